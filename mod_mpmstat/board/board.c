@@ -1,0 +1,260 @@
+/* board.c - makes a board and publishes it; maps it for its writers.
+ *
+ * Called by a server's parent before it forks. Everything that can fail fails
+ * here, with a sentence, and leaves nothing behind.
+ */
+#include "board.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "host.h"
+#include "layout.h"
+#include "snapshot.h"   /* mst_snapshot_running */
+
+static void copy_text(char *to, size_t size, const char *from)
+{
+    snprintf(to, size, "%s", from ? from : "");
+}
+
+/* Jiffies a second. CLOCK_MONOTONIC_COARSE ticks with them; sysconf's CLK_TCK
+ * is the ABI's constant 100 whatever the kernel does. */
+static uint32_t kernel_hz(void)
+{
+    struct timespec tick;
+
+    if (clock_getres(CLOCK_MONOTONIC_COARSE, &tick) != 0 || tick.tv_sec != 0 || tick.tv_nsec <= 0)
+        return 100;
+    return (uint32_t)((MST_NS_PER_S + (uint64_t)tick.tv_nsec / 2) / (uint64_t)tick.tv_nsec);
+}
+
+static void fill_header(struct mst_header *h, const struct mst_layout *layout,
+                        const struct mst_identity *id, uint64_t bytes)
+{
+    memcpy(h->magic, MST_MAGIC, sizeof h->magic);
+    h->version = MST_FORMAT_VERSION;
+    h->header_bytes = sizeof *h;
+    h->file_bytes = bytes;
+    h->byte_order = 0x01020304;
+    h->producer = layout->producer;
+    h->pid = (uint32_t)getpid();
+    h->pid_start_ticks = mst_process_start_ticks(h->pid);
+    h->started_ns = mst_now_ns();
+    h->realtime_offset_ns = (int64_t)(mst_realtime_ns() - mst_now_ns());
+    h->pid_namespace = mst_host_namespace("pid");
+    h->time_namespace = mst_host_namespace("time");
+    h->kernel_hz = kernel_hz();
+    h->threads_per_process = layout->threads_per_process;
+    h->stripes = layout->stripes;
+    mst_host_boot_id(h->boot_id, sizeof h->boot_id);
+    copy_text(h->server, sizeof h->server, id->server);
+    copy_text(h->mpm, sizeof h->mpm, id->mpm);
+    copy_text(h->sapi, sizeof h->sapi, id->sapi);
+    copy_text(h->version_text, sizeof h->version_text, id->version);
+    h->workers_limit = id->workers_limit;
+}
+
+static void fill_fields(struct mst_field_name *names)
+{
+    size_t i;
+
+    for (i = 0; i < mst_field_count; i++) {
+        const struct mst_field *f = &mst_fields[i];
+
+        if (f->storage == MST_STORAGE_NONE)
+            continue;
+        copy_text(names->name, sizeof names->name, f->id);
+        names->storage = f->storage;
+        names->type = f->type;
+        names->offset = (uint32_t)f->stored_offset;
+        names->words = (uint32_t)f->stored_words;
+        names++;
+    }
+}
+
+static void *section(const struct mst_board *b, enum mst_section_id id)
+{
+    return (char *)b->header + b->header->section[id].offset;
+}
+
+static void locate(struct mst_board *b)
+{
+    const struct mst_header *h = b->header;
+
+    b->totals = section(b, MST_SECTION_TOTALS);
+    b->processes = section(b, MST_SECTION_PROCESSES);
+    b->workers = section(b, MST_SECTION_WORKERS);
+    b->in_flight = section(b, MST_SECTION_IN_FLIGHT);
+    b->labels = section(b, MST_SECTION_LABELS);
+    b->tallies = section(b, MST_SECTION_TALLIES);
+    b->requests = section(b, MST_SECTION_REQUESTS);
+    b->lifecycle = section(b, MST_SECTION_LIFECYCLE);
+    b->process_count = h->section[MST_SECTION_PROCESSES].count;
+    b->threads = h->threads_per_process;
+    b->label_count = h->section[MST_SECTION_LABELS].count;
+    b->in_flight_stride = h->section[MST_SECTION_IN_FLIGHT].stride / (uint32_t)sizeof(uint32_t);
+    b->stripe_mask = h->stripes - 1;
+    b->requests_mask = h->section[MST_SECTION_REQUESTS].count - 1;
+    b->lifecycle_mask = h->section[MST_SECTION_LIFECYCLE].count - 1;
+}
+
+static void fill(struct mst_board *b, const struct mst_layout *layout,
+                 const struct mst_identity *identity)
+{
+    uint64_t i, workers;
+
+    fill_header(b->header, layout, identity, b->bytes);
+    locate(b);
+    fill_fields(section(b, MST_SECTION_FIELDS));
+    b->totals->no_idle_ns = MST_UNKNOWN;   /* until somebody measures it */
+    workers = (uint64_t)b->process_count * b->threads;
+    for (i = 0; i < workers; i++)
+        b->workers[i].state = MST_WORKER_FREE;
+    mst_label_intern(b, MST_LABEL_OTHER_NAME);
+    mst_label_intern(b, MST_LABEL_STATUS_NAME);
+    __atomic_store_n(&b->header->ready, 1, __ATOMIC_RELEASE);
+}
+
+/* Whether the file at path is the board of a server that runs. */
+static bool taken_by_live_server(const char *path, uint64_t *pid)
+{
+    char ignored[MST_ERROR_MAX];
+    struct mst_reader reader;
+    bool taken;
+
+    if (mst_reader_open(&reader, path, ignored) != 0)
+        return false;   /* none, or no board: rename will replace it */
+    *pid = reader.header.pid;
+    taken = reader.header.stopped_ns == 0 && mst_snapshot_running(&reader.header) == 1
+         && reader.header.pid != (uint32_t)getpid();
+    mst_reader_close(&reader);
+    return taken;
+}
+
+/* Only a regular file may be replaced: never a device or a link that somebody
+ * put there for root to follow. */
+static int check_place(const char *path, char error[MST_ERROR_MAX])
+{
+    struct stat st;
+    uint64_t pid;
+
+    if (lstat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
+        snprintf(error, MST_ERROR_MAX, "%s is not a regular file; "
+                 "name another place for the board, or remove it", path);
+        return -1;
+    }
+    if (taken_by_live_server(path, &pid)) {
+        snprintf(error, MST_ERROR_MAX, "%s is the board of another running server (pid %llu); "
+                 "give each server a board of its own", path, (unsigned long long)pid);
+        return -1;
+    }
+    return 0;
+}
+
+static void warn_unless_tmpfs(int fd, const char *path, char warning[MST_ERROR_MAX])
+{
+    struct statfs fs;
+
+    warning[0] = '\0';
+    if (fstatfs(fd, &fs) == 0 && fs.f_type != TMPFS_MAGIC)
+        snprintf(warning, MST_ERROR_MAX, "%s is not on a tmpfs: the kernel will write the board "
+                 "to disk again and again; put it under /run or /dev/shm", path);
+}
+
+/* Allocates every block: a hole in a file on a full tmpfs is a SIGBUS in
+ * whichever child first touches it. */
+static int allocate(int fd, uint64_t bytes, const char *path, char error[MST_ERROR_MAX])
+{
+    int rc = posix_fallocate(fd, 0, (off_t)bytes);
+
+    if (rc == 0)
+        return 0;
+    snprintf(error, MST_ERROR_MAX, "cannot allocate the %llu bytes of the board %s: %s; free room "
+             "there, or ask for less (MPMStatJournal, MPMStatMaxLabels)",
+             (unsigned long long)bytes, path, strerror(rc));
+    return -1;
+}
+
+static int publish(struct mst_board *b, const char *built, gid_t gid, char error[MST_ERROR_MAX])
+{
+    /* A group that may not be given (not root) leaves the process's own. */
+    if (gid != (gid_t)-1 && fchown(b->fd, (uid_t)-1, gid) != 0 && errno != EPERM) {
+        snprintf(error, MST_ERROR_MAX, "cannot give %s to group %lu: %s", built,
+                 (unsigned long)gid, strerror(errno));
+        return -1;
+    }
+    if (fchmod(b->fd, 0640) != 0 || rename(built, b->path) != 0) {
+        snprintf(error, MST_ERROR_MAX, "cannot publish the board as %s: %s", b->path,
+                 strerror(errno));
+        return -1;
+    }
+    return 0;
+}
+
+int mst_board_create(struct mst_board *b, const char *path, const struct mst_layout *layout,
+                     const struct mst_identity *identity, gid_t gid,
+                     char warning[MST_ERROR_MAX], char error[MST_ERROR_MAX])
+{
+    struct mst_section sections[MST_SECTION_COUNT];
+    char built[sizeof b->path + 16];
+
+    memset(b, 0, sizeof *b);
+    b->fd = -1;
+    b->bytes = (size_t)mst_layout_place(layout, sections);
+    if (b->bytes == 0) {
+        snprintf(error, MST_ERROR_MAX, "a board for %u processes of %u threads with %u labels and "
+                 "%u journal records is out of range; lower the limits", layout->processes,
+                 layout->threads_per_process, layout->labels, layout->requests);
+        return -1;
+    }
+    if ((size_t)snprintf(b->path, sizeof b->path, "%s", path) >= sizeof b->path) {
+        snprintf(error, MST_ERROR_MAX, "the board's path is longer than %zu bytes", sizeof b->path - 1);
+        return -1;
+    }
+    if (check_place(path, error) != 0)
+        return -1;
+    snprintf(built, sizeof built, "%s.XXXXXX", path);
+    b->fd = mkostemp(built, O_CLOEXEC);   /* O_EXCL, mode 0600 */
+    if (b->fd < 0) {
+        snprintf(error, MST_ERROR_MAX, "cannot make the board %s: %s; the directory must exist and "
+                 "be writable for whoever starts the server", path, strerror(errno));
+        return -1;
+    }
+    warn_unless_tmpfs(b->fd, path, warning);
+    if (allocate(b->fd, b->bytes, path, error) != 0)
+        goto failed;
+    b->header = mmap(NULL, b->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, b->fd, 0);
+    if (b->header == MAP_FAILED) {
+        b->header = NULL;
+        snprintf(error, MST_ERROR_MAX, "cannot map the board %s: %s", path, strerror(errno));
+        goto failed;
+    }
+    memcpy(b->header->section, sections, sizeof sections);
+    fill(b, layout, identity);
+    if (publish(b, built, gid, error) == 0)
+        return 0;
+
+failed:
+    unlink(built);
+    mst_board_close(b);
+    return -1;
+}
+
+void mst_board_close(struct mst_board *b)
+{
+    if (b->header)
+        munmap(b->header, b->bytes);
+    if (b->fd >= 0)
+        close(b->fd);
+    b->header = NULL;
+    b->fd = -1;
+}

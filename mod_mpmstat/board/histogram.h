@@ -1,0 +1,57 @@
+/* histogram.h - log-linear histograms of nanoseconds.
+ *
+ * Eight buckets an octave from 2^9 ns (0.5 us) to 2^42 ns (73 min): a bucket is
+ * never wider than an eighth (12.5 %) of its lower bound, and every power of
+ * two in the range is an exact bucket bound, which OpenMetrics relies on.
+ * The first bucket takes everything below, the last everything above.
+ */
+#ifndef MPMSTAT_HISTOGRAM_H
+#define MPMSTAT_HISTOGRAM_H
+
+#include <stdint.h>
+
+#define MST_HIST_MIN_EXP  9u
+#define MST_HIST_MAX_EXP  42u
+#define MST_HIST_SUB_BITS 3u
+#define MST_HIST_BUCKETS \
+    (2u + ((MST_HIST_MAX_EXP - MST_HIST_MIN_EXP) << MST_HIST_SUB_BITS))
+
+/* All words are counters (max: a maximum), each atomic on its own. The number
+ * of observations is the sum of the buckets, so that it always agrees with
+ * them, whenever the copy was taken. */
+struct mst_histogram {
+    uint64_t sum_ns;
+    uint64_t max_ns;
+    uint64_t buckets[MST_HIST_BUCKETS];
+};
+
+static inline unsigned mst_histogram_bucket(uint64_t ns)
+{
+    unsigned exponent, sub;
+
+    if (ns < (UINT64_C(1) << MST_HIST_MIN_EXP))
+        return 0;
+    if (ns >= (UINT64_C(1) << MST_HIST_MAX_EXP))
+        return MST_HIST_BUCKETS - 1;
+    exponent = 63u - (unsigned)__builtin_clzll(ns);
+    sub = (unsigned)(ns >> (exponent - MST_HIST_SUB_BITS)) & ((1u << MST_HIST_SUB_BITS) - 1);
+    return 1 + ((exponent - MST_HIST_MIN_EXP) << MST_HIST_SUB_BITS) + sub;
+}
+
+/* Lower bound of a bucket in ns, inclusive. bucket may be MST_HIST_BUCKETS - 1;
+ * the upper bound (exclusive) of a bucket is the lower bound of the next. */
+uint64_t mst_histogram_lower(unsigned bucket);
+
+uint64_t mst_histogram_count(const struct mst_histogram *h);
+
+/* Observations below 2^exponent ns. exponent within [MIN_EXP, MAX_EXP]. */
+uint64_t mst_histogram_below(const struct mst_histogram *h, unsigned exponent);
+
+/* The q-quantile (0 < q <= 1) in ns, interpolated within its bucket and never
+ * above max_ns; UINT64_MAX (unknown) where there is no observation. */
+uint64_t mst_histogram_quantile(const struct mst_histogram *h, double q);
+
+/* into += from; max_ns is the larger. */
+void mst_histogram_add(struct mst_histogram *into, const struct mst_histogram *from);
+
+#endif

@@ -1,0 +1,27 @@
+/* host.h - where this process runs (which boot, which namespaces) and who else
+ * does. A board's header names its writer's, so that readers know what they may
+ * compare.
+ */
+#ifndef MPMSTAT_HOST_H
+#define MPMSTAT_HOST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The inode of this process's namespace "pid" or "time"; 0 unknown. */
+uint64_t mst_host_namespace(const char *kind);
+
+/* /proc/sys/kernel/random/boot_id without its newline; empty where unknown. */
+void mst_host_boot_id(char *to, size_t size);
+
+/* A process as /proc/PID/stat shows it. */
+struct mst_host_process {
+    char     state;         /* 'R', 'S', ..., 'Z' a zombie */
+    uint64_t start_ticks;   /* when it started, in clock ticks after boot: with the pid, who it is */
+};
+
+/* False where there is no such process or it is not shown. */
+bool mst_host_process(uint64_t pid, struct mst_host_process *process);
+
+#endif

@@ -1,0 +1,428 @@
+/* snapshot.c - turns a copy of a board into numbers with a meaning.
+ *
+ * Used by every reader between copying and rendering. Knows what the raw words
+ * mean: who is alive, which time is still running, what a stop does to it.
+ */
+#include "snapshot.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host.h"
+#include "saturate.h"
+
+static const char state_letters[MST_STATE_COUNT + 1] = "_RHSKC";
+
+/* What every step below needs. */
+struct making {
+    struct mst_snapshot   *s;
+    const struct mst_copy *copy;
+    bool     stopped;
+    uint64_t end_ns;       /* until when time has passed in workers; 0: nobody knows */
+    char    *text;         /* the free part of s->storage */
+    size_t   text_left;
+};
+
+/* ---- is the server there? -------------------------------------------------- */
+
+/* Whether the pid is alive in this namespace and is the process that had these
+ * start ticks. A zombie serves nobody. A process that /proc does not show
+ * (hidepid) may be it. */
+static int process_runs(uint64_t pid, uint64_t start_ticks)
+{
+    struct mst_host_process process;
+
+    if (pid == 0 || pid > INT32_MAX)
+        return 0;
+    if (mst_host_process(pid, &process))
+        return process.start_ticks == start_ticks && process.state != 'Z';
+    return kill((pid_t)pid, 0) != 0 && errno == ESRCH ? 0 : -1;
+}
+
+static bool differ(uint64_t theirs, uint64_t ours)
+{
+    return theirs == 0 || ours == 0 || theirs != ours;
+}
+
+int mst_snapshot_running(const struct mst_header *header)
+{
+    char boot_id[sizeof header->boot_id];
+
+    mst_host_boot_id(boot_id, sizeof boot_id);
+    if (boot_id[0] == '\0' || header->boot_id[0] == '\0')
+        return -1;
+    if (strcmp(boot_id, header->boot_id) != 0)
+        return 0;
+    /* In another pid namespace the pid is somebody else's; in another time
+     * namespace start times are shifted. */
+    if (differ(header->pid_namespace, mst_host_namespace("pid"))
+        || (header->time_namespace != 0
+            && differ(header->time_namespace, mst_host_namespace("time"))))
+        return -1;
+    return process_runs(header->pid, header->pid_start_ticks);
+}
+
+/* ---- pieces ------------------------------------------------------------------ */
+
+/* Copies a text into the snapshot. */
+static const char *keep(struct making *m, const char *text)
+{
+    size_t size = strlen(text) + 1;
+    char *kept = m->text;
+
+    assert(size <= m->text_left);
+    memcpy(kept, text, size);
+    m->text += size;
+    m->text_left -= size;
+    return kept;
+}
+
+static const char *keep_unless_empty(struct making *m, const char *text)
+{
+    return text[0] != '\0' ? keep(m, text) : NULL;
+}
+
+/* A monotonic time of the board as wall-clock time. */
+static uint64_t wall_ns(const struct mst_header *h, uint64_t monotonic_ns)
+{
+    if (h->realtime_offset_ns >= 0)
+        return mst_add_saturated(monotonic_ns, (uint64_t)h->realtime_offset_ns);
+    return mst_elapsed(-(uint64_t)h->realtime_offset_ns, monotonic_ns);
+}
+
+/* Whether the process entry belongs to somebody now. */
+static bool is_owned(const struct mst_process *p)
+{
+    return p->pid != 0 && !(p->pid & MST_PROCESS_CLAIMING);
+}
+
+static const struct mst_process *owner_of(const struct making *m, size_t worker)
+{
+    return &m->copy->processes[worker / m->copy->header.threads_per_process];
+}
+
+/* Whether the worker is somebody's and in a state that this reader knows. */
+static bool is_working(const struct making *m, size_t worker)
+{
+    return is_owned(owner_of(m, worker)) && m->copy->workers[worker].state < MST_STATE_COUNT;
+}
+
+/* When the worker's present state began. Hostile sums end far in the future,
+ * from which no time has passed. */
+static uint64_t state_since(const struct mst_worker *w)
+{
+    uint64_t since = w->base_ns;
+    unsigned i;
+
+    for (i = 0; i < MST_STATE_COUNT; i++)
+        since = mst_add_saturated(since, w->state_ns[i]);
+    return since;
+}
+
+/* ---- the server -------------------------------------------------------------- */
+
+static const char *producer_name(uint32_t producer)
+{
+    switch (producer) {
+    case MST_PRODUCER_APACHE: return "apache";
+    case MST_PRODUCER_PHP:    return "php";
+    default:                  return NULL;   /* a newer writer's */
+    }
+}
+
+static void fill_server(struct making *m, int running)
+{
+    const struct mst_header *h = &m->copy->header;
+    struct mst_snapshot *s = m->s;
+
+    s->producer = producer_name(h->producer);
+    s->version = keep_unless_empty(m, h->version_text);
+    s->server = keep_unless_empty(m, h->server);
+    s->mpm = keep_unless_empty(m, h->mpm);
+    s->sapi = keep_unless_empty(m, h->sapi);
+    s->path = keep(m, m->copy->reader->path);
+    s->pid = h->pid;
+    s->generation = h->generation;
+    s->running = m->stopped ? "no" : running > 0 ? "yes" : "unknown";
+    s->started_ns = wall_ns(h, h->started_ns);
+    s->stopped_ns = m->stopped && h->stopped_ns != 0 ? wall_ns(h, h->stopped_ns) : MST_UNKNOWN;
+    s->uptime_ns = m->end_ns != 0 ? mst_elapsed(h->started_ns, m->end_ns) : MST_UNKNOWN;
+    s->board_bytes = h->file_bytes;
+    s->workers_limit = h->workers_limit;
+    s->requests_capacity = h->section[MST_SECTION_REQUESTS].count;
+    s->requests_written = h->requests_written;
+    s->lifecycle_capacity = h->section[MST_SECTION_LIFECYCLE].count;
+    s->lifecycle_written = h->lifecycle_written;
+}
+
+/* The stored fields of a scope, from where the board's struct has them to where
+ * the snapshot's has them. A PHASE's is an array there, one element here. */
+static void fill_stored(enum mst_scope scope, void *to, const void *from, size_t element,
+                        size_t elements)
+{
+    size_t i;
+
+    for (i = 0; i < mst_field_count; i++) {
+        const struct mst_field *f = &mst_fields[i];
+        size_t bytes = f->stored_words * sizeof(uint64_t) / elements;
+
+        if (f->scope == scope && f->storage != MST_STORAGE_NONE)
+            memcpy((char *)to + f->offset,
+                   (const char *)from + f->stored_offset + element * bytes, bytes);
+    }
+}
+
+static void fill_connections(struct making *m)
+{
+    size_t i;
+
+    for (i = 0; i < m->copy->process_count; i++) {
+        const struct mst_process *p = &m->copy->processes[i];
+
+        m->s->accepted = mst_add_saturated(m->s->accepted, p->accepted);
+        if (is_owned(p) && !m->stopped && p->connections > 0)
+            m->s->connections = mst_add_saturated(m->s->connections, (uint64_t)p->connections);
+    }
+}
+
+/* ---- labels -------------------------------------------------------------------- */
+
+static void fill_phase(struct mst_snapshot_phase *phase)
+{
+    const struct mst_histogram *h = &phase->times;
+
+    phase->count = mst_histogram_count(h);
+    phase->sum_ns = h->sum_ns;
+    phase->p50_ns = phase->p90_ns = phase->p99_ns = phase->max_ns = MST_UNKNOWN;
+    if (phase->count == 0 || phase->count == MST_UNKNOWN)
+        return;
+    phase->p50_ns = mst_histogram_quantile(h, 0.50);
+    phase->p90_ns = mst_histogram_quantile(h, 0.90);
+    phase->p99_ns = mst_histogram_quantile(h, 0.99);
+    /* A copy between a writer's count and its maximum must not put p99 above. */
+    phase->max_ns = h->max_ns > phase->p99_ns ? h->max_ns : phase->p99_ns;
+}
+
+/* Classes that the writer does not know are unknown, and none of its requests. */
+static uint64_t sum_of_classes(const uint64_t status[MST_CLASS_COUNT])
+{
+    uint64_t sum = 0;
+    unsigned i;
+
+    if (status[0] == MST_UNKNOWN)
+        return MST_UNKNOWN;
+    for (i = 0; i < MST_CLASS_COUNT; i++)
+        if (status[i] != MST_UNKNOWN)
+            sum = mst_add_saturated(sum, status[i]);
+    return sum;
+}
+
+/* A worker counts down what another counted up; in between a copy may see less
+ * than none. */
+static uint64_t in_flight(const struct making *m, size_t label)
+{
+    const struct mst_copy *c = m->copy;
+    uint64_t sum = 0;
+    size_t i;
+
+    for (i = 0; i < c->process_count && !m->stopped; i++) {
+        uint32_t n = c->in_flight[i * c->label_count + label];
+
+        if (is_owned(&c->processes[i]) && n <= INT32_MAX)
+            sum += n;
+    }
+    return sum;
+}
+
+static void fill_label(struct making *m, struct mst_snapshot_label *to, size_t label)
+{
+    const struct mst_tally *tally = &m->copy->tallies[label];
+    unsigned i;
+
+    to->label = keep(m, m->copy->labels[label].name);
+    to->in_flight = in_flight(m, label);
+    fill_stored(MST_SCOPE_LABEL, to, tally, 0, 1);
+    to->requests = sum_of_classes(to->status);
+    for (i = 0; i < MST_PHASE_COUNT; i++) {
+        fill_stored(MST_SCOPE_PHASE, &to->phases[i], tally, i, MST_PHASE_COUNT);
+        fill_phase(&to->phases[i]);
+    }
+}
+
+/* names[index] is the name's copy; NULL for a gap. */
+static void fill_labels(struct making *m, const char **names)
+{
+    size_t i;
+
+    for (i = 0; i < m->copy->label_count; i++) {
+        struct mst_snapshot_label *to = &m->s->labels[m->s->label_count];
+
+        if (!m->copy->labels[i].used)
+            continue;
+        fill_label(m, to, i);
+        names[i] = to->label;
+        m->s->label_count++;
+    }
+}
+
+/* ---- workers --------------------------------------------------------------------- */
+
+static void fill_slot(struct making *m, struct mst_snapshot_slot *slot, size_t worker,
+                      const char *const *names)
+{
+    const struct mst_worker *w = &m->copy->workers[worker];
+
+    slot->slot = worker;
+    slot->pid = owner_of(m, worker)->pid;
+    slot->state = mst_state_names[w->state];
+    slot->state_for_ns = mst_elapsed(state_since(w), m->end_ns);
+    slot->request_for_ns = w->request_start_ns != 0
+                         ? mst_elapsed(w->request_start_ns, m->end_ns) : MST_UNKNOWN;
+    slot->requests = w->requests;
+    slot->label = w->request_label < m->copy->label_count ? names[w->request_label] : NULL;
+    slot->path = keep_unless_empty(m, w->path);
+}
+
+/* The time counted in each state, by whomever, and that still running. */
+static void add_state_times(struct making *m, size_t worker)
+{
+    const struct mst_worker *w = &m->copy->workers[worker];
+    uint64_t *state_ns = m->s->state_ns;
+    unsigned i;
+
+    for (i = 0; i < MST_STATE_COUNT; i++)
+        state_ns[i] = mst_add_saturated(state_ns[i], w->state_ns[i]);
+    if (is_working(m, worker))
+        state_ns[w->state] = mst_add_saturated(state_ns[w->state],
+                                               mst_elapsed(state_since(w), m->end_ns));
+}
+
+static int descending(uint64_t a, uint64_t b)
+{
+    return (a < b) - (a > b);
+}
+
+/* Busy ones first: the longest on their request, then the longest in their
+ * state. Idle ones stay in the order of the entries. */
+static int compare_slots(const void *left, const void *right)
+{
+    const struct mst_snapshot_slot *a = left, *b = right;
+    bool a_idle = a->state == mst_state_names[MST_STATE_IDLE];
+    bool b_idle = b->state == mst_state_names[MST_STATE_IDLE];
+    /* + 1: MST_UNKNOWN, no request at all, comes last. */
+    int order = descending(a->request_for_ns + 1, b->request_for_ns + 1);
+
+    if (a_idle != b_idle)
+        return a_idle ? 1 : -1;
+    if (!a_idle && order == 0)
+        order = descending(a->state_for_ns, b->state_for_ns);
+    if (a_idle || order == 0)
+        order = descending(b->slot, a->slot);
+    return order;
+}
+
+static void fill_workers(struct making *m, const char *const *names, char *scoreboard)
+{
+    struct mst_snapshot *s = m->s;
+    size_t i;
+
+    for (i = 0; i < m->copy->worker_count; i++) {
+        uint64_t state = m->copy->workers[i].state;
+
+        add_state_times(m, i);
+        if (m->stopped || !is_working(m, i))
+            continue;
+        s->workers[state]++;
+        s->workers_busy += state != MST_STATE_IDLE;
+        *scoreboard++ = state_letters[state];
+        fill_slot(m, &s->slots[s->slot_count++], i, names);
+    }
+    *scoreboard = '\0';
+    qsort(s->slots, s->slot_count, sizeof *s->slots, compare_slots);
+}
+
+/* ---- all of it --------------------------------------------------------------------- */
+
+static size_t count_slots(const struct making *m)
+{
+    size_t count = 0, i;
+
+    for (i = 0; i < m->copy->worker_count && !m->stopped; i++)
+        count += is_working(m, i);
+    return count;
+}
+
+/* The longest that the texts kept can be: the header's, the path, the labels',
+ * the workers' paths and the scoreboard. */
+static size_t text_bytes(const struct mst_copy *c, size_t slots)
+{
+    return sizeof c->header + sizeof c->reader->path + c->label_count * MST_NAME_MAX
+         + slots * (MST_PATH_MAX + 1) + 1;
+}
+
+static bool allocate(struct making *m, size_t slots)
+{
+    struct mst_snapshot *s = m->s;
+
+    m->text_left = text_bytes(m->copy, slots);
+    s->storage = m->text = calloc(1, m->text_left);
+    s->labels = calloc(m->copy->label_count + 1, sizeof *s->labels);
+    s->slots = calloc(slots + 1, sizeof *s->slots);
+    return s->storage != NULL && s->labels != NULL && s->slots != NULL;
+}
+
+/* A board is stopped when its server is gone, or when that cannot be seen but
+ * it said so itself. Where it was killed nobody knows when. */
+static void find_end(struct making *m, int running)
+{
+    const struct mst_header *h = &m->copy->header;
+
+    m->stopped = running == 0 || (running < 0 && h->stopped_ns != 0);
+    m->end_ns = m->stopped ? h->stopped_ns : m->copy->taken_ns;
+}
+
+int mst_snapshot_make(struct mst_snapshot *s, const struct mst_copy *copy,
+                      const struct mst_world *world)
+{
+    struct making m = { .s = s, .copy = copy };
+    size_t slots;
+    const char **names;
+    char *scoreboard;
+
+    memset(s, 0, sizeof *s);
+    find_end(&m, world->running);
+    slots = count_slots(&m);
+    names = calloc(copy->label_count + 1, sizeof *names);
+    if (!allocate(&m, slots) || names == NULL) {
+        free(names);
+        mst_snapshot_free(s);
+        return -1;
+    }
+    scoreboard = m.text;
+    s->scoreboard = scoreboard;
+    m.text += slots + 1;
+    m.text_left -= slots + 1;
+
+    s->taken_ns = copy->taken_ns;
+    s->listeners_known = world->listeners_known;
+    s->listener_count = world->listener_count;
+    s->listeners = world->listeners;
+    fill_server(&m, world->running);
+    fill_stored(MST_SCOPE_BOARD, s, &copy->totals, 0, 1);
+    fill_connections(&m);
+    fill_labels(&m, names);
+    fill_workers(&m, names, scoreboard);
+    free(names);
+    return 0;
+}
+
+void mst_snapshot_free(struct mst_snapshot *s)
+{
+    free(s->storage);
+    free(s->labels);
+    free(s->slots);
+    memset(s, 0, sizeof *s);
+}

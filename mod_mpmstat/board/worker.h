@@ -1,0 +1,61 @@
+/* worker.h - what a worker writes while it serves: its state, the tallies. Hot path.
+ *
+ * A worker's entry is written by its own thread alone (plain loads, relaxed
+ * stores); tallies are shared by the workers of a stripe (relaxed adds).
+ */
+#ifndef MPMSTAT_WORKER_H
+#define MPMSTAT_WORKER_H
+
+#include "board.h"
+
+/* CLOCK_MONOTONIC when the worker's present state began. */
+static inline uint64_t mst_worker_since(const struct mst_worker *w)
+{
+    uint64_t since = w->base_ns;
+    unsigned i;
+
+    for (i = 0; i < MST_STATE_COUNT; i++)
+        since += w->state_ns[i];
+    return since;
+}
+
+/* Ends the present state at now_ns and begins `state`. `since_ns` is when the
+ * present one began, as the caller remembers it (mst_worker_since()'s value);
+ * a now_ns before it counts as since_ns. Returns when the new state began. */
+static inline uint64_t mst_worker_enter(struct mst_worker *w, enum mst_state state,
+                                        uint64_t since_ns, uint64_t now_ns)
+{
+    uint64_t old = w->state;
+
+    if (now_ns < since_ns)
+        now_ns = since_ns;
+    if (old < MST_STATE_COUNT)
+        __atomic_store_n(&w->state_ns[old], w->state_ns[old] + (now_ns - since_ns),
+                         __ATOMIC_RELAXED);
+    __atomic_store_n(&w->state, (uint64_t)state, __ATOMIC_RELAXED);
+    return now_ns;
+}
+
+static inline void mst_count(uint64_t *word, uint64_t n)
+{
+    __atomic_fetch_add(word, n, __ATOMIC_RELAXED);
+}
+
+static inline void mst_histogram_record(struct mst_histogram *h, uint64_t ns)
+{
+    uint64_t max = __atomic_load_n(&h->max_ns, __ATOMIC_RELAXED);
+
+    mst_count(&h->buckets[mst_histogram_bucket(ns)], 1);
+    mst_count(&h->sum_ns, ns);
+    while (ns > max && !__atomic_compare_exchange_n(&h->max_ns, &max, ns, true,
+                                                    __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        ;
+}
+
+/* The tally of a label for writers of `stripe` (any number: it is masked). */
+static inline struct mst_tally *mst_tally_of(struct mst_board *b, uint32_t label, uint32_t stripe)
+{
+    return &b->tallies[(size_t)label * (b->stripe_mask + 1) + (stripe & b->stripe_mask)];
+}
+
+#endif
