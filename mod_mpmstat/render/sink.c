@@ -1,0 +1,306 @@
+/* sink.c - the output sink: buffer, sticky error, numbers, escapes.
+ *
+ * Nothing here depends on the locale: no printf of numbers, no ctype.
+ */
+#include "sink.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "clock.h"
+
+/* ---- the buffer --------------------------------------------------------------- */
+
+void mst_sink_init(struct mst_sink *sink, mst_sink_write *write, void *context)
+{
+    sink->write = write;
+    sink->context = context;
+    sink->error = 0;
+    sink->used = 0;
+}
+
+static void pass_on(struct mst_sink *sink, const void *bytes, size_t n)
+{
+    if (sink->error == 0 && n > 0)
+        sink->error = sink->write(sink->context, bytes, n);
+}
+
+int mst_sink_flush(struct mst_sink *sink)
+{
+    pass_on(sink, sink->buffer, sink->used);
+    sink->used = 0;
+    return sink->error;
+}
+
+void mst_sink_bytes(struct mst_sink *sink, const void *bytes, size_t n)
+{
+    if (n > sizeof(sink->buffer) - sink->used)
+        mst_sink_flush(sink);
+    if (n > sizeof(sink->buffer)) {
+        pass_on(sink, bytes, n);
+        return;
+    }
+    memcpy(sink->buffer + sink->used, bytes, n);
+    sink->used += n;
+}
+
+int mst_sink_write_fd(void *descriptor, const void *bytes, size_t n)
+{
+    const char *from = bytes;
+    int fd = *(const int *)descriptor;
+
+    while (n > 0) {
+        ssize_t written = write(fd, from, n);
+
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written < 0)
+            return errno;
+        from += written;
+        n -= (size_t)written;
+    }
+    return 0;
+}
+
+/* ---- strings and numbers --------------------------------------------------------- */
+
+void mst_sink_puts(struct mst_sink *sink, const char *string)
+{
+    mst_sink_bytes(sink, string, strlen(string));
+}
+
+void mst_sink_char(struct mst_sink *sink, char c)
+{
+    mst_sink_bytes(sink, &c, 1);
+}
+
+static void put_number(struct mst_sink *sink, uint64_t n, unsigned base, size_t width)
+{
+    char digits[20];
+    size_t at = sizeof(digits);
+
+    do {
+        digits[--at] = "0123456789abcdef"[n % base];
+        n /= base;
+    } while (n > 0 || sizeof(digits) - at < width);
+    mst_sink_bytes(sink, digits + at, sizeof(digits) - at);
+}
+
+void mst_sink_u64(struct mst_sink *sink, uint64_t n)
+{
+    put_number(sink, n, 10, 1);
+}
+
+void mst_sink_i64(struct mst_sink *sink, int64_t n)
+{
+    if (n < 0)
+        mst_sink_char(sink, '-');
+    mst_sink_u64(sink, n < 0 ? -(uint64_t)n : (uint64_t)n);
+}
+
+void mst_sink_hex(struct mst_sink *sink, uint64_t n)
+{
+    put_number(sink, n, 16, 1);
+}
+
+static void put_fraction(struct mst_sink *sink, uint64_t ns)
+{
+    mst_sink_char(sink, '.');
+    put_number(sink, ns % MST_NS_PER_S, 10, 9);
+}
+
+void mst_sink_seconds(struct mst_sink *sink, uint64_t ns)
+{
+    mst_sink_u64(sink, ns / MST_NS_PER_S);
+    put_fraction(sink, ns);
+}
+
+void mst_sink_instant(struct mst_sink *sink, uint64_t ns)
+{
+    time_t seconds = (time_t)(ns / MST_NS_PER_S);   /* at most the year 2554 */
+    struct tm t;
+
+    gmtime_r(&seconds, &t);
+    put_number(sink, (uint64_t)t.tm_year + 1900, 10, 4);
+    mst_sink_char(sink, '-');
+    put_number(sink, (uint64_t)t.tm_mon + 1, 10, 2);
+    mst_sink_char(sink, '-');
+    put_number(sink, (uint64_t)t.tm_mday, 10, 2);
+    mst_sink_char(sink, 'T');
+    put_number(sink, (uint64_t)t.tm_hour, 10, 2);
+    mst_sink_char(sink, ':');
+    put_number(sink, (uint64_t)t.tm_min, 10, 2);
+    mst_sink_char(sink, ':');
+    put_number(sink, (uint64_t)t.tm_sec, 10, 2);
+    put_fraction(sink, ns);
+    mst_sink_char(sink, 'Z');
+}
+
+void mst_sink_camel(struct mst_sink *sink, const char *word)
+{
+    bool begins = true;
+
+    for (; *word != '\0'; word++) {
+        bool joint = *word == '_' || *word == '-';
+
+        if (!joint)
+            mst_sink_char(sink, begins && *word >= 'a' && *word <= 'z' ? (char)(*word - 'a' + 'A')
+                                                                       : *word);
+        begins = joint;
+    }
+}
+
+/* ---- escapes ------------------------------------------------------------------------ */
+
+static bool continues(unsigned char byte, unsigned char low, unsigned char high)
+{
+    return byte >= low && byte <= high;
+}
+
+/* The bytes of the UTF-8 character at s (the table of RFC 3629, section 4), 0
+ * where there is none. Never looks past a NUL: no character goes on with one. */
+static size_t utf8_length(const unsigned char *s)
+{
+    unsigned char low = 0x80, high = 0xbf;
+    size_t length, i;
+
+    if (s[0] < 0x80)
+        return 1;
+    if (s[0] < 0xc2 || s[0] > 0xf4)
+        return 0;
+    length = s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
+    if (s[0] == 0xe0)
+        low = 0xa0;
+    if (s[0] == 0xed)
+        high = 0x9f;
+    if (s[0] == 0xf0)
+        low = 0x90;
+    if (s[0] == 0xf4)
+        high = 0x8f;
+    for (i = 1; i < length; i++) {
+        if (!continues(s[i], low, high))
+            return 0;
+        low = 0x80;
+        high = 0xbf;
+    }
+    return length;
+}
+
+static bool is_control(unsigned char c)
+{
+    return c < 0x20 || c == 0x7f;
+}
+
+/* U+0080 to U+009F: some terminals obey them. */
+static bool is_c1_control(const unsigned char *s, size_t length)
+{
+    return length == 2 && s[0] == 0xc2 && s[1] < 0xa0;
+}
+
+static void put_hex_escape(struct mst_sink *sink, const char *prefix, unsigned char c, size_t width)
+{
+    mst_sink_puts(sink, prefix);
+    put_number(sink, c, 16, width);
+}
+
+static void put_json_ascii(struct mst_sink *sink, unsigned char c)
+{
+    if (c == '"' || c == '\\') {
+        mst_sink_char(sink, '\\');
+        mst_sink_char(sink, (char)c);
+    } else if (is_control(c)) {
+        put_hex_escape(sink, "\\u", c, 4);
+    } else {
+        mst_sink_char(sink, (char)c);
+    }
+}
+
+void mst_sink_json_string(struct mst_sink *sink, const char *string)
+{
+    const unsigned char *s = (const unsigned char *)string;
+    size_t length;
+
+    if (string == NULL) {
+        mst_sink_puts(sink, "null");
+        return;
+    }
+    mst_sink_char(sink, '"');
+    for (; *s != '\0'; s += length > 0 ? length : 1) {
+        length = utf8_length(s);
+        if (length == 1)
+            put_json_ascii(sink, *s);
+        else if (length == 0)
+            mst_sink_puts(sink, "\\ufffd");
+        else
+            mst_sink_bytes(sink, s, length);
+    }
+    mst_sink_char(sink, '"');
+}
+
+void mst_sink_text_string(struct mst_sink *sink, const char *string, bool in_key)
+{
+    const unsigned char *s = (const unsigned char *)string;
+    unsigned char before = 0;
+    size_t length, i;
+
+    if (string == NULL)
+        return;
+    for (; *s != '\0'; s += length) {
+        bool escape;
+
+        length = utf8_length(s);
+        escape = length == 0 || is_control(*s) || *s == '\\' || is_c1_control(s, length)
+                 || (in_key && (*s == ']' || (*s == ' ' && before == ':')));
+        if (length == 0)
+            length = 1;
+        before = *s;
+        for (i = 0; i < length && escape; i++)
+            put_hex_escape(sink, "\\x", s[i], 2);
+        if (!escape)
+            mst_sink_bytes(sink, s, length);
+    }
+}
+
+#define REPLACEMENT "\xef\xbf\xbd"   /* U+FFFD */
+
+static void put_metric_ascii(struct mst_sink *sink, char c, bool escape_quotes)
+{
+    if (c == '\n') {
+        mst_sink_puts(sink, "\\n");
+        return;
+    }
+    if (c == '\\' || (c == '"' && escape_quotes))
+        mst_sink_char(sink, '\\');
+    mst_sink_char(sink, c);
+}
+
+static void put_metric_string(struct mst_sink *sink, const char *string, bool escape_quotes)
+{
+    const unsigned char *s = (const unsigned char *)string;
+    size_t length;
+
+    for (; *s != '\0'; s += length > 0 ? length : 1) {
+        length = utf8_length(s);
+        if (length == 0)
+            mst_sink_puts(sink, REPLACEMENT);
+        else if (length == 1)
+            put_metric_ascii(sink, (char)*s, escape_quotes);
+        else
+            mst_sink_bytes(sink, s, length);
+    }
+}
+
+void mst_sink_label_value(struct mst_sink *sink, const char *string)
+{
+    mst_sink_char(sink, '"');
+    if (string != NULL)
+        put_metric_string(sink, string, true);
+    mst_sink_char(sink, '"');
+}
+
+void mst_sink_help(struct mst_sink *sink, const char *string, bool escape_quotes)
+{
+    put_metric_string(sink, string, escape_quotes);
+}

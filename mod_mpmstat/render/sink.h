@@ -1,0 +1,72 @@
+/* sink.h - where rendered text goes: a buffer, a writer, and the first error.
+ *
+ * A renderer writes on without looking: after the first failed write a sink
+ * swallows everything, and whoever made it asks mst_sink_flush() at the end.
+ * There is one escape function for each format, here and nowhere else.
+ */
+#ifndef MPMSTAT_SINK_H
+#define MPMSTAT_SINK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Takes all n bytes and returns 0; or an errno value, never 0 for less than all. */
+typedef int mst_sink_write(void *context, const void *bytes, size_t n);
+
+struct mst_sink {
+    mst_sink_write *write;
+    void           *context;
+    int             error;     /* what `write` returned when it first failed; 0 so far fine */
+    size_t          used;      /* bytes in the buffer */
+    char            buffer[8192];
+};
+
+void mst_sink_init(struct mst_sink *sink, mst_sink_write *write, void *context);
+
+/* Passes on what is buffered. Returns the sink's error: 0 means that everything
+ * up to here has been written. MUST be called at the end. */
+int mst_sink_flush(struct mst_sink *sink);
+
+/* A writer for a file descriptor; the context is a pointer to it (const int *).
+ * Goes on after short and interrupted writes. */
+int mst_sink_write_fd(void *descriptor, const void *bytes, size_t n);
+
+void mst_sink_bytes(struct mst_sink *sink, const void *bytes, size_t n);
+void mst_sink_puts(struct mst_sink *sink, const char *string);
+void mst_sink_char(struct mst_sink *sink, char c);
+void mst_sink_u64(struct mst_sink *sink, uint64_t n);
+void mst_sink_i64(struct mst_sink *sink, int64_t n);
+void mst_sink_hex(struct mst_sink *sink, uint64_t n);
+
+/* Nanoseconds as seconds, exactly: "S.NNNNNNNNN". Never through a double. */
+void mst_sink_seconds(struct mst_sink *sink, uint64_t ns);
+
+/* Nanoseconds since 1970 in RFC 3339, UTC, exactly: "2001-02-03T04:05:06.123456789Z". */
+void mst_sink_instant(struct mst_sink *sink, uint64_t ns);
+
+/* A word with a capital first letter and one after each '_' or '-', which go:
+ * php_wait is PhpWait. */
+void mst_sink_camel(struct mst_sink *sink, const char *word);
+
+/* ---- escapes ---------------------------------------------------------------
+ * Strings come from boards, which anybody may have written. */
+
+/* JSON: quoted; every byte that is not UTF-8 becomes \ufffd. NULL is null. */
+void mst_sink_json_string(struct mst_sink *sink, const char *string);
+
+/* Text: control characters, backslashes and bytes that are not UTF-8 become
+ * \xNN, so that a value is one line and does nothing to a terminal. In a key
+ * (the NAME of Label[NAME]) also ']' and the blank of ": ": a key ends at the
+ * first ": ", its name at the first ']'. NULL is nothing. */
+void mst_sink_text_string(struct mst_sink *sink, const char *string, bool in_key);
+
+/* OpenMetrics and Prometheus: a quoted label value: backslash, quote and newline
+ * escaped; every byte that is not UTF-8 becomes U+FFFD. NULL is "". */
+void mst_sink_label_value(struct mst_sink *sink, const char *string);
+
+/* The same for a HELP line: no quotes around it; those within are escaped for
+ * OpenMetrics only (the older format has no escape for them there). */
+void mst_sink_help(struct mst_sink *sink, const char *string, bool escape_quotes);
+
+#endif
