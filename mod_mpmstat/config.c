@@ -1,0 +1,150 @@
+/* config.c - the directives. Everything has a default: none is needed. */
+#include "mod_mpmstat.h"
+
+#include <apr_strings.h>
+
+struct mst_main_config mst_config;
+
+#define UNSET (-1)
+
+int mst_config_reset(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp)
+{
+    (void)pconf, (void)plog, (void)ptemp;
+    mst_config = (struct mst_main_config){
+        .journal = MST_JOURNAL_DEFAULT,
+        .labels = MST_LABELS_DEFAULT,
+    };
+    return OK;
+}
+
+void *mst_create_dir_config(apr_pool_t *p, char *dir)
+{
+    struct mst_dir_config *c = apr_palloc(p, sizeof *c);
+
+    (void)dir;
+    c->enabled = UNSET;
+    c->paths = UNSET;
+    c->label = NULL;
+    return c;
+}
+
+void *mst_merge_dir_config(apr_pool_t *p, void *base_, void *add_)
+{
+    const struct mst_dir_config *base = base_, *add = add_;
+    struct mst_dir_config *c = apr_palloc(p, sizeof *c);
+
+    c->enabled = add->enabled != UNSET ? add->enabled : base->enabled;
+    c->paths = add->paths != UNSET ? add->paths : base->paths;
+    c->label = add->label ? add->label : base->label;
+    return c;
+}
+
+void *mst_create_server_config(apr_pool_t *p, server_rec *s)
+{
+    (void)s;
+    return apr_pcalloc(p, sizeof(struct mst_server_config));
+}
+
+static const char *set_enabled(cmd_parms *cmd, void *dir, int on)
+{
+    (void)cmd;
+    ((struct mst_dir_config *)dir)->enabled = on;
+    return NULL;
+}
+
+static const char *set_paths(cmd_parms *cmd, void *dir, int on)
+{
+    (void)cmd;
+    ((struct mst_dir_config *)dir)->paths = on;
+    return NULL;
+}
+
+/* A label is shown in every format and typed by people: letters, digits and a
+ * little punctuation, no longer than an entry on the board. */
+static const char *check_label(apr_pool_t *p, const char *name)
+{
+    size_t length = strlen(name);
+
+    if (length == 0 || length >= MST_NAME_MAX)
+        return apr_psprintf(p, "MPMStatLabel must have 1 to %u characters, \"%s\" has %" APR_SIZE_T_FMT,
+                            MST_NAME_MAX - 1, name, length);
+    if (strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:/") != length)
+        return apr_psprintf(p, "MPMStatLabel may have letters, digits and - _ . : / only, "
+                            "not as in \"%s\"", name);
+    return NULL;
+}
+
+static const char *set_label(cmd_parms *cmd, void *dir, const char *name)
+{
+    struct mst_label_ref *ref;
+    const char *error = check_label(cmd->pool, name);
+
+    if (error)
+        return error;
+    ref = apr_pcalloc(cmd->pool, sizeof *ref);
+    ref->name = name;
+    ref->next = mst_config.refs;
+    mst_config.refs = ref;
+    ((struct mst_dir_config *)dir)->label = ref;
+    return NULL;
+}
+
+static const char *set_board(cmd_parms *cmd, void *dir, const char *path)
+{
+    const char *error = ap_check_cmd_context(cmd, GLOBAL_ONLY);
+
+    (void)dir;
+    if (error)
+        return error;
+    mst_config.board = ap_runtime_dir_relative(cmd->pool, path);
+    if (!mst_config.board)
+        return apr_pstrcat(cmd->pool, "MPMStatBoard must be a file's path, not \"", path, "\"", NULL);
+    return NULL;
+}
+
+/* Sets *value to a whole number between low and high, or says what is valid. */
+static const char *set_number(cmd_parms *cmd, const char *text, uint32_t low, uint32_t high,
+                              uint32_t *value)
+{
+    const char *error = ap_check_cmd_context(cmd, GLOBAL_ONLY);
+    apr_int64_t number;
+    char *end;
+
+    if (error)
+        return error;
+    number = apr_strtoi64(text, &end, 10);
+    if (!*text || *end || number < low || number > high)
+        return apr_psprintf(cmd->pool, "%s must be a whole number from %u to %u, not \"%s\"",
+                            cmd->cmd->name, low, high, text);
+    *value = (uint32_t)number;
+    return NULL;
+}
+
+static const char *set_journal(cmd_parms *cmd, void *dir, const char *text)
+{
+    (void)dir;
+    return set_number(cmd, text, 1024, MST_JOURNAL_MAX, &mst_config.journal);
+}
+
+static const char *set_max_labels(cmd_parms *cmd, void *dir, const char *text)
+{
+    (void)dir;
+    return set_number(cmd, text, 2, MST_LABELS_MAX, &mst_config.labels);
+}
+
+const command_rec mst_commands[] = {
+    AP_INIT_FLAG("MPMStat", set_enabled, NULL, RSRC_CONF | ACCESS_CONF,
+                 "Whether requests are recorded here: On (default) or Off"),
+    AP_INIT_FLAG("MPMStatPaths", set_paths, NULL, RSRC_CONF | ACCESS_CONF,
+                 "Whether the paths of requests in flight are shown, never with a query string: "
+                 "On or Off (default)"),
+    AP_INIT_TAKE1("MPMStatLabel", set_label, NULL, RSRC_CONF | ACCESS_CONF,
+                  "The label that requests here are counted under; default the virtual host's name"),
+    AP_INIT_TAKE1("MPMStatBoard", set_board, NULL, RSRC_CONF,
+                  "The board's file; default mpmstat.board in DefaultRuntimeDir"),
+    AP_INIT_TAKE1("MPMStatJournal", set_journal, NULL, RSRC_CONF,
+                  "How many of the latest requests are kept one by one; default 65536"),
+    AP_INIT_TAKE1("MPMStatMaxLabels", set_max_labels, NULL, RSRC_CONF,
+                  "How many labels there can be, \"other\" and \"mpm-status\" included; default 64"),
+    { NULL }
+};

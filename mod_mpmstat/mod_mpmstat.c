@@ -1,0 +1,30 @@
+/* mod_mpmstat.c - the module record: what httpd sees of mpmstat.
+ *
+ *   config.c     directives
+ *   recording.c  the board's life: made by the parent, claimed by each child
+ *   lifecycle.c  forks and exits of children, restarts
+ *   timing.c     connections and requests: phases, states, records. Hot path
+ *   handler.c    /mpm-status
+ *   listeners.c  the accept queue
+ */
+#include "mod_mpmstat.h"
+
+static void register_hooks(apr_pool_t *p)
+{
+    ap_hook_pre_config(mst_config_reset, NULL, NULL, APR_HOOK_MIDDLE);
+    mst_recording_register(p);
+    mst_lifecycle_register(p);
+    mst_timing_register(p);
+    mst_handler_register(p);
+}
+
+AP_DECLARE_MODULE(mpmstat) = {
+    STANDARD20_MODULE_STUFF,
+    mst_create_dir_config,
+    mst_merge_dir_config,
+    mst_create_server_config,
+    NULL,                       /* merged server configs: nothing is inherited */
+    mst_commands,
+    register_hooks,
+    AP_MODULE_FLAG_NONE
+};

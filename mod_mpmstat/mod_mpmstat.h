@@ -1,0 +1,93 @@
+/* mod_mpmstat.h - what the module's own files share. httpd glue: nothing here is
+ * seen by the board library, which knows neither APR nor httpd. */
+#ifndef MOD_MPMSTAT_H
+#define MOD_MPMSTAT_H
+
+#include <httpd.h>
+#include <http_config.h>
+#include <http_log.h>
+
+#include "board/board.h"
+
+/* The one name that httpd has to see: the build hides all others. */
+extern __attribute__((visibility("default"))) module AP_MODULE_DECLARE_DATA mpmstat_module;
+
+/* Every line that the module logs carries a tag of its own, as httpd's do. */
+#define MPMSTAT_LOGNO(n) "MPMSTAT" #n ": "
+
+/* ---- configuration (config.c) ------------------------------------------- */
+
+/* A name given by MPMStatLabel. Its index on the board is known once the board
+ * is there (recording.c sets it), and all merged configurations share it. */
+struct mst_label_ref {
+    const char           *name;
+    uint32_t              index;
+    struct mst_label_ref *next;
+};
+
+/* Per directory. -1: not set here. */
+struct mst_dir_config {
+    int                   enabled;   /* MPMStat */
+    int                   paths;     /* MPMStatPaths */
+    struct mst_label_ref *label;     /* MPMStatLabel; NULL: the virtual host's */
+};
+
+/* Per virtual host. */
+struct mst_server_config {
+    uint32_t label;                  /* index of the host's own label, set by recording.c */
+};
+
+/* Of the whole server, fresh at each (re)start. */
+struct mst_main_config {
+    const char           *board;     /* MPMStatBoard; NULL: the default place */
+    uint32_t              journal;   /* MPMStatJournal */
+    uint32_t              labels;    /* MPMStatMaxLabels */
+    struct mst_label_ref *refs;      /* every MPMStatLabel in the configuration */
+};
+extern struct mst_main_config mst_config;
+
+extern const command_rec mst_commands[];
+void *mst_create_dir_config(apr_pool_t *p, char *dir);
+void *mst_merge_dir_config(apr_pool_t *p, void *base, void *add);
+void *mst_create_server_config(apr_pool_t *p, server_rec *s);
+int   mst_config_reset(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp);
+
+static inline const struct mst_dir_config *mst_dir_config_of(const request_rec *r)
+{
+    return ap_get_module_config(r->per_dir_config, &mpmstat_module);
+}
+
+static inline const struct mst_server_config *mst_server_config_of(const server_rec *s)
+{
+    return ap_get_module_config(s->module_config, &mpmstat_module);
+}
+
+/* ---- recording (recording.c) --------------------------------------------- */
+
+/* This process's part of the board. Set before the first connection, constant
+ * afterwards. board NULL: nothing is recorded, every hook returns at once. */
+struct mst_recording {
+    struct mst_board   *board;
+    int                 process;      /* entry on the board; -1: none was free */
+    uint64_t            pid;          /* of this child: getpid() is a system call */
+    uint32_t            threads;      /* ThreadLimit: worker entries a process */
+    bool                async;        /* the MPM suspends connections (event) */
+    uint64_t            idle_enough_ns; /* a worker idle for so long cannot have kept anyone waiting */
+};
+extern struct mst_recording mst_recording;
+
+void mst_recording_register(apr_pool_t *p);
+
+/* ---- the rest, a file each ----------------------------------------------- */
+
+void mst_lifecycle_register(apr_pool_t *p);
+void mst_timing_register(apr_pool_t *p);
+void mst_handler_register(apr_pool_t *p);
+
+/* The handler tells timing that this is the status page's own request. */
+void mst_timing_set_label(request_rec *r, uint32_t label);
+
+/* Notes a restart on the board (lifecycle.c). Called in the parent. */
+void mst_lifecycle_generation(struct mst_board *b, uint64_t generation);
+
+#endif

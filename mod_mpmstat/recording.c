@@ -1,0 +1,205 @@
+/* recording.c - the board's life in Apache.
+ *
+ * The parent makes the board when the server starts, before the first fork. It
+ * is kept through restarts (the module's own variables are not: httpd unloads
+ * and reloads it), so counters never go backwards while the server lives. Each
+ * child claims a process entry. Whatever goes wrong, the server serves; what is
+ * then not recorded is said once in the error log.
+ */
+#include "mod_mpmstat.h"
+
+#include <ap_mpm.h>
+#include <apr_strings.h>
+#include <grp.h>
+#include <http_core.h>
+#include <unistd.h>
+
+#include "board/clock.h"
+
+APLOG_USE_MODULE(mpmstat);
+
+struct mst_recording mst_recording;
+
+/* What outlives restarts. In httpd's retained data, so of a fixed key per shape. */
+struct mst_retained {
+    struct mst_board  board;
+    struct mst_layout layout;
+    bool              ready;
+};
+#define RETAINED_KEY "mod_mpmstat retained 1"
+#define BOARD_NAME   "mpmstat.board"
+#define READER_GROUP "adm"   /* who reads logs on Debian may read boards */
+
+static int mpm_number(int query, int unless_positive)
+{
+    int n = 0;
+
+    if (ap_mpm_query(query, &n) != APR_SUCCESS || n <= 0)
+        return unless_positive;
+    return n;
+}
+
+static uint64_t mpm_generation(void)
+{
+    int generation = 0;
+
+    return ap_mpm_query(AP_MPMQ_GENERATION, &generation) == APR_SUCCESS && generation > 0
+        ? (uint64_t)generation : 0;
+}
+
+static uint64_t workers_limit(void)
+{
+    return (uint64_t)mpm_number(AP_MPMQ_MAX_DAEMONS, 1) * (uint64_t)mpm_number(AP_MPMQ_MAX_THREADS, 1);
+}
+
+/* Room for twice ServerLimit: beside the children on the scoreboard there can
+ * be as many that lost their slot and finish their requests (worker). */
+static struct mst_layout wanted_layout(void)
+{
+    return (struct mst_layout){
+        .producer = MST_PRODUCER_APACHE,
+        .processes = 2 * (uint32_t)mpm_number(AP_MPMQ_HARD_LIMIT_DAEMONS, 1),
+        .threads_per_process = (uint32_t)mpm_number(AP_MPMQ_HARD_LIMIT_THREADS, 1),
+        .labels = mst_config.labels,
+        .stripes = mst_layout_stripes(),
+        .requests = mst_config.journal,
+        .lifecycle = MST_LIFECYCLE_RECORDS,
+    };
+}
+
+static gid_t reader_group(void)
+{
+    const struct group *g = getgrnam(READER_GROUP);
+
+    return g ? g->gr_gid : (gid_t)-1;
+}
+
+static void make_board(struct mst_retained *kept, apr_pool_t *p, server_rec *s)
+{
+    const char *path = mst_config.board ? mst_config.board : ap_runtime_dir_relative(p, BOARD_NAME);
+    struct mst_identity identity = {
+        .server = ap_get_server_description(),
+        .mpm = ap_show_mpm(),
+        .version = MPMSTAT_VERSION,
+        .workers_limit = workers_limit(),
+    };
+    char warning[MST_ERROR_MAX], error[MST_ERROR_MAX];
+
+    kept->layout = wanted_layout();
+    if (mst_board_create(&kept->board, path, &kept->layout, &identity, reader_group(),
+                         warning, error) != 0) {
+        ap_log_error(APLOG_MARK, APLOG_ERR, 0, s, MPMSTAT_LOGNO(01)
+                     "serving without recording: %s", error);
+        return;
+    }
+    kept->ready = true;
+    if (*warning)
+        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s, MPMSTAT_LOGNO(02) "%s", warning);
+    ap_log_error(APLOG_MARK, APLOG_INFO, 0, s, MPMSTAT_LOGNO(03)
+                 "recording to %s, %" APR_SIZE_T_FMT " bytes: %u workers of %u processes, %u labels, "
+                 "%u stripes, %u requests", path, kept->board.bytes,
+                 kept->layout.processes * kept->layout.threads_per_process, kept->layout.processes,
+                 kept->layout.labels, kept->layout.stripes, kept->layout.requests);
+}
+
+/* After a restart the board stays, and with it the layout of the first start. */
+static void keep_board(struct mst_retained *kept, server_rec *s)
+{
+    struct mst_layout wanted = wanted_layout();
+
+    kept->board.header->stopped_ns = 0;   /* set when the old configuration was let go */
+    kept->board.header->generation = mpm_generation();
+    kept->board.header->workers_limit = workers_limit();
+    mst_lifecycle_generation(&kept->board, kept->board.header->generation);
+    if (memcmp(&wanted, &kept->layout, sizeof wanted) != 0
+        || (mst_config.board && strcmp(mst_config.board, kept->board.path) != 0))
+        ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, s, MPMSTAT_LOGNO(04)
+                     "the board %s keeps the place and the room that it was started with; "
+                     "stop and start the server to change them", kept->board.path);
+}
+
+/* Runs when the configuration is let go: at a restart (undone by keep_board a
+ * moment later) and at the stop. Also in children, at exit: not theirs to say. */
+static apr_status_t note_stop(void *board_)
+{
+    struct mst_board *board = board_;
+
+    if (board->header->pid == (uint32_t)getpid())
+        __atomic_store_n(&board->header->stopped_ns, mst_now_ns(), __ATOMIC_RELAXED);
+    return APR_SUCCESS;
+}
+
+static void intern_labels(struct mst_board *b, server_rec *servers)
+{
+    struct mst_label_ref *ref;
+    server_rec *s;
+
+    for (s = servers; s; s = s->next) {
+        struct mst_server_config *c = ap_get_module_config(s->module_config, &mpmstat_module);
+
+        c->label = mst_label_intern(b, s->server_hostname ? s->server_hostname : "default");
+    }
+    for (ref = mst_config.refs; ref; ref = ref->next)
+        ref->index = mst_label_intern(b, ref->name);
+}
+
+static int open_recording(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, server_rec *s)
+{
+    struct mst_retained *kept;
+    int async = 0;
+
+    (void)plog, (void)ptemp;
+    memset(&mst_recording, 0, sizeof mst_recording);
+    mst_recording.process = -1;
+    if (ap_state_query(AP_SQ_MAIN_STATE) == AP_SQ_MS_CREATE_PRE_CONFIG)
+        return OK;   /* the rehearsal that httpd does before every start */
+    kept = ap_retained_data_get(RETAINED_KEY);
+    if (!kept)
+        kept = ap_retained_data_create(RETAINED_KEY, sizeof *kept);
+    if (kept->ready)
+        keep_board(kept, s);
+    else
+        make_board(kept, pconf, s);
+    if (!kept->ready)
+        return OK;
+    apr_pool_cleanup_register(pconf, &kept->board, note_stop, apr_pool_cleanup_null);
+    intern_labels(&kept->board, s);
+    ap_mpm_query(AP_MPMQ_IS_ASYNC, &async);
+    mst_recording.board = &kept->board;
+    mst_recording.threads = kept->board.threads;
+    mst_recording.async = async != 0;
+    mst_recording.idle_enough_ns = 2 * MST_NS_PER_S / kept->board.header->kernel_hz;
+    return OK;
+}
+
+static apr_status_t note_clean_exit(void *process)
+{
+    __atomic_store_n(&((struct mst_process *)process)->clean_exit, 1, __ATOMIC_RELAXED);
+    return APR_SUCCESS;
+}
+
+static void join_board(apr_pool_t *pchild, server_rec *s)
+{
+    struct mst_board *b = mst_recording.board;
+
+    if (!b)
+        return;
+    mst_recording.pid = (uint64_t)getpid();
+    mst_recording.process =
+        mst_process_claim(b, mst_recording.pid, mpm_generation(), mst_now_ns());
+    if (mst_recording.process < 0) {
+        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s, MPMSTAT_LOGNO(05)
+                     "all %u process entries of the board are taken; this child's requests are "
+                     "counted, its workers are not shown", b->process_count);
+        return;
+    }
+    apr_pool_cleanup_register(pchild, &b->processes[mst_recording.process], note_clean_exit,
+                              apr_pool_cleanup_null);
+}
+
+void mst_recording_register(apr_pool_t *p)
+{
+    (void)p;
+    ap_hook_post_config(open_recording, NULL, NULL, APR_HOOK_LAST);
+    ap_hook_child_init(join_board, NULL, NULL, APR_HOOK_FIRST);
+}

@@ -1,0 +1,549 @@
+/* timing.c - follows connections and requests: phases, worker states, records.
+ *
+ * The hot path. Per request: five time stamps, a few stores into the worker's own
+ * cache lines, relaxed adds into a tally, one journal record. No lock, no system
+ * call but TCP_INFO where a connection may have waited, no allocation but from
+ * the request's pool.
+ *
+ * Where a request's time stamps come from (design: "the phases of a request"):
+ *
+ *   arrived    picked_up - what TCP_INFO says of the data's age
+ *   picked_up  a worker takes the connection: pre_connection, resume_connection;
+ *              later requests on the same worker: request_time
+ *   parsed     post_read_request
+ *   first      the first byte of the final response passes our output filter
+ *   complete   log_transaction, run when the EOR bucket is destroyed
+ *
+ * A worker's state is followed on its connection: `reading` from the pick-up,
+ * `idle` again when event suspends the connection or its pool is cleaned up.
+ */
+#include "mod_mpmstat.h"
+
+#include <apr_strings.h>
+#include <mpm_common.h>
+#include <http_connection.h>
+#include <http_core.h>
+#include <http_protocol.h>
+#include <http_request.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <scoreboard.h>
+#include <util_filter.h>
+
+#include "board/clock.h"
+#include "board/journal.h"
+#include "board/worker.h"
+
+/* A client's connection. From its pool; one thread at a time. */
+struct connection {
+    struct mst_worker *worker;       /* serving it now; NULL: none */
+    uint64_t state_since_ns;         /* when the worker's state began */
+    uint64_t occupied_since_ns;      /* a thread has had it since; 0: suspended */
+    uint64_t occupied_ns;            /* time on threads before that */
+    uint64_t picked_up_ns;           /* start of the coming request; 0: by its request_time */
+    uint64_t queue_ns;               /* what the coming request waited for a worker */
+    uint64_t ended_ns;               /* when its last request was complete */
+    uint64_t number;                 /* of this process's connections */
+    uint32_t requests;               /* begun on it */
+    uint16_t port;                   /* the client's */
+    bool     kept_alive;             /* suspended in keep-alive: waiting for a request */
+    uint64_t suspended_ns;           /* since when */
+};
+
+/* A request, the outermost: sub-requests and internal redirects belong to it. */
+struct request {
+    struct connection *connection;   /* NULL: an HTTP/2 stream */
+    uint64_t picked_up_ns, queue_ns; /* 0 until begun */
+    uint64_t occupied_ns;            /* the connection's time on threads at the pick-up */
+    uint64_t parsed_ns;              /* 0: never */
+    uint64_t first_ns;               /* 0: never */
+    uint32_t nth;
+    uint32_t label;                  /* in_flight is counted under it; NO_LABEL: not counted */
+    bool     status_page;
+};
+#define NO_LABEL UINT32_MAX
+
+static ap_filter_rec_t *first_byte_filter;
+static uint64_t connections_begun;   /* in this process; atomic */
+
+/* ---- workers ---------------------------------------------------------------- */
+
+static struct mst_process *own_process(void)
+{
+    return &mst_recording.board->processes[mst_recording.process];
+}
+
+/* The board's entry of the worker that has this connection. The scoreboard knows
+ * which thread it is; which process is this one. NULL: no worker of the MPM. */
+static struct mst_worker *worker_of(const conn_rec *c)
+{
+    const worker_score *ws;
+    size_t index;
+
+    if (mst_recording.process < 0 || !c->sbh || !(ws = ap_get_scoreboard_worker(c->sbh)))
+        return NULL;
+    index = (size_t)(ws - ap_scoreboard_image->servers[0]);
+    if (own_process()->mpm_slot < 0)
+        own_process()->mpm_slot = (int64_t)(index / mst_recording.threads);
+    return &mst_recording.board->workers[(size_t)mst_recording.process * mst_recording.threads
+                                         + index % mst_recording.threads];
+}
+
+static void enter(struct connection *conn, enum mst_state state, uint64_t now)
+{
+    if (conn->worker)
+        conn->state_since_ns = mst_worker_enter(conn->worker, state, conn->state_since_ns, now);
+}
+
+/* ---- connections ------------------------------------------------------------- */
+
+static struct connection *connection_of(const conn_rec *c)
+{
+    return ap_get_module_config(c->conn_config, &mpmstat_module);
+}
+
+/* How long the newest data has been in the kernel: a jiffy's resolution. 0 where
+ * the worker had been idle, for then nobody waited, and where nobody knows. Never
+ * from before the end of the connection's last request. */
+static uint64_t wait_for_worker(const struct connection *conn, const conn_rec *c,
+                                uint64_t idle_since, uint64_t now)
+{
+    apr_socket_t *csd;
+    apr_os_sock_t fd;
+    struct tcp_info info;
+    socklen_t size = sizeof info;
+    uint64_t wait;
+
+    if (now - idle_since >= mst_recording.idle_enough_ns && now > idle_since)
+        return 0;
+    csd = ap_get_conn_socket((conn_rec *)c);
+    if (!csd || apr_os_sock_get(&fd, csd) != APR_SUCCESS
+        || getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) != 0)
+        return 0;
+    wait = info.tcpi_last_data_recv * MST_NS_PER_MS;
+    return wait < now - conn->ended_ns ? wait : now - conn->ended_ns;
+}
+
+/* A worker takes the connection: new, or back from event's pollset. */
+static void occupy(struct connection *conn, conn_rec *c, enum mst_state state, uint64_t now)
+{
+    conn->worker = worker_of(c);
+    conn->occupied_since_ns = now;
+    conn->kept_alive = false;
+    if (conn->worker) {
+        conn->state_since_ns = mst_worker_since(conn->worker);
+        if (state == MST_STATE_READING)
+            conn->queue_ns = wait_for_worker(conn, c, conn->state_since_ns, now);
+        enter(conn, state, now);
+    }
+    if (state == MST_STATE_READING)
+        conn->picked_up_ns = now;
+}
+
+/* Its worker lets go of it. */
+static void leave(struct connection *conn, uint64_t now)
+{
+    if (!conn->occupied_since_ns)
+        return;
+    enter(conn, MST_STATE_IDLE, now);
+    conn->worker = NULL;
+    conn->occupied_ns += now - conn->occupied_since_ns;
+    conn->occupied_since_ns = 0;
+}
+
+/* Time on threads until now_ns, of the whole connection. */
+static uint64_t occupied_until(const struct connection *conn, uint64_t now)
+{
+    return conn->occupied_ns
+         + (conn->occupied_since_ns && now > conn->occupied_since_ns ? now - conn->occupied_since_ns : 0);
+}
+
+static apr_status_t connection_gone(void *conn)
+{
+    leave(conn, mst_now_ns());
+    if (mst_recording.process >= 0)
+        __atomic_fetch_sub(&own_process()->connections, 1, __ATOMIC_RELAXED);
+    return APR_SUCCESS;
+}
+
+static int pre_connection(conn_rec *c, void *csd)
+{
+    struct connection *conn;
+
+    (void)csd;
+    /* An HTTP/2 stream, or a proxy's connection to its backend: no client's. */
+    if (!mst_recording.board || c->master || c->outgoing || !c->sbh)
+        return DECLINED;
+    conn = apr_pcalloc(c->pool, sizeof *conn);
+    conn->number = __atomic_add_fetch(&connections_begun, 1, __ATOMIC_RELAXED);
+    conn->port = c->client_addr ? c->client_addr->port : 0;
+    ap_set_module_config(c->conn_config, &mpmstat_module, conn);
+    occupy(conn, c, MST_STATE_READING, mst_now_ns());
+    if (mst_recording.process >= 0) {
+        __atomic_fetch_add(&own_process()->connections, 1, __ATOMIC_RELAXED);
+        mst_count(&own_process()->accepted, 1);
+    }
+    apr_pool_cleanup_register(c->pool, conn, connection_gone, apr_pool_cleanup_null);
+    return OK;
+}
+
+/* event looks for expired connections this much ahead (its TIMEOUT_FUDGE_FACTOR),
+ * and again as much for the way to a worker. */
+#define TIMEOUT_FUDGE_NS (200 * MST_NS_PER_MS)
+
+/* event: back on a worker. For the rest of a lingering close (the state is past
+ * CONN_STATE_LINGER) a worker only drains without waiting, and httpd does not
+ * say when it is done: that is not counted as being occupied. */
+static void resume_connection(conn_rec *c, request_rec *r)
+{
+    struct connection *conn = connection_of(c);
+    uint64_t now;
+
+    (void)r;
+    if (!conn || !c->sbh || !c->cs)
+        return;
+    now = mst_now_ns();
+    switch (c->cs->state) {
+    case CONN_STATE_LINGER_NORMAL:
+    case CONN_STATE_LINGER_SHORT:
+        return;
+    case CONN_STATE_LINGER:
+        if (conn->kept_alive
+            && now - conn->suspended_ns + TIMEOUT_FUDGE_NS
+               < (uint64_t)c->base_server->keep_alive_timeout * MST_NS_PER_US)
+            mst_count(&mst_recording.board->totals->shed, 1);
+        occupy(conn, c, MST_STATE_CLOSING, now);
+        return;
+    case CONN_STATE_WRITE_COMPLETION:
+        occupy(conn, c, MST_STATE_SENDING, now);
+        return;
+    default:
+        occupy(conn, c, MST_STATE_READING, now);
+    }
+}
+
+static void suspend_connection(conn_rec *c, request_rec *r)
+{
+    struct connection *conn = connection_of(c);
+
+    (void)r;
+    if (!conn)
+        return;
+    conn->suspended_ns = mst_now_ns();
+    conn->kept_alive = c->cs && c->cs->state == CONN_STATE_CHECK_REQUEST_LINE_READABLE;
+    leave(conn, conn->suspended_ns);
+}
+
+static int pre_close_connection(conn_rec *c)
+{
+    struct connection *conn = connection_of(c);
+
+    if (conn && !c->master)
+        enter(conn, MST_STATE_CLOSING, mst_now_ns());
+    return DECLINED;
+}
+
+/* ---- requests ------------------------------------------------------------------ */
+
+static struct request *request_of(const request_rec *r)
+{
+    return ap_get_module_config(r->request_config, &mpmstat_module);
+}
+
+static int create_request(request_rec *r)
+{
+    struct request *req;
+
+    if (!mst_recording.board || r->main || r->prev)
+        return DECLINED;
+    req = apr_pcalloc(r->pool, sizeof *req);
+    req->label = NO_LABEL;
+    if (!r->connection->master)
+        req->connection = connection_of(r->connection);
+    ap_set_module_config(r->request_config, &mpmstat_module, req);
+    ap_add_output_filter_handle(first_byte_filter, req, r, r->connection);
+    return OK;
+}
+
+/* httpd's wall-clock request_time on our clock: now minus its age. */
+static uint64_t request_time(const request_rec *r, uint64_t now)
+{
+    apr_time_t age = apr_time_now() - r->request_time;
+
+    return age > 0 && (uint64_t)age < now / MST_NS_PER_US ? now - (uint64_t)age * MST_NS_PER_US : now;
+}
+
+/* Fixes when the request was picked up. Called once, as soon as it is one. */
+static void begin(struct request *req, const request_rec *r, uint64_t now)
+{
+    struct connection *conn = req->connection;
+
+    if (!conn) {
+        req->picked_up_ns = request_time(r, now);
+        return;
+    }
+    if (conn->picked_up_ns) {
+        req->picked_up_ns = conn->picked_up_ns;
+        req->queue_ns = conn->queue_ns;
+        conn->picked_up_ns = 0;
+    }
+    else {
+        req->picked_up_ns = request_time(r, now);
+        if (req->picked_up_ns < conn->ended_ns)
+            req->picked_up_ns = conn->ended_ns;
+        enter(conn, MST_STATE_READING, req->picked_up_ns);
+    }
+    req->occupied_ns = occupied_until(conn, req->picked_up_ns);
+    req->nth = conn->requests++;
+}
+
+static uint32_t *in_flight(uint32_t label)
+{
+    return &mst_recording.board->in_flight[(size_t)mst_recording.process
+                                           * mst_recording.board->in_flight_stride + label];
+}
+
+/* Counts the request as in flight under `label`, NO_LABEL: no longer. */
+static void count_in_flight(struct request *req, uint32_t label)
+{
+    if (mst_recording.process < 0 || req->label == label)
+        return;
+    if (req->label != NO_LABEL)
+        __atomic_fetch_sub(in_flight(req->label), 1, __ATOMIC_RELAXED);
+    if (label != NO_LABEL)
+        __atomic_fetch_add(in_flight(label), 1, __ATOMIC_RELAXED);
+    req->label = label;
+}
+
+static uint32_t label_of(const struct request *req, const request_rec *r)
+{
+    const struct mst_dir_config *dir = mst_dir_config_of(r);
+
+    if (req->status_page)
+        return MST_LABEL_STATUS;
+    return dir->label ? dir->label->index : mst_server_config_of(r->server)->label;
+}
+
+/* Shows the request on its worker's entry. */
+static void show(const struct request *req, const request_rec *r)
+{
+    struct mst_worker *w = req->connection ? req->connection->worker : NULL;
+
+    if (!w)
+        return;
+    __atomic_store_n(&w->request_start_ns, req->picked_up_ns, __ATOMIC_RELAXED);
+    __atomic_store_n(&w->request_label, req->label, __ATOMIC_RELAXED);
+    if (mst_dir_config_of(r)->paths == 1)
+        apr_cpystrn(w->path, r->uri, sizeof w->path);
+}
+
+static int post_read_request(request_rec *r)
+{
+    struct request *req = request_of(r);
+
+    if (!req || req->parsed_ns)
+        return DECLINED;
+    req->parsed_ns = mst_now_ns();
+    begin(req, r, req->parsed_ns);
+    if (mst_dir_config_of(r)->enabled != 0)
+        count_in_flight(req, label_of(req, r));
+    if (req->connection)
+        enter(req->connection, MST_STATE_HANDLING, req->parsed_ns);
+    show(req, r);
+    return DECLINED;
+}
+
+/* The directory's own label, or Off, is known only now. */
+static int fixups(request_rec *r)
+{
+    struct request *req = request_of(r);
+
+    if (!req || r->main || r->prev || !req->parsed_ns)
+        return DECLINED;
+    count_in_flight(req, mst_dir_config_of(r)->enabled == 0 ? NO_LABEL : label_of(req, r));
+    show(req, r);
+    return DECLINED;
+}
+
+void mst_timing_set_label(request_rec *r, uint32_t label)
+{
+    struct request *req = request_of(r);
+
+    if (!req)
+        return;
+    req->status_page = label == MST_LABEL_STATUS;
+    count_in_flight(req, label);
+    show(req, r);
+}
+
+/* Behind the header filter and among the protocol filters, so that it stays for
+ * error responses; interim (1xx) responses start at the connection's filters and
+ * do not come through here. It sees the first bucket and goes. */
+static apr_status_t first_byte(ap_filter_t *f, apr_bucket_brigade *bb)
+{
+    struct request *req = f->ctx;
+
+    req->first_ns = mst_now_ns();
+    if (req->connection && req->parsed_ns)
+        enter(req->connection, MST_STATE_SENDING, req->first_ns);
+    ap_remove_output_filter(f);
+    return ap_pass_brigade(f->next, bb);
+}
+
+/* ---- completion ----------------------------------------------------------------- */
+
+static enum mst_class class_of(const request_rec *last)
+{
+    int hundreds = last->status / 100;
+
+    if (last->connection->aborted)
+        return MST_CLASS_ABORTED;
+    return hundreds >= 1 && hundreds <= 5 ? (enum mst_class)(hundreds - 1) : MST_CLASS_5XX;
+}
+
+/* The phases: differences of the time stamps, each no earlier than the one before.
+ * Headers that were never parsed (malformed, 408) make `handle` empty, a response
+ * that never began makes `send` empty. Their sum is the total, exactly. */
+static void measure(struct mst_request *record, const struct request *req, uint64_t complete)
+{
+    uint64_t picked_up = req->picked_up_ns, first, parsed;
+
+    if (complete < picked_up)
+        complete = picked_up;
+    first = req->first_ns ? req->first_ns : complete;
+    if (first > complete)
+        first = complete;
+    if (first < picked_up)
+        first = picked_up;
+    parsed = req->parsed_ns ? req->parsed_ns : first;
+    if (parsed > first)
+        parsed = first;
+    if (parsed < picked_up)
+        parsed = picked_up;
+    record->start_ns = picked_up - req->queue_ns;
+    record->queue_ns = req->queue_ns;
+    record->read_ns = parsed - picked_up;
+    record->handle_ns = first - parsed;
+    record->send_ns = complete - first;
+}
+
+static uint64_t held_ns(const struct request *req, const struct mst_request *record)
+{
+    uint64_t complete = record->start_ns + record->queue_ns + record->read_ns + record->handle_ns
+                      + record->send_ns, held;
+
+    if (!req->connection)
+        return 0;   /* it kept no worker of the MPM */
+    held = occupied_until(req->connection, complete);
+    return held > req->occupied_ns ? held - req->occupied_ns : 0;
+}
+
+/* Process entry and a count in it: unique while the board lives. */
+static uint64_t request_id(const struct connection *conn, uint32_t nth)
+{
+    uint64_t serial = mst_recording.process >= 0 ? own_process()->serial : 0;
+
+    return serial << 44 | (conn ? (conn->number & 0xfffffff) << 16 : 0) | (nth & 0xffff);
+}
+
+static void tally(const struct mst_request *record, uint32_t label, enum mst_class status_class,
+                  uint32_t stripe)
+{
+    struct mst_tally *t = mst_tally_of(mst_recording.board, label, stripe);
+    struct mst_histogram *phase = t->times;
+
+    mst_count(&t->status[status_class], 1);
+    mst_count(&t->bytes, record->bytes);
+    mst_histogram_record(&phase[MST_PHASE_QUEUE], record->queue_ns);
+    mst_histogram_record(&phase[MST_PHASE_READ], record->read_ns);
+    mst_histogram_record(&phase[MST_PHASE_HANDLE], record->handle_ns);
+    mst_histogram_record(&phase[MST_PHASE_SEND], record->send_ns);
+    mst_histogram_record(&phase[MST_PHASE_TOTAL],
+                         record->queue_ns + record->read_ns + record->handle_ns + record->send_ns);
+    mst_histogram_record(&phase[MST_PHASE_HELD], record->held_ns);
+}
+
+static void record_request(const struct request *req, const request_rec *r, uint64_t complete)
+{
+    const struct connection *conn = req->connection;
+    const struct mst_worker *w = conn ? conn->worker : NULL;
+    uint32_t worker = w ? (uint32_t)(w - mst_recording.board->workers) : UINT32_MAX;
+    uint32_t stripe = w ? worker : (uint32_t)mst_recording.pid;
+    uint32_t label = label_of(req, r), flags = 0;
+    struct mst_request record;
+    const request_rec *last = r;
+    enum mst_class status_class;
+
+    while (last->next)
+        last = last->next;
+    status_class = class_of(last);
+    if (status_class == MST_CLASS_ABORTED)
+        flags |= MST_REQUEST_ABORTED;
+    if (!conn)
+        flags |= MST_REQUEST_NO_WORKER;
+    measure(&record, req, complete);
+    record.id = request_id(conn, req->nth);
+    record.held_ns = held_ns(req, &record);
+    record.bytes = last->bytes_sent > 0 ? (uint64_t)last->bytes_sent : 0;
+    record.label_status = (uint64_t)label << 32 | flags << 16 | (uint32_t)last->status;
+    record.pid_worker = mst_recording.pid << 32 | worker;
+    record.connection = conn ? conn->number << 16 | conn->port : 0;
+    record.nth = req->nth;
+    tally(&record, label, status_class, stripe);
+    mst_journal_request(mst_recording.board, &record);
+}
+
+/* The worker is done with the request: it waits for the next one on a kept-alive
+ * connection, else it stays `sending` until httpd closes or suspends. */
+static void finish_on_worker(struct connection *conn, const conn_rec *c, uint64_t complete)
+{
+    struct mst_worker *w = conn->worker;
+
+    conn->ended_ns = complete;
+    if (!w)
+        return;
+    __atomic_store_n(&w->requests, w->requests + 1, __ATOMIC_RELAXED);
+    __atomic_store_n(&w->request_label, MST_UNKNOWN, __ATOMIC_RELAXED);
+    __atomic_store_n(&w->request_start_ns, 0, __ATOMIC_RELAXED);
+    if (w->path[0])
+        w->path[0] = '\0';
+    if (c->keepalive == AP_CONN_KEEPALIVE && !c->aborted)
+        enter(conn, MST_STATE_KEEPALIVE, complete);
+}
+
+static int log_transaction(request_rec *r)
+{
+    struct request *req = request_of(r);
+    uint64_t complete;
+
+    if (!req)
+        return DECLINED;
+    complete = mst_now_ns();
+    if (!req->picked_up_ns)
+        begin(req, r, complete);   /* malformed or timed out: it never got further */
+    if (mst_dir_config_of(r)->enabled != 0)
+        record_request(req, r, complete);
+    count_in_flight(req, NO_LABEL);
+    if (req->connection)
+        finish_on_worker(req->connection, r->connection, complete);
+    return DECLINED;
+}
+
+void mst_timing_register(apr_pool_t *p)
+{
+    /* The first filter that a request gets becomes the head of its chain, and
+     * must be core's: one of a later type there would be all there is. */
+    static const char *const after_http_core[] = { "http_core.c", NULL };
+
+    (void)p;
+    first_byte_filter = ap_register_output_filter("MPMSTAT_FIRST_BYTE", first_byte, NULL,
+                                                  AP_FTYPE_PROTOCOL + 1);
+    ap_hook_pre_connection(pre_connection, NULL, NULL, APR_HOOK_REALLY_FIRST);
+    ap_hook_pre_close_connection(pre_close_connection, NULL, NULL, APR_HOOK_REALLY_FIRST);
+    ap_hook_suspend_connection(suspend_connection, NULL, NULL, APR_HOOK_LAST);
+    ap_hook_resume_connection(resume_connection, NULL, NULL, APR_HOOK_FIRST);
+    ap_hook_create_request(create_request, after_http_core, NULL, APR_HOOK_REALLY_LAST);
+    ap_hook_post_read_request(post_read_request, NULL, NULL, APR_HOOK_REALLY_FIRST);
+    ap_hook_fixups(fixups, NULL, NULL, APR_HOOK_LAST);
+    ap_hook_log_transaction(log_transaction, NULL, NULL, APR_HOOK_REALLY_FIRST);
+}
