@@ -146,5 +146,5 @@ const command_rec mst_commands[] = {
                   "How many of the latest requests are kept one by one; default 65536"),
     AP_INIT_TAKE1("MPMStatMaxLabels", set_max_labels, NULL, RSRC_CONF,
                   "How many labels there can be, \"other\" and \"mpm-status\" included; default 64"),
-    { NULL }
+    { .name = NULL }
 };

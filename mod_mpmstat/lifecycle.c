@@ -113,7 +113,7 @@ static void error_log(const ap_errorlog_info *info, const char *line)
     long pid;
 
     (void)info;
-    if (mst_recording.process >= 0 || !mst_recording.board)
+    if (mst_recording.pid || !mst_recording.board)
         return;   /* a child: only the parent reports deaths */
     if (sscanf(line, "AH00051: child pid %ld", &pid) == 1
         || sscanf(line, "AH00052: child pid %ld", &pid) == 1)

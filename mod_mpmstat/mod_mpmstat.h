@@ -68,10 +68,11 @@ static inline const struct mst_server_config *mst_server_config_of(const server_
  * afterwards. board NULL: nothing is recorded, every hook returns at once. */
 struct mst_recording {
     struct mst_board   *board;
-    int                 process;      /* entry on the board; -1: none was free */
+    struct mst_process *self;         /* this child's entry; NULL: the parent, or none was free */
+    struct mst_worker  *workers;      /* its workers, one for each thread there may be */
+    uint32_t           *in_flight;    /* its requests in flight, by label */
+    uint32_t            threads;      /* ThreadLimit */
     uint64_t            pid;          /* of this child: getpid() is a system call */
-    uint32_t            threads;      /* ThreadLimit: worker entries a process */
-    bool                async;        /* the MPM suspends connections (event) */
     uint64_t            idle_enough_ns; /* a worker idle for so long cannot have kept anyone waiting */
 };
 extern struct mst_recording mst_recording;

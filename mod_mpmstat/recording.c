@@ -146,11 +146,9 @@ static void intern_labels(struct mst_board *b, server_rec *servers)
 static int open_recording(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, server_rec *s)
 {
     struct mst_retained *kept;
-    int async = 0;
 
     (void)plog, (void)ptemp;
     memset(&mst_recording, 0, sizeof mst_recording);
-    mst_recording.process = -1;
     if (ap_state_query(AP_SQ_MAIN_STATE) == AP_SQ_MS_CREATE_PRE_CONFIG)
         return OK;   /* the rehearsal that httpd does before every start */
     kept = ap_retained_data_get(RETAINED_KEY);
@@ -164,10 +162,8 @@ static int open_recording(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp
         return OK;
     apr_pool_cleanup_register(pconf, &kept->board, note_stop, apr_pool_cleanup_null);
     intern_labels(&kept->board, s);
-    ap_mpm_query(AP_MPMQ_IS_ASYNC, &async);
     mst_recording.board = &kept->board;
     mst_recording.threads = kept->board.threads;
-    mst_recording.async = async != 0;
     mst_recording.idle_enough_ns = 2 * MST_NS_PER_S / kept->board.header->kernel_hz;
     return OK;
 }
@@ -181,20 +177,22 @@ static apr_status_t note_clean_exit(void *process)
 static void join_board(apr_pool_t *pchild, server_rec *s)
 {
     struct mst_board *b = mst_recording.board;
+    int process;
 
     if (!b)
         return;
     mst_recording.pid = (uint64_t)getpid();
-    mst_recording.process =
-        mst_process_claim(b, mst_recording.pid, mpm_generation(), mst_now_ns());
-    if (mst_recording.process < 0) {
+    process = mst_process_claim(b, mst_recording.pid, mpm_generation(), mst_now_ns());
+    if (process < 0) {
         ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s, MPMSTAT_LOGNO(05)
                      "all %u process entries of the board are taken; this child's requests are "
                      "counted, its workers are not shown", b->process_count);
         return;
     }
-    apr_pool_cleanup_register(pchild, &b->processes[mst_recording.process], note_clean_exit,
-                              apr_pool_cleanup_null);
+    mst_recording.self = &b->processes[process];
+    mst_recording.workers = &b->workers[(size_t)process * b->threads];
+    mst_recording.in_flight = &b->in_flight[(size_t)process * b->in_flight_stride];
+    apr_pool_cleanup_register(pchild, mst_recording.self, note_clean_exit, apr_pool_cleanup_null);
 }
 
 void mst_recording_register(apr_pool_t *p)

@@ -11,7 +11,7 @@
  *   picked_up  a worker takes the connection: pre_connection, resume_connection;
  *              later requests on the same worker: request_time
  *   parsed     post_read_request
- *   first      the first byte of the final response passes our output filter
+ *   first      the first bytes of the final response pass our output filter
  *   complete   log_transaction, run when the EOR bucket is destroyed
  *
  * A worker's state is followed on its connection: `reading` from the pick-up,
@@ -36,6 +36,7 @@
 
 /* A client's connection. From its pool; one thread at a time. */
 struct connection {
+    struct request    *current;      /* the latest, until it is complete; NULL: none */
     struct mst_worker *worker;       /* serving it now; NULL: none */
     uint64_t state_since_ns;         /* when the worker's state began */
     uint64_t occupied_since_ns;      /* a thread has had it since; 0: suspended */
@@ -46,13 +47,15 @@ struct connection {
     uint64_t number;                 /* of this process's connections */
     uint32_t requests;               /* begun on it */
     uint16_t port;                   /* the client's */
+    bool     stream;                 /* an HTTP/2 stream: its thread is no worker of the MPM */
     bool     kept_alive;             /* suspended in keep-alive: waiting for a request */
     uint64_t suspended_ns;           /* since when */
 };
 
 /* A request, the outermost: sub-requests and internal redirects belong to it. */
 struct request {
-    struct connection *connection;   /* NULL: an HTTP/2 stream */
+    const request_rec *r;
+    struct connection *connection;
     uint64_t picked_up_ns, queue_ns; /* 0 until begun */
     uint64_t occupied_ns;            /* the connection's time on threads at the pick-up */
     uint64_t parsed_ns;              /* 0: never */
@@ -63,15 +66,10 @@ struct request {
 };
 #define NO_LABEL UINT32_MAX
 
-static ap_filter_rec_t *first_byte_filter;
+static ap_filter_rec_t *response_filter;
 static uint64_t connections_begun;   /* in this process; atomic */
 
 /* ---- workers ---------------------------------------------------------------- */
-
-static struct mst_process *own_process(void)
-{
-    return &mst_recording.board->processes[mst_recording.process];
-}
 
 /* The board's entry of the worker that has this connection. The scoreboard knows
  * which thread it is; which process is this one. NULL: no worker of the MPM. */
@@ -80,13 +78,12 @@ static struct mst_worker *worker_of(const conn_rec *c)
     const worker_score *ws;
     size_t index;
 
-    if (mst_recording.process < 0 || !c->sbh || !(ws = ap_get_scoreboard_worker(c->sbh)))
+    if (!mst_recording.self || !c->sbh || !(ws = ap_get_scoreboard_worker(c->sbh)))
         return NULL;
     index = (size_t)(ws - ap_scoreboard_image->servers[0]);
-    if (own_process()->mpm_slot < 0)
-        own_process()->mpm_slot = (int64_t)(index / mst_recording.threads);
-    return &mst_recording.board->workers[(size_t)mst_recording.process * mst_recording.threads
-                                         + index % mst_recording.threads];
+    if (mst_recording.self->mpm_slot < 0)
+        mst_recording.self->mpm_slot = (int64_t)(index / mst_recording.threads);
+    return &mst_recording.workers[index % mst_recording.threads];
 }
 
 static void enter(struct connection *conn, enum mst_state state, uint64_t now)
@@ -105,10 +102,9 @@ static struct connection *connection_of(const conn_rec *c)
 /* How long the newest data has been in the kernel: a jiffy's resolution. 0 where
  * the worker had been idle, for then nobody waited, and where nobody knows. Never
  * from before the end of the connection's last request. */
-static uint64_t wait_for_worker(const struct connection *conn, const conn_rec *c,
+static uint64_t wait_for_worker(const struct connection *conn, apr_socket_t *csd,
                                 uint64_t idle_since, uint64_t now)
 {
-    apr_socket_t *csd;
     apr_os_sock_t fd;
     struct tcp_info info;
     socklen_t size = sizeof info;
@@ -116,7 +112,6 @@ static uint64_t wait_for_worker(const struct connection *conn, const conn_rec *c
 
     if (now - idle_since >= mst_recording.idle_enough_ns && now > idle_since)
         return 0;
-    csd = ap_get_conn_socket((conn_rec *)c);
     if (!csd || apr_os_sock_get(&fd, csd) != APR_SUCCESS
         || getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) != 0)
         return 0;
@@ -125,7 +120,8 @@ static uint64_t wait_for_worker(const struct connection *conn, const conn_rec *c
 }
 
 /* A worker takes the connection: new, or back from event's pollset. */
-static void occupy(struct connection *conn, conn_rec *c, enum mst_state state, uint64_t now)
+static void occupy(struct connection *conn, const conn_rec *c, apr_socket_t *csd,
+                   enum mst_state state, uint64_t now)
 {
     conn->worker = worker_of(c);
     conn->occupied_since_ns = now;
@@ -133,7 +129,7 @@ static void occupy(struct connection *conn, conn_rec *c, enum mst_state state, u
     if (conn->worker) {
         conn->state_since_ns = mst_worker_since(conn->worker);
         if (state == MST_STATE_READING)
-            conn->queue_ns = wait_for_worker(conn, c, conn->state_since_ns, now);
+            conn->queue_ns = wait_for_worker(conn, csd, conn->state_since_ns, now);
         enter(conn, state, now);
     }
     if (state == MST_STATE_READING)
@@ -161,8 +157,8 @@ static uint64_t occupied_until(const struct connection *conn, uint64_t now)
 static apr_status_t connection_gone(void *conn)
 {
     leave(conn, mst_now_ns());
-    if (mst_recording.process >= 0)
-        __atomic_fetch_sub(&own_process()->connections, 1, __ATOMIC_RELAXED);
+    if (mst_recording.self)
+        __atomic_fetch_sub(&mst_recording.self->connections, 1, __ATOMIC_RELAXED);
     return APR_SUCCESS;
 }
 
@@ -170,18 +166,21 @@ static int pre_connection(conn_rec *c, void *csd)
 {
     struct connection *conn;
 
-    (void)csd;
-    /* An HTTP/2 stream, or a proxy's connection to its backend: no client's. */
-    if (!mst_recording.board || c->master || c->outgoing || !c->sbh)
+    /* Without a scoreboard handle: a stream of HTTP/2, or a proxy's to its backend. */
+    if (!mst_recording.board || c->outgoing || (!c->sbh && !c->master))
         return DECLINED;
     conn = apr_pcalloc(c->pool, sizeof *conn);
     conn->number = __atomic_add_fetch(&connections_begun, 1, __ATOMIC_RELAXED);
     conn->port = c->client_addr ? c->client_addr->port : 0;
+    conn->stream = c->master != NULL;
     ap_set_module_config(c->conn_config, &mpmstat_module, conn);
-    occupy(conn, c, MST_STATE_READING, mst_now_ns());
-    if (mst_recording.process >= 0) {
-        __atomic_fetch_add(&own_process()->connections, 1, __ATOMIC_RELAXED);
-        mst_count(&own_process()->accepted, 1);
+    ap_add_output_filter_handle(response_filter, conn, NULL, c);
+    if (conn->stream)
+        return OK;
+    occupy(conn, c, csd, MST_STATE_READING, mst_now_ns());
+    if (mst_recording.self) {
+        __atomic_fetch_add(&mst_recording.self->connections, 1, __ATOMIC_RELAXED);
+        mst_count(&mst_recording.self->accepted, 1);
     }
     apr_pool_cleanup_register(c->pool, conn, connection_gone, apr_pool_cleanup_null);
     return OK;
@@ -212,13 +211,13 @@ static void resume_connection(conn_rec *c, request_rec *r)
             && now - conn->suspended_ns + TIMEOUT_FUDGE_NS
                < (uint64_t)c->base_server->keep_alive_timeout * MST_NS_PER_US)
             mst_count(&mst_recording.board->totals->shed, 1);
-        occupy(conn, c, MST_STATE_CLOSING, now);
+        occupy(conn, c, ap_get_conn_socket(c), MST_STATE_CLOSING, now);
         return;
     case CONN_STATE_WRITE_COMPLETION:
-        occupy(conn, c, MST_STATE_SENDING, now);
+        occupy(conn, c, ap_get_conn_socket(c), MST_STATE_SENDING, now);
         return;
     default:
-        occupy(conn, c, MST_STATE_READING, now);
+        occupy(conn, c, ap_get_conn_socket(c), MST_STATE_READING, now);
     }
 }
 
@@ -238,7 +237,7 @@ static int pre_close_connection(conn_rec *c)
 {
     struct connection *conn = connection_of(c);
 
-    if (conn && !c->master)
+    if (conn && conn->worker)
         enter(conn, MST_STATE_CLOSING, mst_now_ns());
     return DECLINED;
 }
@@ -252,25 +251,24 @@ static struct request *request_of(const request_rec *r)
 
 static int create_request(request_rec *r)
 {
+    struct connection *conn = connection_of(r->connection);
     struct request *req;
 
-    if (!mst_recording.board || r->main || r->prev)
+    if (!conn || r->main || r->prev)
         return DECLINED;
-    req = apr_pcalloc(r->pool, sizeof *req);
-    req->label = NO_LABEL;
-    if (!r->connection->master)
-        req->connection = connection_of(r->connection);
+    req = apr_palloc(r->pool, sizeof *req);
+    *req = (struct request){ .r = r, .connection = conn, .label = NO_LABEL };
     ap_set_module_config(r->request_config, &mpmstat_module, req);
-    ap_add_output_filter_handle(first_byte_filter, req, r, r->connection);
+    conn->current = req;
     return OK;
 }
 
 /* httpd's wall-clock request_time on our clock: now minus its age. */
 static uint64_t request_time(const request_rec *r, uint64_t now)
 {
-    apr_time_t age = apr_time_now() - r->request_time;
+    uint64_t age = mst_realtime_ns() - (uint64_t)r->request_time * MST_NS_PER_US;
 
-    return age > 0 && (uint64_t)age < now / MST_NS_PER_US ? now - (uint64_t)age * MST_NS_PER_US : now;
+    return age < now ? now - age : now;   /* from the future (the clock was set): now */
 }
 
 /* Fixes when the request was picked up. Called once, as soon as it is one. */
@@ -278,10 +276,6 @@ static void begin(struct request *req, const request_rec *r, uint64_t now)
 {
     struct connection *conn = req->connection;
 
-    if (!conn) {
-        req->picked_up_ns = request_time(r, now);
-        return;
-    }
     if (conn->picked_up_ns) {
         req->picked_up_ns = conn->picked_up_ns;
         req->queue_ns = conn->queue_ns;
@@ -297,21 +291,15 @@ static void begin(struct request *req, const request_rec *r, uint64_t now)
     req->nth = conn->requests++;
 }
 
-static uint32_t *in_flight(uint32_t label)
-{
-    return &mst_recording.board->in_flight[(size_t)mst_recording.process
-                                           * mst_recording.board->in_flight_stride + label];
-}
-
 /* Counts the request as in flight under `label`, NO_LABEL: no longer. */
 static void count_in_flight(struct request *req, uint32_t label)
 {
-    if (mst_recording.process < 0 || req->label == label)
+    if (!mst_recording.self || req->label == label)
         return;
     if (req->label != NO_LABEL)
-        __atomic_fetch_sub(in_flight(req->label), 1, __ATOMIC_RELAXED);
+        __atomic_fetch_sub(&mst_recording.in_flight[req->label], 1, __ATOMIC_RELAXED);
     if (label != NO_LABEL)
-        __atomic_fetch_add(in_flight(label), 1, __ATOMIC_RELAXED);
+        __atomic_fetch_add(&mst_recording.in_flight[label], 1, __ATOMIC_RELAXED);
     req->label = label;
 }
 
@@ -327,7 +315,7 @@ static uint32_t label_of(const struct request *req, const request_rec *r)
 /* Shows the request on its worker's entry. */
 static void show(const struct request *req, const request_rec *r)
 {
-    struct mst_worker *w = req->connection ? req->connection->worker : NULL;
+    struct mst_worker *w = req->connection->worker;
 
     if (!w)
         return;
@@ -347,20 +335,23 @@ static int post_read_request(request_rec *r)
     begin(req, r, req->parsed_ns);
     if (mst_dir_config_of(r)->enabled != 0)
         count_in_flight(req, label_of(req, r));
-    if (req->connection)
-        enter(req->connection, MST_STATE_HANDLING, req->parsed_ns);
+    enter(req->connection, MST_STATE_HANDLING, req->parsed_ns);
     show(req, r);
     return DECLINED;
 }
 
-/* The directory's own label, or Off, is known only now. */
+/* The directory's own settings are known only now. */
 static int fixups(request_rec *r)
 {
-    struct request *req = request_of(r);
+    const struct mst_dir_config *dir = mst_dir_config_of(r);
+    struct request *req;
 
+    if (!dir->label && dir->enabled != 0 && dir->paths != 1)
+        return DECLINED;   /* as post_read_request had it */
+    req = request_of(r);
     if (!req || r->main || r->prev || !req->parsed_ns)
         return DECLINED;
-    count_in_flight(req, mst_dir_config_of(r)->enabled == 0 ? NO_LABEL : label_of(req, r));
+    count_in_flight(req, dir->enabled == 0 ? NO_LABEL : label_of(req, r));
     show(req, r);
     return DECLINED;
 }
@@ -376,17 +367,28 @@ void mst_timing_set_label(request_rec *r, uint32_t label)
     show(req, r);
 }
 
-/* Behind the header filter and among the protocol filters, so that it stays for
- * error responses; interim (1xx) responses start at the connection's filters and
- * do not come through here. It sees the first bucket and goes. */
-static apr_status_t first_byte(ap_filter_t *f, apr_bucket_brigade *bb)
+/* Data while a request is current and none of its response was seen is the
+ * beginning of that; but interim (1xx) responses are sent under a status of their
+ * own, and buckets of metadata (EOR, flush) are no response. */
+static void begin_response(struct connection *conn, struct request *req,
+                           const apr_bucket_brigade *bb)
 {
-    struct request *req = f->ctx;
-
+    if (APR_BRIGADE_EMPTY(bb) || APR_BUCKET_IS_METADATA(APR_BRIGADE_FIRST(bb))
+        || ap_is_HTTP_INFO(req->r->status))
+        return;
     req->first_ns = mst_now_ns();
-    if (req->connection && req->parsed_ns)
-        enter(req->connection, MST_STATE_SENDING, req->first_ns);
-    ap_remove_output_filter(f);
+    if (req->parsed_ns)
+        enter(conn, MST_STATE_SENDING, req->first_ns);
+}
+
+/* On the connection, once for all its requests: adding a filter to each request
+ * costs more than looking on here. */
+static apr_status_t see_response(ap_filter_t *f, apr_bucket_brigade *bb)
+{
+    struct connection *conn = f->ctx;
+
+    if (conn->current && !conn->current->first_ns)
+        begin_response(conn, conn->current, bb);
     return ap_pass_brigade(f->next, bb);
 }
 
@@ -430,20 +432,18 @@ static void measure(struct mst_request *record, const struct request *req, uint6
 static uint64_t held_ns(const struct request *req, const struct mst_request *record)
 {
     uint64_t complete = record->start_ns + record->queue_ns + record->read_ns + record->handle_ns
-                      + record->send_ns, held;
+                      + record->send_ns;
+    uint64_t held = occupied_until(req->connection, complete);
 
-    if (!req->connection)
-        return 0;   /* it kept no worker of the MPM */
-    held = occupied_until(req->connection, complete);
     return held > req->occupied_ns ? held - req->occupied_ns : 0;
 }
 
 /* Process entry and a count in it: unique while the board lives. */
 static uint64_t request_id(const struct connection *conn, uint32_t nth)
 {
-    uint64_t serial = mst_recording.process >= 0 ? own_process()->serial : 0;
+    uint64_t serial = mst_recording.self ? mst_recording.self->serial : 0;
 
-    return serial << 44 | (conn ? (conn->number & 0xfffffff) << 16 : 0) | (nth & 0xffff);
+    return serial << 44 | (conn->number & 0xfffffff) << 16 | (nth & 0xffff);
 }
 
 static void tally(const struct mst_request *record, uint32_t label, enum mst_class status_class,
@@ -466,7 +466,7 @@ static void tally(const struct mst_request *record, uint32_t label, enum mst_cla
 static void record_request(const struct request *req, const request_rec *r, uint64_t complete)
 {
     const struct connection *conn = req->connection;
-    const struct mst_worker *w = conn ? conn->worker : NULL;
+    const struct mst_worker *w = conn->worker;
     uint32_t worker = w ? (uint32_t)(w - mst_recording.board->workers) : UINT32_MAX;
     uint32_t stripe = w ? worker : (uint32_t)mst_recording.pid;
     uint32_t label = label_of(req, r), flags = 0;
@@ -479,15 +479,16 @@ static void record_request(const struct request *req, const request_rec *r, uint
     status_class = class_of(last);
     if (status_class == MST_CLASS_ABORTED)
         flags |= MST_REQUEST_ABORTED;
-    if (!conn)
+    if (conn->stream)
         flags |= MST_REQUEST_NO_WORKER;
     measure(&record, req, complete);
     record.id = request_id(conn, req->nth);
     record.held_ns = held_ns(req, &record);
-    record.bytes = last->bytes_sent > 0 ? (uint64_t)last->bytes_sent : 0;
+    /* httpd's counter goes by what was generated: a HEAD's body is not sent. */
+    record.bytes = last->bytes_sent > 0 && !last->header_only ? (uint64_t)last->bytes_sent : 0;
     record.label_status = (uint64_t)label << 32 | flags << 16 | (uint32_t)last->status;
     record.pid_worker = mst_recording.pid << 32 | worker;
-    record.connection = conn ? conn->number << 16 | conn->port : 0;
+    record.connection = conn->number << 16 | conn->port;
     record.nth = req->nth;
     tally(&record, label, status_class, stripe);
     mst_journal_request(mst_recording.board, &record);
@@ -524,25 +525,21 @@ static int log_transaction(request_rec *r)
     if (mst_dir_config_of(r)->enabled != 0)
         record_request(req, r, complete);
     count_in_flight(req, NO_LABEL);
-    if (req->connection)
-        finish_on_worker(req->connection, r->connection, complete);
+    finish_on_worker(req->connection, r->connection, complete);
+    if (req->connection->current == req)
+        req->connection->current = NULL;
     return DECLINED;
 }
 
 void mst_timing_register(apr_pool_t *p)
 {
-    /* The first filter that a request gets becomes the head of its chain, and
-     * must be core's: one of a later type there would be all there is. */
-    static const char *const after_http_core[] = { "http_core.c", NULL };
-
     (void)p;
-    first_byte_filter = ap_register_output_filter("MPMSTAT_FIRST_BYTE", first_byte, NULL,
-                                                  AP_FTYPE_PROTOCOL + 1);
+    response_filter = ap_register_output_filter("MPMSTAT", see_response, NULL, AP_FTYPE_CONNECTION);
     ap_hook_pre_connection(pre_connection, NULL, NULL, APR_HOOK_REALLY_FIRST);
     ap_hook_pre_close_connection(pre_close_connection, NULL, NULL, APR_HOOK_REALLY_FIRST);
     ap_hook_suspend_connection(suspend_connection, NULL, NULL, APR_HOOK_LAST);
     ap_hook_resume_connection(resume_connection, NULL, NULL, APR_HOOK_FIRST);
-    ap_hook_create_request(create_request, after_http_core, NULL, APR_HOOK_REALLY_LAST);
+    ap_hook_create_request(create_request, NULL, NULL, APR_HOOK_LAST);
     ap_hook_post_read_request(post_read_request, NULL, NULL, APR_HOOK_REALLY_FIRST);
     ap_hook_fixups(fixups, NULL, NULL, APR_HOOK_LAST);
     ap_hook_log_transaction(log_transaction, NULL, NULL, APR_HOOK_REALLY_FIRST);

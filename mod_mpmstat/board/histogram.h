@@ -25,17 +25,19 @@ struct mst_histogram {
     uint64_t buckets[MST_HIST_BUCKETS];
 };
 
+/* Hot path. In [2^e, 2^(e+1)) ns the value's top four bits are 8..15: with eight
+ * for each octave below they number the buckets from 1 on. */
 static inline unsigned mst_histogram_bucket(uint64_t ns)
 {
-    unsigned exponent, sub;
+    unsigned exponent;
 
     if (ns < (UINT64_C(1) << MST_HIST_MIN_EXP))
         return 0;
     if (ns >= (UINT64_C(1) << MST_HIST_MAX_EXP))
         return MST_HIST_BUCKETS - 1;
-    exponent = 63u - (unsigned)__builtin_clzll(ns);
-    sub = (unsigned)(ns >> (exponent - MST_HIST_SUB_BITS)) & ((1u << MST_HIST_SUB_BITS) - 1);
-    return 1 + ((exponent - MST_HIST_MIN_EXP) << MST_HIST_SUB_BITS) + sub;
+    exponent = 63u ^ (unsigned)__builtin_clzll(ns);
+    return (unsigned)(ns >> (exponent - MST_HIST_SUB_BITS)) + (exponent << MST_HIST_SUB_BITS)
+         - ((MST_HIST_MIN_EXP + 1) << MST_HIST_SUB_BITS) + 1;
 }
 
 /* Lower bound of a bucket in ns, inclusive. bucket may be MST_HIST_BUCKETS - 1;
