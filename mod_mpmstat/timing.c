@@ -67,7 +67,7 @@ struct request {
 #define NO_LABEL UINT32_MAX
 
 static ap_filter_rec_t *response_filter;
-static uint64_t connections_begun;   /* in this process; atomic */
+static uint64_t connections_begun, requests_ended;   /* in this process; atomic */
 
 /* ---- workers ---------------------------------------------------------------- */
 
@@ -370,8 +370,8 @@ void mst_timing_set_label(request_rec *r, uint32_t label)
 /* Data while a request is current and none of its response was seen is the
  * beginning of that; but interim (1xx) responses are sent under a status of their
  * own, and buckets of metadata (EOR, flush) are no response. */
-static void begin_response(struct connection *conn, struct request *req,
-                           const apr_bucket_brigade *bb)
+static __attribute__((noinline)) void
+begin_response(struct connection *conn, struct request *req, const apr_bucket_brigade *bb)
 {
     if (APR_BRIGADE_EMPTY(bb) || APR_BUCKET_IS_METADATA(APR_BRIGADE_FIRST(bb))
         || ap_is_HTTP_INFO(req->r->status))
@@ -438,12 +438,14 @@ static uint64_t held_ns(const struct request *req, const struct mst_request *rec
     return held > req->occupied_ns ? held - req->occupied_ns : 0;
 }
 
-/* Process entry and a count in it: unique while the board lives. */
-static uint64_t request_id(const struct connection *conn, uint32_t nth)
+/* Unique while the board lives: which process, and which of its requests. Below
+ * 2^53, so that it passes through JSON readers that compute in doubles. */
+static uint64_t new_request_id(void)
 {
     uint64_t serial = mst_recording.self ? mst_recording.self->serial : 0;
 
-    return serial << 44 | (conn->number & 0xfffffff) << 16 | (nth & 0xffff);
+    return (serial & 0x1fffff) << 32
+         | (__atomic_add_fetch(&requests_ended, 1, __ATOMIC_RELAXED) & UINT32_MAX);
 }
 
 static void tally(const struct mst_request *record, uint32_t label, enum mst_class status_class,
@@ -482,7 +484,7 @@ static void record_request(const struct request *req, const request_rec *r, uint
     if (conn->stream)
         flags |= MST_REQUEST_NO_WORKER;
     measure(&record, req, complete);
-    record.id = request_id(conn, req->nth);
+    record.id = new_request_id();
     record.held_ns = held_ns(req, &record);
     /* httpd's counter goes by what was generated: a HEAD's body is not sent. */
     record.bytes = last->bytes_sent > 0 && !last->header_only ? (uint64_t)last->bytes_sent : 0;

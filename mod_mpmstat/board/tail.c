@@ -44,7 +44,8 @@ static const struct mst_section *ring(const struct mst_tail *t)
     return &t->reader->header.section[t->section];
 }
 
-/* The last ticket given out; 0: none yet. */
+/* The last ticket given out; 0: none yet. Below UINT64_MAX, so that the ticket
+ * after it is a number too. */
 static int read_head(const struct mst_reader *r, enum mst_section_id section, uint64_t *head,
                      char error[MST_ERROR_MAX])
 {
@@ -52,7 +53,10 @@ static int read_head(const struct mst_reader *r, enum mst_section_id section, ui
                   ? offsetof(struct mst_header, requests_written)
                   : offsetof(struct mst_header, lifecycle_written);
 
-    return mst_reader_read(r, offset, head, sizeof *head, error);
+    if (mst_reader_read(r, offset, head, sizeof *head, error) != 0)
+        return -1;
+    *head -= *head == UINT64_MAX;
+    return 0;
 }
 
 int mst_journal_head(const struct mst_reader *r, enum mst_section_id section, uint64_t *next,
@@ -62,7 +66,7 @@ int mst_journal_head(const struct mst_reader *r, enum mst_section_id section, ui
 
     if (read_head(r, section, &head, error) != 0)
         return -1;
-    *next = mst_add_saturated(head, 1);
+    *next = head + 1;
     return 0;
 }
 

@@ -197,10 +197,11 @@ static void put_key(struct mst_sink *out, const char *key)
     mst_sink_puts(out, "\":");
 }
 
+/* Parsers want integers of 63 bits at most; no honest number is larger. */
 static void put_number(struct mst_sink *out, const char *key, uint64_t n)
 {
     put_key(out, key);
-    if (n == MST_UNKNOWN)
+    if (n > INT64_MAX)   /* MST_UNKNOWN is one */
         mst_sink_puts(out, "null");
     else
         mst_sink_u64(out, n);

@@ -110,9 +110,17 @@ static void enter(struct json *j, const char *path, unsigned indent)
 
 /* ---- values --------------------------------------------------------------------------- */
 
+/* What no board has counted, but nonsense in one may be: parsers want integers
+ * of 63 bits at most. */
+static bool is_beyond_json(const struct mst_field *f, uint64_t word)
+{
+    return word > INT64_MAX && f->type != MST_TYPE_I64
+           && (f->unit == MST_UNIT_COUNT || f->unit == MST_UNIT_BYTES);
+}
+
 static void put_word(struct json *j, const struct mst_field *f, uint64_t word)
 {
-    if (word == MST_UNKNOWN) {
+    if (word == MST_UNKNOWN || is_beyond_json(f, word)) {
         mst_sink_puts(j->out, "null");
     } else if (f->unit == MST_UNIT_TIME) {
         mst_sink_seconds(j->out, word);
@@ -147,7 +155,8 @@ static void put_field(struct json *j, const struct mst_field *f, const struct ms
     size_t count = mst_type_elements(f->type, &names);
 
     if (f->type == MST_TYPE_STRING) {
-        mst_sink_json_string(j->out, mst_field_string(f, place));
+        mst_sink_json_string(j->out, mst_field_known(f, place, 0) ? mst_field_string(f, place)
+                                                                  : NULL);
         j->comma = true;
     } else if (count > 0) {
         put_array(j, f, mst_field_words(f, place), names, count);

@@ -272,8 +272,10 @@ int mst_query_parse(struct mst_query *query, const char *text, const char *accep
     while ((name = strsep(&rest, "&")) != NULL) {
         char *value = name;
 
+        if (*name == '\0')
+            continue;
         strsep(&value, "=");
-        if (*name != '\0' && parse_parameter(query, name, value == NULL ? "" : value, error) != 0)
+        if (parse_parameter(query, name, value == NULL ? "" : value, error) != 0)
             return -1;
     }
     if (query->format != MST_FORMAT_JOURNAL && (query->since[0] != '\0' || query->limit > 0))

@@ -117,8 +117,12 @@ const struct mst_histogram *mst_field_histogram(const struct mst_field *f,
 
 bool mst_field_known(const struct mst_field *f, const struct mst_place *place, size_t i)
 {
-    if (f->type == MST_TYPE_STRING)
-        return mst_field_string(f, place) != NULL;
+    const char *string;
+
+    if (f->type == MST_TYPE_STRING) {
+        string = mst_field_string(f, place);
+        return string != NULL && string[0] != '\0';
+    }
     if (f->type == MST_TYPE_HISTOGRAM)
         return mst_field_histogram(f, place)->sum_ns != MST_UNKNOWN;
     return mst_field_words(f, place)[i] != MST_UNKNOWN;

@@ -64,7 +64,8 @@ const char                 *mst_field_string(const struct mst_field *f,
 const struct mst_histogram *mst_field_histogram(const struct mst_field *f,
                                                 const struct mst_place *place);
 
-/* Whether a field has a value there; of an array, whether its element i has. */
+/* Whether a field has a value there; of an array, whether its element i has. An
+ * empty string is none. */
 bool mst_field_known(const struct mst_field *f, const struct mst_place *place, size_t i);
 
 /* What tells the elements of an array type apart: "state", "class", ... NULL for

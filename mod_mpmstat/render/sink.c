@@ -4,10 +4,8 @@
  */
 #include "sink.h"
 
-#include <errno.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "clock.h"
 
@@ -44,24 +42,6 @@ void mst_sink_bytes(struct mst_sink *sink, const void *bytes, size_t n)
     }
     memcpy(sink->buffer + sink->used, bytes, n);
     sink->used += n;
-}
-
-int mst_sink_write_fd(void *descriptor, const void *bytes, size_t n)
-{
-    const char *from = bytes;
-    int fd = *(const int *)descriptor;
-
-    while (n > 0) {
-        ssize_t written = write(fd, from, n);
-
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written < 0)
-            return errno;
-        from += written;
-        n -= (size_t)written;
-    }
-    return 0;
 }
 
 /* ---- strings and numbers --------------------------------------------------------- */

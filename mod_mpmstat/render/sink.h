@@ -28,10 +28,6 @@ void mst_sink_init(struct mst_sink *sink, mst_sink_write *write, void *context);
  * up to here has been written. MUST be called at the end. */
 int mst_sink_flush(struct mst_sink *sink);
 
-/* A writer for a file descriptor; the context is a pointer to it (const int *).
- * Goes on after short and interrupted writes. */
-int mst_sink_write_fd(void *descriptor, const void *bytes, size_t n);
-
 void mst_sink_bytes(struct mst_sink *sink, const void *bytes, size_t n);
 void mst_sink_puts(struct mst_sink *sink, const char *string);
 void mst_sink_char(struct mst_sink *sink, char c);
