@@ -99,6 +99,10 @@ static const char *set_board(cmd_parms *cmd, void *dir, const char *path)
     mst_config.board = ap_runtime_dir_relative(cmd->pool, path);
     if (!mst_config.board)
         return apr_pstrcat(cmd->pool, "MPMStatBoard must be a file's path, not \"", path, "\"", NULL);
+    if (strlen(mst_config.board) >= sizeof ((struct mst_board *)0)->path)
+        return apr_psprintf(cmd->pool, "MPMStatBoard must be a path of at most %u bytes, this one has %u",
+                            (unsigned)sizeof ((struct mst_board *)0)->path - 1,
+                            (unsigned)strlen(mst_config.board));
     return NULL;
 }
 

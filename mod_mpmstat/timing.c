@@ -86,7 +86,8 @@ static struct mst_worker *worker_of(const conn_rec *c)
     return &mst_recording.workers[index % mst_recording.threads];
 }
 
-static void enter(struct connection *conn, enum mst_state state, uint64_t now)
+static inline __attribute__((always_inline)) void
+enter(struct connection *conn, enum mst_state state, uint64_t now)
 {
     if (conn->worker)
         conn->state_since_ns = mst_worker_enter(conn->worker, state, conn->state_since_ns, now);

@@ -132,7 +132,7 @@ static bool taken_by_live_server(const char *path, uint64_t *pid)
     bool taken;
 
     if (mst_reader_open(&reader, path, ignored) != 0)
-        return false;   /* none, or no board: rename will replace it */
+        return false;   /* none, or no board that this version reads: replaced */
     *pid = reader.header.pid;
     taken = reader.header.stopped_ns == 0 && mst_snapshot_running(&reader.header) == 1
          && reader.header.pid != (uint32_t)getpid();
@@ -140,8 +140,22 @@ static bool taken_by_live_server(const char *path, uint64_t *pid)
     return taken;
 }
 
-/* Only a regular file may be replaced: never a device or a link that somebody
- * put there for root to follow. */
+/* Whether the file at path is somebody's: neither empty nor a board, of any version. */
+static bool holds_something_else(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+    char magic[sizeof MST_MAGIC];
+    ssize_t n;
+
+    if (fd < 0)
+        return false;
+    n = read(fd, magic, sizeof magic);
+    close(fd);
+    return n != 0 && (n != (ssize_t)sizeof magic || memcmp(magic, MST_MAGIC, sizeof magic) != 0);
+}
+
+/* Only a board or an empty file may be replaced: never a device or a link that
+ * somebody put there for root to follow, nor a file that a typing error names. */
 static int check_place(const char *path, char error[MST_ERROR_MAX])
 {
     struct stat st;
@@ -149,6 +163,11 @@ static int check_place(const char *path, char error[MST_ERROR_MAX])
 
     if (lstat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
         snprintf(error, MST_ERROR_MAX, "%s is not a regular file; "
+                 "name another place for the board, or remove it", path);
+        return -1;
+    }
+    if (holds_something_else(path)) {
+        snprintf(error, MST_ERROR_MAX, "%s is a file that is no board; "
                  "name another place for the board, or remove it", path);
         return -1;
     }
