@@ -1,0 +1,28 @@
+/* capture.h - what a load tool prints, kept in files that have no name.
+ *
+ * A file takes whatever the tool writes without anyone reading along: the tool
+ * is never held up. Nothing is left behind, not even after a kill -9.
+ */
+#ifndef MPMSTAT_CAPTURE_H
+#define MPMSTAT_CAPTURE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "copy.h"   /* MST_ERROR_MAX */
+
+/* A nameless file in $TMPDIR or /tmp, open for reading and writing, closed on
+ * exec. -1 with a sentence. */
+int mst_capture_open(char error[MST_ERROR_MAX]);
+
+/* Bytes written to it so far. */
+uint64_t mst_capture_bytes(int fd);
+
+/* The last `most` bytes at most, with a NUL behind them. NULL: out of memory, or
+ * it cannot be read. */
+char *mst_capture_end(int fd, size_t most, size_t *n);
+
+/* Copies what came since *offset to `to`, and moves *offset. */
+void mst_capture_follow(int fd, uint64_t *offset, int to);
+
+#endif

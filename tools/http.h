@@ -1,0 +1,50 @@
+/* http.h - asks a status URL: one GET, bounded in time and size.
+ *
+ * Only http and https, no redirects, no proxy, no connection kept: a kept one
+ * would occupy a worker of the prefork and worker MPMs between two questions,
+ * and so change what is measured.
+ */
+#ifndef MPMSTAT_HTTP_H
+#define MPMSTAT_HTTP_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "copy.h"     /* MST_ERROR_MAX */
+
+#define MST_HTTP_BODY_MAX (64u << 20)   /* ten thousands of workers, or a full journal answer */
+
+/* A client: belongs to one thread at a time. */
+struct mst_http;
+
+struct mst_http_answer {
+    char   content_type[128];   /* without parameters, lower case; empty: none was sent */
+    char  *body;                /* malloc'ed, with a NUL behind its end */
+    size_t length;
+};
+
+/* NULL: out of memory. timeout_ms bounds each answer as a whole. */
+struct mst_http *mst_http_open(long timeout_ms);
+void mst_http_close(struct mst_http *http);
+
+/* A get ends soon after *stop becomes nonzero. NULL: never. */
+void mst_http_set_stop(struct mst_http *http, const volatile sig_atomic_t *stop);
+
+/* Gets base?query. 0 where the answer is a 200 and complete; free its body. Or
+ * -1 with a sentence that says what to do. */
+int mst_http_get(struct mst_http *http, const char *base, const char *query,
+                 struct mst_http_answer *answer, char error[MST_ERROR_MAX]);
+
+/* Whether the answer has the type that was asked for; if not, a sentence. */
+int mst_http_expect_type(const struct mst_http_answer *answer, const char *base,
+                         const char *content_type, char error[MST_ERROR_MAX]);
+
+/* Whether the URL's host is this machine's loopback, by its name or address. */
+bool mst_http_is_loopback(const char *url);
+
+/* Copies what another program has sent to where a person reads it: the first
+ * line, cut to `room`, with every control and non-ASCII byte as '?'. */
+void mst_printable(char *out, size_t room, const char *bytes, size_t length);
+
+#endif

@@ -1,0 +1,21 @@
+/* human.h - numbers as people read them: three figures and a unit. */
+#ifndef MPMSTAT_HUMAN_H
+#define MPMSTAT_HUMAN_H
+
+#include <stdint.h>
+
+/* A number as text, by value, so that several fit in one printf. */
+struct mst_human { char text[32]; };
+
+/* "39.9 ms", "1.02 s", "512 us"; "-" where it is not known. */
+struct mst_human mst_human_time(uint64_t ns);
+/* "59.2 MB" (of 10^6 bytes, as everywhere here); "-". */
+struct mst_human mst_human_bytes(uint64_t bytes);
+/* Thousandths: "19.8" of 19800; "-". */
+struct mst_human mst_human_milli(uint64_t milli);
+/* Thousandths as a percentage: "99.6 %" of 996; "-". */
+struct mst_human mst_human_percent(uint64_t milli);
+/* "2000"; "-". */
+struct mst_human mst_human_count(uint64_t n);
+
+#endif

@@ -1,0 +1,181 @@
+/* source.c - the calls of source.h, and what all kinds of source share. */
+#include "source.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "source_kind.h"
+
+struct mst_source *mst_source_open(struct mst_target *target, char error[MST_ERROR_MAX])
+{
+    return target->kind == MST_TARGET_URL ? mst_source_open_url(target, error)
+                                          : mst_source_open_file(target, error);
+}
+
+void mst_source_close(struct mst_source *source)
+{
+    if (source != NULL)
+        source->kind->close(source);
+}
+
+const struct mst_source_identity *mst_source_identity(const struct mst_source *source)
+{
+    return &source->identity;
+}
+
+const char *mst_source_name(const struct mst_source *source)
+{
+    return source->target->name;
+}
+
+bool mst_source_local(const struct mst_source *source)
+{
+    return source->local;
+}
+
+void mst_source_set_stop(struct mst_source *source, const volatile sig_atomic_t *stop)
+{
+    source->stop = stop;
+}
+
+int mst_source_mark(struct mst_source *source, char error[MST_ERROR_MAX])
+{
+    source->lost = 0;
+    source->restarts = 0;
+    source->pending = false;
+    return source->kind->mark(source, error);
+}
+
+long mst_source_poll(struct mst_source *source, const struct mst_source_events *events,
+                     char error[MST_ERROR_MAX])
+{
+    return source->kind->poll(source, events, error);
+}
+
+bool mst_source_pending(const struct mst_source *source)
+{
+    return source->pending;
+}
+
+void mst_source_finish(struct mst_source *source)
+{
+    source->kind->finish(source);
+    source->pending = false;
+}
+
+uint64_t mst_source_lost(const struct mst_source *source)
+{
+    return source->lost;
+}
+
+unsigned mst_source_restarts(const struct mst_source *source)
+{
+    return source->restarts;
+}
+
+/* ---- samples --------------------------------------------------------------- */
+
+int mst_source_sample(struct mst_source *source, struct mst_sample *sample,
+                      char error[MST_ERROR_MAX])
+{
+    uint64_t begun = mst_now_ns();
+    int result;
+
+    sample->process_count = 0;
+    sample->wall_ns = mst_realtime_ns();
+    result = source->kind->sample(source, sample, error);
+    sample->cost_ns = mst_now_ns() - begun;
+    return result;
+}
+
+void mst_sample_free(struct mst_sample *sample)
+{
+    free(sample->processes);
+    memset(sample, 0, sizeof *sample);
+}
+
+int mst_sample_add_process(struct mst_sample *sample, uint64_t pid, uint64_t start_ticks)
+{
+    struct mst_sample_process *processes;
+    size_t i, room;
+
+    /* Workers of a process stand together mostly: look at the latest first. */
+    for (i = sample->process_count; i-- > 0;)
+        if (sample->processes[i].pid == pid)
+            return 0;
+    if (sample->process_count == sample->process_room) {
+        room = sample->process_room == 0 ? 64 : sample->process_room * 2;
+        processes = realloc(sample->processes, room * sizeof *processes);
+        if (processes == NULL)
+            return -1;
+        sample->processes = processes;
+        sample->process_room = room;
+    }
+    sample->processes[sample->process_count].pid = pid;
+    sample->processes[sample->process_count].start_ticks = start_ticks;
+    sample->process_count++;
+    return 0;
+}
+
+/* A sum with an unknown part is unknown. */
+static void add_known(uint64_t *sum, uint64_t n)
+{
+    *sum = *sum == MST_UNKNOWN || n == MST_UNKNOWN || *sum > MST_UNKNOWN - n ? MST_UNKNOWN
+                                                                            : *sum + n;
+}
+
+static void add_label(struct mst_sample *sample, const struct mst_snapshot_label *label)
+{
+    size_t i;
+
+    if (label->label != NULL && strcmp(label->label, MST_LABEL_STATUS_NAME) == 0) {
+        add_known(&sample->requests_status, label->requests);
+        return;
+    }
+    add_known(&sample->requests, label->requests);
+    add_known(&sample->bytes, label->bytes);
+    add_known(&sample->in_flight, label->in_flight);
+    for (i = 0; i < MST_CLASS_COUNT; i++)
+        add_known(&sample->classes[i], label->status[i]);
+}
+
+static void add_listeners(struct mst_sample *sample, const struct mst_snapshot *board)
+{
+    size_t i;
+
+    sample->listen_queue = sample->listen_queue_limit =
+        board->listeners_known && board->listener_count > 0 ? 0 : MST_UNKNOWN;
+    for (i = 0; i < board->listener_count; i++) {
+        add_known(&sample->listen_queue, board->listeners[i].queue);
+        add_known(&sample->listen_queue_limit, board->listeners[i].queue_limit);
+    }
+}
+
+void mst_sample_from_snapshot(struct mst_sample *sample, const struct mst_snapshot *board)
+{
+    size_t i;
+
+    sample->workers_limit = board->workers_limit;
+    sample->workers_busy = board->workers_busy;
+    memcpy(sample->states, board->workers, sizeof sample->states);
+    memcpy(sample->state_ns, board->state_ns, sizeof sample->state_ns);
+    sample->connections = board->connections;
+    sample->accepted = board->accepted;
+    sample->shed = board->shed;
+    memcpy(sample->forks, board->forks, sizeof sample->forks);
+    memcpy(sample->exits, board->exits, sizeof sample->exits);
+    sample->forks_failed = board->forks_failed;
+    sample->no_idle_ns = board->no_idle_ns;
+    sample->generations = board->generations;
+    sample->unfinished = board->unfinished;
+    sample->requests_written = board->requests_written;
+    sample->lifecycle_written = board->lifecycle_written;
+
+    add_listeners(sample, board);
+    sample->requests = sample->requests_status = sample->bytes = sample->in_flight = 0;
+    memset(sample->classes, 0, sizeof sample->classes);
+    for (i = 0; i < board->label_count; i++)
+        add_label(sample, &board->labels[i]);
+}

@@ -1,0 +1,291 @@
+/* source_file.c - a source over a board file: see source.h.
+ *
+ * The journal is followed through a reader of its own, so that a new start of
+ * the server, which puts another file at the path, does not cut off what the
+ * old one wrote last. Samples go through the target's.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "clock.h"
+#include "source_kind.h"
+
+struct file_source {
+    struct mst_source base;
+    bool              is_open;      /* the journal's reader and tails */
+    struct mst_reader journal;
+    dev_t             device;
+    ino_t             inode;
+    struct mst_tail   requests, lifecycle;
+    uint64_t          lost_before;  /* on boards that were followed before this one */
+    char              labels[MST_LABELS_MAX][MST_NAME_MAX];   /* empty: not read yet */
+
+    const struct mst_source_events *events;   /* during a poll */
+    bool              stopped;
+};
+
+/* ---- identity --------------------------------------------------------------- */
+
+static void identify(struct mst_source *s)
+{
+    const struct mst_header *h = &s->target->reader.header;
+    struct mst_source_identity *id = &s->identity;
+
+    memset(id, 0, sizeof *id);
+    id->producer = (enum mst_producer)h->producer;
+    snprintf(id->server, sizeof id->server, "%.*s", (int)sizeof h->server, h->server);
+    snprintf(id->version, sizeof id->version, "%.*s", (int)sizeof h->version_text - 1,
+             h->version_text);
+    snprintf(id->mpm, sizeof id->mpm, "%.*s", (int)sizeof h->mpm - 1, h->mpm);
+    snprintf(id->sapi, sizeof id->sapi, "%.*s", (int)sizeof h->sapi - 1, h->sapi);
+    snprintf(id->board, sizeof id->board, "%s", s->target->name);
+    id->pid = h->pid;
+    id->started_wall_ns = h->started_ns + (uint64_t)h->realtime_offset_ns;
+    s->local = mst_snapshot_running(h) >= 0;
+}
+
+/* ---- the journal -------------------------------------------------------------- */
+
+/* Reads a label's name where it is not known yet: labels are only ever added. */
+static const char *label_name(struct file_source *f, uint64_t index)
+{
+    const struct mst_section *section = &f->journal.header.section[MST_SECTION_LABELS];
+    struct mst_label_name entry;
+    char error[MST_ERROR_MAX];
+
+    if (index >= section->count || index >= MST_LABELS_MAX)
+        return MST_LABEL_OTHER_NAME;
+    if (f->labels[index][0] == '\0' &&
+        mst_reader_read(&f->journal, section->offset + index * section->stride, &entry,
+                        sizeof entry, error) == 0 &&
+        entry.used == 1)
+        snprintf(f->labels[index], sizeof f->labels[index], "%.*s", (int)sizeof entry.name - 1,
+                 entry.name);
+    return f->labels[index][0] != '\0' ? f->labels[index] : MST_LABEL_OTHER_NAME;
+}
+
+static uint64_t wall_ns(const struct file_source *f, uint64_t monotonic_ns)
+{
+    return monotonic_ns + (uint64_t)f->journal.header.realtime_offset_ns;
+}
+
+static int take_request(void *context, uint64_t ticket, const void *payload)
+{
+    struct file_source *f = context;
+    const struct mst_request *r = payload;
+
+    if (f->events->on_request != NULL &&
+        f->events->on_request(f->events->context, r, label_name(f, r->label_status >> 32),
+                              wall_ns(f, r->start_ns),
+                              mst_source_key(f->base.restarts, ticket)) != 0)
+        f->stopped = true;
+    return f->stopped;
+}
+
+static int take_lifecycle(void *context, uint64_t ticket, const void *payload)
+{
+    struct file_source *f = context;
+    const struct mst_lifecycle *e = payload;
+
+    if (f->events->on_lifecycle != NULL &&
+        f->events->on_lifecycle(f->events->context, e, wall_ns(f, e->time_ns),
+                                mst_source_key(f->base.restarts, ticket)) != 0)
+        f->stopped = true;
+    return f->stopped;
+}
+
+static void stop_following(struct file_source *f)
+{
+    if (!f->is_open)
+        return;
+    mst_tail_finish(&f->requests);
+    mst_tail_finish(&f->lifecycle);
+    f->lost_before += f->requests.lost + f->lifecycle.lost;
+    mst_tail_close(&f->requests);
+    mst_tail_close(&f->lifecycle);
+    mst_reader_close(&f->journal);
+    f->is_open = false;
+}
+
+/* Opens the journal of the board that is at the path now, from its head, or
+ * from its beginning. */
+static int follow(struct file_source *f, bool from_head, char error[MST_ERROR_MAX])
+{
+    uint64_t next_request = 1, next_event = 1;
+    struct stat st;
+
+    if (mst_reader_open(&f->journal, f->base.target->name, error) != 0)
+        return -1;
+    if (fstat(f->journal.fd, &st) != 0) {
+        snprintf(error, MST_ERROR_MAX, "%s: %s", f->base.target->name, strerror(errno));
+        goto close_reader;
+    }
+    f->device = st.st_dev;
+    f->inode = st.st_ino;
+    memset(f->labels, 0, sizeof f->labels);
+    if (from_head &&
+        (mst_journal_head(&f->journal, MST_SECTION_REQUESTS, &next_request, error) != 0 ||
+         mst_journal_head(&f->journal, MST_SECTION_LIFECYCLE, &next_event, error) != 0))
+        goto close_reader;
+    if (mst_tail_open(&f->requests, &f->journal, MST_SECTION_REQUESTS, next_request, error) != 0)
+        goto close_reader;
+    if (mst_tail_open(&f->lifecycle, &f->journal, MST_SECTION_LIFECYCLE, next_event, error) != 0)
+        goto close_tail;
+    f->is_open = true;
+    return 0;
+close_tail:
+    mst_tail_close(&f->requests);
+close_reader:
+    mst_reader_close(&f->journal);
+    return -1;
+}
+
+static int mark(struct mst_source *s, char error[MST_ERROR_MAX])
+{
+    struct file_source *f = (struct file_source *)s;
+
+    stop_following(f);
+    f->lost_before = 0;
+    return follow(f, true, error);
+}
+
+/* Everything that the followed board has. */
+static long drain(struct file_source *f, char error[MST_ERROR_MAX])
+{
+    long requests, events;
+
+    events = mst_tail_poll(&f->lifecycle, SIZE_MAX, take_lifecycle, f, error);
+    if (events < 0)
+        return -1;
+    requests = f->stopped ? 0 : mst_tail_poll(&f->requests, SIZE_MAX, take_request, f, error);
+    if (f->stopped)
+        error[0] = '\0';
+    return requests < 0 || f->stopped ? -1 : events + requests;
+}
+
+static bool was_replaced(const struct file_source *f)
+{
+    struct stat st;
+
+    return stat(f->base.target->name, &st) == 0 &&
+           (st.st_dev != f->device || st.st_ino != f->inode);
+}
+
+/* The old board's last records, then the new board's first. */
+static long drain_both(struct file_source *f, char error[MST_ERROR_MAX])
+{
+    long last, first;
+
+    last = drain(f, error);
+    if (last < 0)
+        return -1;
+    stop_following(f);
+    f->base.restarts++;
+    if (follow(f, false, error) != 0)
+        return -1;
+    first = drain(f, error);
+    return first < 0 ? -1 : last + first;
+}
+
+static long poll_journal(struct mst_source *s, const struct mst_source_events *events,
+                         char error[MST_ERROR_MAX])
+{
+    struct file_source *f = (struct file_source *)s;
+    long given;
+
+    f->events = events;
+    f->stopped = false;
+    /* Not open: the new board could not be opened when it was first seen. */
+    if (!f->is_open)
+        given = follow(f, false, error) == 0 ? drain(f, error) : -1;
+    else if (was_replaced(f))
+        given = drain_both(f, error);
+    else
+        given = drain(f, error);
+    f->events = NULL;
+    s->lost = f->lost_before;
+    if (f->is_open)
+        s->lost += f->requests.lost + f->lifecycle.lost;
+    s->pending = f->is_open && f->requests.hole_count + f->lifecycle.hole_count > 0;
+    return given;
+}
+
+static void finish(struct mst_source *s)
+{
+    struct file_source *f = (struct file_source *)s;
+
+    if (!f->is_open)
+        return;
+    mst_tail_finish(&f->requests);
+    mst_tail_finish(&f->lifecycle);
+    s->lost = f->lost_before + f->requests.lost + f->lifecycle.lost;
+}
+
+/* ---- samples ------------------------------------------------------------------ */
+
+static int add_processes(struct mst_sample *sample, const struct mst_copy *copy)
+{
+    size_t i;
+
+    for (i = 0; i < copy->process_count; i++) {
+        const struct mst_process *p = &copy->processes[i];
+
+        if (p->pid != 0 && p->pid != MST_PROCESS_CLAIMING &&
+            mst_sample_add_process(sample, p->pid, p->start_ticks) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int take_sample(struct mst_source *s, struct mst_sample *sample, char error[MST_ERROR_MAX])
+{
+    struct mst_snapshot snapshot;
+    struct mst_copy copy;
+    int changed, result;
+
+    changed = mst_target_snapshot(s->target, &snapshot, &copy, error);
+    if (changed < 0)
+        return -1;
+    if (changed > 0)
+        identify(s);
+    mst_sample_from_snapshot(sample, &snapshot);
+    result = add_processes(sample, &copy);
+    if (result != 0)
+        snprintf(error, MST_ERROR_MAX, "out of memory");
+    mst_snapshot_free(&snapshot);
+    mst_copy_free(&copy);
+    return result;
+}
+
+/* ---- open and close -------------------------------------------------------------- */
+
+static void close_file(struct mst_source *s)
+{
+    stop_following((struct file_source *)s);
+    free(s);
+}
+
+static const struct mst_source_kind file_kind = {
+    .close = close_file, .mark = mark, .poll = poll_journal, .finish = finish,
+    .sample = take_sample,
+};
+
+struct mst_source *mst_source_open_file(struct mst_target *target, char error[MST_ERROR_MAX])
+{
+    struct file_source *f;
+
+    if (mst_target_open(target, error) < 0)
+        return NULL;
+    f = calloc(1, sizeof *f);
+    if (f == NULL) {
+        snprintf(error, MST_ERROR_MAX, "out of memory");
+        return NULL;
+    }
+    f->base.kind = &file_kind;
+    f->base.target = target;
+    identify(&f->base);
+    return &f->base;
+}

@@ -1,0 +1,275 @@
+/* source_http.c - a source over a status URL: see source.h.
+ *
+ * The journal is read page by page, each from the cursor that the page before
+ * named. A page is taken whole or not at all, so that after a broken answer the
+ * next poll asks for the same records again and none is given twice.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "http.h"
+#include "ndjson.h"
+#include "source_kind.h"
+#include "status_json.h"
+
+/* Records of a kind in one answer: few enough that a page is soon there. */
+#define PAGE_RECORDS 10000u
+
+/* Pages of one poll: it ends even where records come faster than they are read. */
+#define POLL_PAGES 32u
+
+struct url_source {
+    struct mst_source base;
+    struct mst_http  *http;
+    struct mst_ndjson page;
+    char              cursor[MST_CURSOR_MAX];
+};
+
+/* ---- the status -------------------------------------------------------------- */
+
+static const struct mst_snapshot *apache_board(const struct mst_status *status)
+{
+    size_t i;
+
+    for (i = 0; i < status->count; i++)
+        if (status->boards[i].producer != NULL &&
+            strcmp(status->boards[i].producer, "apache") == 0)
+            return &status->boards[i];
+    return NULL;
+}
+
+/* Asks for the JSON. Returns Apache's board in *status, or NULL with a sentence. */
+static const struct mst_snapshot *get_status(struct url_source *u, struct mst_status *status,
+                                             char error[MST_ERROR_MAX])
+{
+    const char *url = u->base.target->name;
+    const struct mst_snapshot *board = NULL;
+    struct mst_http_answer answer;
+    char problem[MST_ERROR_MAX];
+
+    mst_http_set_stop(u->http, u->base.stop);
+    if (mst_http_get(u->http, url, "format=json", &answer, error) != 0)
+        return NULL;
+    if (mst_http_expect_type(&answer, url, "application/json", error) != 0)
+        goto done;
+    if (mst_status_parse(status, answer.body, answer.length, problem) != 0) {
+        snprintf(error, MST_ERROR_MAX, "%.160s: the status is wrong: %.300s", url, problem);
+        goto done;
+    }
+    board = apache_board(status);
+    if (board == NULL) {
+        snprintf(error, MST_ERROR_MAX, "%.160s: expected an Apache's board in the status, found "
+                 "%zu boards and none of them Apache's", url, status->count);
+        mst_status_free(status);
+    }
+done:
+    free(answer.body);
+    return board;
+}
+
+/* ---- identity ------------------------------------------------------------------ */
+
+static void copy_string(char *out, size_t room, const char *string)
+{
+    snprintf(out, room, "%s", string != NULL ? string : "");
+}
+
+/* Loopback alone proves little: a port may be forwarded, the server may run in a
+ * container. The board it names, read here, tells whose pids these are. */
+static bool is_local(const char *url, const struct mst_source_identity *id)
+{
+    struct mst_reader reader;
+    char error[MST_ERROR_MAX];
+    bool local;
+
+    if (!mst_http_is_loopback(url) || mst_reader_open(&reader, id->board, error) != 0)
+        return false;
+    local = reader.header.pid == id->pid && mst_snapshot_running(&reader.header) == 1;
+    mst_reader_close(&reader);
+    return local;
+}
+
+static void identify(struct mst_source *s, const struct mst_snapshot *board)
+{
+    struct mst_source_identity *id = &s->identity;
+
+    if (id->pid == board->pid && id->started_wall_ns == board->started_ns)
+        return;
+    memset(id, 0, sizeof *id);
+    id->producer = MST_PRODUCER_APACHE;
+    copy_string(id->server, sizeof id->server, board->server);
+    copy_string(id->version, sizeof id->version, board->version);
+    copy_string(id->mpm, sizeof id->mpm, board->mpm);
+    copy_string(id->sapi, sizeof id->sapi, board->sapi);
+    copy_string(id->board, sizeof id->board, board->path);
+    id->pid = board->pid;
+    id->started_wall_ns = board->started_ns;
+    s->local = is_local(s->target->name, id);
+}
+
+/* ---- the journal ------------------------------------------------------------------ */
+
+/* Gets the page from `since` on into u->page. */
+static int get_page(struct url_source *u, const char *since, char error[MST_ERROR_MAX])
+{
+    const char *url = u->base.target->name;
+    struct mst_http_answer answer;
+    char query[128], problem[MST_ERROR_MAX];
+    int result = -1;
+
+    mst_http_set_stop(u->http, u->base.stop);
+    snprintf(query, sizeof query, "format=journal&since=%s&limit=%u", since, PAGE_RECORDS);
+    if (mst_http_get(u->http, url, query, &answer, error) != 0)
+        return -1;
+    if (mst_http_expect_type(&answer, url, "application/x-ndjson", error) != 0)
+        goto done;
+    if (mst_ndjson_read(answer.body, answer.length, &u->page, problem) != 0) {
+        snprintf(error, MST_ERROR_MAX, "%.160s: %.300s", url, problem);
+        goto done;
+    }
+    result = 0;
+done:
+    free(answer.body);
+    return result;
+}
+
+static int mark(struct mst_source *s, char error[MST_ERROR_MAX])
+{
+    struct url_source *u = (struct url_source *)s;
+
+    if (get_page(u, "now", error) != 0)
+        return -1;
+    memcpy(u->cursor, u->page.next, sizeof u->cursor);
+    return 0;
+}
+
+/* A cursor begins with when its server started. */
+static bool same_start(const char *a, const char *b)
+{
+    size_t n = strcspn(a, "-");
+
+    return n == strcspn(b, "-") && memcmp(a, b, n) == 0;
+}
+
+/* Makes the page's end the place to go on from. */
+static void advance(struct url_source *u)
+{
+    struct mst_source *s = &u->base;
+
+    if (!same_start(u->cursor, u->page.next))
+        s->restarts++;
+    if (u->page.lost == MST_UNKNOWN || s->lost == MST_UNKNOWN)
+        s->lost = MST_UNKNOWN;
+    else
+        s->lost += u->page.lost;
+    s->pending = u->page.more;
+    memcpy(u->cursor, u->page.next, sizeof u->cursor);
+}
+
+static int give_line(const struct url_source *u, const struct mst_ndjson_line *line,
+                     const struct mst_source_events *events)
+{
+    uint64_t key = mst_source_key(u->base.restarts, line->ticket);
+
+    if (line->kind == MST_NDJSON_REQUEST && events->on_request != NULL)
+        return events->on_request(events->context, &line->record.request, line->label,
+                                  line->wall_ns, key);
+    if (line->kind == MST_NDJSON_LIFECYCLE && events->on_lifecycle != NULL)
+        return events->on_lifecycle(events->context, &line->record.lifecycle, line->wall_ns, key);
+    return 0;
+}
+
+static long poll_journal(struct mst_source *s, const struct mst_source_events *events,
+                         char error[MST_ERROR_MAX])
+{
+    struct url_source *u = (struct url_source *)s;
+    unsigned pages = 0;
+    long given = 0;
+    size_t i;
+
+    do {
+        if (get_page(u, u->cursor, error) != 0)
+            return -1;
+        advance(u);
+        for (i = 0; i < u->page.count; i++, given++)
+            if (give_line(u, &u->page.lines[i], events) != 0) {
+                error[0] = '\0';
+                return -1;
+            }
+        /* "more" without a record: one is still being written, ask again later. */
+    } while (u->page.more && u->page.count > 0 && ++pages < POLL_PAGES);
+    return given;
+}
+
+/* The server itself gives up on records that never become complete. */
+static void finish(struct mst_source *s)
+{
+    (void)s;
+}
+
+/* ---- samples ------------------------------------------------------------------------ */
+
+static int take_sample(struct mst_source *s, struct mst_sample *sample, char error[MST_ERROR_MAX])
+{
+    struct url_source *u = (struct url_source *)s;
+    const struct mst_snapshot *board;
+    struct mst_status status;
+    int result = 0;
+    size_t i;
+
+    board = get_status(u, &status, error);
+    if (board == NULL)
+        return -1;
+    identify(s, board);
+    mst_sample_from_snapshot(sample, board);
+    for (i = 0; i < board->slot_count && result == 0; i++)
+        if (board->slots[i].pid != MST_UNKNOWN)
+            result = mst_sample_add_process(sample, board->slots[i].pid, 0);
+    if (result != 0)
+        snprintf(error, MST_ERROR_MAX, "out of memory");
+    mst_status_free(&status);
+    return result;
+}
+
+/* ---- open and close ------------------------------------------------------------------- */
+
+static void close_url(struct mst_source *s)
+{
+    struct url_source *u = (struct url_source *)s;
+
+    mst_http_close(u->http);
+    mst_ndjson_free(&u->page);
+    free(u);
+}
+
+static const struct mst_source_kind url_kind = {
+    .close = close_url, .mark = mark, .poll = poll_journal, .finish = finish,
+    .sample = take_sample,
+};
+
+struct mst_source *mst_source_open_url(struct mst_target *target, char error[MST_ERROR_MAX])
+{
+    struct url_source *u = calloc(1, sizeof *u);
+    const struct mst_snapshot *board;
+    struct mst_status status;
+
+    if (u != NULL)
+        u->http = mst_http_open(MST_SOURCE_TIMEOUT_MS);
+    if (u == NULL || u->http == NULL) {
+        free(u);
+        snprintf(error, MST_ERROR_MAX, "out of memory");
+        return NULL;
+    }
+    u->base.kind = &url_kind;
+    u->base.target = target;
+    board = get_status(u, &status, error);
+    if (board == NULL) {
+        close_url(&u->base);
+        return NULL;
+    }
+    identify(&u->base, board);
+    mst_status_free(&status);
+    return &u->base;
+}

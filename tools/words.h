@@ -1,0 +1,11 @@
+/* words.h - a command's words as text. */
+#ifndef MPMSTAT_WORDS_H
+#define MPMSTAT_WORDS_H
+
+/* As a JSON array of strings, and quoted so that a shell would read the same
+ * words. argv ends with NULL, or is NULL: no words. NULL: out of memory. Free
+ * with free(). */
+char *mst_words_json(char *const *argv);
+char *mst_words_shell(char *const *argv);
+
+#endif
