@@ -1,0 +1,69 @@
+/* fuzz_board.c - any bytes as a board's file: opened, copied, tailed and made
+ * into a snapshot, as every reader does. Nothing but a refusal may come of it.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "copy.h"
+#include "snapshot.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* Whoever takes a record may look at all of it. */
+static int look_at_record(void *context, uint64_t ticket, const void *payload)
+{
+    static struct mst_lifecycle seen;
+
+    (void)context;
+    (void)ticket;
+    memcpy(&seen, payload, sizeof seen);
+    return 0;
+}
+
+static void tail(const struct mst_reader *reader, enum mst_section_id section)
+{
+    char error[MST_ERROR_MAX];
+    struct mst_tail t;
+
+    if (mst_tail_open(&t, reader, section, 1, error) == 0
+        && mst_tail_poll(&t, 3, look_at_record, NULL, error) >= 0
+        && mst_tail_poll(&t, SIZE_MAX, look_at_record, NULL, error) >= 0)
+        mst_tail_finish(&t);
+    mst_tail_close(&t);
+}
+
+static void snapshot(const struct mst_reader *reader)
+{
+    struct mst_world world = { .running = -1 };
+    char error[MST_ERROR_MAX];
+    struct mst_snapshot s;
+    struct mst_copy copy;
+
+    if (mst_copy_take(&copy, reader, error) != 0)
+        return;
+    for (; world.running <= 1; world.running++) {
+        if (mst_snapshot_make(&s, &copy, &world) == 0)
+            mst_snapshot_free(&s);
+    }
+    mst_copy_free(&copy);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    int fd = memfd_create("board", MFD_CLOEXEC);
+    char error[MST_ERROR_MAX];
+    struct mst_reader reader;
+
+    if (fd < 0 || write(fd, data, size) != (ssize_t)size)
+        abort();
+    if (mst_reader_attach(&reader, fd, "fuzzed", error) == 0) {
+        snapshot(&reader);
+        tail(&reader, MST_SECTION_REQUESTS);
+        tail(&reader, MST_SECTION_LIFECYCLE);
+        mst_reader_close(&reader);
+    }
+    close(fd);
+    return 0;
+}

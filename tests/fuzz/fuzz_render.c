@@ -1,0 +1,136 @@
+/* fuzz_render.c - any bytes as a board's file, rendered in every format: what
+ * comes out is well formed, whatever is in the board.
+ */
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "render.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void expect(bool right)
+{
+    if (!right)
+        abort();
+}
+
+/* What was written. */
+struct output {
+    char  *text;
+    size_t length;
+};
+
+static int keep(void *context, const void *bytes, size_t n)
+{
+    struct output *o = context;
+
+    o->text = realloc(o->text, o->length + n + 1);
+    expect(o->text != NULL);
+    memcpy(o->text + o->length, bytes, n);
+    o->length += n;
+    o->text[o->length] = '\0';
+    return 0;
+}
+
+static void expect_json(const char *text, size_t length)
+{
+    json_t *json = json_loadb(text, length, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, NULL);
+
+    expect(json != NULL);
+    json_decref(json);
+}
+
+/* `Key: value`, nothing that a terminal would obey. */
+static void expect_text_line(const char *line, size_t length)
+{
+    size_t i;
+
+    expect(memmem(line, length, ": ", 2) != NULL);
+    for (i = 0; i < length; i++)
+        expect((unsigned char)line[i] >= ' ' && line[i] != 0x7f);
+}
+
+/* `# ...` or `name{...} value`. */
+static void expect_metric_line(const char *line, size_t length)
+{
+    expect(length > 0 && (line[0] == '#' || memmem(line, length, "{board=\"", 8) != NULL));
+    expect(line[0] == '#' || memmem(line, length, "} ", 2) != NULL);
+}
+
+static void each_line(const struct output *o, void (*check)(const char *line, size_t length))
+{
+    const char *line = o->text, *end;
+
+    for (; line != NULL && *line != '\0'; line = end + 1) {
+        end = strchr(line, '\n');
+        expect(end != NULL);
+        check(line, (size_t)(end - line));
+    }
+}
+
+static void render(const struct mst_snapshot *s, enum mst_format format)
+{
+    struct output o = { NULL, 0 };
+    struct mst_sink sink;
+
+    mst_sink_init(&sink, keep, &o);
+    expect(mst_render(&sink, format, &s, 1) == 0);
+    if (format == MST_FORMAT_JSON)
+        expect_json(o.text, o.length);
+    else
+        each_line(&o, format == MST_FORMAT_TEXT ? expect_text_line : expect_metric_line);
+    free(o.text);
+}
+
+static void render_snapshot(const struct mst_reader *reader)
+{
+    struct mst_world world = { .running = -1 };
+    char error[MST_ERROR_MAX];
+    struct mst_snapshot s;
+    struct mst_copy copy;
+    enum mst_format format;
+
+    if (mst_copy_take(&copy, reader, error) != 0)
+        return;
+    if (mst_snapshot_make(&s, &copy, &world) == 0) {
+        for (format = 0; format < MST_FORMAT_SNAPSHOTS; format++)
+            render(&s, format);
+        mst_snapshot_free(&s);
+    }
+    mst_copy_free(&copy);
+}
+
+static void render_journal(const struct mst_reader *reader, const char *since)
+{
+    struct output o = { NULL, 0 };
+    char error[MST_ERROR_MAX];
+    struct mst_sink sink;
+
+    mst_sink_init(&sink, keep, &o);
+    if (mst_render_journal(&sink, reader, since, 100, error) == MST_JOURNAL_OK)
+        each_line(&o, expect_json);
+    else
+        expect(o.length == 0);
+    free(o.text);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    int fd = memfd_create("board", MFD_CLOEXEC);
+    char error[MST_ERROR_MAX];
+    struct mst_reader reader;
+
+    expect(fd >= 0 && write(fd, data, size) == (ssize_t)size);
+    if (mst_reader_attach(&reader, fd, "board", error) == 0) {
+        render_snapshot(&reader);
+        render_journal(&reader, "now");
+        render_journal(&reader, "start");
+        render_journal(&reader, "1-1-1");
+        mst_reader_close(&reader);
+    }
+    close(fd);
+    return 0;
+}

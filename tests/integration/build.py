@@ -1,0 +1,49 @@
+"""Where the module and the tool under test are, and the system's own programs.
+
+`make check` sets MPMSTAT_BUILDDIR and MPMSTAT_SRCDIR. By hand, the source is
+the checkout that this file is in, and the build is there too.
+"""
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+SRCDIR = Path(os.environ.get("MPMSTAT_SRCDIR") or Path(__file__).parents[2]).resolve()
+BUILDDIR = Path(os.environ.get("MPMSTAT_BUILDDIR") or SRCDIR).resolve()
+
+MODULE = BUILDDIR / ".libs" / "mod_mpmstat.so"
+TOOL = BUILDDIR / "mpmstat"
+WORKLOADS = SRCDIR / "phpapp" / "workloads"
+
+PATH = "/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+APACHE = os.environ.get("APACHE2", "apache2")
+APACHE_MODULES = Path(os.environ.get("APACHE2_MODULES", "/usr/lib/apache2/modules"))
+
+
+def newest(directory, pattern):
+    """The last file of that pattern, by version: php-fpm8.2 after php-fpm7.4."""
+    found = sorted(Path(directory).glob(pattern))
+    return str(found[-1]) if found else None
+
+
+FPM = os.environ.get("PHP_FPM") or newest("/usr/sbin", "php-fpm*")
+MOD_PHP = os.environ.get("MOD_PHP") or newest(APACHE_MODULES, "libphp*.so")
+
+
+SANITIZE = os.environ.get("MPMSTAT_SANITIZE", "") not in ("", "0", "no")
+
+
+def find(program):
+    """The program's full path, or None: system directories before the PATH."""
+    return shutil.which(program, path=PATH) or shutil.which(program)
+
+
+def sanitizer_environment(log_path):
+    """What a program that loads a module built with ASan and UBSan needs."""
+    if not SANITIZE:
+        return {}
+    library = os.environ.get("MPMSTAT_SANITIZE_LIB") or subprocess.check_output(
+        ["gcc", "-print-file-name=libasan.so"], text=True).strip()
+    options = f"log_path={log_path}:detect_leaks=0:verify_asan_link_order=0:handle_segv=1"
+    return {"LD_PRELOAD": library, "ASAN_OPTIONS": options,
+            "UBSAN_OPTIONS": f"log_path={log_path}:print_stacktrace=1"}

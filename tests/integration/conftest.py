@@ -1,0 +1,91 @@
+"""Fixtures: `mpm` runs a test once for each MPM; `server` makes Apaches for it."""
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import build                    # noqa: E402  (after the path is set)
+from apache import MPMS, Apache  # noqa: E402
+from fpm import FPM              # noqa: E402
+
+
+def pytest_addoption(parser):
+    parser.addoption("--mpm", action="append", choices=MPMS,
+                     help="only this MPM; may be given again")
+
+
+def pytest_generate_tests(metafunc):
+    """Every test that takes `mpm` is run for each, unless it says for which itself."""
+    if "mpm" in metafunc.fixturenames:
+        marker = metafunc.definition.get_closest_marker("mpms")
+        wanted = metafunc.config.getoption("mpm") or MPMS
+        mpms = [m for m in (marker.args if marker else MPMS) if m in wanted]
+        metafunc.parametrize("mpm", mpms, scope="module")
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "mpms(names): the MPMs that a test makes sense on")
+
+
+def pytest_sessionstart(session):
+    for path in (build.MODULE, build.TOOL):
+        if not path.exists():
+            pytest.exit(f"expected {path}, found nothing: build first (make), and set "
+                        "MPMSTAT_BUILDDIR where the build is not in the source", 2)
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    report = (yield).get_result()
+    if call.when == "call":
+        item.test_failed = report.failed
+
+
+@pytest.fixture
+def server(request):
+    """server(mpm, ...): an Apache that is stopped and checked after the test."""
+    running = []
+
+    def start(mpm, extra="", **options):
+        apache = Apache(mpm, extra, **options)
+        apache.__enter__()
+        running.append(apache)
+        return apache
+
+    yield start
+    failures = []
+    for apache in reversed(running):
+        if getattr(request.node, "test_failed", False):
+            print("error log:\n" + apache.everything_said()[-8000:])
+        try:
+            apache.__exit__(None, None, None)
+        except AssertionError as error:
+            failures.append(str(error))
+    assert not failures, "\n".join(failures)
+
+
+@pytest.fixture
+def php_server(server):
+    """php_server(mpm, workers=, children=): mod_php on prefork, FPM on the others."""
+    masters = []
+
+    def start(mpm, extra="", *, children=20, **options):
+        if mpm == "prefork":
+            return server(mpm, extra, php="mod_php", **options)
+        master = FPM(children)
+        master.__enter__()
+        masters.append(master)
+        return server(mpm, extra, php="fpm", fpm=master, **options)
+
+    yield start
+    for master in masters:
+        master.__exit__(None, None, None)
+
+
+@pytest.fixture
+def as_root():
+    if os.geteuid() != 0:
+        pytest.skip("needs root")

@@ -1,0 +1,273 @@
+"""Children that die, and restarts, during a load: nothing lost, nothing counted twice."""
+import os
+import re
+import signal
+import subprocess
+import time
+from collections import Counter
+from decimal import Decimal
+
+import pytest
+
+import build
+import clients
+import tool
+from processes import wait_until
+
+NAP = "<?php usleep(20000); echo 'OK';"
+
+
+def events(apache, name):
+    return [e for e in apache.journal()[1] if e["event"] == name]
+
+
+def wait_for_exit(apache, reason):
+    """From the file: a dying child may still take a connection and never answer."""
+    wait_until(lambda: tool.status(apache.board)["lifecycle"]["exits"][reason] > 0, 20,
+               lambda: f"an exit: {reason}; {tool.status(apache.board)['lifecycle']}")
+
+
+def kill_all_children(apache):
+    """kill -9 to every child; returns their pids and the moment, when all are gone."""
+    pids = apache.children()
+    moment = time.monotonic()
+    for pid in pids:
+        os.kill(pid, signal.SIGKILL)
+    wait_until(lambda: not set(pids) & set(apache.children()), 10, "the children to be gone")
+    return pids, moment, time.monotonic()
+
+
+def wait_for_more(load, count):
+    wanted = len(load.good()) + count
+    wait_until(lambda: len(load.good()) >= wanted, 30,
+               lambda: f"{count} more answers; {load.outcomes[-20:]}")
+
+
+def wait_for_pool(apache):
+    """Until all its workers are there again, and no request is in flight."""
+    def settled():
+        board = tool.status(apache.board)
+        return (board if sum(board["workers"]["states"].values()) == apache.workers
+                and board["workers"]["busy"] == 0 else None)
+    return wait_until(settled, 40, lambda: f"a pool of {apache.workers} idle: "
+                      f"{tool.status(apache.board)['workers']}")
+
+
+def assert_processes_are_all_there(apache, killed=()):
+    """Fork and exit events against the processes that there are and were."""
+    board, (_, lifecycle, trailer) = apache.status(), apache.journal()
+    assert trailer["lost"] == 0
+    forks = Counter(e["pid"] for e in lifecycle if e["event"] == "fork" and e["kind"] == "child")
+    exits = Counter(e["pid"] for e in lifecycle if e["event"] == "exit")
+    assert set(forks.values()) == {1}, f"one event a fork: {forks}"
+    assert set(exits.values()) <= {1}, f"one event an exit: {exits}"
+    assert set(forks) - set(exits) == set(apache.children()), (forks, exits, apache.children())
+    assert board["lifecycle"]["forks"]["child"] == len(forks)
+    assert sum(board["lifecycle"]["exits"].values()) == len(exits)
+    reasons = {e["pid"]: e["reason"] for e in lifecycle if e["event"] == "exit"}
+    assert all(reasons.get(pid) == "killed" for pid in killed), (killed, reasons)
+    return forks, exits
+
+
+def assert_nobody_is_missed(load, board):
+    """Every answer is on record or was in flight when its child died; nothing is twice."""
+    recorded = tool.requests(board)
+    unfinished = board["lifecycle"]["requests_unfinished"]
+    good, bad = len(load.good()), len(load.bad())
+    assert recorded <= good + bad, f"{recorded} recorded; {good} answered, {bad} not"
+    assert recorded + unfinished >= good, f"{recorded} + {unfinished} unfinished; {good} answered"
+    assert unfinished <= bad + len(load.threads), (unfinished, bad)
+
+
+def test_every_child_killed_during_a_load(php_server, mpm):
+    apache = php_server(mpm, workers=12, threads=4)
+    page = apache.page("nap.php", NAP)
+    wait_for_pool(apache)
+    killed, moments = [], []
+    with clients.Load(apache.port, page, 8) as load, tool.Scraper(apache.board) as scraper:
+        for _ in range(3):
+            wait_for_more(load, 60)
+            pids, start, end = kill_all_children(apache)
+            killed += pids
+            moments.append((start, end))
+        wait_for_more(load, 60)
+        load.stop()
+    board = wait_for_pool(apache)
+    scraper.check()
+    stray = [o for o in load.bad() if not any(
+        o.start <= end and o.end >= start for start, end in moments)]
+    assert not stray, f"errors of requests that no kill explains: {stray}"
+    assert load.bad(), "this test did not kill any request"
+    assert_nobody_is_missed(load, board)
+    assert all(entry["in_flight"] == 0 for entry in tool.labels(board)), board["labels"]
+    assert board["connections"]["open"] == 0, board["connections"]
+    assert {slot["pid"] for slot in board["slots"]} <= set(apache.children())
+    assert_processes_are_all_there(apache, killed)
+    assert apache.status()["lifecycle"]["exits"]["killed"] == len(killed)
+
+
+def test_graceful_restart_during_a_load(php_server, mpm):
+    apache = php_server(mpm, workers=12, threads=4)
+    page = apache.page("nap.php", NAP)
+    wait_for_pool(apache)
+    inode = apache.board.stat().st_ino
+    with clients.Load(apache.port, page, 6) as load, \
+            clients.Load(apache.port, page, 4, keep=1000) as kept, \
+            tool.Scraper(apache.board) as scraper:
+        for _ in range(3):
+            wait_for_more(load, 60)
+            wait_for_more(kept, 30)
+            apache.restart(wait=True)
+        wait_for_more(load, 100)
+    wait_until(lambda: len(set(apache.children())) == apache.workers // apache.threads, 20,
+               "the old children to end")
+    board = wait_for_pool(apache)
+    scraper.check()
+    assert not load.bad(), f"{len(load.bad())} lost: {load.bad()[:10]}"
+    broken = [o for o in kept.bad() if o.nth == 0]
+    assert not broken, f"lost on fresh connections: {broken}"
+    shed = board["connections"]["shed_total"]
+    assert len(kept.bad()) <= shed, f"{len(kept.bad())} errors, {shed} counted as shed"
+    recorded = tool.requests(board)
+    assert recorded == len(load.good()) + len(kept.good()), (
+        f"{recorded} recorded, {len(load.good())} + {len(kept.good())} answered")
+    assert board["lifecycle"]["requests_unfinished"] == 0
+    assert board["generation"] == board["lifecycle"]["generations"] == 3
+    assert apache.board.stat().st_ino == inode, "the board was replaced"
+    _, exits = assert_processes_are_all_there(apache)
+    assert apache.status()["lifecycle"]["exits"]["clean"] == len(exits)
+
+
+def test_hard_restart_during_a_load(php_server, mpm):
+    """Requests that it kills are errors; everything else is as ever."""
+    apache = php_server(mpm, workers=12, threads=4)
+    page = apache.page("nap.php", NAP)
+    wait_for_pool(apache)
+    inode = apache.board.stat().st_ino
+    with clients.Load(apache.port, page, 8) as load, tool.Scraper(apache.board) as scraper:
+        wait_for_more(load, 60)
+        start = time.monotonic()
+        apache.restart(signal.SIGHUP)
+        end = time.monotonic()
+        wait_for_more(load, 60)
+    board = wait_for_pool(apache)
+    scraper.check()
+    stray = [o for o in load.bad() if o.start > end or o.end < start]
+    assert not stray, f"errors that the restart does not explain: {stray}"
+    assert_nobody_is_missed(load, board)
+    assert board["lifecycle"]["generations"] == 1
+    assert apache.board.stat().st_ino == inode, "the board was replaced"
+    assert_processes_are_all_there(apache)
+
+
+def test_five_graceful_restarts(server, mpm):
+    """The module is unloaded and loaded each time; each fork is still counted once."""
+    apache = server(mpm, workers=4, threads=2)
+    for generation in range(1, 6):
+        assert apache.get("/").status == 200
+        apache.restart()
+        wait_until(lambda: tool.status(apache.board)["generation"] == generation, 5,
+                   f"generation {generation}")
+    wait_for_pool(apache)
+    wait_until(lambda: len(apache.children()) == 4 // apache.threads, 20, "the old ones to end")
+    forks, exits = assert_processes_are_all_there(apache)
+    board = apache.status()
+    assert board["lifecycle"]["generations"] == 5 == len(events(apache, "generation"))
+    assert tool.requests(board) == 5
+    assert board["lifecycle"]["exits"]["clean"] == len(exits), board["lifecycle"]
+    assert not board.get("stopped"), "it runs"
+
+
+FORK = re.compile(r"^(\d+) .*(?:clone3?|fork)(?:\(.*| resumed.*)= (\d+)$")
+
+
+def forked_by(trace, parent):
+    """Pids of the processes (not threads) that `parent` started, from strace's output."""
+    found, thread_pending = [], False
+    for line in trace.splitlines():
+        if not line.startswith(f"{parent} "):
+            continue
+        if "clone" in line and "(" in line:
+            thread_pending = "CLONE_THREAD" in line
+        match = FORK.match(line)
+        if match and not thread_pending:
+            found.append(int(match[2]))
+    return found
+
+
+@pytest.mark.skipif(not build.find("strace"), reason="strace is not installed")
+def test_forks_against_strace(server, mpm):
+    """What the kernel did, and what the journal says: the same pids."""
+    strace = build.find("strace")
+    apache = server(mpm, workers=4, threads=2, wrapper=[
+        strace, "-f", "-qq", "-e", "trace=clone,clone3,fork,vfork", "-e", "signal=none",
+        "-o", "/dev/fd/1"])
+    trace = apache.root / "console.log"
+    wait_for_pool(apache)
+    apache.restart()
+    wait_until(lambda: tool.status(apache.board)["generation"] == 1, 10, "the restart")
+    board = wait_for_pool(apache)
+    kill_all_children(apache)
+    wait_until(lambda: tool.status(apache.board)["lifecycle"]["forks"]["child"]
+               > board["lifecycle"]["forks"]["child"], 10, "new children")
+    wait_for_pool(apache)
+    journal = sorted(e["pid"] for e in events(apache, "fork") if e["kind"] == "child")
+    kernel = sorted(forked_by(trace.read_text(), apache.pid))
+    assert journal == kernel, f"journal {journal}, strace {kernel}"
+
+
+def test_reasons_of_exits(server, mpm):
+    """A child that a signal killed, one that ended by itself, one that was killed -9."""
+    apache = server(mpm, "MaxConnectionsPerChild 3", workers=4, threads=2)
+    apache.allow("AH0005[12]")
+    wait_for_pool(apache)
+    victim = apache.children()[0]
+    os.kill(victim, signal.SIGSEGV)
+    wait_for_exit(apache, "signal")
+    other = apache.children()[0]
+    os.kill(other, signal.SIGKILL)
+    wait_for_exit(apache, "killed")
+    wait_for_pool(apache)
+    for _ in range(20):
+        apache.get("/")
+    wait_for_exit(apache, "clean")    # a child that had its three connections
+    by_pid = {e["pid"]: e for e in events(apache, "exit")}
+    assert by_pid[victim]["reason"] == "signal", by_pid[victim]
+    assert by_pid[other]["reason"] == "killed", by_pid[other]
+    clean = next(e for e in by_pid.values() if e["reason"] == "clean")
+    assert clean["requests"] >= 1 and clean["unfinished"] == 0, clean
+    assert 0 < clean["duration"] < 60 and clean["parent"] == apache.pid, clean
+
+
+def test_a_pool_that_grows(server, mpm):
+    """Forks under load are events with a time, and the new workers' slots appear."""
+    apache = server(mpm, "KeepAliveTimeout 30\n", workers=12, threads=2, start=2)
+    first = {e["pid"] for e in events(apache, "fork")}
+    asked_at = Decimal(repr(time.time()))
+    connections = [apache.connect() for _ in range(6)]
+    try:
+        for connection in connections:
+            connection.send("GET / HTTP/1.1\r\n")
+        wait_until(lambda: sum(tool.status(apache.board)["workers"]["states"].values()) >= 6, 20,
+                   "six workers")
+    finally:
+        for connection in connections:
+            connection.reset()
+    later = [e for e in events(apache, "fork") if e["pid"] not in first]
+    assert later and all(e["time"] >= asked_at - 1 for e in later), later
+    assert all(e["slot"] is not None for e in later), later
+
+
+def test_configtest_leaves_a_running_server_alone(server, mpm):
+    apache = server(mpm)
+    apache.get("/")
+    before = (apache.board.stat().st_ino, set(apache.board.parent.glob("*.board*")))
+    for option in ("-t", "-S", "-M"):
+        done = subprocess.run(apache.command(option), env=apache.full_environment(), text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60)
+        assert done.returncode == 0, done.stdout
+    apache.get("/")
+    wait_until(lambda: tool.requests(apache.status()) == 2, 5, "both requests")
+    assert before == (apache.board.stat().st_ino, set(apache.board.parent.glob("*.board*")))
+    board = apache.status()
+    assert board["pid"] == apache.pid and not board.get("stopped"), board

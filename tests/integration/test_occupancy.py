@@ -1,0 +1,157 @@
+"""Worker states: exact time in each, between any two scrapes however far apart."""
+import time
+from decimal import Decimal
+
+import clients
+import pytest
+import tool
+from processes import wait_until
+from test_phases import CGI, cgi_module
+
+STATES = ["idle", "reading", "handling", "sending", "keepalive", "closing"]
+
+
+def state_deltas(before, after):
+    return {s: after["workers"]["state_seconds"][s] - before["workers"]["state_seconds"][s]
+            for s in STATES}
+
+
+def assert_time_adds_up(before, after, workers):
+    elapsed = after["uptime_seconds"] - before["uptime_seconds"]
+    deltas = state_deltas(before, after)
+    assert abs(sum(deltas.values()) - workers * elapsed) < workers * Decimal("0.002"), (
+        f"{workers} workers x {elapsed} s, but the states' time is {sum(deltas.values())}: "
+        f"{deltas}")
+
+
+def all_there(apache):
+    """A board with all workers claimed."""
+    def look():
+        board = tool.status(apache.board)
+        return board if sum(board["workers"]["states"].values()) == apache.workers else None
+    return wait_until(look, 10, lambda: f"all workers: {tool.status(apache.board)['workers']}")
+
+
+def test_states_add_up_to_workers_times_elapsed(php_server, mpm):
+    """Idle and under load; and the occupancy is Little's: throughput x time held."""
+    apache = php_server(mpm, workers=10)
+    nap = apache.page("nap.php", "<?php usleep(50000); echo 'done';")
+    quiet = all_there(apache)
+    before = wait_until(lambda: next((b for b in [tool.status(apache.board)]
+                        if b["uptime_seconds"] > quiet["uptime_seconds"] + Decimal("0.3")), None),
+                        5, "a while")
+    assert_time_adds_up(quiet, before, 10)
+    assert state_deltas(quiet, before)["idle"] > Decimal("2.9")
+    told = clients.ab(apache.port, nap, 100, 5)
+    after = wait_until(lambda: next((b for b in [tool.status(apache.board)]
+                       if tool.requests(b) >= 100 and b["workers"]["busy"] == 0), None), 5,
+                       "the last one to be recorded")
+    assert_time_adds_up(before, after, 10)
+    deltas = state_deltas(before, after)
+    busy = sum(deltas.values()) - deltas["idle"]
+    held = tool.phase_sum(after, "held") - tool.phase_sum(before, "held")
+    # Beside the requests themselves, workers are busy with closing the connections.
+    assert held <= busy <= held * Decimal("1.1") + deltas["closing"] + Decimal("0.05"), (
+        held, deltas)
+    assert deltas["handling"] > Decimal("0.05") * 100, (deltas, told["seconds"])
+    little = tool.phase_sum(after, "handle") - tool.phase_sum(before, "handle")
+    assert abs(deltas["handling"] - little) < Decimal("0.05"), (deltas, little)
+
+
+def test_an_idle_kept_alive_connection(server, mpm):
+    """It keeps a worker on prefork and worker; on event it does not."""
+    apache = server(mpm, "KeepAliveTimeout 30", workers=10)
+    all_there(apache)
+    connections = [apache.connect() for _ in range(4)]
+    try:
+        for connection in connections:
+            assert connection.request("/").status == 200
+        kept = 0 if mpm == "event" else 4
+        board = wait_until(lambda: next((b for b in [tool.status(apache.board)]
+                           if b["workers"]["busy"] == kept and tool.requests(b) == 4), None), 5,
+                           lambda: f"{kept} busy: {tool.status(apache.board)['workers']}")
+        states = board["workers"]["states"]
+        assert states["keepalive"] == kept and states["idle"] == 10 - kept, states
+        assert board["connections"]["open"] == 4, board["connections"]
+        assert board["connections"]["accepted_total"] == 4, board["connections"]
+    finally:
+        for connection in connections:
+            connection.close()
+    board = wait_until(lambda: next((b for b in [tool.status(apache.board)]
+                       if b["workers"]["busy"] == 0 and b["connections"]["open"] == 0), None), 5,
+                       lambda: f"all idle: {tool.status(apache.board)['workers']}")
+    if mpm != "event":
+        assert board["workers"]["state_seconds"]["keepalive"] > 0
+    assert board["connections"]["shed_total"] == 0, "the clients closed them"
+
+
+def test_the_state_of_a_worker(server, mpm):
+    """reading, handling and sending are seen as such, from the file, with their request."""
+    apache = server(mpm, CGI + "MPMStatPaths On\nEnableSendfile Off", workers=10,
+                    modules=[cgi_module(mpm)])
+    nap = apache.cgi("nap", "sleep 1\necho Content-Type: text/plain\necho\necho done\n")
+    flood = apache.cgi("flood", "echo Content-Type: text/plain\necho\n"
+                                "exec head -c 30000000 /dev/zero\n")
+    apache.allow("AH01215|AH02651|AH01220|AH01229")
+    all_there(apache)
+    connections = {"reading": apache.connect(), "handling": apache.connect(),
+                   "sending": apache.connect(receive_buffer=65536)}
+    try:
+        connections["reading"].send("GET / HTTP/1.1\r\nHost: a\r\n")
+        connections["handling"].send_request(nap + "?secret=1")
+        connections["sending"].send_request(flood)
+        wanted = {"reading": 1, "handling": 1, "sending": 1, "idle": 7}
+        board = wait_until(lambda: next((b for b in [tool.status(apache.board)] if
+                           {k: v for k, v in b["workers"]["states"].items() if v} == wanted),
+                           None), 0.9, lambda: f"{wanted}, not {tool.status(apache.board)}")
+    finally:
+        for connection in connections.values():
+            connection.reset()
+    slots = {s["state"]: s for s in board["slots"] if s["state"] != "idle"}
+    assert slots["handling"]["path"] == nap and slots["sending"]["path"] == flood, slots
+    assert slots["handling"]["label"] == "test.example", slots
+    assert all(s["pid"] in apache.children() for s in slots.values()), slots
+    assert [s["state"] for s in board["slots"]][:3] != ["idle"] * 3, "busy ones first"
+
+
+@pytest.mark.mpms("event")
+def test_a_busy_event_sheds_kept_alive_connections(server, mpm):
+    """Connections that wait for their client's next request are closed when no worker is
+    idle, and counted, so that a client's errors can be explained."""
+    apache = server(mpm, CGI + "KeepAliveTimeout 60", modules=["cgid"],
+                    workers=2, threads=2)
+    nap = apache.cgi("nap", "sleep 1\necho Content-Type: text/plain\necho\necho done\n")
+    kept = [apache.connect() for _ in range(3)]
+    busy = [apache.connect() for _ in range(4)]
+    try:
+        for connection in kept:
+            connection.request("/")
+        for connection in busy:
+            connection.send_request(nap, keep=False)
+        for connection in busy:
+            connection.read_response()
+        closed = 0
+        for connection in kept:
+            connection.socket.setblocking(False)
+            try:
+                closed += connection.socket.recv(1) == b""
+            except BlockingIOError:
+                pass
+    finally:
+        for connection in kept + busy:
+            connection.close()
+    shed = apache.status()["connections"]["shed_total"]
+    assert closed > 0, "this test did not make event shed anything"
+    assert shed == closed, f"{closed} closed by the server, {shed} counted"
+
+
+def test_stopped_time_stands_still(server, mpm):
+    """After a stop nobody's time goes on."""
+    apache = server(mpm)
+    all_there(apache)
+    assert not apache.stop()
+    first = tool.status(apache.board)
+    time.sleep(0.05)
+    second = tool.status(apache.board)
+    assert first == second
+    assert first["running"] == "no" and first["stopped"], first

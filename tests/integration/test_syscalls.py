@@ -1,0 +1,65 @@
+"""Recording adds no system call to a request that found a worker idle."""
+import re
+import time
+from collections import Counter
+
+import pytest
+
+import build
+from apache import Apache
+
+pytestmark = pytest.mark.skipif(not build.find("strace"), reason="strace is not installed")
+
+CALL = re.compile(r"^(\d+) (\w+)\(")
+
+
+def calls_between(trace, child):
+    """System calls of the child after the one that names begin-mark, before end-mark."""
+    counting, calls = False, Counter()
+    for line in trace.splitlines():
+        match = CALL.match(line)
+        # A read that finds nothing yet, and the poll that then waits: the client's pace.
+        if not match or int(match[1]) != child or "EAGAIN" in line or match[2] == "poll":
+            continue
+        if "begin-mark" in line:
+            counting, calls = True, Counter()
+        elif "end-mark" in line and counting:
+            return calls
+        elif counting:
+            calls[match[2]] += 1
+    raise AssertionError("the marks are not in the trace:\n" + trace[-2000:])
+
+
+def calls_of(requests, **options):
+    """What one prefork child calls to serve what `requests(apache)` asks for."""
+    with Apache("prefork", "MaxKeepAliveRequests 0\nKeepAliveTimeout 30", workers=1,
+                wrapper=[build.find("strace"), "-f", "-qq", "-s", "200", "-e", "signal=none",
+                         "-o", "/dev/fd/2"], **options) as apache:
+        child = apache.children()[0]
+        requests(apache)
+        apache.stop()
+        return calls_between((apache.root / "console.log").read_text(errors="replace"), child)
+
+
+def kept_alive(apache):
+    with apache.connect() as connection:
+        connection.request("/begin-mark")
+        for _ in range(50):
+            assert connection.request("/index.html").status == 200
+        connection.request("/end-mark")
+
+
+def fresh_connections(apache):
+    """Each finds the worker idle for longer than two jiffies."""
+    for path in ["/begin-mark", *["/index.html"] * 10, "/end-mark"]:
+        apache.get(path)
+        time.sleep(0.1)
+
+
+@pytest.mark.parametrize("requests", [kept_alive, fresh_connections])
+def test_none_is_added(requests):
+    without, recorded = calls_of(requests, module=False), calls_of(requests)
+    assert sum(without.values()) > 50, without
+    added = {name: recorded[name] - without[name] for name in without | recorded
+             if recorded[name] != without[name]}
+    assert not added, f"added: {added}; without the module {without}, with it {recorded}"

@@ -1,0 +1,274 @@
+/* boards.c - snapshots made by hand. See boards.h. */
+#include "boards.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "scope.h"
+
+#define HOSTILE "a]b: \"q\"\t\n\\ \x01\x1b[31m\x7f\xc2\x9b\x80\xc3\xa9\xed\xa0\x80" \
+                "\xf0\x9f\x98\x80\xc3"
+#define BUSY_SLOTS 23u
+#define SLOTS      26u
+
+/* ---- an Apache ------------------------------------------------------------------- */
+
+static void observe(struct mst_snapshot_phase *phase, unsigned times, uint64_t ns)
+{
+    struct mst_histogram *h = &phase->times;
+
+    h->buckets[mst_histogram_bucket(ns)] += times;
+    h->sum_ns += times * ns;
+    if (ns > h->max_ns)
+        h->max_ns = ns;
+    phase->count = mst_histogram_count(h);
+    phase->sum_ns = h->sum_ns;
+    phase->p50_ns = mst_histogram_quantile(h, 0.5);
+    phase->p90_ns = mst_histogram_quantile(h, 0.9);
+    phase->p99_ns = mst_histogram_quantile(h, 0.99);
+    phase->max_ns = h->max_ns;
+}
+
+/* Nothing observed yet: no quantiles. */
+static void begin_label(struct mst_snapshot_label *label, const char *name)
+{
+    unsigned i;
+
+    memset(label, 0, sizeof *label);
+    label->label = name;
+    for (i = 0; i < MST_PHASE_COUNT; i++)
+        label->phases[i].p50_ns = label->phases[i].p90_ns = label->phases[i].p99_ns
+            = label->phases[i].max_ns = MST_UNKNOWN;
+}
+
+static void fill_busy_label(struct mst_snapshot_label *label, const char *name)
+{
+    static const uint64_t ns[MST_PHASE_COUNT] = { 0, 16384, 204000000, 3, 204016387, 204000001 };
+    unsigned i;
+
+    begin_label(label, name);
+    label->requests = 1000;
+    label->bytes = UINT64_C(71680000);
+    label->in_flight = 3;
+    label->status[MST_CLASS_2XX] = 990;
+    label->status[MST_CLASS_5XX] = 7;
+    label->status[MST_CLASS_ABORTED] = 3;
+    for (i = 0; i < MST_PHASE_COUNT; i++) {
+        observe(&label->phases[i], 999, ns[i]);
+        observe(&label->phases[i], 1, UINT64_C(5000) * MST_NS_PER_S);
+    }
+}
+
+static void fill_apache_slots(struct mst_snapshot_slot slots[SLOTS])
+{
+    unsigned i;
+
+    for (i = 0; i < SLOTS; i++) {
+        struct mst_snapshot_slot *slot = &slots[i];
+        bool busy = i < BUSY_SLOTS;
+
+        slot->slot = i * 7;
+        slot->pid = 4243 + i / 5;
+        slot->state = mst_state_names[busy ? 1 + i % (MST_STATE_COUNT - 1) : MST_STATE_IDLE];
+        slot->state_for_ns = (SLOTS - i) * 1000000001ull;
+        slot->request_for_ns = busy ? (SLOTS - i) * 1500000002ull : MST_UNKNOWN;
+        slot->requests = i;
+        slot->label = busy ? "www.example.com:443" : NULL;
+        slot->path = NULL;
+    }
+    slots[0].path = "/sleep.php";
+    slots[1].path = HOSTILE;
+    slots[1].label = HOSTILE;
+}
+
+static void fill_apache_counts(struct mst_snapshot *s)
+{
+    static const uint64_t workers[MST_STATE_COUNT] = { 3, 5, 5, 5, 4, 4 };
+    unsigned i;
+
+    for (i = 0; i < MST_STATE_COUNT; i++) {
+        s->workers[i] = workers[i];
+        s->state_ns[i] = i * 123456789012ull + 1;
+    }
+    s->workers_limit = 400;
+    s->workers_busy = BUSY_SLOTS;
+    s->connections = 31;
+    s->accepted = INT64_MAX;
+    s->shed = 0;
+    s->forks[MST_KIND_CHILD] = 8;
+    s->forks[MST_KIND_REQUEST] = 1;
+    s->exits[MST_REASON_KILLED] = 2;
+    s->forks_failed = 0;
+    s->no_idle_ns = 5000000000;
+    s->generations = 3;
+    s->unfinished = MST_UNKNOWN;                     /* an older writer does not say */
+    s->requests_capacity = 65536;
+    s->requests_written = 1001;
+    s->lifecycle_capacity = 4096;
+    s->lifecycle_written = 11;
+}
+
+static void fill_apache(struct mst_snapshot *s)
+{
+    static struct mst_snapshot_listener listeners[] = {
+        { .address = "127.0.0.1:80", .queue = 5, .queue_limit = 511 },
+        { .address = "[::1]:8080", .queue = MST_UNKNOWN, .queue_limit = MST_UNKNOWN },
+        { .address = NULL, .queue = 1, .queue_limit = 2 },
+    };
+    static struct mst_snapshot_label labels[4];
+    static struct mst_snapshot_slot slots[SLOTS];
+
+    s->producer = "apache";
+    s->version = "0.1.0";
+    s->server = "Apache/2.4.62 (\"Debian\")\nBoard: forged";
+    s->mpm = "event";
+    s->path = "/run/apache2/mpmstat.board";
+    s->pid = 4242;
+    s->generation = 3;
+    s->started_ns = UINT64_C(1700000000123456789);
+    s->stopped_ns = MST_UNKNOWN;
+    s->running = "yes";
+    s->uptime_ns = UINT64_C(3723000000001);
+    s->board_bytes = 10485760;
+    s->scoreboard = "___RRRRRHHHHHSSSSSKKKKCCCC";
+    fill_apache_counts(s);
+    begin_label(&labels[0], MST_LABEL_OTHER_NAME);
+    begin_label(&labels[1], MST_LABEL_STATUS_NAME);
+    fill_busy_label(&labels[2], "www.example.com:443");
+    fill_busy_label(&labels[3], HOSTILE);
+    fill_apache_slots(slots);
+    s->listeners_known = true;
+    s->listener_count = sizeof listeners / sizeof listeners[0];
+    s->listeners = listeners;
+    s->label_count = sizeof labels / sizeof labels[0];
+    s->labels = labels;
+    s->slot_count = SLOTS;
+    s->slots = slots;
+}
+
+/* ---- a PHP: no MPM, no limit, few states, one phase -------------------------------------- */
+
+static void fill_php(struct mst_snapshot *s)
+{
+    static struct mst_snapshot_label label;
+    static struct mst_snapshot_slot slot;
+    unsigned i;
+
+    memset(s, 0xff, offsetof(struct mst_snapshot, taken_ns));   /* MST_UNKNOWN */
+    s->producer = "php";
+    s->sapi = "fpm-fcgi";
+    s->path = "/run/mpmstat/php/33.board";
+    s->version = s->server = s->mpm = s->scoreboard = NULL;
+    s->pid = 77;
+    s->started_ns = 0;
+    s->stopped_ns = 1500000000;
+    s->running = "no";
+    s->workers[MST_STATE_IDLE] = 1;
+    s->workers[MST_STATE_HANDLING] = 1;
+    memset(&label, 0xff, sizeof label);
+    label.label = "";
+    label.requests = 2;
+    memset(&label.phases[MST_PHASE_TOTAL], 0, sizeof label.phases[0]);
+    for (i = 0; i < 2; i++)
+        observe(&label.phases[MST_PHASE_TOTAL], 1, 1000);
+    memset(&slot, 0xff, sizeof slot);
+    slot.slot = 0;
+    slot.state = slot.label = slot.path = NULL;
+    s->listeners_known = false;
+    s->label_count = s->slot_count = 1;
+    s->labels = &label;
+    s->slots = &slot;
+}
+
+const struct mst_snapshot *const *test_boards(void)
+{
+    static struct mst_snapshot apache, php;
+    static const struct mst_snapshot *const boards[TEST_BOARDS] = { &apache, &php };
+
+    memset(&apache, 0, sizeof apache);
+    memset(&php, 0, sizeof php);
+    fill_apache(&apache);
+    fill_php(&php);
+    return boards;
+}
+
+/* ---- a board in which everything is different ------------------------------------------- */
+
+/* Fills all fields of a scope at an element with numbers from *next on. */
+static void number_element(enum mst_scope scope, void *element, uint64_t *next)
+{
+    static char strings[64][16];
+    static unsigned used;
+    size_t i, k;
+
+    for (i = 0; i < mst_field_count; i++) {
+        const struct mst_field *f = &mst_fields[i];
+        void *member = (char *)element + f->offset;
+        const char *const *names;
+        size_t count = mst_type_elements(f->type, &names);
+
+        if (f->scope != scope)
+            continue;
+        if (f->type == MST_TYPE_STRING) {
+            snprintf(strings[used], sizeof strings[0], "string%u", (unsigned)(*next)++);
+            *(const char **)member = strings[used++];
+            continue;
+        }
+        for (k = 0; k < (count > 0 ? count : 1); k++)     /* of a histogram the sum */
+            ((uint64_t *)member)[k] = (*next)++;
+    }
+}
+
+const struct mst_snapshot *test_numbered_board(void)
+{
+    static struct mst_snapshot board;
+    static struct mst_snapshot_listener listener;
+    static struct mst_snapshot_label label;
+    static struct mst_snapshot_slot slot;
+    uint64_t next = 1001;
+    unsigned i;
+
+    number_element(MST_SCOPE_BOARD, &board, &next);
+    number_element(MST_SCOPE_LISTENER, &listener, &next);
+    number_element(MST_SCOPE_LABEL, &label, &next);
+    for (i = 0; i < MST_PHASE_COUNT; i++)
+        number_element(MST_SCOPE_PHASE, &label.phases[i], &next);
+    number_element(MST_SCOPE_SLOT, &slot, &next);
+    board.listeners_known = true;
+    board.listener_count = board.label_count = board.slot_count = 1;
+    board.listeners = &listener;
+    board.labels = &label;
+    board.slots = &slot;
+    return &board;
+}
+
+/* ---- a sink into memory -------------------------------------------------------------------- */
+
+static int keep(void *context, const void *bytes, size_t n)
+{
+    struct test_kept *kept = context;
+    char *more = realloc(kept->text, kept->length + n + 1);
+
+    if (more == NULL)
+        abort();
+    memcpy(more + kept->length, bytes, n);
+    kept->text = more;
+    kept->length += n;
+    kept->text[kept->length] = '\0';
+    return 0;
+}
+
+void test_kept_begin(struct test_kept *kept)
+{
+    kept->text = NULL;
+    kept->length = 0;
+    mst_sink_init(&kept->sink, keep, kept);
+}
+
+int test_kept_end(struct test_kept *kept)
+{
+    keep(kept, "", 0);
+    return mst_sink_flush(&kept->sink);
+}

@@ -1,0 +1,597 @@
+/* check_journal.c - the journal as lines of JSON: whoever follows the cursors
+ * gets every record once, or is told how many are lost.
+ */
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "boards.h"
+#include "clock.h"
+#include "harness.h"
+#include "journal.h"
+#include "render.h"
+#include "worker.h"
+
+#define LONG_AGO_NS (MST_TAIL_PATIENCE_NS + MST_NS_PER_S)
+
+/* ---- a server that writes, a client that asks ------------------------------------- */
+
+/* A client of the status URL: its cursor, and what it has seen so far. */
+struct client {
+    char     cursor[MST_CURSOR_MAX];
+    uint64_t lost, given;
+    bool     more, forgot;             /* forgot: "lost":null */
+    size_t   lines;                    /* of the last answer, without the trailer */
+    uint64_t tickets[4096];            /* of requests, in the order given */
+};
+
+static const struct client newcomer = { .cursor = "start" };
+
+/* A request whose response was complete at that time: 4 phases of 1 ms. */
+static struct mst_request request_at(uint64_t complete_ns)
+{
+    struct mst_request q = {
+        .start_ns = complete_ns - 4 * MST_NS_PER_MS,
+        .queue_ns = MST_NS_PER_MS, .read_ns = MST_NS_PER_MS, .handle_ns = MST_NS_PER_MS,
+        .send_ns = MST_NS_PER_MS,
+    };
+
+    return q;
+}
+
+static void write_requests(struct mst_board *b, unsigned n, uint64_t complete_ns)
+{
+    struct mst_request q = request_at(complete_ns);
+
+    while (n-- > 0)
+        mst_journal_request(b, &q);
+}
+
+/* What a writer does until it is killed or put to sleep before it stores. */
+static uint64_t take_ticket(struct mst_board *b)
+{
+    return __atomic_add_fetch(&b->header->requests_written, 1, __ATOMIC_RELAXED);
+}
+
+static void store(struct mst_board *b, uint64_t ticket, uint64_t complete_ns)
+{
+    struct mst_request q = request_at(complete_ns);
+
+    mst_journal_store((uint64_t *)&b->requests[ticket & b->requests_mask], ticket,
+                      (const uint64_t *)&q, MST_REQUEST_WORDS);
+}
+
+static void take_trailer(struct client *c, const json_t *line)
+{
+    const json_t *lost = json_object_get(line, "lost");
+
+    snprintf(c->cursor, sizeof c->cursor, "%s", json_string_value(json_object_get(line, "next")));
+    ck_assert(json_is_integer(lost) || json_is_null(lost));
+    c->forgot = json_is_null(lost);
+    c->lost += (uint64_t)json_integer_value(lost);
+    ck_assert(json_is_boolean(json_object_get(line, "more")));
+    c->more = json_is_true(json_object_get(line, "more"));
+    ck_assert_uint_eq(json_object_size(line), 3);
+}
+
+static void take_line(struct client *c, const json_t *line)
+{
+    c->lines++;
+    if (json_object_get(line, "event") != NULL)
+        return;
+    ck_assert_uint_lt(c->given, sizeof c->tickets / sizeof c->tickets[0]);
+    c->tickets[c->given++] = (uint64_t)json_integer_value(json_object_get(line, "ticket"));
+}
+
+static void take_answer(struct client *c, char *text)
+{
+    char *line;
+    bool ended = false;
+
+    c->lines = 0;
+    while ((line = strsep(&text, "\n")) != NULL && *line != '\0') {
+        json_error_t problem;
+        json_t *json = json_loads(line, JSON_REJECT_DUPLICATES, &problem);
+
+        ck_assert_msg(json != NULL, "%s in %s", problem.text, line);
+        ck_assert_msg(!ended, "a line after the trailer: %s", line);
+        ended = json_object_get(json, "next") != NULL;
+        (ended ? take_trailer : take_line)(c, json);
+        json_decref(json);
+    }
+    ck_assert(ended);
+}
+
+/* The board's answer to the client's cursor. */
+static void ask(struct client *c, const struct mst_board *b, size_t limit)
+{
+    char error[MST_ERROR_MAX] = "";
+    struct mst_reader reader;
+    struct test_kept kept;
+
+    ck_assert_msg(mst_reader_open(&reader, b->path, error) == 0, "%s", error);
+    test_kept_begin(&kept);
+    ck_assert_msg(mst_render_journal(&kept.sink, &reader, c->cursor, limit, error)
+                  == MST_JOURNAL_OK, "%s", error);
+    ck_assert_int_eq(test_kept_end(&kept), 0);
+    mst_reader_close(&reader);
+    take_answer(c, kept.text);
+    free(kept.text);
+}
+
+/* Every ticket from 1 to the last one written was given once, in order, or lost. */
+static void expect_all(const struct client *c, const struct mst_board *b)
+{
+    size_t i;
+
+    for (i = 1; i < c->given; i++)
+        ck_assert_uint_gt(c->tickets[i], c->tickets[i - 1]);
+    ck_assert_uint_eq(c->given + c->lost, b->header->requests_written);
+}
+
+/* A board that belongs to this process, so that its server is alive. */
+static void begin(struct mst_board *b, uint32_t records)
+{
+    struct mst_layout layout = test_layout();
+
+    layout.requests = records;
+    test_board(b, &layout);
+    ck_assert_int_ge(mst_snapshot_running(b->header), 0);
+}
+
+/* ---- what the lines say ------------------------------------------------------------------ */
+
+static void expect_answer(const struct mst_board *b, const char *since, size_t limit,
+                          const char *expected)
+{
+    char error[MST_ERROR_MAX] = "";
+    struct mst_reader reader;
+    struct test_kept kept;
+
+    ck_assert_msg(mst_reader_open(&reader, b->path, error) == 0, "%s", error);
+    test_kept_begin(&kept);
+    ck_assert_msg(mst_render_journal(&kept.sink, &reader, since, limit, error) == MST_JOURNAL_OK,
+                  "%s", error);
+    ck_assert_int_eq(test_kept_end(&kept), 0);
+    mst_reader_close(&reader);
+    ck_assert_str_eq(kept.text, expected);
+    free(kept.text);
+}
+
+START_TEST(lines_are_as_promised)
+{
+    struct mst_board b;
+    uint32_t label;
+    struct mst_request q = {
+        .id = 5, .start_ns = 1500000000, .queue_ns = 1, .read_ns = 20, .handle_ns = 300,
+        .send_ns = 4000, .held_ns = 3000000321, .bytes = 71680,
+        .pid_worker = UINT64_C(4243) << 32 | 7, .connection = 3 << 16 | 50001, .nth = 2,
+    };
+    struct mst_lifecycle l = {
+        .time_ns = 1000000000, .event_kind = (uint64_t)MST_EVENT_FORK << 32 | MST_KIND_CHILD,
+        .pid_parent = UINT64_C(4243) << 32 | 4242, .mpm_slot = 0, .generation = 1,
+        .duration_ns = 250000, .requests = MST_UNKNOWN, .unfinished = MST_UNKNOWN,
+    };
+
+    begin(&b, 16);
+    b.header->started_ns = 0xabc;
+    b.header->realtime_offset_ns = INT64_C(1700000000000000000);
+    label = mst_label_intern(&b, "a \"b\"\n");
+    q.label_status = (uint64_t)label << 32 | 200;
+    mst_journal_request(&b, &q);
+    q.label_status = UINT64_C(7) << 32 | (MST_REQUEST_ABORTED | MST_REQUEST_NO_WORKER) << 16 | 404;
+    q.pid_worker |= UINT32_MAX;
+    mst_journal_request(&b, &q);
+    mst_journal_lifecycle(&b, &l);
+    l.event_kind = (uint64_t)MST_EVENT_EXIT << 32 | MST_KIND_CHILD;
+    l.mpm_slot = -1;
+    l.requests = 10;
+    l.unfinished = 1;
+    l.duration_ns = MST_UNKNOWN;
+    l.reason = MST_REASON_KILLED;
+    mst_journal_lifecycle(&b, &l);
+    expect_answer(&b, "start", 10,
+        "{\"ticket\":1,\"event\":\"fork\",\"kind\":\"child\",\"time\":1700000001.000000000,"
+        "\"pid\":4243,\"parent\":4242,\"slot\":0,\"generation\":1,\"duration\":0.000250000,"
+        "\"requests\":null,\"unfinished\":null,\"reason\":null}\n"
+        "{\"ticket\":2,\"event\":\"exit\",\"kind\":\"child\",\"time\":1700000001.000000000,"
+        "\"pid\":4243,\"parent\":4242,\"slot\":null,\"generation\":1,\"duration\":null,"
+        "\"requests\":10,\"unfinished\":1,\"reason\":\"killed\"}\n"
+        "{\"ticket\":1,\"id\":5,\"start\":1700000001.500000000,\"queue\":0.000000001,"
+        "\"read\":0.000000020,\"handle\":0.000000300,\"send\":0.000004000,\"held\":3.000000321,"
+        "\"total\":0.000004321,\"bytes\":71680,\"label\":\"a \\\"b\\\"\\u000a\",\"status\":200,"
+        "\"aborted\":false,\"no_worker\":false,\"pid\":4243,\"worker\":7,\"connection\":3,"
+        "\"port\":50001,\"nth\":2}\n"
+        "{\"ticket\":2,\"id\":5,\"start\":1700000001.500000000,\"queue\":0.000000001,"
+        "\"read\":0.000000020,\"handle\":0.000000300,\"send\":0.000004000,\"held\":3.000000321,"
+        "\"total\":0.000004321,\"bytes\":71680,\"label\":null,\"status\":404,"
+        "\"aborted\":true,\"no_worker\":true,\"pid\":4243,\"worker\":null,\"connection\":3,"
+        "\"port\":50001,\"nth\":2}\n"
+        "{\"next\":\"abc-3-3\",\"lost\":0,\"more\":false}\n");
+    mst_board_close(&b);
+}
+END_TEST
+
+START_TEST(now_is_where_the_journal_is)
+{
+    struct mst_board b;
+    char cursor[MST_CURSOR_MAX], expected[128];
+
+    begin(&b, 16);
+    write_requests(&b, 100, mst_now_ns());
+    snprintf(cursor, sizeof cursor, "%llx-101-1", (unsigned long long)b.header->started_ns);
+    snprintf(expected, sizeof expected, "{\"next\":\"%s\",\"lost\":0,\"more\":false}\n", cursor);
+    expect_answer(&b, NULL, 10, expected);
+    expect_answer(&b, "", 10, expected);
+    expect_answer(&b, "now", 10, expected);
+    expect_answer(&b, cursor, 10, expected);
+    mst_board_close(&b);
+}
+END_TEST
+
+/* A newer writer's event is given, its name unknown; its numbers are, too. */
+START_TEST(what_is_not_known_is_null)
+{
+    struct mst_board b;
+    struct mst_lifecycle l = {
+        .event_kind = UINT64_C(99) << 32 | 98, .time_ns = 0, .reason = 97, .mpm_slot = -1,
+        .generation = MST_UNKNOWN, .duration_ns = MST_UNKNOWN, .requests = (uint64_t)INT64_MAX + 1,
+        .unfinished = INT64_MAX,
+    };
+
+    begin(&b, 16);
+    b.header->started_ns = 1;
+    b.header->realtime_offset_ns = -5;   /* earlier than 1970 */
+    mst_journal_lifecycle(&b, &l);
+    expect_answer(&b, "1-1-1", 10,
+        "{\"ticket\":1,\"event\":null,\"kind\":null,\"time\":0.000000000,\"pid\":0,\"parent\":0,"
+        "\"slot\":null,\"generation\":null,\"duration\":null,\"requests\":null,"
+        "\"unfinished\":9223372036854775807,\"reason\":null}\n"
+        "{\"next\":\"1-1-2\",\"lost\":0,\"more\":false}\n");
+    mst_board_close(&b);
+}
+END_TEST
+
+/* ---- once, or lost -------------------------------------------------------------------------- */
+
+START_TEST(every_record_is_given_once_whatever_the_limit)
+{
+    struct client c = newcomer;
+    struct mst_board b;
+    size_t limit = (size_t)_i, asked;
+
+    begin(&b, 64);
+    write_requests(&b, 30, mst_now_ns());
+    for (asked = 0; asked < 40; asked++) {
+        ask(&c, &b, limit);
+        ck_assert_uint_le(c.lines, limit);
+        ck_assert_int_eq(c.more, c.given < b.header->requests_written);
+        if (asked < 10)
+            write_requests(&b, 1, mst_now_ns());
+    }
+    expect_all(&c, &b);
+    ck_assert_uint_eq(c.given, 40);
+    ck_assert_uint_eq(c.lost, 0);
+    mst_board_close(&b);
+}
+END_TEST
+
+START_TEST(the_limit_is_for_each_kind)
+{
+    struct client c = newcomer;
+    struct mst_board b;
+    struct mst_lifecycle l = { .time_ns = mst_now_ns() };
+    unsigned i;
+
+    begin(&b, 16);
+    write_requests(&b, 3, mst_now_ns());
+    for (i = 0; i < 9; i++)
+        mst_journal_lifecycle(&b, &l);
+    ask(&c, &b, 5);
+    ck_assert_uint_eq(c.given, 3);
+    ck_assert_uint_eq(c.lines, 8);
+    ck_assert(c.more);
+    ask(&c, &b, 5);
+    ck_assert_uint_eq(c.lines, 4);
+    ck_assert(!c.more);
+    mst_board_close(&b);
+}
+END_TEST
+
+START_TEST(overwritten_records_are_counted)
+{
+    struct client c = newcomer;
+    struct mst_board b;
+
+    begin(&b, 16);
+    write_requests(&b, 10, mst_now_ns());
+    ask(&c, &b, 4);
+    write_requests(&b, 40, mst_now_ns());      /* 35 to 50 are there */
+    ask(&c, &b, 100);
+    ck_assert_uint_eq(c.given, 4 + 16);
+    ck_assert_uint_eq(c.lost, 30);
+    ck_assert(!c.more);
+    expect_all(&c, &b);
+    mst_board_close(&b);
+}
+END_TEST
+
+START_TEST(start_is_the_oldest_there_is)
+{
+    struct client c = newcomer;
+    struct mst_board b;
+
+    begin(&b, 16);
+    write_requests(&b, 50, mst_now_ns());
+    ask(&c, &b, 100);
+    ck_assert_uint_eq(c.given, 16);
+    ck_assert_uint_eq(c.tickets[0], 35);
+    ck_assert_uint_eq(c.lost, 0);
+    mst_board_close(&b);
+}
+END_TEST
+
+START_TEST(another_start_of_the_server_begins_anew)
+{
+    struct client c = newcomer;
+    struct mst_board b;
+
+    begin(&b, 16);
+    write_requests(&b, 20, mst_now_ns());
+    strcpy(c.cursor, "1-1000-1000");
+    ask(&c, &b, 10);
+    ck_assert(c.forgot && c.more);
+    ck_assert_uint_eq(c.given, 10);
+    ask(&c, &b, 10);
+    ck_assert(!c.forgot && !c.more);
+    ck_assert_uint_eq(c.given, 16);
+    ck_assert_uint_eq(c.lost, 0);
+    mst_board_close(&b);
+}
+END_TEST
+
+/* ---- records that are still being written -------------------------------------------------- */
+
+START_TEST(a_record_being_written_is_waited_for)
+{
+    struct client c = newcomer;
+    struct mst_board b;
+    uint64_t hole;
+
+    begin(&b, 64);
+    write_requests(&b, 5, mst_now_ns());
+    hole = take_ticket(&b);
+    write_requests(&b, 5, mst_now_ns());
+    ask(&c, &b, (size_t)_i);
+    while (c.lines > 0)
+        ask(&c, &b, (size_t)_i);
+    ck_assert_uint_eq(c.given, 5);
+    ck_assert(c.more);
+    store(&b, hole, mst_now_ns());
+    while (c.more)
+        ask(&c, &b, (size_t)_i);
+    ck_assert_uint_eq(c.given, 11);
+    ck_assert_uint_eq(c.lost, 0);
+    expect_all(&c, &b);
+    mst_board_close(&b);
+}
+END_TEST
+
+START_TEST(a_writer_that_was_killed_is_given_up)
+{
+    struct client c = newcomer;
+    struct mst_board b;
+
+    begin(&b, 64);
+    write_requests(&b, 5, mst_now_ns() - LONG_AGO_NS);
+    take_ticket(&b);
+    take_ticket(&b);
+    write_requests(&b, 5, mst_now_ns() - LONG_AGO_NS);
+    take_ticket(&b);
+    write_requests(&b, 1, mst_now_ns());
+    do
+        ask(&c, &b, (size_t)_i);
+    while (c.lines > 0);
+    ck_assert(c.more);                     /* the last one may still come */
+    ck_assert_uint_eq(c.given, 10);
+    ck_assert_uint_eq(c.lost, 2);
+    mst_board_close(&b);
+}
+END_TEST
+
+/* Nothing later tells how old the hole is; only that nobody is left to fill it. */
+START_TEST(the_last_record_is_waited_for_while_the_server_lives)
+{
+    struct client c = newcomer;
+    struct mst_board b;
+
+    begin(&b, 64);
+    write_requests(&b, 5, mst_now_ns() - LONG_AGO_NS);
+    take_ticket(&b);
+    ask(&c, &b, 100);
+    ask(&c, &b, 100);
+    ck_assert(c.more);
+    ck_assert_uint_eq(c.given, 5);
+    ck_assert_uint_eq(c.lost, 0);
+    b.header->pid = (uint32_t)test_dead_pid();
+    ask(&c, &b, 100);
+    ck_assert(!c.more);
+    ck_assert_uint_eq(c.lost, 1);
+    expect_all(&c, &b);
+    mst_board_close(&b);
+}
+END_TEST
+
+START_TEST(a_hole_is_given_up_before_the_ring_comes_round_to_it)
+{
+    struct client c = newcomer;
+    struct mst_board b;
+
+    begin(&b, 64);
+    take_ticket(&b);
+    write_requests(&b, 31, mst_now_ns());
+    ask(&c, &b, 100);
+    ck_assert_uint_eq(c.lines, 0);
+    write_requests(&b, 1, mst_now_ns());
+    ask(&c, &b, 100);
+    ck_assert_uint_eq(c.given, 32);
+    ck_assert_uint_eq(c.lost, 1);
+    expect_all(&c, &b);
+    mst_board_close(&b);
+}
+END_TEST
+
+/* More holes than a tail keeps: a damaged journal. It ends, and loses them. */
+START_TEST(a_journal_full_of_holes_comes_to_an_end)
+{
+    struct client c = newcomer;
+    struct mst_board b;
+    unsigned i;
+
+    begin(&b, 4096);
+    for (i = 0; i < 1000; i++)
+        take_ticket(&b);
+    write_requests(&b, 1, mst_now_ns());
+    for (i = 0; i < 1000 && c.given == 0; i++)
+        ask(&c, &b, 100);
+    ck_assert_uint_lt(c.lost, 1000);       /* as many as a tail keeps are waited for */
+    ck_assert_uint_gt(c.lost, 700);
+    mst_board_close(&b);
+}
+END_TEST
+
+/* ---- while it is being written ------------------------------------------------------------- */
+
+#define WRITERS 3u
+#define WRITES  1200u
+
+static void write_and_exit(struct mst_board *b)
+{
+    unsigned i;
+
+    for (i = 0; i < WRITES; i++) {
+        write_requests(b, 1, mst_now_ns());
+        if (i % 16 == 0)
+            usleep(500);
+    }
+    _exit(0);
+}
+
+START_TEST(records_written_meanwhile_are_given_once_or_lost)
+{
+    static struct client c;
+    struct mst_board b;
+    pid_t writers[WRITERS];
+    unsigned i;
+
+    begin(&b, 128);
+    c = newcomer;
+    ask(&c, &b, 100);
+    for (i = 0; i < WRITERS; i++)
+        if (test_fork(&writers[i]))
+            write_and_exit(&b);
+    while (c.given + c.lost < WRITERS * WRITES)
+        ask(&c, &b, 100);
+    for (i = 0; i < WRITERS; i++)
+        ck_assert_int_eq(test_wait(writers[i]), 0);
+    ask(&c, &b, 100);
+    ck_assert(!c.more && c.lines == 0);
+    expect_all(&c, &b);
+    ck_assert_uint_gt(c.given, 0);
+    mst_board_close(&b);
+}
+END_TEST
+
+/* ---- what cannot be answered --------------------------------------------------------------- */
+
+static enum mst_journal_result refusal(const struct mst_board *b, const char *since,
+                                       char error[MST_ERROR_MAX])
+{
+    struct mst_reader reader;
+    struct test_kept kept;
+    enum mst_journal_result result;
+
+    ck_assert_msg(mst_reader_open(&reader, b->path, error) == 0, "%s", error);
+    test_kept_begin(&kept);
+    result = mst_render_journal(&kept.sink, &reader, since, 10, error);
+    ck_assert_int_eq(test_kept_end(&kept), 0);
+    ck_assert_str_eq(kept.text, "");
+    free(kept.text);
+    mst_reader_close(&reader);
+    return result;
+}
+
+START_TEST(a_bad_cursor_is_refused)
+{
+    static const char *const ahead[] = { "7-4-1", "7-3-2", "7-18446744073709551615-1" };
+    static const char *const malformed[] = { "Now", "START", "1-1", "-", "x-1-1", "7-0-1" };
+    char error[MST_ERROR_MAX];
+    struct mst_board b;
+    size_t i;
+
+    begin(&b, 16);
+    b.header->started_ns = 7;
+    write_requests(&b, 2, mst_now_ns());
+    for (i = 0; i < sizeof ahead / sizeof ahead[0]; i++) {
+        ck_assert_int_eq(refusal(&b, ahead[i], error), MST_JOURNAL_BAD_CURSOR);
+        ck_assert_msg(strstr(error, "goes on with request 3 and event 1") != NULL, "%s", error);
+    }
+    for (i = 0; i < sizeof malformed / sizeof malformed[0]; i++) {
+        ck_assert_int_eq(refusal(&b, malformed[i], error), MST_JOURNAL_BAD_CURSOR);
+        ck_assert_msg(strstr(error, "expected is \"now\"") != NULL, "%s", error);
+    }
+    mst_board_close(&b);
+}
+END_TEST
+
+START_TEST(a_board_cut_short_is_an_error_and_no_half_answer)
+{
+    char error[MST_ERROR_MAX];
+    struct mst_reader reader;
+    struct test_kept kept;
+    struct mst_board b;
+    uint64_t end;
+
+    begin(&b, 16);
+    write_requests(&b, 16, mst_now_ns());
+    ck_assert_msg(mst_reader_open(&reader, b.path, error) == 0, "%s", error);
+    end = reader.header.section[MST_SECTION_REQUESTS].offset;
+    ck_assert_int_eq(truncate(b.path, (off_t)end), 0);
+    test_kept_begin(&kept);
+    ck_assert_int_eq(mst_render_journal(&kept.sink, &reader, "start", 10, error),
+                     MST_JOURNAL_UNREADABLE);
+    ck_assert_int_eq(test_kept_end(&kept), 0);
+    ck_assert_str_eq(kept.text, "");
+    ck_assert_msg(strstr(error, b.path) != NULL, "%s", error);
+    free(kept.text);
+    mst_reader_close(&reader);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("journal");
+    TCase *tests = tcase_create("journal");
+
+    tcase_set_timeout(tests, 60);
+    tcase_add_test(tests, lines_are_as_promised);
+    tcase_add_test(tests, now_is_where_the_journal_is);
+    tcase_add_test(tests, what_is_not_known_is_null);
+    tcase_add_loop_test(tests, every_record_is_given_once_whatever_the_limit, 2, 5);
+    tcase_add_test(tests, the_limit_is_for_each_kind);
+    tcase_add_test(tests, overwritten_records_are_counted);
+    tcase_add_test(tests, start_is_the_oldest_there_is);
+    tcase_add_test(tests, another_start_of_the_server_begins_anew);
+    tcase_add_loop_test(tests, a_record_being_written_is_waited_for, 1, 13);
+    tcase_add_loop_test(tests, a_writer_that_was_killed_is_given_up, 1, 13);
+    tcase_add_test(tests, the_last_record_is_waited_for_while_the_server_lives);
+    tcase_add_test(tests, a_hole_is_given_up_before_the_ring_comes_round_to_it);
+    tcase_add_test(tests, a_journal_full_of_holes_comes_to_an_end);
+    tcase_add_test(tests, records_written_meanwhile_are_given_once_or_lost);
+    tcase_add_test(tests, a_bad_cursor_is_refused);
+    tcase_add_test(tests, a_board_cut_short_is_an_error_and_no_half_answer);
+    suite_add_tcase(suite, tests);
+    return test_run(suite);
+}

@@ -1,0 +1,731 @@
+/* check_snapshot.c - from the words of a board to numbers with a meaning. */
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "harness.h"
+#include "worker.h"
+
+static struct mst_board board;
+static struct test_view view;
+
+static void make(void)
+{
+    struct mst_layout layout = test_layout();
+
+    test_board(&board, &layout);
+}
+
+static void look(int running)
+{
+    test_view(&view, board.path, running);
+}
+
+static void tear_down(void)
+{
+    test_view_free(&view);
+    mst_board_close(&board);
+}
+
+/* A process entry of this very process since since_ns. */
+static int claim(uint64_t since_ns)
+{
+    int process = mst_process_claim(&board, (uint64_t)getpid(), 0, since_ns);
+
+    ck_assert_int_ge(process, 0);
+    return process;
+}
+
+static struct mst_worker *worker(int process, uint32_t thread)
+{
+    return &board.workers[(uint32_t)process * board.threads + thread];
+}
+
+static void enter(struct mst_worker *w, enum mst_state state, uint64_t now_ns)
+{
+    mst_worker_enter(w, state, mst_worker_since(w), now_ns);
+}
+
+static uint64_t sum_of_states(void)
+{
+    uint64_t sum = 0;
+    unsigned i;
+
+    for (i = 0; i < MST_STATE_COUNT; i++)
+        sum += view.s.state_ns[i];
+    return sum;
+}
+
+/* ---- a server ------------------------------------------------------------------ */
+
+START_TEST(a_new_board_says_what_it_is_and_nothing_it_does_not_know)
+{
+    make();
+    look(1);
+    ck_assert_str_eq(view.s.producer, "apache");
+    ck_assert_str_eq(view.s.server, "Apache/2.4.0 (Test)");
+    ck_assert_str_eq(view.s.version, "0.0.1");
+    ck_assert_str_eq(view.s.mpm, "event");
+    ck_assert_ptr_null(view.s.sapi);
+    ck_assert_str_eq(view.s.path, board.path);
+    ck_assert_str_eq(view.s.running, "yes");
+    ck_assert_uint_eq(view.s.pid, (uint64_t)getpid());
+    ck_assert_uint_eq(view.s.stopped_ns, MST_UNKNOWN);
+    ck_assert_uint_eq(view.s.board_bytes, board.bytes);
+    ck_assert_uint_eq(view.s.workers_limit, 8);
+    ck_assert_uint_eq(view.s.requests_capacity, 16);
+    ck_assert_uint_eq(view.s.no_idle_ns, MST_UNKNOWN);
+    ck_assert_uint_eq(view.s.shed, 0);
+    ck_assert_uint_eq(view.s.slot_count, 0);
+    ck_assert_str_eq(view.s.scoreboard, "");
+    ck_assert_uint_eq(view.s.label_count, 2);
+    ck_assert_str_eq(view.s.labels[0].label, MST_LABEL_OTHER_NAME);
+    ck_assert_str_eq(view.s.labels[1].label, MST_LABEL_STATUS_NAME);
+    tear_down();
+}
+END_TEST
+
+START_TEST(start_and_uptime_are_wall_clock_and_elapsed)
+{
+    uint64_t now = mst_realtime_ns();
+
+    make();
+    look(1);
+    ck_assert_uint_ge(view.s.started_ns + MST_NS_PER_S, now);
+    ck_assert_uint_le(view.s.started_ns, mst_realtime_ns() + MST_NS_PER_S);
+    ck_assert_uint_eq(view.s.uptime_ns, view.s.taken_ns - board.header->started_ns);
+    tear_down();
+}
+END_TEST
+
+START_TEST(a_wall_clock_behind_the_monotonic_one_works)
+{
+    make();
+    board.header->started_ns = 5000;
+    board.header->realtime_offset_ns = -3000;
+    look(1);
+    ck_assert_uint_eq(view.s.started_ns, 2000);
+    tear_down();
+}
+END_TEST
+
+START_TEST(listeners_are_the_callers)
+{
+    struct mst_snapshot_listener listener = { .address = "127.0.0.1:80", .queue = 3 };
+    struct mst_world world = { .running = 1, .listeners_known = true, .listener_count = 1,
+                               .listeners = &listener };
+
+    make();
+    look(1);
+    ck_assert(!view.s.listeners_known);
+    mst_snapshot_free(&view.s);
+    ck_assert_int_eq(mst_snapshot_make(&view.s, &view.copy, &world), 0);
+    ck_assert(view.s.listeners_known);
+    ck_assert_ptr_eq(view.s.listeners, &listener);
+    tear_down();
+}
+END_TEST
+
+/* ---- stored fields --------------------------------------------------------------- */
+
+START_TEST(every_total_arrives)
+{
+    uint64_t *words;
+    size_t i, w;
+
+    make();
+    words = (uint64_t *)board.totals;
+    for (w = 0; w < sizeof *board.totals / 8; w++)
+        words[w] = 1000 + w;
+    look(1);
+    for (i = 0; i < mst_field_count; i++) {
+        const struct mst_field *f = &mst_fields[i];
+        const uint64_t *found = (const uint64_t *)((const char *)&view.s + f->offset);
+
+        for (w = 0; f->storage == MST_STORAGE_TOTAL && w < f->stored_words; w++)
+            ck_assert_uint_eq(found[w], 1000 + f->stored_offset / 8 + w);
+    }
+    tear_down();
+}
+END_TEST
+
+START_TEST(every_tally_arrives_summed_over_its_stripes)
+{
+    uint32_t label, stripe;
+    size_t i, w, words = sizeof(struct mst_tally) / 8;
+
+    make();
+    label = mst_label_intern(&board, "site");
+    for (stripe = 0; stripe < 2; stripe++)
+        for (w = 0; w < words; w++)
+            ((uint64_t *)mst_tally_of(&board, label, stripe))[w] = (w + 1) << stripe;
+    look(1);
+    for (i = 0; i < mst_field_count; i++) {
+        const struct mst_field *f = &mst_fields[i];
+        const char *at = (const char *)&view.copy.tallies[label] + f->stored_offset;
+
+        for (w = 0; f->storage == MST_STORAGE_TALLY && w < f->stored_words; w++) {
+            size_t n = f->stored_offset / 8 + w + 1;
+            bool is_max = f->type == MST_TYPE_HISTOGRAM
+                       && w % (sizeof(struct mst_histogram) / 8) == 1;
+
+            ck_assert_uint_eq(((const uint64_t *)at)[w], is_max ? 2 * n : 3 * n);
+        }
+    }
+    ck_assert_int_eq(memcmp(&test_label(&view.s, "site")->phases[MST_PHASE_HELD].times,
+                            &view.copy.tallies[label].times[MST_PHASE_HELD],
+                            sizeof(struct mst_histogram)), 0);
+    tear_down();
+}
+END_TEST
+
+START_TEST(requests_are_the_sum_of_their_classes)
+{
+    uint32_t label;
+
+    make();
+    label = mst_label_intern(&board, "site");
+    mst_count(&mst_tally_of(&board, label, 0)->status[MST_CLASS_2XX], 5);
+    mst_count(&mst_tally_of(&board, label, 1)->status[MST_CLASS_2XX], 2);
+    mst_count(&mst_tally_of(&board, label, 1)->status[MST_CLASS_ABORTED], 1);
+    look(1);
+    ck_assert_uint_eq(test_label(&view.s, "site")->requests, 8);
+    ck_assert_uint_eq(test_label(&view.s, "site")->status[MST_CLASS_2XX], 7);
+    ck_assert_uint_eq(test_label(&view.s, "other")->requests, 0);
+    tear_down();
+}
+END_TEST
+
+START_TEST(phases_have_counts_sums_and_quantiles)
+{
+    const struct mst_snapshot_phase *phase;
+    struct mst_tally *tally;
+    unsigned i;
+
+    make();
+    tally = mst_tally_of(&board, mst_label_intern(&board, "site"), 1);
+    for (i = 1; i <= 100; i++)
+        mst_histogram_record(&tally->times[MST_PHASE_SEND], i * MST_NS_PER_MS);
+    look(1);
+    phase = &test_label(&view.s, "site")->phases[MST_PHASE_SEND];
+    ck_assert_uint_eq(phase->count, 100);
+    ck_assert_uint_eq(phase->sum_ns, 5050 * MST_NS_PER_MS);
+    ck_assert_uint_eq(phase->max_ns, 100 * MST_NS_PER_MS);
+    ck_assert_uint_ge(phase->p50_ns, 43 * MST_NS_PER_MS);
+    ck_assert_uint_le(phase->p50_ns, 57 * MST_NS_PER_MS);
+    ck_assert_uint_ge(phase->p99_ns, phase->p90_ns);
+    ck_assert_uint_le(phase->p99_ns, phase->max_ns);
+    phase = &test_label(&view.s, "site")->phases[MST_PHASE_READ];
+    ck_assert_uint_eq(phase->count, 0);
+    ck_assert_uint_eq(phase->sum_ns, 0);
+    ck_assert_uint_eq(phase->p50_ns, MST_UNKNOWN);
+    ck_assert_uint_eq(phase->max_ns, MST_UNKNOWN);
+    tear_down();
+}
+END_TEST
+
+/* ---- writers of other versions ------------------------------------------------------ */
+
+static struct mst_field_name *stored_name(const char *id)
+{
+    struct mst_field_name *name =
+        (void *)((char *)board.header + board.header->section[MST_SECTION_FIELDS].offset);
+
+    while (strcmp(name->name, id) != 0)
+        name++;
+    return name;
+}
+
+START_TEST(what_an_older_writer_lacks_is_unknown)
+{
+    make();
+    strcpy(stored_name("shed")->name, "hood");
+    strcpy(stored_name("status")->name, "statue");
+    stored_name("generations")->type = MST_TYPE_I64;
+    stored_name("forks")->words = MST_KIND_COUNT - 1;
+    stored_name("times")->words -= sizeof(struct mst_histogram) / 8;
+    mst_count(&board.totals->forks[MST_KIND_CHILD], 4);
+    look(1);
+    ck_assert_uint_eq(view.s.shed, MST_UNKNOWN);
+    ck_assert_uint_eq(view.s.generations, MST_UNKNOWN);
+    ck_assert_uint_eq(view.s.forks[MST_KIND_CHILD], 4);
+    ck_assert_uint_eq(view.s.forks[MST_KIND_COUNT - 1], MST_UNKNOWN);
+    ck_assert_uint_eq(view.s.labels[0].requests, MST_UNKNOWN);
+    ck_assert_uint_eq(view.s.labels[0].bytes, 0);
+    ck_assert_uint_eq(view.s.labels[0].phases[MST_PHASE_TOTAL].count, 0);
+    ck_assert_uint_eq(view.s.labels[0].phases[MST_PHASE_HELD].count, MST_UNKNOWN);
+    ck_assert_uint_eq(view.s.labels[0].phases[MST_PHASE_HELD].sum_ns, MST_UNKNOWN);
+    ck_assert_uint_eq(view.s.labels[0].phases[MST_PHASE_HELD].p50_ns, MST_UNKNOWN);
+    tear_down();
+}
+END_TEST
+
+START_TEST(a_histogram_of_another_size_is_unknown)
+{
+    make();
+    stored_name("times")->words -= 1;
+    look(1);
+    ck_assert_uint_eq(view.s.labels[0].phases[MST_PHASE_QUEUE].count, MST_UNKNOWN);
+    tear_down();
+}
+END_TEST
+
+START_TEST(what_a_newer_writer_adds_is_passed_over)
+{
+    struct mst_worker *w;
+
+    make();
+    w = worker(claim(mst_now_ns()), 1);
+    w->requests = 77;
+    enter(w, MST_STATE_HANDLING, mst_now_ns());
+    mst_count(&mst_tally_of(&board, mst_label_intern(&board, "site"), 1)->bytes, 11);
+    board.totals->shed = 13;
+    test_view(&view, test_grown_board(&board, 64), 1);
+    ck_assert_uint_eq(view.s.slots[0].requests, 77);
+    ck_assert_str_eq(view.s.slots[0].state, "handling");
+    ck_assert_uint_eq(test_label(&view.s, "site")->bytes, 11);
+    ck_assert_uint_eq(view.s.shed, 13);
+    tear_down();
+}
+END_TEST
+
+/* ---- workers -------------------------------------------------------------------------- */
+
+START_TEST(the_times_in_all_states_are_the_time_elapsed)
+{
+    uint64_t start, random = 3;
+    struct mst_worker *w;
+    unsigned i;
+
+    make();
+    start = mst_now_ns();
+    w = worker(claim(start), 0);
+    for (i = 0; i < 1000; i++)
+        enter(w, (enum mst_state)(test_random(&random) % MST_STATE_COUNT), mst_now_ns());
+    look(1);
+    ck_assert_uint_eq(sum_of_states(), 2 * (view.s.taken_ns - start));
+    tear_down();
+}
+END_TEST
+
+START_TEST(the_present_state_counts_up_to_now)
+{
+    struct mst_worker *w;
+    uint64_t start;
+
+    make();
+    start = mst_now_ns() - 10 * MST_NS_PER_S;
+    w = worker(claim(start), 0);
+    enter(w, MST_STATE_READING, start + MST_NS_PER_S);
+    enter(w, MST_STATE_SENDING, start + 3 * MST_NS_PER_S);
+    look(1);
+    ck_assert_uint_eq(view.s.state_ns[MST_STATE_READING], 2 * MST_NS_PER_S);
+    ck_assert_uint_eq(view.s.state_ns[MST_STATE_SENDING],
+                      view.s.taken_ns - (start + 3 * MST_NS_PER_S));
+    ck_assert_uint_eq(view.s.slots[0].state_for_ns, view.s.state_ns[MST_STATE_SENDING]);
+    tear_down();
+}
+END_TEST
+
+START_TEST(a_state_that_begins_after_the_copy_has_no_time_yet)
+{
+    make();
+    enter(worker(claim(mst_now_ns()), 0), MST_STATE_READING, mst_now_ns() + MST_NS_PER_S);
+    look(1);
+    ck_assert_uint_eq(view.s.state_ns[MST_STATE_READING], 0);
+    ck_assert_uint_eq(view.s.slots[0].state_for_ns, 0);
+    tear_down();
+}
+END_TEST
+
+START_TEST(the_longest_on_a_request_come_first)
+{
+    uint64_t now, start;
+    int first, second;
+
+    make();
+    now = mst_now_ns();
+    start = now - 9 * MST_NS_PER_S;
+    first = claim(start);
+    second = claim(start);
+    enter(worker(first, 1), MST_STATE_HANDLING, start + MST_NS_PER_S);
+    worker(first, 1)->request_start_ns = start + 2 * MST_NS_PER_S;
+    worker(first, 1)->request_label = mst_label_intern(&board, "a");
+    strcpy(worker(first, 1)->path, "/slow");
+    enter(worker(second, 0), MST_STATE_SENDING, start + 5 * MST_NS_PER_S);
+    worker(second, 0)->request_start_ns = start + MST_NS_PER_S;
+    worker(second, 0)->request_label = mst_label_intern(&board, "b");
+    enter(worker(second, 1), MST_STATE_KEEPALIVE, start);
+    look(1);
+    ck_assert_uint_eq(view.s.slot_count, 4);
+    ck_assert_str_eq(view.s.slots[0].label, "b");
+    ck_assert_str_eq(view.s.slots[1].label, "a");
+    ck_assert_ptr_null(view.s.slots[0].path);
+    ck_assert_str_eq(view.s.slots[1].path, "/slow");
+    ck_assert_uint_eq(view.s.slots[1].request_for_ns,
+                      view.s.taken_ns - (start + 2 * MST_NS_PER_S));
+    ck_assert_str_eq(view.s.slots[2].state, "keepalive");
+    ck_assert_ptr_null(view.s.slots[2].label);
+    ck_assert_uint_eq(view.s.slots[2].request_for_ns, MST_UNKNOWN);
+    ck_assert_str_eq(view.s.slots[3].state, "idle");
+    ck_assert_str_eq(view.s.scoreboard, "_HSK");
+    ck_assert_uint_eq(view.s.workers_busy, 3);
+    ck_assert_uint_eq(view.s.workers[MST_STATE_IDLE], 1);
+    tear_down();
+}
+END_TEST
+
+START_TEST(idle_workers_stay_in_order)
+{
+    size_t i;
+
+    make();
+    claim(mst_now_ns());
+    claim(mst_now_ns());
+    look(1);
+    ck_assert_uint_eq(view.s.slot_count, 4);
+    for (i = 0; i < 4; i++)
+        ck_assert_uint_eq(view.s.slots[i].slot, i);
+    tear_down();
+}
+END_TEST
+
+START_TEST(what_nobody_owns_counts_its_past_only)
+{
+    struct mst_process_end end;
+    uint64_t start;
+    int process;
+
+    make();
+    start = mst_now_ns() - 5 * MST_NS_PER_S;
+    process = claim(start);
+    board.processes[process].connections = 3;
+    board.processes[process].accepted = 9;
+    board.in_flight[(uint32_t)process * board.in_flight_stride] = 2;
+    enter(worker(process, 0), MST_STATE_HANDLING, start);
+    mst_process_release(&board, process, start + MST_NS_PER_S, &end);
+    board.processes[process].connections = 3;   /* a late count must not matter either */
+    look(1);
+    ck_assert_uint_eq(view.s.slot_count, 0);
+    ck_assert_uint_eq(view.s.workers_busy, 0);
+    ck_assert_uint_eq(view.s.connections, 0);
+    ck_assert_uint_eq(view.s.accepted, 9);
+    ck_assert_uint_eq(view.s.labels[0].in_flight, 0);
+    ck_assert_uint_eq(view.s.state_ns[MST_STATE_HANDLING], MST_NS_PER_S);
+    ck_assert_uint_eq(sum_of_states(), 2 * MST_NS_PER_S);
+    tear_down();
+}
+END_TEST
+
+START_TEST(an_entry_being_claimed_is_nobodys)
+{
+    make();
+    enter(worker(claim(mst_now_ns()), 0), MST_STATE_HANDLING, mst_now_ns());
+    board.processes[0].pid |= MST_PROCESS_CLAIMING;
+    board.processes[0].connections = 1;
+    look(1);
+    ck_assert_uint_eq(view.s.slot_count, 0);
+    ck_assert_uint_eq(view.s.connections, 0);
+    tear_down();
+}
+END_TEST
+
+START_TEST(gauges_are_sums_over_live_processes)
+{
+    int first, second;
+
+    make();
+    first = claim(mst_now_ns());
+    second = claim(mst_now_ns());
+    board.processes[first].connections = 3;
+    board.processes[second].connections = -1;   /* in between a count down and a count up */
+    board.in_flight[(uint32_t)first * board.in_flight_stride + 1] = 4;
+    board.in_flight[(uint32_t)second * board.in_flight_stride + 1] = (uint32_t)-2;
+    look(1);
+    ck_assert_uint_eq(view.s.connections, 3);
+    ck_assert_uint_eq(view.s.labels[1].in_flight, 4);
+    tear_down();
+}
+END_TEST
+
+/* ---- a server that is gone --------------------------------------------------------------- */
+
+/* A board with one busy worker since 9 s ago. */
+static uint64_t make_busy(void)
+{
+    uint64_t start;
+    int process;
+
+    make();
+    start = mst_now_ns() - 9 * MST_NS_PER_S;
+    board.header->started_ns = start;
+    process = claim(start);
+    board.processes[process].connections = 1;
+    board.in_flight[(uint32_t)process * board.in_flight_stride] = 1;
+    enter(worker(process, 0), MST_STATE_HANDLING, start + MST_NS_PER_S);
+    return start;
+}
+
+static void assert_nothing_happens_now(void)
+{
+    ck_assert_str_eq(view.s.running, "no");
+    ck_assert_uint_eq(view.s.slot_count, 0);
+    ck_assert_uint_eq(view.s.workers_busy, 0);
+    ck_assert_uint_eq(view.s.connections, 0);
+    ck_assert_uint_eq(view.s.labels[0].in_flight, 0);
+    ck_assert_str_eq(view.s.scoreboard, "");
+}
+
+START_TEST(time_ends_where_the_server_stopped)
+{
+    uint64_t start = make_busy();
+
+    board.header->stopped_ns = start + 4 * MST_NS_PER_S;
+    look(0);
+    assert_nothing_happens_now();
+    ck_assert_uint_eq(view.s.stopped_ns, view.s.started_ns + 4 * MST_NS_PER_S);
+    ck_assert_uint_eq(view.s.uptime_ns, 4 * MST_NS_PER_S);
+    ck_assert_uint_eq(view.s.state_ns[MST_STATE_HANDLING], 3 * MST_NS_PER_S);
+    tear_down();
+}
+END_TEST
+
+START_TEST(nobody_knows_when_a_killed_server_died)
+{
+    make_busy();
+    look(0);
+    assert_nothing_happens_now();
+    ck_assert_uint_eq(view.s.stopped_ns, MST_UNKNOWN);
+    ck_assert_uint_eq(view.s.uptime_ns, MST_UNKNOWN);
+    ck_assert_uint_eq(view.s.state_ns[MST_STATE_HANDLING], 0);
+    ck_assert_uint_eq(view.s.state_ns[MST_STATE_IDLE], MST_NS_PER_S);
+    tear_down();
+}
+END_TEST
+
+START_TEST(a_server_that_cannot_be_seen_is_taken_at_its_word)
+{
+    make_busy();
+    look(-1);
+    ck_assert_str_eq(view.s.running, "unknown");
+    ck_assert_uint_eq(view.s.workers_busy, 1);
+    test_view_free(&view);
+    board.header->stopped_ns = mst_now_ns();
+    look(-1);
+    assert_nothing_happens_now();
+    tear_down();
+}
+END_TEST
+
+/* ---- is it running? ------------------------------------------------------------------------ */
+
+START_TEST(this_process_runs_whatever_it_is_called)
+{
+    uint64_t ticks = mst_process_start_ticks((uint64_t)getpid());
+
+    ck_assert_int_eq(prctl(PR_SET_NAME, "a) R 1 (b"), 0);
+    ck_assert_uint_eq(mst_process_start_ticks((uint64_t)getpid()), ticks);
+    make();
+    ck_assert_int_eq(mst_snapshot_running(board.header), 1);
+    mst_board_close(&board);
+}
+END_TEST
+
+START_TEST(a_process_that_ended_does_not_run)
+{
+    make();
+    board.header->pid = (uint32_t)test_dead_pid();
+    ck_assert_int_eq(mst_snapshot_running(board.header), 0);
+    board.header->pid = 0;
+    ck_assert_int_eq(mst_snapshot_running(board.header), 0);
+    board.header->pid = UINT32_MAX;
+    ck_assert_int_eq(mst_snapshot_running(board.header), 0);
+    mst_board_close(&board);
+}
+END_TEST
+
+START_TEST(another_process_with_the_same_pid_is_another)
+{
+    make();
+    board.header->pid_start_ticks++;
+    ck_assert_int_eq(mst_snapshot_running(board.header), 0);
+    mst_board_close(&board);
+}
+END_TEST
+
+START_TEST(a_zombie_does_not_run)
+{
+    siginfo_t ended;
+    pid_t pid;
+
+    make();
+    if (test_fork(&pid))
+        _exit(0);
+    ck_assert_int_eq(waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOWAIT), 0);
+    board.header->pid = (uint32_t)pid;
+    board.header->pid_start_ticks = mst_process_start_ticks((uint64_t)pid);
+    ck_assert_int_eq(mst_snapshot_running(board.header), 0);
+    test_wait(pid);
+    mst_board_close(&board);
+}
+END_TEST
+
+START_TEST(an_earlier_boot_is_over)
+{
+    make();
+    board.header->boot_id[0] ^= 1;
+    ck_assert_int_eq(mst_snapshot_running(board.header), 0);
+    mst_board_close(&board);
+}
+END_TEST
+
+START_TEST(another_namespace_cannot_be_seen_into)
+{
+    make();
+    board.header->pid_namespace++;
+    ck_assert_int_eq(mst_snapshot_running(board.header), -1);
+    board.header->pid_namespace = 0;
+    ck_assert_int_eq(mst_snapshot_running(board.header), -1);
+    mst_board_close(&board);
+    make();
+    board.header->time_namespace++;
+    ck_assert_int_eq(mst_snapshot_running(board.header), -1);
+    mst_board_close(&board);
+}
+END_TEST
+
+/* ---- values that no writer stores ------------------------------------------------------------ */
+
+START_TEST(nonsense_in_workers_stays_in_bounds)
+{
+    struct mst_worker *w;
+    unsigned i;
+
+    make();
+    claim(mst_now_ns());
+    claim(mst_now_ns());
+    w = board.workers;
+    w[0].base_ns = UINT64_MAX;
+    w[0].request_label = 7;
+    w[0].request_start_ns = UINT64_MAX;
+    memset(w[0].path, 'x', sizeof w[0].path);
+    w[1].state = MST_STATE_COUNT;
+    for (i = 0; i < MST_STATE_COUNT; i++)
+        w[2].state_ns[i] = UINT64_MAX;
+    w[3].base_ns = 0;
+    w[3].state = MST_STATE_CLOSING;
+    w[3].request_label = UINT64_MAX - 1;
+    look(1);
+    ck_assert_uint_eq(view.s.slot_count, 3);
+    ck_assert_str_eq(view.s.slots[0].state, "closing");
+    ck_assert_ptr_null(view.s.slots[0].label);
+    ck_assert_ptr_null(view.s.slots[1].label);
+    ck_assert_uint_eq(strlen(view.s.slots[1].path), MST_PATH_MAX - 1);
+    ck_assert_uint_eq(view.s.slots[1].request_for_ns, 0);
+    ck_assert_uint_eq(view.s.state_ns[MST_STATE_READING], MST_UNKNOWN);
+    tear_down();
+}
+END_TEST
+
+START_TEST(nonsense_in_totals_shows_as_unknown)
+{
+    make();
+    memset(board.tallies, 0xff, 2 * sizeof *board.tallies);
+    board.processes[0].accepted = board.processes[1].accepted = UINT64_MAX / 2 + 1;
+    board.header->realtime_offset_ns = INT64_MIN;
+    board.header->producer = 99;
+    memset(board.header->server, 'x', sizeof board.header->server);
+    look(1);
+    ck_assert_uint_eq(view.s.accepted, MST_UNKNOWN);
+    ck_assert_uint_eq(view.s.labels[0].bytes, MST_UNKNOWN);
+    ck_assert_uint_eq(view.s.labels[0].requests, MST_UNKNOWN);
+    ck_assert_uint_eq(view.s.labels[0].phases[0].count, MST_UNKNOWN);
+    ck_assert_uint_eq(view.s.started_ns, 0);
+    ck_assert_ptr_null(view.s.producer);
+    ck_assert_uint_eq(strlen(view.s.server), sizeof board.header->server - 1);
+    tear_down();
+}
+END_TEST
+
+START_TEST(a_label_keeps_its_bytes)
+{
+    make();
+    mst_label_intern(&board, "\n\"\\<\x01\xff");
+    look(1);
+    test_label(&view.s, "\n\"\\<\x01\xff");
+    tear_down();
+}
+END_TEST
+
+START_TEST(a_label_without_an_end_is_ended)
+{
+    make();
+    memset(board.labels[1].name, 'x', MST_NAME_MAX);
+    look(1);
+    ck_assert_uint_eq(strlen(view.s.labels[1].label), MST_NAME_MAX - 1);
+    tear_down();
+}
+END_TEST
+
+START_TEST(a_label_whose_namer_was_killed_is_left_out)
+{
+    make();
+    mst_label_intern(&board, "gone");
+    mst_label_intern(&board, "there");
+    board.labels[2].used = 2;
+    look(1);
+    ck_assert_uint_eq(view.s.label_count, 3);
+    ck_assert_str_eq(view.s.labels[2].label, "there");
+    tear_down();
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("snapshot");
+    TCase *server = tcase_create("server"), *stored = tcase_create("stored"),
+          *workers = tcase_create("workers"), *gone = tcase_create("gone"),
+          *nonsense = tcase_create("nonsense");
+
+    tcase_add_test(server, a_new_board_says_what_it_is_and_nothing_it_does_not_know);
+    tcase_add_test(server, start_and_uptime_are_wall_clock_and_elapsed);
+    tcase_add_test(server, a_wall_clock_behind_the_monotonic_one_works);
+    tcase_add_test(server, listeners_are_the_callers);
+    tcase_add_test(stored, every_total_arrives);
+    tcase_add_test(stored, every_tally_arrives_summed_over_its_stripes);
+    tcase_add_test(stored, requests_are_the_sum_of_their_classes);
+    tcase_add_test(stored, phases_have_counts_sums_and_quantiles);
+    tcase_add_test(stored, what_an_older_writer_lacks_is_unknown);
+    tcase_add_test(stored, a_histogram_of_another_size_is_unknown);
+    tcase_add_test(stored, what_a_newer_writer_adds_is_passed_over);
+    tcase_add_test(workers, the_times_in_all_states_are_the_time_elapsed);
+    tcase_add_test(workers, the_present_state_counts_up_to_now);
+    tcase_add_test(workers, a_state_that_begins_after_the_copy_has_no_time_yet);
+    tcase_add_test(workers, the_longest_on_a_request_come_first);
+    tcase_add_test(workers, idle_workers_stay_in_order);
+    tcase_add_test(workers, what_nobody_owns_counts_its_past_only);
+    tcase_add_test(workers, an_entry_being_claimed_is_nobodys);
+    tcase_add_test(workers, gauges_are_sums_over_live_processes);
+    tcase_add_test(gone, time_ends_where_the_server_stopped);
+    tcase_add_test(gone, nobody_knows_when_a_killed_server_died);
+    tcase_add_test(gone, a_server_that_cannot_be_seen_is_taken_at_its_word);
+    tcase_add_test(gone, this_process_runs_whatever_it_is_called);
+    tcase_add_test(gone, a_process_that_ended_does_not_run);
+    tcase_add_test(gone, another_process_with_the_same_pid_is_another);
+    tcase_add_test(gone, a_zombie_does_not_run);
+    tcase_add_test(gone, an_earlier_boot_is_over);
+    tcase_add_test(gone, another_namespace_cannot_be_seen_into);
+    tcase_add_test(nonsense, nonsense_in_workers_stays_in_bounds);
+    tcase_add_test(nonsense, nonsense_in_totals_shows_as_unknown);
+    tcase_add_test(nonsense, a_label_keeps_its_bytes);
+    tcase_add_test(nonsense, a_label_without_an_end_is_ended);
+    tcase_add_test(nonsense, a_label_whose_namer_was_killed_is_left_out);
+    suite_add_tcase(suite, server);
+    suite_add_tcase(suite, stored);
+    suite_add_tcase(suite, workers);
+    suite_add_tcase(suite, gone);
+    suite_add_tcase(suite, nonsense);
+    return test_run(suite);
+}

@@ -1,0 +1,432 @@
+/* check_source_file.c - a board file as a recording sees it: every record once,
+ * across a new start of the server too; samples; what is lost.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "harness.h"
+#include "journal.h"
+#include "source.h"
+#include "worker.h"
+
+/* ---- a server and who watches it ------------------------------------------------- */
+
+struct watched {
+    struct mst_board   board;
+    struct mst_targets targets;
+    struct mst_source *source;
+};
+
+static void watch(struct watched *w, const struct mst_layout *layout)
+{
+    char *args[1], error[MST_ERROR_MAX] = "";
+
+    test_board(&w->board, layout);
+    args[0] = w->board.path;
+    ck_assert_int_eq(mst_targets_resolve(&w->targets, args, 1, error), 0);
+    w->source = mst_source_open(&w->targets.items[0], error);
+    ck_assert_msg(w->source != NULL, "%s", error);
+}
+
+static void unwatch(struct watched *w)
+{
+    mst_source_close(w->source);
+    mst_targets_free(&w->targets);
+    mst_board_close(&w->board);
+}
+
+/* The server starts anew: another board at the same path. */
+static void restart(struct watched *w, const struct mst_layout *layout)
+{
+    struct mst_board next;
+
+    test_board(&next, layout);
+    ck_assert_int_eq(rename(next.path, w->board.path), 0);
+    memcpy(next.path, w->board.path, sizeof next.path);
+    mst_board_close(&w->board);
+    w->board = next;
+}
+
+static void serve(struct mst_board *b, uint64_t id, uint32_t label)
+{
+    struct mst_request r = { .id = id, .start_ns = mst_now_ns(), .handle_ns = 1000,
+                             .label_status = (uint64_t)label << 32 | 200 };
+
+    mst_journal_request(b, &r);
+}
+
+static void happen(struct mst_board *b, enum mst_event event)
+{
+    struct mst_lifecycle e = { .time_ns = mst_now_ns(), .event_kind = (uint64_t)event << 32 };
+
+    mst_journal_lifecycle(b, &e);
+}
+
+/* What a poll gave. */
+struct seen {
+    unsigned requests, events, stop_after;
+    uint64_t ids[64], keys[64], wall_ns;
+    char     label[MST_NAME_MAX];
+    uint64_t event, event_wall_ns;
+};
+
+static int see_request(void *context, const struct mst_request *request, const char *label,
+                       uint64_t wall_start_ns, uint64_t key)
+{
+    struct seen *s = context;
+
+    ck_assert_uint_lt(s->requests, 64);
+    s->ids[s->requests] = request->id;
+    s->keys[s->requests++] = key;
+    s->wall_ns = wall_start_ns;
+    snprintf(s->label, sizeof s->label, "%s", label);
+    return s->requests == s->stop_after;
+}
+
+static int see_event(void *context, const struct mst_lifecycle *event, uint64_t wall_ns,
+                     uint64_t key)
+{
+    struct seen *s = context;
+
+    s->events++;
+    s->event = event->event_kind >> 32;
+    s->event_wall_ns = wall_ns;
+    ck_assert_uint_gt(key, 0);
+    return 0;
+}
+
+static long look(struct watched *w, struct seen *s)
+{
+    struct mst_source_events events = { s, see_request, see_event };
+    char error[MST_ERROR_MAX] = "";
+    long given = mst_source_poll(w->source, &events, error);
+
+    ck_assert_msg(given >= 0, "%s", error);
+    return given;
+}
+
+static void mark(struct watched *w)
+{
+    char error[MST_ERROR_MAX] = "";
+
+    ck_assert_msg(mst_source_mark(w->source, error) == 0, "%s", error);
+}
+
+/* ---- the journal --------------------------------------------------------------------- */
+
+START_TEST(who_it_is)
+{
+    struct mst_layout layout = test_layout();
+    const struct mst_source_identity *id;
+    struct watched w;
+
+    watch(&w, &layout);
+    id = mst_source_identity(w.source);
+    ck_assert_int_eq(id->producer, MST_PRODUCER_APACHE);
+    ck_assert_str_eq(id->server, "Apache/2.4.0 (Test)");
+    ck_assert_str_eq(id->mpm, "event");
+    ck_assert_str_eq(id->sapi, "");
+    ck_assert_str_eq(id->board, w.board.path);
+    ck_assert_uint_eq(id->pid, (uint64_t)getpid());
+    ck_assert_uint_lt(mst_realtime_ns() - id->started_wall_ns, 60 * MST_NS_PER_S);
+    ck_assert_str_eq(mst_source_name(w.source), w.board.path);
+    ck_assert(mst_source_local(w.source));
+    unwatch(&w);
+}
+END_TEST
+
+START_TEST(what_came_before_the_mark_is_not_given)
+{
+    struct mst_layout layout = test_layout();
+    struct seen seen = { 0 };
+    struct watched w;
+
+    watch(&w, &layout);
+    serve(&w.board, 1, 0);
+    happen(&w.board, MST_EVENT_FORK);
+    mark(&w);
+    ck_assert_int_eq(look(&w, &seen), 0);
+    serve(&w.board, 2, mst_label_intern(&w.board, "shop"));
+    happen(&w.board, MST_EVENT_GENERATION);
+    ck_assert_int_eq(look(&w, &seen), 2);
+    ck_assert_uint_eq(seen.ids[0], 2);
+    ck_assert_str_eq(seen.label, "shop");
+    ck_assert_uint_eq(seen.event, MST_EVENT_GENERATION);
+    ck_assert_uint_lt(mst_realtime_ns() - seen.wall_ns, 60 * MST_NS_PER_S);
+    ck_assert_uint_lt(mst_realtime_ns() - seen.event_wall_ns, 60 * MST_NS_PER_S);
+    ck_assert_int_eq(look(&w, &seen), 0);
+    ck_assert_uint_eq(mst_source_lost(w.source), 0);
+    ck_assert(!mst_source_pending(w.source));
+    unwatch(&w);
+}
+END_TEST
+
+START_TEST(a_label_that_cannot_be_is_other)
+{
+    struct mst_layout layout = test_layout();
+    struct seen seen = { 0 };
+    struct watched w;
+
+    watch(&w, &layout);
+    mark(&w);
+    serve(&w.board, 1, 7);               /* not in use */
+    look(&w, &seen);
+    ck_assert_str_eq(seen.label, MST_LABEL_OTHER_NAME);
+    serve(&w.board, 2, 0xfffffff0);      /* out of the board */
+    look(&w, &seen);
+    ck_assert_str_eq(seen.label, MST_LABEL_OTHER_NAME);
+    unwatch(&w);
+}
+END_TEST
+
+START_TEST(overwritten_records_are_counted)
+{
+    struct mst_layout layout = test_layout();
+    struct seen seen = { 0 };
+    struct watched w;
+    unsigned i;
+
+    watch(&w, &layout);
+    mark(&w);
+    for (i = 0; i < 20; i++)             /* of which the ring keeps 16 */
+        serve(&w.board, i, 0);
+    ck_assert_int_eq(look(&w, &seen), 16);
+    ck_assert_uint_eq(mst_source_lost(w.source), 4);
+    mark(&w);
+    ck_assert_uint_eq(mst_source_lost(w.source), 0);
+    unwatch(&w);
+}
+END_TEST
+
+START_TEST(a_record_that_never_comes_is_lost_at_the_end)
+{
+    struct mst_layout layout = test_layout();
+    struct seen seen = { 0 };
+    struct watched w;
+
+    watch(&w, &layout);
+    mark(&w);
+    __atomic_add_fetch(&w.board.header->requests_written, 1, __ATOMIC_RELAXED);
+    serve(&w.board, 2, 0);
+    ck_assert_int_eq(look(&w, &seen), 1);
+    ck_assert(mst_source_pending(w.source));
+    ck_assert_uint_eq(mst_source_lost(w.source), 0);
+    mst_source_finish(w.source);
+    ck_assert(!mst_source_pending(w.source));
+    ck_assert_uint_eq(mst_source_lost(w.source), 1);
+    mst_source_finish(w.source);
+    ck_assert_uint_eq(mst_source_lost(w.source), 1);
+    unwatch(&w);
+}
+END_TEST
+
+START_TEST(a_new_start_goes_on_with_the_new_board)
+{
+    struct mst_layout layout = test_layout();
+    struct seen seen = { 0 };
+    struct watched w;
+    unsigned i, j;
+
+    watch(&w, &layout);
+    mark(&w);
+    serve(&w.board, 1, mst_label_intern(&w.board, "old"));
+    look(&w, &seen);
+    ck_assert_str_eq(seen.label, "old");
+    serve(&w.board, 2, 0);               /* after the last poll, before the end */
+    restart(&w, &layout);
+    serve(&w.board, 3, mst_label_intern(&w.board, "new"));
+    serve(&w.board, 4, 2);
+    ck_assert_int_eq(look(&w, &seen), 3);
+    ck_assert_uint_eq(mst_source_restarts(w.source), 1);
+    ck_assert_str_eq(seen.label, "new");
+    serve(&w.board, 5, 0);
+    ck_assert_int_eq(look(&w, &seen), 1);
+    ck_assert_uint_eq(seen.requests, 5);
+    for (i = 0; i < 5; i++) {
+        ck_assert_uint_eq(seen.ids[i], i + 1);
+        for (j = 0; j < i; j++)
+            ck_assert_uint_ne(seen.keys[i], seen.keys[j]);
+    }
+    ck_assert_uint_eq(mst_source_lost(w.source), 0);
+    unwatch(&w);
+}
+END_TEST
+
+START_TEST(a_new_board_that_cannot_be_read_is_tried_again)
+{
+    struct mst_layout layout = test_layout();
+    struct seen seen = { 0 };
+    struct mst_source_events events = { &seen, see_request, see_event };
+    char error[MST_ERROR_MAX] = "", path[512];
+    struct watched w;
+    FILE *f;
+
+    watch(&w, &layout);
+    mark(&w);
+    serve(&w.board, 1, 0);
+    memcpy(path, w.board.path, sizeof path);
+    ck_assert_int_eq(unlink(path), 0);
+    f = fopen(path, "w");
+    ck_assert_ptr_nonnull(f);
+    fputs("no board", f);
+    ck_assert_int_eq(fclose(f), 0);
+    ck_assert_int_eq(mst_source_poll(w.source, &events, error), -1);
+    ck_assert_uint_gt(strlen(error), 20);
+    ck_assert_uint_eq(seen.requests, 1);   /* what the old one had was given */
+    restart(&w, &layout);
+    serve(&w.board, 2, 0);
+    ck_assert_int_eq(look(&w, &seen), 1);
+    ck_assert_uint_eq(seen.ids[1], 2);
+    ck_assert_uint_ne(seen.keys[0], seen.keys[1]);
+    unwatch(&w);
+}
+END_TEST
+
+START_TEST(a_removed_board_is_read_on)
+{
+    struct mst_layout layout = test_layout();
+    struct mst_sample sample;
+    struct seen seen = { 0 };
+    struct watched w;
+    char error[MST_ERROR_MAX] = "";
+
+    memset(&sample, 0, sizeof sample);
+    watch(&w, &layout);
+    mark(&w);
+    ck_assert_int_eq(unlink(w.board.path), 0);
+    serve(&w.board, 1, 0);
+    ck_assert_int_eq(look(&w, &seen), 1);
+    ck_assert_int_eq(mst_source_sample(w.source, &sample, error), 0);
+    mst_sample_free(&sample);
+    unwatch(&w);
+}
+END_TEST
+
+START_TEST(the_callee_can_stop_a_poll)
+{
+    struct mst_layout layout = test_layout();
+    struct seen seen = { .stop_after = 2 };
+    struct mst_source_events events = { &seen, see_request, NULL };
+    char error[MST_ERROR_MAX] = "as it was";
+    struct watched w;
+    unsigned i;
+
+    watch(&w, &layout);
+    mark(&w);
+    happen(&w.board, MST_EVENT_FORK);
+    for (i = 1; i <= 5; i++)
+        serve(&w.board, i, 0);
+    ck_assert_int_eq(mst_source_poll(w.source, &events, error), -1);
+    ck_assert_str_eq(error, "");
+    ck_assert_uint_eq(seen.requests, 2);
+    seen.stop_after = 0;
+    ck_assert_int_eq(look(&w, &seen), 3);
+    ck_assert_uint_eq(seen.ids[4], 5);
+    unwatch(&w);
+}
+END_TEST
+
+/* ---- samples ---------------------------------------------------------------------------- */
+
+START_TEST(a_sample_counts_what_is_there)
+{
+    struct mst_layout layout = test_layout();
+    struct mst_sample sample;
+    struct mst_worker *worker;
+    struct watched w;
+    char error[MST_ERROR_MAX] = "";
+    uint32_t www;
+    int process;
+
+    memset(&sample, 0, sizeof sample);
+    watch(&w, &layout);
+    www = mst_label_intern(&w.board, "www");
+    process = mst_process_claim(&w.board, (uint64_t)getpid(), 0, mst_now_ns());
+    ck_assert_int_ge(process, 0);
+    worker = &w.board.workers[(unsigned)process * w.board.threads];
+    mst_worker_enter(worker, MST_STATE_SENDING, mst_worker_since(worker), mst_now_ns());
+    mst_count(&mst_tally_of(&w.board, www, 1)->status[MST_CLASS_2XX], 6);
+    mst_histogram_record(&mst_tally_of(&w.board, www, 1)->times[MST_PHASE_TOTAL], 1000);
+    mst_count(&mst_tally_of(&w.board, MST_LABEL_STATUS, 0)->status[MST_CLASS_2XX], 100);
+    w.board.in_flight[(unsigned)process * w.board.label_count + www] = 3;
+    w.board.in_flight[(unsigned)process * w.board.label_count + MST_LABEL_STATUS] = 1;
+
+    ck_assert_msg(mst_source_sample(w.source, &sample, error) == 0, "%s", error);
+    ck_assert_uint_lt(mst_realtime_ns() - sample.wall_ns, 60 * MST_NS_PER_S);
+    ck_assert_uint_gt(sample.cost_ns, 0);
+    ck_assert_uint_eq(sample.workers_limit, 8);
+    ck_assert_uint_eq(sample.workers_busy, 1);
+    ck_assert_uint_eq(sample.states[MST_STATE_SENDING], 1);
+    ck_assert_uint_eq(sample.states[MST_STATE_IDLE], 1);
+    ck_assert_uint_gt(sample.state_ns[MST_STATE_SENDING], 0);
+    ck_assert_uint_eq(sample.in_flight, 3);
+    ck_assert_uint_eq(sample.classes[MST_CLASS_2XX], 6);
+    ck_assert_uint_eq(sample.process_count, 1);
+    ck_assert_uint_eq(sample.processes[0].pid, (uint64_t)getpid());
+    ck_assert_uint_eq(sample.processes[0].start_ticks,
+                      mst_process_start_ticks((uint64_t)getpid()));
+    mst_sample_free(&sample);
+    unwatch(&w);
+}
+END_TEST
+
+START_TEST(a_sample_follows_a_new_start)
+{
+    struct mst_layout layout = test_layout();
+    struct mst_sample sample;
+    struct seen seen = { 0 };
+    struct watched w;
+    char error[MST_ERROR_MAX] = "";
+
+    memset(&sample, 0, sizeof sample);
+    watch(&w, &layout);
+    mark(&w);
+    serve(&w.board, 1, 0);
+    restart(&w, &layout);
+    ck_assert_int_eq(mst_source_sample(w.source, &sample, error), 0);
+    ck_assert_uint_eq(sample.requests_written, 0);
+    serve(&w.board, 2, 0);
+    ck_assert_int_eq(mst_source_sample(w.source, &sample, error), 0);
+    ck_assert_uint_eq(sample.requests_written, 1);
+    ck_assert_int_eq(look(&w, &seen), 2);   /* the old one's last record is not cut off */
+    mst_sample_free(&sample);
+    unwatch(&w);
+}
+END_TEST
+
+START_TEST(what_cannot_be_opened_is_a_sentence)
+{
+    char name[] = "/nonexistent/a.board", *args[1] = { name }, error[MST_ERROR_MAX] = "";
+    struct mst_targets targets;
+
+    ck_assert_int_eq(mst_targets_resolve(&targets, args, 1, error), 0);
+    ck_assert_ptr_null(mst_source_open(&targets.items[0], error));
+    ck_assert_msg(strstr(error, "no such file") != NULL, "%s", error);
+    mst_targets_free(&targets);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("source_file");
+    TCase *tests = tcase_create("source_file");
+
+    tcase_add_test(tests, who_it_is);
+    tcase_add_test(tests, what_came_before_the_mark_is_not_given);
+    tcase_add_test(tests, a_label_that_cannot_be_is_other);
+    tcase_add_test(tests, overwritten_records_are_counted);
+    tcase_add_test(tests, a_record_that_never_comes_is_lost_at_the_end);
+    tcase_add_test(tests, a_new_start_goes_on_with_the_new_board);
+    tcase_add_test(tests, a_new_board_that_cannot_be_read_is_tried_again);
+    tcase_add_test(tests, a_removed_board_is_read_on);
+    tcase_add_test(tests, the_callee_can_stop_a_poll);
+    tcase_add_test(tests, a_sample_counts_what_is_there);
+    tcase_add_test(tests, a_sample_follows_a_new_start);
+    tcase_add_test(tests, what_cannot_be_opened_is_a_sentence);
+    suite_add_tcase(suite, tests);
+    return test_run(suite);
+}
