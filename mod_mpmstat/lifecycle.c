@@ -63,9 +63,9 @@ static enum mst_reason exit_reason(bool known, bool clean, pid_t pid)
 
 static void note_exit(struct mst_board *b, pid_t pid, ap_generation_t generation, int slot)
 {
-    int process = mst_process_find(b, (uint64_t)pid);
     struct mst_process_end end = {0};
     uint64_t now = mst_now_ns();
+    bool known = mst_process_release(b, (uint64_t)pid, now, &end);
     struct mst_lifecycle e = {
         .time_ns = now,
         .event_kind = event_kind(MST_EVENT_EXIT, MST_KIND_CHILD),
@@ -76,15 +76,14 @@ static void note_exit(struct mst_board *b, pid_t pid, ap_generation_t generation
         .requests = MST_UNKNOWN,
     };
 
-    if (process >= 0) {
-        mst_process_release(b, process, now, &end);
+    if (known) {
         e.duration_ns = end.lifetime_ns;
         e.requests = end.requests;
         e.unfinished = end.unfinished;
         if (slot < 0)
             e.mpm_slot = end.mpm_slot;   /* worker: the slot was given away meanwhile */
     }
-    e.reason = exit_reason(process >= 0, end.clean, pid);
+    e.reason = exit_reason(known, end.clean, pid);
     mst_journal_lifecycle(b, &e);
 }
 

@@ -47,7 +47,7 @@ static void fill_header(struct mst_header *h, const struct mst_layout *layout,
     h->byte_order = 0x01020304;
     h->producer = layout->producer;
     h->pid = (uint32_t)getpid();
-    h->pid_start_ticks = mst_process_start_ticks(h->pid);
+    h->pid_start_ticks = mst_host_start_ticks(h->pid);
     h->started_ns = mst_now_ns();
     h->realtime_offset_ns = (int64_t)(mst_realtime_ns() - mst_now_ns());
     h->pid_namespace = mst_host_namespace("pid");

@@ -80,9 +80,6 @@ uint32_t mst_label_intern(struct mst_board *b, const char *name);
  * Frees entries whose owner has died where no other is left. */
 int mst_process_claim(struct mst_board *b, uint64_t pid, uint64_t generation, uint64_t now_ns);
 
-/* The entry of a live pid, or -1. */
-int mst_process_find(const struct mst_board *b, uint64_t pid);
-
 /* What a process leaves behind when it ends. */
 struct mst_process_end {
     uint64_t lifetime_ns, requests, unfinished, generation;
@@ -90,12 +87,10 @@ struct mst_process_end {
     bool     clean;
 };
 
-/* Frees an entry: time stops in its workers, its gauges no longer count. */
-void mst_process_release(struct mst_board *b, int process, uint64_t now_ns,
+/* Frees the entry of a process that has ended: time stops in its workers, its
+ * gauges no longer count. False where pid has no entry (any more): *end is then
+ * left alone. */
+bool mst_process_release(struct mst_board *b, uint64_t pid, uint64_t now_ns,
                          struct mst_process_end *end);
-
-/* /proc/PID/stat's start time in clock ticks after boot; 0 where there is no
- * such process or it cannot be read. */
-uint64_t mst_process_start_ticks(uint64_t pid);
 
 #endif

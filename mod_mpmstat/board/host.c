@@ -52,3 +52,10 @@ bool mst_host_process(uint64_t pid, struct mst_host_process *process)
     process->start_ticks = field ? strtoull(field, NULL, 10) : 0;
     return field != NULL;
 }
+
+uint64_t mst_host_start_ticks(uint64_t pid)
+{
+    struct mst_host_process process;
+
+    return mst_host_process(pid, &process) ? process.start_ticks : 0;
+}

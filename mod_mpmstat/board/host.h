@@ -18,10 +18,13 @@ void mst_host_boot_id(char *to, size_t size);
 /* A process as /proc/PID/stat shows it. */
 struct mst_host_process {
     char     state;         /* 'R', 'S', ..., 'Z' a zombie */
-    uint64_t start_ticks;   /* when it started, in clock ticks after boot: with the pid, who it is */
+    uint64_t start_ticks;   /* clock ticks from boot to its start: with the pid, who it is */
 };
 
 /* False where there is no such process or it is not shown. */
 bool mst_host_process(uint64_t pid, struct mst_host_process *process);
+
+/* Its start_ticks alone; 0 where mst_host_process() would say false. */
+uint64_t mst_host_start_ticks(uint64_t pid);
 
 #endif

@@ -7,17 +7,11 @@
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "board.h"
 #include "host.h"
 #include "worker.h"
-
-uint64_t mst_process_start_ticks(uint64_t pid)
-{
-    struct mst_host_process process;
-
-    return mst_host_process(pid, &process) ? process.start_ticks : 0;
-}
 
 static struct mst_worker *workers_of(const struct mst_board *b, int process)
 {
@@ -36,7 +30,7 @@ static bool owner_is_dead(const struct mst_process *p)
         return errno == ESRCH;
     if (owner != pid)
         return false;   /* being claimed: its start time is not there yet */
-    ticks = mst_process_start_ticks(pid);
+    ticks = mst_host_start_ticks(pid);
     return ticks != 0 && ticks != __atomic_load_n(&p->start_ticks, __ATOMIC_RELAXED);
 }
 
@@ -66,7 +60,7 @@ static void move_in(struct mst_board *b, int process, uint64_t pid, uint64_t gen
     struct mst_worker *w = workers_of(b, process);
     uint32_t t;
 
-    p->start_ticks = mst_process_start_ticks(pid);
+    p->start_ticks = mst_host_start_ticks(pid);
     p->claimed_ns = now_ns;
     p->serial = __atomic_add_fetch(&b->header->serial, 1, __ATOMIC_RELAXED);
     p->generation = generation;
@@ -150,22 +144,27 @@ int mst_process_claim(struct mst_board *b, uint64_t pid, uint64_t generation, ui
     return process >= 0 ? process : claim_dead(b, pid, generation, now_ns);
 }
 
-int mst_process_find(const struct mst_board *b, uint64_t pid)
+/* Entries are taken, never just written: another claimant may find the owner dead
+ * at the same moment. */
+static int take_entry_of(struct mst_board *b, uint64_t pid)
 {
     uint32_t i;
 
     for (i = 0; i < b->process_count; i++)
-        if (__atomic_load_n(&b->processes[i].pid, __ATOMIC_ACQUIRE) == pid)
+        if (take_entry(&b->processes[i], pid, (uint64_t)getpid()))
             return (int)i;
     return -1;
 }
 
-void mst_process_release(struct mst_board *b, int process, uint64_t now_ns,
+bool mst_process_release(struct mst_board *b, uint64_t pid, uint64_t now_ns,
                          struct mst_process_end *end)
 {
-    struct mst_process *p = &b->processes[process];
+    int process = take_entry_of(b, pid);
 
+    if (process < 0)
+        return false;
     evict(b, process, now_ns, end);
-    __atomic_store_n(&p->connections, 0, __ATOMIC_RELAXED);
-    __atomic_store_n(&p->pid, 0, __ATOMIC_RELEASE);
+    __atomic_store_n(&b->processes[process].connections, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&b->processes[process].pid, 0, __ATOMIC_RELEASE);
+    return true;
 }

@@ -1,8 +1,8 @@
 """Every worker stuck: the page is stuck too, the board is not."""
 import json
 import socket
-import time
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
 
@@ -19,6 +19,21 @@ def silent_backend():
         listener.bind(("127.0.0.1", 0))
         listener.listen(1024)
         yield listener
+
+
+def connections_to(listener):
+    """How many there are in the kernel: as many workers wait for an answer."""
+    port = listener.getsockname()[1]
+    rows = (line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:])
+    return sum(int(row[2].split(":")[1], 16) == port and row[3] == "01" for row in rows)
+
+
+def all_stuck(apache, backend):
+    """A board that shows it, or None. An event MPM whose processes are full now and then
+    leaves a worker idle for ever: there, what the kernel says is what must be shown."""
+    stuck = connections_to(backend) if apache.mpm == "event" else WORKERS
+    board = tool.status(apache.board)
+    return board if board["workers"]["states"]["handling"] == stuck > WORKERS * 0.97 else None
 
 
 @pytest.fixture
@@ -42,13 +57,14 @@ def test_400_stuck_workers(stuck, silent_backend, mpm):
         for _ in range(WORKERS + 25):     # event may give one process more than it can serve
             connections.append(apache.connect(timeout=5))
             connections[-1].send_request(path)
-        wait_until(lambda: tool.status(apache.board)["workers"]["states"]["handling"] == WORKERS,
-                   20, lambda: f"all to be stuck: {tool.status(apache.board)['workers']}")
+        wait_until(lambda: all_stuck(apache, silent_backend), 20,
+                   lambda: f"all stuck: {tool.status(apache.board)['workers']}")
         with apache.connect(timeout=1) as asking:
             asking.send_request("/mpm-status?format=json", keep=False)
             with pytest.raises(TimeoutError):
                 asking.read_response()
             board, seconds = tool.timed_status(apache.board)
+            count = connections_to(silent_backend) if mpm == "event" else WORKERS
     finally:
         for connection in connections:
             connection.reset()
@@ -56,10 +72,11 @@ def test_400_stuck_workers(stuck, silent_backend, mpm):
     if mpm != "prefork":    # httpd itself may crash where it is stopped with threads so stuck
         wait_until(lambda: tool.status(apache.board)["workers"]["busy"] == 0, 20, "an end of it")
     assert seconds < 1, f"mpmstat status took {seconds:.3f} s"
-    assert board["workers"]["busy"] == board["workers"]["limit"] == WORKERS, board["workers"]
-    assert sum(entry["in_flight"] for entry in tool.labels(board)) == WORKERS
+    assert board["workers"]["limit"] == WORKERS and board["workers"]["busy"] == count, (
+        board["workers"])
+    assert sum(entry["in_flight"] for entry in tool.labels(board)) == count
     handling = [slot for slot in board["slots"] if slot["state"] == "handling"]
-    assert len(handling) == WORKERS and len({slot["slot"] for slot in handling}) == WORKERS
+    assert len(handling) == count and len({slot["slot"] for slot in handling}) == count
     since = [slot["request_for_seconds"] for slot in handling]
     assert since == sorted(since, reverse=True), "longest in flight first"
     assert since[-1] >= Decimal("0.9"), since[-1]

@@ -227,6 +227,17 @@ static void assert_not_less(struct counters *before)
     *before = now;
 }
 
+/* The entry that belongs to pid, or -1. */
+static int entry_of(uint64_t pid)
+{
+    uint32_t i;
+
+    for (i = 0; i < board.process_count; i++)
+        if (__atomic_load_n(&board.processes[i].pid, __ATOMIC_ACQUIRE) == pid)
+            return (int)i;
+    return -1;
+}
+
 START_TEST(a_killed_childs_entry_is_released_with_what_it_left)
 {
     struct mst_process_end end;
@@ -236,17 +247,17 @@ START_TEST(a_killed_childs_entry_is_released_with_what_it_left)
 
     make();
     pid = start_child(5);
-    process = mst_process_find(&board, (uint64_t)pid);
+    process = entry_of((uint64_t)pid);
     ck_assert_int_ge(process, 0);
     kill_child(pid);
-    mst_process_release(&board, process, mst_now_ns(), &end);
+    mst_process_release(&board, board.processes[process].pid, mst_now_ns(), &end);
     ck_assert_uint_eq(end.requests, 10);
     ck_assert_uint_eq(end.unfinished, 2);
     ck_assert_uint_eq(end.generation, 1);
     ck_assert_int_eq(end.mpm_slot, -1);
     ck_assert(!end.clean);
     ck_assert_uint_gt(end.lifetime_ns, 0);
-    ck_assert_int_eq(mst_process_find(&board, (uint64_t)pid), -1);
+    ck_assert_int_eq(entry_of((uint64_t)pid), -1);
     test_view(&v, board.path, 1);
     ck_assert_uint_eq(v.s.slot_count, 0);
     ck_assert_uint_eq(v.s.connections, 0);
@@ -266,14 +277,14 @@ START_TEST(counters_never_go_back_while_children_come_and_are_killed)
     make();
     for (i = 0; i < 20; i++) {
         pid_t pid = start_child(3);
-        int process = mst_process_find(&board, (uint64_t)pid);
+        int process = entry_of((uint64_t)pid);
 
         ck_assert_int_ge(process, 0);
         assert_not_less(&before);
         kill_child(pid);
         assert_not_less(&before);
         if (i % 2 == 0)
-            mst_process_release(&board, process, mst_now_ns(), &end);
+            mst_process_release(&board, board.processes[process].pid, mst_now_ns(), &end);
         assert_not_less(&before);
     }
     ck_assert_uint_eq(before.requests, 20 * 3 * 2);
@@ -292,9 +303,9 @@ START_TEST(a_new_owner_starts_without_the_old_ones_requests)
 
     make();
     pid = start_child(5);
-    process = mst_process_find(&board, (uint64_t)pid);
+    process = entry_of((uint64_t)pid);
     kill_child(pid);
-    mst_process_release(&board, process, mst_now_ns(), &end);
+    mst_process_release(&board, board.processes[process].pid, mst_now_ns(), &end);
     ck_assert_int_eq(mst_process_claim(&board, (uint64_t)getpid(), 2, mst_now_ns()), process);
     test_view(&v, board.path, 1);
     ck_assert_uint_eq(v.s.slot_count, 2);
@@ -304,7 +315,7 @@ START_TEST(a_new_owner_starts_without_the_old_ones_requests)
     ck_assert_uint_lt(v.s.slots[0].state_for_ns, 10 * MST_NS_PER_S);
     ck_assert_uint_eq(v.s.connections, 0);
     test_view_free(&v);
-    mst_process_release(&board, process, mst_now_ns(), &end);
+    mst_process_release(&board, board.processes[process].pid, mst_now_ns(), &end);
     ck_assert_uint_eq(end.requests, 0);
     ck_assert_uint_eq(end.unfinished, 0);
     mst_board_close(&board);
@@ -324,7 +335,8 @@ START_TEST(an_entrys_times_are_those_of_its_owners)
         int process = mst_process_claim(&board, (uint64_t)getpid(), 0, now - i * MST_NS_PER_S);
 
         ck_assert_int_eq(process, 0);
-        mst_process_release(&board, process, now - i * MST_NS_PER_S + MST_NS_PER_MS, &end);
+        mst_process_release(&board, board.processes[process].pid,
+                            now - i * MST_NS_PER_S + MST_NS_PER_MS, &end);
     }
     mst_process_claim(&board, (uint64_t)getpid(), 0, now);
     test_view(&v, board.path, 1);
@@ -346,7 +358,7 @@ START_TEST(a_clean_exit_is_told)
     process = mst_process_claim(&board, (uint64_t)getpid(), 3, 1000);
     board.processes[process].clean_exit = 1;
     board.processes[process].mpm_slot = 9;
-    mst_process_release(&board, process, 3000, &end);
+    mst_process_release(&board, board.processes[process].pid, 3000, &end);
     ck_assert(end.clean);
     ck_assert_int_eq(end.mpm_slot, 9);
     ck_assert_uint_eq(end.lifetime_ns, 2000);
@@ -377,7 +389,7 @@ START_TEST(with_all_entries_taken_a_dead_owners_is_reclaimed)
     for (i = 0; i < 3; i++)
         mst_process_claim(&board, (uint64_t)getpid(), 0, mst_now_ns());
     dead = start_child(4);
-    process = mst_process_find(&board, (uint64_t)dead);
+    process = entry_of((uint64_t)dead);
     before = count();
     kill_child(dead);
     ck_assert_int_eq(mst_process_claim(&board, (uint64_t)getpid(), 0, mst_now_ns()), process);

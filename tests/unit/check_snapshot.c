@@ -405,7 +405,7 @@ START_TEST(what_nobody_owns_counts_its_past_only)
     board.processes[process].accepted = 9;
     board.in_flight[(uint32_t)process * board.in_flight_stride] = 2;
     enter(worker(process, 0), MST_STATE_HANDLING, start);
-    mst_process_release(&board, process, start + MST_NS_PER_S, &end);
+    mst_process_release(&board, board.processes[process].pid, start + MST_NS_PER_S, &end);
     board.processes[process].connections = 3;   /* a late count must not matter either */
     look(1);
     ck_assert_uint_eq(view.s.slot_count, 0);
@@ -523,10 +523,10 @@ END_TEST
 
 START_TEST(this_process_runs_whatever_it_is_called)
 {
-    uint64_t ticks = mst_process_start_ticks((uint64_t)getpid());
+    uint64_t ticks = mst_host_start_ticks((uint64_t)getpid());
 
     ck_assert_int_eq(prctl(PR_SET_NAME, "a) R 1 (b"), 0);
-    ck_assert_uint_eq(mst_process_start_ticks((uint64_t)getpid()), ticks);
+    ck_assert_uint_eq(mst_host_start_ticks((uint64_t)getpid()), ticks);
     make();
     ck_assert_int_eq(mst_snapshot_running(board.header), 1);
     mst_board_close(&board);
@@ -565,7 +565,7 @@ START_TEST(a_zombie_does_not_run)
         _exit(0);
     ck_assert_int_eq(waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOWAIT), 0);
     board.header->pid = (uint32_t)pid;
-    board.header->pid_start_ticks = mst_process_start_ticks((uint64_t)pid);
+    board.header->pid_start_ticks = mst_host_start_ticks((uint64_t)pid);
     ck_assert_int_eq(mst_snapshot_running(board.header), 0);
     test_wait(pid);
     mst_board_close(&board);

@@ -368,7 +368,7 @@ START_TEST(a_sample_counts_what_is_there)
     ck_assert_uint_eq(sample.process_count, 1);
     ck_assert_uint_eq(sample.processes[0].pid, (uint64_t)getpid());
     ck_assert_uint_eq(sample.processes[0].start_ticks,
-                      mst_process_start_ticks((uint64_t)getpid()));
+                      mst_host_start_ticks((uint64_t)getpid()));
     mst_sample_free(&sample);
     unwatch(&w);
 }

@@ -22,7 +22,7 @@
 #define SITES    50u        /* labels, of which a new one comes now and then */
 
 static struct mst_board board;
-static char directory[] = "/dev/shm/mpmstat-test.XXXXXX", path[64];
+static char directory[64], path[96];
 static char error[MST_ERROR_MAX];
 static int writing = (int)WRITERS;
 static pthread_barrier_t all_there;
@@ -190,6 +190,8 @@ int main(void)
     pthread_t threads[WRITERS + 2];
     uint32_t i;
 
+    snprintf(directory, sizeof directory, "%s/mpmstat-test.XXXXXX",
+             access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
     REQUIRE(mkdtemp(directory) != NULL, "expected to make %s", directory);
     atexit(remove_directory);
     snprintf(path, sizeof path, "%s/mpmstat.board", directory);

@@ -1,0 +1,397 @@
+/* check_archive.c - the archive: what it keeps, what a kill -9 leaves, what it
+ * refuses, a full disk.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "archive/archive.h"
+#include "clock.h"
+#include "harness.h"
+
+static char ab[] = "ab", minus_n[] = "-n", ten[] = "it's 10";
+static char *const command[] = { ab, minus_n, ten, NULL };
+
+static struct mst_archive *create(const char *path)
+{
+    char error[MST_ERROR_MAX] = "";
+    struct mst_archive *a = mst_archive_create(path, error);
+
+    ck_assert_msg(a != NULL, "%s", error);
+    return a;
+}
+
+static int64_t begin(struct mst_archive *a)
+{
+    const struct mst_archive_run run = { .name = "first", .argv = command, .tool = "ab",
+                                         .started_ns = 1000, .tool_threads = 1 };
+    int64_t run_id;
+
+    ck_assert_msg(mst_archive_begin_run(a, &run, &run_id) == 0, "%s", mst_archive_error(a));
+    return run_id;
+}
+
+static int64_t add_server(struct mst_archive *a, int64_t run_id)
+{
+    const struct mst_source_identity identity = { .producer = MST_PRODUCER_APACHE,
+                                                  .server = "Apache", .pid = 7 };
+    int64_t server_id;
+
+    ck_assert_int_eq(mst_archive_add_server(a, run_id, "x.board", true, &identity, &server_id), 0);
+    return server_id;
+}
+
+static int add_request(struct mst_archive *a, int64_t server_id, uint64_t key)
+{
+    const struct mst_request r = {
+        .id = key, .queue_ns = 1, .read_ns = 2, .handle_ns = 3, .send_ns = 4, .held_ns = 5,
+        .bytes = 6, .label_status = UINT64_C(2) << 32 | MST_REQUEST_ABORTED << 16 | 503,
+        .pid_worker = UINT64_C(11) << 32 | UINT32_MAX, .connection = 12 << 16 | 13, .nth = 14,
+    };
+
+    return mst_archive_add_request(a, server_id, &r, "site", 2000, key, false);
+}
+
+static void close_archive(struct mst_archive *a)
+{
+    char error[MST_ERROR_MAX];
+
+    ck_assert_msg(mst_archive_close(a, error) == 0, "%s", error);
+}
+
+/* The one value that a query of the archive at path gives. */
+static int64_t ask(const char *path, const char *sql)
+{
+    sqlite3_stmt *statement;
+    sqlite3 *db;
+    int64_t value;
+
+    ck_assert_int_eq(sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, NULL), SQLITE_OK);
+    ck_assert_msg(sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK, "%s: %s", sql,
+                  sqlite3_errmsg(db));
+    ck_assert_msg(sqlite3_step(statement) == SQLITE_ROW, "%s", sql);
+    value = sqlite3_column_int64(statement, 0);
+    sqlite3_finalize(statement);
+    sqlite3_close(db);
+    return value;
+}
+
+static void refuse(const char *path, const char *because)
+{
+    char error[MST_ERROR_MAX] = "";
+
+    ck_assert_ptr_null(mst_archive_create(path, error));
+    ck_assert_msg(strstr(error, because) != NULL, "says \"%s\" and not \"%s\"", error, because);
+    ck_assert_msg(strstr(error, path) != NULL, "%s does not name the file", error);
+}
+
+/* ---- what it keeps -------------------------------------------------------------- */
+
+START_TEST(test_rows)
+{
+    const char *path = test_path();
+    struct mst_archive *a = create(path);
+    int64_t run = begin(a), server = add_server(a, run);
+    struct mst_archive_run_end end = { .outcome = "complete", .complete = true,
+                                       .duration_ns = 5, .exit_signal = MST_UNKNOWN };
+
+    ck_assert_int_eq(add_request(a, server, 1), 0);
+    ck_assert_int_eq(mst_archive_end_run(a, run, &end), 0);
+    close_archive(a);
+    ck_assert_int_eq(ask(path, "SELECT count(*) FROM runs WHERE complete = 1 AND outcome = "
+                               "'complete' AND exit_status = 0 AND exit_signal IS NULL AND "
+                               "added IS NULL AND name = 'first' AND tool_threads = 1 AND "
+                               "command = '[\"ab\", \"-n\", \"it''s 10\"]' AND "
+                               "command_line = 'ab -n ''it''\\''''s 10'''"), 1);
+    ck_assert_int_eq(ask(path, "SELECT count(*) FROM server_requests WHERE key = 1 AND start_ns = "
+                               "2000 AND queue_ns = 1 AND read_ns = 2 AND handle_ns = 3 AND "
+                               "send_ns = 4 AND held_ns = 5 AND bytes = 6 AND label = 'site' AND "
+                               "status = 503 AND aborted = 1 AND no_worker = 0 AND pid = 11 AND "
+                               "worker IS NULL AND connection = 12 AND port = 13 AND nth = 14 AND "
+                               "request_id = 1 AND ghost = 0"), 1);
+    ck_assert_int_eq(ask(path, "PRAGMA application_id"), MST_ARCHIVE_ID);
+    ck_assert_int_eq(ask(path, "PRAGMA user_version"), MST_ARCHIVE_VERSION);
+    ck_assert_int_eq(ask(path, "SELECT count(*) FROM pragma_integrity_check WHERE "
+                               "integrity_check = 'ok'"), 1);
+}
+END_TEST
+
+/* Each kind of row once, with everything unknown that can be: the statements fit
+ * their tables, and what is not known is NULL. */
+START_TEST(test_unknown_is_null)
+{
+    const char *path = test_path();
+    struct mst_archive *a = create(path);
+    int64_t run = begin(a), server = add_server(a, run);
+    struct mst_lifecycle event = { .event_kind = (uint64_t)MST_EVENT_EXIT << 32, .mpm_slot = -1,
+                                   .requests = MST_UNKNOWN, .duration_ns = MST_UNKNOWN,
+                                   .reason = 99 };
+    struct mst_archive_server_end server_end = { MST_UNKNOWN, MST_UNKNOWN, MST_UNKNOWN, NULL };
+    struct mst_client_row row = { 1, 2, MST_UNKNOWN, MST_UNKNOWN, MST_UNKNOWN };
+    struct mst_plan plan = { .requested = MST_UNKNOWN };
+    struct mst_client_result result;
+    struct mst_sample sample;
+
+    memset(&sample, 0xff, sizeof sample);
+    sample.wall_ns = 3;
+    mst_client_result_init(&result);
+    ck_assert_int_eq(mst_archive_started(a, run, 4), 0);
+    ck_assert_int_eq(mst_archive_add_lifecycle(a, server, &event, 5, 6), 0);
+    ck_assert_int_eq(mst_archive_add_sample(a, server, "during", &sample), 0);
+    ck_assert_int_eq(mst_archive_add_process(a, server, 1, 2, 3, 4), 0);
+    ck_assert_int_eq(mst_archive_add_memory(a, server, 1, 2, 3, 4, 5), 0);
+    ck_assert_int_eq(mst_archive_add_machine(a, run, 1, "during", 2, 3), 0);
+    ck_assert_int_eq(mst_archive_add_program(a, run, "php-fpm", 1), 0);
+    ck_assert_int_eq(mst_archive_add_client_result(a, run, &result, &plan, &mst_loadtool_generic),
+                     0);
+    ck_assert_int_eq(mst_archive_add_client_row(a, run, &row), 0);
+    ck_assert_int_eq(mst_archive_add_environment(a, run, "cpus", "2"), 0);
+    ck_assert_int_eq(mst_archive_add_output(a, run, "stdout", 3, "abc", 3), 0);
+    ck_assert_int_eq(mst_archive_add_note(a, run, 1, "note"), 0);
+    ck_assert_int_eq(mst_archive_end_server(a, server, &server_end), 0);
+    close_archive(a);
+    ck_assert_int_eq(ask(path, "SELECT count(*) FROM lifecycle WHERE event = 'exit' AND slot IS "
+                               "NULL AND reason IS NULL AND requests IS NULL AND kind IS NULL"), 1);
+    ck_assert_int_eq(ask(path, "SELECT count(*) FROM samples WHERE workers_busy IS NULL AND "
+                               "closing_ns IS NULL AND exits IS NULL AND unfinished IS NULL"), 1);
+    ck_assert_int_eq(ask(path, "SELECT count(*) FROM client_results WHERE requests IS NULL AND "
+                               "max_ns IS NULL AND rows_time_step_ns IS NULL AND abandons = 0"), 1);
+    ck_assert_int_eq(ask(path, "SELECT count(*) FROM client_requests WHERE status IS NULL"), 1);
+    ck_assert_int_eq(ask(path, "SELECT count(*) FROM servers WHERE lost IS NULL AND cpu_ns IS NULL "
+                               "AND unknown IS NULL AND mpm IS NULL"), 1);
+    ck_assert_int_eq(ask(path, "SELECT count(*) FROM output WHERE content = x'616263'"), 1);
+}
+END_TEST
+
+START_TEST(test_second_run)
+{
+    const char *path = test_path();
+    struct mst_archive *a = create(path);
+
+    ck_assert_int_eq(begin(a), 1);
+    close_archive(a);
+    a = create(path);
+    ck_assert_int_eq(begin(a), 2);
+    close_archive(a);
+    ck_assert_int_eq(ask(path, "SELECT count(*) FROM runs WHERE outcome = 'unfinished'"), 2);
+}
+END_TEST
+
+/* A batch becomes visible to others about every quarter of a second. */
+START_TEST(test_batches)
+{
+    const char *path = test_path();
+    struct mst_archive *a = create(path);
+    int64_t server = add_server(a, begin(a));
+
+    ck_assert_int_eq(ask(path, "SELECT count(*) FROM runs"), 1);   /* at once */
+    ck_assert_int_eq(add_request(a, server, 1), 0);
+    ck_assert_int_eq(mst_archive_tick(a, mst_now_ns()), 0);
+    ck_assert_int_eq(ask(path, "SELECT count(*) FROM server_requests"), 0);
+    ck_assert_int_eq(mst_archive_tick(a, mst_now_ns() + MST_ARCHIVE_BATCH_NS), 0);
+    ck_assert_int_eq(ask(path, "SELECT count(*) FROM server_requests"), 1);
+    close_archive(a);
+}
+END_TEST
+
+/* ---- killed ----------------------------------------------------------------------- */
+
+/* Killed anywhere, mostly amid a batch: the archive can be read, what was
+ * committed is there, the run says that it is not complete. */
+START_TEST(test_killed)
+{
+    char path[PATH_MAX], error[MST_ERROR_MAX];
+    struct mst_archive *a;
+    int64_t committed;
+    int fds[2];
+    pid_t pid;
+
+    snprintf(path, sizeof path, "%s", test_path());
+    ck_assert_int_eq(pipe(fds), 0);
+    if (test_fork(&pid)) {
+        int64_t server;
+        uint64_t i;
+
+        a = mst_archive_create(path, error);
+        server = a != NULL ? add_server(a, begin(a)) : 0;
+        for (i = 1; a != NULL; i++) {
+            if (add_request(a, server, i) != 0)
+                break;
+            if (i % 500 == 0 && (mst_archive_commit(a) != 0 || write(fds[1], &i, sizeof i) < 0))
+                break;
+        }
+        _exit(1);
+    }
+    for (committed = 0; committed < 2000 + 700 * _i;)
+        ck_assert_int_eq(read(fds[0], &committed, sizeof committed), sizeof committed);
+    kill(pid, SIGKILL);
+    test_wait(pid);
+    close(fds[0]);
+    close(fds[1]);
+
+    a = mst_archive_read(path, error);
+    ck_assert_msg(a != NULL, "%s", error);
+    close_archive(a);
+    ck_assert_int_ge(ask(path, "SELECT count(*) FROM server_requests"), committed);
+    ck_assert_int_eq(ask(path, "SELECT max(key) = count(*) FROM server_requests"), 1);
+    ck_assert_int_eq(ask(path, "SELECT complete = 0 AND outcome = 'unfinished' FROM runs"), 1);
+    ck_assert_int_eq(ask(path, "SELECT count(*) FROM pragma_integrity_check WHERE "
+                               "integrity_check = 'ok'"), 1);
+}
+END_TEST
+
+/* ---- what it refuses ----------------------------------------------------------------- */
+
+static void write_file(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "we");
+
+    ck_assert_ptr_nonnull(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+START_TEST(test_not_an_archive)
+{
+    char path[PATH_MAX], error[MST_ERROR_MAX];
+    sqlite3 *db;
+
+    snprintf(path, sizeof path, "%s", test_path());
+    write_file(path, "root:x:0:0:root:/root:/bin/bash\nsomething longer than a page header, to "
+                     "be sure of it: SQLite reads a hundred bytes before it decides\n");
+    refuse(path, "is not an archive of mpmstat");
+    ck_assert_ptr_null(mst_archive_read(path, error));
+
+    snprintf(path, sizeof path, "%s", test_path());
+    ck_assert_int_eq(sqlite3_open(path, &db), SQLITE_OK);
+    ck_assert_int_eq(sqlite3_exec(db, "CREATE TABLE t (x)", NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+    refuse(path, "is not an archive of mpmstat");
+    ck_assert_int_eq(ask(path, "SELECT count(*) FROM sqlite_master"), 1);   /* untouched */
+}
+END_TEST
+
+START_TEST(test_other_version)
+{
+    char path[PATH_MAX], error[MST_ERROR_MAX];
+    struct mst_archive *a;
+    sqlite3 *db;
+
+    snprintf(path, sizeof path, "%s", test_path());
+    a = create(path);
+    close_archive(a);
+    ck_assert_int_eq(sqlite3_open(path, &db), SQLITE_OK);
+    ck_assert_int_eq(sqlite3_exec(db, "PRAGMA user_version = 99", NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+    refuse(path, "version 99");
+    ck_assert_ptr_null(mst_archive_read(path, error));
+}
+END_TEST
+
+START_TEST(test_no_file)
+{
+    char path[PATH_MAX], error[MST_ERROR_MAX];
+
+    refuse("/nonexistent/a.sqlite", "No such file or directory");
+    refuse("/dev", "should be a file");
+    refuse("", "should be a file");
+    snprintf(path, sizeof path, "%s", test_path());
+    ck_assert_ptr_null(mst_archive_read(path, error));
+    ck_assert_ptr_nonnull(strstr(error, "No such file or directory"));
+    ck_assert_int_ne(access(path, F_OK), 0);   /* reading makes none */
+    write_file(path, "");
+    ck_assert_ptr_null(mst_archive_read(path, error));
+    ck_assert_ptr_nonnull(strstr(error, "there is no run in it"));
+    close_archive(create(path));               /* an empty file is a beginning */
+}
+END_TEST
+
+START_TEST(test_written_by_another)
+{
+    const char *path = test_path();
+    struct mst_archive *a = create(path);
+    int64_t server = add_server(a, begin(a));
+
+    ck_assert_int_eq(add_request(a, server, 1), 0);   /* its batch is open */
+    refuse(path, "another program is writing to it");
+    close_archive(a);
+}
+END_TEST
+
+/* ---- a full disk ------------------------------------------------------------------------ */
+
+/* In a mount namespace of its own, so that nobody else sees the little disk. */
+static bool mount_little_disk(const char *directory)
+{
+    return unshare(CLONE_NEWNS) == 0 &&
+           mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
+           mount("tmpfs", directory, "tmpfs", 0, "size=512k") == 0;
+}
+
+START_TEST(test_disk_full)
+{
+    char directory[PATH_MAX], path[PATH_MAX + 16], error[MST_ERROR_MAX];
+    struct mst_archive *a;
+    int64_t server;
+    uint64_t i;
+
+    snprintf(directory, sizeof directory, "%s", test_path());
+    ck_assert_int_eq(mkdir(directory, 0700), 0);
+    if (!mount_little_disk(directory))
+        return;   /* that takes root */
+    snprintf(path, sizeof path, "%s/a.sqlite", directory);
+    a = create(path);
+    server = add_server(a, begin(a));
+    ck_assert_int_eq(mst_archive_commit(a), 0);
+    for (i = 1; i < 100000; i++)
+        if (add_request(a, server, i) != 0 || (i % 500 == 0 && mst_archive_commit(a) != 0))
+            break;
+    ck_assert_uint_lt(i, 100000);
+    ck_assert_msg(strstr(mst_archive_error(a), "the disk is full") != NULL, "says \"%s\"",
+                  mst_archive_error(a));
+    ck_assert_int_eq(add_request(a, server, i), -1);   /* the first error stays */
+    ck_assert_int_eq(mst_archive_close(a, error), -1);
+    ck_assert_ptr_nonnull(strstr(error, "the disk is full"));
+
+    a = mst_archive_read(path, error);
+    ck_assert_msg(a != NULL, "%s", error);
+    close_archive(a);
+    ck_assert_int_eq(ask(path, "SELECT complete FROM runs"), 0);
+    ck_assert_int_gt(ask(path, "SELECT count(*) FROM server_requests"), 0);
+    ck_assert_int_eq(umount(directory), 0);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("archive");
+    TCase *keeps = tcase_create("keeps"), *killed = tcase_create("killed");
+    TCase *refuses = tcase_create("refuses"), *full = tcase_create("disk full");
+
+    tcase_add_test(keeps, test_rows);
+    tcase_add_test(keeps, test_unknown_is_null);
+    tcase_add_test(keeps, test_second_run);
+    tcase_add_test(keeps, test_batches);
+    tcase_add_loop_test(killed, test_killed, 0, 5);
+    tcase_set_timeout(killed, 30);
+    tcase_add_test(refuses, test_not_an_archive);
+    tcase_add_test(refuses, test_other_version);
+    tcase_add_test(refuses, test_no_file);
+    tcase_add_test(refuses, test_written_by_another);
+    tcase_set_timeout(refuses, 30);
+    tcase_add_test(full, test_disk_full);
+    suite_add_tcase(suite, keeps);
+    suite_add_tcase(suite, killed);
+    suite_add_tcase(suite, refuses);
+    suite_add_tcase(suite, full);
+    return test_run(suite);
+}

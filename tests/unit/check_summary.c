@@ -1,0 +1,607 @@
+/* check_summary.c - what runs come to: numbers, checks, verdicts, text and JSON.
+ *
+ * Each test writes a run into an archive, as a recording would, changes in it
+ * what the test is about, and looks at the summary.
+ */
+#include <jansson.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/summary.h"
+#include "archive/archive.h"
+#include "clock.h"
+#include "harness.h"
+#include "report/report.h"
+
+#define START  (UINT64_C(1700000000) * MST_NS_PER_S)
+#define SECOND MST_NS_PER_S
+#define MS     MST_NS_PER_MS
+
+/* A load of `requests` requests, one every 10 ms, on ten workers of which one is
+ * busy: what a quiet run looks like. */
+struct run {
+    unsigned requests;          /* on the server */
+    unsigned counted;           /* by ab */
+    uint64_t queue_ns, handle_ns;
+    uint64_t limit, busy;
+    uint64_t duration_ns;
+    uint64_t tool_cpu_ns, machine_busy_ns;
+    const char *outcome;
+    struct mst_archive_server_end server_end;
+};
+
+static struct run quiet_run(void)
+{
+    return (struct run){
+        .requests = 400, .counted = 400, .handle_ns = 8 * MS, .limit = 10, .busy = 1,
+        .duration_ns = 4 * SECOND, .tool_cpu_ns = SECOND / 10, .machine_busy_ns = SECOND,
+        .outcome = "complete", .server_end = { .cpu_ns = SECOND / 2 },
+    };
+}
+
+struct made {
+    struct mst_archive *archive;
+    struct mst_summary  s;
+    int64_t run_id, server_id;
+};
+
+static struct mst_sample sample_at(const struct run *r, uint64_t time_ns, unsigned requests)
+{
+    struct mst_sample sample = {
+        .wall_ns = time_ns, .workers_limit = r->limit, .workers_busy = r->busy,
+        .requests = 1000 + requests,
+    };
+
+    sample.state_ns[MST_STATE_HANDLING] = requests * r->handle_ns;
+    return sample;
+}
+
+static void add_samples(struct made *m, const struct run *r)
+{
+    struct mst_sample sample = sample_at(r, START - MS, 0);
+    unsigned i;
+
+    ck_assert_int_eq(mst_archive_add_sample(m->archive, m->server_id, "before", &sample), 0);
+    for (i = 1; i < 40; i++) {
+        sample = sample_at(r, START + i * (r->duration_ns / 40), r->requests * i / 40);
+        ck_assert_int_eq(mst_archive_add_sample(m->archive, m->server_id, "during", &sample), 0);
+    }
+    sample = sample_at(r, START + r->duration_ns, r->requests);
+    ck_assert_int_eq(mst_archive_add_sample(m->archive, m->server_id, "end", &sample), 0);
+    sample.wall_ns += 100 * MS;
+    ck_assert_int_eq(mst_archive_add_sample(m->archive, m->server_id, "after", &sample), 0);
+}
+
+static void add_request(struct made *m, uint64_t key, uint64_t start_ns, uint64_t queue_ns,
+                        uint64_t handle_ns, const char *label, bool ghost)
+{
+    struct mst_request request = { .id = key, .queue_ns = queue_ns, .handle_ns = handle_ns,
+                                   .held_ns = handle_ns, .label_status = 200 };
+
+    ck_assert_int_eq(mst_archive_add_request(m->archive, m->server_id, &request, label, start_ns,
+                                             key, ghost), 0);
+}
+
+static void add_requests(struct made *m, const struct run *r)
+{
+    unsigned i;
+
+    for (i = 0; i < r->requests; i++)
+        add_request(m, i + 1, START + i * (r->duration_ns / (r->requests + 1)), r->queue_ns,
+                    r->handle_ns, "site", false);
+}
+
+static void add_client(struct made *m, const struct run *r)
+{
+    struct mst_plan plan = { .requested = r->counted };
+    struct mst_client_result result;
+
+    mst_client_result_init(&result);
+    result.requests = r->counted;
+    result.failed = result.failed_length = result.unfinished = 0;
+    result.concurrency = 20;
+    result.mean_ns = 9 * MS;
+    result.p99_ns = 20 * MS;
+    ck_assert_int_eq(mst_archive_add_client_result(m->archive, m->run_id, &result, &plan,
+                                                   &mst_loadtool_ab), 0);
+}
+
+/* The run in an archive of its own. `sql` (NULL: none) then changes it. */
+static void make(struct made *m, const struct run *r, const char *sql)
+{
+    static char ab[] = "ab", url[] = "http://127.0.0.1/";
+    static char *const command[] = { ab, url, NULL };
+    const struct mst_archive_run run = { .argv = command, .tool = "ab", .started_ns = START,
+                                         .tool_threads = 1 };
+    const struct mst_source_identity identity = { .producer = MST_PRODUCER_APACHE, .pid = 7,
+                                                  .server = "Apache/2.4", .mpm = "event" };
+    struct mst_archive_run_end end = {
+        .outcome = r->outcome, .complete = strcmp(r->outcome, "complete") == 0,
+        .started_ns = START, .ended_ns = START + r->duration_ns, .duration_ns = r->duration_ns,
+        .exit_signal = MST_UNKNOWN, .tool_cpu_ns = r->tool_cpu_ns,
+    };
+    char error[MST_ERROR_MAX] = "";
+
+    m->archive = mst_archive_create(test_path(), error);
+    ck_assert_msg(m->archive != NULL, "%s", error);
+    ck_assert_int_eq(mst_archive_begin_run(m->archive, &run, &m->run_id), 0);
+    ck_assert_int_eq(mst_archive_add_server(m->archive, m->run_id, "x.board", true, &identity,
+                                            &m->server_id), 0);
+    add_samples(m, r);
+    add_requests(m, r);
+    add_client(m, r);
+    mst_archive_add_machine(m->archive, m->run_id, START, "before", 0, 0);
+    mst_archive_add_machine(m->archive, m->run_id, START, "end", r->machine_busy_ns,
+                            2 * r->duration_ns);
+    mst_archive_add_environment(m->archive, m->run_id, "cpus", "2");
+    mst_archive_end_server(m->archive, m->server_id, &r->server_end);
+    ck_assert_int_eq(mst_archive_end_run(m->archive, m->run_id, &end), 0);
+    if (sql != NULL)
+        ck_assert_msg(sqlite3_exec(mst_archive_db(m->archive), sql, NULL, NULL, NULL) == SQLITE_OK,
+                      "%s: %s", sql, sqlite3_errmsg(mst_archive_db(m->archive)));
+    ck_assert_msg(mst_summary_make(&m->s, m->archive, m->run_id, error) == 0, "%s", error);
+}
+
+static void unmake(struct made *m)
+{
+    char error[MST_ERROR_MAX];
+
+    mst_summary_free(&m->s);
+    mst_archive_close(m->archive, error);
+}
+
+static void expect_check(const struct made *m, enum mst_check_id id, enum mst_answer ok,
+                         const char *text)
+{
+    const struct mst_check *check = &m->s.checks[id];
+
+    ck_assert_msg(check->ok == ok && strstr(check->text, text) != NULL, "%s: %d, \"%s\"",
+                  check->name, (int)check->ok, check->text);
+}
+
+static void expect_verdict(const struct made *m, const char *begins)
+{
+    ck_assert_msg(strncmp(m->s.verdict, begins, strlen(begins)) == 0, "\"%s\"", m->s.verdict);
+}
+
+/* ---- numbers -------------------------------------------------------------------------- */
+
+START_TEST(test_numbers)
+{
+    struct run r = quiet_run();
+    const struct mst_summary_server *server;
+    struct made m;
+
+    r.queue_ns = 2 * MS;
+    make(&m, &r, "UPDATE server_requests SET handle_ns = 98000000 WHERE key > 396");
+    server = &m.s.servers[0];
+    ck_assert_uint_eq(m.s.server_count, 1);
+    ck_assert_uint_eq(server->requests, 400);
+    ck_assert_uint_eq(server->phases[MST_PHASE_QUEUE].mean_ns, 2 * MS);
+    ck_assert_uint_eq(server->phases[MST_PHASE_TOTAL].p50_ns, 10 * MS);
+    ck_assert_uint_eq(server->phases[MST_PHASE_TOTAL].p99_ns, 10 * MS);
+    ck_assert_uint_eq(server->phases[MST_PHASE_TOTAL].max_ns, 100 * MS);
+    ck_assert_uint_eq(server->phases[MST_PHASE_TOTAL].sum_ns, 396 * 10 * MS + 4 * 100 * MS);
+    ck_assert_uint_eq(server->mean_busy_milli, 800);   /* 400 * 8 ms in 4 s */
+    ck_assert_uint_eq(server->max_busy, 1);
+    ck_assert_uint_eq(server->counted, 400);
+    ck_assert_uint_eq(m.s.machine_busy_milli, 125);
+    ck_assert_uint_eq(m.s.cpus, 2);
+    ck_assert(m.s.complete);
+    ck_assert_str_eq(m.s.command_line, "ab http://127.0.0.1/");
+    unmake(&m);
+}
+END_TEST
+
+/* Rows make the client's quantiles where there is one for each request, and
+ * only then. */
+START_TEST(test_client_rows)
+{
+    struct run r = quiet_run();
+    struct made m;
+    char sql[512];
+
+    snprintf(sql, sizeof sql, "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n "
+             "WHERE i < %d) INSERT INTO client_requests SELECT 1, %llu, i * 1000000, 0, 0, NULL "
+             "FROM n", _i == 0 ? 400 : 399, (unsigned long long)START);
+    make(&m, &r, sql);
+    ck_assert_uint_eq(m.s.client.times.count, _i == 0 ? 400 : 0);
+    ck_assert_uint_eq(m.s.client.times.p50_ns, _i == 0 ? 200 * MS : MST_UNKNOWN);
+    ck_assert_uint_eq(m.s.client.times.mean_ns, _i == 0 ? 200500000 : 9 * MS);
+    ck_assert_uint_eq(m.s.client.times.p99_ns, _i == 0 ? 396 * MS : 20 * MS);
+    unmake(&m);
+}
+END_TEST
+
+/* ---- checks ------------------------------------------------------------------------------ */
+
+START_TEST(test_all_well)
+{
+    struct run r = quiet_run();
+    struct made m;
+
+    make(&m, &r, NULL);
+    expect_check(&m, MST_CHECK_COUNTS, MST_ANSWER_YES, "400 requests on both sides");
+    expect_check(&m, MST_CHECK_JOURNAL_COMPLETE, MST_ANSWER_YES, "no record was lost");
+    expect_check(&m, MST_CHECK_LITTLES_LAW, MST_ANSWER_YES, "0.80 workers, 0.80 were at work");
+    expect_check(&m, MST_CHECK_GENERATOR, MST_ANSWER_YES, "2.5 %");
+    expect_check(&m, MST_CHECK_ACCEPT_QUEUE, MST_ANSWER_UNKNOWN, "");
+    expect_verdict(&m, "Nothing ran out: at most 1 of 10 workers were busy and the CPUs to 12.5 %; "
+                       "100.0 % of a request's time is handle");
+    unmake(&m);
+}
+END_TEST
+
+static const struct {
+    unsigned    requests, counted;
+    const char *sql;
+    enum mst_answer ok;
+    const char *text;
+} counts[] = {
+    { 401, 400, NULL, MST_ANSWER_NO, "the server completed 401 requests, 1 more than ab counted" },
+    { 399, 400, NULL, MST_ANSWER_NO, "1 of ab's 400 requests were not recorded here" },
+    { 399, 400, "UPDATE client_results SET failed = 3", MST_ANSWER_NO, "ab itself calls 3 failed" },
+    { 399, 400, "UPDATE client_results SET failed = 3, failed_length = 3", MST_ANSWER_NO,
+      "were not recorded here" },
+    { 0, 400, NULL, MST_ANSWER_NO, "does its URL lead to this server" },
+    { 0, 0, NULL, MST_ANSWER_UNKNOWN, "neither side" },
+    { 400, 400, "DELETE FROM client_results", MST_ANSWER_UNKNOWN, "is not known" },
+    { 400, 400, "UPDATE runs SET tool = NULL", MST_ANSWER_UNKNOWN, "no load tool was run" },
+    { 400, 400, "DELETE FROM servers", MST_ANSWER_UNKNOWN, "no server was recorded" },
+    /* Others' requests do not count: those of the status page, and from before. */
+    { 403, 400, "UPDATE server_requests SET label = 'mpm-status' WHERE key > 400", MST_ANSWER_YES,
+      "400 requests on both sides" },
+    { 402, 400, "UPDATE server_requests SET ghost = 1 WHERE key > 400", MST_ANSWER_YES,
+      "; 2 that began before the load are left out" },
+    /* In flight when ab ended: only where ab says that it does so. */
+    { 402, 400, "UPDATE server_requests SET aborted = 1 WHERE key > 400", MST_ANSWER_NO,
+      "2 more than ab counted" },
+    { 402, 400, "UPDATE server_requests SET aborted = 1 WHERE key > 400; "
+                "UPDATE client_results SET abandons = 1", MST_ANSWER_YES,
+      "400 requests on both sides, and 2 more on the server's" },
+    { 402, 400, "UPDATE server_requests SET start_ns = start_ns + 100000000 WHERE key > 400; "
+                "UPDATE runs SET complete = 0, outcome = 'interrupted'", MST_ANSWER_YES,
+      "in flight when ab ended" },
+    { 402, 400, "UPDATE client_results SET abandons = 1", MST_ANSWER_NO, "2 more than ab counted" },
+    { 400, 400, "UPDATE samples SET unfinished = 3 WHERE moment = 'after'", MST_ANSWER_YES,
+      "; 3 died with their worker process" },
+};
+
+START_TEST(test_counts)
+{
+    struct run r = quiet_run();
+    struct made m;
+
+    r.requests = counts[_i].requests;
+    r.counted = counts[_i].counted;
+    make(&m, &r, counts[_i].sql);
+    expect_check(&m, MST_CHECK_COUNTS, counts[_i].ok, counts[_i].text);
+    unmake(&m);
+}
+END_TEST
+
+/* Lost records: the counters still know how many requests there were. */
+START_TEST(test_lost)
+{
+    struct run r = quiet_run();
+    struct made m;
+
+    r.server_end.lost = 25;
+    make(&m, &r, "DELETE FROM server_requests WHERE key <= 25");
+    expect_check(&m, MST_CHECK_JOURNAL_COMPLETE, MST_ANSWER_NO, "25 records were lost, 375 are");
+    expect_check(&m, MST_CHECK_COUNTS, MST_ANSWER_YES, "400 requests on both sides");
+    expect_check(&m, MST_CHECK_LITTLES_LAW, MST_ANSWER_UNKNOWN, "missing");
+    unmake(&m);
+}
+END_TEST
+
+START_TEST(test_lost_unknown)
+{
+    struct run r = quiet_run();
+    struct made m;
+
+    r.server_end.lost = MST_UNKNOWN;
+    make(&m, &r, NULL);
+    expect_check(&m, MST_CHECK_JOURNAL_COMPLETE, MST_ANSWER_UNKNOWN, "not known");
+    unmake(&m);
+}
+END_TEST
+
+START_TEST(test_littles_law_fails)
+{
+    struct run r = quiet_run();
+    struct made m;
+
+    make(&m, &r, "UPDATE server_requests SET held_ns = held_ns * 9 / 10");
+    expect_check(&m, MST_CHECK_LITTLES_LAW, MST_ANSWER_NO, "10.0 % apart");
+    unmake(&m);
+    r.duration_ns = SECOND / 2;
+    make(&m, &r, NULL);
+    expect_check(&m, MST_CHECK_LITTLES_LAW, MST_ANSWER_UNKNOWN, "too short a run");
+    unmake(&m);
+}
+END_TEST
+
+/* ---- verdicts ------------------------------------------------------------------------------ */
+
+START_TEST(test_workers_ran_out)
+{
+    struct run r = quiet_run();
+    struct made m;
+
+    r.busy = r.limit;
+    r.queue_ns = 24 * MS;
+    make(&m, &r, NULL);
+    expect_verdict(&m, "Apache's workers ran out: all 10 were busy (0.80 in the mean), and a "
+                       "request waited 24.0 ms for one, 75.0 % of its time.");
+    unmake(&m);
+    r.machine_busy_ns = 2 * r.duration_ns;   /* and the CPUs too */
+    make(&m, &r, NULL);
+    expect_verdict(&m, "The CPUs were the limit (100.0 % busy): all 10 workers were busy too");
+    unmake(&m);
+}
+END_TEST
+
+/* Requests wait and there are workers left. */
+START_TEST(test_waits_below_the_limit)
+{
+    struct run r = quiet_run();
+    struct made m;
+
+    r.queue_ns = 24 * MS;
+    make(&m, &r, NULL);
+    expect_verdict(&m, "Requests waited for workers (75.0 % of their time) although at most 1 of "
+                       "10 were busy: cannot tell why.");
+    unmake(&m);
+    make(&m, &r, "UPDATE samples SET forks = 5; UPDATE samples SET forks = 9 WHERE moment = "
+                 "'after'");
+    expect_verdict(&m, "Requests waited for workers (75.0 % of their time) although at most 1 of "
+                       "10 were busy: Apache started its processes too slowly");
+    unmake(&m);
+}
+END_TEST
+
+/* A few milliseconds are the clock's own resolution, whatever share they are. */
+START_TEST(test_waits_too_little)
+{
+    struct run r = quiet_run();
+    struct made m;
+
+    r.queue_ns = 4 * MS;
+    r.handle_ns = MS;
+    make(&m, &r, NULL);
+    expect_verdict(&m, "Nothing ran out");
+    unmake(&m);
+}
+END_TEST
+
+START_TEST(test_cpu)
+{
+    struct run r = quiet_run();
+    struct made m;
+
+    r.machine_busy_ns = 2 * r.duration_ns;
+    make(&m, &r, "INSERT INTO programs VALUES (1, 'php-fpm8.2', 7000000000)");
+    expect_verdict(&m, "The CPUs were the limit: 100.0 % busy, most with php-fpm8.2, while at most "
+                       "1 of 10 workers were.");
+    unmake(&m);
+    make(&m, &r, "INSERT INTO programs VALUES (1, 'cc1', 7000000000)");
+    expect_verdict(&m, "Cannot tell: the CPUs were 100.0 % busy, but mostly with other programs");
+    unmake(&m);
+}
+END_TEST
+
+START_TEST(test_generator)
+{
+    struct run r = quiet_run();
+    struct made m;
+
+    r.tool_cpu_ns = r.duration_ns * 95 / 100;
+    r.machine_busy_ns = 2 * r.duration_ns;
+    make(&m, &r, NULL);
+    expect_check(&m, MST_CHECK_GENERATOR, MST_ANSWER_NO, "ab itself was at its limit: 95.0 %");
+    expect_verdict(&m, "ab was the limit, not the server");
+    unmake(&m);
+    make(&m, &r, "UPDATE runs SET tool_threads = NULL");
+    expect_check(&m, MST_CHECK_GENERATOR, MST_ANSWER_UNKNOWN, "is not known");
+    unmake(&m);
+}
+END_TEST
+
+static const struct { const char *sql, *verdict; } obstacles[] = {
+    { "UPDATE runs SET complete = 0, outcome = 'unfinished'",
+      "Cannot tell: the recording did not come to its end." },
+    { "UPDATE runs SET complete = 0, outcome = 'interrupted'",
+      "Cannot tell: the run was interrupted." },
+    { "UPDATE runs SET complete = 0, outcome = 'failed'", "Cannot tell: the load tool failed." },
+    { "UPDATE runs SET complete = 0, outcome = 'timeout'",
+      "Cannot tell: the load tool did not end in time." },
+    { "DELETE FROM server_requests", "Cannot tell: no request of the load was recorded." },
+    { "UPDATE runs SET duration_ns = 400000000", "Cannot tell: the run was too short." },
+    { "DELETE FROM samples WHERE moment = 'during'", "Cannot tell: the run was too short." },
+    { "UPDATE servers SET restarts = 1", "Cannot tell: the server was started anew" },
+    { "UPDATE samples SET workers_limit = NULL", "Cannot tell: how busy the workers were" },
+    { "UPDATE samples SET handling_ns = NULL", "Cannot tell: how busy the workers were" },
+    { "DELETE FROM machine_samples", "Cannot tell: the workers did not run out" },
+    { "DELETE FROM servers", "Cannot tell: no request of the load was recorded." },
+};
+
+START_TEST(test_cannot_tell)
+{
+    struct run r = quiet_run();
+    struct made m;
+
+    make(&m, &r, obstacles[_i].sql);
+    expect_verdict(&m, obstacles[_i].verdict);
+    unmake(&m);
+}
+END_TEST
+
+/* ---- text and JSON ---------------------------------------------------------------------------- */
+
+static int append(void *text, const void *bytes, size_t n)
+{
+    size_t used = strlen(text);
+
+    ck_assert_uint_lt(used + n, 1 << 16);
+    memcpy((char *)text + used, bytes, n);
+    ((char *)text)[used + n] = '\0';
+    return 0;
+}
+
+static json_t *as_json(const struct mst_summary *s)
+{
+    static char text[1 << 16];
+    struct mst_sink sink;
+    json_error_t error;
+    json_t *root;
+
+    text[0] = '\0';
+    mst_sink_init(&sink, append, text);
+    mst_report_json(&sink, s);
+    ck_assert_int_eq(mst_sink_flush(&sink), 0);
+    root = json_loads(text, JSON_REJECT_DUPLICATES, &error);
+    ck_assert_msg(root != NULL, "%s: %s", error.text, text);
+    return root;
+}
+
+/* What is not known is absent as null, and whatever stands in the archive is JSON
+ * and lines of at most a hundred columns. */
+static void check_output(const struct mst_summary *s)
+{
+    static char text[1 << 16];
+    struct mst_sink sink;
+    char *line, *save = NULL;
+
+    json_decref(as_json(s));
+    text[0] = '\0';
+    mst_sink_init(&sink, append, text);
+    mst_report_text(&sink, s, "runs.sqlite");
+    ck_assert_int_eq(mst_sink_flush(&sink), 0);
+    for (line = strtok_r(text, "\n", &save); line != NULL; line = strtok_r(NULL, "\n", &save))
+        ck_assert_msg(strlen(line) <= 100 && line[strcspn(line, "\t\r\033")] == '\0', "%s", line);
+}
+
+START_TEST(test_promised_names)
+{
+    struct run r = quiet_run();
+    json_t *root, *run, *client, *server, *checks;
+    long long id;
+    int complete, i;
+    struct made m;
+
+    make(&m, &r, NULL);
+    root = as_json(&m.s);
+    ck_assert_int_eq(json_unpack(root, "{s:o, s:o, s:[o], s:o, s:s}", "run", &run, "client",
+                                 &client, "servers", &server, "checks", &checks, "verdict",
+                                 &(const char *){ NULL }), 0);
+    ck_assert_int_eq(json_unpack(run, "{s:I, s:n, s:[s,s], s:s, s:f, s:b}", "id", &id, "name",
+                                 "command", &(char *){ NULL }, &(char *){ NULL }, "started",
+                                 &(char *){ NULL }, "duration_seconds", &(double){ 0 },
+                                 "complete", &complete), 0);
+    ck_assert_int_eq(id, 1);
+    ck_assert_int_eq(complete, 1);
+    ck_assert_int_eq(json_unpack(client, "{s:s, s:I, s:I, s:I, s:o, s:f, s:n, s:n, s:f, s:n}",
+                                 "tool", &(char *){ NULL }, "requests", &(long long){ 0 },
+                                 "failed", &(long long){ 0 }, "unfinished", &(long long){ 0 },
+                                 "requests_per_second", &(json_t *){ NULL }, "mean_seconds",
+                                 &(double){ 0 }, "p50_seconds", "p90_seconds", "p99_seconds",
+                                 &(double){ 0 }, "max_seconds"), 0);
+    ck_assert_int_eq(json_unpack(server, "{s:s, s:I, s:f, s:{s:{s:I, s:f, s:f, s:f, s:f, s:f}},"
+                                 "s:{s:I, s:f, s:I}, s:I, s:I, s:{s:n}, s:f}",
+                                 "producer", &(char *){ NULL }, "requests", &(long long){ 0 },
+                                 "mean_seconds", &(double){ 0 }, "phases", "held", "count",
+                                 &(long long){ 0 }, "sum_seconds", &(double){ 0 }, "p50_seconds",
+                                 &(double){ 0 }, "p90_seconds", &(double){ 0 }, "p99_seconds",
+                                 &(double){ 0 }, "max_seconds", &(double){ 0 },
+                                 "workers", "limit", &(long long){ 0 }, "mean_busy",
+                                 &(double){ 0 }, "max_busy", &(long long){ 0 }, "forks",
+                                 &(long long){ 0 }, "exits", &(long long){ 0 }, "memory_bytes",
+                                 "peak_pss", "cpu_seconds", &(double){ 0 }), 0);
+    ck_assert_uint_eq(json_object_size(json_object_get(server, "phases")), MST_PHASE_COUNT);
+    ck_assert_uint_eq(json_array_size(checks), MST_CHECK_COUNT);
+    for (i = 0; i < MST_CHECK_COUNT; i++)
+        ck_assert_str_eq(json_string_value(json_object_get(json_array_get(checks, (size_t)i),
+                                                           "name")), m.s.checks[i].name);
+    json_decref(root);
+    check_output(&m.s);
+    unmake(&m);
+}
+END_TEST
+
+/* An archive may be a stranger's. */
+static const char *const strange[] = {
+    "UPDATE runs SET command = 'no json', command_line = char(27) || '[2J', name = char(10)",
+    "UPDATE runs SET duration_ns = 0, ended_ns = 0, started_ns = -5",
+    "UPDATE runs SET command_line = hex(zeroblob(400))",
+    "UPDATE server_requests SET queue_ns = 9223372036854775807, handle_ns = -1",
+    "UPDATE server_requests SET held_ns = 9223372036854775807, label = x'ff0a1b'",
+    "UPDATE samples SET handling_ns = 9223372036854775807 WHERE moment = 'end'",
+    "UPDATE samples SET time_ns = 0",
+    "UPDATE client_results SET requests = 9223372036854775807, failed = 1, mean_ns = 'x'",
+    "UPDATE machine_samples SET total_ns = 0",
+    "DELETE FROM samples; DELETE FROM server_requests; DELETE FROM client_results",
+    "UPDATE servers SET producer = 'php', mpm = hex(zeroblob(200)), unknown = hex(zeroblob(900))",
+    "INSERT INTO notes SELECT 1, 1, hex(zeroblob(2000))",
+    "INSERT INTO programs SELECT 1, hex(zeroblob(20 + value)), 5 FROM json_each('[1,2,3,4,5,6]')",
+    "UPDATE environment SET value = '-3'",
+};
+
+START_TEST(test_strange)
+{
+    struct run r = quiet_run();
+    struct made m;
+
+    make(&m, &r, strange[_i]);
+    check_output(&m.s);
+    unmake(&m);
+}
+END_TEST
+
+START_TEST(test_no_such_run)
+{
+    struct run r = quiet_run();
+    char error[MST_ERROR_MAX];
+    struct mst_summary s;
+    int64_t *ids;
+    size_t count;
+    struct made m;
+
+    make(&m, &r, NULL);
+    ck_assert_int_eq(mst_summary_make(&s, m.archive, 77, error), -1);
+    ck_assert_ptr_nonnull(strstr(error, "there is no run 77 in the archive"));
+    mst_summary_free(&s);
+    ck_assert_int_eq(mst_summary_runs(m.archive, &ids, &count, error), 0);
+    ck_assert_uint_eq(count, 1);
+    ck_assert_int_eq(ids[0], 1);
+    free(ids);
+    unmake(&m);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("summary");
+    TCase *tests = tcase_create("summary");
+
+    tcase_add_test(tests, test_numbers);
+    tcase_add_loop_test(tests, test_client_rows, 0, 2);
+    tcase_add_test(tests, test_all_well);
+    tcase_add_loop_test(tests, test_counts, 0, (int)(sizeof counts / sizeof *counts));
+    tcase_add_test(tests, test_lost);
+    tcase_add_test(tests, test_lost_unknown);
+    tcase_add_test(tests, test_littles_law_fails);
+    tcase_add_test(tests, test_workers_ran_out);
+    tcase_add_test(tests, test_waits_below_the_limit);
+    tcase_add_test(tests, test_waits_too_little);
+    tcase_add_test(tests, test_cpu);
+    tcase_add_test(tests, test_generator);
+    tcase_add_loop_test(tests, test_cannot_tell, 0, (int)(sizeof obstacles / sizeof *obstacles));
+    tcase_add_test(tests, test_promised_names);
+    tcase_add_loop_test(tests, test_strange, 0, (int)(sizeof strange / sizeof *strange));
+    tcase_add_test(tests, test_no_such_run);
+    suite_add_tcase(suite, tests);
+    return test_run(suite);
+}
