@@ -6,6 +6,7 @@
 
 #include "clock.h"
 #include "harness.h"
+#include "host.h"
 #include "worker.h"
 
 static struct mst_board board;

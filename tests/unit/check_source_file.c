@@ -9,6 +9,7 @@
 
 #include "clock.h"
 #include "harness.h"
+#include "host.h"
 #include "journal.h"
 #include "source.h"
 #include "worker.h"
