@@ -73,6 +73,7 @@ struct mst_recording {
     uint32_t           *in_flight;    /* its requests in flight, by label */
     uint32_t            threads;      /* ThreadLimit */
     uint64_t            pid;          /* of this child: getpid() is a system call */
+    bool                listener_thread; /* one accepts for all workers of a process */
     uint64_t            idle_enough_ns; /* a worker idle for so long cannot have kept anyone waiting */
 };
 extern struct mst_recording mst_recording;

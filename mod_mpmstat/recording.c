@@ -163,6 +163,8 @@ static int open_recording(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp
     apr_pool_cleanup_register(pconf, &kept->board, note_stop, apr_pool_cleanup_null);
     intern_labels(&kept->board, s);
     mst_recording.board = &kept->board;
+    mst_recording.listener_thread = mpm_number(AP_MPMQ_IS_THREADED, AP_MPMQ_NOT_SUPPORTED)
+                                    != AP_MPMQ_NOT_SUPPORTED;
     mst_recording.threads = kept->board.threads;
     mst_recording.idle_enough_ns = 2 * MST_NS_PER_S / kept->board.header->kernel_hz;
     return OK;

@@ -102,21 +102,30 @@ static struct connection *connection_of(const conn_rec *c)
 
 /* How long the newest data has been in the kernel: a jiffy's resolution. 0 where
  * the worker had been idle, for then nobody waited, and where nobody knows. Never
- * from before the end of the connection's last request. */
+ * from before the end of the connection's last request.
+ *
+ * That nobody waits while a worker is idle holds where workers accept by
+ * themselves (prefork). A listener thread may be late, by some 10 ms when event's
+ * listeners wake up: a new connection is asked there in any case, and what is
+ * less than two jiffies is then the clock's grain, not a wait. */
 static uint64_t wait_for_worker(const struct connection *conn, apr_socket_t *csd,
                                 uint64_t idle_since, uint64_t now)
 {
+    bool was_idle = now > idle_since && now - idle_since >= mst_recording.idle_enough_ns;
+    bool is_new = conn->requests == 0;
     apr_os_sock_t fd;
     struct tcp_info info;
     socklen_t size = sizeof info;
     uint64_t wait;
 
-    if (now - idle_since >= mst_recording.idle_enough_ns && now > idle_since)
+    if (was_idle && !(is_new && mst_recording.listener_thread))
         return 0;
     if (!csd || apr_os_sock_get(&fd, csd) != APR_SUCCESS
         || getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) != 0)
         return 0;
     wait = info.tcpi_last_data_recv * MST_NS_PER_MS;
+    if (was_idle && wait < mst_recording.idle_enough_ns)
+        return 0;
     return wait < now - conn->ended_ns ? wait : now - conn->ended_ns;
 }
 
