@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "board/busy.h"
 #include "board/clock.h"
 #include "board/journal.h"
 
@@ -84,6 +85,8 @@ static void note_exit(struct mst_board *b, pid_t pid, ap_generation_t generation
             e.mpm_slot = end.mpm_slot;   /* worker: the slot was given away meanwhile */
     }
     e.reason = exit_reason(known, end.clean, pid);
+    if (e.reason != MST_REASON_CLEAN)
+        mst_busy_mend(b, now);
     mst_journal_lifecycle(b, &e);
 }
 

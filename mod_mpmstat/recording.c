@@ -14,6 +14,7 @@
 #include <http_core.h>
 #include <unistd.h>
 
+#include "board/busy.h"
 #include "board/clock.h"
 
 APLOG_USE_MODULE(mpmstat);
@@ -110,6 +111,7 @@ static void keep_board(struct mst_retained *kept, server_rec *s)
     kept->board.header->stopped_ns = 0;   /* set when the old configuration was let go */
     kept->board.header->generation = mpm_generation();
     kept->board.header->workers_limit = workers_limit();
+    mst_busy_relimit(&kept->board, mst_now_ns());
     mst_lifecycle_generation(&kept->board, kept->board.header->generation);
     if (memcmp(&wanted, &kept->layout, sizeof wanted) != 0
         || (mst_config.board && strcmp(mst_config.board, kept->board.path) != 0))

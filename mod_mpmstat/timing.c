@@ -30,6 +30,7 @@
 #include <scoreboard.h>
 #include <util_filter.h>
 
+#include "board/busy.h"
 #include "board/clock.h"
 #include "board/journal.h"
 #include "board/worker.h"
@@ -141,6 +142,7 @@ static void occupy(struct connection *conn, const conn_rec *c, apr_socket_t *csd
         if (state == MST_STATE_READING)
             conn->queue_ns = wait_for_worker(conn, csd, conn->state_since_ns, now);
         enter(conn, state, now);
+        mst_busy_begin(mst_recording.board, mst_recording.self, now);
     }
     if (state == MST_STATE_READING)
         conn->picked_up_ns = now;
@@ -151,7 +153,10 @@ static void leave(struct connection *conn, uint64_t now)
 {
     if (!conn->occupied_since_ns)
         return;
-    enter(conn, MST_STATE_IDLE, now);
+    if (conn->worker) {
+        enter(conn, MST_STATE_IDLE, now);
+        mst_busy_end(mst_recording.board, mst_recording.self, now);
+    }
     conn->worker = NULL;
     conn->occupied_ns += now - conn->occupied_since_ns;
     conn->occupied_since_ns = 0;
@@ -243,11 +248,23 @@ static void suspend_connection(conn_rec *c, request_rec *r)
     leave(conn, conn->suspended_ns);
 }
 
+/* Whether the server closes a connection that it had just promised to keep: a
+ * restart came between the response and the wait for the next request. */
+static bool promise_broken(const struct connection *conn)
+{
+    return conn->worker && conn->worker->state == MST_STATE_KEEPALIVE && !conn->current;
+}
+
 static int pre_close_connection(conn_rec *c)
 {
     struct connection *conn = connection_of(c);
 
-    if (conn && conn->worker)
+    if (!conn)
+        return DECLINED;
+    if (promise_broken(conn))
+        mst_count(&mst_recording.board->totals->shed, 1);
+    conn->current = NULL;   /* one that never came is gone already, with its pool */
+    if (conn->worker)
         enter(conn, MST_STATE_CLOSING, mst_now_ns());
     return DECLINED;
 }

@@ -115,7 +115,6 @@ static void fill(struct mst_board *b, const struct mst_layout *layout,
     fill_header(b->header, layout, identity, b->bytes);
     locate(b);
     fill_fields(section(b, MST_SECTION_FIELDS));
-    b->totals->no_idle_ns = MST_UNKNOWN;   /* until somebody measures it */
     workers = (uint64_t)b->process_count * b->threads;
     for (i = 0; i < workers; i++)
         b->workers[i].state = MST_WORKER_FREE;

@@ -26,7 +26,7 @@
 #define END_OF(type, member) (offsetof(type, member) + sizeof(((type *)0)->member))
 
 /* As much of a header as this format's first writer had. */
-#define HEADER_MIN  END_OF(struct mst_header, serial)
+#define HEADER_MIN  END_OF(struct mst_header, limit_event_ns)
 
 /* What each section must be like. Strides are at least those of the first
  * writer of this format version, and small enough to be read many at a time. */
@@ -38,7 +38,7 @@ static const struct section_rule section_rules[MST_SECTION_COUNT] = {
     [MST_SECTION_FIELDS]    = { "fields", 1024, sizeof(struct mst_field_name), 1024 },
     [MST_SECTION_TOTALS]    = { "totals", 1, sizeof(uint64_t), CHUNK_BYTES },
     [MST_SECTION_PROCESSES] = { "processes", 1u << 20,
-                                END_OF(struct mst_process, requests_at_claim), 4096 },
+                                END_OF(struct mst_process, busy), 4096 },
     [MST_SECTION_WORKERS]   = { "workers", UINT32_MAX, END_OF(struct mst_worker, path), 4096 },
     [MST_SECTION_IN_FLIGHT] = { "in_flight", 1u << 20, 2 * sizeof(uint32_t), CHUNK_BYTES },
     [MST_SECTION_LABELS]    = { "labels", MST_LABELS_MAX, sizeof(struct mst_label_name), 4096 },
@@ -413,6 +413,8 @@ static int copy_header(struct mst_copy *c, char error[MST_ERROR_MAX])
     c->header.requests_written = now.requests_written;
     c->header.lifecycle_written = now.lifecycle_written;
     c->header.serial = now.serial;
+    c->header.busy_max = now.busy_max;
+    c->header.no_idle = now.no_idle;
     return 0;
 }
 

@@ -142,7 +142,18 @@ struct mst_header {
     uint64_t requests_written  __attribute__((aligned(64)));   /* (changes) */
     uint64_t lifecycle_written __attribute__((aligned(64)));   /* (changes) */
     uint64_t serial            __attribute__((aligned(64)));   /* (changes) process entries claimed so far */
+
+    /* Busy workers of all processes together (busy.h). */
+    int64_t  busy              __attribute__((aligned(64)));   /* (changes) now */
+    int64_t  busy_max;          /* (changes) most at once, ever */
+    uint64_t no_idle;           /* (changes) see MST_NO_IDLE_RUNNING */
+    uint64_t limit_event_ns;    /* (changes) when an event last told that none was idle */
 } __attribute__((aligned(64)));
+
+/* The time without an idle worker in one word, so that no reader sees it torn:
+ * the nanoseconds so far; while it runs, this bit and the CLOCK_MONOTONIC that
+ * the present time is those nanoseconds after. */
+#define MST_NO_IDLE_RUNNING (UINT64_C(1) << 63)
 
 /* Names and place of a counter inside struct mst_totals or struct mst_tally. */
 struct mst_field_name {
@@ -166,7 +177,8 @@ struct mst_process {
     int64_t  connections;        /* open now */
     uint64_t accepted;           /* connections accepted, ever: not reset by a new owner */
     uint64_t requests_at_claim;  /* sum of its workers' `requests` when claimed */
-    uint64_t reserved[6];
+    int64_t  busy;               /* of its workers, now: its part of the header's `busy` */
+    uint64_t reserved[5];
 } __attribute__((aligned(64)));
 #define MST_PROCESS_CLAIMING (UINT64_C(1) << 63)
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "board.h"
+#include "busy.h"
 #include "host.h"
 #include "worker.h"
 
@@ -100,6 +101,7 @@ static void evict(struct mst_board *b, int process, uint64_t now_ns, struct mst_
 
         end->unfinished += n > 0 ? (uint64_t)n : 0;
     }
+    mst_busy_drop(b, p, now_ns);
     for (i = 0; i < b->threads; i++) {
         mst_worker_enter(&w[i], MST_STATE_IDLE, mst_worker_since(&w[i]), now_ns);
         __atomic_store_n(&w[i].state, MST_WORKER_FREE, __ATOMIC_RELAXED);

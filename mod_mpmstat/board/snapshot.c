@@ -133,6 +133,16 @@ static const char *producer_name(uint32_t producer)
     }
 }
 
+/* Where it still ran when the server was killed, nobody knows how long it was. */
+static uint64_t no_idle_ns(const struct making *m)
+{
+    uint64_t word = m->copy->header.no_idle;
+
+    if (!(word & MST_NO_IDLE_RUNNING))
+        return word;
+    return m->end_ns != 0 ? mst_elapsed(word & ~MST_NO_IDLE_RUNNING, m->end_ns) : MST_UNKNOWN;
+}
+
 static void fill_server(struct making *m, int running)
 {
     const struct mst_header *h = &m->copy->header;
@@ -152,6 +162,8 @@ static void fill_server(struct making *m, int running)
     s->uptime_ns = m->end_ns != 0 ? mst_elapsed(h->started_ns, m->end_ns) : MST_UNKNOWN;
     s->board_bytes = h->file_bytes;
     s->workers_limit = h->workers_limit;
+    s->workers_busy_max = h->busy_max > 0 ? (uint64_t)h->busy_max : 0;
+    s->no_idle_ns = no_idle_ns(m);
     s->requests_capacity = h->section[MST_SECTION_REQUESTS].count;
     s->requests_written = h->requests_written;
     s->lifecycle_capacity = h->section[MST_SECTION_LIFECYCLE].count;

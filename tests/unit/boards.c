@@ -94,6 +94,7 @@ static void fill_apache_counts(struct mst_snapshot *s)
     }
     s->workers_limit = 400;
     s->workers_busy = BUSY_SLOTS;
+    s->workers_busy_max = 27;
     s->connections = 31;
     s->accepted = INT64_MAX;
     s->shed = 0;

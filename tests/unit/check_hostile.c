@@ -261,7 +261,7 @@ START_TEST(a_board_cut_anywhere)
 
         ck_assert_int_eq(truncate(board.path, cut), 0);
         ck_assert_int_eq(mst_reader_open(&late, board.path, error), -1);
-        assert_says(cut < (off_t)offsetof(struct mst_header, serial) + 8
+        assert_says(cut < (off_t)offsetof(struct mst_header, limit_event_ns) + 8
                     ? "is not an mpmstat board" : "is truncated");
         /* What lies behind is no part of a copy: unused labels, the journal. */
         if (cut <= tallies) {

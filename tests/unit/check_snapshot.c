@@ -77,7 +77,7 @@ START_TEST(a_new_board_says_what_it_is_and_nothing_it_does_not_know)
     ck_assert_uint_eq(view.s.board_bytes, board.bytes);
     ck_assert_uint_eq(view.s.workers_limit, 8);
     ck_assert_uint_eq(view.s.requests_capacity, 16);
-    ck_assert_uint_eq(view.s.no_idle_ns, MST_UNKNOWN);
+    ck_assert_uint_eq(view.s.no_idle_ns, 0);
     ck_assert_uint_eq(view.s.shed, 0);
     ck_assert_uint_eq(view.s.slot_count, 0);
     ck_assert_str_eq(view.s.scoreboard, "");

@@ -1,0 +1,137 @@
+/* busy.c - how many workers are busy, and since when none is idle. */
+#include "busy.h"
+
+#include <unistd.h>
+
+#include "clock.h"
+#include "journal.h"
+#include "worker.h"
+
+/* Under saturation the limit is left and reached again many times a second; the
+ * time is counted each time, an event is written at most this often. */
+#define LIMIT_EVENT_NS MST_NS_PER_S
+
+static bool at_limit(const struct mst_board *b, int64_t busy)
+{
+    uint64_t limit = __atomic_load_n(&b->header->workers_limit, __ATOMIC_RELAXED);
+
+    return limit != MST_UNKNOWN && busy >= (int64_t)limit;
+}
+
+static void note_limit(struct mst_board *b, uint64_t now_ns)
+{
+    uint64_t last = __atomic_load_n(&b->header->limit_event_ns, __ATOMIC_RELAXED);
+    struct mst_lifecycle e = {
+        .time_ns = now_ns,
+        .event_kind = (uint64_t)MST_EVENT_LIMIT << 32 | MST_KIND_CHILD,
+        .mpm_slot = -1,
+        .generation = b->header->generation,
+        .duration_ns = MST_UNKNOWN,
+        .requests = MST_UNKNOWN,
+    };
+
+    if (last != 0 && now_ns < last + LIMIT_EVENT_NS)
+        return;
+    if (__atomic_compare_exchange_n(&b->header->limit_event_ns, &last, now_ns, false,
+                                    __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        mst_journal_lifecycle(b, &e);
+}
+
+static void none_idle(struct mst_board *b, uint64_t now_ns)
+{
+    uint64_t word = __atomic_load_n(&b->header->no_idle, __ATOMIC_ACQUIRE);
+
+    while (!(word & MST_NO_IDLE_RUNNING)) {
+        if (__atomic_compare_exchange_n(&b->header->no_idle, &word,
+                                        MST_NO_IDLE_RUNNING | (now_ns - word), false,
+                                        __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+            note_limit(b, now_ns);
+            return;
+        }
+    }
+}
+
+/* Ends the time without an idle worker, where it runs. Somebody may have made
+ * all workers busy again before it was ended: looked at once more. */
+static void some_idle(struct mst_board *b, uint64_t now_ns)
+{
+    uint64_t word = __atomic_load_n(&b->header->no_idle, __ATOMIC_ACQUIRE);
+
+    while (word & MST_NO_IDLE_RUNNING) {
+        uint64_t began = word & ~MST_NO_IDLE_RUNNING;
+
+        if (__atomic_compare_exchange_n(&b->header->no_idle, &word,
+                                        now_ns > began ? now_ns - began : 0, false,
+                                        __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+            break;
+    }
+    if (at_limit(b, __atomic_load_n(&b->header->busy, __ATOMIC_ACQUIRE)))
+        none_idle(b, now_ns);
+}
+
+static void change(struct mst_board *b, int64_t by, uint64_t now_ns)
+{
+    int64_t before = __atomic_fetch_add(&b->header->busy, by, __ATOMIC_ACQ_REL);
+    int64_t after = before + by;
+    int64_t max = __atomic_load_n(&b->header->busy_max, __ATOMIC_RELAXED);
+
+    while (after > max && !__atomic_compare_exchange_n(&b->header->busy_max, &max, after, true,
+                                                       __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        ;
+    if (at_limit(b, after))
+        none_idle(b, now_ns);
+    else if (at_limit(b, before))
+        some_idle(b, now_ns);
+}
+
+void mst_busy_begin(struct mst_board *b, struct mst_process *p, uint64_t now_ns)
+{
+    __atomic_fetch_add(&p->busy, 1, __ATOMIC_RELAXED);
+    change(b, 1, now_ns);
+}
+
+void mst_busy_end(struct mst_board *b, struct mst_process *p, uint64_t now_ns)
+{
+    __atomic_fetch_sub(&p->busy, 1, __ATOMIC_RELAXED);
+    change(b, -1, now_ns);
+}
+
+void mst_busy_drop(struct mst_board *b, struct mst_process *p, uint64_t now_ns)
+{
+    int64_t busy = __atomic_exchange_n(&p->busy, 0, __ATOMIC_RELAXED);
+
+    if (busy != 0)
+        change(b, -busy, now_ns);
+}
+
+/* By how much the sum is larger than its parts. */
+static int64_t excess(const struct mst_board *b)
+{
+    int64_t parts = 0;
+    uint32_t i;
+
+    for (i = 0; i < b->process_count; i++)
+        parts += __atomic_load_n(&b->processes[i].busy, __ATOMIC_RELAXED);
+    return __atomic_load_n(&b->header->busy, __ATOMIC_RELAXED) - parts;
+}
+
+/* A worker that is between its two stores makes a difference, too, but not the
+ * same one for milliseconds. */
+void mst_busy_mend(struct mst_board *b, uint64_t now_ns)
+{
+    int64_t found = excess(b);
+    int looks;
+
+    for (looks = 0; looks < 3 && found != 0; looks++) {
+        usleep(1000);
+        if (excess(b) != found)
+            return;
+    }
+    if (found != 0)
+        change(b, -found, now_ns);
+}
+
+void mst_busy_relimit(struct mst_board *b, uint64_t now_ns)
+{
+    some_idle(b, now_ns);
+}
