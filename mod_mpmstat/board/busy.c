@@ -37,23 +37,19 @@ static void note_limit(struct mst_board *b, uint64_t now_ns)
         mst_journal_lifecycle(b, &e);
 }
 
-static void none_idle(struct mst_board *b, uint64_t now_ns)
+static bool begin_none_idle(struct mst_board *b, uint64_t now_ns)
 {
     uint64_t word = __atomic_load_n(&b->header->no_idle, __ATOMIC_ACQUIRE);
 
-    while (!(word & MST_NO_IDLE_RUNNING)) {
+    while (!(word & MST_NO_IDLE_RUNNING))
         if (__atomic_compare_exchange_n(&b->header->no_idle, &word,
                                         MST_NO_IDLE_RUNNING | (now_ns - word), false,
-                                        __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
-            note_limit(b, now_ns);
-            return;
-        }
-    }
+                                        __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+            return true;
+    return false;
 }
 
-/* Ends the time without an idle worker, where it runs. Somebody may have made
- * all workers busy again before it was ended: looked at once more. */
-static void some_idle(struct mst_board *b, uint64_t now_ns)
+static bool end_none_idle(struct mst_board *b, uint64_t now_ns)
 {
     uint64_t word = __atomic_load_n(&b->header->no_idle, __ATOMIC_ACQUIRE);
 
@@ -63,25 +59,41 @@ static void some_idle(struct mst_board *b, uint64_t now_ns)
         if (__atomic_compare_exchange_n(&b->header->no_idle, &word,
                                         now_ns > began ? now_ns - began : 0, false,
                                         __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-            break;
+            return true;
     }
-    if (at_limit(b, __atomic_load_n(&b->header->busy, __ATOMIC_ACQUIRE)))
-        none_idle(b, now_ns);
+    return false;
+}
+
+/* Makes the time run, or not, as the number of busy workers wants it. Others
+ * change both meanwhile: whoever changed the time looks at the number again, so
+ * that the last one to look leaves them in agreement. */
+static void settle(struct mst_board *b, uint64_t now_ns)
+{
+    bool changed;
+
+    do {
+        if (at_limit(b, __atomic_load_n(&b->header->busy, __ATOMIC_SEQ_CST))) {
+            changed = begin_none_idle(b, now_ns);
+            if (changed)
+                note_limit(b, now_ns);
+        }
+        else {
+            changed = end_none_idle(b, now_ns);
+        }
+    } while (changed);
 }
 
 static void change(struct mst_board *b, int64_t by, uint64_t now_ns)
 {
-    int64_t before = __atomic_fetch_add(&b->header->busy, by, __ATOMIC_ACQ_REL);
+    int64_t before = __atomic_fetch_add(&b->header->busy, by, __ATOMIC_SEQ_CST);
     int64_t after = before + by;
     int64_t max = __atomic_load_n(&b->header->busy_max, __ATOMIC_RELAXED);
 
     while (after > max && !__atomic_compare_exchange_n(&b->header->busy_max, &max, after, true,
                                                        __ATOMIC_RELAXED, __ATOMIC_RELAXED))
         ;
-    if (at_limit(b, after))
-        none_idle(b, now_ns);
-    else if (at_limit(b, before))
-        some_idle(b, now_ns);
+    if (at_limit(b, after) || at_limit(b, before))
+        settle(b, now_ns);
 }
 
 void mst_busy_begin(struct mst_board *b, struct mst_process *p, uint64_t now_ns)
@@ -133,5 +145,5 @@ void mst_busy_mend(struct mst_board *b, uint64_t now_ns)
 
 void mst_busy_relimit(struct mst_board *b, uint64_t now_ns)
 {
-    some_idle(b, now_ns);
+    settle(b, now_ns);
 }
