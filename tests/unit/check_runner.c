@@ -111,7 +111,7 @@ static void expect_gone(pid_t pid)
     ck_assert_msg(is_gone(pid), "process %ld is left over", (long)pid);
 }
 
-/* ---- how it ends ---------------------------------------------------------------- */
+/* ---- how it ends ----------------------------------------------------------------- */
 
 START_TEST(test_exit_status)
 {
@@ -209,7 +209,7 @@ START_TEST(test_finds)
 }
 END_TEST
 
-/* ---- stopping it ------------------------------------------------------------------ */
+/* ---- stopping it ----------------------------------------------------------------- */
 
 START_TEST(test_stop_asks)
 {
@@ -274,7 +274,7 @@ START_TEST(test_stop_of_a_stopped_one)
 }
 END_TEST
 
-/* ---- nothing is left --------------------------------------------------------------- */
+/* ---- nothing is left ------------------------------------------------------------- */
 
 #define FAMILY "sleep 100 & echo $!; setsid sleep 101 & echo $!; sleep 0.2; "
 

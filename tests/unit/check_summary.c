@@ -51,7 +51,7 @@ static struct mst_sample sample_at(const struct run *r, uint64_t time_ns, unsign
 {
     struct mst_sample sample = {
         .wall_ns = time_ns, .workers_limit = r->limit, .workers_busy = r->busy,
-        .requests = 1000 + requests,
+        .requests = 1000 + requests, .listen_queue = 3, .listen_queue_limit = 511,
     };
 
     sample.state_ns[MST_STATE_HANDLING] = requests * r->handle_ns;
@@ -122,6 +122,7 @@ static void make(struct made *m, const struct run *r, const char *sql)
         .started_ns = START, .ended_ns = START + r->duration_ns, .duration_ns = r->duration_ns,
         .exit_signal = MST_UNKNOWN, .tool_cpu_ns = r->tool_cpu_ns,
     };
+    const struct mst_machine machine = { r->machine_busy_ns, 2 * r->duration_ns, 7, 7 };
     char error[MST_ERROR_MAX] = "";
 
     m->archive = mst_archive_create(test_path(), error);
@@ -132,9 +133,9 @@ static void make(struct made *m, const struct run *r, const char *sql)
     add_samples(m, r);
     add_requests(m, r);
     add_client(m, r);
-    mst_archive_add_machine(m->archive, m->run_id, START, "before", 0, 0);
-    mst_archive_add_machine(m->archive, m->run_id, START, "end", r->machine_busy_ns,
-                            2 * r->duration_ns);
+    ck_assert_int_eq(mst_archive_add_machine(m->archive, m->run_id, START, "before",
+                                             &(struct mst_machine){ 0, 0, 7, 7 }), 0);
+    ck_assert_int_eq(mst_archive_add_machine(m->archive, m->run_id, START, "end", &machine), 0);
     mst_archive_add_environment(m->archive, m->run_id, "cpus", "2");
     mst_archive_end_server(m->archive, m->server_id, &r->server_end);
     ck_assert_int_eq(mst_archive_end_run(m->archive, m->run_id, &end), 0);
@@ -166,7 +167,9 @@ static void expect_verdict(const struct made *m, const char *begins)
     ck_assert_msg(strncmp(m->s.verdict, begins, strlen(begins)) == 0, "\"%s\"", m->s.verdict);
 }
 
-/* ---- numbers -------------------------------------------------------------------------- */
+static void check_output(const struct mst_summary *s);
+
+/* ---- numbers --------------------------------------------------------------------- */
 
 START_TEST(test_numbers)
 {
@@ -215,7 +218,7 @@ START_TEST(test_client_rows)
 }
 END_TEST
 
-/* ---- checks ------------------------------------------------------------------------------ */
+/* ---- checks ---------------------------------------------------------------------- */
 
 START_TEST(test_all_well)
 {
@@ -227,7 +230,8 @@ START_TEST(test_all_well)
     expect_check(&m, MST_CHECK_JOURNAL_COMPLETE, MST_ANSWER_YES, "no record was lost");
     expect_check(&m, MST_CHECK_LITTLES_LAW, MST_ANSWER_YES, "0.80 workers, 0.80 were at work");
     expect_check(&m, MST_CHECK_GENERATOR, MST_ANSWER_YES, "2.5 %");
-    expect_check(&m, MST_CHECK_ACCEPT_QUEUE, MST_ANSWER_UNKNOWN, "");
+    expect_check(&m, MST_CHECK_ACCEPT_QUEUE, MST_ANSWER_YES, "at most 3 connections were seen "
+                                                             "waiting; 511 may");
     expect_verdict(&m, "Nothing ran out: at most 1 of 10 workers were busy and the CPUs to 12.5 %; "
                        "100.0 % of a request's time is handle");
     unmake(&m);
@@ -259,12 +263,17 @@ static const struct {
     { 402, 400, "UPDATE server_requests SET aborted = 1 WHERE key > 400", MST_ANSWER_NO,
       "2 more than ab counted" },
     { 402, 400, "UPDATE server_requests SET aborted = 1 WHERE key > 400; "
-                "UPDATE client_results SET abandons = 1", MST_ANSWER_YES,
+                "UPDATE client_results SET abandons = 1, concurrency = NULL", MST_ANSWER_YES,
       "400 requests on both sides, and 2 more on the server's" },
     { 402, 400, "UPDATE server_requests SET start_ns = start_ns + 100000000 WHERE key > 400; "
-                "UPDATE runs SET complete = 0, outcome = 'interrupted'", MST_ANSWER_YES,
+                "UPDATE runs SET complete = 0, outcome = 'interrupted'; "
+                "UPDATE client_results SET concurrency = NULL", MST_ANSWER_YES,
       "in flight when ab ended" },
-    { 402, 400, "UPDATE client_results SET abandons = 1", MST_ANSWER_NO, "2 more than ab counted" },
+    { 420, 400, "UPDATE client_results SET abandons = 1", MST_ANSWER_YES, "and 20 more on the" },
+    { 421, 400, "UPDATE client_results SET abandons = 1", MST_ANSWER_NO,
+      "21 more than ab counted" },
+    { 402, 400, "UPDATE client_results SET abandons = 1, concurrency = NULL", MST_ANSWER_NO,
+      "2 more than ab counted" },
     { 400, 400, "UPDATE samples SET unfinished = 3 WHERE moment = 'after'", MST_ANSWER_YES,
       "; 3 died with their worker process" },
 };
@@ -324,7 +333,54 @@ START_TEST(test_littles_law_fails)
 }
 END_TEST
 
-/* ---- verdicts ------------------------------------------------------------------------------ */
+/* A pool: all its servers' requests are the load's; the verdict is on the busiest. */
+START_TEST(test_pool)
+{
+    struct run r = quiet_run();
+    struct made m;
+
+    r.counted = 410;
+    make(&m, &r, "INSERT INTO servers (id, run_id, target, producer, local, lost, restarts) VALUES "
+                 "(2, 1, 'other.board', 'apache', 1, 0, 0), (3, 1, 'php.board', 'php', 1, 0, 0);"
+                 "INSERT INTO server_requests SELECT 2, key, start_ns, queue_ns, read_ns, "
+                 "handle_ns, send_ns, held_ns, bytes, label, status, aborted, no_worker, pid, "
+                 "worker, connection, port, nth, request_id, ghost FROM server_requests "
+                 "WHERE key <= 10;"
+                 "INSERT INTO server_requests SELECT 3, key, start_ns, queue_ns, read_ns, "
+                 "handle_ns, send_ns, held_ns, bytes, label, status, aborted, no_worker, pid, "
+                 "worker, connection, port, nth, request_id, ghost FROM server_requests");
+    ck_assert_uint_eq(m.s.server_count, 3);
+    ck_assert_ptr_eq(mst_summary_front(&m.s), &m.s.servers[0]);
+    expect_check(&m, MST_CHECK_COUNTS, MST_ANSWER_YES, "410 requests on both sides");
+    expect_verdict(&m, "Nothing ran out");
+    check_output(&m.s);
+    unmake(&m);
+}
+END_TEST
+
+START_TEST(test_accept_queue)
+{
+    struct run r = quiet_run();
+    struct made m;
+
+    make(&m, &r, "UPDATE machine_samples SET listen_overflows = 12 WHERE moment = 'end'");
+    expect_check(&m, MST_CHECK_ACCEPT_QUEUE, MST_ANSWER_NO, "queue full 5 times");
+    expect_verdict(&m, "The accept queue was full: connections found an accept queue full 5");
+    unmake(&m);
+    make(&m, &r, "UPDATE machine_samples SET listen_overflows = 12 WHERE moment = 'end'; "
+                 "UPDATE servers SET local = 0");
+    expect_check(&m, MST_CHECK_ACCEPT_QUEUE, MST_ANSWER_YES, "at most 3");
+    unmake(&m);
+    make(&m, &r, "UPDATE samples SET listen_queue = 511 WHERE moment = 'during'");
+    expect_check(&m, MST_CHECK_ACCEPT_QUEUE, MST_ANSWER_NO, "at most 511");
+    unmake(&m);
+    make(&m, &r, "UPDATE samples SET listen_queue = NULL");
+    expect_check(&m, MST_CHECK_ACCEPT_QUEUE, MST_ANSWER_UNKNOWN, "is not known");
+    unmake(&m);
+}
+END_TEST
+
+/* ---- verdicts -------------------------------------------------------------------- */
 
 START_TEST(test_workers_ran_out)
 {
@@ -439,7 +495,7 @@ START_TEST(test_cannot_tell)
 }
 END_TEST
 
-/* ---- text and JSON ---------------------------------------------------------------------------- */
+/* ---- text and JSON --------------------------------------------------------------- */
 
 static int append(void *text, const void *bytes, size_t n)
 {
@@ -593,6 +649,8 @@ int main(void)
     tcase_add_test(tests, test_lost);
     tcase_add_test(tests, test_lost_unknown);
     tcase_add_test(tests, test_littles_law_fails);
+    tcase_add_test(tests, test_pool);
+    tcase_add_test(tests, test_accept_queue);
     tcase_add_test(tests, test_workers_ran_out);
     tcase_add_test(tests, test_waits_below_the_limit);
     tcase_add_test(tests, test_waits_too_little);

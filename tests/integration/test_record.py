@@ -1,0 +1,302 @@
+"""mpmstat record: a load from both sides, in the archive; and whatever may go wrong."""
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import tempfile
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+import build
+import processes
+import tool
+from processes import wait_until
+
+AB = build.find("ab")
+SLEEP = "/sleep.php?seconds={}&spread=0"
+
+
+@pytest.fixture
+def archive(tmp_path):
+    return tmp_path / "runs.sqlite"
+
+
+def command(apache, archive, *words, target=None):
+    return [str(build.TOOL), "record", "-o", str(archive), "-t", str(target or apache.board),
+            "--format", "json", "--", *map(str, words)]
+
+
+def record(apache, archive, *words, target=None, status=0, timeout=60):
+    """The run's summary; the words are the load tool's."""
+    done = subprocess.run(command(apache, archive, *words, target=target), text=True,
+                          capture_output=True, timeout=timeout)
+    assert done.returncode == status, f"exit {done.returncode}: {done.stderr}"
+    return json.loads(done.stdout) if done.stdout else {}, done.stderr
+
+
+def ab(apache, path, *options):
+    return [AB, *options, f"http://127.0.0.1:{apache.port}{path}"]
+
+
+def ask(archive, query):
+    with sqlite3.connect(archive) as db:
+        return db.execute(query).fetchall()
+
+
+def has(archive, table, more_than):
+    """Whether the archive has come that far; it is being made and written."""
+    try:
+        return ask(archive, f"SELECT count(*) FROM {table}")[0][0] > more_than
+    except sqlite3.OperationalError:
+        return False
+
+
+def checks(summary):
+    return {check["name"]: check["ok"] for check in summary["checks"]}
+
+
+def assert_sound(archive):
+    assert ask(archive, "PRAGMA integrity_check") == [("ok",)]
+
+
+def is_running(mark):
+    """Whether a process with that word among its arguments is alive."""
+    return bool(processes.session_members(-1, mark))
+
+
+# ---- both sides ---------------------------------------------------------------------------
+
+
+def test_both_sides(server, mpm, archive):
+    apache = server(mpm, workers=10)
+    summary, _ = record(apache, archive, *ab(apache, "/index.html", "-n", "3000", "-c", "5"))
+    client, (recorded,) = summary["client"], summary["servers"]
+    assert client["tool"] == "ab" and client["requests"] == 3000 and client["failed"] == 0
+    assert client["rows"] == 3000, "ab's rows were added"
+    assert summary["run"]["complete"] is True
+    assert "-g" in summary["run"]["command"]
+    assert recorded["requests"] == 3000 and recorded["mpm"] == mpm
+    assert recorded["workers"]["limit"] == 10
+    assert 0 < recorded["memory_bytes"]["peak_pss"] < 1e9
+    assert 0 < recorded["cpu_seconds"] < 60
+    phases = recorded["phases"]
+    assert sum(phases[p]["sum_seconds"] for p in ("queue", "read", "handle", "send")
+               ) == pytest.approx(phases["total"]["sum_seconds"], abs=1e-7)
+    assert checks(summary)["counts"] is True and checks(summary)["journal-complete"] is True
+    assert ask(archive, "SELECT count(*), count(DISTINCT key) FROM server_requests "
+                        "WHERE label <> 'mpm-status'") == [(3000, 3000)]
+    assert_sound(archive)
+
+
+def test_sleeping_load(php_server, mpm, archive):
+    """The means agree, Little's law holds, and a second run is added."""
+    apache = php_server(mpm, workers=30, threads=15, children=30)
+    apache.get("/sleep.php?seconds=0.1")
+    for run in (1, 2):
+        summary, _ = record(apache, archive,
+                            *ab(apache, SLEEP.format("0.2"), "-n", "150", "-c", "20"))
+        assert summary["run"]["id"] == run
+        client, (recorded,) = summary["client"], summary["servers"]
+        assert checks(summary)["counts"] is True, summary["checks"]
+        assert checks(summary)["littles-law"] is True, summary["checks"]
+        assert recorded["mean_seconds"] == pytest.approx(client["mean_seconds"], rel=0.02)
+        # A prefork child may linger on one connection while another takes the next.
+        assert 20 <= recorded["workers"]["max_busy"] <= 23
+        assert 10 < recorded["workers"]["mean_busy"] <= 20
+    assert ask(archive, "SELECT count(*) FROM runs WHERE complete") == [(2,)]
+
+
+def test_workers_ran_out(php_server, archive):
+    apache = php_server("prefork", workers=5)
+    summary, _ = record(apache, archive, *ab(apache, SLEEP.format("0.2"), "-n", "100", "-c", "25"))
+    assert summary["verdict"].startswith("Apache's workers ran out: all 5 were busy"), summary
+    phases = summary["servers"][0]["phases"]
+    assert phases["queue"]["mean_seconds"] > 2 * phases["handle"]["mean_seconds"]
+
+
+def test_through_the_url(server, mpm, archive):
+    apache = server(mpm, workers=10)
+    summary, _ = record(apache, archive, *ab(apache, "/index.html", "-n", "2000", "-c", "5"),
+                        target=f"http://127.0.0.1:{apache.port}/mpm-status")
+    assert summary["client"]["requests"] == summary["servers"][0]["requests"] == 2000
+    assert checks(summary)["counts"] is True and checks(summary)["journal-complete"] is True
+
+
+def test_graceful_restart_during_a_run(server, mpm, archive):
+    apache = server(mpm, workers=10)
+    with subprocess.Popen(command(apache, archive, *ab(apache, "/index.html", "-t", "3", "-n",
+                                                       "1000000", "-c", "4")),
+                          text=True, stdout=subprocess.PIPE) as recording:
+        time.sleep(1)
+        apache.restart(wait=False)
+        summary = json.loads(recording.communicate(timeout=60)[0])
+    assert summary["run"]["complete"] is True
+    assert checks(summary)["counts"] is True, summary["checks"]
+    assert checks(summary)["journal-complete"] is True
+    assert summary["servers"][0]["exits"] > 0
+    assert ("generation",) in ask(archive, "SELECT DISTINCT event FROM lifecycle")
+
+
+def test_another_command(server, archive):
+    apache = server("event")
+    url = f"http://127.0.0.1:{apache.port}/index.html"
+    summary, _ = record(apache, archive, "sh", "-c", f"curl -s {url} {url} >/dev/null; echo done")
+    assert summary["client"]["tool"] == "generic" and summary["client"]["requests"] is None
+    assert summary["servers"][0]["requests"] == 2
+    assert checks(summary)["counts"] is None
+    assert ask(archive, "SELECT content FROM output WHERE stream = 'stdout'") == [(b"done\n",)]
+
+
+def test_no_command(server, archive):
+    apache = server("event")
+    words = command(apache, archive)[:-1]
+    with subprocess.Popen([*words, "--timeout", "20"], text=True, stdout=subprocess.PIPE
+                          ) as recording:
+        wait_until(lambda: has(archive, "samples", 2), 10, "samples")
+        apache.get("/")
+        recording.send_signal(signal.SIGINT)
+        summary = json.loads(recording.communicate(timeout=20)[0])
+    assert recording.returncode == 0 and summary["run"]["complete"] is True
+    assert summary["client"] is None and summary["servers"][0]["requests"] == 1
+
+
+# ---- stopped -----------------------------------------------------------------------------
+
+
+@contextmanager
+def recording(apache, archive, mark):
+    """A recording that has been sampling for a while, of an ab that takes minutes."""
+    words = ab(apache, f"/sleep.php?seconds=0.5&spread=0&{mark}", "-n", "10000", "-c", "5")
+    with subprocess.Popen(command(apache, archive, *words), text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE) as started:
+        try:
+            wait_until(lambda: has(archive, "server_requests", 5), 20, "requests")
+            yield started
+        finally:
+            if started.poll() is None:
+                started.kill()
+
+
+def test_interrupted(php_server, archive):
+    apache = php_server("event", workers=10)
+    with recording(apache, archive, "interrupted") as started:
+        started.send_signal(signal.SIGINT)
+        out, err = started.communicate(timeout=20)
+        assert started.returncode == 130, err
+        summary = json.loads(out)
+        assert summary["run"]["complete"] is False and summary["run"]["outcome"] == "interrupted"
+        assert summary["verdict"] == "Cannot tell: the run was interrupted."
+        assert summary["client"]["requests"] > 0, "ab still said what it had"
+        assert checks(summary)["counts"] is True, summary["checks"]
+        assert not is_running("interrupted")
+
+
+def test_killed(php_server, archive):
+    """kill -9: nothing runs on, and the archive says how far it came."""
+    apache = php_server("event", workers=10)
+    with recording(apache, archive, "killed-9") as started:
+        started.kill()
+        started.wait(10)
+        wait_until(lambda: not is_running("killed-9"), 10, "ab to be gone")
+    assert ask(archive, "SELECT complete, outcome FROM runs") == [(0, "unfinished")]
+    assert ask(archive, "SELECT count(*) > 5 FROM server_requests") == [(1,)]
+    assert_sound(archive)
+
+
+def test_timeout(php_server, archive):
+    apache = php_server("event", workers=10)
+    words = command(apache, archive, *ab(apache, SLEEP.format("1.5"), "-n", "10", "-c", "2"))
+    words[words.index("--"):words.index("--")] = ["--timeout", "1"]
+    done = subprocess.run(words, text=True, capture_output=True, timeout=30)
+    assert done.returncode == 1 and "ab had not ended after 1 s" in done.stderr, done.stderr
+    assert json.loads(done.stdout)["run"]["outcome"] == "timeout"
+
+
+def test_server_dies(php_server, archive):
+    apache = php_server("prefork", workers=5)
+    with recording(apache, archive, "server-dies") as started:
+        for pid in [apache.pid, *processes.children(apache.pid)]:
+            processes.kill(pid, signal.SIGKILL)
+        out, err = started.communicate(timeout=60)
+        assert started.returncode == 1, err
+        summary = json.loads(out)
+    assert summary["run"]["outcome"] == "failed"
+    assert any("parent process ended" in note for note in summary["notes"]), summary["notes"]
+    assert_sound(archive)
+    apache.process = None
+
+
+# ---- errors, each a sentence and an exit code ------------------------------------------------
+
+
+def test_ab_fails(server, archive):
+    apache = server("event")
+    summary, err = record(apache, archive, AB, "-n", "10", "http://127.0.0.1:1/", status=1)
+    assert "ab failed with exit status 111" in err and "Connection refused" in err, err
+    assert summary["run"]["complete"] is False and summary["run"]["exit_status"] == 111
+
+
+def test_no_such_command(server, archive):
+    apache = server("event")
+    _, err = record(apache, archive, "no-such-load-tool", "http://127.0.0.1:1/", status=1)
+    assert "there is no such command" in err, err
+    assert not archive.exists()
+
+
+@pytest.mark.parametrize("target", ["/nonexistent/mpmstat.board",
+                                    "http://127.0.0.1:1/mpm-status"])
+def test_no_target(server, archive, target):
+    apache = server("event")
+    _, err = record(apache, archive, *ab(apache, "/", "-n", "10"), target=target, status=3)
+    assert target in err and len(err.splitlines()) == 1, err
+    assert not archive.exists() and apache.access_log() == [], "ab was not started"
+
+
+def test_stopped_server(server, archive):
+    apache = server("event")
+    apache.stop()
+    _, err = record(apache, archive, "true", status=3)
+    assert f"the server of {apache.board} is not running" in err, err
+
+
+@pytest.mark.parametrize("where", ["/nonexistent/runs.sqlite", "/etc/hostname", "/etc"])
+def test_no_archive(server, where):
+    apache = server("event")
+    _, err = record(apache, where, *ab(apache, "/", "-n", "10"), status=4)
+    assert where in err and len(err.splitlines()) == 1, err
+    assert apache.access_log() == [], "ab was not started"
+
+
+def test_disk_full(server, as_root):
+    """The archive's disk fills up: a sentence, and the load is stopped."""
+    apache = server("event")
+    directory = Path(tempfile.mkdtemp(prefix="mpmstat-test-tmpfs-"))
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=600k", "none", directory], check=True)
+    try:
+        words = ab(apache, "/index.html?disk-full", "-n", "1000000", "-c", "5")
+        _, err = record(apache, directory / "runs.sqlite", *words, status=4)
+        assert "the disk is full" in err and "stopping ab" in err, err
+        assert not is_running("disk-full")
+        assert ask(directory / "runs.sqlite", "SELECT complete FROM runs") == [(0,)]
+        assert_sound(directory / "runs.sqlite")
+    finally:
+        subprocess.run(["umount", "--lazy", directory], check=True)
+        os.rmdir(directory)
+
+
+@pytest.mark.parametrize("words, said", [
+    (["--bogus"], "there is no such option"),
+    (["--format", "xml", "--", "true"], 'no format "xml"'),
+    (["--timeout", "0", "--", "true"], "whole seconds"),
+    (["-o", "", "--", "true"], "name of a file"),
+    (["-o"], "an argument is missing"),
+    (["--"], "the load tool's command is missing"),
+])
+def test_usage(words, said):
+    done = tool.run("record", *words)
+    assert done.returncode == 2 and said in done.stderr, done.stderr
+    assert "See mpmstat record --help" in done.stderr

@@ -1,0 +1,351 @@
+/* check_processes.c - a server's processes from /proc: CPU time that survives the
+ * process, memory in rounds, what cannot be read. The server is a child of the
+ * test, with children of its own.
+ */
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "harness.h"
+#include "machine.h"
+#include "processes.h"
+#include "programs.h"
+
+#define MEGABYTE (UINT64_C(1) << 20)
+#define BURN_NS  (300 * MST_NS_PER_MS)
+
+static void burn(void)
+{
+    struct timespec t;
+
+    do
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    while ((uint64_t)t.tv_sec * MST_NS_PER_S + (uint64_t)t.tv_nsec < BURN_NS);
+}
+
+/* A server: a process that does what it reads from the pipe, a letter a task, and
+ * answers with a byte. */
+struct server { pid_t pid; int tasks, answers; };
+
+static void take_memory(void)
+{
+    char *memory = mmap(NULL, 32 * MEGABYTE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+                        -1, 0);
+
+    if (memory == MAP_FAILED)
+        _exit(1);
+    memset(memory, 1, 32 * MEGABYTE);
+}
+
+static void serve(int tasks, int answers)
+{
+    char task;
+    pid_t pid;
+
+    while (read(tasks, &task, 1) == 1) {
+        pid = task == 'm' ? 0 : fork();
+        if (task == 'm') {
+            take_memory();
+        } else if (pid == 0) {
+            if (task == 'b')
+                burn();
+            else
+                pause();
+            _exit(0);
+        } else if (task == 'b') {
+            waitpid(pid, NULL, 0);
+        }
+        if (write(answers, "", 1) != 1)
+            break;
+    }
+    kill(0, SIGKILL);   /* its process group: the children too */
+}
+
+static struct server start(void)
+{
+    int tasks[2], answers[2];
+    struct server s;
+
+    ck_assert_int_eq(pipe(tasks) + pipe(answers), 0);
+    if (test_fork(&s.pid)) {
+        setpgid(0, 0);
+        close(tasks[1]);
+        serve(tasks[0], answers[1]);
+    }
+    close(tasks[0]);
+    close(answers[1]);
+    s.tasks = tasks[1];
+    s.answers = answers[0];
+    return s;
+}
+
+static void order(const struct server *s, char task)
+{
+    char answer;
+
+    ck_assert_int_eq(write(s->tasks, &task, 1), 1);
+    ck_assert_int_eq(read(s->answers, &answer, 1), 1);
+}
+
+static void stop(const struct server *s)
+{
+    close(s->tasks);
+    test_wait(s->pid);
+    close(s->answers);
+}
+
+static int count_reading(void *context, uint64_t wall_ns, uint64_t pid, uint64_t pss_bytes,
+                         uint64_t cost_ns)
+{
+    ck_assert(wall_ns > 0 && pid > 0 && pss_bytes > 0 && cost_ns > 0);
+    ++*(unsigned *)context;
+    return 0;
+}
+
+/* ---- CPU ------------------------------------------------------------------------- */
+
+START_TEST(test_cpu_of_ended_children)
+{
+    struct server s = start();
+    struct mst_processes p;
+    uint64_t before, after;
+
+    mst_processes_init(&p, (uint64_t)s.pid);
+    before = mst_processes_cpu(&p);
+    order(&s, 'b');                  /* its child burns, ends, and is waited for */
+    after = mst_processes_cpu(&p);
+    ck_assert_uint_ne(before, MST_UNKNOWN);
+    ck_assert_uint_ge(after, before + BURN_NS * 9 / 10);
+    ck_assert_uint_le(after, before + 2 * BURN_NS);
+    mst_processes_free(&p);
+    stop(&s);
+}
+END_TEST
+
+START_TEST(test_gone)
+{
+    struct server s = start();
+    unsigned readings = 0;
+    struct mst_memory_round round;
+    struct mst_processes p;
+
+    mst_processes_init(&p, (uint64_t)test_dead_pid());
+    ck_assert_uint_eq(mst_processes_cpu(&p), MST_UNKNOWN);
+    mst_processes_free(&p);
+
+    mst_processes_init(&p, (uint64_t)s.pid);
+    ck_assert_uint_ne(mst_processes_cpu(&p), MST_UNKNOWN);
+    kill(s.pid, SIGKILL);
+    while (mst_processes_cpu(&p) != MST_UNKNOWN)   /* a zombie is gone too */
+        poll(NULL, 0, 1);
+    ck_assert_int_eq(mst_processes_tick(&p, true, count_reading, &readings, &round), 0);
+    ck_assert_ptr_nonnull(strstr(p.problem, "is gone"));
+    mst_processes_free(&p);
+    stop(&s);
+}
+END_TEST
+
+START_TEST(test_machine)
+{
+    struct mst_machine before, after;
+
+    mst_machine_read(&before);
+    burn();
+    mst_machine_read(&after);
+    ck_assert_uint_ne(before.busy_ns, MST_UNKNOWN);
+    ck_assert_uint_ge(after.busy_ns - before.busy_ns, BURN_NS / 2);
+    ck_assert_uint_ge(after.total_ns - before.total_ns, after.busy_ns - before.busy_ns);
+    ck_assert_uint_ne(after.listen_overflows, MST_UNKNOWN);
+    ck_assert_uint_ge(after.listen_overflows, before.listen_overflows);
+    ck_assert_uint_ge(after.listen_drops, after.listen_overflows);
+}
+END_TEST
+
+START_TEST(test_programs)
+{
+    struct mst_programs p = { 0 };
+    size_t i;
+    pid_t pid;
+
+    ck_assert(mst_programs_before(&p));
+    if (test_fork(&pid)) {
+        prctl(PR_SET_NAME, "burns-cpu");
+        burn();
+        pause();
+    }
+    while (mst_proc_cpu((uint64_t)pid) < BURN_NS)
+        poll(NULL, 0, 5);
+    ck_assert(mst_programs_after(&p));
+    for (i = 0; i < p.count && strcmp(p.items[i].name, "burns-cpu") != 0; i++)
+        ;
+    ck_assert_msg(i < p.count, "the program is not among the %zu", p.count);
+    ck_assert_int_ge(p.items[i].cpu_ns, BURN_NS * 9 / 10);
+    for (i = 1; i < p.count; i++)
+        ck_assert_int_le(p.items[i].cpu_ns, p.items[i - 1].cpu_ns);
+    mst_programs_free(&p);
+    kill(pid, SIGKILL);
+    test_wait(pid);
+}
+END_TEST
+
+/* What it took before the first look is not counted, though its parent has it
+ * after it ended. */
+START_TEST(test_programs_ended)
+{
+    struct mst_programs p = { 0 };
+    int64_t total = 0;
+    size_t i;
+    pid_t pid;
+
+    if (test_fork(&pid)) {
+        burn();
+        pause();
+    }
+    while (mst_proc_cpu((uint64_t)pid) < BURN_NS)
+        poll(NULL, 0, 5);
+    prctl(PR_SET_NAME, "its-parent");
+    ck_assert(mst_programs_before(&p));
+    kill(pid, SIGKILL);
+    test_wait(pid);
+    ck_assert(mst_programs_after(&p));
+    for (i = 0; i < p.count; i++)
+        if (strcmp(p.items[i].name, "its-parent") == 0)
+            total = p.items[i].cpu_ns;
+    /* /proc has the waited-for time in hundredths of a second, twice. */
+    ck_assert_int_lt(total, (int64_t)(BURN_NS / 2));
+    ck_assert_int_gt(total, -(int64_t)(BURN_NS / 4));
+    mst_programs_free(&p);
+}
+END_TEST
+
+/* ---- memory ---------------------------------------------------------------------- */
+
+START_TEST(test_memory_round)
+{
+    struct mst_memory_round before, after;
+    struct server s = start();
+    struct mst_processes p;
+    unsigned readings = 0;
+
+    order(&s, 'c');
+    order(&s, 'c');
+    mst_processes_init(&p, (uint64_t)s.pid);
+    ck_assert_int_eq(mst_processes_tick(&p, true, count_reading, &readings, &before), 1);
+    ck_assert_msg(p.problem[0] == '\0', "%s", p.problem);
+    ck_assert_uint_eq(before.processes, 3);
+    ck_assert_uint_eq(readings, 3);
+    ck_assert_uint_ge(before.wall_ns, before.began_wall_ns);
+
+    order(&s, 'm');
+    order(&s, 'c');                     /* shares it: no more for that */
+    ck_assert_int_eq(mst_processes_tick(&p, true, count_reading, &readings, &after), 1);
+    ck_assert_uint_eq(after.processes, 4);
+    ck_assert_uint_ge(after.pss_bytes, before.pss_bytes + 31 * MEGABYTE);
+    ck_assert_uint_le(after.pss_bytes, before.pss_bytes + 40 * MEGABYTE);
+    ck_assert_uint_ge(p.cost_ns, after.cost_ns + before.cost_ns);
+    mst_processes_free(&p);
+    stop(&s);
+}
+END_TEST
+
+/* Another round begins two seconds after the last one began, not earlier. */
+START_TEST(test_memory_is_not_read_often)
+{
+    struct mst_memory_round round;
+    struct server s = start();
+    struct mst_processes p;
+    unsigned readings = 0, i;
+
+    mst_processes_init(&p, (uint64_t)s.pid);
+    ck_assert_int_eq(mst_processes_tick(&p, true, count_reading, &readings, &round), 1);
+    for (i = 0; i < 20; i++)
+        ck_assert_int_eq(mst_processes_tick(&p, false, count_reading, &readings, &round), 0);
+    ck_assert_uint_eq(readings, 1);
+    p.began_ns -= MST_MEMORY_ROUND_NS;
+    p.last_tick_ns -= MST_NS_PER_S;     /* a second ago: there are 30 ms to spend */
+    ck_assert_int_eq(mst_processes_tick(&p, false, count_reading, &readings, &round), 1);
+    ck_assert_uint_eq(readings, 2);
+    mst_processes_free(&p);
+    stop(&s);
+}
+END_TEST
+
+/* Without time to spend it reads nothing, and goes on where it was. */
+START_TEST(test_memory_budget)
+{
+    struct mst_memory_round round;
+    struct server s = start();
+    struct mst_processes p;
+    unsigned readings = 0;
+    int i, result = 0;
+
+    for (i = 0; i < 4; i++)
+        order(&s, 'c');
+    mst_processes_init(&p, (uint64_t)s.pid);
+    p.last_tick_ns = mst_now_ns();
+    ck_assert_int_eq(mst_processes_tick(&p, false, count_reading, &readings, &round), 0);
+    ck_assert_uint_lt(readings, 5);
+    for (i = 0; i < 1000 && result == 0; i++) {
+        poll(NULL, 0, 10);
+        result = mst_processes_tick(&p, false, count_reading, &readings, &round);
+    }
+    ck_assert_int_eq(result, 1);
+    ck_assert_uint_eq(readings, 5);
+    ck_assert_uint_eq(round.processes, 5);
+    mst_processes_free(&p);
+    stop(&s);
+}
+END_TEST
+
+START_TEST(test_memory_not_permitted)
+{
+    struct mst_memory_round round;
+    struct server s;
+    struct mst_processes p;
+    unsigned readings = 0;
+
+    if (geteuid() != 0)
+        return;   /* whose memory could it not read? */
+    s = start();
+    if (setresuid(65534, 65534, 0) != 0)
+        ck_abort_msg("cannot become nobody");
+    mst_processes_init(&p, (uint64_t)s.pid);
+    ck_assert_int_eq(mst_processes_tick(&p, true, count_reading, &readings, &round), 0);
+    ck_assert_msg(strstr(p.problem, "smaps_rollup: Permission denied (root may)") != NULL, "%s",
+                  p.problem);
+    ck_assert_uint_eq(readings, 0);
+    ck_assert_uint_ne(mst_processes_cpu(&p), MST_UNKNOWN);   /* that everyone may */
+    mst_processes_free(&p);
+    ck_assert_int_eq(setresuid(0, 0, 0), 0);
+    stop(&s);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("processes");
+    TCase *cpu = tcase_create("CPU"), *memory = tcase_create("memory");
+
+    tcase_add_test(cpu, test_cpu_of_ended_children);
+    tcase_add_test(cpu, test_gone);
+    tcase_add_test(cpu, test_machine);
+    tcase_add_test(cpu, test_programs);
+    tcase_add_test(cpu, test_programs_ended);
+    tcase_add_test(memory, test_memory_round);
+    tcase_add_test(memory, test_memory_is_not_read_often);
+    tcase_add_test(memory, test_memory_budget);
+    tcase_add_test(memory, test_memory_not_permitted);
+    tcase_set_timeout(cpu, 30);
+    tcase_set_timeout(memory, 30);
+    suite_add_tcase(suite, cpu);
+    suite_add_tcase(suite, memory);
+    return test_run(suite);
+}

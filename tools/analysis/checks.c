@@ -1,0 +1,302 @@
+/* checks.c - whether the two sides of a run agree, and whether to believe them. */
+#include "summary.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "clock.h"
+#include "human.h"
+
+#define LITTLE_TOLERANCE_MILLI   50u     /* thousandths between the two ways to count */
+#define LITTLE_REQUESTS_MIN      20u
+#define SHORT_RUN_NS             MST_NS_PER_S
+#define GENERATOR_BUSY_MILLI     900u    /* of a CPU: no more is to be had from one thread */
+#define GENERATOR_RUN_MIN_NS     (100 * MST_NS_PER_MS)
+
+static void answer(struct mst_check *check, enum mst_answer ok, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static void answer(struct mst_check *check, enum mst_answer ok, const char *format, ...)
+{
+    va_list args;
+
+    check->ok = ok;
+    va_start(args, format);
+    vsnprintf(check->text, sizeof check->text, format, args);
+    va_end(args);
+}
+
+/* ---- counts ---------------------------------------------------------------------- */
+
+/* All the servers that the load tool talks to. A PHP behind an Apache answers
+ * the same requests once more: it counts only where there is no Apache. */
+struct totals { uint64_t requests, ghosts, aborted, late, unfinished; };
+
+static uint64_t plus(uint64_t a, uint64_t b)
+{
+    return a == MST_UNKNOWN || b == MST_UNKNOWN ? MST_UNKNOWN : a + b;
+}
+
+static struct totals add_up(const struct mst_summary *s)
+{
+    const struct mst_summary_server *front = mst_summary_front(s);
+    struct totals t = { 0 };
+    size_t i;
+
+    for (i = 0; i < s->server_count; i++) {
+        const struct mst_summary_server *server = &s->servers[i];
+        uint64_t requests = server->requests;
+
+        if (strcmp(server->producer, front->producer) != 0)
+            continue;
+        /* Records that the journal lost are in the counters all the same. */
+        if (server->lost != 0 && server->counted != MST_UNKNOWN &&
+            server->counted >= server->requests + server->ghosts)
+            requests = server->counted - server->ghosts;
+        t.requests += requests;
+        t.ghosts += server->ghosts;
+        t.aborted += server->aborted;
+        t.late += server->late;
+        t.unfinished = plus(t.unfinished, server->unfinished);
+    }
+    return t;
+}
+
+/* What else there was, behind the sentence. */
+static void add_remarks(struct mst_check *check, const struct totals *t)
+{
+    size_t used = strlen(check->text);
+
+    if (t->ghosts > 0)
+        used += (size_t)snprintf(check->text + used, sizeof check->text - used,
+                                 "; %" PRIu64 " that began before the load are left out",
+                                 t->ghosts);
+    if (t->unfinished != MST_UNKNOWN && t->unfinished > 0 && used < sizeof check->text &&
+        strstr(check->text, "with their worker process") == NULL)
+        snprintf(check->text + used, sizeof check->text - used, "; %" PRIu64 " died with their "
+                 "worker process, uncounted", t->unfinished);
+}
+
+/* How many requests the load tool may have left behind when it ended: no more
+ * than it had in flight. */
+static uint64_t left_behind(const struct mst_summary *s, const struct totals *t)
+{
+    if (s->complete && !s->client.abandons)
+        return 0;
+    return s->client.concurrency != MST_UNKNOWN ? s->client.concurrency : t->aborted + t->late;
+}
+
+static void server_has_more(struct mst_check *check, const struct mst_summary *s,
+                            const struct totals *t)
+{
+    uint64_t more = t->requests - s->client.requests;
+
+    if (more <= left_behind(s, t))
+        answer(check, MST_ANSWER_YES, "%" PRIu64 " requests on both sides, and %" PRIu64 " more on "
+               "the server's that were in flight when %s ended", s->client.requests, more,
+               s->client.tool);
+    else
+        answer(check, MST_ANSWER_NO, "the server completed %" PRIu64 " requests, %" PRIu64
+               " more than %s counted (%" PRIu64 "): another client, or requests that %s gave up",
+               t->requests, more, s->client.tool, s->client.requests, s->client.tool);
+}
+
+static void client_has_more(struct mst_check *check, const struct mst_summary *s,
+                            const struct totals *t)
+{
+    uint64_t missing = s->client.requests - t->requests;
+
+    if (missing == t->unfinished)
+        answer(check, MST_ANSWER_YES, "%" PRIu64 " requests on both sides; the other %" PRIu64
+               " of %s's died on the server, with their worker process", t->requests, missing,
+               s->client.tool);
+    else if (t->requests == 0)
+        answer(check, MST_ANSWER_NO, "none of %s's %" PRIu64 " requests was recorded here: does "
+               "its URL lead to this server, and is MPMStat on there?", s->client.tool,
+               s->client.requests);
+    else if (s->client.failed > s->client.failed_length && s->client.failed != MST_UNKNOWN &&
+             s->client.failed_length != MST_UNKNOWN)
+        answer(check, MST_ANSWER_NO, "%" PRIu64 " of %s's %" PRIu64 " requests were never "
+               "completed by the server; %s itself calls %" PRIu64 " failed", missing,
+               s->client.tool, s->client.requests, s->client.tool,
+               s->client.failed - s->client.failed_length);
+    else
+        answer(check, MST_ANSWER_NO, "%" PRIu64 " of %s's %" PRIu64 " requests were not recorded "
+               "here: something before this server answered them, or recording is off for them",
+               missing, s->client.tool, s->client.requests);
+}
+
+static void check_counts(struct mst_check *check, const struct mst_summary *s)
+{
+    struct totals t = { 0 };
+
+    if (s->server_count > 0)
+        t = add_up(s);
+    if (s->client.tool == NULL)
+        answer(check, MST_ANSWER_UNKNOWN, "no load tool was run; the server completed %" PRIu64
+               " requests", t.requests);
+    else if (!s->client.known)
+        answer(check, MST_ANSWER_UNKNOWN, "how many requests the load tool made is not known; the "
+               "server completed %" PRIu64, t.requests);
+    else if (s->server_count == 0)
+        answer(check, MST_ANSWER_UNKNOWN, "no server was recorded");
+    else if (t.requests == 0 && s->client.requests == 0)
+        answer(check, MST_ANSWER_UNKNOWN, "neither side completed a request");
+    else if (t.requests == s->client.requests)
+        answer(check, MST_ANSWER_YES, "%" PRIu64 " requests on both sides", t.requests);
+    else if (t.requests > s->client.requests)
+        server_has_more(check, s, &t);
+    else
+        client_has_more(check, s, &t);
+    add_remarks(check, &t);
+}
+
+/* ---- the journal ----------------------------------------------------------------- */
+
+static void check_journal(struct mst_check *check, const struct mst_summary *s)
+{
+    uint64_t lost = 0, restarts = 0, records = 0, counted = 0;
+    size_t i;
+
+    for (i = 0; i < s->server_count; i++) {
+        lost = plus(lost, s->servers[i].lost);
+        restarts = plus(restarts, s->servers[i].restarts);
+        counted = plus(counted, s->servers[i].counted);
+        records += s->servers[i].requests + s->servers[i].ghosts;
+    }
+    if (lost == MST_UNKNOWN || s->server_count == 0)
+        answer(check, MST_ANSWER_UNKNOWN, "how many records were lost is not known");
+    else if (lost > 0)
+        answer(check, MST_ANSWER_NO, "%" PRIu64 " records were lost, %" PRIu64 " are here: "
+               "overwritten before they could be read, or their writer was killed (MPMStatJournal "
+               "keeps more)", lost, records);
+    else if (restarts == 0 && counted != MST_UNKNOWN && counted != records)
+        answer(check, MST_ANSWER_UNKNOWN, "no record was lost, but the server counted %" PRIu64
+               " requests and %" PRIu64 " are here: some ended while the recording began or ended",
+               counted, records);
+    else
+        answer(check, MST_ANSWER_YES, "no record was lost%s", restarts > 0 && restarts !=
+               MST_UNKNOWN ? ", through a new start of the server" : "");
+}
+
+/* ---- Little's law ---------------------------------------------------------------- */
+
+/* A worker reads from a connection on which no request comes: a client that is
+ * slow, or gone, or whose packets were lost. Such time is no request's. */
+static void explain_idle_reading(struct mst_check *check, const struct mst_summary_server *server,
+                                 uint64_t gap_milli)
+{
+    uint64_t reading = server->mean_state_milli[MST_STATE_READING];
+    size_t used = strlen(check->text);
+
+    if (reading != MST_UNKNOWN && reading >= gap_milli / 2)
+        snprintf(check->text + used, sizeof check->text - used, ", of which %s were reading from "
+                 "connections, also from such as sent no request", mst_human_milli(reading).text);
+}
+
+/* Throughput times the mean time that a request held its worker is the mean
+ * number of workers at work: once from the requests, once from the workers. */
+static void check_littles_law(struct mst_check *check, const struct mst_summary *s)
+{
+    const struct mst_summary_server *server = mst_summary_front(s);
+    uint64_t by_requests, by_workers, apart;
+
+    if (server == NULL || server->lost != 0 || server->restarts != 0 ||
+        server->working_ns == MST_UNKNOWN || server->held_ns == MST_UNKNOWN ||
+        s->duration_ns == MST_UNKNOWN) {
+        answer(check, MST_ANSWER_UNKNOWN, "records or counters are missing for it");
+        return;
+    }
+    if (server->in_flight != 0) {
+        answer(check, MST_ANSWER_UNKNOWN, "requests were still in flight when the recording ended");
+        return;
+    }
+    if (s->duration_ns < SHORT_RUN_NS || server->requests < LITTLE_REQUESTS_MIN) {
+        answer(check, MST_ANSWER_UNKNOWN, "too short a run: it takes a second and %u requests",
+               LITTLE_REQUESTS_MIN);
+        return;
+    }
+    by_requests = (uint64_t)((unsigned __int128)server->held_ns * 1000 / s->duration_ns);
+    by_workers = (uint64_t)((unsigned __int128)server->working_ns * 1000 / s->duration_ns);
+    apart = by_requests > by_workers ? by_requests - by_workers : by_workers - by_requests;
+    apart = by_workers > 0 ? (uint64_t)((unsigned __int128)apart * 1000 / by_workers) :
+            apart > 0 ? 1000 : 0;
+    answer(check, apart <= LITTLE_TOLERANCE_MILLI ? MST_ANSWER_YES : MST_ANSWER_NO,
+           "throughput x time held = %s workers, %s were at work: %s apart",
+           mst_human_milli(by_requests).text, mst_human_milli(by_workers).text,
+           mst_human_percent(apart).text);
+    if (check->ok == MST_ANSWER_NO && by_workers > by_requests)
+        explain_idle_reading(check, server, by_workers - by_requests);
+}
+
+/* ---- the generator --------------------------------------------------------------- */
+
+static void check_generator(struct mst_check *check, const struct mst_summary *s)
+{
+    const char *tool = s->client.tool;
+    uint64_t milli;
+
+    if (tool == NULL) {
+        answer(check, MST_ANSWER_UNKNOWN, "no load tool was run");
+        return;
+    }
+    if (s->tool_cpu_ns == MST_UNKNOWN || s->duration_ns == MST_UNKNOWN ||
+        s->duration_ns < GENERATOR_RUN_MIN_NS) {
+        answer(check, MST_ANSWER_UNKNOWN, "too short a run to tell how busy the load tool was");
+        return;
+    }
+    milli = (uint64_t)((unsigned __int128)s->tool_cpu_ns * 1000 / s->duration_ns);
+    if (s->tool_threads == MST_UNKNOWN || s->tool_threads == 0)
+        answer(check, MST_ANSWER_UNKNOWN, "the load tool took %s of a CPU; how many it can use is "
+               "not known", mst_human_percent(milli).text);
+    else if (milli / s->tool_threads > GENERATOR_BUSY_MILLI)
+        answer(check, MST_ANSWER_NO, "%s itself was at its limit: %s of the one CPU that it can "
+               "use", tool, mst_human_percent(milli).text);
+    else
+        answer(check, MST_ANSWER_YES, "%s took %s of the one CPU that it can use", tool,
+               mst_human_percent(milli).text);
+}
+
+/* ---- the accept queue ------------------------------------------------------------- */
+
+/* The kernel counts overflows of the whole machine; where a server is elsewhere
+ * they are not its own. */
+static void check_accept_queue(struct mst_check *check, const struct mst_summary *s)
+{
+    const struct mst_summary_server *server = mst_summary_front(s);
+
+    if (server == NULL || server->max_listen_queue == MST_UNKNOWN ||
+        server->listen_queue_limit == MST_UNKNOWN)
+        answer(check, MST_ANSWER_UNKNOWN, "the length of the accept queue is not known");
+    else if (s->listen_overflows != MST_UNKNOWN && s->listen_overflows > 0 && server->local)
+        answer(check, MST_ANSWER_NO, "connections found an accept queue full %" PRIu64 " times and "
+               "had to try again, a second or more later; seen: at most %" PRIu64 " of %" PRIu64
+               " waiting", s->listen_overflows, server->max_listen_queue,
+               server->listen_queue_limit);
+    else
+        answer(check, server->max_listen_queue >= server->listen_queue_limit ? MST_ANSWER_NO :
+               MST_ANSWER_YES, "at most %" PRIu64 " connections were seen waiting; %" PRIu64
+               " may", server->max_listen_queue, server->listen_queue_limit);
+}
+
+/* ---- all of them ----------------------------------------------------------------- */
+
+void mst_summary_check(struct mst_summary *s)
+{
+    static const char *const names[MST_CHECK_COUNT] = {
+        [MST_CHECK_COUNTS] = "counts", [MST_CHECK_LITTLES_LAW] = "littles-law",
+        [MST_CHECK_JOURNAL_COMPLETE] = "journal-complete", [MST_CHECK_GENERATOR] = "generator",
+        [MST_CHECK_ACCEPT_QUEUE] = "accept-queue",
+    };
+    int i;
+
+    for (i = 0; i < MST_CHECK_COUNT; i++)
+        s->checks[i].name = names[i];
+    check_counts(&s->checks[MST_CHECK_COUNTS], s);
+    check_littles_law(&s->checks[MST_CHECK_LITTLES_LAW], s);
+    check_journal(&s->checks[MST_CHECK_JOURNAL_COMPLETE], s);
+    check_generator(&s->checks[MST_CHECK_GENERATOR], s);
+    check_accept_queue(&s->checks[MST_CHECK_ACCEPT_QUEUE], s);
+}

@@ -1,0 +1,78 @@
+/* quantile.c - exact quantiles and means: see quantile.h. */
+#include "quantile.h"
+
+#include <stdlib.h>
+
+#include "format.h"
+
+int mst_values_add(struct mst_values *values, uint64_t value)
+{
+    if (values->count == values->room) {
+        size_t room = values->room > 0 ? 2 * values->room : 1024;
+        uint64_t *items = reallocarray(values->items, room, sizeof *items);
+
+        if (items == NULL)
+            return -1;
+        values->items = items;
+        values->room = room;
+    }
+    values->items[values->count++] = value;
+    return 0;
+}
+
+void mst_values_free(struct mst_values *values)
+{
+    free(values->items);
+    *values = (struct mst_values){ 0 };
+}
+
+static int compare(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+void mst_values_sort(struct mst_values *values)
+{
+    if (values->count > 1)
+        qsort(values->items, values->count, sizeof *values->items, compare);
+}
+
+uint64_t mst_values_quantile(const struct mst_values *sorted, unsigned per_mille)
+{
+    unsigned __int128 scaled = (unsigned __int128)sorted->count * per_mille;
+    size_t rank = (size_t)((scaled + 999) / 1000);
+
+    if (sorted->count == 0)
+        return MST_UNKNOWN;
+    if (rank == 0)
+        rank = 1;
+    if (rank > sorted->count)
+        rank = sorted->count;
+    return sorted->items[rank - 1];
+}
+
+static unsigned __int128 wide_sum(const struct mst_values *values)
+{
+    unsigned __int128 sum = 0;
+    size_t i;
+
+    for (i = 0; i < values->count; i++)
+        sum += values->items[i];
+    return sum;
+}
+
+uint64_t mst_values_sum(const struct mst_values *values)
+{
+    unsigned __int128 sum = wide_sum(values);
+
+    return sum < MST_UNKNOWN ? (uint64_t)sum : MST_UNKNOWN;
+}
+
+uint64_t mst_values_mean(const struct mst_values *values)
+{
+    if (values->count == 0)
+        return MST_UNKNOWN;
+    return (uint64_t)((wide_sum(values) + values->count / 2) / values->count);
+}

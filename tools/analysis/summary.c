@@ -1,0 +1,565 @@
+/* summary.c - reads a run out of the archive: see summary.h. */
+#include "summary.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/quantile.h"
+#include "clock.h"
+
+/* ---- asking ---------------------------------------------------------------------- */
+
+/* A query's rows, one after the other. The first error is kept. */
+struct query {
+    sqlite3      *db;
+    sqlite3_stmt *statement;
+    int           status;
+};
+
+/* The first parameter is the id, of a run or of a server. */
+static struct query ask(sqlite3 *db, const char *sql, int64_t id)
+{
+    struct query q = { db, NULL, SQLITE_OK };
+
+    q.status = sqlite3_prepare_v2(db, sql, -1, &q.statement, NULL);
+    if (q.status == SQLITE_OK)
+        q.status = sqlite3_bind_int64(q.statement, 1, id);
+    return q;
+}
+
+static bool next(struct query *q)
+{
+    if (q->status != SQLITE_OK)
+        return false;
+    q->status = sqlite3_step(q->statement);
+    if (q->status != SQLITE_ROW)
+        return false;
+    q->status = SQLITE_OK;
+    return true;
+}
+
+/* Whether all went well. */
+static bool done(struct query *q)
+{
+    sqlite3_finalize(q->statement);
+    return q->status == SQLITE_OK || q->status == SQLITE_DONE;
+}
+
+/* NULL, and what no honest archive has, is not known. */
+static uint64_t number(struct query *q, int column)
+{
+    int64_t value;
+
+    if (sqlite3_column_type(q->statement, column) == SQLITE_NULL)
+        return MST_UNKNOWN;
+    value = sqlite3_column_int64(q->statement, column);
+    return value >= 0 ? (uint64_t)value : MST_UNKNOWN;
+}
+
+/* A string of the heap; NULL for NULL. */
+static char *string(struct query *q, int column)
+{
+    const unsigned char *text = sqlite3_column_text(q->statement, column);
+    char *copy = text != NULL ? strdup((const char *)text) : NULL;
+
+    if (text != NULL && copy == NULL)
+        q->status = SQLITE_NOMEM;
+    return copy;
+}
+
+/* ---- arithmetic with what may be unknown ----------------------------------------- */
+
+static uint64_t difference(uint64_t after, uint64_t before)
+{
+    if (after == MST_UNKNOWN || before == MST_UNKNOWN || after < before)
+        return MST_UNKNOWN;
+    return after - before;
+}
+
+/* a * factor / b, rounded. */
+static uint64_t ratio(uint64_t a, uint64_t factor, uint64_t b)
+{
+    if (a == MST_UNKNOWN || b == MST_UNKNOWN || b == 0)
+        return MST_UNKNOWN;
+    return (uint64_t)(((unsigned __int128)a * factor + b / 2) / b);
+}
+
+/* ---- sets of times --------------------------------------------------------------- */
+
+static void times_unknown(struct mst_summary_times *t)
+{
+    *t = (struct mst_summary_times){ 0, MST_UNKNOWN, MST_UNKNOWN, MST_UNKNOWN, MST_UNKNOWN,
+                                     MST_UNKNOWN, MST_UNKNOWN };
+}
+
+static void times_of(struct mst_summary_times *t, struct mst_values *values)
+{
+    mst_values_sort(values);
+    t->count = values->count;
+    t->sum_ns = mst_values_sum(values);
+    t->mean_ns = mst_values_mean(values);
+    t->p50_ns = mst_values_quantile(values, 500);
+    t->p90_ns = mst_values_quantile(values, 900);
+    t->p99_ns = mst_values_quantile(values, 990);
+    t->max_ns = mst_values_quantile(values, 1000);
+}
+
+/* ---- the client's side ----------------------------------------------------------- */
+
+/* The rows, where there is one for each request that the tool counted; else they
+ * would tell of another set of requests than its own table does. */
+static bool times_from_rows(struct mst_summary_client *c, sqlite3 *db, int64_t run_id)
+{
+    struct query q = ask(db, "SELECT duration_ns FROM client_requests WHERE run_id = ?", run_id);
+    struct mst_values values = { 0 };
+    bool fine = true;
+
+    while (fine && next(&q))
+        fine = mst_values_add(&values, number(&q, 0)) == 0;
+    fine = done(&q) && fine;
+    if (fine && values.count > 0 && values.count == c->requests)
+        times_of(&c->times, &values);
+    mst_values_free(&values);
+    return fine;
+}
+
+static bool read_client(struct mst_summary_client *c, sqlite3 *db, int64_t run_id)
+{
+    struct query q = ask(db,
+        "SELECT requests, failed, unfinished, requested, failed_connect, failed_receive, "
+        "failed_length, failed_other, non_2xx, concurrency, bytes, duration_ns, "
+        "requests_per_1000s, rows_time_step_ns, abandons, mean_ns, p50_ns, p90_ns, p99_ns, max_ns "
+        "FROM client_results WHERE run_id = ?", run_id);
+    uint64_t *const members[] = {
+        &c->requests, &c->failed, &c->unfinished, &c->requested, &c->failed_connect,
+        &c->failed_receive, &c->failed_length, &c->failed_other, &c->non_2xx, &c->concurrency,
+        &c->bytes, &c->duration_ns, &c->requests_per_1000s, &c->time_step_ns,
+    };
+    size_t i;
+
+    times_unknown(&c->times);
+    for (i = 0; i < sizeof members / sizeof *members; i++)
+        *members[i] = MST_UNKNOWN;
+    c->known = next(&q);
+    if (c->known) {
+        for (i = 0; i < sizeof members / sizeof *members; i++)
+            *members[i] = number(&q, (int)i);
+        c->abandons = number(&q, 14) == 1;
+        c->times.mean_ns = number(&q, 15);
+        c->times.p50_ns = number(&q, 16);
+        c->times.p90_ns = number(&q, 17);
+        c->times.p99_ns = number(&q, 18);
+        c->times.max_ns = number(&q, 19);
+    }
+    return done(&q) && times_from_rows(c, db, run_id);
+}
+
+/* ---- the server's side ----------------------------------------------------------- */
+
+#define THIS_RUNS "server_id = ?1 AND label <> '" MST_LABEL_STATUS_NAME "' AND ghost = 0"
+
+/* Values of the phases of this run's requests, and their quantiles. */
+static bool read_phases(struct mst_summary_server *s, sqlite3 *db)
+{
+    struct query q = ask(db,
+        "SELECT queue_ns, read_ns, handle_ns, send_ns, queue_ns + read_ns + handle_ns + send_ns, "
+        "held_ns FROM server_requests WHERE " THIS_RUNS, s->id);
+    struct mst_values values[MST_PHASE_COUNT] = { { 0 } };
+    bool fine = true;
+    int i;
+
+    while (fine && next(&q))
+        for (i = 0; i < MST_PHASE_COUNT; i++)
+            fine = fine && mst_values_add(&values[i], number(&q, i)) == 0;
+    fine = done(&q) && fine;
+    for (i = 0; i < MST_PHASE_COUNT; i++) {
+        times_of(&s->phases[i], &values[i]);
+        mst_values_free(&values[i]);
+    }
+    return fine;
+}
+
+static bool read_counts(struct mst_summary_server *s, sqlite3 *db, uint64_t ended_ns)
+{
+    struct query q = ask(db,
+        "SELECT count(*), total(aborted), total(status >= 500), total(status NOT BETWEEN 200 AND "
+        "299), total(bytes), total(start_ns + queue_ns + read_ns + handle_ns + send_ns > ?2) "
+        "FROM server_requests WHERE " THIS_RUNS, s->id);
+
+    if (q.status == SQLITE_OK)
+        q.status = sqlite3_bind_int64(q.statement, 2, ended_ns != MST_UNKNOWN ?
+                                                      (int64_t)ended_ns : INT64_MAX);
+    if (next(&q)) {
+        s->requests = number(&q, 0);
+        s->aborted = number(&q, 1);
+        s->errors_5xx = number(&q, 2);
+        s->non_2xx = number(&q, 3);
+        s->bytes = number(&q, 4);
+        s->late = number(&q, 5);
+    }
+    return done(&q);
+}
+
+/* All requests, the status page's and the ghosts' too: they held workers as well,
+ * from the first sample on. */
+static bool read_others(struct mst_summary_server *s, sqlite3 *db)
+{
+    struct query q = ask(db,
+        "SELECT total(ghost AND label <> '" MST_LABEL_STATUS_NAME "'), "
+        "total(label = '" MST_LABEL_STATUS_NAME "'), "
+        "total(CASE WHEN no_worker THEN 0 WHEN NOT ghost OR start_ns >= began THEN held_ns "
+        "ELSE max(0, held_ns - (began - start_ns)) END) "
+        "FROM server_requests, (SELECT min(time_ns) AS began FROM samples WHERE server_id = ?1) "
+        "WHERE server_id = ?1", s->id);
+
+    if (next(&q)) {
+        s->ghosts = number(&q, 0);
+        s->status_requests = number(&q, 1);
+        s->held_ns = number(&q, 2);
+    }
+    return done(&q);
+}
+
+#define STATES_SQL "idle_ns, reading_ns, handling_ns, sending_ns, keepalive_ns, closing_ns"
+
+/* Columns of the difference between two samples. */
+struct counters {
+    uint64_t time_ns, state_ns[MST_STATE_COUNT];
+    uint64_t requests, forks, exits, forks_failed, shed, unfinished, no_idle_ns, generations;
+    uint64_t in_flight;
+};
+
+/* The sample that `which` (SQL behind WHERE server_id = ?) picks. */
+static bool read_counters(struct counters *c, sqlite3 *db, int64_t server_id, const char *which)
+{
+    uint64_t *const members[] = { &c->requests, &c->forks, &c->exits, &c->forks_failed, &c->shed,
+                                  &c->unfinished, &c->no_idle_ns, &c->generations, &c->in_flight,
+                                  &c->time_ns };
+    char sql[512];
+    struct query q;
+    size_t i;
+
+    memset(c, 0xff, sizeof *c);   /* all unknown */
+    snprintf(sql, sizeof sql, "SELECT " STATES_SQL ", requests, forks, exits, forks_failed, shed, "
+             "unfinished, no_idle_ns, generations, in_flight, time_ns FROM samples "
+             "WHERE server_id = ? %s", which);
+    q = ask(db, sql, server_id);
+    if (next(&q)) {
+        for (i = 0; i < MST_STATE_COUNT; i++)
+            c->state_ns[i] = number(&q, (int)i);
+        for (i = 0; i < sizeof members / sizeof *members; i++)
+            *members[i] = number(&q, (int)(MST_STATE_COUNT + i));
+    }
+    return done(&q);
+}
+
+/* From the load's start (before it these workers were idle, or another's) to the
+ * sample at its end: exact, whatever happened between. */
+static void mean_occupancy(struct mst_summary_server *s, const struct counters *before,
+                           const struct counters *end, uint64_t load_start_ns)
+{
+    uint64_t span = difference(end->time_ns, load_start_ns), busy = 0, state;
+    int i;
+
+    for (i = 0; i < MST_STATE_COUNT; i++) {
+        state = difference(end->state_ns[i], before->state_ns[i]);
+        s->mean_state_milli[i] = ratio(state, 1000, span);
+        if (i == MST_STATE_IDLE)
+            continue;
+        if (state == MST_UNKNOWN)
+            busy = MST_UNKNOWN;
+        else if (busy != MST_UNKNOWN)
+            busy += state;
+    }
+    s->mean_busy_milli = ratio(busy, 1000, span);
+}
+
+static uint64_t working(const struct counters *before, const struct counters *after)
+{
+    static const int states[] = { MST_STATE_READING, MST_STATE_HANDLING, MST_STATE_SENDING };
+    uint64_t total = 0, state;
+    size_t i;
+
+    for (i = 0; i < sizeof states / sizeof *states; i++) {
+        state = difference(after->state_ns[states[i]], before->state_ns[states[i]]);
+        if (state == MST_UNKNOWN)
+            return MST_UNKNOWN;
+        total += state;
+    }
+    return total;
+}
+
+static bool read_samples(struct mst_summary_server *s, sqlite3 *db, uint64_t load_start_ns)
+{
+    struct counters before, end, last;
+    struct query q = ask(db, "SELECT count(*), max(workers_busy), max(workers_limit), "
+                             "max(listen_queue), max(listen_queue_limit) FROM samples "
+                             "WHERE server_id = ? AND moment IN ('during', 'end')", s->id);
+
+    if (next(&q)) {
+        s->samples = number(&q, 0);
+        s->max_busy = number(&q, 1);
+        s->workers_limit = number(&q, 2);
+        s->max_listen_queue = number(&q, 3);
+        s->listen_queue_limit = number(&q, 4);
+    }
+    if (!done(&q) ||
+        !read_counters(&before, db, s->id, "AND moment = 'before'") ||
+        !read_counters(&end, db, s->id, "AND moment <> 'after' ORDER BY rowid DESC LIMIT 1") ||
+        !read_counters(&last, db, s->id, "ORDER BY rowid DESC LIMIT 1"))
+        return false;
+    mean_occupancy(s, &before, &end, load_start_ns);
+    s->working_ns = working(&before, &last);
+    s->in_flight = last.in_flight;
+    s->counted = difference(last.requests, before.requests);
+    s->forks = difference(last.forks, before.forks);
+    s->exits = difference(last.exits, before.exits);
+    s->forks_failed = difference(last.forks_failed, before.forks_failed);
+    s->shed = difference(last.shed, before.shed);
+    s->unfinished = difference(last.unfinished, before.unfinished);
+    s->no_idle_ns = difference(end.no_idle_ns, before.no_idle_ns);
+    s->generations = difference(last.generations, before.generations);
+    return true;
+}
+
+static bool read_memory(struct mst_summary_server *s, sqlite3 *db)
+{
+    struct query q = ask(db, "SELECT max(pss_bytes), processes, count(*) FROM memory_samples "
+                             "WHERE server_id = ?", s->id);
+
+    if (next(&q)) {
+        s->peak_pss_bytes = number(&q, 0);
+        s->peak_processes = number(&q, 1);
+        s->memory_rounds = number(&q, 2);
+    }
+    return done(&q);
+}
+
+static bool read_server(struct mst_summary_server *s, sqlite3 *db, const struct mst_summary *run)
+{
+    return read_counts(s, db, run->ended_ns) && read_others(s, db) && read_phases(s, db) &&
+           read_samples(s, db, run->started_ns) && read_memory(s, db);
+}
+
+static bool read_servers(struct mst_summary *s, sqlite3 *db)
+{
+    struct query q = ask(db, "SELECT id, target, producer, server, mpm, sapi, unknown, lost, "
+                             "restarts, cpu_ns, local FROM servers WHERE run_id = ? ORDER BY id", s->id);
+    struct mst_summary_server *servers, *server;
+    bool fine = true;
+
+    while (fine && next(&q)) {
+        servers = reallocarray(s->servers, s->server_count + 1, sizeof *servers);
+        fine = servers != NULL;
+        if (!fine)
+            break;
+        s->servers = servers;
+        server = &servers[s->server_count++];
+        *server = (struct mst_summary_server){
+            .id = sqlite3_column_int64(q.statement, 0), .target = string(&q, 1),
+            .producer = string(&q, 2), .server = string(&q, 3), .mpm = string(&q, 4),
+            .sapi = string(&q, 5), .unknown = string(&q, 6), .lost = number(&q, 7),
+            .restarts = number(&q, 8), .cpu_ns = number(&q, 9),
+            .local = number(&q, 10) == 1,
+        };
+        fine = server->target != NULL && server->producer != NULL &&
+               read_server(server, db, s);
+    }
+    return done(&q) && fine;
+}
+
+/* ---- the run --------------------------------------------------------------------- */
+
+static bool read_machine(struct mst_summary *s, sqlite3 *db)
+{
+    struct query q = ask(db,
+        "SELECT max(busy_ns) - min(busy_ns), max(total_ns) - min(total_ns), "
+        "max(listen_overflows) - min(listen_overflows) FROM machine_samples WHERE run_id = ?",
+        s->id);
+    struct query cpus = ask(db, "SELECT CAST(value AS INTEGER) FROM environment "
+                                "WHERE run_id = ? AND name = 'cpus'", s->id);
+    bool fine;
+
+    s->machine_busy_milli = s->listen_overflows = s->cpus = MST_UNKNOWN;
+    if (next(&q)) {
+        s->machine_busy_milli = ratio(number(&q, 0), 1000, number(&q, 1));
+        s->listen_overflows = number(&q, 2);
+    }
+    if (next(&cpus))
+        s->cpus = number(&cpus, 0);
+    fine = done(&q);
+    return done(&cpus) && fine;
+}
+
+static bool read_programs(struct mst_summary *s, sqlite3 *db)
+{
+    struct query q = ask(db, "SELECT program, cpu_ns FROM programs WHERE run_id = ? "
+                             "ORDER BY cpu_ns DESC", s->id);
+    struct mst_summary_program *programs;
+
+    while (next(&q)) {
+        programs = reallocarray(s->programs, s->program_count + 1, sizeof *programs);
+        if (programs == NULL) {
+            q.status = SQLITE_NOMEM;
+            break;
+        }
+        s->programs = programs;
+        programs[s->program_count].name = string(&q, 0);
+        programs[s->program_count].cpu_ns = number(&q, 1);
+        s->program_count += programs[s->program_count].name != NULL;
+    }
+    return done(&q);
+}
+
+static bool read_notes(struct mst_summary *s, sqlite3 *db)
+{
+    struct query q = ask(db, "SELECT text FROM notes WHERE run_id = ? ORDER BY rowid", s->id);
+    char **notes;
+
+    while (next(&q)) {
+        notes = reallocarray(s->notes, s->note_count + 1, sizeof *notes);
+        if (notes == NULL) {
+            q.status = SQLITE_NOMEM;
+            break;
+        }
+        s->notes = notes;
+        notes[s->note_count] = string(&q, 0);
+        s->note_count += notes[s->note_count] != NULL;
+    }
+    return done(&q);
+}
+
+/* 1 read, 0 there is no such run, -1 failed. */
+static int read_run(struct mst_summary *s, sqlite3 *db, int64_t run_id)
+{
+    struct query q = ask(db,
+        "SELECT name, CASE WHEN json_valid(command) THEN command ELSE '[]' END, command_line, "
+        "added, outcome, complete, started_ns, duration_ns, exit_status, exit_signal, "
+        "tool_cpu_ns, tool_threads, memory_cost_ns, tool, ended_ns FROM runs WHERE id = ?", run_id);
+    bool found = next(&q);
+
+    s->id = run_id;
+    if (found) {
+        s->name = string(&q, 0);
+        s->command_json = string(&q, 1);
+        s->command_line = string(&q, 2);
+        s->added = string(&q, 3);
+        s->outcome = string(&q, 4);
+        s->complete = number(&q, 5) == 1;
+        s->started_ns = number(&q, 6);
+        s->duration_ns = number(&q, 7);
+        s->exit_status = number(&q, 8);
+        s->exit_signal = number(&q, 9);
+        s->tool_cpu_ns = number(&q, 10);
+        s->tool_threads = number(&q, 11);
+        s->memory_cost_ns = number(&q, 12);
+        s->client.tool = string(&q, 13);
+        s->ended_ns = number(&q, 14);
+    }
+    if (!done(&q) || (found && (s->outcome == NULL || s->command_json == NULL)))
+        return -1;
+    return found;
+}
+
+int mst_summary_make(struct mst_summary *s, struct mst_archive *a, int64_t run_id,
+                     char error[MST_ERROR_MAX])
+{
+    sqlite3 *db = mst_archive_db(a);
+    int found;
+
+    memset(s, 0, sizeof *s);
+    found = read_run(s, db, run_id);
+    if (found == 0) {
+        snprintf(error, MST_ERROR_MAX, "there is no run %lld in the archive %s",
+                 (long long)run_id, mst_archive_path(a));
+        return -1;
+    }
+    if (found < 0 || !read_client(&s->client, db, run_id) || !read_servers(s, db) ||
+        !read_machine(s, db) || !read_programs(s, db) || !read_notes(s, db)) {
+        snprintf(error, MST_ERROR_MAX, "cannot read the archive %s: %s", mst_archive_path(a),
+                 sqlite3_errcode(db) != SQLITE_OK && sqlite3_errcode(db) != SQLITE_DONE ?
+                 sqlite3_errmsg(db) : "out of memory, or the run's row is damaged");
+        return -1;
+    }
+    mst_summary_check(s);
+    mst_summary_judge(s);
+    return 0;
+}
+
+void mst_summary_free(struct mst_summary *s)
+{
+    size_t i;
+
+    for (i = 0; i < s->server_count; i++) {
+        free(s->servers[i].target);
+        free(s->servers[i].producer);
+        free(s->servers[i].server);
+        free(s->servers[i].mpm);
+        free(s->servers[i].sapi);
+        free(s->servers[i].unknown);
+    }
+    for (i = 0; i < s->program_count; i++)
+        free(s->programs[i].name);
+    free(s->programs);
+    for (i = 0; i < s->note_count; i++)
+        free(s->notes[i]);
+    free(s->servers);
+    free(s->notes);
+    free(s->name);
+    free(s->command_json);
+    free(s->command_line);
+    free(s->added);
+    free(s->outcome);
+    free(s->client.tool);
+    memset(s, 0, sizeof *s);
+}
+
+int mst_summary_runs(struct mst_archive *a, int64_t **ids, size_t *count,
+                     char error[MST_ERROR_MAX])
+{
+    struct query q = ask(mst_archive_db(a), "SELECT id FROM runs WHERE ? ORDER BY id", 1);
+    int64_t *more;
+
+    *ids = NULL;
+    *count = 0;
+    while (next(&q)) {
+        more = reallocarray(*ids, *count + 1, sizeof *more);
+        if (more == NULL) {
+            q.status = SQLITE_NOMEM;
+            break;
+        }
+        *ids = more;
+        more[(*count)++] = sqlite3_column_int64(q.statement, 0);
+    }
+    if (done(&q))
+        return 0;
+    free(*ids);
+    *ids = NULL;
+    snprintf(error, MST_ERROR_MAX, "cannot read the archive %s: %s", mst_archive_path(a),
+             sqlite3_errmsg(mst_archive_db(a)));
+    return -1;
+}
+
+static bool is_apache(const struct mst_summary_server *server)
+{
+    return strcmp(server->producer, "apache") == 0;
+}
+
+static bool comes_before(const struct mst_summary_server *a, const struct mst_summary_server *b)
+{
+    if (is_apache(a) != is_apache(b))
+        return is_apache(a);
+    return a->requests > b->requests;
+}
+
+const struct mst_summary_server *mst_summary_front(const struct mst_summary *s)
+{
+    const struct mst_summary_server *front = NULL;
+    size_t i;
+
+    for (i = 0; i < s->server_count; i++)
+        if (front == NULL || comes_before(&s->servers[i], front))
+            front = &s->servers[i];
+    return front;
+}

@@ -1,0 +1,111 @@
+/* summary.h - what a run comes to: both sides, the checks, the verdict.
+ *
+ * Made from an archive alone, so that it is the same right after the run and
+ * years later. MST_UNKNOWN is what the archive does not tell.
+ */
+#ifndef MPMSTAT_SUMMARY_H
+#define MPMSTAT_SUMMARY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "archive/archive.h"
+#include "format.h"
+
+/* Of a set of times. Quantiles are nearest-rank: one of the times. */
+struct mst_summary_times {
+    uint64_t count, sum_ns, mean_ns, p50_ns, p90_ns, p99_ns, max_ns;
+};
+
+struct mst_summary_client {
+    bool     known;                    /* the load tool's results could be read */
+    char    *tool;                     /* the adapter's name; NULL: no command */
+    uint64_t requests, failed, unfinished, requested;
+    uint64_t failed_connect, failed_receive, failed_length, failed_other, non_2xx;
+    uint64_t concurrency, bytes, duration_ns;
+    uint64_t requests_per_1000s;
+    struct mst_summary_times times;    /* count 0: from the tool's own table */
+    uint64_t time_step_ns;             /* resolution of times; MST_UNKNOWN */
+    bool     abandons;
+};
+
+struct mst_summary_server {
+    int64_t  id;
+    bool     local;                    /* on the machine that recorded */
+    char    *target, *producer, *server, *mpm, *sapi, *unknown;
+    /* This run's requests: of the load, without mpm-status and without ghosts. */
+    uint64_t requests, ghosts, status_requests;
+    uint64_t late;                     /* completed after the load tool had ended */
+    uint64_t aborted, errors_5xx, non_2xx, bytes;
+    struct mst_summary_times phases[MST_PHASE_COUNT];
+    uint64_t counted;                  /* as the server's counters say, ghosts included */
+    uint64_t lost, restarts;
+    uint64_t workers_limit, max_busy;
+    uint64_t samples;                  /* during the load */
+    uint64_t mean_busy_milli;          /* thousandths of a worker, over the load; exact */
+    uint64_t mean_state_milli[MST_STATE_COUNT];
+    uint64_t working_ns;               /* workers' time reading, handling and sending */
+    uint64_t held_ns;                  /* the same as the requests say, all of them */
+    uint64_t in_flight;                /* when the recording ended */
+    uint64_t forks, exits, forks_failed, shed, unfinished, no_idle_ns, generations;
+    uint64_t max_listen_queue, listen_queue_limit;   /* of the samples */
+    uint64_t peak_pss_bytes, peak_processes, memory_rounds;
+    uint64_t cpu_ns;
+};
+
+/* A program of the recording machine that took CPU time during the load. */
+struct mst_summary_program {
+    char    *name;
+    uint64_t cpu_ns;
+};
+
+enum mst_check_id {
+    MST_CHECK_COUNTS, MST_CHECK_LITTLES_LAW, MST_CHECK_JOURNAL_COMPLETE, MST_CHECK_GENERATOR,
+    MST_CHECK_ACCEPT_QUEUE, MST_CHECK_COUNT
+};
+enum mst_answer { MST_ANSWER_NO, MST_ANSWER_YES, MST_ANSWER_UNKNOWN };
+
+struct mst_check {
+    const char     *name;
+    enum mst_answer ok;
+    char            text[512];
+};
+
+struct mst_summary {
+    int64_t  id;
+    char    *name, *command_json, *command_line, *added, *outcome;
+    bool     complete;
+    uint64_t started_ns, ended_ns, duration_ns, exit_status, exit_signal;
+    uint64_t tool_cpu_ns, tool_threads, memory_cost_ns, cpus;
+    uint64_t machine_busy_milli;       /* thousandths of all CPUs, during the load */
+    uint64_t listen_overflows;         /* on the machine, during the load */
+    struct mst_summary_client client;
+    size_t   server_count;
+    struct mst_summary_server *servers;
+    size_t   program_count;            /* the busiest first */
+    struct mst_summary_program *programs;
+    size_t   note_count;
+    char   **notes;
+    struct mst_check checks[MST_CHECK_COUNT];
+    char     verdict[512];
+};
+
+/* The runs of an archive, oldest first. 0, or -1 with a sentence. Free *ids. */
+int mst_summary_runs(struct mst_archive *a, int64_t **ids, size_t *count,
+                     char error[MST_ERROR_MAX]);
+
+/* 0, or -1 with a sentence. Free with mst_summary_free in either case. */
+int  mst_summary_make(struct mst_summary *s, struct mst_archive *a, int64_t run_id,
+                      char error[MST_ERROR_MAX]);
+void mst_summary_free(struct mst_summary *s);
+
+/* checks.c and verdict.c: what the numbers in *s come to. */
+void mst_summary_check(struct mst_summary *s);
+void mst_summary_judge(struct mst_summary *s);
+
+/* The server that the load was for: the Apache with the most requests, or where
+ * there is none the PHP. NULL: no server. */
+const struct mst_summary_server *mst_summary_front(const struct mst_summary *s);
+
+#endif

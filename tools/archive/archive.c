@@ -1,0 +1,570 @@
+/* archive.c - writes and opens archives: see archive.h, and schema.sql for what
+ * is in them.
+ *
+ * A rollback journal and no WAL: an archive is then one file, to be copied and
+ * mailed. Batches are committed without waiting for the disk, which would show
+ * in the measurement: a killed recording loses nothing by it, and only the
+ * system's own crash could. The end of a run is written through to the disk.
+ */
+#include "archive.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "clock.h"
+#include "words.h"
+
+#define BUSY_TIMEOUT_MS 3000   /* for a reader that looks while we write */
+
+static const char schema[] =
+#include "tools/archive/schema.inc"
+;
+
+enum statement {
+    INSERT_RUN, START_RUN, END_RUN, INSERT_SERVER, END_SERVER, INSERT_REQUEST, INSERT_LIFECYCLE,
+    INSERT_SAMPLE, INSERT_PROCESS, INSERT_MEMORY, INSERT_MACHINE, INSERT_PROGRAM, INSERT_RESULT,
+    INSERT_ROW, INSERT_ENVIRONMENT, INSERT_OUTPUT, INSERT_NOTE, STATEMENT_COUNT
+};
+
+#define P5  "?,?,?,?,?"
+#define P10 P5 "," P5
+static const char *const statement_sql[STATEMENT_COUNT] = {
+    [INSERT_RUN] = "INSERT INTO runs (name, command, command_line, added, tool, started_ns, "
+                   "tool_threads, mpmstat_version) VALUES (" P5 ",?,?,?)",
+    [START_RUN] = "UPDATE runs SET started_ns = ?2 WHERE id = ?1",
+    [END_RUN] = "UPDATE runs SET outcome = ?2, complete = ?3, started_ns = ?4, ended_ns = ?5, "
+                "duration_ns = ?6, exit_status = ?7, exit_signal = ?8, tool_cpu_ns = ?9, "
+                "memory_cost_ns = ?10 WHERE id = ?1",
+    [INSERT_SERVER] = "INSERT INTO servers (run_id, target, board, producer, server, mpm, sapi, "
+                      "version, pid, started_ns, local) VALUES (" P10 ",?)",
+    [END_SERVER] = "UPDATE servers SET lost = ?2, restarts = ?3, cpu_ns = ?4, unknown = ?5 "
+                   "WHERE id = ?1",
+    [INSERT_REQUEST] = "INSERT INTO server_requests VALUES (" P10 "," P10 ")",
+    [INSERT_LIFECYCLE] = "INSERT INTO lifecycle VALUES (" P10 ",?,?,?)",
+    [INSERT_SAMPLE] = "INSERT INTO samples VALUES (" P10 "," P10 "," P10 ",?,?,?)",
+    [INSERT_PROCESS] = "INSERT INTO process_samples VALUES (" P5 ")",
+    [INSERT_MEMORY] = "INSERT INTO memory_samples VALUES (" P5 ",?)",
+    [INSERT_MACHINE] = "INSERT INTO machine_samples VALUES (" P5 ",?,?)",
+    [INSERT_PROGRAM] = "INSERT OR REPLACE INTO programs VALUES (?,?,?)",
+    [INSERT_RESULT] = "INSERT INTO client_results VALUES (" P10 "," P10 ",?,?)",
+    [INSERT_ROW] = "INSERT INTO client_requests VALUES (" P5 ",?)",
+    [INSERT_ENVIRONMENT] = "INSERT OR REPLACE INTO environment VALUES (?,?,?)",
+    [INSERT_OUTPUT] = "INSERT OR REPLACE INTO output VALUES (?,?,?,?)",
+    [INSERT_NOTE] = "INSERT INTO notes VALUES (?,?,?)",
+};
+
+struct mst_archive {
+    sqlite3      *db;
+    char         *path;
+    char          error[MST_ERROR_MAX];
+    bool          in_batch;
+    uint64_t      batch_ns;                    /* CLOCK_MONOTONIC: when the batch began */
+    sqlite3_stmt *statements[STATEMENT_COUNT];  /* prepared when first used */
+};
+
+/* ---- errors ---------------------------------------------------------------------- */
+
+/* Why the last call failed, for people: the system's own reason where it is one. */
+static const char *reason(sqlite3 *db)
+{
+    int system = sqlite3_system_errno(db);
+
+    switch (sqlite3_errcode(db)) {
+    case SQLITE_FULL:
+        return "the disk is full";
+    case SQLITE_BUSY: case SQLITE_LOCKED:
+        return "another program is writing to it";
+    case SQLITE_CANTOPEN: case SQLITE_IOERR:
+        if (system != 0)
+            return strerror(system);
+        break;
+    }
+    return sqlite3_errmsg(db);
+}
+
+static int fail(struct mst_archive *a)
+{
+    if (a->error[0] == '\0')
+        snprintf(a->error, sizeof a->error, "cannot write the archive %s: %s", a->path,
+                 reason(a->db));
+    return -1;
+}
+
+const char *mst_archive_error(const struct mst_archive *a)
+{
+    return a->error;
+}
+
+const char *mst_archive_path(const struct mst_archive *a)
+{
+    return a->path;
+}
+
+sqlite3 *mst_archive_db(struct mst_archive *a)
+{
+    return a->db;
+}
+
+/* ---- opening --------------------------------------------------------------------- */
+
+static int execute(struct mst_archive *a, const char *sql)
+{
+    if (a->error[0] != '\0')
+        return -1;
+    return sqlite3_exec(a->db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : fail(a);
+}
+
+/* The first column of the first row. 0, or SQLite's error. */
+static int ask(sqlite3 *db, const char *sql, int64_t *value)
+{
+    sqlite3_stmt *statement;
+    int status = sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
+
+    *value = 0;
+    if (status != SQLITE_OK)
+        return status;
+    if (sqlite3_step(statement) == SQLITE_ROW)
+        *value = sqlite3_column_int64(statement, 0);
+    return sqlite3_finalize(statement);
+}
+
+/* What the file is: 1 an archive of this version, 0 an empty database, -1 with a
+ * sentence. */
+static int examine(struct mst_archive *a)
+{
+    int64_t id, version, tables;
+    int status = ask(a->db, "PRAGMA application_id", &id);
+
+    if (status == SQLITE_OK)
+        status = ask(a->db, "PRAGMA user_version", &version);
+    if (status == SQLITE_OK)
+        status = ask(a->db, "SELECT count(*) FROM sqlite_master", &tables);
+    if (status == SQLITE_NOTADB || (status == SQLITE_OK && id != MST_ARCHIVE_ID && tables > 0))
+        snprintf(a->error, sizeof a->error, "%s is not an archive of mpmstat: it should be one "
+                 "(then the run is added to it) or not be there yet", a->path);
+    else if (status != SQLITE_OK)
+        snprintf(a->error, sizeof a->error, "cannot read the archive %s: %s", a->path,
+                 reason(a->db));
+    else if (id == MST_ARCHIVE_ID && version != MST_ARCHIVE_VERSION)
+        snprintf(a->error, sizeof a->error, "the archive %s has schema version %lld, and this "
+                 "mpmstat writes version %d: take another file", a->path, (long long)version,
+                 MST_ARCHIVE_VERSION);
+    else
+        return id == MST_ARCHIVE_ID;
+    return -1;
+}
+
+static int create_schema(struct mst_archive *a)
+{
+    char pragmas[128];
+
+    snprintf(pragmas, sizeof pragmas, "PRAGMA application_id = %d; PRAGMA user_version = %d;",
+             MST_ARCHIVE_ID, MST_ARCHIVE_VERSION);
+    if (execute(a, "BEGIN IMMEDIATE") != 0 || execute(a, schema) != 0 ||
+        execute(a, pragmas) != 0)
+        return -1;
+    return execute(a, "COMMIT");
+}
+
+/* SQLite takes a name that begins with a colon, and an empty one, for no file. */
+static char *file_name(const char *path)
+{
+    char *name;
+
+    if (asprintf(&name, "%s%s", path[0] == ':' ? "./" : "", path) < 0)
+        return NULL;
+    return name;
+}
+
+static struct mst_archive *open_file(const char *path, int flags, char error[MST_ERROR_MAX])
+{
+    struct mst_archive *a;
+    struct stat st;
+
+    if (path[0] == '\0' || (stat(path, &st) == 0 && !S_ISREG(st.st_mode))) {
+        snprintf(error, MST_ERROR_MAX, "the archive \"%s\" should be a file%s", path,
+                 path[0] == '\0' ? "" : ", and that is something else");
+        return NULL;
+    }
+    a = calloc(1, sizeof *a);
+    if (a == NULL || (a->path = file_name(path)) == NULL) {
+        snprintf(error, MST_ERROR_MAX, "out of memory for the archive");
+        free(a);
+        return NULL;
+    }
+    if (sqlite3_open_v2(a->path, &a->db, flags, NULL) == SQLITE_OK) {
+        sqlite3_busy_timeout(a->db, BUSY_TIMEOUT_MS);
+        return a;
+    }
+    snprintf(error, MST_ERROR_MAX, "cannot open the archive %s: %s", path,
+             a->db != NULL ? reason(a->db) : "out of memory");
+    sqlite3_close(a->db);
+    free(a->path);
+    free(a);
+    return NULL;
+}
+
+static void discard(struct mst_archive *a, char error[MST_ERROR_MAX])
+{
+    char ignored[MST_ERROR_MAX];
+
+    snprintf(error, MST_ERROR_MAX, "%s", a->error);
+    mst_archive_close(a, ignored);
+}
+
+struct mst_archive *mst_archive_create(const char *path, char error[MST_ERROR_MAX])
+{
+    struct mst_archive *a =
+        open_file(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, error);
+    int kind;
+
+    if (a == NULL)
+        return NULL;
+    kind = examine(a);
+    if (kind >= 0 && sqlite3_db_readonly(a->db, "main") == 1)
+        snprintf(a->error, sizeof a->error, "the archive %s is read-only", a->path);
+    else if (kind >= 0 && execute(a, "PRAGMA synchronous = OFF") == 0) {
+        if (kind == 0)
+            create_schema(a);
+        else if (execute(a, "BEGIN IMMEDIATE") == 0)   /* can it be written? */
+            execute(a, "ROLLBACK");
+    }
+    if (a->error[0] == '\0')
+        return a;
+    discard(a, error);
+    return NULL;
+}
+
+struct mst_archive *mst_archive_read(const char *path, char error[MST_ERROR_MAX])
+{
+    struct mst_archive *a;
+    struct stat st;
+    int kind;
+
+    if (stat(path, &st) != 0) {
+        snprintf(error, MST_ERROR_MAX, "cannot open the archive %s: %s", path, strerror(errno));
+        return NULL;
+    }
+    /* Where a recording was killed, reading it begins with a rollback: a write. */
+    a = open_file(path, SQLITE_OPEN_READWRITE, error);
+    if (a == NULL)
+        return NULL;
+    kind = examine(a);
+    if (kind == 0)
+        snprintf(a->error, sizeof a->error, "%s is empty: there is no run in it", a->path);
+    if (kind == 1)
+        return a;
+    discard(a, error);
+    return NULL;
+}
+
+int mst_archive_close(struct mst_archive *a, char error[MST_ERROR_MAX])
+{
+    int status, i;
+
+    error[0] = '\0';
+    if (a == NULL)
+        return 0;
+    status = mst_archive_commit(a);
+    if (status != 0)
+        snprintf(error, MST_ERROR_MAX, "%s", a->error);
+    for (i = 0; i < STATEMENT_COUNT; i++)
+        sqlite3_finalize(a->statements[i]);
+    sqlite3_close(a->db);
+    free(a->path);
+    free(a);
+    return status;
+}
+
+/* ---- batches --------------------------------------------------------------------- */
+
+static int begin_batch(struct mst_archive *a)
+{
+    if (a->error[0] != '\0')
+        return -1;
+    if (a->in_batch)
+        return 0;
+    if (execute(a, "BEGIN IMMEDIATE") != 0)
+        return -1;
+    a->in_batch = true;
+    a->batch_ns = mst_now_ns();
+    return 0;
+}
+
+int mst_archive_commit(struct mst_archive *a)
+{
+    if (a->error[0] != '\0')
+        return -1;
+    if (!a->in_batch)
+        return 0;
+    a->in_batch = false;
+    return execute(a, "COMMIT");
+}
+
+int mst_archive_tick(struct mst_archive *a, uint64_t now_ns)
+{
+    if (a->in_batch && now_ns - a->batch_ns >= MST_ARCHIVE_BATCH_NS)
+        return mst_archive_commit(a);
+    return a->error[0] == '\0' ? 0 : -1;
+}
+
+/* ---- rows ------------------------------------------------------------------------ */
+
+/* A number that is not known, or that no honest server counts to, is NULL. */
+static int bind_u64(sqlite3_stmt *statement, int at, uint64_t value)
+{
+    if (value > INT64_MAX)
+        return sqlite3_bind_null(statement, at);
+    return sqlite3_bind_int64(statement, at, (int64_t)value);
+}
+
+/* Text that no known thing has is NULL. */
+static int bind_text(sqlite3_stmt *statement, int at, const char *text)
+{
+    if (text == NULL || text[0] == '\0')
+        return sqlite3_bind_null(statement, at);
+    return sqlite3_bind_text(statement, at, text, -1, SQLITE_TRANSIENT);
+}
+
+/* types: a letter a value. i int64_t, u uint64_t (MST_UNKNOWN: NULL), s const
+ * char * (NULL or "": NULL), b const void * and size_t. */
+static int bind(sqlite3_stmt *statement, const char *types, va_list values)
+{
+    int at, status = SQLITE_OK;
+
+    for (at = 1; types[at - 1] != '\0' && status == SQLITE_OK; at++) {
+        switch (types[at - 1]) {
+        case 'i': status = sqlite3_bind_int64(statement, at, va_arg(values, int64_t)); break;
+        case 'u': status = bind_u64(statement, at, va_arg(values, uint64_t)); break;
+        case 's': status = bind_text(statement, at, va_arg(values, const char *)); break;
+        case 'b': {
+            const void *bytes = va_arg(values, const void *);
+
+            status = sqlite3_bind_blob64(statement, at, bytes, va_arg(values, size_t),
+                                         SQLITE_STATIC);
+            break;
+        }
+        }
+    }
+    return status;
+}
+
+/* Runs a statement with these values, within a batch. */
+static int put(struct mst_archive *a, enum statement which, const char *types, ...)
+{
+    sqlite3_stmt **statement = &a->statements[which];
+    va_list values;
+    int status;
+
+    if (begin_batch(a) != 0)
+        return -1;
+    if (*statement == NULL && sqlite3_prepare_v2(a->db, statement_sql[which], -1, statement,
+                                                 NULL) != SQLITE_OK)
+        return fail(a);
+    assert(strlen(types) == (size_t)sqlite3_bind_parameter_count(*statement));
+    va_start(values, types);
+    status = bind(*statement, types, values);
+    va_end(values);
+    if (status != SQLITE_OK || sqlite3_step(*statement) != SQLITE_DONE)
+        status = fail(a);
+    sqlite3_reset(*statement);
+    return status;
+}
+
+/* ---- the run --------------------------------------------------------------------- */
+
+int mst_archive_begin_run(struct mst_archive *a, const struct mst_archive_run *run,
+                          int64_t *run_id)
+{
+    char *command = mst_words_json(run->argv), *line = mst_words_shell(run->argv);
+    int status = -1;
+
+    if (command == NULL || line == NULL)
+        snprintf(a->error, sizeof a->error, "out of memory for the archive %s", a->path);
+    else
+        status = put(a, INSERT_RUN, "sssssuus", run->name, command, line, run->added, run->tool,
+                     run->started_ns, run->tool_threads, MPMSTAT_VERSION);
+    free(command);
+    free(line);
+    *run_id = sqlite3_last_insert_rowid(a->db);
+    return status == 0 ? mst_archive_commit(a) : -1;
+}
+
+int mst_archive_started(struct mst_archive *a, int64_t run_id, uint64_t started_ns)
+{
+    return put(a, START_RUN, "iu", run_id, started_ns);
+}
+
+/* The last transaction waits for the disk; with it all before it are there too. */
+int mst_archive_end_run(struct mst_archive *a, int64_t run_id,
+                        const struct mst_archive_run_end *end)
+{
+    if (mst_archive_commit(a) != 0 || execute(a, "PRAGMA synchronous = FULL") != 0)
+        return -1;
+    if (put(a, END_RUN, "isiuuuuuuu", run_id, end->outcome, (int64_t)end->complete,
+            end->started_ns, end->ended_ns, end->duration_ns, end->exit_status, end->exit_signal,
+            end->tool_cpu_ns, end->memory_cost_ns) != 0 || mst_archive_commit(a) != 0)
+        return -1;
+    return execute(a, "PRAGMA synchronous = OFF");
+}
+
+int mst_archive_add_server(struct mst_archive *a, int64_t run_id, const char *target, bool local,
+                           const struct mst_source_identity *identity, int64_t *server_id)
+{
+    const char *producer = identity->producer == MST_PRODUCER_PHP ? "php" : "apache";
+    int status = put(a, INSERT_SERVER, "isssssssuui", run_id, target, identity->board, producer,
+                     identity->server, identity->mpm, identity->sapi, identity->version,
+                     identity->pid, identity->started_wall_ns, (int64_t)local);
+
+    *server_id = sqlite3_last_insert_rowid(a->db);
+    return status;
+}
+
+int mst_archive_end_server(struct mst_archive *a, int64_t server_id,
+                           const struct mst_archive_server_end *end)
+{
+    return put(a, END_SERVER, "iuuus", server_id, end->lost, end->restarts, end->cpu_ns,
+               end->unknown);
+}
+
+/* ---- the server's side ----------------------------------------------------------- */
+
+int mst_archive_add_request(struct mst_archive *a, int64_t server_id,
+                            const struct mst_request *request, const char *label,
+                            uint64_t wall_start_ns, uint64_t key, bool ghost)
+{
+    uint64_t flags = request->label_status >> 16 & 0xffff, status = request->label_status & 0xffff;
+    uint64_t worker = request->pid_worker & UINT32_MAX;
+
+    return put(a, INSERT_REQUEST, "iuuuuuuuusuiiuuuuuui", server_id, key, wall_start_ns,
+               request->queue_ns, request->read_ns, request->handle_ns, request->send_ns,
+               request->held_ns, request->bytes, label, status > 0 ? status : MST_UNKNOWN,
+               (int64_t)((flags & MST_REQUEST_ABORTED) != 0),
+               (int64_t)((flags & MST_REQUEST_NO_WORKER) != 0), request->pid_worker >> 32,
+               worker != UINT32_MAX ? worker : MST_UNKNOWN, request->connection >> 16,
+               request->connection & 0xffff, request->nth, request->id, (int64_t)ghost);
+}
+
+static const char *name_of(const char *const *names, uint64_t count, uint64_t index)
+{
+    return index < count ? names[index] : NULL;
+}
+
+int mst_archive_add_lifecycle(struct mst_archive *a, int64_t server_id,
+                              const struct mst_lifecycle *event, uint64_t wall_ns, uint64_t key)
+{
+    uint64_t number = event->event_kind >> 32, kind = event->event_kind & UINT32_MAX;
+    const char *name = name_of(mst_event_names, MST_EVENT_COUNT, number);
+    bool exits = number == MST_EVENT_EXIT;
+
+    return put(a, INSERT_LIFECYCLE, "iuussuuuuuuus", server_id, key, wall_ns,
+               name != NULL ? name : "unknown",
+               number == MST_EVENT_FORK ? name_of(mst_kind_names, MST_KIND_COUNT, kind) : NULL,
+               event->pid_parent >> 32, event->pid_parent & UINT32_MAX,
+               event->mpm_slot >= 0 ? (uint64_t)event->mpm_slot : MST_UNKNOWN, event->generation,
+               event->duration_ns, exits ? event->requests : MST_UNKNOWN,
+               exits ? event->unfinished : MST_UNKNOWN,
+               exits ? name_of(mst_reason_names, MST_REASON_COUNT, event->reason) : NULL);
+}
+
+/* The sum of counters of which any may be unknown. */
+static uint64_t sum(const uint64_t *words, size_t n)
+{
+    uint64_t total = 0;
+    size_t i;
+
+    for (i = 0; i < n; i++)
+        if (words[i] == MST_UNKNOWN || __builtin_add_overflow(total, words[i], &total))
+            return MST_UNKNOWN;
+    return total;
+}
+
+int mst_archive_add_sample(struct mst_archive *a, int64_t server_id, const char *moment,
+                           const struct mst_sample *s)
+{
+    return put(a, INSERT_SAMPLE, "iusuuuuuuuuuuuuuuuuuuuuuuuuuuuuuu", server_id, s->wall_ns, moment,
+               s->cost_ns, s->workers_limit, s->workers_busy, s->states[MST_STATE_IDLE],
+               s->states[MST_STATE_READING], s->states[MST_STATE_HANDLING],
+               s->states[MST_STATE_SENDING], s->states[MST_STATE_KEEPALIVE],
+               s->states[MST_STATE_CLOSING], s->state_ns[MST_STATE_IDLE],
+               s->state_ns[MST_STATE_READING], s->state_ns[MST_STATE_HANDLING],
+               s->state_ns[MST_STATE_SENDING], s->state_ns[MST_STATE_KEEPALIVE],
+               s->state_ns[MST_STATE_CLOSING], s->connections, s->in_flight, s->accepted, s->shed,
+               s->requests, s->requests_status, s->bytes, s->forks[MST_KIND_CHILD],
+               sum(s->exits, MST_REASON_COUNT), s->forks_failed, s->no_idle_ns, s->generations,
+               s->unfinished, s->listen_queue, s->listen_queue_limit);
+}
+
+int mst_archive_add_process(struct mst_archive *a, int64_t server_id, uint64_t wall_ns,
+                            uint64_t pid, uint64_t pss_bytes, uint64_t cost_ns)
+{
+    return put(a, INSERT_PROCESS, "iuuuu", server_id, wall_ns, pid, pss_bytes, cost_ns);
+}
+
+int mst_archive_add_memory(struct mst_archive *a, int64_t server_id, uint64_t wall_ns,
+                           uint64_t began_ns, uint64_t processes, uint64_t pss_bytes,
+                           uint64_t cost_ns)
+{
+    return put(a, INSERT_MEMORY, "iuuuuu", server_id, wall_ns, began_ns, processes, pss_bytes,
+               cost_ns);
+}
+
+int mst_archive_add_machine(struct mst_archive *a, int64_t run_id, uint64_t wall_ns,
+                            const char *moment, const struct mst_machine *m)
+{
+    return put(a, INSERT_MACHINE, "iusuuuu", run_id, wall_ns, moment, m->busy_ns, m->total_ns,
+               m->listen_overflows, m->listen_drops);
+}
+
+int mst_archive_add_program(struct mst_archive *a, int64_t run_id, const char *name,
+                            uint64_t cpu_ns)
+{
+    return put(a, INSERT_PROGRAM, "isu", run_id, name, cpu_ns);
+}
+
+/* ---- the client's side ----------------------------------------------------------- */
+
+int mst_archive_add_client_result(struct mst_archive *a, int64_t run_id,
+                                  const struct mst_client_result *r, const struct mst_plan *plan,
+                                  const struct mst_loadtool *tool)
+{
+    bool rows = tool->row_start_step_ns > 0;
+
+    return put(a, INSERT_RESULT, "iuuuiuuuuuuuuuuuuuuuuu", run_id, r->requests, plan->requested,
+               r->unfinished, (int64_t)plan->abandons, r->failed, r->failed_connect,
+               r->failed_receive, r->failed_length, r->failed_other, r->non_2xx, r->concurrency,
+               r->bytes, r->duration_ns, r->requests_per_1000s, r->mean_ns, r->p50_ns, r->p90_ns,
+               r->p99_ns, r->max_ns, rows ? tool->row_start_step_ns : MST_UNKNOWN,
+               rows ? tool->row_time_step_ns : MST_UNKNOWN);
+}
+
+int mst_archive_add_client_row(struct mst_archive *a, int64_t run_id,
+                               const struct mst_client_row *row)
+{
+    return put(a, INSERT_ROW, "iuuuuu", run_id, row->start_ns, row->duration_ns, row->connect_ns,
+               row->wait_ns, row->status);
+}
+
+/* ---- the rest -------------------------------------------------------------------- */
+
+int mst_archive_add_environment(struct mst_archive *a, int64_t run_id, const char *name,
+                                const char *value)
+{
+    return put(a, INSERT_ENVIRONMENT, "iss", run_id, name, value);
+}
+
+int mst_archive_add_output(struct mst_archive *a, int64_t run_id, const char *stream,
+                           uint64_t bytes, const void *content, size_t n)
+{
+    return put(a, INSERT_OUTPUT, "isub", run_id, stream, bytes, content, n);
+}
+
+int mst_archive_add_note(struct mst_archive *a, int64_t run_id, uint64_t wall_ns, const char *text)
+{
+    return put(a, INSERT_NOTE, "ius", run_id, wall_ns, text);
+}

@@ -1,0 +1,115 @@
+/* archive.h - the SQLite file that a recording writes and reports read.
+ *
+ * schema.sql describes it. Rows are committed in batches, about every
+ * MST_ARCHIVE_BATCH_NS, so that a recording killed at any moment leaves a
+ * readable archive with everything but the last batch, whose run says that it
+ * is not complete.
+ *
+ * The first error is kept: after it every call fails and changes nothing, and
+ * mst_archive_error() is a sentence for the user.
+ */
+#ifndef MPMSTAT_ARCHIVE_H
+#define MPMSTAT_ARCHIVE_H
+
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "loadtools/loadtool.h"
+#include "machine.h"
+#include "source.h"
+
+#define MST_ARCHIVE_ID       0x6d706d73     /* "mpms" */
+#define MST_ARCHIVE_VERSION  1
+#define MST_ARCHIVE_BATCH_NS UINT64_C(250000000)
+#define MST_ARCHIVE_OUTPUT   (4u << 20)     /* bytes kept of what the load tool printed */
+
+struct mst_archive;
+
+/* Opens the archive at `path` for writing, or makes it where there is nothing
+ * (or an empty file). NULL with a sentence: not an archive, not writable, being
+ * written by another, of a later version. */
+struct mst_archive *mst_archive_create(const char *path, char error[MST_ERROR_MAX]);
+
+/* Opens an archive to read it. A recording may still be writing to it. */
+struct mst_archive *mst_archive_read(const char *path, char error[MST_ERROR_MAX]);
+
+/* Commits what is there and closes. 0, or -1 where something was not written;
+ * then `error` is the sentence. NULL is fine. */
+int mst_archive_close(struct mst_archive *a, char error[MST_ERROR_MAX]);
+
+const char *mst_archive_path(const struct mst_archive *a);
+const char *mst_archive_error(const struct mst_archive *a);   /* "" none */
+sqlite3 *mst_archive_db(struct mst_archive *a);                /* to query */
+
+/* Commits the batch where it is old enough; now_ns is CLOCK_MONOTONIC. */
+int mst_archive_tick(struct mst_archive *a, uint64_t now_ns);
+/* Commits the batch. */
+int mst_archive_commit(struct mst_archive *a);
+
+/* ---- what a recording writes; 0, or -1: mst_archive_error() ---------------------- */
+
+struct mst_archive_run {
+    const char  *name;           /* NULL: none */
+    char *const *argv;           /* as executed; NULL: no command */
+    const char  *added, *tool;   /* NULL: nothing; no command */
+    uint64_t     started_ns;
+    uint64_t     tool_threads;
+};
+
+struct mst_archive_run_end {
+    const char *outcome;         /* "complete", "failed", "timeout", "interrupted" */
+    bool        complete;
+    uint64_t    started_ns, ended_ns, duration_ns;
+    uint64_t    exit_status, exit_signal, tool_cpu_ns, memory_cost_ns;
+};
+
+/* Inserts the run and commits it at once. */
+int mst_archive_begin_run(struct mst_archive *a, const struct mst_archive_run *run,
+                          int64_t *run_id);
+/* The load begins now: its start is known better than when the run was inserted. */
+int mst_archive_started(struct mst_archive *a, int64_t run_id, uint64_t started_ns);
+/* Ends the run, commits, and asks the system to put all of it on the disk. */
+int mst_archive_end_run(struct mst_archive *a, int64_t run_id,
+                        const struct mst_archive_run_end *end);
+
+int mst_archive_add_server(struct mst_archive *a, int64_t run_id, const char *target, bool local,
+                           const struct mst_source_identity *identity, int64_t *server_id);
+
+struct mst_archive_server_end {
+    uint64_t    lost, restarts, cpu_ns;
+    const char *unknown;         /* NULL: all is known */
+};
+int mst_archive_end_server(struct mst_archive *a, int64_t server_id,
+                           const struct mst_archive_server_end *end);
+
+int mst_archive_add_request(struct mst_archive *a, int64_t server_id,
+                            const struct mst_request *request, const char *label,
+                            uint64_t wall_start_ns, uint64_t key, bool ghost);
+int mst_archive_add_lifecycle(struct mst_archive *a, int64_t server_id,
+                              const struct mst_lifecycle *event, uint64_t wall_ns, uint64_t key);
+int mst_archive_add_sample(struct mst_archive *a, int64_t server_id, const char *moment,
+                           const struct mst_sample *sample);
+int mst_archive_add_process(struct mst_archive *a, int64_t server_id, uint64_t wall_ns,
+                            uint64_t pid, uint64_t pss_bytes, uint64_t cost_ns);
+int mst_archive_add_memory(struct mst_archive *a, int64_t server_id, uint64_t wall_ns,
+                           uint64_t began_ns, uint64_t processes, uint64_t pss_bytes,
+                           uint64_t cost_ns);
+int mst_archive_add_machine(struct mst_archive *a, int64_t run_id, uint64_t wall_ns,
+                            const char *moment, const struct mst_machine *machine);
+int mst_archive_add_program(struct mst_archive *a, int64_t run_id, const char *name,
+                            uint64_t cpu_ns);
+int mst_archive_add_client_result(struct mst_archive *a, int64_t run_id,
+                                  const struct mst_client_result *result,
+                                  const struct mst_plan *plan, const struct mst_loadtool *tool);
+int mst_archive_add_client_row(struct mst_archive *a, int64_t run_id,
+                               const struct mst_client_row *row);
+int mst_archive_add_environment(struct mst_archive *a, int64_t run_id, const char *name,
+                                const char *value);
+/* content: the end of what was printed, n of `bytes` bytes. */
+int mst_archive_add_output(struct mst_archive *a, int64_t run_id, const char *stream,
+                           uint64_t bytes, const void *content, size_t n);
+int mst_archive_add_note(struct mst_archive *a, int64_t run_id, uint64_t wall_ns, const char *text);
+
+#endif

@@ -1,0 +1,13 @@
+/* environment.h - where a recording ran: machine, kernel, limits. */
+#ifndef MPMSTAT_ENVIRONMENT_H
+#define MPMSTAT_ENVIRONMENT_H
+
+#include <stdint.h>
+
+#include "archive/archive.h"
+
+/* Writes what may explain a run's figures into the archive. 0, or -1 where the
+ * archive failed; what cannot be found out is left out. */
+int mst_environment_record(struct mst_archive *archive, int64_t run_id);
+
+#endif

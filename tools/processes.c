@@ -1,0 +1,302 @@
+/* processes.c - a server's processes in /proc: see processes.h. */
+#include "processes.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "format.h"
+
+ssize_t mst_proc_read(const char *path, char *buffer, size_t room)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n, used = 0;
+    int saved;
+
+    if (fd < 0)
+        return -1;
+    do {
+        n = read(fd, buffer + used, room - 1 - (size_t)used);
+        if (n > 0)
+            used += n;
+    } while (n > 0 || (n < 0 && errno == EINTR));
+    saved = errno;
+    close(fd);
+    buffer[used] = '\0';
+    errno = saved;
+    return n < 0 ? -1 : used;
+}
+
+uint64_t mst_ticks_to_ns(uint64_t ticks)
+{
+    return ticks * (MST_NS_PER_S / (uint64_t)sysconf(_SC_CLK_TCK));
+}
+
+/* ---- who there is ---------------------------------------------------------------- */
+
+/* /proc/PID/stat; the command's name in it may contain anything, ')' too. */
+static bool read_stat(uint64_t pid, struct mst_proc *proc)
+{
+    uint64_t parent, waited_user, waited_system, start;
+    char state, path[64], line[1024], *name, *name_end;
+
+    snprintf(path, sizeof path, "/proc/%" PRIu64 "/stat", pid);
+    if (mst_proc_read(path, line, sizeof line) <= 0 || (name = strchr(line, '(')) == NULL ||
+        (name_end = strrchr(line, ')')) == NULL)
+        return false;
+    if (sscanf(name_end + 1, " %c %" SCNu64 " %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u "
+               "%" SCNu64 " %" SCNu64 " %*d %*d %*d %*d %" SCNu64,
+               &state, &parent, &waited_user, &waited_system, &start) != 5)
+        return false;
+    *proc = (struct mst_proc){
+        .pid = pid, .parent = parent, .start_ticks = start, .state = state,
+        .waited_ns = mst_ticks_to_ns(waited_user) + mst_ticks_to_ns(waited_system),
+    };
+    *name_end = '\0';
+    snprintf(proc->name, sizeof proc->name, "%s", name + 1);
+    return true;
+}
+
+static bool add(struct mst_proc_list *list, const struct mst_proc *proc)
+{
+    if (list->count == list->room) {
+        size_t room = list->room > 0 ? 2 * list->room : 256;
+        struct mst_proc *items = reallocarray(list->items, room, sizeof *items);
+
+        if (items == NULL)
+            return false;
+        list->items = items;
+        list->room = room;
+    }
+    list->items[list->count++] = *proc;
+    return true;
+}
+
+static int by_pid(const void *a, const void *b)
+{
+    uint64_t x = ((const struct mst_proc *)a)->pid, y = ((const struct mst_proc *)b)->pid;
+
+    return (x > y) - (x < y);
+}
+
+bool mst_proc_scan(struct mst_proc_list *list)
+{
+    DIR *dir = opendir("/proc");
+    struct dirent *entry;
+    struct mst_proc proc;
+    bool fine = dir != NULL;
+
+    list->count = 0;
+    while (fine && (entry = readdir(dir)) != NULL) {
+        if (entry->d_name[0] < '1' || entry->d_name[0] > '9')
+            continue;
+        if (read_stat(strtoull(entry->d_name, NULL, 10), &proc))   /* else it has just ended */
+            fine = add(list, &proc);
+    }
+    if (dir != NULL)
+        closedir(dir);
+    if (list->count > 1)
+        qsort(list->items, list->count, sizeof *list->items, by_pid);
+    return fine;
+}
+
+void mst_proc_free(struct mst_proc_list *list)
+{
+    free(list->items);
+    *list = (struct mst_proc_list){ 0 };
+}
+
+struct mst_proc *mst_proc_find(const struct mst_proc_list *list, uint64_t pid)
+{
+    struct mst_proc key = { .pid = pid };
+
+    if (list->count == 0)
+        return NULL;
+    return bsearch(&key, list->items, list->count, sizeof key, by_pid);
+}
+
+/* ---- which of them are the server's ---------------------------------------------- */
+
+void mst_processes_init(struct mst_processes *p, uint64_t pid)
+{
+    struct mst_proc parent;
+
+    *p = (struct mst_processes){ .pid = pid };
+    if (read_stat(pid, &parent))
+        p->start_ticks = parent.start_ticks;
+}
+
+void mst_processes_free(struct mst_processes *p)
+{
+    mst_proc_free(&p->list);
+    *p = (struct mst_processes){ 0 };
+}
+
+/* Marks what is below a marked one, until there is nothing more to mark. */
+static void mark_descendants(struct mst_proc_list *list)
+{
+    struct mst_proc *parent;
+    bool more = true;
+    size_t i;
+
+    while (more) {
+        more = false;
+        for (i = 0; i < list->count; i++) {
+            if (list->items[i].ours)
+                continue;
+            parent = mst_proc_find(list, list->items[i].parent);
+            if (parent != NULL && parent->ours)
+                list->items[i].ours = more = true;
+        }
+    }
+}
+
+static void keep_ours(struct mst_proc_list *list)
+{
+    size_t i, n = 0;
+
+    for (i = 0; i < list->count; i++)
+        if (list->items[i].ours)
+            list->items[n++] = list->items[i];
+    list->count = n;
+}
+
+/* The server's processes as they are now. false: it is gone. */
+static bool scan(struct mst_processes *p)
+{
+    struct mst_proc *parent = NULL;
+
+    if (p->start_ticks != 0 && mst_proc_scan(&p->list))
+        parent = mst_proc_find(&p->list, p->pid);
+    if (parent == NULL || parent->start_ticks != p->start_ticks || parent->state == 'Z') {
+        p->list.count = 0;
+        return false;
+    }
+    parent->ours = true;
+    mark_descendants(&p->list);
+    keep_ours(&p->list);
+    return true;
+}
+
+/* ---- CPU time -------------------------------------------------------------------- */
+
+/* From the process's own CPU clock: /proc/PID/stat has it in hundredths of a
+ * second, cut off, and with a few hundred processes that adds up to seconds. */
+uint64_t mst_proc_cpu(uint64_t pid)
+{
+    struct timespec t;
+    clockid_t clock;
+
+    if (clock_getcpuclockid((pid_t)pid, &clock) != 0 || clock_gettime(clock, &t) != 0)
+        return 0;
+    return (uint64_t)t.tv_sec * MST_NS_PER_S + (uint64_t)t.tv_nsec;
+}
+
+uint64_t mst_processes_cpu(struct mst_processes *p)
+{
+    uint64_t sum = 0;
+    size_t i;
+
+    if (!scan(p))
+        return MST_UNKNOWN;
+    p->in_round = false;    /* the list is another now */
+    for (i = 0; i < p->list.count; i++)
+        sum += p->list.items[i].waited_ns + mst_proc_cpu(p->list.items[i].pid);
+    return sum;
+}
+
+/* ---- memory ---------------------------------------------------------------------- */
+
+/* 1 read, 0 the process has ended, -1 cannot (p->problem). */
+static int read_pss(struct mst_processes *p, struct mst_proc *proc)
+{
+    char path[64], text[2048], *line;
+
+    snprintf(path, sizeof path, "/proc/%" PRIu64 "/smaps_rollup", proc->pid);
+    if (mst_proc_read(path, text, sizeof text) < 0) {
+        if (errno == ENOENT && access("/proc/self/smaps_rollup", F_OK) == 0)
+            return 0;
+        if (errno == ESRCH)
+            return 0;
+        snprintf(p->problem, sizeof p->problem, "cannot read %s: %s%s", path, strerror(errno),
+                 errno == EACCES || errno == EPERM ? " (root may)" : "");
+        return -1;
+    }
+    line = strstr(text, "\nPss:");
+    if (line == NULL)
+        return 0;    /* it has no memory any more: a zombie */
+    proc->pss_bytes = strtoull(line + strlen("\nPss:"), NULL, 10) * 1024;
+    return 1;
+}
+
+static bool begin_round(struct mst_processes *p, uint64_t now)
+{
+    if (!scan(p)) {
+        snprintf(p->problem, sizeof p->problem, "the server's parent process, %" PRIu64
+                 ", is gone", p->pid);
+        return false;
+    }
+    p->in_round = true;
+    p->next = 0;
+    p->began_ns = now;
+    p->began_wall_ns = mst_realtime_ns();
+    p->round_cost_ns = mst_now_ns() - now;
+    p->cost_ns += p->round_cost_ns;
+    return true;
+}
+
+static int end_round(struct mst_processes *p, struct mst_memory_round *round)
+{
+    size_t i;
+
+    p->in_round = false;
+    *round = (struct mst_memory_round){
+        .wall_ns = mst_realtime_ns(), .began_wall_ns = p->began_wall_ns,
+        .cost_ns = p->round_cost_ns,
+    };
+    for (i = 0; i < p->list.count; i++)
+        if (p->list.items[i].seen) {
+            round->processes++;
+            round->pss_bytes += p->list.items[i].pss_bytes;
+        }
+    return 1;
+}
+
+int mst_processes_tick(struct mst_processes *p, bool all, mst_take_pss *take, void *context,
+                       struct mst_memory_round *round)
+{
+    uint64_t now = mst_now_ns(), began = now, cost;
+    uint64_t share = (now - p->last_tick_ns) * MST_MEMORY_PER_CENT / 100;
+    struct mst_proc *proc;
+    int result;
+
+    p->last_tick_ns = now;
+    if (p->problem[0] != '\0')
+        return 0;
+    if (!p->in_round && !all && p->began_ns > 0 && now - p->began_ns < MST_MEMORY_ROUND_NS)
+        return 0;
+    if (!p->in_round && !begin_round(p, now))
+        return 0;
+    for (now = mst_now_ns(); p->next < p->list.count; now += cost) {
+        if (!all && now - began >= share)
+            return 0;
+        proc = &p->list.items[p->next++];
+        result = read_pss(p, proc);
+        cost = mst_now_ns() - now;
+        p->round_cost_ns += cost;
+        p->cost_ns += cost;
+        if (result < 0)
+            return 0;
+        proc->seen = result > 0;
+        if (proc->seen && take(context, mst_realtime_ns(), proc->pid, proc->pss_bytes, cost) != 0)
+            return -1;
+    }
+    return end_round(p, round);
+}

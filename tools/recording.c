@@ -1,0 +1,512 @@
+/* recording.c - one run, from opening the servers to closing the archive: see recording.h. */
+#include "recording.h"
+
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "archive/archive.h"
+#include "clock.h"
+#include "diag.h"
+#include "environment.h"
+#include "load.h"
+#include "programs.h"
+#include "runner.h"
+#include "sampler.h"
+#include "target.h"
+
+#define DRAIN_NS     (2 * MST_NS_PER_S)     /* for what is in flight when the load is over */
+#define DRAIN_STEP_MS 50
+
+struct recording {
+    const struct mst_recording_options *options;
+    struct mst_load     load;
+    struct mst_targets  targets;
+    struct mst_sampler *samplers;
+    size_t              sampler_count;      /* opened ones */
+    struct mst_archive *archive;
+    int64_t             run_id;
+    struct mst_runner  *runner;
+    struct mst_programs programs;
+    bool                programs_known;
+    uint64_t            started_ns, deadline_ns;    /* CLOCK_MONOTONIC */
+    unsigned            stops_seen;
+    struct mst_archive_run_end end;
+};
+
+/* ---- signals --------------------------------------------------------------------- */
+
+static volatile sig_atomic_t stop_count;   /* signals so far */
+static volatile sig_atomic_t stop_waits;   /* raised by a signal: give up waiting for a server */
+
+static void on_stop(int number)
+{
+    (void)number;
+    stop_count = stop_count < 100 ? stop_count + 1 : 100;
+    stop_waits = 1;
+}
+
+static const int stop_signals[] = { SIGINT, SIGTERM, SIGHUP };
+#define STOP_SIGNALS (sizeof stop_signals / sizeof *stop_signals)
+
+/* No SA_RESTART: a wait ends. */
+static void catch_signals(struct sigaction saved[STOP_SIGNALS])
+{
+    struct sigaction action = { .sa_handler = on_stop };
+    size_t i;
+
+    stop_count = stop_waits = 0;
+    for (i = 0; i < STOP_SIGNALS; i++)
+        sigaction(stop_signals[i], &action, &saved[i]);
+}
+
+static void restore_signals(const struct sigaction saved[STOP_SIGNALS])
+{
+    size_t i;
+
+    for (i = 0; i < STOP_SIGNALS; i++)
+        sigaction(stop_signals[i], &saved[i], NULL);
+}
+
+/* ---- small things ---------------------------------------------------------------- */
+
+static int archive_failed(const struct recording *r)
+{
+    const char *why = mst_archive_error(r->archive);
+
+    if (r->runner != NULL && r->end.ended_ns == 0)
+        mst_error("%s; stopping %s, for nothing can be recorded", why, mst_load_name(&r->load));
+    else
+        mst_error("%s", why);
+    return MST_EXIT_OUTPUT;
+}
+
+static int note(struct recording *r, const char *text)
+{
+    mst_warn("%s", text);
+    return mst_archive_add_note(r->archive, r->run_id, mst_realtime_ns(), text);
+}
+
+/* ---- before the load ------------------------------------------------------------- */
+
+/* A board file whose server is gone: of use to `mpmstat status` only. */
+static bool has_stopped(const struct mst_target *target)
+{
+    return target->kind == MST_TARGET_FILE && target->is_open &&
+           mst_snapshot_running(&target->reader.header) == 0;
+}
+
+/* Opens one target. 0; 1: left out, since nobody asked for it; -1 said why. */
+static int open_target(struct recording *r, struct mst_target *target)
+{
+    struct mst_sampler *s = &r->samplers[r->sampler_count];
+    bool asked_for = r->options->target_count > 0;
+    char error[MST_ERROR_MAX];
+
+    if (mst_sampler_open(s, target, &stop_waits, error) != 0) {
+        (asked_for ? mst_error : mst_warn)("%s", error);
+        return asked_for ? -1 : 1;
+    }
+    if (!has_stopped(target)) {
+        r->sampler_count++;
+        return 0;
+    }
+    (asked_for ? mst_error : mst_warn)("the server of %s is not running: start it first",
+                                       target->name);
+    mst_sampler_close(s);
+    return asked_for ? -1 : 1;
+}
+
+static int open_targets(struct recording *r)
+{
+    char error[MST_ERROR_MAX];
+    size_t i;
+
+    if (mst_targets_resolve(&r->targets, r->options->targets, r->options->target_count,
+                            error) != 0) {
+        mst_error("%s", error);
+        return MST_EXIT_TARGET;
+    }
+    r->samplers = calloc(r->targets.count + 1, sizeof *r->samplers);
+    if (r->samplers == NULL) {
+        mst_error("out of memory for %zu targets", r->targets.count);
+        return MST_EXIT_TARGET;
+    }
+    for (i = 0; i < r->targets.count; i++)
+        if (open_target(r, &r->targets.items[i]) < 0)
+            return MST_EXIT_TARGET;
+    if (r->sampler_count > 0)
+        return MST_EXIT_OK;
+    mst_error("there is no running server to record: name one with -t TARGET (its board, or its "
+              "status URL)");
+    return MST_EXIT_TARGET;
+}
+
+static int prepare_command(struct recording *r)
+{
+    const struct mst_recording_options *o = r->options;
+    char error[MST_ERROR_MAX];
+
+    if (o->command == NULL)
+        return MST_EXIT_OK;
+    if (!mst_runner_finds(o->command[0])) {
+        mst_error("cannot run %s: there is no such command%s", o->command[0],
+                  strcmp(o->command[0], "ab") == 0 ? " (Debian: apt-get install apache2-utils)"
+                                                   : "");
+        return MST_EXIT_BAD;
+    }
+    if (mst_load_prepare(&r->load, o->command, o->add_flags, error) != 0) {
+        mst_error("%s", error);
+        return MST_EXIT_OUTPUT;
+    }
+    if (r->load.plan.added != NULL)
+        mst_progress("adding %s to %s, for its times of each request (--no-flags: not)",
+                     r->load.plan.added, mst_load_name(&r->load));
+    if (r->load.tool == &mst_loadtool_generic)
+        mst_progress("%s is no load tool that mpmstat can read (those are: %s): recording the "
+                     "server's side only", mst_load_name(&r->load), mst_loadtool_names());
+    return MST_EXIT_OK;
+}
+
+static int open_archive(struct recording *r)
+{
+    const struct mst_archive_run run = {
+        .name = r->options->name, .argv = r->load.plan.argv, .added = r->load.plan.added,
+        .tool = r->load.tool != NULL ? r->load.tool->name : NULL, .started_ns = mst_realtime_ns(),
+        .tool_threads = r->load.tool != NULL && r->load.tool->single_threaded ? 1 : MST_UNKNOWN,
+    };
+    char error[MST_ERROR_MAX];
+
+    r->archive = mst_archive_create(r->options->archive, error);
+    if (r->archive == NULL) {
+        mst_error("%s", error);
+        return MST_EXIT_OUTPUT;
+    }
+    if (mst_archive_begin_run(r->archive, &run, &r->run_id) != 0 ||
+        mst_environment_record(r->archive, r->run_id) != 0)
+        return archive_failed(r);
+    return MST_EXIT_OK;
+}
+
+static int look_at_machine(struct recording *r, const char *moment)
+{
+    struct mst_machine machine;
+
+    mst_machine_read(&machine);
+    return mst_archive_add_machine(r->archive, r->run_id, mst_realtime_ns(), moment, &machine);
+}
+
+/* What makes a measurement worth less and can be seen beforehand. */
+static int warn_beforehand(struct recording *r, const struct mst_sampler *s)
+{
+    const char *name = mst_source_name(s->source);
+    char text[MST_ERROR_MAX];
+
+    if (s->sample.in_flight > 0 && s->sample.in_flight != MST_UNKNOWN) {
+        snprintf(text, sizeof text, "requests are in flight at %.200s already (%" PRIu64 "): "
+                 "another load? They are left out, but take their share of the server", name,
+                 s->sample.in_flight);
+        if (note(r, text) != 0)
+            return -1;
+    }
+    if (s->by_url && s->local)
+        mst_progress("each look at %s costs that server a request and a worker; its board can be "
+                     "read here: -t %s", name, mst_source_identity(s->source)->board);
+    return 0;
+}
+
+static int begin_samplers(struct recording *r)
+{
+    char error[MST_ERROR_MAX];
+    size_t i;
+    int result;
+
+    for (i = 0; i < r->sampler_count; i++) {
+        r->samplers[i].memory = r->options->memory;
+        result = mst_sampler_begin(&r->samplers[i], r->archive, r->run_id, error);
+        if (result > 0) {
+            mst_error("%s", error);
+            return MST_EXIT_TARGET;
+        }
+        if (result < 0 || warn_beforehand(r, &r->samplers[i]) != 0)
+            return archive_failed(r);
+    }
+    r->programs_known = mst_programs_before(&r->programs);
+    if (look_at_machine(r, "before") != 0 || mst_archive_commit(r->archive) != 0)
+        return archive_failed(r);
+    return MST_EXIT_OK;
+}
+
+/* ---- the load -------------------------------------------------------------------- */
+
+static int start_load(struct recording *r)
+{
+    uint64_t timeout_ns = r->options->timeout_ns;
+    char error[MST_ERROR_MAX];
+    size_t i;
+
+    if (timeout_ns == 0 && r->options->command != NULL)
+        timeout_ns = r->load.plan.timeout_ns;
+    if (timeout_ns == 0 && r->options->command != NULL)
+        timeout_ns = MST_RECORDING_TIMEOUT_NS;
+    r->started_ns = mst_now_ns();
+    r->end.started_ns = mst_realtime_ns();
+    if (r->options->command != NULL) {
+        r->runner = mst_runner_start(r->load.plan.argv, r->load.out_fd, r->load.err_fd,
+                                     r->load.plan.rows_in_fd ? r->load.rows_fd : -1, error);
+        if (r->runner == NULL) {
+            mst_error("%s", error);
+            return MST_EXIT_BAD;
+        }
+        r->end.started_ns = mst_runner_started(r->runner);
+    }
+    if (r->runner != NULL)
+        mst_progress("running %s; recording into %s (run %" PRId64 ")", mst_load_name(&r->load),
+                     r->options->archive, r->run_id);
+    else
+        mst_progress("recording into %s (run %" PRId64 ") until ^C", r->options->archive,
+                     r->run_id);
+    r->deadline_ns = timeout_ns > 0 ? r->started_ns + timeout_ns : UINT64_MAX;
+    for (i = 0; i < r->sampler_count; i++)
+        mst_sampler_load_began(&r->samplers[i], r->end.started_ns);
+    if (mst_archive_started(r->archive, r->run_id, r->end.started_ns) != 0)
+        return archive_failed(r);
+    return MST_EXIT_OK;
+}
+
+/* What the user or the clock ends. The tool may still print what it has. */
+static void stop_load(struct recording *r, const char *outcome)
+{
+    if (r->end.outcome == NULL)
+        r->end.outcome = outcome;
+    if (r->runner != NULL)
+        mst_runner_stop(r->runner, r->load.plan.stop_signal);
+}
+
+static void look_at_clock_and_user(struct recording *r, uint64_t now_ns)
+{
+    unsigned stops = (unsigned)stop_count;
+
+    if (stops > r->stops_seen) {
+        r->stops_seen = stops;
+        stop_waits = 0;
+        if (r->runner != NULL)
+            mst_progress("interrupted: stopping %s (again: kill it)", mst_load_name(&r->load));
+        stop_load(r, r->runner != NULL ? "interrupted" : "complete");
+    }
+    if (now_ns >= r->deadline_ns) {
+        if (r->runner != NULL)
+            mst_error("%s had not ended after %" PRIu64 " s: stopped (--timeout SECONDS gives it "
+                      "longer)", mst_load_name(&r->load),
+                      (r->deadline_ns - r->started_ns) / MST_NS_PER_S);
+        stop_load(r, r->runner != NULL ? "timeout" : "complete");
+        r->deadline_ns = UINT64_MAX;
+    }
+}
+
+static int look_at_servers(struct recording *r, uint64_t now_ns)
+{
+    size_t i;
+
+    for (i = 0; i < r->sampler_count; i++)
+        if (mst_sampler_tick(&r->samplers[i], now_ns) != 0)
+            return -1;
+    if (look_at_machine(r, "during") != 0)
+        return -1;
+    if (r->options->verbose && r->runner != NULL)
+        mst_load_follow(&r->load);
+    return mst_archive_tick(r->archive, mst_now_ns());
+}
+
+/* Waits until the next look is due, or the load has ended. 1 it has ended, 0 not,
+ * -1 said why. */
+static int wait_for_load(struct recording *r, uint64_t due_ns)
+{
+    struct pollfd fd = { r->runner != NULL ? mst_runner_fd(r->runner) : -1, POLLIN, 0 };
+    uint64_t now = mst_now_ns();
+    struct mst_run_end end;
+    char error[MST_ERROR_MAX];
+    int result;
+
+    if (due_ns > now)
+        poll(&fd, 1, (int)((due_ns - now + MST_NS_PER_MS - 1) / MST_NS_PER_MS));
+    if (r->runner == NULL)
+        return r->end.outcome != NULL;
+    result = mst_runner_ended(r->runner, &end, error);
+    if (result < 0)
+        mst_error("%s", error);
+    if (result <= 0)
+        return result;
+    r->end.started_ns = end.started_wall_ns;
+    r->end.ended_ns = end.ended_wall_ns;
+    r->end.duration_ns = end.duration_ns;
+    r->end.exit_status = end.exit_status;
+    r->end.exit_signal = end.exit_signal;
+    r->end.tool_cpu_ns = end.cpu_ns;
+    return 1;
+}
+
+static int follow_load(struct recording *r)
+{
+    uint64_t now = mst_now_ns(), due = now;
+    int ended;
+
+    do {
+        look_at_clock_and_user(r, now);
+        if (look_at_servers(r, now) != 0)
+            return archive_failed(r);
+        now = mst_now_ns();
+        due = due + MST_SAMPLE_NS > now ? due + MST_SAMPLE_NS : now;
+        ended = wait_for_load(r, due);
+        now = mst_now_ns();
+    } while (ended == 0);
+    if (ended < 0)
+        return MST_EXIT_BAD;
+    if (r->runner == NULL) {
+        r->end.duration_ns = now - r->started_ns;
+        r->end.ended_ns = r->end.started_ns + r->end.duration_ns;
+        r->end.exit_status = r->end.exit_signal = r->end.tool_cpu_ns = MST_UNKNOWN;
+    }
+    return MST_EXIT_OK;
+}
+
+/* ---- after the load -------------------------------------------------------------- */
+
+/* Programs that took a thousandth of the load's time or more. The keeper's time
+ * is the load tool's, which is known from elsewhere. */
+static int record_programs(struct recording *r)
+{
+    const struct mst_program *program;
+    size_t i;
+
+    if (!r->programs_known || !mst_programs_after(&r->programs))
+        return 0;
+    for (i = 0; i < r->programs.count; i++) {
+        program = &r->programs.items[i];
+        if (program->cpu_ns <= 0 || (uint64_t)program->cpu_ns < r->end.duration_ns / 1000)
+            break;
+        if (strcmp(program->name, MST_RUNNER_KEEPER) != 0 &&
+            mst_archive_add_program(r->archive, r->run_id, program->name,
+                                    (uint64_t)program->cpu_ns) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* Requests may end after the client has gone: an event MPM still flushes, a
+ * handler still runs. */
+static int drain(struct recording *r)
+{
+    uint64_t until = mst_now_ns() + DRAIN_NS;
+    unsigned stops = (unsigned)stop_count;
+    bool all_quiet, quiet;
+    size_t i;
+
+    if (look_at_machine(r, "end") != 0 || record_programs(r) != 0)
+        return archive_failed(r);
+    for (i = 0; i < r->sampler_count; i++)
+        if (mst_sampler_end_load(&r->samplers[i]) != 0)
+            return archive_failed(r);
+    do {
+        poll(NULL, 0, DRAIN_STEP_MS);
+        all_quiet = true;
+        for (i = 0; i < r->sampler_count; i++) {
+            if (mst_sampler_drain(&r->samplers[i], &quiet) != 0)
+                return archive_failed(r);
+            all_quiet = all_quiet && quiet;
+        }
+    } while (!all_quiet && mst_now_ns() < until && (unsigned)stop_count == stops);
+    r->end.memory_cost_ns = 0;
+    for (i = 0; i < r->sampler_count; i++) {
+        if (mst_sampler_finish(&r->samplers[i]) != 0)
+            return archive_failed(r);
+        r->end.memory_cost_ns += r->samplers[i].processes.cost_ns;
+    }
+    return MST_EXIT_OK;
+}
+
+static int tool_failed(struct recording *r)
+{
+    const char *name = mst_load_name(&r->load);
+
+    if (r->end.exit_signal != MST_UNKNOWN)
+        mst_error("%s was ended by signal %" PRIu64 " (%s)", name, r->end.exit_signal,
+                  strsignal((int)r->end.exit_signal));
+    else
+        mst_error("%s failed with exit status %" PRIu64, name, r->end.exit_status);
+    if (!r->options->verbose)
+        mst_load_show(&r->load);
+    return MST_EXIT_BAD;
+}
+
+static int finish(struct recording *r)
+{
+    int status = MST_EXIT_OK;
+
+    if (r->load.tool != NULL && mst_load_collect(&r->load, r->archive, r->run_id, &r->end) != 0)
+        return archive_failed(r);
+    if (r->end.outcome == NULL)
+        r->end.outcome = r->end.exit_status == 0 ? "complete" : "failed";
+    r->end.complete = strcmp(r->end.outcome, "complete") == 0;
+    if (strcmp(r->end.outcome, "failed") == 0)
+        status = tool_failed(r);
+    else if (strcmp(r->end.outcome, "timeout") == 0)
+        status = MST_EXIT_BAD;
+    else if (strcmp(r->end.outcome, "interrupted") == 0)
+        status = MST_EXIT_INTERRUPTED;
+    if (mst_archive_end_run(r->archive, r->run_id, &r->end) != 0)
+        return archive_failed(r);
+    return status;
+}
+
+/* ---- all of it ------------------------------------------------------------------- */
+
+static int run(struct recording *r)
+{
+    int (*const steps[])(struct recording *) = {
+        open_targets, prepare_command, open_archive, begin_samplers, start_load, follow_load,
+        drain, finish,
+    };
+    int status = MST_EXIT_OK;
+    size_t i;
+
+    for (i = 0; i < sizeof steps / sizeof *steps && status == MST_EXIT_OK; i++) {
+        if (stop_count > 0 && r->started_ns == 0)
+            return MST_EXIT_INTERRUPTED;
+        status = steps[i](r);
+    }
+    /* A signal makes waiting for a server fail. */
+    if (status != MST_EXIT_OK && stop_count > 0 && r->started_ns == 0)
+        return MST_EXIT_INTERRUPTED;
+    return status;
+}
+
+int mst_record(const struct mst_recording_options *options, int64_t *run_id)
+{
+    struct recording r = { .options = options };
+    struct sigaction saved[STOP_SIGNALS];
+    char error[MST_ERROR_MAX];
+    int status;
+    size_t i;
+
+    mst_load_init(&r.load);
+    catch_signals(saved);
+    status = run(&r);
+    mst_runner_close(r.runner);
+    for (i = 0; i < r.sampler_count; i++)
+        mst_sampler_close(&r.samplers[i]);
+    if (mst_archive_close(r.archive, error) != 0 && status != MST_EXIT_OUTPUT) {
+        mst_error("%s", error);
+        status = MST_EXIT_OUTPUT;
+    }
+    mst_programs_free(&r.programs);
+    free(r.samplers);
+    mst_targets_free(&r.targets);
+    mst_load_close(&r.load);
+    restore_signals(saved);
+    *run_id = r.run_id;
+    return status;
+}

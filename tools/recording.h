@@ -1,0 +1,28 @@
+/* recording.h - one run: a load tool, the servers it loads, the archive of both. */
+#ifndef MPMSTAT_RECORDING_H
+#define MPMSTAT_RECORDING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define MST_RECORDING_TIMEOUT_NS UINT64_C(3600000000000)   /* where nobody says otherwise */
+
+struct mst_recording_options {
+    const char  *archive;         /* the path */
+    const char  *name;            /* of the run; NULL none */
+    char *const *targets;         /* as on the command line */
+    size_t       target_count;
+    char *const *command;         /* NULL at its end; NULL: none, until interrupted */
+    uint64_t     timeout_ns;      /* 0: as the adapter says, or the one above */
+    bool         add_flags;       /* let the adapter add flags to the command */
+    bool         memory;          /* read the servers' memory */
+    bool         verbose;         /* show the load tool's output as it comes */
+};
+
+/* Records, and says on stderr what goes wrong. Returns an enum mst_exit; *run_id
+ * is 0 where there is no run in the archive. Nothing of the command is left
+ * running. Handles SIGINT, SIGTERM and SIGHUP while it runs. */
+int mst_record(const struct mst_recording_options *options, int64_t *run_id);
+
+#endif

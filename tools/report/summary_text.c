@@ -1,0 +1,313 @@
+/* summary_text.c - a run's summary for a terminal: see report.h.
+ *
+ * The two sides stand beside each other, the client's on the left; then where
+ * the server's time went, what it took, the checks, the verdict.
+ */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "fields.h"
+#include "format.h"
+#include "human.h"
+#include "report.h"
+
+#define WIDTH     96u    /* of wrapped sentences */
+#define BAR_CELLS 30u
+#define PROGRAMS_SHOWN 5u
+
+static void line(struct mst_sink *sink, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void line(struct mst_sink *sink, const char *format, ...)
+{
+    char text[512];
+    va_list args;
+    size_t n;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    for (n = strlen(text); n > 0 && text[n - 1] == ' '; n--)
+        text[n - 1] = '\0';
+    /* Names in it come from boards and archives. */
+    mst_sink_text_string(sink, text, false);
+    mst_sink_char(sink, '\n');
+}
+
+/* A sentence in lines of at most WIDTH, those after the first indented. */
+static void wrapped(struct mst_sink *sink, const char *first, unsigned indent, const char *text)
+{
+    char copy[1024], *at = copy, *end;
+    const char *lead = first;
+    unsigned room = WIDTH - indent;
+
+    snprintf(copy, sizeof copy, "%s", text);
+    for (;;) {
+        if (strlen(at) <= room) {
+            line(sink, "%-*s%s", (int)indent, lead, at);
+            return;
+        }
+        for (end = at + room; end > at && *end != ' '; end--)
+            ;
+        if (end == at)
+            end = at + room;
+        line(sink, "%-*s%.*s", (int)indent, lead, (int)(end - at), at);
+        at = *end == ' ' ? end + 1 : end;
+        lead = "";
+    }
+}
+
+/* ---- the head -------------------------------------------------------------------- */
+
+static void put_head(struct mst_sink *sink, const struct mst_summary *s, const char *path)
+{
+    char text[1024];
+
+    if (s->command_line != NULL)
+        wrapped(sink, "", 2, s->command_line);
+    if (s->added != NULL)
+        line(sink, "  (%s was added, for the times of each request)", s->added);
+    snprintf(text, sizeof text, "run %lld%s%s of %s, %s%s%s", (long long)s->id,
+             s->name != NULL ? " " : "", s->name != NULL ? s->name : "", path,
+             mst_human_time(s->duration_ns).text, s->complete ? "" : ", not complete: ",
+             s->complete ? "" : s->outcome);
+    wrapped(sink, "", 2, text);
+    mst_sink_char(sink, '\n');
+}
+
+/* ---- the two sides --------------------------------------------------------------- */
+
+static void side(struct mst_sink *sink, const char *name, struct mst_human client,
+                 struct mst_human server)
+{
+    line(sink, "  %-14s%14s%16s", name, client.text, server.text);
+}
+
+/* Times, and how much longer it took for the client, as far as its clock tells. */
+static void side_times(struct mst_sink *sink, const char *name, uint64_t client, uint64_t server,
+                       uint64_t step)
+{
+    uint64_t apart = client > server ? client - server : server - client;
+    struct mst_human difference = mst_human_time(apart);
+    const char *sign = client >= server ? "+" : "-";
+
+    if (client == MST_UNKNOWN || server == MST_UNKNOWN) {
+        sign = "";
+        difference.text[0] = '\0';
+    } else if (step != MST_UNKNOWN && apart < step) {
+        sign = "< ";
+        difference = mst_human_time(step);
+    }
+    line(sink, "  %-14s%14s%16s%8s%s", name, mst_human_time(client).text,
+         mst_human_time(server).text, sign, difference.text);
+}
+
+/* The rate at which the server completed requests while the load ran. */
+static uint64_t server_rate_milli(const struct mst_summary *s,
+                                  const struct mst_summary_server *server)
+{
+    if (s->duration_ns == MST_UNKNOWN || s->duration_ns == 0)
+        return MST_UNKNOWN;
+    return (uint64_t)((unsigned __int128)server->requests * 1000000000000u / s->duration_ns);
+}
+
+static void put_sides(struct mst_sink *sink, const struct mst_summary *s,
+                      const struct mst_summary_server *server)
+{
+    const struct mst_summary_client *c = &s->client;
+    const struct mst_summary_times *t = &server->phases[MST_PHASE_TOTAL];
+    char name[64];
+
+    snprintf(name, sizeof name, "%.20s%s%.20s", server->producer, server->mpm != NULL ? " " : "",
+             server->mpm != NULL ? server->mpm : "");
+    line(sink, "  %-14s%14s%16s%s", "", c->tool != NULL ? c->tool : "(no client)", name,
+         c->times.mean_ns != MST_UNKNOWN ? "     client - server" : "");
+    side(sink, "requests", mst_human_count(c->requests), mst_human_count(server->requests));
+    side(sink, "failed, 5xx", mst_human_count(c->failed), mst_human_count(server->errors_5xx));
+    if (c->non_2xx != MST_UNKNOWN && c->non_2xx + server->non_2xx > 0)
+        side(sink, "not 2xx", mst_human_count(c->non_2xx), mst_human_count(server->non_2xx));
+    if ((c->unfinished != 0 && c->unfinished != MST_UNKNOWN) || server->aborted > 0)
+        side(sink, "unfinished", mst_human_count(c->unfinished), mst_human_count(server->aborted));
+    side(sink, "requests/s", mst_human_milli(c->requests_per_1000s),
+         mst_human_milli(server_rate_milli(s, server)));
+    side_times(sink, "mean", c->times.mean_ns, t->mean_ns, c->time_step_ns);
+    side_times(sink, "p50", c->times.p50_ns, t->p50_ns, c->time_step_ns);
+    side_times(sink, "p90", c->times.p90_ns, t->p90_ns, c->time_step_ns);
+    side_times(sink, "p99", c->times.p99_ns, t->p99_ns, c->time_step_ns);
+    side_times(sink, "max", c->times.max_ns, t->max_ns, c->time_step_ns);
+    if (c->failed != MST_UNKNOWN && c->failed > 0)
+        line(sink, "  %s's failures: %s connect, %s receive, %s length (not as long as its first "
+             "answer)", c->tool, mst_human_count(c->failed_connect).text,
+             mst_human_count(c->failed_receive).text, mst_human_count(c->failed_length).text);
+    mst_sink_char(sink, '\n');
+}
+
+/* ---- phases ---------------------------------------------------------------------- */
+
+static uint64_t share_milli(uint64_t part, uint64_t whole)
+{
+    if (part == MST_UNKNOWN || whole == MST_UNKNOWN || whole == 0)
+        return 0;
+    return (uint64_t)((unsigned __int128)part * 1000 / whole);
+}
+
+static void put_phase(struct mst_sink *sink, const struct mst_summary_server *server,
+                      enum mst_phase phase)
+{
+    const struct mst_summary_times *t = &server->phases[phase];
+    uint64_t share = share_milli(t->sum_ns, server->phases[MST_PHASE_TOTAL].sum_ns);
+    char bar[BAR_CELLS + 1] = "";
+    size_t cells = (size_t)((share * BAR_CELLS + 500) / 1000);
+
+    if (cells > BAR_CELLS)
+        cells = BAR_CELLS;
+    memset(bar, '#', cells);
+    line(sink, "  %-8s%10s%10s%10s%10s%9s%s%s", mst_phase_names[phase],
+         mst_human_time(t->mean_ns).text, mst_human_time(t->p50_ns).text,
+         mst_human_time(t->p99_ns).text, mst_human_time(t->max_ns).text,
+         mst_human_percent(share).text, cells > 0 ? "  " : "", bar);
+}
+
+static void put_phases(struct mst_sink *sink, const struct mst_summary_server *server)
+{
+    int i;
+
+    if (server->requests == 0)
+        return;
+    line(sink, "  %-8s%10s%10s%10s%10s%9s", "phase", "mean", "p50", "p99", "max", "share");
+    for (i = 0; i < MST_PHASE_COUNT; i++)
+        put_phase(sink, server, (enum mst_phase)i);
+    mst_sink_char(sink, '\n');
+}
+
+/* ---- what it took ---------------------------------------------------------------- */
+
+static void put_workers(struct mst_sink *sink, const struct mst_summary_server *server)
+{
+    char states[256] = "", text[384];
+    size_t used = 0;
+    int i;
+
+    for (i = MST_STATE_IDLE + 1; i < MST_STATE_COUNT; i++)
+        if (server->mean_state_milli[i] != MST_UNKNOWN && server->mean_state_milli[i] >= 10)
+            used += (size_t)snprintf(states + used, sizeof states - used, "%s%s %s",
+                                     used > 0 ? ", " : ": ",
+                                     mst_human_milli(server->mean_state_milli[i]).text,
+                                     mst_state_names[i]);
+    snprintf(text, sizeof text, "%s busy in the mean, %s at most, of %s%s",
+             mst_human_milli(server->mean_busy_milli).text,
+             mst_human_count(server->max_busy).text,
+             mst_human_count(server->workers_limit).text, states);
+    wrapped(sink, "  workers", 12, text);
+}
+
+static bool some(uint64_t n)
+{
+    return n != 0 && n != MST_UNKNOWN;
+}
+
+static void put_processes(struct mst_sink *sink, const struct mst_summary_server *server)
+{
+    char text[256];
+    size_t used;
+
+    used = (size_t)snprintf(text, sizeof text, "  processes %s forked, %s ended",
+                            mst_human_count(server->forks).text,
+                            mst_human_count(server->exits).text);
+    if (some(server->forks_failed))
+        used += (size_t)snprintf(text + used, sizeof text - used, ", %" PRIu64 " forks refused",
+                                 server->forks_failed);
+    if (some(server->generations))
+        used += (size_t)snprintf(text + used, sizeof text - used, ", %" PRIu64 " restart%s",
+                                 server->generations, server->generations == 1 ? "" : "s");
+    if (some(server->unfinished))
+        used += (size_t)snprintf(text + used, sizeof text - used, ", %" PRIu64 " request%s died "
+                                 "with one", server->unfinished,
+                                 server->unfinished == 1 ? "" : "s");
+    if (some(server->shed))
+        snprintf(text + used, sizeof text - used, ", %" PRIu64 " kept-alive connections shed",
+                 server->shed);
+    line(sink, "%s", text);
+}
+
+/* The busiest programs of the machine: what else there was beside Apache. */
+static void put_programs(struct mst_sink *sink, const struct mst_summary *s)
+{
+    char text[256] = "";
+    size_t used = 0, i;
+
+    for (i = 0; i < s->program_count && i < PROGRAMS_SHOWN; i++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s %s", i > 0 ? ", " : "",
+                                 s->programs[i].name, mst_human_time(s->programs[i].cpu_ns).text);
+    if (used > 0)
+        wrapped(sink, "", 12, text);
+}
+
+static void put_costs(struct mst_sink *sink, const struct mst_summary *s,
+                      const struct mst_summary_server *server)
+{
+    uint64_t cpus_milli = server->cpu_ns == MST_UNKNOWN || s->duration_ns == MST_UNKNOWN ||
+                          s->duration_ns == 0 ? MST_UNKNOWN :
+        (uint64_t)((unsigned __int128)server->cpu_ns * 1000 / s->duration_ns);
+
+    put_workers(sink, server);
+    put_processes(sink, server);
+    if (server->peak_pss_bytes != MST_UNKNOWN)
+        line(sink, "  memory    %s PSS at most, in %s's %s processes (%s spent on reading it)",
+             mst_human_bytes(server->peak_pss_bytes).text, server->producer,
+             mst_human_count(server->peak_processes).text,
+             mst_human_time(s->memory_cost_ns).text);
+    if (server->cpu_ns != MST_UNKNOWN)
+        line(sink, "  CPU       %s took %s: %s of %s CPUs", server->producer,
+             mst_human_time(server->cpu_ns).text, mst_human_milli(cpus_milli).text,
+             mst_human_count(s->cpus).text);
+    if (s->machine_busy_milli != MST_UNKNOWN)
+        line(sink, "  machine   its CPUs were %s busy; programs, with what ended under them:",
+             mst_human_percent(s->machine_busy_milli).text);
+    put_programs(sink, s);
+    if (server->unknown != NULL)
+        wrapped(sink, "  unknown", 12, server->unknown);
+    mst_sink_char(sink, '\n');
+}
+
+/* ---- all of it ------------------------------------------------------------------- */
+
+static void put_checks(struct mst_sink *sink, const struct mst_summary *s)
+{
+    static const char *const words[] = {
+        [MST_ANSWER_NO] = "NO", [MST_ANSWER_YES] = "ok", [MST_ANSWER_UNKNOWN] = "?",
+    };
+    char lead[32];
+    size_t i;
+
+    for (i = 0; i < MST_CHECK_COUNT; i++) {
+        snprintf(lead, sizeof lead, "  %-3s %s", words[s->checks[i].ok], s->checks[i].name);
+        wrapped(sink, lead, 23, s->checks[i].text);
+    }
+    for (i = 0; i < s->note_count; i++)
+        wrapped(sink, "  note", 23, s->notes[i]);
+    mst_sink_char(sink, '\n');
+}
+
+void mst_report_text(struct mst_sink *sink, const struct mst_summary *s, const char *path)
+{
+    size_t i;
+
+    put_head(sink, s, path);
+    for (i = 0; i < s->server_count; i++) {
+        if (s->servers[i].requests == 0 && !s->client.known)
+            continue;   /* the load never began: nothing to show */
+        if (s->server_count > 1)
+            line(sink, "  %s%s", s->servers[i].target,
+                 s->servers[i].requests == 0 ? ": no request of this load" : "");
+        if (s->server_count > 1 && s->servers[i].requests == 0)
+            continue;
+        put_sides(sink, s, &s->servers[i]);
+        put_phases(sink, &s->servers[i]);
+        put_costs(sink, s, &s->servers[i]);
+    }
+    put_checks(sink, s);
+    wrapped(sink, "", 0, s->verdict);
+}

@@ -1,0 +1,222 @@
+/* sampler.c - one server during a recording: see sampler.h. */
+#include "sampler.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "clock.h"
+#include "diag.h"
+
+/* The phase `queue` is known to a kernel jiffy, of which the slowest kernels have
+ * a hundred a second: a request may seem to have begun that much early. */
+#define START_TOLERANCE_NS (10 * MST_NS_PER_MS)
+
+/* ---- trouble --------------------------------------------------------------------- */
+
+/* Says it once, however often it happens in a row. */
+static int note(struct mst_sampler *s, enum mst_trouble with, const char *text)
+{
+    if (strcmp(text, s->last_note[with]) == 0)
+        return 0;
+    snprintf(s->last_note[with], sizeof s->last_note[with], "%s", text);
+    mst_warn("%s", text);
+    return mst_archive_add_note(s->archive, s->run_id, mst_realtime_ns(), text);
+}
+
+/* ---- the journal ----------------------------------------------------------------- */
+
+static int on_request(void *context, const struct mst_request *request, const char *label,
+                      uint64_t wall_start_ns, uint64_t key)
+{
+    struct mst_sampler *s = context;
+    /* Another machine's clock does not tell what came first here. */
+    bool ghost = s->local && s->load_wall_ns > 0 &&
+                 wall_start_ns + START_TOLERANCE_NS < s->load_wall_ns;
+
+    if (strcmp(label, MST_LABEL_STATUS_NAME) != 0)
+        s->requests_seen++;
+    return mst_archive_add_request(s->archive, s->server_id, request, label, wall_start_ns, key,
+                                   ghost);
+}
+
+static int on_lifecycle(void *context, const struct mst_lifecycle *event, uint64_t wall_ns,
+                        uint64_t key)
+{
+    struct mst_sampler *s = context;
+
+    return mst_archive_add_lifecycle(s->archive, s->server_id, event, wall_ns, key);
+}
+
+static int poll_journal(struct mst_sampler *s)
+{
+    const struct mst_source_events events = { s, on_request, on_lifecycle };
+    char error[MST_ERROR_MAX];
+
+    s->poll_failed = mst_source_poll(s->source, &events, error) < 0;
+    if (!s->poll_failed)
+        return 0;
+    return error[0] != '\0' ? note(s, MST_TROUBLE_JOURNAL, error) : -1;
+}
+
+/* ---- samples --------------------------------------------------------------------- */
+
+static int take_sample(struct mst_sampler *s, const char *moment)
+{
+    char error[MST_ERROR_MAX];
+
+    s->sampled = mst_source_sample(s->source, &s->sample, error) == 0;
+    if (!s->sampled)
+        return note(s, MST_TROUBLE_SAMPLE, error);
+    return mst_archive_add_sample(s->archive, s->server_id, moment, &s->sample);
+}
+
+static int take_pss(void *context, uint64_t wall_ns, uint64_t pid, uint64_t pss_bytes,
+                    uint64_t cost_ns)
+{
+    struct mst_sampler *s = context;
+
+    return mst_archive_add_process(s->archive, s->server_id, wall_ns, pid, pss_bytes, cost_ns);
+}
+
+static int read_memory(struct mst_sampler *s, bool all)
+{
+    struct mst_memory_round round;
+    int result;
+
+    if (!s->local || !s->memory)
+        return 0;
+    result = mst_processes_tick(&s->processes, all, take_pss, s, &round);
+    if (result <= 0)
+        return result;
+    return mst_archive_add_memory(s->archive, s->server_id, round.wall_ns, round.began_wall_ns,
+                                  round.processes, round.pss_bytes, round.cost_ns);
+}
+
+/* ---- the order of a recording ---------------------------------------------------- */
+
+int mst_sampler_open(struct mst_sampler *s, struct mst_target *target,
+                     const volatile sig_atomic_t *stop, char error[MST_ERROR_MAX])
+{
+    *s = (struct mst_sampler){ .cpu_ns = MST_UNKNOWN, .cpu_before_ns = MST_UNKNOWN };
+    s->source = mst_source_open(target, error);
+    if (s->source == NULL)
+        return -1;
+    s->by_url = target->kind == MST_TARGET_URL;
+    s->local = mst_source_local(s->source);
+    mst_source_set_stop(s->source, stop);
+    return 0;
+}
+
+void mst_sampler_close(struct mst_sampler *s)
+{
+    mst_source_close(s->source);
+    mst_sample_free(&s->sample);
+    mst_processes_free(&s->processes);
+    *s = (struct mst_sampler){ 0 };
+}
+
+int mst_sampler_begin(struct mst_sampler *s, struct mst_archive *archive, int64_t run_id,
+                      char error[MST_ERROR_MAX])
+{
+    const struct mst_source_identity *identity = mst_source_identity(s->source);
+
+    s->archive = archive;
+    s->run_id = run_id;
+    if (mst_archive_add_server(archive, run_id, mst_source_name(s->source), s->local, identity,
+                               &s->server_id) != 0)
+        return -1;
+    if (s->local) {
+        mst_processes_init(&s->processes, identity->pid);
+        if (read_memory(s, true) != 0)
+            return -1;
+        s->cpu_before_ns = mst_processes_cpu(&s->processes);
+    }
+    if (mst_source_sample(s->source, &s->sample, error) != 0 ||
+        mst_source_mark(s->source, error) != 0)
+        return 1;
+    return mst_archive_add_sample(archive, s->server_id, "before", &s->sample);
+}
+
+void mst_sampler_load_began(struct mst_sampler *s, uint64_t wall_ns)
+{
+    s->load_wall_ns = wall_ns;
+}
+
+int mst_sampler_tick(struct mst_sampler *s, uint64_t now_ns)
+{
+    uint64_t step = s->by_url ? MST_SAMPLE_URL_NS : MST_SAMPLE_NS;
+
+    if (now_ns < s->due_ns)
+        return 0;
+    s->due_ns = s->due_ns + step > now_ns ? s->due_ns + step : now_ns + step;
+    if (take_sample(s, "during") != 0 || poll_journal(s) != 0)
+        return -1;
+    return read_memory(s, false);
+}
+
+int mst_sampler_end_load(struct mst_sampler *s)
+{
+    uint64_t cpu;
+
+    if (take_sample(s, "end") != 0)
+        return -1;
+    if (s->local) {
+        cpu = mst_processes_cpu(&s->processes);
+        if (cpu != MST_UNKNOWN && s->cpu_before_ns != MST_UNKNOWN && cpu >= s->cpu_before_ns)
+            s->cpu_ns = cpu - s->cpu_before_ns;
+        if (cpu == MST_UNKNOWN && s->cpu_before_ns != MST_UNKNOWN &&
+            note(s, MST_TROUBLE_END, "the server's parent process ended during the run") != 0)
+            return -1;
+        if (read_memory(s, true) != 0)
+            return -1;
+    }
+    return poll_journal(s);
+}
+
+int mst_sampler_drain(struct mst_sampler *s, bool *quiet)
+{
+    uint64_t before = s->requests_seen;
+
+    if (poll_journal(s) != 0 || take_sample(s, "after") != 0)
+        return -1;
+    *quiet = !s->sampled || s->poll_failed ||
+             (s->sample.in_flight == 0 && s->requests_seen == before &&
+              !mst_source_pending(s->source));
+    return 0;
+}
+
+/* Why CPU or memory are not known; "" where they are. */
+static void what_is_unknown(const struct mst_sampler *s, char text[MST_ERROR_MAX])
+{
+    text[0] = '\0';
+    if (!s->local)
+        snprintf(text, MST_ERROR_MAX, "its processes cannot be seen from here: another machine, "
+                 "another pid namespace, or no permission to read its board");
+    else if (!s->memory)
+        snprintf(text, MST_ERROR_MAX, "memory was not read (--no-memory)");
+    else if (s->processes.problem[0] != '\0')
+        snprintf(text, MST_ERROR_MAX, "%s", s->processes.problem);
+    else if (s->cpu_ns == MST_UNKNOWN)
+        snprintf(text, MST_ERROR_MAX, "its parent process ended during the run");
+}
+
+int mst_sampler_finish(struct mst_sampler *s)
+{
+    struct mst_archive_server_end end = { .cpu_ns = s->cpu_ns };
+    char unknown[MST_ERROR_MAX], text[MST_ERROR_MAX];
+
+    if (poll_journal(s) != 0)
+        return -1;
+    mst_source_finish(s->source);
+    what_is_unknown(s, unknown);
+    end.lost = s->poll_failed ? MST_UNKNOWN : mst_source_lost(s->source);
+    end.restarts = mst_source_restarts(s->source);
+    end.unknown = unknown;
+    if (s->sampled && s->sample.in_flight > 0 && s->sample.in_flight != MST_UNKNOWN) {
+        snprintf(text, sizeof text, "requests were still in flight when the recording ended: %llu",
+                 (unsigned long long)s->sample.in_flight);
+        if (note(s, MST_TROUBLE_END, text) != 0)
+            return -1;
+    }
+    return mst_archive_end_server(s->archive, s->server_id, &end);
+}
