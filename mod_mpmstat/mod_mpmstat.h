@@ -89,6 +89,12 @@ void mst_handler_register(apr_pool_t *p);
 /* The handler tells timing that this is the status page's own request. */
 void mst_timing_set_label(request_rec *r, uint32_t label);
 
+/* From now on forks are seen, in this process and all that come of it. */
+void mst_lifecycle_watch_forks(void);
+
+/* The child `pid` is one of the MPM's. */
+void mst_lifecycle_joined(struct mst_board *b, uint64_t pid);
+
 /* Notes a restart on the board (lifecycle.c). Called in the parent. */
 void mst_lifecycle_generation(struct mst_board *b, uint64_t generation);
 

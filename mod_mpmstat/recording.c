@@ -165,6 +165,7 @@ static int open_recording(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp
     apr_pool_cleanup_register(pconf, &kept->board, note_stop, apr_pool_cleanup_null);
     intern_labels(&kept->board, s);
     mst_recording.board = &kept->board;
+    mst_lifecycle_watch_forks();
     mst_recording.listener_thread = mpm_number(AP_MPMQ_IS_THREADED, AP_MPMQ_NOT_SUPPORTED)
                                     != AP_MPMQ_NOT_SUPPORTED;
     mst_recording.threads = kept->board.threads;
@@ -186,6 +187,7 @@ static void join_board(apr_pool_t *pchild, server_rec *s)
     if (!b)
         return;
     mst_recording.pid = (uint64_t)getpid();
+    mst_lifecycle_joined(b, mst_recording.pid);
     process = mst_process_claim(b, mst_recording.pid, mpm_generation(), mst_now_ns());
     if (process < 0) {
         ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s, MPMSTAT_LOGNO(05)
@@ -202,6 +204,7 @@ static void join_board(apr_pool_t *pchild, server_rec *s)
 void mst_recording_register(apr_pool_t *p)
 {
     (void)p;
-    ap_hook_post_config(open_recording, NULL, NULL, APR_HOOK_LAST);
+    /* Before the helpers of other modules are forked (cgid's, fcgid's). */
+    ap_hook_post_config(open_recording, NULL, NULL, APR_HOOK_REALLY_FIRST);
     ap_hook_child_init(join_board, NULL, NULL, APR_HOOK_FIRST);
 }

@@ -106,6 +106,14 @@ enum mst_section_id {
     MST_SECTION_COUNT
 };
 
+/* A process that its parent has not told the kind of yet. */
+struct mst_fork_note {
+    uint64_t pid;          /* 0: empty; stored last */
+    uint64_t time_ns;      /* CLOCK_MONOTONIC when the fork began */
+    uint64_t duration_ns;
+};
+#define MST_FORK_NOTES 32u   /* as many as helpers and children start within a second or two */
+
 /* The first page. Constant after `ready`, except the words marked (changes). */
 struct mst_header {
     char     magic[8];              /* MST_MAGIC */
@@ -148,6 +156,10 @@ struct mst_header {
     int64_t  busy_max;          /* (changes) most at once, ever */
     uint64_t no_idle;           /* (changes) see MST_NO_IDLE_RUNNING */
     uint64_t limit_event_ns;    /* (changes) when an event last told that none was idle */
+
+    /* Forks of the parent, noted by the forked: children of the MPM, or helpers?
+     * The parent knows after a while, and empties the note (mpmstat's lifecycle). */
+    struct mst_fork_note fork_notes[MST_FORK_NOTES] __attribute__((aligned(64)));
 } __attribute__((aligned(64)));
 
 /* The time without an idle worker in one word, so that no reader sees it torn:

@@ -1,0 +1,78 @@
+"""Every fork has one event, with its pid. The witness is strace."""
+import re
+import shutil
+
+import pytest
+
+from apache import Apache
+from processes import wait_until
+
+CGI = """
+ScriptAlias /cgi/ "@ROOT@/cgi/"
+<Directory "@ROOT@/cgi">
+    Require all granted
+    Options +ExecCGI
+</Directory>
+"""
+RESTARTS, CGI_REQUESTS = 5, 6
+
+
+def straced_forks(path):
+    """Pids that clone, clone3 and fork returned, without those of threads and of
+    vfork. A call that strace shows in two pieces is put together again."""
+    begun, forks = {}, []
+    for line in path.read_text().splitlines():
+        who, _, call = line.partition(" ")
+        if "<unfinished ...>" in call:
+            begun[who] = call
+            continue
+        if "resumed>" in call:
+            call = begun.pop(who, "") + call
+        if "CLONE_THREAD" in call or "CLONE_VFORK" in call:
+            continue
+        made = re.search(r"= (\d+)$", call)
+        if made:
+            forks.append(int(made.group(1)))
+    return forks
+
+
+@pytest.mark.skipif(not shutil.which("strace"), reason="needs strace")
+def test_forks_are_those_that_strace_saw(mpm, tmp_path):
+    trace = tmp_path / "strace.out"
+    with Apache(mpm, CGI, modules=["cgi" if mpm == "prefork" else "cgid"],
+                wrapper=["strace", "-f", "-qq", "-e", "trace=clone,clone3,fork,vfork",
+                         "-o", str(trace)]) as apache:
+        url = apache.cgi("hello", "echo 'Content-Type: text/plain'; echo; echo hello\n")
+        for _ in range(CGI_REQUESTS):
+            assert apache.get(url).text() == "hello\n"
+        # The old mod_cgid daemon may remove the new one's socket: httpd's own race.
+        apache.allow("AH0124[36]")
+        for _ in range(RESTARTS):
+            apache.restart()
+            wait_until(lambda: apache.get(url).status == 200, 30, "CGI after a restart")
+
+        def forks():
+            return [e for e in apache.journal()[1] if e["event"] == "fork"]
+
+        # A helper is known to be none of the MPM's children after a second, and
+        # the parent looks every ten.
+        helpers = 0 if mpm == "prefork" else RESTARTS + 1
+        wait_until(lambda: sum(e["kind"] == "helper" for e in forks()) >= helpers, 30,
+                   lambda: f"{helpers} events of helpers: {forks()}")
+        # Children that finish their old requests are replaced meanwhile.
+        first = set(straced_forks(trace))
+        wait_until(lambda: first <= {e["pid"] for e in forks()}, 15,
+                   lambda: f"events of {first - {e['pid'] for e in forks()}}")
+        status, events = apache.status(), forks()
+    pids = [e["pid"] for e in events]
+    assert len(pids) == len(set(pids)), f"a fork has two events: {sorted(pids)}"
+    last = set(straced_forks(trace))
+    assert set(pids) <= last, f"not in strace: {set(pids) - last}"
+    kinds = [e["kind"] for e in events]
+    assert kinds.count("request") >= CGI_REQUESTS + RESTARTS, kinds
+    assert kinds.count("helper") == helpers, kinds
+    assert all(e["duration"] is not None and 0 < e["duration"] < 5 for e in events), events
+    counted = status["lifecycle"]["forks"]
+    assert counted["child"] <= kinds.count("child"), (counted, kinds)   # asked a moment before
+    assert (counted["request"], counted["helper"], counted["php"]) == (
+        kinds.count("request"), kinds.count("helper"), 0), (counted, kinds)
