@@ -83,8 +83,15 @@ static const char *set_label(cmd_parms *cmd, void *dir, const char *name)
         return error;
     ref = apr_pcalloc(cmd->pool, sizeof *ref);
     ref->name = name;
-    ref->next = mst_config.refs;
-    mst_config.refs = ref;
+    if (ap_check_cmd_context(cmd, NOT_IN_HTACCESS) != NULL) {
+        /* Read for one request, while the board is there. */
+        ref->index = mst_recording.board ? mst_label_intern(mst_recording.board, name)
+                                         : MST_LABEL_OTHER;
+    }
+    else {
+        ref->next = mst_config.refs;
+        mst_config.refs = ref;
+    }
     ((struct mst_dir_config *)dir)->label = ref;
     return NULL;
 }
@@ -100,7 +107,8 @@ static const char *set_board(cmd_parms *cmd, void *dir, const char *path)
     if (!mst_config.board)
         return apr_pstrcat(cmd->pool, "MPMStatBoard must be a file's path, not \"", path, "\"", NULL);
     if (strlen(mst_config.board) >= sizeof ((struct mst_board *)0)->path)
-        return apr_psprintf(cmd->pool, "MPMStatBoard must be a path of at most %u bytes, this one has %u",
+        return apr_psprintf(cmd->pool,
+                            "MPMStatBoard must be a path of at most %u bytes, this one has %u",
                             (unsigned)sizeof ((struct mst_board *)0)->path - 1,
                             (unsigned)strlen(mst_config.board));
     return NULL;
@@ -142,7 +150,7 @@ const command_rec mst_commands[] = {
     AP_INIT_FLAG("MPMStatPaths", set_paths, NULL, RSRC_CONF | ACCESS_CONF,
                  "Whether the paths of requests in flight are shown, never with a query string: "
                  "On or Off (default)"),
-    AP_INIT_TAKE1("MPMStatLabel", set_label, NULL, RSRC_CONF | ACCESS_CONF,
+    AP_INIT_TAKE1("MPMStatLabel", set_label, NULL, RSRC_CONF | OR_FILEINFO,
                   "The label that requests here are counted under; default the virtual host's name"),
     AP_INIT_TAKE1("MPMStatBoard", set_board, NULL, RSRC_CONF,
                   "The board's file; default mpmstat.board in DefaultRuntimeDir"),

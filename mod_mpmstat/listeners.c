@@ -21,6 +21,22 @@ static const char *address_of(apr_pool_t *p, const apr_sockaddr_t *sa)
     return apr_psprintf(p, strchr(ip, ':') ? "[%s]:%u" : "%s:%u", ip, (unsigned)sa->port);
 }
 
+static struct mst_snapshot_listener ask(apr_pool_t *p, const ap_listen_rec *l)
+{
+    struct tcp_info info;
+    socklen_t size = sizeof info;
+    apr_os_sock_t fd;
+    int known = l->sd && apr_os_sock_get(&fd, l->sd) == APR_SUCCESS
+             && getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) == 0
+             && info.tcpi_state == TCP_LISTEN;
+
+    return (struct mst_snapshot_listener){
+        .address = address_of(p, l->bind_addr),
+        .queue = known ? info.tcpi_unacked : MST_UNKNOWN,
+        .queue_limit = known ? info.tcpi_sacked : MST_UNKNOWN,
+    };
+}
+
 struct mst_snapshot_listener *mst_listeners(apr_pool_t *p, size_t *count)
 {
     struct mst_snapshot_listener *all;
@@ -30,18 +46,8 @@ struct mst_snapshot_listener *mst_listeners(apr_pool_t *p, size_t *count)
     for (l = ap_listeners; l; l = l->next)
         n++;
     all = apr_palloc(p, (n ? n : 1) * sizeof *all);
-    for (l = ap_listeners, n = 0; l; l = l->next, n++) {
-        struct tcp_info info;
-        socklen_t size = sizeof info;
-        apr_os_sock_t fd;
-        int known = l->sd && apr_os_sock_get(&fd, l->sd) == APR_SUCCESS
-                 && getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) == 0
-                 && info.tcpi_state == TCP_LISTEN;
-
-        all[n].address = address_of(p, l->bind_addr);
-        all[n].queue = known ? info.tcpi_unacked : MST_UNKNOWN;
-        all[n].queue_limit = known ? info.tcpi_sacked : MST_UNKNOWN;
-    }
+    for (l = ap_listeners, n = 0; l; l = l->next)
+        all[n++] = ask(p, l);
     *count = n;
     return all;
 }
