@@ -168,6 +168,18 @@ static void keep_ours(struct mst_proc_list *list)
     list->count = n;
 }
 
+static bool is_alive(const struct mst_processes *p, const struct mst_proc *parent)
+{
+    return parent->start_ticks == p->start_ticks && parent->state != 'Z';
+}
+
+bool mst_processes_alive(const struct mst_processes *p)
+{
+    struct mst_proc parent;
+
+    return p->start_ticks != 0 && read_stat(p->pid, &parent) && is_alive(p, &parent);
+}
+
 /* The server's processes as they are now. false: it is gone. */
 static bool scan(struct mst_processes *p)
 {
@@ -175,7 +187,7 @@ static bool scan(struct mst_processes *p)
 
     if (p->start_ticks != 0 && mst_proc_scan(&p->list))
         parent = mst_proc_find(&p->list, p->pid);
-    if (parent == NULL || parent->start_ticks != p->start_ticks || parent->state == 'Z') {
+    if (parent == NULL || !is_alive(p, parent)) {
         p->list.count = 0;
         return false;
     }

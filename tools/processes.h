@@ -68,6 +68,9 @@ struct mst_processes {
 void mst_processes_init(struct mst_processes *p, uint64_t pid);
 void mst_processes_free(struct mst_processes *p);
 
+/* Whether the parent still runs. */
+bool mst_processes_alive(const struct mst_processes *p);
+
 /* The server's CPU time since its start in ns, that of processes that ended
  * included. MST_UNKNOWN where it is gone or cannot be seen. Scans /proc. */
 uint64_t mst_processes_cpu(struct mst_processes *p);

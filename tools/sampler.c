@@ -164,9 +164,6 @@ int mst_sampler_end_load(struct mst_sampler *s)
         cpu = mst_processes_cpu(&s->processes);
         if (cpu != MST_UNKNOWN && s->cpu_before_ns != MST_UNKNOWN && cpu >= s->cpu_before_ns)
             s->cpu_ns = cpu - s->cpu_before_ns;
-        if (cpu == MST_UNKNOWN && s->cpu_before_ns != MST_UNKNOWN &&
-            note(s, MST_TROUBLE_END, "the server's parent process ended during the run") != 0)
-            return -1;
         if (read_memory(s, true) != 0)
             return -1;
     }
@@ -208,6 +205,9 @@ int mst_sampler_finish(struct mst_sampler *s)
     if (poll_journal(s) != 0)
         return -1;
     mst_source_finish(s->source);
+    if (s->local && s->cpu_before_ns != MST_UNKNOWN && !mst_processes_alive(&s->processes) &&
+        note(s, MST_TROUBLE_END, "the server's parent process ended during the run") != 0)
+        return -1;
     what_is_unknown(s, unknown);
     end.lost = s->poll_failed ? MST_UNKNOWN : mst_source_lost(s->source);
     end.restarts = mst_source_restarts(s->source);

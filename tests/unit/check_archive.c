@@ -164,7 +164,7 @@ START_TEST(test_unknown_is_null)
     ck_assert_int_eq(ask(path, "SELECT count(*) FROM lifecycle WHERE event = 'exit' AND slot IS "
                                "NULL AND reason IS NULL AND requests IS NULL AND kind IS NULL"), 1);
     ck_assert_int_eq(ask(path, "SELECT count(*) FROM samples WHERE workers_busy IS NULL AND "
-                               "closing_ns IS NULL AND exits IS NULL AND listen_queue_limit IS NULL"), 1);
+                               "closing_ns IS NULL AND exits IS NULL AND listen_queue IS NULL"), 1);
     ck_assert_int_eq(ask(path, "SELECT count(*) FROM machine_samples WHERE busy_ns IS NULL AND "
                                "listen_drops IS NULL"), 1);
     ck_assert_int_eq(ask(path, "SELECT count(*) FROM client_results WHERE requests IS NULL AND "

@@ -395,7 +395,9 @@ START_TEST(test_workers_ran_out)
     unmake(&m);
     r.machine_busy_ns = 2 * r.duration_ns;   /* and the CPUs too */
     make(&m, &r, NULL);
-    expect_verdict(&m, "The CPUs were the limit (100.0 % busy): all 10 workers were busy too");
+    expect_verdict(&m, "Apache's workers ran out: all 10 were busy (0.80 in the mean), and a "
+                       "request waited 24.0 ms for one, 75.0 % of its time; the CPUs were 100.0 % "
+                       "busy too, so more workers may not help.");
     unmake(&m);
 }
 END_TEST

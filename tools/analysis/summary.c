@@ -345,7 +345,8 @@ static bool read_server(struct mst_summary_server *s, sqlite3 *db, const struct 
 static bool read_servers(struct mst_summary *s, sqlite3 *db)
 {
     struct query q = ask(db, "SELECT id, target, producer, server, mpm, sapi, unknown, lost, "
-                             "restarts, cpu_ns, local FROM servers WHERE run_id = ? ORDER BY id", s->id);
+                             "restarts, cpu_ns, local FROM servers WHERE run_id = ? "
+                             "ORDER BY id", s->id);
     struct mst_summary_server *servers, *server;
     bool fine = true;
 

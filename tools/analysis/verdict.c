@@ -90,22 +90,23 @@ static const char *obstacle(const struct mst_summary *s, const struct mst_summar
     return NULL;
 }
 
+/* Whether the CPUs would have let more workers do more, only a run with more of
+ * them can tell. */
 static void say_workers(struct mst_summary *s, const struct mst_summary_server *server,
                         bool cpu_bound)
 {
-    const struct mst_summary_times *queue = &server->phases[MST_PHASE_QUEUE];
+    char cpu[128] = "";
 
     if (cpu_bound)
-        say(s, "The CPUs were the limit (%s busy): all %" PRIu64 " workers were busy too and "
-            "requests waited %s for one, but more workers would share the same CPUs.",
-            mst_human_percent(s->machine_busy_milli).text, server->workers_limit,
-            mst_human_time(queue->mean_ns).text);
-    else
-        say(s, "Apache's workers ran out: all %" PRIu64 " were busy (%s in the mean), and a "
-            "request waited %s for one, %s of its time.", server->workers_limit,
-            mst_human_milli(server->mean_busy_milli).text,
-            mst_human_time(queue->mean_ns).text,
-            mst_human_percent(share_milli(server, MST_PHASE_QUEUE)).text);
+        snprintf(cpu, sizeof cpu, "; the CPUs were %s busy too%s%s, so more workers may not help",
+                 mst_human_percent(s->machine_busy_milli).text,
+                 s->program_count > 0 ? ", most with " : "",
+                 s->program_count > 0 ? s->programs[0].name : "");
+    say(s, "Apache's workers ran out: all %" PRIu64 " were busy (%s in the mean), and a request "
+        "waited %s for one, %s of its time%s.", server->workers_limit,
+        mst_human_milli(server->mean_busy_milli).text,
+        mst_human_time(server->phases[MST_PHASE_QUEUE].mean_ns).text,
+        mst_human_percent(share_milli(server, MST_PHASE_QUEUE)).text, cpu);
 }
 
 /* The CPU time of what belongs to this run for certain: the servers, the load
@@ -183,7 +184,7 @@ static void judge(struct mst_summary *s, const struct mst_summary_server *server
         say(s, "%s was the limit, not the server: %s. What the server could do is not to be seen.",
             s->client.tool, s->checks[MST_CHECK_GENERATOR].text);
     else if (waited && server->max_busy >= server->workers_limit)
-        say_workers(s, server, cpu_bound && cpu_is_ours(s));
+        say_workers(s, server, cpu_bound);
     else if (s->checks[MST_CHECK_ACCEPT_QUEUE].ok == MST_ANSWER_NO)
         say(s, "The accept queue was full: %s.", s->checks[MST_CHECK_ACCEPT_QUEUE].text);
     else if (cpu_bound)
