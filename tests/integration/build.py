@@ -38,13 +38,14 @@ def find(program):
     return shutil.which(program, path=PATH) or shutil.which(program)
 
 
-def sanitizer_environment(log_path):
-    """What a program that loads a module built with ASan and UBSan needs."""
+def sanitizer_environment():
+    """What a program that loads a module built with sanitizers needs. They report
+    on stderr: Apache's is its error log, which its children may always write."""
     if not SANITIZE:
         return {}
     library = os.environ.get("MPMSTAT_SANITIZE_LIB") or subprocess.check_output(
         ["gcc", "-print-file-name=libasan.so"], text=True).strip()
-    options = f"log_path={log_path}:detect_leaks=0:verify_asan_link_order=0:handle_segv=1"
     # mod_php loads its extensions with RTLD_DEEPBIND, which ASan refuses: it gets none.
-    return {"LD_PRELOAD": library, "ASAN_OPTIONS": options, "PHP_INI_SCAN_DIR": "",
-            "UBSAN_OPTIONS": f"log_path={log_path}:print_stacktrace=1"}
+    return {"LD_PRELOAD": library, "PHP_INI_SCAN_DIR": "",
+            "ASAN_OPTIONS": "detect_leaks=0:verify_asan_link_order=0:handle_segv=1",
+            "UBSAN_OPTIONS": "print_stacktrace=1"}

@@ -45,7 +45,16 @@ def pytest_runtest_makereport(item, call):
 
 
 @pytest.fixture
-def server(request):
+def fpm_masters():
+    """FPM masters to stop after the Apaches: requests in flight end there first."""
+    masters = []
+    yield masters
+    for master in masters:
+        master.__exit__(None, None, None)
+
+
+@pytest.fixture
+def server(request, fpm_masters):
     """server(mpm, ...): an Apache that is stopped and checked after the test."""
     running = []
 
@@ -68,21 +77,18 @@ def server(request):
 
 
 @pytest.fixture
-def php_server(server):
+def php_server(server, fpm_masters):
     """php_server(mpm, workers=, children=): mod_php on prefork, FPM on the others."""
-    masters = []
 
     def start(mpm, extra="", *, children=20, **options):
         if mpm == "prefork":
             return server(mpm, extra, php="mod_php", **options)
         master = FPM(children)
         master.__enter__()
-        masters.append(master)
+        fpm_masters.append(master)
         return server(mpm, extra, php="fpm", fpm=master, **options)
 
-    yield start
-    for master in masters:
-        master.__exit__(None, None, None)
+    return start
 
 
 @pytest.fixture

@@ -1,9 +1,12 @@
 """Every fork has one event, with its pid. The witness is strace."""
 import re
 import shutil
+import signal
 
 import pytest
 
+import clients
+import processes
 from apache import Apache
 from processes import wait_until
 
@@ -36,6 +39,13 @@ def straced_forks(path):
     return forks
 
 
+def answers(apache, url):
+    try:
+        return apache.get(url).status == 200
+    except (OSError, clients.NoAnswer):
+        return False
+
+
 @pytest.mark.skipif(not shutil.which("strace"), reason="needs strace")
 def test_forks_are_those_that_strace_saw(mpm, tmp_path):
     trace = tmp_path / "strace.out"
@@ -50,6 +60,9 @@ def test_forks_are_those_that_strace_saw(mpm, tmp_path):
         for _ in range(RESTARTS):
             apache.restart()
             wait_until(lambda: apache.get(url).status == 200, 30, "CGI after a restart")
+        for pid in {slot["pid"] for slot in apache.status()["slots"]}:
+            processes.kill(pid, signal.SIGKILL)
+        wait_until(lambda: answers(apache, url), 30, "CGI after all children were killed")
 
         def forks():
             return [e for e in apache.journal()[1] if e["event"] == "fork"]

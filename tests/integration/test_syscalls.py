@@ -10,7 +10,7 @@ from apache import Apache
 
 pytestmark = pytest.mark.skipif(not build.find("strace"), reason="strace is not installed")
 
-CALL = re.compile(r"^(\d+) (\w+)\(")
+CALL = re.compile(r"^(\d+) +(\w+)\(")
 
 
 def calls_between(trace, child):
@@ -34,11 +34,11 @@ def calls_of(requests, **options):
     """What one prefork child calls to serve what `requests(apache)` asks for."""
     with Apache("prefork", "MaxKeepAliveRequests 0\nKeepAliveTimeout 30", workers=1,
                 wrapper=[build.find("strace"), "-f", "-qq", "-s", "200", "-e", "signal=none",
-                         "-o", "/dev/fd/2"], **options) as apache:
+                         "-o", "@ROOT@/trace"], **options) as apache:
         child = apache.children()[0]
         requests(apache)
         apache.stop()
-        return calls_between((apache.root / "console.log").read_text(errors="replace"), child)
+        return calls_between((apache.root / "trace").read_text(errors="replace"), child)
 
 
 def kept_alive(apache):

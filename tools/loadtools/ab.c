@@ -269,7 +269,10 @@ static bool parse_row(struct mst_client_row *row, char *line)
     uint64_t seconds, connect, processing, total, waiting;
     char *at = strchr(line, '\t');
 
-    if (at++ == NULL || !take_number(&at, '\t', &seconds) || !take_number(&at, '\t', &connect) ||
+    if (at == NULL)
+        return false;
+    at++;
+    if (!take_number(&at, '\t', &seconds) || !take_number(&at, '\t', &connect) ||
         !take_number(&at, '\t', &processing) || !take_number(&at, '\t', &total) ||
         !take_number(&at, '\n', &waiting))
         return false;
