@@ -59,6 +59,9 @@ static const char *set_paths(cmd_parms *cmd, void *dir, int on)
     return NULL;
 }
 
+#define LABEL_CHARACTERS \
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:/"
+
 /* A label is shown in every format and typed by people: letters, digits and a
  * little punctuation, no longer than an entry on the board. */
 static const char *check_label(apr_pool_t *p, const char *name)
@@ -66,9 +69,9 @@ static const char *check_label(apr_pool_t *p, const char *name)
     size_t length = strlen(name);
 
     if (length == 0 || length >= MST_NAME_MAX)
-        return apr_psprintf(p, "MPMStatLabel must have 1 to %u characters, \"%s\" has %" APR_SIZE_T_FMT,
-                            MST_NAME_MAX - 1, name, length);
-    if (strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:/") != length)
+        return apr_psprintf(p, "MPMStatLabel must have 1 to %u characters, \"%s\" has %"
+                            APR_SIZE_T_FMT, MST_NAME_MAX - 1, name, length);
+    if (strspn(name, LABEL_CHARACTERS) != length)
         return apr_psprintf(p, "MPMStatLabel may have letters, digits and - _ . : / only, "
                             "not as in \"%s\"", name);
     return NULL;
@@ -105,7 +108,8 @@ static const char *set_board(cmd_parms *cmd, void *dir, const char *path)
         return error;
     mst_config.board = ap_runtime_dir_relative(cmd->pool, path);
     if (!mst_config.board)
-        return apr_pstrcat(cmd->pool, "MPMStatBoard must be a file's path, not \"", path, "\"", NULL);
+        return apr_pstrcat(cmd->pool, "MPMStatBoard must be a file's path, not \"", path, "\"",
+                           NULL);
     if (strlen(mst_config.board) >= sizeof ((struct mst_board *)0)->path)
         return apr_psprintf(cmd->pool,
                             "MPMStatBoard must be a path of at most %u bytes, this one has %u",
@@ -151,12 +155,14 @@ const command_rec mst_commands[] = {
                  "Whether the paths of requests in flight are shown, never with a query string: "
                  "On or Off (default)"),
     AP_INIT_TAKE1("MPMStatLabel", set_label, NULL, RSRC_CONF | OR_FILEINFO,
-                  "The label that requests here are counted under; default the virtual host's name"),
+                  "The label that requests here are counted under; default the virtual host's "
+                  "name"),
     AP_INIT_TAKE1("MPMStatBoard", set_board, NULL, RSRC_CONF,
                   "The board's file; default mpmstat.board in DefaultRuntimeDir"),
     AP_INIT_TAKE1("MPMStatJournal", set_journal, NULL, RSRC_CONF,
                   "How many of the latest requests are kept one by one; default 65536"),
     AP_INIT_TAKE1("MPMStatMaxLabels", set_max_labels, NULL, RSRC_CONF,
-                  "How many labels there can be, \"other\" and \"mpm-status\" included; default 64"),
+                  "How many labels there can be, \"other\" and \"mpm-status\" included; "
+                  "default 64"),
     { .name = NULL }
 };

@@ -1,7 +1,8 @@
 /* lifecycle.c - forks, exits and restarts.
  *
  * Forks are seen by pthread_atfork's handlers: those of the MPM's children, of
- * helpers (mod_cgid's daemon, mod_fcgid's manager), of one request (CGI).
+ * helpers (mod_cgid's daemon, mod_fcgid's manager), of one request (CGI), of one
+ * connection (itk).
  * What goes by vfork, posix_spawn, popen or system is not seen.
  *
  *   parent -> child of the MPM   told by child_status; the parent timed the fork
@@ -104,12 +105,16 @@ static void after_fork_in_child(void)
 
     if (!b)
         return;
-    if ((uint32_t)getppid() == b->header->pid) {
+    if (mst_recording.pid) {
+        mst_recording_forked();
+    }
+    else if ((uint32_t)getppid() == b->header->pid) {
         leave_note(b->header, (uint64_t)getpid(), took_ns);
         return;
     }
     e = new_event(MST_EVENT_FORK, MST_KIND_REQUEST, fork_began_ns);
     e.pid_parent = (uint64_t)getpid() << 32 | (uint32_t)getppid();
+    e.mpm_slot = mst_recording.self ? mst_recording.self->mpm_slot : -1;
     e.generation = b->header->generation;
     e.duration_ns = took_ns;
     mst_journal_lifecycle(b, &e);

@@ -72,9 +72,13 @@ struct mst_recording {
     struct mst_worker  *workers;      /* its workers, one for each thread there may be */
     uint32_t           *in_flight;    /* its requests in flight, by label */
     uint32_t            threads;      /* ThreadLimit */
-    uint64_t            pid;          /* of this child: getpid() is a system call */
+    uint64_t            pid;          /* this process's; 0: the parent. getpid() is a system call */
+    uint64_t           *ids;          /* given to requests so far, by it and its forks */
+    uint64_t            id_base;      /* what they are added to: which process */
+    uint64_t            owner;        /* pid of the child that has claimed `self` */
+    bool                forked;       /* from that child: itk's, for one connection; CGI's */
     bool                listener_thread; /* one accepts for all workers of a process */
-    uint64_t            idle_enough_ns; /* a worker idle for so long cannot have kept anyone waiting */
+    uint64_t            idle_enough_ns; /* a worker idle for so long kept nobody waiting */
 };
 extern struct mst_recording mst_recording;
 
@@ -91,6 +95,10 @@ void mst_timing_set_label(request_rec *r, uint32_t label);
 
 /* From now on forks are seen, in this process and all that come of it. */
 void mst_lifecycle_watch_forks(void);
+
+/* This process was forked from a child of the MPM. It serves a connection of that
+ * child (itk), and so writes to its entry; or it is to become a CGI script. */
+void mst_recording_forked(void);
 
 /* The child `pid` is one of the MPM's. */
 void mst_lifecycle_joined(struct mst_board *b, uint64_t pid);

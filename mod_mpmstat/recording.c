@@ -50,7 +50,8 @@ static uint64_t mpm_generation(void)
 
 static uint64_t workers_limit(void)
 {
-    return (uint64_t)mpm_number(AP_MPMQ_MAX_DAEMONS, 1) * (uint64_t)mpm_number(AP_MPMQ_MAX_THREADS, 1);
+    return (uint64_t)mpm_number(AP_MPMQ_MAX_DAEMONS, 1)
+         * (uint64_t)mpm_number(AP_MPMQ_MAX_THREADS, 1);
 }
 
 /* Room for twice ServerLimit: beside the children on the scoreboard there can
@@ -97,8 +98,8 @@ static void make_board(struct mst_retained *kept, apr_pool_t *p, server_rec *s)
     if (*warning)
         ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s, MPMSTAT_LOGNO(02) "%s", warning);
     ap_log_error(APLOG_MARK, APLOG_INFO, 0, s, MPMSTAT_LOGNO(03)
-                 "recording to %s, %" APR_SIZE_T_FMT " bytes: %u workers of %u processes, %u labels, "
-                 "%u stripes, %u requests", path, kept->board.bytes,
+                 "recording to %s, %" APR_SIZE_T_FMT " bytes: %u workers of %u processes, "
+                 "%u labels, %u stripes, %u requests", path, kept->board.bytes,
                  kept->layout.processes * kept->layout.threads_per_process, kept->layout.processes,
                  kept->layout.labels, kept->layout.stripes, kept->layout.requests);
 }
@@ -173,20 +174,24 @@ static int open_recording(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp
     return OK;
 }
 
+/* Not for the forked processes of this child: they run its cleanups, too. */
 static apr_status_t note_clean_exit(void *process)
 {
-    __atomic_store_n(&((struct mst_process *)process)->clean_exit, 1, __ATOMIC_RELAXED);
+    if (!mst_recording.forked)
+        __atomic_store_n(&((struct mst_process *)process)->clean_exit, 1, __ATOMIC_RELAXED);
     return APR_SUCCESS;
 }
 
 static void join_board(apr_pool_t *pchild, server_rec *s)
 {
+    static uint64_t ids_without_entry;
     struct mst_board *b = mst_recording.board;
     int process;
 
     if (!b)
         return;
-    mst_recording.pid = (uint64_t)getpid();
+    mst_recording.pid = mst_recording.owner = (uint64_t)getpid();
+    mst_recording.ids = &ids_without_entry;
     mst_lifecycle_joined(b, mst_recording.pid);
     process = mst_process_claim(b, mst_recording.pid, mpm_generation(), mst_now_ns());
     if (process < 0) {
@@ -196,9 +201,17 @@ static void join_board(apr_pool_t *pchild, server_rec *s)
         return;
     }
     mst_recording.self = &b->processes[process];
+    mst_recording.ids = &mst_recording.self->request_ids;
+    mst_recording.id_base = (mst_recording.self->serial & 0x1fffff) << 32;
     mst_recording.workers = &b->workers[(size_t)process * b->threads];
     mst_recording.in_flight = &b->in_flight[(size_t)process * b->in_flight_stride];
     apr_pool_cleanup_register(pchild, mst_recording.self, note_clean_exit, apr_pool_cleanup_null);
+}
+
+void mst_recording_forked(void)
+{
+    mst_recording.pid = (uint64_t)getpid();
+    mst_recording.forked = true;
 }
 
 void mst_recording_register(apr_pool_t *p)

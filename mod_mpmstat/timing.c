@@ -19,6 +19,7 @@
  */
 #include "mod_mpmstat.h"
 
+#include <ap_mpm.h>
 #include <apr_strings.h>
 #include <mpm_common.h>
 #include <http_connection.h>
@@ -68,7 +69,7 @@ struct request {
 #define NO_LABEL UINT32_MAX
 
 static ap_filter_rec_t *response_filter;
-static uint64_t connections_begun, requests_ended;   /* in this process; atomic */
+static uint64_t connections_begun;   /* in this process; atomic */
 
 /* ---- workers ---------------------------------------------------------------- */
 
@@ -165,12 +166,55 @@ static void leave(struct connection *conn, uint64_t now)
 /* Time on threads until now_ns, of the whole connection. */
 static uint64_t occupied_until(const struct connection *conn, uint64_t now)
 {
-    return conn->occupied_ns
-         + (conn->occupied_since_ns && now > conn->occupied_since_ns ? now - conn->occupied_since_ns : 0);
+    bool occupied = conn->occupied_since_ns && now > conn->occupied_since_ns;
+
+    return conn->occupied_ns + (occupied ? now - conn->occupied_since_ns : 0);
 }
 
-static apr_status_t connection_gone(void *conn)
+/* The child that claimed the entry has been killed, and the process that it forked
+ * serves on: the entry is, or will be, another's. */
+static __attribute__((cold, noinline)) void give_up_lost_entry(struct connection *conn)
 {
+    const struct mst_process *self = mst_recording.self;
+
+    if (self && __atomic_load_n(&self->pid, __ATOMIC_RELAXED) == mst_recording.owner)
+        return;
+    mst_recording.self = NULL;
+    conn->worker = NULL;
+}
+
+static bool is_stopping(void)
+{
+    int state = 0;
+
+    return ap_mpm_query(AP_MPMQ_MPM_STATE, &state) != APR_SUCCESS || state == AP_MPMQ_STOPPING;
+}
+
+/* The process that served the connection has ended in the middle of a request. */
+static void lose_request(struct mst_worker *w)
+{
+    uint64_t label = w->request_label;
+
+    if (label < mst_recording.board->label_count)
+        __atomic_fetch_sub(&mst_recording.in_flight[label], 1, __ATOMIC_RELAXED);
+    mst_worker_show_none(w);
+    mst_count(&mst_recording.board->totals->unfinished, 1);
+}
+
+/* A process forked meanwhile runs this, too, and leaves all to the child. Where that
+ * process served (itk), the child knows nothing of what its worker did. A stopping
+ * child leaves it all to the parent, as where it is killed. */
+static apr_status_t connection_gone(void *conn_)
+{
+    struct connection *conn = conn_;
+
+    if (mst_recording.forked)
+        return APR_SUCCESS;
+    if (conn->worker) {
+        conn->state_since_ns = mst_worker_since(conn->worker);
+        if (conn->worker->request_start_ns && !conn->requests && !is_stopping())
+            lose_request(conn->worker);
+    }
     leave(conn, mst_now_ns());
     if (mst_recording.self)
         __atomic_fetch_sub(&mst_recording.self->connections, 1, __ATOMIC_RELAXED);
@@ -255,12 +299,30 @@ static bool promise_broken(const struct connection *conn)
     return conn->worker && conn->worker->state == MST_STATE_KEEPALIVE && !conn->current;
 }
 
+static void count_in_flight(struct request *req, uint32_t label);
+
+/* itk closes a kept-alive connection without an answer where the process would have to
+ * be another user for the next request; httpd does not log that one. `current` is
+ * looked at only where it was begun: others are gone with their pool. */
+static void abandon_request(const struct connection *conn)
+{
+    if (!conn->worker || !conn->worker->request_start_ns || !conn->current)
+        return;
+    count_in_flight(conn->current, NO_LABEL);
+    mst_worker_show_none(conn->worker);
+    mst_count(&mst_recording.board->totals->shed, 1);
+}
+
 static int pre_close_connection(conn_rec *c)
 {
     struct connection *conn = connection_of(c);
 
     if (!conn)
         return DECLINED;
+    if (mst_recording.forked) {
+        give_up_lost_entry(conn);
+        abandon_request(conn);
+    }
     if (promise_broken(conn))
         mst_count(&mst_recording.board->totals->shed, 1);
     conn->current = NULL;   /* one that never came is gone already, with its pool */
@@ -403,6 +465,8 @@ begin_response(struct connection *conn, struct request *req, const apr_bucket_br
     if (APR_BRIGADE_EMPTY(bb) || APR_BUCKET_IS_METADATA(APR_BRIGADE_FIRST(bb))
         || ap_is_HTTP_INFO(req->r->status))
         return;
+    if (mst_recording.forked)
+        give_up_lost_entry(conn);
     req->first_ns = mst_now_ns();
     if (req->parsed_ns)
         enter(conn, MST_STATE_SENDING, req->first_ns);
@@ -469,10 +533,8 @@ static uint64_t held_ns(const struct request *req, const struct mst_request *rec
  * 2^53, so that it passes through JSON readers that compute in doubles. */
 static uint64_t new_request_id(void)
 {
-    uint64_t serial = mst_recording.self ? mst_recording.self->serial : 0;
-
-    return (serial & 0x1fffff) << 32
-         | (__atomic_add_fetch(&requests_ended, 1, __ATOMIC_RELAXED) & UINT32_MAX);
+    return mst_recording.id_base
+         | (__atomic_add_fetch(mst_recording.ids, 1, __ATOMIC_RELAXED) & UINT32_MAX);
 }
 
 static void tally(const struct mst_request *record, uint32_t label, enum mst_class status_class,
@@ -533,12 +595,27 @@ static void finish_on_worker(struct connection *conn, const conn_rec *c, uint64_
     if (!w)
         return;
     __atomic_store_n(&w->requests, w->requests + 1, __ATOMIC_RELAXED);
-    __atomic_store_n(&w->request_label, MST_UNKNOWN, __ATOMIC_RELAXED);
-    __atomic_store_n(&w->request_start_ns, 0, __ATOMIC_RELAXED);
-    if (w->path[0])
-        w->path[0] = '\0';
+    mst_worker_show_none(w);
     if (c->keepalive == AP_CONN_KEEPALIVE && !c->aborted)
         enter(conn, MST_STATE_KEEPALIVE, complete);
+}
+
+/* A request by which its connection becomes HTTP/2's is the first stream, too, and
+ * recorded as such. */
+static int protocol_switch(conn_rec *c, request_rec *r, server_rec *s, const char *protocol)
+{
+    struct request *req = r ? request_of(r) : NULL;
+
+    (void)c, (void)s;
+    if (!req || strcmp(protocol, "h2c") != 0)
+        return DECLINED;
+    count_in_flight(req, NO_LABEL);
+    if (req->connection->worker)
+        mst_worker_show_none(req->connection->worker);
+    enter(req->connection, MST_STATE_READING, mst_now_ns());
+    req->connection->current = NULL;
+    ap_set_module_config(r->request_config, &mpmstat_module, NULL);
+    return DECLINED;
 }
 
 static int log_transaction(request_rec *r)
@@ -548,6 +625,8 @@ static int log_transaction(request_rec *r)
 
     if (!req)
         return DECLINED;
+    if (mst_recording.forked)
+        give_up_lost_entry(req->connection);
     complete = mst_now_ns();
     if (!req->picked_up_ns)
         begin(req, r, complete);   /* malformed or timed out: it never got further */
@@ -571,5 +650,6 @@ void mst_timing_register(apr_pool_t *p)
     ap_hook_create_request(create_request, NULL, NULL, APR_HOOK_LAST);
     ap_hook_post_read_request(post_read_request, NULL, NULL, APR_HOOK_REALLY_FIRST);
     ap_hook_fixups(fixups, NULL, NULL, APR_HOOK_LAST);
+    ap_hook_protocol_switch(protocol_switch, NULL, NULL, APR_HOOK_REALLY_FIRST);
     ap_hook_log_transaction(log_transaction, NULL, NULL, APR_HOOK_REALLY_FIRST);
 }

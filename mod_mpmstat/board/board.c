@@ -235,7 +235,8 @@ int mst_board_create(struct mst_board *b, const char *path, const struct mst_lay
         return -1;
     }
     if ((size_t)snprintf(b->path, sizeof b->path, "%s", path) >= sizeof b->path) {
-        snprintf(error, MST_ERROR_MAX, "the board's path is longer than %zu bytes", sizeof b->path - 1);
+        snprintf(error, MST_ERROR_MAX, "the board's path is longer than %zu bytes",
+                 sizeof b->path - 1);
         return -1;
     }
     if (check_place(path, error) != 0)

@@ -32,7 +32,7 @@
 #define MST_JOURNAL_DEFAULT 65536u      /* request records; rounded up to a power of two */
 #define MST_JOURNAL_MAX     (1u << 24)
 #define MST_LIFECYCLE_RECORDS 4096u     /* lifecycle events kept: a day of ordinary churn */
-#define MST_FILE_MAX        (UINT64_C(4) << 30) /* no sane layout is larger; a reader refuses more */
+#define MST_FILE_MAX        (UINT64_C(4) << 30) /* no sane layout is larger */
 
 /* A number that nobody measured. Reported as null / absent, never as 0. */
 #define MST_UNKNOWN         UINT64_MAX
@@ -149,7 +149,7 @@ struct mst_header {
     /* Ring heads: tickets given out so far. Each on a cache line of its own. */
     uint64_t requests_written  __attribute__((aligned(64)));   /* (changes) */
     uint64_t lifecycle_written __attribute__((aligned(64)));   /* (changes) */
-    uint64_t serial            __attribute__((aligned(64)));   /* (changes) process entries claimed so far */
+    uint64_t serial            __attribute__((aligned(64)));   /* (changes) entries claimed */
 
     /* Busy workers of all processes together (busy.h). */
     int64_t  busy              __attribute__((aligned(64)));   /* (changes) now */
@@ -179,7 +179,7 @@ struct mst_field_name {
 /* A process. Claimed by compare-and-swap on `pid`, 0 = free. Written by that
  * process; freed by the parent, or by a claimant that found the owner dead. */
 struct mst_process {
-    uint64_t pid;                /* owner; 0 free; its claimant's with MST_PROCESS_CLAIMING while being filled */
+    uint64_t pid;                /* owner; 0 free; with MST_PROCESS_CLAIMING: its claimant */
     uint64_t start_ticks;        /* /proc/PID/stat field 22 */
     uint64_t claimed_ns;         /* CLOCK_MONOTONIC */
     uint64_t serial;             /* unique over the board's life */
@@ -190,7 +190,8 @@ struct mst_process {
     uint64_t accepted;           /* connections accepted, ever: not reset by a new owner */
     uint64_t requests_at_claim;  /* sum of its workers' `requests` when claimed */
     int64_t  busy;               /* of its workers, now: its part of the header's `busy` */
-    uint64_t reserved[5];
+    uint64_t request_ids;        /* given to requests so far; also by processes forked from it */
+    uint64_t reserved[4];
 } __attribute__((aligned(64)));
 #define MST_PROCESS_CLAIMING (UINT64_C(1) << 63)
 
@@ -206,7 +207,7 @@ struct mst_worker {
     uint64_t state;                          /* enum mst_state, or MST_WORKER_FREE */
     uint64_t state_ns[MST_STATE_COUNT];
     uint64_t requests;                       /* completed by this worker */
-    uint64_t request_label;                  /* label index of the request in flight; MST_UNKNOWN none */
+    uint64_t request_label;                  /* label index, request in flight; MST_UNKNOWN none */
     uint64_t request_start_ns;               /* when it was picked up; 0 none */
     char     path[MST_PATH_MAX];             /* its URL path where MPMStatPaths On, else empty */
 } __attribute__((aligned(64)));

@@ -19,9 +19,10 @@ static uint32_t power_of_two_from(uint32_t n)
 uint32_t mst_layout_stripes(void)
 {
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-    uint32_t wanted = cpus < 1 ? 1 : cpus > (long)MST_STRIPES_MAX ? MST_STRIPES_MAX : (uint32_t)cpus;
 
-    return power_of_two_from(wanted);
+    if (cpus > (long)MST_STRIPES_MAX)
+        cpus = MST_STRIPES_MAX;
+    return power_of_two_from(cpus < 1 ? 1 : (uint32_t)cpus);
 }
 
 static bool in_range(const struct mst_layout *l)
@@ -70,15 +71,19 @@ uint64_t mst_layout_place(const struct mst_layout *l, struct mst_section s[MST_S
     workers = (uint64_t)l->processes * l->threads_per_process;
     if (workers > UINT32_MAX)
         return 0;
-    end = place(&s[MST_SECTION_FIELDS], end, mst_layout_stored_fields(), sizeof(struct mst_field_name));
+    end = place(&s[MST_SECTION_FIELDS], end, mst_layout_stored_fields(),
+                sizeof(struct mst_field_name));
     end = place(&s[MST_SECTION_TOTALS], end, 1, sizeof(struct mst_totals));
     end = place(&s[MST_SECTION_PROCESSES], end, l->processes, sizeof(struct mst_process));
     end = place(&s[MST_SECTION_WORKERS], end, workers, sizeof(struct mst_worker));
     end = place(&s[MST_SECTION_IN_FLIGHT], end, l->processes, in_flight);
     end = place(&s[MST_SECTION_LABELS], end, l->labels, sizeof(struct mst_label_name));
-    end = place(&s[MST_SECTION_TALLIES], end, (uint64_t)l->labels * l->stripes, sizeof(struct mst_tally));
-    end = place(&s[MST_SECTION_REQUESTS], end, power_of_two_from(l->requests), sizeof(struct mst_request_record));
-    end = place(&s[MST_SECTION_LIFECYCLE], end, power_of_two_from(l->lifecycle), sizeof(struct mst_lifecycle_record));
+    end = place(&s[MST_SECTION_TALLIES], end, (uint64_t)l->labels * l->stripes,
+                sizeof(struct mst_tally));
+    end = place(&s[MST_SECTION_REQUESTS], end, power_of_two_from(l->requests),
+                sizeof(struct mst_request_record));
+    end = place(&s[MST_SECTION_LIFECYCLE], end, power_of_two_from(l->lifecycle),
+                sizeof(struct mst_lifecycle_record));
     return end <= MST_FILE_MAX ? end : 0;
 }
 

@@ -68,6 +68,7 @@ static void move_in(struct mst_board *b, int process, uint64_t pid, uint64_t gen
     p->mpm_slot = -1;
     p->clean_exit = 0;
     p->connections = 0;
+    p->request_ids = 0;
     p->requests_at_claim = requests_of(b, process);
     memset(&b->in_flight[(size_t)process * b->in_flight_stride], 0,
            b->in_flight_stride * sizeof *b->in_flight);

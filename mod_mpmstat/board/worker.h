@@ -36,6 +36,15 @@ static inline uint64_t mst_worker_enter(struct mst_worker *w, enum mst_state sta
     return now_ns;
 }
 
+/* The worker has no request in flight. */
+static inline void mst_worker_show_none(struct mst_worker *w)
+{
+    __atomic_store_n(&w->request_label, MST_UNKNOWN, __ATOMIC_RELAXED);
+    __atomic_store_n(&w->request_start_ns, 0, __ATOMIC_RELAXED);
+    if (w->path[0])
+        w->path[0] = '\0';
+}
+
 static inline void mst_count(uint64_t *word, uint64_t n)
 {
     __atomic_fetch_add(word, n, __ATOMIC_RELAXED);
