@@ -13,15 +13,17 @@
  * Each word is multiplied by an odd constant (2^64 / golden ratio, as in
  * SplitMix64), so that a word changed, moved or left from an older record changes
  * the result. */
-static inline uint64_t mst_journal_mix_begin(uint64_t ticket)
-{
-    return ticket ^ UINT64_C(0x6d706d737461743a);   /* "mpmstat:" */
-}
-
 static inline uint64_t mst_journal_mix(uint64_t mix, uint64_t word)
 {
     mix = (mix ^ word) * UINT64_C(0x9e3779b97f4a7c15);
     return mix ^ mix >> 32;
+}
+
+/* The ticket is mixed as a word of its own: tickets and ids count up alike, and
+ * one XORed with the other would make two records' beginnings the same. */
+static inline uint64_t mst_journal_mix_begin(uint64_t ticket)
+{
+    return mst_journal_mix(UINT64_C(0x6d706d737461743a), ticket);   /* "mpmstat:" */
 }
 
 static inline uint64_t mst_journal_check(uint64_t ticket, const uint64_t *words, size_t count)

@@ -414,6 +414,22 @@ START_TEST(a_board_cut_under_the_tail_is_a_sentence)
 }
 END_TEST
 
+/* A writer that was overtaken stores its own words behind the other's ticket and
+ * first word: no such mixture may pass, though ids count up as tickets do. */
+START_TEST(a_ticket_and_a_first_word_do_not_make_up_for_each_other)
+{
+    uint64_t mine[MST_REQUEST_WORDS] = { 5000, 1, 2, 3 }, mixture[MST_REQUEST_WORDS];
+    uint64_t bit;
+
+    for (bit = 1; bit <= UINT64_C(1) << 20; bit <<= 1) {
+        memcpy(mixture, mine, sizeof mixture);
+        mixture[0] ^= bit;
+        ck_assert_uint_ne(mst_journal_check(700, mine, MST_REQUEST_WORDS),
+                          mst_journal_check(700 ^ bit, mixture, MST_REQUEST_WORDS));
+    }
+}
+END_TEST
+
 /* ---- many writers, some of them killed, and a reader at the same time ------------------- */
 
 #define WRITERS     5u
@@ -540,6 +556,7 @@ int main(void)
     tcase_add_test(lies, a_head_far_ahead_loses_what_it_claims);
     tcase_add_test(lies, the_last_ticket_there_can_be_ends_the_journal);
     tcase_add_test(lies, a_head_that_goes_back_gives_nothing_twice);
+    tcase_add_test(lies, a_ticket_and_a_first_word_do_not_make_up_for_each_other);
     tcase_add_test(lies, a_board_cut_under_the_tail_is_a_sentence);
     tcase_add_loop_test(many, given_and_lost_are_all_that_was_written, 4, 13);
     tcase_set_timeout(many, 60);
