@@ -381,7 +381,8 @@ static void begin(struct request *req, const request_rec *r, uint64_t now)
 }
 
 /* Counts the request as in flight under `label`, NO_LABEL: no longer. */
-static void count_in_flight(struct request *req, uint32_t label)
+static inline __attribute__((always_inline)) void
+count_in_flight(struct request *req, uint32_t label)
 {
     if (!mst_recording.self || req->label == label)
         return;
@@ -402,7 +403,8 @@ static uint32_t label_of(const struct request *req, const request_rec *r)
 }
 
 /* Shows the request on its worker's entry. */
-static void show(const struct request *req, const request_rec *r)
+static inline __attribute__((always_inline)) void
+show(const struct request *req, const request_rec *r)
 {
     struct mst_worker *w = req->connection->worker;
 
