@@ -16,6 +16,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "build.h"
 #include "clock.h"
 #include "host.h"
 #include "layout.h"
@@ -37,6 +38,22 @@ static uint32_t kernel_hz(void)
     return (uint32_t)((MST_NS_PER_S + (uint64_t)tick.tv_nsec / 2) / (uint64_t)tick.tv_nsec);
 }
 
+/* A text that stays the same is left alone: others may read it meanwhile. */
+static void set_text(char *to, size_t size, const char *from)
+{
+    if (strncmp(to, from ? from : "", size - 1) != 0)
+        copy_text(to, size, from);
+}
+
+static void set_identity(struct mst_header *h, const struct mst_identity *id)
+{
+    set_text(h->server, sizeof h->server, id->server);
+    set_text(h->mpm, sizeof h->mpm, id->mpm);
+    set_text(h->sapi, sizeof h->sapi, id->sapi);
+    set_text(h->version_text, sizeof h->version_text, id->version);
+    __atomic_store_n(&h->workers_limit, id->workers_limit, __ATOMIC_RELAXED);
+}
+
 static void fill_header(struct mst_header *h, const struct mst_layout *layout,
                         const struct mst_identity *id, uint64_t bytes)
 {
@@ -46,8 +63,10 @@ static void fill_header(struct mst_header *h, const struct mst_layout *layout,
     h->file_bytes = bytes;
     h->byte_order = 0x01020304;
     h->producer = layout->producer;
-    h->pid = (uint32_t)getpid();
-    h->pid_start_ticks = mst_host_start_ticks(h->pid);
+    if (!id->no_parent) {
+        h->pid = (uint32_t)getpid();
+        h->pid_start_ticks = mst_host_start_ticks(h->pid);
+    }
     h->started_ns = mst_now_ns();
     h->realtime_offset_ns = (int64_t)(mst_realtime_ns() - mst_now_ns());
     h->pid_namespace = mst_host_namespace("pid");
@@ -56,14 +75,15 @@ static void fill_header(struct mst_header *h, const struct mst_layout *layout,
     h->threads_per_process = layout->threads_per_process;
     h->stripes = layout->stripes;
     mst_host_boot_id(h->boot_id, sizeof h->boot_id);
-    copy_text(h->server, sizeof h->server, id->server);
-    copy_text(h->mpm, sizeof h->mpm, id->mpm);
-    copy_text(h->sapi, sizeof h->sapi, id->sapi);
-    copy_text(h->version_text, sizeof h->version_text, id->version);
-    h->workers_limit = id->workers_limit;
+    set_identity(h, id);
 }
 
-static void fill_fields(struct mst_field_name *names)
+void mst_board_identify(struct mst_board *b, const struct mst_identity *identity)
+{
+    set_identity(b->header, identity);
+}
+
+void mst_board_fill_fields(struct mst_field_name *names)
 {
     size_t i;
 
@@ -81,40 +101,47 @@ static void fill_fields(struct mst_field_name *names)
     }
 }
 
-static void *section(const struct mst_board *b, enum mst_section_id id)
+static void *at(const struct mst_board *b, uint64_t offset)
 {
-    return (char *)b->header + b->header->section[id].offset;
+    return (char *)b->header + offset;
 }
 
-static void locate(struct mst_board *b)
+void mst_board_locate(struct mst_board *b, const struct mst_section s[MST_SECTION_COUNT],
+                      uint32_t threads, uint32_t stripes)
 {
-    const struct mst_header *h = b->header;
-
-    b->totals = section(b, MST_SECTION_TOTALS);
-    b->processes = section(b, MST_SECTION_PROCESSES);
-    b->workers = section(b, MST_SECTION_WORKERS);
-    b->in_flight = section(b, MST_SECTION_IN_FLIGHT);
-    b->labels = section(b, MST_SECTION_LABELS);
-    b->tallies = section(b, MST_SECTION_TALLIES);
-    b->requests = section(b, MST_SECTION_REQUESTS);
-    b->lifecycle = section(b, MST_SECTION_LIFECYCLE);
-    b->process_count = h->section[MST_SECTION_PROCESSES].count;
-    b->threads = h->threads_per_process;
-    b->label_count = h->section[MST_SECTION_LABELS].count;
-    b->in_flight_stride = h->section[MST_SECTION_IN_FLIGHT].stride / (uint32_t)sizeof(uint32_t);
-    b->stripe_mask = h->stripes - 1;
-    b->requests_mask = h->section[MST_SECTION_REQUESTS].count - 1;
-    b->lifecycle_mask = h->section[MST_SECTION_LIFECYCLE].count - 1;
+    b->totals = at(b, s[MST_SECTION_TOTALS].offset);
+    b->processes = at(b, s[MST_SECTION_PROCESSES].offset);
+    b->workers = at(b, s[MST_SECTION_WORKERS].offset);
+    b->in_flight = at(b, s[MST_SECTION_IN_FLIGHT].offset);
+    b->labels = at(b, s[MST_SECTION_LABELS].offset);
+    b->tallies = at(b, s[MST_SECTION_TALLIES].offset);
+    b->requests = at(b, s[MST_SECTION_REQUESTS].offset);
+    b->lifecycle = at(b, s[MST_SECTION_LIFECYCLE].offset);
+    b->php_requests = at(b, s[MST_SECTION_PHP_REQUESTS].offset);
+    b->marks = at(b, s[MST_SECTION_MARKS].offset);
+    b->forks = at(b, s[MST_SECTION_FORKS].offset);
+    b->process_count = s[MST_SECTION_PROCESSES].count;
+    b->threads = b->threads_used = threads;
+    b->label_count = s[MST_SECTION_LABELS].count;
+    b->in_flight_stride = s[MST_SECTION_IN_FLIGHT].stride / (uint32_t)sizeof(uint32_t);
+    b->stripe_mask = stripes - 1;
+    b->requests_mask = s[MST_SECTION_REQUESTS].count - 1;
+    b->lifecycle_mask = s[MST_SECTION_LIFECYCLE].count - 1;
+    b->php_requests_mask = s[MST_SECTION_PHP_REQUESTS].count - 1;
+    b->marks_mask = s[MST_SECTION_MARKS].count - 1;
+    b->fork_count = s[MST_SECTION_FORKS].count;
 }
 
 static void fill(struct mst_board *b, const struct mst_layout *layout,
+                 const struct mst_section sections[MST_SECTION_COUNT],
                  const struct mst_identity *identity)
 {
     uint64_t i, workers;
 
+    memcpy(b->header->section, sections, sizeof b->header->section);
     fill_header(b->header, layout, identity, b->bytes);
-    locate(b);
-    fill_fields(section(b, MST_SECTION_FIELDS));
+    mst_board_locate(b, sections, layout->threads_per_process, layout->stripes);
+    mst_board_fill_fields(at(b, sections[MST_SECTION_FIELDS].offset));
     workers = (uint64_t)b->process_count * b->threads;
     for (i = 0; i < workers; i++)
         b->workers[i].state = MST_WORKER_FREE;
@@ -123,24 +150,41 @@ static void fill(struct mst_board *b, const struct mst_layout *layout,
     __atomic_store_n(&b->header->ready, 1, __ATOMIC_RELEASE);
 }
 
-/* Whether the file at path is the board of a server that runs. */
-static bool taken_by_live_server(const char *path, uint64_t *pid)
+/* Reads what is at the same place in every version's header. */
+static bool read_old_header(const char *path, struct mst_header *h)
 {
+    int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+    ssize_t n;
+
+    _Static_assert(offsetof(struct mst_header, started_ns) == MST_HEADER_FOREVER, "they stay");
+    if (fd < 0)
+        return false;
+    n = pread(fd, h, MST_HEADER_FOREVER, 0);
+    close(fd);
+    return n == (ssize_t)MST_HEADER_FOREVER && memcmp(h->magic, MST_MAGIC, sizeof h->magic) == 0;
+}
+
+/* Whether the board at path is that of another server that runs. Of one that this
+ * build cannot read it knows no more than its process: while that lives, it is. */
+static bool taken_by_live_server(const char *path, struct mst_header *h)
+{
+    struct mst_host_process process;
     char ignored[MST_ERROR_MAX];
     struct mst_reader reader;
     bool taken;
 
+    if (!read_old_header(path, h) || h->pid == (uint32_t)getpid()
+        || !mst_host_process(h->pid, &process) || process.start_ticks != h->pid_start_ticks
+        || process.state == 'Z')
+        return false;
     if (mst_reader_open(&reader, path, ignored) != 0)
-        return false;   /* none, or no board that this version reads: replaced */
-    *pid = reader.header.pid;
-    taken = reader.header.stopped_ns == 0 && mst_snapshot_running(&reader.header) == 1
-         && reader.header.pid != (uint32_t)getpid();
+        return true;
+    taken = reader.header.stopped_ns == 0 && mst_snapshot_running(&reader.header) == 1;
     mst_reader_close(&reader);
     return taken;
 }
 
-/* Whether the file at path is somebody's: neither empty nor a board, of any version. */
-static bool holds_something_else(const char *path)
+bool mst_board_is_other_file(const char *path)
 {
     int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
     char magic[sizeof MST_MAGIC];
@@ -157,22 +201,23 @@ static bool holds_something_else(const char *path)
  * somebody put there for root to follow, nor a file that a typing error names. */
 static int check_place(const char *path, char error[MST_ERROR_MAX])
 {
+    struct mst_header taken;
     struct stat st;
-    uint64_t pid;
 
     if (lstat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
         snprintf(error, MST_ERROR_MAX, "%s is not a regular file; "
                  "name another place for the board, or remove it", path);
         return -1;
     }
-    if (holds_something_else(path)) {
+    if (mst_board_is_other_file(path)) {
         snprintf(error, MST_ERROR_MAX, "%s is a file that is no board; "
                  "name another place for the board, or remove it", path);
         return -1;
     }
-    if (taken_by_live_server(path, &pid)) {
-        snprintf(error, MST_ERROR_MAX, "%s is the board of another running server (pid %llu); "
-                 "give each server a board of its own", path, (unsigned long long)pid);
+    if (taken_by_live_server(path, &taken)) {
+        snprintf(error, MST_ERROR_MAX, "%s is the board of another running server (pid %u, format "
+                 "%u; this is format %u); give each server a board of its own", path, taken.pid,
+                 taken.version, MST_FORMAT_VERSION);
         return -1;
     }
     return 0;
@@ -202,19 +247,61 @@ static int allocate(int fd, uint64_t bytes, const char *path, char error[MST_ERR
     return -1;
 }
 
-static int publish(struct mst_board *b, const char *built, gid_t gid, char error[MST_ERROR_MAX])
+int mst_board_open_to_readers(const struct mst_board *b, gid_t gid, char error[MST_ERROR_MAX])
 {
     /* A group that may not be given (not root) leaves the process's own. */
-    if (gid != (gid_t)-1 && fchown(b->fd, (uid_t)-1, gid) != 0 && errno != EPERM) {
-        snprintf(error, MST_ERROR_MAX, "cannot give %s to group %lu: %s", built,
-                 (unsigned long)gid, strerror(errno));
+    if (gid != (gid_t)-1 && fchown(b->fd, (uid_t)-1, gid) != 0 && errno != EPERM)
+        return mst_fail(error, "cannot give the board %s to group %lu: %s", b->path,
+                        (unsigned long)gid, strerror(errno));
+    if (fchmod(b->fd, 0640) != 0)
+        return mst_fail(error, "cannot set the mode of the board %s: %s", b->path,
+                        strerror(errno));
+    return 0;
+}
+
+void mst_board_discard(struct mst_board *b, const char *built)
+{
+    unlink(built);
+    mst_board_close(b);
+}
+
+static int map_private_file(struct mst_board *b, char error[MST_ERROR_MAX])
+{
+    if (allocate(b->fd, b->bytes, b->path, error) != 0)
+        return -1;
+    b->header = mmap(NULL, b->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, b->fd, 0);
+    if (b->header != MAP_FAILED)
+        return 0;
+    b->header = NULL;
+    return mst_fail(error, "cannot map the board %s: %s", b->path, strerror(errno));
+}
+
+int mst_board_build(struct mst_board *b, const char *path, const struct mst_layout *layout,
+                    const struct mst_identity *identity, char built[MST_BUILT_MAX],
+                    char warning[MST_ERROR_MAX], char error[MST_ERROR_MAX])
+{
+    struct mst_section sections[MST_SECTION_COUNT];
+
+    memset(b, 0, sizeof *b);
+    b->fd = -1;
+    b->bytes = (size_t)mst_layout_place(layout, sections);
+    if (b->bytes == 0)
+        return mst_fail(error, "a board for %u processes of %u threads with %u labels and "
+                        "%u journal records is out of range; lower the limits", layout->processes,
+                        layout->threads_per_process, layout->labels, layout->requests);
+    if ((size_t)snprintf(b->path, sizeof b->path, "%s", path) >= sizeof b->path)
+        return mst_fail(error, "the board's path is longer than %zu bytes", sizeof b->path - 1);
+    snprintf(built, MST_BUILT_MAX, "%s.XXXXXX", b->path);
+    b->fd = mkostemp(built, O_CLOEXEC);   /* O_EXCL, mode 0600 */
+    if (b->fd < 0)
+        return mst_fail(error, "cannot make the board %s: %s; the directory must exist and be "
+                        "writable for whoever starts the server", path, strerror(errno));
+    warn_unless_tmpfs(b->fd, path, warning);
+    if (map_private_file(b, error) != 0) {
+        mst_board_discard(b, built);
         return -1;
     }
-    if (fchmod(b->fd, 0640) != 0 || rename(built, b->path) != 0) {
-        snprintf(error, MST_ERROR_MAX, "cannot publish the board as %s: %s", b->path,
-                 strerror(errno));
-        return -1;
-    }
+    fill(b, layout, sections, identity);
     return 0;
 }
 
@@ -222,49 +309,19 @@ int mst_board_create(struct mst_board *b, const char *path, const struct mst_lay
                      const struct mst_identity *identity, gid_t gid,
                      char warning[MST_ERROR_MAX], char error[MST_ERROR_MAX])
 {
-    struct mst_section sections[MST_SECTION_COUNT];
-    char built[sizeof b->path + 16];
+    char built[MST_BUILT_MAX];
 
     memset(b, 0, sizeof *b);
     b->fd = -1;
-    b->bytes = (size_t)mst_layout_place(layout, sections);
-    if (b->bytes == 0) {
-        snprintf(error, MST_ERROR_MAX, "a board for %u processes of %u threads with %u labels and "
-                 "%u journal records is out of range; lower the limits", layout->processes,
-                 layout->threads_per_process, layout->labels, layout->requests);
+    if (check_place(path, error) != 0
+        || mst_board_build(b, path, layout, identity, built, warning, error) != 0)
         return -1;
+    if (mst_board_open_to_readers(b, gid, error) == 0) {
+        if (rename(built, b->path) == 0)
+            return 0;
+        mst_fail(error, "cannot publish the board as %s: %s", b->path, strerror(errno));
     }
-    if ((size_t)snprintf(b->path, sizeof b->path, "%s", path) >= sizeof b->path) {
-        snprintf(error, MST_ERROR_MAX, "the board's path is longer than %zu bytes",
-                 sizeof b->path - 1);
-        return -1;
-    }
-    if (check_place(path, error) != 0)
-        return -1;
-    snprintf(built, sizeof built, "%s.XXXXXX", path);
-    b->fd = mkostemp(built, O_CLOEXEC);   /* O_EXCL, mode 0600 */
-    if (b->fd < 0) {
-        snprintf(error, MST_ERROR_MAX, "cannot make the board %s: %s; the directory must exist and "
-                 "be writable for whoever starts the server", path, strerror(errno));
-        return -1;
-    }
-    warn_unless_tmpfs(b->fd, path, warning);
-    if (allocate(b->fd, b->bytes, path, error) != 0)
-        goto failed;
-    b->header = mmap(NULL, b->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, b->fd, 0);
-    if (b->header == MAP_FAILED) {
-        b->header = NULL;
-        snprintf(error, MST_ERROR_MAX, "cannot map the board %s: %s", path, strerror(errno));
-        goto failed;
-    }
-    memcpy(b->header->section, sections, sizeof sections);
-    fill(b, layout, identity);
-    if (publish(b, built, gid, error) == 0)
-        return 0;
-
-failed:
-    unlink(built);
-    mst_board_close(b);
+    mst_board_discard(b, built);
     return -1;
 }
 

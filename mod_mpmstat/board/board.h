@@ -23,7 +23,8 @@ struct mst_layout {
     uint32_t threads_per_process;
     uint32_t labels;               /* 2..MST_LABELS_MAX, `other` and `mpm-status` included */
     uint32_t stripes;              /* mst_layout_stripes() */
-    uint32_t requests;             /* journal records, rounded up to a power of two */
+    uint32_t requests;             /* journal records (PHP's: of PHP requests), rounded up to a
+                                    * power of two */
     uint32_t lifecycle;            /* lifecycle records, likewise */
 };
 
@@ -31,6 +32,7 @@ struct mst_layout {
 struct mst_identity {
     const char *server, *mpm, *sapi, *version;
     uint64_t    workers_limit;
+    bool        no_parent;         /* its processes have none in common: the header names no pid */
 };
 
 /* CPUs rounded up to a power of two, at most MST_STRIPES_MAX. */
@@ -53,9 +55,13 @@ struct mst_board {
     struct mst_tally         *tallies;
     struct mst_request_record   *requests;
     struct mst_lifecycle_record *lifecycle;
-    uint32_t process_count, threads, label_count, stripe_mask;
+    struct mst_php_request_record *php_requests;   /* these two: PHP's boards only, and */
+    struct mst_mark_record      *marks;            /* `requests` Apache's only */
+    struct mst_fork          *forks;               /* Apache's only */
+    uint32_t process_count, threads, label_count, stripe_mask, fork_count;
+    uint32_t threads_used;          /* of them, by a process that claims an entry now */
     uint32_t in_flight_stride;      /* words of in_flight for each process */
-    uint64_t requests_mask, lifecycle_mask;
+    uint64_t requests_mask, lifecycle_mask, php_requests_mask, marks_mask;
     char     path[512];
 };
 
@@ -68,6 +74,29 @@ struct mst_board {
 int mst_board_create(struct mst_board *b, const char *path, const struct mst_layout *layout,
                      const struct mst_identity *identity, gid_t gid,
                      char warning[MST_ERROR_MAX], char error[MST_ERROR_MAX]);
+
+/* Maps the board at `path` that this very process made before (an exec, a reload of
+ * the module that writes it): the header names its pid and start time, the layout is
+ * the one wanted, and nobody else could write to the file. False: there is none
+ * such, so make one. */
+bool mst_board_adopt(struct mst_board *b, const char *path, const struct mst_layout *layout);
+
+/* Maps the board at `path` that processes of one user share, or makes it where there
+ * is none: built in a private file, then linked into place, so that of several who
+ * come at once one is first. Never replaces one that a living process writes to, and
+ * takes none that is not this user's alone to write. Returns and sets as
+ * mst_board_create(); identity->no_parent must be true. */
+int mst_board_share(struct mst_board *b, const char *path, const struct mst_layout *layout,
+                    const struct mst_identity *identity, gid_t gid,
+                    char warning[MST_ERROR_MAX], char error[MST_ERROR_MAX]);
+
+/* Whether this build can write to the board that r reads: the layout is that one, its
+ * counters are where this build has them. sections: set to where its sections are. */
+bool mst_board_fits(const struct mst_reader *r, const struct mst_layout *layout,
+                    struct mst_section sections[MST_SECTION_COUNT]);
+
+/* After a restart: who writes it now, and with what limit. */
+void mst_board_identify(struct mst_board *b, const struct mst_identity *identity);
 
 /* Unmaps. The file stays, for whoever asks what happened. */
 void mst_board_close(struct mst_board *b);
@@ -92,5 +121,16 @@ struct mst_process_end {
  * left alone. */
 bool mst_process_release(struct mst_board *b, uint64_t pid, uint64_t now_ns,
                          struct mst_process_end *end);
+
+/* Frees the entries whose owners have died without a word and tells of each (a
+ * process that two find dead at once is told of by one). For servers whose parent
+ * does not tell of its children's ends. thorough: reads /proc for every entry, so
+ * that a pid which is somebody else's by now does not pass for its owner. */
+typedef void mst_process_gone(void *context, uint64_t pid, const struct mst_process_end *end);
+void mst_process_sweep(struct mst_board *b, bool thorough, uint64_t now_ns,
+                       mst_process_gone *gone, void *context);
+
+/* Whether an entry is some living process's. */
+bool mst_process_any(const struct mst_board *b);
 
 #endif

@@ -8,7 +8,8 @@
 #include "worker.h"
 
 /* Under saturation the limit is left and reached again many times a second; the
- * time is counted each time, an event is written at most this often. */
+ * time is counted each time, events are written at most this often: that none is
+ * idle, and when some are again, how long none was. */
 #define LIMIT_EVENT_NS MST_NS_PER_S
 
 static bool at_limit(const struct mst_board *b, int64_t busy)
@@ -18,23 +19,58 @@ static bool at_limit(const struct mst_board *b, int64_t busy)
     return limit != MST_UNKNOWN && busy >= (int64_t)limit;
 }
 
-static void note_limit(struct mst_board *b, uint64_t now_ns)
+static void write_event(struct mst_board *b, uint64_t time_ns, uint64_t duration_ns)
 {
-    uint64_t last = __atomic_load_n(&b->header->limit_event_ns, __ATOMIC_RELAXED);
     struct mst_lifecycle e = {
-        .time_ns = now_ns,
-        .event_kind = (uint64_t)MST_EVENT_LIMIT << 32 | MST_KIND_CHILD,
+        .time_ns = time_ns,
+        .event_kind = (uint64_t)MST_EVENT_LIMIT << 32
+                    | (b->header->producer == MST_PRODUCER_PHP ? MST_KIND_PHP : MST_KIND_CHILD),
+        .pid_parent = b->header->pid,
         .mpm_slot = -1,
         .generation = b->header->generation,
-        .duration_ns = MST_UNKNOWN,
+        .duration_ns = duration_ns,
         .requests = MST_UNKNOWN,
     };
 
-    if (last != 0 && now_ns < last + LIMIT_EVENT_NS)
-        return;
-    if (__atomic_compare_exchange_n(&b->header->limit_event_ns, &last, now_ns, false,
-                                    __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-        mst_journal_lifecycle(b, &e);
+    mst_journal_lifecycle(b, &e);
+}
+
+/* Whether a second has passed since *last; then that is now. */
+static bool is_due(uint64_t *last_ns, uint64_t now_ns)
+{
+    uint64_t last = __atomic_load_n(last_ns, __ATOMIC_RELAXED);
+
+    return (last == 0 || now_ns >= last + LIMIT_EVENT_NS)
+        && __atomic_compare_exchange_n(last_ns, &last, now_ns, false, __ATOMIC_RELAXED,
+                                       __ATOMIC_RELAXED);
+}
+
+/* No worker is idle from now on. */
+static void tell_begin(struct mst_board *b, uint64_t now_ns)
+{
+    if (is_due(&b->header->limit_event_ns, now_ns))
+        write_event(b, now_ns, MST_UNKNOWN);
+}
+
+/* Tells how long none was, of the time that no event has told yet: what was between
+ * two events may have been in many pieces. */
+static void tell_length(struct mst_board *b, uint64_t total_ns, uint64_t ended_ns)
+{
+    uint64_t told = __atomic_load_n(&b->header->no_idle_told_ns, __ATOMIC_RELAXED);
+
+    while (told < total_ns)
+        if (__atomic_compare_exchange_n(&b->header->no_idle_told_ns, &told, total_ns, false,
+                                        __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+            write_event(b, ended_ns, total_ns - told);
+            return;
+        }
+}
+
+static void tell_end(struct mst_board *b, uint64_t total_ns, uint64_t now_ns)
+{
+    __atomic_store_n(&b->header->no_idle_ended_ns, now_ns, __ATOMIC_RELAXED);
+    if (is_due(&b->header->limit_told_ns, now_ns))
+        tell_length(b, total_ns, now_ns);
 }
 
 static bool begin_none_idle(struct mst_board *b, uint64_t now_ns)
@@ -49,15 +85,16 @@ static bool begin_none_idle(struct mst_board *b, uint64_t now_ns)
     return false;
 }
 
-static bool end_none_idle(struct mst_board *b, uint64_t now_ns)
+/* total_ns: all the time without an idle worker, the piece that ended included. */
+static bool end_none_idle(struct mst_board *b, uint64_t now_ns, uint64_t *total_ns)
 {
     uint64_t word = __atomic_load_n(&b->header->no_idle, __ATOMIC_ACQUIRE);
 
     while (word & MST_NO_IDLE_RUNNING) {
         uint64_t began = word & ~MST_NO_IDLE_RUNNING;
 
-        if (__atomic_compare_exchange_n(&b->header->no_idle, &word,
-                                        now_ns > began ? now_ns - began : 0, false,
+        *total_ns = now_ns > began ? now_ns - began : 0;
+        if (__atomic_compare_exchange_n(&b->header->no_idle, &word, *total_ns, false,
                                         __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
             return true;
     }
@@ -69,16 +106,19 @@ static bool end_none_idle(struct mst_board *b, uint64_t now_ns)
  * that the last one to look leaves them in agreement. */
 static void settle(struct mst_board *b, uint64_t now_ns)
 {
+    uint64_t total_ns;
     bool changed;
 
     do {
         if (at_limit(b, __atomic_load_n(&b->header->busy, __ATOMIC_SEQ_CST))) {
             changed = begin_none_idle(b, now_ns);
             if (changed)
-                note_limit(b, now_ns);
+                tell_begin(b, now_ns);
         }
         else {
-            changed = end_none_idle(b, now_ns);
+            changed = end_none_idle(b, now_ns, &total_ns);
+            if (changed)
+                tell_end(b, total_ns, now_ns);
         }
     } while (changed);
 }
@@ -92,7 +132,7 @@ static void change(struct mst_board *b, int64_t by, uint64_t now_ns)
     while (after > max && !__atomic_compare_exchange_n(&b->header->busy_max, &max, after, true,
                                                        __ATOMIC_RELAXED, __ATOMIC_RELAXED))
         ;
-    if (at_limit(b, after) || at_limit(b, before))
+    if (at_limit(b, after > before ? after : before))
         settle(b, now_ns);
 }
 
@@ -146,4 +186,12 @@ void mst_busy_mend(struct mst_board *b, uint64_t now_ns)
 void mst_busy_relimit(struct mst_board *b, uint64_t now_ns)
 {
     settle(b, now_ns);
+}
+
+void mst_busy_tell(struct mst_board *b, uint64_t now_ns)
+{
+    uint64_t word = __atomic_load_n(&b->header->no_idle, __ATOMIC_ACQUIRE);
+
+    if (!(word & MST_NO_IDLE_RUNNING) && is_due(&b->header->limit_told_ns, now_ns))
+        tell_length(b, word, __atomic_load_n(&b->header->no_idle_ended_ns, __ATOMIC_RELAXED));
 }

@@ -23,6 +23,9 @@ void mst_busy_drop(struct mst_board *b, struct mst_process *p, uint64_t now_ns);
 /* The parent, after a child was killed: makes the sum agree with its parts. */
 void mst_busy_mend(struct mst_board *b, uint64_t now_ns);
 
+/* Now and then: tells how long no worker was idle where no event has yet. */
+void mst_busy_tell(struct mst_board *b, uint64_t now_ns);
+
 /* The limit has changed (a restart): none is idle from now on, or some are. */
 void mst_busy_relimit(struct mst_board *b, uint64_t now_ns);
 

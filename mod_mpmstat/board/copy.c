@@ -18,38 +18,53 @@
 
 #include "clock.h"
 #include "saturate.h"
+#include "window.h"
 
 #define BYTE_ORDER_HERE    0x01020304u
 #define BYTE_ORDER_SWAPPED 0x04030201u
 #define CHUNK_BYTES        65536u
+#define FIELDS_AT_ONCE     32u
 #define HISTOGRAM_WORDS    (sizeof(struct mst_histogram) / sizeof(uint64_t))
 #define END_OF(type, member) (offsetof(type, member) + sizeof(((type *)0)->member))
 
 /* As much of a header as this format's first writer had. */
-#define HEADER_MIN  END_OF(struct mst_header, limit_event_ns)
+#define HEADER_MIN  END_OF(struct mst_header, marks_written)
 
 /* What each section must be like. Strides are at least those of the first
  * writer of this format version, and small enough to be read many at a time. */
 struct section_rule {
     const char *name;
     uint32_t    count_max, stride_min, stride_max;
+    unsigned    of;    /* the producers that have it (MST_OF_); the others' count may be 0 */
 };
+#define RECORD_STRIDE(payload, last) \
+    (sizeof(uint64_t) + END_OF(payload, last) + sizeof(uint64_t))   /* ticket, payload, check */
 static const struct section_rule section_rules[MST_SECTION_COUNT] = {
-    [MST_SECTION_FIELDS]    = { "fields", 1024, sizeof(struct mst_field_name), 1024 },
-    [MST_SECTION_TOTALS]    = { "totals", 1, sizeof(uint64_t), CHUNK_BYTES },
-    [MST_SECTION_PROCESSES] = { "processes", 1u << 20,
-                                END_OF(struct mst_process, busy), 4096 },
-    [MST_SECTION_WORKERS]   = { "workers", UINT32_MAX, END_OF(struct mst_worker, path), 4096 },
-    [MST_SECTION_IN_FLIGHT] = { "in_flight", 1u << 20, 2 * sizeof(uint32_t), CHUNK_BYTES },
-    [MST_SECTION_LABELS]    = { "labels", MST_LABELS_MAX, sizeof(struct mst_label_name), 4096 },
+    [MST_SECTION_FIELDS]    = { "fields", 1024, sizeof(struct mst_field_name), 1024, MST_OF_ANY },
+    [MST_SECTION_TOTALS]    = { "totals", 1, sizeof(uint64_t), CHUNK_BYTES, MST_OF_ANY },
+    [MST_SECTION_PROCESSES] = { "processes", 1u << 20, END_OF(struct mst_process, busy), 4096,
+                                MST_OF_ANY },
+    [MST_SECTION_WORKERS]   = { "workers", UINT32_MAX, END_OF(struct mst_worker, path), 4096,
+                                MST_OF_ANY },
+    [MST_SECTION_IN_FLIGHT] = { "in_flight", 1u << 20, 2 * sizeof(uint32_t), CHUNK_BYTES,
+                                MST_OF_ANY },
+    [MST_SECTION_LABELS]    = { "labels", MST_LABELS_MAX, sizeof(struct mst_label_name), 4096,
+                                MST_OF_ANY },
     [MST_SECTION_TALLIES]   = { "tallies", MST_LABELS_MAX * MST_STRIPES_MAX,
-                                6 * sizeof(struct mst_histogram) /* six phases */, CHUNK_BYTES },
+                                MST_TALLY_PHASES * sizeof(struct mst_histogram), CHUNK_BYTES,
+                                MST_OF_ANY },
     [MST_SECTION_REQUESTS]  = { "requests", MST_JOURNAL_MAX,
-                                sizeof(uint64_t) + END_OF(struct mst_request, nth)
-                                + sizeof(uint64_t), 4096 },
+                                RECORD_STRIDE(struct mst_request, front_ns), 4096,
+                                MST_OF_APACHE },
     [MST_SECTION_LIFECYCLE] = { "lifecycle", MST_JOURNAL_MAX,
-                                sizeof(uint64_t) + END_OF(struct mst_lifecycle, reason)
-                                + sizeof(uint64_t), 4096 },
+                                RECORD_STRIDE(struct mst_lifecycle, reason), 4096, MST_OF_ANY },
+    [MST_SECTION_PHP_REQUESTS] = { "php_requests", MST_JOURNAL_MAX,
+                                RECORD_STRIDE(struct mst_php_request, script), 4096,
+                                MST_OF_PHP },
+    [MST_SECTION_MARKS]     = { "marks", MST_JOURNAL_MAX, RECORD_STRIDE(struct mst_mark, name),
+                                4096, MST_OF_PHP },
+    [MST_SECTION_FORKS]     = { "forks", 1u << 20, END_OF(struct mst_fork, generation), 4096,
+                                MST_OF_APACHE },
 };
 
 int mst_fail(char error[MST_ERROR_MAX], const char *format, ...)
@@ -62,7 +77,8 @@ int mst_fail(char error[MST_ERROR_MAX], const char *format, ...)
     return -1;
 }
 
-void *mst_zalloc(size_t count, size_t size)
+/* Not zeroed, on a cache line's boundary. */
+static void *allocate_array(size_t count, size_t size)
 {
     void *memory;
     size_t bytes;
@@ -70,7 +86,15 @@ void *mst_zalloc(size_t count, size_t size)
     if (__builtin_mul_overflow(count, size, &bytes)
         || posix_memalign(&memory, MST_CACHE_LINE, bytes ? bytes : 1) != 0)
         return NULL;
-    memset(memory, 0, bytes);
+    return memory;
+}
+
+void *mst_zalloc(size_t count, size_t size)
+{
+    void *memory = allocate_array(count, size);
+
+    if (memory != NULL)
+        memset(memory, 0, count * size);
     return memory;
 }
 
@@ -127,6 +151,9 @@ static int check_identity(const struct mst_reader *r, char error[MST_ERROR_MAX])
         return mst_fail(error, "the board %s was made by an older mpmstat: expected format %u, "
                         "found %" PRIu32 "; upgrade it in the server and restart that", r->path,
                         MST_FORMAT_VERSION, h->version);
+    if (h->producer != MST_PRODUCER_APACHE && h->producer != MST_PRODUCER_PHP)
+        return mst_fail(error, "the board %s was written by a kind of server that this version "
+                        "does not know (%" PRIu32 "); upgrade the tool", r->path, h->producer);
     if (h->ready != 1)
         return mst_fail(error, "the board %s is still being built; try again, and if it stays "
                         "so, restart its server", r->path);
@@ -156,6 +183,8 @@ static int check_section(const struct mst_reader *r, enum mst_section_id id,
     uint64_t file_bytes = r->header.file_bytes;
     const char *wrong = NULL;
 
+    if (s->count == 0 && !(rule->of & 1u << r->header.producer))
+        return 0;
     if (s->count < 1 || s->count > rule->count_max)
         wrong = "count";
     else if (s->stride < rule->stride_min || s->stride > rule->stride_max || s->stride % 8 != 0)
@@ -166,12 +195,33 @@ static int check_section(const struct mst_reader *r, enum mst_section_id id,
         wrong = "end";
     if (wrong == NULL)
         return 0;
-    return mst_fail(error, "the board %s is damaged: the %s of its section `%s` is wrong: expected "
-                    "1 to %" PRIu32 " entries of %" PRIu32 " to %" PRIu32 " bytes within %" PRIu64
-                    " bytes, all aligned to 8; found %" PRIu32 " of %" PRIu32 " at %" PRIu64
-                    "; restart its server to get a new one", r->path, wrong, rule->name,
-                    rule->count_max, rule->stride_min, rule->stride_max, file_bytes, s->count,
-                    s->stride, s->offset);
+    return mst_fail(error, "the board %s was made by another build of format %u, or is damaged: "
+                    "the %s of its section `%s` is wrong: expected 1 to %" PRIu32 " entries of %"
+                    PRIu32 " to %" PRIu32 " bytes within %" PRIu64 " bytes, all aligned to 8; "
+                    "found %" PRIu32 " of %" PRIu32 " at %" PRIu64 "; restart its server to get "
+                    "a new one", r->path, MST_FORMAT_VERSION, wrong, rule->name, rule->count_max,
+                    rule->stride_min, rule->stride_max, file_bytes, s->count, s->stride,
+                    s->offset);
+}
+
+/* The rings, whose tickets wrap around by a mask. */
+static int check_rings(const struct mst_reader *r, char error[MST_ERROR_MAX])
+{
+    static const enum mst_section_id rings[] = { MST_SECTION_REQUESTS, MST_SECTION_LIFECYCLE,
+                                                 MST_SECTION_PHP_REQUESTS, MST_SECTION_MARKS };
+    size_t i;
+
+    for (i = 0; i < sizeof rings / sizeof rings[0]; i++) {
+        uint32_t count = r->header.section[rings[i]].count;
+        char what[64];
+
+        if ((count & (count - 1)) == 0)
+            continue;
+        snprintf(what, sizeof what, "records in `%s`, a power of two up to",
+                 section_rules[rings[i]].name);
+        return fail_damaged(r, error, what, MST_JOURNAL_MAX, count);
+    }
+    return 0;
 }
 
 static bool is_power_of_two(uint32_t n)
@@ -201,13 +251,7 @@ static int check_shape(const struct mst_reader *r, char error[MST_ERROR_MAX])
     if (labels * sizeof(uint32_t) > s[MST_SECTION_IN_FLIGHT].stride)
         return fail_damaged(r, error, "rows of in_flight of at least", labels * sizeof(uint32_t),
                             s[MST_SECTION_IN_FLIGHT].stride);
-    if (!is_power_of_two(s[MST_SECTION_REQUESTS].count))
-        return fail_damaged(r, error, "request records, a power of two up to", MST_JOURNAL_MAX,
-                            s[MST_SECTION_REQUESTS].count);
-    if (!is_power_of_two(s[MST_SECTION_LIFECYCLE].count))
-        return fail_damaged(r, error, "lifecycle records, a power of two up to", MST_JOURNAL_MAX,
-                            s[MST_SECTION_LIFECYCLE].count);
-    return 0;
+    return check_rings(r, error);
 }
 
 static void terminate_texts(struct mst_header *h)
@@ -308,18 +352,21 @@ static int read_entries(const struct mst_reader *r, enum mst_section_id id, uint
 
 static int locate_fields(struct mst_reader *r, char error[MST_ERROR_MAX])
 {
-    uint32_t i;
+    struct mst_field_name names[FIELDS_AT_ONCE];
+    uint32_t count = r->header.section[MST_SECTION_FIELDS].count, first, i;
 
     r->stored_offset = calloc(2 * mst_field_count, sizeof *r->stored_offset);
     if (r->stored_offset == NULL)
         return mst_fail(error, "out of memory while opening the board %s", r->path);
     r->stored_words = r->stored_offset + mst_field_count;
-    for (i = 0; i < r->header.section[MST_SECTION_FIELDS].count; i++) {
-        struct mst_field_name name;
+    for (first = 0; first < count; first += FIELDS_AT_ONCE) {
+        uint32_t n = count - first < FIELDS_AT_ONCE ? count - first : FIELDS_AT_ONCE;
 
-        if (read_entries(r, MST_SECTION_FIELDS, i, 1, &name, sizeof name, error) != 0
-            || locate_field(r, &name, error) != 0)
+        if (read_entries(r, MST_SECTION_FIELDS, first, n, names, sizeof names[0], error) != 0)
             return -1;
+        for (i = 0; i < n; i++)
+            if (locate_field(r, &names[i], error) != 0)
+                return -1;
     }
     return 0;
 }
@@ -412,16 +459,21 @@ static int copy_header(struct mst_copy *c, char error[MST_ERROR_MAX])
     c->header.stopped_ns = now.stopped_ns;
     c->header.requests_written = now.requests_written;
     c->header.lifecycle_written = now.lifecycle_written;
+    c->header.php_requests_written = now.php_requests_written;
+    c->header.marks_written = now.marks_written;
     c->header.serial = now.serial;
     c->header.busy_max = now.busy_max;
     c->header.no_idle = now.no_idle;
     return 0;
 }
 
+/* Zeroed only where entries of the writer's do not fill those of the reader's: a board
+ * of many workers is copied for every status page. */
 static int copy_array(struct mst_copy *c, enum mst_section_id id, size_t count, size_t size,
                       void *array, char error[MST_ERROR_MAX])
 {
-    void *memory = mst_zalloc(count, size);
+    bool filled = c->header.section[id].stride >= size;
+    void *memory = filled ? allocate_array(count, size) : mst_zalloc(count, size);
 
     if (memory == NULL)
         return mst_fail(error, "out of memory while copying the board %s", c->reader->path);
@@ -442,6 +494,32 @@ static int copy_labels(struct mst_copy *c, char error[MST_ERROR_MAX])
         if (c->labels[i].used)
             c->label_count = i + 1;
     }
+    return 0;
+}
+
+static bool was_ever_claimed(const struct mst_process *p)
+{
+    return p->pid != 0 || p->serial != 0 || p->accepted != 0;
+}
+
+/* Entries are claimed from the first on: how many it takes to have all that ever were,
+ * with their workers. Nothing has happened in the others, which can be most. */
+static void copy_only_claimed(struct mst_copy *c)
+{
+    size_t count = c->process_count;
+
+    while (count > 0 && !was_ever_claimed(&c->processes[count - 1]))
+        count--;
+    c->process_count = count;
+    c->worker_count = count * c->header.threads_per_process;
+}
+
+static int copy_processes(struct mst_copy *c, char error[MST_ERROR_MAX])
+{
+    if (copy_array(c, MST_SECTION_PROCESSES, c->process_count, sizeof *c->processes,
+                   &c->processes, error) != 0)
+        return -1;
+    copy_only_claimed(c);
     return 0;
 }
 
@@ -553,6 +631,23 @@ done:
     return rc;
 }
 
+uint64_t mst_copy_bytes(const struct mst_reader *r)
+{
+    static const enum mst_section_id copied[] = {
+        MST_SECTION_FIELDS, MST_SECTION_TOTALS, MST_SECTION_PROCESSES, MST_SECTION_WORKERS,
+        MST_SECTION_IN_FLIGHT, MST_SECTION_LABELS, MST_SECTION_TALLIES,
+    };
+    uint64_t bytes = 0;
+    size_t i;
+
+    for (i = 0; i < sizeof copied / sizeof copied[0]; i++) {
+        const struct mst_section *s = &r->header.section[copied[i]];
+
+        bytes += (uint64_t)s->count * s->stride;   /* each is within the file: checked */
+    }
+    return bytes;
+}
+
 int mst_copy_take(struct mst_copy *c, const struct mst_reader *r, char error[MST_ERROR_MAX])
 {
     const struct mst_section *s = r->header.section;
@@ -561,11 +656,9 @@ int mst_copy_take(struct mst_copy *c, const struct mst_reader *r, char error[MST
     c->reader = r;
     c->taken_ns = mst_now_ns();
     c->process_count = s[MST_SECTION_PROCESSES].count;
-    c->worker_count = s[MST_SECTION_WORKERS].count;
     /* Workers before labels: a label that a worker names is then among them. */
     if (copy_header(c, error) != 0
-        || copy_array(c, MST_SECTION_PROCESSES, c->process_count, sizeof *c->processes,
-                      &c->processes, error) != 0
+        || copy_processes(c, error) != 0
         || copy_array(c, MST_SECTION_WORKERS, c->worker_count, sizeof *c->workers,
                       &c->workers, error) != 0
         || copy_labels(c, error) != 0
@@ -577,6 +670,7 @@ int mst_copy_take(struct mst_copy *c, const struct mst_reader *r, char error[MST
         return -1;
     }
     terminate_paths(c);
+    mst_window_read(&c->window, r, &c->header);
     return 0;
 }
 

@@ -52,11 +52,19 @@ void mst_reader_close(struct mst_reader *r);
 int mst_reader_read(const struct mst_reader *r, uint64_t offset, void *to, size_t bytes,
                     char error[MST_ERROR_MAX]);
 
+/* The journal's window: what its request records cover. */
+struct mst_window {
+    uint64_t since_ns;   /* CLOCK_MONOTONIC: the oldest record's start, or the board's until the
+                          * journal is full; MST_UNKNOWN */
+    uint64_t told_ns;    /* time without an idle worker in it that events tell; MST_UNKNOWN */
+};
+
 /* A board without its journal, in private memory. */
 struct mst_copy {
     const struct mst_reader *reader;
     struct mst_header       header;       /* as of this copy */
     uint64_t                taken_ns;     /* CLOCK_MONOTONIC just before reading */
+    struct mst_window       window;
     struct mst_totals       totals;       /* words the writer lacks: MST_UNKNOWN */
     size_t                  process_count;
     struct mst_process     *processes;
@@ -68,6 +76,9 @@ struct mst_copy {
     struct mst_tally       *tallies;      /* [label]: the stripes already summed; words that
                                            * the writer lacks: MST_UNKNOWN */
 };
+
+/* How much of the board's file a copy reads, at most: all but the journals. */
+uint64_t mst_copy_bytes(const struct mst_reader *r);
 
 /* Copies the board. Returns 0, or -1 with a sentence. Free with mst_copy_free. */
 int mst_copy_take(struct mst_copy *c, const struct mst_reader *r, char error[MST_ERROR_MAX]);
@@ -86,7 +97,7 @@ struct mst_hole { uint64_t ticket, since_ns; };
 
 struct mst_tail {
     const struct mst_reader *reader;
-    enum mst_section_id      section;    /* MST_SECTION_REQUESTS or _LIFECYCLE */
+    enum mst_section_id      section;    /* one of the four rings */
     uint64_t                 next;       /* first ticket not looked at yet */
     uint64_t                 lost;       /* records lost so far */
     size_t                   hole_count;
@@ -105,8 +116,8 @@ int  mst_tail_open(struct mst_tail *t, const struct mst_reader *r, enum mst_sect
                    uint64_t next, char error[MST_ERROR_MAX]);
 void mst_tail_close(struct mst_tail *t);
 
-/* Gives every record that is there to `take` (payload: struct mst_request or
- * struct mst_lifecycle, zero-filled beyond what the writer has; not all in
+/* Gives every record that is there to `take` (payload: the struct of the ring's
+ * record, e.g. struct mst_request, zero-filled beyond what the writer has; not all in
  * ticket order, after holes). At most `limit` records (SIZE_MAX: all).
  * Returns the number given, or -1 with a sentence. A nonzero return of `take`
  * stops the poll; the record counts as given. */

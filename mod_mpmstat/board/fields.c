@@ -17,10 +17,10 @@
 #define STORED_TALLY(id) offsetof(struct mst_tally, id), WORDS(struct mst_tally, id)
 
 const struct mst_field mst_fields[] = {
-#define MST_FIELD(scope, storage, id, type, unit, nature, json, text, openmetrics, help) \
+#define MST_FIELD(scope, storage, id, type, unit, nature, of, json, text, openmetrics, help) \
     { MST_SCOPE_##scope, MST_STORAGE_##storage, #id, MST_TYPE_##type, MST_UNIT_##unit,    \
-      MST_NATURE_##nature, json, text, openmetrics, help, OFFSET_##scope(id),            \
-      STORED_##storage(id) },
+      MST_NATURE_##nature, MST_OF_##of, json, text, openmetrics, help,                    \
+      OFFSET_##scope(id), STORED_##storage(id) },
 #include "fields.def"
 #undef MST_FIELD
 };

@@ -48,10 +48,10 @@ struct mst_totals {
 #undef MST_STORED_TALLY
 
 /* Words of one label in one stripe: added to with relaxed atomics, summed over
- * the stripes by readers. A PHASE's member is an array over the phases. */
+ * the stripes by readers. A PHASE's member is an array over mst_tally_phase(). */
 #define MST_TALLY_LABEL(id, type) MST_MEMBER_##type(id)
 #define MST_TALLY_PHASE(id, type) MST_TALLY_PHASE_##type(id)
-#define MST_TALLY_PHASE_HISTOGRAM(id) struct mst_histogram id[MST_PHASE_COUNT];
+#define MST_TALLY_PHASE_HISTOGRAM(id) struct mst_histogram id[MST_TALLY_PHASES];
 #define MST_STORED_TOTAL(scope, id, type)
 #define MST_STORED_TALLY(scope, id, type) MST_TALLY_##scope(id, type)
 #define MST_FIELD(scope, storage, id, type, ...) MST_STORED_##storage(scope, id, type)
@@ -63,6 +63,11 @@ struct mst_tally {
 #undef MST_STORED_TALLY
 #undef MST_STORED_NONE
 
+/* Which producers have a metric: a set of 1 << enum mst_producer. */
+#define MST_OF_APACHE (1u << MST_PRODUCER_APACHE)
+#define MST_OF_PHP    (1u << MST_PRODUCER_PHP)
+#define MST_OF_ANY    (MST_OF_APACHE | MST_OF_PHP)
+
 /* One row of the table. */
 struct mst_field {
     enum mst_scope   scope;
@@ -71,6 +76,7 @@ struct mst_field {
     enum mst_type    type;
     enum mst_unit    unit;
     enum mst_nature  nature;
+    unsigned         of;             /* the others' boards: unknown, whatever is stored */
     const char      *json, *text, *openmetrics;   /* NULL: not in that format */
     const char      *help;
     size_t           offset;         /* in the scope's snapshot struct (snapshot.h) */

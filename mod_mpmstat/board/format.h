@@ -1,6 +1,7 @@
 /* format.h - the board's bytes: what is at which offset of the shared file.
  *
- * Written by: one server (an Apache, later a PHP master) through board.h.
+ * Written by: one server (an Apache, or the PHP processes of one master or user)
+ *             through board.h.
  * Read by:    anyone permitted, through copy.h, which trusts none of it.
  *
  * A board is a file of fixed-width little-endian words without pointers. Its
@@ -26,12 +27,14 @@
 
 #define MST_NAME_MAX        64u         /* a label or field name, with its NUL */
 #define MST_PATH_MAX        64u         /* a URL path in a worker's entry, cut, with its NUL */
+#define MST_MARK_MAX        40u         /* a mark's name, with its NUL */
 #define MST_STRIPES_MAX     16u
 #define MST_LABELS_MAX      1024u
 #define MST_LABELS_DEFAULT  64u
 #define MST_JOURNAL_DEFAULT 65536u      /* request records; rounded up to a power of two */
 #define MST_JOURNAL_MAX     (1u << 24)
 #define MST_LIFECYCLE_RECORDS 4096u     /* lifecycle events kept: a day of ordinary churn */
+#define MST_MARK_RECORDS    8192u       /* PHP's marks kept */
 #define MST_FILE_MAX        (UINT64_C(4) << 30) /* no sane layout is larger */
 
 /* A number that nobody measured. Reported as null / absent, never as 0. */
@@ -54,7 +57,10 @@
     X(HANDLE, "handle") \
     X(SEND,   "send")   \
     X(TOTAL,  "total")  \
-    X(HELD,   "held")
+    X(HELD,   "held")   \
+    X(FRONT,  "front")  \
+    X(PHP_WAIT, "php_wait") \
+    X(PHP_RUN,  "php_run")
 
 #define MST_CLASSES(X) \
     X(1XX, "1xx") X(2XX, "2xx") X(3XX, "3xx") X(4XX, "4xx") X(5XX, "5xx") \
@@ -86,7 +92,24 @@ enum mst_event  { MST_EVENTS(MST_X_EVENT)   MST_EVENT_COUNT };
 
 enum mst_producer { MST_PRODUCER_APACHE = 1, MST_PRODUCER_PHP = 2 };
 
-/* Where a section is. count entries, each `stride` bytes from the next. */
+/* A tally has a histogram for each phase of its board's producer, no more: where
+ * the phase's is, or -1 where that producer does not have the phase. Apache's are
+ * in the order of MST_PHASES, PHP's in that of the design: wait, run, total. */
+#define MST_TALLY_PHASES 7u
+static inline int mst_tally_phase(uint32_t producer, enum mst_phase phase)
+{
+    if (producer != MST_PRODUCER_PHP)
+        return phase <= MST_PHASE_FRONT ? (int)phase : -1;
+    switch (phase) {
+    case MST_PHASE_PHP_WAIT: return 0;
+    case MST_PHASE_PHP_RUN:  return 1;
+    case MST_PHASE_TOTAL:    return 2;
+    default:                 return -1;
+    }
+}
+
+/* Where a section is. count entries, each `stride` bytes from the next; count is
+ * 0 for the rings that the producer does not write. */
 struct mst_section {
     uint64_t offset;   /* bytes from the start of the file */
     uint32_t count;    /* entries */
@@ -101,18 +124,17 @@ enum mst_section_id {
     MST_SECTION_IN_FLIGHT,   /* uint32_t[labels] for each process */
     MST_SECTION_LABELS,      /* struct mst_label_name */
     MST_SECTION_TALLIES,     /* struct mst_tally: stripes for each label */
-    MST_SECTION_REQUESTS,    /* struct mst_request_record: the request journal's ring */
+    MST_SECTION_REQUESTS,    /* struct mst_request_record: Apache's request journal, a ring */
     MST_SECTION_LIFECYCLE,   /* struct mst_lifecycle_record: the lifecycle journal's ring */
+    MST_SECTION_PHP_REQUESTS, /* struct mst_php_request_record: PHP's request journal, a ring */
+    MST_SECTION_MARKS,       /* struct mst_mark_record: a ring of PHP's marks */
+    MST_SECTION_FORKS,       /* struct mst_fork: Apache's, forked and not known to have ended */
     MST_SECTION_COUNT
 };
 
-/* A process that its parent has not told the kind of yet. */
-struct mst_fork_note {
-    uint64_t pid;          /* 0: empty; stored last */
-    uint64_t time_ns;      /* CLOCK_MONOTONIC when the fork began */
-    uint64_t duration_ns;
-};
-#define MST_FORK_NOTES 32u   /* as many as helpers and children start within a second or two */
+/* The header's words up to and with pid_start_ticks are the same in every version:
+ * who a board's server is, any version must be able to tell. */
+#define MST_HEADER_FOREVER 48u
 
 /* The first page. Constant after `ready`, except the words marked (changes). */
 struct mst_header {
@@ -124,7 +146,9 @@ struct mst_header {
     uint32_t ready;                 /* 0 while being built, 1 once published */
 
     uint32_t producer;              /* enum mst_producer */
-    uint32_t pid;                   /* the parent's (master's), in pid_namespace */
+    uint32_t pid;                   /* the parent's (master's), in pid_namespace; 0 on PHP's boards
+                                     * of processes without a common parent (php-cgi): such a
+                                     * server runs while any of them does */
     uint64_t pid_start_ticks;       /* /proc/PID/stat field 22: with the pid, who it is */
     uint64_t started_ns;            /* CLOCK_MONOTONIC when the board was made */
     int64_t  realtime_offset_ns;    /* CLOCK_REALTIME - CLOCK_MONOTONIC at that moment */
@@ -135,7 +159,7 @@ struct mst_header {
     uint32_t stripes;               /* entries of `tallies` for each label; power of two */
     uint32_t reserved;
     char     boot_id[40];           /* /proc/sys/kernel/random/boot_id */
-    char     server[64];            /* "Apache/2.4.62 (Debian)" */
+    char     server[64];            /* "Apache/2.4.62 (Debian)"; these four may change at a restart */
     char     mpm[16];               /* "event"; empty: none */
     char     sapi[16];              /* "fpm-fcgi"; empty: none */
     char     version_text[16];      /* mpmstat's version */
@@ -156,10 +180,13 @@ struct mst_header {
     int64_t  busy_max;          /* (changes) most at once, ever */
     uint64_t no_idle;           /* (changes) see MST_NO_IDLE_RUNNING */
     uint64_t limit_event_ns;    /* (changes) when an event last told that none was idle */
+    uint64_t no_idle_told_ns;   /* (changes) of that time, what events have told the length of */
+    uint64_t no_idle_ended_ns;  /* (changes) when a worker was last idle again */
+    uint64_t limit_told_ns;     /* (changes) when an event last told how long none was */
+    uint64_t forks_end;         /* (changes) no entry of `forks` was ever used from here on */
 
-    /* Forks of the parent, noted by the forked: children of the MPM, or helpers?
-     * The parent knows after a while, and empties the note (mpmstat's lifecycle). */
-    struct mst_fork_note fork_notes[MST_FORK_NOTES] __attribute__((aligned(64)));
+    uint64_t php_requests_written __attribute__((aligned(64)));   /* (changes) ring heads */
+    uint64_t marks_written        __attribute__((aligned(64)));   /* (changes) */
 } __attribute__((aligned(64)));
 
 /* The time without an idle worker in one word, so that no reader sees it torn:
@@ -191,7 +218,8 @@ struct mst_process {
     uint64_t requests_at_claim;  /* sum of its workers' `requests` when claimed */
     int64_t  busy;               /* of its workers, now: its part of the header's `busy` */
     uint64_t request_ids;        /* given to requests so far; also by processes forked from it */
-    uint64_t reserved[4];
+    int64_t  streams;            /* of HTTP/2, in flight now */
+    uint64_t reserved[3];
 } __attribute__((aligned(64)));
 #define MST_PROCESS_CLAIMING (UINT64_C(1) << 63)
 
@@ -212,6 +240,24 @@ struct mst_worker {
     char     path[MST_PATH_MAX];             /* its URL path where MPMStatPaths On, else empty */
 } __attribute__((aligned(64)));
 #define MST_WORKER_FREE UINT64_MAX           /* nobody's: no time passes in it */
+
+/* A process that was forked and is no child of the MPM: a helper, one for a request.
+ * The parent's forks are here for a moment, too, until it tells what they are.
+ * Written by the forked process; freed by whoever tells of its end (board/forks.h). */
+struct mst_fork {
+    uint64_t pid;                /* 0 free; with MST_PROCESS_CLAIMING: who is at it; stored last */
+    uint64_t parent;             /* its parent's pid */
+    uint64_t time_ns;            /* CLOCK_MONOTONIC when the fork began */
+    uint64_t duration_ns;        /* how long the fork took */
+    uint64_t kind;               /* enum mst_kind; MST_KIND_COUNT: not told yet */
+    int64_t  mpm_slot;           /* of the child that it was forked from; -1 none */
+    uint64_t serves;             /* enum mst_fork_serves */
+    uint64_t generation;
+} __attribute__((aligned(64)));
+enum mst_fork_serves {           /* a connection (itk)? */
+    MST_FORK_NO_SERVER, MST_FORK_SERVING, MST_FORK_CLOSING
+};
+#define MST_FORKS 1024u          /* at most; the end of more at once is not told */
 
 struct mst_label_name {
     uint64_t used;               /* 0 free, 1 `name` is valid (stored last) */
@@ -240,6 +286,7 @@ struct mst_request {
     uint64_t pid_worker;    /* pid << 32 | worker entry's index; ~0u: on no worker */
     uint64_t connection;    /* connection's number in this process << 16 | client's TCP port */
     uint64_t nth;           /* which request of its connection, from 0 */
+    uint64_t front_ns;      /* from X-Request-Start to start_ns; MST_UNKNOWN; in no sum */
 };
 #define MST_REQUEST_WORDS (sizeof(struct mst_request) / 8)
 enum mst_request_flag {
@@ -253,12 +300,45 @@ struct mst_lifecycle {
     uint64_t pid_parent;    /* pid << 32 | parent's pid */
     int64_t  mpm_slot;      /* -1 unknown */
     uint64_t generation;
-    uint64_t duration_ns;   /* fork: how long it took; exit: lifetime; MST_UNKNOWN */
+    uint64_t duration_ns;   /* fork: how long it took; exit: lifetime; limit, at the end:
+                             * time without an idle worker since the last such event;
+                             * MST_UNKNOWN */
     uint64_t requests;      /* exit: requests served; MST_UNKNOWN */
     uint64_t unfinished;    /* exit: requests in flight that died with it */
     uint64_t reason;        /* exit: enum mst_reason */
 };
 #define MST_LIFECYCLE_WORDS (sizeof(struct mst_lifecycle) / 8)
+
+/* A request as PHP had it. `start_ns` is RINIT; it was handed over wait_ns before. */
+struct mst_php_request {
+    uint64_t id;            /* Apache's mst_request.id (handover.h); MST_UNKNOWN: no Apache's */
+    uint64_t start_ns;      /* CLOCK_MONOTONIC */
+    uint64_t wait_ns;       /* php_wait: from the hand-over to RINIT; MST_UNKNOWN */
+    uint64_t run_ns;        /* php_run: from RINIT to RSHUTDOWN */
+    uint64_t user_ns;       /* CPU time of the worker during php_run; MST_UNKNOWN */
+    uint64_t system_ns;
+    uint64_t memory_bytes;  /* most that PHP's allocator held at once */
+    uint64_t label_status;  /* label << 32 | flags << 16 | HTTP status (0: none was set) */
+    uint64_t pid_worker;    /* pid << 32 | worker entry's index; ~0u: none was free */
+    char     script[MST_PATH_MAX];  /* its file, without query; where cut, the beginning is */
+};
+#define MST_PHP_REQUEST_WORDS (sizeof(struct mst_php_request) / 8)
+enum mst_php_request_flag {
+    MST_PHP_ABORTED  = 1u << 0,   /* the client went away before the end */
+    MST_PHP_FATAL    = 1u << 1,   /* ended by a fatal error or an uncaught exception */
+    MST_PHP_TIMEOUT  = 1u << 2,   /* ended by max_execution_time */
+    MST_PHP_CACHED   = 1u << 3,   /* OPcache had the script when the request began */
+    MST_PHP_UNCACHED = 1u << 4    /* it had not; neither flag: not known */
+};
+
+/* mpmstat_mark(): a step of a request, found by its pid and start. */
+struct mst_mark {
+    uint64_t request_start_ns;   /* mst_php_request.start_ns */
+    uint64_t time_ns;            /* CLOCK_MONOTONIC */
+    uint64_t pid;
+    char     name[MST_MARK_MAX]; /* cut, with its NUL, zeroes behind it */
+};
+#define MST_MARK_WORDS (sizeof(struct mst_mark) / 8)
 
 struct mst_request_record {
     uint64_t           ticket;    /* from 1; 0: never written */
@@ -269,6 +349,16 @@ struct mst_lifecycle_record {
     uint64_t             ticket;
     struct mst_lifecycle payload;
     uint64_t             check;
+};
+struct mst_php_request_record {
+    uint64_t               ticket;
+    struct mst_php_request payload;
+    uint64_t               check;
+};
+struct mst_mark_record {
+    uint64_t        ticket;
+    struct mst_mark payload;
+    uint64_t        check;
 };
 
 #endif

@@ -8,6 +8,7 @@
 #ifndef MPMSTAT_HISTOGRAM_H
 #define MPMSTAT_HISTOGRAM_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #define MST_HIST_MIN_EXP  9u
@@ -25,19 +26,18 @@ struct mst_histogram {
     uint64_t buckets[MST_HIST_BUCKETS];
 };
 
-/* Hot path. In [2^e, 2^(e+1)) ns the value's top four bits are 8..15: with eight
- * for each octave below they number the buckets from 1 on. */
-static inline unsigned mst_histogram_bucket(uint64_t ns)
+/* Hot path. As a double, a number's exponent and the first three bits of its mantissa
+ * are one number that counts eight for each octave: from 1 on, less the octaves below
+ * the first. (Exact below 2^53.) */
+static inline size_t mst_histogram_bucket(uint64_t ns)
 {
-    unsigned exponent;
+    union { double number; uint64_t bits; } as = { .number = (double)(int64_t)ns };
+    uint64_t nth = (as.bits >> (52 - MST_HIST_SUB_BITS))
+                 - ((1023 + MST_HIST_MIN_EXP) << MST_HIST_SUB_BITS);
 
-    if (ns < (UINT64_C(1) << MST_HIST_MIN_EXP))
-        return 0;
-    if (ns >= (UINT64_C(1) << MST_HIST_MAX_EXP))
-        return MST_HIST_BUCKETS - 1;
-    exponent = 63u ^ (unsigned)__builtin_clzll(ns);
-    return (unsigned)(ns >> (exponent - MST_HIST_SUB_BITS)) + (exponent << MST_HIST_SUB_BITS)
-         - ((MST_HIST_MIN_EXP + 1) << MST_HIST_SUB_BITS) + 1;
+    if (__builtin_expect(nth < MST_HIST_BUCKETS - 2, 1))
+        return nth + 1;
+    return ns < (UINT64_C(1) << MST_HIST_MIN_EXP) ? 0 : MST_HIST_BUCKETS - 1;
 }
 
 /* Lower bound of a bucket in ns, inclusive. bucket may be MST_HIST_BUCKETS - 1;

@@ -3,6 +3,12 @@
 
 #include "worker.h"   /* mst_count */
 
+/* Processes with workers: the totals tell why they ended. */
+static bool is_workers(unsigned kind)
+{
+    return kind == MST_KIND_CHILD || kind == MST_KIND_PHP;
+}
+
 static void count(struct mst_totals *t, const struct mst_lifecycle *e)
 {
     unsigned kind = (unsigned)(e->event_kind & UINT32_MAX);
@@ -13,8 +19,10 @@ static void count(struct mst_totals *t, const struct mst_lifecycle *e)
             mst_count(&t->forks[kind], 1);
         break;
     case MST_EVENT_EXIT:
-        if (e->reason < MST_REASON_COUNT)
+        if (e->reason < MST_REASON_COUNT && is_workers(kind))
             mst_count(&t->exits[e->reason], 1);
+        if (kind < MST_KIND_COUNT)
+            mst_count(&t->ended[kind], 1);
         mst_count(&t->unfinished, e->unfinished);
         break;
     case MST_EVENT_GENERATION:

@@ -1,4 +1,4 @@
-/* journal.h - writes records into the board's two rings. Hot path.
+/* journal.h - writes records into the board's rings. Hot path.
  *
  * A writer takes a ticket, stores the payload as relaxed words and the check
  * last. Killed or overtaken half-way it leaves a record whose check does not
@@ -9,18 +9,17 @@
 
 #include "board.h"
 
-/* The check is a 64-bit mix of ticket and payload, the same for writer and reader.
- * Each word is multiplied by an odd constant (2^64 / golden ratio, as in
- * SplitMix64), so that a word changed, moved or left from an older record changes
- * the result. */
+/* The check is a polynomial of ticket and payload modulo 2^64, the same for writer and
+ * reader, two instructions a word: each word has a factor of its own, an odd power of
+ * 2^64 / golden ratio (as in SplitMix64). One word that is changed, or left from an
+ * older record, always changes the check; several, or words that have moved, do not
+ * only where their differences times those factors happen to add up to 0. */
 static inline uint64_t mst_journal_mix(uint64_t mix, uint64_t word)
 {
-    mix = (mix ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-    return mix ^ mix >> 32;
+    return (mix + word) * UINT64_C(0x9e3779b97f4a7c15);
 }
 
-/* The ticket is mixed as a word of its own: tickets and ids count up alike, and
- * one XORed with the other would make two records' beginnings the same. */
+/* The ticket is a word as any other. What is all zero has no check of 0. */
 static inline uint64_t mst_journal_mix_begin(uint64_t ticket)
 {
     return mst_journal_mix(UINT64_C(0x6d706d737461743a), ticket);   /* "mpmstat:" */
@@ -62,6 +61,26 @@ static inline void mst_journal_request(struct mst_board *b, const struct mst_req
 
     mst_journal_store((uint64_t *)&b->requests[ticket & b->requests_mask], ticket,
                       (const uint64_t *)request, MST_REQUEST_WORDS);
+}
+
+/* Adds a PHP request's record to the journal. PHP's boards only. */
+static inline void mst_journal_php_request(struct mst_board *b,
+                                           const struct mst_php_request *request)
+{
+    uint64_t ticket =
+        __atomic_add_fetch(&b->header->php_requests_written, 1, __ATOMIC_RELAXED);
+
+    mst_journal_store((uint64_t *)&b->php_requests[ticket & b->php_requests_mask], ticket,
+                      (const uint64_t *)request, MST_PHP_REQUEST_WORDS);
+}
+
+/* Adds a mark. PHP's boards only. */
+static inline void mst_journal_mark(struct mst_board *b, const struct mst_mark *mark)
+{
+    uint64_t ticket = __atomic_add_fetch(&b->header->marks_written, 1, __ATOMIC_RELAXED);
+
+    mst_journal_store((uint64_t *)&b->marks[ticket & b->marks_mask], ticket,
+                      (const uint64_t *)mark, MST_MARK_WORDS);
 }
 
 /* Adds a lifecycle event, and counts it in the totals (forks, exits, ...). */

@@ -65,6 +65,8 @@ uint64_t mst_layout_place(const struct mst_layout *l, struct mst_section s[MST_S
     uint32_t in_flight = (l->labels * (uint32_t)sizeof(uint32_t) + MST_CACHE_LINE - 1)
                        / MST_CACHE_LINE * MST_CACHE_LINE;
 
+    bool is_php = l->producer == MST_PRODUCER_PHP;
+
     _Static_assert(sizeof(struct mst_header) <= MST_PAGE, "the header is the first page");
     if (!in_range(l))
         return 0;
@@ -80,10 +82,15 @@ uint64_t mst_layout_place(const struct mst_layout *l, struct mst_section s[MST_S
     end = place(&s[MST_SECTION_LABELS], end, l->labels, sizeof(struct mst_label_name));
     end = place(&s[MST_SECTION_TALLIES], end, (uint64_t)l->labels * l->stripes,
                 sizeof(struct mst_tally));
-    end = place(&s[MST_SECTION_REQUESTS], end, power_of_two_from(l->requests),
+    end = place(&s[MST_SECTION_REQUESTS], end, is_php ? 0 : power_of_two_from(l->requests),
                 sizeof(struct mst_request_record));
     end = place(&s[MST_SECTION_LIFECYCLE], end, power_of_two_from(l->lifecycle),
                 sizeof(struct mst_lifecycle_record));
+    end = place(&s[MST_SECTION_PHP_REQUESTS], end, is_php ? power_of_two_from(l->requests) : 0,
+                sizeof(struct mst_php_request_record));
+    end = place(&s[MST_SECTION_MARKS], end, is_php ? MST_MARK_RECORDS : 0,
+                sizeof(struct mst_mark_record));
+    end = place(&s[MST_SECTION_FORKS], end, is_php ? 0 : MST_FORKS, sizeof(struct mst_fork));
     return end <= MST_FILE_MAX ? end : 0;
 }
 

@@ -19,20 +19,29 @@ static struct mst_worker *workers_of(const struct mst_board *b, int process)
     return &b->workers[(size_t)process * b->threads];
 }
 
-/* kill(2) with signal 0 tells of processes of other users too (EPERM: alive). */
+/* kill(2) with signal 0 tells of processes of other users too (EPERM: alive). The
+ * entry may be written by less trusted processes: 0 and -1 would mean many. */
+static bool is_gone(uint64_t owner)
+{
+    uint64_t pid = owner & ~MST_PROCESS_CLAIMING;
+
+    return owner != 0 && pid - 1 < INT32_MAX && kill((pid_t)pid, 0) != 0 && errno == ESRCH;
+}
+
 static bool owner_is_dead(const struct mst_process *p)
 {
     uint64_t owner = __atomic_load_n(&p->pid, __ATOMIC_ACQUIRE);
-    uint64_t pid = owner & ~MST_PROCESS_CLAIMING, ticks;
+    struct mst_host_process process;
 
     if (owner == 0)
         return false;
-    if (kill((pid_t)pid, 0) != 0)
-        return errno == ESRCH;
-    if (owner != pid)
-        return false;   /* being claimed: its start time is not there yet */
-    ticks = mst_host_start_ticks(pid);
-    return ticks != 0 && ticks != __atomic_load_n(&p->start_ticks, __ATOMIC_RELAXED);
+    if (is_gone(owner))
+        return true;
+    if (owner & MST_PROCESS_CLAIMING)
+        return false;   /* its start time is not there yet */
+    return mst_host_process(owner, &process)
+        && (process.start_ticks != __atomic_load_n(&p->start_ticks, __ATOMIC_RELAXED)
+            || process.state == 'Z');
 }
 
 static bool take_entry(struct mst_process *p, uint64_t from, uint64_t claimant)
@@ -52,7 +61,7 @@ static uint64_t requests_of(const struct mst_board *b, int process)
     return sum;
 }
 
-/* Sets the entry up for its new owner, all workers idle from now_ns, and makes
+/* Sets the entry up for its new owner, all its workers idle from now_ns, and makes
  * it visible last. The caller has it in MST_PROCESS_CLAIMING. */
 static void move_in(struct mst_board *b, int process, uint64_t pid, uint64_t generation,
                     uint64_t now_ns)
@@ -68,6 +77,7 @@ static void move_in(struct mst_board *b, int process, uint64_t pid, uint64_t gen
     p->mpm_slot = -1;
     p->clean_exit = 0;
     p->connections = 0;
+    p->streams = 0;
     p->request_ids = 0;
     p->requests_at_claim = requests_of(b, process);
     memset(&b->in_flight[(size_t)process * b->in_flight_stride], 0,
@@ -79,7 +89,8 @@ static void move_in(struct mst_board *b, int process, uint64_t pid, uint64_t gen
         w[t].request_start_ns = 0;
         w[t].path[0] = '\0';
         __atomic_store_n(&w[t].base_ns, now_ns - counted, __ATOMIC_RELAXED);
-        __atomic_store_n(&w[t].state, MST_STATE_IDLE, __ATOMIC_RELEASE);
+        __atomic_store_n(&w[t].state, t < b->threads_used ? MST_STATE_IDLE : MST_WORKER_FREE,
+                         __ATOMIC_RELEASE);
     }
     __atomic_store_n(&p->pid, pid, __ATOMIC_RELEASE);
 }
@@ -159,6 +170,13 @@ static int take_entry_of(struct mst_board *b, uint64_t pid)
     return -1;
 }
 
+static void vacate(struct mst_process *p)
+{
+    __atomic_store_n(&p->connections, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&p->streams, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&p->pid, 0, __ATOMIC_RELEASE);
+}
+
 bool mst_process_release(struct mst_board *b, uint64_t pid, uint64_t now_ns,
                          struct mst_process_end *end)
 {
@@ -167,7 +185,37 @@ bool mst_process_release(struct mst_board *b, uint64_t pid, uint64_t now_ns,
     if (process < 0)
         return false;
     evict(b, process, now_ns, end);
-    __atomic_store_n(&b->processes[process].connections, 0, __ATOMIC_RELAXED);
-    __atomic_store_n(&b->processes[process].pid, 0, __ATOMIC_RELEASE);
+    vacate(&b->processes[process]);
     return true;
+}
+
+void mst_process_sweep(struct mst_board *b, bool thorough, uint64_t now_ns,
+                       mst_process_gone *gone, void *context)
+{
+    uint32_t i;
+
+    for (i = 0; i < b->process_count; i++) {
+        struct mst_process *p = &b->processes[i];
+        uint64_t owner = __atomic_load_n(&p->pid, __ATOMIC_ACQUIRE);
+        struct mst_process_end end;
+
+        if (!(thorough ? owner_is_dead(p) : is_gone(owner))
+            || !take_entry(p, owner, (uint64_t)getpid()))
+            continue;
+        evict(b, (int)i, now_ns, &end);
+        vacate(p);
+        mst_busy_mend(b, now_ns);
+        gone(context, owner & ~MST_PROCESS_CLAIMING, &end);
+    }
+}
+
+bool mst_process_any(const struct mst_board *b)
+{
+    uint32_t i;
+
+    for (i = 0; i < b->process_count; i++)
+        if (__atomic_load_n(&b->processes[i].pid, __ATOMIC_ACQUIRE) != 0
+            && !owner_is_dead(&b->processes[i]))
+            return true;
+    return false;
 }

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "clock.h"
 #include "host.h"
 #include "saturate.h"
 
@@ -21,6 +22,7 @@ struct making {
     struct mst_snapshot   *s;
     const struct mst_copy *copy;
     bool     stopped;
+    bool    *dead;         /* by process: died without a word, and no parent clears up */
     uint64_t end_ns;       /* until when time has passed in workers; 0: nobody knows */
     char    *text;         /* the free part of s->storage */
     size_t   text_left;
@@ -47,6 +49,12 @@ static bool differ(uint64_t theirs, uint64_t ours)
     return theirs == 0 || ours == 0 || theirs != ours;
 }
 
+/* PHP's processes of one user that nobody in particular started (php-cgi). */
+static bool has_no_parent(const struct mst_header *header)
+{
+    return header->pid == 0 && header->producer == MST_PRODUCER_PHP;
+}
+
 int mst_snapshot_running(const struct mst_header *header)
 {
     char boot_id[sizeof header->boot_id];
@@ -62,7 +70,29 @@ int mst_snapshot_running(const struct mst_header *header)
         || (header->time_namespace != 0
             && differ(header->time_namespace, mst_host_namespace("time"))))
         return -1;
-    return process_runs(header->pid, header->pid_start_ticks);
+    return has_no_parent(header) ? 1 : process_runs(header->pid, header->pid_start_ticks);
+}
+
+/* Whether the process entry belongs to somebody. */
+static bool is_claimed(const struct mst_process *p)
+{
+    return p->pid != 0 && !(p->pid & MST_PROCESS_CLAIMING);
+}
+
+int mst_snapshot_alive(const struct mst_copy *copy)
+{
+    int running = mst_snapshot_running(&copy->header);
+    size_t i;
+
+    if (!has_no_parent(&copy->header) || running != 1)
+        return running;
+    for (i = 0; i < copy->process_count; i++) {
+        const struct mst_process *p = &copy->processes[i];
+
+        if (is_claimed(p) && process_runs(p->pid, p->start_ticks) != 0)
+            return 1;
+    }
+    return 0;
 }
 
 /* ---- pieces ------------------------------------------------------------------ */
@@ -94,9 +124,9 @@ static uint64_t wall_ns(const struct mst_header *h, uint64_t monotonic_ns)
 }
 
 /* Whether the process entry belongs to somebody now. */
-static bool is_owned(const struct mst_process *p)
+static bool is_owned(const struct making *m, const struct mst_process *p)
 {
-    return p->pid != 0 && !(p->pid & MST_PROCESS_CLAIMING);
+    return is_claimed(p) && !m->dead[p - m->copy->processes];
 }
 
 static const struct mst_process *owner_of(const struct making *m, size_t worker)
@@ -107,7 +137,7 @@ static const struct mst_process *owner_of(const struct making *m, size_t worker)
 /* Whether the worker is somebody's and in a state that this reader knows. */
 static bool is_working(const struct making *m, size_t worker)
 {
-    return is_owned(owner_of(m, worker)) && m->copy->workers[worker].state < MST_STATE_COUNT;
+    return is_owned(m, owner_of(m, worker)) && m->copy->workers[worker].state < MST_STATE_COUNT;
 }
 
 /* When the worker's present state began. Hostile sums end far in the future,
@@ -143,6 +173,34 @@ static uint64_t no_idle_ns(const struct making *m)
     return m->end_ns != 0 ? mst_elapsed(word & ~MST_NO_IDLE_RUNNING, m->end_ns) : MST_UNKNOWN;
 }
 
+/* Of the time without an idle worker, what no event has told the length of yet. */
+static uint64_t untold_ns(const struct making *m)
+{
+    const struct mst_header *h = &m->copy->header;
+
+    if (!(h->no_idle & MST_NO_IDLE_RUNNING) && h->no_idle_ended_ns < m->copy->window.since_ns)
+        return 0;
+    return mst_elapsed(h->no_idle_told_ns, m->s->no_idle_ns);
+}
+
+static void fill_window(struct making *m)
+{
+    const struct mst_window *w = &m->copy->window;
+    struct mst_snapshot *s = m->s;
+
+    s->window_ns = s->no_idle_window_ns = MST_UNKNOWN;
+    if (w->since_ns == MST_UNKNOWN || m->end_ns == 0)
+        return;
+    s->window_ns = mst_elapsed(w->since_ns, m->end_ns);
+    if (w->told_ns == MST_UNKNOWN || s->no_idle_ns == MST_UNKNOWN)
+        return;
+    s->no_idle_window_ns = mst_add_saturated(w->told_ns, untold_ns(m));
+    if (s->no_idle_window_ns > s->window_ns)
+        s->no_idle_window_ns = s->window_ns;
+    if (s->no_idle_window_ns > s->no_idle_ns)
+        s->no_idle_window_ns = s->no_idle_ns;
+}
+
 static void fill_server(struct making *m, int running)
 {
     const struct mst_header *h = &m->copy->header;
@@ -164,10 +222,24 @@ static void fill_server(struct making *m, int running)
     s->workers_limit = h->workers_limit;
     s->workers_busy_max = h->busy_max > 0 ? (uint64_t)h->busy_max : 0;
     s->no_idle_ns = no_idle_ns(m);
-    s->requests_capacity = h->section[MST_SECTION_REQUESTS].count;
-    s->requests_written = h->requests_written;
+    /* A board has one of the two request journals. */
+    s->requests_capacity = (uint64_t)h->section[MST_SECTION_REQUESTS].count
+                         + h->section[MST_SECTION_PHP_REQUESTS].count;
+    s->requests_written = mst_add_saturated(h->requests_written, h->php_requests_written);
     s->lifecycle_capacity = h->section[MST_SECTION_LIFECYCLE].count;
     s->lifecycle_written = h->lifecycle_written;
+    fill_window(m);
+}
+
+/* What the caller knows of the world outside the board. */
+static void fill_world(struct mst_snapshot *s, const struct mst_world *world)
+{
+    s->listeners_known = world->listeners_known;
+    s->listener_count = world->listener_count;
+    s->listeners = world->listeners;
+    s->listen_overflows = world->drops_known ? world->listen_overflows : MST_UNKNOWN;
+    s->listen_drops = world->drops_known ? world->listen_drops : MST_UNKNOWN;
+    s->apache_scoreboard = world->apache_scoreboard;
 }
 
 /* The stored fields of a scope, from where the board's struct has them to where
@@ -187,6 +259,29 @@ static void fill_stored(enum mst_scope scope, void *to, const void *from, size_t
     }
 }
 
+/* What a producer of this kind does not have is unknown, whatever is stored. */
+static void blank_foreign(const struct making *m, enum mst_scope scope, void *element)
+{
+    size_t i, n, words;
+
+    for (i = 0; i < mst_field_count; i++) {
+        const struct mst_field *f = &mst_fields[i];
+        char *member = (char *)element + f->offset;
+        const char *const *names;
+
+        if (f->scope != scope || f->of & 1u << m->copy->header.producer)
+            continue;
+        if (f->type == MST_TYPE_STRING) {
+            memcpy(member, &(const char *){ NULL }, sizeof(const char *));
+            continue;
+        }
+        n = mst_type_elements(f->type, &names);
+        words = f->type == MST_TYPE_HISTOGRAM ? sizeof(struct mst_histogram) / sizeof(uint64_t)
+              : n > 0 ? n : 1;
+        memset(member, 0xff, words * sizeof(uint64_t));   /* MST_UNKNOWN */
+    }
+}
+
 static void fill_connections(struct making *m)
 {
     size_t i;
@@ -195,8 +290,12 @@ static void fill_connections(struct making *m)
         const struct mst_process *p = &m->copy->processes[i];
 
         m->s->accepted = mst_add_saturated(m->s->accepted, p->accepted);
-        if (is_owned(p) && !m->stopped && p->connections > 0)
+        if (!is_owned(m, p) || m->stopped)
+            continue;
+        if (p->connections > 0)
             m->s->connections = mst_add_saturated(m->s->connections, (uint64_t)p->connections);
+        if (p->streams > 0)
+            m->s->http2_streams = mst_add_saturated(m->s->http2_streams, (uint64_t)p->streams);
     }
 }
 
@@ -243,7 +342,7 @@ static uint64_t in_flight(const struct making *m, size_t label)
     for (i = 0; i < c->process_count && !m->stopped; i++) {
         uint32_t n = c->in_flight[i * c->label_count + label];
 
-        if (is_owned(&c->processes[i]) && n <= INT32_MAX)
+        if (is_owned(m, &c->processes[i]) && n <= INT32_MAX)
             sum += n;
     }
     return sum;
@@ -259,9 +358,22 @@ static void fill_label(struct making *m, struct mst_snapshot_label *to, size_t l
     fill_stored(MST_SCOPE_LABEL, to, tally, 0, 1);
     to->requests = sum_of_classes(to->status);
     for (i = 0; i < MST_PHASE_COUNT; i++) {
-        fill_stored(MST_SCOPE_PHASE, &to->phases[i], tally, i, MST_PHASE_COUNT);
+        int place = mst_tally_phase(m->copy->header.producer, (enum mst_phase)i);
+
+        memset(&to->phases[i], 0xff, sizeof to->phases[i]);   /* MST_UNKNOWN */
+        if (place < 0)
+            continue;
+        fill_stored(MST_SCOPE_PHASE, &to->phases[i], tally, (size_t)place, MST_TALLY_PHASES);
         fill_phase(&to->phases[i]);
     }
+    blank_foreign(m, MST_SCOPE_LABEL, to);
+}
+
+/* Whether there is such a label: PHP has no status page, whose label each board has. */
+static bool is_label(const struct mst_copy *c, size_t label)
+{
+    return c->labels[label].used
+           && (label != MST_LABEL_STATUS || c->header.producer != MST_PRODUCER_PHP);
 }
 
 /* names[index] is the name's copy; NULL for a gap. */
@@ -272,7 +384,7 @@ static void fill_labels(struct making *m, const char **names)
     for (i = 0; i < m->copy->label_count; i++) {
         struct mst_snapshot_label *to = &m->s->labels[m->s->label_count];
 
-        if (!m->copy->labels[i].used)
+        if (!is_label(m->copy, i))
             continue;
         fill_label(m, to, i);
         names[i] = to->label;
@@ -386,49 +498,82 @@ static bool allocate(struct making *m, size_t slots)
     return s->storage != NULL && s->labels != NULL && s->slots != NULL;
 }
 
-/* A board is stopped when its server is gone, or when that cannot be seen but
- * it said so itself. Where it was killed nobody knows when. */
+/* A restart stops the board, too, and starts it again when the configuration is read.
+ * After this, the server goes on without the module. */
+#define RESTART_NS (10 * MST_NS_PER_S)
+
+/* A board is stopped when its server is gone, or has said so itself, and this is no
+ * restart, as far as that can be seen. Where it was killed nobody knows when. */
 static void find_end(struct making *m, int running)
 {
     const struct mst_header *h = &m->copy->header;
 
-    m->stopped = running == 0 || (running < 0 && h->stopped_ns != 0);
+    bool gone = running < 0 || mst_elapsed(h->stopped_ns, m->copy->taken_ns) > RESTART_NS;
+
+    m->stopped = running == 0 || (h->stopped_ns != 0 && gone);
     m->end_ns = m->stopped ? h->stopped_ns : m->copy->taken_ns;
+}
+
+/* Whether the board's server runs. Where its processes have no common parent it runs
+ * while one of them does; who of them has died is kept in m->dead. */
+static int find_running(struct making *m, int running)
+{
+    const struct mst_copy *c = m->copy;
+    size_t i;
+
+    if (!has_no_parent(&c->header) || running != 1)
+        return running;
+    running = 0;
+    for (i = 0; i < c->process_count; i++) {
+        const struct mst_process *p = &c->processes[i];
+
+        m->dead[i] = is_claimed(p) && process_runs(p->pid, p->start_ticks) == 0;
+        running |= is_claimed(p) && !m->dead[i];
+    }
+    return running;
 }
 
 int mst_snapshot_make(struct mst_snapshot *s, const struct mst_copy *copy,
                       const struct mst_world *world)
 {
     struct making m = { .s = s, .copy = copy };
+    int running;
     size_t slots;
     const char **names;
     char *scoreboard;
 
     memset(s, 0, sizeof *s);
-    find_end(&m, world->running);
-    slots = count_slots(&m);
+    m.dead = calloc(copy->process_count + 1, sizeof *m.dead);
     names = calloc(copy->label_count + 1, sizeof *names);
-    if (!allocate(&m, slots) || names == NULL) {
-        free(names);
-        mst_snapshot_free(s);
-        return -1;
-    }
+    if (m.dead == NULL || names == NULL)
+        goto failed;
+    running = find_running(&m, world->running);
+    find_end(&m, running);
+    slots = count_slots(&m);
+    if (!allocate(&m, slots))
+        goto failed;
     scoreboard = m.text;
     s->scoreboard = scoreboard;
     m.text += slots + 1;
     m.text_left -= slots + 1;
 
     s->taken_ns = copy->taken_ns;
-    s->listeners_known = world->listeners_known;
-    s->listener_count = world->listener_count;
-    s->listeners = world->listeners;
-    fill_server(&m, world->running);
+    fill_world(s, world);
+    fill_server(&m, running);
     fill_stored(MST_SCOPE_BOARD, s, &copy->totals, 0, 1);
     fill_connections(&m);
+    blank_foreign(&m, MST_SCOPE_BOARD, s);
     fill_labels(&m, names);
     fill_workers(&m, names, scoreboard);
     free(names);
+    free(m.dead);
     return 0;
+
+failed:
+    free(names);
+    free(m.dead);
+    mst_snapshot_free(s);
+    return -1;
 }
 
 void mst_snapshot_free(struct mst_snapshot *s)

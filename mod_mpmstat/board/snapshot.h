@@ -82,6 +82,9 @@ struct mst_world {
     bool     listeners_known;
     size_t   listener_count;
     const struct mst_snapshot_listener *listeners;  /* borrowed until the snapshot is freed */
+    bool     drops_known;                           /* false: nobody could look */
+    uint64_t listen_overflows, listen_drops;        /* the network namespace's */
+    const char *apache_scoreboard;                  /* NULL: nobody could look; borrowed, too */
     /* Whether the board's parent is alive: 1 yes, 0 no, -1 cannot tell. */
     int      running;
 };
@@ -89,6 +92,10 @@ struct mst_world {
 /* Whether the process that a board names is alive in this pid namespace:
  * 1 yes, 0 no, -1 cannot tell (other namespace). Reads /proc. */
 int mst_snapshot_running(const struct mst_header *header);
+
+/* The same of a copy's board; where its processes have no parent in common (the header
+ * names no pid, and mst_snapshot_running() says 1): whether any of them is alive. */
+int mst_snapshot_alive(const struct mst_copy *copy);
 
 /* Fills *s from a copy. Returns 0, or -1 out of memory. Free with mst_snapshot_free. */
 int mst_snapshot_make(struct mst_snapshot *s, const struct mst_copy *copy,

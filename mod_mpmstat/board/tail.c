@@ -1,4 +1,4 @@
-/* tail.c - follows one of the board's two rings, for readers.
+/* tail.c - follows one of the board's rings, for readers.
  *
  * Every ticket given out by the writers ends in exactly one of two ways here:
  * its record is given to the caller once, or it is counted as lost.
@@ -22,8 +22,10 @@
 
 /* A payload as the caller knows it, zero beyond what the writer has. */
 union payload {
-    struct mst_request   request;
-    struct mst_lifecycle lifecycle;
+    struct mst_request     request;
+    struct mst_lifecycle   lifecycle;
+    struct mst_php_request php_request;
+    struct mst_mark        mark;
 };
 
 enum finding { COMPLETE, UNFINISHED, OVERWRITTEN };
@@ -49,11 +51,14 @@ static const struct mst_section *ring(const struct mst_tail *t)
 static int read_head(const struct mst_reader *r, enum mst_section_id section, uint64_t *head,
                      char error[MST_ERROR_MAX])
 {
-    size_t offset = section == MST_SECTION_REQUESTS
-                  ? offsetof(struct mst_header, requests_written)
-                  : offsetof(struct mst_header, lifecycle_written);
+    static const size_t heads[MST_SECTION_COUNT] = {
+        [MST_SECTION_REQUESTS]     = offsetof(struct mst_header, requests_written),
+        [MST_SECTION_LIFECYCLE]    = offsetof(struct mst_header, lifecycle_written),
+        [MST_SECTION_PHP_REQUESTS] = offsetof(struct mst_header, php_requests_written),
+        [MST_SECTION_MARKS]        = offsetof(struct mst_header, marks_written),
+    };
 
-    if (mst_reader_read(r, offset, head, sizeof *head, error) != 0)
+    if (mst_reader_read(r, heads[section], head, sizeof *head, error) != 0)
         return -1;
     *head -= *head == UINT64_MAX;
     return 0;
@@ -78,6 +83,9 @@ int mst_tail_open(struct mst_tail *t, const struct mst_reader *r, enum mst_secti
     memset(t, 0, sizeof *t);
     t->reader = r;
     t->section = section;
+    if (ring(t)->count == 0)
+        return mst_fail(error, "the board %s has no such journal: its server is of another kind",
+                        r->path);
     t->next = next > 0 ? next : 1;
     if (mst_journal_head(r, section, &upcoming, error) != 0)
         return -1;

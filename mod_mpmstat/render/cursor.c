@@ -1,4 +1,4 @@
-/* cursor.c - a cursor of the journal as text: "STARTED-REQUEST-EVENT".
+/* cursor.c - a cursor of the journal as text: "STARTED-REQUEST-EVENT[-MARK]".
  *
  * Clients send it back as they got it, or anything else.
  */
@@ -31,6 +31,17 @@ static const char *parse_number(const char *text, unsigned base, char after, uin
     return text + 1;
 }
 
+/* The number of the marks, with what is before it; 0 where there is none. */
+static bool parse_tail(const char *text, struct mst_cursor *c)
+{
+    const char *marks = parse_number(text, 10, '-', &c->lifecycle);
+
+    c->mark = 0;
+    if (marks == NULL)
+        return parse_number(text, 10, '\0', &c->lifecycle) != NULL;
+    return parse_number(marks, 10, '\0', &c->mark) != NULL && c->mark > 0;
+}
+
 int mst_cursor_parse(struct mst_cursor *cursor, const char *text)
 {
     struct mst_cursor c;
@@ -38,7 +49,7 @@ int mst_cursor_parse(struct mst_cursor *cursor, const char *text)
     if (strlen(text) >= MST_CURSOR_MAX
         || (text = parse_number(text, 16, '-', &c.started_ns)) == NULL
         || (text = parse_number(text, 10, '-', &c.request)) == NULL
-        || (text = parse_number(text, 10, '\0', &c.lifecycle)) == NULL
+        || !parse_tail(text, &c)
         || c.request == 0 || c.lifecycle == 0)
         return -1;
     *cursor = c;
@@ -52,4 +63,8 @@ void mst_cursor_print(struct mst_sink *sink, const struct mst_cursor *cursor)
     mst_sink_u64(sink, cursor->request);
     mst_sink_char(sink, '-');
     mst_sink_u64(sink, cursor->lifecycle);
+    if (cursor->mark > 0) {
+        mst_sink_char(sink, '-');
+        mst_sink_u64(sink, cursor->mark);
+    }
 }

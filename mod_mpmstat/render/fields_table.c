@@ -143,6 +143,24 @@ static void compose(struct names *n, const struct mst_field *f)
         append_metric_name(&n->openmetrics, f);
 }
 
+/* ---- which servers have a field ------------------------------------------------------ */
+
+static const struct { unsigned of; const char *name; } producers[] = {
+    { MST_OF_APACHE, "apache" }, { MST_OF_PHP, "php" },
+};
+#define PRODUCERS (sizeof(producers) / sizeof(producers[0]))
+
+/* The one producer that has it; NULL: all have. */
+static const char *only_producer(const struct mst_field *f)
+{
+    size_t i;
+
+    for (i = 0; i < PRODUCERS; i++)
+        if (f->of == producers[i].of)
+            return producers[i].name;
+    return NULL;
+}
+
 /* ---- text: a paragraph each -------------------------------------------------------- */
 
 static void put_text_name(struct mst_sink *out, const char *format, const struct name *name)
@@ -167,6 +185,10 @@ static void put_text(struct mst_sink *out, const struct mst_field *f, const stru
     mst_sink_puts(out, mst_type_name(f->type));
     mst_sink_puts(out, ", ");
     mst_sink_puts(out, mst_unit_name(f->unit));
+    if (only_producer(f) != NULL) {
+        mst_sink_puts(out, ", only of ");
+        mst_sink_puts(out, only_producer(f));
+    }
     mst_sink_char(out, '\n');
     put_text_name(out, "    json         ", &n->json);
     put_text_name(out, "    text         ", &n->text);
@@ -198,10 +220,11 @@ static void put_markdown(struct mst_sink *out, const struct mst_field *f, const 
     if (f == mst_scope_key(f->scope)) {
         mst_sink_puts(out, f == mst_fields ? "## " : "\n## ");
         mst_sink_puts(out, mst_scope_name(f->scope));
-        mst_sink_puts(out, "\n\n| meaning | nature | unit | JSON | text | OpenMetrics |\n"
-                           "|---|---|---|---|---|---|\n");
+        mst_sink_puts(out, "\n\n| meaning | of | nature | unit | JSON | text | OpenMetrics |\n"
+                           "|---|---|---|---|---|---|---|\n");
     }
     put_cell(out, f->help);
+    put_cell(out, only_producer(f) != NULL ? only_producer(f) : "any");
     put_cell(out, mst_nature_name(f->nature));
     put_cell(out, mst_unit_name(f->unit));
     put_code_cell(out, &n->json);
@@ -235,6 +258,22 @@ static void put_elements(struct mst_sink *out, const struct mst_field *f)
     mst_sink_puts(out, count > 0 ? "]" : "");
 }
 
+static void put_producers(struct mst_sink *out, const struct mst_field *f)
+{
+    char before = '[';
+    size_t i;
+
+    mst_sink_puts(out, ",\"of\":");
+    for (i = 0; i < PRODUCERS; i++) {
+        if (!(f->of & producers[i].of))
+            continue;
+        mst_sink_char(out, before);
+        mst_sink_json_string(out, producers[i].name);
+        before = ',';
+    }
+    mst_sink_char(out, ']');
+}
+
 static void put_json(struct mst_sink *out, const struct mst_field *f, const struct names *n)
 {
     mst_sink_puts(out, f == mst_fields ? "{\"fields\":[\n" : ",\n");
@@ -245,6 +284,7 @@ static void put_json(struct mst_sink *out, const struct mst_field *f, const stru
     put_elements(out, f);
     put_member(out, "unit", mst_unit_name(f->unit));
     put_member(out, "nature", mst_nature_name(f->nature));
+    put_producers(out, f);
     put_member(out, "json", n->json.text);
     put_member(out, "text", n->text.text);
     put_member(out, "openmetrics", n->openmetrics.text);

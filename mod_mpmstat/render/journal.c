@@ -16,8 +16,10 @@
 struct record {
     uint64_t ticket;
     union {
-        struct mst_request   request;
-        struct mst_lifecycle lifecycle;
+        struct mst_request     request;
+        struct mst_lifecycle   lifecycle;
+        struct mst_php_request php_request;
+        struct mst_mark        mark;
     } payload;
 };
 
@@ -56,10 +58,21 @@ static int take_record(void *context, uint64_t ticket, const void *payload)
     struct record *r = &p->records[p->count++];
 
     r->ticket = ticket;
-    if (p->section == MST_SECTION_REQUESTS)
+    switch (p->section) {
+    case MST_SECTION_REQUESTS:
         memcpy(&r->payload.request, payload, sizeof(r->payload.request));
-    else
+        break;
+    case MST_SECTION_PHP_REQUESTS:
+        memcpy(&r->payload.php_request, payload, sizeof(r->payload.php_request));
+        r->payload.php_request.script[MST_PATH_MAX - 1] = '\0';
+        break;
+    case MST_SECTION_MARKS:
+        memcpy(&r->payload.mark, payload, sizeof(r->payload.mark));
+        r->payload.mark.name[MST_MARK_MAX - 1] = '\0';
+        break;
+    default:
         memcpy(&r->payload.lifecycle, payload, sizeof(r->payload.lifecycle));
+    }
     return 0;
 }
 
@@ -103,18 +116,25 @@ static int read_ring(struct page *p, size_t limit, char error[MST_ERROR_MAX])
 
 /* ---- what is missing: lost, or still coming? ---------------------------------------- */
 
+static uint64_t total_ns(const struct mst_request *q)
+{
+    return mst_add_saturated(mst_add_saturated(q->queue_ns, q->read_ns),
+                             mst_add_saturated(q->handle_ns, q->send_ns));
+}
+
 /* When a record's writer took its ticket, to within the moment between the two. */
 static uint64_t written_ns(const struct page *p, const struct record *r)
 {
-    const struct mst_request *q = &r->payload.request;
-    uint64_t ns = q->start_ns;
-
-    if (p->section == MST_SECTION_LIFECYCLE)
+    switch (p->section) {
+    case MST_SECTION_REQUESTS:
+        return mst_add_saturated(r->payload.request.start_ns, total_ns(&r->payload.request));
+    case MST_SECTION_PHP_REQUESTS:
+        return mst_add_saturated(r->payload.php_request.start_ns, r->payload.php_request.run_ns);
+    case MST_SECTION_MARKS:
+        return r->payload.mark.time_ns;
+    default:
         return r->payload.lifecycle.time_ns;
-    ns = mst_add_saturated(ns, q->queue_ns);
-    ns = mst_add_saturated(ns, q->read_ns);
-    ns = mst_add_saturated(ns, q->handle_ns);
-    return mst_add_saturated(ns, q->send_ns);
+    }
 }
 
 static bool server_is_gone(const struct mst_header *header)
@@ -245,15 +265,13 @@ static uint64_t wall_ns(const struct mst_reader *reader, uint64_t monotonic_ns)
 
 static void put_phases(struct mst_sink *out, const struct mst_request *q)
 {
-    uint64_t total = mst_add_saturated(mst_add_saturated(q->queue_ns, q->read_ns),
-                                       mst_add_saturated(q->handle_ns, q->send_ns));
-
     put_seconds(out, "queue", q->queue_ns);
     put_seconds(out, "read", q->read_ns);
     put_seconds(out, "handle", q->handle_ns);
     put_seconds(out, "send", q->send_ns);
     put_seconds(out, "held", q->held_ns);
-    put_seconds(out, "total", total);
+    put_seconds(out, "total", total_ns(q));
+    put_seconds(out, "front", q->front_ns);
 }
 
 static const char *label_name(const struct labels *labels, uint64_t index)
@@ -311,6 +329,64 @@ static void put_lifecycle(struct mst_sink *out, const struct page *p, const stru
     mst_sink_puts(out, "}\n");
 }
 
+/* Whether OPcache had the script: two flags, and neither where nobody knows. */
+static void put_cached(struct mst_sink *out, uint64_t flags)
+{
+    put_key(out, "cached");
+    mst_sink_puts(out, flags & MST_PHP_CACHED ? "true" : flags & MST_PHP_UNCACHED ? "false"
+                                                                                  : "null");
+}
+
+static void put_php_request(struct mst_sink *out, const struct page *p, const struct record *r,
+                            const struct labels *labels)
+{
+    const struct mst_php_request *q = &r->payload.php_request;
+    uint64_t flags = q->label_status >> 16 & 0xffff, worker = q->pid_worker & UINT32_MAX;
+    uint64_t status = q->label_status & 0xffff;
+
+    begin_line(out, r->ticket);
+    put_number(out, "php_request", q->id);
+    put_seconds(out, "start", wall_ns(p->reader, q->start_ns));
+    put_seconds(out, "php_wait", q->wait_ns);
+    put_seconds(out, "php_run", q->run_ns);
+    put_seconds(out, "user", q->user_ns);
+    put_seconds(out, "system", q->system_ns);
+    put_number(out, "memory", q->memory_bytes);
+    put_string(out, "label", label_name(labels, q->label_status >> 32));
+    put_number(out, "status", status != 0 ? status : MST_UNKNOWN);
+    put_string(out, "script", q->script);
+    put_bool(out, "aborted", flags & MST_PHP_ABORTED);
+    put_bool(out, "fatal", flags & MST_PHP_FATAL);
+    put_bool(out, "timeout", flags & MST_PHP_TIMEOUT);
+    put_cached(out, flags);
+    put_number(out, "pid", q->pid_worker >> 32);
+    put_number(out, "worker", worker == UINT32_MAX ? MST_UNKNOWN : worker);
+    mst_sink_puts(out, "}\n");
+}
+
+static void put_mark(struct mst_sink *out, const struct page *p, const struct record *r)
+{
+    const struct mst_mark *m = &r->payload.mark;
+
+    begin_line(out, r->ticket);
+    put_string(out, "mark", m->name);
+    put_seconds(out, "time", wall_ns(p->reader, m->time_ns));
+    put_number(out, "pid", m->pid);
+    put_seconds(out, "request_start", wall_ns(p->reader, m->request_start_ns));
+    mst_sink_puts(out, "}\n");
+}
+
+static void put_record(struct mst_sink *out, const struct page *p, const struct record *r,
+                       const struct labels *labels)
+{
+    switch (p->section) {
+    case MST_SECTION_REQUESTS:     put_request(out, p, r, labels); break;
+    case MST_SECTION_PHP_REQUESTS: put_php_request(out, p, r, labels); break;
+    case MST_SECTION_MARKS:        put_mark(out, p, r); break;
+    default:                       put_lifecycle(out, p, r);
+    }
+}
+
 static void put_trailer(struct mst_sink *out, const struct mst_cursor *next, uint64_t lost,
                         bool more)
 {
@@ -324,12 +400,49 @@ static void put_trailer(struct mst_sink *out, const struct mst_cursor *next, uin
 
 /* ---- an answer ------------------------------------------------------------------------ */
 
-/* An answer in the making: both rings, and the labels that requests name. */
+/* The rings of an answer, in the order of their lines. */
+enum ring { LIFECYCLE, REQUESTS, MARKS, RINGS };
+
+/* An answer in the making: the board's rings, and the labels that requests name. */
 struct answer {
-    struct page   requests, lifecycle;
+    const struct mst_reader *reader;
+    struct page   pages[RINGS];
+    size_t        count;     /* of the pages: an Apache has no marks */
     struct labels labels;
     bool          forgets;   /* the cursor is of an earlier start: what is lost is unknown */
 };
+
+static void begin_answer(struct answer *a, const struct mst_reader *reader)
+{
+    bool is_php = reader->header.producer == MST_PRODUCER_PHP;
+    size_t i;
+
+    memset(a, 0, sizeof(*a));
+    a->reader = reader;
+    a->count = is_php ? RINGS : MARKS;
+    for (i = 0; i < a->count; i++)
+        a->pages[i].reader = reader;
+    a->pages[LIFECYCLE].section = MST_SECTION_LIFECYCLE;
+    a->pages[REQUESTS].section = is_php ? MST_SECTION_PHP_REQUESTS : MST_SECTION_REQUESTS;
+    a->pages[MARKS].section = MST_SECTION_MARKS;
+}
+
+static void free_answer(struct answer *a)
+{
+    size_t i;
+
+    for (i = 0; i < a->count; i++)
+        free(a->pages[i].records);
+    free(a->labels.names);
+}
+
+/* The tickets of a cursor by ring; those of the rings that there are. */
+static void unpack(const struct mst_cursor *c, uint64_t tickets[RINGS])
+{
+    tickets[LIFECYCLE] = c->lifecycle;
+    tickets[REQUESTS] = c->request;
+    tickets[MARKS] = c->mark;
+}
 
 static uint64_t oldest(const struct page *p)
 {
@@ -338,34 +451,41 @@ static uint64_t oldest(const struct page *p)
     return last > capacity(p) ? last - capacity(p) + 1 : 1;
 }
 
+static enum mst_journal_result bad_cursor(const struct answer *a, char error[MST_ERROR_MAX])
+{
+    mst_fail(error, "the cursor is not one of the journal of %s, which goes on with request %"
+             PRIu64 " and event %" PRIu64 "; expected is one that this server gave as \"next\"",
+             a->reader->path, a->pages[REQUESTS].head, a->pages[LIFECYCLE].head);
+    return MST_JOURNAL_BAD_CURSOR;
+}
+
 /* Where the answer begins. */
 static enum mst_journal_result find_start(struct answer *a, const char *since,
                                           char error[MST_ERROR_MAX])
 {
-    struct page *q = &a->requests, *l = &a->lifecycle;
-    struct mst_cursor c = { q->reader->header.started_ns, q->head, l->head };
+    bool from_oldest = since != NULL && strcmp(since, "start") == 0;
+    bool from_now = since == NULL || since[0] == '\0' || strcmp(since, "now") == 0;
+    struct mst_cursor c = { .started_ns = a->reader->header.started_ns };
+    uint64_t tickets[RINGS];
+    size_t i;
 
-    if (since == NULL || since[0] == '\0')
-        since = "now";
-    if (strcmp(since, "start") != 0 && strcmp(since, "now") != 0
-        && mst_cursor_parse(&c, since) != 0) {
+    if (!from_oldest && !from_now && mst_cursor_parse(&c, since) != 0) {
         mst_fail(error, "there is no such place in the journal; expected is \"now\", \"start\", "
                  "or the cursor that an earlier answer gave as \"next\"");
         return MST_JOURNAL_BAD_CURSOR;
     }
-    a->forgets = c.started_ns != q->reader->header.started_ns;
-    if (a->forgets || strcmp(since, "start") == 0) {
-        c.request = oldest(q);
-        c.lifecycle = oldest(l);
+    a->forgets = c.started_ns != a->reader->header.started_ns;
+    from_oldest = from_oldest || a->forgets;
+    unpack(&c, tickets);
+    if (!from_oldest && !from_now && (c.mark > 0) != (a->count > MARKS))
+        return bad_cursor(a, error);   /* another kind of server's */
+    for (i = 0; i < a->count; i++) {
+        struct page *p = &a->pages[i];
+
+        p->from = p->passed = from_oldest ? oldest(p) : from_now ? p->head : tickets[i];
+        if (p->from > p->head)
+            return bad_cursor(a, error);
     }
-    if (c.request > q->head || c.lifecycle > l->head) {
-        mst_fail(error, "the cursor is ahead of the journal of %s, which goes on with request %"
-                 PRIu64 " and event %" PRIu64 "; expected is one that this server gave as "
-                 "\"next\"", q->reader->path, q->head, l->head);
-        return MST_JOURNAL_BAD_CURSOR;
-    }
-    q->from = q->passed = c.request;
-    l->from = l->passed = c.lifecycle;
     return MST_JOURNAL_OK;
 }
 
@@ -373,55 +493,58 @@ static enum mst_journal_result find_start(struct answer *a, const char *since,
 static enum mst_journal_result prepare(struct answer *a, const char *since, size_t limit,
                                        char error[MST_ERROR_MAX])
 {
-    struct page *q = &a->requests, *l = &a->lifecycle;
     enum mst_journal_result result;
     uint64_t now_ns = mst_now_ns();
+    size_t i;
 
-    if (mst_journal_head(q->reader, q->section, &q->head, error) != 0
-        || mst_journal_head(l->reader, l->section, &l->head, error) != 0)
-        return MST_JOURNAL_UNREADABLE;
+    for (i = 0; i < a->count; i++)
+        if (mst_journal_head(a->reader, a->pages[i].section, &a->pages[i].head, error) != 0)
+            return MST_JOURNAL_UNREADABLE;
     result = find_start(a, since, error);
     if (result != MST_JOURNAL_OK)
         return result;
-    if ((l->from < l->head && read_ring(l, limit, error) != 0)
-        || (q->from < q->head && read_ring(q, limit, error) != 0)
-        || (q->count > 0 && read_labels(&a->labels, q->reader, error) != 0))
+    for (i = 0; i < a->count; i++)
+        if (a->pages[i].from < a->pages[i].head && read_ring(&a->pages[i], limit, error) != 0)
+            return MST_JOURNAL_UNREADABLE;
+    if (a->pages[REQUESTS].count > 0 && read_labels(&a->labels, a->reader, error) != 0)
         return MST_JOURNAL_UNREADABLE;
-    settle(l, now_ns);
-    settle(q, now_ns);
+    for (i = 0; i < a->count; i++)
+        settle(&a->pages[i], now_ns);
     return MST_JOURNAL_OK;
 }
 
 static void put_answer(struct mst_sink *out, const struct answer *a)
 {
-    const struct page *q = &a->requests, *l = &a->lifecycle;
-    struct mst_cursor next = { q->reader->header.started_ns, q->next, l->next };
-    size_t i;
+    struct mst_cursor next = { a->reader->header.started_ns, a->pages[REQUESTS].next,
+                               a->pages[LIFECYCLE].next, a->pages[MARKS].next };
+    uint64_t lost = 0;
+    bool more = false;
+    size_t i, k;
 
-    for (i = 0; i < l->count; i++)
-        put_lifecycle(out, l, &l->records[i]);
-    for (i = 0; i < q->count; i++)
-        put_request(out, q, &q->records[i], &a->labels);
-    put_trailer(out, &next, a->forgets ? MST_UNKNOWN : mst_add_saturated(q->lost, l->lost),
-                q->next < q->head || l->next < l->head);
+    for (i = 0; i < a->count; i++) {
+        const struct page *p = &a->pages[i];
+
+        for (k = 0; k < p->count; k++)
+            put_record(out, p, &p->records[k], &a->labels);
+        lost = mst_add_saturated(lost, p->lost);
+        more = more || p->next < p->head;
+    }
+    put_trailer(out, &next, a->forgets ? MST_UNKNOWN : lost, more);
 }
 
 enum mst_journal_result mst_render_journal(struct mst_sink *sink, const struct mst_reader *reader,
                                            const char *since, size_t limit,
                                            char error[MST_ERROR_MAX])
 {
-    struct answer a = {
-        .requests  = { .reader = reader, .section = MST_SECTION_REQUESTS },
-        .lifecycle = { .reader = reader, .section = MST_SECTION_LIFECYCLE },
-    };
-    enum mst_journal_result result = prepare(&a, since, limit, error);
+    struct answer a;
+    enum mst_journal_result result;
 
+    begin_answer(&a, reader);
+    result = prepare(&a, since, limit, error);
     if (result == MST_JOURNAL_OK) {
         put_answer(sink, &a);
         mst_sink_flush(sink);
     }
-    free(a.requests.records);
-    free(a.lifecycle.records);
-    free(a.labels.names);
+    free_answer(&a);
     return result;
 }

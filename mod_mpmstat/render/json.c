@@ -238,16 +238,32 @@ static void put_place(struct json *j, const struct mst_place *place)
     end(j, '}');
 }
 
-void mst_render_json(struct mst_sink *sink, const struct mst_snapshot *const *boards, size_t count)
+static void put_unreadable(struct json *j, const struct mst_unreadable *u)
+{
+    new_line(j, 1);
+    begin(j, '{');
+    key(j, "board");
+    mst_sink_json_string(j->out, u->board);
+    j->comma = true;
+    key(j, "reason");
+    mst_sink_json_string(j->out, u->reason);
+    end(j, '}');
+}
+
+void mst_render_json(struct mst_sink *sink, const struct mst_shown *shown)
 {
     struct json j = { .out = sink };
     size_t i;
 
     mst_sink_puts(sink, "{\"boards\":[");
-    for (i = 0; i < count; i++) {
-        struct mst_place board = mst_place_board(boards[i]);
+    for (i = 0; i < shown->count; i++) {
+        struct mst_place board = mst_place_board(shown->boards[i]);
 
         put_place(&j, &board);
     }
+    mst_sink_puts(sink, "],\"unreadable\":[");
+    j.comma = false;
+    for (i = 0; i < shown->unreadable_count; i++)
+        put_unreadable(&j, &shown->unreadable[i]);
     mst_sink_puts(sink, "]}\n");
 }

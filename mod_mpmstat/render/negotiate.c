@@ -208,7 +208,7 @@ enum mst_format mst_format_accepted(const char *accept)
 
 /* ---- the status page's query ----------------------------------------------------------- */
 
-static int parse_limit(struct mst_query *q, const char *value, char error[MST_ERROR_MAX])
+static int parse_limit(struct mst_status_query *q, const char *value, char error[MST_ERROR_MAX])
 {
     size_t i, limit = 0;
 
@@ -224,7 +224,7 @@ static int parse_limit(struct mst_query *q, const char *value, char error[MST_ER
     return 0;
 }
 
-static int parse_since(struct mst_query *q, const char *value, char error[MST_ERROR_MAX])
+static int parse_since(struct mst_status_query *q, const char *value, char error[MST_ERROR_MAX])
 {
     struct mst_cursor cursor;
 
@@ -240,8 +240,24 @@ static int parse_since(struct mst_query *q, const char *value, char error[MST_ER
     return 0;
 }
 
+/* Nothing of a URL is decoded here: boards of other names cannot be asked for. */
+static int parse_board(struct mst_status_query *q, const char *value, char error[MST_ERROR_MAX])
+{
+    size_t n = strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                             "0123456789._-");
+
+    if (n == 0 || value[n] != '\0' || n >= MST_QUERY_BOARD_MAX) {
+        char buffer[41];
+
+        return mst_fail(error, "board=%s is not valid; expected is the base name of a board's "
+                        "file, of letters, digits, '.', '_' and '-'", quotable(buffer, value));
+    }
+    memcpy(q->board, value, n + 1);
+    return 0;
+}
+
 /* One NAME=VALUE of the query, both strings. */
-static int parse_parameter(struct mst_query *q, const char *name, const char *value,
+static int parse_parameter(struct mst_status_query *q, const char *name, const char *value,
                            char error[MST_ERROR_MAX])
 {
     char buffer[41];
@@ -252,13 +268,15 @@ static int parse_parameter(struct mst_query *q, const char *name, const char *va
         return parse_since(q, value, error);
     if (strcmp(name, "limit") == 0)
         return parse_limit(q, value, error);
+    if (strcmp(name, "board") == 0)
+        return parse_board(q, value, error);
     return mst_fail(error, "there is no parameter \"%s\"; valid are format, and with "
-                    "format=journal also since and limit", quotable(buffer, name));
+                    "format=journal also since, limit and board", quotable(buffer, name));
 }
 
 #define QUERY_MAX 512u   /* bytes of a query: far more than a valid one has */
 
-int mst_query_parse(struct mst_query *query, const char *text, const char *accept,
+int mst_status_query_parse(struct mst_status_query *query, const char *text, const char *accept,
                     char error[MST_ERROR_MAX])
 {
     char copy[QUERY_MAX], *rest = copy, *name;
@@ -267,7 +285,7 @@ int mst_query_parse(struct mst_query *query, const char *text, const char *accep
     query->format = mst_format_accepted(accept);
     if (text != NULL && strlen(text) >= sizeof(copy))
         return mst_fail(error, "the query is too long; valid are format, and with format=journal "
-                        "also since and limit");
+                        "also since, limit and board");
     strcpy(copy, text == NULL ? "" : text);
     while ((name = strsep(&rest, "&")) != NULL) {
         char *value = name;
@@ -278,8 +296,9 @@ int mst_query_parse(struct mst_query *query, const char *text, const char *accep
         if (parse_parameter(query, name, value == NULL ? "" : value, error) != 0)
             return -1;
     }
-    if (query->format != MST_FORMAT_JOURNAL && (query->since[0] != '\0' || query->limit > 0))
-        return mst_fail(error, "since and limit are valid with format=journal only");
+    if (query->format != MST_FORMAT_JOURNAL
+        && (query->since[0] != '\0' || query->limit > 0 || query->board[0] != '\0'))
+        return mst_fail(error, "since, limit and board are valid with format=journal only");
     if (query->limit == 0)
         query->limit = MST_JOURNAL_PAGE_MAX;
     return 0;

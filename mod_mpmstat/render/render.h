@@ -26,14 +26,27 @@ enum mst_format { MST_FORMATS(MST_FORMAT_MEMBER) MST_FORMAT_COUNT };
 /* The formats before this one show snapshots: those of `mpmstat status`. */
 #define MST_FORMAT_SNAPSHOTS MST_FORMAT_JOURNAL
 
+/* A board that should be shown and could not be read. */
+struct mst_unreadable {
+    const char *board;    /* its path */
+    const char *reason;   /* a sentence */
+};
+
+/* What is rendered together. Borrowed. */
+struct mst_shown {
+    const struct mst_snapshot *const *boards;
+    size_t                            count;
+    const struct mst_unreadable      *unreadable;   /* named in text and JSON only */
+    size_t                            unreadable_count;
+};
+
 /* Renders boards in a format (not the journal) and flushes the sink. Returns the
  * sink's error: 0 where all of it was written. */
-int mst_render(struct mst_sink *sink, enum mst_format format,
-               const struct mst_snapshot *const *boards, size_t count);
+int mst_render(struct mst_sink *sink, enum mst_format format, const struct mst_shown *shown);
 
 /* The same one by one, without the flush. */
-void mst_render_text(struct mst_sink *sink, const struct mst_snapshot *const *boards, size_t count);
-void mst_render_json(struct mst_sink *sink, const struct mst_snapshot *const *boards, size_t count);
+void mst_render_text(struct mst_sink *sink, const struct mst_shown *shown);
+void mst_render_json(struct mst_sink *sink, const struct mst_shown *shown);
 void mst_render_openmetrics(struct mst_sink *sink, const struct mst_snapshot *const *boards,
                             size_t count);
 void mst_render_prometheus(struct mst_sink *sink, const struct mst_snapshot *const *boards,
@@ -53,29 +66,34 @@ int mst_format_parse(enum mst_format *format, const char *name, enum mst_format 
  * wants nothing that there is. */
 enum mst_format mst_format_accepted(const char *accept);
 
-#define MST_CURSOR_MAX        64u      /* bytes of a cursor, with its NUL */
-#define MST_JOURNAL_PAGE_MAX  20000u   /* records of a kind in one answer (some 7 MB of lines) */
+#define MST_CURSOR_MAX        88u      /* bytes of a cursor, with its NUL */
+#define MST_QUERY_BOARD_MAX   200u     /* bytes of a board's name, with its NUL */
+#define MST_JOURNAL_PAGE_MAX  20000u   /* records of a kind in one answer (some 10 MB of lines) */
 
 /* What the status page was asked for. */
-struct mst_query {
+struct mst_status_query {
     enum mst_format format;
     char            since[MST_CURSOR_MAX];   /* journal only; empty: not given */
     size_t          limit;                   /* journal only; MST_JOURNAL_PAGE_MAX if not given */
+    char            board[MST_QUERY_BOARD_MAX];   /* journal only; whose: the base name of one
+                                              * of the boards shown; empty: not given */
 };
 
 /* Reads the query string (without '?'; NULL: none) and the Accept header (NULL:
  * none), which counts where the query names no format. Returns 0, or -1 with a
  * sentence for a 400 that says what is valid. */
-int mst_query_parse(struct mst_query *query, const char *text, const char *accept,
+int mst_status_query_parse(struct mst_status_query *query, const char *text, const char *accept,
                     char error[MST_ERROR_MAX]);
 
 /* ---- the journal ------------------------------------------------------------- */
 
 /* A place in the journal of one start of a server, as text
- * "STARTED-REQUEST-EVENT": started_ns in hexadecimal digits, the next tickets of
- * the two rings in decimal. To clients it is opaque. */
+ * "STARTED-REQUEST-EVENT", of a PHP's "STARTED-REQUEST-EVENT-MARK": started_ns in
+ * hexadecimal digits, the next tickets of the rings in decimal. To clients it is
+ * opaque. */
 struct mst_cursor {
     uint64_t started_ns, request, lifecycle;
+    uint64_t mark;   /* 0: an Apache's, which has none */
 };
 
 /* Returns 0, or -1: not a cursor. */
@@ -89,7 +107,8 @@ enum mst_journal_result {
 };
 
 /* Writes what has come since a cursor as lines of JSON: lifecycle events, then
- * requests, each kind in the order of its tickets, at most `limit` (not 0) of each; then
+ * requests (a PHP's have "php_request"), then a PHP's marks, each kind in the order of
+ * its tickets, at most `limit` (not 0) of each; then
  *   {"next":CURSOR,"lost":N,"more":BOOL}
  * and flushes. since: a cursor that an earlier answer named; NULL, "" or "now":
  * no records, only where the journal is now; "start": from the oldest there is.

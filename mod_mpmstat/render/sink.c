@@ -284,3 +284,93 @@ void mst_sink_help(struct mst_sink *sink, const char *string, bool escape_quotes
 {
     put_metric_string(sink, string, escape_quotes);
 }
+
+static const char *html_entity(unsigned char c)
+{
+    switch (c) {
+    case '&':  return "&amp;";
+    case '<':  return "&lt;";
+    case '>':  return "&gt;";
+    case '"':  return "&quot;";
+    case '\'': return "&#39;";
+    default:   return NULL;
+    }
+}
+
+void mst_sink_html_string(struct mst_sink *sink, const char *string)
+{
+    const unsigned char *s = (const unsigned char *)string;
+    size_t length;
+
+    if (string == NULL)
+        return;
+    for (; *s != '\0'; s += length > 0 ? length : 1) {
+        const char *entity = html_entity(*s);
+
+        length = utf8_length(s);
+        if (entity != NULL)
+            mst_sink_puts(sink, entity);
+        else if (length == 0 || is_c1_control(s, length) ||
+                 (is_control(*s) && *s != '\n' && *s != '\t'))
+            mst_sink_puts(sink, REPLACEMENT);
+        else
+            mst_sink_bytes(sink, s, length);
+    }
+}
+
+/* What a backslash keeps from being markup; "@name" and "#12" would be links on GitHub
+ * all the same, and "<" HTML: those are entities. */
+static void put_markdown_ascii(struct mst_sink *sink, unsigned char c)
+{
+    if (is_control(c)) {
+        mst_sink_char(sink, ' ');
+    } else if (strchr("<>&@#", c) != NULL) {
+        mst_sink_puts(sink, "&#");
+        mst_sink_u64(sink, c);
+        mst_sink_char(sink, ';');
+    } else {
+        if (strchr("\\`*_[]|~$", c) != NULL)
+            mst_sink_char(sink, '\\');
+        mst_sink_char(sink, (char)c);
+    }
+}
+
+void mst_sink_markdown_string(struct mst_sink *sink, const char *string)
+{
+    const unsigned char *s = (const unsigned char *)string;
+    size_t length;
+
+    if (string == NULL)
+        return;
+    for (; *s != '\0'; s += length > 0 ? length : 1) {
+        length = utf8_length(s);
+        if (length == 1)
+            put_markdown_ascii(sink, *s);
+        else if (length == 0 || is_c1_control(s, length))
+            mst_sink_puts(sink, REPLACEMENT);
+        else
+            mst_sink_bytes(sink, s, length);
+    }
+}
+
+void mst_sink_csv_string(struct mst_sink *sink, const char *string)
+{
+    const char *s;
+
+    if (string == NULL)
+        return;
+    if (string[0] == '\0' || (strpbrk(string, ",\"\r\n") == NULL &&
+                              strchr("=+-@\t ", string[0]) == NULL)) {
+        mst_sink_puts(sink, string);
+        return;
+    }
+    mst_sink_char(sink, '"');
+    if (strchr("=+-@\t", string[0]) != NULL)
+        mst_sink_char(sink, '\'');
+    for (s = string; *s != '\0'; s++) {
+        if (*s == '"')
+            mst_sink_char(sink, '"');
+        mst_sink_char(sink, *s);
+    }
+    mst_sink_char(sink, '"');
+}

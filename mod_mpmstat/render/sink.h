@@ -65,4 +65,16 @@ void mst_sink_label_value(struct mst_sink *sink, const char *string);
  * OpenMetrics only (the older format has no escape for them there). */
 void mst_sink_help(struct mst_sink *sink, const char *string, bool escape_quotes);
 
+/* HTML: between tags and within a quoted attribute. Control characters but for
+ * newline and tab, and bytes that are not UTF-8, become U+FFFD. NULL is nothing. */
+void mst_sink_html_string(struct mst_sink *sink, const char *string);
+
+/* Markdown (GitHub's), behind the beginning of a line, also in a cell of a table: one
+ * line, nothing in it is markup. NULL is nothing. */
+void mst_sink_markdown_string(struct mst_sink *sink, const char *string);
+
+/* CSV: quoted where it has to be; a spreadsheet does not take it for a formula.
+ * NULL is nothing. */
+void mst_sink_csv_string(struct mst_sink *sink, const char *string);
+
 #endif

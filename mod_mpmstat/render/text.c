@@ -122,13 +122,20 @@ static void put_place(struct mst_sink *out, const struct mst_place *place)
             put_elements(out, place, scope);
 }
 
-void mst_render_text(struct mst_sink *sink, const struct mst_snapshot *const *boards, size_t count)
+void mst_render_text(struct mst_sink *sink, const struct mst_shown *shown)
 {
     size_t i;
 
-    for (i = 0; i < count; i++) {
-        struct mst_place board = mst_place_board(boards[i]);
+    for (i = 0; i < shown->count; i++) {
+        struct mst_place board = mst_place_board(shown->boards[i]);
 
         put_place(sink, &board);
+    }
+    for (i = 0; i < shown->unreadable_count; i++) {
+        mst_sink_puts(sink, "Unreadable[");
+        mst_sink_text_string(sink, shown->unreadable[i].board, true);
+        mst_sink_puts(sink, "]: ");
+        mst_sink_text_string(sink, shown->unreadable[i].reason, false);
+        mst_sink_char(sink, '\n');
     }
 }

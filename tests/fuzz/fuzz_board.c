@@ -11,25 +11,29 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Whoever takes a record may look at all of it. */
+/* Whoever takes a record may look at all of it. context: its size. */
 static int look_at_record(void *context, uint64_t ticket, const void *payload)
 {
-    static struct mst_lifecycle seen;
+    static union {
+        struct mst_request     request;
+        struct mst_lifecycle   lifecycle;
+        struct mst_php_request php_request;
+        struct mst_mark        mark;
+    } seen;
 
-    (void)context;
     (void)ticket;
-    memcpy(&seen, payload, sizeof seen);
+    memcpy(&seen, payload, *(const size_t *)context);
     return 0;
 }
 
-static void tail(const struct mst_reader *reader, enum mst_section_id section)
+static void tail(const struct mst_reader *reader, enum mst_section_id section, size_t size)
 {
     char error[MST_ERROR_MAX];
     struct mst_tail t;
 
     if (mst_tail_open(&t, reader, section, 1, error) == 0
-        && mst_tail_poll(&t, 3, look_at_record, NULL, error) >= 0
-        && mst_tail_poll(&t, SIZE_MAX, look_at_record, NULL, error) >= 0)
+        && mst_tail_poll(&t, 3, look_at_record, &size, error) >= 0
+        && mst_tail_poll(&t, SIZE_MAX, look_at_record, &size, error) >= 0)
         mst_tail_finish(&t);
     mst_tail_close(&t);
 }
@@ -60,8 +64,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         abort();
     if (mst_reader_attach(&reader, fd, "fuzzed", error) == 0) {
         snapshot(&reader);
-        tail(&reader, MST_SECTION_REQUESTS);
-        tail(&reader, MST_SECTION_LIFECYCLE);
+        tail(&reader, MST_SECTION_REQUESTS, sizeof(struct mst_request));
+        tail(&reader, MST_SECTION_LIFECYCLE, sizeof(struct mst_lifecycle));
+        tail(&reader, MST_SECTION_PHP_REQUESTS, sizeof(struct mst_php_request));
+        tail(&reader, MST_SECTION_MARKS, sizeof(struct mst_mark));
         mst_reader_close(&reader);
     }
     close(fd);

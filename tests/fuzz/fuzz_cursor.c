@@ -48,12 +48,13 @@ static void query(const char *text, const char *accept)
 {
     char error[MST_ERROR_MAX] = "";
     enum mst_format format;
-    struct mst_query q;
+    struct mst_status_query q;
 
     expect(mst_format_accepted(accept) < MST_FORMAT_SNAPSHOTS);
-    if (mst_query_parse(&q, text, accept, error) == 0) {
+    if (mst_status_query_parse(&q, text, accept, error) == 0) {
         expect(q.format < MST_FORMAT_COUNT && q.limit >= 1 && q.limit <= MST_JOURNAL_PAGE_MAX);
         expect(memchr(q.since, '\0', sizeof q.since) != NULL);
+        expect(memchr(q.board, '\0', sizeof q.board) != NULL && strchr(q.board, '/') == NULL);
     } else {
         expect_printable(error);
     }

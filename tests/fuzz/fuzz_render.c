@@ -77,7 +77,7 @@ static void render(const struct mst_snapshot *s, enum mst_format format)
     struct mst_sink sink;
 
     mst_sink_init(&sink, keep, &o);
-    expect(mst_render(&sink, format, &s, 1) == 0);
+    expect(mst_render(&sink, format, &(struct mst_shown){ .boards = &s, .count = 1 }) == 0);
     if (format == MST_FORMAT_JSON)
         expect_json(o.text, o.length);
     else
@@ -129,6 +129,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         render_journal(&reader, "now");
         render_journal(&reader, "start");
         render_journal(&reader, "1-1-1");
+        render_journal(&reader, "1-1-1-1");
         mst_reader_close(&reader);
     }
     close(fd);

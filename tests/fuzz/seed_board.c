@@ -86,6 +86,45 @@ static void make_busy(void)
     board.processes[1].accepted = 6;
 }
 
+/* PHP's processes: one runs a request; requests and marks around the rings, one of
+ * each torn; texts that are none. */
+static void make_busy_php(void)
+{
+    struct mst_lifecycle fork_event = {
+        .time_ns = START_NS, .event_kind = (uint64_t)MST_EVENT_FORK << 32 | MST_KIND_PHP,
+    };
+    struct mst_tally *tally = mst_tally_of(&board, MST_LABEL_OTHER, 0);
+    struct mst_worker *w = &board.workers[0];
+    uint64_t i;
+
+    check(mst_process_claim(&board, 1001, 1, START_NS) >= 0, "claim");
+    board.processes[0].start_ticks = 10001;
+    mst_journal_lifecycle(&board, &fork_event);
+    for (i = 0; i < 6; i++) {
+        struct mst_php_request request = {
+            .id = i % 2 ? MST_UNKNOWN : i, .start_ns = START_NS + i,
+            .wait_ns = i % 3 ? UINT64_C(1000) << i : MST_UNKNOWN,
+            .run_ns = 2000u << i, .user_ns = i, .system_ns = MST_UNKNOWN,
+            .memory_bytes = 2097152, .script = "/srv/\xff\"\\.php",
+            .label_status = (i % 3 * MST_PHP_FATAL) << 16 | 200,
+        };
+        struct mst_mark mark = { .request_start_ns = START_NS + i, .time_ns = START_NS + 2 * i,
+                                 .pid = 1001, .name = "step\n" };
+
+        mst_count(&tally->status[MST_CLASS_2XX], 1);
+        mst_histogram_record(&tally->times[0], 1000 << i);
+        mst_histogram_record(&tally->times[1], request.run_ns);
+        mst_journal_php_request(&board, &request);
+        mst_journal_mark(&board, &mark);
+    }
+    board.php_requests[5 & board.php_requests_mask].payload.run_ns = 1;
+    board.marks[2].payload.pid = 1;
+    mst_worker_enter(w, MST_STATE_HANDLING, START_NS, START_NS + 1000);
+    w->request_start_ns = START_NS + 1000;
+}
+
+#define MARKS_KEPT 8u   /* a ring of them is large, and these are as good */
+
 /* The board's bytes without the room between its sections. */
 static void save(const char *directory, const char *name)
 {
@@ -100,7 +139,11 @@ static void save(const char *directory, const char *name)
     check(fd >= 0, path);
     for (id = 0; id < MST_SECTION_COUNT; id++) {
         struct mst_section *s = &header.section[id];
-        size_t bytes = (size_t)s->count * s->stride;
+        size_t bytes;
+
+        if (id == MST_SECTION_MARKS && s->count > MARKS_KEPT)
+            s->count = MARKS_KEPT;
+        bytes = (size_t)s->count * s->stride;
 
         check(pwrite(fd, (char *)board.header + s->offset, bytes, (off_t)end) == (ssize_t)bytes,
               path);
@@ -131,6 +174,8 @@ int main(int argc, char **argv)
     unlink(scratch);
     make_board(scratch, MST_PRODUCER_PHP);
     save(argv[1], "php");
+    make_busy_php();
+    save(argv[1], "php-busy");
     mst_board_close(&board);
     unlink(scratch);
     return EXIT_SUCCESS;

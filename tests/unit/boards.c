@@ -31,31 +31,39 @@ static void observe(struct mst_snapshot_phase *phase, unsigned times, uint64_t n
     phase->max_ns = h->max_ns;
 }
 
-/* Nothing observed yet: no quantiles. */
-static void begin_label(struct mst_snapshot_label *label, const char *name)
+/* Nothing observed yet: no quantiles. Of the phases, and fields, that the producer
+ * does not have nothing is known. */
+static void begin_label(struct mst_snapshot_label *label, uint32_t producer, const char *name)
 {
-    unsigned i;
+    size_t i;
 
     memset(label, 0, sizeof *label);
+    for (i = 0; i < mst_field_count; i++)
+        if (mst_fields[i].scope == MST_SCOPE_LABEL && !(mst_fields[i].of & 1u << producer))
+            memset((char *)label + mst_fields[i].offset, 0xff, sizeof(uint64_t));
     label->label = name;
-    for (i = 0; i < MST_PHASE_COUNT; i++)
-        label->phases[i].p50_ns = label->phases[i].p90_ns = label->phases[i].p99_ns
-            = label->phases[i].max_ns = MST_UNKNOWN;
+    for (i = 0; i < MST_PHASE_COUNT; i++) {
+        struct mst_snapshot_phase *phase = &label->phases[i];
+
+        if (mst_tally_phase(producer, (enum mst_phase)i) < 0)
+            memset(phase, 0xff, sizeof *phase);
+        phase->p50_ns = phase->p90_ns = phase->p99_ns = phase->max_ns = MST_UNKNOWN;
+    }
 }
 
 static void fill_busy_label(struct mst_snapshot_label *label, const char *name)
 {
-    static const uint64_t ns[MST_PHASE_COUNT] = { 0, 16384, 204000000, 3, 204016387, 204000001 };
+    static const uint64_t ns[] = { 0, 16384, 204000000, 3, 204016387, 204000001, 1500000 };
     unsigned i;
 
-    begin_label(label, name);
+    begin_label(label, MST_PRODUCER_APACHE, name);
     label->requests = 1000;
     label->bytes = UINT64_C(71680000);
     label->in_flight = 3;
     label->status[MST_CLASS_2XX] = 990;
     label->status[MST_CLASS_5XX] = 7;
     label->status[MST_CLASS_ABORTED] = 3;
-    for (i = 0; i < MST_PHASE_COUNT; i++) {
+    for (i = 0; i < sizeof ns / sizeof ns[0]; i++) {
         observe(&label->phases[i], 999, ns[i]);
         observe(&label->phases[i], 1, UINT64_C(5000) * MST_NS_PER_S);
     }
@@ -98,15 +106,23 @@ static void fill_apache_counts(struct mst_snapshot *s)
     s->connections = 31;
     s->accepted = INT64_MAX;
     s->shed = 0;
+    s->http2_streams = 6;
+    s->http2_requests = 77;
+    s->listen_overflows = 17;
+    s->listen_drops = 19;
     s->forks[MST_KIND_CHILD] = 8;
     s->forks[MST_KIND_REQUEST] = 1;
+    s->ended[MST_KIND_CHILD] = 2;
+    s->ended[MST_KIND_REQUEST] = 1;
     s->exits[MST_REASON_KILLED] = 2;
     s->forks_failed = 0;
     s->no_idle_ns = 5000000000;
+    s->no_idle_window_ns = 1500000000;
     s->generations = 3;
     s->unfinished = MST_UNKNOWN;                     /* an older writer does not say */
     s->requests_capacity = 65536;
     s->requests_written = 1001;
+    s->window_ns = UINT64_C(600000000000);
     s->lifecycle_capacity = 4096;
     s->lifecycle_written = 11;
 }
@@ -114,9 +130,11 @@ static void fill_apache_counts(struct mst_snapshot *s)
 static void fill_apache(struct mst_snapshot *s)
 {
     static struct mst_snapshot_listener listeners[] = {
-        { .address = "127.0.0.1:80", .queue = 5, .queue_limit = 511 },
-        { .address = "[::1]:8080", .queue = MST_UNKNOWN, .queue_limit = MST_UNKNOWN },
-        { .address = NULL, .queue = 1, .queue_limit = 2 },
+        { .address = "127.0.0.1:80", .sockets = 2, .queue = 5, .queue_limit = 1022,
+          .queue_fullest = 4 },
+        { .address = "[::1]:8080", .sockets = 2, .queue = MST_UNKNOWN, .queue_limit = MST_UNKNOWN,
+          .queue_fullest = MST_UNKNOWN },
+        { .address = NULL, .sockets = 1, .queue = 1, .queue_limit = 2, .queue_fullest = 1 },
     };
     static struct mst_snapshot_label labels[4];
     static struct mst_snapshot_slot slots[SLOTS];
@@ -134,9 +152,10 @@ static void fill_apache(struct mst_snapshot *s)
     s->uptime_ns = UINT64_C(3723000000001);
     s->board_bytes = 10485760;
     s->scoreboard = "___RRRRRHHHHHSSSSSKKKKCCCC";
+    s->apache_scoreboard = "___RRRRRWWWWWWWWWWKKKKCCCC....";
     fill_apache_counts(s);
-    begin_label(&labels[0], MST_LABEL_OTHER_NAME);
-    begin_label(&labels[1], MST_LABEL_STATUS_NAME);
+    begin_label(&labels[0], MST_PRODUCER_APACHE, MST_LABEL_OTHER_NAME);
+    begin_label(&labels[1], MST_PRODUCER_APACHE, MST_LABEL_STATUS_NAME);
     fill_busy_label(&labels[2], "www.example.com:443");
     fill_busy_label(&labels[3], HOSTILE);
     fill_apache_slots(slots);
@@ -149,37 +168,64 @@ static void fill_apache(struct mst_snapshot *s)
     s->slots = slots;
 }
 
-/* ---- a PHP: no MPM, no limit, few states, one phase -------------------------------------- */
+/* ---- a PHP: no MPM, no limit, two states, three phases -------------------------------- */
 
+static void fill_php_label(struct mst_snapshot_label *label, const char *name)
+{
+    begin_label(label, MST_PRODUCER_PHP, name);
+    label->requests = 40;
+    label->in_flight = 2;
+    label->status[MST_CLASS_2XX] = 39;
+    label->status[MST_CLASS_5XX] = 1;
+    label->php_user_ns = 35000000000;
+    label->php_system_ns = 1250000000;
+    label->php_fatal = 1;
+    label->php_uncached = 3;
+    label->php_memory_bytes = 2097152;
+    observe(&label->phases[MST_PHASE_PHP_WAIT], 40, UINT64_C(8100000000));
+    observe(&label->phases[MST_PHASE_PHP_RUN], 40, UINT64_C(1000000000));
+    observe(&label->phases[MST_PHASE_TOTAL], 40, UINT64_C(9100000000));
+}
+
+/* Nothing is known of an element: its words are MST_UNKNOWN, its strings NULL. */
+static void forget(enum mst_scope scope, void *element, size_t bytes)
+{
+    size_t i;
+
+    memset(element, 0xff, bytes);
+    for (i = 0; i < mst_field_count; i++)
+        if (mst_fields[i].scope == scope && mst_fields[i].type == MST_TYPE_STRING)
+            *(const char **)(void *)((char *)element + mst_fields[i].offset) = NULL;
+}
+
+/* Much of what a board can say is missing, as an older writer's would be. */
 static void fill_php(struct mst_snapshot *s)
 {
-    static struct mst_snapshot_label label;
+    static struct mst_snapshot_label labels[2];
     static struct mst_snapshot_slot slot;
-    unsigned i;
 
-    memset(s, 0xff, offsetof(struct mst_snapshot, taken_ns));   /* MST_UNKNOWN */
+    forget(MST_SCOPE_BOARD, s, offsetof(struct mst_snapshot, taken_ns));
     s->producer = "php";
     s->sapi = "fpm-fcgi";
     s->path = "/run/mpmstat/php/33.board";
-    s->version = s->server = s->mpm = s->scoreboard = NULL;
     s->pid = 77;
     s->started_ns = 0;
     s->stopped_ns = 1500000000;
     s->running = "no";
     s->workers[MST_STATE_IDLE] = 1;
     s->workers[MST_STATE_HANDLING] = 1;
-    memset(&label, 0xff, sizeof label);
-    label.label = "";
-    label.requests = 2;
-    memset(&label.phases[MST_PHASE_TOTAL], 0, sizeof label.phases[0]);
-    for (i = 0; i < 2; i++)
-        observe(&label.phases[MST_PHASE_TOTAL], 1, 1000);
-    memset(&slot, 0xff, sizeof slot);
+    forget(MST_SCOPE_LABEL, &labels[0], sizeof labels[0]);
+    labels[0].label = "";
+    labels[0].requests = 2;
+    memset(&labels[0].phases[MST_PHASE_TOTAL], 0, sizeof labels[0].phases[0]);
+    observe(&labels[0].phases[MST_PHASE_TOTAL], 2, 1000);
+    fill_php_label(&labels[1], "www");
+    forget(MST_SCOPE_SLOT, &slot, sizeof slot);
     slot.slot = 0;
-    slot.state = slot.label = slot.path = NULL;
     s->listeners_known = false;
-    s->label_count = s->slot_count = 1;
-    s->labels = &label;
+    s->label_count = sizeof labels / sizeof labels[0];
+    s->slot_count = 1;
+    s->labels = labels;
     s->slots = &slot;
 }
 

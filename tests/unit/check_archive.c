@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "analysis/summary.h"
 #include "archive/archive.h"
 #include "clock.h"
 #include "harness.h"
@@ -136,7 +137,8 @@ START_TEST(test_unknown_is_null)
                                    .requests = MST_UNKNOWN, .duration_ns = MST_UNKNOWN,
                                    .reason = 99 };
     struct mst_archive_server_end server_end = { MST_UNKNOWN, MST_UNKNOWN, MST_UNKNOWN, NULL };
-    struct mst_client_row row = { 1, 2, MST_UNKNOWN, MST_UNKNOWN, MST_UNKNOWN };
+    struct mst_client_row row = { 1, 2, MST_UNKNOWN, MST_UNKNOWN, MST_UNKNOWN,
+                                  MST_FAILURE_OTHER };
     struct mst_plan plan = { .requested = MST_UNKNOWN };
     struct mst_client_result result;
     struct mst_machine machine;
@@ -153,7 +155,7 @@ START_TEST(test_unknown_is_null)
     ck_assert_int_eq(mst_archive_add_memory(a, server, 1, 2, 3, 4, 5), 0);
     ck_assert_int_eq(mst_archive_add_machine(a, run, 1, "during", &machine), 0);
     ck_assert_int_eq(mst_archive_add_program(a, run, "php-fpm", 1), 0);
-    ck_assert_int_eq(mst_archive_add_client_result(a, run, &result, &plan, &mst_loadtool_generic),
+    ck_assert_int_eq(mst_archive_add_client_result(a, run, &result, &plan),
                      0);
     ck_assert_int_eq(mst_archive_add_client_row(a, run, &row), 0);
     ck_assert_int_eq(mst_archive_add_environment(a, run, "cpus", "2"), 0);
@@ -301,6 +303,133 @@ START_TEST(test_other_version)
 }
 END_TEST
 
+/* An archive as version 1 had it. */
+static void make_version_1(char path[PATH_MAX])
+{
+    char *sql = NULL, *message = NULL;
+    size_t size = 0;
+    ssize_t length;
+    FILE *file = fopen(MST_TESTS_DIR "/cases/archive/version-1.sql", "r");
+    sqlite3 *db;
+
+    ck_assert_ptr_nonnull(file);
+    length = getdelim(&sql, &size, '\0', file);
+    ck_assert_int_gt(length, 0);
+    fclose(file);
+    snprintf(path, PATH_MAX, "%s", test_path());
+    ck_assert_int_eq(sqlite3_open(path, &db), SQLITE_OK);
+    ck_assert_msg(sqlite3_exec(db, sql, NULL, NULL, &message) == SQLITE_OK, "%s", message);
+    sqlite3_close(db);
+    free(sql);
+}
+
+/* The tables and their columns, in their order: ALTER TABLE and the schema agree. */
+static char *shape(const char *path)
+{
+    sqlite3_stmt *statement;
+    sqlite3 *db;
+    char *text;
+
+    ck_assert_int_eq(sqlite3_open(path, &db), SQLITE_OK);
+    ck_assert_int_eq(sqlite3_prepare_v2(db,
+        "SELECT group_concat(line, char(10)) FROM (SELECT m.type || ' ' || m.name || ' ' || "
+        "coalesce((SELECT group_concat(name || ' ' || type || \"notnull\") FROM "
+        "pragma_table_info(m.name)), '') AS line FROM sqlite_master m ORDER BY m.name)", -1,
+        &statement, NULL), SQLITE_OK);
+    ck_assert_int_eq(sqlite3_step(statement), SQLITE_ROW);
+    text = strdup((const char *)sqlite3_column_text(statement, 0));
+    sqlite3_finalize(statement);
+    sqlite3_close(db);
+    return text;
+}
+
+START_TEST(test_an_older_version_becomes_this_one)
+{
+    char path[PATH_MAX], fresh[PATH_MAX], *upgraded, *made;
+    struct mst_archive *a;
+
+    make_version_1(path);
+    a = create(path);
+    ck_assert_int_eq(add_request(a, add_server(a, begin(a)), 9), 0);
+    close_archive(a);
+    ck_assert_int_eq(ask(path, "PRAGMA user_version"), MST_ARCHIVE_VERSION);
+    ck_assert_int_eq(ask(path, "SELECT count(*) FROM runs"), 2);
+    ck_assert_int_eq(ask(path, "SELECT count(*) FROM server_requests WHERE front_ns IS NULL AND "
+                               "request_id IN (77, 78)"), 2);
+    ck_assert_int_eq(ask(path, "SELECT count(*) FROM php_requests"), 0);
+    snprintf(fresh, sizeof fresh, "%s", test_path());
+    close_archive(create(fresh));
+    upgraded = shape(path);
+    made = shape(fresh);
+    ck_assert_str_eq(upgraded, made);
+    free(upgraded);
+    free(made);
+}
+END_TEST
+
+/* To be read it need not be writable, and is not changed. */
+START_TEST(test_an_older_version_is_read_as_it_is)
+{
+    char path[PATH_MAX], error[MST_ERROR_MAX] = "";
+    struct mst_summary summary;
+    struct mst_archive *a;
+
+    make_version_1(path);
+    a = mst_archive_read(path, error);
+    ck_assert_msg(a != NULL, "%s", error);
+    ck_assert_msg(mst_summary_make(&summary, a, 1, error) == 0, "%s", error);
+    ck_assert_uint_eq(summary.servers[0].requests, 2);
+    ck_assert_uint_eq(summary.servers[0].phases[MST_PHASE_FRONT].count, 0);
+    ck_assert_str_eq(mst_archive_path(a), path);
+    mst_summary_free(&summary);
+    close_archive(a);
+    ck_assert_int_eq(ask(path, "PRAGMA user_version"), 1);
+    ck_assert_int_eq(ask(path, "SELECT count(*) FROM sqlite_master WHERE name = 'marks'"), 0);
+}
+END_TEST
+
+/* ---- PHP's side ------------------------------------------------------------------ */
+
+START_TEST(test_php_rows)
+{
+    const char *path = test_path();
+    struct mst_archive *a = create(path);
+    int64_t server = add_server(a, begin(a));
+    struct mst_php_request r = {
+        .id = 77, .wait_ns = 1, .run_ns = 2, .user_ns = 3, .system_ns = 4, .memory_bytes = 5,
+        .label_status = (MST_PHP_FATAL | MST_PHP_UNCACHED) << 16 | 500,
+        .pid_worker = UINT64_C(11) << 32 | 6, .script = "/srv/i.php",
+    };
+    const struct mst_mark mark = { .pid = 11, .name = "after \xff the query" };
+    const struct mst_request request = { .front_ns = 8 };
+
+    ck_assert_int_eq(mst_archive_add_php_request(a, server, &r, "www", 2000, 1, false), 0);
+    r = (struct mst_php_request){
+        .id = MST_UNKNOWN, .wait_ns = MST_UNKNOWN, .user_ns = MST_UNKNOWN,
+        .system_ns = MST_UNKNOWN, .memory_bytes = MST_UNKNOWN, .pid_worker = UINT32_MAX,
+        .label_status = (MST_PHP_ABORTED | MST_PHP_TIMEOUT) << 16,
+    };
+    ck_assert_int_eq(mst_archive_add_php_request(a, server, &r, "www", 3000, 2, true), 0);
+    ck_assert_int_eq(mst_archive_add_mark(a, server, &mark, 2001, 2000, 1), 0);
+    ck_assert_int_eq(mst_archive_add_request(a, server, &request, "www", 1000, 1, false), 0);
+    close_archive(a);
+    ck_assert_int_eq(ask(path, "SELECT count(*) FROM php_requests WHERE key = 1 AND start_ns = "
+                               "2000 AND request_id = 77 AND wait_ns = 1 AND run_ns = 2 AND "
+                               "user_ns = 3 AND system_ns = 4 AND memory_bytes = 5 AND label = "
+                               "'www' AND status = 500 AND script = '/srv/i.php' AND aborted = 0 "
+                               "AND fatal = 1 AND timeout = 0 AND cached = 0 AND pid = 11 AND "
+                               "worker = 6 AND ghost = 0"), 1);
+    ck_assert_int_eq(ask(path, "SELECT count(*) FROM php_requests WHERE key = 2 AND request_id IS "
+                               "NULL AND wait_ns IS NULL AND user_ns IS NULL AND system_ns IS "
+                               "NULL AND memory_bytes IS NULL AND status IS NULL AND script IS "
+                               "NULL AND aborted = 1 AND fatal = 0 AND timeout = 1 AND cached IS "
+                               "NULL AND worker IS NULL AND ghost = 1"), 1);
+    ck_assert_int_eq(ask(path, "SELECT count(*) FROM marks WHERE time_ns = 2001 AND pid = 11 AND "
+                               "request_start_ns = 2000 AND name LIKE 'after %'"), 1);
+    ck_assert_int_eq(ask(path, "SELECT front_ns FROM server_requests"), 8);
+}
+END_TEST
+
 START_TEST(test_no_file)
 {
     char path[PATH_MAX], error[MST_ERROR_MAX];
@@ -390,6 +519,9 @@ int main(void)
     tcase_add_test(refuses, test_not_an_archive);
     tcase_add_test(refuses, test_other_version);
     tcase_add_test(refuses, test_no_file);
+    tcase_add_test(refuses, test_an_older_version_becomes_this_one);
+    tcase_add_test(refuses, test_an_older_version_is_read_as_it_is);
+    tcase_add_test(refuses, test_php_rows);
     tcase_add_test(refuses, test_written_by_another);
     tcase_set_timeout(refuses, 30);
     tcase_add_test(full, test_disk_full);

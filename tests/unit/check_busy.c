@@ -43,6 +43,24 @@ START_TEST(time_passes_only_at_the_limit)
 }
 END_TEST
 
+/* How many events tell that no worker is idle; told_ns: for how long none was, say others. */
+static unsigned events_of_limit(uint64_t *told_ns)
+{
+    unsigned begins = 0;
+    uint64_t i, told = 0;
+
+    for (i = 1; i <= board.header->lifecycle_written; i++) {
+        const struct mst_lifecycle *e = &board.lifecycle[i & board.lifecycle_mask].payload;
+
+        ck_assert_uint_eq(e->event_kind >> 32, MST_EVENT_LIMIT);
+        begins += e->duration_ns == MST_UNKNOWN;
+        told += e->duration_ns == MST_UNKNOWN ? 0 : e->duration_ns;
+    }
+    if (told_ns)
+        *told_ns = told;
+    return begins;
+}
+
 START_TEST(reaching_the_limit_is_an_event_at_most_once_a_second)
 {
     uint64_t tenth = S / 10, now = 100 * S;
@@ -53,8 +71,34 @@ START_TEST(reaching_the_limit_is_an_event_at_most_once_a_second)
         mst_busy_begin(&board, &board.processes[0], now);
         mst_busy_end(&board, &board.processes[0], now + tenth / 2);
     }
-    ck_assert_uint_eq(board.header->lifecycle_written, 3);
+    ck_assert_uint_eq(events_of_limit(NULL), 3);
     ck_assert_uint_eq(no_idle_at(now), 25 * (tenth / 2));
+    mst_board_close(&board);
+}
+END_TEST
+
+/* What is between two events is told with the second; the rest when it is asked for. */
+START_TEST(events_tell_all_the_time_without_an_idle_worker)
+{
+    uint64_t tenth = S / 10, now = 100 * S, told;
+    unsigned i;
+
+    make(1);
+    for (i = 0; i < 25; i++, now += tenth) {
+        mst_busy_begin(&board, &board.processes[0], now);
+        mst_busy_end(&board, &board.processes[0], now + tenth / 2);
+    }
+    ck_assert_uint_eq(board.header->lifecycle_written, 6);
+    events_of_limit(&told);
+    ck_assert_uint_eq(told, 21 * (tenth / 2));
+    mst_busy_tell(&board, now + S);
+    ck_assert_uint_eq(board.header->lifecycle_written, 7);
+    ck_assert_uint_eq(board.lifecycle[7 & board.lifecycle_mask].payload.time_ns,
+                      now - tenth / 2);
+    events_of_limit(&told);
+    ck_assert_uint_eq(told, no_idle_at(now));
+    mst_busy_tell(&board, now + 10 * S);
+    ck_assert_uint_eq(board.header->lifecycle_written, 7);
     mst_board_close(&board);
 }
 END_TEST
@@ -179,6 +223,7 @@ int main(void)
 
     tcase_add_test(counting, time_passes_only_at_the_limit);
     tcase_add_test(counting, reaching_the_limit_is_an_event_at_most_once_a_second);
+    tcase_add_test(counting, events_tell_all_the_time_without_an_idle_worker);
     tcase_add_test(counting, an_unknown_limit_is_never_reached);
     tcase_add_test(counting, a_new_limit_counts_from_when_it_is_told);
     tcase_add_test(counting, a_killed_process_is_taken_off);

@@ -136,6 +136,8 @@ static const struct wrong {
     { HEADER(version), 0, "made by an older mpmstat: expected format 1, found 0" },
     { HEADER(byte_order), 0x04030201, "of the other byte order" },
     { HEADER(byte_order), 7, "expected byte order" },
+    { HEADER(producer), 0, "a kind of server that this version does not know (0)" },
+    { HEADER(producer), 99, "a kind of server that this version does not know (99)" },
     { HEADER(ready), 0, "still being built" },
     { HEADER(header_bytes), 100, "expected a header of at least" },
     { HEADER(header_bytes), UINT32_MAX, "expected a header of at least" },
@@ -174,11 +176,11 @@ static const struct wrong {
     { SECTION(TALLIES, stride), 64, "the stride of its section `tallies`" },
     { SECTION(TALLIES, stride), 1u << 20, "the stride of its section `tallies`" },
     { SECTION(TALLIES, offset), 4100, "the offset of its section `tallies`" },
-    { SECTION(REQUESTS, count), 15, "expected request records, a power of two" },
+    { SECTION(REQUESTS, count), 15, "expected records in `requests`, a power of two" },
     { SECTION(REQUESTS, count), 0, "the count of its section `requests`" },
-    { SECTION(REQUESTS, stride), 104, "the stride of its section `requests`" },
+    { SECTION(REQUESTS, stride), 112, "the stride of its section `requests`" },
     { SECTION(REQUESTS, offset), INT64_MAX - 7, "the offset of its section `requests`" },
-    { SECTION(LIFECYCLE, count), 12, "expected lifecycle records, a power of two" },
+    { SECTION(LIFECYCLE, count), 12, "expected records in `lifecycle`, a power of two" },
     { SECTION(LIFECYCLE, stride), 80, "the stride of its section `lifecycle`" },
 };
 
@@ -186,6 +188,35 @@ START_TEST(a_wrong_number_in_the_header)
 {
     const struct wrong *w = &wrongs[_i];
     struct mst_layout layout = test_layout();
+    struct mst_board b;
+
+    test_board(&b, &layout);
+    memcpy((char *)b.header + w->offset, &w->value, w->size);
+    assert_refused(b.path, w->sentence);
+    mst_board_close(&b);
+}
+END_TEST
+
+/* A PHP's board has other journals. */
+static const struct wrong php_wrongs[] = {
+    { SECTION(PHP_REQUESTS, count), 0, "the count of its section `php_requests`" },
+    { SECTION(PHP_REQUESTS, count), 15, "expected records in `php_requests`, a power of two" },
+    { SECTION(PHP_REQUESTS, stride), 144, "the stride of its section `php_requests`" },
+    { SECTION(PHP_REQUESTS, stride), 8192, "the stride of its section `php_requests`" },
+    { SECTION(PHP_REQUESTS, offset), INT64_MAX - 7, "the offset of its section `php_requests`" },
+    { SECTION(MARKS, count), 0, "the count of its section `marks`" },
+    { SECTION(MARKS, count), MST_MARK_RECORDS - 1, "expected records in `marks`, a power of two" },
+    { SECTION(MARKS, count), MST_JOURNAL_MAX, "the end of its section `marks`" },
+    { SECTION(MARKS, stride), 72, "the stride of its section `marks`" },
+    { SECTION(MARKS, offset), 4100, "the offset of its section `marks`" },
+    { SECTION(REQUESTS, count), 3, "expected records in `requests`, a power of two" },
+    { HEADER(producer), MST_PRODUCER_APACHE, "the count of its section `requests`" },
+};
+
+START_TEST(a_wrong_number_in_the_header_of_a_php_board)
+{
+    const struct wrong *w = &php_wrongs[_i];
+    struct mst_layout layout = test_php_layout();
     struct mst_board b;
 
     test_board(&b, &layout);
@@ -261,7 +292,7 @@ START_TEST(a_board_cut_anywhere)
 
         ck_assert_int_eq(truncate(board.path, cut), 0);
         ck_assert_int_eq(mst_reader_open(&late, board.path, error), -1);
-        assert_says(cut < (off_t)offsetof(struct mst_header, limit_event_ns) + 8
+        assert_says(cut < (off_t)offsetof(struct mst_header, marks_written) + 8
                     ? "is not an mpmstat board" : "is truncated");
         /* What lies behind is no part of a copy: unused labels, the journal. */
         if (cut <= tallies) {
@@ -330,17 +361,26 @@ static void read_all(void)
     }
     tail_all(MST_SECTION_REQUESTS);
     tail_all(MST_SECTION_LIFECYCLE);
+    tail_all(MST_SECTION_PHP_REQUESTS);
+    tail_all(MST_SECTION_MARKS);
     mst_reader_close(&reader);
 }
 
 static void fill_board(void)
 {
     struct mst_request request = { .id = 1 };
+    struct mst_php_request php_request = { .id = 1, .script = "/srv/index.php" };
+    struct mst_mark mark = { .time_ns = 1, .name = "step" };
     struct mst_lifecycle event = { 0 };
 
     mst_process_claim(&board, (uint64_t)getpid(), 0, mst_now_ns());
     mst_label_intern(&board, "site");
-    mst_journal_request(&board, &request);
+    if (board.header->producer == MST_PRODUCER_PHP) {
+        mst_journal_php_request(&board, &php_request);
+        mst_journal_mark(&board, &mark);
+    } else {
+        mst_journal_request(&board, &request);
+    }
     mst_journal_lifecycle(&board, &event);
 }
 
@@ -366,7 +406,7 @@ static void damage(uint64_t *random)
 
 START_TEST(random_damage_is_survived)
 {
-    struct mst_layout layout = test_layout();
+    struct mst_layout layout = _i % 2 ? test_php_layout() : test_layout();
     uint64_t random = (uint64_t)_i;
     char *whole;
     unsigned round;
@@ -400,6 +440,8 @@ int main(void)
     tcase_add_test(none, a_name_that_is_too_long);
     tcase_add_loop_test(wrong, a_wrong_number_in_the_header, 0,
                         (int)(sizeof wrongs / sizeof wrongs[0]));
+    tcase_add_loop_test(wrong, a_wrong_number_in_the_header_of_a_php_board, 0,
+                        (int)(sizeof php_wrongs / sizeof php_wrongs[0]));
     tcase_add_test(wrong, a_size_that_fits_in_32_bits_only);
     tcase_add_test(wrong, a_field_outside_its_entry);
     tcase_add_test(changing, a_board_cut_anywhere);

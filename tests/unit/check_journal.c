@@ -168,6 +168,7 @@ START_TEST(lines_are_as_promised)
         .id = 5, .start_ns = 1500000000, .queue_ns = 1, .read_ns = 20, .handle_ns = 300,
         .send_ns = 4000, .held_ns = 3000000321, .bytes = 71680,
         .pid_worker = UINT64_C(4243) << 32 | 7, .connection = 3 << 16 | 50001, .nth = 2,
+        .front_ns = 12000000,
     };
     struct mst_lifecycle l = {
         .time_ns = 1000000000, .event_kind = (uint64_t)MST_EVENT_FORK << 32 | MST_KIND_CHILD,
@@ -183,6 +184,7 @@ START_TEST(lines_are_as_promised)
     mst_journal_request(&b, &q);
     q.label_status = UINT64_C(7) << 32 | (MST_REQUEST_ABORTED | MST_REQUEST_NO_WORKER) << 16 | 404;
     q.pid_worker |= UINT32_MAX;
+    q.front_ns = MST_UNKNOWN;
     mst_journal_request(&b, &q);
     mst_journal_lifecycle(&b, &l);
     l.event_kind = (uint64_t)MST_EVENT_EXIT << 32 | MST_KIND_CHILD;
@@ -201,15 +203,98 @@ START_TEST(lines_are_as_promised)
         "\"requests\":10,\"unfinished\":1,\"reason\":\"killed\"}\n"
         "{\"ticket\":1,\"id\":5,\"start\":1700000001.500000000,\"queue\":0.000000001,"
         "\"read\":0.000000020,\"handle\":0.000000300,\"send\":0.000004000,\"held\":3.000000321,"
-        "\"total\":0.000004321,\"bytes\":71680,\"label\":\"a \\\"b\\\"\\u000a\",\"status\":200,"
+        "\"total\":0.000004321,\"front\":0.012000000,\"bytes\":71680,"
+        "\"label\":\"a \\\"b\\\"\\u000a\",\"status\":200,"
         "\"aborted\":false,\"no_worker\":false,\"pid\":4243,\"worker\":7,\"connection\":3,"
         "\"port\":50001,\"nth\":2}\n"
         "{\"ticket\":2,\"id\":5,\"start\":1700000001.500000000,\"queue\":0.000000001,"
         "\"read\":0.000000020,\"handle\":0.000000300,\"send\":0.000004000,\"held\":3.000000321,"
-        "\"total\":0.000004321,\"bytes\":71680,\"label\":null,\"status\":404,"
+        "\"total\":0.000004321,\"front\":null,\"bytes\":71680,\"label\":null,\"status\":404,"
         "\"aborted\":true,\"no_worker\":true,\"pid\":4243,\"worker\":null,\"connection\":3,"
         "\"port\":50001,\"nth\":2}\n"
         "{\"next\":\"abc-3-3\",\"lost\":0,\"more\":false}\n");
+    mst_board_close(&b);
+}
+END_TEST
+
+/* A PHP's: its requests, then its marks. Scripts and names are anybody's bytes. */
+START_TEST(lines_of_a_php_are_as_promised)
+{
+    struct mst_layout layout = test_php_layout();
+    struct mst_board b;
+    struct mst_php_request q = {
+        .id = 4294967297, .start_ns = 1500000000, .wait_ns = 8100000000, .run_ns = 1000000000,
+        .user_ns = 30000000, .system_ns = 4000000, .memory_bytes = 2097152,
+        .pid_worker = UINT64_C(77) << 32 | 3, .script = "/srv/a \"b\"\n.php",
+    };
+    struct mst_mark m = { .request_start_ns = 1500000000, .time_ns = 1750000000, .pid = 77,
+                          .name = "db \x80" };
+
+    test_board(&b, &layout);
+    b.header->started_ns = 0xabc;
+    b.header->realtime_offset_ns = INT64_C(1700000000000000000);
+    q.label_status = (uint64_t)mst_label_intern(&b, "www") << 32 | MST_PHP_CACHED << 16 | 200;
+    mst_journal_php_request(&b, &q);
+    q.label_status = (MST_PHP_ABORTED | MST_PHP_FATAL | MST_PHP_TIMEOUT | MST_PHP_UNCACHED) << 16;
+    q.id = q.wait_ns = q.user_ns = q.system_ns = MST_UNKNOWN;
+    q.pid_worker |= UINT32_MAX;
+    memset(q.script, 'x', sizeof q.script);
+    mst_journal_php_request(&b, &q);
+    mst_journal_mark(&b, &m);
+    expect_answer(&b, "start", 10,
+        "{\"ticket\":1,\"php_request\":4294967297,\"start\":1700000001.500000000,"
+        "\"php_wait\":8.100000000,\"php_run\":1.000000000,\"user\":0.030000000,"
+        "\"system\":0.004000000,\"memory\":2097152,\"label\":\"www\",\"status\":200,"
+        "\"script\":\"/srv/a \\\"b\\\"\\u000a.php\",\"aborted\":false,\"fatal\":false,"
+        "\"timeout\":false,\"cached\":true,\"pid\":77,\"worker\":3}\n"
+        "{\"ticket\":2,\"php_request\":null,\"start\":1700000001.500000000,"
+        "\"php_wait\":null,\"php_run\":1.000000000,\"user\":null,"
+        "\"system\":null,\"memory\":2097152,\"label\":\"other\",\"status\":null,"
+        "\"script\":\"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\","
+        "\"aborted\":true,\"fatal\":true,\"timeout\":true,\"cached\":false,\"pid\":77,"
+        "\"worker\":null}\n"
+        "{\"ticket\":1,\"mark\":\"db \\ufffd\",\"time\":1700000001.750000000,\"pid\":77,"
+        "\"request_start\":1700000001.500000000}\n"
+        "{\"next\":\"abc-3-1-2\",\"lost\":0,\"more\":false}\n");
+    expect_answer(&b, "abc-2-1-2", 10,
+        "{\"ticket\":2,\"php_request\":null,\"start\":1700000001.500000000,"
+        "\"php_wait\":null,\"php_run\":1.000000000,\"user\":null,"
+        "\"system\":null,\"memory\":2097152,\"label\":\"other\",\"status\":null,"
+        "\"script\":\"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\","
+        "\"aborted\":true,\"fatal\":true,\"timeout\":true,\"cached\":false,\"pid\":77,"
+        "\"worker\":null}\n"
+        "{\"next\":\"abc-3-1-2\",\"lost\":0,\"more\":false}\n");
+    mst_board_close(&b);
+}
+END_TEST
+
+/* Each ring is counted for itself, whatever the limit; what was overwritten is lost. */
+START_TEST(a_php_journal_is_given_once)
+{
+    struct mst_layout layout = test_php_layout();
+    struct client c = newcomer;
+    struct mst_board b;
+    uint64_t records = 0;
+    unsigned i;
+
+    test_board(&b, &layout);
+    for (i = 0; i < 20; i++)
+        mst_journal_php_request(&b, &(struct mst_php_request){ .start_ns = mst_now_ns() });
+    for (i = 0; i < 30; i++)
+        mst_journal_mark(&b, &(struct mst_mark){ .time_ns = mst_now_ns() });
+    do {
+        ask(&c, &b, (size_t)_i);
+        ck_assert_uint_le(c.lines, 2 * (size_t)_i);
+        records += c.lines;
+    } while (c.more);
+    ck_assert_uint_eq(records, 16 + 30);
+    ck_assert_uint_eq(c.lost, 0);
+    c.lost = 0;
+    for (i = 0; i < MST_MARK_RECORDS + 5; i++)
+        mst_journal_mark(&b, &(struct mst_mark){ .time_ns = mst_now_ns() });
+    ask(&c, &b, (size_t)_i);
+    ck_assert_uint_eq(c.lines, (size_t)_i);
+    ck_assert_uint_eq(c.lost, 5);
     mst_board_close(&b);
 }
 END_TEST
@@ -542,6 +627,24 @@ START_TEST(a_bad_cursor_is_refused)
         ck_assert_int_eq(refusal(&b, malformed[i], error), MST_JOURNAL_BAD_CURSOR);
         ck_assert_msg(strstr(error, "expected is \"now\"") != NULL, "%s", error);
     }
+    ck_assert_int_eq(refusal(&b, "7-1-1-1", error), MST_JOURNAL_BAD_CURSOR);   /* a PHP's */
+    ck_assert_msg(strstr(error, "is not one of the journal of") != NULL, "%s", error);
+    mst_board_close(&b);
+}
+END_TEST
+
+START_TEST(a_php_cursor_names_all_rings)
+{
+    struct mst_layout layout = test_php_layout();
+    char error[MST_ERROR_MAX];
+    struct mst_board b;
+
+    test_board(&b, &layout);
+    b.header->started_ns = 7;
+    ck_assert_int_eq(refusal(&b, "7-1-1", error), MST_JOURNAL_BAD_CURSOR);
+    ck_assert_int_eq(refusal(&b, "7-1-1-2", error), MST_JOURNAL_BAD_CURSOR);
+    expect_answer(&b, "7-1-1-1", 10, "{\"next\":\"7-1-1-1\",\"lost\":0,\"more\":false}\n");
+    expect_answer(&b, "6-9-9", 10, "{\"next\":\"7-1-1-1\",\"lost\":null,\"more\":false}\n");
     mst_board_close(&b);
 }
 END_TEST
@@ -577,6 +680,9 @@ int main(void)
 
     tcase_set_timeout(tests, 60);
     tcase_add_test(tests, lines_are_as_promised);
+    tcase_add_test(tests, lines_of_a_php_are_as_promised);
+    tcase_add_loop_test(tests, a_php_journal_is_given_once, 1, 9);
+    tcase_add_test(tests, a_php_cursor_names_all_rings);
     tcase_add_test(tests, now_is_where_the_journal_is);
     tcase_add_test(tests, what_is_not_known_is_null);
     tcase_add_loop_test(tests, every_record_is_given_once_whatever_the_limit, 2, 5);

@@ -79,13 +79,31 @@ static const struct {
 START_TEST(good_queries_are_taken)
 {
     char error[MST_ERROR_MAX] = "";
-    struct mst_query q;
+    struct mst_status_query q;
 
-    ck_assert_msg(mst_query_parse(&q, queries[_i].query, "application/json", error) == 0, "%s",
-                  error);
+    ck_assert_msg(mst_status_query_parse(&q, queries[_i].query, "application/json", error) == 0,
+                  "%s", error);
     ck_assert_int_eq(q.format, queries[_i].format);
     ck_assert_str_eq(q.since, queries[_i].since);
     ck_assert_uint_eq(q.limit, queries[_i].limit);
+}
+END_TEST
+
+START_TEST(a_board_is_asked_for_by_its_name)
+{
+    char error[MST_ERROR_MAX] = "", text[256] = "format=journal&board=";
+    struct mst_status_query q;
+
+    ck_assert_int_eq(mst_status_query_parse(&q, "board=fpm-8.2_x.board&format=journal", NULL,
+                                            error), 0);
+    ck_assert_str_eq(q.board, "fpm-8.2_x.board");
+    ck_assert_int_eq(mst_status_query_parse(&q, "format=journal", NULL, error), 0);
+    ck_assert_str_eq(q.board, "");
+    memset(text + strlen(text), 'x', MST_QUERY_BOARD_MAX - 1);
+    ck_assert_int_eq(mst_status_query_parse(&q, text, NULL, error), 0);
+    ck_assert_uint_eq(strlen(q.board), MST_QUERY_BOARD_MAX - 1);
+    strcat(text, "x");
+    ck_assert_int_eq(mst_status_query_parse(&q, text, NULL, error), -1);
 }
 END_TEST
 
@@ -112,15 +130,20 @@ static const struct {
     { "format=journal&limit=5x", "expected is a number from 1 to 20000" },
     { "format=journal&since=", "expected is \"now\", \"start\", or the cursor" },
     { "format=journal&since=1-2", "expected is \"now\", \"start\", or the cursor" },
+    { "format=json&board=33.board", "with format=journal only" },
+    { "format=journal&board=", "expected is the base name of a board's file" },
+    { "format=journal&board=../x", "board=../x is not valid" },
+    { "format=journal&board=a%2e", "expected is the base name of a board's file" },
+    { "format=journal&board=\xc3\xa4", "board=?? is not valid" },
     { "format=\x1b[31m\x80<script>", "there is no format \"?[31m?<script>\"; valid" },
 };
 
 START_TEST(bad_queries_are_refused_with_what_is_valid)
 {
     char error[MST_ERROR_MAX] = "";
-    struct mst_query q;
+    struct mst_status_query q;
 
-    ck_assert_int_eq(mst_query_parse(&q, bad_queries[_i].query, NULL, error), -1);
+    ck_assert_int_eq(mst_status_query_parse(&q, bad_queries[_i].query, NULL, error), -1);
     ck_assert_msg(strstr(error, bad_queries[_i].says) != NULL, "%s: expected \"%s\", found \"%s\"",
                   bad_queries[_i].query, bad_queries[_i].says, error);
 }
@@ -130,14 +153,14 @@ START_TEST(a_query_of_any_length_is_answered)
 {
     static char query[100000];
     char error[MST_ERROR_MAX] = "";
-    struct mst_query q;
+    struct mst_status_query q;
     size_t length;
 
     for (length = 1; length < sizeof query; length = length * 3 / 2 + 1) {
         memset(query, 'x', length);
         memcpy(query, "format=", length < 7 ? length : 7);
         query[length] = '\0';
-        ck_assert_int_eq(mst_query_parse(&q, query, query, error), -1);
+        ck_assert_int_eq(mst_status_query_parse(&q, query, query, error), -1);
         ck_assert_uint_lt(strlen(error), 200);
     }
 }
@@ -164,7 +187,8 @@ END_TEST
 START_TEST(a_cursor_comes_back_as_it_was)
 {
     const struct mst_cursor cursors[] = {
-        { 0, 1, 1 }, { 0x12ab, 10, 9 }, { UINT64_MAX, UINT64_MAX, UINT64_MAX },
+        { 0, 1, 1, 0 }, { 0x12ab, 10, 9, 0 }, { UINT64_MAX, UINT64_MAX, UINT64_MAX, 0 },
+        { 0x12ab, 10, 9, 8 }, { UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX },
     };
     size_t i;
 
@@ -184,19 +208,21 @@ START_TEST(a_cursor_comes_back_as_it_was)
 END_TEST
 
 static const char *const bad_cursors[] = {
-    "", "-", "--", "1", "1-1", "1-1-", "-1-1", "1--1", "1-1-1-", "1-1-1-1", "1-0-1", "1-1-0",
+    "", "-", "--", "1", "1-1", "1-1-", "-1-1", "1--1", "1-1-1-", "1-1-1-0", "1-1-1-1-1", "1-1-1-x",
+    "1-1-1--1",
+    "1-0-1-1", "1-0-1", "1-1-0",
     "g-1-1", "1-a-1", "1-1-a", "A-1-1", " 1-1-1", "1-1-1 ", "+1-1-1", "1-+1-1", "0x1-1-1",
     "1-1-1\n", "1.0-1-1", "10000000000000000-1-1", "1-18446744073709551616-1",
     "1-1-99999999999999999999",
-    "000000000000000000000000000000000000000000000000000000000001-1-1",
+    "000000000000000000000000000000000000000000000000000000000000000000000000000000000001-1-1",
 };
 
 START_TEST(what_is_no_cursor_is_refused)
 {
-    struct mst_cursor c = { 7, 8, 9 };
+    struct mst_cursor c = { 7, 8, 9, 10 };
 
     ck_assert_int_eq(mst_cursor_parse(&c, bad_cursors[_i]), -1);
-    ck_assert(c.started_ns == 7 && c.request == 8 && c.lifecycle == 9);
+    ck_assert(c.started_ns == 7 && c.request == 8 && c.lifecycle == 9 && c.mark == 10);
 }
 END_TEST
 
@@ -210,6 +236,7 @@ int main(void)
     tcase_add_loop_test(tests, accept_chooses_the_format, 0, COUNT(headers));
     tcase_add_loop_test(tests, good_queries_are_taken, 0, COUNT(queries));
     tcase_add_loop_test(tests, bad_queries_are_refused_with_what_is_valid, 0, COUNT(bad_queries));
+    tcase_add_test(tests, a_board_is_asked_for_by_its_name);
     tcase_add_test(tests, a_query_of_any_length_is_answered);
     tcase_add_test(tests, formats_are_found_by_name);
     tcase_add_test(tests, a_cursor_comes_back_as_it_was);

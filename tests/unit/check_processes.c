@@ -51,9 +51,11 @@ static void serve(int tasks, int answers)
     pid_t pid;
 
     while (read(tasks, &task, 1) == 1) {
-        pid = task == 'm' ? 0 : fork();
+        pid = task == 'm' || task == 'B' ? 0 : fork();
         if (task == 'm') {
             take_memory();
+        } else if (task == 'B') {
+            burn();
         } else if (pid == 0) {
             if (task == 'b')
                 burn();
@@ -125,6 +127,68 @@ START_TEST(test_cpu_of_ended_children)
     ck_assert_uint_ne(before, MST_UNKNOWN);
     ck_assert_uint_ge(after, before + BURN_NS * 9 / 10);
     ck_assert_uint_le(after, before + 2 * BURN_NS);
+    mst_processes_free(&p);
+    stop(&s);
+}
+END_TEST
+
+/* Processes that nobody but the board knows (php-cgi's): of one that has ended, what
+ * it had when it was named last. */
+START_TEST(test_processes_by_name)
+{
+    struct server a = start(), b = start();
+    struct mst_memory_round round;
+    struct mst_processes p;
+    unsigned readings = 0;
+    uint64_t before, after;
+
+    mst_processes_init_named(&p);
+    ck_assert(mst_processes_alive(&p));
+    ck_assert_uint_eq(mst_processes_cpu(&p), 0);
+    ck_assert(mst_processes_name(&p, (uint64_t)a.pid));
+    ck_assert(mst_processes_name(&p, (uint64_t)test_dead_pid()));
+    before = mst_processes_cpu(&p);
+    order(&a, 's');
+    ck_assert(mst_processes_name(&p, (uint64_t)b.pid));
+    ck_assert(mst_processes_name(&p, (uint64_t)b.pid));
+    order(&b, 'B');
+    after = mst_processes_cpu(&p);
+    ck_assert_uint_ge(after, before + BURN_NS * 9 / 10);
+    stop(&b);
+    ck_assert_uint_ge(mst_processes_cpu(&p), after);
+    ck_assert_int_eq(mst_processes_tick(&p, true, count_reading, &readings, &round), 1);
+    ck_assert_uint_eq(round.processes, 1);   /* a alone, not its child */
+    ck_assert_uint_eq(readings, 1);
+    mst_processes_free(&p);
+    stop(&a);
+}
+END_TEST
+
+/* As plain CGI names them: a process for each request. */
+START_TEST(test_many_processes_by_name)
+{
+    struct server s = start();
+    struct mst_processes p;
+    uint64_t cpu = 0;
+    unsigned i;
+    pid_t pid;
+
+    mst_processes_init_named(&p);
+    ck_assert(mst_processes_name(&p, (uint64_t)s.pid));
+    for (i = 0; i < 300; i++) {
+        if (test_fork(&pid)) {
+            pause();
+            _exit(0);
+        }
+        ck_assert(mst_processes_name(&p, (uint64_t)pid));
+        ck_assert_uint_ge(mst_processes_cpu(&p), cpu);
+        cpu = mst_processes_cpu(&p);
+        kill(pid, SIGKILL);
+        test_wait(pid);
+    }
+    ck_assert_uint_ge(mst_processes_cpu(&p), cpu);
+    ck_assert_uint_lt(p.named_room, 300);
+    ck_assert_uint_eq(p.list.count, 1);
     mst_processes_free(&p);
     stop(&s);
 }
@@ -335,6 +399,8 @@ int main(void)
     TCase *cpu = tcase_create("CPU"), *memory = tcase_create("memory");
 
     tcase_add_test(cpu, test_cpu_of_ended_children);
+    tcase_add_test(cpu, test_processes_by_name);
+    tcase_add_test(cpu, test_many_processes_by_name);
     tcase_add_test(cpu, test_gone);
     tcase_add_test(cpu, test_machine);
     tcase_add_test(cpu, test_programs);

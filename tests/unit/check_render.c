@@ -22,7 +22,8 @@ static char *rendered(enum mst_format format, const struct mst_snapshot *const *
     struct test_kept kept;
 
     test_kept_begin(&kept);
-    ck_assert_int_eq(mst_render(&kept.sink, format, boards, count), 0);
+    ck_assert_int_eq(mst_render(&kept.sink, format,
+                                &(struct mst_shown){ .boards = boards, .count = count }), 0);
     ck_assert_int_eq(test_kept_end(&kept), 0);
     return kept.text;
 }
@@ -101,6 +102,33 @@ START_TEST(formats_are_as_in_the_golden_files)
 }
 END_TEST
 
+/* PHP's alone, as of nginx's machine; Apache's alone has nothing of PHP's. */
+START_TEST(a_php_board_alone_is_as_in_its_golden_file)
+{
+    static const char *const names[MST_FORMAT_SNAPSHOTS] = {
+        [MST_FORMAT_TEXT] = "php.txt", [MST_FORMAT_JSON] = "php.json",
+        [MST_FORMAT_OPENMETRICS] = "php.om", [MST_FORMAT_PROMETHEUS] = "php.prom",
+    };
+    char *text = rendered((enum mst_format)_i, test_boards() + 1, 1);
+
+    expect_golden(names[_i], text);
+    free(text);
+}
+END_TEST
+
+START_TEST(an_apache_board_alone_has_nothing_of_phps)
+{
+    char *text = rendered((enum mst_format)_i, test_boards(), 1);
+
+    ck_assert_ptr_null(strstr(text, "php_wait"));
+    ck_assert_ptr_null(strstr(text, "php_run"));
+    ck_assert_ptr_null(strstr(text, "PhpWait"));
+    ck_assert_ptr_null(strstr(text, "PhpUser"));
+    ck_assert_ptr_nonnull(strstr(text, _i == MST_FORMAT_TEXT ? "FrontP50Seconds: " : "front"));
+    free(text);
+}
+END_TEST
+
 START_TEST(the_field_table_is_as_in_the_golden_files)
 {
     static const char *const names[] = { "fields.txt", "fields.json", "fields.md" };
@@ -115,7 +143,7 @@ START_TEST(no_boards_are_valid_too)
 {
     char *text = rendered(MST_FORMAT_JSON, NULL, 0);
 
-    ck_assert_str_eq(text, "{\"boards\":[]}\n");
+    ck_assert_str_eq(text, "{\"boards\":[],\"unreadable\":[]}\n");
     free(text);
     text = rendered(MST_FORMAT_TEXT, NULL, 0);
     ck_assert_str_eq(text, "");
@@ -144,6 +172,56 @@ static const json_t *at(const json_t *json, const char *path)
     return json;
 }
 
+/* Boards that should be there are named where there is room for a sentence. */
+START_TEST(unreadable_boards_are_named)
+{
+    static const struct mst_unreadable unreadable[] = {
+        { "/run/a]: b.board", "it \"may\" not be read\n" }, { "/run/c.board", "x" },
+    };
+    const struct mst_shown shown = { .boards = test_boards(), .count = TEST_BOARDS,
+                                     .unreadable = unreadable, .unreadable_count = 2 };
+    struct test_kept kept;
+    enum mst_format format;
+    json_t *json;
+
+    for (format = 0; format < MST_FORMAT_SNAPSHOTS; format++) {
+        test_kept_begin(&kept);
+        ck_assert_int_eq(mst_render(&kept.sink, format, &shown), 0);
+        ck_assert_int_eq(test_kept_end(&kept), 0);
+        if (format == MST_FORMAT_TEXT) {
+            ck_assert_ptr_nonnull(strstr(kept.text, "\nUnreadable[/run/a\\x5d:\\x20b.board]: it "
+                                         "\"may\" not be read\\x0a\nUnreadable[/run/c.board]: "
+                                         "x\n"));
+        } else if (format == MST_FORMAT_JSON) {
+            json = parsed(kept.text);
+            ck_assert_str_eq(json_string_value(at(json, "unreadable[0].board")),
+                             "/run/a]: b.board");
+            ck_assert_str_eq(json_string_value(at(json, "unreadable[0].reason")),
+                             "it \"may\" not be read\n");
+            ck_assert_uint_eq(json_array_size(json_object_get(json, "unreadable")), 2);
+            json_decref(json);
+        } else {
+            ck_assert_ptr_null(strstr(kept.text, "c.board"));
+        }
+        free(kept.text);
+    }
+}
+END_TEST
+
+/* The names of a label's phases, in their order. */
+static void expect_phases(const json_t *label, const char *expected)
+{
+    json_t *phases = json_object_get(label, "phases");
+    char names[128] = "";
+    const char *name;
+    json_t *phase;
+
+    json_object_foreach(phases, name, phase)
+        snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s",
+                 names[0] != '\0' ? " " : "", name);
+    ck_assert_str_eq(names, expected);
+}
+
 START_TEST(json_keeps_its_promises)
 {
     static const char *const paths[] = {
@@ -168,14 +246,29 @@ START_TEST(json_keeps_its_promises)
         "journal.requests.capacity", "journal.requests.written",
         "journal.lifecycle.capacity", "journal.lifecycle.written",
     };
+    static const char *const php_paths[] = {
+        "producer", "mpm", "sapi", "workers.limit", "connections.open", "listeners",
+        "labels[0].php.user_seconds", "labels[0].php.system_seconds",
+        "labels[0].php.fatal_errors", "labels[0].php.timeouts", "labels[0].php.uncached",
+        "labels[0].php.memory_max_bytes",
+    };
     char *text = rendered(MST_FORMAT_JSON, test_boards(), TEST_BOARDS);
     json_t *json = parsed(text);
-    const json_t *board = json_array_get(json_object_get(json, "boards"), 0);
+    const json_t *boards = json_object_get(json, "boards");
+    const json_t *board = json_array_get(boards, 0);
     size_t i;
 
-    ck_assert_uint_eq(json_object_size(json), 1);
+    ck_assert_uint_eq(json_object_size(json), 2);
+    ck_assert_uint_eq(json_array_size(json_object_get(json, "unreadable")), 0);
     for (i = 0; i < sizeof paths / sizeof paths[0]; i++)
         ck_assert_msg(at(board, paths[i]) != NULL, "expected \"%s\", found none", paths[i]);
+    expect_phases(json_array_get(at(board, "labels"), 0),
+                  "queue read handle send total held front");
+    board = json_array_get(boards, 1);
+    expect_phases(json_array_get(at(board, "labels"), 1), "total php_wait php_run");
+    for (i = 0; i < sizeof php_paths / sizeof php_paths[0]; i++)
+        ck_assert_msg(at(board, php_paths[i]) != NULL, "expected \"%s\", found none",
+                      php_paths[i]);
     json_decref(json);
     free(text);
 }
@@ -808,7 +901,8 @@ START_TEST(the_first_error_of_a_sink_stays)
         int error;
 
         mst_sink_init(&sink, write_until_full, &full);
-        error = mst_render(&sink, format, test_boards(), TEST_BOARDS);
+        error = mst_render(&sink, format, &(struct mst_shown){ .boards = test_boards(),
+                                                               .count = TEST_BOARDS });
         ck_assert_int_eq(error, room < length ? ENOSPC : 0);
         ck_assert_int_eq(mst_sink_flush(&sink), error);
         ck_assert_uint_eq(full.failures, room < length);
@@ -844,8 +938,12 @@ int main(void)
 
     tcase_set_timeout(tests, 60);
     tcase_add_loop_test(tests, formats_are_as_in_the_golden_files, 0, MST_FORMAT_SNAPSHOTS);
+    tcase_add_loop_test(tests, a_php_board_alone_is_as_in_its_golden_file, 0,
+                        MST_FORMAT_SNAPSHOTS);
+    tcase_add_loop_test(tests, an_apache_board_alone_has_nothing_of_phps, 0, MST_FORMAT_SNAPSHOTS);
     tcase_add_loop_test(tests, the_field_table_is_as_in_the_golden_files, 0, 3);
     tcase_add_test(tests, no_boards_are_valid_too);
+    tcase_add_test(tests, unreadable_boards_are_named);
     tcase_add_test(tests, json_keeps_its_promises);
     tcase_add_test(tests, openmetrics_keeps_its_promises);
     tcase_add_test(tests, text_keeps_its_promises);

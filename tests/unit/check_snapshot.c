@@ -7,6 +7,7 @@
 #include "clock.h"
 #include "harness.h"
 #include "host.h"
+#include "journal.h"
 #include "worker.h"
 
 static struct mst_board board;
@@ -170,7 +171,8 @@ START_TEST(every_tally_arrives_summed_over_its_stripes)
         for (w = 0; f->storage == MST_STORAGE_TALLY && w < f->stored_words; w++) {
             size_t n = f->stored_offset / 8 + w + 1;
             bool is_max = f->type == MST_TYPE_HISTOGRAM
-                       && w % (sizeof(struct mst_histogram) / 8) == 1;
+                        ? w % (sizeof(struct mst_histogram) / 8) == 1
+                        : f->nature == MST_NATURE_MAX;
 
             ck_assert_uint_eq(((const uint64_t *)at)[w], is_max ? 2 * n : 3 * n);
         }
@@ -178,6 +180,63 @@ START_TEST(every_tally_arrives_summed_over_its_stripes)
     ck_assert_int_eq(memcmp(&test_label(&view.s, "site")->phases[MST_PHASE_HELD].times,
                             &view.copy.tallies[label].times[MST_PHASE_HELD],
                             sizeof(struct mst_histogram)), 0);
+    tear_down();
+}
+END_TEST
+
+/* What a board of another producer has there is no number of this one's. */
+START_TEST(a_producer_has_its_own_phases_and_fields)
+{
+    struct mst_layout layout = _i ? test_php_layout() : test_layout();
+    const struct mst_snapshot_label *label;
+    struct mst_tally *tally;
+    unsigned i, phases = 0;
+
+    test_board(&board, &layout);
+    tally = mst_tally_of(&board, mst_label_intern(&board, "site"), 1);
+    for (i = 0; i < MST_TALLY_PHASES; i++)
+        mst_histogram_record(&tally->times[i], i + 1);
+    tally->php_user_ns = 5;
+    tally->php_memory_bytes = 6;
+    board.totals->shed = 7;
+    board.processes[0].accepted = 8;
+    look(1);
+    label = test_label(&view.s, "site");
+    for (i = 0; i < MST_PHASE_COUNT; i++) {
+        int place = mst_tally_phase(board.header->producer, (enum mst_phase)i);
+
+        ck_assert_uint_eq(label->phases[i].count, place >= 0 ? 1 : MST_UNKNOWN);
+        ck_assert_uint_eq(label->phases[i].sum_ns, place >= 0 ? (uint64_t)place + 1 : MST_UNKNOWN);
+        ck_assert_uint_eq(label->phases[i].p50_ns == MST_UNKNOWN, place < 0);
+        phases += place >= 0;
+    }
+    ck_assert_uint_eq(phases, _i ? 3 : 7);
+    ck_assert_uint_eq(label->php_user_ns, _i ? 5 : MST_UNKNOWN);
+    ck_assert_uint_eq(label->php_memory_bytes, _i ? 6 : MST_UNKNOWN);
+    ck_assert_uint_eq(view.s.shed, _i ? MST_UNKNOWN : 7);
+    ck_assert_uint_eq(view.s.accepted, _i ? MST_UNKNOWN : 8);
+    ck_assert_uint_eq(view.s.connections, _i ? MST_UNKNOWN : 0);
+    tear_down();
+}
+END_TEST
+
+START_TEST(a_php_board_says_what_it_is)
+{
+    struct mst_layout layout = test_php_layout();
+
+    test_board(&board, &layout);
+    mst_journal_php_request(&board, &(struct mst_php_request){ .id = 1 });
+    mst_journal_mark(&board, &(struct mst_mark){ .pid = 1 });
+    look(1);
+    ck_assert_str_eq(view.s.producer, "php");
+    ck_assert_ptr_null(view.s.mpm);
+    ck_assert_str_eq(view.s.sapi, "fpm-fcgi");
+    ck_assert_uint_eq(view.s.workers_limit, MST_UNKNOWN);
+    ck_assert_uint_eq(view.s.requests_capacity, 16);
+    ck_assert_uint_eq(view.s.requests_written, 1);
+    ck_assert_uint_eq(view.s.label_count, 1);
+    ck_assert_str_eq(view.s.labels[0].label, MST_LABEL_OTHER_NAME);   /* no status page */
+    ck_assert_uint_eq(view.s.labels[0].bytes, MST_UNKNOWN);           /* nor its size */
     tear_down();
 }
 END_TEST
@@ -246,7 +305,7 @@ START_TEST(what_an_older_writer_lacks_is_unknown)
     strcpy(stored_name("status")->name, "statue");
     stored_name("generations")->type = MST_TYPE_I64;
     stored_name("forks")->words = MST_KIND_COUNT - 1;
-    stored_name("times")->words -= sizeof(struct mst_histogram) / 8;
+    stored_name("times")->words -= 2 * sizeof(struct mst_histogram) / 8;   /* held, front */
     mst_count(&board.totals->forks[MST_KIND_CHILD], 4);
     look(1);
     ck_assert_uint_eq(view.s.shed, MST_UNKNOWN);
@@ -416,6 +475,29 @@ START_TEST(what_nobody_owns_counts_its_past_only)
     ck_assert_uint_eq(view.s.labels[0].in_flight, 0);
     ck_assert_uint_eq(view.s.state_ns[MST_STATE_HANDLING], MST_NS_PER_S);
     ck_assert_uint_eq(sum_of_states(), 2 * MST_NS_PER_S);
+    tear_down();
+}
+END_TEST
+
+START_TEST(entries_never_claimed_are_not_copied)
+{
+    struct mst_process_end end;
+    int process;
+
+    make();
+    look(1);
+    ck_assert_uint_eq(view.copy.process_count, 0);
+    ck_assert_uint_eq(view.copy.worker_count, 0);
+    test_view_free(&view);
+    process = claim(mst_now_ns());
+    look(1);
+    ck_assert_uint_eq(view.copy.process_count, (uint32_t)process + 1);
+    ck_assert_uint_eq(view.copy.worker_count, ((uint32_t)process + 1) * board.threads);
+    ck_assert_uint_eq(view.s.slot_count, board.threads);
+    test_view_free(&view);
+    mst_process_release(&board, board.processes[process].pid, mst_now_ns(), &end);
+    look(1);
+    ck_assert_uint_eq(view.copy.process_count, (uint32_t)process + 1);
     tear_down();
 }
 END_TEST
@@ -636,7 +718,6 @@ START_TEST(nonsense_in_totals_shows_as_unknown)
     memset(board.tallies, 0xff, 2 * sizeof *board.tallies);
     board.processes[0].accepted = board.processes[1].accepted = UINT64_MAX / 2 + 1;
     board.header->realtime_offset_ns = INT64_MIN;
-    board.header->producer = 99;
     memset(board.header->server, 'x', sizeof board.header->server);
     look(1);
     ck_assert_uint_eq(view.s.accepted, MST_UNKNOWN);
@@ -644,7 +725,6 @@ START_TEST(nonsense_in_totals_shows_as_unknown)
     ck_assert_uint_eq(view.s.labels[0].requests, MST_UNKNOWN);
     ck_assert_uint_eq(view.s.labels[0].phases[0].count, MST_UNKNOWN);
     ck_assert_uint_eq(view.s.started_ns, 0);
-    ck_assert_ptr_null(view.s.producer);
     ck_assert_uint_eq(strlen(view.s.server), sizeof board.header->server - 1);
     tear_down();
 }
@@ -696,6 +776,8 @@ int main(void)
     tcase_add_test(server, listeners_are_the_callers);
     tcase_add_test(stored, every_total_arrives);
     tcase_add_test(stored, every_tally_arrives_summed_over_its_stripes);
+    tcase_add_loop_test(stored, a_producer_has_its_own_phases_and_fields, 0, 2);
+    tcase_add_test(stored, a_php_board_says_what_it_is);
     tcase_add_test(stored, requests_are_the_sum_of_their_classes);
     tcase_add_test(stored, phases_have_counts_sums_and_quantiles);
     tcase_add_test(stored, what_an_older_writer_lacks_is_unknown);
@@ -707,6 +789,7 @@ int main(void)
     tcase_add_test(workers, the_longest_on_a_request_come_first);
     tcase_add_test(workers, idle_workers_stay_in_order);
     tcase_add_test(workers, what_nobody_owns_counts_its_past_only);
+    tcase_add_test(workers, entries_never_claimed_are_not_copied);
     tcase_add_test(workers, an_entry_being_claimed_is_nobodys);
     tcase_add_test(workers, gauges_are_sums_over_live_processes);
     tcase_add_test(gone, time_ends_where_the_server_stopped);

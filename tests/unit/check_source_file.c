@@ -102,7 +102,8 @@ static int see_event(void *context, const struct mst_lifecycle *event, uint64_t 
 
 static long look(struct watched *w, struct seen *s)
 {
-    struct mst_source_events events = { s, see_request, see_event };
+    struct mst_source_events events = { .context = s, .on_request = see_request,
+                                        .on_lifecycle = see_event };
     char error[MST_ERROR_MAX] = "";
     long given = mst_source_poll(w->source, &events, error);
 
@@ -257,11 +258,108 @@ START_TEST(a_new_start_goes_on_with_the_new_board)
 }
 END_TEST
 
+/* ---- a PHP's journal ----------------------------------------------------------------- */
+
+struct seen_php {
+    unsigned requests, marks, events;
+    uint64_t keys[64], mark_keys[64], wall_ns, mark_wall_ns, mark_request_ns;
+    char     label[MST_NAME_MAX], script[MST_PATH_MAX], name[MST_MARK_MAX];
+};
+
+static int see_php_request(void *context, const struct mst_php_request *request,
+                           const char *label, uint64_t wall_start_ns, uint64_t key)
+{
+    struct seen_php *s = context;
+
+    s->keys[s->requests++] = key;
+    s->wall_ns = wall_start_ns;
+    snprintf(s->label, sizeof s->label, "%s", label);
+    snprintf(s->script, sizeof s->script, "%s", request->script);
+    return 0;
+}
+
+static int see_mark(void *context, const struct mst_mark *mark_, uint64_t wall_ns,
+                    uint64_t request_wall_ns, uint64_t key)
+{
+    struct seen_php *s = context;
+
+    s->mark_keys[s->marks++] = key;
+    s->mark_wall_ns = wall_ns;
+    s->mark_request_ns = request_wall_ns;
+    snprintf(s->name, sizeof s->name, "%s", mark_->name);
+    return 0;
+}
+
+static int see_php_event(void *context, const struct mst_lifecycle *event, uint64_t wall_ns,
+                         uint64_t key)
+{
+    (void)event, (void)wall_ns, (void)key;
+    ((struct seen_php *)context)->events++;
+    return 0;
+}
+
+static void serve_php(struct mst_board *b, uint32_t label, uint64_t start_ns)
+{
+    struct mst_php_request r = { .start_ns = start_ns, .label_status = (uint64_t)label << 32 };
+    struct mst_mark m = { .request_start_ns = start_ns, .time_ns = start_ns + 1 };
+
+    memset(r.script, 'x', sizeof r.script);     /* without its NUL */
+    memset(m.name, 'y', sizeof m.name);
+    mst_journal_php_request(b, &r);
+    mst_journal_mark(b, &m);
+}
+
+START_TEST(a_php_board_gives_its_requests_and_marks)
+{
+    struct mst_layout layout = test_php_layout();
+    struct seen_php seen = { 0 };
+    const struct mst_source_events events = {
+        .context = &seen, .on_php_request = see_php_request, .on_mark = see_mark,
+        .on_lifecycle = see_php_event,
+    };
+    char error[MST_ERROR_MAX] = "";
+    uint64_t offset;
+    struct watched w;
+    unsigned i;
+
+    watch(&w, &layout);
+    offset = (uint64_t)w.board.header->realtime_offset_ns;
+    ck_assert_int_eq(mst_source_identity(w.source)->producer, MST_PRODUCER_PHP);
+    ck_assert_uint_eq(mst_source_identity(w.source)->clock_offset_ns, offset);
+    ck_assert_ptr_null(mst_source_other(w.source, 0));
+    serve_php(&w.board, 0, 1);
+    mark(&w);
+    serve_php(&w.board, mst_label_intern(&w.board, "pool"), 1000);
+    happen(&w.board, MST_EVENT_FORK);
+    ck_assert_int_eq(mst_source_poll(w.source, &events, error), 3);
+    ck_assert_str_eq(seen.label, "pool");
+    ck_assert_uint_eq(strlen(seen.script), MST_PATH_MAX - 1);
+    ck_assert_uint_eq(strlen(seen.name), MST_MARK_MAX - 1);
+    ck_assert_uint_eq(seen.wall_ns, 1000 + offset);
+    ck_assert_uint_eq(seen.mark_wall_ns, 1001 + offset);
+    ck_assert_uint_eq(seen.mark_request_ns, 1000 + offset);
+    restart(&w, &layout);
+    for (i = 0; i < 20; i++)
+        serve_php(&w.board, 0, 2000);
+    ck_assert_int_eq(mst_source_poll(w.source, &events, error), 16 + 20);
+    ck_assert_uint_eq(mst_source_lost(w.source), 4);   /* the ring has 16 */
+    ck_assert_uint_eq(seen.requests, 17);
+    ck_assert_uint_eq(seen.marks, 21);
+    ck_assert_uint_eq(seen.events, 1);
+    for (i = 1; i < seen.requests; i++)
+        ck_assert_uint_gt(seen.keys[i], seen.keys[i - 1]);
+    for (i = 1; i < seen.marks; i++)
+        ck_assert_uint_gt(seen.mark_keys[i], seen.mark_keys[i - 1]);
+    unwatch(&w);
+}
+END_TEST
+
 START_TEST(a_new_board_that_cannot_be_read_is_tried_again)
 {
     struct mst_layout layout = test_layout();
     struct seen seen = { 0 };
-    struct mst_source_events events = { &seen, see_request, see_event };
+    struct mst_source_events events = { .context = &seen, .on_request = see_request,
+                                        .on_lifecycle = see_event };
     char error[MST_ERROR_MAX] = "", path[512];
     struct watched w;
     FILE *f;
@@ -311,7 +409,7 @@ START_TEST(the_callee_can_stop_a_poll)
 {
     struct mst_layout layout = test_layout();
     struct seen seen = { .stop_after = 2 };
-    struct mst_source_events events = { &seen, see_request, NULL };
+    struct mst_source_events events = { .context = &seen, .on_request = see_request };
     char error[MST_ERROR_MAX] = "as it was";
     struct watched w;
     unsigned i;
@@ -422,6 +520,7 @@ int main(void)
     tcase_add_test(tests, overwritten_records_are_counted);
     tcase_add_test(tests, a_record_that_never_comes_is_lost_at_the_end);
     tcase_add_test(tests, a_new_start_goes_on_with_the_new_board);
+    tcase_add_test(tests, a_php_board_gives_its_requests_and_marks);
     tcase_add_test(tests, a_new_board_that_cannot_be_read_is_tried_again);
     tcase_add_test(tests, a_removed_board_is_read_on);
     tcase_add_test(tests, the_callee_can_stop_a_poll);

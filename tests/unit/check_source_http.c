@@ -82,6 +82,38 @@ static void print_request(FILE *out, const struct mst_ndjson_line *l)
             number(d, worker == UINT32_MAX ? MST_UNKNOWN : worker),
             (unsigned long long)(r->connection >> 16),
             (unsigned long long)(r->connection & 0xffff), (unsigned long long)r->nth);
+    if (r->front_ns != MST_UNKNOWN)
+        fprintf(out, "  front %llu\n", (unsigned long long)r->front_ns);
+}
+
+static void print_php_request(FILE *out, const struct mst_ndjson_line *l)
+{
+    const struct mst_php_request *r = &l->record.php_request;
+    uint64_t worker = r->pid_worker & UINT32_MAX;
+    char a[24], b[24], c[24], d[24], e[24], f[24];
+
+    fprintf(out, "php request %llu at %llu.%09llu id %s wait %s run %llu user %s system %s memory "
+            "%s label %s status %llu flags %llu pid %llu worker %s script %s\n",
+            (unsigned long long)l->ticket, (unsigned long long)(l->wall_ns / MST_NS_PER_S),
+            (unsigned long long)(l->wall_ns % MST_NS_PER_S), number(a, r->id),
+            number(b, r->wait_ns), (unsigned long long)r->run_ns, number(c, r->user_ns),
+            number(d, r->system_ns), number(e, r->memory_bytes), l->label,
+            (unsigned long long)(r->label_status & 0xffff),
+            (unsigned long long)(r->label_status >> 16 & 0xffff),
+            (unsigned long long)(r->pid_worker >> 32),
+            number(f, worker == UINT32_MAX ? MST_UNKNOWN : worker), r->script);
+}
+
+static void print_mark(FILE *out, const struct mst_ndjson_line *l)
+{
+    const struct mst_mark *m = &l->record.mark;
+
+    fprintf(out, "mark %llu at %llu.%09llu of %llu.%09llu pid %llu %s\n",
+            (unsigned long long)l->ticket, (unsigned long long)(l->wall_ns / MST_NS_PER_S),
+            (unsigned long long)(l->wall_ns % MST_NS_PER_S),
+            (unsigned long long)(l->request_wall_ns / MST_NS_PER_S),
+            (unsigned long long)(l->request_wall_ns % MST_NS_PER_S), (unsigned long long)m->pid,
+            m->name);
 }
 
 static void print_event(FILE *out, const struct mst_ndjson_line *l)
@@ -109,10 +141,14 @@ static char *describe(const struct mst_ndjson *answer)
 
     ck_assert_ptr_nonnull(out);
     for (i = 0; i < answer->count; i++) {
-        if (answer->lines[i].kind == MST_NDJSON_REQUEST)
-            print_request(out, &answer->lines[i]);
-        else
-            print_event(out, &answer->lines[i]);
+        const struct mst_ndjson_line *l = &answer->lines[i];
+
+        switch (l->kind) {
+        case MST_NDJSON_REQUEST:     print_request(out, l); break;
+        case MST_NDJSON_PHP_REQUEST: print_php_request(out, l); break;
+        case MST_NDJSON_MARK:        print_mark(out, l); break;
+        default:                     print_event(out, l);
+        }
     }
     fprintf(out, "next %s lost %s more %d\n", answer->next, number(lost, answer->lost),
             answer->more);
@@ -225,6 +261,7 @@ static void add_requests(struct mst_board *b, unsigned count)
             .bytes = i * 1000, .label_status = (uint64_t)(i % 3) << 32 | 200 | (i % 4) << 16,
             .pid_worker = (uint64_t)4000 << 32 | (i % 5 == 0 ? UINT32_MAX : i % 5),
             .connection = (uint64_t)i << 16 | (40000 + i), .nth = i % 2,
+            .front_ns = i % 3 == 0 ? MST_UNKNOWN : test_random(&random) >> 30,
         };
 
         mst_journal_request(b, &r);
@@ -315,6 +352,57 @@ START_TEST(the_journal_comes_back_exactly)
 }
 END_TEST
 
+/* A PHP's, whose scripts and marks may be any bytes: those that are no UTF-8 come
+ * back as U+FFFD, cut where that is longer. */
+START_TEST(the_journal_of_a_php_comes_back)
+{
+    struct mst_layout layout = test_php_layout();
+    struct mst_php_request r = {
+        .id = 7, .start_ns = mst_now_ns(), .wait_ns = 1, .run_ns = 2000000000, .user_ns = 3,
+        .system_ns = 4, .memory_bytes = 5, .pid_worker = UINT64_C(77) << 32 | 2,
+        .label_status = (MST_PHP_FATAL | MST_PHP_UNCACHED) << 16 | 500,
+        .script = "/srv/\xc3\xbc \"quoted\" \\ \x01.php",
+    };
+    struct mst_mark m = { .request_start_ns = 5, .time_ns = 6, .pid = 77, .name = "step 1" };
+    struct mst_ndjson answer = { 0 };
+    struct mst_board board;
+    struct text text;
+    char error[MST_ERROR_MAX] = "";
+    uint64_t offset;
+
+    test_board(&board, &layout);
+    offset = (uint64_t)board.header->realtime_offset_ns;
+    mst_journal_php_request(&board, &r);
+    mst_journal_mark(&board, &m);
+    memset(r.script, 0xff, sizeof r.script);
+    memset(m.name, 0xe4, sizeof m.name);
+    mst_journal_php_request(&board, &r);
+    mst_journal_mark(&board, &m);
+    text = journal_text(&board);
+    ck_assert_msg(mst_ndjson_read(text.bytes, text.length, &answer, error) == 0, "%s\n%s", error,
+                  text.bytes);
+    ck_assert_uint_eq(answer.count, 4);
+    ck_assert_int_eq(answer.lines[0].kind, MST_NDJSON_PHP_REQUEST);
+    ck_assert_uint_eq(answer.lines[0].wall_ns, r.start_ns + offset);
+    ck_assert_str_eq(answer.lines[0].record.php_request.script,
+                     "/srv/\xc3\xbc \"quoted\" \\ \x01.php");
+    ck_assert_str_eq(answer.lines[0].label, MST_LABEL_OTHER_NAME);
+    r.start_ns = 0;
+    memcpy(r.script, answer.lines[1].record.php_request.script, sizeof r.script);
+    ck_assert_mem_eq(&answer.lines[1].record.php_request, &r, sizeof r);
+    ck_assert_uint_eq(strlen(r.script), 63);
+    ck_assert_mem_eq(r.script, "\xef\xbf\xbd\xef\xbf\xbd", 6);
+    ck_assert_int_eq(answer.lines[2].kind, MST_NDJSON_MARK);
+    ck_assert_uint_eq(answer.lines[2].wall_ns, 6 + offset);
+    ck_assert_uint_eq(answer.lines[2].request_wall_ns, 5 + offset);
+    ck_assert_str_eq(answer.lines[2].record.mark.name, "step 1");
+    ck_assert_uint_eq(strlen(answer.lines[3].record.mark.name), 39);
+    mst_ndjson_free(&answer);
+    free(text.bytes);
+    mst_board_close(&board);
+}
+END_TEST
+
 /* Cut anywhere, an answer is refused: the trailer tells that it is whole. Changed
  * anywhere, it is refused or taken, and nothing worse. */
 START_TEST(damaged_answers_do_no_harm)
@@ -364,7 +452,7 @@ static void make_busy(struct mst_board *b)
     b->in_flight[(unsigned)process * b->label_count + www] = 2;
     mst_count(&t->bytes, 70000);
     mst_count(&t->status[MST_CLASS_2XX], 5);
-    for (i = 0; i < MST_PHASE_COUNT; i++)
+    for (i = 0; i < MST_TALLY_PHASES; i++)
         mst_histogram_record(&t->times[i], 1000 * (i + 1));
     t = mst_tally_of(b, MST_LABEL_STATUS, 0);
     mst_count(&t->status[MST_CLASS_2XX], 3);
@@ -389,7 +477,8 @@ START_TEST(a_sample_is_the_same_from_file_and_json)
     test_view(&view, board.path, 1);
     boards[0] = &view.s;
     mst_sink_init(&sink, append, &text);
-    ck_assert_int_eq(mst_render(&sink, MST_FORMAT_JSON, boards, 1), 0);
+    ck_assert_int_eq(mst_render(&sink, MST_FORMAT_JSON,
+                                &(struct mst_shown){ .boards = boards, .count = 1 }), 0);
     ck_assert_msg(mst_status_parse(&status, text.bytes, text.length, error) == 0, "%s", error);
     ck_assert_uint_eq(status.count, 1);
     memset(&direct, 0, sizeof direct);
@@ -501,6 +590,7 @@ int main(void)
     tcase_add_test(journal, cases);
     tcase_add_test(journal, decimals_are_exact);
     tcase_add_test(journal, the_journal_comes_back_exactly);
+    tcase_add_test(journal, the_journal_of_a_php_comes_back);
     tcase_add_test(journal, damaged_answers_do_no_harm);
     tcase_add_test(status, instants_are_exact);
     tcase_add_test(status, a_sample_is_the_same_from_file_and_json);

@@ -104,8 +104,8 @@ static void add_client(struct made *m, const struct run *r)
     result.concurrency = 20;
     result.mean_ns = 9 * MS;
     result.p99_ns = 20 * MS;
-    ck_assert_int_eq(mst_archive_add_client_result(m->archive, m->run_id, &result, &plan,
-                                                   &mst_loadtool_ab), 0);
+    ck_assert_int_eq(mst_archive_add_client_result(m->archive, m->run_id, &result, &plan),
+                     0);
 }
 
 /* The run in an archive of its own. `sql` (NULL: none) then changes it. */
@@ -276,6 +276,13 @@ static const struct {
       "2 more than ab counted" },
     { 400, 400, "UPDATE samples SET unfinished = 3 WHERE moment = 'after'", MST_ANSWER_YES,
       "; 3 died with their worker process" },
+    /* siege counts answers with 5xx as failed, and not as requests. */
+    { 403, 400, "UPDATE client_results SET failed = 3; "
+                "UPDATE server_requests SET status = 503 WHERE key > 400", MST_ANSWER_YES,
+      "and 3 that the server answered with 5xx and ab counts as failed" },
+    { 403, 400, "UPDATE client_results SET failed = 2; "
+                "UPDATE server_requests SET status = 503 WHERE key > 400", MST_ANSWER_NO,
+      "3 more than ab counted" },
 };
 
 START_TEST(test_counts)
@@ -344,11 +351,11 @@ START_TEST(test_pool)
                  "(2, 1, 'other.board', 'apache', 1, 0, 0), (3, 1, 'php.board', 'php', 1, 0, 0);"
                  "INSERT INTO server_requests SELECT 2, key, start_ns, queue_ns, read_ns, "
                  "handle_ns, send_ns, held_ns, bytes, label, status, aborted, no_worker, pid, "
-                 "worker, connection, port, nth, request_id, ghost FROM server_requests "
+                 "worker, connection, port, nth, request_id, ghost, front_ns FROM server_requests "
                  "WHERE key <= 10;"
-                 "INSERT INTO server_requests SELECT 3, key, start_ns, queue_ns, read_ns, "
-                 "handle_ns, send_ns, held_ns, bytes, label, status, aborted, no_worker, pid, "
-                 "worker, connection, port, nth, request_id, ghost FROM server_requests");
+                 "INSERT INTO php_requests (server_id, key, start_ns, request_id, wait_ns, run_ns, "
+                 "label, aborted, fatal, timeout, ghost) SELECT 3, key, start_ns, request_id, 0, "
+                 "handle_ns, label, 0, 0, 0, 0 FROM server_requests WHERE server_id = 1");
     ck_assert_uint_eq(m.s.server_count, 3);
     ck_assert_ptr_eq(mst_summary_front(&m.s), &m.s.servers[0]);
     expect_check(&m, MST_CHECK_COUNTS, MST_ANSWER_YES, "410 requests on both sides");
@@ -376,6 +383,228 @@ START_TEST(test_accept_queue)
     unmake(&m);
     make(&m, &r, "UPDATE samples SET listen_queue = NULL");
     expect_check(&m, MST_CHECK_ACCEPT_QUEUE, MST_ANSWER_UNKNOWN, "is not known");
+    unmake(&m);
+}
+END_TEST
+
+/* ---- PHP behind it --------------------------------------------------------------- */
+
+/* Every request of 8 ms came to PHP half a millisecond after its headers: it waited
+ * 6 ms for a worker and ran for 1 ms, on five workers. */
+#define PHP_SERVER \
+    "UPDATE servers SET clock_offset_ns = 1000000;" \
+    "INSERT INTO servers (id, run_id, target, producer, sapi, local, lost, restarts, " \
+    "clock_offset_ns) VALUES (2, 1, 'fpm.board', 'php', 'fpm-fcgi', 1, 0, 0, 1000000);"
+#define PHP_SAMPLES \
+    "INSERT INTO samples (server_id, time_ns, moment, workers_limit, workers_busy, idle_ns, " \
+    "reading_ns, handling_ns, sending_ns, keepalive_ns, closing_ns, in_flight, requests, forks, " \
+    "exits, forks_failed, no_idle_ns) SELECT 2, time_ns, moment, 5, 5, 0, 0, handling_ns / 8, 0, " \
+    "0, 0, 0, requests, forks, exits, forks_failed, no_idle_ns FROM samples WHERE server_id = 1;"
+#define PHP_REQUESTS(start) \
+    "INSERT INTO php_requests SELECT 2, key, start_ns + queue_ns + read_ns + " start ", " \
+    "request_id, 6000000, 1000000, 900000, 100000, 2097152, 'www', 200, '/i.php', 0, 0, 0, 1, 7, " \
+    "1, 0 FROM server_requests WHERE server_id = 1;"
+#define PHP PHP_SERVER PHP_SAMPLES PHP_REQUESTS("6500000")
+
+START_TEST(test_php_is_laid_over)
+{
+    struct run r = quiet_run();
+    const struct mst_summary_server *apache, *php;
+    struct made m;
+
+    make(&m, &r, PHP "INSERT INTO marks VALUES (2, 1, 5, 'step', 7, 4)");
+    apache = &m.s.servers[0];
+    php = &m.s.servers[1];
+    ck_assert_ptr_eq(mst_summary_front(&m.s), apache);
+    ck_assert_ptr_eq(mst_summary_behind(&m.s), php);
+    ck_assert(apache->php.known);
+    ck_assert_uint_eq(apache->php.joined, 400);
+    ck_assert_uint_eq(apache->php.wait_unknown, 0);
+    ck_assert_uint_eq(apache->php.handle_wait.mean_ns, 6 * MS);
+    ck_assert_uint_eq(apache->php.handle_run.p99_ns, 1 * MS);
+    ck_assert_uint_eq(apache->php.handle_other.mean_ns, 1 * MS);
+    ck_assert_uint_eq(apache->php.handle_wait.count, 400);
+    ck_assert_uint_eq(apache->php.send_run.sum_ns, 0);
+    ck_assert_uint_eq(php->requests, 400);
+    ck_assert_uint_eq(php->joined, 400);
+    ck_assert_uint_eq(php->phases[MST_PHASE_PHP_WAIT].mean_ns, 6 * MS);
+    ck_assert_uint_eq(php->phases[MST_PHASE_PHP_RUN].mean_ns, 1 * MS);
+    ck_assert_uint_eq(php->phases[MST_PHASE_TOTAL].mean_ns, 7 * MS);
+    ck_assert_uint_eq(php->phases[MST_PHASE_QUEUE].count, 0);
+    ck_assert_uint_eq(php->php_cpu_ns, 400 * MS);
+    ck_assert_uint_eq(php->max_memory_bytes, 2097152);
+    ck_assert_uint_eq(php->marks, 1);
+    ck_assert_uint_eq(php->mean_busy_milli, 100);   /* 400 * 1 ms in 4 s */
+    expect_check(&m, MST_CHECK_COUNTS, MST_ANSWER_YES, "400 requests on both sides");
+    expect_check(&m, MST_CHECK_JOURNAL_COMPLETE, MST_ANSWER_YES, "no record was lost");
+    expect_check(&m, MST_CHECK_LITTLES_LAW, MST_ANSWER_YES,
+                 "throughput x time held = 0.80 workers, 0.80 were at work: 0.0 % apart; PHP: "
+                 "throughput x php_run = 0.10 workers, 0.10 were at work: 0.0 % apart");
+    check_output(&m.s);
+    unmake(&m);
+}
+END_TEST
+
+/* PHP flushed: Apache began to send while it still ran. */
+START_TEST(test_php_runs_into_send)
+{
+    struct run r = quiet_run();
+    const struct mst_summary_overlay *php;
+    struct made m;
+
+    make(&m, &r, "UPDATE server_requests SET send_ns = 2000000;"
+                 PHP_SERVER PHP_SAMPLES PHP_REQUESTS("7400000"));
+    php = &m.s.servers[0].php;
+    ck_assert_uint_eq(php->handle_wait.mean_ns, 6 * MS);
+    ck_assert_uint_eq(php->handle_run.mean_ns, 600000);
+    ck_assert_uint_eq(php->handle_other.mean_ns, 1400000);
+    ck_assert_uint_eq(php->send_run.mean_ns, 400000);
+    ck_assert_uint_eq(php->send_other.mean_ns, 1600000);
+    check_output(&m.s);
+    unmake(&m);
+}
+END_TEST
+
+/* Boards that say when their clock was read are compared by it; else by the wall. */
+static const struct { const char *sql; uint64_t joined; } clocks[] = {
+    { PHP "UPDATE servers SET clock_offset_ns = clock_offset_ns + 7000000000 WHERE id = 2;"
+      "UPDATE php_requests SET start_ns = start_ns + 7000000000", 400 },
+    { PHP "UPDATE php_requests SET start_ns = start_ns + 500000000", 0 },
+    { PHP "UPDATE servers SET clock_offset_ns = NULL WHERE id = 2;"
+      "UPDATE php_requests SET start_ns = start_ns + 500000000", 400 },
+    { PHP "UPDATE servers SET clock_offset_ns = NULL;"
+      "UPDATE php_requests SET start_ns = start_ns + 7000000000", 0 },
+    { PHP "UPDATE php_requests SET request_id = NULL", 0 },
+    { PHP "UPDATE php_requests SET request_id = request_id + 1 WHERE key % 2", 200 },
+    { PHP "UPDATE php_requests SET ghost = 1 WHERE key <= 100", 300 },
+    { PHP "DELETE FROM php_requests WHERE key <= 100", 300 },
+    { PHP "INSERT INTO runs SELECT 9, name, command, command_line, added, tool, started_ns, "
+      "ended_ns, duration_ns, complete, outcome, exit_status, exit_signal, tool_cpu_ns, "
+      "tool_threads, memory_cost_ns, mpmstat_version FROM runs;"
+      "UPDATE servers SET run_id = 9 WHERE id = 2", MST_UNKNOWN },
+};
+
+START_TEST(test_php_is_joined_by_id_and_time)
+{
+    struct run r = quiet_run();
+    const struct mst_summary_overlay *php;
+    struct made m;
+
+    make(&m, &r, clocks[_i].sql);
+    php = &m.s.servers[0].php;
+    ck_assert(php->known == (clocks[_i].joined != MST_UNKNOWN));
+    if (php->known) {
+        ck_assert_uint_eq(php->joined, clocks[_i].joined);
+        ck_assert_uint_eq(m.s.servers[1].joined, clocks[_i].joined);
+        ck_assert_uint_eq(php->handle_other.count, 400);   /* all, joined or not */
+        ck_assert_uint_eq(php->handle_wait.sum_ns + php->handle_run.sum_ns +
+                          php->handle_other.sum_ns, m.s.servers[0].phases[MST_PHASE_HANDLE].sum_ns);
+    }
+    check_output(&m.s);
+    unmake(&m);
+}
+END_TEST
+
+/* A request that came to PHP twice, and overlapping: no part is larger than all. */
+START_TEST(test_php_twice)
+{
+    struct run r = quiet_run();
+    const struct mst_summary_overlay *php;
+    struct made m;
+
+    make(&m, &r, PHP PHP_REQUESTS("7000000"));
+    php = &m.s.servers[0].php;
+    ck_assert_uint_eq(php->joined, 400);
+    ck_assert_uint_eq(m.s.servers[1].joined, 800);
+    ck_assert_uint_eq(php->handle_run.mean_ns, 2 * MS);
+    ck_assert_uint_eq(php->handle_wait.mean_ns, 8 * MS);
+    ck_assert_uint_eq(php->handle_other.mean_ns, 0);
+    unmake(&m);
+}
+END_TEST
+
+START_TEST(test_php_wait_unknown)
+{
+    struct run r = quiet_run();
+    struct made m;
+
+    make(&m, &r, PHP "UPDATE php_requests SET wait_ns = NULL WHERE key <= 40");
+    ck_assert_uint_eq(m.s.servers[0].php.joined, 400);
+    ck_assert_uint_eq(m.s.servers[0].php.wait_unknown, 40);
+    ck_assert_uint_eq(m.s.servers[1].phases[MST_PHASE_PHP_WAIT].count, 360);
+    ck_assert_uint_eq(m.s.servers[1].phases[MST_PHASE_TOTAL].count, 400);
+    check_output(&m.s);
+    unmake(&m);
+}
+END_TEST
+
+static const struct { const char *sql, *verdict; } php_verdicts[] = {
+    { PHP, "PHP's workers ran out: all 5 were busy (0.10 in the mean), and a request waited "
+           "6.00 ms for one, 75.0 % of its time." },
+    { PHP "UPDATE samples SET workers_limit = NULL WHERE server_id = 2;"
+      "UPDATE samples SET handling_ns = 49 * handling_ns WHERE server_id = 2",
+      "PHP's workers ran out: 5 were busy all the time (4.90 in the mean; their limit is not "
+      "known), and a request waited 6.00 ms" },
+    { PHP "UPDATE samples SET workers_limit = NULL WHERE server_id = 2",
+      "Requests waited for PHP's workers (75.0 % of their time) although at most 5 were busy: "
+      "cannot tell why." },
+    { PHP "UPDATE samples SET workers_limit = 50 WHERE server_id = 2;"
+      "UPDATE samples SET forks = 0 WHERE server_id = 2;"
+      "UPDATE samples SET forks = 9 WHERE server_id = 2 AND moment = 'after'",
+      "Requests waited for PHP's workers (75.0 % of their time) although at most 5 of 50 were "
+      "busy: PHP's processes were started too slowly" },
+    { PHP "UPDATE php_requests SET wait_ns = 100000", "Nothing ran out: at most 1 of 10 workers "
+      "were busy and the CPUs to 12.5 %; 100.0 % of a request's time is handle (the application, "
+      "or what it waits for, 12.5 % php_run)." },
+    /* Alone, as behind nginx. */
+    { PHP "DELETE FROM servers WHERE id = 1",
+      "PHP's workers ran out: all 5 were busy (0.10 in the mean), and a request waited 6.00 ms for "
+      "one, 85.7 % of its time." },
+    { PHP "DELETE FROM servers WHERE id = 1; UPDATE php_requests SET wait_ns = NULL;"
+      "UPDATE samples SET workers_limit = NULL",
+      "Nothing ran out: at most 5 workers were busy and the CPUs to 12.5 %; 100.0 % of a request's "
+      "time is php_run (the application" },
+};
+
+START_TEST(test_php_verdicts)
+{
+    struct run r = quiet_run();
+    struct made m;
+
+    make(&m, &r, php_verdicts[_i].sql);
+    expect_verdict(&m, php_verdicts[_i].verdict);
+    check_output(&m.s);
+    unmake(&m);
+}
+END_TEST
+
+/* Which workers ran out first: those of PHP held Apache's up. */
+START_TEST(test_both_ran_out)
+{
+    struct run r = quiet_run();
+    struct made m;
+
+    r.busy = r.limit;
+    r.queue_ns = 12 * MS;
+    make(&m, &r, PHP);
+    expect_verdict(&m, "PHP's workers ran out: all 5 were busy (0.10 in the mean), and a request "
+                       "waited 6.00 ms for one, 30.0 % of its time; Apache's own 10 workers waited "
+                       "with them, and requests 12.0 ms for one of those.");
+    unmake(&m);
+    make(&m, &r, PHP "UPDATE php_requests SET wait_ns = 0");   /* mod_php: PHP's are Apache's */
+    expect_verdict(&m, "Apache's workers ran out: all 10 were busy");
+    unmake(&m);
+}
+END_TEST
+
+START_TEST(test_php_breaks_littles_law)
+{
+    struct run r = quiet_run();
+    struct made m;
+
+    make(&m, &r, PHP "UPDATE samples SET handling_ns = 2 * handling_ns WHERE server_id = 2");
+    expect_check(&m, MST_CHECK_LITTLES_LAW, MST_ANSWER_NO, "; PHP: throughput x php_run = 0.10 "
+                 "workers, 0.20 were at work: 50.0 % apart");
     unmake(&m);
 }
 END_TEST
@@ -578,13 +807,44 @@ START_TEST(test_promised_names)
                                  &(double){ 0 }, "max_busy", &(long long){ 0 }, "forks",
                                  &(long long){ 0 }, "exits", &(long long){ 0 }, "memory_bytes",
                                  "peak_pss", "cpu_seconds", &(double){ 0 }), 0);
-    ck_assert_uint_eq(json_object_size(json_object_get(server, "phases")), MST_PHASE_COUNT);
+    ck_assert_uint_eq(json_object_size(json_object_get(server, "phases")), 7);
+    ck_assert(json_is_null(json_object_get(server, "php")));
     ck_assert_uint_eq(json_array_size(checks), MST_CHECK_COUNT);
     for (i = 0; i < MST_CHECK_COUNT; i++)
         ck_assert_str_eq(json_string_value(json_object_get(json_array_get(checks, (size_t)i),
                                                            "name")), m.s.checks[i].name);
     json_decref(root);
     check_output(&m.s);
+    unmake(&m);
+}
+END_TEST
+
+START_TEST(test_promised_names_of_php)
+{
+    struct run r = quiet_run();
+    struct made m;
+    json_t *root, *apache, *php;
+    double wait, run, other;
+
+    make(&m, &r, PHP);
+    root = as_json(&m.s);
+    apache = json_array_get(json_object_get(root, "servers"), 0);
+    php = json_array_get(json_object_get(root, "servers"), 1);
+    ck_assert_int_eq(json_unpack(apache, "{s:{s:i, s:i, s:i, s:{s:{s:f}, s:{s:f}, s:{s:f}}, "
+                                 "s:{s:{}, s:{}}}}", "php", "joined", &(int){ 0 }, "unjoined",
+                                 &(int){ 0 }, "wait_unknown", &(int){ 0 }, "handle", "php_wait",
+                                 "mean_seconds", &wait, "php_run", "mean_seconds", &run, "other",
+                                 "mean_seconds", &other, "send", "php_run", "other"), 0);
+    ck_assert_double_eq_tol(wait + run + other, 0.008, 1e-9);
+    ck_assert_int_eq(json_unpack(php, "{s:s, s:s, s:i, s:f, s:{s:{}, s:{}, s:{}}, s:{s:i, s:f, "
+                                 "s:i}, s:i, s:i, s:i}", "producer", &(char *){ NULL }, "sapi",
+                                 &(char *){ NULL }, "requests", &(int){ 0 }, "mean_seconds",
+                                 &(double){ 0 }, "phases", "php_wait", "php_run", "total",
+                                 "workers", "limit", &(int){ 0 }, "mean_busy", &(double){ 0 },
+                                 "max_busy", &(int){ 0 }, "forks", &(int){ 0 }, "joined",
+                                 &(int){ 0 }, "unjoined", &(int){ 0 }), 0);
+    ck_assert_uint_eq(json_object_size(json_object_get(php, "phases")), 3);
+    json_decref(root);
     unmake(&m);
 }
 END_TEST
@@ -605,6 +865,13 @@ static const char *const strange[] = {
     "INSERT INTO notes SELECT 1, 1, hex(zeroblob(2000))",
     "INSERT INTO programs SELECT 1, hex(zeroblob(20 + value)), 5 FROM json_each('[1,2,3,4,5,6]')",
     "UPDATE environment SET value = '-3'",
+    PHP "UPDATE php_requests SET run_ns = 9223372036854775807, wait_ns = -1, script = x'ff0a'",
+    PHP PHP_REQUESTS("1") PHP_REQUESTS("2")
+        "UPDATE php_requests SET wait_ns = 9223372036854775807, start_ns = 9223372036854775807;"
+        "UPDATE server_requests SET start_ns = 9223372036854775807, send_ns = 9223372036854775807",
+    PHP "UPDATE servers SET clock_offset_ns = -9223372036854775807 WHERE id = 2",
+    PHP "UPDATE servers SET sapi = hex(zeroblob(200)), target = hex(zeroblob(200)) WHERE id = 2",
+    PHP "UPDATE php_requests SET start_ns = 'x', run_ns = 'y', request_id = x'00'",
 };
 
 START_TEST(test_strange)
@@ -652,6 +919,16 @@ int main(void)
     tcase_add_test(tests, test_lost_unknown);
     tcase_add_test(tests, test_littles_law_fails);
     tcase_add_test(tests, test_pool);
+    tcase_add_test(tests, test_php_is_laid_over);
+    tcase_add_test(tests, test_php_runs_into_send);
+    tcase_add_loop_test(tests, test_php_is_joined_by_id_and_time, 0,
+                        (int)(sizeof clocks / sizeof clocks[0]));
+    tcase_add_test(tests, test_php_twice);
+    tcase_add_test(tests, test_php_wait_unknown);
+    tcase_add_loop_test(tests, test_php_verdicts, 0,
+                        (int)(sizeof php_verdicts / sizeof php_verdicts[0]));
+    tcase_add_test(tests, test_both_ran_out);
+    tcase_add_test(tests, test_php_breaks_littles_law);
     tcase_add_test(tests, test_accept_queue);
     tcase_add_test(tests, test_workers_ran_out);
     tcase_add_test(tests, test_waits_below_the_limit);
@@ -660,6 +937,7 @@ int main(void)
     tcase_add_test(tests, test_generator);
     tcase_add_loop_test(tests, test_cannot_tell, 0, (int)(sizeof obstacles / sizeof *obstacles));
     tcase_add_test(tests, test_promised_names);
+    tcase_add_test(tests, test_promised_names_of_php);
     tcase_add_loop_test(tests, test_strange, 0, (int)(sizeof strange / sizeof *strange));
     tcase_add_test(tests, test_no_such_run);
     suite_add_tcase(suite, tests);

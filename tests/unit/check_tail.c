@@ -223,6 +223,63 @@ START_TEST(lifecycle_events_are_followed_too)
 }
 END_TEST
 
+/* Of a PHP's board: its own rings, a newer writer's too; and none of Apache's. */
+static uint64_t last_time_ns;
+static char last_text[MST_PATH_MAX];
+
+static int remember_php_request(void *context, uint64_t ticket, const void *payload)
+{
+    const struct mst_php_request *r = payload;
+
+    memcpy(last_text, r->script, sizeof last_text);
+    last_time_ns = r->start_ns;
+    return remember(context, ticket, payload);
+}
+
+static int remember_mark(void *context, uint64_t ticket, const void *payload)
+{
+    const struct mst_mark *m = payload;
+
+    memcpy(last_text, m->name, sizeof m->name);
+    last_time_ns = m->time_ns;
+    return remember(context, ticket, payload);
+}
+
+START_TEST(phps_rings_are_followed_too)
+{
+    const struct mst_php_request request = { .id = 1007, .start_ns = 42, .script = "/i.php" };
+    const struct mst_mark mark = { .request_start_ns = 42, .time_ns = 43, .name = "step" };
+    struct mst_layout layout = test_php_layout();
+    struct mst_tail none;
+    unsigned i;
+
+    test_board(&board, &layout);
+    for (i = 0; i < CAPACITY + 3; i++)
+        mst_journal_php_request(&board, &request);
+    for (i = 0; i < MST_MARK_RECORDS / 4; i++)
+        mst_journal_mark(&board, &mark);
+    attach(_i ? test_grown_board(&board, 24) : board.path, MST_SECTION_PHP_REQUESTS, 1);
+    ck_assert_int_eq(mst_tail_poll(&tail, SIZE_MAX, remember_php_request, NULL, error), CAPACITY);
+    ck_assert_uint_eq(tail.lost, 3);
+    ck_assert_uint_eq(ids[0], 1007);
+    ck_assert_uint_eq(given[0], 4);
+    ck_assert_uint_eq(last_time_ns, 42);
+    ck_assert_str_eq(last_text, "/i.php");
+    ck_assert_int_eq(mst_tail_open(&none, &reader, MST_SECTION_REQUESTS, 1, error), -1);
+    ck_assert_msg(strstr(error, "has no such journal") != NULL, "%s", error);
+    mst_tail_close(&none);
+    mst_tail_close(&tail);
+    ck_assert_int_eq(mst_tail_open(&tail, &reader, MST_SECTION_MARKS, 1, error), 0);
+    given_count = 0;
+    ck_assert_int_eq(mst_tail_poll(&tail, SIZE_MAX, remember_mark, NULL, error),
+                     MST_MARK_RECORDS / 4);
+    ck_assert_uint_eq(tail.lost, 0);
+    ck_assert_uint_eq(last_time_ns, 43);
+    ck_assert_str_eq(last_text, "step");
+    tear_down();
+}
+END_TEST
+
 START_TEST(a_newer_writers_longer_records_are_read)
 {
     make(CAPACITY);
@@ -545,6 +602,7 @@ int main(void)
     tcase_add_test(one, a_reader_that_fell_behind_is_told_how_many_it_lost);
     tcase_add_test(one, a_ring_of_one_record_works);
     tcase_add_test(one, lifecycle_events_are_followed_too);
+    tcase_add_loop_test(one, phps_rings_are_followed_too, 0, 2);
     tcase_add_test(one, a_newer_writers_longer_records_are_read);
     tcase_add_loop_test(holes, a_record_being_written_is_waited_for, 0, MST_REQUEST_WORDS + 2);
     tcase_add_test(holes, a_killed_writers_record_is_lost_when_patience_ends);

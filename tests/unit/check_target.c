@@ -349,7 +349,7 @@ static void connect_to(const char *address)
     ck_assert_int_eq(connect(fd, (struct sockaddr *)&v4, sizeof v4), 0);
 }
 
-static const struct mst_snapshot_listener *find_listener(const struct mst_accept_queues *queues,
+static const struct mst_snapshot_listener *find_listener(const struct mst_listen *queues,
                                                          const char *address)
 {
     size_t i;
@@ -363,7 +363,7 @@ static const struct mst_snapshot_listener *find_listener(const struct mst_accept
 
 START_TEST(accept_queues_are_the_kernels)
 {
-    struct mst_accept_queues queues;
+    struct mst_listen queues;
     char v4[64], v6[64];
     bool has_v6;
 
@@ -371,7 +371,7 @@ START_TEST(accept_queues_are_the_kernels)
     has_v6 = listen_at(AF_INET6, 9, v6) >= 0;
     connect_to(v4);
     connect_to(v4);
-    mst_accept_queues_read(&queues, (uint64_t)getpid());
+    mst_listen_read_process(&queues, (uint64_t)getpid());
     if (!queues.known)
         return;   /* a sandbox without sock_diag */
     ck_assert_uint_eq(queues.count, has_v6 ? 2 : 1);
@@ -379,18 +379,18 @@ START_TEST(accept_queues_are_the_kernels)
     ck_assert_uint_eq(find_listener(&queues, v4)->queue_limit, 7);
     if (has_v6)
         ck_assert_uint_eq(find_listener(&queues, v6)->queue_limit, 9);
-    mst_accept_queues_free(&queues);
+    mst_listen_free(&queues);
     ck_assert_uint_eq(queues.count, 0);
 }
 END_TEST
 
 START_TEST(accept_queues_of_nobody_are_unknown)
 {
-    struct mst_accept_queues queues;
+    struct mst_listen queues;
 
-    mst_accept_queues_read(&queues, (uint64_t)test_dead_pid());
+    mst_listen_read_process(&queues, (uint64_t)test_dead_pid());
     ck_assert(!queues.known);
-    mst_accept_queues_free(&queues);
+    mst_listen_free(&queues);
 }
 END_TEST
 

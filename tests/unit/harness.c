@@ -68,15 +68,29 @@ struct mst_layout test_layout(void)
     return layout;
 }
 
+struct mst_layout test_php_layout(void)
+{
+    struct mst_layout layout = test_layout();
+
+    layout.producer = MST_PRODUCER_PHP;
+    layout.threads_per_process = 1;
+    return layout;
+}
+
 void test_board(struct mst_board *b, const struct mst_layout *layout)
 {
-    const struct mst_identity identity = {
+    static const struct mst_identity apache = {
         .server = "Apache/2.4.0 (Test)", .mpm = "event", .version = "0.0.1", .workers_limit = 8,
+    };
+    static const struct mst_identity php = {
+        .server = "PHP/8.2.0", .sapi = "fpm-fcgi", .version = "0.0.1",
+        .workers_limit = MST_UNKNOWN,
     };
     char warning[MST_ERROR_MAX], error[MST_ERROR_MAX] = "";
 
-    ck_assert_msg(mst_board_create(b, test_path(), layout, &identity, (gid_t)-1, warning,
-                                   error) == 0, "%s", error);
+    ck_assert_msg(mst_board_create(b, test_path(), layout,
+                                   layout->producer == MST_PRODUCER_PHP ? &php : &apache,
+                                   (gid_t)-1, warning, error) == 0, "%s", error);
 }
 
 static void write_at(int fd, const void *from, size_t bytes, uint64_t offset)
@@ -88,7 +102,8 @@ static void write_at(int fd, const void *from, size_t bytes, uint64_t offset)
 static void write_grown(int fd, enum mst_section_id id, const char *entry, uint32_t stride,
                         uint32_t extra, uint64_t offset)
 {
-    bool is_record = id == MST_SECTION_REQUESTS || id == MST_SECTION_LIFECYCLE;
+    bool is_record = id == MST_SECTION_REQUESTS || id == MST_SECTION_LIFECYCLE
+                  || id == MST_SECTION_PHP_REQUESTS || id == MST_SECTION_MARKS;
     uint64_t grown[ENTRY_MAX / 8] = { 0 };
     size_t words = (stride + extra) / 8;
 

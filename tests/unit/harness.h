@@ -19,9 +19,12 @@ int test_run(Suite *suite);
 /* A name in that directory that no other caller got. */
 const char *test_path(void);
 
-/* A small layout to start from: 4 processes of 2 threads, 8 labels, 2 stripes,
+/* A small layout of an Apache's board to start from: 4 processes of 2 threads, 8 labels, 2 stripes,
  * 16 request records, 16 lifecycle records. */
 struct mst_layout test_layout(void);
+
+/* The same of a PHP's board, with one thread a process: 4 workers. */
+struct mst_layout test_php_layout(void);
 
 /* Makes a board in the test's directory; its file is b->path. */
 void test_board(struct mst_board *b, const struct mst_layout *layout);

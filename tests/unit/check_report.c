@@ -1,0 +1,674 @@
+/* check_report.c - the report: escapes, tables, series against a count by hand, sizing,
+ * the Universal Scalability Law, and the page of an archive that means no good.
+ *
+ * Archives are made with the archive's own schema, their rows with SQL.
+ */
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/sizing.h"
+#include "archive/archive.h"
+#include "clock.h"
+#include "harness.h"
+#include "report/metrics.h"
+#include "report/report.h"
+#include "report/script.h"
+#include "report/series.h"
+
+#define START  (UINT64_C(1700000000) * MST_NS_PER_S)
+#define MS     MST_NS_PER_MS
+
+/* ---- texts ------------------------------------------------------------------------ */
+
+struct text { char *bytes; size_t used; };
+
+static int keep(void *context, const void *bytes, size_t n)
+{
+    struct text *text = context;
+
+    text->bytes = realloc(text->bytes, text->used + n + 1);
+    ck_assert_ptr_nonnull(text->bytes);
+    memcpy(text->bytes + text->used, bytes, n);
+    text->used += n;
+    text->bytes[text->used] = '\0';
+    return 0;
+}
+
+static void expect_escaped(void (*escape)(struct mst_sink *, const char *), const char *in,
+                           const char *out)
+{
+    struct text text = { 0 };
+    struct mst_sink sink;
+
+    mst_sink_init(&sink, keep, &text);
+    escape(&sink, in);
+    mst_sink_char(&sink, '\n');
+    mst_sink_flush(&sink);
+    text.bytes[text.used - 1] = '\0';
+    ck_assert_str_eq(text.bytes, out);
+    free(text.bytes);
+}
+
+START_TEST(test_html)
+{
+    expect_escaped(mst_sink_html_string, "<a href='x' b=\"y\">&amp;",
+                   "&lt;a href=&#39;x&#39; b=&quot;y&quot;&gt;&amp;amp;");
+    expect_escaped(mst_sink_html_string, "two\nlines\tand \x01 \xff \xc3\xa9 \xc2\x9b",
+                   "two\nlines\tand \xef\xbf\xbd \xef\xbf\xbd \xc3\xa9 \xef\xbf\xbd");
+    expect_escaped(mst_sink_html_string, NULL, "");
+}
+END_TEST
+
+START_TEST(test_markdown)
+{
+    expect_escaped(mst_sink_markdown_string, "a|b\nc *d* `e` [f](g)", "a\\|b c \\*d\\* \\`e\\` "
+                   "\\[f\\](g)");
+    expect_escaped(mst_sink_markdown_string, "<script> @me #12 &lt;",
+                   "&#60;script&#62; &#64;me &#35;12 &#38;lt;");
+}
+END_TEST
+
+START_TEST(test_csv)
+{
+    expect_escaped(mst_sink_csv_string, "plain", "plain");
+    expect_escaped(mst_sink_csv_string, "a,b", "\"a,b\"");
+    expect_escaped(mst_sink_csv_string, "say \"x\"\nand y", "\"say \"\"x\"\"\nand y\"");
+    expect_escaped(mst_sink_csv_string, "=1+1", "\"'=1+1\"");
+    expect_escaped(mst_sink_csv_string, "", "");
+}
+END_TEST
+
+/* Whatever the pieces in which it comes. */
+START_TEST(test_script)
+{
+    const char in[] = "[\"</script><!-- \xe2\x80\xa8 \xe2\x80\xa9 \xe2\xe2\x80\xa7 \xe2\x80\"]";
+    const char out[] = "[\"\\u003c/script>\\u003c!-- \\u2028 \\u2029 \xe2\xe2\x80\xa7 \xe2\x80\"]";
+    size_t piece, at, n;
+
+    for (piece = 1; piece < sizeof in; piece++) {
+        struct text text = { 0 };
+        struct mst_sink sink;
+        struct mst_script script = { .to = &sink };
+
+        mst_sink_init(&sink, keep, &text);
+        for (at = 0; at < sizeof in - 1; at += n) {
+            n = sizeof in - 1 - at < piece ? sizeof in - 1 - at : piece;
+            ck_assert_int_eq(mst_script_write(&script, in + at, n), 0);
+        }
+        mst_script_end(&script);
+        mst_sink_flush(&sink);
+        ck_assert_str_eq(text.bytes, out);
+        free(text.bytes);
+    }
+}
+END_TEST
+
+START_TEST(test_cells)
+{
+    static const struct { double cell; const char *text; } cells[] = {
+        { 0, "0" }, { -0.0, "0" }, { 3, "3" }, { 0.000025, "2.5e-05" }, { 1.0 / 3, "0.333333" },
+        { 25276502016.0, "25276502016" }, { NAN, "-" }, { INFINITY, "-" },
+    };
+    size_t i;
+
+    for (i = 0; i < sizeof cells / sizeof *cells; i++) {
+        struct text text = { 0 };
+        struct mst_sink sink;
+
+        mst_sink_init(&sink, keep, &text);
+        mst_cell_put(&sink, cells[i].cell, "-");
+        mst_sink_flush(&sink);
+        ck_assert_str_eq(text.bytes, cells[i].text);
+        free(text.bytes);
+    }
+    ck_assert(isnan(mst_cell(MST_UNKNOWN)));
+    ck_assert(isnan(mst_cell_seconds(MST_UNKNOWN)));
+    ck_assert_double_eq(mst_cell_seconds(1500 * MS), 1.5);
+}
+END_TEST
+
+/* ---- archives --------------------------------------------------------------------- */
+
+struct made {
+    struct mst_archive *archive;
+    struct mst_summary  s;
+    int64_t run_id;
+};
+
+static void sql(struct made *m, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void sql(struct made *m, const char *format, ...)
+{
+    char statement[2048];
+    va_list args;
+    int status;
+
+    va_start(args, format);
+    vsnprintf(statement, sizeof statement, format, args);
+    va_end(args);
+    status = sqlite3_exec(mst_archive_db(m->archive), statement, NULL, NULL, NULL);
+    ck_assert_msg(status == SQLITE_OK, "%s: %s", statement,
+                  sqlite3_errmsg(mst_archive_db(m->archive)));
+}
+
+/* A run of ten seconds and one Apache, without requests. */
+static void begin(struct made *m, const char *name, const char *url)
+{
+    char ab[] = "ab", *copy = strdup(url), *const command[] = { ab, copy, NULL };
+    const struct mst_archive_run run = { .name = name, .argv = command, .tool = "ab",
+                                         .started_ns = START, .tool_threads = 1 };
+    char error[MST_ERROR_MAX] = "";
+
+    memset(m, 0, sizeof *m);
+    m->archive = mst_archive_create(test_path(), error);
+    ck_assert_msg(m->archive != NULL, "%s", error);
+    ck_assert_int_eq(mst_archive_begin_run(m->archive, &run, &m->run_id), 0);
+    sql(m, "UPDATE runs SET ended_ns = started_ns + 10000000000, duration_ns = 10000000000, "
+        "complete = 1, outcome = 'complete', exit_status = 0");
+    sql(m, "INSERT INTO servers (id, run_id, target, producer, mpm, local, lost, restarts) "
+        "VALUES (1, 1, 'x.board', 'apache', 'prefork', 1, 0, 0)");
+    free(copy);
+}
+
+static void add_request(struct made *m, unsigned key, uint64_t start_ns, uint64_t queue_ns,
+                        uint64_t handle_ns, unsigned status)
+{
+    sql(m, "INSERT INTO server_requests (server_id, key, start_ns, queue_ns, read_ns, handle_ns, "
+        "send_ns, held_ns, label, status, aborted, no_worker, worker, ghost) VALUES (1, %u, "
+        "%" PRIu64 ", %" PRIu64 ", 0, %" PRIu64 ", 0, %" PRIu64 ", 'site', %u, 0, 0, %u, 0)", key,
+        start_ns, queue_ns, handle_ns, handle_ns, status, key % 3);
+}
+
+/* Samples each second: `busy` workers of `limit` handle all the time. */
+static void add_samples(struct made *m, unsigned busy, unsigned limit)
+{
+    unsigned i;
+
+    for (i = 0; i <= 10; i++)
+        sql(m, "INSERT INTO samples (server_id, time_ns, moment, workers_limit, workers_busy, "
+            "idle_ns, reading_ns, handling_ns, sending_ns, keepalive_ns, closing_ns, "
+            "listen_queue, listen_queue_limit) VALUES (1, %" PRIu64 ", '%s', %u, %u, %" PRIu64
+            ", 0, %" PRIu64 ", 0, 0, 0, %u, 511)", START + i * MST_NS_PER_S,
+            i == 0 ? "before" : i == 10 ? "end" : "during", limit, busy,
+            (limit - busy) * i * MST_NS_PER_S, busy * i * MST_NS_PER_S, i);
+}
+
+static void summarize(struct made *m)
+{
+    char error[MST_ERROR_MAX] = "";
+
+    ck_assert_int_eq(mst_archive_commit(m->archive), 0);
+    ck_assert_msg(mst_summary_make(&m->s, m->archive, m->run_id, error) == 0, "%s", error);
+}
+
+static void end(struct made *m)
+{
+    char error[MST_ERROR_MAX];
+
+    mst_summary_free(&m->s);
+    mst_archive_close(m->archive, error);
+}
+
+static double cell_of(const struct mst_table *table, size_t row, const char *column)
+{
+    size_t i;
+
+    for (i = 0; i < table->width; i++)
+        if (strcmp(table->columns[i], column) == 0 && row < table->rows)
+            return table->cells[row * table->width + i];
+    ck_abort_msg("no row %zu with a column %s", row, column);
+}
+
+/* ---- series ----------------------------------------------------------------------- */
+
+START_TEST(test_bins)
+{
+    struct mst_bins bins, wide;
+    struct made m;
+
+    begin(&m, NULL, "http://127.0.0.1/");
+    summarize(&m);
+    ck_assert(mst_bins_make(&bins, mst_archive_db(m.archive), &m.s, 300, 0));
+    ck_assert_uint_eq(bins.width_ns, 100 * MS);
+    ck_assert_uint_eq(bins.count, 100);
+    ck_assert(mst_bins_make(&bins, mst_archive_db(m.archive), &m.s, 60, 0));
+    ck_assert_uint_eq(bins.width_ns, 200 * MS);
+    ck_assert_uint_eq(bins.count, 50);
+    wide = mst_bins_widen(&bins, 1000 * MS);
+    ck_assert_uint_eq(wide.width_ns, 1000 * MS);
+    ck_assert_uint_eq(wide.count, 10);
+    wide = mst_bins_widen(&bins, 0);
+    ck_assert_uint_eq(wide.width_ns, 200 * MS);
+    end(&m);
+}
+END_TEST
+
+/* Every request is in the bin that it ended in, and nowhere else; quantiles are those
+ * of all of a bin's requests. */
+START_TEST(test_requests_over_time)
+{
+    struct mst_series_requests s;
+    struct mst_table workers = { 0 };
+    struct mst_bins bins;
+    struct made m;
+    double completed = 0, cells = 0;
+    unsigned i;
+    size_t row;
+
+    begin(&m, NULL, "http://127.0.0.1/");
+    for (i = 0; i < 100; i++)      /* all end in the third second, after 1 to 100 ms */
+        add_request(&m, i, START + 2000 * MS + i, 0, (i + 1) * MS, i < 5 ? 503 : 200);
+    add_request(&m, 100, START + 500 * MS, 4000 * MS, 1000 * MS, 200);
+    add_request(&m, 101, START + 60 * MST_NS_PER_S, 0, MS, 200);
+    summarize(&m);
+    ck_assert(mst_bins_make(&bins, mst_archive_db(m.archive), &m.s, 0, MST_NS_PER_S));
+    ck_assert_uint_eq(bins.count, 10);
+    ck_assert(mst_series_server(&s, mst_archive_db(m.archive), &m.s, &m.s.servers[0], &bins,
+                                &workers));
+    ck_assert_uint_eq(s.count, 102);
+    ck_assert_uint_eq(s.outside, 1);
+    for (row = 0; row < s.over_time.rows; row++)
+        completed += cell_of(&s.over_time, row, "completed");
+    ck_assert_double_eq(completed, 101);
+    ck_assert_double_eq(cell_of(&s.over_time, 2, "completed"), 100);
+    ck_assert_double_eq(cell_of(&s.over_time, 2, "5xx"), 5);
+    ck_assert_double_eq(cell_of(&s.over_time, 2, "p50"), 0.050);
+    ck_assert_double_eq(cell_of(&s.over_time, 2, "p99"), 0.099);
+    ck_assert_double_eq(cell_of(&s.over_time, 2, "max"), 0.100);
+    ck_assert_double_eq_tol(cell_of(&s.over_time, 2, "mean"), 0.0505, 1e-9);
+    ck_assert_double_eq(cell_of(&s.over_time, 0, "started"), 1);
+    ck_assert_double_eq(cell_of(&s.over_time, 5, "queue"), 4.0);
+    ck_assert_double_eq(cell_of(&s.over_time, 5, "handle"), 1.0);
+    ck_assert_msg(isnan(cell_of(&s.over_time, 3, "p50")), "no request: not known, not 0");
+    ck_assert_msg(isnan(cell_of(&s.over_time, 2, "php_run")), "no PHP: not known, not 0");
+    for (row = 0; row < s.heatmap.rows; row++)
+        cells += cell_of(&s.heatmap, row, "requests");
+    ck_assert_double_eq(cells, 101);
+    ck_assert_uint_eq(workers.rows, 3);
+    mst_series_requests_free(&s);
+    mst_table_free(&workers);
+    end(&m);
+}
+END_TEST
+
+START_TEST(test_spectrum)
+{
+    struct mst_series_requests s;
+    struct mst_table workers = { 0 };
+    struct mst_bins bins;
+    struct made m;
+    double before = -1;
+    unsigned i;
+    size_t row;
+
+    begin(&m, NULL, "http://127.0.0.1/");
+    for (i = 0; i < 1000; i++)
+        add_request(&m, i, START + i * MS, 0, (1000 - i) * MS, 200);
+    summarize(&m);
+    ck_assert(mst_bins_make(&bins, mst_archive_db(m.archive), &m.s, 300, 0));
+    ck_assert(mst_series_server(&s, mst_archive_db(m.archive), &m.s, &m.s.servers[0], &bins,
+                                &workers));
+    for (row = 0; row < s.spectrum.rows; row++) {
+        double q = cell_of(&s.spectrum, row, "quantile");
+
+        ck_assert_msg(q > before, "%g follows %g", q, before);
+        before = q;
+        /* Nearest rank of 1 ms, 2 ms, ... 1000 ms. */
+        ck_assert_double_eq_tol(cell_of(&s.spectrum, row, "seconds"),
+                                fmax(ceil(q * 1000 - 1e-9), 1) / 1000, 1e-9);
+    }
+    ck_assert_double_eq(before, 1);
+    mst_series_requests_free(&s);
+    mst_table_free(&workers);
+    end(&m);
+}
+END_TEST
+
+START_TEST(test_occupancy)
+{
+    struct mst_table table;
+    struct mst_bins bins;
+    struct made m;
+    size_t row;
+
+    begin(&m, NULL, "http://127.0.0.1/");
+    add_samples(&m, 4, 10);
+    summarize(&m);
+    ck_assert(mst_bins_make(&bins, mst_archive_db(m.archive), &m.s, 5, 0));
+    ck_assert_uint_eq(bins.count, 5);
+    ck_assert(mst_series_occupancy(&table, mst_archive_db(m.archive), 1, &bins));
+    for (row = 0; row < table.rows; row++) {
+        ck_assert_double_eq_tol(cell_of(&table, row, "handling"), 4, 1e-9);
+        ck_assert_double_eq_tol(cell_of(&table, row, "idle"), 6, 1e-9);
+        ck_assert_double_eq(cell_of(&table, row, "limit"), 10);
+        if (row > 0)
+            ck_assert_double_eq(cell_of(&table, row, "t0"), cell_of(&table, row - 1, "t1"));
+    }
+    ck_assert_double_eq(cell_of(&table, 0, "t0"), 0);
+    ck_assert_double_eq(cell_of(&table, table.rows - 1, "t1"), 10);
+    ck_assert_double_eq(cell_of(&table, table.rows - 1, "listen_queue_max"), 10);
+    mst_table_free(&table);
+    end(&m);
+}
+END_TEST
+
+/* A new start of the server: its counters begin anew, and nothing is known of between. */
+START_TEST(test_occupancy_of_a_new_server)
+{
+    struct mst_table table;
+    struct mst_bins bins;
+    struct made m;
+
+    begin(&m, NULL, "http://127.0.0.1/");
+    add_samples(&m, 4, 10);
+    sql(&m, "UPDATE samples SET handling_ns = 0 WHERE time_ns = %" PRIu64,
+        START + 5 * MST_NS_PER_S);
+    summarize(&m);
+    ck_assert(mst_bins_make(&bins, mst_archive_db(m.archive), &m.s, 10, 0));
+    ck_assert(mst_series_occupancy(&table, mst_archive_db(m.archive), 1, &bins));
+    ck_assert(isnan(cell_of(&table, 4, "handling")));
+    ck_assert_double_eq_tol(cell_of(&table, 4, "idle"), 6, 1e-9);
+    mst_table_free(&table);
+    end(&m);
+}
+END_TEST
+
+/* ---- sizing ----------------------------------------------------------------------- */
+
+static void expect_advice(struct made *m, enum mst_advice_id id, const char *answer,
+                          const char *arithmetic)
+{
+    struct mst_sizing sizing;
+
+    ck_assert(mst_sizing_make(&sizing, &m->s, mst_archive_db(m->archive)));
+    ck_assert_str_eq(sizing.advice[id].answer, answer);
+    ck_assert_msg(strstr(sizing.advice[id].arithmetic, arithmetic) != NULL, "\"%s\"",
+                  sizing.advice[id].arithmetic);
+}
+
+/* 200 requests in 10 s that each hold a worker for 450 ms: 9 workers. */
+static void add_load(struct made *m, uint64_t queue_ns)
+{
+    unsigned i;
+
+    for (i = 0; i < 200; i++)
+        add_request(m, i, START + i * 45 * MS, queue_ns, 450 * MS, 200);
+}
+
+START_TEST(test_sizing)
+{
+    struct made m;
+
+    begin(&m, NULL, "http://127.0.0.1/");
+    add_samples(&m, 9, 100);
+    add_load(&m, 0);
+    summarize(&m);
+    /* 9 in the mean, with 95 % at most 9 (1 + 1.96 / sqrt 200) = 10.25; 2.33 sqrt above. */
+    expect_advice(&m, MST_ADVICE_WORKERS, "18 for this load", "20 requests/s x 450 ms held = 9 ");
+    expect_advice(&m, MST_ADVICE_PHP, "cannot tell", "no PHP was recorded");
+    expect_advice(&m, MST_ADVICE_BACKLOG, "511, as it is", "At most 10 ");
+    end(&m);
+}
+END_TEST
+
+START_TEST(test_sizing_where_workers_ran_out)
+{
+    struct made m;
+
+    begin(&m, NULL, "http://127.0.0.1/");
+    add_samples(&m, 9, 9);
+    add_load(&m, 550 * MS);
+    summarize(&m);
+    expect_advice(&m, MST_ADVICE_WORKERS, "more than 9: up to 20", "(450 ms held + 550 ms waited)");
+    sql(&m, "INSERT INTO machine_samples VALUES (1, 1, 'before', 0, 0, 0, 0), "
+        "(1, 2, 'end', 99, 100, 3, 3)");
+    mst_summary_free(&m.s);
+    summarize(&m);
+    expect_advice(&m, MST_ADVICE_WORKERS, "cannot tell", "the CPUs were busy too");
+    expect_advice(&m, MST_ADVICE_BACKLOG, "more than 511", "found a queue full 3 times");
+    end(&m);
+}
+END_TEST
+
+START_TEST(test_sizing_of_too_little)
+{
+    struct made m;
+
+    begin(&m, NULL, "http://127.0.0.1/");
+    add_request(&m, 1, START, 0, MS, 200);
+    summarize(&m);
+    expect_advice(&m, MST_ADVICE_WORKERS, "cannot tell", "fewer than 100");
+    expect_advice(&m, MST_ADVICE_BACKLOG, "cannot tell", "not known");
+    sql(&m, "UPDATE runs SET duration_ns = NULL, complete = 0, outcome = 'unfinished'");
+    mst_summary_free(&m.s);
+    summarize(&m);
+    expect_advice(&m, MST_ADVICE_WORKERS, "cannot tell", "did not come to its end");
+    end(&m);
+}
+END_TEST
+
+/* Memory: 20 MB and 3 MB for each process; RAM 4 GB. */
+START_TEST(test_sizing_by_memory)
+{
+    struct mst_sizing sizing;
+    struct made m;
+    unsigned i;
+
+    begin(&m, NULL, "http://127.0.0.1/");
+    add_samples(&m, 9, 100);
+    add_load(&m, 0);
+    for (i = 0; i < 9; i++)
+        sql(&m, "INSERT INTO memory_samples VALUES (1, %u, %u, %u, %u, 1)", i, i, 5 + i % 4,
+            20000000 + (5 + i % 4) * 3000000);
+    sql(&m, "INSERT INTO environment VALUES (1, 'memory_bytes', '4000000000')");
+    summarize(&m);
+    ck_assert(mst_sizing_make(&sizing, &m.s, mst_archive_db(m.archive)));
+    ck_assert_msg(strstr(sizing.advice[MST_ADVICE_WORKERS].uncertainty,
+                         "80 % of 4.00 GB / 3.00 MB a process (what one more takes, upper end) = "
+                         "106") != NULL, "%s", sizing.advice[MST_ADVICE_WORKERS].uncertainty);
+    end(&m);
+}
+END_TEST
+
+/* ---- the Universal Scalability Law ------------------------------------------------- */
+
+static double law(double n, double gamma, double alpha, double beta)
+{
+    return gamma * n / (1 + alpha * (n - 1) + beta * n * (n - 1));
+}
+
+/* Points of a law, each off by at most `noise` of itself. */
+static size_t points_of(struct mst_usl_point *points, const double *levels, size_t count,
+                        double beta, double noise)
+{
+    uint64_t state = 7;
+    size_t i;
+
+    for (i = 0; i < count; i++) {
+        double off = 1 + noise * ((double)(test_random(&state) % 2001) / 1000 - 1);
+
+        points[i] = (struct mst_usl_point){ levels[i], law(levels[i], 100, 0.05, beta) * off };
+    }
+    return count;
+}
+
+START_TEST(test_usl)
+{
+    static const double levels[] = { 64, 1, 2, 4, 8, 16, 32, 64, 32 };
+    static const double rising[] = { 1, 2, 3, 4, 5 };
+    struct mst_usl_point points[9];
+    struct mst_usl usl;
+    double knee = sqrt(0.95 / 0.002);   /* 21.8 */
+
+    mst_usl_fit(&usl, points, points_of(points, levels, 9, 0.002, 0));
+    ck_assert_int_eq(usl.knee, MST_KNEE_KNOWN);
+    ck_assert_double_eq_tol(usl.gamma, 100, 1e-6);
+    ck_assert_double_eq_tol(usl.alpha, 0.05, 1e-6);
+    ck_assert_double_eq_tol(usl.beta, 0.002, 1e-6);
+    ck_assert_double_eq_tol(usl.at, knee, 1e-3);
+
+    mst_usl_fit(&usl, points, points_of(points, levels, 9, 0.002, 0.05));
+    ck_assert_int_eq(usl.knee, MST_KNEE_KNOWN);
+    ck_assert_msg(usl.from < knee && knee < usl.to, "%g to %g", usl.from, usl.to);
+
+    /* Never past the knee, and noisy: it cannot be told. */
+    mst_usl_fit(&usl, points, points_of(points, rising, 5, 0.0001, 0.1));
+    ck_assert_int_eq(usl.knee, MST_KNEE_BEYOND);
+    mst_usl_fit(&usl, points, points_of(points, levels, 9, 0, 0));
+    ck_assert_int_eq(usl.knee, MST_KNEE_BEYOND);
+    mst_usl_fit(&usl, points, 3);
+    ck_assert_int_eq(usl.knee, MST_KNEE_FEW_POINTS);
+    mst_usl_fit(&usl, points, 0);
+    ck_assert_int_eq(usl.knee, MST_KNEE_FEW_POINTS);
+}
+END_TEST
+
+/* ---- whole reports ----------------------------------------------------------------- */
+
+static struct mst_report report_of(struct made *m, struct mst_report_run *run)
+{
+    static char title[] = "</title><script>alert(1)</script>";
+
+    *run = (struct mst_report_run){ m->archive, "dir/<x>.sqlite", title, m->s };
+    return (struct mst_report){ run, 1, false };
+}
+
+static char *page_of(struct made *m)
+{
+    struct mst_report_run run;
+    struct mst_report report = report_of(m, &run);
+    struct text text = { 0 };
+    struct mst_sink sink;
+    char error[MST_ERROR_MAX] = "";
+
+    mst_sink_init(&sink, keep, &text);
+    ck_assert_msg(mst_report_html(&sink, &report, error) == 0, "%s", error);
+    mst_sink_flush(&sink);
+    return text.bytes;
+}
+
+static unsigned count_of(const char *text, const char *word)
+{
+    unsigned n = 0;
+
+    for (; (text = strstr(text, word)) != NULL; text += strlen(word))
+        n++;
+    return n;
+}
+
+/* The JSON for the charts, as it stands in the page. */
+static json_t *data_of(const char *page)
+{
+    const char *mark = "<script type=\"application/json\" id=\"data\">";
+    const char *from = strstr(page, mark), *to;
+    json_error_t error;
+    json_t *root;
+
+    ck_assert_ptr_nonnull(from);
+    from += strlen(mark);
+    to = strstr(from, "</script>");
+    ck_assert_ptr_nonnull(to);
+    root = json_loadb(from, (size_t)(to - from), JSON_REJECT_DUPLICATES, &error);
+    ck_assert_msg(root != NULL, "%s at %d", error.text, error.position);
+    return root;
+}
+
+/* Names, commands, output and notes that would break out of wherever they stand. */
+START_TEST(test_hostile_archive)
+{
+    const char *evil = "</script><script>alert(1)</script><!-- \" ' \xe2\x80\xa8 \xff | `x`";
+    struct made m;
+    char *page;
+    json_t *root;
+
+    begin(&m, evil, evil);
+    add_samples(&m, 1, 10);
+    add_request(&m, 1, START, 0, MS, 200);
+    sql(&m, "UPDATE servers SET target = name, server = name, mpm = name FROM runs");
+    sql(&m, "INSERT INTO notes SELECT 1, 1, name FROM runs");
+    sql(&m, "INSERT INTO environment SELECT 1, name, name FROM runs");
+    sql(&m, "INSERT INTO output SELECT 1, 'stdout', length(name), CAST(name AS BLOB) FROM runs");
+    summarize(&m);
+    page = page_of(&m);
+    ck_assert_uint_eq(count_of(page, "<script"), 3);
+    ck_assert_uint_eq(count_of(page, "</script>"), 3);
+    ck_assert_uint_eq(count_of(page, "<title>"), 1);
+    ck_assert_ptr_null(strstr(page, "<script>alert"));
+    ck_assert_ptr_null(strstr(page, "<!--"));
+    root = data_of(page);
+    ck_assert_uint_eq(json_array_size(json_object_get(root, "runs")), 1);
+    json_decref(root);
+    free(page);
+    end(&m);
+}
+END_TEST
+
+/* A recording that was killed at once: nothing is known, and nothing is 0. */
+START_TEST(test_interrupted_run)
+{
+    struct made m;
+    char *page;
+
+    begin(&m, NULL, "http://127.0.0.1/");
+    sql(&m, "UPDATE runs SET ended_ns = NULL, duration_ns = NULL, complete = 0, "
+        "outcome = 'unfinished', exit_status = NULL");
+    summarize(&m);
+    page = page_of(&m);
+    ck_assert_ptr_nonnull(strstr(page, "This run is not complete"));
+    ck_assert_ptr_nonnull(strstr(page, "<tr data-metric=\"duration_seconds\"><th scope=\"row\">"
+                                 "duration</th><td><span class=\"unknown\">not known</span>"));
+    ck_assert_ptr_nonnull(strstr(page, "the recording did not come to its end"));
+    json_decref(data_of(page));
+    free(page);
+    end(&m);
+}
+END_TEST
+
+/* Each metric has its own name in the CSV and on the page, and a reason. */
+START_TEST(test_metrics)
+{
+    size_t i, other;
+
+    for (i = 0; i < mst_metric_count; i++) {
+        ck_assert_ptr_nonnull(mst_metrics[i].why);
+        for (other = 0; other < i; other++) {
+            ck_assert_str_ne(mst_metrics[i].column, mst_metrics[other].column);
+            ck_assert_msg(strcmp(mst_metrics[i].group, mst_metrics[other].group) != 0 ||
+                          strcmp(mst_metrics[i].label, mst_metrics[other].label) != 0, "%s twice",
+                          mst_metrics[i].label);
+        }
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("report");
+    TCase *tests = tcase_create("report");
+
+    tcase_add_test(tests, test_html);
+    tcase_add_test(tests, test_markdown);
+    tcase_add_test(tests, test_csv);
+    tcase_add_test(tests, test_script);
+    tcase_add_test(tests, test_cells);
+    tcase_add_test(tests, test_bins);
+    tcase_add_test(tests, test_requests_over_time);
+    tcase_add_test(tests, test_spectrum);
+    tcase_add_test(tests, test_occupancy);
+    tcase_add_test(tests, test_occupancy_of_a_new_server);
+    tcase_add_test(tests, test_sizing);
+    tcase_add_test(tests, test_sizing_where_workers_ran_out);
+    tcase_add_test(tests, test_sizing_of_too_little);
+    tcase_add_test(tests, test_sizing_by_memory);
+    tcase_add_test(tests, test_usl);
+    tcase_add_test(tests, test_hostile_archive);
+    tcase_add_test(tests, test_interrupted_run);
+    tcase_add_test(tests, test_metrics);
+    suite_add_tcase(suite, tests);
+    return test_run(suite);
+}
