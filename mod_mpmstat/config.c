@@ -7,12 +7,16 @@ struct mst_main_config mst_config;
 
 #define UNSET (-1)
 
+/* Where PHP's extension makes its boards, where nobody says otherwise. */
+#define PHP_BOARDS_DEFAULT "/run/mpmstat"
+
 int mst_config_reset(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp)
 {
     (void)pconf, (void)plog, (void)ptemp;
     mst_config = (struct mst_main_config){
         .journal = MST_JOURNAL_DEFAULT,
         .labels = MST_LABELS_DEFAULT,
+        .php_boards = PHP_BOARDS_DEFAULT,
     };
     return OK;
 }
@@ -24,8 +28,16 @@ void *mst_create_dir_config(apr_pool_t *p, char *dir)
     (void)dir;
     c->enabled = UNSET;
     c->paths = UNSET;
+    c->trust_request_start = UNSET;
+    c->notes = UNSET;
+    c->server_timing = UNSET;
     c->label = NULL;
     return c;
+}
+
+static int merged(int base, int add)
+{
+    return add != UNSET ? add : base;
 }
 
 void *mst_merge_dir_config(apr_pool_t *p, void *base_, void *add_)
@@ -33,8 +45,11 @@ void *mst_merge_dir_config(apr_pool_t *p, void *base_, void *add_)
     const struct mst_dir_config *base = base_, *add = add_;
     struct mst_dir_config *c = apr_palloc(p, sizeof *c);
 
-    c->enabled = add->enabled != UNSET ? add->enabled : base->enabled;
-    c->paths = add->paths != UNSET ? add->paths : base->paths;
+    c->enabled = merged(base->enabled, add->enabled);
+    c->paths = merged(base->paths, add->paths);
+    c->trust_request_start = merged(base->trust_request_start, add->trust_request_start);
+    c->notes = merged(base->notes, add->notes);
+    c->server_timing = merged(base->server_timing, add->server_timing);
     c->label = add->label ? add->label : base->label;
     return c;
 }
@@ -56,6 +71,33 @@ static const char *set_paths(cmd_parms *cmd, void *dir, int on)
 {
     (void)cmd;
     ((struct mst_dir_config *)dir)->paths = on;
+    return NULL;
+}
+
+static const char *set_trust_request_start(cmd_parms *cmd, void *dir, int on)
+{
+    (void)cmd;
+    ((struct mst_dir_config *)dir)->trust_request_start = on;
+    if (on)
+        mst_config.trust_request_start = true;
+    return NULL;
+}
+
+static const char *set_notes(cmd_parms *cmd, void *dir, int on)
+{
+    (void)cmd;
+    ((struct mst_dir_config *)dir)->notes = on;
+    return NULL;
+}
+
+static const char *set_server_timing(cmd_parms *cmd, void *dir, int on)
+{
+    (void)cmd;
+    ((struct mst_dir_config *)dir)->server_timing = on;
+    if (on && !mst_config.server_timing) {
+        mst_config.server_timing = true;
+        mst_exports_use_server_timing();
+    }
     return NULL;
 }
 
@@ -118,6 +160,24 @@ static const char *set_board(cmd_parms *cmd, void *dir, const char *path)
     return NULL;
 }
 
+static const char *set_php_boards(cmd_parms *cmd, void *dir, const char *path)
+{
+    const char *error = ap_check_cmd_context(cmd, GLOBAL_ONLY);
+
+    (void)dir;
+    if (error)
+        return error;
+    if (ap_cstr_casecmp(path, "Off") == 0) {
+        mst_config.php_boards = NULL;
+        return NULL;
+    }
+    mst_config.php_boards = ap_runtime_dir_relative(cmd->pool, path);
+    if (!mst_config.php_boards)
+        return apr_pstrcat(cmd->pool, "MPMStatPHPBoards must be a directory's path or Off, not \"",
+                           path, "\"", NULL);
+    return NULL;
+}
+
 /* Sets *value to a whole number between low and high, or says what is valid. */
 static const char *set_number(cmd_parms *cmd, const char *text, uint32_t low, uint32_t high,
                               uint32_t *value)
@@ -154,11 +214,23 @@ const command_rec mst_commands[] = {
     AP_INIT_FLAG("MPMStatPaths", set_paths, NULL, RSRC_CONF | ACCESS_CONF,
                  "Whether the paths of requests in flight are shown, never with a query string: "
                  "On or Off (default)"),
+    AP_INIT_FLAG("MPMStatTrustRequestStart", set_trust_request_start, NULL,
+                 RSRC_CONF | ACCESS_CONF,
+                 "Whether X-Request-Start, which any client can send, is believed here and the "
+                 "time since then recorded: On or Off (default)"),
+    AP_INIT_FLAG("MPMStatNotes", set_notes, NULL, RSRC_CONF | ACCESS_CONF,
+                 "Whether LogFormat finds a request's phases here, as %{mpmstat-queue}n, and its "
+                 "id, as %{MPMSTAT_ID}e: On or Off (default)"),
+    AP_INIT_FLAG("MPMStatServerTiming", set_server_timing, NULL, RSRC_CONF | ACCESS_CONF,
+                 "Whether responses here have a Server-Timing header: On or Off (default)"),
     AP_INIT_TAKE1("MPMStatLabel", set_label, NULL, RSRC_CONF | OR_FILEINFO,
                   "The label that requests here are counted under; default the virtual host's "
                   "name"),
     AP_INIT_TAKE1("MPMStatBoard", set_board, NULL, RSRC_CONF,
                   "The board's file; default mpmstat.board in DefaultRuntimeDir"),
+    AP_INIT_TAKE1("MPMStatPHPBoards", set_php_boards, NULL, RSRC_CONF,
+                  "The directory whose PHP boards, and those in its php/, the status page shows; "
+                  "or Off; default " PHP_BOARDS_DEFAULT),
     AP_INIT_TAKE1("MPMStatJournal", set_journal, NULL, RSRC_CONF,
                   "How many of the latest requests are kept one by one; default 65536"),
     AP_INIT_TAKE1("MPMStatMaxLabels", set_max_labels, NULL, RSRC_CONF,

@@ -1,16 +1,26 @@
 /* listeners.c - the accept queues of this Apache's listening sockets.
  *
- * For a socket that listens, Linux puts into TCP_INFO how many connections wait
- * to be accepted (tcpi_unacked) and how many may (tcpi_sacked: the smaller of
- * ListenBacklog and net.core.somaxconn): what `ss -ltn` shows.
+ * A child has its own bucket's sockets only (ListenCoresBucketsRatio), so the
+ * parent notes which ones there are and the kernel is asked for them all. Where it
+ * may not be asked (a container, a sandbox), the child asks its own sockets: for
+ * one that listens, TCP_INFO has how many connections wait (tcpi_unacked) and how
+ * many may (tcpi_sacked).
  */
 #include "listeners.h"
 
 #include <ap_listen.h>
 #include <apr_portable.h>
 #include <apr_strings.h>
+#include <http_config.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <unistd.h>
+
+#include "board/listen.h"
+#include "mod_mpmstat.h"
+
+/* The parent's. Without permission to look it has none, and the kernel knows none. */
+static struct mst_sockets sockets;
 
 static const char *address_of(apr_pool_t *p, const apr_sockaddr_t *sa)
 {
@@ -21,23 +31,27 @@ static const char *address_of(apr_pool_t *p, const apr_sockaddr_t *sa)
     return apr_psprintf(p, strchr(ip, ':') ? "[%s]:%u" : "%s:%u", ip, (unsigned)sa->port);
 }
 
+/* Of several sockets this child has one: what the others hold it cannot know. */
 static struct mst_snapshot_listener ask(apr_pool_t *p, const ap_listen_rec *l)
 {
     struct tcp_info info;
     socklen_t size = sizeof info;
     apr_os_sock_t fd;
-    int known = l->sd && apr_os_sock_get(&fd, l->sd) == APR_SUCCESS
-             && getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) == 0
-             && info.tcpi_state == TCP_LISTEN;
+    bool known = ap_num_listen_buckets <= 1 && l->sd
+              && apr_os_sock_get(&fd, l->sd) == APR_SUCCESS
+              && getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) == 0
+              && info.tcpi_state == TCP_LISTEN;
 
     return (struct mst_snapshot_listener){
         .address = address_of(p, l->bind_addr),
+        .sockets = ap_num_listen_buckets > 1 ? (uint64_t)ap_num_listen_buckets : 1,
         .queue = known ? info.tcpi_unacked : MST_UNKNOWN,
         .queue_limit = known ? info.tcpi_sacked : MST_UNKNOWN,
+        .queue_fullest = known ? info.tcpi_unacked : MST_UNKNOWN,
     };
 }
 
-struct mst_snapshot_listener *mst_listeners(apr_pool_t *p, size_t *count)
+static void ask_own_sockets(apr_pool_t *p, struct mst_world *world)
 {
     struct mst_snapshot_listener *all;
     ap_listen_rec *l;
@@ -48,6 +62,47 @@ struct mst_snapshot_listener *mst_listeners(apr_pool_t *p, size_t *count)
     all = apr_palloc(p, (n ? n : 1) * sizeof *all);
     for (l = ap_listeners, n = 0; l; l = l->next)
         all[n++] = ask(p, l);
-    *count = n;
-    return all;
+    world->listeners_known = true;
+    world->listener_count = n;
+    world->listeners = all;
+}
+
+static apr_status_t free_answer(void *listen)
+{
+    mst_listen_free(listen);
+    return APR_SUCCESS;
+}
+
+void mst_listeners_look(apr_pool_t *p, struct mst_world *world)
+{
+    struct mst_listen *listen = apr_palloc(p, sizeof *listen);
+
+    mst_listen_read(listen, &sockets);
+    apr_pool_cleanup_register(p, listen, free_answer, apr_pool_cleanup_null);
+    mst_listen_tell(listen, world);
+    if (listen->count == 0)
+        ask_own_sockets(p, world);
+}
+
+static apr_status_t forget_sockets(void *unused)
+{
+    (void)unused;
+    mst_sockets_free(&sockets);
+    return APR_SUCCESS;
+}
+
+/* The MPM opened them all a moment before. */
+static int note_sockets(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, server_rec *s)
+{
+    (void)plog, (void)ptemp, (void)s;
+    if (!mst_sockets_read(&sockets, (uint64_t)getpid()))
+        mst_sockets_free(&sockets);
+    apr_pool_cleanup_register(pconf, NULL, forget_sockets, apr_pool_cleanup_null);
+    return OK;
+}
+
+void mst_listeners_register(apr_pool_t *p)
+{
+    (void)p;
+    ap_hook_post_config(note_sockets, NULL, NULL, APR_HOOK_MIDDLE);
 }

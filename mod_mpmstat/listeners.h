@@ -6,7 +6,7 @@
 
 #include "board/snapshot.h"
 
-/* Asks the kernel for each listener's queue. The array is from the pool. */
-struct mst_snapshot_listener *mst_listeners(apr_pool_t *p, size_t *count);
+/* Asks the kernel for the queues. What it tells world of is from the pool. */
+void mst_listeners_look(apr_pool_t *p, struct mst_world *world);
 
 #endif

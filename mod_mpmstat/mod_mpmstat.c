@@ -2,10 +2,13 @@
  *
  *   config.c     directives
  *   recording.c  the board's life: made by the parent, claimed by each child
- *   lifecycle.c  forks and exits of children, restarts
+ *   lifecycle.c  forks and exits of the MPM's children, restarts
+ *   forks.c      all other forks, and what becomes of them
  *   timing.c     connections and requests: phases, states, records. Hot path
+ *   exports.c    what programs, access logs and browsers are told of a request
  *   handler.c    /mpm-status
  *   listeners.c  the accept queue
+ *   scoreboard.c Apache's own letters
  */
 #include "mod_mpmstat.h"
 
@@ -14,8 +17,10 @@ static void register_hooks(apr_pool_t *p)
     ap_hook_pre_config(mst_config_reset, NULL, NULL, APR_HOOK_MIDDLE);
     mst_recording_register(p);
     mst_lifecycle_register(p);
+    mst_forks_register(p);
     mst_timing_register(p);
-    mst_handler_register(p);
+    mst_exports_register(p);
+    mst_listeners_register(p);
 }
 
 AP_DECLARE_MODULE(mpmstat) = {
@@ -28,3 +33,5 @@ AP_DECLARE_MODULE(mpmstat) = {
     register_hooks,
     AP_MODULE_FLAG_NONE
 };
+
+extern module mst_module __attribute__((alias("mpmstat_module"), visibility("hidden")));

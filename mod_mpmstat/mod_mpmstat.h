@@ -12,6 +12,9 @@
 /* The one name that httpd has to see: the build hides all others. */
 extern __attribute__((visibility("default"))) module AP_MODULE_DECLARE_DATA mpmstat_module;
 
+/* The same by a name that is found without the dynamic linker's table. */
+extern module mst_module;
+
 /* Every line that the module logs carries a tag of its own, as httpd's do. */
 #define MPMSTAT_LOGNO(n) "MPMSTAT" #n ": "
 
@@ -29,6 +32,9 @@ struct mst_label_ref {
 struct mst_dir_config {
     int                   enabled;   /* MPMStat */
     int                   paths;     /* MPMStatPaths */
+    int                   trust_request_start; /* MPMStatTrustRequestStart */
+    int                   notes;     /* MPMStatNotes */
+    int                   server_timing; /* MPMStatServerTiming */
     struct mst_label_ref *label;     /* MPMStatLabel; NULL: the virtual host's */
 };
 
@@ -42,7 +48,10 @@ struct mst_main_config {
     const char           *board;     /* MPMStatBoard; NULL: the default place */
     uint32_t              journal;   /* MPMStatJournal */
     uint32_t              labels;    /* MPMStatMaxLabels */
+    const char           *php_boards; /* MPMStatPHPBoards; NULL: Off */
     struct mst_label_ref *refs;      /* every MPMStatLabel in the configuration */
+    bool                  trust_request_start; /* somewhere; these two, too */
+    bool                  server_timing;
 };
 extern struct mst_main_config mst_config;
 
@@ -54,12 +63,12 @@ int   mst_config_reset(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp);
 
 static inline const struct mst_dir_config *mst_dir_config_of(const request_rec *r)
 {
-    return ap_get_module_config(r->per_dir_config, &mpmstat_module);
+    return ap_get_module_config(r->per_dir_config, &mst_module);
 }
 
 static inline const struct mst_server_config *mst_server_config_of(const server_rec *s)
 {
-    return ap_get_module_config(s->module_config, &mpmstat_module);
+    return ap_get_module_config(s->module_config, &mst_module);
 }
 
 /* ---- recording (recording.c) --------------------------------------------- */
@@ -77,6 +86,7 @@ struct mst_recording {
     uint64_t            id_base;      /* what they are added to: which process */
     uint64_t            owner;        /* pid of the child that has claimed `self` */
     bool                forked;       /* from that child: itk's, for one connection; CGI's */
+    uint32_t            forks_running; /* forked from this process, not known to have ended */
     bool                listener_thread; /* one accepts for all workers of a process */
     uint64_t            idle_enough_ns; /* a worker idle for so long kept nobody waiting */
 };
@@ -84,24 +94,79 @@ extern struct mst_recording mst_recording;
 
 void mst_recording_register(apr_pool_t *p);
 
+/* The MPM starts children, and may have changed its limit since the configuration was
+ * read (ListenCoresBucketsRatio wants a child for each bucket). In the parent. */
+void mst_recording_relimit(struct mst_board *b);
+
 /* ---- the rest, a file each ----------------------------------------------- */
 
 void mst_lifecycle_register(apr_pool_t *p);
 void mst_timing_register(apr_pool_t *p);
-void mst_handler_register(apr_pool_t *p);
+void mst_listeners_register(apr_pool_t *p);
 
-/* The handler tells timing that this is the status page's own request. */
+/* The handler "mpm-status" (handler.c). */
+int mst_handle_status(request_rec *r);
+
+/* It tells timing that this is the status page's own request. */
 void mst_timing_set_label(request_rec *r, uint32_t label);
 
+/* Of the request that the client sent, which r is, or serves: */
+
+/* Its id. 0: none, it is not recorded. */
+uint64_t mst_timing_id(request_rec *r);
+
+/* Its phases so far, as they would be if its response began now: times and id only.
+ * False: it is not recorded. */
+bool mst_timing_so_far(request_rec *r, struct mst_request *so_far);
+
+/* ---- what others are told of a request (exports.c) ------------------------ */
+
+void mst_exports_register(apr_pool_t *p);
+
+/* The first MPMStatServerTiming On of the configuration has been read. */
+void mst_exports_use_server_timing(void);
+
+/* The handler of r, which may be a program, is about to begin. */
+void mst_exports_hand_over(request_rec *r);
+
+/* Notes for the access log, from the record as it goes to the journal. `last` is what
+ * became of r by internal redirects. Called before mod_log_config writes its line. */
+void mst_exports_note(request_rec *r, request_rec *last, const struct mst_request *record);
+
+/* ---- forks (forks.c) ------------------------------------------------------ */
+
+void mst_forks_register(apr_pool_t *p);
+
 /* From now on forks are seen, in this process and all that come of it. */
-void mst_lifecycle_watch_forks(void);
+void mst_forks_watch(void);
+
+/* When this thread's latest fork began, and how long it took. */
+void mst_forks_began(uint64_t *began_ns, uint64_t *took_ns);
+
+/* The parent started `pid` for the MPM. */
+void mst_forks_started(uint64_t pid);
+
+/* The process `pid` is a child of the MPM: followed as such. */
+void mst_forks_joined(struct mst_board *b, uint64_t pid);
+
+/* The parent tells which of its forks were helpers. */
+void mst_forks_tell_helpers(struct mst_board *b);
+
+/* The parent tells of processes that have gone unseen. */
+void mst_forks_sweep(struct mst_board *b);
+
+/* After a request, where mst_recording.forks_running: have they ended? */
+void mst_forks_look(void);
+
+/* This process, forked for a connection, ends by itself. */
+void mst_forks_own_end(struct mst_board *b);
 
 /* This process was forked from a child of the MPM. It serves a connection of that
  * child (itk), and so writes to its entry; or it is to become a CGI script. */
 void mst_recording_forked(void);
 
-/* The child `pid` is one of the MPM's. */
-void mst_lifecycle_joined(struct mst_board *b, uint64_t pid);
+/* Tells of children that have ended without the MPM's telling. In the parent. */
+void mst_lifecycle_sweep(struct mst_board *b);
 
 /* Notes a restart on the board (lifecycle.c). Called in the parent. */
 void mst_lifecycle_generation(struct mst_board *b, uint64_t generation);

@@ -21,13 +21,14 @@ APLOG_USE_MODULE(mpmstat);
 
 struct mst_recording mst_recording;
 
-/* What outlives restarts. In httpd's retained data, so of a fixed key per shape. */
+/* What outlives restarts. In httpd's retained data, under a key for each shape: a
+ * restart may load another build of the module. */
 struct mst_retained {
     struct mst_board  board;
     struct mst_layout layout;
     bool              ready;
 };
-#define RETAINED_KEY "mod_mpmstat retained 1"
+#define RETAINED_KEY "mod_mpmstat retained %" APR_SIZE_T_FMT "/%" APR_SIZE_T_FMT
 #define BOARD_NAME   "mpmstat.board"
 #define READER_GROUP "adm"   /* who reads logs on Debian may read boards */
 
@@ -54,6 +55,14 @@ static uint64_t workers_limit(void)
          * (uint64_t)mpm_number(AP_MPMQ_MAX_THREADS, 1);
 }
 
+/* ThreadsPerChild, of the ThreadLimit that there is room for. */
+static uint32_t threads_used(const struct mst_board *b)
+{
+    uint32_t threads = (uint32_t)mpm_number(AP_MPMQ_MAX_THREADS, 1);
+
+    return threads < b->threads ? threads : b->threads;
+}
+
 /* Room for twice ServerLimit: beside the children on the scoreboard there can
  * be as many that lost their slot and finish their requests (worker). */
 static struct mst_layout wanted_layout(void)
@@ -69,6 +78,16 @@ static struct mst_layout wanted_layout(void)
     };
 }
 
+void mst_recording_relimit(struct mst_board *b)
+{
+    uint64_t limit = workers_limit();
+
+    if (limit == b->header->workers_limit)
+        return;
+    __atomic_store_n(&b->header->workers_limit, limit, __ATOMIC_RELAXED);
+    mst_busy_relimit(b, mst_now_ns());
+}
+
 static gid_t reader_group(void)
 {
     const struct group *g = getgrnam(READER_GROUP);
@@ -76,15 +95,20 @@ static gid_t reader_group(void)
     return g ? g->gr_gid : (gid_t)-1;
 }
 
-static void make_board(struct mst_retained *kept, apr_pool_t *p, server_rec *s)
+static struct mst_identity present_identity(void)
 {
-    const char *path = mst_config.board ? mst_config.board : ap_runtime_dir_relative(p, BOARD_NAME);
-    struct mst_identity identity = {
+    return (struct mst_identity){
         .server = ap_get_server_description(),
         .mpm = ap_show_mpm(),
         .version = MPMSTAT_VERSION,
         .workers_limit = workers_limit(),
     };
+}
+
+static void make_board(struct mst_retained *kept, apr_pool_t *p, server_rec *s)
+{
+    const char *path = mst_config.board ? mst_config.board : ap_runtime_dir_relative(p, BOARD_NAME);
+    struct mst_identity identity = present_identity();
     char warning[MST_ERROR_MAX], error[MST_ERROR_MAX];
 
     kept->layout = wanted_layout();
@@ -95,6 +119,7 @@ static void make_board(struct mst_retained *kept, apr_pool_t *p, server_rec *s)
         return;
     }
     kept->ready = true;
+    kept->board.header->generation = mpm_generation();
     if (*warning)
         ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s, MPMSTAT_LOGNO(02) "%s", warning);
     ap_log_error(APLOG_MARK, APLOG_INFO, 0, s, MPMSTAT_LOGNO(03)
@@ -104,14 +129,41 @@ static void make_board(struct mst_retained *kept, apr_pool_t *p, server_rec *s)
                  kept->layout.labels, kept->layout.stripes, kept->layout.requests);
 }
 
+/* Whether the board from before a restart is one that this build writes. */
+static bool still_fits(const struct mst_retained *kept)
+{
+    struct mst_section sections[MST_SECTION_COUNT];
+    char ignored[MST_ERROR_MAX];
+    struct mst_reader reader;
+    bool fits;
+
+    if (mst_reader_attach(&reader, kept->board.fd, kept->board.path, ignored) != 0)
+        return false;
+    fits = mst_board_fits(&reader, &kept->layout, sections);
+    mst_reader_close(&reader);
+    return fits;
+}
+
+/* The old board is left mapped: children of the old generation write to it still. */
+static void replace_board(struct mst_retained *kept, apr_pool_t *p, server_rec *s)
+{
+    ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, s, MPMSTAT_LOGNO(07)
+                 "the board %s is of another build of mpmstat, or damaged; a new one takes its "
+                 "place, and all counts begin at 0", kept->board.path);
+    memset(kept, 0, sizeof *kept);
+    make_board(kept, p, s);
+}
+
 /* After a restart the board stays, and with it the layout of the first start. */
 static void keep_board(struct mst_retained *kept, server_rec *s)
 {
     struct mst_layout wanted = wanted_layout();
+    struct mst_identity identity = present_identity();
 
+    mst_lifecycle_sweep(&kept->board);    /* the module may have been away for a while */
     kept->board.header->stopped_ns = 0;   /* set when the old configuration was let go */
     kept->board.header->generation = mpm_generation();
-    kept->board.header->workers_limit = workers_limit();
+    mst_board_identify(&kept->board, &identity);
     mst_busy_relimit(&kept->board, mst_now_ns());
     mst_lifecycle_generation(&kept->board, kept->board.header->generation);
     if (memcmp(&wanted, &kept->layout, sizeof wanted) != 0
@@ -149,35 +201,42 @@ static void intern_labels(struct mst_board *b, server_rec *servers)
 static int open_recording(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, server_rec *s)
 {
     struct mst_retained *kept;
+    const char *key;
 
     (void)plog, (void)ptemp;
     memset(&mst_recording, 0, sizeof mst_recording);
     if (ap_state_query(AP_SQ_MAIN_STATE) == AP_SQ_MS_CREATE_PRE_CONFIG)
         return OK;   /* the rehearsal that httpd does before every start */
-    kept = ap_retained_data_get(RETAINED_KEY);
+    key = apr_psprintf(pconf, RETAINED_KEY, sizeof kept->board, sizeof kept->layout);
+    kept = ap_retained_data_get(key);
     if (!kept)
-        kept = ap_retained_data_create(RETAINED_KEY, sizeof *kept);
-    if (kept->ready)
+        kept = ap_retained_data_create(key, sizeof *kept);
+    if (!kept->ready)
+        make_board(kept, pconf, s);
+    else if (still_fits(kept))
         keep_board(kept, s);
     else
-        make_board(kept, pconf, s);
+        replace_board(kept, pconf, s);
     if (!kept->ready)
         return OK;
     apr_pool_cleanup_register(pconf, &kept->board, note_stop, apr_pool_cleanup_null);
     intern_labels(&kept->board, s);
     mst_recording.board = &kept->board;
-    mst_lifecycle_watch_forks();
+    mst_forks_watch();
     mst_recording.listener_thread = mpm_number(AP_MPMQ_IS_THREADED, AP_MPMQ_NOT_SUPPORTED)
                                     != AP_MPMQ_NOT_SUPPORTED;
     mst_recording.threads = kept->board.threads;
+    kept->board.threads_used = threads_used(&kept->board);
     mst_recording.idle_enough_ns = 2 * MST_NS_PER_S / kept->board.header->kernel_hz;
     return OK;
 }
 
-/* Not for the forked processes of this child: they run its cleanups, too. */
+/* The forked processes of this child run its cleanups, too. */
 static apr_status_t note_clean_exit(void *process)
 {
-    if (!mst_recording.forked)
+    if (mst_recording.forked)
+        mst_forks_own_end(mst_recording.board);
+    else
         __atomic_store_n(&((struct mst_process *)process)->clean_exit, 1, __ATOMIC_RELAXED);
     return APR_SUCCESS;
 }
@@ -192,7 +251,7 @@ static void join_board(apr_pool_t *pchild, server_rec *s)
         return;
     mst_recording.pid = mst_recording.owner = (uint64_t)getpid();
     mst_recording.ids = &ids_without_entry;
-    mst_lifecycle_joined(b, mst_recording.pid);
+    mst_forks_joined(b, mst_recording.pid);
     process = mst_process_claim(b, mst_recording.pid, mpm_generation(), mst_now_ns());
     if (process < 0) {
         ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s, MPMSTAT_LOGNO(05)
@@ -212,6 +271,7 @@ void mst_recording_forked(void)
 {
     mst_recording.pid = (uint64_t)getpid();
     mst_recording.forked = true;
+    mst_recording.forks_running = 0;
 }
 
 void mst_recording_register(apr_pool_t *p)

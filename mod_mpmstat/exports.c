@@ -1,0 +1,144 @@
+/* exports.c - what others are told of a request.
+ *
+ *   programs     CGI, FastCGI and PHP: the variable MPMSTAT (board/handover.h), and
+ *                MPMSTAT_ID, the id alone, set as the handler begins
+ *   access logs  MPMStatNotes: notes and MPMSTAT_ID, set as the request is complete
+ *   browsers     MPMStatServerTiming: a Server-Timing header
+ *
+ * What they are told comes from timing.c. Nothing here is done for a request that
+ * none of it concerns, but one look at its handler.
+ */
+#include "mod_mpmstat.h"
+
+#include <apr_strings.h>
+#include <http_core.h>
+#include <http_protocol.h>
+#include <http_request.h>
+#include <util_filter.h>
+
+#include "board/clock.h"
+#include "board/handover.h"
+
+static char place[MST_HANDOVER_MAX];   /* this server's, for mst_handover_format() */
+static ap_filter_rec_t *server_timing_filter;
+
+static const char *id_text(apr_pool_t *p, uint64_t id)
+{
+    return apr_psprintf(p, "%" APR_UINT64_T_FMT, id);
+}
+
+/* ---- programs ------------------------------------------------------------------ */
+
+/* httpd calls the handler by the media type where none was set, and by nothing where
+ * that is not known either. Of those types PHP's and CGI's alone are programs'; of the
+ * handlers with a name, all but a few may be. */
+static bool may_be_program(const char *handler)
+{
+    if (strncmp(handler, "application/x-httpd-", 20) == 0 || strncmp(handler, "proxy:", 6) == 0)
+        return true;
+    return !strchr(handler, '/') && strcmp(handler, "default-handler") != 0
+        && strcmp(handler, "redirect-handler") != 0;
+}
+
+void mst_exports_hand_over(request_rec *r)
+{
+    uint64_t id;
+    char *text;
+
+    if (!may_be_program(r->handler) || (id = mst_timing_id(r)) == 0)
+        return;
+    text = apr_palloc(r->pool, MST_HANDOVER_MAX);
+    mst_handover_format(text, id, mst_now_ns(), place);
+    apr_table_setn(r->subprocess_env, MST_HANDOVER_VARIABLE, text);
+    apr_table_setn(r->subprocess_env, "MPMSTAT_ID", id_text(r->pool, id));
+}
+
+static int find_place(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, server_rec *s)
+{
+    (void)pconf, (void)plog, (void)ptemp, (void)s;
+    if (mst_recording.board)
+        mst_handover_place(place, mst_recording.board->header->boot_id,
+                           mst_recording.board->header->time_namespace);
+    return OK;
+}
+
+/* ---- access logs --------------------------------------------------------------- */
+
+/* Seconds with all nine decimals: nothing is rounded, and `sort -n` sorts them. */
+static void note_time(request_rec *r, const char *name, uint64_t ns)
+{
+    if (ns == MST_UNKNOWN)
+        return;
+    apr_table_setn(r->notes, name,
+                   apr_psprintf(r->pool, "%" APR_UINT64_T_FMT ".%09u", ns / MST_NS_PER_S,
+                                (unsigned)(ns % MST_NS_PER_S)));
+}
+
+static void note(request_rec *r, const struct mst_request *record)
+{
+    const char *id = id_text(r->pool, record->id);
+
+    apr_table_setn(r->subprocess_env, "MPMSTAT_ID", id);
+    apr_table_setn(r->notes, "mpmstat-id", id);
+    note_time(r, "mpmstat-queue", record->queue_ns);
+    note_time(r, "mpmstat-read", record->read_ns);
+    note_time(r, "mpmstat-handle", record->handle_ns);
+    note_time(r, "mpmstat-send", record->send_ns);
+    note_time(r, "mpmstat-total", record->queue_ns + record->read_ns + record->handle_ns
+                                  + record->send_ns);
+    note_time(r, "mpmstat-held", record->held_ns);
+    note_time(r, "mpmstat-front", record->front_ns);
+}
+
+void mst_exports_note(request_rec *r, request_rec *last, const struct mst_request *record)
+{
+    note(r, record);      /* %<{mpmstat-queue}n */
+    if (last != r)
+        note(last, record);   /* without the "<" */
+}
+
+/* ---- browsers ------------------------------------------------------------------ */
+
+/* Milliseconds, as the specification of Server-Timing wants it, to the microsecond. */
+#define DURATION ";dur=%" APR_UINT64_T_FMT ".%03u"
+#define DURATION_OF(ns) (ns) / MST_NS_PER_MS, (unsigned)((ns) % MST_NS_PER_MS / MST_NS_PER_US)
+
+/* The header goes out with what comes here first. It is added to headers_out, so
+ * that the application's own stays. */
+static apr_status_t add_server_timing(ap_filter_t *f, apr_bucket_brigade *bb)
+{
+    request_rec *r = f->r;
+    struct mst_request now;
+
+    ap_remove_output_filter(f);
+    if (mst_timing_so_far(r, &now))
+        apr_table_addn(r->headers_out, "Server-Timing",
+                       apr_psprintf(r->pool,
+                                    "queue" DURATION ", read" DURATION ", handle" DURATION,
+                                    DURATION_OF(now.queue_ns), DURATION_OF(now.read_ns),
+                                    DURATION_OF(now.handle_ns)));
+    return ap_pass_brigade(f->next, bb);
+}
+
+static void insert_server_timing(request_rec *r)
+{
+    if (!r->main && mst_dir_config_of(r)->server_timing == 1)
+        ap_add_output_filter_handle(server_timing_filter, NULL, r, r->connection);
+}
+
+/* While the configuration is read httpd still takes hooks: where nobody wants the
+ * header, requests do not pass by here. */
+void mst_exports_use_server_timing(void)
+{
+    ap_hook_insert_filter(insert_server_timing, NULL, NULL, APR_HOOK_LAST);
+    ap_hook_insert_error_filter(insert_server_timing, NULL, NULL, APR_HOOK_LAST);
+}
+
+void mst_exports_register(apr_pool_t *p)
+{
+    (void)p;
+    /* Behind mod_headers, whose `Header set` would replace it. */
+    server_timing_filter = ap_register_output_filter("MPMSTAT_SERVER_TIMING", add_server_timing,
+                                                     NULL, AP_FTYPE_PROTOCOL - 1);
+    ap_hook_post_config(find_place, NULL, NULL, APR_HOOK_MIDDLE);
+}
