@@ -1,0 +1,8 @@
+"""Django's own commands for this site: python3 manage.py COMMAND."""
+import os
+import sys
+
+from django.core.management import execute_from_command_line
+
+os.environ["DJANGO_SETTINGS_MODULE"] = "settings"
+execute_from_command_line(sys.argv)
