@@ -1,0 +1,325 @@
+/* lifecycle.c - PHP's workers: how they join the board, their forks and their ends.
+ *
+ *   FPM        each fork of the master is a worker: it joins at once, in the child's fork
+ *              handler. A worker that ends by itself (pm.max_requests, a reload, idle)
+ *              runs MSHUTDOWN and says so; of one that was killed the master finds the
+ *              entry when it forks the next, or stops
+ *   mod_php    a child of Apache joins at its first PHP request (under itk: the process of
+ *              its connection); Apache's parent clears up after the killed in the same way
+ *   php-cgi    a process joins at its first request; who comes next clears up
+ *
+ * Forks are seen by pthread_atfork's handlers. A worker's own fork (a script's) is noted,
+ * and the forked process records nothing.
+ */
+#include "php_mpmstat.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "board/busy.h"
+#include "board/clock.h"
+#include "board/journal.h"
+#include "board/worker.h"
+
+struct mst_php mst_php;
+
+#define THOROUGH_NS (10 * MST_NS_PER_S)   /* how often the parent reads /proc for each worker */
+
+/* The latest fork of this thread. */
+static __thread uint64_t fork_began_ns;
+
+/* In a forked process: how it came to be, until it joins. */
+static uint64_t forked_at_ns, fork_took_ns;
+
+static struct mst_lifecycle new_event(enum mst_event event, enum mst_kind kind, uint64_t pid,
+                                      uint64_t time_ns)
+{
+    return (struct mst_lifecycle){
+        .time_ns = time_ns,
+        .event_kind = (uint64_t)event << 32 | (uint64_t)kind,
+        .pid_parent = pid << 32,
+        .mpm_slot = -1,
+        .generation = mst_php.board.header->generation,
+        .duration_ns = MST_UNKNOWN,
+        .requests = MST_UNKNOWN,
+    };
+}
+
+static bool is_parent(void)
+{
+    return mst_php.is_open && mst_php.board.header->pid == (uint32_t)getpid();
+}
+
+/* ---- ends ------------------------------------------------------------------------------ */
+
+static void tell_end(uint64_t pid, enum mst_reason reason, const struct mst_process_end *end,
+                     uint64_t now_ns)
+{
+    struct mst_lifecycle e = new_event(MST_EVENT_EXIT, MST_KIND_PHP, pid, now_ns);
+
+    e.pid_parent |= mst_php.board.header->pid;
+    e.generation = end->generation;
+    e.duration_ns = end->lifetime_ns;
+    e.requests = end->requests;
+    e.unfinished = end->unfinished;
+    e.reason = reason;
+    mst_journal_lifecycle(&mst_php.board, &e);
+}
+
+static void tell_killed(void *now_ns, uint64_t pid, const struct mst_process_end *end)
+{
+    tell_end(pid, MST_REASON_KILLED, end, *(const uint64_t *)now_ns);
+}
+
+static void sweep(bool thorough, uint64_t now_ns)
+{
+    mst_process_sweep(&mst_php.board, thorough, now_ns, tell_killed, &now_ns);
+}
+
+/* The last of the processes without a parent is the server's end. One that joins at
+ * the same moment is either seen here or takes this back (join). */
+static void note_stop_of_shared(uint64_t now_ns)
+{
+    struct mst_board *b = &mst_php.board;
+
+    if (mst_process_any(b))
+        return;
+    __atomic_store_n(&b->header->stopped_ns, now_ns, __ATOMIC_SEQ_CST);
+    if (mst_process_any(b))
+        __atomic_store_n(&b->header->stopped_ns, 0, __ATOMIC_SEQ_CST);
+}
+
+static void leave(void)
+{
+    uint64_t now = mst_now_ns();
+    struct mst_process_end end;
+
+    if (!mst_process_release(&mst_php.board, mst_php.pid, now, &end))
+        return;
+    tell_end(mst_php.pid, MST_REASON_CLEAN, &end, now);
+    if (mst_php.sapi == MST_SAPI_SHARED)
+        note_stop_of_shared(now);
+}
+
+/* Not in processes that a worker's script forked: they run the same functions at their
+ * end, and are not the worker. */
+void mst_lifecycle_end(void)
+{
+    if (!mst_php.is_open || mst_php.is_forked)
+        return;
+    if (mst_php.pid == (uint64_t)getpid())
+        leave();
+    if (is_parent()) {
+        sweep(true, mst_now_ns());
+        mst_busy_tell(&mst_php.board, mst_now_ns());
+        __atomic_store_n(&mst_php.board.header->stopped_ns, mst_now_ns(), __ATOMIC_RELAXED);
+    }
+    mst_php.is_open = false;
+    mst_php.self = NULL;
+    mst_board_close(&mst_php.board);
+}
+
+/* Where a process ends by exit() alone (itk's, FPM's that failed to start). */
+static __attribute__((destructor)) void end_at_exit(void)
+{
+    mst_lifecycle_end();
+}
+
+/* ---- joining ----------------------------------------------------------------------------- */
+
+static void tell_start(uint64_t time_ns, uint64_t took_ns)
+{
+    struct mst_lifecycle e = new_event(MST_EVENT_FORK, MST_KIND_PHP, mst_php.pid, time_ns);
+
+    e.pid_parent |= (uint32_t)getppid();
+    e.duration_ns = took_ns;
+    mst_journal_lifecycle(&mst_php.board, &e);
+}
+
+/* How many threads there will be is not known (ZTS): but one there is. */
+static void free_further_workers(struct mst_worker *workers)
+{
+    uint32_t t;
+
+    for (t = 1; t < mst_php.board.threads; t++)
+        __atomic_store_n(&workers[t].state, MST_WORKER_FREE, __ATOMIC_RELAXED);
+}
+
+/* A thread more: its time counts from now on. */
+static void take_further_worker(struct mst_worker *w)
+{
+    __atomic_store_n(&w->base_ns, mst_now_ns() - (mst_worker_since(w) - w->base_ns),
+                     __ATOMIC_RELAXED);
+    __atomic_store_n(&w->state, MST_STATE_IDLE, __ATOMIC_RELEASE);
+}
+
+static void claim(uint64_t now_ns)
+{
+    struct mst_board *b = &mst_php.board;
+    int process = mst_process_claim(b, mst_php.pid, b->header->generation, now_ns);
+
+    mst_php.self = process >= 0 ? &b->processes[process] : NULL;
+    mst_php.in_flight = process >= 0 ? &b->in_flight[(size_t)process * b->in_flight_stride] : NULL;
+    mst_php.threads = 0;
+    mst_php.joins++;
+    if (mst_php.self)
+        free_further_workers(&b->workers[(size_t)process * b->threads]);
+}
+
+static void join_as_worker(uint64_t began_ns, uint64_t took_ns)
+{
+    mst_php.pid = (uint64_t)getpid();
+    claim(mst_now_ns());
+    tell_start(began_ns, took_ns);
+}
+
+/* A process that exec'd tells when PHP started in it; how long that took before is not
+ * known. */
+static bool join_now(void)
+{
+    if (mst_php.sapi == MST_SAPI_SHARED && !mst_php.is_open)
+        mst_place_open_shared();
+    if (!mst_php.is_open)
+        return false;
+    if (mst_php.sapi == MST_SAPI_SHARED)
+        sweep(true, mst_now_ns());
+    if (forked_at_ns)
+        join_as_worker(forked_at_ns, fork_took_ns);
+    else
+        join_as_worker(mst_php.minit_ns, MST_UNKNOWN);
+    if (mst_php.sapi == MST_SAPI_SHARED)
+        __atomic_store_n(&mst_php.board.header->stopped_ns, 0, __ATOMIC_SEQ_CST);
+    return true;
+}
+
+#ifdef ZTS
+static pthread_mutex_t joining = PTHREAD_MUTEX_INITIALIZER;
+#endif
+
+bool mst_lifecycle_join(void)
+{
+    bool joined;
+
+    if (mst_php.is_forked || mst_php.given_up)
+        return false;
+#ifdef ZTS
+    pthread_mutex_lock(&joining);
+#endif
+    joined = mst_php.pid != 0 || join_now();
+#ifdef ZTS
+    pthread_mutex_unlock(&joining);
+#endif
+    return joined;
+}
+
+void mst_lifecycle_thread(void)
+{
+    struct mst_board *b = &mst_php.board;
+    uint32_t thread = __atomic_fetch_add(&mst_php.threads, 1, __ATOMIC_RELAXED);
+    struct mst_worker *w = NULL;
+
+    if (mst_php.self && thread < b->threads)
+        w = &b->workers[(size_t)(mst_php.self - b->processes) * b->threads + thread];
+    if (w && thread > 0)
+        take_further_worker(w);
+    MPMSTAT_G(worker) = w;
+    MPMSTAT_G(worker_index) = w ? (uint32_t)(w - b->workers) : UINT32_MAX;
+    MPMSTAT_G(stripe) = w ? MPMSTAT_G(worker_index) : (uint32_t)mst_php.pid;
+    MPMSTAT_G(state_since_ns) = w ? mst_worker_since(w) : 0;
+    MPMSTAT_G(label_name)[0] = '\0';
+    MPMSTAT_G(joined) = mst_php.joins;
+}
+
+/* ---- forks --------------------------------------------------------------------------------- */
+
+/* FPM's master installs its handlers after it has become a daemon and before its first
+ * worker. Neither `php-fpm -t` nor the process that starts the daemon gets so far. */
+static bool is_fpm_master(void)
+{
+    struct sigaction reload;
+
+    return sigaction(SIGUSR2, NULL, &reload) == 0
+        && reload.sa_handler != SIG_DFL && reload.sa_handler != SIG_IGN;
+}
+
+void mst_lifecycle_open(void)
+{
+    struct mst_lifecycle e;
+
+    mst_place_open_parent();
+    if (!mst_php.is_open || mst_php.board.header->generation == 0)
+        return;
+    e = new_event(MST_EVENT_GENERATION, MST_KIND_PHP, (uint64_t)getpid(), mst_now_ns());
+    mst_journal_lifecycle(&mst_php.board, &e);
+}
+
+static void before_fork(void)
+{
+    static uint64_t swept_ns;
+
+    if (mst_php.pid == 0 && !mst_php.is_forked) {
+        if (mst_php.sapi == MST_SAPI_FPM && !mst_php.is_open && !mst_php.given_up
+            && is_fpm_master())
+            mst_lifecycle_open();
+        if (is_parent()) {
+            bool thorough = mst_now_ns() - swept_ns > THOROUGH_NS;
+
+            swept_ns = thorough ? mst_now_ns() : swept_ns;
+            sweep(thorough, mst_now_ns());
+            mst_busy_tell(&mst_php.board, mst_now_ns());
+        }
+    }
+    fork_began_ns = mst_now_ns();
+}
+
+/* Whether this thread is at a request. Threads that are not PHP's fork, too. */
+static bool is_at_request(void)
+{
+#ifdef ZTS
+    if (tsrm_get_ls_cache() == NULL)
+        return false;
+#endif
+    return MPMSTAT_G(active);
+}
+
+/* A script's fork. */
+static void tell_fork_of_worker(void)
+{
+    struct mst_lifecycle e = new_event(MST_EVENT_FORK, MST_KIND_REQUEST, (uint64_t)getpid(),
+                                       fork_began_ns);
+
+    e.pid_parent |= (uint32_t)mst_php.pid;
+    e.duration_ns = mst_now_ns() - fork_began_ns;
+    mst_journal_lifecycle(&mst_php.board, &e);
+}
+
+static void after_fork_in_child(void)
+{
+    forked_at_ns = fork_began_ns;
+    fork_took_ns = mst_now_ns() - fork_began_ns;
+    if (mst_php.is_forked)
+        return;
+    if (mst_php.pid) {
+        mst_php.is_forked = true;
+        if (mst_php.is_open && is_at_request()) {
+            tell_fork_of_worker();
+            MPMSTAT_G(active) = false;
+        }
+        return;
+    }
+    if (mst_php.sapi == MST_SAPI_FPM && mst_php.is_open)
+        join_as_worker(forked_at_ns, fork_took_ns);
+}
+
+/* glibc forgets the handlers with an unloaded module. Where it stays loaded, so does
+ * this variable. */
+void mst_lifecycle_start(void)
+{
+    static bool watching;
+
+    mst_php.minit_ns = mst_now_ns();
+    if (!watching)
+        watching = pthread_atfork(before_fork, NULL, after_fork_in_child) == 0;
+}

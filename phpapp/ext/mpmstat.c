@@ -1,0 +1,173 @@
+/* mpmstat.c - the PHP extension: module entry, settings, phpinfo(), mpmstat_mark().
+ *
+ * Thin glue over the board library. What is recorded, and when, is in lifecycle.c and
+ * request.c. Whatever goes wrong, PHP serves.
+ */
+#include "php_mpmstat.h"
+
+#include <SAPI.h>
+#include <ext/standard/info.h>
+#include <php_ini.h>
+#include <stdio.h>
+
+#include "mpmstat_arginfo.h"
+
+ZEND_DECLARE_MODULE_GLOBALS(mpmstat)
+
+/* A number that is to be within bounds; else the setting keeps its value. */
+#define MPMSTAT_BOUNDED(name, low, high)                                                    \
+    static ZEND_INI_MH(name)                                                                \
+    {                                                                                       \
+        zend_long value = ZEND_STRTOL(ZSTR_VAL(new_value), NULL, 10);                       \
+                                                                                            \
+        if (value < (low) || value > (high))                                                \
+            return FAILURE;                                                                 \
+        return OnUpdateLong(entry, new_value, mh_arg1, mh_arg2, mh_arg3, stage);            \
+    }
+MPMSTAT_BOUNDED(update_workers_limit, 0, 1 << 20)
+MPMSTAT_BOUNDED(update_processes, 1, 1 << 20)
+MPMSTAT_BOUNDED(update_journal, 1, (zend_long)MST_JOURNAL_MAX)
+
+#define OF_DIRECTORY (PHP_INI_PERDIR | PHP_INI_SYSTEM)
+#define ENTRY(name, value, where, handler, type, member) \
+    STD_PHP_INI_ENTRY("mpmstat." name, value, where, handler, member, zend_mpmstat_globals, \
+                      mpmstat_globals)
+#define SWITCH(name, value, where, member) \
+    STD_PHP_INI_BOOLEAN("mpmstat." name, value, where, OnUpdateBool, member, \
+                        zend_mpmstat_globals, mpmstat_globals)
+
+PHP_INI_BEGIN()
+    SWITCH("enable", "1", OF_DIRECTORY, enable)
+    SWITCH("enable_cli", "0", PHP_INI_SYSTEM, enable_cli)
+    SWITCH("trust_request_start", "0", PHP_INI_SYSTEM, trust_request_start)
+    ENTRY("board", "", PHP_INI_SYSTEM, OnUpdateString, char *, board)
+    ENTRY("group", "adm", PHP_INI_SYSTEM, OnUpdateString, char *, group)
+    ENTRY("label", "", OF_DIRECTORY, OnUpdateString, char *, label)
+    ENTRY("workers_limit", "0", PHP_INI_SYSTEM, update_workers_limit, zend_long, workers_limit)
+    ENTRY("processes", "1024", PHP_INI_SYSTEM, update_processes, zend_long, processes)
+    ENTRY("journal", "65536", PHP_INI_SYSTEM, update_journal, zend_long, journal)
+PHP_INI_END()
+
+/* For each thread. */
+static void init_globals(void *globals)
+{
+#if defined(ZTS) && defined(COMPILE_DL_MPMSTAT)
+    ZEND_TSRMLS_CACHE_UPDATE();
+#endif
+    memset(globals, 0, sizeof(zend_mpmstat_globals));
+}
+
+static PHP_MINIT_FUNCTION(mpmstat)
+{
+    (void)type;
+    REGISTER_INI_ENTRIES();
+    mst_php.sapi = MPMSTAT_G(enable) ? mst_place_sapi() : MST_SAPI_OFF;
+    if (mst_php.sapi == MST_SAPI_OFF)
+        return SUCCESS;
+    mst_request_start_watching();
+    mst_lifecycle_start();
+    if (mst_php.sapi == MST_SAPI_APACHE)
+        mst_lifecycle_open();
+    return SUCCESS;
+}
+
+static PHP_MSHUTDOWN_FUNCTION(mpmstat)
+{
+    (void)type;
+    mst_request_stop_watching();
+    mst_lifecycle_end();
+    UNREGISTER_INI_ENTRIES();
+    return SUCCESS;
+}
+
+static PHP_RINIT_FUNCTION(mpmstat)
+{
+    (void)type, (void)module_number;
+#if defined(ZTS) && defined(COMPILE_DL_MPMSTAT)
+    ZEND_TSRMLS_CACHE_UPDATE();
+#endif
+    if (mst_php.sapi != MST_SAPI_OFF && MPMSTAT_G(enable))
+        mst_request_begin();
+    return SUCCESS;
+}
+
+static PHP_RSHUTDOWN_FUNCTION(mpmstat)
+{
+    (void)type, (void)module_number;
+    if (MPMSTAT_G(active))
+        mst_request_look();
+    return SUCCESS;
+}
+
+static ZEND_MODULE_POST_ZEND_DEACTIVATE_D(mpmstat)
+{
+    if (MPMSTAT_G(active))
+        mst_request_end();
+    return SUCCESS;
+}
+
+static void show_recording(void)
+{
+    const struct mst_board *b = &mst_php.board;
+    char text[64];
+
+    if (!mst_php.is_open) {
+        php_info_print_table_row(2, "recording", mst_php.given_up ? mst_php.why_not
+                                 : mst_php.sapi == MST_SAPI_OFF ? "off" : "not yet");
+        return;
+    }
+    php_info_print_table_row(2, "recording", "on");
+    php_info_print_table_row(2, "board", b->path);
+    snprintf(text, sizeof text, "%zu", b->bytes);
+    php_info_print_table_row(2, "board bytes", text);
+    snprintf(text, sizeof text, "%u processes, %u labels, %u journal records", b->process_count,
+             b->label_count, (unsigned)(b->php_requests_mask + 1));
+    php_info_print_table_row(2, "room for", text);
+    php_info_print_table_row(2, "label of this request",
+                             MPMSTAT_G(active) ? MPMSTAT_G(label_name) : "none");
+}
+
+static PHP_MINFO_FUNCTION(mpmstat)
+{
+    (void)zend_module;
+    php_info_print_table_start();
+    php_info_print_table_row(2, "mpmstat", MPMSTAT_VERSION);
+    show_recording();
+    php_info_print_table_end();
+    DISPLAY_INI_ENTRIES();
+}
+
+ZEND_FUNCTION(mpmstat_mark)
+{
+    char *name;
+    size_t length;
+
+    (void)return_value;
+    ZEND_PARSE_PARAMETERS_START(1, 1)
+        Z_PARAM_STRING(name, length)
+    ZEND_PARSE_PARAMETERS_END();
+    if (MPMSTAT_G(active))
+        mst_request_mark(name, length);
+}
+
+static zend_module_entry mpmstat_module_entry = {
+    STANDARD_MODULE_HEADER,
+    "mpmstat",
+    mpmstat_functions,
+    PHP_MINIT(mpmstat),
+    PHP_MSHUTDOWN(mpmstat),
+    PHP_RINIT(mpmstat),
+    PHP_RSHUTDOWN(mpmstat),
+    PHP_MINFO(mpmstat),
+    MPMSTAT_VERSION,
+    PHP_MODULE_GLOBALS(mpmstat),
+    init_globals,
+    NULL,
+    ZEND_MODULE_POST_ZEND_DEACTIVATE_N(mpmstat),
+    STANDARD_MODULE_PROPERTIES_EX
+};
+
+#if defined(ZTS) && defined(COMPILE_DL_MPMSTAT)
+ZEND_TSRMLS_CACHE_DEFINE()
+#endif
+ZEND_GET_MODULE(mpmstat)

@@ -1,0 +1,292 @@
+/* place.c - which board is this process's: where it is, who makes it, who may take it.
+ *
+ *   FPM, mod_php   the server's parent, root, makes RUNDIR/NAME.board, where nobody else
+ *                  can write; its workers inherit the mapping
+ *   php-cgi, ...   no parent in common: RUNDIR/php/SAPI-UID.board, in a directory where
+ *                  everybody may make files and nobody remove others'. Also a server
+ *                  whose parent is not root
+ *
+ * A name is the same at every start of the same server, and another one for another
+ * server: FPM's has its configuration file in it, mod_php's Apache's PidFile.
+ */
+#include "php_mpmstat.h"
+
+#include <SAPI.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <syslog.h>
+#include <unistd.h>
+
+#include "board/busy.h"
+#include "board/clock.h"
+#include "board/host.h"
+
+#define RUNDIR          "/run/mpmstat"
+#define SHARED_RUNDIR   RUNDIR "/php"
+#define SUFFIX          ".board"
+#define NAME_MAX_BYTES  160    /* of the board's file, without directory and suffix */
+#define PARENT_LABELS   MST_LABELS_DEFAULT
+#define SHARED_LABELS   8u     /* a user has few pools; the board is his own */
+#define SHARED_JOURNAL  8192u
+#define SHARED_PROCESSES 256u
+
+/* Apache's PidFile and ServerRoot, where this process is an Apache. */
+extern const char *ap_pid_fname __attribute__((weak));
+extern const char *ap_server_root __attribute__((weak));
+
+enum mst_sapi mst_place_sapi(void)
+{
+    static const struct { const char *name; enum mst_sapi sapi; } known[] = {
+        { "fpm-fcgi", MST_SAPI_FPM }, { "apache2handler", MST_SAPI_APACHE },
+        { "cgi-fcgi", MST_SAPI_SHARED }, { "cli-server", MST_SAPI_SHARED },
+    };
+    size_t i;
+
+    for (i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(sapi_module.name, known[i].name) == 0)
+            return known[i].sapi;
+    return strcmp(sapi_module.name, "cli") == 0 && MPMSTAT_G(enable_cli) ? MST_SAPI_SHARED
+                                                                         : MST_SAPI_OFF;
+}
+
+/* ---- names ------------------------------------------------------------------------- */
+
+void mst_place_title(char *to, size_t size)
+{
+    int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+    ssize_t i, n = fd >= 0 ? read(fd, to, size - 1) : 0;
+
+    if (fd >= 0)
+        close(fd);
+    to[n > 0 ? n : 0] = '\0';
+    for (i = 0; i < n; i++)
+        if (to[i] == '\0')
+            to[i] = ' ';
+}
+
+/* FPM's master names its configuration file: "php-fpm: master process (FILE)". */
+static void fpm_server(char *to, size_t size)
+{
+    char title[1024], *from, *end;
+
+    mst_place_title(title, sizeof title);
+    from = strchr(title, '(');
+    end = from ? strrchr(from, ')') : NULL;
+    if (end == NULL)
+        snprintf(to, size, "%lu", (unsigned long)geteuid());
+    else
+        snprintf(to, size, "%.*s", (int)(end - from - 1), from + 1);
+}
+
+static void apache_server(char *to, size_t size)
+{
+    const char *pid_file = &ap_pid_fname ? ap_pid_fname : NULL;
+    const char *root = &ap_server_root ? ap_server_root : NULL;
+
+    if (pid_file && pid_file[0] == '/')
+        snprintf(to, size, "%s", pid_file);
+    else
+        snprintf(to, size, "%s/%s", root ? root : "", pid_file ? pid_file : "");
+}
+
+/* Whatever is no good in a file's name becomes '-'; of long ones the end is kept, which
+ * tells them apart. */
+static void append_clean(char *to, size_t size, const char *text)
+{
+    size_t room = size - strlen(to) - 1, n;
+    char *at = to + strlen(to);
+
+    text += strspn(text, "/");
+    n = strlen(text);
+    if (n > room)
+        text += n - room;
+    for (; *text; text++)
+        *at++ = strchr("/ \t:;*?\"'\\()", *text) || (unsigned char)*text < ' ' ? '-' : *text;
+    *at = '\0';
+}
+
+static void board_name(char *to, size_t size)
+{
+    char server[512];
+
+    if (mst_php.sapi == MST_SAPI_FPM)
+        fpm_server(server, sizeof server);
+    else if (mst_php.sapi == MST_SAPI_APACHE)
+        apache_server(server, sizeof server);
+    else
+        snprintf(server, sizeof server, "%lu", (unsigned long)geteuid());
+    snprintf(to, size, "%s-", sapi_module.name);
+    append_clean(to, size, server);
+}
+
+static bool is_directory(const char *path)
+{
+    struct stat st;
+
+    return path[strlen(path) - 1] == '/' || (stat(path, &st) == 0 && S_ISDIR(st.st_mode));
+}
+
+/* mpmstat.board: a file; or a directory, for a board of the usual name. */
+static void board_path(char *to, size_t size)
+{
+    const char *set = MPMSTAT_G(board);
+    char name[NAME_MAX_BYTES];
+
+    if (set && *set && !is_directory(set)) {
+        snprintf(to, size, "%s", set);
+        return;
+    }
+    board_name(name, sizeof name);
+    if (set && *set)
+        snprintf(to, size, "%s%s%s" SUFFIX, set, set[strlen(set) - 1] == '/' ? "" : "/", name);
+    else
+        snprintf(to, size, "%s/%s" SUFFIX,
+                 mst_php.sapi != MST_SAPI_SHARED && geteuid() == 0 ? RUNDIR : SHARED_RUNDIR, name);
+}
+
+/* ---- directories ------------------------------------------------------------------- */
+
+static gid_t reader_group(void)
+{
+    const char *name = MPMSTAT_G(group);
+    const struct group *g = name && *name ? getgrnam(name) : NULL;
+
+    return g ? g->gr_gid : (gid_t)-1;
+}
+
+/* Root makes the runtime directories where they are missing: one of its own, and in it
+ * one where any user's php-cgi may put its board, that readers of the group may list.
+ * Where this fails, making the board fails, and that says so. */
+static void make_directories(void)
+{
+    gid_t group = reader_group();
+
+    if (geteuid() != 0 || (MPMSTAT_G(board) && *MPMSTAT_G(board)))
+        return;
+    if (mkdir(RUNDIR, 0755) == 0 && chmod(RUNDIR, 0755) != 0)
+        return;
+    if (mkdir(SHARED_RUNDIR, 0700) != 0)
+        return;
+    if (group != (gid_t)-1 && chown(SHARED_RUNDIR, 0, group) == 0)
+        (void)!chmod(SHARED_RUNDIR, 01773);
+    else
+        (void)!chmod(SHARED_RUNDIR, 01733);
+}
+
+/* ---- the board ----------------------------------------------------------------------- */
+
+static void say(const char *text)
+{
+    char line[MST_ERROR_MAX + 64];
+
+    snprintf(line, sizeof line, "mpmstat: %s", text);
+    php_log_err_with_severity(line, LOG_WARNING);
+}
+
+/* Plain CGI: a process for each request, which would each say the same. */
+static bool is_one_of_many(void)
+{
+    return mst_php.sapi == MST_SAPI_SHARED && getenv("GATEWAY_INTERFACE") != NULL;
+}
+
+static void give_up(const char *error)
+{
+    char text[MST_ERROR_MAX + 64];
+
+    mst_php.given_up = true;
+    snprintf(mst_php.why_not, sizeof mst_php.why_not, "%s", error);
+    snprintf(text, sizeof text, "serving without recording: %s", error);
+    if (!is_one_of_many())
+        say(text);
+}
+
+static uint32_t at_most(zend_long wanted, uint32_t most)
+{
+    return wanted < (zend_long)most ? (uint32_t)wanted : most;
+}
+
+static struct mst_layout wanted_layout(void)
+{
+    bool shared = mst_php.sapi == MST_SAPI_SHARED;
+
+    return (struct mst_layout){
+        .producer = MST_PRODUCER_PHP,
+        .processes = at_most(MPMSTAT_G(processes), shared ? SHARED_PROCESSES : UINT32_MAX),
+        .threads_per_process = MPMSTAT_THREADS,
+        .labels = shared ? SHARED_LABELS : PARENT_LABELS,
+        .stripes = mst_layout_stripes(),
+        .requests = at_most(MPMSTAT_G(journal), shared ? SHARED_JOURNAL : UINT32_MAX),
+        .lifecycle = MST_LIFECYCLE_RECORDS,
+    };
+}
+
+static struct mst_identity identity(void)
+{
+    return (struct mst_identity){
+        .server = "PHP/" PHP_VERSION,
+        .sapi = sapi_module.name,
+        .version = MPMSTAT_VERSION,
+        .workers_limit = MPMSTAT_G(workers_limit) > 0 ? (uint64_t)MPMSTAT_G(workers_limit)
+                                                      : MST_UNKNOWN,
+        .no_parent = mst_php.sapi == MST_SAPI_SHARED,
+    };
+}
+
+static void opened(const char *warning)
+{
+    mst_php.is_open = true;
+    mst_host_boot_id(mst_php.boot_id, sizeof mst_php.boot_id);
+    mst_handover_place(mst_php.place, mst_php.boot_id, mst_host_namespace("time"));
+    if (*warning && !is_one_of_many())
+        say(warning);
+}
+
+/* After a restart the counters go on; the limit may be another. */
+static bool take_up(const char *path, const struct mst_layout *layout)
+{
+    struct mst_header *h;
+
+    if (!mst_board_adopt(&mst_php.board, path, layout))
+        return false;
+    h = mst_php.board.header;
+    __atomic_store_n(&h->stopped_ns, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&h->workers_limit, identity().workers_limit, __ATOMIC_RELAXED);
+    __atomic_store_n(&h->generation, h->generation + 1, __ATOMIC_RELAXED);
+    mst_busy_relimit(&mst_php.board, mst_now_ns());
+    return true;
+}
+
+void mst_place_open_parent(void)
+{
+    struct mst_layout layout = wanted_layout();
+    struct mst_identity id = identity();
+    char path[sizeof mst_php.board.path + 1], warning[MST_ERROR_MAX] = "", error[MST_ERROR_MAX];
+
+    make_directories();
+    board_path(path, sizeof path);
+    if (take_up(path, &layout)
+        || mst_board_create(&mst_php.board, path, &layout, &id, reader_group(), warning, error)
+           == 0)
+        opened(warning);
+    else
+        give_up(error);
+}
+
+void mst_place_open_shared(void)
+{
+    struct mst_layout layout = wanted_layout();
+    struct mst_identity id = identity();
+    char path[sizeof mst_php.board.path + 1], warning[MST_ERROR_MAX] = "", error[MST_ERROR_MAX];
+
+    make_directories();
+    board_path(path, sizeof path);
+    if (mst_board_share(&mst_php.board, path, &layout, &id, reader_group(), warning, error) == 0)
+        opened(warning);
+    else
+        give_up(error);
+}

@@ -1,0 +1,354 @@
+/* request.c - one request: time stamps, the worker's state, tallies, journal record.
+ *
+ * The hot path. No lock, no allocation; no system call but getrusage(), once at each
+ * end, for the CPU time. It ends at post-deactivate: the script, its shutdown functions,
+ * the output and the other extensions are done; only the SAPI's last flush follows.
+ */
+#include "php_mpmstat.h"
+
+#include <SAPI.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <zend_compile.h>
+#include <zend_execute.h>
+#if PHP_VERSION_ID >= 80000
+#include <zend_observer.h>
+#endif
+
+#include "board/busy.h"
+#include "board/clock.h"
+#include "board/journal.h"
+#include "board/worker.h"
+
+/* Errors that end a request whatever a script may do, and those that a handler may take. */
+#define FATAL       (E_ERROR | E_CORE_ERROR | E_COMPILE_ERROR | E_PARSE)
+#define MAYBE_FATAL (E_RECOVERABLE_ERROR | E_USER_ERROR)
+
+static void note_error(int type)
+{
+    if (type & FATAL)
+        MPMSTAT_G(fatal) = true;
+    if (type & MAYBE_FATAL)
+        MPMSTAT_G(maybe_fatal) = true;
+}
+
+#if PHP_VERSION_ID >= 80100
+static void see_error(int type, zend_string *file, uint32_t line, zend_string *message)
+{
+    (void)file, (void)line, (void)message;
+    note_error(type);
+}
+#elif PHP_VERSION_ID >= 80000
+static void see_error(int type, const char *file, uint32_t line, zend_string *message)
+{
+    (void)file, (void)line, (void)message;
+    note_error(type);
+}
+#else
+static void (*next_error_cb)(int, const char *, const uint32_t, const char *, va_list);
+
+static void see_error(int type, const char *file, const uint32_t line, const char *format,
+                      va_list arguments)
+{
+    note_error(type);
+    next_error_cb(type, file, line, format, arguments);
+}
+#endif
+
+/* OPcache puts itself in front of this function, and calls it for what it does not have
+ * (or may not use). So the script was cached where it was run and never came here. */
+static zend_op_array *(*next_compile_file)(zend_file_handle *, int);
+
+#if PHP_VERSION_ID >= 80100
+#define NAME_OF(file) ((file)->filename ? ZSTR_VAL((file)->filename) : "")
+#else
+#define NAME_OF(file) ((file)->filename ? (file)->filename : "")
+#endif
+
+static bool is_setting(const char *name, const char *setting)
+{
+    return setting && strcmp(name, setting) == 0;
+}
+
+/* The request's own: no code runs yet that could include it. primary_script of the
+ * handle would say so, but FPM loses it on the way (8.1, 8.2). */
+static bool is_script_of_request(const zend_file_handle *file)
+{
+    return EG(current_execute_data) == NULL && !is_setting(NAME_OF(file), PG(auto_prepend_file))
+        && !is_setting(NAME_OF(file), PG(auto_append_file));
+}
+
+static zend_op_array *see_compilation(zend_file_handle *file, int type)
+{
+    if (is_script_of_request(file))
+        MPMSTAT_G(compiled) = true;
+    return next_compile_file(file, type);
+}
+
+void mst_request_start_watching(void)
+{
+    next_compile_file = zend_compile_file;
+    zend_compile_file = see_compilation;
+#if PHP_VERSION_ID >= 80000
+    zend_observer_error_register(see_error);
+#else
+    next_error_cb = zend_error_cb;
+    zend_error_cb = see_error;
+#endif
+}
+
+void mst_request_stop_watching(void)
+{
+    if (zend_compile_file == see_compilation)
+        zend_compile_file = next_compile_file;
+#if PHP_VERSION_ID < 80000
+    if (zend_error_cb == see_error)
+        zend_error_cb = next_error_cb;
+#endif
+}
+
+/* ---- what the request brings ----------------------------------------------------------- */
+
+/* The SAPI's own text: neither copied nor filtered, unlike sapi_getenv()'s. */
+static const char *variable(const char *name, size_t length)
+{
+    return sapi_module.getenv ? sapi_module.getenv((char *)name, length) : NULL;
+}
+
+/* Of another boot or time namespace (a container) the wait is unknown; the id is that of
+ * another machine's Apache unless the boot is this one. */
+static void read_distant_handover(const char *text)
+{
+    struct mst_handover handover;
+
+    if (mst_handover_parse(&handover, text) && strcmp(handover.boot_id, mst_php.boot_id) == 0)
+        MPMSTAT_G(id) = handover.id;
+}
+
+static void read_request_start(void)
+{
+    const char *text = variable(ZEND_STRL("HTTP_X_REQUEST_START"));
+
+    if (text)
+        MPMSTAT_G(wait_ns) = mst_request_start_age(mst_request_start_parse(text),
+                                                   mst_realtime_ns());
+}
+
+static void read_handover(uint64_t now_ns)
+{
+    const char *text = variable(ZEND_STRL(MST_HANDOVER_VARIABLE));
+    uint64_t id, time_ns;
+
+    MPMSTAT_G(id) = MPMSTAT_G(wait_ns) = MST_UNKNOWN;
+    if (text && mst_php.boot_id[0] == '\0')
+        return;   /* nobody knows whether its clock is this one */
+    if (text && mst_handover_parse_here(text, mst_php.place, &id, &time_ns)) {
+        MPMSTAT_G(id) = id;
+        if (time_ns <= now_ns)
+            MPMSTAT_G(wait_ns) = now_ns - time_ns;
+        return;
+    }
+    if (text)
+        read_distant_handover(text);
+    else if (MPMSTAT_G(trust_request_start))
+        read_request_start();
+}
+
+static void read_script(void)
+{
+    const char *path = SG(request_info).path_translated;
+    size_t length = path ? strlen(path) : 0;
+    size_t cut = length >= MST_PATH_MAX ? length - (MST_PATH_MAX - 1) : 0;
+
+    memset(MPMSTAT_G(script), 0, MST_PATH_MAX);
+    if (path)
+        memcpy(MPMSTAT_G(script), path + cut, length - cut);
+}
+
+static void read_cpu(uint64_t *user_ns, uint64_t *system_ns)
+{
+    struct rusage used;
+
+    if (getrusage(RUSAGE_THREAD, &used) != 0) {
+        *user_ns = *system_ns = MST_UNKNOWN;
+        return;
+    }
+    *user_ns = (uint64_t)used.ru_utime.tv_sec * MST_NS_PER_S
+             + (uint64_t)used.ru_utime.tv_usec * MST_NS_PER_US;
+    *system_ns = (uint64_t)used.ru_stime.tv_sec * MST_NS_PER_S
+               + (uint64_t)used.ru_stime.tv_usec * MST_NS_PER_US;
+}
+
+static uint64_t spent(uint64_t from, uint64_t to)
+{
+    if (from == MST_UNKNOWN || to == MST_UNKNOWN)
+        return MST_UNKNOWN;
+    return to > from ? to - from : 0;
+}
+
+/* ---- beginning -------------------------------------------------------------------------- */
+
+static void show_on_worker(void)
+{
+    struct mst_worker *w = MPMSTAT_G(worker);
+
+    if (!w)
+        return;
+    mst_busy_begin(&mst_php.board, mst_php.self, MPMSTAT_G(start_ns));
+    MPMSTAT_G(state_since_ns) = mst_worker_enter(w, MST_STATE_HANDLING, MPMSTAT_G(state_since_ns),
+                                                 MPMSTAT_G(start_ns));
+    __atomic_store_n(&w->request_start_ns, MPMSTAT_G(start_ns), __ATOMIC_RELAXED);
+    __atomic_store_n(&w->request_label, MPMSTAT_G(label_index), __ATOMIC_RELAXED);
+    memcpy(w->path, MPMSTAT_G(script), sizeof w->path);
+    __atomic_fetch_add(&mst_php.in_flight[MPMSTAT_G(label_index)], 1, __ATOMIC_RELAXED);
+}
+
+/* `php-cgi -i` and the like run one, too, that nobody sent. */
+static bool is_request(void)
+{
+    return SG(request_info).request_method != NULL || strcmp(sapi_module.name, "cli") == 0;
+}
+
+void mst_request_begin(void)
+{
+    if (!is_request() || ((!mst_php.pid || mst_php.is_forked) && !mst_lifecycle_join()))
+        return;
+    if (MPMSTAT_G(joined) != mst_php.joins)
+        mst_lifecycle_thread();
+    MPMSTAT_G(start_ns) = mst_now_ns();
+    read_handover(MPMSTAT_G(start_ns));
+    read_script();
+    mst_label_choose();
+    MPMSTAT_G(fatal) = MPMSTAT_G(maybe_fatal) = false;
+    MPMSTAT_G(compiled) = MPMSTAT_G(executed) = false;
+    MPMSTAT_G(marks) = 0;
+    show_on_worker();
+    read_cpu(&MPMSTAT_G(user_ns), &MPMSTAT_G(system_ns));
+    MPMSTAT_G(active) = true;
+}
+
+void mst_request_mark(const char *name, size_t length)
+{
+    struct mst_mark mark = {
+        .request_start_ns = MPMSTAT_G(start_ns),
+        .pid = mst_php.pid,
+    };
+
+    if (MPMSTAT_G(marks) >= MPMSTAT_MARKS_MAX)
+        return;
+    MPMSTAT_G(marks)++;
+    mark.time_ns = mst_now_ns();
+    memcpy(mark.name, name, length < sizeof mark.name ? length : sizeof mark.name - 1);
+    mst_journal_mark(&mst_php.board, &mark);
+}
+
+/* ---- end --------------------------------------------------------------------------------- */
+
+/* Scripts that were run are listed; the list is gone afterwards. */
+void mst_request_look(void)
+{
+    MPMSTAT_G(executed) = zend_hash_num_elements(&EG(included_files)) > 0;
+    if (MPMSTAT_G(maybe_fatal) && EG(exit_status) == 255)
+        MPMSTAT_G(fatal) = true;
+}
+
+static uint32_t flags(void)
+{
+    uint32_t set = 0;
+
+    if (PG(connection_status) & PHP_CONNECTION_ABORTED)
+        set |= MST_PHP_ABORTED;
+    if (PG(connection_status) & PHP_CONNECTION_TIMEOUT)
+        set |= MST_PHP_TIMEOUT;
+    else if (MPMSTAT_G(fatal))
+        set |= MST_PHP_FATAL;
+    if (MPMSTAT_G(compiled))
+        set |= MST_PHP_UNCACHED;
+    else if (MPMSTAT_G(executed))
+        set |= MST_PHP_CACHED;
+    return set;
+}
+
+/* PHP without a status of its own (cli): as a server would have it. */
+static enum mst_class class_of(int status, uint32_t set)
+{
+    if (set & MST_PHP_ABORTED)
+        return MST_CLASS_ABORTED;
+    if (status >= 100 && status <= 599)
+        return (enum mst_class)(status / 100 - 1);
+    return set & (MST_PHP_FATAL | MST_PHP_TIMEOUT) ? MST_CLASS_5XX : MST_CLASS_2XX;
+}
+
+static void keep_maximum(uint64_t *word, uint64_t value)
+{
+    uint64_t max = __atomic_load_n(word, __ATOMIC_RELAXED);
+
+    while (value > max && !__atomic_compare_exchange_n(word, &max, value, true, __ATOMIC_RELAXED,
+                                                       __ATOMIC_RELAXED))
+        ;
+}
+
+static void tally(const struct mst_php_request *r, enum mst_class status_class, uint32_t set)
+{
+    struct mst_tally *t = mst_tally_of(&mst_php.board, MPMSTAT_G(label_index), MPMSTAT_G(stripe));
+    struct mst_histogram *times = t->times;
+
+    mst_count(&t->status[status_class], 1);
+    if (r->user_ns != MST_UNKNOWN) {
+        mst_count(&t->php_user_ns, r->user_ns);
+        mst_count(&t->php_system_ns, r->system_ns);
+    }
+    if (set & MST_PHP_FATAL)
+        mst_count(&t->php_fatal, 1);
+    if (set & MST_PHP_TIMEOUT)
+        mst_count(&t->php_timeouts, 1);
+    if (set & MST_PHP_UNCACHED)
+        mst_count(&t->php_uncached, 1);
+    keep_maximum(&t->php_memory_bytes, r->memory_bytes);
+    mst_histogram_record(&times[mst_tally_phase(MST_PRODUCER_PHP, MST_PHASE_PHP_RUN)], r->run_ns);
+    if (r->wait_ns == MST_UNKNOWN)
+        return;
+    mst_histogram_record(&times[mst_tally_phase(MST_PRODUCER_PHP, MST_PHASE_PHP_WAIT)], r->wait_ns);
+    mst_histogram_record(&times[mst_tally_phase(MST_PRODUCER_PHP, MST_PHASE_TOTAL)],
+                         r->wait_ns + r->run_ns);
+}
+
+static void leave_worker(uint64_t now_ns)
+{
+    struct mst_worker *w = MPMSTAT_G(worker);
+
+    if (!w)
+        return;
+    __atomic_fetch_sub(&mst_php.in_flight[MPMSTAT_G(label_index)], 1, __ATOMIC_RELAXED);
+    __atomic_store_n(&w->requests, w->requests + 1, __ATOMIC_RELAXED);
+    mst_worker_show_none(w);
+    MPMSTAT_G(state_since_ns) = mst_worker_enter(w, MST_STATE_IDLE, MPMSTAT_G(state_since_ns),
+                                                 now_ns);
+    mst_busy_end(&mst_php.board, mst_php.self, now_ns);
+}
+
+void mst_request_end(void)
+{
+    int status = SG(sapi_headers).http_response_code;
+    struct mst_php_request record;
+    uint64_t user_ns, system_ns, now;
+    uint32_t set = flags();
+
+    MPMSTAT_G(active) = false;
+    read_cpu(&user_ns, &system_ns);
+    now = mst_now_ns();
+    record.id = MPMSTAT_G(id);
+    record.start_ns = MPMSTAT_G(start_ns);
+    record.wait_ns = MPMSTAT_G(wait_ns);
+    record.run_ns = now - MPMSTAT_G(start_ns);
+    record.user_ns = spent(MPMSTAT_G(user_ns), user_ns);
+    record.system_ns = spent(MPMSTAT_G(system_ns), system_ns);
+    record.memory_bytes = zend_memory_peak_usage(0);
+    record.label_status = (uint64_t)MPMSTAT_G(label_index) << 32 | set << 16
+                        | ((uint32_t)status & 0xffff);
+    record.pid_worker = mst_php.pid << 32 | MPMSTAT_G(worker_index);
+    memcpy(record.script, MPMSTAT_G(script), sizeof record.script);
+    tally(&record, class_of(status, set), set);
+    mst_journal_php_request(&mst_php.board, &record);
+    leave_worker(now);
+}
