@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,9 +13,11 @@
 #include "capture.h"
 #include "clock.h"
 #include "diag.h"
+#include "runner.h"
 
 #define SHOWN_LINES 8u
 #define SHOWN_BYTES 8192u
+#define CONVERT_NS  (300 * MST_NS_PER_S)
 
 void mst_load_init(struct mst_load *load)
 {
@@ -55,6 +58,12 @@ const char *mst_load_name(const struct mst_load *load)
     return slash != NULL ? slash + 1 : load->plan.argv[0];
 }
 
+bool mst_load_succeeded(const struct mst_load *load, uint64_t exit_status)
+{
+    return exit_status == 0 ||
+           (load->plan.unhappy_status != 0 && exit_status == load->plan.unhappy_status);
+}
+
 void mst_load_follow(struct mst_load *load)
 {
     mst_capture_follow(load->out_fd, &load->out_shown, STDERR_FILENO);
@@ -70,6 +79,9 @@ struct collection {
     int64_t             run_id;
     uint64_t            started_ns;
     bool                succeeded;   /* of a tool that failed nobody expects results */
+    bool                ended;       /* succeeded, and was not stopped by us */
+    bool                has_rows;
+    struct mst_row_totals totals;
 };
 
 static int note(const struct collection *c, const char *text)
@@ -95,31 +107,67 @@ static int keep_output(const struct collection *c, const char *stream, int fd)
     return status;
 }
 
-static int keep_result(const struct collection *c)
+/* ---- the whole run --------------------------------------------------------------- */
+
+/* What the tool says, or else what its rows do. 0, or -1 with a sentence. */
+static int find_result(const struct collection *c, const struct mst_printed *printed,
+                       struct mst_client_result *result, char error[MST_ERROR_MAX])
 {
     const struct mst_load *load = c->load;
+
+    snprintf(error, MST_ERROR_MAX, "%s was told to write nothing that can be read: only the "
+             "server's side is known", load->tool->name);
+    if (load->tool->parse != NULL && load->tool->parse(result, &load->plan, printed, error) == 0)
+        return 0;
+    if (!c->has_rows)
+        return -1;
+    mst_client_result_from_rows(result, load->tool, &load->plan, &c->totals, c->ended);
+    return 0;
+}
+
+static int keep_result(const struct collection *c, const struct mst_printed *printed)
+{
+    struct mst_load *load = c->load;
     struct mst_client_result result;
     char error[MST_ERROR_MAX];
-    size_t n;
-    char *text;
+
+    if (find_result(c, printed, &result, error) != 0)
+        return note(c, error);
+    load->has_result = true;
+    return mst_archive_add_client_result(c->archive, c->run_id, &result, &load->plan);
+}
+
+static int read_result(const struct collection *c)
+{
+    const struct mst_loadtool *tool = c->load->tool;
+    struct mst_printed printed;
+    char *out, *err;
     int status;
 
-    if (load->tool->parse == NULL)
+    /* Where rows alone would tell, and there are none, their reader has said so. */
+    if (tool->parse == NULL && (tool->read_row == NULL ||
+                                (!c->has_rows && c->load->plan.rows != MST_ROWS_NONE)))
         return 0;
-    text = mst_capture_end(load->out_fd, MST_ARCHIVE_OUTPUT, &n);
-    if (text == NULL)
-        return note(c, "what the load tool printed could not be read again");
-    status = load->tool->parse(&result, &load->plan, text, n, error);
-    free(text);
-    if (status != 0)
-        return note(c, error);
-    return mst_archive_add_client_result(c->archive, c->run_id, &result, &load->plan, load->tool);
+    out = mst_capture_end(c->load->out_fd, MST_ARCHIVE_OUTPUT, &printed.out_n);
+    err = mst_capture_end(c->load->err_fd, MST_ARCHIVE_OUTPUT, &printed.err_n);
+    printed.out = out;
+    printed.err = err;
+    if (out != NULL && err != NULL)
+        status = keep_result(c, &printed);
+    else
+        status = note(c, "what the load tool printed could not be read again");
+    free(out);
+    free(err);
+    return status;
 }
+
+/* ---- rows ------------------------------------------------------------------------ */
 
 static int take_row(void *context, const struct mst_client_row *row)
 {
-    const struct collection *c = context;
+    struct collection *c = context;
 
+    mst_row_totals_add(&c->totals, row);
     if (mst_archive_add_client_row(c->archive, c->run_id, row) != 0)
         return -1;
     return mst_archive_tick(c->archive, mst_now_ns());
@@ -135,25 +183,81 @@ static bool is_fresh(int fd, uint64_t started_ns)
            (uint64_t)(st.st_mtim.tv_sec + 1) * MST_NS_PER_S > started_ns;
 }
 
-/* The file of rows, to be closed. NULL: there is none of this run. */
-static FILE *open_rows(const struct collection *c)
+/* The file that it wrote them to. -1: there is none of this run. */
+static int open_rows_file(const struct collection *c)
 {
-    const struct mst_plan *plan = &c->load->plan;
-    FILE *rows = NULL;
+    const struct mst_load *load = c->load;
     int fd;
 
-    if (plan->rows_in_fd)
-        fd = dup(c->load->rows_fd);
-    else   /* O_NONBLOCK: it may be a pipe, whose other end nobody holds */
-        fd = open(plan->rows_path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (load->plan.rows == MST_ROWS_AT_PATH)   /* O_NONBLOCK: it may be a pipe, whose other end
+                                                * nobody holds */
+        fd = open(load->plan.rows_path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    else
+        fd = fcntl(load->plan.rows == MST_ROWS_ON_STDOUT ? load->out_fd : load->rows_fd,
+                   F_DUPFD_CLOEXEC, 0);
     if (fd >= 0 && is_fresh(fd, c->started_ns) && lseek(fd, 0, SEEK_SET) == 0)
+        return fd;
+    close_fd(fd);
+    return -1;
+}
+
+/* Waits for the converting command, which reads a file: it ends, or hangs. */
+static int wait_for(struct mst_runner *runner, char error[MST_ERROR_MAX])
+{
+    struct pollfd fd = { mst_runner_fd(runner), POLLIN, 0 };
+    uint64_t until = mst_now_ns() + CONVERT_NS;
+    struct mst_run_end end;
+    int ended;
+
+    while ((ended = mst_runner_ended(runner, &end, error)) == 0 && mst_now_ns() < until)
+        poll(&fd, 1, 1000);
+    if (ended == 0)
+        snprintf(error, MST_ERROR_MAX, "making lines of its results was not done after %u s",
+                 (unsigned)(CONVERT_NS / MST_NS_PER_S));
+    else if (ended > 0 && end.exit_status != 0)
+        snprintf(error, MST_ERROR_MAX, "making lines of its results failed");
+    return ended > 0 && end.exit_status == 0 ? 0 : -1;
+}
+
+/* The same rows as lines, made of the tool's own format. -1 with a sentence. */
+static int convert(const struct collection *c, char error[MST_ERROR_MAX])
+{
+    const struct mst_load *load = c->load;
+    int lines = mst_capture_open(error);
+    struct mst_runner *runner = NULL;
+    int status = -1;
+
+    if (lines >= 0)
+        runner = mst_runner_start(load->plan.convert, lines, load->err_fd, load->rows_fd, error);
+    if (runner != NULL)
+        status = wait_for(runner, error);
+    mst_runner_close(runner);
+    if (status == 0)
+        return lines;
+    close_fd(lines);
+    return -1;
+}
+
+/* The lines, to be closed. NULL with a sentence. */
+static FILE *open_rows(const struct collection *c, char error[MST_ERROR_MAX])
+{
+    int fd = open_rows_file(c);
+    FILE *rows = NULL;
+
+    snprintf(error, MST_ERROR_MAX, "the load tool wrote no rows in this run");
+    if (fd >= 0 && c->load->plan.convert != NULL) {
+        close(fd);
+        fd = convert(c, error);
+        lseek(fd, 0, SEEK_SET);
+    }
+    if (fd >= 0)
         rows = fdopen(fd, "r");
     if (rows == NULL)
         close_fd(fd);
     return rows;
 }
 
-static int keep_rows(struct collection *c)
+static int read_rows(struct collection *c)
 {
     const struct mst_load *load = c->load;
     char error[MST_ERROR_MAX];
@@ -161,15 +265,17 @@ static int keep_rows(struct collection *c)
     FILE *rows;
     long count;
 
-    if (load->tool->read_rows == NULL || (!load->plan.rows_in_fd && load->plan.rows_path == NULL))
+    if (load->tool->read_row == NULL || load->plan.rows == MST_ROWS_NONE)
         return 0;
-    rows = open_rows(c);
+    rows = open_rows(c, error);
     if (rows == NULL)
-        return note(c, "the load tool wrote no rows in this run");
-    count = load->tool->read_rows(rows, take_row, c, &bad, error);
+        return note(c, error);
+    count = mst_loadtool_read_rows(load->tool, rows, c->started_ns, take_row, c, &bad, error);
     fclose(rows);
     if (mst_archive_error(c->archive)[0] != '\0')
         return -1;
+    c->has_rows = count >= 0;
+    c->totals.bad = bad;
     if (count >= 0 && bad == 0)
         return 0;
     if (count >= 0)
@@ -181,12 +287,16 @@ static int keep_rows(struct collection *c)
 int mst_load_collect(struct mst_load *load, struct mst_archive *archive, int64_t run_id,
                      const struct mst_archive_run_end *end)
 {
-    struct collection c = { load, archive, run_id, end->started_ns, end->exit_status == 0 };
+    struct collection c = {
+        .load = load, .archive = archive, .run_id = run_id, .started_ns = end->started_ns,
+        .succeeded = mst_load_succeeded(load, end->exit_status),
+    };
 
+    c.ended = c.succeeded && end->outcome == NULL;
     if (keep_output(&c, "stdout", load->out_fd) != 0 ||
-        keep_output(&c, "stderr", load->err_fd) != 0 || keep_result(&c) != 0)
+        keep_output(&c, "stderr", load->err_fd) != 0 || read_rows(&c) != 0)
         return -1;
-    return keep_rows(&c);
+    return read_result(&c);
 }
 
 /* ---- to a person ----------------------------------------------------------------- */

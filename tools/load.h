@@ -11,6 +11,7 @@ struct mst_load {
     int             out_fd, err_fd;       /* where its stdout and stderr go */
     int             rows_fd;              /* where its rows may go */
     uint64_t        out_shown, err_shown; /* bytes that mst_load_follow has shown */
+    bool            has_result;           /* mst_load_collect found out what it did */
 };
 
 /* Makes it one without a command. */
@@ -23,6 +24,10 @@ int mst_load_prepare(struct mst_load *load, char *const *command, bool add_flags
 
 /* The command's name, without its directory. */
 const char *mst_load_name(const struct mst_load *load);
+
+/* Whether that exit status says that it did all that it should; some tools have one
+ * besides 0 that says so of a run with failures. */
+bool mst_load_succeeded(const struct mst_load *load, uint64_t exit_status);
 
 /* Shows on stderr what it has printed since the last call. */
 void mst_load_follow(struct mst_load *load);

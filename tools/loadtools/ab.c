@@ -11,13 +11,13 @@
  */
 #include "loadtool.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "clock.h"
+#include "text.h"
 
 #define AB_OPTIONS     "+n:c:t:s:b:T:p:u:v:lrkVhwiIx:y:z:C:H:P:A:g:X:de:SqB:m:Z:f:E:"
 #define AB_TIMEOUT_S   30u      /* ab's own -s, where the user says nothing */
@@ -27,9 +27,9 @@
 /* ---- what the user asks of it ---------------------------------------------------- */
 
 struct options {
-    uint64_t    requests, limit_s, timeout_s;
+    uint64_t    requests, concurrency, limit_s, timeout_s;
     const char *rows_path;
-    bool        html;
+    bool        html, keeps_alive;
 };
 
 /* As ab reads them: a later -t takes back an earlier -n. What ab will refuse
@@ -38,7 +38,7 @@ static void read_options(struct options *o, int argc, char *const *argv)
 {
     int option;
 
-    *o = (struct options){ .requests = 1, .timeout_s = AB_TIMEOUT_S };
+    *o = (struct options){ .requests = 1, .concurrency = 1, .timeout_s = AB_TIMEOUT_S };
     opterr = 0;
     optind = 0;
     while ((option = getopt(argc, argv, AB_OPTIONS)) != -1) {
@@ -48,6 +48,8 @@ static void read_options(struct options *o, int argc, char *const *argv)
             o->limit_s = strtoull(optarg, NULL, 10);
             o->requests = MST_UNKNOWN;
             break;
+        case 'c': o->concurrency = strtoull(optarg, NULL, 10); break;
+        case 'k': o->keeps_alive = true; break;
         case 's': o->timeout_s = strtoull(optarg, NULL, 10); break;
         case 'g': o->rows_path = optarg; break;
         case 'w': o->html = true; break;
@@ -70,129 +72,50 @@ static int prepare(struct mst_plan *plan, char *const *argv, int rows_fd,
     read_options(&o, argc, argv);
     snprintf(path, sizeof path, "/dev/fd/%d", rows_fd);
     add = rows_fd >= 0 && o.rows_path == NULL && !o.html;   /* with -w it writes none */
-    if (mst_plan_init(plan, argv, add ? insert : NULL) != 0)
-        goto no_memory;
-    if (o.rows_path != NULL) {
-        plan->rows_path = strdup(o.rows_path);
-        if (plan->rows_path == NULL) {
-            mst_plan_free(plan);
-            goto no_memory;
-        }
-    }
-    plan->rows_in_fd = add;
+    if (mst_plan_init(plan, argv, 0, add ? insert : NULL, error) != 0)
+        return -1;
+    plan->rows = add ? MST_ROWS_IN_FD : MST_ROWS_NONE;
+    plan->row_start_step_ns = MST_NS_PER_S;
+    plan->row_time_step_ns = MST_NS_PER_MS;
     plan->stop_signal = SIGINT;   /* it prints what it has; on SIGTERM it does not */
     plan->requested = o.requests;
+    plan->concurrency = o.concurrency;
+    plan->connects_anew = !o.keeps_alive;
+    plan->keeps_alive = o.keeps_alive;
+    plan->threads = 1;
     plan->abandons = o.limit_s > 0;
     if (o.limit_s > 0 && o.limit_s < UINT32_MAX && o.timeout_s < UINT32_MAX)
         plan->timeout_ns = (o.limit_s + o.timeout_s + AB_GRACE_S) * MST_NS_PER_S;
-    return 0;
-
-no_memory:
-    snprintf(error, MST_ERROR_MAX, "out of memory for the command");
-    return -1;
-}
-
-/* ---- numbers --------------------------------------------------------------------- */
-
-/* "12" or "12.345" at *text in units of 1/scale (a power of ten, at most 10^9):
- * digits beyond it are dropped. MST_UNKNOWN where there is no such number. */
-static uint64_t decimal(const char *text, const char *end, uint64_t scale)
-{
-    const uint64_t most = UINT64_C(1) << 53;
-    uint64_t value = 0;
-
-    while (text < end && *text == ' ')
-        text++;
-    if (text == end || *text < '0' || *text > '9')
-        return MST_UNKNOWN;
-    for (; text < end && *text >= '0' && *text <= '9'; text++) {
-        value = value * 10 + (uint64_t)(*text - '0');
-        if (value > most)
-            return MST_UNKNOWN;
-    }
-    if (value > most / scale)
-        return MST_UNKNOWN;
-    value *= scale;
-    if (text < end && *text == '.')
-        for (text++; text < end && *text >= '0' && *text <= '9' && scale > 1; text++) {
-            scale /= 10;
-            value += (uint64_t)(*text - '0') * scale;
-        }
-    return value;
+    return o.rows_path != NULL ? mst_plan_rows_at(plan, o.rows_path, error) : 0;
 }
 
 /* ---- what it prints -------------------------------------------------------------- */
 
-struct text { const char *at, *end; };
-
-/* The text behind `name` at the beginning of a line. Empty: no such line. */
-static struct text find_line(struct text in, const char *name)
+static uint64_t number(struct mst_text in, const char *name, uint64_t scale)
 {
-    size_t n = strlen(name);
-    const char *eol;
-
-    for (; in.at < in.end; in.at = eol + 1) {
-        eol = memchr(in.at, '\n', (size_t)(in.end - in.at));
-        if (eol == NULL)
-            break;              /* a line that it did not finish: not to be trusted */
-        if ((size_t)(eol - in.at) >= n && memcmp(in.at, name, n) == 0)
-            return (struct text){ in.at + n, eol };
-    }
-    return (struct text){ in.end, in.end };
+    return mst_text_number(mst_text_line(in, name), scale, NULL);
 }
 
-static uint64_t number(struct text in, const char *name, uint64_t scale)
+/* The number behind `key` within the line of the kinds of failures. */
+static uint64_t kind(struct mst_text in, const char *key)
 {
-    struct text line = find_line(in, name);
-
-    return decimal(line.at, line.end, scale);
-}
-
-/* The number behind `key` within the line `name`. */
-static uint64_t number_within(struct text in, const char *name, const char *key)
-{
-    struct text line = find_line(in, name);
-    const char *found = memmem(line.at, (size_t)(line.end - line.at), key, strlen(key));
-
-    return found != NULL ? decimal(found + strlen(key), line.end, 1) : MST_UNKNOWN;
-}
-
-/* The results, which come last: with -v 4 pages are printed before them, and a
- * page may look like anything. */
-static struct text find_results(const char *output, size_t n)
-{
-    static const char first[] = "\nServer Software:";
-    struct text in = { output, output + n }, results = { output + n, output + n };
-    const char *found;
-
-    while ((found = memmem(in.at, (size_t)(in.end - in.at), first, sizeof first - 1)) != NULL) {
-        results.at = found + 1;
-        in.at = found + 1;
-    }
-    return results;
+    return mst_text_number(mst_text_behind(mst_text_line(in, "(Connect"), key), 1, NULL);
 }
 
 /* "Total:   200  201   0.6    201     203": the second column, and the last. With -S
  * the columns are three. */
-static void parse_total(struct mst_client_result *r, struct text in)
+static void parse_total(struct mst_client_result *r, struct mst_text in)
 {
-    struct text line = find_line(in, "Total: ");
-    const char *at = line.at, *last = NULL;
+    struct mst_text line = mst_text_line(in, "Total: "), word, last = line;
     unsigned column = 0;
 
-    while (at < line.end) {
-        while (at < line.end && *at == ' ')
-            at++;
-        if (at == line.end)
-            break;
-        last = at;
+    while (word = mst_text_word(&line), !mst_text_is_empty(word)) {
+        last = word;
         if (++column == 2)
-            r->mean_ns = decimal(at, line.end, MST_NS_PER_MS);
-        while (at < line.end && *at != ' ')
-            at++;
+            r->mean_ns = mst_text_number(word, MST_NS_PER_MS, NULL);
     }
     if (column >= 3)
-        r->max_ns = decimal(last, line.end, MST_NS_PER_MS);
+        r->max_ns = mst_text_number(last, MST_NS_PER_MS, NULL);
 }
 
 /* ab leaves lines out whose number is 0. They are 0 where a later line is there. */
@@ -211,16 +134,19 @@ static uint64_t unfinished(const struct mst_client_result *r, const struct mst_p
     return plan->requested > r->requests ? plan->requested - r->requests : 0;
 }
 
-static int parse(struct mst_client_result *r, const struct mst_plan *plan, const char *output,
-                 size_t n, char error[MST_ERROR_MAX])
+/* The results come last: with -v 4 pages are printed before them, and a page may
+ * look like anything. */
+static int parse(struct mst_client_result *r, const struct mst_plan *plan,
+                 const struct mst_printed *printed, char error[MST_ERROR_MAX])
 {
     static const char html[] = "Complete requests:</th>";
-    struct text in = find_results(output, n);
+    struct mst_text all = { printed->out, printed->out + printed->out_n };
+    struct mst_text in = mst_text_from_last(all, "Server Software:");
 
     mst_client_result_init(r);
     r->requests = number(in, "Complete requests:", 1);
     if (r->requests == MST_UNKNOWN) {
-        if (memmem(output, n, html, sizeof html - 1) != NULL)
+        if (!mst_text_is_empty(mst_text_behind(all, html)))
             snprintf(error, MST_ERROR_MAX, "ab printed its results as HTML (-w), which is not "
                      "read: without -w its side would be here too");
         else
@@ -228,10 +154,10 @@ static int parse(struct mst_client_result *r, const struct mst_plan *plan, const
         return -1;
     }
     r->failed = number(in, "Failed requests:", 1);
-    r->failed_connect = number_within(in, "   (", "Connect: ");
-    r->failed_receive = number_within(in, "   (", "Receive: ");
-    r->failed_length = number_within(in, "   (", "Length: ");
-    r->failed_other = number_within(in, "   (", "Exceptions: ");
+    r->failed_connect = kind(in, ": ");
+    r->failed_receive = kind(in, "Receive: ");
+    r->failed_length = kind(in, "Length: ");
+    r->failed_other = kind(in, "Exceptions: ");
     r->non_2xx = number(in, "Non-2xx responses:", 1);
     r->concurrency = number(in, "Concurrency Level:", 1);
     r->bytes = number(in, "Total transferred:", 1);
@@ -240,87 +166,56 @@ static int parse(struct mst_client_result *r, const struct mst_plan *plan, const
     r->unfinished = unfinished(r, plan);
     fill_in_zeros(r);
     parse_total(r, in);
-    r->p50_ns = number(in, "  50% ", MST_NS_PER_MS);
-    r->p90_ns = number(in, "  90% ", MST_NS_PER_MS);
-    r->p99_ns = number(in, "  99% ", MST_NS_PER_MS);
+    r->p50_ns = number(in, "50% ", MST_NS_PER_MS);
+    r->p90_ns = number(in, "90% ", MST_NS_PER_MS);
+    r->p99_ns = number(in, "99% ", MST_NS_PER_MS);
+    r->time_step_ns = MST_NS_PER_MS;
+    r->corrected = 0;
     return 0;
 }
 
 /* ---- its rows -------------------------------------------------------------------- */
 
-/* A whole number and the character behind it. */
-static bool take_number(char **at, char behind, uint64_t *value)
+static int read_header(struct mst_row_reader *reader, char *line, char error[MST_ERROR_MAX])
 {
-    char *end;
-
-    if (**at < '0' || **at > '9')
-        return false;
-    errno = 0;
-    *value = strtoull(*at, &end, 10);
-    if (errno != 0 || *end != behind || *value > UINT64_MAX / MST_NS_PER_S / 2)
-        return false;
-    *at = end + 1;
-    return true;
-}
-
-/* "Sat Nov 21 07:53:13 2026\t1795247593\t0\t200\t200\t200\n" */
-static bool parse_row(struct mst_client_row *row, char *line)
-{
-    uint64_t seconds, connect, processing, total, waiting;
-    char *at = strchr(line, '\t');
-
-    if (at == NULL)
-        return false;
-    at++;
-    if (!take_number(&at, '\t', &seconds) || !take_number(&at, '\t', &connect) ||
-        !take_number(&at, '\t', &processing) || !take_number(&at, '\t', &total) ||
-        !take_number(&at, '\n', &waiting))
-        return false;
-    row->start_ns = seconds * MST_NS_PER_S;
-    row->duration_ns = total * MST_NS_PER_MS;
-    row->connect_ns = connect * MST_NS_PER_MS;
-    row->wait_ns = waiting * MST_NS_PER_MS;
-    row->status = MST_UNKNOWN;
-    return true;
-}
-
-static long read_rows(FILE *rows, mst_take_row *take, void *context, uint64_t *bad,
-                      char error[MST_ERROR_MAX])
-{
-    struct mst_client_row row;
-    char line[256];
-    long count = 0;
-
-    *bad = 0;
-    if (fgets(line, sizeof line, rows) == NULL)
-        goto none;
-    if (strcmp(line, AB_ROWS_HEADER "\n") != 0) {
-        snprintf(error, MST_ERROR_MAX, "the file of rows is not what ab -g writes: its first "
-                 "line should be \"starttime seconds ctime dtime ttime wait\"");
-        return -1;
-    }
-    while (fgets(line, sizeof line, rows) != NULL) {
-        if (!parse_row(&row, line))
-            (*bad)++;
-        else if (count++, take(context, &row) != 0)
-            break;
-    }
-    if (!ferror(rows))
-        return count;
-none:
-    if (ferror(rows))
-        snprintf(error, MST_ERROR_MAX, "cannot read ab's rows: %s", strerror(errno));
-    else
-        snprintf(error, MST_ERROR_MAX, "ab wrote no rows");
+    (void)reader;
+    if (strcmp(line, AB_ROWS_HEADER) == 0)
+        return 0;
+    snprintf(error, MST_ERROR_MAX, "the file of rows is not what ab -g writes: its first line "
+             "should be \"starttime seconds ctime dtime ttime wait\"");
     return -1;
+}
+
+/* "Sat Nov 21 07:53:13 2026\t1795247593\t0\t200\t200\t200" */
+static int read_row(struct mst_row_reader *reader, struct mst_client_row *row, char *line)
+{
+    const uint64_t most = UINT64_MAX / MST_NS_PER_S / 2;
+    uint64_t numbers[5];   /* seconds, connect, processing, total, waiting */
+    size_t i;
+
+    (void)reader;
+    if (line == NULL || strchr(line, '"') != NULL)
+        return line == NULL ? 0 : -1;
+    mst_field(&line, '\t');
+    for (i = 0; i < 5; i++) {
+        numbers[i] = mst_field_integer(mst_field(&line, '\t'));
+        if (numbers[i] > most)
+            return -1;
+    }
+    if (line != NULL)
+        return -1;
+    row->start_ns = numbers[0] * MST_NS_PER_S;
+    row->connect_ns = numbers[1] * MST_NS_PER_MS;
+    row->duration_ns = numbers[3] * MST_NS_PER_MS;
+    row->wait_ns = numbers[4] * MST_NS_PER_MS;
+    return 1;
 }
 
 const struct mst_loadtool mst_loadtool_ab = {
     .name = "ab",
-    .single_threaded = true,
-    .row_start_step_ns = MST_NS_PER_S,
-    .row_time_step_ns = MST_NS_PER_MS,
+    .package = "apache2-utils",
     .prepare = prepare,
     .parse = parse,
-    .read_rows = read_rows,
+    .read_header = read_header,
+    .read_row = read_row,
 };

@@ -16,32 +16,74 @@
 #include "copy.h"     /* MST_ERROR_MAX */
 #include "format.h"   /* MST_UNKNOWN */
 
+/* Where the tool writes its rows, a line for each request. */
+enum mst_rows_place {
+    MST_ROWS_NONE,
+    MST_ROWS_IN_FD,      /* in the descriptor that prepare was given */
+    MST_ROWS_AT_PATH,    /* where the user has them written: rows_path */
+    MST_ROWS_ON_STDOUT,
+};
+
 /* How a command is to be run. Made by prepare. */
 struct mst_plan {
     char   **argv;            /* what to execute: the user's, and what was added */
     char    *added;           /* what was added, for the user to read; NULL: nothing */
-    char    *rows_path;       /* where the user has the rows written; NULL: not chosen */
-    bool     rows_in_fd;      /* the rows go to the descriptor that prepare was given */
+    const char *added_for;    /* "its times of each request" */
+    enum mst_rows_place rows;
+    char    *rows_path;       /* NULL: not chosen */
+    /* A command to run after it, which reads the rows in the tool's own format and
+     * prints them as lines; NULL: they are lines. It gets the same descriptor. */
+    char   **convert;
+    uint64_t row_start_step_ns;   /* resolution of a row's start; 0: it writes no rows */
+    uint64_t row_time_step_ns;    /* resolution of its times */
     int      stop_signal;     /* the one on which the tool still prints what it has */
+    /* The exit status of a tool that did all that it should, but met failures or
+     * missed a goal; 0: it has none. */
+    uint64_t unhappy_status;
     uint64_t requested;       /* requests that it is to make; MST_UNKNOWN */
+    uint64_t concurrency;     /* requests in flight at most; MST_UNKNOWN */
+    /* Each request has a connection of its own; connections are kept for the next
+     * one. Neither: not known. */
+    bool     connects_anew, keeps_alive;
+    uint64_t threads;         /* CPUs that it can use; MST_UNKNOWN: as many as there are */
     uint64_t timeout_ns;      /* it must have ended by then; 0: cannot tell */
     /* Requests in flight when its time is up are abandoned and not counted. */
     bool     abandons;
+    bool     corrected;       /* its rows' times are, in the sense of mst_client_result */
 };
 
-/* What a load tool says of the whole run. MST_UNKNOWN where it does not. */
+/* Why a request has no complete answer. */
+enum mst_failure {
+    MST_FAILURE_CONNECT,      /* no connection */
+    MST_FAILURE_RECEIVE,      /* the connection ended first */
+    MST_FAILURE_TIMEOUT,      /* the client waited no longer */
+    MST_FAILURE_OTHER,        /* another reason, or not known which */
+    MST_FAILURE_COUNT
+};
+
+/* What a load tool says of the whole run. MST_UNKNOWN where it does not. Every
+ * member is a uint64_t. */
 struct mst_client_result {
-    uint64_t requests;           /* complete, as the tool counts them */
-    uint64_t failed;             /* as the tool counts them */
+    /* Answered, whatever the status. ab, wrk and Locust count some of the failed
+     * ones too, and siege no answer with 5xx: see their adapters. */
+    uint64_t requests;
+    uint64_t failed;             /* without a complete answer, or as the tool counts them */
     uint64_t unfinished;         /* asked for and never done */
-    uint64_t failed_connect, failed_receive, failed_length, failed_other;   /* parts of failed */
-    uint64_t non_2xx;            /* complete, with such a status */
+    /* Parts of failed. length: complete, but of another length than the first answer. */
+    uint64_t failed_connect, failed_receive, failed_length, failed_timeout, failed_other;
+    uint64_t non_2xx;            /* answered, with such a status; siege, wrk: 4xx and 5xx */
     uint64_t concurrency;
-    uint64_t bytes;              /* received, headers included */
+    uint64_t bytes;              /* received, headers included (hey, Locust, oha: bodies only) */
     uint64_t duration_ns;        /* by its own clock */
     uint64_t requests_per_1000s; /* a rate, in thousandths of a request a second */
     uint64_t mean_ns, p50_ns, p90_ns, p99_ns, max_ns;   /* of a request; by its own table */
+    uint64_t time_step_ns;       /* resolution of these times */
+    /* 1: these times include made-up ones, for requests that would have been sent
+     * had the server not been slow (a correction of coordinated omission). */
+    uint64_t corrected;
 };
+
+#define MST_NO_ANSWER 0u      /* for a status: the request failed */
 
 /* A request as the client saw it. MST_UNKNOWN where the tool does not say. */
 struct mst_client_row {
@@ -49,50 +91,117 @@ struct mst_client_row {
     uint64_t duration_ns;     /* from the start to the last byte */
     uint64_t connect_ns;      /* the part that connecting took; 0 on a kept-alive connection */
     uint64_t wait_ns;         /* from the request sent to the answer's first byte */
-    uint64_t status;          /* HTTP's */
+    uint64_t status;          /* HTTP's, or MST_NO_ANSWER */
+    enum mst_failure failure; /* of one without an answer */
 };
 
 /* Takes a row. A nonzero return stops the reading. */
 typedef int mst_take_row(void *context, const struct mst_client_row *row);
 
+/* All rows together. */
+struct mst_row_totals {
+    uint64_t rows, failed, failures[MST_FAILURE_COUNT], non_2xx;
+    uint64_t answered_ns, max_ns;      /* times of those with an answer: their sum, the longest */
+    uint64_t first_start_ns, last_end_ns;
+    bool     status_unknown;           /* of any row */
+    uint64_t bad;                      /* lines that were no rows; set by who counts them */
+};
+
+/* What a reader of rows keeps between two lines. */
+#define MST_ROW_COLUMNS 8u
+struct mst_row_reader {
+    uint64_t started_ns;               /* when the tool was started, since 1970 */
+    size_t   columns[MST_ROW_COLUMNS]; /* the adapter's: where the columns it needs are */
+    struct mst_client_row row;         /* the adapter's: a row of several lines */
+    bool     has_row;
+};
+
+/* What the tool printed. Each text ends with a NUL behind its n bytes. */
+struct mst_printed {
+    const char *out, *err;
+    size_t      out_n, err_n;
+};
+
 struct mst_loadtool {
     const char *name;
-    bool        single_threaded;      /* it can use one CPU at most */
-    uint64_t    row_start_step_ns;    /* resolution of a row's start; 0: it writes no rows */
-    uint64_t    row_time_step_ns;     /* resolution of its times */
+    const char *package;              /* Debian's; NULL: none */
+    bool        rows_omit_failures;   /* a request without an answer has no row */
 
     /* Fills plan for argv (NULL at its end). rows_fd is open for writing, the
-     * tool will inherit it; -1: no rows wanted. 0, or -1 with a sentence. */
+     * tool will inherit it; -1: no flags wanted. 0, or -1 with a sentence. */
     int (*prepare)(struct mst_plan *plan, char *const *argv, int rows_fd,
                    char error[MST_ERROR_MAX]);
 
-    /* Reads what the tool wrote to its stdout. 0, or -1 with a sentence: no
-     * result is in there. May be NULL: nothing to be read. */
+    /* Reads what the tool printed. 0, or -1 with a sentence: no result is in
+     * there. May be NULL: nothing to be read. */
     int (*parse)(struct mst_client_result *result, const struct mst_plan *plan,
-                 const char *output, size_t n, char error[MST_ERROR_MAX]);
+                 const struct mst_printed *printed, char error[MST_ERROR_MAX]);
 
-    /* Reads the rows. Returns how many, or -1 with a sentence; *bad is how many
-     * lines were no rows (a half-written last one). May be NULL. */
-    long (*read_rows)(FILE *rows, mst_take_row *take, void *context, uint64_t *bad,
-                      char error[MST_ERROR_MAX]);
+    /* Reads the first line of the rows. 0, or -1 with a sentence: it is not what
+     * the tool writes. NULL: the first line is a row. */
+    int (*read_header)(struct mst_row_reader *reader, char *line, char error[MST_ERROR_MAX]);
+
+    /* Reads a line, without its end, which it may change; NULL: there are no more.
+     * 1: *row is one; 0: the line makes no row of its own; -1: it is no line of
+     * such rows. NULL: it writes no rows. */
+    int (*read_row)(struct mst_row_reader *reader, struct mst_client_row *row, char *line);
 };
 
 /* The adapter for a command, by the base name of its argv[0]: never NULL, the
  * generic one where no other knows it. */
 const struct mst_loadtool *mst_loadtool_for(const char *command);
 
+/* The index-th adapter, NULL behind the last. The generic one is not among them. */
+const struct mst_loadtool *mst_loadtool_at(size_t index);
+
 /* Their names, for --help: "ab, ...". */
 const char *mst_loadtool_names(void);
 
+/* Reads rows, from the stream's present place to its end. Returns how many, or -1
+ * with a sentence, also where not one of the lines is a row; *bad is how many are
+ * none (a half-written last one). started_ns is when the tool was started, since 1970. */
+long mst_loadtool_read_rows(const struct mst_loadtool *tool, FILE *rows, uint64_t started_ns,
+                            mst_take_row *take, void *context, uint64_t *bad,
+                            char error[MST_ERROR_MAX]);
+
+/* Adds a row to the totals, which begin as all zeros. */
+void mst_row_totals_add(struct mst_row_totals *totals, const struct mst_client_row *row);
+
+/* What the rows say of the whole run, where the tool itself says nothing.
+ * `ended`: it did all that it should, so that what has no row has failed. */
+void mst_client_result_from_rows(struct mst_client_result *result,
+                                 const struct mst_loadtool *tool, const struct mst_plan *plan,
+                                 const struct mst_row_totals *totals, bool ended);
+
+void mst_plan_free(struct mst_plan *plan);
+
 /* ---- for adapters ---------------------------------------------------------------- */
 
-/* A plan that runs argv as it is, with `insert` (NULL: nothing) behind argv[0].
- * 0, or -1: out of memory. */
-int  mst_plan_init(struct mst_plan *plan, char *const *argv, const char *const *insert);
-void mst_plan_free(struct mst_plan *plan);
+/* A plan that runs argv as it is, with `insert` (NULL: nothing) behind argv[at].
+ * 0, or -1: out of memory, with the sentence. */
+int mst_plan_init(struct mst_plan *plan, char *const *argv, size_t at, const char *const *insert,
+                  char error[MST_ERROR_MAX]);
+
+/* Remembers where the user has the rows written. 0, or -1 with the sentence; then
+ * the plan is freed. */
+int mst_plan_rows_at(struct mst_plan *plan, const char *path, char error[MST_ERROR_MAX]);
+
+/* Sets the command that makes lines of the rows, NULL at its end. As above. */
+int mst_plan_convert(struct mst_plan *plan, const char *const *command,
+                     char error[MST_ERROR_MAX]);
 
 void mst_client_result_init(struct mst_client_result *result);
 
-extern const struct mst_loadtool mst_loadtool_ab, mst_loadtool_generic;
+/* Why a request failed, by the sentence of a program in Go or Rust. */
+enum mst_failure mst_failure_of(const char *text, size_t n);
+
+/* One more failed request, or several, of that kind. */
+void mst_client_result_add_failures(struct mst_client_result *result, enum mst_failure kind,
+                                    uint64_t count);
+
+extern const struct mst_loadtool mst_loadtool_ab, mst_loadtool_generic, mst_loadtool_h2load,
+                                 mst_loadtool_hey, mst_loadtool_k6, mst_loadtool_locust,
+                                 mst_loadtool_oha, mst_loadtool_siege, mst_loadtool_vegeta,
+                                 mst_loadtool_wrk;
 
 #endif

@@ -1,0 +1,206 @@
+/* hey.c - hey: its options, what it prints, its rows (-o csv).
+ *
+ * The rows come on stdout, in place of the summary. A row's start is an offset in
+ * steps of 0.1 ms from the start of hey's work, which is some milliseconds after
+ * that of its process; its times are in steps of 0.1 ms too. Requests that failed
+ * have no row, and there are a million rows at most. So rows are asked for only
+ * where the number of requests is known, since then what has no row has failed:
+ * with -z the summary tells more. Times are as measured; at the end of -z, the
+ * requests in flight are waited for.
+ *
+ * -n 20 -c 3 makes 18 requests, the same number on each connection.
+ */
+#include "loadtool.h"
+
+#include <signal.h>
+#include <string.h>
+
+#include "clock.h"
+#include "text.h"
+
+#define HEY_REQUESTS   200u                  /* -n, -c, -t, where the user says nothing */
+#define HEY_WORKERS    50u
+#define HEY_TIMEOUT_S  20u
+#define HEY_GRACE_NS   (30 * MST_NS_PER_S)
+#define HEY_ROWS_MAX   1000000u              /* as in its source */
+#define HEY_STEP_NS    (MST_NS_PER_MS / 10)
+#define HEY_START_STEP_NS (10 * MST_NS_PER_MS)
+#define HEY_ROWS_HEADER "response-time,DNS+dialup,DNS,Request-write,Response-delay," \
+                        "Response-read,status-code,offset"
+
+static const struct mst_option output = { { "-o" }, true };
+
+static void limits(struct mst_plan *plan, char *const *argv)
+{
+    static const struct mst_option requests = { { "-n" }, true };
+    static const struct mst_option workers = { { "-c" }, true };
+    static const struct mst_option duration = { { "-z" }, true };
+    static const struct mst_option timeout = { { "-t" }, true };
+    static const struct mst_option cpus = { { "-cpus" }, true };
+    uint64_t duration_ns = mst_option_time(argv, &duration, 1, 0);
+    uint64_t timeout_s = mst_option_number(argv, &timeout, HEY_TIMEOUT_S);
+
+    plan->concurrency = mst_option_number(argv, &workers, HEY_WORKERS);
+    plan->threads = mst_option_number(argv, &cpus, MST_UNKNOWN);
+    if (duration_ns > 0) {
+        if (timeout_s > 0 && timeout_s < UINT32_MAX)
+            plan->timeout_ns = duration_ns + timeout_s * MST_NS_PER_S + HEY_GRACE_NS;
+    } else if (plan->concurrency > 0) {
+        plan->requested = mst_option_number(argv, &requests, HEY_REQUESTS);
+        plan->requested -= plan->requested % plan->concurrency;
+    }
+}
+
+static int prepare(struct mst_plan *plan, char *const *argv, int rows_fd,
+                   char error[MST_ERROR_MAX])
+{
+    static const char *const insert[] = { "-o", "csv", NULL };
+    const char *format = mst_option(argv, &output);
+    struct mst_plan known = { .requested = MST_UNKNOWN };
+    bool add;
+
+    limits(&known, argv);
+    add = rows_fd >= 0 && format == NULL && known.requested <= HEY_ROWS_MAX;
+    if (mst_plan_init(plan, argv, 0, add ? insert : NULL, error) != 0)
+        return -1;
+    limits(plan, argv);
+    plan->stop_signal = SIGINT;
+    if (add || (format != NULL && strcmp(format, "csv") == 0))
+        plan->rows = MST_ROWS_ON_STDOUT;
+    plan->row_start_step_ns = HEY_START_STEP_NS;
+    plan->row_time_step_ns = HEY_STEP_NS;
+    return 0;
+}
+
+/* ---- what it prints -------------------------------------------------------------- */
+
+/* The next line that begins with "  [", behind the bracket; empty: the list has ended. */
+static struct mst_text next_item(struct mst_text *in)
+{
+    const char *eol = memchr(in->at, '\n', (size_t)(in->end - in->at));
+    struct mst_text item = { in->end, in->end };
+
+    if (eol != NULL && eol - in->at > 3 && memcmp(in->at, "  [", 3) == 0) {
+        item = (struct mst_text){ in->at + 3, eol };
+        in->at = eol + 1;
+    }
+    return item;
+}
+
+/* "  [404]\t4 responses" */
+static void parse_statuses(struct mst_client_result *r, struct mst_text in)
+{
+    struct mst_text item;
+    uint64_t status, count;
+
+    r->requests = r->non_2xx = 0;
+    while (item = next_item(&in), !mst_text_is_empty(item)) {
+        status = mst_text_number(item, 1, NULL);
+        count = mst_text_number(mst_text_behind(item, "]"), 1, NULL);
+        if (status == MST_UNKNOWN || count == MST_UNKNOWN) {
+            r->requests = MST_UNKNOWN;
+            return;
+        }
+        r->requests += count;
+        r->non_2xx += status < 200 || status > 299 ? count : 0;
+    }
+}
+
+/* "  [6]\tGet "http://127.0.0.1:1/": dial tcp ...: connect: connection refused" */
+static void parse_errors(struct mst_client_result *r, struct mst_text in)
+{
+    struct mst_text item, why;
+    uint64_t count;
+
+    mst_client_result_add_failures(r, MST_FAILURE_OTHER, 0);   /* none so far */
+    while (item = next_item(&in), !mst_text_is_empty(item)) {
+        count = mst_text_number(item, 1, NULL);
+        if (count == MST_UNKNOWN)
+            return;
+        why = mst_text_behind(item, "\": ");   /* behind the URL, which may be like anything */
+        mst_client_result_add_failures(r, mst_failure_of(why.at, (size_t)(why.end - why.at)),
+                                       count);
+    }
+}
+
+static uint64_t seconds(struct mst_text in, const char *name)
+{
+    return mst_text_number(mst_text_line(in, name), MST_NS_PER_S, NULL);
+}
+
+static int parse(struct mst_client_result *r, const struct mst_plan *plan,
+                 const struct mst_printed *printed, char error[MST_ERROR_MAX])
+{
+    struct mst_text all = { printed->out, printed->out + printed->out_n };
+    struct mst_text in = mst_text_from_last(all, "Summary:");
+    struct mst_text statuses = mst_text_behind(in, "\nStatus code distribution:\n");
+
+    mst_client_result_init(r);
+    parse_statuses(r, statuses);
+    if (mst_text_is_empty(statuses) || r->requests == MST_UNKNOWN) {
+        snprintf(error, MST_ERROR_MAX, plan->rows == MST_ROWS_ON_STDOUT ?
+                 "hey printed no rows" : "hey printed no results");
+        return -1;
+    }
+    parse_errors(r, mst_text_behind(statuses, "\nError distribution:\n"));
+    r->concurrency = plan->concurrency;
+    r->duration_ns = seconds(in, "Total:");
+    r->requests_per_1000s = mst_text_number(mst_text_line(in, "Requests/sec:"), 1000, NULL);
+    r->bytes = mst_text_number(mst_text_line(in, "Total data:"), 1, NULL);
+    if (r->requests > 0) {
+        r->mean_ns = seconds(in, "Average:");
+        r->max_ns = seconds(in, "Slowest:");
+        r->p50_ns = seconds(in, "50% in ");
+        r->p90_ns = seconds(in, "90% in ");
+        r->p99_ns = seconds(in, "99% in ");
+        r->time_step_ns = HEY_STEP_NS;
+    }
+    if (plan->requested != MST_UNKNOWN && plan->requested >= r->requests + r->failed)
+        r->unfinished = plan->requested - r->requests - r->failed;
+    r->corrected = 0;
+    return 0;
+}
+
+/* ---- its rows -------------------------------------------------------------------- */
+
+static int read_header(struct mst_row_reader *reader, char *line, char error[MST_ERROR_MAX])
+{
+    (void)reader;
+    if (strcmp(line, HEY_ROWS_HEADER) == 0)
+        return 0;
+    snprintf(error, MST_ERROR_MAX, "what hey printed are no rows: their first line should be "
+             "\"" HEY_ROWS_HEADER "\"");
+    return -1;
+}
+
+static int read_row(struct mst_row_reader *reader, struct mst_client_row *row, char *line)
+{
+    uint64_t values[8];   /* in the header's order */
+    size_t i;
+
+    if (line == NULL)
+        return 0;
+    for (i = 0; i < 8; i++) {
+        values[i] = mst_field_number(mst_field(&line, ','), i == 6 ? 1 : MST_NS_PER_S);
+        if (values[i] == MST_UNKNOWN)
+            return -1;
+    }
+    if (line != NULL)
+        return -1;
+    row->start_ns = reader->started_ns + values[7];
+    row->duration_ns = values[0];
+    row->connect_ns = values[1];
+    row->wait_ns = values[4];
+    row->status = values[6];
+    return 1;
+}
+
+const struct mst_loadtool mst_loadtool_hey = {
+    .name = "hey",
+    .package = "hey",
+    .rows_omit_failures = true,
+    .prepare = prepare,
+    .parse = parse,
+    .read_header = read_header,
+    .read_row = read_row,
+};

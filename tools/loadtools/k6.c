@@ -1,0 +1,221 @@
+/* k6.c - k6: its options and its rows (--out csv=...).
+ *
+ * k6 writes a line for each of a request's measurements, all with the same time,
+ * its end: http_reqs first, then the times of its parts. A request began when it
+ * asked for a connection: its end - http_req_duration - http_req_blocked, and the
+ * latter includes connecting. Each redirect is a request of its own. A request
+ * without an answer has the status 0 and an error_code. Times are as measured, the
+ * instants in nanoseconds where mpmstat adds the flag. What it prints at the end is
+ * not read: rows say all of it. The columns depend on the script's systemTags.
+ *
+ * Exit status 99 says that a threshold was crossed, and that the test was done.
+ */
+#include "loadtool.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "text.h"
+
+#define K6_THRESHOLD_CROSSED 99u
+#define K6_GRACE_NS (180 * MST_NS_PER_S)   /* iterations end, setup and teardown */
+
+/* ---- what the user asks of it ---------------------------------------------------- */
+
+/* "FILE" or "fileName=FILE,timeFormat=unix_nano" behind the "csv=" of an --out. */
+static const char *user_csv(char *const *argv)
+{
+    const char *csv = NULL;
+    size_t i;
+
+    for (i = 1; argv[0] != NULL && argv[i] != NULL; i++)
+        if (strncmp(argv[i], "csv=", 4) == 0)
+            csv = argv[i] + 4;
+        else if (strncmp(argv[i], "--out=csv=", 10) == 0)
+            csv = argv[i] + 10;
+    return csv;
+}
+
+/* The resolution of the instants that it will write; 0: in a form that is not read. */
+static uint64_t instant_step(const char *csv)
+{
+    static const struct { const char *name; uint64_t step_ns; } formats[] = {
+        { "timeFormat=unix_nano", 1 }, { "timeFormat=unix_micro", MST_NS_PER_US },
+        { "timeFormat=unix_milli", MST_NS_PER_MS }, { "timeFormat=rfc", 0 },
+    };
+    size_t i;
+
+    for (i = 0; i < sizeof formats / sizeof *formats; i++)
+        if (strstr(csv, formats[i].name) != NULL)
+            return formats[i].step_ns;
+    return MST_NS_PER_S;
+}
+
+/* Takes the user's own file of rows, where it can be read. */
+static int use_csv(struct mst_plan *plan, const char *csv, char error[MST_ERROR_MAX])
+{
+    const char *name = strstr(csv, "fileName="), *end;
+    char path[4096];
+
+    name = name != NULL ? name + strlen("fileName=") : csv;
+    end = strchrnul(name, name != csv ? ',' : '\0');
+    plan->row_start_step_ns = instant_step(csv);
+    if (plan->row_start_step_ns == 0 || end == name || (size_t)(end - name) >= sizeof path ||
+        (end - name > 3 && memcmp(end - 3, ".gz", 3) == 0))
+        return 0;
+    snprintf(path, sizeof path, "%.*s", (int)(end - name), name);
+    return mst_plan_rows_at(plan, path, error);
+}
+
+static int prepare(struct mst_plan *plan, char *const *argv, int rows_fd,
+                   char error[MST_ERROR_MAX])
+{
+    static const struct mst_option users = { { "--vus", "-u" }, false };
+    static const struct mst_option duration = { { "--duration", "-d" }, false };
+    char csv[80];
+    const char *const insert[] = { "--out", csv, NULL }, *own = user_csv(argv);
+    size_t run = mst_word(argv, "run");
+    bool add = rows_fd >= 0 && run > 0 && own == NULL;
+    uint64_t duration_ns = mst_option_time(argv, &duration, MST_NS_PER_S, 0);
+
+    snprintf(csv, sizeof csv, "csv=fileName=/dev/fd/%d,timeFormat=unix_nano", rows_fd);
+    if (mst_plan_init(plan, argv, run, add ? insert : NULL, error) != 0)
+        return -1;
+    plan->rows = add ? MST_ROWS_IN_FD : MST_ROWS_NONE;
+    plan->row_start_step_ns = plan->row_time_step_ns = 1;
+    plan->stop_signal = SIGINT;
+    plan->unhappy_status = K6_THRESHOLD_CROSSED;
+    plan->concurrency = mst_option_number(argv, &users, MST_UNKNOWN);
+    if (duration_ns > 0)
+        plan->timeout_ns = duration_ns + K6_GRACE_NS;
+    return own != NULL ? use_csv(plan, own, error) : 0;
+}
+
+/* ---- its rows -------------------------------------------------------------------- */
+
+enum column { METRIC, INSTANT, VALUE, STATUS, ERROR_CODE, COLUMNS };
+
+static int read_header(struct mst_row_reader *reader, char *line, char error[MST_ERROR_MAX])
+{
+    static const char *const names[COLUMNS] = {
+        [METRIC] = "metric_name", [INSTANT] = "timestamp", [VALUE] = "metric_value",
+        [STATUS] = "status", [ERROR_CODE] = "error_code",
+    };
+    char *field;
+    size_t i, at;
+
+    for (i = 0; i < COLUMNS; i++)
+        reader->columns[i] = SIZE_MAX;
+    for (at = 0; (field = mst_field(&line, ',')) != NULL; at++)
+        for (i = 0; i < COLUMNS; i++)
+            if (strcmp(field, names[i]) == 0)
+                reader->columns[i] = at;
+    if (reader->columns[METRIC] != SIZE_MAX && reader->columns[INSTANT] != SIZE_MAX &&
+        reader->columns[VALUE] != SIZE_MAX)
+        return 0;
+    snprintf(error, MST_ERROR_MAX, "the file of rows is not what k6 --out csv= writes: its first "
+             "line should begin with \"metric_name,timestamp,metric_value\"");
+    return -1;
+}
+
+/* Its unit shows by its size. */
+static uint64_t instant_ns(const char *field)
+{
+    uint64_t instant = mst_field_integer(field), unit = MST_NS_PER_S;
+
+    if (instant == MST_UNKNOWN)
+        return MST_UNKNOWN;
+    for (; unit > 1 && instant > UINT64_C(100000000000) * (MST_NS_PER_S / unit); unit /= 1000)
+        ;
+    return instant <= UINT64_MAX / 2 / unit ? instant * unit : MST_UNKNOWN;
+}
+
+/* See "Error codes" in k6's documentation. */
+static enum mst_failure failure_of(const char *code)
+{
+    uint64_t number = mst_field_integer(code);
+
+    if (number == 1050 || number == 1211)
+        return MST_FAILURE_TIMEOUT;
+    if (number == 1220 || number == 1221)   /* reset by the peer, broken pipe */
+        return MST_FAILURE_RECEIVE;
+    if (number != MST_UNKNOWN && number >= 1100 && number < 1220)
+        return MST_FAILURE_CONNECT;
+    return MST_FAILURE_OTHER;
+}
+
+/* The row gathered so far, whose request is now known to be told of completely. */
+static int finish_row(struct mst_row_reader *reader, struct mst_client_row *row)
+{
+    if (!reader->has_row)
+        return 0;
+    reader->has_row = false;
+    *row = reader->row;
+    if (row->duration_ns > row->start_ns)
+        return -1;
+    row->start_ns -= row->duration_ns;   /* it was the end */
+    return 1;
+}
+
+static int begin_row(struct mst_row_reader *reader, struct mst_client_row *row,
+                     char *const fields[COLUMNS])
+{
+    uint64_t end_ns = instant_ns(fields[INSTANT]);
+    uint64_t status = mst_field_integer(fields[STATUS]);
+    int made = finish_row(reader, row);
+
+    if (end_ns == MST_UNKNOWN)
+        return -1;
+    reader->row = (struct mst_client_row){
+        .start_ns = end_ns, .connect_ns = 0, .wait_ns = MST_UNKNOWN, .status = status,
+        .failure = failure_of(fields[ERROR_CODE]),
+    };
+    reader->has_row = true;
+    return made;
+}
+
+static int add_to_row(struct mst_row_reader *reader, const char *metric, const char *value)
+{
+    uint64_t ns = mst_field_number(value, MST_NS_PER_MS);   /* milliseconds */
+    struct mst_client_row *row = &reader->row;
+
+    if (ns == MST_UNKNOWN)
+        return -1;
+    if (strcmp(metric, "duration") == 0 || strcmp(metric, "blocked") == 0)
+        row->duration_ns += ns;
+    else if (strcmp(metric, "connecting") == 0 || strcmp(metric, "tls_handshaking") == 0)
+        row->connect_ns += ns;
+    else if (strcmp(metric, "waiting") == 0)
+        row->wait_ns = ns;
+    return 0;
+}
+
+static int read_row(struct mst_row_reader *reader, struct mst_client_row *row, char *line)
+{
+    static const char part[] = "http_req_";
+    char *fields[COLUMNS] = { NULL }, *field;
+    size_t at, i;
+
+    if (line == NULL)
+        return finish_row(reader, row);
+    for (at = 0; (field = mst_field(&line, ',')) != NULL; at++)
+        for (i = 0; i < COLUMNS; i++)
+            if (reader->columns[i] == at)
+                fields[i] = field;
+    if (fields[METRIC] == NULL || fields[INSTANT] == NULL || fields[VALUE] == NULL)
+        return -1;
+    if (strcmp(fields[METRIC], "http_reqs") == 0)
+        return begin_row(reader, row, fields);
+    if (reader->has_row && strncmp(fields[METRIC], part, sizeof part - 1) == 0)
+        return add_to_row(reader, fields[METRIC] + sizeof part - 1, fields[VALUE]);
+    return 0;
+}
+
+const struct mst_loadtool mst_loadtool_k6 = {
+    .name = "k6",
+    .prepare = prepare,
+    .read_header = read_header,
+    .read_row = read_row,
+};
