@@ -5,8 +5,8 @@
  *   access logs  MPMStatNotes: notes and MPMSTAT_ID, set as the request is complete
  *   browsers     MPMStatServerTiming: a Server-Timing header
  *
- * What they are told comes from timing.c. Nothing here is done for a request that
- * none of it concerns, but one look at its handler.
+ * What they are told comes from timing.c, which also calls this file where one of them
+ * is concerned: of an ordinary file's request nothing comes here.
  */
 #include "mod_mpmstat.h"
 

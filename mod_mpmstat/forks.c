@@ -23,7 +23,6 @@
  */
 #include "mod_mpmstat.h"
 
-#include <http_connection.h>
 #include <http_core.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -101,6 +100,14 @@ static void tell_fork(struct mst_board *b, const struct mst_fork *fork)
     mst_journal_lifecycle(b, &e);
 }
 
+/* Whether this process was forked to serve a connection (itk): before there is a request
+ * on it, by a child with one worker. */
+static bool is_server(void)
+{
+    return mst_recording.self && !mst_recording.listener_thread
+        && !mst_recording.workers[0].request_start_ns;
+}
+
 static void after_fork_in_child(void)
 {
     struct mst_board *b = mst_recording.board;
@@ -119,6 +126,7 @@ static void after_fork_in_child(void)
     if (mst_recording.pid)
         mst_recording_forked();
     fork = new_fork(b, MST_KIND_REQUEST, took_ns);
+    fork.serves = is_server() ? MST_FORK_SERVING : MST_FORK_NO_SERVER;
     tell_fork(b, &fork);
     own_fork = mst_fork_add(b, &fork);
 }
@@ -209,6 +217,12 @@ static void tell_end(struct mst_board *b, struct mst_fork *fork, uint64_t pid,
 
     mst_fork_free(fork);
     mst_journal_lifecycle(b, &e);
+}
+
+void mst_forks_closing(void)
+{
+    if (own_fork && own_fork->serves == MST_FORK_SERVING)
+        own_fork->serves = MST_FORK_CLOSING;
 }
 
 void mst_forks_own_end(struct mst_board *b)
@@ -315,24 +329,6 @@ void mst_forks_sweep(struct mst_board *b)
 
 /* ---- hooks ------------------------------------------------------------------------------- */
 
-/* itk runs this again in the process that it forks for the connection. */
-static int process_connection(conn_rec *c)
-{
-    (void)c;
-    if (mst_recording.forked && own_fork)
-        own_fork->serves = MST_FORK_SERVING;
-    return DECLINED;
-}
-
-/* itk ends the process after this, without pools' cleanups. */
-static int pre_close_connection(conn_rec *c)
-{
-    (void)c;
-    if (mst_recording.forked && own_fork)
-        own_fork->serves = MST_FORK_CLOSING;
-    return DECLINED;
-}
-
 static void error_log(const ap_errorlog_info *info, const char *line)
 {
     (void)info;
@@ -346,7 +342,5 @@ static void error_log(const ap_errorlog_info *info, const char *line)
 void mst_forks_register(apr_pool_t *p)
 {
     (void)p;
-    ap_hook_process_connection(process_connection, NULL, NULL, APR_HOOK_FIRST);
-    ap_hook_pre_close_connection(pre_close_connection, NULL, NULL, APR_HOOK_FIRST);
     ap_hook_error_log(error_log, NULL, NULL, APR_HOOK_MIDDLE);
 }

@@ -1,10 +1,10 @@
 /* listeners.c - the accept queues of this Apache's listening sockets.
  *
- * A child has its own bucket's sockets only (ListenCoresBucketsRatio), so the
- * parent notes which ones there are and the kernel is asked for them all. Where it
- * may not be asked (a container, a sandbox), the child asks its own sockets: for
- * one that listens, TCP_INFO has how many connections wait (tcpi_unacked) and how
- * many may (tcpi_sacked).
+ * A child asks its own sockets: for one that listens, TCP_INFO has how many
+ * connections wait (tcpi_unacked) and how many may (tcpi_sacked). Of several buckets
+ * it has one only (ListenCoresBucketsRatio), and none when it is to end. So the parent
+ * notes which sockets there are, and the kernel is asked for them all. Where it may
+ * not be asked (a container, a sandbox), what is not known is unknown.
  */
 #include "listeners.h"
 
@@ -51,20 +51,26 @@ static struct mst_snapshot_listener ask(apr_pool_t *p, const ap_listen_rec *l)
     };
 }
 
-static void ask_own_sockets(apr_pool_t *p, struct mst_world *world)
+/* Whether they told it all. */
+static bool ask_own_sockets(apr_pool_t *p, struct mst_world *world)
 {
     struct mst_snapshot_listener *all;
+    bool complete = true;
     ap_listen_rec *l;
     size_t n = 0;
 
     for (l = ap_listeners; l; l = l->next)
         n++;
     all = apr_palloc(p, (n ? n : 1) * sizeof *all);
-    for (l = ap_listeners, n = 0; l; l = l->next)
-        all[n++] = ask(p, l);
+    for (l = ap_listeners, n = 0; l; l = l->next) {
+        all[n] = ask(p, l);
+        complete = complete && all[n++].queue != MST_UNKNOWN;
+    }
+    mst_listen_sort(all, n);
     world->listeners_known = true;
     world->listener_count = n;
     world->listeners = all;
+    return complete;
 }
 
 static apr_status_t free_answer(void *listen)
@@ -75,13 +81,18 @@ static apr_status_t free_answer(void *listen)
 
 void mst_listeners_look(apr_pool_t *p, struct mst_world *world)
 {
-    struct mst_listen *listen = apr_palloc(p, sizeof *listen);
+    bool complete = ask_own_sockets(p, world);
+    struct mst_listen *listen;
 
+    mst_listen_counters(&world->listen_overflows, &world->listen_drops);
+    world->drops_known = true;
+    if (complete)
+        return;
+    listen = apr_palloc(p, sizeof *listen);
     mst_listen_read(listen, &sockets);
     apr_pool_cleanup_register(p, listen, free_answer, apr_pool_cleanup_null);
-    mst_listen_tell(listen, world);
-    if (listen->count == 0)
-        ask_own_sockets(p, world);
+    if (listen->count > 0)
+        mst_listen_tell(listen, world);
 }
 
 static apr_status_t forget_sockets(void *unused)

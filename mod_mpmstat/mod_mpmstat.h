@@ -158,6 +158,10 @@ void mst_forks_sweep(struct mst_board *b);
 /* After a request, where mst_recording.forks_running: have they ended? */
 void mst_forks_look(void);
 
+/* This process closes the connection that it was forked for. itk ends it then, without
+ * running the cleanups of pools. */
+void mst_forks_closing(void);
+
 /* This process, forked for a connection, ends by itself. */
 void mst_forks_own_end(struct mst_board *b);
 

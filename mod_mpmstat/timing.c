@@ -2,8 +2,8 @@
  *
  * The hot path. Per request: five time stamps, a few stores into the worker's own
  * cache lines, relaxed adds into a tally, one journal record. No lock, no system
- * call but TCP_INFO where a connection may have waited, no allocation but from
- * the request's pool.
+ * call but TCP_INFO where a connection may have waited, no allocation but for
+ * pipelined requests, from their pools.
  *
  * Where a request's time stamps come from (design: "the phases of a request"):
  *
@@ -455,6 +455,7 @@ static int pre_close_connection(conn_rec *c)
     if (mst_recording.forked) {
         give_up_lost_entry(conn);
         abandon_request(conn);
+        mst_forks_closing();
     }
     if (promise_broken(conn))
         mst_count(&mst_recording.board->totals->shed, 1);

@@ -26,7 +26,7 @@ struct mst_fork *mst_fork_add(struct mst_board *b, const struct mst_fork *fork)
         f->duration_ns = fork->duration_ns;
         f->kind = fork->kind;
         f->mpm_slot = fork->mpm_slot;
-        f->serves = MST_FORK_NO_SERVER;
+        f->serves = fork->serves;
         f->generation = fork->generation;
         __atomic_store_n(&f->pid, fork->pid, __ATOMIC_RELEASE);
         return f;

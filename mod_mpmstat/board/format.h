@@ -159,7 +159,8 @@ struct mst_header {
     uint32_t stripes;               /* entries of `tallies` for each label; power of two */
     uint32_t reserved;
     char     boot_id[40];           /* /proc/sys/kernel/random/boot_id */
-    char     server[64];            /* "Apache/2.4.62 (Debian)"; these four may change at a restart */
+    /* These four may change at a restart. */
+    char     server[64];            /* "Apache/2.4.62 (Debian)" */
     char     mpm[16];               /* "event"; empty: none */
     char     sapi[16];              /* "fpm-fcgi"; empty: none */
     char     version_text[16];      /* mpmstat's version */

@@ -19,20 +19,23 @@ uint64_t mst_host_namespace(const char *kind)
     return stat(link, &st) == 0 ? (uint64_t)st.st_ino : 0;
 }
 
-/* Reads the beginning of a small file as text; empty where it cannot be read. */
-static void read_text(const char *path, char *to, size_t size)
+bool mst_host_read_text(const char *path, char *to, size_t size)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd >= 0 ? read(fd, to, size - 1) : 0;
+    size_t length = 0;
+    ssize_t n = 0;
 
-    to[n > 0 ? n : 0] = '\0';
+    while (fd >= 0 && length < size - 1 && (n = read(fd, to + length, size - 1 - length)) > 0)
+        length += (size_t)n;
+    to[length] = '\0';
     if (fd >= 0)
         close(fd);
+    return fd >= 0 && n >= 0 && length > 0;
 }
 
 void mst_host_boot_id(char *to, size_t size)
 {
-    read_text("/proc/sys/kernel/random/boot_id", to, size);
+    mst_host_read_text("/proc/sys/kernel/random/boot_id", to, size);
     to[strcspn(to, "\n")] = '\0';
 }
 
@@ -42,7 +45,7 @@ bool mst_host_process(uint64_t pid, struct mst_host_process *process)
     int i;
 
     snprintf(path, sizeof path, "/proc/%llu/stat", (unsigned long long)pid);
-    read_text(path, text, sizeof text);
+    mst_host_read_text(path, text, sizeof text);
     field = strrchr(text, ')');   /* field 2, the name, may hold anything */
     if (field == NULL || field[1] != ' ')
         return false;

@@ -15,6 +15,9 @@ uint64_t mst_host_namespace(const char *kind);
 /* /proc/sys/kernel/random/boot_id without its newline; empty where unknown. */
 void mst_host_boot_id(char *to, size_t size);
 
+/* Reads the beginning of a small file as text; false, and empty, where it cannot be. */
+bool mst_host_read_text(const char *path, char *to, size_t size);
+
 /* A process as /proc/PID/stat shows it. */
 struct mst_host_process {
     char     state;         /* 'R', 'S', ..., 'Z' a zombie */

@@ -26,6 +26,8 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "host.h"
+
 #define ADDRESS_MAX   64u     /* "[" INET6_ADDRSTRLEN "]:65535" */
 #define LISTENERS_MAX 1024u
 #define SOCKETS_MAX   65536u  /* an Apache's parent has a dozen */
@@ -213,24 +215,26 @@ static int by_address(const void *left, const void *right)
     return strcmp(a->address, b->address);
 }
 
+void mst_listen_sort(struct mst_snapshot_listener *listeners, size_t count)
+{
+    if (count > 1)
+        qsort(listeners, count, sizeof *listeners, by_address);
+}
+
 /* ---- the counters ----------------------------------------------------------------- */
 
-/* The number in the same place of `values` as the name in `names`. */
+/* The number in the same place of `values` as the name in `names`, a line each. */
 static uint64_t counter(const char *names, const char *values, const char *name)
 {
-    char word[64];
-    uint64_t value;
-    int n, m;
+    size_t length = strlen(name);
 
-    while (sscanf(names, "%63s%n", word, &n) == 1) {
-        bool found = strcmp(word, name) == 0;
-
-        if (found)
-            return sscanf(values, "%" SCNu64, &value) == 1 ? value : MST_UNKNOWN;
-        if (sscanf(values, "%*s%n", &m) != 0)
-            return MST_UNKNOWN;
-        names += n;
-        values += m;
+    while (*names && *names != '\n' && *values) {
+        if (strncmp(names, name, length) == 0 && strchr(" \n", names[length]))
+            return strtoull(values, NULL, 10);
+        names += strcspn(names, " \n");
+        names += *names == ' ';
+        values += strcspn(values, " \n");
+        values += *values == ' ';
     }
     return MST_UNKNOWN;
 }
@@ -238,22 +242,18 @@ static uint64_t counter(const char *names, const char *values, const char *name)
 /* Two lines for each protocol: names, then numbers. */
 void mst_listen_counters(uint64_t *overflows, uint64_t *drops)
 {
-    FILE *netstat = fopen("/proc/self/net/netstat", "re");
-    char *names = NULL, *values = NULL;
-    size_t names_room = 0, values_room = 0;
+    const char *names, *values;
+    char text[16384];
 
     *overflows = *drops = MST_UNKNOWN;
-    while (netstat && getline(&names, &names_room, netstat) > 0
-           && getline(&values, &values_room, netstat) > 0) {
-        if (strncmp(names, "TcpExt:", 7) != 0)
-            continue;
-        *overflows = counter(names, values, "ListenOverflows");
-        *drops = counter(names, values, "ListenDrops");
-    }
-    free(names);
-    free(values);
-    if (netstat)
-        fclose(netstat);
+    if (!mst_host_read_text("/proc/self/net/netstat", text, sizeof text))
+        return;
+    names = strstr(text, "TcpExt: ");
+    values = names ? strstr(names + 1, "TcpExt: ") : NULL;
+    if (!values)
+        return;
+    *overflows = counter(names, values, "ListenOverflows");
+    *drops = counter(names, values, "ListenDrops");
 }
 
 /* ---- together -------------------------------------------------------------------------- */
@@ -269,10 +269,9 @@ void mst_listen_read(struct mst_listen *l, const struct mst_sockets *s)
     know_nothing(l);
     mst_listen_counters(&l->overflows, &l->drops);
     l->known = read_queues(l, s);
-    if (l->known)
-        qsort(l->listeners, l->count, sizeof *l->listeners, by_address);
-    else
+    if (!l->known)
         l->count = 0;
+    mst_listen_sort(l->listeners, l->count);
 }
 
 static bool same_network(uint64_t pid)

@@ -42,6 +42,9 @@ void mst_listen_read(struct mst_listen *l, const struct mst_sockets *s);
 void mst_listen_read_process(struct mst_listen *l, uint64_t pid);
 void mst_listen_free(struct mst_listen *l);
 
+/* By address: the order in which they are shown. */
+void mst_listen_sort(struct mst_snapshot_listener *listeners, size_t count);
+
 /* overflows and drops alone, of this network namespace. */
 void mst_listen_counters(uint64_t *overflows, uint64_t *drops);
 

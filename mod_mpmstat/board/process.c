@@ -28,9 +28,10 @@ static bool is_gone(uint64_t owner)
     return owner != 0 && pid - 1 < INT32_MAX && kill((pid_t)pid, 0) != 0 && errno == ESRCH;
 }
 
+/* One that cannot read /proc (in a chroot) does not know when it started. */
 static bool owner_is_dead(const struct mst_process *p)
 {
-    uint64_t owner = __atomic_load_n(&p->pid, __ATOMIC_ACQUIRE);
+    uint64_t owner = __atomic_load_n(&p->pid, __ATOMIC_ACQUIRE), start_ticks;
     struct mst_host_process process;
 
     if (owner == 0)
@@ -39,9 +40,9 @@ static bool owner_is_dead(const struct mst_process *p)
         return true;
     if (owner & MST_PROCESS_CLAIMING)
         return false;   /* its start time is not there yet */
+    start_ticks = __atomic_load_n(&p->start_ticks, __ATOMIC_RELAXED);
     return mst_host_process(owner, &process)
-        && (process.start_ticks != __atomic_load_n(&p->start_ticks, __ATOMIC_RELAXED)
-            || process.state == 'Z');
+        && (process.state == 'Z' || (start_ticks != 0 && process.start_ticks != start_ticks));
 }
 
 static bool take_entry(struct mst_process *p, uint64_t from, uint64_t claimant)

@@ -22,7 +22,7 @@ struct making {
     struct mst_snapshot   *s;
     const struct mst_copy *copy;
     bool     stopped;
-    bool    *dead;         /* by process: died without a word, and no parent clears up */
+    bool    *dead;         /* by process: died without a word, nobody has cleared up yet */
     uint64_t end_ns;       /* until when time has passed in workers; 0: nobody knows */
     char    *text;         /* the free part of s->storage */
     size_t   text_left;
@@ -31,15 +31,15 @@ struct making {
 /* ---- is the server there? -------------------------------------------------- */
 
 /* Whether the pid is alive in this namespace and is the process that had these
- * start ticks. A zombie serves nobody. A process that /proc does not show
- * (hidepid) may be it. */
+ * start ticks. A zombie serves nobody. A process that /proc does not show (hidepid), or
+ * that could not tell its start ticks (a chroot without /proc), may be it. */
 static int process_runs(uint64_t pid, uint64_t start_ticks)
 {
     struct mst_host_process process;
 
     if (pid == 0 || pid > INT32_MAX)
         return 0;
-    if (mst_host_process(pid, &process))
+    if (mst_host_process(pid, &process) && (start_ticks != 0 || process.state == 'Z'))
         return process.start_ticks == start_ticks && process.state != 'Z';
     return kill((pid_t)pid, 0) != 0 && errno == ESRCH ? 0 : -1;
 }
@@ -410,7 +410,8 @@ static void fill_slot(struct making *m, struct mst_snapshot_slot *slot, size_t w
     slot->path = keep_unless_empty(m, w->path);
 }
 
-/* The time counted in each state, by whomever, and that still running. */
+/* The time counted in each state, by whomever, and that still running. A dead worker's
+ * runs until somebody clears up, who counts it: the sum is never to shrink. */
 static void add_state_times(struct making *m, size_t worker)
 {
     const struct mst_worker *w = &m->copy->workers[worker];
@@ -419,7 +420,7 @@ static void add_state_times(struct making *m, size_t worker)
 
     for (i = 0; i < MST_STATE_COUNT; i++)
         state_ns[i] = mst_add_saturated(state_ns[i], w->state_ns[i]);
-    if (is_working(m, worker))
+    if (is_claimed(owner_of(m, worker)) && w->state < MST_STATE_COUNT)
         state_ns[w->state] = mst_add_saturated(state_ns[w->state],
                                                mst_elapsed(state_since(w), m->end_ns));
 }
@@ -429,23 +430,26 @@ static int descending(uint64_t a, uint64_t b)
     return (a < b) - (a > b);
 }
 
-/* Busy ones first: the longest on their request, then the longest in their
- * state. Idle ones stay in the order of the entries. */
-static int compare_slots(const void *left, const void *right)
+/* The longest on their request first, then the longest in their state. */
+static int compare_busy(const void *left, const void *right)
 {
     const struct mst_snapshot_slot *a = left, *b = right;
-    bool a_idle = a->state == mst_state_names[MST_STATE_IDLE];
-    bool b_idle = b->state == mst_state_names[MST_STATE_IDLE];
     /* + 1: MST_UNKNOWN, no request at all, comes last. */
     int order = descending(a->request_for_ns + 1, b->request_for_ns + 1);
 
-    if (a_idle != b_idle)
-        return a_idle ? 1 : -1;
-    if (!a_idle && order == 0)
+    if (order == 0)
         order = descending(a->state_for_ns, b->state_for_ns);
-    if (a_idle || order == 0)
-        order = descending(b->slot, a->slot);
-    return order;
+    return order == 0 ? descending(b->slot, a->slot) : order;
+}
+
+/* Those that are idle, or those that are not, in the order of the entries. */
+static void fill_slots(struct making *m, const char *const *names, bool idle)
+{
+    size_t i;
+
+    for (i = 0; i < m->copy->worker_count && !m->stopped; i++)
+        if ((m->copy->workers[i].state == MST_STATE_IDLE) == idle && is_working(m, i))
+            fill_slot(m, &m->s->slots[m->s->slot_count++], i, names);
 }
 
 static void fill_workers(struct making *m, const char *const *names, char *scoreboard)
@@ -462,10 +466,11 @@ static void fill_workers(struct making *m, const char *const *names, char *score
         s->workers[state]++;
         s->workers_busy += state != MST_STATE_IDLE;
         *scoreboard++ = state_letters[state];
-        fill_slot(m, &s->slots[s->slot_count++], i, names);
     }
     *scoreboard = '\0';
-    qsort(s->slots, s->slot_count, sizeof *s->slots, compare_slots);
+    fill_slots(m, names, false);
+    qsort(s->slots, s->slot_count, sizeof *s->slots, compare_busy);
+    fill_slots(m, names, true);
 }
 
 /* ---- all of it --------------------------------------------------------------------- */
@@ -514,23 +519,34 @@ static void find_end(struct making *m, int running)
     m->end_ns = m->stopped ? h->stopped_ns : m->copy->taken_ns;
 }
 
-/* Whether the board's server runs. Where its processes have no common parent it runs
- * while one of them does; who of them has died is kept in m->dead. */
-static int find_running(struct making *m, int running)
+/* Keeps in m->dead which processes have died and are not cleared up after yet: an FPM master
+ * does that when it forks the next, php-cgi's have nobody. Apache's parent does it at once.
+ * Returns whether any is alive. */
+static bool find_dead(struct making *m)
 {
     const struct mst_copy *c = m->copy;
+    bool any = false;
     size_t i;
 
-    if (!has_no_parent(&c->header) || running != 1)
-        return running;
-    running = 0;
     for (i = 0; i < c->process_count; i++) {
         const struct mst_process *p = &c->processes[i];
 
         m->dead[i] = is_claimed(p) && process_runs(p->pid, p->start_ticks) == 0;
-        running |= is_claimed(p) && !m->dead[i];
+        any |= is_claimed(p) && !m->dead[i];
     }
-    return running;
+    return any;
+}
+
+/* Whether the board's server runs. Where its processes have no common parent it runs
+ * while one of them does. */
+static int find_running(struct making *m, int running)
+{
+    bool any;
+
+    if (m->copy->header.producer != MST_PRODUCER_PHP || running != 1)
+        return running;
+    any = find_dead(m);
+    return has_no_parent(&m->copy->header) ? any : running;
 }
 
 int mst_snapshot_make(struct mst_snapshot *s, const struct mst_copy *copy,

@@ -219,6 +219,18 @@ void mst_sink_json_string(struct mst_sink *sink, const char *string)
     mst_sink_char(sink, '"');
 }
 
+/* How many bytes at s no text needs to look at twice: letters, digits, underscores. A
+ * scoreboard is thousands of them. */
+static size_t plain_length(const unsigned char *s)
+{
+    size_t length = 0;
+
+    while ((unsigned)(s[length] | 0x20) - 'a' < 26u || (unsigned)s[length] - '0' < 10u
+           || s[length] == '_')
+        length++;
+    return length;
+}
+
 void mst_sink_text_string(struct mst_sink *sink, const char *string, bool in_key)
 {
     const unsigned char *s = (const unsigned char *)string;
@@ -230,6 +242,12 @@ void mst_sink_text_string(struct mst_sink *sink, const char *string, bool in_key
     for (; *s != '\0'; s += length) {
         bool escape;
 
+        length = plain_length(s);
+        if (length > 0) {
+            mst_sink_bytes(sink, s, length);
+            before = s[length - 1];
+            continue;
+        }
         length = utf8_length(s);
         escape = length == 0 || is_control(*s) || *s == '\\' || is_c1_control(s, length)
                  || (in_key && (*s == ']' || (*s == ' ' && before == ':')));
