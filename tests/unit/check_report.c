@@ -425,8 +425,8 @@ START_TEST(test_sizing_where_workers_ran_out)
     add_load(&m, 550 * MS);
     summarize(&m);
     expect_advice(&m, MST_ADVICE_WORKERS, "more than 9: up to 20", "(450 ms held + 550 ms waited)");
-    sql(&m, "INSERT INTO machine_samples VALUES (1, 1, 'before', 0, 0, 0, 0), "
-        "(1, 2, 'end', 99, 100, 3, 3)");
+    sql(&m, "INSERT INTO machine_samples VALUES (1, 1, 'before', 0, 0, 0, 0, 0, 0), "
+        "(1, 2, 'end', 99, 100, 3, 3, 0, 0)");
     mst_summary_free(&m.s);
     summarize(&m);
     expect_advice(&m, MST_ADVICE_WORKERS, "cannot tell", "the CPUs were busy too");

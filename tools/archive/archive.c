@@ -25,8 +25,23 @@ static const char schema[] =
 #include "tools/archive/schema.inc"
 ;
 
+/* What makes an archive of version i + 1 one of the next, but for whole tables and
+ * indices, which the schema makes where they are not there. */
+static const char *const upgrades[MST_ARCHIVE_VERSION - 1] = {
+    "ALTER TABLE runs ADD COLUMN repetition INTEGER;"
+    "ALTER TABLE runs ADD COLUMN recorder_cpu_ns INTEGER;"
+    "ALTER TABLE servers ADD COLUMN clock_offset_ns INTEGER;"
+    "ALTER TABLE server_requests ADD COLUMN front_ns INTEGER;"
+    "ALTER TABLE client_results ADD COLUMN failed_timeout INTEGER;"
+    "ALTER TABLE client_results ADD COLUMN time_step_ns INTEGER;"
+    "ALTER TABLE client_results ADD COLUMN corrected INTEGER;"
+    "ALTER TABLE machine_samples ADD COLUMN memory_stall_ns INTEGER;"
+    "ALTER TABLE machine_samples ADD COLUMN oom_kills INTEGER;",
+};
+
 enum statement {
-    INSERT_RUN, START_RUN, END_RUN, INSERT_SERVER, END_SERVER, INSERT_REQUEST, INSERT_LIFECYCLE,
+    INSERT_RUN, START_RUN, END_RUN, INSERT_SERVER, END_SERVER, INSERT_REQUEST,
+    INSERT_PHP_REQUEST, INSERT_MARK, INSERT_LIFECYCLE,
     INSERT_SAMPLE, INSERT_PROCESS, INSERT_MEMORY, INSERT_MACHINE, INSERT_PROGRAM, INSERT_RESULT,
     INSERT_ROW, INSERT_ENVIRONMENT, INSERT_OUTPUT, INSERT_NOTE, STATEMENT_COUNT
 };
@@ -35,23 +50,25 @@ enum statement {
 #define P10 P5 "," P5
 static const char *const statement_sql[STATEMENT_COUNT] = {
     [INSERT_RUN] = "INSERT INTO runs (name, command, command_line, added, tool, started_ns, "
-                   "tool_threads, mpmstat_version) VALUES (" P5 ",?,?,?)",
+                   "tool_threads, mpmstat_version, repetition) VALUES (" P5 ",?,?,?,?)",
     [START_RUN] = "UPDATE runs SET started_ns = ?2 WHERE id = ?1",
     [END_RUN] = "UPDATE runs SET outcome = ?2, complete = ?3, started_ns = ?4, ended_ns = ?5, "
                 "duration_ns = ?6, exit_status = ?7, exit_signal = ?8, tool_cpu_ns = ?9, "
-                "memory_cost_ns = ?10 WHERE id = ?1",
+                "memory_cost_ns = ?10, recorder_cpu_ns = ?11 WHERE id = ?1",
     [INSERT_SERVER] = "INSERT INTO servers (run_id, target, board, producer, server, mpm, sapi, "
-                      "version, pid, started_ns, local) VALUES (" P10 ",?)",
+                      "version, pid, started_ns, local, clock_offset_ns) VALUES (" P10 ",?,?)",
     [END_SERVER] = "UPDATE servers SET lost = ?2, restarts = ?3, cpu_ns = ?4, unknown = ?5 "
                    "WHERE id = ?1",
-    [INSERT_REQUEST] = "INSERT INTO server_requests VALUES (" P10 "," P10 ")",
+    [INSERT_REQUEST] = "INSERT INTO server_requests VALUES (" P10 "," P10 ",?)",
+    [INSERT_PHP_REQUEST] = "INSERT INTO php_requests VALUES (" P10 "," P5 ",?,?,?,?)",
+    [INSERT_MARK] = "INSERT INTO marks VALUES (" P5 ",?)",
     [INSERT_LIFECYCLE] = "INSERT INTO lifecycle VALUES (" P10 ",?,?,?)",
     [INSERT_SAMPLE] = "INSERT INTO samples VALUES (" P10 "," P10 "," P10 ",?,?,?)",
     [INSERT_PROCESS] = "INSERT INTO process_samples VALUES (" P5 ")",
     [INSERT_MEMORY] = "INSERT INTO memory_samples VALUES (" P5 ",?)",
-    [INSERT_MACHINE] = "INSERT INTO machine_samples VALUES (" P5 ",?,?)",
+    [INSERT_MACHINE] = "INSERT INTO machine_samples VALUES (" P5 ",?,?,?,?)",
     [INSERT_PROGRAM] = "INSERT OR REPLACE INTO programs VALUES (?,?,?)",
-    [INSERT_RESULT] = "INSERT INTO client_results VALUES (" P10 "," P10 ",?,?)",
+    [INSERT_RESULT] = "INSERT INTO client_results VALUES (" P10 "," P10 "," P5 ")",
     [INSERT_ROW] = "INSERT INTO client_requests VALUES (" P5 ",?)",
     [INSERT_ENVIRONMENT] = "INSERT OR REPLACE INTO environment VALUES (?,?,?)",
     [INSERT_OUTPUT] = "INSERT OR REPLACE INTO output VALUES (?,?,?,?)",
@@ -133,11 +150,11 @@ static int ask(sqlite3 *db, const char *sql, int64_t *value)
     return sqlite3_finalize(statement);
 }
 
-/* What the file is: 1 an archive of this version, 0 an empty database, -1 with a
- * sentence. */
+/* What the file is: the version of an archive that this program knows, 0 for an
+ * empty database, -1 with a sentence. */
 static int examine(struct mst_archive *a)
 {
-    int64_t id, version, tables;
+    int64_t id, version = 0, tables;
     int status = ask(a->db, "PRAGMA application_id", &id);
 
     if (status == SQLITE_OK)
@@ -150,25 +167,51 @@ static int examine(struct mst_archive *a)
     else if (status != SQLITE_OK)
         snprintf(a->error, sizeof a->error, "cannot read the archive %s: %s", a->path,
                  reason(a->db));
-    else if (id == MST_ARCHIVE_ID && version != MST_ARCHIVE_VERSION)
+    else if (id == MST_ARCHIVE_ID && (version < 1 || version > MST_ARCHIVE_VERSION))
         snprintf(a->error, sizeof a->error, "the archive %s has schema version %lld, and this "
-                 "mpmstat writes version %d: take another file", a->path, (long long)version,
-                 MST_ARCHIVE_VERSION);
+                 "mpmstat knows versions 1 to %d: take another file, or a newer mpmstat", a->path,
+                 (long long)version, MST_ARCHIVE_VERSION);
     else
-        return id == MST_ARCHIVE_ID;
+        return id == MST_ARCHIVE_ID ? (int)version : 0;
     return -1;
 }
 
-static int create_schema(struct mst_archive *a)
+/* Makes of an archive of `version` (0: an empty database) one of the present. */
+static int upgrade(struct mst_archive *a, int version)
 {
     char pragmas[128];
 
     snprintf(pragmas, sizeof pragmas, "PRAGMA application_id = %d; PRAGMA user_version = %d;",
              MST_ARCHIVE_ID, MST_ARCHIVE_VERSION);
-    if (execute(a, "BEGIN IMMEDIATE") != 0 || execute(a, schema) != 0 ||
-        execute(a, pragmas) != 0)
+    if (execute(a, "BEGIN IMMEDIATE") != 0)
+        return -1;
+    for (; version > 0 && version < MST_ARCHIVE_VERSION; version++)
+        if (execute(a, upgrades[version - 1]) != 0)
+            return -1;
+    if (execute(a, schema) != 0 || execute(a, pragmas) != 0)
         return -1;
     return execute(a, "COMMIT");
+}
+
+/* Goes on with a copy of the database in memory. */
+static int copy_to_memory(struct mst_archive *a)
+{
+    sqlite3 *memory = NULL;
+    sqlite3_backup *backup = NULL;
+
+    if (sqlite3_open(":memory:", &memory) == SQLITE_OK)
+        backup = sqlite3_backup_init(memory, "main", a->db, "main");
+    if (backup != NULL)
+        sqlite3_backup_step(backup, -1);
+    if (backup == NULL || sqlite3_backup_finish(backup) != SQLITE_OK) {
+        snprintf(a->error, sizeof a->error, "cannot read the archive %s: %s", a->path,
+                 memory != NULL ? sqlite3_errmsg(memory) : "out of memory");
+        sqlite3_close(memory);
+        return -1;
+    }
+    sqlite3_close(a->db);
+    a->db = memory;
+    return 0;
 }
 
 /* SQLite takes a name that begins with a colon, and an empty one, for no file. */
@@ -229,8 +272,8 @@ struct mst_archive *mst_archive_create(const char *path, char error[MST_ERROR_MA
     if (kind >= 0 && sqlite3_db_readonly(a->db, "main") == 1)
         snprintf(a->error, sizeof a->error, "the archive %s is read-only", a->path);
     else if (kind >= 0 && execute(a, "PRAGMA synchronous = OFF") == 0) {
-        if (kind == 0)
-            create_schema(a);
+        if (kind < MST_ARCHIVE_VERSION)
+            upgrade(a, kind);
         else if (execute(a, "BEGIN IMMEDIATE") == 0)   /* can it be written? */
             execute(a, "ROLLBACK");
     }
@@ -251,13 +294,14 @@ struct mst_archive *mst_archive_read(const char *path, char error[MST_ERROR_MAX]
         return NULL;
     }
     /* Where a recording was killed, reading it begins with a rollback: a write. */
-    a = open_file(path, SQLITE_OPEN_READWRITE, error);
+    a = open_file(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, error);
     if (a == NULL)
         return NULL;
     kind = examine(a);
     if (kind == 0)
         snprintf(a->error, sizeof a->error, "%s is empty: there is no run in it", a->path);
-    if (kind == 1)
+    if (kind > 0 && (kind == MST_ARCHIVE_VERSION ||
+                     (copy_to_memory(a) == 0 && upgrade(a, kind) == 0)))
         return a;
     discard(a, error);
     return NULL;
@@ -387,8 +431,9 @@ int mst_archive_begin_run(struct mst_archive *a, const struct mst_archive_run *r
     if (command == NULL || line == NULL)
         snprintf(a->error, sizeof a->error, "out of memory for the archive %s", a->path);
     else
-        status = put(a, INSERT_RUN, "sssssuus", run->name, command, line, run->added, run->tool,
-                     run->started_ns, run->tool_threads, MPMSTAT_VERSION);
+        status = put(a, INSERT_RUN, "sssssuusu", run->name, command, line, run->added, run->tool,
+                     run->started_ns, run->tool_threads, MPMSTAT_VERSION,
+                     run->repetition > 0 ? run->repetition : MST_UNKNOWN);
     free(command);
     free(line);
     *run_id = sqlite3_last_insert_rowid(a->db);
@@ -406,9 +451,10 @@ int mst_archive_end_run(struct mst_archive *a, int64_t run_id,
 {
     if (mst_archive_commit(a) != 0 || execute(a, "PRAGMA synchronous = FULL") != 0)
         return -1;
-    if (put(a, END_RUN, "isiuuuuuuu", run_id, end->outcome, (int64_t)end->complete,
+    if (put(a, END_RUN, "isiuuuuuuuu", run_id, end->outcome, (int64_t)end->complete,
             end->started_ns, end->ended_ns, end->duration_ns, end->exit_status, end->exit_signal,
-            end->tool_cpu_ns, end->memory_cost_ns) != 0 || mst_archive_commit(a) != 0)
+            end->tool_cpu_ns, end->memory_cost_ns, end->recorder_cpu_ns) != 0 ||
+        mst_archive_commit(a) != 0)
         return -1;
     return execute(a, "PRAGMA synchronous = OFF");
 }
@@ -417,9 +463,10 @@ int mst_archive_add_server(struct mst_archive *a, int64_t run_id, const char *ta
                            const struct mst_source_identity *identity, int64_t *server_id)
 {
     const char *producer = identity->producer == MST_PRODUCER_PHP ? "php" : "apache";
-    int status = put(a, INSERT_SERVER, "isssssssuui", run_id, target, identity->board, producer,
+    int status = put(a, INSERT_SERVER, "isssssssuuiu", run_id, target, identity->board, producer,
                      identity->server, identity->mpm, identity->sapi, identity->version,
-                     identity->pid, identity->started_wall_ns, (int64_t)local);
+                     identity->pid, identity->started_wall_ns, (int64_t)local,
+                     identity->clock_offset_ns);
 
     *server_id = sqlite3_last_insert_rowid(a->db);
     return status;
@@ -441,13 +488,38 @@ int mst_archive_add_request(struct mst_archive *a, int64_t server_id,
     uint64_t flags = request->label_status >> 16 & 0xffff, status = request->label_status & 0xffff;
     uint64_t worker = request->pid_worker & UINT32_MAX;
 
-    return put(a, INSERT_REQUEST, "iuuuuuuuusuiiuuuuuui", server_id, key, wall_start_ns,
+    return put(a, INSERT_REQUEST, "iuuuuuuuusuiiuuuuuuiu", server_id, key, wall_start_ns,
                request->queue_ns, request->read_ns, request->handle_ns, request->send_ns,
                request->held_ns, request->bytes, label, status > 0 ? status : MST_UNKNOWN,
                (int64_t)((flags & MST_REQUEST_ABORTED) != 0),
                (int64_t)((flags & MST_REQUEST_NO_WORKER) != 0), request->pid_worker >> 32,
                worker != UINT32_MAX ? worker : MST_UNKNOWN, request->connection >> 16,
-               request->connection & 0xffff, request->nth, request->id, (int64_t)ghost);
+               request->connection & 0xffff, request->nth, request->id, (int64_t)ghost,
+               request->front_ns);
+}
+
+/* Text of a board is anybody's bytes: SQLite keeps it as it is. */
+int mst_archive_add_php_request(struct mst_archive *a, int64_t server_id,
+                                const struct mst_php_request *r, const char *label,
+                                uint64_t wall_start_ns, uint64_t key, bool ghost)
+{
+    uint64_t flags = r->label_status >> 16 & 0xffff, status = r->label_status & 0xffff;
+    uint64_t worker = r->pid_worker & UINT32_MAX;
+    uint64_t cached = flags & MST_PHP_CACHED ? 1 : flags & MST_PHP_UNCACHED ? 0 : MST_UNKNOWN;
+
+    return put(a, INSERT_PHP_REQUEST, "iuuuuuuuususiiiuuui", server_id, key, wall_start_ns,
+               r->id, r->wait_ns, r->run_ns, r->user_ns, r->system_ns, r->memory_bytes, label,
+               status > 0 ? status : MST_UNKNOWN, r->script,
+               (int64_t)((flags & MST_PHP_ABORTED) != 0), (int64_t)((flags & MST_PHP_FATAL) != 0),
+               (int64_t)((flags & MST_PHP_TIMEOUT) != 0), cached, r->pid_worker >> 32,
+               worker != UINT32_MAX ? worker : MST_UNKNOWN, (int64_t)ghost);
+}
+
+int mst_archive_add_mark(struct mst_archive *a, int64_t server_id, const struct mst_mark *mark,
+                         uint64_t wall_ns, uint64_t request_wall_ns, uint64_t key)
+{
+    return put(a, INSERT_MARK, "iuusuu", server_id, key, wall_ns, mark->name, mark->pid,
+               request_wall_ns);
 }
 
 static const char *name_of(const char *const *names, uint64_t count, uint64_t index)
@@ -484,6 +556,14 @@ static uint64_t sum(const uint64_t *words, size_t n)
     return total;
 }
 
+/* Processes with workers: an Apache's children, a PHP's. */
+static uint64_t workers_forked(const struct mst_sample *s)
+{
+    const uint64_t kinds[] = { s->forks[MST_KIND_CHILD], s->forks[MST_KIND_PHP] };
+
+    return sum(kinds, sizeof kinds / sizeof *kinds);
+}
+
 int mst_archive_add_sample(struct mst_archive *a, int64_t server_id, const char *moment,
                            const struct mst_sample *s)
 {
@@ -495,7 +575,7 @@ int mst_archive_add_sample(struct mst_archive *a, int64_t server_id, const char 
                s->state_ns[MST_STATE_READING], s->state_ns[MST_STATE_HANDLING],
                s->state_ns[MST_STATE_SENDING], s->state_ns[MST_STATE_KEEPALIVE],
                s->state_ns[MST_STATE_CLOSING], s->connections, s->in_flight, s->accepted, s->shed,
-               s->requests, s->requests_status, s->bytes, s->forks[MST_KIND_CHILD],
+               s->requests, s->requests_status, s->bytes, workers_forked(s),
                sum(s->exits, MST_REASON_COUNT), s->forks_failed, s->no_idle_ns, s->generations,
                s->unfinished, s->listen_queue, s->listen_queue_limit);
 }
@@ -517,8 +597,8 @@ int mst_archive_add_memory(struct mst_archive *a, int64_t server_id, uint64_t wa
 int mst_archive_add_machine(struct mst_archive *a, int64_t run_id, uint64_t wall_ns,
                             const char *moment, const struct mst_machine *m)
 {
-    return put(a, INSERT_MACHINE, "iusuuuu", run_id, wall_ns, moment, m->busy_ns, m->total_ns,
-               m->listen_overflows, m->listen_drops);
+    return put(a, INSERT_MACHINE, "iusuuuuuu", run_id, wall_ns, moment, m->busy_ns, m->total_ns,
+               m->listen_overflows, m->listen_drops, m->memory_stall_ns, m->oom_kills);
 }
 
 int mst_archive_add_program(struct mst_archive *a, int64_t run_id, const char *name,
@@ -530,17 +610,18 @@ int mst_archive_add_program(struct mst_archive *a, int64_t run_id, const char *n
 /* ---- the client's side ----------------------------------------------------------- */
 
 int mst_archive_add_client_result(struct mst_archive *a, int64_t run_id,
-                                  const struct mst_client_result *r, const struct mst_plan *plan,
-                                  const struct mst_loadtool *tool)
+                                  const struct mst_client_result *r, const struct mst_plan *plan)
 {
-    bool rows = tool->row_start_step_ns > 0;
+    bool rows = plan->rows != MST_ROWS_NONE;
 
-    return put(a, INSERT_RESULT, "iuuuiuuuuuuuuuuuuuuuuu", run_id, r->requests, plan->requested,
-               r->unfinished, (int64_t)plan->abandons, r->failed, r->failed_connect,
-               r->failed_receive, r->failed_length, r->failed_other, r->non_2xx, r->concurrency,
-               r->bytes, r->duration_ns, r->requests_per_1000s, r->mean_ns, r->p50_ns, r->p90_ns,
-               r->p99_ns, r->max_ns, rows ? tool->row_start_step_ns : MST_UNKNOWN,
-               rows ? tool->row_time_step_ns : MST_UNKNOWN);
+    return put(a, INSERT_RESULT, "iuuuiuuuuuuuuuuuuuuuuuuuu", run_id, r->requests,
+               plan->requested, r->unfinished, (int64_t)plan->abandons, r->failed,
+               r->failed_connect, r->failed_receive, r->failed_length, r->failed_other, r->non_2xx,
+               r->concurrency, r->bytes, r->duration_ns, r->requests_per_1000s, r->mean_ns,
+               r->p50_ns, r->p90_ns, r->p99_ns, r->max_ns,
+               rows ? plan->row_start_step_ns : MST_UNKNOWN,
+               rows ? plan->row_time_step_ns : MST_UNKNOWN, r->failed_timeout, r->time_step_ns,
+               r->corrected);
 }
 
 int mst_archive_add_client_row(struct mst_archive *a, int64_t run_id,

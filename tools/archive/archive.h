@@ -21,18 +21,20 @@
 #include "source.h"
 
 #define MST_ARCHIVE_ID       0x6d706d73     /* "mpms" */
-#define MST_ARCHIVE_VERSION  1
+#define MST_ARCHIVE_VERSION  2
 #define MST_ARCHIVE_BATCH_NS UINT64_C(250000000)
 #define MST_ARCHIVE_OUTPUT   (4u << 20)     /* bytes kept of what the load tool printed */
 
 struct mst_archive;
 
 /* Opens the archive at `path` for writing, or makes it where there is nothing
- * (or an empty file). NULL with a sentence: not an archive, not writable, being
- * written by another, of a later version. */
+ * (or an empty file); one of an earlier version becomes one of this. NULL with a
+ * sentence: not an archive, not writable, being written by another, of a later
+ * version. */
 struct mst_archive *mst_archive_create(const char *path, char error[MST_ERROR_MAX]);
 
-/* Opens an archive to read it. A recording may still be writing to it. */
+/* Opens an archive to read it. A recording may still be writing to it. One of an
+ * earlier version stays as it is: a copy in memory is read instead. */
 struct mst_archive *mst_archive_read(const char *path, char error[MST_ERROR_MAX]);
 
 /* Commits what is there and closes. 0, or -1 where something was not written;
@@ -56,13 +58,14 @@ struct mst_archive_run {
     const char  *added, *tool;   /* NULL: nothing; no command */
     uint64_t     started_ns;
     uint64_t     tool_threads;
+    uint64_t     repetition;     /* from 1; 0: it is not repeated */
 };
 
 struct mst_archive_run_end {
     const char *outcome;         /* "complete", "failed", "timeout", "interrupted" */
     bool        complete;
     uint64_t    started_ns, ended_ns, duration_ns;
-    uint64_t    exit_status, exit_signal, tool_cpu_ns, memory_cost_ns;
+    uint64_t    exit_status, exit_signal, tool_cpu_ns, memory_cost_ns, recorder_cpu_ns;
 };
 
 /* Inserts the run and commits it at once. */
@@ -87,6 +90,11 @@ int mst_archive_end_server(struct mst_archive *a, int64_t server_id,
 int mst_archive_add_request(struct mst_archive *a, int64_t server_id,
                             const struct mst_request *request, const char *label,
                             uint64_t wall_start_ns, uint64_t key, bool ghost);
+int mst_archive_add_php_request(struct mst_archive *a, int64_t server_id,
+                                const struct mst_php_request *request, const char *label,
+                                uint64_t wall_start_ns, uint64_t key, bool ghost);
+int mst_archive_add_mark(struct mst_archive *a, int64_t server_id, const struct mst_mark *mark,
+                         uint64_t wall_ns, uint64_t request_wall_ns, uint64_t key);
 int mst_archive_add_lifecycle(struct mst_archive *a, int64_t server_id,
                               const struct mst_lifecycle *event, uint64_t wall_ns, uint64_t key);
 int mst_archive_add_sample(struct mst_archive *a, int64_t server_id, const char *moment,
@@ -102,7 +110,7 @@ int mst_archive_add_program(struct mst_archive *a, int64_t run_id, const char *n
                             uint64_t cpu_ns);
 int mst_archive_add_client_result(struct mst_archive *a, int64_t run_id,
                                   const struct mst_client_result *result,
-                                  const struct mst_plan *plan, const struct mst_loadtool *tool);
+                                  const struct mst_plan *plan);
 int mst_archive_add_client_row(struct mst_archive *a, int64_t run_id,
                                const struct mst_client_row *row);
 int mst_archive_add_environment(struct mst_archive *a, int64_t run_id, const char *name,

@@ -8,7 +8,7 @@
 
 -- One recording. The row is there before the load begins, with complete = 0 and outcome
 -- 'unfinished': so it stays when the recording itself is killed.
-CREATE TABLE runs (
+CREATE TABLE IF NOT EXISTS runs (
     id                INTEGER PRIMARY KEY,
     name              TEXT,              -- --name
     command           TEXT NOT NULL,     -- as it was executed, a JSON array; [] none
@@ -27,12 +27,14 @@ CREATE TABLE runs (
     tool_cpu_ns       INTEGER,           -- CPU time of the load tool
     tool_threads      INTEGER,           -- CPUs that it can use: 1; NULL not known
     memory_cost_ns    INTEGER,           -- time spent on reading the servers' memory
-    mpmstat_version   TEXT NOT NULL
+    mpmstat_version   TEXT NOT NULL,
+    repetition        INTEGER,           -- which of --repeat's runs, from 1; NULL one alone
+    recorder_cpu_ns   INTEGER            -- CPU time of the recording itself during the load
 );
 
 -- What the load tool itself said of the whole run. Failures by kind are parts of `failed`; a
 -- request may be in two of them. requests and failed are the tool's own notions.
-CREATE TABLE client_results (
+CREATE TABLE IF NOT EXISTS client_results (
     run_id            INTEGER PRIMARY KEY REFERENCES runs(id),
     requests          INTEGER,           -- complete
     requested         INTEGER,           -- asked for
@@ -54,22 +56,26 @@ CREATE TABLE client_results (
     p99_ns            INTEGER,
     max_ns            INTEGER,
     rows_start_step_ns INTEGER,          -- resolution of client_requests.start_ns
-    rows_time_step_ns INTEGER            -- resolution of its times
+    rows_time_step_ns INTEGER,           -- resolution of its times
+    failed_timeout    INTEGER,           -- part of failed
+    time_step_ns      INTEGER,           -- resolution of mean_ns ... max_ns
+    corrected         INTEGER            -- 1: the times include made-up ones, for requests that
+                                         -- would have been sent had the server not been slow
 );
 
 -- A request as the client saw it, where the load tool writes rows.
-CREATE TABLE client_requests (
+CREATE TABLE IF NOT EXISTS client_requests (
     run_id            INTEGER NOT NULL REFERENCES runs(id),
     start_ns          INTEGER NOT NULL,  -- instant
     duration_ns       INTEGER NOT NULL,  -- from the start to the last byte
     connect_ns        INTEGER,           -- the part that connecting took
     wait_ns           INTEGER,           -- from the request sent to the answer's first byte
-    status            INTEGER
+    status            INTEGER            -- HTTP's; 0: no answer, or not all of it
 );
-CREATE INDEX client_requests_run ON client_requests (run_id);
+CREATE INDEX IF NOT EXISTS client_requests_run ON client_requests (run_id);
 
 -- A server that was recorded: a board, or a status URL.
-CREATE TABLE servers (
+CREATE TABLE IF NOT EXISTS servers (
     id                INTEGER PRIMARY KEY,
     run_id            INTEGER NOT NULL REFERENCES runs(id),
     target            TEXT NOT NULL,     -- where it was read from
@@ -86,13 +92,15 @@ CREATE TABLE servers (
     restarts          INTEGER,           -- new starts of the server during the run
     cpu_ns            INTEGER,           -- CPU time of its processes during the load, those that
                                          -- ended included
-    unknown           TEXT               -- why memory or CPU are not known
+    unknown           TEXT,              -- why memory or CPU are not known
+    clock_offset_ns   INTEGER            -- its instants less this are its CLOCK_MONOTONIC; with
+                                         -- it records of two boards compare exactly
 );
-CREATE INDEX servers_run ON servers (run_id);
+CREATE INDEX IF NOT EXISTS servers_run ON servers (run_id);
 
 -- A request as the server saw it: those that completed between the run's start and its end.
 -- queue + read + handle + send is the total, exactly.
-CREATE TABLE server_requests (
+CREATE TABLE IF NOT EXISTS server_requests (
     server_id         INTEGER NOT NULL REFERENCES servers(id),
     key               INTEGER NOT NULL,  -- unique in the server
     start_ns          INTEGER NOT NULL,  -- instant: the phase `queue` began
@@ -112,12 +120,53 @@ CREATE TABLE server_requests (
     port              INTEGER,           -- the client's TCP port
     nth               INTEGER,           -- which request of its connection, from 0
     request_id        INTEGER,
-    ghost             INTEGER NOT NULL   -- 1: it began before the load did: another's request
+    ghost             INTEGER NOT NULL,  -- 1: it began before the load did: another's request
+    front_ns          INTEGER            -- from X-Request-Start to start_ns: what passed before
+                                         -- Apache, in no other phase
 );
-CREATE INDEX server_requests_server ON server_requests (server_id);
+CREATE INDEX IF NOT EXISTS server_requests_server ON server_requests (server_id);
+
+-- A request as PHP saw it: the interval that it ran, and the one before in which it waited for
+-- a PHP worker. Where an Apache handed it over, request_id is its server_requests.request_id
+-- (unique in one Apache's board; where there are several, the times tell).
+CREATE TABLE IF NOT EXISTS php_requests (
+    server_id         INTEGER NOT NULL REFERENCES servers(id),
+    key               INTEGER NOT NULL,  -- unique in the server
+    start_ns          INTEGER NOT NULL,  -- instant: PHP began with it; it was handed over
+                                         -- wait_ns before
+    request_id        INTEGER,           -- Apache's; NULL no Apache's
+    wait_ns           INTEGER,           -- php_wait
+    run_ns            INTEGER NOT NULL,  -- php_run
+    user_ns           INTEGER,           -- CPU time of the worker during php_run
+    system_ns         INTEGER,
+    memory_bytes      INTEGER,           -- most that PHP's allocator held at once
+    label             TEXT NOT NULL,
+    status            INTEGER,           -- HTTP's, as PHP set it
+    script            TEXT,              -- the file, cut to 63 bytes
+    aborted           INTEGER NOT NULL,  -- 1: the client went away first
+    fatal             INTEGER NOT NULL,  -- 1: ended by a fatal error or an uncaught exception
+    timeout           INTEGER NOT NULL,  -- 1: ended by max_execution_time
+    cached            INTEGER,           -- 1: OPcache had the script when it began; 0: not
+    pid               INTEGER,
+    worker            INTEGER,           -- the worker's entry on the board
+    ghost             INTEGER NOT NULL   -- 1: it began before the load did
+);
+CREATE INDEX IF NOT EXISTS php_requests_server ON php_requests (server_id);
+CREATE INDEX IF NOT EXISTS php_requests_id ON php_requests (request_id);
+
+-- Steps that an application marked (mpmstat_mark()): of the request with that pid and start.
+CREATE TABLE IF NOT EXISTS marks (
+    server_id         INTEGER NOT NULL REFERENCES servers(id),
+    key               INTEGER NOT NULL,  -- unique in the server
+    time_ns           INTEGER NOT NULL,  -- instant
+    name              TEXT,
+    pid               INTEGER,
+    request_start_ns  INTEGER NOT NULL   -- php_requests.start_ns
+);
+CREATE INDEX IF NOT EXISTS marks_server ON marks (server_id);
 
 -- Processes that came and went, restarts, limits.
-CREATE TABLE lifecycle (
+CREATE TABLE IF NOT EXISTS lifecycle (
     server_id         INTEGER NOT NULL REFERENCES servers(id),
     key               INTEGER NOT NULL,
     time_ns           INTEGER NOT NULL,  -- instant
@@ -132,11 +181,11 @@ CREATE TABLE lifecycle (
     unfinished        INTEGER,           -- exit: requests that died with it
     reason            TEXT               -- exit: 'clean', 'signal', 'killed', 'unknown'
 );
-CREATE INDEX lifecycle_server ON lifecycle (server_id);
+CREATE INDEX IF NOT EXISTS lifecycle_server ON lifecycle (server_id);
 
 -- A server at a moment, ten a second. Counters are since the server's start: the difference of
 -- two rows is exact, however far apart they are.
-CREATE TABLE samples (
+CREATE TABLE IF NOT EXISTS samples (
     server_id         INTEGER NOT NULL REFERENCES servers(id),
     time_ns           INTEGER NOT NULL,  -- instant
     moment            TEXT NOT NULL,     -- 'before' the load, 'during', at its 'end', 'after'
@@ -162,8 +211,8 @@ CREATE TABLE samples (
     requests          INTEGER,           -- counter: completed, without 'mpm-status'
     status_requests   INTEGER,           -- counter: completed, 'mpm-status'
     bytes             INTEGER,           -- counter: of responses
-    forks             INTEGER,           -- counter: MPM children started
-    exits             INTEGER,           -- counter: MPM children ended
+    forks             INTEGER,           -- counter: MPM children, or PHP's workers, started
+    exits             INTEGER,           -- counter: those that ended
     forks_failed      INTEGER,           -- counter
     no_idle_ns        INTEGER,           -- counter: time with all workers busy, at the limit
     generations       INTEGER,           -- counter: restarts, graceful and hard
@@ -171,20 +220,20 @@ CREATE TABLE samples (
     listen_queue      INTEGER,           -- connections waiting to be accepted, now
     listen_queue_limit INTEGER           -- that may wait
 );
-CREATE INDEX samples_server ON samples (server_id);
+CREATE INDEX IF NOT EXISTS samples_server ON samples (server_id);
 
 -- Memory (proportional set size) of one process of a server.
-CREATE TABLE process_samples (
+CREATE TABLE IF NOT EXISTS process_samples (
     server_id         INTEGER NOT NULL REFERENCES servers(id),
     time_ns           INTEGER NOT NULL,  -- instant
     pid               INTEGER NOT NULL,
     pss_bytes         INTEGER NOT NULL,
     cost_ns           INTEGER NOT NULL   -- how long the reading took
 );
-CREATE INDEX process_samples_server ON process_samples (server_id);
+CREATE INDEX IF NOT EXISTS process_samples_server ON process_samples (server_id);
 
 -- The same, summed over all processes of the server each time round.
-CREATE TABLE memory_samples (
+CREATE TABLE IF NOT EXISTS memory_samples (
     server_id         INTEGER NOT NULL REFERENCES servers(id),
     time_ns           INTEGER NOT NULL,  -- instant: the round ended
     began_ns          INTEGER NOT NULL,  -- instant: the round began
@@ -192,23 +241,25 @@ CREATE TABLE memory_samples (
     pss_bytes         INTEGER NOT NULL,
     cost_ns           INTEGER NOT NULL
 );
-CREATE INDEX memory_samples_server ON memory_samples (server_id);
+CREATE INDEX IF NOT EXISTS memory_samples_server ON memory_samples (server_id);
 
 -- The recording machine: counters since it was booted.
-CREATE TABLE machine_samples (
+CREATE TABLE IF NOT EXISTS machine_samples (
     run_id            INTEGER NOT NULL REFERENCES runs(id),
     time_ns           INTEGER NOT NULL,  -- instant
     moment            TEXT NOT NULL,     -- as in samples
     busy_ns           INTEGER,           -- CPU time of all CPUs together
     total_ns          INTEGER,           -- busy and idle
     listen_overflows  INTEGER,           -- connections that found an accept queue full
-    listen_drops      INTEGER            -- and those dropped for that or another reason
+    listen_drops      INTEGER,           -- and those dropped for that or another reason
+    memory_stall_ns   INTEGER,           -- time during which any program had to wait for memory
+    oom_kills         INTEGER            -- processes that the kernel killed for want of memory
 );
-CREATE INDEX machine_samples_run ON machine_samples (run_id);
+CREATE INDEX IF NOT EXISTS machine_samples_run ON machine_samples (run_id);
 
 -- Programs of the recording machine by the CPU time that they took during the load: the server,
 -- what works behind it, and what has nothing to do with it. By name, cut to 15 bytes.
-CREATE TABLE programs (
+CREATE TABLE IF NOT EXISTS programs (
     run_id            INTEGER NOT NULL REFERENCES runs(id),
     program           TEXT NOT NULL,
     cpu_ns            INTEGER NOT NULL,
@@ -216,7 +267,7 @@ CREATE TABLE programs (
 ) WITHOUT ROWID;
 
 -- Where it ran: machine, kernel, limits, versions.
-CREATE TABLE environment (
+CREATE TABLE IF NOT EXISTS environment (
     run_id            INTEGER NOT NULL REFERENCES runs(id),
     name              TEXT NOT NULL,
     value             TEXT,
@@ -224,7 +275,7 @@ CREATE TABLE environment (
 ) WITHOUT ROWID;
 
 -- What the load tool printed.
-CREATE TABLE output (
+CREATE TABLE IF NOT EXISTS output (
     run_id            INTEGER NOT NULL REFERENCES runs(id),
     stream            TEXT NOT NULL,     -- 'stdout', 'stderr'
     bytes             INTEGER NOT NULL,  -- that it printed
@@ -233,9 +284,9 @@ CREATE TABLE output (
 ) WITHOUT ROWID;
 
 -- What mpmstat had to say while it recorded: warnings, what went wrong.
-CREATE TABLE notes (
+CREATE TABLE IF NOT EXISTS notes (
     run_id            INTEGER NOT NULL REFERENCES runs(id),
     time_ns           INTEGER NOT NULL,  -- instant
     text              TEXT NOT NULL
 );
-CREATE INDEX notes_run ON notes (run_id);
+CREATE INDEX IF NOT EXISTS notes_run ON notes (run_id);

@@ -1,7 +1,13 @@
-/* report.h - a run's summary as text for people and as JSON for programs. */
+/* report.h - runs as text for people, as JSON for programs, as a page for both.
+ *
+ * Every format is written to a sink, from archives alone.
+ */
 #ifndef MPMSTAT_REPORT_H
 #define MPMSTAT_REPORT_H
 
+#include <stdbool.h>
+
+#include "analysis/sizing.h"
 #include "analysis/summary.h"
 #include "sink.h"
 
@@ -10,5 +16,53 @@ void mst_report_text(struct mst_sink *sink, const struct mst_summary *summary, c
 
 /* One object, without a newline behind it. Its names are promises. */
 void mst_report_json(struct mst_sink *sink, const struct mst_summary *summary);
+
+/* ---- several runs: mpmstat report ------------------------------------------------ */
+
+struct mst_report_run {
+    struct mst_archive *archive;
+    const char         *path;       /* the archive's, as the user gave it */
+    char               *title;      /* the run's name, or "run 1" */
+    struct mst_summary  summary;
+};
+
+struct mst_report {
+    struct mst_report_run *runs;
+    size_t                 count;
+    bool                   several_archives;   /* then a run's archive is named with it */
+};
+
+/* One self-contained page: nothing is fetched. 0, or -1 with a sentence: an archive
+ * cannot be read. */
+int mst_report_html(struct mst_sink *sink, const struct mst_report *report,
+                    char error[MST_ERROR_MAX]);
+
+/* The JSON of the page's charts: {"summaries": [...], "runs": [...]}. */
+int mst_report_data(struct mst_sink *sink, const struct mst_report *report,
+                    char error[MST_ERROR_MAX]);
+
+/* For a pull request: verdicts, checks, a table of runs, sizing. */
+int mst_report_markdown(struct mst_sink *sink, const struct mst_report *report,
+                        char error[MST_ERROR_MAX]);
+
+/* A line a run; a line for each second of each run. The first line names the columns. */
+void mst_report_csv(struct mst_sink *sink, const struct mst_report *report);
+int  mst_report_csv_series(struct mst_sink *sink, const struct mst_report *report,
+                           char error[MST_ERROR_MAX]);
+
+/* What record prints for each run, and the sizing advice behind it. */
+int mst_report_texts(struct mst_sink *sink, const struct mst_report *report,
+                     char error[MST_ERROR_MAX]);
+
+/* ---- what several formats show --------------------------------------------------- */
+
+/* -1, and the sentence that the run's archive cannot be read. */
+int mst_report_unreadable(const struct mst_report_run *run, char error[MST_ERROR_MAX]);
+
+int mst_report_sizing(struct mst_sizing *sizing, const struct mst_report_run *run,
+                      char error[MST_ERROR_MAX]);
+
+/* The law through the runs that tell their concurrency, and a sentence about it. */
+void mst_report_knee(struct mst_usl *usl, const struct mst_report *report, char *text, size_t size);
 
 #endif

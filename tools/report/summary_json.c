@@ -102,6 +102,9 @@ static void put_run(struct mst_sink *sink, const struct mst_summary *s)
     milli(sink, "machine_cpu_busy", s->machine_busy_milli, false);
     count(sink, "listen_overflows", s->listen_overflows, false);
     seconds(sink, "memory_cost_seconds", s->memory_cost_ns, false);
+    seconds(sink, "memory_stall_seconds", s->memory_stall_ns, false);
+    count(sink, "oom_kills", s->oom_kills, false);
+    seconds(sink, "recorder_cpu_seconds", s->recorder_cpu_ns, false);
     put_programs(sink, s);
     mst_sink_puts(sink, "}");
 }
@@ -144,33 +147,78 @@ static void put_client(struct mst_sink *sink, const struct mst_summary *s)
     count(sink, "failed_connect", c->failed_connect, false);
     count(sink, "failed_receive", c->failed_receive, false);
     count(sink, "failed_length", c->failed_length, false);
+    count(sink, "failed_timeout", c->failed_timeout, false);
+    count(sink, "failed_other", c->failed_other, false);
     count(sink, "concurrency", c->concurrency, false);
     count(sink, "bytes", c->bytes, false);
     count(sink, "rows", c->times.count, false);
     seconds(sink, "resolution_seconds", c->time_step_ns, false);
+    key(sink, "corrected", false);
+    mst_sink_puts(sink, c->corrected ? "true" : "false");
     seconds(sink, "cpu_seconds", s->tool_cpu_ns, false);
     put_difference(sink, s);
     mst_sink_puts(sink, "}");
 }
 
+static void put_times(struct mst_sink *sink, const char *name, const struct mst_summary_times *t,
+                      bool first)
+{
+    mst_sink_puts(sink, first ? "\"" : ",\n    \"");
+    mst_sink_puts(sink, name);
+    mst_sink_puts(sink, "\": {");
+    count(sink, "count", t->count, true);
+    seconds(sink, "sum_seconds", t->sum_ns, false);
+    seconds(sink, "mean_seconds", t->mean_ns, false);
+    quantiles(sink, t);
+    mst_sink_puts(sink, "}");
+}
+
 static void put_phases(struct mst_sink *sink, const struct mst_summary_server *server)
 {
-    int i;
+    const enum mst_phase *phases;
+    size_t count = mst_summary_phases(server, &phases), i;
 
     mst_sink_puts(sink, ",\n   \"phases\": {");
-    for (i = 0; i < MST_PHASE_COUNT; i++) {
-        const struct mst_summary_times *t = &server->phases[i];
-
-        mst_sink_puts(sink, i > 0 ? ",\n    \"" : "\"");
-        mst_sink_puts(sink, mst_phase_names[i]);
-        mst_sink_puts(sink, "\": {");
-        count(sink, "count", t->count, true);
-        seconds(sink, "sum_seconds", t->sum_ns, false);
-        seconds(sink, "mean_seconds", t->mean_ns, false);
-        quantiles(sink, t);
-        mst_sink_puts(sink, "}");
-    }
+    for (i = 0; i < count; i++)
+        put_times(sink, mst_phase_names[phases[i]], &server->phases[phases[i]], i == 0);
     mst_sink_puts(sink, "}");
+}
+
+/* What PHP did during an Apache's phases; null where no PHP was recorded. */
+static void put_overlay(struct mst_sink *sink, const struct mst_summary_server *server)
+{
+    const struct mst_summary_overlay *php = &server->php;
+
+    key(sink, "php", false);
+    if (!php->known) {
+        mst_sink_puts(sink, "null");
+        return;
+    }
+    mst_sink_puts(sink, "{");
+    count(sink, "joined", php->joined, true);
+    count(sink, "unjoined", server->requests - php->joined, false);
+    count(sink, "wait_unknown", php->wait_unknown, false);
+    mst_sink_puts(sink, ",\n   \"handle\": {");
+    put_times(sink, "php_wait", &php->handle_wait, true);
+    put_times(sink, "php_run", &php->handle_run, false);
+    put_times(sink, "other", &php->handle_other, false);
+    mst_sink_puts(sink, "},\n   \"send\": {");
+    put_times(sink, "php_run", &php->send_run, true);
+    put_times(sink, "other", &php->send_other, false);
+    mst_sink_puts(sink, "}}");
+}
+
+/* What only a PHP tells. */
+static void put_php(struct mst_sink *sink, const struct mst_summary_server *server)
+{
+    count(sink, "joined", server->joined, false);
+    count(sink, "unjoined", server->requests - server->joined, false);
+    count(sink, "fatal_errors", server->fatal, false);
+    count(sink, "timeouts", server->timeouts, false);
+    count(sink, "uncached", server->uncached, false);
+    seconds(sink, "script_cpu_seconds", server->php_cpu_ns, false);
+    count(sink, "max_request_memory_bytes", server->max_memory_bytes, false);
+    count(sink, "marks", server->marks, false);
 }
 
 static void put_workers(struct mst_sink *sink, const struct mst_summary_server *server)
@@ -204,6 +252,10 @@ static void put_server(struct mst_sink *sink, const struct mst_summary_server *s
     count(sink, "bytes", server->bytes, false);
     seconds(sink, "mean_seconds", server->phases[MST_PHASE_TOTAL].mean_ns, false);
     put_phases(sink, server);
+    if (mst_summary_is_php(server))
+        put_php(sink, server);
+    else
+        put_overlay(sink, server);
     put_workers(sink, server);
     mst_sink_puts(sink, ",\n   \"accept_queue\": {");
     count(sink, "max", server->max_listen_queue, true);

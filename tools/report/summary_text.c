@@ -68,7 +68,7 @@ static void put_head(struct mst_sink *sink, const struct mst_summary *s, const c
     if (s->command_line != NULL)
         wrapped(sink, "", 2, s->command_line);
     if (s->added != NULL)
-        line(sink, "  (%s was added, for the times of each request)", s->added);
+        line(sink, "  (mpmstat added %s)", s->added);
     snprintf(text, sizeof text, "run %lld%s%s of %s, %s%s%s", (long long)s->id,
              s->name != NULL ? " " : "", s->name != NULL ? s->name : "", path,
              mst_human_time(s->duration_ns).text, s->complete ? "" : ", not complete: ",
@@ -118,10 +118,11 @@ static void put_sides(struct mst_sink *sink, const struct mst_summary *s,
 {
     const struct mst_summary_client *c = &s->client;
     const struct mst_summary_times *t = &server->phases[MST_PHASE_TOTAL];
+    const char *kind = mst_summary_is_php(server) ? server->sapi : server->mpm;
     char name[64];
 
-    snprintf(name, sizeof name, "%.20s%s%.20s", server->producer, server->mpm != NULL ? " " : "",
-             server->mpm != NULL ? server->mpm : "");
+    snprintf(name, sizeof name, "%.20s%s%.20s", server->producer, kind != NULL ? " " : "",
+             kind != NULL ? kind : "");
     line(sink, "  %-14s%14s%16s%s", "", c->tool != NULL ? c->tool : "(no client)", name,
          c->times.mean_ns != MST_UNKNOWN ? "     client - server" : "");
     side(sink, "requests", mst_human_count(c->requests), mst_human_count(server->requests));
@@ -138,9 +139,13 @@ static void put_sides(struct mst_sink *sink, const struct mst_summary *s,
     side_times(sink, "p99", c->times.p99_ns, t->p99_ns, c->time_step_ns);
     side_times(sink, "max", c->times.max_ns, t->max_ns, c->time_step_ns);
     if (c->failed != MST_UNKNOWN && c->failed > 0)
-        line(sink, "  %s's failures: %s connect, %s receive, %s length (not as long as its first "
-             "answer)", c->tool, mst_human_count(c->failed_connect).text,
-             mst_human_count(c->failed_receive).text, mst_human_count(c->failed_length).text);
+        line(sink, "  %s's failures: %s connect, %s receive, %s timeout, %s other, %s length (not "
+             "as its first)", c->tool, mst_human_count(c->failed_connect).text,
+             mst_human_count(c->failed_receive).text, mst_human_count(c->failed_timeout).text,
+             mst_human_count(c->failed_other).text, mst_human_count(c->failed_length).text);
+    if (c->corrected)
+        line(sink, "  %s corrects its times for coordinated omission: they include made-up ones",
+             c->tool);
     mst_sink_char(sink, '\n');
 }
 
@@ -153,10 +158,9 @@ static uint64_t share_milli(uint64_t part, uint64_t whole)
     return (uint64_t)((unsigned __int128)part * 1000 / whole);
 }
 
-static void put_phase(struct mst_sink *sink, const struct mst_summary_server *server,
-                      enum mst_phase phase)
+static void put_times(struct mst_sink *sink, const struct mst_summary_server *server,
+                      const char *name, const struct mst_summary_times *t)
 {
-    const struct mst_summary_times *t = &server->phases[phase];
     uint64_t share = share_milli(t->sum_ns, server->phases[MST_PHASE_TOTAL].sum_ns);
     char bar[BAR_CELLS + 1] = "";
     size_t cells = (size_t)((share * BAR_CELLS + 500) / 1000);
@@ -164,21 +168,70 @@ static void put_phase(struct mst_sink *sink, const struct mst_summary_server *se
     if (cells > BAR_CELLS)
         cells = BAR_CELLS;
     memset(bar, '#', cells);
-    line(sink, "  %-8s%10s%10s%10s%10s%9s%s%s", mst_phase_names[phase],
+    line(sink, "  %-10s%8s%10s%10s%10s%9s%s%s", name,
          mst_human_time(t->mean_ns).text, mst_human_time(t->p50_ns).text,
          mst_human_time(t->p99_ns).text, mst_human_time(t->max_ns).text,
          mst_human_percent(share).text, cells > 0 ? "  " : "", bar);
 }
 
+/* What PHP did during an Apache's phase: the rows add up to the phase's. */
+static void put_parts(struct mst_sink *sink, const struct mst_summary_server *server,
+                      enum mst_phase phase)
+{
+    const struct mst_summary_overlay *php = &server->php;
+
+    if (php->joined == 0)
+        return;
+    if (phase == MST_PHASE_HANDLE) {
+        put_times(sink, server, "| php_wait", &php->handle_wait);
+        put_times(sink, server, "| php_run", &php->handle_run);
+        put_times(sink, server, "| other", &php->handle_other);
+    } else if (phase == MST_PHASE_SEND && php->send_run.sum_ns > 0) {
+        put_times(sink, server, "| php_run", &php->send_run);
+        put_times(sink, server, "| other", &php->send_other);
+    }
+}
+
+/* How many requests of one side are on the other one, too. */
+static void put_joined(struct mst_sink *sink, const struct mst_summary *s,
+                       const struct mst_summary_server *server)
+{
+    const struct mst_summary_overlay *php = &server->php;
+    char text[256];
+    size_t used;
+
+    if (server == mst_summary_front(s) && mst_summary_is_php(server))
+        return;
+    if (mst_summary_is_php(server)) {
+        snprintf(text, sizeof text, "%" PRIu64 " of these %" PRIu64 " requests are an Apache's "
+                 "here", server->joined, server->requests);
+    } else if (php->known) {
+        used = (size_t)snprintf(text, sizeof text, "%" PRIu64 " of these %" PRIu64 " requests came "
+                                "to PHP, as far as its board knows", php->joined,
+                                server->requests);
+        if (php->wait_unknown > 0)
+            snprintf(text + used, sizeof text - used, "; how long %" PRIu64 " of them waited for "
+                     "it is not known", php->wait_unknown);
+    } else {
+        return;
+    }
+    wrapped(sink, "  php", 12, text);
+}
+
 static void put_phases(struct mst_sink *sink, const struct mst_summary_server *server)
 {
-    int i;
+    const enum mst_phase *phases;
+    size_t count = mst_summary_phases(server, &phases), i;
 
     if (server->requests == 0)
         return;
     line(sink, "  %-8s%10s%10s%10s%10s%9s", "phase", "mean", "p50", "p99", "max", "share");
-    for (i = 0; i < MST_PHASE_COUNT; i++)
-        put_phase(sink, server, (enum mst_phase)i);
+    for (i = 0; i < count; i++) {
+        if (phases[i] == MST_PHASE_FRONT && server->phases[phases[i]].count == 0)
+            continue;   /* nobody says X-Request-Start */
+        put_times(sink, server, mst_phase_names[phases[i]], &server->phases[phases[i]]);
+        put_parts(sink, server, phases[i]);
+    }
     mst_sink_char(sink, '\n');
 }
 
@@ -196,10 +249,12 @@ static void put_workers(struct mst_sink *sink, const struct mst_summary_server *
                                      used > 0 ? ", " : ": ",
                                      mst_human_milli(server->mean_state_milli[i]).text,
                                      mst_state_names[i]);
-    snprintf(text, sizeof text, "%s busy in the mean, %s at most, of %s%s",
+    snprintf(text, sizeof text, "%s busy in the mean, %s at most%s%s%s",
              mst_human_milli(server->mean_busy_milli).text,
              mst_human_count(server->max_busy).text,
-             mst_human_count(server->workers_limit).text, states);
+             server->workers_limit != MST_UNKNOWN ? ", of " : " (their limit is not known)",
+             server->workers_limit != MST_UNKNOWN ? mst_human_count(server->workers_limit).text
+                                                  : "", states);
     wrapped(sink, "  workers", 12, text);
 }
 
@@ -232,6 +287,29 @@ static void put_processes(struct mst_sink *sink, const struct mst_summary_server
     line(sink, "%s", text);
 }
 
+/* What PHP itself says of its requests. */
+static void put_script(struct mst_sink *sink, const struct mst_summary_server *server)
+{
+    char text[256];
+    size_t used;
+
+    used = (size_t)snprintf(text, sizeof text, "%s of CPU, %s at most for one request",
+                            mst_human_time(server->php_cpu_ns).text,
+                            mst_human_bytes(server->max_memory_bytes).text);
+    if (some(server->fatal))
+        used += (size_t)snprintf(text + used, sizeof text - used, ", %" PRIu64 " fatal errors",
+                                 server->fatal);
+    if (some(server->timeouts))
+        used += (size_t)snprintf(text + used, sizeof text - used, ", %" PRIu64 " timeouts",
+                                 server->timeouts);
+    if (some(server->uncached))
+        used += (size_t)snprintf(text + used, sizeof text - used, ", %" PRIu64 " that OPcache did "
+                                 "not have yet", server->uncached);
+    if (some(server->marks))
+        snprintf(text + used, sizeof text - used, ", %" PRIu64 " marks", server->marks);
+    wrapped(sink, "  scripts", 12, text);
+}
+
 /* The busiest programs of the machine: what else there was beside Apache. */
 static void put_programs(struct mst_sink *sink, const struct mst_summary *s)
 {
@@ -252,8 +330,11 @@ static void put_costs(struct mst_sink *sink, const struct mst_summary *s,
                           s->duration_ns == 0 ? MST_UNKNOWN :
         (uint64_t)((unsigned __int128)server->cpu_ns * 1000 / s->duration_ns);
 
+    put_joined(sink, s, server);
     put_workers(sink, server);
     put_processes(sink, server);
+    if (mst_summary_is_php(server))
+        put_script(sink, server);
     if (server->peak_pss_bytes != MST_UNKNOWN)
         line(sink, "  memory    %s PSS at most, in %s's %s processes (%s spent on reading it)",
              mst_human_bytes(server->peak_pss_bytes).text, server->producer,
@@ -263,12 +344,17 @@ static void put_costs(struct mst_sink *sink, const struct mst_summary *s,
         line(sink, "  CPU       %s took %s: %s of %s CPUs", server->producer,
              mst_human_time(server->cpu_ns).text, mst_human_milli(cpus_milli).text,
              mst_human_count(s->cpus).text);
-    if (s->machine_busy_milli != MST_UNKNOWN)
-        line(sink, "  machine   its CPUs were %s busy; programs, with what ended under them:",
-             mst_human_percent(s->machine_busy_milli).text);
-    put_programs(sink, s);
     if (server->unknown != NULL)
         wrapped(sink, "  unknown", 12, server->unknown);
+    if (server != mst_summary_front(s)) {   /* the machine is shown once */
+        mst_sink_char(sink, '\n');
+        return;
+    }
+    if (s->machine_busy_milli != MST_UNKNOWN)
+        line(sink, "  machine   its CPUs were %s busy (this recording: %s); programs, with what "
+             "ended under them:", mst_human_percent(s->machine_busy_milli).text,
+             mst_human_time(s->recorder_cpu_ns).text);
+    put_programs(sink, s);
     mst_sink_char(sink, '\n');
 }
 
@@ -291,6 +377,18 @@ static void put_checks(struct mst_sink *sink, const struct mst_summary *s)
     mst_sink_char(sink, '\n');
 }
 
+/* Which of several servers comes now. */
+static void put_target(struct mst_sink *sink, const struct mst_summary_server *server)
+{
+    const char *kind = mst_summary_is_php(server) ? server->sapi : server->mpm;
+    char text[1024];
+
+    snprintf(text, sizeof text, "%s: %s%s%.20s%s", server->target, server->producer,
+             kind != NULL ? " " : "", kind != NULL ? kind : "",
+             server->requests == 0 ? ", no request of this load" : "");
+    wrapped(sink, "", 2, text);
+}
+
 void mst_report_text(struct mst_sink *sink, const struct mst_summary *s, const char *path)
 {
     size_t i;
@@ -300,11 +398,11 @@ void mst_report_text(struct mst_sink *sink, const struct mst_summary *s, const c
         if (s->servers[i].requests == 0 && !s->client.known)
             continue;   /* the load never began: nothing to show */
         if (s->server_count > 1)
-            line(sink, "  %s%s", s->servers[i].target,
-                 s->servers[i].requests == 0 ? ": no request of this load" : "");
+            put_target(sink, &s->servers[i]);
         if (s->server_count > 1 && s->servers[i].requests == 0)
             continue;
-        put_sides(sink, s, &s->servers[i]);
+        if (mst_summary_is_php(&s->servers[i]) == mst_summary_is_php(mst_summary_front(s)))
+            put_sides(sink, s, &s->servers[i]);   /* the others are behind, not the client's */
         put_phases(sink, &s->servers[i]);
         put_costs(sink, s, &s->servers[i]);
     }

@@ -1,0 +1,29 @@
+/* overlay.h - PHP's intervals laid over the phases of an Apache's requests. */
+#ifndef MPMSTAT_OVERLAY_H
+#define MPMSTAT_OVERLAY_H
+
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analysis/summary.h"
+
+/* An Apache's request, and what PHP did during its phases. */
+struct mst_laid {
+    uint64_t id;                         /* of its row in server_requests */
+    uint64_t start_ns, before_ns;        /* before: queue and read */
+    uint64_t handle_ns, send_ns;
+    uint64_t handle_wait, handle_run, send_run;
+    bool     joined, wait_unknown;
+};
+
+/* False stops, and the walk fails. */
+typedef bool mst_overlay_each(void *context, const struct mst_laid *request);
+
+/* Calls `each` for every request of that Apache and this run, in the order of their
+ * rows. joined[i] is increased by the records of the run's server i that fitted; NULL:
+ * not wanted. False: SQLite failed, or `each` did. */
+bool mst_overlay_walk(const struct mst_summary *s, sqlite3 *db, int64_t apache,
+                      mst_overlay_each *each, void *context, uint64_t *joined);
+
+#endif

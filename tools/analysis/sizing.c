@@ -1,0 +1,358 @@
+/* sizing.c - advice on limits from a run's measurements: see sizing.h.
+ *
+ * Little's law: the mean number of workers that requests hold is the rate at which
+ * requests arrive times the mean time that each holds one, whatever the order and
+ * the distribution. Where nobody waits, the number held scatters about that mean as
+ * Poisson's distribution does: 99 % of the time it is below mean + 2.33 sqrt(mean).
+ */
+#include "analysis/sizing.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "archive/query.h"
+#include "clock.h"
+#include "human.h"
+
+#define REQUESTS_MIN      100u     /* fewer say nothing of a mean */
+#define DURATION_MIN_NS   (2 * MST_NS_PER_S)
+#define NORMAL_95         1.96
+#define NORMAL_99         2.33     /* one-sided */
+#define WAITED_SHARE      0.05     /* of their time: then workers were too few */
+#define CPU_BUSY_MILLI    950u
+#define RAM_SHARE         0.8      /* of it: the rest is the system's and the page cache's */
+#define MEMORY_COUNTS_MIN 3u       /* different numbers of processes that a slope takes */
+#define DEFAULT_BACKLOG   511u
+
+/* What holds workers of a server: an Apache's requests, or a PHP's. */
+struct demand {
+    uint64_t requests;
+    double   rate, held, held_deviation;   /* per second; seconds */
+    double   workers, low, high;           /* rate x held, and its 95 % interval */
+};
+
+/* What a process takes: of rounds with different numbers of them, the slope. */
+struct per_process {
+    bool   known, slope;
+    double bytes, low, high;
+};
+
+static void say(char *text, size_t size, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static void say(char *text, size_t size, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, size, format, args);
+    va_end(args);
+}
+
+#define SAY(member, ...) say((member), sizeof (member), __VA_ARGS__)
+
+static void cannot_tell(struct mst_advice *advice, const char *why)
+{
+    advice->known = false;
+    SAY(advice->answer, "cannot tell");
+    SAY(advice->arithmetic, "%s", why);
+    advice->uncertainty[0] = '\0';
+}
+
+static struct mst_human seconds_text(double seconds)
+{
+    return mst_human_time((uint64_t)(seconds * (double)MST_NS_PER_S + 0.5));
+}
+
+static struct mst_human bytes_text(double bytes)
+{
+    return mst_human_bytes(bytes > 0 ? (uint64_t)bytes : 0);
+}
+
+/* ---- demand ---------------------------------------------------------------------- */
+
+static const char apache_held[] =
+    "SELECT count(*), avg(held_ns), avg(1.0 * held_ns * held_ns) FROM server_requests "
+    "WHERE server_id = ?1 AND no_worker = 0 AND ghost = 0 AND label <> '" MST_LABEL_STATUS_NAME "'";
+static const char php_held[] =
+    "SELECT count(*), avg(run_ns), avg(1.0 * run_ns * run_ns) FROM php_requests "
+    "WHERE server_id = ?1 AND ghost = 0";
+
+/* The interval takes requests as independent of each other. */
+static bool read_demand(struct demand *d, sqlite3 *db, const char *sql, int64_t server_id,
+                        uint64_t duration_ns)
+{
+    struct mst_query q = mst_query_ask(db, sql, server_id);
+    double mean, squares, seconds = (double)duration_ns / (double)MST_NS_PER_S, relative;
+
+    memset(d, 0, sizeof *d);
+    if (mst_query_next(&q)) {
+        d->requests = mst_query_number(&q, 0);
+        mean = sqlite3_column_double(q.statement, 1) / (double)MST_NS_PER_S;
+        squares = sqlite3_column_double(q.statement, 2) / 1e18;
+        d->held = mean;
+        d->held_deviation = squares > mean * mean ? sqrt(squares - mean * mean) : 0;
+    }
+    if (!mst_query_done(&q))
+        return false;
+    if (d->requests == 0 || d->held <= 0)
+        return true;
+    d->rate = (double)d->requests / seconds;
+    d->workers = d->rate * d->held;
+    relative = NORMAL_95 * sqrt((1 + pow(d->held_deviation / d->held, 2)) / (double)d->requests);
+    d->low = d->workers * (1 - relative);
+    d->high = d->workers * (1 + relative);
+    return true;
+}
+
+/* ---- memory ---------------------------------------------------------------------- */
+
+struct sums { double n, x, y, xx, xy, yy; uint64_t counts; };
+
+static bool read_memory_sums(struct sums *s, sqlite3 *db, int64_t server_id)
+{
+    struct mst_query q = mst_query_ask(db,
+        "SELECT count(*), avg(processes), avg(pss_bytes), avg(1.0 * processes * processes), "
+        "avg(1.0 * processes * pss_bytes), avg(1.0 * pss_bytes * pss_bytes), "
+        "count(DISTINCT processes) FROM memory_samples WHERE server_id = ?1", server_id);
+    double *const members[] = { &s->n, &s->x, &s->y, &s->xx, &s->xy, &s->yy };
+    int i;
+
+    memset(s, 0, sizeof *s);
+    if (mst_query_next(&q)) {
+        for (i = 0; i < (int)(sizeof members / sizeof *members); i++)
+            *members[i] = sqlite3_column_double(q.statement, i);
+        s->counts = mst_query_number(&q, 6);
+    }
+    return mst_query_done(&q);
+}
+
+/* Rounds with several numbers of processes: the slope of a line through them is one
+ * more process. Else what there is divided by the processes, shared pages included:
+ * more than one more would take. */
+static bool read_per_process(struct per_process *p, sqlite3 *db, int64_t server_id)
+{
+    struct sums s;
+    double var_x, error;
+
+    memset(p, 0, sizeof *p);
+    if (!read_memory_sums(&s, db, server_id))
+        return false;
+    if (s.n < 1 || s.x < 1)
+        return true;
+    p->known = true;
+    var_x = s.xx - s.x * s.x;
+    p->slope = s.counts >= MEMORY_COUNTS_MIN && s.n >= MEMORY_COUNTS_MIN + 2 && var_x > 0;
+    if (!p->slope) {
+        p->bytes = p->high = s.y / s.x;
+        return true;
+    }
+    p->bytes = (s.xy - s.x * s.y) / var_x;
+    error = s.yy - s.y * s.y - p->bytes * p->bytes * var_x;
+    error = NORMAL_95 * sqrt(fmax(error, 0) / var_x / (s.n - 2));
+    p->low = p->bytes - error;
+    p->high = p->bytes + error;
+    p->slope = p->low > 0;
+    if (!p->slope)
+        p->bytes = p->high = s.y / s.x;
+    return true;
+}
+
+static bool read_ram(uint64_t *bytes, sqlite3 *db, int64_t run_id)
+{
+    struct mst_query q = mst_query_ask(db, "SELECT CAST(value AS INTEGER) FROM environment "
+                                           "WHERE run_id = ?1 AND name = 'memory_bytes'", run_id);
+
+    *bytes = mst_query_next(&q) ? mst_query_number(&q, 0) : MST_UNKNOWN;
+    return mst_query_done(&q);
+}
+
+static bool is_threaded(const struct mst_summary_server *server)
+{
+    return server->mpm != NULL &&
+           (strcmp(server->mpm, "worker") == 0 || strcmp(server->mpm, "event") == 0);
+}
+
+/* What memory allows, behind the uncertainty. */
+static void add_memory(struct mst_advice *advice, const struct per_process *p, uint64_t ram,
+                       bool threaded)
+{
+    size_t used = strlen(advice->uncertainty);
+
+    if (!p->known || ram == MST_UNKNOWN || p->high <= 0)
+        say(advice->uncertainty + used, sizeof advice->uncertainty - used,
+            "What memory allows is not known.");
+    else
+        say(advice->uncertainty + used, sizeof advice->uncertainty - used,
+            "Memory: 80 %% of %s / %s a process (%s) = %.0f processes%s, where nothing else "
+            "needs it.",
+            mst_human_bytes(ram).text, bytes_text(p->high).text,
+            p->slope ? "what one more takes, upper end" : "an upper bound: shared pages included",
+            floor((double)ram * RAM_SHARE / p->high),
+            threaded ? " of several workers each" : "");
+}
+
+/* ---- workers --------------------------------------------------------------------- */
+
+static const char *too_little(const struct mst_summary *run, const struct demand *d)
+{
+    if (run->duration_ns == MST_UNKNOWN || run->duration_ns < DURATION_MIN_NS)
+        return "the run was shorter than two seconds, or did not come to its end";
+    return d->requests < REQUESTS_MIN ? "fewer than 100 requests were recorded" : NULL;
+}
+
+/* Where requests wait for a worker of this server. */
+static const struct mst_summary_times *waiting(const struct mst_summary_server *server)
+{
+    return &server->phases[mst_summary_is_php(server) ? MST_PHASE_PHP_WAIT : MST_PHASE_QUEUE];
+}
+
+/* A PHP's limit cannot always be seen: that requests waited tells it too. */
+static bool ran_out(const struct mst_summary_server *server)
+{
+    uint64_t total = server->phases[MST_PHASE_TOTAL].sum_ns;
+    const struct mst_summary_times *waited = waiting(server);
+
+    if (waited->count == 0 || total == MST_UNKNOWN || total == 0 ||
+        (double)waited->sum_ns <= WAITED_SHARE * (double)total)
+        return false;
+    return server->workers_limit == MST_UNKNOWN || server->max_busy >= server->workers_limit;
+}
+
+static bool cpu_is_full(const struct mst_summary *run)
+{
+    return run->machine_busy_milli != MST_UNKNOWN && run->machine_busy_milli >= CPU_BUSY_MILLI;
+}
+
+/* Requests waited: all that were there, waiting or held, could have had a worker. */
+static void advise_more(struct mst_advice *advice, const struct mst_summary *run,
+                        const struct mst_summary_server *server, const struct demand *d)
+{
+    double waited = (double)waiting(server)->mean_ns / (double)MST_NS_PER_S;
+    double all = d->rate * (d->held + waited);
+
+    if (cpu_is_full(run)) {
+        cannot_tell(advice, "requests waited for workers, but the CPUs were busy too: more workers "
+                            "would share them, and a request would hold its worker for longer");
+        return;
+    }
+    advice->known = true;
+    if (server->workers_limit != MST_UNKNOWN)
+        SAY(advice->answer, "more than %" PRIu64 ": up to %.0f", server->workers_limit, ceil(all));
+    else
+        SAY(advice->answer, "more than now: up to %.0f", ceil(all));
+    SAY(advice->arithmetic, "Requests waited for workers. %.4g/s x (%s held + %s waited) = %.3g "
+        "requests at once: with a worker each, none of them would have waited.", d->rate,
+        seconds_text(d->held).text, seconds_text(waited).text, all);
+    SAY(advice->uncertainty, "If a request takes no longer with more of them at once, which only a "
+        "run with more workers can show; and for as many clients as in this run. ");
+}
+
+static void advise_enough(struct mst_advice *advice, const struct mst_summary_server *server,
+                          const struct demand *d)
+{
+    double most = d->high + NORMAL_99 * sqrt(d->high);
+    uint64_t seen = server->max_busy != MST_UNKNOWN ? server->max_busy : 0;
+    double answer = fmax(ceil(most), (double)seen);
+
+    advice->known = true;
+    SAY(advice->answer, "%.0f for this load", answer);
+    SAY(advice->arithmetic, "%.4g requests/s x %s held = %.3g workers in the mean; with arrivals "
+        "at random 99 %% of the time at most %.0f. At most %s were seen busy.", d->rate,
+        seconds_text(d->held).text, d->workers, ceil(most), mst_human_count(server->max_busy).text);
+    SAY(advice->uncertainty, "95 %% interval of the mean: %.3g to %.3g. Another rate: the same "
+        "time held, times that rate. ", d->low, d->high);
+}
+
+static bool advise_workers(struct mst_advice *advice, const struct mst_summary *run,
+                           const struct mst_summary_server *server, sqlite3 *db, uint64_t ram)
+{
+    struct per_process process;
+    struct demand d;
+    const char *why;
+
+    if (!read_demand(&d, db, mst_summary_is_php(server) ? php_held : apache_held, server->id,
+                     run->duration_ns) || !read_per_process(&process, db, server->id))
+        return false;
+    why = too_little(run, &d);
+    if (why == NULL && server->lost != 0)
+        why = "records of requests were lost, or it is not known how many";
+    if (why != NULL)
+        cannot_tell(advice, why);
+    else if (ran_out(server))
+        advise_more(advice, run, server, &d);
+    else
+        advise_enough(advice, server, &d);
+    if (advice->known)
+        add_memory(advice, &process, ram, is_threaded(server));
+    return true;
+}
+
+/* ---- the accept queue ------------------------------------------------------------ */
+
+static void advise_backlog(struct mst_advice *advice, const struct mst_summary *run,
+                           const struct mst_summary_server *server)
+{
+    uint64_t longest, limit;
+
+    if (server == NULL || server->max_listen_queue == MST_UNKNOWN ||
+        server->listen_queue_limit == MST_UNKNOWN) {
+        cannot_tell(advice, "the length of the accept queue is not known: it is seen on the "
+                            "server's machine only, by root or the server's user");
+        return;
+    }
+    longest = server->max_listen_queue;
+    limit = server->listen_queue_limit;
+    advice->known = true;
+    SAY(advice->uncertainty, "The queue was looked at ten times a second: between two looks it may "
+        "have been longer. The kernel cuts ListenBacklog to net.core.somaxconn.");
+    if (server->local && run->listen_overflows != MST_UNKNOWN && run->listen_overflows > 0) {
+        SAY(advice->answer, "more than %" PRIu64, limit);
+        SAY(advice->arithmetic, "Connections found a queue full %" PRIu64 " times on this machine, "
+            "and had to try again a second or more later; %" PRIu64 " may wait here.",
+            run->listen_overflows, limit);
+    } else if (longest * 2 > limit) {
+        SAY(advice->answer, "%" PRIu64 ", twice what was seen", longest * 2);
+        SAY(advice->arithmetic, "At most %" PRIu64 " of %" PRIu64 " connections were seen waiting, "
+            "and none was refused: little is left.", longest, limit);
+    } else {
+        SAY(advice->answer, "%" PRIu64 ", as it is", limit);
+        SAY(advice->arithmetic, "At most %" PRIu64 " connections were seen waiting, and %" PRIu64
+            " may%s.", longest, limit, limit == DEFAULT_BACKLOG ? " (the default)" : "");
+    }
+}
+
+/* ---- all of it ------------------------------------------------------------------- */
+
+bool mst_sizing_make(struct mst_sizing *sizing, const struct mst_summary *run, sqlite3 *db)
+{
+    static const char *const directives[MST_ADVICE_COUNT] = {
+        [MST_ADVICE_WORKERS] = "MaxRequestWorkers", [MST_ADVICE_PHP] = "pm.max_children",
+        [MST_ADVICE_BACKLOG] = "ListenBacklog",
+    };
+    const struct mst_summary_server *front = mst_summary_front(run);
+    const struct mst_summary_server *php = mst_summary_behind(run);
+    struct mst_advice *advice = sizing->advice;
+    uint64_t ram;
+    int i;
+
+    memset(sizing, 0, sizeof *sizing);
+    for (i = 0; i < MST_ADVICE_COUNT; i++)
+        advice[i].directive = directives[i];
+    if (!read_ram(&ram, db, run->id))
+        return false;
+    advise_backlog(&advice[MST_ADVICE_BACKLOG], run, front);
+    if (front == NULL || mst_summary_is_php(front))
+        cannot_tell(&advice[MST_ADVICE_WORKERS], "no Apache was recorded");
+    else if (!advise_workers(&advice[MST_ADVICE_WORKERS], run, front, db, ram))
+        return false;
+    if (php == NULL)
+        cannot_tell(&advice[MST_ADVICE_PHP], "no PHP was recorded: its extension was not loaded, "
+                    "or its board was not among the targets");
+    else if (!advise_workers(&advice[MST_ADVICE_PHP], run, php, db, ram))
+        return false;
+    return true;
+}

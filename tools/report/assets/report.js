@@ -1,0 +1,957 @@
+// report.js - the charts of the report's page, from the JSON in it (data.c writes that).
+// Everything that can be read without charts is there as HTML already; this adds figures,
+// each with a legend that shows the values under the cursor, and a table behind it.
+(function () {
+"use strict";
+
+const data = JSON.parse(document.getElementById("data").textContent);
+const root = document.documentElement;
+const AXIS_WIDTH = 62;          // of every y axis, so that charts over time line up
+const PLOT_RIGHT = 20;
+const HEAT_ROWS_PER_DECADE = 16; // as series.c cuts them
+const HEAT_UNIT = 1e-6;
+
+// ---- numbers as people read them: as the tool's own output does ---------------------------
+
+function scaled(value, unit) {
+    const magnitude = Math.abs(value);
+    return value.toFixed(magnitude < 9.995 ? 2 : magnitude < 99.95 ? 1 : 0) + unit;
+}
+function known(format) {
+    return value => value === null || value === undefined || Number.isNaN(value)
+        ? "not known" : format(value);
+}
+const asTime = known(value => {
+    const magnitude = Math.abs(value);
+    if (magnitude === 0) return "0";
+    if (magnitude < 0.0009995) return scaled(value * 1e6, " µs");
+    return magnitude < 0.9995 ? scaled(value * 1e3, " ms") : scaled(value, " s");
+});
+const asCount = known(value => Number.isInteger(value) ? String(value) : scaled(value, ""));
+const asRate = known(value => scaled(value, "/s"));
+const asShare = known(value => (value * 100).toFixed(1) + " %");
+const asBytes = known(value => {
+    const units = [" B", " kB", " MB", " GB", " TB"];
+    let i = 0;
+    for (; Math.abs(value) >= 999.5 && i < units.length - 1; i++) value /= 1000;
+    return scaled(value, units[i]);
+});
+// On an axis: as short as it goes.
+function short(format) {
+    return value => format(value).replace(/(\.\d*?)0+(?!\d)/, "$1").replace(/\.(?!\d)/, "");
+}
+
+// ---- the document -------------------------------------------------------------------------
+
+function make(tag, attributes, ...children) {
+    const element = document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes || {}))
+        if (value !== null && value !== undefined) element.setAttribute(name, value);
+    element.append(...children.filter(child => child !== null));
+    return element;
+}
+
+const probe = make("span", { class: "hidden", "aria-hidden": "true" });
+document.body.append(probe);
+// A colour by its name in report.css, in the present theme.
+function colour(name) {
+    probe.style.color = `var(--${name})`;
+    return getComputedStyle(probe).color;
+}
+function faded(rgb, alpha) {
+    return rgb.replace(/^rgb\(([^)]*)\)$/, `rgba($1, ${alpha})`);
+}
+
+const announcer = make("div", { class: "hidden", "aria-live": "polite" });
+document.body.append(announcer);
+
+// ---- figures: drawn when they come into view ----------------------------------------------
+
+const figures = [];
+const observer = new IntersectionObserver(entries => {
+    for (const entry of entries)
+        if (entry.isIntersecting) figures.find(f => f.element === entry.target).draw();
+}, { rootMargin: "400px" });
+
+function drawAll() { figures.forEach(figure => figure.draw()); }
+function redraw() {
+    figures.filter(figure => figure.drawn).forEach(figure => { figure.clear(); figure.draw(); });
+}
+
+// spec: title, about, height; columns and rows() for the table; paint(canvas) returns what
+// clear() destroys. Returns the figure's parts.
+function figure(parent, spec) {
+    const canvas = make("canvas", { role: "img", tabindex: "0", "aria-label": spec.label });
+    const legend = make("ul", { class: "legend" });
+    const plot = make("div", { class: "plot " + (spec.height || "") }, canvas);
+    const table = make("details", {}, make("summary", {}, "As a table"));
+    const element = make("figure", {},
+        make("figcaption", {}, make("strong", {}, spec.title),
+            spec.about ? make("span", {}, spec.about) : null),
+        plot, legend, table);
+    const self = {
+        element, canvas, legend, plot, drawn: null,
+        draw() {
+            if (!this.drawn) this.drawn = spec.paint(this);
+            element.dataset.drawn = "";
+        },
+        clear() {
+            if (this.drawn && this.drawn.destroy) this.drawn.destroy();
+            this.drawn = null;
+            legend.replaceChildren();
+        },
+    };
+    table.addEventListener("toggle", () => {
+        if (table.open && table.children.length === 1) table.append(makeTable(spec));
+    });
+    parent.append(element);
+    figures.push(self);
+    observer.observe(element);
+    return self;
+}
+
+function makeTable(spec) {
+    const body = make("tbody");
+    for (const row of spec.rows())
+        body.append(make("tr", {}, ...row.map((text, i) =>
+            make(i === 0 ? "th" : "td", i === 0 ? { scope: "row" } : {}, text))));
+    return make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": spec.title },
+        make("table", {}, make("thead", {}, make("tr", {}, ...spec.columns.map(name =>
+            make("th", { scope: "col" }, name)))), body));
+}
+
+function key(series) {
+    const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+    const mark = document.createElementNS("http://www.w3.org/2000/svg",
+        series.fill ? "rect" : series.dots ? "circle" : "line");
+    const set = (element, attributes) => {
+        for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+    };
+    set(svg, { width: 22, height: 12, class: "key", "aria-hidden": "true" });
+    if (series.fill)
+        set(mark, { x: 4, width: 14, height: 12, rx: 2, fill: colour(series.colour) });
+    else if (series.dots)
+        set(mark, { cx: 11, cy: 6, r: 4, fill: colour(series.colour) });
+    else
+        set(mark, { x1: 0, x2: 22, y1: 6, y2: 6, "stroke-width": series.width || 2,
+                    stroke: colour(series.colour),
+                    "stroke-dasharray": (series.dash || []).join(" ") });
+    svg.append(mark);
+    return svg;
+}
+
+function fillLegend(figure, list) {
+    return list.map(series => {
+        const output = make("output");
+        figure.legend.append(make("li", {}, key(series), series.label + " ", output));
+        return output;
+    });
+}
+
+// ---- the shared cursor --------------------------------------------------------------------
+
+// Charts of one run over time move together. A member has at(x), show(x), readout(x).
+function group(seconds, step) {
+    return {
+        members: [], x: null, waiting: false, seconds, step,
+        move(x) {
+            this.x = x === null ? null : Math.min(Math.max(x, 0), this.seconds);
+            if (this.waiting) return;
+            this.waiting = true;
+            requestAnimationFrame(() => {
+                this.waiting = false;
+                this.members.forEach(member => member.show(this.x));
+            });
+        },
+    };
+}
+
+function listen(group, canvas, member) {
+    const at = event => member.at(event.clientX - canvas.getBoundingClientRect().left);
+    canvas.addEventListener("pointermove", event => group.move(at(event)));
+    canvas.addEventListener("pointerdown", event => group.move(at(event)));
+    canvas.addEventListener("pointerleave", event => {
+        if (event.pointerType === "mouse") group.move(null);
+    });
+    canvas.addEventListener("keydown", event => {
+        const x = group.x === null ? 0 : group.x;
+        const to = { ArrowLeft: x - group.step, ArrowRight: x + group.step, Home: 0,
+                     End: group.seconds, Escape: null }[event.key];
+        if (to === undefined) return;
+        event.preventDefault();
+        group.move(to);
+        announcer.textContent = to === null ? "" : member.readout(Math.max(0, to));
+    });
+}
+
+function drawCursor(context, x, area) {
+    if (x < area.left || x > area.right) return;
+    context.save();
+    context.strokeStyle = colour("ink");
+    context.globalAlpha = 0.55;
+    context.lineWidth = 1;
+    context.beginPath();
+    context.moveTo(Math.round(x) + 0.5, area.top);
+    context.lineTo(Math.round(x) + 0.5, area.bottom);
+    context.stroke();
+    context.restore();
+}
+
+// ---- charts with Chart.js -----------------------------------------------------------------
+
+Chart.defaults.animation = false;
+Chart.defaults.maintainAspectRatio = false;
+Chart.defaults.plugins.legend.display = false;
+Chart.defaults.plugins.tooltip.enabled = false;
+Chart.defaults.font.size = 11;
+Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
+
+function yAxis(spec, stacked) {
+    const log = spec.log;
+    return {
+        type: log ? "logarithmic" : "linear", stacked, beginAtZero: !log,
+        suggestedMax: spec.suggestedMax, min: spec.min,
+        grid: { color: faded(colour("line"), 0.8), borderColor: colour("line"), tickLength: 4 },
+        ticks: { color: colour("quiet"), maxTicksLimit: log ? 20 : 5, padding: 4,
+                 precision: spec.whole ? 0 : undefined,
+                 callback(value) {
+                     if (log && Math.abs(Math.log10(value) - Math.round(Math.log10(value))) > 1e-6)
+                         return null;
+                     return short(spec.format)(value);
+                 } },
+        afterFit(axis) { axis.width = AXIS_WIDTH; },
+    };
+}
+
+function xAxis(spec) {
+    return {
+        type: "linear", min: spec.from || 0, max: spec.to,
+        grid: { color: faded(colour("line"), 0.5), borderColor: colour("line"), tickLength: 4 },
+        ticks: { color: colour("quiet"), maxRotation: 0, autoSkipPadding: 24,
+                 includeBounds: false,
+                 callback: value => short(spec.xFormat || (v => scaled(v, " s")))(value) },
+        afterFit(axis) { axis.paddingLeft = axis.paddingRight = 0; },
+        afterBuildTicks: spec.ticks ? axis => { axis.ticks = spec.ticks; } : undefined,
+    };
+}
+
+// A step is a value from one end of its bin to the other, a line goes through their middles.
+// A point with nothing on either side would not be seen as a line: it gets a dot.
+function dataset(series, order) {
+    const points = !series.step
+        ? series.points.map(p => ({ x: (p.from + p.to) / 2, y: p.y }))
+        : series.points.flatMap(p => [{ x: p.from, y: p.y }, { x: p.to, y: p.y }]);
+    const lone = i => points[i].y !== null && (i === 0 || points[i - 1].y === null) &&
+        (i + 1 >= points.length || points[i + 1].y === null);
+    return {
+        label: series.label, data: points, order: series.fill ? 1000 + order : order,
+        borderColor: colour(series.colour), borderWidth: series.stack ? 0 : series.width || 2,
+        backgroundColor: faded(colour(series.colour), series.stack ? 1 : 0.25),
+        borderDash: series.dash || [], fill: series.fill ? "origin" : false,
+        pointRadius: series.fill ? 0 : series.dots ? 3.5 : context =>
+            points[context.dataIndex] && lone(context.dataIndex) ? 2 : 0,
+        pointBackgroundColor: colour(series.colour), pointHitRadius: 0, pointHoverRadius: 0,
+        showLine: !series.dots,
+    };
+}
+
+// Stacked series are drawn from the highest to the lowest, each over the one before, down to
+// 0: their edges are then those of the bins. Values shown stay the series' own.
+function datasets(list) {
+    const sums = [];
+    return list.map((series, order) => dataset(!series.stack ? series : { ...series,
+        points: series.points.map((p, i) => {
+            if (p.y !== null) sums[i] = (sums[i] || 0) + p.y;
+            return { ...p, y: p.y === null ? null : sums[i] };
+        }) }, order));
+}
+
+// Of points that are no spans (a quantile's, a run's) it is the last one before x.
+function valueAt(series, x) {
+    const points = series.points, last = points[points.length - 1];
+    if (points.length === 0 || x < points[0].from) return undefined;
+    const at = points.findIndex((p, i) => p.from === p.to
+        ? i + 1 >= points.length || x < points[i + 1].from : x >= p.from && x < p.to);
+    return at >= 0 ? points[at].y : x === last.to ? last.y : undefined;
+}
+
+// Series of {label, colour, points: [{from, to, y}]} over a common x.
+function lineChart(parent, spec, together) {
+    spec.series = spec.series.filter(s => s.points.some(p => p.y !== null));
+    if (spec.series.length === 0) return null;
+    const xName = spec.xName || "from";
+    const xText = spec.xText || (x => scaled(x, " s"));
+    const longest = spec.series.reduce((a, b) => a.points.length >= b.points.length ? a : b);
+    spec.columns = [xName, ...spec.series.map(s => s.label)];
+    spec.rows = () => longest.points.map(p => [xText(p.from), ...spec.series.map(s => {
+        const y = valueAt(s, p.from + (p.to - p.from) / 2);
+        return y === undefined ? "" : y === null ? "–" : spec.format(y);
+    })]);
+    spec.label = spec.title + ". " + spec.series.map(s => {
+        const ys = s.points.map(p => p.y).filter(y => y !== null);
+        return `${s.label}: ${spec.format(Math.min(...ys))} to ${spec.format(Math.max(...ys))}`;
+    }).join("; ") + (together ? ". Arrow keys move the cursor." : ".");
+    const member = { at: () => 0, show() {}, readout: () => "" };
+    spec.paint = figure => {
+        const place = make("output"), outputs = fillLegend(figure, spec.series);
+        if (together) figure.legend.append(make("li", {}, place));
+        const chart = new Chart(figure.canvas, {
+            type: "line",
+            data: { datasets: datasets(spec.series) },
+            options: {
+                parsing: false, normalized: true, spanGaps: false, events: [],
+                layout: { padding: { right: PLOT_RIGHT, top: 6 } },
+                scales: { x: xAxis(spec), y: yAxis(spec, false) },
+            },
+            plugins: [{ id: "cursor", afterDatasetsDraw(c) {
+                if (together && together.x !== null)
+                    drawCursor(c.ctx, c.scales.x.getPixelForValue(together.x), c.chartArea);
+            } }],
+        });
+        member.at = pixel => chart.scales.x.getValueForPixel(pixel);
+        member.show = x => {
+            place.textContent = x === null ? "" : "at " + xText(x);
+            outputs.forEach((output, i) => {
+                const y = x === null ? undefined : valueAt(spec.series[i], x);
+                output.textContent = y === undefined || y === null ? "" : spec.format(y);
+            });
+            chart.draw();
+        };
+        member.readout = x => `${xText(x)}: ` + spec.series.map(s => {
+            const y = valueAt(s, x);
+            return y === undefined || y === null ? null : `${s.label} ${spec.format(y)}`;
+        }).filter(Boolean).join(", ");
+        return { chart, destroy() { chart.destroy(); member.show = () => {}; } };
+    };
+    const made = figure(parent, spec);
+    if (together) {
+        together.members.push(member);
+        listen(together, made.canvas, member);
+    }
+    return made;
+}
+
+// ---- points from the tables ---------------------------------------------------------------
+
+function binned(side, column, scale) {
+    const values = side.over_time[column] || [], width = side.bin_seconds;
+    return values.map((y, i) => ({ from: i * width, to: (i + 1) * width,
+                                   y: y === null ? null : y * (scale || 1) }));
+}
+function spans(table, column, scale) {
+    return (table[column] || []).map((y, i) => ({ from: Math.max(0, table.t0[i]), to: table.t1[i],
+                                                  y: y === null ? null : y * (scale || 1) }))
+        .filter(p => p.to > 0);
+}
+function largest(points) { return points.reduce((most, p) => Math.max(most, p.y || 0), 0); }
+function anything(table, column) { return (table[column] || []).some(value => value > 0); }
+
+const STATES = ["handling", "sending", "reading", "keepalive", "closing", "idle"];
+const STATE_COLOURS = { handling: "handle", sending: "send", reading: "read",
+                        keepalive: "keepalive", closing: "closing", idle: "idle" };
+const NAMES = { apache: "Apache", php: "PHP" };
+const PARTS = [
+    ["queue", "queue: waiting for a worker", "queue"], ["read", "read", "read"],
+    ["php_wait", "handle: waiting for PHP", "php_wait"], ["php_run", "handle: PHP runs", "php_run"],
+    ["handle", "handle", "handle"], ["send_php", "send, PHP still runs", "send_php"],
+    ["send", "send", "send"],
+];
+
+function front(run) {
+    const apaches = run.servers.filter(s => s.producer === "apache");
+    return (apaches.length > 0 ? apaches : run.servers)
+        .reduce((a, b) => a && a.requests >= b.requests ? a : b, null);
+}
+
+// ---- one run over time --------------------------------------------------------------------
+
+function needsLog(lists) {
+    const ys = lists.flat().map(p => p.y).filter(y => y > 0);
+    return ys.length > 0 && Math.max(...ys) / Math.min(...ys) > 200;
+}
+
+function drawOccupancy(parent, server, together, several) {
+    const table = server.occupancy;
+    const limit = spans(table, "limit");
+    lineChart(parent, {
+        title: several ? `What ${NAMES[server.producer]}'s workers did` : "What the workers did",
+        about: "The mean number of workers in each state between two readings: exact, from the " +
+            "time that each worker adds up itself. The line is the limit.",
+        format: asCount, to: together.seconds, height: "tall", whole: true,
+        suggestedMax: largest(limit) * 1.05,
+        series: [
+            ...STATES.map(state => ({ label: state, colour: STATE_COLOURS[state], fill: true,
+                                      stack: true, step: true, points: spans(table, state) }))
+                .filter(s => largest(s.points) > 0.0005),
+            { label: "limit", colour: "limit", dash: [6, 4], step: true, points: limit },
+        ],
+    }, together);
+}
+
+function drawLatency(parent, run, server, together) {
+    const s = column => server.requests > 0 ? binned(server, column) : [];
+    const c = column => run.client ? binned(run.client, column) : [];
+    const lists = [s("p50"), s("p99"), s("max"), c("p50"), c("p99")];
+    const wide = run.client && run.client.bin_seconds > server.bin_seconds;
+    lineChart(parent, {
+        title: "Latency", height: "tall", log: needsLog(lists), format: asTime,
+        to: together.seconds,
+        about: "Of the requests that ended then, as the server timed them and as the client did." +
+            (wide ? ` The client's are over ${asTime(run.client.bin_seconds)}: its clock for the ` +
+             `start of a request ticks every ${asTime(run.client.start_step)}.` : ""),
+        series: [
+            { label: "server p50", colour: "handle", points: s("p50") },
+            { label: "server p99", colour: "queue", points: s("p99") },
+            { label: "server max", colour: "queue", width: 1, dash: [2, 3], points: s("max") },
+            { label: "client p50", colour: "client", width: 1.5, dash: [7, 4], step: wide,
+              points: c("p50") },
+            { label: "client p99", colour: "client", width: 1.5, dash: [2, 3], step: wide,
+              points: c("p99") },
+        ],
+    }, together);
+}
+
+function drawThroughput(parent, run, server, together) {
+    const per = 1 / server.bin_seconds;
+    const failed = binned(server, "completed").map((p, i) => ({ ...p,
+        y: (server.over_time["5xx"][i] + server.over_time.aborted[i]) * per }));
+    const completed = binned(server, "completed", per), arrived = binned(server, "started", per);
+    const apart = largest(arrived) > 3 * largest(completed);   // it would flatten the other
+    const arrivals = { label: "arrived", colour: "client", width: 1, dash: [3, 3],
+                       points: arrived };
+    if (apart)
+        lineChart(parent, {
+            title: "Arrivals", height: "low", format: asRate, to: together.seconds,
+            about: "Requests that began, per second.", series: [arrivals],
+        }, together);
+    lineChart(parent, {
+        title: "Throughput", format: asRate, to: together.seconds,
+        about: `Requests${apart ? "" : " begun and"} completed, per second, in bins of ` +
+            `${asTime(server.bin_seconds)}.`,
+        series: [
+            { label: "completed", colour: "handle", points: completed },
+            ...(apart ? [] : [arrivals]),
+            ...(largest(failed) > 0 ? [{ label: "5xx or aborted", colour: "bad", fill: true,
+                                         step: true, points: failed }] : []),
+        ],
+    }, together);
+}
+
+function drawBreakdown(parent, server, together) {
+    const php = server.over_time.php_run.some(y => y !== null);
+    const series = PARTS.map(([column, label, name]) => ({
+        label: php && (column === "handle" || column === "send") ? `${label}: the rest` : label,
+        colour: name, fill: true, stack: true, step: true, points: binned(server, column),
+    }));
+    lineChart(parent, {
+        title: "Where a request's time went", height: "tall", format: asTime, to: together.seconds,
+        about: "The mean time in each part, of the requests that ended then. The parts add up to " +
+            "the mean latency, exactly.",
+        series: series.filter(s => largest(s.points) > 0),
+    }, together);
+}
+
+// A PHP behind the server: what its workers did, how long requests waited for one, and ran.
+function drawPhp(parent, server, together) {
+    drawOccupancy(parent, server, together, true);
+    if (server.requests === 0) return;
+    lineChart(parent, {
+        title: "PHP's share", format: asTime, to: together.seconds,
+        about: "Of the requests that PHP ended then: waiting for a PHP worker, and running, in " +
+            "the mean; and the slowest hundredth of both together.",
+        series: [
+            { label: "waited", colour: "php_wait", fill: true, stack: true, step: true,
+              points: binned(server, "php_wait") },
+            { label: "ran", colour: "php_run", fill: true, stack: true, step: true,
+              points: binned(server, "php_run") },
+            { label: "p99", colour: "client", width: 1.5, points: binned(server, "p99") },
+        ],
+    }, together);
+}
+
+function drawQueue(parent, run, server, together) {
+    const table = server.occupancy;
+    const waiting = spans(table, "listen_queue_max");
+    lineChart(parent, {
+        title: "Accept queue", height: "low", whole: true, format: asCount, to: together.seconds,
+        suggestedMax: 1,
+        about: "Connections that the kernel held because nobody accepted them yet: the most that " +
+            "was seen, ten times a second" + (anything(table, "listen_queue_limit")
+            ? `, of ${Math.max(...table.listen_queue_limit)} that may wait.` : "."),
+        series: [
+            { label: "waiting", colour: "queue", fill: true, step: true, points: waiting },
+            ...(anything(run.machine, "listen_overflows") ? [{
+                label: "found it full (machine)", colour: "limit", step: true,
+                points: spans(run.machine, "listen_overflows") }] : []),
+        ],
+    }, together);
+}
+
+function drawMachine(parent, run, together) {
+    lineChart(parent, {
+        title: "CPUs of the machine", height: "low", format: asShare, to: together.seconds,
+        suggestedMax: 1,
+        about: "All programs together, the load tool's part too where it runs here.",
+        series: [{ label: "busy", colour: "php_run", fill: true, step: true,
+                   points: spans(run.machine, "cpu_busy") }],
+    }, together);
+}
+
+// Events are counted in bins; as steps they add up from 0.
+function cumulative(table, column, run) {
+    let sum = 0;
+    const points = [], width = run.bin_seconds;
+    for (let bin = 0, row = 0; bin < run.bins; bin++) {
+        while (row < table.t.length && Math.round(table.t[row] / width) <= bin)
+            sum += table[column][row++];
+        points.push({ from: bin * width, to: (bin + 1) * width, y: sum });
+    }
+    return points;
+}
+
+function drawProcesses(parent, run, server, together) {
+    const table = server.lifecycle;
+    const kinds = [["children", "children forked", "handle"],
+                   ["php", "PHP workers forked", "php_run"],
+                   ["requests", "forks for one request", "php_wait"],
+                   ["helpers", "helpers forked", "keepalive"],
+                   ["exits", "ended", "queue"], ["crashes", "of these by a signal", "limit"]];
+    const series = kinds.filter(([column]) => anything(table, column)).map(
+        ([column, label, name]) => ({ label, colour: name, step: true,
+                                      points: cumulative(table, column, run) }));
+    const m = server.memory;
+    if (series.length > 0 && m.t.length > 0)
+        series.push({ label: "processes alive, when their memory was read", colour: "client",
+                      dots: true, points: m.t.map((t, i) => ({
+                          from: t, to: i + 1 < m.t.length ? m.t[i + 1] : t, y: m.processes[i] }))
+                          .filter(p => p.from >= 0) });
+    lineChart(parent, {
+        title: "Processes", format: asCount, whole: true, to: together.seconds, series,
+        about: "Forks and exits since the start of the load, added up.",
+    }, together);
+}
+
+// What went wrong, and what ran out: only where there is something.
+function drawErrors(parent, run, server, together) {
+    const life = server.lifecycle;
+    const classes = [["4xx", "4xx", "php_wait"], ["5xx", "5xx", "bad"],
+                     ["aborted", "aborted by the client", "closing"]];
+    const events = [["limits", "workers ran out", "limit"], ["crashes", "children crashed", "bad"],
+                    ["forks_failed", "forks refused", "queue"],
+                    ["generations", "restarts", "client"]];
+    const series = [
+        ...classes.filter(([column]) => anything(server.over_time, column)).map(
+            ([column, label, name]) => ({ label, colour: name, fill: true, stack: true, step: true,
+                                          points: binned(server, column) })),
+        ...events.filter(([column]) => anything(life, column)).map(([column, label, name]) => ({
+            label, colour: name, dots: true, points: life.t.map((t, i) => ({
+                from: t, to: t + run.bin_seconds, y: life[column][i] || null })) })),
+    ];
+    lineChart(parent, {
+        title: "Errors, and limits reached", height: "low", format: asCount, whole: true,
+        to: together.seconds, suggestedMax: 2, series,
+        about: `Requests and events in each ${asTime(run.bin_seconds)}.`,
+    }, together);
+}
+
+function drawHeatmap(parent, side, who, together) {
+    const table = side.heatmap, rows = table.row;
+    if (rows.length === 0) return;
+    const low = Math.min(...rows), high = Math.max(...rows) + 1, most = Math.max(...table.requests);
+    const edge = row => HEAT_UNIT * Math.pow(10, row / HEAT_ROWS_PER_DECADE);
+    const member = { at: () => 0, show() {}, readout: () => "" };
+    const spec = {
+        title: `Latency of all requests (${who})`, height: "tall",
+        about: "Each cell counts the requests that ended then after that time; the strongest has " +
+            `${asCount(most)}. Two groups one above the other are two kinds of request.`,
+        columns: ["from", "latency from", "latency to", "requests"],
+        rows: () => rows.map((row, i) => [scaled(table.bin[i] * side.bin_seconds, " s"),
+            row === 0 ? "0" : asTime(edge(row)), asTime(edge(row + 1)),
+            asCount(table.requests[i])]),
+    };
+    spec.label = `${spec.title}: from ${asTime(edge(low))} to ${asTime(edge(high))}.`;
+    const counted = x => {
+        const bin = Math.floor(x / side.bin_seconds);
+        return table.requests.reduce((sum, n, i) => sum + (table.bin[i] === bin ? n : 0), 0);
+    };
+    spec.paint = figure => {
+        const [output] = fillLegend(figure, [{ label: "requests", colour: "hot", fill: true }]);
+        const paint = x => paintHeatmap(figure, side, { low, high, most, edge }, together, x);
+        const resized = new ResizeObserver(() => paint(together.x));
+        const area = paint(together.x);
+        resized.observe(figure.plot);
+        member.at = pixel => {
+            const width = figure.plot.clientWidth - AXIS_WIDTH - PLOT_RIGHT;
+            return (pixel - AXIS_WIDTH) / width * together.seconds;
+        };
+        member.show = x => {
+            output.textContent = x === null ? "" : asCount(counted(x));
+            paint(x);
+        };
+        return { area, destroy() { resized.disconnect(); member.show = () => {}; } };
+    };
+    const made = figure(parent, spec);
+    together.members.push(member);
+    member.readout = x => `${scaled(x, " s")}: ${counted(x)} requests`;
+    listen(together, made.canvas, member);
+}
+
+function paintHeatmap(figure, side, scale, together, x) {
+    const context = figure.canvas.getContext("2d"), dense = window.devicePixelRatio || 1;
+    const width = figure.plot.clientWidth, height = figure.plot.clientHeight;
+    const area = { left: AXIS_WIDTH, right: width - PLOT_RIGHT, top: 6, bottom: height - 24 };
+    const table = side.heatmap, rows = scale.high - scale.low;
+    const atX = t => area.left + t / together.seconds * (area.right - area.left);
+    const atY = row => area.bottom - (row - scale.low) / rows * (area.bottom - area.top);
+    figure.canvas.width = Math.round(width * dense);
+    figure.canvas.height = Math.round(height * dense);
+    context.setTransform(dense, 0, 0, dense, 0, 0);
+    context.fillStyle = colour("cool");
+    context.fillRect(area.left, area.top, area.right - area.left, area.bottom - area.top);
+    context.fillStyle = colour("hot");
+    for (let i = 0; i < table.bin.length; i++) {
+        const from = atX(table.bin[i] * side.bin_seconds);
+        const to = Math.min(area.right, atX((table.bin[i] + 1) * side.bin_seconds));
+        const top = atY(table.row[i] + 1);
+        context.globalAlpha = 0.14 + 0.86 * Math.log1p(table.requests[i]) / Math.log1p(scale.most);
+        context.fillRect(from, top, Math.max(1, to - from), atY(table.row[i]) - top);
+    }
+    context.globalAlpha = 1;
+    labelHeatmap(context, area, scale, together, atX, atY);
+    if (x !== null) drawCursor(context, atX(x), area);
+    return area;
+}
+
+function labelHeatmap(context, area, scale, together, atX, atY) {
+    const step = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000]
+        .find(s => together.seconds / s <= Math.max(2, (area.right - area.left) / 70)) ||
+        together.seconds;
+    const decades = (scale.high - scale.low) / HEAT_ROWS_PER_DECADE;
+    const marks = decades < 1.5 ? HEAT_ROWS_PER_DECADE / 4 : HEAT_ROWS_PER_DECADE;
+    context.fillStyle = colour("quiet");
+    context.strokeStyle = colour("line");
+    context.font = `11px ${Chart.defaults.font.family}`;
+    context.textAlign = "center";
+    context.textBaseline = "top";
+    for (let t = 0; t <= together.seconds; t += step)
+        context.fillText(short(v => scaled(v, " s"))(t), atX(t), area.bottom + 7);
+    context.textAlign = "right";
+    context.textBaseline = "middle";
+    for (let row = Math.ceil(scale.low / marks) * marks; row <= scale.high; row += marks)
+        context.fillText(short(asTime)(scale.edge(row)), area.left - 8, atY(row));
+}
+
+// ---- distributions ------------------------------------------------------------------------
+
+function spectrumPoints(side) {
+    const { quantile, seconds } = side.spectrum;
+    const place = q => q >= 1 ? Math.log10(Math.max(side.requests, 1)) : Math.log10(1 / (1 - q));
+    return quantile.map((q, i) => ({ from: place(q), to: place(q), y: seconds[i] }));
+}
+function quantileTicks(to) {
+    return [0, Math.log10(2), 1, 2, 3, 4, 5, 6].filter(x => x <= to + 1e-9)
+        .map(value => ({ value }));
+}
+function quantileName(x) {
+    if (x <= 0) return "min";
+    const q = 100 * (1 - Math.pow(10, -x));
+    return q < 99.9 ? "p" + Number(q.toPrecision(3)) : "p" + Number(q.toFixed(Math.ceil(x - 1)));
+}
+
+function spectrumChart(parent, title, about, list) {
+    const all = list.map(s => s.points).filter(points => points.length > 0);
+    const to = Math.max(...all.map(points => points[points.length - 1].from));
+    if (all.length === 0) return;
+    lineChart(parent, {
+        title, about, format: asTime, to, height: "tall", log: needsLog(all),
+        xName: "quantile", xText: quantileName,
+        ticks: quantileTicks(to), xFormat: quantileName, series: list,
+    }, group(to, 0.05));
+}
+
+function drawSpectrum(parent, run, server) {
+    const list = [];
+    if (server.requests > 0)
+        list.push({ label: "server", colour: "handle", points: spectrumPoints(server) });
+    if (run.client)
+        list.push({ label: "client", colour: "client", dash: [7, 4],
+                    points: spectrumPoints(run.client) });
+    if (list.length === 0) return;
+    spectrumChart(parent, "Percentiles", "How long the requests took, the slowest towards the " +
+        "right: each step is ten times rarer. Of every request.", list);
+    if (list.length === 2) drawDifference(parent, list);
+}
+
+// Of sorted times, not of single requests: which belongs to which is not known here.
+function drawDifference(parent, [server, client]) {
+    const points = client.points.filter(p => server.points.some(s => s.from === p.from)).map(p => ({
+        ...p, y: p.y - server.points.find(s => s.from === p.from).y }));
+    if (points.length < 2) return;
+    lineChart(parent, {
+        title: "Client minus server", format: asTime, to: points[points.length - 1].from,
+        about: "At each percentile, what the client saw beyond the server's own time: " +
+            "connecting, the network, retransmissions, the load tool.",
+        xName: "quantile", xText: quantileName,
+        ticks: quantileTicks(points[points.length - 1].from), xFormat: quantileName,
+        series: [{ label: "client − server", colour: "client", points }],
+    }, group(points[points.length - 1].from, 0.05));
+}
+
+// ---- workers, memory, statuses ------------------------------------------------------------
+
+function barChart(parent, spec) {
+    spec.label = spec.title + ". " + spec.names.slice(0, 12).map((name, i) =>
+        `${name}: ${spec.lists.map(l => spec.format(l.values[i])).join(", ")}`).join("; ");
+    spec.columns = [spec.xName, ...spec.lists.map(l => l.label)];
+    spec.rows = () => spec.names.map((name, i) => [name, ...spec.lists.map(l =>
+        spec.format(l.values[i]))]);
+    spec.paint = figure => {
+        fillLegend(figure, spec.lists.map(l => ({ ...l, fill: true })));
+        const value = { ...yAxis(spec, spec.stacked), afterFit: undefined };
+        const name = { stacked: spec.stacked, grid: { display: false, borderColor: colour("line") },
+                       ticks: { color: colour("quiet"), maxRotation: 0,
+                                autoSkip: !spec.sideways } };
+        const chart = new Chart(figure.canvas, {
+            type: "bar",
+            data: { labels: spec.names, datasets: spec.lists.map(l => ({
+                label: l.label, data: l.values, backgroundColor: colour(l.colour),
+                barPercentage: 0.9, categoryPercentage: 0.9, maxBarThickness: 34 })) },
+            options: { indexAxis: spec.sideways ? "y" : "x", events: [],
+                       layout: { padding: { right: PLOT_RIGHT, top: 6 } },
+                       scales: spec.sideways ? { x: value, y: name } : { x: name, y: value } },
+        });
+        return { chart, destroy() { chart.destroy(); } };
+    };
+    return figure(parent, spec);
+}
+
+function drawWorkers(parent, run, server) {
+    const held = server.workers.held.slice().sort((a, b) => b - a);
+    if (held.length < 2 || !run.seconds) return;
+    const most = 120, every = Math.ceil(held.length / most);
+    const shown = held.filter((_, i) => i % every === 0).map(h => h / run.seconds);
+    barChart(parent, {
+        title: "How evenly the workers worked", xName: "worker", format: asShare, suggestedMax: 1,
+        about: `Share of the run that each of the ${held.length} workers which got a request was ` +
+            "held by one, the busiest first" + (every > 1 ? `; every ${every}th is shown.` : "."),
+        names: shown.map((_, i) => String(1 + i * every)),
+        lists: [{ label: "held by a request", colour: "handle", values: shown }],
+    });
+}
+
+function drawMemory(parent, server, several) {
+    const m = server.memory;
+    if (m.t.length === 0) return;
+    const counts = [...new Set(m.processes)];
+    if (counts.length >= 3) {
+        lineChart(parent, {
+            title: `Memory by number of processes${several ? ": " + NAMES[server.producer] : ""}`,
+            format: asBytes, xName: "processes",
+            xText: asCount, xFormat: asCount, from: Math.min(...counts) - 1,
+            to: Math.max(...counts) + 1,
+            about: "PSS: shared pages are divided among those that share them, so that the sum " +
+                "is what the server takes. The slope is what one more process costs.",
+            series: [{ label: "PSS of all processes", colour: "php_run", dots: true,
+                       points: m.processes.map((n, i) => ({ from: n, to: n,
+                                                            y: m.pss_bytes[i] })) }],
+        });
+        return;
+    }
+    lineChart(parent, {
+        title: `Memory${several ? ": " + NAMES[server.producer] : ""}`, format: asBytes,
+        to: Math.max(...m.t, 0.1),
+        about: `PSS of the server's ${counts.join(" or ")} processes together: shared pages ` +
+            "counted once.",
+        series: [{ label: "PSS", colour: "php_run", points: m.t.map((t, i) => ({
+            from: Math.max(0, t), to: Math.max(0, t), y: m.pss_bytes[i] })) }],
+    });
+}
+
+function drawStatuses(parent, server) {
+    const { status, requests } = server.statuses;
+    if (status.length === 0 || (status.length === 1 && status[0] === 200)) return;
+    barChart(parent, {
+        title: "Answers by status", xName: "status", format: asCount, sideways: true,
+        height: "low", names: status.map(s => s === null ? "none" : String(s)),
+        lists: [{ label: "requests", colour: "handle", values: requests }],
+    });
+}
+
+// ---- runs over each other -----------------------------------------------------------------
+
+const RUN_COLOURS = ["handle", "queue", "php_run", "send", "php_wait", "read", "client", "closing"];
+const RUN_DASHES = [[], [7, 3], [2, 3], [9, 3, 2, 3]];
+const RUNS_OVERLAID = 16;
+
+function overlaid(pick) {
+    return data.runs.slice(0, RUNS_OVERLAID).map((run, i) => ({
+        label: run.title, colour: RUN_COLOURS[i % RUN_COLOURS.length],
+        dash: RUN_DASHES[Math.floor(i / RUN_COLOURS.length) % RUN_DASHES.length],
+        points: front(run) ? pick(run, front(run)) : [],
+    }));
+}
+
+// The mean of a part in a run's summary; `handle` is without PHP's share where that is known.
+function meanOf(part) {
+    return summary => {
+        const server = summary.servers.find(s => s.producer === "apache" && s.requests > 0) ||
+            summary.servers.find(s => s.requests > 0);
+        if (!server) return null;
+        const php = server.php && server.php.joined > 0 ? server.php.handle : null;
+        const times = !php ? server.phases[part]
+            : { php_wait: php.php_wait, php_run: php.php_run, handle: php.other }[part] ||
+              server.phases[part];
+        return times ? times.mean_seconds : null;
+    };
+}
+
+function drawCompared(parent) {
+    const seconds = Math.max(...data.runs.map(run => run.bins * run.bin_seconds));
+    const together = group(seconds, Math.max(...data.runs.map(run => run.bin_seconds)));
+    const more = data.runs.length > RUNS_OVERLAID
+        ? ` The first ${RUNS_OVERLAID} of ${data.runs.length} runs.` : "";
+    const names = data.runs.map(run => run.title);
+    barChart(parent, {
+        title: "Where a request's time went", xName: "run", format: asTime, sideways: true,
+        stacked: true, height: names.length > 4 ? "tall" : "", names,
+        about: "The mean of the run: queue, read, handle and send add up to the latency.",
+        lists: [["queue", "queue"], ["read", "read"], ["php_wait", "waiting for PHP"],
+                ["php_run", "PHP runs"], ["handle", "handle"], ["send", "send"]].map(
+            ([part, label]) => ({ label, colour: part, values: data.summaries.map(meanOf(part)) }))
+            .filter(list => list.values.some(value => value > 0)),
+    });
+    drawConcurrency(parent);
+    lineChart(parent, { title: "Throughput", format: asRate, to: seconds,
+        about: "Requests that the server completed." + more,
+        series: overlaid((run, server) => binned(server, "completed", 1 / server.bin_seconds)) },
+    together);
+    const p99 = overlaid((run, server) => binned(server, "p99"));
+    lineChart(parent, { title: "Latency, p99", format: asTime, to: seconds,
+        about: "As the server timed it.", log: needsLog(p99.map(s => s.points)), series: p99 },
+    together);
+    lineChart(parent, { title: "Workers busy", format: asCount, to: seconds, whole: true,
+        about: "All states but idle, the mean between two readings.",
+        series: overlaid((run, server) => spans(server.occupancy, "idle").map((p, i) => ({ ...p,
+            y: busy(server.occupancy, server.occupancy.t1.indexOf(p.to)) }))) }, together);
+    spectrumChart(parent, "Percentiles", "Of every request, as the server timed it." + more,
+        overlaid((run, server) => server.requests > 0 ? spectrumPoints(server) : []));
+}
+
+function busy(table, row) {
+    return STATES.filter(state => state !== "idle").reduce((sum, state) =>
+        sum === null || row < 0 || table[state][row] === null ? null : sum + table[state][row], 0);
+}
+
+function drawConcurrency(parent) {
+    const runs = data.summaries.filter(s => s.client && s.client.concurrency > 0 &&
+                                       s.client.requests_per_second > 0);
+    const levels = new Set(runs.map(s => s.client.concurrency));
+    if (levels.size < 3) return;
+    const most = Math.max(...levels);
+    lineChart(parent, { title: "Throughput by concurrency", format: asRate, xName: "concurrency",
+        xText: asCount, xFormat: asCount, to: most * 1.05,
+        about: "A point a run, as the load tool counted.",
+        series: [
+            { label: "run", colour: "client", dots: true, points: runs.map(s => ({
+                from: s.client.concurrency, to: s.client.concurrency,
+                y: s.client.requests_per_second })) },
+            ...(data.usl ? [{ label: "Universal Scalability Law", colour: "php_run",
+                              points: uslPoints(most) }] : []),
+        ] });
+}
+
+function uslPoints(most) {
+    const { gamma, alpha, beta } = data.usl, points = [];
+    for (let i = 0; i <= 100; i++) {
+        const n = 1 + (most - 1) * i / 100;
+        points.push({ from: n, to: n, y: gamma * n / (1 + alpha * (n - 1) + beta * n * (n - 1)) });
+    }
+    return points;
+}
+
+// ---- all of it ----------------------------------------------------------------------------
+
+function drawRun(parent, run) {
+    const server = front(run), seconds = run.bins * run.bin_seconds;
+    const together = group(seconds, run.bin_seconds);
+    if (!server) return;
+    const others = run.servers.filter(s => s !== server);
+    drawOccupancy(parent, server, together, others.length > 0);
+    drawLatency(parent, run, server, together);
+    if (server.requests > 0) {
+        drawThroughput(parent, run, server, together);
+        drawBreakdown(parent, server, together);
+        drawHeatmap(parent, server, "server", together);
+    } else if (run.client) {
+        drawHeatmap(parent, run.client, "client", together);
+    }
+    drawErrors(parent, run, server, together);
+    drawQueue(parent, run, server, together);
+    drawMachine(parent, run, together);
+    drawProcesses(parent, run, server, together);
+    others.forEach(other => other.producer === "php"
+        ? drawPhp(parent, other, together) : drawOccupancy(parent, other, together, true));
+    const pair = make("div", { class: "pair" });
+    parent.append(pair);
+    drawSpectrum(pair, run, server);
+    drawWorkers(pair, run, server);
+    drawMemory(pair, server, others.length > 0);
+    others.forEach(other => drawMemory(pair, other, true));
+    drawStatuses(pair, server);
+}
+
+function addThemeSwitch() {
+    const button = make("button", { type: "button" });
+    const dark = () => root.dataset.theme ? root.dataset.theme === "dark"
+        : matchMedia("(prefers-color-scheme: dark)").matches;
+    const name = () => { button.textContent = dark() ? "Light" : "Dark"; };
+    button.addEventListener("click", () => {
+        root.dataset.theme = dark() ? "light" : "dark";
+        name();
+        redraw();
+    });
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+        name();
+        redraw();
+    });
+    name();
+    document.getElementById("controls").append(button);
+}
+
+// Paper is light, and as wide as it is: charts are drawn anew for it.
+function preparePrinting() {
+    let theme;
+    window.addEventListener("beforeprint", () => {
+        theme = root.dataset.theme;
+        root.dataset.theme = "light";
+        document.body.style.maxWidth = "720px";
+        drawAll();
+        redraw();
+    });
+    window.addEventListener("afterprint", () => {
+        if (theme) root.dataset.theme = theme;
+        else delete root.dataset.theme;
+        document.body.style.maxWidth = "";
+        redraw();
+    });
+}
+
+// A link to a run that is folded opens it.
+function openWhatIsLinked() {
+    const open = () => {
+        const target = location.hash && document.getElementById(location.hash.slice(1));
+        const details = target && target.querySelector(":scope > details");
+        if (details) details.open = true;
+    };
+    window.addEventListener("hashchange", open);
+    open();
+}
+
+addThemeSwitch();
+preparePrinting();
+openWhatIsLinked();
+const compared = document.querySelector("[data-compared]");
+if (compared) drawCompared(compared);
+document.querySelectorAll(".charts[data-run]").forEach(element =>
+    drawRun(element, data.runs[Number(element.dataset.run)]));
+})();

@@ -1,0 +1,388 @@
+/* comparison.c - what two sides' runs come to: see comparison.h. */
+#include "report/comparison.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format.h"
+
+#define COARSE 0.02   /* of a time: a clock with greater steps */
+
+/* ---- what is compared ------------------------------------------------------------ */
+
+/* CPU time for a request: a load with a time limit makes more of them on a faster server. */
+static uint64_t cpu_each(const struct mst_summary *s)
+{
+    const struct mst_summary_server *server = mst_summary_front(s);
+
+    if (server == NULL || server->cpu_ns == MST_UNKNOWN || server->requests == 0)
+        return MST_UNKNOWN;
+    return server->cpu_ns / server->requests;
+}
+
+#define FASTER  "B is faster", "B is slower"
+#define SHORTER "it is shorter in B", "it is longer in B"
+#define NEEDS   "B takes less", "B takes more"
+static const struct mst_compared compared[] = {
+    { "client_requests_per_second", "client, req/s", "B is slower", "B is faster", true, true,
+      NULL },
+    { "client_mean_seconds", "client, mean", FASTER, false, true, NULL },
+    { "client_p50_seconds", "client, p50", FASTER, false, true, NULL },
+    { "client_p90_seconds", "client, p90", FASTER, false, true, NULL },
+    { "client_p99_seconds", "client, p99", FASTER, false, true, NULL },
+    { "server_requests_per_second", "server, req/s", "B is slower", "B is faster", true, false,
+      NULL },
+    { "server_mean_seconds", "server, mean", FASTER, false, false, NULL },
+    { "server_p50_seconds", "server, p50", FASTER, false, false, NULL },
+    { "server_p90_seconds", "server, p90", FASTER, false, false, NULL },
+    { "server_p99_seconds", "server, p99", FASTER, false, false, NULL },
+    { "queue_mean_seconds", "queue", SHORTER, false, false, NULL },
+    { "handle_mean_seconds", "handle", SHORTER, false, false, NULL },
+    { "send_mean_seconds", "send", SHORTER, false, false, NULL },
+    { "held_mean_seconds", "held", SHORTER, false, false, NULL },
+    { "php_wait_mean_seconds", "php_wait", SHORTER, false, false, NULL },
+    { "php_run_mean_seconds", "php_run", SHORTER, false, false, NULL },
+    { "server_cpu_per_request_seconds", "CPU a request", NEEDS, false, false, cpu_each },
+    { "peak_pss_bytes", "memory, most", NEEDS, false, false, NULL },
+};
+#define COMPARED (sizeof compared / sizeof *compared)
+_Static_assert(COMPARED <= MST_COMPARISON_ROWS, "room for a row each");
+
+static const struct mst_metric *metric_of(const struct mst_compared *c)
+{
+    size_t i;
+
+    for (i = 0; i < mst_metric_count; i++)
+        if (strcmp(mst_metrics[i].column, c->name) == 0)
+            return &mst_metrics[i];
+    return NULL;
+}
+
+static uint64_t value_of(const struct mst_compared *c, const struct mst_summary *s)
+{
+    return c->get != NULL ? c->get(s) : metric_of(c)->get(s);
+}
+
+enum mst_metric_unit mst_compared_unit(const struct mst_compared *c)
+{
+    return c->get != NULL ? MST_METRIC_TIME : metric_of(c)->unit;
+}
+
+bool mst_comparison_has(const char *metric)
+{
+    size_t i;
+
+    for (i = 0; i < COMPARED; i++)
+        if (strcmp(compared[i].name, metric) == 0)
+            return true;
+    return false;
+}
+
+void mst_comparison_names(char *text, size_t size)
+{
+    size_t used = 0, i;
+
+    for (i = 0; i < COMPARED && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s", i > 0 ? ", " : "",
+                                 compared[i].name);
+}
+
+/* ---- rows ------------------------------------------------------------------------ */
+
+/* The values of a side's runs; false: not every run has one. */
+static bool values_of(const struct mst_compared *c, const struct mst_compare_side *side,
+                      double *values)
+{
+    uint64_t value;
+    size_t i;
+
+    for (i = 0; i < side->count; i++) {
+        value = value_of(c, &side->runs[i].summary);
+        if (value == MST_UNKNOWN)
+            return false;
+        values[i] = (double)value;
+    }
+    return true;
+}
+
+/* The coarsest clock of all the runs' load tools. */
+static double step_of(const struct mst_comparison_table *t)
+{
+    const struct mst_compare_side *const sides[] = { &t->a, &t->b };
+    uint64_t step = 0, here;
+    size_t i, k;
+
+    for (k = 0; k < 2; k++)
+        for (i = 0; i < sides[k]->count; i++) {
+            here = sides[k]->runs[i].summary.client.time_step_ns;
+            if (here != MST_UNKNOWN && here > step)
+                step = here;
+        }
+    return (double)step;
+}
+
+static void add_row(struct mst_comparison_table *t, const struct mst_compared *c, double *a,
+                    double *b)
+{
+    struct mst_comparison_row *row = &t->rows[t->row_count];
+    bool client_time = c->of_client && mst_compared_unit(c) == MST_METRIC_TIME;
+    const struct mst_compare_input in = {
+        .a = a, .b = b, .a_count = t->a.count, .b_count = t->b.count, .paired = t->paired,
+        .step = client_time ? step_of(t) : 0, .less = c->less, .more = c->more,
+    };
+
+    if (!values_of(c, &t->a, a) || !values_of(c, &t->b, b))
+        return;
+    *row = (struct mst_comparison_row){ .what = c };
+    mst_compare(&row->result, &in);
+    t->row_count++;
+}
+
+static struct mst_comparison_row *find_row(struct mst_comparison_table *t, const char *name)
+{
+    size_t i;
+
+    for (i = 0; i < t->row_count; i++)
+        if (strcmp(t->rows[i].what->name, name) == 0)
+            return &t->rows[i];
+    return NULL;
+}
+
+/* ---- the limit ------------------------------------------------------------------- */
+
+/* Whether the load tool's clock is too coarse for a limit of some percent. */
+static bool is_coarse(const struct mst_comparison_table *t, const struct mst_comparison_row *row)
+{
+    return mst_compared_unit(row->what) == MST_METRIC_TIME && row->result.a > 0 &&
+           step_of(t) > COARSE * row->result.a;
+}
+
+/* The client's, or where it does not tell, or not exactly, the server's. */
+static void choose_gates(struct mst_comparison_table *t)
+{
+    static const char *const gates[][2] = {
+        { "client_requests_per_second", "server_requests_per_second" },
+        { "client_mean_seconds", "server_mean_seconds" },
+    };
+    struct mst_comparison_row *row, *server;
+    size_t i;
+
+    for (i = 0; i < sizeof gates / sizeof *gates; i++) {
+        row = find_row(t, gates[i][0]);
+        server = find_row(t, gates[i][1]);
+        if (server != NULL && (row == NULL || is_coarse(t, row)))
+            row = server;
+        if (row != NULL)
+            row->gate = true;
+    }
+}
+
+/* One gate beyond the limit is enough; all have to be within it. */
+static void judge(struct mst_comparison_table *t, size_t missing)
+{
+    size_t i, within = 0, gates = missing;
+
+    t->verdict = MST_LIMIT_UNSURE;
+    if (t->limit < 0)
+        return;
+    for (i = 0; i < t->row_count; i++) {
+        struct mst_comparison_row *row = &t->rows[i];
+
+        if (!row->gate)
+            continue;
+        gates++;
+        row->limit = mst_compare_limit(&row->result, row->what->more_is_better, t->limit);
+        within += row->limit == MST_LIMIT_WITHIN;
+        if (row->limit == MST_LIMIT_BEYOND)
+            t->verdict = MST_LIMIT_BEYOND;
+    }
+    if (t->verdict != MST_LIMIT_BEYOND && gates > 0 && within == gates)
+        t->verdict = MST_LIMIT_WITHIN;
+}
+
+/* ---- what differs ---------------------------------------------------------------- */
+
+static bool warn(struct mst_comparison_table *t, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static bool warn(struct mst_comparison_table *t, const char *format, ...)
+{
+    char **warnings = reallocarray(t->warnings, t->warning_count + 1, sizeof *warnings);
+    va_list args;
+    int n;
+
+    if (warnings == NULL)
+        return false;
+    t->warnings = warnings;
+    va_start(args, format);
+    n = vasprintf(&warnings[t->warning_count], format, args);
+    va_end(args);
+    t->warning_count += n >= 0;
+    return n >= 0;
+}
+
+static const char *setting(const struct mst_compare_run *run, const char *name)
+{
+    size_t i;
+
+    for (i = 0; i < run->setting_count; i++)
+        if (strcmp(run->settings[i].name, name) == 0)
+            return run->settings[i].value;
+    return NULL;
+}
+
+static bool is_same(const char *a, const char *b)
+{
+    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+static const char *shown(const char *text)
+{
+    return text != NULL ? text : "(not known)";
+}
+
+/* A setting that is in the first run is looked for in all the others. */
+static bool compare_settings(struct mst_comparison_table *t)
+{
+    const struct mst_compare_side *const sides[] = { &t->a, &t->b };
+    const struct mst_compare_run *first = &t->a.runs[0];
+    bool fine = true;
+    size_t i, k, n;
+
+    for (n = 0; n < first->setting_count && fine; n++) {
+        const char *name = first->settings[n].name, *value = first->settings[n].value;
+        bool differs = false;
+
+        for (k = 0; k < 2; k++)
+            for (i = 0; i < sides[k]->count && !differs; i++) {
+                const char *other = setting(&sides[k]->runs[i], name);
+
+                differs = !is_same(value, other);
+                if (differs)
+                    fine = warn(t, "%s differs: \"%s\" in run %" PRId64 " of A, \"%s\" in run %"
+                                PRId64 " of %c", name, value, first->summary.id, shown(other),
+                                sides[k]->runs[i].summary.id, k == 0 ? 'A' : 'B');
+            }
+    }
+    return fine;
+}
+
+static bool compare_loads(struct mst_comparison_table *t)
+{
+    const struct mst_compare_side *const sides[] = { &t->a, &t->b };
+    const struct mst_compare_run *first = &t->a.runs[0];
+    size_t i, k;
+
+    for (k = 0; k < 2; k++)
+        for (i = 0; i < sides[k]->count; i++)
+            if (!is_same(sides[k]->runs[i].load, first->load))
+                return warn(t, "the load differs: \"%s\" in run %" PRId64 " of A, \"%s\" in run %"
+                            PRId64 " of %c; then so may everything else", shown(first->load),
+                            first->summary.id, shown(sides[k]->runs[i].load),
+                            sides[k]->runs[i].summary.id, k == 0 ? 'A' : 'B');
+    return true;
+}
+
+/* Where one side's runs were not even asked for the same. */
+static bool compare_urls(struct mst_comparison_table *t, const struct mst_compare_side *side,
+                         char letter)
+{
+    size_t i;
+
+    for (i = 1; i < side->count; i++)
+        if (!is_same(side->runs[i].urls, side->runs[0].urls))
+            return warn(t, "the runs of %c are no repetitions of each other: \"%s\" and \"%s\"",
+                        letter, shown(side->runs[0].urls), shown(side->runs[i].urls));
+    return true;
+}
+
+/* Requests that came to nothing. Some tools count answers with an error among the
+ * failed; a page whose length varies is none. */
+static uint64_t failures(const struct mst_summary_client *c)
+{
+    uint64_t failed = c->failed != MST_UNKNOWN ? c->failed : 0;
+    uint64_t non_2xx = c->non_2xx != MST_UNKNOWN ? c->non_2xx : 0;
+
+    if (c->failed_length != MST_UNKNOWN && c->failed_length <= failed)
+        failed -= c->failed_length;
+    return failed > non_2xx ? failed : non_2xx;
+}
+
+/* What weighs on a side's runs, or was left out of them. */
+static bool look_at_runs(struct mst_comparison_table *t, const struct mst_compare_side *side,
+                         char letter)
+{
+    uint64_t failed = 0;
+    size_t i, noted = 0;
+
+    for (i = 0; i < side->count; i++) {
+        failed += failures(&side->runs[i].summary.client);
+        noted += side->runs[i].summary.note_count > 0;
+    }
+    if (failed > 0 && !warn(t, "in the runs of %c %" PRIu64 " requests failed or had another "
+                            "status than 2xx: what fails is often fast", letter, failed))
+        return false;
+    if (noted > 0 && !warn(t, "%zu of the %zu runs of %c have notes, which mpmstat report shows",
+                           noted, side->count, letter))
+        return false;
+    if (side->incomplete > 0 && !warn(t, "%zu run%s of %c did not come to an end, and %s left out",
+                                      side->incomplete, side->incomplete == 1 ? "" : "s", letter,
+                                      side->incomplete == 1 ? "is" : "are"))
+        return false;
+    return side->unpaired == 0 ||
+           warn(t, "%zu run%s of %c without a counterpart %s left out", side->unpaired,
+                side->unpaired == 1 ? "" : "s", letter, side->unpaired == 1 ? "is" : "are");
+}
+
+static bool find_differences(struct mst_comparison_table *t)
+{
+    if (t->a.count + t->b.count > 2 && !t->paired &&
+        !warn(t, "the runs of A and B were not made alternately: whatever changed on the machine "
+              "between them counts as a difference; record with --interleave"))
+        return false;
+    return compare_loads(t) && compare_urls(t, &t->a, 'A') && compare_urls(t, &t->b, 'B') &&
+           compare_settings(t) && look_at_runs(t, &t->a, 'A') && look_at_runs(t, &t->b, 'B');
+}
+
+/* ---- all of it ------------------------------------------------------------------- */
+
+int mst_comparison_make(struct mst_comparison_table *t, char *const *gates, size_t gate_count)
+{
+    double *a, *b;
+    struct mst_comparison_row *row;
+    size_t i, missing = 0;
+    bool fine;
+
+    t->paired = mst_compare_pair(&t->a, &t->b);
+    a = calloc(t->a.count, sizeof *a);
+    b = calloc(t->b.count, sizeof *b);
+    fine = a != NULL && b != NULL;
+    for (i = 0; fine && i < COMPARED; i++)
+        add_row(t, &compared[i], a, b);
+    free(a);
+    free(b);
+    for (i = 0; i < gate_count; i++) {
+        row = find_row(t, gates[i]);
+        missing += row == NULL;
+        if (row != NULL)
+            row->gate = true;
+    }
+    if (gate_count == 0)
+        choose_gates(t);
+    judge(t, missing);
+    return fine && find_differences(t) ? 0 : -1;
+}
+
+void mst_comparison_free(struct mst_comparison_table *t)
+{
+    size_t i;
+
+    for (i = 0; i < t->warning_count; i++)
+        free(t->warnings[i]);
+    free(t->warnings);
+    mst_compare_side_free(&t->a);
+    mst_compare_side_free(&t->b);
+}

@@ -1,0 +1,59 @@
+/* comparison.h - two sides' runs, metric by metric, as text for people and as JSON for
+ * programs, with what should be equal on both sides and is not.
+ */
+#ifndef MPMSTAT_COMPARISON_H
+#define MPMSTAT_COMPARISON_H
+
+#include "analysis/compare.h"
+#include "compare_runs.h"
+#include "report/metrics.h"
+#include "sink.h"
+
+#define MST_COMPARISON_ROWS 24u
+
+/* A metric of two sides. */
+struct mst_compared {
+    const char *name;                /* as in the report's CSV: a promise */
+    const char *label;               /* for people */
+    const char *less, *more;         /* what to say where B's is less, more */
+    bool        more_is_better;
+    bool        of_client;           /* as exact as the load tool's clock */
+    uint64_t  (*get)(const struct mst_summary *s);   /* a time; NULL: the metric of that name */
+};
+
+struct mst_comparison_row {
+    const struct mst_compared *what;
+    struct mst_comparison result;
+    bool                  gate;      /* --fail-if-slower looks at it */
+    enum mst_limit        limit;     /* where it does */
+};
+
+struct mst_comparison_table {
+    struct mst_compare_side a, b;
+    bool   paired;
+    size_t row_count;
+    struct mst_comparison_row rows[MST_COMPARISON_ROWS];
+    size_t warning_count;
+    char **warnings;                 /* sentences */
+    double limit;                    /* --fail-if-slower as a fraction; below 0: none */
+    enum mst_limit verdict;          /* of all gates together; UNSURE where there is no limit */
+};
+
+enum mst_metric_unit mst_compared_unit(const struct mst_compared *c);
+
+/* Whether metrics have that one: a name of the JSON's. */
+bool mst_comparison_has(const char *metric);
+/* All their names, for a message: "client_requests_per_second, ...". */
+void mst_comparison_names(char *text, size_t size);
+
+/* Compares the sides, which the table has, and finds what differs. gates: names of
+ * metrics, gate_count of them; 0: throughput and mean. 0, or -1: out of memory. */
+int  mst_comparison_make(struct mst_comparison_table *t, char *const *gates, size_t gate_count);
+void mst_comparison_free(struct mst_comparison_table *t);
+
+/* For a terminal. */
+void mst_comparison_text(struct mst_sink *sink, const struct mst_comparison_table *t);
+/* One object. Its names are promises. */
+void mst_comparison_json(struct mst_sink *sink, const struct mst_comparison_table *t);
+
+#endif

@@ -1,0 +1,131 @@
+/* csv.c - runs, or their seconds, as lines of a table: see report.h. RFC 4180, but
+ * that lines end as everywhere here; what is not known is empty. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "archive/archive.h"
+#include "clock.h"
+#include "format.h"
+#include "report/metrics.h"
+#include "report/report.h"
+#include "report/series.h"
+
+static void put_number(struct mst_sink *sink, int64_t number)
+{
+    mst_sink_i64(sink, number);
+    mst_sink_char(sink, ',');
+}
+
+static void put_text(struct mst_sink *sink, const char *text)
+{
+    mst_sink_csv_string(sink, text);
+    mst_sink_char(sink, ',');
+}
+
+/* ---- a line a run ---------------------------------------------------------------- */
+
+static void put_run(struct mst_sink *sink, const struct mst_report_run *run)
+{
+    static const char *const answers[] = {
+        [MST_ANSWER_NO] = "no", [MST_ANSWER_YES] = "yes", [MST_ANSWER_UNKNOWN] = "",
+    };
+    const struct mst_summary *s = &run->summary;
+    size_t i;
+
+    put_text(sink, run->path);
+    put_number(sink, s->id);
+    put_text(sink, s->name);
+    put_text(sink, s->command_line);
+    if (s->started_ns != MST_UNKNOWN)
+        mst_sink_instant(sink, s->started_ns);
+    mst_sink_char(sink, ',');
+    put_text(sink, s->outcome);
+    for (i = 0; i < mst_metric_count; i++) {
+        mst_metric_put(sink, mst_metrics[i].unit, mst_metrics[i].get(s), "");
+        mst_sink_char(sink, ',');
+    }
+    for (i = 0; i < MST_CHECK_COUNT; i++)
+        put_text(sink, answers[s->checks[i].ok]);
+    mst_sink_csv_string(sink, s->verdict);
+    mst_sink_char(sink, '\n');
+}
+
+void mst_report_csv(struct mst_sink *sink, const struct mst_report *report)
+{
+    const char *name;
+    size_t i;
+
+    mst_sink_puts(sink, "archive,run,name,command,started,outcome,");
+    for (i = 0; i < mst_metric_count; i++)
+        put_text(sink, mst_metrics[i].column);
+    for (i = 0; i < MST_CHECK_COUNT; i++) {
+        mst_sink_puts(sink, "check_");
+        for (name = report->runs[0].summary.checks[i].name; *name != '\0'; name++)
+            mst_sink_char(sink, *name == '-' ? '_' : *name);
+        mst_sink_char(sink, ',');
+    }
+    mst_sink_puts(sink, "verdict\n");
+    for (i = 0; i < report->count; i++)
+        put_run(sink, &report->runs[i]);
+}
+
+/* ---- a line a second ------------------------------------------------------------- */
+
+static void put_seconds(struct mst_sink *sink, const struct mst_report_run *run,
+                        const struct mst_summary_server *server,
+                        const struct mst_series_requests *s)
+{
+    const struct mst_table *table = &s->over_time;
+    size_t row, column;
+
+    for (row = 0; row < table->rows; row++) {
+        put_text(sink, run->path);
+        put_number(sink, run->summary.id);
+        put_text(sink, run->summary.name);
+        mst_sink_csv_string(sink, server->producer);
+        for (column = 0; column < table->width; column++) {
+            mst_sink_char(sink, ',');
+            mst_cell_put(sink, table->cells[row * table->width + column], "");
+        }
+        mst_sink_char(sink, '\n');
+    }
+}
+
+static bool put_run_seconds(struct mst_sink *sink, const struct mst_report_run *run)
+{
+    const struct mst_summary_server *front = mst_summary_front(&run->summary);
+    sqlite3 *db = mst_archive_db(run->archive);
+    struct mst_series_requests s;
+    struct mst_table workers = { 0 };
+    struct mst_bins bins;
+    bool fine = true;
+
+    if (front == NULL)
+        return true;
+    if (!mst_bins_make(&bins, db, &run->summary, 0, MST_NS_PER_S))
+        return false;
+    fine = mst_series_server(&s, db, &run->summary, front, &bins, &workers);
+    if (fine)
+        put_seconds(sink, run, front, &s);
+    mst_series_requests_free(&s);
+    mst_table_free(&workers);
+    return fine;
+}
+
+int mst_report_csv_series(struct mst_sink *sink, const struct mst_report *report,
+                          char error[MST_ERROR_MAX])
+{
+    size_t i;
+
+    mst_sink_puts(sink, "archive,run,name,producer");
+    for (i = 0; i < mst_over_time_count; i++) {
+        mst_sink_char(sink, ',');
+        mst_sink_puts(sink, mst_over_time_columns[i]);
+    }
+    mst_sink_char(sink, '\n');
+    for (i = 0; i < report->count; i++)
+        if (!put_run_seconds(sink, &report->runs[i]))
+            return mst_report_unreadable(&report->runs[i], error);
+    return 0;
+}

@@ -1,0 +1,110 @@
+/* runs.c - what the formats of several runs have in common, and their text: report.h. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "archive/archive.h"
+#include "format.h"
+#include "report/report.h"
+
+int mst_report_unreadable(const struct mst_report_run *run, char error[MST_ERROR_MAX])
+{
+    int code = sqlite3_errcode(mst_archive_db(run->archive));
+
+    snprintf(error, MST_ERROR_MAX, "cannot read the archive %s: %s", run->path,
+             code != SQLITE_OK && code != SQLITE_DONE ?
+             sqlite3_errmsg(mst_archive_db(run->archive)) : "out of memory");
+    return -1;
+}
+
+int mst_report_sizing(struct mst_sizing *sizing, const struct mst_report_run *run,
+                      char error[MST_ERROR_MAX])
+{
+    return mst_sizing_make(sizing, &run->summary, mst_archive_db(run->archive)) ? 0 :
+           mst_report_unreadable(run, error);
+}
+
+/* A run counts where the tool tells its rate and its concurrency, and did not fail. */
+static bool is_point(const struct mst_summary *s)
+{
+    return s->complete && s->client.known && s->client.concurrency != MST_UNKNOWN &&
+           s->client.concurrency > 0 && s->client.requests_per_1000s != MST_UNKNOWN &&
+           s->client.requests_per_1000s > 0;
+}
+
+void mst_report_knee(struct mst_usl *usl, const struct mst_report *report, char *text, size_t size)
+{
+    struct mst_usl_point *points = calloc(report->count, sizeof *points);
+    size_t i, count = 0;
+
+    for (i = 0; i < report->count && points != NULL; i++) {
+        const struct mst_summary_client *c = &report->runs[i].summary.client;
+
+        if (is_point(&report->runs[i].summary))
+            points[count++] = (struct mst_usl_point){
+                (double)c->concurrency, (double)c->requests_per_1000s / 1000 };
+    }
+    mst_usl_fit(usl, points, count);
+    mst_usl_say(usl, count, text, size);
+    free(points);
+}
+
+/* ---- text ------------------------------------------------------------------------ */
+
+#define WIDTH 92u
+
+/* Words in lines, indented. */
+static void put_wrapped(struct mst_sink *sink, const char *text)
+{
+    char line[WIDTH + 1];
+    size_t n;
+
+    for (; *text != '\0'; text += n + (text[n] == ' ')) {
+        n = strlen(text);
+        if (n > WIDTH)
+            for (n = WIDTH; n > 0 && text[n] != ' '; n--)
+                ;
+        if (n == 0)
+            n = strlen(text) < WIDTH ? strlen(text) : WIDTH;
+        snprintf(line, sizeof line, "%.*s", (int)n, text);
+        mst_sink_puts(sink, "      ");
+        mst_sink_text_string(sink, line, false);
+        mst_sink_char(sink, '\n');
+    }
+}
+
+static void put_advice(struct mst_sink *sink, const struct mst_advice *advice)
+{
+    mst_sink_puts(sink, "  ");
+    mst_sink_puts(sink, advice->directive);
+    mst_sink_puts(sink, ": ");
+    mst_sink_text_string(sink, advice->answer, false);
+    mst_sink_char(sink, '\n');
+    put_wrapped(sink, advice->arithmetic);
+    put_wrapped(sink, advice->uncertainty);
+}
+
+int mst_report_texts(struct mst_sink *sink, const struct mst_report *report,
+                     char error[MST_ERROR_MAX])
+{
+    struct mst_sizing sizing;
+    struct mst_usl usl;
+    char knee[768];
+    size_t i, a;
+
+    for (i = 0; i < report->count; i++) {
+        if (mst_report_sizing(&sizing, &report->runs[i], error) != 0)
+            return -1;
+        mst_sink_puts(sink, i > 0 ? "\n" : "");
+        mst_report_text(sink, &report->runs[i].summary, report->runs[i].path);
+        mst_sink_puts(sink, "\n");
+        for (a = 0; a < MST_ADVICE_COUNT; a++)
+            put_advice(sink, &sizing.advice[a]);
+    }
+    if (report->count > 1) {
+        mst_report_knee(&usl, report, knee, sizeof knee);
+        mst_sink_puts(sink, "\n  The knee\n");
+        put_wrapped(sink, knee);
+    }
+    return 0;
+}
