@@ -1,0 +1,210 @@
+"""mpmstat record --repeat and --interleave, mpmstat compare, and what is said beforehand."""
+import json
+import os
+import resource
+import sqlite3
+import subprocess
+import threading
+
+import pytest
+
+import build
+import tool
+from apache import Apache
+from processes import wait_until
+
+AB = build.find("ab")
+FAST, SLOW = "/loop.php?iterations=0", "/loop.php?iterations=3000000"
+
+
+@pytest.fixture(scope="module")
+def apache():
+    with Apache("prefork", php="mod_php", workers=4) as started:
+        started.get(FAST)
+        yield started
+
+
+def load(apache, path, n=30):
+    return [AB, "-l", "-n", str(n), "-c", "2", f"http://127.0.0.1:{apache.port}{path}"]
+
+
+def record(apache, archive, *options, status=0):
+    done = tool.run("record", "-o", archive, "-t", apache.board, *options, timeout=120)
+    assert done.returncode == status, f"exit {done.returncode}: {done.stderr}"
+    return done
+
+
+def compare(*arguments, status=0):
+    done = tool.run("compare", *arguments)
+    assert done.returncode == status, f"exit {done.returncode}: {done.stderr}{done.stdout}"
+    return done
+
+
+def ask(archive, query):
+    with sqlite3.connect(archive) as db:
+        return db.execute(query).fetchall()
+
+
+@pytest.fixture(scope="module")
+def interleaved(apache, tmp_path_factory):
+    """An archive of three repetitions of a fast and of a slow page, and what record said."""
+    archive = tmp_path_factory.mktemp("compare") / "ab.sqlite"
+    done = record(apache, archive, "--repeat", "3", "--interleave", "--name", "fast", "--name",
+                  "slow", "--", *load(apache, FAST), "--versus", *load(apache, SLOW))
+    return archive, done.stdout
+
+
+# ---- recording --------------------------------------------------------------------------
+
+
+def test_the_commands_take_turns(interleaved):
+    archive, said = interleaved
+    assert ask(archive, "SELECT name, repetition, complete FROM runs ORDER BY id") == [
+        ("fast", 1, 1), ("slow", 1, 1), ("slow", 2, 1), ("fast", 2, 1), ("fast", 3, 1),
+        ("slow", 3, 1)]
+    lines = said.splitlines()
+    assert len(lines) == 7 and lines[0].startswith("run 1 fast, 1 of 3: ")
+    assert lines[-1] == f"Compare them: mpmstat compare '{archive}#fast' '{archive}#slow'"
+
+
+def test_no_run_begins_with_requests_in_flight(interleaved):
+    archive, _ = interleaved
+    assert ask(archive, "SELECT DISTINCT in_flight FROM samples WHERE moment = 'before'") == [(0,)]
+    assert ask(archive, "SELECT count(*) FROM server_requests WHERE ghost") == [(0,)]
+
+
+def test_the_shared_cpus_are_known(interleaved):
+    (shared,) = ask(interleaved[0], "SELECT DISTINCT CAST(value AS INTEGER) FROM environment "
+                                    "WHERE name = 'cpus_shared_with_server'")
+    assert shared[0] == len(os.sched_getaffinity(0))
+
+
+def test_repeated_runs_as_json(apache, tmp_path):
+    done = record(apache, tmp_path / "runs.sqlite", "--repeat", "2", "--format", "json", "--",
+                  *load(apache, FAST, 5))
+    runs = json.loads(done.stdout)
+    assert [run["run"]["id"] for run in runs] == [1, 2]
+    assert all(run["client"]["requests"] == 5 for run in runs)
+
+
+def test_the_first_failure_ends_it(apache, tmp_path):
+    archive = tmp_path / "runs.sqlite"
+    done = record(apache, archive, "--repeat", "3", "--format", "json", "--", "false", status=1)
+    assert len(json.loads(done.stdout)) == 1
+    assert ask(archive, "SELECT repetition, outcome FROM runs") == [(1, "failed")]
+
+
+# ---- comparing --------------------------------------------------------------------------
+
+
+def test_the_slow_page_is_slower(interleaved):
+    archive, _ = interleaved
+    fast, slow = f"{archive}#fast", f"{archive}#slow"
+    text = compare(fast, slow).stdout
+    assert "client, req/s" in text and "B is slower by " in text, text
+    assert "made alternately: each run of B is compared with its neighbour of A" in text
+    assert "beware" not in text or "notes" in text, text
+    done = compare("--fail-if-slower", "5%", fast, slow, status=1)
+    assert done.stdout.endswith("\nB is slower by more than 5 %, as the lines with * tell.\n")
+    assert "B is not slower" in compare("--fail-if-slower=5", slow, fast).stdout
+    compare("--fail-if-slower", "5%", "--fail-if-unsure", slow, fast)
+
+
+def test_json(interleaved):
+    archive, _ = interleaved
+    found = json.loads(compare("--format", "json", "--fail-if-slower", "5%", "--metric",
+                               "handle_mean_seconds", f"{archive}#fast", f"{archive}#slow",
+                               status=1).stdout)
+    assert found["paired"] is True and found["slower"] is True and found["fail_if_slower"] == 0.05
+    assert found["a"]["runs"] == [1, 4, 5] and found["b"]["runs"] == [2, 3, 6]
+    metrics = {metric["metric"]: metric for metric in found["metrics"]}
+    assert [name for name, metric in metrics.items() if metric["gate"]] == ["handle_mean_seconds"]
+    handle = metrics["handle_mean_seconds"]
+    assert handle["change"] == "more" and handle["low"] > 1.05 and handle["a"] < handle["b"]
+    assert handle["low"] <= handle["ratio"] <= handle["high"]
+
+
+def test_a_against_a_cannot_tell(interleaved):
+    archive, _ = interleaved
+    fast = f"{archive}#fast"
+    found = json.loads(compare("--format", "json", "--fail-if-slower", "5%", fast, fast).stdout)
+    assert {metric["change"] for metric in found["metrics"]} == {None}
+    assert {metric["ratio"] for metric in found["metrics"]} <= {1, None}
+    assert all(metric["text"].startswith("cannot tell: ") for metric in found["metrics"])
+
+
+def test_one_run_each_cannot_tell(interleaved):
+    archive, _ = interleaved
+    done = compare("--fail-if-slower", "5%", f"{archive}#1", f"{archive}#2")
+    assert "cannot tell: one run each; record with --repeat 5" in done.stdout
+    assert "cannot tell whether B is slower than A" in done.stderr
+    compare("--fail-if-slower", "5%", "--fail-if-unsure", f"{archive}#1", f"{archive}#2", status=1)
+
+
+def test_one_after_the_other(apache, interleaved, tmp_path):
+    archive = tmp_path / "after.sqlite"
+    record(apache, archive, "--repeat", "3", "--", *load(apache, SLOW, 31))
+    text = compare("--fail-if-slower", "5%", f"{interleaved[0]}#fast", archive, status=1).stdout
+    assert "beware: the runs of A and B were not made alternately" in text
+    assert f'beware: the load differs: "{AB} -g /dev/fd/N -l -n 30 -c 2 URL"' in text
+
+
+@pytest.mark.parametrize("arguments, status, words", [
+    (["compare"], 2, "two things to compare"), (["compare", "a"], 2, "got 1"),
+    (["compare", "--frob", "a", "b"], 2, "--frob is no option"),
+    (["compare", "--format", "csv", "a", "b"], 2, "text or json"),
+    (["compare", "--fail-if-slower", "fast", "a", "b"], 2, "a percentage from 0 to 1000"),
+    (["compare", "--fail-if-slower", "-5%", "a", "b"], 2, "a percentage from 0 to 1000"),
+    (["compare", "--fail-if-slower", "nan", "a", "b"], 2, "a percentage from 0 to 1000"),
+    (["compare", "--fail-if-unsure", "a", "b"], 2, "go with --fail-if-slower"),
+    (["compare", "--metric", "speed", "a", "b"], 2, "client_mean_seconds"),
+    (["compare", "/nowhere/a", "b"], 3, "cannot open the archive /nowhere/a"),
+    (["record", "--repeat", "0", "--", "true"], 2, "from 1 to 1000"),
+    (["record", "--repeat", "some", "--", "true"], 2, "from 1 to 1000"),
+    (["record", "--repeat", "2"], 2, "take a command to run"),
+    (["record", "--interleave", "--", "true"], 2, "several commands with --versus between"),
+    (["record", "--interleave", "--", "true", "--versus"], 2, "several commands"),
+    (["record", "--interleave", "--name", "x", "--", "true", "--versus", "false"], 2,
+     "2 commands, and --name was given 1 times"),
+], ids=lambda value: " ".join(value)[:40] if isinstance(value, list) else "")
+def test_wrong_usage_is_a_sentence(arguments, status, words):
+    done = tool.run(*arguments)
+    assert done.returncode == status, f"exit {done.returncode}: {done.stderr}"
+    assert done.stdout == "" and words in done.stderr, done.stderr
+    assert done.stderr.startswith("mpmstat: ") and done.stderr.count("\n") == 1
+
+
+# ---- beforehand -------------------------------------------------------------------------
+
+
+def notes(archive):
+    return [text for (text,) in ask(archive, "SELECT text FROM notes")]
+
+
+def in_flight(apache):
+    return sum(entry["in_flight"] for entry in tool.labels(tool.status(apache.board)))
+
+
+@pytest.mark.parametrize("seconds, ghosts", [(2, 0), (8, 1)])
+def test_it_waits_for_what_is_in_flight(apache, tmp_path, seconds, ghosts):
+    archive = tmp_path / "runs.sqlite"
+    before = threading.Thread(target=apache.get, args=(f"/sleep.php?seconds={seconds}&spread=0",))
+    before.start()
+    wait_until(lambda: in_flight(apache) == 1, 10, "the request")
+    record(apache, archive, "--", *load(apache, "/sleep.php?seconds=0.1&spread=0", 40))
+    before.join()
+    assert ask(archive, "SELECT in_flight FROM samples WHERE moment = 'before'") == [(ghosts,)]
+    assert any("requests are in flight" in note for note in notes(archive)) == bool(ghosts)
+
+
+def test_too_few_open_files_are_noted(apache, tmp_path):
+    archive = tmp_path / "runs.sqlite"
+    words = [build.TOOL, "record", "-o", archive, "-t", apache.board, "--", AB, "-n", "100",
+             "-c", "70", f"http://127.0.0.1:{apache.port}/index.html"]
+    done = subprocess.run(
+        list(map(str, words)), text=True, capture_output=True, timeout=60,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (100, 100)))
+    sentence = "70 connections at once need more open files than the load tool may have (100)"
+    assert sentence in done.stderr
+    assert any(sentence in note for note in notes(archive))
+    assert sentence in " ".join(done.stdout.split()), "the summary shows it"

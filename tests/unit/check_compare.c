@@ -1,0 +1,497 @@
+/* check_compare.c - the bootstrap against known distributions, the sentences, and
+ * comparisons of archives made by hand.
+ */
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/bootstrap.h"
+#include "analysis/compare.h"
+#include "archive/archive.h"
+#include "clock.h"
+#include "harness.h"
+#include "report/comparison.h"
+
+#define START  (UINT64_C(1700000000) * MST_NS_PER_S)
+#define TRIALS 300
+
+/* ---- the bootstrap ---------------------------------------------------------------- */
+
+static double uniform(uint64_t *state)
+{
+    return ((double)(test_random(state) >> 11) + 0.5) / 9007199254740992.0;
+}
+
+static double normal(uint64_t *state)
+{
+    return sqrt(-2 * log(uniform(state))) * cos(2 * 3.14159265358979 * uniform(state));
+}
+
+/* Values whose logarithms have a mean of 0: as runs scatter, and twelve times as much. */
+static double draw(int kind, uint64_t *state)
+{
+    return kind == 0 ? exp(0.025 * normal(state)) :
+           kind == 1 ? exp(0.3 * normal(state)) : exp(0.3 * (-log(uniform(state)) - 1));
+}
+
+/* How often the interval holds the truth, which is 2. */
+static double coverage(int kind, size_t count, bool paired)
+{
+    uint64_t state = 99;
+    unsigned held = 0, trial;
+    double a[20], b[20];
+    struct mst_interval interval;
+    size_t i;
+
+    for (trial = 0; trial < TRIALS; trial++) {
+        for (i = 0; i < count; i++) {
+            a[i] = draw(0, &state);
+            b[i] = 2 * draw(kind, &state);
+        }
+        ck_assert(mst_bootstrap_ratio(&interval, a, count, b, count, paired));
+        held += interval.low <= 2 && 2 <= interval.high;
+    }
+    return (double)held / TRIALS;
+}
+
+/* Of 300 trials 95 % is 0.91 to 0.98, three deviations; the skewed one loses a little. */
+START_TEST(test_coverage)
+{
+    static const size_t counts[] = { 3, 5, 20 };
+    size_t i;
+    int kind;
+
+    for (kind = 0; kind < 3; kind++)
+        for (i = 0; i < sizeof counts / sizeof *counts; i++) {
+            double unpaired = coverage(kind, counts[i], false);
+            double paired = coverage(kind, counts[i], true), least = kind < 2 ? 0.91 : 0.86;
+
+            ck_assert_msg(unpaired >= least && unpaired <= 0.985, "%d, %zu: %g", kind, counts[i],
+                          unpaired);
+            ck_assert_msg(paired >= least && paired <= 0.985, "%d, %zu pairs: %g", kind,
+                          counts[i], paired);
+        }
+}
+END_TEST
+
+START_TEST(test_identical)
+{
+    const double a[] = { 3.1, 2.9, 3.3, 3.0, 3.05 };
+    struct mst_interval interval;
+
+    ck_assert(mst_bootstrap_ratio(&interval, a, 5, a, 5, false));
+    ck_assert_msg(interval.ratio == 1 && interval.low < 1 && interval.high > 1, "%g",
+                  interval.ratio);
+    ck_assert(mst_bootstrap_ratio(&interval, a, 5, a, 5, true));
+    ck_assert_msg(interval.ratio == 1 && interval.low == 1 && interval.high == 1, "%g",
+                  interval.ratio);
+}
+END_TEST
+
+/* A difference of 2 % below a drift of 50 %: only pairs can tell it. */
+START_TEST(test_pairs_see_through_a_drift)
+{
+    const double a[] = { 10, 11, 12, 13.5, 15 };
+    const double b[] = { 10.2, 11.25, 12.23, 13.8, 15.3 };
+    struct mst_interval interval;
+
+    ck_assert(mst_bootstrap_ratio(&interval, a, 5, b, 5, true));
+    ck_assert(interval.low > 1.01 && interval.high < 1.03);
+    ck_assert(mst_bootstrap_ratio(&interval, a, 5, b, 5, false));
+    ck_assert(interval.low < 1 && interval.high > 1);
+}
+END_TEST
+
+START_TEST(test_the_same_each_time_and_both_ways)
+{
+    const double a[] = { 10, 11, 10.5, 10.2 }, b[] = { 12, 12.5, 12.2, 13 };
+    struct mst_interval one, again, other;
+
+    mst_bootstrap_ratio(&one, a, 4, b, 4, false);
+    mst_bootstrap_ratio(&again, a, 4, b, 4, false);
+    mst_bootstrap_ratio(&other, b, 4, a, 4, false);
+    ck_assert_mem_eq(&one, &again, sizeof one);
+    ck_assert_double_eq_tol(one.ratio * other.ratio, 1, 1e-12);
+    ck_assert_double_eq_tol(one.low * other.high, 1, 0.02);
+}
+END_TEST
+
+START_TEST(test_noise)
+{
+    const double same[] = { 5, 5, 5, 5 }, two[] = { 10, 10, 12, 12 };
+
+    ck_assert(mst_bootstrap_noise(same, 3) < 0);
+    ck_assert(mst_bootstrap_noise(same, 4) == 0);
+    ck_assert_double_eq_tol(mst_bootstrap_noise(two, 4), 0.2, 1e-9);
+}
+END_TEST
+
+/* ---- sentences -------------------------------------------------------------------- */
+
+static struct mst_comparison compare(const double *a, size_t a_count, const double *b,
+                                     size_t b_count, double step)
+{
+    const struct mst_compare_input in = { a, b, a_count, b_count, a_count == b_count, step,
+                                          "B is faster", "B is slower" };
+    struct mst_comparison c;
+
+    mst_compare(&c, &in);
+    return c;
+}
+
+START_TEST(test_sentences)
+{
+    const double a[] = { 100, 101, 99 }, slower[] = { 112, 112.5, 111.5 };
+    const double faster[] = { 88, 88.5, 88.3 }, near[] = { 101, 99, 100.5 };
+    const double factor[] = { 2000, 2010, 2005 }, zero[] = { 0, 100, 100 };
+    struct mst_comparison c;
+
+    c = compare(a, 3, slower, 3, 0);
+    ck_assert_msg(strncmp(c.text, "B is slower by 12 % (", 21) == 0, "%s", c.text);
+    ck_assert_int_eq(c.change, MST_CHANGE_MORE);
+    c = compare(a, 3, faster, 3, 0);
+    ck_assert_msg(strncmp(c.text, "B is faster by 12 % (", 21) == 0, "%s", c.text);
+    ck_assert_int_eq(c.change, MST_CHANGE_LESS);
+    c = compare(a, 3, factor, 3, 0);
+    ck_assert_msg(strncmp(c.text, "B is slower by a factor of 20.1 (", 33) == 0, "%s", c.text);
+    c = compare(a, 3, near, 3, 0);
+    ck_assert_msg(strncmp(c.text, "cannot tell: the interval 0.", 28) == 0 &&
+                  strstr(c.text, " includes 1") != NULL, "%s", c.text);
+    c = compare(a, 1, slower, 1, 0);
+    ck_assert_str_eq(c.text, "cannot tell: one run each; record with --repeat 5");
+    c = compare(a, 2, slower, 3, 0);
+    ck_assert_msg(strncmp(c.text, "cannot tell: 2 and 3 runs; it takes 3 each", 42) == 0, "%s",
+                  c.text);
+    c = compare(a, 3, zero, 3, 0);
+    ck_assert_str_eq(c.text, "cannot tell: there is a run in which it was 0");
+    c = compare(a, 3, a, 3, 50);
+    ck_assert_str_eq(c.text, "cannot tell: there is no difference at all");
+    ck_assert(c.interval.ratio == 1);
+}
+END_TEST
+
+/* Ten ticks against eleven of the same clock may be one time. */
+START_TEST(test_resolution)
+{
+    const double ten[] = { 10, 10, 10 }, eleven[] = { 11, 11, 11 }, twenty[] = { 20, 20, 20 };
+
+    ck_assert_int_eq(compare(ten, 3, eleven, 3, 0).change, MST_CHANGE_MORE);
+    ck_assert_int_eq(compare(ten, 3, eleven, 3, 1.1).change, MST_CHANGE_UNSURE);
+    ck_assert_int_eq(compare(ten, 3, twenty, 3, 1.1).change, MST_CHANGE_MORE);
+}
+END_TEST
+
+START_TEST(test_limit)
+{
+    struct mst_comparison c = { .bounded = true, .interval = { 1.1, 1.06, 1.14 } };
+
+    ck_assert_int_eq(mst_compare_limit(&c, false, 0.05), MST_LIMIT_BEYOND);
+    ck_assert_int_eq(mst_compare_limit(&c, false, 0.1), MST_LIMIT_UNSURE);
+    ck_assert_int_eq(mst_compare_limit(&c, false, 0.2), MST_LIMIT_WITHIN);
+    ck_assert_int_eq(mst_compare_limit(&c, true, 0.05), MST_LIMIT_WITHIN);
+    c.interval = (struct mst_interval){ 0.9, 0.88, 0.94 };
+    ck_assert_int_eq(mst_compare_limit(&c, true, 0.05), MST_LIMIT_BEYOND);
+    ck_assert_int_eq(mst_compare_limit(&c, true, 0.1), MST_LIMIT_UNSURE);
+    ck_assert_int_eq(mst_compare_limit(&c, false, 0), MST_LIMIT_WITHIN);
+    c.bounded = false;
+    ck_assert_int_eq(mst_compare_limit(&c, false, 0), MST_LIMIT_UNSURE);
+}
+END_TEST
+
+/* ---- archives --------------------------------------------------------------------- */
+
+/* A run of ab that began at `second` and made that many requests a second. */
+static void add_run(struct mst_archive *archive, const char *name, unsigned repetition,
+                    unsigned second, uint64_t rate_milli, const char *url, const char *cpus)
+{
+    char *command[] = { (char[]){ "ab" }, (char[]){ "-c" }, (char[]){ "2" }, strdup(url), NULL };
+    const struct mst_archive_run run = { .name = name, .argv = command, .tool = "ab",
+                                         .started_ns = START + second * MST_NS_PER_S,
+                                         .repetition = repetition };
+    const struct mst_archive_run_end end = {
+        .outcome = "complete", .complete = true, .started_ns = run.started_ns,
+        .ended_ns = run.started_ns + MST_NS_PER_S, .duration_ns = MST_NS_PER_S,
+        .exit_signal = MST_UNKNOWN,
+    };
+    const struct mst_plan plan = { .requested = 1000 };
+    struct mst_client_result result;
+    int64_t id;
+
+    mst_client_result_init(&result);
+    result.requests = 1000;
+    result.failed = 0;
+    result.requests_per_1000s = rate_milli;
+    result.mean_ns = 2 * MST_NS_PER_S * 1000 / rate_milli * 1000;
+    ck_assert_int_eq(mst_archive_begin_run(archive, &run, &id), 0);
+    ck_assert_int_eq(mst_archive_add_client_result(archive, id, &result, &plan), 0);
+    ck_assert_int_eq(mst_archive_add_environment(archive, id, "cpus", cpus), 0);
+    ck_assert_int_eq(mst_archive_add_environment(archive, id, "load_average", name), 0);
+    ck_assert_int_eq(mst_archive_end_run(archive, id, &end), 0);
+    free(command[3]);
+}
+
+static struct mst_archive *create(const char *path)
+{
+    char error[MST_ERROR_MAX];
+    struct mst_archive *archive = mst_archive_create(path, error);
+
+    ck_assert_msg(archive != NULL, "%s", error);
+    return archive;
+}
+
+/* Runs of "fast" and "slow", which took turns. */
+static const char *interleaved(void)
+{
+    const char *path = test_path();
+    struct mst_archive *archive = create(path);
+    char error[MST_ERROR_MAX];
+    unsigned i;
+
+    for (i = 0; i < 4; i++) {
+        add_run(archive, "fast", i + 1, 10 * i + i % 2, 1000000 + i * 1000, "http://x/1", "2");
+        add_run(archive, "slow", i + 1, 10 * i + 1 - i % 2, 800000 + i * 900, "http://x/2", "2");
+    }
+    ck_assert_int_eq(mst_archive_close(archive, error), 0);
+    return path;
+}
+
+/* "#NAME" behind the path; "" nothing. */
+static void read_side(struct mst_compare_side *side, const char *path, const char *run)
+{
+    static char given[2][4096];
+    static unsigned which;
+    char error[MST_ERROR_MAX];
+
+    which = !which;
+    snprintf(given[which], sizeof given[which], "%s%s", path, run);
+    ck_assert_msg(mst_compare_side_read(side, given[which], error) == 0, "%s", error);
+}
+
+static bool has_warning(const struct mst_comparison_table *t, const char *words)
+{
+    size_t i;
+
+    for (i = 0; i < t->warning_count; i++)
+        if (strstr(t->warnings[i], words) != NULL)
+            return true;
+    return false;
+}
+
+START_TEST(test_interleaved_runs_are_pairs)
+{
+    struct mst_comparison_table t = { .limit = 0.05 };
+    const char *path = interleaved();
+
+    read_side(&t.a, path, "#fast");
+    read_side(&t.b, path, "#slow");
+    ck_assert_int_eq(mst_comparison_make(&t, NULL, 0), 0);
+    ck_assert(t.paired);
+    ck_assert_uint_eq(t.a.count, 4);
+    ck_assert_uint_eq(t.warning_count, 0);
+    ck_assert_int_eq(t.verdict, MST_LIMIT_BEYOND);
+    ck_assert_str_eq(t.rows[0].what->name, "client_requests_per_second");
+    ck_assert_msg(strncmp(t.rows[0].result.text, "B is slower by 20 % (20 to 20 %)", 30) == 0, "%s",
+                  t.rows[0].result.text);
+    mst_comparison_free(&t);
+}
+END_TEST
+
+START_TEST(test_what_differs_is_said)
+{
+    struct mst_comparison_table t = { .limit = -1 };
+    struct mst_archive *archive;
+    char error[MST_ERROR_MAX];
+    char a[4096], b[4096];
+    unsigned i;
+
+    snprintf(a, sizeof a, "%s", test_path());
+    snprintf(b, sizeof b, "%s", test_path());
+    archive = create(a);
+    for (i = 0; i < 3; i++)
+        add_run(archive, "one", i + 1, 10 * i, 1000000, "http://x/1", "2");
+    ck_assert_int_eq(mst_archive_close(archive, error), 0);
+    archive = create(b);
+    for (i = 0; i < 3; i++)
+        add_run(archive, "two", i + 1, 100 + 10 * i, 1000000, i > 1 ? "x" : "http://x/1", "4");
+    ck_assert_int_eq(mst_archive_close(archive, error), 0);
+    read_side(&t.a, a, "");
+    read_side(&t.b, b, "");
+    ck_assert_int_eq(mst_comparison_make(&t, NULL, 0), 0);
+    ck_assert(!t.paired);
+    ck_assert(has_warning(&t, "cpus differs: \"2\" in run 1 of A, \"4\" in run 1 of B"));
+    ck_assert(has_warning(&t, "the load differs: \"ab -c 2 URL\" in run 1 of A, \"ab -c 2 x\""));
+    ck_assert(has_warning(&t, "the runs of B are no repetitions of each other"));
+    ck_assert(has_warning(&t, "not made alternately"));
+    ck_assert(!has_warning(&t, "load_average"));
+    ck_assert_int_eq(t.verdict, MST_LIMIT_UNSURE);
+    mst_comparison_free(&t);
+}
+END_TEST
+
+START_TEST(test_an_unfinished_run_leaves_with_its_pair)
+{
+    struct mst_comparison_table t = { .limit = -1 };
+    const char *path = interleaved();
+    struct mst_archive *archive = create(path);
+    char error[MST_ERROR_MAX];
+
+    ck_assert_int_eq(sqlite3_exec(mst_archive_db(archive), "UPDATE runs SET complete = 0 WHERE "
+                                  "name = 'slow' AND repetition = 2", NULL, NULL, NULL), SQLITE_OK);
+    mst_archive_close(archive, error);
+    read_side(&t.a, path, "#fast");
+    read_side(&t.b, path, "#slow");
+    ck_assert_int_eq(mst_comparison_make(&t, NULL, 0), 0);
+    ck_assert(t.paired);
+    ck_assert_uint_eq(t.a.count, 3);
+    ck_assert_uint_eq(t.a.runs[1].repetition, 3);
+    ck_assert(has_warning(&t, "1 run of B did not come to an end, and is left out"));
+    ck_assert(has_warning(&t, "1 run of A without a counterpart is left out"));
+    mst_comparison_free(&t);
+}
+END_TEST
+
+START_TEST(test_failures_are_said)
+{
+    struct mst_comparison_table t = { .limit = -1 };
+    const char *path = interleaved();
+    struct mst_archive *archive = create(path);
+    char error[MST_ERROR_MAX];
+
+    ck_assert_int_eq(sqlite3_exec(mst_archive_db(archive),
+        "UPDATE client_results SET failed = 9, failed_length = 9 WHERE run_id = 1;"
+        "UPDATE client_results SET failed = 9, failed_length = 2, non_2xx = 3 WHERE run_id = 2;"
+        "INSERT INTO notes VALUES (1, 1, 'a note')", NULL, NULL, NULL), SQLITE_OK);
+    mst_archive_close(archive, error);
+    read_side(&t.a, path, "#fast");
+    read_side(&t.b, path, "#slow");
+    ck_assert_int_eq(mst_comparison_make(&t, NULL, 0), 0);
+    ck_assert(!has_warning(&t, "in the runs of A"));
+    ck_assert(has_warning(&t, "in the runs of B 7 requests failed or had another status"));
+    ck_assert(has_warning(&t, "1 of the 4 runs of A have notes"));
+    ck_assert_uint_eq(t.warning_count, 2);
+    mst_comparison_free(&t);
+}
+END_TEST
+
+START_TEST(test_sides_that_are_none)
+{
+    static const char *const bad[][2] = {
+        { "", "has runs of several names (\"fast\", \"slow\")" },
+        { "#none", "there is no run \"none\" in" },
+        { ".gone#1", "cannot open the archive" },
+    };
+    const char *path = interleaved();
+    struct mst_compare_side side;
+    char error[MST_ERROR_MAX], given[4096];
+    size_t i;
+
+    for (i = 0; i < sizeof bad / sizeof *bad; i++) {
+        snprintf(given, sizeof given, "%s%s", path, bad[i][0]);
+        ck_assert_int_eq(mst_compare_side_read(&side, given, error), -1);
+        ck_assert_msg(strstr(error, bad[i][1]) != NULL, "%s", error);
+        mst_compare_side_free(&side);
+    }
+}
+END_TEST
+
+/* In the file's name, and in the run's. */
+START_TEST(test_number_signs)
+{
+    struct mst_compare_side side;
+    struct mst_archive *archive;
+    char path[4096], error[MST_ERROR_MAX];
+
+    snprintf(path, sizeof path, "%s#1.db", test_path());
+    archive = create(path);
+    add_run(archive, "#2#3", 1, 0, 1000, "http://x/", "2");
+    ck_assert_int_eq(mst_archive_close(archive, error), 0);
+    read_side(&side, path, "");
+    ck_assert_uint_eq(side.count, 1);
+    mst_compare_side_free(&side);
+    read_side(&side, path, "##2#3");
+    ck_assert_uint_eq(side.count, 1);
+    mst_compare_side_free(&side);
+}
+END_TEST
+
+/* ---- text and JSON ---------------------------------------------------------------- */
+
+static int keep(void *context, const void *bytes, size_t n)
+{
+    char *text = context;
+    size_t used = strlen(text);
+
+    ck_assert_uint_lt(used + n, 16384);
+    memcpy(text + used, bytes, n);
+    text[used + n] = '\0';
+    return 0;
+}
+
+START_TEST(test_output)
+{
+    struct mst_comparison_table t = { .limit = 0.05 };
+    const char *path = interleaved();
+    char text[16384] = "", json[16384] = "";
+    struct mst_sink sink;
+    json_t *root, *first;
+    int flag;
+
+    read_side(&t.a, path, "#fast");
+    read_side(&t.b, path, "#slow");
+    ck_assert_int_eq(mst_comparison_make(&t, NULL, 0), 0);
+    mst_sink_init(&sink, keep, text);
+    mst_comparison_text(&sink, &t);
+    mst_sink_flush(&sink);
+    ck_assert_msg(strstr(text, "* client, req/s       1001       801") != NULL, "%s", text);
+    ck_assert_msg(strstr(text, "\nB is slower by more than 5 %, as the lines with * tell.\n") !=
+                  NULL, "%s", text);
+    mst_sink_init(&sink, keep, json);
+    mst_comparison_json(&sink, &t);
+    mst_sink_flush(&sink);
+    root = json_loads(json, 0, NULL);
+    ck_assert_msg(root != NULL, "%s", json);
+    ck_assert(json_is_true(json_object_get(root, "paired")));
+    ck_assert(json_is_true(json_object_get(root, "slower")));
+    ck_assert_uint_eq(json_array_size(json_object_get(json_object_get(root, "b"), "runs")), 4);
+    first = json_array_get(json_object_get(root, "metrics"), 0);
+    ck_assert_str_eq(json_string_value(json_object_get(first, "change")), "less");
+    ck_assert_double_eq_tol(json_number_value(json_object_get(first, "a")), 1001.5, 0.01);
+    ck_assert_double_eq_tol(json_number_value(json_object_get(first, "ratio")), 0.8, 0.001);
+    ck_assert_int_eq(json_unpack(first, "{s:b}", "gate", &flag), 0);
+    ck_assert_int_eq(flag, 1);
+    json_decref(root);
+    mst_comparison_free(&t);
+}
+END_TEST
+
+/* ---- all of it -------------------------------------------------------------------- */
+
+int main(void)
+{
+    Suite *suite = suite_create("compare");
+    TCase *bootstrap = tcase_create("bootstrap"), *sentences = tcase_create("sentences");
+    TCase *archives = tcase_create("archives");
+
+    tcase_add_test(bootstrap, test_coverage);
+    tcase_add_test(bootstrap, test_identical);
+    tcase_add_test(bootstrap, test_pairs_see_through_a_drift);
+    tcase_add_test(bootstrap, test_the_same_each_time_and_both_ways);
+    tcase_add_test(bootstrap, test_noise);
+    tcase_add_test(sentences, test_sentences);
+    tcase_add_test(sentences, test_resolution);
+    tcase_add_test(sentences, test_limit);
+    tcase_add_test(archives, test_interleaved_runs_are_pairs);
+    tcase_add_test(archives, test_what_differs_is_said);
+    tcase_add_test(archives, test_an_unfinished_run_leaves_with_its_pair);
+    tcase_add_test(archives, test_failures_are_said);
+    tcase_add_test(archives, test_sides_that_are_none);
+    tcase_add_test(archives, test_number_signs);
+    tcase_add_test(archives, test_output);
+    suite_add_tcase(suite, bootstrap);
+    suite_add_tcase(suite, sentences);
+    suite_add_tcase(suite, archives);
+    return test_run(suite);
+}

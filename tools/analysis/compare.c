@@ -1,0 +1,122 @@
+/* compare.c - one metric of two sets of runs: see compare.h. */
+#include "analysis/compare.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#define FACTOR 2.0     /* from here on "by a factor of": percentages get hard to read */
+
+/* ---- sentences ------------------------------------------------------------------- */
+
+/* "12", "3.4": a percentage that a ratio is away from 1. */
+static void percent(char text[16], double ratio)
+{
+    double away = fabs(ratio - 1) * 100;
+
+    snprintf(text, 16, away < 9.95 ? "%.1f" : "%.0f", away);
+}
+
+static void say_change(struct mst_comparison *c, const char *what)
+{
+    const struct mst_interval *i = &c->interval;
+    bool less = c->change == MST_CHANGE_LESS;
+    char by[16], from[16], to[16];
+
+    if (i->ratio >= FACTOR) {
+        snprintf(c->text, sizeof c->text, "%s by a factor of %.3g (%.3g to %.3g)", what, i->ratio,
+                 i->low, i->high);
+        return;
+    }
+    percent(by, i->ratio);
+    percent(from, less ? i->high : i->low);
+    percent(to, less ? i->low : i->high);
+    snprintf(c->text, sizeof c->text, "%s by %s %% (%s to %s %%)", what, by, from, to);
+}
+
+/* As many decimals as it takes to see on which side of 1 they are. */
+static void say_unsure(struct mst_comparison *c, bool by_step)
+{
+    const struct mst_interval *i = &c->interval;
+    int decimals = i->low > 0.995 || i->high < 1.005 ? 4 : 2;
+
+    if (i->low >= 1 - 1e-9 && i->high <= 1 + 1e-9)
+        snprintf(c->text, sizeof c->text, "cannot tell: there is no difference at all");
+    else
+        snprintf(c->text, sizeof c->text, "cannot tell: %sthe interval %.*f to %.*f includes 1",
+                 by_step ? "with the tool's resolution " : "", decimals, i->low, decimals,
+                 i->high);
+}
+
+static void say_too_few(struct mst_comparison *c, const struct mst_compare_input *in)
+{
+    if (in->a_count == 1 && in->b_count == 1)
+        snprintf(c->text, sizeof c->text, "cannot tell: one run each; record with --repeat 5");
+    else
+        snprintf(c->text, sizeof c->text, "cannot tell: %zu and %zu runs; it takes %u each, "
+                 "better five: --repeat 5", in->a_count, in->b_count, MST_BOOTSTRAP_RUNS_MIN);
+}
+
+/* ---- comparing ------------------------------------------------------------------- */
+
+static bool all_positive(const double *values, size_t count)
+{
+    size_t i;
+
+    for (i = 0; i < count; i++)
+        if (!(values[i] > 0))
+            return false;
+    return true;
+}
+
+static enum mst_change change_of(const struct mst_interval *i)
+{
+    return i->high < 1 ? MST_CHANGE_LESS : i->low > 1 ? MST_CHANGE_MORE : MST_CHANGE_UNSURE;
+}
+
+/* A value read from a clock with that step may be half of it away. */
+static void widen(struct mst_comparison *c, double step)
+{
+    double apart = 1 + step / 2 / c->a + step / 2 / c->b;
+
+    c->interval.low /= apart;
+    c->interval.high *= apart;
+}
+
+void mst_compare(struct mst_comparison *c, const struct mst_compare_input *in)
+{
+    enum mst_change exact;
+
+    *c = (struct mst_comparison){ .noise = -1, .interval = { NAN, NAN, NAN } };
+    if (!all_positive(in->a, in->a_count) || !all_positive(in->b, in->b_count)) {
+        snprintf(c->text, sizeof c->text, "cannot tell: there is a run in which it was 0");
+        return;
+    }
+    c->a = mst_bootstrap_mean(in->a, in->a_count);
+    c->b = mst_bootstrap_mean(in->b, in->b_count);
+    c->noise = mst_bootstrap_noise(in->a, in->a_count);
+    c->bounded = mst_bootstrap_ratio(&c->interval, in->a, in->a_count, in->b, in->b_count,
+                                     in->paired);
+    if (!c->bounded) {
+        say_too_few(c, in);
+        return;
+    }
+    exact = change_of(&c->interval);
+    if (in->step > 0 && (c->interval.ratio != 1 || c->interval.low < c->interval.high))
+        widen(c, in->step);   /* the same runs are exactly the same, whatever the clock */
+    c->change = change_of(&c->interval);
+    if (c->change == MST_CHANGE_UNSURE)
+        say_unsure(c, exact != MST_CHANGE_UNSURE);
+    else
+        say_change(c, c->change == MST_CHANGE_LESS ? in->less : in->more);
+}
+
+enum mst_limit mst_compare_limit(const struct mst_comparison *c, bool more_is_better, double limit)
+{
+    if (!c->bounded)
+        return MST_LIMIT_UNSURE;
+    if (more_is_better)
+        return c->interval.high < 1 - limit ? MST_LIMIT_BEYOND :
+               c->interval.low >= 1 - limit ? MST_LIMIT_WITHIN : MST_LIMIT_UNSURE;
+    return c->interval.low > 1 + limit ? MST_LIMIT_BEYOND :
+           c->interval.high <= 1 + limit ? MST_LIMIT_WITHIN : MST_LIMIT_UNSURE;
+}

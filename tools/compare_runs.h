@@ -1,0 +1,46 @@
+/* compare_runs.h - the runs that `mpmstat compare` lays beside each other: repetitions
+ * of one thing on each side, as the archives have them.
+ */
+#ifndef MPMSTAT_COMPARE_RUNS_H
+#define MPMSTAT_COMPARE_RUNS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/summary.h"
+#include "archive/archive.h"
+
+#define MST_COMPARE_PAIRS_MIN 2u     /* one pair may be neighbours by chance */
+
+struct mst_compare_setting { char *name, *value; };
+
+struct mst_compare_run {
+    struct mst_summary summary;
+    uint64_t repetition;             /* MST_UNKNOWN */
+    char    *load;                   /* the command apart from its URLs; NULL: none */
+    char    *urls;                   /* those; "" none */
+    size_t   setting_count;          /* where it ran, by name */
+    struct mst_compare_setting *settings;
+};
+
+struct mst_compare_side {
+    const char *given;               /* as on the command line */
+    struct mst_archive *archive;
+    struct mst_compare_run *runs;    /* complete ones, the oldest first */
+    size_t      count;
+    size_t      incomplete;          /* left out: they did not come to their end */
+    size_t      unpaired;            /* left out: without a counterpart on the other side */
+};
+
+/* `given` is FILE, all of whose runs must then have one name (or none), FILE#NAME or
+ * FILE#NUMBER. 0, or -1 with a sentence; free it in either case. */
+int  mst_compare_side_read(struct mst_compare_side *side, const char *given,
+                           char error[MST_ERROR_MAX]);
+void mst_compare_side_free(struct mst_compare_side *side);
+
+/* Whether the runs were made alternately: then runs[i] of both sides were made next to
+ * each other, with the same repetition, and those without a counterpart are left out. */
+bool mst_compare_pair(struct mst_compare_side *a, struct mst_compare_side *b);
+
+#endif
