@@ -68,6 +68,8 @@ int mst_environment_record(struct mst_archive *archive, int64_t run_id)
     put_from(&r, "load_average", "/proc/loadavg", NULL);
     put_from(&r, "somaxconn", "/proc/sys/net/core/somaxconn", NULL);
     put_from(&r, "tcp_max_syn_backlog", "/proc/sys/net/ipv4/tcp_max_syn_backlog", NULL);
+    put_from(&r, "tcp_tw_reuse", "/proc/sys/net/ipv4/tcp_tw_reuse", NULL);
+    put_from(&r, "cpu_governor", "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", NULL);
     put_from(&r, "local_ports", "/proc/sys/net/ipv4/ip_local_port_range", NULL);
     if (getrlimit(RLIMIT_NOFILE, &files) == 0)
         put_number(&r, "open_files_limit", (uint64_t)files.rlim_cur);

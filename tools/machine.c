@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "format.h"
+#include "listen.h"
 #include "processes.h"
 
 static void read_cpu(struct mst_machine *m)
@@ -24,37 +25,26 @@ static void read_cpu(struct mst_machine *m)
     m->total_ns = m->busy_ns + mst_ticks_to_ns(idle + wait);
 }
 
-/* /proc/net/netstat has lines in pairs: names, then numbers in the same order. */
-static uint64_t tcp_counter(const char *text, const char *name)
+/* Both count what happens within a cgroup's limit, too. */
+static void read_memory(struct mst_machine *m)
 {
-    const char *names = strstr(text, "TcpExt: "), *numbers;
-    size_t length = strlen(name);
-
-    numbers = names != NULL ? strstr(names + 1, "TcpExt: ") : NULL;
-    while (names != NULL && numbers != NULL && *names != '\n' && *numbers != '\0') {
-        if (strncmp(names, name, length) == 0 && strchr(" \n", names[length]) != NULL)
-            return strtoull(numbers, NULL, 10);
-        names += strcspn(names, " \n");
-        names += *names == ' ';
-        numbers += strcspn(numbers, " \n");
-        numbers += *numbers == ' ';
-    }
-    return MST_UNKNOWN;
-}
-
-static void read_listening(struct mst_machine *m)
-{
+    const char *kills;
+    uint64_t stall_us;
     char text[16384];
 
-    if (mst_proc_read("/proc/net/netstat", text, sizeof text) <= 0)
-        return;
-    m->listen_overflows = tcp_counter(text, "ListenOverflows");
-    m->listen_drops = tcp_counter(text, "ListenDrops");
+    if (mst_proc_read("/proc/pressure/memory", text, sizeof text) > 0 &&
+        sscanf(text, "some %*s %*s %*s total=%" SCNu64, &stall_us) == 1)
+        m->memory_stall_ns = stall_us * 1000;
+    if (mst_proc_read("/proc/vmstat", text, sizeof text) > 0 &&
+        (kills = strstr(text, "\noom_kill ")) != NULL)
+        m->oom_kills = strtoull(kills + strlen("\noom_kill "), NULL, 10);
 }
 
 void mst_machine_read(struct mst_machine *m)
 {
-    *m = (struct mst_machine){ MST_UNKNOWN, MST_UNKNOWN, MST_UNKNOWN, MST_UNKNOWN };
+    *m = (struct mst_machine){ MST_UNKNOWN, MST_UNKNOWN, MST_UNKNOWN, MST_UNKNOWN, MST_UNKNOWN,
+                               MST_UNKNOWN };
     read_cpu(m);
-    read_listening(m);
+    mst_listen_counters(&m->listen_overflows, &m->listen_drops);
+    read_memory(m);
 }

@@ -1,4 +1,4 @@
-/* machine.h - the recording machine as a whole: its CPUs, its accept queues. */
+/* machine.h - the recording machine as a whole: its CPUs, accept queues and memory. */
 #ifndef MPMSTAT_MACHINE_H
 #define MPMSTAT_MACHINE_H
 
@@ -10,6 +10,8 @@ struct mst_machine {
                                     * for a disk), and all */
     uint64_t listen_overflows;     /* connections that found an accept queue full */
     uint64_t listen_drops;         /* and those that were dropped for that or another reason */
+    uint64_t memory_stall_ns;      /* time during which any program had to wait for memory */
+    uint64_t oom_kills;            /* processes that the kernel killed for want of memory */
 };
 
 void mst_machine_read(struct mst_machine *machine);

@@ -20,6 +20,8 @@ static const struct verb {
 } verbs[] = {
     { "status", mst_verb_status, "show what servers do now and have done since their start" },
     { "record", mst_verb_record, "run a load tool and record it from both sides" },
+    { "report", mst_verb_report, "make a page, tables or text of recorded runs" },
+    { "compare", mst_verb_compare, "tell which of two is faster, or that it cannot be told" },
     { "fields", mst_verb_fields, "list every metric: name, unit, meaning" },
     { "help",   verb_help,       "explain a verb" },
 };
@@ -42,7 +44,8 @@ static void print_help(FILE *out)
           "Try it:\n"
           "  mpmstat status                            this machine's servers\n"
           "  mpmstat status http://127.0.0.1/mpm-status\n"
-          "  mpmstat record -- ab -n 2000 -c 20 http://127.0.0.1/loop.php\n",
+          "  mpmstat record -o run.sqlite -- ab -n 2000 -c 20 http://127.0.0.1/loop.php\n"
+          "  mpmstat report -o run.html run.sqlite\n",
           out);
 }
 

@@ -90,6 +90,12 @@ static uint64_t seconds(struct line *l, const char *key)
     return ns;
 }
 
+/* What servers of this version send, and older ones do not: MST_UNKNOWN. */
+static uint64_t seconds_if_sent(struct line *l, const char *key)
+{
+    return json_object_get(l->object, key) != NULL ? seconds(l, key) : MST_UNKNOWN;
+}
+
 static uint64_t integer(struct line *l, const char *key, uint64_t max)
 {
     const json_t *value = json_object_get(l->object, key);
@@ -134,6 +140,26 @@ static void string(struct line *l, const char *key, char *out, size_t room)
     snprintf(out, room, "%s", value);
 }
 
+/* Bytes that were no UTF-8 have become three on their way (\ufffd): such a text is
+ * cut to the room it had, at the end of a character. */
+#define REPLACED_BYTES 3u
+
+static void cut_string(struct line *l, const char *key, char *out, size_t room)
+{
+    const char *value = json_string_value(json_object_get(l->object, key));
+    size_t n = value != NULL ? strlen(value) : 0, most = REPLACED_BYTES * (room - 1);
+
+    memset(out, 0, room);
+    if (value == NULL || n > most) {
+        complain(l, "expected \"%s\" to be a string of at most %zu bytes", key, most);
+        return;
+    }
+    if (n > room - 1)
+        for (n = room - 1; n > 0 && ((unsigned char)value[n] & 0xc0) == 0x80; n--)
+            ;
+    memcpy(out, value, n);
+}
+
 /* The index of a member's name in names[n]; n where it is null, missing or new. */
 static size_t name_index(const struct line *l, const char *key, const char *const *names, size_t n)
 {
@@ -148,6 +174,20 @@ static size_t name_index(const struct line *l, const char *key, const char *cons
 
 /* ---- the kinds of line ------------------------------------------------------ */
 
+static void read_label(struct line *l, struct mst_ndjson_line *out)
+{
+    if (json_is_null(json_object_get(l->object, "label")))
+        strcpy(out->label, MST_LABEL_OTHER_NAME);
+    else
+        cut_string(l, "label", out->label, sizeof out->label);
+}
+
+static uint64_t pid_and_worker(struct line *l)
+{
+    return integer(l, "pid", UINT32_MAX) << 32 |
+           integer_or_null(l, "worker", UINT32_MAX, UINT32_MAX);
+}
+
 static void read_request(struct line *l, struct mst_ndjson_line *out)
 {
     struct mst_request *r = &out->record.request;
@@ -155,22 +195,19 @@ static void read_request(struct line *l, struct mst_ndjson_line *out)
 
     out->ticket = integer(l, "ticket", INT64_MAX);
     out->wall_ns = seconds(l, "start");
-    if (json_is_null(json_object_get(l->object, "label")))
-        strcpy(out->label, MST_LABEL_OTHER_NAME);
-    else
-        string(l, "label", out->label, sizeof out->label);
+    read_label(l, out);
     r->id = count(l, "id");
     r->queue_ns = seconds(l, "queue");
     r->read_ns = seconds(l, "read");
     r->handle_ns = seconds(l, "handle");
     r->send_ns = seconds(l, "send");
     r->held_ns = seconds(l, "held");
+    r->front_ns = seconds_if_sent(l, "front");
     r->bytes = count(l, "bytes");
     flags = (boolean(l, "aborted") ? MST_REQUEST_ABORTED : 0u) |
             (boolean(l, "no_worker") ? MST_REQUEST_NO_WORKER : 0u);
     r->label_status = flags << 16 | integer(l, "status", UINT16_MAX);
-    r->pid_worker = integer(l, "pid", UINT32_MAX) << 32 |
-                    integer_or_null(l, "worker", UINT32_MAX, UINT32_MAX);
+    r->pid_worker = pid_and_worker(l);
     r->connection = integer(l, "connection", UINT64_MAX >> 16) << 16 |
                     integer(l, "port", UINT16_MAX);
     r->nth = count(l, "nth");
@@ -201,6 +238,47 @@ static void read_lifecycle(struct line *l, struct mst_ndjson_line *out)
         e->reason = reason < MST_REASON_COUNT ? reason : MST_REASON_UNKNOWN;
 }
 
+/* Two flags, and neither where nobody knows. */
+static uint64_t cached(struct line *l)
+{
+    if (json_is_null(json_object_get(l->object, "cached")))
+        return 0;
+    return boolean(l, "cached") ? MST_PHP_CACHED : MST_PHP_UNCACHED;
+}
+
+static void read_php_request(struct line *l, struct mst_ndjson_line *out)
+{
+    struct mst_php_request *r = &out->record.php_request;
+    uint64_t flags;
+
+    out->ticket = integer(l, "ticket", INT64_MAX);
+    out->wall_ns = seconds(l, "start");
+    read_label(l, out);
+    r->id = count(l, "php_request");
+    r->wait_ns = seconds(l, "php_wait");
+    r->run_ns = seconds(l, "php_run");
+    r->user_ns = seconds(l, "user");
+    r->system_ns = seconds(l, "system");
+    r->memory_bytes = count(l, "memory");
+    flags = (boolean(l, "aborted") ? MST_PHP_ABORTED : 0u) |
+            (boolean(l, "fatal") ? MST_PHP_FATAL : 0u) |
+            (boolean(l, "timeout") ? MST_PHP_TIMEOUT : 0u) | cached(l);
+    r->label_status = flags << 16 | integer_or_null(l, "status", UINT16_MAX, 0);
+    r->pid_worker = pid_and_worker(l);
+    cut_string(l, "script", r->script, sizeof r->script);
+}
+
+static void read_mark(struct line *l, struct mst_ndjson_line *out)
+{
+    struct mst_mark *m = &out->record.mark;
+
+    out->ticket = integer(l, "ticket", INT64_MAX);
+    out->wall_ns = seconds(l, "time");
+    out->request_wall_ns = seconds(l, "request_start");
+    m->pid = integer(l, "pid", UINT32_MAX);
+    cut_string(l, "mark", m->name, sizeof m->name);
+}
+
 static void read_trailer(struct line *l, struct mst_ndjson *trailer)
 {
     string(l, "next", trailer->next, sizeof trailer->next);
@@ -229,6 +307,12 @@ int mst_ndjson_line(const char *text, size_t length, struct mst_ndjson_line *out
     } else if (json_object_get(l.object, "event") != NULL) {
         out->kind = MST_NDJSON_LIFECYCLE;
         read_lifecycle(&l, out);
+    } else if (json_object_get(l.object, "php_request") != NULL) {
+        out->kind = MST_NDJSON_PHP_REQUEST;
+        read_php_request(&l, out);
+    } else if (json_object_get(l.object, "mark") != NULL) {
+        out->kind = MST_NDJSON_MARK;
+        read_mark(&l, out);
     } else if (json_object_get(l.object, "handle") != NULL) {
         out->kind = MST_NDJSON_REQUEST;
         read_request(&l, out);

@@ -20,6 +20,8 @@ enum mst_ndjson_kind {
     MST_NDJSON_OTHER,       /* a record of a newer server that this build knows nothing of */
     MST_NDJSON_REQUEST,
     MST_NDJSON_LIFECYCLE,
+    MST_NDJSON_PHP_REQUEST,
+    MST_NDJSON_MARK,
     MST_NDJSON_TRAILER
 };
 
@@ -27,18 +29,21 @@ struct mst_ndjson_line {
     enum mst_ndjson_kind kind;
     uint64_t ticket;
     uint64_t wall_ns;                /* since 1970: start of the request, time of the event */
+    uint64_t request_wall_ns;        /* of a mark: when its request began */
     union {
         struct mst_request   request;    /* start_ns is 0 (only wall_ns is sent), the label's
                                           * index too (only its name is sent) */
         struct mst_lifecycle lifecycle;  /* time_ns is 0 */
+        struct mst_php_request php_request;   /* as of a request */
+        struct mst_mark        mark;          /* its two times are 0 */
     } record;
-    char label[MST_NAME_MAX];        /* of a request */
+    char label[MST_NAME_MAX];        /* of a request, Apache's or PHP's */
 };
 
 /* One whole answer. */
 struct mst_ndjson {
     size_t                  count, room;
-    struct mst_ndjson_line *lines;      /* requests and lifecycle events, as sent */
+    struct mst_ndjson_line *lines;      /* records of all kinds, as sent */
     char                    next[MST_CURSOR_MAX];
     uint64_t                lost;       /* MST_UNKNOWN: the server cannot know */
     bool                    more;

@@ -133,8 +133,83 @@ void mst_processes_init(struct mst_processes *p, uint64_t pid)
         p->start_ticks = parent.start_ticks;
 }
 
+void mst_processes_init_named(struct mst_processes *p)
+{
+    *p = (struct mst_processes){ .by_name = true };
+}
+
+/* The process's time so far; that it had at last, where it has ended. */
+static void look_at_named(struct mst_named_process *named)
+{
+    struct mst_proc proc;
+    uint64_t cpu_ns;
+
+    if (named->ended)
+        return;
+    cpu_ns = mst_proc_cpu(named->pid);
+    named->ended = !read_stat(named->pid, &proc) || proc.start_ticks != named->start_ticks ||
+                   proc.state == 'Z';
+    if (!named->ended && cpu_ns > named->cpu_ns)
+        named->cpu_ns = cpu_ns;
+}
+
+/* Forgets those that have ended, but for their time. */
+static void forget_ended(struct mst_processes *p)
+{
+    size_t i, kept = 0;
+
+    for (i = 0; i < p->named_count; i++) {
+        look_at_named(&p->named[i]);
+        if (p->named[i].ended)
+            p->ended_cpu_ns += p->named[i].cpu_ns;
+        else
+            p->named[kept++] = p->named[i];
+    }
+    p->named_count = kept;
+}
+
+/* Room for one more: plain CGI has a process for each request, most of them gone. */
+static bool make_room(struct mst_processes *p)
+{
+    size_t room = p->named_room > 0 ? 2 * p->named_room : 64;
+    struct mst_named_process *named;
+
+    forget_ended(p);
+    if (2 * p->named_count < p->named_room)
+        return true;
+    named = reallocarray(p->named, room, sizeof *named);
+    if (named == NULL)
+        return false;
+    p->named = named;
+    p->named_room = room;
+    return true;
+}
+
+bool mst_processes_name(struct mst_processes *p, uint64_t pid)
+{
+    struct mst_named_process *named;
+    struct mst_proc proc;
+    size_t i;
+
+    for (i = 0; i < p->named_count; i++)
+        if (p->named[i].pid == pid && !p->named[i].ended) {
+            look_at_named(&p->named[i]);
+            if (!p->named[i].ended)
+                return true;
+        }
+    if (!read_stat(pid, &proc))
+        return true;   /* ended meanwhile */
+    if (p->named_count == p->named_room && !make_room(p))
+        return false;
+    named = &p->named[p->named_count++];
+    *named = (struct mst_named_process){ .pid = pid, .start_ticks = proc.start_ticks };
+    look_at_named(named);
+    return true;
+}
+
 void mst_processes_free(struct mst_processes *p)
 {
+    free(p->named);
     mst_proc_free(&p->list);
     *p = (struct mst_processes){ 0 };
 }
@@ -177,7 +252,24 @@ bool mst_processes_alive(const struct mst_processes *p)
 {
     struct mst_proc parent;
 
-    return p->start_ticks != 0 && read_stat(p->pid, &parent) && is_alive(p, &parent);
+    return p->by_name ||
+           (p->start_ticks != 0 && read_stat(p->pid, &parent) && is_alive(p, &parent));
+}
+
+/* Those named that are there still. */
+static bool scan_named(struct mst_processes *p)
+{
+    struct mst_proc proc;
+    bool fine = true;
+    size_t i;
+
+    p->list.count = 0;
+    for (i = 0; i < p->named_count && fine; i++) {
+        look_at_named(&p->named[i]);
+        if (!p->named[i].ended && read_stat(p->named[i].pid, &proc))
+            fine = add(&p->list, &proc);
+    }
+    return fine;
 }
 
 /* The server's processes as they are now. false: it is gone. */
@@ -185,6 +277,8 @@ static bool scan(struct mst_processes *p)
 {
     struct mst_proc *parent = NULL;
 
+    if (p->by_name)
+        return scan_named(p);
     if (p->start_ticks != 0 && mst_proc_scan(&p->list))
         parent = mst_proc_find(&p->list, p->pid);
     if (parent == NULL || !is_alive(p, parent)) {
@@ -219,6 +313,10 @@ uint64_t mst_processes_cpu(struct mst_processes *p)
     if (!scan(p))
         return MST_UNKNOWN;
     p->in_round = false;    /* the list is another now */
+    for (i = 0; i < p->named_count; i++)
+        sum += p->named[i].cpu_ns;
+    if (p->by_name)
+        return sum + p->ended_cpu_ns;
     for (i = 0; i < p->list.count; i++)
         sum += p->list.items[i].waited_ns + mst_proc_cpu(p->list.items[i].pid);
     return sum;

@@ -1,7 +1,8 @@
 /* processes.h - a server's processes in /proc: their CPU time and their memory.
  *
  * The server is its parent process and everything below it (MPM children,
- * helpers, CGI), found by pid and start time. Memory is PSS: what several
+ * helpers, CGI), found by pid and start time; or, where its processes have no
+ * common parent (php-cgi's), those that its board names. Memory is PSS: what several
  * processes share is divided among them, so that the sum is what the server
  * takes. Reading it walks the process's pages under its memory lock, so it is
  * done in rounds: each process once a round, at most a round every two seconds,
@@ -52,8 +53,15 @@ ssize_t mst_proc_read(const char *path, char *buffer, size_t room);
  * nanosecond. 0 where it has just ended. */
 uint64_t mst_proc_cpu(uint64_t pid);
 
+/* A process that the board names. */
+struct mst_named_process { uint64_t pid, start_ticks, cpu_ns; bool ended; };
+
 struct mst_processes {
     uint64_t pid, start_ticks;     /* the parent; start_ticks 0: gone before we looked */
+    bool     by_name;              /* no parent: those named */
+    size_t   named_count, named_room;
+    struct mst_named_process *named;
+    uint64_t ended_cpu_ns;         /* of those named that have ended and are forgotten */
     struct mst_proc_list list;     /* the server's, as of the last scan */
     char     problem[MST_ERROR_MAX];   /* why memory cannot be read; "" it can */
 
@@ -68,7 +76,13 @@ struct mst_processes {
 void mst_processes_init(struct mst_processes *p, uint64_t pid);
 void mst_processes_free(struct mst_processes *p);
 
-/* Whether the parent still runs. */
+/* Begins with no process; each that the board names is told by mst_processes_name(),
+ * as often as the board is looked at: CPU time is known up to the last time. False:
+ * out of memory. */
+void mst_processes_init_named(struct mst_processes *p);
+bool mst_processes_name(struct mst_processes *p, uint64_t pid);
+
+/* Whether the parent still runs; true where there is none. */
 bool mst_processes_alive(const struct mst_processes *p);
 
 /* The server's CPU time since its start in ns, that of processes that ended

@@ -13,6 +13,7 @@
 #include "diag.h"
 #include "environment.h"
 #include "load.h"
+#include "preflight.h"
 #include "programs.h"
 #include "runner.h"
 #include "sampler.h"
@@ -20,19 +21,23 @@
 
 #define DRAIN_NS     (2 * MST_NS_PER_S)     /* for what is in flight when the load is over */
 #define DRAIN_STEP_MS 50
+#define QUIET_NS     (5 * MST_NS_PER_S)     /* for what is in flight before the load begins */
 
 struct recording {
     const struct mst_recording_options *options;
     struct mst_load     load;
     struct mst_targets  targets;
+    struct mst_targets  behind;             /* PHP's boards in the status of the URLs among them */
     struct mst_sampler *samplers;
     size_t              sampler_count;      /* opened ones */
     struct mst_archive *archive;
     int64_t             run_id;
     struct mst_runner  *runner;
+    struct mst_preflight preflight;
     struct mst_programs programs;
     bool                programs_known;
     uint64_t            started_ns, deadline_ns;    /* CLOCK_MONOTONIC */
+    uint64_t            cpu_before_ns;              /* our own, when the load began */
     unsigned            stops_seen;
     struct mst_archive_run_end end;
 };
@@ -120,6 +125,70 @@ static int open_target(struct recording *r, struct mst_target *target)
     return asked_for ? -1 : 1;
 }
 
+/* Room for a sampler of each target, those found behind the others too. */
+static bool make_room(struct recording *r)
+{
+    size_t room = r->targets.count + r->behind.count + 1;
+    struct mst_sampler *samplers = reallocarray(r->samplers, room, sizeof *samplers);
+
+    if (samplers != NULL)
+        r->samplers = samplers;
+    else
+        mst_error("out of memory for %zu targets", room);
+    return samplers != NULL;
+}
+
+/* The PHP's boards that the status of a named URL shows, but for those that are
+ * named themselves. */
+static bool find_behind(struct recording *r)
+{
+    const char *name;
+    size_t i, k;
+
+    for (i = 0; i < r->sampler_count; i++)
+        for (k = 0; (name = mst_source_other(r->samplers[i].source, k)) != NULL; k++)
+            if (!mst_targets_have(&r->targets, name) &&
+                mst_targets_add_url(&r->behind, name) != 0) {
+                mst_error("out of memory for %zu targets", r->behind.count + 1);
+                return false;
+            }
+    return true;
+}
+
+/* Whether the last sampler's server is one that is recorded from its file already. */
+static bool is_known(const struct recording *r, const struct mst_sampler *last)
+{
+    const struct mst_source_identity *other, *identity = mst_source_identity(last->source);
+    size_t i;
+
+    for (i = 0; i < r->sampler_count; i++) {
+        other = mst_source_identity(r->samplers[i].source);
+        if (other->producer == identity->producer && strcmp(other->board, identity->board) == 0 &&
+            other->pid == identity->pid && other->started_wall_ns == identity->started_wall_ns)
+            return true;
+    }
+    return false;
+}
+
+/* A PHP's board shown by an Apache is recorded with it; where it cannot be, the
+ * Apache still is. */
+static void open_behind(struct recording *r)
+{
+    char error[MST_ERROR_MAX];
+    struct mst_sampler *s;
+    size_t i;
+
+    for (i = 0; i < r->behind.count; i++) {
+        s = &r->samplers[r->sampler_count];
+        if (mst_sampler_open(s, &r->behind.items[i], &stop_waits, error) != 0)
+            mst_warn("%s", error);
+        else if (is_known(r, s))
+            mst_sampler_close(s);
+        else
+            r->sampler_count++;
+    }
+}
+
 static int open_targets(struct recording *r)
 {
     char error[MST_ERROR_MAX];
@@ -130,14 +199,14 @@ static int open_targets(struct recording *r)
         mst_error("%s", error);
         return MST_EXIT_TARGET;
     }
-    r->samplers = calloc(r->targets.count + 1, sizeof *r->samplers);
-    if (r->samplers == NULL) {
-        mst_error("out of memory for %zu targets", r->targets.count);
+    if (!make_room(r))
         return MST_EXIT_TARGET;
-    }
     for (i = 0; i < r->targets.count; i++)
         if (open_target(r, &r->targets.items[i]) < 0)
             return MST_EXIT_TARGET;
+    if (!find_behind(r) || !make_room(r))
+        return MST_EXIT_TARGET;
+    open_behind(r);
     if (r->sampler_count > 0)
         return MST_EXIT_OK;
     mst_error("there is no running server to record: name one with -t TARGET (its board, or its "
@@ -153,9 +222,11 @@ static int prepare_command(struct recording *r)
     if (o->command == NULL)
         return MST_EXIT_OK;
     if (!mst_runner_finds(o->command[0])) {
-        mst_error("cannot run %s: there is no such command%s", o->command[0],
-                  strcmp(o->command[0], "ab") == 0 ? " (Debian: apt-get install apache2-utils)"
-                                                   : "");
+        const char *package = mst_loadtool_for(o->command[0])->package;
+
+        mst_error("cannot run %s: there is no such command%s%s%s", o->command[0],
+                  package != NULL ? " (Debian: apt-get install " : "",
+                  package != NULL ? package : "", package != NULL ? ")" : "");
         return MST_EXIT_BAD;
     }
     if (mst_load_prepare(&r->load, o->command, o->add_flags, error) != 0) {
@@ -163,8 +234,8 @@ static int prepare_command(struct recording *r)
         return MST_EXIT_OUTPUT;
     }
     if (r->load.plan.added != NULL)
-        mst_progress("adding %s to %s, for its times of each request (--no-flags: not)",
-                     r->load.plan.added, mst_load_name(&r->load));
+        mst_progress("adding %s to %s, for %s (--no-flags: not)", r->load.plan.added,
+                     mst_load_name(&r->load), r->load.plan.added_for);
     if (r->load.tool == &mst_loadtool_generic)
         mst_progress("%s is no load tool that mpmstat can read (those are: %s): recording the "
                      "server's side only", mst_load_name(&r->load), mst_loadtool_names());
@@ -176,7 +247,8 @@ static int open_archive(struct recording *r)
     const struct mst_archive_run run = {
         .name = r->options->name, .argv = r->load.plan.argv, .added = r->load.plan.added,
         .tool = r->load.tool != NULL ? r->load.tool->name : NULL, .started_ns = mst_realtime_ns(),
-        .tool_threads = r->load.tool != NULL && r->load.tool->single_threaded ? 1 : MST_UNKNOWN,
+        .tool_threads = r->load.tool != NULL ? r->load.plan.threads : MST_UNKNOWN,
+        .repetition = r->options->repetition,
     };
     char error[MST_ERROR_MAX];
 
@@ -199,13 +271,106 @@ static int look_at_machine(struct recording *r, const char *moment)
     return mst_archive_add_machine(r->archive, r->run_id, mst_realtime_ns(), moment, &machine);
 }
 
+static bool is_busy(const struct mst_sampler *s)
+{
+    return s->sample.in_flight > 0 && s->sample.in_flight != MST_UNKNOWN;
+}
+
+/* Looks at each server: whether all are idle. One that does not answer is another's
+ * concern: it is said where its recording begins. */
+static bool all_idle(struct recording *r)
+{
+    char error[MST_ERROR_MAX];
+    bool idle = true;
+    size_t i;
+
+    for (i = 0; i < r->sampler_count; i++)
+        if (mst_source_sample(r->samplers[i].source, &r->samplers[i].sample, error) == 0 &&
+            is_busy(&r->samplers[i]))
+            idle = false;
+    return idle;
+}
+
+static bool any_by_url(const struct recording *r)
+{
+    size_t i;
+
+    for (i = 0; i < r->sampler_count; i++)
+        if (r->samplers[i].by_url)
+            return true;
+    return false;
+}
+
+/* Waits until the requests of whatever was before have ended, which would take their
+ * share of the server; then watches the machine. Real traffic is taken as it is. */
+static int settle(struct recording *r)
+{
+    uint64_t until = mst_now_ns() + QUIET_NS, step = any_by_url(r) ? MST_SAMPLE_URL_NS
+                                                                   : MST_SAMPLE_NS;
+    struct mst_machine before, after;
+
+    if (r->options->command == NULL)
+        return MST_EXIT_OK;
+    while (!all_idle(r) && mst_now_ns() < until && stop_count == 0)
+        poll(NULL, 0, (int)(step / MST_NS_PER_MS));
+    mst_preflight_read(&r->preflight);
+    mst_machine_read(&before);
+    poll(NULL, 0, (int)(MST_PREFLIGHT_LOOK_NS / MST_NS_PER_MS));
+    mst_machine_read(&after);
+    mst_preflight_look(&r->preflight, &before, &after);
+    return MST_EXIT_OK;
+}
+
+static int note_sentence(void *recording, const char *sentence)
+{
+    return note(recording, sentence);
+}
+
 /* What makes a measurement worth less and can be seen beforehand. */
+static int warn_of_machine(struct recording *r)
+{
+    if (r->options->command == NULL)
+        return 0;
+    return mst_preflight_judge(&r->preflight, &r->load.plan, note_sentence, r);
+}
+
+/* Usual, and no fault of the run; but it is to be known. */
+static int keep_shared_cpus(struct recording *r, const struct mst_sampler *s)
+{
+    uint64_t shared = s->local ? mst_preflight_shared_cpus(mst_source_identity(s->source)->pid)
+                               : MST_UNKNOWN;
+    char text[32];
+
+    if (shared == MST_UNKNOWN)
+        return 0;
+    if (shared > 0)
+        mst_progress("the load tool and %s share %" PRIu64 " CPUs (taskset would part them)",
+                     mst_source_name(s->source), shared);
+    snprintf(text, sizeof text, "%" PRIu64, shared);
+    return mst_archive_add_environment(r->archive, r->run_id, "cpus_shared_with_server", text);
+}
+
+static int warn_of_server(struct recording *r, const struct mst_sampler *s)
+{
+    const struct mst_source_identity *identity = mst_source_identity(s->source);
+    const struct mst_preflight_server server = {
+        .name = mst_source_name(s->source), .mpm = identity->mpm, .local = s->local,
+        .workers_limit = s->sample.workers_limit, .queue_limit = s->sample.listen_queue_limit,
+    };
+
+    if (r->options->command == NULL || identity->producer != MST_PRODUCER_APACHE)
+        return 0;
+    if (keep_shared_cpus(r, s) != 0)
+        return -1;
+    return mst_preflight_judge_server(&r->preflight, &r->load.plan, &server, note_sentence, r);
+}
+
 static int warn_beforehand(struct recording *r, const struct mst_sampler *s)
 {
     const char *name = mst_source_name(s->source);
     char text[MST_ERROR_MAX];
 
-    if (s->sample.in_flight > 0 && s->sample.in_flight != MST_UNKNOWN) {
+    if (is_busy(s)) {
         snprintf(text, sizeof text, "requests are in flight at %.200s already (%" PRIu64 "): "
                  "another load? They are left out, but take their share of the server", name,
                  s->sample.in_flight);
@@ -215,7 +380,23 @@ static int warn_beforehand(struct recording *r, const struct mst_sampler *s)
     if (s->by_url && s->local)
         mst_progress("each look at %s costs that server a request and a worker; its board can be "
                      "read here: -t %s", name, mst_source_identity(s->source)->board);
-    return 0;
+    return warn_of_server(r, s);
+}
+
+/* Whether another sampler looks at the same processes: mod_php is in its Apache. */
+static bool shares_processes(const struct recording *r, size_t which)
+{
+    const struct mst_sampler *s = &r->samplers[which];
+    size_t i;
+
+    for (i = 0; i < r->sampler_count; i++)
+        if (i != which && s->local && r->samplers[i].local &&
+            mst_source_identity(s->source)->producer == MST_PRODUCER_PHP &&
+            mst_source_identity(r->samplers[i].source)->producer == MST_PRODUCER_APACHE &&
+            mst_source_identity(s->source)->pid ==
+            mst_source_identity(r->samplers[i].source)->pid)
+            return true;
+    return false;
 }
 
 static int begin_samplers(struct recording *r)
@@ -225,6 +406,7 @@ static int begin_samplers(struct recording *r)
     int result;
 
     for (i = 0; i < r->sampler_count; i++) {
+        r->samplers[i].others_processes = shares_processes(r, i);
         r->samplers[i].memory = r->options->memory;
         result = mst_sampler_begin(&r->samplers[i], r->archive, r->run_id, error);
         if (result > 0) {
@@ -234,6 +416,8 @@ static int begin_samplers(struct recording *r)
         if (result < 0 || warn_beforehand(r, &r->samplers[i]) != 0)
             return archive_failed(r);
     }
+    if (warn_of_machine(r) != 0)
+        return archive_failed(r);
     r->programs_known = mst_programs_before(&r->programs);
     if (look_at_machine(r, "before") != 0 || mst_archive_commit(r->archive) != 0)
         return archive_failed(r);
@@ -253,10 +437,12 @@ static int start_load(struct recording *r)
     if (timeout_ns == 0 && r->options->command != NULL)
         timeout_ns = MST_RECORDING_TIMEOUT_NS;
     r->started_ns = mst_now_ns();
+    r->cpu_before_ns = mst_clock_read(CLOCK_PROCESS_CPUTIME_ID);
     r->end.started_ns = mst_realtime_ns();
     if (r->options->command != NULL) {
         r->runner = mst_runner_start(r->load.plan.argv, r->load.out_fd, r->load.err_fd,
-                                     r->load.plan.rows_in_fd ? r->load.rows_fd : -1, error);
+                                     r->load.plan.rows == MST_ROWS_IN_FD ? r->load.rows_fd : -1,
+                                     error);
         if (r->runner == NULL) {
             mst_error("%s", error);
             return MST_EXIT_BAD;
@@ -365,6 +551,7 @@ static int follow_load(struct recording *r)
     } while (ended == 0);
     if (ended < 0)
         return MST_EXIT_BAD;
+    r->end.recorder_cpu_ns = mst_clock_read(CLOCK_PROCESS_CPUTIME_ID) - r->cpu_before_ns;
     if (r->runner == NULL) {
         r->end.duration_ns = now - r->started_ns;
         r->end.ended_ns = r->end.started_ns + r->end.duration_ns;
@@ -439,7 +626,26 @@ static int tool_failed(struct recording *r)
         mst_error("%s failed with exit status %" PRIu64, name, r->end.exit_status);
     if (!r->options->verbose)
         mst_load_show(&r->load);
+    if (r->load.plan.added != NULL && !r->load.has_result)
+        mst_error("mpmstat had added %s to it: --no-flags runs it without", r->load.plan.added);
     return MST_EXIT_BAD;
+}
+
+/* How it ended, where nobody stopped it. A status that says "done, with failures"
+ * counts only where it did something: some tools have the same one for "no". */
+static const char *how_it_ended(struct recording *r)
+{
+    char text[MST_ERROR_MAX];
+
+    if (r->end.exit_status == 0)
+        return "complete";
+    if (r->load.tool == NULL || !r->load.has_result ||
+        !mst_load_succeeded(&r->load, r->end.exit_status))
+        return "failed";
+    snprintf(text, sizeof text, "%s ended with exit status %" PRIu64 ", which says that it was "
+             "done and met failures, or missed a goal", mst_load_name(&r->load),
+             r->end.exit_status);
+    return note(r, text) == 0 ? "complete" : "failed";
 }
 
 static int finish(struct recording *r)
@@ -449,7 +655,7 @@ static int finish(struct recording *r)
     if (r->load.tool != NULL && mst_load_collect(&r->load, r->archive, r->run_id, &r->end) != 0)
         return archive_failed(r);
     if (r->end.outcome == NULL)
-        r->end.outcome = r->end.exit_status == 0 ? "complete" : "failed";
+        r->end.outcome = r->runner != NULL ? how_it_ended(r) : "complete";
     r->end.complete = strcmp(r->end.outcome, "complete") == 0;
     if (strcmp(r->end.outcome, "failed") == 0)
         status = tool_failed(r);
@@ -467,8 +673,8 @@ static int finish(struct recording *r)
 static int run(struct recording *r)
 {
     int (*const steps[])(struct recording *) = {
-        open_targets, prepare_command, open_archive, begin_samplers, start_load, follow_load,
-        drain, finish,
+        open_targets, prepare_command, settle, open_archive, begin_samplers, start_load,
+        follow_load, drain, finish,
     };
     int status = MST_EXIT_OK;
     size_t i;
@@ -505,6 +711,7 @@ int mst_record(const struct mst_recording_options *options, int64_t *run_id)
     mst_programs_free(&r.programs);
     free(r.samplers);
     mst_targets_free(&r.targets);
+    mst_targets_free(&r.behind);
     mst_load_close(&r.load);
     restore_signals(saved);
     *run_id = r.run_id;

@@ -11,6 +11,7 @@
 struct mst_recording_options {
     const char  *archive;         /* the path */
     const char  *name;            /* of the run; NULL none */
+    unsigned     repetition;      /* of the same, from 1; 0: there is only this one */
     char *const *targets;         /* as on the command line */
     size_t       target_count;
     char *const *command;         /* NULL at its end; NULL: none, until interrupted */

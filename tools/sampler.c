@@ -25,18 +25,43 @@ static int note(struct mst_sampler *s, enum mst_trouble with, const char *text)
 
 /* ---- the journal ----------------------------------------------------------------- */
 
+/* Whether it began before the load. Another machine's clock does not tell what
+ * came first here. */
+static bool is_ghost(const struct mst_sampler *s, uint64_t wall_start_ns)
+{
+    return s->local && s->load_wall_ns > 0 &&
+           wall_start_ns + START_TOLERANCE_NS < s->load_wall_ns;
+}
+
 static int on_request(void *context, const struct mst_request *request, const char *label,
                       uint64_t wall_start_ns, uint64_t key)
 {
     struct mst_sampler *s = context;
-    /* Another machine's clock does not tell what came first here. */
-    bool ghost = s->local && s->load_wall_ns > 0 &&
-                 wall_start_ns + START_TOLERANCE_NS < s->load_wall_ns;
 
     if (strcmp(label, MST_LABEL_STATUS_NAME) != 0)
         s->requests_seen++;
     return mst_archive_add_request(s->archive, s->server_id, request, label, wall_start_ns, key,
-                                   ghost);
+                                   is_ghost(s, wall_start_ns));
+}
+
+static int on_php_request(void *context, const struct mst_php_request *request, const char *label,
+                          uint64_t wall_start_ns, uint64_t key)
+{
+    struct mst_sampler *s = context;
+    uint64_t waited_ns = request->wait_ns != MST_UNKNOWN ? request->wait_ns : 0;
+    uint64_t handed_ns = wall_start_ns > waited_ns ? wall_start_ns - waited_ns : 0;
+
+    s->requests_seen++;
+    return mst_archive_add_php_request(s->archive, s->server_id, request, label, wall_start_ns,
+                                       key, is_ghost(s, handed_ns));
+}
+
+static int on_mark(void *context, const struct mst_mark *mark, uint64_t wall_ns,
+                   uint64_t request_wall_ns, uint64_t key)
+{
+    struct mst_sampler *s = context;
+
+    return mst_archive_add_mark(s->archive, s->server_id, mark, wall_ns, request_wall_ns, key);
 }
 
 static int on_lifecycle(void *context, const struct mst_lifecycle *event, uint64_t wall_ns,
@@ -49,7 +74,10 @@ static int on_lifecycle(void *context, const struct mst_lifecycle *event, uint64
 
 static int poll_journal(struct mst_sampler *s)
 {
-    const struct mst_source_events events = { s, on_request, on_lifecycle };
+    const struct mst_source_events events = {
+        .context = s, .on_request = on_request, .on_lifecycle = on_lifecycle,
+        .on_php_request = on_php_request, .on_mark = on_mark,
+    };
     char error[MST_ERROR_MAX];
 
     s->poll_failed = mst_source_poll(s->source, &events, error) < 0;
@@ -60,6 +88,19 @@ static int poll_journal(struct mst_sampler *s)
 
 /* ---- samples --------------------------------------------------------------------- */
 
+/* Of processes without a common parent nobody but the board knows. */
+static void name_processes(struct mst_sampler *s)
+{
+    size_t i;
+
+    if (!s->local || !s->processes.by_name)
+        return;
+    for (i = 0; i < s->sample.process_count; i++)
+        if (!mst_processes_name(&s->processes, s->sample.processes[i].pid))
+            snprintf(s->processes.problem, sizeof s->processes.problem,
+                     "out of memory for the list of its processes");
+}
+
 static int take_sample(struct mst_sampler *s, const char *moment)
 {
     char error[MST_ERROR_MAX];
@@ -67,6 +108,7 @@ static int take_sample(struct mst_sampler *s, const char *moment)
     s->sampled = mst_source_sample(s->source, &s->sample, error) == 0;
     if (!s->sampled)
         return note(s, MST_TROUBLE_SAMPLE, error);
+    name_processes(s);
     return mst_archive_add_sample(s->archive, s->server_id, moment, &s->sample);
 }
 
@@ -83,7 +125,7 @@ static int read_memory(struct mst_sampler *s, bool all)
     struct mst_memory_round round;
     int result;
 
-    if (!s->local || !s->memory)
+    if (!s->local || !s->memory || s->others_processes)
         return 0;
     result = mst_processes_tick(&s->processes, all, take_pss, s, &round);
     if (result <= 0)
@@ -115,22 +157,47 @@ void mst_sampler_close(struct mst_sampler *s)
     *s = (struct mst_sampler){ 0 };
 }
 
+/* php-cgi's processes have none in common: see processes.h. */
+static bool has_parent(const struct mst_source_identity *identity)
+{
+    return identity->pid != 0 && identity->pid != MST_UNKNOWN;
+}
+
+/* 0; 1: the server does not answer, with the sentence; -1: the archive failed. */
+static int begin_processes(struct mst_sampler *s, const struct mst_source_identity *identity,
+                           char error[MST_ERROR_MAX])
+{
+    if (!s->local)
+        return 0;
+    if (has_parent(identity)) {
+        mst_processes_init(&s->processes, identity->pid);
+    } else {
+        mst_processes_init_named(&s->processes);
+        if (mst_source_sample(s->source, &s->sample, error) != 0)
+            return 1;
+        name_processes(s);
+    }
+    if (read_memory(s, true) != 0)
+        return -1;
+    if (!s->others_processes)
+        s->cpu_before_ns = mst_processes_cpu(&s->processes);
+    return 0;
+}
+
 int mst_sampler_begin(struct mst_sampler *s, struct mst_archive *archive, int64_t run_id,
                       char error[MST_ERROR_MAX])
 {
     const struct mst_source_identity *identity = mst_source_identity(s->source);
+    int result;
 
     s->archive = archive;
     s->run_id = run_id;
     if (mst_archive_add_server(archive, run_id, mst_source_name(s->source), s->local, identity,
                                &s->server_id) != 0)
         return -1;
-    if (s->local) {
-        mst_processes_init(&s->processes, identity->pid);
-        if (read_memory(s, true) != 0)
-            return -1;
-        s->cpu_before_ns = mst_processes_cpu(&s->processes);
-    }
+    result = begin_processes(s, identity, error);
+    if (result != 0)
+        return result;
     if (mst_source_sample(s->source, &s->sample, error) != 0 ||
         mst_source_mark(s->source, error) != 0)
         return 1;
@@ -160,7 +227,7 @@ int mst_sampler_end_load(struct mst_sampler *s)
 
     if (take_sample(s, "end") != 0)
         return -1;
-    if (s->local) {
+    if (s->local && !s->others_processes) {
         cpu = mst_processes_cpu(&s->processes);
         if (cpu != MST_UNKNOWN && s->cpu_before_ns != MST_UNKNOWN && cpu >= s->cpu_before_ns)
             s->cpu_ns = cpu - s->cpu_before_ns;
@@ -189,6 +256,9 @@ static void what_is_unknown(const struct mst_sampler *s, char text[MST_ERROR_MAX
     if (!s->local)
         snprintf(text, MST_ERROR_MAX, "its processes cannot be seen from here: another machine, "
                  "another pid namespace, or no permission to read its board");
+    else if (s->others_processes)
+        snprintf(text, MST_ERROR_MAX, "its processes are those of the server that it runs in: "
+                 "memory and CPU are there");
     else if (!s->memory)
         snprintf(text, MST_ERROR_MAX, "memory was not read (--no-memory)");
     else if (s->processes.problem[0] != '\0')

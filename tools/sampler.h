@@ -31,6 +31,8 @@ struct mst_sampler {
     int64_t              run_id, server_id;
     bool                 local, by_url;
     bool                 memory;         /* read it, where it can be; set before begin */
+    bool                 others_processes;   /* another sampler looks at the same ones (mod_php in
+                                              * its Apache); set before begin */
     struct mst_sample    sample;         /* the latest */
     bool                 sampled;        /* the latest attempt succeeded */
     struct mst_processes processes;

@@ -30,6 +30,11 @@ const char *mst_source_name(const struct mst_source *source)
     return source->target->name;
 }
 
+const char *mst_source_other(const struct mst_source *source, size_t index)
+{
+    return index < source->other_count ? source->others[index] : NULL;
+}
+
 bool mst_source_local(const struct mst_source *source)
 {
     return source->local;

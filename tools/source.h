@@ -29,15 +29,24 @@ struct mst_source_identity {
     char     board[512];             /* the board's path on the server's machine */
     uint64_t pid;                    /* the parent's (master's) */
     uint64_t started_wall_ns;        /* nanoseconds since 1970 */
+    /* Its instants less this are its CLOCK_MONOTONIC, by which records of different
+     * boards of one machine compare exactly. MST_UNKNOWN: over a URL. */
+    uint64_t clock_offset_ns;
 };
 
-/* Borrows the target: it must stay where it is until the source is closed.
+/* A status URL is its Apache; URL#NAME is the PHP's board of that base name among
+ * those that the same status shows.
+ * Borrows the target: it must stay where it is until the source is closed.
  * Opens it, asks it once. NULL with a sentence. */
 struct mst_source *mst_source_open(struct mst_target *target, char error[MST_ERROR_MAX]);
 void mst_source_close(struct mst_source *source);
 
 const struct mst_source_identity *mst_source_identity(const struct mst_source *source);
 const char *mst_source_name(const struct mst_source *source);   /* the target's name */
+
+/* What else can be recorded where this is: a URL for each PHP's board in the status
+ * of an Apache, as of open. NULL behind the last. */
+const char *mst_source_other(const struct mst_source *source, size_t index);
 
 /* Whether its pids are processes of this machine and pid namespace, so that
  * /proc tells of them. A board file: where its namespace is ours. A URL: where
@@ -53,15 +62,21 @@ void mst_source_set_stop(struct mst_source *source, const volatile sig_atomic_t 
 
 /* Where records go. Pointers are valid during the call only. A nonzero return
  * stops the poll: it returns -1 with error "" (the callee has said why).
- * `key` is unique within the source, also across restarts of the server. Records
+ * `key` is unique also across restarts of the server. Records
  * may come a little out of order. wall_ns: since 1970. Over a URL the records'
- * monotonic times (start_ns, time_ns) and the label's index are 0. */
+ * monotonic times (start_ns, time_ns) and the label's index are 0. Texts within
+ * records end with a NUL. A key is unique among the records of a kind. NULL: such
+ * records are not wanted. */
 struct mst_source_events {
     void *context;
     int (*on_request)(void *context, const struct mst_request *request, const char *label,
                       uint64_t wall_start_ns, uint64_t key);
     int (*on_lifecycle)(void *context, const struct mst_lifecycle *event, uint64_t wall_ns,
                         uint64_t key);
+    int (*on_php_request)(void *context, const struct mst_php_request *request,
+                          const char *label, uint64_t wall_start_ns, uint64_t key);
+    int (*on_mark)(void *context, const struct mst_mark *mark, uint64_t wall_ns,
+                   uint64_t request_wall_ns, uint64_t key);
 };
 
 /* The journal's position is now: polls give what comes after. */

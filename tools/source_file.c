@@ -13,13 +13,22 @@
 #include "clock.h"
 #include "source_kind.h"
 
+/* The journals of a kind of server: lifecycle events first, for a process is there
+ * before its requests. */
+#define RINGS_MAX 3u
+struct ring {
+    enum mst_section_id section;
+    mst_take           *take;
+};
+
 struct file_source {
     struct mst_source base;
     bool              is_open;      /* the journal's reader and tails */
     struct mst_reader journal;
     dev_t             device;
     ino_t             inode;
-    struct mst_tail   requests, lifecycle;
+    size_t            tail_count;
+    struct mst_tail   tails[RINGS_MAX];
     uint64_t          lost_before;  /* on boards that were followed before this one */
     char              labels[MST_LABELS_MAX][MST_NAME_MAX];   /* empty: not read yet */
 
@@ -44,6 +53,7 @@ static void identify(struct mst_source *s)
     snprintf(id->board, sizeof id->board, "%s", s->target->name);
     id->pid = h->pid;
     id->started_wall_ns = h->started_ns + (uint64_t)h->realtime_offset_ns;
+    id->clock_offset_ns = (uint64_t)h->realtime_offset_ns;
     s->local = mst_snapshot_running(h) >= 0;
 }
 
@@ -97,24 +107,101 @@ static int take_lifecycle(void *context, uint64_t ticket, const void *payload)
     return f->stopped;
 }
 
+static int take_php_request(void *context, uint64_t ticket, const void *payload)
+{
+    struct file_source *f = context;
+    struct mst_php_request r = *(const struct mst_php_request *)payload;
+
+    r.script[sizeof r.script - 1] = '\0';
+    if (f->events->on_php_request != NULL &&
+        f->events->on_php_request(f->events->context, &r, label_name(f, r.label_status >> 32),
+                                  wall_ns(f, r.start_ns),
+                                  mst_source_key(f->base.restarts, ticket)) != 0)
+        f->stopped = true;
+    return f->stopped;
+}
+
+static int take_mark(void *context, uint64_t ticket, const void *payload)
+{
+    struct file_source *f = context;
+    struct mst_mark m = *(const struct mst_mark *)payload;
+
+    m.name[sizeof m.name - 1] = '\0';
+    if (f->events->on_mark != NULL &&
+        f->events->on_mark(f->events->context, &m, wall_ns(f, m.time_ns),
+                           wall_ns(f, m.request_start_ns),
+                           mst_source_key(f->base.restarts, ticket)) != 0)
+        f->stopped = true;
+    return f->stopped;
+}
+
+static const struct ring apache_rings[] = {
+    { MST_SECTION_LIFECYCLE, take_lifecycle }, { MST_SECTION_REQUESTS, take_request },
+};
+static const struct ring php_rings[] = {
+    { MST_SECTION_LIFECYCLE, take_lifecycle }, { MST_SECTION_PHP_REQUESTS, take_php_request },
+    { MST_SECTION_MARKS, take_mark },
+};
+
+static const struct ring *rings_of(const struct file_source *f, size_t *count)
+{
+    bool is_php = f->journal.header.producer == MST_PRODUCER_PHP;
+
+    *count = is_php ? sizeof php_rings / sizeof *php_rings
+                    : sizeof apache_rings / sizeof *apache_rings;
+    return is_php ? php_rings : apache_rings;
+}
+
+static uint64_t lost_by_tails(const struct file_source *f)
+{
+    uint64_t lost = 0;
+    size_t i;
+
+    for (i = 0; i < f->tail_count; i++)
+        lost += f->tails[i].lost;
+    return lost;
+}
+
+static void finish_tails(struct file_source *f)
+{
+    size_t i;
+
+    for (i = 0; i < f->tail_count; i++)
+        mst_tail_finish(&f->tails[i]);
+}
+
 static void stop_following(struct file_source *f)
 {
     if (!f->is_open)
         return;
-    mst_tail_finish(&f->requests);
-    mst_tail_finish(&f->lifecycle);
-    f->lost_before += f->requests.lost + f->lifecycle.lost;
-    mst_tail_close(&f->requests);
-    mst_tail_close(&f->lifecycle);
+    finish_tails(f);
+    f->lost_before += lost_by_tails(f);
+    while (f->tail_count > 0)
+        mst_tail_close(&f->tails[--f->tail_count]);
     mst_reader_close(&f->journal);
     f->is_open = false;
+}
+
+static int open_tails(struct file_source *f, bool from_head, char error[MST_ERROR_MAX])
+{
+    size_t count;
+    const struct ring *rings = rings_of(f, &count);
+
+    for (f->tail_count = 0; f->tail_count < count; f->tail_count++) {
+        enum mst_section_id section = rings[f->tail_count].section;
+        uint64_t next = 1;
+
+        if ((from_head && mst_journal_head(&f->journal, section, &next, error) != 0) ||
+            mst_tail_open(&f->tails[f->tail_count], &f->journal, section, next, error) != 0)
+            return -1;
+    }
+    return 0;
 }
 
 /* Opens the journal of the board that is at the path now, from its head, or
  * from its beginning. */
 static int follow(struct file_source *f, bool from_head, char error[MST_ERROR_MAX])
 {
-    uint64_t next_request = 1, next_event = 1;
     struct stat st;
 
     if (mst_reader_open(&f->journal, f->base.target->name, error) != 0)
@@ -126,18 +213,13 @@ static int follow(struct file_source *f, bool from_head, char error[MST_ERROR_MA
     f->device = st.st_dev;
     f->inode = st.st_ino;
     memset(f->labels, 0, sizeof f->labels);
-    if (from_head &&
-        (mst_journal_head(&f->journal, MST_SECTION_REQUESTS, &next_request, error) != 0 ||
-         mst_journal_head(&f->journal, MST_SECTION_LIFECYCLE, &next_event, error) != 0))
-        goto close_reader;
-    if (mst_tail_open(&f->requests, &f->journal, MST_SECTION_REQUESTS, next_request, error) != 0)
-        goto close_reader;
-    if (mst_tail_open(&f->lifecycle, &f->journal, MST_SECTION_LIFECYCLE, next_event, error) != 0)
-        goto close_tail;
+    if (open_tails(f, from_head, error) != 0)
+        goto close_tails;
     f->is_open = true;
     return 0;
-close_tail:
-    mst_tail_close(&f->requests);
+close_tails:
+    while (f->tail_count > 0)
+        mst_tail_close(&f->tails[--f->tail_count]);
 close_reader:
     mst_reader_close(&f->journal);
     return -1;
@@ -155,15 +237,19 @@ static int mark(struct mst_source *s, char error[MST_ERROR_MAX])
 /* Everything that the followed board has. */
 static long drain(struct file_source *f, char error[MST_ERROR_MAX])
 {
-    long requests, events;
+    size_t i, count;
+    const struct ring *rings = rings_of(f, &count);
+    long given = 0, n;
 
-    events = mst_tail_poll(&f->lifecycle, SIZE_MAX, take_lifecycle, f, error);
-    if (events < 0)
-        return -1;
-    requests = f->stopped ? 0 : mst_tail_poll(&f->requests, SIZE_MAX, take_request, f, error);
-    if (f->stopped)
-        error[0] = '\0';
-    return requests < 0 || f->stopped ? -1 : events + requests;
+    for (i = 0; i < count; i++) {
+        n = mst_tail_poll(&f->tails[i], SIZE_MAX, rings[i].take, f, error);
+        if (f->stopped)
+            error[0] = '\0';
+        if (n < 0 || f->stopped)
+            return -1;
+        given += n;
+    }
+    return given;
 }
 
 static bool was_replaced(const struct file_source *f)
@@ -195,6 +281,7 @@ static long poll_journal(struct mst_source *s, const struct mst_source_events *e
 {
     struct file_source *f = (struct file_source *)s;
     long given;
+    size_t i;
 
     f->events = events;
     f->stopped = false;
@@ -206,10 +293,10 @@ static long poll_journal(struct mst_source *s, const struct mst_source_events *e
     else
         given = drain(f, error);
     f->events = NULL;
-    s->lost = f->lost_before;
-    if (f->is_open)
-        s->lost += f->requests.lost + f->lifecycle.lost;
-    s->pending = f->is_open && f->requests.hole_count + f->lifecycle.hole_count > 0;
+    s->lost = f->lost_before + lost_by_tails(f);
+    s->pending = false;
+    for (i = 0; i < f->tail_count; i++)
+        s->pending = s->pending || f->tails[i].hole_count > 0;
     return given;
 }
 
@@ -217,11 +304,8 @@ static void finish(struct mst_source *s)
 {
     struct file_source *f = (struct file_source *)s;
 
-    if (!f->is_open)
-        return;
-    mst_tail_finish(&f->requests);
-    mst_tail_finish(&f->lifecycle);
-    s->lost = f->lost_before + f->requests.lost + f->lifecycle.lost;
+    finish_tails(f);
+    s->lost = f->lost_before + lost_by_tails(f);
 }
 
 /* ---- samples ------------------------------------------------------------------ */

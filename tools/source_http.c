@@ -22,6 +22,7 @@
 
 struct url_source {
     struct mst_source base;
+    const char       *board;    /* its base name, where it is not the Apache's own; else NULL */
     struct mst_http  *http;
     struct mst_ndjson page;
     char              cursor[MST_CURSOR_MAX];
@@ -29,18 +30,32 @@ struct url_source {
 
 /* ---- the status -------------------------------------------------------------- */
 
-static const struct mst_snapshot *apache_board(const struct mst_status *status)
+static bool is_producer(const struct mst_snapshot *board, const char *producer)
+{
+    return board->producer != NULL && strcmp(board->producer, producer) == 0;
+}
+
+static const char *base_name(const struct mst_snapshot *board)
+{
+    const char *slash = board->path != NULL ? strrchr(board->path, '/') : NULL;
+
+    return slash != NULL ? slash + 1 : board->path != NULL ? board->path : "";
+}
+
+static const struct mst_snapshot *own_board(const struct url_source *u,
+                                            const struct mst_status *status)
 {
     size_t i;
 
     for (i = 0; i < status->count; i++)
-        if (status->boards[i].producer != NULL &&
-            strcmp(status->boards[i].producer, "apache") == 0)
+        if (u->board == NULL ? is_producer(&status->boards[i], "apache")
+                             : is_producer(&status->boards[i], "php") &&
+                               strcmp(base_name(&status->boards[i]), u->board) == 0)
             return &status->boards[i];
     return NULL;
 }
 
-/* Asks for the JSON. Returns Apache's board in *status, or NULL with a sentence. */
+/* Asks for the JSON. Returns the source's board in *status, or NULL with a sentence. */
 static const struct mst_snapshot *get_status(struct url_source *u, struct mst_status *status,
                                              char error[MST_ERROR_MAX])
 {
@@ -58,10 +73,14 @@ static const struct mst_snapshot *get_status(struct url_source *u, struct mst_st
         snprintf(error, MST_ERROR_MAX, "%.160s: the status is wrong: %.300s", url, problem);
         goto done;
     }
-    board = apache_board(status);
+    board = own_board(u, status);
     if (board == NULL) {
-        snprintf(error, MST_ERROR_MAX, "%.160s: expected an Apache's board in the status, found "
-                 "%zu boards and none of them Apache's", url, status->count);
+        if (u->board != NULL)
+            snprintf(error, MST_ERROR_MAX, "%.160s: expected the PHP's board %.128s in the status, "
+                     "found %zu boards without it", url, u->board, status->count);
+        else
+            snprintf(error, MST_ERROR_MAX, "%.160s: expected an Apache's board in the status, "
+                     "found %zu boards and none of them Apache's", url, status->count);
         mst_status_free(status);
     }
 done:
@@ -98,7 +117,8 @@ static void identify(struct mst_source *s, const struct mst_snapshot *board)
     if (id->pid == board->pid && id->started_wall_ns == board->started_ns)
         return;
     memset(id, 0, sizeof *id);
-    id->producer = MST_PRODUCER_APACHE;
+    id->producer = is_producer(board, "php") ? MST_PRODUCER_PHP : MST_PRODUCER_APACHE;
+    id->clock_offset_ns = MST_UNKNOWN;
     copy_string(id->server, sizeof id->server, board->server);
     copy_string(id->version, sizeof id->version, board->version);
     copy_string(id->mpm, sizeof id->mpm, board->mpm);
@@ -116,11 +136,12 @@ static int get_page(struct url_source *u, const char *since, char error[MST_ERRO
 {
     const char *url = u->base.target->name;
     struct mst_http_answer answer;
-    char query[128], problem[MST_ERROR_MAX];
+    char query[256 + MST_QUERY_BOARD_MAX], problem[MST_ERROR_MAX];
     int result = -1;
 
     mst_http_set_stop(u->http, u->base.stop);
-    snprintf(query, sizeof query, "format=journal&since=%s&limit=%u", since, PAGE_RECORDS);
+    snprintf(query, sizeof query, "format=journal&since=%s&limit=%u%s%s", since, PAGE_RECORDS,
+             u->board != NULL ? "&board=" : "", u->board != NULL ? u->board : "");
     if (mst_http_get(u->http, url, query, &answer, error) != 0)
         return -1;
     if (mst_http_expect_type(&answer, url, "application/x-ndjson", error) != 0)
@@ -178,6 +199,12 @@ static int give_line(const struct url_source *u, const struct mst_ndjson_line *l
                                   line->wall_ns, key);
     if (line->kind == MST_NDJSON_LIFECYCLE && events->on_lifecycle != NULL)
         return events->on_lifecycle(events->context, &line->record.lifecycle, line->wall_ns, key);
+    if (line->kind == MST_NDJSON_PHP_REQUEST && events->on_php_request != NULL)
+        return events->on_php_request(events->context, &line->record.php_request, line->label,
+                                      line->wall_ns, key);
+    if (line->kind == MST_NDJSON_MARK && events->on_mark != NULL)
+        return events->on_mark(events->context, &line->record.mark, line->wall_ns,
+                               line->request_wall_ns, key);
     return 0;
 }
 
@@ -239,6 +266,9 @@ static void close_url(struct mst_source *s)
 {
     struct url_source *u = (struct url_source *)s;
 
+    while (s->other_count > 0)
+        free(s->others[--s->other_count]);
+    free(s->others);
     mst_http_close(u->http);
     mst_ndjson_free(&u->page);
     free(u);
@@ -249,10 +279,50 @@ static const struct mst_source_kind url_kind = {
     .sample = take_sample,
 };
 
+/* URL#NAME: which board. 0, or -1 with a sentence. */
+static int choose_board(struct url_source *u, char error[MST_ERROR_MAX])
+{
+    const char *url = u->base.target->name, *hash = strchr(url, '#');
+    struct mst_status_query query;
+    char text[256];
+
+    if (hash == NULL)
+        return 0;
+    u->board = hash + 1;
+    if ((size_t)snprintf(text, sizeof text, "format=journal&board=%s", u->board) < sizeof text &&
+        strchr(u->board, '&') == NULL && mst_status_query_parse(&query, text, NULL, error) == 0)
+        return 0;
+    snprintf(error, MST_ERROR_MAX, "%.160s: expected the base name of a PHP's board behind the #, "
+             "as the status shows it", url);
+    return -1;
+}
+
+/* Remembers the PHP's boards that an Apache's status shows. */
+static int list_others(struct url_source *u, const struct mst_status *status)
+{
+    struct mst_source *s = &u->base;
+    size_t i;
+
+    if (u->board != NULL)
+        return 0;
+    s->others = calloc(status->count, sizeof *s->others);
+    if (s->others == NULL)
+        return -1;
+    for (i = 0; i < status->count; i++) {
+        if (!is_producer(&status->boards[i], "php"))
+            continue;
+        if (asprintf(&s->others[s->other_count], "%s#%s", s->target->name,
+                     base_name(&status->boards[i])) < 0)
+            return -1;
+        s->other_count++;
+    }
+    return 0;
+}
+
 struct mst_source *mst_source_open_url(struct mst_target *target, char error[MST_ERROR_MAX])
 {
     struct url_source *u = calloc(1, sizeof *u);
-    const struct mst_snapshot *board;
+    const struct mst_snapshot *board = NULL;
     struct mst_status status;
 
     if (u != NULL)
@@ -264,12 +334,19 @@ struct mst_source *mst_source_open_url(struct mst_target *target, char error[MST
     }
     u->base.kind = &url_kind;
     u->base.target = target;
-    board = get_status(u, &status, error);
+    if (choose_board(u, error) == 0)
+        board = get_status(u, &status, error);
     if (board == NULL) {
         close_url(&u->base);
         return NULL;
     }
     identify(&u->base, board);
+    if (list_others(u, &status) != 0) {
+        snprintf(error, MST_ERROR_MAX, "out of memory");
+        mst_status_free(&status);
+        close_url(&u->base);
+        return NULL;
+    }
     mst_status_free(&status);
     return &u->base;
 }

@@ -21,6 +21,8 @@ struct mst_source {
     struct mst_target            *target;
     struct mst_source_identity    identity;
     const volatile sig_atomic_t  *stop;
+    size_t                        other_count;   /* see mst_source_other */
+    char                        **others;
     bool                          local, pending;
     uint64_t                      lost;       /* since mark */
     unsigned                      restarts;   /* since mark */

@@ -1,7 +1,6 @@
 /* target.c - finds and opens what the user points at: see target.h. */
 #include "target.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define BOARD_SUFFIX ".board"
+#include "directory.h"
 
 static int out_of_memory(char error[MST_ERROR_MAX])
 {
@@ -61,6 +60,20 @@ static bool is_listed(const struct mst_targets *targets, const char *path, const
     return false;
 }
 
+bool mst_targets_have(const struct mst_targets *targets, const char *name)
+{
+    size_t i = 0;
+
+    while (i < targets->count && strcmp(targets->items[i].name, name) != 0)
+        i++;
+    return i < targets->count;
+}
+
+int mst_targets_add_url(struct mst_targets *targets, const char *url)
+{
+    return add(targets, MST_TARGET_URL, url, NULL);
+}
+
 void mst_targets_free(struct mst_targets *targets)
 {
     size_t i;
@@ -70,7 +83,7 @@ void mst_targets_free(struct mst_targets *targets)
 
         if (t->is_open)
             mst_reader_close(&t->reader);
-        mst_accept_queues_free(&t->queues);
+        mst_listen_free(&t->listen);
         free(t->name);
         free(t->problem);
     }
@@ -80,43 +93,25 @@ void mst_targets_free(struct mst_targets *targets)
 
 /* ---- directories ---------------------------------------------------------- */
 
-static int is_board_name(const struct dirent *entry)
-{
-    size_t length = strlen(entry->d_name), suffix = strlen(BOARD_SUFFIX);
-
-    return entry->d_name[0] != '.' && length > suffix &&
-           strcmp(entry->d_name + length - suffix, BOARD_SUFFIX) == 0;
-}
-
 /* Adds every board in `directory`. Returns how many there are (also those that
  * are in the list already), -1 with errno set where it cannot be read. */
 static int add_directory(struct mst_targets *targets, const char *directory)
 {
-    struct dirent **entries = NULL;
+    struct mst_board_list list;
     struct stat st;
-    char *path;
-    int i, n, result;
+    size_t i;
+    int result;
 
-    n = scandir(directory, &entries, is_board_name, alphasort);
-    if (n < 0)
+    if (mst_board_list_read(&list, directory) != 0)
         return -1;
-    result = n;
-    for (i = 0; i < n && result >= 0; i++) {
-        if (asprintf(&path, "%s/%s", directory, entries[i]->d_name) < 0) {
-            errno = ENOMEM;
+    result = (int)list.count;
+    for (i = 0; i < list.count && result >= 0; i++)
+        if (lstat(list.paths[i], &st) == 0 && !is_listed(targets, list.paths[i], &st) &&
+            add(targets, MST_TARGET_FILE, list.paths[i], NULL) != 0)
             result = -1;
-            break;
-        }
-        if (lstat(path, &st) == 0 && !is_listed(targets, path, &st) &&
-            add(targets, MST_TARGET_FILE, path, NULL) != 0) {
-            errno = ENOMEM;
-            result = -1;
-        }
-        free(path);
-    }
-    for (i = 0; i < n; i++)
-        free(entries[i]);
-    free(entries);
+    mst_board_list_free(&list);
+    if (result < 0)
+        errno = ENOMEM;
     return result;
 }
 
@@ -177,7 +172,7 @@ static int add_named_directory(struct mst_targets *targets, const char *arg,
     else
         snprintf(problem, MST_ERROR_MAX,
                  "%s: no board in this directory: a server with mpmstat makes a *%s file when "
-                 "it starts", arg, BOARD_SUFFIX);
+                 "it starts", arg, MST_BOARD_SUFFIX);
     return add(targets, MST_TARGET_FILE, arg, problem);
 }
 
@@ -299,13 +294,11 @@ static struct mst_world look_around(struct mst_target *t, const struct mst_heade
     struct mst_world world;
 
     memset(&world, 0, sizeof world);
-    mst_accept_queues_free(&t->queues);
+    mst_listen_free(&t->listen);
     world.running = mst_snapshot_running(header);
     if (world.running == 1) {
-        mst_accept_queues_read(&t->queues, header->pid);
-        world.listeners_known = t->queues.known;
-        world.listener_count = t->queues.count;
-        world.listeners = t->queues.listeners;
+        mst_listen_read_process(&t->listen, header->pid);
+        mst_listen_tell(&t->listen, &world);
     }
     return world;
 }

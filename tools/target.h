@@ -14,8 +14,8 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "accept_queue.h"
 #include "copy.h"
+#include "listen.h"
 #include "snapshot.h"
 
 #define MST_RUNDIR_VARIABLE "MPMSTAT_RUNDIR"
@@ -34,7 +34,7 @@ struct mst_target {
     struct mst_reader reader;
     dev_t             device;    /* of the open file: another at this path is another */
     ino_t             inode;     /* start of the server */
-    struct mst_accept_queues queues;   /* of the latest snapshot */
+    struct mst_listen listen;   /* of the latest snapshot */
 };
 
 struct mst_targets {
@@ -50,6 +50,11 @@ struct mst_targets {
 int  mst_targets_resolve(struct mst_targets *out, char *const *args, size_t n,
                          char error[MST_ERROR_MAX]);
 void mst_targets_free(struct mst_targets *targets);
+
+/* Whether one of that name is among them; adds the URL of a status. 0, or -1: out of
+ * memory. */
+bool mst_targets_have(const struct mst_targets *targets, const char *name);
+int  mst_targets_add_url(struct mst_targets *targets, const char *url);
 
 /* Opens a file target, or opens it again where a new start of the server has
  * put another file in its place. Returns 1 if it is another board than before

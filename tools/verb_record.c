@@ -11,13 +11,18 @@
 #include "archive/archive.h"
 #include "clock.h"
 #include "diag.h"
+#include "human.h"
 #include "loadtools/loadtool.h"
 #include "output.h"
 #include "recording.h"
 #include "report/report.h"
 #include "verbs.h"
+#include "words.h"
 
 #define TIMEOUT_SECONDS_MAX 604800u   /* a week */
+#define REPEAT_MAX   1000u
+#define VARIANTS_MAX 26u              /* their names without --name: A to Z */
+#define VERSUS       "--versus"       /* between the commands of --interleave */
 
 static const char help[] =
     "usage: mpmstat record [-o FILE] [-t TARGET]... [OPTION]... [--] COMMAND...\n"
@@ -31,23 +36,32 @@ static const char help[] =
     "  -t, --target TARGET   a server: its board file, a directory of boards, or its\n"
     "                        status URL; several make one run. Without: the running\n"
     "                        servers of this machine (see mpmstat status --help)\n"
-    "      --name NAME       a name for the run\n"
+    "      --name NAME       a name for the run; with --interleave one for each command, in\n"
+    "                        their order (A, B, ...)\n"
+    "      --repeat N        run COMMAND N times, each a run of its own in the archive; for\n"
+    "                        mpmstat compare. Each begins when no request is in flight\n"
+    "      --interleave      COMMAND is several, with --versus between them, which take\n"
+    "                        turns: A B, B A, A B, ...; with --repeat\n"
     "      --format FORMAT   of what is shown: text (the default) or json\n"
     "      --timeout SECONDS the command is stopped then (3600, or what its own limits\n"
     "                        make of it); without COMMAND, the end of the recording\n"
-    "      --no-flags        add no flags to COMMAND: then times of single requests are\n"
-    "                        known only if it is told to write them\n"
+    "      --no-flags        add no flags to COMMAND: then times of single requests, and\n"
+    "                        of some tools any results, are known only if it is told to\n"
+    "                        write them\n"
     "      --no-memory       do not read the memory of the servers' processes\n"
     "  -v, --verbose         show the command's own output, on stderr\n"
     "      --help            this\n"
     "\n"
-    "Load tools that it can read: %s. Of any other command the server's side is\n"
-    "recorded. The command's output is in the archive, and shown where it failed.\n"
+    "Load tools that it can read: %s.\n"
+    "Of any other command the server's side is recorded. Its flags never change the load.\n"
+    "The command's output is in the archive, and shown where it failed.\n"
     "\n"
     "Examples:\n"
     "  mpmstat record -- ab -n 2000 -c 20 http://127.0.0.1/loop.php\n"
     "  mpmstat record -o runs.sqlite --name prefork -t /run/apache2 -- ab -n 200 -c 50 URL\n"
     "  mpmstat record --timeout 60                        a minute of real traffic\n"
+    "  mpmstat record --repeat 5 --interleave -o ab.sqlite -- ab -n 2000 -c 20 URL1 \\\n"
+    "      --versus ab -n 2000 -c 20 URL2\n"
     "  mpmstat record --format json -- ab -n 100 URL | jq .verdict\n"
     "  sqlite3 runs.sqlite 'SELECT max(handle_ns) FROM server_requests'\n"
     "\n"
@@ -56,8 +70,21 @@ static const char help[] =
     "4 the archive or the output cannot be written, 130 interrupted. An interrupted run\n"
     "is in the archive all the same, and says so.\n";
 
+/* One of the commands that take turns. */
+struct variant {
+    const char  *name;           /* NULL: none */
+    char *const *command;        /* NULL: none */
+};
+
 struct options {
     struct mst_recording_options recording;
+    unsigned repeat;             /* 0: not said */
+    bool     interleave;
+    char   **names;              /* --name, as often as it was given */
+    size_t   name_count;
+    char     letters[VARIANTS_MAX][2];
+    struct variant variants[VARIANTS_MAX];
+    size_t   variant_count;
     char   default_archive[64];
     bool   json, help;
 };
@@ -78,6 +105,19 @@ static bool read_timeout(const char *text, uint64_t *ns)
     return true;
 }
 
+static bool read_repeat(const char *text, unsigned *repeat)
+{
+    char *end;
+    unsigned long n;
+
+    errno = 0;
+    n = strtoul(text, &end, 10);
+    if (errno != 0 || end == text || *end != '\0' || text[0] == '-' || n == 0 || n > REPEAT_MAX)
+        return false;
+    *repeat = (unsigned)n;
+    return true;
+}
+
 static int read_format(struct options *o, const char *name)
 {
     o->json = strcmp(name, "json") == 0;
@@ -91,7 +131,13 @@ static int read_option(struct options *o, int option, char **targets)
     switch (option) {
     case 'o': o->recording.archive = optarg; break;
     case 't': targets[o->recording.target_count++] = optarg; break;
-    case 'N': o->recording.name = optarg; break;
+    case 'N': o->names[o->name_count++] = optarg; break;
+    case 'R':
+        if (!read_repeat(optarg, &o->repeat))
+            return mst_usage_error("record", "--repeat takes a whole number from 1 to %u, not "
+                                   "\"%s\"", REPEAT_MAX, optarg);
+        break;
+    case 'I': o->interleave = true; break;
     case 'F': return read_format(o, optarg);
     case 'T':
         if (!read_timeout(optarg, &o->recording.timeout_ns))
@@ -112,6 +158,52 @@ static int read_option(struct options *o, int option, char **targets)
     return MST_EXIT_OK;
 }
 
+/* Ends each command where the next one begins. */
+static int split_commands(struct options *o, char **words)
+{
+    for (; *words != NULL; words++) {
+        if (strcmp(*words, VERSUS) == 0)
+            *words = NULL;
+        else if (o->variant_count == 0 || words[-1] == NULL) {
+            if (o->variant_count == VARIANTS_MAX)
+                return mst_usage_error("record", "--interleave takes at most %u commands",
+                                       VARIANTS_MAX);
+            o->variants[o->variant_count++].command = words;
+        }
+    }
+    if (o->variant_count < 2)
+        return mst_usage_error("record", "--interleave takes several commands with " VERSUS
+                               " between them");
+    return MST_EXIT_OK;
+}
+
+static int read_variants(struct options *o, char **words)
+{
+    size_t i;
+    int status;
+
+    if (words == NULL && (o->repeat > 0 || o->interleave))
+        return mst_usage_error("record", "--repeat and --interleave take a command to run");
+    if (o->interleave) {
+        status = split_commands(o, words);
+        if (status != MST_EXIT_OK)
+            return status;
+    } else {
+        o->variants[o->variant_count++].command = words;
+    }
+    if (o->interleave && o->name_count > 0 && o->name_count != o->variant_count)
+        return mst_usage_error("record", "there are %zu commands, and --name was given %zu times: "
+                               "give it once for each, or not at all", o->variant_count,
+                               o->name_count);
+    for (i = 0; i < o->variant_count; i++) {
+        snprintf(o->letters[i], sizeof o->letters[i], "%c", (char)('A' + i));
+        o->variants[i].name = o->interleave && o->name_count == 0 ? o->letters[i] :
+                              o->interleave ? o->names[i] :
+                              o->name_count > 0 ? o->names[o->name_count - 1] : NULL;
+    }
+    return MST_EXIT_OK;
+}
+
 /* Options end where the command begins: its own are not ours. targets has room
  * for argc of them. */
 static int read_options(struct options *o, int argc, char **argv, char **targets)
@@ -121,6 +213,7 @@ static int read_options(struct options *o, int argc, char **argv, char **targets
         { "name", required_argument, NULL, 'N' }, { "format", required_argument, NULL, 'F' },
         { "timeout", required_argument, NULL, 'T' }, { "no-flags", no_argument, NULL, 'f' },
         { "no-memory", no_argument, NULL, 'm' }, { "verbose", no_argument, NULL, 'v' },
+        { "repeat", required_argument, NULL, 'R' }, { "interleave", no_argument, NULL, 'I' },
         { "help", no_argument, NULL, 'h' }, { 0 },
     };
     int option, status;
@@ -133,13 +226,11 @@ static int read_options(struct options *o, int argc, char **argv, char **targets
         if (status != MST_EXIT_OK)
             return status;
     }
-    if (optind < argc)
-        o->recording.command = argv + optind;
-    else if (strcmp(argv[argc - 1], "--") == 0)
+    if (optind == argc && strcmp(argv[argc - 1], "--") == 0)
         return mst_usage_error("record", "the load tool's command is missing behind --");
     if (o->recording.archive != NULL && o->recording.archive[0] == '\0')
         return mst_usage_error("record", "-o takes the name of a file, not an empty one");
-    return MST_EXIT_OK;
+    return o->help ? MST_EXIT_OK : read_variants(o, optind < argc ? argv + optind : NULL);
 }
 
 /* A name that is free, so that two recordings in one second do not meet. */
@@ -162,11 +253,36 @@ static void choose_archive(struct options *o)
 
 /* ---- what is shown --------------------------------------------------------------- */
 
+/* Several runs are a line each: what there is to see is their comparison. */
+static void put_line(const struct mst_summary *s, unsigned repetition, unsigned repeat)
+{
+    printf("run %lld%s%s, %u of %u: %s requests/s, mean %s, p99 %s%s%s\n", (long long)s->id,
+           s->name != NULL ? " " : "", s->name != NULL ? s->name : "", repetition, repeat,
+           mst_human_milli(s->client.requests_per_1000s).text,
+           mst_human_time(s->client.times.mean_ns).text,
+           mst_human_time(s->client.times.p99_ns).text, s->complete ? "" : ", not complete: ",
+           s->complete ? "" : s->outcome);
+    fflush(stdout);   /* for a person who waits; main asks whether it arrived */
+}
+
+static void put(const struct options *o, const struct mst_summary *summary)
+{
+    struct mst_sink sink;
+
+    mst_sink_init(&sink, mst_write_file, stdout);
+    if (o->json) {
+        mst_report_json(&sink, summary);
+        mst_sink_char(&sink, '\n');
+    } else {
+        mst_report_text(&sink, summary, o->recording.archive);
+    }
+    mst_sink_flush(&sink);   /* whether it arrived, main asks */
+}
+
 static int show(const struct options *o, int64_t run_id)
 {
     struct mst_summary summary;
     struct mst_archive *archive;
-    struct mst_sink sink;
     char error[MST_ERROR_MAX], ignored[MST_ERROR_MAX];
 
     archive = mst_archive_read(o->recording.archive, error);
@@ -180,30 +296,94 @@ static int show(const struct options *o, int64_t run_id)
         mst_archive_close(archive, ignored);
         return MST_EXIT_OUTPUT;
     }
-    mst_sink_init(&sink, mst_write_file, stdout);
-    if (o->json) {
-        mst_report_json(&sink, &summary);
-        mst_sink_char(&sink, '\n');
-    } else {
-        mst_report_text(&sink, &summary, o->recording.archive);
-    }
-    mst_sink_flush(&sink);   /* whether it arrived, main asks */
+    if (o->recording.repetition > 0 && !o->json)
+        put_line(&summary, o->recording.repetition, o->repeat);
+    else
+        put(o, &summary);
     mst_summary_free(&summary);
     mst_archive_close(archive, ignored);
     return MST_EXIT_OK;
 }
 
-static int record(struct options *o)
+/* ---- the runs -------------------------------------------------------------------- */
+
+static bool is_shown(int64_t run_id, int status)
+{
+    return run_id != 0 && status != MST_EXIT_OUTPUT && status != MST_EXIT_TARGET;
+}
+
+static int record_once(struct options *o, const struct variant *variant, unsigned repetition,
+                       const char *before)
 {
     int64_t run_id;
     int status, shown;
 
-    choose_archive(o);
+    o->recording.name = variant->name;
+    o->recording.command = variant->command;
+    o->recording.repetition = repetition;
     status = mst_record(&o->recording, &run_id);
-    if (run_id == 0 || status == MST_EXIT_OUTPUT || status == MST_EXIT_TARGET)
+    if (!is_shown(run_id, status))
         return status;
+    fputs(before, stdout);
     shown = show(o, run_id);
     return status != MST_EXIT_OK ? status : shown;
+}
+
+/* What to do with the runs that were made. */
+static void put_next(const struct options *o)
+{
+    char *words[] = { (char[]){ "mpmstat" }, (char[]){ "compare" }, NULL, NULL, NULL };
+    char *line = NULL;
+    size_t i;
+
+    if (!o->interleave) {
+        printf("They are in %s: mpmstat compare it with another's, or mpmstat report it\n",
+               o->recording.archive);
+        return;
+    }
+    for (i = 0; i < 2; i++)
+        if (asprintf(&words[2 + i], "%s#%s", o->recording.archive, o->variants[i].name) < 0)
+            words[2 + i] = NULL;
+    if (words[2] != NULL && words[3] != NULL)
+        line = mst_words_shell(words);
+    if (line != NULL)
+        printf("Compare them: %s\n", line);
+    free(words[2]);
+    free(words[3]);
+    free(line);
+}
+
+/* Every other time the other way round, so that what changes steadily on the machine
+ * is the same for all. The first that fails ends it. */
+static int record_all(struct options *o)
+{
+    size_t last = o->variant_count - 1, i;
+    int status = MST_EXIT_OK;
+    const char *before = "";
+    unsigned n;
+
+    if (o->repeat == 0)
+        o->repeat = 1;
+    if (o->json)
+        fputs("[", stdout);
+    for (n = 1; n <= o->repeat && status == MST_EXIT_OK; n++)
+        for (i = 0; i <= last && status == MST_EXIT_OK; i++) {
+            status = record_once(o, &o->variants[n % 2 == 1 ? i : last - i], n, before);
+            before = o->json ? "," : "";
+        }
+    if (o->json)
+        fputs("]\n", stdout);
+    else if (status == MST_EXIT_OK)
+        put_next(o);
+    return status;
+}
+
+static int record(struct options *o)
+{
+    choose_archive(o);
+    if (o->repeat > 0 || o->interleave)
+        return record_all(o);
+    return record_once(o, &o->variants[0], 0, "");
 }
 
 int mst_verb_record(int argc, char **argv)
@@ -212,8 +392,11 @@ int mst_verb_record(int argc, char **argv)
     char **targets = calloc((size_t)argc + 1, sizeof *targets);
     int status;
 
-    if (targets == NULL) {
+    o.names = calloc((size_t)argc + 1, sizeof *o.names);
+    if (targets == NULL || o.names == NULL) {
         mst_error("out of memory for the command line");
+        free(targets);
+        free(o.names);
         return MST_EXIT_USAGE;
     }
     status = read_options(&o, argc, argv, targets);
@@ -222,5 +405,6 @@ int mst_verb_record(int argc, char **argv)
     else if (status == MST_EXIT_OK)
         status = record(&o);
     free(targets);
+    free(o.names);
     return status;
 }

@@ -83,7 +83,8 @@ static int render_boards(const struct status *s, FILE *out)
     for (i = 0; i < s->board_count; i++)
         boards[i] = &s->boards[i];
     mst_sink_init(&sink, mst_write_file, out);
-    result = mst_render(&sink, s->format, boards, s->board_count);
+    result = mst_render(&sink, s->format, &(struct mst_shown){ .boards = boards,
+                                                               .count = s->board_count });
     free(boards);
     return result;
 }
@@ -165,6 +166,14 @@ static int fetch(struct status *s, const char *url, char error[MST_ERROR_MAX])
     return result;
 }
 
+/* Appends a list of one document to the same of another. */
+static int join_list(json_t *whole, json_t *more, const char *name)
+{
+    json_t *list = json_object_get(more, name);
+
+    return list == NULL ? 0 : json_array_extend(json_object_get(whole, name), list);
+}
+
 /* One document from several: the boards of the files, then those of the URLs. */
 static int join_json(const struct status *s)
 {
@@ -185,8 +194,8 @@ static int join_json(const struct status *s)
         goto done;
     for (i = 0; i < s->body_count; i++) {
         more = mst_status_load(s->bodies[i].body, s->bodies[i].length, error);
-        result = more == NULL ? -1 : json_array_extend(json_object_get(whole, "boards"),
-                                                       json_object_get(more, "boards"));
+        result = more != NULL && join_list(whole, more, "boards") == 0 &&
+                 join_list(whole, more, "unreadable") == 0 ? 0 : -1;
         json_decref(more);
         if (result != 0)
             goto done;

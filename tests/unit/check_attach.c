@@ -304,6 +304,53 @@ START_TEST(a_pid_used_again_is_found_by_looking_thoroughly)
 }
 END_TEST
 
+/* In a chroot without /proc. */
+START_TEST(an_owner_that_does_not_know_when_it_started_is_alive)
+{
+    struct mst_layout layout = test_php_layout();
+    struct told told = {0};
+    struct test_view v;
+    struct mst_board b;
+
+    test_board(&b, &layout);
+    ck_assert_int_ge(mst_process_claim(&b, (uint64_t)getpid(), 0, mst_now_ns()), 0);
+    b.processes[0].start_ticks = 0;
+    mst_process_sweep(&b, true, mst_now_ns(), tell, &told);
+    ck_assert_int_eq(told.ends, 0);
+    ck_assert(mst_process_any(&b));
+    test_view(&v, b.path, 1);
+    ck_assert_uint_eq(v.s.slot_count, 1);
+    test_view_free(&v);
+    mst_board_close(&b);
+}
+END_TEST
+
+/* A master that forks nobody does not clear up. What the dead were counted for stays. */
+START_TEST(the_dead_of_a_running_master_are_not_shown)
+{
+    struct mst_layout layout = test_php_layout();
+    struct test_view v;
+    struct mst_board b;
+    uint64_t idle_ns;
+    pid_t pid;
+
+    test_board(&b, &layout);
+    die_in(&b, &pid);
+    ck_assert_int_ge(mst_process_claim(&b, (uint64_t)getpid(), 0, mst_now_ns()), 0);
+    test_view(&v, b.path, -1);   /* in another pid namespace nobody can tell */
+    ck_assert_uint_eq(v.s.slot_count, 2);
+    idle_ns = v.s.state_ns[MST_STATE_IDLE];
+    test_view_free(&v);
+    test_view(&v, b.path, 1);
+    ck_assert_uint_eq(v.s.slot_count, 1);
+    ck_assert_uint_eq(v.s.slots[0].pid, (uint64_t)getpid());
+    ck_assert_uint_eq(test_label(&v.s, MST_LABEL_OTHER_NAME)->in_flight, 0);
+    ck_assert_uint_ge(v.s.state_ns[MST_STATE_IDLE], idle_ns);
+    test_view_free(&v);
+    mst_board_close(&b);
+}
+END_TEST
+
 /* Entries may be written by less trusted processes: nothing may be done to, or read
  * of, whole process groups. */
 START_TEST(owners_that_are_no_pids_are_borne)
@@ -375,6 +422,8 @@ int main(void)
     tcase_add_loop_test(shared, what_is_no_board_is_left_alone, 0, 4);
     tcase_add_loop_test(dead, the_dead_are_told_of_once_with_what_they_left, 0, 2);
     tcase_add_test(dead, a_pid_used_again_is_found_by_looking_thoroughly);
+    tcase_add_test(dead, an_owner_that_does_not_know_when_it_started_is_alive);
+    tcase_add_test(dead, the_dead_of_a_running_master_are_not_shown);
     tcase_add_test(dead, owners_that_are_no_pids_are_borne);
     tcase_add_test(dead, a_server_without_a_parent_runs_while_any_of_its_processes_does);
     suite_add_tcase(suite, own);

@@ -114,6 +114,28 @@ START_TEST(the_board_of_a_live_server_is_not_replaced)
 }
 END_TEST
 
+/* Which format it has does not matter: who its server is, is where every version has it. */
+START_TEST(nor_is_one_of_a_format_that_nobody_knows_here)
+{
+    struct mst_layout layout = test_layout();
+    struct mst_board b, again;
+    int status;
+    pid_t pid;
+
+    test_board(&b, &layout);
+    b.header->version = MST_FORMAT_VERSION + 1;
+    b.header->stopped_ns = 1;      /* what this word is there, nobody knows either */
+    if (test_fork(&pid))
+        _exit(create(&again, b.path, &layout) == 0 ? 1 : strstr(error, "format 2;") == NULL);
+    status = test_wait(pid);
+    ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    b.header->pid_start_ticks++;   /* the pid is another's by now */
+    ck_assert_int_eq(create(&again, b.path, &layout), 0);
+    mst_board_close(&again);
+    mst_board_close(&b);
+}
+END_TEST
+
 START_TEST(the_board_of_a_dead_server_is_replaced_and_its_reader_keeps_the_old_one)
 {
     struct mst_layout layout = test_layout();
@@ -580,6 +602,7 @@ int main(void)
     tcase_add_test(making, stripes_are_a_power_of_two);
     tcase_add_test(making, a_board_that_cannot_be_made_is_a_sentence);
     tcase_add_test(making, the_board_of_a_live_server_is_not_replaced);
+    tcase_add_test(making, nor_is_one_of_a_format_that_nobody_knows_here);
     tcase_add_test(making, the_board_of_a_dead_server_is_replaced_and_its_reader_keeps_the_old_one);
     tcase_add_test(processes, a_killed_childs_entry_is_released_with_what_it_left);
     tcase_add_test(processes, counters_never_go_back_while_children_come_and_are_killed);

@@ -230,6 +230,8 @@ START_TEST(test_machine)
     ck_assert_uint_ne(after.listen_overflows, MST_UNKNOWN);
     ck_assert_uint_ge(after.listen_overflows, before.listen_overflows);
     ck_assert_uint_ge(after.listen_drops, after.listen_overflows);
+    ck_assert_uint_ge(after.oom_kills, before.oom_kills);
+    ck_assert_uint_ge(after.memory_stall_ns, before.memory_stall_ns);
 }
 END_TEST
 

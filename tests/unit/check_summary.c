@@ -122,7 +122,7 @@ static void make(struct made *m, const struct run *r, const char *sql)
         .started_ns = START, .ended_ns = START + r->duration_ns, .duration_ns = r->duration_ns,
         .exit_signal = MST_UNKNOWN, .tool_cpu_ns = r->tool_cpu_ns,
     };
-    const struct mst_machine machine = { r->machine_busy_ns, 2 * r->duration_ns, 7, 7 };
+    const struct mst_machine machine = { r->machine_busy_ns, 2 * r->duration_ns, 7, 7, 5, 3 };
     char error[MST_ERROR_MAX] = "";
 
     m->archive = mst_archive_create(test_path(), error);
@@ -134,7 +134,7 @@ static void make(struct made *m, const struct run *r, const char *sql)
     add_requests(m, r);
     add_client(m, r);
     ck_assert_int_eq(mst_archive_add_machine(m->archive, m->run_id, START, "before",
-                                             &(struct mst_machine){ 0, 0, 7, 7 }), 0);
+                                             &(struct mst_machine){ 0, 0, 7, 7, 5, 3 }), 0);
     ck_assert_int_eq(mst_archive_add_machine(m->archive, m->run_id, START, "end", &machine), 0);
     mst_archive_add_environment(m->archive, m->run_id, "cpus", "2");
     mst_archive_end_server(m->archive, m->server_id, &r->server_end);
@@ -331,7 +331,12 @@ START_TEST(test_littles_law_fails)
     struct made m;
 
     make(&m, &r, "UPDATE server_requests SET held_ns = held_ns * 9 / 10");
-    expect_check(&m, MST_CHECK_LITTLES_LAW, MST_ANSWER_NO, "10.0 % apart");
+    expect_check(&m, MST_CHECK_LITTLES_LAW, MST_ANSWER_NO, "10.0 % apart (5.0 % may be): workers "
+                 "were held by what is no recorded request");
+    unmake(&m);
+    make(&m, &r, "UPDATE server_requests SET held_ns = held_ns * 11 / 10");
+    expect_check(&m, MST_CHECK_LITTLES_LAW, MST_ANSWER_NO, "10.0 % apart (5.0 % may be): times or "
+                 "counters are wrong");
     unmake(&m);
     r.duration_ns = SECOND / 2;
     make(&m, &r, NULL);
@@ -438,7 +443,8 @@ START_TEST(test_php_is_laid_over)
     expect_check(&m, MST_CHECK_COUNTS, MST_ANSWER_YES, "400 requests on both sides");
     expect_check(&m, MST_CHECK_JOURNAL_COMPLETE, MST_ANSWER_YES, "no record was lost");
     expect_check(&m, MST_CHECK_LITTLES_LAW, MST_ANSWER_YES,
-                 "throughput x time held = 0.80 workers, 0.80 were at work: 0.0 % apart; PHP: "
+                 "throughput x time held = 0.80 workers, 0.80 were at work: 0.0 % apart (5.0 % may "
+                 "be); PHP: "
                  "throughput x php_run = 0.10 workers, 0.10 were at work: 0.0 % apart");
     check_output(&m.s);
     unmake(&m);
@@ -480,7 +486,7 @@ static const struct { const char *sql; uint64_t joined; } clocks[] = {
     { PHP "DELETE FROM php_requests WHERE key <= 100", 300 },
     { PHP "INSERT INTO runs SELECT 9, name, command, command_line, added, tool, started_ns, "
       "ended_ns, duration_ns, complete, outcome, exit_status, exit_signal, tool_cpu_ns, "
-      "tool_threads, memory_cost_ns, mpmstat_version FROM runs;"
+      "tool_threads, memory_cost_ns, mpmstat_version, repetition, recorder_cpu_ns FROM runs;"
       "UPDATE servers SET run_id = 9 WHERE id = 2", MST_UNKNOWN },
 };
 
@@ -676,6 +682,123 @@ START_TEST(test_cpu)
     unmake(&m);
     make(&m, &r, "INSERT INTO programs VALUES (1, 'cc1', 7000000000)");
     expect_verdict(&m, "Cannot tell: the CPUs were 100.0 % busy, but mostly with other programs");
+    unmake(&m);
+}
+END_TEST
+
+/* What the load tool takes of the CPUs it takes from the server. */
+START_TEST(test_cpu_of_the_tool)
+{
+    struct run r = quiet_run();
+    struct made m;
+
+    r.machine_busy_ns = 2 * r.duration_ns;
+    r.tool_cpu_ns = r.duration_ns / 2;
+    make(&m, &r, "INSERT INTO programs VALUES (1, 'php-fpm8.2', 7000000000)");
+    expect_verdict(&m, "The CPUs were the limit: 100.0 % busy, most with php-fpm8.2, while at most "
+                       "1 of 10 workers were; ab itself took 25.0 % of that");
+    unmake(&m);
+}
+END_TEST
+
+/* The first request of each connection waits, the others find their worker. */
+#define STARVED \
+    "UPDATE samples SET keepalive_ns = 10 * (time_ns - 1700000000000000000) - handling_ns " \
+    "WHERE moment <> 'before'; UPDATE samples SET workers_busy = 10; " \
+    "UPDATE server_requests SET queue_ns = 3000000000 WHERE key % 200 = 0;"
+
+static const struct { const char *sql, *verdict; } keepalive[] = {
+    { STARVED, "Idle keep-alive connections held Apache's workers: of all 10, 9.20 in the mean "
+               "waited for another request, and connections waited up to 3.00 s for one (65.2 % "
+               "of the requests' time)" },
+    { STARVED "UPDATE samples SET workers_busy = 9", "Requests waited for workers (65.2 % " },
+    { STARVED "UPDATE server_requests SET queue_ns = 90000000 WHERE key % 200 = 0",
+      "Nothing ran out" },
+};
+
+START_TEST(test_keepalive)
+{
+    struct run r = quiet_run();
+    struct made m;
+
+    make(&m, &r, keepalive[_i].sql);
+    expect_verdict(&m, keepalive[_i].verdict);
+    check_output(&m.s);
+    unmake(&m);
+}
+END_TEST
+
+START_TEST(test_slow_clients)
+{
+    struct run r = quiet_run();
+    struct made m;
+
+    make(&m, &r, "UPDATE server_requests SET send_ns = 72000000");
+    expect_verdict(&m, "The clients, or the network to them, were slow: sending took 90.0 % of a "
+                       "request's time (72.0 ms in the mean), while at most 1 of 10 workers were "
+                       "busy and the CPUs to 12.5 %.");
+    unmake(&m);
+    make(&m, &r, "UPDATE server_requests SET send_ns = 9000000");   /* what writing may take */
+    expect_verdict(&m, "Nothing ran out");
+    unmake(&m);
+    make(&m, &r, PHP "UPDATE server_requests SET send_ns = 72000000; "
+                 "UPDATE php_requests SET run_ns = 70000000, wait_ns = 0");
+    expect_verdict(&m, "Nothing ran out");             /* PHP still made the response */
+    unmake(&m);
+}
+END_TEST
+
+static const struct { const char *state, *says; } held[] = {
+    { "sending_ns", "; most of their time they sent to clients that read slowly." },
+    { "reading_ns", "; most of their time they read from clients that sent slowly or nothing." },
+    { "closing_ns", "; most of their time they waited for clients to close their connections." },
+    { "idle_ns", "75.0 % of its time." },
+};
+
+START_TEST(test_what_held_the_workers)
+{
+    struct run r = quiet_run();
+    struct made m;
+    char sql[128];
+
+    r.busy = r.limit;
+    r.queue_ns = 24 * MS;
+    snprintf(sql, sizeof sql, "UPDATE samples SET %s = 2 * handling_ns", held[_i].state);
+    make(&m, &r, sql);
+    expect_verdict(&m, "Apache's workers ran out: all 10 were busy");
+    ck_assert_msg(strstr(m.s.verdict, held[_i].says) != NULL, "%s", m.s.verdict);
+    unmake(&m);
+}
+END_TEST
+
+#define KILLED "INSERT INTO lifecycle (server_id, key, time_ns, event, reason) VALUES (1, 1, 5, " \
+               "'exit', 'killed')"
+static const struct { const char *sql, *verdict; } memory[] = {
+    { "UPDATE machine_samples SET oom_kills = 4 WHERE moment = 'end'; " KILLED,
+      "Memory ran out: the kernel killed 1 process of this machine for want of it" },
+    { "UPDATE machine_samples SET oom_kills = 4 WHERE moment = 'end'; INSERT INTO lifecycle "
+      "(server_id, key, time_ns, event, reason) VALUES (1, 1, 5, 'exit', 'clean')",
+      "Nothing ran out" },      /* somebody else's process */
+    { "UPDATE machine_samples SET oom_kills = 9 WHERE moment = 'end'; "
+      "UPDATE runs SET complete = 0, outcome = 'failed'",
+      "Memory ran out: the kernel killed 6 processes of this machine" },
+    { "UPDATE machine_samples SET oom_kills = 9 WHERE moment = 'end'; "
+      "UPDATE servers SET local = 0;" KILLED, "Nothing ran out" },
+    { "UPDATE machine_samples SET memory_stall_ns = 1400000005 WHERE moment = 'end'",
+      "Memory was short: for 35.0 % of the run programs of this machine waited for it" },
+    { "UPDATE machine_samples SET memory_stall_ns = 390000000 WHERE moment = 'end'",
+      "Nothing ran out" },
+    { "UPDATE machine_samples SET memory_stall_ns = NULL, oom_kills = NULL", "Nothing ran out" },
+};
+
+START_TEST(test_memory)
+{
+    struct run r = quiet_run();
+    struct made m;
+
+    make(&m, &r, memory[_i].sql);
+    expect_verdict(&m, memory[_i].verdict);
+    check_output(&m.s);
     unmake(&m);
 }
 END_TEST
@@ -934,6 +1057,11 @@ int main(void)
     tcase_add_test(tests, test_waits_below_the_limit);
     tcase_add_test(tests, test_waits_too_little);
     tcase_add_test(tests, test_cpu);
+    tcase_add_test(tests, test_cpu_of_the_tool);
+    tcase_add_loop_test(tests, test_keepalive, 0, (int)(sizeof keepalive / sizeof *keepalive));
+    tcase_add_test(tests, test_slow_clients);
+    tcase_add_loop_test(tests, test_what_held_the_workers, 0, (int)(sizeof held / sizeof *held));
+    tcase_add_loop_test(tests, test_memory, 0, (int)(sizeof memory / sizeof *memory));
     tcase_add_test(tests, test_generator);
     tcase_add_loop_test(tests, test_cannot_tell, 0, (int)(sizeof obstacles / sizeof *obstacles));
     tcase_add_test(tests, test_promised_names);

@@ -487,6 +487,49 @@ START_TEST(a_ticket_and_a_first_word_do_not_make_up_for_each_other)
 }
 END_TEST
 
+/* A request such as there are thousands of in a ring, `laps` rounds after the first. */
+static struct mst_request ordinary(uint64_t laps, uint64_t *random)
+{
+    struct mst_request r = {
+        .id = (UINT64_C(3) << 32) + 17 + laps * 1024,
+        .start_ns = UINT64_C(86500123456789) + laps * 7000000 + test_random(random) % 5000,
+        .read_ns = 20000 + test_random(random) % 64, .handle_ns = 90000 + test_random(random) % 64,
+        .send_ns = 30000 + test_random(random) % 64, .bytes = 6,
+        .label_status = UINT64_C(2) << 32 | 200, .pid_worker = UINT64_C(4711) << 32 | laps % 2,
+        .connection = laps << 16 | (40000 + laps % 8), .nth = laps % 8, .front_ns = MST_UNKNOWN,
+    };
+
+    r.held_ns = r.read_ns + r.handle_ns + r.send_ns;
+    return r;
+}
+
+/* Each word may be of either of two records that are as alike as records are. */
+START_TEST(no_mixture_of_two_records_passes_for_one)
+{
+    uint64_t random = (uint64_t)_i + 1, lap = test_random(&random) % 1000;
+    struct mst_request both[2] = { ordinary(lap, &random), ordinary(lap + 1, &random) };
+    const uint64_t *words[2] = { (uint64_t *)&both[0], (uint64_t *)&both[1] };
+    uint64_t tickets[2] = { 5 + lap * 1024, 5 + (lap + 1) * 1024 }, mixture[MST_REQUEST_WORDS];
+    uint64_t checks[2] = { mst_journal_check(tickets[0], words[0], MST_REQUEST_WORDS),
+                           mst_journal_check(tickets[1], words[1], MST_REQUEST_WORDS) };
+    unsigned which, i;
+
+    for (which = 0; which < 2u << MST_REQUEST_WORDS; which++) {
+        uint64_t ticket = tickets[which >> MST_REQUEST_WORDS], check;
+        bool is[2] = { ticket == tickets[0], ticket == tickets[1] };
+
+        for (i = 0; i < MST_REQUEST_WORDS; i++) {
+            mixture[i] = words[which >> i & 1][i];
+            is[0] = is[0] && mixture[i] == words[0][i];
+            is[1] = is[1] && mixture[i] == words[1][i];
+        }
+        check = mst_journal_check(ticket, mixture, MST_REQUEST_WORDS);
+        ck_assert(is[0] || check != checks[0]);
+        ck_assert(is[1] || check != checks[1]);
+    }
+}
+END_TEST
+
 /* ---- many writers, some of them killed, and a reader at the same time ------------------- */
 
 #define WRITERS     5u
@@ -615,6 +658,7 @@ int main(void)
     tcase_add_test(lies, the_last_ticket_there_can_be_ends_the_journal);
     tcase_add_test(lies, a_head_that_goes_back_gives_nothing_twice);
     tcase_add_test(lies, a_ticket_and_a_first_word_do_not_make_up_for_each_other);
+    tcase_add_loop_test(lies, no_mixture_of_two_records_passes_for_one, 0, 20);
     tcase_add_test(lies, a_board_cut_under_the_tail_is_a_sentence);
     tcase_add_loop_test(many, given_and_lost_are_all_that_was_written, 4, 13);
     tcase_set_timeout(many, 60);

@@ -1,4 +1,8 @@
-/* checks.c - whether the two sides of a run agree, and whether to believe them. */
+/* checks.c - whether the two sides of a run agree, and whether to believe them.
+ *
+ * Each sentence says what was compared and how much it may differ (where nothing is
+ * said: not at all), and one that fails, what that means.
+ */
 #include "summary.h"
 
 #include <inttypes.h>
@@ -10,7 +14,7 @@
 #include "human.h"
 
 #define LITTLE_TOLERANCE_MILLI   50u     /* thousandths between the two ways to count */
-#define LITTLE_REQUESTS_MIN      20u
+#define LITTLE_REQUESTS_MIN      20u     /* as the sentence says */
 #define SHORT_RUN_NS             MST_NS_PER_S
 #define GENERATOR_BUSY_MILLI     900u    /* of a CPU: no more is to be had from one thread */
 #define GENERATOR_RUN_MIN_NS     (100 * MST_NS_PER_MS)
@@ -32,7 +36,7 @@ static void answer(struct mst_check *check, enum mst_answer ok, const char *form
 
 /* All the servers that the load tool talks to. A PHP behind an Apache answers
  * the same requests once more: it counts only where there is no Apache. */
-struct totals { uint64_t requests, ghosts, aborted, late, unfinished; };
+struct totals { uint64_t requests, ghosts, aborted, late, errors_5xx, unfinished; };
 
 static uint64_t plus(uint64_t a, uint64_t b)
 {
@@ -59,6 +63,7 @@ static struct totals add_up(const struct mst_summary *s)
         t.ghosts += server->ghosts;
         t.aborted += server->aborted;
         t.late += server->late;
+        t.errors_5xx += server->errors_5xx;
         t.unfinished = plus(t.unfinished, server->unfinished);
     }
     return t;
@@ -93,7 +98,11 @@ static void server_has_more(struct mst_check *check, const struct mst_summary *s
 {
     uint64_t more = t->requests - s->client.requests;
 
-    if (more <= left_behind(s, t))
+    if (more == t->errors_5xx && s->client.failed != MST_UNKNOWN && more <= s->client.failed)
+        answer(check, MST_ANSWER_YES, "%" PRIu64 " requests on both sides, and %" PRIu64 " that "
+               "the server answered with 5xx and %s counts as failed", s->client.requests, more,
+               s->client.tool);
+    else if (more <= left_behind(s, t))
         answer(check, MST_ANSWER_YES, "%" PRIu64 " requests on both sides, and %" PRIu64 " more on "
                "the server's that were in flight when %s ended", s->client.requests, more,
                s->client.tool);
@@ -171,7 +180,7 @@ static void check_journal(struct mst_check *check, const struct mst_summary *s)
     else if (lost > 0)
         answer(check, MST_ANSWER_NO, "%" PRIu64 " records were lost, %" PRIu64 " are here: "
                "overwritten before they could be read, or their writer was killed (MPMStatJournal "
-               "keeps more)", lost, records);
+               "keeps more); times are of those that are here", lost, records);
     else if (restarts == 0 && counted != MST_UNKNOWN && counted != records)
         answer(check, MST_ANSWER_UNKNOWN, "no record was lost, but the server counted %" PRIu64
                " requests and %" PRIu64 " are here: some ended while the recording began or ended",
@@ -183,60 +192,100 @@ static void check_journal(struct mst_check *check, const struct mst_summary *s)
 
 /* ---- Little's law ---------------------------------------------------------------- */
 
-/* A worker reads from a connection on which no request comes: a client that is
- * slow, or gone, or whose packets were lost. Such time is no request's. */
-static void explain_idle_reading(struct mst_check *check, const struct mst_summary_server *server,
-                                 uint64_t gap_milli)
+/* What it means that the two are apart. A worker that reads from a connection on which
+ * no request comes (a client that is slow, or gone, or whose packets were lost) spends
+ * time that is no request's. */
+static void explain_gap(char *text, size_t room, const struct mst_summary_server *server,
+                        uint64_t by_requests, uint64_t by_workers)
 {
     uint64_t reading = server->mean_state_milli[MST_STATE_READING];
-    size_t used = strlen(check->text);
 
-    if (reading != MST_UNKNOWN && reading >= gap_milli / 2)
-        snprintf(check->text + used, sizeof check->text - used, ", of which %s were reading from "
-                 "connections, also from such as sent no request", mst_human_milli(reading).text);
+    if (by_requests > by_workers)
+        snprintf(text, room, ": times or counters are wrong, do not build on them");
+    else if (reading != MST_UNKNOWN && reading >= (by_workers - by_requests) / 2)
+        snprintf(text, room, ", of which %s were reading from connections, also from such as sent "
+                 "no request", mst_human_milli(reading).text);
+    else
+        snprintf(text, room, ": workers were held by what is no recorded request");
+}
+
+/* Why the law cannot be tried on a server. NULL: it can. */
+static const char *lacks_for_littles_law(const struct mst_summary *s,
+                                         const struct mst_summary_server *server)
+{
+    if (server->lost != 0 || server->restarts != 0 || server->working_ns == MST_UNKNOWN ||
+        server->held_ns == MST_UNKNOWN || s->duration_ns == MST_UNKNOWN)
+        return "records or counters are missing for it";
+    if (server->in_flight != 0)
+        return "requests were still in flight when the recording ended";
+    if (s->duration_ns < SHORT_RUN_NS || server->requests < LITTLE_REQUESTS_MIN)
+        return "too short a run: it takes a second and 20 requests";
+    return NULL;
 }
 
 /* Throughput times the mean time that a request held its worker is the mean
  * number of workers at work: once from the requests, once from the workers. */
-static void check_littles_law(struct mst_check *check, const struct mst_summary *s)
+static void try_littles_law(struct mst_check *check, const struct mst_summary *s,
+                            const struct mst_summary_server *server)
 {
-    const struct mst_summary_server *server = mst_summary_front(s);
     uint64_t by_requests, by_workers, apart;
+    char more[128] = "", tolerance[48];
 
-    if (server == NULL || server->lost != 0 || server->restarts != 0 ||
-        server->working_ns == MST_UNKNOWN || server->held_ns == MST_UNKNOWN ||
-        s->duration_ns == MST_UNKNOWN) {
-        answer(check, MST_ANSWER_UNKNOWN, "records or counters are missing for it");
-        return;
-    }
-    if (server->in_flight != 0) {
-        answer(check, MST_ANSWER_UNKNOWN, "requests were still in flight when the recording ended");
-        return;
-    }
-    if (s->duration_ns < SHORT_RUN_NS || server->requests < LITTLE_REQUESTS_MIN) {
-        answer(check, MST_ANSWER_UNKNOWN, "too short a run: it takes a second and %u requests",
-               LITTLE_REQUESTS_MIN);
-        return;
-    }
     by_requests = (uint64_t)((unsigned __int128)server->held_ns * 1000 / s->duration_ns);
     by_workers = (uint64_t)((unsigned __int128)server->working_ns * 1000 / s->duration_ns);
     apart = by_requests > by_workers ? by_requests - by_workers : by_workers - by_requests;
     apart = by_workers > 0 ? (uint64_t)((unsigned __int128)apart * 1000 / by_workers) :
             apart > 0 ? 1000 : 0;
+    if (apart > LITTLE_TOLERANCE_MILLI)
+        explain_gap(more, sizeof more, server, by_requests, by_workers);
+    snprintf(tolerance, sizeof tolerance, " (%s may be)",
+             mst_human_percent(LITTLE_TOLERANCE_MILLI).text);
     answer(check, apart <= LITTLE_TOLERANCE_MILLI ? MST_ANSWER_YES : MST_ANSWER_NO,
-           "throughput x time held = %s workers, %s were at work: %s apart",
+           "throughput x %s = %s workers, %s were at work: %s apart%s%s",
+           mst_summary_is_php(server) ? "php_run" : "time held",
            mst_human_milli(by_requests).text, mst_human_milli(by_workers).text,
-           mst_human_percent(apart).text);
-    if (check->ok == MST_ANSWER_NO && by_workers > by_requests)
-        explain_idle_reading(check, server, by_workers - by_requests);
+           mst_human_percent(apart).text, tolerance, more);
+}
+
+static void check_one_littles_law(struct mst_check *check, const struct mst_summary *s,
+                                  const struct mst_summary_server *server)
+{
+    const char *lacks = server == NULL ? "no server was recorded"
+                                       : lacks_for_littles_law(s, server);
+
+    if (lacks != NULL)
+        answer(check, MST_ANSWER_UNKNOWN, "%s", lacks);
+    else
+        try_littles_law(check, s, server);
+}
+
+/* Of the server that the load was for, and of the PHP behind it: each board has
+ * its own workers. One that fails makes the answer; what is known stays known. */
+static void check_littles_law(struct mst_check *check, const struct mst_summary *s)
+{
+    const struct mst_summary_server *front = mst_summary_front(s);
+    const struct mst_summary_server *behind = mst_summary_behind(s);
+    struct mst_check of_php;
+    size_t used;
+
+    check_one_littles_law(check, s, front);
+    if (behind == NULL || behind == front || behind->requests == 0)
+        return;
+    check_one_littles_law(&of_php, s, behind);
+    used = strlen(check->text);
+    snprintf(check->text + used, sizeof check->text - used, "; PHP: %.240s", of_php.text);
+    if (of_php.ok == MST_ANSWER_NO)
+        check->ok = MST_ANSWER_NO;
 }
 
 /* ---- the generator --------------------------------------------------------------- */
 
 static void check_generator(struct mst_check *check, const struct mst_summary *s)
 {
+    const struct mst_human most = mst_human_percent(GENERATOR_BUSY_MILLI);
     const char *tool = s->client.tool;
-    uint64_t milli;
+    uint64_t milli, threads;
+    char cpus[48];
 
     if (tool == NULL) {
         answer(check, MST_ANSWER_UNKNOWN, "no load tool was run");
@@ -248,15 +297,18 @@ static void check_generator(struct mst_check *check, const struct mst_summary *s
         return;
     }
     milli = (uint64_t)((unsigned __int128)s->tool_cpu_ns * 1000 / s->duration_ns);
-    if (s->tool_threads == MST_UNKNOWN || s->tool_threads == 0)
+    threads = s->cpus != MST_UNKNOWN && s->tool_threads > s->cpus ? s->cpus : s->tool_threads;
+    snprintf(cpus, sizeof cpus, threads == 1 ? "the one CPU" : "a CPU, of the %" PRIu64,
+             threads);
+    if (s->tool_threads == MST_UNKNOWN || threads == 0)
         answer(check, MST_ANSWER_UNKNOWN, "the load tool took %s of a CPU; how many it can use is "
                "not known", mst_human_percent(milli).text);
-    else if (milli / s->tool_threads > GENERATOR_BUSY_MILLI)
-        answer(check, MST_ANSWER_NO, "%s itself was at its limit: %s of the one CPU that it can "
-               "use", tool, mst_human_percent(milli).text);
+    else if (milli / threads > GENERATOR_BUSY_MILLI)
+        answer(check, MST_ANSWER_NO, "%s itself was at its limit: %s of %s that it can use (%s "
+               "may be)", tool, mst_human_percent(milli).text, cpus, most.text);
     else
-        answer(check, MST_ANSWER_YES, "%s took %s of the one CPU that it can use", tool,
-               mst_human_percent(milli).text);
+        answer(check, MST_ANSWER_YES, "%s took %s of %s that it can use (%s may be)", tool,
+               mst_human_percent(milli).text, cpus, most.text);
 }
 
 /* ---- the accept queue ------------------------------------------------------------- */
@@ -275,9 +327,12 @@ static void check_accept_queue(struct mst_check *check, const struct mst_summary
                "had to try again, a second or more later; seen: at most %" PRIu64 " of %" PRIu64
                " waiting", s->listen_overflows, server->max_listen_queue,
                server->listen_queue_limit);
+    else if (server->max_listen_queue >= server->listen_queue_limit)
+        answer(check, MST_ANSWER_NO, "at most %" PRIu64 " connections were seen waiting; %" PRIu64
+               " may: further ones had to try again, a second or more later",
+               server->max_listen_queue, server->listen_queue_limit);
     else
-        answer(check, server->max_listen_queue >= server->listen_queue_limit ? MST_ANSWER_NO :
-               MST_ANSWER_YES, "at most %" PRIu64 " connections were seen waiting; %" PRIu64
+        answer(check, MST_ANSWER_YES, "at most %" PRIu64 " connections were seen waiting; %" PRIu64
                " may", server->max_listen_queue, server->listen_queue_limit);
 }
 

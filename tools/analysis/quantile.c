@@ -1,6 +1,7 @@
 /* quantile.c - exact quantiles and means: see quantile.h. */
 #include "quantile.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "format.h"
@@ -26,6 +27,9 @@ void mst_values_free(struct mst_values *values)
     *values = (struct mst_values){ 0 };
 }
 
+#define RADIX_MIN  4096u   /* fewer are sorted as fast otherwise */
+#define RADIX_BITS 11
+
 static int compare(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -33,8 +37,46 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+static void deal(const uint64_t *from, uint64_t *to, size_t count, unsigned shift)
+{
+    size_t starts[1u << RADIX_BITS] = { 0 }, at = 0, n, i;
+    const uint64_t mask = (1u << RADIX_BITS) - 1;
+
+    for (i = 0; i < count; i++)
+        starts[from[i] >> shift & mask]++;
+    for (i = 0; i <= mask; i++) {
+        n = starts[i];
+        starts[i] = at;
+        at += n;
+    }
+    for (i = 0; i < count; i++)
+        to[starts[from[i] >> shift & mask]++] = from[i];
+}
+
+/* By digits, the lowest first: several times as fast as comparing, for a report
+ * sorts millions a dozen times. False: out of memory. */
+static bool radix_sort(struct mst_values *values)
+{
+    uint64_t *other = calloc(values->room, sizeof *other), *swap, largest = 0;
+    unsigned shift;
+    size_t i;
+
+    if (other == NULL)
+        return false;
+    for (i = 0; i < values->count; i++)
+        largest |= values->items[i];
+    for (shift = 0; shift < 64 && largest >> shift > 0; shift += RADIX_BITS) {
+        deal(values->items, other, values->count, shift);
+        swap = values->items, values->items = other, other = swap;
+    }
+    free(other);
+    return true;
+}
+
 void mst_values_sort(struct mst_values *values)
 {
+    if (values->count >= RADIX_MIN && radix_sort(values))
+        return;
     if (values->count > 1)
         qsort(values->items, values->count, sizeof *values->items, compare);
 }

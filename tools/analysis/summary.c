@@ -5,63 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/quantile.h"
+#include "archive/query.h"
 #include "clock.h"
 
 /* ---- asking ---------------------------------------------------------------------- */
 
-/* A query's rows, one after the other. The first error is kept. */
-struct query {
-    sqlite3      *db;
-    sqlite3_stmt *statement;
-    int           status;
-};
-
-/* The first parameter is the id, of a run or of a server. */
-static struct query ask(sqlite3 *db, const char *sql, int64_t id)
-{
-    struct query q = { db, NULL, SQLITE_OK };
-
-    q.status = sqlite3_prepare_v2(db, sql, -1, &q.statement, NULL);
-    if (q.status == SQLITE_OK)
-        q.status = sqlite3_bind_int64(q.statement, 1, id);
-    return q;
-}
-
-static bool next(struct query *q)
-{
-    if (q->status != SQLITE_OK)
-        return false;
-    q->status = sqlite3_step(q->statement);
-    if (q->status != SQLITE_ROW)
-        return false;
-    q->status = SQLITE_OK;
-    return true;
-}
-
-/* Whether all went well. */
-static bool done(struct query *q)
-{
-    sqlite3_finalize(q->statement);
-    return q->status == SQLITE_OK || q->status == SQLITE_DONE;
-}
-
-/* NULL, and what no honest archive has, is not known. */
-static uint64_t number(struct query *q, int column)
-{
-    int64_t value;
-
-    if (sqlite3_column_type(q->statement, column) == SQLITE_NULL)
-        return MST_UNKNOWN;
-    value = sqlite3_column_int64(q->statement, column);
-    return value >= 0 ? (uint64_t)value : MST_UNKNOWN;
-}
-
 /* A string of the heap; NULL for NULL. */
-static char *string(struct query *q, int column)
+static char *string(struct mst_query *q, int column)
 {
-    const unsigned char *text = sqlite3_column_text(q->statement, column);
-    char *copy = text != NULL ? strdup((const char *)text) : NULL;
+    const char *text = mst_query_text(q, column);
+    char *copy = text != NULL ? strdup(text) : NULL;
 
     if (text != NULL && copy == NULL)
         q->status = SQLITE_NOMEM;
@@ -93,7 +46,7 @@ static void times_unknown(struct mst_summary_times *t)
                                      MST_UNKNOWN, MST_UNKNOWN };
 }
 
-static void times_of(struct mst_summary_times *t, struct mst_values *values)
+void mst_summary_times_of(struct mst_summary_times *t, struct mst_values *values)
 {
     mst_values_sort(values);
     t->count = values->count;
@@ -109,116 +62,163 @@ static void times_of(struct mst_summary_times *t, struct mst_values *values)
 
 /* The rows, where there is one for each request that the tool counted; else they
  * would tell of another set of requests than its own table does. */
-static bool times_from_rows(struct mst_summary_client *c, sqlite3 *db, int64_t run_id)
+static bool times_from_rows(struct mst_summary_client *c, uint64_t rows_step_ns, sqlite3 *db,
+                            int64_t run_id)
 {
-    struct query q = ask(db, "SELECT duration_ns FROM client_requests WHERE run_id = ?", run_id);
+    struct mst_query q = mst_query_ask(db,
+        "SELECT duration_ns FROM client_requests WHERE run_id = ? AND status IS NOT 0", run_id);
     struct mst_values values = { 0 };
     bool fine = true;
 
-    while (fine && next(&q))
-        fine = mst_values_add(&values, number(&q, 0)) == 0;
-    fine = done(&q) && fine;
-    if (fine && values.count > 0 && values.count == c->requests)
-        times_of(&c->times, &values);
+    while (fine && mst_query_next(&q))
+        fine = mst_values_add(&values, mst_query_number(&q, 0)) == 0;
+    fine = mst_query_done(&q) && fine;
+    if (fine && values.count > 0 && values.count == c->requests) {
+        mst_summary_times_of(&c->times, &values);
+        c->time_step_ns = rows_step_ns;
+    }
     mst_values_free(&values);
     return fine;
 }
 
 static bool read_client(struct mst_summary_client *c, sqlite3 *db, int64_t run_id)
 {
-    struct query q = ask(db,
+    struct mst_query q = mst_query_ask(db,
         "SELECT requests, failed, unfinished, requested, failed_connect, failed_receive, "
-        "failed_length, failed_other, non_2xx, concurrency, bytes, duration_ns, "
-        "requests_per_1000s, rows_time_step_ns, abandons, mean_ns, p50_ns, p90_ns, p99_ns, max_ns "
+        "failed_length, failed_timeout, failed_other, non_2xx, concurrency, bytes, duration_ns, "
+        "requests_per_1000s, ifnull(time_step_ns, rows_time_step_ns), rows_time_step_ns, "
+        "corrected, abandons, mean_ns, p50_ns, p90_ns, p99_ns, max_ns "
         "FROM client_results WHERE run_id = ?", run_id);
+    uint64_t rows_step_ns, corrected, abandons;
     uint64_t *const members[] = {
         &c->requests, &c->failed, &c->unfinished, &c->requested, &c->failed_connect,
-        &c->failed_receive, &c->failed_length, &c->failed_other, &c->non_2xx, &c->concurrency,
-        &c->bytes, &c->duration_ns, &c->requests_per_1000s, &c->time_step_ns,
+        &c->failed_receive, &c->failed_length, &c->failed_timeout, &c->failed_other,
+        &c->non_2xx, &c->concurrency, &c->bytes, &c->duration_ns, &c->requests_per_1000s,
+        &c->time_step_ns, &rows_step_ns, &corrected, &abandons, &c->times.mean_ns,
+        &c->times.p50_ns, &c->times.p90_ns, &c->times.p99_ns, &c->times.max_ns,
     };
     size_t i;
 
     times_unknown(&c->times);
     for (i = 0; i < sizeof members / sizeof *members; i++)
         *members[i] = MST_UNKNOWN;
-    c->known = next(&q);
-    if (c->known) {
-        for (i = 0; i < sizeof members / sizeof *members; i++)
-            *members[i] = number(&q, (int)i);
-        c->abandons = number(&q, 14) == 1;
-        c->times.mean_ns = number(&q, 15);
-        c->times.p50_ns = number(&q, 16);
-        c->times.p90_ns = number(&q, 17);
-        c->times.p99_ns = number(&q, 18);
-        c->times.max_ns = number(&q, 19);
-    }
-    return done(&q) && times_from_rows(c, db, run_id);
+    c->known = mst_query_next(&q);
+    for (i = 0; c->known && i < sizeof members / sizeof *members; i++)
+        *members[i] = mst_query_number(&q, (int)i);
+    c->corrected = corrected == 1;
+    c->abandons = abandons == 1;
+    return mst_query_done(&q) && times_from_rows(c, rows_step_ns, db, run_id);
 }
 
 /* ---- the server's side ----------------------------------------------------------- */
 
-#define THIS_RUNS "server_id = ?1 AND label <> '" MST_LABEL_STATUS_NAME "' AND ghost = 0"
+/* Requests of the load that is analysed: an Apache's, a PHP's. */
+#define THIS_RUNS     "server_id = ?1 AND label <> '" MST_LABEL_STATUS_NAME "' AND ghost = 0"
+#define THIS_RUNS_PHP "server_id = ?1 AND ghost = 0"
+
+/* What the phases of a kind of server are in SQL, in the order of enum mst_phase. */
+static const char apache_phases[] =
+    "SELECT queue_ns, read_ns, handle_ns, send_ns, queue_ns + read_ns + handle_ns + send_ns, "
+    "held_ns, front_ns, NULL, NULL FROM server_requests WHERE " THIS_RUNS;
+static const char php_phases[] =
+    "SELECT NULL, NULL, NULL, NULL, coalesce(wait_ns, 0) + run_ns, NULL, NULL, wait_ns, run_ns "
+    "FROM php_requests WHERE " THIS_RUNS_PHP;
+_Static_assert(MST_PHASE_COUNT == 9, "a column of these for each phase");
 
 /* Values of the phases of this run's requests, and their quantiles. */
 static bool read_phases(struct mst_summary_server *s, sqlite3 *db)
 {
-    struct query q = ask(db,
-        "SELECT queue_ns, read_ns, handle_ns, send_ns, queue_ns + read_ns + handle_ns + send_ns, "
-        "held_ns FROM server_requests WHERE " THIS_RUNS, s->id);
+    struct mst_query q = mst_query_ask(db, mst_summary_is_php(s) ? php_phases : apache_phases,
+                                       s->id);
     struct mst_values values[MST_PHASE_COUNT] = { { 0 } };
     bool fine = true;
+    uint64_t ns;
     int i;
 
-    while (fine && next(&q))
-        for (i = 0; i < MST_PHASE_COUNT; i++)
-            fine = fine && mst_values_add(&values[i], number(&q, i)) == 0;
-    fine = done(&q) && fine;
+    while (fine && mst_query_next(&q))
+        for (i = 0; i < MST_PHASE_COUNT; i++) {
+            ns = mst_query_number(&q, i);
+            fine = fine && (ns == MST_UNKNOWN || mst_values_add(&values[i], ns) == 0);
+        }
+    fine = mst_query_done(&q) && fine;
     for (i = 0; i < MST_PHASE_COUNT; i++) {
-        times_of(&s->phases[i], &values[i]);
+        mst_summary_times_of(&s->phases[i], &values[i]);
         mst_values_free(&values[i]);
     }
     return fine;
 }
 
+static const char apache_counts[] =
+    "SELECT count(*), total(aborted), total(status >= 500), total(status NOT BETWEEN 200 AND "
+    "299), total(bytes), total(start_ns + queue_ns + read_ns + handle_ns + send_ns > ?2) "
+    "FROM server_requests WHERE " THIS_RUNS;
+static const char php_counts[] =
+    "SELECT count(*), total(aborted), total(status >= 500), total(status NOT BETWEEN 200 AND "
+    "299), NULL, total(start_ns + run_ns > ?2) FROM php_requests WHERE " THIS_RUNS_PHP;
+
 static bool read_counts(struct mst_summary_server *s, sqlite3 *db, uint64_t ended_ns)
 {
-    struct query q = ask(db,
-        "SELECT count(*), total(aborted), total(status >= 500), total(status NOT BETWEEN 200 AND "
-        "299), total(bytes), total(start_ns + queue_ns + read_ns + handle_ns + send_ns > ?2) "
-        "FROM server_requests WHERE " THIS_RUNS, s->id);
+    struct mst_query q = mst_query_ask(db, mst_summary_is_php(s) ? php_counts : apache_counts,
+                                       s->id);
 
-    if (q.status == SQLITE_OK)
-        q.status = sqlite3_bind_int64(q.statement, 2, ended_ns != MST_UNKNOWN ?
-                                                      (int64_t)ended_ns : INT64_MAX);
-    if (next(&q)) {
-        s->requests = number(&q, 0);
-        s->aborted = number(&q, 1);
-        s->errors_5xx = number(&q, 2);
-        s->non_2xx = number(&q, 3);
-        s->bytes = number(&q, 4);
-        s->late = number(&q, 5);
+    mst_query_bind(&q, 2, ended_ns != MST_UNKNOWN ? (int64_t)ended_ns : INT64_MAX);
+    if (mst_query_next(&q)) {
+        s->requests = mst_query_number(&q, 0);
+        s->aborted = mst_query_number(&q, 1);
+        s->errors_5xx = mst_query_number(&q, 2);
+        s->non_2xx = mst_query_number(&q, 3);
+        s->bytes = mst_query_number(&q, 4);
+        s->late = mst_query_number(&q, 5);
     }
-    return done(&q);
+    return mst_query_done(&q);
 }
 
 /* All requests, the status page's and the ghosts' too: they held workers as well,
  * from the first sample on. */
+static const char apache_others[] =
+    "SELECT total(ghost AND label <> '" MST_LABEL_STATUS_NAME "'), "
+    "total(label = '" MST_LABEL_STATUS_NAME "'), "
+    "total(CASE WHEN no_worker THEN 0 WHEN NOT ghost OR start_ns >= began THEN held_ns "
+    "ELSE max(0, held_ns - (began - start_ns)) END) "
+    "FROM server_requests, (SELECT min(time_ns) AS began FROM samples WHERE server_id = ?1) "
+    "WHERE server_id = ?1";
+static const char php_others[] =
+    "SELECT total(ghost), 0, total(CASE WHEN start_ns >= began THEN run_ns "
+    "ELSE max(0, run_ns - (began - start_ns)) END) "
+    "FROM php_requests, (SELECT min(time_ns) AS began FROM samples WHERE server_id = ?1) "
+    "WHERE server_id = ?1";
+
 static bool read_others(struct mst_summary_server *s, sqlite3 *db)
 {
-    struct query q = ask(db,
-        "SELECT total(ghost AND label <> '" MST_LABEL_STATUS_NAME "'), "
-        "total(label = '" MST_LABEL_STATUS_NAME "'), "
-        "total(CASE WHEN no_worker THEN 0 WHEN NOT ghost OR start_ns >= began THEN held_ns "
-        "ELSE max(0, held_ns - (began - start_ns)) END) "
-        "FROM server_requests, (SELECT min(time_ns) AS began FROM samples WHERE server_id = ?1) "
-        "WHERE server_id = ?1", s->id);
+    struct mst_query q = mst_query_ask(db, mst_summary_is_php(s) ? php_others : apache_others,
+                                       s->id);
 
-    if (next(&q)) {
-        s->ghosts = number(&q, 0);
-        s->status_requests = number(&q, 1);
-        s->held_ns = number(&q, 2);
+    if (mst_query_next(&q)) {
+        s->ghosts = mst_query_number(&q, 0);
+        s->status_requests = mst_query_number(&q, 1);
+        s->held_ns = mst_query_number(&q, 2);
     }
-    return done(&q);
+    return mst_query_done(&q);
+}
+
+/* What only a PHP tells. */
+static bool read_php(struct mst_summary_server *s, sqlite3 *db)
+{
+    struct mst_query q = mst_query_ask(db,
+        "SELECT total(fatal), total(timeout), total(cached = 0), "
+        "CAST(total(user_ns) + total(system_ns) AS INTEGER), max(memory_bytes), "
+        "(SELECT count(*) FROM marks WHERE server_id = ?1) "
+        "FROM php_requests WHERE " THIS_RUNS_PHP, s->id);
+
+    if (mst_query_next(&q)) {
+        s->fatal = mst_query_number(&q, 0);
+        s->timeouts = mst_query_number(&q, 1);
+        s->uncached = mst_query_number(&q, 2);
+        s->php_cpu_ns = mst_query_number(&q, 3);
+        s->max_memory_bytes = mst_query_number(&q, 4);
+        s->marks = mst_query_number(&q, 5);
+    }
+    return mst_query_done(&q);
 }
 
 #define STATES_SQL "idle_ns, reading_ns, handling_ns, sending_ns, keepalive_ns, closing_ns"
@@ -237,21 +237,21 @@ static bool read_counters(struct counters *c, sqlite3 *db, int64_t server_id, co
                                   &c->unfinished, &c->no_idle_ns, &c->generations, &c->in_flight,
                                   &c->time_ns };
     char sql[512];
-    struct query q;
+    struct mst_query q;
     size_t i;
 
     memset(c, 0xff, sizeof *c);   /* all unknown */
     snprintf(sql, sizeof sql, "SELECT " STATES_SQL ", requests, forks, exits, forks_failed, shed, "
              "unfinished, no_idle_ns, generations, in_flight, time_ns FROM samples "
              "WHERE server_id = ? %s", which);
-    q = ask(db, sql, server_id);
-    if (next(&q)) {
+    q = mst_query_ask(db, sql, server_id);
+    if (mst_query_next(&q)) {
         for (i = 0; i < MST_STATE_COUNT; i++)
-            c->state_ns[i] = number(&q, (int)i);
+            c->state_ns[i] = mst_query_number(&q, (int)i);
         for (i = 0; i < sizeof members / sizeof *members; i++)
-            *members[i] = number(&q, (int)(MST_STATE_COUNT + i));
+            *members[i] = mst_query_number(&q, (int)(MST_STATE_COUNT + i));
     }
-    return done(&q);
+    return mst_query_done(&q);
 }
 
 /* From the load's start (before it these workers were idle, or another's) to the
@@ -293,18 +293,19 @@ static uint64_t working(const struct counters *before, const struct counters *af
 static bool read_samples(struct mst_summary_server *s, sqlite3 *db, uint64_t load_start_ns)
 {
     struct counters before, end, last;
-    struct query q = ask(db, "SELECT count(*), max(workers_busy), max(workers_limit), "
-                             "max(listen_queue), max(listen_queue_limit) FROM samples "
-                             "WHERE server_id = ? AND moment IN ('during', 'end')", s->id);
+    struct mst_query q = mst_query_ask(db,
+        "SELECT count(*), max(workers_busy), max(workers_limit), max(listen_queue), "
+        "max(listen_queue_limit) FROM samples WHERE server_id = ? AND moment IN ('during', 'end')",
+        s->id);
 
-    if (next(&q)) {
-        s->samples = number(&q, 0);
-        s->max_busy = number(&q, 1);
-        s->workers_limit = number(&q, 2);
-        s->max_listen_queue = number(&q, 3);
-        s->listen_queue_limit = number(&q, 4);
+    if (mst_query_next(&q)) {
+        s->samples = mst_query_number(&q, 0);
+        s->max_busy = mst_query_number(&q, 1);
+        s->workers_limit = mst_query_number(&q, 2);
+        s->max_listen_queue = mst_query_number(&q, 3);
+        s->listen_queue_limit = mst_query_number(&q, 4);
     }
-    if (!done(&q) ||
+    if (!mst_query_done(&q) ||
         !read_counters(&before, db, s->id, "AND moment = 'before'") ||
         !read_counters(&end, db, s->id, "AND moment <> 'after' ORDER BY rowid DESC LIMIT 1") ||
         !read_counters(&last, db, s->id, "ORDER BY rowid DESC LIMIT 1"))
@@ -325,32 +326,36 @@ static bool read_samples(struct mst_summary_server *s, sqlite3 *db, uint64_t loa
 
 static bool read_memory(struct mst_summary_server *s, sqlite3 *db)
 {
-    struct query q = ask(db, "SELECT max(pss_bytes), processes, count(*) FROM memory_samples "
-                             "WHERE server_id = ?", s->id);
+    struct mst_query q = mst_query_ask(db,
+        "SELECT max(pss_bytes), processes, count(*), (SELECT count(*) FROM lifecycle "
+        "WHERE server_id = ?1 AND event = 'exit' AND reason <> 'clean') "
+        "FROM memory_samples WHERE server_id = ?1", s->id);
 
-    if (next(&q)) {
-        s->peak_pss_bytes = number(&q, 0);
-        s->peak_processes = number(&q, 1);
-        s->memory_rounds = number(&q, 2);
+    if (mst_query_next(&q)) {
+        s->peak_pss_bytes = mst_query_number(&q, 0);
+        s->peak_processes = mst_query_number(&q, 1);
+        s->memory_rounds = mst_query_number(&q, 2);
+        s->killed = mst_query_number(&q, 3);
     }
-    return done(&q);
+    return mst_query_done(&q);
 }
 
 static bool read_server(struct mst_summary_server *s, sqlite3 *db, const struct mst_summary *run)
 {
     return read_counts(s, db, run->ended_ns) && read_others(s, db) && read_phases(s, db) &&
+           (!mst_summary_is_php(s) || read_php(s, db)) &&
            read_samples(s, db, run->started_ns) && read_memory(s, db);
 }
 
 static bool read_servers(struct mst_summary *s, sqlite3 *db)
 {
-    struct query q = ask(db, "SELECT id, target, producer, server, mpm, sapi, unknown, lost, "
-                             "restarts, cpu_ns, local FROM servers WHERE run_id = ? "
-                             "ORDER BY id", s->id);
+    struct mst_query q = mst_query_ask(db,
+        "SELECT id, target, producer, server, mpm, sapi, unknown, lost, restarts, cpu_ns, local "
+        "FROM servers WHERE run_id = ? ORDER BY id", s->id);
     struct mst_summary_server *servers, *server;
     bool fine = true;
 
-    while (fine && next(&q)) {
+    while (fine && mst_query_next(&q)) {
         servers = reallocarray(s->servers, s->server_count + 1, sizeof *servers);
         fine = servers != NULL;
         if (!fine)
@@ -360,46 +365,50 @@ static bool read_servers(struct mst_summary *s, sqlite3 *db)
         *server = (struct mst_summary_server){
             .id = sqlite3_column_int64(q.statement, 0), .target = string(&q, 1),
             .producer = string(&q, 2), .server = string(&q, 3), .mpm = string(&q, 4),
-            .sapi = string(&q, 5), .unknown = string(&q, 6), .lost = number(&q, 7),
-            .restarts = number(&q, 8), .cpu_ns = number(&q, 9),
-            .local = number(&q, 10) == 1,
+            .sapi = string(&q, 5), .unknown = string(&q, 6), .lost = mst_query_number(&q, 7),
+            .restarts = mst_query_number(&q, 8), .cpu_ns = mst_query_number(&q, 9),
+            .local = mst_query_number(&q, 10) == 1,
         };
         fine = server->target != NULL && server->producer != NULL &&
                read_server(server, db, s);
     }
-    return done(&q) && fine;
+    return mst_query_done(&q) && fine;
 }
 
 /* ---- the run --------------------------------------------------------------------- */
 
 static bool read_machine(struct mst_summary *s, sqlite3 *db)
 {
-    struct query q = ask(db,
+    struct mst_query q = mst_query_ask(db,
         "SELECT max(busy_ns) - min(busy_ns), max(total_ns) - min(total_ns), "
-        "max(listen_overflows) - min(listen_overflows) FROM machine_samples WHERE run_id = ?",
-        s->id);
-    struct query cpus = ask(db, "SELECT CAST(value AS INTEGER) FROM environment "
-                                "WHERE run_id = ? AND name = 'cpus'", s->id);
+        "max(listen_overflows) - min(listen_overflows), max(memory_stall_ns) - "
+        "min(memory_stall_ns), max(oom_kills) - min(oom_kills) FROM machine_samples "
+        "WHERE run_id = ?", s->id);
+    struct mst_query cpus = mst_query_ask(db,
+        "SELECT CAST(value AS INTEGER) FROM environment WHERE run_id = ? AND name = 'cpus'", s->id);
     bool fine;
 
     s->machine_busy_milli = s->listen_overflows = s->cpus = MST_UNKNOWN;
-    if (next(&q)) {
-        s->machine_busy_milli = ratio(number(&q, 0), 1000, number(&q, 1));
-        s->listen_overflows = number(&q, 2);
+    s->memory_stall_ns = s->oom_kills = MST_UNKNOWN;
+    if (mst_query_next(&q)) {
+        s->machine_busy_milli = ratio(mst_query_number(&q, 0), 1000, mst_query_number(&q, 1));
+        s->listen_overflows = mst_query_number(&q, 2);
+        s->memory_stall_ns = mst_query_number(&q, 3);
+        s->oom_kills = mst_query_number(&q, 4);
     }
-    if (next(&cpus))
-        s->cpus = number(&cpus, 0);
-    fine = done(&q);
-    return done(&cpus) && fine;
+    if (mst_query_next(&cpus))
+        s->cpus = mst_query_number(&cpus, 0);
+    fine = mst_query_done(&q);
+    return mst_query_done(&cpus) && fine;
 }
 
 static bool read_programs(struct mst_summary *s, sqlite3 *db)
 {
-    struct query q = ask(db, "SELECT program, cpu_ns FROM programs WHERE run_id = ? "
-                             "ORDER BY cpu_ns DESC", s->id);
+    struct mst_query q = mst_query_ask(db,
+        "SELECT program, cpu_ns FROM programs WHERE run_id = ? ORDER BY cpu_ns DESC", s->id);
     struct mst_summary_program *programs;
 
-    while (next(&q)) {
+    while (mst_query_next(&q)) {
         programs = reallocarray(s->programs, s->program_count + 1, sizeof *programs);
         if (programs == NULL) {
             q.status = SQLITE_NOMEM;
@@ -407,18 +416,19 @@ static bool read_programs(struct mst_summary *s, sqlite3 *db)
         }
         s->programs = programs;
         programs[s->program_count].name = string(&q, 0);
-        programs[s->program_count].cpu_ns = number(&q, 1);
+        programs[s->program_count].cpu_ns = mst_query_number(&q, 1);
         s->program_count += programs[s->program_count].name != NULL;
     }
-    return done(&q);
+    return mst_query_done(&q);
 }
 
 static bool read_notes(struct mst_summary *s, sqlite3 *db)
 {
-    struct query q = ask(db, "SELECT text FROM notes WHERE run_id = ? ORDER BY rowid", s->id);
+    struct mst_query q = mst_query_ask(db,
+        "SELECT text FROM notes WHERE run_id = ? ORDER BY rowid", s->id);
     char **notes;
 
-    while (next(&q)) {
+    while (mst_query_next(&q)) {
         notes = reallocarray(s->notes, s->note_count + 1, sizeof *notes);
         if (notes == NULL) {
             q.status = SQLITE_NOMEM;
@@ -428,17 +438,18 @@ static bool read_notes(struct mst_summary *s, sqlite3 *db)
         notes[s->note_count] = string(&q, 0);
         s->note_count += notes[s->note_count] != NULL;
     }
-    return done(&q);
+    return mst_query_done(&q);
 }
 
 /* 1 read, 0 there is no such run, -1 failed. */
 static int read_run(struct mst_summary *s, sqlite3 *db, int64_t run_id)
 {
-    struct query q = ask(db,
+    struct mst_query q = mst_query_ask(db,
         "SELECT name, CASE WHEN json_valid(command) THEN command ELSE '[]' END, command_line, "
         "added, outcome, complete, started_ns, duration_ns, exit_status, exit_signal, "
-        "tool_cpu_ns, tool_threads, memory_cost_ns, tool, ended_ns FROM runs WHERE id = ?", run_id);
-    bool found = next(&q);
+        "tool_cpu_ns, tool_threads, memory_cost_ns, tool, ended_ns, recorder_cpu_ns "
+        "FROM runs WHERE id = ?", run_id);
+    bool found = mst_query_next(&q);
 
     s->id = run_id;
     if (found) {
@@ -447,18 +458,19 @@ static int read_run(struct mst_summary *s, sqlite3 *db, int64_t run_id)
         s->command_line = string(&q, 2);
         s->added = string(&q, 3);
         s->outcome = string(&q, 4);
-        s->complete = number(&q, 5) == 1;
-        s->started_ns = number(&q, 6);
-        s->duration_ns = number(&q, 7);
-        s->exit_status = number(&q, 8);
-        s->exit_signal = number(&q, 9);
-        s->tool_cpu_ns = number(&q, 10);
-        s->tool_threads = number(&q, 11);
-        s->memory_cost_ns = number(&q, 12);
+        s->complete = mst_query_number(&q, 5) == 1;
+        s->started_ns = mst_query_number(&q, 6);
+        s->duration_ns = mst_query_number(&q, 7);
+        s->exit_status = mst_query_number(&q, 8);
+        s->exit_signal = mst_query_number(&q, 9);
+        s->tool_cpu_ns = mst_query_number(&q, 10);
+        s->tool_threads = mst_query_number(&q, 11);
+        s->memory_cost_ns = mst_query_number(&q, 12);
         s->client.tool = string(&q, 13);
-        s->ended_ns = number(&q, 14);
+        s->ended_ns = mst_query_number(&q, 14);
+        s->recorder_cpu_ns = mst_query_number(&q, 15);
     }
-    if (!done(&q) || (found && (s->outcome == NULL || s->command_json == NULL)))
+    if (!mst_query_done(&q) || (found && (s->outcome == NULL || s->command_json == NULL)))
         return -1;
     return found;
 }
@@ -477,7 +489,8 @@ int mst_summary_make(struct mst_summary *s, struct mst_archive *a, int64_t run_i
         return -1;
     }
     if (found < 0 || !read_client(&s->client, db, run_id) || !read_servers(s, db) ||
-        !read_machine(s, db) || !read_programs(s, db) || !read_notes(s, db)) {
+        !mst_summary_overlay(s, db) || !read_machine(s, db) || !read_programs(s, db) ||
+        !read_notes(s, db)) {
         snprintf(error, MST_ERROR_MAX, "cannot read the archive %s: %s", mst_archive_path(a),
                  sqlite3_errcode(db) != SQLITE_OK && sqlite3_errcode(db) != SQLITE_DONE ?
                  sqlite3_errmsg(db) : "out of memory, or the run's row is damaged");
@@ -519,12 +532,13 @@ void mst_summary_free(struct mst_summary *s)
 int mst_summary_runs(struct mst_archive *a, int64_t **ids, size_t *count,
                      char error[MST_ERROR_MAX])
 {
-    struct query q = ask(mst_archive_db(a), "SELECT id FROM runs WHERE ? ORDER BY id", 1);
+    struct mst_query q = mst_query_ask(mst_archive_db(a),
+                                       "SELECT id FROM runs WHERE ? ORDER BY id", 1);
     int64_t *more;
 
     *ids = NULL;
     *count = 0;
-    while (next(&q)) {
+    while (mst_query_next(&q)) {
         more = reallocarray(*ids, *count + 1, sizeof *more);
         if (more == NULL) {
             q.status = SQLITE_NOMEM;
@@ -533,7 +547,7 @@ int mst_summary_runs(struct mst_archive *a, int64_t **ids, size_t *count,
         *ids = more;
         more[(*count)++] = sqlite3_column_int64(q.statement, 0);
     }
-    if (done(&q))
+    if (mst_query_done(&q))
         return 0;
     free(*ids);
     *ids = NULL;
@@ -542,15 +556,30 @@ int mst_summary_runs(struct mst_archive *a, int64_t **ids, size_t *count,
     return -1;
 }
 
-static bool is_apache(const struct mst_summary_server *server)
+bool mst_summary_is_php(const struct mst_summary_server *server)
 {
-    return strcmp(server->producer, "apache") == 0;
+    return strcmp(server->producer, "php") == 0;
+}
+
+size_t mst_summary_phases(const struct mst_summary_server *server, const enum mst_phase **phases)
+{
+    static const enum mst_phase apache[] = {
+        MST_PHASE_QUEUE, MST_PHASE_READ, MST_PHASE_HANDLE, MST_PHASE_SEND, MST_PHASE_TOTAL,
+        MST_PHASE_HELD, MST_PHASE_FRONT,
+    };
+    static const enum mst_phase php[] = {
+        MST_PHASE_PHP_WAIT, MST_PHASE_PHP_RUN, MST_PHASE_TOTAL,
+    };
+    bool is_php = mst_summary_is_php(server);
+
+    *phases = is_php ? php : apache;
+    return is_php ? sizeof php / sizeof *php : sizeof apache / sizeof *apache;
 }
 
 static bool comes_before(const struct mst_summary_server *a, const struct mst_summary_server *b)
 {
-    if (is_apache(a) != is_apache(b))
-        return is_apache(a);
+    if (mst_summary_is_php(a) != mst_summary_is_php(b))
+        return mst_summary_is_php(b);
     return a->requests > b->requests;
 }
 
@@ -563,4 +592,18 @@ const struct mst_summary_server *mst_summary_front(const struct mst_summary *s)
         if (front == NULL || comes_before(&s->servers[i], front))
             front = &s->servers[i];
     return front;
+}
+
+const struct mst_summary_server *mst_summary_behind(const struct mst_summary *s)
+{
+    const struct mst_summary_server *front = mst_summary_front(s), *behind = NULL;
+    size_t i;
+
+    if (front != NULL && mst_summary_is_php(front))
+        return front;
+    for (i = 0; i < s->server_count; i++)
+        if (mst_summary_is_php(&s->servers[i]) &&
+            (behind == NULL || s->servers[i].joined > behind->joined))
+            behind = &s->servers[i];
+    return behind;
 }

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/quantile.h"
 #include "archive/archive.h"
 #include "format.h"
 
@@ -22,12 +23,24 @@ struct mst_summary_client {
     bool     known;                    /* the load tool's results could be read */
     char    *tool;                     /* the adapter's name; NULL: no command */
     uint64_t requests, failed, unfinished, requested;
-    uint64_t failed_connect, failed_receive, failed_length, failed_other, non_2xx;
+    uint64_t failed_connect, failed_receive, failed_length, failed_timeout, failed_other;
+    uint64_t non_2xx;
     uint64_t concurrency, bytes, duration_ns;
     uint64_t requests_per_1000s;
     struct mst_summary_times times;    /* count 0: from the tool's own table */
     uint64_t time_step_ns;             /* resolution of times; MST_UNKNOWN */
     bool     abandons;
+    bool     corrected;                /* for coordinated omission: times include made-up ones */
+};
+
+/* What PHP did while an Apache had a request: PHP's intervals laid over Apache's
+ * phases, for each of the Apache's requests of this run. Where a request never came
+ * to PHP, all of it is `other`; the parts of a phase add up to it. */
+struct mst_summary_overlay {
+    bool     known;                    /* a PHP was recorded too */
+    uint64_t joined;                   /* requests with PHP's record */
+    uint64_t wait_unknown;             /* of those */
+    struct mst_summary_times handle_wait, handle_run, handle_other, send_run, send_other;
 };
 
 struct mst_summary_server {
@@ -38,7 +51,12 @@ struct mst_summary_server {
     uint64_t requests, ghosts, status_requests;
     uint64_t late;                     /* completed after the load tool had ended */
     uint64_t aborted, errors_5xx, non_2xx, bytes;
-    struct mst_summary_times phases[MST_PHASE_COUNT];
+    /* A PHP's total is what it knows: php_run, and php_wait where that is known. */
+    struct mst_summary_times phases[MST_PHASE_COUNT];   /* another producer's: count 0 */
+    struct mst_summary_overlay php;    /* an Apache's */
+    uint64_t joined;                   /* a PHP's requests that are an Apache's here */
+    uint64_t fatal, timeouts, uncached, php_cpu_ns, max_memory_bytes;   /* a PHP's */
+    uint64_t marks;
     uint64_t counted;                  /* as the server's counters say, ghosts included */
     uint64_t lost, restarts;
     uint64_t workers_limit, max_busy;
@@ -46,11 +64,13 @@ struct mst_summary_server {
     uint64_t mean_busy_milli;          /* thousandths of a worker, over the load; exact */
     uint64_t mean_state_milli[MST_STATE_COUNT];
     uint64_t working_ns;               /* workers' time reading, handling and sending */
-    uint64_t held_ns;                  /* the same as the requests say, all of them */
+    uint64_t held_ns;                  /* the same as the requests say, all of them; a PHP's:
+                                        * php_run */
     uint64_t in_flight;                /* when the recording ended */
     uint64_t forks, exits, forks_failed, shed, unfinished, no_idle_ns, generations;
     uint64_t max_listen_queue, listen_queue_limit;   /* of the samples */
     uint64_t peak_pss_bytes, peak_processes, memory_rounds;
+    uint64_t killed;                   /* processes that did not end by themselves */
     uint64_t cpu_ns;
 };
 
@@ -77,9 +97,10 @@ struct mst_summary {
     char    *name, *command_json, *command_line, *added, *outcome;
     bool     complete;
     uint64_t started_ns, ended_ns, duration_ns, exit_status, exit_signal;
-    uint64_t tool_cpu_ns, tool_threads, memory_cost_ns, cpus;
+    uint64_t tool_cpu_ns, tool_threads, memory_cost_ns, recorder_cpu_ns, cpus;
     uint64_t machine_busy_milli;       /* thousandths of all CPUs, during the load */
     uint64_t listen_overflows;         /* on the machine, during the load */
+    uint64_t memory_stall_ns, oom_kills;   /* the same */
     struct mst_summary_client client;
     size_t   server_count;
     struct mst_summary_server *servers;
@@ -100,6 +121,9 @@ int  mst_summary_make(struct mst_summary *s, struct mst_archive *a, int64_t run_
                       char error[MST_ERROR_MAX]);
 void mst_summary_free(struct mst_summary *s);
 
+/* overlay.c: joins PHP's requests to Apache's. False: SQLite's error, or out of memory. */
+bool mst_summary_overlay(struct mst_summary *s, sqlite3 *db);
+
 /* checks.c and verdict.c: what the numbers in *s come to. */
 void mst_summary_check(struct mst_summary *s);
 void mst_summary_judge(struct mst_summary *s);
@@ -107,5 +131,17 @@ void mst_summary_judge(struct mst_summary *s);
 /* The server that the load was for: the Apache with the most requests, or where
  * there is none the PHP. NULL: no server. */
 const struct mst_summary_server *mst_summary_front(const struct mst_summary *s);
+
+/* The PHP that worked for it: the one with the most of its requests; itself, where it
+ * is one. NULL: none was recorded. */
+const struct mst_summary_server *mst_summary_behind(const struct mst_summary *s);
+
+/* The phases that such a server has, in the order in which they are shown. */
+size_t mst_summary_phases(const struct mst_summary_server *server, const enum mst_phase **phases);
+
+bool mst_summary_is_php(const struct mst_summary_server *server);
+
+/* Statistics of a set of times, which it sorts: for summary.c and overlay.c. */
+void mst_summary_times_of(struct mst_summary_times *t, struct mst_values *values);
 
 #endif

@@ -15,6 +15,13 @@
 #define CPU_BUSY_MILLI        950u    /* of all CPUs: nothing is left */
 #define QUEUE_SHARE_MILLI     200u    /* of a request's time: waiting is what it did */
 #define QUEUE_MEAN_MIN_NS     (10 * MST_NS_PER_MS)   /* a kernel jiffy: less is not measured */
+#define PHP_WAIT_MEAN_MIN_NS  MST_NS_PER_MS   /* less is what handing over takes */
+#define CONSTANT_BUSY_MILLI   900u    /* mean of the most: so busy all the time */
+#define STALL_MILLI           100u    /* of the run: programs waited for memory */
+#define SLOW_SEND_MILLI       500u    /* of a request's time: sending is what it did */
+#define SLOW_SEND_MEAN_MIN_NS (10 * MST_NS_PER_MS)   /* less is what writing takes */
+#define LONG_QUEUE_NS         (100 * MST_NS_PER_MS)  /* a wait that somebody notices */
+#define TOOL_SHARE_MILLI      200u    /* of the machine's busy time: worth saying */
 #define LOOKS_MIN             5u      /* samples of the workers that a claim about them takes */
 #define SHORT_RUN_NS          (MST_NS_PER_S / 2)
 
@@ -30,13 +37,20 @@ static void say(struct mst_summary *s, const char *format, ...)
     va_end(args);
 }
 
+/* Of the time that the server's requests took. */
+static uint64_t part_milli(const struct mst_summary_server *server,
+                           const struct mst_summary_times *part)
+{
+    uint64_t total = server->phases[MST_PHASE_TOTAL].sum_ns;
+
+    if (total == MST_UNKNOWN || part->sum_ns == MST_UNKNOWN || total == 0)
+        return 0;
+    return (uint64_t)((unsigned __int128)part->sum_ns * 1000 / total);
+}
+
 static uint64_t share_milli(const struct mst_summary_server *server, enum mst_phase phase)
 {
-    uint64_t total = server->phases[MST_PHASE_TOTAL].sum_ns, part = server->phases[phase].sum_ns;
-
-    if (total == MST_UNKNOWN || part == MST_UNKNOWN || total == 0)
-        return 0;
-    return (uint64_t)((unsigned __int128)part * 1000 / total);
+    return part_milli(server, &server->phases[phase]);
 }
 
 static bool waited_for_workers(const struct mst_summary_server *server)
@@ -45,14 +59,71 @@ static bool waited_for_workers(const struct mst_summary_server *server)
            server->phases[MST_PHASE_QUEUE].mean_ns >= QUEUE_MEAN_MIN_NS;
 }
 
+/* Whether at least half of the busy workers' time went into a state. */
+static bool mostly_in(const struct mst_summary_server *server, enum mst_state state)
+{
+    uint64_t in_state = server->mean_state_milli[state];
+
+    return in_state != MST_UNKNOWN && server->mean_busy_milli != MST_UNKNOWN && in_state > 0 &&
+           in_state * 2 >= server->mean_busy_milli;
+}
+
+/* All workers held, most by connections without a request. Only the first request of
+ * a connection waits, so the mean of all says little: the longest does. */
+static bool starved_by_keepalive(const struct mst_summary_server *server)
+{
+    return server->max_busy >= server->workers_limit &&
+           mostly_in(server, MST_STATE_KEEPALIVE) &&
+           share_milli(server, MST_PHASE_QUEUE) >= QUEUE_SHARE_MILLI &&
+           server->phases[MST_PHASE_QUEUE].max_ns >= LONG_QUEUE_NS;
+}
+
+/* Time in `send` during which PHP still ran is not the clients'. */
+static bool clients_are_slow(const struct mst_summary_server *server)
+{
+    const struct mst_summary_times *send = &server->phases[MST_PHASE_SEND];
+    const struct mst_summary_times *others =
+        server->php.joined > 0 ? &server->php.send_other : send;
+
+    return part_milli(server, others) >= SLOW_SEND_MILLI && send->mean_ns >= SLOW_SEND_MEAN_MIN_NS;
+}
+
+/* What requests spent on waiting for a PHP worker. */
+static const struct mst_summary_times *php_wait(const struct mst_summary_server *server)
+{
+    return mst_summary_is_php(server) ? &server->phases[MST_PHASE_PHP_WAIT]
+                                      : &server->php.handle_wait;
+}
+
+static bool waited_for_php(const struct mst_summary_server *server)
+{
+    const struct mst_summary_times *wait = php_wait(server);
+
+    return wait->count > 0 && part_milli(server, wait) >= QUEUE_SHARE_MILLI &&
+           wait->mean_ns >= PHP_WAIT_MEAN_MIN_NS;
+}
+
+/* Whether all of PHP's workers were busy. Where their limit is not known (FPM does
+ * not export it), a number that stayed the same for the whole load tells it. */
+static bool php_is_full(const struct mst_summary_server *php)
+{
+    if (php->max_busy == MST_UNKNOWN || php->max_busy == 0)
+        return false;
+    if (php->workers_limit != MST_UNKNOWN)
+        return php->max_busy >= php->workers_limit;
+    return php->mean_busy_milli != MST_UNKNOWN &&
+           php->mean_busy_milli >= php->max_busy * CONSTANT_BUSY_MILLI;
+}
+
 static enum mst_phase longest_phase(const struct mst_summary_server *server)
 {
     static const enum mst_phase phases[] = { MST_PHASE_QUEUE, MST_PHASE_READ, MST_PHASE_HANDLE,
-                                             MST_PHASE_SEND };
-    enum mst_phase longest = MST_PHASE_QUEUE;
+                                             MST_PHASE_SEND, MST_PHASE_PHP_WAIT,
+                                             MST_PHASE_PHP_RUN };
+    enum mst_phase longest = mst_summary_is_php(server) ? MST_PHASE_PHP_RUN : MST_PHASE_QUEUE;
     size_t i;
 
-    for (i = 1; i < sizeof phases / sizeof *phases; i++)
+    for (i = 0; i < sizeof phases / sizeof *phases; i++)
         if (share_milli(server, phases[i]) > share_milli(server, longest))
             longest = phases[i];
     return longest;
@@ -63,7 +134,10 @@ static const char *phase_meaning(enum mst_phase phase)
     switch (phase) {
     case MST_PHASE_QUEUE:  return "waiting for a worker";
     case MST_PHASE_READ:   return "reading requests";
-    case MST_PHASE_HANDLE: return "the application, or what it waits for";
+    case MST_PHASE_HANDLE:
+    case MST_PHASE_PHP_RUN:
+        return "the application, or what it waits for";
+    case MST_PHASE_PHP_WAIT: return "waiting for a PHP worker";
     default:               return "sending to the clients";
     }
 }
@@ -84,29 +158,10 @@ static const char *obstacle(const struct mst_summary *s, const struct mst_summar
         return "the run was too short";
     if (server->restarts != 0)
         return "the server was started anew during the run";
-    if (server->workers_limit == MST_UNKNOWN || server->max_busy == MST_UNKNOWN ||
-        server->mean_busy_milli == MST_UNKNOWN)
+    if ((server->workers_limit == MST_UNKNOWN && !mst_summary_is_php(server)) ||
+        server->max_busy == MST_UNKNOWN || server->mean_busy_milli == MST_UNKNOWN)
         return "how busy the workers were is not known";
     return NULL;
-}
-
-/* Whether the CPUs would have let more workers do more, only a run with more of
- * them can tell. */
-static void say_workers(struct mst_summary *s, const struct mst_summary_server *server,
-                        bool cpu_bound)
-{
-    char cpu[128] = "";
-
-    if (cpu_bound)
-        snprintf(cpu, sizeof cpu, "; the CPUs were %s busy too%s%s, so more workers may not help",
-                 mst_human_percent(s->machine_busy_milli).text,
-                 s->program_count > 0 ? ", most with " : "",
-                 s->program_count > 0 ? s->programs[0].name : "");
-    say(s, "Apache's workers ran out: all %" PRIu64 " were busy (%s in the mean), and a request "
-        "waited %s for one, %s of its time%s.", server->workers_limit,
-        mst_human_milli(server->mean_busy_milli).text,
-        mst_human_time(server->phases[MST_PHASE_QUEUE].mean_ns).text,
-        mst_human_percent(share_milli(server, MST_PHASE_QUEUE)).text, cpu);
 }
 
 /* The CPU time of what belongs to this run for certain: the servers, the load
@@ -116,8 +171,9 @@ static uint64_t own_cpu(const struct mst_summary *s)
     uint64_t own = s->tool_cpu_ns != MST_UNKNOWN ? s->tool_cpu_ns : 0;
     size_t i;
 
+    /* A PHP's processes are among the programs, and may be below Apache's, too. */
     for (i = 0; i < s->server_count; i++)
-        if (s->servers[i].cpu_ns != MST_UNKNOWN)
+        if (s->servers[i].cpu_ns != MST_UNKNOWN && !mst_summary_is_php(&s->servers[i]))
             own += s->servers[i].cpu_ns;
     for (i = 0; i < s->program_count; i++)
         if (strncmp(s->programs[i].name, "php", 3) == 0 && s->programs[i].cpu_ns != MST_UNKNOWN)
@@ -137,8 +193,126 @@ static bool cpu_is_ours(const struct mst_summary *s)
     return (unsigned __int128)own_cpu(s) * 2 >= busy;
 }
 
+/* Whether the CPUs would have let more workers do more, only a run with more of
+ * them can tell. */
+static void remark_cpu(char remark[160], const struct mst_summary *s, bool cpu_bound)
+{
+    bool named = s->program_count > 0;
+
+    remark[0] = '\0';
+    if (cpu_bound && cpu_is_ours(s))
+        snprintf(remark, 160, "; the CPUs were %s busy too%s%s, so more workers may not help",
+                 mst_human_percent(s->machine_busy_milli).text, named ? ", most with " : "",
+                 named ? s->programs[0].name : "");
+    else if (cpu_bound)
+        snprintf(remark, 160, "; the CPUs were %s busy too, but mostly with other programs%s%s",
+                 mst_human_percent(s->machine_busy_milli).text, named ? ", as " : "",
+                 named ? s->programs[0].name : "");
+}
+
+/* What they did, where it was not the application's work. */
+static const char *remark_state(const struct mst_summary_server *server)
+{
+    return mostly_in(server, MST_STATE_SENDING) ?
+               "; most of their time they sent to clients that read slowly" :
+           mostly_in(server, MST_STATE_READING) ?
+               "; most of their time they read from clients that sent slowly or nothing" :
+           mostly_in(server, MST_STATE_CLOSING) ?
+               "; most of their time they waited for clients to close their connections" : "";
+}
+
+static void say_workers(struct mst_summary *s, const struct mst_summary_server *server,
+                        bool cpu_bound)
+{
+    char cpu[160];
+
+    remark_cpu(cpu, s, cpu_bound);
+    say(s, "Apache's workers ran out: all %" PRIu64 " were busy (%s in the mean), and a request "
+        "waited %s for one, %s of its time%s%s.", server->workers_limit,
+        mst_human_milli(server->mean_busy_milli).text,
+        mst_human_time(server->phases[MST_PHASE_QUEUE].mean_ns).text,
+        mst_human_percent(share_milli(server, MST_PHASE_QUEUE)).text, remark_state(server), cpu);
+}
+
+static void say_keepalive(struct mst_summary *s, const struct mst_summary_server *server)
+{
+    say(s, "Idle keep-alive connections held Apache's workers: of all %" PRIu64 ", %s in the mean "
+        "waited for another request, and connections waited up to %s for one (%s of the requests' "
+        "time): KeepAliveTimeout, more workers or the event MPM would help.",
+        server->workers_limit, mst_human_milli(server->mean_state_milli[MST_STATE_KEEPALIVE]).text,
+        mst_human_time(server->phases[MST_PHASE_QUEUE].max_ns).text,
+        mst_human_percent(share_milli(server, MST_PHASE_QUEUE)).text);
+}
+
+/* Apache's workers, which wait for PHP's, may run out for that alone. */
+static void say_php_workers(struct mst_summary *s, const struct mst_summary_server *server,
+                            const struct mst_summary_server *php, bool cpu_bound)
+{
+    char cpu[160], busy[160], apache[160] = "";
+
+    remark_cpu(cpu, s, cpu_bound);
+    if (php->workers_limit != MST_UNKNOWN)
+        snprintf(busy, sizeof busy, "all %" PRIu64 " were busy (%s in the mean)",
+                 php->workers_limit, mst_human_milli(php->mean_busy_milli).text);
+    else
+        snprintf(busy, sizeof busy, "%" PRIu64 " were busy all the time (%s in the mean; their "
+                 "limit is not known)", php->max_busy, mst_human_milli(php->mean_busy_milli).text);
+    if (server != php && waited_for_workers(server) && server->max_busy >= server->workers_limit)
+        snprintf(apache, sizeof apache, "; Apache's own %" PRIu64 " workers waited with them, and "
+                 "requests %s for one of those", server->workers_limit,
+                 mst_human_time(server->phases[MST_PHASE_QUEUE].mean_ns).text);
+    say(s, "PHP's workers ran out: %s, and a request waited %s for one, %s of its time%s%s.", busy,
+        mst_human_time(php_wait(server)->mean_ns).text,
+        mst_human_percent(part_milli(server, php_wait(server))).text, apache, cpu);
+}
+
+static void say_php_below_limit(struct mst_summary *s, const struct mst_summary_server *server,
+                                const struct mst_summary_server *php)
+{
+    bool forked = php->forks != MST_UNKNOWN && php->forks > 0;
+    char limit[32] = "";
+
+    if (php->workers_limit != MST_UNKNOWN)
+        snprintf(limit, sizeof limit, " of %" PRIu64, php->workers_limit);
+    say(s, "Requests waited for PHP's workers (%s of their time) although at most %s%s were "
+        "busy%s.",
+        mst_human_percent(part_milli(server, php_wait(server))).text,
+        mst_human_count(php->max_busy).text, limit, forked ?
+        ": PHP's processes were started too slowly for this load" : ": cannot tell why");
+}
+
+/* "9 of 10", and where the limit is not known "9". */
+static struct mst_human workers_of_limit(const struct mst_summary_server *server)
+{
+    struct mst_human h = mst_human_count(server->max_busy);
+    size_t used = strlen(h.text);
+
+    if (server->workers_limit != MST_UNKNOWN)
+        snprintf(h.text + used, sizeof h.text - used, " of %" PRIu64, server->workers_limit);
+    return h;
+}
+
+/* The load tool's part of what the CPUs were busy with. */
+static void remark_tool(char remark[160], const struct mst_summary *s)
+{
+    uint64_t busy_ns, milli;
+
+    remark[0] = '\0';
+    if (s->cpus == MST_UNKNOWN || s->tool_cpu_ns == MST_UNKNOWN || s->client.tool == NULL)
+        return;
+    busy_ns = (uint64_t)((unsigned __int128)s->duration_ns * s->cpus * s->machine_busy_milli /
+                         1000);
+    milli = busy_ns > 0 ? (uint64_t)((unsigned __int128)s->tool_cpu_ns * 1000 / busy_ns) : 0;
+    if (milli >= TOOL_SHARE_MILLI)
+        snprintf(remark, 160, "; %s itself took %s of that, which the server would have from "
+                 "another machine", s->client.tool, mst_human_percent(milli).text);
+}
+
 static void say_cpu(struct mst_summary *s, const struct mst_summary_server *server)
 {
+    char tool[160];
+
+    remark_tool(tool, s);
     if (!cpu_is_ours(s))
         say(s, "Cannot tell: the CPUs were %s busy, but mostly with other programs than the "
             "server, PHP and %s (most with %s, %s): if they do not work for this server, stop "
@@ -146,22 +320,34 @@ static void say_cpu(struct mst_summary *s, const struct mst_summary_server *serv
             s->client.tool != NULL ? s->client.tool : "mpmstat", s->programs[0].name,
             mst_human_time(s->programs[0].cpu_ns).text);
     else
-        say(s, "The CPUs were the limit: %s busy%s%s, while at most %" PRIu64 " of %" PRIu64
-            " workers were.", mst_human_percent(s->machine_busy_milli).text,
+        say(s, "The CPUs were the limit: %s busy%s%s, while at most %s workers were%s.",
+            mst_human_percent(s->machine_busy_milli).text,
             s->program_count > 0 ? ", most with " : "",
-            s->program_count > 0 ? s->programs[0].name : "", server->max_busy,
-            server->workers_limit);
+            s->program_count > 0 ? s->programs[0].name : "", workers_of_limit(server).text, tool);
+}
+
+static void say_slow_clients(struct mst_summary *s, const struct mst_summary_server *server)
+{
+    say(s, "The clients, or the network to them, were slow: sending took %s of a request's time "
+        "(%s in the mean), while at most %s workers were busy and the CPUs to %s.",
+        mst_human_percent(share_milli(server, MST_PHASE_SEND)).text,
+        mst_human_time(server->phases[MST_PHASE_SEND].mean_ns).text,
+        workers_of_limit(server).text, mst_human_percent(s->machine_busy_milli).text);
 }
 
 static void say_nothing_ran_out(struct mst_summary *s, const struct mst_summary_server *server)
 {
     enum mst_phase longest = longest_phase(server);
+    char php[48] = "";
 
-    say(s, "Nothing ran out: at most %" PRIu64 " of %" PRIu64 " workers were busy and the CPUs to "
-        "%s; %s of a request's time is %s (%s).", server->max_busy, server->workers_limit,
+    if (longest == MST_PHASE_HANDLE && server->php.joined > 0)
+        snprintf(php, sizeof php, ", %s php_run",
+                 mst_human_percent(part_milli(server, &server->php.handle_run)).text);
+    say(s, "Nothing ran out: at most %s workers were busy and the CPUs to "
+        "%s; %s of a request's time is %s (%s%s).", workers_of_limit(server).text,
         mst_human_percent(s->machine_busy_milli).text,
         mst_human_percent(share_milli(server, longest)).text, mst_phase_names[longest],
-        phase_meaning(longest));
+        phase_meaning(longest), php);
 }
 
 static void say_waited_below_limit(struct mst_summary *s, const struct mst_summary_server *server)
@@ -174,26 +360,69 @@ static void say_waited_below_limit(struct mst_summary *s, const struct mst_summa
         ": Apache started its processes too slowly for this load" : ": cannot tell why");
 }
 
+/* Whether anything of this load may be among what the kernel killed. */
+static bool load_was_hurt(const struct mst_summary *s)
+{
+    size_t i;
+
+    for (i = 0; i < s->server_count; i++)
+        if (s->servers[i].killed > 0 || s->servers[i].errors_5xx > 0)
+            return true;
+    return strcmp(s->outcome, "failed") == 0;
+}
+
+/* On the server's own machine; also where the load came to nothing for it. */
+static bool memory_ran_out(struct mst_summary *s, const struct mst_summary_server *server)
+{
+    bool stalled;
+
+    if (server == NULL || !server->local || s->duration_ns == MST_UNKNOWN)
+        return false;
+    stalled = s->memory_stall_ns != MST_UNKNOWN && s->duration_ns >= SHORT_RUN_NS &&
+              s->memory_stall_ns / STALL_MILLI >= s->duration_ns / 1000;
+    if (s->oom_kills != MST_UNKNOWN && s->oom_kills > 0 && load_was_hurt(s))
+        say(s, "Memory ran out: the kernel killed %" PRIu64 " process%s of this machine for want "
+            "of it: fewer workers, or more memory (of the cgroup, where that has a limit).",
+            s->oom_kills, s->oom_kills == 1 ? "" : "es");
+    else if (stalled)
+        say(s, "Memory was short: for %s of the run programs of this machine waited for it "
+            "(pressure stall information): fewer workers, or more memory.",
+            mst_human_percent((uint64_t)((unsigned __int128)s->memory_stall_ns * 1000 /
+                                         s->duration_ns)).text);
+    else
+        return false;
+    return true;
+}
+
 static void judge(struct mst_summary *s, const struct mst_summary_server *server)
 {
-    bool waited = waited_for_workers(server);
+    const struct mst_summary_server *php = mst_summary_behind(s);
+    bool waited = waited_for_workers(server), php_waited = php != NULL && waited_for_php(server);
     bool cpu_bound = s->machine_busy_milli != MST_UNKNOWN &&
                      s->machine_busy_milli >= CPU_BUSY_MILLI;
 
     if (s->checks[MST_CHECK_GENERATOR].ok == MST_ANSWER_NO)
         say(s, "%s was the limit, not the server: %s. What the server could do is not to be seen.",
             s->client.tool, s->checks[MST_CHECK_GENERATOR].text);
+    else if (php_waited && php_is_full(php))
+        say_php_workers(s, server, php, cpu_bound);
+    else if (starved_by_keepalive(server))
+        say_keepalive(s, server);
     else if (waited && server->max_busy >= server->workers_limit)
         say_workers(s, server, cpu_bound);
     else if (s->checks[MST_CHECK_ACCEPT_QUEUE].ok == MST_ANSWER_NO)
         say(s, "The accept queue was full: %s.", s->checks[MST_CHECK_ACCEPT_QUEUE].text);
     else if (cpu_bound)
         say_cpu(s, server);
+    else if (php_waited)
+        say_php_below_limit(s, server, php);
     else if (waited)
         say_waited_below_limit(s, server);
     else if (s->machine_busy_milli == MST_UNKNOWN)
         say(s, "Cannot tell: the workers did not run out, and how busy the CPUs were is not "
             "known.");
+    else if (clients_are_slow(server))
+        say_slow_clients(s, server);
     else
         say_nothing_ran_out(s, server);
 }
@@ -203,6 +432,8 @@ void mst_summary_judge(struct mst_summary *s)
     const struct mst_summary_server *server = mst_summary_front(s);
     const char *why = obstacle(s, server);
 
+    if (memory_ran_out(s, server))
+        return;
     if (why != NULL)
         say(s, "Cannot tell: %s.", why);
     else

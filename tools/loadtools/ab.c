@@ -79,7 +79,7 @@ static int prepare(struct mst_plan *plan, char *const *argv, int rows_fd,
     plan->row_time_step_ns = MST_NS_PER_MS;
     plan->stop_signal = SIGINT;   /* it prints what it has; on SIGTERM it does not */
     plan->requested = o.requests;
-    plan->concurrency = o.concurrency;
+    plan->concurrency = plan->connections = o.concurrency;
     plan->connects_anew = !o.keeps_alive;
     plan->keeps_alive = o.keeps_alive;
     plan->threads = 1;

@@ -31,7 +31,7 @@ static void limits(struct mst_plan *plan, char *const *argv)
     uint64_t duration_ns = mst_option_time(argv, &duration, MST_NS_PER_S, 0);
     uint64_t per_client = mst_option_number(argv, &streams, 1);
 
-    plan->concurrency = mst_option_number(argv, &clients, 1);
+    plan->concurrency = plan->connections = mst_option_number(argv, &clients, 1);
     if (per_client > 0 && per_client < UINT32_MAX && plan->concurrency < UINT32_MAX)
         plan->concurrency *= per_client;
     plan->threads = mst_option_number(argv, &threads, 1);

@@ -40,7 +40,7 @@ static void limits(struct mst_plan *plan, char *const *argv)
     uint64_t duration_ns = mst_option_time(argv, &duration, 1, 0);
     uint64_t timeout_s = mst_option_number(argv, &timeout, HEY_TIMEOUT_S);
 
-    plan->concurrency = mst_option_number(argv, &workers, HEY_WORKERS);
+    plan->concurrency = plan->connections = mst_option_number(argv, &workers, HEY_WORKERS);
     plan->threads = mst_option_number(argv, &cpus, MST_UNKNOWN);
     if (duration_ns > 0) {
         if (timeout_s > 0 && timeout_s < UINT32_MAX)

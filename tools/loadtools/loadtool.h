@@ -42,6 +42,7 @@ struct mst_plan {
     uint64_t unhappy_status;
     uint64_t requested;       /* requests that it is to make; MST_UNKNOWN */
     uint64_t concurrency;     /* requests in flight at most; MST_UNKNOWN */
+    uint64_t connections;     /* open at once, at most; MST_UNKNOWN */
     /* Each request has a connection of its own; connections are kept for the next
      * one. Neither: not known. */
     bool     connects_anew, keeps_alive;

@@ -86,7 +86,8 @@ int mst_plan_init(struct mst_plan *plan, char *const *argv, size_t at, const cha
 
     *plan = (struct mst_plan){
         .stop_signal = SIGTERM, .requested = MST_UNKNOWN, .concurrency = MST_UNKNOWN,
-        .threads = MST_UNKNOWN, .added_for = "its times of each request",
+        .connections = MST_UNKNOWN, .threads = MST_UNKNOWN,
+        .added_for = "its times of each request",
     };
     plan->argv = calloc(given + added + 1, sizeof *plan->argv);
     if (plan->argv == NULL)

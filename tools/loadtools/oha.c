@@ -59,7 +59,7 @@ static void limits(struct mst_plan *plan, char *const *argv)
     uint64_t duration_ns = mst_option_time(argv, &duration, MST_NS_PER_S, 0);
     uint64_t per_connection = mst_option_number(argv, &parallel, 1);
 
-    plan->concurrency = mst_option_number(argv, &connections, OHA_CONNECTIONS);
+    plan->concurrency = plan->connections = mst_option_number(argv, &connections, OHA_CONNECTIONS);
     if (per_connection > 0 && per_connection < UINT32_MAX && plan->concurrency < UINT32_MAX)
         plan->concurrency *= per_connection;
     plan->corrected = mst_option_given(argv, &correction);

@@ -40,6 +40,7 @@ static int prepare(struct mst_plan *plan, char *const *argv, int rows_fd,
     plan->concurrency = mst_option_number(argv, &users, SIEGE_USERS);
     if (plan->concurrency > SIEGE_USERS_MAX)
         plan->concurrency = MST_UNKNOWN;
+    plan->connections = plan->concurrency;
     if (duration_ns > 0) {
         plan->abandons = true;
         plan->timeout_ns = duration_ns + SIEGE_GRACE_NS;

@@ -19,6 +19,7 @@
 #include "clock.h"
 #include "text.h"
 
+#define WRK_CONNECTIONS 10u
 #define WRK_SECONDS   10u                   /* -d and --timeout, where the user says nothing */
 #define WRK_TIMEOUT_S 2u
 #define WRK_GRACE_NS  (30 * MST_NS_PER_S)
@@ -31,6 +32,7 @@ static int prepare(struct mst_plan *plan, char *const *argv, int rows_fd,
     static const struct mst_option duration = { { "--duration", "-d" }, false };
     static const struct mst_option timeout = { { "--timeout", "-T" }, false };
     static const struct mst_option threads = { { "--threads", "-t" }, false };
+    static const struct mst_option connections = { { "--connections", "-c" }, false };
     static const char *const insert[] = { "--latency", NULL };
     bool add = rows_fd >= 0 && !mst_option_given(argv, &latency);
 
@@ -39,6 +41,7 @@ static int prepare(struct mst_plan *plan, char *const *argv, int rows_fd,
     plan->added_for = "its percentiles";
     plan->stop_signal = SIGINT;
     plan->threads = mst_option_number(argv, &threads, 2);
+    plan->connections = mst_option_number(argv, &connections, WRK_CONNECTIONS);
     plan->abandons = true;
     plan->timeout_ns = mst_option_time(argv, &duration, MST_NS_PER_S, WRK_SECONDS * MST_NS_PER_S) +
                        mst_option_time(argv, &timeout, MST_NS_PER_S,
