@@ -320,3 +320,25 @@ class Apache:
         rows = [line.split(" ", 4) for line in
                 (self.root / "access.log").read_text(errors="replace").splitlines()]
         return [(row[0], row[1], row[4] if len(row) > 4 else "") for row in rows]
+
+
+class OneProcess(Apache):
+    """httpd -X: one process, which is the one that the wrapper runs."""
+
+    def command(self, *arguments):
+        return super().command("-X", *(a for a in arguments if a != "-DFOREGROUND"))
+
+    def wait_ready(self, starts, timeout=60):
+        """With -X httpd does not log that it is ready."""
+        def answers():
+            assert self.process.poll() is None, "Apache ended:\n" + self.everything_said()
+            try:
+                return self.get("/").status == 200
+            except (OSError, clients.NoAnswer):
+                return False
+        wait_until(answers, timeout, lambda: "Apache to answer:\n" + self.everything_said())
+
+    def finish(self, timeout=120):
+        """Ends it and waits, so that its wrapper says what it found."""
+        os.kill(self.pid, signal.SIGTERM)
+        self.process.wait(timeout)

@@ -97,6 +97,16 @@ class HTTPBackend(Backend):
         return True
 
 
+class EarlyHintsBackend(HTTPBackend):
+    """Sends a 103 at once."""
+
+    def serve(self, connection, stream):
+        if stream.peek(1):
+            connection.sendall(b"HTTP/1.1 103 Early Hints\r\n"
+                               b"Link: </a.css>; rel=preload\r\n\r\n")
+        return super().serve(connection, stream)
+
+
 class WebSocketBackend(Backend):
     """Accepts the upgrade, then sends every frame back, unmasked."""
 

@@ -10,11 +10,13 @@ MAKE_BOARD = build.BUILDDIR / "tests" / "integration" / "make_board"
 
 
 class Board:
-    """A board at `path` whose server is this process's child until stop()."""
+    """A board at `path` whose server is this process's child until stop(); and the board
+    of a PHP behind it at `php`."""
 
-    def __init__(self, path):
-        self.path = Path(path)
-        self.process = subprocess.Popen([str(MAKE_BOARD), str(path)], text=True,
+    def __init__(self, path, php=None):
+        self.path, self.php = Path(path), php and Path(php)
+        paths = [str(path)] + ([str(php)] if php else [])
+        self.process = subprocess.Popen([str(MAKE_BOARD), *paths], text=True,
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         assert self.process.stdout.readline() == "ready\n"
         self.pid = self.process.pid
@@ -40,9 +42,9 @@ def runtime_directory():
 
 
 @contextmanager
-def board(requests=0, name="mpmstat.board"):
+def board(requests=0, name="mpmstat.board", php=None):
     with runtime_directory() as directory:
-        made = Board(directory / name)
+        made = Board(directory / name, php and directory / php)
         try:
             if requests:
                 made.serve(requests)

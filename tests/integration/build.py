@@ -31,6 +31,7 @@ MOD_PHP = os.environ.get("MOD_PHP") or newest(APACHE_MODULES, "libphp*.so")
 
 
 SANITIZE = os.environ.get("MPMSTAT_SANITIZE", "") not in ("", "0", "no")
+SANITIZE_ADDRESS = "address" in os.environ.get("MPMSTAT_SANITIZE", "")
 
 
 def find(program):
@@ -49,3 +50,17 @@ def sanitizer_environment():
     return {"LD_PRELOAD": library, "PHP_INI_SCAN_DIR": "",
             "ASAN_OPTIONS": "detect_leaks=0:verify_asan_link_order=0:handle_segv=1",
             "UBSAN_OPTIONS": "print_stacktrace=1"}
+
+
+def php_sanitizer_environment(reports):
+    """The same for a PHP program that loads the extension. It reports to files whose names
+    begin with the path `reports`: what FPM's workers say is nobody's to read."""
+    found = sanitizer_environment()
+    if not found:
+        return {}
+    del found["PHP_INI_SCAN_DIR"]
+    shallow_bind = BUILDDIR / "tests" / "integration" / ".libs" / "shallow_bind.so"
+    found["LD_PRELOAD"] = f"{shallow_bind}:{found['LD_PRELOAD']}"
+    for options in ("ASAN_OPTIONS", "UBSAN_OPTIONS"):
+        found[options] += f":log_path={reports}"
+    return found

@@ -3,8 +3,10 @@ import re
 import socket
 import struct
 import subprocess
+import tempfile
 import threading
 import time
+from pathlib import Path
 
 import build
 
@@ -125,10 +127,12 @@ def get(port, path="/", timeout=30, **options):
 
 
 class Outcome:
-    """What became of one request: its times on time.monotonic(), and `error`."""
+    """What became of one request: its times on time.monotonic(), `error`, and which one
+    (`nth`) it was of the connection from `port` (None: there was no connection)."""
 
-    def __init__(self, start, end, status, error, nth):
-        self.start, self.end, self.status, self.error, self.nth = start, end, status, error, nth
+    def __init__(self, start, end, status, error, nth, port):
+        self.start, self.end, self.status, self.error = start, end, status, error
+        self.nth, self.port = nth, port
 
     def __repr__(self):
         return (f"<{self.start:.3f}+{self.end - self.start:.3f} nth={self.nth} "
@@ -162,7 +166,8 @@ class Load:
                 ends = response.headers.get("connection", "").lower() == "close"
             except (OSError, NoAnswer) as e:
                 error = e
-            self.outcomes.append(Outcome(start, time.monotonic(), status, error, nth))
+            self.outcomes.append(Outcome(start, time.monotonic(), status, error, nth,
+                                         connection.port if connection else None))
             if error or ends:
                 break
         if connection:
@@ -213,4 +218,23 @@ def ab(port, path, requests, concurrency, options=()):
             "seconds": number(r"^Time taken for tests:\s+([\d.]+)"),
             "mean": number(r"^Time per request:\s+([\d.]+) \[ms\] \(mean\)$") / 1000,
             "total_mean": number(r"^Total:\s+\d+\s+(\d+)", 0) / 1000,
+            "text": done.stdout}
+
+
+def h2load(url, requests, concurrency, streams=1, options=()):
+    """Runs h2load. Returns its counts and its rows: (start, seconds) of each request, on
+    the wall clock; those that failed have no row."""
+    program = build.find("h2load")
+    assert program, "there is no h2load: install nghttp2-client"
+    with tempfile.TemporaryDirectory() as scratch:
+        log = Path(scratch) / "rows.tsv"
+        done = subprocess.run(
+            [program, "-n", str(requests), "-c", str(concurrency), "-m", str(streams), "-t", "1",
+             f"--log-file={log}", *options, url],
+            text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=180)
+        rows = [line.split("\t") for line in log.read_text().splitlines()]
+    counts = re.search(r"(\d+) done, (\d+) succeeded, (\d+) failed", done.stdout)
+    assert done.returncode == 0 and counts, done.stdout
+    return {"done": int(counts[1]), "succeeded": int(counts[2]), "failed": int(counts[3]),
+            "rows": [(int(row[0]) / 1e6, int(row[2]) / 1e6) for row in rows if row[1] != "-1"],
             "text": done.stdout}

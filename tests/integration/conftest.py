@@ -8,7 +8,9 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 
 import build                    # noqa: E402  (after the path is set)
+import php                      # noqa: E402
 from apache import MPMS, Apache  # noqa: E402
+from boards import runtime_directory  # noqa: E402
 from fpm import FPM              # noqa: E402
 
 
@@ -77,18 +79,30 @@ def server(request, fpm_masters):
 
 
 @pytest.fixture
-def php_server(server, fpm_masters):
-    """php_server(mpm, workers=, children=): mod_php on prefork, FPM on the others."""
+def php_server(server, fpm_masters, tmp_path):
+    """php_server(mpm, workers=, children=): mod_php on prefork, FPM on the others; with
+    the extension where its settings are given (php.py)."""
 
-    def start(mpm, extra="", *, children=20, **options):
+    def start(mpm, extra="", *, children=20, settings=None, **options):
         if mpm == "prefork":
+            if settings:
+                extra += f'\nPHPINIDir "{php.write_ini(tmp_path, settings)}"\n'
             return server(mpm, extra, php="mod_php", **options)
-        master = FPM(children)
+        master = FPM(children, settings=settings)
         master.__enter__()
         fpm_masters.append(master)
         return server(mpm, extra, php="fpm", fpm=master, **options)
 
     return start
+
+
+@pytest.fixture
+def php_boards():
+    """A directory for the boards of PHP; the test needs the extension."""
+    if php.why_not():
+        pytest.skip(php.why_not())
+    with runtime_directory() as directory:
+        yield directory
 
 
 @pytest.fixture

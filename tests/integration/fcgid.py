@@ -5,7 +5,7 @@ import php
 FCGID = build.APACHE_MODULES / "mod_fcgid.so"
 
 # Needs the module fcgid. Processes are started as soon as they are wanted.
-def fcgid(processes=4):
+def fcgid(processes=4, program=php.CGI):
     return f"""
 FcgidIPCDir "@ROOT@/run/fcgid"
 FcgidProcessTableFile "@ROOT@/run/fcgid.table"
@@ -18,15 +18,15 @@ FcgidMaxRequestLen 1048576
 <Directory "@ROOT@/htdocs">
     Options +ExecCGI
     AddHandler fcgid-script .php
-    FcgidWrapper {php.CGI} .php
+    FcgidWrapper {program} .php
 </Directory>
 """
 
 
 # Needs the modules actions and cgi (or cgid on a threaded MPM).
-def cgi():
+def cgi(program=php.CGI):
     return f"""
-ScriptAlias /php-bin/php "{php.CGI}"
+ScriptAlias /php-bin/php "{program}"
 <Location "/php-bin/php">
     Require all granted
 </Location>

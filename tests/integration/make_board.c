@@ -1,9 +1,13 @@
 /* make_board.c - a server without an Apache, for tests of the tool.
  *
- * make_board PATH: makes a board with one process, one busy worker and a label
+ * make_board PATH [PHP]: makes a board with one process, one busy worker and a label
  * "www", says "ready", then reads lines from stdin: a number records as many
  * requests (and says "done"). Ends with stdin; the board stays.
+ *
+ * With the path of a PHP's board that is made, too, and each request comes to PHP 0.1 ms
+ * after its headers: it waits there for 2 ms, runs for 0.5 ms, and makes a mark.
  */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -13,13 +17,22 @@
 #include "journal.h"
 #include "worker.h"
 
-static void serve(struct mst_board *b, uint32_t label, uint64_t id)
+#define QUEUE_NS    1000u
+#define READ_NS     20000u
+#define HANDLE_NS   3000000u
+#define SEND_NS     400000u
+#define HAND_NS     100000u    /* from the headers to the hand-over */
+#define PHP_WAIT_NS 2000000u
+#define PHP_RUN_NS  500000u
+
+static void serve(struct mst_board *b, uint32_t label, uint64_t id, uint64_t start_ns)
 {
     const struct mst_request r = {
-        .id = id, .start_ns = mst_now_ns(), .queue_ns = 1000, .read_ns = 20000,
-        .handle_ns = 3000000, .send_ns = 400000, .held_ns = 3020000, .bytes = 70000,
-        .label_status = (uint64_t)label << 32 | 200, .pid_worker = (uint64_t)getpid() << 32,
-        .connection = id << 16 | 40000,
+        .id = id, .start_ns = start_ns, .queue_ns = QUEUE_NS, .read_ns = READ_NS,
+        .handle_ns = HANDLE_NS, .send_ns = SEND_NS, .held_ns = READ_NS + HANDLE_NS,
+        .bytes = 70000, .label_status = (uint64_t)label << 32 | 200,
+        .pid_worker = (uint64_t)getpid() << 32, .connection = id << 16 | 40000,
+        .front_ns = MST_UNKNOWN,
     };
     struct mst_tally *t = mst_tally_of(b, label, 0);
 
@@ -35,48 +48,109 @@ static void serve(struct mst_board *b, uint32_t label, uint64_t id)
     mst_journal_request(b, &r);
 }
 
-static void begin_work(struct mst_board *b)
+static void record_phase(struct mst_tally *t, enum mst_phase phase, uint64_t ns)
 {
+    mst_histogram_record(&t->times[mst_tally_phase(MST_PRODUCER_PHP, phase)], ns);
+}
+
+static void serve_php(struct mst_board *b, uint32_t label, uint64_t id, uint64_t apache_start_ns)
+{
+    uint64_t start_ns = apache_start_ns + QUEUE_NS + READ_NS + HAND_NS + PHP_WAIT_NS;
+    const struct mst_php_request r = {
+        .id = id, .start_ns = start_ns, .wait_ns = PHP_WAIT_NS, .run_ns = PHP_RUN_NS,
+        .user_ns = 400000, .system_ns = 50000, .memory_bytes = 2097152,
+        .label_status = (uint64_t)label << 32 | MST_PHP_CACHED << 16 | 200,
+        .pid_worker = (uint64_t)getpid() << 32, .script = "/srv/www/index.php",
+    };
+    const struct mst_mark mark = {
+        .request_start_ns = start_ns, .time_ns = start_ns + PHP_RUN_NS / 2,
+        .pid = (uint64_t)getpid(), .name = "half-way",
+    };
+    struct mst_tally *t = mst_tally_of(b, label, 0);
+
+    mst_count(&t->status[MST_CLASS_2XX], 1);
+    mst_count(&t->php_user_ns, r.user_ns);
+    mst_count(&t->php_system_ns, r.system_ns);
+    t->php_memory_bytes = r.memory_bytes;
+    record_phase(t, MST_PHASE_PHP_WAIT, r.wait_ns);
+    record_phase(t, MST_PHASE_PHP_RUN, r.run_ns);
+    record_phase(t, MST_PHASE_TOTAL, r.wait_ns + r.run_ns);
+    mst_journal_mark(b, &mark);
+    mst_journal_php_request(b, &r);
+}
+
+/* One process with one busy worker, and a label. */
+struct server {
+    struct mst_board board;
+    uint32_t         www;
+};
+
+static void begin_work(struct server *s, enum mst_kind kind)
+{
+    struct mst_board *b = &s->board;
     const struct mst_lifecycle fork_event = {
-        .time_ns = mst_now_ns(), .pid_parent = (uint64_t)getpid() << 32 | (uint64_t)getppid(),
+        .time_ns = mst_now_ns(), .event_kind = (uint64_t)MST_EVENT_FORK << 32 | kind,
+        .pid_parent = (uint64_t)getpid() << 32 | (uint64_t)getppid(),
     };
     int process = mst_process_claim(b, (uint64_t)getpid(), 0, mst_now_ns());
     struct mst_worker *w = &b->workers[(unsigned)process * b->threads];
 
+    s->www = mst_label_intern(b, "www");
     mst_worker_enter(w, MST_STATE_HANDLING, mst_worker_since(w), mst_now_ns());
     mst_journal_lifecycle(b, &fork_event);
 }
 
-int main(int argc, char **argv)
+static void make(struct server *s, const char *path, enum mst_producer producer)
 {
     const struct mst_layout layout = {
-        .producer = MST_PRODUCER_APACHE, .processes = 4, .threads_per_process = 2, .labels = 8,
+        .producer = producer, .processes = 4, .threads_per_process = 2, .labels = 8,
         .stripes = 2, .requests = 4096, .lifecycle = 64,
     };
-    const struct mst_identity identity = {
+    static const struct mst_identity apache = {
         .server = "Apache/2.4.0 (Test)", .mpm = "event", .version = "0.0.1", .workers_limit = 8,
     };
-    char warning[MST_ERROR_MAX], error[MST_ERROR_MAX], line[32];
-    struct mst_board board;
-    uint64_t id = 0;
-    uint32_t www;
+    static const struct mst_identity php = {
+        .server = "PHP/8.2.0", .sapi = "fpm-fcgi", .version = "0.0.1", .workers_limit = 5,
+    };
+    char warning[MST_ERROR_MAX], error[MST_ERROR_MAX];
+    bool is_php = producer == MST_PRODUCER_PHP;
+
+    if (mst_board_create(&s->board, path, &layout, is_php ? &php : &apache, (gid_t)-1, warning,
+                         error) != 0) {
+        fprintf(stderr, "make_board: %s\n", error);
+        exit(1);
+    }
+    begin_work(s, is_php ? MST_KIND_PHP : MST_KIND_CHILD);
+}
+
+int main(int argc, char **argv)
+{
+    struct server apache, php;
+    uint64_t id = 0, start_ns;
+    char line[32];
     long n;
 
-    if (argc != 2 ||
-        mst_board_create(&board, argv[1], &layout, &identity, (gid_t)-1, warning, error) != 0) {
-        fprintf(stderr, "make_board: %s\n", argc != 2 ? "usage: make_board PATH" : error);
+    if (argc != 2 && argc != 3) {
+        fprintf(stderr, "make_board: usage: make_board PATH [PHP]\n");
         return 1;
     }
-    www = mst_label_intern(&board, "www");
-    begin_work(&board);
+    make(&apache, argv[1], MST_PRODUCER_APACHE);
+    if (argc == 3)
+        make(&php, argv[2], MST_PRODUCER_PHP);
     puts("ready");
     fflush(stdout);
     while (fgets(line, sizeof line, stdin) != NULL) {
-        for (n = strtol(line, NULL, 10); n > 0; n--)
-            serve(&board, www, ++id);
+        for (n = strtol(line, NULL, 10); n > 0; n--) {
+            start_ns = mst_now_ns();
+            serve(&apache.board, apache.www, ++id, start_ns);
+            if (argc == 3)
+                serve_php(&php.board, php.www, id, start_ns);
+        }
         puts("done");
         fflush(stdout);
     }
-    mst_board_close(&board);
+    mst_board_close(&apache.board);
+    if (argc == 3)
+        mst_board_close(&php.board);
     return 0;
 }

@@ -21,8 +21,17 @@ CLI = build.newest("/usr/bin", "php[0-9].[0-9]*") or build.find("php")
 def why_not():
     """Why the tests of the extension cannot be run here; None: they can."""
     if build.SANITIZE:
-        return "PHP's programs are not built with sanitizers"
+        return "only FPM is given what an extension with sanitizers needs"
     return None if EXTENSION.exists() else f"there is no {EXTENSION}: configured --without-php"
+
+
+def why_not_fpm():
+    """Why those cannot that need nothing but FPM (fpm.py preloads the sanitizers)."""
+    if not build.FPM:
+        return "needs PHP-FPM"
+    if build.SANITIZE_ADDRESS and EXTENSION.exists():
+        return None
+    return why_not()
 
 
 def settings(directory, **more):

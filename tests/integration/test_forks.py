@@ -1,8 +1,10 @@
-"""Every fork has one event, with its pid. The witness is strace."""
+"""Every fork has one event, with its pid, and so has every end that can be seen. The
+witnesses are strace and the processes themselves."""
 import re
 import shutil
 import signal
 import time
+from collections import Counter
 
 import pytest
 
@@ -100,3 +102,95 @@ def test_forks_are_those_that_strace_saw(mpm, tmp_path):
     assert counted["child"] <= kinds.count("child"), (counted, kinds)   # asked a moment before
     assert (counted["request"], counted["helper"], counted["php"]) == (
         kinds.count("request"), kinds.count("helper"), 0), (counted, kinds)
+
+
+# ---- how they end -----------------------------------------------------------------------
+
+
+def ends(apache, kind):
+    """Exit events of a kind, by pid; each process has one."""
+    found = [e for e in apache.journal()[1] if e["event"] == "exit" and e["kind"] == kind]
+    assert len({e["pid"] for e in found}) == len(found), found
+    return {e["pid"]: e for e in found}
+
+
+def ended_are_forked(apache, kind, patience=5):
+    """Totals and journal agree, and every process of the kind that is no more is told of."""
+    def agree():
+        life = apache.status()["lifecycle"]
+        return life["ended"][kind] == life["forks"][kind]
+    wait_until(agree, patience, lambda: f"as many ends as forks: {apache.status()['lifecycle']}")
+    found = ends(apache, kind)
+    assert apache.status()["lifecycle"]["ended"][kind] == len(found)
+    return found
+
+
+TELLS_PID = "echo Content-Type: text/plain\necho\necho $$\n"
+
+
+def test_ends_of_cgi_scripts(server, mpm):
+    """mod_cgi waits for them; their pid, lifetime and reason are told. One that is not at
+    its end yet when its response is may have ended in any way."""
+    apache = server(mpm, CGI, modules=["cgi"], threads=2)
+    paths = {"clean": apache.cgi("ends", TELLS_PID),
+             "killed": apache.cgi("killed", TELLS_PID + "kill -KILL $$\n"),
+             "signal": apache.cgi("signal", TELLS_PID + "kill -SEGV $$\n")}
+    apache.allow("AH0|AH1")
+    reasons = {}
+    for reason, path in paths.items():
+        for _ in range(10):
+            start = time.monotonic()
+            reasons[int(apache.get(path).text())] = reason
+            longest = time.monotonic() - start + 1
+    found = ended_are_forked(apache, "request", 30)
+    assert set(found) == set(reasons), (found, reasons)
+    for pid, event in found.items():
+        assert event["reason"] in (reasons[pid], "unknown"), (reasons[pid], event)
+        assert (event["duration"] is None) == (event["reason"] == "unknown"), event
+        assert event["duration"] is None or 0 < event["duration"] < longest, event
+        assert event["parent"] in apache.children() and event["slot"] is not None, event
+    told = Counter(e["reason"] for e in found.values())
+    assert all(told[reason] for reason in paths), f"none was seen to end: {told}"
+    assert sum(apache.status()["lifecycle"]["exits"].values()) == 0, "those are the children's"
+
+
+@pytest.mark.mpms("worker", "event")
+def test_ends_of_cgid_scripts(server, mpm):
+    """Nobody waits for them: that they are gone is seen when the daemon forks again, or when
+    the parent looks, every ten seconds. Why, nobody knows."""
+    apache = server(mpm, CGI, modules=["cgid"])
+    path = apache.cgi("pid", TELLS_PID)
+    pids = [int(apache.get(path).text()) for _ in range(6)]
+    assert set(pids[:4]) <= set(ends(apache, "request")), "at the next fork but one"
+    found = ended_are_forked(apache, "request", 30)
+    assert set(found) == set(pids), (found, pids)
+    assert {(e["reason"], e["duration"]) for e in found.values()} == {("unknown", None)}, found
+
+
+@pytest.mark.mpms("worker", "event")
+def test_the_end_of_a_helper(server, mpm):
+    """mod_cgid's daemon is killed, and started again by httpd: two forks, one end."""
+    apache = server(mpm, CGI, modules=["cgid"])
+    apache.allow(r"\[cgid:|AH0")
+    path = apache.cgi("pid", TELLS_PID)
+    apache.get(path)
+    workers = {slot["pid"] for slot in apache.status()["slots"]}
+    (daemon,) = set(apache.children()) - workers
+    forks = wait_until(lambda: [e for e in apache.journal()[1] if e["event"] == "fork"
+                                and e["kind"] == "helper"], 30, "the daemon's fork")
+    assert [e["pid"] for e in forks] == [daemon], forks
+    processes.kill(daemon, signal.SIGKILL)
+    wait_until(lambda: apache.status()["lifecycle"]["ended"]["helper"] == 1, 30, "its end")
+    assert set(ends(apache, "helper")) == {daemon}
+    wait_until(lambda: apache.status()["lifecycle"]["forks"]["helper"] == 2, 30, "a new one")
+
+
+def test_many_scripts_at_once(server, mpm):
+    """A table with room for a thousand follows them; nothing is left in it."""
+    apache = server(mpm, CGI, modules=["cgi"], workers=8, threads=4)
+    apache.allow("AH0|AH1")
+    path = apache.cgi("pid", TELLS_PID)
+    with clients.Load(apache.port, path, 8) as load:
+        wait_until(lambda: len(load.good()) >= 150, 60, "150 requests")
+    found = ended_are_forked(apache, "request", 40)
+    assert len(found) >= 150, found

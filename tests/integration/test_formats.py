@@ -12,7 +12,7 @@ import tool
 from apache import Apache
 from processes import wait_until
 
-PHASES = ["queue", "read", "handle", "send", "total", "held"]
+PHASES = ["queue", "read", "handle", "send", "total", "held", "front"]
 STATES = ["idle", "reading", "handling", "sending", "keepalive", "closing"]
 CLASSES = ["1xx", "2xx", "3xx", "4xx", "5xx", "aborted"]
 NUMBER = (int, Decimal)

@@ -3,6 +3,7 @@ another user. The request is the forked process's, the worker is the child's."""
 import os
 import shutil
 import signal
+import subprocess
 import time
 from collections import Counter
 from decimal import Decimal
@@ -13,7 +14,7 @@ import build
 import processes
 import tool
 from processes import wait_until
-from test_forks import straced_forks
+from test_forks import ends, straced_forks
 from test_occupancy import all_there, assert_time_adds_up, state_deltas
 from test_phases import CGI, assert_sums, records_of
 
@@ -86,6 +87,35 @@ def test_requests_are_the_forked_processes(itk):
     for pid in served:
         assert forks[pid]["parent"] in apache.children(), forks[pid]
         assert forks[pid]["slot"] in range(3) and 0 < forks[pid]["duration"] < 5, forks[pid]
+
+
+def test_ends_of_the_forked_processes(itk):
+    """They tell themselves where they end by themselves; where one is killed, the child does."""
+    apache = itk(workers=3)
+    apache.allow("child died with signal")
+    nap, who = apache.cgi("nap", NAP), apache.cgi("who", WHO)
+    served = {}
+    for nth in range(6):
+        start = time.monotonic()
+        with apache.connect() as connection:
+            pid = int(connection.request(who).text().split()[1])
+            time.sleep(0.1 * (nth == 5))
+        served[pid] = Decimal(repr(time.monotonic() - start))
+    with apache.connect() as connection:
+        connection.send_request(nap)
+        wait_until(lambda: tool.status(apache.board)["workers"]["states"]["handling"], 5,
+                   "a busy worker")
+        (victim,) = [p for c in apache.children() for p in processes.children(c)]
+        os.kill(victim, signal.SIGKILL)
+        wait_until(lambda: victim in ends(apache, "request"), 10, "its end")
+    found = ends(apache, "request")
+    assert found[victim]["reason"] == "killed", found[victim]
+    for pid, seconds in served.items():
+        assert found[pid]["reason"] == "clean", found[pid]
+        assert 0 < found[pid]["duration"] <= seconds + 1, (found[pid], seconds)
+    assert found[pid]["duration"] >= Decimal("0.1"), found[pid]
+    forked = {e["pid"] for e in request_forks(apache)}
+    assert set(found) <= forked, (found, forked)
 
 
 def test_the_childs_worker_waits_meanwhile(itk):
@@ -171,7 +201,7 @@ def test_a_clean_exit_is_the_childs_own(itk):
     wait_until(lambda: sum(tool.status(apache.board)["lifecycle"]["exits"].values()), 10,
                "its exit")
     all_there(apache)
-    (exit_,) = [e for e in apache.journal()[1] if e["event"] == "exit"]
+    (exit_,) = [e for e in apache.journal()[1] if e["event"] == "exit" and e["kind"] == "child"]
     assert exit_["pid"] == child and exit_["reason"] == "killed", exit_
 
 
@@ -220,6 +250,21 @@ def test_the_child_is_killed_while_its_process_serves(itk):
     assert_time_adds_up(between, after, 2)
     deltas = state_deltas(between, after)         # beside the status page's own
     assert sum(deltas.values()) - deltas["idle"] < Decimal("0.5"), deltas
+
+
+def test_http2_is_refused(itk):
+    """mod_http2 does not run on prefork, and so not under itk: it is HTTP/1.1 as before."""
+    apache = itk(f"\nLoadModule http2_module {build.APACHE_MODULES}/mod_http2.so\n"
+                 "Protocols h2 h2c http/1.1\n")
+    apache.allow("AH10034")
+    who = apache.cgi("who", WHO)
+    told = subprocess.run([build.find("curl"), "-sS", "--http2", "-w", "%{http_version}",
+                           f"http://127.0.0.1:{apache.port}{who}"], text=True, check=True,
+                          stdout=subprocess.PIPE, timeout=60).stdout.split()
+    assert told[0] == USERS[0] and told[2] == "1.1", told
+    (record,) = records_of(apache, 1)
+    assert record["pid"] == int(told[1]) and not record["no_worker"], record
+    assert apache.log_lines("AH10034"), "mod_http2 says so"
 
 
 @pytest.mark.skipif(not shutil.which("strace"), reason="needs strace")

@@ -4,6 +4,7 @@ import signal
 import subprocess
 import time
 from collections import Counter
+from contextlib import ExitStack
 from decimal import Decimal
 
 import clients
@@ -247,3 +248,37 @@ def test_configtest_leaves_a_running_server_alone(server, mpm):
     assert before == (apache.board.stat().st_ino, set(apache.board.parent.glob("*.board*")))
     board = apache.status()
     assert board["pid"] == apache.pid and not board.get("stopped"), board
+
+
+def test_time_without_an_idle_worker(server, mpm):
+    """Told as it begins and as it ends; and how much of it the journal's window covers."""
+    apache = server(mpm, "MPMStatJournal 1024", workers=4, threads=4)
+    wait_for_pool(apache)
+    with ExitStack() as held:
+        for _ in range(4):
+            held.enter_context(apache.connect()).send("GET / HTTP/1.1\r\n")
+        wait_until(lambda: tool.status(apache.board)["workers"]["busy"] == 4, 10, "all held")
+        first = tool.status(apache.board)["lifecycle"]
+        time.sleep(0.5)
+        second = tool.status(apache.board)["lifecycle"]
+    wait_for_pool(apache)
+    assert second["no_idle_worker_seconds"] >= first["no_idle_worker_seconds"] + Decimal("0.5")
+    board = tool.status(apache.board)
+    total = board["lifecycle"]["no_idle_worker_seconds"]
+    assert board["lifecycle"]["no_idle_worker_window_seconds"] == total >= Decimal("0.5")
+    assert board["journal"]["requests"]["window_seconds"] == board["uptime_seconds"]
+    begin, end = events(apache, "limit")
+    assert begin["duration"] is None and end["duration"] == total, (begin, end, total)
+    assert abs(end["time"] - begin["time"] - total) < Decimal("0.001"), (begin, end, total)
+    for format, line in (("text", f"NoIdleWorkerWindowSeconds: {total}"),
+                         ("openmetrics", "mpmstat_no_idle_worker_window_seconds{")):
+        assert line in apache.get(f"/mpm-status?format={format}").text()
+    # So many requests later the journal reaches back to after it.
+    written = board["journal"]["requests"]["written"]
+    with clients.Load(apache.port, "/index.html", 1, keep=1000) as load:
+        wait_until(lambda: load.count() > 2100, 60, "2100 requests")
+    board = wait_for_pool(apache)
+    assert board["journal"]["requests"]["written"] > written + 2100
+    assert board["journal"]["requests"]["window_seconds"] < board["uptime_seconds"]
+    assert board["lifecycle"]["no_idle_worker_seconds"] == total
+    assert board["lifecycle"]["no_idle_worker_window_seconds"] == 0, board["lifecycle"]

@@ -1,10 +1,13 @@
 """Boards of processes that have no parent in common (php-cgi), and what others may have
 put where a board is to be."""
+import grp
 import os
 import pwd
+import shutil
 import signal
 import subprocess
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -259,6 +262,97 @@ def test_two_masters_do_not_share_a_board(as_root):
         assert tool.requests(tool.status(path)) == 0
 
 
+SUEXEC = Path("/usr/lib/apache2/suexec")
+# In a mount namespace of the server's own: suexec's configuration and log are where its
+# program says, whatever the server is told.
+MOUNTS = """mount --bind "$1/configuration" /etc/apache2/suexec &&
+mount --bind "$1/log" /var/log/apache2 && shift && exec "$@" """
+
+
+def why_no_suexec():
+    if SUEXEC.resolve().name != "suexec-custom":
+        return "needs apache2-suexec-custom"
+    if not (build.APACHE_MODULES / "mod_suexec.so").exists():
+        return "needs mod_suexec"
+    if os.geteuid() != 0:
+        return "needs root"
+    done = subprocess.run(["unshare", "-m", "mount", "--bind", "/tmp", "/mnt"], timeout=30,
+                          stderr=subprocess.PIPE, text=True)
+    return done.stderr and f"needs a mount namespace: {done.stderr.strip()}"
+
+
+@pytest.fixture
+def suexec(place):
+    """The directory of what php-cgi under suexec needs: `php` is the program."""
+    if why_no_suexec():
+        pytest.skip(why_no_suexec())
+    directory = place[0] / "suexec"
+    (directory / "log").mkdir(parents=True)
+    (directory / "configuration").mkdir()
+    (directory / "configuration" / "www-data").write_text(f"{directory}\n#\n")
+    program = directory / "bin" / "php"
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\nexport PHPRC={place[1]}\nexec {php.CGI}\n")
+    program.chmod(0o755)
+    for path in (program, program.parent):
+        shutil.chown(path, "nobody", "nogroup")
+    return directory
+
+
+def suexec_server(server, mpm, directory, extra, modules):
+    return server(mpm, "SuexecUserGroup nobody nogroup\n" + extra,
+                  modules=["suexec", *modules],
+                  wrapper=["unshare", "-m", "sh", "-c", MOUNTS, "sh", str(directory)])
+
+
+@pytest.mark.mpms("event")
+@pytest.mark.skipif(not fcgid.FCGID.exists(), reason="needs mod_fcgid")
+def test_php_cgi_under_suexec_has_a_board_of_its_user(server, mpm, place, suexec):
+    apache = suexec_server(server, mpm, suexec, fcgid.fcgid(2, suexec / "bin" / "php"), ["fcgid"])
+    apache.page("who.php", "<?php echo posix_geteuid();")
+    for _ in range(5):
+        assert apache.get("/who.php").text() == str(user("nobody"))
+    assert [path.name for path in place[0].glob("*.board")] == [f"cgi-fcgi-{user('nobody')}.board"]
+    path = php.board(place[0], "cgi-fcgi")
+    board = wait_until(lambda: tool.requests(b := tool.status(path)) == 5 and b, 10, "5 requests")
+    state = path.stat()
+    assert (state.st_uid, state.st_mode & 0o777) == (user("nobody"), 0o640)
+    assert board["running"] == "yes" and len(board["slots"]) == forks(board) <= 2
+    assert label(board)["phases"]["php_wait"]["count"] == 5
+
+
+@pytest.mark.mpms("prefork")
+def test_plain_cgi_under_suexec_has_one_and_does_not_know_the_wait(server, mpm, place, suexec):
+    """suexec leaves out the variables that it does not know, so MPMSTAT."""
+    apache = suexec_server(server, mpm, suexec, fcgid.cgi(suexec / "bin" / "php"),
+                           ["cgi", "actions"])
+    apache.page("who.php", "<?php echo posix_geteuid();")
+    for _ in range(3):
+        assert apache.get("/who.php").text() == str(user("nobody"))
+    path = place[0] / f"cgi-fcgi-{user('nobody')}.board"
+    board = wait_until(lambda: (b := tool.status(path))["lifecycle"]["exits"]["clean"] == 3 and b,
+                       10, "3 ends")
+    assert tool.requests(board) == 3 == label(board)["phases"]["php_run"]["count"]
+    assert label(board)["phases"]["php_wait"]["count"] == 0
+
+
+def test_a_master_for_each_tenant_has_its_own_board(php_boards, as_root):
+    """Of the same directory, nothing else being set: the name has the configuration's in it."""
+    php_boards.chmod(0o755)
+    groups = ("adm", "nogroup")
+    with FPM(1, settings=php.settings(php_boards, group=groups[0])) as first, \
+            FPM(1, settings=php.settings(php_boards, group=groups[1])) as second:
+        php.fastcgi(second.socket, second.script("hello.php", HELLO))
+        for master, group, requests in zip((first, second), groups, (0, 1)):
+            found = [b for b in php_boards.glob("fpm-fcgi-*.board")
+                     if master.root.name in b.name]
+            assert len(found) == 1 and tool.requests(tool.status(found[0])) == requests
+            assert tool.status(found[0])["pid"] == master.pid
+            state = found[0].stat()
+            assert (state.st_uid, state.st_gid) == (0, grp.getgrnam(group).gr_gid)
+            assert state.st_mode & 0o777 == 0o640
+
+
 @pytest.mark.mpms("prefork")
 @pytest.mark.skipif(not build.MOD_PHP, reason="needs mod_php")
 def test_mod_php_keeps_its_board_through_restarts(php_server, mpm, php_boards, as_root):
@@ -274,7 +368,8 @@ def test_mod_php_keeps_its_board_through_restarts(php_server, mpm, php_boards, a
         board = wait_until(lambda: (b := tool.status(path))["running"] == "yes"
                            and tool.requests(b) == served and b, 10, "the board to go on")
         assert path.stat().st_ino == inode
-    assert board["pid"] == apache.pid and board["generation"] == 3
+    assert board["pid"] == apache.pid
+    assert board["generation"] == board["lifecycle"]["generations"] == 3
     apache.stop()
     board = tool.status(path)
     assert board["running"] == "no" and board["stopped"] is not None

@@ -4,6 +4,7 @@ import signal
 import subprocess
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -15,7 +16,7 @@ from fpm import FPM
 from processes import wait_until
 from test_forks import straced_forks
 
-pytestmark = pytest.mark.skipif(php.why_not() is not None, reason=str(php.why_not()))
+pytestmark = pytest.mark.skipif(php.why_not_fpm() is not None, reason=str(php.why_not_fpm()))
 NAP = "<?php usleep((int)($_GET['us'] ?? 1000)); echo 'done';"
 
 
@@ -147,6 +148,46 @@ def test_killed_workers_are_counted_and_their_slots_taken_again():
         assert lifecycle["forks"]["php"] == 14
 
 
+def killed_at_its_request(fpm):
+    """Kills the one worker that is at a request; the board before and after."""
+    with Requests(fpm, clients=1, query="us=20000000") as load:
+        before = wait_until(lambda: (b := tool.status(fpm.board))["workers"]["busy"] == 1 and b,
+                            10, "the request to begin")
+        load.stopping.set()
+        processes.kill(before["slots"][0]["pid"], signal.SIGKILL)
+    # Its client has been told by now: the process has ended, whoever looks after it.
+    assert (load.done, load.lost) == (0, 1)
+    return before, tool.status(fpm.board)
+
+
+def test_a_killed_worker_is_not_shown_before_the_master_looks():
+    with FPM(2, settings=settings()) as fpm:
+        settled(fpm)
+        processes.kill(fpm.pid, signal.SIGSTOP)
+        try:
+            before, after = killed_at_its_request(fpm)
+            victim = before["slots"][0]["pid"]
+            assert Path(f"/proc/{victim}").exists(), "the master to have buried nobody"
+        finally:
+            processes.kill(fpm.pid, signal.SIGCONT)
+        assert pids(after) == pids(before) - {victim}
+        states = [board["workers"]["states"] for board in (before, after)]
+        assert (states[0]["handling"], states[1]["handling"]) == (1, 0)
+        assert states[0]["idle"] == states[1]["idle"] == 1 and after["workers"]["busy"] == 0
+        in_flight = [sum(entry["in_flight"] for entry in board["labels"])
+                     for board in (before, after)]
+        assert in_flight == [1, 0]
+        # What it was at work is a counter.
+        worked = [board["workers"]["state_seconds"]["handling"] for board in (before, after)]
+        assert worked[0] <= worked[1] and ends(after) == 0 and after["running"] == "yes"
+        wait_until(lambda: len(fpm.workers()) == 2 and ends(tool.status(fpm.board)), 10,
+                   "another worker")
+        board = settled(fpm)
+        assert_adds_up(fpm, board)
+        assert board["lifecycle"]["exits"]["killed"] == 1
+        assert board["lifecycle"]["requests_unfinished"] == 1
+
+
 def test_recycled_workers_leave_by_themselves():
     """pm.max_requests."""
     with FPM(2, settings=settings(), pool="pm.max_requests = 5") as fpm:
@@ -171,7 +212,8 @@ def test_a_reload_under_load_keeps_the_board():
         scraper.check()
         board = settled(fpm, load.done)
         assert_adds_up(fpm, board)
-        assert load.done > 20 and board["generation"] == 3
+        assert load.done > 20
+        assert board["generation"] == board["lifecycle"]["generations"] == 3
         assert board["lifecycle"]["exits"] == {"clean": 12, "signal": 0, "killed": 0, "unknown": 0}
         assert board["lifecycle"]["requests_unfinished"] == 0
 
@@ -210,7 +252,7 @@ def test_other_commands_of_php_fpm_leave_the_board_alone():
         state = fpm.board.stat()
         for words in (["-t"], ["-i"], ["-v"], ["-m"]):
             done = subprocess.run([build.FPM, *fpm.arguments, *words], text=True,
-                                  capture_output=True, timeout=30)
+                                  env=fpm.environment, capture_output=True, timeout=30)
             assert done.returncode == 0 and "mpmstat:" not in done.stdout + done.stderr
         assert (state.st_ino, state.st_size) == (fpm.board.stat().st_ino, fpm.board.stat().st_size)
         assert tool.status(fpm.board)["running"] == "yes"
@@ -222,7 +264,7 @@ def test_a_daemon_owns_its_board():
         fpm.stop()
         fpm.board.unlink()
         subprocess.run([build.FPM, "--daemonize", *fpm.arguments], timeout=30, check=True,
-                       env={"PATH": build.PATH}, stdin=subprocess.DEVNULL,
+                       env=fpm.environment, stdin=subprocess.DEVNULL,
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
             wait_until(lambda: list((fpm.root / "run").iterdir()), 15, "the daemon's first worker")
@@ -254,6 +296,14 @@ def test_forks_of_a_script_are_told_and_record_nothing(php_boards, tmp_path):
     assert board["lifecycle"]["forks"] == {"child": 0, "request": 2, "helper": 0, "php": 2}
     assert board["lifecycle"]["exits"]["clean"] == 2 == ends(board) == tool.requests(board)
     assert [mark["name"] for mark in archive.ask("SELECT * FROM marks")] == ["in the parent"]
+
+
+@pytest.mark.skipif(not build.SANITIZE_ADDRESS, reason="of a build with AddressSanitizer")
+def test_what_a_sanitizer_says_of_a_worker_fails_the_test():
+    with pytest.raises(AssertionError, match="AddressSanitizer"), FPM(1, settings=settings()) as fpm:
+        settled(fpm)
+        processes.kill(fpm.workers()[0], signal.SIGSEGV)
+        wait_until(lambda: ends(tool.status(fpm.board)) == 1, 10, "the worker to end")
 
 
 def test_more_workers_than_entries_are_counted_all_the_same():

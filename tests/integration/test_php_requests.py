@@ -15,7 +15,7 @@ from fpm import FPM
 from nginx import Nginx
 from processes import wait_until
 
-pytestmark = pytest.mark.skipif(php.why_not() is not None, reason=str(php.why_not()))
+pytestmark = pytest.mark.skipif(php.why_not_fpm() is not None, reason=str(php.why_not_fpm()))
 
 
 @pytest.fixture

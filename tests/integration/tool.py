@@ -91,8 +91,8 @@ class Scraper:
         before = {}
         for board in self.boards:
             now = counters(board)
-            back = {k: (before[k], now.get(k)) for k in before
-                    if now.get(k) is None or now[k] < before[k]}
+            back = {k: (before[k], now.get(k)) for k in before if before[k] is not None
+                    and (now.get(k) is None or now[k] < before[k])}
             assert not back, f"went backwards at {board['uptime_seconds']} s: {back}"
             before = now
 
