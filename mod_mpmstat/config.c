@@ -29,6 +29,7 @@ void *mst_create_dir_config(apr_pool_t *p, char *dir)
     c->enabled = UNSET;
     c->paths = UNSET;
     c->trust_request_start = UNSET;
+    c->trust_client_id = UNSET;
     c->notes = UNSET;
     c->server_timing = UNSET;
     c->label = NULL;
@@ -48,6 +49,7 @@ void *mst_merge_dir_config(apr_pool_t *p, void *base_, void *add_)
     c->enabled = merged(base->enabled, add->enabled);
     c->paths = merged(base->paths, add->paths);
     c->trust_request_start = merged(base->trust_request_start, add->trust_request_start);
+    c->trust_client_id = merged(base->trust_client_id, add->trust_client_id);
     c->notes = merged(base->notes, add->notes);
     c->server_timing = merged(base->server_timing, add->server_timing);
     c->label = add->label ? add->label : base->label;
@@ -80,6 +82,13 @@ static const char *set_trust_request_start(cmd_parms *cmd, void *dir, int on)
     ((struct mst_dir_config *)dir)->trust_request_start = on;
     if (on)
         mst_config.trust_request_start = true;
+    return NULL;
+}
+
+static const char *set_trust_client_id(cmd_parms *cmd, void *dir, int on)
+{
+    (void)cmd;
+    ((struct mst_dir_config *)dir)->trust_client_id = on;
     return NULL;
 }
 
@@ -218,6 +227,9 @@ const command_rec mst_commands[] = {
                  RSRC_CONF | ACCESS_CONF,
                  "Whether X-Request-Start, which any client can send, is believed here and the "
                  "time since then recorded: On or Off (default)"),
+    AP_INIT_FLAG("MPMStatTrustClientId", set_trust_client_id, NULL, RSRC_CONF | ACCESS_CONF,
+                 "Whether the number that a load tool gives a request, in X-MPMStat-Id or "
+                 "X-Vegeta-Seq, is recorded here: On or Off (default)"),
     AP_INIT_FLAG("MPMStatNotes", set_notes, NULL, RSRC_CONF | ACCESS_CONF,
                  "Whether LogFormat finds a request's phases here, as %{mpmstat-queue}n, and its "
                  "id, as %{MPMSTAT_ID}e: On or Off (default)"),

@@ -4,7 +4,9 @@
  *   recording.c  the board's life: made by the parent, claimed by each child
  *   lifecycle.c  forks and exits of the MPM's children, restarts
  *   forks.c      all other forks, and what becomes of them
- *   timing.c     connections and requests: phases, states, records. Hot path
+ *   connections.c  which worker has which connection (hot path, as timing.c)
+ *   timing.c     requests: time stamps, phases, records
+ *   http2.c      HTTP/2's streams, and their sessions
  *   exports.c    what programs, access logs and browsers are told of a request
  *   handler.c    /mpm-status
  *   listeners.c  the accept queue
@@ -18,7 +20,9 @@ static void register_hooks(apr_pool_t *p)
     mst_recording_register(p);
     mst_lifecycle_register(p);
     mst_forks_register(p);
+    mst_connections_register(p);
     mst_timing_register(p);
+    mst_http2_register(p);
     mst_exports_register(p);
     mst_listeners_register(p);
 }

@@ -33,6 +33,7 @@ struct mst_dir_config {
     int                   enabled;   /* MPMStat */
     int                   paths;     /* MPMStatPaths */
     int                   trust_request_start; /* MPMStatTrustRequestStart */
+    int                   trust_client_id; /* MPMStatTrustClientId */
     int                   notes;     /* MPMStatNotes */
     int                   server_timing; /* MPMStatServerTiming */
     struct mst_label_ref *label;     /* MPMStatLabel; NULL: the virtual host's */
@@ -79,6 +80,8 @@ struct mst_recording {
     struct mst_board   *board;
     struct mst_process *self;         /* this child's entry; NULL: the parent, or none was free */
     struct mst_worker  *workers;      /* its workers, one for each thread there may be */
+    uint32_t            first_worker; /* the first one's index on the board */
+    const struct worker_score *scores; /* its workers on the scoreboard; NULL: not known yet */
     uint32_t           *in_flight;    /* its requests in flight, by label */
     uint32_t            threads;      /* ThreadLimit */
     uint64_t            pid;          /* this process's; 0: the parent. getpid() is a system call */
@@ -102,6 +105,8 @@ void mst_recording_relimit(struct mst_board *b);
 
 void mst_lifecycle_register(apr_pool_t *p);
 void mst_timing_register(apr_pool_t *p);
+void mst_connections_register(apr_pool_t *p);
+void mst_http2_register(apr_pool_t *p);
 void mst_listeners_register(apr_pool_t *p);
 
 /* The handler "mpm-status" (handler.c). */

@@ -85,7 +85,7 @@ void mst_recording_relimit(struct mst_board *b)
     if (limit == b->header->workers_limit)
         return;
     __atomic_store_n(&b->header->workers_limit, limit, __ATOMIC_RELAXED);
-    mst_busy_relimit(b, mst_now_ns());
+    mst_busy_settle(b, mst_now_ns());
 }
 
 static gid_t reader_group(void)
@@ -164,7 +164,7 @@ static void keep_board(struct mst_retained *kept, server_rec *s)
     kept->board.header->stopped_ns = 0;   /* set when the old configuration was let go */
     kept->board.header->generation = mpm_generation();
     mst_board_identify(&kept->board, &identity);
-    mst_busy_relimit(&kept->board, mst_now_ns());
+    mst_busy_settle(&kept->board, mst_now_ns());
     mst_lifecycle_generation(&kept->board, kept->board.header->generation);
     if (memcmp(&wanted, &kept->layout, sizeof wanted) != 0
         || (mst_config.board && strcmp(mst_config.board, kept->board.path) != 0))
@@ -241,19 +241,36 @@ static apr_status_t note_clean_exit(void *process)
     return APR_SUCCESS;
 }
 
+/* Ids of this process are those of its serial number: nobody else's. */
+static uint64_t id_base(uint64_t serial)
+{
+    return (serial & 0x1fffff) << 32;
+}
+
+/* Where the process has no entry, which keeps them apart: a number of its own, and its
+ * forks another. */
+static void number_without_entry(struct mst_board *b)
+{
+    static uint64_t ids;
+
+    ids = 0;
+    mst_recording.ids = &ids;
+    mst_recording.id_base =
+        id_base(__atomic_add_fetch(&b->header->serial, 1, __ATOMIC_RELAXED));
+}
+
 static void join_board(apr_pool_t *pchild, server_rec *s)
 {
-    static uint64_t ids_without_entry;
     struct mst_board *b = mst_recording.board;
     int process;
 
     if (!b)
         return;
     mst_recording.pid = mst_recording.owner = (uint64_t)getpid();
-    mst_recording.ids = &ids_without_entry;
     mst_forks_joined(b, mst_recording.pid);
     process = mst_process_claim(b, mst_recording.pid, mpm_generation(), mst_now_ns());
     if (process < 0) {
+        number_without_entry(b);
         ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s, MPMSTAT_LOGNO(05)
                      "all %u process entries of the board are taken; this child's requests are "
                      "counted, its workers are not shown", b->process_count);
@@ -261,8 +278,9 @@ static void join_board(apr_pool_t *pchild, server_rec *s)
     }
     mst_recording.self = &b->processes[process];
     mst_recording.ids = &mst_recording.self->request_ids;
-    mst_recording.id_base = (mst_recording.self->serial & 0x1fffff) << 32;
-    mst_recording.workers = &b->workers[(size_t)process * b->threads];
+    mst_recording.id_base = id_base(mst_recording.self->serial);
+    mst_recording.first_worker = (uint32_t)process * b->threads;
+    mst_recording.workers = &b->workers[mst_recording.first_worker];
     mst_recording.in_flight = &b->in_flight[(size_t)process * b->in_flight_stride];
     apr_pool_cleanup_register(pchild, mst_recording.self, note_clean_exit, apr_pool_cleanup_null);
 }
@@ -272,6 +290,8 @@ void mst_recording_forked(void)
     mst_recording.pid = (uint64_t)getpid();
     mst_recording.forked = true;
     mst_recording.forks_running = 0;
+    if (!mst_recording.self)
+        number_without_entry(mst_recording.board);
 }
 
 void mst_recording_register(apr_pool_t *p)

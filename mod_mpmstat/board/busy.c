@@ -12,13 +12,6 @@
  * idle, and when some are again, how long none was. */
 #define LIMIT_EVENT_NS MST_NS_PER_S
 
-static bool at_limit(const struct mst_board *b, int64_t busy)
-{
-    uint64_t limit = __atomic_load_n(&b->header->workers_limit, __ATOMIC_RELAXED);
-
-    return limit != MST_UNKNOWN && busy >= (int64_t)limit;
-}
-
 static void write_event(struct mst_board *b, uint64_t time_ns, uint64_t duration_ns)
 {
     struct mst_lifecycle e = {
@@ -104,13 +97,15 @@ static bool end_none_idle(struct mst_board *b, uint64_t now_ns, uint64_t *total_
 /* Makes the time run, or not, as the number of busy workers wants it. Others
  * change both meanwhile: whoever changed the time looks at the number again, so
  * that the last one to look leaves them in agreement. */
-static void settle(struct mst_board *b, uint64_t now_ns)
+void mst_busy_settle(struct mst_board *b, uint64_t now_ns)
 {
     uint64_t total_ns;
     bool changed;
 
     do {
-        if (at_limit(b, __atomic_load_n(&b->header->busy, __ATOMIC_SEQ_CST))) {
+        int64_t busy = __atomic_load_n(&b->header->busy, __ATOMIC_SEQ_CST);
+
+        if (busy >= 0 && mst_busy_at_limit(b, busy)) {
             changed = begin_none_idle(b, now_ns);
             if (changed)
                 tell_begin(b, now_ns);
@@ -123,29 +118,23 @@ static void settle(struct mst_board *b, uint64_t now_ns)
     } while (changed);
 }
 
-static void change(struct mst_board *b, int64_t by, uint64_t now_ns)
+void mst_busy_raise(struct mst_board *b, int64_t busy)
 {
-    int64_t before = __atomic_fetch_add(&b->header->busy, by, __ATOMIC_SEQ_CST);
-    int64_t after = before + by;
     int64_t max = __atomic_load_n(&b->header->busy_max, __ATOMIC_RELAXED);
 
-    while (after > max && !__atomic_compare_exchange_n(&b->header->busy_max, &max, after, true,
-                                                       __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+    while (busy > max && !__atomic_compare_exchange_n(&b->header->busy_max, &max, busy, true,
+                                                      __ATOMIC_RELAXED, __ATOMIC_RELAXED))
         ;
-    if (at_limit(b, after > before ? after : before))
-        settle(b, now_ns);
 }
 
-void mst_busy_begin(struct mst_board *b, struct mst_process *p, uint64_t now_ns)
+/* So many that are counted as busy are not. */
+static void take_off(struct mst_board *b, int64_t count, uint64_t now_ns)
 {
-    __atomic_fetch_add(&p->busy, 1, __ATOMIC_RELAXED);
-    change(b, 1, now_ns);
-}
+    int64_t before = __atomic_fetch_sub(&b->header->busy, count, __ATOMIC_SEQ_CST);
 
-void mst_busy_end(struct mst_board *b, struct mst_process *p, uint64_t now_ns)
-{
-    __atomic_fetch_sub(&p->busy, 1, __ATOMIC_RELAXED);
-    change(b, -1, now_ns);
+    mst_busy_raise(b, before - count);
+    if (mst_busy_at_limit(b, count > 0 ? before : before - count))
+        mst_busy_settle(b, now_ns);
 }
 
 void mst_busy_drop(struct mst_board *b, struct mst_process *p, uint64_t now_ns)
@@ -153,7 +142,7 @@ void mst_busy_drop(struct mst_board *b, struct mst_process *p, uint64_t now_ns)
     int64_t busy = __atomic_exchange_n(&p->busy, 0, __ATOMIC_RELAXED);
 
     if (busy != 0)
-        change(b, -busy, now_ns);
+        take_off(b, busy, now_ns);
 }
 
 /* By how much the sum is larger than its parts. */
@@ -180,12 +169,7 @@ void mst_busy_mend(struct mst_board *b, uint64_t now_ns)
             return;
     }
     if (found != 0)
-        change(b, -found, now_ns);
-}
-
-void mst_busy_relimit(struct mst_board *b, uint64_t now_ns)
-{
-    settle(b, now_ns);
+        take_off(b, found, now_ns);
 }
 
 void mst_busy_tell(struct mst_board *b, uint64_t now_ns)

@@ -11,11 +11,42 @@
 
 #include "board.h"
 
+/* The limit has changed (a restart), or the number of busy workers was or is there: none
+ * is idle from now on, or some are. */
+void mst_busy_settle(struct mst_board *b, uint64_t now_ns);
+
+/* There were as many as `busy` at once. */
+void mst_busy_raise(struct mst_board *b, int64_t busy);
+
+/* An unknown limit is larger than any number. (A number below 0 is nonsense, and settled.) */
+static inline bool mst_busy_at_limit(const struct mst_board *b, int64_t busy)
+{
+    return (uint64_t)busy >= __atomic_load_n(&b->header->workers_limit, __ATOMIC_RELAXED);
+}
+
 /* A worker of process p is no longer idle. */
-void mst_busy_begin(struct mst_board *b, struct mst_process *p, uint64_t now_ns);
+static inline void mst_busy_begin(struct mst_board *b, struct mst_process *p, uint64_t now_ns)
+{
+    int64_t busy;
+
+    __atomic_fetch_add(&p->busy, 1, __ATOMIC_RELAXED);
+    busy = __atomic_add_fetch(&b->header->busy, 1, __ATOMIC_SEQ_CST);
+    if (__builtin_expect(busy > __atomic_load_n(&b->header->busy_max, __ATOMIC_RELAXED), 0))
+        mst_busy_raise(b, busy);
+    if (__builtin_expect(mst_busy_at_limit(b, busy), 0))
+        mst_busy_settle(b, now_ns);
+}
 
 /* A worker of process p is idle again. */
-void mst_busy_end(struct mst_board *b, struct mst_process *p, uint64_t now_ns);
+static inline void mst_busy_end(struct mst_board *b, struct mst_process *p, uint64_t now_ns)
+{
+    int64_t before;
+
+    __atomic_fetch_sub(&p->busy, 1, __ATOMIC_RELAXED);
+    before = __atomic_fetch_sub(&b->header->busy, 1, __ATOMIC_SEQ_CST);
+    if (__builtin_expect(mst_busy_at_limit(b, before), 0))
+        mst_busy_settle(b, now_ns);
+}
 
 /* The process has ended: none of its workers is busy. */
 void mst_busy_drop(struct mst_board *b, struct mst_process *p, uint64_t now_ns);
@@ -25,8 +56,5 @@ void mst_busy_mend(struct mst_board *b, uint64_t now_ns);
 
 /* Now and then: tells how long no worker was idle where no event has yet. */
 void mst_busy_tell(struct mst_board *b, uint64_t now_ns);
-
-/* The limit has changed (a restart): none is idle from now on, or some are. */
-void mst_busy_relimit(struct mst_board *b, uint64_t now_ns);
 
 #endif

@@ -288,6 +288,7 @@ struct mst_request {
     uint64_t connection;    /* connection's number in this process << 16 | client's TCP port */
     uint64_t nth;           /* which request of its connection, from 0 */
     uint64_t front_ns;      /* from X-Request-Start to start_ns; MST_UNKNOWN; in no sum */
+    uint64_t client_id;     /* that the client sent, plus 1; 0: none (also from older writers) */
 };
 #define MST_REQUEST_WORDS (sizeof(struct mst_request) / 8)
 enum mst_request_flag {

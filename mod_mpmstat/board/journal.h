@@ -49,6 +49,7 @@ static inline void mst_journal_store(uint64_t *record, uint64_t ticket, const ui
     for (i = 0; i < count; i++) {
         __atomic_store_n(&record[1 + i], words[i], __ATOMIC_RELAXED);
         mix = mst_journal_mix(mix, words[i]);
+        __asm__("" : "+r"(mix));   /* now, not all of them at the end: read each word once */
     }
     __atomic_store_n(&record[1 + count], mix, __ATOMIC_RELAXED);
 }

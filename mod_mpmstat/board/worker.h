@@ -98,7 +98,10 @@ static inline void mst_histogram_record_in(struct mst_histogram *h, size_t bucke
 
 static inline void mst_histogram_record(struct mst_histogram *h, uint64_t ns)
 {
-    mst_histogram_record_in(h, mst_histogram_bucket(ns), ns);
+    if (ns == 0)
+        mst_count(&h->buckets[0], 1);
+    else
+        mst_histogram_record_in(h, mst_histogram_bucket(ns), ns);
 }
 
 /* The tally of a label for writers of `stripe` (any number: it is masked). */

@@ -300,6 +300,7 @@ static void put_request(struct mst_sink *out, const struct page *p, const struct
     put_number(out, "connection", q->connection >> 16);
     put_number(out, "port", q->connection & 0xffff);
     put_number(out, "nth", q->nth);
+    put_number(out, "client_id", q->client_id > 0 ? q->client_id - 1 : MST_UNKNOWN);
     mst_sink_puts(out, "}\n");
 }
 

@@ -257,7 +257,7 @@ static bool take_up(const char *path, const struct mst_layout *layout)
     __atomic_store_n(&h->stopped_ns, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&h->workers_limit, identity().workers_limit, __ATOMIC_RELAXED);
     __atomic_store_n(&h->generation, h->generation + 1, __ATOMIC_RELAXED);
-    mst_busy_relimit(&mst_php.board, mst_now_ns());
+    mst_busy_settle(&mst_php.board, mst_now_ns());
     return true;
 }
 

@@ -44,15 +44,19 @@ find_directory() {
 # The user that serves: files that it should write are its.
 server_user() { if ((EUID == 0)); then echo www-data; else id -un; fi; }
 
+# Whether the process still is that program. One that has ended and that nobody has waited for
+# yet is none any more.
+is_program() { [[ $(readlink "/proc/$1/exe") == */"$2"* ]]; }
+
 # stop_by_pid_file FILE PROGRAM: ends the process of that pid if it still is PROGRAM.
 stop_by_pid_file() {
     local pid tries
     [[ -s $1 ]] || return 0
     pid=$(<"$1")
-    [[ $pid =~ ^[0-9]+$ && $(readlink "/proc/$pid/exe") == */"$2"* ]] || return 0
+    [[ $pid =~ ^[0-9]+$ ]] && is_program "$pid" "$2" || return 0
     kill -TERM "$pid" 2>/dev/null || return 0
     for ((tries = 0; tries < 300; tries++)); do
-        kill -0 "$pid" 2>/dev/null || return 0
+        is_program "$pid" "$2" || return 0
         sleep 0.1
     done
     note "$2 (pid $pid) did not end within 30 seconds of SIGTERM: SIGKILL"

@@ -463,8 +463,8 @@ def test_by_default_nobody_is_told_but_programs(server, mpm):
     assert sorted(ids) == [["-", "-"]] * 2 + [["-", told(answers[2].text())["MPMSTAT_ID"]]]
 
 
-@pytest.mark.parametrize("directive", ["MPMStatTrustRequestStart", "MPMStatNotes",
-                                       "MPMStatServerTiming"])
+@pytest.mark.parametrize("directive", ["MPMStatTrustRequestStart", "MPMStatTrustClientId",
+                                       "MPMStatNotes", "MPMStatServerTiming"])
 def test_wrong_values_are_refused(server, mpm, directive):
     apache = server(mpm)
     good = apache.configuration.read_text()

@@ -10,6 +10,7 @@ import pytest
 
 import clients
 import processes
+import tool
 from apache import Apache
 from processes import wait_until
 
@@ -155,34 +156,37 @@ def test_ends_of_cgi_scripts(server, mpm):
 
 
 @pytest.mark.mpms("worker", "event")
-def test_ends_of_cgid_scripts(server, mpm):
-    """Nobody waits for them: that they are gone is seen when the daemon forks again, or when
-    the parent looks, every ten seconds. Why, nobody knows."""
-    apache = server(mpm, CGI, modules=["cgid"])
+def test_ends_of_cgid_scripts_and_of_their_daemon(server, mpm):
+    """Nobody waits for the scripts: that they are gone is seen when the daemon forks again, or
+    when the parent looks, every ten seconds. Why, nobody knows. The daemon is killed, and
+    started again by httpd: two forks, one end."""
+    apache = server(mpm, CGI, modules=["cgid"], threads=2)
+    apache.allow(r"\[cgid:|AH0")
     path = apache.cgi("pid", TELLS_PID)
     pids = [int(apache.get(path).text()) for _ in range(6)]
     assert set(pids[:4]) <= set(ends(apache, "request")), "at the next fork but one"
+    workers = {slot["pid"] for slot in apache.status()["slots"]}
+    (daemon,) = set(apache.children()) - workers
+
+    def helpers_told(count):
+        """The parent tells of them when one of its children has ended, too."""
+        time.sleep(1)               # until then it may be one of the MPM's
+        processes.kill(min(set(apache.children()) & workers), signal.SIGKILL)
+        wait_until(lambda: tool.status(apache.board)["lifecycle"]["forks"]["helper"] == count
+                   and tool.status(apache.board)["lifecycle"]["exits"]["killed"] == count, 30,
+                   f"{count} helpers")
+        return {e["pid"] for e in apache.journal()[1]
+                if e["event"] == "fork" and e["kind"] == "helper"}
+
+    assert helpers_told(1) == {daemon}
+    processes.kill(daemon, signal.SIGKILL)
+    wait_until(lambda: set(apache.children()) - workers, 30, "another daemon")
+    assert len(helpers_told(2)) == 2
+    wait_until(lambda: apache.status()["lifecycle"]["ended"]["helper"] == 1, 30, "its end")
+    assert set(ends(apache, "helper")) == {daemon}
     found = ended_are_forked(apache, "request", 30)
     assert set(found) == set(pids), (found, pids)
     assert {(e["reason"], e["duration"]) for e in found.values()} == {("unknown", None)}, found
-
-
-@pytest.mark.mpms("worker", "event")
-def test_the_end_of_a_helper(server, mpm):
-    """mod_cgid's daemon is killed, and started again by httpd: two forks, one end."""
-    apache = server(mpm, CGI, modules=["cgid"])
-    apache.allow(r"\[cgid:|AH0")
-    path = apache.cgi("pid", TELLS_PID)
-    apache.get(path)
-    workers = {slot["pid"] for slot in apache.status()["slots"]}
-    (daemon,) = set(apache.children()) - workers
-    forks = wait_until(lambda: [e for e in apache.journal()[1] if e["event"] == "fork"
-                                and e["kind"] == "helper"], 30, "the daemon's fork")
-    assert [e["pid"] for e in forks] == [daemon], forks
-    processes.kill(daemon, signal.SIGKILL)
-    wait_until(lambda: apache.status()["lifecycle"]["ended"]["helper"] == 1, 30, "its end")
-    assert set(ends(apache, "helper")) == {daemon}
-    wait_until(lambda: apache.status()["lifecycle"]["forks"]["helper"] == 2, 30, "a new one")
 
 
 def test_many_scripts_at_once(server, mpm):

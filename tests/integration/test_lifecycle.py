@@ -1,5 +1,6 @@
 """Children that die, and restarts, during a load: nothing lost, nothing counted twice."""
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -7,7 +8,10 @@ from collections import Counter
 from contextlib import ExitStack
 from decimal import Decimal
 
+import pytest
+
 import clients
+import processes
 import tool
 from processes import wait_until
 
@@ -216,6 +220,25 @@ def test_reasons_of_exits(server, mpm):
     assert 0 < clean["duration"] < 60 and clean["parent"] == apache.pid, clean
 
 
+@pytest.mark.mpms("prefork")
+@pytest.mark.skipif(not shutil.which("strace"), reason="needs strace")
+def test_the_end_of_a_child_that_never_was_ready(server, mpm, as_root):
+    """Killed before it could take an entry, in which it would have noted an end by itself:
+    nobody knows which of the two it was. strace holds it up where it changes its user."""
+    apache = server(mpm, workers=2, wrapper=["strace", "-f", "-qq", "-o", "/dev/null", "-e",
+                                             "trace=setuid", "-e",
+                                             "inject=setuid:delay_enter=2000000"])
+    wait_for_pool(apache)
+    old = set(apache.children())
+    processes.kill(next(iter(old)), signal.SIGKILL)
+    wait_until(lambda: set(apache.children()) - old, 20, "another child")
+    young = (set(apache.children()) - old).pop()
+    processes.kill(young, signal.SIGKILL)
+    wait_for_exit(apache, "unknown")
+    end = next(e for e in events(apache, "exit") if e["pid"] == young)
+    assert (end["reason"], end["duration"], end["requests"]) == ("unknown", None, None), end
+
+
 def test_a_pool_that_grows(server, mpm):
     """Forks under load are events with a time, and the new workers' slots appear."""
     apache = server(mpm, "KeepAliveTimeout 30\n", workers=12, threads=2, start=2)
@@ -282,3 +305,22 @@ def test_time_without_an_idle_worker(server, mpm):
     assert board["journal"]["requests"]["window_seconds"] < board["uptime_seconds"]
     assert board["lifecycle"]["no_idle_worker_seconds"] == total
     assert board["lifecycle"]["no_idle_worker_window_seconds"] == 0, board["lifecycle"]
+
+
+@pytest.mark.mpms("prefork")
+def test_requests_by_which_apache_wakes_its_children_are_not_counted(server, mpm):
+    """It ends idle children that are too many by a connection to itself, and OPTIONS *."""
+    log = 'CustomLog "@ROOT@/own.log" "%m %{User-Agent}i"'
+    limits = ("ServerLimit 5\nMaxRequestWorkers 5\nStartServers 5\nMinSpareServers 1\n"
+              "MaxSpareServers 2\nListenBacklog 511")
+    apache = server(mpm, log, limits=limits, workers=5)
+    own = apache.root / "own.log"
+    wait_until(lambda: own.exists() and "OPTIONS Apache" in own.read_text(), 30,
+               "Apache to wake an idle child")
+    wait_until(lambda: len(apache.children()) == 2, 30, "the idle children to end")
+    assert clients.get(apache.port, "*", method="OPTIONS").status == 200
+    lines = own.read_text().splitlines()
+    assert sum("internal dummy connection" in line for line in lines) == len(lines) - 1 > 0
+    board = tool.status(apache.board)
+    assert sum(label["requests"] for label in board["labels"]) == 1, board["labels"]
+    assert len(apache.journal()[0]) == 1

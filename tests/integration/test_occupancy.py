@@ -112,6 +112,9 @@ def test_the_state_of_a_worker(server, mpm):
     assert slots["handling"]["label"] == "test.example", slots
     assert all(s["pid"] in apache.children() for s in slots.values()), slots
     assert [s["state"] for s in board["slots"]][:3] != ["idle"] * 3, "busy ones first"
+    wait_until(lambda: {(s["state"], s["label"], s["path"], s["request_for_seconds"])
+                        for s in tool.status(apache.board)["slots"]} == {("idle", *[None] * 3)}, 10,
+               lambda: f"nobody to be shown with a request: {tool.status(apache.board)['slots']}")
 
 
 @pytest.mark.mpms("event")

@@ -4,11 +4,13 @@ import signal
 import subprocess
 import threading
 import time
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 import build
+import clients
 import php
 import processes
 import tool
@@ -315,3 +317,46 @@ def test_more_workers_than_entries_are_counted_all_the_same():
         board = tool.status(fpm.board)
         assert load.done > 12 and len(board["slots"]) == 2, script
         assert board["lifecycle"]["forks"]["php"] == 6
+
+
+@pytest.mark.mpms("event")
+def test_apache_goes_on_whatever_happens_to_php(php_server, mpm, fpm_masters, php_boards):
+    """Workers are killed, FPM reloads and is started anew, under load through Apache: its
+    clients get an answer each, an error at worst, and both boards account for all."""
+    apache = php_server(mpm, workers=8, threads=8, children=4, settings=php.settings(php_boards))
+    apache.allow("proxy_fcgi|proxy:error")
+    fpm = fpm_masters[0]
+    nap = apache.page("nap.php", "<?php usleep(5000); echo 'done';")
+    with clients.Load(apache.port, nap, 4) as load, tool.Scraper(apache.board) as scraper:
+        def more():
+            served = load.count() + 30
+            wait_until(lambda: load.count() >= served, 30, "30 requests more")
+
+        more()
+        for _ in range(4):
+            victim = fpm.workers()[0]
+            processes.kill(victim, signal.SIGKILL)
+            wait_until(lambda: len(fpm.workers()) == 4 and victim not in fpm.workers(), 10,
+                       "another worker")
+        more()
+        killed = tool.status(php.board(php_boards, "fpm-fcgi"))["lifecycle"]["exits"]["killed"]
+        fpm.reload()
+        more()
+        fpm.stop()
+        more()
+        fpm.start()
+        more()
+    scraper.check()
+    answered = Counter(str(outcome.status)[0] + "xx" for outcome in load.good())
+    assert not load.bad() and killed == 4 and answered["2xx"] > 60, (load.bad()[:5], answered)
+    board = tool.status(apache.board)
+    assert tool.requests(board) == load.count(), (tool.labels(board), answered)
+    recorded = Counter()
+    for entry in tool.labels(board):
+        recorded.update({name: count for name, count in entry["status"].items() if count})
+    assert recorded == answered
+    life = board["lifecycle"]
+    assert sum(life["exits"].values()) == life["requests_unfinished"] == 0, life
+    after = tool.status(php.board(php_boards, "fpm-fcgi"))
+    assert after["lifecycle"]["generations"] == 0 and after["running"] == "yes"
+    assert sum(entry["in_flight"] for entry in after["labels"]) == 0, after["labels"]

@@ -1,7 +1,7 @@
 """Counters only grow and lose nothing: a load during restarts, kill -9 and children that
 end by themselves. Every request of the client's is looked for among the records.
 
-MPMSTAT_SOAK_SECONDS (make soak) says for how long, instead of ten seconds.
+MPMSTAT_SOAK_SECONDS (make soak) says for how long, instead of six seconds.
 """
 import os
 import random
@@ -14,7 +14,7 @@ import tool
 from processes import wait_until
 from test_lifecycle import DYING, wait_for_pool
 
-SECONDS = float(os.environ.get("MPMSTAT_SOAK_SECONDS", "10"))
+SECONDS = float(os.environ.get("MPMSTAT_SOAK_SECONDS", "6"))
 RESTART_EVERY, KILL_EVERY = 4, 1.1
 NAP = "<?php usleep(5000); echo 'OK';"
 SLACK = 0.1     # between the client's clock and the server's: jiffies, and being scheduled

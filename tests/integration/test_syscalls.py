@@ -63,3 +63,26 @@ def test_none_is_added(requests):
     added = {name: recorded[name] - without[name] for name in without | recorded
              if recorded[name] != without[name]}
     assert not added, f"added: {added}; without the module {without}, with it {recorded}"
+
+
+def test_the_one_call_of_the_module_is_rare(mpm):
+    """TCP_INFO, how long a connection has waited: never for a request that found its worker
+    idle, at most twice for a connection."""
+    connections, requests = 20, 10
+    with Apache(mpm, "MaxKeepAliveRequests 0\nKeepAliveTimeout 30", workers=4, threads=4,
+                wrapper=[build.find("strace"), "-f", "-qq", "-e", "trace=getsockopt", "-e",
+                         "signal=none", "-o", "@ROOT@/trace"]) as apache:
+        def asked():
+            return (apache.root / "trace").read_text(errors="replace").count("TCP_INFO")
+
+        with apache.connect() as connection:
+            connection.request("/index.html")
+            first = asked()
+            for _ in range(requests):
+                time.sleep(0.1)
+                assert connection.request("/index.html").status == 200
+            assert asked() == first <= 2
+        for _ in range(connections):
+            assert apache.get("/index.html").status == 200
+        assert asked() <= first + 2 * connections
+        assert mpm == "prefork" or asked() > first, "a listener may be late: it is asked"

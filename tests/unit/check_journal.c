@@ -168,7 +168,7 @@ START_TEST(lines_are_as_promised)
         .id = 5, .start_ns = 1500000000, .queue_ns = 1, .read_ns = 20, .handle_ns = 300,
         .send_ns = 4000, .held_ns = 3000000321, .bytes = 71680,
         .pid_worker = UINT64_C(4243) << 32 | 7, .connection = 3 << 16 | 50001, .nth = 2,
-        .front_ns = 12000000,
+        .front_ns = 12000000, .client_id = 42,
     };
     struct mst_lifecycle l = {
         .time_ns = 1000000000, .event_kind = (uint64_t)MST_EVENT_FORK << 32 | MST_KIND_CHILD,
@@ -185,6 +185,7 @@ START_TEST(lines_are_as_promised)
     q.label_status = UINT64_C(7) << 32 | (MST_REQUEST_ABORTED | MST_REQUEST_NO_WORKER) << 16 | 404;
     q.pid_worker |= UINT32_MAX;
     q.front_ns = MST_UNKNOWN;
+    q.client_id = 0;
     mst_journal_request(&b, &q);
     mst_journal_lifecycle(&b, &l);
     l.event_kind = (uint64_t)MST_EVENT_EXIT << 32 | MST_KIND_CHILD;
@@ -206,12 +207,12 @@ START_TEST(lines_are_as_promised)
         "\"total\":0.000004321,\"front\":0.012000000,\"bytes\":71680,"
         "\"label\":\"a \\\"b\\\"\\u000a\",\"status\":200,"
         "\"aborted\":false,\"no_worker\":false,\"pid\":4243,\"worker\":7,\"connection\":3,"
-        "\"port\":50001,\"nth\":2}\n"
+        "\"port\":50001,\"nth\":2,\"client_id\":41}\n"
         "{\"ticket\":2,\"id\":5,\"start\":1700000001.500000000,\"queue\":0.000000001,"
         "\"read\":0.000000020,\"handle\":0.000000300,\"send\":0.000004000,\"held\":3.000000321,"
         "\"total\":0.000004321,\"front\":null,\"bytes\":71680,\"label\":null,\"status\":404,"
         "\"aborted\":true,\"no_worker\":true,\"pid\":4243,\"worker\":null,\"connection\":3,"
-        "\"port\":50001,\"nth\":2}\n"
+        "\"port\":50001,\"nth\":2,\"client_id\":null}\n"
         "{\"next\":\"abc-3-3\",\"lost\":0,\"more\":false}\n");
     mst_board_close(&b);
 }
