@@ -1,0 +1,51 @@
+/* fuzz_textfile.c - arbitrary bytes as one of the lab's text files. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lab/textfile.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* A section is read in every way that there is, whatever its kind. */
+static void read_section(const struct mst_text *text, const struct mst_text_section *section)
+{
+    char error[MST_ERROR_MAX] = "";
+    struct mst_facts facts;
+    struct mst_rows rows;
+    size_t i;
+
+    if (section->kind[0] == '\0' && section->word_count == 0)
+        abort();
+    if (mst_facts_read(&facts, text, section, error) == 0) {
+        for (i = 0; i < facts.count; i++)
+            if (mst_facts_find(&facts, facts.items[i].key) != &facts.items[i])
+                abort();
+        mst_facts_free(&facts);
+    } else if (strlen(error) == 0) {
+        abort();
+    }
+    if (mst_rows_read(&rows, text, section, error) == 0) {
+        for (i = 0; i < rows.count; i++)
+            if (rows.items[i].count == 0 || rows.items[i].words[rows.items[i].count] != NULL)
+                abort();
+        mst_rows_free(&rows);
+    }
+    if (mst_table_read(&rows, text, section, error) == 0)
+        mst_rows_free(&rows);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char error[MST_ERROR_MAX] = "";
+    struct mst_text text;
+    size_t i;
+
+    if (mst_text_parse(&text, "fuzz", (const char *)data, size, error) == 0) {
+        for (i = 0; i < text.count; i++)
+            read_section(&text, &text.sections[i]);
+        mst_text_free(&text);
+    } else if (strlen(error) == 0) {
+        abort();
+    }
+    return 0;
+}

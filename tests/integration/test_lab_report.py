@@ -1,0 +1,232 @@
+"""The report of a study: its sentences and figures against an archive that is known, and the
+page as a browser shows it."""
+import json
+import math
+import re
+import sqlite3
+
+import pytest
+
+import study_archive
+import tool
+from browser import Browser
+from test_report import DRAWN, show
+
+
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory):
+    return study_archive.make(tmp_path_factory.mktemp("study") / "study.db")
+
+
+@pytest.fixture(scope="module")
+def page_file(archive):
+    path = archive.with_name("report.html")
+    report("-o", path, archive)
+    return path
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with Browser() as started:
+        yield started
+
+
+def report(*arguments, status=0):
+    done = tool.run("report", *arguments)
+    assert done.returncode == status, f"exit {done.returncode}: {done.stderr}"
+    return done.stdout if status == 0 else done.stderr
+
+
+def data_of(page_file):
+    return json.loads(page_file.read_text().split('id="data">', 1)[1].split("</script>", 1)[0])
+
+
+def geometric(values):
+    return math.exp(sum(math.log(v) for v in values) / len(values))
+
+
+def values_of(archive, stack, column, runs="load"):
+    with sqlite3.connect(archive) as db:
+        return [row[0] for row in db.execute(
+            f"SELECT {column} FROM steps JOIN client_results USING (run_id) "
+            "WHERE runs = ? AND stack = ? AND state = 'done'", (runs, stack))]
+
+
+# ---- sentences -------------------------------------------------------------------------
+
+
+HOLDS, FAILS, UNSURE = "What still holds", "What does not hold", "What cannot be told"
+
+
+@pytest.mark.parametrize("claim, where, said", (
+    ("worker beats prefork", HOLDS, r"1\.5\d times as much \(1\.\d+ to 1\.\d+; 5 repetitions\)"),
+    ("prefork beats event", FAILS, r"0\.6\d times as much"),
+    ("event beats worker", UNSURE, r"the interval includes 1"),
+    ("event fails more often", FAILS, r"less in each repetition \(5 and 5\)"),
+    ("half as slow", UNSURE, r"In 2 of 4 cases it holds, in 2 it cannot be told"),
+    ("equal below it", HOLDS, r"In each of 2 cases it holds"),
+    ("three seconds earlier", HOLDS, r"3\.0\d s apart .*, 3\.00 s was said"),
+))
+def test_claims(archive, claim, where, said):
+    markdown = report("--format", "md", archive)
+    part = markdown.split(f"### {where}\n", 1)[1].split("###", 1)[0]
+    line = next(line for line in part.splitlines() if f"*{claim}*" in line)
+    assert re.search(said, line), line
+
+
+@pytest.mark.parametrize("said", (
+    r"calls 70 of 1500 requests failed: 70 of them only because the answer was of another length "
+    r"than the first one; the pages were of 70000 to 70006 bytes\. The server answered 1500, 0 "
+    r"with a 5xx: none of them was a failure",
+    r"Waiting for one of Apache's workers took from 2\.0 % \(worker \+ php-fpm\) to 92\.3 % "
+    r"\(prefork \+ mod_php\) of a request's time at the server",
+    r"adding up RSS, as is usual, would have said up to 4\.00 times as much",
+    r"first request to the first fork it took from \d+ ms \(event \+ php-fpm\) to 3\.5\d s",
+    r"event-fcgid, loop \| skipped \| the package libapache2-mod-fcgid is not installed",
+    r"68 of 72 runs were made; 3 failed, 1 was skipped",
+    r"of the 3 pairs of published systems 2 are in the same order here, 0 are reversed, and 1 "
+    r"cannot be told apart",
+))
+def test_what_else_is_said(archive, said):
+    assert re.search(said, report("--format", "md", archive).replace("\\", ""))
+
+
+def test_too_few_repetitions_tell_nothing(tmp_path):
+    path = study_archive.make(tmp_path / "study.db")
+    with sqlite3.connect(path) as db:
+        db.execute("DELETE FROM steps WHERE repetition > 2")
+    markdown = report("--format", "md", path)
+    assert HOLDS not in markdown and FAILS not in markdown
+    assert "but with 2 and 2 repetitions; it takes 3 each" in markdown
+
+
+def test_a_study_not_at_its_end(tmp_path):
+    path = study_archive.make(tmp_path / "study.db")
+    with sqlite3.connect(path) as db:
+        db.execute("UPDATE studies SET ended_ns = NULL")
+        db.execute("UPDATE steps SET state = 'planned', run_id = NULL WHERE repetition > 3")
+    page = report(path)
+    assert "This study has not come to its end" in page and "6 were not come to" in page
+
+
+def test_single_runs_are_still_reported(archive):
+    assert "mpmstat lab" not in report("--run", "1", archive)
+    with sqlite3.connect(archive) as db:
+        (runs,) = db.execute("SELECT count(*) FROM runs").fetchone()
+    assert len(json.loads(report("--format", "json", archive))) == runs
+
+
+def test_a_broken_study_is_a_sentence(tmp_path):
+    path = study_archive.make(tmp_path / "study.db")
+    with sqlite3.connect(path) as db:
+        db.execute("UPDATE studies SET text = replace(text, '%% runs spawn', '%% runs other')")
+    assert "spawn" in report(path, status=3)
+
+
+# ---- figures ---------------------------------------------------------------------------
+
+
+def test_figures_are_those_of_the_archive(archive, page_file):
+    sections = {section["name"]: section for section in data_of(page_file)["sections"]}
+    for line, stack in zip(sections["load"]["lines"], study_archive.STACKS):
+        values = line["cases"][0]["values"]
+        rates = [v / 1000 for v in values_of(archive, stack, "requests_per_1000s")]
+        mean, low, high = values["requests_per_second"]
+        assert mean == pytest.approx(geometric(rates), rel=1e-5)
+        assert min(rates) * 0.95 < low < mean < high < max(rates) * 1.05
+        p99 = [v / 1e9 for v in values_of(archive, stack, "p99_ns")]
+        assert values["server_requests"][0] == 100
+        # The client's rows are there: its percentiles are those of the rows.
+        assert values["p99_seconds"][0] <= geometric(p99)
+        assert values["peak_rss_bytes"][0] == 4 * values["peak_pss_bytes"][0]
+
+
+def test_the_sweep_has_a_line_for_each_limit(page_file):
+    section = data_of(page_file)["sections"][1]
+    assert section["x"] == "concurrency"
+    assert [line["label"] for line in section["lines"]] == [
+        "prefork + mod_php, workers 100", "prefork + mod_php, workers 300",
+        "event + php-fpm, workers 100", "event + php-fpm, workers 300"]
+    assert [[case["x"] for case in line["cases"]] for line in section["lines"]] == [
+        [100, 200, 300], [100, 200, 300, 400], [100, 200, 300, 400], [100, 200, 300, 400]]
+
+
+def test_spawning_is_that_of_the_fork_events(archive, page_file):
+    section = data_of(page_file)["sections"][2]
+    assert len(section["over_time"]) == 6
+    for run in section["over_time"]:
+        curve = run["spawn"]
+        assert curve["processes"][0] == 10 and max(curve["processes"]) == 50
+        assert curve["t"] == sorted(curve["t"])
+    with sqlite3.connect(archive) as db:
+        firsts = [row[0] / 1e9 for row in db.execute(
+            "SELECT min(time_ns) - runs.started_ns FROM lifecycle "
+            "JOIN servers ON servers.id = server_id "
+            "JOIN runs ON runs.id = servers.run_id JOIN steps ON steps.run_id = runs.id "
+            "WHERE stack = 'prefork-modphp' AND steps.runs = 'spawn' GROUP BY runs.id")]
+    mean = section["lines"][0]["cases"][0]["values"]["spawn_first_seconds"][0]
+    assert mean == pytest.approx(geometric(firsts), rel=1e-5)
+
+
+def test_tables_show_the_same(browser, archive, page_file):
+    page = show(browser, page_file)
+    shown = page.evaluate("""Array.from(document.querySelectorAll(
+        "#runs-1 .beside td[data-metric=requests_per_second]")).map(cell =>
+            [cell.querySelector("data")?.value ?? null,
+             cell.querySelector(".theirs").textContent])""")
+    assert [theirs for _, theirs in shown] == ["2.65/s", "2.95/s", "2.14/s", "2.78/s"]
+    expected = [geometric(values_of(archive, stack, "requests_per_1000s")) / 1000
+                for stack in study_archive.STACKS]
+    ours = [float(ours) for ours, _ in shown if ours is not None]
+    assert ours == pytest.approx(expected, rel=1e-5)
+    assert shown[2][0] is None, "what was not run has no figure"
+
+
+# ---- the page --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("width", (390, 1280))
+@pytest.mark.parametrize("dark", (False, True))
+def test_charts_are_drawn(browser, page_file, width, dark):
+    page = show(browser, page_file, width, dark=dark)
+    assert page.complaints == []
+    assert page.requests == [page_file.as_uri()], "it asked for something"
+    drawn = page.evaluate(DRAWN)
+    assert len(drawn) >= 25, "charts of four kinds of measurement"
+    assert [label for label, colours in drawn if colours < 4] == [], "blank charts"
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_without_scripts(browser, page_file):
+    page = browser.open(page_file, scripts=False)
+    shown = page.evaluate("document.querySelector('main').innerText")
+    for words in ("worker beats prefork", "none of them was a failure", "not comparable",
+                  "seed of the order", "Everything is made up.", "AH00161"):
+        assert words in shown
+
+
+def test_tables_behind_the_charts(browser, page_file):
+    page = show(browser, page_file)
+    page.evaluate("document.querySelectorAll('figure details').forEach(d => { d.open = true; })")
+    page.wait("""Array.from(document.querySelectorAll("figure")).every(figure =>
+        figure.querySelectorAll("tbody tr").length > 0)""")
+    assert page.complaints == []
+
+
+def test_what_is_hostile_stays_text(browser, tmp_path):
+    evil = "</script><script>window.intruder = 1</script><b title='\"'>"
+    path = study_archive.make(tmp_path / "study.db")
+    with sqlite3.connect(path) as db:
+        db.execute("UPDATE studies SET text = replace(text, 'worker beats prefork', ?)",
+                   (evil.replace('"', "''"),))
+        db.execute("UPDATE studies SET text = replace(text, 'Which of them is it?', ?)", (evil,))
+        db.execute("UPDATE study_files SET text = ? WHERE name = 'event-fpm'",
+                   (f"%% stack\ntitle = {evil}\n",))
+        db.execute("UPDATE steps SET failure = ? WHERE failure IS NOT NULL", (evil,))
+    report("-o", tmp_path / "report.html", path)
+    page = show(browser, tmp_path / "report.html")
+    assert page.complaints == []
+    assert page.evaluate("typeof window.intruder") == "undefined"
+    assert page.evaluate("document.querySelectorAll('main b').length") == 0
+    assert page.evaluate("document.querySelector('h1').textContent") == evil
+    assert "<script>" not in report("--format", "md", path)

@@ -1,0 +1,372 @@
+/* study_metrics.c - the numbers of a study's run: see study_metrics.h. */
+#include "lab/study_metrics.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "archive/query.h"
+#include "clock.h"
+#include "report/parts.h"
+#include "report/table.h"
+
+#define COUNT     MST_IN_COUNT
+#define MEAN      MST_IN_MEAN
+#define RATE      MST_IN_RATE
+#define TIME      MST_IN_TIME
+#define BYTES     MST_IN_BYTES
+#define BYTE_RATE MST_IN_BYTE_RATE
+#define SHARE     MST_IN_SHARE
+
+const struct mst_study_metric mst_study_metrics[MST_M_COUNT] = {
+    [MST_M_RATE] = { "requests_per_second", "requests/s", RATE, true, true },
+    [MST_M_TAKEN] = { "time_taken_seconds", "time taken", TIME, false, true },
+    [MST_M_MEAN] = { "mean_seconds", "mean response", TIME, false, true },
+    [MST_M_P50] = { "p50_seconds", "p50", TIME, false, true },
+    [MST_M_P90] = { "p90_seconds", "p90", TIME, false, true },
+    [MST_M_P99] = { "p99_seconds", "p99", TIME, false, true },
+    [MST_M_MAX] = { "max_seconds", "longest", TIME, false, true },
+    [MST_M_CONNECT] = { "connect_seconds", "connecting", TIME, false, true },
+    [MST_M_PROCESSING] = { "processing_seconds", "processing", TIME, false, true },
+    [MST_M_BETWEEN] = { "time_per_request_all_seconds", "time for each of all", TIME, false, true },
+    [MST_M_TRANSFER] = { "transfer_bytes_per_second", "transfer rate", BYTE_RATE, true, true },
+    [MST_M_BYTES] = { "transferred_bytes", "transferred", BYTES, true, true },
+    [MST_M_CONCURRENCY] = { "concurrency", "at once, mean", MEAN, true, true },
+    [MST_M_REQUESTS] = { "requests", "requests", COUNT, true, true },
+    [MST_M_FAILED] = { "failed", "\"failed\", as the load tool counts", COUNT, false, true },
+    [MST_M_FAILED_LENGTH] = { "failed_length", "of these only of another length", COUNT, false,
+                              true },
+    [MST_M_FAILED_CONNECT] = { "failed_connect", "no connection", COUNT, false, true },
+    [MST_M_FAILED_RECEIVE] = { "failed_receive", "no whole answer", COUNT, false, true },
+    [MST_M_FAILED_TIMEOUT] = { "failed_timeout", "no answer in time", COUNT, false, true },
+    [MST_M_NON_2XX] = { "non_2xx", "answered, but not with 2xx", COUNT, false, true },
+    [MST_M_ERRORS] = { "errors", "failed, but for the length", COUNT, false, true },
+    [MST_M_ERROR_SHARE] = { "error_share", "share that failed", SHARE, false, true },
+    [MST_M_AVAILABILITY] = { "availability", "availability", SHARE, true, true },
+    [MST_M_SERVER_REQUESTS] = { "server_requests", "answered by the server", COUNT, true, false },
+    [MST_M_5XX] = { "server_errors_5xx", "answered with 5xx", COUNT, false, false },
+    [MST_M_SERVER_MEAN] = { "server_mean_seconds", "server's mean", TIME, false, false },
+    [MST_M_SERVER_P50] = { "server_p50_seconds", "server's p50", TIME, false, false },
+    [MST_M_SERVER_P99] = { "server_p99_seconds", "server's p99", TIME, false, false },
+    [MST_M_QUEUE] = { "queue_mean_seconds", "queue", TIME, false, false },
+    [MST_M_READ] = { "read_mean_seconds", "read", TIME, false, false },
+    [MST_M_PHP_WAIT] = { "php_wait_mean_seconds", "waiting for PHP", TIME, false, false },
+    [MST_M_PHP_RUN] = { "php_run_mean_seconds", "PHP runs", TIME, false, false },
+    [MST_M_HANDLE] = { "handle_mean_seconds", "handle", TIME, false, false },
+    [MST_M_SEND_PHP] = { "send_php_mean_seconds", "send, PHP still runs", TIME, false, false },
+    [MST_M_SEND] = { "send_mean_seconds", "send", TIME, false, false },
+    [MST_M_LIMIT] = { "workers_limit", "Apache's workers, limit", COUNT, true, false },
+    [MST_M_BUSY] = { "workers_busy_mean", "busy, mean", MEAN, false, false },
+    [MST_M_OCCUPANCY] = { "occupancy", "occupancy", SHARE, false, false },
+    [MST_M_NO_IDLE] = { "no_idle_worker_seconds", "time with none idle", TIME, false, false },
+    [MST_M_PHP_LIMIT] = { "php_workers_limit", "PHP's workers, limit", COUNT, true, false },
+    [MST_M_PHP_BUSY] = { "php_workers_busy_mean", "PHP's busy, mean", MEAN, false, false },
+    [MST_M_PHP_OCCUPANCY] = { "php_occupancy", "PHP's occupancy", SHARE, false, false },
+    [MST_M_PHP_NO_IDLE] = { "php_no_idle_worker_seconds", "PHP: time with none idle", TIME, false,
+                            false },
+    [MST_M_FORKS] = { "forks", "processes forked", COUNT, false, false },
+    [MST_M_FORKS_EACH] = { "forks_per_request", "forks a request", MEAN, false, false },
+    [MST_M_EXITS] = { "exits", "processes ended", COUNT, false, false },
+    [MST_M_KILLED] = { "killed", "not by themselves", COUNT, false, false },
+    [MST_M_PSS] = { "peak_pss_bytes", "memory (PSS), most", BYTES, false, false },
+    [MST_M_PROCESSES] = { "peak_pss_processes", "processes then", COUNT, false, false },
+    [MST_M_PSS_EACH] = { "pss_per_process_bytes", "PSS a process", BYTES, false, false },
+    [MST_M_RSS] = { "peak_rss_bytes", "RSS, summed", BYTES, false, false },
+    [MST_M_RSS_EACH] = { "rss_per_process_bytes", "RSS a process", BYTES, false, false },
+    [MST_M_CPU_EACH] = { "server_cpu_per_request_seconds", "CPU a request", TIME, false, false },
+    [MST_M_MACHINE] = { "machine_cpu_busy", "machine's CPUs busy", SHARE, false, false },
+    [MST_M_GENERATOR] = { "generator_limited", "load tool at its limit", SHARE, false, false },
+    [MST_M_OVERFLOWS] = { "listen_overflows", "found the accept queue full", COUNT, false, false },
+    [MST_M_SHED] = { "connections_shed", "kept-alive, shed", COUNT, false, false },
+    [MST_M_PAGE_MIN] = { "page_bytes_min", "page, smallest", BYTES, true, false },
+    [MST_M_PAGE_MAX] = { "page_bytes_max", "page, largest", BYTES, true, false },
+    [MST_M_SPAWN_FIRST] = { "spawn_first_seconds", "first fork after", TIME, false, false },
+    [MST_M_SPAWN_HALF] = { "spawn_half_seconds", "half of them after", TIME, false, false },
+    [MST_M_SPAWN_ALL] = { "spawn_all_seconds", "all of them after", TIME, false, false },
+    [MST_M_SPAWN_RATE] = { "spawn_per_second", "forks/s between", RATE, true, false },
+    [MST_M_SPAWNED] = { "spawned", "processes forked", COUNT, true, false },
+};
+
+/* ---- names ----------------------------------------------------------------------- */
+
+/* What other units are in ours, and how ours ends. */
+static const struct { const char *end, *ours; double scale; } units[] = {
+    { "_ms", "_seconds", 1e-3 }, { "_s", "_seconds", 1 },
+    { "_kb_per_second", "_bytes_per_second", 1024 }, { "_kb_s", "_bytes_per_second", 1024 },
+    { "_mb_per_second", "_bytes_per_second", 1 << 20 },
+    { "_mb", "_bytes", 1e6 }, { "_percent", "", 0.01 }, { "_percent", "_share", 0.01 },
+};
+
+/* What the load tools call it. */
+static const struct { const char *theirs, *ours; } synonyms[] = {
+    { "transactions", "requests" }, { "complete_requests", "requests" },
+    { "transactions_per_second", "requests_per_second" },
+    { "response_seconds", "mean_seconds" }, { "longest_seconds", "max_seconds" },
+    { "elapsed_seconds", "time_taken_seconds" },
+    { "throughput_bytes_per_second", "transfer_bytes_per_second" },
+    { "total_transferred_bytes", "transferred_bytes" },
+};
+
+static enum mst_study_metric_id named(const char *name)
+{
+    size_t i;
+
+    for (i = 0; i < sizeof synonyms / sizeof *synonyms; i++)
+        if (strcmp(synonyms[i].theirs, name) == 0)
+            name = synonyms[i].ours;
+    for (i = 0; i < MST_M_COUNT; i++)
+        if (strcmp(mst_study_metrics[i].name, name) == 0)
+            return (enum mst_study_metric_id)i;
+    return MST_M_COUNT;
+}
+
+enum mst_study_metric_id mst_study_metric_find(const char *word, double *scale)
+{
+    enum mst_study_metric_id id = named(word);
+    size_t length = strlen(word), i;
+    char ours[96];
+
+    *scale = 1;
+    for (i = 0; id == MST_M_COUNT && i < sizeof units / sizeof *units; i++) {
+        size_t end = strlen(units[i].end);
+
+        if (length <= end || length >= 64 || strcmp(word + length - end, units[i].end) != 0)
+            continue;
+        snprintf(ours, sizeof ours, "%.*s%s", (int)(length - end), word, units[i].ours);
+        id = named(ours);
+        *scale = units[i].scale;
+    }
+    return id;
+}
+
+/* ---- a run's values -------------------------------------------------------------- */
+
+static double over(double part, double whole)
+{
+    return whole > 0 ? part / whole : NAN;
+}
+
+static void measure_client(double *v, const struct mst_summary *s)
+{
+    const struct mst_summary_client *c = &s->client;
+    double duration = mst_cell_seconds(c->duration_ns);
+
+    if (!c->known)
+        return;
+    v[MST_M_TAKEN] = isnan(duration) ? mst_cell_seconds(s->duration_ns) : duration;
+    v[MST_M_RATE] = mst_cell(c->requests_per_1000s) / 1000;
+    v[MST_M_MEAN] = mst_cell_seconds(c->times.mean_ns);
+    v[MST_M_P50] = mst_cell_seconds(c->times.p50_ns);
+    v[MST_M_P90] = mst_cell_seconds(c->times.p90_ns);
+    v[MST_M_P99] = mst_cell_seconds(c->times.p99_ns);
+    v[MST_M_MAX] = mst_cell_seconds(c->times.max_ns);
+    v[MST_M_BYTES] = mst_cell(c->bytes);
+    v[MST_M_TRANSFER] = over(v[MST_M_BYTES], v[MST_M_TAKEN]);
+    v[MST_M_REQUESTS] = mst_cell(c->requests);
+    v[MST_M_BETWEEN] = over(v[MST_M_TAKEN], v[MST_M_REQUESTS]);
+    v[MST_M_CONCURRENCY] = v[MST_M_RATE] * v[MST_M_MEAN];
+    v[MST_M_FAILED] = mst_cell(c->failed);
+    v[MST_M_FAILED_LENGTH] = mst_cell(c->failed_length);
+    v[MST_M_FAILED_CONNECT] = mst_cell(c->failed_connect);
+    v[MST_M_FAILED_RECEIVE] = mst_cell(c->failed_receive);
+    v[MST_M_FAILED_TIMEOUT] = mst_cell(c->failed_timeout);
+    v[MST_M_NON_2XX] = mst_cell(c->non_2xx);
+    v[MST_M_ERRORS] = (double)mst_summary_failures(c);
+    v[MST_M_ERROR_SHARE] = over(v[MST_M_ERRORS], v[MST_M_REQUESTS]);
+    v[MST_M_AVAILABILITY] = 1 - v[MST_M_ERROR_SHARE];
+}
+
+/* The parts of a request's time: those of html's bar. */
+static void measure_parts(double *v, const struct mst_summary_server *front)
+{
+    static const struct { const char *name; enum mst_study_metric_id id; } ids[] = {
+        { "queue", MST_M_QUEUE }, { "read", MST_M_READ }, { "php_wait", MST_M_PHP_WAIT },
+        { "php_run", MST_M_PHP_RUN }, { "handle", MST_M_HANDLE },
+        { "send_php", MST_M_SEND_PHP }, { "send", MST_M_SEND },
+    };
+    struct mst_part parts[MST_PARTS_MAX];
+    size_t count = mst_parts_of(front, parts), i, k;
+
+    for (i = 0; i < count; i++)
+        for (k = 0; k < sizeof ids / sizeof *ids; k++)
+            if (strcmp(parts[i].name, ids[k].name) == 0 && front->requests > 0)
+                v[ids[k].id] = over(mst_cell_seconds(parts[i].times->sum_ns),
+                                    (double)front->requests);
+}
+
+/* Of all servers of the front's kind: behind a balancer there are several. */
+static void count_answers(double *v, const struct mst_summary *s,
+                          const struct mst_summary_server *front)
+{
+    size_t i;
+
+    v[MST_M_SERVER_REQUESTS] = v[MST_M_5XX] = 0;
+    for (i = 0; i < s->server_count; i++) {
+        if (strcmp(s->servers[i].producer, front->producer) != 0)
+            continue;
+        v[MST_M_SERVER_REQUESTS] += (double)s->servers[i].requests;
+        v[MST_M_5XX] += mst_cell(s->servers[i].errors_5xx);
+    }
+}
+
+static void measure_front(double *v, const struct mst_summary *s,
+                          const struct mst_summary_server *front)
+{
+    const struct mst_summary_times *total = &front->phases[MST_PHASE_TOTAL];
+
+    count_answers(v, s, front);
+    v[MST_M_SERVER_MEAN] = mst_cell_seconds(total->mean_ns);
+    v[MST_M_SERVER_P50] = mst_cell_seconds(total->p50_ns);
+    v[MST_M_SERVER_P99] = mst_cell_seconds(total->p99_ns);
+    measure_parts(v, front);
+    v[MST_M_OVERFLOWS] = mst_cell(s->listen_overflows);
+    if (mst_summary_is_php(front))
+        return;   /* its workers are PHP's, below */
+    v[MST_M_LIMIT] = mst_cell(front->workers_limit);
+    v[MST_M_BUSY] = mst_cell(front->mean_busy_milli) / 1000;
+    v[MST_M_OCCUPANCY] = over(v[MST_M_BUSY], v[MST_M_LIMIT]);
+    v[MST_M_NO_IDLE] = mst_cell_seconds(front->no_idle_ns);
+    v[MST_M_SHED] = mst_cell(front->shed);
+}
+
+/* mod_php: its workers and processes are Apache's own. */
+static bool is_within_apache(const struct mst_summary_server *server)
+{
+    return server->sapi != NULL && strcmp(server->sapi, "apache2handler") == 0;
+}
+
+static void measure_php(double *v, const struct mst_summary_server *php)
+{
+    v[MST_M_PHP_LIMIT] = mst_cell(php->workers_limit);
+    v[MST_M_PHP_BUSY] = mst_cell(php->mean_busy_milli) / 1000;
+    v[MST_M_PHP_OCCUPANCY] = over(v[MST_M_PHP_BUSY], v[MST_M_PHP_LIMIT]);
+    v[MST_M_PHP_NO_IDLE] = mst_cell_seconds(php->no_idle_ns);
+}
+
+/* Of all servers of the run together: what is not known of one is not known of all. */
+static void measure_processes(double *v, const struct mst_summary *s)
+{
+    double cpu = 0, processes = 0, pss = 0, rss = 0, killed = 0, exits = 0;
+    size_t i;
+
+    for (i = 0; i < s->server_count; i++) {
+        const struct mst_summary_server *server = &s->servers[i];
+
+        if (is_within_apache(server))
+            continue;   /* Apache's own processes once more */
+        cpu += mst_cell_seconds(server->cpu_ns);
+        killed += mst_cell(server->killed);
+        exits += mst_cell(server->exits);
+        processes += mst_cell(server->peak_processes);
+        pss += mst_cell(server->peak_pss_bytes);
+        rss += mst_cell(server->peak_rss_bytes);
+    }
+    if (s->server_count == 0)
+        return;
+    v[MST_M_EXITS] = exits;
+    v[MST_M_KILLED] = killed;
+    v[MST_M_PSS] = pss;
+    v[MST_M_RSS] = rss;
+    v[MST_M_PROCESSES] = processes;
+    v[MST_M_PSS_EACH] = over(pss, processes);
+    v[MST_M_RSS_EACH] = over(rss, processes);
+    v[MST_M_CPU_EACH] = over(cpu, v[MST_M_SERVER_REQUESTS]);
+}
+
+/* What only the rows tell. */
+static bool measure_rows(double *v, const struct mst_summary *s, sqlite3 *db)
+{
+    struct mst_query client = mst_query_ask(db,
+        "SELECT avg(connect_ns), avg(duration_ns - connect_ns) FROM client_requests "
+        "WHERE run_id = ?1 AND connect_ns IS NOT NULL", s->id);
+    struct mst_query forks = mst_query_ask(db,
+        "SELECT count(*) FROM lifecycle JOIN servers ON servers.id = server_id "
+        "JOIN runs ON runs.id = run_id WHERE run_id = ?1 AND event = 'fork' "
+        "AND coalesce(sapi, '') <> 'apache2handler' AND time_ns >= runs.started_ns", s->id);
+    const struct mst_summary_server *front = mst_summary_front(s);
+    struct mst_query pages = mst_query_ask(db,
+        "SELECT min(bytes), max(bytes) FROM server_requests WHERE server_id = ?1 AND ghost = 0 "
+        "AND status BETWEEN 200 AND 299 AND bytes > 0 AND aborted = 0 "
+        "AND label <> '" MST_LABEL_STATUS_NAME "'",
+        front != NULL ? front->id : -1);
+    bool fine;
+
+    if (mst_query_next(&client) && sqlite3_column_type(client.statement, 0) != SQLITE_NULL) {
+        v[MST_M_CONNECT] = sqlite3_column_double(client.statement, 0) / (double)MST_NS_PER_S;
+        v[MST_M_PROCESSING] = sqlite3_column_double(client.statement, 1) / (double)MST_NS_PER_S;
+    }
+    if (mst_query_next(&forks) && s->server_count > 0) {
+        v[MST_M_FORKS] = mst_cell(mst_query_number(&forks, 0));
+        v[MST_M_FORKS_EACH] = over(v[MST_M_FORKS], v[MST_M_SERVER_REQUESTS]);
+    }
+    if (mst_query_next(&pages)) {
+        v[MST_M_PAGE_MIN] = mst_cell(mst_query_number(&pages, 0));
+        v[MST_M_PAGE_MAX] = mst_cell(mst_query_number(&pages, 1));
+    }
+    fine = mst_query_done(&client);
+    fine = mst_query_done(&forks) && fine;
+    return mst_query_done(&pages) && fine;
+}
+
+bool mst_study_measure(double values[MST_M_COUNT], const struct mst_summary *s, sqlite3 *db)
+{
+    const struct mst_summary_server *front = mst_summary_front(s), *php = mst_summary_behind(s);
+    enum mst_answer generator = s->checks[MST_CHECK_GENERATOR].ok;
+    int i;
+
+    for (i = 0; i < MST_M_COUNT; i++)
+        values[i] = NAN;
+    measure_client(values, s);
+    if (front != NULL)
+        measure_front(values, s, front);
+    if (php != NULL && !is_within_apache(php))
+        measure_php(values, php);
+    measure_processes(values, s);
+    values[MST_M_MACHINE] = mst_cell(s->machine_busy_milli) / 1000;
+    if (generator != MST_ANSWER_UNKNOWN)
+        values[MST_M_GENERATOR] = generator == MST_ANSWER_NO;
+    return measure_rows(values, s, db);
+}
+
+/* ---- as text --------------------------------------------------------------------- */
+
+/* "35.9 us" with the letter that a page can have. */
+static struct mst_human with_micro(struct mst_human h)
+{
+    size_t length = strlen(h.text);
+
+    if (length > 3 && strcmp(h.text + length - 3, " us") == 0)
+        snprintf(h.text + length - 2, sizeof h.text - length + 2, "µs");
+    return h;
+}
+
+struct mst_human mst_study_human(enum mst_study_unit unit, double value)
+{
+    struct mst_human h = { "not known" };
+
+    if (!isfinite(value) || value < 0 || value > 1e15)
+        return h;
+    switch (unit) {
+    case MST_IN_TIME:
+        return with_micro(mst_human_time((uint64_t)llround(value * (double)MST_NS_PER_S)));
+    case MST_IN_BYTES:
+        return mst_human_bytes((uint64_t)llround(value));
+    case MST_IN_SHARE:
+        return mst_human_percent((uint64_t)llround(value * 1000));
+    case MST_IN_COUNT:
+        if (value == rint(value))
+            return mst_human_count((uint64_t)value);
+        return mst_human_milli((uint64_t)llround(value * 1000));
+    default:
+        h = unit == MST_IN_BYTE_RATE ? mst_human_bytes((uint64_t)llround(value)) :
+            mst_human_milli((uint64_t)llround(value * 1000));
+        if (unit != MST_IN_MEAN)
+            strncat(h.text, "/s", sizeof h.text - strlen(h.text) - 1);
+        return h;
+    }
+}
+
+struct mst_human mst_study_ratio(double ratio)
+{
+    return mst_study_human(MST_IN_MEAN, ratio);
+}
