@@ -4,9 +4,23 @@
 #include <getopt.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
-static bool progress_always;
+#define ERASE_LINE "\r\033[K"
+#define STATUS_MAX 400
+
+static bool progress_always, be_quiet;
+static char status[STATUS_MAX];   /* the line at the terminal's end; "" none */
+
+static char  *kept;               /* the first error goes here; NULL: nowhere */
+static size_t kept_size;
+
+static void draw_status(void)
+{
+    if (status[0] != '\0')
+        fputs(status, stderr);
+}
 
 /* One write a line, so that lines of several processes do not mix. stdout is
  * flushed first: on a terminal a message comes after the results before it. */
@@ -25,7 +39,10 @@ static void say(const char *prefix, const char *format, va_list args)
         used = (int)sizeof line - 2;
     line[used++] = '\n';
     fflush(stdout);
+    if (status[0] != '\0')
+        fputs(ERASE_LINE, stderr);
     fwrite(line, 1, (size_t)used, stderr);
+    draw_status();
     fflush(stderr);
 }
 
@@ -33,15 +50,28 @@ void mst_error(const char *format, ...)
 {
     va_list args;
 
+    if (kept != NULL && kept[0] == '\0') {
+        va_start(args, format);
+        vsnprintf(kept, kept_size, format, args);
+        va_end(args);
+    }
     va_start(args, format);
     say("", format, args);
     va_end(args);
+}
+
+void mst_error_keep(char *buffer, size_t size)
+{
+    kept = buffer;
+    kept_size = size;
 }
 
 void mst_warn(const char *format, ...)
 {
     va_list args;
 
+    if (be_quiet)
+        return;
     va_start(args, format);
     say("warning: ", format, args);
     va_end(args);
@@ -56,11 +86,41 @@ void mst_progress(const char *format, ...)
 {
     va_list args;
 
-    if (!progress_always && !isatty(STDERR_FILENO))
+    if (be_quiet || (!progress_always && !isatty(STDERR_FILENO)))
         return;
     va_start(args, format);
     say("", format, args);
     va_end(args);
+}
+
+void mst_diag_quiet(bool quiet)
+{
+    be_quiet = quiet;
+}
+
+/* No longer than the terminal is wide: a longer one could not be erased. */
+static int status_room(void)
+{
+    struct winsize size;
+    int room = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col - 1
+                                                                               : 79;
+
+    return room < STATUS_MAX - 1 ? room : STATUS_MAX - 1;
+}
+
+void mst_status_line(const char *text)
+{
+    bool was = status[0] != '\0';
+
+    status[0] = '\0';
+    if (!isatty(STDERR_FILENO))
+        return;
+    if (text != NULL)
+        snprintf(status, sizeof status, "%.*s", status_room(), text);
+    if (was || status[0] != '\0')
+        fputs(ERASE_LINE, stderr);
+    draw_status();
+    fflush(stderr);
 }
 
 int mst_usage_error(const char *verb, const char *format, ...)

@@ -7,6 +7,7 @@
 #define MPMSTAT_DIAG_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 enum mst_exit {
     MST_EXIT_OK          = 0,
@@ -24,6 +25,17 @@ void mst_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
  * terminal or mst_progress_enable(true) was called. A whole line each. */
 void mst_progress(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void mst_progress_enable(bool always);
+
+/* Neither progress nor warnings, until told otherwise: for a caller who runs what says them
+ * many times, and shows them elsewhere. */
+void mst_diag_quiet(bool quiet);
+
+/* Keeps the first error from now on in the buffer too, which is "" before. NULL: no longer. */
+void mst_error_keep(char *buffer, size_t size);
+
+/* A line at the terminal's end that is drawn anew each time; messages come above it. NULL
+ * takes it away. Nothing where stderr is no terminal. */
+void mst_status_line(const char *text);
 
 /* "mpmstat VERB: problem. See mpmstat VERB --help." Returns MST_EXIT_USAGE. */
 int mst_usage_error(const char *verb, const char *format, ...)

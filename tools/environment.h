@@ -10,4 +10,9 @@
  * archive failed; what cannot be found out is left out. */
 int mst_environment_record(struct mst_archive *archive, int64_t run_id);
 
+/* The same of a server's parent process: how it was started, its limits. The names of the
+ * values begin with `prefix`. */
+int mst_environment_record_server(struct mst_archive *archive, int64_t run_id, const char *prefix,
+                                  uint64_t pid);
+
 #endif

@@ -1,10 +1,11 @@
-/* machine.h - the recording machine as a whole: its CPUs, accept queues and memory. */
+/* machine.h - the recording machine as a whole: its CPUs, accept queues, memory, network. */
 #ifndef MPMSTAT_MACHINE_H
 #define MPMSTAT_MACHINE_H
 
 #include <stdint.h>
 
-/* Counters since it was booted. MST_UNKNOWN where they cannot be read. */
+/* Counters since it was booted, but for what is now. MST_UNKNOWN where they cannot be
+ * read. Every member is a uint64_t. */
 struct mst_machine {
     uint64_t busy_ns, total_ns;    /* of all CPUs together: all that is not idle (nor waiting
                                     * for a disk), and all */
@@ -12,6 +13,12 @@ struct mst_machine {
     uint64_t listen_drops;         /* and those that were dropped for that or another reason */
     uint64_t memory_stall_ns;      /* time during which any program had to wait for memory */
     uint64_t oom_kills;            /* processes that the kernel killed for want of memory */
+    uint64_t runnable, blocked;    /* threads, now: that run or wait for a CPU; for a disk */
+    uint64_t cpu_stall_ns;         /* time during which any thread had to wait for a CPU */
+    uint64_t context_switches;
+    uint64_t forks;                /* processes and threads made */
+    /* Of the network namespace: sent, sent once more, and of these connections' begins. */
+    uint64_t tcp_segments, tcp_retransmits, syn_retransmits;
 };
 
 void mst_machine_read(struct mst_machine *machine);

@@ -22,6 +22,7 @@ static const struct verb {
     { "record", mst_verb_record, "run a load tool and record it from both sides" },
     { "report", mst_verb_report, "make a page, tables or text of recorded runs" },
     { "compare", mst_verb_compare, "tell which of two is faster, or that it cannot be told" },
+    { "lab",    mst_verb_lab,    "set up servers of its own, load them, run whole studies" },
     { "fields", mst_verb_fields, "list every metric: name, unit, meaning" },
     { "help",   verb_help,       "explain a verb" },
 };
@@ -45,7 +46,8 @@ static void print_help(FILE *out)
           "  mpmstat status                            this machine's servers\n"
           "  mpmstat status http://127.0.0.1/mpm-status\n"
           "  mpmstat record -o run.sqlite -- ab -n 2000 -c 20 http://127.0.0.1/loop.php\n"
-          "  mpmstat report -o run.html run.sqlite\n",
+          "  mpmstat report -o run.html run.sqlite\n"
+          "  mpmstat lab up event-fpm sleep            servers of its own, until ^C\n",
           out);
 }
 

@@ -188,6 +188,14 @@ static uint64_t pid_and_worker(struct line *l)
            integer_or_null(l, "worker", UINT32_MAX, UINT32_MAX);
 }
 
+/* As the board has it: plus 1, and 0 where there is none, or an older server's line. */
+static uint64_t client_id(struct line *l)
+{
+    const json_t *value = json_object_get(l->object, "client_id");
+
+    return value == NULL || json_is_null(value) ? 0 : integer(l, "client_id", INT64_MAX) + 1;
+}
+
 static void read_request(struct line *l, struct mst_ndjson_line *out)
 {
     struct mst_request *r = &out->record.request;
@@ -211,6 +219,7 @@ static void read_request(struct line *l, struct mst_ndjson_line *out)
     r->connection = integer(l, "connection", UINT64_MAX >> 16) << 16 |
                     integer(l, "port", UINT16_MAX);
     r->nth = count(l, "nth");
+    r->client_id = client_id(l);
 }
 
 /* Events and kinds of a newer server are left out, as another record would be. */

@@ -327,7 +327,7 @@ uint64_t mst_processes_cpu(struct mst_processes *p)
 /* 1 read, 0 the process has ended, -1 cannot (p->problem). */
 static int read_pss(struct mst_processes *p, struct mst_proc *proc)
 {
-    char path[64], text[2048], *line;
+    char path[64], text[2048], *pss, *rss;
 
     snprintf(path, sizeof path, "/proc/%" PRIu64 "/smaps_rollup", proc->pid);
     if (mst_proc_read(path, text, sizeof text) < 0) {
@@ -339,10 +339,12 @@ static int read_pss(struct mst_processes *p, struct mst_proc *proc)
                  errno == EACCES || errno == EPERM ? " (root may)" : "");
         return -1;
     }
-    line = strstr(text, "\nPss:");
-    if (line == NULL)
+    pss = strstr(text, "\nPss:");
+    rss = strstr(text, "\nRss:");
+    if (pss == NULL || rss == NULL)
         return 0;    /* it has no memory any more: a zombie */
-    proc->pss_bytes = strtoull(line + strlen("\nPss:"), NULL, 10) * 1024;
+    proc->pss_bytes = strtoull(pss + strlen("\nPss:"), NULL, 10) * 1024;
+    proc->rss_bytes = strtoull(rss + strlen("\nRss:"), NULL, 10) * 1024;
     return 1;
 }
 
@@ -375,6 +377,7 @@ static int end_round(struct mst_processes *p, struct mst_memory_round *round)
         if (p->list.items[i].seen) {
             round->processes++;
             round->pss_bytes += p->list.items[i].pss_bytes;
+            round->rss_bytes += p->list.items[i].rss_bytes;
         }
     return 1;
 }

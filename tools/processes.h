@@ -29,7 +29,7 @@ struct mst_proc {
     uint64_t cpu_ns;           /* its own, where whoever scanned has asked for it */
     bool     ours;
     bool     seen;             /* read in this round */
-    uint64_t pss_bytes;
+    uint64_t pss_bytes, rss_bytes;
 };
 
 /* The processes of this machine, as many as this reader may see. */
@@ -94,7 +94,7 @@ typedef int mst_take_pss(void *context, uint64_t wall_ns, uint64_t pid, uint64_t
                          uint64_t cost_ns);
 
 struct mst_memory_round {
-    uint64_t wall_ns, began_wall_ns, processes, pss_bytes, cost_ns;
+    uint64_t wall_ns, began_wall_ns, processes, pss_bytes, rss_bytes, cost_ns;
 };
 
 /* Reads on for as long as the share since the last call allows, or where `all`

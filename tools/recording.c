@@ -399,6 +399,25 @@ static bool shares_processes(const struct recording *r, size_t which)
     return false;
 }
 
+/* Under "apache_", "php_"; of a second server of a kind "apache2_". */
+static int record_server_environment(struct recording *r, size_t which)
+{
+    const struct mst_sampler *s = &r->samplers[which];
+    const struct mst_source_identity *identity = mst_source_identity(s->source);
+    size_t i, nth = 1;
+    char prefix[32];
+
+    if (!s->local || s->others_processes || identity->pid == 0 || identity->pid == MST_UNKNOWN)
+        return 0;
+    for (i = 0; i < which; i++)
+        nth += mst_source_identity(r->samplers[i].source)->producer == identity->producer;
+    snprintf(prefix, sizeof prefix, "%s", identity->producer == MST_PRODUCER_PHP ? "php"
+                                                                                 : "apache");
+    if (nth > 1)
+        snprintf(prefix + strlen(prefix), sizeof prefix - strlen(prefix), "%zu", nth);
+    return mst_environment_record_server(r->archive, r->run_id, prefix, identity->pid);
+}
+
 static int begin_samplers(struct recording *r)
 {
     char error[MST_ERROR_MAX];
@@ -413,7 +432,8 @@ static int begin_samplers(struct recording *r)
             mst_error("%s", error);
             return MST_EXIT_TARGET;
         }
-        if (result < 0 || warn_beforehand(r, &r->samplers[i]) != 0)
+        if (result < 0 || record_server_environment(r, i) != 0 ||
+            warn_beforehand(r, &r->samplers[i]) != 0)
             return archive_failed(r);
     }
     if (warn_of_machine(r) != 0)
@@ -504,6 +524,8 @@ static int look_at_servers(struct recording *r, uint64_t now_ns)
         return -1;
     if (r->options->verbose && r->runner != NULL)
         mst_load_follow(&r->load);
+    if (r->options->tick != NULL && !r->options->tick(r->options->context))
+        stop_load(r, "failed");
     return mst_archive_tick(r->archive, mst_now_ns());
 }
 

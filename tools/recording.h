@@ -19,6 +19,9 @@ struct mst_recording_options {
     bool         add_flags;       /* let the adapter add flags to the command */
     bool         memory;          /* read the servers' memory */
     bool         verbose;         /* show the load tool's output as it comes */
+    /* Called ten times a second meanwhile; false: stop the load, it has failed. NULL: not. */
+    bool       (*tick)(void *context);
+    void        *context;
 };
 
 /* Records, and says on stderr what goes wrong. Returns an enum mst_exit; *run_id

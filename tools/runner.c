@@ -24,6 +24,7 @@
 
 #include "clock.h"
 #include "format.h"
+#include "reaper.h"
 
 /* What the keeper says, once at the start and once at the end. */
 struct report {
@@ -41,17 +42,6 @@ struct mst_runner {
 
 /* ---- in the command's process, before it is the command -------------------------- */
 
-static void reset_signals(void)
-{
-    sigset_t none;
-    int number;
-
-    for (number = 1; number < NSIG; number++)
-        signal(number, SIG_DFL);
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
-}
-
 /* Writes errno to fd_errno where it cannot become the command. */
 static void become_command(char *const *argv, int stdout_fd, int stderr_fd, int inherited_fd,
                            int fd_errno)
@@ -60,7 +50,7 @@ static void become_command(char *const *argv, int stdout_fd, int stderr_fd, int 
 
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);   /* where the keeper itself is killed */
-    reset_signals();
+    mst_reset_signals();
     if (dup2(stdout_fd, STDOUT_FILENO) >= 0 && dup2(stderr_fd, STDERR_FILENO) >= 0 &&
         (inherited_fd < 0 || fcntl(inherited_fd, F_SETFD, 0) == 0))
         execvp(argv[0], argv);
@@ -84,30 +74,6 @@ static void on_child(int number)
     errno = saved;
 }
 
-/* Kills what became ours when its parent died, until nothing is left. */
-static void kill_orphans(void)
-{
-    char path[64], line[4096], *at, *next;
-    ssize_t n;
-    long pid;
-    int fd;
-
-    snprintf(path, sizeof path, "/proc/self/task/%ld/children", (long)getpid());
-    for (;;) {
-        fd = open(path, O_RDONLY | O_CLOEXEC);
-        n = fd >= 0 ? read(fd, line, sizeof line - 1) : -1;
-        if (fd >= 0)
-            close(fd);
-        if (n <= 0)
-            return;
-        line[n] = '\0';
-        for (at = line; (pid = strtol(at, &next, 10)) > 0 && next != at; at = next)
-            kill((pid_t)pid, SIGKILL);
-        if (waitpid(-1, NULL, 0) < 0)
-            return;
-    }
-}
-
 /* Waits for the command, which has ended or been killed, and for the rest. */
 static void reap(pid_t command, struct mst_run_end *end)
 {
@@ -125,7 +91,7 @@ static void reap(pid_t command, struct mst_run_end *end)
     end->exit_signal = WIFSIGNALED(status) ? (uint64_t)WTERMSIG(status) : MST_UNKNOWN;
     end->cpu_ns = (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * MST_NS_PER_S +
                   (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * MST_NS_PER_US;
-    kill_orphans();
+    mst_kill_children();   /* what became ours when its parent died */
 }
 
 static bool has_ended(pid_t command)

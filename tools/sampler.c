@@ -131,7 +131,8 @@ static int read_memory(struct mst_sampler *s, bool all)
     if (result <= 0)
         return result;
     return mst_archive_add_memory(s->archive, s->server_id, round.wall_ns, round.began_wall_ns,
-                                  round.processes, round.pss_bytes, round.cost_ns);
+                                  round.processes, round.pss_bytes, round.cost_ns,
+                                  round.rss_bytes);
 }
 
 /* ---- the order of a recording ---------------------------------------------------- */
@@ -184,6 +185,34 @@ static int begin_processes(struct mst_sampler *s, const struct mst_source_identi
     return 0;
 }
 
+/* Of a server with a parent on this machine; mod_php's group is its Apache's. */
+static void look_at_cgroup(struct mst_sampler *s, struct mst_cgroup *group)
+{
+    const struct mst_source_identity *identity = mst_source_identity(s->source);
+
+    mst_cgroup_read(group, s->local && !s->others_processes && has_parent(identity)
+                               ? identity->pid : 0);
+}
+
+static uint64_t grown(uint64_t before, uint64_t after)
+{
+    return before == MST_UNKNOWN || after == MST_UNKNOWN || after < before ? MST_UNKNOWN
+                                                                          : after - before;
+}
+
+/* Where its parent has ended, or went elsewhere, what came of the group is not known. */
+static void end_cgroup(struct mst_sampler *s)
+{
+    struct mst_cgroup *before = &s->cgroup, after;
+
+    look_at_cgroup(s, &after);
+    if (strcmp(before->name, after.name) != 0)
+        after.oom_kills = after.memory_stall_ns = after.throttled_ns = MST_UNKNOWN;
+    before->oom_kills = grown(before->oom_kills, after.oom_kills);
+    before->memory_stall_ns = grown(before->memory_stall_ns, after.memory_stall_ns);
+    before->throttled_ns = grown(before->throttled_ns, after.throttled_ns);
+}
+
 int mst_sampler_begin(struct mst_sampler *s, struct mst_archive *archive, int64_t run_id,
                       char error[MST_ERROR_MAX])
 {
@@ -198,6 +227,7 @@ int mst_sampler_begin(struct mst_sampler *s, struct mst_archive *archive, int64_
     result = begin_processes(s, identity, error);
     if (result != 0)
         return result;
+    look_at_cgroup(s, &s->cgroup);
     if (mst_source_sample(s->source, &s->sample, error) != 0 ||
         mst_source_mark(s->source, error) != 0)
         return 1;
@@ -227,6 +257,7 @@ int mst_sampler_end_load(struct mst_sampler *s)
 
     if (take_sample(s, "end") != 0)
         return -1;
+    end_cgroup(s);
     if (s->local && !s->others_processes) {
         cpu = mst_processes_cpu(&s->processes);
         if (cpu != MST_UNKNOWN && s->cpu_before_ns != MST_UNKNOWN && cpu >= s->cpu_before_ns)
@@ -282,6 +313,7 @@ int mst_sampler_finish(struct mst_sampler *s)
     end.lost = s->poll_failed ? MST_UNKNOWN : mst_source_lost(s->source);
     end.restarts = mst_source_restarts(s->source);
     end.unknown = unknown;
+    end.cgroup = s->cgroup;
     if (s->sampled && s->sample.in_flight > 0 && s->sample.in_flight != MST_UNKNOWN) {
         snprintf(text, sizeof text, "requests were still in flight when the recording ended: %llu",
                  (unsigned long long)s->sample.in_flight);

@@ -1,5 +1,4 @@
 /* verb_report.c - mpmstat report: recorded runs as a page, as tables, as text. */
-#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +9,7 @@
 #include "archive/archive.h"
 #include "archive/query.h"
 #include "diag.h"
+#include "lab/study_report.h"
 #include "output.h"
 #include "report/report.h"
 #include "verbs.h"
@@ -19,7 +19,8 @@ static const char help[] =
     "\n"
     "Reports the runs in archives that mpmstat record has made: as one page that needs\n"
     "no network, or as text. Several runs, of one archive or of several, stand side by\n"
-    "side and lie over each other in the charts.\n"
+    "side and lie over each other in the charts. The archive of a study (mpmstat lab run)\n"
+    "is reported as the study, as html or md; with --run as that run.\n"
     "\n"
     "  -f, --format FORMAT   html (the default): verdict, checks, numbers, charts,\n"
     "                          provenance; one file, to be opened, printed, mailed\n"
@@ -274,9 +275,16 @@ static void put_json(struct mst_sink *sink, const struct mst_report *report)
     mst_sink_puts(sink, "]\n");
 }
 
-static int put(struct mst_sink *sink, const struct mst_report *report, const struct options *o)
+/* What is to be written: the runs, or the study of the one archive. */
+struct job {
+    const struct options    *o;
+    const struct mst_report *report;
+    struct mst_archive      *study;     /* NULL: the runs */
+};
+
+static int put_runs(struct mst_sink *sink, const struct mst_report *report,
+                    const struct options *o, char error[MST_ERROR_MAX])
 {
-    char error[MST_ERROR_MAX];
     int status = 0;
 
     switch (o->format) {
@@ -290,70 +298,69 @@ static int put(struct mst_sink *sink, const struct mst_report *report, const str
         else
             mst_report_csv(sink, report);
     }
-    if (status == 0)
+    return status;
+}
+
+static mst_output_put put;
+static int put(struct mst_sink *sink, const void *context)
+{
+    const struct job *job = context;
+    char error[MST_ERROR_MAX];
+    int failed;
+
+    if (job->study != NULL)
+        failed = mst_study_report(sink, job->o->format == FORMAT_HTML ? MST_STUDY_HTML :
+                                  MST_STUDY_MARKDOWN, job->study, job->o->files[0], error);
+    else
+        failed = put_runs(sink, job->report, job->o, error);
+    if (!failed)
         return MST_EXIT_OK;
     mst_error("%s", error);
     return MST_EXIT_TARGET;
 }
 
-/* Into a file beside it first: a report is replaced by a whole one or not at all. */
-static int write_file(const struct mst_report *report, const struct options *o)
+static int write_report(const struct job *job)
 {
-    char *beside;
-    struct mst_sink sink;
-    FILE *file;
-    int status = MST_EXIT_OUTPUT, error;
-
-    if (asprintf(&beside, "%s.part", o->output) < 0)
-        return out_of_memory();
-    file = fopen(beside, "we");
-    if (file == NULL) {
-        mst_error("cannot write the report %s: %s", o->output, strerror(errno));
-        free(beside);
-        return MST_EXIT_OUTPUT;
-    }
-    mst_sink_init(&sink, mst_write_file, file);
-    status = put(&sink, report, o);
-    error = mst_sink_flush(&sink);
-    if (fclose(file) != 0 && error == 0)
-        error = errno;
-    if (status == MST_EXIT_OK && error == 0 && rename(beside, o->output) != 0)
-        error = errno;
-    if (error != 0) {
-        mst_error("cannot write the report %s: %s", o->output, strerror(error));
-        status = MST_EXIT_OUTPUT;
-    }
-    if (status != MST_EXIT_OK)
-        unlink(beside);
-    free(beside);
-    return status;
-}
-
-static int write_report(const struct mst_report *report, const struct options *o)
-{
+    char error[MST_ERROR_MAX];
     struct mst_sink sink;
     int status;
 
-    if (o->output != NULL && strcmp(o->output, "-") != 0)
-        return write_file(report, o);
+    if (job->o->output != NULL && strcmp(job->o->output, "-") != 0) {
+        status = mst_output_file(job->o->output, put, job, error);
+        if (status >= 0)
+            return status;
+        mst_error("%s", error);
+        return MST_EXIT_OUTPUT;
+    }
     mst_sink_init(&sink, mst_write_file, stdout);
-    status = put(&sink, report, o);
+    status = put(&sink, job);
     mst_sink_flush(&sink);   /* whether it arrived, main asks */
     return status;
+}
+
+/* An archive of a study is reported as one, unless single runs or numbers are wanted. */
+static bool is_study(const struct options *o, const struct archives *archives)
+{
+    return archives->count == 1 && o->selected_count == 0 &&
+           (o->format == FORMAT_HTML || o->format == FORMAT_MD) &&
+           mst_study_in(archives->items[0]);
 }
 
 static int report_files(const struct options *o)
 {
     struct archives archives = { 0 };
     struct mst_report report = { 0 };
+    struct job job = { .o = o, .report = &report };
     char ignored[MST_ERROR_MAX];
     size_t i;
     int status = open_archives(&archives, o);
 
-    if (status == MST_EXIT_OK)
+    if (status == MST_EXIT_OK && is_study(o, &archives))
+        job.study = archives.items[0];
+    else if (status == MST_EXIT_OK)
         status = find_runs(&report, o, &archives);
     if (status == MST_EXIT_OK)
-        status = write_report(&report, o);
+        status = write_report(&job);
     free_runs(&report);
     for (i = 0; i < archives.count; i++)
         mst_archive_close(archives.items[i], ignored);

@@ -19,7 +19,7 @@ import processes
 
 WRITE_REQUESTS = build.BUILDDIR / "tests" / "bench" / "write_requests"
 WRITERS = 2
-RATE, SECONDS = 100_000, 5
+RATE, SECONDS = 100_000, 10
 
 
 def start_writers(board, rate, seconds):

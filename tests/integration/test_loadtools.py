@@ -18,6 +18,7 @@ CASES = build.SRCDIR / "tests" / "cases"
 
 # For a number of requests and connections, and what the tool's clock can tell of a mean.
 COMMANDS = {
+    "ab": (lambda n, c: ["-n", n, "-c", c], 0.001),
     "siege": (lambda n, c: ["-b", "--no-parser", "-c", c, "-r", n // c], 0.01),
     "wrk": (lambda n, c: ["-t", 2, "-c", c, "-d", "2s"], 0.0001),
     "hey": (lambda n, c: ["-n", n, "-c", c], 0.0001),
@@ -55,7 +56,7 @@ def test_both_sides(php_server, mpm, name, archive):
     assert client["concurrency"] == 4 and summary["run"]["complete"] is True
     assert client["requests"] >= 40 and client["requests"] == 40 or name == "wrk", client
     assert checks(summary)["counts"] is True, summary["checks"]
-    assert client["rows"] == (40 if name in ("hey", "h2load") else 0)
+    assert client["rows"] == (40 if name in ("ab", "hey", "h2load") else 0)
     # The page takes 0.1 s. What else both measure is apart by what no server sees (connecting,
     # waiting for the CPU), and by what the client cannot tell.
     resolution = COMMANDS[name][1]
@@ -90,8 +91,8 @@ def test_errors(server, name, archive):
 def test_refused(server, name, archive):
     apache = server("event")
     summary, err = record(apache, archive, *load(name, "http://127.0.0.1:1/"),
-                          status=1 if name == "wrk" else 0)
-    if name == "wrk":
+                          status=1 if name in ("ab", "wrk") else 0)
+    if name in ("ab", "wrk"):
         assert "Connection refused" in err, err
         assert summary["run"]["outcome"] == "failed" and summary["client"]["requests"] is None
     else:
@@ -203,3 +204,52 @@ def test_rows_in_a_file_of_the_users(server, tmp_path, archive):
     assert len((tmp_path / "rows").read_text().splitlines()) == 80
     assert ask(archive, "SELECT count(*) FROM client_requests WHERE status = 200") == [(80,)]
     assert os.path.exists(tmp_path / "rows")
+
+
+# ---- the same request on both sides ---------------------------------------------------------
+
+# As vegeta does: a number in each request, and in its results, which `vegeta encode` makes
+# lines of. Eight at once, so that the time alone does not tell them apart.
+VEGETA = """#!/usr/bin/python3
+import http.client, sys, time
+from concurrent.futures import ThreadPoolExecutor
+if sys.argv[1] == "encode":
+    sys.exit(print(open(sys.argv[-1]).read(), end=""))
+output = next(word[8:] for word in sys.argv if word.startswith("-output="))
+host, path = sys.argv[-1].removeprefix("http://").split("/", 1)
+def ask(number):
+    start, clock = time.time_ns(), time.monotonic_ns()
+    connection = http.client.HTTPConnection(host)
+    headers = {"X-Vegeta-Seq": str(number)} | ({"X-MPMStat-Id": f"{number}x"} if number < 4 else {})
+    connection.request("GET", f"/{path}&seconds={0.01 * (number % 7)}", headers=headers)
+    status = connection.getresponse().status
+    connection.close()
+    return f"{start},{status},{time.monotonic_ns() - clock},0,0,,,,{number},GET,{path},\\n"
+with ThreadPoolExecutor(8) as pool, open(output, "w") as results:
+    results.writelines(pool.map(ask, range(80)))
+"""
+PAIRS = ("SELECT count(*), total(c.start_ns <= s.start_ns + 12000000 AND "
+         "c.start_ns + c.duration_ns >= s.start_ns + s.queue_ns + s.read_ns + s.handle_ns) FROM client_requests c JOIN "
+         "server_requests s ON s.client_id = c.client_id")
+
+
+@pytest.mark.parametrize("trusted", [True, False])
+def test_a_request_on_both_sides(php_server, tmp_path, archive, trusted):
+    """By the number that the client sent with it, exactly; else by time."""
+    apache = php_server("event", f"MPMStatTrustClientId {'On' if trusted else 'Off'}", workers=20,
+                        threads=10, children=10)
+    vegeta = tmp_path / "vegeta"
+    vegeta.write_text(VEGETA)
+    vegeta.chmod(0o755)
+    summary, err = record(apache, archive, vegeta, "attack", at(apache, "/sleep.php?spread=0"))
+    assert summary["client"]["requests"] == 80 and checks(summary)["counts"] is True, err
+    joined = summary["client"]["joined"]
+    assert joined["by"] == ("id" if trusted else "time"), joined
+    if trusted:
+        # The first four sent an X-MPMStat-Id that is no number.
+        assert joined["requests"] == 76 and joined["ambiguous"] == 0, joined
+        assert ask(archive, PAIRS) == [(76, 76)], "a pair is of two requests"
+    else:
+        assert ask(archive, "SELECT count(client_id) FROM server_requests") == [(0,)]
+        assert joined["requests"] >= 72 and joined["ambiguous"] > 0, joined
+    assert 0 <= joined["p50_seconds"] <= joined["max_seconds"]

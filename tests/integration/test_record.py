@@ -89,6 +89,22 @@ def test_both_sides(server, mpm, archive):
     assert_sound(archive)
 
 
+def test_environment(server, archive):
+    """Where it ran, how the server was started, and the machine's counters meanwhile."""
+    apache = server("event")
+    summary, _ = record(apache, archive, *ab(apache, "/index.html", "-n", "100"))
+    found = dict(ask(archive, "SELECT name, value FROM environment"))
+    assert {"cpus", "kernel", "somaxconn", "tcp_fin_timeout", "mpmstat"} <= set(found), found
+    assert str(apache.root) in found["apache_command"], found
+    with open(f"/proc/{apache.pid}/limits") as limits:
+        soft = next(line.split()[3] for line in limits if line.startswith("Max open files"))
+    assert found["apache_open_files_limit"] == soft
+    assert summary["run"]["max_runnable"] >= 1 and summary["run"]["repetition"] is None
+    assert ask(archive, "SELECT min(context_switches) < max(context_switches), min(tcp_segments) < "
+                        "max(tcp_segments), min(forks) > 0, min(syn_retransmits) >= 0 FROM "
+                        "machine_samples") == [(1, 1, 1, 1)]
+
+
 def test_sleeping_load(php_server, mpm, archive):
     """The means agree, Little's law holds, and a second run is added."""
     apache = php_server(mpm, workers=30, threads=15, children=30)
@@ -299,6 +315,10 @@ def test_disk_full(server, archive, tmp_path, as_root):
     assert ask(archive, "SELECT complete FROM runs") == [(0,)]
     assert ask(archive, "SELECT count(*) > 100 FROM server_requests") == [(1,)]
     assert_sound(archive)
+    kept = tool.run("report", "--format", "json", archive)
+    (summary,) = json.loads(kept.stdout)
+    assert summary["run"]["complete"] is False and summary["servers"][0]["requests"] > 100
+    assert summary["verdict"] == "Cannot tell: the recording did not come to its end."
 
 
 @pytest.mark.parametrize("words, said", [

@@ -149,7 +149,7 @@ static json_t *result_as_json(const struct mst_client_result *r)
 
 struct sums {
     struct mst_row_totals totals;
-    uint64_t duration_ns, connect_ns, wait_ns, statuses;
+    uint64_t duration_ns, connect_ns, wait_ns, statuses, client_ids;
 };
 
 static void add(uint64_t *sum, uint64_t value)
@@ -167,6 +167,7 @@ static int add_row(void *context, const struct mst_client_row *row)
     add(&sums->connect_ns, row->connect_ns);
     add(&sums->wait_ns, row->wait_ns);
     add(&sums->statuses, row->status);
+    add(&sums->client_ids, row->client_id);
     return 0;
 }
 
@@ -175,13 +176,15 @@ static json_t *rows_as_json(long count, uint64_t bad, const struct sums *s)
     const struct mst_row_totals *t = &s->totals;
 
     ck_assert_uint_eq(t->rows, (uint64_t)count);
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
+                     "s:o}",
                      "count", number(t->rows), "bad", number(bad), "failed", number(t->failed),
                      "failed_connect", number(t->failures[MST_FAILURE_CONNECT]),
                      "failed_receive", number(t->failures[MST_FAILURE_RECEIVE]),
                      "failed_timeout", number(t->failures[MST_FAILURE_TIMEOUT]),
                      "failed_other", number(t->failures[MST_FAILURE_OTHER]),
                      "sum_of_statuses", number(s->statuses),
+                     "sum_of_client_ids", number(s->client_ids),
                      "sum_of_durations_ns", number(s->duration_ns),
                      "sum_of_connects_ns", number(s->connect_ns),
                      "sum_of_waits_ns", number(s->wait_ns), "longest_ns", number(t->max_ns),
@@ -439,7 +442,7 @@ START_TEST(test_no_flags)
         ck_assert_ptr_null(plan.argv[k]);
         mst_plan_free(&plan);
     }
-    ck_assert_uint_eq(i, 9);
+    ck_assert_uint_eq(i, 10);
 }
 END_TEST
 
@@ -453,7 +456,8 @@ START_TEST(test_which_adapter)
     ck_assert_ptr_eq(mst_loadtool_for("ab/"), &mst_loadtool_generic);
     ck_assert_ptr_eq(mst_loadtool_for(""), &mst_loadtool_generic);
     ck_assert_str_eq(mst_loadtool_names(),
-                     "ab, siege, wrk, hey, h2load, oha, k6, vegeta, locust");
+                     "ab, siege, wrk, hey, h2load, oha, k6, vegeta, locust, "
+                     "tsung");
 }
 END_TEST
 

@@ -84,6 +84,8 @@ static void print_request(FILE *out, const struct mst_ndjson_line *l)
             (unsigned long long)(r->connection & 0xffff), (unsigned long long)r->nth);
     if (r->front_ns != MST_UNKNOWN)
         fprintf(out, "  front %llu\n", (unsigned long long)r->front_ns);
+    if (r->client_id > 0)
+        fprintf(out, "  client's id %llu\n", (unsigned long long)r->client_id - 1);
 }
 
 static void print_php_request(FILE *out, const struct mst_ndjson_line *l)
@@ -261,7 +263,7 @@ static void add_requests(struct mst_board *b, unsigned count)
             .bytes = i * 1000, .label_status = (uint64_t)(i % 3) << 32 | 200 | (i % 4) << 16,
             .pid_worker = (uint64_t)4000 << 32 | (i % 5 == 0 ? UINT32_MAX : i % 5),
             .connection = (uint64_t)i << 16 | (40000 + i), .nth = i % 2,
-            .front_ns = i % 3 == 0 ? MST_UNKNOWN : test_random(&random) >> 30,
+            .client_id = i % 4, .front_ns = i % 3 == 0 ? MST_UNKNOWN : test_random(&random) >> 30,
         };
 
         mst_journal_request(b, &r);

@@ -37,7 +37,10 @@ static struct run quiet_run(void)
     return (struct run){
         .requests = 400, .counted = 400, .handle_ns = 8 * MS, .limit = 10, .busy = 1,
         .duration_ns = 4 * SECOND, .tool_cpu_ns = SECOND / 10, .machine_busy_ns = SECOND,
-        .outcome = "complete", .server_end = { .cpu_ns = SECOND / 2 },
+        .outcome = "complete", .server_end = {
+            .cpu_ns = SECOND / 2,
+            .cgroup = { "", MST_UNKNOWN, MST_UNKNOWN, MST_UNKNOWN, MST_UNKNOWN },
+        },
     };
 }
 
@@ -122,7 +125,9 @@ static void make(struct made *m, const struct run *r, const char *sql)
         .started_ns = START, .ended_ns = START + r->duration_ns, .duration_ns = r->duration_ns,
         .exit_signal = MST_UNKNOWN, .tool_cpu_ns = r->tool_cpu_ns,
     };
-    const struct mst_machine machine = { r->machine_busy_ns, 2 * r->duration_ns, 7, 7, 5, 3 };
+    const struct mst_machine none = { .listen_overflows = 7, .listen_drops = 7,
+                                      .memory_stall_ns = 5, .oom_kills = 3 };
+    struct mst_machine machine = none;
     char error[MST_ERROR_MAX] = "";
 
     m->archive = mst_archive_create(test_path(), error);
@@ -134,7 +139,9 @@ static void make(struct made *m, const struct run *r, const char *sql)
     add_requests(m, r);
     add_client(m, r);
     ck_assert_int_eq(mst_archive_add_machine(m->archive, m->run_id, START, "before",
-                                             &(struct mst_machine){ 0, 0, 7, 7, 5, 3 }), 0);
+                                             &none), 0);
+    machine.busy_ns = r->machine_busy_ns;
+    machine.total_ns = 2 * r->duration_ns;
     ck_assert_int_eq(mst_archive_add_machine(m->archive, m->run_id, START, "end", &machine), 0);
     mst_archive_add_environment(m->archive, m->run_id, "cpus", "2");
     mst_archive_end_server(m->archive, m->server_id, &r->server_end);
@@ -207,8 +214,8 @@ START_TEST(test_client_rows)
     char sql[512];
 
     snprintf(sql, sizeof sql, "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n "
-             "WHERE i < %d) INSERT INTO client_requests SELECT 1, %llu, i * 1000000, 0, 0, NULL "
-             "FROM n", _i == 0 ? 400 : 399, (unsigned long long)START);
+             "WHERE i < %d) INSERT INTO client_requests SELECT 1, %llu, i * 1000000, 0, 0, NULL, "
+             "NULL FROM n", _i == 0 ? 400 : 399, (unsigned long long)START);
     make(&m, &r, sql);
     ck_assert_uint_eq(m.s.client.times.count, _i == 0 ? 400 : 0);
     ck_assert_uint_eq(m.s.client.times.p50_ns, _i == 0 ? 200 * MS : MST_UNKNOWN);
@@ -345,6 +352,66 @@ START_TEST(test_littles_law_fails)
 }
 END_TEST
 
+/* ---- the same request on both sides ------------------------------------------------ */
+
+/* The client's rows: of the server's requests, each begun half a millisecond before and
+ * done a whole one after it, and of every fourth 2 ms more. */
+#define CLIENTS(id) \
+    "INSERT INTO client_requests SELECT 1, start_ns - 500000, queue_ns + read_ns + handle_ns + " \
+    "send_ns + 1500000 + 2000000 * (key % 4 = 0), 0, NULL, 200, " id " FROM server_requests;"
+#define STARTS(step) "UPDATE client_results SET rows_start_step_ns = " step ";"
+static const struct {
+    const char *sql;
+    enum mst_join by;
+    unsigned count, ambiguous;
+    uint64_t p50_ns, p99_ns;
+} joins[] = {
+    { "UPDATE server_requests SET client_id = key + 1000;" CLIENTS("key + 1000"),
+      MST_JOIN_ID, 400, 0, 1500000, 3500000 },
+    /* Two for one, after a redirect; and one that the server does not know. */
+    { "UPDATE server_requests SET client_id = key / 2;" CLIENTS("key")
+      "UPDATE client_requests SET duration_ns = 18000000", MST_JOIN_ID, 200, 0, 2000000, 2000000 },
+    /* Two of the client's with each number up to 100. */
+    { "UPDATE server_requests SET client_id = key;" CLIENTS("1 + (key - 1) % 300")
+      "UPDATE client_requests SET duration_ns = 9000000", MST_JOIN_ID, 200, 0, 1000000, 1000000 },
+    { STARTS("1000") CLIENTS("NULL"), MST_JOIN_TIME, 400, 0, 1500000, 3500000 },
+    /* Those without an answer are no pairs. */
+    { STARTS("1000") CLIENTS("NULL") "UPDATE client_requests SET status = 0 WHERE rowid % 4 = 0",
+      MST_JOIN_TIME, 300, 0, 1500000, 1500000 },
+    /* Too coarse to tell; another machine's clock; two servers. */
+    { STARTS("1000000000") CLIENTS("NULL"), MST_JOIN_NONE, 0, 0, MST_UNKNOWN, MST_UNKNOWN },
+    { STARTS("1000") CLIENTS("NULL") "UPDATE servers SET local = 0", MST_JOIN_NONE, 0, 0,
+      MST_UNKNOWN, MST_UNKNOWN },
+    { STARTS("1000") CLIENTS("NULL") "INSERT INTO servers (run_id, target, producer, local) VALUES "
+      "(1, 'other.board', 'apache', 1)", MST_JOIN_NONE, 0, 0, MST_UNKNOWN, MST_UNKNOWN },
+    /* One connection's long request around another's short ones: each finds its own. */
+    { STARTS("1000") "UPDATE server_requests SET start_ns = start_ns - 100000000, handle_ns = "
+      "200000000 WHERE key = 200;" CLIENTS("NULL"), MST_JOIN_TIME, 400, 0, 1500000, 3500000 },
+    /* Two at almost the same time: either might be the first one's. */
+    { STARTS("1000") "UPDATE server_requests SET start_ns = 100000 + (SELECT start_ns FROM "
+      "server_requests WHERE key = 200) WHERE key = 201;" CLIENTS("NULL"),
+      MST_JOIN_TIME, 400, 1, 1500000, 3500000 },
+    { "", MST_JOIN_NONE, 0, 0, MST_UNKNOWN, MST_UNKNOWN },
+};
+
+START_TEST(test_join)
+{
+    const struct mst_summary_join *join;
+    struct run r = quiet_run();
+    struct made m;
+
+    make(&m, &r, joins[_i].sql);
+    join = &m.s.client.join;
+    ck_assert_int_eq(join->by, joins[_i].by);
+    ck_assert_uint_eq(join->apart.count, joins[_i].count);
+    ck_assert_uint_eq(join->ambiguous, joins[_i].ambiguous);
+    ck_assert_uint_eq(join->apart.p50_ns, joins[_i].p50_ns);
+    ck_assert_uint_eq(join->apart.p99_ns, joins[_i].p99_ns);
+    check_output(&m.s);
+    unmake(&m);
+}
+END_TEST
+
 /* A pool: all its servers' requests are the load's; the verdict is on the busiest. */
 START_TEST(test_pool)
 {
@@ -356,7 +423,8 @@ START_TEST(test_pool)
                  "(2, 1, 'other.board', 'apache', 1, 0, 0), (3, 1, 'php.board', 'php', 1, 0, 0);"
                  "INSERT INTO server_requests SELECT 2, key, start_ns, queue_ns, read_ns, "
                  "handle_ns, send_ns, held_ns, bytes, label, status, aborted, no_worker, pid, "
-                 "worker, connection, port, nth, request_id, ghost, front_ns FROM server_requests "
+                 "worker, connection, port, nth, request_id, ghost, front_ns, client_id FROM "
+                 "server_requests "
                  "WHERE key <= 10;"
                  "INSERT INTO php_requests (server_id, key, start_ns, request_id, wait_ns, run_ns, "
                  "label, aborted, fatal, timeout, ghost) SELECT 3, key, start_ns, request_id, 0, "
@@ -789,6 +857,25 @@ static const struct { const char *sql, *verdict; } memory[] = {
     { "UPDATE machine_samples SET memory_stall_ns = 390000000 WHERE moment = 'end'",
       "Nothing ran out" },
     { "UPDATE machine_samples SET memory_stall_ns = NULL, oom_kills = NULL", "Nothing ran out" },
+    { "UPDATE servers SET cgroup = '/web', oom_kills = 2, memory_limit_bytes = 64000000; " KILLED,
+      "Memory ran out: the kernel killed 2 processes of the server's control group (it may have "
+      "64.0 MB) for want of it" },
+    { "UPDATE machine_samples SET oom_kills = 9 WHERE moment = 'end'; "
+      "UPDATE servers SET cgroup = '/web', oom_kills = 0; " KILLED,
+      "Nothing ran out" },      /* another group's processes */
+    { "UPDATE servers SET cgroup = '/web', oom_kills = 0, memory_stall_ns = 1400000000",
+      "Memory was short: for 35.0 % of the run programs of the server's control group waited" },
+    { "UPDATE machine_samples SET memory_stall_ns = 1400000005 WHERE moment = 'end'; "
+      "UPDATE servers SET cgroup = '/web', oom_kills = 0, memory_stall_ns = 0",
+      "Nothing ran out" },      /* another group's programs */
+    { "INSERT INTO servers (id, run_id, target, producer, local, cgroup, oom_kills) VALUES "
+      "(2, 1, 'php.board', 'php', 1, '/fpm', 3), (3, 1, 'other.board', 'php', 1, '/fpm', 3); "
+      "UPDATE servers SET cgroup = '/web', oom_kills = 0 WHERE id = 1; " KILLED,
+      "Memory ran out: the kernel killed 3 processes of the server's control group for" },
+    { "UPDATE servers SET cgroup = '/web', throttled_ns = 900000000",
+      "The CPUs were the limit: the control group of the apache had used up its share of them, "
+      "and was held up for 900 ms in 4.00 s" },
+    { "UPDATE servers SET cgroup = '/web', throttled_ns = 700000000", "Nothing ran out" },
 };
 
 START_TEST(test_memory)
@@ -1041,6 +1128,7 @@ int main(void)
     tcase_add_test(tests, test_lost);
     tcase_add_test(tests, test_lost_unknown);
     tcase_add_test(tests, test_littles_law_fails);
+    tcase_add_loop_test(tests, test_join, 0, (int)(sizeof joins / sizeof *joins));
     tcase_add_test(tests, test_pool);
     tcase_add_test(tests, test_php_is_laid_over);
     tcase_add_test(tests, test_php_runs_into_send);

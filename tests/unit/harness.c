@@ -1,8 +1,8 @@
 /* harness.c - what the board's unit tests share. See harness.h. */
 #include "harness.h"
 
-#include <dirent.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,18 +16,15 @@
 
 static char directory[64];
 
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+    (void)st, (void)type, (void)at;
+    return remove(path);
+}
+
 static void remove_directory(void)
 {
-    DIR *dir = opendir(directory);
-    struct dirent *entry;
-
-    while (dir != NULL && (entry = readdir(dir)) != NULL)
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0
-            && unlinkat(dirfd(dir), entry->d_name, 0) != 0)
-            unlinkat(dirfd(dir), entry->d_name, AT_REMOVEDIR);
-    if (dir != NULL)
-        closedir(dir);
-    if (rmdir(directory) != 0)
+    if (nftw(directory, remove_one, 16, FTW_DEPTH | FTW_PHYS) != 0)
         perror(directory);
 }
 

@@ -153,6 +153,49 @@ bool mst_bootstrap_ratio(struct mst_interval *interval, const double *a, size_t 
     return find_interval(interval, paired ? NULL : &of_a, &of_b);
 }
 
+bool mst_bootstrap_interval(struct mst_interval *interval, const double *values, size_t count)
+{
+    struct logs of = take_logs(values, NULL, count);
+
+    interval->ratio = interval->low = interval->high = exp(of.mean);
+    return count >= MST_BOOTSTRAP_RUNS_MIN && find_interval(interval, NULL, &of);
+}
+
+/* The logarithms of exp(value - a middle one) are the values again: what is made for
+ * ratios makes differences, too. */
+static double *take_powers(const double *values, size_t count, double middle, double scale)
+{
+    double *powers = malloc(count * sizeof *powers);
+    size_t i;
+
+    for (i = 0; powers != NULL && i < count; i++)
+        powers[i] = exp((values[i] - middle) / scale);
+    return powers;
+}
+
+bool mst_bootstrap_difference(struct mst_interval *interval, const double *a, size_t a_count,
+                              const double *b, size_t b_count)
+{
+    double middle = b[0], scale = 1e-9, *powers_a, *powers_b;
+    bool bounded = false;
+    size_t i;
+
+    for (i = 0; i < a_count; i++)
+        scale = fmax(scale, fabs(a[i] - middle));
+    for (i = 0; i < b_count; i++)
+        scale = fmax(scale, fabs(b[i] - middle));
+    powers_a = take_powers(a, a_count, middle, scale);
+    powers_b = take_powers(b, b_count, middle, scale);
+    if (powers_a != NULL && powers_b != NULL)
+        bounded = mst_bootstrap_ratio(interval, powers_a, a_count, powers_b, b_count, false);
+    interval->ratio = scale * log(interval->ratio);
+    interval->low = scale * log(interval->low);
+    interval->high = scale * log(interval->high);
+    free(powers_a);
+    free(powers_b);
+    return bounded;
+}
+
 /* ---- the noise ------------------------------------------------------------------- */
 
 /* The ratio of the first half's mean to the rest's, as an absolute logarithm, after

@@ -30,6 +30,14 @@ struct mst_interval {
 bool mst_bootstrap_ratio(struct mst_interval *interval, const double *a, size_t a_count,
                          const double *b, size_t b_count, bool paired);
 
+/* The geometric mean of one set of runs: in `ratio`, with its interval. False as above. */
+bool mst_bootstrap_interval(struct mst_interval *interval, const double *values, size_t count);
+
+/* The difference of the means of two sets of runs, b less a, in the values' own unit, with
+ * its interval: in `ratio`, `low` and `high`. Values may be anything. False as above. */
+bool mst_bootstrap_difference(struct mst_interval *interval, const double *a, size_t a_count,
+                              const double *b, size_t b_count);
+
 /* By how much such runs differ with nothing changed: in 95 % of all splits of them in
  * halves the halves' ratio is at most 1 + this. Below 0: too few to split. */
 double mst_bootstrap_noise(const double *values, size_t count);

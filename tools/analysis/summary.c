@@ -87,7 +87,7 @@ static bool read_client(struct mst_summary_client *c, sqlite3 *db, int64_t run_i
         "SELECT requests, failed, unfinished, requested, failed_connect, failed_receive, "
         "failed_length, failed_timeout, failed_other, non_2xx, concurrency, bytes, duration_ns, "
         "requests_per_1000s, ifnull(time_step_ns, rows_time_step_ns), rows_time_step_ns, "
-        "corrected, abandons, mean_ns, p50_ns, p90_ns, p99_ns, max_ns "
+        "corrected, abandons, mean_ns, p50_ns, p90_ns, p99_ns, max_ns, rows_start_step_ns "
         "FROM client_results WHERE run_id = ?", run_id);
     uint64_t rows_step_ns, corrected, abandons;
     uint64_t *const members[] = {
@@ -96,6 +96,7 @@ static bool read_client(struct mst_summary_client *c, sqlite3 *db, int64_t run_i
         &c->non_2xx, &c->concurrency, &c->bytes, &c->duration_ns, &c->requests_per_1000s,
         &c->time_step_ns, &rows_step_ns, &corrected, &abandons, &c->times.mean_ns,
         &c->times.p50_ns, &c->times.p90_ns, &c->times.p99_ns, &c->times.max_ns,
+        &c->rows_start_step_ns,
     };
     size_t i;
 
@@ -328,7 +329,7 @@ static bool read_memory(struct mst_summary_server *s, sqlite3 *db)
 {
     struct mst_query q = mst_query_ask(db,
         "SELECT max(pss_bytes), processes, count(*), (SELECT count(*) FROM lifecycle "
-        "WHERE server_id = ?1 AND event = 'exit' AND reason <> 'clean') "
+        "WHERE server_id = ?1 AND event = 'exit' AND reason <> 'clean'), rss_bytes "
         "FROM memory_samples WHERE server_id = ?1", s->id);
 
     if (mst_query_next(&q)) {
@@ -336,6 +337,7 @@ static bool read_memory(struct mst_summary_server *s, sqlite3 *db)
         s->peak_processes = mst_query_number(&q, 1);
         s->memory_rounds = mst_query_number(&q, 2);
         s->killed = mst_query_number(&q, 3);
+        s->peak_rss_bytes = mst_query_number(&q, 4);
     }
     return mst_query_done(&q);
 }
@@ -350,7 +352,8 @@ static bool read_server(struct mst_summary_server *s, sqlite3 *db, const struct 
 static bool read_servers(struct mst_summary *s, sqlite3 *db)
 {
     struct mst_query q = mst_query_ask(db,
-        "SELECT id, target, producer, server, mpm, sapi, unknown, lost, restarts, cpu_ns, local "
+        "SELECT id, target, producer, server, mpm, sapi, unknown, lost, restarts, cpu_ns, local, "
+        "cgroup, memory_limit_bytes, oom_kills, memory_stall_ns, throttled_ns "
         "FROM servers WHERE run_id = ? ORDER BY id", s->id);
     struct mst_summary_server *servers, *server;
     bool fine = true;
@@ -367,7 +370,9 @@ static bool read_servers(struct mst_summary *s, sqlite3 *db)
             .producer = string(&q, 2), .server = string(&q, 3), .mpm = string(&q, 4),
             .sapi = string(&q, 5), .unknown = string(&q, 6), .lost = mst_query_number(&q, 7),
             .restarts = mst_query_number(&q, 8), .cpu_ns = mst_query_number(&q, 9),
-            .local = mst_query_number(&q, 10) == 1,
+            .local = mst_query_number(&q, 10) == 1, .cgroup = string(&q, 11),
+            .memory_limit = mst_query_number(&q, 12), .oom_kills = mst_query_number(&q, 13),
+            .memory_stall_ns = mst_query_number(&q, 14), .throttled_ns = mst_query_number(&q, 15),
         };
         fine = server->target != NULL && server->producer != NULL &&
                read_server(server, db, s);
@@ -382,19 +387,26 @@ static bool read_machine(struct mst_summary *s, sqlite3 *db)
     struct mst_query q = mst_query_ask(db,
         "SELECT max(busy_ns) - min(busy_ns), max(total_ns) - min(total_ns), "
         "max(listen_overflows) - min(listen_overflows), max(memory_stall_ns) - "
-        "min(memory_stall_ns), max(oom_kills) - min(oom_kills) FROM machine_samples "
+        "min(memory_stall_ns), max(oom_kills) - min(oom_kills), max(runnable), max(cpu_stall_ns) "
+        "- min(cpu_stall_ns), max(tcp_retransmits) - min(tcp_retransmits), max(syn_retransmits) - "
+        "min(syn_retransmits) FROM machine_samples "
         "WHERE run_id = ?", s->id);
     struct mst_query cpus = mst_query_ask(db,
         "SELECT CAST(value AS INTEGER) FROM environment WHERE run_id = ? AND name = 'cpus'", s->id);
     bool fine;
 
     s->machine_busy_milli = s->listen_overflows = s->cpus = MST_UNKNOWN;
-    s->memory_stall_ns = s->oom_kills = MST_UNKNOWN;
+    s->memory_stall_ns = s->oom_kills = s->max_runnable = s->cpu_stall_ns = MST_UNKNOWN;
+    s->tcp_retransmits = s->syn_retransmits = MST_UNKNOWN;
     if (mst_query_next(&q)) {
         s->machine_busy_milli = ratio(mst_query_number(&q, 0), 1000, mst_query_number(&q, 1));
         s->listen_overflows = mst_query_number(&q, 2);
         s->memory_stall_ns = mst_query_number(&q, 3);
         s->oom_kills = mst_query_number(&q, 4);
+        s->max_runnable = mst_query_number(&q, 5);
+        s->cpu_stall_ns = mst_query_number(&q, 6);
+        s->tcp_retransmits = mst_query_number(&q, 7);
+        s->syn_retransmits = mst_query_number(&q, 8);
     }
     if (mst_query_next(&cpus))
         s->cpus = mst_query_number(&cpus, 0);
@@ -447,7 +459,8 @@ static int read_run(struct mst_summary *s, sqlite3 *db, int64_t run_id)
     struct mst_query q = mst_query_ask(db,
         "SELECT name, CASE WHEN json_valid(command) THEN command ELSE '[]' END, command_line, "
         "added, outcome, complete, started_ns, duration_ns, exit_status, exit_signal, "
-        "tool_cpu_ns, tool_threads, memory_cost_ns, tool, ended_ns, recorder_cpu_ns "
+        "tool_cpu_ns, tool_threads, memory_cost_ns, tool, ended_ns, recorder_cpu_ns, "
+        "repetition "
         "FROM runs WHERE id = ?", run_id);
     bool found = mst_query_next(&q);
 
@@ -469,6 +482,7 @@ static int read_run(struct mst_summary *s, sqlite3 *db, int64_t run_id)
         s->client.tool = string(&q, 13);
         s->ended_ns = mst_query_number(&q, 14);
         s->recorder_cpu_ns = mst_query_number(&q, 15);
+        s->repetition = mst_query_number(&q, 16);
     }
     if (!mst_query_done(&q) || (found && (s->outcome == NULL || s->command_json == NULL)))
         return -1;
@@ -489,7 +503,8 @@ int mst_summary_make(struct mst_summary *s, struct mst_archive *a, int64_t run_i
         return -1;
     }
     if (found < 0 || !read_client(&s->client, db, run_id) || !read_servers(s, db) ||
-        !mst_summary_overlay(s, db) || !read_machine(s, db) || !read_programs(s, db) ||
+        !mst_summary_overlay(s, db) || !mst_summary_join(s, db) || !read_machine(s, db) ||
+        !read_programs(s, db) ||
         !read_notes(s, db)) {
         snprintf(error, MST_ERROR_MAX, "cannot read the archive %s: %s", mst_archive_path(a),
                  sqlite3_errcode(db) != SQLITE_OK && sqlite3_errcode(db) != SQLITE_DONE ?
@@ -512,6 +527,7 @@ void mst_summary_free(struct mst_summary *s)
         free(s->servers[i].mpm);
         free(s->servers[i].sapi);
         free(s->servers[i].unknown);
+        free(s->servers[i].cgroup);
     }
     for (i = 0; i < s->program_count; i++)
         free(s->programs[i].name);
@@ -581,6 +597,16 @@ static bool comes_before(const struct mst_summary_server *a, const struct mst_su
     if (mst_summary_is_php(a) != mst_summary_is_php(b))
         return mst_summary_is_php(b);
     return a->requests > b->requests;
+}
+
+uint64_t mst_summary_failures(const struct mst_summary_client *c)
+{
+    uint64_t failed = c->failed != MST_UNKNOWN ? c->failed : 0;
+    uint64_t non_2xx = c->non_2xx != MST_UNKNOWN ? c->non_2xx : 0;
+
+    if (c->failed_length != MST_UNKNOWN && c->failed_length <= failed)
+        failed -= c->failed_length;
+    return failed > non_2xx ? failed : non_2xx;
 }
 
 const struct mst_summary_server *mst_summary_front(const struct mst_summary *s)

@@ -19,6 +19,14 @@ struct mst_summary_times {
     uint64_t count, sum_ns, mean_ns, p50_ns, p90_ns, p99_ns, max_ns;
 };
 
+/* The same requests on both sides, one by one: join.c. */
+enum mst_join { MST_JOIN_NONE, MST_JOIN_ID, MST_JOIN_TIME };
+struct mst_summary_join {
+    enum mst_join by;                  /* NONE: the load tool's rows do not tell which is which */
+    uint64_t ambiguous;                /* of those by time: another one might have been it */
+    struct mst_summary_times apart;    /* how much longer than for the server; 0 where shorter */
+};
+
 struct mst_summary_client {
     bool     known;                    /* the load tool's results could be read */
     char    *tool;                     /* the adapter's name; NULL: no command */
@@ -29,6 +37,8 @@ struct mst_summary_client {
     uint64_t requests_per_1000s;
     struct mst_summary_times times;    /* count 0: from the tool's own table */
     uint64_t time_step_ns;             /* resolution of times; MST_UNKNOWN */
+    uint64_t rows_start_step_ns;       /* of the rows' starts; MST_UNKNOWN: there are none */
+    struct mst_summary_join join;
     bool     abandons;
     bool     corrected;                /* for coordinated omission: times include made-up ones */
 };
@@ -70,7 +80,11 @@ struct mst_summary_server {
     uint64_t forks, exits, forks_failed, shed, unfinished, no_idle_ns, generations;
     uint64_t max_listen_queue, listen_queue_limit;   /* of the samples */
     uint64_t peak_pss_bytes, peak_processes, memory_rounds;
+    uint64_t peak_rss_bytes;           /* when PSS was at its peak */
     uint64_t killed;                   /* processes that did not end by themselves */
+    /* Of its cgroup, during the load; the limit MST_UNKNOWN also where there is none. */
+    char    *cgroup;
+    uint64_t memory_limit, oom_kills, memory_stall_ns, throttled_ns;
     uint64_t cpu_ns;
 };
 
@@ -95,12 +109,15 @@ struct mst_check {
 struct mst_summary {
     int64_t  id;
     char    *name, *command_json, *command_line, *added, *outcome;
+    uint64_t repetition;               /* which of --repeat's runs; MST_UNKNOWN: one alone */
     bool     complete;
     uint64_t started_ns, ended_ns, duration_ns, exit_status, exit_signal;
     uint64_t tool_cpu_ns, tool_threads, memory_cost_ns, recorder_cpu_ns, cpus;
     uint64_t machine_busy_milli;       /* thousandths of all CPUs, during the load */
     uint64_t listen_overflows;         /* on the machine, during the load */
     uint64_t memory_stall_ns, oom_kills;   /* the same */
+    uint64_t max_runnable;             /* threads that ran or waited for a CPU at once; sampled */
+    uint64_t cpu_stall_ns, tcp_retransmits, syn_retransmits;   /* as listen_overflows */
     struct mst_summary_client client;
     size_t   server_count;
     struct mst_summary_server *servers;
@@ -124,9 +141,16 @@ void mst_summary_free(struct mst_summary *s);
 /* overlay.c: joins PHP's requests to Apache's. False: SQLite's error, or out of memory. */
 bool mst_summary_overlay(struct mst_summary *s, sqlite3 *db);
 
+/* join.c: joins the client's requests to the servers'. False: as above. */
+bool mst_summary_join(struct mst_summary *s, sqlite3 *db);
+
 /* checks.c and verdict.c: what the numbers in *s come to. */
 void mst_summary_check(struct mst_summary *s);
 void mst_summary_judge(struct mst_summary *s);
+
+/* Requests that came to nothing. Some tools count answers with an error among the
+ * failed; a page whose length varies is none. */
+uint64_t mst_summary_failures(const struct mst_summary_client *c);
 
 /* The server that the load was for: the Apache with the most requests, or where
  * there is none the PHP. NULL: no server. */

@@ -18,6 +18,7 @@
 #define PHP_WAIT_MEAN_MIN_NS  MST_NS_PER_MS   /* less is what handing over takes */
 #define CONSTANT_BUSY_MILLI   900u    /* mean of the most: so busy all the time */
 #define STALL_MILLI           100u    /* of the run: programs waited for memory */
+#define THROTTLED_MILLI       200u    /* of the run: its share of the CPUs held a server up */
 #define SLOW_SEND_MILLI       500u    /* of a request's time: sending is what it did */
 #define SLOW_SEND_MEAN_MIN_NS (10 * MST_NS_PER_MS)   /* less is what writing takes */
 #define LONG_QUEUE_NS         (100 * MST_NS_PER_MS)  /* a wait that somebody notices */
@@ -371,27 +372,115 @@ static bool load_was_hurt(const struct mst_summary *s)
     return strcmp(s->outcome, "failed") == 0;
 }
 
+/* Whether an earlier server of the run is in the same group: its numbers are these. */
+static bool is_told_already(const struct mst_summary *s, size_t which)
+{
+    size_t i;
+
+    for (i = 0; i < which; i++)
+        if (s->servers[i].cgroup != NULL && strcmp(s->servers[i].cgroup,
+                                                   s->servers[which].cgroup) == 0)
+            return true;
+    return false;
+}
+
+/* Whose memory it was: the kills and the longest stall of the servers' control groups, which
+ * are theirs alone; where those of the server are not known, the machine's. */
+struct shortage { bool of_groups; uint64_t kills, stall_ns; };
+
+static struct shortage find_shortage(const struct mst_summary *s,
+                                     const struct mst_summary_server *server)
+{
+    struct shortage found = { false, s->oom_kills, s->memory_stall_ns };
+    const struct mst_summary_server *other;
+    size_t i;
+
+    if (server->cgroup == NULL || server->oom_kills == MST_UNKNOWN)
+        return found;
+    found = (struct shortage){ true, 0, server->memory_stall_ns };
+    for (i = 0; i < s->server_count; i++) {
+        other = &s->servers[i];
+        if (other->cgroup == NULL || is_told_already(s, i))
+            continue;
+        if (other->oom_kills != MST_UNKNOWN)
+            found.kills += other->oom_kills;
+        if (other->memory_stall_ns != MST_UNKNOWN &&
+            (found.stall_ns == MST_UNKNOWN || other->memory_stall_ns > found.stall_ns))
+            found.stall_ns = other->memory_stall_ns;
+    }
+    if (found.stall_ns == MST_UNKNOWN)
+        found.stall_ns = s->memory_stall_ns;
+    return found;
+}
+
+/* What it may have: "", or in parentheses. */
+static void remark_limit(char remark[80], const struct mst_summary_server *server)
+{
+    remark[0] = '\0';
+    if (server->memory_limit != MST_UNKNOWN)
+        snprintf(remark, 80, " (it may have %s)", mst_human_bytes(server->memory_limit).text);
+}
+
+static void say_killed(struct mst_summary *s, const struct mst_summary_server *server,
+                       const struct shortage *found)
+{
+    char limit[80];
+
+    remark_limit(limit, server);
+    if (found->of_groups)
+        say(s, "Memory ran out: the kernel killed %" PRIu64 " process%s of the server's control "
+            "group%s for want of it: fewer workers, or more memory for the group.", found->kills,
+            found->kills == 1 ? "" : "es", limit);
+    else
+        say(s, "Memory ran out: the kernel killed %" PRIu64 " process%s of this machine for want "
+            "of it: fewer workers, or more memory (of the cgroup, where that has a limit).",
+            found->kills, found->kills == 1 ? "" : "es");
+}
+
 /* On the server's own machine; also where the load came to nothing for it. */
 static bool memory_ran_out(struct mst_summary *s, const struct mst_summary_server *server)
 {
-    bool stalled;
+    struct shortage found;
 
     if (server == NULL || !server->local || s->duration_ns == MST_UNKNOWN)
         return false;
-    stalled = s->memory_stall_ns != MST_UNKNOWN && s->duration_ns >= SHORT_RUN_NS &&
-              s->memory_stall_ns / STALL_MILLI >= s->duration_ns / 1000;
-    if (s->oom_kills != MST_UNKNOWN && s->oom_kills > 0 && load_was_hurt(s))
-        say(s, "Memory ran out: the kernel killed %" PRIu64 " process%s of this machine for want "
-            "of it: fewer workers, or more memory (of the cgroup, where that has a limit).",
-            s->oom_kills, s->oom_kills == 1 ? "" : "es");
-    else if (stalled)
-        say(s, "Memory was short: for %s of the run programs of this machine waited for it "
-            "(pressure stall information): fewer workers, or more memory.",
-            mst_human_percent((uint64_t)((unsigned __int128)s->memory_stall_ns * 1000 /
-                                         s->duration_ns)).text);
+    found = find_shortage(s, server);
+    if (found.kills != MST_UNKNOWN && found.kills > 0 && load_was_hurt(s))
+        say_killed(s, server, &found);
+    else if (found.stall_ns != MST_UNKNOWN && s->duration_ns >= SHORT_RUN_NS &&
+             found.stall_ns / STALL_MILLI >= s->duration_ns / 1000)
+        say(s, "Memory was short: for %s of the run programs of %s waited for it (pressure stall "
+            "information): fewer workers, or more memory.",
+            mst_human_percent((uint64_t)((unsigned __int128)found.stall_ns * 1000 /
+                                         s->duration_ns)).text,
+            found.of_groups ? "the server's control group" : "this machine");
     else
         return false;
     return true;
+}
+
+/* The server that its control group's share of the CPUs held up most. NULL: none was. */
+static const struct mst_summary_server *throttled_server(const struct mst_summary *s)
+{
+    const struct mst_summary_server *most = NULL, *server;
+    size_t i;
+
+    for (i = 0; i < s->server_count; i++) {
+        server = &s->servers[i];
+        if (server->throttled_ns != MST_UNKNOWN &&
+            server->throttled_ns / THROTTLED_MILLI >= s->duration_ns / 1000 &&
+            (most == NULL || server->throttled_ns > most->throttled_ns))
+            most = server;
+    }
+    return most;
+}
+
+static void say_throttled(struct mst_summary *s, const struct mst_summary_server *throttled)
+{
+    say(s, "The CPUs were the limit: the control group of the %s had used up its share of them, "
+        "and was held up for %s in %s of load, whatever else the machine's CPUs had to do.",
+        throttled->producer, mst_human_time(throttled->throttled_ns).text,
+        mst_human_time(s->duration_ns).text);
 }
 
 static void judge(struct mst_summary *s, const struct mst_summary_server *server)
@@ -400,6 +489,7 @@ static void judge(struct mst_summary *s, const struct mst_summary_server *server
     bool waited = waited_for_workers(server), php_waited = php != NULL && waited_for_php(server);
     bool cpu_bound = s->machine_busy_milli != MST_UNKNOWN &&
                      s->machine_busy_milli >= CPU_BUSY_MILLI;
+    const struct mst_summary_server *throttled = throttled_server(s);
 
     if (s->checks[MST_CHECK_GENERATOR].ok == MST_ANSWER_NO)
         say(s, "%s was the limit, not the server: %s. What the server could do is not to be seen.",
@@ -412,6 +502,8 @@ static void judge(struct mst_summary *s, const struct mst_summary_server *server
         say_workers(s, server, cpu_bound);
     else if (s->checks[MST_CHECK_ACCEPT_QUEUE].ok == MST_ANSWER_NO)
         say(s, "The accept queue was full: %s.", s->checks[MST_CHECK_ACCEPT_QUEUE].text);
+    else if (throttled != NULL)
+        say_throttled(s, throttled);
     else if (cpu_bound)
         say_cpu(s, server);
     else if (php_waited)

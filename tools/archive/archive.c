@@ -37,13 +37,30 @@ static const char *const upgrades[MST_ARCHIVE_VERSION - 1] = {
     "ALTER TABLE client_results ADD COLUMN corrected INTEGER;"
     "ALTER TABLE machine_samples ADD COLUMN memory_stall_ns INTEGER;"
     "ALTER TABLE machine_samples ADD COLUMN oom_kills INTEGER;",
+    "ALTER TABLE memory_samples ADD COLUMN rss_bytes INTEGER;"
+    "ALTER TABLE servers ADD COLUMN cgroup TEXT;"
+    "ALTER TABLE servers ADD COLUMN memory_limit_bytes INTEGER;"
+    "ALTER TABLE servers ADD COLUMN oom_kills INTEGER;"
+    "ALTER TABLE servers ADD COLUMN memory_stall_ns INTEGER;"
+    "ALTER TABLE servers ADD COLUMN throttled_ns INTEGER;"
+    "ALTER TABLE server_requests ADD COLUMN client_id INTEGER;"
+    "ALTER TABLE client_requests ADD COLUMN client_id INTEGER;"
+    "ALTER TABLE machine_samples ADD COLUMN runnable INTEGER;"
+    "ALTER TABLE machine_samples ADD COLUMN blocked INTEGER;"
+    "ALTER TABLE machine_samples ADD COLUMN cpu_stall_ns INTEGER;"
+    "ALTER TABLE machine_samples ADD COLUMN context_switches INTEGER;"
+    "ALTER TABLE machine_samples ADD COLUMN forks INTEGER;"
+    "ALTER TABLE machine_samples ADD COLUMN tcp_segments INTEGER;"
+    "ALTER TABLE machine_samples ADD COLUMN tcp_retransmits INTEGER;"
+    "ALTER TABLE machine_samples ADD COLUMN syn_retransmits INTEGER;",
 };
 
 enum statement {
     INSERT_RUN, START_RUN, END_RUN, INSERT_SERVER, END_SERVER, INSERT_REQUEST,
     INSERT_PHP_REQUEST, INSERT_MARK, INSERT_LIFECYCLE,
     INSERT_SAMPLE, INSERT_PROCESS, INSERT_MEMORY, INSERT_MACHINE, INSERT_PROGRAM, INSERT_RESULT,
-    INSERT_ROW, INSERT_ENVIRONMENT, INSERT_OUTPUT, INSERT_NOTE, STATEMENT_COUNT
+    INSERT_ROW, INSERT_ENVIRONMENT, INSERT_OUTPUT, INSERT_NOTE, INSERT_STUDY, INSERT_STUDY_FILE,
+    END_STUDY, INTERRUPT_STUDY, INSERT_STEP, BEGIN_STEP, END_STEP, REPLAN_STEPS, STATEMENT_COUNT
 };
 
 #define P5  "?,?,?,?,?"
@@ -57,22 +74,37 @@ static const char *const statement_sql[STATEMENT_COUNT] = {
                 "memory_cost_ns = ?10, recorder_cpu_ns = ?11 WHERE id = ?1",
     [INSERT_SERVER] = "INSERT INTO servers (run_id, target, board, producer, server, mpm, sapi, "
                       "version, pid, started_ns, local, clock_offset_ns) VALUES (" P10 ",?,?)",
-    [END_SERVER] = "UPDATE servers SET lost = ?2, restarts = ?3, cpu_ns = ?4, unknown = ?5 "
-                   "WHERE id = ?1",
-    [INSERT_REQUEST] = "INSERT INTO server_requests VALUES (" P10 "," P10 ",?)",
+    [END_SERVER] = "UPDATE servers SET lost = ?2, restarts = ?3, cpu_ns = ?4, unknown = ?5, "
+                   "cgroup = ?6, memory_limit_bytes = ?7, oom_kills = ?8, memory_stall_ns = ?9, "
+                   "throttled_ns = ?10 WHERE id = ?1",
+    [INSERT_REQUEST] = "INSERT INTO server_requests VALUES (" P10 "," P10 ",?,?)",
     [INSERT_PHP_REQUEST] = "INSERT INTO php_requests VALUES (" P10 "," P5 ",?,?,?,?)",
     [INSERT_MARK] = "INSERT INTO marks VALUES (" P5 ",?)",
     [INSERT_LIFECYCLE] = "INSERT INTO lifecycle VALUES (" P10 ",?,?,?)",
     [INSERT_SAMPLE] = "INSERT INTO samples VALUES (" P10 "," P10 "," P10 ",?,?,?)",
     [INSERT_PROCESS] = "INSERT INTO process_samples VALUES (" P5 ")",
-    [INSERT_MEMORY] = "INSERT INTO memory_samples VALUES (" P5 ",?)",
-    [INSERT_MACHINE] = "INSERT INTO machine_samples VALUES (" P5 ",?,?,?,?)",
+    [INSERT_MEMORY] = "INSERT INTO memory_samples VALUES (" P5 ",?,?)",
+    [INSERT_MACHINE] = "INSERT INTO machine_samples VALUES (" P10 "," P5 ",?,?)",
     [INSERT_PROGRAM] = "INSERT OR REPLACE INTO programs VALUES (?,?,?)",
     [INSERT_RESULT] = "INSERT INTO client_results VALUES (" P10 "," P10 "," P5 ")",
-    [INSERT_ROW] = "INSERT INTO client_requests VALUES (" P5 ",?)",
+    [INSERT_ROW] = "INSERT INTO client_requests VALUES (" P5 ",?,?)",
     [INSERT_ENVIRONMENT] = "INSERT OR REPLACE INTO environment VALUES (?,?,?)",
     [INSERT_OUTPUT] = "INSERT OR REPLACE INTO output VALUES (?,?,?,?)",
     [INSERT_NOTE] = "INSERT INTO notes VALUES (?,?,?)",
+    [INSERT_STUDY] = "INSERT INTO studies (name, title, size, seed, only, directory, text, "
+                     "started_ns, interrupted) VALUES (" P5 ",?,?,?,0)",
+    [INSERT_STUDY_FILE] = "INSERT INTO study_files VALUES (?,?,?,?)",
+    [END_STUDY] = "UPDATE studies SET ended_ns = ?2 WHERE id = ?1",
+    [INTERRUPT_STUDY] = "UPDATE studies SET interrupted = interrupted + 1 WHERE id = ?1",
+    [INSERT_STEP] = "INSERT INTO steps (study_id, ordinal, block, repetition, start, runs, stack, "
+                    "workload, load, parameters, state) VALUES (" P10 ",'planned')",
+    [BEGIN_STEP] = "UPDATE steps SET state = 'running', started_ns = ?3 "
+                   "WHERE study_id = ?1 AND ordinal = ?2",
+    [END_STEP] = "UPDATE steps SET state = ?3, run_id = ?4, failure = ?5, page_bytes = ?6, "
+                 "ended_ns = ?7, warmup_ns = ?8, load = coalesce(?9, load) "
+                 "WHERE study_id = ?1 AND ordinal = ?2",
+    [REPLAN_STEPS] = "UPDATE steps SET state = 'planned', run_id = NULL, started_ns = NULL "
+                     "WHERE study_id = ? AND state = 'running'",
 };
 
 struct mst_archive {
@@ -242,6 +274,7 @@ static struct mst_archive *open_file(const char *path, int flags, char error[MST
     }
     if (sqlite3_open_v2(a->path, &a->db, flags, NULL) == SQLITE_OK) {
         sqlite3_busy_timeout(a->db, BUSY_TIMEOUT_MS);
+        sqlite3_db_config(a->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);   /* others' files */
         return a;
     }
     snprintf(error, MST_ERROR_MAX, "cannot open the archive %s: %s", path,
@@ -475,8 +508,9 @@ int mst_archive_add_server(struct mst_archive *a, int64_t run_id, const char *ta
 int mst_archive_end_server(struct mst_archive *a, int64_t server_id,
                            const struct mst_archive_server_end *end)
 {
-    return put(a, END_SERVER, "iuuus", server_id, end->lost, end->restarts, end->cpu_ns,
-               end->unknown);
+    return put(a, END_SERVER, "iuuussuuuu", server_id, end->lost, end->restarts, end->cpu_ns,
+               end->unknown, end->cgroup.name, end->cgroup.memory_limit, end->cgroup.oom_kills,
+               end->cgroup.memory_stall_ns, end->cgroup.throttled_ns);
 }
 
 /* ---- the server's side ----------------------------------------------------------- */
@@ -488,14 +522,14 @@ int mst_archive_add_request(struct mst_archive *a, int64_t server_id,
     uint64_t flags = request->label_status >> 16 & 0xffff, status = request->label_status & 0xffff;
     uint64_t worker = request->pid_worker & UINT32_MAX;
 
-    return put(a, INSERT_REQUEST, "iuuuuuuuusuiiuuuuuuiu", server_id, key, wall_start_ns,
+    return put(a, INSERT_REQUEST, "iuuuuuuuusuiiuuuuuuiuu", server_id, key, wall_start_ns,
                request->queue_ns, request->read_ns, request->handle_ns, request->send_ns,
                request->held_ns, request->bytes, label, status > 0 ? status : MST_UNKNOWN,
                (int64_t)((flags & MST_REQUEST_ABORTED) != 0),
                (int64_t)((flags & MST_REQUEST_NO_WORKER) != 0), request->pid_worker >> 32,
                worker != UINT32_MAX ? worker : MST_UNKNOWN, request->connection >> 16,
                request->connection & 0xffff, request->nth, request->id, (int64_t)ghost,
-               request->front_ns);
+               request->front_ns, request->client_id > 0 ? request->client_id - 1 : MST_UNKNOWN);
 }
 
 /* Text of a board is anybody's bytes: SQLite keeps it as it is. */
@@ -536,7 +570,8 @@ int mst_archive_add_lifecycle(struct mst_archive *a, int64_t server_id,
 
     return put(a, INSERT_LIFECYCLE, "iuussuuuuuuus", server_id, key, wall_ns,
                name != NULL ? name : "unknown",
-               number == MST_EVENT_FORK ? name_of(mst_kind_names, MST_KIND_COUNT, kind) : NULL,
+               number == MST_EVENT_FORK || exits ? name_of(mst_kind_names, MST_KIND_COUNT, kind)
+                                                 : NULL,
                event->pid_parent >> 32, event->pid_parent & UINT32_MAX,
                event->mpm_slot >= 0 ? (uint64_t)event->mpm_slot : MST_UNKNOWN, event->generation,
                event->duration_ns, exits ? event->requests : MST_UNKNOWN,
@@ -588,17 +623,19 @@ int mst_archive_add_process(struct mst_archive *a, int64_t server_id, uint64_t w
 
 int mst_archive_add_memory(struct mst_archive *a, int64_t server_id, uint64_t wall_ns,
                            uint64_t began_ns, uint64_t processes, uint64_t pss_bytes,
-                           uint64_t cost_ns)
+                           uint64_t cost_ns, uint64_t rss_bytes)
 {
-    return put(a, INSERT_MEMORY, "iuuuuu", server_id, wall_ns, began_ns, processes, pss_bytes,
-               cost_ns);
+    return put(a, INSERT_MEMORY, "iuuuuuu", server_id, wall_ns, began_ns, processes, pss_bytes,
+               cost_ns, rss_bytes);
 }
 
 int mst_archive_add_machine(struct mst_archive *a, int64_t run_id, uint64_t wall_ns,
                             const char *moment, const struct mst_machine *m)
 {
-    return put(a, INSERT_MACHINE, "iusuuuuuu", run_id, wall_ns, moment, m->busy_ns, m->total_ns,
-               m->listen_overflows, m->listen_drops, m->memory_stall_ns, m->oom_kills);
+    return put(a, INSERT_MACHINE, "iusuuuuuuuuuuuuuu", run_id, wall_ns, moment, m->busy_ns,
+               m->total_ns, m->listen_overflows, m->listen_drops, m->memory_stall_ns, m->oom_kills,
+               m->runnable, m->blocked, m->cpu_stall_ns, m->context_switches, m->forks,
+               m->tcp_segments, m->tcp_retransmits, m->syn_retransmits);
 }
 
 int mst_archive_add_program(struct mst_archive *a, int64_t run_id, const char *name,
@@ -627,8 +664,8 @@ int mst_archive_add_client_result(struct mst_archive *a, int64_t run_id,
 int mst_archive_add_client_row(struct mst_archive *a, int64_t run_id,
                                const struct mst_client_row *row)
 {
-    return put(a, INSERT_ROW, "iuuuuu", run_id, row->start_ns, row->duration_ns, row->connect_ns,
-               row->wait_ns, row->status);
+    return put(a, INSERT_ROW, "iuuuuuu", run_id, row->start_ns, row->duration_ns, row->connect_ns,
+               row->wait_ns, row->status, row->client_id);
 }
 
 /* ---- the rest -------------------------------------------------------------------- */
@@ -648,4 +685,63 @@ int mst_archive_add_output(struct mst_archive *a, int64_t run_id, const char *st
 int mst_archive_add_note(struct mst_archive *a, int64_t run_id, uint64_t wall_ns, const char *text)
 {
     return put(a, INSERT_NOTE, "ius", run_id, wall_ns, text);
+}
+
+/* ---- the lab's studies ------------------------------------------------------------- */
+
+int mst_archive_begin_study(struct mst_archive *a, const struct mst_archive_study *study,
+                            int64_t *study_id)
+{
+    int status = put(a, INSERT_STUDY, "sssusssu", study->name, study->title, study->size,
+                     study->seed, study->only, study->directory, study->text, study->started_ns);
+
+    *study_id = sqlite3_last_insert_rowid(a->db);
+    return status;
+}
+
+int mst_archive_add_study_file(struct mst_archive *a, int64_t study_id, const char *kind,
+                               const char *name, const char *text)
+{
+    return put(a, INSERT_STUDY_FILE, "isss", study_id, kind, name, text);
+}
+
+int mst_archive_add_step(struct mst_archive *a, int64_t study_id,
+                         const struct mst_archive_step *step)
+{
+    return put(a, INSERT_STEP, "iuuuusssss", study_id, step->ordinal, step->block,
+               step->repetition, step->start, step->runs, step->stack, step->workload, step->load,
+               step->parameters);
+}
+
+int mst_archive_begin_step(struct mst_archive *a, int64_t study_id, uint64_t ordinal,
+                           uint64_t now_ns)
+{
+    return put(a, BEGIN_STEP, "iuu", study_id, ordinal, now_ns) == 0 ? mst_archive_commit(a) : -1;
+}
+
+int mst_archive_end_step(struct mst_archive *a, int64_t study_id, uint64_t ordinal,
+                         const struct mst_archive_step_end *end)
+{
+    if (put(a, END_STEP, "iususuuus", study_id, ordinal, end->state, end->run_id, end->failure,
+            end->page_bytes, end->ended_ns, end->warmup_ns, end->load) != 0)
+        return -1;
+    return mst_archive_commit(a);
+}
+
+int mst_archive_end_study(struct mst_archive *a, int64_t study_id, uint64_t now_ns)
+{
+    return put(a, END_STUDY, "iu", study_id, now_ns) == 0 ? mst_archive_commit(a) : -1;
+}
+
+int mst_archive_interrupt_study(struct mst_archive *a, int64_t study_id)
+{
+    return put(a, INTERRUPT_STUDY, "i", study_id) == 0 ? mst_archive_commit(a) : -1;
+}
+
+int mst_archive_replan_steps(struct mst_archive *a, int64_t study_id, bool *any)
+{
+    if (put(a, REPLAN_STEPS, "i", study_id) != 0)
+        return -1;
+    *any = sqlite3_changes(a->db) > 0;
+    return mst_archive_commit(a);
 }

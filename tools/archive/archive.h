@@ -16,12 +16,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cgroup.h"
 #include "loadtools/loadtool.h"
 #include "machine.h"
 #include "source.h"
 
 #define MST_ARCHIVE_ID       0x6d706d73     /* "mpms" */
-#define MST_ARCHIVE_VERSION  2
+#define MST_ARCHIVE_VERSION  3
 #define MST_ARCHIVE_BATCH_NS UINT64_C(250000000)
 #define MST_ARCHIVE_OUTPUT   (4u << 20)     /* bytes kept of what the load tool printed */
 
@@ -83,6 +84,7 @@ int mst_archive_add_server(struct mst_archive *a, int64_t run_id, const char *ta
 struct mst_archive_server_end {
     uint64_t    lost, restarts, cpu_ns;
     const char *unknown;         /* NULL: all is known */
+    struct mst_cgroup cgroup;    /* its counters: of the load */
 };
 int mst_archive_end_server(struct mst_archive *a, int64_t server_id,
                            const struct mst_archive_server_end *end);
@@ -103,7 +105,7 @@ int mst_archive_add_process(struct mst_archive *a, int64_t server_id, uint64_t w
                             uint64_t pid, uint64_t pss_bytes, uint64_t cost_ns);
 int mst_archive_add_memory(struct mst_archive *a, int64_t server_id, uint64_t wall_ns,
                            uint64_t began_ns, uint64_t processes, uint64_t pss_bytes,
-                           uint64_t cost_ns);
+                           uint64_t cost_ns, uint64_t rss_bytes);
 int mst_archive_add_machine(struct mst_archive *a, int64_t run_id, uint64_t wall_ns,
                             const char *moment, const struct mst_machine *machine);
 int mst_archive_add_program(struct mst_archive *a, int64_t run_id, const char *name,
@@ -119,5 +121,44 @@ int mst_archive_add_environment(struct mst_archive *a, int64_t run_id, const cha
 int mst_archive_add_output(struct mst_archive *a, int64_t run_id, const char *stream,
                            uint64_t bytes, const void *content, size_t n);
 int mst_archive_add_note(struct mst_archive *a, int64_t run_id, uint64_t wall_ns, const char *text);
+
+/* ---- what the lab writes of a study; as above ------------------------------------- */
+
+struct mst_archive_study {
+    const char *name, *title, *size, *only;      /* only NULL: all stacks */
+    const char *directory;                       /* of the study's file; NULL: none */
+    const char *text;
+    uint64_t    seed, started_ns;
+};
+/* Neither of these two commits. */
+int mst_archive_begin_study(struct mst_archive *a, const struct mst_archive_study *study,
+                            int64_t *study_id);
+int mst_archive_add_study_file(struct mst_archive *a, int64_t study_id, const char *kind,
+                               const char *name, const char *text);
+
+struct mst_archive_step {
+    uint64_t    ordinal, block, repetition, start;
+    const char *runs, *stack, *workload, *load, *parameters;
+};
+/* Nor does this; the others do. */
+int mst_archive_add_step(struct mst_archive *a, int64_t study_id,
+                         const struct mst_archive_step *step);
+int mst_archive_begin_step(struct mst_archive *a, int64_t study_id, uint64_t ordinal,
+                           uint64_t now_ns);
+
+struct mst_archive_step_end {
+    const char *state;           /* "done", "failed", "skipped", or "planned" again */
+    uint64_t    run_id;          /* MST_UNKNOWN: none */
+    const char *failure;         /* NULL: none */
+    uint64_t    page_bytes, ended_ns, warmup_ns;
+    const char *load;            /* the command as it was run; NULL: as it is there already */
+};
+int mst_archive_end_step(struct mst_archive *a, int64_t study_id, uint64_t ordinal,
+                         const struct mst_archive_step_end *end);
+int mst_archive_end_study(struct mst_archive *a, int64_t study_id, uint64_t now_ns);
+/* One more interruption. */
+int mst_archive_interrupt_study(struct mst_archive *a, int64_t study_id);
+/* Makes steps that a killed mpmstat left behind 'planned' again. */
+int mst_archive_replan_steps(struct mst_archive *a, int64_t study_id, bool *any);
 
 #endif

@@ -70,7 +70,8 @@ CREATE TABLE IF NOT EXISTS client_requests (
     duration_ns       INTEGER NOT NULL,  -- from the start to the last byte
     connect_ns        INTEGER,           -- the part that connecting took
     wait_ns           INTEGER,           -- from the request sent to the answer's first byte
-    status            INTEGER            -- HTTP's; 0: no answer, or not all of it
+    status            INTEGER,           -- HTTP's; 0: no answer, or not all of it
+    client_id         INTEGER            -- that was sent with it; NULL none, or not known
 );
 CREATE INDEX IF NOT EXISTS client_requests_run ON client_requests (run_id);
 
@@ -93,8 +94,14 @@ CREATE TABLE IF NOT EXISTS servers (
     cpu_ns            INTEGER,           -- CPU time of its processes during the load, those that
                                          -- ended included
     unknown           TEXT,              -- why memory or CPU are not known
-    clock_offset_ns   INTEGER            -- its instants less this are its CLOCK_MONOTONIC; with
+    clock_offset_ns   INTEGER,           -- its instants less this are its CLOCK_MONOTONIC; with
                                          -- it records of two boards compare exactly
+    cgroup            TEXT,              -- the control group of its parent process
+    memory_limit_bytes INTEGER,          -- that the group may have; NULL also: there is none
+    oom_kills         INTEGER,           -- processes of the group that the kernel killed for want
+                                         -- of memory during the load
+    memory_stall_ns   INTEGER,           -- time of the load in which any of them waited for memory
+    throttled_ns      INTEGER            -- time of it that their share of the CPUs was used up
 );
 CREATE INDEX IF NOT EXISTS servers_run ON servers (run_id);
 
@@ -121,8 +128,10 @@ CREATE TABLE IF NOT EXISTS server_requests (
     nth               INTEGER,           -- which request of its connection, from 0
     request_id        INTEGER,
     ghost             INTEGER NOT NULL,  -- 1: it began before the load did: another's request
-    front_ns          INTEGER            -- from X-Request-Start to start_ns: what passed before
+    front_ns          INTEGER,           -- from X-Request-Start to start_ns: what passed before
                                          -- Apache, in no other phase
+    client_id         INTEGER            -- the id that the client sent (MPMStatTrustClientId): the
+                                         -- client_requests.client_id of the same request
 );
 CREATE INDEX IF NOT EXISTS server_requests_server ON server_requests (server_id);
 
@@ -171,7 +180,7 @@ CREATE TABLE IF NOT EXISTS lifecycle (
     key               INTEGER NOT NULL,
     time_ns           INTEGER NOT NULL,  -- instant
     event             TEXT NOT NULL,     -- 'fork', 'exit', 'generation', 'limit', 'fork-failed'
-    kind              TEXT,              -- fork: 'child', 'request', 'helper', 'php'
+    kind              TEXT,              -- of the process: 'child', 'request', 'helper', 'php'
     pid               INTEGER,
     parent            INTEGER,
     slot              INTEGER,           -- the MPM's child number
@@ -239,7 +248,9 @@ CREATE TABLE IF NOT EXISTS memory_samples (
     began_ns          INTEGER NOT NULL,  -- instant: the round began
     processes         INTEGER NOT NULL,
     pss_bytes         INTEGER NOT NULL,
-    cost_ns           INTEGER NOT NULL
+    cost_ns           INTEGER NOT NULL,
+    rss_bytes         INTEGER            -- resident set sizes, summed: what is shared counts in
+                                         -- each process that shares it
 );
 CREATE INDEX IF NOT EXISTS memory_samples_server ON memory_samples (server_id);
 
@@ -253,7 +264,15 @@ CREATE TABLE IF NOT EXISTS machine_samples (
     listen_overflows  INTEGER,           -- connections that found an accept queue full
     listen_drops      INTEGER,           -- and those dropped for that or another reason
     memory_stall_ns   INTEGER,           -- time during which any program had to wait for memory
-    oom_kills         INTEGER            -- processes that the kernel killed for want of memory
+    oom_kills         INTEGER,           -- processes that the kernel killed for want of memory
+    runnable          INTEGER,           -- threads that run or wait for a CPU, now
+    blocked           INTEGER,           -- threads that wait for a disk, now
+    cpu_stall_ns      INTEGER,           -- time during which any thread had to wait for a CPU
+    context_switches  INTEGER,
+    forks             INTEGER,           -- processes and threads made
+    tcp_segments      INTEGER,           -- sent; these three are the network namespace's
+    tcp_retransmits   INTEGER,           -- of them sent once more
+    syn_retransmits   INTEGER            -- of those: connections whose begin went unanswered
 );
 CREATE INDEX IF NOT EXISTS machine_samples_run ON machine_samples (run_id);
 
@@ -290,3 +309,54 @@ CREATE TABLE IF NOT EXISTS notes (
     text              TEXT NOT NULL
 );
 CREATE INDEX IF NOT EXISTS notes_run ON notes (run_id);
+
+-- A study that the lab ran: its steps are below. Both rows are there before the first step
+-- begins; steps that were not come to are 'planned'.
+CREATE TABLE IF NOT EXISTS studies (
+    id                INTEGER PRIMARY KEY,
+    name              TEXT NOT NULL,     -- 'mpm-event'
+    title             TEXT NOT NULL,
+    size              TEXT NOT NULL,     -- 'full', 'quick'
+    seed              INTEGER NOT NULL,  -- of the order of the steps
+    only              TEXT,              -- the stacks asked for, blanks between; NULL all
+    directory         TEXT,              -- where the study's file was; NULL not known
+    text              TEXT NOT NULL,     -- the study's file, as it was run
+    started_ns        INTEGER NOT NULL,  -- instant
+    ended_ns          INTEGER,           -- instant; NULL: it did not come to its end (yet)
+    interrupted       INTEGER NOT NULL   -- how often it was, and went on later
+);
+
+-- The files of a study's stacks and workloads, as they were when it began.
+CREATE TABLE IF NOT EXISTS study_files (
+    study_id          INTEGER NOT NULL REFERENCES studies(id),
+    kind              TEXT NOT NULL,     -- 'stack', 'workload'
+    name              TEXT NOT NULL,
+    text              TEXT NOT NULL,
+    PRIMARY KEY (study_id, kind, name)
+) WITHOUT ROWID;
+
+-- A step of a study: one run, or why there is none. Steps with the same runs, stack, workload
+-- and parameters are repetitions of one case.
+CREATE TABLE IF NOT EXISTS steps (
+    id                INTEGER PRIMARY KEY,
+    study_id          INTEGER NOT NULL REFERENCES studies(id),
+    ordinal           INTEGER NOT NULL,  -- in which order they are run, from 1
+    block             INTEGER NOT NULL,  -- from 1: a block has each case once, in random order
+    repetition        INTEGER NOT NULL,  -- of its case, from 1
+    start             INTEGER NOT NULL,  -- steps with the same number share a start of the servers
+    runs              TEXT NOT NULL,     -- the study's section `%% runs NAME`
+    stack             TEXT NOT NULL,
+    workload          TEXT NOT NULL,
+    load              TEXT,              -- the load tool's command, as it was run; before, with
+                                         -- ${URL} in it; NULL: of a ramp not run
+    parameters        TEXT NOT NULL,     -- a JSON object: the variables of the case
+    state             TEXT NOT NULL,     -- 'planned', 'running', 'done', 'failed', 'skipped'
+    run_id            INTEGER REFERENCES runs(id),   -- NULL: there is none
+    failure           TEXT,              -- what went wrong, and the servers' last log lines; of a
+                                         -- skipped one why
+    page_bytes        INTEGER,           -- of the page, before the run
+    started_ns        INTEGER,           -- instant
+    ended_ns          INTEGER,           -- instant
+    warmup_ns         INTEGER            -- how long the servers were warmed up for it
+);
+CREATE INDEX IF NOT EXISTS steps_study ON steps (study_id);

@@ -6,7 +6,8 @@
  * latter includes connecting. Each redirect is a request of its own. A request
  * without an answer has the status 0 and an error_code. Times are as measured, the
  * instants in nanoseconds where mpmstat adds the flag. What it prints at the end is
- * not read: rows say all of it. The columns depend on the script's systemTags.
+ * not read: rows say all of it. The columns depend on the script's systemTags. A script
+ * that sends X-MPMStat-Id tags the request with the same number, as mpmstat_id.
  *
  * Exit status 99 says that a threshold was crossed, and that the test was done.
  */
@@ -95,13 +96,13 @@ static int prepare(struct mst_plan *plan, char *const *argv, int rows_fd,
 
 /* ---- its rows -------------------------------------------------------------------- */
 
-enum column { METRIC, INSTANT, VALUE, STATUS, ERROR_CODE, COLUMNS };
+enum column { METRIC, INSTANT, VALUE, STATUS, ERROR_CODE, EXTRA_TAGS, COLUMNS };
 
 static int read_header(struct mst_row_reader *reader, char *line, char error[MST_ERROR_MAX])
 {
     static const char *const names[COLUMNS] = {
         [METRIC] = "metric_name", [INSTANT] = "timestamp", [VALUE] = "metric_value",
-        [STATUS] = "status", [ERROR_CODE] = "error_code",
+        [STATUS] = "status", [ERROR_CODE] = "error_code", [EXTRA_TAGS] = "extra_tags",
     };
     char *field;
     size_t i, at;
@@ -146,6 +147,24 @@ static enum mst_failure failure_of(const char *code)
     return MST_FAILURE_OTHER;
 }
 
+/* "mpmstat_id=NUMBER" among "tag=value&tag=value" */
+static uint64_t client_id_of(const char *tags)
+{
+    static const char name[] = "mpmstat_id=";
+    char number[24];
+
+    while (tags != NULL && strncmp(tags, name, sizeof name - 1) != 0) {
+        tags = strchr(tags, '&');
+        if (tags != NULL)
+            tags++;
+    }
+    if (tags == NULL)
+        return MST_UNKNOWN;
+    tags += sizeof name - 1;
+    snprintf(number, sizeof number, "%.*s", (int)strcspn(tags, "&"), tags);
+    return mst_field_integer(number);
+}
+
 /* The row gathered so far, whose request is now known to be told of completely. */
 static int finish_row(struct mst_row_reader *reader, struct mst_client_row *row)
 {
@@ -171,6 +190,7 @@ static int begin_row(struct mst_row_reader *reader, struct mst_client_row *row,
     reader->row = (struct mst_client_row){
         .start_ns = end_ns, .connect_ns = 0, .wait_ns = MST_UNKNOWN, .status = status,
         .failure = failure_of(fields[ERROR_CODE]),
+        .client_id = client_id_of(fields[EXTRA_TAGS]),
     };
     reader->has_row = true;
     return made;

@@ -94,6 +94,7 @@ struct mst_client_row {
     uint64_t wait_ns;         /* from the request sent to the answer's first byte */
     uint64_t status;          /* HTTP's, or MST_NO_ANSWER */
     enum mst_failure failure; /* of one without an answer */
+    uint64_t client_id;       /* that it sent with it, for the server to record */
 };
 
 /* Takes a row. A nonzero return stops the reading. */
@@ -202,7 +203,8 @@ void mst_client_result_add_failures(struct mst_client_result *result, enum mst_f
 
 extern const struct mst_loadtool mst_loadtool_ab, mst_loadtool_generic, mst_loadtool_h2load,
                                  mst_loadtool_hey, mst_loadtool_k6, mst_loadtool_locust,
-                                 mst_loadtool_oha, mst_loadtool_siege, mst_loadtool_vegeta,
+                                 mst_loadtool_oha, mst_loadtool_siege, mst_loadtool_tsung,
+                                 mst_loadtool_vegeta,
                                  mst_loadtool_wrk;
 
 #endif

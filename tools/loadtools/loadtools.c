@@ -9,7 +9,7 @@
 static const struct mst_loadtool *const adapters[] = {
     &mst_loadtool_ab, &mst_loadtool_siege, &mst_loadtool_wrk, &mst_loadtool_hey,
     &mst_loadtool_h2load, &mst_loadtool_oha, &mst_loadtool_k6, &mst_loadtool_vegeta,
-    &mst_loadtool_locust,
+    &mst_loadtool_locust, &mst_loadtool_tsung,
 };
 #define ADAPTER_COUNT (sizeof adapters / sizeof *adapters)
 

@@ -33,7 +33,7 @@ static int next_line(FILE *rows, char line[LINE_MAX_BYTES])
 static struct mst_client_row unknown_row(void)
 {
     return (struct mst_client_row){ MST_UNKNOWN, MST_UNKNOWN, MST_UNKNOWN, MST_UNKNOWN,
-                                    MST_UNKNOWN, MST_FAILURE_OTHER };
+                                    MST_UNKNOWN, MST_FAILURE_OTHER, MST_UNKNOWN };
 }
 
 /* 0, or -1: a sentence. */

@@ -60,7 +60,9 @@ static int prepare(struct mst_plan *plan, char *const *argv, int rows_fd,
         argv[0], "encode", "-to", "csv", path != NULL ? path : fd_path, NULL }, error);
 }
 
-/* start, code, latency, bytes out, bytes in, error, and what is of no use here */
+/* start, code, latency, bytes out, bytes in, error, body, attack, number, and what is of
+ * no use here; the number is also in the request, as X-Vegeta-Seq. Where the body is long
+ * the line may be cut before it. */
 static int read_row(struct mst_row_reader *reader, struct mst_client_row *row, char *line)
 {
     char *error;
@@ -79,6 +81,9 @@ static int read_row(struct mst_row_reader *reader, struct mst_client_row *row, c
         return -1;
     if (row->status == MST_NO_ANSWER)
         row->failure = mst_failure_of(error, strlen(error));
+    mst_field(&line, ',');
+    mst_field(&line, ',');
+    row->client_id = mst_field_integer(mst_field(&line, ','));
     return 1;
 }
 

@@ -299,18 +299,6 @@ static bool compare_urls(struct mst_comparison_table *t, const struct mst_compar
     return true;
 }
 
-/* Requests that came to nothing. Some tools count answers with an error among the
- * failed; a page whose length varies is none. */
-static uint64_t failures(const struct mst_summary_client *c)
-{
-    uint64_t failed = c->failed != MST_UNKNOWN ? c->failed : 0;
-    uint64_t non_2xx = c->non_2xx != MST_UNKNOWN ? c->non_2xx : 0;
-
-    if (c->failed_length != MST_UNKNOWN && c->failed_length <= failed)
-        failed -= c->failed_length;
-    return failed > non_2xx ? failed : non_2xx;
-}
-
 /* What weighs on a side's runs, or was left out of them. */
 static bool look_at_runs(struct mst_comparison_table *t, const struct mst_compare_side *side,
                          char letter)
@@ -319,7 +307,7 @@ static bool look_at_runs(struct mst_comparison_table *t, const struct mst_compar
     size_t i, noted = 0;
 
     for (i = 0; i < side->count; i++) {
-        failed += failures(&side->runs[i].summary.client);
+        failed += mst_summary_failures(&side->runs[i].summary.client);
         noted += side->runs[i].summary.note_count > 0;
     }
     if (failed > 0 && !warn(t, "in the runs of %c %" PRIu64 " requests failed or had another "

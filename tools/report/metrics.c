@@ -96,6 +96,12 @@ static uint64_t machine_busy(const struct mst_summary *s) { return s->machine_bu
 static uint64_t tool_cpu(const struct mst_summary *s) { return s->tool_cpu_ns; }
 static uint64_t memory_stall(const struct mst_summary *s) { return s->memory_stall_ns; }
 static uint64_t oom_kills(const struct mst_summary *s) { return s->oom_kills; }
+static uint64_t max_runnable(const struct mst_summary *s) { return s->max_runnable; }
+static uint64_t cpu_stall(const struct mst_summary *s) { return s->cpu_stall_ns; }
+static uint64_t tcp_retransmits(const struct mst_summary *s) { return s->tcp_retransmits; }
+static uint64_t syn_retransmits(const struct mst_summary *s) { return s->syn_retransmits; }
+static uint64_t join_p50(const struct mst_summary *s) { return s->client.join.apart.p50_ns; }
+static uint64_t join_p99(const struct mst_summary *s) { return s->client.join.apart.p99_ns; }
 static uint64_t recorder_cpu(const struct mst_summary *s) { return s->recorder_cpu_ns; }
 
 static uint64_t server_rate(const struct mst_summary *s)
@@ -132,6 +138,7 @@ static const char no_php[] = "no PHP was recorded: its extension was not loaded,
                              "not among the targets";
 static const char no_limit[] = "PHP does not tell pm.max_children: mpmstat.workers_limit can";
 static const char no_memory[] = "this kernel does not tell, or mpmstat did not ask yet";
+static const char no_join[] = "the load tool's rows do not tell which request is which";
 static const char no_end[] = "the recording did not come to its end";
 
 #define COUNT MST_METRIC_COUNT
@@ -161,6 +168,10 @@ const struct mst_metric mst_metrics[] = {
     { "client_p90_seconds", "Client", "p90", TIME, client_p90, no_client, false },
     { "client_p99_seconds", "Client", "p99", TIME, client_p99, no_client, true },
     { "client_max_seconds", "Client", "max", TIME, client_max, no_client, false },
+    { "client_minus_server_p50_seconds", "Client", "client - server, p50", TIME,
+      join_p50, no_join, false },
+    { "client_minus_server_p99_seconds", "Client", "client - server, p99", TIME,
+      join_p99, no_join, false },
     { "client_cpu_seconds", "Client", "CPU time", TIME, tool_cpu, no_end, false },
     { "server_requests", "Server", "requests", COUNT, server_requests, no_server, true },
     { "server_errors_5xx", "Server", "5xx", COUNT, errors_5xx, no_server, true },
@@ -218,6 +229,14 @@ const struct mst_metric mst_metrics[] = {
       no_process, false },
     { "machine_cpu_busy", "Memory and CPU", "machine's CPUs busy", SHARE, machine_busy,
       no_end, true },
+    { "tcp_retransmits", "Memory and CPU", "TCP segments sent again", COUNT,
+      tcp_retransmits, no_end, false },
+    { "syn_retransmits", "Memory and CPU", "of these, SYNs", COUNT,
+      syn_retransmits, no_end, false },
+    { "max_runnable", "Memory and CPU", "threads at a CPU, at most",
+      COUNT, max_runnable, no_end, false },
+    { "cpu_stall_seconds", "Memory and CPU", "waited for a CPU (machine)", TIME, cpu_stall,
+      no_memory, false },
     { "memory_stall_seconds", "Memory and CPU", "waited for memory (machine)", TIME, memory_stall,
       no_memory, false },
     { "oom_kills", "Memory and CPU", "killed for want of it (machine)", COUNT, oom_kills,
@@ -265,7 +284,8 @@ const char *mst_metric_why(const struct mst_metric *metric, const struct mst_sum
 {
     const struct mst_summary_server *server = mst_summary_front(s);
 
-    if ((metric->why == no_client || metric->why == no_kind) && s->client.tool == NULL)
+    if ((metric->why == no_client || metric->why == no_kind || metric->why == no_join) &&
+        s->client.tool == NULL)
         return "no load tool was run";
     if (metric->why == no_kind && !s->client.known)
         return no_client;

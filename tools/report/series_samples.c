@@ -222,6 +222,10 @@ bool mst_series_memory(struct mst_table *table, sqlite3 *db, int64_t server_id,
 
 /* ---- processes ------------------------------------------------------------------- */
 
+/* A process with workers ended; archives of older mpmstats do not say which kind it was. */
+#define WORKERS_EXIT "event = 'exit' AND coalesce(kind, 'child') IN ('child', 'php')"
+
+/* Running out of workers is two events: it begins, and it is over, which has a duration. */
 bool mst_series_lifecycle(struct mst_table *table, sqlite3 *db, int64_t server_id,
                           const struct mst_bins *bins)
 {
@@ -230,8 +234,9 @@ bool mst_series_lifecycle(struct mst_table *table, sqlite3 *db, int64_t server_i
     struct mst_query q = mst_query_ask(db,
         "SELECT max(0, time_ns - ?2) / ?3 AS bin, total(event = 'fork' AND kind = 'child'), "
         "total(event = 'fork' AND kind = 'php'), total(event = 'fork' AND kind = 'request'), "
-        "total(event = 'fork' AND kind = 'helper'), total(event = 'exit'), "
-        "total(event = 'exit' AND reason IN ('signal', 'killed')), total(event = 'limit'), "
+        "total(event = 'fork' AND kind = 'helper'), total(" WORKERS_EXIT "), "
+        "total(" WORKERS_EXIT " AND reason IN ('signal', 'killed')), "
+        "total(event = 'limit' AND duration_ns IS NOT NULL), "
         "total(event = 'generation'), total(event = 'fork-failed') "
         "FROM lifecycle WHERE server_id = ?1 GROUP BY bin ORDER BY bin", server_id);
     bool fine = true;

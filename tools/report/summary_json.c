@@ -83,6 +83,7 @@ static void put_run(struct mst_sink *sink, const struct mst_summary *s)
     mst_sink_puts(sink, "\"run\": {\"id\": ");
     mst_sink_i64(sink, s->id);
     string(sink, "name", s->name, false);
+    count(sink, "repetition", s->repetition, false);
     key(sink, "command", false);
     mst_sink_puts(sink, s->command_json);
     string(sink, "added", s->added, false);
@@ -104,6 +105,10 @@ static void put_run(struct mst_sink *sink, const struct mst_summary *s)
     seconds(sink, "memory_cost_seconds", s->memory_cost_ns, false);
     seconds(sink, "memory_stall_seconds", s->memory_stall_ns, false);
     count(sink, "oom_kills", s->oom_kills, false);
+    count(sink, "max_runnable", s->max_runnable, false);
+    seconds(sink, "cpu_stall_seconds", s->cpu_stall_ns, false);
+    count(sink, "tcp_retransmits", s->tcp_retransmits, false);
+    count(sink, "syn_retransmits", s->syn_retransmits, false);
     seconds(sink, "recorder_cpu_seconds", s->recorder_cpu_ns, false);
     put_programs(sink, s);
     mst_sink_puts(sink, "}");
@@ -124,6 +129,21 @@ static void put_difference(struct mst_sink *sink, const struct mst_summary *s)
     if (client_ns < server_ns)
         mst_sink_char(sink, '-');
     mst_sink_seconds(sink, client_ns < server_ns ? server_ns - client_ns : client_ns - server_ns);
+}
+
+/* The same of each request that is known on both sides. */
+static void put_join(struct mst_sink *sink, const struct mst_summary_join *join)
+{
+    static const char *const by[] = { [MST_JOIN_NONE] = NULL, [MST_JOIN_ID] = "id",
+                                      [MST_JOIN_TIME] = "time" };
+
+    mst_sink_puts(sink, ",\n  \"joined\": {");
+    string(sink, "by", by[join->by], true);
+    count(sink, "requests", join->apart.count, false);
+    count(sink, "ambiguous", join->ambiguous, false);
+    seconds(sink, "mean_minus_server_seconds", join->apart.mean_ns, false);
+    quantiles(sink, &join->apart);
+    mst_sink_puts(sink, "}");
 }
 
 static void put_client(struct mst_sink *sink, const struct mst_summary *s)
@@ -157,6 +177,7 @@ static void put_client(struct mst_sink *sink, const struct mst_summary *s)
     mst_sink_puts(sink, c->corrected ? "true" : "false");
     seconds(sink, "cpu_seconds", s->tool_cpu_ns, false);
     put_difference(sink, s);
+    put_join(sink, &c->join);
     mst_sink_puts(sink, "}");
 }
 
@@ -237,6 +258,17 @@ static void put_workers(struct mst_sink *sink, const struct mst_summary_server *
     mst_sink_puts(sink, "}");
 }
 
+static void put_cgroup(struct mst_sink *sink, const struct mst_summary_server *server)
+{
+    mst_sink_puts(sink, ",\n   \"cgroup\": {");
+    string(sink, "name", server->cgroup, true);
+    count(sink, "memory_limit_bytes", server->memory_limit, false);
+    count(sink, "oom_kills", server->oom_kills, false);
+    seconds(sink, "memory_stall_seconds", server->memory_stall_ns, false);
+    seconds(sink, "throttled_seconds", server->throttled_ns, false);
+    mst_sink_puts(sink, "}");
+}
+
 static void put_server(struct mst_sink *sink, const struct mst_summary_server *server)
 {
     mst_sink_puts(sink, "{");
@@ -272,6 +304,7 @@ static void put_server(struct mst_sink *sink, const struct mst_summary_server *s
     count(sink, "peak_pss", server->peak_pss_bytes, true);
     count(sink, "processes", server->peak_processes, false);
     mst_sink_puts(sink, "}");
+    put_cgroup(sink, server);
     seconds(sink, "cpu_seconds", server->cpu_ns, false);
     string(sink, "unknown", server->unknown, false);
     mst_sink_puts(sink, "}");

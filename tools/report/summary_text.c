@@ -113,6 +113,22 @@ static uint64_t server_rate_milli(const struct mst_summary *s,
     return (uint64_t)((unsigned __int128)server->requests * 1000000000000u / s->duration_ns);
 }
 
+/* Of each request by itself: a slow one for the client may have been a fast one here. */
+static void put_join(struct mst_sink *sink, const struct mst_summary_join *join)
+{
+    const struct mst_summary_times *t = &join->apart;
+
+    if (t->count == 0)
+        return;
+    line(sink, "  each by itself (%s joined by %s): mean %s, p50 %s, p99 %s, max %s",
+         mst_human_count(t->count).text, join->by == MST_JOIN_ID ? "id" : "time",
+         mst_human_time(t->mean_ns).text, mst_human_time(t->p50_ns).text,
+         mst_human_time(t->p99_ns).text, mst_human_time(t->max_ns).text);
+    if (join->ambiguous > 0)
+        line(sink, "  (%s of them to the likeliest of several at the same time)",
+             mst_human_count(join->ambiguous).text);
+}
+
 static void put_sides(struct mst_sink *sink, const struct mst_summary *s,
                       const struct mst_summary_server *server)
 {
@@ -138,6 +154,7 @@ static void put_sides(struct mst_sink *sink, const struct mst_summary *s,
     side_times(sink, "p90", c->times.p90_ns, t->p90_ns, c->time_step_ns);
     side_times(sink, "p99", c->times.p99_ns, t->p99_ns, c->time_step_ns);
     side_times(sink, "max", c->times.max_ns, t->max_ns, c->time_step_ns);
+    put_join(sink, &c->join);
     if (c->failed != MST_UNKNOWN && c->failed > 0)
         line(sink, "  %s's failures: %s connect, %s receive, %s timeout, %s other, %s length (not "
              "as its first)", c->tool, mst_human_count(c->failed_connect).text,

@@ -1,0 +1,494 @@
+// charts.js - what the charts of every page are made of: numbers as people read them, figures
+// with a legend and a table behind them, lines, bars, the cursor that charts share, the theme,
+// printing. A page's own script (report.js, study.js) draws with it, from the JSON in the page.
+const mpmstat = (function () {
+"use strict";
+
+const data = JSON.parse(document.getElementById("data").textContent);
+const root = document.documentElement;
+const AXIS_WIDTH = 62;          // of every y axis, so that charts over time line up
+const PLOT_RIGHT = 20;
+const NAME_WIDTH = 24;          // characters in a line of a bar's name
+
+// ---- numbers as people read them: as the tool's own output does ---------------------------
+
+function scaled(value, unit) {
+    const magnitude = Math.abs(value);
+    return value.toFixed(magnitude < 9.995 ? 2 : magnitude < 99.95 ? 1 : 0) + unit;
+}
+function known(format) {
+    return value => value === null || value === undefined || Number.isNaN(value)
+        ? "not known" : format(value);
+}
+const asTime = known(value => {
+    const magnitude = Math.abs(value);
+    if (magnitude === 0) return "0";
+    if (magnitude < 0.0009995) return scaled(value * 1e6, " µs");
+    return magnitude < 0.9995 ? scaled(value * 1e3, " ms") : scaled(value, " s");
+});
+const asCount = known(value => Number.isInteger(value) ? String(value) : scaled(value, ""));
+const asRate = known(value => scaled(value, "/s"));
+const asShare = known(value => (value * 100).toFixed(1) + " %");
+const asBytes = known(value => {
+    const units = [" B", " kB", " MB", " GB", " TB"];
+    let i = 0;
+    for (; Math.abs(value) >= 999.5 && i < units.length - 1; i++) value /= 1000;
+    return scaled(value, units[i]);
+});
+// On an axis: as short as it goes.
+function short(format) {
+    return value => format(value).replace(/(\.\d*?)0+(?!\d)/, "$1").replace(/\.(?!\d)/, "");
+}
+
+// ---- the document -------------------------------------------------------------------------
+
+function make(tag, attributes, ...children) {
+    const element = document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes || {}))
+        if (value !== null && value !== undefined) element.setAttribute(name, value);
+    element.append(...children.filter(child => child !== null));
+    return element;
+}
+
+const probe = make("span", { class: "hidden", "aria-hidden": "true" });
+document.body.append(probe);
+// A colour by its name in report.css, in the present theme.
+function colour(name) {
+    probe.style.color = `var(--${name})`;
+    return getComputedStyle(probe).color;
+}
+function faded(rgb, alpha) {
+    return rgb.replace(/^rgb\(([^)]*)\)$/, `rgba($1, ${alpha})`);
+}
+
+const announcer = make("div", { class: "hidden", "aria-live": "polite" });
+document.body.append(announcer);
+
+// ---- figures: drawn when they come into view ----------------------------------------------
+
+const figures = [];
+const observer = new IntersectionObserver(entries => {
+    for (const entry of entries)
+        if (entry.isIntersecting) figures.find(f => f.element === entry.target).draw();
+}, { rootMargin: "400px" });
+
+function drawAll() { figures.forEach(figure => figure.draw()); }
+function redraw() {
+    figures.filter(figure => figure.drawn).forEach(figure => { figure.clear(); figure.draw(); });
+}
+
+// spec: title, about, height; columns and rows() for the table; paint(canvas) returns what
+// clear() destroys. Returns the figure's parts.
+function figure(parent, spec) {
+    const canvas = make("canvas", { role: "img", tabindex: "0", "aria-label": spec.label });
+    const legend = make("ul", { class: "legend" });
+    const plot = make("div", { class: "plot " + (spec.height || "") }, canvas);
+    if (spec.pixels) plot.style.height = `${spec.pixels}px`;
+    const table = make("details", {}, make("summary", {}, "As a table"));
+    const element = make("figure", {},
+        make("figcaption", {}, make("strong", {}, spec.title),
+            spec.about ? make("span", {}, spec.about) : null),
+        plot, legend, table);
+    const self = {
+        element, canvas, legend, plot, drawn: null,
+        draw() {
+            if (!this.drawn) this.drawn = spec.paint(this);
+            element.dataset.drawn = "";
+        },
+        clear() {
+            if (this.drawn && this.drawn.destroy) this.drawn.destroy();
+            this.drawn = null;
+            legend.replaceChildren();
+        },
+    };
+    table.addEventListener("toggle", () => {
+        if (table.open && table.children.length === 1) table.append(makeTable(spec));
+    });
+    parent.append(element);
+    figures.push(self);
+    observer.observe(element);
+    return self;
+}
+
+function makeTable(spec) {
+    const body = make("tbody");
+    for (const row of spec.rows())
+        body.append(make("tr", {}, ...row.map((text, i) =>
+            make(i === 0 ? "th" : "td", i === 0 ? { scope: "row" } : {}, text))));
+    return make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": spec.title },
+        make("table", {}, make("thead", {}, make("tr", {}, ...spec.columns.map(name =>
+            make("th", { scope: "col" }, name)))), body));
+}
+
+function key(series) {
+    const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+    const mark = document.createElementNS("http://www.w3.org/2000/svg",
+        series.fill ? "rect" : series.dots ? "circle" : "line");
+    const set = (element, attributes) => {
+        for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+    };
+    set(svg, { width: 22, height: 12, class: "key", "aria-hidden": "true" });
+    if (series.fill)
+        set(mark, { x: 4, width: 14, height: 12, rx: 2, fill: colour(series.colour) });
+    else if (series.dots)
+        set(mark, { cx: 11, cy: 6, r: 4, fill: colour(series.colour) });
+    else
+        set(mark, { x1: 0, x2: 22, y1: 6, y2: 6, "stroke-width": series.width || 2,
+                    stroke: colour(series.colour),
+                    "stroke-dasharray": (series.dash || []).join(" ") });
+    svg.append(mark);
+    return svg;
+}
+
+function fillLegend(figure, list) {
+    return list.map(series => {
+        const output = make("output");
+        if (!series.unlisted)
+            figure.legend.append(make("li", {}, key(series), series.label + " ", output));
+        return output;
+    });
+}
+
+// ---- the shared cursor --------------------------------------------------------------------
+
+// Charts of one run over time move together. A member has at(x), show(x), readout(x).
+function group(seconds, step) {
+    return {
+        members: [], x: null, waiting: false, seconds, step,
+        move(x) {
+            this.x = x === null ? null : Math.min(Math.max(x, 0), this.seconds);
+            if (this.waiting) return;
+            this.waiting = true;
+            requestAnimationFrame(() => {
+                this.waiting = false;
+                this.members.forEach(member => member.show(this.x));
+            });
+        },
+    };
+}
+
+function listen(group, canvas, member) {
+    const at = event => member.at(event.clientX - canvas.getBoundingClientRect().left);
+    canvas.addEventListener("pointermove", event => group.move(at(event)));
+    canvas.addEventListener("pointerdown", event => group.move(at(event)));
+    canvas.addEventListener("pointerleave", event => {
+        if (event.pointerType === "mouse") group.move(null);
+    });
+    canvas.addEventListener("keydown", event => {
+        const x = group.x === null ? 0 : group.x;
+        const to = { ArrowLeft: x - group.step, ArrowRight: x + group.step, Home: 0,
+                     End: group.seconds, Escape: null }[event.key];
+        if (to === undefined) return;
+        event.preventDefault();
+        group.move(to);
+        announcer.textContent = to === null ? "" : member.readout(Math.max(0, to));
+    });
+}
+
+function drawCursor(context, x, area) {
+    if (x < area.left || x > area.right) return;
+    context.save();
+    context.strokeStyle = colour("ink");
+    context.globalAlpha = 0.55;
+    context.lineWidth = 1;
+    context.beginPath();
+    context.moveTo(Math.round(x) + 0.5, area.top);
+    context.lineTo(Math.round(x) + 0.5, area.bottom);
+    context.stroke();
+    context.restore();
+}
+
+// ---- charts with Chart.js -----------------------------------------------------------------
+
+Chart.defaults.animation = false;
+Chart.defaults.maintainAspectRatio = false;
+Chart.defaults.plugins.legend.display = false;
+Chart.defaults.plugins.tooltip.enabled = false;
+Chart.defaults.font.size = 11;
+Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
+
+function yAxis(spec, stacked) {
+    const log = spec.log;
+    return {
+        type: log ? "logarithmic" : "linear", stacked, beginAtZero: !log,
+        suggestedMax: spec.suggestedMax, min: spec.min,
+        grid: { color: faded(colour("line"), 0.8), borderColor: colour("line"), tickLength: 4 },
+        ticks: { color: colour("quiet"), maxTicksLimit: log ? 20 : 5, padding: 4,
+                 precision: spec.whole ? 0 : undefined,
+                 callback(value) {
+                     if (log && Math.abs(Math.log10(value) - Math.round(Math.log10(value))) > 1e-6)
+                         return null;
+                     return short(spec.format)(value);
+                 } },
+        afterFit(axis) { axis.width = AXIS_WIDTH; },
+    };
+}
+
+function xAxis(spec) {
+    return {
+        type: "linear", min: spec.from || 0, max: spec.to,
+        grid: { color: faded(colour("line"), 0.5), borderColor: colour("line"), tickLength: 4 },
+        ticks: { color: colour("quiet"), maxRotation: 0, autoSkipPadding: 24,
+                 includeBounds: false,
+                 callback: value => short(spec.xFormat || (v => scaled(v, " s")))(value) },
+        afterFit(axis) { axis.paddingLeft = axis.paddingRight = 0; },
+        afterBuildTicks: spec.ticks ? axis => { axis.ticks = spec.ticks; } : undefined,
+    };
+}
+
+// A step is a value from one end of its bin to the other, a line goes through their middles.
+// A point with nothing on either side would not be seen as a line: it gets a dot.
+function dataset(series, order) {
+    const points = !series.step
+        ? series.points.map(p => ({ x: (p.from + p.to) / 2, y: p.y }))
+        : series.points.flatMap(p => [{ x: p.from, y: p.y }, { x: p.to, y: p.y }]);
+    const lone = i => points[i].y !== null && (i === 0 || points[i - 1].y === null) &&
+        (i + 1 >= points.length || points[i + 1].y === null);
+    return {
+        label: series.label, data: points, order: series.fill ? 1000 + order : order,
+        borderColor: colour(series.colour), borderWidth: series.stack ? 0 : series.width || 2,
+        backgroundColor: faded(colour(series.colour), series.stack ? 1 : 0.25),
+        borderDash: series.dash || [], fill: series.fill ? "origin" : false,
+        pointRadius: series.fill ? 0 : series.dots ? 3.5 : series.marks ? 3 : context =>
+            points[context.dataIndex] && lone(context.dataIndex) ? 2 : 0,
+        pointBackgroundColor: colour(series.colour), pointHitRadius: 0, pointHoverRadius: 0,
+        showLine: !series.dots,
+    };
+}
+
+// Stacked series are drawn from the highest to the lowest, each over the one before, down to
+// 0: their edges are then those of the bins. Values shown stay the series' own.
+function datasets(list) {
+    const sums = [];
+    return list.map((series, order) => dataset(!series.stack ? series : { ...series,
+        points: series.points.map((p, i) => {
+            if (p.y !== null) sums[i] = (sums[i] || 0) + p.y;
+            return { ...p, y: p.y === null ? null : sums[i] };
+        }) }, order));
+}
+
+// Of points that are no spans (a quantile's, a run's) it is the last one before x.
+function valueAt(series, x) {
+    const points = series.points, last = points[points.length - 1];
+    if (points.length === 0 || x < points[0].from) return undefined;
+    const at = points.findIndex((p, i) => p.from === p.to
+        ? i + 1 >= points.length || x < points[i + 1].from : x >= p.from && x < p.to);
+    return at >= 0 ? points[at].y : x === last.to ? last.y : undefined;
+}
+
+// From low to high, at places along a bar's end or a point: intervals.
+function drawWhisker(context, sideways, at, low, high) {
+    const half = 3.5, line = (a, b) => {
+        context.moveTo(...(sideways ? a : a.slice().reverse()));
+        context.lineTo(...(sideways ? b : b.slice().reverse()));
+    };
+    context.beginPath();
+    line([low, at], [high, at]);
+    line([low, at - half], [low, at + half]);
+    line([high, at - half], [high, at + half]);
+    context.stroke();
+}
+
+function whiskersOfLines(series) {
+    return { id: "whiskers", afterDatasetsDraw(chart) {
+        const context = chart.ctx, y = chart.scales.y, x = chart.scales.x;
+        context.save();
+        context.globalAlpha = 0.6;
+        for (const s of series) {
+            context.strokeStyle = colour(s.colour);
+            for (const p of s.points)
+                if (p.y !== null && p.low < p.high)
+                    drawWhisker(context, false, x.getPixelForValue((p.from + p.to) / 2),
+                                y.getPixelForValue(p.low), y.getPixelForValue(p.high));
+        }
+        context.restore();
+    } };
+}
+
+// Series of {label, colour, points: [{from, to, y}]} over a common x; a point may have an
+// interval, low to high.
+function lineChart(parent, spec, together) {
+    spec.series = spec.series.filter(s => s.points.some(p => p.y !== null));
+    if (spec.series.length === 0) return null;
+    const xName = spec.xName || "from";
+    const xText = spec.xText || (x => scaled(x, " s"));
+    const longest = spec.series.reduce((a, b) => a.points.length >= b.points.length ? a : b);
+    spec.columns = [xName, ...spec.series.map(s => s.label)];
+    spec.rows = () => longest.points.map(p => [xText(p.from), ...spec.series.map(s => {
+        const y = valueAt(s, p.from + (p.to - p.from) / 2);
+        return y === undefined ? "" : y === null ? "–" : spec.format(y);
+    })]);
+    spec.label = spec.title + ". " + spec.series.map(s => {
+        const ys = s.points.map(p => p.y).filter(y => y !== null);
+        return `${s.label}: ${spec.format(Math.min(...ys))} to ${spec.format(Math.max(...ys))}`;
+    }).join("; ") + (together ? ". Arrow keys move the cursor." : ".");
+    const member = { at: () => 0, show() {}, readout: () => "" };
+    spec.paint = figure => {
+        const place = make("output"), outputs = fillLegend(figure, spec.series);
+        if (together) figure.legend.append(make("li", {}, place));
+        const chart = new Chart(figure.canvas, {
+            type: "line",
+            data: { datasets: datasets(spec.series) },
+            options: {
+                parsing: false, normalized: true, spanGaps: false, events: [],
+                layout: { padding: { right: PLOT_RIGHT, top: 6 } },
+                scales: { x: xAxis(spec), y: yAxis(spec, false) },
+            },
+            plugins: [whiskersOfLines(spec.series), { id: "cursor", afterDatasetsDraw(c) {
+                if (together && together.x !== null)
+                    drawCursor(c.ctx, c.scales.x.getPixelForValue(together.x), c.chartArea);
+            } }],
+        });
+        member.at = pixel => chart.scales.x.getValueForPixel(pixel);
+        member.show = x => {
+            place.textContent = x === null ? "" : "at " + xText(x);
+            outputs.forEach((output, i) => {
+                const y = x === null ? undefined : valueAt(spec.series[i], x);
+                output.textContent = y === undefined || y === null ? "" : spec.format(y);
+            });
+            chart.draw();
+        };
+        member.readout = x => `${xText(x)}: ` + spec.series.map(s => {
+            const y = valueAt(s, x);
+            return y === undefined || y === null ? null : `${s.label} ${spec.format(y)}`;
+        }).filter(Boolean).join(", ");
+        return { chart, destroy() { chart.destroy(); member.show = () => {}; } };
+    };
+    const made = figure(parent, spec);
+    if (together) {
+        together.members.push(member);
+        listen(together, made.canvas, member);
+    }
+    return made;
+}
+
+function largest(points) { return points.reduce((most, p) => Math.max(most, p.y || 0), 0); }
+function needsLog(lists) {
+    const ys = lists.flat().map(p => p.y).filter(y => y > 0);
+    return ys.length > 0 && Math.max(...ys) / Math.min(...ys) > 200;
+}
+
+const RUN_COLOURS = ["handle", "queue", "php_run", "send", "php_wait", "read", "client", "closing"];
+const RUN_DASHES = [[], [7, 3], [2, 3], [9, 3, 2, 3]];
+
+// A list of bars may have intervals: low and high, one each.
+function whiskersOfBars(spec) {
+    return { id: "whiskers", afterDatasetsDraw(chart) {
+        const context = chart.ctx;
+        context.save();
+        context.strokeStyle = colour("ink");
+        spec.lists.forEach((list, i) => (list.low || []).forEach((low, at) => {
+            const bar = chart.getDatasetMeta(i).data[at], scale = chart.scales[
+                spec.sideways ? "x" : "y"];
+            if (bar && low !== null && low < list.high[at])
+                drawWhisker(context, Boolean(spec.sideways), spec.sideways ? bar.y : bar.x,
+                            scale.getPixelForValue(low), scale.getPixelForValue(list.high[at]));
+        }));
+        context.restore();
+    } };
+}
+
+// A long name in lines, broken between words.
+function inLines(name) {
+    const lines = [];
+    for (const word of name.split(" ")) {
+        const last = lines[lines.length - 1];
+        if (last !== undefined && last.length + 1 + word.length <= NAME_WIDTH)
+            lines[lines.length - 1] = `${last} ${word}`;
+        else lines.push(word);
+    }
+    return lines.length > 1 ? lines : name;
+}
+
+// One for all bars of the list, or one each; faded is what is only there to compare with.
+function barColours(list) {
+    if (!list.colours) return colour(list.colour);
+    return list.colours.map(name => list.faded ? faded(colour(name), 0.45) : colour(name));
+}
+
+function barChart(parent, spec) {
+    spec.label = spec.title + ". " + spec.names.slice(0, 12).map((name, i) =>
+        `${name}: ${spec.lists.map(l => spec.format(l.values[i])).join(", ")}`).join("; ");
+    spec.columns = [spec.xName, ...spec.lists.map(l => l.label)];
+    spec.rows = () => spec.names.map((name, i) => [name, ...spec.lists.map(l =>
+        spec.format(l.values[i]))]);
+    spec.paint = figure => {
+        if (spec.lists.length > 1 || !spec.lists[0].colours)
+            fillLegend(figure, spec.lists.map(l => ({ ...l, fill: true })));
+        const value = { ...yAxis(spec, spec.stacked), afterFit: undefined };
+        const name = { stacked: spec.stacked, grid: { display: false, borderColor: colour("line") },
+                       ticks: { color: colour("quiet"), maxRotation: 0,
+                                autoSkip: !spec.sideways } };
+        const chart = new Chart(figure.canvas, {
+            type: "bar",
+            data: { labels: spec.names.map(inLines), datasets: spec.lists.map(l => ({
+                label: l.label, data: l.values, backgroundColor: barColours(l),
+                barPercentage: 0.9, categoryPercentage: 0.9, maxBarThickness: 34 })) },
+            options: { indexAxis: spec.sideways ? "y" : "x", events: [],
+                       layout: { padding: { right: PLOT_RIGHT, top: 6 } },
+                       scales: spec.sideways ? { x: value, y: name } : { x: name, y: value } },
+            plugins: [whiskersOfBars(spec)],
+        });
+        return { chart, destroy() { chart.destroy(); } };
+    };
+    return figure(parent, spec);
+}
+
+// ---- the page -----------------------------------------------------------------------------
+
+function addThemeSwitch() {
+    const button = make("button", { type: "button" });
+    const dark = () => root.dataset.theme ? root.dataset.theme === "dark"
+        : matchMedia("(prefers-color-scheme: dark)").matches;
+    const name = () => { button.textContent = dark() ? "Light" : "Dark"; };
+    button.addEventListener("click", () => {
+        root.dataset.theme = dark() ? "light" : "dark";
+        name();
+        redraw();
+    });
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+        name();
+        redraw();
+    });
+    name();
+    document.getElementById("controls").append(button);
+}
+
+// Paper is light, and as wide as it is: charts are drawn anew for it.
+function preparePrinting() {
+    let theme;
+    window.addEventListener("beforeprint", () => {
+        theme = root.dataset.theme;
+        root.dataset.theme = "light";
+        document.body.style.maxWidth = "720px";
+        drawAll();
+        redraw();
+    });
+    window.addEventListener("afterprint", () => {
+        if (theme) root.dataset.theme = theme;
+        else delete root.dataset.theme;
+        document.body.style.maxWidth = "";
+        redraw();
+    });
+}
+
+// A link to a run that is folded opens it.
+function openWhatIsLinked() {
+    const open = () => {
+        const target = location.hash && document.getElementById(location.hash.slice(1));
+        const details = target && target.querySelector(":scope > details");
+        if (details) details.open = true;
+    };
+    window.addEventListener("hashchange", open);
+    open();
+}
+
+addThemeSwitch();
+preparePrinting();
+openWhatIsLinked();
+return {
+    data, scaled, asTime, asCount, asRate, asShare, asBytes, short, make, colour, figure,
+    fillLegend, group, listen, drawCursor, lineChart, barChart, largest, needsLog,
+    AXIS_WIDTH, PLOT_RIGHT, RUN_COLOURS, RUN_DASHES,
+};
+})();

@@ -1,0 +1,19 @@
+/* parts.h - the parts that a request's time at a server consists of, for tables and bars. */
+#ifndef MPMSTAT_PARTS_H
+#define MPMSTAT_PARTS_H
+
+#include "analysis/summary.h"
+
+struct mst_part {
+    const char *name;                        /* as in report.css */
+    const char *label;
+    const struct mst_summary_times *times;
+};
+
+enum { MST_PARTS_MAX = 7 };
+
+/* The parts of the whole in their order, and what PHP did in two of them, where that is
+ * known. Returns how many. */
+size_t mst_parts_of(const struct mst_summary_server *s, struct mst_part parts[MST_PARTS_MAX]);
+
+#endif
