@@ -1,0 +1,131 @@
+# mpmstat.bash - completes mpmstat's command line in bash. Verbs and options are read from the
+# command's own help; what values an option takes, and what a verb is about, is here.
+
+# The verbs that `mpmstat help` lists, or those that a verb's own help does.
+_mpmstat_verbs() {
+    "$@" --help 2>/dev/null | sed -n '/^Try it:/q; /^Examples:/q; s/^  \([a-z][a-z-]*\)  *[^ ].*/\1/p'
+}
+
+# The lines of a verb's help that name options, as "--long -s VALUE", with "-" for what it lacks.
+_mpmstat_option_lines() {
+    "$@" --help 2>/dev/null | sed -nE -e '/^Examples:/q' \
+        -e 's/^ +(-[A-Za-z]), (--[a-z-]+)( ([A-Z]+))?( .*|$)/\2 \1 \4/p' \
+        -e 's/^ +(--[a-z-]+)( ([A-Z]+))?( .*|$)/\1 - \3/p'
+}
+
+# What the lab has of "stacks", "workloads" or "studies".
+_mpmstat_lab_names() {
+    "$1" lab list 2>/dev/null | awk -v kind="$2," '/^[a-z]/ { on = $1 == kind } on && /^  / { print $1 }'
+}
+
+_mpmstat_words() {
+    mapfile -t COMPREPLY < <(compgen -W "$1" -- "$2")
+}
+
+_mpmstat_files() {
+    compopt -o filenames 2>/dev/null
+    mapfile -t COMPREPLY < <(compgen -f -- "$1")
+}
+
+# An argument of lab's verbs, by its number: VERB NUMBER WORD. A name, or a file of one's own.
+_mpmstat_lab_argument() {
+    local kind=
+    case $1$2 in
+        up1|try1) kind=stacks ;;
+        up2|try2) kind=workloads ;;
+        run1)     kind=studies ;;
+    esac
+    if [[ $3 == */* ]]; then
+        _mpmstat_files "$3"
+    elif [[ $kind ]]; then
+        _mpmstat_words "$(_mpmstat_lab_names "${COMP_WORDS[0]}" "$kind")" "$3"
+    fi
+}
+
+# The load tool and its arguments, which begin at this word.
+_mpmstat_command() {
+    if declare -F _command_offset >/dev/null; then
+        _command_offset "$1"
+    elif ((COMP_CWORD == $1)); then
+        mapfile -t COMPREPLY < <(compgen -c -- "${COMP_WORDS[COMP_CWORD]}")
+    else
+        _mpmstat_files "${COMP_WORDS[COMP_CWORD]}"
+    fi
+}
+
+# The value of an option: VERB OPTION WHAT-THE-HELP-CALLS-IT WORD.
+_mpmstat_value() {
+    case $3 in
+        FORMAT)
+            case $1 in
+                status) _mpmstat_words 'text json openmetrics prometheus' "$4" ;;
+                report) _mpmstat_words 'html md csv json text' "$4" ;;
+                fields) _mpmstat_words 'text json md' "$4" ;;
+                *)      _mpmstat_words 'text json' "$4" ;;
+            esac ;;
+        STACK) _mpmstat_words "$(_mpmstat_lab_names "${COMP_WORDS[0]}" stacks)" "$4" ;;
+        FILE|DIR|TARGET) _mpmstat_files "$4" ;;
+    esac
+}
+
+_mpmstat() {
+    local command=${COMP_WORDS[0]} word=${COMP_WORDS[COMP_CWORD]} verb=${COMP_WORDS[1]-}
+    local first=2 arguments=0 lines options='' long short what at takes previous=
+    local -A value=()
+    COMPREPLY=()
+    if ((COMP_CWORD == 1)); then
+        _mpmstat_words "$(_mpmstat_verbs "$command") --help --version" "$word"
+        return
+    fi
+    case $verb in
+        help)
+            if ((COMP_CWORD == 2)); then _mpmstat_words "$(_mpmstat_verbs "$command")" "$word"; fi
+            return ;;
+        lab)
+            if ((COMP_CWORD == 2)); then
+                _mpmstat_words "$(_mpmstat_verbs "$command" lab) --help" "$word"
+                return
+            fi
+            first=3 ;;
+    esac
+
+    lines=$(_mpmstat_option_lines "${COMP_WORDS[@]:0:first}")
+    while read -r long short what; do
+        options+=" $long"
+        if [[ $what ]]; then
+            value[$long]=$what
+            value[$short]=$what
+        fi
+    done <<<"$lines"
+
+    # Where the load's command begins, and whether the word is an option's value.
+    for ((at = first; at < COMP_CWORD; at++)); do
+        takes=${COMP_WORDS[at]}
+        if [[ $previous ]]; then
+            previous=
+        elif [[ $takes == -- && $verb == @(record|lab) ]]; then
+            _mpmstat_command $((at + 1))
+            return
+        elif [[ $takes == -* ]]; then
+            previous=${value[$takes]-}
+        elif [[ $verb == record ]]; then
+            _mpmstat_command "$at"
+            return
+        else
+            ((arguments += 1))
+        fi
+    done
+    if [[ $previous ]]; then
+        _mpmstat_value "$verb" "$takes" "$previous" "$word"
+    elif [[ $word == -* ]]; then
+        _mpmstat_words "$options" "$word"
+    elif [[ $verb == record ]]; then
+        _mpmstat_command "$COMP_CWORD"
+    elif [[ $verb == lab ]]; then
+        _mpmstat_lab_argument "${COMP_WORDS[2]}" $((arguments + 1)) "$word"
+    else
+        _mpmstat_files "$word"
+    fi
+}
+
+complete -F _mpmstat mpmstat
