@@ -314,7 +314,9 @@ static void check_generator(struct mst_check *check, const struct mst_summary *s
 /* ---- the accept queue ------------------------------------------------------------- */
 
 /* The kernel counts overflows of the whole machine; where a server is elsewhere
- * they are not its own. */
+ * they are not its own. A lost SYN is sent again after a second (TCP_TIMEOUT_INIT); where
+ * the handshake's last packet was the one that found no room, data is, after 0.2 s
+ * (TCP_RTO_MIN). */
 static void check_accept_queue(struct mst_check *check, const struct mst_summary *s)
 {
     const struct mst_summary_server *server = mst_summary_front(s);
@@ -324,12 +326,12 @@ static void check_accept_queue(struct mst_check *check, const struct mst_summary
         answer(check, MST_ANSWER_UNKNOWN, "the length of the accept queue is not known");
     else if (s->listen_overflows != MST_UNKNOWN && s->listen_overflows > 0 && server->local)
         answer(check, MST_ANSWER_NO, "connections found an accept queue full %" PRIu64 " times and "
-               "had to try again, a second or more later; seen: at most %" PRIu64 " of %" PRIu64
+               "had to try again after 0.2 s or more; seen: at most %" PRIu64 " of %" PRIu64
                " waiting", s->listen_overflows, server->max_listen_queue,
                server->listen_queue_limit);
     else if (server->max_listen_queue >= server->listen_queue_limit)
         answer(check, MST_ANSWER_NO, "at most %" PRIu64 " connections were seen waiting; %" PRIu64
-               " may: further ones had to try again, a second or more later",
+               " may: further ones had to try again, after 0.2 s or more",
                server->max_listen_queue, server->listen_queue_limit);
     else
         answer(check, MST_ANSWER_YES, "at most %" PRIu64 " connections were seen waiting; %" PRIu64

@@ -312,7 +312,7 @@ static void advise_backlog(struct mst_advice *advice, const struct mst_summary *
     if (server->local && run->listen_overflows != MST_UNKNOWN && run->listen_overflows > 0) {
         SAY(advice->answer, "more than %" PRIu64, limit);
         SAY(advice->arithmetic, "Connections found a queue full %" PRIu64 " times on this machine, "
-            "and had to try again a second or more later; %" PRIu64 " may wait here.",
+            "and had to try again after 0.2 s or more; %" PRIu64 " may wait here.",
             run->listen_overflows, limit);
     } else if (longest * 2 > limit) {
         SAY(advice->answer, "%" PRIu64 ", twice what was seen", longest * 2);

@@ -258,8 +258,8 @@ static int say_limits(struct mst_sayings *sayings, const struct mst_study_sectio
     static const struct { enum mst_study_metric_id metric; const char *text; } limits[] = {
         { MST_M_GENERATOR, "the load tool itself was at its limit: their throughput is the load "
                            "tool's, not the server's" },
-        { MST_M_OVERFLOWS, "connections found an accept queue full, and had to try again a second "
-                           "or more later: such waits are in no server's time" },
+        { MST_M_OVERFLOWS, "connections found an accept queue full, and had to try again after "
+                           "0.2 s or more: such waits are in no server's time" },
     };
     size_t known, above, i;
     int failed = 0;
