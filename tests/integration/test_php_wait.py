@@ -44,8 +44,9 @@ def test_a_small_fpm_makes_php_wait(php_server, mpm, php_boards):
     assert waited > 0.5 * REQUESTS * said["total_mean"], (waited, said["text"])
     assert waited + ran == pytest.approx(handled, rel=0.05), "PHP's part of Apache's phase"
     assert queued < 0.05 * waited, "Apache had workers enough"
-    # The client's side: all but connecting and Apache's own share.
-    assert waited + ran == pytest.approx(REQUESTS * said["total_mean"], rel=0.02)
+    # The client's side: all but connecting and Apache's own share; a busy machine lets ab wait,
+    # too, but by far less than a round.
+    assert waited + ran == pytest.approx(REQUESTS * said["total_mean"], abs=REQUESTS * NAP / 2)
     assert recorded["workers"]["busy_max"] == WORKERS
 
 
