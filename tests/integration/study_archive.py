@@ -151,16 +151,26 @@ class Study:
                     processes=processes, pss_bytes=pss, cost_ns=1, rss_bytes=pss * 4)
         return server
 
-    def requests(self, server, start, seconds, count, queue, handle, bytes_of=70000):
+    def requests(self, server, start, seconds, count, queue, handle, bytes_of=70000, send=50e-6):
         """Evenly over the time, each with that much of either."""
         for i in range(count):
             at = start + int(i * seconds / count * SECOND)
             self.insert(
                 "server_requests", server_id=server, key=i, start_ns=at,
                 queue_ns=int(queue * SECOND), read_ns=10000, handle_ns=int(handle * SECOND),
-                send_ns=50000, held_ns=int(handle * SECOND) + 60000, bytes=bytes_of + i % 7,
+                send_ns=int(send * SECOND), held_ns=int((handle + send) * SECOND) + 10000,
+                bytes=bytes_of + i % 7,
                 label="site", status=200, aborted=0, no_worker=0, pid=1, worker=i % 5, nth=0,
                 request_id=i + 1, ghost=0)
+
+    def php_requests(self, server, start, seconds, count, before, wait, run):
+        """Those that an Apache has handed over `before` seconds after it had them."""
+        for i in range(count):
+            at = start + int(i * seconds / count * SECOND) + int((before + wait) * SECOND)
+            self.insert(
+                "php_requests", server_id=server, key=i, start_ns=at, request_id=i + 1,
+                wait_ns=int(wait * SECOND), run_ns=int(run * SECOND), label="www", status=200,
+                aborted=0, fatal=0, timeout=0, pid=2, worker=i % 5, ghost=0)
 
     def forks(self, server, start, times, kind):
         for i, seconds in enumerate(times):
@@ -240,7 +250,12 @@ def ramp(study):
         run, start = study.run("oha --no-tui -z 20s", 20, 12, mean, 250, 20)
         server = study.server(run, start, 20, "apache", 20, 10, 10**8, 10,
                               mpm=stack.split("-")[0])
-        study.requests(server, start, 19, 250, mean / 2, mean / 2)
+        if stack == "prefork-modphp":
+            study.requests(server, start, 19, 250, mean / 2, mean / 2)
+        else:   # PHP goes on while its output is sent
+            study.requests(server, start, 19, 250, mean / 2, mean / 8, send=mean * 3 / 8)
+            php = study.server(run, start, 20, "php", 50, 10, 10**8, 51, sapi="fpm-fcgi")
+            study.php_requests(php, start, 19, 250, mean / 2, 0.01, 0.18)
         study.step("ramp", stack, "subrequest", 1, "", {}, run_id=run, page_bytes=2)
 
 

@@ -21,8 +21,12 @@ struct subject { enum mst_study_metric_id metric, over; };
 
 static double value_of(const struct mst_study_case *c, struct subject subject)
 {
-    double value = mst_estimate_of(c, subject.metric).mean;
+    double value = mst_estimate_of(c, subject.metric).mean, later;
 
+    if (subject.metric == MST_M_PHP_RUN) {   /* it goes on while the answer is sent */
+        later = mst_estimate_of(c, MST_M_SEND_PHP).mean;
+        value += isfinite(later) ? later : 0;
+    }
     return subject.over == MST_M_COUNT ? value : value / mst_estimate_of(c, subject.over).mean;
 }
 
