@@ -18,6 +18,8 @@
 #define SHOWN_LINES 8u
 #define SHOWN_BYTES 8192u
 #define CONVERT_NS  (300 * MST_NS_PER_S)
+#define VERSION_NS  (5 * MST_NS_PER_S)
+#define VERSION_MAX 200u
 
 void mst_load_init(struct mst_load *load)
 {
@@ -187,30 +189,39 @@ static bool is_fresh(int fd, uint64_t started_ns)
 static int open_rows_file(const struct collection *c)
 {
     const struct mst_load *load = c->load;
+    bool at_path = load->plan.rows == MST_ROWS_AT_PATH;
     int fd;
 
-    if (load->plan.rows == MST_ROWS_AT_PATH)   /* O_NONBLOCK: it may be a pipe, whose other end
+    if (at_path)   /* O_NONBLOCK: it may be a pipe, whose other end
                                                 * nobody holds */
         fd = open(load->plan.rows_path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     else
         fd = fcntl(load->plan.rows == MST_ROWS_ON_STDOUT ? load->out_fd : load->rows_fd,
                    F_DUPFD_CLOEXEC, 0);
-    if (fd >= 0 && is_fresh(fd, c->started_ns) && lseek(fd, 0, SEEK_SET) == 0)
+    if (fd >= 0 && (!at_path || is_fresh(fd, c->started_ns)) && lseek(fd, 0, SEEK_SET) == 0)
         return fd;
     close_fd(fd);
     return -1;
 }
 
-/* Waits for the converting command, which reads a file: it ends, or hangs. */
-static int wait_for(struct mst_runner *runner, char error[MST_ERROR_MAX])
+/* Waits for a command that has little to do: it ends, or hangs. As mst_runner_ended(). */
+static int wait_for(struct mst_runner *runner, uint64_t limit_ns, struct mst_run_end *end,
+                    char error[MST_ERROR_MAX])
 {
     struct pollfd fd = { mst_runner_fd(runner), POLLIN, 0 };
-    uint64_t until = mst_now_ns() + CONVERT_NS;
-    struct mst_run_end end;
+    uint64_t until = mst_now_ns() + limit_ns;
     int ended;
 
-    while ((ended = mst_runner_ended(runner, &end, error)) == 0 && mst_now_ns() < until)
+    while ((ended = mst_runner_ended(runner, end, error)) == 0 && mst_now_ns() < until)
         poll(&fd, 1, 1000);
+    return ended;
+}
+
+static int wait_for_lines(struct mst_runner *runner, char error[MST_ERROR_MAX])
+{
+    struct mst_run_end end;
+    int ended = wait_for(runner, CONVERT_NS, &end, error);
+
     if (ended == 0)
         snprintf(error, MST_ERROR_MAX, "making lines of its results was not done after %u s",
                  (unsigned)(CONVERT_NS / MST_NS_PER_S));
@@ -230,7 +241,7 @@ static int convert(const struct collection *c, char error[MST_ERROR_MAX])
     if (lines >= 0)
         runner = mst_runner_start(load->plan.convert, lines, load->err_fd, load->rows_fd, error);
     if (runner != NULL)
-        status = wait_for(runner, error);
+        status = wait_for_lines(runner, error);
     mst_runner_close(runner);
     if (status == 0)
         return lines;
@@ -284,6 +295,47 @@ static int read_rows(struct collection *c)
     return note(c, error);
 }
 
+/* ---- its version ----------------------------------------------------------------- */
+
+/* The first line with a number: others are greetings. */
+static void find_version(char *text, char version[VERSION_MAX])
+{
+    char *line, *rest = text;
+
+    version[0] = '\0';
+    while ((line = strsep(&rest, "\n")) != NULL)
+        if (strpbrk(line, "0123456789") != NULL) {
+            snprintf(version, VERSION_MAX, "%s", line + strspn(line, " \t"));
+            return;
+        }
+}
+
+/* Asked after the run, which that cannot disturb. What it does not tell stays unknown. */
+static int keep_version(const struct collection *c)
+{
+    char *argv[] = { c->load->plan.argv[0], (char *)c->load->tool->version_flag, NULL };
+    char error[MST_ERROR_MAX], version[VERSION_MAX] = "", *text;
+    struct mst_runner *runner = NULL;
+    struct mst_run_end end;
+    int fd = -1;
+    size_t n;
+
+    if (argv[1] != NULL)
+        fd = mst_capture_open(error);
+    if (fd >= 0)
+        runner = mst_runner_start(argv, fd, fd, -1, error);
+    if (runner != NULL && wait_for(runner, VERSION_NS, &end, error) > 0 &&
+        (text = mst_capture_end(fd, SHOWN_BYTES, &n)) != NULL) {
+        find_version(text, version);
+        free(text);
+    }
+    mst_runner_close(runner);
+    close_fd(fd);
+    if (version[0] == '\0')
+        return 0;
+    return mst_archive_add_environment(c->archive, c->run_id, "load_tool", version);
+}
+
 int mst_load_collect(struct mst_load *load, struct mst_archive *archive, int64_t run_id,
                      const struct mst_archive_run_end *end)
 {
@@ -294,7 +346,8 @@ int mst_load_collect(struct mst_load *load, struct mst_archive *archive, int64_t
 
     c.ended = c.succeeded && end->outcome == NULL;
     if (keep_output(&c, "stdout", load->out_fd) != 0 ||
-        keep_output(&c, "stderr", load->err_fd) != 0 || read_rows(&c) != 0)
+        keep_output(&c, "stderr", load->err_fd) != 0 || (c.ended && keep_version(&c) != 0) ||
+        read_rows(&c) != 0)
         return -1;
     return read_result(&c);
 }

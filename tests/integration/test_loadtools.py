@@ -10,6 +10,7 @@ import pytest
 
 import build
 import processes
+import tool
 from processes import wait_until
 from test_record import archive, ask, checks, command, has, record   # noqa: F401
 
@@ -191,6 +192,45 @@ def test_one_whose_results_are_converted(server, script, archive, encode, reques
     assert summary["client"]["requests"] == requests, err
     assert said is None or said in err, err
     assert ask(archive, "SELECT count(*) FROM client_requests") == [(requests or 0,)]
+
+
+# tsung.log, of six users of whom four had an answer and one a broken connection; what the dump
+# has of them; requests, failed, and what is said. The dump may lack answers: no failures.
+TSUNG_LOG = """# stats: dump at 1795283968
+stats: users_count 4 4
+stats: 200 2 2
+# stats: dump at 1795283978
+stats: users_count 2 6
+stats: 200 1 3
+stats: 404 1 1
+"""
+TSUNG_ROW = "179528396{0}.5;<0.17{0}.0>;{0};get;127.0.0.1;/;{1};113;72.5;-;;;\n"
+
+
+@pytest.mark.parametrize("rows, requests, failed, said", [
+    (("200", "200", "200", "404", "error_closed"), 4, 2, None),
+    (("200", "200", "error_closed"), 2, 2, "2 lines among the load tool's rows are no rows"),
+    ((), None, None, "its configuration wants dumptraffic"),
+])
+def test_answers_that_tsung_loses(php_server, script, archive, tmp_path, rows, requests, failed,
+                                  said):
+    apache = php_server("event")
+    written = tmp_path / "written" / "20261121-1759"
+    written.mkdir(parents=True)
+    (written / "tsung.log").write_text(TSUNG_LOG)
+    (written / "tsung.dump").write_text("")
+    (written / "tsung-123456.dump").write_text(
+        "".join(TSUNG_ROW.format(n, status) for n, status in enumerate(rows)))
+    tsung = script("tsung", f"cp -r {written} \"$2\"\n")
+    (tmp_path / "log").mkdir()
+    with apache.connect() as earlier:   # it is waited for: rows may begin long after all is prepared
+        earlier.send("GET /sleep.php?seconds=1.5&spread=0 HTTP/1.0\r\n\r\n")
+        wait_until(lambda: tool.status(apache.board)["workers"]["states"]["handling"], 5, "it")
+        summary, err = record(apache, archive, tsung, "-l", tmp_path / "log")
+    assert said is None or said in err, err
+    assert summary["client"]["requests"] == requests, err
+    assert summary["client"]["failed"] == failed
+    assert summary["client"]["non_2xx"] == (rows.count("404") if rows else None)
 
 
 def test_rows_in_a_file_of_the_users(server, tmp_path, archive):

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 #define RATE_MAX    100000u
 #define SECONDS_MAX 86400u
 #define AFTER_S     30u       /* for what is under way when the last request has been sent */
+#define STAY_S      "3"       /* of tsung's users, who write for 2 s: see loadtools/tsung.c */
 #define MANY        5000u     /* requests under way at once, at most */
 
 struct ramp {
@@ -154,8 +156,21 @@ static int make_oha(struct mst_ramp *ramp, const struct ramp *r, const char *dir
         "--disable-keepalive", r->url, NULL }, error);
 }
 
+/* How many users tsung is to be told for `wanted` to come in a phase. They come by chance,
+ * and when the phase is over it forgets the rest of them, but never has more than it was
+ * told: of n that is the square root of n/2pi in the mean, half of the Poisson distribution's
+ * mean deviation. */
+static double told(double wanted)
+{
+    double root = sqrt(1 / (2 * M_PI)) / 2;
+
+    root += sqrt(root * root + wanted);   /* of n - sqrt(n/2pi) = wanted */
+    return root * root;
+}
+
 /* A phase a second. A phase whose rate is 0 would be an error: it has a request in a
- * thousand seconds. */
+ * thousand seconds. Each user stays until tsung has written what it knows of him; his
+ * connection is closed before (HTTP/1.0). */
 static void write_tsung(FILE *file, const struct ramp *r)
 {
     double rate;
@@ -163,7 +178,7 @@ static void write_tsung(FILE *file, const struct ramp *r)
 
     fprintf(file, "<?xml version=\"1.0\"?>\n"
             "<!DOCTYPE tsung SYSTEM \"/usr/share/tsung/tsung-1.0.dtd\">\n"
-            "<tsung loglevel=\"warning\" dumptraffic=\"protocol\" version=\"1.0\">\n"
+            "<tsung loglevel=\"warning\" dumptraffic=\"protocol_local\" version=\"1.0\">\n"
             "  <clients><client host=\"localhost\" use_controller_vm=\"true\" maxusers=\"%u\"/>"
             "</clients>\n"
             "  <servers><server host=\"%s\" port=\"%u\" type=\"tcp\"/></servers>\n"
@@ -173,7 +188,7 @@ static void write_tsung(FILE *file, const struct ramp *r)
         rate = r->from + ((double)r->to - r->from) * (i + 0.5) / r->over;
         fprintf(file, "    <arrivalphase phase=\"%u\" duration=\"1\" unit=\"second\">"
                 "<users arrivalrate=\"%.3f\" unit=\"second\"/></arrivalphase>\n", i + 1,
-                rate > 0.001 ? rate : 0.001);
+                rate > 0.001 ? told(rate) : 0.001);
     }
     fprintf(file, "  </load>\n"
             "  <options><option name=\"connect_timeout\" value=\"%u\"/>"
@@ -182,7 +197,8 @@ static void write_tsung(FILE *file, const struct ramp *r)
             "    <request><http url=\"", AFTER_S * 1000);
     for (const char *at = r->path; *at != '\0'; at++)
         fputs(*at == '&' ? "&amp;" : (char[]){ *at, '\0' }, file);
-    fputs("\" method=\"GET\" version=\"1.1\"/></request>\n"
+    fputs("\" method=\"GET\" version=\"1.0\"/></request>\n"
+          "    <thinktime value=\"" STAY_S "\"/>\n"
           "  </session></sessions>\n"
           "</tsung>\n", file);
 }

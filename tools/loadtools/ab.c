@@ -214,6 +214,7 @@ static int read_row(struct mst_row_reader *reader, struct mst_client_row *row, c
 const struct mst_loadtool mst_loadtool_ab = {
     .name = "ab",
     .package = "apache2-utils",
+    .version_flag = "-V",
     .prepare = prepare,
     .parse = parse,
     .read_header = read_header,

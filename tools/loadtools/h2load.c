@@ -169,6 +169,7 @@ static int read_row(struct mst_row_reader *reader, struct mst_client_row *row, c
 const struct mst_loadtool mst_loadtool_h2load = {
     .name = "h2load",
     .package = "nghttp2-client",
+    .version_flag = "--version",
     .prepare = prepare,
     .parse = parse,
     .read_row = read_row,

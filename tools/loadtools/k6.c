@@ -235,6 +235,7 @@ static int read_row(struct mst_row_reader *reader, struct mst_client_row *row, c
 
 const struct mst_loadtool mst_loadtool_k6 = {
     .name = "k6",
+    .version_flag = "version",
     .prepare = prepare,
     .read_header = read_header,
     .read_row = read_row,

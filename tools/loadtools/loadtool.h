@@ -74,7 +74,8 @@ struct mst_client_result {
     uint64_t failed_connect, failed_receive, failed_length, failed_timeout, failed_other;
     uint64_t non_2xx;            /* answered, with such a status; siege, wrk: 4xx and 5xx */
     uint64_t concurrency;
-    uint64_t bytes;              /* received, headers included (hey, Locust, oha: bodies only) */
+    uint64_t bytes;              /* received, headers included (hey, Locust, oha, siege: bodies
+                                  * only) */
     uint64_t duration_ns;        /* by its own clock */
     uint64_t requests_per_1000s; /* a rate, in thousandths of a request a second */
     uint64_t mean_ns, p50_ns, p90_ns, p99_ns, max_ns;   /* of a request; by its own table */
@@ -127,6 +128,7 @@ struct mst_printed {
 struct mst_loadtool {
     const char *name;
     const char *package;              /* Debian's; NULL: none */
+    const char *version_flag;         /* makes it print its version and end; NULL: it has none */
     bool        rows_omit_failures;   /* a request without an answer has no row */
 
     /* Fills plan for argv (NULL at its end). rows_fd is open for writing, the

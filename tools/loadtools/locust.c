@@ -198,6 +198,7 @@ static int parse(struct mst_client_result *r, const struct mst_plan *plan,
 
 const struct mst_loadtool mst_loadtool_locust = {
     .name = "locust",
+    .version_flag = "--version",
     .prepare = prepare,
     .parse = parse,
 };

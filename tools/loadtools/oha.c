@@ -217,6 +217,7 @@ static int read_row(struct mst_row_reader *reader, struct mst_client_row *row, c
 
 const struct mst_loadtool mst_loadtool_oha = {
     .name = "oha",
+    .version_flag = "--version",
     .rows_omit_failures = true,
     .prepare = prepare,
     .parse = parse,

@@ -1,11 +1,16 @@
 /* tsung.c - tsung: its options and its rows.
  *
- * With dumptraffic="protocol" in its configuration it writes a line for each answer into
- * tsung.dump, below a directory that is named after the minute: the time of the answer and
- * how long it took since the request was sent. Connecting is not in it, and what had no
- * answer has no line: tsung.log says how many users there were, each of whom is taken to
- * make one request. Of those without an answer only the number is known; they have rows
- * that begin, and end, when tsung did.
+ * With dumptraffic="protocol" or "protocol_local" in its configuration it writes a line for
+ * each answer into tsung*.dump, below a directory that is named after the minute: the time
+ * of the answer and how long it took since the request was sent. Connecting is not in it,
+ * and what had no answer has no line: tsung.log says how many users there were, each of
+ * whom is taken to make one request. Of those without an answer only the number is known;
+ * they have rows that begin, and end, when tsung did.
+ *
+ * tsung holds its lines back for 5 s ("protocol") or 2 s, and ends without writing what it
+ * holds then: also answers may have no line, which are no failures. tsung.log counts
+ * answers, too: those without a line are lines that are no rows. None is lost where each
+ * user stays for that long after his last answer (a thinktime).
  *
  * Users arrive by chance (a Poisson process) at the rate that the configuration says.
  */
@@ -20,17 +25,23 @@
 #define TSUNG_HEADER "#date;pid;id;http method;host;URL;HTTP status;size;duration;"
 #define US_PER_S     1000000u
 #define FAILED       "failed"
+#define LOST         "lost"
 #define NO_STATUS    "error_"   /* instead of a status: the connection ended first */
 #define COLUMNS      6u      /* between the date and the status */
 
-/* Prints tsung.dump, and a line for each user without an answer. */
+/* Prints the lines, and one for each user who has none: whose answer was lost, or who had
+ * none. No answers in the dump, but in the log: none were asked for. */
 static const char script[] =
     "exec awk '"
+    "function head() { if (!headed++) print \"" TSUNG_HEADER "\" } "
     "FILENAME ~ /tsung\\.log$/ { if ($2 == \"users_count\") users = $4; "
+    "if ($2 ~ /^[1-5][0-9][0-9]$/) answered[$2] = $4; "
     "if ($2 == \"stats:\" && $3 == \"dump\") ended = $5; next } "
-    "{ print } !/^#/ { rows++ } "
-    "END { for (; rows < users; rows++) print ended \";" FAILED "\" }' "
-    "\"$0\"/*/tsung.log \"$0\"/*/tsung.dump";
+    "!/^#/ { head(); print; rows++; good += $0 !~ /;" NO_STATUS "/ } "
+    "END { for (status in answered) sum += answered[status]; if (!rows && sum) { print \"none\"; exit } head(); "
+    "for (; good < sum; good++) { print ended \";" LOST "\"; rows++ } "
+    "for (; rows < users; rows++) print ended \";" FAILED "\" }' "
+    "\"$0\"/*/tsung.log \"$0\"/*/tsung*.dump";
 
 static int prepare(struct mst_plan *plan, char *const *argv, int rows_fd,
                    char error[MST_ERROR_MAX])
@@ -54,7 +65,7 @@ static int read_header(struct mst_row_reader *reader, char *line, char error[MST
     (void)reader;
     if (strncmp(line, TSUNG_HEADER, strlen(TSUNG_HEADER)) == 0)
         return 0;
-    return mst_fail(error, "tsung wrote no rows: its configuration wants dumptraffic=\"protocol\", "
+    return mst_fail(error, "tsung wrote no rows: its configuration wants dumptraffic=\"protocol_local\", "
                     "and its sessions are to be of HTTP");
 }
 
@@ -73,6 +84,8 @@ static int read_row(struct mst_row_reader *reader, struct mst_client_row *row, c
         return -1;
     ended_ns *= MST_NS_PER_US;
     field = mst_field(&line, ';');
+    if (field != NULL && strcmp(field, LOST) == 0)
+        return -1;
     if (field != NULL && strcmp(field, FAILED) == 0 && line == NULL) {
         row->start_ns = ended_ns;
         row->duration_ns = 0;
@@ -100,6 +113,7 @@ static int read_row(struct mst_row_reader *reader, struct mst_client_row *row, c
 const struct mst_loadtool mst_loadtool_tsung = {
     .name = "tsung",
     .package = "tsung",
+    .version_flag = "-v",
     .prepare = prepare,
     .read_header = read_header,
     .read_row = read_row,

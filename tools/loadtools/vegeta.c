@@ -89,6 +89,7 @@ static int read_row(struct mst_row_reader *reader, struct mst_client_row *row, c
 
 const struct mst_loadtool mst_loadtool_vegeta = {
     .name = "vegeta",
+    .version_flag = "-version",
     .prepare = prepare,
     .read_row = read_row,
 };

@@ -132,6 +132,7 @@ static int parse(struct mst_client_result *r, const struct mst_plan *plan,
 const struct mst_loadtool mst_loadtool_wrk = {
     .name = "wrk",
     .package = "wrk",
+    .version_flag = "-v",
     .prepare = prepare,
     .parse = parse,
 };
