@@ -1,8 +1,10 @@
 /* siege.c - siege: its options and what it prints.
  *
- * It writes no rows and no percentiles. As JSON (json_output in siege.conf, or -j)
- * the results come on stdout, else as text on stderr; some versions print that
- * text's times in milliseconds. It counts clock ticks: times are in steps of 10 ms.
+ * It writes no rows and no percentiles, and of the bytes only hundredths of a megabyte
+ * (2^20): from one megabyte on they are known to half a per cent, below not at all.
+ * As JSON (json_output in siege.conf, or -j) the results come on stdout, else as text
+ * on stderr; some versions print that text's times in milliseconds. It counts clock
+ * ticks: times are in steps of 10 ms.
  *
  * "transactions" are answers, "successful" ones those with a status below 400 (or 401,
  * 407). "failed" are requests without an answer, and answers with 408 or 5xx: these
@@ -25,6 +27,8 @@
 #define SIEGE_USERS     25u                   /* -c, where the user says nothing */
 #define SIEGE_USERS_MAX 255u                  /* more are cut, unless siege.conf has a limit */
 #define SIEGE_STEP_NS   (10 * MST_NS_PER_MS)
+#define SIEGE_MEGABYTE  (UINT64_C(1) << 20)
+#define SIEGE_BYTES_MAX (UINT64_C(1) << 40)   /* in hundredths: no run has more */
 
 static int prepare(struct mst_plan *plan, char *const *argv, int rows_fd,
                    char error[MST_ERROR_MAX])
@@ -74,6 +78,16 @@ static struct mst_text find_json(const struct mst_printed *printed)
     return in;
 }
 
+static uint64_t bytes(const struct mst_text *json, const struct mst_text *text)
+{
+    uint64_t hundredths = mst_text_number(value(json, text, "\"data_transferred\":",
+                                                "Data transferred:"), 100, NULL);
+
+    if (hundredths < 100 || hundredths > SIEGE_BYTES_MAX)
+        return MST_UNKNOWN;
+    return hundredths * SIEGE_MEGABYTE / 100;
+}
+
 static uint64_t users(const struct mst_plan *plan, struct mst_text err)
 {
     uint64_t said = mst_text_number(mst_text_behind(err, "** Preparing "), 1, NULL);
@@ -106,6 +120,7 @@ static int parse(struct mst_client_result *r, const struct mst_plan *plan,
         r->failed_connect = r->failed_receive = r->failed_timeout = r->failed_other = 0;
     r->failed_length = 0;
     r->concurrency = users(plan, err);
+    r->bytes = bytes(&json, &text);
     elapsed_ns = time_value(&json, &text, "\"elapsed_time\":", "Elapsed time:");
     if (elapsed_ns > 0) {   /* else no tick of its clock has passed, and it divides by none */
         r->duration_ns = elapsed_ns;
@@ -124,6 +139,7 @@ static int parse(struct mst_client_result *r, const struct mst_plan *plan,
 const struct mst_loadtool mst_loadtool_siege = {
     .name = "siege",
     .package = "siege",
+    .version_flag = "--version",
     .prepare = prepare,
     .parse = parse,
 };
