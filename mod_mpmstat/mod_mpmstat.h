@@ -101,6 +101,13 @@ void mst_recording_register(apr_pool_t *p);
  * read (ListenCoresBucketsRatio wants a child for each bucket). In the parent. */
 void mst_recording_relimit(struct mst_board *b);
 
+/* ---- settings.c ------------------------------------------------------------ */
+
+/* The directives that decide what a load meets, as configured: "MaxRequestWorkers 150;
+ * ServerLimit 16; ...; Timeout 300". Of the main server; a virtual host may have its own
+ * timeouts. From the pool. */
+const char *mst_settings(apr_pool_t *p, const server_rec *s, uint64_t workers_limit);
+
 /* ---- the rest, a file each ----------------------------------------------- */
 
 void mst_lifecycle_register(apr_pool_t *p);

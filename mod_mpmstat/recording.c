@@ -95,12 +95,13 @@ static gid_t reader_group(void)
     return g ? g->gr_gid : (gid_t)-1;
 }
 
-static struct mst_identity present_identity(void)
+static struct mst_identity present_identity(apr_pool_t *p, const server_rec *s)
 {
     return (struct mst_identity){
         .server = ap_get_server_description(),
         .mpm = ap_show_mpm(),
         .version = MPMSTAT_VERSION,
+        .settings = mst_settings(p, s, workers_limit()),
         .workers_limit = workers_limit(),
     };
 }
@@ -108,7 +109,7 @@ static struct mst_identity present_identity(void)
 static void make_board(struct mst_retained *kept, apr_pool_t *p, server_rec *s)
 {
     const char *path = mst_config.board ? mst_config.board : ap_runtime_dir_relative(p, BOARD_NAME);
-    struct mst_identity identity = present_identity();
+    struct mst_identity identity = present_identity(p, s);
     char warning[MST_ERROR_MAX], error[MST_ERROR_MAX];
 
     kept->layout = wanted_layout();
@@ -155,10 +156,10 @@ static void replace_board(struct mst_retained *kept, apr_pool_t *p, server_rec *
 }
 
 /* After a restart the board stays, and with it the layout of the first start. */
-static void keep_board(struct mst_retained *kept, server_rec *s)
+static void keep_board(struct mst_retained *kept, apr_pool_t *p, server_rec *s)
 {
     struct mst_layout wanted = wanted_layout();
-    struct mst_identity identity = present_identity();
+    struct mst_identity identity = present_identity(p, s);
 
     mst_lifecycle_sweep(&kept->board);    /* the module may have been away for a while */
     kept->board.header->stopped_ns = 0;   /* set when the old configuration was let go */
@@ -203,7 +204,7 @@ static int open_recording(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp
     struct mst_retained *kept;
     const char *key;
 
-    (void)plog, (void)ptemp;
+    (void)plog;
     memset(&mst_recording, 0, sizeof mst_recording);
     if (ap_state_query(AP_SQ_MAIN_STATE) == AP_SQ_MS_CREATE_PRE_CONFIG)
         return OK;   /* the rehearsal that httpd does before every start */
@@ -212,11 +213,11 @@ static int open_recording(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp
     if (!kept)
         kept = ap_retained_data_create(key, sizeof *kept);
     if (!kept->ready)
-        make_board(kept, pconf, s);
+        make_board(kept, ptemp, s);
     else if (still_fits(kept))
-        keep_board(kept, s);
+        keep_board(kept, ptemp, s);
     else
-        replace_board(kept, pconf, s);
+        replace_board(kept, ptemp, s);
     if (!kept->ready)
         return OK;
     apr_pool_cleanup_register(pconf, &kept->board, note_stop, apr_pool_cleanup_null);

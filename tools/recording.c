@@ -404,18 +404,18 @@ static int record_server_environment(struct recording *r, size_t which)
 {
     const struct mst_sampler *s = &r->samplers[which];
     const struct mst_source_identity *identity = mst_source_identity(s->source);
+    bool seen = s->local && !s->others_processes;
     size_t i, nth = 1;
     char prefix[32];
 
-    if (!s->local || s->others_processes || identity->pid == 0 || identity->pid == MST_UNKNOWN)
-        return 0;
     for (i = 0; i < which; i++)
         nth += mst_source_identity(r->samplers[i].source)->producer == identity->producer;
     snprintf(prefix, sizeof prefix, "%s", identity->producer == MST_PRODUCER_PHP ? "php"
                                                                                  : "apache");
     if (nth > 1)
         snprintf(prefix + strlen(prefix), sizeof prefix - strlen(prefix), "%zu", nth);
-    return mst_environment_record_server(r->archive, r->run_id, prefix, identity->pid);
+    return mst_environment_record_server(r->archive, r->run_id, prefix, identity->settings,
+                                         seen ? identity->pid : MST_UNKNOWN);
 }
 
 static int begin_samplers(struct recording *r)

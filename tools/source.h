@@ -26,6 +26,7 @@ struct mst_source;
 struct mst_source_identity {
     enum mst_producer producer;
     char     server[64], version[16], mpm[16], sapi[16];
+    char     settings[MST_SETTINGS_MAX];   /* its limits and timeouts */
     char     board[512];             /* the board's path on the server's machine */
     uint64_t pid;                    /* the parent's (master's) */
     uint64_t started_wall_ns;        /* nanoseconds since 1970 */

@@ -50,6 +50,7 @@ static void identify(struct mst_source *s)
              h->version_text);
     snprintf(id->mpm, sizeof id->mpm, "%.*s", (int)sizeof h->mpm - 1, h->mpm);
     snprintf(id->sapi, sizeof id->sapi, "%.*s", (int)sizeof h->sapi - 1, h->sapi);
+    snprintf(id->settings, sizeof id->settings, "%.*s", (int)sizeof h->settings - 1, h->settings);
     snprintf(id->board, sizeof id->board, "%s", s->target->name);
     id->pid = h->pid;
     id->started_wall_ns = h->started_ns + (uint64_t)h->realtime_offset_ns;

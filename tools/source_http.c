@@ -123,6 +123,7 @@ static void identify(struct mst_source *s, const struct mst_snapshot *board)
     copy_string(id->version, sizeof id->version, board->version);
     copy_string(id->mpm, sizeof id->mpm, board->mpm);
     copy_string(id->sapi, sizeof id->sapi, board->sapi);
+    copy_string(id->settings, sizeof id->settings, board->settings);
     copy_string(id->board, sizeof id->board, board->path);
     id->pid = board->pid;
     id->started_wall_ns = board->started_ns;

@@ -51,6 +51,7 @@ static void set_identity(struct mst_header *h, const struct mst_identity *id)
     set_text(h->mpm, sizeof h->mpm, id->mpm);
     set_text(h->sapi, sizeof h->sapi, id->sapi);
     set_text(h->version_text, sizeof h->version_text, id->version);
+    set_text(h->settings, sizeof h->settings, id->settings);
     __atomic_store_n(&h->workers_limit, id->workers_limit, __ATOMIC_RELAXED);
 }
 

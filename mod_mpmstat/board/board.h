@@ -31,6 +31,7 @@ struct mst_layout {
 /* Who writes it; copied into the header, cut where too long. NULL: empty. */
 struct mst_identity {
     const char *server, *mpm, *sapi, *version;
+    const char *settings;          /* see struct mst_header; NULL: none are told */
     uint64_t    workers_limit;
     bool        no_parent;         /* its processes have none in common: the header names no pid */
 };

@@ -261,6 +261,7 @@ static void terminate_texts(struct mst_header *h)
     h->mpm[sizeof h->mpm - 1] = '\0';
     h->sapi[sizeof h->sapi - 1] = '\0';
     h->version_text[sizeof h->version_text - 1] = '\0';
+    h->settings[sizeof h->settings - 1] = '\0';
 }
 
 static int read_header(struct mst_reader *r, char error[MST_ERROR_MAX])

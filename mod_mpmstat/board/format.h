@@ -28,6 +28,7 @@
 #define MST_NAME_MAX        64u         /* a label or field name, with its NUL */
 #define MST_PATH_MAX        64u         /* a URL path in a worker's entry, cut, with its NUL */
 #define MST_MARK_MAX        40u         /* a mark's name, with its NUL */
+#define MST_SETTINGS_MAX    320u        /* a server's limits and timeouts, with the NUL */
 #define MST_STRIPES_MAX     16u
 #define MST_LABELS_MAX      1024u
 #define MST_LABELS_DEFAULT  64u
@@ -159,11 +160,13 @@ struct mst_header {
     uint32_t stripes;               /* entries of `tallies` for each label; power of two */
     uint32_t reserved;
     char     boot_id[40];           /* /proc/sys/kernel/random/boot_id */
-    /* These four may change at a restart. */
+    /* These five may change at a restart. */
     char     server[64];            /* "Apache/2.4.62 (Debian)" */
     char     mpm[16];               /* "event"; empty: none */
     char     sapi[16];              /* "fpm-fcgi"; empty: none */
     char     version_text[16];      /* mpmstat's version */
+    char     settings[MST_SETTINGS_MAX];   /* limits and timeouts, as the server's own language
+                                     * has them: "KeepAlive On; Timeout 300" */
 
     uint64_t generation;            /* (changes) restarts so far */
     uint64_t workers_limit;         /* (changes) MaxRequestWorkers; MST_UNKNOWN */

@@ -211,6 +211,7 @@ static void fill_server(struct making *m, int running)
     s->server = keep_unless_empty(m, h->server);
     s->mpm = keep_unless_empty(m, h->mpm);
     s->sapi = keep_unless_empty(m, h->sapi);
+    s->settings = keep_unless_empty(m, h->settings);
     s->path = keep(m, m->copy->reader->path);
     s->pid = h->pid;
     s->generation = h->generation;

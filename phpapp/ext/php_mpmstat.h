@@ -95,6 +95,11 @@ void mst_place_open_shared(void);
 /* Reads the beginning of this process's command line, its NULs as spaces. */
 void mst_place_title(char *to, size_t size);
 
+/* ---- settings.c ---------------------------------------------------------------- */
+
+/* "memory_limit = 128M; max_execution_time = 30; ...", cut where it does not fit. */
+void mst_settings_write(char *to, size_t size);
+
 /* ---- label.c ------------------------------------------------------------------- */
 
 /* Sets MPMSTAT_G(label_name) and MPMSTAT_G(label_index). */

@@ -227,10 +227,14 @@ static struct mst_layout wanted_layout(void)
 
 static struct mst_identity identity(void)
 {
+    static char settings[MST_SETTINGS_MAX];
+
+    mst_settings_write(settings, sizeof settings);
     return (struct mst_identity){
         .server = "PHP/" PHP_VERSION,
         .sapi = sapi_module.name,
         .version = MPMSTAT_VERSION,
+        .settings = settings,
         .workers_limit = MPMSTAT_G(workers_limit) > 0 ? (uint64_t)MPMSTAT_G(workers_limit)
                                                       : MST_UNKNOWN,
         .no_parent = mst_php.sapi == MST_SAPI_SHARED,
@@ -247,7 +251,8 @@ static void opened(const char *warning)
 }
 
 /* After a restart the counters go on; the limit may be another. */
-static bool take_up(const char *path, const struct mst_layout *layout)
+static bool take_up(const char *path, const struct mst_layout *layout,
+                    const struct mst_identity *id)
 {
     struct mst_header *h;
 
@@ -255,7 +260,7 @@ static bool take_up(const char *path, const struct mst_layout *layout)
         return false;
     h = mst_php.board.header;
     __atomic_store_n(&h->stopped_ns, 0, __ATOMIC_RELAXED);
-    __atomic_store_n(&h->workers_limit, identity().workers_limit, __ATOMIC_RELAXED);
+    mst_board_identify(&mst_php.board, id);
     __atomic_store_n(&h->generation, h->generation + 1, __ATOMIC_RELAXED);
     mst_busy_settle(&mst_php.board, mst_now_ns());
     return true;
@@ -269,7 +274,7 @@ void mst_place_open_parent(void)
 
     make_directories();
     board_path(path, sizeof path);
-    if (take_up(path, &layout)
+    if (take_up(path, &layout, &id)
         || mst_board_create(&mst_php.board, path, &layout, &id, reader_group(), warning, error)
            == 0)
         opened(warning);

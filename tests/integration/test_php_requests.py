@@ -137,6 +137,8 @@ def test_scripts_and_what_opcache_had(fpm):
     assert [r["cached"] for r in records] == [0, 1, 1, None]
     label = next(e for e in tool.status(master.board)["labels"] if e["label"] == "www")
     assert label["php"]["uncached"] == 1
+    settings = tool.status(master.board)["settings"]
+    assert settings.startswith("memory_limit = 128M; ") and "; opcache.enable = 1" in settings
 
 
 def test_opcache_that_is_off_has_nothing(fpm):

@@ -99,10 +99,27 @@ def test_environment(server, archive):
     with open(f"/proc/{apache.pid}/limits") as limits:
         soft = next(line.split()[3] for line in limits if line.startswith("Max open files"))
     assert found["apache_open_files_limit"] == soft
+    assert found["load_tool"].startswith("This is ApacheBench, Version 2"), found
+    assert f"MaxRequestWorkers {summary['servers'][0]['workers']['limit']}; " in found["apache_settings"]
     assert summary["run"]["max_runnable"] >= 1 and summary["run"]["repetition"] is None
     assert ask(archive, "SELECT min(context_switches) < max(context_switches), min(tcp_segments) < "
                         "max(tcp_segments), min(forks) > 0, min(syn_retransmits) >= 0 FROM "
                         "machine_samples") == [(1, 1, 1, 1)]
+
+
+def test_version_of_the_load_tool(server, archive, tmp_path):
+    """The first line with a number in it, whatever its exit status; none where it hangs."""
+    apache = server("event")
+    wrk = tmp_path / "wrk"
+    for said, version in (("echo Welcome; echo ' wrk 9.8 [epoll]'; exit 1", "wrk 9.8 [epoll]"),
+                          ("echo Welcome", None), ("sleep 60", None)):
+        wrk.write_text(f"#!/bin/sh\n[ \"$1\" != -v ] || {{ {said}; }}\n")
+        wrk.chmod(0o700)
+        began = time.monotonic()
+        record(apache, archive, wrk, f"http://127.0.0.1:{apache.port}/")
+        assert time.monotonic() - began < 30
+        assert ask(archive, "SELECT value FROM environment WHERE name = 'load_tool' AND run_id = "
+                            "(SELECT max(id) FROM runs)") == ([(version,)] if version else [])
 
 
 def test_sleeping_load(php_server, mpm, archive):

@@ -1,0 +1,51 @@
+/* settings.c - the limits and timeouts that this server runs with, for the board's header:
+ * who reads a measurement later wants to know them, and the configuration may have
+ * changed by then.
+ */
+#include "mod_mpmstat.h"
+
+#include <ap_mpm.h>
+#include <apr_strings.h>
+#include <apr_time.h>
+
+/* What an MPM tells of its directives; what it does not have is 0 or not supported. */
+static const struct {
+    const char *directive;
+    int         query;
+} limits[] = {
+    { "ServerLimit", AP_MPMQ_HARD_LIMIT_DAEMONS },
+    { "MinSpareServers", AP_MPMQ_MIN_SPARE_DAEMONS },
+    { "MaxSpareServers", AP_MPMQ_MAX_SPARE_DAEMONS },
+    { "MinSpareThreads", AP_MPMQ_MIN_SPARE_THREADS },
+    { "MaxSpareThreads", AP_MPMQ_MAX_SPARE_THREADS },
+};
+
+/* As a directive takes it: seconds, or with the unit. */
+static const char *duration(apr_pool_t *p, apr_interval_time_t t)
+{
+    if (t % APR_USEC_PER_SEC == 0)
+        return apr_psprintf(p, "%" APR_TIME_T_FMT, apr_time_sec(t));
+    return apr_psprintf(p, "%" APR_TIME_T_FMT "ms", apr_time_as_msec(t));
+}
+
+const char *mst_settings(apr_pool_t *p, const server_rec *s, uint64_t workers_limit)
+{
+    const char *text = apr_psprintf(p, "MaxRequestWorkers %" APR_UINT64_T_FMT,
+                                    (apr_uint64_t)workers_limit);
+    int number;
+    size_t i;
+
+    if (ap_mpm_query(AP_MPMQ_IS_THREADED, &number) == APR_SUCCESS
+        && number != AP_MPMQ_NOT_SUPPORTED
+        && ap_mpm_query(AP_MPMQ_MAX_THREADS, &number) == APR_SUCCESS)
+        text = apr_psprintf(p, "%s; ThreadsPerChild %d", text, number);
+    for (i = 0; i < sizeof limits / sizeof *limits; i++)
+        if (ap_mpm_query(limits[i].query, &number) == APR_SUCCESS && number > 0)
+            text = apr_psprintf(p, "%s; %s %d", text, limits[i].directive, number);
+    if (ap_mpm_query(AP_MPMQ_MAX_REQUESTS_DAEMON, &number) == APR_SUCCESS)
+        text = apr_psprintf(p, "%s; MaxConnectionsPerChild %d", text, number);
+    return apr_psprintf(p, "%s; KeepAlive %s; KeepAliveTimeout %s; MaxKeepAliveRequests %d; "
+                        "Timeout %s", text, s->keep_alive ? "On" : "Off",
+                        duration(p, s->keep_alive_timeout), s->keep_alive_max,
+                        duration(p, s->timeout));
+}

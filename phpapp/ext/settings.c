@@ -1,0 +1,55 @@
+/* settings.c - php.ini's settings that decide what a load meets, for the board's header.
+ *
+ * Read where the board is made: a pool's or a virtual host's own (php_admin_value) come
+ * later, and are not in it.
+ */
+#include "php_mpmstat.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <zend_extensions.h>
+
+static const char *const names[] = {
+    "memory_limit", "max_execution_time", "output_buffering", "realpath_cache_size",
+    "opcache.enable", "opcache.validate_timestamps", "opcache.jit",
+};
+
+/* Its value, or NULL. mod_php's board is made before OPcache registers its settings:
+ * then what php.ini says of them. */
+static const char *value_of(const char *name)
+{
+    char *value = zend_ini_string_ex((char *)name, strlen(name), 0, NULL);
+
+    if (value || cfg_get_string((char *)name, &value) == SUCCESS)
+        return value;
+    return NULL;
+}
+
+/* OPcache is loaded by being named in php.ini, and is enabled unless that says otherwise
+ * (its source: opcache.enable's default is 1). */
+static const char *setting(const char *name)
+{
+    bool has_opcache = zend_get_extension("Zend OPcache") != NULL;
+    const char *value;
+
+    if (strncmp(name, "opcache.", 8) == 0 && !has_opcache)
+        return strcmp(name, "opcache.enable") == 0 ? "0" : NULL;
+    value = value_of(name);
+    if (!value && strcmp(name, "opcache.enable") == 0)
+        return "1";
+    return value;
+}
+
+void mst_settings_write(char *to, size_t size)
+{
+    size_t used = 0, i;
+
+    to[0] = '\0';
+    for (i = 0; i < sizeof names / sizeof *names && used < size; i++) {
+        const char *value = setting(names[i]);
+
+        if (value && *value)
+            used += (size_t)snprintf(to + used, size - used, "%s%s = %s", used ? "; " : "",
+                                     names[i], value);
+    }
+}
