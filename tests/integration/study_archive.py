@@ -256,6 +256,10 @@ def ramp(study):
             study.requests(server, start, 19, 250, mean / 2, mean / 8, send=mean * 3 / 8)
             php = study.server(run, start, 20, "php", 50, 10, 10**8, 51, sapi="fpm-fcgi")
             study.php_requests(php, start, 19, 250, mean / 2, 0.01, 0.18)
+        # Two CPUs, busy with the requests; the load tool takes its time before and after.
+        for seconds, busy in ((-5, 0), (0, 0), (20, 40), (30, 40)):
+            study.insert("machine_samples", run_id=run, time_ns=start + seconds * SECOND,
+                         moment="during", busy_ns=busy * SECOND, total_ns=2 * seconds * SECOND)
         study.step("ramp", stack, "subrequest", 1, "", {}, run_id=run, page_bytes=2)
 
 

@@ -78,6 +78,7 @@ def test_claims(archive, claim, where, said):
     r"calls 70 of 1500 requests failed: 70 of them only because the answer was of another length "
     r"than the first one; the pages were of 70000 to 70006 bytes\. The server answered 1500, 0 "
     r"with a 5xx: none of them was a failure",
+    r"The machine's CPUs were busy for about 100\.0 % of the time",
     r"Running PHP took 45\.0 % \(event \+ php-fpm\) of a request's time at the server",
     r"Waiting for one of Apache's workers took from 2\.0 % \(worker \+ php-fpm\) to 92\.3 % "
     r"\(prefork \+ mod_php\) of a request's time at the server",

@@ -273,6 +273,29 @@ static void measure_processes(double *v, const struct mst_summary *s)
     v[MST_M_CPU_EACH] = over(cpu, v[MST_M_SERVER_REQUESTS]);
 }
 
+/* How busy the machine was while there were requests, as far as its samples tell them apart
+ * from the load tool's own beginning and end: tsung takes some 10 s for these. */
+static bool measure_machine(double *v, const struct mst_summary *s, sqlite3 *db)
+{
+    struct mst_query q = mst_query_ask(db,
+        "WITH requests AS (SELECT min(start_ns) AS first, max(start_ns + queue_ns + read_ns + "
+        "handle_ns + send_ns) AS last FROM server_requests WHERE ghost = 0 AND label <> '"
+        MST_LABEL_STATUS_NAME "' AND server_id IN (SELECT id FROM servers WHERE run_id = ?1) "
+        "UNION ALL SELECT min(start_ns), max(start_ns + run_ns) FROM php_requests WHERE ghost = 0 "
+        "AND server_id IN (SELECT id FROM servers WHERE run_id = ?1)), "
+        "looks AS (SELECT * FROM machine_samples WHERE run_id = ?1), "
+        "span AS (SELECT (SELECT max(time_ns) FROM looks WHERE time_ns <= min(first)) AS first, "
+        "(SELECT min(time_ns) FROM looks WHERE time_ns >= max(last)) AS last FROM requests) "
+        "SELECT max(busy_ns) - min(busy_ns), max(total_ns) - min(total_ns) FROM looks, span "
+        "WHERE time_ns BETWEEN span.first AND span.last", s->id);
+
+    v[MST_M_MACHINE] = mst_cell(s->machine_busy_milli) / 1000;
+    if (mst_query_next(&q) && mst_query_number(&q, 1) != MST_UNKNOWN)
+        v[MST_M_MACHINE] = over(mst_cell(mst_query_number(&q, 0)),
+                                mst_cell(mst_query_number(&q, 1)));
+    return mst_query_done(&q);
+}
+
 /* What only the rows tell. */
 static bool measure_rows(double *v, const struct mst_summary *s, sqlite3 *db)
 {
@@ -322,10 +345,9 @@ bool mst_study_measure(double values[MST_M_COUNT], const struct mst_summary *s, 
     if (php != NULL && !is_within_apache(php))
         measure_php(values, php);
     measure_processes(values, s);
-    values[MST_M_MACHINE] = mst_cell(s->machine_busy_milli) / 1000;
     if (generator != MST_ANSWER_UNKNOWN)
         values[MST_M_GENERATOR] = generator == MST_ANSWER_NO;
-    return measure_rows(values, s, db);
+    return measure_machine(values, s, db) && measure_rows(values, s, db);
 }
 
 /* ---- as text --------------------------------------------------------------------- */
