@@ -38,7 +38,8 @@ static const char script[] =
     "if ($2 ~ /^[1-5][0-9][0-9]$/) answered[$2] = $4; "
     "if ($2 == \"stats:\" && $3 == \"dump\") ended = $5; next } "
     "!/^#/ { head(); print; rows++; good += $0 !~ /;" NO_STATUS "/ } "
-    "END { for (status in answered) sum += answered[status]; if (!rows && sum) { print \"none\"; exit } head(); "
+    "END { for (status in answered) sum += answered[status]; "
+    "if (!rows && sum) { print \"none\"; exit } head(); "
     "for (; good < sum; good++) { print ended \";" LOST "\"; rows++ } "
     "for (; rows < users; rows++) print ended \";" FAILED "\" }' "
     "\"$0\"/*/tsung.log \"$0\"/*/tsung*.dump";
@@ -65,8 +66,8 @@ static int read_header(struct mst_row_reader *reader, char *line, char error[MST
     (void)reader;
     if (strncmp(line, TSUNG_HEADER, strlen(TSUNG_HEADER)) == 0)
         return 0;
-    return mst_fail(error, "tsung wrote no rows: its configuration wants dumptraffic=\"protocol_local\", "
-                    "and its sessions are to be of HTTP");
+    return mst_fail(error, "tsung wrote no rows: its configuration wants "
+                    "dumptraffic=\"protocol_local\", and its sessions are to be of HTTP");
 }
 
 /* "1795274354.517194;<0.194.0>;1;get;127.0.0.1;/;200;113;206.928;-;;;" */
