@@ -52,7 +52,7 @@ static const char help[] =
     "  -v, --verbose         show the command's own output, on stderr\n"
     "      --help            this\n"
     "\n"
-    "Load tools that it can read: %s.\n"
+    "It can read %s.\n"
     "Of any other command the server's side is recorded. Its flags never change the load.\n"
     "The command's output is in the archive, and shown where it failed.\n"
     "\n"

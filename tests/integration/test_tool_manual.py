@@ -56,7 +56,7 @@ def test_every_option_is_there(rendered):
 
 
 def test_every_load_tool_is_there(rendered):
-    names = re.search(r"Load tools that it can read: (.*?)\.\n",
+    names = re.search(r"It can read (.*?)\.\n",
                       tool.run("record", "--help").stdout, re.S)[1].split(", ")
     missing = [n for n in names if not re.search(rf"^ +{n}( |$)", rendered["mpmstat-record"], re.M)]
     assert len(names) >= 9 and not missing, missing
