@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shutil
+import sqlite3
 import subprocess
 import sys
 
@@ -185,6 +186,19 @@ def test_every_verb_is_in_the_reference():
 def test_every_verb_that_is_named_is_there(document):
     named = set(re.findall(r"`mpmstat ([a-z]\w*)\b", document.read_text()))
     assert named <= {*tool.verbs(), "help"}, named
+
+
+def test_the_archive_has_the_columns_that_are_documented():
+    text = (build.SRCDIR / "docs" / "reference" / "archive.md").read_text()
+    documented = {title: re.findall(r"^\| `(\w+)` \|", body, re.M)
+                  for title, body in re.findall(r"^## (\w+)\n(.*?)(?=^## |\Z)", text, re.M | re.S)}
+    with sqlite3.connect(":memory:") as db:
+        db.executescript((build.SRCDIR / "tools" / "archive" / "schema.sql").read_text())
+        tables = [row[0] for row in db.execute(
+            "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'")]
+        columns = {table: [row[1] for row in db.execute(f"PRAGMA table_info({table})")]
+                   for table in tables}
+    assert {table: documented.get(table) for table in tables} == columns
 
 
 def test_what_is_generated_is_current():

@@ -285,7 +285,10 @@ CREATE TABLE IF NOT EXISTS programs (
     PRIMARY KEY (run_id, program)
 ) WITHOUT ROWID;
 
--- Where it ran: machine, kernel, limits, versions.
+-- Where it ran: machine, kernel, limits, versions. Names that begin with apache_ or php_ (a second
+-- server's: apache2_) are a server's: _command, as its parent was started, _settings, the directives
+-- of Apache's main server or the settings of php.ini, and its limits. load_tool is what the load tool
+-- says of its version.
 CREATE TABLE IF NOT EXISTS environment (
     run_id            INTEGER NOT NULL REFERENCES runs(id),
     name              TEXT NOT NULL,
