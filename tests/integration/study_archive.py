@@ -246,7 +246,8 @@ def spawning(study):
 
 
 def ramp(study):
-    for stack, mean in (("prefork-modphp", 1.0), ("event-fpm", 0.4)):
+    for stack, mean, repetition in (("prefork-modphp", 1.0, 1), ("event-fpm", 0.4, 1),
+                                    ("event-fpm", 0.8, 2)):
         run, start = study.run("oha --no-tui -z 20s", 20, 12, mean, 250, 20)
         server = study.server(run, start, 20, "apache", 20, 10, 10**8, 10,
                               mpm=stack.split("-")[0])
@@ -260,7 +261,7 @@ def ramp(study):
         for seconds, busy in ((-5, 0), (0, 0), (20, 40), (30, 40)):
             study.insert("machine_samples", run_id=run, time_ns=start + seconds * SECOND,
                          moment="during", busy_ns=busy * SECOND, total_ns=2 * seconds * SECOND)
-        study.step("ramp", stack, "subrequest", 1, "", {}, run_id=run, page_bytes=2)
+        study.step("ramp", stack, "subrequest", repetition, "", {}, run_id=run, page_bytes=2)
 
 
 def make(path):

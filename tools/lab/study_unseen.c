@@ -19,15 +19,37 @@
 /* A metric over another, or as it is (over MST_M_COUNT). */
 struct subject { enum mst_study_metric_id metric, over; };
 
+/* PHP's time goes on while the answer is sent. */
+static double value_in(const double *values, enum mst_study_metric_id metric)
+{
+    double later = metric == MST_M_PHP_RUN ? values[MST_M_SEND_PHP] : 0;
+
+    return values[metric] + (isfinite(later) ? later : 0);
+}
+
+/* Of all repetitions together: so parts of a time add up, which their means in the tables
+ * (geometric ones) do not. */
+static double share_of(const struct mst_study_case *c, struct subject subject)
+{
+    double part = 0, whole = 0;
+    size_t i;
+
+    for (i = 0; i < c->run_count; i++) {
+        double value = value_in(c->runs[i].values, subject.metric);
+        double over = c->runs[i].values[subject.over];
+
+        if (!isfinite(value) || !isfinite(over))
+            continue;
+        part += value;
+        whole += over;
+    }
+    return part / whole;
+}
+
 static double value_of(const struct mst_study_case *c, struct subject subject)
 {
-    double value = mst_estimate_of(c, subject.metric).mean, later;
-
-    if (subject.metric == MST_M_PHP_RUN) {   /* it goes on while the answer is sent */
-        later = mst_estimate_of(c, MST_M_SEND_PHP).mean;
-        value += isfinite(later) ? later : 0;
-    }
-    return subject.over == MST_M_COUNT ? value : value / mst_estimate_of(c, subject.over).mean;
+    return subject.over == MST_M_COUNT ? mst_estimate_of(c, subject.metric).mean
+                                       : share_of(c, subject);
 }
 
 struct extremes {
