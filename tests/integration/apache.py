@@ -137,7 +137,11 @@ class Apache:
     # ---- configuration ------------------------------------------------------
 
     def load_modules(self):
-        names = [f"mpm_{self.mpm}", "authz_core", "authz_host", "dir", "mime", "alias", "env"]
+        # Debian's httpd has these two in itself.
+        basic = [n for n in ("unixd", "log_config")
+                 if (build.APACHE_MODULES / f"mod_{n}.so").exists()]
+        names = [f"mpm_{self.mpm}", *basic, "authz_core", "authz_host", "dir", "mime", "alias",
+                 "env"]
         names += [n for n in self.modules if n not in names]
         if self.php == "fpm":
             names += ["proxy", "proxy_fcgi"]

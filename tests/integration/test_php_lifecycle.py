@@ -78,10 +78,11 @@ def settled(fpm, requests=None):
 
 def assert_none_lost(board, load):
     """Of those that the clients lost some were not finished, some were killed in the moment
-    between their record and their answer, and some were not begun."""
+    between their record and their answer, and some were not begun. One may have been killed
+    between its record and the end of its worker's entry: it is in both numbers."""
     unfinished = board["lifecycle"]["requests_unfinished"]
     late = tool.requests(board) - load.done
-    assert late >= 0 and unfinished + late <= load.lost, (unfinished, late, load.done, load.lost)
+    assert late >= 0 and unfinished + late <= load.lost + 1, (unfinished, late, load.done, load.lost)
 
 
 def assert_adds_up(fpm, board):
