@@ -62,19 +62,8 @@ void *mst_create_server_config(apr_pool_t *p, server_rec *s)
     return apr_pcalloc(p, sizeof(struct mst_server_config));
 }
 
-static const char *set_enabled(cmd_parms *cmd, void *dir, int on)
-{
-    (void)cmd;
-    ((struct mst_dir_config *)dir)->enabled = on;
-    return NULL;
-}
-
-static const char *set_paths(cmd_parms *cmd, void *dir, int on)
-{
-    (void)cmd;
-    ((struct mst_dir_config *)dir)->paths = on;
-    return NULL;
-}
+/* For ap_set_flag_slot(): a flag that needs no more than to be set. */
+#define SLOT(member) ((void *)APR_OFFSETOF(struct mst_dir_config, member))
 
 static const char *set_trust_request_start(cmd_parms *cmd, void *dir, int on)
 {
@@ -82,20 +71,6 @@ static const char *set_trust_request_start(cmd_parms *cmd, void *dir, int on)
     ((struct mst_dir_config *)dir)->trust_request_start = on;
     if (on)
         mst_config.trust_request_start = true;
-    return NULL;
-}
-
-static const char *set_trust_client_id(cmd_parms *cmd, void *dir, int on)
-{
-    (void)cmd;
-    ((struct mst_dir_config *)dir)->trust_client_id = on;
-    return NULL;
-}
-
-static const char *set_notes(cmd_parms *cmd, void *dir, int on)
-{
-    (void)cmd;
-    ((struct mst_dir_config *)dir)->notes = on;
     return NULL;
 }
 
@@ -218,19 +193,20 @@ static const char *set_max_labels(cmd_parms *cmd, void *dir, const char *text)
 }
 
 const command_rec mst_commands[] = {
-    AP_INIT_FLAG("MPMStat", set_enabled, NULL, RSRC_CONF | ACCESS_CONF,
+    AP_INIT_FLAG("MPMStat", ap_set_flag_slot, SLOT(enabled), RSRC_CONF | ACCESS_CONF,
                  "Whether requests are recorded here: On (default) or Off"),
-    AP_INIT_FLAG("MPMStatPaths", set_paths, NULL, RSRC_CONF | ACCESS_CONF,
+    AP_INIT_FLAG("MPMStatPaths", ap_set_flag_slot, SLOT(paths), RSRC_CONF | ACCESS_CONF,
                  "Whether the paths of requests in flight are shown, never with a query string: "
                  "On or Off (default)"),
     AP_INIT_FLAG("MPMStatTrustRequestStart", set_trust_request_start, NULL,
                  RSRC_CONF | ACCESS_CONF,
                  "Whether X-Request-Start, which any client can send, is believed here and the "
                  "time since then recorded: On or Off (default)"),
-    AP_INIT_FLAG("MPMStatTrustClientId", set_trust_client_id, NULL, RSRC_CONF | ACCESS_CONF,
+    AP_INIT_FLAG("MPMStatTrustClientId", ap_set_flag_slot, SLOT(trust_client_id),
+                 RSRC_CONF | ACCESS_CONF,
                  "Whether the number that a load tool gives a request, in X-MPMStat-Id or "
                  "X-Vegeta-Seq, is recorded here: On or Off (default)"),
-    AP_INIT_FLAG("MPMStatNotes", set_notes, NULL, RSRC_CONF | ACCESS_CONF,
+    AP_INIT_FLAG("MPMStatNotes", ap_set_flag_slot, SLOT(notes), RSRC_CONF | ACCESS_CONF,
                  "Whether LogFormat finds a request's phases here, as %{mpmstat-queue}n, and its "
                  "id, as %{MPMSTAT_ID}e: On or Off (default)"),
     AP_INIT_FLAG("MPMStatServerTiming", set_server_timing, NULL, RSRC_CONF | ACCESS_CONF,
