@@ -97,6 +97,9 @@ extern struct mst_recording mst_recording;
 
 void mst_recording_register(apr_pool_t *p);
 
+/* What the MPM says of itself (AP_MPMQ_...), where that is a number above 0. */
+int mst_mpm_number(int query, int unless_positive);
+
 /* The MPM starts children, and may have changed its limit since the configuration was
  * read (ListenCoresBucketsRatio wants a child for each bucket). In the parent. */
 void mst_recording_relimit(struct mst_board *b);

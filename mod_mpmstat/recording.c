@@ -32,7 +32,7 @@ struct mst_retained {
 #define BOARD_NAME   "mpmstat.board"
 #define READER_GROUP "adm"   /* who reads logs on Debian may read boards */
 
-static int mpm_number(int query, int unless_positive)
+int mst_mpm_number(int query, int unless_positive)
 {
     int n = 0;
 
@@ -51,14 +51,14 @@ static uint64_t mpm_generation(void)
 
 static uint64_t workers_limit(void)
 {
-    return (uint64_t)mpm_number(AP_MPMQ_MAX_DAEMONS, 1)
-         * (uint64_t)mpm_number(AP_MPMQ_MAX_THREADS, 1);
+    return (uint64_t)mst_mpm_number(AP_MPMQ_MAX_DAEMONS, 1)
+         * (uint64_t)mst_mpm_number(AP_MPMQ_MAX_THREADS, 1);
 }
 
 /* ThreadsPerChild, of the ThreadLimit that there is room for. */
 static uint32_t threads_used(const struct mst_board *b)
 {
-    uint32_t threads = (uint32_t)mpm_number(AP_MPMQ_MAX_THREADS, 1);
+    uint32_t threads = (uint32_t)mst_mpm_number(AP_MPMQ_MAX_THREADS, 1);
 
     return threads < b->threads ? threads : b->threads;
 }
@@ -69,8 +69,8 @@ static struct mst_layout wanted_layout(void)
 {
     return (struct mst_layout){
         .producer = MST_PRODUCER_APACHE,
-        .processes = 2 * (uint32_t)mpm_number(AP_MPMQ_HARD_LIMIT_DAEMONS, 1),
-        .threads_per_process = (uint32_t)mpm_number(AP_MPMQ_HARD_LIMIT_THREADS, 1),
+        .processes = 2 * (uint32_t)mst_mpm_number(AP_MPMQ_HARD_LIMIT_DAEMONS, 1),
+        .threads_per_process = (uint32_t)mst_mpm_number(AP_MPMQ_HARD_LIMIT_THREADS, 1),
         .labels = mst_config.labels,
         .stripes = mst_layout_stripes(),
         .requests = mst_config.journal,
@@ -224,7 +224,7 @@ static int open_recording(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp
     intern_labels(&kept->board, s);
     mst_recording.board = &kept->board;
     mst_forks_watch();
-    mst_recording.listener_thread = mpm_number(AP_MPMQ_IS_THREADED, AP_MPMQ_NOT_SUPPORTED)
+    mst_recording.listener_thread = mst_mpm_number(AP_MPMQ_IS_THREADED, AP_MPMQ_NOT_SUPPORTED)
                                     != AP_MPMQ_NOT_SUPPORTED;
     mst_recording.threads = kept->board.threads;
     kept->board.threads_used = threads_used(&kept->board);

@@ -35,17 +35,15 @@ const char *mst_settings(apr_pool_t *p, const server_rec *s, uint64_t workers_li
     int number;
     size_t i;
 
-    if (ap_mpm_query(AP_MPMQ_IS_THREADED, &number) == APR_SUCCESS
-        && number != AP_MPMQ_NOT_SUPPORTED
-        && ap_mpm_query(AP_MPMQ_MAX_THREADS, &number) == APR_SUCCESS)
-        text = apr_psprintf(p, "%s; ThreadsPerChild %d", text, number);
+    if (mst_mpm_number(AP_MPMQ_IS_THREADED, AP_MPMQ_NOT_SUPPORTED) != AP_MPMQ_NOT_SUPPORTED)
+        text = apr_psprintf(p, "%s; ThreadsPerChild %d", text,
+                            mst_mpm_number(AP_MPMQ_MAX_THREADS, 1));
     for (i = 0; i < sizeof limits / sizeof *limits; i++)
-        if (ap_mpm_query(limits[i].query, &number) == APR_SUCCESS && number > 0)
+        if ((number = mst_mpm_number(limits[i].query, 0)) > 0)
             text = apr_psprintf(p, "%s; %s %d", text, limits[i].directive, number);
-    if (ap_mpm_query(AP_MPMQ_MAX_REQUESTS_DAEMON, &number) == APR_SUCCESS)
-        text = apr_psprintf(p, "%s; MaxConnectionsPerChild %d", text, number);
-    return apr_psprintf(p, "%s; KeepAlive %s; KeepAliveTimeout %s; MaxKeepAliveRequests %d; "
-                        "Timeout %s", text, s->keep_alive ? "On" : "Off",
-                        duration(p, s->keep_alive_timeout), s->keep_alive_max,
-                        duration(p, s->timeout));
+    return apr_psprintf(p, "%s; MaxConnectionsPerChild %d; KeepAlive %s; KeepAliveTimeout %s; "
+                        "MaxKeepAliveRequests %d; Timeout %s", text,
+                        mst_mpm_number(AP_MPMQ_MAX_REQUESTS_DAEMON, 0),
+                        s->keep_alive ? "On" : "Off", duration(p, s->keep_alive_timeout),
+                        s->keep_alive_max, duration(p, s->timeout));
 }
