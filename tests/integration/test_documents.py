@@ -127,34 +127,52 @@ def headings(reference):
     return re.findall(r"^## (\S+)$", text, re.M)
 
 
-def directives():
-    """name -> the contexts that httpd allows it in, as its documentation calls them."""
-    source = (build.SRCDIR / "mod_mpmstat" / "config.c").read_text()
-    functions = dict(re.findall(r"^static const char \*(set_\w+)\(.*?\n\{(.*?)^\}", source,
-                                re.M | re.S))
-    found = {}
-    for directive, function, where in re.findall(
-            r'AP_INIT_\w+\("(\w+)", (\w+), NULL,\s*([A-Z_ |]+?),', source):
-        contexts = ["server config"]
-        body = functions[function]
-        if "GLOBAL_ONLY" not in body and "set_number" not in body:
-            contexts += ["virtual host"]
-        if "ACCESS_CONF" in where or "OR_FILEINFO" in where:
-            contexts += ["directory"]
-        if "OR_FILEINFO" in where:
-            contexts += [".htaccess"]
-        found[directive] = contexts
+# What is written where the syntax of a directive has this.
+ARGUMENTS = {"On": "On", "path": "other.board", "number": "1024", "name": "blog",
+             "directory": "php"}
+PLACES = {"server config": "{}", "virtual host": "<VirtualHost *:1>\n{}\n</VirtualHost>",
+          "directory": '<Directory "@ROOT@">\n{}\n</Directory>'}
+
+
+def contexts_of(lines):
+    """directive -> the contexts that httpd itself takes its line in, as httpd's documentation
+    calls them."""
+    found = {directive: [] for directive in lines}
+    for place, text in PLACES.items():
+        for directive, line in lines.items():
+            apache = Apache("event", text.format(line))
+            try:
+                status, said = apache.configtest()
+            finally:
+                apache.remove()
+            assert status == 0 or "not allowed" in said or "cannot occur within" in said, said
+            if status == 0:
+                found[directive].append(place)
+    with Apache("event", '<Directory "@ROOT@">\nAllowOverride All\n</Directory>') as apache:
+        apache.allow("not allowed here")
+        for directive, line in lines.items():
+            (apache.root / "htdocs" / directive).mkdir()
+            apache.page(f"{directive}/.htaccess", line)
+            status = apache.get(apache.page(f"{directive}/page.html", "there")).status
+            assert status in (200, 500), (directive, status)
+            if status == 200:
+                found[directive].append(".htaccess")
     return found
 
 
 def test_every_directive_is_in_the_reference():
-    known = directives()
-    assert sorted(headings("directives.md")) == sorted(known)
-    for directive, contexts in known.items():
-        rows = rows_of("directives.md", directive)
-        assert rows["Context"].split(", ") == contexts, directive
-        assert rows["Syntax"].startswith(f"`{directive} "), directive
-        assert ("Override" in rows) == (".htaccess" in contexts), directive
+    source = (build.SRCDIR / "mod_mpmstat" / "config.c").read_text()
+    known = re.findall(r'AP_INIT_\w+\("(\w+)"', source)
+    assert known and sorted(headings("directives.md")) == sorted(known)
+    rows = {directive: rows_of("directives.md", directive) for directive in known}
+    lines = {}
+    for directive, row in rows.items():
+        name_there, argument = re.fullmatch(r"`(\w+) (\w+)(?:\\\|Off)?`", row["Syntax"]).groups()
+        assert name_there == directive
+        lines[directive] = f"{directive} {ARGUMENTS[argument]}"
+    for directive, contexts in contexts_of(lines).items():
+        assert rows[directive]["Context"].split(", ") == contexts, directive
+        assert ("Override" in rows[directive]) == (".htaccess" in contexts), directive
 
 
 @pytest.mark.skipif(php.why_not() is not None or not php.CLI, reason="needs PHP's extension")
