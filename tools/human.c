@@ -2,7 +2,8 @@
 #include "human.h"
 
 #include <inttypes.h>
-#include <stdio.h>
+#include <string.h>
+#include <time.h>
 
 #include "format.h"
 
@@ -72,4 +73,31 @@ struct mst_human mst_human_count(uint64_t n)
         return unknown();
     snprintf(h.text, sizeof h.text, "%" PRIu64, n);
     return h;
+}
+
+struct mst_human mst_human_stamp(void)
+{
+    struct mst_human h;
+    time_t now = time(NULL);
+    struct tm tm;
+
+    localtime_r(&now, &tm);
+    strftime(h.text, sizeof h.text, "%Y%m%d-%H%M%S", &tm);
+    return h;
+}
+
+void mst_human_ends(FILE *out, const char *text, size_t count)
+{
+    size_t lines = 0, line = 0;
+    const char *at, *eol;
+
+    for (at = text; (at = strchr(at, '\n')) != NULL; at++)
+        lines++;
+    for (at = text; *at != '\0'; at = *eol == '\n' ? eol + 1 : eol, line++) {
+        eol = strchrnul(at, '\n');
+        if (line < count || line + count >= lines)
+            fprintf(out, "  %.*s\n", (int)(eol - at), at);
+        else if (line == count)
+            fputs("  ...\n", out);
+    }
 }

@@ -1,8 +1,10 @@
-/* human.h - numbers as people read them: three figures and a unit. */
+/* human.h - numbers as people read them: three figures and a unit; a text's ends. */
 #ifndef MPMSTAT_HUMAN_H
 #define MPMSTAT_HUMAN_H
 
+#include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /* A number as text, by value, so that several fit in one printf. */
 struct mst_human { char text[32]; };
@@ -17,5 +19,11 @@ struct mst_human mst_human_milli(uint64_t milli);
 struct mst_human mst_human_percent(uint64_t milli);
 /* "2000"; "-". */
 struct mst_human mst_human_count(uint64_t n);
+/* Now, for the name of a file: "20261121-154500", local time. */
+struct mst_human mst_human_stamp(void);
+
+/* The first and the last `count` lines of what a program said, indented, "..." for what is
+ * between: it says first what is wrong (and its usage behind it), or last. */
+void mst_human_ends(FILE *out, const char *text, size_t count);
 
 #endif

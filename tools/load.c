@@ -13,9 +13,10 @@
 #include "capture.h"
 #include "clock.h"
 #include "diag.h"
+#include "human.h"
 #include "runner.h"
 
-#define SHOWN_LINES 8u
+#define SHOWN_LINES 4u      /* first and last ones */
 #define SHOWN_BYTES 8192u
 #define CONVERT_NS  (300 * MST_NS_PER_S)
 #define VERSION_NS  (5 * MST_NS_PER_S)
@@ -356,20 +357,11 @@ int mst_load_collect(struct mst_load *load, struct mst_archive *archive, int64_t
 
 void mst_load_show(const struct mst_load *load)
 {
+    size_t n;
     int fd = mst_capture_bytes(load->err_fd) > 0 ? load->err_fd : load->out_fd;
-    size_t n, lines = 0, line = 0;
-    char *text = mst_capture_end(fd, SHOWN_BYTES, &n), *at, *eol;
+    char *text = mst_capture_end(fd, SHOWN_BYTES, &n);
 
-    if (text == NULL)
-        return;
-    for (at = text; (at = strchr(at, '\n')) != NULL; at++)
-        lines++;
-    for (at = text; *at != '\0'; at = *eol == '\n' ? eol + 1 : eol, line++) {
-        eol = strchrnul(at, '\n');
-        if (line < SHOWN_LINES / 2 || line + SHOWN_LINES / 2 >= lines)
-            fprintf(stderr, "  %.*s\n", (int)(eol - at), at);
-        else if (line == SHOWN_LINES / 2)
-            fputs("  ...\n", stderr);
-    }
+    if (text != NULL)
+        mst_human_ends(stderr, text, SHOWN_LINES);
     free(text);
 }

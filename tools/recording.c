@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +16,7 @@
 #include "programs.h"
 #include "runner.h"
 #include "sampler.h"
+#include "stop.h"
 #include "target.h"
 
 #define DRAIN_NS     (2 * MST_NS_PER_S)     /* for what is in flight when the load is over */
@@ -38,43 +38,10 @@ struct recording {
     bool                programs_known;
     uint64_t            started_ns, deadline_ns;    /* CLOCK_MONOTONIC */
     uint64_t            cpu_before_ns;              /* our own, when the load began */
-    unsigned            stops_seen;
+    struct mst_stop     stop;
+    sig_atomic_t        stops_seen;
     struct mst_archive_run_end end;
 };
-
-/* ---- signals --------------------------------------------------------------------- */
-
-static volatile sig_atomic_t stop_count;   /* signals so far */
-static volatile sig_atomic_t stop_waits;   /* raised by a signal: give up waiting for a server */
-
-static void on_stop(int number)
-{
-    (void)number;
-    stop_count = stop_count < 100 ? stop_count + 1 : 100;
-    stop_waits = 1;
-}
-
-static const int stop_signals[] = { SIGINT, SIGTERM, SIGHUP };
-#define STOP_SIGNALS (sizeof stop_signals / sizeof *stop_signals)
-
-/* No SA_RESTART: a wait ends. */
-static void catch_signals(struct sigaction saved[STOP_SIGNALS])
-{
-    struct sigaction action = { .sa_handler = on_stop };
-    size_t i;
-
-    stop_count = stop_waits = 0;
-    for (i = 0; i < STOP_SIGNALS; i++)
-        sigaction(stop_signals[i], &action, &saved[i]);
-}
-
-static void restore_signals(const struct sigaction saved[STOP_SIGNALS])
-{
-    size_t i;
-
-    for (i = 0; i < STOP_SIGNALS; i++)
-        sigaction(stop_signals[i], &saved[i], NULL);
-}
 
 /* ---- small things ---------------------------------------------------------------- */
 
@@ -111,7 +78,7 @@ static int open_target(struct recording *r, struct mst_target *target)
     bool asked_for = r->options->target_count > 0;
     char error[MST_ERROR_MAX];
 
-    if (mst_sampler_open(s, target, &stop_waits, error) != 0) {
+    if (mst_sampler_open(s, target, &r->stop.raised, error) != 0) {
         (asked_for ? mst_error : mst_warn)("%s", error);
         return asked_for ? -1 : 1;
     }
@@ -180,7 +147,7 @@ static void open_behind(struct recording *r)
 
     for (i = 0; i < r->behind.count; i++) {
         s = &r->samplers[r->sampler_count];
-        if (mst_sampler_open(s, &r->behind.items[i], &stop_waits, error) != 0)
+        if (mst_sampler_open(s, &r->behind.items[i], &r->stop.raised, error) != 0)
             mst_warn("%s", error);
         else if (is_known(r, s))
             mst_sampler_close(s);
@@ -311,7 +278,7 @@ static int settle(struct recording *r)
 
     if (r->options->command == NULL)
         return MST_EXIT_OK;
-    while (!all_idle(r) && mst_now_ns() < until && stop_count == 0)
+    while (!all_idle(r) && mst_now_ns() < until && r->stop.count == 0)
         poll(NULL, 0, (int)(step / MST_NS_PER_MS));
     mst_preflight_read(&r->preflight);
     mst_machine_read(&before);
@@ -494,11 +461,11 @@ static void stop_load(struct recording *r, const char *outcome)
 
 static void look_at_clock_and_user(struct recording *r, uint64_t now_ns)
 {
-    unsigned stops = (unsigned)stop_count;
+    sig_atomic_t stops = r->stop.count;
 
     if (stops > r->stops_seen) {
         r->stops_seen = stops;
-        stop_waits = 0;
+        r->stop.raised = 0;
         if (r->runner != NULL)
             mst_progress("interrupted: stopping %s (again: kill it)", mst_load_name(&r->load));
         stop_load(r, r->runner != NULL ? "interrupted" : "complete");
@@ -610,7 +577,7 @@ static int record_programs(struct recording *r)
 static int drain(struct recording *r)
 {
     uint64_t until = mst_now_ns() + DRAIN_NS;
-    unsigned stops = (unsigned)stop_count;
+    sig_atomic_t stops = r->stop.count;
     bool all_quiet, quiet;
     size_t i;
 
@@ -627,7 +594,7 @@ static int drain(struct recording *r)
                 return archive_failed(r);
             all_quiet = all_quiet && quiet;
         }
-    } while (!all_quiet && mst_now_ns() < until && (unsigned)stop_count == stops);
+    } while (!all_quiet && mst_now_ns() < until && r->stop.count == stops);
     r->end.memory_cost_ns = 0;
     for (i = 0; i < r->sampler_count; i++) {
         if (mst_sampler_finish(&r->samplers[i]) != 0)
@@ -702,12 +669,12 @@ static int run(struct recording *r)
     size_t i;
 
     for (i = 0; i < sizeof steps / sizeof *steps && status == MST_EXIT_OK; i++) {
-        if (stop_count > 0 && r->started_ns == 0)
+        if (r->stop.count > 0 && r->started_ns == 0)
             return MST_EXIT_INTERRUPTED;
         status = steps[i](r);
     }
     /* A signal makes waiting for a server fail. */
-    if (status != MST_EXIT_OK && stop_count > 0 && r->started_ns == 0)
+    if (status != MST_EXIT_OK && r->stop.count > 0 && r->started_ns == 0)
         return MST_EXIT_INTERRUPTED;
     return status;
 }
@@ -715,13 +682,12 @@ static int run(struct recording *r)
 int mst_record(const struct mst_recording_options *options, int64_t *run_id)
 {
     struct recording r = { .options = options };
-    struct sigaction saved[STOP_SIGNALS];
     char error[MST_ERROR_MAX];
     int status;
     size_t i;
 
     mst_load_init(&r.load);
-    catch_signals(saved);
+    mst_stop_begin(&r.stop);
     status = run(&r);
     mst_runner_close(r.runner);
     for (i = 0; i < r.sampler_count; i++)
@@ -735,7 +701,7 @@ int mst_record(const struct mst_recording_options *options, int64_t *run_id)
     mst_targets_free(&r.targets);
     mst_targets_free(&r.behind);
     mst_load_close(&r.load);
-    restore_signals(saved);
+    mst_stop_end(&r.stop);
     *run_id = r.run_id;
     return status;
 }

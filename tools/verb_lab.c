@@ -1,7 +1,6 @@
 /* verb_lab.c - mpmstat lab: servers of the usual kinds, set up, loaded, recorded, removed. */
 #include <getopt.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +13,9 @@
 #include "lab/stack.h"
 #include "output.h"
 #include "sink.h"
+#include "stop.h"
 #include "verbs.h"
+#include "words.h"
 
 static const char help[] =
     "usage: mpmstat lab list [--format FORMAT]\n"
@@ -59,27 +60,6 @@ static const char help[] =
     "\n"
     "Exit status: 0 all went well; 1 a server or LOADCMD failed, or something is missing;\n"
     "2 wrong usage, 3 and 4 as record's, 130 try was interrupted. up ends with 0 at ^C.\n";
-
-/* ---- ^C --------------------------------------------------------------------------- */
-
-static volatile sig_atomic_t stop;
-
-static void on_stop(int number)
-{
-    (void)number;
-    stop = 1;
-}
-
-/* No SA_RESTART: a wait ends. */
-static void catch_signals(void)
-{
-    static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
-    struct sigaction action = { .sa_handler = on_stop };
-    size_t i;
-
-    for (i = 0; i < sizeof signals / sizeof *signals; i++)
-        sigaction(signals[i], &action, NULL);
-}
 
 /* ---- list ------------------------------------------------------------------------- */
 
@@ -194,6 +174,7 @@ struct lab {
     struct mst_workload   *workload;
     struct mst_parameters  parameters;
     struct mst_servers    *servers;
+    struct mst_stop        stop;
     bool                   dry;
 };
 
@@ -238,21 +219,22 @@ static int dry_run(const struct lab *lab)
 
 static int start(struct lab *lab)
 {
-    const struct mst_servers_options options = { &lab->parameters, &stop };
+    const struct mst_servers_options options = { &lab->parameters, &lab->stop.raised };
     struct mst_servers_failure failure;
 
-    catch_signals();
+    mst_stop_begin(&lab->stop);
     mst_progress("starting %s with %s", lab->stack->name, lab->workload->name);
     lab->servers = mst_servers_start(lab->stack, lab->workload, &options, &failure);
     if (lab->servers != NULL)
         return MST_EXIT_OK;
-    if (!stop) {
+    if (!lab->stop.raised) {
         mst_error("%s", failure.sentence);
         if (failure.log != NULL)
             fprintf(stderr, "%s", failure.log);
     }
     mst_servers_failure_free(&failure);
-    return stop ? MST_EXIT_INTERRUPTED : MST_EXIT_BAD;
+    mst_stop_end(&lab->stop);
+    return lab->stop.raised ? MST_EXIT_INTERRUPTED : MST_EXIT_BAD;
 }
 
 /* What went wrong with the servers, with their last words. */
@@ -272,10 +254,12 @@ static int end(struct lab *lab, int status)
     char error[MST_ERROR_MAX];
 
     mst_progress("stopping %s", lab->stack->name);
-    if (mst_servers_stop(lab->servers, error) == 0)
-        return status;
-    mst_error("%s", error);
-    return status == MST_EXIT_OK ? MST_EXIT_BAD : status;
+    if (mst_servers_stop(lab->servers, error) != 0) {
+        mst_error("%s", error);
+        status = status == MST_EXIT_OK ? MST_EXIT_BAD : status;
+    }
+    mst_stop_end(&lab->stop);
+    return status;
 }
 
 /* ---- up --------------------------------------------------------------------------- */
@@ -304,7 +288,7 @@ static int wait_for_end(struct lab *lab)
     struct pollfd fd = { mst_servers_fd(lab->servers), POLLIN, 0 };
     char error[MST_ERROR_MAX];
 
-    while (!stop) {
+    while (!lab->stop.raised) {
         if (mst_servers_alive(lab->servers, error) != 0)
             return show_failure(lab, error);
         poll(&fd, 1, 1000);
@@ -382,26 +366,6 @@ static void free_words(struct words *w)
     free(w->items);
 }
 
-/* The word with every ${URL} replaced. NULL: out of memory. */
-static char *put_url(const char *word, const char *url)
-{
-    static const char variable[] = "${URL}";
-    char *text = NULL;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
-    const char *at;
-
-    if (out == NULL)
-        return NULL;
-    for (; (at = strstr(word, variable)) != NULL; word = at + strlen(variable))
-        fprintf(out, "%.*s%s", (int)(at - word), word, url);
-    fputs(word, out);
-    if (fclose(out) == 0)
-        return text;
-    free(text);
-    return NULL;
-}
-
 /* mpmstat record, of these boards, with these options of it; status as its. */
 static int record(const struct lab *lab, const struct words *options, char *const *command)
 {
@@ -422,7 +386,7 @@ static int record(const struct lab *lab, const struct words *options, char *cons
         add_word(&w, options->items[i]);
     add_word(&w, "--");
     for (i = 0; command[i] != NULL; i++)
-        take_word(&w, put_url(command[i], url));
+        take_word(&w, mst_word_replace(command[i], MST_WORD_URL, url));
     if (w.failed || setenv("URL", url, 1) != 0)
         mst_error("out of memory for the command line");
     else
@@ -439,7 +403,7 @@ static int try_once(struct lab *lab, const struct words *options, char *const *c
 
     if (mst_servers_alive(lab->servers, error) != 0)
         return show_failure(lab, error);
-    if (status == MST_EXIT_INTERRUPTED || stop)
+    if (status == MST_EXIT_INTERRUPTED || lab->stop.raised)
         return MST_EXIT_INTERRUPTED;
     if (mst_servers_check_page(lab->servers, NULL, error) != 0)
         return show_failure(lab, error);

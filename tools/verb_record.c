@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "analysis/summary.h"
@@ -236,18 +235,16 @@ static int read_options(struct options *o, int argc, char **argv, char **targets
 /* A name that is free, so that two recordings in one second do not meet. */
 static void choose_archive(struct options *o)
 {
-    char stamp[32];
-    time_t now = time(NULL);
-    struct tm tm;
+    struct mst_human stamp;
     unsigned i;
 
     if (o->recording.archive != NULL)
         return;
-    localtime_r(&now, &tm);
-    strftime(stamp, sizeof stamp, "%Y%m%d-%H%M%S", &tm);
-    snprintf(o->default_archive, sizeof o->default_archive, "mpmstat-%s.sqlite", stamp);
+    stamp = mst_human_stamp();
+    snprintf(o->default_archive, sizeof o->default_archive, "mpmstat-%s.sqlite", stamp.text);
     for (i = 2; i < 100 && access(o->default_archive, F_OK) == 0; i++)
-        snprintf(o->default_archive, sizeof o->default_archive, "mpmstat-%s-%u.sqlite", stamp, i);
+        snprintf(o->default_archive, sizeof o->default_archive, "mpmstat-%s-%u.sqlite",
+                 stamp.text, i);
     o->recording.archive = o->default_archive;
 }
 

@@ -86,3 +86,21 @@ char *mst_words_shell(char *const *argv)
 {
     return as_text(shell_words, argv);
 }
+
+char *mst_word_replace(const char *word, const char *mark, const char *value)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    const char *at;
+
+    if (out == NULL)
+        return NULL;
+    for (; (at = strstr(word, mark)) != NULL; word = at + strlen(mark))
+        fprintf(out, "%.*s%s", (int)(at - word), word, value);
+    fputs(word, out);
+    if (fclose(out) == 0)
+        return text;
+    free(text);
+    return NULL;
+}

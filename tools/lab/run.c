@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <getopt.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +29,7 @@
 #include "lab/study_report.h"
 #include "loadtools/loadtool.h"
 #include "runner.h"
+#include "stop.h"
 
 #define START_LIMIT_NS (60 * MST_NS_PER_S)    /* what a start and a stop take at most */
 #define OPEN_FILES     20000u                 /* what a study's programs may need */
@@ -83,6 +83,7 @@ struct lab {
     char    *directory;          /* the output */
     int      lock;               /* held on it while it is written; -1 */
     char    *beside;             /* directory of the study's file; NULL: none */
+    struct mst_stop     stop;
     struct mst_study    study;
     struct mst_schedule schedule;
     struct mst_archive *archive;
@@ -96,37 +97,6 @@ struct lab {
     uint64_t step_began_ns, shown_ns;
     uint64_t taken_ns, expected_ns;        /* of the steps made now: to learn from */
 };
-
-/* ---- signals ----------------------------------------------------------------------- */
-
-static volatile sig_atomic_t stop_asked;
-
-static void on_stop(int number)
-{
-    (void)number;
-    stop_asked = 1;
-}
-
-static const int stop_signals[] = { SIGINT, SIGTERM, SIGHUP };
-#define STOP_SIGNALS (sizeof stop_signals / sizeof *stop_signals)
-
-static void catch_signals(struct sigaction saved[STOP_SIGNALS])
-{
-    struct sigaction action = { .sa_handler = on_stop };
-    size_t i;
-
-    stop_asked = 0;
-    for (i = 0; i < STOP_SIGNALS; i++)
-        sigaction(stop_signals[i], &action, &saved[i]);
-}
-
-static void restore_signals(const struct sigaction saved[STOP_SIGNALS])
-{
-    size_t i;
-
-    for (i = 0; i < STOP_SIGNALS; i++)
-        sigaction(stop_signals[i], &saved[i], NULL);
-}
 
 /* ---- the command line --------------------------------------------------------------- */
 
@@ -508,13 +478,9 @@ static int lock_output(struct lab *lab)
 
 static char *default_output(const struct mst_study *study)
 {
-    char stamp[32], *name;
-    time_t now = time(NULL);
-    struct tm tm;
+    char *name;
 
-    localtime_r(&now, &tm);
-    strftime(stamp, sizeof stamp, "%Y%m%d-%H%M%S", &tm);
-    if (asprintf(&name, "mpmstat-lab-%s-%s", study->name, stamp) < 0)
+    if (asprintf(&name, "mpmstat-lab-%s-%s", study->name, mst_human_stamp().text) < 0)
         return NULL;
     return name;
 }
@@ -949,7 +915,7 @@ static int run_steps(struct lab *lab)
     size_t i;
 
     for (i = 0; i < s->step_count && status == MST_EXIT_OK; i++) {
-        if (stop_asked)
+        if (lab->stop.raised)
             status = MST_EXIT_INTERRUPTED;
         else if (!lab->finished[i])
             status = run_step(lab, &s->steps[i]);
@@ -1014,7 +980,7 @@ static int run(struct lab *lab)
 
     lab->stage = (struct mst_stage){
         .archive = lab->archive, .directory = lab->directory, .verbose = lab->options->verbose,
-        .stop = &stop_asked, .tick = show_progress, .context = lab,
+        .stop = &lab->stop.raised, .tick = show_progress, .context = lab,
     };
     lab->limit_ns = limit_of(lab);
     lab->began_ns = mst_now_ns();
@@ -1071,17 +1037,16 @@ static void close_lab(struct lab *lab, int *status)
 static int run_lab(const struct options *o)
 {
     struct lab lab = { .options = o, .lock = -1 };
-    struct sigaction saved[STOP_SIGNALS];
     int status;
 
-    catch_signals(saved);
+    mst_stop_begin(&lab.stop);
     status = o->resume != NULL ? resume(&lab) : begin(&lab);
     if (status == MST_EXIT_OK && o->resume != NULL)
         status = check_missing(&lab);
     if (status == MST_EXIT_OK)
         status = o->dry_run ? dry_run(&lab) : run(&lab);
     close_lab(&lab, &status);
-    restore_signals(saved);
+    mst_stop_end(&lab.stop);
     return status;
 }
 

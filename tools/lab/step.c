@@ -2,7 +2,6 @@
 #include "lab/step.h"
 
 #include <errno.h>
-#include <ftw.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
@@ -13,7 +12,9 @@
 #include "archive/query.h"
 #include "clock.h"
 #include "diag.h"
+#include "human.h"
 #include "lab/ramp.h"
+#include "lab/rootdir.h"
 #include "lab/spawn.h"
 #include "lab/warmup.h"
 #include "loadtools/loadtool.h"
@@ -125,21 +126,6 @@ static enum mst_step_outcome check_before(struct stepping *s)
 
 /* ---- a directory for the load tool ------------------------------------------------- */
 
-static int remove_entry(const char *path, const struct stat *st, int kind, struct FTW *ftw)
-{
-    (void)st;
-    (void)kind;
-    (void)ftw;
-    remove(path);   /* what stays is in the output's directory, for all to see */
-    return 0;
-}
-
-static void remove_scratch(const struct stepping *s)
-{
-    if (s->scratch != NULL)
-        nftw(s->scratch, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
-}
-
 /* Some tools write into the user's home at once: theirs is in the output, for the step. */
 static enum mst_step_outcome make_scratch(struct stepping *s)
 {
@@ -149,7 +135,8 @@ static enum mst_step_outcome make_scratch(struct stepping *s)
         s->scratch = NULL;
         return fail(s, "out of memory for a step", NULL);
     }
-    remove_scratch(s);   /* a killed mpmstat's */
+    if (mst_rootdir_remove(s->scratch, error) != 0)   /* a killed mpmstat's */
+        return fail(s, error, NULL);
     if (mkdir(s->scratch, 0700) == 0 && setenv("HOME", s->scratch, 1) == 0)
         return MST_STEP_DONE;
     mst_fail(error, "cannot make the directory %s: %s", s->scratch, strerror(errno));
@@ -167,20 +154,6 @@ static void free_words(char **words)
     free(words);
 }
 
-/* The word with the address in place of ${URL}. NULL: out of memory. */
-static char *with_url(const char *word, const char *url)
-{
-    static const char mark[] = "${URL}";
-    const char *at = strstr(word, mark);
-    char *copy;
-
-    if (at == NULL)
-        return strdup(word);
-    if (asprintf(&copy, "%.*s%s%s", (int)(at - word), word, url, at + strlen(mark)) < 0)
-        return NULL;
-    return copy;
-}
-
 static char **command_of(const char *load, const char *url)
 {
     char **words = mst_words_split(load), **argv = NULL;
@@ -191,7 +164,7 @@ static char **command_of(const char *load, const char *url)
     if (count > 0)
         argv = calloc(count + 1, sizeof *argv);
     for (i = 0; argv != NULL && i < count; i++)
-        if ((argv[i] = with_url(words[i], url)) == NULL) {
+        if ((argv[i] = mst_word_replace(words[i], MST_WORD_URL, url)) == NULL) {
             free_words(argv);
             argv = NULL;
         }
@@ -331,26 +304,16 @@ static int record(struct stepping *s, const char *name)
     return status;
 }
 
-/* The first lines and the last ones of a text, on the heap: a program says first what is
- * wrong (and its usage behind it), or last. NULL: out of memory. */
+/* mst_human_ends() of a text, on the heap. NULL: out of memory. */
 static char *ends_of(const char *text)
 {
-    size_t lines = 0, line = 0, size;
-    const char *at, *eol;
     char *ends = NULL;
+    size_t size;
     FILE *out = open_memstream(&ends, &size);
 
     if (out == NULL)
         return NULL;
-    for (at = text; (at = strchr(at, '\n')) != NULL; at++)
-        lines++;
-    for (at = text; *at != '\0'; at = *eol == '\n' ? eol + 1 : eol, line++) {
-        eol = strchrnul(at, '\n');
-        if (line < OUTPUT_LINES || line + OUTPUT_LINES >= lines)
-            fprintf(out, "  %.*s\n", (int)(eol - at), at);
-        else if (line == OUTPUT_LINES)
-            fputs("  ...\n", out);
-    }
+    mst_human_ends(out, text, OUTPUT_LINES);
     fclose(out);
     return ends;
 }
@@ -493,7 +456,8 @@ enum mst_step_outcome mst_step_run(struct mst_stage *stage, const struct mst_ste
         outcome = is_stopped(&s) ? MST_STEP_INTERRUPTED : parts[i](&s);
     free_words(s.argv);
     mst_ramp_free(&s.ramp);
-    remove_scratch(&s);
+    if (s.scratch != NULL && mst_rootdir_remove(s.scratch, error) != 0)
+        mst_warn("%s", error);
     free(s.scratch);
     /* What has gone wrong may have left them in any state: the next step has others. */
     if (outcome != MST_STEP_DONE && mst_stage_clear(stage, error) != 0)

@@ -116,25 +116,38 @@ static int add_extremes(struct mst_sayings *sayings, const struct mst_study_sect
 
 /* ---- where the time went ---------------------------------------------------------- */
 
-static int say_time(struct mst_sayings *sayings, const struct mst_study_section *section)
+/* A part of a whole, where some run has one that is worth telling. */
+struct share {
+    struct subject subject;
+    const char    *before, *after;
+};
+
+static int say_shares(struct mst_sayings *sayings, const struct mst_study_section *section,
+                      const struct share *shares, size_t count)
 {
-    static const struct { enum mst_study_metric_id part; const char *before; } parts[] = {
-        { MST_M_QUEUE, "Waiting for one of Apache's workers took" },
-        { MST_M_PHP_WAIT, "Waiting for a PHP worker took" },
-        { MST_M_PHP_RUN, "Running PHP took" },
-    };
     int failed = 0;
     size_t i;
 
-    for (i = 0; i < sizeof parts / sizeof *parts && !failed; i++) {
-        struct extremes e = extremes_of(section, (struct subject){ parts[i].part,
-                                                                   MST_M_SERVER_MEAN });
+    for (i = 0; i < count && !failed; i++) {
+        struct extremes e = extremes_of(section, shares[i].subject);
 
         if (e.known > 0 && e.most >= WORTH_TELLING)
-            failed = add_extremes(sayings, section, &e, MST_IN_SHARE, parts[i].before,
-                                  " of a request's time at the server");
+            failed = add_extremes(sayings, section, &e, MST_IN_SHARE, shares[i].before,
+                                  shares[i].after);
     }
     return failed;
+}
+
+static int say_time(struct mst_sayings *sayings, const struct mst_study_section *section)
+{
+    static const char after[] = " of a request's time at the server";
+    static const struct share parts[] = {
+        { { MST_M_QUEUE, MST_M_SERVER_MEAN }, "Waiting for one of Apache's workers took", after },
+        { { MST_M_PHP_WAIT, MST_M_SERVER_MEAN }, "Waiting for a PHP worker took", after },
+        { { MST_M_PHP_RUN, MST_M_SERVER_MEAN }, "Running PHP took", after },
+    };
+
+    return say_shares(sayings, section, parts, sizeof parts / sizeof *parts);
 }
 
 static int say_tail(struct mst_sayings *sayings, const struct mst_study_section *section)
@@ -149,22 +162,13 @@ static int say_tail(struct mst_sayings *sayings, const struct mst_study_section 
 
 static int say_occupancy(struct mst_sayings *sayings, const struct mst_study_section *section)
 {
-    static const struct { enum mst_study_metric_id metric; const char *before; } sides[] = {
-        { MST_M_NO_IDLE, "All of Apache's workers were taken for" },
-        { MST_M_PHP_NO_IDLE, "All of PHP's workers were taken for" },
+    static const char after[] = " of the time that the load took";
+    static const struct share sides[] = {
+        { { MST_M_NO_IDLE, MST_M_TAKEN }, "All of Apache's workers were taken for", after },
+        { { MST_M_PHP_NO_IDLE, MST_M_TAKEN }, "All of PHP's workers were taken for", after },
     };
-    int failed = 0;
-    size_t i;
 
-    for (i = 0; i < sizeof sides / sizeof *sides && !failed; i++) {
-        struct extremes e = extremes_of(section, (struct subject){ sides[i].metric,
-                                                                   MST_M_TAKEN });
-
-        if (e.known > 0 && e.most >= WORTH_TELLING)
-            failed = add_extremes(sayings, section, &e, MST_IN_SHARE, sides[i].before,
-                                  " of the time that the load took");
-    }
-    return failed;
+    return say_shares(sayings, section, sides, sizeof sides / sizeof *sides);
 }
 
 /* ---- failures --------------------------------------------------------------------- */

@@ -1,0 +1,83 @@
+/* check_words.c - a command's words as text, and what a program said, for people. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness.h"
+#include "human.h"
+#include "words.h"
+
+static void assert_replaced(const char *word, const char *expected)
+{
+    char *found = mst_word_replace(word, MST_WORD_URL, "http://127.0.0.1:80/${URL}");
+
+    ck_assert_str_eq(found, expected);
+    free(found);
+}
+
+/* Each, from left to right; what is put in is not looked at again. */
+START_TEST(test_replace)
+{
+    assert_replaced("", "");
+    assert_replaced("$URL ${URL", "$URL ${URL");
+    assert_replaced("${URL}", "http://127.0.0.1:80/${URL}");
+    assert_replaced("<${URL}|${URL}>", "<http://127.0.0.1:80/${URL}|http://127.0.0.1:80/${URL}>");
+}
+END_TEST
+
+START_TEST(test_shell_and_json)
+{
+    char *const words[] = { "ab", "-H", "it's \"so\"", "", "http://[::1]:80/", NULL };
+    char *shell = mst_words_shell(words), *json = mst_words_json(words);
+
+    ck_assert_str_eq(shell, "ab -H 'it'\\''s \"so\"' '' 'http://[::1]:80/'");
+    ck_assert_str_eq(json, "[\"ab\", \"-H\", \"it's \\\"so\\\"\", \"\", \"http://[::1]:80/\"]");
+    free(shell);
+    free(json);
+}
+END_TEST
+
+static void assert_ends(const char *text, size_t count, const char *expected)
+{
+    char *found = NULL;
+    size_t size;
+    FILE *out = open_memstream(&found, &size);
+
+    mst_human_ends(out, text, count);
+    ck_assert_int_eq(fclose(out), 0);
+    ck_assert_str_eq(found, expected);
+    free(found);
+}
+
+START_TEST(test_ends)
+{
+    assert_ends("", 2, "");
+    assert_ends("one", 2, "  one\n");
+    assert_ends("1\n2\n3\n4\n", 2, "  1\n  2\n  3\n  4\n");
+    assert_ends("1\n2\n3\n4\n5\n", 2, "  1\n  2\n  ...\n  4\n  5\n");
+    assert_ends("1\n\n3\n", 1, "  1\n  ...\n  3\n");
+}
+END_TEST
+
+START_TEST(test_stamp)
+{
+    struct mst_human stamp = mst_human_stamp();
+
+    ck_assert_uint_eq(strlen(stamp.text), strlen("20261121-154500"));
+    ck_assert_uint_eq(strspn(stamp.text, "0123456789"), 8);
+    ck_assert_int_eq(stamp.text[8], '-');
+    ck_assert_uint_eq(strspn(stamp.text + 9, "0123456789"), 6);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("words");
+    TCase *tests = tcase_create("words");
+
+    tcase_add_test(tests, test_replace);
+    tcase_add_test(tests, test_shell_and_json);
+    tcase_add_test(tests, test_ends);
+    tcase_add_test(tests, test_stamp);
+    suite_add_tcase(suite, tests);
+    return test_run(suite);
+}
