@@ -11,6 +11,7 @@ import build                    # noqa: E402  (after the path is set)
 import php                      # noqa: E402
 from apache import MPMS, Apache  # noqa: E402
 from boards import runtime_directory  # noqa: E402
+from browser import Browser      # noqa: E402
 from fpm import FPM              # noqa: E402
 
 
@@ -103,6 +104,12 @@ def php_boards():
         pytest.skip(php.why_not())
     with runtime_directory() as directory:
         yield directory
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with Browser() as started:
+        yield started
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ import pytest
 
 import study_archive
 import tool
-from browser import Browser
 from test_report import DRAWN, show
+from tool import report
 
 
 @pytest.fixture(scope="module")
@@ -23,18 +23,6 @@ def page_file(archive):
     path = archive.with_name("report.html")
     report("-o", path, archive)
     return path
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with Browser() as started:
-        yield started
-
-
-def report(*arguments, status=0):
-    done = tool.run("report", *arguments)
-    assert done.returncode == status, f"exit {done.returncode}: {done.stderr}"
-    return done.stdout if status == 0 else done.stderr
 
 
 def data_of(page_file):

@@ -349,16 +349,21 @@ def test_interrupted_and_gone_on_with(lab, signum):
     assert_resumed(lab, lab.ask("SELECT ordinal, run_id FROM steps WHERE state = 'done'"), 1)
 
 
-def test_killed_and_gone_on_with(lab):
-    """kill -9: what it started ends by itself, and the system is as it was."""
-    before, mounted = of_the_system(), mounts()
-    lab.write()
-    process = begin_and_wait(lab, 1)
+def kill_and_wait(lab, process):
+    """kill -9 while it has servers, until all that it started has ended by itself."""
     wait_until(lab.see_servers, 30, "servers")
     process.kill()
     process.communicate(timeout=60)
     wait_until(lambda: not lab.processes(), 30, lambda: f"the end of {lab.processes()}")
     wait_until(lambda: not lab.leftovers(), 10, lambda: f"the removal of {lab.leftovers()}")
+
+
+def test_killed_and_gone_on_with(lab):
+    """kill -9: what it started ends by itself, and the system is as it was."""
+    before, mounted = of_the_system(), mounts()
+    lab.write()
+    process = begin_and_wait(lab, 1)
+    kill_and_wait(lab, process)
     assert of_the_system() == before and mounts() == mounted
     done = lab.ask("SELECT ordinal, run_id FROM steps WHERE state = 'done'")
     assert "running" in lab.states()
@@ -374,11 +379,7 @@ def test_killed_with_users_of_its_own(lab):
     process = lab.begin(lab.study, "-o", lab.output, "--only", "itk-modphp")
     wait_until(lambda: "running" in lab.states() and lab.ask("SELECT count(*) FROM servers")[0][0],
                90, lambda: f"{lab.states()}, {process.poll()}")
-    wait_until(lab.see_servers, 30, "servers")
-    process.kill()
-    process.communicate(timeout=60)
-    wait_until(lambda: not lab.processes(), 30, lambda: f"the end of {lab.processes()}")
-    wait_until(lambda: not lab.leftovers(), 10, lambda: f"the removal of {lab.leftovers()}")
+    kill_and_wait(lab, process)
     assert of_the_system() == before and mounts() == mounted
 
 

@@ -17,8 +17,8 @@ import build
 import processes
 import tool
 from apache import Apache
-from browser import Browser
 from processes import wait_until
+from tool import report
 
 AB = build.find("ab")
 EVIL = '</script><b title="x">run & 2'
@@ -41,18 +41,6 @@ def runs(tmp_path_factory):
         with Apache("prefork", php="mod_php", workers=workers) as apache:
             said.append(record(apache, archive, name, "-n", "120", "-c", "6"))
     return archive, said
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with Browser() as started:
-        yield started
-
-
-def report(*arguments, status=0):
-    done = tool.run("report", *arguments)
-    assert done.returncode == status, f"exit {done.returncode}: {done.stderr}"
-    return done.stdout if status == 0 else done.stderr
 
 
 @pytest.fixture(scope="module")

@@ -29,6 +29,13 @@ def status(target):
     return json.loads(done.stdout, parse_float=Decimal)["boards"][0]
 
 
+def report(*arguments, status=0):
+    """What `mpmstat report` prints; where it is to fail, what it says."""
+    done = run("report", *arguments)
+    assert done.returncode == status, f"exit {done.returncode}: {done.stderr}"
+    return done.stdout if status == 0 else done.stderr
+
+
 def labels(board):
     """The labels of a load: all but the status page's own."""
     return [entry for entry in board["labels"] if entry["label"] != "mpm-status"]
