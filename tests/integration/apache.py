@@ -92,6 +92,13 @@ def make_root():
     return root
 
 
+def lacks(mpm, modules, php):
+    """What an Apache of these would need and this httpd does not have."""
+    found = [name for name in (f"mpm_{mpm}", *modules)
+             if not (build.APACHE_MODULES / f"mod_{name}.so").exists()]
+    return found + (["mod_php"] if php == "mod_php" and not build.MOD_PHP else [])
+
+
 def limits_of(mpm, workers, threads, start):
     """A pool of `workers`; all of them from the start and for ever, unless
     `start` says how many there are at first."""

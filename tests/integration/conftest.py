@@ -9,7 +9,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import build                    # noqa: E402  (after the path is set)
 import php                      # noqa: E402
-from apache import MPMS, Apache  # noqa: E402
+from apache import MPMS, Apache, lacks  # noqa: E402
 from boards import runtime_directory  # noqa: E402
 from browser import Browser      # noqa: E402
 from fpm import FPM              # noqa: E402
@@ -62,6 +62,9 @@ def server(request, fpm_masters):
     running = []
 
     def start(mpm, extra="", **options):
+        lacking = lacks(mpm, options.get("modules", ()), options.get("php"))
+        if lacking:
+            pytest.skip(f"this httpd has no {', '.join(lacking)}")
         apache = Apache(mpm, extra, **options)
         apache.__enter__()
         running.append(apache)
