@@ -123,6 +123,8 @@ MST_INLINE void leave(struct mst_connection *conn, uint64_t now)
         return;
     mst_http2_hold(conn);
     if (conn->worker) {
+        if (conn->worker->request_start_ns)   /* sent without it from here on */
+            mst_worker_show_none(conn->worker);
         mst_enter(conn, MST_STATE_IDLE, now);
         mst_busy_end(mst_recording.board, mst_recording.self, now);
     }

@@ -144,7 +144,9 @@ show(struct mst_timed *req, const struct mst_dir_config *dir, const request_rec 
     __atomic_store_n(&w->request_start_ns, req->picked_up_ns, __ATOMIC_RELAXED);
     __atomic_store_n(&w->request_label, req->label, __ATOMIC_RELAXED);
     if (dir->paths == 1) {
-        apr_cpystrn(w->path, r->uri, sizeof w->path);
+        /* mod_proxy puts the whole URL into `uri`, with its query string. */
+        apr_cpystrn(w->path, r->proxyreq == PROXYREQ_PROXY ? r->parsed_uri.path : r->uri,
+                    sizeof w->path);
         req->dir = NULL;   /* shown again before the handler: it is unescaped by then */
     }
 }
@@ -210,15 +212,24 @@ void mst_timing_set_label(request_rec *r, uint32_t label)
     show(req, mst_dir_config_of(r), r);
 }
 
+static inline bool has_data(const apr_bucket_brigade *bb)
+{
+    const apr_bucket *b = APR_BRIGADE_FIRST(bb);
+
+    while (b != APR_BRIGADE_SENTINEL(bb) && APR_BUCKET_IS_METADATA(b))
+        b = APR_BUCKET_NEXT(b);
+    return b != APR_BRIGADE_SENTINEL(bb);
+}
+
 /* Data while a request is current and none of its response was seen is the
  * beginning of that; but interim (1xx) responses are sent under a status of their
- * own, and buckets of metadata (EOR, flush) are no response. */
+ * own, and buckets of metadata (EOR, flush; HTTP/2's headers, which its data is behind)
+ * are no response. */
 static inline void begin_response(struct mst_connection *conn, const apr_bucket_brigade *bb)
 {
     struct mst_timed *req = conn->awaited;
 
-    if (APR_BRIGADE_EMPTY(bb) || APR_BUCKET_IS_METADATA(APR_BRIGADE_FIRST(bb))
-        || ap_is_HTTP_INFO(req->r->status))
+    if (!has_data(bb) || ap_is_HTTP_INFO(req->r->status))
         return;
     if (mst_recording.forked)
         mst_connection_check_entry(conn);
@@ -333,6 +344,12 @@ static inline void tally(const struct mst_request *record, uint64_t total, uint3
         mst_histogram_record(&phase[MST_PHASE_FRONT], record->front_ns);
 }
 
+/* A script may set any number; httpd answers 500 for what is no status. */
+static inline uint32_t status_of(const request_rec *last)
+{
+    return (unsigned)last->status - 100 < 900 ? (unsigned)last->status : HTTP_INTERNAL_SERVER_ERROR;
+}
+
 /* By a copy, so that `record` is no more than what the compiler needs. */
 static __attribute__((cold, noinline)) void
 note(request_rec *r, request_rec *last, struct mst_request record)
@@ -380,7 +397,7 @@ record_request(const struct mst_timed *req, request_rec *r, uint64_t complete)
     record.held_ns = held_ns(req, since_pick_up, complete);
     /* httpd's counter goes by what was generated: a HEAD's body is not sent. */
     record.bytes = last->bytes_sent > 0 && !last->header_only ? (uint64_t)last->bytes_sent : 0;
-    record.label_status = (uint64_t)label << 32 | flags << 16 | (uint32_t)last->status;
+    record.label_status = (uint64_t)label << 32 | flags << 16 | status_of(last);
     record.pid_worker = mst_recording.pid << 32 | conn->worker_index;
     record.connection = conn->number_port;
     record.nth = req->nth;

@@ -10,10 +10,13 @@ from pathlib import Path
 
 import pytest
 
+import backend
 import clients
 import processes
 import tool
 from processes import wait_until
+from test_forks import CGI
+from test_phases import cgi_module
 
 UNRECORDED = "serving without recording"
 
@@ -285,3 +288,28 @@ def test_privacy(server, mpm):
     assert b"test.example" in board, "this is the board"
     assert secret.encode() not in board
     assert client not in board and b"127.0.0.1" not in board
+
+
+def test_privacy_of_a_forward_proxy(server, mpm):
+    """mod_proxy has the whole URL where others have its path."""
+    with backend.HTTPBackend(delay=0) as behind:
+        apache = server(mpm, "MPMStatPaths On\nProxyRequests On\n"
+                        "<Proxy *>\nRequire all granted\n</Proxy>", modules=["proxy", "proxy_http"])
+        with apache.connect() as connection:
+            url = f"http://127.0.0.1:{behind.port}/page?token=s3cr3t-c4fe"
+            assert connection.request(url).status == 200
+        board = apache.board.read_bytes()            # a path's end stays where it was
+    assert b"page" in board and b"s3cr3t-c4fe" not in board
+
+
+def test_a_status_that_is_none(server, mpm):
+    """Whatever number a script sets, the client gets 500, and so does the record."""
+    apache = server(mpm, CGI, modules=[cgi_module(mpm)])
+    apache.allow("Invalid status line")
+    for number in ("65736", "-5", "1000"):
+        script = apache.cgi(f"status{number}", f"echo Status: {number}\necho Content-Type: text/plain\n"
+                            "echo\n")
+        assert apache.get(script).status == 500, number
+    wait_until(lambda: tool.requests(apache.status()) == 3, 5, "three requests")
+    records = [r for r in apache.journal()[0] if r["label"] != "mpm-status"]
+    assert [(r["status"], r["aborted"], r["no_worker"]) for r in records] == [(500, False, False)] * 3

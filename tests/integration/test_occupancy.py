@@ -118,6 +118,25 @@ def test_the_state_of_a_worker(server, mpm):
 
 
 @pytest.mark.mpms("event")
+def test_a_response_that_is_sent_without_a_worker(server, mpm):
+    """Its worker is shown with it no longer; it is in flight until the client has it."""
+    apache = server(mpm, "MPMStatPaths On\nEnableSendfile On", workers=10)
+    big = apache.page("big", b"x" * 30_000_000)
+    with apache.connect(receive_buffer=65536) as connection:
+        connection.send_request(big, keep=False)
+        wait_until(lambda: {(s["state"], s["label"], s["path"], s["request_for_seconds"])
+                            for s in tool.status(apache.board)["slots"]}
+                   == {("idle", None, None, None)} and in_flight(apache) == 1, 5,
+                   lambda: f"nobody to be shown with it: {tool.status(apache.board)['slots']}")
+        assert len(connection.read_response().body) == 30_000_000
+    wait_until(lambda: in_flight(apache) == 0, 5, "the end of the request")
+
+
+def in_flight(apache):
+    return sum(label["in_flight"] for label in tool.labels(tool.status(apache.board)))
+
+
+@pytest.mark.mpms("event")
 def test_a_busy_event_sheds_kept_alive_connections(server, mpm):
     """Connections that wait for their client's next request are closed when no worker is
     idle, and counted, so that a client's errors can be explained."""

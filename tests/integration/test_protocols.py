@@ -571,6 +571,17 @@ def test_the_worker_of_an_http2_session(server, mpm):
 
 
 @pytest.mark.mpms("worker", "event")
+def test_http2_response_in_two_parts(server, mpm):
+    """`handle` ends with the first part, though HTTP/2's headers are before it."""
+    apache = server(mpm, HTTP2, modules=["http2", cgi_module(mpm)])
+    parts = apache.cgi("parts", "echo Content-Type: text/plain\necho\necho one\nsleep 1\necho two\n")
+    with http2.Session(apache.port) as session:
+        assert session.read_stream(session.send_get(parts)) == b"one\ntwo\n"
+    (record,) = all_records(apache, 1)
+    assert record["handle"] < Decimal("0.5") and record["send"] > Decimal("0.9"), record
+
+
+@pytest.mark.mpms("worker", "event")
 def test_http2_to_a_proxied_backend(server, mpm):
     """mod_proxy_http behind streams: its connections are no clients'."""
     with backend.HTTPBackend(delay=0.2) as behind:
