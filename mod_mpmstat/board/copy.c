@@ -439,8 +439,14 @@ void mst_reader_close(struct mst_reader *r)
 
 /* ---- copying ---------------------------------------------------------------- */
 
-/* The header as of now: only the words that may change are taken over, and the
- * others must be as they were checked. */
+static void take_over(struct mst_header *to, const struct mst_header *from, size_t begin,
+                      size_t end)
+{
+    memcpy((char *)to + begin, (const char *)from + begin, end - begin);
+}
+
+/* The header as of now: only what may change is taken over, and the rest must be as
+ * it was checked. */
 static int copy_header(struct mst_copy *c, char error[MST_ERROR_MAX])
 {
     const struct mst_reader *r = c->reader;
@@ -455,16 +461,10 @@ static int copy_header(struct mst_copy *c, char error[MST_ERROR_MAX])
         return mst_fail(error, "the board %s was overwritten while it was being read: expected "
                         "the header it had when it was opened, found another; open it again",
                         r->path);
-    c->header.generation = now.generation;
-    c->header.workers_limit = now.workers_limit;
-    c->header.stopped_ns = now.stopped_ns;
-    c->header.requests_written = now.requests_written;
-    c->header.lifecycle_written = now.lifecycle_written;
-    c->header.php_requests_written = now.php_requests_written;
-    c->header.marks_written = now.marks_written;
-    c->header.serial = now.serial;
-    c->header.busy_max = now.busy_max;
-    c->header.no_idle = now.no_idle;
+    take_over(&c->header, &now, offsetof(struct mst_header, server),
+              offsetof(struct mst_header, section));
+    take_over(&c->header, &now, offsetof(struct mst_header, requests_written), HEADER_MIN);
+    terminate_texts(&c->header);
     return 0;
 }
 

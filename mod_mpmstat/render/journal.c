@@ -152,8 +152,9 @@ static bool hopeless(const struct page *p, uint64_t hole, const struct record *a
 {
     if (after != NULL && mst_elapsed(written_ns(p, after), now_ns) > MST_TAIL_PATIENCE_NS)
         return true;
-    return p->head - hole > capacity(p) / 2 || p->hole_count == MST_TAIL_HOLES
-           || server_is_gone(&p->reader->header);
+    /* The tail may have met a hole behind the head that this page began with. */
+    return (hole < p->head && p->head - hole > capacity(p) / 2)
+           || p->hole_count == MST_TAIL_HOLES || server_is_gone(&p->reader->header);
 }
 
 /* Moves p->next over the missing records before `to`. Those that are no holes

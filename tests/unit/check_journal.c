@@ -63,6 +63,27 @@ static void store(struct mst_board *b, uint64_t ticket, uint64_t complete_ns)
                       (const uint64_t *)&q, MST_REQUEST_WORDS);
 }
 
+/* The board on which, once, one request is completed and another one's record begun after
+ * the reader first asked how far its ring has come; NULL: none. */
+static struct mst_board *meanwhile;
+static unsigned heads_read;
+
+int __real_mst_reader_read(const struct mst_reader *r, uint64_t offset, void *to, size_t n,
+                           char error[MST_ERROR_MAX]);
+int __wrap_mst_reader_read(const struct mst_reader *r, uint64_t offset, void *to, size_t n,
+                           char error[MST_ERROR_MAX]);
+
+int __wrap_mst_reader_read(const struct mst_reader *r, uint64_t offset, void *to, size_t n,
+                           char error[MST_ERROR_MAX])
+{
+    if (meanwhile != NULL && offset == offsetof(struct mst_header, requests_written)
+        && n == sizeof(uint64_t) && ++heads_read == 2) {
+        write_requests(meanwhile, 1, mst_now_ns());
+        take_ticket(meanwhile);
+    }
+    return __real_mst_reader_read(r, offset, to, n, error);
+}
+
 static void take_trailer(struct client *c, const json_t *line)
 {
     const json_t *lost = json_object_get(line, "lost");
@@ -465,6 +486,27 @@ START_TEST(a_record_being_written_is_waited_for)
 }
 END_TEST
 
+START_TEST(a_record_that_is_begun_during_the_answer_is_waited_for)
+{
+    struct client c = newcomer;
+    struct mst_board b;
+
+    begin(&b, 64);
+    write_requests(&b, 3, mst_now_ns());
+    meanwhile = &b;
+    heads_read = 0;
+    ask(&c, &b, 100);
+    meanwhile = NULL;
+    ck_assert_uint_eq(b.header->requests_written, 5);
+    ck_assert_uint_eq(c.lost, 0);
+    store(&b, 5, mst_now_ns());
+    ask(&c, &b, 100);
+    ck_assert_uint_eq(c.given, 5);
+    expect_all(&c, &b);
+    mst_board_close(&b);
+}
+END_TEST
+
 START_TEST(a_writer_that_was_killed_is_given_up)
 {
     struct client c = newcomer;
@@ -692,6 +734,7 @@ int main(void)
     tcase_add_test(tests, start_is_the_oldest_there_is);
     tcase_add_test(tests, another_start_of_the_server_begins_anew);
     tcase_add_loop_test(tests, a_record_being_written_is_waited_for, 1, 13);
+    tcase_add_test(tests, a_record_that_is_begun_during_the_answer_is_waited_for);
     tcase_add_loop_test(tests, a_writer_that_was_killed_is_given_up, 1, 13);
     tcase_add_test(tests, the_last_record_is_waited_for_while_the_server_lives);
     tcase_add_test(tests, a_hole_is_given_up_before_the_ring_comes_round_to_it);

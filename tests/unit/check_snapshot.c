@@ -322,6 +322,36 @@ START_TEST(what_an_older_writer_lacks_is_unknown)
 }
 END_TEST
 
+/* What a restart may change, too. */
+START_TEST(a_reader_kept_open_sees_what_changes)
+{
+    char error[MST_ERROR_MAX];
+    struct mst_reader reader;
+    struct mst_copy copy;
+
+    make();
+    ck_assert_msg(mst_reader_open(&reader, board.path, error) == 0, "%s", error);
+    strcpy(board.header->settings, "KeepAlive Off");
+    strcpy(board.header->server, "Apache/9");
+    board.header->no_idle = 5;
+    board.header->no_idle_told_ns = 4;
+    board.header->no_idle_ended_ns = 3;
+    board.header->limit_told_ns = 2;
+    board.header->generation = 1;
+    ck_assert_msg(mst_copy_take(&copy, &reader, error) == 0, "%s", error);
+    ck_assert_str_eq(copy.header.settings, "KeepAlive Off");
+    ck_assert_str_eq(copy.header.server, "Apache/9");
+    ck_assert_uint_eq(copy.header.no_idle, 5);
+    ck_assert_uint_eq(copy.header.no_idle_told_ns, 4);
+    ck_assert_uint_eq(copy.header.no_idle_ended_ns, 3);
+    ck_assert_uint_eq(copy.header.limit_told_ns, 2);
+    ck_assert_uint_eq(copy.header.generation, 1);
+    mst_copy_free(&copy);
+    mst_reader_close(&reader);
+    tear_down();
+}
+END_TEST
+
 START_TEST(a_histogram_of_another_size_is_unknown)
 {
     make();
@@ -781,6 +811,7 @@ int main(void)
     tcase_add_test(stored, requests_are_the_sum_of_their_classes);
     tcase_add_test(stored, phases_have_counts_sums_and_quantiles);
     tcase_add_test(stored, what_an_older_writer_lacks_is_unknown);
+    tcase_add_test(stored, a_reader_kept_open_sees_what_changes);
     tcase_add_test(stored, a_histogram_of_another_size_is_unknown);
     tcase_add_test(stored, what_a_newer_writer_adds_is_passed_over);
     tcase_add_test(workers, the_times_in_all_states_are_the_time_elapsed);
