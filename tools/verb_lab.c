@@ -70,20 +70,29 @@ struct listing {
     bool            failed;
 };
 
-/* The title in the file's section of its kind. */
+/* The title in the file's section of its kind. NULL with a sentence: it has none. */
+static const char *title_of(const char *kind, const struct mst_text *text, struct mst_facts *facts,
+                            char error[MST_ERROR_MAX])
+{
+    const struct mst_text_section *section = mst_text_find(text, kind, NULL);
+
+    if (section == NULL)
+        mst_fail(error, "%s: expected a section \"%%%% %s\", found none", text->path, kind);
+    else if (mst_facts_read(facts, text, section, error) == 0)
+        return mst_facts_need(facts, "title", error);
+    return NULL;
+}
+
 static int list_one(void *context, const char *path)
 {
     struct listing *l = context;
-    char error[MST_ERROR_MAX], *name = mst_lab_name(path);
-    const struct mst_text_section *section;
+    char error[MST_ERROR_MAX] = "out of memory", *name = mst_lab_name(path);
     struct mst_text text = { 0 };
     struct mst_facts facts = { 0 };
     const char *title;
 
-    if (mst_text_read(&text, path, error) != 0 ||
-        (section = mst_text_find(&text, l->kind, NULL)) == NULL ||
-        mst_facts_read(&facts, &text, section, error) != 0 ||
-        (title = mst_facts_need(&facts, "title", error)) == NULL || name == NULL) {
+    if (name == NULL || mst_text_read(&text, path, error) != 0 ||
+        (title = title_of(l->kind, &text, &facts, error)) == NULL) {
         mst_error("%s", error);
         l->failed = true;
     } else if (l->json == NULL) {

@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import re
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -225,6 +226,7 @@ def test_only_some_stacks(lab):
     (["--resume", "/nonexistent"], "/nonexistent"), (["1", "2"], "one study at a time"),
     (["1", "--quick", "--full"], "either --quick or --full"), (["1", "--seed", "x"], "--seed"),
     (["--resume", "x", "--full"], "--resume goes on"),
+    (["1", "--only", ""], "names of stacks"), (["1", "--only", " , "], "names of stacks"),
 ])
 def test_wrong_words(lab, words, says):
     _, err = lab.run(*words, status=4 if words == ["--resume", "/nonexistent"] else 2)
@@ -395,3 +397,30 @@ def test_not_gone_on_with_by_two_or_with_other_files(lab):
         stack.write("# changed\n")
     _, err = lab.run("--resume", lab.output, status=2)
     assert "the stack mine is not what it was" in err
+
+
+def test_not_gone_on_with_other_included_files(lab):
+    """The MPM's limits are in files that stacks include: with others, runs of before and after
+    could not be compared."""
+    data = lab.directory / "data"
+    shutil.copytree(build.BUILDDIR / "share" / "mpmstat", data)
+    lab.environment["MPMSTAT_DATADIR"] = str(data)
+    lab.write(repetitions=4)
+    process = begin_and_wait(lab, 1)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    with (data / "lab" / "stacks" / "include" / "mpm-event.conf").open("a") as included:
+        included.write("# changed\n")
+    _, err = lab.run("--resume", lab.output, status=2)
+    assert "the include mpm-event.conf is not what it was" in err
+
+
+def test_a_directory_with_something_in_it_is_not_taken(lab):
+    """What a study replaces and removes is its own."""
+    lab.write()
+    (lab.output / "step").mkdir(parents=True)
+    (lab.output / "step" / "thesis").write_text("all of it\n")
+    _, err = lab.run(lab.study, "-o", lab.output, status=4)
+    assert f"{lab.output} is not empty" in err
+    assert [str(path.relative_to(lab.output)) for path in sorted(lab.output.rglob("*"))] == [
+        "step", "step/thesis"]

@@ -332,7 +332,7 @@ CREATE TABLE IF NOT EXISTS studies (
 -- The files of a study's stacks and workloads, as they were when it began.
 CREATE TABLE IF NOT EXISTS study_files (
     study_id          INTEGER NOT NULL REFERENCES studies(id),
-    kind              TEXT NOT NULL,     -- 'stack', 'workload'
+    kind              TEXT NOT NULL,     -- 'stack', 'workload', 'include'
     name              TEXT NOT NULL,
     text              TEXT NOT NULL,
     PRIMARY KEY (study_id, kind, name)

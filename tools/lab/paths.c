@@ -87,23 +87,41 @@ static void directory_of(const char *kind, char path[PATH_MAX])
         path[0] = '\0';
 }
 
-int mst_lab_each(const char *kind, int (*take)(void *context, const char *path), void *context)
+/* Calls `take` with each path that matches DIRECTORY/PATTERN, in their order. */
+static int each_match(const char *directory, const char *pattern,
+                      int (*take)(void *context, const char *path), void *context)
 {
-    char directory[PATH_MAX], *pattern;
+    char *whole;
     glob_t found;
     int result = 0;
     size_t i;
 
-    directory_of(kind, directory);
-    if (asprintf(&pattern, "%s/*.%s", directory, kind) < 0)
+    if (asprintf(&whole, "%s/%s", directory, pattern) < 0)
         return 0;
-    if (glob(pattern, 0, NULL, &found) == 0) {
+    if (glob(whole, 0, NULL, &found) == 0) {
         for (i = 0; i < found.gl_pathc && result == 0; i++)
             result = take(context, found.gl_pathv[i]);
         globfree(&found);
     }
-    free(pattern);
+    free(whole);
     return result;
+}
+
+int mst_lab_each(const char *kind, int (*take)(void *context, const char *path), void *context)
+{
+    char directory[PATH_MAX], pattern[32];
+
+    directory_of(kind, directory);
+    snprintf(pattern, sizeof pattern, "*.%s", kind);
+    return each_match(directory, pattern, take, context);
+}
+
+int mst_lab_each_include(int (*take)(void *context, const char *path), void *context)
+{
+    char directory[PATH_MAX];
+
+    directory_of("stack", directory);
+    return each_match(directory, "include/*", take, context);
 }
 
 /* Adds a file's name to the sentence. */

@@ -28,6 +28,9 @@ int mst_lab_file(const char *name, const char *kind, const char *beside, char pa
  * of their names, until it returns nonzero, which is returned. */
 int mst_lab_each(const char *kind, int (*take)(void *context, const char *path), void *context);
 
+/* The same of the files that stacks include. */
+int mst_lab_each_include(int (*take)(void *context, const char *path), void *context);
+
 /* A file's name without directory and suffix. NULL: out of memory; free() it. */
 char *mst_lab_name(const char *path);
 

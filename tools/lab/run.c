@@ -1,6 +1,7 @@
 /* run.c - see run.h. */
 #include "lab/run.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -104,6 +105,7 @@ struct lab {
 static int add_only(struct options *o, char *names)
 {
     char *save = NULL, *name, **only;
+    size_t before = o->only_count;
 
     for (name = strtok_r(names, ", ", &save); name != NULL; name = strtok_r(NULL, ", ", &save)) {
         only = reallocarray(o->only, o->only_count + 2, sizeof *only);
@@ -115,6 +117,8 @@ static int add_only(struct options *o, char *names)
         only[o->only_count++] = name;
         only[o->only_count] = NULL;
     }
+    if (o->only_count == before)
+        return mst_usage_error("lab run", "--only takes names of stacks, with commas between them");
     return MST_EXIT_OK;
 }
 
@@ -476,6 +480,20 @@ static int lock_output(struct lab *lab)
     return MST_EXIT_OUTPUT;
 }
 
+/* Whether nothing is in the directory yet. What cannot be read is not empty. */
+static bool is_empty(const char *path)
+{
+    DIR *directory = opendir(path);
+    const struct dirent *entry;
+    bool empty = directory != NULL;
+
+    while (empty && (entry = readdir(directory)) != NULL)
+        empty = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
+    if (directory != NULL)
+        closedir(directory);
+    return empty;
+}
+
 static char *default_output(const struct mst_study *study)
 {
     char *name;
@@ -495,6 +513,9 @@ static int open_archive(struct lab *lab, bool is_there)
     if (!is_there && access(path, F_OK) == 0)
         mst_error("there is a study in %s already: mpmstat lab run --resume %s goes on with it, or "
                   "take another directory", lab->directory, lab->directory);
+    else if (!is_there && !is_empty(lab->directory))
+        mst_error("%s is not empty: a study has a directory of its own, in which files are "
+                  "replaced and removed; take another", lab->directory);
     else if (is_there && access(path, F_OK) != 0)
         mst_error("there is no study in %s: expected %s, as an interrupted mpmstat lab run leaves "
                   "it", lab->directory, path);
@@ -538,21 +559,52 @@ static char *join(char *const *words)
     return text;
 }
 
-static int keep_files(struct lab *lab)
+/* Takes a file that the study is made from. Returns an exit status, told where it is not OK. */
+typedef int study_file(struct lab *lab, const char *kind, const char *name, const char *text);
+
+struct included {
+    struct lab *lab;
+    study_file *take;
+};
+
+static int take_include(void *context, const char *path)
+{
+    const struct included *included = context;
+    const char *name = strrchr(path, '/') + 1;
+    char error[MST_ERROR_MAX], *text;
+    size_t length;
+    int status;
+
+    text = mst_text_load(path, &length, error);
+    if (text == NULL) {
+        mst_error("%s", error);
+        return MST_EXIT_BAD;
+    }
+    status = included->take(included->lab, "include", name, text);
+    free(text);
+    return status;
+}
+
+/* All that the study is made from, but its own file: the stacks, what they may include, and
+ * the workloads. */
+static int each_file(struct lab *lab, study_file *take)
 {
     const struct mst_schedule *s = &lab->schedule;
+    struct included included = { lab, take };
+    int status = MST_EXIT_OK;
     size_t i;
 
-    for (i = 0; i < s->stack_count; i++)
-        if (mst_archive_add_study_file(lab->archive, lab->study_id, "stack", s->stacks[i]->name,
-                                       s->stacks[i]->text.contents) != 0)
-            return -1;
-    for (i = 0; i < s->workload_count; i++)
-        if (mst_archive_add_study_file(lab->archive, lab->study_id, "workload",
-                                       s->workloads[i]->name,
-                                       s->workloads[i]->text.contents) != 0)
-            return -1;
-    return 0;
+    for (i = 0; i < s->stack_count && status == MST_EXIT_OK; i++)
+        status = take(lab, "stack", s->stacks[i]->name, s->stacks[i]->text.contents);
+    for (i = 0; i < s->workload_count && status == MST_EXIT_OK; i++)
+        status = take(lab, "workload", s->workloads[i]->name, s->workloads[i]->text.contents);
+    return status != MST_EXIT_OK ? status : mst_lab_each_include(take_include, &included);
+}
+
+static int keep_file(struct lab *lab, const char *kind, const char *name, const char *text)
+{
+    return mst_archive_add_study_file(lab->archive, lab->study_id, kind, name, text) == 0
+           ? MST_EXIT_OK : archive_failed(lab);
 }
 
 static int keep_steps(struct lab *lab)
@@ -584,12 +636,17 @@ static int keep_study(struct lab *lab)
         .text = lab->study.text.contents, .seed = lab->schedule.seed,
         .started_ns = mst_realtime_ns(),
     };
-    int failed = mst_archive_begin_study(lab->archive, &study, &lab->study_id) != 0 ||
-                 keep_files(lab) != 0 || keep_steps(lab) != 0 ||
-                 mst_archive_commit(lab->archive) != 0;
+    int status = MST_EXIT_OK;
 
+    if (mst_archive_begin_study(lab->archive, &study, &lab->study_id) != 0)
+        status = archive_failed(lab);
+    if (status == MST_EXIT_OK)
+        status = each_file(lab, keep_file);
+    if (status == MST_EXIT_OK &&
+        (keep_steps(lab) != 0 || mst_archive_commit(lab->archive) != 0))
+        status = archive_failed(lab);
     free(only);
-    return failed ? archive_failed(lab) : MST_EXIT_OK;
+    return status;
 }
 
 /* ---- going on with one ----------------------------------------------------------------- */
@@ -626,7 +683,7 @@ done:
     return status;
 }
 
-/* That a stack or a workload still is what it was. */
+/* That the file still is what it was. */
 static int check_file(struct lab *lab, const char *kind, const char *name, const char *text)
 {
     struct mst_query q = mst_query_ask(mst_archive_db(lab->archive),
@@ -644,22 +701,7 @@ static int check_file(struct lab *lab, const char *kind, const char *name, const
     if (!same)
         mst_error("the %s %s is not what it was when the study began: what follows could not be "
                   "compared with what is there. Begin a new study", kind, name);
-    return same ? 0 : -1;
-}
-
-static int check_files(struct lab *lab)
-{
-    const struct mst_schedule *s = &lab->schedule;
-    size_t i;
-
-    for (i = 0; i < s->stack_count; i++)
-        if (check_file(lab, "stack", s->stacks[i]->name, s->stacks[i]->text.contents) != 0)
-            return -1;
-    for (i = 0; i < s->workload_count; i++)
-        if (check_file(lab, "workload", s->workloads[i]->name,
-                       s->workloads[i]->text.contents) != 0)
-            return -1;
-    return 0;
+    return same ? MST_EXIT_OK : MST_EXIT_USAGE;
 }
 
 /* Notes what is done; the plan must be the one that was begun with. */
@@ -721,7 +763,10 @@ static int resume(struct lab *lab)
     if (mst_archive_replan_steps(lab->archive, lab->study_id, &any) != 0 ||
         (any && mst_archive_interrupt_study(lab->archive, lab->study_id) != 0))
         return archive_failed(lab);
-    return check_files(lab) == 0 && take_steps(lab) == 0 ? MST_EXIT_OK : MST_EXIT_USAGE;
+    status = each_file(lab, check_file);
+    if (status == MST_EXIT_OK && take_steps(lab) != 0)
+        status = MST_EXIT_USAGE;
+    return status;
 }
 
 /* ---- progress -------------------------------------------------------------------------- */

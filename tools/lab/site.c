@@ -395,8 +395,6 @@ static int add_php_ini(const struct work *w)
             "zend_extension = opcache\n"
             "opcache.enable = 1\n"
             "opcache.memory_consumption = 128\n"
-            "; The files are new, and none of them will change.\n"
-            "opcache.file_update_protection = 0\n"
             "; The scripts are new: they are copies. OPcache would not keep them for 2 s.\n"
             "opcache.file_update_protection = 0\n"
             "date.timezone = UTC\n"

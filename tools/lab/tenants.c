@@ -34,18 +34,23 @@ int mst_tenants_choose(struct mst_tenants *tenants, char error[MST_ERROR_MAX])
                     "%u, found %u", MST_TENANTS, FIRST_ID, LAST_ID, found);
 }
 
-/* Copies the file and lets `add` write more. 0, or -1 with errno. */
+/* Copies the file and lets `add` write more lines. 0, or -1 with errno. */
 static int copy_file(const char *from, const char *to, const struct mst_tenants *tenants,
                      void (*add)(FILE *out, const struct mst_tenants *tenants))
 {
     FILE *in = fopen(from, "re"), *out = fopen(to, "wxe");
     char bytes[4096];
     size_t n;
+    char last = '\n';
     int failed = in == NULL || out == NULL;
 
-    while (!failed && (n = fread(bytes, 1, sizeof bytes, in)) > 0)
+    while (!failed && (n = fread(bytes, 1, sizeof bytes, in)) > 0) {
         failed = fwrite(bytes, 1, n, out) != n;
+        last = bytes[n - 1];
+    }
     if (!failed) {
+        if (last != '\n')
+            fputc('\n', out);
         add(out, tenants);
         failed = ferror(in) || ferror(out) || fchmod(fileno(out), 0644) != 0;
     }
