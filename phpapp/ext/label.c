@@ -10,35 +10,32 @@
 
 #define UNNAMED "default"
 
-/* "php-fpm: pool NAME", as FPM shows its workers. False where the title is another. */
-static bool read_pool(char *to, size_t size)
+/* FPM names the process after it has changed its root (chroot), where there is no /proc:
+ * so what tells the name is opened before, and read at the first request. */
+static int title_fd = -1;
+static char pool_name[MST_NAME_MAX];   /* empty: none is known */
+
+void mst_label_join(void)
+{
+    title_fd = mst_place_title_open();
+}
+
+/* "php-fpm: pool NAME", as FPM shows its workers; another title has none. */
+void mst_label_learn(void)
 {
     static const char marker[] = ": pool ";
     char title[256];
     const char *pool;
 
-    mst_place_title(title, sizeof title);
+    if (title_fd < 0)
+        return;
+    mst_place_title_read(title_fd, title, sizeof title);
+    title_fd = -1;
     pool = strstr(title, marker);
     if (pool == NULL)
-        return false;
+        return;
     pool += sizeof marker - 1;
-    snprintf(to, size, "%.*s", (int)strcspn(pool, " "), pool);
-    return *to != '\0';
-}
-
-/* The pool is this process's for life; looked up at its first request, as FPM names the
- * process after its fork. */
-static const char *name_of_process(void)
-{
-    static uint64_t joined;
-    static char name[MST_NAME_MAX];
-
-    if (joined != mst_php.joins) {
-        if (mst_php.sapi != MST_SAPI_FPM || !read_pool(name, sizeof name))
-            strcpy(name, UNNAMED);
-        joined = mst_php.joins;
-    }
-    return name;
+    snprintf(pool_name, sizeof pool_name, "%.*s", (int)strcspn(pool, " "), pool);
 }
 
 void mst_label_choose(void)
@@ -46,7 +43,7 @@ void mst_label_choose(void)
     const char *name = MPMSTAT_G(label);
 
     if (name == NULL || *name == '\0')
-        name = name_of_process();
+        name = *pool_name ? pool_name : UNNAMED;
     if (strncmp(name, MPMSTAT_G(label_name), MST_NAME_MAX - 1) == 0)
         return;
     snprintf(MPMSTAT_G(label_name), MST_NAME_MAX, "%s", name);

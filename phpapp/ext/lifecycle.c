@@ -309,8 +309,10 @@ static void after_fork_in_child(void)
         }
         return;
     }
-    if (mst_php.sapi == MST_SAPI_FPM && mst_php.is_open)
-        join_as_worker(forked_at_ns, fork_took_ns);
+    if (mst_php.sapi != MST_SAPI_FPM || !mst_php.is_open)
+        return;
+    mst_label_join();
+    join_as_worker(forked_at_ns, fork_took_ns);
 }
 
 /* glibc forgets the handlers with an unloaded module. Where it stays loaded, so does

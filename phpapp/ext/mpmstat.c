@@ -14,11 +14,26 @@
 
 ZEND_DECLARE_MODULE_GLOBALS(mpmstat)
 
+/* As OnUpdateLong reads it, with K, M and G; it is the one to complain of what is no number. */
+static zend_long number_of(zend_string *text)
+{
+#if PHP_VERSION_ID >= 80200
+    zend_string *complaint = NULL;
+    zend_long value = zend_ini_parse_quantity(text, &complaint);
+
+    if (complaint)
+        zend_string_release(complaint);
+    return value;
+#else
+    return zend_atol(ZSTR_VAL(text), ZSTR_LEN(text));
+#endif
+}
+
 /* A number that is to be within bounds; else the setting keeps its value. */
 #define MPMSTAT_BOUNDED(name, low, high)                                                    \
     static ZEND_INI_MH(name)                                                                \
     {                                                                                       \
-        zend_long value = ZEND_STRTOL(ZSTR_VAL(new_value), NULL, 10);                       \
+        zend_long value = number_of(new_value);                                             \
                                                                                             \
         if (value < (low) || value > (high))                                                \
             return FAILURE;                                                                 \
@@ -86,7 +101,10 @@ static PHP_RINIT_FUNCTION(mpmstat)
 #if defined(ZTS) && defined(COMPILE_DL_MPMSTAT)
     ZEND_TSRMLS_CACHE_UPDATE();
 #endif
-    if (mst_php.sapi != MST_SAPI_OFF && MPMSTAT_G(enable))
+    if (mst_php.sapi == MST_SAPI_OFF)
+        return SUCCESS;
+    mst_label_learn();
+    if (MPMSTAT_G(enable))
         mst_request_begin();
     return SUCCESS;
 }

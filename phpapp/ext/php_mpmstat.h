@@ -92,8 +92,12 @@ void mst_place_open_parent(void);
 /* A process without a parent: takes the board of its user, or makes it. */
 void mst_place_open_shared(void);
 
-/* Reads the beginning of this process's command line, its NULs as spaces. */
-void mst_place_title(char *to, size_t size);
+/* This process's command line, or -1; it stays that of this process, whatever root it has
+ * when it is read. */
+int mst_place_title_open(void);
+
+/* Reads the beginning of a command line, its NULs as spaces, and closes it. */
+void mst_place_title_read(int fd, char *to, size_t size);
 
 /* ---- settings.c ---------------------------------------------------------------- */
 
@@ -101,6 +105,12 @@ void mst_place_title(char *to, size_t size);
 void mst_settings_write(char *to, size_t size);
 
 /* ---- label.c ------------------------------------------------------------------- */
+
+/* In a new worker of FPM, before it serves as another user and with another root. */
+void mst_label_join(void);
+
+/* RINIT, recorded or not: the first one learns the pool's name. */
+void mst_label_learn(void);
 
 /* Sets MPMSTAT_G(label_name) and MPMSTAT_G(label_index). */
 void mst_label_choose(void);

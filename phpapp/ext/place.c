@@ -56,9 +56,13 @@ enum mst_sapi mst_place_sapi(void)
 
 /* ---- names ------------------------------------------------------------------------- */
 
-void mst_place_title(char *to, size_t size)
+int mst_place_title_open(void)
 {
-    int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+    return open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+}
+
+void mst_place_title_read(int fd, char *to, size_t size)
+{
     ssize_t i, n = fd >= 0 ? read(fd, to, size - 1) : 0;
 
     if (fd >= 0)
@@ -74,7 +78,7 @@ static void fpm_server(char *to, size_t size)
 {
     char title[1024], *from, *end;
 
-    mst_place_title(title, sizeof title);
+    mst_place_title_read(mst_place_title_open(), title, sizeof title);
     from = strchr(title, '(');
     end = from ? strrchr(from, ')') : NULL;
     if (end == NULL)

@@ -203,10 +203,18 @@ static void show_on_worker(void)
     __atomic_fetch_add(&mst_php.in_flight[MPMSTAT_G(label_index)], 1, __ATOMIC_RELAXED);
 }
 
+/* OPcache's own request, as PHP starts. It takes the SAPI's functions out for it, this one
+ * too, which the command line has; no other sign of it is there in all versions. */
+static bool is_preloading(void)
+{
+    return sapi_module.deactivate == NULL;
+}
+
 /* `php-cgi -i` and the like run one, too, that nobody sent. */
 static bool is_request(void)
 {
-    return SG(request_info).request_method != NULL || strcmp(sapi_module.name, "cli") == 0;
+    return SG(request_info).request_method != NULL
+        || (strcmp(sapi_module.name, "cli") == 0 && !is_preloading());
 }
 
 void mst_request_begin(void)

@@ -40,6 +40,7 @@ static const char *setting(const char *name)
     return value;
 }
 
+/* All of them are numbers or switches: php.ini's Off and no are an empty text, that is 0. */
 void mst_settings_write(char *to, size_t size)
 {
     size_t used = 0, i;
@@ -48,8 +49,8 @@ void mst_settings_write(char *to, size_t size)
     for (i = 0; i < sizeof names / sizeof *names && used < size; i++) {
         const char *value = setting(names[i]);
 
-        if (value && *value)
+        if (value)
             used += (size_t)snprintf(to + used, size - used, "%s%s = %s", used ? "; " : "",
-                                     names[i], value);
+                                     names[i], *value ? value : "0");
     }
 }

@@ -19,18 +19,40 @@ function workload_only_on_loopback(): void
 {
     // PHP's own server (php -S) knows its address only as its name.
     $server = $_SERVER[PHP_SAPI === 'cli-server' ? 'SERVER_NAME' : 'SERVER_ADDR'] ?? '';
-    if ((workload_is_loopback($server) && workload_is_loopback($_SERVER['REMOTE_ADDR'] ?? ''))
+    $addresses = [$server, $_SERVER['REMOTE_ADDR'] ?? '', ...workload_forwarded_for()];
+    if (array_filter($addresses, 'workload_is_loopback') === $addresses
         || getenv('MPMSTAT_WORKLOADS_ANYWHERE') === '1') {
         return;
     }
-    workload_refuse(403, 'This workload serves only on a loopback address. Elsewhere anybody could '
-        . 'load the server with it: set the environment variable MPMSTAT_WORKLOADS_ANYWHERE=1 '
-        . '(SetEnv in Apache) if that is meant.');
+    workload_refuse(403, 'This workload serves only on a loopback address, and behind a proxy only clients '
+        . 'that have one. Elsewhere anybody could load the server with it: set the environment variable '
+        . 'MPMSTAT_WORKLOADS_ANYWHERE=1 (SetEnv in Apache) if that is meant.');
 }
 
 function workload_is_loopback(string $address): bool
 {
     return preg_match('/^(127(\.\d+){3}|::1|::ffff:127(\.\d+){3})$/Di', $address) === 1;
+}
+
+// Whom a reverse proxy on this machine asks for, as it says in the headers of the request:
+// the proxy's own address is a loopback one whoever its client is. What is no address in
+// them, as unknown, counts as one that is not loopback.
+function workload_forwarded_for(): array
+{
+    $found = explode(',', ($_SERVER['HTTP_X_FORWARDED_FOR'] ?? '') . ','
+        . ($_SERVER['HTTP_X_REAL_IP'] ?? ''));
+    foreach (preg_split('/[,;]/', $_SERVER['HTTP_FORWARDED'] ?? '') as $pair) {
+        if (preg_match('/^\s*for\s*=(.*)$/Dis', $pair, $value)) {
+            $found[] = $value[1];
+        }
+    }
+    return array_values(array_filter(array_map('workload_bare_address', $found), 'strlen'));
+}
+
+// An address as headers have it, without quotes, brackets and port.
+function workload_bare_address(string $text): string
+{
+    return preg_replace('/^"?(?:\[([^\]]+)\]|([\d.]+))(:\d+)?"?$/D', '$1$2', trim($text));
 }
 
 // Refuses parameters that the workload does not have: a misspelt one would

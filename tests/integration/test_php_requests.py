@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import time
+from pathlib import Path
 
 import pytest
 
@@ -20,11 +21,13 @@ pytestmark = pytest.mark.skipif(php.why_not_fpm() is not None, reason=str(php.wh
 
 @pytest.fixture
 def fpm():
-    """start(**settings): an FPM with the extension; one worker, unless children says more."""
+    """start(**settings): an FPM with the extension; one worker, unless children says more.
+    others: settings that are not the extension's."""
     masters = []
 
-    def start(children=1, pool="", **settings):
-        settings = {"display_errors": 0, **php.settings("@ROOT@/run", **settings)}
+    def start(children=1, pool="", others=None, **settings):
+        settings = {"display_errors": 0, **(others or {}),
+                    **php.settings("@ROOT@/run", **settings)}
         master = FPM(children, settings=settings, pool=pool)
         masters.append(master)
         return master.__enter__()
@@ -150,6 +153,27 @@ def test_opcache_that_is_off_has_nothing(fpm):
     assert label["php"]["uncached"] == 3
 
 
+@pytest.mark.parametrize("off", ["Off", "no", "0"])
+def test_settings_that_are_off_are_shown_as_0(fpm, off):
+    """php.ini's Off and no reach an extension as an empty text."""
+    names = ("output_buffering", "opcache.enable", "opcache.validate_timestamps", "opcache.jit")
+    master = fpm(others={name: off for name in names})
+    shown = tool.status(master.board)["settings"].split("; ")
+    assert [s for s in shown if s.partition(" = ")[0] in names] == [f"{name} = 0" for name in names]
+
+
+@pytest.mark.parametrize("setting, value", [("journal", "1G"), ("processes", "2M"),
+                                            ("workers_limit", "4G")])
+def test_a_number_out_of_bounds_leaves_the_default(fpm, setting, value):
+    """And is no reason not to record."""
+    master = fpm(**{setting: value})
+    assert php.fastcgi(master.socket, master.script("x.php", "<?php echo 1;")) == (200, "1")
+    assert "without recording" not in master.log_text()
+    board = tool.status(master.board)
+    assert tool.requests(board) == 1 and board["workers"]["limit"] is None
+    assert board["journal"]["requests"]["capacity"] == 65536
+
+
 POOLS = """
 php_admin_value[mpmstat.label] =
 [shop]
@@ -181,6 +205,45 @@ def test_labels_are_pools_or_what_is_set(fpm, as_root):
             assert php.fastcgi(master.root / f"{socket}.sock", script) == (200, "1")
     found = {e["label"]: e["requests"] for e in tool.labels(tool.status(master.board))}
     assert found == {"other": 0, "www": 1, "shop": 2, "the blog": 3}
+
+
+JAILS = """
+chroot = @ROOT@
+[jail]
+{user}
+listen = @ROOT@/jail.sock
+pm = ondemand
+pm.max_children = 1
+chroot = @ROOT@
+[quiet]
+{user}
+listen = @ROOT@/quiet.sock
+pm = static
+pm.max_children = 1
+chroot = @ROOT@
+php_admin_value[mpmstat.enable] = 0
+"""
+
+
+def command_lines_held(pid):
+    """How often a process has the command line of one open, its own or another's."""
+    return [os.readlink(fd) for fd in Path(f"/proc/{pid}/fd").iterdir()].count(
+        f"/proc/{pid}/cmdline")
+
+
+def test_pools_with_a_root_of_their_own_have_their_names(fpm, as_root):
+    """There is no /proc in it when FPM names its workers; what is kept open for that is
+    closed at the first request, recorded or not."""
+    user = "user = www-data\ngroup = www-data\nlisten.mode = 0666"
+    master = fpm(pool=JAILS.replace("{user}", user))
+    master.script("pid.php", "<?php echo getmypid();")
+    for socket, requests in (("fpm", 1), ("jail", 2), ("quiet", 3)):
+        pids = {php.fastcgi(master.root / f"{socket}.sock", "/pid.php") for _ in range(requests)}
+        [(status, pid)] = pids
+        assert status == 200 and command_lines_held(int(pid)) == 0
+    found = {e["label"]: e["requests"] for e in tool.labels(tool.status(master.board))}
+    assert found == {"other": 0, "www": 1, "jail": 2}
+    assert command_lines_held(master.pid) == 0
 
 
 def test_marks(fpm):

@@ -307,6 +307,7 @@ def test_blog_feed(stack):
 def test_blog_is_bounded(fpm_stack):
     for wrong in ("p=0", "p=-1", "p=x", "p=1.5", "p=99999999999", "p[]=1", "paged=0",
                   "paged=100001", "cat=x", "feed=atom", "feed[]=rss2", "m=1", "m=20220x",
+                  "m=202200", "m=202213", "m=202299",
                   "s=" + "a" * 101, "s=%ff", "s=%00", "s[]=a", "p=1&s=a", "page=1", "author="):
         fpm_stack.refused(BLOG + "?" + wrong)
     for missing in ("p=999999", "p=1", "page_id=9", "cat=999", "tag=1", "author=99"):
@@ -412,6 +413,36 @@ def test_only_on_loopback(fpm_stack, script):
     assert ask(SERVER_ADDR="::1", REMOTE_ADDR="::ffff:127.0.0.1")[0] == 200
     assert ask(SERVER_ADDR="192.0.2.1", REMOTE_ADDR="192.0.2.2",
                MPMSTAT_WORKLOADS_ANYWHERE="1")[0] == 200
+
+
+FORWARDED = {
+    "HTTP_X_FORWARDED_FOR": (["127.0.0.1", "::1", "127.0.0.1:80, [::1]:80", "127.0.0.1,"],
+                             ["192.0.2.1", "127.0.0.1, 192.0.2.1", "192.0.2.1, 127.0.0.1",
+                              "2001:db8::1", "unknown", "127.0.0.1.example", "\xff"]),
+    "HTTP_X_REAL_IP": (["127.0.0.1", "::1"], ["192.0.2.1", "[2001:db8::1]:80"]),
+    "HTTP_FORWARDED": (["for=127.0.0.1;proto=http;host=localhost", 'For="[::1]:80"', "proto=http"],
+                       ["for=192.0.2.1", "proto=http; For = 192.0.2.1", "for=unknown", "for=_x",
+                        'for=127.0.0.1, for="[2001:db8::1]:80"', 'x=", for=192.0.2.1',
+                        'for="127.0.0.1, for=192.0.2.1']),
+}
+
+
+@pytest.mark.parametrize("header", FORWARDED)
+def test_a_proxy_on_this_machine_opens_it_to_nobody(fpm_stack, header):
+    """The proxy's address is a loopback one; its client's may be any."""
+    path = fpm_stack.server.root / "htdocs" / "sleep.php"
+
+    def ask(value, **variables):
+        return php.fastcgi(fpm_stack.fpm.socket, path, QUERY_STRING="seconds=0", **variables,
+                           **{header: value})
+
+    near, far = FORWARDED[header]
+    for value in ["", *near]:
+        assert ask(value)[0] == 200, value
+    for value in far:
+        status, text = ask(value)
+        assert status == 403 and "MPMSTAT_WORKLOADS_ANYWHERE" in text, (value, text)
+        assert ask(value, MPMSTAT_WORKLOADS_ANYWHERE="1")[0] == 200
 
 
 def test_data_directory_must_be_safe(fpm_stack):

@@ -38,12 +38,22 @@ function parse_request(): array
             $request['text'] = checked_feed();
             break;
         case 'month':
-            $request['id'] = workload_integer('m', 0, 190001, 299912);
+            $request['id'] = checked_month();
             break;
         default:
             $request['id'] = workload_integer($name, 0, 1, ID_MAX);
     }
     return apply_filters('request', $request);
+}
+
+// A year and its month: of any other number the title would be another month's.
+function checked_month(): int
+{
+    $month = workload_integer('m', 0, 190001, 299912);
+    if ($month % 100 < 1 || $month % 100 > 12) {
+        workload_refuse(400, 'The parameter m should be a year and a month from 01 to 12, as 202203.');
+    }
+    return $month;
 }
 
 function checked_feed(): string
