@@ -2,6 +2,7 @@
 study's report has to say of them.
 
     make(path)           everything: one load, a sweep, spawning, a ramp, failed steps
+    make_behind_nginx(path)   stacks with nginx in front, and one without, by their own files
 """
 import json
 import random
@@ -78,8 +79,40 @@ STACKS = {"prefork-modphp": "prefork + mod_php", "worker-fpm": "worker + php-fpm
           "event-fpm": "event + php-fpm"}
 
 
+BEHIND_NGINX = """# A study for tests.
+%% study
+title = Behind nginx
+
+%% runs load
+stacks = nginx-two-apaches nginx-fpm event-fpm
+workload = loop
+load = ab -n 40 -c 5 ${URL}
+repetitions = 3
+
+%% runs spawn
+kind = spawn
+stacks = nginx-two-apaches event-fpm
+workload = loop
+load = ab -n 40 -c 5 ${URL}
+repetitions = 1
+
+%% runs ramp
+kind = ramp
+stacks = nginx-two-apaches
+workload = loop
+from = 0
+to = 25
+over = 20
+repetitions = 1
+
+%% claims
+load: event-fpm > nginx-fpm by peak_pss_mb "Apache takes more memory"
+load: nginx-fpm < 95 by php_peak_pss_mb "PHP takes little memory"
+"""
+
+
 class Study:
-    def __init__(self, path, text=STUDY):
+    def __init__(self, path, text=STUDY, stacks=None):
         self.db = sqlite3.connect(path)
         self.db.executescript((build.SRCDIR / "tools/archive/schema.sql").read_text())
         self.db.execute("PRAGMA application_id = 0x6d706d73")
@@ -91,9 +124,11 @@ class Study:
         self.insert("studies", id=1, name="made-up", title="Which of them is it?", size="quick",
                     seed=42, text=text, started_ns=START, ended_ns=START + 3600 * SECOND,
                     interrupted=0)
-        for name, title in STACKS.items():
-            self.insert("study_files", study_id=1, kind="stack", name=name,
-                        text=f"%% stack\ntitle = {title}\nfamily = fpm\n")
+        if stacks is None:
+            stacks = {name: f"%% stack\ntitle = {title}\nfamily = fpm\n"
+                      for name, title in STACKS.items()}
+        for name, stack in stacks.items():
+            self.insert("study_files", study_id=1, kind="stack", name=name, text=stack)
 
     def insert(self, table, **values):
         names = ", ".join(values)
@@ -272,6 +307,59 @@ def make(path):
     ramp(study)
     study.step("load", "event-fcgid", "loop", 1, "ab", {}, "skipped",
                failure="the package libapache2-mod-fcgid is not installed")
+    study.db.commit()
+    study.db.close()
+    return path
+
+
+def two_apaches(study, run, start, seconds):
+    """One of them has three times as many requests as the other, and faster ones."""
+    for limit, busy, count, handle, shed in ((50, 10, 30, 0.1, 3), (30, 5, 10, 0.3, 1)):
+        server = study.server(run, start, seconds, "apache", limit, busy, 40 * 10**6, 5,
+                              mpm="prefork", no_idle=1)
+        study.requests(server, start, seconds - 1, count, 0.02, handle, bytes_of=limit * 100)
+        study.db.execute("UPDATE samples SET shed = ? WHERE server_id = ? AND moment <> 'before'",
+                         (shed, server))
+        study.insert("servers", run_id=run, target="/run/php.board", producer="php", server="PHP",
+                     sapi="apache2handler", version="1.0", pid=1, local=1)
+
+
+def behind_nginx(study):
+    load = "ab -n 40 -c 5 http://127.0.0.1:8080/loop.php"
+    for repetition in range(1, 4):
+        for stack in ("nginx-two-apaches", "nginx-fpm", "event-fpm"):
+            run, start = study.run(load, 10, 4, 0.2, 40, 5)
+            if stack == "nginx-two-apaches":
+                two_apaches(study, run, start, 10)
+            if stack == "event-fpm":
+                server = study.server(run, start, 10, "apache", 50, 5, 30 * 10**6, 3, mpm="event")
+                study.requests(server, start, 9, 40, 0.001, 0.1)
+            if stack != "nginx-two-apaches":
+                php = study.server(run, start, 10, "php", 50, 5, 90 * 10**6, 51, sapi="fpm-fcgi")
+                study.php_requests(php, start, 9, 40, 0.001, 0.01, 0.09)
+            study.step("load", stack, "loop", repetition, load, {}, run_id=run, page_bytes=70000)
+    for stack in ("nginx-two-apaches", "event-fpm"):
+        run, start = study.run(load, 10, 4, 0.2, 40, 5)
+        if stack == "nginx-two-apaches":
+            two_apaches(study, run, start, 10)
+        else:
+            study.server(run, start, 10, "apache", 50, 5, 30 * 10**6, 3, mpm="event")
+            study.server(run, start, 10, "php", 50, 5, 90 * 10**6, 51, sapi="fpm-fcgi")
+        for server, kind in study.db.execute(
+                "SELECT id, iif(producer = 'php', 'php', 'child') FROM servers WHERE run_id = ? "
+                "AND mpm IS NOT 'event' AND sapi IS NOT 'apache2handler'", (run,)).fetchall():
+            study.forks(server, start, (1, 2, 3), kind)
+        study.step("spawn", stack, "loop", 1, load, {}, run_id=run, page_bytes=70000)
+    run, start = study.run("oha --no-tui -z 20s", 20, 12, 0.2, 40, 5)
+    two_apaches(study, run, start, 20)
+    study.step("ramp", "nginx-two-apaches", "loop", 1, "", {}, run_id=run, page_bytes=70000)
+
+
+def make_behind_nginx(path):
+    stacks = build.SRCDIR / "tools/lab/stacks"
+    study = Study(path, BEHIND_NGINX, {name: (stacks / f"{name}.stack").read_text() for name in
+                                       ("nginx-two-apaches", "nginx-fpm", "event-fpm")})
+    behind_nginx(study)
     study.db.commit()
     study.db.close()
     return path

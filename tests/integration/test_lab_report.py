@@ -99,6 +99,32 @@ def test_a_study_not_at_its_end(tmp_path):
     assert "This study has not come to its end" in page and "6 were not come to" in page
 
 
+@pytest.mark.parametrize("ended, said", (
+    (True, "It was interrupted, and went on later."), (False, "It was interrupted."),
+))
+def test_whether_it_went_on(tmp_path, ended, said):
+    path = study_archive.make(tmp_path / "study.db")
+    with sqlite3.connect(path) as db:
+        db.execute("UPDATE studies SET interrupted = 1, ended_ns = iif(?, ended_ns, NULL)",
+                   (ended,))
+    for text in (report("--format", "md", path).replace("\\", ""), report(path)):
+        assert said in text and ("went on later" in text) == ended
+
+
+def test_runs_of_which_no_client_is_known_were_made(tmp_path):
+    path = study_archive.make(tmp_path / "study.db")
+    with sqlite3.connect(path) as db:
+        db.execute("UPDATE runs SET tool = 'generic'")
+        db.execute("DELETE FROM client_results")
+        db.execute("DELETE FROM steps WHERE runs = 'sweep'")
+    sections = report("--format", "md", path).replace("\\", "").split("\n## ")[1:]
+    unrun = {section.split("\n", 1)[0]: "Nothing of this was run" in section
+             for section in sections}
+    assert unrun == {"One load": False, "Beyond the limit": True, "Spawning": False,
+                     "A ramp": False, "What was not run": False}
+    assert re.search(r"\| prefork \+ mod_php \| 7\.\d\d s", sections[2]), "and have their row"
+
+
 def test_single_runs_are_still_reported(archive):
     assert "mpmstat lab" not in report("--run", "1", archive)
     with sqlite3.connect(archive) as db:
@@ -170,6 +196,112 @@ def test_tables_show_the_same(browser, archive, page_file):
     ours = [float(ours) for ours, _ in shown if ours is not None]
     assert ours == pytest.approx(expected, rel=1e-5)
     assert shown[2][0] is None, "what was not run has no figure"
+
+
+# ---- a server that is not recorded, several that are --------------------------------------
+
+
+@pytest.fixture(scope="module")
+def behind_nginx(tmp_path_factory):
+    return study_archive.make_behind_nginx(tmp_path_factory.mktemp("nginx") / "study.db")
+
+
+def cases_of(path):
+    """The values of each stack of its first section, by the stack's title."""
+    page = path.with_name("report.html")
+    report("-o", page, path)
+    return {line["label"]: {name: value[0] for name, value in line["cases"][0]["values"].items()}
+            for line in data_of(page)["sections"][0]["lines"]}
+
+
+TWO, FPM, EVENT = ("nginx over two Apaches (prefork + mod_php)", "nginx + php-fpm (socket)",
+                   "event + php-fpm (socket)")
+OF_ALL = {"peak_pss_bytes", "peak_rss_bytes", "peak_pss_processes", "pss_per_process_bytes",
+          "rss_per_process_bytes", "server_cpu_per_request_seconds"}
+
+
+def test_what_all_processes_took_is_known_where_all_servers_were_recorded(behind_nginx):
+    cases = cases_of(behind_nginx)
+    assert OF_ALL <= cases[EVENT].keys()
+    assert cases[EVENT]["peak_pss_bytes"] == 120e6
+    assert not OF_ALL & cases[FPM].keys() and not OF_ALL & cases[TWO].keys()
+    assert cases[FPM]["php_peak_pss_bytes"] == cases[EVENT]["php_peak_pss_bytes"] == 90e6
+
+
+def test_what_the_lab_saw_of_nginx_is_part_of_it(tmp_path):
+    path = study_archive.make_behind_nginx(tmp_path / "study.db")
+    seen = {"others_pss_bytes": 7 * 10**6, "others_rss_bytes": 20 * 10**6,
+            "others_processes": 3, "others_cpu_ns": 4 * 10**9}
+    with sqlite3.connect(path) as db:
+        for name, value in seen.items():
+            db.execute("INSERT INTO environment SELECT run_id, ?, ? FROM steps "
+                       "WHERE stack = 'nginx-fpm'", (name, str(value)))
+    cases = cases_of(path)
+    assert OF_ALL <= cases[FPM].keys() and not OF_ALL & cases[TWO].keys()
+    assert cases[FPM]["peak_pss_bytes"] == 97e6 and cases[FPM]["php_peak_pss_bytes"] == 90e6
+    assert cases[FPM]["peak_pss_processes"] == 54
+    assert cases[FPM]["server_cpu_per_request_seconds"] == pytest.approx((5 + 4) / 40)
+    markdown = report("--format", "md", path).replace("\\", "")
+    assert f"are not known of {TWO}: not every server" in markdown
+
+
+def test_what_is_not_known_of_nginx_is_said_and_not_compared(behind_nginx):
+    markdown = report("--format", "md", behind_nginx).replace("\\", "")
+    assert (f"Memory and CPU time of all processes together are not known of {TWO}, of {FPM}: "
+            "not every server there was recorded") in markdown
+    assert f"took (PSS: what is shared counts once) 120 MB ({EVENT})" in markdown
+    unsure = markdown.split(f"### {UNSURE}\n", 1)[1].split("###", 1)[0]
+    assert "Apache takes more memory" in unsure
+    assert "PHP takes little memory" in markdown.split(f"### {HOLDS}\n", 1)[1].split("###", 1)[0]
+
+
+def test_a_php_that_was_not_recorded_is_missed(tmp_path):
+    path = study_archive.make_behind_nginx(tmp_path / "study.db")
+    with sqlite3.connect(path) as db:
+        db.execute("DELETE FROM servers WHERE sapi = 'fpm-fcgi'")
+    assert not OF_ALL & cases_of(path)[EVENT].keys()
+
+
+def test_two_apaches_are_one_side(behind_nginx):
+    two = cases_of(behind_nginx)[TWO]
+    assert two["server_requests"] == 40
+    assert two["workers_limit"] == 80
+    assert two["workers_busy_mean"] == pytest.approx(15, rel=1e-3)
+    assert two["occupancy"] == pytest.approx(15 / 80, rel=1e-3)
+    assert two["connections_shed"] == 4
+    assert two["handle_mean_seconds"] == pytest.approx((30 * 0.1 + 10 * 0.3) / 40)
+    assert two["queue_mean_seconds"] == pytest.approx(0.02)
+    assert two["server_mean_seconds"] == pytest.approx(0.15 + 0.02 + 0.00001 + 0.00005)
+    assert (two["page_bytes_min"], two["page_bytes_max"]) == (3000, 5006)
+    assert not {"server_p50_seconds", "server_p99_seconds", "no_idle_worker_seconds"} & two.keys()
+
+
+def test_what_one_of_two_apaches_served_alone_is_known(tmp_path):
+    path = study_archive.make_behind_nginx(tmp_path / "study.db")
+    with sqlite3.connect(path) as db:
+        db.execute("DELETE FROM server_requests WHERE bytes < 4000")
+    two = cases_of(path)[TWO]
+    assert two["server_p99_seconds"] == pytest.approx(0.12006)
+    assert two["workers_limit"] == 80 and "no_idle_worker_seconds" not in two
+
+
+def test_one_of_two_apaches_does_not_tell_when_all_processes_were_there(behind_nginx):
+    page = behind_nginx.with_name("report.html")
+    report("-o", page, behind_nginx)
+    two, event = (line["cases"][0]["values"]
+                  for line in data_of(page)["sections"][1]["lines"])
+    assert not {"spawned", "spawn_first_seconds", "spawn_all_seconds"} & two.keys()
+    assert two["forks"][0] == 6
+    assert event["spawned"][0] == 3 and event["spawn_all_seconds"][0] == pytest.approx(3)
+
+
+def test_the_ramp_of_two_apaches_has_all_requests(behind_nginx):
+    page = behind_nginx.with_name("report.html")
+    report("-o", page, behind_nginx)
+    (run,) = data_of(page)["sections"][2]["over_time"]
+    over_time = run["server"]["over_time"]
+    assert sum(over_time["completed"]) == sum(over_time["2xx"]) == 40
+    assert {p50 for p50 in over_time["p50"]} == {None}, "there is no sum of percentiles"
 
 
 # ---- the page --------------------------------------------------------------------------

@@ -243,6 +243,20 @@ def test_what_is_missing_is_said_at_once(lab):
     assert not lab.output.exists()
 
 
+def test_what_nginx_takes_is_known(lab):
+    """It has no board: the lab looks at its processes itself."""
+    lab.write(stacks="nginx-fpm event-fpm", repetitions=1, each=10)
+    lab.study.write_text(lab.study.read_text().replace("workload = static", "workload = loop"))
+    lab.run(lab.study, "-o", lab.output)
+    seen = lab.ask("SELECT stack, environment.name, CAST(value AS INTEGER) FROM environment "
+                   "JOIN steps USING (run_id) WHERE environment.name LIKE 'others%'")
+    assert {stack for stack, _, _ in seen} == {"nginx-fpm"}
+    for name, low, high in (("others_processes", 2, 99), ("others_pss_bytes", 10**6, 10**8),
+                            ("others_rss_bytes", 10**6, 10**9), ("others_cpu_ns", 1, 10**11)):
+        values = [value for _, what, value in seen if what == name]
+        assert len(values) == 2 and all(low <= value <= high for value in values), (name, values)
+
+
 # ---- steps that fail ------------------------------------------------------------------------
 
 

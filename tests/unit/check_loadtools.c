@@ -477,6 +477,39 @@ START_TEST(test_generic)
 }
 END_TEST
 
+/* How many requests a case's load was in truth: what its argv asked for where that is a
+ * number, else by what the server of the case does. */
+static const struct { const char *tool, *name; json_int_t made; } loads[] = {
+    { "siege", "reset", 3 * 4 }, { "siege", "unavailable", 3 * 2 },
+    { "siege", "some-not-found", 3 * 4 }, { "wrk", "timeouts", 47 },
+    { "wrk", "reset", 12263 + 6131 }, { "ab", "refused-r", 30 }, { "ab", "lengths", 12 },
+    { "locust", "some-not-found", 34 }, { "h2load", "reset", 12 }, { "hey", "refused-rows", 6 },
+    { "oha", "refused", 3 }, { "k6", "refused", 3 },
+};
+
+/* What came on top of `requests` makes it all requests, whichever of them a tool counts. */
+START_TEST(test_failed_besides)
+{
+    const char *const names[] = { "requests", "failed", "failed_timeout" };
+    uint64_t numbers[3];
+    json_t *is, *value;
+    size_t which = 0, i;
+
+    while (which < case_count && (strcmp(cases[which].tool->name, loads[_i].tool) != 0 ||
+                                  strcmp(cases[which].name, loads[_i].name) != 0))
+        which++;
+    ck_assert_msg(which < case_count, "no case %s/%s", loads[_i].tool, loads[_i].name);
+    is = read_case((int)which);
+    for (i = 0; i < 3; i++) {
+        value = json_object_get(json_object_get(is, "result"), names[i]);
+        numbers[i] = json_is_integer(value) ? (uint64_t)json_integer_value(value) : MST_UNKNOWN;
+    }
+    ck_assert_uint_eq(numbers[0] + mst_loadtool_failed_besides(cases[which].tool, numbers[1],
+                                                               numbers[2]), loads[_i].made);
+    json_decref(is);
+}
+END_TEST
+
 static int stop_at_second(void *context, const struct mst_client_row *row)
 {
     (void)row;
@@ -602,6 +635,7 @@ int main(void)
     tcase_add_test(others, test_no_flags);
     tcase_add_test(others, test_which_adapter);
     tcase_add_test(others, test_generic);
+    tcase_add_loop_test(others, test_failed_besides, 0, (int)(sizeof loads / sizeof *loads));
     tcase_add_test(others, test_taker_stops);
     tcase_add_loop_test(others, test_times, 0, (int)(sizeof times / sizeof *times));
     tcase_add_loop_test(others, test_options, 0, (int)(sizeof options / sizeof *options));

@@ -27,6 +27,7 @@ START_TEST(test_names)
         { "availability_percent", MST_M_AVAILABILITY, 0.01 }, { "response_s", MST_M_MEAN, 1 },
         { "longest_s", MST_M_MAX, 1 },
         { "error_percent", MST_M_ERROR_SHARE, 0.01 }, { "peak_pss_mb", MST_M_PSS, 1e6 },
+        { "php_peak_pss_mb", MST_M_PHP_PSS, 1e6 },
         { "transactions_per_second", MST_M_RATE, 1 }, { "longest_seconds", MST_M_MAX, 1 },
         { "spawn_all_s", MST_M_SPAWN_ALL, 1 }, { "furlongs", MST_M_COUNT, 0 },
         { "", MST_M_COUNT, 0 },
@@ -198,6 +199,10 @@ static const struct {
     { "a ~ 0 by failed", 40, 5, 0, MST_SAYING_FAILS, "5 with a; the same in each of 3" },
     { "a > 0 by failed", 40, 5, 0, MST_SAYING_HOLDS, "5 with a" },
     { "a > 0 by failed", 40, 0, 0, MST_SAYING_FAILS, "0 with a" },
+    { "a < 0 by failed", 40, 0, 0, MST_SAYING_FAILS, "0 with a; the same in each of 3" },
+    { "a < 5 by failed", 40, 5, 0, MST_SAYING_FAILS, "5 with a; the same in each of 3" },
+    { "a > 5 by failed", 40, 5, 0, MST_SAYING_FAILS, "5 with a; the same in each of 3" },
+    { "a < 6 by failed", 40, 5, 0, MST_SAYING_HOLDS, "5 with a; the same in each of 3" },
     { "a < 100 by requests_per_second", 40, 0, 0, MST_SAYING_HOLDS, "60.0/s with a" },
     { "a < 10 by mean_ms", 40, 0, 0, MST_SAYING_FAILS, "16.7 ms" },
     { "a > b by furlongs", 40, 0, 0, MST_SAYING_UNSURE, "no figure that mpmstat measures" },
@@ -278,6 +283,44 @@ START_TEST(test_one_sentence_of_several_cases)
 }
 END_TEST
 
+/* ---- failures --------------------------------------------------------------------- */
+
+/* What a load tool said, and the share of its requests that came to nothing. */
+static const struct {
+    const char *tool;
+    unsigned requests, failed, of_length, timeouts, non_2xx;
+    double share;
+} shares[] = {
+    { "siege", 20, 40, 0, 0, 0, 40.0 / 60 }, { "siege", 20, 40, 0, 0, 5, 45.0 / 60 },
+    { "siege", 0, 6, 0, 0, 0, 1 }, { "siege", 12, 0, 0, 0, 4, 4.0 / 12 },
+    { "wrk", 47, 4, 0, 4, 0, 4.0 / 47 }, { "wrk", 12263, 6131, 0, 0, 0, 6131.0 / 18394 },
+    { "wrk", 80, 20, 0, 10, 10, 20.0 / 90 }, { "hey", 5, 15, 0, 5, 5, 1 },
+    { "ab", 100, 14, 14, 0, 0, 0 }, { "ab", 100, 60, 20, 0, 30, 0.4 },
+    { "ab", 30, 45, 0, 0, 0, 1 }, { "locust", 34, 11, 0, 0, 0, 11.0 / 34 },
+    { "generic", 10, 0, 0, 0, 0, 0 },
+};
+
+/* Whether a tool counts the failed among its requests or not, never more than all fail. */
+START_TEST(test_share_that_failed)
+{
+    const double *v;
+    struct made m;
+
+    begin(&m, RUNS);
+    add(&m, "a", "{}", 1, 60, 0);
+    sql(&m, "UPDATE runs SET tool = '%s'", shares[_i].tool);
+    sql(&m, "UPDATE client_results SET requests = %u, failed = %u, failed_length = %u, "
+        "failed_timeout = %u, non_2xx = %u", shares[_i].requests, shares[_i].failed,
+        shares[_i].of_length, shares[_i].timeouts, shares[_i].non_2xx);
+    load(&m);
+    v = m.data.sections[0].cases[0].runs[0].values;
+    ck_assert_double_eq_tol(v[MST_M_ERROR_SHARE], shares[_i].share, 1e-9);
+    ck_assert_double_eq_tol(v[MST_M_AVAILABILITY], 1 - shares[_i].share, 1e-9);
+    ck_assert_double_eq(v[MST_M_REQUESTS], shares[_i].requests);
+    end(&m);
+}
+END_TEST
+
 /* ---- lines ------------------------------------------------------------------------ */
 
 /* x is the concurrency; what follows from it is not told, and what is a stack's own not
@@ -350,6 +393,7 @@ int main(void)
     tcase_add_loop_test(tests, test_claim, 0, sizeof claims / sizeof *claims);
     tcase_add_test(tests, test_too_few);
     tcase_add_test(tests, test_one_sentence_of_several_cases);
+    tcase_add_loop_test(tests, test_share_that_failed, 0, sizeof shares / sizeof *shares);
     tcase_add_test(tests, test_lines);
     tcase_add_test(tests, test_published);
     suite_add_tcase(suite, tests);

@@ -288,7 +288,9 @@ CREATE TABLE IF NOT EXISTS programs (
 -- Where it ran: machine, kernel, limits, versions. Names that begin with apache_ or php_ (a second
 -- server's: apache2_) are a server's: _command, as its parent was started, _settings, the directives
 -- of Apache's main server or the settings of php.ini, and its limits. load_tool is what the load tool
--- says of its version.
+-- says of its version. Those that begin with others_ are of the lab's servers that have no board
+-- (nginx), together: _pss_bytes, _rss_bytes, _processes, read when the load was over; _cpu_ns, that
+-- they took during it.
 CREATE TABLE IF NOT EXISTS environment (
     run_id            INTEGER NOT NULL REFERENCES runs(id),
     name              TEXT NOT NULL,

@@ -13,6 +13,7 @@
 #include "clock.h"
 #include "diag.h"
 #include "human.h"
+#include "lab/others.h"
 #include "lab/ramp.h"
 #include "lab/rootdir.h"
 #include "lab/spawn.h"
@@ -287,6 +288,12 @@ static bool go_on(void *context)
     return poll(&fd, 1, 0) <= 0 || mst_servers_alive(s->stage->servers, error) == 0;
 }
 
+static int archive_failed(const struct stepping *s)
+{
+    mst_error("%s", mst_archive_error(s->stage->archive));
+    return MST_EXIT_OUTPUT;
+}
+
 static int record(struct stepping *s, const char *name)
 {
     char *targets[] = { (char *)mst_servers_board_directory(s->stage->servers), NULL };
@@ -296,11 +303,16 @@ static int record(struct stepping *s, const char *name)
         .command = command(s), .timeout_ns = s->of->runs->limit_ns, .add_flags = true,
         .memory = true, .verbose = s->stage->verbose, .tick = go_on, .context = s,
     };
+    struct mst_others others;
     int status;
 
+    mst_others_begin(&others, s->stage->servers);
     mst_diag_quiet(!s->stage->verbose);
     status = mst_record(&options, &s->result->run_id);
     mst_diag_quiet(false);
+    if (mst_others_keep(&others, s->stage->archive, s->result->run_id) != 0)
+        status = archive_failed(s);
+    mst_others_free(&others);
     return status;
 }
 
@@ -426,7 +438,7 @@ static enum mst_step_outcome measure(struct stepping *s)
     if (status == MST_EXIT_OUTPUT)
         return MST_STEP_NO_ARCHIVE;
     if (keep_notes(s) != 0) {
-        mst_error("%s", mst_archive_error(s->stage->archive));
+        archive_failed(s);
         return MST_STEP_NO_ARCHIVE;
     }
     if (mst_servers_alive(s->stage->servers, error) != 0)

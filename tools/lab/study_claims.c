@@ -251,8 +251,9 @@ static struct answer judge_number(const struct mst_claim *claim, enum mst_study_
 
     if (e.count == 0)
         return unsure("the figure is not known");
-    above = low > number * slack;
-    below = high < number / slack || (claim->relation != MST_CLAIM_SAME && high <= number);
+    /* What equals the number is neither more nor less: it bears out neither claim. */
+    above = low > number * slack || (claim->relation == MST_CLAIM_LESS && low >= number);
+    below = high < number / slack || (claim->relation == MST_CLAIM_MORE && high <= number);
     if (claim->relation == MST_CLAIM_SAME)
         answer.kind = above || below ? MST_SAYING_FAILS :
                       low >= number / slack && high <= number * slack ? MST_SAYING_HOLDS :

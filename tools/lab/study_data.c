@@ -9,6 +9,7 @@
 
 #include "archive/query.h"
 #include "format.h"
+#include "lab/stack.h"
 #include "lab/study_spawn.h"
 
 #define X_LEAST 3u      /* values of a variable that make a line of its cases */
@@ -133,30 +134,50 @@ static bool read_keys(struct mst_study_case *c, const char *parameters)
     return fine;
 }
 
-/* The stack's title, as its file said it then; else its name. */
-static char *title_of(struct mst_study_data *data, const char *stack)
+/* The text's sections that are servers'. */
+static void count_servers(struct mst_study_servers *servers, const struct mst_text *text)
+{
+    size_t i;
+
+    for (i = 0; i < text->count; i++) {
+        if (!mst_stack_is_server(&text->sections[i]))
+            continue;
+        if (strcmp(text->sections[i].kind, "apache") == 0)
+            servers->apache++;
+        else if (strcmp(text->sections[i].kind, "fpm") == 0)
+            servers->fpm++;
+        else
+            servers->others++;
+    }
+}
+
+/* Takes the title and the servers from the stack's file, as it was then. Where there is no
+ * title it is the stack's name. */
+static void read_stack(struct mst_study_data *data, struct mst_study_case *c)
 {
     struct mst_query q = mst_query_ask(mst_archive_db(data->archive),
         "SELECT text FROM study_files WHERE study_id = ?1 AND kind = 'stack' AND name = ?2",
         data->id);
     struct mst_text text;
     struct mst_facts facts = { 0 };
-    char ignored[MST_ERROR_MAX], *title = NULL;
+    char ignored[MST_ERROR_MAX];
     const struct mst_text_section *section;
     const char *contents;
 
-    mst_query_bind_text(&q, 2, stack);
+    mst_query_bind_text(&q, 2, c->stack);
     contents = mst_query_next(&q) ? mst_query_text(&q, 0) : NULL;
     if (contents != NULL &&
-        mst_text_parse(&text, stack, contents, strlen(contents), ignored) == 0) {
+        mst_text_parse(&text, c->stack, contents, strlen(contents), ignored) == 0) {
         section = mst_text_find(&text, "stack", NULL);
         if (section != NULL && mst_facts_read(&facts, &text, section, ignored) == 0)
-            title = strdup(mst_facts_value(&facts, "title", stack));
+            c->title = strdup(mst_facts_value(&facts, "title", c->stack));
+        count_servers(&c->servers, &text);
         mst_facts_free(&facts);
         mst_text_free(&text);
     }
     mst_query_done(&q);
-    return title != NULL ? title : strdup(stack);
+    if (c->title == NULL)
+        c->title = strdup(c->stack);
 }
 
 static struct mst_study_section *section_of(struct mst_study_data *data, const char *runs)
@@ -205,7 +226,7 @@ static struct mst_study_case *case_of(struct mst_study_data *data,
         free_case(&c);
         return old;
     }
-    c.title = title_of(data, c.stack);
+    read_stack(data, &c);
     cases = reallocarray(section->cases, section->case_count + 1, sizeof *cases);
     if (cases != NULL)
         section->cases = cases;
@@ -249,11 +270,12 @@ static int add_run(struct mst_study_data *data, const struct mst_study_section *
         .block = (unsigned)mst_query_number(q, 7), .page_bytes = mst_query_number(q, 8),
     };
     if (mst_summary_make(&summary, data->archive, run->run_id, error) == 0) {
-        bool fine = mst_study_measure(run->values, &summary, db);
+        bool fine = mst_study_measure(run->values, &summary, &c->servers, db);
 
         if (section->runs->kind == MST_RUNS_SPAWN)
             fine = fine && mst_spawn_measure(run->values, &summary, db);
         name_servers(c, &summary);
+        c->in_part |= !mst_study_is_whole(&summary, &c->servers, db);
         c->run_count++;
         failed = fine ? 0 : unreadable(data, error);
     }

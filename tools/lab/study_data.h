@@ -32,6 +32,8 @@ struct mst_study_case {
     struct mst_study_run *runs;                 /* those that are done, by repetition */
     size_t   planned, failed, skipped, waiting;   /* steps; waiting: not come to */
     char    *mpm, *sapi;                       /* of the servers that were seen; NULL */
+    struct mst_study_servers servers;          /* that its stack has */
+    bool     in_part;                          /* a run has a server that was not recorded */
 };
 
 struct mst_study_line {

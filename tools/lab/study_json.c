@@ -88,26 +88,74 @@ static bool put_spawn(struct mst_sink *sink, const struct mst_summary *s, sqlite
     return fine;
 }
 
+/* Whether a column counts requests: all others are times, of which there is no sum. */
+static bool is_count(const char *column)
+{
+    static const char *const counts[] = { "completed", "started", "1xx", "2xx", "3xx", "4xx", "5xx",
+                                          "aborted", "none" };
+    size_t i;
+
+    for (i = 0; i < sizeof counts / sizeof *counts; i++)
+        if (strcmp(counts[i], column) == 0)
+            return true;
+    return false;
+}
+
+/* Adds another server's rows, which are of the same bins: a server without requests has none. */
+static void add_rows(struct mst_table *all, const struct mst_table *more)
+{
+    size_t row, column;
+
+    for (row = 0; row < all->rows && row < more->rows; row++)
+        for (column = 1; column < all->width; column++)
+            all->cells[row * all->width + column] = is_count(all->columns[column]) ?
+                all->cells[row * all->width + column] + more->cells[row * all->width + column] :
+                NAN;
+}
+
+/* What the servers did together for which the load was: behind a balancer there are several. */
+static bool put_fronts(struct mst_sink *sink, const struct mst_summary *s,
+                       const struct mst_bins *bins, sqlite3 *db)
+{
+    struct mst_series_requests all = { 0 }, one;
+    struct mst_table workers;
+    bool fine = true;
+    size_t i;
+
+    for (i = 0; i < s->server_count && fine; i++) {
+        if (!mst_study_is_front(s, &s->servers[i]))
+            continue;
+        one = (struct mst_series_requests){ 0 };
+        workers = (struct mst_table){ 0 };
+        fine = mst_series_server(&one, db, s, &s->servers[i], bins, &workers);
+        mst_table_free(&workers);
+        add_rows(&all.over_time, &one.over_time);
+        if (all.over_time.rows == 0) {
+            mst_series_requests_free(&all);
+            all = one;
+        } else {
+            mst_series_requests_free(&one);
+        }
+    }
+    mst_sink_puts(sink, ",\n\"server\": {");
+    mst_table_json(sink, &all.over_time);
+    mst_sink_puts(sink, "}");
+    mst_series_requests_free(&all);
+    return fine;
+}
+
 /* What was asked, completed and refused in each bin, and how long it took: as the client
  * saw it where it tells, and the server. */
 static bool put_ramp(struct mst_sink *sink, const struct mst_summary *s, sqlite3 *db)
 {
-    const struct mst_summary_server *front = mst_summary_front(s);
     struct mst_series_requests requests = { 0 };
-    struct mst_table workers = { 0 };
     struct mst_bins bins;
     bool fine = mst_bins_make(&bins, db, s, RAMP_BINS, 0);
 
     mst_sink_puts(sink, "\"bin_seconds\": ");
     mst_cell_put(sink, fine ? mst_cell_seconds(bins.width_ns) : NAN, "null");
-    if (fine && front != NULL) {
-        fine = mst_series_server(&requests, db, s, front, &bins, &workers);
-        mst_sink_puts(sink, ",\n\"server\": {");
-        mst_table_json(sink, &requests.over_time);
-        mst_sink_puts(sink, "}");
-        mst_series_requests_free(&requests);
-        mst_table_free(&workers);
-    }
+    if (fine && s->server_count > 0)
+        fine = put_fronts(sink, s, &bins, db);
     if (fine) {
         fine = mst_series_client(&requests, db, s->id, &bins, 0);
         if (requests.count > 0) {

@@ -7,6 +7,7 @@
 
 #include "archive/query.h"
 #include "clock.h"
+#include "loadtools/loadtool.h"
 #include "report/parts.h"
 #include "report/table.h"
 
@@ -73,6 +74,7 @@ const struct mst_study_metric mst_study_metrics[MST_M_COUNT] = {
     [MST_M_PSS_EACH] = { "pss_per_process_bytes", "PSS a process", BYTES, false, false },
     [MST_M_RSS] = { "peak_rss_bytes", "RSS, summed", BYTES, false, false },
     [MST_M_RSS_EACH] = { "rss_per_process_bytes", "RSS a process", BYTES, false, false },
+    [MST_M_PHP_PSS] = { "php_peak_pss_bytes", "PHP's memory (PSS), most", BYTES, false, false },
     [MST_M_CPU_EACH] = { "server_cpu_per_request_seconds", "CPU a request", TIME, false, false },
     [MST_M_MACHINE] = { "machine_cpu_busy", "machine's CPUs busy", SHARE, false, false },
     [MST_M_GENERATOR] = { "generator_limited", "load tool at its limit", SHARE, false, false },
@@ -146,6 +148,22 @@ static double over(double part, double whole)
     return whole > 0 ? part / whole : NAN;
 }
 
+/* Requests that came to nothing, and their share of all. The failed that the tool does not
+ * count among its requests come on top of them; of the others some were answered, but not
+ * with 2xx, and some the tool counts twice (ab). */
+static void measure_failures(double *v, const struct mst_summary_client *c)
+{
+    const struct mst_loadtool *tool = mst_loadtool_for(c->tool != NULL ? c->tool : "");
+    uint64_t besides = mst_loadtool_failed_besides(tool, c->failed, c->failed_timeout);
+    struct mst_summary_client answered = *c;
+    double more = besides != MST_UNKNOWN ? (double)besides : 0;
+
+    answered.failed = besides != MST_UNKNOWN ? c->failed - besides : MST_UNKNOWN;
+    v[MST_M_ERRORS] = more + fmin((double)mst_summary_failures(&answered), v[MST_M_REQUESTS]);
+    v[MST_M_ERROR_SHARE] = over(v[MST_M_ERRORS], v[MST_M_REQUESTS] + more);
+    v[MST_M_AVAILABILITY] = 1 - v[MST_M_ERROR_SHARE];
+}
+
 static void measure_client(double *v, const struct mst_summary *s)
 {
     const struct mst_summary_client *c = &s->client;
@@ -171,63 +189,10 @@ static void measure_client(double *v, const struct mst_summary *s)
     v[MST_M_FAILED_RECEIVE] = mst_cell(c->failed_receive);
     v[MST_M_FAILED_TIMEOUT] = mst_cell(c->failed_timeout);
     v[MST_M_NON_2XX] = mst_cell(c->non_2xx);
-    v[MST_M_ERRORS] = (double)mst_summary_failures(c);
-    v[MST_M_ERROR_SHARE] = over(v[MST_M_ERRORS], v[MST_M_REQUESTS]);
-    v[MST_M_AVAILABILITY] = 1 - v[MST_M_ERROR_SHARE];
+    measure_failures(v, c);
 }
 
-/* The parts of a request's time: those of html's bar. */
-static void measure_parts(double *v, const struct mst_summary_server *front)
-{
-    static const struct { const char *name; enum mst_study_metric_id id; } ids[] = {
-        { "queue", MST_M_QUEUE }, { "read", MST_M_READ }, { "php_wait", MST_M_PHP_WAIT },
-        { "php_run", MST_M_PHP_RUN }, { "handle", MST_M_HANDLE },
-        { "send_php", MST_M_SEND_PHP }, { "send", MST_M_SEND },
-    };
-    struct mst_part parts[MST_PARTS_MAX];
-    size_t count = mst_parts_of(front, parts), i, k;
-
-    for (i = 0; i < count; i++)
-        for (k = 0; k < sizeof ids / sizeof *ids; k++)
-            if (strcmp(parts[i].name, ids[k].name) == 0 && front->requests > 0)
-                v[ids[k].id] = over(mst_cell_seconds(parts[i].times->sum_ns),
-                                    (double)front->requests);
-}
-
-/* Of all servers of the front's kind: behind a balancer there are several. */
-static void count_answers(double *v, const struct mst_summary *s,
-                          const struct mst_summary_server *front)
-{
-    size_t i;
-
-    v[MST_M_SERVER_REQUESTS] = v[MST_M_5XX] = 0;
-    for (i = 0; i < s->server_count; i++) {
-        if (strcmp(s->servers[i].producer, front->producer) != 0)
-            continue;
-        v[MST_M_SERVER_REQUESTS] += (double)s->servers[i].requests;
-        v[MST_M_5XX] += mst_cell(s->servers[i].errors_5xx);
-    }
-}
-
-static void measure_front(double *v, const struct mst_summary *s,
-                          const struct mst_summary_server *front)
-{
-    const struct mst_summary_times *total = &front->phases[MST_PHASE_TOTAL];
-
-    count_answers(v, s, front);
-    v[MST_M_SERVER_MEAN] = mst_cell_seconds(total->mean_ns);
-    v[MST_M_SERVER_P50] = mst_cell_seconds(total->p50_ns);
-    v[MST_M_SERVER_P99] = mst_cell_seconds(total->p99_ns);
-    measure_parts(v, front);
-    v[MST_M_OVERFLOWS] = mst_cell(s->listen_overflows);
-    if (mst_summary_is_php(front))
-        return;   /* its workers are PHP's, below */
-    v[MST_M_LIMIT] = mst_cell(front->workers_limit);
-    v[MST_M_BUSY] = mst_cell(front->mean_busy_milli) / 1000;
-    v[MST_M_OCCUPANCY] = over(v[MST_M_BUSY], v[MST_M_LIMIT]);
-    v[MST_M_NO_IDLE] = mst_cell_seconds(front->no_idle_ns);
-    v[MST_M_SHED] = mst_cell(front->shed);
-}
+/* ---- servers --------------------------------------------------------------------- */
 
 /* mod_php: its workers and processes are Apache's own. */
 static bool is_within_apache(const struct mst_summary_server *server)
@@ -235,42 +200,193 @@ static bool is_within_apache(const struct mst_summary_server *server)
     return server->sapi != NULL && strcmp(server->sapi, "apache2handler") == 0;
 }
 
-static void measure_php(double *v, const struct mst_summary_server *php)
+bool mst_study_is_front(const struct mst_summary *s, const struct mst_summary_server *server)
 {
-    v[MST_M_PHP_LIMIT] = mst_cell(php->workers_limit);
-    v[MST_M_PHP_BUSY] = mst_cell(php->mean_busy_milli) / 1000;
-    v[MST_M_PHP_OCCUPANCY] = over(v[MST_M_PHP_BUSY], v[MST_M_PHP_LIMIT]);
-    v[MST_M_PHP_NO_IDLE] = mst_cell_seconds(php->no_idle_ns);
+    const struct mst_summary_server *front = mst_summary_front(s);
+
+    return strcmp(server->producer, front->producer) == 0 &&
+           is_within_apache(server) == is_within_apache(front);
 }
 
-/* Of all servers of the run together: what is not known of one is not known of all. */
-static void measure_processes(double *v, const struct mst_summary *s)
+/* PHP with workers of its own that had requests of the load: others may be another tenant's. */
+static bool is_working_php(const struct mst_summary *s, const struct mst_summary_server *server)
 {
-    double cpu = 0, processes = 0, pss = 0, rss = 0, killed = 0, exits = 0;
+    return mst_summary_is_php(server) && !is_within_apache(server) &&
+           (server->requests > 0 || server == mst_summary_behind(s));
+}
+
+typedef bool is_meant(const struct mst_summary *s, const struct mst_summary_server *server);
+
+/* The sum of a member over the servers that are meant: where one does not know it, NaN. The
+ * member is a uint64_t, at that offset. */
+static double sum_of(const struct mst_summary *s, is_meant *meant, size_t offset)
+{
+    double sum = 0;
+    uint64_t number;
+    size_t i;
+
+    for (i = 0; i < s->server_count; i++) {
+        memcpy(&number, (const char *)&s->servers[i] + offset, sizeof number);
+        sum += meant(s, &s->servers[i]) ? mst_cell(number) : 0;
+    }
+    return sum;
+}
+
+#define SUM_OF(s, meant, member) sum_of(s, meant, offsetof(struct mst_summary_server, member))
+
+/* The only one that is meant (and had requests): what cannot be added up, as a percentile, is
+ * known of it. NULL: there are more, or none. */
+static const struct mst_summary_server *only_one(const struct mst_summary *s, is_meant *meant,
+                                                 bool with_requests)
+{
+    const struct mst_summary_server *only = NULL;
     size_t i;
 
     for (i = 0; i < s->server_count; i++) {
         const struct mst_summary_server *server = &s->servers[i];
 
-        if (is_within_apache(server))
-            continue;   /* Apache's own processes once more */
-        cpu += mst_cell_seconds(server->cpu_ns);
-        killed += mst_cell(server->killed);
-        exits += mst_cell(server->exits);
-        processes += mst_cell(server->peak_processes);
-        pss += mst_cell(server->peak_pss_bytes);
-        rss += mst_cell(server->peak_rss_bytes);
+        if (!meant(s, server) || (with_requests && server->requests == 0))
+            continue;
+        if (only != NULL)
+            return NULL;
+        only = server;
     }
-    if (s->server_count == 0)
+    return only;
+}
+
+/* A part's time in all requests. NaN: no server with requests has that part. */
+static double sum_of_part(const struct mst_summary *s, const char *name)
+{
+    struct mst_part parts[MST_PARTS_MAX];
+    double sum = 0;
+    bool any = false;
+    size_t count, i, k;
+
+    for (i = 0; i < s->server_count; i++) {
+        if (s->servers[i].requests == 0 || !mst_study_is_front(s, &s->servers[i]))
+            continue;
+        count = mst_parts_of(&s->servers[i], parts);
+        for (k = 0; k < count; k++)
+            if (strcmp(parts[k].name, name) == 0) {
+                sum += mst_cell_seconds(parts[k].times->sum_ns);
+                any = true;
+            }
+    }
+    return any ? sum : NAN;
+}
+
+/* The parts of a request's time: those of html's bar. */
+static void measure_parts(double *v, const struct mst_summary *s)
+{
+    static const struct { const char *name; enum mst_study_metric_id id; } ids[] = {
+        { "queue", MST_M_QUEUE }, { "read", MST_M_READ }, { "php_wait", MST_M_PHP_WAIT },
+        { "php_run", MST_M_PHP_RUN }, { "handle", MST_M_HANDLE },
+        { "send_php", MST_M_SEND_PHP }, { "send", MST_M_SEND },
+    };
+    size_t i;
+
+    for (i = 0; i < sizeof ids / sizeof *ids; i++)
+        v[ids[i].id] = over(sum_of_part(s, ids[i].name), v[MST_M_SERVER_REQUESTS]);
+}
+
+static void measure_front(double *v, const struct mst_summary *s)
+{
+    const struct mst_summary_server *one = only_one(s, mst_study_is_front, false);
+    const struct mst_summary_server *served = only_one(s, mst_study_is_front, true);
+
+    v[MST_M_SERVER_REQUESTS] = SUM_OF(s, mst_study_is_front, requests);
+    v[MST_M_5XX] = SUM_OF(s, mst_study_is_front, errors_5xx);
+    v[MST_M_SERVER_MEAN] = over(
+        SUM_OF(s, mst_study_is_front, phases[MST_PHASE_TOTAL].sum_ns) / (double)MST_NS_PER_S,
+        SUM_OF(s, mst_study_is_front, phases[MST_PHASE_TOTAL].count));
+    if (served != NULL) {
+        v[MST_M_SERVER_P50] = mst_cell_seconds(served->phases[MST_PHASE_TOTAL].p50_ns);
+        v[MST_M_SERVER_P99] = mst_cell_seconds(served->phases[MST_PHASE_TOTAL].p99_ns);
+    }
+    measure_parts(v, s);
+    v[MST_M_OVERFLOWS] = mst_cell(s->listen_overflows);
+    if (mst_summary_is_php(mst_summary_front(s)))
+        return;   /* its workers are PHP's, below */
+    v[MST_M_LIMIT] = SUM_OF(s, mst_study_is_front, workers_limit);
+    v[MST_M_BUSY] = SUM_OF(s, mst_study_is_front, mean_busy_milli) / 1000;
+    v[MST_M_OCCUPANCY] = over(v[MST_M_BUSY], v[MST_M_LIMIT]);
+    if (one != NULL)
+        v[MST_M_NO_IDLE] = mst_cell_seconds(one->no_idle_ns);
+    v[MST_M_SHED] = SUM_OF(s, mst_study_is_front, shed);
+}
+
+static void measure_php(double *v, const struct mst_summary *s)
+{
+    const struct mst_summary_server *one = only_one(s, is_working_php, false);
+
+    v[MST_M_PHP_LIMIT] = SUM_OF(s, is_working_php, workers_limit);
+    v[MST_M_PHP_BUSY] = SUM_OF(s, is_working_php, mean_busy_milli) / 1000;
+    v[MST_M_PHP_OCCUPANCY] = over(v[MST_M_PHP_BUSY], v[MST_M_PHP_LIMIT]);
+    v[MST_M_PHP_PSS] = SUM_OF(s, is_working_php, peak_pss_bytes);
+    if (one != NULL)
+        v[MST_M_PHP_NO_IDLE] = mst_cell_seconds(one->no_idle_ns);
+}
+
+/* ---- processes ------------------------------------------------------------------- */
+
+/* What lab/others.c says of the servers that cannot be recorded; NaN where it does not. */
+static double others(const struct mst_summary *s, const char *name, sqlite3 *db)
+{
+    struct mst_query q = mst_query_ask(db, "SELECT CAST(value AS INTEGER) FROM environment "
+                                       "WHERE run_id = ?1 AND name = ?2", s->id);
+    double value;
+
+    mst_query_bind_text(&q, 2, name);
+    value = mst_query_next(&q) ? (double)mst_query_number(&q, 0) : NAN;
+    mst_query_done(&q);
+    return value;
+}
+
+bool mst_study_is_whole(const struct mst_summary *s, const struct mst_study_servers *servers,
+                        sqlite3 *db)
+{
+    size_t apache = 0, fpm = 0, i;
+
+    for (i = 0; i < s->server_count; i++) {
+        const char *sapi = s->servers[i].sapi;
+
+        apache += !mst_summary_is_php(&s->servers[i]);
+        fpm += sapi != NULL && strcmp(sapi, "fpm-fcgi") == 0;
+    }
+    return (servers->others == 0 || isfinite(others(s, "others_pss_bytes", db))) &&
+           apache >= servers->apache && fpm >= servers->fpm;
+}
+
+static bool has_processes(const struct mst_summary *s, const struct mst_summary_server *server)
+{
+    (void)s;
+    return !is_within_apache(server);   /* its processes are Apache's once more */
+}
+
+/* Of all servers together. What one took that nobody looked at is not known: programs have
+ * its CPU time by its name only, with that of all others of that name. */
+static void measure_processes(double *v, const struct mst_summary *s,
+                              const struct mst_study_servers *servers, sqlite3 *db)
+{
+    bool with_others = servers->others > 0;
+    double cpu = SUM_OF(s, has_processes, cpu_ns);
+
+    v[MST_M_EXITS] = SUM_OF(s, has_processes, exits);
+    v[MST_M_KILLED] = SUM_OF(s, has_processes, killed);
+    if (!mst_study_is_whole(s, servers, db))
         return;
-    v[MST_M_EXITS] = exits;
-    v[MST_M_KILLED] = killed;
-    v[MST_M_PSS] = pss;
-    v[MST_M_RSS] = rss;
-    v[MST_M_PROCESSES] = processes;
-    v[MST_M_PSS_EACH] = over(pss, processes);
-    v[MST_M_RSS_EACH] = over(rss, processes);
-    v[MST_M_CPU_EACH] = over(cpu, v[MST_M_SERVER_REQUESTS]);
+    v[MST_M_PSS] = SUM_OF(s, has_processes, peak_pss_bytes);
+    v[MST_M_RSS] = SUM_OF(s, has_processes, peak_rss_bytes);
+    v[MST_M_PROCESSES] = SUM_OF(s, has_processes, peak_processes);
+    if (with_others) {
+        v[MST_M_PSS] += others(s, "others_pss_bytes", db);
+        v[MST_M_RSS] += others(s, "others_rss_bytes", db);
+        v[MST_M_PROCESSES] += others(s, "others_processes", db);
+        cpu += others(s, "others_cpu_ns", db);
+    }
+    v[MST_M_PSS_EACH] = over(v[MST_M_PSS], v[MST_M_PROCESSES]);
+    v[MST_M_RSS_EACH] = over(v[MST_M_RSS], v[MST_M_PROCESSES]);
+    v[MST_M_CPU_EACH] = over(cpu / (double)MST_NS_PER_S, v[MST_M_SERVER_REQUESTS]);
 }
 
 /* How busy the machine was while there were requests, as far as its samples tell them apart
@@ -306,12 +422,10 @@ static bool measure_rows(double *v, const struct mst_summary *s, sqlite3 *db)
         "SELECT count(*) FROM lifecycle JOIN servers ON servers.id = server_id "
         "JOIN runs ON runs.id = run_id WHERE run_id = ?1 AND event = 'fork' "
         "AND coalesce(sapi, '') <> 'apache2handler' AND time_ns >= runs.started_ns", s->id);
-    const struct mst_summary_server *front = mst_summary_front(s);
     struct mst_query pages = mst_query_ask(db,
-        "SELECT min(bytes), max(bytes) FROM server_requests WHERE server_id = ?1 AND ghost = 0 "
-        "AND status BETWEEN 200 AND 299 AND bytes > 0 AND aborted = 0 "
-        "AND label <> '" MST_LABEL_STATUS_NAME "'",
-        front != NULL ? front->id : -1);
+        "SELECT min(bytes), max(bytes) FROM server_requests JOIN servers ON servers.id = server_id "
+        "WHERE run_id = ?1 AND ghost = 0 AND status BETWEEN 200 AND 299 AND bytes > 0 "
+        "AND aborted = 0 AND label <> '" MST_LABEL_STATUS_NAME "'", s->id);
     bool fine;
 
     if (mst_query_next(&client) && sqlite3_column_type(client.statement, 0) != SQLITE_NULL) {
@@ -331,20 +445,22 @@ static bool measure_rows(double *v, const struct mst_summary *s, sqlite3 *db)
     return mst_query_done(&pages) && fine;
 }
 
-bool mst_study_measure(double values[MST_M_COUNT], const struct mst_summary *s, sqlite3 *db)
+bool mst_study_measure(double values[MST_M_COUNT], const struct mst_summary *s,
+                       const struct mst_study_servers *servers, sqlite3 *db)
 {
-    const struct mst_summary_server *front = mst_summary_front(s), *php = mst_summary_behind(s);
+    const struct mst_summary_server *php = mst_summary_behind(s);
     enum mst_answer generator = s->checks[MST_CHECK_GENERATOR].ok;
     int i;
 
     for (i = 0; i < MST_M_COUNT; i++)
         values[i] = NAN;
     measure_client(values, s);
-    if (front != NULL)
-        measure_front(values, s, front);
+    if (s->server_count > 0) {
+        measure_front(values, s);
+        measure_processes(values, s, servers, db);
+    }
     if (php != NULL && !is_within_apache(php))
-        measure_php(values, php);
-    measure_processes(values, s);
+        measure_php(values, s);
     if (generator != MST_ANSWER_UNKNOWN)
         values[MST_M_GENERATOR] = generator == MST_ANSWER_NO;
     return measure_machine(values, s, db) && measure_rows(values, s, db);

@@ -34,8 +34,8 @@ enum mst_study_metric_id {
     MST_M_PHP_OCCUPANCY, MST_M_PHP_NO_IDLE, MST_M_FORKS, MST_M_FORKS_EACH, MST_M_EXITS,
     MST_M_KILLED,
     /* memory and CPU */
-    MST_M_PSS, MST_M_PROCESSES, MST_M_PSS_EACH, MST_M_RSS, MST_M_RSS_EACH, MST_M_CPU_EACH,
-    MST_M_MACHINE, MST_M_GENERATOR,
+    MST_M_PSS, MST_M_PROCESSES, MST_M_PSS_EACH, MST_M_RSS, MST_M_RSS_EACH, MST_M_PHP_PSS,
+    MST_M_CPU_EACH, MST_M_MACHINE, MST_M_GENERATOR,
     /* connections, pages */
     MST_M_OVERFLOWS, MST_M_SHED, MST_M_PAGE_MIN, MST_M_PAGE_MAX,
     /* spawning (study_spawn.c) */
@@ -58,8 +58,24 @@ extern const struct mst_study_metric mst_study_metrics[MST_M_COUNT];
  * figure there is to be multiplied with. MST_M_COUNT: none. */
 enum mst_study_metric_id mst_study_metric_find(const char *word, double *scale);
 
+/* How many servers of each kind a run had, as its stack's file says. */
+struct mst_study_servers {
+    size_t apache, fpm;
+    size_t others;               /* of kinds that mpmstat cannot be in: nginx */
+};
+
+/* Whether each of them was recorded, or looked at by the lab (lab/others.h): else what all of
+ * them took together is not known. */
+bool mst_study_is_whole(const struct mst_summary *s, const struct mst_study_servers *servers,
+                        sqlite3 *db);
+
+/* The server that the load was for; where a balancer stood before several, any of these. They
+ * are those with its producer, but for what runs within an Apache (mod_php). */
+bool mst_study_is_front(const struct mst_summary *s, const struct mst_summary_server *server);
+
 /* The values of a run, but for spawning's. False: the archive cannot be read. */
-bool mst_study_measure(double values[MST_M_COUNT], const struct mst_summary *s, sqlite3 *db);
+bool mst_study_measure(double values[MST_M_COUNT], const struct mst_summary *s,
+                       const struct mst_study_servers *servers, sqlite3 *db);
 
 /* "35.2 ms", "1.02 MB", "45.0/s", "12.3 %"; "not known". */
 struct mst_human mst_study_human(enum mst_study_unit unit, double value);

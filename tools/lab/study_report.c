@@ -33,8 +33,8 @@ const struct mst_study_row mst_study_rows[] = {
     { MEMORY, MST_M_SPAWNED }, { MEMORY, MST_M_SPAWN_FIRST }, { MEMORY, MST_M_SPAWN_HALF },
     { MEMORY, MST_M_SPAWN_ALL }, { MEMORY, MST_M_SPAWN_RATE },
     { MEMORY, MST_M_PSS }, { MEMORY, MST_M_RSS }, { MEMORY, MST_M_PROCESSES },
-    { MEMORY, MST_M_PSS_EACH }, { MEMORY, MST_M_RSS_EACH }, { MEMORY, MST_M_CPU_EACH },
-    { MEMORY, MST_M_MACHINE },
+    { MEMORY, MST_M_PSS_EACH }, { MEMORY, MST_M_RSS_EACH }, { MEMORY, MST_M_PHP_PSS },
+    { MEMORY, MST_M_CPU_EACH }, { MEMORY, MST_M_MACHINE },
     { FAILED, MST_M_REQUESTS }, { FAILED, MST_M_SERVER_REQUESTS }, { FAILED, MST_M_FAILED },
     { FAILED, MST_M_FAILED_LENGTH }, { FAILED, MST_M_FAILED_CONNECT },
     { FAILED, MST_M_FAILED_RECEIVE }, { FAILED, MST_M_FAILED_TIMEOUT }, { FAILED, MST_M_NON_2XX },
@@ -170,8 +170,9 @@ char *mst_study_about(const struct mst_study_data *data)
     return mst_saying_text("Run at the %s size%s: %zu of %zu runs were made%s.%s",
                            quick ? "quick" : "study's own", quick ?
                            " (minutes instead of hours; the same shape)" : "", data->done,
-                           data->steps, text, data->interrupted > 0 ?
-                           " It was interrupted, and went on later." : "");
+                           data->steps, text, data->interrupted == 0 ? "" :
+                           data->ended_ns == MST_UNKNOWN ? " It was interrupted." :
+                           " It was interrupted, and went on later.");
 }
 
 /* The value that a variable has in all cases that have it; NULL: it differs, or none has. */

@@ -13,13 +13,18 @@
 static const char *const curve_columns[] = { "t", "processes" };
 enum { CURVE_T, CURVE_PROCESSES };
 
-/* Whose processes: PHP's where it forks them itself. */
+/* Whose processes: PHP's where it forks them itself. NULL: no server's, or several Apaches',
+ * of which one would not tell when all were there. */
 static const struct mst_summary_server *spawner(const struct mst_summary *s)
 {
     const struct mst_summary_server *php = mst_summary_behind(s);
+    size_t fronts = 0, i;
 
-    return php != NULL && php->sapi != NULL && strcmp(php->sapi, "fpm-fcgi") == 0 ? php :
-           mst_summary_front(s);
+    if (php != NULL && php->sapi != NULL && strcmp(php->sapi, "fpm-fcgi") == 0)
+        return php;
+    for (i = 0; i < s->server_count; i++)
+        fronts += mst_study_is_front(s, &s->servers[i]);
+    return fronts == 1 ? mst_summary_front(s) : NULL;
 }
 
 /* When the first request of the load arrived; the load tool's start where none is known. */

@@ -219,6 +219,42 @@ static int say_failures(struct mst_sayings *sayings, const struct mst_study_sect
 
 /* ---- memory, processes, CPU ------------------------------------------------------- */
 
+/* A case that was run, of a stack with a server that was not recorded: the first of it. */
+static bool is_first_in_part(const struct mst_study_section *section, size_t i)
+{
+    size_t k;
+
+    for (k = 0; k < i; k++)
+        if (section->cases[k].in_part &&
+            strcmp(section->cases[k].stack, section->cases[i].stack) == 0)
+            return false;
+    return section->cases[i].in_part;
+}
+
+/* Of which stacks the sentences about all processes say nothing, and why. */
+static int say_in_part(struct mst_sayings *sayings, const struct mst_study_section *section)
+{
+    char *titles = NULL, *more;
+    int failed = 0;
+    size_t i;
+
+    for (i = 0; i < section->case_count && !failed; i++) {
+        if (!is_first_in_part(section, i))
+            continue;
+        more = mst_saying_text("%s%s%s", titles != NULL ? titles : "",
+                               titles != NULL ? ", of " : "", section->cases[i].title);
+        free(titles);
+        titles = more;
+        failed = more == NULL;
+    }
+    if (titles != NULL)
+        failed = mst_sayings_add(sayings, MST_SAYING_UNSEEN, section, NULL, mst_saying_text(
+            "Memory and CPU time of all processes together are not known of %s: not every server "
+            "there was recorded (nginx cannot be).", titles));
+    free(titles);
+    return failed;
+}
+
 static int say_memory(struct mst_sayings *sayings, const struct mst_study_section *section)
 {
     struct extremes pss = extremes_of(section, (struct subject){ MST_M_PSS, MST_M_COUNT });
@@ -333,7 +369,8 @@ int mst_sayings_unseen(struct mst_sayings *sayings, const struct mst_study_secti
         return say_spawning(sayings, section) != 0 || say_limits(sayings, section) != 0 ? -1 : 0;
     if (say_failures(sayings, section) != 0 || say_time(sayings, section) != 0 ||
         (kind == MST_RUNS_LOAD && say_tail(sayings, section) != 0) ||
-        say_occupancy(sayings, section) != 0 || say_memory(sayings, section) != 0)
+        say_occupancy(sayings, section) != 0 || say_memory(sayings, section) != 0 ||
+        say_in_part(sayings, section) != 0)
         return -1;
     return say_machine(sayings, section) != 0 || say_processes(sayings, section) != 0 ||
            say_limits(sayings, section) != 0 ? -1 : 0;

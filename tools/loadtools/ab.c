@@ -215,6 +215,7 @@ const struct mst_loadtool mst_loadtool_ab = {
     .name = "ab",
     .package = "apache2-utils",
     .version_flag = "-V",
+    .failed_among = MST_FAILED_AMONG,
     .prepare = prepare,
     .parse = parse,
     .read_header = read_header,

@@ -62,11 +62,18 @@ enum mst_failure {
     MST_FAILURE_COUNT
 };
 
+/* Which of the failed requests a tool counts among its `requests`, too. */
+enum mst_failed_among {
+    MST_FAILED_BESIDES,          /* none: all requests together are `requests` + `failed` */
+    MST_FAILED_TIMEOUTS_AMONG,   /* those that were answered too late, but no others */
+    MST_FAILED_AMONG,            /* all: `requests` are all that were made */
+};
+
 /* What a load tool says of the whole run. MST_UNKNOWN where it does not. Every
  * member is a uint64_t. */
 struct mst_client_result {
-    /* Answered, whatever the status. ab, wrk and Locust count some of the failed
-     * ones too, and siege no answer with 5xx: see their adapters. */
+    /* Answered, whatever the status. ab, wrk and Locust count failed ones too (the
+     * adapter's failed_among), and siege no answer with 5xx: see their adapters. */
     uint64_t requests;
     uint64_t failed;             /* without a complete answer, or as the tool counts them */
     uint64_t unfinished;         /* asked for and never done */
@@ -130,6 +137,7 @@ struct mst_loadtool {
     const char *package;              /* Debian's; NULL: none */
     const char *version_flag;         /* makes it print its version and end; NULL: it has none */
     bool        rows_omit_failures;   /* a request without an answer has no row */
+    enum mst_failed_among failed_among;
 
     /* Fills plan for argv (NULL at its end). rows_fd is open for writing, the
      * tool will inherit it; -1: no flags wanted. 0, or -1 with a sentence. */
@@ -160,6 +168,11 @@ const struct mst_loadtool *mst_loadtool_at(size_t index);
 
 /* Their names, for --help: "ab, ...". */
 const char *mst_loadtool_names(void);
+
+/* How many of the failed requests come on top of `requests`: with these it is all that
+ * were made. MST_UNKNOWN where `failed` is. */
+uint64_t mst_loadtool_failed_besides(const struct mst_loadtool *tool, uint64_t failed,
+                                     uint64_t failed_timeout);
 
 /* Reads rows, from the stream's present place to its end. Returns how many, or -1
  * with a sentence, also where not one of the lines is a row; *bad is how many are

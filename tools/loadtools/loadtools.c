@@ -44,6 +44,17 @@ const char *mst_loadtool_names(void)
     return names;
 }
 
+uint64_t mst_loadtool_failed_besides(const struct mst_loadtool *tool, uint64_t failed,
+                                     uint64_t failed_timeout)
+{
+    uint64_t among = tool->failed_among == MST_FAILED_AMONG ? failed :
+                     tool->failed_among == MST_FAILED_TIMEOUTS_AMONG ? failed_timeout : 0;
+
+    if (failed == MST_UNKNOWN || among == MST_UNKNOWN)
+        return failed;
+    return failed > among ? failed - among : 0;
+}
+
 /* ---- plans ----------------------------------------------------------------------- */
 
 static size_t count_strings(const char *const *strings)

@@ -199,6 +199,7 @@ static int parse(struct mst_client_result *r, const struct mst_plan *plan,
 const struct mst_loadtool mst_loadtool_locust = {
     .name = "locust",
     .version_flag = "--version",
+    .failed_among = MST_FAILED_AMONG,
     .prepare = prepare,
     .parse = parse,
 };

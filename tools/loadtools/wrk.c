@@ -133,6 +133,7 @@ const struct mst_loadtool mst_loadtool_wrk = {
     .name = "wrk",
     .package = "wrk",
     .version_flag = "-v",
+    .failed_among = MST_FAILED_TIMEOUTS_AMONG,
     .prepare = prepare,
     .parse = parse,
 };
