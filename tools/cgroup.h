@@ -17,7 +17,8 @@ struct mst_cgroup {
     uint64_t oom_kills;        /* its processes that the kernel killed for want of memory */
     uint64_t memory_limit;     /* bytes, the lowest above it included; MST_UNKNOWN also: none */
     uint64_t memory_stall_ns;  /* time during which any of its processes waited for memory */
-    uint64_t throttled_ns;     /* time in which they had used up their share of the CPUs */
+    uint64_t throttled_ns;     /* for which they were held up, their share of the CPUs used up:
+                                * added up over the CPUs, on which it may be at the same time */
 };
 
 void mst_cgroup_read(struct mst_cgroup *group, uint64_t pid);

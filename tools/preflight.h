@@ -39,7 +39,8 @@ uint64_t mst_preflight_shared_cpus(uint64_t pid);
 struct mst_preflight_server {
     const char *name, *mpm;
     bool        local;            /* on this machine */
-    uint64_t    workers_limit, queue_limit;
+    uint64_t    workers_limit;
+    uint64_t    queue_limit;      /* of one listening socket: each has its own */
 };
 
 /* Takes a sentence. A nonzero return ends the judging, which returns it. */

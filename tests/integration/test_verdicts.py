@@ -5,6 +5,7 @@ test_both_boards.py.
 """
 import json
 import os
+import re
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
@@ -155,6 +156,19 @@ def test_keep_alive_starved_the_others(server, tmp_path):
     assert workers["mean_states"]["keepalive"] > 2
     assert summary["verdict"].startswith("Idle keep-alive connections held Apache's workers: of "
                                          "all 4, "), summary["verdict"]
+
+
+@pytest.mark.skipif(not WRK, reason="needs wrk")
+def test_keep_alive_clients_took_turns(server, tmp_path):
+    """Eight clients on four workers: only the first request of a connection waits for one."""
+    apache = server("prefork", "KeepAlive On\nKeepAliveTimeout 5", workers=4)
+    summary = record(apache, tmp_path / "a", WRK, "-t1", "-c8", "-d3s",
+                     f"http://127.0.0.1:{apache.port}/index.html")
+    assert summary["servers"][0]["workers"]["max_busy"] == 4
+    assert not summary["verdict"].startswith("Nothing ran out"), summary["verdict"]
+    advice = tool.run("report", "--format", "text", tmp_path / "a").stdout
+    up_to = re.search(r"MaxRequestWorkers: more than 4: up to (\d+)", advice)
+    assert up_to and int(up_to[1]) > 4, advice
 
 
 # ---- memory ----------------------------------------------------------------------------

@@ -6,6 +6,7 @@
 
 #include "harness.h"
 #include "preflight.h"
+#include "source_kind.h"
 
 static char said[4096];
 
@@ -131,6 +132,44 @@ START_TEST(test_server)
 }
 END_TEST
 
+/* Two Listen lines, and one with a socket for each of two CPUs: each socket has a queue of
+ * its own, however much room the others have. */
+START_TEST(test_several_listeners)
+{
+    struct mst_snapshot_listener listeners[] = {
+        { .sockets = 1, .queue_limit = 511 },
+        { .sockets = 2, .queue_limit = 1022 },
+        { .sockets = 1, .queue_limit = 511 },
+    };
+    struct mst_snapshot board = { .listeners_known = true, .listener_count = 3,
+                                  .listeners = listeners };
+    struct mst_preflight_server server = plain_server();
+    struct mst_preflight p = plain_machine();
+    struct mst_plan plan = plain_plan();
+    struct mst_sample sample = { 0 };
+
+    mst_sample_from_snapshot(&sample, &board);
+    ck_assert_uint_eq(sample.listen_queue_limit, 511);
+    p.open_files = 20000;
+    plan.connections = 600;
+    server.queue_limit = sample.listen_queue_limit;
+    judge(&p, &plan, &server, "600 connections at once may overflow the accept queue");
+    listeners[0].queue = listeners[0].queue_fullest = 100;
+    listeners[1].queue = 260;
+    listeners[1].queue_fullest = 250;
+    mst_sample_from_snapshot(&sample, &board);
+    ck_assert_uint_eq(sample.listen_queue, 250);
+    ck_assert_uint_eq(sample.listen_queue_limit, 511);
+    listeners[2].queue = listeners[2].queue_fullest = MST_UNKNOWN;
+    mst_sample_from_snapshot(&sample, &board);
+    ck_assert_uint_eq(sample.listen_queue, MST_UNKNOWN);
+    ck_assert_uint_eq(sample.listen_queue_limit, MST_UNKNOWN);
+    board.listener_count = 0;
+    mst_sample_from_snapshot(&sample, &board);
+    ck_assert_uint_eq(sample.listen_queue, MST_UNKNOWN);
+}
+END_TEST
+
 START_TEST(test_looking)
 {
     struct mst_preflight p = plain_machine();
@@ -160,6 +199,7 @@ int main(void)
     tcase_add_test(all, test_machine);
     tcase_add_test(all, test_load);
     tcase_add_test(all, test_server);
+    tcase_add_test(all, test_several_listeners);
     tcase_add_test(all, test_looking);
     suite_add_tcase(suite, all);
     return test_run(suite);

@@ -13,6 +13,7 @@
 #include "archive/archive.h"
 #include "clock.h"
 #include "harness.h"
+#include "report/metrics.h"
 #include "report/report.h"
 
 #define START  (UINT64_C(1700000000) * MST_NS_PER_S)
@@ -235,7 +236,7 @@ START_TEST(test_all_well)
     make(&m, &r, NULL);
     expect_check(&m, MST_CHECK_COUNTS, MST_ANSWER_YES, "400 requests on both sides");
     expect_check(&m, MST_CHECK_JOURNAL_COMPLETE, MST_ANSWER_YES, "no record was lost");
-    expect_check(&m, MST_CHECK_LITTLES_LAW, MST_ANSWER_YES, "0.80 workers, 0.80 were at work");
+    expect_check(&m, MST_CHECK_LITTLES_LAW, MST_ANSWER_YES, "0.78 workers, 0.78 were at work");
     expect_check(&m, MST_CHECK_GENERATOR, MST_ANSWER_YES, "2.5 %");
     expect_check(&m, MST_CHECK_ACCEPT_QUEUE, MST_ANSWER_YES, "at most 3 connections were seen "
                                                              "waiting; 511 may");
@@ -352,6 +353,63 @@ START_TEST(test_littles_law_fails)
 }
 END_TEST
 
+/* Both sums reach to the recording's end, four seconds after the load's here. */
+START_TEST(test_littles_law_is_of_the_whole_recording)
+{
+    struct run r = quiet_run();
+    struct made m;
+
+    make(&m, &r, "UPDATE samples SET time_ns = time_ns + 3899000000 WHERE moment = 'after'");
+    expect_check(&m, MST_CHECK_LITTLES_LAW, MST_ANSWER_YES, "0.40 workers, 0.40 were at work");
+    unmake(&m);
+}
+END_TEST
+
+/* What the load tool left behind ended later: no part of the rate while it ran. */
+#define LATE "UPDATE server_requests SET start_ns = start_ns + 4000000000 WHERE key > 300;"
+static const struct { const char *sql; uint64_t milli; } rates[] = {
+    { NULL, 100000 },
+    { LATE, 75000 },
+    { LATE "UPDATE servers SET local = 0", 100000 },   /* its clock may be another */
+};
+
+START_TEST(test_rate_is_of_the_load)
+{
+    struct run r = quiet_run();
+    uint64_t milli = MST_UNKNOWN;
+    struct made m;
+    size_t i;
+
+    make(&m, &r, rates[_i].sql);
+    for (i = 0; i < mst_metric_count; i++)
+        if (strcmp(mst_metrics[i].column, "server_requests_per_second") == 0)
+            milli = mst_metrics[i].get(&m.s);
+    ck_assert_uint_eq(milli, rates[_i].milli);
+    check_output(&m.s);
+    unmake(&m);
+}
+END_TEST
+
+/* siege's failed are none of its requests, ab's may be its answers with an error. */
+static const struct { const char *sql; uint64_t failures; } failures[] = {
+    { "UPDATE client_results SET failed = 3, non_2xx = 5", 5 },
+    { "UPDATE client_results SET failed = 6, failed_length = 2, non_2xx = 3", 4 },
+    { "UPDATE runs SET tool = 'siege'; UPDATE client_results SET failed = 3, non_2xx = 5", 8 },
+    { "UPDATE runs SET tool = 'siege'; UPDATE client_results SET failed = NULL, non_2xx = 5", 5 },
+    { "UPDATE runs SET tool = NULL", 0 },
+};
+
+START_TEST(test_failures)
+{
+    struct run r = quiet_run();
+    struct made m;
+
+    make(&m, &r, failures[_i].sql);
+    ck_assert_uint_eq(mst_summary_failures(&m.s.client), failures[_i].failures);
+    unmake(&m);
+}
+END_TEST
+
 /* ---- the same request on both sides ------------------------------------------------ */
 
 /* The client's rows: of the server's requests, each begun half a millisecond before and
@@ -454,6 +512,11 @@ START_TEST(test_accept_queue)
     make(&m, &r, "UPDATE samples SET listen_queue = 511 WHERE moment = 'during'");
     expect_check(&m, MST_CHECK_ACCEPT_QUEUE, MST_ANSWER_NO, "at most 511");
     unmake(&m);
+    /* One socket of several was nearly full for a moment: its limit goes with its queue. */
+    make(&m, &r, "UPDATE samples SET listen_queue = 9, listen_queue_limit = 10 WHERE rowid = 20");
+    expect_check(&m, MST_CHECK_ACCEPT_QUEUE, MST_ANSWER_YES, "at most 9 connections were seen "
+                                                             "waiting; 10 may");
+    unmake(&m);
     make(&m, &r, "UPDATE samples SET listen_queue = NULL");
     expect_check(&m, MST_CHECK_ACCEPT_QUEUE, MST_ANSWER_UNKNOWN, "is not known");
     unmake(&m);
@@ -511,7 +574,7 @@ START_TEST(test_php_is_laid_over)
     expect_check(&m, MST_CHECK_COUNTS, MST_ANSWER_YES, "400 requests on both sides");
     expect_check(&m, MST_CHECK_JOURNAL_COMPLETE, MST_ANSWER_YES, "no record was lost");
     expect_check(&m, MST_CHECK_LITTLES_LAW, MST_ANSWER_YES,
-                 "throughput x time held = 0.80 workers, 0.80 were at work: 0.0 % apart (5.0 % may "
+                 "throughput x time held = 0.78 workers, 0.78 were at work: 0.0 % apart (5.0 % may "
                  "be); PHP: "
                  "throughput x php_run = 0.10 workers, 0.10 were at work: 0.0 % apart");
     check_output(&m.s);
@@ -705,6 +768,26 @@ START_TEST(test_workers_ran_out)
 }
 END_TEST
 
+/* Few requests wait, as on kept-alive connections: in the mean of all it is next to nothing. */
+START_TEST(test_few_waited_for_long)
+{
+    struct run r = quiet_run();
+    struct made m;
+
+    r.busy = r.limit;
+    r.handle_ns = MS;
+    make(&m, &r, "UPDATE server_requests SET queue_ns = 60000000 WHERE key % 20 = 0");
+    expect_verdict(&m, "Apache's workers ran out: all 10 were busy (0.10 in the mean), and 20 of "
+                       "400 requests waited for one, 60.0 ms in the mean (75.0 % of the time of "
+                       "all).");
+    unmake(&m);
+    r.busy = r.limit - 1;
+    make(&m, &r, "UPDATE server_requests SET queue_ns = 60000000 WHERE key % 20 = 0");
+    expect_verdict(&m, "Nothing ran out: at most 9 of 10");
+    unmake(&m);
+}
+END_TEST
+
 /* Requests wait and there are workers left. */
 START_TEST(test_waits_below_the_limit)
 {
@@ -734,6 +817,13 @@ START_TEST(test_waits_too_little)
     r.handle_ns = MS;
     make(&m, &r, NULL);
     expect_verdict(&m, "Nothing ran out");
+    unmake(&m);
+    r.busy = r.limit;
+    make(&m, &r, NULL);
+    expect_verdict(&m, "Cannot tell: all 10 workers were busy at times (0.10 in the mean), and "
+                       "80.0 % of a request's time is queue (waiting for a worker), but in waits "
+                       "of 4.00 ms");
+    check_output(&m.s);
     unmake(&m);
 }
 END_TEST
@@ -839,14 +929,18 @@ START_TEST(test_what_held_the_workers)
 }
 END_TEST
 
-#define KILLED "INSERT INTO lifecycle (server_id, key, time_ns, event, reason) VALUES (1, 1, 5, " \
-               "'exit', 'killed')"
+#define ENDED(reason) "INSERT INTO lifecycle (server_id, key, time_ns, event, reason) VALUES " \
+                      "(1, 1, 5, 'exit', '" reason "')"
+#define KILLED ENDED("killed")
 static const struct { const char *sql, *verdict; } memory[] = {
     { "UPDATE machine_samples SET oom_kills = 4 WHERE moment = 'end'; " KILLED,
       "Memory ran out: the kernel killed 1 process of this machine for want of it" },
-    { "UPDATE machine_samples SET oom_kills = 4 WHERE moment = 'end'; INSERT INTO lifecycle "
-      "(server_id, key, time_ns, event, reason) VALUES (1, 1, 5, 'exit', 'clean')",
+    { "UPDATE machine_samples SET oom_kills = 4 WHERE moment = 'end'; " ENDED("signal"),
+      "Memory ran out: the kernel killed 1 process of this machine for want of it" },
+    { "UPDATE machine_samples SET oom_kills = 4 WHERE moment = 'end'; " ENDED("clean"),
       "Nothing ran out" },      /* somebody else's process */
+    { "UPDATE machine_samples SET oom_kills = 4 WHERE moment = 'end'; " ENDED("unknown"),
+      "Nothing ran out" },      /* and a CGI that mod_cgid saw to */
     { "UPDATE machine_samples SET oom_kills = 9 WHERE moment = 'end'; "
       "UPDATE runs SET complete = 0, outcome = 'failed'",
       "Memory ran out: the kernel killed 6 processes of this machine" },
@@ -872,9 +966,16 @@ static const struct { const char *sql, *verdict; } memory[] = {
       "(2, 1, 'php.board', 'php', 1, '/fpm', 3), (3, 1, 'other.board', 'php', 1, '/fpm', 3); "
       "UPDATE servers SET cgroup = '/web', oom_kills = 0 WHERE id = 1; " KILLED,
       "Memory ran out: the kernel killed 3 processes of the server's control group for" },
-    { "UPDATE servers SET cgroup = '/web', throttled_ns = 900000000",
+    /* Added up over two CPUs: longer than the load, or one after the other. */
+    { "UPDATE servers SET cgroup = '/web', throttled_ns = 5800000000",
       "The CPUs were the limit: the control group of the apache had used up its share of them, "
-      "and was held up for 900 ms in 4.00 s" },
+      "and was held up for at least 2.90 s in 4.00 s of load" },
+    { "UPDATE servers SET cgroup = '/web', throttled_ns = 900000000",
+      "Cannot tell: the control group of the apache had used up its share of the CPUs at times, "
+      "and was held up for at least 450 ms and at most 900 ms in 4.00 s of load" },
+    { "UPDATE servers SET cgroup = '/web', throttled_ns = 5800000000; DELETE FROM environment",
+      "Cannot tell: the control group of the apache had used up its share of the CPUs at times, "
+      "and was held up for at least 0 and at most 4.00 s" },
     { "UPDATE servers SET cgroup = '/web', throttled_ns = 700000000", "Nothing ran out" },
 };
 
@@ -1128,6 +1229,9 @@ int main(void)
     tcase_add_test(tests, test_lost);
     tcase_add_test(tests, test_lost_unknown);
     tcase_add_test(tests, test_littles_law_fails);
+    tcase_add_test(tests, test_littles_law_is_of_the_whole_recording);
+    tcase_add_loop_test(tests, test_rate_is_of_the_load, 0, (int)(sizeof rates / sizeof *rates));
+    tcase_add_loop_test(tests, test_failures, 0, (int)(sizeof failures / sizeof *failures));
     tcase_add_loop_test(tests, test_join, 0, (int)(sizeof joins / sizeof *joins));
     tcase_add_test(tests, test_pool);
     tcase_add_test(tests, test_php_is_laid_over);
@@ -1142,6 +1246,7 @@ int main(void)
     tcase_add_test(tests, test_php_breaks_littles_law);
     tcase_add_test(tests, test_accept_queue);
     tcase_add_test(tests, test_workers_ran_out);
+    tcase_add_test(tests, test_few_waited_for_long);
     tcase_add_test(tests, test_waits_below_the_limit);
     tcase_add_test(tests, test_waits_too_little);
     tcase_add_test(tests, test_cpu);

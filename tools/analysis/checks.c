@@ -214,7 +214,8 @@ static const char *lacks_for_littles_law(const struct mst_summary *s,
                                          const struct mst_summary_server *server)
 {
     if (server->lost != 0 || server->restarts != 0 || server->working_ns == MST_UNKNOWN ||
-        server->held_ns == MST_UNKNOWN || s->duration_ns == MST_UNKNOWN)
+        server->held_ns == MST_UNKNOWN || s->duration_ns == MST_UNKNOWN ||
+        server->span_ns == MST_UNKNOWN || server->span_ns == 0)
         return "records or counters are missing for it";
     if (server->in_flight != 0)
         return "requests were still in flight when the recording ended";
@@ -224,17 +225,17 @@ static const char *lacks_for_littles_law(const struct mst_summary *s,
 }
 
 /* Throughput times the mean time that a request held its worker is the mean
- * number of workers at work: once from the requests, once from the workers. */
-static void try_littles_law(struct mst_check *check, const struct mst_summary *s,
-                            const struct mst_summary_server *server)
+ * number of workers at work: once from the requests, once from the workers. Both with what
+ * was still done after the load, so over that time, too. */
+static void try_littles_law(struct mst_check *check, const struct mst_summary_server *server)
 {
-    uint64_t by_requests, by_workers, apart;
+    uint64_t by_requests, by_workers, apart, held = server->held_ns, worked = server->working_ns;
     char more[128] = "", tolerance[48];
 
-    by_requests = (uint64_t)((unsigned __int128)server->held_ns * 1000 / s->duration_ns);
-    by_workers = (uint64_t)((unsigned __int128)server->working_ns * 1000 / s->duration_ns);
-    apart = by_requests > by_workers ? by_requests - by_workers : by_workers - by_requests;
-    apart = by_workers > 0 ? (uint64_t)((unsigned __int128)apart * 1000 / by_workers) :
+    by_requests = (uint64_t)((unsigned __int128)held * 1000 / server->span_ns);
+    by_workers = (uint64_t)((unsigned __int128)worked * 1000 / server->span_ns);
+    apart = held > worked ? held - worked : worked - held;
+    apart = worked > 0 ? (uint64_t)((unsigned __int128)apart * 1000 / worked) :
             apart > 0 ? 1000 : 0;
     if (apart > LITTLE_TOLERANCE_MILLI)
         explain_gap(more, sizeof more, server, by_requests, by_workers);
@@ -256,7 +257,7 @@ static void check_one_littles_law(struct mst_check *check, const struct mst_summ
     if (lacks != NULL)
         answer(check, MST_ANSWER_UNKNOWN, "%s", lacks);
     else
-        try_littles_law(check, s, server);
+        try_littles_law(check, server);
 }
 
 /* Of the server that the load was for, and of the PHP behind it: each board has

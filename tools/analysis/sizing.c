@@ -22,6 +22,7 @@
 #define NORMAL_95         1.96
 #define NORMAL_99         2.33     /* one-sided */
 #define WAITED_SHARE      0.05     /* of their time: then workers were too few */
+#define KEEPALIVE_SHARE   0.05     /* of the busy workers: then what requests held is not all */
 #define CPU_BUSY_MILLI    950u
 #define RAM_SHARE         0.8      /* of it: the rest is the system's and the page cache's */
 #define MEMORY_COUNTS_MIN 3u       /* different numbers of processes that a slope takes */
@@ -30,7 +31,7 @@
 /* What holds workers of a server: an Apache's requests, or a PHP's. */
 struct demand {
     uint64_t requests;
-    double   rate, held, held_deviation;   /* per second; seconds */
+    double   rate, held, held_deviation;   /* per second, while the load ran; seconds */
     double   workers, low, high;           /* rate x held, and its 95 % interval */
 };
 
@@ -75,24 +76,31 @@ static struct mst_human bytes_text(double bytes)
 /* ---- demand ---------------------------------------------------------------------- */
 
 static const char apache_held[] =
-    "SELECT count(*), avg(held_ns), avg(1.0 * held_ns * held_ns) FROM server_requests "
+    "SELECT count(*), avg(held_ns), avg(1.0 * held_ns * held_ns), "
+    "total(start_ns + queue_ns + read_ns + handle_ns + send_ns <= ?2) FROM server_requests "
     "WHERE server_id = ?1 AND no_worker = 0 AND ghost = 0 AND label <> '" MST_LABEL_STATUS_NAME "'";
 static const char php_held[] =
-    "SELECT count(*), avg(run_ns), avg(1.0 * run_ns * run_ns) FROM php_requests "
-    "WHERE server_id = ?1 AND ghost = 0";
+    "SELECT count(*), avg(run_ns), avg(1.0 * run_ns * run_ns), "
+    "total(start_ns + run_ns <= ?2) FROM php_requests WHERE server_id = ?1 AND ghost = 0";
 
-/* The interval takes requests as independent of each other. */
-static bool read_demand(struct demand *d, sqlite3 *db, const char *sql, int64_t server_id,
-                        uint64_t duration_ns)
+/* The interval takes requests as independent of each other. Those that ended after the load
+ * are none of its rate; another machine's clock does not tell which these are. */
+static bool read_demand(struct demand *d, sqlite3 *db, const struct mst_summary *run,
+                        const struct mst_summary_server *server)
 {
-    struct mst_query q = mst_query_ask(db, sql, server_id);
-    double mean, squares, seconds = (double)duration_ns / (double)MST_NS_PER_S, relative;
+    const char *sql = mst_summary_is_php(server) ? php_held : apache_held;
+    struct mst_query q = mst_query_ask(db, sql, server->id);
+    double mean, squares, seconds = (double)run->duration_ns / (double)MST_NS_PER_S, relative;
+    double in_time = 0;
 
+    mst_query_bind(&q, 2, server->local && run->ended_ns != MST_UNKNOWN ? (int64_t)run->ended_ns
+                                                                        : INT64_MAX);
     memset(d, 0, sizeof *d);
     if (mst_query_next(&q)) {
         d->requests = mst_query_number(&q, 0);
         mean = sqlite3_column_double(q.statement, 1) / (double)MST_NS_PER_S;
         squares = sqlite3_column_double(q.statement, 2) / 1e18;
+        in_time = sqlite3_column_double(q.statement, 3);
         d->held = mean;
         d->held_deviation = squares > mean * mean ? sqrt(squares - mean * mean) : 0;
     }
@@ -100,7 +108,7 @@ static bool read_demand(struct demand *d, sqlite3 *db, const char *sql, int64_t 
         return false;
     if (d->requests == 0 || d->held <= 0)
         return true;
-    d->rate = (double)d->requests / seconds;
+    d->rate = in_time / seconds;
     d->workers = d->rate * d->held;
     relative = NORMAL_95 * sqrt((1 + pow(d->held_deviation / d->held, 2)) / (double)d->requests);
     d->low = d->workers * (1 - relative);
@@ -210,16 +218,14 @@ static const struct mst_summary_times *waiting(const struct mst_summary_server *
     return &server->phases[mst_summary_is_php(server) ? MST_PHASE_PHP_WAIT : MST_PHASE_QUEUE];
 }
 
-/* A PHP's limit cannot always be seen: that requests waited tells it too. */
+/* As the verdict finds it, from a smaller share of the requests' time on. */
 static bool ran_out(const struct mst_summary_server *server)
 {
     uint64_t total = server->phases[MST_PHASE_TOTAL].sum_ns;
-    const struct mst_summary_times *waited = waiting(server);
 
-    if (waited->count == 0 || total == MST_UNKNOWN || total == 0 ||
-        (double)waited->sum_ns <= WAITED_SHARE * (double)total)
-        return false;
-    return server->workers_limit == MST_UNKNOWN || server->max_busy >= server->workers_limit;
+    return total != MST_UNKNOWN && total > 0 && mst_summary_all_busy(server) &&
+           mst_summary_waits(server) &&
+           (double)waiting(server)->sum_ns > WAITED_SHARE * (double)total;
 }
 
 static bool cpu_is_full(const struct mst_summary *run)
@@ -227,12 +233,44 @@ static bool cpu_is_full(const struct mst_summary *run)
     return run->machine_busy_milli != MST_UNKNOWN && run->machine_busy_milli >= CPU_BUSY_MILLI;
 }
 
-/* Requests waited: all that were there, waiting or held, could have had a worker. */
+/* Whether connections without a request held workers, too: not on event. */
+static bool keepalive_holds(const struct mst_summary_server *server)
+{
+    uint64_t idle = server->mean_state_milli[MST_STATE_KEEPALIVE], busy = server->mean_busy_milli;
+
+    return idle != MST_UNKNOWN && busy != MST_UNKNOWN &&
+           (double)idle > KEEPALIVE_SHARE * (double)busy;
+}
+
+/* What there was at once in the mean, waiting and with a worker. Returns how much. */
+static double add_at_once(char *text, size_t size, const struct mst_summary_server *server,
+                          const struct demand *d)
+{
+    double waited = (double)waiting(server)->mean_ns / (double)MST_NS_PER_S;
+    double busy = (double)server->mean_busy_milli / 1000, all = d->rate * (d->held + waited);
+
+    if (!keepalive_holds(server)) {
+        say(text, size, "%.4g/s x (%s held + %s waited) = %.3g requests at once", d->rate,
+            seconds_text(d->held).text, seconds_text(waited).text, all);
+        return all;
+    }
+    all = busy + d->rate * waited;
+    say(text, size, "%.3g workers busy in the mean (%s of them with idle keep-alive connections) "
+        "+ %.4g/s x %s waited = %.3g at once", busy,
+        mst_human_milli(server->mean_state_milli[MST_STATE_KEEPALIVE]).text, d->rate,
+        seconds_text(waited).text, all);
+    return all;
+}
+
+/* Requests waited: all that were there, waiting or held, could have had a worker. They may
+ * wait although in the mean there are workers enough: then the mean says no number. */
 static void advise_more(struct mst_advice *advice, const struct mst_summary *run,
                         const struct mst_summary_server *server, const struct demand *d)
 {
-    double waited = (double)waiting(server)->mean_ns / (double)MST_NS_PER_S;
-    double all = d->rate * (d->held + waited);
+    uint64_t limit = server->workers_limit != MST_UNKNOWN ? server->workers_limit
+                                                          : server->max_busy;
+    char at_once[256], now[32] = "now";
+    double all = ceil(add_at_once(at_once, sizeof at_once, server, d));
 
     if (cpu_is_full(run)) {
         cannot_tell(advice, "requests waited for workers, but the CPUs were busy too: more workers "
@@ -241,12 +279,17 @@ static void advise_more(struct mst_advice *advice, const struct mst_summary *run
     }
     advice->known = true;
     if (server->workers_limit != MST_UNKNOWN)
-        SAY(advice->answer, "more than %" PRIu64 ": up to %.0f", server->workers_limit, ceil(all));
-    else
-        SAY(advice->answer, "more than now: up to %.0f", ceil(all));
-    SAY(advice->arithmetic, "Requests waited for workers. %.4g/s x (%s held + %s waited) = %.3g "
-        "requests at once: with a worker each, none of them would have waited.", d->rate,
-        seconds_text(d->held).text, seconds_text(waited).text, all);
+        snprintf(now, sizeof now, "%" PRIu64, limit);
+    if (all > (double)limit) {
+        SAY(advice->answer, "more than %s: up to %.0f", now, all);
+        SAY(advice->arithmetic, "Requests waited for workers. %s: with a worker each, none of them "
+            "would have waited.", at_once);
+    } else {
+        SAY(advice->answer, "more than %s", now);
+        SAY(advice->arithmetic, "Requests waited for workers. %s, in the mean, for %" PRIu64
+            " workers: at times there were more, and a mean does not tell how many.", at_once,
+            limit);
+    }
     SAY(advice->uncertainty, "If a request takes no longer with more of them at once, which only a "
         "run with more workers can show; and for as many clients as in this run. ");
 }
@@ -274,8 +317,7 @@ static bool advise_workers(struct mst_advice *advice, const struct mst_summary *
     struct demand d;
     const char *why;
 
-    if (!read_demand(&d, db, mst_summary_is_php(server) ? php_held : apache_held, server->id,
-                     run->duration_ns) || !read_per_process(&process, db, server->id))
+    if (!read_demand(&d, db, run, server) || !read_per_process(&process, db, server->id))
         return false;
     why = too_little(run, &d);
     if (why == NULL && server->lost != 0)
@@ -307,8 +349,9 @@ static void advise_backlog(struct mst_advice *advice, const struct mst_summary *
     longest = server->max_listen_queue;
     limit = server->listen_queue_limit;
     advice->known = true;
-    SAY(advice->uncertainty, "The queue was looked at ten times a second: between two looks it may "
-        "have been longer. The kernel cuts ListenBacklog to net.core.somaxconn.");
+    SAY(advice->uncertainty, "Of each listening socket by itself, seen at the fullest. It was "
+        "looked at ten times a second: between two looks it may have been longer. The kernel cuts "
+        "ListenBacklog to net.core.somaxconn.");
     if (server->local && run->listen_overflows != MST_UNKNOWN && run->listen_overflows > 0) {
         SAY(advice->answer, "more than %" PRIu64, limit);
         SAY(advice->arithmetic, "Connections found a queue full %" PRIu64 " times on this machine, "

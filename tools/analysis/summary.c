@@ -7,6 +7,7 @@
 
 #include "archive/query.h"
 #include "clock.h"
+#include "loadtools/loadtool.h"
 
 /* ---- asking ---------------------------------------------------------------------- */
 
@@ -151,11 +152,12 @@ static bool read_phases(struct mst_summary_server *s, sqlite3 *db)
 
 static const char apache_counts[] =
     "SELECT count(*), total(aborted), total(status >= 500), total(status NOT BETWEEN 200 AND "
-    "299), total(bytes), total(start_ns + queue_ns + read_ns + handle_ns + send_ns > ?2) "
-    "FROM server_requests WHERE " THIS_RUNS;
+    "299), total(bytes), total(start_ns + queue_ns + read_ns + handle_ns + send_ns > ?2), "
+    "total(queue_ns > 0) FROM server_requests WHERE " THIS_RUNS;
 static const char php_counts[] =
     "SELECT count(*), total(aborted), total(status >= 500), total(status NOT BETWEEN 200 AND "
-    "299), NULL, total(start_ns + run_ns > ?2) FROM php_requests WHERE " THIS_RUNS_PHP;
+    "299), NULL, total(start_ns + run_ns > ?2), total(wait_ns > 0) "
+    "FROM php_requests WHERE " THIS_RUNS_PHP;
 
 static bool read_counts(struct mst_summary_server *s, sqlite3 *db, uint64_t ended_ns)
 {
@@ -170,6 +172,7 @@ static bool read_counts(struct mst_summary_server *s, sqlite3 *db, uint64_t ende
         s->non_2xx = mst_query_number(&q, 3);
         s->bytes = mst_query_number(&q, 4);
         s->late = mst_query_number(&q, 5);
+        s->waited = mst_query_number(&q, 6);
     }
     return mst_query_done(&q);
 }
@@ -295,16 +298,13 @@ static bool read_samples(struct mst_summary_server *s, sqlite3 *db, uint64_t loa
 {
     struct counters before, end, last;
     struct mst_query q = mst_query_ask(db,
-        "SELECT count(*), max(workers_busy), max(workers_limit), max(listen_queue), "
-        "max(listen_queue_limit) FROM samples WHERE server_id = ? AND moment IN ('during', 'end')",
-        s->id);
+        "SELECT count(*), max(workers_busy), max(workers_limit) FROM samples "
+        "WHERE server_id = ? AND moment IN ('during', 'end')", s->id);
 
     if (mst_query_next(&q)) {
         s->samples = mst_query_number(&q, 0);
         s->max_busy = mst_query_number(&q, 1);
         s->workers_limit = mst_query_number(&q, 2);
-        s->max_listen_queue = mst_query_number(&q, 3);
-        s->listen_queue_limit = mst_query_number(&q, 4);
     }
     if (!mst_query_done(&q) ||
         !read_counters(&before, db, s->id, "AND moment = 'before'") ||
@@ -313,6 +313,7 @@ static bool read_samples(struct mst_summary_server *s, sqlite3 *db, uint64_t loa
         return false;
     mean_occupancy(s, &before, &end, load_start_ns);
     s->working_ns = working(&before, &last);
+    s->span_ns = difference(last.time_ns, before.time_ns);
     s->in_flight = last.in_flight;
     s->counted = difference(last.requests, before.requests);
     s->forks = difference(last.forks, before.forks);
@@ -325,11 +326,29 @@ static bool read_samples(struct mst_summary_server *s, sqlite3 *db, uint64_t loa
     return true;
 }
 
+/* When the queue was fullest. A server of several sockets gives each sample those of its
+ * fullest one, which are not always the same one's. */
+static bool read_listen_queue(struct mst_summary_server *s, sqlite3 *db)
+{
+    struct mst_query q = mst_query_ask(db,
+        "SELECT listen_queue, listen_queue_limit FROM samples WHERE server_id = ? AND moment IN "
+        "('during', 'end') ORDER BY 1.0 * listen_queue / listen_queue_limit DESC, "
+        "listen_queue DESC, listen_queue_limit LIMIT 1", s->id);
+
+    s->max_listen_queue = s->listen_queue_limit = MST_UNKNOWN;
+    if (mst_query_next(&q)) {
+        s->max_listen_queue = mst_query_number(&q, 0);
+        s->listen_queue_limit = mst_query_number(&q, 1);
+    }
+    return mst_query_done(&q);
+}
+
+/* A CGI's end that mod_cgid saw to is 'unknown': nobody was killed for all we know. */
 static bool read_memory(struct mst_summary_server *s, sqlite3 *db)
 {
     struct mst_query q = mst_query_ask(db,
         "SELECT max(pss_bytes), processes, count(*), (SELECT count(*) FROM lifecycle "
-        "WHERE server_id = ?1 AND event = 'exit' AND reason <> 'clean'), rss_bytes "
+        "WHERE server_id = ?1 AND event = 'exit' AND reason IN ('killed', 'signal')), rss_bytes "
         "FROM memory_samples WHERE server_id = ?1", s->id);
 
     if (mst_query_next(&q)) {
@@ -346,7 +365,7 @@ static bool read_server(struct mst_summary_server *s, sqlite3 *db, const struct 
 {
     return read_counts(s, db, run->ended_ns) && read_others(s, db) && read_phases(s, db) &&
            (!mst_summary_is_php(s) || read_php(s, db)) &&
-           read_samples(s, db, run->started_ns) && read_memory(s, db);
+           read_samples(s, db, run->started_ns) && read_listen_queue(s, db) && read_memory(s, db);
 }
 
 static bool read_servers(struct mst_summary *s, sqlite3 *db)
@@ -602,11 +621,27 @@ static bool comes_before(const struct mst_summary_server *a, const struct mst_su
 uint64_t mst_summary_failures(const struct mst_summary_client *c)
 {
     uint64_t failed = c->failed != MST_UNKNOWN ? c->failed : 0;
-    uint64_t non_2xx = c->non_2xx != MST_UNKNOWN ? c->non_2xx : 0;
+    uint64_t non_2xx = c->non_2xx != MST_UNKNOWN ? c->non_2xx : 0, besides = 0;
 
+    /* What is none of its requests is none of its answers either. */
+    if (c->tool != NULL)
+        besides = mst_loadtool_failed_besides(mst_loadtool_for(c->tool), failed,
+                                              c->failed_timeout);
+    failed -= besides;
     if (c->failed_length != MST_UNKNOWN && c->failed_length <= failed)
         failed -= c->failed_length;
-    return failed > non_2xx ? failed : non_2xx;
+    return besides + (failed > non_2xx ? failed : non_2xx);
+}
+
+uint64_t mst_summary_rate_milli(const struct mst_summary *s,
+                                const struct mst_summary_server *server)
+{
+    uint64_t late = server->local && server->late <= server->requests ? server->late : 0;
+
+    if (s->duration_ns == MST_UNKNOWN || s->duration_ns == 0)
+        return MST_UNKNOWN;
+    return (uint64_t)((unsigned __int128)(server->requests - late) * MST_NS_PER_S * 1000 /
+                      s->duration_ns);
 }
 
 const struct mst_summary_server *mst_summary_front(const struct mst_summary *s)

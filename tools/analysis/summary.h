@@ -60,6 +60,7 @@ struct mst_summary_server {
     /* This run's requests: of the load, without mpm-status and without ghosts. */
     uint64_t requests, ghosts, status_requests;
     uint64_t late;                     /* completed after the load tool had ended */
+    uint64_t waited;                   /* requests that waited for a worker at all */
     uint64_t aborted, errors_5xx, non_2xx, bytes;
     /* A PHP's total is what it knows: php_run, and php_wait where that is known. */
     struct mst_summary_times phases[MST_PHASE_COUNT];   /* another producer's: count 0 */
@@ -76,13 +77,15 @@ struct mst_summary_server {
     uint64_t working_ns;               /* workers' time reading, handling and sending */
     uint64_t held_ns;                  /* the same as the requests say, all of them; a PHP's:
                                         * php_run */
+    uint64_t span_ns;                  /* that these two are of: the samples', first to last */
     uint64_t in_flight;                /* when the recording ended */
     uint64_t forks, exits, forks_failed, shed, unfinished, no_idle_ns, generations;
-    uint64_t max_listen_queue, listen_queue_limit;   /* of the samples */
+    uint64_t max_listen_queue, listen_queue_limit;   /* of the socket that was fullest */
     uint64_t peak_pss_bytes, peak_processes, memory_rounds;
     uint64_t peak_rss_bytes;           /* when PSS was at its peak */
-    uint64_t killed;                   /* processes that did not end by themselves */
-    /* Of its cgroup, during the load; the limit MST_UNKNOWN also where there is none. */
+    uint64_t killed;                   /* processes that a signal ended */
+    /* Of its cgroup, during the load; the limit MST_UNKNOWN also where there is none.
+     * throttled_ns adds up over the CPUs: it may be longer than the load. */
     char    *cgroup;
     uint64_t memory_limit, oom_kills, memory_stall_ns, throttled_ns;
     uint64_t cpu_ns;
@@ -148,9 +151,20 @@ bool mst_summary_join(struct mst_summary *s, sqlite3 *db);
 void mst_summary_check(struct mst_summary *s);
 void mst_summary_judge(struct mst_summary *s);
 
-/* Requests that came to nothing. Some tools count answers with an error among the
- * failed; a page whose length varies is none. */
+/* Requests that came to nothing. Those that failed among a tool's requests may be its
+ * answers with an error; a page whose length varies is none. */
 uint64_t mst_summary_failures(const struct mst_summary_client *c);
+
+/* The rate at which a server completed requests while the load ran, in thousandths of a
+ * request a second. What ended after it is none of that; another machine's clock does not
+ * tell which these are. */
+uint64_t mst_summary_rate_milli(const struct mst_summary *s,
+                                const struct mst_summary_server *server);
+
+/* verdict.c: whether all of a server's workers were busy; whether its requests waited for
+ * one, longer than what is not measured, or what handing over takes. */
+bool mst_summary_all_busy(const struct mst_summary_server *server);
+bool mst_summary_waits(const struct mst_summary_server *server);
 
 /* The server that the load was for: the Apache with the most requests, or where
  * there is none the PHP. NULL: no server. */

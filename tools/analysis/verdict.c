@@ -54,10 +54,42 @@ static uint64_t share_milli(const struct mst_summary_server *server, enum mst_ph
     return part_milli(server, &server->phases[phase]);
 }
 
+/* Of the requests that waited at all. */
+static uint64_t mean_of_waits(const struct mst_summary_server *server)
+{
+    uint64_t sum = server->phases[MST_PHASE_QUEUE].sum_ns;
+
+    return server->waited > 0 && sum != MST_UNKNOWN ? sum / server->waited : 0;
+}
+
+bool mst_summary_waits(const struct mst_summary_server *server)
+{
+    const struct mst_summary_times *php = &server->phases[MST_PHASE_PHP_WAIT];
+
+    if (mst_summary_is_php(server))
+        return php->count > 0 && php->mean_ns >= PHP_WAIT_MEAN_MIN_NS;
+    return mean_of_waits(server) >= QUEUE_MEAN_MIN_NS;
+}
+
+/* Where the limit of PHP's workers is not known (FPM does not export it), a number that
+ * stayed the same for the whole load tells it. */
+bool mst_summary_all_busy(const struct mst_summary_server *server)
+{
+    if (server->max_busy == MST_UNKNOWN || server->max_busy == 0)
+        return false;
+    if (server->workers_limit != MST_UNKNOWN)
+        return server->max_busy >= server->workers_limit;
+    return mst_summary_is_php(server) && server->mean_busy_milli != MST_UNKNOWN &&
+           server->mean_busy_milli >= server->max_busy * CONSTANT_BUSY_MILLI;
+}
+
+/* On kept-alive connections only the first request waits, so where all workers were busy
+ * the mean of those that waited tells; else a few slow accepts are no news. */
 static bool waited_for_workers(const struct mst_summary_server *server)
 {
     return share_milli(server, MST_PHASE_QUEUE) >= QUEUE_SHARE_MILLI &&
-           server->phases[MST_PHASE_QUEUE].mean_ns >= QUEUE_MEAN_MIN_NS;
+           (server->phases[MST_PHASE_QUEUE].mean_ns >= QUEUE_MEAN_MIN_NS ||
+            (mst_summary_all_busy(server) && mst_summary_waits(server)));
 }
 
 /* Whether at least half of the busy workers' time went into a state. */
@@ -69,14 +101,13 @@ static bool mostly_in(const struct mst_summary_server *server, enum mst_state st
            in_state * 2 >= server->mean_busy_milli;
 }
 
-/* All workers held, most by connections without a request. Only the first request of
- * a connection waits, so the mean of all says little: the longest does. */
+/* All workers held, most by connections without a request. */
 static bool starved_by_keepalive(const struct mst_summary_server *server)
 {
-    return server->max_busy >= server->workers_limit &&
-           mostly_in(server, MST_STATE_KEEPALIVE) &&
+    return mst_summary_all_busy(server) && mostly_in(server, MST_STATE_KEEPALIVE) &&
            share_milli(server, MST_PHASE_QUEUE) >= QUEUE_SHARE_MILLI &&
-           server->phases[MST_PHASE_QUEUE].max_ns >= LONG_QUEUE_NS;
+           (mst_summary_waits(server) ||
+            server->phases[MST_PHASE_QUEUE].max_ns >= LONG_QUEUE_NS);
 }
 
 /* Time in `send` during which PHP still ran is not the clients'. */
@@ -102,18 +133,6 @@ static bool waited_for_php(const struct mst_summary_server *server)
 
     return wait->count > 0 && part_milli(server, wait) >= QUEUE_SHARE_MILLI &&
            wait->mean_ns >= PHP_WAIT_MEAN_MIN_NS;
-}
-
-/* Whether all of PHP's workers were busy. Where their limit is not known (FPM does
- * not export it), a number that stayed the same for the whole load tells it. */
-static bool php_is_full(const struct mst_summary_server *php)
-{
-    if (php->max_busy == MST_UNKNOWN || php->max_busy == 0)
-        return false;
-    if (php->workers_limit != MST_UNKNOWN)
-        return php->max_busy >= php->workers_limit;
-    return php->mean_busy_milli != MST_UNKNOWN &&
-           php->mean_busy_milli >= php->max_busy * CONSTANT_BUSY_MILLI;
 }
 
 static enum mst_phase longest_phase(const struct mst_summary_server *server)
@@ -222,17 +241,31 @@ static const char *remark_state(const struct mst_summary_server *server)
                "; most of their time they waited for clients to close their connections" : "";
 }
 
+/* How long requests waited: each of them, or where the mean of all hides it the few that did. */
+static void remark_waits(char remark[160], const struct mst_summary_server *server)
+{
+    const struct mst_summary_times *queue = &server->phases[MST_PHASE_QUEUE];
+    const struct mst_human share = mst_human_percent(share_milli(server, MST_PHASE_QUEUE));
+
+    if (queue->mean_ns >= QUEUE_MEAN_MIN_NS)
+        snprintf(remark, 160, "a request waited %s for one, %s of its time",
+                 mst_human_time(queue->mean_ns).text, share.text);
+    else
+        snprintf(remark, 160, "%" PRIu64 " of %" PRIu64 " requests waited for one, %s in the mean "
+                 "(%s of the time of all)", server->waited, server->requests,
+                 mst_human_time(mean_of_waits(server)).text, share.text);
+}
+
 static void say_workers(struct mst_summary *s, const struct mst_summary_server *server,
                         bool cpu_bound)
 {
-    char cpu[160];
+    char cpu[160], waits[160];
 
     remark_cpu(cpu, s, cpu_bound);
-    say(s, "Apache's workers ran out: all %" PRIu64 " were busy (%s in the mean), and a request "
-        "waited %s for one, %s of its time%s%s.", server->workers_limit,
-        mst_human_milli(server->mean_busy_milli).text,
-        mst_human_time(server->phases[MST_PHASE_QUEUE].mean_ns).text,
-        mst_human_percent(share_milli(server, MST_PHASE_QUEUE)).text, remark_state(server), cpu);
+    remark_waits(waits, server);
+    say(s, "Apache's workers ran out: all %" PRIu64 " were busy (%s in the mean), and %s%s%s.",
+        server->workers_limit, mst_human_milli(server->mean_busy_milli).text, waits,
+        remark_state(server), cpu);
 }
 
 static void say_keepalive(struct mst_summary *s, const struct mst_summary_server *server)
@@ -258,10 +291,10 @@ static void say_php_workers(struct mst_summary *s, const struct mst_summary_serv
     else
         snprintf(busy, sizeof busy, "%" PRIu64 " were busy all the time (%s in the mean; their "
                  "limit is not known)", php->max_busy, mst_human_milli(php->mean_busy_milli).text);
-    if (server != php && waited_for_workers(server) && server->max_busy >= server->workers_limit)
+    if (server != php && waited_for_workers(server) && mst_summary_all_busy(server))
         snprintf(apache, sizeof apache, "; Apache's own %" PRIu64 " workers waited with them, and "
                  "requests %s for one of those", server->workers_limit,
-                 mst_human_time(server->phases[MST_PHASE_QUEUE].mean_ns).text);
+                 mst_human_time(mean_of_waits(server)).text);
     say(s, "PHP's workers ran out: %s, and a request waited %s for one, %s of its time%s%s.", busy,
         mst_human_time(php_wait(server)->mean_ns).text,
         mst_human_percent(part_milli(server, php_wait(server))).text, apache, cpu);
@@ -359,6 +392,23 @@ static void say_waited_below_limit(struct mst_summary *s, const struct mst_summa
         " were busy%s.", mst_human_percent(share_milli(server, MST_PHASE_QUEUE)).text,
         server->max_busy, server->workers_limit, forked ?
         ": Apache started its processes too slowly for this load" : ": cannot tell why");
+}
+
+/* All workers busy and the time of requests waiting, but in steps of the kernel's clock. */
+static bool waits_are_too_short(const struct mst_summary_server *server)
+{
+    return mst_summary_all_busy(server) &&
+           share_milli(server, MST_PHASE_QUEUE) >= QUEUE_SHARE_MILLI;
+}
+
+static void say_short_waits(struct mst_summary *s, const struct mst_summary_server *server)
+{
+    say(s, "Cannot tell: all %" PRIu64 " workers were busy at times (%s in the mean), and %s of a "
+        "request's time is queue (%s), but in waits of %s, which is hardly more than the kernel's "
+        "clock can tell: measure again with more workers.", server->workers_limit,
+        mst_human_milli(server->mean_busy_milli).text,
+        mst_human_percent(share_milli(server, MST_PHASE_QUEUE)).text,
+        phase_meaning(MST_PHASE_QUEUE), mst_human_time(mean_of_waits(server)).text);
 }
 
 /* Whether anything of this load may be among what the kernel killed. */
@@ -475,11 +525,35 @@ static const struct mst_summary_server *throttled_server(const struct mst_summar
     return most;
 }
 
+/* The kernel adds up what each CPU was held up for: all of them may have been at once. */
+static uint64_t throttled_at_least(const struct mst_summary *s,
+                                   const struct mst_summary_server *throttled)
+{
+    return s->cpus != MST_UNKNOWN && s->cpus > 0 ? throttled->throttled_ns / s->cpus : 0;
+}
+
+/* Or one after the other. */
+static uint64_t throttled_at_most(const struct mst_summary *s,
+                                  const struct mst_summary_server *throttled)
+{
+    return throttled->throttled_ns < s->duration_ns ? throttled->throttled_ns : s->duration_ns;
+}
+
 static void say_throttled(struct mst_summary *s, const struct mst_summary_server *throttled)
 {
     say(s, "The CPUs were the limit: the control group of the %s had used up its share of them, "
-        "and was held up for %s in %s of load, whatever else the machine's CPUs had to do.",
-        throttled->producer, mst_human_time(throttled->throttled_ns).text,
+        "and was held up for at least %s in %s of load, whatever else the machine's CPUs had to "
+        "do.", throttled->producer, mst_human_time(throttled_at_least(s, throttled)).text,
+        mst_human_time(s->duration_ns).text);
+}
+
+static void say_perhaps_throttled(struct mst_summary *s,
+                                  const struct mst_summary_server *throttled)
+{
+    say(s, "Cannot tell: the control group of the %s had used up its share of the CPUs at times, "
+        "and was held up for at least %s and at most %s in %s of load: measure again with a larger "
+        "share.", throttled->producer, mst_human_time(throttled_at_least(s, throttled)).text,
+        mst_human_time(throttled_at_most(s, throttled)).text,
         mst_human_time(s->duration_ns).text);
 }
 
@@ -494,15 +568,16 @@ static void judge(struct mst_summary *s, const struct mst_summary_server *server
     if (s->checks[MST_CHECK_GENERATOR].ok == MST_ANSWER_NO)
         say(s, "%s was the limit, not the server: %s. What the server could do is not to be seen.",
             s->client.tool, s->checks[MST_CHECK_GENERATOR].text);
-    else if (php_waited && php_is_full(php))
+    else if (php_waited && mst_summary_all_busy(php))
         say_php_workers(s, server, php, cpu_bound);
     else if (starved_by_keepalive(server))
         say_keepalive(s, server);
-    else if (waited && server->max_busy >= server->workers_limit)
+    else if (waited && mst_summary_all_busy(server))
         say_workers(s, server, cpu_bound);
     else if (s->checks[MST_CHECK_ACCEPT_QUEUE].ok == MST_ANSWER_NO)
         say(s, "The accept queue was full: %s.", s->checks[MST_CHECK_ACCEPT_QUEUE].text);
-    else if (throttled != NULL)
+    else if (throttled != NULL &&
+             throttled_at_least(s, throttled) / THROTTLED_MILLI >= s->duration_ns / 1000)
         say_throttled(s, throttled);
     else if (cpu_bound)
         say_cpu(s, server);
@@ -510,6 +585,10 @@ static void judge(struct mst_summary *s, const struct mst_summary_server *server
         say_php_below_limit(s, server, php);
     else if (waited)
         say_waited_below_limit(s, server);
+    else if (waits_are_too_short(server))
+        say_short_waits(s, server);
+    else if (throttled != NULL)
+        say_perhaps_throttled(s, throttled);
     else if (s->machine_busy_milli == MST_UNKNOWN)
         say(s, "Cannot tell: the workers did not run out, and how busy the CPUs were is not "
             "known.");

@@ -101,7 +101,8 @@ CREATE TABLE IF NOT EXISTS servers (
     oom_kills         INTEGER,           -- processes of the group that the kernel killed for want
                                          -- of memory during the load
     memory_stall_ns   INTEGER,           -- time of the load in which any of them waited for memory
-    throttled_ns      INTEGER            -- time of it that their share of the CPUs was used up
+    throttled_ns      INTEGER            -- that their share of the CPUs being used up held them up
+                                         -- during it, added up over the CPUs
 );
 CREATE INDEX IF NOT EXISTS servers_run ON servers (run_id);
 
@@ -226,8 +227,8 @@ CREATE TABLE IF NOT EXISTS samples (
     no_idle_ns        INTEGER,           -- counter: time with all workers busy, at the limit
     generations       INTEGER,           -- counter: restarts, graceful and hard
     unfinished        INTEGER,           -- counter: requests that died with their child
-    listen_queue      INTEGER,           -- connections waiting to be accepted, now
-    listen_queue_limit INTEGER           -- that may wait
+    listen_queue      INTEGER,           -- connections waiting to be accepted now, at the fullest socket
+    listen_queue_limit INTEGER           -- that may wait there
 );
 CREATE INDEX IF NOT EXISTS samples_server ON samples (server_id);
 

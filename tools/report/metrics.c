@@ -108,9 +108,7 @@ static uint64_t server_rate(const struct mst_summary *s)
 {
     const struct mst_summary_server *server = mst_summary_front(s);
 
-    if (server == NULL || s->duration_ns == MST_UNKNOWN || s->duration_ns == 0)
-        return MST_UNKNOWN;
-    return (uint64_t)((unsigned __int128)server->requests * MST_NS_PER_S * 1000 / s->duration_ns);
+    return server != NULL ? mst_summary_rate_milli(s, server) : MST_UNKNOWN;
 }
 
 static uint64_t queue_share(const struct mst_summary *s)
