@@ -227,7 +227,8 @@ CREATE TABLE IF NOT EXISTS samples (
     no_idle_ns        INTEGER,           -- counter: time with all workers busy, at the limit
     generations       INTEGER,           -- counter: restarts, graceful and hard
     unfinished        INTEGER,           -- counter: requests that died with their child
-    listen_queue      INTEGER,           -- connections waiting to be accepted now, at the fullest socket
+    listen_queue      INTEGER,           -- connections waiting to be accepted now, at the
+                                         -- fullest socket
     listen_queue_limit INTEGER           -- that may wait there
 );
 CREATE INDEX IF NOT EXISTS samples_server ON samples (server_id);

@@ -148,19 +148,16 @@ static double over(double part, double whole)
     return whole > 0 ? part / whole : NAN;
 }
 
-/* Requests that came to nothing, and their share of all. The failed that the tool does not
- * count among its requests come on top of them; of the others some were answered, but not
- * with 2xx, and some the tool counts twice (ab). */
+/* Requests that came to nothing, and their share of all: the failed that the tool does not
+ * count among its requests come on top of them. Some it counts twice (ab). */
 static void measure_failures(double *v, const struct mst_summary_client *c)
 {
     const struct mst_loadtool *tool = mst_loadtool_for(c->tool != NULL ? c->tool : "");
     uint64_t besides = mst_loadtool_failed_besides(tool, c->failed, c->failed_timeout);
-    struct mst_summary_client answered = *c;
-    double more = besides != MST_UNKNOWN ? (double)besides : 0;
+    double all = v[MST_M_REQUESTS] + (besides != MST_UNKNOWN ? (double)besides : 0);
 
-    answered.failed = besides != MST_UNKNOWN ? c->failed - besides : MST_UNKNOWN;
-    v[MST_M_ERRORS] = more + fmin((double)mst_summary_failures(&answered), v[MST_M_REQUESTS]);
-    v[MST_M_ERROR_SHARE] = over(v[MST_M_ERRORS], v[MST_M_REQUESTS] + more);
+    v[MST_M_ERRORS] = fmin((double)mst_summary_failures(c), all);
+    v[MST_M_ERROR_SHARE] = over(v[MST_M_ERRORS], all);
     v[MST_M_AVAILABILITY] = 1 - v[MST_M_ERROR_SHARE];
 }
 
