@@ -22,6 +22,20 @@ static void draw_status(void)
         fputs(status, stderr);
 }
 
+/* Names in it come from archives and servers: a terminal shall obey none of them. The lines and
+ * tabs of our own messages stay. */
+static void tame(char *text)
+{
+    unsigned char *s = (unsigned char *)text;
+
+    for (; *s != '\0'; s++) {
+        if ((*s < 0x20 && *s != '\n' && *s != '\t') || *s == 0x7f)
+            *s = '?';
+        else if (s[0] == 0xc2 && s[1] >= 0x80 && s[1] < 0xa0)   /* U+0080 to U+009F */
+            s[0] = s[1] = '?';
+    }
+}
+
 /* One write a line, so that lines of several processes do not mix. stdout is
  * flushed first: on a terminal a message comes after the results before it. */
 __attribute__((format(printf, 2, 0)))
@@ -34,6 +48,7 @@ static void say(const char *prefix, const char *format, va_list args)
     n = vsnprintf(line + used, sizeof line - (size_t)used - 1, format, args);
     if (n < 0)
         return;
+    tame(line);
     used += n;
     if ((size_t)used > sizeof line - 2)
         used = (int)sizeof line - 2;
@@ -117,6 +132,7 @@ void mst_status_line(const char *text)
         return;
     if (text != NULL)
         snprintf(status, sizeof status, "%.*s", status_room(), text);
+    tame(status);
     if (was || status[0] != '\0')
         fputs(ERASE_LINE, stderr);
     draw_status();

@@ -2,9 +2,13 @@
 #include "output.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "diag.h"
@@ -25,38 +29,124 @@ int mst_write_file(void *file, const void *bytes, size_t n)
     return error;
 }
 
-/* 0, or an errno value; *status is what `put` returned. */
-static int write_whole(const char *beside, const char *path, mst_output_put *put,
-                       const void *context, int *status)
+/* 0, or an errno value; *status is what `put` returned. Closes the file. */
+static int write_all(FILE *file, mst_output_put *put, const void *context, int *status)
 {
     struct mst_sink sink;
-    FILE *file = fopen(beside, "we");
     int error;
 
-    if (file == NULL)
-        return errno;
     mst_sink_init(&sink, mst_write_file, file);
     *status = put(&sink, context);
     error = mst_sink_flush(&sink);
     if (fclose(file) != 0 && error == 0)
         error = errno;
+    return error;
+}
+
+/* A name that nobody has: what a killed run left behind is in nobody's way, and a link that
+ * somebody put there is not followed. NULL with errno. */
+static FILE *open_beside(const char *path, char **beside)
+{
+    uint32_t random;
+    FILE *file;
+    int error;
+
+    if (getrandom(&random, sizeof random, 0) != sizeof random ||
+        asprintf(beside, "%s.%08" PRIx32 ".part", path, random) < 0)
+        return NULL;
+    file = fopen(*beside, "wxe");
+    if (file != NULL)
+        return file;
+    error = errno;
+    free(*beside);
+    if (error == EEXIST)
+        return open_beside(path, beside);
+    errno = error;
+    return NULL;
+}
+
+static int replace(const char *path, mst_output_put *put, const void *context, int *status)
+{
+    char *beside;
+    FILE *file = open_beside(path, &beside);
+    int error;
+
+    if (file == NULL)
+        return errno;
+    error = write_all(file, put, context, status);
     if (*status == 0 && error == 0 && rename(beside, path) != 0)
         error = errno;
     if (*status != 0 || error != 0)
         unlink(beside);
+    free(beside);
     return error;
+}
+
+/* Links stay, what they lead to is replaced. */
+static int replace_through_links(const char *path, mst_output_put *put, const void *context,
+                                 int *status)
+{
+    char *real = realpath(path, NULL);
+    int error;
+
+    if (real == NULL)
+        return errno;
+    error = replace(real, put, context, status);
+    free(real);
+    return error;
+}
+
+static int write_into(const char *path, mst_output_put *put, const void *context, int *status)
+{
+    FILE *file = fopen(path, "we");
+
+    return file != NULL ? write_all(file, put, context, status) : errno;
+}
+
+/* Whether it is stdout by a name (/dev/stdout), where that is a file which the shell may append
+ * to, or a socket: neither can be opened again as what it is. */
+static bool is_stdout(const struct stat *file)
+{
+    struct stat out;
+
+    return (S_ISREG(file->st_mode) || S_ISSOCK(file->st_mode)) &&
+           fstat(STDOUT_FILENO, &out) == 0 && out.st_dev == file->st_dev &&
+           out.st_ino == file->st_ino;
+}
+
+/* Whether it arrived, mst_finish_output() says. */
+static int write_stdout(mst_output_put *put, const void *context, int *status)
+{
+    struct mst_sink sink;
+
+    mst_sink_init(&sink, mst_write_file, stdout);
+    *status = put(&sink, context);
+    mst_sink_flush(&sink);
+    return 0;
+}
+
+/* A device or a pipe is written to, never replaced. */
+static int write_there(const char *path, mst_output_put *put, const void *context, int *status)
+{
+    struct stat file;
+
+    if (stat(path, &file) != 0) {
+        if (lstat(path, &file) == 0)   /* a link to what is not there yet */
+            return write_into(path, put, context, status);
+        return replace(path, put, context, status);
+    }
+    if (is_stdout(&file))
+        return write_stdout(put, context, status);
+    if (S_ISREG(file.st_mode))
+        return replace_through_links(path, put, context, status);
+    return write_into(path, put, context, status);
 }
 
 int mst_output_file(const char *path, mst_output_put *put, const void *context,
                     char error[MST_ERROR_MAX])
 {
-    int number = ENOMEM, status = 0;
-    char *beside;
+    int status = 0, number = write_there(path, put, context, &status);
 
-    if (asprintf(&beside, "%s.part", path) >= 0) {
-        number = write_whole(beside, path, put, context, &status);
-        free(beside);
-    }
     if (number == 0)
         return status;
     snprintf(error, MST_ERROR_MAX, "cannot write the report %s: %s", path, strerror(number));

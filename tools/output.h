@@ -12,8 +12,9 @@
 int mst_write_file(void *file, const void *bytes, size_t n);
 
 /* Writes a file by writing another beside it first: what was there is replaced by a whole
- * one or not at all. 0; what `put` returned, where that is not 0; -1 with a sentence where
- * the file cannot be written. */
+ * one or not at all. A link stays, and what it leads to is replaced; a device, a pipe or what
+ * stdout is (/dev/stdout) is written to as it is. 0; what `put` returned, where that is not 0;
+ * -1 with a sentence where the file cannot be written. */
 typedef int mst_output_put(struct mst_sink *sink, const void *context);
 int mst_output_file(const char *path, mst_output_put *put, const void *context,
                     char error[MST_ERROR_MAX]);

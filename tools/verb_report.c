@@ -50,14 +50,19 @@ static const char help[] =
 enum format { FORMAT_HTML, FORMAT_MD, FORMAT_CSV, FORMAT_JSON, FORMAT_TEXT, FORMAT_COUNT };
 static const char *const format_names[FORMAT_COUNT] = { "html", "md", "csv", "json", "text" };
 
+struct selected {
+    const char *run;             /* number or name */
+    bool        found;
+};
+
 struct options {
-    enum format  format;
-    bool         series, help;
-    const char  *output;         /* NULL: stdout */
-    char       **selected;       /* --run, NULL-terminated */
-    size_t       selected_count;
-    char       **files;
-    int          file_count;
+    enum format      format;
+    bool             series, help;
+    const char      *output;     /* NULL: stdout */
+    struct selected *selected;   /* --run */
+    size_t           selected_count;
+    char           **files;
+    int              file_count;
 };
 
 struct archives {
@@ -80,19 +85,37 @@ static int read_format(struct options *o, const char *name)
                            "text", name);
 }
 
+/* The output takes the place of what is there. */
+static int check_output(const struct options *o)
+{
+    struct stat output, file;
+    int i;
+
+    if (o->output == NULL)
+        return MST_EXIT_OK;
+    if (o->output[0] == '\0')
+        return mst_usage_error("report", "-o takes the name of a file, not an empty one");
+    if (strcmp(o->output, "-") == 0 || stat(o->output, &output) != 0)
+        return MST_EXIT_OK;
+    for (i = 0; i < o->file_count; i++)
+        if (stat(o->files[i], &file) == 0 && file.st_dev == output.st_dev &&
+            file.st_ino == output.st_ino)
+            return mst_usage_error("report", "-o %s would replace the archive %s by its report",
+                                   o->output, o->files[i]);
+    return MST_EXIT_OK;
+}
+
 static int check_options(const struct options *o)
 {
     if (o->file_count == 0)
         return mst_usage_error("report", "it takes the archives to report: files that mpmstat "
                                "record has made");
-    if (o->output != NULL && o->output[0] == '\0')
-        return mst_usage_error("report", "-o takes the name of a file, not an empty one");
     if (o->series && o->format != FORMAT_CSV)
         return mst_usage_error("report", "--series goes with --format csv");
     if (o->format == FORMAT_HTML && o->output == NULL && isatty(STDOUT_FILENO))
         return mst_usage_error("report", "a page on a terminal would be no use: name a file with "
                                "-o FILE, or another --format");
-    return MST_EXIT_OK;
+    return check_output(o);
 }
 
 static int read_options(struct options *o, int argc, char **argv)
@@ -114,7 +137,7 @@ static int read_options(struct options *o, int argc, char **argv)
                 return status;
             break;
         case 'o': o->output = optarg; break;
-        case 'r': o->selected[o->selected_count++] = optarg; break;
+        case 'r': o->selected[o->selected_count++].run = optarg; break;
         case 's': o->series = true; break;
         case 'h': o->help = true; return MST_EXIT_OK;
         default:  return mst_option_error("report", option, argv);
@@ -152,17 +175,19 @@ static int open_archives(struct archives *a, const struct options *o)
     return MST_EXIT_OK;
 }
 
+/* One run may be selected twice, by its number and by its name. */
 static bool is_selected(const struct options *o, const struct mst_summary *s)
 {
+    bool wanted = o->selected_count == 0;
     char number[32];
     size_t i;
 
     snprintf(number, sizeof number, "%lld", (long long)s->id);
     for (i = 0; i < o->selected_count; i++)
-        if (strcmp(o->selected[i], number) == 0 ||
-            (s->name != NULL && strcmp(o->selected[i], s->name) == 0))
-            return true;
-    return o->selected_count == 0;
+        if (strcmp(o->selected[i].run, number) == 0 ||
+            (s->name != NULL && strcmp(o->selected[i].run, s->name) == 0))
+            wanted = o->selected[i].found = true;
+    return wanted;
 }
 
 /* The run's name, or its number; where there are several archives, its archive too. */
@@ -226,6 +251,22 @@ static int add_runs(struct mst_report *report, const struct options *o,
     return status;
 }
 
+/* Says each that no archive has. */
+static int check_selected(const struct options *o)
+{
+    int status = MST_EXIT_OK;
+    size_t i;
+
+    for (i = 0; i < o->selected_count; i++)
+        if (!o->selected[i].found) {
+            mst_error("there is no run \"%s\" in %s%s: runs are selected by number or name",
+                      o->selected[i].run, o->files[0],
+                      o->file_count > 1 ? " and the others" : "");
+            status = MST_EXIT_TARGET;
+        }
+    return status;
+}
+
 static int find_runs(struct mst_report *report, const struct options *o,
                      const struct archives *archives)
 {
@@ -238,15 +279,10 @@ static int find_runs(struct mst_report *report, const struct options *o,
         if (status != MST_EXIT_OK)
             return status;
     }
-    if (report->count > 0)
-        return MST_EXIT_OK;
-    if (o->selected_count > 0)
-        mst_error("there is no run \"%s\"%s in %s%s: runs are selected by number or name",
-                  o->selected[0], o->selected_count > 1 ? ", and none of the others," : "",
-                  o->files[0], archives->count > 1 ? " and the others" : "");
-    else
-        mst_error("there is no run in %s%s", o->files[0],
-                  archives->count > 1 ? " and the others" : "");
+    status = check_selected(o);
+    if (status != MST_EXIT_OK || report->count > 0)
+        return status;
+    mst_error("there is no run in %s%s", o->files[0], archives->count > 1 ? " and the others" : "");
     return MST_EXIT_TARGET;
 }
 
@@ -370,7 +406,7 @@ static int report_files(const struct options *o)
 
 int mst_verb_report(int argc, char **argv)
 {
-    struct options o = { .selected = calloc((size_t)argc, sizeof(char *)) };
+    struct options o = { .selected = calloc((size_t)argc, sizeof(struct selected)) };
     int status;
 
     if (o.selected == NULL)

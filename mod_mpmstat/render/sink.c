@@ -371,24 +371,36 @@ void mst_sink_markdown_string(struct mst_sink *sink, const char *string)
     }
 }
 
+/* What is no text, and what a terminal would obey, is replaced as in HTML. */
+static void put_csv_text(struct mst_sink *sink, const char *string)
+{
+    const unsigned char *s = (const unsigned char *)string;
+    size_t length;
+
+    for (; *s != '\0'; s += length > 0 ? length : 1) {
+        length = utf8_length(s);
+        if (*s == '"')
+            mst_sink_puts(sink, "\"\"");
+        else if (length == 0 || is_c1_control(s, length) ||
+                 (is_control(*s) && *s != '\n' && *s != '\t'))
+            mst_sink_puts(sink, REPLACEMENT);
+        else
+            mst_sink_bytes(sink, s, length);
+    }
+}
+
 void mst_sink_csv_string(struct mst_sink *sink, const char *string)
 {
-    const char *s;
-
     if (string == NULL)
         return;
     if (string[0] == '\0' || (strpbrk(string, ",\"\r\n") == NULL &&
                               strchr("=+-@\t ", string[0]) == NULL)) {
-        mst_sink_puts(sink, string);
+        put_csv_text(sink, string);
         return;
     }
     mst_sink_char(sink, '"');
     if (strchr("=+-@\t", string[0]) != NULL)
         mst_sink_char(sink, '\'');
-    for (s = string; *s != '\0'; s++) {
-        if (*s == '"')
-            mst_sink_char(sink, '"');
-        mst_sink_char(sink, *s);
-    }
+    put_csv_text(sink, string);
     mst_sink_char(sink, '"');
 }

@@ -8,6 +8,7 @@ import pty
 import re
 import signal
 import sqlite3
+import stat
 import subprocess
 from decimal import Decimal
 
@@ -278,6 +279,8 @@ def test_bad_arguments(runs, tmp_path):
     assert "No such file" in report(tmp_path / "none", status=3)
     assert "not an archive" in report(other, status=3)
     assert 'no run "9"' in report("--run", "9", archive, status=3)
+    said = report("--run", "1", "--run", "9", "--run", "2", "--run", "none", archive, status=3)
+    assert 'no run "9"' in said and 'no run "none"' in said and said.count("no run") == 2
 
 
 def test_no_page_onto_a_terminal(runs):
@@ -304,3 +307,62 @@ def test_a_report_that_cannot_be_written(runs, tmp_path):
     report("-o", path, runs[0])
     assert path.read_text().startswith("<!DOCTYPE html>")
     assert [p.name for p in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_the_output_is_no_archive_of_the_report(runs, tmp_path):
+    archive, link = tmp_path / "runs.sqlite", tmp_path / "link"
+    archive.write_bytes(runs[0].read_bytes())
+    link.symlink_to(archive.name)
+    for output in (archive, link):
+        said = report("--format", "md", "-o", output, runs[0], archive, status=2)
+        assert "would replace the archive" in said
+    assert archive.read_bytes() == runs[0].read_bytes() and link.is_symlink()
+
+
+def test_a_link_stays_and_what_it_leads_to_is_replaced(runs, tmp_path):
+    other = tmp_path / "other"
+    other.mkdir()
+    for name in ("there", "not yet"):
+        link = tmp_path / f"to {name}"
+        link.symlink_to(other / name)
+        if name == "there":
+            link.write_text("the one before")
+        report("--format", "md", "-o", link, runs[0])
+        assert link.is_symlink()
+        assert (other / name).read_text() == report("--format", "md", runs[0])
+    assert sorted(path.name for path in other.iterdir()) == ["not yet", "there"]
+
+
+def test_a_link_beside_the_output_is_not_followed(runs, tmp_path):
+    victim = tmp_path / "victim"
+    victim.write_text("somebody's")
+    (tmp_path / "report.md.part").symlink_to(victim)
+    report("--format", "md", "-o", tmp_path / "report.md", runs[0])
+    assert victim.read_text() == "somebody's"
+
+
+def test_a_device_or_a_pipe_is_written_to(runs, tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE, text=True) as reader:
+        try:
+            report("--format", "md", "-o", pipe, runs[0])
+            assert reader.communicate(timeout=30)[0] == report("--format", "md", runs[0])
+        finally:
+            reader.kill()
+    if os.geteuid() == 0:
+        null = tmp_path / "null"
+        os.mknod(null, stat.S_IFCHR | 0o666, os.makedev(1, 3))
+        report("-o", null, runs[0])
+        assert null.is_char_device()
+    assert pipe.is_fifo()
+
+
+def test_what_is_before_in_stdout_by_another_name_stays(runs, tmp_path):
+    """Not by /dev/stdout: a tool that replaced it would do so for the whole machine."""
+    path = tmp_path / "all.md"
+    for _ in range(2):
+        with open(path, "a") as file:
+            subprocess.run([build.TOOL, "report", "--format", "md", "-o", "/proc/self/fd/1",
+                            runs[0]], stdout=file, check=True, timeout=30)
+    assert path.read_text() == report("--format", "md", runs[0]) * 2

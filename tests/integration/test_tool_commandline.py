@@ -1,6 +1,7 @@
 """The command line: verbs, help, wrong usage, and output that does not arrive."""
 import json
 import os
+import socket
 import subprocess
 
 import pytest
@@ -60,6 +61,14 @@ def test_wrong_usage_is_a_sentence(arguments, words):
         assert done.stderr.startswith("mpmstat: ") and done.stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize("arguments", [["frob{}"], ["report", "none{}"], ["status", "none{}"],
+                                       ["compare", "none{}", "none{}"]], ids=" ".join)
+def test_a_terminal_obeys_no_name_in_a_message(arguments):
+    done = tool.run(*[word.format("\x1b[31m\x7f\x9b\r\N{LATIN SMALL LETTER E WITH ACUTE}")
+                      for word in arguments])
+    assert done.returncode > 1 and "?[31m????\N{LATIN SMALL LETTER E WITH ACUTE}" in done.stderr
+
+
 @pytest.mark.parametrize("format, words", [
     ("text", "label.in_flight"), ("json", '"mpmstat_in_flight{label}"'),
     ("md", "`mpmstat_in_flight{label}`")])
@@ -115,3 +124,31 @@ def test_closed_stdin_and_stderr_do_no_harm(environment):
     done = subprocess.run(["sh", "-c", 'exec "$@" 0<&- 2>&-', "sh", build.TOOL, "status"],
                           stdout=subprocess.PIPE, env=environment, text=True, timeout=30)
     assert done.returncode == 0 and "Label[www]Requests: 3" in done.stdout
+
+
+# ---- tools/quickstart ---------------------------------------------------------------------
+
+# All but its last lines, which run it; RANDOM begins where it is known what comes.
+START_APACHE = """
+source <(sed '/^case \\${1-} in$/,$d' "$1/tools/quickstart")
+top=$1 build=$2
+make_runtime_directory
+RANDOM=1
+start_apache
+curl --silent --max-time 10 "http://127.0.0.1:$port/mpm-status" || true
+"""
+
+
+@pytest.mark.skipif(build.SANITIZE or build.find(build.APACHE) != "/usr/sbin/apache2",
+                    reason="quickstart is for Debian's Apache")
+def test_quickstart_measures_no_server_of_somebody_else():
+    """Where the port that it has chosen is taken, it takes another."""
+    first = int(subprocess.run(["bash", "-c", "RANDOM=1; echo $((20000 + RANDOM % 12000))"],
+                               stdout=subprocess.PIPE, check=True, text=True).stdout)
+    with socket.create_server(("127.0.0.1", first)):
+        done = subprocess.run(["bash", "-c", START_APACHE, "bash", build.SRCDIR, build.BUILDDIR],
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert "Mpm: event" in done.stdout
+    assert f":{first}/" not in done.stderr

@@ -80,6 +80,10 @@ START_TEST(test_csv)
     expect_escaped(mst_sink_csv_string, "say \"x\"\nand y", "\"say \"\"x\"\"\nand y\"");
     expect_escaped(mst_sink_csv_string, "=1+1", "\"'=1+1\"");
     expect_escaped(mst_sink_csv_string, "", "");
+    expect_escaped(mst_sink_csv_string, "a\tb \x1b[31m \xff \xc3\xa9 \xc2\x9b \x7f",
+                   "a\tb \xef\xbf\xbd[31m \xef\xbf\xbd \xc3\xa9 \xef\xbf\xbd \xef\xbf\xbd");
+    expect_escaped(mst_sink_csv_string, "=a\n\t\r\x1b\"\xff",
+                   "\"'=a\n\t\xef\xbf\xbd\xef\xbf\xbd\"\"\xef\xbf\xbd\"");
 }
 END_TEST
 
@@ -437,6 +441,87 @@ START_TEST(test_sizing_where_workers_ran_out)
 }
 END_TEST
 
+/* Idle connections held 6.5 workers of 10, and requests 3; 60 ms x 50/s = 3 waited. */
+START_TEST(test_sizing_counts_idle_connections)
+{
+    struct made m;
+    unsigned i;
+
+    begin(&m, NULL, "http://127.0.0.1/");
+    add_samples(&m, 10, 10);
+    for (i = 0; i < 500; i++)
+        add_request(&m, i, START + i * 19 * MS, i % 10 == 0 ? 600 * MS : 0, 60 * MS, 200);
+    sql(&m, "UPDATE samples SET keepalive_ns = handling_ns / 10 * 6.5, handling_ns = handling_ns / "
+        "10 * 3");
+    summarize(&m);
+    expect_advice(&m, MST_ADVICE_WORKERS, "more than 10: up to 13", "9.5 workers busy in the mean "
+                  "(6.50 of them with idle keep-alive connections) + 50/s x 60.0 ms waited = 12.5 "
+                  "at once");
+    end(&m);
+}
+END_TEST
+
+/* A burst: in the mean there were workers enough. */
+START_TEST(test_sizing_of_a_burst)
+{
+    struct made m;
+
+    begin(&m, NULL, "http://127.0.0.1/");
+    add_samples(&m, 30, 30);
+    add_load(&m, 550 * MS);
+    summarize(&m);
+    expect_advice(&m, MST_ADVICE_WORKERS, "more than 30", "= 20 requests at once, in the mean, for "
+                  "30 workers: at times there were more");
+    end(&m);
+}
+END_TEST
+
+/* Of 400 requests half ended when the load was over: they are none of its rate. */
+START_TEST(test_sizing_by_the_rate_of_the_load)
+{
+    struct made m;
+
+    begin(&m, NULL, "http://127.0.0.1/");
+    add_samples(&m, 9, 9);
+    add_load(&m, 550 * MS);
+    sql(&m, "INSERT INTO server_requests (server_id, key, start_ns, queue_ns, read_ns, handle_ns, "
+        "send_ns, held_ns, label, status, aborted, no_worker, ghost) SELECT 1, key + 200, "
+        "%" PRIu64 ", queue_ns, 0, handle_ns, 0, held_ns, label, 200, 0, 0, 0 FROM "
+        "server_requests", START + 10 * MST_NS_PER_S);
+    summarize(&m);
+    expect_advice(&m, MST_ADVICE_WORKERS, "more than 9: up to 20", "20/s x (450 ms held + 550 ms "
+                  "waited) = 20 requests at once");
+    end(&m);
+}
+END_TEST
+
+/* PHP's one worker is always busy. Requests of 0.1 ms that are handed over in 0.07 ms waited
+ * for nothing. Of those that waited for 90 ms the limit is not known. */
+static const struct { uint64_t wait_ns, run_ns; const char *answer, *arithmetic; } php_waits[] = {
+    { 70000, 100000, "1 for this load", "At most 1 were seen busy" },
+    { 90 * MS, 100 * MS, "more than now: up to 6", "30/s x (100 ms held + 90.0 ms waited) = 5.7" },
+};
+
+START_TEST(test_sizing_of_php)
+{
+    struct made m;
+
+    begin(&m, NULL, "http://127.0.0.1/");
+    add_samples(&m, 1, 1);
+    sql(&m, "INSERT INTO servers (id, run_id, target, producer, sapi, local, lost, restarts) "
+        "VALUES (2, 1, 'fpm.board', 'php', 'fpm-fcgi', 1, 0, 0)");
+    sql(&m, "UPDATE samples SET server_id = 2, workers_limit = NULL");
+    sql(&m, "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300) "
+        "INSERT INTO php_requests (server_id, key, start_ns, wait_ns, run_ns, label, status, "
+        "aborted, fatal, timeout, ghost) SELECT 2, i, %" PRIu64 " + i * 1000000, %" PRIu64
+        ", %" PRIu64 ", 'www', 200, 0, 0, 0, 0 FROM n", START, php_waits[_i].wait_ns,
+        php_waits[_i].run_ns);
+    summarize(&m);
+    expect_advice(&m, MST_ADVICE_PHP, php_waits[_i].answer, php_waits[_i].arithmetic);
+    end(&m);
+}
+END_TEST
+
 START_TEST(test_sizing_of_too_little)
 {
     struct made m;
@@ -610,6 +695,49 @@ START_TEST(test_hostile_archive)
 }
 END_TEST
 
+/* A load tool that copies bytes of the server may print a NUL, too. */
+START_TEST(test_output_with_a_nul)
+{
+    struct made m;
+    char *page;
+
+    begin(&m, "nul", "http://127.0.0.1/");
+    sql(&m, "INSERT INTO output VALUES (1, 'stdout', 17, x'626566203c3e00000a61667465723c3e00')");
+    summarize(&m);
+    page = page_of(&m);
+    ck_assert_ptr_nonnull(strstr(page, "bef &lt;&gt;\xef\xbf\xbd\xef\xbf\xbd\nafter&lt;&gt;"
+                                 "\xef\xbf\xbd</pre>"));
+    free(page);
+    end(&m);
+}
+END_TEST
+
+/* A recording cuts programs' names to 15 bytes; an archive from elsewhere may not. */
+START_TEST(test_text_of_long_program_names)
+{
+    struct text text = { 0 };
+    struct mst_sink sink;
+    struct made m;
+    unsigned length;
+
+    for (length = 240; length <= 300; length += 4) {
+        begin(&m, "long names", "http://127.0.0.1/");
+        add_samples(&m, 1, 10);
+        add_request(&m, 1, START, 0, MS, 200);
+        sql(&m, "INSERT INTO programs VALUES (1, printf('%%.*c', %u, 'x'), 3000000000), "
+            "(1, printf('%%.*c', 300, 'y'), 2000000000), (1, 'z', 1000000000)", length);
+        summarize(&m);
+        text.used = 0;
+        mst_sink_init(&sink, keep, &text);
+        mst_report_text(&sink, &m.s, "an archive");
+        mst_sink_flush(&sink);
+        ck_assert_ptr_nonnull(strstr(text.bytes, "xxxxxxxxxxxx"));
+        end(&m);
+    }
+    free(text.bytes);
+}
+END_TEST
+
 /* A recording that was killed at once: nothing is known, and nothing is 0. */
 START_TEST(test_interrupted_run)
 {
@@ -665,10 +793,17 @@ int main(void)
     tcase_add_test(tests, test_occupancy_of_a_new_server);
     tcase_add_test(tests, test_sizing);
     tcase_add_test(tests, test_sizing_where_workers_ran_out);
+    tcase_add_test(tests, test_sizing_counts_idle_connections);
+    tcase_add_test(tests, test_sizing_of_a_burst);
+    tcase_add_test(tests, test_sizing_by_the_rate_of_the_load);
+    tcase_add_loop_test(tests, test_sizing_of_php, 0,
+                        (int)(sizeof php_waits / sizeof *php_waits));
     tcase_add_test(tests, test_sizing_of_too_little);
     tcase_add_test(tests, test_sizing_by_memory);
     tcase_add_test(tests, test_usl);
     tcase_add_test(tests, test_hostile_archive);
+    tcase_add_test(tests, test_output_with_a_nul);
+    tcase_add_test(tests, test_text_of_long_program_names);
     tcase_add_test(tests, test_interrupted_run);
     tcase_add_test(tests, test_metrics);
     suite_add_tcase(suite, tests);

@@ -492,6 +492,19 @@ static bool put_servers(struct mst_sink *sink, sqlite3 *db, int64_t run_id)
     return mst_query_done(&q);
 }
 
+/* The column's text with all that comes after a NUL in it; in place of one, U+FFFD. */
+static void put_bytes(struct mst_sink *sink, struct mst_query *q, int column)
+{
+    const char *at = mst_query_text(q, column);
+    const char *end = at != NULL ? at + sqlite3_column_bytes(q->statement, column) : NULL;
+
+    for (; at < end; at += strlen(at) + 1) {
+        text(sink, at);
+        if (at + strlen(at) < end)
+            raw(sink, "\xef\xbf\xbd");
+    }
+}
+
 /* The end of what the load tool printed: there a load tool says what it has found. */
 static bool put_output(struct mst_sink *sink, sqlite3 *db, int64_t run_id)
 {
@@ -510,7 +523,7 @@ static bool put_output(struct mst_sink *sink, sqlite3 *db, int64_t run_id)
         mst_page_textf(sink, ", %" PRIu64 " bytes%s", bytes, bytes > OUTPUT_SHOWN ?
                        " (the end of it; more is in the archive)" : "");
         raw(sink, "</summary><pre tabindex=\"0\">\n");
-        text(sink, mst_query_text(&q, 2));
+        put_bytes(sink, &q, 2);
         raw(sink, "</pre></details>\n");
     }
     return mst_query_done(&q);

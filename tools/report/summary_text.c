@@ -104,15 +104,6 @@ static void side_times(struct mst_sink *sink, const char *name, uint64_t client,
          mst_human_time(server).text, sign, difference.text);
 }
 
-/* The rate at which the server completed requests while the load ran. */
-static uint64_t server_rate_milli(const struct mst_summary *s,
-                                  const struct mst_summary_server *server)
-{
-    if (s->duration_ns == MST_UNKNOWN || s->duration_ns == 0)
-        return MST_UNKNOWN;
-    return (uint64_t)((unsigned __int128)server->requests * 1000000000000u / s->duration_ns);
-}
-
 /* Of each request by itself: a slow one for the client may have been a fast one here. */
 static void put_join(struct mst_sink *sink, const struct mst_summary_join *join)
 {
@@ -148,7 +139,7 @@ static void put_sides(struct mst_sink *sink, const struct mst_summary *s,
     if ((c->unfinished != 0 && c->unfinished != MST_UNKNOWN) || server->aborted > 0)
         side(sink, "unfinished", mst_human_count(c->unfinished), mst_human_count(server->aborted));
     side(sink, "requests/s", mst_human_milli(c->requests_per_1000s),
-         mst_human_milli(server_rate_milli(s, server)));
+         mst_human_milli(mst_summary_rate_milli(s, server)));
     side_times(sink, "mean", c->times.mean_ns, t->mean_ns, c->time_step_ns);
     side_times(sink, "p50", c->times.p50_ns, t->p50_ns, c->time_step_ns);
     side_times(sink, "p90", c->times.p90_ns, t->p90_ns, c->time_step_ns);
@@ -260,7 +251,7 @@ static void put_workers(struct mst_sink *sink, const struct mst_summary_server *
     size_t used = 0;
     int i;
 
-    for (i = MST_STATE_IDLE + 1; i < MST_STATE_COUNT; i++)
+    for (i = MST_STATE_IDLE + 1; i < MST_STATE_COUNT && used < sizeof states; i++)
         if (server->mean_state_milli[i] != MST_UNKNOWN && server->mean_state_milli[i] >= 10)
             used += (size_t)snprintf(states + used, sizeof states - used, "%s%s %s",
                                      used > 0 ? ", " : ": ",
@@ -333,7 +324,8 @@ static void put_programs(struct mst_sink *sink, const struct mst_summary *s)
     char text[256] = "";
     size_t used = 0, i;
 
-    for (i = 0; i < s->program_count && i < PROGRAMS_SHOWN; i++)
+    /* A foreign archive may have names of any length. */
+    for (i = 0; i < s->program_count && i < PROGRAMS_SHOWN && used < sizeof text; i++)
         used += (size_t)snprintf(text + used, sizeof text - used, "%s%s %s", i > 0 ? ", " : "",
                                  s->programs[i].name, mst_human_time(s->programs[i].cpu_ns).text);
     if (used > 0)
