@@ -204,6 +204,16 @@ def test_list():
     assert all(name in text for name in names)
 
 
+def test_list_names_a_file_without_its_section(tmp_path):
+    data = tmp_path / "data"
+    shutil.copytree(build.BUILDDIR / "share" / "mpmstat", data)
+    broken = data / "lab" / "stacks" / "x.stack"
+    broken.write_text("%% stak\ntitle = misspelt\n")
+    done = tool.run("lab", "list", env={**os.environ, "MPMSTAT_DATADIR": str(data)})
+    assert done.returncode != 0 and "event-fpm" in done.stdout
+    assert done.stderr == f'mpmstat: {broken}: expected a section "%% stack", found none\n'
+
+
 def test_help():
     done = tool.run("lab", "--help")
     assert done.returncode == 0

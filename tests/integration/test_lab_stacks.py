@@ -5,6 +5,7 @@ import os
 import pwd
 import re
 import shutil
+import subprocess
 import tempfile
 from pathlib import Path
 
@@ -213,6 +214,23 @@ def test_each_site_is_served_by_its_own_user(tmp_path, stack):
     assert answer.read_text().strip() == "This is mpmstat-b."
     with pytest.raises(KeyError):
         pwd.getpwnam("mpmstat-a")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+@needs_extension
+def test_users_may_be_added_behind_a_line_without_an_end(tmp_path):
+    """Where /etc/passwd and /etc/group end without a newline, as an editor may leave them."""
+    for name in ("passwd", "group"):
+        (tmp_path / name).write_text(Path("/etc", name).read_text().rstrip("\n"))
+    archive = tmp_path / "try.sqlite"
+    done = subprocess.run(
+        ["unshare", "--mount", "sh", "-ec", 'mount --bind "$1/passwd" /etc/passwd\n'
+         'mount --bind "$1/group" /etc/group\nshift\nexec "$@"', "sh", tmp_path, build.TOOL, "lab",
+         "try", "event-fpm-users", "loop", "-o", archive, "--format", "json", "--", "ab", "-q",
+         "-l", "-n", "4", "${URL}"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        timeout=120)
+    assert done.returncode == 0, f"exit {done.returncode}: {done.stderr}"
+    assert json.loads(done.stdout)["client"]["failed"] == 0
 
 
 # ---- a real application ------------------------------------------------------------------------
