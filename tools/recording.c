@@ -71,7 +71,58 @@ static bool has_stopped(const struct mst_target *target)
            mst_snapshot_running(&target->reader.header) == 0;
 }
 
-/* Opens one target. 0; 1: left out, since nobody asked for it; -1 said why. */
+/* The sampler, if any, that records the same server already: from its board, through its
+ * status, or by another spelling of either. Two boards are not made at one moment. */
+static const struct mst_sampler *known_as(const struct recording *r, const struct mst_sampler *last)
+{
+    const struct mst_source_identity *other, *identity = mst_source_identity(last->source);
+    size_t i;
+
+    for (i = 0; i < r->sampler_count && identity->started_wall_ns != MST_UNKNOWN; i++) {
+        other = mst_source_identity(r->samplers[i].source);
+        if (other->producer == identity->producer && other->pid == identity->pid &&
+            other->started_wall_ns == identity->started_wall_ns)
+            return &r->samplers[i];
+    }
+    return NULL;
+}
+
+/* Remembers the PHP's boards that the status of a named URL shows, but for those that
+ * are named themselves. */
+static bool find_behind(struct recording *r, const struct mst_sampler *s)
+{
+    const char *name;
+    size_t k;
+
+    for (k = 0; (name = mst_source_other(s->source, k)) != NULL; k++)
+        if (!mst_targets_have(&r->targets, name) && !mst_targets_have(&r->behind, name) &&
+            mst_targets_add_url(&r->behind, name) != 0) {
+            mst_error("out of memory for %zu targets", r->behind.count + 1);
+            return false;
+        }
+    return true;
+}
+
+/* Takes an opened sampler in. 0; 1: left out; -1 said why. */
+static int keep_target(struct recording *r, struct mst_sampler *s)
+{
+    const struct mst_sampler *same = known_as(r, s);
+
+    if (!find_behind(r, s)) {
+        mst_sampler_close(s);
+        return -1;
+    }
+    if (same == NULL) {
+        r->sampler_count++;
+        return 0;
+    }
+    mst_warn("%s is the server of %s: it is recorded once, from there",
+             mst_source_name(s->source), mst_source_name(same->source));
+    mst_sampler_close(s);
+    return 1;
+}
+
+/* Opens one target. 0; 1: left out, since nobody asked for it, or twice; -1 said why. */
 static int open_target(struct recording *r, struct mst_target *target)
 {
     struct mst_sampler *s = &r->samplers[r->sampler_count];
@@ -82,10 +133,8 @@ static int open_target(struct recording *r, struct mst_target *target)
         (asked_for ? mst_error : mst_warn)("%s", error);
         return asked_for ? -1 : 1;
     }
-    if (!has_stopped(target)) {
-        r->sampler_count++;
-        return 0;
-    }
+    if (!has_stopped(target))
+        return keep_target(r, s);
     (asked_for ? mst_error : mst_warn)("the server of %s is not running: start it first",
                                        target->name);
     mst_sampler_close(s);
@@ -105,38 +154,6 @@ static bool make_room(struct recording *r)
     return samplers != NULL;
 }
 
-/* The PHP's boards that the status of a named URL shows, but for those that are
- * named themselves. */
-static bool find_behind(struct recording *r)
-{
-    const char *name;
-    size_t i, k;
-
-    for (i = 0; i < r->sampler_count; i++)
-        for (k = 0; (name = mst_source_other(r->samplers[i].source, k)) != NULL; k++)
-            if (!mst_targets_have(&r->targets, name) &&
-                mst_targets_add_url(&r->behind, name) != 0) {
-                mst_error("out of memory for %zu targets", r->behind.count + 1);
-                return false;
-            }
-    return true;
-}
-
-/* Whether the last sampler's server is one that is recorded from its file already. */
-static bool is_known(const struct recording *r, const struct mst_sampler *last)
-{
-    const struct mst_source_identity *other, *identity = mst_source_identity(last->source);
-    size_t i;
-
-    for (i = 0; i < r->sampler_count; i++) {
-        other = mst_source_identity(r->samplers[i].source);
-        if (other->producer == identity->producer && strcmp(other->board, identity->board) == 0 &&
-            other->pid == identity->pid && other->started_wall_ns == identity->started_wall_ns)
-            return true;
-    }
-    return false;
-}
-
 /* A PHP's board shown by an Apache is recorded with it; where it cannot be, the
  * Apache still is. */
 static void open_behind(struct recording *r)
@@ -149,7 +166,7 @@ static void open_behind(struct recording *r)
         s = &r->samplers[r->sampler_count];
         if (mst_sampler_open(s, &r->behind.items[i], &r->stop.raised, error) != 0)
             mst_warn("%s", error);
-        else if (is_known(r, s))
+        else if (known_as(r, s) != NULL)
             mst_sampler_close(s);
         else
             r->sampler_count++;
@@ -171,7 +188,7 @@ static int open_targets(struct recording *r)
     for (i = 0; i < r->targets.count; i++)
         if (open_target(r, &r->targets.items[i]) < 0)
             return MST_EXIT_TARGET;
-    if (!find_behind(r) || !make_room(r))
+    if (!make_room(r))
         return MST_EXIT_TARGET;
     open_behind(r);
     if (r->sampler_count > 0)
@@ -444,7 +461,7 @@ static int start_load(struct recording *r)
                      r->run_id);
     r->deadline_ns = timeout_ns > 0 ? r->started_ns + timeout_ns : UINT64_MAX;
     for (i = 0; i < r->sampler_count; i++)
-        mst_sampler_load_began(&r->samplers[i], r->end.started_ns);
+        mst_sampler_load_began(&r->samplers[i], r->started_ns);
     if (mst_archive_started(r->archive, r->run_id, r->end.started_ns) != 0)
         return archive_failed(r);
     return MST_EXIT_OK;

@@ -25,8 +25,8 @@ static int note(struct mst_sampler *s, enum mst_trouble with, const char *text)
 
 /* ---- the journal ----------------------------------------------------------------- */
 
-/* Whether it began before the load. Another machine's clock does not tell what
- * came first here. */
+/* Whether it began before the load: by the source's clock, which a wall clock that was
+ * set does not move. Another machine's does not tell what came first here. */
 static bool is_ghost(const struct mst_sampler *s, uint64_t wall_start_ns)
 {
     return s->local && s->load_wall_ns > 0 &&
@@ -221,6 +221,7 @@ int mst_sampler_begin(struct mst_sampler *s, struct mst_archive *archive, int64_
 
     s->archive = archive;
     s->run_id = run_id;
+    mst_source_set_clock(s->source);
     if (mst_archive_add_server(archive, run_id, mst_source_name(s->source), s->local, identity,
                                &s->server_id) != 0)
         return -1;
@@ -234,9 +235,9 @@ int mst_sampler_begin(struct mst_sampler *s, struct mst_archive *archive, int64_
     return mst_archive_add_sample(archive, s->server_id, "before", &s->sample);
 }
 
-void mst_sampler_load_began(struct mst_sampler *s, uint64_t wall_ns)
+void mst_sampler_load_began(struct mst_sampler *s, uint64_t now_ns)
 {
-    s->load_wall_ns = wall_ns;
+    s->load_wall_ns = mst_source_wall_ns(s->source, now_ns);
 }
 
 int mst_sampler_tick(struct mst_sampler *s, uint64_t now_ns)

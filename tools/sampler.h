@@ -37,7 +37,7 @@ struct mst_sampler {
     bool                 sampled;        /* the latest attempt succeeded */
     struct mst_processes processes;
     uint64_t             due_ns;         /* CLOCK_MONOTONIC: the next look */
-    uint64_t             load_wall_ns;   /* the load began; 0: not yet */
+    uint64_t             load_wall_ns;   /* the load began, by the source's clock; 0: not yet */
     uint64_t             cpu_before_ns, cpu_ns;
     struct mst_cgroup    cgroup;         /* before the load; then its counters are of the load */
     uint64_t             requests_seen;  /* journal records, without mpm-status */
@@ -54,8 +54,8 @@ void mst_sampler_close(struct mst_sampler *s);
  * server does not answer: `error` is the sentence. */
 int mst_sampler_begin(struct mst_sampler *s, struct mst_archive *archive, int64_t run_id,
                       char error[MST_ERROR_MAX]);
-/* The load began: requests from before are another's. */
-void mst_sampler_load_began(struct mst_sampler *s, uint64_t wall_ns);
+/* The load began (CLOCK_MONOTONIC): requests from before are another's. */
+void mst_sampler_load_began(struct mst_sampler *s, uint64_t now_ns);
 int mst_sampler_tick(struct mst_sampler *s, uint64_t now_ns);
 /* The load is over: the last sample of it, CPU, memory. */
 int mst_sampler_end_load(struct mst_sampler *s);

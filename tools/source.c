@@ -10,8 +10,13 @@
 
 struct mst_source *mst_source_open(struct mst_target *target, char error[MST_ERROR_MAX])
 {
-    return target->kind == MST_TARGET_URL ? mst_source_open_url(target, error)
-                                          : mst_source_open_file(target, error);
+    struct mst_source *source = target->kind == MST_TARGET_URL
+                                    ? mst_source_open_url(target, error)
+                                    : mst_source_open_file(target, error);
+
+    if (source != NULL)
+        mst_source_set_clock(source);
+    return source;
 }
 
 void mst_source_close(struct mst_source *source)
@@ -33,6 +38,18 @@ const char *mst_source_name(const struct mst_source *source)
 const char *mst_source_other(const struct mst_source *source, size_t index)
 {
     return index < source->other_count ? source->others[index] : NULL;
+}
+
+void mst_source_set_clock(struct mst_source *source)
+{
+    source->clock_offset_ns = mst_realtime_ns() - mst_now_ns();
+    if (source->same_clock)
+        source->identity.clock_offset_ns = source->clock_offset_ns;
+}
+
+uint64_t mst_source_wall_ns(const struct mst_source *source, uint64_t monotonic_ns)
+{
+    return monotonic_ns + source->clock_offset_ns;
 }
 
 bool mst_source_local(const struct mst_source *source)
@@ -89,7 +106,6 @@ int mst_source_sample(struct mst_source *source, struct mst_sample *sample,
     int result;
 
     sample->process_count = 0;
-    sample->wall_ns = mst_realtime_ns();
     result = source->kind->sample(source, sample, error);
     sample->cost_ns = mst_now_ns() - begun;
     return result;
@@ -146,15 +162,54 @@ static void add_label(struct mst_sample *sample, const struct mst_snapshot_label
         add_known(&sample->classes[i], label->status[i]);
 }
 
+/* The fullest: each socket has a queue of its own, so one may be full while others are
+ * empty, also of several at one address. Of those as full the smallest; an unknown one
+ * might be it. */
 static void add_listeners(struct mst_sample *sample, const struct mst_snapshot *board)
 {
+    const struct mst_snapshot_listener *listener;
+    unsigned __int128 here, there;
+    uint64_t queue, limit;
     size_t i;
 
-    sample->listen_queue = sample->listen_queue_limit =
-        board->listeners_known && board->listener_count > 0 ? 0 : MST_UNKNOWN;
-    for (i = 0; i < board->listener_count; i++) {
-        add_known(&sample->listen_queue, board->listeners[i].queue);
-        add_known(&sample->listen_queue_limit, board->listeners[i].queue_limit);
+    sample->listen_queue = sample->listen_queue_limit = MST_UNKNOWN;
+    for (i = 0; board->listeners_known && i < board->listener_count; i++) {
+        listener = &board->listeners[i];
+        queue = listener->queue_fullest;
+        limit = listener->queue_limit;
+        if (queue == MST_UNKNOWN || limit == MST_UNKNOWN) {
+            sample->listen_queue = sample->listen_queue_limit = MST_UNKNOWN;
+            return;
+        }
+        if (listener->sockets > 1 && listener->sockets != MST_UNKNOWN)
+            limit /= listener->sockets;
+        here = (unsigned __int128)queue * sample->listen_queue_limit;
+        there = (unsigned __int128)sample->listen_queue * limit;
+        if (i == 0 || here > there || (here == there && limit < sample->listen_queue_limit)) {
+            sample->listen_queue = queue;
+            sample->listen_queue_limit = limit;
+        }
+    }
+}
+
+/* While it makes the answer it is in the state `handling`. Another's look at the same
+ * time, a monitor's, stays in. */
+void mst_sample_leave_out_asker(struct mst_sample *sample, const struct mst_snapshot *board)
+{
+    uint64_t *handling = &sample->states[MST_STATE_HANDLING];
+    const struct mst_snapshot_slot *slot;
+    size_t i;
+
+    for (i = 0; i < board->slot_count; i++) {
+        slot = &board->slots[i];
+        if (slot->label == NULL || strcmp(slot->label, MST_LABEL_STATUS_NAME) != 0 ||
+            slot->state == NULL || strcmp(slot->state, mst_state_names[MST_STATE_HANDLING]) != 0)
+            continue;
+        if (sample->workers_busy > 0 && sample->workers_busy != MST_UNKNOWN)
+            sample->workers_busy--;
+        if (*handling > 0 && *handling != MST_UNKNOWN)
+            --*handling;
+        return;
     }
 }
 

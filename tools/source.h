@@ -30,8 +30,8 @@ struct mst_source_identity {
     char     board[512];             /* the board's path on the server's machine */
     uint64_t pid;                    /* the parent's (master's) */
     uint64_t started_wall_ns;        /* nanoseconds since 1970 */
-    /* Its instants less this are its CLOCK_MONOTONIC, by which records of different
-     * boards of one machine compare exactly. MST_UNKNOWN: over a URL. */
+    /* The instants of its records less this are its CLOCK_MONOTONIC, by which records of
+     * different boards of one machine compare exactly. MST_UNKNOWN: over a URL. */
     uint64_t clock_offset_ns;
 };
 
@@ -44,6 +44,15 @@ void mst_source_close(struct mst_source *source);
 
 const struct mst_source_identity *mst_source_identity(const struct mst_source *source);
 const char *mst_source_name(const struct mst_source *source);   /* the target's name */
+
+/* Takes anew by how much the wall clock is ahead of CLOCK_MONOTONIC. By that alone
+ * monotonic times become instants from now on, records' and samples' alike, so that
+ * neither a wall clock that was set since the server's start nor one that is set
+ * during a run parts them. Open does it, and so should whoever begins a run. */
+void mst_source_set_clock(struct mst_source *source);
+
+/* The instant of a CLOCK_MONOTONIC of this machine, to compare with the source's. */
+uint64_t mst_source_wall_ns(const struct mst_source *source, uint64_t monotonic_ns);
 
 /* What else can be recorded where this is: a URL for each PHP's board in the status
  * of an Apache, as of open. NULL behind the last. */
@@ -114,14 +123,15 @@ struct mst_sample_process {
 
 /* The server now, and its totals since its start. MST_UNKNOWN where not known. */
 struct mst_sample {
-    uint64_t wall_ns;                         /* when, since 1970 (this machine's clock) */
+    uint64_t wall_ns;                         /* when it was so, since 1970 (our clock) */
     uint64_t cost_ns;                         /* how long taking it took */
+    /* Now; by URL without the worker that answers, unless requests wait for it. */
     uint64_t workers_limit, workers_busy;
-    uint64_t states[MST_STATE_COUNT];         /* workers in each state, now */
+    uint64_t states[MST_STATE_COUNT];         /* workers in each state */
     uint64_t state_ns[MST_STATE_COUNT];       /* of all workers, with the present state's so far */
     uint64_t connections, in_flight;          /* now; in_flight without mpm-status */
     uint64_t accepted, shed;
-    uint64_t listen_queue, listen_queue_limit;   /* now, of all listeners together */
+    uint64_t listen_queue, listen_queue_limit;   /* now, of the fullest listening socket */
     uint64_t requests;                        /* completed, without the label mpm-status */
     uint64_t requests_status;                 /* completed, with the label mpm-status */
     uint64_t bytes;                           /* without mpm-status */

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 
 #include "clock.h"
+#include "host.h"
 #include "source_kind.h"
 
 /* The journals of a kind of server: lifecycle events first, for a process is there
@@ -38,6 +39,16 @@ struct file_source {
 
 /* ---- identity --------------------------------------------------------------- */
 
+/* Whether its server's CLOCK_MONOTONIC is ours: the same boot, the same time namespace. */
+static bool shares_clock(const struct mst_header *h)
+{
+    char boot_id[sizeof h->boot_id];
+
+    mst_host_boot_id(boot_id, sizeof boot_id);
+    return boot_id[0] != '\0' && strncmp(boot_id, h->boot_id, sizeof boot_id) == 0 &&
+           (h->time_namespace == 0 || h->time_namespace == mst_host_namespace("time"));
+}
+
 static void identify(struct mst_source *s)
 {
     const struct mst_header *h = &s->target->reader.header;
@@ -54,7 +65,8 @@ static void identify(struct mst_source *s)
     snprintf(id->board, sizeof id->board, "%s", s->target->name);
     id->pid = h->pid;
     id->started_wall_ns = h->started_ns + (uint64_t)h->realtime_offset_ns;
-    id->clock_offset_ns = (uint64_t)h->realtime_offset_ns;
+    s->same_clock = shares_clock(h);
+    id->clock_offset_ns = s->same_clock ? s->clock_offset_ns : (uint64_t)h->realtime_offset_ns;
     s->local = mst_snapshot_running(h) >= 0;
 }
 
@@ -78,8 +90,11 @@ static const char *label_name(struct file_source *f, uint64_t index)
     return f->labels[index][0] != '\0' ? f->labels[index] : MST_LABEL_OTHER_NAME;
 }
 
+/* What the wall clock was when the board was made counts only where we cannot do better. */
 static uint64_t wall_ns(const struct file_source *f, uint64_t monotonic_ns)
 {
+    if (f->base.same_clock)
+        return mst_source_wall_ns(&f->base, monotonic_ns);
     return monotonic_ns + (uint64_t)f->journal.header.realtime_offset_ns;
 }
 
@@ -337,6 +352,7 @@ static int take_sample(struct mst_source *s, struct mst_sample *sample, char err
     if (changed > 0)
         identify(s);
     mst_sample_from_snapshot(sample, &snapshot);
+    sample->wall_ns = mst_source_wall_ns(s, snapshot.taken_ns);
     result = add_processes(sample, &copy);
     if (result != 0)
         snprintf(error, MST_ERROR_MAX, "out of memory");

@@ -9,8 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "clock.h"
 #include "http.h"
 #include "ndjson.h"
+#include "saturate.h"
 #include "source_kind.h"
 #include "status_json.h"
 
@@ -26,6 +28,14 @@ struct url_source {
     struct mst_http  *http;
     struct mst_ndjson page;
     char              cursor[MST_CURSOR_MAX];
+    bool              marked;
+
+    uint64_t          asked_ns, answered_ns;   /* CLOCK_MONOTONIC: the latest status */
+    /* How far its instants are ahead of our CLOCK_MONOTONIC is between these. Not known
+     * yet: INT64_MIN, INT64_MAX. */
+    int64_t           ahead_min_ns, ahead_max_ns;
+
+    uint64_t          looked_ns, no_idle_ns;   /* the sample before: when, and what it had */
 };
 
 /* ---- the status -------------------------------------------------------------- */
@@ -65,8 +75,10 @@ static const struct mst_snapshot *get_status(struct url_source *u, struct mst_st
     char problem[MST_ERROR_MAX];
 
     mst_http_set_stop(u->http, u->base.stop);
+    u->asked_ns = mst_now_ns();
     if (mst_http_get(u->http, url, "format=json", &answer, error) != 0)
         return NULL;
+    u->answered_ns = mst_now_ns();
     if (mst_http_expect_type(&answer, url, "application/json", error) != 0)
         goto done;
     if (mst_status_parse(status, answer.body, answer.length, problem) != 0) {
@@ -88,6 +100,60 @@ done:
     return board;
 }
 
+/* ---- its clock -------------------------------------------------------------------
+ * Its instants are monotonic times with what its wall clock was ahead of them when it
+ * started. The wall clock may have been set since, and may be another machine's: so we
+ * find out how far they are ahead of our own CLOCK_MONOTONIC. */
+
+static void forget_clock(struct url_source *u)
+{
+    u->ahead_min_ns = INT64_MIN;
+    u->ahead_max_ns = INT64_MAX;
+}
+
+/* When a status was made, by its server's clock; MST_UNKNOWN. */
+static uint64_t made_ns(const struct mst_snapshot *board)
+{
+    uint64_t ns;
+
+    if (board->started_ns == MST_UNKNOWN || board->uptime_ns == MST_UNKNOWN ||
+        (board->running != NULL && strcmp(board->running, "no") == 0))
+        return MST_UNKNOWN;
+    ns = mst_add_saturated(board->started_ns, board->uptime_ns);
+    return ns <= INT64_MAX ? ns : MST_UNKNOWN;
+}
+
+/* A status was made after it was asked for and before it was there. A run is timed by
+ * one clock: what is found out later is of no use to it. */
+static void learn_clock(struct url_source *u, const struct mst_snapshot *board)
+{
+    uint64_t ns = made_ns(board);
+    int64_t least, most;
+
+    if (ns == MST_UNKNOWN || u->base.local || (u->marked && u->ahead_min_ns != INT64_MIN))
+        return;
+    least = (int64_t)ns - (int64_t)u->answered_ns;
+    most = (int64_t)ns - (int64_t)u->asked_ns;
+    if (least > u->ahead_min_ns)
+        u->ahead_min_ns = least;
+    if (most < u->ahead_max_ns)
+        u->ahead_max_ns = most;
+}
+
+/* An instant of its own by our clock. Where the clocks may agree, it is what it is; else
+ * an answer is taken to be quick once it is made, for it is the worker that one waits for. */
+static uint64_t our_wall_ns(const struct url_source *u, uint64_t its_ns)
+{
+    int64_t offset = (int64_t)u->base.clock_offset_ns, behind;
+
+    if (its_ns == MST_UNKNOWN || u->ahead_min_ns == INT64_MIN ||
+        (u->ahead_min_ns <= offset && offset <= u->ahead_max_ns) ||
+        __builtin_sub_overflow(offset, u->ahead_min_ns, &behind))
+        return its_ns;
+    return behind >= 0 ? mst_add_saturated(its_ns, (uint64_t)behind)
+                       : mst_elapsed(-(uint64_t)behind, its_ns);
+}
+
 /* ---- identity ------------------------------------------------------------------ */
 
 static void copy_string(char *out, size_t room, const char *string)
@@ -96,22 +162,28 @@ static void copy_string(char *out, size_t room, const char *string)
 }
 
 /* Loopback alone proves little: a port may be forwarded, the server may run in a
- * container. The board it names, read here, tells whose pids these are. */
-static bool is_local(const char *url, const struct mst_source_identity *id)
+ * container. The board it names, read here, tells whose pids these are, and what its
+ * instants are made of. */
+static bool is_local(struct url_source *u)
 {
+    const struct mst_source_identity *id = &u->base.identity;
     struct mst_reader reader;
     char error[MST_ERROR_MAX];
     bool local;
 
-    if (!mst_http_is_loopback(url) || mst_reader_open(&reader, id->board, error) != 0)
+    if (!mst_http_is_loopback(u->base.target->name) ||
+        mst_reader_open(&reader, id->board, error) != 0)
         return false;
     local = reader.header.pid == id->pid && mst_snapshot_running(&reader.header) == 1;
+    if (local)
+        u->ahead_min_ns = u->ahead_max_ns = reader.header.realtime_offset_ns;
     mst_reader_close(&reader);
     return local;
 }
 
 static void identify(struct mst_source *s, const struct mst_snapshot *board)
 {
+    struct url_source *u = (struct url_source *)s;
     struct mst_source_identity *id = &s->identity;
 
     if (id->pid == board->pid && id->started_wall_ns == board->started_ns)
@@ -127,7 +199,24 @@ static void identify(struct mst_source *s, const struct mst_snapshot *board)
     copy_string(id->board, sizeof id->board, board->path);
     id->pid = board->pid;
     id->started_wall_ns = board->started_ns;
-    s->local = is_local(s->target->name, id);
+    forget_clock(u);
+    s->local = is_local(u);
+}
+
+/* Its records come before the next sample does, and may be by another clock. Where it
+ * does not answer, that sample will say so. */
+static void look_again(struct url_source *u)
+{
+    const struct mst_snapshot *board;
+    struct mst_status status;
+    char ignored[MST_ERROR_MAX];
+
+    board = get_status(u, &status, ignored);
+    if (board == NULL)
+        return;
+    identify(&u->base, board);
+    learn_clock(u, board);
+    mst_status_free(&status);
 }
 
 /* ---- the journal ------------------------------------------------------------------ */
@@ -164,6 +253,7 @@ static int mark(struct mst_source *s, char error[MST_ERROR_MAX])
     if (get_page(u, "now", error) != 0)
         return -1;
     memcpy(u->cursor, u->page.next, sizeof u->cursor);
+    u->marked = true;
     return 0;
 }
 
@@ -180,8 +270,10 @@ static void advance(struct url_source *u)
 {
     struct mst_source *s = &u->base;
 
-    if (!same_start(u->cursor, u->page.next))
+    if (!same_start(u->cursor, u->page.next)) {
         s->restarts++;
+        look_again(u);
+    }
     if (u->page.lost == MST_UNKNOWN || s->lost == MST_UNKNOWN)
         s->lost = MST_UNKNOWN;
     else
@@ -194,18 +286,19 @@ static int give_line(const struct url_source *u, const struct mst_ndjson_line *l
                      const struct mst_source_events *events)
 {
     uint64_t key = mst_source_key(u->base.restarts, line->ticket);
+    uint64_t wall_ns = our_wall_ns(u, line->wall_ns);
 
     if (line->kind == MST_NDJSON_REQUEST && events->on_request != NULL)
         return events->on_request(events->context, &line->record.request, line->label,
-                                  line->wall_ns, key);
+                                  wall_ns, key);
     if (line->kind == MST_NDJSON_LIFECYCLE && events->on_lifecycle != NULL)
-        return events->on_lifecycle(events->context, &line->record.lifecycle, line->wall_ns, key);
+        return events->on_lifecycle(events->context, &line->record.lifecycle, wall_ns, key);
     if (line->kind == MST_NDJSON_PHP_REQUEST && events->on_php_request != NULL)
         return events->on_php_request(events->context, &line->record.php_request, line->label,
-                                      line->wall_ns, key);
+                                      wall_ns, key);
     if (line->kind == MST_NDJSON_MARK && events->on_mark != NULL)
-        return events->on_mark(events->context, &line->record.mark, line->wall_ns,
-                               line->request_wall_ns, key);
+        return events->on_mark(events->context, &line->record.mark, wall_ns,
+                               our_wall_ns(u, line->request_wall_ns), key);
     return 0;
 }
 
@@ -239,6 +332,30 @@ static void finish(struct mst_source *s)
 
 /* ---- samples ------------------------------------------------------------------------ */
 
+/* When what a status shows was so: an answer may have waited long for its worker. */
+static uint64_t shown_wall_ns(const struct url_source *u, const struct mst_snapshot *board)
+{
+    uint64_t first = mst_source_wall_ns(&u->base, u->asked_ns);
+    uint64_t last = mst_source_wall_ns(&u->base, u->answered_ns);
+    uint64_t ns = our_wall_ns(u, made_ns(board));
+
+    return ns > last ? last : ns < first ? first : ns;
+}
+
+/* Whether requests want for workers: some wait to be accepted, or most of the time since
+ * the sample before none was idle. Our own questions take too little of it for that. */
+static bool workers_ran_out(struct url_source *u, const struct mst_sample *now)
+{
+    uint64_t passed = mst_elapsed(u->looked_ns, now->wall_ns);
+    bool no_idle = u->looked_ns != 0 && passed > 0 && now->no_idle_ns != MST_UNKNOWN &&
+                   u->no_idle_ns != MST_UNKNOWN &&
+                   mst_elapsed(u->no_idle_ns, now->no_idle_ns) > passed / 2;
+
+    u->looked_ns = now->wall_ns;
+    u->no_idle_ns = now->no_idle_ns;
+    return no_idle || (now->listen_queue > 0 && now->listen_queue != MST_UNKNOWN);
+}
+
 static int take_sample(struct mst_source *s, struct mst_sample *sample, char error[MST_ERROR_MAX])
 {
     struct url_source *u = (struct url_source *)s;
@@ -251,7 +368,12 @@ static int take_sample(struct mst_source *s, struct mst_sample *sample, char err
     if (board == NULL)
         return -1;
     identify(s, board);
+    learn_clock(u, board);
     mst_sample_from_snapshot(sample, board);
+    sample->wall_ns = shown_wall_ns(u, board);
+    /* Where workers ran out, the one that answers us is one that the load would have. */
+    if (!workers_ran_out(u, sample))
+        mst_sample_leave_out_asker(sample, board);
     for (i = 0; i < board->slot_count && result == 0; i++)
         if (board->slots[i].pid != MST_UNKNOWN)
             result = mst_sample_add_process(sample, board->slots[i].pid, 0);
@@ -334,6 +456,7 @@ struct mst_source *mst_source_open_url(struct mst_target *target, char error[MST
         return NULL;
     }
     u->base.kind = &url_kind;
+    forget_clock(u);
     u->base.target = target;
     if (choose_board(u, error) == 0)
         board = get_status(u, &status, error);
@@ -342,6 +465,7 @@ struct mst_source *mst_source_open_url(struct mst_target *target, char error[MST
         return NULL;
     }
     identify(&u->base, board);
+    learn_clock(u, board);
     if (list_others(u, &status) != 0) {
         snprintf(error, MST_ERROR_MAX, "out of memory");
         mst_status_free(&status);

@@ -24,6 +24,8 @@ struct mst_source {
     size_t                        other_count;   /* see mst_source_other */
     char                        **others;
     bool                          local, pending;
+    bool                          same_clock;    /* its CLOCK_MONOTONIC is ours */
+    uint64_t                      clock_offset_ns;   /* see mst_source_set_clock */
     uint64_t                      lost;       /* since mark */
     unsigned                      restarts;   /* since mark */
 };
@@ -34,6 +36,10 @@ struct mst_source *mst_source_open_url(struct mst_target *target, char error[MST
 
 /* A snapshot's numbers as a sample; the process list stays as it is. */
 void mst_sample_from_snapshot(struct mst_sample *sample, const struct mst_snapshot *board);
+
+/* Takes the worker out that made the status it is shown in: by URL, each look is a
+ * request of ours, mpm-status, and no load's. */
+void mst_sample_leave_out_asker(struct mst_sample *sample, const struct mst_snapshot *board);
 
 /* Adds a process that is not in the list yet. Returns 0, or -1: out of memory. */
 int mst_sample_add_process(struct mst_sample *sample, uint64_t pid, uint64_t start_ticks);

@@ -2,6 +2,7 @@
 import json
 import signal
 import sqlite3
+import struct
 import subprocess
 import time
 from contextlib import contextmanager
@@ -37,6 +38,10 @@ def record(apache, archive, *words, target=None, status=0, timeout=60):
 
 def ab(apache, path, *options):
     return [AB, *options, f"http://127.0.0.1:{apache.port}{path}"]
+
+
+def url_of(apache, host="127.0.0.1"):
+    return f"http://{host}:{apache.port}/mpm-status"
 
 
 def ask(archive, query):
@@ -142,9 +147,11 @@ def test_sleeping_load(php_server, mpm, archive):
     assert ask(archive, "SELECT count(*) FROM runs WHERE complete") == [(2,)]
 
 
-def test_workers_ran_out(php_server, archive):
+@pytest.mark.parametrize("by", ["board", "url"])
+def test_workers_ran_out(php_server, archive, by):
     apache = php_server("prefork", workers=5)
-    summary, _ = record(apache, archive, *ab(apache, SLEEP.format("0.2"), "-n", "100", "-c", "25"))
+    summary, _ = record(apache, archive, *ab(apache, SLEEP.format("0.2"), "-n", "100", "-c", "25"),
+                        target=apache.board if by == "board" else url_of(apache))
     assert summary["verdict"].startswith("Apache's workers ran out: all 5 were busy"), summary
     phases = summary["servers"][0]["phases"]
     assert phases["queue"]["mean_seconds"] > 2 * phases["handle"]["mean_seconds"]
@@ -153,9 +160,88 @@ def test_workers_ran_out(php_server, archive):
 def test_through_the_url(server, mpm, archive):
     apache = server(mpm, workers=10)
     summary, _ = record(apache, archive, *ab(apache, "/index.html", "-n", "2000", "-c", "5"),
-                        target=f"http://127.0.0.1:{apache.port}/mpm-status")
+                        target=url_of(apache))
     assert summary["client"]["requests"] == summary["servers"][0]["requests"] == 2000
     assert checks(summary)["counts"] is True and checks(summary)["journal-complete"] is True
+
+
+def test_the_url_s_own_worker_is_not_counted(server, mpm, archive):
+    """Each look by URL keeps a worker busy, which no load does."""
+    apache = server(mpm, workers=10)
+    record(apache, archive, "sleep", "2", target=url_of(apache))
+    assert ask(archive, "SELECT count(*) > 3, max(workers_busy), max(handling) FROM samples WHERE "
+                        "moment <> 'before'") == [(1, 0, 0)]
+
+
+@pytest.mark.parametrize("concurrency, busy", [(3, 3), (8, 4)])
+def test_the_url_s_own_worker_is_the_load_s_where_they_ran_out(php_server, archive, concurrency,
+                                                               busy):
+    """Requests that keep their connections wait for a worker, not to be accepted."""
+    apache = php_server("event", workers=4, threads=4)
+    summary, _ = record(apache, archive, *ab(apache, SLEEP.format("0.1"), "-t", "4", "-n", "100000",
+                                             "-k", "-c", str(concurrency)), target=url_of(apache))
+    assert summary["servers"][0]["workers"]["max_busy"] == busy, summary["servers"][0]["workers"]
+
+
+def test_slow_answers_of_a_url_are_timed_when_made(php_server, archive):
+    """All workers are busy, so each look waits in the accept queue. What it shows was so when it
+    was answered: between two looks, workers cannot have worked longer than there was time."""
+    apache = php_server("prefork", workers=4)
+    record(apache, archive, *ab(apache, SLEEP.format("0.5"), "-t", "5", "-n", "100000", "-c", "30"),
+           target=url_of(apache))
+    looks = ask(archive, "SELECT time_ns, idle_ns + reading_ns + handling_ns + sending_ns + "
+                         "keepalive_ns + closing_ns, cost_ns FROM samples ORDER BY rowid")
+    assert max(cost for _, _, cost in looks) > 1e9, "an answer was slow"
+    steps = [(after[0] - before[0], after[1] - before[1])
+             for before, after in zip(looks, looks[1:])]
+    assert all(0 <= worked <= 4.1 * passed + 10e6 for passed, worked in steps), steps
+
+
+def test_one_server_by_two_names(server, archive):
+    """It is recorded once, from what is named first."""
+    apache = server("event", workers=10)
+    for names in ((apache.board, url_of(apache)), (url_of(apache), apache.board),
+                  (url_of(apache), url_of(apache, "localhost"))):
+        words = command(apache, archive, *ab(apache, "/index.html", "-n", "200"), target=names[0])
+        words[words.index("--"):words.index("--")] = ["-t", str(names[1])]
+        done = subprocess.run(words, text=True, capture_output=True, timeout=60)
+        assert done.returncode == 0, done.stderr
+        assert f"{names[1]} is the server of {names[0]}" in done.stderr, done.stderr
+        summary = json.loads(done.stdout)
+        (recorded,) = summary["servers"]
+        assert recorded["target"] == str(names[0]) and recorded["requests"] == 200
+        assert checks(summary)["counts"] is True, summary["checks"]
+
+
+def set_clock(apache, seconds):
+    """As though the wall clock had been set forward by that much since the server's start: its
+    board says what the wall clock was then, relative to the monotonic one."""
+    with open(apache.board, "r+b") as board:
+        board.seek(56)
+        (offset,) = struct.unpack("=q", board.read(8))
+        board.seek(56)
+        board.write(struct.pack("=q", offset - int(seconds * 1e9)))
+
+
+@pytest.mark.parametrize("by", ["board", "url", "url of another machine"])
+@pytest.mark.parametrize("seconds", [2, 3600, -3600])
+def test_wall_clock_was_set(server, archive, seconds, by):
+    """NTP, a suspended machine, `date`: the load's requests are the load's all the same."""
+    apache = server("event", workers=10)
+    apache.get("/index.html")
+    set_clock(apache, seconds)
+    if by == "url of another machine":
+        apache.board.rename(apache.board.with_suffix(".elsewhere"))
+    before = time.time_ns()
+    summary, err = record(apache, archive, *ab(apache, "/index.html", "-n", "500", "-c", "4"),
+                          target=apache.board if by == "board" else url_of(apache))
+    assert summary["servers"][0]["requests"] == 500, err
+    assert checks(summary)["counts"] is True, summary["checks"]
+    assert ask(archive, "SELECT max(ghost) FROM server_requests WHERE label <> 'mpm-status'"
+               ) == [(0,)]
+    for table, column in (("server_requests", "start_ns"), ("samples", "time_ns")):
+        (first, last), = ask(archive, f"SELECT min({column}), max({column}) FROM {table}")
+        assert before <= first <= last <= time.time_ns(), table
 
 
 def test_graceful_restart_during_a_run(server, mpm, archive):
@@ -301,6 +387,31 @@ def test_no_archive(server, where):
     _, err = record(apache, where, *ab(apache, "/", "-n", "10"), status=4)
     assert where in err and len(err.splitlines()) == 1, err
     assert apache.access_log() == [], "ab was not started"
+
+
+def test_somebody_reads_the_archive(php_server, archive):
+    """For longer than anybody would wait: ab goes on, and all of it is there in the end."""
+    apache = php_server("event", workers=10)
+    words = command(apache, archive, *ab(apache, SLEEP.format("0.05"), "-n", "900", "-c", "5"))
+    with subprocess.Popen(words, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+                          ) as started:
+        wait_until(lambda: has(archive, "server_requests", 5), 20, "requests")
+        reader = sqlite3.connect(archive, isolation_level=None)
+        reader.execute("BEGIN")
+        (seen,), = reader.execute("SELECT count(*) FROM samples")
+        time.sleep(5)
+        assert started.poll() is None, started.communicate()
+        assert reader.execute("SELECT count(*) FROM samples").fetchone() == (seen,)
+        reader.close()
+        out, err = started.communicate(timeout=60)
+    assert started.returncode == 0, err
+    summary = json.loads(out)
+    assert summary["run"]["complete"] is True and summary["servers"][0]["requests"] == 900
+    assert checks(summary)["counts"] is True, summary["checks"]
+    (widest,), = ask(archive, "SELECT max(step) FROM (SELECT time_ns - lag(time_ns) OVER (ORDER BY "
+                              "rowid) AS step FROM samples WHERE moment = 'during')")
+    assert widest < 1.5e9, "it was looked at all the while"
+    assert_sound(archive)
 
 
 # In a mount namespace of its own, so that nothing is left mounted whatever happens. The

@@ -216,6 +216,81 @@ START_TEST(test_batches)
 }
 END_TEST
 
+/* ---- beside readers ---------------------------------------------------------------- */
+
+/* Begins to read the archive, and goes on until it is closed. */
+static sqlite3 *begin_to_read(const char *path)
+{
+    sqlite3 *db;
+
+    ck_assert_int_eq(sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, NULL), SQLITE_OK);
+    ck_assert_int_eq(sqlite3_exec(db, "BEGIN; SELECT count(*) FROM runs", NULL, NULL, NULL),
+                     SQLITE_OK);
+    return db;
+}
+
+/* However much comes meanwhile: also what SQLite's cache has no room for. */
+START_TEST(test_a_reader_ends_and_holds_up_nothing)
+{
+    char path[PATH_MAX];
+    struct mst_archive *a;
+    uint64_t i, began;
+    int64_t server;
+    sqlite3 *reader;
+
+    snprintf(path, sizeof path, "%s", test_path());
+    a = create(path);
+    server = add_server(a, begin(a));
+    reader = begin_to_read(path);
+    began = mst_now_ns();
+    for (i = 1; i <= 100000; i++) {
+        ck_assert_msg(add_request(a, server, i) == 0, "%s", mst_archive_error(a));
+        if (i % 1000 == 0)
+            ck_assert_msg(mst_archive_tick(a, mst_now_ns() + MST_ARCHIVE_BATCH_NS) == 0, "%s",
+                          mst_archive_error(a));
+    }
+    ck_assert_uint_lt(mst_now_ns() - began, 10 * MST_NS_PER_S);
+    ck_assert_int_eq(sqlite3_exec(reader, "SELECT count(*) FROM runs; COMMIT", NULL, NULL, NULL),
+                     SQLITE_OK);
+    ck_assert_int_eq(sqlite3_close(reader), SQLITE_OK);
+    ck_assert_int_eq(mst_archive_tick(a, mst_now_ns() + 2 * MST_ARCHIVE_BATCH_NS), 0);
+    ck_assert_int_eq(ask(path, "SELECT count(*) FROM server_requests"), 100000);
+    ck_assert_int_eq(add_request(a, server, i), 0);   /* the next batch is as any */
+    close_archive(a);
+    ck_assert_int_eq(ask(path, "SELECT count(*) FROM server_requests"), 100001);
+}
+END_TEST
+
+START_TEST(test_what_has_to_be_written_waits_for_a_reader)
+{
+    char path[PATH_MAX], ready;
+    struct mst_archive *a;
+    int64_t server;
+    int fds[2];
+    pid_t pid;
+
+    snprintf(path, sizeof path, "%s", test_path());
+    a = create(path);
+    server = add_server(a, begin(a));
+    ck_assert_int_eq(mst_archive_commit(a), 0);
+    ck_assert_int_eq(pipe(fds), 0);
+    if (test_fork(&pid)) {
+        begin_to_read(path);
+        if (write(fds[1], "r", 1) == 1)
+            sleep(5);
+        _exit(0);
+    }
+    ck_assert_int_eq(read(fds[0], &ready, 1), 1);
+    ck_assert_int_eq(add_request(a, server, 1), 0);
+    ck_assert_msg(mst_archive_commit(a) == 0, "%s", mst_archive_error(a));
+    ck_assert_int_eq(ask(path, "SELECT count(*) FROM server_requests"), 1);
+    test_wait(pid);
+    close(fds[0]);
+    close(fds[1]);
+    close_archive(a);
+}
+END_TEST
+
 /* ---- killed ---------------------------------------------------------------------- */
 
 /* Killed anywhere, mostly amid a batch: the archive can be read, what was
@@ -464,7 +539,7 @@ START_TEST(test_written_by_another)
     int64_t server = add_server(a, begin(a));
 
     ck_assert_int_eq(add_request(a, server, 1), 0);   /* its batch is open */
-    refuse(path, "another program is writing to it");
+    refuse(path, "another program is using it");
     close_archive(a);
 }
 END_TEST
@@ -518,11 +593,15 @@ int main(void)
     Suite *suite = suite_create("archive");
     TCase *keeps = tcase_create("keeps"), *killed = tcase_create("killed");
     TCase *refuses = tcase_create("refuses"), *full = tcase_create("disk full");
+    TCase *readers = tcase_create("readers");
 
     tcase_add_test(keeps, test_rows);
     tcase_add_test(keeps, test_unknown_is_null);
     tcase_add_test(keeps, test_second_run);
     tcase_add_test(keeps, test_batches);
+    tcase_add_test(readers, test_a_reader_ends_and_holds_up_nothing);
+    tcase_add_test(readers, test_what_has_to_be_written_waits_for_a_reader);
+    tcase_set_timeout(readers, 60);
     tcase_add_loop_test(killed, test_killed, 0, 5);
     tcase_set_timeout(killed, 30);
     tcase_add_test(refuses, test_not_an_archive);
@@ -537,6 +616,7 @@ int main(void)
     tcase_set_timeout(refuses, 30);
     tcase_add_test(full, test_disk_full);
     suite_add_tcase(suite, keeps);
+    suite_add_tcase(suite, readers);
     suite_add_tcase(suite, killed);
     suite_add_tcase(suite, refuses);
     suite_add_tcase(suite, full);

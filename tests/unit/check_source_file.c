@@ -22,15 +22,20 @@ struct watched {
     struct mst_source *source;
 };
 
-static void watch(struct watched *w, const struct mst_layout *layout)
+static void watch_board(struct watched *w)
 {
     char *args[1], error[MST_ERROR_MAX] = "";
 
-    test_board(&w->board, layout);
     args[0] = w->board.path;
     ck_assert_int_eq(mst_targets_resolve(&w->targets, args, 1, error), 0);
     w->source = mst_source_open(&w->targets.items[0], error);
     ck_assert_msg(w->source != NULL, "%s", error);
+}
+
+static void watch(struct watched *w, const struct mst_layout *layout)
+{
+    test_board(&w->board, layout);
+    watch_board(w);
 }
 
 static void unwatch(struct watched *w)
@@ -258,6 +263,87 @@ START_TEST(a_new_start_goes_on_with_the_new_board)
 }
 END_TEST
 
+/* ---- clocks -------------------------------------------------------------------------- */
+
+#define HOUR_NS (3600 * (int64_t)MST_NS_PER_S)
+
+/* As though the wall clock had been set forward by that much since the server started. */
+static void set_clock_forward(struct mst_board *b, int64_t ns)
+{
+    b->header->realtime_offset_ns -= ns;
+}
+
+static void assert_about_now(uint64_t wall_ns)
+{
+    int64_t apart = (int64_t)(mst_realtime_ns() - wall_ns);
+
+    ck_assert_msg(apart > -(int64_t)MST_NS_PER_S && apart < (int64_t)(5 * MST_NS_PER_S),
+                  "%lld ns apart", (long long)apart);
+}
+
+START_TEST(a_wall_clock_set_since_the_start_moves_nothing)
+{
+    static const int64_t steps[] = { HOUR_NS, -HOUR_NS, 2 * (int64_t)MST_NS_PER_S };
+    struct mst_layout layout = test_layout();
+    struct mst_sample sample;
+    struct seen seen = { 0 };
+    uint64_t offset, now;
+    struct watched w;
+    char error[MST_ERROR_MAX] = "";
+
+    memset(&sample, 0, sizeof sample);
+    test_board(&w.board, &layout);
+    set_clock_forward(&w.board, steps[_i]);
+    watch_board(&w);
+    offset = mst_source_identity(w.source)->clock_offset_ns;
+    assert_about_now(mst_now_ns() + offset);
+    mark(&w);
+    now = mst_now_ns();
+    serve(&w.board, 1, 0);
+    happen(&w.board, MST_EVENT_FORK);
+    ck_assert_int_eq(look(&w, &seen), 2);
+    ck_assert_uint_ge(seen.wall_ns, mst_source_wall_ns(w.source, now));
+    ck_assert_uint_le(seen.wall_ns, mst_source_wall_ns(w.source, mst_now_ns()));
+    assert_about_now(seen.event_wall_ns);
+    restart(&w, &layout);                /* its header has the new time */
+    serve(&w.board, 2, 0);
+    ck_assert_int_eq(look(&w, &seen), 1);
+    assert_about_now(seen.wall_ns);
+    ck_assert_int_eq(mst_source_sample(w.source, &sample, error), 0);
+    ck_assert_uint_ge(sample.wall_ns, seen.wall_ns);
+    ck_assert_uint_eq(mst_source_identity(w.source)->clock_offset_ns, offset);
+    mst_sample_free(&sample);
+    unwatch(&w);
+}
+END_TEST
+
+/* Whose monotonic clock is not ours: another boot's, another time namespace's. */
+START_TEST(of_another_clock_the_board_alone_knows)
+{
+    struct mst_layout layout = test_layout();
+    struct seen seen = { 0 };
+    struct watched w;
+    uint64_t offset;
+
+    test_board(&w.board, &layout);
+    set_clock_forward(&w.board, HOUR_NS);
+    if (_i == 0)
+        memset(w.board.header->boot_id, 'x', 8);
+    else
+        w.board.header->time_namespace = 1;
+    offset = (uint64_t)w.board.header->realtime_offset_ns;
+    watch_board(&w);
+    ck_assert_uint_eq(mst_source_identity(w.source)->clock_offset_ns, offset);
+    mst_source_set_clock(w.source);
+    ck_assert_uint_eq(mst_source_identity(w.source)->clock_offset_ns, offset);
+    mark(&w);
+    serve(&w.board, 1, 0);
+    look(&w, &seen);
+    assert_about_now(seen.wall_ns + (uint64_t)HOUR_NS);
+    unwatch(&w);
+}
+END_TEST
+
 /* ---- a PHP's journal ----------------------------------------------------------------- */
 
 struct seen_php {
@@ -323,9 +409,8 @@ START_TEST(a_php_board_gives_its_requests_and_marks)
     unsigned i;
 
     watch(&w, &layout);
-    offset = (uint64_t)w.board.header->realtime_offset_ns;
+    offset = mst_source_identity(w.source)->clock_offset_ns;
     ck_assert_int_eq(mst_source_identity(w.source)->producer, MST_PRODUCER_PHP);
-    ck_assert_uint_eq(mst_source_identity(w.source)->clock_offset_ns, offset);
     ck_assert_ptr_null(mst_source_other(w.source, 0));
     serve_php(&w.board, 0, 1);
     mark(&w);
@@ -520,6 +605,8 @@ int main(void)
     tcase_add_test(tests, overwritten_records_are_counted);
     tcase_add_test(tests, a_record_that_never_comes_is_lost_at_the_end);
     tcase_add_test(tests, a_new_start_goes_on_with_the_new_board);
+    tcase_add_loop_test(tests, a_wall_clock_set_since_the_start_moves_nothing, 0, 3);
+    tcase_add_loop_test(tests, of_another_clock_the_board_alone_knows, 0, 2);
     tcase_add_test(tests, a_php_board_gives_its_requests_and_marks);
     tcase_add_test(tests, a_new_board_that_cannot_be_read_is_tried_again);
     tcase_add_test(tests, a_removed_board_is_read_on);

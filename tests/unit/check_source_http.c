@@ -506,6 +506,37 @@ START_TEST(a_sample_is_the_same_from_file_and_json)
 }
 END_TEST
 
+/* One worker busy with our own question; one with another's, which is sending already. */
+START_TEST(the_worker_that_answers_is_left_out)
+{
+    static const char body[] =
+        "{\"boards\":[{\"workers\":{\"busy\":3,\"states\":{\"handling\":2,\"sending\":1}},"
+        "\"slots\":[{\"state\":\"handling\",\"label\":\"www\"},"
+        "{\"state\":\"sending\",\"label\":\"mpm-status\"},"
+        "{\"state\":\"handling\",\"label\":\"mpm-status\"},{\"state\":\"idle\",\"label\":null}]},"
+        "{\"workers\":{\"busy\":1,\"states\":{\"handling\":1}},"
+        "\"slots\":[{\"state\":\"handling\",\"label\":\"www\"}]},"
+        "{\"slots\":[{\"state\":\"handling\",\"label\":\"mpm-status\"}]}]}";
+    static const struct { uint64_t busy, handling, sending; } expected[] = {
+        { 2, 1, 1 }, { 1, 1, MST_UNKNOWN }, { MST_UNKNOWN, MST_UNKNOWN, MST_UNKNOWN },
+    };
+    struct mst_sample sample = { 0 };
+    struct mst_status status;
+    char error[MST_ERROR_MAX];
+    size_t i;
+
+    ck_assert_msg(mst_status_parse(&status, body, strlen(body), error) == 0, "%s", error);
+    for (i = 0; i < 3; i++) {
+        mst_sample_from_snapshot(&sample, &status.boards[i]);
+        mst_sample_leave_out_asker(&sample, &status.boards[i]);
+        ck_assert_uint_eq(sample.workers_busy, expected[i].busy);
+        ck_assert_uint_eq(sample.states[MST_STATE_HANDLING], expected[i].handling);
+        ck_assert_uint_eq(sample.states[MST_STATE_SENDING], expected[i].sending);
+    }
+    mst_status_free(&status);
+}
+END_TEST
+
 START_TEST(a_wrong_status_is_a_sentence)
 {
     static const struct { const char *body, *words; } bodies[] = {
@@ -596,6 +627,7 @@ int main(void)
     tcase_add_test(journal, damaged_answers_do_no_harm);
     tcase_add_test(status, instants_are_exact);
     tcase_add_test(status, a_sample_is_the_same_from_file_and_json);
+    tcase_add_test(status, the_worker_that_answers_is_left_out);
     tcase_add_test(status, a_wrong_status_is_a_sentence);
     tcase_add_test(status, odd_values_are_unknown);
     tcase_add_test(status, loopback_is_loopback);

@@ -5,11 +5,15 @@
  * mailed. Batches are committed without waiting for the disk, which would show
  * in the measurement: a killed recording loses nothing by it, and only the
  * system's own crash could. The end of a run is written through to the disk.
+ *
+ * Such a journal lets no batch be committed while anybody reads. So a batch stays open,
+ * and grows, until its reader has gone: who looks at an archive must not end the load.
  */
 #include "archive.h"
 
 #include <assert.h>
 #include <errno.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,9 +21,12 @@
 #include <sys/stat.h>
 
 #include "clock.h"
+#include "diag.h"
 #include "words.h"
 
-#define BUSY_TIMEOUT_MS 3000   /* for a reader that looks while we write */
+#define BUSY_TIMEOUT_MS 3000   /* for another who writes */
+#define RETRY_MS        50     /* between attempts to commit where there is nothing else to do */
+#define BATCH_MAX       (512 << 20)   /* bytes of memory that a batch may take meanwhile */
 
 static const char schema[] =
 #include "tools/archive/schema.inc"
@@ -127,7 +134,7 @@ static const char *reason(sqlite3 *db)
     case SQLITE_FULL:
         return "the disk is full";
     case SQLITE_BUSY: case SQLITE_LOCKED:
-        return "another program is writing to it";
+        return "another program is using it";
     case SQLITE_CANTOPEN: case SQLITE_IOERR:
         if (system != 0)
             return strerror(system);
@@ -368,26 +375,79 @@ static int begin_batch(struct mst_archive *a)
         return 0;
     if (execute(a, "BEGIN IMMEDIATE") != 0)
         return -1;
+    /* SQLite would wait for readers whenever its cache is full. It does with more memory. */
+    sqlite3_busy_timeout(a->db, 0);
     a->in_batch = true;
     a->batch_ns = mst_now_ns();
     return 0;
 }
 
-int mst_archive_commit(struct mst_archive *a)
+/* 0; 1: somebody reads, the batch is still open; or -1. No new reader gets in now. */
+static int try_commit(struct mst_archive *a)
 {
+    int status;
+
     if (a->error[0] != '\0')
         return -1;
     if (!a->in_batch)
         return 0;
+    status = sqlite3_exec(a->db, "COMMIT", NULL, NULL, NULL);
+    if (status == SQLITE_BUSY)
+        return 1;
     a->in_batch = false;
-    return execute(a, "COMMIT");
+    if (status != SQLITE_OK)
+        return fail(a);
+    sqlite3_busy_timeout(a->db, BUSY_TIMEOUT_MS);
+    return 0;
+}
+
+/* Who only looked may not know what that did. */
+static int give_up(struct mst_archive *a, const char *why)
+{
+    snprintf(a->error, sizeof a->error, "cannot write the archive %s: another program is using it "
+             "(one that only reads it keeps it from being written, too), %s", a->path, why);
+    return -1;
+}
+
+int mst_archive_commit(struct mst_archive *a)
+{
+    uint64_t began_ns = mst_now_ns(), waited_ns;
+    bool told = false;
+    int status;
+
+    while ((status = try_commit(a)) > 0) {
+        waited_ns = mst_now_ns() - began_ns;
+        if (waited_ns >= MST_ARCHIVE_PATIENCE_NS)
+            return give_up(a, "and did not let go of it");
+        if (!told && waited_ns >= MST_NS_PER_S)
+            mst_progress("another program is reading the archive %s: waiting for it, %llu s at "
+                         "most", a->path,
+                         (unsigned long long)(MST_ARCHIVE_PATIENCE_NS / MST_NS_PER_S));
+        told = told || waited_ns >= MST_NS_PER_S;
+        poll(NULL, 0, RETRY_MS);
+    }
+    return status;
+}
+
+static bool takes_too_much(struct mst_archive *a)
+{
+    int bytes, most;
+
+    return sqlite3_db_status(a->db, SQLITE_DBSTATUS_CACHE_USED, &bytes, &most, 0) == SQLITE_OK &&
+           bytes > BATCH_MAX;
 }
 
 int mst_archive_tick(struct mst_archive *a, uint64_t now_ns)
 {
-    if (a->in_batch && now_ns - a->batch_ns >= MST_ARCHIVE_BATCH_NS)
-        return mst_archive_commit(a);
-    return a->error[0] == '\0' ? 0 : -1;
+    int status;
+
+    if (!a->in_batch || now_ns - a->batch_ns < MST_ARCHIVE_BATCH_NS)
+        return a->error[0] == '\0' ? 0 : -1;
+    status = try_commit(a);
+    if (status <= 0)
+        return status;
+    a->batch_ns = now_ns;
+    return takes_too_much(a) ? give_up(a, "and memory for what it keeps out runs short") : 0;
 }
 
 /* ---- rows ------------------------------------------------------------------------ */

@@ -3,7 +3,7 @@
  * schema.sql describes it. Rows are committed in batches, about every
  * MST_ARCHIVE_BATCH_NS, so that a recording killed at any moment leaves a
  * readable archive with everything but the last batch, whose run says that it
- * is not complete.
+ * is not complete. While another program reads, the batch goes on.
  *
  * The first error is kept: after it every call fails and changes nothing, and
  * mst_archive_error() is a sentence for the user.
@@ -24,6 +24,7 @@
 #define MST_ARCHIVE_ID       0x6d706d73     /* "mpms" */
 #define MST_ARCHIVE_VERSION  3
 #define MST_ARCHIVE_BATCH_NS UINT64_C(250000000)
+#define MST_ARCHIVE_PATIENCE_NS UINT64_C(30000000000)   /* for readers, where it has to be now */
 #define MST_ARCHIVE_OUTPUT   (4u << 20)     /* bytes kept of what the load tool printed */
 
 struct mst_archive;
@@ -46,9 +47,10 @@ const char *mst_archive_path(const struct mst_archive *a);
 const char *mst_archive_error(const struct mst_archive *a);   /* "" none */
 sqlite3 *mst_archive_db(struct mst_archive *a);                /* to query */
 
-/* Commits the batch where it is old enough; now_ns is CLOCK_MONOTONIC. */
+/* Commits the batch where it is old enough and nobody reads; now_ns is CLOCK_MONOTONIC.
+ * It does not wait. */
 int mst_archive_tick(struct mst_archive *a, uint64_t now_ns);
-/* Commits the batch. */
+/* Commits the batch, waiting for readers if need be. */
 int mst_archive_commit(struct mst_archive *a);
 
 /* ---- what a recording writes; 0, or -1: mst_archive_error() ---------------------- */
