@@ -114,9 +114,12 @@ def test_interrupted(php_server, name, archive):
     assert started.returncode == 130, err
     summary = json.loads(out)
     assert summary["run"]["outcome"] == "interrupted"
+    assert not processes.session_members(-1, f"spread=0&{name}")
+    if name == "siege" and summary["client"]["requests"] is None:
+        assert checks(summary)["counts"] is None, "it hung, as it may, and was killed"
+        return
     assert summary["client"]["requests"] >= 4, err
     assert checks(summary)["counts"] is True, summary["checks"]
-    assert not processes.session_members(-1, f"spread=0&{name}")
 
 
 def test_flags_are_the_tools_own_business(server, archive):
