@@ -3,14 +3,8 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "format.h"
-
-static bool has_board(const struct mst_server *server)
-{
-    return strcmp(server->kind, "apache") == 0 || strcmp(server->kind, "fpm") == 0;
-}
 
 static uint64_t cpu_of_all(struct mst_others *others)
 {
@@ -32,7 +26,7 @@ void mst_others_begin(struct mst_others *others, const struct mst_servers *serve
 
     *others = (struct mst_others){ .items = calloc(count, sizeof *others->items) };
     for (i = 0; i < count && others->items != NULL; i++)
-        if (!has_board(mst_servers_item(servers, i)))
+        if (!mst_stack_has_board(mst_servers_item(servers, i)->kind))
             mst_processes_init(&others->items[others->count++],
                                (uint64_t)mst_servers_item(servers, i)->pid);
     others->cpu_ns = cpu_of_all(others);

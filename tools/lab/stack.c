@@ -22,6 +22,13 @@ bool mst_stack_is_server(const struct mst_text_section *section)
     return is_among(section->kind, server_kinds);
 }
 
+bool mst_stack_has_board(const char *kind)
+{
+    static const char *const with_boards[] = { "apache", "fpm", NULL };
+
+    return is_among(kind, with_boards);
+}
+
 /* ---- sections --------------------------------------------------------------------- */
 
 /* A server's name is a directory's; a file's path stays below its root. */

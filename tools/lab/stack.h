@@ -54,4 +54,7 @@ int mst_stack_serves(const struct mst_stack *stack, const struct mst_workload *w
 /* Whether a section is that of a server. */
 bool mst_stack_is_server(const struct mst_text_section *section);
 
+/* Whether mpmstat can be in servers of this kind, and has a board of each. */
+bool mst_stack_has_board(const char *kind);
+
 #endif

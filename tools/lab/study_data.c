@@ -142,12 +142,12 @@ static void count_servers(struct mst_study_servers *servers, const struct mst_te
     for (i = 0; i < text->count; i++) {
         if (!mst_stack_is_server(&text->sections[i]))
             continue;
-        if (strcmp(text->sections[i].kind, "apache") == 0)
-            servers->apache++;
-        else if (strcmp(text->sections[i].kind, "fpm") == 0)
-            servers->fpm++;
-        else
+        if (!mst_stack_has_board(text->sections[i].kind))
             servers->others++;
+        else if (strcmp(text->sections[i].kind, "apache") == 0)
+            servers->apache++;
+        else
+            servers->fpm++;
     }
 }
 
