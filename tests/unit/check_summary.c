@@ -206,6 +206,26 @@ START_TEST(test_numbers)
 }
 END_TEST
 
+/* Looks of 10 ms and 2 s without an idle worker: all were busy, whatever the looks saw. Where
+ * there was less of that than the looks took, these may have been it. */
+#define TWO_SECONDS_WITHOUT_IDLE \
+    "UPDATE samples SET workers_limit = 4;" \
+    "UPDATE samples SET no_idle_ns = no_idle_ns + 2000000000 WHERE moment <> 'before';"
+
+START_TEST(test_busy_between_looks)
+{
+    struct run r = quiet_run();
+    struct made m;
+
+    make(&m, &r, TWO_SECONDS_WITHOUT_IDLE "UPDATE samples SET cost_ns = 10000000;");
+    ck_assert_uint_eq(m.s.servers[0].max_busy, 4);
+    unmake(&m);
+    make(&m, &r, TWO_SECONDS_WITHOUT_IDLE "UPDATE samples SET cost_ns = 2000000000;");
+    ck_assert_uint_eq(m.s.servers[0].max_busy, 1);
+    unmake(&m);
+}
+END_TEST
+
 /* Rows make the client's quantiles where there is one for each request, and
  * only then. */
 START_TEST(test_client_rows)
@@ -1223,6 +1243,7 @@ int main(void)
     TCase *tests = tcase_create("summary");
 
     tcase_add_test(tests, test_numbers);
+    tcase_add_test(tests, test_busy_between_looks);
     tcase_add_loop_test(tests, test_client_rows, 0, 2);
     tcase_add_test(tests, test_all_well);
     tcase_add_loop_test(tests, test_counts, 0, (int)(sizeof counts / sizeof *counts));

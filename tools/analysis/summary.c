@@ -294,17 +294,28 @@ static uint64_t working(const struct counters *before, const struct counters *af
     return total;
 }
 
+/* Between the looks, and where each look had one, the server itself knows that all workers
+ * were busy: there was time without an idle one, more than all looks together took. */
+static void correct_max_busy(struct mst_summary_server *s, uint64_t looks_ns)
+{
+    if (s->no_idle_ns != MST_UNKNOWN && looks_ns != MST_UNKNOWN && s->no_idle_ns > looks_ns &&
+        s->workers_limit != MST_UNKNOWN && s->max_busy < s->workers_limit)
+        s->max_busy = s->workers_limit;
+}
+
 static bool read_samples(struct mst_summary_server *s, sqlite3 *db, uint64_t load_start_ns)
 {
+    uint64_t looks_ns = MST_UNKNOWN;
     struct counters before, end, last;
     struct mst_query q = mst_query_ask(db,
-        "SELECT count(*), max(workers_busy), max(workers_limit) FROM samples "
+        "SELECT count(*), max(workers_busy), max(workers_limit), sum(cost_ns) FROM samples "
         "WHERE server_id = ? AND moment IN ('during', 'end')", s->id);
 
     if (mst_query_next(&q)) {
         s->samples = mst_query_number(&q, 0);
         s->max_busy = mst_query_number(&q, 1);
         s->workers_limit = mst_query_number(&q, 2);
+        looks_ns = mst_query_number(&q, 3);
     }
     if (!mst_query_done(&q) ||
         !read_counters(&before, db, s->id, "AND moment = 'before'") ||
@@ -323,6 +334,7 @@ static bool read_samples(struct mst_summary_server *s, sqlite3 *db, uint64_t loa
     s->unfinished = difference(last.unfinished, before.unfinished);
     s->no_idle_ns = difference(end.no_idle_ns, before.no_idle_ns);
     s->generations = difference(last.generations, before.generations);
+    correct_max_busy(s, looks_ns);
     return true;
 }
 
