@@ -23,10 +23,8 @@ static uint64_t connections_begun;   /* in this process; atomic */
 
 /* ---- workers ---------------------------------------------------------------- */
 
-#define NO_WORKER UINT32_MAX
-
 /* Where this child is on the scoreboard; only a worker that has a connection knows. */
-static __attribute__((cold, noinline)) void find_slot(const worker_score *ws)
+static void find_slot(const worker_score *ws)
 {
     const worker_score *all = ap_scoreboard_image->servers[0];
     int64_t slot = (ws - all) / mst_recording.threads;
@@ -35,19 +33,44 @@ static __attribute__((cold, noinline)) void find_slot(const worker_score *ws)
     mst_recording.scores = all + slot * mst_recording.threads;
 }
 
-/* Which of this process's workers has the connection, or NO_WORKER. The scoreboard knows
- * which thread it is; which process is this one. */
-static inline uint32_t worker_of(const conn_rec *c)
+/* The worker that a thread is, once it has had a connection: the same for as long as the
+ * thread lives. (Asking the scoreboard costs more than all the rest of a pick-up.) */
+struct seat {
+    struct mst_worker *worker;   /* NULL: not known yet, or it is none */
+    struct mst_tally  *tallies;  /* of label 0 in its stripe */
+    uint32_t           index;    /* on the board */
+};
+static __thread struct seat own_seat;
+
+/* The scoreboard knows which thread it is; which process is this one. */
+static __attribute__((cold, noinline)) void find_seat(struct seat *seat, const conn_rec *c)
 {
     const worker_score *ws;
     size_t nth;
 
-    if (!mst_recording.self || !c->sbh || !(ws = ap_get_scoreboard_worker(c->sbh)))
-        return NO_WORKER;
-    if (__builtin_expect(!mst_recording.scores, 0))
+    if (!c->sbh || !(ws = ap_get_scoreboard_worker(c->sbh)))
+        return;
+    if (!mst_recording.scores)
         find_slot(ws);
     nth = (size_t)(ws - mst_recording.scores);
-    return nth < mst_recording.threads ? (uint32_t)nth : NO_WORKER;
+    if (nth >= mst_recording.threads)
+        return;
+    seat->worker = &mst_recording.workers[nth];
+    seat->index = mst_recording.first_worker + (uint32_t)nth;
+    seat->tallies = mst_tally_of(mst_recording.board, 0, seat->index);
+}
+
+/* Of this thread. A function of its own: the way to a thread's variable may spoil the
+ * vector registers (glibc before 2.42), of which a call expects no better. */
+static MST_NO_CANARY __attribute__((noinline)) const struct seat *seat_of(const conn_rec *c)
+{
+    struct seat *seat = &own_seat;
+
+    if (__builtin_expect(seat->worker != NULL, 1))
+        return seat;
+    if (mst_recording.self)
+        find_seat(seat, c);
+    return seat;
 }
 
 /* What the kernel says of the newest data's age, where that is a wait. */
@@ -79,7 +102,7 @@ ask_kernel(const struct mst_connection *conn, apr_socket_t *csd, bool was_idle, 
 static inline uint64_t wait_for_worker(const struct mst_connection *conn, conn_rec *c,
                                        apr_socket_t *csd, uint64_t idle_since, uint64_t now)
 {
-    bool was_idle = now > idle_since && now - idle_since >= mst_recording.idle_enough_ns;
+    bool was_idle = now >= idle_since + mst_recording.idle_enough_ns;
     bool is_new = conn->requests == 0;
 
     if (was_idle && !(is_new && mst_recording.listener_thread))
@@ -87,51 +110,86 @@ static inline uint64_t wait_for_worker(const struct mst_connection *conn, conn_r
     return ask_kernel(conn, csd ? csd : ap_get_conn_socket(c), was_idle, now);
 }
 
-/* A worker takes the connection: new, with its socket, or back from event's pollset. */
-MST_INLINE void occupy(struct mst_connection *conn, conn_rec *c, apr_socket_t *csd,
-                       enum mst_state state, uint64_t now)
+MST_INLINE void take(struct mst_connection *conn, conn_rec *c, apr_socket_t *csd,
+                     enum mst_state state, uint64_t now)
 {
-    uint32_t nth = worker_of(c);
+    const struct seat *seat = seat_of(c);
 
-    mst_http2_hold(conn);
-    if (conn->left_ns)
-        conn->away_ns += now - conn->left_ns;
+    if (__builtin_expect(conn->current != NULL, 0))
+        conn->away_ns += now - conn->left_ns;   /* of its request */
     conn->left_ns = 0;
-    conn->kept_alive = false;
-    if (nth != NO_WORKER) {
-        conn->worker = &mst_recording.workers[nth];
-        conn->worker_index = conn->stripe = mst_recording.first_worker + nth;
-        conn->state_since_ns = mst_worker_since(conn->worker);
+    if (seat->worker) {
+        uint64_t since = mst_worker_since(seat->worker);
+
+        conn->worker = seat->worker;
+        conn->worker_index = seat->index;
+        conn->tallies = seat->tallies;
+        conn->state = MST_STATE_IDLE;
+        conn->state_since_ns = since;
         if (state == MST_STATE_READING)
-            conn->queue_ns = wait_for_worker(conn, c, csd, conn->state_since_ns, now);
+            conn->queue_ns = wait_for_worker(conn, c, csd, since, now);
         mst_enter(conn, state, now);
         mst_busy_begin(mst_recording.board, mst_recording.self, now);
     }
     if (state == MST_STATE_READING)
         conn->picked_up_ns = now;
-    if (!mst_http2_has_streams(conn))
-        return;
+}
+
+static __attribute__((noinline)) void
+take_session(struct mst_connection *conn, conn_rec *c, enum mst_state state, uint64_t now)
+{
+    mst_http2_hold(conn);
+    take(conn, c, NULL, state, now);
     mst_http2_release(conn);
     if (__atomic_load_n(&conn->streams, __ATOMIC_RELAXED))
         mst_http2_settle(conn, now);
 }
 
-/* Its worker lets go of it. */
-MST_INLINE void leave(struct mst_connection *conn, uint64_t now)
+/* A worker takes the connection: new, with its socket, or back from event's pollset. */
+MST_INLINE void occupy(struct mst_connection *conn, conn_rec *c, apr_socket_t *csd,
+                       enum mst_state state, uint64_t now)
 {
-    if (conn->left_ns)
-        return;
-    mst_http2_hold(conn);
+    if (mst_http2_has_streams(conn))
+        take_session(conn, c, state, now);
+    else
+        take(conn, c, csd, state, now);
+}
+
+/* What is in flight is sent without it from here on. */
+static __attribute__((noinline)) void let_go_of_request(const struct mst_connection *conn)
+{
+    if (conn->current)
+        mst_count_off_worker(conn->current);
+    mst_worker_show_none(conn->worker);
+}
+
+MST_INLINE void let_go(struct mst_connection *conn, uint64_t now)
+{
     if (conn->worker) {
-        if (conn->worker->request_start_ns)   /* sent without it from here on */
-            mst_worker_show_none(conn->worker);
+        if (conn->worker->request_start_ns)
+            let_go_of_request(conn);
         mst_enter(conn, MST_STATE_IDLE, now);
         mst_busy_end(mst_recording.board, mst_recording.self, now);
     }
     conn->worker = NULL;
     conn->worker_index = UINT32_MAX;
     conn->left_ns = now;
+}
+
+static __attribute__((noinline)) void let_go_of_session(struct mst_connection *conn, uint64_t now)
+{
+    mst_http2_hold(conn);
+    let_go(conn, now > conn->state_since_ns ? now : conn->state_since_ns);
     mst_http2_release(conn);
+}
+
+/* Its worker lets go of it. */
+MST_INLINE void leave(struct mst_connection *conn, uint64_t now)
+{
+    if (mst_http2_has_streams(conn))
+        let_go_of_session(conn, now);
+    else
+        let_go(conn, now);
 }
 
 __attribute__((cold)) void mst_connection_check_entry(struct mst_connection *conn)
@@ -141,6 +199,8 @@ __attribute__((cold)) void mst_connection_check_entry(struct mst_connection *con
     if (self && __atomic_load_n(&self->pid, __ATOMIC_RELAXED) == mst_recording.owner)
         return;
     mst_recording.self = NULL;
+    mst_recording.in_flight = NULL;
+    own_seat.worker = NULL;
     conn->worker = NULL;
     conn->worker_index = UINT32_MAX;
 }
@@ -152,15 +212,10 @@ static bool is_stopping(void)
     return ap_mpm_query(AP_MPMQ_MPM_STATE, &state) != APR_SUCCESS || state == AP_MPMQ_STOPPING;
 }
 
-/* The process that served the connection has ended in the middle of a request. */
-static void lose_request(struct mst_worker *w)
+/* As the process says that it was forked to. */
+static enum mst_state state_of(const struct mst_worker *w)
 {
-    uint64_t label = w->request_label;
-
-    if (label < mst_recording.board->label_count)
-        __atomic_fetch_sub(&mst_recording.in_flight[label], 1, __ATOMIC_RELAXED);
-    mst_worker_show_none(w);
-    mst_count(&mst_recording.board->totals->unfinished, 1);
+    return w->state < MST_STATE_COUNT ? (enum mst_state)w->state : MST_STATE_CLOSING;
 }
 
 /* A process forked meanwhile runs this, too, and leaves all to the child. Where that
@@ -174,10 +229,17 @@ static apr_status_t connection_gone(void *conn_)
         return APR_SUCCESS;
     if (conn->worker) {
         conn->state_since_ns = mst_worker_since(conn->worker);
-        if (conn->worker->request_start_ns && !conn->requests && !is_stopping())
-            lose_request(conn->worker);
+        conn->state = state_of(conn->worker);
+        if (conn->worker->request_start_ns) {
+            /* The process that served it has ended in the middle of a request. */
+            if (!conn->requests && !is_stopping())
+                mst_count(&mst_recording.board->totals->unfinished, 1);
+            mst_worker_show_none(conn->worker);
+        }
     }
-    leave(conn, mst_now_ns());
+    conn->current = NULL;   /* gone with its pool */
+    if (!conn->left_ns)
+        leave(conn, mst_now_ns());
     if (mst_recording.forks_running)
         mst_forks_look();   /* itk's has ended; CGI's, where it went on after its response */
     if (mst_recording.self)
@@ -195,8 +257,10 @@ static int pre_connection(conn_rec *c, void *csd)
     conn = apr_pcalloc(c->pool, sizeof *conn);
     conn->number_port = __atomic_add_fetch(&connections_begun, 1, __ATOMIC_RELAXED) << 16
                       | (c->client_addr ? c->client_addr->port : 0);
-    conn->stripe = (uint32_t)mst_recording.pid;   /* until it has a worker */
+    conn->tallies = mst_tally_of(mst_recording.board, 0, (uint32_t)mst_recording.pid);
     conn->worker_index = UINT32_MAX;
+    conn->own.connection = conn;
+    conn->awaited = &conn->own;
     conn->stream = c->master != NULL;
     ap_set_module_config(c->conn_config, &mst_module, conn);
     if (conn->stream) {
@@ -217,9 +281,9 @@ static int pre_connection(conn_rec *c, void *csd)
  * and again as much for the way to a worker. */
 #define TIMEOUT_FUDGE_NS (200 * MST_NS_PER_MS)
 
-/* Back on a worker, but not for a request. For the rest of a lingering close (the state is
- * past CONN_STATE_LINGER) a worker only drains without waiting, and httpd does not say
- * when it is done: that is not counted as being occupied. */
+/* Back on a worker, but not for a request. For the rest of a lingering close a worker only
+ * drains without waiting, and httpd does not say when it is done: that is not counted as
+ * being occupied. */
 static __attribute__((noinline)) void
 resume_to_end(struct mst_connection *conn, conn_rec *c, uint64_t now)
 {
@@ -229,11 +293,17 @@ resume_to_end(struct mst_connection *conn, conn_rec *c, uint64_t now)
     }
     if (c->cs->state != CONN_STATE_LINGER)
         return;
-    if (conn->kept_alive
-        && now - conn->suspended_ns + TIMEOUT_FUDGE_NS
+    if (conn->suspended == CONN_STATE_CHECK_REQUEST_LINE_READABLE
+        && now - conn->left_ns + TIMEOUT_FUDGE_NS
            < (uint64_t)c->base_server->keep_alive_timeout * MST_NS_PER_US)
         mst_count(&mst_recording.board->totals->shed, 1);
     occupy(conn, c, NULL, MST_STATE_CLOSING, now);
+}
+
+static inline bool is_ending(const conn_rec *c)
+{
+    return c->cs->state == CONN_STATE_WRITE_COMPLETION || c->cs->state == CONN_STATE_LINGER
+        || c->cs->state == CONN_STATE_LINGER_NORMAL || c->cs->state == CONN_STATE_LINGER_SHORT;
 }
 
 /* event: back on a worker. */
@@ -246,38 +316,30 @@ static MST_NO_CANARY void resume_connection(conn_rec *c, request_rec *r)
     if (!conn || !c->sbh || !c->cs)
         return;
     now = mst_now_ns();
-    switch (c->cs->state) {
-    case CONN_STATE_LINGER:
-    case CONN_STATE_LINGER_NORMAL:
-    case CONN_STATE_LINGER_SHORT:
-    case CONN_STATE_WRITE_COMPLETION:
+    if (__builtin_expect(c->cs->state != CONN_STATE_READ_REQUEST_LINE, 0) && is_ending(c))
         resume_to_end(conn, c, now);
-        return;
-    default:
+    else
         occupy(conn, c, NULL, MST_STATE_READING, now);
-    }
 }
 
 static MST_NO_CANARY void suspend_connection(conn_rec *c, request_rec *r)
 {
     struct mst_connection *conn = mst_connection_of(c);
-    uint64_t now;
 
     (void)r;
-    if (!conn)
+    if (!conn || !c->cs)
         return;
-    now = mst_now_ns();
-    conn->suspended_ns = now;
-    conn->kept_alive = c->cs && c->cs->state == CONN_STATE_CHECK_REQUEST_LINE_READABLE;
-    leave(conn, now);
+    conn->suspended = c->cs->state;
+    leave(conn, mst_now_ns());
 }
 
-/* Whether the server closes a connection that it had just promised to keep: a
- * restart came between the response and the wait for the next request. */
-static bool promise_broken(const struct mst_connection *conn)
+/* Whether the server closes a connection that it had just promised to keep: a restart
+ * came between the response and the wait for the next request, with which httpd forgets
+ * the promise. */
+static bool promise_broken(const struct mst_connection *conn, const conn_rec *c)
 {
-    return conn->worker && conn->worker->state == MST_STATE_KEEPALIVE && !conn->current
-        && !conn->has_streams;
+    return conn->worker && conn->state != MST_STATE_CLOSING && conn->requests && !conn->current
+        && c->keepalive == AP_CONN_KEEPALIVE && !c->aborted && !conn->has_streams;
 }
 
 
@@ -288,7 +350,7 @@ static void abandon_request(const struct mst_connection *conn)
 {
     if (!conn->worker || !conn->worker->request_start_ns || !conn->current)
         return;
-    mst_count_in_flight(conn->current, MST_NO_LABEL);
+    mst_count_on_worker(conn->current);
     mst_worker_show_none(conn->worker);
     mst_count(&mst_recording.board->totals->shed, 1);
 }
@@ -304,9 +366,11 @@ static int pre_close_connection(conn_rec *c)
         abandon_request(conn);
         mst_forks_closing();
     }
-    if (promise_broken(conn))
+    if (promise_broken(conn, c))
         mst_count(&mst_recording.board->totals->shed, 1);
-    conn->current = conn->awaited = NULL;   /* what never came is gone already, with its pool */
+    if (conn->worker && conn->current)
+        let_go_of_request(conn);   /* it may end with its pool, and nobody say so */
+    conn->current = conn->awaited = NULL;
     mst_http2_hold(conn);
     if (conn->worker)
         mst_enter(conn, MST_STATE_CLOSING, mst_now_ns());

@@ -29,8 +29,9 @@ void mst_http2_settle(struct mst_connection *session, uint64_t now)
             return;
         streams = __atomic_load_n(&session->streams, __ATOMIC_SEQ_CST);
         state = streams ? MST_STATE_HANDLING : MST_STATE_KEEPALIVE;
-        if (session->worker && session->worker->state != MST_STATE_CLOSING
-            && session->worker->state != state)
+        if (now < session->state_since_ns)
+            now = session->state_since_ns;   /* by another thread's clock */
+        if (session->state != MST_STATE_CLOSING && session->state != state)
             mst_enter(session, state, now);
         __atomic_store_n(&session->held, false, __ATOMIC_SEQ_CST);
     } while (streams != __atomic_load_n(&session->streams, __ATOMIC_SEQ_CST));
@@ -45,11 +46,12 @@ static int protocol_switch(conn_rec *c, request_rec *r, server_rec *s, const cha
     (void)c, (void)s;
     if (!req || strcmp(protocol, "h2c") != 0)
         return DECLINED;
-    mst_count_in_flight(req, MST_NO_LABEL);
+    mst_count_on_worker(req);
     if (req->connection->worker)
         mst_worker_show_none(req->connection->worker);
     mst_enter(req->connection, MST_STATE_READING, mst_now_ns());
     req->connection->current = req->connection->awaited = NULL;
+    req->connection->upgraded = true;
     req->r = NULL;
     ap_set_module_config(r->request_config, &mst_module, NULL);
     return DECLINED;

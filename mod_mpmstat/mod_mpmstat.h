@@ -91,6 +91,8 @@ struct mst_recording {
     bool                forked;       /* from that child: itk's, for one connection; CGI's */
     uint32_t            forks_running; /* forked from this process, not known to have ended */
     bool                listener_thread; /* one accepts for all workers of a process */
+    bool                suspends;     /* kept-alive connections: event */
+    uint32_t            stripes;      /* of the tallies */
     uint64_t            idle_enough_ns; /* a worker idle for so long kept nobody waiting */
 };
 extern struct mst_recording mst_recording;

@@ -226,6 +226,8 @@ static int open_recording(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp
     mst_forks_watch();
     mst_recording.listener_thread = mst_mpm_number(AP_MPMQ_IS_THREADED, AP_MPMQ_NOT_SUPPORTED)
                                     != AP_MPMQ_NOT_SUPPORTED;
+    mst_recording.suspends = mst_mpm_number(AP_MPMQ_IS_ASYNC, 0) > 0;
+    mst_recording.stripes = kept->board.stripe_mask + 1;
     mst_recording.threads = kept->board.threads;
     kept->board.threads_used = threads_used(&kept->board);
     mst_recording.idle_enough_ns = 2 * MST_NS_PER_S / kept->board.header->kernel_hz;

@@ -28,35 +28,6 @@
 
 /* ---- requests ------------------------------------------------------------------ */
 
-static inline int create(struct mst_timed *req, request_rec *r, struct mst_connection *conn)
-{
-    req->r = r;
-    req->connection = conn;
-    req->dir = NULL;
-    req->picked_up_ns = req->parsed_ns = req->first_ns = req->handed_ns = 0;
-    req->front_ns = MST_UNKNOWN;
-    req->label = MST_NO_LABEL;
-    req->status_page = req->delivered = false;
-    ap_set_module_config(r->request_config, &mst_module, req);
-    conn->current = conn->awaited = req;
-    return OK;
-}
-
-/* The one before is not complete: the client did not wait for its response. */
-static __attribute__((noinline)) int create_pipelined(request_rec *r, struct mst_connection *conn)
-{
-    return create(apr_palloc(r->pool, sizeof(struct mst_timed)), r, conn);
-}
-
-static int create_request(request_rec *r)
-{
-    struct mst_connection *conn = mst_connection_of(r->connection);
-
-    if (!conn || r->main || r->prev)
-        return DECLINED;
-    return conn->own.r ? create_pipelined(r, conn) : create(&conn->own, r, conn);
-}
-
 /* httpd's wall-clock request_time on our clock: now minus its age. */
 static uint64_t request_time(const request_rec *r, uint64_t now)
 {
@@ -71,42 +42,6 @@ static uint64_t new_request_id(void)
 {
     return mst_recording.id_base
          | (__atomic_add_fetch(mst_recording.ids, 1, __ATOMIC_RELAXED) & UINT32_MAX);
-}
-
-/* Fixes when the request was picked up: called once, as soon as it is one. From now on
- * its worker is in `state`; until now it read. */
-MST_INLINE void
-begin(struct mst_timed *req, const request_rec *r, uint64_t now, enum mst_state state)
-{
-    struct mst_connection *conn = req->connection;
-
-    if (conn->picked_up_ns) {
-        req->picked_up_ns = conn->picked_up_ns;
-        req->queue_ns = conn->queue_ns;
-        conn->picked_up_ns = conn->queue_ns = 0;
-        mst_enter(conn, state, now);
-    }
-    else {
-        req->picked_up_ns = request_time(r, now);
-        if (req->picked_up_ns < conn->ended_ns)
-            req->picked_up_ns = conn->ended_ns;
-        req->queue_ns = 0;
-        if (conn->worker)
-            conn->state_since_ns =
-                mst_worker_enter_through(conn->worker, MST_STATE_READING, req->picked_up_ns,
-                                         state, conn->state_since_ns, now);
-    }
-    req->away_ns = mst_connection_away(conn, req->picked_up_ns);
-    req->nth = conn->requests++;
-    req->id = new_request_id();
-}
-
-/* Its response begins or it is complete, and it never became one: it is malformed, or
- * timed out. */
-static __attribute__((cold, noinline)) void
-begin_malformed(struct mst_timed *req, const request_rec *r, uint64_t now)
-{
-    begin(req, r, now, MST_STATE_READING);
 }
 
 /* How long before its start a proxy in front had it. */
@@ -127,59 +62,154 @@ static inline uint32_t label_by(const struct mst_dir_config *dir, const request_
     return dir->label ? dir->label->index : mst_server_config_of(r->server)->label;
 }
 
-static inline uint32_t label_of(const struct mst_timed *req, const struct mst_dir_config *dir,
-                                const request_rec *r)
+/* Kept alive on the same worker, which has read it since httpd's request_time, and waited
+ * until then. */
+static void pick_up_again(struct mst_connection *conn, const request_rec *r, uint64_t now)
 {
-    return req->status_page ? MST_LABEL_STATUS : label_by(dir, r);
+    uint64_t at = request_time(r, now);
+
+    if (at < conn->ended_ns)
+        at = conn->ended_ns;
+    conn->picked_up_ns = at;
+    mst_enter(conn, MST_STATE_READING, at > conn->state_since_ns ? at : conn->state_since_ns);
 }
 
-/* Shows the request on its worker's entry. */
+/* It is the connection's request, picked up when that was. From now on its worker is in
+ * `state`; until now it read. */
+MST_INLINE void begin(struct mst_timed *req, request_rec *r, struct mst_connection *conn,
+                      uint64_t now, enum mst_state state)
+{
+    req->r = r;
+    req->dir = mst_dir_config_of(r);
+    ap_set_module_config(r->request_config, &mst_module, req);
+    conn->current = conn->awaited = req;
+    req->picked_up_ns = conn->picked_up_ns;
+    req->queue_ns = conn->queue_ns;
+    conn->picked_up_ns = conn->queue_ns = 0;
+    mst_enter(conn, state, now);
+    req->away_ns = conn->away_ns;
+    req->nth = conn->requests++;
+    req->id = new_request_id();
+    req->label = req->dir->enabled != 0 ? label_by(req->dir, r) : MST_NO_LABEL;
+}
+
+/* Its headers have been read. */
 MST_INLINE void
-show(struct mst_timed *req, const struct mst_dir_config *dir, const request_rec *r)
+begin_parsed(struct mst_timed *req, request_rec *r, struct mst_connection *conn, uint64_t now)
 {
-    struct mst_worker *w = req->connection->worker;
-
-    if (!w)
+    begin(req, r, conn, now, MST_STATE_HANDLING);
+    req->parsed_ns = now;
+    req->first_ns = 0;
+    if (!conn->worker)
         return;
-    __atomic_store_n(&w->request_start_ns, req->picked_up_ns, __ATOMIC_RELAXED);
-    __atomic_store_n(&w->request_label, req->label, __ATOMIC_RELAXED);
-    if (dir->paths == 1) {
-        /* mod_proxy puts the whole URL into `uri`, with its query string. */
-        apr_cpystrn(w->path, r->proxyreq == PROXYREQ_PROXY ? r->parsed_uri.path : r->uri,
-                    sizeof w->path);
-        req->dir = NULL;   /* shown again before the handler: it is unescaped by then */
-    }
+    mst_worker_show(conn->worker, req->picked_up_ns, req->label);
+    if (req->dir->paths == 1)
+        req->dir = NULL;   /* to be applied when it is known whether the path is to be seen */
 }
 
-static MST_NO_CANARY int post_read_request(request_rec *r)
+/* Where the one before is not complete (the client did not wait for its response), the
+ * worker is at this one from now on. */
+static struct mst_timed *
+room_for_request(struct mst_connection *conn, const request_rec *r, uint64_t now)
 {
-    struct mst_timed *req = mst_timed_of(r);
-    const struct mst_dir_config *dir;
-    uint64_t now;
+    struct mst_timed *req = &conn->own;
 
-    if (!req || req->parsed_ns)
-        return DECLINED;
-    now = mst_now_ns();
-    dir = mst_dir_config_of(r);
-    req->parsed_ns = now;
-    req->dir = dir;
-    begin(req, r, now, MST_STATE_HANDLING);
+    if (!conn->picked_up_ns)
+        pick_up_again(conn, r, now);
+    if (conn->current)
+        mst_count_off_worker(conn->current);
+    if (conn->current && conn->worker)
+        mst_worker_show_none(conn->worker);
+    if (!conn->own.r)
+        return req;
+    req = apr_pcalloc(r->pool, sizeof *req);
+    req->connection = conn;
+    return req;
+}
+
+static __attribute__((noinline)) void
+begin_otherwise(request_rec *r, struct mst_connection *conn, uint64_t now)
+{
+    struct mst_timed *req = room_for_request(conn, r, now);
+
+    begin_parsed(req, r, conn, now);
     if (mst_config.trust_request_start)
         req->front_ns = front_ns(req, r);
-    if (dir->enabled != 0)
-        mst_count_in_flight(req, label_by(dir, r));
-    show(req, dir, r);
+    if (!conn->worker)
+        mst_count_off_worker(req);
+}
+
+/* Most are event's: picked up just now, and no other on the connection. */
+static MST_NO_CANARY int post_read_request(request_rec *r)
+{
+    struct mst_connection *conn = mst_connection_of(r->connection);
+    uint64_t now;
+
+    if (!conn || r->main || r->prev)
+        return DECLINED;
+    now = mst_now_ns();
+    if (conn->picked_up_ns && !conn->own.r && conn->worker && !mst_config.trust_request_start)
+        begin_parsed(&conn->own, r, conn, now);
+    else
+        begin_otherwise(r, conn, now);
     return DECLINED;
 }
 
+/* Its response begins or it is complete, and it never became one: it is malformed, or
+ * timed out. What was sent in between was its response. Returns NULL where the connection
+ * is not followed, and for what HTTP/2 records as a stream. */
+static __attribute__((cold, noinline)) struct mst_timed *
+begin_malformed(request_rec *r, uint64_t now)
+{
+    struct mst_connection *conn = mst_connection_of(r->connection);
+    struct mst_timed *req;
+    bool answered;
+
+    if (!conn || conn->upgraded)
+        return NULL;
+    answered = !conn->awaited;
+    req = room_for_request(conn, r, now);
+    if (!answered || req != &conn->own)
+        req->first_ns = 0;
+    req->parsed_ns = 0;
+    req->front_ns = MST_UNKNOWN;
+    begin(req, r, conn, now, MST_STATE_READING);
+    return req;
+}
+
+static void set_label(struct mst_timed *req, uint32_t label)
+{
+    if (req->off_worker)
+        mst_count_on_worker(req);
+    req->label = label;
+    if (!req->connection->worker)
+        mst_count_off_worker(req);
+    else
+        mst_worker_show(req->connection->worker, req->picked_up_ns, label);
+}
+
+/* mod_proxy puts the whole URL into `uri`, with its query string. */
+static void show_path(struct mst_worker *w, const request_rec *r)
+{
+    apr_cpystrn(w->path, r->proxyreq == PROXYREQ_PROXY ? r->parsed_uri.path : r->uri,
+                sizeof w->path);
+}
+
 /* The directory has settings of its own, which are known only now, and the path is
- * unescaped. */
+ * unescaped. The status page is that under any label. */
 static __attribute__((noinline)) void
 apply_directory(struct mst_timed *req, const request_rec *r, const struct mst_dir_config *dir)
 {
+    uint32_t label = req->label;
+
     req->dir = dir;
-    mst_count_in_flight(req, dir->enabled == 0 ? MST_NO_LABEL : label_of(req, dir, r));
-    show(req, dir, r);
+    if (dir->enabled == 0)
+        label = MST_NO_LABEL;
+    else if (label != MST_LABEL_STATUS)
+        label = label_by(dir, r);
+    set_label(req, label);
+    if (dir->paths == 1 && label != MST_NO_LABEL && req->connection->worker)
+        show_path(req->connection->worker, r);
 }
 
 /* The one hook before the content, for all that wants it: most requests are for files
@@ -205,11 +235,8 @@ void mst_timing_set_label(request_rec *r, uint32_t label)
 {
     struct mst_timed *req = mst_timed_of(r);
 
-    if (!req)
-        return;
-    req->status_page = label == MST_LABEL_STATUS;
-    mst_count_in_flight(req, label);
-    show(req, mst_dir_config_of(r), r);
+    if (req && req->label != MST_NO_LABEL)
+        set_label(req, label);
 }
 
 static inline bool has_data(const apr_bucket_brigade *bb)
@@ -221,22 +248,34 @@ static inline bool has_data(const apr_bucket_brigade *bb)
     return b != APR_BRIGADE_SENTINEL(bb);
 }
 
-/* Data while a request is current and none of its response was seen is the
- * beginning of that; but interim (1xx) responses are sent under a status of their
- * own, and buckets of metadata (EOR, flush; HTTP/2's headers, which its data is behind)
- * are no response. */
+/* Data while a response is awaited is its beginning; but interim (1xx) responses are sent
+ * under a status of their own, and buckets of metadata (EOR, flush; HTTP/2's headers, which
+ * its data is behind) are no response. */
 static inline void begin_response(struct mst_connection *conn, const apr_bucket_brigade *bb)
 {
     struct mst_timed *req = conn->awaited;
 
-    if (!has_data(bb) || ap_is_HTTP_INFO(req->r->status))
+    if (!has_data(bb))
+        return;
+    if (__builtin_expect(req->r == NULL, 0)) {   /* to what never became a request */
+        conn->awaited = NULL;
+        req->first_ns = mst_now_ns();
+        return;
+    }
+    if (ap_is_HTTP_INFO(req->r->status))
         return;
     if (mst_recording.forked)
         mst_connection_check_entry(conn);
     conn->awaited = NULL;
     req->first_ns = mst_now_ns();
-    if (req->parsed_ns)
-        mst_enter(conn, MST_STATE_SENDING, req->first_ns);
+    mst_enter(conn, MST_STATE_SENDING, req->first_ns);
+}
+
+/* As ap_pass_brigade(), without its care for the end of a request's filters, which a
+ * connection's are none of. Each response comes in several brigades. */
+static inline apr_status_t pass_on(const ap_filter_t *f, apr_bucket_brigade *bb)
+{
+    return f->next->frec->filter_func.out_func(f->next, bb);
 }
 
 static MST_NO_CANARY __attribute__((noinline)) apr_status_t
@@ -247,9 +286,9 @@ see_awaited(ap_filter_t *f, apr_bucket_brigade *bb)
 
     if (!conn->has_streams) {
         begin_response(conn, bb);
-        return ap_pass_brigade(f->next, bb);
+        return pass_on(f, bb);
     }
-    rv = ap_pass_brigade(f->next, bb);
+    rv = pass_on(f, bb);
     __atomic_store_n(&conn->wrote_ns, mst_now_ns(), __ATOMIC_RELAXED);
     return rv;
 }
@@ -260,18 +299,14 @@ apr_status_t mst_timing_see_response(ap_filter_t *f, apr_bucket_brigade *bb)
 {
     if (((struct mst_connection *)f->ctx)->awaited)
         return see_awaited(f, bb);
-    return ap_pass_brigade(f->next, bb);
+    return pass_on(f, bb);
 }
 
 /* ---- completion ----------------------------------------------------------------- */
 
-static enum mst_class class_of(const struct mst_timed *req, const request_rec *last)
+static inline enum mst_class class_of(uint32_t status)
 {
-    unsigned hundreds = (unsigned)last->status / 100;
-
-    if (last->connection->aborted && !req->delivered)
-        return MST_CLASS_ABORTED;
-    return hundreds - 1 < MST_CLASS_5XX ? (enum mst_class)(hundreds - 1) : MST_CLASS_5XX;
+    return status < 500 ? (enum mst_class)(status / 100 - 1) : MST_CLASS_5XX;
 }
 
 /* Each edge no earlier than the one before. Headers that were never parsed (malformed,
@@ -299,48 +334,57 @@ static inline uint64_t measure(struct mst_request *record, const struct mst_time
 {
     uint64_t picked_up = req->picked_up_ns, parsed = req->parsed_ns, first = req->first_ns;
 
-    if (__builtin_expect(parsed < picked_up || first < parsed || complete < first, 0)) {
-        uint64_t edge[4] = { picked_up, parsed, first, complete };
-
-        order_edges(edge);
-        parsed = edge[1], first = edge[2], complete = edge[3];
-    }
-    record->start_ns = picked_up - req->queue_ns;
     record->queue_ns = req->queue_ns;
     record->read_ns = parsed - picked_up;
     record->handle_ns = first - parsed;
     record->send_ns = complete - first;
+    /* The sign of a difference that is below 0. */
+    if (__builtin_expect((int64_t)(record->read_ns | record->handle_ns | record->send_ns) < 0, 0)) {
+        uint64_t edge[4] = { picked_up, parsed, first, complete };
+
+        order_edges(edge);
+        complete = edge[3];
+        record->read_ns = edge[1] - picked_up;
+        record->handle_ns = edge[2] - edge[1];
+        record->send_ns = complete - edge[2];
+    }
     return complete - picked_up;
 }
 
-/* Of the time since the pick-up, what the connection was on a worker. */
-static inline uint64_t held_ns(const struct mst_timed *req, uint64_t since_pick_up,
-                               uint64_t complete)
+/* Of the time since the pick-up, what the connection was on a worker, where it has been
+ * without one. */
+static __attribute__((noinline)) uint64_t
+held_in_parts_ns(const struct mst_timed *req, uint64_t since_pick_up, uint64_t complete)
 {
     uint64_t away = mst_connection_away(req->connection, complete) - req->away_ns;
 
     return away < since_pick_up ? since_pick_up - away : 0;
 }
 
-static inline void tally(const struct mst_request *record, uint64_t total, uint32_t label,
-                         enum mst_class status_class, uint32_t stripe)
+/* A phase that took some time, which all but `queue` do. */
+static inline void tally_phase(struct mst_histogram *phase, uint64_t ns)
 {
-    struct mst_tally *t = mst_tally_of(mst_recording.board, label, stripe);
+    mst_histogram_record_nth(phase, mst_histogram_nth(ns), ns);
+}
+
+static inline void tally(const struct mst_request *record, uint64_t total, uint32_t label,
+                         enum mst_class status_class, struct mst_tally *tallies)
+{
+    struct mst_tally *t = tallies + (size_t)label * mst_recording.stripes;
     struct mst_histogram *phase = t->times;
-    size_t bucket = mst_histogram_bucket(total);
+    size_t nth = mst_histogram_nth(total);
 
     mst_count(&t->status[status_class], 1);
     mst_count(&t->bytes, record->bytes);
     mst_histogram_record(&phase[MST_PHASE_QUEUE], record->queue_ns);
-    mst_histogram_record(&phase[MST_PHASE_READ], record->read_ns);
-    mst_histogram_record(&phase[MST_PHASE_HANDLE], record->handle_ns);
-    mst_histogram_record(&phase[MST_PHASE_SEND], record->send_ns);
-    mst_histogram_record_in(&phase[MST_PHASE_TOTAL], bucket, total);
-    mst_histogram_record_in(&phase[MST_PHASE_HELD],
-                            record->held_ns == total ? bucket
-                                                     : mst_histogram_bucket(record->held_ns),
-                            record->held_ns);
-    if (record->front_ns != MST_UNKNOWN)
+    tally_phase(&phase[MST_PHASE_READ], record->read_ns);
+    tally_phase(&phase[MST_PHASE_HANDLE], record->handle_ns);
+    tally_phase(&phase[MST_PHASE_SEND], record->send_ns);
+    mst_histogram_record_nth(&phase[MST_PHASE_TOTAL], nth, total);
+    mst_histogram_record_nth(&phase[MST_PHASE_HELD],
+                             record->held_ns == total ? nth : mst_histogram_nth(record->held_ns),
+                             record->held_ns);
+    if (__builtin_expect(record->front_ns != MST_UNKNOWN, 0))
         mst_histogram_record(&phase[MST_PHASE_FRONT], record->front_ns);
 }
 
@@ -372,38 +416,47 @@ static __attribute__((cold, noinline)) uint64_t client_id(const request_rec *r)
     return *end == '\0' && id < (apr_int64_t)1 << 53 ? (uint64_t)id + 1 : 0;
 }
 
-MST_INLINE void
-record_request(const struct mst_timed *req, request_rec *r, uint64_t complete)
+/* What the tally needs comes first, what only the journal needs after it: all of it at once
+ * would be more than there are registers. */
+MST_INLINE void record_request(const struct mst_timed *req, request_rec *r,
+                               const struct mst_dir_config *dir, uint64_t complete)
 {
-    const struct mst_dir_config *dir = mst_dir_config_of(r);
     const struct mst_connection *conn = req->connection;
-    uint32_t label = label_of(req, dir, r), flags = 0;
     struct mst_request record;
-    request_rec *last = r;
     enum mst_class status_class;
+    request_rec *last = r;
     uint64_t since_pick_up;
+    uint32_t flags_status;
 
     while (__builtin_expect(last->next != NULL, 0))
         last = last->next;
-    status_class = class_of(req, last);
-    if (status_class == MST_CLASS_ABORTED)
-        flags |= MST_REQUEST_ABORTED;
-    if (conn->stream) {
-        flags |= MST_REQUEST_NO_WORKER;
+    flags_status = status_of(last);
+    status_class = class_of(flags_status);
+    if (__builtin_expect(r->connection->aborted, 0) && !req->delivered) {
+        status_class = MST_CLASS_ABORTED;
+        flags_status |= MST_REQUEST_ABORTED << 16;
+    }
+    if (__builtin_expect(conn->stream, 0)) {
+        flags_status |= MST_REQUEST_NO_WORKER << 16;
         mst_count(&mst_recording.board->totals->http2_requests, 1);
     }
-    record.id = req->id;
-    since_pick_up = measure(&record, req, complete);
-    record.held_ns = held_ns(req, since_pick_up, complete);
+    record.held_ns = since_pick_up = measure(&record, req, complete);
+    if (__builtin_expect(conn->left_ns != 0 || conn->away_ns != req->away_ns, 0))
+        record.held_ns = held_in_parts_ns(req, since_pick_up, complete);
     /* httpd's counter goes by what was generated: a HEAD's body is not sent. */
-    record.bytes = last->bytes_sent > 0 && !last->header_only ? (uint64_t)last->bytes_sent : 0;
-    record.label_status = (uint64_t)label << 32 | flags << 16 | status_of(last);
+    record.bytes = (uint64_t)last->bytes_sent;
+    if (__builtin_expect(last->bytes_sent < 0 || last->header_only, 0))
+        record.bytes = 0;
+    record.front_ns = dir->trust_request_start == 1 ? req->front_ns : MST_UNKNOWN;
+    tally(&record, record.queue_ns + since_pick_up, req->label, status_class, conn->tallies);
+
+    record.id = req->id;
+    record.start_ns = req->picked_up_ns - record.queue_ns;
+    record.label_status = (uint64_t)req->label << 32 | flags_status;
     record.pid_worker = mst_recording.pid << 32 | conn->worker_index;
     record.connection = conn->number_port;
     record.nth = req->nth;
-    record.front_ns = dir->trust_request_start == 1 ? req->front_ns : MST_UNKNOWN;
     record.client_id = dir->trust_client_id == 1 ? client_id(r) : 0;
-    tally(&record, record.queue_ns + since_pick_up, label, status_class, conn->stripe);
     mst_journal_request(mst_recording.board, &record);
     if (dir->notes == 1)
         note(r, last, record);
@@ -411,41 +464,41 @@ record_request(const struct mst_timed *req, request_rec *r, uint64_t complete)
 
 /* The request that the client sent, where it is recorded: of redirects the first, of
  * sub-requests the outer one. */
-static struct mst_timed *recorded_request(request_rec **r)
+static struct mst_timed *recorded_request(request_rec *r)
 {
     struct mst_timed *req;
 
     if (!mst_recording.board)
         return NULL;
-    while ((*r)->main || (*r)->prev)
-        *r = (*r)->main ? (*r)->main : (*r)->prev;
-    req = mst_timed_of(*r);
-    return req && mst_dir_config_of(*r)->enabled != 0 ? req : NULL;
+    while (r->main || r->prev)
+        r = r->main ? r->main : r->prev;
+    if (mst_dir_config_of(r)->enabled == 0)
+        return NULL;
+    req = mst_timed_of(r);
+    return req ? req : begin_malformed(r, mst_now_ns());
 }
 
 uint64_t mst_timing_id(request_rec *r)
 {
-    const struct mst_timed *req = recorded_request(&r);
+    const struct mst_timed *req = recorded_request(r);
 
     return req ? req->id : 0;
 }
 
 bool mst_timing_so_far(request_rec *r, struct mst_request *so_far)
 {
-    struct mst_timed *req = recorded_request(&r);
-    uint64_t now = mst_now_ns();
+    const struct mst_timed *req = recorded_request(r);
 
     if (!req)
         return false;
-    if (!req->picked_up_ns)
-        begin_malformed(req, r, now);
-    measure(so_far, req, now);
+    measure(so_far, req, mst_now_ns());
     so_far->id = req->id;
     return true;
 }
 
 /* The worker is done with the request: it waits for the next one on a kept-alive
- * connection, else it stays `sending` until httpd closes or suspends. */
+ * connection, unless event suspends that a moment later; else it stays `sending` until
+ * httpd closes or suspends. */
 static inline void finish_on_worker(const struct mst_timed *req, const conn_rec *c,
                                     uint64_t complete)
 {
@@ -455,13 +508,14 @@ static inline void finish_on_worker(const struct mst_timed *req, const conn_rec 
     conn->ended_ns = complete;
     if (w)
         __atomic_store_n(&w->requests, w->requests + 1, __ATOMIC_RELAXED);
-    if (conn->current && conn->current != req)
+    if (__builtin_expect(conn->current != req, 0) && conn->current)
         return;   /* pipelined: its worker is at a later one */
-    conn->current = conn->awaited = NULL;
+    conn->current = NULL;
+    conn->awaited = &conn->own;
     if (!w)
         return;
     mst_worker_show_none(w);
-    if (c->keepalive == AP_CONN_KEEPALIVE && !c->aborted)
+    if (!mst_recording.suspends && c->keepalive == AP_CONN_KEEPALIVE && !c->aborted)
         mst_enter(conn, MST_STATE_KEEPALIVE, complete);
 }
 
@@ -475,33 +529,40 @@ static __attribute__((cold, noinline)) bool is_dummy(const request_rec *r)
            && apr_sockaddr_equal(r->connection->client_addr, r->connection->local_addr);
 }
 
-static inline bool is_recorded(const request_rec *r)
+/* Of its own, or sent to where nothing is recorded. */
+static inline bool is_recorded(const struct mst_timed *req, const request_rec *r)
 {
-    return mst_dir_config_of(r)->enabled != 0
+    return req->label != MST_NO_LABEL
            && (__builtin_expect(r->method_number != M_OPTIONS, 1) || !is_dummy(r));
 }
 
 static MST_NO_CANARY int log_transaction(request_rec *r)
 {
-    struct mst_timed *req = mst_timed_of(r);
+    const struct mst_dir_config *dir;
+    struct mst_connection *conn;
+    struct mst_timed *req;
     uint64_t complete;
 
-    if (!req)
-        return DECLINED;
-    if (mst_recording.forked)
-        mst_connection_check_entry(req->connection);
     complete = mst_now_ns();
+    req = mst_timed_of(r);
+    if (!req && !(req = begin_malformed(r, complete)))
+        return DECLINED;
+    conn = req->connection;
+    if (mst_recording.forked)
+        mst_connection_check_entry(conn);
     if (req->handed_ns)
         complete = mst_http2_sent(req, complete);
-    if (!req->picked_up_ns)
-        begin_malformed(req, r, complete);
-    if (is_recorded(r))
-        record_request(req, r, complete);
-    mst_count_in_flight(req, MST_NO_LABEL);
+    dir = mst_dir_config_of(r);
+    if (req->dir != dir)
+        apply_directory(req, r, dir);   /* it came to no handler */
+    if (is_recorded(req, r))
+        record_request(req, r, dir, complete);
+    if (__builtin_expect(req->off_worker, 0))
+        mst_count_on_worker(req);
     finish_on_worker(req, r->connection, complete);
     req->r = NULL;
-    if (req->connection->stream)
-        mst_http2_end_stream(req->connection);
+    if (conn->stream)
+        mst_http2_end_stream(conn);
     if (mst_recording.forks_running)
         mst_forks_look();
     return DECLINED;
@@ -510,7 +571,6 @@ static MST_NO_CANARY int log_transaction(request_rec *r)
 void mst_timing_register(apr_pool_t *p)
 {
     (void)p;
-    ap_hook_create_request(create_request, NULL, NULL, APR_HOOK_LAST);
     ap_hook_post_read_request(post_read_request, NULL, NULL, APR_HOOK_REALLY_FIRST);
     ap_hook_handler(before_handler, NULL, NULL, APR_HOOK_REALLY_FIRST);
     ap_hook_log_transaction(log_transaction, NULL, NULL, APR_HOOK_REALLY_FIRST);

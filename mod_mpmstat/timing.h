@@ -20,17 +20,17 @@ struct mst_connection;
 struct mst_timed {
     const request_rec *r;            /* NULL: complete */
     struct mst_connection *connection;
-    const struct mst_dir_config *dir; /* by which it is shown and counted as in flight */
-    uint64_t picked_up_ns;           /* 0 until begun; so are the four of begin() */
+    const struct mst_dir_config *dir; /* by which it has its label; NULL: by the next there is */
+    uint64_t picked_up_ns;
     uint64_t queue_ns;
     uint64_t away_ns;                /* the connection's time without a worker at the pick-up */
     uint64_t id;
     uint32_t nth;
-    uint32_t label;                  /* in_flight is counted under it; MST_NO_LABEL: not counted */
+    uint32_t label;                  /* MST_NO_LABEL: not recorded */
     uint64_t parsed_ns;              /* 0: never */
     uint64_t first_ns;               /* 0: never */
-    uint64_t front_ns;               /* as X-Request-Start has it; MST_UNKNOWN */
-    bool     status_page;
+    uint64_t front_ns;               /* as X-Request-Start has it; MST_UNKNOWN; where trusted */
+    bool     off_worker;             /* counted as in flight under `label` in the process's row */
     bool     delivered;              /* a stream's: to its end, to the thread that sends it */
     uint64_t handed_ns;              /* a stream's: EOR, to that thread; 0: not yet */
 };
@@ -38,9 +38,12 @@ struct mst_timed {
 /* A client's connection. From its pool; one thread at a time. */
 struct mst_connection {
     struct mst_timed  *current;      /* the latest, until it is complete; NULL: none */
-    struct mst_timed  *awaited;      /* the same, until its response begins */
+    struct mst_timed  *awaited;      /* whose response is to begin: `current`, or `own` for one
+                                      * that never becomes a request; NULL: it has begun */
     struct mst_worker *worker;       /* serving it now; NULL: none */
     uint64_t state_since_ns;         /* when the worker's state began */
+    enum mst_state state;            /* the worker's, which others could write to on the board */
+    struct mst_tally *tallies;       /* of label 0, its stripe's */
     uint64_t left_ns;                /* no worker has had it since; 0: one has */
     uint64_t away_ns;                /* time without one before that */
     uint64_t picked_up_ns;           /* start of the coming request; 0: by its request_time */
@@ -49,7 +52,6 @@ struct mst_connection {
     uint64_t number_port;            /* of this process's connections << 16 | the client's */
     uint32_t requests;               /* begun on it */
     uint32_t worker_index;           /* the worker's on the board; UINT32_MAX: none */
-    uint32_t stripe;                 /* of the tallies */
     bool     stream;                 /* an HTTP/2 stream: its thread is no worker of the MPM */
     bool     counted;                /* a stream that is among its session's `streams` */
     struct mst_connection *session;  /* a stream's: the connection that it is part of */
@@ -58,8 +60,8 @@ struct mst_connection {
     bool     held;                   /* some thread is changing its worker's state */
     uint64_t wrote_ns;               /* when it last had written to the client */
     uint32_t streams;                /* in flight */
-    bool     kept_alive;             /* suspended in keep-alive: waiting for a request */
-    uint64_t suspended_ns;           /* since when */
+    conn_state_e suspended;          /* in which state it left its worker */
+    bool     upgraded;               /* its request has become HTTP/2's first stream */
     struct mst_timed own;            /* its requests, one after the other; of several at
                                       * once (pipelined) the others are from their pools */
 };
@@ -88,23 +90,33 @@ MST_INLINE struct mst_timed *mst_timed_of(const request_rec *r)
     return ap_get_module_config(r->request_config, &mst_module);
 }
 
-/* Its worker, where it has one, is in `state` from now on. */
+/* Its worker, where it has one, is in `state` from now on; not before its present one
+ * began. */
 MST_INLINE void mst_enter(struct mst_connection *conn, enum mst_state state, uint64_t now)
 {
-    if (conn->worker)
-        conn->state_since_ns = mst_worker_enter(conn->worker, state, conn->state_since_ns, now);
+    if (!conn->worker)
+        return;
+    mst_worker_pass(conn->worker, conn->state, state, conn->state_since_ns, now);
+    conn->state = state;
+    conn->state_since_ns = now;
 }
 
-/* Counts the request as in flight under `label`, MST_NO_LABEL: no longer. */
-MST_INLINE void mst_count_in_flight(struct mst_timed *req, uint32_t label)
+/* Requests in flight are counted by what their workers show, and here those that no worker
+ * shows: streams, and what is still to be sent when the worker has left or is at the next. */
+MST_INLINE void mst_count_off_worker(struct mst_timed *req)
 {
-    if (!mst_recording.self || req->label == label)
+    if (req->off_worker || req->label == MST_NO_LABEL || !mst_recording.in_flight)
         return;
-    if (req->label != MST_NO_LABEL)
+    __atomic_fetch_add(&mst_recording.in_flight[req->label], 1, __ATOMIC_RELAXED);
+    req->off_worker = true;
+}
+
+/* A worker shows it again, or it is complete. */
+MST_INLINE void mst_count_on_worker(struct mst_timed *req)
+{
+    if (req->off_worker && mst_recording.in_flight)
         __atomic_fetch_sub(&mst_recording.in_flight[req->label], 1, __ATOMIC_RELAXED);
-    if (label != MST_NO_LABEL)
-        __atomic_fetch_add(&mst_recording.in_flight[label], 1, __ATOMIC_RELAXED);
-    req->label = label;
+    req->off_worker = false;
 }
 
 /* ---- connections.c --------------------------------------------------------------- */
@@ -116,9 +128,9 @@ void mst_connection_check_entry(struct mst_connection *conn);
 /* Time without a worker until now, of the whole connection. */
 MST_INLINE uint64_t mst_connection_away(const struct mst_connection *conn, uint64_t now)
 {
-    if (__builtin_expect(conn->left_ns != 0 && now > conn->left_ns, 0))
-        return conn->away_ns + (now - conn->left_ns);
-    return conn->away_ns;
+    if (__builtin_expect(conn->left_ns == 0, 1) || now <= conn->left_ns)
+        return conn->away_ns;
+    return conn->away_ns + (now - conn->left_ns);
 }
 
 /* ---- timing.c ---------------------------------------------------------------------- */

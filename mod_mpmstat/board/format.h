@@ -21,7 +21,7 @@
 #include "histogram.h"
 
 #define MST_MAGIC           "MPMSTAT"   /* 7 letters and the NUL: 8 bytes */
-#define MST_FORMAT_VERSION  1u          /* another number: another layout, refuse */
+#define MST_FORMAT_VERSION  2u          /* another number: another layout, refuse */
 #define MST_CACHE_LINE      64u
 #define MST_PAGE            4096u
 
@@ -122,7 +122,7 @@ enum mst_section_id {
     MST_SECTION_TOTALS,      /* one struct mst_totals */
     MST_SECTION_PROCESSES,   /* struct mst_process */
     MST_SECTION_WORKERS,     /* struct mst_worker: threads_per_process for each process */
-    MST_SECTION_IN_FLIGHT,   /* uint32_t[labels] for each process */
+    MST_SECTION_IN_FLIGHT,   /* uint32_t[labels] for each process: those that no worker shows */
     MST_SECTION_LABELS,      /* struct mst_label_name */
     MST_SECTION_TALLIES,     /* struct mst_tally: stripes for each label */
     MST_SECTION_REQUESTS,    /* struct mst_request_record: Apache's request journal, a ring */

@@ -96,6 +96,21 @@ static void move_in(struct mst_board *b, int process, uint64_t pid, uint64_t gen
     __atomic_store_n(&p->pid, pid, __ATOMIC_RELEASE);
 }
 
+/* Requests that were in flight: those that workers show, and the others. */
+static uint64_t in_flight_of(const struct mst_board *b, int process)
+{
+    const uint32_t *row = &b->in_flight[(size_t)process * b->in_flight_stride];
+    const struct mst_worker *w = workers_of(b, process);
+    uint64_t sum = 0;
+    uint32_t i;
+
+    for (i = 0; i < b->label_count; i++)
+        sum += row[i] <= INT32_MAX ? row[i] : 0;
+    for (i = 0; i < b->threads; i++)
+        sum += w[i].request_label < b->label_count;
+    return sum;
+}
+
 /* Ends a dead owner's time and empties the entry into MST_PROCESS_CLAIMING. */
 static void evict(struct mst_board *b, int process, uint64_t now_ns, struct mst_process_end *end)
 {
@@ -108,12 +123,7 @@ static void evict(struct mst_board *b, int process, uint64_t now_ns, struct mst_
     end->generation = p->generation;
     end->mpm_slot = p->mpm_slot;
     end->clean = __atomic_load_n(&p->clean_exit, __ATOMIC_RELAXED) != 0;
-    end->unfinished = 0;
-    for (i = 0; i < b->label_count; i++) {
-        int32_t n = (int32_t)b->in_flight[(size_t)process * b->in_flight_stride + i];
-
-        end->unfinished += n > 0 ? (uint64_t)n : 0;
-    }
+    end->unfinished = in_flight_of(b, process);
     mst_busy_drop(b, p, now_ns);
     for (i = 0; i < b->threads; i++) {
         mst_worker_enter(&w[i], MST_STATE_IDLE, mst_worker_since(&w[i]), now_ns);

@@ -23,6 +23,7 @@ struct making {
     const struct mst_copy *copy;
     bool     stopped;
     bool    *dead;         /* by process: died without a word, nobody has cleared up yet */
+    uint64_t *in_flight;   /* by label */
     uint64_t end_ns;       /* until when time has passed in workers; 0: nobody knows */
     char    *text;         /* the free part of s->storage */
     size_t   text_left;
@@ -332,21 +333,23 @@ static uint64_t sum_of_classes(const uint64_t status[MST_CLASS_COUNT])
     return sum;
 }
 
-/* A worker counts down what another counted up; in between a copy may see less
- * than none. */
-static uint64_t in_flight(const struct making *m, size_t label)
+/* Counts the requests in flight of each label: those that workers show, and the others.
+ * (Of those, a worker counts down what another counted up; in between a copy may see less
+ * than none.) */
+static void count_in_flight(struct making *m)
 {
     const struct mst_copy *c = m->copy;
-    uint64_t sum = 0;
-    size_t i;
+    size_t i, label;
 
-    for (i = 0; i < c->process_count && !m->stopped; i++) {
-        uint32_t n = c->in_flight[i * c->label_count + label];
+    for (i = 0; i < c->process_count && !m->stopped; i++)
+        for (label = 0; label < c->label_count && is_owned(m, &c->processes[i]); label++) {
+            uint32_t n = c->in_flight[i * c->label_count + label];
 
-        if (is_owned(m, &c->processes[i]) && n <= INT32_MAX)
-            sum += n;
-    }
-    return sum;
+            m->in_flight[label] += n <= INT32_MAX ? n : 0;
+        }
+    for (i = 0; i < c->worker_count && !m->stopped; i++)
+        if (c->workers[i].request_label < c->label_count && is_working(m, i))
+            m->in_flight[c->workers[i].request_label]++;
 }
 
 static void fill_label(struct making *m, struct mst_snapshot_label *to, size_t label)
@@ -355,7 +358,7 @@ static void fill_label(struct making *m, struct mst_snapshot_label *to, size_t l
     unsigned i;
 
     to->label = keep(m, m->copy->labels[label].name);
-    to->in_flight = in_flight(m, label);
+    to->in_flight = m->in_flight[label];
     fill_stored(MST_SCOPE_LABEL, to, tally, 0, 1);
     to->requests = sum_of_classes(to->status);
     for (i = 0; i < MST_PHASE_COUNT; i++) {
@@ -561,8 +564,9 @@ int mst_snapshot_make(struct mst_snapshot *s, const struct mst_copy *copy,
 
     memset(s, 0, sizeof *s);
     m.dead = calloc(copy->process_count + 1, sizeof *m.dead);
+    m.in_flight = calloc(copy->label_count + 1, sizeof *m.in_flight);
     names = calloc(copy->label_count + 1, sizeof *names);
-    if (m.dead == NULL || names == NULL)
+    if (m.dead == NULL || m.in_flight == NULL || names == NULL)
         goto failed;
     running = find_running(&m, world->running);
     find_end(&m, running);
@@ -580,14 +584,17 @@ int mst_snapshot_make(struct mst_snapshot *s, const struct mst_copy *copy,
     fill_stored(MST_SCOPE_BOARD, s, &copy->totals, 0, 1);
     fill_connections(&m);
     blank_foreign(&m, MST_SCOPE_BOARD, s);
+    count_in_flight(&m);
     fill_labels(&m, names);
     fill_workers(&m, names, scoreboard);
     free(names);
+    free(m.in_flight);
     free(m.dead);
     return 0;
 
 failed:
     free(names);
+    free(m.in_flight);
     free(m.dead);
     mst_snapshot_free(s);
     return -1;

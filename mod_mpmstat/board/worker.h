@@ -22,8 +22,23 @@ static inline uint64_t mst_worker_since(const struct mst_worker *w)
     return since;
 }
 
-/* Ends the present state at now_ns and begins `state`. `since_ns` is when the
- * present one began, as the caller remembers it (mst_worker_since()'s value);
+/* So much more time in `state`. */
+static inline void mst_worker_spend(struct mst_worker *w, enum mst_state state, uint64_t ns)
+{
+    __atomic_store_n(&w->state_ns[state], w->state_ns[state] + ns, __ATOMIC_RELAXED);
+}
+
+/* Ends `old`, which began at since_ns, at now_ns, and begins `state`. For who knows for
+ * certain that the worker is in `old`, and that now_ns is not before since_ns. */
+static inline void mst_worker_pass(struct mst_worker *w, enum mst_state old, enum mst_state state,
+                                   uint64_t since_ns, uint64_t now_ns)
+{
+    mst_worker_spend(w, old, now_ns - since_ns);
+    __atomic_store_n(&w->state, (uint64_t)state, __ATOMIC_RELAXED);
+}
+
+/* Ends the present state, whatever it is, at now_ns and begins `state`. `since_ns` is when
+ * the present one began, as the caller remembers it (mst_worker_since()'s value);
  * a now_ns before it counts as since_ns. Returns when the new state began. */
 static inline uint64_t mst_worker_enter(struct mst_worker *w, enum mst_state state,
                                         uint64_t since_ns, uint64_t now_ns)
@@ -33,31 +48,16 @@ static inline uint64_t mst_worker_enter(struct mst_worker *w, enum mst_state sta
     if (now_ns < since_ns)
         now_ns = since_ns;
     if (old < MST_STATE_COUNT)
-        __atomic_store_n(&w->state_ns[old], w->state_ns[old] + (now_ns - since_ns),
-                         __ATOMIC_RELAXED);
+        mst_worker_spend(w, (enum mst_state)old, now_ns - since_ns);
     __atomic_store_n(&w->state, (uint64_t)state, __ATOMIC_RELAXED);
     return now_ns;
 }
 
-/* The same, with `through` from through_ns to now_ns between the two. */
-static inline uint64_t mst_worker_enter_through(struct mst_worker *w, enum mst_state through,
-                                                uint64_t through_ns, enum mst_state state,
-                                                uint64_t since_ns, uint64_t now_ns)
+/* The worker has this request in flight. An index that is no label's: under none. */
+static inline void mst_worker_show(struct mst_worker *w, uint64_t start_ns, uint32_t label)
 {
-    uint64_t old = w->state;
-
-    if (through_ns < since_ns)
-        through_ns = since_ns;
-    if (now_ns < through_ns)
-        now_ns = through_ns;
-    if (old < MST_STATE_COUNT) {
-        __atomic_store_n(&w->state_ns[old], w->state_ns[old] + (through_ns - since_ns),
-                         __ATOMIC_RELAXED);
-        __atomic_store_n(&w->state_ns[through], w->state_ns[through] + (now_ns - through_ns),
-                         __ATOMIC_RELAXED);
-    }
-    __atomic_store_n(&w->state, (uint64_t)state, __ATOMIC_RELAXED);
-    return now_ns;
+    __atomic_store_n(&w->request_start_ns, start_ns, __ATOMIC_RELAXED);
+    __atomic_store_n(&w->request_label, label, __ATOMIC_RELAXED);
 }
 
 /* The worker has no request in flight. */
@@ -85,23 +85,22 @@ mst_histogram_raise(struct mst_histogram *h, uint64_t ns)
         ;
 }
 
-/* `bucket` is mst_histogram_bucket(ns). Adding nothing is left out. */
-static inline void mst_histogram_record_in(struct mst_histogram *h, size_t bucket, uint64_t ns)
+/* An observation that is hardly ever 0. `nth` is mst_histogram_nth(ns). */
+static inline void mst_histogram_record_nth(struct mst_histogram *h, size_t nth, uint64_t ns)
 {
-    mst_count(&h->buckets[bucket], 1);
-    if (ns == 0)
-        return;
+    mst_count(&h->buckets[nth + 1], 1);
     mst_count(&h->sum_ns, ns);
     if (__builtin_expect(ns > __atomic_load_n(&h->max_ns, __ATOMIC_RELAXED), 0))
         mst_histogram_raise(h, ns);
 }
 
+/* Adding nothing is left out. */
 static inline void mst_histogram_record(struct mst_histogram *h, uint64_t ns)
 {
     if (ns == 0)
         mst_count(&h->buckets[0], 1);
     else
-        mst_histogram_record_in(h, mst_histogram_bucket(ns), ns);
+        mst_histogram_record_nth(h, mst_histogram_nth(ns), ns);
 }
 
 /* The tally of a label for writers of `stripe` (any number: it is masked). */

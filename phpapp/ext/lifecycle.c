@@ -161,7 +161,6 @@ static void claim(uint64_t now_ns)
     int process = mst_process_claim(b, mst_php.pid, b->header->generation, now_ns);
 
     mst_php.self = process >= 0 ? &b->processes[process] : NULL;
-    mst_php.in_flight = process >= 0 ? &b->in_flight[(size_t)process * b->in_flight_stride] : NULL;
     mst_php.threads = 0;
     mst_php.joins++;
     if (mst_php.self)

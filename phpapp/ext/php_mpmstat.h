@@ -72,7 +72,6 @@ struct mst_php {
     uint64_t            pid;         /* as which it joined; 0: it has not */
     bool                is_forked;   /* from a worker by its script: records nothing */
     struct mst_process *self;        /* its entry; NULL: none was free */
-    uint32_t           *in_flight;   /* its row */
     uint32_t            threads;     /* that have asked for a worker so far */
     uint64_t            joins;       /* so far: a thread's worker may be an earlier process's */
     uint64_t            minit_ns;    /* when PHP started here */

@@ -197,10 +197,8 @@ static void show_on_worker(void)
     mst_busy_begin(&mst_php.board, mst_php.self, MPMSTAT_G(start_ns));
     MPMSTAT_G(state_since_ns) = mst_worker_enter(w, MST_STATE_HANDLING, MPMSTAT_G(state_since_ns),
                                                  MPMSTAT_G(start_ns));
-    __atomic_store_n(&w->request_start_ns, MPMSTAT_G(start_ns), __ATOMIC_RELAXED);
-    __atomic_store_n(&w->request_label, MPMSTAT_G(label_index), __ATOMIC_RELAXED);
+    mst_worker_show(w, MPMSTAT_G(start_ns), MPMSTAT_G(label_index));
     memcpy(w->path, MPMSTAT_G(script), sizeof w->path);
-    __atomic_fetch_add(&mst_php.in_flight[MPMSTAT_G(label_index)], 1, __ATOMIC_RELAXED);
 }
 
 /* OPcache's own request, as PHP starts. It takes the SAPI's functions out for it, this one
@@ -327,7 +325,6 @@ static void leave_worker(uint64_t now_ns)
 
     if (!w)
         return;
-    __atomic_fetch_sub(&mst_php.in_flight[MPMSTAT_G(label_index)], 1, __ATOMIC_RELAXED);
     __atomic_store_n(&w->requests, w->requests + 1, __ATOMIC_RELAXED);
     mst_worker_show_none(w);
     MPMSTAT_G(state_since_ns) = mst_worker_enter(w, MST_STATE_IDLE, MPMSTAT_G(state_since_ns),

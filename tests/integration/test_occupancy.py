@@ -1,4 +1,5 @@
 """Worker states: exact time in each, between any two scrapes however far apart."""
+import contextlib
 import time
 from decimal import Decimal
 
@@ -115,6 +116,25 @@ def test_the_state_of_a_worker(server, mpm):
     wait_until(lambda: {(s["state"], s["label"], s["path"], s["request_for_seconds"])
                         for s in tool.status(apache.board)["slots"]} == {("idle", *[None] * 3)}, 10,
                lambda: f"nobody to be shown with a request: {tool.status(apache.board)['slots']}")
+
+
+def test_a_path_is_shown_where_its_directory_says_so(server, mpm):
+    """Which is not known before the request's path is; until then nothing is shown."""
+    apache = server(mpm, CGI + "MPMStatPaths On\n"
+                    "<Location /cgi/hidden>\nMPMStatPaths Off\n</Location>\n"
+                    "<Location /cgi/off>\nMPMStat Off\n</Location>\n",
+                    workers=10, modules=[cgi_module(mpm)])
+    script = "sleep 1\necho Content-Type: text/plain\necho\n"
+    paths = [apache.cgi(name, script) for name in ("shown", "hidden", "off")]
+    with contextlib.ExitStack() as stack:
+        for path in paths:
+            stack.enter_context(apache.connect()).send_request(path)
+        slots = wait_until(lambda: next((busy for busy in [[
+            s for s in tool.status(apache.board)["slots"] if s["state"] == "handling"]]
+            if len(busy) == 3 and any(s["path"] for s in busy)), None), 0.9, "three requests")
+        assert b"hidden" not in apache.board.read_bytes()
+        assert sorted(s["path"] or "" for s in slots) == ["", "", paths[0]], slots
+        assert sorted(s["label"] or "" for s in slots) == ["", *["test.example"] * 2], slots
 
 
 @pytest.mark.mpms("event")

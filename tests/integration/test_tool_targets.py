@@ -104,7 +104,7 @@ def test_a_board_of_another_version_and_a_cut_one():
         content = board.path.read_bytes()
         other = board.path.parent / "other.board"
         other.write_bytes(content[:8] + (99).to_bytes(4, "little") + content[12:])
-        fails(tool.run("status", other), 3, str(other), "expected format 1, found 99")
+        fails(tool.run("status", other), 3, str(other), "expected format 2, found 99")
         for size in (8, 4096, len(content) // 2, len(content) - 1):
             other.write_bytes(content[:size])
             fails(tool.run("status", other), 3, str(other))

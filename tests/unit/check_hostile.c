@@ -132,8 +132,9 @@ static const struct wrong {
     const char *sentence;
 } wrongs[] = {
     { HEADER(magic), 0, "is not an mpmstat board" },
-    { HEADER(version), 2, "made by a newer mpmstat: expected format 1, found 2; upgrade the tool" },
-    { HEADER(version), 0, "made by an older mpmstat: expected format 1, found 0" },
+    { HEADER(version), 3, "made by a newer mpmstat: expected format 2, found 3; upgrade the tool" },
+    { HEADER(version), 1, "made by an older mpmstat: expected format 2, found 1" },
+    { HEADER(version), 0, "made by an older mpmstat: expected format 2, found 0" },
     { HEADER(byte_order), 0x04030201, "of the other byte order" },
     { HEADER(byte_order), 7, "expected byte order" },
     { HEADER(producer), 0, "a kind of server that this version does not know (0)" },
@@ -426,6 +427,23 @@ START_TEST(random_damage_is_survived)
 }
 END_TEST
 
+/* ---- what the fuzzer begins with ------------------------------------------------------ */
+
+/* Of another format it would be refused by its first bytes, and fuzz nothing else. */
+START_TEST(the_fuzzers_boards_are_of_this_format)
+{
+    static const char *const names[] = { "busy", "new", "php", "php-busy", "stopped" };
+    char path[4096];
+
+    snprintf(path, sizeof path, "%s/tests/fuzz/corpus/board/%s", getenv("MPMSTAT_SRCDIR"),
+             names[_i]);
+    ck_assert_msg(mst_reader_open(&reader, path, error) == 0, "%s", error);
+    ck_assert_msg(mst_copy_take(&copy, &reader, error) == 0, "%s", error);
+    mst_copy_free(&copy);
+    mst_reader_close(&reader);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("hostile");
@@ -448,6 +466,7 @@ int main(void)
     tcase_add_test(changing, a_board_cut_to_nothing);
     tcase_add_test(changing, a_board_overwritten_by_another_layout);
     tcase_add_loop_test(anything, random_damage_is_survived, 0, 4);
+    tcase_add_loop_test(anything, the_fuzzers_boards_are_of_this_format, 0, 5);
     tcase_set_timeout(anything, 60);
     suite_add_tcase(suite, none);
     suite_add_tcase(suite, wrong);

@@ -563,6 +563,29 @@ START_TEST(gauges_are_sums_over_live_processes)
 }
 END_TEST
 
+START_TEST(in_flight_is_what_workers_show_and_the_others)
+{
+    int process;
+
+    make();
+    process = claim(mst_now_ns());
+    board.in_flight[(uint32_t)process * board.in_flight_stride + 1] = 1;
+    enter(worker(process, 0), MST_STATE_HANDLING, mst_now_ns());
+    mst_worker_show(worker(process, 0), mst_now_ns(), 1);
+    enter(worker(process, 1), MST_STATE_SENDING, mst_now_ns());
+    mst_worker_show(worker(process, 1), mst_now_ns(), UINT32_MAX);   /* not recorded */
+    look(1);
+    ck_assert_uint_eq(view.s.labels[0].in_flight, 0);
+    ck_assert_uint_eq(view.s.labels[1].in_flight, 2);
+    test_view_free(&view);
+    mst_worker_show_none(worker(process, 0));
+    board.processes[process].pid |= MST_PROCESS_CLAIMING;   /* nobody's */
+    look(1);
+    ck_assert_uint_eq(view.s.labels[1].in_flight, 0);
+    tear_down();
+}
+END_TEST
+
 /* ---- a server that is gone --------------------------------------------------------------- */
 
 /* A board with one busy worker since 9 s ago. */
@@ -578,6 +601,7 @@ static uint64_t make_busy(void)
     board.processes[process].connections = 1;
     board.in_flight[(uint32_t)process * board.in_flight_stride] = 1;
     enter(worker(process, 0), MST_STATE_HANDLING, start + MST_NS_PER_S);
+    mst_worker_show(worker(process, 0), start, 0);
     return start;
 }
 
@@ -823,6 +847,7 @@ int main(void)
     tcase_add_test(workers, entries_never_claimed_are_not_copied);
     tcase_add_test(workers, an_entry_being_claimed_is_nobodys);
     tcase_add_test(workers, gauges_are_sums_over_live_processes);
+    tcase_add_test(workers, in_flight_is_what_workers_show_and_the_others);
     tcase_add_test(gone, time_ends_where_the_server_stopped);
     tcase_add_test(gone, nobody_knows_when_a_killed_server_died);
     tcase_add_test(gone, a_server_that_cannot_be_seen_is_taken_at_its_word);
