@@ -342,16 +342,16 @@ static bool promise_broken(const struct mst_connection *conn, const conn_rec *c)
         && c->keepalive == AP_CONN_KEEPALIVE && !c->aborted && !conn->has_streams;
 }
 
-
 /* itk closes a kept-alive connection without an answer where the process would have to
  * be another user for the next request; httpd does not log that one. `current` is
  * looked at only where it was begun: others are gone with their pool. */
-static void abandon_request(const struct mst_connection *conn)
+static void abandon_request(struct mst_connection *conn)
 {
     if (!conn->worker || !conn->worker->request_start_ns || !conn->current)
         return;
     mst_count_on_worker(conn->current);
     mst_worker_show_none(conn->worker);
+    conn->current = NULL;
     mst_count(&mst_recording.board->totals->shed, 1);
 }
 
@@ -369,7 +369,7 @@ static int pre_close_connection(conn_rec *c)
     if (promise_broken(conn, c))
         mst_count(&mst_recording.board->totals->shed, 1);
     if (conn->worker && conn->current)
-        let_go_of_request(conn);   /* it may end with its pool, and nobody say so */
+        let_go_of_request(conn);   /* from here on it can end with its pool, unseen */
     conn->current = conn->awaited = NULL;
     mst_http2_hold(conn);
     if (conn->worker)
