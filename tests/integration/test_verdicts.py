@@ -160,10 +160,12 @@ def test_keep_alive_starved_the_others(server, tmp_path):
 
 @pytest.mark.skipif(not WRK, reason="needs wrk")
 def test_keep_alive_clients_took_turns(server, tmp_path):
-    """Eight clients on four workers: only the first request of a connection waits for one."""
-    apache = server("prefork", "KeepAlive On\nKeepAliveTimeout 5", workers=4)
+    """Eight clients on four workers: only the first request of a connection waits for one.
+    (Its page takes time, but no CPU: that would be what ran out.)"""
+    apache = server("prefork", "KeepAlive On\nKeepAliveTimeout 5", php="mod_php", workers=4)
+    nap = apache.page("nap.php", "<?php usleep(5000); echo 'done';")
     summary = record(apache, tmp_path / "a", WRK, "-t1", "-c8", "-d3s",
-                     f"http://127.0.0.1:{apache.port}/index.html")
+                     f"http://127.0.0.1:{apache.port}{nap}")
     assert summary["servers"][0]["workers"]["max_busy"] == 4
     assert not summary["verdict"].startswith("Nothing ran out"), summary["verdict"]
     advice = tool.run("report", "--format", "text", tmp_path / "a").stdout
