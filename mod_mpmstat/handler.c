@@ -127,6 +127,8 @@ static int answer_snapshot(request_rec *r, const struct mst_reader *reader,
         return refuse(r, HTTP_INTERNAL_SERVER_ERROR, error);
     add_php(r, a, php);
     ap_set_content_type(r, mst_format_content_type(format));
+    if (format == MST_FORMAT_HTML)
+        apr_table_setn(r->headers_out, "Content-Security-Policy", mst_html_policy);
     mst_sink_init(&sink, write_to_client, r);
     if (mst_render(&sink, format, &a->shown) != 0)
         ap_log_rerror(APLOG_MARK, APLOG_DEBUG, 0, r, MPMSTAT_LOGNO(06)
@@ -144,7 +146,8 @@ static int answer_journal(request_rec *r, const struct mst_reader *reader,
 
     ap_set_content_type(r, mst_format_content_type(MST_FORMAT_JOURNAL));
     mst_sink_init(&sink, write_to_client, r);
-    switch (mst_render_journal(&sink, reader, query->since, query->limit, error)) {
+    switch (mst_render_journal(&sink, reader, query->since, query->limit, query->lifecycle_only,
+                               error)) {
     case MST_JOURNAL_OK:
         return OK;
     case MST_JOURNAL_BAD_CURSOR:
@@ -204,6 +207,7 @@ int mst_handle_status(request_rec *r)
     mst_timing_set_label(r, MST_LABEL_STATUS);
     apr_table_setn(r->headers_out, "Cache-Control", "no-store");
     apr_table_setn(r->headers_out, "Vary", "Accept");
+    apr_table_setn(r->headers_out, "X-Content-Type-Options", "nosniff");
     if (mst_status_query_parse(&query, r->args, apr_table_get(r->headers_in, "Accept"), error) != 0)
         return refuse(r, HTTP_BAD_REQUEST, error);
     if (!mst_recording.board)

@@ -412,6 +412,7 @@ struct answer {
     size_t        count;     /* of the pages: an Apache has no marks */
     struct labels labels;
     bool          forgets;   /* the cursor is of an earlier start: what is lost is unknown */
+    bool          lifecycle_only;
 };
 
 static void begin_answer(struct answer *a, const struct mst_reader *reader)
@@ -484,9 +485,12 @@ static enum mst_journal_result find_start(struct answer *a, const char *since,
     for (i = 0; i < a->count; i++) {
         struct page *p = &a->pages[i];
 
-        p->from = p->passed = from_oldest ? oldest(p) : from_now ? p->head : tickets[i];
+        p->from = from_oldest ? oldest(p) : from_now ? p->head : tickets[i];
         if (p->from > p->head)
             return bad_cursor(a, error);
+        if (a->lifecycle_only && i != LIFECYCLE)
+            p->from = p->head;
+        p->passed = p->from;
     }
     return MST_JOURNAL_OK;
 }
@@ -535,13 +539,14 @@ static void put_answer(struct mst_sink *out, const struct answer *a)
 }
 
 enum mst_journal_result mst_render_journal(struct mst_sink *sink, const struct mst_reader *reader,
-                                           const char *since, size_t limit,
+                                           const char *since, size_t limit, bool lifecycle_only,
                                            char error[MST_ERROR_MAX])
 {
     struct answer a;
     enum mst_journal_result result;
 
     begin_answer(&a, reader);
+    a.lifecycle_only = lifecycle_only;
     result = prepare(&a, since, limit, error);
     if (result == MST_JOURNAL_OK) {
         put_answer(sink, &a);

@@ -169,6 +169,7 @@ static unsigned range_format(const struct range *r, enum mst_format *format)
     } known[] = {
         { "application/openmetrics-text", MST_FORMAT_OPENMETRICS, 3 },
         { "application/json",             MST_FORMAT_JSON,        3 },
+        { "text/html",                    MST_FORMAT_HTML,        3 },
         { "text/plain",                   MST_FORMAT_TEXT,        3 },
         { "application/*",                MST_FORMAT_JSON,        2 },
         { "text/*",                       MST_FORMAT_TEXT,        2 },
@@ -256,6 +257,19 @@ static int parse_board(struct mst_status_query *q, const char *value, char error
     return 0;
 }
 
+static int parse_only(struct mst_status_query *q, const char *value, char error[MST_ERROR_MAX])
+{
+    char buffer[41];
+
+    if (strcmp(value, "lifecycle") != 0)
+        return mst_fail(error, "only=%s is not valid; expected is only=lifecycle",
+                        quotable(buffer, value));
+    q->lifecycle_only = true;
+    return 0;
+}
+
+#define JOURNALS_OWN "since, limit, only and board"
+
 /* One NAME=VALUE of the query, both strings. */
 static int parse_parameter(struct mst_status_query *q, const char *name, const char *value,
                            char error[MST_ERROR_MAX])
@@ -268,10 +282,12 @@ static int parse_parameter(struct mst_status_query *q, const char *name, const c
         return parse_since(q, value, error);
     if (strcmp(name, "limit") == 0)
         return parse_limit(q, value, error);
+    if (strcmp(name, "only") == 0)
+        return parse_only(q, value, error);
     if (strcmp(name, "board") == 0)
         return parse_board(q, value, error);
     return mst_fail(error, "there is no parameter \"%s\"; valid are format, and with "
-                    "format=journal also since, limit and board", quotable(buffer, name));
+                    "format=journal also " JOURNALS_OWN, quotable(buffer, name));
 }
 
 #define QUERY_MAX 512u   /* bytes of a query: far more than a valid one has */
@@ -285,7 +301,7 @@ int mst_status_query_parse(struct mst_status_query *query, const char *text, con
     query->format = mst_format_accepted(accept);
     if (text != NULL && strlen(text) >= sizeof(copy))
         return mst_fail(error, "the query is too long; valid are format, and with format=journal "
-                        "also since, limit and board");
+                        "also " JOURNALS_OWN);
     strcpy(copy, text == NULL ? "" : text);
     while ((name = strsep(&rest, "&")) != NULL) {
         char *value = name;
@@ -297,8 +313,9 @@ int mst_status_query_parse(struct mst_status_query *query, const char *text, con
             return -1;
     }
     if (query->format != MST_FORMAT_JOURNAL
-        && (query->since[0] != '\0' || query->limit > 0 || query->board[0] != '\0'))
-        return mst_fail(error, "since, limit and board are valid with format=journal only");
+        && (query->since[0] != '\0' || query->limit > 0 || query->lifecycle_only
+            || query->board[0] != '\0'))
+        return mst_fail(error, JOURNALS_OWN " are valid with format=journal only");
     if (query->limit == 0)
         query->limit = MST_JOURNAL_PAGE_MAX;
     return 0;

@@ -14,6 +14,7 @@ int mst_render(struct mst_sink *sink, enum mst_format format, const struct mst_s
     case MST_FORMAT_PROMETHEUS:
         mst_render_prometheus(sink, shown->boards, shown->count);
         break;
+    case MST_FORMAT_HTML:        mst_render_html(sink, shown); break;
     case MST_FORMAT_JOURNAL:
     case MST_FORMAT_COUNT:
         assert(!"a format of snapshots");

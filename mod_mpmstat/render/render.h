@@ -1,4 +1,4 @@
-/* render.h - snapshots as text, JSON and metrics; the journal as lines of JSON;
+/* render.h - snapshots as text, JSON, metrics and a page; the journal as lines of JSON;
  * the field table as documentation. For the module's handler and the tool.
  *
  * Collect, snapshot, render: nothing here looks at a board, but the journal,
@@ -17,14 +17,16 @@
     X(JSON,        "json",        "application/json")                                           \
     X(OPENMETRICS, "openmetrics", "application/openmetrics-text; version=1.0.0; charset=utf-8") \
     X(PROMETHEUS,  "prometheus",  "text/plain; version=0.0.4; charset=utf-8")                   \
+    X(HTML,        "html",        "text/html; charset=utf-8")                                   \
     X(JOURNAL,     "journal",     "application/x-ndjson")
 
 #define MST_FORMAT_MEMBER(suffix, name, type) MST_FORMAT_##suffix,
 enum mst_format { MST_FORMATS(MST_FORMAT_MEMBER) MST_FORMAT_COUNT };
 #undef MST_FORMAT_MEMBER
 
-/* The formats before this one show snapshots: those of `mpmstat status`. */
-#define MST_FORMAT_SNAPSHOTS MST_FORMAT_JOURNAL
+/* The formats before this one are those of `mpmstat status`: snapshots, whole in themselves.
+ * (A page goes on asking the server that it came from.) */
+#define MST_FORMAT_SNAPSHOTS MST_FORMAT_HTML
 
 /* A board that should be shown and could not be read. */
 struct mst_unreadable {
@@ -36,7 +38,7 @@ struct mst_unreadable {
 struct mst_shown {
     const struct mst_snapshot *const *boards;
     size_t                            count;
-    const struct mst_unreadable      *unreadable;   /* named in text and JSON only */
+    const struct mst_unreadable      *unreadable;   /* not named in metrics */
     size_t                            unreadable_count;
 };
 
@@ -51,6 +53,13 @@ void mst_render_openmetrics(struct mst_sink *sink, const struct mst_snapshot *co
                             size_t count);
 void mst_render_prometheus(struct mst_sink *sink, const struct mst_snapshot *const *boards,
                            size_t count);
+
+/* A page that shows the boards, and newer snapshots of the URL that it came from. */
+void mst_render_html(struct mst_sink *sink, const struct mst_shown *shown);
+
+/* The Content-Security-Policy to send it with: it runs what is in it, asks nobody but its own
+ * server, and is in no frame. */
+extern const char mst_html_policy[];
 
 /* ---- which format ------------------------------------------------------------ */
 
@@ -75,6 +84,7 @@ struct mst_status_query {
     enum mst_format format;
     char            since[MST_CURSOR_MAX];   /* journal only; empty: not given */
     size_t          limit;                   /* journal only; MST_JOURNAL_PAGE_MAX if not given */
+    bool            lifecycle_only;          /* journal only */
     char            board[MST_QUERY_BOARD_MAX];   /* journal only; whose: the base name of one
                                               * of the boards shown; empty: not given */
 };
@@ -110,7 +120,8 @@ enum mst_journal_result {
  * requests (a PHP's have "php_request"), then a PHP's marks, each kind in the order of
  * its tickets, at most `limit` (not 0) of each; then
  *   {"next":CURSOR,"lost":N,"more":BOOL}
- * and flushes. since: a cursor that an earlier answer named; NULL, "" or "now":
+ * and flushes. lifecycle_only: no others than lifecycle events; the cursor goes on behind
+ * the others that there are. since: a cursor that an earlier answer named; NULL, "" or "now":
  * no records, only where the journal is now; "start": from the oldest there is.
  *
  * Whoever goes on asking from `next` gets every record once, or is told in
@@ -124,7 +135,7 @@ enum mst_journal_result {
  * On a failure nothing has been written and error is a sentence. Whether the
  * writing itself went well is the sink's to say. */
 enum mst_journal_result mst_render_journal(struct mst_sink *sink, const struct mst_reader *reader,
-                                           const char *since, size_t limit,
+                                           const char *since, size_t limit, bool lifecycle_only,
                                            char error[MST_ERROR_MAX]);
 
 /* ---- the field table ----------------------------------------------------------- */

@@ -50,7 +50,7 @@ static void query(const char *text, const char *accept)
     enum mst_format format;
     struct mst_status_query q;
 
-    expect(mst_format_accepted(accept) < MST_FORMAT_SNAPSHOTS);
+    expect(mst_format_accepted(accept) < MST_FORMAT_JOURNAL);
     if (mst_status_query_parse(&q, text, accept, error) == 0) {
         expect(q.format < MST_FORMAT_COUNT && q.limit >= 1 && q.limit <= MST_JOURNAL_PAGE_MAX);
         expect(memchr(q.since, '\0', sizeof q.since) != NULL);

@@ -71,6 +71,21 @@ static void each_line(const struct output *o, void (*check)(const char *line, si
     }
 }
 
+/* Nothing of the board's is markup: its parts end where the page's own end them. */
+static void expect_page(const struct output *o)
+{
+    static const char text_end[] = "</pre>\n</main>\n"
+                                   "<script type=\"application/json\" id=\"data\">";
+    const char *text = strstr(o->text, "<pre>"), *json, *end;
+
+    expect(text != NULL);
+    text += strlen("<pre>");
+    expect((json = strchr(text, '<')) != NULL && strncmp(json, text_end, strlen(text_end)) == 0);
+    json += strlen(text_end);
+    expect((end = strchr(json, '<')) != NULL && strncmp(end, "</script>", 9) == 0);
+    expect_json(json, (size_t)(end - json));
+}
+
 static void render(const struct mst_snapshot *s, enum mst_format format)
 {
     struct output o = { NULL, 0 };
@@ -80,6 +95,8 @@ static void render(const struct mst_snapshot *s, enum mst_format format)
     expect(mst_render(&sink, format, &(struct mst_shown){ .boards = &s, .count = 1 }) == 0);
     if (format == MST_FORMAT_JSON)
         expect_json(o.text, o.length);
+    else if (format == MST_FORMAT_HTML)
+        expect_page(&o);
     else
         each_line(&o, format == MST_FORMAT_TEXT ? expect_text_line : expect_metric_line);
     free(o.text);
@@ -96,7 +113,7 @@ static void render_snapshot(const struct mst_reader *reader)
     if (mst_copy_take(&copy, reader, error) != 0)
         return;
     if (mst_snapshot_make(&s, &copy, &world) == 0) {
-        for (format = 0; format < MST_FORMAT_SNAPSHOTS; format++)
+        for (format = 0; format <= MST_FORMAT_HTML; format++)
             render(&s, format);
         mst_snapshot_free(&s);
     }
@@ -110,7 +127,7 @@ static void render_journal(const struct mst_reader *reader, const char *since)
     struct mst_sink sink;
 
     mst_sink_init(&sink, keep, &o);
-    if (mst_render_journal(&sink, reader, since, 100, error) == MST_JOURNAL_OK)
+    if (mst_render_journal(&sink, reader, since, 100, false, error) == MST_JOURNAL_OK)
         each_line(&o, expect_json);
     else
         expect(o.length == 0);

@@ -92,12 +92,13 @@ class Browser:
         assert "error" not in answer, f"{method}: {answer['error']}"
         return answer["result"]
 
-    def open(self, path, **options):
+    def open(self, place, **options):
+        """A file's path, or a URL."""
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         page = Page(self, session)
         self.pages[session] = page
-        page.load(Path(path).resolve().as_uri(), **options)
+        page.load(place if "://" in str(place) else Path(place).resolve().as_uri(), **options)
         return page
 
 

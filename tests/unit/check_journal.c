@@ -126,7 +126,7 @@ static void take_answer(struct client *c, char *text)
 }
 
 /* The board's answer to the client's cursor. */
-static void ask(struct client *c, const struct mst_board *b, size_t limit)
+static void ask_for(struct client *c, const struct mst_board *b, size_t limit, bool lifecycle_only)
 {
     char error[MST_ERROR_MAX] = "";
     struct mst_reader reader;
@@ -134,12 +134,17 @@ static void ask(struct client *c, const struct mst_board *b, size_t limit)
 
     ck_assert_msg(mst_reader_open(&reader, b->path, error) == 0, "%s", error);
     test_kept_begin(&kept);
-    ck_assert_msg(mst_render_journal(&kept.sink, &reader, c->cursor, limit, error)
+    ck_assert_msg(mst_render_journal(&kept.sink, &reader, c->cursor, limit, lifecycle_only, error)
                   == MST_JOURNAL_OK, "%s", error);
     ck_assert_int_eq(test_kept_end(&kept), 0);
     mst_reader_close(&reader);
     take_answer(c, kept.text);
     free(kept.text);
+}
+
+static void ask(struct client *c, const struct mst_board *b, size_t limit)
+{
+    ask_for(c, b, limit, false);
 }
 
 /* Every ticket from 1 to the last one written was given once, in order, or lost. */
@@ -173,8 +178,8 @@ static void expect_answer(const struct mst_board *b, const char *since, size_t l
 
     ck_assert_msg(mst_reader_open(&reader, b->path, error) == 0, "%s", error);
     test_kept_begin(&kept);
-    ck_assert_msg(mst_render_journal(&kept.sink, &reader, since, limit, error) == MST_JOURNAL_OK,
-                  "%s", error);
+    ck_assert_msg(mst_render_journal(&kept.sink, &reader, since, limit, false, error)
+                  == MST_JOURNAL_OK, "%s", error);
     ck_assert_int_eq(test_kept_end(&kept), 0);
     mst_reader_close(&reader);
     ck_assert_str_eq(kept.text, expected);
@@ -403,6 +408,34 @@ START_TEST(the_limit_is_for_each_kind)
     ask(&c, &b, 5);
     ck_assert_uint_eq(c.lines, 4);
     ck_assert(!c.more);
+    mst_board_close(&b);
+}
+END_TEST
+
+/* What was not asked for is not lost; who goes on asking for all gets what comes next. */
+START_TEST(lifecycle_events_alone)
+{
+    struct client c = newcomer;
+    struct mst_board b;
+    struct mst_lifecycle l = { .time_ns = mst_now_ns() };
+    unsigned i;
+
+    begin(&b, 16);
+    write_requests(&b, 50, mst_now_ns());
+    for (i = 0; i < 9; i++)
+        mst_journal_lifecycle(&b, &l);
+    ask_for(&c, &b, 5, true);
+    ck_assert_uint_eq(c.lines, 5);
+    ck_assert(c.more);
+    write_requests(&b, 3, mst_now_ns());
+    ask_for(&c, &b, 5, true);
+    ck_assert_uint_eq(c.lines, 4);
+    ck_assert_uint_eq(c.given + c.lost, 0);
+    ck_assert(!c.more);
+    write_requests(&b, 2, mst_now_ns());
+    ask(&c, &b, 5);
+    ck_assert_uint_eq(c.given, 2);
+    ck_assert_uint_eq(c.lost, 0);
     mst_board_close(&b);
 }
 END_TEST
@@ -643,7 +676,7 @@ static enum mst_journal_result refusal(const struct mst_board *b, const char *si
 
     ck_assert_msg(mst_reader_open(&reader, b->path, error) == 0, "%s", error);
     test_kept_begin(&kept);
-    result = mst_render_journal(&kept.sink, &reader, since, 10, error);
+    result = mst_render_journal(&kept.sink, &reader, since, 10, false, error);
     ck_assert_int_eq(test_kept_end(&kept), 0);
     ck_assert_str_eq(kept.text, "");
     free(kept.text);
@@ -706,7 +739,7 @@ START_TEST(a_board_cut_short_is_an_error_and_no_half_answer)
     end = reader.header.section[MST_SECTION_REQUESTS].offset;
     ck_assert_int_eq(truncate(b.path, (off_t)end), 0);
     test_kept_begin(&kept);
-    ck_assert_int_eq(mst_render_journal(&kept.sink, &reader, "start", 10, error),
+    ck_assert_int_eq(mst_render_journal(&kept.sink, &reader, "start", 10, false, error),
                      MST_JOURNAL_UNREADABLE);
     ck_assert_int_eq(test_kept_end(&kept), 0);
     ck_assert_str_eq(kept.text, "");
@@ -730,6 +763,7 @@ int main(void)
     tcase_add_test(tests, what_is_not_known_is_null);
     tcase_add_loop_test(tests, every_record_is_given_once_whatever_the_limit, 2, 5);
     tcase_add_test(tests, the_limit_is_for_each_kind);
+    tcase_add_test(tests, lifecycle_events_alone);
     tcase_add_test(tests, overwritten_records_are_counted);
     tcase_add_test(tests, start_is_the_oldest_there_is);
     tcase_add_test(tests, another_start_of_the_server_begins_anew);

@@ -17,7 +17,9 @@ static const struct {
     { "", MST_FORMAT_TEXT },
     { "*/*", MST_FORMAT_TEXT },                                                      /* curl */
     { "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8",
-      MST_FORMAT_TEXT },                                                             /* browsers */
+      MST_FORMAT_HTML },                                                             /* browsers */
+    { "text/html, text/plain;q=0.5", MST_FORMAT_HTML },
+    { "text/html;q=0.4, text/plain;q=0.5", MST_FORMAT_TEXT },
     { "application/json, text/plain, */*", MST_FORMAT_JSON },                        /* axios */
     { "application/json, */*;q=0.5", MST_FORMAT_JSON },                              /* HTTPie */
     { "application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;"
@@ -70,6 +72,7 @@ static const struct {
     { "format=text", MST_FORMAT_TEXT, "", MST_JOURNAL_PAGE_MAX },
     { "format=openmetrics", MST_FORMAT_OPENMETRICS, "", MST_JOURNAL_PAGE_MAX },
     { "format=prometheus", MST_FORMAT_PROMETHEUS, "", MST_JOURNAL_PAGE_MAX },
+    { "format=html", MST_FORMAT_HTML, "", MST_JOURNAL_PAGE_MAX },
     { "format=journal", MST_FORMAT_JOURNAL, "", MST_JOURNAL_PAGE_MAX },
     { "format=journal&since=start&limit=1", MST_FORMAT_JOURNAL, "start", 1 },
     { "limit=20000&since=now&format=journal", MST_FORMAT_JOURNAL, "now", 20000 },
@@ -86,6 +89,18 @@ START_TEST(good_queries_are_taken)
     ck_assert_int_eq(q.format, queries[_i].format);
     ck_assert_str_eq(q.since, queries[_i].since);
     ck_assert_uint_eq(q.limit, queries[_i].limit);
+}
+END_TEST
+
+START_TEST(lifecycle_events_alone_are_asked_for)
+{
+    char error[MST_ERROR_MAX] = "";
+    struct mst_status_query q;
+
+    ck_assert_int_eq(mst_status_query_parse(&q, "only=lifecycle&format=journal", NULL, error), 0);
+    ck_assert(q.lifecycle_only);
+    ck_assert_int_eq(mst_status_query_parse(&q, "format=journal", NULL, error), 0);
+    ck_assert(!q.lifecycle_only);
 }
 END_TEST
 
@@ -112,7 +127,7 @@ static const struct {
     const char *query, *says;
 } bad_queries[] = {
     { "format=xml", "there is no format \"xml\"; valid are text, json, openmetrics, prometheus, "
-                    "journal" },
+                    "html, journal" },
     { "format=", "valid are text, json" },
     { "format", "valid are text, json" },
     { "format=JSON", "valid are text, json" },
@@ -131,6 +146,9 @@ static const struct {
     { "format=journal&since=", "expected is \"now\", \"start\", or the cursor" },
     { "format=journal&since=1-2", "expected is \"now\", \"start\", or the cursor" },
     { "format=json&board=33.board", "with format=journal only" },
+    { "format=html&only=lifecycle", "with format=journal only" },
+    { "format=journal&only=requests", "only=requests is not valid; expected is only=lifecycle" },
+    { "format=journal&only=", "expected is only=lifecycle" },
     { "format=journal&board=", "expected is the base name of a board's file" },
     { "format=journal&board=../x", "board=../x is not valid" },
     { "format=journal&board=a%2e", "expected is the base name of a board's file" },
@@ -237,6 +255,7 @@ int main(void)
     tcase_add_loop_test(tests, good_queries_are_taken, 0, COUNT(queries));
     tcase_add_loop_test(tests, bad_queries_are_refused_with_what_is_valid, 0, COUNT(bad_queries));
     tcase_add_test(tests, a_board_is_asked_for_by_its_name);
+    tcase_add_test(tests, lifecycle_events_alone_are_asked_for);
     tcase_add_test(tests, a_query_of_any_length_is_answered);
     tcase_add_test(tests, formats_are_found_by_name);
     tcase_add_test(tests, a_cursor_comes_back_as_it_was);

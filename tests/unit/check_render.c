@@ -730,6 +730,69 @@ START_TEST(text_is_a_line_each_and_does_nothing_to_a_terminal)
 }
 END_TEST
 
+/* The part of a page between two markers. */
+static char *part_of(const char *page, const char *begin, const char *end)
+{
+    const char *from = strstr(page, begin), *to;
+
+    ck_assert_msg(from != NULL, "no %s", begin);
+    from += strlen(begin);
+    to = strstr(from, end);
+    ck_assert_msg(to != NULL, "no %s after %s", end, begin);
+    return strndup(from, (size_t)(to - from));
+}
+
+/* Replaces each `what`, which is no shorter than `with`. */
+static void replace_all(char *text, const char *what, const char *with)
+{
+    char *at = text;
+
+    while ((at = strstr(at, what)) != NULL) {
+        memmove(at + strlen(with), at + strlen(what), strlen(at + strlen(what)) + 1);
+        memcpy(at, with, strlen(with));
+        at += strlen(with);
+    }
+}
+
+/* What anybody may have written on a board is text and JSON in the page, the same as
+ * elsewhere, and no markup. */
+START_TEST(a_page_holds_the_boards_and_no_markup_of_theirs)
+{
+    struct mst_snapshot hostile = test_boards()[0][0];
+    const struct mst_snapshot *boards[] = { &hostile, test_boards()[1] };
+    char *page, *text, *json, *expected;
+    json_t *found, *wanted;
+
+    hostile.server = "</pre></script><!-- <script>alert(1)</script> & \"'\xe2\x80\xa8";
+    page = rendered(MST_FORMAT_HTML, boards, 2);
+    text = part_of(page, "<pre>", "</pre>\n</main>");
+    json = part_of(page, "<script type=\"application/json\" id=\"data\">", "</script>\n<script>");
+
+    ck_assert_ptr_null(strpbrk(text, "<>\"'"));
+    replace_all(text, "&lt;", "<");
+    replace_all(text, "&gt;", ">");
+    replace_all(text, "&quot;", "\"");
+    replace_all(text, "&#39;", "'");
+    replace_all(text, "&amp;", "&");
+    expected = rendered(MST_FORMAT_TEXT, boards, 2);
+    ck_assert_str_eq(text, expected);
+    free(expected);
+
+    ck_assert_ptr_null(strchr(json, '<'));
+    ck_assert_ptr_null(strstr(json, "\xe2\x80\xa8"));
+    expected = rendered(MST_FORMAT_JSON, boards, 2);
+    found = parsed(json);
+    wanted = parsed(expected);
+    ck_assert(json_equal(found, wanted));
+    json_decref(found);
+    json_decref(wanted);
+    free(expected);
+    free(json);
+    free(text);
+    free(page);
+}
+END_TEST
+
 /* What an escape function makes of a string. */
 static char *escaped(void (*escape)(struct mst_sink *, const char *), const char *string)
 {
@@ -954,6 +1017,7 @@ int main(void)
     tcase_add_test(tests, openmetrics_ends_with_eof);
     tcase_add_test(tests, boards_of_the_same_name_are_told_apart);
     tcase_add_test(tests, text_is_a_line_each_and_does_nothing_to_a_terminal);
+    tcase_add_test(tests, a_page_holds_the_boards_and_no_markup_of_theirs);
     tcase_add_test(tests, strings_are_escaped);
     tcase_add_test(tests, bytes_that_are_no_utf8_are_replaced);
     tcase_add_test(tests, numbers_are_exact);

@@ -293,7 +293,8 @@ static struct text journal_text(const struct mst_board *b)
 
     ck_assert_msg(mst_reader_open(&reader, b->path, error) == 0, "%s", error);
     mst_sink_init(&sink, append, &text);
-    ck_assert_int_eq(mst_render_journal(&sink, &reader, "start", 1000, error), MST_JOURNAL_OK);
+    ck_assert_int_eq(mst_render_journal(&sink, &reader, "start", 1000, false, error),
+                     MST_JOURNAL_OK);
     mst_reader_close(&reader);
     return text;
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "format.h"
-#include "report/script.h"
+#include "script.h"
 #include "tools/report/assets.inc"
 
 /* ---- pieces ---------------------------------------------------------------------- */
@@ -99,9 +99,9 @@ static void put_head(struct mst_sink *sink, const struct mst_page *page)
 {
     raw(sink, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
               "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-              "script-src " chart_js_HASH " " charts_js_HASH " ");
+              "script-src " chart_js_HASH " " pieces_js_HASH " " charts_js_HASH " ");
     raw(sink, scripts[page->kind].hash);
-    raw(sink, "; style-src " report_css_HASH "; "
+    raw(sink, "; style-src " colours_css_HASH " " report_css_HASH "; "
               "img-src data:; base-uri 'none'; form-action 'none'\">\n"
               "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
               "<meta name=\"color-scheme\" content=\"light dark\">\n"
@@ -109,6 +109,8 @@ static void put_head(struct mst_sink *sink, const struct mst_page *page)
               "<link rel=\"icon\" href=\"data:,\">\n<title>");
     text(sink, page->title);
     raw(sink, " · mpmstat</title>\n<style>");
+    raw(sink, colours_css);
+    raw(sink, "</style>\n<style>");
     raw(sink, report_css);
     raw(sink, "</style>\n</head>\n");
 }
@@ -170,6 +172,8 @@ int mst_page_end(struct mst_sink *sink, const struct mst_page *page, mst_page_da
     mst_script_end(&script);
     raw(sink, "</script>\n<script>");
     raw(sink, chart_js);
+    raw(sink, "</script>\n<script>");
+    raw(sink, pieces_js);
     raw(sink, "</script>\n<script>");
     raw(sink, charts_js);
     raw(sink, "</script>\n<script>");

@@ -1,54 +1,23 @@
-// charts.js - what the charts of every page are made of: numbers as people read them, figures
-// with a legend and a table behind them, lines, bars, the cursor that charts share, the theme,
-// printing. A page's own script (report.js, study.js) draws with it, from the JSON in the page.
+// charts.js - what the charts of the report's pages are made of: figures with a legend and a
+// table behind them, lines, bars, the cursor that charts share, the theme, printing. A page's own script (report.js, study.js) draws with it, from the JSON in the page.
 const mpmstat = (function () {
 "use strict";
 
+const { scaled, asTime, asCount, asRate, asShare, asBytes, make } = pieces;
 const data = JSON.parse(document.getElementById("data").textContent);
 const root = document.documentElement;
 const AXIS_WIDTH = 62;          // of every y axis, so that charts over time line up
 const PLOT_RIGHT = 20;
 const NAME_WIDTH = 24;          // characters in a line of a bar's name
 
-// ---- numbers as people read them: as the tool's own output does ---------------------------
+// ---- numbers ------------------------------------------------------------------------------
 
-function scaled(value, unit) {
-    const magnitude = Math.abs(value);
-    return value.toFixed(magnitude < 9.995 ? 2 : magnitude < 99.95 ? 1 : 0) + unit;
-}
-function known(format) {
-    return value => value === null || value === undefined || Number.isNaN(value)
-        ? "not known" : format(value);
-}
-const asTime = known(value => {
-    const magnitude = Math.abs(value);
-    if (magnitude === 0) return "0";
-    if (magnitude < 0.0009995) return scaled(value * 1e6, " µs");
-    return magnitude < 0.9995 ? scaled(value * 1e3, " ms") : scaled(value, " s");
-});
-const asCount = known(value => Number.isInteger(value) ? String(value) : scaled(value, ""));
-const asRate = known(value => scaled(value, "/s"));
-const asShare = known(value => (value * 100).toFixed(1) + " %");
-const asBytes = known(value => {
-    const units = [" B", " kB", " MB", " GB", " TB"];
-    let i = 0;
-    for (; Math.abs(value) >= 999.5 && i < units.length - 1; i++) value /= 1000;
-    return scaled(value, units[i]);
-});
 // On an axis: as short as it goes.
 function short(format) {
     return value => format(value).replace(/(\.\d*?)0+(?!\d)/, "$1").replace(/\.(?!\d)/, "");
 }
 
 // ---- the document -------------------------------------------------------------------------
-
-function make(tag, attributes, ...children) {
-    const element = document.createElement(tag);
-    for (const [name, value] of Object.entries(attributes || {}))
-        if (value !== null && value !== undefined) element.setAttribute(name, value);
-    element.append(...children.filter(child => child !== null));
-    return element;
-}
 
 const probe = make("span", { class: "hidden", "aria-hidden": "true" });
 document.body.append(probe);

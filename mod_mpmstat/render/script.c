@@ -1,5 +1,5 @@
 /* script.c - JSON within a script element: see script.h. */
-#include "report/script.h"
+#include "script.h"
 
 void mst_script_end(struct mst_script *script)
 {
