@@ -73,22 +73,30 @@ static MST_NO_CANARY __attribute__((noinline)) const struct seat *seat_of(const 
     return seat;
 }
 
+/* A worker that did not go from one connection right to the next: nothing waited for it. */
+#define IDLE_AT_ALL_NS (20 * MST_NS_PER_US)
+
 /* What the kernel says of the newest data's age, where that is a wait. */
 static __attribute__((noinline)) uint64_t
-ask_kernel(const struct mst_connection *conn, apr_socket_t *csd, bool was_idle, uint64_t now)
+ask_kernel(const struct mst_connection *conn, conn_rec *c, apr_socket_t *csd, uint64_t idle_ns,
+           uint64_t now)
 {
+    uint64_t since_last = now - conn->ended_ns, wait;   /* a new one's: since ever */
     apr_os_sock_t fd;
     struct tcp_info info;
     socklen_t size = sizeof info;
-    uint64_t wait;
 
+    if (idle_ns >= IDLE_AT_ALL_NS && since_last < mst_recording.idle_enough_ns)
+        return 0;
+    if (!csd)
+        csd = ap_get_conn_socket(c);
     if (!csd || apr_os_sock_get(&fd, csd) != APR_SUCCESS
         || getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) != 0)
         return 0;
     wait = info.tcpi_last_data_recv * MST_NS_PER_MS;
-    if (was_idle && wait < mst_recording.idle_enough_ns)
+    if (idle_ns >= mst_recording.idle_enough_ns && wait < mst_recording.idle_enough_ns)
         return 0;
-    return wait < now - conn->ended_ns ? wait : now - conn->ended_ns;
+    return wait < since_last ? wait : since_last;
 }
 
 /* How long the newest data has been in the kernel: a jiffy's resolution. 0 where
@@ -98,16 +106,17 @@ ask_kernel(const struct mst_connection *conn, apr_socket_t *csd, bool was_idle, 
  * That nobody waits while a worker is idle holds where workers accept by
  * themselves (prefork). A listener thread may be late, by some 10 ms when event's
  * listeners wake up: a new connection is asked there in any case, and what is
- * less than two jiffies is then the clock's grain, not a wait. */
+ * less than two jiffies is then the clock's grain, not a wait. So is what a kept-alive
+ * connection can have waited if its last request was less than that ago. */
 static inline uint64_t wait_for_worker(const struct mst_connection *conn, conn_rec *c,
                                        apr_socket_t *csd, uint64_t idle_since, uint64_t now)
 {
-    bool was_idle = now >= idle_since + mst_recording.idle_enough_ns;
+    uint64_t idle_ns = now - idle_since;
     bool is_new = conn->requests == 0;
 
-    if (was_idle && !(is_new && mst_recording.listener_thread))
+    if (idle_ns >= mst_recording.idle_enough_ns && !(is_new && mst_recording.listener_thread))
         return 0;
-    return ask_kernel(conn, csd ? csd : ap_get_conn_socket(c), was_idle, now);
+    return ask_kernel(conn, c, csd, idle_ns, now);
 }
 
 MST_INLINE void take(struct mst_connection *conn, conn_rec *c, apr_socket_t *csd,

@@ -6,6 +6,7 @@ twice, with FEW and with MANY units of work, and the difference divided by their
 one unit, without the start and the stop. The vDSO's clock is a call of a few instructions
 under valgrind; natively it is some twenty more each time (four to five a request).
 """
+import math
 import os
 import re
 import shutil
@@ -57,10 +58,13 @@ def thousands(number):
     return f"{number:,.0f}"
 
 
-def spread(values):
-    """(median, first quartile, third quartile)"""
-    first, middle, third = statistics.quantiles(values, n=4, method="inclusive")
-    return middle, first, third
+def median_within(values):
+    """(median, the ends of its 95 % interval: by how many of the values lie on each side)"""
+    ordered = sorted(values)
+    reach = round(0.98 * math.sqrt(len(ordered)))
+    middle = len(ordered) // 2
+    return statistics.median(ordered), ordered[max(0, middle - reach)], \
+        ordered[min(len(ordered) - 1, middle + reach)]
 
 
 def merged(configuration, extra="", modules=()):
