@@ -22,7 +22,7 @@ def loaded(server):
     cpu = measure.cpu_ns(pids)
     told = clients.ab(server.port, "/index.html", REQUESTS, CONCURRENCY, ["-k"])
     assert told["complete"] == REQUESTS, told["text"]
-    return REQUESTS / told["seconds"], REQUESTS / ((measure.cpu_ns(pids) - cpu) / 1e9)
+    return told["rate"], REQUESTS / ((measure.cpu_ns(pids) - cpu) / 1e9)
 
 
 def ratios(base, other):

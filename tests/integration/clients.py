@@ -216,6 +216,7 @@ def ab(port, path, requests, concurrency, options=()):
             "failed": int(number(r"^Failed requests:\s+(\d+)")),
             "non_2xx": int(number(r"^Non-2xx responses:\s+(\d+)", 0)),
             "seconds": number(r"^Time taken for tests:\s+([\d.]+)"),
+            "rate": number(r"^Requests per second:\s+([\d.]+)"),
             "mean": number(r"^Time per request:\s+([\d.]+) \[ms\] \(mean\)$") / 1000,
             "total_mean": number(r"^Total:\s+\d+\s+(\d+)", 0) / 1000,
             "text": done.stdout}
