@@ -18,3 +18,25 @@ AC_DEFUN([MST_FLAG], [
             [AC_MSG_RESULT([no])])
         CFLAGS=$mst_saved
     done])
+
+dnl MST_FORTIFY(VARIABLE)
+dnl Adds _FORTIFY_SOURCE where nobody has decided it: neither who builds, as distributions do,
+dnl nor the compiler, which may predefine it. It needs an optimizing build.
+AC_DEFUN([MST_FORTIFY], [
+    AC_MSG_CHECKING([who decides _FORTIFY_SOURCE])
+    AS_CASE([" $CPPFLAGS $CFLAGS "],
+        [*_FORTIFY_SOURCE*], [mst_fortify='the flags given'],
+        [AC_COMPILE_IFELSE([AC_LANG_SOURCE([[
+#ifndef _FORTIFY_SOURCE
+#error undecided
+#endif
+            ]])],
+            [mst_fortify='the compiler'],
+            [AC_COMPILE_IFELSE([AC_LANG_SOURCE([[
+#ifndef __OPTIMIZE__
+#error it would warn
+#endif
+                ]])],
+                [mst_fortify='this package: 2'], [mst_fortify='nobody: the build is not optimized'])])])
+    AC_MSG_RESULT([$mst_fortify])
+    AS_IF([test "$mst_fortify" = 'this package: 2'], [MST_FLAG([$1], [-D_FORTIFY_SOURCE=2])])])

@@ -3,6 +3,8 @@
 
 #include <apr_strings.h>
 
+APLOG_USE_MODULE(mpmstat);
+
 struct mst_main_config mst_config;
 
 #define UNSET (-1)
@@ -16,6 +18,7 @@ int mst_config_reset(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp)
     mst_config = (struct mst_main_config){
         .journal = MST_JOURNAL_DEFAULT,
         .labels = MST_LABELS_DEFAULT,
+        .tenant_labels = MST_TENANT_LABELS_DEFAULT,
         .php_boards = PHP_BOARDS_DEFAULT,
     };
     return OK;
@@ -30,6 +33,7 @@ void *mst_create_dir_config(apr_pool_t *p, char *dir)
     c->paths = UNSET;
     c->trust_request_start = UNSET;
     c->trust_client_id = UNSET;
+    c->trust_proxy = UNSET;
     c->notes = UNSET;
     c->server_timing = UNSET;
     c->label = NULL;
@@ -50,6 +54,7 @@ void *mst_merge_dir_config(apr_pool_t *p, void *base_, void *add_)
     c->paths = merged(base->paths, add->paths);
     c->trust_request_start = merged(base->trust_request_start, add->trust_request_start);
     c->trust_client_id = merged(base->trust_client_id, add->trust_client_id);
+    c->trust_proxy = merged(base->trust_proxy, add->trust_proxy);
     c->notes = merged(base->notes, add->notes);
     c->server_timing = merged(base->server_timing, add->server_timing);
     c->label = add->label ? add->label : base->label;
@@ -85,43 +90,61 @@ static const char *set_server_timing(cmd_parms *cmd, void *dir, int on)
     return NULL;
 }
 
-#define LABEL_CHARACTERS \
-    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:/"
-
-/* A label is shown in every format and typed by people: letters, digits and a
- * little punctuation, no longer than an entry on the board. */
-static const char *check_label(apr_pool_t *p, const char *name)
+/* Once: .htaccess is read for each request. */
+static void tell_refusal(struct mst_board *b, const server_rec *s, const char *name)
 {
-    size_t length = strlen(name);
+    if (mst_board_tell_once(b, MST_TOLD_NO_ROOM))
+        ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, s, MPMSTAT_LOGNO(11)
+                     "no room for the label \"%s\" of an .htaccess file: those of this virtual "
+                     "host may make %u labels (MPMStatTenantLabels), all of them together a "
+                     "quarter of MPMStatMaxLabels; its requests are counted as without it",
+                     name, mst_config.tenant_labels);
+}
 
-    if (length == 0 || length >= MST_NAME_MAX)
-        return apr_psprintf(p, "MPMStatLabel must have 1 to %u characters, \"%s\" has %"
-                            APR_SIZE_T_FMT, MST_NAME_MAX - 1, name, length);
-    if (strspn(name, LABEL_CHARACTERS) != length)
-        return apr_psprintf(p, "MPMStatLabel may have letters, digits and - _ . : / only, "
-                            "not as in \"%s\"", name);
-    return NULL;
+/* In .htaccess, read for one request while the board is there. Where there is no room for the
+ * label, the request has that of the directory above or of its virtual host. */
+static const struct mst_label_ref *label_of_tenant(const cmd_parms *cmd, const char *name)
+{
+    struct mst_board *b = mst_recording.board;
+    struct mst_tenant tenant = {
+        .owner = mst_server_config_of(cmd->server)->tenant,
+        .quota = mst_config.tenant_labels,
+        .share = b ? b->label_count / MST_TENANTS_PART : 0,
+    };
+    struct mst_label_ref *ref;
+    uint32_t index;
+
+    if (!b)
+        return NULL;
+    if (!mst_label_intern_tenant(b, name, &tenant, &index)) {
+        tell_refusal(b, cmd->server, name);
+        return NULL;
+    }
+    ref = apr_pcalloc(cmd->pool, sizeof *ref);
+    ref->name = name;
+    ref->index = index;
+    return ref;
+}
+
+static const struct mst_label_ref *label_of_configuration(const cmd_parms *cmd, const char *name)
+{
+    struct mst_label_ref *ref = apr_pcalloc(cmd->pool, sizeof *ref);
+
+    ref->name = name;
+    ref->next = mst_config.refs;
+    mst_config.refs = ref;
+    return ref;
 }
 
 static const char *set_label(cmd_parms *cmd, void *dir, const char *name)
 {
-    struct mst_label_ref *ref;
-    const char *error = check_label(cmd->pool, name);
+    bool is_tenants = ap_check_cmd_context(cmd, NOT_IN_HTACCESS) != NULL;
 
-    if (error)
-        return error;
-    ref = apr_pcalloc(cmd->pool, sizeof *ref);
-    ref->name = name;
-    if (ap_check_cmd_context(cmd, NOT_IN_HTACCESS) != NULL) {
-        /* Read for one request, while the board is there. */
-        ref->index = mst_recording.board ? mst_label_intern(mst_recording.board, name)
-                                         : MST_LABEL_OTHER;
-    }
-    else {
-        ref->next = mst_config.refs;
-        mst_config.refs = ref;
-    }
-    ((struct mst_dir_config *)dir)->label = ref;
+    if (!mst_label_is_valid(name))
+        return apr_psprintf(cmd->pool, "MPMStatLabel must have 1 to %u letters, digits and "
+                            "- _ . : /, not be \"%s\"", MST_NAME_MAX - 1, name);
+    ((struct mst_dir_config *)dir)->label = is_tenants ? label_of_tenant(cmd, name)
+                                                       : label_of_configuration(cmd, name);
     return NULL;
 }
 
@@ -192,6 +215,12 @@ static const char *set_max_labels(cmd_parms *cmd, void *dir, const char *text)
     return set_number(cmd, text, 2, MST_LABELS_MAX, &mst_config.labels);
 }
 
+static const char *set_tenant_labels(cmd_parms *cmd, void *dir, const char *text)
+{
+    (void)dir;
+    return set_number(cmd, text, 0, MST_LABELS_MAX, &mst_config.tenant_labels);
+}
+
 const command_rec mst_commands[] = {
     AP_INIT_FLAG("MPMStat", ap_set_flag_slot, SLOT(enabled), RSRC_CONF | ACCESS_CONF,
                  "Whether requests are recorded here: On (default) or Off"),
@@ -206,6 +235,10 @@ const command_rec mst_commands[] = {
                  RSRC_CONF | ACCESS_CONF,
                  "Whether the number that a load tool gives a request, in X-MPMStat-Id or "
                  "X-Vegeta-Seq, is recorded here: On or Off (default)"),
+    AP_INIT_FLAG("MPMStatTrustProxy", ap_set_flag_slot, SLOT(trust_proxy),
+                 RSRC_CONF | ACCESS_CONF,
+                 "Whether the status page here is for requests, too, that came through a proxy on "
+                 "this machine, and so look local: On or Off (default)"),
     AP_INIT_FLAG("MPMStatNotes", ap_set_flag_slot, SLOT(notes), RSRC_CONF | ACCESS_CONF,
                  "Whether LogFormat finds a request's phases here, as %{mpmstat-queue}n, and its "
                  "id, as %{MPMSTAT_ID}e: On or Off (default)"),
@@ -224,5 +257,7 @@ const command_rec mst_commands[] = {
     AP_INIT_TAKE1("MPMStatMaxLabels", set_max_labels, NULL, RSRC_CONF,
                   "How many labels there can be, \"other\" and \"mpm-status\" included; "
                   "default 64"),
+    AP_INIT_TAKE1("MPMStatTenantLabels", set_tenant_labels, NULL, RSRC_CONF,
+                  "How many labels the .htaccess files of a virtual host can make; default 8"),
     { .name = NULL }
 };

@@ -15,8 +15,8 @@
 #include <netinet/tcp.h>
 #include <scoreboard.h>
 
-#include "board/busy.h"
-#include "board/clock.h"
+#include "base/clock.h"
+#include "write/busy.h"
 
 ap_filter_rec_t *mst_response_filter;
 static uint64_t connections_begun;   /* in this process; atomic */

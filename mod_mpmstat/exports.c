@@ -16,8 +16,9 @@
 #include <http_request.h>
 #include <util_filter.h>
 
-#include "board/clock.h"
-#include "board/handover.h"
+#include "base/clock.h"
+#include "base/host.h"
+#include "segment/handover.h"
 
 static char place[MST_HANDOVER_MAX];   /* this server's, for mst_handover_format() */
 static ap_filter_rec_t *server_timing_filter;
@@ -55,10 +56,12 @@ void mst_exports_hand_over(request_rec *r)
 
 static int find_place(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, server_rec *s)
 {
+    char boot_id[MST_HANDOVER_BOOT], boot[MST_HANDOVER_BOOT];
+
     (void)pconf, (void)plog, (void)ptemp, (void)s;
-    if (mst_recording.board)
-        mst_handover_place(place, mst_recording.board->header->boot_id,
-                           mst_recording.board->header->time_namespace);
+    mst_host_boot_id(boot_id, sizeof boot_id);
+    mst_handover_boot(boot, boot_id);
+    mst_handover_place(place, boot, mst_host_namespace("time"));
     return OK;
 }
 

@@ -29,10 +29,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "board/clock.h"
-#include "board/forks.h"
-#include "board/host.h"
-#include "board/journal.h"
+#include "base/clock.h"
+#include "base/host.h"
+#include "write/fork_table.h"
+#include "write/journal.h"
 
 /* The latest fork of this thread: when it began, and how long the parent was at it. */
 static __thread uint64_t fork_began_ns, fork_took_ns;
@@ -55,8 +55,11 @@ static int itk_said;
 
 /* ---- forks ------------------------------------------------------------------------ */
 
+/* httpd has installed its own signal handlers by the time of the MPM's first fork. */
 static void before_fork(void)
 {
+    if (mst_recording.board && !mst_recording.pid)
+        mst_guard_renew(&mst_recording.board->guard);
     fork_began_ns = mst_now_ns();
 }
 
@@ -116,7 +119,7 @@ static void after_fork_in_child(void)
 
     if (!b)
         return;
-    if (!mst_recording.pid && (uint32_t)getppid() == b->header->pid) {
+    if (!mst_recording.pid && (uint64_t)getppid() == mst_recording.parent) {
         /* The parent knows better what it forked, so that is left for it. */
         fork = new_fork(b, MST_KIND_COUNT, took_ns);
         mst_fork_add(b, &fork);

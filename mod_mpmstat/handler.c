@@ -10,18 +10,24 @@
 #include <apr_lib.h>
 #include <apr_strings.h>
 #include <http_protocol.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <stdlib.h>
 
-#include "board/copy.h"
-#include "board/directory.h"
-#include "board/snapshot.h"
+#include "access.h"
+#include "base/clock.h"
+#include "base/saturate.h"
 #include "listeners.h"
+#include "read/copy.h"
+#include "read/directory.h"
+#include "read/snapshot.h"
 #include "render/render.h"
 #include "scoreboard.h"
+#include "turns.h"
 
 APLOG_USE_MODULE(mpmstat);
 
-/* Answers with a sentence instead of httpd's page: it is read by programs too. */
-static int refuse(request_rec *r, int status, const char *sentence)
+int mst_refuse(request_rec *r, int status, const char *sentence)
 {
     r->status = status;
     ap_set_content_type(r, "text/plain; charset=utf-8");
@@ -30,19 +36,29 @@ static int refuse(request_rec *r, int status, const char *sentence)
     return OK;
 }
 
+#define PIECE (16 << 10)   /* httpd copies what it is given, and waits where much of it is unsent */
+
 static int write_to_client(void *request, const void *bytes, size_t n)
 {
-    return ap_rwrite(bytes, (int)n, request) < 0 ? EPIPE : 0;
+    const char *at = bytes, *end = at + n;
+    int piece;
+
+    for (; at < end; at += piece) {
+        piece = end - at < PIECE ? (int)(end - at) : PIECE;
+        if (ap_rwrite(at, piece, request) < 0)
+            return EPIPE;
+    }
+    return 0;
 }
 
-#define PHP_BOARDS_MAX 16u                   /* shown at most, and named unreadable */
-#define PHP_COPY_MAX   (UINT64_C(64) << 20)  /* bytes of one that are read */
+#define PHP_BOARDS_MAX MST_PAGE_BOARDS       /* shown at most, and named unreadable */
 
 /* PHP's boards. Out of memory there are none. */
 static void find_php(struct mst_found_boards *found)
 {
     const struct mst_boards_wanted wanted = {
-        .producer = MST_PRODUCER_PHP, .limit = PHP_BOARDS_MAX, .copy_bytes = PHP_COPY_MAX,
+        .producer = MST_PRODUCER_PHP, .limit = PHP_BOARDS_MAX,
+        .budget = { .all = MST_PAGE_COST, .others = MST_PAGE_COST_OTHER },
     };
 
     memset(found, 0, sizeof *found);
@@ -90,7 +106,7 @@ static bool add_one(struct answer *a, struct mst_found_board *board)
 
     if (!board->open)
         return strcmp(board->path, mst_recording.board->path) == 0;
-    world.running = mst_snapshot_running(&board->reader.header);
+    world.running = mst_reader_running(&board->reader);
     return add_board(a, &board->reader, &world, board->reason) == 0;
 }
 
@@ -111,35 +127,117 @@ static void add_php(request_rec *r, struct answer *a, struct mst_found_boards *f
                                     "are shown", found->omitted, PHP_BOARDS_MAX));
 }
 
-static int answer_snapshot(request_rec *r, const struct mst_reader *reader,
-                           struct mst_found_boards *php, enum mst_format format)
+/* An answer as it is sent. What it is made from is ten times as large and more, and is freed
+ * before a slow reader takes its time. */
+struct text {
+    char  *bytes;
+    size_t used, room;
+};
+
+static int keep_text(void *text, const void *bytes, size_t n)
+{
+    struct text *t = text;
+
+    if (n > t->room - t->used) {
+        size_t room = 2 * (t->used + n);
+        char *more = realloc(t->bytes, room);
+
+        if (!more)
+            return ENOMEM;
+        t->bytes = more;
+        t->room = room;
+    }
+    memcpy(t->bytes + t->used, bytes, n);
+    t->used += n;
+    return 0;
+}
+
+/* Returns 0, or -1 with a sentence. */
+static int make_text(request_rec *r, const struct mst_reader *reader, struct mst_found_boards *php,
+                     enum mst_format format, struct text *text, char error[MST_ERROR_MAX])
 {
     struct mst_world world = { .running = 1 };
     struct answer *a = apr_pcalloc(r->pool, sizeof *a);
-    char error[MST_ERROR_MAX];
     struct mst_sink sink;
+    int status;
 
     a->shown.boards = a->boards;
     a->shown.unreadable = a->unreadable;
     mst_listeners_look(r->pool, &world);
     world.apache_scoreboard = mst_scoreboard_letters(r->pool);
-    if (add_board(a, reader, &world, error) != 0)
-        return refuse(r, HTTP_INTERNAL_SERVER_ERROR, error);
-    add_php(r, a, php);
-    ap_set_content_type(r, mst_format_content_type(format));
-    if (format == MST_FORMAT_HTML)
-        apr_table_setn(r->headers_out, "Content-Security-Policy", mst_html_policy);
-    mst_sink_init(&sink, write_to_client, r);
-    if (mst_render(&sink, format, &a->shown) != 0)
-        ap_log_rerror(APLOG_MARK, APLOG_DEBUG, 0, r, MPMSTAT_LOGNO(06)
-                      "the client left before the status was sent");
+    status = add_board(a, reader, &world, error);
+    if (status == 0) {
+        add_php(r, a, php);
+        mst_sink_init(&sink, keep_text, text);
+        if (mst_render(&sink, format, &a->shown) != 0)
+            status = mst_fail(error, "out of memory for the status");
+    }
     while (a->shown.count > 0)
         mst_snapshot_free(&a->snapshots[--a->shown.count]);
+    return status;
+}
+
+#define TEXT_KEPT (512u << 10)   /* bytes of answers; they were made from ten times as much */
+
+/* Gives freed memory back to the system, which malloc would keep for each of its arenas. Other
+ * free memory goes with it, and the server's requests soon want that again: therefore not after
+ * each of many answers. Precondition: the lock is held. */
+static void return_memory(const struct text *answer)
+{
+#ifdef __GLIBC__
+    static uint64_t returned_ns, answered;
+    uint64_t now = mst_now_ns();
+
+    answered += answer->used;
+    if (answered < TEXT_KEPT && mst_elapsed(returned_ns, now) < MST_NS_PER_S)
+        return;
+    answered = 0;
+    returned_ns = now;
+    malloc_trim(0);
+#endif
+}
+
+static int answer_snapshot(request_rec *r, const struct mst_reader *reader,
+                           struct mst_found_boards *php, enum mst_format format)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;   /* a process makes one at a time */
+    struct text text = { 0 };
+    char error[MST_ERROR_MAX];
+    int status;
+
+    pthread_mutex_lock(&lock);
+    status = make_text(r, reader, php, format, &text, error);
+    return_memory(&text);
+    pthread_mutex_unlock(&lock);
+    if (status == 0) {
+        ap_set_content_type(r, mst_format_content_type(format));
+        if (format == MST_FORMAT_HTML)
+            apr_table_setn(r->headers_out, "Content-Security-Policy", mst_html_policy);
+        if (write_to_client(r, text.bytes, text.used) != 0)
+            ap_log_rerror(APLOG_MARK, APLOG_DEBUG, 0, r, MPMSTAT_LOGNO(06)
+                          "the client left before the status was sent");
+    }
+    free(text.bytes);
+    return status == 0 ? OK : mst_refuse(r, HTTP_INTERNAL_SERVER_ERROR, error);
+}
+
+/* Ends an answer so that HTTP, too, says that it is not whole. */
+static int cut_short(request_rec *r, const char *error)
+{
+    apr_bucket_alloc_t *alloc = r->connection->bucket_alloc;
+    apr_bucket_brigade *bb = apr_brigade_create(r->pool, alloc);
+
+    ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, r, MPMSTAT_LOGNO(41)
+                  "an answer of the journal ends early: %s", error);
+    APR_BRIGADE_INSERT_TAIL(bb, ap_bucket_error_create(HTTP_BAD_GATEWAY, NULL, r->pool, alloc));
+    APR_BRIGADE_INSERT_TAIL(bb, apr_bucket_eos_create(alloc));
+    r->connection->keepalive = AP_CONN_CLOSE;
+    ap_pass_brigade(r->output_filters, bb);
     return OK;
 }
 
-static int answer_journal(request_rec *r, const struct mst_reader *reader,
-                          const struct mst_status_query *query)
+static int give_journal(request_rec *r, const struct mst_reader *reader,
+                        const struct mst_status_query *query)
 {
     char error[MST_ERROR_MAX];
     struct mst_sink sink;
@@ -151,11 +249,40 @@ static int answer_journal(request_rec *r, const struct mst_reader *reader,
     case MST_JOURNAL_OK:
         return OK;
     case MST_JOURNAL_BAD_CURSOR:
-        return refuse(r, HTTP_BAD_REQUEST, error);
+        return mst_refuse(r, HTTP_BAD_REQUEST, error);
+    case MST_JOURNAL_CUT:
+        return cut_short(r, error);
     case MST_JOURNAL_UNREADABLE:
         break;
     }
-    return refuse(r, HTTP_INTERNAL_SERVER_ERROR, error);
+    return mst_refuse(r, HTTP_INTERNAL_SERVER_ERROR, error);
+}
+
+/* No records, only the cursor. */
+static bool is_from_now(const struct mst_status_query *query)
+{
+    return query->since[0] == '\0' || strcmp(query->since, "now") == 0;
+}
+
+static int answer_journal(request_rec *r, const struct mst_reader *reader,
+                          const struct mst_status_query *query)
+{
+    int status;
+
+    if (is_from_now(query))
+        return give_journal(r, reader, query);
+    if (!mst_turns_take()) {
+        apr_table_setn(r->headers_out, "Retry-After", "1");
+        return mst_refuse(r, HTTP_SERVICE_UNAVAILABLE, apr_psprintf(r->pool,
+                          "this server gives %u answers of the journal at once, so that slow "
+                          "readers do not keep its workers, and gives them now: ask again in a "
+                          "second, and read answers as they come; a smaller limit= makes them "
+                          "short, and mpmstat record on the server itself needs none",
+                          mst_turns_limit()));
+    }
+    status = give_journal(r, reader, query);
+    mst_turns_give_back();
+    return status;
 }
 
 /* The board that a query names: this server's, or one of PHP's. NULL: there is none. */
@@ -181,7 +308,7 @@ static int answer(request_rec *r, const struct mst_status_query *query)
     int status;
 
     if (mst_reader_attach(&own, mst_recording.board->fd, mst_recording.board->path, error) != 0)
-        return refuse(r, HTTP_INTERNAL_SERVER_ERROR, error);
+        return mst_refuse(r, HTTP_INTERNAL_SERVER_ERROR, error);
     if (query->format != MST_FORMAT_JOURNAL || query->board[0] != '\0')
         find_php(&php);
     if (query->format != MST_FORMAT_JOURNAL)
@@ -189,11 +316,20 @@ static int answer(request_rec *r, const struct mst_status_query *query)
     else if ((asked = board_named(query->board, &own, &php)) != NULL)
         status = answer_journal(r, asked, query);
     else
-        status = refuse(r, HTTP_NOT_FOUND, apr_psprintf(r->pool, "there is no board %s among those "
-                        "that are shown here; format=json names them", query->board));
+        status = mst_refuse(r, HTTP_NOT_FOUND, apr_psprintf(r->pool, "there is no board %s among "
+                            "those that are shown here; format=json names them", query->board));
     mst_found_boards_free(&php);
     mst_reader_close(&own);
     return status;
+}
+
+static int answer_other_method(request_rec *r)
+{
+    apr_table_setn(r->headers_out, "Allow", "GET,HEAD,OPTIONS");
+    if (r->method_number == M_OPTIONS)
+        return OK;
+    return mst_refuse(r, HTTP_METHOD_NOT_ALLOWED, "the status page is only read: expected is GET "
+                      "or HEAD");
 }
 
 int mst_handle_status(request_rec *r)
@@ -201,17 +337,20 @@ int mst_handle_status(request_rec *r)
     struct mst_status_query query;
     char error[MST_ERROR_MAX];
 
-    r->allowed |= AP_METHOD_BIT << M_GET;
-    if (r->method_number != M_GET)   /* HEAD is one, too */
-        return HTTP_METHOD_NOT_ALLOWED;
+    int status = mst_check_access(r);
+
+    if (status != DECLINED)
+        return status;
     mst_timing_set_label(r, MST_LABEL_STATUS);
+    if (r->method_number != M_GET)   /* HEAD is one, too */
+        return answer_other_method(r);
     apr_table_setn(r->headers_out, "Cache-Control", "no-store");
     apr_table_setn(r->headers_out, "Vary", "Accept");
     apr_table_setn(r->headers_out, "X-Content-Type-Options", "nosniff");
     if (mst_status_query_parse(&query, r->args, apr_table_get(r->headers_in, "Accept"), error) != 0)
-        return refuse(r, HTTP_BAD_REQUEST, error);
+        return mst_refuse(r, HTTP_BAD_REQUEST, error);
     if (!mst_recording.board)
-        return refuse(r, HTTP_SERVICE_UNAVAILABLE, "nothing is recorded: the server could not make "
-                      "its board when it started; the error log says why");
+        return mst_refuse(r, HTTP_SERVICE_UNAVAILABLE, "nothing is recorded: the server could not "
+                          "make its board when it started; the error log says why");
     return answer(r, &query);
 }

@@ -9,7 +9,7 @@
 #include <http_protocol.h>
 #include <http_request.h>
 
-#include "board/clock.h"
+#include "base/clock.h"
 
 static ap_filter_rec_t *stream_filter;
 

@@ -15,9 +15,9 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "board/busy.h"
-#include "board/clock.h"
-#include "board/journal.h"
+#include "base/clock.h"
+#include "write/busy.h"
+#include "write/journal.h"
 
 /* The child whose death by a signal httpd reported last; its exit follows. */
 static long signalled_pid;
@@ -92,8 +92,7 @@ static void note_exit(struct mst_board *b, pid_t pid, ap_generation_t generation
             e.mpm_slot = end.mpm_slot;   /* worker: the slot was given away meanwhile */
     }
     e.reason = exit_reason(known, end.clean, pid);
-    if (e.reason != MST_REASON_CLEAN)
-        mst_busy_mend(b, now);
+    mst_busy_mend(b, now);
     mst_journal_lifecycle(b, &e);
 }
 
@@ -109,6 +108,7 @@ static void child_status(server_rec *s, pid_t pid, ap_generation_t generation, i
     switch (status) {
     case MPM_CHILD_STARTED:
         mst_recording_relimit(b);
+        mst_busy_mend(b, mst_now_ns());
         note_fork(b, pid, generation, slot);
         break;
     case MPM_CHILD_EXITED:
@@ -146,9 +146,10 @@ static int monitor(apr_pool_t *p, server_rec *s)
 {
     struct mst_board *b = mst_recording.board;
 
-    (void)p, (void)s;
+    (void)p;
     if (!b)
         return DECLINED;
+    mst_recording_tell_loss(s);
     mst_forks_tell_helpers(b);
     mst_forks_sweep(b);
     mst_lifecycle_sweep(b);

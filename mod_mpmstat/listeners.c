@@ -16,8 +16,8 @@
 #include <netinet/tcp.h>
 #include <unistd.h>
 
-#include "board/listen.h"
 #include "mod_mpmstat.h"
+#include "read/accept_queue.h"
 
 /* The parent's. Without permission to look it has none, and the kernel knows none. */
 static struct mst_sockets sockets;

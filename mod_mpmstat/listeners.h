@@ -4,7 +4,7 @@
 
 #include <apr_pools.h>
 
-#include "board/snapshot.h"
+#include "read/snapshot.h"
 
 /* Asks the kernel for the queues. What it tells world of is from the pool. */
 void mst_listeners_look(apr_pool_t *p, struct mst_world *world);

@@ -9,10 +9,14 @@
  *   http2.c      HTTP/2's streams, and their sessions
  *   exports.c    what programs, access logs and browsers are told of a request
  *   handler.c    /mpm-status
+ *   access.c     who may see it
+ *   turns.c      how many answers of the journal it gives at once
  *   listeners.c  the accept queue
  *   scoreboard.c Apache's own letters
  */
 #include "mod_mpmstat.h"
+
+#include "turns.h"
 
 static void register_hooks(apr_pool_t *p)
 {
@@ -25,6 +29,7 @@ static void register_hooks(apr_pool_t *p)
     mst_http2_register(p);
     mst_exports_register(p);
     mst_listeners_register(p);
+    mst_turns_register(p);
 }
 
 AP_DECLARE_MODULE(mpmstat) = {
@@ -37,5 +42,10 @@ AP_DECLARE_MODULE(mpmstat) = {
     register_hooks,
     AP_MODULE_FLAG_NONE
 };
+
+/* PHP's extension under mod_php has a board in the same processes: one signal handler guards
+ * both (guard.h). */
+extern __attribute__((visibility("default"))) const struct mst_guard_service *const mpmstat_guard;
+const struct mst_guard_service *const mpmstat_guard = &mst_guard_own;
 
 extern module mst_module __attribute__((alias("mpmstat_module"), visibility("hidden")));

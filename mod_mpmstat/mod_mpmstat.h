@@ -7,7 +7,7 @@
 #include <http_config.h>
 #include <http_log.h>
 
-#include "board/board.h"
+#include "write/board.h"
 
 /* The one name that httpd has to see: the build hides all others. */
 extern __attribute__((visibility("default"))) module AP_MODULE_DECLARE_DATA mpmstat_module;
@@ -21,7 +21,8 @@ extern module mst_module;
 /* ---- configuration (config.c) ------------------------------------------- */
 
 /* A name given by MPMStatLabel. Its index on the board is known once the board
- * is there (recording.c sets it), and all merged configurations share it. */
+ * is there (recording.c sets it; in .htaccess at once), and all merged configurations
+ * share it. */
 struct mst_label_ref {
     const char           *name;
     uint32_t              index;
@@ -34,14 +35,17 @@ struct mst_dir_config {
     int                   paths;     /* MPMStatPaths */
     int                   trust_request_start; /* MPMStatTrustRequestStart */
     int                   trust_client_id; /* MPMStatTrustClientId */
+    int                   trust_proxy; /* MPMStatTrustProxy */
     int                   notes;     /* MPMStatNotes */
     int                   server_timing; /* MPMStatServerTiming */
-    struct mst_label_ref *label;     /* MPMStatLabel; NULL: the virtual host's */
+    const struct mst_label_ref *label; /* MPMStatLabel; NULL: the virtual host's */
 };
 
 /* Per virtual host. */
 struct mst_server_config {
-    uint32_t label;                  /* index of the host's own label, set by recording.c */
+    uint32_t label;                  /* index of the host's own label; these two are set by
+                                      * recording.c */
+    uint64_t tenant;                 /* as which its .htaccess files make labels */
 };
 
 /* Of the whole server, fresh at each (re)start. */
@@ -49,6 +53,7 @@ struct mst_main_config {
     const char           *board;     /* MPMStatBoard; NULL: the default place */
     uint32_t              journal;   /* MPMStatJournal */
     uint32_t              labels;    /* MPMStatMaxLabels */
+    uint32_t              tenant_labels; /* MPMStatTenantLabels */
     const char           *php_boards; /* MPMStatPHPBoards; NULL: Off */
     struct mst_label_ref *refs;      /* every MPMStatLabel in the configuration */
     bool                  trust_request_start; /* somewhere; these two, too */
@@ -87,6 +92,7 @@ struct mst_recording {
     uint64_t            pid;          /* this process's; 0: the parent. getpid() is a system call */
     uint64_t           *ids;          /* given to requests so far, by it and its forks */
     uint64_t            id_base;      /* what they are added to: which process */
+    uint64_t            parent;       /* pid of the server's parent */
     uint64_t            owner;        /* pid of the child that has claimed `self` */
     bool                forked;       /* from that child: itk's, for one connection; CGI's */
     uint32_t            forks_running; /* forked from this process, not known to have ended */
@@ -106,6 +112,9 @@ int mst_mpm_number(int query, int unless_positive);
  * read (ListenCoresBucketsRatio wants a child for each bucket). In the parent. */
 void mst_recording_relimit(struct mst_board *b);
 
+/* Logs, once for the whole server, that the board has lost pages, if it has. */
+void mst_recording_tell_loss(const server_rec *s);
+
 /* ---- settings.c ------------------------------------------------------------ */
 
 /* The directives that decide what a load meets, as configured: "MaxRequestWorkers 150;
@@ -123,6 +132,9 @@ void mst_listeners_register(apr_pool_t *p);
 
 /* The handler "mpm-status" (handler.c). */
 int mst_handle_status(request_rec *r);
+
+/* Answers with a sentence instead of httpd's page: programs read it, too. Returns OK. */
+int mst_refuse(request_rec *r, int status, const char *sentence);
 
 /* It tells timing that this is the status page's own request. */
 void mst_timing_set_label(request_rec *r, uint32_t label);

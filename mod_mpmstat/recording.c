@@ -12,10 +12,12 @@
 #include <apr_strings.h>
 #include <grp.h>
 #include <http_core.h>
+#include <http_main.h>
 #include <unistd.h>
 
-#include "board/busy.h"
-#include "board/clock.h"
+#include "base/clock.h"
+#include "base/host.h"
+#include "write/busy.h"
 
 APLOG_USE_MODULE(mpmstat);
 
@@ -82,7 +84,7 @@ void mst_recording_relimit(struct mst_board *b)
 {
     uint64_t limit = workers_limit();
 
-    if (limit == b->header->workers_limit)
+    if (limit == __atomic_load_n(&b->header->workers_limit, __ATOMIC_RELAXED))
         return;
     __atomic_store_n(&b->header->workers_limit, limit, __ATOMIC_RELAXED);
     mst_busy_settle(b, mst_now_ns());
@@ -138,19 +140,21 @@ static bool still_fits(const struct mst_retained *kept)
     struct mst_reader reader;
     bool fits;
 
-    if (mst_reader_attach(&reader, kept->board.fd, kept->board.path, ignored) != 0)
+    if (mst_guard_has_lost(&kept->board.guard)
+        || mst_reader_attach(&reader, kept->board.fd, kept->board.path, ignored) != 0)
         return false;
     fits = mst_board_fits(&reader, &kept->layout, sections);
     mst_reader_close(&reader);
     return fits;
 }
 
-/* The old board is left mapped: children of the old generation write to it still. */
+/* Children of the old generation go on to write to the old board, which is theirs alone then. */
 static void replace_board(struct mst_retained *kept, apr_pool_t *p, server_rec *s)
 {
     ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, s, MPMSTAT_LOGNO(07)
                  "the board %s is of another build of mpmstat, or damaged; a new one takes its "
                  "place, and all counts begin at 0", kept->board.path);
+    mst_board_close(&kept->board);
     memset(kept, 0, sizeof *kept);
     make_board(kept, p, s);
 }
@@ -180,9 +184,35 @@ static apr_status_t note_stop(void *board_)
 {
     struct mst_board *board = board_;
 
-    if (board->header->pid == (uint32_t)getpid())
+    if (mst_recording.parent == (uint64_t)getpid()) {
+        mst_guard_renew(&board->guard);   /* httpd has taken its signal handlers back */
+        mst_recording_tell_loss(ap_server_conf);
         __atomic_store_n(&board->header->stopped_ns, mst_now_ns(), __ATOMIC_RELAXED);
+    }
+    mst_guard_service->forget(&board->guard);   /* the handler's code may be unloaded */
     return APR_SUCCESS;
+}
+
+void mst_recording_tell_loss(const server_rec *s)
+{
+    char sentence[MST_ERROR_MAX];
+
+    if (mst_recording.board && mst_board_is_to_tell_loss(mst_recording.board, sentence))
+        ap_log_error(APLOG_MARK, APLOG_ERR, 0, s, MPMSTAT_LOGNO(08) "%s", sentence);
+}
+
+/* httpd gives a virtual host without any of this module's directives the main server's
+ * configuration itself. */
+static struct mst_server_config *own_config(server_rec *s, const server_rec *main_server)
+{
+    struct mst_server_config *c = ap_get_module_config(s->module_config, &mpmstat_module);
+
+    if (s == main_server
+        || c != ap_get_module_config(main_server->module_config, &mpmstat_module))
+        return c;
+    c = mst_create_server_config(s->process->pconf, s);
+    ap_set_module_config(s->module_config, &mpmstat_module, c);
+    return c;
 }
 
 static void intern_labels(struct mst_board *b, server_rec *servers)
@@ -191,12 +221,14 @@ static void intern_labels(struct mst_board *b, server_rec *servers)
     server_rec *s;
 
     for (s = servers; s; s = s->next) {
-        struct mst_server_config *c = ap_get_module_config(s->module_config, &mpmstat_module);
+        struct mst_server_config *c = own_config(s, servers);
+        const char *name = s->server_hostname ? s->server_hostname : "default";
 
-        c->label = mst_label_intern(b, s->server_hostname ? s->server_hostname : "default");
+        c->label = mst_label_reserve(b, name);
+        c->tenant = mst_label_owner(name);
     }
     for (ref = mst_config.refs; ref; ref = ref->next)
-        ref->index = mst_label_intern(b, ref->name);
+        ref->index = mst_label_reserve(b, ref->name);
 }
 
 static int open_recording(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, server_rec *s)
@@ -212,6 +244,7 @@ static int open_recording(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp
     kept = ap_retained_data_get(key);
     if (!kept)
         kept = ap_retained_data_create(key, sizeof *kept);
+    mst_guard_renew(&kept->board.guard);
     if (!kept->ready)
         make_board(kept, ptemp, s);
     else if (still_fits(kept))
@@ -220,6 +253,7 @@ static int open_recording(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp
         replace_board(kept, ptemp, s);
     if (!kept->ready)
         return OK;
+    mst_recording.parent = (uint64_t)getpid();
     apr_pool_cleanup_register(pconf, &kept->board, note_stop, apr_pool_cleanup_null);
     intern_labels(&kept->board, s);
     mst_recording.board = &kept->board;
@@ -230,7 +264,7 @@ static int open_recording(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp
     mst_recording.stripes = kept->board.stripe_mask + 1;
     mst_recording.threads = kept->board.threads;
     kept->board.threads_used = threads_used(&kept->board);
-    mst_recording.idle_enough_ns = 2 * MST_NS_PER_S / kept->board.header->kernel_hz;
+    mst_recording.idle_enough_ns = 2 * MST_NS_PER_S / mst_host_hz();
     return OK;
 }
 
@@ -271,6 +305,7 @@ static void join_board(apr_pool_t *pchild, server_rec *s)
         return;
     mst_recording.pid = mst_recording.owner = (uint64_t)getpid();
     mst_forks_joined(b, mst_recording.pid);
+    mst_busy_mend_waiting(b);
     process = mst_process_claim(b, mst_recording.pid, mpm_generation(), mst_now_ns());
     if (process < 0) {
         number_without_entry(b);

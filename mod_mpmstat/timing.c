@@ -22,9 +22,9 @@
 #include <http_protocol.h>
 #include <http_request.h>
 
-#include "board/clock.h"
-#include "board/handover.h"
-#include "board/journal.h"
+#include "base/clock.h"
+#include "segment/handover.h"
+#include "write/journal.h"
 
 /* ---- requests ------------------------------------------------------------------ */
 

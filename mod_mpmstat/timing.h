@@ -12,7 +12,7 @@
 #include <sched.h>
 #include <util_filter.h>
 
-#include "board/worker.h"
+#include "write/worker.h"
 
 struct mst_connection;
 

@@ -1,19 +1,27 @@
 /* label.c - the label that the present request is tallied under.
  *
- * mpmstat.label where set (php_admin_value, .htaccess); else FPM's pool, which only the
- * process's title tells; else "default". Not the server's name: a client chooses that.
+ * The server's own: mpmstat.label of php.ini, a virtual host or FPM's pool; else FPM's pool,
+ * which only the process's title tells; else "default". Not the server's name: a client
+ * chooses that.
+ *
+ * A tenant's: mpmstat.label of .htaccess and .user.ini, and what comes to FPM with a request
+ * (PHP_VALUE, PHP_ADMIN_VALUE). Of these each tenant makes mpmstat.tenant_labels at most; the
+ * requests of others are tallied under the server's own label. A tenant is a pool; where
+ * there are none, a document root.
  */
 #include "php_mpmstat.h"
 
+#include <SAPI.h>
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
-
-#define UNNAMED "default"
+#include <syslog.h>
 
 /* FPM names the process after it has changed its root (chroot), where there is no /proc:
  * so what tells the name is opened before, and read at the first request. */
 static int title_fd = -1;
-static char pool_name[MST_NAME_MAX];   /* empty: none is known */
+static char pool_name[MST_NAME_MAX] = "default";   /* where there is no pool */
+static bool has_pool;
 
 void mst_label_join(void)
 {
@@ -21,14 +29,12 @@ void mst_label_join(void)
 }
 
 /* "php-fpm: pool NAME", as FPM shows its workers; another title has none. */
-void mst_label_learn(void)
+static __attribute__((cold)) void learn_pool(void)
 {
     static const char marker[] = ": pool ";
     char title[256];
     const char *pool;
 
-    if (title_fd < 0)
-        return;
     mst_place_title_read(title_fd, title, sizeof title);
     title_fd = -1;
     pool = strstr(title, marker);
@@ -36,16 +42,163 @@ void mst_label_learn(void)
         return;
     pool += sizeof marker - 1;
     snprintf(pool_name, sizeof pool_name, "%.*s", (int)strcspn(pool, " "), pool);
+    has_pool = true;
+}
+
+void mst_label_learn(void)
+{
+    if (title_fd >= 0)
+        learn_pool();
+}
+
+/* ---- the setting ------------------------------------------------------------------------ */
+
+/* Once for a process, and of those that have a board for all: a tenant's file brings it with
+ * each request. */
+static bool is_to_be_told(void)
+{
+    static bool told;
+
+    if (mst_place_is_one_of_many() || __atomic_exchange_n(&told, true, __ATOMIC_RELAXED))
+        return false;
+    return !mst_php.is_open || mst_board_tell_once(&mst_php.board, MST_TOLD_NO_LABEL);
+}
+
+static void tell_refusal(const char *name)
+{
+    char line[256], shown[MST_NAME_MAX];
+    size_t i;
+
+    if (!is_to_be_told())
+        return;
+    snprintf(shown, sizeof shown, "%s", name);
+    for (i = 0; shown[i]; i++)
+        if (!isprint((unsigned char)shown[i]))
+            shown[i] = '?';
+    snprintf(line, sizeof line, "mpmstat: mpmstat.label must have 1 to %u letters, digits and "
+             "- _ . : /, not be \"%s\": it is left as it was", MST_NAME_MAX - 1, shown);
+    php_log_err_with_severity(line, LOG_WARNING);
+}
+
+/* FPM applies what comes with a request as it does the pool's configuration, while the worker
+ * starts: for good. php.ini's sections of hosts and paths are for one request (`modified`). */
+static bool is_of_tenant(const zend_ini_entry *entry, int stage)
+{
+    if (stage == ZEND_INI_STAGE_HTACCESS || stage == ZEND_INI_STAGE_RUNTIME)
+        return true;
+    return mst_php.sapi == MST_SAPI_FPM && stage == ZEND_INI_STAGE_ACTIVATE && !entry->modified
+        && SG(server_context) != NULL;
+}
+
+static const char *own_label(void)
+{
+    return *MPMSTAT_G(own_label) ? MPMSTAT_G(own_label) : pool_name;
+}
+
+ZEND_INI_MH(mst_label_update)
+{
+    const char *name = new_value ? ZSTR_VAL(new_value) : "";
+    bool is_restored = stage == ZEND_INI_STAGE_DEACTIVATE || stage == ZEND_INI_STAGE_SHUTDOWN;
+
+    (void)mh_arg1, (void)mh_arg2, (void)mh_arg3;
+    if (*name && !mst_label_is_valid(name)) {
+        tell_refusal(name);
+        return FAILURE;
+    }
+    if (is_restored)
+        MPMSTAT_G(label_is_tenants) = MPMSTAT_G(label_stays_tenants);
+    else
+        MPMSTAT_G(label_is_tenants) = is_of_tenant(entry, stage);
+    if (!entry->modified)
+        MPMSTAT_G(label_stays_tenants) = MPMSTAT_G(label_is_tenants);
+    if (!MPMSTAT_G(label_is_tenants))
+        snprintf(MPMSTAT_G(own_label), MST_NAME_MAX, "%s", name);
+    MPMSTAT_G(label) = MPMSTAT_G(label_is_tenants) && *name ? name : own_label();
+    return SUCCESS;
+}
+
+/* ---- the request ------------------------------------------------------------------------- */
+
+static uint64_t owner_of_request(void)
+{
+    const char *root = NULL;
+
+    if (!has_pool && sapi_module.getenv)
+        root = sapi_module.getenv((char *)"DOCUMENT_ROOT", strlen("DOCUMENT_ROOT"));
+    return mst_label_owner(root ? root : pool_name);
+}
+
+/* On a board that processes of one user share, all labels are that user's. */
+static struct mst_tenant tenant_of_request(void)
+{
+    uint32_t labels = mst_php.board.label_count;
+
+    return (struct mst_tenant){
+        .owner = owner_of_request(),
+        .quota = (uint32_t)MPMSTAT_G(tenant_labels),
+        .share = mst_php.sapi == MST_SAPI_SHARED ? labels / 2 : labels / MST_TENANTS_PART,
+    };
+}
+
+static void choose_own(const char *name)
+{
+    MPMSTAT_G(label_index) = mst_label_intern(&mst_php.board, name);
+    snprintf(MPMSTAT_G(label_name), MST_NAME_MAX, "%s", name);
+}
+
+/* Whether the latest request was refused this label. That holds for its tenant alone: a process
+ * may serve several. */
+static bool is_refused(const char *name, uint64_t owner)
+{
+    return *MPMSTAT_G(label_name) == '\0' && MPMSTAT_G(refused_owner) == owner
+        && strncmp(name, MPMSTAT_G(refused_name), MST_NAME_MAX - 1) == 0;
+}
+
+static void choose_tenants(const char *name)
+{
+    struct mst_tenant tenant = tenant_of_request();
+
+    if (is_refused(name, tenant.owner))
+        return;
+    if (mst_label_intern_tenant(&mst_php.board, name, &tenant, &MPMSTAT_G(label_index))) {
+        snprintf(MPMSTAT_G(label_name), MST_NAME_MAX, "%s", name);
+        return;
+    }
+    MPMSTAT_G(label_index) = mst_label_intern(&mst_php.board, own_label());
+    MPMSTAT_G(label_name)[0] = '\0';
+    MPMSTAT_G(refused_owner) = tenant.owner;
+    snprintf(MPMSTAT_G(refused_name), MST_NAME_MAX, "%s", name);
+}
+
+static __attribute__((cold)) void choose_another(void)
+{
+    const char *name = MPMSTAT_G(label);
+
+    if (name == own_label())
+        choose_own(name);
+    else
+        choose_tenants(name);
 }
 
 void mst_label_choose(void)
 {
-    const char *name = MPMSTAT_G(label);
+    if (strncmp(MPMSTAT_G(label), MPMSTAT_G(label_name), MST_NAME_MAX - 1) != 0)
+        choose_another();
+}
 
-    if (name == NULL || *name == '\0')
-        name = *pool_name ? pool_name : UNNAMED;
-    if (strncmp(name, MPMSTAT_G(label_name), MST_NAME_MAX - 1) == 0)
-        return;
-    snprintf(MPMSTAT_G(label_name), MST_NAME_MAX, "%s", name);
-    MPMSTAT_G(label_index) = mst_label_intern(&mst_php.board, name);
+void mst_label_forget(void)
+{
+    MPMSTAT_G(label_name)[0] = MPMSTAT_G(refused_name)[0] = '\0';
+}
+
+void mst_label_show(char *to, size_t size)
+{
+    char name[MST_NAME_MAX];
+
+    mst_label_read(&mst_php.board, MPMSTAT_G(label_index), name);
+    if (*MPMSTAT_G(label_name))
+        snprintf(to, size, "%s", name);
+    else
+        snprintf(to, size, "%s (there is no room for %s: see mpmstat.tenant_labels)", name,
+                 MPMSTAT_G(refused_name));
 }

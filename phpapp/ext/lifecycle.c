@@ -18,10 +18,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "board/busy.h"
-#include "board/clock.h"
-#include "board/journal.h"
-#include "board/worker.h"
+#include "base/clock.h"
+#include "write/busy.h"
+#include "write/journal.h"
+#include "write/worker.h"
 
 struct mst_php mst_php;
 
@@ -49,7 +49,15 @@ static struct mst_lifecycle new_event(enum mst_event event, enum mst_kind kind, 
 
 static bool is_parent(void)
 {
-    return mst_php.is_open && mst_php.board.header->pid == (uint32_t)getpid();
+    return mst_php.is_open && mst_php.parent == (uint64_t)getpid();
+}
+
+void mst_lifecycle_tell_loss(void)
+{
+    char sentence[MST_ERROR_MAX];
+
+    if (mst_board_is_to_tell_loss(&mst_php.board, sentence))
+        mst_place_say(sentence);
 }
 
 /* ---- ends ------------------------------------------------------------------------------ */
@@ -96,6 +104,7 @@ static void leave(void)
     uint64_t now = mst_now_ns();
     struct mst_process_end end;
 
+    __atomic_add_fetch(&mst_php.joins, 1, __ATOMIC_RELAXED);   /* no thread has a worker now */
     if (!mst_process_release(&mst_php.board, mst_php.pid, now, &end))
         return;
     tell_end(mst_php.pid, MST_REASON_CLEAN, &end, now);
@@ -107,16 +116,26 @@ static void leave(void)
  * end, and are not the worker. */
 void mst_lifecycle_end(void)
 {
+    bool is_worker = mst_php.pid == (uint64_t)getpid();
+
     if (!mst_php.is_open || mst_php.is_forked)
         return;
-    if (mst_php.pid == (uint64_t)getpid())
+    if (is_worker)
         leave();
     if (is_parent()) {
+        mst_guard_renew(&mst_php.board.guard);   /* httpd has taken its signal handlers back */
+        mst_lifecycle_tell_loss();
         sweep(true, mst_now_ns());
         mst_busy_tell(&mst_php.board, mst_now_ns());
         __atomic_store_n(&mst_php.board.header->stopped_ns, mst_now_ns(), __ATOMIC_RELAXED);
     }
     mst_php.is_open = false;
+    if (MPMSTAT_THREADS > 1 && is_worker) {
+        /* Another thread may be at a request and write to the board: it stays mapped until the
+         * process is gone. No request begins from here on. */
+        mst_php.given_up = true;
+        return;
+    }
     mst_php.self = NULL;
     mst_board_close(&mst_php.board);
 }
@@ -170,6 +189,7 @@ static void claim(uint64_t now_ns)
 static void join_as_worker(uint64_t began_ns, uint64_t took_ns)
 {
     mst_php.pid = (uint64_t)getpid();
+    mst_busy_mend_waiting(&mst_php.board);
     claim(mst_now_ns());
     tell_start(began_ns, took_ns);
 }
@@ -227,8 +247,8 @@ void mst_lifecycle_thread(void)
     MPMSTAT_G(worker_index) = w ? (uint32_t)(w - b->workers) : UINT32_MAX;
     MPMSTAT_G(stripe) = w ? MPMSTAT_G(worker_index) : (uint32_t)mst_php.pid;
     MPMSTAT_G(state_since_ns) = w ? mst_worker_since(w) : 0;
-    MPMSTAT_G(label_name)[0] = '\0';
-    MPMSTAT_G(joined) = mst_php.joins;
+    mst_label_forget();
+    MPMSTAT_G(joined) = __atomic_load_n(&mst_php.joins, __ATOMIC_RELAXED);
 }
 
 /* ---- forks --------------------------------------------------------------------------------- */
@@ -266,6 +286,8 @@ static void before_fork(void)
             bool thorough = mst_now_ns() - swept_ns > THOROUGH_NS;
 
             swept_ns = thorough ? mst_now_ns() : swept_ns;
+            mst_guard_renew(&mst_php.board.guard);   /* httpd installs its own when it starts */
+            mst_lifecycle_tell_loss();
             sweep(thorough, mst_now_ns());
             mst_busy_tell(&mst_php.board, mst_now_ns());
         }

@@ -42,6 +42,7 @@ static zend_long number_of(zend_string *text)
 MPMSTAT_BOUNDED(update_workers_limit, 0, 1 << 20)
 MPMSTAT_BOUNDED(update_processes, 1, 1 << 20)
 MPMSTAT_BOUNDED(update_journal, 1, (zend_long)MST_JOURNAL_MAX)
+MPMSTAT_BOUNDED(update_tenant_labels, 0, (zend_long)MST_LABELS_MAX)
 
 #define OF_DIRECTORY (PHP_INI_PERDIR | PHP_INI_SYSTEM)
 #define ENTRY(name, value, where, handler, type, member) \
@@ -57,7 +58,8 @@ PHP_INI_BEGIN()
     SWITCH("trust_request_start", "0", PHP_INI_SYSTEM, trust_request_start)
     ENTRY("board", "", PHP_INI_SYSTEM, OnUpdateString, char *, board)
     ENTRY("group", "adm", PHP_INI_SYSTEM, OnUpdateString, char *, group)
-    ENTRY("label", "", OF_DIRECTORY, OnUpdateString, char *, label)
+    PHP_INI_ENTRY("mpmstat.label", "", OF_DIRECTORY, mst_label_update)
+    ENTRY("tenant_labels", "8", PHP_INI_SYSTEM, update_tenant_labels, zend_long, tenant_labels)
     ENTRY("workers_limit", "0", PHP_INI_SYSTEM, update_workers_limit, zend_long, workers_limit)
     ENTRY("processes", "1024", PHP_INI_SYSTEM, update_processes, zend_long, processes)
     ENTRY("journal", "65536", PHP_INI_SYSTEM, update_journal, zend_long, journal)
@@ -127,7 +129,7 @@ static ZEND_MODULE_POST_ZEND_DEACTIVATE_D(mpmstat)
 static void show_recording(void)
 {
     const struct mst_board *b = &mst_php.board;
-    char text[64];
+    char text[3 * MST_NAME_MAX];
 
     if (!mst_php.is_open) {
         php_info_print_table_row(2, "recording", mst_php.given_up ? mst_php.why_not
@@ -141,8 +143,10 @@ static void show_recording(void)
     snprintf(text, sizeof text, "%u processes, %u labels, %u journal records", b->process_count,
              b->label_count, (unsigned)(b->php_requests_mask + 1));
     php_info_print_table_row(2, "room for", text);
-    php_info_print_table_row(2, "label of this request",
-                             MPMSTAT_G(active) ? MPMSTAT_G(label_name) : "none");
+    snprintf(text, sizeof text, "none");
+    if (MPMSTAT_G(active))
+        mst_label_show(text, sizeof text);
+    php_info_print_table_row(2, "label of this request", text);
 }
 
 static PHP_MINFO_FUNCTION(mpmstat)

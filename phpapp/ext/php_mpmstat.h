@@ -14,9 +14,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <zend_ini.h>
 
-#include "board/board.h"
-#include "board/handover.h"
+#include "segment/handover.h"
+#include "write/board.h"
 
 #define MPMSTAT_MARKS_MAX 64u   /* marks of one request; more are left out */
 
@@ -29,8 +30,12 @@
 /* Per thread (NTS: the one there is). Settings, then the present request. */
 ZEND_BEGIN_MODULE_GLOBALS(mpmstat)
     bool      enable, enable_cli, trust_request_start;
-    char     *board, *group, *label;
-    zend_long workers_limit, processes, journal;
+    char     *board, *group;
+    zend_long workers_limit, processes, journal, tenant_labels;
+    const char *label;             /* what is set, or else the pool */
+    bool      label_is_tenants;    /* it is a tenant's setting, not the server's own */
+    bool      label_stays_tenants; /* and still is when what this request set is taken back */
+    char      own_label[MST_NAME_MAX];   /* the latest that was the server's own; empty: none */
 
     bool      active;              /* between RINIT and post-deactivate of a recorded request */
     bool      fatal;               /* ended by an error that always ends it */
@@ -42,7 +47,10 @@ ZEND_BEGIN_MODULE_GLOBALS(mpmstat)
     uint64_t  id, start_ns, wait_ns, user_ns, system_ns;
     char      script[MST_PATH_MAX];
 
-    char      label_name[MST_NAME_MAX];  /* whose index label_index is; empty: none yet */
+    char      label_name[MST_NAME_MAX];  /* for which label_index was chosen; empty: none yet,
+                                          * or the label was refused */
+    char      refused_name[MST_NAME_MAX];
+    uint64_t  refused_owner;       /* the tenant that it was refused to */
     struct mst_worker *worker;     /* this thread's entry; NULL: none */
     uint64_t  state_since_ns;
     uint64_t  joined;              /* as of which mst_php.joins `worker` is */
@@ -69,13 +77,14 @@ struct mst_php {
     bool                is_open;
     bool                given_up;    /* it was tried and said why not */
     char                why_not[MST_ERROR_MAX];   /* for phpinfo(); empty: no reason */
+    uint64_t            parent;      /* pid of the server's parent; 0: not this board's */
     uint64_t            pid;         /* as which it joined; 0: it has not */
     bool                is_forked;   /* from a worker by its script: records nothing */
     struct mst_process *self;        /* its entry; NULL: none was free */
     uint32_t            threads;     /* that have asked for a worker so far */
     uint64_t            joins;       /* so far: a thread's worker may be an earlier process's */
     uint64_t            minit_ns;    /* when PHP started here */
-    char                boot_id[40];
+    char                boot[MST_HANDOVER_BOOT];   /* of hand-overs of this boot */
     char                place[MST_HANDOVER_MAX];  /* of hand-overs from this machine */
 };
 extern struct mst_php mst_php;
@@ -90,6 +99,12 @@ void mst_place_open_parent(void);
 
 /* A process without a parent: takes the board of its user, or makes it. */
 void mst_place_open_shared(void);
+
+/* A line in PHP's error log. */
+void mst_place_say(const char *text);
+
+/* Plain CGI: a process for each request, each of which would log the same. */
+bool mst_place_is_one_of_many(void);
 
 /* This process's command line, or -1; it stays that of this process, whatever root it has
  * when it is read. */
@@ -111,8 +126,17 @@ void mst_label_join(void);
 /* RINIT, recorded or not: the first one learns the pool's name. */
 void mst_label_learn(void);
 
-/* Sets MPMSTAT_G(label_name) and MPMSTAT_G(label_index). */
+/* mpmstat.label changes. */
+ZEND_INI_MH(mst_label_update);
+
+/* Sets MPMSTAT_G(label_index). */
 void mst_label_choose(void);
+
+/* The board, or the process on it, is another: the next request chooses again. */
+void mst_label_forget(void);
+
+/* For phpinfo(): this request's label, and where it was not to be had, which was set. */
+void mst_label_show(char *to, size_t size);
 
 /* ---- lifecycle.c ---------------------------------------------------------------- */
 
@@ -129,8 +153,11 @@ bool mst_lifecycle_join(void);
 /* Sets this thread's worker. */
 void mst_lifecycle_thread(void);
 
+/* Logs, once for all processes of the board, that it has lost pages, if it has. */
+void mst_lifecycle_tell_loss(void);
+
 /* At MSHUTDOWN, and when the process exits without one: a worker leaves the board, a
- * parent notes the stop. */
+ * parent notes the stop. With threads (ZTS) others may be at a request meanwhile. */
 void mst_lifecycle_end(void);
 
 /* ---- request.c ------------------------------------------------------------------ */

@@ -1,10 +1,12 @@
 /* place.c - which board is this process's: where it is, who makes it, who may take it.
  *
- *   FPM, mod_php   the server's parent, root, makes RUNDIR/NAME.board, where nobody else
- *                  can write; its workers inherit the mapping
- *   php-cgi, ...   no parent in common: RUNDIR/php/SAPI-UID.board, in a directory where
- *                  everybody may make files and nobody remove others'. Also a server
- *                  whose parent is not root
+ *   FPM, mod_php   the server's parent makes NAME.board, and its workers inherit the mapping
+ *   php-cgi, ...   no parent in common: SAPI-UID.board, made by the first process of a user
+ *
+ * Where: in the directory that mpmstat.board names; else root's are in RUNDIR, where nobody else
+ * can write, and another user's in the user's own $XDG_RUNTIME_DIR/mpmstat. A process that has
+ * neither has no board. There is no place for all users: whoever may write to a directory can
+ * fill its file system, and that of RUNDIR is where the system keeps its pid files and sockets.
  *
  * A name is the same at every start of the same server, and another one for another
  * server: FPM's has its configuration file in it, mod_php's Apache's PidFile.
@@ -12,6 +14,7 @@
 #include "php_mpmstat.h"
 
 #include <SAPI.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -22,12 +25,12 @@
 #include <syslog.h>
 #include <unistd.h>
 
-#include "board/busy.h"
-#include "board/clock.h"
-#include "board/host.h"
+#include "base/clock.h"
+#include "base/host.h"
+#include "write/busy.h"
 
 #define RUNDIR          "/run/mpmstat"
-#define SHARED_RUNDIR   RUNDIR "/php"
+#define USER_RUNDIR     "mpmstat"   /* in $XDG_RUNTIME_DIR */
 #define SUFFIX          ".board"
 #define NAME_MAX_BYTES  160    /* of the board's file, without directory and suffix */
 #define PARENT_LABELS   MST_LABELS_DEFAULT
@@ -135,25 +138,68 @@ static bool is_directory(const char *path)
     return path[strlen(path) - 1] == '/' || (stat(path, &st) == 0 && S_ISDIR(st.st_mode));
 }
 
-/* mpmstat.board: a file; or a directory, for a board of the usual name. */
-static void board_path(char *to, size_t size)
+/* The user's own directory for the time of a login or of the user's services, or NULL. The
+ * variable may be left over from another user's environment. */
+static const char *user_runtime_directory(void)
+{
+    const char *directory = getenv("XDG_RUNTIME_DIR");
+    struct stat st;
+
+    if (directory == NULL || directory[0] != '/' || stat(directory, &st) != 0
+        || !S_ISDIR(st.st_mode) || st.st_uid != geteuid() || st.st_mode & 022)
+        return NULL;
+    return directory;
+}
+
+/* Makes the directory where it is missing; where that fails, making the board does, and says
+ * why. The mode is that of the directory above: only root can look into the user's. */
+static void make_directory(const char *path, mode_t mode)
+{
+    if (mkdir(path, mode) == 0)
+        (void)!chmod(path, mode);   /* the umask took some of it away */
+}
+
+/* The directory of boards of the usual name. False: there is none. */
+static bool board_directory(char *to, size_t size)
+{
+    const char *set = MPMSTAT_G(board), *users;
+
+    if (set && *set) {
+        snprintf(to, size, "%s%s", set, set[strlen(set) - 1] == '/' ? "" : "/");
+        return true;
+    }
+    if (geteuid() == 0) {
+        snprintf(to, size, "%s/", RUNDIR);
+        make_directory(RUNDIR, 0755);
+        return true;
+    }
+    users = user_runtime_directory();
+    if (users == NULL)
+        return false;
+    snprintf(to, size, "%s/" USER_RUNDIR "/", users);
+    make_directory(to, 0700);
+    return true;
+}
+
+/* mpmstat.board: a file; or a directory, for a board of the usual name. False: there is no
+ * place for one. */
+static bool board_path(char *to, size_t size)
 {
     const char *set = MPMSTAT_G(board);
-    char name[NAME_MAX_BYTES];
+    char directory[sizeof mst_php.board.path], name[NAME_MAX_BYTES];
 
     if (set && *set && !is_directory(set)) {
         snprintf(to, size, "%s", set);
-        return;
+        return true;
     }
+    if (!board_directory(directory, sizeof directory))
+        return false;
     board_name(name, sizeof name);
-    if (set && *set)
-        snprintf(to, size, "%s%s%s" SUFFIX, set, set[strlen(set) - 1] == '/' ? "" : "/", name);
-    else
-        snprintf(to, size, "%s/%s" SUFFIX,
-                 mst_php.sapi != MST_SAPI_SHARED && geteuid() == 0 ? RUNDIR : SHARED_RUNDIR, name);
+    snprintf(to, size, "%s%s" SUFFIX, directory, name);
+    return true;
 }
 
-/* ---- directories ------------------------------------------------------------------- */
+/* ---- the board ----------------------------------------------------------------------- */
 
 static gid_t reader_group(void)
 {
@@ -163,28 +209,7 @@ static gid_t reader_group(void)
     return g ? g->gr_gid : (gid_t)-1;
 }
 
-/* Root makes the runtime directories where they are missing: one of its own, and in it
- * one where any user's php-cgi may put its board, that readers of the group may list.
- * Where this fails, making the board fails, and that says so. */
-static void make_directories(void)
-{
-    gid_t group = reader_group();
-
-    if (geteuid() != 0 || (MPMSTAT_G(board) && *MPMSTAT_G(board)))
-        return;
-    if (mkdir(RUNDIR, 0755) == 0 && chmod(RUNDIR, 0755) != 0)
-        return;
-    if (mkdir(SHARED_RUNDIR, 0700) != 0)
-        return;
-    if (group != (gid_t)-1 && chown(SHARED_RUNDIR, 0, group) == 0)
-        (void)!chmod(SHARED_RUNDIR, 01773);
-    else
-        (void)!chmod(SHARED_RUNDIR, 01733);
-}
-
-/* ---- the board ----------------------------------------------------------------------- */
-
-static void say(const char *text)
+void mst_place_say(const char *text)
 {
     char line[MST_ERROR_MAX + 64];
 
@@ -192,10 +217,9 @@ static void say(const char *text)
     php_log_err_with_severity(line, LOG_WARNING);
 }
 
-/* Plain CGI: a process for each request, which would each say the same. */
-static bool is_one_of_many(void)
+bool mst_place_is_one_of_many(void)
 {
-    return mst_php.sapi == MST_SAPI_SHARED && getenv("GATEWAY_INTERFACE") != NULL;
+    return strcmp(sapi_module.name, "cgi-fcgi") == 0 && getenv("GATEWAY_INTERFACE") != NULL;
 }
 
 static void give_up(const char *error)
@@ -205,8 +229,26 @@ static void give_up(const char *error)
     mst_php.given_up = true;
     snprintf(mst_php.why_not, sizeof mst_php.why_not, "%s", error);
     snprintf(text, sizeof text, "serving without recording: %s", error);
-    if (!is_one_of_many())
-        say(text);
+    if (!mst_place_is_one_of_many())
+        mst_place_say(text);
+}
+
+/* A server says so as it starts. For a process without a parent that is nothing unusual: only
+ * phpinfo() says it. */
+static void give_up_without_place(void)
+{
+    char error[MST_ERROR_MAX];
+
+    snprintf(error, sizeof error, "there is no place for a board of user %lu, as $XDG_RUNTIME_DIR "
+             "is not a directory of that user alone: set mpmstat.board to a directory that "
+             "the user may write to, best on a small tmpfs of its own",
+             (unsigned long)geteuid());
+    if (mst_php.sapi != MST_SAPI_SHARED) {
+        give_up(error);
+        return;
+    }
+    mst_php.given_up = true;
+    snprintf(mst_php.why_not, sizeof mst_php.why_not, "%s", error);
 }
 
 static uint32_t at_most(zend_long wanted, uint32_t most)
@@ -247,11 +289,15 @@ static struct mst_identity identity(void)
 
 static void opened(const char *warning)
 {
+    char boot_id[MST_HANDOVER_BOOT];
+
     mst_php.is_open = true;
-    mst_host_boot_id(mst_php.boot_id, sizeof mst_php.boot_id);
-    mst_handover_place(mst_php.place, mst_php.boot_id, mst_host_namespace("time"));
-    if (*warning && !is_one_of_many())
-        say(warning);
+    mst_php.parent = mst_php.sapi == MST_SAPI_SHARED ? 0 : (uint64_t)getpid();
+    mst_host_boot_id(boot_id, sizeof boot_id);
+    mst_handover_boot(mst_php.boot, boot_id);
+    mst_handover_place(mst_php.place, mst_php.boot, mst_host_namespace("time"));
+    if (*warning && !mst_place_is_one_of_many())
+        mst_place_say(warning);
 }
 
 /* After a restart the counters go on; the limit may be another. */
@@ -270,14 +316,27 @@ static bool take_up(const char *path, const struct mst_layout *layout,
     return true;
 }
 
+/* Two copies of the library in one process have one signal handler: mod_mpmstat's, where that
+ * module is loaded. */
+static void share_guard(void)
+{
+    const struct mst_guard_service *const *found = dlsym(RTLD_DEFAULT, MST_GUARD_SYMBOL);
+
+    if (found != NULL && (*found)->version == MST_GUARD_VERSION)
+        mst_guard_service = *found;
+}
+
 void mst_place_open_parent(void)
 {
     struct mst_layout layout = wanted_layout();
     struct mst_identity id = identity();
     char path[sizeof mst_php.board.path + 1], warning[MST_ERROR_MAX] = "", error[MST_ERROR_MAX];
 
-    make_directories();
-    board_path(path, sizeof path);
+    share_guard();
+    if (!board_path(path, sizeof path)) {
+        give_up_without_place();
+        return;
+    }
     if (take_up(path, &layout, &id)
         || mst_board_create(&mst_php.board, path, &layout, &id, reader_group(), warning, error)
            == 0)
@@ -292,8 +351,10 @@ void mst_place_open_shared(void)
     struct mst_identity id = identity();
     char path[sizeof mst_php.board.path + 1], warning[MST_ERROR_MAX] = "", error[MST_ERROR_MAX];
 
-    make_directories();
-    board_path(path, sizeof path);
+    if (!board_path(path, sizeof path)) {
+        give_up_without_place();
+        return;
+    }
     if (mst_board_share(&mst_php.board, path, &layout, &id, reader_group(), warning, error) == 0)
         opened(warning);
     else

@@ -15,10 +15,10 @@
 #include <zend_observer.h>
 #endif
 
-#include "board/busy.h"
-#include "board/clock.h"
-#include "board/journal.h"
-#include "board/worker.h"
+#include "base/clock.h"
+#include "write/busy.h"
+#include "write/journal.h"
+#include "write/worker.h"
 
 /* Errors that end a request whatever a script may do, and those that a handler may take. */
 #define FATAL       (E_ERROR | E_CORE_ERROR | E_COMPILE_ERROR | E_PARSE)
@@ -121,7 +121,7 @@ static void read_distant_handover(const char *text)
 {
     struct mst_handover handover;
 
-    if (mst_handover_parse(&handover, text) && strcmp(handover.boot_id, mst_php.boot_id) == 0)
+    if (mst_handover_parse(&handover, text) && strcmp(handover.boot, mst_php.boot) == 0)
         MPMSTAT_G(id) = handover.id;
 }
 
@@ -140,7 +140,7 @@ static void read_handover(uint64_t now_ns)
     uint64_t id, time_ns;
 
     MPMSTAT_G(id) = MPMSTAT_G(wait_ns) = MST_UNKNOWN;
-    if (text && mst_php.boot_id[0] == '\0')
+    if (text && mst_php.boot[0] == '\0')
         return;   /* nobody knows whether its clock is this one */
     if (text && mst_handover_parse_here(text, mst_php.place, &id, &time_ns)) {
         MPMSTAT_G(id) = id;
@@ -215,9 +215,15 @@ static bool is_request(void)
         || (strcmp(sapi_module.name, "cli") == 0 && !is_preloading());
 }
 
+/* Whether this process is not a worker of the board: not yet, or with threads not any more. */
+static bool is_outside(void)
+{
+    return !mst_php.pid || mst_php.is_forked || (MPMSTAT_THREADS > 1 && mst_php.given_up);
+}
+
 void mst_request_begin(void)
 {
-    if (!is_request() || ((!mst_php.pid || mst_php.is_forked) && !mst_lifecycle_join()))
+    if (!is_request() || (is_outside() && !mst_lifecycle_join()))
         return;
     if (MPMSTAT_G(joined) != mst_php.joins)
         mst_lifecycle_thread();
@@ -319,11 +325,19 @@ static void tally(const struct mst_php_request *r, enum mst_class status_class, 
                          r->wait_ns + r->run_ns);
 }
 
+/* Whether another thread has ended PHP, and with it this process's entry on the board, while
+ * this one was at its request. */
+static bool has_left(void)
+{
+    return MPMSTAT_THREADS > 1
+        && MPMSTAT_G(joined) != __atomic_load_n(&mst_php.joins, __ATOMIC_RELAXED);
+}
+
 static void leave_worker(uint64_t now_ns)
 {
     struct mst_worker *w = MPMSTAT_G(worker);
 
-    if (!w)
+    if (!w || has_left())
         return;
     __atomic_store_n(&w->requests, w->requests + 1, __ATOMIC_RELAXED);
     mst_worker_show_none(w);
@@ -340,6 +354,8 @@ void mst_request_end(void)
     uint32_t set = flags();
 
     MPMSTAT_G(active) = false;
+    if (has_left())
+        return;
     read_cpu(&user_ns, &system_ns);
     now = mst_now_ns();
     record.id = MPMSTAT_G(id);
@@ -356,4 +372,6 @@ void mst_request_end(void)
     tally(&record, class_of(status, set), set);
     mst_journal_php_request(&mst_php.board, &record);
     leave_worker(now);
+    if (mst_guard_has_lost(&mst_php.board.guard))
+        mst_lifecycle_tell_loss();
 }

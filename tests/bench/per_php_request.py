@@ -14,20 +14,12 @@ from pathlib import Path
 
 import measure
 import build
+import handover
 import php
 from fpm import FPM
 from processes import wait_until
 
 FEW, MANY = 100, 600
-BOOT = Path("/proc/sys/kernel/random/boot_id")
-
-
-def handover():
-    """As Apache would say it of a request that it took a moment ago."""
-    boot = BOOT.read_text().strip()
-    now = int(float(Path("/proc/uptime").read_text().split()[0]) * 1e9) - 10**9
-    namespace = Path("/proc/self/ns/time").stat().st_ino
-    return f"4294967297:{now}:{boot}:{namespace}"
 
 
 def extension_directory():
@@ -43,7 +35,7 @@ def hello(fpm):
     """What asks for a page that only says so; returns the answer."""
     script = fpm.script("hello.php", "<?php echo 'hello';")
     os.utime(script, (1e9, 1e9))      # OPcache leaves files alone that were written just now
-    return lambda: php.fastcgi(fpm.socket, script, timeout=60, MPMSTAT=handover())
+    return lambda: php.fastcgi(fpm.socket, script, timeout=60, MPMSTAT=handover.text(4294967297, 10**9))
 
 
 def status_page(query):

@@ -12,10 +12,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "board.h"
-#include "clock.h"
-#include "journal.h"
-#include "worker.h"
+#include "base/clock.h"
+#include "write/board.h"
+#include "write/journal.h"
+#include "write/worker.h"
 
 #define PROCESSES 16u
 #define STEP_NS   MST_NS_PER_MS    /* what is due is written so often */

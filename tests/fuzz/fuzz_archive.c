@@ -1,16 +1,17 @@
-/* fuzz_archive.c - arbitrary bytes as an archive that somebody was sent, and as changes to
- * one that was sound: every report is made of it.
+/* fuzz_archive.c - archives that somebody was sent: every report is made of them.
  *
- * Where the first byte is odd, the rest is the file. Else the rest are changes, eight bytes
- * each: where (4), what (3), how often (1).
+ * The first byte says what the others are. 1 (of the remainder by 4): the file. 3: SQL, of which
+ * each statement is run on a sound archive, so that views, triggers, virtual tables, computed
+ * columns, values of any type come about. Even: changes to a sound archive, eight bytes each:
+ * where (4), what (3), how often (1).
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "archive/archive.h"
+#include "lab/report/study_report.h"
 #include "report/report.h"
 
 #define CHANGE_BYTES 8u
@@ -20,6 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static char path[64];
 static int fd = -1;
+static pid_t made_by;
 static unsigned char *sound;
 static sqlite3_int64 sound_bytes;
 
@@ -52,7 +54,16 @@ static const char rows[] =
     "INSERT INTO machine_samples (run_id, time_ns, moment, busy_ns, total_ns) SELECT 1, start_ns, "
     "'during', key, key * 2 FROM server_requests;"
     "INSERT INTO environment VALUES (1, 'cpus', '2'), (1, 'memory_bytes', '1000000000');"
-    "INSERT INTO output VALUES (1, 'stdout', 3, 'abc');";
+    "INSERT INTO output VALUES (1, 'stdout', 3, 'abc');"
+    "INSERT INTO studies (id, name, title, size, seed, text, started_ns, interrupted) VALUES "
+    "(1, 's', 'S', 'full', 1, '%% study\ntitle = S\nnumber = 1\nyear = 2013\nlanguage = es\n"
+    "original = O\nquestion = Q\n%% runs load\ntitle = L\nstacks = a b\nworkload = loop\n"
+    "N = 1 2 3\nload = ab -n 10 -c ${N} ${URL}\nrepetitions = 2\n%% claims\n"
+    "load: a > b by requests_per_second \"a is faster\"\n', 1, 0);"
+    "INSERT INTO study_files VALUES (1, 'stack', 'a', '%% stack\ntitle = A\n');"
+    "WITH n(i) AS (VALUES (1), (2)) INSERT INTO steps (study_id, ordinal, block, repetition, "
+    "start, runs, stack, workload, parameters, state, run_id) SELECT 1, i, 1, 1, i, 'load', "
+    "CASE i WHEN 1 THEN 'a' ELSE 'b' END, 'loop', '{\"N\": \"' || i || '\"}', 'done', 1 FROM n;";
 
 static int ignore(void *context, const void *bytes, size_t n)
 {
@@ -60,30 +71,57 @@ static int ignore(void *context, const void *bytes, size_t n)
     return 0;
 }
 
-/* As mpmstat record makes it, in memory. */
+static void complain(sqlite3 *db)
+{
+    fprintf(stderr, "%s\n", sqlite3_errmsg(db));
+    abort();
+}
+
+/* What an archive that is damaged leaves next to it is no part of the next one. */
+static void remove_parts(bool all)
+{
+    static const char *const parts[] = { "-wal", "-shm", "-journal", "" };
+    char name[80];
+    size_t i;
+
+    for (i = 0; i < (all ? 4 : 3); i++) {
+        snprintf(name, sizeof name, "%s%s", path, parts[i]);
+        unlink(name);
+    }
+}
+
+/* Not in a child that a fuzzer forks. */
+static void clean_up(void)
+{
+    if (getpid() == made_by)
+        remove_parts(true);
+}
+
+/* As mpmstat record makes it, but with small pages. */
 static void make_sound(void)
 {
-    char name[] = "/tmp/mpmstat-fuzz-XXXXXX", error[MST_ERROR_MAX], pragma[64];
-    int file = mkstemp(name);
+    char error[MST_ERROR_MAX], pragma[64];
     struct mst_archive *a;
     sqlite3 *db;
 
-    snprintf(pragma, sizeof pragma, "PRAGMA page_size = %u; VACUUM", PAGE_BYTES);
-    if (file < 0 || close(file) != 0 || (a = mst_archive_create(name, error)) == NULL)
+    snprintf(path, sizeof path, "%s/mpmstat-fuzz-XXXXXX",
+             access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
+    fd = mkstemp(path);
+    made_by = getpid();
+    atexit(clean_up);
+    a = fd >= 0 ? mst_archive_create(path, error) : NULL;
+    if (a == NULL)
         abort();
-    db = mst_archive_db(a);
-    if (sqlite3_exec(db, rows, NULL, NULL, NULL) != SQLITE_OK ||
-        sqlite3_exec(db, pragma, NULL, NULL, NULL) != SQLITE_OK) {
-        fprintf(stderr, "%s\n", sqlite3_errmsg(db));
-        abort();
-    }
-    sound = sqlite3_serialize(db, "main", &sound_bytes, 0);
     mst_archive_close(a, error);
-    unlink(name);
-    fd = memfd_create("archive", MFD_CLOEXEC);
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    if (sound == NULL || fd < 0)
-        abort();
+    snprintf(pragma, sizeof pragma, "PRAGMA page_size = %u; VACUUM", PAGE_BYTES);
+    if (sqlite3_open(path, &db) != SQLITE_OK ||
+        sqlite3_exec(db, rows, NULL, NULL, NULL) != SQLITE_OK ||
+        sqlite3_exec(db, pragma, NULL, NULL, NULL) != SQLITE_OK)
+        complain(db);
+    sound = sqlite3_serialize(db, "main", &sound_bytes, 0);
+    if (sound == NULL)
+        complain(db);
+    sqlite3_close(db);
 }
 
 static void put(const void *bytes, size_t n, size_t at)
@@ -108,7 +146,61 @@ static void put_changes(const uint8_t *data, size_t size)
     }
 }
 
-static void report_all(const struct mst_report *report)
+/* A statement that takes long is none of ours to be tried. */
+static int is_enough(void *left)
+{
+    return --*(int *)left <= 0;
+}
+
+/* All that SQLite does for the owner of a file. */
+static void run_sql(sqlite3 *db, const char *sql)
+{
+    sqlite3_stmt *statement;
+    const char *tail;
+    int left = 100;
+
+    sqlite3_progress_handler(db, 1000, is_enough, &left);
+    sqlite3_limit(db, SQLITE_LIMIT_LENGTH, 1 << 20);
+    sqlite3_limit(db, SQLITE_LIMIT_ATTACHED, 0);
+    while (*sql != '\0' && left > 0) {
+        if (sqlite3_prepare_v2(db, sql, -1, &statement, &tail) == SQLITE_OK) {
+            while (sqlite3_step(statement) == SQLITE_ROW)
+                ;
+            sqlite3_finalize(statement);
+        } else {
+            tail = strchr(sql, ';');
+            tail = tail != NULL ? tail + 1 : sql + strlen(sql);
+        }
+        sql = tail;
+    }
+    sqlite3_progress_handler(db, 0, NULL, NULL);
+}
+
+static void put_sql(const uint8_t *data, size_t size)
+{
+    char *sql = calloc(1, size + 1);
+    unsigned char *copy = sqlite3_malloc64((sqlite3_uint64)sound_bytes), *made;
+    sqlite3_int64 bytes = 0;
+    sqlite3 *db;
+
+    if (sql == NULL || copy == NULL || sqlite3_open(":memory:", &db) != SQLITE_OK)
+        abort();
+    memcpy(sql, data, size);
+    memcpy(copy, sound, (size_t)sound_bytes);
+    if (sqlite3_deserialize(db, "main", copy, sound_bytes, sound_bytes,
+                            SQLITE_DESERIALIZE_FREEONCLOSE | SQLITE_DESERIALIZE_RESIZEABLE) !=
+        SQLITE_OK)
+        complain(db);
+    run_sql(db, sql);
+    made = sqlite3_serialize(db, "main", &bytes, 0);
+    if (made != NULL)
+        put(made, (size_t)bytes, 0);
+    sqlite3_free(made);
+    sqlite3_close(db);
+    free(sql);
+}
+
+static bool report_all(const struct mst_report *report)
 {
     char error[MST_ERROR_MAX];
     struct mst_sink sink;
@@ -117,51 +209,81 @@ static void report_all(const struct mst_report *report)
     mst_report_json(&sink, &report->runs[0].summary);
     mst_report_text(&sink, &report->runs[0].summary, path);
     mst_report_csv(&sink, report);
-    mst_report_csv_series(&sink, report, error);
-    mst_report_data(&sink, report, error);
-    mst_report_html(&sink, report, error);
-    mst_report_markdown(&sink, report, error);
-    mst_report_texts(&sink, report, error);
+    return (mst_report_csv_series(&sink, report, error) == 0) &
+           (mst_report_html(&sink, report, error) == 0) &
+           (mst_report_markdown(&sink, report, error) == 0) &
+           (mst_report_texts(&sink, report, error) == 0);
 }
 
-static void report_run(struct mst_archive *a, int64_t id)
+static bool report_run(struct mst_archive *a, int64_t id)
 {
     char title[] = "run", error[MST_ERROR_MAX] = "";
     struct mst_report_run run = { .archive = a, .path = path, .title = title };
     const struct mst_report report = { .runs = &run, .count = 1 };
+    bool fine = mst_summary_make(&run.summary, a, id, error) == 0;
 
-    if (mst_summary_make(&run.summary, a, id, error) == 0)
-        report_all(&report);
+    if (fine)
+        fine = report_all(&report);
     else if (error[0] == '\0')
         abort();
     mst_summary_free(&run.summary);
+    return fine;
+}
+
+static bool report_study(struct mst_archive *a)
+{
+    char error[MST_ERROR_MAX] = "";
+    struct mst_sink sink;
+
+    mst_sink_init(&sink, ignore, NULL);
+    if (mst_study_report(&sink, MST_STUDY_HTML, a, path, error) == 0)
+        return true;
+    if (error[0] == '\0')
+        abort();
+    return false;
+}
+
+/* Whether all of it can be read. What cannot is said. */
+static bool report_file(void)
+{
+    char error[MST_ERROR_MAX] = "";
+    struct mst_archive *a = mst_archive_read(path, error);
+    int64_t *ids = NULL;
+    size_t i, count = 0;
+    bool fine;
+
+    if (a == NULL) {
+        if (error[0] == '\0')
+            abort();
+        return false;
+    }
+    fine = mst_summary_runs(a, &ids, &count, error) == 0;
+    for (i = 0; i < count && i < 3; i++)
+        fine = report_run(a, ids[i]) && fine;
+    free(ids);
+    if (mst_study_in(a))
+        fine = report_study(a) && fine;
+    mst_archive_close(a, error);
+    return fine && i == 1;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    char error[MST_ERROR_MAX] = "";
-    struct mst_archive *a;
-    int64_t *ids = NULL;
-    size_t i, count = 0;
-
-    if (fd < 0)
+    if (fd < 0) {
         make_sound();
+        put(sound, (size_t)sound_bytes, 0);
+        if (!report_file())
+            abort();
+    }
     if (size == 0 || ftruncate(fd, 0) != 0)
         return 0;
-    if (data[0] % 2 == 1)
+    remove_parts(false);
+    if (data[0] % 4 == 1)
         put(data + 1, size - 1, 0);
+    else if (data[0] % 4 == 3)
+        put_sql(data + 1, size - 1);
     else
         put_changes(data + 1, size - 1);
-    a = mst_archive_read(path, error);
-    if (a == NULL) {
-        if (error[0] == '\0')
-            abort();
-        return 0;
-    }
-    if (mst_summary_runs(a, &ids, &count, error) == 0)
-        for (i = 0; i < count && i < 3; i++)
-            report_run(a, ids[i]);
-    free(ids);
-    mst_archive_close(a, error);
+    report_file();
     return 0;
 }

@@ -1,10 +1,8 @@
-/* fuzz_cursor.c - any bytes as what a client sends to the status page: a query,
- * a line feed, an Accept header. And as a cursor.
- */
+/* fuzz_cursor.c - any bytes as a cursor of the journal. (Queries: fuzz_negotiate.c) */
 #include <stdlib.h>
 #include <string.h>
 
-#include "render.h"
+#include "render/render.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -36,44 +34,14 @@ static void cursor(const char *text)
     expect(memcmp(&once, &twice, sizeof once) == 0);
 }
 
-static void expect_printable(const char *sentence)
-{
-    expect(strlen(sentence) > 0 && strlen(sentence) < MST_ERROR_MAX);
-    for (; *sentence != '\0'; sentence++)
-        expect(*sentence >= ' ' && *sentence <= '~');
-}
-
-/* What is taken is complete, what is refused has a sentence that shows anywhere. */
-static void query(const char *text, const char *accept)
-{
-    char error[MST_ERROR_MAX] = "";
-    enum mst_format format;
-    struct mst_status_query q;
-
-    expect(mst_format_accepted(accept) < MST_FORMAT_JOURNAL);
-    if (mst_status_query_parse(&q, text, accept, error) == 0) {
-        expect(q.format < MST_FORMAT_COUNT && q.limit >= 1 && q.limit <= MST_JOURNAL_PAGE_MAX);
-        expect(memchr(q.since, '\0', sizeof q.since) != NULL);
-        expect(memchr(q.board, '\0', sizeof q.board) != NULL && strchr(q.board, '/') == NULL);
-    } else {
-        expect_printable(error);
-    }
-    if (mst_format_parse(&format, text, MST_FORMAT_SNAPSHOTS, error) != 0)
-        expect_printable(error);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    char *text = malloc(size + 1), *accept;
+    char *text = malloc(size + 1);
 
     expect(text != NULL);
     memcpy(text, data, size);
     text[size] = '\0';
     cursor(text);
-    accept = strchr(text, '\n');
-    if (accept != NULL)
-        *accept++ = '\0';
-    query(text, accept);
     free(text);
     return 0;
 }

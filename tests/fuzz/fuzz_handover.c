@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format.h"
-#include "handover.h"
+#include "segment/format.h"
+#include "segment/handover.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -24,15 +24,15 @@ static void handover(const char *text)
 
     if (!mst_handover_parse(&once, text))
         return;
-    expect(memchr(once.boot_id, '\0', sizeof once.boot_id) != NULL);
-    mst_handover_place(place, once.boot_id, once.time_namespace);
+    expect(memchr(once.boot, '\0', sizeof once.boot) != NULL);
+    mst_handover_place(place, once.boot, once.time_namespace);
     expect(mst_handover_format(again, once.id, once.time_ns, place) == strlen(again));
     expect(strlen(again) < sizeof again && mst_handover_parse(&twice, again));
     expect(twice.id == once.id && twice.time_ns == once.time_ns
-           && strcmp(twice.boot_id, once.boot_id) == 0
+           && strcmp(twice.boot, once.boot) == 0
            && twice.time_namespace == once.time_namespace);
-    wait = mst_handover_wait(&once, once.boot_id, once.time_namespace, once.time_ns);
-    expect(wait == (once.boot_id[0] == '\0' ? MST_UNKNOWN : 0));
+    wait = mst_handover_wait(&once, once.boot, once.time_namespace, once.time_ns);
+    expect(wait == (once.boot[0] == '\0' ? MST_UNKNOWN : 0));
 }
 
 /* What is taken is an instant between 2001 and 2554, where 64 bits end. */

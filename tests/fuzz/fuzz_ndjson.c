@@ -2,7 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ndjson.h"
+#include "source/ndjson.h"
+
+#define LIMIT 100u   /* records of a kind */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -38,7 +40,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char error[MST_ERROR_MAX];
     size_t i;
 
-    if (mst_ndjson_read((const char *)data, size, &answer, error) == 0)
+    if (mst_ndjson_read((const char *)data, size, LIMIT, &answer, error) == 0)
         for (i = 0; i < answer.count; i++)
             expect_line(&answer.lines[i]);
     mst_ndjson_free(&answer);

@@ -1,8 +1,8 @@
 /* fuzz_status_json.c - arbitrary bytes as a status URL's JSON. */
 #include <stdlib.h>
 
-#include "source_kind.h"
-#include "status_json.h"
+#include "source/source_kind.h"
+#include "source/status_json.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

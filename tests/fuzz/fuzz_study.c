@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lab/study.h"
+#include "lab/files/study.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "http.h"
+#include "exec/shell_quote.h"
 #include "loadtools/loadtool.h"
-#include "target.h"
-#include "words.h"
+#include "source/http.h"
+#include "source/target.h"
 
 #define WORDS_MAX 32u
 

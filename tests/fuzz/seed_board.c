@@ -8,10 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "board.h"
-#include "clock.h"
-#include "journal.h"
-#include "worker.h"
+#include "base/clock.h"
+#include "write/board.h"
+#include "write/journal.h"
+#include "write/worker.h"
 
 #define START_NS (100 * MST_NS_PER_S)
 

@@ -28,10 +28,10 @@ class Session(clients.Connection):
         head = struct.pack(">I", len(payload))[1:] + struct.pack(">BBI", kind, flags, stream)
         self.send(head + payload)
 
-    def send_get(self, path):
-        """Begins a stream, and returns its number."""
+    def send_get(self, path, more=b""):
+        """Begins a stream, and returns its number. more: encoded header fields."""
         stream, self.next_stream = self.next_stream, self.next_stream + 2
-        fields = ALREADY_INDEXED + literal(4, path) + literal(1, "test.example")
+        fields = ALREADY_INDEXED + literal(4, path) + literal(1, "test.example") + more
         self.send_frame(HEADERS, END_STREAM | END_HEADERS, stream, fields)
         return stream
 

@@ -12,10 +12,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "board.h"
-#include "clock.h"
-#include "journal.h"
-#include "worker.h"
+#include "base/clock.h"
+#include "write/board.h"
+#include "write/journal.h"
+#include "write/worker.h"
 
 #define QUEUE_NS    1000u
 #define READ_NS     20000u

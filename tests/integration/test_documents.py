@@ -83,7 +83,7 @@ def test_configuration_of_apache_is_valid(block):
     mpm = block.mark[1].split()[0] if block.mark and block.mark[0] == "server" else "event"
     limits = "#" if block.mark else None
     apache = Apache(mpm, text, module="LoadModule mpmstat_module" not in text, limits=limits,
-                    modules=["headers"])
+                    modules=["headers", "auth_basic", "authn_core", "authn_file", "authz_user"])
     try:
         status, said = apache.configtest()
     finally:
@@ -272,7 +272,7 @@ def test_pictures_are_pictures_and_small(picture):
 
 def test_documents_are_installed():
     """What is installed links only to what is installed too."""
-    makefile = (build.SRCDIR / "Makefile.am").read_text().replace("\\\n", " ")
+    makefile = (build.SRCDIR / "docs" / "local.mk").read_text().replace("\\\n", " ")
     lists = {variable: re.search(rf"^{variable} = (.*)$", makefile, re.M)[1].split()
              for variable in ("dist_doc_DATA", "nobase_dist_doc_DATA", "documents",
                               "pictures")}

@@ -11,6 +11,7 @@ from decimal import Decimal
 import pytest
 
 import build
+import clients
 import processes
 import tool
 from processes import wait_until
@@ -56,6 +57,35 @@ def settled(apache, requests):
     assert board["workers"]["states"] == {**dict.fromkeys(board["workers"]["states"], 0),
                                           "idle": apache.workers}, board["workers"]
     return board
+
+
+def test_slow_readers_of_the_journal_are_few(itk):
+    """Each has a process of its own, forked from one of the server's. Where that is killed, the
+    one that it was forked from makes its count good when it next has such a reader."""
+    apache = itk(workers=10)
+    apache.allow("child died with signal")
+    clients.ab(apache.port, "/", 20000, 5, ["-k"])
+
+    def statuses_of_readers(kill=False):
+        held = [apache.connect(receive_buffer=4096) for _ in range(5)]
+        for connection in held:
+            connection.send_request("/mpm-status?format=journal&since=start", keep=False)
+        statuses = sorted(connection.read_head()[0] for connection in held)
+        givers = {slot["pid"] for slot in tool.status(apache.board)["slots"]
+                  if slot["label"] == "mpm-status"}
+        for child in givers if kill else ():
+            for pid in processes.children(child):
+                os.kill(pid, signal.SIGKILL)
+        for connection in held:
+            connection.reset()
+        wait_until(lambda: tool.status(apache.board)["workers"]["busy"] == 0, 20, "all idle")
+        assert len(givers) >= statuses.count(200) >= 1
+        return statuses
+
+    few = [200] * 4 + [503]
+    assert statuses_of_readers() == few
+    assert statuses_of_readers(kill=True) == few
+    wait_until(lambda: statuses_of_readers() == few, 60, "all turns again")
 
 
 def request_forks(apache):

@@ -8,6 +8,7 @@ import shutil
 import signal
 import sqlite3
 import subprocess
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -80,7 +81,7 @@ class Lab:
         return done.stdout, done.stderr
 
     def ask(self, query):
-        with sqlite3.connect(self.output / "study.db") as db:
+        with closing(sqlite3.connect(self.output / "study.db")) as db:   # the lab writes to it
             return db.execute(query).fetchall()
 
     def states(self):

@@ -1,8 +1,10 @@
 """Boards of processes that have no parent in common (php-cgi), and what others may have
 put where a board is to be."""
 import grp
+import json
 import os
 import pwd
+import re
 import shutil
 import signal
 import subprocess
@@ -262,10 +264,190 @@ def test_two_masters_do_not_share_a_board(as_root):
         assert tool.requests(tool.status(path)) == 0
 
 
+# ---- where boards are, where nothing says so ----------------------------------------------
+
+# "name => value" of each row, as on the command line.
+INFO = """<?php ob_start(); phpinfo(INFO_MODULES);
+$rows = str_replace([' </td><td class="v">', ' </td></tr>'], [' => ', ''], ob_get_clean());
+echo html_entity_decode(strip_tags($rows)), "hello";"""
+NO_PLACE = "recording => there is no place for a board of user"
+
+
+@pytest.fixture
+def anywhere(php_boards):
+    """A directory with a script, and a php.ini that names no place for boards."""
+    php_boards.chmod(0o755)
+    php.write_ini(php_boards, {"extension": php.EXTENSION})
+    script_in(php_boards, INFO, "info.php")
+    return php_boards
+
+
+def private_run(anywhere, steps, *arguments):
+    """What a shell prints that has a /run of its own; `cgi USER [VARIABLE=VALUE...]` in its
+    steps is a request to php-cgi."""
+    why = subprocess.run(["unshare", "-m", "true"], stderr=subprocess.PIPE, text=True, timeout=30)
+    if why.returncode:
+        pytest.skip(f"needs a mount namespace: {why.stderr.strip()}")
+    command = (f"env -i PATH={build.PATH} PHPRC={anywhere} GATEWAY_INTERFACE=CGI/1.1 "
+               f"REQUEST_METHOD=GET REDIRECT_STATUS=200 SCRIPT_FILENAME={anywhere}/info.php")
+    prologue = f"""set -e
+        mount -t tmpfs -o size=64m,mode=755 tmpfs /run
+        cgi() {{
+            user=$1; shift
+            setpriv --reuid="$user" --regid=nogroup --clear-groups {command} "$@" {php.CGI}
+        }}
+        """
+    done = subprocess.run(["unshare", "-m", "sh", "-c", prologue + steps, "sh",
+                           *map(str, arguments)], cwd="/", text=True, capture_output=True,
+                          timeout=60)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr
+    assert done.stderr == "", done.stderr
+    return done.stdout
+
+
+def test_nothing_is_made_that_all_users_may_write_to(anywhere, as_root):
+    """Root's board is in root's directory; another user has none, and phpinfo() says why."""
+    said = private_run(anywhere, """
+        cgi root | grep '^board =>'
+        cgi nobody | grep -e '^recording =>' -e hello
+        echo "open: $(find /run -perm -o+w ! -type l)"
+        echo "there: $(cd /run/mpmstat && echo *)" """)
+    board, why, hello, opened, there = said.splitlines()
+    assert board == "board => /run/mpmstat/cgi-fcgi-0.board"
+    assert why.startswith(f"{NO_PLACE} {user('nobody')},") and "mpmstat.board" in why
+    assert (hello, opened, there) == ("hello", "open: ", "there: cgi-fcgi-0.board")
+
+
+def test_a_user_with_a_runtime_directory_has_a_board_there(anywhere, as_root):
+    runtime = anywhere / "runtime"
+    runtime.mkdir(mode=0o700)
+    shutil.chown(runtime, "nobody")
+    said = private_run(anywhere, """
+        cgi nobody "XDG_RUNTIME_DIR=$1" | grep "^board =>"
+        cp "$2" /run/mpmstat-tool
+        XDG_RUNTIME_DIR=$1 setpriv --reuid=nobody --clear-groups /run/mpmstat-tool status |
+            grep ^BoardPath""", runtime, build.TOOL)
+    path = runtime / "mpmstat" / f"cgi-fcgi-{user('nobody')}.board"
+    assert said.splitlines() == [f"board => {path}", f"BoardPath: {path}"]
+    assert tool.requests(tool.status(path)) == 1
+    assert path.parent.stat().st_mode & 0o7777 == 0o700
+
+
+@pytest.mark.parametrize("owner, mode", [("root", 0o755), ("root", 0o1777), ("nobody", 0o777),
+                                         ("www-data", 0o700), ("nobody", None)])
+def test_a_runtime_directory_of_others_is_none(anywhere, as_root, owner, mode):
+    """Left over from another user's environment, or made for somebody to step into."""
+    runtime = anywhere / "runtime"
+    if mode is None:
+        runtime.touch()
+    else:
+        runtime.mkdir()
+        runtime.chmod(mode)
+    shutil.chown(runtime, owner)
+    said = private_run(anywhere, 'cgi nobody "XDG_RUNTIME_DIR=$1"', runtime)
+    assert NO_PLACE in said and said.endswith("hello")
+    assert mode is None or list(runtime.iterdir()) == []
+
+
+def test_an_upgrade_closes_the_place_where_all_users_could_write(anywhere, as_root):
+    """Debian's package: up to 0.1.0 it was on /run. What a process has mapped stays for it; a
+    file system that was mounted there is another thing."""
+    postinst = (build.SRCDIR / "debian" / "php-mpmstat.postinst").read_text()
+    function = re.search(r"^close_shared_boards\(\) \{$.*?^\}$", postinst, re.M | re.S).group() \
+        + "\nclose_shared_boards\n"
+    hold = anywhere / "hold.py"
+    hold.write_text("import mmap, subprocess, sys\n"
+                    "board = open('/run/mpmstat/php/live.board', 'r+b')\n"
+                    "mapped = mmap.mmap(board.fileno(), 0)\n"
+                    "sys.exit(subprocess.run(['sh', '-ec', sys.argv[1]]).returncode)\n")
+    said = private_run(anywhere, """
+        mkdir -p /run/mpmstat/php
+        chmod 1773 /run/mpmstat/php
+        mount -t tmpfs -o mode=1773 tmpfs /run/mpmstat/php
+        touch /run/mpmstat/php/an.board
+        sh -ec "$1"
+        stat -c '%a %n' /run/mpmstat/php /run/mpmstat/php/*
+        umount /run/mpmstat/php
+        echo board >/run/mpmstat/php/live.board
+        echo board >'/run/mpmstat/php/a dead.board'
+        ln -s /etc/passwd /run/mpmstat/php/link.board
+        python3 "$2" "$1"
+        stat -c '%a %n' /run/mpmstat/php /run/mpmstat/php/*
+        sh -ec "$1"
+        ls /run/mpmstat /etc/passwd""", function, hold)
+    assert said.splitlines() == [
+        "1773 /run/mpmstat/php", "644 /run/mpmstat/php/an.board",
+        "755 /run/mpmstat/php", "644 /run/mpmstat/php/live.board",
+        "/etc/passwd", "", "/run/mpmstat:"]
+
+
+def documented_file_systems():
+    """The options of those that the document has for php-cgi's boards."""
+    text = (build.SRCDIR / "phpapp" / "ext" / "README.md").read_text()
+    return re.findall(r"^    tmpfs /run/mpmstat/php tmpfs (\S+) 0 0$", text, re.M)
+
+
+def test_a_small_file_system_for_all_users_bounds_what_they_fill(anywhere, as_root):
+    """A process that finds no room serves and records nothing, and leaves nothing; others
+    go on."""
+    php.write_ini(anywhere, {"extension": php.EXTENSION, "mpmstat.board": "/run/mpmstat/php/"})
+    for_all = re.sub(r"\bsize=\d+m", "size=4m", documented_file_systems()[0])
+    said = private_run(anywhere, """
+        mount -t tmpfs -o "$3" tmpfs /run/mpmstat/php
+        cgi www-data | grep -e '^recording =>' -e hello
+        setpriv --reuid=nobody --clear-groups sh -c 'cat /dev/zero >/run/mpmstat/php/junk' \
+            2>/dev/null || true
+        cgi nobody | grep -e '^recording =>' -e hello
+        cgi www-data >/dev/null
+        echo "there: $(cd /run/mpmstat/php && echo *)"
+        "$1" status --format json "/run/mpmstat/php/cgi-fcgi-$2.board" """,
+                       build.TOOL, user("www-data"), for_all)
+    on, first, off, second, there, board = said.split("\n", 5)
+    assert (on, first, second) == ("recording => on", "hello", "hello")
+    assert off.startswith("recording => cannot allocate the ") and "free room there" in off
+    assert there == f"there: cgi-fcgi-{user('www-data')}.board junk"
+    assert tool.requests(json.loads(board)["boards"][0]) == 2
+
+
+def test_a_small_file_system_for_one_user(anywhere, as_root):
+    php.write_ini(anywhere, {"extension": php.EXTENSION, "mpmstat.board": "/run/mpmstat/php/"})
+    said = private_run(anywhere, """
+        mount -t tmpfs -o "$1" tmpfs /run/mpmstat/php
+        cgi www-data | grep '^recording =>'
+        cgi nobody | grep '^recording =>'
+        cd /run/mpmstat/php && echo *""", documented_file_systems()[1])
+    on, off, there = said.splitlines()
+    assert on == "recording => on" and "Permission denied" in off
+    assert there == f"cgi-fcgi-{user('www-data')}.board"
+
+
+@pytest.mark.parametrize("has_place", [True, False])
+def test_a_master_that_is_not_roots(anywhere, as_root, has_place):
+    """It says once, as it starts, that it has no place."""
+    master = FPM(1, settings={"extension": php.EXTENSION})
+    for path in (master.root, master.root / "run"):
+        shutil.chown(path, "nobody")
+    (master.root / "run").chmod(0o700)
+    master.wrapper = ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups"]
+    if has_place:
+        master.environment["XDG_RUNTIME_DIR"] = str(master.root / "run")
+    with master:
+        script = master.script("hello.php", HELLO)
+        for _ in range(3):
+            assert php.fastcgi(master.socket, script) == (200, "hello")
+        boards = list((master.root / "run").glob("mpmstat/fpm-fcgi-*.board"))
+        said = [line for line in master.log_text().splitlines() if "without recording" in line]
+        if has_place:
+            assert tool.requests(tool.status(boards[0])) == 3 and said == []
+        else:
+            assert boards == [] and len(said) == 1 and "there is no place for a board" in said[0]
+
+
 SUEXEC = Path("/usr/lib/apache2/suexec")
 # In a mount namespace of the server's own: suexec's configuration and log are where its
 # program says, whatever the server is told.
 MOUNTS = """mount --bind "$1/configuration" /etc/apache2/suexec &&
+mount -t tmpfs -o size=1m tmpfs /var/log && mkdir /var/log/apache2 &&
 mount --bind "$1/log" /var/log/apache2 && shift && exec "$@" """
 
 

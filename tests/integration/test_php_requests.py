@@ -10,6 +10,7 @@ import pytest
 
 import build
 import clients
+import handover
 import php
 import tool
 from fpm import FPM
@@ -186,7 +187,7 @@ pm.max_children = 1
 listen = @ROOT@/blog.sock
 pm = static
 pm.max_children = 1
-php_admin_value[mpmstat.label] = the blog
+php_admin_value[mpmstat.label] = the-blog
 [quiet]
 {user}
 listen = @ROOT@/quiet.sock
@@ -204,7 +205,7 @@ def test_labels_are_pools_or_what_is_set(fpm, as_root):
         for _ in range(requests):
             assert php.fastcgi(master.root / f"{socket}.sock", script) == (200, "1")
     found = {e["label"]: e["requests"] for e in tool.labels(tool.status(master.board))}
-    assert found == {"other": 0, "www": 1, "shop": 2, "the blog": 3}
+    assert found == {"other": 0, "www": 1, "shop": 2, "the-blog": 3}
 
 
 JAILS = """
@@ -294,6 +295,17 @@ def test_x_request_start_is_believed_where_it_is_trusted(fpm, trusted):
 def test_a_handover_that_is_none(fpm, text):
     record, (status, _) = record_of(fpm(), "hello.php", "<?php echo 1;", MPMSTAT=text)
     assert status == 200 and record["wait_ns"] is None and record["request_id"] is None
+
+
+def test_a_handover_of_this_boot_and_of_an_earlier_version(fpm):
+    """Which has the boot id in place of its hash: then neither the wait nor the request's id is
+    known."""
+    master = fpm()
+    record, _ = record_of(master, "hello.php", "<?php echo 1;", MPMSTAT=handover.text(77, 10**9))
+    assert record["request_id"] == 77 and record["wait_ns"] >= 10**9
+    earlier = handover.text(78).replace(handover.boot(), handover.BOOT_ID)
+    record, _ = record_of(master, "hello.php", "<?php echo 1;", MPMSTAT=earlier)
+    assert record["request_id"] is None and record["wait_ns"] is None
 
 
 @pytest.mark.skipif(not build.find("nginx") or not build.find("ab"), reason="needs nginx and ab")

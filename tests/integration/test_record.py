@@ -5,7 +5,7 @@ import sqlite3
 import struct
 import subprocess
 import time
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 
 import pytest
 
@@ -45,7 +45,7 @@ def url_of(apache, host="127.0.0.1"):
 
 
 def ask(archive, query):
-    with sqlite3.connect(archive) as db:
+    with closing(sqlite3.connect(archive)) as db:   # who has it open keeps its log
         return db.execute(query).fetchall()
 
 
@@ -289,7 +289,7 @@ def test_no_command(server, archive):
 @contextmanager
 def recording(apache, archive, mark):
     """A recording that has been sampling for a while, of an ab that takes minutes."""
-    words = ab(apache, f"/sleep.php?seconds=0.5&spread=0&{mark}", "-n", "10000", "-c", "5")
+    words = ab(apache, SLEEP.format("0.5"), "-n", "10000", "-c", "5", "-H", f"X-Mark: {mark}")
     with subprocess.Popen(command(apache, archive, *words), text=True, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE) as started:
         try:
@@ -417,30 +417,34 @@ def test_somebody_reads_the_archive(php_server, archive):
 
 # In a mount namespace of its own, so that nothing is left mounted whatever happens. The
 # archive is copied out: the small disk goes with the namespace. (What is written at once, a
-# tenth of a second's requests, fits on it several times.)
+# tenth of a second's requests, fits on it several times.) The load tool's output goes there, too.
 ON_A_SMALL_DISK = """
 disk=$1 out=$2; shift 2
 mount -t tmpfs -o size=3m none "$disk" || exit 99
-"$@"; status=$?
+TMPDIR=$disk "$@"; status=$?
 cp "$disk"/runs.sqlite* "$out" || exit 98
 exit $status
 """
 
 
 def test_disk_full(server, archive, tmp_path, as_root):
-    """The archive's disk fills up: a sentence, the load is stopped, the rest is kept."""
+    """The archive's disk fills up: a sentence, the load goes on, what it prints is shown, and
+    what was recorded is kept."""
     apache = server("event")
     disk = tmp_path / "disk"
     disk.mkdir()
-    words = ab(apache, "/index.html?disk-full", "-n", "1000000", "-c", "5")
+    words = ab(apache, "/index.html?disk-full", "-n", "40000", "-c", "5")
     done = subprocess.run(["unshare", "--mount", "sh", "-c", ON_A_SMALL_DISK, "sh", disk, tmp_path,
                            *command(apache, disk / "runs.sqlite", *words)],
-                          text=True, capture_output=True, timeout=60)
+                          text=True, capture_output=True, timeout=200)
     if done.returncode == 99:
         pytest.skip(f"no file system can be mounted here: {done.stderr}")
     assert done.returncode == 4, f"exit {done.returncode}: {done.stderr}"
-    assert "the disk is full" in done.stderr and "stopping ab" in done.stderr, done.stderr
+    assert "the disk is full" in done.stderr and "ab goes on" in done.stderr, done.stderr
+    assert "Complete requests:      40000\n" in done.stderr, done.stderr
+    assert "ab ended with exit status 0" in done.stderr and done.stdout == "", done.stderr
     assert not is_running("disk-full")
+    assert sum(row[2] == "/index.html" for row in apache.access_log()) == 40000
     assert not any(disk.iterdir()), "the disk was mounted for everybody"
     assert ask(archive, "SELECT complete FROM runs") == [(0,)]
     assert ask(archive, "SELECT count(*) > 100 FROM server_requests") == [(1,)]
@@ -448,6 +452,7 @@ def test_disk_full(server, archive, tmp_path, as_root):
     kept = tool.run("report", "--format", "json", archive)
     (summary,) = json.loads(kept.stdout)
     assert summary["run"]["complete"] is False and summary["servers"][0]["requests"] > 100
+    assert summary["run"]["outcome"] == "unfinished"
     assert summary["verdict"] == "Cannot tell: the recording did not come to its end."
 
 

@@ -10,6 +10,7 @@ import signal
 import sqlite3
 import stat
 import subprocess
+from contextlib import closing
 from decimal import Decimal
 
 import pytest
@@ -262,7 +263,7 @@ def test_killed_recording(tmp_path, browser):
 
 def requests_in(archive):
     try:
-        with sqlite3.connect(archive) as db:
+        with closing(sqlite3.connect(archive)) as db:
             return db.execute("SELECT count(*) FROM server_requests").fetchone()[0]
     except sqlite3.OperationalError:
         return 0

@@ -203,7 +203,7 @@ def claim_all(apache, pid, start_ticks):
             board.write(struct.pack("<QQ", pid, start_ticks))
 
 
-FORMAT = (build.SRCDIR / "mod_mpmstat" / "board" / "format.h").read_text()
+FORMAT = (build.SRCDIR / "lib" / "segment" / "format.h").read_text()
 SECTIONS = re.findall(r"^    MST_SECTION_([A-Z_]+),", FORMAT, re.M)
 
 

@@ -157,6 +157,27 @@ def test_events_are_shown_as_they_happen(browser, server, mpm):
     assert page.complaints == []
 
 
+def test_a_page_waits_for_its_turn(browser, server, mpm):
+    """Where others keep all answers of the journal, the page shows the rest, and the events
+    later."""
+    apache = server(mpm, workers=10)
+    clients.ab(apache.port, "/", 20000, 5, ["-k"])
+    held = [apache.connect(receive_buffer=4096) for _ in range(4)]
+    for connection in held:
+        connection.send_request("/mpm-status?format=journal&since=start", keep=False)
+        assert connection.read_head()[0] == 200
+    page = show(browser, apache)
+    wait_until(lambda: sum(row[0] == "503" for row in apache.access_log()) >= 2, 20,
+               "the page to have been put off")
+    assert page.evaluate(LIVE) and page.evaluate(cell("test.example", 1)) is not None
+    assert "fork child" not in page.evaluate("document.body.textContent")
+    for connection in held:
+        connection.reset()
+    page.wait("document.body.textContent.includes('fork child')", 15)
+    refused = [complaint for complaint in page.complaints if "503" not in complaint]
+    assert refused == [], refused
+
+
 def test_what_a_client_sent_is_text(browser, cgi_server):
     apache = cgi_server("MPMStatPaths On\nAcceptPathInfo On\n", workers=4)
     nap = apache.cgi("nap", NAP.format(5))

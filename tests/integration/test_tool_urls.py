@@ -240,7 +240,7 @@ def test_an_answer_that_is_too_large():
             handler.wfile.write(b"1," * (1 << 19))
 
     with Server(answer) as server:
-        fails(tool.run("status", "--format", "json", server.url), 3, "larger than 64 MiB")
+        fails(tool.run("status", "--format", "json", server.url), 3, "larger than 32 MiB")
 
 
 @pytest.mark.parametrize("url, words", [

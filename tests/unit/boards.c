@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "clock.h"
-#include "scope.h"
+#include "base/clock.h"
+#include "render/scope.h"
 
 #define HOSTILE "a]b: \"q\"\t\n\\ \x01\x1b[31m\x7f\xc2\x9b\x80\xc3\xa9\xed\xa0\x80" \
                 "\xf0\x9f\x98\x80\xc3"
@@ -144,6 +144,7 @@ static void fill_apache(struct mst_snapshot *s)
     s->server = "Apache/2.4.62 (\"Debian\")\nBoard: forged";
     s->mpm = "event";
     s->path = "/run/apache2/mpmstat.board";
+    s->owner = MST_UNKNOWN;                          /* root's */
     s->pid = 4242;
     s->generation = 3;
     s->started_ns = UINT64_C(1700000000123456789);
@@ -208,6 +209,7 @@ static void fill_php(struct mst_snapshot *s)
     s->producer = "php";
     s->sapi = "fpm-fcgi";
     s->path = "/run/mpmstat/php/33.board";
+    s->owner = 33;
     s->pid = 77;
     s->started_ns = 0;
     s->stopped_ns = 1500000000;

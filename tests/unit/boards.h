@@ -6,8 +6,8 @@
 
 #include <stddef.h>
 
-#include "sink.h"
-#include "snapshot.h"
+#include "read/snapshot.h"
+#include "render/sink.h"
 
 /* An Apache's board and a PHP's: unknowns, hostile strings, more busy workers
  * than text shows. The same in every run. Static; nothing to free. */

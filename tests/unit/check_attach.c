@@ -8,11 +8,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "clock.h"
+#include "base/clock.h"
+#include "base/host.h"
 #include "harness.h"
-#include "host.h"
-#include "journal.h"
-#include "worker.h"
+#include "write/journal.h"
+#include "write/worker.h"
 
 static char warning[MST_ERROR_MAX], error[MST_ERROR_MAX];
 
@@ -405,6 +405,26 @@ START_TEST(a_server_without_a_parent_runs_while_any_of_its_processes_does)
 }
 END_TEST
 
+/* Its processes are the file's owner's: others are named in it by whoever wrote it. */
+START_TEST(another_users_processes_are_none_of_a_server_without_a_parent)
+{
+    struct mst_board b;
+    struct test_view v;
+
+    if (geteuid() != 0)
+        return;
+    ck_assert_int_eq(share(&b, test_path()), 0);
+    ck_assert_int_ge(mst_process_claim(&b, (uint64_t)getpid(), 0, mst_now_ns()), 0);
+    ck_assert_int_eq(chown(b.path, 65534, 65534), 0);
+    test_view(&v, b.path, mst_snapshot_running(b.header));
+    ck_assert_str_eq(v.s.running, "no");
+    ck_assert_uint_eq(v.s.slot_count, 0);
+    ck_assert_int_eq(mst_snapshot_alive(&v.copy), 0);
+    test_view_free(&v);
+    mst_board_close(&b);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("attach");
@@ -426,6 +446,7 @@ int main(void)
     tcase_add_test(dead, the_dead_of_a_running_master_are_not_shown);
     tcase_add_test(dead, owners_that_are_no_pids_are_borne);
     tcase_add_test(dead, a_server_without_a_parent_runs_while_any_of_its_processes_does);
+    tcase_add_test(dead, another_users_processes_are_none_of_a_server_without_a_parent);
     suite_add_tcase(suite, own);
     suite_add_tcase(suite, shared);
     suite_add_tcase(suite, dead);

@@ -11,10 +11,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "clock.h"
+#include "base/clock.h"
+#include "base/host.h"
 #include "harness.h"
-#include "journal.h"
-#include "worker.h"
+#include "write/journal.h"
+#include "write/worker.h"
 
 static const struct mst_identity nobody = { .workers_limit = MST_UNKNOWN };
 static char warning[MST_ERROR_MAX], error[MST_ERROR_MAX];
@@ -133,6 +134,72 @@ START_TEST(nor_is_one_of_a_format_that_nobody_knows_here)
     ck_assert_int_eq(create(&again, b.path, &layout), 0);
     mst_board_close(&again);
     mst_board_close(&b);
+}
+END_TEST
+
+static int create_elsewhere(const char *path)
+{
+    struct mst_layout layout = test_layout();
+    struct mst_board again;
+    pid_t pid;
+
+    if (test_fork(&pid))
+        _exit(create(&again, path, &layout) == 0 ? 0 : 1);
+    return WEXITSTATUS(test_wait(pid));
+}
+
+/* A worker may write any pid into the header: only a process that has the board mapped is its
+ * server. */
+START_TEST(a_process_that_only_the_header_calls_its_server_keeps_no_board)
+{
+    struct mst_layout layout = test_layout();
+    struct mst_board b;
+
+    test_board(&b, &layout);
+    b.header->pid = 1;
+    b.header->pid_start_ticks = mst_host_start_ticks(1);
+    ck_assert_int_eq(create_elsewhere(b.path), 0);
+    mst_board_close(&b);
+}
+END_TEST
+
+/* A worker overwrites the first bytes: the next start replaces the file, for only this user can
+ * have put it there, and its name is a board's. */
+START_TEST(a_scribbled_board_is_replaced_where_nobody_else_can_have_put_it)
+{
+    struct mst_layout layout = test_layout();
+    struct mst_board b;
+    char other[600];
+
+    test_board(&b, &layout);
+    memset(b.header, 0x55, sizeof *b.header);
+    ck_assert_int_eq(create_elsewhere(b.path), 0);
+
+    snprintf(other, sizeof other, "%s.txt", b.path);
+    ck_assert_int_eq(rename(b.path, other), 0);
+    memset(b.header, 0x55, sizeof *b.header);
+    ck_assert_int_eq(truncate(other, 0), 0);
+    ck_assert_int_eq(truncate(other, 100), 0);   /* another program's file, by its name */
+    ck_assert_int_eq(create_elsewhere(other), 1);
+    mst_board_close(&b);
+}
+END_TEST
+
+START_TEST(a_file_that_is_no_board_stays_in_a_directory_for_all)
+{
+    char directory[160], path[200];
+    int fd;
+
+    snprintf(directory, sizeof directory, "%s.d", test_path());
+    ck_assert_int_eq(mkdir(directory, 0700), 0);
+    ck_assert_int_eq(chmod(directory, 01777), 0);
+    snprintf(path, sizeof path, "%s/letter.board", directory);
+    fd = open(path, O_CREAT | O_WRONLY, 0600);
+    ck_assert_int_eq(write(fd, "a letter to grandmother", 23), 23);
+    close(fd);
+    ck_assert_int_eq(create_elsewhere(path), 1);
+    ck_assert_int_eq(chmod(directory, 0755), 0);
+    ck_assert_int_eq(create_elsewhere(path), 0);
 }
 END_TEST
 
@@ -601,6 +668,9 @@ int main(void)
     tcase_add_test(making, stripes_are_a_power_of_two);
     tcase_add_test(making, a_board_that_cannot_be_made_is_a_sentence);
     tcase_add_test(making, the_board_of_a_live_server_is_not_replaced);
+    tcase_add_test(making, a_process_that_only_the_header_calls_its_server_keeps_no_board);
+    tcase_add_test(making, a_scribbled_board_is_replaced_where_nobody_else_can_have_put_it);
+    tcase_add_test(making, a_file_that_is_no_board_stays_in_a_directory_for_all);
     tcase_add_test(making, nor_is_one_of_a_format_that_nobody_knows_here);
     tcase_add_test(making, the_board_of_a_dead_server_is_replaced_and_its_reader_keeps_the_old_one);
     tcase_add_test(processes, a_killed_childs_entry_is_released_with_what_it_left);

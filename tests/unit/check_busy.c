@@ -1,9 +1,9 @@
 /* check_busy.c - busy workers and the time without an idle one (busy.h). */
 #include <pthread.h>
 
-#include "busy.h"
-#include "clock.h"
+#include "base/clock.h"
 #include "harness.h"
+#include "write/busy.h"
 
 #define S MST_NS_PER_S
 
@@ -148,12 +148,50 @@ START_TEST(what_a_kill_tore_is_mended)
     mst_busy_drop(&board, &board.processes[0], S);
     ck_assert_int_eq(board.header->busy, -1);
     mst_busy_mend(&board, S);
+    mst_busy_mend(&board, 2 * S);
     ck_assert_int_eq(board.header->busy, 0);
 
     board.header->busy = 2;                   /* one process's part is missing */
     board.processes[1].busy = 1;
-    mst_busy_mend(&board, 2 * S);
+    mst_busy_mend_waiting(&board);
     ck_assert_int_eq(board.header->busy, 1);
+    mst_board_close(&board);
+}
+END_TEST
+
+/* A worker may be between its two stores at one look, and is not at the next. */
+START_TEST(one_look_or_two_at_the_same_moment_mend_nothing)
+{
+    make(2);
+    board.header->busy = 1;
+    mst_busy_mend(&board, S);
+    mst_busy_mend(&board, S + 999);
+    ck_assert_int_eq(board.header->busy, 1);
+    board.processes[0].busy = 1;
+    mst_busy_mend(&board, 2 * S);
+    board.processes[0].busy = 0;
+    mst_busy_mend(&board, 3 * S);
+    ck_assert_int_eq(board.header->busy, 1);
+    mst_board_close(&board);
+}
+END_TEST
+
+/* Any process of the server may write any number. With -fsanitize=undefined, an overflow of
+ * signed numbers ends the test. */
+START_TEST(extreme_numbers_are_mended_without_an_overflow)
+{
+    static const int64_t extremes[] = { INT64_MIN, INT64_MAX, -1, 1 };
+    size_t i, j;
+
+    make(2);
+    for (i = 0; i < 4; i++)
+        for (j = 0; j < 4; j++) {
+            board.header->busy = extremes[i];
+            board.processes[0].busy = board.processes[1].busy = extremes[j];
+            mst_busy_drop(&board, &board.processes[0], S);
+            mst_busy_mend_waiting(&board);
+            ck_assert_int_eq(board.header->busy, board.processes[1].busy);
+        }
     mst_board_close(&board);
 }
 END_TEST
@@ -228,6 +266,8 @@ int main(void)
     tcase_add_test(counting, a_new_limit_counts_from_when_it_is_told);
     tcase_add_test(counting, a_killed_process_is_taken_off);
     tcase_add_test(counting, what_a_kill_tore_is_mended);
+    tcase_add_test(counting, one_look_or_two_at_the_same_moment_mend_nothing);
+    tcase_add_test(counting, extreme_numbers_are_mended_without_an_overflow);
     tcase_add_test(counting, many_writers_leave_no_time_running_and_readers_see_it_grow);
     tcase_add_test(counting, a_killed_server_does_not_say_how_long_it_was);
     tcase_set_timeout(counting, 60);

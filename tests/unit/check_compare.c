@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/bootstrap.h"
 #include "analysis/compare.h"
 #include "archive/archive.h"
-#include "clock.h"
+#include "base/clock.h"
 #include "harness.h"
 #include "report/comparison.h"
+#include "stats/bootstrap.h"
 
 #define START  (UINT64_C(1700000000) * MST_NS_PER_S)
 #define TRIALS 300

@@ -4,26 +4,29 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "clock.h"
-#include "format.h"
-#include "handover.h"
+#include "base/clock.h"
+#include "base/siphash.h"
 #include "harness.h"
+#include "segment/format.h"
+#include "segment/handover.h"
 
 #define COUNT(array) (int)(sizeof (array) / sizeof (array)[0])
-#define BOOT "5a0a2f5e-9f4f-4b0f-8e7e-3f2f5d7c9b11"
+#define BOOT_ID "5a0a2f5e-9f4f-4b0f-8e7e-3f2f5d7c9b11"
+#define BOOT "0123456789abcdef"
 #define LARGEST "18446744073709551615"
 
 /* ---- MPMSTAT ---------------------------------------------------------------------- */
 
 static const struct {
     uint64_t    id, time_ns, time_namespace;
-    const char *boot_id, *text;
+    const char *boot, *text;
 } handovers[] = {
     { 4294967297, 86500123456789, 4026531834, BOOT,
       "4294967297:86500123456789:" BOOT ":4026531834" },
     { 1, 0, 0, "0", "1:0:0:0" },
     { 10, 100, 1000, BOOT, "10:100:" BOOT ":1000" },
     { UINT64_MAX, UINT64_MAX, UINT64_MAX, BOOT, LARGEST ":" LARGEST ":" BOOT ":" LARGEST },
+    { 1, 2, 3, BOOT_ID, "1:2:" BOOT_ID ":3" },   /* as older versions wrote it */
     { UINT64_MAX, UINT64_MAX, UINT64_MAX, "123456789-123456789-123456789-123456789",
       LARGEST ":" LARGEST ":123456789-123456789-123456789-123456789:" LARGEST },
     { 5, 6, 0, "", "5:6::0" },
@@ -35,7 +38,7 @@ START_TEST(a_handover_is_written_and_read)
     struct mst_handover h;
     size_t length;
 
-    length = mst_handover_place(place, handovers[_i].boot_id, handovers[_i].time_namespace);
+    length = mst_handover_place(place, handovers[_i].boot, handovers[_i].time_namespace);
     ck_assert_uint_eq(length, strlen(place));
     length = mst_handover_format(text, handovers[_i].id, handovers[_i].time_ns, place);
     ck_assert_str_eq(text, handovers[_i].text);
@@ -44,7 +47,7 @@ START_TEST(a_handover_is_written_and_read)
     ck_assert_uint_eq(h.id, handovers[_i].id);
     ck_assert_uint_eq(h.time_ns, handovers[_i].time_ns);
     ck_assert_uint_eq(h.time_namespace, handovers[_i].time_namespace);
-    ck_assert_str_eq(h.boot_id, handovers[_i].boot_id);
+    ck_assert_str_eq(h.boot, handovers[_i].boot);
 }
 END_TEST
 
@@ -53,7 +56,7 @@ START_TEST(a_text_of_this_place_is_read_in_short)
     char place[MST_HANDOVER_MAX], text[MST_HANDOVER_MAX];
     uint64_t id, time_ns;
 
-    mst_handover_place(place, handovers[_i].boot_id, handovers[_i].time_namespace);
+    mst_handover_place(place, handovers[_i].boot, handovers[_i].time_namespace);
     mst_handover_format(text, handovers[_i].id, handovers[_i].time_ns, place);
     ck_assert(mst_handover_parse_here(text, place, &id, &time_ns));
     ck_assert_uint_eq(id, handovers[_i].id);
@@ -63,13 +66,12 @@ START_TEST(a_text_of_this_place_is_read_in_short)
 }
 END_TEST
 
-/* A header's boot id has 40 bytes and need not end in a NUL. */
-START_TEST(a_boot_id_is_cut_where_it_is_too_long)
+START_TEST(a_boot_is_cut_where_it_is_too_long)
 {
-    char boot_id[MST_HANDOVER_BOOT], place[MST_HANDOVER_MAX];
+    char boot[MST_HANDOVER_BOOT], place[MST_HANDOVER_MAX];
 
-    memset(boot_id, 'a', sizeof boot_id);
-    ck_assert_uint_eq(mst_handover_place(place, boot_id, 7), 1 + MST_HANDOVER_BOOT - 1 + 2);
+    memset(boot, 'a', sizeof boot);
+    ck_assert_uint_eq(mst_handover_place(place, boot, 7), 1 + MST_HANDOVER_BOOT - 1 + 2);
     ck_assert_str_eq(place + MST_HANDOVER_BOOT, ":7");
 }
 END_TEST
@@ -80,7 +82,7 @@ static const char *const no_handovers[] = {
     "0x1:2:a:3", "1.0:2:a:3", "1:2:A:3", "1:2:g:3", "1:2:a/b:3", "1:2:a:-3",
     "18446744073709551616:2:a:3", "1:18446744073709551616:a:3", "1:2:a:18446744073709551616",
     "99999999999999999999999999:2:a:3",
-    "1:2:0123456789abcdef0123456789abcdef01234567:3",   /* a boot id of 40 */
+    "1:2:0123456789abcdef0123456789abcdef01234567:3",   /* a boot of 40 */
     "(null)", "\xff\xff:1:a:1",
 };
 
@@ -92,11 +94,11 @@ START_TEST(what_is_no_handover_is_refused)
 }
 END_TEST
 
-static struct mst_handover handed_over_at(uint64_t time_ns, const char *boot_id)
+static struct mst_handover handed_over_at(uint64_t time_ns, const char *boot)
 {
     struct mst_handover h = { .id = 1, .time_ns = time_ns, .time_namespace = 4 };
 
-    snprintf(h.boot_id, sizeof h.boot_id, "%s", boot_id);
+    snprintf(h.boot, sizeof h.boot, "%s", boot);
     return h;
 }
 
@@ -108,9 +110,45 @@ START_TEST(the_wait_is_known_on_one_clock_only)
     ck_assert_uint_eq(mst_handover_wait(&h, BOOT, 4, 1234), 234);
     ck_assert_uint_eq(mst_handover_wait(&h, BOOT, 4, 999), MST_UNKNOWN);
     ck_assert_uint_eq(mst_handover_wait(&h, BOOT, 5, 1234), MST_UNKNOWN);
-    ck_assert_uint_eq(mst_handover_wait(&h, "5a0a2f5e", 4, 1234), MST_UNKNOWN);
+    ck_assert_uint_eq(mst_handover_wait(&h, "01234567", 4, 1234), MST_UNKNOWN);
     ck_assert_uint_eq(mst_handover_wait(&h, "", 4, 1234), MST_UNKNOWN);
     ck_assert_uint_eq(mst_handover_wait(&unknown, "", 4, 1234), MST_UNKNOWN);
+}
+END_TEST
+
+/* ---- which boot ---------------------------------------------------------------------- */
+
+/* The authors' own vectors: a key of 00 01 .. 0f, data of 00 01 .. */
+START_TEST(siphash_is_siphash)
+{
+    static const struct { size_t size; uint64_t hash; } vectors[] = {
+        { 0, UINT64_C(0x726fdb47dd0e0e31) }, { 1, UINT64_C(0x74f839c593dc67fd) },
+        { 8, UINT64_C(0x93f5f5799a932462) }, { 15, UINT64_C(0xa129ca6149be45e5) },
+    };
+    unsigned char bytes[16];
+    size_t i;
+
+    for (i = 0; i < sizeof bytes; i++)
+        bytes[i] = (unsigned char)i;
+    for (i = 0; i < sizeof vectors / sizeof *vectors; i++)
+        ck_assert_uint_eq(mst_siphash(bytes, bytes, vectors[i].size), vectors[i].hash);
+}
+END_TEST
+
+START_TEST(a_boot_is_told_by_a_hash)
+{
+    char boot[MST_HANDOVER_BOOT], again[MST_HANDOVER_BOOT], another[MST_HANDOVER_BOOT];
+
+    mst_handover_boot(boot, BOOT_ID);
+    mst_handover_boot(again, BOOT_ID);
+    ck_assert_str_eq(boot, again);
+    ck_assert_uint_eq(strlen(boot), 16);
+    ck_assert_uint_eq(strspn(boot, "0123456789abcdef"), 16);
+    ck_assert_str_eq(boot, "dad4a49988018922");   /* both sides compute the same, for ever */
+    mst_handover_boot(another, "5a0a2f5e-9f4f-4b0f-8e7e-3f2f5d7c9b10");
+    ck_assert_str_ne(another, boot);
+    mst_handover_boot(another, "");
+    ck_assert_str_eq(another, "");
 }
 END_TEST
 
@@ -186,9 +224,11 @@ int main(void)
 
     tcase_add_loop_test(tests, a_handover_is_written_and_read, 0, COUNT(handovers));
     tcase_add_loop_test(tests, a_text_of_this_place_is_read_in_short, 0, COUNT(handovers));
-    tcase_add_test(tests, a_boot_id_is_cut_where_it_is_too_long);
+    tcase_add_test(tests, a_boot_is_cut_where_it_is_too_long);
     tcase_add_loop_test(tests, what_is_no_handover_is_refused, 0, COUNT(no_handovers));
     tcase_add_test(tests, the_wait_is_known_on_one_clock_only);
+    tcase_add_test(tests, siphash_is_siphash);
+    tcase_add_test(tests, a_boot_is_told_by_a_hash);
     tcase_add_loop_test(tests, the_unit_is_told_by_the_size, 0, COUNT(starts));
     tcase_add_loop_test(tests, nonsense_is_unknown, 0, COUNT(no_starts));
     tcase_add_test(tests, an_age_is_plausible_or_unknown);

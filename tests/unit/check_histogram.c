@@ -2,9 +2,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "clock.h"
+#include "base/clock.h"
 #include "harness.h"
-#include "worker.h"   /* mst_histogram_record */
+#include "write/worker.h"   /* mst_histogram_record */
 
 #define HOUR_NS (3600 * MST_NS_PER_S)
 

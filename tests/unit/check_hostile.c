@@ -2,16 +2,18 @@
  * and cut ones: each is a sentence, none is a crash.
  */
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
-#include "clock.h"
+#include "base/clock.h"
 #include "harness.h"
-#include "journal.h"
-#include "worker.h"
+#include "write/journal.h"
+#include "write/worker.h"
 
 static char error[MST_ERROR_MAX];
 
@@ -114,6 +116,63 @@ START_TEST(a_name_that_is_too_long)
     ck_assert_int_eq(mst_reader_attach(&reader, fd, path, error), -1);
     assert_says("expected a path of at most 511 bytes");
     close(fd);
+}
+END_TEST
+
+/* ---- files that are smaller than they claim --------------------------------------- */
+
+/* Copies a board to `to`, with a hole in the place of its last pages. */
+static void copy_with_hole(const struct mst_board *b, const char *to)
+{
+    int fd = open(to, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    off_t size = (off_t)b->bytes;
+
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_eq(write(fd, b->header, b->bytes), (ssize_t)b->bytes);
+    ck_assert_int_eq(fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                               size / 8192 * 4096, 4096), 0);
+    close(fd);
+}
+
+START_TEST(a_hole_on_a_tmpfs)
+{
+    struct mst_layout layout = test_layout();
+    struct mst_board board;
+    const char *path;
+
+    test_board(&board, &layout);
+    path = test_path();
+    copy_with_hole(&board, path);
+    assert_refused(path, "has holes: expected");
+    assert_says("restart its server");
+    mst_board_close(&board);
+}
+END_TEST
+
+/* Where a file system may make a hole of zeroes, root's boards and one's own are as they
+ * are; another user's are not. */
+START_TEST(a_hole_on_a_disk)
+{
+    struct mst_layout layout = test_layout();
+    char path[] = "check_hostile-XXXXXX";
+    struct mst_reader reader;
+    struct mst_board board;
+    struct statfs fs;
+
+    if (statfs(".", &fs) != 0 || fs.f_type == TMPFS_MAGIC)
+        return;
+    test_board(&board, &layout);
+    close(mkstemp(path));
+    unlink(path);
+    copy_with_hole(&board, path);
+    ck_assert_msg(mst_reader_open(&reader, path, error) == 0, "%s", error);
+    mst_reader_close(&reader);
+    if (geteuid() == 0) {
+        ck_assert_int_eq(chown(path, 65534, 65534), 0);
+        assert_refused(path, "has holes: expected");
+    }
+    ck_assert_int_eq(unlink(path), 0);
+    mst_board_close(&board);
 }
 END_TEST
 
@@ -456,6 +515,8 @@ int main(void)
     tcase_add_test(none, what_is_too_short);
     tcase_add_test(none, what_is_random);
     tcase_add_test(none, a_name_that_is_too_long);
+    tcase_add_test(none, a_hole_on_a_tmpfs);
+    tcase_add_test(none, a_hole_on_a_disk);
     tcase_add_loop_test(wrong, a_wrong_number_in_the_header, 0,
                         (int)(sizeof wrongs / sizeof wrongs[0]));
     tcase_add_loop_test(wrong, a_wrong_number_in_the_header_of_a_php_board, 0,

@@ -1,18 +1,19 @@
 /* check_journal.c - the journal as lines of JSON: whoever follows the cursors
  * gets every record once, or is told how many are lost.
  */
+#include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "boards.h"
-#include "clock.h"
 #include "harness.h"
-#include "journal.h"
-#include "render.h"
-#include "worker.h"
+#include "render/render.h"
+#include "write/journal.h"
+#include "write/worker.h"
 
 #define LONG_AGO_NS (MST_TAIL_PATIENCE_NS + MST_NS_PER_S)
 
@@ -66,7 +67,7 @@ static void store(struct mst_board *b, uint64_t ticket, uint64_t complete_ns)
 /* The board on which, once, one request is completed and another one's record begun after
  * the reader first asked how far its ring has come; NULL: none. */
 static struct mst_board *meanwhile;
-static unsigned heads_read;
+static unsigned heads_read, reads;
 
 int __real_mst_reader_read(const struct mst_reader *r, uint64_t offset, void *to, size_t n,
                            char error[MST_ERROR_MAX]);
@@ -76,12 +77,53 @@ int __wrap_mst_reader_read(const struct mst_reader *r, uint64_t offset, void *to
 int __wrap_mst_reader_read(const struct mst_reader *r, uint64_t offset, void *to, size_t n,
                            char error[MST_ERROR_MAX])
 {
+    reads++;
     if (meanwhile != NULL && offset == offsetof(struct mst_header, requests_written)
         && n == sizeof(uint64_t) && ++heads_read == 2) {
         write_requests(meanwhile, 1, mst_now_ns());
         take_ticket(meanwhile);
     }
     return __real_mst_reader_read(r, offset, to, n, error);
+}
+
+/* Bytes that were asked for since `counting` was set. */
+static bool   counting;
+static size_t asked_bytes;
+
+void *__real_malloc(size_t n);
+void *__real_calloc(size_t count, size_t n);
+void *__real_realloc(void *old, size_t n);
+void *__real_aligned_alloc(size_t alignment, size_t n);
+void *__wrap_malloc(size_t n);
+void *__wrap_calloc(size_t count, size_t n);
+void *__wrap_realloc(void *old, size_t n);
+void *__wrap_aligned_alloc(size_t alignment, size_t n);
+
+static size_t counted(size_t n)
+{
+    if (counting)
+        asked_bytes += n;
+    return n;
+}
+
+void *__wrap_malloc(size_t n)
+{
+    return __real_malloc(counted(n));
+}
+
+void *__wrap_calloc(size_t count, size_t n)
+{
+    return __real_calloc(count, counted(count * n) / (count > 0 ? count : 1));
+}
+
+void *__wrap_realloc(void *old, size_t n)
+{
+    return __real_realloc(old, counted(n));
+}
+
+void *__wrap_aligned_alloc(size_t alignment, size_t n)
+{
+    return __real_aligned_alloc(alignment, counted(n));
 }
 
 static void take_trailer(struct client *c, const json_t *line)
@@ -623,6 +665,193 @@ START_TEST(a_journal_full_of_holes_comes_to_an_end)
 }
 END_TEST
 
+/* ---- answers of many batches ---------------------------------------------------------------- */
+
+/* Wherever in a batch, or between two. */
+static const unsigned places[] = { 1, 2, 63, 64, 65, 127, 128, 129, 199, 200 };
+#define PLACES ((int)(sizeof places / sizeof *places))
+
+static uint64_t write_around_a_hole(struct mst_board *b, unsigned place, uint64_t complete_ns)
+{
+    uint64_t hole;
+
+    write_requests(b, place - 1, complete_ns);
+    hole = take_ticket(b);
+    write_requests(b, 200 - place, complete_ns);
+    return hole;
+}
+
+START_TEST(a_record_being_written_ends_the_answer_wherever_it_is)
+{
+    struct client c = newcomer;
+    struct mst_board b;
+    uint64_t hole;
+
+    begin(&b, 1024);
+    hole = write_around_a_hole(&b, places[_i], mst_now_ns());
+    ask(&c, &b, 1000);
+    ck_assert_uint_eq(c.given, places[_i] - 1);
+    ck_assert(c.more && c.lost == 0);
+    store(&b, hole, mst_now_ns());
+    ask(&c, &b, 1000);
+    ck_assert_uint_eq(c.given, 200);
+    ck_assert(!c.more && c.lost == 0);
+    expect_all(&c, &b);
+    mst_board_close(&b);
+}
+END_TEST
+
+START_TEST(a_record_never_written_is_passed_wherever_it_is)
+{
+    struct client c = newcomer;
+    struct mst_board b;
+
+    begin(&b, 1024);
+    write_around_a_hole(&b, places[_i], mst_now_ns() - LONG_AGO_NS);
+    write_requests(&b, 100, mst_now_ns() - LONG_AGO_NS);
+    ask(&c, &b, 1000);
+    ck_assert_uint_eq(c.given, 299);
+    ck_assert_uint_eq(c.lost, 1);
+    ck_assert(!c.more);
+    expect_all(&c, &b);
+    mst_board_close(&b);
+}
+END_TEST
+
+static int measure(void *length, const void *bytes, size_t n)
+{
+    (void)bytes;
+    *(size_t *)length += n;
+    return 0;
+}
+
+START_TEST(an_answer_holds_little_however_long_it_is)
+{
+    char error[MST_ERROR_MAX] = "";
+    struct mst_reader reader;
+    struct mst_board b;
+    struct mst_sink sink;
+    size_t length = 0;
+
+    begin(&b, 1 << 15);
+    write_requests(&b, MST_JOURNAL_PAGE_MAX, mst_now_ns());
+    ck_assert_msg(mst_reader_open(&reader, b.path, error) == 0, "%s", error);
+    mst_sink_init(&sink, measure, &length);
+    counting = true;
+    ck_assert_int_eq(mst_render_journal(&sink, &reader, "start", MST_JOURNAL_PAGE_MAX, false,
+                                        error), MST_JOURNAL_OK);
+    counting = false;
+    ck_assert_uint_gt(length, 4u << 20);
+    ck_assert_uint_gt(asked_bytes, 0);
+    ck_assert_uint_lt(asked_bytes, 64u << 10);
+    mst_reader_close(&reader);
+    mst_board_close(&b);
+}
+END_TEST
+
+/* A client that takes its answer slowly: the server goes on meanwhile. */
+struct slow {
+    struct test_kept  kept;
+    struct mst_board *board;
+};
+
+static int take_slowly(void *context, const void *bytes, size_t n)
+{
+    struct slow *slow = context;
+
+    write_requests(slow->board, 100, mst_now_ns());
+    mst_sink_bytes(&slow->kept.sink, bytes, n);
+    return 0;
+}
+
+START_TEST(what_is_overwritten_during_an_answer_is_lost)
+{
+    struct slow slow;
+    struct mst_sink sink;
+    struct client c = newcomer;
+    char error[MST_ERROR_MAX] = "";
+    struct mst_reader reader;
+    struct mst_board b;
+
+    begin(&b, 256);
+    slow.board = &b;
+    write_requests(&b, 256, mst_now_ns());
+    ck_assert_msg(mst_reader_open(&reader, b.path, error) == 0, "%s", error);
+    test_kept_begin(&slow.kept);
+    mst_sink_init(&sink, take_slowly, &slow);
+    ck_assert_int_eq(mst_render_journal(&sink, &reader, "start", 1000, false, error),
+                     MST_JOURNAL_OK);
+    ck_assert_int_eq(test_kept_end(&slow.kept), 0);
+    take_answer(&c, slow.kept.text);
+    ck_assert_uint_gt(c.lost, 0);
+    ck_assert_uint_lt(c.given, 256 + 64);     /* it does not run after the server */
+    ask(&c, &b, 1000);
+    ck_assert(!c.more);
+    expect_all(&c, &b);
+    free(slow.kept.text);
+    mst_reader_close(&reader);
+    mst_board_close(&b);
+}
+END_TEST
+
+static int cut_off(void *board, const void *bytes, size_t n)
+{
+    const struct mst_board *b = board;
+
+    (void)bytes, (void)n;
+    ck_assert_int_eq(truncate(b->path, (off_t)b->header->section[MST_SECTION_REQUESTS].offset), 0);
+    return 0;
+}
+
+/* There is no last line, by which clients know that it is not whole. */
+START_TEST(a_board_cut_short_during_an_answer_is_told_apart)
+{
+    char error[MST_ERROR_MAX] = "";
+    struct mst_reader reader;
+    struct mst_board b;
+    struct mst_sink sink;
+
+    begin(&b, 1024);
+    write_requests(&b, 1000, mst_now_ns());
+    ck_assert_msg(mst_reader_open(&reader, b.path, error) == 0, "%s", error);
+    mst_sink_init(&sink, cut_off, &b);
+    ck_assert_int_eq(mst_render_journal(&sink, &reader, "start", 1000, false, error),
+                     MST_JOURNAL_CUT);
+    ck_assert_msg(strstr(error, b.path) != NULL, "%s", error);
+    mst_reader_close(&reader);
+}
+END_TEST
+
+/* The client is gone: nobody reads the rest. */
+static int refuse(void *calls, const void *bytes, size_t n)
+{
+    (void)bytes, (void)n;
+    ++*(unsigned *)calls;
+    return EPIPE;
+}
+
+START_TEST(nothing_is_read_for_a_client_that_is_gone)
+{
+    char error[MST_ERROR_MAX] = "";
+    struct mst_reader reader;
+    unsigned calls = 0;
+    struct mst_board b;
+    struct mst_sink sink;
+
+    begin(&b, 1 << 15);
+    write_requests(&b, MST_JOURNAL_PAGE_MAX, mst_now_ns());
+    ck_assert_msg(mst_reader_open(&reader, b.path, error) == 0, "%s", error);
+    mst_sink_init(&sink, refuse, &calls);
+    reads = 0;
+    ck_assert_int_eq(mst_render_journal(&sink, &reader, "start", MST_JOURNAL_PAGE_MAX, false,
+                                        error), MST_JOURNAL_OK);
+    ck_assert_uint_eq(calls, 1);
+    ck_assert_uint_lt(reads, 20);
+    mst_reader_close(&reader);
+    mst_board_close(&b);
+}
+END_TEST
+
 /* ---- while it is being written ------------------------------------------------------------- */
 
 #define WRITERS 3u
@@ -773,6 +1002,12 @@ int main(void)
     tcase_add_test(tests, the_last_record_is_waited_for_while_the_server_lives);
     tcase_add_test(tests, a_hole_is_given_up_before_the_ring_comes_round_to_it);
     tcase_add_test(tests, a_journal_full_of_holes_comes_to_an_end);
+    tcase_add_loop_test(tests, a_record_being_written_ends_the_answer_wherever_it_is, 0, PLACES);
+    tcase_add_loop_test(tests, a_record_never_written_is_passed_wherever_it_is, 0, PLACES);
+    tcase_add_test(tests, an_answer_holds_little_however_long_it_is);
+    tcase_add_test(tests, what_is_overwritten_during_an_answer_is_lost);
+    tcase_add_test(tests, a_board_cut_short_during_an_answer_is_told_apart);
+    tcase_add_test(tests, nothing_is_read_for_a_client_that_is_gone);
     tcase_add_test(tests, records_written_meanwhile_are_given_once_or_lost);
     tcase_add_test(tests, a_bad_cursor_is_refused);
     tcase_add_test(tests, a_board_cut_short_is_an_error_and_no_half_answer);

@@ -6,12 +6,12 @@
 #include <unistd.h>
 
 #include "harness.h"
-#include "lab/expand.h"
-#include "lab/packages.h"
-#include "lab/rootdir.h"
-#include "lab/site.h"
-#include "lab/stack.h"
-#include "lab/textfile.h"
+#include "lab/files/expand.h"
+#include "lab/files/stack.h"
+#include "lab/files/textfile.h"
+#include "lab/servers/packages.h"
+#include "lab/servers/rootdir.h"
+#include "lab/servers/site.h"
 
 /* ---- text files ------------------------------------------------------------------- */
 

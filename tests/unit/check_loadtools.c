@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "clock.h"
+#include "base/clock.h"
 #include "harness.h"
 #include "loadtools/loadtool.h"
 #include "loadtools/text.h"

@@ -5,7 +5,7 @@
 
 #include "boards.h"
 #include "harness.h"
-#include "render.h"
+#include "render/render.h"
 
 /* ---- the Accept header ---------------------------------------------------------- */
 

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "harness.h"
-#include "preflight.h"
-#include "source_kind.h"
+#include "source/source_kind.h"
+#include "system/preflight.h"
 
 static char said[4096];
 

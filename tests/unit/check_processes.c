@@ -10,14 +10,15 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "clock.h"
+#include "base/clock.h"
 #include "harness.h"
-#include "machine.h"
-#include "processes.h"
-#include "programs.h"
+#include "system/machine.h"
+#include "system/processes.h"
+#include "system/programs.h"
 
 #define MEGABYTE (UINT64_C(1) << 20)
 #define BURN_NS  (300 * MST_NS_PER_MS)
@@ -51,7 +52,11 @@ static void serve(int tasks, int answers)
     pid_t pid;
 
     while (read(tasks, &task, 1) == 1) {
+        if (task == 'r' && seteuid(0) != 0)
+            _exit(1);
         pid = task == 'm' || task == 'B' ? 0 : fork();
+        if (task == 'r' && pid != 0 && seteuid(getuid()) != 0)
+            _exit(1);
         if (task == 'm') {
             take_memory();
         } else if (task == 'B') {
@@ -120,7 +125,7 @@ START_TEST(test_cpu_of_ended_children)
     struct mst_processes p;
     uint64_t before, after;
 
-    mst_processes_init(&p, (uint64_t)s.pid);
+    mst_processes_init(&p, (uint64_t)s.pid, NULL);
     before = mst_processes_cpu(&p);
     order(&s, 'b');                  /* its child burns, ends, and is waited for */
     after = mst_processes_cpu(&p);
@@ -142,7 +147,7 @@ START_TEST(test_processes_by_name)
     unsigned readings = 0;
     uint64_t before, after;
 
-    mst_processes_init_named(&p);
+    mst_processes_init_named(&p, NULL);
     ck_assert(mst_processes_alive(&p));
     ck_assert_uint_eq(mst_processes_cpu(&p), 0);
     ck_assert(mst_processes_name(&p, (uint64_t)a.pid));
@@ -173,7 +178,7 @@ START_TEST(test_many_processes_by_name)
     unsigned i;
     pid_t pid;
 
-    mst_processes_init_named(&p);
+    mst_processes_init_named(&p, NULL);
     ck_assert(mst_processes_name(&p, (uint64_t)s.pid));
     for (i = 0; i < 300; i++) {
         if (test_fork(&pid)) {
@@ -194,6 +199,153 @@ START_TEST(test_many_processes_by_name)
 }
 END_TEST
 
+/* ---- whose they are -------------------------------------------------------------- */
+
+#define NOBODY 65534u
+
+/* A file as a board, mapped by this process and by those that it forks. */
+struct mapped { struct mst_board_file_id id; void *memory; };
+
+static struct mapped map_board(void)
+{
+    struct mapped m = { .id.path = test_path() };
+    int fd = open(m.id.path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    struct stat st;
+
+    ck_assert_int_eq(ftruncate(fd, 4096), 0);
+    ck_assert_int_eq(fstat(fd, &st), 0);
+    m.memory = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0);
+    ck_assert_ptr_ne(m.memory, MAP_FAILED);
+    close(fd);
+    m.id.owner = st.st_uid;
+    m.id.device = st.st_dev;
+    m.id.inode = st.st_ino;
+    return m;
+}
+
+static bool has_board(const struct server *s, const struct mst_board_file_id *id,
+                      const char *expected)
+{
+    char error[MST_ERROR_MAX] = "";
+    bool has = mst_process_has_board((uint64_t)s->pid, id, error);
+
+    ck_assert_msg(has || strstr(error, expected) != NULL, "expected \"%s\" in: %s", expected,
+                  error);
+    return has;
+}
+
+START_TEST(test_a_process_without_the_board_is_not_charged)
+{
+    struct mapped m = map_board();
+    struct server with = start(), without;
+    struct mst_memory_round round;
+    struct mst_processes p;
+    unsigned readings = 0;
+    int fd;
+
+    munmap(m.memory, 4096);
+    without = start();
+    ck_assert(has_board(&with, &m.id, ""));
+    ck_assert(!has_board(&without, &m.id, "expected one that has this file mapped"));
+    mst_processes_init_named(&p, &m.id);
+    order(&without, 'B');
+    ck_assert(mst_processes_name(&p, (uint64_t)without.pid));
+    ck_assert(mst_processes_name(&p, 1));
+    order(&without, 'B');
+    ck_assert(mst_processes_name(&p, (uint64_t)without.pid));
+    ck_assert_uint_eq(mst_processes_cpu(&p), 0);
+    ck_assert(mst_processes_name(&p, (uint64_t)with.pid));
+    order(&with, 'B');
+    ck_assert_uint_ge(mst_processes_cpu(&p), BURN_NS * 9 / 10);
+    ck_assert_int_eq(mst_processes_tick(&p, true, count_reading, &readings, &round), 1);
+    ck_assert_uint_eq(readings, 1);
+    mst_processes_free(&p);
+    stop(&without);
+    stop(&with);
+
+    fd = open(m.id.path, O_RDONLY);   /* open is as good as mapped */
+    with = start();
+    ck_assert(has_board(&with, &m.id, ""));
+    stop(&with);
+    close(fd);
+}
+END_TEST
+
+START_TEST(test_another_users_process_is_not_charged)
+{
+    struct mapped m = map_board();
+    struct server s = start();
+    struct mst_processes p;
+
+    m.id.owner++;
+    ck_assert(!has_board(&s, &m.id, "expected one of its owner"));
+    mst_processes_init_named(&p, &m.id);
+    order(&s, 'B');
+    ck_assert(mst_processes_name(&p, (uint64_t)s.pid));
+    ck_assert_uint_eq(mst_processes_cpu(&p), 0);
+    mst_processes_free(&p);
+    stop(&s);
+}
+END_TEST
+
+/* Below root's parent any process counts; below another user's only that user's. */
+START_TEST(test_another_users_child_is_not_charged)
+{
+    struct mapped m = map_board();
+    struct mst_memory_round round;
+    struct mst_processes p;
+    unsigned readings = 0;
+    struct server s;
+    size_t i;
+
+    if (geteuid() != 0)
+        return;
+    ck_assert_int_eq(setresuid(NOBODY, NOBODY, 0), 0);
+    s = start();
+    order(&s, 'c');
+    order(&s, 'r');                  /* a child that is root's again */
+    ck_assert_int_eq(setresuid(0, 0, 0), 0);
+    m.id.owner = NOBODY;
+    mst_processes_init(&p, (uint64_t)s.pid, &m.id);
+    ck_assert_int_eq(mst_processes_tick(&p, true, count_reading, &readings, &round), 1);
+    ck_assert_uint_eq(round.processes, 2);
+    mst_processes_free(&p);
+    m.id.owner = 0;
+    mst_processes_init(&p, (uint64_t)s.pid, &m.id);
+    ck_assert_int_eq(mst_processes_tick(&p, true, count_reading, &readings, &round), 1);
+    ck_assert_uint_eq(round.processes, 3);
+    for (i = 0; i < p.list.count; i++)   /* it may not kill root's */
+        if (p.list.items[i].pid != (uint64_t)s.pid)
+            kill((pid_t)p.list.items[i].pid, SIGKILL);
+    mst_processes_free(&p);
+    stop(&s);
+}
+END_TEST
+
+/* Whose mappings may not be read is believed to have it, unless it is process 1, which
+ * any board could name to be charged with all that there is. */
+START_TEST(test_process_1_is_not_believed)
+{
+    struct mapped m = map_board();
+    char error[MST_ERROR_MAX] = "";
+    struct server s;
+    bool one;
+
+    if (geteuid() != 0)
+        return;
+    ck_assert(!mst_process_has_board(1, &m.id, error));
+    munmap(m.memory, 4096);
+    s = start();
+    ck_assert_int_eq(setresuid(NOBODY, NOBODY, 0), 0);
+    ck_assert(has_board(&s, &m.id, ""));
+    one = mst_process_has_board(1, &m.id, error);
+    ck_assert_int_eq(setresuid(0, 0, 0), 0);
+    ck_assert(!one);
+    ck_assert_ptr_nonnull(strstr(error, "mappings cannot be read (root may)"));
+    stop(&s);
+}
+END_TEST
+
 START_TEST(test_gone)
 {
     struct server s = start();
@@ -201,11 +353,11 @@ START_TEST(test_gone)
     struct mst_memory_round round;
     struct mst_processes p;
 
-    mst_processes_init(&p, (uint64_t)test_dead_pid());
+    mst_processes_init(&p, (uint64_t)test_dead_pid(), NULL);
     ck_assert_uint_eq(mst_processes_cpu(&p), MST_UNKNOWN);
     mst_processes_free(&p);
 
-    mst_processes_init(&p, (uint64_t)s.pid);
+    mst_processes_init(&p, (uint64_t)s.pid, NULL);
     ck_assert_uint_ne(mst_processes_cpu(&p), MST_UNKNOWN);
     kill(s.pid, SIGKILL);
     while (mst_processes_cpu(&p) != MST_UNKNOWN)   /* a zombie is gone too */
@@ -303,7 +455,7 @@ START_TEST(test_memory_round)
 
     order(&s, 'c');
     order(&s, 'c');
-    mst_processes_init(&p, (uint64_t)s.pid);
+    mst_processes_init(&p, (uint64_t)s.pid, NULL);
     ck_assert_int_eq(mst_processes_tick(&p, true, count_reading, &readings, &before), 1);
     ck_assert_msg(p.problem[0] == '\0', "%s", p.problem);
     ck_assert_uint_eq(before.processes, 3);
@@ -332,7 +484,7 @@ START_TEST(test_memory_is_not_read_often)
     struct mst_processes p;
     unsigned readings = 0, i;
 
-    mst_processes_init(&p, (uint64_t)s.pid);
+    mst_processes_init(&p, (uint64_t)s.pid, NULL);
     ck_assert_int_eq(mst_processes_tick(&p, true, count_reading, &readings, &round), 1);
     for (i = 0; i < 20; i++)
         ck_assert_int_eq(mst_processes_tick(&p, false, count_reading, &readings, &round), 0);
@@ -357,7 +509,7 @@ START_TEST(test_memory_budget)
 
     for (i = 0; i < 4; i++)
         order(&s, 'c');
-    mst_processes_init(&p, (uint64_t)s.pid);
+    mst_processes_init(&p, (uint64_t)s.pid, NULL);
     p.last_tick_ns = mst_now_ns();
     ck_assert_int_eq(mst_processes_tick(&p, false, count_reading, &readings, &round), 0);
     ck_assert_uint_lt(readings, 5);
@@ -385,7 +537,7 @@ START_TEST(test_memory_not_permitted)
     s = start();
     if (setresuid(65534, 65534, 0) != 0)
         ck_abort_msg("cannot become nobody");
-    mst_processes_init(&p, (uint64_t)s.pid);
+    mst_processes_init(&p, (uint64_t)s.pid, NULL);
     ck_assert_int_eq(mst_processes_tick(&p, true, count_reading, &readings, &round), 0);
     ck_assert_msg(strstr(p.problem, "smaps_rollup: Permission denied (root may)") != NULL, "%s",
                   p.problem);
@@ -405,6 +557,10 @@ int main(void)
     tcase_add_test(cpu, test_cpu_of_ended_children);
     tcase_add_test(cpu, test_processes_by_name);
     tcase_add_test(cpu, test_many_processes_by_name);
+    tcase_add_test(cpu, test_a_process_without_the_board_is_not_charged);
+    tcase_add_test(cpu, test_another_users_process_is_not_charged);
+    tcase_add_test(cpu, test_another_users_child_is_not_charged);
+    tcase_add_test(cpu, test_process_1_is_not_believed);
     tcase_add_test(cpu, test_gone);
     tcase_add_test(cpu, test_machine);
     tcase_add_test(cpu, test_programs);

@@ -1,8 +1,8 @@
 /* check_quantile.c - exact quantiles and means, against their definitions. */
 #include <stdlib.h>
 
-#include "analysis/quantile.h"
 #include "harness.h"
+#include "stats/quantile.h"
 
 static void fill(struct mst_values *values, const uint64_t *items, size_t n)
 {

@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "boards.h"
-#include "clock.h"
 #include "harness.h"
-#include "render.h"
-#include "scope.h"
+#include "render/render.h"
+#include "render/scope.h"
 
 static char *rendered(enum mst_format format, const struct mst_snapshot *const *boards,
                       size_t count)
@@ -842,8 +842,10 @@ START_TEST(strings_are_escaped)
     expect_escaped("a\"b\\c\nd", "\"a\\\"b\\\\c\\u000ad\"", "a\"b\\x5cc\\x0ad", "a\"b\\x5cc\\x0ad",
                    "\"a\\\"b\\\\c\\nd\"");
     expect_escaped("a]: b", "\"a]: b\"", "a]: b", "a\\x5d:\\x20b", "\"a]: b\"");
-    expect_escaped("\x7f\x1b", "\"\\u007f\\u001b\"", "\\x7f\\x1b", "\\x7f\\x1b", "\"\x7f\x1b\"");
-    expect_escaped("\xc2\x9b", "\"\xc2\x9b\"", "\\xc2\\x9b", "\\xc2\\x9b", "\"\xc2\x9b\"");
+    expect_escaped("\x7f\x1b", "\"\\u007f\\u001b\"", "\\x7f\\x1b", "\\x7f\\x1b",
+                   "\"\xef\xbf\xbd\xef\xbf\xbd\"");
+    expect_escaped("\xc2\x9b", "\"\\u009b\"", "\\xc2\\x9b", "\\xc2\\x9b",
+                   "\"\xef\xbf\xbd\"");
 }
 END_TEST
 

@@ -13,11 +13,11 @@
 
 #include "analysis/sizing.h"
 #include "archive/archive.h"
-#include "clock.h"
+#include "base/clock.h"
 #include "harness.h"
+#include "render/script.h"
 #include "report/metrics.h"
 #include "report/report.h"
-#include "script.h"
 #include "report/series.h"
 
 #define START  (UINT64_C(1700000000) * MST_NS_PER_S)

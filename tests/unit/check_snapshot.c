@@ -4,11 +4,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "clock.h"
+#include "base/clock.h"
+#include "base/host.h"
 #include "harness.h"
-#include "host.h"
-#include "journal.h"
-#include "worker.h"
+#include "write/journal.h"
+#include "write/worker.h"
+
+#define NOBODY 65534u
 
 static struct mst_board board;
 static struct test_view view;
@@ -733,6 +735,47 @@ START_TEST(another_namespace_cannot_be_seen_into)
 }
 END_TEST
 
+/* A file's owner may name any process: what is not the owner's is not taken for the server. */
+START_TEST(another_users_process_is_not_the_server)
+{
+    char error[MST_ERROR_MAX] = "";
+    struct mst_reader reader;
+
+    if (geteuid() != 0)
+        return;
+    make();
+    ck_assert_int_eq(mst_reader_open(&reader, board.path, error), 0);
+    ck_assert_uint_eq(reader.owner, 0);
+    ck_assert_int_eq(mst_reader_running(&reader), 1);
+    mst_reader_close(&reader);
+    ck_assert_int_eq(chown(board.path, NOBODY, NOBODY), 0);
+    ck_assert_int_eq(mst_reader_open(&reader, board.path, error), 0);
+    ck_assert_uint_eq(reader.owner, NOBODY);
+    ck_assert_int_eq(mst_snapshot_running(&reader.header), 1);
+    ck_assert_int_eq(mst_reader_running(&reader), -1);
+    mst_reader_close(&reader);
+    mst_board_close(&board);
+}
+END_TEST
+
+START_TEST(the_owner_is_told_where_it_is_another_user)
+{
+    struct test_view v;
+
+    make();
+    test_view(&v, board.path, 1);
+    ck_assert_uint_eq(v.s.owner, MST_UNKNOWN);
+    test_view_free(&v);
+    if (geteuid() == 0) {
+        ck_assert_int_eq(chown(board.path, NOBODY, NOBODY), 0);
+        test_view(&v, board.path, 1);
+        ck_assert_uint_eq(v.s.owner, NOBODY);
+        test_view_free(&v);
+    }
+    mst_board_close(&board);
+}
+END_TEST
+
 /* ---- values that no writer stores ------------------------------------------------------------ */
 
 START_TEST(nonsense_in_workers_stays_in_bounds)
@@ -857,6 +900,8 @@ int main(void)
     tcase_add_test(gone, a_zombie_does_not_run);
     tcase_add_test(gone, an_earlier_boot_is_over);
     tcase_add_test(gone, another_namespace_cannot_be_seen_into);
+    tcase_add_test(gone, another_users_process_is_not_the_server);
+    tcase_add_test(gone, the_owner_is_told_where_it_is_another_user);
     tcase_add_test(nonsense, nonsense_in_workers_stays_in_bounds);
     tcase_add_test(nonsense, nonsense_in_totals_shows_as_unknown);
     tcase_add_test(nonsense, a_label_keeps_its_bytes);

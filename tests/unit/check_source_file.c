@@ -2,17 +2,18 @@
  * across a new start of the server too; samples; what is lost.
  */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "clock.h"
+#include "base/clock.h"
+#include "base/host.h"
 #include "harness.h"
-#include "host.h"
-#include "journal.h"
-#include "source.h"
-#include "worker.h"
+#include "source/source.h"
+#include "write/journal.h"
+#include "write/worker.h"
 
 /* ---- a server and who watches it ------------------------------------------------- */
 
@@ -514,6 +515,109 @@ START_TEST(the_callee_can_stop_a_poll)
 }
 END_TEST
 
+/* ---- what ends a poll before it has all --------------------------------------------------- */
+
+static volatile sig_atomic_t stop;
+
+static int see_request_and_stop(void *context, const struct mst_request *request,
+                                const char *label, uint64_t wall_start_ns, uint64_t key)
+{
+    stop = 1;
+    return see_request(context, request, label, wall_start_ns, key);
+}
+
+START_TEST(the_stop_flag_ends_a_poll_and_loses_nothing)
+{
+    struct mst_layout layout = test_layout();
+    struct seen seen = { 0 };
+    struct mst_source_events events = { .context = &seen, .on_request = see_request_and_stop };
+    char error[MST_ERROR_MAX] = "";
+    struct watched w;
+    unsigned i;
+
+    watch(&w, &layout);
+    mark(&w);
+    mst_source_set_stop(w.source, &stop);
+    for (i = 1; i <= 5; i++)
+        serve(&w.board, i, 0);
+    ck_assert_int_eq(mst_source_poll(w.source, &events, error), 1);
+    ck_assert(mst_source_pending(w.source));
+    stop = 0;
+    ck_assert_int_eq(look(&w, &seen), 4);
+    ck_assert(!mst_source_pending(w.source));
+    ck_assert_uint_eq(seen.ids[1], 2);
+    ck_assert_uint_eq(seen.ids[4], 5);
+    mst_source_finish(w.source);
+    ck_assert_uint_eq(mst_source_lost(w.source), 0);
+    unwatch(&w);
+}
+END_TEST
+
+START_TEST(a_stop_at_the_last_record_leaves_nothing_behind)
+{
+    struct mst_layout layout = test_layout();
+    struct seen seen = { 0 };
+    struct mst_source_events events = { .context = &seen, .on_request = see_request_and_stop };
+    char error[MST_ERROR_MAX] = "";
+    struct watched w;
+
+    watch(&w, &layout);
+    mark(&w);
+    mst_source_set_stop(w.source, &stop);
+    serve(&w.board, 1, 0);
+    ck_assert_int_eq(mst_source_poll(w.source, &events, error), 1);
+    ck_assert(!mst_source_pending(w.source));
+    mst_source_finish(w.source);
+    ck_assert_uint_eq(mst_source_lost(w.source), 0);
+    unwatch(&w);
+}
+END_TEST
+
+START_TEST(what_a_deadline_leaves_behind_is_not_known)
+{
+    struct mst_layout layout = test_layout();
+    struct seen seen = { 0 };
+    struct watched w;
+    unsigned i;
+
+    watch(&w, &layout);
+    mark(&w);
+    for (i = 1; i <= 5; i++)
+        serve(&w.board, i, 0);
+    mst_source_set_deadline(w.source, mst_now_ns());
+    ck_assert_int_eq(look(&w, &seen), 1);
+    mst_source_finish(w.source);
+    ck_assert_uint_eq(mst_source_lost(w.source), MST_UNKNOWN);
+    unwatch(&w);
+}
+END_TEST
+
+/* ---- whose it is --------------------------------------------------------------------------- */
+
+START_TEST(a_process_that_does_not_have_the_board_is_not_its_server)
+{
+    struct mst_layout layout = test_layout();
+    char *args[1], error[MST_ERROR_MAX] = "";
+    struct watched w;
+
+    test_board(&w.board, &layout);
+    args[0] = w.board.path;
+    w.board.header->pid = (uint32_t)getppid();   /* its memory is another */
+    w.board.header->pid_start_ticks = mst_host_start_ticks(w.board.header->pid);
+    ck_assert_int_eq(mst_targets_resolve(&w.targets, args, 1, error), 0);
+    w.source = mst_source_open(&w.targets.items[0], error);
+    ck_assert_msg(w.source != NULL, "%s", error);
+    ck_assert(!mst_source_local(w.source));
+    ck_assert_ptr_nonnull(strstr(mst_source_doubt(w.source), "has this file mapped"));
+    unwatch(&w);
+    watch(&w, &layout);
+    ck_assert(mst_source_local(w.source));
+    ck_assert_str_eq(mst_source_doubt(w.source), "");
+    ck_assert_uint_eq(mst_source_board(w.source)->owner, geteuid());
+    unwatch(&w);
+}
+END_TEST
+
 /* ---- samples ---------------------------------------------------------------------------- */
 
 START_TEST(a_sample_counts_what_is_there)
@@ -611,6 +715,10 @@ int main(void)
     tcase_add_test(tests, a_new_board_that_cannot_be_read_is_tried_again);
     tcase_add_test(tests, a_removed_board_is_read_on);
     tcase_add_test(tests, the_callee_can_stop_a_poll);
+    tcase_add_test(tests, the_stop_flag_ends_a_poll_and_loses_nothing);
+    tcase_add_test(tests, a_stop_at_the_last_record_leaves_nothing_behind);
+    tcase_add_test(tests, what_a_deadline_leaves_behind_is_not_known);
+    tcase_add_test(tests, a_process_that_does_not_have_the_board_is_not_its_server);
     tcase_add_test(tests, a_sample_counts_what_is_there);
     tcase_add_test(tests, a_sample_follows_a_new_start);
     tcase_add_test(tests, what_cannot_be_opened_is_a_sentence);

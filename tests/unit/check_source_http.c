@@ -7,15 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "clock.h"
+#include "base/clock.h"
 #include "harness.h"
-#include "http.h"
-#include "journal.h"
-#include "ndjson.h"
-#include "render.h"
-#include "source_kind.h"
-#include "status_json.h"
-#include "worker.h"
+#include "render/render.h"
+#include "source/http.h"
+#include "source/ndjson.h"
+#include "source/source_kind.h"
+#include "source/status_json.h"
+#include "write/journal.h"
+#include "write/worker.h"
+
+#define PAGE 1000u    /* records of a kind that are asked for */
 
 /* ---- files and memory --------------------------------------------------------- */
 
@@ -166,7 +168,7 @@ static void check_case(const char *name)
     int result;
 
     ck_assert_msg(read_case(&input, name, "input"), "%s has no input", name);
-    result = mst_ndjson_read(input.bytes, input.length, &answer, error);
+    result = mst_ndjson_read(input.bytes, input.length, PAGE, &answer, error);
     if (read_case(&expected, name, "expected")) {
         ck_assert_msg(result == 0, "%s: %s", name, error);
         found = describe(&answer);
@@ -293,7 +295,7 @@ static struct text journal_text(const struct mst_board *b)
 
     ck_assert_msg(mst_reader_open(&reader, b->path, error) == 0, "%s", error);
     mst_sink_init(&sink, append, &text);
-    ck_assert_int_eq(mst_render_journal(&sink, &reader, "start", 1000, false, error),
+    ck_assert_int_eq(mst_render_journal(&sink, &reader, "start", PAGE, false, error),
                      MST_JOURNAL_OK);
     mst_reader_close(&reader);
     return text;
@@ -334,8 +336,8 @@ START_TEST(the_journal_comes_back_exactly)
     add_requests(&board, 16);
     add_event(&board);
     text = journal_text(&board);
-    ck_assert_msg(mst_ndjson_read(text.bytes, text.length, &answer, error) == 0, "%s\n%s", error,
-                  text.bytes);
+    ck_assert_msg(mst_ndjson_read(text.bytes, text.length, PAGE, &answer, error) == 0, "%s\n%s",
+                  error, text.bytes);
     ck_assert_uint_eq(answer.count, 17);
     ck_assert_uint_eq(answer.lost, 0);
     ck_assert(!answer.more);
@@ -382,8 +384,8 @@ START_TEST(the_journal_of_a_php_comes_back)
     mst_journal_php_request(&board, &r);
     mst_journal_mark(&board, &m);
     text = journal_text(&board);
-    ck_assert_msg(mst_ndjson_read(text.bytes, text.length, &answer, error) == 0, "%s\n%s", error,
-                  text.bytes);
+    ck_assert_msg(mst_ndjson_read(text.bytes, text.length, PAGE, &answer, error) == 0, "%s\n%s",
+                  error, text.bytes);
     ck_assert_uint_eq(answer.count, 4);
     ck_assert_int_eq(answer.lines[0].kind, MST_NDJSON_PHP_REQUEST);
     ck_assert_uint_eq(answer.lines[0].wall_ns, r.start_ns + offset);
@@ -423,14 +425,14 @@ START_TEST(damaged_answers_do_no_harm)
     add_event(&board);
     text = journal_text(&board);
     for (i = 0; i < text.length; i++)
-        ck_assert_int_eq(mst_ndjson_read(text.bytes, i, &answer, error), -1);
+        ck_assert_int_eq(mst_ndjson_read(text.bytes, i, PAGE, &answer, error), -1);
     for (i = 0; i < 3000; i++) {
         damaged = malloc(text.length);   /* of exactly that size, for the sanitizer */
         ck_assert_ptr_nonnull(damaged);
         memcpy(damaged, text.bytes, text.length);
         damaged[test_random(&random) % text.length] = (char)test_random(&random);
         damaged[test_random(&random) % text.length] = (char)test_random(&random);
-        if (mst_ndjson_read(damaged, text.length, &answer, error) != 0)
+        if (mst_ndjson_read(damaged, text.length, PAGE, &answer, error) != 0)
             ck_assert_uint_eq(answer.count, 0);
         free(damaged);
     }

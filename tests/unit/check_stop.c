@@ -4,8 +4,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "console/stop.h"
 #include "harness.h"
-#include "stop.h"
 
 static int outside;
 

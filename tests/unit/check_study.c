@@ -7,10 +7,10 @@
 
 #include "archive/archive.h"
 #include "harness.h"
-#include "lab/paths.h"
-#include "lab/plan.h"
-#include "lab/study.h"
-#include "lab/study_metrics.h"
+#include "lab/files/study.h"
+#include "lab/report/study_metrics.h"
+#include "lab/files/paths.h"
+#include "lab/study/plan.h"
 
 #define DATA    MST_TESTS_DIR "/../tools"    /* its lab/ has stacks, workloads and studies */
 #define STUDIES 5

@@ -11,9 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "clock.h"
+#include "base/clock.h"
 #include "harness.h"
-#include "lab/study_report.h"
+#include "lab/report/study_parts.h"
+#include "lab/report/study_report.h"
 
 #define START  (UINT64_C(1700000000) * MST_NS_PER_S)
 

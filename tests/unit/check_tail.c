@@ -9,9 +9,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "clock.h"
+#include "base/clock.h"
 #include "harness.h"
-#include "journal.h"
+#include "write/journal.h"
 
 #define CAPACITY 16u      /* of test_layout's rings */
 

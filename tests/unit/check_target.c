@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "harness.h"
-#include "target.h"
+#include "source/target.h"
 
 /* ---- places ------------------------------------------------------------------- */
 
@@ -240,6 +240,124 @@ START_TEST(a_very_long_list_of_places_is_cut)
 }
 END_TEST
 
+/* ---- whose they are ---------------------------------------------------------------------- */
+
+#define NOBODY 65534u
+
+static void give_away(const char *place, const char *name)
+{
+    char path[512];
+
+    snprintf(path, sizeof path, "%s/%s", place, name);
+    ck_assert_int_eq(chown(path, NOBODY, NOBODY), 0);
+}
+
+static void assert_note(const struct mst_targets *targets, const char *words)
+{
+    ck_assert_msg(strstr(targets->note, words) != NULL, "expected \"%s\" in: %s", words,
+                  targets->note);
+}
+
+START_TEST(without_a_name_other_users_boards_are_passed_over)
+{
+    char *place = make_place(), error[MST_ERROR_MAX] = "";
+    struct mst_targets targets;
+
+    if (geteuid() != 0)
+        return remove_place(place);
+    make_board(place, "a.board");
+    make_board(place, "b.board");
+    give_away(place, "a.board");
+    setenv(MST_RUNDIR_VARIABLE, place, 1);
+    ck_assert_msg(mst_targets_resolve(&targets, NULL, 0, error) == 0, "%s", error);
+    ck_assert_uint_eq(targets.count, 1);
+    assert_name(&targets.items[0], place, "b.board");
+    assert_note(&targets, "boards of other users that were passed over: 1, one of them");
+    assert_note(&targets, "a.board of nobody (user 65534)");
+    assert_note(&targets, "mpmstat record -t FILE");
+    mst_targets_free(&targets);
+    give_away(place, "b.board");
+    ck_assert_int_eq(mst_targets_resolve(&targets, NULL, 0, error), -1);
+    ck_assert_msg(strstr(error, "no board of root's or of your own") != NULL, "%s", error);
+    ck_assert_msg(strstr(error, "other users that were passed over: 2") != NULL, "%s", error);
+    mst_targets_free(&targets);
+    remove_place(place);
+}
+END_TEST
+
+START_TEST(a_directory_that_is_named_has_root_s_boards_first)
+{
+    char *place = make_place();
+    struct mst_targets targets;
+
+    if (geteuid() != 0)
+        return remove_place(place);
+    make_board(place, "a.board");
+    make_board(place, "b.board");
+    give_away(place, "a.board");
+    targets = resolve(place, NULL);
+    ck_assert_uint_eq(targets.count, 2);
+    assert_name(&targets.items[0], place, "b.board");
+    assert_name(&targets.items[1], place, "a.board");
+    ck_assert_str_eq(targets.note, "");
+    mst_targets_free(&targets);
+    remove_place(place);
+}
+END_TEST
+
+/* The place of a board that was removed is free to anybody in a directory like /tmp. */
+START_TEST(a_board_is_not_replaced_by_another_user_s)
+{
+    char *place = make_place(), error[MST_ERROR_MAX] = "";
+    struct mst_targets targets;
+    struct mst_target *t;
+
+    if (geteuid() != 0)
+        return remove_place(place);
+    make_board(place, "a.board");
+    targets = resolve(place, NULL);
+    t = &targets.items[0];
+    ck_assert_msg(mst_target_open(t, error) == 1, "%s", error);
+    make_board(place, "a.board");
+    give_away(place, "a.board");
+    ck_assert_int_eq(mst_target_open(t, error), -1);
+    ck_assert_msg(strstr(error, "expected a board of root (user 0)") != NULL, "%s", error);
+    ck_assert_msg(strstr(error, "found one of nobody (user 65534)") != NULL, "%s", error);
+    ck_assert(t->is_open);
+    make_board(place, "a.board");
+    ck_assert_int_eq(mst_target_open(t, error), 1);
+    mst_targets_free(&targets);
+    remove_place(place);
+}
+END_TEST
+
+/* ---- what they cost together --------------------------------------------------------------- */
+
+START_TEST(boards_that_cost_too_much_together_are_a_sentence)
+{
+    char *place = make_place(), error[MST_ERROR_MAX] = "";
+    struct mst_targets targets;
+    uint64_t cost;
+
+    make_board(place, "a.board");
+    make_board(place, "b.board");
+    targets = resolve(place, NULL);
+    ck_assert_msg(mst_target_open(&targets.items[0], error) == 1, "%s", error);
+    cost = mst_reader_cost(&targets.items[0].reader);
+    targets.budget->all = cost - 1;
+    ck_assert_int_eq(mst_target_open(&targets.items[1], error), -1);
+    ck_assert_msg(strstr(error, "costs too much to look at") != NULL, "%s", error);
+    make_board(place, "a.board");   /* in the place of the one that was paid for */
+    ck_assert_msg(mst_target_open(&targets.items[0], error) == 1, "%s", error);
+    ck_assert_uint_eq(targets.budget->all, cost - 1);
+    targets.budget->all = cost;
+    ck_assert_msg(mst_target_open(&targets.items[1], error) == 1, "%s", error);
+    ck_assert_uint_eq(targets.budget->all, 0);
+    mst_targets_free(&targets);
+    remove_place(place);
+}
+END_TEST
+
 /* ---- opening ---------------------------------------------------------------------------- */
 
 START_TEST(a_new_start_of_the_server_is_noticed)
@@ -407,6 +525,10 @@ int main(void)
     tcase_add_test(tests, the_environment_says_where_to_look);
     tcase_add_test(tests, nothing_found_says_where_was_looked);
     tcase_add_test(tests, a_very_long_list_of_places_is_cut);
+    tcase_add_test(tests, without_a_name_other_users_boards_are_passed_over);
+    tcase_add_test(tests, a_directory_that_is_named_has_root_s_boards_first);
+    tcase_add_test(tests, a_board_is_not_replaced_by_another_user_s);
+    tcase_add_test(tests, boards_that_cost_too_much_together_are_a_sentence);
     tcase_add_test(tests, a_new_start_of_the_server_is_noticed);
     tcase_add_test(tests, what_is_no_board_is_refused_at_once);
     tcase_add_test(tests, a_snapshot_of_a_target);

@@ -1,10 +1,10 @@
 /* check_window.c - the journal's window, and the table of forked processes. */
 #include <unistd.h>
 
-#include "clock.h"
-#include "forks.h"
+#include "base/clock.h"
 #include "harness.h"
-#include "journal.h"
+#include "write/fork_table.h"
+#include "write/journal.h"
 
 #define S MST_NS_PER_S
 

@@ -2,9 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "console/format.h"
+#include "exec/shell_quote.h"
 #include "harness.h"
-#include "human.h"
-#include "words.h"
 
 static void assert_replaced(const char *word, const char *expected)
 {

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "journal.h"
+#include "write/journal.h"
 
 /* Bytes of the largest entry of a board, a tally, with room to grow. */
 #define ENTRY_MAX (sizeof(struct mst_tally) + 1024)

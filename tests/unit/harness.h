@@ -8,9 +8,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "board.h"
-#include "copy.h"
-#include "snapshot.h"
+#include "read/copy.h"
+#include "read/snapshot.h"
+#include "write/board.h"
 
 /* Runs the suite with a directory of its own in memory, which is removed
  * afterwards whatever happened. Returns main's value. */

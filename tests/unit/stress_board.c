@@ -11,11 +11,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "board.h"
-#include "clock.h"
-#include "journal.h"
-#include "snapshot.h"
-#include "worker.h"
+#include "base/clock.h"
+#include "read/snapshot.h"
+#include "write/board.h"
+#include "write/journal.h"
+#include "write/worker.h"
 
 #define WRITERS  4u
 #define REQUESTS 100000u    /* by each writer */

@@ -3,15 +3,15 @@
  * Each sentence says what was compared and how much it may differ (where nothing is
  * said: not at all), and one that fails, what that means.
  */
-#include "summary.h"
+#include "analysis/summary.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "clock.h"
-#include "human.h"
+#include "base/clock.h"
+#include "console/format.h"
 
 #define LITTLE_TOLERANCE_MILLI   50u     /* thousandths between the two ways to count */
 #define LITTLE_REQUESTS_MIN      20u     /* as the sentence says */

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "analysis/bootstrap.h"
+#include "stats/bootstrap.h"
 
 enum mst_change { MST_CHANGE_UNSURE, MST_CHANGE_LESS, MST_CHANGE_MORE };
 

@@ -14,8 +14,8 @@
 #include <string.h>
 
 #include "archive/query.h"
-#include "clock.h"
-#include "human.h"
+#include "base/clock.h"
+#include "console/format.h"
 
 #define REQUESTS_MIN      100u     /* fewer say nothing of a mean */
 #define DURATION_MIN_NS   (2 * MST_NS_PER_S)
@@ -98,9 +98,9 @@ static bool read_demand(struct demand *d, sqlite3 *db, const struct mst_summary 
     memset(d, 0, sizeof *d);
     if (mst_query_next(&q)) {
         d->requests = mst_query_number(&q, 0);
-        mean = sqlite3_column_double(q.statement, 1) / (double)MST_NS_PER_S;
-        squares = sqlite3_column_double(q.statement, 2) / 1e18;
-        in_time = sqlite3_column_double(q.statement, 3);
+        mean = mst_query_real(&q, 1) / (double)MST_NS_PER_S;
+        squares = mst_query_real(&q, 2) / 1e18;
+        in_time = mst_query_real(&q, 3);
         d->held = mean;
         d->held_deviation = squares > mean * mean ? sqrt(squares - mean * mean) : 0;
     }
@@ -132,7 +132,7 @@ static bool read_memory_sums(struct sums *s, sqlite3 *db, int64_t server_id)
     memset(s, 0, sizeof *s);
     if (mst_query_next(&q)) {
         for (i = 0; i < (int)(sizeof members / sizeof *members); i++)
-            *members[i] = sqlite3_column_double(q.statement, i);
+            *members[i] = mst_query_real(&q, i);
         s->counts = mst_query_number(&q, 6);
     }
     return mst_query_done(&q);

@@ -1,26 +1,13 @@
 /* summary.c - reads a run out of the archive: see summary.h. */
-#include "summary.h"
+#include "analysis/summary.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "archive/query.h"
-#include "clock.h"
+#include "base/clock.h"
 #include "loadtools/loadtool.h"
-
-/* ---- asking ---------------------------------------------------------------------- */
-
-/* A string of the heap; NULL for NULL. */
-static char *string(struct mst_query *q, int column)
-{
-    const char *text = mst_query_text(q, column);
-    char *copy = text != NULL ? strdup(text) : NULL;
-
-    if (text != NULL && copy == NULL)
-        q->status = SQLITE_NOMEM;
-    return copy;
-}
 
 /* ---- arithmetic with what may be unknown ----------------------------------------- */
 
@@ -37,26 +24,6 @@ static uint64_t ratio(uint64_t a, uint64_t factor, uint64_t b)
     if (a == MST_UNKNOWN || b == MST_UNKNOWN || b == 0)
         return MST_UNKNOWN;
     return (uint64_t)(((unsigned __int128)a * factor + b / 2) / b);
-}
-
-/* ---- sets of times --------------------------------------------------------------- */
-
-static void times_unknown(struct mst_summary_times *t)
-{
-    *t = (struct mst_summary_times){ 0, MST_UNKNOWN, MST_UNKNOWN, MST_UNKNOWN, MST_UNKNOWN,
-                                     MST_UNKNOWN, MST_UNKNOWN };
-}
-
-void mst_summary_times_of(struct mst_summary_times *t, struct mst_values *values)
-{
-    mst_values_sort(values);
-    t->count = values->count;
-    t->sum_ns = mst_values_sum(values);
-    t->mean_ns = mst_values_mean(values);
-    t->p50_ns = mst_values_quantile(values, 500);
-    t->p90_ns = mst_values_quantile(values, 900);
-    t->p99_ns = mst_values_quantile(values, 990);
-    t->max_ns = mst_values_quantile(values, 1000);
 }
 
 /* ---- the client's side ----------------------------------------------------------- */
@@ -101,7 +68,7 @@ static bool read_client(struct mst_summary_client *c, sqlite3 *db, int64_t run_i
     };
     size_t i;
 
-    times_unknown(&c->times);
+    mst_summary_times_unknown(&c->times);
     for (i = 0; i < sizeof members / sizeof *members; i++)
         *members[i] = MST_UNKNOWN;
     c->known = mst_query_next(&q);
@@ -397,11 +364,12 @@ static bool read_servers(struct mst_summary *s, sqlite3 *db)
         s->servers = servers;
         server = &servers[s->server_count++];
         *server = (struct mst_summary_server){
-            .id = sqlite3_column_int64(q.statement, 0), .target = string(&q, 1),
-            .producer = string(&q, 2), .server = string(&q, 3), .mpm = string(&q, 4),
-            .sapi = string(&q, 5), .unknown = string(&q, 6), .lost = mst_query_number(&q, 7),
+            .id = sqlite3_column_int64(q.statement, 0), .target = mst_query_string(&q, 1),
+            .producer = mst_query_string(&q, 2), .server = mst_query_string(&q, 3),
+            .mpm = mst_query_string(&q, 4), .sapi = mst_query_string(&q, 5),
+            .unknown = mst_query_string(&q, 6), .lost = mst_query_number(&q, 7),
             .restarts = mst_query_number(&q, 8), .cpu_ns = mst_query_number(&q, 9),
-            .local = mst_query_number(&q, 10) == 1, .cgroup = string(&q, 11),
+            .local = mst_query_number(&q, 10) == 1, .cgroup = mst_query_string(&q, 11),
             .memory_limit = mst_query_number(&q, 12), .oom_kills = mst_query_number(&q, 13),
             .memory_stall_ns = mst_query_number(&q, 14), .throttled_ns = mst_query_number(&q, 15),
         };
@@ -458,7 +426,7 @@ static bool read_programs(struct mst_summary *s, sqlite3 *db)
             break;
         }
         s->programs = programs;
-        programs[s->program_count].name = string(&q, 0);
+        programs[s->program_count].name = mst_query_string(&q, 0);
         programs[s->program_count].cpu_ns = mst_query_number(&q, 1);
         s->program_count += programs[s->program_count].name != NULL;
     }
@@ -478,7 +446,7 @@ static bool read_notes(struct mst_summary *s, sqlite3 *db)
             break;
         }
         s->notes = notes;
-        notes[s->note_count] = string(&q, 0);
+        notes[s->note_count] = mst_query_string(&q, 0);
         s->note_count += notes[s->note_count] != NULL;
     }
     return mst_query_done(&q);
@@ -497,11 +465,11 @@ static int read_run(struct mst_summary *s, sqlite3 *db, int64_t run_id)
 
     s->id = run_id;
     if (found) {
-        s->name = string(&q, 0);
-        s->command_json = string(&q, 1);
-        s->command_line = string(&q, 2);
-        s->added = string(&q, 3);
-        s->outcome = string(&q, 4);
+        s->name = mst_query_string(&q, 0);
+        s->command_json = mst_query_string(&q, 1);
+        s->command_line = mst_query_string(&q, 2);
+        s->added = mst_query_string(&q, 3);
+        s->outcome = mst_query_string(&q, 4);
         s->complete = mst_query_number(&q, 5) == 1;
         s->started_ns = mst_query_number(&q, 6);
         s->duration_ns = mst_query_number(&q, 7);
@@ -510,7 +478,7 @@ static int read_run(struct mst_summary *s, sqlite3 *db, int64_t run_id)
         s->tool_cpu_ns = mst_query_number(&q, 10);
         s->tool_threads = mst_query_number(&q, 11);
         s->memory_cost_ns = mst_query_number(&q, 12);
-        s->client.tool = string(&q, 13);
+        s->client.tool = mst_query_string(&q, 13);
         s->ended_ns = mst_query_number(&q, 14);
         s->recorder_cpu_ns = mst_query_number(&q, 15);
         s->repetition = mst_query_number(&q, 16);
@@ -536,12 +504,8 @@ int mst_summary_make(struct mst_summary *s, struct mst_archive *a, int64_t run_i
     if (found < 0 || !read_client(&s->client, db, run_id) || !read_servers(s, db) ||
         !mst_summary_overlay(s, db) || !mst_summary_join(s, db) || !read_machine(s, db) ||
         !read_programs(s, db) ||
-        !read_notes(s, db)) {
-        snprintf(error, MST_ERROR_MAX, "cannot read the archive %s: %s", mst_archive_path(a),
-                 sqlite3_errcode(db) != SQLITE_OK && sqlite3_errcode(db) != SQLITE_DONE ?
-                 sqlite3_errmsg(db) : "out of memory, or the run's row is damaged");
-        return -1;
-    }
+        !read_notes(s, db))
+        return mst_archive_unreadable(a, error);
     mst_summary_check(s);
     mst_summary_judge(s);
     return 0;
@@ -598,85 +562,5 @@ int mst_summary_runs(struct mst_archive *a, int64_t **ids, size_t *count,
         return 0;
     free(*ids);
     *ids = NULL;
-    snprintf(error, MST_ERROR_MAX, "cannot read the archive %s: %s", mst_archive_path(a),
-             sqlite3_errmsg(mst_archive_db(a)));
-    return -1;
-}
-
-bool mst_summary_is_php(const struct mst_summary_server *server)
-{
-    return strcmp(server->producer, "php") == 0;
-}
-
-size_t mst_summary_phases(const struct mst_summary_server *server, const enum mst_phase **phases)
-{
-    static const enum mst_phase apache[] = {
-        MST_PHASE_QUEUE, MST_PHASE_READ, MST_PHASE_HANDLE, MST_PHASE_SEND, MST_PHASE_TOTAL,
-        MST_PHASE_HELD, MST_PHASE_FRONT,
-    };
-    static const enum mst_phase php[] = {
-        MST_PHASE_PHP_WAIT, MST_PHASE_PHP_RUN, MST_PHASE_TOTAL,
-    };
-    bool is_php = mst_summary_is_php(server);
-
-    *phases = is_php ? php : apache;
-    return is_php ? sizeof php / sizeof *php : sizeof apache / sizeof *apache;
-}
-
-static bool comes_before(const struct mst_summary_server *a, const struct mst_summary_server *b)
-{
-    if (mst_summary_is_php(a) != mst_summary_is_php(b))
-        return mst_summary_is_php(b);
-    return a->requests > b->requests;
-}
-
-uint64_t mst_summary_failures(const struct mst_summary_client *c)
-{
-    uint64_t failed = c->failed != MST_UNKNOWN ? c->failed : 0;
-    uint64_t non_2xx = c->non_2xx != MST_UNKNOWN ? c->non_2xx : 0, besides = 0;
-
-    /* What is none of its requests is none of its answers either. */
-    if (c->tool != NULL)
-        besides = mst_loadtool_failed_besides(mst_loadtool_for(c->tool), failed,
-                                              c->failed_timeout);
-    failed -= besides;
-    if (c->failed_length != MST_UNKNOWN && c->failed_length <= failed)
-        failed -= c->failed_length;
-    return besides + (failed > non_2xx ? failed : non_2xx);
-}
-
-uint64_t mst_summary_rate_milli(const struct mst_summary *s,
-                                const struct mst_summary_server *server)
-{
-    uint64_t late = server->local && server->late <= server->requests ? server->late : 0;
-
-    if (s->duration_ns == MST_UNKNOWN || s->duration_ns == 0)
-        return MST_UNKNOWN;
-    return (uint64_t)((unsigned __int128)(server->requests - late) * MST_NS_PER_S * 1000 /
-                      s->duration_ns);
-}
-
-const struct mst_summary_server *mst_summary_front(const struct mst_summary *s)
-{
-    const struct mst_summary_server *front = NULL;
-    size_t i;
-
-    for (i = 0; i < s->server_count; i++)
-        if (front == NULL || comes_before(&s->servers[i], front))
-            front = &s->servers[i];
-    return front;
-}
-
-const struct mst_summary_server *mst_summary_behind(const struct mst_summary *s)
-{
-    const struct mst_summary_server *front = mst_summary_front(s), *behind = NULL;
-    size_t i;
-
-    if (front != NULL && mst_summary_is_php(front))
-        return front;
-    for (i = 0; i < s->server_count; i++)
-        if (mst_summary_is_php(&s->servers[i]) &&
-            (behind == NULL || s->servers[i].joined > behind->joined))
-            behind = &s->servers[i];
-    return behind;
+    return mst_archive_unreadable(a, error);
 }

@@ -10,9 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/quantile.h"
 #include "archive/archive.h"
-#include "format.h"
+#include "segment/format.h"
+#include "stats/quantile.h"
 
 /* Of a set of times. Quantiles are nearest-rank: one of the times. */
 struct mst_summary_times {
@@ -179,7 +179,10 @@ size_t mst_summary_phases(const struct mst_summary_server *server, const enum ms
 
 bool mst_summary_is_php(const struct mst_summary_server *server);
 
-/* Statistics of a set of times, which it sorts: for summary.c and overlay.c. */
+/* No statistic of the set is known. */
+void mst_summary_times_unknown(struct mst_summary_times *t);
+
+/* Statistics of a set of times, which it sorts. */
 void mst_summary_times_of(struct mst_summary_times *t, struct mst_values *values);
 
 #endif

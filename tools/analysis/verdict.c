@@ -2,15 +2,15 @@
  *
  * Rules from the most certain to the least; the first that holds speaks.
  */
-#include "summary.h"
+#include "analysis/summary.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "clock.h"
-#include "human.h"
+#include "base/clock.h"
+#include "console/format.h"
 
 #define CPU_BUSY_MILLI        950u    /* of all CPUs: nothing is left */
 #define QUEUE_SHARE_MILLI     200u    /* of a request's time: waiting is what it did */

@@ -1,32 +1,44 @@
 /* archive.c - writes and opens archives: see archive.h, and schema.sql for what
  * is in them.
  *
- * A rollback journal and no WAL: an archive is then one file, to be copied and
- * mailed. Batches are committed without waiting for the disk, which would show
- * in the measurement: a killed recording loses nothing by it, and only the
- * system's own crash could. The end of a run is written through to the disk.
+ * While it is written an archive has a write-ahead log (WAL): FILE-wal, and FILE-shm, the log's
+ * index. Whoever reads sees what was committed, and holds up no commit; a killed recorder
+ * leaves what it committed. An archive that nobody has open is one file, to be copied and
+ * mailed: the last that closes it puts the log into the file, and ends the log.
  *
- * Such a journal lets no batch be committed while anybody reads. So a batch stays open,
- * and grows, until its reader has gone: who looks at an archive must not end the load.
+ * Batches are committed without waiting for the disk, which would show in the measurement: a
+ * killed recording loses nothing by it, and only the system's own crash could. The end of a
+ * run is written through to the disk.
+ *
+ * Some file systems cannot share memory, which the log takes. There a rollback journal is
+ * written, which lets no batch be committed while anybody reads: a batch stays open, and
+ * grows, until its reader has gone. To look at an archive must not end the load.
  */
-#include "archive.h"
+#include "archive/archive.h"
 
 #include <assert.h>
+#include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
-#include "clock.h"
-#include "diag.h"
-#include "words.h"
+#include "archive/guard.h"
+#include "base/clock.h"
+#include "console/diag.h"
+#include "exec/shell_quote.h"
 
 #define BUSY_TIMEOUT_MS 3000   /* for another who writes */
 #define RETRY_MS        50     /* between attempts to commit where there is nothing else to do */
 #define BATCH_MAX       (512 << 20)   /* bytes of memory that a batch may take meanwhile */
+#define LOG_PAGES       4096   /* of the log: then it goes into the file. 16 MB take 10 ms */
+#define OLDER_MAX       (256 << 20)   /* bytes of an archive of an earlier version to be read */
 
 static const char schema[] =
 #include "tools/archive/schema.inc"
@@ -115,12 +127,15 @@ static const char *const statement_sql[STATEMENT_COUNT] = {
 };
 
 struct mst_archive {
-    sqlite3      *db;
+    struct mst_guard guard;
+    sqlite3      *db;                          /* the guard's */
     char         *path;
     char          error[MST_ERROR_MAX];
+    bool          has_log;
+    int           log_limit;                   /* pages of the log: then it goes into the file */
     bool          in_batch;
     uint64_t      batch_ns;                    /* CLOCK_MONOTONIC: when the batch began */
-    sqlite3_stmt *statements[STATEMENT_COUNT];  /* prepared when first used */
+    sqlite3_stmt *statements[STATEMENT_COUNT];
 };
 
 /* ---- errors ---------------------------------------------------------------------- */
@@ -143,17 +158,35 @@ static const char *reason(sqlite3 *db)
     return sqlite3_errmsg(db);
 }
 
+static const char *remedy(sqlite3 *db)
+{
+    switch (sqlite3_errcode(db)) {
+    case SQLITE_FULL:
+        return ". Make room on it, or name a file on another disk (-o)";
+    case SQLITE_READONLY: case SQLITE_IOERR: case SQLITE_CANTOPEN:
+        return ". Name a file that can be written (-o)";
+    }
+    return "";
+}
+
 static int fail(struct mst_archive *a)
 {
     if (a->error[0] == '\0')
-        snprintf(a->error, sizeof a->error, "cannot write the archive %s: %s", a->path,
-                 reason(a->db));
+        snprintf(a->error, sizeof a->error, "cannot write the archive %s: %s%s", a->path,
+                 reason(a->db), remedy(a->db));
     return -1;
 }
 
 const char *mst_archive_error(const struct mst_archive *a)
 {
     return a->error;
+}
+
+int mst_archive_unreadable(const struct mst_archive *a, char error[MST_ERROR_MAX])
+{
+    snprintf(error, MST_ERROR_MAX, "cannot read the archive %s: %s", a->path,
+             a->guard.problem[0] != '\0' ? a->guard.problem : "out of memory, or it is damaged");
+    return -1;
 }
 
 const char *mst_archive_path(const struct mst_archive *a)
@@ -189,6 +222,20 @@ static int ask(sqlite3 *db, const char *sql, int64_t *value)
     return sqlite3_finalize(statement);
 }
 
+static bool is_logged(struct mst_archive *a)
+{
+    sqlite3_stmt *statement = NULL;
+    const char *mode = NULL;
+    bool logged;
+
+    if (sqlite3_prepare_v2(a->db, "PRAGMA journal_mode", -1, &statement, NULL) == SQLITE_OK &&
+        sqlite3_step(statement) == SQLITE_ROW)
+        mode = (const char *)sqlite3_column_text(statement, 0);
+    logged = mode != NULL && strcmp(mode, "wal") == 0;
+    sqlite3_finalize(statement);
+    return logged;
+}
+
 /* What the file is: the version of an archive that this program knows, 0 for an
  * empty database, -1 with a sentence. */
 static int examine(struct mst_archive *a)
@@ -199,7 +246,7 @@ static int examine(struct mst_archive *a)
     if (status == SQLITE_OK)
         status = ask(a->db, "PRAGMA user_version", &version);
     if (status == SQLITE_OK)
-        status = ask(a->db, "SELECT count(*) FROM sqlite_master", &tables);
+        status = ask(a->db, "SELECT EXISTS (SELECT 1 FROM sqlite_master)", &tables);
     if (status == SQLITE_NOTADB || (status == SQLITE_OK && id != MST_ARCHIVE_ID && tables > 0))
         snprintf(a->error, sizeof a->error, "%s is not an archive of mpmstat: it should be one "
                  "(then the run is added to it) or not be there yet", a->path);
@@ -215,6 +262,19 @@ static int examine(struct mst_archive *a)
     return -1;
 }
 
+/* That it has the tables and columns that it should, as such: see guard.h. */
+static int check(struct mst_archive *a, bool all)
+{
+    char problem[MST_ERROR_MAX];
+
+    if (a->error[0] != '\0')
+        return -1;
+    if (mst_guard_check(&a->guard, schema, all, problem))
+        return 0;
+    snprintf(a->error, sizeof a->error, "the archive %s %.300s: " MST_GUARD_ODD, a->path, problem);
+    return -1;
+}
+
 /* Makes of an archive of `version` (0: an empty database) one of the present. */
 static int upgrade(struct mst_archive *a, int version)
 {
@@ -222,35 +282,14 @@ static int upgrade(struct mst_archive *a, int version)
 
     snprintf(pragmas, sizeof pragmas, "PRAGMA application_id = %d; PRAGMA user_version = %d;",
              MST_ARCHIVE_ID, MST_ARCHIVE_VERSION);
-    if (execute(a, "BEGIN IMMEDIATE") != 0)
+    if (check(a, false) != 0 || execute(a, "BEGIN IMMEDIATE") != 0)
         return -1;
     for (; version > 0 && version < MST_ARCHIVE_VERSION; version++)
         if (execute(a, upgrades[version - 1]) != 0)
             return -1;
-    if (execute(a, schema) != 0 || execute(a, pragmas) != 0)
+    if (execute(a, schema) != 0 || execute(a, pragmas) != 0 || check(a, true) != 0)
         return -1;
     return execute(a, "COMMIT");
-}
-
-/* Goes on with a copy of the database in memory. */
-static int copy_to_memory(struct mst_archive *a)
-{
-    sqlite3 *memory = NULL;
-    sqlite3_backup *backup = NULL;
-
-    if (sqlite3_open(":memory:", &memory) == SQLITE_OK)
-        backup = sqlite3_backup_init(memory, "main", a->db, "main");
-    if (backup != NULL)
-        sqlite3_backup_step(backup, -1);
-    if (backup == NULL || sqlite3_backup_finish(backup) != SQLITE_OK) {
-        snprintf(a->error, sizeof a->error, "cannot read the archive %s: %s", a->path,
-                 memory != NULL ? sqlite3_errmsg(memory) : "out of memory");
-        sqlite3_close(memory);
-        return -1;
-    }
-    sqlite3_close(a->db);
-    a->db = memory;
-    return 0;
 }
 
 /* SQLite takes a name that begins with a colon, and an empty one, for no file. */
@@ -261,6 +300,17 @@ static char *file_name(const char *path)
     if (asprintf(&name, "%s%s", path[0] == ':' ? "./" : "", path) < 0)
         return NULL;
     return name;
+}
+
+/* SQLite's status. */
+static int connect(struct mst_archive *a, const char *name, int flags)
+{
+    int status = mst_guard_open(&a->guard, name, flags);
+
+    a->db = a->guard.db;
+    if (status == SQLITE_OK)
+        sqlite3_busy_timeout(a->db, BUSY_TIMEOUT_MS);
+    return status;
 }
 
 static struct mst_archive *open_file(const char *path, int flags, char error[MST_ERROR_MAX])
@@ -279,14 +329,11 @@ static struct mst_archive *open_file(const char *path, int flags, char error[MST
         free(a);
         return NULL;
     }
-    if (sqlite3_open_v2(a->path, &a->db, flags, NULL) == SQLITE_OK) {
-        sqlite3_busy_timeout(a->db, BUSY_TIMEOUT_MS);
-        sqlite3_db_config(a->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);   /* others' files */
+    if (connect(a, a->path, flags) == SQLITE_OK)
         return a;
-    }
     snprintf(error, MST_ERROR_MAX, "cannot open the archive %s: %s", path,
              a->db != NULL ? reason(a->db) : "out of memory");
-    sqlite3_close(a->db);
+    mst_guard_close(&a->guard);
     free(a->path);
     free(a);
     return NULL;
@@ -300,27 +347,322 @@ static void discard(struct mst_archive *a, char error[MST_ERROR_MAX])
     mst_archive_close(a, ignored);
 }
 
+/* ---- waiting for others ---------------------------------------------------------------- */
+
+struct patience { uint64_t began_ns; bool told; };
+
+/* A program that only looked may not know what that did. */
+static int give_up(struct mst_archive *a, const char *why)
+{
+    snprintf(a->error, sizeof a->error, "cannot write the archive %s: another program is using it "
+             "(one that only reads it keeps it from being written, too), %s", a->path, why);
+    return -1;
+}
+
+/* Where others keep the archive from being written: waits a little. 0, or -1: it was too
+ * long. */
+static int wait_for_others(struct mst_archive *a, struct patience *p)
+{
+    uint64_t waited_ns = mst_now_ns() - p->began_ns;
+
+    if (waited_ns >= MST_ARCHIVE_PATIENCE_NS)
+        return give_up(a, "and did not let go of it");
+    if (!p->told && waited_ns >= MST_NS_PER_S)
+        mst_progress("another program is reading the archive %s: waiting for it, %llu s at "
+                     "most", a->path, (unsigned long long)(MST_ARCHIVE_PATIENCE_NS / MST_NS_PER_S));
+    p->told = p->told || waited_ns >= MST_NS_PER_S;
+    poll(NULL, 0, RETRY_MS);
+    return 0;
+}
+
+/* ---- the log --------------------------------------------------------------------------- */
+
+/* Whether processes can share memory by a file next to the archive. Where no file can be made
+ * there SQLite will say so. */
+static bool can_share_memory(const char *path)
+{
+    size_t size = (size_t)sysconf(_SC_PAGESIZE);
+    void *shared = MAP_FAILED;
+    bool known = false;
+    char *name;
+    int fd;
+
+    if (asprintf(&name, "%s.XXXXXX", path) < 0)
+        return true;
+    fd = mkostemp(name, O_CLOEXEC);
+    if (fd >= 0) {
+        unlink(name);
+        known = ftruncate(fd, (off_t)size) == 0;
+        if (known)
+            shared = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        close(fd);
+    }
+    free(name);
+    if (shared != MAP_FAILED)
+        munmap(shared, size);
+    return !known || shared != MAP_FAILED;
+}
+
+/* Puts what is in the log into the file. What a reader still needs in the log stays there, and
+ * the log grows on. */
+static int on_commit(void *context, sqlite3 *db, const char *name, int pages)
+{
+    struct mst_archive *a = context;
+    int in_log = 0, in_file = 0;
+
+    if (pages < a->log_limit)
+        return SQLITE_OK;
+    sqlite3_wal_checkpoint_v2(db, name, SQLITE_CHECKPOINT_PASSIVE, &in_log, &in_file);
+    a->log_limit = in_log == in_file ? LOG_PAGES : pages + LOG_PAGES;
+    return SQLITE_OK;   /* what was committed is committed */
+}
+
+static int begin_log(struct mst_archive *a)
+{
+    struct patience p = { mst_now_ns(), false };
+    int status;
+
+    if (!can_share_memory(a->path))
+        return 0;
+    while ((status = sqlite3_exec(a->db, "PRAGMA journal_mode = WAL", NULL, NULL,
+                                  NULL)) == SQLITE_BUSY)
+        if (wait_for_others(a, &p) != 0)
+            return -1;
+    if (status != SQLITE_OK)
+        return fail(a);
+    a->has_log = is_logged(a);
+    a->log_limit = LOG_PAGES;
+    sqlite3_wal_hook(a->db, on_commit, a);
+    return 0;
+}
+
+/* Makes it one file again, unless another has it open. */
+static void end_log(struct mst_archive *a)
+{
+    sqlite3_busy_timeout(a->db, 0);
+    sqlite3_exec(a->db, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
+}
+
+/* All of it, and to the disk. false: some of it has to stay in the log. */
+static bool empty_log(struct mst_archive *a)
+{
+    int in_log = -1, in_file = 0;
+    int status = sqlite3_wal_checkpoint_v2(a->db, "main", SQLITE_CHECKPOINT_PASSIVE, &in_log,
+                                           &in_file);
+
+    return status == SQLITE_OK && in_log == in_file;
+}
+
+static void close_log(struct mst_archive *a)
+{
+    bool empty;
+
+    sqlite3_busy_timeout(a->db, 0);
+    sqlite3_exec(a->db, "PRAGMA synchronous = FULL", NULL, NULL, NULL);
+    empty = empty_log(a);
+    if (!empty)
+        mst_warn("the archive %s is two files as yet: what was recorded last is in %s-wal (%s). "
+                 "Copy both, or none", a->path, a->path,
+                 sqlite3_errcode(a->db) == SQLITE_OK ? "another program reads it" : reason(a->db));
+    end_log(a);
+}
+
+/* ---- opening to write ----------------------------------------------------------------- */
+
+/* All statements, so that what keeps one of them from being executed is known before the
+ * load begins. */
+static int prepare(struct mst_archive *a)
+{
+    int i;
+
+    for (i = 0; i < STATEMENT_COUNT; i++)
+        if (sqlite3_prepare_v2(a->db, statement_sql[i], -1, &a->statements[i], NULL) != SQLITE_OK)
+            return fail(a);
+    return 0;
+}
+
+/* SQLite would try to read what it cannot make, and say that there is no such file. */
+static int make_file(const char *path, char error[MST_ERROR_MAX])
+{
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+
+    if (fd >= 0) {
+        close(fd);
+        return 0;
+    }
+    snprintf(error, MST_ERROR_MAX, "cannot open the archive %s: %s. Name a file that can be written "
+             "(-o)", path, strerror(errno));
+    return -1;
+}
+
+/* A new archive that was not made is nothing to keep. */
+static void remove_empty(const char *path)
+{
+    struct stat st;
+
+    if (lstat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == 0)
+        unlink(path);
+}
+
 struct mst_archive *mst_archive_create(const char *path, char error[MST_ERROR_MAX])
 {
-    struct mst_archive *a =
-        open_file(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, error);
+    bool is_new = path[0] != '\0' && access(path, F_OK) != 0;
+    struct mst_archive *a;
     int kind;
 
+    if (is_new && make_file(path, error) != 0)
+        return NULL;
+    a = open_file(path, SQLITE_OPEN_READWRITE, error);
     if (a == NULL)
         return NULL;
     kind = examine(a);
     if (kind >= 0 && sqlite3_db_readonly(a->db, "main") == 1)
-        snprintf(a->error, sizeof a->error, "the archive %s is read-only", a->path);
-    else if (kind >= 0 && execute(a, "PRAGMA synchronous = OFF") == 0) {
-        if (kind < MST_ARCHIVE_VERSION)
-            upgrade(a, kind);
-        else if (execute(a, "BEGIN IMMEDIATE") == 0)   /* can it be written? */
-            execute(a, "ROLLBACK");
-    }
+        snprintf(a->error, sizeof a->error, "the archive %s is read-only: it should be writable "
+                 "for a run to be added. Name another file (-o), or make it writable", a->path);
+    else if (kind >= 0 && execute(a, "PRAGMA synchronous = OFF") == 0 &&
+             (kind < MST_ARCHIVE_VERSION ? upgrade(a, kind) : check(a, true)) == 0 &&
+             begin_log(a) == 0 && execute(a, "BEGIN IMMEDIATE; ROLLBACK") == 0)
+        prepare(a);   /* it can be written: so it can be begun */
     if (a->error[0] == '\0')
         return a;
     discard(a, error);
+    if (is_new)
+        remove_empty(path);
     return NULL;
+}
+
+/* ---- opening to read ------------------------------------------------------------------ */
+
+/* Bytes that the file takes on the disk, with its log: what it cost to make it that long. */
+static uint64_t bytes_of(const struct mst_archive *a)
+{
+    static const char *const parts[] = { "", "-wal" };
+    uint64_t bytes = 0, allocated;
+    struct stat st;
+    char *name;
+    size_t i;
+
+    for (i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (asprintf(&name, "%s%s", a->path, parts[i]) < 0)
+            continue;
+        if (stat(name, &st) == 0) {
+            allocated = (uint64_t)st.st_blocks * 512;
+            bytes += (uint64_t)st.st_size < allocated ? (uint64_t)st.st_size : allocated;
+        }
+        free(name);
+    }
+    return bytes;
+}
+
+/* Whether there is anything in FILE-wal or FILE-journal. */
+static bool has_more(const struct mst_archive *a)
+{
+    static const char *const parts[] = { "-wal", "-journal" };
+    struct stat st;
+    bool more = false;
+    char *name;
+    size_t i;
+
+    for (i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (asprintf(&name, "%s%s", a->path, parts[i]) < 0)
+            return true;
+        more = more || (lstat(name, &st) == 0 && (st.st_size > 0 || !S_ISREG(st.st_mode)));
+        free(name);
+    }
+    return more;
+}
+
+/* The file as a URI that says that nobody changes it. */
+static char *immutable_name(const char *path)
+{
+    char *real = realpath(path, NULL), *uri = NULL;
+    size_t size;
+    FILE *out = real != NULL ? open_memstream(&uri, &size) : NULL;
+    const char *at;
+
+    if (out != NULL) {
+        fputs("file://", out);
+        for (at = real; *at != '\0'; at++)
+            fprintf(out, isalnum((unsigned char)*at) || *at == '/' ? "%c" : "%%%02X",
+                    (unsigned char)*at);
+        fputs("?immutable=1", out);
+        if (fclose(out) != 0) {
+            free(uri);
+            uri = NULL;
+        }
+    }
+    free(real);
+    return uri;
+}
+
+/* An archive that was copied while its log was in use asks for one where it is read, too:
+ * where none can be made, and none is there, the file by itself is all there is. */
+static int examine_alone(struct mst_archive *a)
+{
+    char *name = immutable_name(a->path);
+    int status = SQLITE_NOMEM;
+
+    mst_guard_close(&a->guard);
+    if (name != NULL)
+        status = connect(a, name, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI);
+    free(name);
+    if (status != SQLITE_OK)
+        return -1;
+    mst_guard_limit_reading(&a->guard, bytes_of(a));
+    a->error[0] = '\0';
+    return examine(a);
+}
+
+static int examine_to_read(struct mst_archive *a)
+{
+    int kind;
+
+    mst_guard_limit_reading(&a->guard, bytes_of(a));
+    kind = examine(a);
+    if (kind < 0 && sqlite3_errcode(a->db) == SQLITE_CANTOPEN && !has_more(a)) {
+        a->error[0] = '\0';
+        kind = examine(a);   /* now that a journal is rolled back */
+        if (kind < 0)
+            kind = examine_alone(a);
+    }
+    if (kind < 0 && (sqlite3_errcode(a->db) == SQLITE_CANTOPEN ||
+                     sqlite3_errcode(a->db) == SQLITE_READONLY))
+        snprintf(a->error, sizeof a->error, "cannot read the archive %s: what was recorded last "
+                 "is in %s-wal or %s-journal, which cannot be used here. Copy all of them to where "
+                 "you may write, and read that", a->path, a->path, a->path);
+    return kind;
+}
+
+/* One of an earlier version is brought up to date in memory. */
+static int read_older(struct mst_archive *a, int version)
+{
+    struct stat st;
+    int status;
+
+    if (stat(a->path, &st) != 0 || st.st_size > OLDER_MAX) {
+        snprintf(a->error, sizeof a->error, "the archive %s has schema version %d and %lld MB: of "
+                 "earlier versions only up to %d MB can be read. Record a run into a copy of it "
+                 "(-o), which brings that up to date", a->path, version,
+                 (long long)st.st_size >> 20, OLDER_MAX >> 20);
+        return -1;
+    }
+    status = mst_guard_to_memory(&a->guard, (uint64_t)st.st_size);
+    a->db = a->guard.db;
+    if (status == SQLITE_OK)
+        return upgrade(a, version);
+    snprintf(a->error, sizeof a->error, "cannot read the archive %s: %s", a->path,
+             sqlite3_errstr(status));
+    return -1;
+}
+
+/* All that is read is of one moment, where that holds up nobody. */
+static int begin_reading(struct mst_archive *a)
+{
+    a->has_log = is_logged(a);
+    if (a->has_log && execute(a, "BEGIN; SELECT 1 FROM runs LIMIT 1") != 0)
+        return -1;
+    mst_guard_lock(&a->guard);
+    return 0;
 }
 
 struct mst_archive *mst_archive_read(const char *path, char error[MST_ERROR_MAX])
@@ -337,29 +679,48 @@ struct mst_archive *mst_archive_read(const char *path, char error[MST_ERROR_MAX]
     a = open_file(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, error);
     if (a == NULL)
         return NULL;
-    kind = examine(a);
+    kind = examine_to_read(a);
     if (kind == 0)
         snprintf(a->error, sizeof a->error, "%s is empty: there is no run in it", a->path);
-    if (kind > 0 && (kind == MST_ARCHIVE_VERSION ||
-                     (copy_to_memory(a) == 0 && upgrade(a, kind) == 0)))
+    if (kind > 0 && (kind < MST_ARCHIVE_VERSION ? read_older(a, kind) : check(a, true)) == 0 &&
+        begin_reading(a) == 0)
         return a;
     discard(a, error);
     return NULL;
 }
 
+/* ---- closing -------------------------------------------------------------------------- */
+
+/* What cannot be read as it should is not written to either. */
+static void close_reader(struct mst_archive *a)
+{
+    mst_guard_unlock(&a->guard);
+    sqlite3_progress_handler(a->db, 0, NULL, NULL);
+    if (a->error[0] != '\0' || a->guard.problem[0] != '\0')
+        sqlite3_db_config(a->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    else if (a->has_log && sqlite3_exec(a->db, "COMMIT", NULL, NULL, NULL) == SQLITE_OK &&
+             sqlite3_db_readonly(a->db, "main") == 0)
+        end_log(a);
+}
+
 int mst_archive_close(struct mst_archive *a, char error[MST_ERROR_MAX])
 {
-    int status, i;
+    int status = 0, i;
 
     error[0] = '\0';
     if (a == NULL)
         return 0;
-    status = mst_archive_commit(a);
+    if (!a->guard.reads)
+        status = mst_archive_commit(a);
     if (status != 0)
         snprintf(error, MST_ERROR_MAX, "%s", a->error);
     for (i = 0; i < STATEMENT_COUNT; i++)
         sqlite3_finalize(a->statements[i]);
-    sqlite3_close(a->db);
+    if (a->guard.reads)
+        close_reader(a);
+    else if (a->has_log)
+        close_log(a);
+    mst_guard_close(&a->guard);
     free(a->path);
     free(a);
     return status;
@@ -382,7 +743,8 @@ static int begin_batch(struct mst_archive *a)
     return 0;
 }
 
-/* 0; 1: somebody reads, the batch is still open; or -1. No new reader gets in now. */
+/* 0; 1: somebody reads, and there is no log: the batch is still open; or -1. No new reader gets
+ * in then. */
 static int try_commit(struct mst_archive *a)
 {
     int status;
@@ -401,31 +763,14 @@ static int try_commit(struct mst_archive *a)
     return 0;
 }
 
-/* Who only looked may not know what that did. */
-static int give_up(struct mst_archive *a, const char *why)
-{
-    snprintf(a->error, sizeof a->error, "cannot write the archive %s: another program is using it "
-             "(one that only reads it keeps it from being written, too), %s", a->path, why);
-    return -1;
-}
-
 int mst_archive_commit(struct mst_archive *a)
 {
-    uint64_t began_ns = mst_now_ns(), waited_ns;
-    bool told = false;
+    struct patience p = { mst_now_ns(), false };
     int status;
 
-    while ((status = try_commit(a)) > 0) {
-        waited_ns = mst_now_ns() - began_ns;
-        if (waited_ns >= MST_ARCHIVE_PATIENCE_NS)
-            return give_up(a, "and did not let go of it");
-        if (!told && waited_ns >= MST_NS_PER_S)
-            mst_progress("another program is reading the archive %s: waiting for it, %llu s at "
-                         "most", a->path,
-                         (unsigned long long)(MST_ARCHIVE_PATIENCE_NS / MST_NS_PER_S));
-        told = told || waited_ns >= MST_NS_PER_S;
-        poll(NULL, 0, RETRY_MS);
-    }
+    while ((status = try_commit(a)) > 0)
+        if (wait_for_others(a, &p) != 0)
+            return -1;
     return status;
 }
 
@@ -437,17 +782,21 @@ static bool takes_too_much(struct mst_archive *a)
            bytes > BATCH_MAX;
 }
 
-int mst_archive_tick(struct mst_archive *a, uint64_t now_ns)
+int mst_archive_offer(struct mst_archive *a)
 {
-    int status;
+    int status = try_commit(a);
 
-    if (!a->in_batch || now_ns - a->batch_ns < MST_ARCHIVE_BATCH_NS)
-        return a->error[0] == '\0' ? 0 : -1;
-    status = try_commit(a);
     if (status <= 0)
         return status;
-    a->batch_ns = now_ns;
+    a->batch_ns = mst_now_ns();
     return takes_too_much(a) ? give_up(a, "and memory for what it keeps out runs short") : 0;
+}
+
+int mst_archive_tick(struct mst_archive *a, uint64_t now_ns)
+{
+    if (!a->in_batch || now_ns - a->batch_ns < MST_ARCHIVE_BATCH_NS)
+        return a->error[0] == '\0' ? 0 : -1;
+    return mst_archive_offer(a);
 }
 
 /* ---- rows ------------------------------------------------------------------------ */
@@ -494,22 +843,19 @@ static int bind(sqlite3_stmt *statement, const char *types, va_list values)
 /* Runs a statement with these values, within a batch. */
 static int put(struct mst_archive *a, enum statement which, const char *types, ...)
 {
-    sqlite3_stmt **statement = &a->statements[which];
+    sqlite3_stmt *statement = a->statements[which];
     va_list values;
     int status;
 
     if (begin_batch(a) != 0)
         return -1;
-    if (*statement == NULL && sqlite3_prepare_v2(a->db, statement_sql[which], -1, statement,
-                                                 NULL) != SQLITE_OK)
-        return fail(a);
-    assert(strlen(types) == (size_t)sqlite3_bind_parameter_count(*statement));
+    assert(strlen(types) == (size_t)sqlite3_bind_parameter_count(statement));
     va_start(values, types);
-    status = bind(*statement, types, values);
+    status = bind(statement, types, values);
     va_end(values);
-    if (status != SQLITE_OK || sqlite3_step(*statement) != SQLITE_DONE)
+    if (status != SQLITE_OK || sqlite3_step(statement) != SQLITE_DONE)
         status = fail(a);
-    sqlite3_reset(*statement);
+    sqlite3_reset(statement);
     return status;
 }
 
@@ -549,6 +895,8 @@ int mst_archive_end_run(struct mst_archive *a, int64_t run_id,
             end->tool_cpu_ns, end->memory_cost_ns, end->recorder_cpu_ns) != 0 ||
         mst_archive_commit(a) != 0)
         return -1;
+    if (a->has_log)
+        empty_log(a);
     return execute(a, "PRAGMA synchronous = OFF");
 }
 

@@ -3,7 +3,7 @@
  * schema.sql describes it. Rows are committed in batches, about every
  * MST_ARCHIVE_BATCH_NS, so that a recording killed at any moment leaves a
  * readable archive with everything but the last batch, whose run says that it
- * is not complete. While another program reads, the batch goes on.
+ * is not complete. Other programs may read at any time.
  *
  * The first error is kept: after it every call fails and changes nothing, and
  * mst_archive_error() is a sentence for the user.
@@ -16,10 +16,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cgroup.h"
 #include "loadtools/loadtool.h"
-#include "machine.h"
-#include "source.h"
+#include "source/source.h"
+#include "system/cgroup.h"
+#include "system/machine.h"
 
 #define MST_ARCHIVE_ID       0x6d706d73     /* "mpms" */
 #define MST_ARCHIVE_VERSION  3
@@ -47,9 +47,15 @@ const char *mst_archive_path(const struct mst_archive *a);
 const char *mst_archive_error(const struct mst_archive *a);   /* "" none */
 sqlite3 *mst_archive_db(struct mst_archive *a);                /* to query */
 
-/* Commits the batch where it is old enough and nobody reads; now_ns is CLOCK_MONOTONIC.
- * It does not wait. */
+/* That a query of it failed, or what came of it made no sense: -1 with the sentence. */
+int mst_archive_unreadable(const struct mst_archive *a, char error[MST_ERROR_MAX]);
+
+/* Commits the batch where it is old enough; now_ns is CLOCK_MONOTONIC. It does not wait: where a
+ * reader is in the way (which takes a file system on which no memory can be shared) the batch
+ * goes on. */
 int mst_archive_tick(struct mst_archive *a, uint64_t now_ns);
+/* The same, however old it is: for before something that may take long. */
+int mst_archive_offer(struct mst_archive *a);
 /* Commits the batch, waiting for readers if need be. */
 int mst_archive_commit(struct mst_archive *a);
 

@@ -2,14 +2,19 @@
 #include "archive/query.h"
 
 #include <stddef.h>
+#include <string.h>
 
-#include "format.h"
+#include "archive/guard.h"
+#include "segment/format.h"
 
 struct mst_query mst_query_ask(sqlite3 *db, const char *sql, int64_t id)
 {
-    struct mst_query q = { db, NULL, SQLITE_OK };
+    struct mst_query q = { db, mst_guard_of(db), NULL, SQLITE_OK };
 
-    q.status = sqlite3_prepare_v2(db, sql, -1, &q.statement, NULL);
+    if (q.guard != NULL)
+        q.status = mst_guard_ask(q.guard);
+    if (q.status == SQLITE_OK)
+        q.status = sqlite3_prepare_v2(db, sql, -1, &q.statement, NULL);
     mst_query_bind(&q, 1, id);
     return q;
 }
@@ -39,47 +44,74 @@ bool mst_query_next(struct mst_query *q)
 
 bool mst_query_done(struct mst_query *q)
 {
+    bool fine = q->status == SQLITE_OK || q->status == SQLITE_DONE;
+
+    if (!fine && q->guard != NULL)
+        mst_guard_note(q->guard, q->status);
     sqlite3_finalize(q->statement);
     q->statement = NULL;
-    return q->status == SQLITE_OK || q->status == SQLITE_DONE;
+    return fine;
 }
 
+void mst_query_refuse(struct mst_query *q, const char *problem)
+{
+    if (q->guard != NULL)
+        mst_guard_complain(q->guard, problem);
+    q->status = SQLITE_TOOBIG;
+}
+
+/* total() and avg() give a real number. */
 uint64_t mst_query_number(struct mst_query *q, int column)
 {
+    int type = sqlite3_column_type(q->statement, column);
     int64_t value;
 
-    if (sqlite3_column_type(q->statement, column) == SQLITE_NULL)
+    if (type != SQLITE_INTEGER && type != SQLITE_FLOAT)
         return MST_UNKNOWN;
     value = sqlite3_column_int64(q->statement, column);
     return value >= 0 ? (uint64_t)value : MST_UNKNOWN;
 }
 
-const char *mst_query_text(struct mst_query *q, int column)
+double mst_query_real(struct mst_query *q, int column)
 {
-    return (const char *)sqlite3_column_text(q->statement, column);
+    double value = sqlite3_column_double(q->statement, column);
+
+    return value >= 0 && value <= MST_QUERY_REAL_MAX ? value : 0;
 }
 
-static bool finds(sqlite3 *db, const char *sql, const char *table, const char *column)
+const char *mst_query_text(struct mst_query *q, int column)
 {
-    sqlite3_stmt *statement;
-    bool found;
+    const char *text = (const char *)sqlite3_column_text(q->statement, column);
 
-    if (sqlite3_prepare_v2(db, sql, -1, &statement, NULL) != SQLITE_OK)
-        return false;
-    found = sqlite3_bind_text(statement, 1, table, -1, SQLITE_STATIC) == SQLITE_OK &&
-            (column == NULL ||
-             sqlite3_bind_text(statement, 2, column, -1, SQLITE_STATIC) == SQLITE_OK) &&
-            sqlite3_step(statement) == SQLITE_ROW;
-    sqlite3_finalize(statement);
-    return found;
+    if (text == NULL || q->guard == NULL ||
+        mst_guard_take_text(q->guard, (uint64_t)sqlite3_column_bytes(q->statement, column)))
+        return text;
+    q->status = SQLITE_TOOBIG;   /* there is no next row */
+    return "";
+}
+
+size_t mst_query_text_bytes(struct mst_query *q, int column)
+{
+    return q->status == SQLITE_OK ? (size_t)sqlite3_column_bytes(q->statement, column) : 0;
+}
+
+char *mst_query_string(struct mst_query *q, int column)
+{
+    const char *text = mst_query_text(q, column);
+    char *copy = text != NULL ? strdup(text) : NULL;
+
+    if (text != NULL && copy == NULL)
+        q->status = SQLITE_NOMEM;
+    return copy;
 }
 
 bool mst_query_has_table(sqlite3 *db, const char *table)
 {
-    return finds(db, "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?1", table, NULL);
+    return mst_query_has_column(db, table, NULL);
 }
 
 bool mst_query_has_column(sqlite3 *db, const char *table, const char *column)
 {
-    return finds(db, "SELECT 1 FROM pragma_table_info(?1) WHERE name = ?2", table, column);
+    return sqlite3_table_column_metadata(db, "main", table, column, NULL, NULL, NULL, NULL,
+                                         NULL) == SQLITE_OK;
 }

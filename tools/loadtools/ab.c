@@ -9,15 +9,15 @@
  * "Failed requests" is a sum of kinds, and one request can be of two of them. A
  * "Length" failure is a complete answer of another length than the first one.
  */
-#include "loadtool.h"
+#include "loadtools/loadtool.h"
 
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "clock.h"
-#include "text.h"
+#include "base/clock.h"
+#include "loadtools/text.h"
 
 #define AB_OPTIONS     "+n:c:t:s:b:T:p:u:v:lrkVhwiIx:y:z:C:H:P:A:g:X:de:SqB:m:Z:f:E:"
 #define AB_TIMEOUT_S   30u      /* ab's own -s, where the user says nothing */

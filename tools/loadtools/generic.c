@@ -1,5 +1,5 @@
 /* generic.c - any command: it runs as it is, and only the server's side is known. */
-#include "loadtool.h"
+#include "loadtools/loadtool.h"
 
 static int prepare(struct mst_plan *plan, char *const *argv, int rows_fd,
                    char error[MST_ERROR_MAX])

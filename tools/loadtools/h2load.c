@@ -9,13 +9,13 @@
  * without an answer, and of these some are "timeout". Its times of requests are as
  * measured. With -D what is in flight at the end is abandoned.
  */
-#include "loadtool.h"
+#include "loadtools/loadtool.h"
 
 #include <signal.h>
 #include <string.h>
 
-#include "clock.h"
-#include "text.h"
+#include "base/clock.h"
+#include "loadtools/text.h"
 
 #define H2LOAD_GRACE_NS (60 * MST_NS_PER_S)
 

@@ -10,13 +10,13 @@
  *
  * -n 20 -c 3 makes 18 requests, the same number on each connection.
  */
-#include "loadtool.h"
+#include "loadtools/loadtool.h"
 
 #include <signal.h>
 #include <string.h>
 
-#include "clock.h"
-#include "text.h"
+#include "base/clock.h"
+#include "loadtools/text.h"
 
 #define HEY_REQUESTS   200u                  /* -n, -c, -t, where the user says nothing */
 #define HEY_WORKERS    50u

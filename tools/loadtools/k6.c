@@ -11,14 +11,14 @@
  *
  * Exit status 99 says that a threshold was crossed, and that the test was done.
  */
-#include "loadtool.h"
+#include "loadtools/loadtool.h"
 
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "clock.h"
-#include "text.h"
+#include "base/clock.h"
+#include "loadtools/text.h"
 
 #define K6_THRESHOLD_CROSSED 99u
 #define K6_GRACE_NS (180 * MST_NS_PER_S)   /* iterations end, setup and teardown */

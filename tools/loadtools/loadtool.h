@@ -13,8 +13,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "copy.h"     /* MST_ERROR_MAX */
-#include "format.h"   /* MST_UNKNOWN */
+#include "read/copy.h"     /* MST_ERROR_MAX */
+#include "segment/format.h"   /* MST_UNKNOWN */
 
 /* Where the tool writes its rows, a line for each request. */
 enum mst_rows_place {

@@ -11,15 +11,15 @@
  * by itself; exit status 1 then says that there were failures (or that it could not
  * run at all).
  */
-#include "loadtool.h"
+#include "loadtools/loadtool.h"
 
 #include <jansson.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "clock.h"
-#include "text.h"
+#include "base/clock.h"
+#include "loadtools/text.h"
 
 #define LOCUST_FAILURES  1u
 #define LOCUST_GRACE_NS  (120 * MST_NS_PER_S)   /* users start and stop, statistics */

@@ -11,14 +11,14 @@
  * have been sent; its row's start does not. A redirect that oha follows is no
  * request of its own.
  */
-#include "loadtool.h"
+#include "loadtools/loadtool.h"
 
 #include <jansson.h>
 #include <signal.h>
 #include <string.h>
 
-#include "clock.h"
-#include "text.h"
+#include "base/clock.h"
+#include "loadtools/text.h"
 
 #define OHA_REQUESTS    200u                  /* -n and -c, where the user says nothing */
 #define OHA_CONNECTIONS 50u

@@ -1,5 +1,5 @@
 /* rows.c - reads the lines that load tools write for each request, and adds them up. */
-#include "loadtool.h"
+#include "loadtools/loadtool.h"
 
 #include <errno.h>
 #include <inttypes.h>

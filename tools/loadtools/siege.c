@@ -15,13 +15,13 @@
  * It can hang at that end and then ignores SIGINT and SIGTERM: the watchdog's kill
  * is what ends it.
  */
-#include "loadtool.h"
+#include "loadtools/loadtool.h"
 
 #include <signal.h>
 #include <string.h>
 
-#include "clock.h"
-#include "text.h"
+#include "base/clock.h"
+#include "loadtools/text.h"
 
 #define SIEGE_GRACE_NS  (60 * MST_NS_PER_S)   /* its socket timeout is 30 s */
 #define SIEGE_USERS     25u                   /* -c, where the user says nothing */

@@ -1,10 +1,10 @@
 /* text.c - reading what load tools print and are told: see text.h. */
-#include "text.h"
+#include "loadtools/text.h"
 
 #include <string.h>
 
-#include "clock.h"
-#include "format.h"
+#include "base/clock.h"
+#include "segment/format.h"
 
 #define NUMBER_MAX  (UINT64_C(1) << 53)
 #define INTEGER_MAX (UINT64_C(1) << 62)

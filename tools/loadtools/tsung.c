@@ -14,13 +14,13 @@
  *
  * Users arrive by chance (a Poisson process) at the rate that the configuration says.
  */
-#include "loadtool.h"
+#include "loadtools/loadtool.h"
 
 #include <signal.h>
 #include <string.h>
 
-#include "clock.h"
-#include "text.h"
+#include "base/clock.h"
+#include "loadtools/text.h"
 
 #define TSUNG_HEADER "#date;pid;id;http method;host;URL;HTTP status;size;duration;"
 #define US_PER_S     1000000u

@@ -7,13 +7,13 @@
  * far as -max-workers go. A request without an answer has the code 0 and a sentence.
  * What is in flight at its end is waited for.
  */
-#include "loadtool.h"
+#include "loadtools/loadtool.h"
 
 #include <signal.h>
 #include <string.h>
 
-#include "clock.h"
-#include "text.h"
+#include "base/clock.h"
+#include "loadtools/text.h"
 
 #define VEGETA_TIMEOUT_NS (30 * MST_NS_PER_S)   /* -timeout, where the user says nothing */
 #define VEGETA_GRACE_NS   (30 * MST_NS_PER_S)

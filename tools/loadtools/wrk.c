@@ -12,12 +12,12 @@
  * Times are printed with three to five figures. A test is for a time: what is in
  * flight at its end is abandoned.
  */
-#include "loadtool.h"
+#include "loadtools/loadtool.h"
 
 #include <signal.h>
 
-#include "clock.h"
-#include "text.h"
+#include "base/clock.h"
+#include "loadtools/text.h"
 
 #define WRK_CONNECTIONS 10u
 #define WRK_SECONDS   10u                   /* -d and --timeout, where the user says nothing */

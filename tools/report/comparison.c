@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format.h"
+#include "segment/format.h"
 
 #define COARSE 0.02   /* of a time: a clock with greater steps */
 

@@ -5,9 +5,9 @@
 #define MPMSTAT_COMPARISON_H
 
 #include "analysis/compare.h"
-#include "compare_runs.h"
+#include "record/compare_runs.h"
+#include "render/sink.h"
 #include "report/metrics.h"
-#include "sink.h"
 
 #define MST_COMPARISON_ROWS 24u
 

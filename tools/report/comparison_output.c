@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "human.h"
+#include "console/format.h"
 #include "report/comparison.h"
 
 #define TEXT_MAX 1024u
@@ -139,7 +139,7 @@ static void put_json_side(struct mst_sink *sink, const char *name,
     mst_sink_puts(sink, ", \"name\": ");
     mst_sink_json_string(sink, side->runs[0].summary.name);
     mst_sink_puts(sink, ", \"command\": ");
-    mst_sink_puts(sink, side->runs[0].summary.command_json);
+    mst_sink_json(sink, side->runs[0].summary.command_json);
     mst_sink_puts(sink, ", \"runs\": [");
     for (i = 0; i < side->count; i++) {
         mst_sink_puts(sink, i > 0 ? ", " : "");

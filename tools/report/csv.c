@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "archive/archive.h"
-#include "clock.h"
-#include "format.h"
+#include "base/clock.h"
 #include "report/metrics.h"
 #include "report/report.h"
 #include "report/series.h"
+#include "segment/format.h"
 
 static void put_number(struct mst_sink *sink, int64_t number)
 {

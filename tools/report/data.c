@@ -8,9 +8,9 @@
 
 #include "archive/archive.h"
 #include "archive/query.h"
-#include "format.h"
 #include "report/report.h"
 #include "report/series.h"
+#include "segment/format.h"
 
 #define BINS_OF_ALL  1500u   /* of all runs together: the page stays small */
 #define BINS_MOST    300u    /* more cannot be told apart on a screen */

@@ -10,13 +10,13 @@
 
 #include "archive/archive.h"
 #include "archive/query.h"
-#include "fields.h"
-#include "format.h"
-#include "human.h"
+#include "console/format.h"
 #include "report/metrics.h"
 #include "report/page.h"
 #include "report/parts.h"
 #include "report/report.h"
+#include "segment/fields.h"
+#include "segment/format.h"
 
 #define OUTPUT_SHOWN 65536u   /* bytes of what the load tool printed: the end of it */
 #define BAR_WIDTH    1000u
@@ -496,7 +496,7 @@ static bool put_servers(struct mst_sink *sink, sqlite3 *db, int64_t run_id)
 static void put_bytes(struct mst_sink *sink, struct mst_query *q, int column)
 {
     const char *at = mst_query_text(q, column);
-    const char *end = at != NULL ? at + sqlite3_column_bytes(q->statement, column) : NULL;
+    const char *end = at != NULL ? at + mst_query_text_bytes(q, column) : NULL;
 
     for (; at < end; at += strlen(at) + 1) {
         text(sink, at);

@@ -4,9 +4,9 @@
 
 #include "analysis/sizing.h"
 #include "archive/archive.h"
-#include "format.h"
 #include "report/metrics.h"
 #include "report/report.h"
+#include "segment/format.h"
 
 static void put_checks(struct mst_sink *sink, const struct mst_summary *s)
 {

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "clock.h"
-#include "format.h"
+#include "base/clock.h"
+#include "segment/format.h"
 
 /* ---- getters --------------------------------------------------------------------- */
 

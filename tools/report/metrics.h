@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 #include "analysis/summary.h"
-#include "human.h"
-#include "sink.h"
+#include "console/format.h"
+#include "render/sink.h"
 
 enum mst_metric_unit {
     MST_METRIC_COUNT, MST_METRIC_MILLI, MST_METRIC_TIME, MST_METRIC_BYTES, MST_METRIC_SHARE

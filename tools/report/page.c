@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "format.h"
-#include "script.h"
+#include "render/script.h"
+#include "segment/format.h"
 #include "tools/report/assets.inc"
 
 /* ---- pieces ---------------------------------------------------------------------- */

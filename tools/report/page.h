@@ -9,9 +9,9 @@
 #ifndef MPMSTAT_PAGE_H
 #define MPMSTAT_PAGE_H
 
-#include "human.h"
+#include "console/format.h"
+#include "render/sink.h"
 #include "report/metrics.h"
-#include "sink.h"
 
 enum mst_page_kind { MST_PAGE_RUNS, MST_PAGE_STUDY };   /* assets/report.js, assets/study.js */
 

@@ -9,7 +9,7 @@
 
 #include "analysis/sizing.h"
 #include "analysis/summary.h"
-#include "sink.h"
+#include "render/sink.h"
 
 /* For a terminal, at most 100 columns. path is the archive's, to be named. */
 void mst_report_text(struct mst_sink *sink, const struct mst_summary *summary, const char *path);

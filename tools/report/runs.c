@@ -4,17 +4,12 @@
 #include <string.h>
 
 #include "archive/archive.h"
-#include "format.h"
 #include "report/report.h"
+#include "segment/format.h"
 
 int mst_report_unreadable(const struct mst_report_run *run, char error[MST_ERROR_MAX])
 {
-    int code = sqlite3_errcode(mst_archive_db(run->archive));
-
-    snprintf(error, MST_ERROR_MAX, "cannot read the archive %s: %s", run->path,
-             code != SQLITE_OK && code != SQLITE_DONE ?
-             sqlite3_errmsg(mst_archive_db(run->archive)) : "out of memory");
-    return -1;
+    return mst_archive_unreadable(run->archive, error);
 }
 
 int mst_report_sizing(struct mst_sizing *sizing, const struct mst_report_run *run,

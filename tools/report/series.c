@@ -9,14 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/overlay.h"
+#include "analysis/join_php.h"
 #include "archive/query.h"
-#include "clock.h"
-#include "format.h"
+#include "base/clock.h"
+#include "segment/format.h"
 
 #define HEAT_ROWS_PER_DECADE 16
 #define HEAT_ROWS            192    /* twelve decades from 1 us */
+#define HEAT_BINS_MAX        10000u /* a map is for the page, which has fewer */
 #define WORKERS_MAX          65536u
+#define BINS_MAX             2000000u   /* of a second: three weeks */
 
 /* ---- bins ------------------------------------------------------------------------ */
 
@@ -58,7 +60,10 @@ bool mst_bins_make(struct mst_bins *bins, sqlite3 *db, const struct mst_summary 
     bins->start_ns = start_ns;
     bins->width_ns = width_ns > 0 ? width_ns : choose_width(span_ns, most);
     bins->count = (size_t)bins_for(span_ns, bins->width_ns);
-    return true;
+    if (bins->count <= BINS_MAX)
+        return true;
+    mst_query_refuse(&q, "a run in it lasts longer than three weeks, too long for a line a second");
+    return false;
 }
 
 struct mst_bins mst_bins_widen(const struct mst_bins *bins, uint64_t step_ns)
@@ -99,7 +104,6 @@ enum { PART_QUEUE, PART_READ, PART_PHP_WAIT, PART_PHP_RUN, PART_HANDLE, PART_SEN
 struct per_bin {
     uint64_t completed, started;
     uint64_t parts_ns[PART_COUNT], classes[CLASS_COUNT];
-    uint32_t heat[HEAT_ROWS];
     size_t   sorted_from, sorted;   /* its durations, while they are dealt out */
 };
 
@@ -108,6 +112,7 @@ struct duration { uint64_t ns, bin; };
 struct gathering {
     struct mst_bins   bins;
     struct per_bin   *per_bin;      /* bins.count, and one for those in none */
+    uint32_t        (*heat)[HEAT_ROWS];   /* as many; NULL: too many for a map */
     struct duration  *durations;
     size_t            count, room;
     unsigned          parts;        /* those that are known, as bits */
@@ -117,12 +122,15 @@ static bool begin(struct gathering *g, const struct mst_bins *bins)
 {
     *g = (struct gathering){ .bins = *bins };
     g->per_bin = calloc(bins->count + 1, sizeof *g->per_bin);
-    return g->per_bin != NULL;
+    if (bins->count <= HEAT_BINS_MAX)
+        g->heat = calloc(bins->count + 1, sizeof *g->heat);
+    return g->per_bin != NULL && (g->heat != NULL || bins->count > HEAT_BINS_MAX);
 }
 
 static void end(struct gathering *g)
 {
     free(g->per_bin);
+    free(g->heat);
     free(g->durations);
 }
 
@@ -151,7 +159,8 @@ static struct per_bin *gather(struct gathering *g, uint64_t start_ns, uint64_t d
     g->durations[g->count++] = (struct duration){ duration_ns, bin };
     g->per_bin[bin_of(&g->bins, start_ns)].started++;
     g->per_bin[bin].completed++;
-    g->per_bin[bin].heat[heat_row(duration_ns)]++;
+    if (g->heat != NULL)
+        g->heat[bin][heat_row(duration_ns)]++;
     return &g->per_bin[bin];
 }
 
@@ -271,16 +280,16 @@ static bool make_heatmap(struct mst_table *table, const struct gathering *g)
     double *cells;
 
     *table = MST_TABLE("heatmap", columns);
-    for (bin = 0; bin < g->bins.count; bin++)
+    for (bin = 0; g->heat != NULL && bin < g->bins.count; bin++)
         for (row = 0; row < HEAT_ROWS; row++) {
-            if (g->per_bin[bin].heat[row] == 0)
+            if (g->heat[bin][row] == 0)
                 continue;
             cells = mst_table_add(table);
             if (cells == NULL)
                 return false;
             cells[0] = (double)bin;
             cells[1] = (double)row;
-            cells[2] = (double)g->per_bin[bin].heat[row];
+            cells[2] = (double)g->heat[bin][row];
         }
     return true;
 }

@@ -7,9 +7,9 @@
 #include <math.h>
 
 #include "archive/query.h"
-#include "clock.h"
-#include "format.h"
+#include "base/clock.h"
 #include "report/series.h"
+#include "segment/format.h"
 
 /* The bin of an instant: -1 before the first, the last one after the end. */
 static int64_t bin_clamped(const struct mst_bins *bins, uint64_t instant_ns)

@@ -1,9 +1,9 @@
 /* summary_json.c - a run's summary as JSON: see report.h. */
 #include <stdio.h>
 
-#include "format.h"
-#include "fields.h"
-#include "report.h"
+#include "report/report.h"
+#include "segment/fields.h"
+#include "segment/format.h"
 
 #define PROGRAMS_SHOWN 10u   /* the busiest; the archive has more */
 
@@ -85,7 +85,7 @@ static void put_run(struct mst_sink *sink, const struct mst_summary *s)
     string(sink, "name", s->name, false);
     count(sink, "repetition", s->repetition, false);
     key(sink, "command", false);
-    mst_sink_puts(sink, s->command_json);
+    mst_sink_json(sink, s->command_json);
     string(sink, "added", s->added, false);
     key(sink, "started", false);
     if (s->started_ns == MST_UNKNOWN) {

@@ -8,10 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "fields.h"
-#include "format.h"
-#include "human.h"
-#include "report.h"
+#include "console/format.h"
+#include "report/report.h"
+#include "segment/fields.h"
+#include "segment/format.h"
 
 #define WIDTH     96u    /* of wrapped sentences */
 #define BAR_CELLS 30u

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "clock.h"
-#include "format.h"
+#include "base/clock.h"
+#include "segment/format.h"
 
 #define WHOLE_MAX 1e15   /* whole numbers up to here are exact */
 

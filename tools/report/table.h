@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sink.h"
+#include "render/sink.h"
 
 struct mst_table {
     const char        *name;

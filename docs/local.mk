@@ -1,0 +1,41 @@
+# Documents, manual pages, completions.
+
+dist_doc_DATA = NEWS LICENSE
+# Documents keep their directories, and so their links.
+nobase_dist_doc_DATA = README.md $(documents) $(pictures)
+documents = \
+	docs/administrator.md \
+	docs/developer.md \
+	docs/measuring.md \
+	docs/reference/README.md \
+	docs/reference/archive.md \
+	docs/reference/board.md \
+	docs/reference/cli.md \
+	docs/reference/directives.md \
+	docs/reference/loadtools.md \
+	docs/reference/metrics.md \
+	docs/reference/php-settings.md \
+	docs/reference/status-page.md \
+	docs/security.md \
+	phpapp/ext/README.md \
+	phpapp/workloads/README.md \
+	phpapp/workloads/loop.md \
+	phpapp/workloads/sleep.md \
+	phpapp/workloads/static.md \
+	phpapp/workloads/subrequest.md \
+	phpapp/workloads/wordpress-like.md \
+	tools/lab/README.md
+pictures = docs/images/record.png docs/images/report.png docs/images/status.png
+dist_man_MANS = \
+	man/mpmstat-compare.1 \
+	man/mpmstat-fields.1 \
+	man/mpmstat-lab.1 \
+	man/mpmstat-record.1 \
+	man/mpmstat-report.1 \
+	man/mpmstat-status.1 \
+	man/mpmstat.1
+bashcompletiondir = $(datadir)/bash-completion/completions
+dist_bashcompletion_DATA = completions/mpmstat.bash
+zshcompletiondir = $(datadir)/zsh/site-functions
+dist_zshcompletion_DATA = completions/_mpmstat
+EXTRA_DIST += docs/generate docs/pictures

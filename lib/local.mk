@@ -1,0 +1,85 @@
+# The library: what the module, the extension, the tool and the tests link unchanged.
+
+noinst_LTLIBRARIES += libmpmstat.la
+libmpmstat_la_CPPFLAGS = $(LIBRARY_CPPFLAGS)
+libmpmstat_la_SOURCES = $(board_sources) $(render_sources)
+
+# All that a board needs, without the ways to show it.
+board_sources = \
+	lib/base/clock.h \
+	lib/base/host.c \
+	lib/base/host.h \
+	lib/base/saturate.h \
+	lib/base/siphash.c \
+	lib/base/siphash.h \
+	lib/segment/fields.c \
+	lib/segment/fields.def \
+	lib/segment/fields.h \
+	lib/segment/format.h \
+	lib/segment/handover.c \
+	lib/segment/handover.h \
+	lib/segment/histogram.c \
+	lib/segment/histogram.h \
+	lib/segment/layout.c \
+	lib/segment/layout.h \
+	lib/write/attach.c \
+	lib/write/board.c \
+	lib/write/board.h \
+	lib/write/build.h \
+	lib/write/busy.c \
+	lib/write/busy.h \
+	lib/write/fork_table.c \
+	lib/write/fork_table.h \
+	lib/write/guard.c \
+	lib/write/guard.h \
+	lib/write/journal.c \
+	lib/write/journal.h \
+	lib/write/label.c \
+	lib/write/process.c \
+	lib/write/worker.h \
+	lib/read/accept_queue.c \
+	lib/read/accept_queue.h \
+	lib/read/budget.c \
+	lib/read/budget.h \
+	lib/read/copy.c \
+	lib/read/copy.h \
+	lib/read/directory.c \
+	lib/read/directory.h \
+	lib/read/snapshot.c \
+	lib/read/snapshot.h \
+	lib/read/tail.c \
+	lib/read/window.c \
+	lib/read/window.h
+render_sources = \
+	lib/render/cursor.c \
+	lib/render/fields_table.c \
+	lib/render/html.c \
+	lib/render/journal.c \
+	lib/render/json.c \
+	lib/render/negotiate.c \
+	lib/render/openmetrics.c \
+	lib/render/render.c \
+	lib/render/render.h \
+	lib/render/scope.c \
+	lib/render/scope.h \
+	lib/render/script.c \
+	lib/render/script.h \
+	lib/render/sink.c \
+	lib/render/sink.h \
+	lib/render/text.c
+
+# What pages consist of: styles and scripts, as C strings. The report embeds the first two, too.
+embed = $(SHELL) $(srcdir)/lib/render/embed
+render_assets = $(srcdir)/lib/render/assets
+shared_assets = colours_css=$(render_assets)/colours.css pieces_js=$(render_assets)/pieces.js
+status_assets = status_css=$(render_assets)/status.css status_js=$(render_assets)/status.js
+render_asset_files = \
+	lib/render/assets/colours.css \
+	lib/render/assets/pieces.js \
+	lib/render/assets/status.css \
+	lib/render/assets/status.js
+BUILT_SOURCES += lib/render/assets.inc
+EXTRA_DIST += lib/render/embed $(render_asset_files)
+lib/render/assets.inc: lib/render/embed $(render_asset_files)
+	@$(MKDIR_P) lib/render
+	$(AM_V_GEN)$(embed) $(shared_assets) $(status_assets) >$@.part && mv $@.part $@

@@ -1,0 +1,313 @@
+/* listen.c - asks the kernel for accept queues: see listen.h.
+ *
+ * Of a socket that listens, sock_diag says how many connections wait to be
+ * accepted (idiag_rqueue) and how many may (idiag_wqueue), as `ss -ltn` shows.
+ *
+ * Several sockets can share an address (SO_REUSEPORT), with a queue each. The
+ * kernel puts a connection into one of them by its addresses and ports, whether
+ * there is room or not. So the sum of the limits is how many can wait at most, and
+ * connections are lost as soon as the fullest queue is at its own.
+ */
+#include "read/accept_queue.h"
+
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <linux/inet_diag.h>
+#include <linux/netlink.h>
+#include <linux/sock_diag.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "base/host.h"
+
+#define ADDRESS_MAX   64u     /* "[" INET6_ADDRSTRLEN "]:65535" */
+#define LISTENERS_MAX 1024u
+#define SOCKETS_MAX   65536u  /* an Apache's parent has a dozen */
+
+/* ---- whose sockets ------------------------------------------------------------- */
+
+static bool add_socket(struct mst_sockets *s, uint32_t inode)
+{
+    uint32_t *inodes;
+    size_t room;
+
+    if (s->count == s->room) {
+        room = s->room == 0 ? 64 : s->room * 2;
+        inodes = room > SOCKETS_MAX ? NULL : realloc(s->inodes, room * sizeof *inodes);
+        if (inodes == NULL)
+            return false;
+        s->inodes = inodes;
+        s->room = room;
+    }
+    s->inodes[s->count++] = inode;
+    return true;
+}
+
+bool mst_sockets_read(struct mst_sockets *s, uint64_t pid)
+{
+    char path[64], link[64];
+    struct dirent *entry;
+    bool complete = true;
+    uint32_t inode;
+    ssize_t n;
+    DIR *dir;
+
+    memset(s, 0, sizeof *s);
+    snprintf(path, sizeof path, "/proc/%" PRIu64 "/fd", pid);
+    dir = opendir(path);
+    if (dir == NULL)
+        return false;
+    while (complete && (entry = readdir(dir)) != NULL) {
+        n = readlinkat(dirfd(dir), entry->d_name, link, sizeof link - 1);
+        if (n < 0)
+            continue;   /* "..", or closed meanwhile */
+        link[n] = '\0';
+        if (sscanf(link, "socket:[%" SCNu32 "]", &inode) == 1)
+            complete = add_socket(s, inode);
+    }
+    closedir(dir);
+    return complete;
+}
+
+void mst_sockets_free(struct mst_sockets *s)
+{
+    free(s->inodes);
+    memset(s, 0, sizeof *s);
+}
+
+static bool has_socket(const struct mst_sockets *s, uint32_t inode)
+{
+    size_t i;
+
+    for (i = 0; i < s->count; i++)
+        if (s->inodes[i] == inode)
+            return true;
+    return false;
+}
+
+/* ---- the queues ------------------------------------------------------------------ */
+
+static void print_address(char out[ADDRESS_MAX], const struct inet_diag_msg *m)
+{
+    char ip[INET6_ADDRSTRLEN];
+
+    if (inet_ntop(m->idiag_family, m->id.idiag_src, ip, sizeof ip) == NULL)
+        strcpy(ip, "?");
+    snprintf(out, ADDRESS_MAX, m->idiag_family == AF_INET6 ? "[%s]:%u" : "%s:%u", ip,
+             (unsigned)ntohs(m->id.idiag_sport));
+}
+
+static void add_listener(struct mst_listen *l, const struct inet_diag_msg *m)
+{
+    char (*addresses)[ADDRESS_MAX] = l->addresses;
+    struct mst_snapshot_listener *listener;
+    char address[ADDRESS_MAX];
+    size_t i;
+
+    print_address(address, m);
+    for (i = 0; i < l->count && strcmp(addresses[i], address) != 0; i++)
+        ;
+    if (i == LISTENERS_MAX)
+        return;
+    listener = &l->listeners[i];
+    if (i == l->count) {
+        memcpy(addresses[i], address, sizeof address);
+        listener->address = addresses[i];
+        l->count++;
+    }
+    listener->sockets++;
+    listener->queue += m->idiag_rqueue;
+    listener->queue_limit += m->idiag_wqueue;
+    if (listener->queue_fullest < m->idiag_rqueue)
+        listener->queue_fullest = m->idiag_rqueue;
+}
+
+static bool request_listeners(int netlink, uint8_t family)
+{
+    struct {
+        struct nlmsghdr         header;
+        struct inet_diag_req_v2 request;
+    } message;
+
+    memset(&message, 0, sizeof message);
+    message.header.nlmsg_len = sizeof message;
+    message.header.nlmsg_type = SOCK_DIAG_BY_FAMILY;
+    message.header.nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
+    message.request.sdiag_family = family;
+    message.request.sdiag_protocol = IPPROTO_TCP;
+    message.request.idiag_states = 1u << TCP_LISTEN;
+    return send(netlink, &message, sizeof message, 0) == (ssize_t)sizeof message;
+}
+
+/* Takes the messages of one datagram. 1: more follow, 0: that was all, -1: refused. */
+static int take_messages(struct mst_listen *l, const struct mst_sockets *s,
+                         const char *bytes, size_t length)
+{
+    const struct nlmsghdr *header;
+    size_t at;
+
+    for (at = 0; at + sizeof *header <= length; at += NLMSG_ALIGN(header->nlmsg_len)) {
+        const struct inet_diag_msg *m;
+
+        header = (const void *)(bytes + at);
+        m = NLMSG_DATA(header);
+        if (header->nlmsg_type == NLMSG_DONE)
+            return 0;
+        if (header->nlmsg_type == NLMSG_ERROR || header->nlmsg_len > length - at ||
+            header->nlmsg_len < NLMSG_LENGTH(sizeof *m))
+            return -1;
+        if (has_socket(s, m->idiag_inode))
+            add_listener(l, m);
+    }
+    return 1;
+}
+
+/* The kernel fits its answers to the buffer, from 8 KiB on. */
+static bool read_family(struct mst_listen *l, const struct mst_sockets *s, int netlink,
+                        uint8_t family)
+{
+    union { struct nlmsghdr header; char bytes[16384]; } buffer;
+    ssize_t n;
+    int more;
+
+    if (!request_listeners(netlink, family))
+        return false;
+    do {
+        do
+            n = recv(netlink, &buffer, sizeof buffer, 0);
+        while (n < 0 && errno == EINTR);
+        if (n <= 0)
+            return false;
+        more = take_messages(l, s, buffer.bytes, (size_t)n);
+    } while (more > 0);
+    return more == 0;
+}
+
+static bool read_queues(struct mst_listen *l, const struct mst_sockets *s)
+{
+    const struct timeval patience = { .tv_sec = 1, .tv_usec = 0 };
+    int netlink = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
+    bool known;
+
+    if (netlink < 0)
+        return false;
+    l->listeners = calloc(LISTENERS_MAX, sizeof *l->listeners);
+    l->addresses = calloc(LISTENERS_MAX, ADDRESS_MAX);
+    known = l->listeners != NULL && l->addresses != NULL
+         && setsockopt(netlink, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience) == 0
+         && read_family(l, s, netlink, AF_INET) && read_family(l, s, netlink, AF_INET6);
+    close(netlink);
+    return known;
+}
+
+static int by_address(const void *left, const void *right)
+{
+    const struct mst_snapshot_listener *a = left, *b = right;
+
+    return strcmp(a->address, b->address);
+}
+
+void mst_listen_sort(struct mst_snapshot_listener *listeners, size_t count)
+{
+    if (count > 1)
+        qsort(listeners, count, sizeof *listeners, by_address);
+}
+
+/* ---- the counters ----------------------------------------------------------------- */
+
+/* The number in the same place of `values` as the name in `names`, a line each. */
+static uint64_t counter(const char *names, const char *values, const char *name)
+{
+    size_t length = strlen(name);
+
+    while (*names && *names != '\n' && *values) {
+        if (strncmp(names, name, length) == 0 && strchr(" \n", names[length]))
+            return strtoull(values, NULL, 10);
+        names += strcspn(names, " \n");
+        names += *names == ' ';
+        values += strcspn(values, " \n");
+        values += *values == ' ';
+    }
+    return MST_UNKNOWN;
+}
+
+/* Two lines for each protocol: names, then numbers. */
+void mst_listen_counters(uint64_t *overflows, uint64_t *drops)
+{
+    const char *names, *values;
+    char text[16384];
+
+    *overflows = *drops = MST_UNKNOWN;
+    if (!mst_host_read_text("/proc/self/net/netstat", text, sizeof text))
+        return;
+    names = strstr(text, "TcpExt: ");
+    values = names ? strstr(names + 1, "TcpExt: ") : NULL;
+    if (!values)
+        return;
+    *overflows = counter(names, values, "ListenOverflows");
+    *drops = counter(names, values, "ListenDrops");
+}
+
+/* ---- together -------------------------------------------------------------------------- */
+
+static void know_nothing(struct mst_listen *l)
+{
+    memset(l, 0, sizeof *l);
+    l->overflows = l->drops = MST_UNKNOWN;
+}
+
+void mst_listen_read(struct mst_listen *l, const struct mst_sockets *s)
+{
+    know_nothing(l);
+    mst_listen_counters(&l->overflows, &l->drops);
+    l->known = read_queues(l, s);
+    if (!l->known)
+        l->count = 0;
+    mst_listen_sort(l->listeners, l->count);
+}
+
+static bool same_network(uint64_t pid)
+{
+    char path[64], ours[64], theirs[64];
+    ssize_t n, m;
+
+    snprintf(path, sizeof path, "/proc/%" PRIu64 "/ns/net", pid);
+    n = readlink("/proc/self/ns/net", ours, sizeof ours);
+    m = readlink(path, theirs, sizeof theirs);
+    return n > 0 && n == m && memcmp(ours, theirs, (size_t)n) == 0;
+}
+
+void mst_listen_read_process(struct mst_listen *l, uint64_t pid)
+{
+    struct mst_sockets sockets = { 0 };
+
+    know_nothing(l);
+    if (same_network(pid) && mst_sockets_read(&sockets, pid))
+        mst_listen_read(l, &sockets);
+    mst_sockets_free(&sockets);
+}
+
+void mst_listen_free(struct mst_listen *l)
+{
+    free(l->listeners);
+    free(l->addresses);
+    know_nothing(l);
+}
+
+void mst_listen_tell(const struct mst_listen *l, struct mst_world *world)
+{
+    world->listeners_known = l->known;
+    world->listener_count = l->count;
+    world->listeners = l->listeners;
+    world->drops_known = true;
+    world->listen_overflows = l->overflows;
+    world->listen_drops = l->drops;
+}

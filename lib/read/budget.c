@@ -1,0 +1,62 @@
+/* budget.c - what looking at boards may cost: see budget.h. */
+#include "read/budget.h"
+
+#include <inttypes.h>
+#include <unistd.h>
+
+#include "base/saturate.h"
+
+/* Looking a process up in /proc takes about as long as copying this many bytes. */
+#define PROCESS_COST 16384u
+
+/* A worker in a snapshot, and the time that rendering it takes. */
+#define WORKER_COST  1024u
+
+bool mst_owner_is_ours(uid_t owner)
+{
+    return owner == 0 || owner == geteuid();
+}
+
+/* The lifecycle journal is read for the journal's window. */
+uint64_t mst_reader_cost(const struct mst_reader *r)
+{
+    static const enum mst_section_id counted[] = {
+        MST_SECTION_FIELDS, MST_SECTION_TOTALS, MST_SECTION_PROCESSES, MST_SECTION_WORKERS,
+        MST_SECTION_IN_FLIGHT, MST_SECTION_LABELS, MST_SECTION_TALLIES, MST_SECTION_LIFECYCLE,
+    };
+    const struct mst_section *s = r->header.section;
+    uint64_t bytes = 0;   /* each section is within the file, of MST_FILE_MAX: no overflow */
+    size_t i;
+
+    for (i = 0; i < sizeof counted / sizeof counted[0]; i++)
+        bytes += (uint64_t)s[counted[i]].count * s[counted[i]].stride;
+    return bytes + (uint64_t)s[MST_SECTION_PROCESSES].count * PROCESS_COST
+         + (uint64_t)s[MST_SECTION_WORKERS].count * WORKER_COST;
+}
+
+int mst_budget_take(struct mst_budget *budget, const struct mst_reader *r,
+                    char error[MST_ERROR_MAX])
+{
+    bool ours = mst_owner_is_ours(r->owner);
+    uint64_t cost = mst_reader_cost(r);
+    uint64_t left = ours || budget->all < budget->others ? budget->all : budget->others;
+
+    if (cost > left)
+        return mst_fail(error, "the board %s costs too much to look at: expected at most %" PRIu64
+                        " bytes, what is left for boards%s, found %" PRIu64 "; look at fewer "
+                        "boards at once (mpmstat status FILE), or give its server fewer "
+                        "processes, workers or labels", r->path, left,
+                        ours ? "" : " of other users", cost);
+    budget->all -= cost;
+    budget->others -= ours ? 0 : cost;
+    return 0;
+}
+
+void mst_budget_give(struct mst_budget *budget, const struct mst_reader *r)
+{
+    uint64_t cost = mst_reader_cost(r);
+
+    budget->all = mst_add_saturated(budget->all, cost);
+    if (!mst_owner_is_ours(r->owner))
+        budget->others = mst_add_saturated(budget->others, cost);
+}

@@ -1,0 +1,636 @@
+/* snapshot.c - turns a copy of a board into numbers with a meaning.
+ *
+ * Used by every reader between copying and rendering. Knows what the raw words
+ * mean: who is alive, which time is still running, what a stop does to it.
+ */
+#include "read/snapshot.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/host.h"
+#include "base/saturate.h"
+#include "read/budget.h"
+
+static const char state_letters[MST_STATE_COUNT + 1] = "_RHSKC";
+
+/* What every step below needs. */
+struct making {
+    struct mst_snapshot   *s;
+    const struct mst_copy *copy;
+    bool     stopped;
+    bool    *dead;         /* by process: died without a word, nobody has cleared up yet */
+    uint64_t *in_flight;   /* by label */
+    uint64_t end_ns;       /* until when time has passed in workers; 0: nobody knows */
+    char    *text;         /* the free part of s->storage */
+    size_t   text_left;
+};
+
+/* ---- is the server there? -------------------------------------------------- */
+
+/* Whether the pid is alive in this namespace and is the process that had these
+ * start ticks. A zombie serves nobody. A process that /proc does not show (hidepid), or
+ * that could not tell its start ticks (a chroot without /proc), may be it. */
+static int process_runs(uint64_t pid, uint64_t start_ticks)
+{
+    struct mst_host_process process;
+
+    if (pid == 0 || pid > INT32_MAX)
+        return 0;
+    if (mst_host_process(pid, &process) && (start_ticks != 0 || process.state == 'Z'))
+        return process.start_ticks == start_ticks && process.state != 'Z';
+    return kill((pid_t)pid, 0) != 0 && errno == ESRCH ? 0 : -1;
+}
+
+static bool differ(uint64_t theirs, uint64_t ours)
+{
+    return theirs == 0 || ours == 0 || theirs != ours;
+}
+
+/* PHP's processes of one user that nobody in particular started (php-cgi). */
+static bool has_no_parent(const struct mst_header *header)
+{
+    return header->pid == 0 && header->producer == MST_PRODUCER_PHP;
+}
+
+int mst_snapshot_running(const struct mst_header *header)
+{
+    char boot_id[sizeof header->boot_id];
+
+    mst_host_boot_id(boot_id, sizeof boot_id);
+    if (boot_id[0] == '\0' || header->boot_id[0] == '\0')
+        return -1;
+    if (strcmp(boot_id, header->boot_id) != 0)
+        return 0;
+    /* In another pid namespace the pid is somebody else's; in another time
+     * namespace start times are shifted. */
+    if (differ(header->pid_namespace, mst_host_namespace("pid"))
+        || (header->time_namespace != 0
+            && differ(header->time_namespace, mst_host_namespace("time"))))
+        return -1;
+    return has_no_parent(header) ? 1 : process_runs(header->pid, header->pid_start_ticks);
+}
+
+static bool is_anothers(const struct mst_reader *r, uint64_t pid)
+{
+    uid_t owner;
+
+    return mst_host_process_owner(pid, &owner) && owner != r->owner;
+}
+
+int mst_reader_running(const struct mst_reader *r)
+{
+    int running = mst_snapshot_running(&r->header);
+
+    if (running != 1 || has_no_parent(&r->header))
+        return running;
+    return is_anothers(r, r->header.pid) ? -1 : running;
+}
+
+/* Whether the process entry belongs to somebody. */
+static bool is_claimed(const struct mst_process *p)
+{
+    return p->pid != 0 && !(p->pid & MST_PROCESS_CLAIMING);
+}
+
+/* The same for the process of an entry. Those without a common parent are the file's
+ * owner's: another user's process is not the one that made the entry. */
+static int entry_runs(const struct mst_copy *copy, const struct mst_process *p)
+{
+    if (has_no_parent(&copy->header) && is_anothers(copy->reader, p->pid))
+        return 0;
+    return process_runs(p->pid, p->start_ticks);
+}
+
+int mst_snapshot_alive(const struct mst_copy *copy)
+{
+    int running = mst_snapshot_running(&copy->header);
+    size_t i;
+
+    if (!has_no_parent(&copy->header) || running != 1)
+        return running;
+    for (i = 0; i < copy->process_count; i++) {
+        const struct mst_process *p = &copy->processes[i];
+
+        if (is_claimed(p) && entry_runs(copy, p) != 0)
+            return 1;
+    }
+    return 0;
+}
+
+/* ---- pieces ------------------------------------------------------------------ */
+
+/* Copies a text into the snapshot. */
+static const char *keep(struct making *m, const char *text)
+{
+    size_t size = strlen(text) + 1;
+    char *kept = m->text;
+
+    assert(size <= m->text_left);
+    memcpy(kept, text, size);
+    m->text += size;
+    m->text_left -= size;
+    return kept;
+}
+
+static const char *keep_unless_empty(struct making *m, const char *text)
+{
+    return text[0] != '\0' ? keep(m, text) : NULL;
+}
+
+/* A monotonic time of the board as wall-clock time. */
+static uint64_t wall_ns(const struct mst_header *h, uint64_t monotonic_ns)
+{
+    if (h->realtime_offset_ns >= 0)
+        return mst_add_saturated(monotonic_ns, (uint64_t)h->realtime_offset_ns);
+    return mst_elapsed(-(uint64_t)h->realtime_offset_ns, monotonic_ns);
+}
+
+/* Whether the process entry belongs to somebody now. */
+static bool is_owned(const struct making *m, const struct mst_process *p)
+{
+    return is_claimed(p) && !m->dead[p - m->copy->processes];
+}
+
+static const struct mst_process *owner_of(const struct making *m, size_t worker)
+{
+    return &m->copy->processes[worker / m->copy->header.threads_per_process];
+}
+
+/* Whether the worker is somebody's and in a state that this reader knows. */
+static bool is_working(const struct making *m, size_t worker)
+{
+    return is_owned(m, owner_of(m, worker)) && m->copy->workers[worker].state < MST_STATE_COUNT;
+}
+
+/* When the worker's present state began. Hostile sums end far in the future,
+ * from which no time has passed. */
+static uint64_t state_since(const struct mst_worker *w)
+{
+    uint64_t since = w->base_ns;
+    unsigned i;
+
+    for (i = 0; i < MST_STATE_COUNT; i++)
+        since = mst_add_saturated(since, w->state_ns[i]);
+    return since;
+}
+
+/* ---- the server -------------------------------------------------------------- */
+
+static const char *producer_name(uint32_t producer)
+{
+    switch (producer) {
+    case MST_PRODUCER_APACHE: return "apache";
+    case MST_PRODUCER_PHP:    return "php";
+    default:                  return NULL;   /* a newer writer's */
+    }
+}
+
+/* Where it still ran when the server was killed, nobody knows how long it was. */
+static uint64_t no_idle_ns(const struct making *m)
+{
+    uint64_t word = m->copy->header.no_idle;
+
+    if (!(word & MST_NO_IDLE_RUNNING))
+        return word;
+    return m->end_ns != 0 ? mst_elapsed(word & ~MST_NO_IDLE_RUNNING, m->end_ns) : MST_UNKNOWN;
+}
+
+/* Of the time without an idle worker, what no event has told the length of yet. */
+static uint64_t untold_ns(const struct making *m)
+{
+    const struct mst_header *h = &m->copy->header;
+
+    if (!(h->no_idle & MST_NO_IDLE_RUNNING) && h->no_idle_ended_ns < m->copy->window.since_ns)
+        return 0;
+    return mst_elapsed(h->no_idle_told_ns, m->s->no_idle_ns);
+}
+
+static void fill_window(struct making *m)
+{
+    const struct mst_window *w = &m->copy->window;
+    struct mst_snapshot *s = m->s;
+
+    s->window_ns = s->no_idle_window_ns = MST_UNKNOWN;
+    if (w->since_ns == MST_UNKNOWN || m->end_ns == 0)
+        return;
+    s->window_ns = mst_elapsed(w->since_ns, m->end_ns);
+    if (w->told_ns == MST_UNKNOWN || s->no_idle_ns == MST_UNKNOWN)
+        return;
+    s->no_idle_window_ns = mst_add_saturated(w->told_ns, untold_ns(m));
+    if (s->no_idle_window_ns > s->window_ns)
+        s->no_idle_window_ns = s->window_ns;
+    if (s->no_idle_window_ns > s->no_idle_ns)
+        s->no_idle_window_ns = s->no_idle_ns;
+}
+
+static void fill_server(struct making *m, int running)
+{
+    const struct mst_header *h = &m->copy->header;
+    struct mst_snapshot *s = m->s;
+
+    s->producer = producer_name(h->producer);
+    s->version = keep_unless_empty(m, h->version_text);
+    s->server = keep_unless_empty(m, h->server);
+    s->mpm = keep_unless_empty(m, h->mpm);
+    s->sapi = keep_unless_empty(m, h->sapi);
+    s->settings = keep_unless_empty(m, h->settings);
+    s->path = keep(m, m->copy->reader->path);
+    s->owner = mst_owner_is_ours(m->copy->reader->owner) ? MST_UNKNOWN : m->copy->reader->owner;
+    s->pid = h->pid;
+    s->generation = h->generation;
+    s->running = m->stopped ? "no" : running > 0 ? "yes" : "unknown";
+    s->started_ns = wall_ns(h, h->started_ns);
+    s->stopped_ns = m->stopped && h->stopped_ns != 0 ? wall_ns(h, h->stopped_ns) : MST_UNKNOWN;
+    s->uptime_ns = m->end_ns != 0 ? mst_elapsed(h->started_ns, m->end_ns) : MST_UNKNOWN;
+    s->board_bytes = h->file_bytes;
+    s->workers_limit = h->workers_limit;
+    s->workers_busy_max = h->busy_max > 0 ? (uint64_t)h->busy_max : 0;
+    s->no_idle_ns = no_idle_ns(m);
+    /* A board has one of the two request journals. */
+    s->requests_capacity = (uint64_t)h->section[MST_SECTION_REQUESTS].count
+                         + h->section[MST_SECTION_PHP_REQUESTS].count;
+    s->requests_written = mst_add_saturated(h->requests_written, h->php_requests_written);
+    s->lifecycle_capacity = h->section[MST_SECTION_LIFECYCLE].count;
+    s->lifecycle_written = h->lifecycle_written;
+    fill_window(m);
+}
+
+/* What the caller knows of the world outside the board. */
+static void fill_world(struct mst_snapshot *s, const struct mst_world *world)
+{
+    s->listeners_known = world->listeners_known;
+    s->listener_count = world->listener_count;
+    s->listeners = world->listeners;
+    s->listen_overflows = world->drops_known ? world->listen_overflows : MST_UNKNOWN;
+    s->listen_drops = world->drops_known ? world->listen_drops : MST_UNKNOWN;
+    s->apache_scoreboard = world->apache_scoreboard;
+}
+
+/* The stored fields of a scope, from where the board's struct has them to where
+ * the snapshot's has them. A PHASE's is an array there, one element here. */
+static void fill_stored(enum mst_scope scope, void *to, const void *from, size_t element,
+                        size_t elements)
+{
+    size_t i;
+
+    for (i = 0; i < mst_field_count; i++) {
+        const struct mst_field *f = &mst_fields[i];
+        size_t bytes = f->stored_words * sizeof(uint64_t) / elements;
+
+        if (f->scope == scope && f->storage != MST_STORAGE_NONE)
+            memcpy((char *)to + f->offset,
+                   (const char *)from + f->stored_offset + element * bytes, bytes);
+    }
+}
+
+/* What a producer of this kind does not have is unknown, whatever is stored. */
+static void blank_foreign(const struct making *m, enum mst_scope scope, void *element)
+{
+    size_t i, n, words;
+
+    for (i = 0; i < mst_field_count; i++) {
+        const struct mst_field *f = &mst_fields[i];
+        char *member = (char *)element + f->offset;
+        const char *const *names;
+
+        if (f->scope != scope || f->of & 1u << m->copy->header.producer)
+            continue;
+        if (f->type == MST_TYPE_STRING) {
+            memcpy(member, &(const char *){ NULL }, sizeof(const char *));
+            continue;
+        }
+        n = mst_type_elements(f->type, &names);
+        words = f->type == MST_TYPE_HISTOGRAM ? sizeof(struct mst_histogram) / sizeof(uint64_t)
+              : n > 0 ? n : 1;
+        memset(member, 0xff, words * sizeof(uint64_t));   /* MST_UNKNOWN */
+    }
+}
+
+static void fill_connections(struct making *m)
+{
+    size_t i;
+
+    for (i = 0; i < m->copy->process_count; i++) {
+        const struct mst_process *p = &m->copy->processes[i];
+
+        m->s->accepted = mst_add_saturated(m->s->accepted, p->accepted);
+        if (!is_owned(m, p) || m->stopped)
+            continue;
+        if (p->connections > 0)
+            m->s->connections = mst_add_saturated(m->s->connections, (uint64_t)p->connections);
+        if (p->streams > 0)
+            m->s->http2_streams = mst_add_saturated(m->s->http2_streams, (uint64_t)p->streams);
+    }
+}
+
+/* ---- labels -------------------------------------------------------------------- */
+
+static void fill_phase(struct mst_snapshot_phase *phase)
+{
+    const struct mst_histogram *h = &phase->times;
+
+    phase->count = mst_histogram_count(h);
+    phase->sum_ns = h->sum_ns;
+    phase->p50_ns = phase->p90_ns = phase->p99_ns = phase->max_ns = MST_UNKNOWN;
+    if (phase->count == 0 || phase->count == MST_UNKNOWN)
+        return;
+    phase->p50_ns = mst_histogram_quantile(h, 0.50);
+    phase->p90_ns = mst_histogram_quantile(h, 0.90);
+    phase->p99_ns = mst_histogram_quantile(h, 0.99);
+    /* A copy between a writer's count and its maximum must not put p99 above. */
+    phase->max_ns = h->max_ns > phase->p99_ns ? h->max_ns : phase->p99_ns;
+}
+
+/* Classes that the writer does not know are unknown, and none of its requests. */
+static uint64_t sum_of_classes(const uint64_t status[MST_CLASS_COUNT])
+{
+    uint64_t sum = 0;
+    unsigned i;
+
+    if (status[0] == MST_UNKNOWN)
+        return MST_UNKNOWN;
+    for (i = 0; i < MST_CLASS_COUNT; i++)
+        if (status[i] != MST_UNKNOWN)
+            sum = mst_add_saturated(sum, status[i]);
+    return sum;
+}
+
+/* Counts the requests in flight of each label: those that workers show, and the others.
+ * (Of those, a worker counts down what another counted up; in between a copy may see less
+ * than none.) */
+static void count_in_flight(struct making *m)
+{
+    const struct mst_copy *c = m->copy;
+    size_t i, label;
+
+    for (i = 0; i < c->process_count && !m->stopped; i++)
+        for (label = 0; label < c->label_count && is_owned(m, &c->processes[i]); label++) {
+            uint32_t n = c->in_flight[i * c->label_count + label];
+
+            m->in_flight[label] += n <= INT32_MAX ? n : 0;
+        }
+    for (i = 0; i < c->worker_count && !m->stopped; i++)
+        if (c->workers[i].request_label < c->label_count && is_working(m, i))
+            m->in_flight[c->workers[i].request_label]++;
+}
+
+static void fill_label(struct making *m, struct mst_snapshot_label *to, size_t label)
+{
+    const struct mst_tally *tally = &m->copy->tallies[label];
+    unsigned i;
+
+    to->label = keep(m, m->copy->labels[label].name);
+    to->in_flight = m->in_flight[label];
+    fill_stored(MST_SCOPE_LABEL, to, tally, 0, 1);
+    to->requests = sum_of_classes(to->status);
+    for (i = 0; i < MST_PHASE_COUNT; i++) {
+        int place = mst_tally_phase(m->copy->header.producer, (enum mst_phase)i);
+
+        memset(&to->phases[i], 0xff, sizeof to->phases[i]);   /* MST_UNKNOWN */
+        if (place < 0)
+            continue;
+        fill_stored(MST_SCOPE_PHASE, &to->phases[i], tally, (size_t)place, MST_TALLY_PHASES);
+        fill_phase(&to->phases[i]);
+    }
+    blank_foreign(m, MST_SCOPE_LABEL, to);
+}
+
+/* Whether there is such a label: PHP has no status page, whose label each board has. */
+static bool is_label(const struct mst_copy *c, size_t label)
+{
+    return c->labels[label].used
+           && (label != MST_LABEL_STATUS || c->header.producer != MST_PRODUCER_PHP);
+}
+
+/* names[index] is the name's copy; NULL for a gap. */
+static void fill_labels(struct making *m, const char **names)
+{
+    size_t i;
+
+    for (i = 0; i < m->copy->label_count; i++) {
+        struct mst_snapshot_label *to = &m->s->labels[m->s->label_count];
+
+        if (!is_label(m->copy, i))
+            continue;
+        fill_label(m, to, i);
+        names[i] = to->label;
+        m->s->label_count++;
+    }
+}
+
+/* ---- workers --------------------------------------------------------------------- */
+
+static void fill_slot(struct making *m, struct mst_snapshot_slot *slot, size_t worker,
+                      const char *const *names)
+{
+    const struct mst_worker *w = &m->copy->workers[worker];
+
+    slot->slot = worker;
+    slot->pid = owner_of(m, worker)->pid;
+    slot->state = mst_state_names[w->state];
+    slot->state_for_ns = mst_elapsed(state_since(w), m->end_ns);
+    slot->request_for_ns = w->request_start_ns != 0
+                         ? mst_elapsed(w->request_start_ns, m->end_ns) : MST_UNKNOWN;
+    slot->requests = w->requests;
+    slot->label = w->request_label < m->copy->label_count ? names[w->request_label] : NULL;
+    slot->path = keep_unless_empty(m, w->path);
+}
+
+/* The time counted in each state, by whomever, and that still running. A dead worker's
+ * runs until somebody clears up, who counts it: the sum is never to shrink. */
+static void add_state_times(struct making *m, size_t worker)
+{
+    const struct mst_worker *w = &m->copy->workers[worker];
+    uint64_t *state_ns = m->s->state_ns;
+    unsigned i;
+
+    for (i = 0; i < MST_STATE_COUNT; i++)
+        state_ns[i] = mst_add_saturated(state_ns[i], w->state_ns[i]);
+    if (is_claimed(owner_of(m, worker)) && w->state < MST_STATE_COUNT)
+        state_ns[w->state] = mst_add_saturated(state_ns[w->state],
+                                               mst_elapsed(state_since(w), m->end_ns));
+}
+
+static int descending(uint64_t a, uint64_t b)
+{
+    return (a < b) - (a > b);
+}
+
+/* The longest on their request first, then the longest in their state. */
+static int compare_busy(const void *left, const void *right)
+{
+    const struct mst_snapshot_slot *a = left, *b = right;
+    /* + 1: MST_UNKNOWN, no request at all, comes last. */
+    int order = descending(a->request_for_ns + 1, b->request_for_ns + 1);
+
+    if (order == 0)
+        order = descending(a->state_for_ns, b->state_for_ns);
+    return order == 0 ? descending(b->slot, a->slot) : order;
+}
+
+/* Those that are idle, or those that are not, in the order of the entries. */
+static void fill_slots(struct making *m, const char *const *names, bool idle)
+{
+    size_t i;
+
+    for (i = 0; i < m->copy->worker_count && !m->stopped; i++)
+        if ((m->copy->workers[i].state == MST_STATE_IDLE) == idle && is_working(m, i))
+            fill_slot(m, &m->s->slots[m->s->slot_count++], i, names);
+}
+
+static void fill_workers(struct making *m, const char *const *names, char *scoreboard)
+{
+    struct mst_snapshot *s = m->s;
+    size_t i;
+
+    for (i = 0; i < m->copy->worker_count; i++) {
+        uint64_t state = m->copy->workers[i].state;
+
+        add_state_times(m, i);
+        if (m->stopped || !is_working(m, i))
+            continue;
+        s->workers[state]++;
+        s->workers_busy += state != MST_STATE_IDLE;
+        *scoreboard++ = state_letters[state];
+    }
+    *scoreboard = '\0';
+    fill_slots(m, names, false);
+    qsort(s->slots, s->slot_count, sizeof *s->slots, compare_busy);
+    fill_slots(m, names, true);
+}
+
+/* ---- all of it --------------------------------------------------------------------- */
+
+static size_t count_slots(const struct making *m)
+{
+    size_t count = 0, i;
+
+    for (i = 0; i < m->copy->worker_count && !m->stopped; i++)
+        count += is_working(m, i);
+    return count;
+}
+
+/* The longest that the texts kept can be: the header's, the path, the labels',
+ * the workers' paths and the scoreboard. */
+static size_t text_bytes(const struct mst_copy *c, size_t slots)
+{
+    return sizeof c->header + sizeof c->reader->path + c->label_count * MST_NAME_MAX
+         + slots * (MST_PATH_MAX + 1) + 1;
+}
+
+static bool allocate(struct making *m, size_t slots)
+{
+    struct mst_snapshot *s = m->s;
+
+    m->text_left = text_bytes(m->copy, slots);
+    s->storage = m->text = calloc(1, m->text_left);
+    s->labels = calloc(m->copy->label_count + 1, sizeof *s->labels);
+    s->slots = calloc(slots + 1, sizeof *s->slots);
+    return s->storage != NULL && s->labels != NULL && s->slots != NULL;
+}
+
+/* A restart stops the board, too, and starts it again when the configuration is read.
+ * After this, the server goes on without the module. */
+#define RESTART_NS (10 * MST_NS_PER_S)
+
+/* A board is stopped when its server is gone, or has said so itself, and this is no
+ * restart, as far as that can be seen. Where it was killed nobody knows when. */
+static void find_end(struct making *m, int running)
+{
+    const struct mst_header *h = &m->copy->header;
+
+    bool gone = running < 0 || mst_elapsed(h->stopped_ns, m->copy->taken_ns) > RESTART_NS;
+
+    m->stopped = running == 0 || (h->stopped_ns != 0 && gone);
+    m->end_ns = m->stopped ? h->stopped_ns : m->copy->taken_ns;
+}
+
+/* Keeps in m->dead which processes have died and are not cleared up after yet: an FPM master
+ * does that when it forks the next, php-cgi's have nobody. Apache's parent does it at once.
+ * Returns whether any is alive. */
+static bool find_dead(struct making *m)
+{
+    const struct mst_copy *c = m->copy;
+    bool any = false;
+    size_t i;
+
+    for (i = 0; i < c->process_count; i++) {
+        const struct mst_process *p = &c->processes[i];
+
+        m->dead[i] = is_claimed(p) && entry_runs(c, p) == 0;
+        any |= is_claimed(p) && !m->dead[i];
+    }
+    return any;
+}
+
+/* Whether the board's server runs. Where its processes have no common parent it runs
+ * while one of them does. */
+static int find_running(struct making *m, int running)
+{
+    bool any;
+
+    if (m->copy->header.producer != MST_PRODUCER_PHP || running != 1)
+        return running;
+    any = find_dead(m);
+    return has_no_parent(&m->copy->header) ? any : running;
+}
+
+int mst_snapshot_make(struct mst_snapshot *s, const struct mst_copy *copy,
+                      const struct mst_world *world)
+{
+    struct making m = { .s = s, .copy = copy };
+    int running;
+    size_t slots;
+    const char **names;
+    char *scoreboard;
+
+    memset(s, 0, sizeof *s);
+    m.dead = calloc(copy->process_count + 1, sizeof *m.dead);
+    m.in_flight = calloc(copy->label_count + 1, sizeof *m.in_flight);
+    names = calloc(copy->label_count + 1, sizeof *names);
+    if (m.dead == NULL || m.in_flight == NULL || names == NULL)
+        goto failed;
+    running = find_running(&m, world->running);
+    find_end(&m, running);
+    slots = count_slots(&m);
+    if (!allocate(&m, slots))
+        goto failed;
+    scoreboard = m.text;
+    s->scoreboard = scoreboard;
+    m.text += slots + 1;
+    m.text_left -= slots + 1;
+
+    s->taken_ns = copy->taken_ns;
+    fill_world(s, world);
+    fill_server(&m, running);
+    fill_stored(MST_SCOPE_BOARD, s, &copy->totals, 0, 1);
+    fill_connections(&m);
+    blank_foreign(&m, MST_SCOPE_BOARD, s);
+    count_in_flight(&m);
+    fill_labels(&m, names);
+    fill_workers(&m, names, scoreboard);
+    free(names);
+    free(m.in_flight);
+    free(m.dead);
+    return 0;
+
+failed:
+    free(names);
+    free(m.in_flight);
+    free(m.dead);
+    mst_snapshot_free(s);
+    return -1;
+}
+
+void mst_snapshot_free(struct mst_snapshot *s)
+{
+    free(s->storage);
+    free(s->labels);
+    free(s->slots);
+    memset(s, 0, sizeof *s);
+}

@@ -1,0 +1,109 @@
+/* snapshot.h - a copy of a board turned into numbers with a meaning.
+ *
+ * Snapshot, then render: what is here is private, plain and complete, and no
+ * renderer looks at a board. Structs come from fields.def, a scope each.
+ */
+#ifndef MPMSTAT_SNAPSHOT_H
+#define MPMSTAT_SNAPSHOT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "read/copy.h"
+#include "segment/fields.h"
+
+#define MST_SNAPSHOT_BOARD_BOARD(id, type)       MST_MEMBER_##type(id)
+#define MST_SNAPSHOT_LISTENER_LISTENER(id, type) MST_MEMBER_##type(id)
+#define MST_SNAPSHOT_LABEL_LABEL(id, type)       MST_MEMBER_##type(id)
+#define MST_SNAPSHOT_PHASE_PHASE(id, type)       MST_MEMBER_##type(id)
+#define MST_SNAPSHOT_SLOT_SLOT(id, type)         MST_MEMBER_##type(id)
+#define MST_SNAPSHOT_BOARD_LISTENER(id, type)
+#define MST_SNAPSHOT_BOARD_LABEL(id, type)
+#define MST_SNAPSHOT_BOARD_PHASE(id, type)
+#define MST_SNAPSHOT_BOARD_SLOT(id, type)
+#define MST_SNAPSHOT_LISTENER_BOARD(id, type)
+#define MST_SNAPSHOT_LISTENER_LABEL(id, type)
+#define MST_SNAPSHOT_LISTENER_PHASE(id, type)
+#define MST_SNAPSHOT_LISTENER_SLOT(id, type)
+#define MST_SNAPSHOT_LABEL_BOARD(id, type)
+#define MST_SNAPSHOT_LABEL_LISTENER(id, type)
+#define MST_SNAPSHOT_LABEL_PHASE(id, type)
+#define MST_SNAPSHOT_LABEL_SLOT(id, type)
+#define MST_SNAPSHOT_PHASE_BOARD(id, type)
+#define MST_SNAPSHOT_PHASE_LISTENER(id, type)
+#define MST_SNAPSHOT_PHASE_LABEL(id, type)
+#define MST_SNAPSHOT_PHASE_SLOT(id, type)
+#define MST_SNAPSHOT_SLOT_BOARD(id, type)
+#define MST_SNAPSHOT_SLOT_LISTENER(id, type)
+#define MST_SNAPSHOT_SLOT_LABEL(id, type)
+#define MST_SNAPSHOT_SLOT_PHASE(id, type)
+
+struct mst_snapshot_listener {
+#define MST_FIELD(scope, storage, id, type, ...) MST_SNAPSHOT_LISTENER_##scope(id, type)
+#include "segment/fields.def"
+#undef MST_FIELD
+};
+struct mst_snapshot_phase {
+#define MST_FIELD(scope, storage, id, type, ...) MST_SNAPSHOT_PHASE_##scope(id, type)
+#include "segment/fields.def"
+#undef MST_FIELD
+};
+struct mst_snapshot_label {
+#define MST_FIELD(scope, storage, id, type, ...) MST_SNAPSHOT_LABEL_##scope(id, type)
+#include "segment/fields.def"
+#undef MST_FIELD
+    struct mst_snapshot_phase phases[MST_PHASE_COUNT];
+};
+struct mst_snapshot_slot {
+#define MST_FIELD(scope, storage, id, type, ...) MST_SNAPSHOT_SLOT_##scope(id, type)
+#include "segment/fields.def"
+#undef MST_FIELD
+};
+
+/* One board. Strings and arrays belong to the snapshot. STRING NULL: unknown. */
+struct mst_snapshot {
+#define MST_FIELD(scope, storage, id, type, ...) MST_SNAPSHOT_BOARD_##scope(id, type)
+#include "segment/fields.def"
+#undef MST_FIELD
+    uint64_t taken_ns;                         /* CLOCK_MONOTONIC */
+    bool     listeners_known;                  /* false: nobody could look */
+    size_t   listener_count;
+    const struct mst_snapshot_listener *listeners;   /* the caller's: see struct mst_world */
+    size_t   label_count;                      /* those in use, in order of their index */
+    struct mst_snapshot_label *labels;
+    size_t   slot_count;                       /* busy ones first, longest in flight first */
+    struct mst_snapshot_slot *slots;
+    void    *storage;                          /* what the strings point into */
+};
+
+/* What only the caller can know of the world outside the board. */
+struct mst_world {
+    bool     listeners_known;
+    size_t   listener_count;
+    const struct mst_snapshot_listener *listeners;  /* borrowed until the snapshot is freed */
+    bool     drops_known;                           /* false: nobody could look */
+    uint64_t listen_overflows, listen_drops;        /* the network namespace's */
+    const char *apache_scoreboard;                  /* NULL: nobody could look; borrowed, too */
+    /* Whether the board's parent is alive: 1 yes, 0 no, -1 cannot tell. */
+    int      running;
+};
+
+/* Whether the process that a board names is alive in this pid namespace:
+ * 1 yes, 0 no, -1 cannot tell (other namespace). Reads /proc. */
+int mst_snapshot_running(const struct mst_header *header);
+
+/* The same of an open board: -1, too, where the process is another user's than the file,
+ * whose owner may name any process. */
+int mst_reader_running(const struct mst_reader *r);
+
+/* The same of a copy's board; where its processes have no parent in common (the header
+ * names no pid, and mst_snapshot_running() says 1): whether any of them is alive. */
+int mst_snapshot_alive(const struct mst_copy *copy);
+
+/* Fills *s from a copy. Returns 0, or -1 out of memory. Free with mst_snapshot_free. */
+int mst_snapshot_make(struct mst_snapshot *s, const struct mst_copy *copy,
+                      const struct mst_world *world);
+void mst_snapshot_free(struct mst_snapshot *s);
+
+#endif

@@ -1,0 +1,282 @@
+/* tail.c - follows one of the board's rings, for readers.
+ *
+ * Every ticket given out by the writers ends in exactly one of two ways here:
+ * its record is given to the caller once, or it is counted as lost.
+ *
+ * Record T lies in entry T mod capacity. What is found there tells its state:
+ * ticket T and a matching check: complete. A later ticket: the ring has lapped
+ * it. Anything else: its writer is not done (a hole), or never will be.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "read/copy.h"
+#include "write/journal.h"    /* mst_journal_check */
+#include "base/saturate.h"
+
+#define RECORDS_AT_ONCE 4096u
+#define BYTES_AT_ONCE   (1u << 20)
+#define FRAME_WORDS     2u          /* ticket and check, around the payload */
+
+/* A payload as the caller knows it, zero beyond what the writer has. */
+union payload {
+    struct mst_request     request;
+    struct mst_lifecycle   lifecycle;
+    struct mst_php_request php_request;
+    struct mst_mark        mark;
+};
+
+enum finding { COMPLETE, UNFINISHED, OVERWRITTEN };
+
+/* One poll's way through the ring. */
+struct poll {
+    struct mst_tail *tail;
+    mst_take        *take;
+    void            *context;
+    size_t           given, limit;
+    bool             stopped;      /* the caller has had enough */
+    uint64_t         head;         /* the last ticket given out, as of this poll */
+    uint64_t         now_ns;
+};
+
+static const struct mst_section *ring(const struct mst_tail *t)
+{
+    return &t->reader->header.section[t->section];
+}
+
+/* The last ticket given out; 0: none yet. Below UINT64_MAX, so that the ticket
+ * after it is a number too. */
+static int read_head(const struct mst_reader *r, enum mst_section_id section, uint64_t *head,
+                     char error[MST_ERROR_MAX])
+{
+    static const size_t heads[MST_SECTION_COUNT] = {
+        [MST_SECTION_REQUESTS]     = offsetof(struct mst_header, requests_written),
+        [MST_SECTION_LIFECYCLE]    = offsetof(struct mst_header, lifecycle_written),
+        [MST_SECTION_PHP_REQUESTS] = offsetof(struct mst_header, php_requests_written),
+        [MST_SECTION_MARKS]        = offsetof(struct mst_header, marks_written),
+    };
+
+    if (mst_reader_read(r, heads[section], head, sizeof *head, error) != 0)
+        return -1;
+    *head -= *head == UINT64_MAX;
+    return 0;
+}
+
+int mst_journal_head(const struct mst_reader *r, enum mst_section_id section, uint64_t *next,
+                     char error[MST_ERROR_MAX])
+{
+    uint64_t head;
+
+    if (read_head(r, section, &head, error) != 0)
+        return -1;
+    *next = head + 1;
+    return 0;
+}
+
+int mst_tail_open(struct mst_tail *t, const struct mst_reader *r, enum mst_section_id section,
+                  uint64_t next, char error[MST_ERROR_MAX])
+{
+    uint64_t upcoming;
+
+    memset(t, 0, sizeof *t);
+    t->reader = r;
+    t->section = section;
+    if (ring(t)->count == 0)
+        return mst_fail(error, "the board %s has no such journal: its server is of another kind",
+                        r->path);
+    t->next = next > 0 ? next : 1;
+    if (mst_journal_head(r, section, &upcoming, error) != 0)
+        return -1;
+    if (t->next > upcoming)
+        return mst_fail(error, "record %" PRIu64 " was asked for, but the journal of %s will write "
+                        "%" PRIu64 " next; start from there", t->next, r->path, upcoming);
+    t->buffer_records = BYTES_AT_ONCE / ring(t)->stride;
+    if (t->buffer_records > RECORDS_AT_ONCE)
+        t->buffer_records = RECORDS_AT_ONCE;
+    if (t->buffer_records > ring(t)->count)
+        t->buffer_records = ring(t)->count;
+    t->buffer = mst_zalloc(t->buffer_records, ring(t)->stride);
+    if (t->buffer == NULL)
+        return mst_fail(error, "out of memory while opening the journal of %s", r->path);
+    return 0;
+}
+
+void mst_tail_close(struct mst_tail *t)
+{
+    free(t->buffer);
+    t->buffer = NULL;
+}
+
+/* ---- one record --------------------------------------------------------------- */
+
+static enum finding examine(const struct mst_tail *t, const uint64_t *record, uint64_t ticket)
+{
+    size_t words = ring(t)->stride / sizeof(uint64_t) - FRAME_WORDS;
+
+    if (record[0] > ticket)
+        return OVERWRITTEN;
+    if (record[0] == ticket && record[1 + words] == mst_journal_check(ticket, record + 1, words))
+        return COMPLETE;
+    return UNFINISHED;
+}
+
+static void give(struct poll *p, const uint64_t *record)
+{
+    size_t bytes = ring(p->tail)->stride - FRAME_WORDS * sizeof(uint64_t);
+    union payload payload;
+
+    memset(&payload, 0, sizeof payload);
+    memcpy(&payload, record + 1, bytes < sizeof payload ? bytes : sizeof payload);
+    p->given++;
+    if (p->take(p->context, record[0], &payload) != 0)
+        p->stopped = true;
+}
+
+static bool satisfied(const struct poll *p)
+{
+    return p->stopped || p->given >= p->limit;
+}
+
+static void lose(struct mst_tail *t, uint64_t records)
+{
+    t->lost = mst_add_saturated(t->lost, records);
+}
+
+/* ---- holes: records that were not complete when they were passed ----------------- */
+
+/* Looks at one hole again. *closed: it is given or lost. */
+static int revisit(struct poll *p, const struct mst_hole *hole, bool *closed,
+                   char error[MST_ERROR_MAX])
+{
+    struct mst_tail *t = p->tail;
+    const struct mst_section *s = ring(t);
+    const uint64_t *record = (const uint64_t *)t->buffer;
+    uint64_t offset = s->offset + (hole->ticket & (s->count - 1)) * s->stride;
+    enum finding found;
+
+    if (mst_reader_read(t->reader, offset, t->buffer, s->stride, error) != 0)
+        return -1;
+    found = examine(t, record, hole->ticket);
+    *closed = true;
+    if (found == COMPLETE)
+        give(p, record);
+    else if (found == OVERWRITTEN
+             || mst_elapsed(hole->since_ns, p->now_ns) > MST_TAIL_PATIENCE_NS)
+        lose(t, 1);
+    else
+        *closed = false;
+    return 0;
+}
+
+static int revisit_holes(struct poll *p, char error[MST_ERROR_MAX])
+{
+    struct mst_tail *t = p->tail;
+    size_t i, kept = 0;
+    int rc = 0;
+
+    for (i = 0; i < t->hole_count; i++) {
+        bool closed = false;
+
+        if (rc == 0 && !satisfied(p))
+            rc = revisit(p, &t->holes[i], &closed, error);
+        if (!closed)
+            t->holes[kept++] = t->holes[i];
+    }
+    t->hole_count = kept;
+    return rc;
+}
+
+/* ---- the records not looked at yet ------------------------------------------------ */
+
+/* Counts as lost what the ring has overwritten before it was looked at. */
+static void skip_lapped(struct poll *p)
+{
+    uint64_t capacity = ring(p->tail)->count;
+    uint64_t oldest = p->head > capacity ? p->head - capacity + 1 : 1;
+
+    if (p->tail->next < oldest) {
+        lose(p->tail, oldest - p->tail->next);
+        p->tail->next = oldest;
+    }
+}
+
+/* Takes records[0..n), the first of which should be tail->next. */
+static void take_records(struct poll *p, size_t n)
+{
+    struct mst_tail *t = p->tail;
+    size_t i;
+
+    for (i = 0; i < n && !satisfied(p) && t->hole_count < MST_TAIL_HOLES; i++, t->next++) {
+        const uint64_t *record = (const uint64_t *)(t->buffer + i * ring(t)->stride);
+
+        switch (examine(t, record, t->next)) {
+        case COMPLETE:
+            give(p, record);
+            break;
+        case OVERWRITTEN:
+            lose(t, 1);
+            break;
+        case UNFINISHED:
+            t->holes[t->hole_count].ticket = t->next;
+            t->holes[t->hole_count++].since_ns = p->now_ns;
+            break;
+        }
+    }
+}
+
+/* How many records the next pread takes: up to the head, to the ring's end, as
+ * many as the buffer holds and the caller still wants. */
+static size_t records_at_once(const struct poll *p)
+{
+    const struct mst_tail *t = p->tail;
+    uint64_t capacity = ring(t)->count, n = p->head - t->next + 1;
+    uint64_t to_end = capacity - (t->next & (capacity - 1));
+
+    if (n > to_end)
+        n = to_end;
+    if (n > t->buffer_records)
+        n = t->buffer_records;
+    if (n > p->limit - p->given)
+        n = p->limit - p->given;
+    return (size_t)n;
+}
+
+/* With all holes taken, nothing more is looked at until one is closed, which is
+ * at most MST_TAIL_PATIENCE_NS away; meanwhile the ring keeps what comes. */
+static int take_new(struct poll *p, char error[MST_ERROR_MAX])
+{
+    struct mst_tail *t = p->tail;
+    const struct mst_section *s = ring(t);
+
+    skip_lapped(p);
+    while (t->next <= p->head && !satisfied(p) && t->hole_count < MST_TAIL_HOLES) {
+        size_t n = records_at_once(p);
+        uint64_t offset = s->offset + (t->next & (s->count - 1)) * s->stride;
+
+        if (mst_reader_read(t->reader, offset, t->buffer, n * s->stride, error) != 0)
+            return -1;
+        take_records(p, n);
+    }
+    return 0;
+}
+
+long mst_tail_poll(struct mst_tail *t, size_t limit, mst_take *take, void *context,
+                   char error[MST_ERROR_MAX])
+{
+    struct poll p = { .tail = t, .take = take, .context = context, .limit = limit,
+                      .now_ns = mst_now_ns() };
+
+    if (read_head(t->reader, t->section, &p.head, error) != 0
+        || revisit_holes(&p, error) != 0
+        || take_new(&p, error) != 0)
+        return -1;
+    return (long)p.given;
+}
+
+void mst_tail_finish(struct mst_tail *t)
+{
+    lose(t, t->hole_count);
+    t->hole_count = 0;
+}

@@ -1,0 +1,310 @@
+/* fields_table.c - the field table as documentation: for `mpmstat fields` and
+ * the manual. In names, <state> stands for one of several.
+ */
+#include "render/render.h"
+
+#include <string.h>
+
+#include "render/scope.h"
+
+/* A composed name; cut where it would be longer, which no row is. */
+struct name {
+    char   text[160];
+    size_t used;
+};
+
+static void append(struct name *n, const char *string)
+{
+    size_t length = strnlen(string, sizeof(n->text) - 1 - n->used);
+
+    memcpy(n->text + n->used, string, length);
+    n->used += length;
+    n->text[n->used] = '\0';
+}
+
+static void append_placeholder(struct name *n, const char *word, bool capital)
+{
+    size_t at;
+
+    append(n, "<");
+    at = n->used;
+    append(n, word);
+    if (capital && n->text[at] >= 'a' && n->text[at] <= 'z')
+        n->text[at] = (char)(n->text[at] - 'a' + 'A');
+    append(n, ">");
+}
+
+/* ---- what each format calls a field ------------------------------------------------ */
+
+static void append_json_prefix(struct name *n, enum mst_scope scope)
+{
+    const struct mst_scope_form *form = &mst_scopes[scope];
+
+    if (scope == MST_SCOPE_BOARD)
+        return;
+    append_json_prefix(n, form->parent);
+    append(n, form->json);
+    if (form->names != NULL) {
+        append(n, ".");
+        append_placeholder(n, form->openmetrics, false);
+    } else {
+        append(n, "[]");
+    }
+    append(n, ".");
+}
+
+static void append_json_name(struct name *n, const struct mst_field *f)
+{
+    append_json_prefix(n, f->scope);
+    append(n, f->json);
+    if (mst_type_key(f->type) != NULL) {
+        append(n, ".");
+        append_placeholder(n, mst_type_key(f->type), false);
+    }
+}
+
+static void append_text_prefix(struct name *n, enum mst_scope scope)
+{
+    const struct mst_scope_form *form = &mst_scopes[scope];
+
+    if (scope == MST_SCOPE_BOARD)
+        return;
+    append_text_prefix(n, form->parent);
+    if (form->names != NULL) {
+        append_placeholder(n, form->openmetrics, true);
+        return;
+    }
+    append(n, form->text);
+    append(n, "[");
+    append_placeholder(n, form->openmetrics, false);
+    append(n, "]");
+}
+
+static void append_text_name(struct name *n, const struct mst_field *f)
+{
+    const char *c;
+
+    append_text_prefix(n, f->scope);
+    for (c = f->text; *c != '\0'; c++) {
+        if (*c == '*')
+            append_placeholder(n, mst_type_key(f->type), true);
+        else
+            append(n, (char[]){ *c, '\0' });
+    }
+}
+
+static void append_metric_label(struct name *n, const char *label)
+{
+    if (n->text[n->used - 1] != '{')
+        append(n, ",");
+    append(n, label);
+}
+
+static void append_scope_labels(struct name *n, enum mst_scope scope)
+{
+    if (scope == MST_SCOPE_BOARD)
+        return;
+    append_scope_labels(n, mst_scopes[scope].parent);
+    append_metric_label(n, mst_scopes[scope].openmetrics);
+}
+
+/* Board and producer, which all have, are left away. */
+static void append_metric_name(struct name *n, const struct mst_field *f)
+{
+    size_t bare;
+
+    append(n, f->openmetrics);
+    append(n, mst_field_suffix(f));
+    bare = n->used;
+    append(n, "{");
+    append_scope_labels(n, f->scope);
+    if (mst_type_key(f->type) != NULL)
+        append_metric_label(n, mst_type_key(f->type));
+    if (f->type == MST_TYPE_STRING)
+        append_metric_label(n, f->id);
+    append(n, "}");
+    if (n->used == bare + 2)
+        n->text[n->used = bare] = '\0';
+}
+
+/* The three names of a field; empty: the format does not have it. */
+struct names {
+    struct name json, text, openmetrics;
+};
+
+static void compose(struct names *n, const struct mst_field *f)
+{
+    memset(n, 0, sizeof(*n));
+    if (f->json != NULL)
+        append_json_name(&n->json, f);
+    if (f->text != NULL)
+        append_text_name(&n->text, f);
+    if (f->openmetrics != NULL)
+        append_metric_name(&n->openmetrics, f);
+}
+
+/* ---- which servers have a field ------------------------------------------------------ */
+
+static const struct { unsigned of; const char *name; } producers[] = {
+    { MST_OF_APACHE, "apache" }, { MST_OF_PHP, "php" },
+};
+#define PRODUCERS (sizeof(producers) / sizeof(producers[0]))
+
+/* The one producer that has it; NULL: all have. */
+static const char *only_producer(const struct mst_field *f)
+{
+    size_t i;
+
+    for (i = 0; i < PRODUCERS; i++)
+        if (f->of == producers[i].of)
+            return producers[i].name;
+    return NULL;
+}
+
+/* ---- text: a paragraph each -------------------------------------------------------- */
+
+static void put_text_name(struct mst_sink *out, const char *format, const struct name *name)
+{
+    if (name->used == 0)
+        return;
+    mst_sink_puts(out, format);
+    mst_sink_puts(out, name->text);
+    mst_sink_char(out, '\n');
+}
+
+static void put_text(struct mst_sink *out, const struct mst_field *f, const struct names *n)
+{
+    mst_sink_puts(out, mst_scope_name(f->scope));
+    mst_sink_char(out, '.');
+    mst_sink_puts(out, f->id);
+    mst_sink_puts(out, ": ");
+    mst_sink_puts(out, f->help);
+    mst_sink_puts(out, "\n    ");
+    mst_sink_puts(out, mst_nature_name(f->nature));
+    mst_sink_puts(out, ", ");
+    mst_sink_puts(out, mst_type_name(f->type));
+    mst_sink_puts(out, ", ");
+    mst_sink_puts(out, mst_unit_name(f->unit));
+    if (only_producer(f) != NULL) {
+        mst_sink_puts(out, ", only of ");
+        mst_sink_puts(out, only_producer(f));
+    }
+    mst_sink_char(out, '\n');
+    put_text_name(out, "    json         ", &n->json);
+    put_text_name(out, "    text         ", &n->text);
+    put_text_name(out, "    openmetrics  ", &n->openmetrics);
+}
+
+/* ---- Markdown: a table for each scope ------------------------------------------------ */
+
+static void put_cell(struct mst_sink *out, const char *string)
+{
+    mst_sink_puts(out, "| ");
+    for (; *string != '\0'; string++) {
+        if (*string == '|')
+            mst_sink_char(out, '\\');
+        mst_sink_char(out, *string);
+    }
+    mst_sink_char(out, ' ');
+}
+
+static void put_code_cell(struct mst_sink *out, const struct name *name)
+{
+    mst_sink_puts(out, name->used > 0 ? "| `" : "| ");
+    mst_sink_puts(out, name->text);
+    mst_sink_puts(out, name->used > 0 ? "` " : "");
+}
+
+static void put_markdown(struct mst_sink *out, const struct mst_field *f, const struct names *n)
+{
+    if (f == mst_scope_key(f->scope)) {
+        mst_sink_puts(out, f == mst_fields ? "## " : "\n## ");
+        mst_sink_puts(out, mst_scope_name(f->scope));
+        mst_sink_puts(out, "\n\n| meaning | of | nature | unit | JSON | text | OpenMetrics |\n"
+                           "|---|---|---|---|---|---|---|\n");
+    }
+    put_cell(out, f->help);
+    put_cell(out, only_producer(f) != NULL ? only_producer(f) : "any");
+    put_cell(out, mst_nature_name(f->nature));
+    put_cell(out, mst_unit_name(f->unit));
+    put_code_cell(out, &n->json);
+    put_code_cell(out, &n->text);
+    put_code_cell(out, &n->openmetrics);
+    mst_sink_puts(out, "|\n");
+}
+
+/* ---- JSON: an object each -------------------------------------------------------------- */
+
+static void put_member(struct mst_sink *out, const char *key, const char *value)
+{
+    mst_sink_puts(out, ",\"");
+    mst_sink_puts(out, key);
+    mst_sink_puts(out, "\":");
+    mst_sink_json_string(out, value[0] != '\0' ? value : NULL);
+}
+
+static void put_elements(struct mst_sink *out, const struct mst_field *f)
+{
+    const char *const *names;
+    size_t count = mst_type_elements(f->type, &names), i;
+
+    mst_sink_puts(out, ",\"elements\":");
+    if (count == 0)
+        mst_sink_puts(out, "null");
+    for (i = 0; i < count; i++) {
+        mst_sink_char(out, i == 0 ? '[' : ',');
+        mst_sink_json_string(out, names[i]);
+    }
+    mst_sink_puts(out, count > 0 ? "]" : "");
+}
+
+static void put_producers(struct mst_sink *out, const struct mst_field *f)
+{
+    char before = '[';
+    size_t i;
+
+    mst_sink_puts(out, ",\"of\":");
+    for (i = 0; i < PRODUCERS; i++) {
+        if (!(f->of & producers[i].of))
+            continue;
+        mst_sink_char(out, before);
+        mst_sink_json_string(out, producers[i].name);
+        before = ',';
+    }
+    mst_sink_char(out, ']');
+}
+
+static void put_json(struct mst_sink *out, const struct mst_field *f, const struct names *n)
+{
+    mst_sink_puts(out, f == mst_fields ? "{\"fields\":[\n" : ",\n");
+    mst_sink_puts(out, "{\"id\":");
+    mst_sink_json_string(out, f->id);
+    put_member(out, "scope", mst_scope_name(f->scope));
+    put_member(out, "type", mst_type_name(f->type));
+    put_elements(out, f);
+    put_member(out, "unit", mst_unit_name(f->unit));
+    put_member(out, "nature", mst_nature_name(f->nature));
+    put_producers(out, f);
+    put_member(out, "json", n->json.text);
+    put_member(out, "text", n->text.text);
+    put_member(out, "openmetrics", n->openmetrics.text);
+    put_member(out, "help", f->help);
+    mst_sink_puts(out, f + 1 == mst_fields + mst_field_count ? "}\n]}\n" : "}");
+}
+
+int mst_render_fields(struct mst_sink *sink, enum mst_fields_format format)
+{
+    size_t i;
+
+    for (i = 0; i < mst_field_count; i++) {
+        struct names names;
+
+        compose(&names, &mst_fields[i]);
+        switch (format) {
+        case MST_FIELDS_TEXT:     put_text(sink, &mst_fields[i], &names); break;
+        case MST_FIELDS_JSON:     put_json(sink, &mst_fields[i], &names); break;
+        case MST_FIELDS_MARKDOWN: put_markdown(sink, &mst_fields[i], &names); break;
+        }
+    }
+    return mst_sink_flush(sink);
+}

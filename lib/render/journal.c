@@ -1,0 +1,645 @@
+/* journal.c - the journal as lines of JSON: the remote form of tailing a board.
+ *
+ * The asker's cursor is all the state there is, so an answer gives records up to
+ * the first one that may still be coming, and nothing behind it: the cursor says
+ * "all before this", and must be right.
+ *
+ * A ring is read and written batch by batch: however slowly the answer is taken, it
+ * holds some 40 KB. What the ring overwrites meanwhile is lost, and counted.
+ */
+#include "render/render.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/saturate.h"
+
+#define BATCH_RECORDS 64u
+#define BATCH_BYTES   (16u << 10)   /* of the file; no record is larger */
+#define LABELS_KEPT   64u
+
+struct record {
+    uint64_t ticket;
+    union {
+        struct mst_request     request;
+        struct mst_lifecycle   lifecycle;
+        struct mst_php_request php_request;
+        struct mst_mark        mark;
+    } payload;
+};
+
+/* What is in memory of the ring that is being written. */
+struct batch {
+    enum mst_section_id   section;
+    struct mst_tail       tail;      /* its holes: records not complete, by ticket */
+    size_t                count;
+    struct record         records[BATCH_RECORDS];   /* by ticket */
+    uint64_t              file[BATCH_BYTES / sizeof(uint64_t)];   /* the tail's buffer */
+    /* Names of labels, each at its index modulo LABELS_KEPT. */
+    uint64_t              label_index[LABELS_KEPT];
+    struct mst_label_name labels[LABELS_KEPT];
+};
+
+/* What an answer has of one ring. */
+struct page {
+    const struct mst_reader *reader;
+    enum mst_section_id      section;
+    uint64_t head;      /* the next ticket that a writer takes, when the answer begins */
+    uint64_t next;      /* for the cursor: all from the first wanted to this are given or lost */
+    uint64_t lost;
+};
+
+/* ---- reading a ring -------------------------------------------------------------- */
+
+static const struct mst_section *ring(const struct page *p)
+{
+    return &p->reader->header.section[p->section];
+}
+
+static int take_record(void *context, uint64_t ticket, const void *payload)
+{
+    struct batch *b = context;
+    struct record *r = &b->records[b->count++];
+
+    r->ticket = ticket;
+    switch (b->section) {
+    case MST_SECTION_REQUESTS:
+        memcpy(&r->payload.request, payload, sizeof(r->payload.request));
+        break;
+    case MST_SECTION_PHP_REQUESTS:
+        memcpy(&r->payload.php_request, payload, sizeof(r->payload.php_request));
+        r->payload.php_request.script[MST_PATH_MAX - 1] = '\0';
+        break;
+    case MST_SECTION_MARKS:
+        memcpy(&r->payload.mark, payload, sizeof(r->payload.mark));
+        r->payload.mark.name[MST_MARK_MAX - 1] = '\0';
+        break;
+    default:
+        memcpy(&r->payload.lifecycle, payload, sizeof(r->payload.lifecycle));
+    }
+    return 0;
+}
+
+static int by_ticket(const void *left, const void *right)
+{
+    const struct record *a = left, *b = right;
+
+    return (a->ticket > b->ticket) - (a->ticket < b->ticket);
+}
+
+/* Whether the ring can be read batch by batch. */
+static int check_ring(const struct page *p, char error[MST_ERROR_MAX])
+{
+    if (p->next >= p->head)
+        return 0;
+    if (ring(p)->count == 0)
+        return mst_fail(error, "the board %s has no such journal: its server is of another kind",
+                        p->reader->path);
+    if (ring(p)->stride > BATCH_BYTES)
+        return mst_fail(error, "expected records of at most %u bytes in the journal of %s, found "
+                        "%" PRIu32, BATCH_BYTES, p->reader->path, ring(p)->stride);
+    return 0;
+}
+
+/* As mst_tail_open(), with a buffer of the batch's. */
+static void begin_ring(struct batch *b, const struct page *p)
+{
+    memset(&b->tail, 0, sizeof b->tail);
+    b->section = p->section;
+    b->tail.reader = p->reader;
+    b->tail.section = p->section;
+    b->tail.next = p->next;
+    b->tail.buffer = (unsigned char *)b->file;
+    b->tail.buffer_records = BATCH_BYTES / ring(p)->stride;
+}
+
+/* Reads at most `limit` records on. Returns 1; 0 where the ring gives none any more; or -1 with
+ * a sentence. */
+static int read_batch(struct batch *b, size_t limit, char error[MST_ERROR_MAX])
+{
+    uint64_t from = b->tail.next;
+
+    b->count = 0;
+    if (mst_tail_poll(&b->tail, limit < BATCH_RECORDS ? limit : BATCH_RECORDS, take_record, b,
+                      error) < 0)
+        return -1;
+    qsort(b->records, b->count, sizeof(b->records[0]), by_ticket);
+    return b->count > 0 || b->tail.next > from;
+}
+
+/* ---- what is missing: lost, or still coming? ---------------------------------------- */
+
+static uint64_t total_ns(const struct mst_request *q)
+{
+    return mst_add_saturated(mst_add_saturated(q->queue_ns, q->read_ns),
+                             mst_add_saturated(q->handle_ns, q->send_ns));
+}
+
+/* When a record's writer took its ticket, to within the moment between the two. */
+static uint64_t written_ns(const struct page *p, const struct record *r)
+{
+    switch (p->section) {
+    case MST_SECTION_REQUESTS:
+        return mst_add_saturated(r->payload.request.start_ns, total_ns(&r->payload.request));
+    case MST_SECTION_PHP_REQUESTS:
+        return mst_add_saturated(r->payload.php_request.start_ns, r->payload.php_request.run_ns);
+    case MST_SECTION_MARKS:
+        return r->payload.mark.time_ns;
+    default:
+        return r->payload.lifecycle.time_ns;
+    }
+}
+
+static bool server_is_gone(const struct mst_header *header)
+{
+    int running = mst_snapshot_running(header);
+
+    return running == 0 || (running < 0 && header->stopped_ns != 0);
+}
+
+/* With so many holes the tail reads nothing any more. */
+static bool is_full_of_holes(const struct batch *b)
+{
+    return b->tail.hole_count == MST_TAIL_HOLES;
+}
+
+/* Whether nobody will complete the record in this hole: a record of a later
+ * ticket (`after`, NULL: none was read) was written so long ago that this writer
+ * must have been killed; or the ring comes round to it; or its server is gone. */
+static bool hopeless(const struct page *p, const struct batch *b, uint64_t hole,
+                     const struct record *after)
+{
+    if (after != NULL && mst_elapsed(written_ns(p, after), mst_now_ns()) > MST_TAIL_PATIENCE_NS)
+        return true;
+    /* The tail may have met a hole behind the head that this page began with. */
+    return (hole < p->head && p->head - hole > ring(p)->count / 2)
+           || is_full_of_holes(b) || server_is_gone(&p->reader->header);
+}
+
+/* Moves p->next over the missing records before `to`. Those that are no holes
+ * have been overwritten. Returns false where it met one that may still come. */
+static bool pass_missing(struct page *p, const struct batch *b, uint64_t to,
+                         const struct record *after)
+{
+    size_t i = 0;
+    bool waits;
+
+    while (i < b->tail.hole_count && b->tail.holes[i].ticket < p->next)
+        i++;
+    waits = i < b->tail.hole_count && b->tail.holes[i].ticket < to
+            && !hopeless(p, b, b->tail.holes[i].ticket, after);
+    if (waits)
+        to = b->tail.holes[i].ticket;
+    p->lost = mst_add_saturated(p->lost, to - p->next);
+    p->next = to;
+    return !waits;
+}
+
+/* Decides how many records of the batch are given, and where the cursor goes. Returns false
+ * where the answer ends with them. */
+static bool settle(struct page *p, struct batch *b)
+{
+    size_t i;
+
+    for (i = 0; i < b->count; i++) {
+        if (!pass_missing(p, b, b->records[i].ticket, &b->records[i])) {
+            b->count = i;
+            return false;
+        }
+        p->next = b->records[i].ticket + 1;
+    }
+    return true;
+}
+
+/* The tail looks no more for those that have been passed. */
+static void forget_passed_holes(const struct page *p, struct mst_tail *t)
+{
+    size_t i, kept = 0;
+
+    for (i = 0; i < t->hole_count; i++)
+        if (t->holes[i].ticket >= p->next)
+            t->holes[kept++] = t->holes[i];
+    t->hole_count = kept;
+}
+
+/* ---- labels ---------------------------------------------------------------------- */
+
+/* The name that a record refers to: it was on the board before the record was. *name is NULL
+ * where there is none. */
+static int find_label(struct batch *b, const struct mst_reader *reader, uint64_t index,
+                      const char **name, char error[MST_ERROR_MAX])
+{
+    const struct mst_section *s = &reader->header.section[MST_SECTION_LABELS];
+    struct mst_label_name *kept = &b->labels[index % LABELS_KEPT];
+
+    *name = NULL;
+    if (index >= s->count)
+        return 0;
+    if (kept->used != 1 || b->label_index[index % LABELS_KEPT] != index) {
+        if (mst_reader_read(reader, s->offset + index * s->stride, kept,
+                            offsetof(struct mst_label_name, owner), error) != 0)
+            return -1;
+        kept->name[MST_NAME_MAX - 1] = '\0';
+        b->label_index[index % LABELS_KEPT] = index;
+    }
+    if (kept->used == 1)
+        *name = kept->name;
+    return 0;
+}
+
+/* ---- lines -------------------------------------------------------------------------- */
+
+static void put_key(struct mst_sink *out, const char *key)
+{
+    mst_sink_puts(out, ",\"");
+    mst_sink_puts(out, key);
+    mst_sink_puts(out, "\":");
+}
+
+/* Parsers want integers of 63 bits at most; no honest number is larger. */
+static void put_number(struct mst_sink *out, const char *key, uint64_t n)
+{
+    put_key(out, key);
+    if (n > INT64_MAX)   /* MST_UNKNOWN is one */
+        mst_sink_puts(out, "null");
+    else
+        mst_sink_u64(out, n);
+}
+
+static void put_seconds(struct mst_sink *out, const char *key, uint64_t ns)
+{
+    put_key(out, key);
+    if (ns == MST_UNKNOWN)
+        mst_sink_puts(out, "null");
+    else
+        mst_sink_seconds(out, ns);
+}
+
+static void put_string(struct mst_sink *out, const char *key, const char *string)
+{
+    put_key(out, key);
+    mst_sink_json_string(out, string);
+}
+
+static void put_bool(struct mst_sink *out, const char *key, bool value)
+{
+    put_key(out, key);
+    mst_sink_puts(out, value ? "true" : "false");
+}
+
+static void begin_line(struct mst_sink *out, uint64_t ticket)
+{
+    mst_sink_puts(out, "{\"ticket\":");
+    mst_sink_u64(out, ticket);
+}
+
+static uint64_t wall_ns(const struct mst_reader *reader, uint64_t monotonic_ns)
+{
+    int64_t offset_ns = reader->header.realtime_offset_ns;
+
+    if (offset_ns < 0)
+        return mst_elapsed(-(uint64_t)offset_ns, monotonic_ns);
+    return mst_add_saturated(monotonic_ns, (uint64_t)offset_ns);
+}
+
+static void put_phases(struct mst_sink *out, const struct mst_request *q)
+{
+    put_seconds(out, "queue", q->queue_ns);
+    put_seconds(out, "read", q->read_ns);
+    put_seconds(out, "handle", q->handle_ns);
+    put_seconds(out, "send", q->send_ns);
+    put_seconds(out, "held", q->held_ns);
+    put_seconds(out, "total", total_ns(q));
+    put_seconds(out, "front", q->front_ns);
+}
+
+static void put_request(struct mst_sink *out, const struct page *p, const struct record *r,
+                        const char *label)
+{
+    const struct mst_request *q = &r->payload.request;
+    uint64_t flags = q->label_status >> 16 & 0xffff, worker = q->pid_worker & UINT32_MAX;
+
+    begin_line(out, r->ticket);
+    put_number(out, "id", q->id);
+    put_seconds(out, "start", wall_ns(p->reader, q->start_ns));
+    put_phases(out, q);
+    put_number(out, "bytes", q->bytes);
+    put_string(out, "label", label);
+    put_number(out, "status", q->label_status & 0xffff);
+    put_bool(out, "aborted", flags & MST_REQUEST_ABORTED);
+    put_bool(out, "no_worker", flags & MST_REQUEST_NO_WORKER);
+    put_number(out, "pid", q->pid_worker >> 32);
+    put_number(out, "worker", worker == UINT32_MAX ? MST_UNKNOWN : worker);
+    put_number(out, "connection", q->connection >> 16);
+    put_number(out, "port", q->connection & 0xffff);
+    put_number(out, "nth", q->nth);
+    put_number(out, "client_id", q->client_id > 0 ? q->client_id - 1 : MST_UNKNOWN);
+    mst_sink_puts(out, "}\n");
+}
+
+static const char *name_of(const char *const *names, uint64_t count, uint64_t index)
+{
+    return index < count ? names[index] : NULL;   /* NULL: a newer writer's */
+}
+
+static void put_lifecycle(struct mst_sink *out, const struct page *p, const struct record *r)
+{
+    const struct mst_lifecycle *l = &r->payload.lifecycle;
+    uint64_t event = l->event_kind >> 32, kind = l->event_kind & UINT32_MAX;
+
+    begin_line(out, r->ticket);
+    put_string(out, "event", name_of(mst_event_names, MST_EVENT_COUNT, event));
+    put_string(out, "kind", name_of(mst_kind_names, MST_KIND_COUNT, kind));
+    put_seconds(out, "time", wall_ns(p->reader, l->time_ns));
+    put_number(out, "pid", l->pid_parent >> 32);
+    put_number(out, "parent", l->pid_parent & UINT32_MAX);
+    put_number(out, "slot", l->mpm_slot < 0 ? MST_UNKNOWN : (uint64_t)l->mpm_slot);
+    put_number(out, "generation", l->generation);
+    put_seconds(out, "duration", l->duration_ns);
+    put_number(out, "requests", l->requests);
+    put_number(out, "unfinished", l->unfinished);
+    put_string(out, "reason", event == MST_EVENT_EXIT
+                              ? name_of(mst_reason_names, MST_REASON_COUNT, l->reason) : NULL);
+    mst_sink_puts(out, "}\n");
+}
+
+/* Whether OPcache had the script: two flags, and neither where nobody knows. */
+static void put_cached(struct mst_sink *out, uint64_t flags)
+{
+    put_key(out, "cached");
+    mst_sink_puts(out, flags & MST_PHP_CACHED ? "true" : flags & MST_PHP_UNCACHED ? "false"
+                                                                                  : "null");
+}
+
+static void put_php_request(struct mst_sink *out, const struct page *p, const struct record *r,
+                            const char *label)
+{
+    const struct mst_php_request *q = &r->payload.php_request;
+    uint64_t flags = q->label_status >> 16 & 0xffff, worker = q->pid_worker & UINT32_MAX;
+    uint64_t status = q->label_status & 0xffff;
+
+    begin_line(out, r->ticket);
+    put_number(out, "php_request", q->id);
+    put_seconds(out, "start", wall_ns(p->reader, q->start_ns));
+    put_seconds(out, "php_wait", q->wait_ns);
+    put_seconds(out, "php_run", q->run_ns);
+    put_seconds(out, "user", q->user_ns);
+    put_seconds(out, "system", q->system_ns);
+    put_number(out, "memory", q->memory_bytes);
+    put_string(out, "label", label);
+    put_number(out, "status", status != 0 ? status : MST_UNKNOWN);
+    put_string(out, "script", q->script);
+    put_bool(out, "aborted", flags & MST_PHP_ABORTED);
+    put_bool(out, "fatal", flags & MST_PHP_FATAL);
+    put_bool(out, "timeout", flags & MST_PHP_TIMEOUT);
+    put_cached(out, flags);
+    put_number(out, "pid", q->pid_worker >> 32);
+    put_number(out, "worker", worker == UINT32_MAX ? MST_UNKNOWN : worker);
+    mst_sink_puts(out, "}\n");
+}
+
+static void put_mark(struct mst_sink *out, const struct page *p, const struct record *r)
+{
+    const struct mst_mark *m = &r->payload.mark;
+
+    begin_line(out, r->ticket);
+    put_string(out, "mark", m->name);
+    put_seconds(out, "time", wall_ns(p->reader, m->time_ns));
+    put_number(out, "pid", m->pid);
+    put_seconds(out, "request_start", wall_ns(p->reader, m->request_start_ns));
+    mst_sink_puts(out, "}\n");
+}
+
+/* A line, or -1 with a sentence: the label's name cannot be read. */
+static int put_record(struct mst_sink *out, const struct page *p, struct batch *b,
+                      const struct record *r, char error[MST_ERROR_MAX])
+{
+    const char *label;
+
+    switch (p->section) {
+    case MST_SECTION_REQUESTS:
+        if (find_label(b, p->reader, r->payload.request.label_status >> 32, &label, error) != 0)
+            return -1;
+        put_request(out, p, r, label);
+        break;
+    case MST_SECTION_PHP_REQUESTS:
+        if (find_label(b, p->reader, r->payload.php_request.label_status >> 32, &label,
+                       error) != 0)
+            return -1;
+        put_php_request(out, p, r, label);
+        break;
+    case MST_SECTION_MARKS:
+        put_mark(out, p, r);
+        break;
+    default:
+        put_lifecycle(out, p, r);
+    }
+    return 0;
+}
+
+static void put_trailer(struct mst_sink *out, const struct mst_cursor *next, uint64_t lost,
+                        bool more)
+{
+    mst_sink_puts(out, "{\"next\":\"");
+    mst_cursor_print(out, next);
+    mst_sink_char(out, '"');
+    put_number(out, "lost", lost);
+    put_bool(out, "more", more);
+    mst_sink_puts(out, "}\n");
+}
+
+/* ---- an answer ------------------------------------------------------------------------ */
+
+/* The rings of an answer, in the order of their lines. */
+enum ring { LIFECYCLE, REQUESTS, MARKS, RINGS };
+
+/* An answer in the making: the board's rings, and what is in memory of one of them. */
+struct answer {
+    const struct mst_reader *reader;
+    struct page   pages[RINGS];
+    size_t        count;     /* of the pages: an Apache has no marks */
+    struct batch *batch;
+    bool          forgets;   /* the cursor is of an earlier start: what is lost is unknown */
+    bool          begun;     /* a line has been written */
+    bool          lifecycle_only;
+};
+
+static int begin_answer(struct answer *a, const struct mst_reader *reader,
+                        char error[MST_ERROR_MAX])
+{
+    bool is_php = reader->header.producer == MST_PRODUCER_PHP;
+    size_t i;
+
+    memset(a, 0, sizeof(*a));
+    a->reader = reader;
+    a->count = is_php ? RINGS : MARKS;
+    for (i = 0; i < a->count; i++)
+        a->pages[i].reader = reader;
+    a->pages[LIFECYCLE].section = MST_SECTION_LIFECYCLE;
+    a->pages[REQUESTS].section = is_php ? MST_SECTION_PHP_REQUESTS : MST_SECTION_REQUESTS;
+    a->pages[MARKS].section = MST_SECTION_MARKS;
+    a->batch = calloc(1, sizeof(*a->batch));
+    if (a->batch == NULL)
+        return mst_fail(error, "out of memory while reading the journal of %s", reader->path);
+    return 0;
+}
+
+/* The tickets of a cursor by ring; those of the rings that there are. */
+static void unpack(const struct mst_cursor *c, uint64_t tickets[RINGS])
+{
+    tickets[LIFECYCLE] = c->lifecycle;
+    tickets[REQUESTS] = c->request;
+    tickets[MARKS] = c->mark;
+}
+
+static uint64_t oldest(const struct page *p)
+{
+    uint64_t last = p->head - 1, capacity = ring(p)->count;
+
+    return last > capacity ? last - capacity + 1 : 1;
+}
+
+static enum mst_journal_result bad_cursor(const struct answer *a, char error[MST_ERROR_MAX])
+{
+    mst_fail(error, "the cursor is not one of the journal of %s, which goes on with request %"
+             PRIu64 " and event %" PRIu64 "; expected is one that this server gave as \"next\"",
+             a->reader->path, a->pages[REQUESTS].head, a->pages[LIFECYCLE].head);
+    return MST_JOURNAL_BAD_CURSOR;
+}
+
+/* Where the answer begins. */
+static enum mst_journal_result find_start(struct answer *a, const char *since,
+                                          char error[MST_ERROR_MAX])
+{
+    bool from_oldest = since != NULL && strcmp(since, "start") == 0;
+    bool from_now = since == NULL || since[0] == '\0' || strcmp(since, "now") == 0;
+    struct mst_cursor c = { .started_ns = a->reader->header.started_ns };
+    uint64_t tickets[RINGS];
+    size_t i;
+
+    if (!from_oldest && !from_now && mst_cursor_parse(&c, since) != 0) {
+        mst_fail(error, "there is no such place in the journal; expected is \"now\", \"start\", "
+                 "or the cursor that an earlier answer gave as \"next\"");
+        return MST_JOURNAL_BAD_CURSOR;
+    }
+    a->forgets = c.started_ns != a->reader->header.started_ns;
+    from_oldest = from_oldest || a->forgets;
+    unpack(&c, tickets);
+    if (!from_oldest && !from_now && (c.mark > 0) != (a->count > MARKS))
+        return bad_cursor(a, error);   /* another kind of server's */
+    for (i = 0; i < a->count; i++) {
+        struct page *p = &a->pages[i];
+
+        p->next = from_oldest ? oldest(p) : from_now ? p->head : tickets[i];
+        if (p->next > p->head)
+            return bad_cursor(a, error);
+        if (a->lifecycle_only && i != LIFECYCLE)
+            p->next = p->head;
+    }
+    return MST_JOURNAL_OK;
+}
+
+/* Decides where each ring begins and how far it goes. */
+static enum mst_journal_result prepare(struct answer *a, const char *since,
+                                       char error[MST_ERROR_MAX])
+{
+    enum mst_journal_result result;
+    size_t i;
+
+    for (i = 0; i < a->count; i++)
+        if (mst_journal_head(a->reader, a->pages[i].section, &a->pages[i].head, error) != 0)
+            return MST_JOURNAL_UNREADABLE;
+    result = find_start(a, since, error);
+    for (i = 0; i < a->count && result == MST_JOURNAL_OK; i++)
+        if (check_ring(&a->pages[i], error) != 0)
+            result = MST_JOURNAL_UNREADABLE;
+    return result;
+}
+
+static int put_batch(struct mst_sink *out, struct answer *a, const struct page *p,
+                     char error[MST_ERROR_MAX])
+{
+    size_t i;
+
+    for (i = 0; i < a->batch->count; i++) {
+        if (put_record(out, p, a->batch, &a->batch->records[i], error) != 0)
+            return -1;
+        a->begun = true;
+    }
+    return 0;
+}
+
+/* At most `limit` records of a ring. Nobody may be there to take them any more. */
+static int put_ring(struct mst_sink *out, struct answer *a, struct page *p, size_t limit,
+                    char error[MST_ERROR_MAX])
+{
+    struct batch *b = a->batch;
+    bool goes_on = true;
+    int read = 1;
+
+    if (p->next >= p->head)
+        return 0;
+    begin_ring(b, p);
+    while (goes_on && read > 0 && limit > 0 && b->tail.next < p->head && out->error == 0
+           && !is_full_of_holes(b)) {
+        read = read_batch(b, limit, error);
+        if (read < 0)
+            return -1;
+        goes_on = settle(p, b);
+        if (put_batch(out, a, p, error) != 0)
+            return -1;
+        limit -= b->count;
+        if (goes_on && !is_full_of_holes(b))
+            forget_passed_holes(p, &b->tail);
+    }
+    if (goes_on)
+        pass_missing(p, b, b->tail.next, NULL);
+    return 0;
+}
+
+static void end_answer(struct mst_sink *out, const struct answer *a)
+{
+    struct mst_cursor next = { a->reader->header.started_ns, a->pages[REQUESTS].next,
+                               a->pages[LIFECYCLE].next, a->pages[MARKS].next };
+    uint64_t lost = 0;
+    bool more = false;
+    size_t i;
+
+    for (i = 0; i < a->count; i++) {
+        lost = mst_add_saturated(lost, a->pages[i].lost);
+        more = more || a->pages[i].next < a->pages[i].head;
+    }
+    put_trailer(out, &next, a->forgets ? MST_UNKNOWN : lost, more);
+    mst_sink_flush(out);
+}
+
+static enum mst_journal_result put_answer(struct mst_sink *out, struct answer *a, size_t limit,
+                                          char error[MST_ERROR_MAX])
+{
+    size_t i;
+
+    for (i = 0; i < a->count; i++)
+        if (put_ring(out, a, &a->pages[i], limit, error) != 0)
+            return a->begun ? MST_JOURNAL_CUT : MST_JOURNAL_UNREADABLE;
+    end_answer(out, a);
+    return MST_JOURNAL_OK;
+}
+
+enum mst_journal_result mst_render_journal(struct mst_sink *sink, const struct mst_reader *reader,
+                                           const char *since, size_t limit, bool lifecycle_only,
+                                           char error[MST_ERROR_MAX])
+{
+    enum mst_journal_result result = MST_JOURNAL_UNREADABLE;
+    struct answer a;
+
+    if (begin_answer(&a, reader, error) == 0) {
+        a.lifecycle_only = lifecycle_only;
+        result = prepare(&a, since, error);
+    }
+    if (result == MST_JOURNAL_OK)
+        result = put_answer(sink, &a, limit, error);
+    free(a.batch);
+    return result;
+}

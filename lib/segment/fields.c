@@ -1,0 +1,95 @@
+/* fields.c - fields.def as the table that readers, renderers and documents
+ * walk, and the names of the enumerations.
+ */
+#include "read/snapshot.h"
+#include "segment/fields.h"
+
+#define WORDS(type, member) (sizeof(((type *)0)->member) / (sizeof(uint64_t)))
+
+#define OFFSET_BOARD(id)    offsetof(struct mst_snapshot, id)
+#define OFFSET_LISTENER(id) offsetof(struct mst_snapshot_listener, id)
+#define OFFSET_LABEL(id)    offsetof(struct mst_snapshot_label, id)
+#define OFFSET_PHASE(id)    offsetof(struct mst_snapshot_phase, id)
+#define OFFSET_SLOT(id)     offsetof(struct mst_snapshot_slot, id)
+
+#define STORED_NONE(id)  0, 0
+#define STORED_TOTAL(id) offsetof(struct mst_totals, id), WORDS(struct mst_totals, id)
+#define STORED_TALLY(id) offsetof(struct mst_tally, id), WORDS(struct mst_tally, id)
+
+const struct mst_field mst_fields[] = {
+#define MST_FIELD(scope, storage, id, type, unit, nature, of, json, text, openmetrics, help) \
+    { MST_SCOPE_##scope, MST_STORAGE_##storage, #id, MST_TYPE_##type, MST_UNIT_##unit,    \
+      MST_NATURE_##nature, MST_OF_##of, json, text, openmetrics, help,                    \
+      OFFSET_##scope(id), STORED_##storage(id) },
+#include "segment/fields.def"
+#undef MST_FIELD
+};
+const size_t mst_field_count = sizeof(mst_fields) / sizeof(mst_fields[0]);
+
+#define NAME(suffix, name) name,
+const char *const mst_state_names[MST_STATE_COUNT]   = { MST_STATES(NAME) };
+const char *const mst_phase_names[MST_PHASE_COUNT]   = { MST_PHASES(NAME) };
+const char *const mst_class_names[MST_CLASS_COUNT]   = { MST_CLASSES(NAME) };
+const char *const mst_kind_names[MST_KIND_COUNT]     = { MST_KINDS(NAME) };
+const char *const mst_reason_names[MST_REASON_COUNT] = { MST_REASONS(NAME) };
+const char *const mst_event_names[MST_EVENT_COUNT]   = { MST_EVENTS(NAME) };
+
+size_t mst_type_elements(enum mst_type type, const char *const **names)
+{
+    switch (type) {
+    case MST_TYPE_STATE:  *names = mst_state_names;  return MST_STATE_COUNT;
+    case MST_TYPE_CLASS:  *names = mst_class_names;  return MST_CLASS_COUNT;
+    case MST_TYPE_KIND:   *names = mst_kind_names;   return MST_KIND_COUNT;
+    case MST_TYPE_REASON: *names = mst_reason_names; return MST_REASON_COUNT;
+    case MST_TYPE_U64:
+    case MST_TYPE_I64:
+    case MST_TYPE_STRING:
+    case MST_TYPE_HISTOGRAM:
+        break;
+    }
+    *names = NULL;
+    return 0;
+}
+
+const char *mst_scope_name(enum mst_scope scope)
+{
+    static const char *const names[] = {
+        [MST_SCOPE_BOARD] = "board", [MST_SCOPE_LISTENER] = "listener",
+        [MST_SCOPE_LABEL] = "label", [MST_SCOPE_PHASE] = "phase", [MST_SCOPE_SLOT] = "slot",
+    };
+
+    return names[scope];
+}
+
+const char *mst_type_name(enum mst_type type)
+{
+    static const char *const names[] = {
+        [MST_TYPE_U64] = "integer", [MST_TYPE_I64] = "signed", [MST_TYPE_STRING] = "string",
+        [MST_TYPE_HISTOGRAM] = "histogram", [MST_TYPE_STATE] = "per state",
+        [MST_TYPE_CLASS] = "per class", [MST_TYPE_KIND] = "per kind",
+        [MST_TYPE_REASON] = "per reason",
+    };
+
+    return names[type];
+}
+
+const char *mst_unit_name(enum mst_unit unit)
+{
+    static const char *const names[] = {
+        [MST_UNIT_COUNT] = "count", [MST_UNIT_BYTES] = "bytes", [MST_UNIT_TIME] = "seconds",
+        [MST_UNIT_INSTANT] = "time", [MST_UNIT_TEXT] = "text",
+    };
+
+    return names[unit];
+}
+
+const char *mst_nature_name(enum mst_nature nature)
+{
+    static const char *const names[] = {
+        [MST_NATURE_COUNTER] = "counter", [MST_NATURE_GAUGE] = "gauge",
+        [MST_NATURE_MAX] = "maximum", [MST_NATURE_QUANTILE] = "quantile",
+        [MST_NATURE_FACT] = "fact",
+    };
+
+    return names[nature];
+}

@@ -1,0 +1,106 @@
+/* fields.h - fields.def as structs and as a table.
+ *
+ * struct mst_totals and struct mst_tally are what the board stores; the table
+ * (mst_fields) is what readers, renderers and documents walk.
+ */
+#ifndef MPMSTAT_FIELDS_H
+#define MPMSTAT_FIELDS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "segment/format.h"
+
+enum mst_scope   { MST_SCOPE_BOARD, MST_SCOPE_LISTENER, MST_SCOPE_LABEL, MST_SCOPE_PHASE,
+                   MST_SCOPE_SLOT, MST_SCOPE_COUNT };
+enum mst_storage { MST_STORAGE_NONE, MST_STORAGE_TOTAL, MST_STORAGE_TALLY };
+enum mst_type    { MST_TYPE_U64, MST_TYPE_I64, MST_TYPE_STRING, MST_TYPE_HISTOGRAM,
+                   MST_TYPE_STATE, MST_TYPE_CLASS, MST_TYPE_KIND, MST_TYPE_REASON };
+enum mst_unit    { MST_UNIT_COUNT, MST_UNIT_BYTES, MST_UNIT_TIME, MST_UNIT_INSTANT, MST_UNIT_TEXT };
+enum mst_nature  { MST_NATURE_COUNTER, MST_NATURE_GAUGE, MST_NATURE_MAX, MST_NATURE_QUANTILE,
+                   MST_NATURE_FACT };
+
+#define MST_STRING_MAX 128u   /* bytes of a STRING in a snapshot, with its NUL */
+
+/* A member of the C type that `type` stands for. `scoreboard` and `path` are
+ * longer than MST_STRING_MAX may be: STRING members point into the snapshot. */
+#define MST_MEMBER_U64(id)       uint64_t id;
+#define MST_MEMBER_I64(id)       int64_t id;
+#define MST_MEMBER_STRING(id)    const char *id;
+#define MST_MEMBER_HISTOGRAM(id) struct mst_histogram id;
+#define MST_MEMBER_STATE(id)     uint64_t id[MST_STATE_COUNT];
+#define MST_MEMBER_CLASS(id)     uint64_t id[MST_CLASS_COUNT];
+#define MST_MEMBER_KIND(id)      uint64_t id[MST_KIND_COUNT];
+#define MST_MEMBER_REASON(id)    uint64_t id[MST_REASON_COUNT];
+#define MST_MEMBER_NONE(scope, id, type)
+#define MST_MEMBER_TOTAL_BOARD(id, type) MST_MEMBER_##type(id)
+
+/* Words of which a board has one set. Any process of the server adds to them. */
+#define MST_STORED_NONE(scope, id, type)
+#define MST_STORED_TOTAL(scope, id, type) MST_MEMBER_##type(id)
+#define MST_STORED_TALLY(scope, id, type)
+#define MST_FIELD(scope, storage, id, type, ...) MST_STORED_##storage(scope, id, type)
+struct mst_totals {
+#include "segment/fields.def"
+} __attribute__((aligned(64)));
+#undef MST_FIELD
+#undef MST_STORED_TOTAL
+#undef MST_STORED_TALLY
+
+/* Words of one label in one stripe: added to with relaxed atomics, summed over
+ * the stripes by readers. A PHASE's member is an array over mst_tally_phase(). */
+#define MST_TALLY_LABEL(id, type) MST_MEMBER_##type(id)
+#define MST_TALLY_PHASE(id, type) MST_TALLY_PHASE_##type(id)
+#define MST_TALLY_PHASE_HISTOGRAM(id) struct mst_histogram id[MST_TALLY_PHASES];
+#define MST_STORED_TOTAL(scope, id, type)
+#define MST_STORED_TALLY(scope, id, type) MST_TALLY_##scope(id, type)
+#define MST_FIELD(scope, storage, id, type, ...) MST_STORED_##storage(scope, id, type)
+struct mst_tally {
+#include "segment/fields.def"
+} __attribute__((aligned(64)));
+#undef MST_FIELD
+#undef MST_STORED_TOTAL
+#undef MST_STORED_TALLY
+#undef MST_STORED_NONE
+
+/* Which producers have a metric: a set of 1 << enum mst_producer. */
+#define MST_OF_APACHE (1u << MST_PRODUCER_APACHE)
+#define MST_OF_PHP    (1u << MST_PRODUCER_PHP)
+#define MST_OF_ANY    (MST_OF_APACHE | MST_OF_PHP)
+
+/* One row of the table. */
+struct mst_field {
+    enum mst_scope   scope;
+    enum mst_storage storage;
+    const char      *id;
+    enum mst_type    type;
+    enum mst_unit    unit;
+    enum mst_nature  nature;
+    unsigned         of;             /* the others' boards: unknown, whatever is stored */
+    const char      *json, *text, *openmetrics;   /* NULL: not in that format */
+    const char      *help;
+    size_t           offset;         /* in the scope's snapshot struct (snapshot.h) */
+    size_t           stored_offset;  /* in struct mst_totals or mst_tally; 0 for NONE */
+    size_t           stored_words;   /* 64-bit words there; 0 for NONE */
+};
+
+extern const struct mst_field mst_fields[];
+extern const size_t mst_field_count;
+
+/* The elements of an array type: their names, and how many. 0 for the others. */
+size_t mst_type_elements(enum mst_type type, const char *const **names);
+
+extern const char *const mst_state_names[MST_STATE_COUNT];
+extern const char *const mst_phase_names[MST_PHASE_COUNT];
+extern const char *const mst_class_names[MST_CLASS_COUNT];
+extern const char *const mst_kind_names[MST_KIND_COUNT];
+extern const char *const mst_reason_names[MST_REASON_COUNT];
+extern const char *const mst_event_names[MST_EVENT_COUNT];
+
+/* Names of scopes, types, units and natures, as `mpmstat fields` shows them. */
+const char *mst_scope_name(enum mst_scope scope);
+const char *mst_type_name(enum mst_type type);
+const char *mst_unit_name(enum mst_unit unit);
+const char *mst_nature_name(enum mst_nature nature);
+
+#endif

@@ -1,0 +1,65 @@
+/* guard.h - keeps a process alive when pages of a board that it has mapped are gone.
+ *
+ * A page of a shared file can be taken away: a process of the server truncates the file, or
+ * punches a hole into it (madvise(MADV_REMOVE)) and the file system has no block left for the
+ * next access. That access is a SIGBUS, in the parent as in any worker; where a process has
+ * unmapped the board, it is a SIGSEGV. The guard's signal handler puts a private page of zeroes
+ * in the place of the lost one, so that the access succeeds. Recording ends; serving does not.
+ *
+ * Used by: the writers of a board. Readers use pread() and need no guard.
+ */
+#ifndef MPMSTAT_GUARD_H
+#define MPMSTAT_GUARD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A mapping that is watched. Lives as long as the mapping; written before the first fork. */
+struct mst_guard {
+    char     *begin;    /* NULL: nothing is watched */
+    size_t    bytes;
+    uint32_t *loss;     /* enum mst_loss, atomic, shared by the processes that inherit it;
+                         * NULL: the kernel had no page for it */
+};
+
+enum mst_loss {
+    MST_LOSS_NONE,
+    MST_LOSS_HAPPENED,  /* a process has lost a page */
+    MST_LOSS_TOLD       /* and a process has been chosen to say so */
+};
+
+/* The functions of one copy of this library. Two copies in a process (mod_mpmstat's and that of
+ * the PHP extension) share one signal handler, that of the copy which exports its service. */
+struct mst_guard_service {
+    size_t version;                             /* MST_GUARD_VERSION */
+    void (*watch)(struct mst_guard *guard);
+    void (*forget)(struct mst_guard *guard);
+};
+#define MST_GUARD_VERSION (sizeof(struct mst_guard) << 8 | 1u)
+#define MST_GUARD_SYMBOL  "mpmstat_guard"       /* the name under which it is exported */
+
+/* This copy's own service. */
+extern const struct mst_guard_service mst_guard_own;
+
+/* The service that this copy uses: its own, unless the program sets another. Not NULL. */
+extern const struct mst_guard_service *mst_guard_service;
+
+/* Begins to watch the mapping [begin, begin + bytes). */
+void mst_guard_begin(struct mst_guard *guard, void *begin, size_t bytes);
+
+/* Installs the signal handler again where a program has replaced it since (httpd does when its
+ * MPM starts, and at a restart). Call it before the parent forks or writes. A few system calls. */
+void mst_guard_renew(struct mst_guard *guard);
+
+/* Ends watching. The last mapping takes the signal handler with it. */
+void mst_guard_end(struct mst_guard *guard);
+
+/* Whether a page is lost and nobody has said so. True for one process of the server only, and
+ * once: that process says it. */
+bool mst_guard_is_to_tell(struct mst_guard *guard);
+
+/* Whether a process of the server has lost a page. */
+bool mst_guard_has_lost(const struct mst_guard *guard);
+
+#endif

@@ -1,0 +1,165 @@
+/* label.c - the label table: names that requests are tallied under.
+ *
+ * Entries are taken in order and never given back: a search that comes to a free entry has
+ * passed every label that there is, and has counted what each tenant made. Two processes that
+ * add a label at once compete for the same entry, and the loser counts the winner's before it
+ * tries the next; so quotas hold exactly.
+ *
+ * Every worker can write to the table. What is read from it is compared and counted, by as many
+ * bytes as an entry has, and is never an index or a length.
+ */
+#include <sched.h>
+#include <string.h>
+
+#include "write/board.h"
+
+/* What `used` is. An entry goes from FREE over NAMING to USED; from NAMING to ABANDONED where
+ * somebody was tired of waiting for its name. Any other value is damage, and left alone. */
+#define FREE      UINT64_C(0)
+#define USED      UINT64_C(1)
+#define NAMING    UINT64_C(2)
+#define ABANDONED UINT64_C(3)
+
+/* How often one search gives way to those that are naming entries: in all, not for each
+ * entry. To name one takes a few stores. */
+#define PATIENCE 100u
+
+#define NOT_THERE UINT32_MAX
+
+#define LABEL_CHARACTERS \
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:/"
+
+struct search {
+    char                     name[MST_NAME_MAX];   /* with zeroes behind it, as on the board */
+    const struct mst_tenant *tenant;     /* NULL: the server's own configuration */
+    unsigned                 patience;   /* left */
+    uint32_t                 by_tenant;  /* entries passed that this tenant made */
+    uint32_t                 by_tenants; /* entries passed that any tenant made */
+};
+
+bool mst_label_is_valid(const char *name)
+{
+    size_t length = strspn(name, LABEL_CHARACTERS);
+
+    return length > 0 && length < MST_NAME_MAX && name[length] == '\0';
+}
+
+/* FNV-1a. Names that collide share a quota, no more. */
+uint64_t mst_label_owner(const char *name)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+    for (; *name; name++)
+        hash = (hash ^ (unsigned char)*name) * UINT64_C(0x100000001b3);
+    return hash ? hash : 1;
+}
+
+void mst_label_read(const struct mst_board *b, uint32_t index, char name[MST_NAME_MAX])
+{
+    memcpy(name, b->labels[index].name, MST_NAME_MAX);
+    name[MST_NAME_MAX - 1] = '\0';
+}
+
+static bool change(struct mst_label_name *l, uint64_t *from, uint64_t to)
+{
+    return __atomic_compare_exchange_n(&l->used, from, to, false, __ATOMIC_ACQ_REL,
+                                       __ATOMIC_ACQUIRE);
+}
+
+/* What has become of an entry that is not free. One that is being named is waited for, and
+ * abandoned when there is no patience left: its namer then finds that out and takes another
+ * entry, so that no name is there twice; and nobody waits for it again. */
+static uint64_t settled(struct mst_label_name *l, struct search *s)
+{
+    uint64_t state = __atomic_load_n(&l->used, __ATOMIC_ACQUIRE);
+
+    for (; state == NAMING && s->patience > 0; s->patience--) {
+        sched_yield();
+        state = __atomic_load_n(&l->used, __ATOMIC_ACQUIRE);
+    }
+    if (state == NAMING && change(l, &state, ABANDONED))
+        return ABANDONED;
+    return state;
+}
+
+static bool may_add(const struct search *s)
+{
+    const struct mst_tenant *t = s->tenant;
+
+    return t == NULL || (s->by_tenant < t->quota && s->by_tenants < t->share);
+}
+
+/* False: another process was first, or did not wait for the name. */
+static bool add(struct mst_label_name *l, const struct search *s)
+{
+    uint64_t state = FREE;
+
+    if (!change(l, &state, NAMING))
+        return false;
+    __atomic_store_n(&l->owner, s->tenant ? s->tenant->owner : 0, __ATOMIC_RELAXED);
+    memcpy(l->name, s->name, sizeof l->name);
+    state = NAMING;
+    return change(l, &state, USED);
+}
+
+static void count_owner(struct search *s, const struct mst_label_name *l)
+{
+    uint64_t owner = __atomic_load_n(&l->owner, __ATOMIC_RELAXED);
+
+    if (owner == 0 || s->tenant == NULL)
+        return;
+    s->by_tenants++;
+    s->by_tenant += owner == s->tenant->owner;
+}
+
+static uint32_t find_or_add(struct mst_board *b, const char *name, struct search *s)
+{
+    uint32_t i;
+
+    strncpy(s->name, name, sizeof s->name - 1);
+    for (i = 0; i < b->label_count; i++) {
+        struct mst_label_name *l = &b->labels[i];
+
+        if (__atomic_load_n(&l->used, __ATOMIC_ACQUIRE) == FREE) {
+            if (!may_add(s))
+                return NOT_THERE;
+            if (add(l, s))
+                return i;
+        }
+        if (settled(l, s) == USED && memcmp(l->name, s->name, sizeof l->name) == 0)
+            return i;
+        count_owner(s, l);
+    }
+    return NOT_THERE;
+}
+
+static uint32_t intern_own(struct mst_board *b, const char *name, unsigned patience)
+{
+    struct search search = { .patience = patience };
+    uint32_t index = find_or_add(b, name, &search);
+
+    return index != NOT_THERE ? index : MST_LABEL_OTHER;
+}
+
+uint32_t mst_label_intern(struct mst_board *b, const char *name)
+{
+    return intern_own(b, name, PATIENCE);
+}
+
+uint32_t mst_label_reserve(struct mst_board *b, const char *name)
+{
+    return intern_own(b, name, 0);
+}
+
+bool mst_label_intern_tenant(struct mst_board *b, const char *name,
+                             const struct mst_tenant *tenant, uint32_t *index)
+{
+    struct search search = { .tenant = tenant, .patience = PATIENCE };
+    uint32_t found = find_or_add(b, name, &search);
+
+    /* Under the status page's label requests do not count as the server's load. */
+    if (found == NOT_THERE || found == MST_LABEL_STATUS)
+        return false;
+    *index = found;
+    return true;
+}

@@ -1,0 +1,92 @@
+/* turns.c - how many answers of the journal the server gives at once.
+ *
+ * Such an answer can be megabytes, and keeps a worker for as long as its reader takes: slow
+ * readers could keep all workers. How many answers a process gives is a word of its entry on the
+ * board, so that the count of a killed process goes with its entry. Nonsense in that word makes
+ * the server refuse journals, or give more of them; nothing else reads it.
+ */
+#include "turns.h"
+
+#include <pthread.h>
+
+#define TURNS_LEAST 4u
+#define TURNS_MOST  64u
+
+/* The count of this process. A fork does not find the lock held: itk forks before a request, and
+ * a fork that becomes a program takes no turn. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static uint32_t own;
+
+/* A sixteenth of the workers, at least some, at most half of all. */
+uint32_t mst_turns_limit(void)
+{
+    uint64_t workers = mst_recording.board->header->workers_limit, limit = workers / 16;
+
+    if (limit < TURNS_LEAST)
+        limit = TURNS_LEAST;
+    if (limit > workers / 2)
+        limit = workers / 2;
+    return limit > TURNS_MOST ? TURNS_MOST : limit > 0 ? (uint32_t)limit : 1;
+}
+
+/* Precondition: the lock is held. The word is set and never added to, so that what a killed
+ * process or anybody else has left in it goes. */
+static void change_own(int32_t by)
+{
+    own += (uint32_t)by;
+    if (mst_recording.self)
+        __atomic_store_n(&mst_recording.self->journal_answers, own, __ATOMIC_SEQ_CST);
+}
+
+/* The answers that all processes give. */
+static uint64_t count_all(const struct mst_board *b)
+{
+    uint64_t sum = own, theirs;
+    uint32_t i;
+
+    for (i = 0; i < b->process_count; i++) {
+        const struct mst_process *p = &b->processes[i];
+
+        if (p == mst_recording.self || __atomic_load_n(&p->pid, __ATOMIC_RELAXED) == 0)
+            continue;
+        theirs = __atomic_load_n(&p->journal_answers, __ATOMIC_SEQ_CST);
+        sum += theirs < UINT32_MAX ? theirs : UINT32_MAX;
+    }
+    return sum;
+}
+
+/* Its own answer is counted before the others are read, so that of several processes that take a
+ * turn at the same moment none overlooks another. */
+bool mst_turns_take(void)
+{
+    bool taken;
+
+    pthread_mutex_lock(&lock);
+    change_own(1);
+    taken = count_all(mst_recording.board) <= mst_turns_limit();
+    if (!taken)
+        change_own(-1);
+    pthread_mutex_unlock(&lock);
+    return taken;
+}
+
+void mst_turns_give_back(void)
+{
+    pthread_mutex_lock(&lock);
+    change_own(-1);
+    pthread_mutex_unlock(&lock);
+}
+
+/* The entry's former process may have been killed during an answer. */
+static void begin_with_none(apr_pool_t *pchild, server_rec *s)
+{
+    (void)pchild, (void)s;
+    own = 0;
+    change_own(0);
+}
+
+void mst_turns_register(apr_pool_t *p)
+{
+    (void)p;
+    ap_hook_child_init(begin_with_none, NULL, NULL, APR_HOOK_MIDDLE);   /* it has its entry */
+}

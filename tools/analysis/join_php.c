@@ -1,0 +1,184 @@
+/* overlay.c - lays PHP's intervals over the phases of Apache's requests: see overlay.h.
+ *
+ * The two sides' records join on Apache's request id, and on the time: ids are
+ * unique in one board only. php_wait and php_run are no parts of Apache's sum; of
+ * each the part is taken that lies within `handle` or `send`. PHP flushes, so
+ * php_run may reach into `send`.
+ */
+#include "analysis/join_php.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "archive/query.h"
+#include "base/clock.h"
+
+/* How far outside of Apache's request PHP's may seem to be: by one clock, or by
+ * wall clocks that were set at different times. */
+#define SAME_CLOCK_TOLERANCE_NS  MST_NS_PER_MS
+#define WALL_CLOCK_TOLERANCE_NS  MST_NS_PER_S
+
+struct interval { uint64_t from, to; };
+
+enum part { HANDLE_WAIT, HANDLE_RUN, HANDLE_OTHER, SEND_RUN, SEND_OTHER, PARTS };
+
+struct overlay {
+    struct mst_summary_overlay *to;
+    struct mst_values           values[PARTS];
+};
+
+/* PHP's start is given by Apache's clock, where both clocks are known. */
+static const char joined_sql[] =
+    "SELECT a.rowid, a.start_ns, a.queue_ns + a.read_ns, a.handle_ns, a.send_ns, "
+    "p.start_ns + coalesce(sa.clock_offset_ns - sp.clock_offset_ns, 0), p.wait_ns, p.run_ns, "
+    "p.server_id, sa.clock_offset_ns - sp.clock_offset_ns IS NOT NULL "
+    "FROM server_requests a JOIN servers sa ON sa.id = a.server_id "
+    "LEFT JOIN php_requests p ON p.request_id = a.request_id AND p.ghost = 0 AND p.server_id IN "
+    "  (SELECT id FROM servers WHERE run_id = ?2 AND producer = 'php') "
+    "LEFT JOIN servers sp ON sp.id = p.server_id "
+    "WHERE a.server_id = ?1 AND a.ghost = 0 AND a.label <> '" MST_LABEL_STATUS_NAME "' "
+    "ORDER BY a.rowid";
+
+static uint64_t common(struct interval a, struct interval b)
+{
+    uint64_t from = a.from > b.from ? a.from : b.from, to = a.to < b.to ? a.to : b.to;
+
+    return to > from ? to - from : 0;
+}
+
+/* Intervals of several PHP requests may overlap: no part is longer than the whole. */
+static void add(uint64_t *part, uint64_t ns, uint64_t whole)
+{
+    *part = ns > whole || *part > whole - ns ? whole : *part + ns;
+}
+
+/* a - b, not below 0. */
+static uint64_t rest(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : 0;
+}
+
+static void lay(struct mst_laid *l, uint64_t start_ns, uint64_t wait_ns, uint64_t run_ns)
+{
+    uint64_t handled_ns = l->start_ns + l->before_ns, sent_ns = handled_ns + l->handle_ns;
+    struct interval handle = { handled_ns, sent_ns }, send = { sent_ns, sent_ns + l->send_ns };
+    struct interval run = { start_ns, start_ns + run_ns }, wait = { start_ns, start_ns };
+
+    if (wait_ns == MST_UNKNOWN)
+        l->wait_unknown = true;
+    else
+        wait.from = rest(start_ns, wait_ns);
+    l->joined = true;
+    add(&l->handle_wait, common(wait, handle), l->handle_ns);
+    add(&l->handle_run, common(run, handle), l->handle_ns);
+    add(&l->send_run, common(run, send), l->send_ns);
+}
+
+/* A request's parts are values. */
+static bool take(void *context, const struct mst_laid *l)
+{
+    struct overlay *o = context;
+    const uint64_t parts[PARTS] = {
+        [HANDLE_WAIT] = l->handle_wait, [HANDLE_RUN] = l->handle_run,
+        [HANDLE_OTHER] = rest(l->handle_ns, l->handle_wait + l->handle_run),
+        [SEND_RUN] = l->send_run, [SEND_OTHER] = rest(l->send_ns, l->send_run),
+    };
+    int i;
+
+    o->to->joined += l->joined;
+    o->to->wait_unknown += l->wait_unknown;
+    for (i = 0; i < PARTS; i++)
+        if (mst_values_add(&o->values[i], parts[i]) != 0)
+            return false;
+    return true;
+}
+
+/* s->server_count: none of them. */
+static size_t server_of(const struct mst_summary *s, uint64_t id)
+{
+    size_t i;
+
+    for (i = 0; i < s->server_count && (uint64_t)s->servers[i].id != id; i++)
+        ;
+    return i;
+}
+
+/* Whether PHP's request can be this one of Apache's: ids repeat, in another board. */
+static bool fits(const struct mst_laid *l, uint64_t php_start, bool same_clock)
+{
+    uint64_t tolerance = same_clock ? SAME_CLOCK_TOLERANCE_NS : WALL_CLOCK_TOLERANCE_NS;
+
+    return php_start + tolerance >= l->start_ns &&
+           php_start <= l->start_ns + l->before_ns + l->handle_ns + l->send_ns + tolerance;
+}
+
+/* Goes through the rows: several for a request that came to PHP several times. */
+bool mst_overlay_walk(const struct mst_summary *s, sqlite3 *db, int64_t apache,
+                      mst_overlay_each *each, void *context, uint64_t *joined)
+{
+    struct mst_query q = mst_query_ask(db, joined_sql, apache);
+    struct mst_laid laid = { 0 };
+    uint64_t php_start;
+    bool fine = true;
+    size_t php;
+
+    mst_query_bind(&q, 2, s->id);
+    while (fine && mst_query_next(&q)) {
+        if (mst_query_number(&q, 0) != laid.id) {
+            fine = laid.id == 0 || each(context, &laid);
+            laid = (struct mst_laid){
+                .id = mst_query_number(&q, 0), .start_ns = mst_query_number(&q, 1),
+                .before_ns = mst_query_number(&q, 2), .handle_ns = mst_query_number(&q, 3),
+                .send_ns = mst_query_number(&q, 4),
+            };
+        }
+        php_start = mst_query_number(&q, 5);
+        php = server_of(s, mst_query_number(&q, 8));
+        if (php_start == MST_UNKNOWN || php == s->server_count ||
+            !fits(&laid, php_start, mst_query_number(&q, 9) == 1))
+            continue;
+        lay(&laid, php_start, mst_query_number(&q, 6), mst_query_number(&q, 7));
+        if (joined != NULL)
+            joined[php]++;
+    }
+    fine = fine && (laid.id == 0 || each(context, &laid));
+    return mst_query_done(&q) && fine;
+}
+
+static bool overlay(struct mst_summary *s, struct mst_summary_server *apache, sqlite3 *db)
+{
+    struct overlay o = { .to = &apache->php };
+    struct mst_summary_times *const to[PARTS] = {
+        [HANDLE_WAIT] = &o.to->handle_wait, [HANDLE_RUN] = &o.to->handle_run,
+        [HANDLE_OTHER] = &o.to->handle_other, [SEND_RUN] = &o.to->send_run,
+        [SEND_OTHER] = &o.to->send_other,
+    };
+    uint64_t *joined = calloc(s->server_count, sizeof *joined);
+    bool fine = joined != NULL && mst_overlay_walk(s, db, apache->id, take, &o, joined);
+    size_t i;
+
+    o.to->known = true;
+    for (i = 0; fine && i < s->server_count; i++)
+        s->servers[i].joined += joined[i];
+    for (i = 0; i < PARTS; i++) {
+        mst_summary_times_of(to[i], &o.values[i]);
+        mst_values_free(&o.values[i]);
+    }
+    free(joined);
+    return fine;
+}
+
+bool mst_summary_overlay(struct mst_summary *s, sqlite3 *db)
+{
+    const struct mst_summary_server *behind = mst_summary_behind(s);
+    size_t i;
+
+    for (i = 0; behind != NULL && i < s->server_count; i++)
+        if (!mst_summary_is_php(&s->servers[i]) && !overlay(s, &s->servers[i], db))
+            return false;
+    /* Two Apaches may have had requests of the same id at the same time. */
+    for (i = 0; i < s->server_count; i++)
+        if (s->servers[i].joined > s->servers[i].requests)
+            s->servers[i].joined = s->servers[i].requests;
+    return true;
+}

@@ -1,0 +1,108 @@
+/* model.c - what is asked of a summary: which server is which, its phases, sets of times. */
+#include "analysis/summary.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "segment/format.h"
+
+/* ---- sets of times --------------------------------------------------------------- */
+
+void mst_summary_times_unknown(struct mst_summary_times *t)
+{
+    *t = (struct mst_summary_times){ 0, MST_UNKNOWN, MST_UNKNOWN, MST_UNKNOWN, MST_UNKNOWN,
+                                     MST_UNKNOWN, MST_UNKNOWN };
+}
+
+void mst_summary_times_of(struct mst_summary_times *t, struct mst_values *values)
+{
+    mst_values_sort(values);
+    t->count = values->count;
+    t->sum_ns = mst_values_sum(values);
+    t->mean_ns = mst_values_mean(values);
+    t->p50_ns = mst_values_quantile(values, 500);
+    t->p90_ns = mst_values_quantile(values, 900);
+    t->p99_ns = mst_values_quantile(values, 990);
+    t->max_ns = mst_values_quantile(values, 1000);
+}
+
+/* ---- servers ----------------------------------------------------------------------------- */
+
+bool mst_summary_is_php(const struct mst_summary_server *server)
+{
+    return strcmp(server->producer, "php") == 0;
+}
+
+size_t mst_summary_phases(const struct mst_summary_server *server, const enum mst_phase **phases)
+{
+    static const enum mst_phase apache[] = {
+        MST_PHASE_QUEUE, MST_PHASE_READ, MST_PHASE_HANDLE, MST_PHASE_SEND, MST_PHASE_TOTAL,
+        MST_PHASE_HELD, MST_PHASE_FRONT,
+    };
+    static const enum mst_phase php[] = {
+        MST_PHASE_PHP_WAIT, MST_PHASE_PHP_RUN, MST_PHASE_TOTAL,
+    };
+    bool is_php = mst_summary_is_php(server);
+
+    *phases = is_php ? php : apache;
+    return is_php ? sizeof php / sizeof *php : sizeof apache / sizeof *apache;
+}
+
+static bool comes_before(const struct mst_summary_server *a, const struct mst_summary_server *b)
+{
+    if (mst_summary_is_php(a) != mst_summary_is_php(b))
+        return mst_summary_is_php(b);
+    return a->requests > b->requests;
+}
+
+uint64_t mst_summary_failures(const struct mst_summary_client *c)
+{
+    uint64_t failed = c->failed != MST_UNKNOWN ? c->failed : 0;
+    uint64_t non_2xx = c->non_2xx != MST_UNKNOWN ? c->non_2xx : 0, besides = 0;
+
+    /* What is none of its requests is none of its answers either. */
+    if (c->tool != NULL)
+        besides = mst_loadtool_failed_besides(mst_loadtool_for(c->tool), failed,
+                                              c->failed_timeout);
+    failed -= besides;
+    if (c->failed_length != MST_UNKNOWN && c->failed_length <= failed)
+        failed -= c->failed_length;
+    return besides + (failed > non_2xx ? failed : non_2xx);
+}
+
+uint64_t mst_summary_rate_milli(const struct mst_summary *s,
+                                const struct mst_summary_server *server)
+{
+    uint64_t late = server->local && server->late <= server->requests ? server->late : 0;
+
+    if (s->duration_ns == MST_UNKNOWN || s->duration_ns == 0)
+        return MST_UNKNOWN;
+    return (uint64_t)((unsigned __int128)(server->requests - late) * MST_NS_PER_S * 1000 /
+                      s->duration_ns);
+}
+
+const struct mst_summary_server *mst_summary_front(const struct mst_summary *s)
+{
+    const struct mst_summary_server *front = NULL;
+    size_t i;
+
+    for (i = 0; i < s->server_count; i++)
+        if (front == NULL || comes_before(&s->servers[i], front))
+            front = &s->servers[i];
+    return front;
+}
+
+const struct mst_summary_server *mst_summary_behind(const struct mst_summary *s)
+{
+    const struct mst_summary_server *front = mst_summary_front(s), *behind = NULL;
+    size_t i;
+
+    if (front != NULL && mst_summary_is_php(front))
+        return front;
+    for (i = 0; i < s->server_count; i++)
+        if (mst_summary_is_php(&s->servers[i]) &&
+            (behind == NULL || s->servers[i].joined > behind->joined))
+            behind = &s->servers[i];
+    return behind;
+}

@@ -1,0 +1,163 @@
+/* main.c - mpmstat VERB: finds the verb, runs it, makes sure that its output
+ * arrived. A new verb is a line in the table and a file of its own. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "console/output.h"
+#include "cli/verbs.h"
+#include "console/diag.h"
+
+static int verb_help(int argc, char **argv);
+
+static const struct verb {
+    const char *name;
+    int       (*run)(int argc, char **argv);
+    const char *summary;
+} verbs[] = {
+    { "status", mst_verb_status, "show what servers do now and have done since their start" },
+    { "record", mst_verb_record, "run a load tool and record it from both sides" },
+    { "report", mst_verb_report, "make a page, tables or text of recorded runs" },
+    { "compare", mst_verb_compare, "tell which of two is faster, or that it cannot be told" },
+    { "lab",    mst_verb_lab,    "set up servers of its own, load them, run whole studies" },
+    { "fields", mst_verb_fields, "list every metric: name, unit, meaning" },
+    { "help",   verb_help,       "explain a verb" },
+};
+#define VERB_COUNT (sizeof verbs / sizeof *verbs)
+
+static void print_help(FILE *out)
+{
+    size_t i;
+
+    fputs("usage: mpmstat VERB [ARGUMENT]...\n"
+          "       mpmstat VERB --help\n"
+          "       mpmstat --version\n"
+          "\n"
+          "Where did the time, the workers and the memory of an Apache and PHP server go?\n"
+          "\n",
+          out);
+    for (i = 0; i < VERB_COUNT; i++)
+        fprintf(out, "  %-8s %s\n", verbs[i].name, verbs[i].summary);
+    fputs("\n"
+          "Try it:\n"
+          "  mpmstat status                            this machine's servers\n"
+          "  mpmstat status http://127.0.0.1/mpm-status\n"
+          "  mpmstat record -o run.sqlite -- ab -n 2000 -c 20 http://127.0.0.1/loop.php\n"
+          "  mpmstat report -o run.html run.sqlite\n"
+          "  mpmstat lab up event-fpm sleep            servers of its own, until ^C\n",
+          out);
+}
+
+static const struct verb *find_verb(const char *name)
+{
+    size_t i;
+
+    for (i = 0; i < VERB_COUNT; i++)
+        if (strcmp(verbs[i].name, name) == 0)
+            return &verbs[i];
+    return NULL;
+}
+
+/* The number of letters to add, drop or change to get from a to b. */
+static unsigned edit_distance(const char *a, const char *b)
+{
+    unsigned row[32], diagonal, above, j;
+    size_t length = strlen(b);
+
+    if (length >= sizeof row / sizeof *row)
+        return (unsigned)length;
+    for (j = 0; j <= length; j++)
+        row[j] = j;
+    for (; *a != '\0'; a++) {
+        diagonal = row[0]++;
+        for (j = 1; j <= length; j++) {
+            above = row[j];
+            if (*a != b[j - 1]) {
+                diagonal = diagonal < above ? diagonal : above;
+                diagonal = (diagonal < row[j - 1] ? diagonal : row[j - 1]) + 1;
+            }
+            row[j] = diagonal;
+            diagonal = above;
+        }
+    }
+    return row[length];
+}
+
+static int unknown_verb(const char *name)
+{
+    unsigned distance, best = 3;   /* further away it is not a slip of the finger */
+    const char *nearest = NULL;
+    size_t i;
+
+    for (i = 0; i < VERB_COUNT; i++) {
+        distance = edit_distance(name, verbs[i].name);
+        if (distance < best) {
+            best = distance;
+            nearest = verbs[i].name;
+        }
+    }
+    if (nearest != NULL)
+        mst_error("there is no verb \"%s\"; the nearest is \"%s\". See mpmstat --help", name,
+                  nearest);
+    else
+        mst_error("there is no verb \"%s\". See mpmstat --help", name);
+    return MST_EXIT_USAGE;
+}
+
+static int verb_help(int argc, char **argv)
+{
+    const struct verb *verb;
+    char option[] = "--help";
+    char *verb_argv[3] = { NULL, option, NULL };
+
+    if (argc < 2 || strcmp(argv[1], "help") == 0 || argv[1][0] == '-') {
+        print_help(stdout);
+        return MST_EXIT_OK;
+    }
+    verb = find_verb(argv[1]);
+    if (verb == NULL)
+        return unknown_verb(argv[1]);
+    verb_argv[0] = argv[1];
+    return verb->run(2, verb_argv);
+}
+
+/* A verb opens files; where 0, 1 or 2 is closed one of them would become
+ * stdout, and the output would go into it. O_RDONLY: writing still fails. */
+static void keep_standard_descriptors(void)
+{
+    int fd;
+
+    for (fd = 0; fd <= 2; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF && open("/dev/null", O_RDONLY) < 0)
+            _exit(MST_EXIT_OUTPUT);
+}
+
+static int run(int argc, char **argv)
+{
+    const struct verb *verb;
+
+    if (argc < 2) {
+        print_help(stderr);
+        return MST_EXIT_USAGE;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
+        return verb_help(1, argv);
+    if (strcmp(argv[1], "--version") == 0) {
+        puts("mpmstat " MPMSTAT_VERSION);
+        return MST_EXIT_OK;
+    }
+    verb = find_verb(argv[1]);
+    if (verb == NULL)
+        return unknown_verb(argv[1]);
+    return verb->run(argc - 1, argv + 1);
+}
+
+int main(int argc, char **argv)
+{
+    keep_standard_descriptors();
+    signal(SIGPIPE, SIG_IGN);   /* a write fails instead, which is noticed */
+    return mst_finish_output(run(argc, argv));
+}

@@ -1,0 +1,197 @@
+/* verb_compare.c - mpmstat compare: which of two is faster, by how much, and whether
+ * that can be told.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "console/output.h"
+#include "cli/verbs.h"
+#include "console/diag.h"
+#include "report/comparison.h"
+
+#define LIMIT_PERCENT_MAX 1000.0
+
+static const char help[] =
+    "usage: mpmstat compare [OPTION]... A B\n"
+    "\n"
+    "Compares the runs in A with those in B: archives that mpmstat record has made with\n"
+    "--repeat, best of all with --interleave. FILE is all of an archive's runs, which must\n"
+    "have one name then; FILE#NAME those of that name, FILE#NUMBER one run.\n"
+    "\n"
+    "      --format FORMAT   text (the default) or json\n"
+    "      --fail-if-slower PERCENT\n"
+    "                        exit status 1 where B is slower than A by more than that:\n"
+    "                        its rate lower or its mean time longer, with all of the\n"
+    "                        interval beyond the limit; as the load tool says, or where its\n"
+    "                        clock is too coarse the server. Cannot tell: 0, and a note\n"
+    "      --fail-if-unsure  exit status 1 also where that cannot be told\n"
+    "      --metric NAME     judge by this metric, one of the JSON's, and not by those two;\n"
+    "                        may be given again\n"
+    "      --help            this\n"
+    "\n"
+    "The run is the unit: five runs of 1000 requests are five values, not 5000. For each\n"
+    "metric the ratio of the geometric means has an interval of 95 % (a bootstrap of the\n"
+    "runs, percentiles widened by Student's t; the same numbers each time). Where it\n"
+    "includes 1, nothing can be told, and that is what is said. Runs that were made\n"
+    "alternately are compared pair by pair. It is said what differs that should not: the\n"
+    "load's command but for URLs, versions, the machine, the kernel's settings.\n"
+    "\n"
+    "Examples:\n"
+    "  mpmstat record --repeat 5 -o a.db -- ab -n 2000 -c 20 http://127.0.0.1/\n"
+    "  mpmstat compare a.db b.db\n"
+    "  mpmstat record --repeat 5 --interleave -o ab.db -- ab -n 2000 -c 20 http://[::1]:81/ \\\n"
+    "      --versus ab -n 2000 -c 20 http://[::1]:82/\n"
+    "  mpmstat compare --fail-if-slower 5% ab.db#A ab.db#B\n"
+    "  mpmstat compare --format json a.db b.db | jq '.metrics[] | [.metric, .text]'\n"
+    "\n"
+    "Exit status: 0 compared, 1 --fail-if-slower and B is slower, 2 wrong usage, 3 an\n"
+    "archive cannot be read or has no such run, 4 the result cannot be written.\n";
+
+struct options {
+    double limit;              /* a fraction; below 0: none */
+    bool   fail_if_unsure, json, help;
+    char **metrics;
+    size_t metric_count;
+    const char *a, *b;
+};
+
+/* ---- the command line ------------------------------------------------------------ */
+
+static int read_limit(struct options *o, const char *text)
+{
+    char *end;
+    double percent;
+
+    errno = 0;
+    percent = strtod(text, &end);
+    if (errno != 0 || end == text || (strcmp(end, "") != 0 && strcmp(end, "%") != 0) ||
+        !(percent >= 0 && percent <= LIMIT_PERCENT_MAX))
+        return mst_usage_error("compare", "--fail-if-slower takes a percentage from 0 to %g, as "
+                               "5%%, not \"%s\"", LIMIT_PERCENT_MAX, text);
+    o->limit = percent / 100;
+    return MST_EXIT_OK;
+}
+
+static int add_metric(struct options *o, char *name)
+{
+    char names[1024];
+
+    if (mst_comparison_has(name)) {
+        o->metrics[o->metric_count++] = name;
+        return MST_EXIT_OK;
+    }
+    mst_comparison_names(names, sizeof names);
+    return mst_usage_error("compare", "there is no metric \"%s\": it may be one of %s", name,
+                           names);
+}
+
+static int read_option(struct options *o, int option, char **argv)
+{
+    switch (option) {
+    case 'F':
+        o->json = strcmp(optarg, "json") == 0;
+        if (o->json || strcmp(optarg, "text") == 0)
+            return MST_EXIT_OK;
+        return mst_usage_error("compare", "there is no format \"%s\": it may be text or json",
+                               optarg);
+    case 'l': return read_limit(o, optarg);
+    case 'u': o->fail_if_unsure = true; return MST_EXIT_OK;
+    case 'm': return add_metric(o, optarg);
+    case 'h': o->help = true; return MST_EXIT_OK;
+    default:  return mst_option_error("compare", option, argv);
+    }
+}
+
+static int read_options(struct options *o, int argc, char **argv)
+{
+    static const struct option names[] = {
+        { "format", required_argument, NULL, 'F' },
+        { "fail-if-slower", required_argument, NULL, 'l' },
+        { "fail-if-unsure", no_argument, NULL, 'u' }, { "metric", required_argument, NULL, 'm' },
+        { "help", no_argument, NULL, 'h' }, { 0 },
+    };
+    int option, status;
+
+    opterr = 0;
+    optind = 0;
+    while ((option = getopt_long(argc, argv, ":h", names, NULL)) != -1) {
+        status = read_option(o, option, argv);
+        if (status != MST_EXIT_OK || o->help)
+            return status;
+    }
+    if (argc - optind != 2)
+        return mst_usage_error("compare", "it takes two things to compare, A and B, and got %d",
+                               argc - optind);
+    if (o->limit < 0 && (o->fail_if_unsure || o->metric_count > 0))
+        return mst_usage_error("compare", "--fail-if-unsure and --metric go with "
+                               "--fail-if-slower PERCENT");
+    o->a = argv[optind];
+    o->b = argv[optind + 1];
+    return MST_EXIT_OK;
+}
+
+/* ---- comparing ------------------------------------------------------------------- */
+
+static void put(const struct options *o, const struct mst_comparison_table *t)
+{
+    struct mst_sink sink;
+
+    mst_sink_init(&sink, mst_write_file, stdout);
+    if (o->json)
+        mst_comparison_json(&sink, t);
+    else
+        mst_comparison_text(&sink, t);
+    mst_sink_flush(&sink);   /* whether it arrived, main asks */
+}
+
+static int exit_status(const struct options *o, const struct mst_comparison_table *t)
+{
+    if (o->limit < 0 || t->verdict == MST_LIMIT_WITHIN)
+        return MST_EXIT_OK;
+    if (t->verdict == MST_LIMIT_BEYOND)
+        return MST_EXIT_BAD;
+    mst_warn("cannot tell whether B is slower than A by more than %g %%: record more runs, or "
+             "longer ones%s", o->limit * 100,
+             o->fail_if_unsure ? "" : " (--fail-if-unsure makes this exit status 1)");
+    return o->fail_if_unsure ? MST_EXIT_BAD : MST_EXIT_OK;
+}
+
+static int compare(const struct options *o)
+{
+    struct mst_comparison_table table = { .limit = o->limit };
+    char error[MST_ERROR_MAX];
+    int status = MST_EXIT_TARGET;
+
+    if (mst_compare_side_read(&table.a, o->a, error) != 0 ||
+        mst_compare_side_read(&table.b, o->b, error) != 0) {
+        mst_error("%s", error);
+    } else if (mst_comparison_make(&table, o->metrics, o->metric_count) != 0) {
+        mst_error("out of memory for the comparison");
+    } else {
+        put(o, &table);
+        status = exit_status(o, &table);
+    }
+    mst_comparison_free(&table);
+    return status;
+}
+
+int mst_verb_compare(int argc, char **argv)
+{
+    struct options o = { .limit = -1, .metrics = calloc((size_t)argc, sizeof(char *)) };
+    int status;
+
+    if (o.metrics == NULL) {
+        mst_error("out of memory for the command line");
+        return MST_EXIT_USAGE;
+    }
+    status = read_options(&o, argc, argv);
+    if (status == MST_EXIT_OK && o.help)
+        fputs(help, stdout);
+    else if (status == MST_EXIT_OK)
+        status = compare(&o);
+    free(o.metrics);
+    return status;
+}

@@ -1,0 +1,58 @@
+/* verb_fields.c - mpmstat fields: every metric, from the one table. */
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "console/output.h"
+#include "cli/verbs.h"
+#include "console/diag.h"
+#include "render/render.h"
+
+static const char help[] =
+    "usage: mpmstat fields [--format text|json|md]\n"
+    "\n"
+    "Lists every metric: its name in each format, its unit, how to aggregate it,\n"
+    "what it means. The same table makes all of mpmstat's outputs.\n"
+    "\n"
+    "  --format FORMAT  text (the default), json, or md (Markdown)\n"
+    "  --help           this\n"
+    "\n"
+    "Examples:\n"
+    "  mpmstat fields | less\n"
+    "  mpmstat fields | grep -i queue        what is there about queues?\n"
+    "  mpmstat fields --format md > metrics.md\n"
+    "\n"
+    "Exit status: 0 done, 2 wrong usage, 4 the output cannot be written.\n";
+
+int mst_verb_fields(int argc, char **argv)
+{
+    static const struct option options[] = {
+        { "format", required_argument, NULL, 'f' },
+        { "help",   no_argument,       NULL, 'h' },
+        { NULL, 0, NULL, 0 }
+    };
+    enum mst_fields_format format = MST_FIELDS_TEXT;
+    char error[MST_ERROR_MAX];
+    struct mst_sink sink;
+    int option;
+
+    optind = 0;
+    opterr = 0;
+    while ((option = getopt_long(argc, argv, ":f:h", options, NULL)) != -1) {
+        switch (option) {
+        case 'f':
+            if (mst_fields_format_parse(&format, optarg, error) != 0)
+                return mst_usage_error("fields", "%s", error);
+            break;
+        case 'h':
+            fputs(help, stdout);
+            return MST_EXIT_OK;
+        default:
+            return mst_option_error("fields", option, argv);
+        }
+    }
+    if (optind < argc)
+        return mst_usage_error("fields", "unexpected argument \"%s\"", argv[optind]);
+    mst_sink_init(&sink, mst_write_file, stdout);
+    return mst_render_fields(&sink, format) == 0 ? MST_EXIT_OK : MST_EXIT_OUTPUT;
+}

@@ -1,0 +1,533 @@
+/* verb_lab.c - mpmstat lab: servers of the usual kinds, set up, loaded, recorded, removed. */
+#include <getopt.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "console/output.h"
+#include "cli/verbs.h"
+#include "console/diag.h"
+#include "console/stop.h"
+#include "exec/shell_quote.h"
+#include "lab/files/stack.h"
+#include "lab/files/paths.h"
+#include "lab/servers/servers.h"
+#include "lab/study/run.h"
+#include "render/sink.h"
+
+static const char help[] =
+    "usage: mpmstat lab list [--format FORMAT]\n"
+    "       mpmstat lab up STACK WORKLOAD [PARAMETER=VALUE]...\n"
+    "       mpmstat lab try STACK WORKLOAD [PARAMETER=VALUE]... [-o FILE] -- LOADCMD...\n"
+    "       mpmstat lab run STUDY ...              (see mpmstat lab run --help)\n"
+    "\n"
+    "Sets up servers of its own, with a configuration, a port and a directory of their own,\n"
+    "checks that they serve the right page, and removes all of it afterwards, whatever\n"
+    "happens. Nothing of the system's servers is changed.\n"
+    "\n"
+    "  list    the stacks (which servers, configured how), the workloads (what they serve)\n"
+    "          and the studies that there are\n"
+    "  up      starts STACK with WORKLOAD and leaves it running until ^C, to play with\n"
+    "  try     starts it, records one run of LOADCMD as mpmstat record does, stops it;\n"
+    "          ${URL} in LOADCMD is the page's address\n"
+    "  run     runs a whole study: many stacks, workloads and loads, and its report\n"
+    "\n"
+    "STACK and WORKLOAD are names from the list, or paths of files: your own is made by\n"
+    "copying one (list says where they are) and changing it. PARAMETER=VALUE sets one of the\n"
+    "parameters in them, or the port: PORT=8080.\n"
+    "\n"
+    "  -n, --dry-run         show every file as it would be written, and start nothing\n"
+    "  -o, --output FILE     of try: the archive; without, mpmstat-YYYYMMDD-HHMMSS.sqlite\n"
+    "      --format FORMAT   of list: text (the default) or json; of try: as of record\n"
+    "      --help            this\n"
+    "Further options of try are those of record, and go before --: --name, --timeout,\n"
+    "--repeat, --no-flags, --no-memory, -v.\n"
+    "\n"
+    "Examples:\n"
+    "  mpmstat lab list\n"
+    "  mpmstat lab up event-fpm sleep\n"
+    "  mpmstat lab up event-fpm loop WORKERS=400 PHP_WORKERS=20 PORT=8080\n"
+    "  mpmstat lab try prefork-modphp loop -o try.sqlite -- ab -n 2000 -c 20 '${URL}'\n"
+    "  mpmstat lab up --dry-run worker-fcgid loop >files.txt\n"
+    "  mpmstat lab up ./mine.stack sleep\n"
+    "\n"
+    "Stacks with php-fpm, mod_fcgid and nginx need Debian's packages of those: what is\n"
+    "missing is said, with the command that installs it. Stacks that serve each site as a\n"
+    "user of its own are root's to run. If mpmstat is killed (even by kill -9) its servers end\n"
+    "by themselves; whatever may be left then is removed by the next mpmstat lab.\n"
+    "\n"
+    "Exit status: 0 all went well; 1 a server or LOADCMD failed, or something is missing;\n"
+    "2 wrong usage, 3 and 4 as record's, 130 try was interrupted. up ends with 0 at ^C.\n";
+
+/* ---- list ------------------------------------------------------------------------- */
+
+struct listing {
+    const char     *kind;
+    struct mst_sink *json;       /* NULL: text */
+    bool            first;
+    bool            failed;
+};
+
+/* The title in the file's section of its kind. NULL with a sentence: it has none. */
+static const char *title_of(const char *kind, const struct mst_text *text, struct mst_facts *facts,
+                            char error[MST_ERROR_MAX])
+{
+    const struct mst_text_section *section = mst_text_find(text, kind, NULL);
+
+    if (section == NULL)
+        mst_fail(error, "%s: expected a section \"%%%% %s\", found none", text->path, kind);
+    else if (mst_facts_read(facts, text, section, error) == 0)
+        return mst_facts_need(facts, "title", error);
+    return NULL;
+}
+
+static int list_one(void *context, const char *path)
+{
+    struct listing *l = context;
+    char error[MST_ERROR_MAX] = "out of memory", *name = mst_lab_name(path);
+    struct mst_text text = { 0 };
+    struct mst_facts facts = { 0 };
+    const char *title;
+
+    if (name == NULL || mst_text_read(&text, path, error) != 0 ||
+        (title = title_of(l->kind, &text, &facts, error)) == NULL) {
+        mst_error("%s", error);
+        l->failed = true;
+    } else if (l->json == NULL) {
+        printf("  %-22s %s\n", name, title);
+    } else {
+        mst_sink_puts(l->json, l->first ? "\n  {\"name\": " : ",\n  {\"name\": ");
+        mst_sink_json_string(l->json, name);
+        mst_sink_puts(l->json, ", \"title\": ");
+        mst_sink_json_string(l->json, title);
+        mst_sink_puts(l->json, ", \"path\": ");
+        mst_sink_json_string(l->json, path);
+        mst_sink_puts(l->json, "}");
+        l->first = false;
+    }
+    mst_facts_free(&facts);
+    mst_text_free(&text);
+    free(name);
+    return 0;
+}
+
+static const struct { const char *kind, *plural; } kinds[] = {
+    { "stack", "stacks" }, { "workload", "workloads" }, { "study", "studies" },
+};
+#define KINDS (sizeof kinds / sizeof *kinds)
+
+static bool list_text(void)
+{
+    struct listing l = { 0 };
+    char directory[PATH_MAX];
+    size_t i;
+
+    mst_data_directory(directory);
+    for (i = 0; i < KINDS; i++) {
+        l.kind = kinds[i].kind;
+        printf("%s%s, in %s/lab/%s:\n", i > 0 ? "\n" : "", kinds[i].plural, directory,
+               kinds[i].plural);
+        mst_lab_each(l.kind, list_one, &l);
+    }
+    return !l.failed;
+}
+
+static bool list_json(void)
+{
+    struct mst_sink sink;
+    struct listing l = { .json = &sink };
+    size_t i;
+
+    mst_sink_init(&sink, mst_write_file, stdout);
+    for (i = 0; i < KINDS; i++) {
+        l.kind = kinds[i].kind;
+        l.first = true;
+        mst_sink_puts(&sink, i > 0 ? ",\n\"" : "{\"");
+        mst_sink_puts(&sink, kinds[i].plural);
+        mst_sink_puts(&sink, "\": [");
+        mst_lab_each(l.kind, list_one, &l);
+        mst_sink_puts(&sink, "]");
+    }
+    mst_sink_puts(&sink, "}\n");
+    mst_sink_flush(&sink);   /* whether it arrived, main asks */
+    return !l.failed;
+}
+
+static int lab_list(int argc, char **argv)
+{
+    static const struct option names[] = { { "format", required_argument, NULL, 'F' }, { 0 } };
+    bool json = false;
+    int option;
+
+    opterr = 0;
+    optind = 0;
+    while ((option = getopt_long(argc, argv, ":", names, NULL)) != -1) {
+        if (option != 'F')
+            return mst_option_error("lab", option, argv);
+        json = strcmp(optarg, "json") == 0;
+        if (!json && strcmp(optarg, "text") != 0)
+            return mst_usage_error("lab", "there is no format \"%s\": it may be text or json",
+                                   optarg);
+    }
+    if (optind < argc)
+        return mst_usage_error("lab", "list takes no \"%s\"", argv[optind]);
+    return (json ? list_json() : list_text()) ? MST_EXIT_OK : MST_EXIT_BAD;
+}
+
+/* ---- up and try: what they have in common ----------------------------------------- */
+
+struct lab {
+    struct mst_stack      *stack;
+    struct mst_workload   *workload;
+    struct mst_parameters  parameters;
+    struct mst_servers    *servers;
+    struct mst_stop        stop;
+    bool                   dry;
+};
+
+static void close_lab(struct lab *lab)
+{
+    mst_stack_free(lab->stack);
+    mst_workload_free(lab->workload);
+    mst_parameters_free(&lab->parameters);
+}
+
+/* STACK WORKLOAD [PARAMETER=VALUE]...: words, ended by NULL. */
+static int read_lab(struct lab *lab, const char *verb, char **words)
+{
+    char error[MST_ERROR_MAX];
+
+    if (words[0] == NULL || words[1] == NULL || strchr(words[0], '=') != NULL ||
+        strchr(words[1], '=') != NULL)
+        return mst_usage_error("lab", "%s takes a stack and a workload (mpmstat lab list)", verb);
+    lab->stack = mst_stack_read(words[0], NULL, error);
+    if (lab->stack != NULL)
+        lab->workload = mst_workload_read(words[1], NULL, error);
+    if (lab->workload == NULL) {
+        mst_error("%s", error);
+        return MST_EXIT_USAGE;
+    }
+    for (words += 2; *words != NULL; words++)
+        if (mst_parameters_assign(&lab->parameters, *words, error) != 0)
+            return mst_usage_error("lab", "%s", error);
+    return MST_EXIT_OK;
+}
+
+static int dry_run(const struct lab *lab)
+{
+    const struct mst_servers_options options = { &lab->parameters, NULL };
+    char error[MST_ERROR_MAX];
+
+    if (mst_servers_dry_run(lab->stack, lab->workload, &options, stdout, error) == 0)
+        return MST_EXIT_OK;
+    mst_error("%s", error);
+    return MST_EXIT_BAD;
+}
+
+static int start(struct lab *lab)
+{
+    const struct mst_servers_options options = { &lab->parameters, &lab->stop.raised };
+    struct mst_servers_failure failure;
+
+    mst_stop_begin(&lab->stop);
+    mst_progress("starting %s with %s", lab->stack->name, lab->workload->name);
+    lab->servers = mst_servers_start(lab->stack, lab->workload, &options, &failure);
+    if (lab->servers != NULL)
+        return MST_EXIT_OK;
+    if (!lab->stop.raised) {
+        mst_error("%s", failure.sentence);
+        if (failure.log != NULL)
+            mst_diag_lines(failure.log);
+    }
+    mst_servers_failure_free(&failure);
+    mst_stop_end(&lab->stop);
+    return lab->stop.raised ? MST_EXIT_INTERRUPTED : MST_EXIT_BAD;
+}
+
+/* What went wrong with the servers, with their last words. */
+static int show_failure(struct lab *lab, const char *sentence)
+{
+    char *log = mst_servers_log(lab->servers, 8);
+
+    mst_error("%s", sentence);
+    if (log != NULL)
+        mst_diag_lines(log);
+    free(log);
+    return MST_EXIT_BAD;
+}
+
+static int end(struct lab *lab, int status)
+{
+    char error[MST_ERROR_MAX];
+
+    mst_progress("stopping %s", lab->stack->name);
+    if (mst_servers_stop(lab->servers, error) != 0) {
+        mst_error("%s", error);
+        status = status == MST_EXIT_OK ? MST_EXIT_BAD : status;
+    }
+    mst_stop_end(&lab->stop);
+    return status;
+}
+
+/* ---- up --------------------------------------------------------------------------- */
+
+static void put_servers(const struct lab *lab)
+{
+    const char *status = mst_servers_status_url(lab->servers);
+    size_t i;
+
+    printf("%s serves %s; ^C stops it and removes everything\n", lab->stack->name,
+           lab->workload->name);
+    printf("  page    %s\n", mst_servers_url(lab->servers));
+    if (status[0] != '\0')
+        printf("  status  %s\n", status);
+    printf("  boards  mpmstat status %s\n", mst_servers_board_directory(lab->servers));
+    for (i = 0; i < mst_servers_count(lab->servers); i++)
+        printf("  %s  %s (%s, pid %ld)\n", i == 0 ? "logs  " : "      ",
+               mst_servers_item(lab->servers, i)->directory,
+               mst_servers_item(lab->servers, i)->name,
+               (long)mst_servers_item(lab->servers, i)->pid);
+    fflush(stdout);
+}
+
+static int wait_for_end(struct lab *lab)
+{
+    struct pollfd fd = { mst_servers_fd(lab->servers), POLLIN, 0 };
+    char error[MST_ERROR_MAX];
+
+    while (!lab->stop.raised) {
+        if (mst_servers_alive(lab->servers, error) != 0)
+            return show_failure(lab, error);
+        poll(&fd, 1, 1000);
+    }
+    return MST_EXIT_OK;
+}
+
+/* The options before, between and behind the words. */
+static int read_up_options(struct lab *lab, int argc, char **argv)
+{
+    static const struct option names[] = { { "dry-run", no_argument, NULL, 'n' }, { 0 } };
+    int option;
+
+    opterr = 0;
+    optind = 0;
+    while ((option = getopt_long(argc, argv, ":n", names, NULL)) != -1) {
+        if (option != 'n')
+            return mst_option_error("lab", option, argv);
+        lab->dry = true;
+    }
+    return read_lab(lab, "up", argv + optind);
+}
+
+static int lab_up(int argc, char **argv)
+{
+    struct lab lab = { 0 };
+    int status = read_up_options(&lab, argc, argv);
+
+    if (status == MST_EXIT_OK && lab.dry) {
+        status = dry_run(&lab);
+    } else if (status == MST_EXIT_OK) {
+        status = start(&lab);
+        if (status == MST_EXIT_OK) {
+            put_servers(&lab);
+            status = end(&lab, wait_for_end(&lab));
+        }
+    }
+    close_lab(&lab);
+    return status;
+}
+
+/* ---- try -------------------------------------------------------------------------- */
+
+/* Words on the heap, with NULL at their end. */
+struct words {
+    size_t count;
+    char **items;
+    bool   failed;       /* out of memory */
+};
+
+/* Adds one; takes it. NULL: it could not be made. */
+static void take_word(struct words *w, char *word)
+{
+    char **items = word != NULL ? reallocarray(w->items, w->count + 2, sizeof *items) : NULL;
+
+    if (items == NULL) {
+        free(word);
+        w->failed = true;
+        return;
+    }
+    w->items = items;
+    items[w->count++] = word;
+    items[w->count] = NULL;
+}
+
+static void add_word(struct words *w, const char *word)
+{
+    take_word(w, strdup(word));
+}
+
+static void free_words(struct words *w)
+{
+    while (w->count > 0)
+        free(w->items[--w->count]);
+    free(w->items);
+}
+
+/* mpmstat record, of these boards, with these options of it; status as its. */
+static int record(const struct lab *lab, const struct words *options, char *const *command)
+{
+    const char *url = mst_servers_url(lab->servers);
+    struct words w = { 0 };
+    int status = MST_EXIT_OUTPUT;
+    char *name = NULL;
+    size_t i;
+
+    add_word(&w, "record");
+    add_word(&w, "--target");
+    add_word(&w, mst_servers_board_directory(lab->servers));
+    add_word(&w, "--name");
+    if (asprintf(&name, "%s %s", lab->stack->name, lab->workload->name) < 0)
+        name = NULL;
+    take_word(&w, name);
+    for (i = 0; i < options->count; i++)
+        add_word(&w, options->items[i]);
+    add_word(&w, "--");
+    for (i = 0; command[i] != NULL; i++)
+        take_word(&w, mst_word_replace(command[i], MST_WORD_URL, url));
+    if (w.failed || setenv("URL", url, 1) != 0)
+        mst_error("out of memory for the command line");
+    else
+        status = mst_verb_record((int)w.count, w.items);
+    free_words(&w);
+    return status;
+}
+
+/* The page is right before and after, and the servers are those of the beginning. */
+static int try_once(struct lab *lab, const struct words *options, char *const *command)
+{
+    char error[MST_ERROR_MAX];
+    int status = record(lab, options, command);
+
+    if (mst_servers_alive(lab->servers, error) != 0)
+        return show_failure(lab, error);
+    if (status == MST_EXIT_INTERRUPTED || lab->stop.raised)
+        return MST_EXIT_INTERRUPTED;
+    if (mst_servers_check_page(lab->servers, NULL, error) != 0)
+        return show_failure(lab, error);
+    return status;
+}
+
+static const struct option try_options[] = {
+    { "dry-run", no_argument, NULL, 'n' }, { "output", required_argument, NULL, 'o' },
+    { "name", required_argument, NULL, 'r' }, { "format", required_argument, NULL, 'r' },
+    { "timeout", required_argument, NULL, 'r' }, { "repeat", required_argument, NULL, 'r' },
+    { "no-flags", no_argument, NULL, 'r' }, { "no-memory", no_argument, NULL, 'r' },
+    { "verbose", no_argument, NULL, 'v' }, { 0 },
+};
+
+/* Options of record go to `record_options`. argv ends where the load command begins. */
+static int read_try_options(struct lab *lab, int argc, char **argv, struct words *record_options)
+{
+    int option, at = 0;
+    char *name = NULL;
+
+    opterr = 0;
+    optind = 0;
+    while ((option = getopt_long(argc, argv, ":no:v", try_options, &at)) != -1) {
+        switch (option) {
+        case 'n': lab->dry = true; break;
+        case 'o': add_word(record_options, "--output"); break;
+        case 'v': add_word(record_options, "--verbose"); break;
+        case 'r':
+            if (asprintf(&name, "--%s", try_options[at].name) < 0)
+                name = NULL;
+            take_word(record_options, name);
+            break;
+        default: return mst_option_error("lab", option, argv);
+        }
+        if (option != 'n' && optarg != NULL)
+            add_word(record_options, optarg);
+    }
+    return read_lab(lab, "try", argv + optind);
+}
+
+/* The words behind --; NULL: there are none. *argc becomes the number of those before. */
+static char **cut_command(int *argc, char **argv)
+{
+    int i;
+
+    for (i = 0; i < *argc; i++)
+        if (strcmp(argv[i], "--") == 0 && argv[i + 1] != NULL) {
+            argv[i] = NULL;
+            *argc = i;
+            return argv + i + 1;
+        }
+    return NULL;
+}
+
+static bool names_url(char *const *command)
+{
+    for (; *command != NULL; command++)
+        if (strstr(*command, "URL") != NULL)
+            return true;
+    return false;
+}
+
+static int lab_try(int argc, char **argv)
+{
+    struct words options = { 0 };
+    struct lab lab = { 0 };
+    char **command = cut_command(&argc, argv);
+    int status = read_try_options(&lab, argc, argv, &options);
+
+    if (status == MST_EXIT_OK && lab.dry)
+        status = dry_run(&lab);
+    else if (status == MST_EXIT_OK && command == NULL)
+        status = mst_usage_error("lab", "try takes a load tool's command behind --");
+    else if (status == MST_EXIT_OK && !names_url(command))
+        status = mst_usage_error("lab", "the load command has no ${URL} in it, the page's address "
+                                 "(in single quotes, or the shell replaces it)");
+    else if (status == MST_EXIT_OK && (status = start(&lab)) == MST_EXIT_OK)
+        status = end(&lab, try_once(&lab, &options, command));
+    free_words(&options);
+    close_lab(&lab);
+    return status;
+}
+
+/* ---- the verb --------------------------------------------------------------------- */
+
+static const struct {
+    const char *name;
+    int       (*run)(int argc, char **argv);
+} parts[] = {
+    { "list", lab_list }, { "up", lab_up }, { "try", lab_try }, { "run", mst_lab_run },
+};
+
+/* Before a -- only: what is behind is the load tool's. */
+static bool wants_help(int argc, char **argv)
+{
+    int i;
+
+    for (i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
+            return true;
+    return false;
+}
+
+int mst_verb_lab(int argc, char **argv)
+{
+    size_t i;
+
+    if (argc < 2)
+        return mst_usage_error("lab", "list, up, try or run is missing");
+    if (strcmp(argv[1], "run") != 0 && wants_help(argc, argv)) {
+        fputs(help, stdout);
+        return MST_EXIT_OK;
+    }
+    for (i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (strcmp(argv[1], parts[i].name) == 0)
+            return parts[i].run(argc - 1, argv + 1);
+    return mst_usage_error("lab", "there is no \"%s\": it may be list, up, try or run", argv[1]);
+}

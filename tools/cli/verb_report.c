@@ -1,0 +1,421 @@
+/* verb_report.c - mpmstat report: recorded runs as a page, as tables, as text. */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "archive/archive.h"
+#include "archive/query.h"
+#include "console/output.h"
+#include "cli/verbs.h"
+#include "console/diag.h"
+#include "lab/report/study_report.h"
+#include "report/report.h"
+
+static const char help[] =
+    "usage: mpmstat report [--format FORMAT] [-o FILE] [--run RUN]... FILE...\n"
+    "\n"
+    "Reports the runs in archives that mpmstat record has made: as one page that needs\n"
+    "no network, or as text. Several runs, of one archive or of several, stand side by\n"
+    "side and lie over each other in the charts. The archive of a study (mpmstat lab run)\n"
+    "is reported as the study, as html or md; with --run as that run.\n"
+    "\n"
+    "  -f, --format FORMAT   html (the default): verdict, checks, numbers, charts,\n"
+    "                          provenance; one file, to be opened, printed, mailed\n"
+    "                        md    verdict, checks and a table of runs, for a pull request\n"
+    "                        csv   a line a run\n"
+    "                        json  an array of what record --format json prints\n"
+    "                        text  what record prints, and the sizing advice\n"
+    "      --series          with csv: a line for each second of each run instead\n"
+    "  -o, --output FILE     write it there; a file that is there is replaced\n"
+    "      --run RUN         only this run: its number in its archive, or its name;\n"
+    "                        may be given again\n"
+    "      --help            this\n"
+    "\n"
+    "What is not known is said to be, with the reason; it is never 0. A run that was\n"
+    "interrupted is reported as far as it was recorded.\n"
+    "\n"
+    "Examples:\n"
+    "  mpmstat report -o report.html runs.sqlite\n"
+    "  mpmstat report -o report.html prefork.sqlite event.sqlite\n"
+    "  mpmstat report --format md --run 3 runs.sqlite | gh pr comment -F -\n"
+    "  mpmstat report --format json runs.sqlite | jq '.[].verdict'\n"
+    "  mpmstat report --format csv runs.sqlite >runs.csv\n"
+    "\n"
+    "Exit status: 0 reported, 2 wrong usage, 3 an archive cannot be read or has no such\n"
+    "run, 4 the report cannot be written.\n";
+
+enum format { FORMAT_HTML, FORMAT_MD, FORMAT_CSV, FORMAT_JSON, FORMAT_TEXT, FORMAT_COUNT };
+static const char *const format_names[FORMAT_COUNT] = { "html", "md", "csv", "json", "text" };
+
+struct selected {
+    const char *run;             /* number or name */
+    bool        found;
+};
+
+struct options {
+    enum format      format;
+    bool             series, help;
+    const char      *output;     /* NULL: stdout */
+    struct selected *selected;   /* --run */
+    size_t           selected_count;
+    char           **files;
+    int              file_count;
+};
+
+struct archives {
+    struct mst_archive **items;
+    size_t               count;
+};
+
+/* ---- the command line ------------------------------------------------------------ */
+
+static int read_format(struct options *o, const char *name)
+{
+    int i;
+
+    for (i = 0; i < FORMAT_COUNT; i++)
+        if (strcmp(name, format_names[i]) == 0) {
+            o->format = (enum format)i;
+            return MST_EXIT_OK;
+        }
+    return mst_usage_error("report", "there is no format \"%s\": it may be html, md, csv, json or "
+                           "text", name);
+}
+
+/* The output takes the place of what is there. */
+static int check_output(const struct options *o)
+{
+    struct stat output, file;
+    int i;
+
+    if (o->output == NULL)
+        return MST_EXIT_OK;
+    if (o->output[0] == '\0')
+        return mst_usage_error("report", "-o takes the name of a file, not an empty one");
+    if (strcmp(o->output, "-") == 0 || stat(o->output, &output) != 0)
+        return MST_EXIT_OK;
+    for (i = 0; i < o->file_count; i++)
+        if (stat(o->files[i], &file) == 0 && file.st_dev == output.st_dev &&
+            file.st_ino == output.st_ino)
+            return mst_usage_error("report", "-o %s would replace the archive %s by its report",
+                                   o->output, o->files[i]);
+    return MST_EXIT_OK;
+}
+
+static int check_options(const struct options *o)
+{
+    if (o->file_count == 0)
+        return mst_usage_error("report", "it takes the archives to report: files that mpmstat "
+                               "record has made");
+    if (o->series && o->format != FORMAT_CSV)
+        return mst_usage_error("report", "--series goes with --format csv");
+    if (o->format == FORMAT_HTML && o->output == NULL && isatty(STDOUT_FILENO))
+        return mst_usage_error("report", "a page on a terminal would be no use: name a file with "
+                               "-o FILE, or another --format");
+    return check_output(o);
+}
+
+static int read_options(struct options *o, int argc, char **argv)
+{
+    static const struct option names[] = {
+        { "format", required_argument, NULL, 'f' }, { "output", required_argument, NULL, 'o' },
+        { "run", required_argument, NULL, 'r' }, { "series", no_argument, NULL, 's' },
+        { "help", no_argument, NULL, 'h' }, { 0 },
+    };
+    int option, status;
+
+    opterr = 0;
+    optind = 0;
+    while ((option = getopt_long(argc, argv, ":f:o:h", names, NULL)) != -1) {
+        switch (option) {
+        case 'f':
+            status = read_format(o, optarg);
+            if (status != MST_EXIT_OK)
+                return status;
+            break;
+        case 'o': o->output = optarg; break;
+        case 'r': o->selected[o->selected_count++].run = optarg; break;
+        case 's': o->series = true; break;
+        case 'h': o->help = true; return MST_EXIT_OK;
+        default:  return mst_option_error("report", option, argv);
+        }
+    }
+    o->files = argv + optind;
+    o->file_count = argc - optind;
+    return check_options(o);
+}
+
+/* ---- the runs -------------------------------------------------------------------- */
+
+static int out_of_memory(void)
+{
+    mst_error("out of memory for the report");
+    return MST_EXIT_TARGET;
+}
+
+static int open_archives(struct archives *a, const struct options *o)
+{
+    char error[MST_ERROR_MAX];
+    int i;
+
+    a->items = calloc((size_t)o->file_count, sizeof *a->items);
+    if (a->items == NULL)
+        return out_of_memory();
+    for (i = 0; i < o->file_count; i++) {
+        a->items[i] = mst_archive_read(o->files[i], error);
+        if (a->items[i] == NULL) {
+            mst_error("%s", error);
+            return MST_EXIT_TARGET;
+        }
+        a->count++;
+    }
+    return MST_EXIT_OK;
+}
+
+/* One run may be selected twice, by its number and by its name. */
+static bool is_selected(const struct options *o, const struct mst_summary *s)
+{
+    bool wanted = o->selected_count == 0;
+    char number[32];
+    size_t i;
+
+    snprintf(number, sizeof number, "%lld", (long long)s->id);
+    for (i = 0; i < o->selected_count; i++)
+        if (strcmp(o->selected[i].run, number) == 0 ||
+            (s->name != NULL && strcmp(o->selected[i].run, s->name) == 0))
+            wanted = o->selected[i].found = true;
+    return wanted;
+}
+
+/* The run's name, or its number; where there are several archives, its archive too. */
+static char *title_of(const struct mst_summary *s, const char *path, bool several)
+{
+    const char *base = strrchr(path, '/');
+    char *title, number[32];
+
+    snprintf(number, sizeof number, "run %lld", (long long)s->id);
+    base = base != NULL ? base + 1 : path;
+    if (asprintf(&title, "%s%s%s", s->name != NULL ? s->name : number, several ? ", " : "",
+                 several ? base : "") < 0)
+        return NULL;
+    return title;
+}
+
+/* Summarized, and added where it is wanted. */
+static int add_run(struct mst_report *report, const struct options *o, struct mst_archive *archive,
+                   const char *path, int64_t id)
+{
+    struct mst_report_run run = { .archive = archive, .path = path }, *runs;
+    char error[MST_ERROR_MAX];
+
+    if (mst_summary_make(&run.summary, archive, id, error) != 0) {
+        mst_error("%s", error);
+        mst_summary_free(&run.summary);
+        return MST_EXIT_TARGET;
+    }
+    if (!is_selected(o, &run.summary)) {
+        mst_summary_free(&run.summary);
+        return MST_EXIT_OK;
+    }
+    run.title = title_of(&run.summary, path, report->several_archives);
+    runs = reallocarray(report->runs, report->count + 1, sizeof *runs);
+    if (runs != NULL)
+        report->runs = runs;
+    if (runs == NULL || run.title == NULL) {
+        mst_summary_free(&run.summary);
+        free(run.title);
+        return out_of_memory();
+    }
+    runs[report->count++] = run;
+    return MST_EXIT_OK;
+}
+
+static int add_runs(struct mst_report *report, const struct options *o,
+                    struct mst_archive *archive, const char *path)
+{
+    char error[MST_ERROR_MAX];
+    int status = MST_EXIT_OK;
+    int64_t *ids;
+    size_t count, i;
+
+    if (mst_summary_runs(archive, &ids, &count, error) != 0) {
+        mst_error("%s", error);
+        return MST_EXIT_TARGET;
+    }
+    for (i = 0; i < count && status == MST_EXIT_OK; i++)
+        status = add_run(report, o, archive, path, ids[i]);
+    free(ids);
+    return status;
+}
+
+/* Says each that no archive has. */
+static int check_selected(const struct options *o)
+{
+    int status = MST_EXIT_OK;
+    size_t i;
+
+    for (i = 0; i < o->selected_count; i++)
+        if (!o->selected[i].found) {
+            mst_error("there is no run \"%s\" in %s%s: runs are selected by number or name",
+                      o->selected[i].run, o->files[0],
+                      o->file_count > 1 ? " and the others" : "");
+            status = MST_EXIT_TARGET;
+        }
+    return status;
+}
+
+static int find_runs(struct mst_report *report, const struct options *o,
+                     const struct archives *archives)
+{
+    size_t i;
+    int status;
+
+    report->several_archives = archives->count > 1;
+    for (i = 0; i < archives->count; i++) {
+        status = add_runs(report, o, archives->items[i], o->files[i]);
+        if (status != MST_EXIT_OK)
+            return status;
+    }
+    status = check_selected(o);
+    if (status != MST_EXIT_OK || report->count > 0)
+        return status;
+    mst_error("there is no run in %s%s", o->files[0], archives->count > 1 ? " and the others" : "");
+    return MST_EXIT_TARGET;
+}
+
+static void free_runs(struct mst_report *report)
+{
+    size_t i;
+
+    for (i = 0; i < report->count; i++) {
+        mst_summary_free(&report->runs[i].summary);
+        free(report->runs[i].title);
+    }
+    free(report->runs);
+}
+
+/* ---- writing --------------------------------------------------------------------- */
+
+static void put_json(struct mst_sink *sink, const struct mst_report *report)
+{
+    size_t i;
+
+    mst_sink_puts(sink, "[");
+    for (i = 0; i < report->count; i++) {
+        mst_sink_puts(sink, i > 0 ? ",\n" : "");
+        mst_report_json(sink, &report->runs[i].summary);
+    }
+    mst_sink_puts(sink, "]\n");
+}
+
+/* What is to be written: the runs, or the study of the one archive. */
+struct job {
+    const struct options    *o;
+    const struct mst_report *report;
+    struct mst_archive      *study;     /* NULL: the runs */
+};
+
+static int put_runs(struct mst_sink *sink, const struct mst_report *report,
+                    const struct options *o, char error[MST_ERROR_MAX])
+{
+    int status = 0;
+
+    switch (o->format) {
+    case FORMAT_HTML: status = mst_report_html(sink, report, error); break;
+    case FORMAT_MD:   status = mst_report_markdown(sink, report, error); break;
+    case FORMAT_TEXT: status = mst_report_texts(sink, report, error); break;
+    case FORMAT_JSON: put_json(sink, report); break;
+    default:
+        if (o->series)
+            status = mst_report_csv_series(sink, report, error);
+        else
+            mst_report_csv(sink, report);
+    }
+    return status;
+}
+
+static mst_output_put put;
+static int put(struct mst_sink *sink, const void *context)
+{
+    const struct job *job = context;
+    char error[MST_ERROR_MAX];
+    int failed;
+
+    if (job->study != NULL)
+        failed = mst_study_report(sink, job->o->format == FORMAT_HTML ? MST_STUDY_HTML :
+                                  MST_STUDY_MARKDOWN, job->study, job->o->files[0], error);
+    else
+        failed = put_runs(sink, job->report, job->o, error);
+    if (!failed)
+        return MST_EXIT_OK;
+    mst_error("%s", error);
+    return MST_EXIT_TARGET;
+}
+
+static int write_report(const struct job *job)
+{
+    char error[MST_ERROR_MAX];
+    struct mst_sink sink;
+    int status;
+
+    if (job->o->output != NULL && strcmp(job->o->output, "-") != 0) {
+        status = mst_output_file(job->o->output, put, job, error);
+        if (status >= 0)
+            return status;
+        mst_error("%s", error);
+        return MST_EXIT_OUTPUT;
+    }
+    mst_sink_init(&sink, mst_write_file, stdout);
+    status = put(&sink, job);
+    mst_sink_flush(&sink);   /* whether it arrived, main asks */
+    return status;
+}
+
+/* An archive of a study is reported as one, unless single runs or numbers are wanted. */
+static bool is_study(const struct options *o, const struct archives *archives)
+{
+    return archives->count == 1 && o->selected_count == 0 &&
+           (o->format == FORMAT_HTML || o->format == FORMAT_MD) &&
+           mst_study_in(archives->items[0]);
+}
+
+static int report_files(const struct options *o)
+{
+    struct archives archives = { 0 };
+    struct mst_report report = { 0 };
+    struct job job = { .o = o, .report = &report };
+    char ignored[MST_ERROR_MAX];
+    size_t i;
+    int status = open_archives(&archives, o);
+
+    if (status == MST_EXIT_OK && is_study(o, &archives))
+        job.study = archives.items[0];
+    else if (status == MST_EXIT_OK)
+        status = find_runs(&report, o, &archives);
+    if (status == MST_EXIT_OK)
+        status = write_report(&job);
+    free_runs(&report);
+    for (i = 0; i < archives.count; i++)
+        mst_archive_close(archives.items[i], ignored);
+    free(archives.items);
+    return status;
+}
+
+int mst_verb_report(int argc, char **argv)
+{
+    struct options o = { .selected = calloc((size_t)argc, sizeof(struct selected)) };
+    int status;
+
+    if (o.selected == NULL)
+        return out_of_memory();
+    status = read_options(&o, argc, argv);
+    if (status == MST_EXIT_OK && o.help)
+        fputs(help, stdout);
+    else if (status == MST_EXIT_OK)
+        status = report_files(&o);
+    free(o.selected);
+    return status;
+}

@@ -1,0 +1,371 @@
+/* verb_status.c - mpmstat status: what servers do now and have done so far.
+ *
+ * Boards are read here and rendered by the library. A URL's server renders for
+ * itself: its answer is checked to be whole and passed on as it is.
+ */
+#include <getopt.h>
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "console/output.h"
+#include "cli/verbs.h"
+#include "console/diag.h"
+#include "render/render.h"
+#include "source/http.h"
+#include "source/status_json.h"
+#include "source/target.h"
+
+#define TIMEOUT_SECONDS_DEFAULT 10
+#define TIMEOUT_SECONDS_MAX     3600
+
+static const char help[] =
+    "usage: mpmstat status [--format FORMAT] [TARGET]...\n"
+    "\n"
+    "Shows one snapshot of each TARGET: workers and what they do, requests and\n"
+    "where their time went, connections, forks. A TARGET is\n"
+    "  a board file       read directly: at once even if every worker is stuck\n"
+    "  a directory        every *.board file in it and in its php/\n"
+    "  a status URL       http(s)://HOST/mpm-status: the server has to answer\n"
+    "Without one: the boards of root and your own in the directories of\n"
+    "$MPMSTAT_RUNDIR, or else in /run/mpmstat, /run/mpmstat/php, /run/apache2 and\n"
+    "$XDG_RUNTIME_DIR/mpmstat. Another user's board is that user's word: it is shown\n"
+    "where it is named.\n"
+    "\n"
+    "  --format FORMAT    text (the default), json, openmetrics, or prometheus\n"
+    "  --timeout SECONDS  how long a URL may take to answer (10)\n"
+    "  --help             this\n"
+    "\n"
+    "Examples:\n"
+    "  mpmstat status\n"
+    "  mpmstat status | grep -E '^(Workers|NoIdle)'      are there workers enough?\n"
+    "  mpmstat status /run/apache2/mpmstat.board\n"
+    "  mpmstat status --format json | jq '.boards[].workers'\n"
+    "  watch -n1 'mpmstat status | grep P99'\n"
+    "  mpmstat status http://127.0.0.1/mpm-status\n"
+    "\n"
+    "Exit status: 0 all shown, 2 wrong usage, 3 a target cannot be read (the\n"
+    "others are shown), 4 the output cannot be written.\n";
+
+struct status {
+    enum mst_format    format;
+    long               timeout_ms;
+    struct mst_targets targets;
+    size_t             board_count, body_count;
+    struct mst_snapshot     *boards;    /* of the files that could be read */
+    struct mst_http_answer  *bodies;    /* of the URLs that answered */
+    size_t             failed;
+};
+
+/* ---- boards --------------------------------------------------------------------- */
+
+static int take_snapshot(struct mst_target *target, struct mst_snapshot *snapshot,
+                         char error[MST_ERROR_MAX])
+{
+    struct mst_copy copy;
+    int result = mst_target_snapshot(target, snapshot, &copy, error);
+
+    if (result >= 0)
+        mst_copy_free(&copy);
+    mst_target_close(target);   /* or a directory of many would use up the descriptors */
+    return result < 0 ? -1 : 0;
+}
+
+static int render_boards(const struct status *s, FILE *out)
+{
+    const struct mst_snapshot **boards;
+    struct mst_sink sink;
+    size_t i;
+    int result;
+
+    boards = malloc((s->board_count + 1) * sizeof *boards);
+    if (boards == NULL)
+        return -1;
+    for (i = 0; i < s->board_count; i++)
+        boards[i] = &s->boards[i];
+    mst_sink_init(&sink, mst_write_file, out);
+    result = mst_render(&sink, s->format, &(struct mst_shown){ .boards = boards,
+                                                               .count = s->board_count });
+    free(boards);
+    return result;
+}
+
+/* ---- URLs ------------------------------------------------------------------------- */
+
+static bool ends_with(const struct mst_http_answer *a, const char *end)
+{
+    size_t n = strlen(end);
+
+    return a->length >= n && memcmp(a->body + a->length - n, end, n) == 0;
+}
+
+/* Text goes to a terminal, which obeys control characters. */
+static bool has_control_characters(const struct mst_http_answer *a)
+{
+    size_t i;
+
+    for (i = 0; i < a->length; i++)
+        if (((unsigned char)a->body[i] < ' ' && a->body[i] != '\n') || a->body[i] == 0x7f)
+            return true;
+    return false;
+}
+
+/* Whether the answer is what was asked for, and whole. */
+static int check_body(enum mst_format format, const char *url, const struct mst_http_answer *a,
+                      char error[MST_ERROR_MAX])
+{
+    const char *type = mst_format_content_type(format), *problem = NULL;
+    char reason[MST_ERROR_MAX], plain_type[64];
+    json_t *root;
+
+    snprintf(plain_type, sizeof plain_type, "%.*s", (int)strcspn(type, ";"), type);
+    if (mst_http_expect_type(a, url, plain_type, error) != 0)
+        return -1;
+    if (format == MST_FORMAT_JSON) {
+        root = mst_status_load(a->body, a->length, reason);
+        if (root == NULL)
+            problem = reason;
+        json_decref(root);
+    } else if (format == MST_FORMAT_OPENMETRICS && !ends_with(a, "# EOF\n")) {
+        problem = "it does not end with # EOF";
+    } else if (format == MST_FORMAT_TEXT && strncmp(a->body, "Board: ", 7) != 0) {
+        problem = "expected it to begin with \"Board: \"";
+    } else if (format == MST_FORMAT_PROMETHEUS && strncmp(a->body, "# ", 2) != 0) {
+        problem = "expected it to begin with \"# HELP\"";
+    } else if (has_control_characters(a)) {
+        problem = "it holds control characters";
+    } else if (!ends_with(a, "\n")) {
+        problem = "it ends in the middle of a line";
+    }
+    if (problem == NULL)
+        return 0;
+    snprintf(error, MST_ERROR_MAX, "%.200s: this is not mpmstat's status: %.250s", url, problem);
+    return -1;
+}
+
+static int fetch(struct status *s, const char *url, char error[MST_ERROR_MAX])
+{
+    struct mst_http *http = mst_http_open(s->timeout_ms);
+    struct mst_http_answer *body = &s->bodies[s->body_count];
+    char query[64];
+    int result;
+
+    if (http == NULL) {
+        snprintf(error, MST_ERROR_MAX, "out of memory");
+        return -1;
+    }
+    snprintf(query, sizeof query, "format=%s", mst_format_name(s->format));
+    result = mst_http_get(http, url, query, body, error);
+    if (result == 0) {
+        result = check_body(s->format, url, body, error);
+        if (result == 0)
+            s->body_count++;
+        else
+            free(body->body);
+    }
+    mst_http_close(http);
+    return result;
+}
+
+/* Of servers that are not trusted: JSON goes to programs and to terminals. */
+static int put_json(const char *json)
+{
+    struct mst_sink sink;
+
+    mst_sink_init(&sink, mst_write_file, stdout);
+    mst_sink_json(&sink, json);
+    return mst_sink_flush(&sink);
+}
+
+static int put_body(const struct status *s, const struct mst_http_answer *a)
+{
+    if (s->format == MST_FORMAT_JSON)
+        return put_json(a->body);
+    mst_tame(a->body, a->length);
+    return mst_write_file(stdout, a->body, a->length);
+}
+
+/* Appends a list of one document to the same of another. */
+static int join_list(json_t *whole, json_t *more, const char *name)
+{
+    json_t *list = json_object_get(more, name);
+
+    return list == NULL ? 0 : json_array_extend(json_object_get(whole, name), list);
+}
+
+/* One document from several: the boards of the files, then those of the URLs. */
+static int join_json(const struct status *s)
+{
+    char *rendered = NULL, error[MST_ERROR_MAX];
+    size_t length = 0, i;
+    json_t *whole = NULL, *more;
+    int result;
+    FILE *memory = open_memstream(&rendered, &length);
+
+    if (memory == NULL)
+        return -1;
+    result = render_boards(s, memory);
+    if (fclose(memory) != 0 || result != 0)
+        goto done;
+    result = -1;
+    whole = mst_status_load(rendered, length, error);
+    if (whole == NULL)
+        goto done;
+    for (i = 0; i < s->body_count; i++) {
+        more = mst_status_load(s->bodies[i].body, s->bodies[i].length, error);
+        result = more != NULL && join_list(whole, more, "boards") == 0 &&
+                 join_list(whole, more, "unreadable") == 0 ? 0 : -1;
+        json_decref(more);
+        if (result != 0)
+            goto done;
+    }
+    free(rendered);
+    rendered = json_dumps(whole, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
+    result = rendered != NULL ? put_json(rendered) : -1;
+    putchar('\n');
+done:
+    json_decref(whole);
+    free(rendered);
+    return result;
+}
+
+/* ---- together ----------------------------------------------------------------------- */
+
+static void read_targets(struct status *s)
+{
+    char error[MST_ERROR_MAX];
+    size_t i;
+    int result;
+
+    for (i = 0; i < s->targets.count; i++) {
+        struct mst_target *t = &s->targets.items[i];
+
+        if (t->kind == MST_TARGET_URL) {
+            result = fetch(s, t->name, error);
+        } else {
+            result = take_snapshot(t, &s->boards[s->board_count], error);
+            s->board_count += result == 0;
+        }
+        if (result != 0) {
+            mst_error("%s", error);
+            s->failed++;
+        }
+    }
+}
+
+static int show(const struct status *s)
+{
+    size_t i;
+    int result = 0;
+
+    if (s->board_count + s->body_count == 0)
+        return MST_EXIT_TARGET;
+    if (s->format == MST_FORMAT_JSON && s->body_count > 0 &&
+        s->board_count + s->body_count > 1) {
+        result = join_json(s);
+    } else {
+        if (s->board_count > 0)
+            result = render_boards(s, stdout);
+        for (i = 0; i < s->body_count && result == 0; i++) {
+            if (s->board_count + i > 0)
+                putchar('\n');
+            result = put_body(s, &s->bodies[i]);
+        }
+    }
+    if (result != 0)
+        return MST_EXIT_OUTPUT;
+    return s->failed > 0 ? MST_EXIT_TARGET : MST_EXIT_OK;
+}
+
+static int run(struct status *s, char *const *names, size_t count)
+{
+    char error[MST_ERROR_MAX];
+    size_t i, urls = 0;
+    int result = MST_EXIT_TARGET;
+
+    if (mst_targets_resolve(&s->targets, names, count, error) != 0) {
+        mst_error("%s", error);
+        goto done;
+    }
+    if (s->targets.note[0] != '\0')
+        mst_warn("%s", s->targets.note);
+    for (i = 0; i < s->targets.count; i++)
+        urls += s->targets.items[i].kind == MST_TARGET_URL;
+    if (urls > 0 && s->targets.count > 1 && s->format != MST_FORMAT_TEXT &&
+        s->format != MST_FORMAT_JSON) {
+        result = mst_usage_error("status", "metrics of a URL cannot be joined with others; ask "
+                                 "for one at a time, or for text or json");
+        goto done;
+    }
+    s->boards = calloc(s->targets.count, sizeof *s->boards);
+    s->bodies = calloc(s->targets.count, sizeof *s->bodies);
+    if (s->boards == NULL || s->bodies == NULL) {
+        mst_error("out of memory");
+        goto done;
+    }
+    read_targets(s);
+    result = show(s);
+done:
+    for (i = 0; i < s->board_count; i++)
+        mst_snapshot_free(&s->boards[i]);
+    for (i = 0; i < s->body_count; i++)
+        free(s->bodies[i].body);
+    free(s->boards);
+    free(s->bodies);
+    mst_targets_free(&s->targets);
+    return result;
+}
+
+/* ---- the command line ------------------------------------------------------------------ */
+
+static int parse_timeout(const char *text, long *timeout_ms)
+{
+    char *end;
+    double seconds = strtod(text, &end);
+
+    if (end == text || *end != '\0' || !(seconds >= 0.1 && seconds <= TIMEOUT_SECONDS_MAX))
+        return mst_usage_error("status", "expected --timeout to be 0.1 to %d seconds, found "
+                               "\"%s\"", TIMEOUT_SECONDS_MAX, text);
+    *timeout_ms = (long)(seconds * 1000);
+    return MST_EXIT_OK;
+}
+
+int mst_verb_status(int argc, char **argv)
+{
+    static const struct option options[] = {
+        { "format",  required_argument, NULL, 'f' },
+        { "timeout", required_argument, NULL, 't' },
+        { "help",    no_argument,       NULL, 'h' },
+        { NULL, 0, NULL, 0 }
+    };
+    struct status s;
+    char error[MST_ERROR_MAX];
+    int option, wrong;
+
+    memset(&s, 0, sizeof s);
+    s.format = MST_FORMAT_TEXT;
+    s.timeout_ms = TIMEOUT_SECONDS_DEFAULT * 1000L;
+    optind = 0;
+    opterr = 0;
+    while ((option = getopt_long(argc, argv, ":f:t:h", options, NULL)) != -1) {
+        switch (option) {
+        case 'f':
+            if (mst_format_parse(&s.format, optarg, MST_FORMAT_SNAPSHOTS, error) != 0)
+                return mst_usage_error("status", "%s", error);
+            break;
+        case 't':
+            wrong = parse_timeout(optarg, &s.timeout_ms);
+            if (wrong != MST_EXIT_OK)
+                return wrong;
+            break;
+        case 'h':
+            fputs(help, stdout);
+            return MST_EXIT_OK;
+        default:
+            return mst_option_error("status", option, argv);
+        }
+    }
+    return run(&s, argv + optind, (size_t)(argc - optind));
+}

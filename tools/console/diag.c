@@ -1,0 +1,176 @@
+/* diag.c - the tool's messages: see diag.h. */
+#include "console/diag.h"
+
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "render/sink.h"
+
+#define ERASE_LINE "\r\033[K"
+#define STATUS_MAX 400
+
+static bool progress_always, be_quiet;
+static char status[STATUS_MAX];   /* the line at the terminal's end; "" none */
+
+static char  *kept;               /* the first error goes here; NULL: nowhere */
+static size_t kept_size;
+
+static void draw_status(void)
+{
+    if (status[0] != '\0')
+        fputs(status, stderr);
+}
+
+#define MESSAGE_MAX 2048u
+#define INDENT      "  "    /* of each line of a message but its first */
+
+/* Names in a message come from archives and servers: a terminal obeys none of them, and no line
+ * in them begins as one of ours does. Writes what is to be shown, with a newline at its end, and
+ * returns its length. */
+static size_t compose(char out[MESSAGE_MAX], char *message)
+{
+    size_t used = 0;
+
+    mst_tame(message, strlen(message));
+    for (; *message != '\0' && used < MESSAGE_MAX - sizeof INDENT - 1; message++) {
+        out[used++] = *message;
+        if (*message == '\n' && message[1] != '\0') {
+            memcpy(out + used, INDENT, sizeof INDENT - 1);
+            used += sizeof INDENT - 1;
+        }
+    }
+    if (out[used - 1] != '\n')
+        out[used++] = '\n';
+    return used;
+}
+
+/* One write a message, so that those of several processes do not mix. stdout is
+ * flushed first: on a terminal a message comes after the results before it. */
+__attribute__((format(printf, 2, 0)))
+static void say(const char *prefix, const char *format, va_list args)
+{
+    char message[MESSAGE_MAX], out[MESSAGE_MAX];
+    int used = snprintf(message, sizeof message, "mpmstat: %s", prefix);
+
+    if (vsnprintf(message + used, sizeof message - (size_t)used, format, args) < 0)
+        return;
+    fflush(stdout);
+    if (status[0] != '\0')
+        fputs(ERASE_LINE, stderr);
+    fwrite(out, 1, compose(out, message), stderr);
+    draw_status();
+    fflush(stderr);
+}
+
+void mst_error(const char *format, ...)
+{
+    va_list args;
+
+    if (kept != NULL && kept[0] == '\0') {
+        va_start(args, format);
+        vsnprintf(kept, kept_size, format, args);
+        va_end(args);
+    }
+    va_start(args, format);
+    say("", format, args);
+    va_end(args);
+}
+
+void mst_error_keep(char *buffer, size_t size)
+{
+    kept = buffer;
+    kept_size = size;
+}
+
+void mst_warn(const char *format, ...)
+{
+    va_list args;
+
+    if (be_quiet)
+        return;
+    va_start(args, format);
+    say("warning: ", format, args);
+    va_end(args);
+}
+
+void mst_progress_enable(bool always)
+{
+    progress_always = always;
+}
+
+void mst_progress(const char *format, ...)
+{
+    va_list args;
+
+    if (be_quiet || (!progress_always && !isatty(STDERR_FILENO)))
+        return;
+    va_start(args, format);
+    say("", format, args);
+    va_end(args);
+}
+
+void mst_diag_quiet(bool quiet)
+{
+    be_quiet = quiet;
+}
+
+/* No longer than the terminal is wide: a longer one could not be erased. */
+static int status_room(void)
+{
+    struct winsize size;
+    int room = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col - 1
+                                                                               : 79;
+
+    return room < STATUS_MAX - 1 ? room : STATUS_MAX - 1;
+}
+
+void mst_status_line(const char *text)
+{
+    bool was = status[0] != '\0';
+    char *end;
+
+    status[0] = '\0';
+    if (!isatty(STDERR_FILENO))
+        return;
+    if (text != NULL)
+        snprintf(status, sizeof status, "%.*s", status_room(), text);
+    mst_tame(status, strlen(status));
+    for (end = status; (end = strchr(end, '\n')) != NULL; end++)
+        *end = ' ';
+    if (was || status[0] != '\0')
+        fputs(ERASE_LINE, stderr);
+    draw_status();
+    fflush(stderr);
+}
+
+void mst_diag_lines(char *text)
+{
+    mst_tame(text, strlen(text));
+    fputs(text, stderr);
+}
+
+int mst_usage_error(const char *verb, const char *format, ...)
+{
+    char problem[512];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(problem, sizeof problem, format, args);
+    va_end(args);
+    mst_error("%s: %s. See mpmstat %s --help", verb, problem, verb);
+    return MST_EXIT_USAGE;
+}
+
+int mst_option_error(const char *verb, int option, char *const *argv)
+{
+    const char *problem = option == ':' ? "wants an argument" : "is no option";
+    const char *word = argv[optind > 1 ? optind - 1 : 1];
+
+    if (word[0] == '-' && word[1] == '-')
+        return mst_usage_error(verb, "%s %s", word, problem);
+    return mst_usage_error(verb, "-%c %s", optopt, problem);
+}

@@ -1,0 +1,103 @@
+/* human.c - numbers as people read them: see human.h. */
+#include "console/format.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+#include "segment/format.h"
+
+static struct mst_human unknown(void)
+{
+    return (struct mst_human){ "-" };
+}
+
+/* Three figures: 1.02, 10.2, 102, 1024. */
+static struct mst_human scaled(double value, const char *unit)
+{
+    struct mst_human h;
+    int decimals = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
+
+    snprintf(h.text, sizeof h.text, "%.*f%s", decimals, value, unit);
+    return h;
+}
+
+struct mst_human mst_human_time(uint64_t ns)
+{
+    if (ns == MST_UNKNOWN)
+        return unknown();
+    if (ns == 0)
+        return (struct mst_human){ "0" };
+    if (ns < 999500)
+        return scaled((double)ns / 1e3, " us");
+    if (ns < UINT64_C(999500000))
+        return scaled((double)ns / 1e6, " ms");
+    return scaled((double)ns / 1e9, " s");
+}
+
+struct mst_human mst_human_bytes(uint64_t bytes)
+{
+    static const char *const units[] = { " B", " kB", " MB", " GB", " TB" };
+    double value = (double)bytes;
+    unsigned i = 0;
+
+    if (bytes == MST_UNKNOWN)
+        return unknown();
+    while (value >= 999.5 && i < sizeof units / sizeof *units - 1) {
+        value /= 1000;
+        i++;
+    }
+    return scaled(value, units[i]);
+}
+
+struct mst_human mst_human_milli(uint64_t milli)
+{
+    return milli == MST_UNKNOWN ? unknown() : scaled((double)milli / 1000, "");
+}
+
+struct mst_human mst_human_percent(uint64_t milli)
+{
+    struct mst_human h;
+
+    if (milli == MST_UNKNOWN)
+        return unknown();
+    snprintf(h.text, sizeof h.text, "%.1f %%", (double)milli / 10);
+    return h;
+}
+
+struct mst_human mst_human_count(uint64_t n)
+{
+    struct mst_human h;
+
+    if (n == MST_UNKNOWN)
+        return unknown();
+    snprintf(h.text, sizeof h.text, "%" PRIu64, n);
+    return h;
+}
+
+struct mst_human mst_human_stamp(void)
+{
+    struct mst_human h;
+    time_t now = time(NULL);
+    struct tm tm;
+
+    localtime_r(&now, &tm);
+    strftime(h.text, sizeof h.text, "%Y%m%d-%H%M%S", &tm);
+    return h;
+}
+
+void mst_human_ends(FILE *out, const char *text, size_t count)
+{
+    size_t lines = 0, line = 0;
+    const char *at, *eol;
+
+    for (at = text; (at = strchr(at, '\n')) != NULL; at++)
+        lines++;
+    for (at = text; *at != '\0'; at = *eol == '\n' ? eol + 1 : eol, line++) {
+        eol = strchrnul(at, '\n');
+        if (line < count || line + count >= lines)
+            fprintf(out, "  %.*s\n", (int)(eol - at), at);
+        else if (line == count)
+            fputs("  ...\n", out);
+    }
+}

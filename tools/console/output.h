@@ -1,0 +1,27 @@
+/* output.h - results to stdout, and whether they arrived there. */
+#ifndef MPMSTAT_OUTPUT_H
+#define MPMSTAT_OUTPUT_H
+
+#include <stddef.h>
+
+#include "read/copy.h"   /* MST_ERROR_MAX */
+#include "render/sink.h"
+
+/* A sink's writer (sink.h) over stdio; the context is a FILE *. Returns 0 or
+ * an errno value. */
+int mst_write_file(void *file, const void *bytes, size_t n);
+
+/* Writes a file by writing another beside it first: what was there is replaced by a whole
+ * one or not at all. A link stays, and what it leads to is replaced; a device, a pipe or what
+ * stdout is (/dev/stdout) is written to as it is. 0; what `put` returned, where that is not 0;
+ * -1 with a sentence where the file cannot be written. */
+typedef int mst_output_put(struct mst_sink *sink, const void *context);
+int mst_output_file(const char *path, mst_output_put *put, const void *context,
+                    char error[MST_ERROR_MAX]);
+
+/* Flushes stdout: buffered output fails late, or silently (a full disk, a pipe
+ * that nobody reads any more). Returns `status` where everything arrived, else
+ * says so and returns MST_EXIT_OUTPUT. The last thing that the tool does. */
+int mst_finish_output(int status);
+
+#endif

@@ -1,0 +1,456 @@
+/* study_claims.c - what the original says, held against the runs: see study_sayings.h.
+ *
+ * A claim compares two stacks by a figure, in each pair of cases that it is about; or a
+ * stack with a number. It holds, or not, where the whole interval says so.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lab/report/study_sayings.h"
+
+#define ABOUT_SAME 1.10    /* ratios up to here are about the same */
+#define APART_ENOUGH 3u    /* repetitions of which each is above each of the other side's */
+
+/* ---- which cases ------------------------------------------------------------------ */
+
+static const char *wanted(const struct mst_claim_side *side, const char *key)
+{
+    size_t i;
+
+    for (i = 0; i < side->key_count; i++)
+        if (strcmp(side->keys[i], key) == 0)
+            return side->values[i];
+    return NULL;
+}
+
+static bool is_meant(const struct mst_claim_side *side, const struct mst_study_case *c)
+{
+    size_t i;
+
+    if (side->stack == NULL || strcmp(side->stack, c->stack) != 0 ||
+        (side->workload != NULL && strcmp(side->workload, c->workload) != 0))
+        return false;
+    for (i = 0; i < side->key_count; i++) {
+        const char *value = mst_study_value(c, side->keys[i]);
+
+        if (value == NULL || strcmp(value, side->values[i]) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* Whether nothing tells the two apart but what the claim does. */
+static bool is_counterpart(const struct mst_study_section *section, const struct mst_claim *claim,
+                           const struct mst_study_case *left, const struct mst_study_case *right)
+{
+    size_t i;
+
+    if (claim->left.workload == NULL && claim->right.workload == NULL &&
+        strcmp(left->workload, right->workload) != 0)
+        return false;
+    for (i = 0; i < section->telling_count; i++) {
+        const char *key = section->telling[i];
+        const char *a = mst_study_value(left, key), *b = mst_study_value(right, key);
+
+        if (wanted(&claim->left, key) == NULL && wanted(&claim->right, key) == NULL &&
+            a != NULL && b != NULL && strcmp(a, b) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* ---- one pair --------------------------------------------------------------------- */
+
+struct answer {
+    enum mst_saying_kind kind;
+    char text[512];
+};
+
+static struct answer unsure(const char *why)
+{
+    struct answer answer = { .kind = MST_SAYING_UNSURE };
+
+    snprintf(answer.text, sizeof answer.text, "%s", why);
+    return answer;
+}
+
+/* "1.35 times as much (1.21 to 1.50; 5 repetitions)". */
+static void say_ratio(char *text, size_t size, const struct mst_ratio *r,
+                      const struct mst_study_metric *metric)
+{
+    const char *as = metric->unit == MST_IN_TIME ? "as long" :
+                     metric->unit == MST_IN_COUNT ? "as many" : "as much";
+
+    snprintf(text, size, "%s times %s (%s to %s; %zu repetitions)", mst_study_ratio(r->ratio).text,
+             as, mst_study_ratio(r->low).text, mst_study_ratio(r->high).text,
+             r->runs < r->of ? r->runs : r->of);
+}
+
+/* A ratio against `times`, 1 where nothing was said. */
+static enum mst_saying_kind judge_ratio(const struct mst_claim *claim, const struct mst_ratio *r)
+{
+    if (claim->relation == MST_CLAIM_SAME)
+        return r->low > ABOUT_SAME || r->high < 1 / ABOUT_SAME ? MST_SAYING_FAILS :
+               r->low >= 1 / ABOUT_SAME && r->high <= ABOUT_SAME ? MST_SAYING_HOLDS :
+               MST_SAYING_UNSURE;
+    if (r->low <= 1 && r->high >= 1)
+        return MST_SAYING_UNSURE;
+    if ((r->low > 1) != (claim->relation == MST_CLAIM_MORE))
+        return MST_SAYING_FAILS;
+    if (claim->times > 0 && (claim->relation == MST_CLAIM_MORE ? r->high < claim->times
+                                                               : r->low > claim->times))
+        return MST_SAYING_FAILS;
+    return MST_SAYING_HOLDS;
+}
+
+/* What the interval lacks, or how the answer is meant. */
+static const char *remark(const struct mst_claim *claim, const struct mst_ratio *r,
+                          enum mst_saying_kind kind)
+{
+    if (kind == MST_SAYING_UNSURE)
+        return claim->relation == MST_CLAIM_SAME ? ": the interval reaches beyond 10 %" :
+               ": the interval includes 1";
+    if (kind == MST_SAYING_FAILS && claim->times > 0 &&
+        (r->low > 1) == (claim->relation == MST_CLAIM_MORE))
+        return ": the same way, but by less than was said";
+    return "";
+}
+
+/* Where a value is 0, as errors are, there is no ratio: then the sides must not overlap. */
+static struct answer judge_counts(const struct mst_claim *claim, const struct mst_estimate *a,
+                                  const struct mst_estimate *b)
+{
+    bool more = a->least > b->most, less = a->most < b->least;
+    bool none = a->most == 0 && b->most == 0;
+    struct answer answer = { .kind = MST_SAYING_UNSURE };
+
+    if (a->count < APART_ENOUGH || b->count < APART_ENOUGH) {
+        snprintf(answer.text, sizeof answer.text, "too few repetitions to tell: it takes %u each",
+                 APART_ENOUGH);
+    } else if (none) {
+        answer.kind = claim->relation == MST_CLAIM_SAME ? MST_SAYING_HOLDS : MST_SAYING_FAILS;
+        snprintf(answer.text, sizeof answer.text, "0 in every repetition of both");
+    } else if (!more && !less) {
+        snprintf(answer.text, sizeof answer.text, "the repetitions overlap, and some are 0");
+    } else {
+        answer.kind = claim->relation != MST_CLAIM_SAME &&
+                      more == (claim->relation == MST_CLAIM_MORE) ? MST_SAYING_HOLDS :
+                      MST_SAYING_FAILS;
+        snprintf(answer.text, sizeof answer.text, "%s in each repetition (%zu and %zu)",
+                 more ? "more" : "less", a->count, b->count);
+    }
+    return answer;
+}
+
+static struct answer judge_pair(const struct mst_claim *claim, enum mst_study_metric_id metric,
+                                const struct mst_study_case *left,
+                                const struct mst_study_case *right)
+{
+    const struct mst_study_metric *m = &mst_study_metrics[metric];
+    struct mst_estimate a = mst_estimate_of(left, metric), b = mst_estimate_of(right, metric);
+    struct mst_ratio r = mst_ratio_of(left, right, metric);
+    struct answer answer = { .kind = MST_SAYING_UNSURE };
+    char ratio[160];
+
+    if (a.count == 0 || b.count == 0)
+        return unsure("the figure is not known of both");
+    if (!r.known)
+        return judge_counts(claim, &a, &b);
+    if (!r.bounded) {
+        snprintf(answer.text, sizeof answer.text, "%s times, but with %zu and %zu repetitions; "
+                 "it takes %u each", mst_study_ratio(r.ratio).text, r.runs, r.of,
+                 MST_BOOTSTRAP_RUNS_MIN);
+        return answer;
+    }
+    answer.kind = judge_ratio(claim, &r);
+    say_ratio(ratio, sizeof ratio, &r, m);
+    snprintf(answer.text, sizeof answer.text, "%s%s", ratio, remark(claim, &r, answer.kind));
+    return answer;
+}
+
+/* ---- a difference ----------------------------------------------------------------- */
+
+/* The values of a case that are known. */
+static size_t known_values(const struct mst_study_case *c, enum mst_study_metric_id metric,
+                           double *values)
+{
+    size_t count = 0, i;
+
+    for (i = 0; i < c->run_count; i++)
+        if (isfinite(c->runs[i].values[metric]))
+            values[count++] = c->runs[i].values[metric];
+    return count;
+}
+
+/* `apart N`: the left is N more (or less) than the right, in the figure's own unit. */
+static struct answer judge_apart(const struct mst_claim *claim, enum mst_study_metric_id metric,
+                                 double apart, const struct mst_study_case *left,
+                                 const struct mst_study_case *right)
+{
+    double *a = calloc(right->run_count + 1, sizeof *a);
+    double *b = calloc(left->run_count + 1, sizeof *b);
+    size_t of_a = a != NULL ? known_values(right, metric, a) : 0;
+    size_t of_b = b != NULL ? known_values(left, metric, b) : 0;
+    double sign = claim->relation == MST_CLAIM_LESS ? -1 : 1, low, high;
+    enum mst_study_unit unit = mst_study_metrics[metric].unit;
+    struct mst_interval i = { 0 };
+    struct answer answer = unsure("the figure is not known of both");
+
+    if (of_a > 0 && of_b > 0 && !mst_bootstrap_difference(&i, a, of_a, b, of_b)) {
+        snprintf(answer.text, sizeof answer.text, "%s%s, but with %zu and %zu repetitions; it "
+                 "takes %u each", i.ratio < 0 ? "-" : "", mst_study_human(unit,
+                 fabs(i.ratio)).text, of_b, of_a, MST_BOOTSTRAP_RUNS_MIN);
+    } else if (of_a > 0 && of_b > 0) {
+        low = fmin(sign * i.low, sign * i.high);
+        high = fmax(sign * i.low, sign * i.high);
+        answer.kind = low > 0 && low <= apart && high >= apart ? MST_SAYING_HOLDS :
+                      high < apart || low > apart ? MST_SAYING_FAILS : MST_SAYING_UNSURE;
+        snprintf(answer.text, sizeof answer.text, "%s%s apart (%s%s to %s%s; %zu repetitions), "
+                 "%s was said%s", sign * i.ratio < 0 ? "-" : "",
+                 mst_study_human(unit, fabs(i.ratio)).text,
+                 low < 0 ? "-" : "", mst_study_human(unit, fabs(low)).text,
+                 high < 0 ? "-" : "", mst_study_human(unit, fabs(high)).text,
+                 of_a < of_b ? of_a : of_b, mst_study_human(unit, apart).text,
+                 high < 0 ? ": it is the other way round" :
+                 low > 0 && high < apart ? ": the same way, but less" :
+                 low > apart ? ": the same way, and more" :
+                 high < apart ? ": it is less, if it is anything" :
+                 answer.kind == MST_SAYING_UNSURE ? ": the interval includes 0" : "");
+    }
+    free(a);
+    free(b);
+    return answer;
+}
+
+/* ---- a number --------------------------------------------------------------------- */
+
+/* "98.1/s to 103/s in 3 repetitions". */
+static void say_range(char *text, size_t size, enum mst_study_unit unit, double low, double high,
+                      size_t count)
+{
+    const char *few = count < MST_BOOTSTRAP_RUNS_MIN ? ": too few to tell" : "";
+
+    if (low < high)
+        snprintf(text, size, "%s to %s in %zu repetitions%s", mst_study_human(unit, low).text,
+                 mst_study_human(unit, high).text, count, few);
+    else
+        snprintf(text, size, "the same in each of %zu repetition%s%s", count,
+                 count == 1 ? "" : "s", few);
+}
+
+static struct answer judge_number(const struct mst_claim *claim, enum mst_study_metric_id metric,
+                                  double number, const struct mst_study_case *left)
+{
+    struct mst_estimate e = mst_estimate_of(left, metric);
+    double slack = claim->relation == MST_CLAIM_SAME ? ABOUT_SAME : 1;
+    double low = isnan(e.low) ? e.least : e.low, high = isnan(e.high) ? e.most : e.high;
+    struct answer answer = { .kind = MST_SAYING_UNSURE };
+    bool above, below;
+
+    if (e.count == 0)
+        return unsure("the figure is not known");
+    /* What equals the number is neither more nor less: it bears out neither claim. */
+    above = low > number * slack || (claim->relation == MST_CLAIM_LESS && low >= number);
+    below = high < number / slack || (claim->relation == MST_CLAIM_MORE && high <= number);
+    if (claim->relation == MST_CLAIM_SAME)
+        answer.kind = above || below ? MST_SAYING_FAILS :
+                      low >= number / slack && high <= number * slack ? MST_SAYING_HOLDS :
+                      MST_SAYING_UNSURE;
+    else if (above || below)
+        answer.kind = above == (claim->relation == MST_CLAIM_MORE) ? MST_SAYING_HOLDS :
+                                                                     MST_SAYING_FAILS;
+    if (e.count < MST_BOOTSTRAP_RUNS_MIN)
+        answer.kind = MST_SAYING_UNSURE;
+    say_range(answer.text, sizeof answer.text, mst_study_metrics[metric].unit, low, high, e.count);
+    return answer;
+}
+
+/* ---- a claim ---------------------------------------------------------------------- */
+
+/* One pair of cases that a claim is about, and what came of it. */
+struct pair {
+    const struct mst_study_section *section;
+    enum mst_study_metric_id metric;
+    const struct mst_study_case *left, *right;     /* right NULL: a number */
+    struct answer answer;
+};
+
+/* All pairs that are about one sentence; of each kind the first. */
+struct verdict {
+    size_t pairs, counts[MST_SAYING_KINDS];
+    struct pair first[MST_SAYING_KINDS];
+};
+
+static void count_pair(struct verdict *v, const struct pair *pair)
+{
+    v->pairs++;
+    if (v->counts[pair->answer.kind]++ == 0)
+        v->first[pair->answer.kind] = *pair;
+}
+
+/* The left case with each that it is compared with. */
+static void judge_case(struct verdict *v, const struct mst_study_section *section,
+                       const struct mst_claim *claim, const struct mst_study_case *left)
+{
+    double scale;
+    struct pair pair = { section, mst_study_metric_find(claim->figure, &scale), left, NULL,
+                         { 0 } };
+    size_t i;
+
+    if (claim->right.stack == NULL) {
+        pair.answer = judge_number(claim, pair.metric, claim->right.number * scale, left);
+        count_pair(v, &pair);
+        return;
+    }
+    for (i = 0; i < section->case_count; i++) {
+        pair.right = &section->cases[i];
+        if (left == pair.right || !is_meant(&claim->right, pair.right) ||
+            !is_counterpart(section, claim, left, pair.right))
+            continue;
+        pair.answer = claim->apart > 0 ?
+                      judge_apart(claim, pair.metric, claim->apart * scale, left, pair.right) :
+                      judge_pair(claim, pair.metric, left, pair.right);
+        count_pair(v, &pair);
+    }
+}
+
+static void judge_claim(struct verdict *v, const struct mst_study_section *section,
+                        const struct mst_claim *claim)
+{
+    size_t i;
+
+    for (i = 0; i < section->case_count; i++)
+        if (is_meant(&claim->left, &section->cases[i]))
+            judge_case(v, section, claim, &section->cases[i]);
+}
+
+/* In some cases so, in others not: that it holds not everywhere is that it does not hold;
+ * where it cannot be told in most cases, it cannot be told. */
+static enum mst_saying_kind kind_of(const struct verdict *v)
+{
+    if (v->counts[MST_SAYING_FAILS] > 0)
+        return MST_SAYING_FAILS;
+    return v->counts[MST_SAYING_HOLDS] > v->counts[MST_SAYING_UNSURE] ? MST_SAYING_HOLDS :
+                                                                        MST_SAYING_UNSURE;
+}
+
+/* "mean response: 1.02 s with prefork, 1.04 s with event: 0.98 times as long (...)". */
+static char *say_pair(const struct pair *pair)
+{
+    const struct mst_study_metric *m = &mst_study_metrics[pair->metric];
+    char *a = mst_study_label(pair->section, pair->left), *text = NULL;
+    char *b = pair->right != NULL ? mst_study_label(pair->section, pair->right) : strdup("");
+    struct mst_human left = mst_study_human(m->unit,
+                                            mst_estimate_of(pair->left, pair->metric).mean);
+
+    if (a != NULL && b != NULL && pair->left->run_count == 0)
+        text = mst_saying_text("%s was not run", a);
+    else if (a != NULL && b != NULL && pair->right != NULL && pair->right->run_count == 0)
+        text = mst_saying_text("%s was not run", b);
+    else if (a != NULL && b != NULL && pair->right == NULL)
+        text = mst_saying_text("%s: %s with %s; %s", m->label, left.text, a, pair->answer.text);
+    else if (a != NULL && b != NULL)
+        text = mst_saying_text("%s: %s with %s, %s with %s; %s", m->label, left.text, a,
+                               mst_study_human(m->unit, mst_estimate_of(pair->right,
+                               pair->metric).mean).text, b, pair->answer.text);
+    free(a);
+    free(b);
+    return text;
+}
+
+/* "In 2 of 4 cases it holds, in 1 it does not". */
+static void say_counts(char *text, size_t size, const struct verdict *v)
+{
+    static const struct { enum mst_saying_kind kind; const char *word; } parts[] = {
+        { MST_SAYING_HOLDS, "it holds" }, { MST_SAYING_FAILS, "it does not" },
+        { MST_SAYING_UNSURE, "it cannot be told" },
+    };
+    size_t used = 0, i;
+
+    for (i = 0; i < sizeof parts / sizeof *parts; i++) {
+        size_t count = v->counts[parts[i].kind];
+
+        if (count == v->pairs)
+            snprintf(text, size, "In each of %zu cases %s", count, parts[i].word);
+        else if (count > 0 && used == 0)
+            used += (size_t)snprintf(text, size, "In %zu of %zu cases %s", count, v->pairs,
+                                     parts[i].word);
+        else if (count > 0)
+            used += (size_t)snprintf(text + used, size - used, ", in %zu %s", count,
+                                     parts[i].word);
+    }
+}
+
+/* How often which, and the first case of the kind that decided. */
+static char *say_verdict(const struct verdict *v, enum mst_saying_kind kind)
+{
+    char *one = say_pair(&v->first[kind]), *text = NULL, counts[160] = "";
+
+    say_counts(counts, sizeof counts, v);
+    if (one != NULL && v->pairs == 1)
+        text = mst_saying_text("%s.", one);
+    else if (one != NULL)
+        text = mst_saying_text("%s. %s %s.", counts, v->counts[kind] == v->pairs ?
+                               "The first:" : kind == MST_SAYING_HOLDS ? "It holds so:" :
+                               kind == MST_SAYING_FAILS ? "It does not here:" :
+                               "It cannot be told here:", one);
+    free(one);
+    return text;
+}
+
+static const struct mst_study_section *section_of(const struct mst_study_data *data,
+                                                  const struct mst_claim *claim)
+{
+    size_t i;
+
+    for (i = 0; i < data->section_count; i++)
+        if (strcmp(data->sections[i].runs->name, claim->runs) == 0)
+            return &data->sections[i];
+    return NULL;
+}
+
+/* Claims with the same sentence are one, of several cases. */
+static bool is_repeated(const struct mst_study *study, size_t claim)
+{
+    size_t i;
+
+    for (i = 0; i < claim; i++)
+        if (strcmp(study->claims[i].sentence, study->claims[claim].sentence) == 0)
+            return true;
+    return false;
+}
+
+static int add_claim(struct mst_sayings *sayings, const struct mst_study_data *data, size_t claim)
+{
+    const struct mst_claim *claims = data->study.claims;
+    const char *sentence = claims[claim].sentence;
+    struct verdict v = { 0 };
+    double scale;
+    size_t i;
+
+    for (i = claim; i < data->study.claim_count; i++) {
+        if (strcmp(claims[i].sentence, sentence) != 0)
+            continue;
+        if (mst_study_metric_find(claims[i].figure, &scale) == MST_M_COUNT)
+            return mst_sayings_add(sayings, MST_SAYING_UNSURE, section_of(data, &claims[i]),
+                                   sentence, mst_saying_text("\"%s\" is no figure that mpmstat "
+                                   "measures.", claims[i].figure));
+        judge_claim(&v, section_of(data, &claims[i]), &claims[i]);
+    }
+    return mst_sayings_add(sayings, kind_of(&v), section_of(data, &claims[claim]), sentence,
+                           v.pairs > 0 ? say_verdict(&v, kind_of(&v)) : mst_saying_text(
+                           "No case that it is about is in this study as it was run."));
+}
+
+int mst_sayings_of_claims(struct mst_sayings *sayings, const struct mst_study_data *data)
+{
+    int failed = 0;
+    size_t i;
+
+    for (i = 0; i < data->study.claim_count && !failed; i++)
+        if (!is_repeated(&data->study, i))
+            failed = add_claim(sayings, data, i);
+    return failed;
+}

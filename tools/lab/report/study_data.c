@@ -1,0 +1,691 @@
+/* study_data.c - reads a study that was run: see study_data.h. */
+#include "lab/report/study_data.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "archive/query.h"
+#include "lab/files/stack.h"
+#include "lab/report/study_spawn.h"
+#include "lab/study/plan.h"
+#include "segment/format.h"
+
+#define X_LEAST 3u      /* values of a variable that make a line of its cases */
+#define X_USUAL "CONCURRENCY"
+#define KEYS_MAX 100u   /* variables of a case */
+
+static int no_memory(char error[MST_ERROR_MAX])
+{
+    snprintf(error, MST_ERROR_MAX, "out of memory for the study's report");
+    return -1;
+}
+
+static int unreadable(const struct mst_study_data *data, char error[MST_ERROR_MAX])
+{
+    return mst_archive_unreadable(data->archive, error);
+}
+
+static bool is_same(const char *a, const char *b)
+{
+    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+/* ---- the study -------------------------------------------------------------------- */
+
+bool mst_study_in(struct mst_archive *archive)
+{
+    sqlite3 *db = mst_archive_db(archive);
+    struct mst_query q;
+    bool any;
+
+    if (!mst_query_has_table(db, "studies"))
+        return false;
+    q = mst_query_ask(db, "SELECT 1 FROM studies WHERE id >= ?1 LIMIT 1", 0);
+    any = mst_query_next(&q);
+    return mst_query_done(&q) && any;
+}
+
+static int read_study(struct mst_study_data *data, char error[MST_ERROR_MAX])
+{
+    struct mst_query q = mst_query_ask(mst_archive_db(data->archive),
+        "SELECT id, name, size, seed, only, text, started_ns, ended_ns, interrupted, "
+        "(SELECT count(*) FROM studies) FROM studies WHERE id >= ?1 ORDER BY id DESC LIMIT 1", 0);
+    enum mst_study_size size;
+    int failed = -1;
+
+    if (mst_query_next(&q)) {
+        data->id = (int64_t)mst_query_number(&q, 0);
+        data->size = mst_query_string(&q, 2);
+        data->seed = mst_query_number(&q, 3);
+        data->only = mst_query_string(&q, 4);
+        data->started_ns = mst_query_number(&q, 6);
+        data->ended_ns = mst_query_number(&q, 7);
+        data->interrupted = mst_query_number(&q, 8);
+        data->others = (size_t)mst_query_number(&q, 9) - 1;
+        size = is_same(data->size, mst_study_size_names[MST_STUDY_QUICK]) ? MST_STUDY_QUICK
+                                                                          : MST_STUDY_FULL;
+        failed = mst_study_parse(&data->study, mst_query_text(&q, 1), mst_query_text(&q, 5), size,
+                                 error);
+    } else {
+        snprintf(error, MST_ERROR_MAX, "there is no study in %s", data->path);
+    }
+    return mst_query_done(&q) ? failed : unreadable(data, error);
+}
+
+/* ---- cases ------------------------------------------------------------------------ */
+
+static void free_case(struct mst_study_case *c)
+{
+    size_t i;
+
+    for (i = 0; i < c->key_count; i++) {
+        free(c->keys[i]);
+        free(c->values[i]);
+    }
+    free(c->keys);
+    free(c->values);
+    free(c->stack);
+    free(c->workload);
+    free(c->title);
+    free(c->runs);
+    free(c->mpm);
+    free(c->sapi);
+}
+
+const char *mst_study_value(const struct mst_study_case *c, const char *key)
+{
+    size_t i;
+
+    for (i = 0; i < c->key_count; i++)
+        if (strcmp(c->keys[i], key) == 0)
+            return c->values[i];
+    return NULL;
+}
+
+/* Of the JSON object: strings, and numbers as they stand. */
+static bool read_keys(struct mst_study_case *c, const char *parameters)
+{
+    json_t *object = parameters != NULL ? json_loads(parameters, 0, NULL) : NULL, *value;
+    const char *key;
+    bool fine = json_is_object(object) && json_object_size(object) <= KEYS_MAX;
+
+    c->keys = calloc(json_object_size(object) + 1, sizeof *c->keys);
+    c->values = calloc(json_object_size(object) + 1, sizeof *c->values);
+    fine = fine && c->keys != NULL && c->values != NULL;
+    if (fine)
+        json_object_foreach(object, key, value) {
+            c->keys[c->key_count] = strdup(key);
+            c->values[c->key_count] = json_is_string(value) ? strdup(json_string_value(value)) :
+                                      json_dumps(value, JSON_ENCODE_ANY);
+            fine = fine && c->keys[c->key_count] != NULL && c->values[c->key_count] != NULL;
+            c->key_count++;
+        }
+    json_decref(object);
+    return fine;
+}
+
+/* The text's sections that are servers'. */
+static void count_servers(struct mst_study_servers *servers, const struct mst_text *text)
+{
+    size_t i;
+
+    for (i = 0; i < text->count; i++) {
+        if (!mst_stack_is_server(&text->sections[i]))
+            continue;
+        if (!mst_stack_has_board(text->sections[i].kind))
+            servers->others++;
+        else if (strcmp(text->sections[i].kind, "apache") == 0)
+            servers->apache++;
+        else
+            servers->fpm++;
+    }
+}
+
+/* Takes the title and the servers from the stack's file, as it was then. Where there is no
+ * title it is the stack's name. */
+static void read_stack(struct mst_study_data *data, struct mst_study_case *c)
+{
+    struct mst_query q = mst_query_ask(mst_archive_db(data->archive),
+        "SELECT text FROM study_files WHERE study_id = ?1 AND kind = 'stack' AND name = ?2",
+        data->id);
+    struct mst_text text;
+    struct mst_facts facts = { 0 };
+    char ignored[MST_ERROR_MAX];
+    const struct mst_text_section *section;
+    const char *contents;
+
+    mst_query_bind_text(&q, 2, c->stack);
+    contents = mst_query_next(&q) ? mst_query_text(&q, 0) : NULL;
+    if (contents != NULL &&
+        mst_text_parse(&text, c->stack, contents, strlen(contents), ignored) == 0) {
+        section = mst_text_find(&text, "stack", NULL);
+        if (section != NULL && mst_facts_read(&facts, &text, section, ignored) == 0)
+            c->title = strdup(mst_facts_value(&facts, "title", c->stack));
+        count_servers(&c->servers, &text);
+        mst_facts_free(&facts);
+        mst_text_free(&text);
+    }
+    mst_query_done(&q);
+    if (c->title == NULL)
+        c->title = strdup(c->stack);
+}
+
+static struct mst_study_section *section_of(struct mst_study_data *data, const char *runs)
+{
+    size_t i;
+
+    for (i = 0; i < data->section_count; i++)
+        if (is_same(data->sections[i].runs->name, runs))
+            return &data->sections[i];
+    return NULL;
+}
+
+static struct mst_study_case *find_case(struct mst_study_section *section,
+                                        const struct mst_study_case *like)
+{
+    size_t i, k;
+
+    for (i = 0; i < section->case_count; i++) {
+        struct mst_study_case *c = &section->cases[i];
+
+        if (strcmp(c->stack, like->stack) != 0 || strcmp(c->workload, like->workload) != 0 ||
+            c->key_count != like->key_count)
+            continue;
+        for (k = 0; k < c->key_count; k++)
+            if (!is_same(mst_study_value(like, c->keys[k]), c->values[k]))
+                break;
+        if (k == c->key_count)
+            return c;
+    }
+    return NULL;
+}
+
+/* The case of a step: found, or added. NULL: out of memory, or its parameters are none. */
+static struct mst_study_case *case_of(struct mst_study_data *data,
+                                      struct mst_study_section *section, struct mst_query *q)
+{
+    struct mst_study_case c = { .x = NAN, .stack = mst_query_string(q, 1),
+                                .workload = mst_query_string(q, 2) };
+    struct mst_study_case *cases, *old;
+
+    if (c.stack == NULL || c.workload == NULL || !read_keys(&c, mst_query_text(q, 3))) {
+        free_case(&c);
+        return NULL;
+    }
+    old = find_case(section, &c);
+    if (old != NULL) {
+        free_case(&c);
+        return old;
+    }
+    read_stack(data, &c);
+    cases = reallocarray(section->cases, section->case_count + 1, sizeof *cases);
+    if (cases != NULL)
+        section->cases = cases;
+    if (cases == NULL || c.title == NULL) {
+        free_case(&c);
+        return NULL;
+    }
+    cases[section->case_count] = c;
+    return &cases[section->case_count++];
+}
+
+/* ---- steps ------------------------------------------------------------------------ */
+
+/* What the servers are, as they say themselves: the front's MPM, PHP's SAPI. */
+static void name_servers(struct mst_study_case *c, const struct mst_summary *s)
+{
+    size_t i;
+
+    for (i = 0; i < s->server_count; i++) {
+        if (c->mpm == NULL && s->servers[i].mpm != NULL)
+            c->mpm = strdup(s->servers[i].mpm);
+        if (c->sapi == NULL && s->servers[i].sapi != NULL)
+            c->sapi = strdup(s->servers[i].sapi);
+    }
+}
+
+static int add_run(struct mst_study_data *data, const struct mst_study_section *section,
+                   struct mst_study_case *c, struct mst_query *q, char error[MST_ERROR_MAX])
+{
+    struct mst_study_run *runs = reallocarray(c->runs, c->run_count + 1, sizeof *runs), *run;
+    sqlite3 *db = mst_archive_db(data->archive);
+    struct mst_summary summary = { 0 };
+    int failed = -1;
+
+    if (runs == NULL)
+        return no_memory(error);
+    c->runs = runs;
+    run = &runs[c->run_count];
+    *run = (struct mst_study_run){
+        .run_id = (int64_t)mst_query_number(q, 5), .repetition = (unsigned)mst_query_number(q, 6),
+        .block = (unsigned)mst_query_number(q, 7), .page_bytes = mst_query_number(q, 8),
+    };
+    if (mst_summary_make(&summary, data->archive, run->run_id, error) == 0) {
+        bool fine = mst_study_measure(run->values, &summary, &c->servers, db);
+
+        if (section->runs->kind == MST_RUNS_SPAWN)
+            fine = fine && mst_spawn_measure(run->values, &summary, db);
+        name_servers(c, &summary);
+        c->in_part |= !mst_study_is_whole(&summary, &c->servers, db);
+        c->run_count++;
+        failed = fine ? 0 : unreadable(data, error);
+    }
+    mst_summary_free(&summary);
+    return failed;
+}
+
+/* "CONCURRENCY 50, WORKERS 300". */
+static char *words_of(const struct mst_study_case *c)
+{
+    char *words = strdup(c->workload), *more;
+    size_t i;
+
+    for (i = 0; words != NULL && i < c->key_count; i++) {
+        if (asprintf(&more, "%s, %s %s", words, c->keys[i], c->values[i]) < 0)
+            more = NULL;
+        free(words);
+        words = more;
+    }
+    return words;
+}
+
+static int add_unrun(struct mst_study_data *data, const struct mst_study_case *c,
+                     struct mst_query *q, char error[MST_ERROR_MAX])
+{
+    struct mst_study_unrun *all = reallocarray(data->unrun, data->unrun_count + 1, sizeof *all);
+
+    if (all == NULL)
+        return no_memory(error);
+    data->unrun = all;
+    all[data->unrun_count++] = (struct mst_study_unrun){
+        .section = mst_query_string(q, 0), .stack = mst_query_string(q, 1), .what = words_of(c),
+        .state = mst_query_string(q, 4), .failure = mst_query_string(q, 9),
+        .repetition = (unsigned)mst_query_number(q, 6),
+    };
+    return 0;
+}
+
+static int add_step(struct mst_study_data *data, struct mst_query *q, char error[MST_ERROR_MAX])
+{
+    struct mst_study_section *section = section_of(data, mst_query_text(q, 0));
+    const char *state = mst_query_text(q, 4);
+    struct mst_study_case *c;
+
+    if (section == NULL || state == NULL) {
+        snprintf(error, MST_ERROR_MAX, "the study in %s has a step of a section \"%.80s\" that "
+                 "its text has not", data->path, mst_query_text(q, 0));
+        return -1;
+    }
+    c = case_of(data, section, q);
+    if (c == NULL) {
+        snprintf(error, MST_ERROR_MAX, "expected the parameters of a step in %s to be a JSON "
+                 "object, found %.80s", data->path, mst_query_text(q, 3));
+        return -1;
+    }
+    c->planned++;
+    data->steps++;
+    c->failed += strcmp(state, "failed") == 0;
+    c->skipped += strcmp(state, "skipped") == 0;
+    if (strcmp(state, "failed") == 0 || strcmp(state, "skipped") == 0)
+        return add_unrun(data, c, q, error);
+    if (strcmp(state, "done") != 0 || mst_query_number(q, 5) == MST_UNKNOWN) {
+        c->waiting++;
+        return 0;
+    }
+    data->done++;
+    return add_run(data, section, c, q, error);
+}
+
+static int read_steps(struct mst_study_data *data, char error[MST_ERROR_MAX])
+{
+    struct mst_query q = mst_query_ask(mst_archive_db(data->archive),
+        "SELECT runs, stack, workload, parameters, state, run_id, repetition, block, page_bytes, "
+        "failure FROM steps WHERE study_id = ?1 ORDER BY repetition, ordinal",
+        data->id);
+    int failed = 0;
+
+    while (!failed && mst_query_next(&q)) {
+        if (data->steps == MST_STEPS_MAX)
+            mst_query_refuse(&q, "the study in it has more steps than there can be");
+        else
+            failed = add_step(data, &q, error);
+    }
+    if (!mst_query_done(&q) && !failed)
+        failed = unreadable(data, error);
+    return failed;
+}
+
+/* ---- lines of cases --------------------------------------------------------------- */
+
+static bool is_alike(const struct mst_study_case *a, const struct mst_study_case *b)
+{
+    return strcmp(a->stack, b->stack) == 0 && strcmp(a->workload, b->workload) == 0;
+}
+
+static bool is_number(const char *value)
+{
+    char *end;
+
+    if (value == NULL || value[0] == '\0')
+        return false;
+    return isfinite(strtod(value, &end)) && *end == '\0';
+}
+
+/* Cases in an order in which those are next to each other that have the same stack, the same
+ * workload, and the same values of some variables. */
+struct order { const char *const *keys; size_t count; };
+
+static int compare_words(const char *a, const char *b)
+{
+    return a != NULL && b != NULL ? strcmp(a, b) : (a != NULL) - (b != NULL);
+}
+
+static int compare_alike(const void *left, const void *right, void *context)
+{
+    const struct mst_study_case *a = *(const struct mst_study_case *const *)left;
+    const struct mst_study_case *b = *(const struct mst_study_case *const *)right;
+    const struct order *order = context;
+    int by = strcmp(a->stack, b->stack);
+    size_t i;
+
+    if (by == 0)
+        by = strcmp(a->workload, b->workload);
+    for (i = 0; by == 0 && i < order->count; i++)
+        by = compare_words(mst_study_value(a, order->keys[i]), mst_study_value(b, order->keys[i]));
+    return by;
+}
+
+/* NULL: out of memory. */
+static const struct mst_study_case **order_cases(const struct mst_study_section *section,
+                                                 struct order *order)
+{
+    const struct mst_study_case **cases = calloc(section->case_count + 1, sizeof *cases);
+    size_t i;
+
+    for (i = 0; cases != NULL && i < section->case_count; i++)
+        cases[i] = &section->cases[i];
+    if (cases != NULL)
+        qsort_r(cases, section->case_count, sizeof *cases, compare_alike, order);
+    return cases;
+}
+
+/* How many values the variable takes in the section, with one stack and one workload; 0
+ * where one of them is no number. false: out of memory. */
+static bool numbers_of(const struct mst_study_section *section, const char *key, size_t *most)
+{
+    struct order order = { &key, 1 };
+    const struct mst_study_case **cases = order_cases(section, &order);
+    size_t i, count = 0;
+
+    *most = 0;
+    for (i = 0; cases != NULL && i < section->case_count; i++) {
+        if (!is_number(mst_study_value(cases[i], key))) {
+            *most = 0;
+            break;
+        }
+        if (i == 0 || !is_alike(cases[i - 1], cases[i]))
+            count = 0;
+        count += count == 0 || !is_same(mst_study_value(cases[i - 1], key),
+                                        mst_study_value(cases[i], key));
+        *most = count > *most ? count : *most;
+    }
+    free(cases);
+    return cases != NULL;
+}
+
+/* The variable with the most values: of two with as many the usual one, else the first. */
+static bool choose_x(struct mst_study_section *section)
+{
+    size_t most = X_LEAST - 1, i, count = 0;
+
+    for (i = 0; i < section->runs->variable_count; i++) {
+        const char *name = section->runs->variables[i].name;
+
+        if (section->runs->kind == MST_RUNS_LOAD && !numbers_of(section, name, &count))
+            return false;
+        if (count > most ||
+            (count == most && section->x_name != NULL && strcmp(name, X_USUAL) == 0)) {
+            most = count;
+            section->x_name = name;
+        }
+    }
+    return true;
+}
+
+/* Whether the last of these variables differs between two cases that are alike, and equal in
+ * all others of them: then it has to be told. -1: out of memory. */
+static int tells_apart(const struct mst_study_section *section, struct order *order)
+{
+    const struct mst_study_case **cases = order_cases(section, order);
+    struct order others = { order->keys, order->count - 1 };
+    const char *key = order->keys[others.count];
+    size_t i;
+    int tells = cases != NULL ? 0 : -1;
+
+    for (i = 1; tells == 0 && i < section->case_count; i++)
+        tells = compare_alike(&cases[i - 1], &cases[i], &others) == 0 &&
+                !is_same(mst_study_value(cases[i - 1], key), mst_study_value(cases[i], key));
+    free(cases);
+    return tells;
+}
+
+static bool choose_telling(struct mst_study_section *section)
+{
+    struct order order;
+    size_t i;
+    int tells;
+
+    section->telling = calloc(section->runs->variable_count + 1, sizeof *section->telling);
+    if (section->telling == NULL || !choose_x(section))
+        return false;
+    if (section->x_name != NULL)
+        section->telling[section->telling_count++] = section->x_name;
+    for (i = 0; i < section->runs->variable_count; i++) {
+        section->telling[section->telling_count] = section->runs->variables[i].name;
+        order = (struct order){ section->telling, section->telling_count + 1 };
+        tells = tells_apart(section, &order);
+        if (tells < 0)
+            return false;
+        section->telling_count += tells > 0;
+    }
+    return true;
+}
+
+/* The first of them that is not x. */
+static size_t beyond_x(const struct mst_study_section *section)
+{
+    return section->x_name != NULL;
+}
+
+static size_t place_in(char *const *list, const char *name)
+{
+    size_t i;
+
+    for (i = 0; list != NULL && list[i] != NULL; i++)
+        if (strcmp(list[i], name) == 0)
+            return i;
+    return i;
+}
+
+static int compare_values(const char *a, const char *b)
+{
+    double x, y;
+
+    if (a == NULL || b == NULL)
+        return (a != NULL) - (b != NULL);
+    if (!is_number(a) || !is_number(b))   /* numbers first: there is one order of all */
+        return is_number(a) != is_number(b) ? is_number(b) - is_number(a) : strcmp(a, b);
+    x = strtod(a, NULL);
+    y = strtod(b, NULL);
+    return (x > y) - (x < y);
+}
+
+/* As the study's file has them: stack, workload, what tells them apart; then by x. */
+static int compare_cases(const void *left, const void *right, void *context)
+{
+    const struct mst_study_case *a = left, *b = right;
+    const struct mst_study_section *section = context;
+    const struct mst_runs *runs = section->runs;
+    size_t x = place_in(runs->stacks, a->stack), y = place_in(runs->stacks, b->stack), i;
+    int by = (x > y) - (x < y);
+
+    if (by == 0) {
+        x = place_in(runs->workloads, a->workload);
+        y = place_in(runs->workloads, b->workload);
+        by = (x > y) - (x < y);
+    }
+    for (i = beyond_x(section); by == 0 && i < section->telling_count; i++)
+        by = compare_values(mst_study_value(a, section->telling[i]),
+                            mst_study_value(b, section->telling[i]));
+    if (by == 0 && section->x_name != NULL)
+        by = (a->x > b->x) - (a->x < b->x);
+    return by;
+}
+
+void mst_spoken(char word[MST_SPOKEN_MAX], const char *key)
+{
+    size_t i;
+
+    for (i = 0; key[i] != '\0' && i < MST_SPOKEN_MAX - 1; i++)
+        word[i] = key[i] == '_' ? ' ' : (char)(key[i] >= 'A' && key[i] <= 'Z' ? key[i] + 32 :
+                                                                               key[i]);
+    word[i] = '\0';
+}
+
+static char *label_of(const struct mst_study_section *section, const struct mst_study_case *c)
+{
+    bool several = section->runs->workloads != NULL && section->runs->workloads[0] != NULL &&
+                   section->runs->workloads[1] != NULL;
+    char *label, *more, word[MST_SPOKEN_MAX];
+    size_t i;
+
+    if (asprintf(&label, "%s%s%s", c->title, several ? ", " : "", several ? c->workload : "") < 0)
+        return NULL;
+    for (i = beyond_x(section); i < section->telling_count && label != NULL; i++) {
+        const char *value = mst_study_value(c, section->telling[i]);
+
+        if (value == NULL)
+            continue;
+        mst_spoken(word, section->telling[i]);
+        if (asprintf(&more, "%s, %s %s", label, word, value) < 0)
+            more = NULL;
+        free(label);
+        label = more;
+    }
+    return label;
+}
+
+char *mst_study_label(const struct mst_study_section *section, const struct mst_study_case *c)
+{
+    char *label, word[MST_SPOKEN_MAX];
+
+    if (section->x_name == NULL)
+        return strdup(section->lines[c->line].label);
+    mst_spoken(word, section->x_name);
+    if (asprintf(&label, "%s, %s %s", section->lines[c->line].label, word,
+                 mst_study_value(c, section->x_name)) < 0)
+        return NULL;
+    return label;
+}
+
+static bool begins_line(const struct mst_study_section *section, size_t i)
+{
+    const struct mst_study_case *a = &section->cases[i], *b = a - 1;
+    size_t k;
+
+    if (i == 0 || section->x_name == NULL || !is_alike(a, b))
+        return true;
+    for (k = beyond_x(section); k < section->telling_count; k++)
+        if (!is_same(mst_study_value(a, section->telling[k]),
+                     mst_study_value(b, section->telling[k])))
+            return true;
+    return false;
+}
+
+static bool make_lines(struct mst_study_section *section)
+{
+    bool fine = choose_telling(section);
+    size_t i;
+
+    section->lines = calloc(section->case_count + 1, sizeof *section->lines);
+    fine = fine && section->lines != NULL;
+    for (i = 0; fine && i < section->case_count && section->x_name != NULL; i++)
+        section->cases[i].x = strtod(mst_study_value(&section->cases[i], section->x_name), NULL);
+    if (fine && section->case_count > 0)
+        qsort_r(section->cases, section->case_count, sizeof *section->cases, compare_cases,
+                section);
+    for (i = 0; fine && i < section->case_count; i++) {
+        if (begins_line(section, i))
+            section->lines[section->line_count++] = (struct mst_study_line){
+                .label = label_of(section, &section->cases[i]), .first = i };
+        section->lines[section->line_count - 1].count++;
+        section->cases[i].line = section->line_count - 1;
+        fine = section->lines[section->line_count - 1].label != NULL;
+    }
+    return fine;
+}
+
+/* ---- all of it -------------------------------------------------------------------- */
+
+int mst_study_load(struct mst_study_data *data, struct mst_archive *archive, const char *path,
+                   char error[MST_ERROR_MAX])
+{
+    size_t i;
+
+    *data = (struct mst_study_data){ .archive = archive, .path = path };
+    if (read_study(data, error) != 0)
+        return -1;
+    data->sections = calloc(data->study.runs_count, sizeof *data->sections);
+    if (data->sections == NULL)
+        return no_memory(error);
+    for (data->section_count = 0; data->section_count < data->study.runs_count;
+         data->section_count++) {
+        const struct mst_runs *runs = &data->study.runs[data->section_count];
+
+        data->sections[data->section_count] = (struct mst_study_section){
+            .runs = runs, .published = mst_study_published(&data->study, runs->name),
+            .study = &data->study };
+    }
+    if (read_steps(data, error) != 0)
+        return -1;
+    for (i = 0; i < data->section_count; i++)
+        if (!make_lines(&data->sections[i]))
+            return no_memory(error);
+    return 0;
+}
+
+static void free_section(struct mst_study_section *section)
+{
+    size_t i;
+
+    for (i = 0; i < section->case_count; i++)
+        free_case(&section->cases[i]);
+    for (i = 0; i < section->line_count; i++)
+        free(section->lines[i].label);
+    free(section->cases);
+    free(section->lines);
+    free(section->telling);
+}
+
+void mst_study_unload(struct mst_study_data *data)
+{
+    size_t i;
+
+    for (i = 0; i < data->section_count; i++)
+        free_section(&data->sections[i]);
+    for (i = 0; i < data->unrun_count; i++) {
+        free(data->unrun[i].section);
+        free(data->unrun[i].stack);
+        free(data->unrun[i].what);
+        free(data->unrun[i].state);
+        free(data->unrun[i].failure);
+    }
+    free(data->sections);
+    free(data->unrun);
+    free(data->size);
+    free(data->only);
+    mst_study_free(&data->study);
+}

@@ -1,0 +1,189 @@
+/* scripts.c - setup and teardown: see scripts.h. */
+#include "lab/servers/scripts.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "exec/reaper.h"
+#include "lab/servers/rootdir.h"
+
+#define SCRIPT_NS (600 * MST_NS_PER_S)     /* real applications are installed by them */
+#define GRACE_NS  (5 * MST_NS_PER_S)
+
+const char *const mst_scripts_setup_names[3] = { "setup.stack", "setup.workload", NULL };
+const char *const mst_scripts_teardown_names[3] = { "teardown.workload", "teardown.stack", NULL };
+
+/* ---- the environment -------------------------------------------------------------- */
+
+/* Handed on where it is set: a module built with sanitizers needs them. */
+static const char *const handed_on[] = {
+    "LD_PRELOAD", "ASAN_OPTIONS", "LSAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS",
+};
+#define HANDED_ON (sizeof handed_on / sizeof *handed_on)
+#define OWN_MAX   8u
+
+static bool add_variable(char **environment, const char *name, const char *value,
+                         const char *below)
+{
+    size_t i;
+
+    for (i = 0; environment[i] != NULL; i++)
+        ;
+    if (asprintf(&environment[i], "%s=%s%s", name, value, below) >= 0)
+        return true;
+    environment[i] = NULL;
+    return false;
+}
+
+/* No directory of the PATH but the system's: Python from elsewhere breaks mod_wsgi. */
+char **mst_environment_make(const char *root, bool of_server)
+{
+    char **environment = calloc(OWN_MAX + HANDED_ON + 1, sizeof *environment);
+    bool fine = environment != NULL &&
+                add_variable(environment, "PATH", "/usr/sbin:/usr/bin:/sbin:/bin", "") &&
+                add_variable(environment, "LANG", "C.UTF-8", "") &&
+                add_variable(environment, "HOME", root, "") &&
+                add_variable(environment, "TMPDIR", root, "/tmp") &&
+                add_variable(environment, MST_ROOT_VARIABLE, root, "");
+    size_t i;
+
+    if (fine && of_server)
+        fine = add_variable(environment, "PHPRC", root, "") &&
+               add_variable(environment, "PHP_INI_SCAN_DIR", root, "/php.d");
+    for (i = 0; i < HANDED_ON && fine; i++)
+        if (getenv(handed_on[i]) != NULL)
+            fine = add_variable(environment, handed_on[i], getenv(handed_on[i]), "");
+    if (fine)
+        return environment;
+    mst_environment_free(environment);
+    return NULL;
+}
+
+void mst_environment_free(char **environment)
+{
+    size_t i;
+
+    for (i = 0; environment != NULL && environment[i] != NULL; i++)
+        free(environment[i]);
+    free(environment);
+}
+
+/* ---- one script ------------------------------------------------------------------- */
+
+static void become_shell(const char *root, const char *path, int log)
+{
+    char *const argv[] = { (char[]){ "sh" }, (char[]){ "-eu" }, strdup(path), NULL };
+    char **environment = mst_environment_make(root, false);
+
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    mst_reset_signals();
+    if (argv[2] != NULL && environment != NULL && chdir(root) == 0 &&
+        dup2(log, STDOUT_FILENO) >= 0 && dup2(log, STDERR_FILENO) >= 0)
+        execve("/bin/sh", argv, environment);
+    _exit(127);
+}
+
+/* Waits for it, bounded. What it started in the background goes on. Its wait status; -1: it
+ * was ended. */
+static int wait_for(pid_t pid, mst_scripts_stop *stop, void *context)
+{
+    static const struct timespec tenth = { .tv_nsec = 100000000 };
+    uint64_t began = mst_now_ns(), asked = 0, now;
+    int status;
+    pid_t ended;
+
+    while ((ended = waitpid(pid, &status, WNOHANG)) == 0) {
+        now = mst_now_ns();
+        if (asked == 0 && ((stop != NULL && stop(context)) || now - began > SCRIPT_NS)) {
+            asked = now;
+            kill(-pid, SIGTERM);
+        }
+        if (asked > 0 && now - asked > GRACE_NS)
+            kill(-pid, SIGKILL);
+        nanosleep(&tenth, NULL);
+    }
+    return ended < 0 || asked > 0 ? -1 : status;
+}
+
+/* The last line of what the scripts said: as a rule it says why. */
+static void last_line(const char *log, char line[256])
+{
+    char text[4096];
+    FILE *in = fopen(log, "re");
+    size_t n;
+    char *at;
+
+    line[0] = '\0';
+    if (in == NULL)
+        return;
+    if (fseek(in, -(long)(sizeof text - 1), SEEK_END) != 0)
+        rewind(in);
+    n = fread(text, 1, sizeof text - 1, in);
+    fclose(in);
+    while (n > 0 && text[n - 1] == '\n')
+        n--;
+    text[n] = '\0';
+    at = strrchr(text, '\n');
+    snprintf(line, 256, "%.255s", at != NULL ? at + 1 : text);
+}
+
+static int run_script(const char *root, const char *name, mst_scripts_stop *stop, void *context,
+                      char error[MST_ERROR_MAX])
+{
+    char path[PATH_MAX], log_path[PATH_MAX], said[256];
+    int log, status;
+    pid_t pid;
+
+    if (snprintf(path, sizeof path, "%s/" MST_SCRIPTS_DIRECTORY "/%s", root, name) >= PATH_MAX ||
+        snprintf(log_path, sizeof log_path, "%s/" MST_SCRIPTS_LOG, root) >= PATH_MAX)
+        return mst_fail(error, "the path %s is too long", root);
+    if (access(path, F_OK) != 0)
+        return 0;
+    log = open(log_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    pid = log >= 0 ? fork() : -1;
+    if (pid == 0)
+        become_shell(root, path, log);
+    status = pid > 0 ? wait_for(pid, stop, context) : -1;
+    if (log >= 0)
+        close(log);
+    if (status == 0)
+        return 0;
+    if (pid < 0)
+        return mst_fail(error, "cannot run %s: %s", path, strerror(errno));
+    last_line(log_path, said);
+    if (status < 0)
+        return mst_fail(error, "%%%% %s did not end and was ended: %s", name, said);
+    return mst_fail(error, "%%%% %s failed (exit status %d): %s", name,
+                    WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), said);
+}
+
+int mst_scripts_run(const char *root, const char *const *names, mst_scripts_stop *stop,
+                    void *context, char error[MST_ERROR_MAX])
+{
+    for (; *names != NULL; names++)
+        if (run_script(root, *names, stop, context, error) != 0)
+            return -1;
+    return 0;
+}
+
+/* The second is run also where the first fails. */
+int mst_scripts_teardown(const char *root, char error[MST_ERROR_MAX])
+{
+    const char *const *names;
+    int failed = 0;
+
+    for (names = mst_scripts_teardown_names; *names != NULL; names++)
+        failed |= run_script(root, *names, NULL, NULL, error);
+    return failed;
+}

@@ -1,0 +1,565 @@
+/* site.c - works out a stack's variables and files: see site.h. */
+#include "lab/servers/site.h"
+
+#include <glob.h>
+#include <limits.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lab/files/paths.h"
+#include "lab/servers/scripts.h"
+#include "lab/servers/tenants.h"
+
+#define MODULES "/usr/lib/apache2/modules"
+
+const char *const mst_site_port_names[MST_PORTS] = { "PORT", "PORT_2", "PORT_3", "PORT_4" };
+
+static const char *const tenant_variables[MST_TENANTS] = { "TENANT_A", "TENANT_B" };
+
+/* What is being worked out, and from what. */
+struct work {
+    struct mst_site *site;
+    const struct mst_stack *stack;
+    const struct mst_workload *workload;
+    char *error;
+};
+
+static int no_memory(const struct work *w)
+{
+    return mst_fail(w->error, "out of memory for the stack %s", w->stack->name);
+}
+
+/* ---- built-in variables ----------------------------------------------------------- */
+
+static int set(const struct work *w, const char *name, const char *value)
+{
+    return mst_parameters_set(&w->site->variables, name, value) == 0 ? 0 : no_memory(w);
+}
+
+/* NAME = ROOT/below. */
+static int set_below(const struct work *w, const char *name, const char *below)
+{
+    char path[PATH_MAX];
+
+    if (snprintf(path, sizeof path, "%s/%s", w->site->root, below) >= PATH_MAX)
+        return mst_fail(w->error, "the path %s is too long", w->site->root);
+    return set(w, name, path);
+}
+
+/* The version in the last, by version, of the files of that pattern; before and after it in
+ * the name is what the pattern has. */
+static bool newest_version(const char *pattern, char version[16])
+{
+    const char *star = strchr(pattern, '*');
+    size_t before = (size_t)(star - pattern), after = strlen(star + 1), i, length;
+    char found_version[16] = "";
+    glob_t found;
+
+    if (glob(pattern, 0, NULL, &found) != 0)
+        return false;
+    for (i = 0; i < found.gl_pathc; i++) {
+        length = strlen(found.gl_pathv[i]) - before - after;
+        if (length == 0 || length >= sizeof found_version)
+            continue;
+        snprintf(found_version, sizeof found_version, "%.*s", (int)length,
+                 found.gl_pathv[i] + before);
+        if (found_version[strspn(found_version, "0123456789.")] == '\0' &&
+            strverscmp(found_version, version) > 0)
+            snprintf(version, 16, "%s", found_version);
+    }
+    globfree(&found);
+    return version[0] != '\0';
+}
+
+/* Of the PHP that there is: Debian's programs have it in their names. "" there is none. */
+static void find_php_version(char version[16])
+{
+    static const char *const patterns[] = {
+        "/usr/sbin/php-fpm*", "/usr/bin/php-cgi*", MODULES "/libphp*.so", "/usr/bin/php*",
+    };
+    size_t i;
+
+    version[0] = '\0';
+    for (i = 0; i < sizeof patterns / sizeof *patterns; i++)
+        if (newest_version(patterns[i], version))
+            return;
+}
+
+/* Servers started as root serve as www-data. */
+static int set_user(const struct work *w)
+{
+    const struct passwd *user = getpwuid(geteuid());
+
+    if (geteuid() == 0)
+        return set(w, "USER", "www-data") != 0 ? -1 : set(w, "GROUP", "www-data");
+    if (user == NULL)
+        return mst_fail(w->error, "expected a user with the number %u in /etc/passwd, found none",
+                        geteuid());
+    return set(w, "USER", user->pw_name) != 0 ? -1 : set(w, "GROUP", user->pw_name);
+}
+
+static int set_ports(const struct work *w, const unsigned ports[MST_PORTS])
+{
+    char number[16];
+    size_t i;
+
+    for (i = 0; i < MST_PORTS; i++) {
+        snprintf(number, sizeof number, "%u", ports[i]);
+        if (set(w, mst_site_port_names[i], number) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int set_built_in(const struct work *w, const unsigned ports[MST_PORTS])
+{
+    char path[PATH_MAX], version[16];
+    size_t i;
+
+    find_php_version(version);
+    if (set(w, "ROOT", w->site->root) != 0 || set(w, "MODULES", MODULES) != 0 ||
+        set(w, "PHP_VERSION", version) != 0 || set_below(w, "PHP_INI", "php.ini") != 0 ||
+        set_below(w, "BOARDS", "boards") != 0 || set_below(w, "WORKLOADS", "workloads") != 0 ||
+        set_user(w) != 0 || set_ports(w, ports) != 0)
+        return -1;
+    mst_data_directory(path);
+    if (set(w, "DATA", path) != 0)
+        return -1;
+    mst_module_path(path);
+    if (set(w, "MPMSTAT_MODULE", path) != 0)
+        return -1;
+    mst_extension_path(path);
+    if (set(w, "MPMSTAT_EXTENSION", path) != 0)
+        return -1;
+    for (i = 0; i < MST_TENANTS && w->stack->tenants; i++)
+        if (set(w, tenant_variables[i], mst_tenant_names[i]) != 0)
+            return -1;
+    return 0;
+}
+
+/* ---- parameters ------------------------------------------------------------------- */
+
+static bool is_port(const char *name)
+{
+    size_t i;
+
+    for (i = 0; i < MST_PORTS; i++)
+        if (strcmp(name, mst_site_port_names[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Every name that was given is a parameter. */
+static int check_given(const struct work *w, const struct mst_parameters *given)
+{
+    const char *name;
+    char known[MST_ERROR_MAX] = "";
+    size_t i, k;
+
+    for (i = 0; given != NULL && i < given->count; i++) {
+        name = given->items[i].name;
+        if (is_port(name) || mst_facts_find(&w->stack->parameters, name) != NULL ||
+            mst_facts_find(&w->workload->parameters, name) != NULL)
+            continue;
+        for (k = 0; k < w->stack->parameters.count + w->workload->parameters.count; k++)
+            snprintf(known + strlen(known), sizeof known - strlen(known), " %s",
+                     k < w->stack->parameters.count ? w->stack->parameters.items[k].key :
+                     w->workload->parameters.items[k - w->stack->parameters.count].key);
+        return mst_fail(w->error, "expected a parameter of the stack %s or the workload %s, found "
+                        "%.60s; there are: PORT%s", w->stack->name, w->workload->name, name,
+                        known);
+    }
+    return 0;
+}
+
+/* ---- files ------------------------------------------------------------------------ */
+
+/* Adds a file; takes the text, also where it fails. No text: why was told. */
+static int add_file(const struct work *w, const char *path, char *text, unsigned mode, int owner)
+{
+    struct mst_site *site = w->site;
+    struct mst_site_file *files;
+    char *copy;
+
+    if (text == NULL)
+        return -1;
+    files = reallocarray(site->files, site->file_count + 1, sizeof *files);
+    if (files != NULL)
+        site->files = files;
+    copy = strdup(path);
+    if (files == NULL || copy == NULL) {
+        free(copy);
+        free(text);
+        return no_memory(w);
+    }
+    files[site->file_count++] = (struct mst_site_file){ copy, text, mode, owner };
+    return 0;
+}
+
+static bool has_file(const struct mst_site *site, const char *path)
+{
+    size_t i;
+
+    for (i = 0; i < site->file_count; i++)
+        if (strcmp(site->files[i].path, path) == 0)
+            return true;
+    return false;
+}
+
+static char *expand(const struct work *w, const struct mst_text *text,
+                    const struct mst_text_section *section)
+{
+    return mst_expand(&w->site->variables, text->path, section->line + 1, section->body,
+                      w->error);
+}
+
+/* A file of stacks/include, as this server sees it. */
+static int add_include(const struct work *w, const char *server, const char *name)
+{
+    char source[PATH_MAX], path[PATH_MAX], data[PATH_MAX], *bytes, *expanded;
+    size_t length;
+
+    mst_data_directory(data);
+    if (snprintf(path, sizeof path, "%s/include/%s", server, name) >= PATH_MAX ||
+        snprintf(source, sizeof source, "%s/lab/stacks/include/%s", data, name) >= PATH_MAX)
+        return mst_fail(w->error, "the path %s is too long", data);
+    if (has_file(w->site, path))
+        return 0;
+    bytes = mst_text_load(source, &length, w->error);
+    if (bytes == NULL)
+        return -1;
+    expanded = mst_expand(&w->site->variables, source, 1, bytes, w->error);
+    free(bytes);
+    return add_file(w, path, expanded, 0644, -1);
+}
+
+/* Adds the files that this one includes. */
+static int add_included(const struct work *w, const char *server, const char *text)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+    const char *directory = mst_parameters_get(&w->site->variables, "INCLUDE");
+    size_t length = strlen(directory), n;
+    char name[NAME_MAX + 1];
+    const char *at;
+
+    for (at = text; (at = strstr(at, directory)) != NULL; at++) {
+        if (at[length] != '/')
+            continue;
+        n = strspn(at + length + 1, plain);
+        if (n == 0 || n >= sizeof name)
+            continue;
+        snprintf(name, sizeof name, "%.*s", (int)n, at + length + 1);
+        if (add_include(w, server, name) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+static const char *configuration_name(const char *kind)
+{
+    return strcmp(kind, "apache") == 0 ? "httpd.conf" : strcmp(kind, "fpm") == 0 ?
+           "php-fpm.conf" : "nginx.conf";
+}
+
+/* The server's configuration, and what it includes, what that includes, ... */
+static int add_configuration(const struct work *w, const struct mst_text_section *section)
+{
+    size_t i = w->site->file_count;
+    char path[PATH_MAX], include[PATH_MAX];
+
+    snprintf(path, sizeof path, "%s/%s", section->name, configuration_name(section->kind));
+    snprintf(include, sizeof include, "%s/include", section->name);
+    if (set_below(w, "NAME", section->name) != 0 || set_below(w, "INCLUDE", include) != 0 ||
+        add_file(w, path, expand(w, &w->stack->text, section), 0644, -1) != 0)
+        return -1;
+    for (; i < w->site->file_count; i++)
+        if (add_included(w, section->name, w->site->files[i].text) != 0)
+            return -1;
+    mst_parameters_unset(&w->site->variables, "NAME");
+    mst_parameters_unset(&w->site->variables, "INCLUDE");
+    return 0;
+}
+
+/* mode=0755 owner=TENANT_A */
+static int read_words(const struct work *w, const struct mst_text *text,
+                      const struct mst_text_section *section, unsigned *mode, int *owner)
+{
+    const char *word = mst_section_word(section, "mode");
+    char *end = NULL;
+    unsigned long number = 0644;
+
+    if (word != NULL)
+        number = strtoul(word, &end, 8);
+    if (word != NULL && (*word == '\0' || *end != '\0' || number > 0777))
+        return mst_text_fail(text, section->line, w->error, "expected mode=MODE with a number from "
+                             "0000 to 0777, found \"%.60s\"", word);
+    *mode = (unsigned)number;
+    word = mst_section_word(section, "owner");
+    for (*owner = word == NULL ? -1 : 0; *owner >= 0 && *owner < MST_TENANTS; (*owner)++)
+        if (w->stack->tenants && strcmp(word, tenant_variables[*owner]) == 0)
+            return 0;
+    if (*owner < 0)
+        return 0;
+    return mst_text_fail(text, section->line, w->error, "expected owner=TENANT_A or "
+                         "owner=TENANT_B, in a stack with tenants = yes, found \"%.60s\"", word);
+}
+
+static int add_further_file(const struct work *w, const struct mst_text *text,
+                            const struct mst_text_section *section)
+{
+    unsigned mode = 0;
+    int owner = -1;
+
+    if (read_words(w, text, section, &mode, &owner) != 0)
+        return -1;
+    return add_file(w, section->name, expand(w, text, section), mode, owner);
+}
+
+/* ---- scripts ---------------------------------------------------------------------- */
+
+static void put_quoted(FILE *out, const char *value)
+{
+    fputc('\'', out);
+    for (; *value != '\0'; value++)
+        if (*value == '\'')
+            fputs("'\\''", out);
+        else
+            fputc(*value, out);
+    fputs("'\n", out);
+}
+
+/* setup or teardown of the stack or the workload (`of`): its variables, and its body. */
+static int add_script(const struct work *w, const struct mst_text *text,
+                      const struct mst_text_section *section, const char *of)
+{
+    char path[64], *body = expand(w, text, section), *script = NULL;
+    FILE *out = body != NULL ? open_memstream(&script, &(size_t){ 0 }) : NULL;
+    size_t i;
+
+    if (body == NULL)
+        return -1;
+    for (i = 0; out != NULL && i < w->site->variables.count; i++) {
+        fprintf(out, "export %s=", w->site->variables.items[i].name);
+        put_quoted(out, w->site->variables.items[i].value);
+    }
+    if (out != NULL) {
+        fputs(body, out);
+        if (fclose(out) != 0) {
+            free(script);
+            script = NULL;
+        }
+    }
+    free(body);
+    if (script == NULL)
+        return no_memory(w);
+    snprintf(path, sizeof path, MST_SCRIPTS_DIRECTORY "/%s.%s", section->kind, of);
+    return add_file(w, path, script, 0600, -1);
+}
+
+/* Files and scripts of the stack or the workload. */
+static int add_others(const struct work *w, const struct mst_text *text, const char *of)
+{
+    const struct mst_text_section *section;
+    size_t i;
+
+    for (i = 0; i < text->count; i++) {
+        section = &text->sections[i];
+        if (strcmp(section->kind, "file") == 0) {
+            if (add_further_file(w, text, section) != 0)
+                return -1;
+        } else if (strcmp(section->kind, "setup") == 0 || strcmp(section->kind, "teardown") == 0) {
+            if (add_script(w, text, section, of) != 0)
+                return -1;
+        }
+    }
+    return 0;
+}
+
+/* ---- php.ini ---------------------------------------------------------------------- */
+
+/* The same for every SAPI, so that they can be compared: OPcache, what the workload needs,
+ * and our extension. Further settings are in php.d, of a stack's own. */
+static int add_php_ini(const struct work *w)
+{
+    const struct mst_parameters *variables = &w->site->variables;
+    const char *extension = mst_parameters_get(variables, "MPMSTAT_EXTENSION");
+    char *text = NULL, **name;
+    FILE *out = open_memstream(&text, &(size_t){ 0 });
+
+    if (out == NULL)
+        return no_memory(w);
+    fprintf(out, "; The PHP of this stack reads this, php.d beside it, and nothing else.\n"
+            "zend_extension = opcache\n"
+            "opcache.enable = 1\n"
+            "opcache.memory_consumption = 128\n"
+            "; The scripts are new: they are copies. OPcache would not keep them for 2 s.\n"
+            "opcache.file_update_protection = 0\n"
+            "date.timezone = UTC\n"
+            "display_errors = 0\n"
+            "log_errors = 1\n"
+            "max_execution_time = 300\n"
+            "sys_temp_dir = \"%s/tmp\"\n"
+            "upload_tmp_dir = \"%s/tmp\"\n"
+            "session.save_path = \"%s/tmp\"\n", w->site->root, w->site->root, w->site->root);
+    for (name = w->workload->php; *name != NULL; name++)
+        fprintf(out, "extension = %s\n", *name);
+    if (extension[0] != '\0')
+        fprintf(out, "\n; The recording.\nextension = \"%s\"\nmpmstat.board = \"%s/\"\n", extension,
+                mst_parameters_get(variables, "BOARDS"));
+    if (fclose(out) != 0) {
+        free(text);
+        return no_memory(w);
+    }
+    return add_file(w, "php.ini", text, 0644, -1);
+}
+
+/* ---- servers ---------------------------------------------------------------------- */
+
+/* A copy of the words. NULL: out of memory. */
+static char **make_argv(const char *const *words)
+{
+    char **argv;
+    size_t n;
+
+    for (n = 0; words[n] != NULL; n++)
+        ;
+    argv = calloc(n + 1, sizeof *argv);
+    for (n = 0; argv != NULL && words[n] != NULL; n++) {
+        argv[n] = strdup(words[n]);
+        if (argv[n] == NULL) {
+            while (n > 0)
+                free(argv[--n]);
+            free(argv);
+            return NULL;
+        }
+    }
+    return argv;
+}
+
+static int add_server(const struct work *w, const struct mst_text_section *section)
+{
+    const char *php = mst_parameters_get(&w->site->variables, "PHP_VERSION");
+    const char *ini = mst_parameters_get(&w->site->variables, "PHP_INI");
+    struct mst_site_server *server = &w->site->servers[w->site->server_count];
+    char directory[PATH_MAX], file[PATH_MAX], log[PATH_MAX], fpm[32];
+
+    if (snprintf(directory, sizeof directory, "%s/%s", w->site->root, section->name) >= PATH_MAX ||
+        snprintf(file, sizeof file, "%s/%s/%s", w->site->root, section->name,
+                 configuration_name(section->kind)) >= PATH_MAX ||
+        snprintf(log, sizeof log, "%s/%s/error.log", w->site->root, section->name) >= PATH_MAX)
+        return mst_fail(w->error, "the path %s is too long", w->site->root);
+    snprintf(fpm, sizeof fpm, "php-fpm%s", php);
+    *server = (struct mst_site_server){ .kind = section->kind, .name = section->name };
+    if (strcmp(section->kind, "apache") == 0)
+        server->argv = make_argv((const char *const[]){ "apache2", "-d", directory, "-f", file,
+            "-DFOREGROUND", geteuid() == 0 ? "-DROOT" : NULL, NULL });
+    else if (strcmp(section->kind, "fpm") == 0)
+        server->argv = make_argv((const char *const[]){ fpm, "--nodaemonize", "--fpm-config", file,
+            "-c", ini, NULL });
+    else
+        server->argv = make_argv((const char *const[]){ "nginx", "-p", directory, "-c", file, "-e",
+            log, "-g", "daemon off;", NULL });
+    server->directory = strdup(directory);
+    w->site->server_count++;
+    return server->argv != NULL && server->directory != NULL ? 0 : no_memory(w);
+}
+
+static int add_servers(const struct work *w)
+{
+    const struct mst_text *text = &w->stack->text;
+    size_t i;
+
+    w->site->servers = calloc(text->count + 1, sizeof *w->site->servers);
+    if (w->site->servers == NULL)
+        return no_memory(w);
+    for (i = 0; i < text->count; i++)
+        if (mst_stack_is_server(&text->sections[i]) &&
+            (add_server(w, &text->sections[i]) != 0 ||
+             add_configuration(w, &text->sections[i]) != 0))
+            return -1;
+    return 0;
+}
+
+/* ---- all of it -------------------------------------------------------------------- */
+
+/* A fact's value, expanded. NULL: why is told. */
+static char *expand_fact(const struct work *w, const struct mst_facts *facts, const char *key)
+{
+    const struct mst_fact *fact = mst_facts_find(facts, key);
+
+    return mst_expand(&w->site->variables, facts->text->path, fact->line, fact->value, w->error);
+}
+
+static int set_workload(const struct work *w)
+{
+    char *docroot = expand_fact(w, &w->workload->facts, "docroot"), *path = NULL;
+    int failed = docroot == NULL ? -1 : set(w, "DOCROOT", docroot);
+
+    free(docroot);
+    if (failed || (w->site->expects = expand_fact(w, &w->workload->facts, "expects")) == NULL ||
+        (path = expand_fact(w, &w->workload->facts, "url")) == NULL)
+        return -1;
+    failed = asprintf(&w->site->url, "http://127.0.0.1:%s%s",
+                      mst_parameters_get(&w->site->variables, "PORT"), path) < 0;
+    if (failed)
+        w->site->url = NULL;
+    free(path);
+    return failed ? no_memory(w) : 0;
+}
+
+static int set_status(const struct work *w)
+{
+    if (w->stack->status[0] != '\0') {
+        w->site->status_url = expand_fact(w, &w->stack->facts, "status");
+        return w->site->status_url != NULL ? 0 : -1;
+    }
+    if (asprintf(&w->site->status_url, "http://127.0.0.1:%s/mpm-status",
+                 mst_parameters_get(&w->site->variables, "PORT")) >= 0)
+        return 0;
+    w->site->status_url = NULL;
+    return no_memory(w);
+}
+
+int mst_site_make(struct mst_site *site, const struct mst_stack *stack,
+                  const struct mst_workload *workload, const struct mst_parameters *given,
+                  const char *root, const unsigned ports[MST_PORTS], char error[MST_ERROR_MAX])
+{
+    const struct work w = { site, stack, workload, error };
+
+    *site = (struct mst_site){ .root = root };
+    if (check_given(&w, given) == 0 && set_built_in(&w, ports) == 0 &&
+        mst_expand_parameters(&site->variables, &workload->parameters, given, error) == 0 &&
+        mst_expand_parameters(&site->variables, &stack->parameters, given, error) == 0 &&
+        set_workload(&w) == 0 && set_status(&w) == 0 && add_php_ini(&w) == 0 &&
+        add_others(&w, &stack->text, "stack") == 0 &&
+        add_others(&w, &workload->text, "workload") == 0 && add_servers(&w) == 0)
+        return 0;
+    mst_site_free(site);
+    return -1;
+}
+
+void mst_site_free(struct mst_site *site)
+{
+    size_t i, k;
+
+    for (i = 0; i < site->file_count; i++) {
+        free(site->files[i].path);
+        free(site->files[i].text);
+    }
+    for (i = 0; i < site->server_count; i++) {
+        for (k = 0; site->servers[i].argv != NULL && site->servers[i].argv[k] != NULL; k++)
+            free(site->servers[i].argv[k]);
+        free(site->servers[i].argv);
+        free(site->servers[i].directory);
+    }
+    free(site->files);
+    free(site->servers);
+    free(site->url);
+    free(site->expects);
+    free(site->status_url);
+    mst_parameters_free(&site->variables);
+    *site = (struct mst_site){ 0 };
+}

@@ -1,0 +1,50 @@
+/* site.h - what a stack with a workload comes to: every variable's value, every file.
+ *
+ * Nothing is written or started here: a dry run shows it, a start writes it.
+ */
+#ifndef MPMSTAT_LAB_SITE_H
+#define MPMSTAT_LAB_SITE_H
+
+#include <stddef.h>
+
+#include "lab/files/expand.h"
+#include "lab/files/stack.h"
+
+#define MST_PORTS 4
+
+struct mst_site_file {
+    char    *path;           /* below ROOT */
+    char    *text;
+    unsigned mode;
+    int      owner;          /* of the tenants; -1: who runs the lab */
+};
+
+struct mst_site_server {
+    const char *kind, *name;
+    char       *directory;   /* its own */
+    char      **argv;        /* NULL at its end */
+};
+
+struct mst_site {
+    const char *root;
+    struct mst_parameters variables;
+    size_t file_count;
+    struct mst_site_file *files;
+    size_t server_count;
+    struct mst_site_server *servers;
+    char  *url;              /* of the workload's page */
+    char  *expects;
+    char  *status_url;       /* where the status page should be */
+};
+
+/* Works it out for this directory (which need not exist) and these ports; given may be
+ * NULL. 0, or -1 with a sentence; then there is nothing to free. */
+int mst_site_make(struct mst_site *site, const struct mst_stack *stack,
+                  const struct mst_workload *workload, const struct mst_parameters *given,
+                  const char *root, const unsigned ports[MST_PORTS], char error[MST_ERROR_MAX]);
+void mst_site_free(struct mst_site *site);
+
+/* The variables PORT, PORT_2, ... */
+extern const char *const mst_site_port_names[MST_PORTS];
+
+#endif

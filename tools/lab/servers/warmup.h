@@ -1,0 +1,37 @@
+/* warmup.h - load that is not measured, until a server answers at a steady rate.
+ *
+ * The first requests after a start find cold caches and few processes. So many connections
+ * as the measurement will have ask for the page, a new connection a request, until two
+ * looks in a row see about the same rate. What is in flight then is waited for.
+ */
+#ifndef MPMSTAT_LAB_WARMUP_H
+#define MPMSTAT_LAB_WARMUP_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "read/copy.h"   /* MST_ERROR_MAX */
+
+#define MST_WARMUP_CONNECTIONS 2000u    /* more are never opened */
+
+struct mst_warmup_options {
+    unsigned connections;
+    uint64_t limit_ns;                   /* given up then: it is not steady */
+    const volatile sig_atomic_t *stop;   /* raised: given up */
+    void   (*tick)(void *context);       /* called now and then; NULL: not */
+    void    *context;
+};
+
+struct mst_warmup {
+    uint64_t took_ns;
+    uint64_t requests, failed;           /* answered, with 200; not, or with another status */
+    uint64_t rate_milli;                 /* requests a second at its end, in thousandths */
+    bool     steady;
+};
+
+/* url is http://ADDRESS:PORT/PATH with an IPv4 address. 0, or -1 with a sentence. */
+int mst_warm_up(const char *url, const struct mst_warmup_options *options,
+                struct mst_warmup *result, char error[MST_ERROR_MAX]);
+
+#endif

@@ -1,0 +1,546 @@
+/* plan.c - from a study to its steps: see plan.h. */
+#include "lab/study/plan.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define URL "URL"   /* a load's variable that only the started servers know */
+
+struct maker {
+    struct mst_schedule     *schedule;
+    const struct mst_study  *study;
+    const struct mst_schedule_options *options;
+    size_t                   case_room, step_room;
+    char                    *error;
+};
+
+static int no_memory(const struct maker *m)
+{
+    return mst_fail(m->error, "out of memory for the plan of %s", m->study->name);
+}
+
+/* ---- stacks and workloads --------------------------------------------------------- */
+
+static const struct mst_stack *find_stack(struct maker *m, const char *name)
+{
+    struct mst_schedule *s = m->schedule;
+    struct mst_stack **stacks, *stack;
+    size_t i;
+
+    for (i = 0; i < s->stack_count; i++)
+        if (strcmp(s->stacks[i]->name, name) == 0)
+            return s->stacks[i];
+    stack = mst_stack_read(name, m->options->beside, m->error);
+    if (stack == NULL)
+        return NULL;
+    stacks = reallocarray(s->stacks, s->stack_count + 2, sizeof *stacks);
+    if (stacks == NULL) {
+        mst_stack_free(stack);
+        no_memory(m);
+        return NULL;
+    }
+    s->stacks = stacks;
+    stacks[s->stack_count++] = stack;
+    stacks[s->stack_count] = NULL;
+    return stack;
+}
+
+static const struct mst_workload *find_workload(struct maker *m, const char *name)
+{
+    struct mst_schedule *s = m->schedule;
+    struct mst_workload **workloads, *workload;
+    size_t i;
+
+    for (i = 0; i < s->workload_count; i++)
+        if (strcmp(s->workloads[i]->name, name) == 0)
+            return s->workloads[i];
+    workload = mst_workload_read(name, m->options->beside, m->error);
+    if (workload == NULL)
+        return NULL;
+    workloads = reallocarray(s->workloads, s->workload_count + 2, sizeof *workloads);
+    if (workloads == NULL) {
+        mst_workload_free(workload);
+        no_memory(m);
+        return NULL;
+    }
+    s->workloads = workloads;
+    workloads[s->workload_count++] = workload;
+    workloads[s->workload_count] = NULL;
+    return workload;
+}
+
+static bool is_wanted(const struct maker *m, const char *stack)
+{
+    size_t i;
+
+    for (i = 0; m->options->only != NULL && m->options->only[i] != NULL; i++)
+        if (strcmp(m->options->only[i], stack) == 0)
+            return true;
+    return m->options->only == NULL;
+}
+
+/* ---- one case --------------------------------------------------------------------- */
+
+static bool is_of_stack(const struct mst_variable *v, const struct mst_stack *stack)
+{
+    return v->stack != NULL && strcmp(v->stack, stack->name) == 0;
+}
+
+/* Whether it counts for the stack: its own do, and those for all that it has none of. */
+static bool counts(const struct mst_runs *runs, const struct mst_variable *v,
+                   const struct mst_stack *stack)
+{
+    size_t i;
+
+    if (v->stack != NULL)
+        return is_of_stack(v, stack);
+    for (i = 0; i < runs->variable_count; i++)
+        if (is_of_stack(&runs->variables[i], stack) &&
+            strcmp(runs->variables[i].name, v->name) == 0)
+            return false;
+    return true;
+}
+
+/* Computes the variables of a case; chosen[i] is which value of the i-th. */
+static int compute(struct maker *m, struct mst_planned *c, const size_t *chosen)
+{
+    const struct mst_runs *runs = c->runs;
+    struct mst_facts facts = { .text = &m->study->text, .line = runs->line };
+    const struct mst_parameters none = { 0 };
+    int failed;
+    size_t i;
+
+    facts.items = calloc(runs->variable_count + 1, sizeof *facts.items);
+    if (facts.items == NULL)
+        return no_memory(m);
+    for (i = 0; i < runs->variable_count; i++) {
+        const struct mst_variable *v = &runs->variables[i];
+
+        if (counts(runs, v, c->stack))
+            facts.items[facts.count++] = (struct mst_fact){ v->name, v->values[chosen[i]], NULL,
+                                                            v->line };
+    }
+    failed = mst_expand_parameters(&c->variables, &facts, &none, m->error);
+    free(facts.items);
+    return failed;
+}
+
+static int give(struct maker *m, struct mst_planned *c)
+{
+    const struct mst_parameter *p;
+    size_t i;
+
+    for (i = 0; i < c->variables.count; i++) {
+        p = &c->variables.items[i];
+        if ((mst_facts_find(&c->stack->parameters, p->name) != NULL ||
+             mst_facts_find(&c->workload->parameters, p->name) != NULL) &&
+            mst_parameters_set(&c->given, p->name, p->value) != 0)
+            return no_memory(m);
+    }
+    return 0;
+}
+
+/* Numbers as numbers, so that an archive's reader can compare them. */
+static json_t *value_as_json(const char *value)
+{
+    char *end;
+    long long number;
+
+    errno = 0;
+    number = strtoll(value, &end, 10);
+    if (value[0] != '\0' && strspn(value, "0123456789") == strlen(value) && errno == 0)
+        return json_integer(number);
+    return json_string(value);
+}
+
+/* NULL: out of memory. */
+static char *parameters_as_json(const struct mst_parameters *parameters)
+{
+    json_t *object = json_object();
+    char *text;
+    size_t i;
+
+    for (i = 0; i < parameters->count; i++)
+        if (json_object_set_new(object, parameters->items[i].name,
+                                value_as_json(parameters->items[i].value)) != 0) {
+            json_decref(object);
+            return NULL;
+        }
+    text = json_dumps(object, JSON_SORT_KEYS | JSON_COMPACT);
+    json_decref(object);
+    return text;
+}
+
+/* The texts of the runs with the case's values in them. */
+static int expand_texts(struct maker *m, struct mst_planned *c)
+{
+    const struct { const char *from; char **to; } texts[] = {
+        { c->runs->load != NULL ? c->runs->load : "", &c->load },
+        { c->runs->from, &c->from }, { c->runs->to, &c->to }, { c->runs->over, &c->over },
+    };
+    struct mst_parameters all = { 0 };
+    int failed = 0;
+    size_t i;
+
+    for (i = 0; i < c->variables.count && !failed; i++)
+        failed = mst_parameters_set(&all, c->variables.items[i].name, c->variables.items[i].value);
+    if (failed || mst_parameters_set(&all, URL, "${" URL "}") != 0) {
+        mst_parameters_free(&all);
+        return no_memory(m);
+    }
+    for (i = 0; i < sizeof texts / sizeof *texts && !failed; i++)
+        if (texts[i].from != NULL) {
+            *texts[i].to = mst_expand(&all, m->study->text.path, c->runs->line, texts[i].from,
+                                      m->error);
+            failed = *texts[i].to == NULL ? -1 : 0;
+        }
+    mst_parameters_free(&all);
+    return failed;
+}
+
+static void free_case(struct mst_planned *c)
+{
+    mst_parameters_free(&c->variables);
+    mst_parameters_free(&c->given);
+    free(c->load);
+    free(c->from);
+    free(c->to);
+    free(c->over);
+    free(c->parameters);
+}
+
+static int add_case(struct maker *m, const struct mst_planned *of, const size_t *chosen)
+{
+    struct mst_schedule *s = m->schedule;
+    struct mst_planned *cases, c = *of;
+
+    if (s->case_count == m->case_room) {
+        m->case_room = 2 * m->case_room + 64;
+        cases = reallocarray(s->cases, m->case_room, sizeof *cases);
+        if (cases == NULL)
+            return no_memory(m);
+        s->cases = cases;
+    }
+    if (s->case_count >= MST_STEPS_MAX)
+        return mst_text_fail(&m->study->text, of->runs->line, m->error, "expected at most %u cases "
+                             "of all stacks, workloads and variables, found more", MST_STEPS_MAX);
+    if (compute(m, &c, chosen) != 0 || give(m, &c) != 0 || expand_texts(m, &c) != 0) {
+        free_case(&c);
+        return -1;
+    }
+    c.parameters = parameters_as_json(&c.variables);
+    s->cases[s->case_count++] = c;
+    return c.parameters != NULL ? 0 : no_memory(m);
+}
+
+/* ---- all cases -------------------------------------------------------------------- */
+
+/* Takes the next value of the i-th variable, and of those that are swept with it. False:
+ * there is none, and it is the first again. */
+static bool take_next(const struct mst_runs *runs, size_t i, size_t *chosen)
+{
+    bool more = ++chosen[i] < runs->variables[i].count;
+    size_t k;
+
+    if (!more)
+        chosen[i] = 0;
+    for (k = i + 1; k < runs->variable_count && runs->variables[k].with_previous; k++)
+        chosen[k] = chosen[i];
+    return more;
+}
+
+/* Goes on to the next combination of values. False: there is none. */
+static bool choose_next(const struct mst_planned *of, size_t *chosen)
+{
+    const struct mst_runs *runs = of->runs;
+    size_t i;
+
+    for (i = runs->variable_count; i-- > 0;)
+        if (!runs->variables[i].with_previous && counts(runs, &runs->variables[i], of->stack) &&
+            take_next(runs, i, chosen))
+            return true;
+    return false;
+}
+
+static int add_combinations(struct maker *m, const struct mst_planned *of)
+{
+    size_t *chosen = calloc(of->runs->variable_count + 1, sizeof *chosen);
+    int failed;
+
+    if (chosen == NULL)
+        return no_memory(m);
+    do
+        failed = add_case(m, of, chosen);
+    while (!failed && choose_next(of, chosen));
+    free(chosen);
+    return failed;
+}
+
+static int add_stack(struct maker *m, const struct mst_runs *runs, const char *name)
+{
+    struct mst_planned of = { .runs = runs };
+    size_t i;
+
+    of.stack = find_stack(m, name);
+    if (of.stack == NULL)
+        return -1;
+    for (i = 0; runs->workloads[i] != NULL; i++) {
+        of.workload = find_workload(m, runs->workloads[i]);
+        if (of.workload == NULL || mst_stack_serves(of.stack, of.workload, m->error) != 0 ||
+            add_combinations(m, &of) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* Whether a text has ${NAME} in it. */
+static bool mentions(const char *text, const char *name)
+{
+    const char *at = text;
+    size_t length = strlen(name);
+
+    while (at != NULL && (at = strstr(at, "${")) != NULL) {
+        at += 2;
+        if (strncmp(at, name, length) == 0 && at[length] == '}')
+            return true;
+    }
+    return false;
+}
+
+static bool is_in_texts(const struct mst_runs *runs, const char *name)
+{
+    size_t i;
+
+    for (i = 0; i < runs->variable_count; i++)
+        if (mentions(runs->variables[i].values[0], name))
+            return true;
+    return mentions(runs->load, name) || mentions(runs->from, name) || mentions(runs->to, name) ||
+           mentions(runs->over, name);
+}
+
+/* Whether one of the cases of these runs passes it to its stack. */
+static bool is_given(const struct mst_schedule *s, const struct mst_runs *runs,
+                     const struct mst_variable *v)
+{
+    size_t i;
+
+    for (i = 0; i < s->case_count; i++)
+        if (s->cases[i].runs == runs && (v->stack == NULL || is_of_stack(v, s->cases[i].stack)) &&
+            mst_parameters_get(&s->cases[i].given, v->name) != NULL)
+            return true;
+    return false;
+}
+
+/* That no variable is there in vain: it would be a slip of the pen. Where only some of the
+ * stacks are run, those of the others may be. */
+static int check_variables(struct maker *m, const struct mst_runs *runs)
+{
+    const struct mst_variable *v;
+    size_t i;
+
+    for (i = 0; i < runs->variable_count && m->options->only == NULL; i++) {
+        v = &runs->variables[i];
+        if (!is_in_texts(runs, v->name) && !is_given(m->schedule, runs, v))
+            return mst_text_fail(&m->study->text, v->line, m->error, "%s is of no use: it is no "
+                                 "parameter of %s, and not in the load", v->name,
+                                 v->stack != NULL ? v->stack : "these stacks or workloads");
+    }
+    return 0;
+}
+
+static int add_runs(struct maker *m, const struct mst_runs *runs)
+{
+    size_t i;
+
+    if (runs->repetitions == 0)
+        return 0;
+    for (i = 0; runs->stacks[i] != NULL; i++)
+        if (is_wanted(m, runs->stacks[i]) && add_stack(m, runs, runs->stacks[i]) != 0)
+            return -1;
+    return check_variables(m, runs);
+}
+
+static int check_only(struct maker *m)
+{
+    const struct mst_study *study = m->study;
+    size_t i, r, k;
+    bool found;
+
+    for (i = 0; m->options->only != NULL && m->options->only[i] != NULL; i++) {
+        found = false;
+        for (r = 0; r < study->runs_count && !found; r++)
+            for (k = 0; study->runs[r].stacks[k] != NULL && !found; k++)
+                found = strcmp(study->runs[r].stacks[k], m->options->only[i]) == 0;
+        if (!found)
+            return mst_fail(m->error, "the study %s has no stack \"%s\": see mpmstat lab list",
+                            study->name, m->options->only[i]);
+    }
+    return 0;
+}
+
+/* ---- order ------------------------------------------------------------------------ */
+
+/* splitmix64: the next of a sequence that the seed determines. */
+static uint64_t next_random(uint64_t *state)
+{
+    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+static void shuffle(size_t *items, size_t count, uint64_t *state)
+{
+    size_t i, k, kept;
+
+    for (i = count; i > 1; i--) {
+        k = next_random(state) % i;
+        kept = items[i - 1];
+        items[i - 1] = items[k];
+        items[k] = kept;
+    }
+}
+
+static bool same_parameters(const struct mst_parameters *a, const struct mst_parameters *b)
+{
+    const char *other;
+    size_t i;
+
+    if (a->count != b->count)
+        return false;
+    for (i = 0; i < a->count; i++) {
+        other = mst_parameters_get(b, a->items[i].name);
+        if (other == NULL || strcmp(other, a->items[i].value) != 0)
+            return false;
+    }
+    return true;
+}
+
+static bool share_servers(const struct mst_planned *a, const struct mst_planned *b)
+{
+    return a->stack == b->stack && a->workload == b->workload &&
+           a->runs->kind != MST_RUNS_SPAWN && b->runs->kind != MST_RUNS_SPAWN &&
+           same_parameters(&a->given, &b->given);
+}
+
+static int add_step(struct maker *m, const struct mst_planned *of, unsigned block, unsigned start)
+{
+    struct mst_schedule *s = m->schedule;
+    struct mst_step *steps;
+
+    if (s->step_count == MST_STEPS_MAX)
+        return mst_fail(m->error, "the study %s has more than %u steps: fewer repetitions, or "
+                        "fewer cases", m->study->name, MST_STEPS_MAX);
+    if (s->step_count == m->step_room) {
+        m->step_room = 2 * m->step_room + 64;
+        steps = reallocarray(s->steps, m->step_room, sizeof *steps);
+        if (steps == NULL)
+            return no_memory(m);
+        s->steps = steps;
+    }
+    s->steps[s->step_count] = (struct mst_step){ (unsigned)s->step_count + 1, block, block, start,
+                                                 of };
+    s->step_count++;
+    s->about_ns += of->runs->about_ns + of->runs->warmup_ns / 4;
+    s->limit_ns += of->runs->limit_ns + of->runs->warmup_ns;
+    return 0;
+}
+
+/* One block: cases in random order, but each followed by those that share its servers.
+ * *start is the last start's number. */
+static int add_block(struct maker *m, size_t *order, unsigned block, unsigned *start,
+                     uint64_t *state)
+{
+    struct mst_schedule *s = m->schedule;
+    size_t i, k;
+
+    shuffle(order, s->case_count, state);
+    for (i = 0; i < s->case_count; i++) {
+        const struct mst_planned *first = &s->cases[order[i]];
+        bool begun = false;
+
+        for (k = 0; k < i && !begun; k++)
+            begun = s->cases[order[k]].runs->repetitions >= block &&
+                    share_servers(&s->cases[order[k]], first);
+        if (begun || first->runs->repetitions < block)
+            continue;
+        ++*start;
+        for (k = i; k < s->case_count; k++)
+            if (s->cases[order[k]].runs->repetitions >= block &&
+                (k == i || share_servers(&s->cases[order[k]], first)) &&
+                add_step(m, &s->cases[order[k]], block, *start) != 0)
+                return -1;
+    }
+    return 0;
+}
+
+static int order_steps(struct maker *m)
+{
+    struct mst_schedule *s = m->schedule;
+    uint64_t state = s->seed;
+    size_t *order = calloc(s->case_count + 1, sizeof *order), i;
+    unsigned blocks = 0, block, start = 0;
+    int failed = 0;
+
+    if (order == NULL)
+        return no_memory(m);
+    for (i = 0; i < s->case_count; i++) {
+        order[i] = i;
+        if (s->cases[i].runs->repetitions > blocks)
+            blocks = s->cases[i].runs->repetitions;
+    }
+    for (block = 1; block <= blocks && !failed; block++)
+        failed = add_block(m, order, block, &start, &state);
+    free(order);
+    return failed;
+}
+
+/* ---- all of it -------------------------------------------------------------------- */
+
+static int make(struct maker *m)
+{
+    size_t i;
+
+    if (check_only(m) != 0)
+        return -1;
+    for (i = 0; i < m->study->runs_count; i++)
+        if (add_runs(m, &m->study->runs[i]) != 0)
+            return -1;
+    if (m->schedule->case_count == 0)
+        return mst_fail(m->error, "there is nothing to run in %s", m->study->name);
+    return order_steps(m);
+}
+
+int mst_schedule_make(struct mst_schedule *schedule, const struct mst_study *study,
+                      const struct mst_schedule_options *options, char error[MST_ERROR_MAX])
+{
+    struct maker m = { .schedule = schedule, .study = study, .options = options, .error = error };
+    int failed;
+
+    *schedule = (struct mst_schedule){ .seed = options->seed };
+    failed = make(&m);
+    if (failed)
+        mst_schedule_free(schedule);
+    return failed;
+}
+
+void mst_schedule_free(struct mst_schedule *s)
+{
+    size_t i;
+
+    for (i = 0; i < s->case_count; i++)
+        free_case(&s->cases[i]);
+    for (i = 0; i < s->stack_count; i++)
+        mst_stack_free(s->stacks[i]);
+    for (i = 0; i < s->workload_count; i++)
+        mst_workload_free(s->workloads[i]);
+    free(s->cases);
+    free(s->steps);
+    free(s->stacks);
+    free(s->workloads);
+    *s = (struct mst_schedule){ 0 };
+}

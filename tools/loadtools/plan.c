@@ -1,0 +1,161 @@
+/* plan.c - what all adapters use: how a load tool is started, and an empty result. */
+#include "loadtools/loadtool.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- plans ----------------------------------------------------------------------- */
+
+static size_t count_strings(const char *const *strings)
+{
+    size_t n = 0;
+
+    while (strings != NULL && strings[n] != NULL)
+        n++;
+    return n;
+}
+
+/* "-g /dev/fd/5" of the strings. NULL: out of memory. */
+static char *join(const char *const *strings)
+{
+    size_t i, bytes = 1;
+    char *joined;
+
+    for (i = 0; strings[i] != NULL; i++)
+        bytes += strlen(strings[i]) + 1;
+    joined = calloc(bytes, 1);
+    for (i = 0; joined != NULL && strings[i] != NULL; i++) {
+        if (i > 0)
+            strcat(joined, " ");
+        strcat(joined, strings[i]);
+    }
+    return joined;
+}
+
+static int no_memory(struct mst_plan *plan, char error[MST_ERROR_MAX])
+{
+    mst_plan_free(plan);
+    snprintf(error, MST_ERROR_MAX, "out of memory for the command");
+    return -1;
+}
+
+int mst_plan_init(struct mst_plan *plan, char *const *argv, size_t at, const char *const *insert,
+                  char error[MST_ERROR_MAX])
+{
+    size_t given = count_strings((const char *const *)argv), added = count_strings(insert), i;
+
+    *plan = (struct mst_plan){
+        .stop_signal = SIGTERM, .requested = MST_UNKNOWN, .concurrency = MST_UNKNOWN,
+        .connections = MST_UNKNOWN, .threads = MST_UNKNOWN,
+        .added_for = "its times of each request",
+    };
+    plan->argv = calloc(given + added + 1, sizeof *plan->argv);
+    if (plan->argv == NULL)
+        return no_memory(plan, error);
+    for (i = 0; i < given + added; i++) {
+        const char *from = i <= at ? argv[i] : i <= at + added ? insert[i - at - 1] :
+                           argv[i - added];
+
+        plan->argv[i] = strdup(from);
+        if (plan->argv[i] == NULL)
+            return no_memory(plan, error);
+    }
+    if (added > 0) {
+        plan->added = join(insert);
+        if (plan->added == NULL)
+            return no_memory(plan, error);
+    }
+    return 0;
+}
+
+int mst_plan_rows_at(struct mst_plan *plan, const char *path, char error[MST_ERROR_MAX])
+{
+    plan->rows_path = strdup(path);
+    if (plan->rows_path == NULL)
+        return no_memory(plan, error);
+    plan->rows = MST_ROWS_AT_PATH;
+    return 0;
+}
+
+int mst_plan_convert(struct mst_plan *plan, const char *const *command,
+                     char error[MST_ERROR_MAX])
+{
+    size_t i;
+
+    plan->convert = calloc(count_strings(command) + 1, sizeof *plan->convert);
+    if (plan->convert == NULL)
+        return no_memory(plan, error);
+    for (i = 0; command[i] != NULL; i++) {
+        plan->convert[i] = strdup(command[i]);
+        if (plan->convert[i] == NULL)
+            return no_memory(plan, error);
+    }
+    return 0;
+}
+
+static void free_strings(char **strings)
+{
+    char **string;
+
+    for (string = strings; string != NULL && *string != NULL; string++)
+        free(*string);
+    free(strings);
+}
+
+void mst_plan_free(struct mst_plan *plan)
+{
+    free_strings(plan->argv);
+    free_strings(plan->convert);
+    free(plan->added);
+    free(plan->rows_path);
+    *plan = (struct mst_plan){ 0 };
+}
+
+/* ---- results --------------------------------------------------------------------- */
+
+void mst_client_result_init(struct mst_client_result *result)
+{
+    /* Every member is a uint64_t, and MST_UNKNOWN is all bits set. */
+    memset(result, 0xff, sizeof *result);
+}
+
+enum mst_failure mst_failure_of(const char *text, size_t n)
+{
+    static const struct { const char *words; enum mst_failure kind; } known[] = {
+        { "imeout", MST_FAILURE_TIMEOUT },           /* "Client.Timeout", "i/o timeout" */
+        { "deadline exceeded", MST_FAILURE_TIMEOUT },
+        { "refused", MST_FAILURE_CONNECT },
+        { "dial", MST_FAILURE_CONNECT },             /* Go's word for connecting */
+        { "reset by peer", MST_FAILURE_RECEIVE },
+        { "broken pipe", MST_FAILURE_RECEIVE },
+        { "EOF", MST_FAILURE_RECEIVE },
+        { "closed before", MST_FAILURE_RECEIVE },    /* hyper's sentences, of oha */
+        { "connection error", MST_FAILURE_RECEIVE },
+    };
+    size_t i;
+
+    for (i = 0; i < sizeof known / sizeof *known; i++)
+        if (memmem(text, n, known[i].words, strlen(known[i].words)) != NULL)
+            return known[i].kind;
+    return MST_FAILURE_OTHER;
+}
+
+void mst_client_result_add_failures(struct mst_client_result *r, enum mst_failure kind,
+                                    uint64_t count)
+{
+    uint64_t *const members[MST_FAILURE_COUNT] = {
+        [MST_FAILURE_CONNECT] = &r->failed_connect, [MST_FAILURE_RECEIVE] = &r->failed_receive,
+        [MST_FAILURE_TIMEOUT] = &r->failed_timeout, [MST_FAILURE_OTHER] = &r->failed_other,
+    };
+    int i;
+
+    if (r->failed == MST_UNKNOWN)
+        r->failed = r->failed_length = 0;
+    for (i = 0; i < MST_FAILURE_COUNT; i++)
+        if (*members[i] == MST_UNKNOWN)
+            *members[i] = 0;
+    r->failed += count;
+    *members[kind] += count;
+}

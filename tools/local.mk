@@ -1,0 +1,160 @@
+# The tool, mpmstat. Its lab has a fragment of its own.
+
+bin_PROGRAMS = mpmstat
+mpmstat_SOURCES = tools/cli/main.c
+mpmstat_CPPFLAGS = $(TOOL_CPPFLAGS)
+mpmstat_LDADD = libmpmstat-tool.la
+
+# Everything but main(), so that the tests link it, too.
+noinst_LTLIBRARIES += libmpmstat-tool.la
+libmpmstat_tool_la_CPPFLAGS = $(TOOL_CPPFLAGS)
+libmpmstat_tool_la_LIBADD = libmpmstat.la $(CURL_LIBS) $(JANSSON_LIBS) $(SQLITE_LIBS) -lm
+libmpmstat_tool_la_SOURCES = \
+	tools/analysis/checks.c \
+	tools/analysis/compare.c \
+	tools/analysis/compare.h \
+	tools/analysis/join_client.c \
+	tools/analysis/join_php.c \
+	tools/analysis/join_php.h \
+	tools/analysis/model.c \
+	tools/analysis/sizing.c \
+	tools/analysis/sizing.h \
+	tools/analysis/summary.c \
+	tools/analysis/summary.h \
+	tools/analysis/usl.c \
+	tools/analysis/verdict.c \
+	tools/archive/archive.c \
+	tools/archive/archive.h \
+	tools/archive/guard.c \
+	tools/archive/guard.h \
+	tools/archive/query.c \
+	tools/archive/query.h \
+	tools/cli/verb_compare.c \
+	tools/cli/verb_fields.c \
+	tools/cli/verb_lab.c \
+	tools/cli/verb_record.c \
+	tools/cli/verb_report.c \
+	tools/cli/verb_status.c \
+	tools/cli/verbs.h \
+	tools/console/diag.c \
+	tools/console/diag.h \
+	tools/console/format.c \
+	tools/console/format.h \
+	tools/console/output.c \
+	tools/console/output.h \
+	tools/console/replace.c \
+	tools/console/replace.h \
+	tools/console/stop.c \
+	tools/console/stop.h \
+	tools/exec/capture.c \
+	tools/exec/capture.h \
+	tools/exec/reaper.c \
+	tools/exec/reaper.h \
+	tools/exec/runner.c \
+	tools/exec/runner.h \
+	tools/exec/shell_quote.c \
+	tools/exec/shell_quote.h \
+	tools/loadtools/ab.c \
+	tools/loadtools/generic.c \
+	tools/loadtools/h2load.c \
+	tools/loadtools/hey.c \
+	tools/loadtools/k6.c \
+	tools/loadtools/loadtool.h \
+	tools/loadtools/loadtools.c \
+	tools/loadtools/locust.c \
+	tools/loadtools/oha.c \
+	tools/loadtools/plan.c \
+	tools/loadtools/rows.c \
+	tools/loadtools/siege.c \
+	tools/loadtools/text.c \
+	tools/loadtools/text.h \
+	tools/loadtools/tsung.c \
+	tools/loadtools/vegeta.c \
+	tools/loadtools/wrk.c \
+	tools/record/compare_runs.c \
+	tools/record/compare_runs.h \
+	tools/record/environment.c \
+	tools/record/environment.h \
+	tools/record/load.c \
+	tools/record/load.h \
+	tools/record/recording.c \
+	tools/record/recording.h \
+	tools/record/sampler.c \
+	tools/record/sampler.h \
+	tools/report/comparison.c \
+	tools/report/comparison.h \
+	tools/report/comparison_output.c \
+	tools/report/csv.c \
+	tools/report/data.c \
+	tools/report/html.c \
+	tools/report/markdown.c \
+	tools/report/metrics.c \
+	tools/report/metrics.h \
+	tools/report/page.c \
+	tools/report/page.h \
+	tools/report/parts.c \
+	tools/report/parts.h \
+	tools/report/report.h \
+	tools/report/runs.c \
+	tools/report/series.c \
+	tools/report/series.h \
+	tools/report/series_samples.c \
+	tools/report/summary_json.c \
+	tools/report/summary_text.c \
+	tools/report/table.c \
+	tools/report/table.h \
+	tools/source/board_source.c \
+	tools/source/http.c \
+	tools/source/http.h \
+	tools/source/http_source.c \
+	tools/source/ndjson.c \
+	tools/source/ndjson.h \
+	tools/source/sample.c \
+	tools/source/source.c \
+	tools/source/source.h \
+	tools/source/source_kind.h \
+	tools/source/status_json.c \
+	tools/source/status_json.h \
+	tools/source/target.c \
+	tools/source/target.h \
+	tools/stats/bootstrap.c \
+	tools/stats/bootstrap.h \
+	tools/stats/quantile.c \
+	tools/stats/quantile.h \
+	tools/system/cgroup.c \
+	tools/system/cgroup.h \
+	tools/system/machine.c \
+	tools/system/machine.h \
+	tools/system/owner.c \
+	tools/system/owner.h \
+	tools/system/preflight.c \
+	tools/system/preflight.h \
+	tools/system/processes.c \
+	tools/system/processes.h \
+	tools/system/programs.c \
+	tools/system/programs.h
+
+# The archive's schema as a C string literal, from the file that documents it.
+BUILT_SOURCES += tools/archive/schema.inc
+EXTRA_DIST += tools/archive/schema.sql
+tools/archive/schema.inc: tools/archive/schema.sql
+	@$(MKDIR_P) tools/archive
+	$(AM_V_GEN)$(SED) -e 's/[\\"]/\\&/g' -e 's/.*/"&\\n"/' $(srcdir)/tools/archive/schema.sql >$@
+
+# The reports' scripts and styles, with the charts' library.
+report_assets = $(srcdir)/tools/report/assets
+report_asset_files = \
+	tools/report/assets/charts.js \
+	tools/report/assets/report.css \
+	tools/report/assets/report.js \
+	tools/report/assets/study.js
+BUILT_SOURCES += tools/report/assets.inc
+EXTRA_DIST += $(report_asset_files)
+tools/report/assets.inc: lib/render/embed $(render_asset_files) $(report_asset_files) $(CHART_JS)
+	@$(MKDIR_P) tools/report
+	$(AM_V_GEN)$(embed) $(shared_assets) chart_js='$(CHART_JS)' \
+		report_css=$(report_assets)/report.css charts_js=$(report_assets)/charts.js \
+		report_js=$(report_assets)/report.js study_js=$(report_assets)/study.js \
+		>$@.part && mv $@.part $@
+
+EXTRA_DIST += tools/quickstart tools/quickstart.d

@@ -1,0 +1,327 @@
+/* sampler.c - one server during a recording: see sampler.h. */
+#include "record/sampler.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "console/diag.h"
+
+/* The phase `queue` is known to a kernel jiffy, of which the slowest kernels have
+ * a hundred a second: a request may seem to have begun that much early. */
+#define START_TOLERANCE_NS (10 * MST_NS_PER_MS)
+
+/* ---- trouble --------------------------------------------------------------------- */
+
+/* Says it once, however often it happens in a row. */
+static int note(struct mst_sampler *s, enum mst_trouble with, const char *text)
+{
+    if (strcmp(text, s->last_note[with]) == 0)
+        return 0;
+    snprintf(s->last_note[with], sizeof s->last_note[with], "%s", text);
+    mst_warn("%s", text);
+    return mst_archive_add_note(s->archive, s->run_id, mst_realtime_ns(), text);
+}
+
+/* ---- the journal ----------------------------------------------------------------- */
+
+/* Whether it began before the load: by the source's clock, which a wall clock that was
+ * set does not move. Another machine's does not tell what came first here. */
+static bool is_ghost(const struct mst_sampler *s, uint64_t wall_start_ns)
+{
+    return s->local && s->load_wall_ns > 0 &&
+           wall_start_ns + START_TOLERANCE_NS < s->load_wall_ns;
+}
+
+static int on_request(void *context, const struct mst_request *request, const char *label,
+                      uint64_t wall_start_ns, uint64_t key)
+{
+    struct mst_sampler *s = context;
+
+    if (strcmp(label, MST_LABEL_STATUS_NAME) != 0)
+        s->requests_seen++;
+    return mst_archive_add_request(s->archive, s->server_id, request, label, wall_start_ns, key,
+                                   is_ghost(s, wall_start_ns));
+}
+
+static int on_php_request(void *context, const struct mst_php_request *request, const char *label,
+                          uint64_t wall_start_ns, uint64_t key)
+{
+    struct mst_sampler *s = context;
+    uint64_t waited_ns = request->wait_ns != MST_UNKNOWN ? request->wait_ns : 0;
+    uint64_t handed_ns = wall_start_ns > waited_ns ? wall_start_ns - waited_ns : 0;
+
+    s->requests_seen++;
+    return mst_archive_add_php_request(s->archive, s->server_id, request, label, wall_start_ns,
+                                       key, is_ghost(s, handed_ns));
+}
+
+static int on_mark(void *context, const struct mst_mark *mark, uint64_t wall_ns,
+                   uint64_t request_wall_ns, uint64_t key)
+{
+    struct mst_sampler *s = context;
+
+    return mst_archive_add_mark(s->archive, s->server_id, mark, wall_ns, request_wall_ns, key);
+}
+
+static int on_lifecycle(void *context, const struct mst_lifecycle *event, uint64_t wall_ns,
+                        uint64_t key)
+{
+    struct mst_sampler *s = context;
+
+    return mst_archive_add_lifecycle(s->archive, s->server_id, event, wall_ns, key);
+}
+
+static int poll_journal(struct mst_sampler *s)
+{
+    const struct mst_source_events events = {
+        .context = s, .on_request = on_request, .on_lifecycle = on_lifecycle,
+        .on_php_request = on_php_request, .on_mark = on_mark,
+    };
+    char error[MST_ERROR_MAX];
+
+    s->poll_failed = mst_source_poll(s->source, &events, error) < 0;
+    if (!s->poll_failed)
+        return 0;
+    return error[0] != '\0' ? note(s, MST_TROUBLE_JOURNAL, error) : -1;
+}
+
+/* ---- samples --------------------------------------------------------------------- */
+
+/* Of processes without a common parent nobody but the board knows. */
+static void name_processes(struct mst_sampler *s)
+{
+    size_t i;
+
+    if (!s->local || !s->processes.by_name)
+        return;
+    for (i = 0; i < s->sample.process_count; i++)
+        if (!mst_processes_name(&s->processes, s->sample.processes[i].pid))
+            snprintf(s->processes.problem, sizeof s->processes.problem,
+                     "out of memory for the list of its processes");
+}
+
+static int take_sample(struct mst_sampler *s, const char *moment)
+{
+    char error[MST_ERROR_MAX];
+
+    s->sampled = mst_source_sample(s->source, &s->sample, error) == 0;
+    if (!s->sampled)
+        return note(s, MST_TROUBLE_SAMPLE, error);
+    name_processes(s);
+    return mst_archive_add_sample(s->archive, s->server_id, moment, &s->sample);
+}
+
+static int take_pss(void *context, uint64_t wall_ns, uint64_t pid, uint64_t pss_bytes,
+                    uint64_t cost_ns)
+{
+    struct mst_sampler *s = context;
+
+    return mst_archive_add_process(s->archive, s->server_id, wall_ns, pid, pss_bytes, cost_ns);
+}
+
+static int read_memory(struct mst_sampler *s, bool all)
+{
+    struct mst_memory_round round;
+    int result;
+
+    if (!s->local || !s->memory || s->others_processes)
+        return 0;
+    result = mst_processes_tick(&s->processes, all, take_pss, s, &round);
+    if (result <= 0)
+        return result;
+    return mst_archive_add_memory(s->archive, s->server_id, round.wall_ns, round.began_wall_ns,
+                                  round.processes, round.pss_bytes, round.cost_ns,
+                                  round.rss_bytes);
+}
+
+/* ---- the order of a recording ---------------------------------------------------- */
+
+int mst_sampler_open(struct mst_sampler *s, struct mst_target *target,
+                     const volatile sig_atomic_t *stop, char error[MST_ERROR_MAX])
+{
+    *s = (struct mst_sampler){ .cpu_ns = MST_UNKNOWN, .cpu_before_ns = MST_UNKNOWN };
+    s->source = mst_source_open(target, error);
+    if (s->source == NULL)
+        return -1;
+    s->by_url = target->kind == MST_TARGET_URL;
+    s->local = mst_source_local(s->source);
+    mst_source_set_stop(s->source, stop);
+    return 0;
+}
+
+void mst_sampler_close(struct mst_sampler *s)
+{
+    mst_source_close(s->source);
+    mst_sample_free(&s->sample);
+    mst_processes_free(&s->processes);
+    *s = (struct mst_sampler){ 0 };
+}
+
+/* php-cgi's processes have none in common: see processes.h. */
+static bool has_parent(const struct mst_source_identity *identity)
+{
+    return identity->pid != 0 && identity->pid != MST_UNKNOWN;
+}
+
+/* 0; 1: the server does not answer, with the sentence; -1: the archive failed. */
+static int begin_processes(struct mst_sampler *s, const struct mst_source_identity *identity,
+                           char error[MST_ERROR_MAX])
+{
+    if (!s->local)
+        return 0;
+    if (has_parent(identity)) {
+        mst_processes_init(&s->processes, identity->pid, mst_source_board(s->source));
+    } else {
+        mst_processes_init_named(&s->processes, mst_source_board(s->source));
+        if (mst_source_sample(s->source, &s->sample, error) != 0)
+            return 1;
+        name_processes(s);
+    }
+    if (read_memory(s, true) != 0)
+        return -1;
+    if (!s->others_processes)
+        s->cpu_before_ns = mst_processes_cpu(&s->processes);
+    return 0;
+}
+
+/* Of a server with a parent on this machine; mod_php's group is its Apache's. */
+static void look_at_cgroup(struct mst_sampler *s, struct mst_cgroup *group)
+{
+    const struct mst_source_identity *identity = mst_source_identity(s->source);
+
+    mst_cgroup_read(group, s->local && !s->others_processes && has_parent(identity)
+                               ? identity->pid : 0);
+}
+
+static uint64_t grown(uint64_t before, uint64_t after)
+{
+    return before == MST_UNKNOWN || after == MST_UNKNOWN || after < before ? MST_UNKNOWN
+                                                                          : after - before;
+}
+
+/* Where its parent has ended, or went elsewhere, what came of the group is not known. */
+static void end_cgroup(struct mst_sampler *s)
+{
+    struct mst_cgroup *before = &s->cgroup, after;
+
+    look_at_cgroup(s, &after);
+    if (strcmp(before->name, after.name) != 0)
+        after.oom_kills = after.memory_stall_ns = after.throttled_ns = MST_UNKNOWN;
+    before->oom_kills = grown(before->oom_kills, after.oom_kills);
+    before->memory_stall_ns = grown(before->memory_stall_ns, after.memory_stall_ns);
+    before->throttled_ns = grown(before->throttled_ns, after.throttled_ns);
+}
+
+int mst_sampler_begin(struct mst_sampler *s, struct mst_archive *archive, int64_t run_id,
+                      char error[MST_ERROR_MAX])
+{
+    const struct mst_source_identity *identity = mst_source_identity(s->source);
+    int result;
+
+    s->archive = archive;
+    s->run_id = run_id;
+    mst_source_set_clock(s->source);
+    if (mst_archive_add_server(archive, run_id, mst_source_name(s->source), s->local, identity,
+                               &s->server_id) != 0)
+        return -1;
+    result = begin_processes(s, identity, error);
+    if (result != 0)
+        return result;
+    look_at_cgroup(s, &s->cgroup);
+    if (mst_source_sample(s->source, &s->sample, error) != 0 ||
+        mst_source_mark(s->source, error) != 0)
+        return 1;
+    return mst_archive_add_sample(archive, s->server_id, "before", &s->sample);
+}
+
+void mst_sampler_load_began(struct mst_sampler *s, uint64_t now_ns)
+{
+    s->load_wall_ns = mst_source_wall_ns(s->source, now_ns);
+}
+
+int mst_sampler_tick(struct mst_sampler *s, uint64_t now_ns)
+{
+    uint64_t step = s->by_url ? MST_SAMPLE_URL_NS : MST_SAMPLE_NS;
+
+    if (now_ns < s->due_ns)
+        return 0;
+    s->due_ns = s->due_ns + step > now_ns ? s->due_ns + step : now_ns + step;
+    if (take_sample(s, "during") != 0 || poll_journal(s) != 0)
+        return -1;
+    return read_memory(s, false);
+}
+
+int mst_sampler_end_load(struct mst_sampler *s)
+{
+    uint64_t cpu;
+
+    if (take_sample(s, "end") != 0)
+        return -1;
+    end_cgroup(s);
+    if (s->local && !s->others_processes) {
+        cpu = mst_processes_cpu(&s->processes);
+        if (cpu != MST_UNKNOWN && s->cpu_before_ns != MST_UNKNOWN && cpu >= s->cpu_before_ns)
+            s->cpu_ns = cpu - s->cpu_before_ns;
+        if (read_memory(s, true) != 0)
+            return -1;
+    }
+    return poll_journal(s);
+}
+
+int mst_sampler_drain(struct mst_sampler *s, bool *quiet)
+{
+    uint64_t before = s->requests_seen;
+
+    if (poll_journal(s) != 0 || take_sample(s, "after") != 0)
+        return -1;
+    *quiet = !s->sampled || s->poll_failed ||
+             (s->sample.in_flight == 0 && s->requests_seen == before &&
+              !mst_source_pending(s->source));
+    return 0;
+}
+
+/* Why CPU or memory are not known; "" where they are. */
+static void what_is_unknown(const struct mst_sampler *s, char text[MST_ERROR_MAX])
+{
+    text[0] = '\0';
+    if (mst_source_doubt(s->source)[0] != '\0')
+        snprintf(text, MST_ERROR_MAX, "%s", mst_source_doubt(s->source));
+    else if (!s->local)
+        snprintf(text, MST_ERROR_MAX, "its processes cannot be seen from here: another machine, "
+                 "another pid namespace, or no permission to read its board");
+    else if (s->others_processes)
+        snprintf(text, MST_ERROR_MAX, "its processes are those of the server that it runs in: "
+                 "memory and CPU are there");
+    else if (!s->memory)
+        snprintf(text, MST_ERROR_MAX, "memory was not read (--no-memory)");
+    else if (s->processes.problem[0] != '\0')
+        snprintf(text, MST_ERROR_MAX, "%s", s->processes.problem);
+    else if (s->cpu_ns == MST_UNKNOWN)
+        snprintf(text, MST_ERROR_MAX, "its parent process ended during the run");
+}
+
+int mst_sampler_finish(struct mst_sampler *s)
+{
+    struct mst_archive_server_end end = { .cpu_ns = s->cpu_ns };
+    char unknown[MST_ERROR_MAX], text[MST_ERROR_MAX];
+
+    if (poll_journal(s) != 0)
+        return -1;
+    mst_source_finish(s->source);
+    if (s->local && s->cpu_before_ns != MST_UNKNOWN && !mst_processes_alive(&s->processes) &&
+        note(s, MST_TROUBLE_END, "the server's parent process ended during the run") != 0)
+        return -1;
+    what_is_unknown(s, unknown);
+    end.lost = s->poll_failed ? MST_UNKNOWN : mst_source_lost(s->source);
+    end.restarts = mst_source_restarts(s->source);
+    end.unknown = unknown;
+    end.cgroup = s->cgroup;
+    if (s->sampled && s->sample.in_flight > 0 && s->sample.in_flight != MST_UNKNOWN) {
+        snprintf(text, sizeof text, "requests were still in flight when the recording ended: %llu",
+                 (unsigned long long)s->sample.in_flight);
+        if (note(s, MST_TROUBLE_END, text) != 0)
+            return -1;
+    }
+    return mst_archive_end_server(s->archive, s->server_id, &end);
+}

@@ -1,0 +1,67 @@
+/* sampler.h - one server during a recording: into the archive with what it says.
+ *
+ * The server is looked at ten times a second (through a URL, where every look
+ * costs it a request, twice): its workers and counters, what is new in its
+ * journal, the memory of some of its processes.
+ *
+ * The order: open, begin, {tick}..., end_load, {drain}..., finish, close. Calls
+ * return 0, or -1 where the archive failed. Trouble with the server does not
+ * end a recording: it becomes a note in the archive, and a warning.
+ */
+#ifndef MPMSTAT_SAMPLER_H
+#define MPMSTAT_SAMPLER_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "archive/archive.h"
+#include "source/source.h"
+#include "system/processes.h"
+
+#define MST_SAMPLE_NS     UINT64_C(100000000)
+#define MST_SAMPLE_URL_NS UINT64_C(500000000)
+
+/* What there may be trouble with: each says a thing once, and not again and again. */
+enum mst_trouble { MST_TROUBLE_SAMPLE, MST_TROUBLE_JOURNAL, MST_TROUBLE_END, MST_TROUBLE_COUNT };
+
+struct mst_sampler {
+    struct mst_source   *source;
+    struct mst_archive  *archive;
+    int64_t              run_id, server_id;
+    bool                 local, by_url;
+    bool                 memory;         /* read it, where it can be; set before begin */
+    bool                 others_processes;   /* another sampler looks at the same ones (mod_php in
+                                              * its Apache); set before begin */
+    struct mst_sample    sample;         /* the latest */
+    bool                 sampled;        /* the latest attempt succeeded */
+    struct mst_processes processes;
+    uint64_t             due_ns;         /* CLOCK_MONOTONIC: the next look */
+    uint64_t             load_wall_ns;   /* the load began, by the source's clock; 0: not yet */
+    uint64_t             cpu_before_ns, cpu_ns;
+    struct mst_cgroup    cgroup;         /* before the load; then its counters are of the load */
+    uint64_t             requests_seen;  /* journal records, without mpm-status */
+    bool                 poll_failed;    /* the latest poll */
+    char                 last_note[MST_TROUBLE_COUNT][MST_ERROR_MAX];
+};
+
+/* Opens the target. Nothing is written yet. 0, or -1 with a sentence. */
+int  mst_sampler_open(struct mst_sampler *s, struct mst_target *target,
+                      const volatile sig_atomic_t *stop, char error[MST_ERROR_MAX]);
+void mst_sampler_close(struct mst_sampler *s);
+
+/* Takes the sample before the load, and marks the journal. Returns 1 where the
+ * server does not answer: `error` is the sentence. */
+int mst_sampler_begin(struct mst_sampler *s, struct mst_archive *archive, int64_t run_id,
+                      char error[MST_ERROR_MAX]);
+/* The load began (CLOCK_MONOTONIC): requests from before are another's. */
+void mst_sampler_load_began(struct mst_sampler *s, uint64_t now_ns);
+int mst_sampler_tick(struct mst_sampler *s, uint64_t now_ns);
+/* The load is over: the last sample of it, CPU, memory. */
+int mst_sampler_end_load(struct mst_sampler *s);
+/* Takes what the journal still gets. *quiet: no request is in flight, and
+ * nothing came; or nothing can be learnt any more. */
+int mst_sampler_drain(struct mst_sampler *s, bool *quiet);
+int mst_sampler_finish(struct mst_sampler *s);
+
+#endif

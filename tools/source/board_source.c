@@ -1,0 +1,407 @@
+/* source_file.c - a source over a board file: see source.h.
+ *
+ * The journal is followed through a reader of its own, so that a new start of
+ * the server, which puts another file at the path, does not cut off what the
+ * old one wrote last. Samples go through the target's.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/clock.h"
+#include "base/host.h"
+#include "source/source_kind.h"
+
+/* The journals of a kind of server: lifecycle events first, for a process is there
+ * before its requests. */
+#define RINGS_MAX 3u
+struct ring {
+    enum mst_section_id section;
+    mst_take           *take;
+};
+
+struct file_source {
+    struct mst_source base;
+    bool              is_open;      /* the journal's reader and tails */
+    struct mst_reader journal;
+    size_t            tail_count;
+    struct mst_tail   tails[RINGS_MAX];
+    uint64_t          lost_before;  /* on boards that were followed before this one */
+    char              labels[MST_LABELS_MAX][MST_NAME_MAX];   /* empty: not read yet */
+
+    const struct mst_source_events *events;   /* during a poll */
+    bool              stopped;
+};
+
+/* ---- identity --------------------------------------------------------------- */
+
+/* Whether its server's CLOCK_MONOTONIC is ours: the same boot, the same time namespace. */
+static bool shares_clock(const struct mst_header *h)
+{
+    char boot_id[sizeof h->boot_id];
+
+    mst_host_boot_id(boot_id, sizeof boot_id);
+    return boot_id[0] != '\0' && strncmp(boot_id, h->boot_id, sizeof boot_id) == 0 &&
+           (h->time_namespace == 0 || h->time_namespace == mst_host_namespace("time"));
+}
+
+static void identify(struct mst_source *s)
+{
+    const struct mst_header *h = &s->target->reader.header;
+    struct mst_source_identity *id = &s->identity;
+
+    memset(id, 0, sizeof *id);
+    id->producer = (enum mst_producer)h->producer;
+    snprintf(id->server, sizeof id->server, "%.*s", (int)sizeof h->server, h->server);
+    snprintf(id->version, sizeof id->version, "%.*s", (int)sizeof h->version_text - 1,
+             h->version_text);
+    snprintf(id->mpm, sizeof id->mpm, "%.*s", (int)sizeof h->mpm - 1, h->mpm);
+    snprintf(id->sapi, sizeof id->sapi, "%.*s", (int)sizeof h->sapi - 1, h->sapi);
+    snprintf(id->settings, sizeof id->settings, "%.*s", (int)sizeof h->settings - 1, h->settings);
+    snprintf(id->board, sizeof id->board, "%s", s->target->name);
+    id->pid = h->pid;
+    id->started_wall_ns = h->started_ns + (uint64_t)h->realtime_offset_ns;
+    s->same_clock = shares_clock(h);
+    id->clock_offset_ns = s->same_clock ? s->clock_offset_ns : (uint64_t)h->realtime_offset_ns;
+    mst_source_look_at_board(s, &s->target->reader);
+}
+
+/* ---- the journal -------------------------------------------------------------- */
+
+/* Reads a label's name where it is not known yet: labels are only ever added. */
+static const char *label_name(struct file_source *f, uint64_t index)
+{
+    const struct mst_section *section = &f->journal.header.section[MST_SECTION_LABELS];
+    struct mst_label_name entry;
+    char error[MST_ERROR_MAX];
+
+    if (index >= section->count || index >= MST_LABELS_MAX)
+        return MST_LABEL_OTHER_NAME;
+    if (f->labels[index][0] == '\0' &&
+        mst_reader_read(&f->journal, section->offset + index * section->stride, &entry,
+                        offsetof(struct mst_label_name, owner), error) == 0 &&
+        entry.used == 1)
+        snprintf(f->labels[index], sizeof f->labels[index], "%.*s", (int)sizeof entry.name - 1,
+                 entry.name);
+    return f->labels[index][0] != '\0' ? f->labels[index] : MST_LABEL_OTHER_NAME;
+}
+
+/* What a taker returns: whether the poll ends here. */
+static int is_enough(struct file_source *f)
+{
+    if (!f->stopped)
+        f->base.cut = mst_source_is_over(&f->base);
+    return f->stopped || f->base.cut;
+}
+
+/* What the wall clock was when the board was made counts only where we cannot do better. */
+static uint64_t wall_ns(const struct file_source *f, uint64_t monotonic_ns)
+{
+    if (f->base.same_clock)
+        return mst_source_wall_ns(&f->base, monotonic_ns);
+    return monotonic_ns + (uint64_t)f->journal.header.realtime_offset_ns;
+}
+
+static int take_request(void *context, uint64_t ticket, const void *payload)
+{
+    struct file_source *f = context;
+    const struct mst_request *r = payload;
+
+    if (f->events->on_request != NULL &&
+        f->events->on_request(f->events->context, r, label_name(f, r->label_status >> 32),
+                              wall_ns(f, r->start_ns),
+                              mst_source_key(f->base.restarts, ticket)) != 0)
+        f->stopped = true;
+    return is_enough(f);
+}
+
+static int take_lifecycle(void *context, uint64_t ticket, const void *payload)
+{
+    struct file_source *f = context;
+    const struct mst_lifecycle *e = payload;
+
+    if (f->events->on_lifecycle != NULL &&
+        f->events->on_lifecycle(f->events->context, e, wall_ns(f, e->time_ns),
+                                mst_source_key(f->base.restarts, ticket)) != 0)
+        f->stopped = true;
+    return is_enough(f);
+}
+
+static int take_php_request(void *context, uint64_t ticket, const void *payload)
+{
+    struct file_source *f = context;
+    struct mst_php_request r = *(const struct mst_php_request *)payload;
+
+    r.script[sizeof r.script - 1] = '\0';
+    if (f->events->on_php_request != NULL &&
+        f->events->on_php_request(f->events->context, &r, label_name(f, r.label_status >> 32),
+                                  wall_ns(f, r.start_ns),
+                                  mst_source_key(f->base.restarts, ticket)) != 0)
+        f->stopped = true;
+    return is_enough(f);
+}
+
+static int take_mark(void *context, uint64_t ticket, const void *payload)
+{
+    struct file_source *f = context;
+    struct mst_mark m = *(const struct mst_mark *)payload;
+
+    m.name[sizeof m.name - 1] = '\0';
+    if (f->events->on_mark != NULL &&
+        f->events->on_mark(f->events->context, &m, wall_ns(f, m.time_ns),
+                           wall_ns(f, m.request_start_ns),
+                           mst_source_key(f->base.restarts, ticket)) != 0)
+        f->stopped = true;
+    return is_enough(f);
+}
+
+static const struct ring apache_rings[] = {
+    { MST_SECTION_LIFECYCLE, take_lifecycle }, { MST_SECTION_REQUESTS, take_request },
+};
+static const struct ring php_rings[] = {
+    { MST_SECTION_LIFECYCLE, take_lifecycle }, { MST_SECTION_PHP_REQUESTS, take_php_request },
+    { MST_SECTION_MARKS, take_mark },
+};
+
+static const struct ring *rings_of(const struct file_source *f, size_t *count)
+{
+    bool is_php = f->journal.header.producer == MST_PRODUCER_PHP;
+
+    *count = is_php ? sizeof php_rings / sizeof *php_rings
+                    : sizeof apache_rings / sizeof *apache_rings;
+    return is_php ? php_rings : apache_rings;
+}
+
+static uint64_t lost_by_tails(const struct file_source *f)
+{
+    uint64_t lost = 0;
+    size_t i;
+
+    for (i = 0; i < f->tail_count; i++)
+        lost += f->tails[i].lost;
+    return lost;
+}
+
+static void finish_tails(struct file_source *f)
+{
+    size_t i;
+
+    for (i = 0; i < f->tail_count; i++)
+        mst_tail_finish(&f->tails[i]);
+}
+
+static void stop_following(struct file_source *f)
+{
+    if (!f->is_open)
+        return;
+    finish_tails(f);
+    f->lost_before += lost_by_tails(f);
+    while (f->tail_count > 0)
+        mst_tail_close(&f->tails[--f->tail_count]);
+    mst_reader_close(&f->journal);
+    f->is_open = false;
+}
+
+static int open_tails(struct file_source *f, bool from_head, char error[MST_ERROR_MAX])
+{
+    size_t count;
+    const struct ring *rings = rings_of(f, &count);
+
+    for (f->tail_count = 0; f->tail_count < count; f->tail_count++) {
+        enum mst_section_id section = rings[f->tail_count].section;
+        uint64_t next = 1;
+
+        if ((from_head && mst_journal_head(&f->journal, section, &next, error) != 0) ||
+            mst_tail_open(&f->tails[f->tail_count], &f->journal, section, next, error) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* Opens the journal of the board that is at the path now, from its head, or
+ * from its beginning. */
+static int follow(struct file_source *f, bool from_head, char error[MST_ERROR_MAX])
+{
+    if (mst_target_reader(f->base.target, &f->journal, error) != 0)
+        return -1;
+    memset(f->labels, 0, sizeof f->labels);
+    if (open_tails(f, from_head, error) == 0) {
+        f->is_open = true;
+        return 0;
+    }
+    while (f->tail_count > 0)
+        mst_tail_close(&f->tails[--f->tail_count]);
+    mst_reader_close(&f->journal);
+    return -1;
+}
+
+static int mark(struct mst_source *s, char error[MST_ERROR_MAX])
+{
+    struct file_source *f = (struct file_source *)s;
+
+    stop_following(f);
+    f->lost_before = 0;
+    return follow(f, true, error);
+}
+
+/* Whether the board has records that the tails have not come to. */
+static bool has_more(const struct file_source *f)
+{
+    char ignored[MST_ERROR_MAX];
+    uint64_t upcoming;
+    size_t i;
+
+    for (i = 0; i < f->tail_count; i++)
+        if (mst_journal_head(&f->journal, f->tails[i].section, &upcoming, ignored) == 0 &&
+            f->tails[i].next < upcoming)
+            return true;
+    return false;
+}
+
+/* Everything that the followed board has. */
+static long drain(struct file_source *f, char error[MST_ERROR_MAX])
+{
+    size_t i, count;
+    const struct ring *rings = rings_of(f, &count);
+    long given = 0, n;
+
+    for (i = 0; i < count; i++) {
+        n = mst_tail_poll(&f->tails[i], SIZE_MAX, rings[i].take, f, error);
+        if (f->stopped)
+            error[0] = '\0';
+        if (n < 0 || f->stopped)
+            return -1;
+        given += n;
+        f->base.cut = f->base.cut && has_more(f);
+        if (f->base.cut)
+            break;
+    }
+    return given;
+}
+
+static bool was_replaced(const struct file_source *f)
+{
+    struct stat st;
+
+    return stat(f->base.target->name, &st) == 0 &&
+           (st.st_dev != f->journal.device || st.st_ino != f->journal.inode);
+}
+
+/* The old board's last records, then the new board's first. */
+static long drain_both(struct file_source *f, char error[MST_ERROR_MAX])
+{
+    long last, first;
+
+    last = drain(f, error);
+    if (last < 0 || f->base.cut)
+        return last;
+    stop_following(f);
+    f->base.restarts++;
+    if (follow(f, false, error) != 0)
+        return -1;
+    first = drain(f, error);
+    return first < 0 ? -1 : last + first;
+}
+
+static long poll_journal(struct mst_source *s, const struct mst_source_events *events,
+                         char error[MST_ERROR_MAX])
+{
+    struct file_source *f = (struct file_source *)s;
+    long given;
+    size_t i;
+
+    f->events = events;
+    f->stopped = false;
+    /* Not open: the new board could not be opened when it was first seen. */
+    if (!f->is_open)
+        given = follow(f, false, error) == 0 ? drain(f, error) : -1;
+    else if (was_replaced(f))
+        given = drain_both(f, error);
+    else
+        given = drain(f, error);
+    f->events = NULL;
+    s->lost = f->lost_before + lost_by_tails(f);
+    s->pending = s->cut;
+    for (i = 0; i < f->tail_count; i++)
+        s->pending = s->pending || f->tails[i].hole_count > 0;
+    return given;
+}
+
+static void finish(struct mst_source *s)
+{
+    struct file_source *f = (struct file_source *)s;
+
+    finish_tails(f);
+    s->lost = f->lost_before + lost_by_tails(f);
+}
+
+/* ---- samples ------------------------------------------------------------------ */
+
+static int add_processes(struct mst_sample *sample, const struct mst_copy *copy)
+{
+    size_t i;
+
+    for (i = 0; i < copy->process_count; i++) {
+        const struct mst_process *p = &copy->processes[i];
+
+        if (p->pid != 0 && p->pid != MST_PROCESS_CLAIMING &&
+            mst_sample_add_process(sample, p->pid, p->start_ticks) != 0)
+            return -1;
+    }
+    mst_sample_unite_processes(sample);
+    return 0;
+}
+
+static int take_sample(struct mst_source *s, struct mst_sample *sample, char error[MST_ERROR_MAX])
+{
+    struct mst_snapshot snapshot;
+    struct mst_copy copy;
+    int changed, result;
+
+    changed = mst_target_snapshot(s->target, &snapshot, &copy, error);
+    if (changed < 0)
+        return -1;
+    if (changed > 0)
+        identify(s);
+    mst_sample_from_snapshot(sample, &snapshot);
+    sample->wall_ns = mst_source_wall_ns(s, snapshot.taken_ns);
+    result = add_processes(sample, &copy);
+    if (result != 0)
+        snprintf(error, MST_ERROR_MAX, "out of memory");
+    mst_snapshot_free(&snapshot);
+    mst_copy_free(&copy);
+    return result;
+}
+
+/* ---- open and close -------------------------------------------------------------- */
+
+static void close_file(struct mst_source *s)
+{
+    stop_following((struct file_source *)s);
+    free(s);
+}
+
+static const struct mst_source_kind file_kind = {
+    .close = close_file, .mark = mark, .poll = poll_journal, .finish = finish,
+    .sample = take_sample,
+};
+
+struct mst_source *mst_source_open_file(struct mst_target *target, char error[MST_ERROR_MAX])
+{
+    struct file_source *f;
+
+    if (mst_target_open(target, error) < 0)
+        return NULL;
+    f = calloc(1, sizeof *f);
+    if (f == NULL) {
+        snprintf(error, MST_ERROR_MAX, "out of memory");
+        return NULL;
+    }
+    f->base.kind = &file_kind;
+    f->base.deadline_ns = UINT64_MAX;
+    f->base.target = target;
+    identify(&f->base);
+    return &f->base;
+}

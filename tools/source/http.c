@@ -1,0 +1,412 @@
+/* http.c - one bounded GET with libcurl: see http.h. */
+#include "source/http.h"
+
+#include <arpa/inet.h>
+#include <curl/curl.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/clock.h"
+#include "base/saturate.h"
+
+#define CONNECT_TIMEOUT_MS 5000L
+
+struct mst_http {
+    CURL                        *curl;
+    long                         timeout_ms;
+    uint64_t                     deadline_ns;
+    const volatile sig_atomic_t *stop;
+    char                         reason[CURL_ERROR_SIZE];   /* libcurl's own words */
+    struct mst_http_answer      *answer;                    /* being filled */
+    size_t                       room;                      /* bytes allocated for its body */
+    long                         status;                    /* of the latest answer */
+    bool                         too_large;
+    bool                         cut_short;                 /* by the deadline */
+};
+
+/* ---- text from elsewhere --------------------------------------------------- */
+
+void mst_printable(char *out, size_t room, const char *bytes, size_t length)
+{
+    size_t i;
+
+    if (room == 0)
+        return;
+    for (i = 0; i < length && i + 1 < room; i++) {
+        unsigned char c = (unsigned char)bytes[i];
+
+        if (c == '\n' || c == '\r' || c == '\0')
+            break;
+        out[i] = c < ' ' || c > '~' ? '?' : (char)c;
+    }
+    out[i] = '\0';
+}
+
+/* ---- libcurl's callbacks --------------------------------------------------- */
+
+static size_t take_body(char *bytes, size_t size, size_t count, void *context)
+{
+    struct mst_http *http = context;
+    struct mst_http_answer *a = http->answer;
+    size_t more = size * count, room = http->room;
+    char *body;
+
+    if (more > MST_HTTP_BODY_MAX - a->length) {
+        http->too_large = true;
+        return 0;
+    }
+    while (a->length + more + 1 > room)
+        room = room == 0 ? 16384 : room * 2;
+    if (room > MST_HTTP_BODY_MAX + 1)
+        room = MST_HTTP_BODY_MAX + 1;
+    if (room != http->room) {
+        body = realloc(a->body, room);
+        if (body == NULL)
+            return 0;
+        a->body = body;
+        http->room = room;
+    }
+    memcpy(a->body + a->length, bytes, more);
+    a->length += more;
+    a->body[a->length] = '\0';
+    return more;
+}
+
+static int check_stop(void *context, curl_off_t dl_total, curl_off_t dl, curl_off_t ul_total,
+                      curl_off_t ul)
+{
+    const struct mst_http *http = context;
+
+    (void)dl_total, (void)dl, (void)ul_total, (void)ul;
+    return http->stop != NULL && *http->stop;
+}
+
+/* ---- the client ------------------------------------------------------------- */
+
+static void start_libcurl(void)
+{
+    curl_global_init(CURL_GLOBAL_DEFAULT);
+}
+
+struct mst_http *mst_http_open(long timeout_ms)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    struct mst_http *http = calloc(1, sizeof *http);
+
+    if (http == NULL)
+        return NULL;
+    pthread_once(&once, start_libcurl);
+    http->timeout_ms = timeout_ms;
+    http->deadline_ns = UINT64_MAX;
+    http->curl = curl_easy_init();
+    if (http->curl == NULL) {
+        free(http);
+        return NULL;
+    }
+    return http;
+}
+
+void mst_http_close(struct mst_http *http)
+{
+    if (http == NULL)
+        return;
+    curl_easy_cleanup(http->curl);
+    free(http);
+}
+
+void mst_http_set_stop(struct mst_http *http, const volatile sig_atomic_t *stop)
+{
+    http->stop = stop;
+}
+
+void mst_http_set_deadline(struct mst_http *http, uint64_t deadline_ns)
+{
+    http->deadline_ns = deadline_ns;
+}
+
+/* How long this answer may take: 0 where there is no time left for one. */
+static long time_left_ms(struct mst_http *http)
+{
+    uint64_t left_ms = mst_elapsed(mst_now_ns(), http->deadline_ns) / MST_NS_PER_MS;
+
+    http->cut_short = left_ms < (uint64_t)http->timeout_ms;
+    return http->cut_short ? (long)left_ms : http->timeout_ms;
+}
+
+/* The URL with our query behind its own; no fragment. NULL with a sentence.
+ * Free it with curl_free. */
+static char *build_url(const char *base, const char *query, char error[MST_ERROR_MAX])
+{
+    CURLU *parts = curl_url();
+    char *url = NULL, *old = NULL, *user = NULL, shown[256];
+
+    mst_printable(shown, sizeof shown, base, strlen(base));
+    if (parts == NULL) {
+        snprintf(error, MST_ERROR_MAX, "out of memory");
+        return NULL;
+    }
+    if (curl_url_set(parts, CURLUPART_URL, base, 0) != CURLUE_OK) {
+        snprintf(error, MST_ERROR_MAX,
+                 "%s: this is no URL; expected http://HOST[:PORT]/PATH", shown);
+    } else if (curl_url_get(parts, CURLUPART_USER, &user, 0) == CURLUE_OK) {
+        snprintf(error, MST_ERROR_MAX,
+                 "a URL with a user and a password in it would show them to everyone; put them "
+                 "into ~/.netrc instead");
+    } else if (curl_url_get(parts, CURLUPART_QUERY, &old, 0) == CURLUE_OK &&
+               strstr(old, "format=") != NULL) {
+        snprintf(error, MST_ERROR_MAX, "%s: give the URL without format=; mpmstat adds its own",
+                 shown);
+    } else if (curl_url_set(parts, CURLUPART_FRAGMENT, NULL, 0) != CURLUE_OK ||
+               curl_url_set(parts, CURLUPART_QUERY, query, CURLU_APPENDQUERY) != CURLUE_OK ||
+               curl_url_get(parts, CURLUPART_URL, &url, 0) != CURLUE_OK) {
+        snprintf(error, MST_ERROR_MAX, "out of memory");
+        url = NULL;
+    }
+    curl_free(user);
+    curl_free(old);
+    curl_url_cleanup(parts);
+    return url;
+}
+
+static void set_options(struct mst_http *http, const char *url, long timeout_ms)
+{
+    CURL *curl = http->curl;
+    const char *ca_file = getenv("SSL_CERT_FILE");
+
+    curl_easy_reset(curl);
+    curl_easy_setopt(curl, CURLOPT_URL, url);
+#if LIBCURL_VERSION_NUM >= 0x075500
+    curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+#else
+    curl_easy_setopt(curl, CURLOPT_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
+#endif
+    curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);
+    curl_easy_setopt(curl, CURLOPT_PROXY, "");
+    curl_easy_setopt(curl, CURLOPT_FORBID_REUSE, 1L);
+    curl_easy_setopt(curl, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+    curl_easy_setopt(curl, CURLOPT_NETRC, (long)CURL_NETRC_OPTIONAL);
+    curl_easy_setopt(curl, CURLOPT_USERAGENT, "mpmstat/" MPMSTAT_VERSION);
+    curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS,
+                     timeout_ms < CONNECT_TIMEOUT_MS ? timeout_ms : CONNECT_TIMEOUT_MS);
+    curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, timeout_ms);
+    curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, http->reason);
+    curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_body);
+    curl_easy_setopt(curl, CURLOPT_WRITEDATA, http);
+    curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
+    curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, check_stop);
+    curl_easy_setopt(curl, CURLOPT_XFERINFODATA, http);
+    if (ca_file != NULL && *ca_file != '\0')
+        curl_easy_setopt(curl, CURLOPT_CAINFO, ca_file);
+}
+
+/* ---- what went wrong --------------------------------------------------------- */
+
+static void describe_timeout(const struct mst_http *http, const char *url,
+                             char error[MST_ERROR_MAX])
+{
+    if (http->cut_short)
+        snprintf(error, MST_ERROR_MAX, "%s: no complete answer before the recording's end", url);
+    else
+        snprintf(error, MST_ERROR_MAX,
+                 "%s: no complete answer within %ld.%ld s. Where all workers are busy, the status "
+                 "waits behind the requests that keep them so: read the board file on the server "
+                 "instead (mpmstat status, there)",
+                 url, http->timeout_ms / 1000, http->timeout_ms % 1000 / 100);
+}
+
+static void describe_unconnected(struct mst_http *http, const char *url,
+                                 char error[MST_ERROR_MAX])
+{
+    long os_error = 0;
+
+    curl_easy_getinfo(http->curl, CURLINFO_OS_ERRNO, &os_error);
+    if (os_error == ECONNREFUSED)
+        snprintf(error, MST_ERROR_MAX,
+                 "%s: connection refused: nothing listens there. Is the server running, and is "
+                 "this its port?", url);
+    else
+        snprintf(error, MST_ERROR_MAX, "%s: cannot connect: %s", url,
+                 os_error != 0 ? strerror((int)os_error) : http->reason);
+}
+
+static void describe_failure(struct mst_http *http, CURLcode code, const char *url,
+                             char error[MST_ERROR_MAX])
+{
+    const char *reason = http->reason[0] != '\0' ? http->reason : curl_easy_strerror(code);
+
+    switch (code) {
+    case CURLE_OPERATION_TIMEDOUT:
+        describe_timeout(http, url, error);
+        break;
+    case CURLE_COULDNT_CONNECT:
+        describe_unconnected(http, url, error);
+        break;
+    case CURLE_COULDNT_RESOLVE_HOST:
+        snprintf(error, MST_ERROR_MAX, "%s: no host of this name is known here", url);
+        break;
+    case CURLE_PEER_FAILED_VERIFICATION:
+        snprintf(error, MST_ERROR_MAX,
+                 "%s: the server's certificate is not trusted: %s. SSL_CERT_FILE names a file "
+                 "with the authority to trust", url, reason);
+        break;
+    case CURLE_ABORTED_BY_CALLBACK:
+        snprintf(error, MST_ERROR_MAX, "%s: interrupted while waiting for the answer", url);
+        break;
+    case CURLE_WRITE_ERROR:
+        snprintf(error, MST_ERROR_MAX,
+                 http->too_large ? "%s: the answer is larger than %u MiB; is this a status URL?"
+                                 : "%s: out of memory for an answer of at most %u MiB",
+                 url, MST_HTTP_BODY_MAX >> 20);
+        break;
+    case CURLE_PARTIAL_FILE:
+    case CURLE_GOT_NOTHING:
+    case CURLE_RECV_ERROR:
+        snprintf(error, MST_ERROR_MAX,
+                 "%s: the connection ended before the answer was complete (%s)", url, reason);
+        break;
+    default:
+        snprintf(error, MST_ERROR_MAX, "%s: no answer: %s", url, reason);
+    }
+}
+
+static void describe_status(struct mst_http *http, long status, const char *url,
+                            char error[MST_ERROR_MAX])
+{
+    const struct mst_http_answer *a = http->answer;
+    char said[160] = "", *location = NULL;
+
+    mst_printable(said, sizeof said, a->body != NULL ? a->body : "", a->length);
+    switch (status) {
+    case 401:
+        snprintf(error, MST_ERROR_MAX,
+                 "%s: the server wants a password (401): put user and password into ~/.netrc",
+                 url);
+        break;
+    case 403:
+        if (said[0] == '<')
+            said[0] = '\0';   /* a page of httpd's own */
+        snprintf(error, MST_ERROR_MAX,
+                 "%s: the endpoint is local only (403): ask it on the server itself, or allow "
+                 "this address in its <Location> (Require ip ...)%s%s", url,
+                 said[0] != '\0' ? "; the server says: " : "", said);
+        break;
+    case 404:
+        snprintf(error, MST_ERROR_MAX,
+                 "%s: not found (404): SetHandler mpm-status is missing there; the server's "
+                 "configuration needs <Location /mpm-status> SetHandler mpm-status </Location>",
+                 url);
+        break;
+    default:
+        if (status >= 300 && status < 400 &&
+            curl_easy_getinfo(http->curl, CURLINFO_REDIRECT_URL, &location) == CURLE_OK &&
+            location != NULL) {
+            mst_printable(said, sizeof said, location, strlen(location));
+            snprintf(error, MST_ERROR_MAX,
+                     "%s: the server redirects (%ld) to %s; name that URL if it is the status",
+                     url, status, said);
+        } else {
+            snprintf(error, MST_ERROR_MAX, "%s: expected 200, the server answered %ld%s%s", url,
+                     status, said[0] != '\0' ? ": " : "", said);
+        }
+    }
+}
+
+/* ---- the question ------------------------------------------------------------ */
+
+static void take_content_type(struct mst_http *http)
+{
+    struct mst_http_answer *a = http->answer;
+    char *type = NULL, *c;
+
+    curl_easy_getinfo(http->curl, CURLINFO_CONTENT_TYPE, &type);
+    if (type == NULL)
+        return;
+    mst_printable(a->content_type, sizeof a->content_type, type, strcspn(type, "; "));
+    for (c = a->content_type; *c != '\0'; c++)
+        if (*c >= 'A' && *c <= 'Z')
+            *c = (char)(*c - 'A' + 'a');
+}
+
+int mst_http_get(struct mst_http *http, const char *base, const char *query,
+                 struct mst_http_answer *answer, char error[MST_ERROR_MAX])
+{
+    CURLcode code = CURLE_OPERATION_TIMEDOUT;
+    long status = 0, timeout_ms;
+    char *url, shown[256];
+    int result = -1;
+
+    memset(answer, 0, sizeof *answer);
+    url = build_url(base, query, error);
+    if (url == NULL)
+        return -1;
+    mst_printable(shown, sizeof shown, base, strlen(base));
+    http->answer = answer;
+    http->status = 0;
+    http->room = 0;
+    http->too_large = false;
+    http->reason[0] = '\0';
+    timeout_ms = time_left_ms(http);
+    set_options(http, url, timeout_ms);
+    if (timeout_ms > 0)   /* 0 would be for ever */
+        code = curl_easy_perform(http->curl);
+    curl_easy_getinfo(http->curl, CURLINFO_RESPONSE_CODE, &status);
+    http->status = status;
+    if (code != CURLE_OK) {
+        describe_failure(http, code, shown, error);
+    } else if (status != 200) {
+        describe_status(http, status, shown, error);
+    } else if (answer->length == 0) {
+        snprintf(error, MST_ERROR_MAX, "%s: the answer is empty; is this a status URL?", shown);
+    } else {
+        take_content_type(http);
+        result = 0;
+    }
+    if (result != 0) {
+        free(answer->body);
+        memset(answer, 0, sizeof *answer);
+    }
+    http->answer = NULL;
+    curl_free(url);
+    return result;
+}
+
+long mst_http_status(const struct mst_http *http)
+{
+    return http->status;
+}
+
+int mst_http_expect_type(const struct mst_http_answer *answer, const char *base,
+                         const char *content_type, char error[MST_ERROR_MAX])
+{
+    char shown[256];
+
+    if (strcmp(answer->content_type, content_type) == 0)
+        return 0;
+    mst_printable(shown, sizeof shown, base, strlen(base));
+    snprintf(error, MST_ERROR_MAX,
+             "%s: expected %s, found %s: this is not mpmstat's status (SetHandler mpm-status)",
+             shown, content_type,
+             answer->content_type[0] != '\0' ? answer->content_type : "no content type");
+    return -1;
+}
+
+bool mst_http_is_loopback(const char *url)
+{
+    CURLU *parts = curl_url();
+    unsigned char address[4];
+    char *host = NULL;
+    bool loopback = false;
+
+    if (parts != NULL && curl_url_set(parts, CURLUPART_URL, url, 0) == CURLUE_OK &&
+        curl_url_get(parts, CURLUPART_HOST, &host, 0) == CURLUE_OK)
+        loopback = strcasecmp(host, "localhost") == 0 || strcmp(host, "[::1]") == 0 ||
+                   (inet_pton(AF_INET, host, address) == 1 && address[0] == 127);
+    curl_free(host);
+    curl_url_cleanup(parts);
+    return loopback;
+}

@@ -1,0 +1,424 @@
+/* ndjson.c - reads the journal's lines of JSON: see ndjson.h. */
+#include "source/ndjson.h"
+
+#include <jansson.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "segment/fields.h"
+
+/* ---- one line --------------------------------------------------------------
+ * A line's text and what jansson made of it, with the first complaint. Members
+ * are asked for one after the other, and `problem` is looked at once, at the
+ * end. */
+struct line {
+    const char *text;
+    size_t      length;
+    json_t     *object;
+    char        problem[160];
+};
+
+__attribute__((format(printf, 2, 3)))
+static void complain(struct line *l, const char *format, ...)
+{
+    va_list args;
+
+    if (l->problem[0] != '\0')
+        return;
+    va_start(args, format);
+    vsnprintf(l->problem, sizeof l->problem, format, args);
+    va_end(args);
+}
+
+size_t mst_decimal_ns(const char *text, size_t length, uint64_t *ns)
+{
+    uint64_t value = 0, scale = MST_NS_PER_S / 10;
+    size_t i = 0, decimals;
+
+    for (; i < length && text[i] >= '0' && text[i] <= '9'; i++)
+        if (__builtin_mul_overflow(value, 10, &value) ||
+            __builtin_add_overflow(value, (uint64_t)(text[i] - '0'), &value))
+            return 0;
+    if (i == 0 || __builtin_mul_overflow(value, MST_NS_PER_S, &value))
+        return 0;
+    if (i < length && text[i] == '.') {
+        decimals = ++i;
+        for (; i < length && text[i] >= '0' && text[i] <= '9'; i++, scale /= 10)
+            if (__builtin_add_overflow(value, scale * (uint64_t)(text[i] - '0'), &value))
+                return 0;
+        if (i == decimals || i - decimals > 9)
+            return 0;
+    }
+    *ns = value;
+    return i;
+}
+
+/* The text of a number member. jansson makes a double of it, which has not
+ * enough digits for a time of day in nanoseconds. The line is known to be one
+ * valid object: unescaped, "key": cannot stand within a string. NULL: not there
+ * in this plain form. */
+static const char *number_text(const struct line *l, const char *key)
+{
+    const char *from = l->text, *end = l->text + l->length, *found;
+    char pattern[32];
+    size_t n = (size_t)snprintf(pattern, sizeof pattern, "\"%s\":", key);
+
+    while ((found = memmem(from, (size_t)(end - from), pattern, n)) != NULL) {
+        if (found > l->text && found[-1] != '\\')
+            return found + n;
+        from = found + n;
+    }
+    return NULL;
+}
+
+/* MST_UNKNOWN where the member is null. */
+static uint64_t seconds(struct line *l, const char *key)
+{
+    const char *text = number_text(l, key);
+    uint64_t ns = 0;
+    size_t n = 0;
+
+    if (json_is_null(json_object_get(l->object, key)))
+        return MST_UNKNOWN;
+    if (text != NULL)
+        n = mst_decimal_ns(text, (size_t)(l->text + l->length - text), &ns);
+    if (n == 0 || (text[n] != ',' && text[n] != '}'))
+        complain(l, "expected \"%s\" to be seconds with up to nine decimals", key);
+    return ns;
+}
+
+/* What servers of this version send, and older ones do not: MST_UNKNOWN. */
+static uint64_t seconds_if_sent(struct line *l, const char *key)
+{
+    return json_object_get(l->object, key) != NULL ? seconds(l, key) : MST_UNKNOWN;
+}
+
+static uint64_t integer(struct line *l, const char *key, uint64_t max)
+{
+    const json_t *value = json_object_get(l->object, key);
+    json_int_t n = json_integer_value(value);
+
+    if (!json_is_integer(value) || n < 0 || (uint64_t)n > max) {
+        complain(l, "expected \"%s\" to be an integer from 0 to %llu", key,
+                 (unsigned long long)max);
+        return 0;
+    }
+    return (uint64_t)n;
+}
+
+/* `absent` where the member is null. */
+static uint64_t integer_or_null(struct line *l, const char *key, uint64_t max, uint64_t absent)
+{
+    return json_is_null(json_object_get(l->object, key)) ? absent : integer(l, key, max);
+}
+
+static bool boolean(struct line *l, const char *key)
+{
+    const json_t *value = json_object_get(l->object, key);
+
+    if (!json_is_boolean(value))
+        complain(l, "expected \"%s\" to be true or false", key);
+    return json_is_true(value);
+}
+
+static uint64_t count(struct line *l, const char *key)
+{
+    return integer_or_null(l, key, INT64_MAX, MST_UNKNOWN);
+}
+
+static void string(struct line *l, const char *key, char *out, size_t room)
+{
+    const char *value = json_string_value(json_object_get(l->object, key));
+
+    if (value == NULL || strlen(value) >= room) {
+        complain(l, "expected \"%s\" to be a string of at most %zu bytes", key, room - 1);
+        value = "";
+    }
+    snprintf(out, room, "%s", value);
+}
+
+/* Bytes that were no UTF-8 have become three on their way (\ufffd): such a text is
+ * cut to the room it had, at the end of a character. */
+#define REPLACED_BYTES 3u
+
+static void cut_string(struct line *l, const char *key, char *out, size_t room)
+{
+    const char *value = json_string_value(json_object_get(l->object, key));
+    size_t n = value != NULL ? strlen(value) : 0, most = REPLACED_BYTES * (room - 1);
+
+    memset(out, 0, room);
+    if (value == NULL || n > most) {
+        complain(l, "expected \"%s\" to be a string of at most %zu bytes", key, most);
+        return;
+    }
+    if (n > room - 1)
+        for (n = room - 1; n > 0 && ((unsigned char)value[n] & 0xc0) == 0x80; n--)
+            ;
+    memcpy(out, value, n);
+}
+
+/* The index of a member's name in names[n]; n where it is null, missing or new. */
+static size_t name_index(const struct line *l, const char *key, const char *const *names, size_t n)
+{
+    const char *value = json_string_value(json_object_get(l->object, key));
+    size_t i;
+
+    for (i = 0; value != NULL && i < n; i++)
+        if (strcmp(names[i], value) == 0)
+            return i;
+    return n;
+}
+
+/* ---- the kinds of line ------------------------------------------------------ */
+
+static void read_label(struct line *l, struct mst_ndjson_line *out)
+{
+    if (json_is_null(json_object_get(l->object, "label")))
+        strcpy(out->label, MST_LABEL_OTHER_NAME);
+    else
+        cut_string(l, "label", out->label, sizeof out->label);
+}
+
+static uint64_t pid_and_worker(struct line *l)
+{
+    return integer(l, "pid", UINT32_MAX) << 32 |
+           integer_or_null(l, "worker", UINT32_MAX, UINT32_MAX);
+}
+
+/* As the board has it: plus 1, and 0 where there is none, or an older server's line. */
+static uint64_t client_id(struct line *l)
+{
+    const json_t *value = json_object_get(l->object, "client_id");
+
+    return value == NULL || json_is_null(value) ? 0 : integer(l, "client_id", INT64_MAX) + 1;
+}
+
+static void read_request(struct line *l, struct mst_ndjson_line *out)
+{
+    struct mst_request *r = &out->record.request;
+    uint64_t flags;
+
+    out->ticket = integer(l, "ticket", INT64_MAX);
+    out->wall_ns = seconds(l, "start");
+    read_label(l, out);
+    r->id = count(l, "id");
+    r->queue_ns = seconds(l, "queue");
+    r->read_ns = seconds(l, "read");
+    r->handle_ns = seconds(l, "handle");
+    r->send_ns = seconds(l, "send");
+    r->held_ns = seconds(l, "held");
+    r->front_ns = seconds_if_sent(l, "front");
+    r->bytes = count(l, "bytes");
+    flags = (boolean(l, "aborted") ? MST_REQUEST_ABORTED : 0u) |
+            (boolean(l, "no_worker") ? MST_REQUEST_NO_WORKER : 0u);
+    r->label_status = flags << 16 | integer(l, "status", UINT16_MAX);
+    r->pid_worker = pid_and_worker(l);
+    r->connection = integer(l, "connection", UINT64_MAX >> 16) << 16 |
+                    integer(l, "port", UINT16_MAX);
+    r->nth = count(l, "nth");
+    r->client_id = client_id(l);
+}
+
+/* Events and kinds of a newer server are left out, as another record would be. */
+static void read_lifecycle(struct line *l, struct mst_ndjson_line *out)
+{
+    struct mst_lifecycle *e = &out->record.lifecycle;
+    size_t event = name_index(l, "event", mst_event_names, MST_EVENT_COUNT);
+    size_t kind = name_index(l, "kind", mst_kind_names, MST_KIND_COUNT);
+    size_t reason = name_index(l, "reason", mst_reason_names, MST_REASON_COUNT);
+
+    if (event == MST_EVENT_COUNT || kind == MST_KIND_COUNT) {
+        out->kind = MST_NDJSON_OTHER;
+        return;
+    }
+    out->ticket = integer(l, "ticket", INT64_MAX);
+    out->wall_ns = seconds(l, "time");
+    e->event_kind = (uint64_t)event << 32 | kind;
+    e->pid_parent = integer(l, "pid", UINT32_MAX) << 32 | integer(l, "parent", UINT32_MAX);
+    e->mpm_slot = (int64_t)integer_or_null(l, "slot", INT64_MAX, UINT64_MAX);
+    e->generation = count(l, "generation");
+    e->duration_ns = seconds(l, "duration");
+    e->requests = count(l, "requests");
+    e->unfinished = count(l, "unfinished");
+    if (event == MST_EVENT_EXIT)
+        e->reason = reason < MST_REASON_COUNT ? reason : MST_REASON_UNKNOWN;
+}
+
+/* Two flags, and neither where nobody knows. */
+static uint64_t cached(struct line *l)
+{
+    if (json_is_null(json_object_get(l->object, "cached")))
+        return 0;
+    return boolean(l, "cached") ? MST_PHP_CACHED : MST_PHP_UNCACHED;
+}
+
+static void read_php_request(struct line *l, struct mst_ndjson_line *out)
+{
+    struct mst_php_request *r = &out->record.php_request;
+    uint64_t flags;
+
+    out->ticket = integer(l, "ticket", INT64_MAX);
+    out->wall_ns = seconds(l, "start");
+    read_label(l, out);
+    r->id = count(l, "php_request");
+    r->wait_ns = seconds(l, "php_wait");
+    r->run_ns = seconds(l, "php_run");
+    r->user_ns = seconds(l, "user");
+    r->system_ns = seconds(l, "system");
+    r->memory_bytes = count(l, "memory");
+    flags = (boolean(l, "aborted") ? MST_PHP_ABORTED : 0u) |
+            (boolean(l, "fatal") ? MST_PHP_FATAL : 0u) |
+            (boolean(l, "timeout") ? MST_PHP_TIMEOUT : 0u) | cached(l);
+    r->label_status = flags << 16 | integer_or_null(l, "status", UINT16_MAX, 0);
+    r->pid_worker = pid_and_worker(l);
+    cut_string(l, "script", r->script, sizeof r->script);
+}
+
+static void read_mark(struct line *l, struct mst_ndjson_line *out)
+{
+    struct mst_mark *m = &out->record.mark;
+
+    out->ticket = integer(l, "ticket", INT64_MAX);
+    out->wall_ns = seconds(l, "time");
+    out->request_wall_ns = seconds(l, "request_start");
+    m->pid = integer(l, "pid", UINT32_MAX);
+    cut_string(l, "mark", m->name, sizeof m->name);
+}
+
+static void read_trailer(struct line *l, struct mst_ndjson *trailer)
+{
+    string(l, "next", trailer->next, sizeof trailer->next);
+    /* It goes back as part of a URL. */
+    if (trailer->next[0] == '\0' ||
+        trailer->next[strspn(trailer->next, "0123456789abcdef-")] != '\0')
+        complain(l, "expected \"next\" to be a cursor of hexadecimal digits and '-'");
+    trailer->lost = count(l, "lost");
+    trailer->more = boolean(l, "more");
+}
+
+int mst_ndjson_line(const char *text, size_t length, struct mst_ndjson_line *out,
+                    struct mst_ndjson *trailer, char error[MST_ERROR_MAX])
+{
+    struct line l = { text, length, NULL, "" };
+    json_error_t reason;
+
+    memset(out, 0, sizeof *out);
+    l.object = json_loadb(text, length, JSON_REJECT_DUPLICATES, &reason);
+    if (!json_is_object(l.object)) {
+        complain(&l, "expected a JSON object, found %s",
+                 l.object == NULL ? "none" : "another value");
+    } else if (json_object_get(l.object, "next") != NULL) {
+        out->kind = MST_NDJSON_TRAILER;
+        read_trailer(&l, trailer);
+    } else if (json_object_get(l.object, "event") != NULL) {
+        out->kind = MST_NDJSON_LIFECYCLE;
+        read_lifecycle(&l, out);
+    } else if (json_object_get(l.object, "php_request") != NULL) {
+        out->kind = MST_NDJSON_PHP_REQUEST;
+        read_php_request(&l, out);
+    } else if (json_object_get(l.object, "mark") != NULL) {
+        out->kind = MST_NDJSON_MARK;
+        read_mark(&l, out);
+    } else if (json_object_get(l.object, "handle") != NULL) {
+        out->kind = MST_NDJSON_REQUEST;
+        read_request(&l, out);
+    }
+    json_decref(l.object);
+    if (l.problem[0] == '\0')
+        return 0;
+    snprintf(error, MST_ERROR_MAX, "%s", l.problem);
+    return -1;
+}
+
+/* ---- a whole answer ---------------------------------------------------------- */
+
+static struct mst_ndjson_line *next_line(struct mst_ndjson *out)
+{
+    struct mst_ndjson_line *lines;
+    size_t room;
+
+    if (out->count == out->room) {
+        room = out->room == 0 ? 256 : out->room * 2;
+        lines = realloc(out->lines, room * sizeof *lines);
+        if (lines == NULL)
+            return NULL;
+        out->lines = lines;
+        out->room = room;
+    }
+    return &out->lines[out->count];
+}
+
+/* The end of the line at `at`. NULL with a sentence. */
+static const char *end_of_line(const char *at, const char *end, char problem[MST_ERROR_MAX])
+{
+    const char *newline = memchr(at, '\n', (size_t)(end - at));
+
+    if (newline == NULL)
+        snprintf(problem, MST_ERROR_MAX, "it ends before its last line {\"next\":...}");
+    else if ((size_t)(newline - at) > MST_NDJSON_LINE_MAX)
+        snprintf(problem, MST_ERROR_MAX, "expected at most %u bytes, found %zu",
+                 MST_NDJSON_LINE_MAX, (size_t)(newline - at));
+    else
+        return newline;
+    return NULL;
+}
+
+/* Reads the lines up to the trailer. Returns the bytes used, 0 with a sentence
+ * in `problem`. */
+static size_t read_lines(const char *bytes, size_t length, size_t limit, struct mst_ndjson *out,
+                         unsigned long *number, char problem[MST_ERROR_MAX])
+{
+    const char *at = bytes, *end = bytes + length, *newline;
+    size_t counts[MST_NDJSON_KINDS] = { 0 };
+    struct mst_ndjson_line *line;
+
+    for (*number = 1; ; ++*number, at = newline + 1) {
+        newline = end_of_line(at, end, problem);
+        if (newline == NULL)
+            return 0;
+        line = next_line(out);
+        if (line == NULL) {
+            snprintf(problem, MST_ERROR_MAX, "out of memory");
+            return 0;
+        }
+        if (mst_ndjson_line(at, (size_t)(newline - at), line, out, problem) != 0)
+            return 0;
+        if (line->kind == MST_NDJSON_TRAILER)
+            return (size_t)(newline + 1 - bytes);
+        if (++counts[line->kind] > limit) {
+            snprintf(problem, MST_ERROR_MAX, "expected at most %zu records of a kind, as limit= "
+                     "asked, found more: is this mpmstat's status, and does the query reach it?",
+                     limit);
+            return 0;
+        }
+        if (line->kind != MST_NDJSON_OTHER)
+            out->count++;
+    }
+}
+
+int mst_ndjson_read(const char *bytes, size_t length, size_t limit, struct mst_ndjson *out,
+                    char error[MST_ERROR_MAX])
+{
+    char problem[MST_ERROR_MAX];
+    unsigned long number;
+    size_t used;
+
+    out->count = 0;
+    used = read_lines(bytes, length, limit, out, &number, problem);
+    if (used > 0 && used == length)
+        return 0;
+    if (used > 0)
+        snprintf(problem, sizeof problem, "there is something behind the last line");
+    snprintf(error, MST_ERROR_MAX, "line %lu of the journal is wrong: %.400s", number, problem);
+    out->count = 0;
+    return -1;
+}
+
+void mst_ndjson_free(struct mst_ndjson *out)
+{
+    free(out->lines);
+    memset(out, 0, sizeof *out);
+}

@@ -1,0 +1,69 @@
+/* ndjson.h - the journal as a status URL sends it: lines of JSON into records.
+ *
+ * Pure functions over bytes that come from elsewhere: nothing in them is
+ * trusted, every number has bounds. render/journal.c writes what this reads.
+ */
+#ifndef MPMSTAT_NDJSON_H
+#define MPMSTAT_NDJSON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "read/copy.h"
+#include "segment/format.h"
+#include "render/render.h"   /* MST_CURSOR_MAX */
+
+#define MST_NDJSON_LINE_MAX 4096u   /* bytes of a line; a real one has some 350 */
+
+enum mst_ndjson_kind {
+    MST_NDJSON_OTHER,       /* a record of a newer server that this build knows nothing of */
+    MST_NDJSON_REQUEST,
+    MST_NDJSON_LIFECYCLE,
+    MST_NDJSON_PHP_REQUEST,
+    MST_NDJSON_MARK,
+    MST_NDJSON_TRAILER,
+    MST_NDJSON_KINDS
+};
+
+struct mst_ndjson_line {
+    enum mst_ndjson_kind kind;
+    uint64_t ticket;
+    uint64_t wall_ns;                /* since 1970: start of the request, time of the event */
+    uint64_t request_wall_ns;        /* of a mark: when its request began */
+    union {
+        struct mst_request   request;    /* start_ns is 0 (only wall_ns is sent), the label's
+                                          * index too (only its name is sent) */
+        struct mst_lifecycle lifecycle;  /* time_ns is 0 */
+        struct mst_php_request php_request;   /* as of a request */
+        struct mst_mark        mark;          /* its two times are 0 */
+    } record;
+    char label[MST_NAME_MAX];        /* of a request, Apache's or PHP's */
+};
+
+/* One whole answer. */
+struct mst_ndjson {
+    size_t                  count, room;
+    struct mst_ndjson_line *lines;      /* records of all kinds, as sent */
+    char                    next[MST_CURSOR_MAX];
+    uint64_t                lost;       /* MST_UNKNOWN: the server cannot know */
+    bool                    more;
+};
+
+/* Seconds as plain decimal digits, "S" or "S.N" with one to nine decimals, into
+ * nanoseconds, exactly. Returns the bytes used, 0 where it is none or too large. */
+size_t mst_decimal_ns(const char *text, size_t length, uint64_t *ns);
+
+/* Reads one line, without its newline. For a trailer fills *trailer's next,
+ * lost and more. Returns 0, or -1 with a sentence. */
+int mst_ndjson_line(const char *line, size_t length, struct mst_ndjson_line *out,
+                    struct mst_ndjson *trailer, char error[MST_ERROR_MAX]);
+
+/* Reads a whole answer: lines, at most `limit` of each kind, then the trailer, which tells
+ * that nothing is missing. Zero *out before the first use; its memory is used again. Returns 0,
+ * or -1 with a sentence that names the line; then *out has no lines. */
+int  mst_ndjson_read(const char *bytes, size_t length, size_t limit, struct mst_ndjson *out,
+                     char error[MST_ERROR_MAX]);
+void mst_ndjson_free(struct mst_ndjson *out);
+
+#endif

@@ -1,0 +1,152 @@
+/* sample.c - a server's numbers at one moment, as every kind of source makes them. */
+#include "source/source_kind.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+uint64_t mst_source_wall_ns(const struct mst_source *source, uint64_t monotonic_ns)
+{
+    return monotonic_ns + source->clock_offset_ns;
+}
+
+int mst_sample_add_process(struct mst_sample *sample, uint64_t pid, uint64_t start_ticks)
+{
+    struct mst_sample_process *processes;
+    size_t room, count = sample->process_count;
+
+    /* Workers of a process stand together mostly. */
+    if (count > 0 && sample->processes[count - 1].pid == pid)
+        return 0;
+    if (sample->process_count == sample->process_room) {
+        room = sample->process_room == 0 ? 64 : sample->process_room * 2;
+        processes = reallocarray(sample->processes, room, sizeof *processes);
+        if (processes == NULL)
+            return -1;
+        sample->processes = processes;
+        sample->process_room = room;
+    }
+    sample->processes[sample->process_count].pid = pid;
+    sample->processes[sample->process_count].start_ticks = start_ticks;
+    sample->process_count++;
+    return 0;
+}
+
+static int by_pid(const void *left, const void *right)
+{
+    const struct mst_sample_process *a = left, *b = right;
+
+    return (a->pid > b->pid) - (a->pid < b->pid);
+}
+
+void mst_sample_unite_processes(struct mst_sample *sample)
+{
+    struct mst_sample_process *all = sample->processes;
+    size_t i, kept = 0;
+
+    if (sample->process_count > 1)
+        qsort(all, sample->process_count, sizeof *all, by_pid);
+    for (i = 0; i < sample->process_count; i++)
+        if (kept == 0 || all[kept - 1].pid != all[i].pid)
+            all[kept++] = all[i];
+    sample->process_count = kept;
+}
+
+/* A sum with an unknown part is unknown. */
+static void add_known(uint64_t *sum, uint64_t n)
+{
+    *sum = *sum == MST_UNKNOWN || n == MST_UNKNOWN || *sum > MST_UNKNOWN - n ? MST_UNKNOWN
+                                                                            : *sum + n;
+}
+
+static void add_label(struct mst_sample *sample, const struct mst_snapshot_label *label)
+{
+    size_t i;
+
+    if (label->label != NULL && strcmp(label->label, MST_LABEL_STATUS_NAME) == 0) {
+        add_known(&sample->requests_status, label->requests);
+        return;
+    }
+    add_known(&sample->requests, label->requests);
+    add_known(&sample->bytes, label->bytes);
+    add_known(&sample->in_flight, label->in_flight);
+    for (i = 0; i < MST_CLASS_COUNT; i++)
+        add_known(&sample->classes[i], label->status[i]);
+}
+
+/* The fullest: each socket has a queue of its own, so one may be full while others are
+ * empty, also of several at one address. Of those as full the smallest; an unknown one
+ * might be it. */
+static void add_listeners(struct mst_sample *sample, const struct mst_snapshot *board)
+{
+    const struct mst_snapshot_listener *listener;
+    unsigned __int128 here, there;
+    uint64_t queue, limit;
+    size_t i;
+
+    sample->listen_queue = sample->listen_queue_limit = MST_UNKNOWN;
+    for (i = 0; board->listeners_known && i < board->listener_count; i++) {
+        listener = &board->listeners[i];
+        queue = listener->queue_fullest;
+        limit = listener->queue_limit;
+        if (queue == MST_UNKNOWN || limit == MST_UNKNOWN) {
+            sample->listen_queue = sample->listen_queue_limit = MST_UNKNOWN;
+            return;
+        }
+        if (listener->sockets > 1 && listener->sockets != MST_UNKNOWN)
+            limit /= listener->sockets;
+        here = (unsigned __int128)queue * sample->listen_queue_limit;
+        there = (unsigned __int128)sample->listen_queue * limit;
+        if (i == 0 || here > there || (here == there && limit < sample->listen_queue_limit)) {
+            sample->listen_queue = queue;
+            sample->listen_queue_limit = limit;
+        }
+    }
+}
+
+/* While it makes the answer it is in the state `handling`. Another's look at the same
+ * time, a monitor's, stays in. */
+void mst_sample_leave_out_asker(struct mst_sample *sample, const struct mst_snapshot *board)
+{
+    uint64_t *handling = &sample->states[MST_STATE_HANDLING];
+    const struct mst_snapshot_slot *slot;
+    size_t i;
+
+    for (i = 0; i < board->slot_count; i++) {
+        slot = &board->slots[i];
+        if (slot->label == NULL || strcmp(slot->label, MST_LABEL_STATUS_NAME) != 0 ||
+            slot->state == NULL || strcmp(slot->state, mst_state_names[MST_STATE_HANDLING]) != 0)
+            continue;
+        if (sample->workers_busy > 0 && sample->workers_busy != MST_UNKNOWN)
+            sample->workers_busy--;
+        if (*handling > 0 && *handling != MST_UNKNOWN)
+            --*handling;
+        return;
+    }
+}
+
+void mst_sample_from_snapshot(struct mst_sample *sample, const struct mst_snapshot *board)
+{
+    size_t i;
+
+    sample->workers_limit = board->workers_limit;
+    sample->workers_busy = board->workers_busy;
+    memcpy(sample->states, board->workers, sizeof sample->states);
+    memcpy(sample->state_ns, board->state_ns, sizeof sample->state_ns);
+    sample->connections = board->connections;
+    sample->accepted = board->accepted;
+    sample->shed = board->shed;
+    memcpy(sample->forks, board->forks, sizeof sample->forks);
+    memcpy(sample->exits, board->exits, sizeof sample->exits);
+    sample->forks_failed = board->forks_failed;
+    sample->no_idle_ns = board->no_idle_ns;
+    sample->generations = board->generations;
+    sample->unfinished = board->unfinished;
+    sample->requests_written = board->requests_written;
+    sample->lifecycle_written = board->lifecycle_written;
+
+    add_listeners(sample, board);
+    sample->requests = sample->requests_status = sample->bytes = sample->in_flight = 0;
+    memset(sample->classes, 0, sizeof sample->classes);
+    for (i = 0; i < board->label_count; i++)
+        add_label(sample, &board->labels[i]);
+}

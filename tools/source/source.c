@@ -1,0 +1,149 @@
+/* source.c - the calls of source.h, and what all kinds of source share. */
+#include "source/source.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "source/source_kind.h"
+
+struct mst_source *mst_source_open(struct mst_target *target, char error[MST_ERROR_MAX])
+{
+    struct mst_source *source = target->kind == MST_TARGET_URL
+                                    ? mst_source_open_url(target, error)
+                                    : mst_source_open_file(target, error);
+
+    if (source != NULL)
+        mst_source_set_clock(source);
+    return source;
+}
+
+void mst_source_close(struct mst_source *source)
+{
+    if (source != NULL)
+        source->kind->close(source);
+}
+
+const struct mst_source_identity *mst_source_identity(const struct mst_source *source)
+{
+    return &source->identity;
+}
+
+const char *mst_source_name(const struct mst_source *source)
+{
+    return source->target->name;
+}
+
+const char *mst_source_other(const struct mst_source *source, size_t index)
+{
+    return index < source->other_count ? source->others[index] : NULL;
+}
+
+void mst_source_set_clock(struct mst_source *source)
+{
+    source->clock_offset_ns = mst_realtime_ns() - mst_now_ns();
+    if (source->same_clock)
+        source->identity.clock_offset_ns = source->clock_offset_ns;
+}
+
+bool mst_source_local(const struct mst_source *source)
+{
+    return source->local;
+}
+
+const char *mst_source_doubt(const struct mst_source *source)
+{
+    return source->doubt;
+}
+
+const struct mst_board_file_id *mst_source_board(const struct mst_source *source)
+{
+    return source->has_board ? &source->board : NULL;
+}
+
+void mst_source_look_at_board(struct mst_source *s, const struct mst_reader *r)
+{
+    int running = mst_snapshot_running(&r->header);
+
+    s->has_board = true;
+    s->board = (struct mst_board_file_id){
+        .owner = r->owner, .device = r->device, .inode = r->inode, .path = s->identity.board,
+    };
+    s->doubt[0] = '\0';
+    s->local = running >= 0 && (running == 0 || r->header.pid == 0 ||
+                                mst_process_has_board(r->header.pid, &s->board, s->doubt));
+}
+
+void mst_source_set_stop(struct mst_source *source, const volatile sig_atomic_t *stop)
+{
+    source->stop = stop;
+}
+
+void mst_source_set_deadline(struct mst_source *source, uint64_t deadline_ns)
+{
+    source->deadline_ns = deadline_ns;
+}
+
+bool mst_source_is_over(const struct mst_source *source)
+{
+    return (source->stop != NULL && *source->stop) || mst_now_ns() >= source->deadline_ns;
+}
+
+int mst_source_mark(struct mst_source *source, char error[MST_ERROR_MAX])
+{
+    source->lost = 0;
+    source->restarts = 0;
+    source->pending = source->cut = false;
+    return source->kind->mark(source, error);
+}
+
+long mst_source_poll(struct mst_source *source, const struct mst_source_events *events,
+                     char error[MST_ERROR_MAX])
+{
+    source->cut = false;
+    return source->kind->poll(source, events, error);
+}
+
+bool mst_source_pending(const struct mst_source *source)
+{
+    return source->pending;
+}
+
+void mst_source_finish(struct mst_source *source)
+{
+    source->kind->finish(source);
+    source->pending = false;
+    if (source->cut)
+        source->lost = MST_UNKNOWN;
+}
+
+uint64_t mst_source_lost(const struct mst_source *source)
+{
+    return source->lost;
+}
+
+unsigned mst_source_restarts(const struct mst_source *source)
+{
+    return source->restarts;
+}
+
+/* ---- samples --------------------------------------------------------------- */
+
+int mst_source_sample(struct mst_source *source, struct mst_sample *sample,
+                      char error[MST_ERROR_MAX])
+{
+    uint64_t begun = mst_now_ns();
+    int result;
+
+    sample->process_count = 0;
+    result = source->kind->sample(source, sample, error);
+    sample->cost_ns = mst_now_ns() - begun;
+    return result;
+}
+
+void mst_sample_free(struct mst_sample *sample)
+{
+    free(sample->processes);
+    memset(sample, 0, sizeof *sample);
+}

@@ -1,0 +1,168 @@
+/* source.h - one server as a recording sees it: journal and samples, from a
+ * board file or from a status URL alike.
+ *
+ * A source belongs to one thread at a time. Calls on a board file take
+ * milliseconds; calls on a URL wait for the server, at most
+ * MST_SOURCE_TIMEOUT_MS, and less where the stop flag is raised.
+ *
+ * The usual order: open, sample (totals before), mark, {poll, sample}...,
+ * poll, finish, sample (totals after), lost, close.
+ */
+#ifndef MPMSTAT_SOURCE_H
+#define MPMSTAT_SOURCE_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "source/target.h"
+#include "system/processes.h"
+
+#define MST_SOURCE_TIMEOUT_MS 10000L   /* the longest that one HTTP answer may take */
+
+struct mst_source;
+
+/* Who the server is, as of open or of the last restart. Empty: not known. */
+struct mst_source_identity {
+    enum mst_producer producer;
+    char     server[64], version[16], mpm[16], sapi[16];
+    char     settings[MST_SETTINGS_MAX];   /* its limits and timeouts */
+    char     board[512];             /* the board's path on the server's machine */
+    uint64_t pid;                    /* the parent's (master's) */
+    uint64_t started_wall_ns;        /* nanoseconds since 1970 */
+    /* The instants of its records less this are its CLOCK_MONOTONIC, by which records of
+     * different boards of one machine compare exactly. MST_UNKNOWN: over a URL. */
+    uint64_t clock_offset_ns;
+};
+
+/* A status URL is its Apache; URL#NAME is the PHP's board of that base name among
+ * those that the same status shows.
+ * Borrows the target: it must stay where it is until the source is closed.
+ * Opens it, asks it once. NULL with a sentence. */
+struct mst_source *mst_source_open(struct mst_target *target, char error[MST_ERROR_MAX]);
+void mst_source_close(struct mst_source *source);
+
+const struct mst_source_identity *mst_source_identity(const struct mst_source *source);
+const char *mst_source_name(const struct mst_source *source);   /* the target's name */
+
+/* Takes anew by how much the wall clock is ahead of CLOCK_MONOTONIC. By that alone
+ * monotonic times become instants from now on, records' and samples' alike, so that
+ * neither a wall clock that was set since the server's start nor one that is set
+ * during a run parts them. Open does it, and so should whoever begins a run. */
+void mst_source_set_clock(struct mst_source *source);
+
+/* The instant of a CLOCK_MONOTONIC of this machine, to compare with the source's. */
+uint64_t mst_source_wall_ns(const struct mst_source *source, uint64_t monotonic_ns);
+
+/* What else can be recorded where this is: a URL for each PHP's board in the status
+ * of an Apache, as of open. NULL behind the last. */
+const char *mst_source_other(const struct mst_source *source, size_t index);
+
+/* Whether its pids are processes of this machine and pid namespace, so that
+ * /proc tells of them. A board file: where its namespace is ours, and the process that it
+ * names has the board (processes.h). A URL: where the host is loopback and the same holds
+ * of the board it names, the process being alive. */
+bool mst_source_local(const struct mst_source *source);
+
+/* Why the process that the board names is not taken for its server's; "" where it is, or
+ * where there is none to see. */
+const char *mst_source_doubt(const struct mst_source *source);
+
+/* The board's file on this machine. NULL: it cannot be read here. */
+const struct mst_board_file_id *mst_source_board(const struct mst_source *source);
+
+/* Waiting for an HTTP answer ends soon after *stop becomes nonzero (a signal
+ * handler's flag); the call then fails. NULL: never. */
+void mst_source_set_stop(struct mst_source *source, const volatile sig_atomic_t *stop);
+
+/* Nothing is asked for, read or waited for after this instant (CLOCK_MONOTONIC). A poll
+ * that it or the stop flag ends is no failure: what is left is pending. UINT64_MAX: never,
+ * as at open. */
+void mst_source_set_deadline(struct mst_source *source, uint64_t deadline_ns);
+
+/* ---- the journal ---------------------------------------------------------- */
+
+/* Where records go. Pointers are valid during the call only. A nonzero return
+ * stops the poll: it returns -1 with error "" (the callee has said why).
+ * `key` is unique also across restarts of the server. Records
+ * may come a little out of order. wall_ns: since 1970. Over a URL the records'
+ * monotonic times (start_ns, time_ns) and the label's index are 0. Texts within
+ * records end with a NUL. A key is unique among the records of a kind. NULL: such
+ * records are not wanted. */
+struct mst_source_events {
+    void *context;
+    int (*on_request)(void *context, const struct mst_request *request, const char *label,
+                      uint64_t wall_start_ns, uint64_t key);
+    int (*on_lifecycle)(void *context, const struct mst_lifecycle *event, uint64_t wall_ns,
+                        uint64_t key);
+    int (*on_php_request)(void *context, const struct mst_php_request *request,
+                          const char *label, uint64_t wall_start_ns, uint64_t key);
+    int (*on_mark)(void *context, const struct mst_mark *mark, uint64_t wall_ns,
+                   uint64_t request_wall_ns, uint64_t key);
+};
+
+/* The journal's position is now: polls give what comes after. */
+int mst_source_mark(struct mst_source *source, char error[MST_ERROR_MAX]);
+
+/* Gives what has come since the last poll (or mark). Returns the number of
+ * records, or -1 with a sentence; what was given before the error stays given,
+ * and the next poll goes on behind it. After a new start of the server it goes
+ * on with the new board from its beginning. */
+long mst_source_poll(struct mst_source *source, const struct mst_source_events *events,
+                     char error[MST_ERROR_MAX]);
+
+/* Whether the last poll left records behind that are still being written, or
+ * more than it could take: worth another poll soon. */
+bool mst_source_pending(const struct mst_source *source);
+
+/* Gives up on records that are not complete yet: they count as lost. Call it
+ * after the last poll, before mst_source_lost. */
+void mst_source_finish(struct mst_source *source);
+
+/* Records overwritten before they were read, or never completed, since mark.
+ * MST_UNKNOWN: nobody can know (a restart seen through a URL; the last poll was ended
+ * before it had all). */
+uint64_t mst_source_lost(const struct mst_source *source);
+
+/* Starts of the server (new boards) seen since mark. Counters began anew. */
+unsigned mst_source_restarts(const struct mst_source *source);
+
+/* ---- samples --------------------------------------------------------------- */
+
+struct mst_sample_process {
+    uint64_t pid;
+    uint64_t start_ticks;    /* /proc/PID/stat field 22; 0 not known */
+};
+
+/* The server now, and its totals since its start. MST_UNKNOWN where not known. */
+struct mst_sample {
+    uint64_t wall_ns;                         /* when it was so, since 1970 (our clock) */
+    uint64_t cost_ns;                         /* how long taking it took */
+    /* Now; by URL without the worker that answers, unless requests wait for it. */
+    uint64_t workers_limit, workers_busy;
+    uint64_t states[MST_STATE_COUNT];         /* workers in each state */
+    uint64_t state_ns[MST_STATE_COUNT];       /* of all workers, with the present state's so far */
+    uint64_t connections, in_flight;          /* now; in_flight without mpm-status */
+    uint64_t accepted, shed;
+    uint64_t listen_queue, listen_queue_limit;   /* now, of the fullest listening socket */
+    uint64_t requests;                        /* completed, without the label mpm-status */
+    uint64_t requests_status;                 /* completed, with the label mpm-status */
+    uint64_t bytes;                           /* without mpm-status */
+    uint64_t classes[MST_CLASS_COUNT];        /* requests by class, without mpm-status */
+    uint64_t forks[MST_KIND_COUNT], exits[MST_REASON_COUNT];
+    uint64_t forks_failed, no_idle_ns, generations, unfinished;
+    uint64_t requests_written, lifecycle_written;   /* records in the journal so far */
+
+    size_t                     process_count;   /* live ones, without the parent */
+    size_t                     process_room;
+    struct mst_sample_process *processes;
+};
+
+/* Fills *sample; zero it before the first use, then use it again and again:
+ * its process list is reused. Returns 0, or -1 with a sentence. */
+int  mst_source_sample(struct mst_source *source, struct mst_sample *sample,
+                       char error[MST_ERROR_MAX]);
+void mst_sample_free(struct mst_sample *sample);
+
+#endif

@@ -1,0 +1,472 @@
+/* target.c - finds and opens what the user points at: see target.h. */
+#include "source/target.h"
+
+#include <errno.h>
+#include <search.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "read/directory.h"
+#include "system/owner.h"
+
+static int out_of_memory(char error[MST_ERROR_MAX])
+{
+    snprintf(error, MST_ERROR_MAX, "out of memory");
+    return -1;
+}
+
+/* ---- which files there are already ------------------------------------------ */
+
+struct file_id { dev_t device; ino_t inode; };
+
+static int by_id(const void *left, const void *right)
+{
+    const struct file_id *a = left, *b = right;
+
+    if (a->device != b->device)
+        return a->device < b->device ? -1 : 1;
+    return (a->inode > b->inode) - (a->inode < b->inode);
+}
+
+/* Remembers a file. 1: it is new; 0: it was there; -1: out of memory. */
+static int remember(struct mst_targets *targets, dev_t device, ino_t inode)
+{
+    struct file_id *id = malloc(sizeof *id), **there;
+
+    if (id == NULL)
+        return -1;
+    *id = (struct file_id){ device, inode };
+    there = tsearch(id, &targets->files, by_id);
+    if (there != NULL && *there == id)
+        return 1;
+    free(id);
+    return there != NULL ? 0 : -1;
+}
+
+/* ---- the list ------------------------------------------------------------- */
+
+static bool make_room(struct mst_targets *targets)
+{
+    size_t room = targets->room > 0 ? 2 * targets->room : 8;
+    struct mst_target *items = reallocarray(targets->items, room, sizeof *items);
+
+    if (items == NULL)
+        return false;
+    targets->items = items;
+    targets->room = room;
+    return true;
+}
+
+/* problem: NULL or a sentence, copied. */
+static int add(struct mst_targets *targets, enum mst_target_kind kind, const char *name,
+               const char *problem)
+{
+    struct mst_target *target;
+
+    if (targets->count == targets->room && !make_room(targets))
+        return -1;
+    target = &targets->items[targets->count];
+    memset(target, 0, sizeof *target);
+    target->kind = kind;
+    target->budget = targets->budget;
+    target->name = strdup(name);
+    if (problem != NULL)
+        target->problem = strdup(problem);
+    if (target->name == NULL || (problem != NULL && target->problem == NULL)) {
+        free(target->name);
+        return -1;
+    }
+    targets->count++;
+    return 0;
+}
+
+bool mst_targets_have(const struct mst_targets *targets, const char *name)
+{
+    size_t i = 0;
+
+    while (i < targets->count && strcmp(targets->items[i].name, name) != 0)
+        i++;
+    return i < targets->count;
+}
+
+int mst_targets_add_url(struct mst_targets *targets, const char *url)
+{
+    return add(targets, MST_TARGET_URL, url, NULL);
+}
+
+void mst_targets_free(struct mst_targets *targets)
+{
+    size_t i;
+
+    for (i = 0; i < targets->count; i++) {
+        struct mst_target *t = &targets->items[i];
+
+        if (t->is_open)
+            mst_reader_close(&t->reader);
+        mst_listen_free(&t->listen);
+        free(t->name);
+        free(t->problem);
+    }
+    tdestroy(targets->files, free);
+    free(targets->items);
+    free(targets->budget);
+    free(targets->passed.example);
+    memset(targets, 0, sizeof *targets);
+}
+
+/* ---- directories ---------------------------------------------------------- */
+
+/* What is taken of a directory. */
+struct taking {
+    struct mst_targets *targets;
+    bool                ours_only;    /* nobody has named it */
+    size_t              others_left;  /* of other users' boards */
+};
+
+static int pass_over(struct mst_targets *targets, const struct mst_board_file *file)
+{
+    if (targets->passed.count++ > 0)
+        return 0;
+    targets->passed.owner = file->owner;
+    targets->passed.example = strdup(file->path);
+    return targets->passed.example != NULL ? 0 : -1;
+}
+
+static int take_file(struct taking *taking, const struct mst_board_file *file)
+{
+    bool ours = file->rank < 2;
+    struct mst_targets *targets = taking->targets;
+    int is_new = remember(targets, file->device, file->inode);
+
+    if (is_new <= 0)
+        return is_new;
+    if (!ours && (taking->ours_only || taking->others_left == 0))
+        return pass_over(targets, file);
+    if (add(targets, MST_TARGET_FILE, file->path, NULL) != 0)
+        return -1;
+    targets->items[targets->count - 1].has_owner = true;
+    targets->items[targets->count - 1].owner = file->owner;
+    taking->others_left -= !ours;
+    return 0;
+}
+
+/* Takes the boards in `directory`. Returns how many there are (also those that
+ * are in the list already, and those passed over), -1 with errno set where it
+ * cannot be read. */
+static int add_directory(struct taking *taking, const char *directory)
+{
+    struct mst_board_list list = { 0 };
+    int rc = mst_board_list_add(&list, directory), reason = errno, count = (int)list.count;
+    size_t i;
+
+    mst_board_list_order(&list);
+    for (i = 0; i < list.count && rc == 0; i++) {
+        rc = take_file(taking, &list.files[i]);
+        reason = ENOMEM;
+    }
+    if (list.cut)
+        snprintf(taking->targets->note, sizeof taking->targets->note,
+                 "%.400s has more than %u entries: boards behind them are not found; remove what "
+                 "is no board", directory, MST_DIRECTORY_ENTRIES);
+    mst_board_list_free(&list);
+    errno = reason;
+    return rc == 0 ? count : -1;
+}
+
+/* The same for `directory` and the directory `php` in it. */
+static int add_runtime_directory(struct taking *taking, const char *directory)
+{
+    char php[4096];
+    int own, nested;
+
+    own = add_directory(taking, directory);
+    if (own < 0)
+        return -1;
+    if ((size_t)snprintf(php, sizeof php, "%s/php", directory) >= sizeof php)
+        return own;
+    nested = add_directory(taking, php);
+    if (nested >= 0)
+        return own + nested;
+    return errno == ENOENT || errno == ENOTDIR || own > 0 ? own : -1;
+}
+
+/* Other users' boards may not go unmentioned, or the user would look for them in vain. */
+static void note_passed(struct mst_targets *targets, bool named)
+{
+    size_t used = strlen(targets->note), room = sizeof targets->note - used;
+    char *note = targets->note + used;
+    const char *example = targets->passed.example;
+
+    if (targets->passed.count == 0)
+        return;
+    if (used > 0 && room > 2) {
+        memcpy(note, ". ", 3);
+        note += 2;
+        room -= 2;
+    }
+    if (named)
+        snprintf(note, room, "boards of other users that are not looked at: %zu, one of them "
+                 "%.300s of %s. Of a directory at most %u of them are; name the file to look at "
+                 "it", targets->passed.count, example,
+                 mst_owner_name(targets->passed.owner).text, MST_TARGETS_OTHER_MAX);
+    else
+        snprintf(note, room, "boards of other users that were passed over: %zu, one of them "
+                 "%.300s of %s. Without a target only root's boards and your own are taken; name "
+                 "the file or its directory to look at it (mpmstat status FILE, mpmstat record "
+                 "-t FILE)", targets->passed.count, example,
+                 mst_owner_name(targets->passed.owner).text);
+}
+
+/* ---- what was named ------------------------------------------------------- */
+
+static bool is_url(const char *arg)
+{
+    return strncasecmp(arg, "http://", 7) == 0 || strncasecmp(arg, "https://", 8) == 0;
+}
+
+static void describe_missing(const char *arg, int reason, char problem[MST_ERROR_MAX])
+{
+    if (strstr(arg, "://") != NULL)
+        snprintf(problem, MST_ERROR_MAX, "%s: of URLs only http:// and https:// can be asked", arg);
+    else if (reason == ENOENT && strchr(arg, ':') != NULL && arg[0] != '/' && arg[0] != '.')
+        snprintf(problem, MST_ERROR_MAX,
+                 "%s: there is no such file; if it is a URL, begin it with http://", arg);
+    else if (reason == ENOENT)
+        snprintf(problem, MST_ERROR_MAX,
+                 "%s: there is no such file or directory; expected a board file, a directory "
+                 "with board files, or a status URL", arg);
+    else if (reason == EACCES)
+        snprintf(problem, MST_ERROR_MAX,
+                 "%s: %s; boards are for root and their reader group (see ls -l)", arg,
+                 strerror(reason));
+    else
+        snprintf(problem, MST_ERROR_MAX, "%s: %s", arg, strerror(reason));
+}
+
+static int add_named_directory(struct mst_targets *targets, const char *arg,
+                               char problem[MST_ERROR_MAX])
+{
+    struct taking taking = { targets, .others_left = MST_TARGETS_OTHER_MAX };
+    int n = add_runtime_directory(&taking, arg);
+
+    if (n > 0)
+        return 0;
+    if (n < 0 && errno == ENOMEM)
+        return -1;
+    if (n < 0)
+        describe_missing(arg, errno, problem);
+    else
+        snprintf(problem, MST_ERROR_MAX,
+                 "%s: no board in this directory: a server with mpmstat makes a *%s file when "
+                 "it starts", arg, MST_BOARD_SUFFIX);
+    return add(targets, MST_TARGET_FILE, arg, problem);
+}
+
+static int add_named(struct mst_targets *targets, const char *arg)
+{
+    char problem[MST_ERROR_MAX];
+    struct stat st;
+    int is_new;
+
+    if (mst_targets_have(targets, arg))
+        return 0;
+    if (is_url(arg))
+        return add(targets, MST_TARGET_URL, arg, NULL);
+    if (stat(arg, &st) != 0) {
+        describe_missing(arg, errno, problem);
+        return add(targets, MST_TARGET_FILE, arg, problem);
+    }
+    if (S_ISDIR(st.st_mode))
+        return add_named_directory(targets, arg, problem);
+    /* A link's own: what it points to is refused by this name. */
+    if (lstat(arg, &st) != 0)
+        return add(targets, MST_TARGET_FILE, arg, NULL);
+    is_new = remember(targets, st.st_dev, st.st_ino);
+    return is_new > 0 ? add(targets, MST_TARGET_FILE, arg, NULL) : is_new;
+}
+
+/* ---- what was not named --------------------------------------------------- */
+
+/* "A, B and C (permission denied)": appends one to the list for the message. */
+static void append_place(char *places, size_t room, const char *directory, int reason)
+{
+    size_t used = strlen(places);
+
+    snprintf(places + used, room - used, "%s%s%s%s%s", used > 0 ? ", " : "", directory,
+             reason != 0 ? " (" : "",
+             reason == ENOENT ? "does not exist" : reason != 0 ? strerror(reason) : "",
+             reason != 0 ? ")" : "");
+}
+
+/* The user's own servers have their boards in the user's own directory. */
+static char *usual_directories(void)
+{
+    const char *users = getenv("XDG_RUNTIME_DIR");
+    char *directories;
+
+    if (users == NULL || users[0] != '/')
+        return strdup(MST_RUNDIR_DEFAULT);
+    return asprintf(&directories, "%s:%s/mpmstat", MST_RUNDIR_DEFAULT, users) >= 0 ? directories
+                                                                                   : NULL;
+}
+
+static int add_default(struct mst_targets *targets, char error[MST_ERROR_MAX])
+{
+    const char *variable = getenv(MST_RUNDIR_VARIABLE);
+    bool is_set = variable != NULL && *variable != '\0';
+    char *directories = is_set ? strdup(variable) : usual_directories();
+    char *rest = directories, *directory;
+    struct taking taking = { targets, .ours_only = true };
+    char places[MST_ERROR_MAX / 3] = "";
+    int n;
+
+    if (directories == NULL)
+        return out_of_memory(error);
+    while ((directory = strsep(&rest, ":")) != NULL) {
+        if (*directory == '\0')
+            continue;
+        n = add_runtime_directory(&taking, directory);
+        if (n < 0 && errno == ENOMEM) {
+            free(directories);
+            return out_of_memory(error);
+        }
+        append_place(places, sizeof places, directory, n < 0 ? errno : 0);
+    }
+    free(directories);
+    note_passed(targets, false);
+    if (targets->count > 0)
+        return 0;
+    if (targets->passed.count > 0)
+        return mst_fail(error, "no board of root's or of your own found in %s%s: %.600s",
+                        is_set ? MST_RUNDIR_VARIABLE " = " : "", places, targets->note);
+    return mst_fail(error, "no board found in %s%s. Is a server with mpmstat running? Name its "
+                    "board file (MPMStatBoard says where), its directory (or set %s) or its "
+                    "status URL", is_set ? MST_RUNDIR_VARIABLE " = " : "", places,
+                    MST_RUNDIR_VARIABLE);
+}
+
+int mst_targets_resolve(struct mst_targets *out, char *const *args, size_t n,
+                        char error[MST_ERROR_MAX])
+{
+    size_t i;
+
+    memset(out, 0, sizeof *out);
+    out->budget = malloc(sizeof *out->budget);
+    if (out->budget == NULL)
+        return out_of_memory(error);
+    *out->budget = (struct mst_budget){ MST_TARGETS_COST, MST_TARGETS_COST_OTHER };
+    if (n == 0)
+        return add_default(out, error);
+    for (i = 0; i < n; i++)
+        if (add_named(out, args[i]) != 0)
+            return out_of_memory(error);
+    note_passed(out, true);
+    return 0;
+}
+
+/* ---- opening -------------------------------------------------------------- */
+
+static bool is_same_file(const struct mst_target *t)
+{
+    struct stat st;
+
+    /* A board that was removed is still the last word on its server. */
+    return t->is_open && (stat(t->name, &st) != 0 ||
+                          (st.st_dev == t->reader.device && st.st_ino == t->reader.inode));
+}
+
+int mst_target_reader(const struct mst_target *t, struct mst_reader *reader,
+                      char error[MST_ERROR_MAX])
+{
+    if (mst_reader_open(reader, t->name, error) != 0)
+        return -1;
+    if (!t->has_owner || reader->owner == t->owner)
+        return 0;
+    snprintf(error, MST_ERROR_MAX, "%s: expected a board of %s, as it was before, found one of %s; "
+             "name it again if that is its server now", t->name, mst_owner_name(t->owner).text,
+             mst_owner_name(reader->owner).text);
+    mst_reader_close(reader);
+    return -1;
+}
+
+/* Takes what the new board costs, instead of what the one before did. */
+static int exchange(const struct mst_target *t, const struct mst_reader *reader,
+                    char error[MST_ERROR_MAX])
+{
+    char ignored[MST_ERROR_MAX];
+
+    if (t->is_open)
+        mst_budget_give(t->budget, &t->reader);
+    if (mst_budget_take(t->budget, reader, error) == 0)
+        return 0;
+    if (t->is_open)
+        mst_budget_take(t->budget, &t->reader, ignored);
+    return -1;
+}
+
+int mst_target_open(struct mst_target *t, char error[MST_ERROR_MAX])
+{
+    struct mst_reader reader;
+
+    if (t->problem != NULL) {
+        snprintf(error, MST_ERROR_MAX, "%s", t->problem);
+        return -1;
+    }
+    if (is_same_file(t))
+        return 0;
+    if (mst_target_reader(t, &reader, error) != 0)
+        return -1;
+    if (exchange(t, &reader, error) != 0) {
+        mst_reader_close(&reader);
+        return -1;
+    }
+    if (t->is_open)
+        mst_reader_close(&t->reader);
+    t->reader = reader;
+    t->owner = reader.owner;
+    t->has_owner = t->is_open = true;
+    return 1;
+}
+
+void mst_target_close(struct mst_target *t)
+{
+    if (t->is_open)
+        mst_reader_close(&t->reader);
+    t->is_open = false;
+}
+
+/* What is to be known of the board's server from outside. */
+static struct mst_world look_around(struct mst_target *t)
+{
+    struct mst_world world;
+
+    memset(&world, 0, sizeof world);
+    mst_listen_free(&t->listen);
+    world.running = mst_reader_running(&t->reader);
+    if (world.running == 1) {
+        mst_listen_read_process(&t->listen, t->reader.header.pid);
+        mst_listen_tell(&t->listen, &world);
+    }
+    return world;
+}
+
+int mst_target_snapshot(struct mst_target *t, struct mst_snapshot *snapshot,
+                        struct mst_copy *copy, char error[MST_ERROR_MAX])
+{
+    struct mst_world world;
+    int changed;
+
+    changed = mst_target_open(t, error);
+    if (changed < 0 || mst_copy_take(copy, &t->reader, error) != 0)
+        return -1;
+    world = look_around(t);
+    if (mst_snapshot_make(snapshot, copy, &world) != 0) {
+        mst_copy_free(copy);
+        return out_of_memory(error);
+    }
+    return changed;
+}

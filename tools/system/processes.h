@@ -1,0 +1,131 @@
+/* processes.h - a server's processes in /proc: their CPU time and their memory.
+ *
+ * The server is its parent process and everything below it (MPM children,
+ * helpers, CGI), found by pid and start time; or, where its processes have no
+ * common parent (php-cgi's), those that its board names. Memory is PSS: what several
+ * processes share is divided among them, so that the sum is what the server
+ * takes. Reading it walks the process's pages under its memory lock, so it is
+ * done in rounds: each process once a round, at most a round every two seconds,
+ * and never for more than a small share of the time.
+ *
+ * Which process a board names is the word of whoever may write to it. So a process is
+ * taken for the server's only where it is the board's owner's and has the file mapped.
+ */
+#ifndef MPMSTAT_PROCESSES_H
+#define MPMSTAT_PROCESSES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "read/copy.h"   /* MST_ERROR_MAX */
+
+#define MST_MEMORY_ROUND_NS  UINT64_C(2000000000)   /* from one round's start to the next */
+#define MST_MEMORY_PER_CENT  3u                     /* of one CPU, at most, while it rounds */
+
+struct mst_proc {
+    uint64_t pid, parent, start_ticks;
+    char     state;            /* 'Z': it has ended and waits for its parent */
+    char     name[16];         /* of the program, cut to 15 bytes by the kernel */
+    uint64_t waited_ns;        /* CPU time of the children that it waited for */
+    uint64_t cpu_ns;           /* its own, where whoever scanned has asked for it */
+    bool     ours;
+    bool     seen;             /* read in this round */
+    uint64_t pss_bytes, rss_bytes;
+};
+
+/* The processes of this machine, as many as this reader may see. */
+struct mst_proc_list {
+    size_t count, room;
+    struct mst_proc *items;    /* in the order of their pids after a scan */
+};
+
+/* Reads them anew. false: /proc cannot be read, or out of memory. */
+bool mst_proc_scan(struct mst_proc_list *list);
+void mst_proc_free(struct mst_proc_list *list);
+struct mst_proc *mst_proc_find(const struct mst_proc_list *list, uint64_t pid);
+
+/* The clock of /proc in nanoseconds. */
+uint64_t mst_ticks_to_ns(uint64_t ticks);
+
+/* Reads a file of /proc as a string. Its length, or -1 with errno. */
+ssize_t mst_proc_read(const char *path, char *buffer, size_t room);
+
+/* CPU time of all threads of a process, those it waited for not included, to the
+ * nanosecond. 0 where it has just ended. */
+uint64_t mst_proc_cpu(uint64_t pid);
+
+/* The file of a server's board. */
+struct mst_board_file_id {
+    uid_t       owner;
+    dev_t       device;
+    ino_t       inode;
+    const char *path;     /* borrowed */
+};
+
+/* Whether a process that the board names is its owner's and uses the file, as far as this
+ * reader may see; process 1 only where it may. False with a sentence. */
+bool mst_process_has_board(uint64_t pid, const struct mst_board_file_id *board,
+                           char error[MST_ERROR_MAX]);
+
+/* A process that the board names. */
+struct mst_named_process {
+    uint64_t pid, start_ticks, cpu_ns;
+    bool     ended;
+    bool     foreign;     /* it does not have the board: nothing of it counts */
+};
+
+struct mst_processes {
+    uint64_t pid, start_ticks;     /* the parent; start_ticks 0: gone before we looked */
+    const struct mst_board_file_id *board;   /* borrowed; NULL: none */
+    bool     by_name;              /* no parent: those named */
+    size_t   named_count, named_room;
+    struct mst_named_process *named;
+    uint64_t ended_cpu_ns;         /* of those named that have ended and are forgotten */
+    struct mst_proc_list list;     /* the server's, as of the last scan */
+    char     problem[MST_ERROR_MAX];   /* why memory cannot be read; "" it can */
+
+    bool     in_round;
+    size_t   next;                 /* the process to read next */
+    uint64_t last_tick_ns;
+    uint64_t began_ns, began_wall_ns;
+    uint64_t round_cost_ns, cost_ns;   /* of this round; of all */
+};
+
+/* Begins with the server whose parent is pid. Below it only the processes of the board's
+ * owner count, where that is not root; board NULL: all count. */
+void mst_processes_init(struct mst_processes *p, uint64_t pid,
+                        const struct mst_board_file_id *board);
+void mst_processes_free(struct mst_processes *p);
+
+/* Begins with no process; each that the board names is told by mst_processes_name(),
+ * as often as the board is looked at: CPU time is known up to the last time. One that
+ * does not have the board is left out. False: out of memory. */
+void mst_processes_init_named(struct mst_processes *p, const struct mst_board_file_id *board);
+bool mst_processes_name(struct mst_processes *p, uint64_t pid);
+
+/* Whether the parent still runs; true where there is none. */
+bool mst_processes_alive(const struct mst_processes *p);
+
+/* The server's CPU time since its start in ns, that of processes that ended
+ * included. MST_UNKNOWN where it is gone or cannot be seen. Scans /proc. */
+uint64_t mst_processes_cpu(struct mst_processes *p);
+
+/* A reading, and what it cost; wall_ns since 1970. Nonzero stops the round. */
+typedef int mst_take_pss(void *context, uint64_t wall_ns, uint64_t pid, uint64_t pss_bytes,
+                         uint64_t cost_ns);
+
+struct mst_memory_round {
+    uint64_t wall_ns, began_wall_ns, processes, pss_bytes, rss_bytes, cost_ns;
+};
+
+/* Reads on for as long as the share since the last call allows, or where `all`
+ * is true to the round's end (nothing is being measured any more). Begins a
+ * round where one is due, or where `all` is true. Returns 1: a round has ended,
+ * *round is filled; 0: not yet; -1: `take` stopped it. Where memory cannot be
+ * read it returns 0 and p->problem says why. */
+int mst_processes_tick(struct mst_processes *p, bool all, mst_take_pss *take, void *context,
+                       struct mst_memory_round *round);
+
+#endif

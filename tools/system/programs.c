@@ -1,0 +1,120 @@
+/* programs.c - which programs took the CPU: see programs.h.
+ *
+ * A process's time goes to its parent when the parent waits for it. So what it
+ * took before the first look has to come off its parent's, or whoever waited.
+ */
+#include "system/programs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define KTHREADD 2u   /* the parent of the kernel's threads */
+
+static struct mst_program *find(struct mst_programs *p, const char *name)
+{
+    struct mst_program *items;
+    size_t i, room;
+
+    for (i = 0; i < p->count; i++)
+        if (strcmp(p->items[i].name, name) == 0)
+            return &p->items[i];
+    if (p->count == p->room) {
+        room = p->room > 0 ? 2 * p->room : 64;
+        items = reallocarray(p->items, room, sizeof *items);
+        if (items == NULL)
+            return NULL;
+        p->items = items;
+        p->room = room;
+    }
+    memset(&p->items[p->count], 0, sizeof *p->items);
+    memcpy(p->items[p->count].name, name, strlen(name));   /* at most 15 bytes */
+    return &p->items[p->count++];
+}
+
+static bool look(struct mst_proc_list *list)
+{
+    size_t i;
+
+    if (!mst_proc_scan(list))
+        return false;
+    for (i = 0; i < list->count; i++)
+        list->items[i].cpu_ns = mst_proc_cpu(list->items[i].pid);
+    return true;
+}
+
+/* The same process in another list. NULL: it is not there (any more). */
+static struct mst_proc *same(const struct mst_proc_list *list, const struct mst_proc *proc)
+{
+    struct mst_proc *other = mst_proc_find(list, proc->pid);
+
+    return other != NULL && other->start_ticks == proc->start_ticks ? other : NULL;
+}
+
+/* Who has the time of a process now: itself, or the nearest above it that is
+ * still there. NULL: nobody. */
+static const struct mst_proc *heir(const struct mst_programs *p, const struct mst_proc *proc)
+{
+    size_t steps = p->before.count;
+
+    while (proc != NULL && same(&p->after, proc) == NULL && steps-- > 0)
+        proc = mst_proc_find(&p->before, proc->parent);
+    return proc != NULL ? same(&p->after, proc) : NULL;
+}
+
+/* The kernel's threads are many, and one to the reader. */
+static const char *name_of(const struct mst_proc *proc)
+{
+    return proc->pid == KTHREADD || proc->parent == KTHREADD ? "kernel" : proc->name;
+}
+
+static bool add(struct mst_programs *p, const struct mst_proc *to, const struct mst_proc *time,
+                int64_t sign)
+{
+    struct mst_program *program = find(p, name_of(to));
+
+    if (program == NULL)
+        return false;
+    program->cpu_ns += sign * (int64_t)(time->cpu_ns + time->waited_ns);
+    return true;
+}
+
+static int by_time(const void *a, const void *b)
+{
+    int64_t x = ((const struct mst_program *)a)->cpu_ns;
+    int64_t y = ((const struct mst_program *)b)->cpu_ns;
+
+    return (x < y) - (x > y);
+}
+
+bool mst_programs_before(struct mst_programs *p)
+{
+    return look(&p->before);
+}
+
+bool mst_programs_after(struct mst_programs *p)
+{
+    const struct mst_proc *to;
+    size_t i;
+
+    if (!look(&p->after))
+        return false;
+    for (i = 0; i < p->after.count; i++)
+        if (!add(p, &p->after.items[i], &p->after.items[i], 1))
+            return false;
+    for (i = 0; i < p->before.count; i++) {
+        to = heir(p, &p->before.items[i]);
+        if (to != NULL && !add(p, to, &p->before.items[i], -1))
+            return false;
+    }
+    if (p->count > 1)
+        qsort(p->items, p->count, sizeof *p->items, by_time);
+    return true;
+}
+
+void mst_programs_free(struct mst_programs *p)
+{
+    mst_proc_free(&p->before);
+    mst_proc_free(&p->after);
+    free(p->items);
+    *p = (struct mst_programs){ 0 };
+}
