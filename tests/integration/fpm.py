@@ -63,8 +63,15 @@ class FPM:
 
     @property
     def pid(self):
-        """The master's."""
-        return int((self.root / "fpm.pid").read_text())
+        """The master's. A master that reloads writes the file again."""
+        file = self.root / "fpm.pid"
+
+        def look():
+            try:
+                return file.read_text()
+            except FileNotFoundError:
+                return ""
+        return int(wait_until(look, 10, lambda: "FPM to write its pid:\n" + self.log_text()))
 
     @property
     def board(self):

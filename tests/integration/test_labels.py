@@ -129,7 +129,9 @@ def test_a_tenant_cannot_use_up_the_labels(server, mpm):
     with open(apache.configuration, "a") as configuration:
         configuration.writelines(f'<Location "/c{n}">\nMPMStatLabel configured{n}\n</Location>\n'
                                  for n in range(40))
+    old = set(apache.children())
     apache.restart()
+    wait_until(lambda: not old & set(apache.children()), 30, "the children of before to end")
     fill(apache, "c39")
     get(apache, "c39")
     expect(apache, expected | {"mine": 1, "configured39": 1})

@@ -17,6 +17,7 @@ from test_lifecycle import DYING, wait_for_pool
 SECONDS = float(os.environ.get("MPMSTAT_SOAK_SECONDS", "6"))
 RESTART_EVERY, KILL_EVERY = 4, 1.1
 NAP = "<?php usleep(5000); echo 'OK';"
+UNRECORDED = 2  # seconds for which a child may be off the CPU between an answer and its record
 SLACK = 0.1     # between the client's clock and the server's: jiffies, and being scheduled
 
 
@@ -38,7 +39,8 @@ def disturb(apache, seconds):
             except ProcessLookupError:   # MaxConnectionsPerChild was faster
                 continue
             wait_until(lambda: victim not in apache.children(), 10, f"the end of {victim}")
-            kills.append((start, time.monotonic() + DYING))
+            # Its last answer may be with its client already, its record not yet written.
+            kills.append((start - UNRECORDED, time.monotonic() + DYING))
         if time.monotonic() > restart_at:
             start = time.monotonic()
             apache.restart()

@@ -317,6 +317,7 @@ MPMStatPaths On
     for host, path in (("test.example", "/"), ("off.example", "/"), ("off.example", "/on"),
                        ("test.example", "/off/"), ("test.example", "/off/none")):
         apache.get(path, headers={"Host": host})
+    wait_until(lambda: tool.status(apache.board)["workers"]["busy"] == 0, 30, "all workers idle")
     with apache.connect() as connection:
         connection.send_request(nap, headers={"Host": "off.example"}, keep=False)
         board = wait_until(lambda: next((b for b in [tool.status(apache.board)]
