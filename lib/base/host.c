@@ -85,6 +85,11 @@ bool mst_host_process_owner(uint64_t pid, uid_t *owner)
     return true;
 }
 
+bool mst_owner_is_ours(uid_t owner)
+{
+    return owner == 0 || owner == geteuid();
+}
+
 uint64_t mst_host_start_ticks(uint64_t pid)
 {
     struct mst_host_process process;

@@ -38,6 +38,9 @@ bool mst_host_has_mapped(uint64_t pid, const char *path);
 /* Whose process it is: its effective user. False as above. */
 bool mst_host_process_owner(uint64_t pid, uid_t *owner);
 
+/* Whether files of this user are root's or this process's own. */
+bool mst_owner_is_ours(uid_t owner);
+
 /* Its start_ticks alone; 0 where mst_host_process() would say false. */
 uint64_t mst_host_start_ticks(uint64_t pid);
 

@@ -79,7 +79,6 @@ struct mst_field {
     unsigned         of;             /* the others' boards: unknown, whatever is stored */
     const char      *json, *text, *openmetrics;   /* NULL: not in that format */
     const char      *help;
-    size_t           offset;         /* in the scope's snapshot struct (snapshot.h) */
     size_t           stored_offset;  /* in struct mst_totals or mst_tally; 0 for NONE */
     size_t           stored_words;   /* 64-bit words there; 0 for NONE */
 };

@@ -5,7 +5,10 @@
  */
 #include "segment/layout.h"
 
+#include <stdbool.h>
 #include <unistd.h>
+
+#include "segment/fields.h"
 
 static uint32_t power_of_two_from(uint32_t n)
 {
@@ -38,7 +41,8 @@ static bool in_range(const struct mst_layout *l)
         && l->lifecycle >= 1 && l->lifecycle <= MST_JOURNAL_MAX;
 }
 
-uint32_t mst_layout_stored_fields(void)
+/* How many entries MST_SECTION_FIELDS has. */
+static uint32_t count_stored_fields(void)
 {
     uint32_t stored = 0;
     size_t i;
@@ -73,7 +77,7 @@ uint64_t mst_layout_place(const struct mst_layout *l, struct mst_section s[MST_S
     workers = (uint64_t)l->processes * l->threads_per_process;
     if (workers > UINT32_MAX)
         return 0;
-    end = place(&s[MST_SECTION_FIELDS], end, mst_layout_stored_fields(),
+    end = place(&s[MST_SECTION_FIELDS], end, count_stored_fields(),
                 sizeof(struct mst_field_name));
     end = place(&s[MST_SECTION_TOTALS], end, 1, sizeof(struct mst_totals));
     end = place(&s[MST_SECTION_PROCESSES], end, l->processes, sizeof(struct mst_process));
