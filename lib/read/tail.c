@@ -153,16 +153,15 @@ static int revisit(struct poll *p, const struct mst_gap *gap, bool *closed,
 {
     struct mst_tail *t = p->tail;
     const struct mst_section *s = ring(t);
-    const uint64_t *record = (const uint64_t *)t->buffer;
     uint64_t offset = s->offset + (gap->ticket & (s->count - 1)) * s->stride;
     enum finding found;
 
     if (mst_reader_read(t->reader, offset, t->buffer, s->stride, error) != 0)
         return -1;
-    found = examine(t, record, gap->ticket);
+    found = examine(t, t->buffer, gap->ticket);
     *closed = true;
     if (found == COMPLETE)
-        give(p, record);
+        give(p, t->buffer);
     else if (found == OVERWRITTEN
              || mst_elapsed(gap->since_ns, p->now_ns) > MST_TAIL_PATIENCE_NS)
         lose(t, 1);
@@ -210,7 +209,7 @@ static void take_records(struct poll *p, size_t n)
     size_t i;
 
     for (i = 0; i < n && !satisfied(p) && t->gap_count < MST_TAIL_GAPS; i++, t->next++) {
-        const uint64_t *record = (const uint64_t *)(t->buffer + i * ring(t)->stride);
+        const uint64_t *record = t->buffer + i * (ring(t)->stride / sizeof *t->buffer);
 
         switch (examine(t, record, t->next)) {
         case COMPLETE:

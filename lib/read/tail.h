@@ -19,8 +19,8 @@ struct mst_tail {
     uint64_t                 next;       /* first ticket not looked at yet */
     uint64_t                 lost;       /* records lost so far */
     size_t                   gap_count;
-    struct mst_gap          gaps[MST_TAIL_GAPS];
-    unsigned char           *buffer;     /* records of one pread */
+    struct mst_gap           gaps[MST_TAIL_GAPS];
+    uint64_t                *buffer;     /* the records of one pread, in words */
     size_t                   buffer_records;
 };
 

@@ -114,7 +114,7 @@ static void begin_ring(struct batch *b, const struct page *p)
     b->tail.reader = p->reader;
     b->tail.section = p->section;
     b->tail.next = p->next;
-    b->tail.buffer = (unsigned char *)b->file;
+    b->tail.buffer = b->file;
     b->tail.buffer_records = BATCH_BYTES / ring(p)->stride;
 }
 
