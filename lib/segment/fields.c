@@ -1,5 +1,5 @@
-/* fields.c - fields.def as the table that readers, renderers and documents
- * walk, and the names of the enumerations.
+/* fields.c - fields.def as the table that readers, renderers and documents walk, and the names
+ * of the enumerations.
  */
 #include "segment/fields.h"
 
