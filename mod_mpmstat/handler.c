@@ -24,6 +24,7 @@
 #include "render/render.h"
 #include "scoreboard.h"
 #include "turns.h"
+#include "segment/liveness.h"
 
 APLOG_USE_MODULE(mpmstat);
 

@@ -151,21 +151,20 @@ static bool request_listeners(int netlink, uint8_t family)
 static int take_messages(struct mst_listen *l, const struct mst_sockets *s,
                          const char *bytes, size_t length)
 {
-    const struct nlmsghdr *header;
+    struct inet_diag_msg socket;
+    struct nlmsghdr header;
     size_t at;
 
-    for (at = 0; at + sizeof *header <= length; at += NLMSG_ALIGN(header->nlmsg_len)) {
-        const struct inet_diag_msg *m;
-
-        header = (const void *)(bytes + at);
-        m = NLMSG_DATA(header);
-        if (header->nlmsg_type == NLMSG_DONE)
+    for (at = 0; at + sizeof header <= length; at += NLMSG_ALIGN(header.nlmsg_len)) {
+        memcpy(&header, bytes + at, sizeof header);
+        if (header.nlmsg_type == NLMSG_DONE)
             return 0;
-        if (header->nlmsg_type == NLMSG_ERROR || header->nlmsg_len > length - at ||
-            header->nlmsg_len < NLMSG_LENGTH(sizeof *m))
+        if (header.nlmsg_type == NLMSG_ERROR || header.nlmsg_len > length - at
+            || header.nlmsg_len < NLMSG_LENGTH(sizeof socket))
             return -1;
-        if (has_socket(s, m->idiag_inode))
-            add_listener(l, m);
+        memcpy(&socket, bytes + at + NLMSG_HDRLEN, sizeof socket);
+        if (has_socket(s, socket.idiag_inode))
+            add_listener(l, &socket);
     }
     return 1;
 }
@@ -174,7 +173,7 @@ static int take_messages(struct mst_listen *l, const struct mst_sockets *s,
 static bool read_family(struct mst_listen *l, const struct mst_sockets *s, int netlink,
                         uint8_t family)
 {
-    union { struct nlmsghdr header; char bytes[16384]; } buffer;
+    char buffer[16384];
     ssize_t n;
     int more;
 
@@ -182,11 +181,11 @@ static bool read_family(struct mst_listen *l, const struct mst_sockets *s, int n
         return false;
     do {
         do
-            n = recv(netlink, &buffer, sizeof buffer, 0);
+            n = recv(netlink, buffer, sizeof buffer, 0);
         while (n < 0 && errno == EINTR);
         if (n <= 0)
             return false;
-        more = take_messages(l, s, buffer.bytes, (size_t)n);
+        more = take_messages(l, s, buffer, (size_t)n);
     } while (more > 0);
     return more == 0;
 }

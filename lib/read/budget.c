@@ -2,8 +2,8 @@
 #include "read/budget.h"
 
 #include <inttypes.h>
-#include <unistd.h>
 
+#include "base/host.h"
 #include "base/saturate.h"
 
 /* Looking a process up in /proc takes about as long as copying this many bytes. */
@@ -11,11 +11,6 @@
 
 /* A worker in a snapshot, and the time that rendering it takes. */
 #define WORKER_COST  1024u
-
-bool mst_owner_is_ours(uid_t owner)
-{
-    return owner == 0 || owner == geteuid();
-}
 
 /* The lifecycle journal is read for the journal's window. */
 uint64_t mst_reader_cost(const struct mst_reader *r)

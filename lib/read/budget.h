@@ -7,13 +7,7 @@
 #ifndef MPMSTAT_BUDGET_H
 #define MPMSTAT_BUDGET_H
 
-#include <stdbool.h>
-#include <sys/types.h>
-
-#include "read/copy.h"
-
-/* Whether files of this user are root's or the reader's own. */
-bool mst_owner_is_ours(uid_t owner);
+#include "segment/reader.h"
 
 /* What copying and showing the board costs at most, in bytes of memory: what a copy reads
  * of the file, and for each process and worker what a snapshot, the look into /proc and

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/host.h"
+
 /* ---- the list ---------------------------------------------------------------- */
 
 static bool is_board_name(const char *name)

@@ -8,7 +8,6 @@
 #define MPMSTAT_DIRECTORY_H
 
 #include "read/budget.h"
-#include "read/copy.h"
 
 /* Entries of one directory that are read at most. In one that has more, files behind
  * them are not found. */

@@ -6,15 +6,14 @@
 #include "read/snapshot.h"
 
 #include <assert.h>
-#include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/host.h"
+#include "base/memory.h"
 #include "base/saturate.h"
-#include "read/budget.h"
+#include "segment/liveness.h"
 
 static const char state_letters[MST_STATE_COUNT + 1] = "_RHSKC";
 
@@ -30,96 +29,21 @@ struct making {
     size_t   text_left;
 };
 
-/* ---- is the server there? -------------------------------------------------- */
+#define OFFSET_BOARD(id)    offsetof(struct mst_snapshot, id)
+#define OFFSET_LISTENER(id) offsetof(struct mst_snapshot_listener, id)
+#define OFFSET_LABEL(id)    offsetof(struct mst_snapshot_label, id)
+#define OFFSET_PHASE(id)    offsetof(struct mst_snapshot_phase, id)
+#define OFFSET_SLOT(id)     offsetof(struct mst_snapshot_slot, id)
 
-/* Whether the pid is alive in this namespace and is the process that had these
- * start ticks. A zombie serves nobody. A process that /proc does not show (hidepid), or
- * that could not tell its start ticks (a chroot without /proc), may be it. */
-static int process_runs(uint64_t pid, uint64_t start_ticks)
+size_t mst_snapshot_offset(const struct mst_field *f)
 {
-    struct mst_host_process process;
+    static const size_t offsets[] = {
+#define MST_FIELD(scope, storage, id, ...) OFFSET_##scope(id),
+#include "segment/fields.def"
+#undef MST_FIELD
+    };
 
-    if (pid == 0 || pid > INT32_MAX)
-        return 0;
-    if (mst_host_process(pid, &process) && (start_ticks != 0 || process.state == 'Z'))
-        return process.start_ticks == start_ticks && process.state != 'Z';
-    return kill((pid_t)pid, 0) != 0 && errno == ESRCH ? 0 : -1;
-}
-
-static bool differ(uint64_t theirs, uint64_t ours)
-{
-    return theirs == 0 || ours == 0 || theirs != ours;
-}
-
-/* PHP's processes of one user that nobody in particular started (php-cgi). */
-static bool has_no_parent(const struct mst_header *header)
-{
-    return header->pid == 0 && header->producer == MST_PRODUCER_PHP;
-}
-
-int mst_snapshot_running(const struct mst_header *header)
-{
-    char boot_id[sizeof header->boot_id];
-
-    mst_host_boot_id(boot_id, sizeof boot_id);
-    if (boot_id[0] == '\0' || header->boot_id[0] == '\0')
-        return -1;
-    if (strcmp(boot_id, header->boot_id) != 0)
-        return 0;
-    /* In another pid namespace the pid is somebody else's; in another time
-     * namespace start times are shifted. */
-    if (differ(header->pid_namespace, mst_host_namespace("pid"))
-        || (header->time_namespace != 0
-            && differ(header->time_namespace, mst_host_namespace("time"))))
-        return -1;
-    return has_no_parent(header) ? 1 : process_runs(header->pid, header->pid_start_ticks);
-}
-
-static bool is_anothers(const struct mst_reader *r, uint64_t pid)
-{
-    uid_t owner;
-
-    return mst_host_process_owner(pid, &owner) && owner != r->owner;
-}
-
-int mst_reader_running(const struct mst_reader *r)
-{
-    int running = mst_snapshot_running(&r->header);
-
-    if (running != 1 || has_no_parent(&r->header))
-        return running;
-    return is_anothers(r, r->header.pid) ? -1 : running;
-}
-
-/* Whether the process entry belongs to somebody. */
-static bool is_claimed(const struct mst_process *p)
-{
-    return p->pid != 0 && !(p->pid & MST_PROCESS_CLAIMING);
-}
-
-/* The same for the process of an entry. Those without a common parent are the file's
- * owner's: another user's process is not the one that made the entry. */
-static int entry_runs(const struct mst_copy *copy, const struct mst_process *p)
-{
-    if (has_no_parent(&copy->header) && is_anothers(copy->reader, p->pid))
-        return 0;
-    return process_runs(p->pid, p->start_ticks);
-}
-
-int mst_snapshot_alive(const struct mst_copy *copy)
-{
-    int running = mst_snapshot_running(&copy->header);
-    size_t i;
-
-    if (!has_no_parent(&copy->header) || running != 1)
-        return running;
-    for (i = 0; i < copy->process_count; i++) {
-        const struct mst_process *p = &copy->processes[i];
-
-        if (is_claimed(p) && entry_runs(copy, p) != 0)
-            return 1;
-    }
-    return 0;
+    return offsets[f - mst_fields];
 }
 
 /* ---- pieces ------------------------------------------------------------------ */
@@ -153,7 +77,7 @@ static uint64_t wall_ns(const struct mst_header *h, uint64_t monotonic_ns)
 /* Whether the process entry belongs to somebody now. */
 static bool is_owned(const struct making *m, const struct mst_process *p)
 {
-    return is_claimed(p) && !m->dead[p - m->copy->processes];
+    return mst_entry_is_claimed(p) && !m->dead[p - m->copy->processes];
 }
 
 static const struct mst_process *owner_of(const struct making *m, size_t worker)
@@ -283,7 +207,7 @@ static void fill_stored(enum mst_scope scope, void *to, const void *from, size_t
         size_t bytes = f->stored_words * sizeof(uint64_t) / elements;
 
         if (f->scope == scope && f->storage != MST_STORAGE_NONE)
-            memcpy((char *)to + f->offset,
+            memcpy((char *)to + mst_snapshot_offset(f),
                    (const char *)from + f->stored_offset + element * bytes, bytes);
     }
 }
@@ -295,7 +219,7 @@ static void blank_foreign(const struct making *m, enum mst_scope scope, void *el
 
     for (i = 0; i < mst_field_count; i++) {
         const struct mst_field *f = &mst_fields[i];
-        char *member = (char *)element + f->offset;
+        char *member = (char *)element + mst_snapshot_offset(f);
         const char *const *names;
 
         if (f->scope != scope || f->of & 1u << m->copy->header.producer)
@@ -451,7 +375,7 @@ static void add_state_times(struct making *m, size_t worker)
 
     for (i = 0; i < MST_STATE_COUNT; i++)
         state_ns[i] = mst_add_saturated(state_ns[i], w->state_ns[i]);
-    if (is_claimed(owner_of(m, worker)) && w->state < MST_STATE_COUNT)
+    if (mst_entry_is_claimed(owner_of(m, worker)) && w->state < MST_STATE_COUNT)
         state_ns[w->state] = mst_add_saturated(state_ns[w->state],
                                                mst_elapsed(state_since(w), m->end_ns));
 }
@@ -562,8 +486,8 @@ static bool find_dead(struct making *m)
     for (i = 0; i < c->process_count; i++) {
         const struct mst_process *p = &c->processes[i];
 
-        m->dead[i] = is_claimed(p) && entry_runs(c, p) == 0;
-        any |= is_claimed(p) && !m->dead[i];
+        m->dead[i] = mst_entry_is_claimed(p) && mst_entry_running(c->reader, p) == 0;
+        any |= mst_entry_is_claimed(p) && !m->dead[i];
     }
     return any;
 }
@@ -577,7 +501,7 @@ static int find_running(struct making *m, int running)
     if (m->copy->header.producer != MST_PRODUCER_PHP || running != 1)
         return running;
     any = find_dead(m);
-    return has_no_parent(&m->copy->header) ? any : running;
+    return mst_header_has_no_parent(&m->copy->header) ? any : running;
 }
 
 int mst_snapshot_make(struct mst_snapshot *s, const struct mst_copy *copy,

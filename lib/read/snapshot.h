@@ -89,17 +89,8 @@ struct mst_world {
     int      running;
 };
 
-/* Whether the process that a board names is alive in this pid namespace:
- * 1 yes, 0 no, -1 cannot tell (other namespace). Reads /proc. */
-int mst_snapshot_running(const struct mst_header *header);
-
-/* The same of an open board: -1, too, where the process is another user's than the file,
- * whose owner may name any process. */
-int mst_reader_running(const struct mst_reader *r);
-
-/* The same of a copy's board; where its processes have no parent in common (the header
- * names no pid, and mst_snapshot_running() says 1): whether any of them is alive. */
-int mst_snapshot_alive(const struct mst_copy *copy);
+/* Where a field's member is in the struct of its scope, in bytes from its beginning. */
+size_t mst_snapshot_offset(const struct mst_field *f);
 
 /* Fills *s from a copy. Returns 0, or -1 out of memory. Free with mst_snapshot_free. */
 int mst_snapshot_make(struct mst_snapshot *s, const struct mst_copy *copy,

@@ -5,16 +5,17 @@
  *
  * Record T lies in entry T mod capacity. What is found there tells its state:
  * ticket T and a matching check: complete. A later ticket: the ring has lapped
- * it. Anything else: its writer is not done (a hole), or never will be.
+ * it. Anything else: its writer is not done (a gap), or never will be.
  */
+#include "read/tail.h"
+
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
-#include "read/copy.h"
-#include "write/journal.h"    /* mst_journal_check */
+#include "base/memory.h"
 #include "base/saturate.h"
+#include "segment/record.h"
 
 #define RECORDS_AT_ONCE 4096u
 #define BYTES_AT_ONCE   (1u << 20)
@@ -105,7 +106,7 @@ int mst_tail_open(struct mst_tail *t, const struct mst_reader *r, enum mst_secti
 
 void mst_tail_close(struct mst_tail *t)
 {
-    free(t->buffer);
+    mst_zfree(t->buffer);
     t->buffer = NULL;
 }
 
@@ -144,47 +145,46 @@ static void lose(struct mst_tail *t, uint64_t records)
     t->lost = mst_add_saturated(t->lost, records);
 }
 
-/* ---- holes: records that were not complete when they were passed ----------------- */
+/* ---- gaps: records that were not complete when they were passed ----------------- */
 
-/* Looks at one hole again. *closed: it is given or lost. */
-static int revisit(struct poll *p, const struct mst_hole *hole, bool *closed,
+/* Looks at one gap again. *closed: it is given or lost. */
+static int revisit(struct poll *p, const struct mst_gap *gap, bool *closed,
                    char error[MST_ERROR_MAX])
 {
     struct mst_tail *t = p->tail;
     const struct mst_section *s = ring(t);
-    const uint64_t *record = (const uint64_t *)t->buffer;
-    uint64_t offset = s->offset + (hole->ticket & (s->count - 1)) * s->stride;
+    uint64_t offset = s->offset + (gap->ticket & (s->count - 1)) * s->stride;
     enum finding found;
 
     if (mst_reader_read(t->reader, offset, t->buffer, s->stride, error) != 0)
         return -1;
-    found = examine(t, record, hole->ticket);
+    found = examine(t, t->buffer, gap->ticket);
     *closed = true;
     if (found == COMPLETE)
-        give(p, record);
+        give(p, t->buffer);
     else if (found == OVERWRITTEN
-             || mst_elapsed(hole->since_ns, p->now_ns) > MST_TAIL_PATIENCE_NS)
+             || mst_elapsed(gap->since_ns, p->now_ns) > MST_TAIL_PATIENCE_NS)
         lose(t, 1);
     else
         *closed = false;
     return 0;
 }
 
-static int revisit_holes(struct poll *p, char error[MST_ERROR_MAX])
+static int revisit_gaps(struct poll *p, char error[MST_ERROR_MAX])
 {
     struct mst_tail *t = p->tail;
     size_t i, kept = 0;
     int rc = 0;
 
-    for (i = 0; i < t->hole_count; i++) {
+    for (i = 0; i < t->gap_count; i++) {
         bool closed = false;
 
         if (rc == 0 && !satisfied(p))
-            rc = revisit(p, &t->holes[i], &closed, error);
+            rc = revisit(p, &t->gaps[i], &closed, error);
         if (!closed)
-            t->holes[kept++] = t->holes[i];
+            t->gaps[kept++] = t->gaps[i];
     }
-    t->hole_count = kept;
+    t->gap_count = kept;
     return rc;
 }
 
@@ -208,8 +208,8 @@ static void take_records(struct poll *p, size_t n)
     struct mst_tail *t = p->tail;
     size_t i;
 
-    for (i = 0; i < n && !satisfied(p) && t->hole_count < MST_TAIL_HOLES; i++, t->next++) {
-        const uint64_t *record = (const uint64_t *)(t->buffer + i * ring(t)->stride);
+    for (i = 0; i < n && !satisfied(p) && t->gap_count < MST_TAIL_GAPS; i++, t->next++) {
+        const uint64_t *record = t->buffer + i * (ring(t)->stride / sizeof *t->buffer);
 
         switch (examine(t, record, t->next)) {
         case COMPLETE:
@@ -219,8 +219,8 @@ static void take_records(struct poll *p, size_t n)
             lose(t, 1);
             break;
         case UNFINISHED:
-            t->holes[t->hole_count].ticket = t->next;
-            t->holes[t->hole_count++].since_ns = p->now_ns;
+            t->gaps[t->gap_count].ticket = t->next;
+            t->gaps[t->gap_count++].since_ns = p->now_ns;
             break;
         }
     }
@@ -243,7 +243,7 @@ static size_t records_at_once(const struct poll *p)
     return (size_t)n;
 }
 
-/* With all holes taken, nothing more is looked at until one is closed, which is
+/* With all gaps taken, nothing more is looked at until one is closed, which is
  * at most MST_TAIL_PATIENCE_NS away; meanwhile the ring keeps what comes. */
 static int take_new(struct poll *p, char error[MST_ERROR_MAX])
 {
@@ -251,7 +251,7 @@ static int take_new(struct poll *p, char error[MST_ERROR_MAX])
     const struct mst_section *s = ring(t);
 
     skip_lapped(p);
-    while (t->next <= p->head && !satisfied(p) && t->hole_count < MST_TAIL_HOLES) {
+    while (t->next <= p->head && !satisfied(p) && t->gap_count < MST_TAIL_GAPS) {
         size_t n = records_at_once(p);
         uint64_t offset = s->offset + (t->next & (s->count - 1)) * s->stride;
 
@@ -269,7 +269,7 @@ long mst_tail_poll(struct mst_tail *t, size_t limit, mst_take *take, void *conte
                       .now_ns = mst_now_ns() };
 
     if (read_head(t->reader, t->section, &p.head, error) != 0
-        || revisit_holes(&p, error) != 0
+        || revisit_gaps(&p, error) != 0
         || take_new(&p, error) != 0)
         return -1;
     return (long)p.given;
@@ -277,6 +277,6 @@ long mst_tail_poll(struct mst_tail *t, size_t limit, mst_take *take, void *conte
 
 void mst_tail_finish(struct mst_tail *t)
 {
-    lose(t, t->hole_count);
-    t->hole_count = 0;
+    lose(t, t->gap_count);
+    t->gap_count = 0;
 }

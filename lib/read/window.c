@@ -6,8 +6,9 @@
  */
 #include "read/window.h"
 
-#include "write/journal.h"   /* mst_journal_check */
 #include "base/saturate.h"
+#include "read/tail.h"
+#include "segment/record.h"
 
 #define TRIES 16u      /* oldest records, each of which may be overwritten right now */
 

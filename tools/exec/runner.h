@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "read/copy.h"   /* MST_ERROR_MAX */
+#include "base/error.h"
 
 #define MST_RUNNER_GRACE_NS UINT64_C(3000000000)   /* between the asking and the killing */
 

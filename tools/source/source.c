@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "segment/liveness.h"
 #include "source/source_kind.h"
 
 struct mst_source *mst_source_open(struct mst_target *target, char error[MST_ERROR_MAX])
@@ -64,7 +65,7 @@ const struct mst_board_file_id *mst_source_board(const struct mst_source *source
 
 void mst_source_look_at_board(struct mst_source *s, const struct mst_reader *r)
 {
-    int running = mst_snapshot_running(&r->header);
+    int running = mst_header_running(&r->header);
 
     s->has_board = true;
     s->board = (struct mst_board_file_id){

@@ -5,7 +5,7 @@
 #include <signal.h>
 #include <stdint.h>
 
-#include "read/copy.h"   /* MST_ERROR_MAX */
+#include "base/error.h"
 
 /* Gets the page. Its status; 0: there was no answer, error says why. It must have status 200
  * and, where `expects` is not NULL, contain that text: else error is a sentence, too, that

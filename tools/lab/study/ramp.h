@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-#include "read/copy.h"   /* MST_ERROR_MAX */
+#include "base/error.h"
 
 struct mst_ramp_options {
     const char *from, *to;     /* requests a second */
