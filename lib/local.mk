@@ -62,13 +62,17 @@ board_sources = \
 	lib/read/window.h
 render_sources = \
 	lib/render/cursor.c \
+	lib/render/cursor.h \
 	lib/render/fields_table.c \
+	lib/render/fields_table.h \
 	lib/render/html.c \
 	lib/render/journal.c \
+	lib/render/journal.h \
 	lib/render/json.c \
 	lib/render/json_writer.c \
 	lib/render/json_writer.h \
 	lib/render/negotiate.c \
+	lib/render/negotiate.h \
 	lib/render/openmetrics.c \
 	lib/render/render.c \
 	lib/render/render.h \

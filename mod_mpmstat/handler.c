@@ -21,6 +21,8 @@
 #include "read/copy.h"
 #include "read/directory.h"
 #include "read/snapshot.h"
+#include "render/journal.h"
+#include "render/negotiate.h"
 #include "render/render.h"
 #include "scoreboard.h"
 #include "turns.h"

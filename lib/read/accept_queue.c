@@ -1,12 +1,12 @@
-/* listen.c - asks the kernel for accept queues: see listen.h.
+/* accept_queue.c - asks the kernel for accept queues: see accept_queue.h.
  *
- * Of a socket that listens, sock_diag says how many connections wait to be
- * accepted (idiag_rqueue) and how many may (idiag_wqueue), as `ss -ltn` shows.
+ * For a listening socket, sock_diag tells how many connections wait to be accepted
+ * (idiag_rqueue) and the limit (idiag_wqueue), as `ss -ltn` shows them.
  *
- * Several sockets can share an address (SO_REUSEPORT), with a queue each. The
- * kernel puts a connection into one of them by its addresses and ports, whether
- * there is room or not. So the sum of the limits is how many can wait at most, and
- * connections are lost as soon as the fullest queue is at its own.
+ * Several sockets can share an address (SO_REUSEPORT), with a queue each. The kernel puts a
+ * connection into one of them by its addresses and ports, whether or not that has room. So at
+ * most the sum of the limits can wait, and connections are lost as soon as the fullest queue is
+ * at its own limit.
  */
 #include "read/accept_queue.h"
 
@@ -30,7 +30,7 @@
 
 #define ADDRESS_MAX   64u     /* "[" INET6_ADDRSTRLEN "]:65535" */
 #define LISTENERS_MAX 1024u
-#define SOCKETS_MAX   65536u  /* an Apache's parent has a dozen */
+#define SOCKETS_MAX   65536u  /* Apache's parent has about twelve */
 
 /* ---- whose sockets ------------------------------------------------------------- */
 
@@ -147,7 +147,8 @@ static bool request_listeners(int netlink, uint8_t family)
     return send(netlink, &message, sizeof message, 0) == (ssize_t)sizeof message;
 }
 
-/* Takes the messages of one datagram. 1: more follow, 0: that was all, -1: refused. */
+/* Takes the messages of one datagram. Returns 1 where more follow, 0 at the end, -1 where the
+ * kernel refused. */
 static int take_messages(struct mst_listen *l, const struct mst_sockets *s,
                          const char *bytes, size_t length)
 {
@@ -169,7 +170,7 @@ static int take_messages(struct mst_listen *l, const struct mst_sockets *s,
     return 1;
 }
 
-/* The kernel fits its answers to the buffer, from 8 KiB on. */
+/* The kernel makes its datagrams as large as the buffer, if that has 8 KiB or more. */
 static bool read_family(struct mst_listen *l, const struct mst_sockets *s, int netlink,
                         uint8_t family)
 {
@@ -222,7 +223,7 @@ void mst_listen_sort(struct mst_snapshot_listener *listeners, size_t count)
 
 /* ---- the counters ----------------------------------------------------------------- */
 
-/* The number in the same place of `values` as the name in `names`, a line each. */
+/* The number in the line `values` at the position that `name` has in the line `names`. */
 static uint64_t counter(const char *names, const char *values, const char *name)
 {
     size_t length = strlen(name);
@@ -238,7 +239,7 @@ static uint64_t counter(const char *names, const char *values, const char *name)
     return MST_UNKNOWN;
 }
 
-/* Two lines for each protocol: names, then numbers. */
+/* The file has two lines for each protocol: names, then numbers. */
 void mst_listen_counters(uint64_t *overflows, uint64_t *drops)
 {
     const char *names, *values;

@@ -19,8 +19,8 @@ static void take_over(struct mst_header *to, const struct mst_header *from, size
     memcpy((char *)to + begin, (const char *)from + begin, end - begin);
 }
 
-/* The header as of now: only what may change is taken over, and the rest must be as
- * it was checked. */
+/* Reads the header again. The words that may change are taken over; the others must be as they
+ * were when they were checked. */
 static int copy_header(struct mst_copy *c, char error[MST_ERROR_MAX])
 {
     const struct mst_reader *r = c->reader;
@@ -53,7 +53,7 @@ static int copy_array(struct mst_copy *c, enum mst_section_id id, size_t count, 
     return mst_reader_entries(c->reader, id, 0, count, memory, size, error);
 }
 
-/* Labels are given out in order; one whose namer was killed stays unused. */
+/* Labels are given out in order. One whose maker was killed midway stays unused. */
 static int copy_labels(struct mst_copy *c, char error[MST_ERROR_MAX])
 {
     size_t count = c->header.section[MST_SECTION_LABELS].count, i;
@@ -74,8 +74,8 @@ static bool was_ever_claimed(const struct mst_process *p)
     return p->pid != 0 || p->serial != 0 || p->accepted != 0;
 }
 
-/* Entries are claimed from the first on: how many it takes to have all that ever were,
- * with their workers. Nothing has happened in the others, which can be most. */
+/* Leaves out the entries behind the last one that was ever claimed, and their workers: entries
+ * are claimed from the first on, and often most were never used. */
 static void copy_only_claimed(struct mst_copy *c)
 {
     size_t count = c->process_count;
@@ -109,7 +109,7 @@ static int copy_totals(struct mst_copy *c, char error[MST_ERROR_MAX])
     uint64_t offset = r->header.section[MST_SECTION_TOTALS].offset;
     size_t i;
 
-    memset(&c->totals, 0xff, sizeof c->totals);   /* MST_UNKNOWN everywhere */
+    memset(&c->totals, 0xff, sizeof c->totals);   /* MST_UNKNOWN */
     for (i = 0; i < mst_field_count; i++) {
         const struct mst_field *f = &mst_fields[i];
 
@@ -142,7 +142,7 @@ static void add_histograms(void *into, const void *from, size_t words)
         mst_histogram_add((struct mst_histogram *)into + i, (const struct mst_histogram *)from + i);
 }
 
-/* sum += one stripe, whose fields lie where its writer has them. */
+/* Adds one stripe, whose fields are where its writer has them. */
 static void add_stripe(const struct mst_reader *r, struct mst_tally *sum, const char *stripe)
 {
     size_t i;
@@ -161,7 +161,7 @@ static void add_stripe(const struct mst_reader *r, struct mst_tally *sum, const 
     }
 }
 
-/* A sum to begin with: 0 where the writer has the words, else MST_UNKNOWN. */
+/* Begins a sum: 0 in the words that the writer has, MST_UNKNOWN in the others. */
 static void clear_tally(const struct mst_reader *r, struct mst_tally *sum)
 {
     size_t i;
@@ -173,7 +173,7 @@ static void clear_tally(const struct mst_reader *r, struct mst_tally *sum)
                    r->stored_words[i] * sizeof(uint64_t));
 }
 
-/* Label by label: all stripes of all labels together may be many megabytes. */
+/* Reads label by label: all stripes of all labels together can take many megabytes. */
 static int copy_tallies(struct mst_copy *c, char error[MST_ERROR_MAX])
 {
     const struct mst_reader *r = c->reader;
@@ -211,7 +211,7 @@ int mst_copy_take(struct mst_copy *c, const struct mst_reader *r, char error[MST
     c->reader = r;
     c->taken_ns = mst_now_ns();
     c->process_count = s[MST_SECTION_PROCESSES].count;
-    /* Workers before labels: a label that a worker names is then among them. */
+    /* Workers before labels, so that a label which a worker names is among those copied. */
     if (copy_header(c, error) != 0
         || copy_processes(c, error) != 0
         || copy_array(c, MST_SECTION_WORKERS, c->worker_count, sizeof *c->workers,

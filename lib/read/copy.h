@@ -16,16 +16,16 @@ struct mst_copy {
     struct mst_header       header;       /* as of this copy */
     uint64_t                taken_ns;     /* CLOCK_MONOTONIC just before reading */
     struct mst_window       window;
-    struct mst_totals       totals;       /* words the writer lacks: MST_UNKNOWN */
+    struct mst_totals       totals;       /* MST_UNKNOWN: words that the writer lacks */
     size_t                  process_count;
     struct mst_process     *processes;
     size_t                  worker_count; /* process_count * threads_per_process */
     struct mst_worker      *workers;
     size_t                  label_count;  /* from index 0 to the last one in use */
-    struct mst_label_name  *labels;       /* `used` is 1, or 0 for a gap: its namer was killed */
+    struct mst_label_name  *labels;       /* `used` is 1, or 0 where its maker was killed midway */
     uint32_t               *in_flight;    /* [process * label_count + label] */
-    struct mst_tally       *tallies;      /* [label]: the stripes already summed; words that
-                                           * the writer lacks: MST_UNKNOWN */
+    struct mst_tally       *tallies;      /* [label], summed over the stripes; MST_UNKNOWN:
+                                           * words that the writer lacks */
 };
 
 /* Copies the board. It allocates up to mst_reader_cost() bytes, for which the caller asks a

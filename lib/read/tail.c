@@ -1,11 +1,11 @@
 /* tail.c - follows one of the board's rings, for readers.
  *
- * Every ticket given out by the writers ends in exactly one of two ways here:
- * its record is given to the caller once, or it is counted as lost.
+ * Every ticket that writers took ends here in exactly one of two ways: its record is given to
+ * the caller once, or it is counted as lost.
  *
- * Record T lies in entry T mod capacity. What is found there tells its state:
- * ticket T and a matching check: complete. A later ticket: the ring has lapped
- * it. Anything else: its writer is not done (a gap), or never will be.
+ * Record T is in entry T mod capacity, which tells its state. Ticket T and a matching check:
+ * complete. A later ticket: overwritten by the ring's next round. Anything else: its writer has
+ * not completed it yet (a gap), or was killed.
  */
 #include "read/tail.h"
 
@@ -21,7 +21,7 @@
 #define BYTES_AT_ONCE   (1u << 20)
 #define FRAME_WORDS     2u          /* ticket and check, around the payload */
 
-/* A payload as the caller knows it, zero beyond what the writer has. */
+/* A payload as this build knows it, with zeroes for what the writer lacks. */
 union payload {
     struct mst_request     request;
     struct mst_lifecycle   lifecycle;
@@ -31,13 +31,13 @@ union payload {
 
 enum finding { COMPLETE, UNFINISHED, OVERWRITTEN };
 
-/* One poll's way through the ring. */
+/* One poll of the ring. */
 struct poll {
     struct mst_tail *tail;
     mst_take        *take;
     void            *context;
     size_t           given, limit;
-    bool             stopped;      /* the caller has had enough */
+    bool             stopped;      /* `take` has ended the poll */
     uint64_t         head;         /* the last ticket given out, as of this poll */
     uint64_t         now_ns;
 };
@@ -47,8 +47,8 @@ static const struct mst_section *ring(const struct mst_tail *t)
     return &t->reader->header.section[t->section];
 }
 
-/* The last ticket given out; 0: none yet. Below UINT64_MAX, so that the ticket
- * after it is a number too. */
+/* Sets *head to the last ticket that a writer took; 0: none yet. It is below UINT64_MAX, so that
+ * the next ticket is a number, too. */
 static int read_head(const struct mst_reader *r, enum mst_section_id section, uint64_t *head,
                      char error[MST_ERROR_MAX])
 {
@@ -145,9 +145,9 @@ static void lose(struct mst_tail *t, uint64_t records)
     t->lost = mst_add_saturated(t->lost, records);
 }
 
-/* ---- gaps: records that were not complete when they were passed ----------------- */
+/* ---- gaps: records that were not complete when they were read ------------------ */
 
-/* Looks at one gap again. *closed: it is given or lost. */
+/* Reads the record of a gap again. Sets *closed where it is given or lost now. */
 static int revisit(struct poll *p, const struct mst_gap *gap, bool *closed,
                    char error[MST_ERROR_MAX])
 {
@@ -188,9 +188,9 @@ static int revisit_gaps(struct poll *p, char error[MST_ERROR_MAX])
     return rc;
 }
 
-/* ---- the records not looked at yet ------------------------------------------------ */
+/* ---- the records not read yet ------------------------------------------------ */
 
-/* Counts as lost what the ring has overwritten before it was looked at. */
+/* Counts as lost the records that the ring has overwritten before they were read. */
 static void skip_lapped(struct poll *p)
 {
     uint64_t capacity = ring(p->tail)->count;
@@ -202,7 +202,7 @@ static void skip_lapped(struct poll *p)
     }
 }
 
-/* Takes records[0..n), the first of which should be tail->next. */
+/* Takes the n records in the buffer, the first of which should be tail->next. */
 static void take_records(struct poll *p, size_t n)
 {
     struct mst_tail *t = p->tail;
@@ -226,8 +226,8 @@ static void take_records(struct poll *p, size_t n)
     }
 }
 
-/* How many records the next pread takes: up to the head, to the ring's end, as
- * many as the buffer holds and the caller still wants. */
+/* How many records the next pread takes: up to the head and the ring's end, and not more than
+ * the buffer holds and the caller still wants. */
 static size_t records_at_once(const struct poll *p)
 {
     const struct mst_tail *t = p->tail;
@@ -243,8 +243,8 @@ static size_t records_at_once(const struct poll *p)
     return (size_t)n;
 }
 
-/* With all gaps taken, nothing more is looked at until one is closed, which is
- * at most MST_TAIL_PATIENCE_NS away; meanwhile the ring keeps what comes. */
+/* With MST_TAIL_GAPS gaps, nothing more is read until one is closed, at the latest after
+ * MST_TAIL_PATIENCE_NS. The ring keeps the records that come meanwhile. */
 static int take_new(struct poll *p, char error[MST_ERROR_MAX])
 {
     struct mst_tail *t = p->tail;

@@ -8,7 +8,7 @@
  * holds some 40 KB. What the ring overwrites meanwhile is lost, and counted.
  */
 #include "read/tail.h"
-#include "render/render.h"
+#include "render/journal.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -16,7 +16,9 @@
 
 #include "base/clock.h"
 #include "base/saturate.h"
+#include "render/cursor.h"
 #include "render/json_writer.h"
+#include "segment/fields.h"
 #include "segment/liveness.h"
 
 #define BATCH_RECORDS 64u

@@ -34,7 +34,7 @@
 #define MST_LABELS_DEFAULT  64u
 #define MST_JOURNAL_DEFAULT 65536u      /* request records; rounded up to a power of two */
 #define MST_JOURNAL_MAX     (1u << 24)
-#define MST_LIFECYCLE_RECORDS 4096u     /* lifecycle events kept: about a day of ordinary restarts */
+#define MST_LIFECYCLE_RECORDS 4096u     /* lifecycle events kept: about a day's */
 #define MST_MARK_RECORDS    8192u       /* PHP's marks kept */
 #define MST_BOARD_SUFFIX    ".board"    /* of a board's file name, unless configured otherwise */
 #define MST_FILE_MAX        (UINT64_C(4) << 30) /* far above any configuration that could run */

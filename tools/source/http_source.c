@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/saturate.h"
+#include "render/negotiate.h"
 #include "segment/liveness.h"
 #include "source/http.h"
 #include "source/ndjson.h"
