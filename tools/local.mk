@@ -48,12 +48,14 @@ libmpmstat_tool_la_SOURCES = \
 	tools/console/stop.h \
 	tools/exec/capture.c \
 	tools/exec/capture.h \
-	tools/exec/reaper.c \
-	tools/exec/reaper.h \
 	tools/exec/runner.c \
 	tools/exec/runner.h \
 	tools/exec/shell_quote.c \
 	tools/exec/shell_quote.h \
+	tools/exec/spawn.c \
+	tools/exec/spawn.h \
+	tools/exec/supervise.c \
+	tools/exec/supervise.h \
 	tools/loadtools/ab.c \
 	tools/loadtools/generic.c \
 	tools/loadtools/h2load.c \

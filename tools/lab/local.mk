@@ -31,14 +31,14 @@ libmpmstat_tool_la_SOURCES += \
 	tools/lab/report/study_unseen.c \
 	tools/lab/servers/fetch.c \
 	tools/lab/servers/fetch.h \
-	tools/lab/servers/keeper.c \
-	tools/lab/servers/keeper.h \
+	tools/lab/servers/supervisor.c \
+	tools/lab/servers/supervisor.h \
 	tools/lab/servers/others.c \
 	tools/lab/servers/others.h \
 	tools/lab/servers/packages.c \
 	tools/lab/servers/packages.h \
-	tools/lab/servers/rootdir.c \
-	tools/lab/servers/rootdir.h \
+	tools/lab/servers/sandbox.c \
+	tools/lab/servers/sandbox.h \
 	tools/lab/servers/scripts.c \
 	tools/lab/servers/scripts.h \
 	tools/lab/servers/servers.c \
@@ -47,8 +47,8 @@ libmpmstat_tool_la_SOURCES += \
 	tools/lab/servers/site.h \
 	tools/lab/servers/spawn.c \
 	tools/lab/servers/spawn.h \
-	tools/lab/servers/tenants.c \
-	tools/lab/servers/tenants.h \
+	tools/lab/servers/test_users.c \
+	tools/lab/servers/test_users.h \
 	tools/lab/servers/warmup.c \
 	tools/lab/servers/warmup.h \
 	tools/lab/study/plan.c \

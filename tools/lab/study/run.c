@@ -11,7 +11,6 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/random.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -22,7 +21,8 @@
 #include "console/diag.h"
 #include "console/format.h"
 #include "console/stop.h"
-#include "exec/runner.h"
+#include "exec/spawn.h"
+#include "exec/supervise.h"
 #include "lab/files/study.h"
 #include "lab/report/study_report.h"
 #include "lab/files/paths.h"
@@ -33,7 +33,7 @@
 #include "loadtools/loadtool.h"
 
 #define START_LIMIT_NS (60 * MST_NS_PER_S)    /* what a start and a stop take at most */
-#define OPEN_FILES     20000u                 /* what a study's programs may need */
+#define OPEN_FILES     20000u                 /* for the warm-up, the servers and load tools */
 #define SHOWN_NS       (MST_NS_PER_S / 2)     /* between two drawings of the progress */
 
 static const char help[] =
@@ -312,7 +312,7 @@ static const char *missing_program(const struct mst_runs *runs)
         return NULL;
     memcpy(program, runs->load, length);
     program[length] = '\0';
-    return mst_runner_finds(program) ? NULL : mst_loadtool_for(program)->package;
+    return mst_spawn_finds(program) ? NULL : mst_loadtool_for(program)->package;
 }
 
 /* All that the stacks, the workloads and the loads need, in one sentence. */
@@ -344,24 +344,6 @@ static int check_missing(const struct lab *lab)
         return MST_EXIT_OK;
     mst_error("%s", error);
     return MST_EXIT_TARGET;
-}
-
-/* More connections than usual: for us, the servers and the load tools, which inherit it. */
-static void raise_open_files(void)
-{
-    struct rlimit limit;
-
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= OPEN_FILES)
-        return;
-    limit.rlim_cur = OPEN_FILES;
-    if (limit.rlim_max < OPEN_FILES)
-        limit.rlim_max = OPEN_FILES;         /* root may */
-    if (setrlimit(RLIMIT_NOFILE, &limit) == 0)
-        return;
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-        limit.rlim_cur = limit.rlim_max;
-        setrlimit(RLIMIT_NOFILE, &limit);
-    }
 }
 
 /* ---- the plan to read ---------------------------------------------------------------- */
@@ -874,7 +856,7 @@ static void say_failed(const struct lab *lab, const struct mst_step *step,
 /* Why the step cannot be run here at all; NULL: it can. */
 static const char *why_not(const struct lab *lab, const struct mst_step *step)
 {
-    if ((step->of->stack->root || step->of->stack->tenants) && geteuid() != 0)
+    if ((step->of->stack->root || step->of->stack->test_users) && geteuid() != 0)
         return "this stack needs root: its servers change to users of their own";
     if (mst_now_ns() - lab->began_ns >= lab->limit_ns)
         return "the time for the whole study was up";
@@ -1021,7 +1003,6 @@ static int say_end(struct lab *lab, int status)
 static int run(struct lab *lab)
 {
     int status;
-    char *home;
 
     lab->stage = (struct mst_stage){
         .archive = lab->archive, .directory = lab->directory, .verbose = lab->options->verbose,
@@ -1029,18 +1010,14 @@ static int run(struct lab *lab)
     };
     lab->limit_ns = limit_of(lab);
     lab->began_ns = mst_now_ns();
-    raise_open_files();
+    mst_raise_open_files(OPEN_FILES);
     mst_progress_enable(true);
     mst_progress("%s (%s): %zu steps, about %s, %s at most; into %s", lab->study.title,
                  mst_study_size_names[lab->study.size],
                  lab->schedule.step_count - lab->done - lab->failed - lab->skipped,
                  duration(time_left(lab)).text, duration(lab->limit_ns).text, lab->directory);
     mst_progress_enable(false);
-    home = getenv("HOME") != NULL ? strdup(getenv("HOME")) : NULL;
     status = run_steps(lab);
-    if (home != NULL)
-        setenv("HOME", home, 1);
-    free(home);
     free(lab->stage.failed_why);
     return status == MST_EXIT_OK || status == MST_EXIT_INTERRUPTED ? say_end(lab, status)
                                                                    : status;

@@ -11,11 +11,13 @@
 
 #include "archive/query.h"
 #include "base/clock.h"
+#include "base/strings.h"
 #include "console/diag.h"
 #include "console/format.h"
 #include "exec/shell_quote.h"
+#include "exec/spawn.h"
 #include "lab/servers/others.h"
-#include "lab/servers/rootdir.h"
+#include "lab/servers/sandbox.h"
 #include "lab/servers/spawn.h"
 #include "lab/servers/warmup.h"
 #include "lab/study/ramp.h"
@@ -34,9 +36,8 @@ struct stepping {
     const struct mst_step    *step;
     const struct mst_planned *of;
     struct mst_step_result   *result;
-    char                    **argv;      /* the load tool's command */
+    struct mst_ramp           load;      /* the load tool's command and environment */
     char                     *scratch;   /* a directory for it; NULL: none yet */
-    struct mst_ramp           ramp;
     char                      note[MST_ERROR_MAX];   /* for the run; "" none */
 };
 
@@ -136,9 +137,9 @@ static enum mst_step_outcome make_scratch(struct stepping *s)
         s->scratch = NULL;
         return fail(s, "out of memory for a step", NULL);
     }
-    if (mst_rootdir_remove(s->scratch, error) != 0)   /* a killed mpmstat's */
+    if (mst_sandbox_remove(s->scratch, error) != 0)   /* a killed mpmstat's */
         return fail(s, error, NULL);
-    if (mkdir(s->scratch, 0700) == 0 && setenv("HOME", s->scratch, 1) == 0)
+    if (mkdir(s->scratch, 0700) == 0)
         return MST_STEP_DONE;
     mst_fail(error, "cannot make the directory %s: %s", s->scratch, strerror(errno));
     return fail(s, error, NULL);
@@ -146,59 +147,35 @@ static enum mst_step_outcome make_scratch(struct stepping *s)
 
 /* ---- the load --------------------------------------------------------------------- */
 
-static void free_words(char **words)
+/* The words of a load, with the page's address in them. */
+static int split_load(struct mst_strings *argv, const char *load, const char *url,
+                      char error[MST_ERROR_MAX])
 {
-    size_t i;
+    char **words = mst_words_split(load), **word;
 
-    for (i = 0; words != NULL && words[i] != NULL; i++)
-        free(words[i]);
+    for (word = words; word != NULL && *word != NULL; word++)
+        mst_strings_take(argv, mst_string_replace(*word, MST_URL_MARK, url));
     free(words);
-}
-
-static char **command_of(const char *load, const char *url)
-{
-    char **words = mst_words_split(load), **argv = NULL;
-    size_t count = 0, i;
-
-    while (words != NULL && words[count] != NULL)
-        count++;
-    if (count > 0)
-        argv = calloc(count + 1, sizeof *argv);
-    for (i = 0; argv != NULL && i < count; i++)
-        if ((argv[i] = mst_word_replace(words[i], MST_WORD_URL, url)) == NULL) {
-            free_words(argv);
-            argv = NULL;
-        }
-    free(words);
-    return argv;
+    return argv->count > 0 && !argv->failed ? 0 :
+           mst_fail(error, "there is no command for the load");
 }
 
 static enum mst_step_outcome make_command(struct stepping *s)
 {
     const char *url = mst_servers_url(s->stage->servers);
-    char error[MST_ERROR_MAX] = "there is no command for the load";
+    const struct mst_ramp_options options = {
+        .from = s->of->from, .to = s->of->to, .over = s->of->over, .url = url,
+        .directory = s->scratch,
+    };
+    char error[MST_ERROR_MAX];
 
-    if (s->of->runs->kind == MST_RUNS_RAMP) {
-        const struct mst_ramp_options options = {
-            .from = s->of->from, .to = s->of->to, .over = s->of->over, .url = url,
-            .directory = s->scratch,
-        };
-
-        if (mst_ramp_make(&s->ramp, &options, error) != 0)
-            return fail(s, error, NULL);
-        s->result->load = mst_words_shell(s->ramp.argv);
-        return MST_STEP_DONE;
-    }
-    s->argv = command_of(s->of->load, url);
-    if (s->argv == NULL)
+    if ((s->of->runs->kind == MST_RUNS_RAMP
+             ? mst_ramp_make(&s->load, &options, error)
+             : split_load(&s->load.argv, s->of->load, url, error)) != 0)
         return fail(s, error, NULL);
-    s->result->load = mst_words_shell(s->argv);
+    mst_strings_addf(&s->load.variables, "HOME=%s", s->scratch);
+    s->result->load = mst_shell_quote(s->load.argv.items);
     return MST_STEP_DONE;
-}
-
-static char **command(const struct stepping *s)
-{
-    return s->ramp.argv != NULL ? s->ramp.argv : s->argv;
 }
 
 /* How many connections it will have open. */
@@ -207,7 +184,7 @@ static unsigned connections(const struct stepping *s)
     struct mst_plan plan = { 0 };
     char error[MST_ERROR_MAX];
     uint64_t count = FEW;
-    char **argv = command(s);
+    char **argv = s->load.argv.items;
 
     if (mst_loadtool_for(argv[0])->prepare(&plan, argv, -1, error) != 0)
         return FEW;
@@ -297,15 +274,21 @@ static int archive_failed(const struct stepping *s)
 static int record(struct stepping *s, const char *name)
 {
     char *targets[] = { (char *)mst_servers_board_directory(s->stage->servers), NULL };
+    char **environment = s->load.variables.failed ? NULL
+                                                  : mst_environment_with(s->load.variables.items);
     const struct mst_recording_options options = {
         .archive = mst_archive_path(s->stage->archive), .name = name,
         .repetition = s->step->repetition, .targets = targets, .target_count = 1,
-        .command = command(s), .timeout_ns = s->of->runs->limit_ns, .add_flags = true,
+        .command = s->load.argv.items, .environment = environment, .timeout_ns = s->of->runs->limit_ns, .add_flags = true,
         .memory = true, .verbose = s->stage->verbose, .tick = go_on, .context = s,
     };
     struct mst_others others;
     int status;
 
+    if (environment == NULL) {
+        mst_error("out of memory for a step");
+        return MST_EXIT_OUTPUT;
+    }
     mst_others_begin(&others, s->stage->servers);
     mst_diag_quiet(!s->stage->verbose);
     status = mst_record(&options, &s->result->run_id);
@@ -313,6 +296,7 @@ static int record(struct stepping *s, const char *name)
     if (mst_others_keep(&others, s->stage->archive, s->result->run_id) != 0)
         status = archive_failed(s);
     mst_others_free(&others);
+    mst_strings_free_items(environment);
     return status;
 }
 
@@ -466,9 +450,8 @@ enum mst_step_outcome mst_step_run(struct mst_stage *stage, const struct mst_ste
     *result = (struct mst_step_result){ .page_bytes = MST_UNKNOWN, .warmup_ns = MST_UNKNOWN };
     for (i = 0; i < sizeof parts / sizeof *parts && outcome == MST_STEP_DONE; i++)
         outcome = is_stopped(&s) ? MST_STEP_INTERRUPTED : parts[i](&s);
-    free_words(s.argv);
-    mst_ramp_free(&s.ramp);
-    if (s.scratch != NULL && mst_rootdir_remove(s.scratch, error) != 0)
+    mst_ramp_free(&s.load);
+    if (s.scratch != NULL && mst_sandbox_remove(s.scratch, error) != 0)
         mst_warn("%s", error);
     free(s.scratch);
     /* What has gone wrong may have left them in any state: the next step has others. */
