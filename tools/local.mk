@@ -108,9 +108,11 @@ libmpmstat_tool_la_SOURCES = \
 	tools/source/board_source.c \
 	tools/source/http.c \
 	tools/source/http.h \
+	tools/source/http_curl.h \
 	tools/source/http_source.c \
 	tools/source/ndjson.c \
 	tools/source/ndjson.h \
+	tools/source/open.c \
 	tools/source/sample.c \
 	tools/source/source.c \
 	tools/source/source.h \

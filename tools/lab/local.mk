@@ -29,14 +29,14 @@ libmpmstat_tool_la_SOURCES += \
 	tools/lab/report/study_spawn.c \
 	tools/lab/report/study_spawn.h \
 	tools/lab/report/study_unseen.c \
-	tools/lab/servers/fetch.c \
-	tools/lab/servers/fetch.h \
 	tools/lab/servers/supervisor.c \
 	tools/lab/servers/supervisor.h \
 	tools/lab/servers/others.c \
 	tools/lab/servers/others.h \
 	tools/lab/servers/packages.c \
 	tools/lab/servers/packages.h \
+	tools/lab/servers/page.c \
+	tools/lab/servers/page.h \
 	tools/lab/servers/sandbox.c \
 	tools/lab/servers/sandbox.h \
 	tools/lab/servers/scripts.c \

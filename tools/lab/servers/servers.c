@@ -16,9 +16,9 @@
 
 #include "base/clock.h"
 #include "console/diag.h"
-#include "lab/servers/fetch.h"
 #include "lab/servers/supervisor.h"
 #include "lab/servers/packages.h"
+#include "lab/servers/page.h"
 #include "lab/files/paths.h"
 #include "lab/servers/sandbox.h"
 #include "lab/servers/scripts.h"
@@ -344,7 +344,7 @@ static int await_ready(struct mst_servers *s, char error[MST_ERROR_MAX])
 int mst_servers_check_page(const struct mst_servers *s, uint64_t *bytes,
                            char error[MST_ERROR_MAX])
 {
-    mst_fetch(s->site.url, s->site.expects, s->stop, bytes, error);
+    mst_page_check(s->site.url, s->site.expects, s->stop, bytes, error);
     return error[0] == '\0' ? 0 : -1;
 }
 
@@ -358,7 +358,7 @@ static int await_page(struct mst_servers *s, char error[MST_ERROR_MAX])
     long status;
 
     for (;;) {
-        status = mst_fetch(s->site.url, s->site.expects, s->stop, NULL, error);
+        status = mst_page_check(s->site.url, s->site.expects, s->stop, NULL, error);
         if (error[0] == '\0')
             return 0;
         if (mst_servers_alive(s, problem) != 0)
@@ -478,7 +478,7 @@ static void find_status(struct mst_servers *s)
 {
     char ignored[MST_ERROR_MAX];
 
-    s->has_status = mst_fetch(s->site.status_url, NULL, s->stop, NULL, ignored) == 200;
+    s->has_status = mst_page_check(s->site.status_url, NULL, s->stop, NULL, ignored) == 200;
 }
 
 struct mst_servers *mst_servers_start(const struct mst_stack *stack,

@@ -274,13 +274,14 @@ static int archive_failed(const struct stepping *s)
 static int record(struct stepping *s, const char *name)
 {
     char *targets[] = { (char *)mst_servers_board_directory(s->stage->servers), NULL };
-    char **environment = s->load.variables.failed ? NULL
-                                                  : mst_environment_with(s->load.variables.items);
+    char **environment = s->load.variables.failed
+                             ? NULL : mst_environment_with(s->load.variables.items);
     const struct mst_recording_options options = {
         .archive = mst_archive_path(s->stage->archive), .name = name,
         .repetition = s->step->repetition, .targets = targets, .target_count = 1,
-        .command = s->load.argv.items, .environment = environment, .timeout_ns = s->of->runs->limit_ns, .add_flags = true,
-        .memory = true, .verbose = s->stage->verbose, .tick = go_on, .context = s,
+        .command = s->load.argv.items, .environment = environment,
+        .timeout_ns = s->of->runs->limit_ns, .add_flags = true, .memory = true,
+        .verbose = s->stage->verbose, .tick = go_on, .context = s,
     };
     struct mst_others others;
     int status;
