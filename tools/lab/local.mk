@@ -51,14 +51,25 @@ libmpmstat_tool_la_SOURCES += \
 	tools/lab/servers/test_users.h \
 	tools/lab/servers/warmup.c \
 	tools/lab/servers/warmup.h \
+	tools/lab/study/choose.c \
+	tools/lab/study/dry_run.c \
+	tools/lab/study/lab.h \
+	tools/lab/study/needs.c \
+	tools/lab/study/options.c \
+	tools/lab/study/order.c \
+	tools/lab/study/output.c \
 	tools/lab/study/plan.c \
 	tools/lab/study/plan.h \
+	tools/lab/study/progress.c \
 	tools/lab/study/ramp.c \
 	tools/lab/study/ramp.h \
+	tools/lab/study/repetition.c \
+	tools/lab/study/repetition.h \
 	tools/lab/study/run.c \
 	tools/lab/study/run.h \
 	tools/lab/study/step.c \
-	tools/lab/study/step.h
+	tools/lab/study/step.h \
+	tools/lab/study/store.c
 
 # The lab's systems and pages: text files, which users copy.
 lab_stacks = \

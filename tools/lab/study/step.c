@@ -13,7 +13,6 @@
 #include "base/clock.h"
 #include "base/strings.h"
 #include "console/diag.h"
-#include "console/format.h"
 #include "exec/shell_quote.h"
 #include "exec/spawn.h"
 #include "lab/servers/others.h"
@@ -21,15 +20,12 @@
 #include "lab/servers/spawn.h"
 #include "lab/servers/warmup.h"
 #include "lab/study/ramp.h"
+#include "lab/study/repetition.h"
 #include "loadtools/loadtool.h"
 #include "record/recording.h"
 
-#define LOG_LINES     12u     /* of each server, in a failure */
-#define RECOVER_NS    (90 * MST_NS_PER_S)   /* from a load that was too much */
-#define RECOVER_STEP_MS 500
 #define FEW           10u     /* connections to warm up with, where the load's are not known */
 #define SCRATCH       "step"  /* in the output, while a step runs */
-#define OUTPUT_LINES  3u      /* first and last ones of what a load tool said */
 
 struct stepping {
     struct mst_stage         *stage;
@@ -41,26 +37,9 @@ struct stepping {
     char                      note[MST_ERROR_MAX];   /* for the run; "" none */
 };
 
-/* ---- failures --------------------------------------------------------------------- */
-
-/* Keeps why the step failed: a sentence, and lines below it (NULL: none). */
-static enum mst_step_outcome fail(struct stepping *s, const char *sentence, const char *lines)
+static enum mst_step_outcome fail(struct stepping *s, const char *sentence)
 {
-    free(s->result->failure);
-    if (asprintf(&s->result->failure, "%s%s%s", sentence, lines != NULL ? "\n" : "",
-                 lines != NULL ? lines : "") < 0)
-        s->result->failure = NULL;
-    return MST_STEP_FAILED;
-}
-
-/* The same with the servers' logs, which may say why. */
-static enum mst_step_outcome fail_of_servers(struct stepping *s, const char *sentence)
-{
-    char *log = mst_servers_log(s->stage->servers, LOG_LINES);
-    enum mst_step_outcome outcome = fail(s, sentence, log);
-
-    free(log);
-    return outcome;
+    return mst_repetition_fail(&s->result->failure, sentence, NULL);
 }
 
 static bool is_stopped(const struct stepping *s)
@@ -91,7 +70,8 @@ static enum mst_step_outcome start(struct stepping *s)
     stage->start = s->step->start;
     if (stage->servers != NULL)
         return MST_STEP_DONE;
-    outcome = is_stopped(s) ? MST_STEP_INTERRUPTED : fail(s, failure.sentence, failure.log);
+    outcome = is_stopped(s) ? MST_STEP_INTERRUPTED :
+              mst_repetition_fail(&s->result->failure, failure.sentence, failure.log);
     if (outcome == MST_STEP_FAILED && s->result->failure != NULL) {
         stage->failed_start = s->step->start;
         free(stage->failed_why);
@@ -108,7 +88,7 @@ static enum mst_step_outcome have_servers(struct stepping *s)
     char error[MST_ERROR_MAX];
 
     if (stage->failed_start == s->step->start && stage->failed_why != NULL)
-        return fail(s, stage->failed_why, NULL);
+        return fail(s, stage->failed_why);
     if (stage->servers != NULL && stage->start == s->step->start)
         return MST_STEP_DONE;
     if (mst_stage_clear(stage, error) != 0)
@@ -123,7 +103,8 @@ static enum mst_step_outcome check_before(struct stepping *s)
     if (mst_servers_alive(s->stage->servers, error) == 0 &&
         mst_servers_check_page(s->stage->servers, &s->result->page_bytes, error) == 0)
         return MST_STEP_DONE;
-    return is_stopped(s) ? MST_STEP_INTERRUPTED : fail_of_servers(s, error);
+    return is_stopped(s) ? MST_STEP_INTERRUPTED :
+           mst_repetition_fail_of_servers(s->stage, &s->result->failure, error);
 }
 
 /* ---- a directory for the load tool ------------------------------------------------- */
@@ -135,14 +116,14 @@ static enum mst_step_outcome make_scratch(struct stepping *s)
 
     if (asprintf(&s->scratch, "%s/" SCRATCH, s->stage->directory) < 0) {
         s->scratch = NULL;
-        return fail(s, "out of memory for a step", NULL);
+        return fail(s, "out of memory for a step");
     }
     if (mst_sandbox_remove(s->scratch, error) != 0)   /* a killed mpmstat's */
-        return fail(s, error, NULL);
+        return fail(s, error);
     if (mkdir(s->scratch, 0700) == 0)
         return MST_STEP_DONE;
     mst_fail(error, "cannot make the directory %s: %s", s->scratch, strerror(errno));
-    return fail(s, error, NULL);
+    return fail(s, error);
 }
 
 /* ---- the load --------------------------------------------------------------------- */
@@ -172,7 +153,7 @@ static enum mst_step_outcome make_command(struct stepping *s)
     if ((s->of->runs->kind == MST_RUNS_RAMP
              ? mst_ramp_make(&s->load, &options, error)
              : split_load(&s->load.argv, s->of->load, url, error)) != 0)
-        return fail(s, error, NULL);
+        return fail(s, error);
     mst_strings_addf(&s->load.variables, "HOME=%s", s->scratch);
     s->result->load = mst_shell_quote(s->load.argv.items);
     return MST_STEP_DONE;
@@ -207,7 +188,7 @@ static enum mst_step_outcome warm_up(struct stepping *s)
     if (s->of->runs->warmup_ns == 0)
         return MST_STEP_DONE;
     if (mst_warm_up(mst_servers_url(s->stage->servers), &options, &warmup, error) != 0)
-        return fail(s, error, NULL);
+        return fail(s, error);
     s->result->warmup_ns = warmup.took_ns;
     if (is_stopped(s))
         return MST_STEP_INTERRUPTED;
@@ -219,7 +200,7 @@ static enum mst_step_outcome warm_up(struct stepping *s)
 }
 
 /* Before a burst the servers come to rest instead. */
-static enum mst_step_outcome prepare(struct stepping *s)
+static enum mst_step_outcome ready_servers(struct stepping *s)
 {
     if (s->of->runs->kind != MST_RUNS_SPAWN)
         return warm_up(s);
@@ -230,29 +211,6 @@ static enum mst_step_outcome prepare(struct stepping *s)
 }
 
 /* ---- the recording ---------------------------------------------------------------- */
-
-/* "SECTION STACK WORKLOAD VARIABLE=VALUE...": what is repeated has the same. NULL: out of
- * memory. */
-static char *name_of(const struct mst_planned *of)
-{
-    char *name = NULL;
-    size_t size, i;
-    FILE *out = open_memstream(&name, &size);
-
-    if (out == NULL)
-        return NULL;
-    fprintf(out, "%s %s %s", of->runs->name, of->stack->name, of->workload->name);
-    for (i = 0; i < of->runs->variable_count; i++) {
-        const struct mst_variable *v = &of->runs->variables[i];
-        const char *value = mst_parameters_get(&of->variables, v->name);
-
-        if (v->count > 1 && value != NULL &&
-            (v->stack == NULL || strcmp(v->stack, of->stack->name) == 0))
-            fprintf(out, " %s=%s", v->name, value);
-    }
-    fclose(out);
-    return name;
-}
 
 /* Goes on for as long as all servers run: without them there is nothing to be measured. */
 static bool go_on(void *context)
@@ -301,76 +259,6 @@ static int record(struct stepping *s, const char *name)
     return status;
 }
 
-/* mst_human_ends() of a text, on the heap. NULL: out of memory. */
-static char *ends_of(const char *text)
-{
-    char *ends = NULL;
-    size_t size;
-    FILE *out = open_memstream(&ends, &size);
-
-    if (out == NULL)
-        return NULL;
-    mst_human_ends(out, text, OUTPUT_LINES);
-    fclose(out);
-    return ends;
-}
-
-/* What the load tool said of it, on the heap; NULL: nothing. */
-static char *words_of_tool(struct stepping *s)
-{
-    struct mst_query q = mst_query_ask(mst_archive_db(s->stage->archive),
-        "SELECT CAST(content AS TEXT) FROM output WHERE run_id = ?1 AND bytes > 0 "
-        "ORDER BY stream LIMIT 1", s->result->run_id);
-    const char *text = mst_query_next(&q) ? mst_query_text(&q, 0) : NULL;
-    char *words = text != NULL ? ends_of(text) : NULL;
-
-    mst_query_done(&q);
-    return words;
-}
-
-static enum mst_step_outcome fail_of_load(struct stepping *s, const char *sentence)
-{
-    char *log = mst_servers_log(s->stage->servers, LOG_LINES), *words = words_of_tool(s), *lines;
-    enum mst_step_outcome outcome;
-
-    if (asprintf(&lines, "%s%s", words != NULL ? words : "", log != NULL ? log : "") < 0)
-        lines = NULL;
-    outcome = fail(s, sentence, lines);
-    free(lines);
-    free(words);
-    free(log);
-    return outcome;
-}
-
-/* The load may have left more behind than is served at once: the page is to be right when
- * that has been worked off. */
-static enum mst_step_outcome check_after(struct stepping *s)
-{
-    char error[MST_ERROR_MAX];
-    uint64_t until = mst_now_ns() + RECOVER_NS;
-
-    while (mst_servers_check_page(s->stage->servers, NULL, error) != 0) {
-        if (is_stopped(s))
-            return MST_STEP_INTERRUPTED;
-        if (mst_now_ns() >= until || mst_servers_alive(s->stage->servers, error) != 0)
-            return fail_of_servers(s, error);
-        poll(NULL, 0, RECOVER_STEP_MS);
-        s->stage->tick(s->stage->context);
-    }
-    return MST_STEP_DONE;
-}
-
-/* A load tool may end well without one answer. Where only the server's side is known, that is
- * not asked. */
-static bool was_answered(const struct stepping *s)
-{
-    struct mst_query q = mst_query_ask(mst_archive_db(s->stage->archive),
-        "SELECT requests FROM client_results WHERE run_id = ?1", s->result->run_id);
-    bool answered = !mst_query_next(&q) || mst_query_number(&q, 0) != 0;
-
-    return mst_query_done(&q) && answered;
-}
-
 static int add_note(const struct stepping *s, const char *text)
 {
     if (text[0] == '\0' || s->result->run_id == 0)
@@ -409,30 +297,22 @@ static int keep_notes(const struct stepping *s)
 
 static enum mst_step_outcome measure(struct stepping *s)
 {
-    char *name = name_of(s->of), why[MST_ERROR_MAX] = "", error[MST_ERROR_MAX];
-    int status;
+    char *name = mst_planned_name(s->of, true), why[MST_ERROR_MAX] = "";
+    struct mst_recorded recorded = { .archived = true, .said = why };
 
     if (name == NULL)
-        return fail(s, "out of memory for a step's name", NULL);
+        return fail(s, "out of memory for a step's name");
     mst_error_keep(why, sizeof why);
-    status = record(s, name);
+    recorded.status = record(s, name);
     mst_error_keep(NULL, 0);
     free(name);
-    if (status == MST_EXIT_INTERRUPTED || is_stopped(s))
-        return MST_STEP_INTERRUPTED;
-    if (status == MST_EXIT_OUTPUT)
-        return MST_STEP_NO_ARCHIVE;
-    if (keep_notes(s) != 0) {
+    recorded.run_id = s->result->run_id;
+    if (recorded.status != MST_EXIT_INTERRUPTED && recorded.status != MST_EXIT_OUTPUT &&
+        !is_stopped(s) && keep_notes(s) != 0) {
         archive_failed(s);
-        return MST_STEP_NO_ARCHIVE;
+        recorded.archived = false;
     }
-    if (mst_servers_alive(s->stage->servers, error) != 0)
-        return fail_of_servers(s, error);
-    if (status != MST_EXIT_OK)
-        return fail_of_load(s, why[0] != '\0' ? why : "the load could not be recorded");
-    if (!was_answered(s))
-        return fail_of_load(s, "not one of the load's requests was answered");
-    return check_after(s);
+    return mst_repetition_judge(s->stage, &recorded, &s->result->failure);
 }
 
 /* ---- all of it -------------------------------------------------------------------- */
@@ -441,7 +321,7 @@ enum mst_step_outcome mst_step_run(struct mst_stage *stage, const struct mst_ste
                                    struct mst_step_result *result)
 {
     static enum mst_step_outcome (*const parts[])(struct stepping *) = {
-        have_servers, check_before, make_scratch, make_command, prepare, measure,
+        have_servers, check_before, make_scratch, make_command, ready_servers, measure,
     };
     struct stepping s = { .stage = stage, .step = step, .of = step->of, .result = result };
     enum mst_step_outcome outcome = MST_STEP_DONE;
