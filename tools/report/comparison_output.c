@@ -6,15 +6,7 @@
 
 #include "console/format.h"
 #include "report/comparison.h"
-
-#define TEXT_MAX 1024u
-
-/* Names in it come from archives. */
-static void line(struct mst_sink *sink, const char *text)
-{
-    mst_sink_text_string(sink, text, false);
-    mst_sink_char(sink, '\n');
-}
+#include "report/lines.h"
 
 /* ---- text ------------------------------------------------------------------------ */
 
@@ -33,26 +25,23 @@ static struct mst_human human(enum mst_metric_unit unit, double value)
 static void put_side(struct mst_sink *sink, char letter, const struct mst_compare_side *side)
 {
     const struct mst_summary *first = &side->runs[0].summary;
-    char text[TEXT_MAX];
 
-    snprintf(text, sizeof text, "  %c  %s: %zu run%s%s%s", letter, side->given, side->count,
+    mst_line(sink, "  %c  %s: %zu run%s%s%s", letter, side->given, side->count,
              side->count == 1 ? "" : "s", first->command_line != NULL ? " of " : "",
              first->command_line != NULL ? first->command_line : "");
-    line(sink, text);
 }
 
 static void put_row(struct mst_sink *sink, const struct mst_comparison_row *row)
 {
     enum mst_metric_unit unit = mst_compared_unit(row->what);
     const struct mst_comparison *c = &row->result;
-    char noise[32] = "-", text[TEXT_MAX];
+    char noise[32] = "-";
 
     if (c->noise >= 0)
         snprintf(noise, sizeof noise, c->noise < 0.0995 ? "%.1f %%" : "%.0f %%", c->noise * 100);
-    snprintf(text, sizeof text, "%c %-14s%10s%10s%8s  %s", row->gate ? '*' : ' ',
+    mst_line(sink, "%c %-14s%10s%10s%8s  %s", row->gate ? '*' : ' ',
              row->what->label, c->a > 0 ? human(unit, c->a).text : "-",
              c->b > 0 ? human(unit, c->b).text : "-", noise, c->text);
-    line(sink, text);
 }
 
 /* What --fail-if-slower says. */
@@ -62,29 +51,25 @@ static void put_verdict(struct mst_sink *sink, const struct mst_comparison_table
         [MST_LIMIT_UNSURE] = "Cannot tell whether B is", [MST_LIMIT_WITHIN] = "B is not",
         [MST_LIMIT_BEYOND] = "B is",
     };
-    char text[TEXT_MAX];
 
     if (t->limit < 0)
         return;
-    snprintf(text, sizeof text, "%s slower by more than %g %%, as the lines with * tell.",
-             verdicts[t->verdict], t->limit * 100);
     mst_sink_char(sink, '\n');
-    line(sink, text);
+    mst_line(sink, "%s slower by more than %g %%, as the lines with * tell.",
+             verdicts[t->verdict], t->limit * 100);
 }
 
 void mst_comparison_text(struct mst_sink *sink, const struct mst_comparison_table *t)
 {
-    char text[TEXT_MAX];
     size_t i;
 
     put_side(sink, 'A', &t->a);
     put_side(sink, 'B', &t->b);
-    line(sink, t->paired
-         ? "     made alternately: each run of B is compared with its neighbour of A"
-         : "     not made alternately: all runs of B are compared with all of A");
-    snprintf(text, sizeof text, "\n  %-14s%10s%10s%8s", "", "A", "B", "A/A");
-    mst_sink_puts(sink, text);
+    mst_line(sink, "     %s", t->paired ?
+             "made alternately: each run of B is compared with its neighbour of A" :
+             "not made alternately: all runs of B are compared with all of A");
     mst_sink_char(sink, '\n');
+    mst_line(sink, "  %-14s%10s%10s%8s", "", "A", "B", "A/A");
     for (i = 0; i < t->row_count; i++)
         put_row(sink, &t->rows[i]);
     mst_sink_puts(sink, "\n"
@@ -92,9 +77,8 @@ void mst_comparison_text(struct mst_sink *sink, const struct mst_comparison_tabl
                   "line in 20 is\n  wrong by chance). A/A: by how much halves of A's runs differ, "
                   "with nothing changed.\n");
     for (i = 0; i < t->warning_count; i++) {
-        snprintf(text, sizeof text, "  beware: %s", t->warnings[i]);
         mst_sink_puts(sink, i == 0 ? "\n" : "");
-        line(sink, text);
+        mst_line(sink, "  beware: %s", t->warnings[i]);
     }
     put_verdict(sink, t);
 }

@@ -247,17 +247,26 @@ const size_t mst_metric_count = sizeof mst_metrics / sizeof *mst_metrics;
 
 /* ---- as text --------------------------------------------------------------------- */
 
-struct mst_human mst_metric_human(const struct mst_metric *metric, uint64_t value)
+struct mst_human mst_metric_human(enum mst_metric_unit unit, uint64_t value)
 {
     if (value == MST_UNKNOWN)
         return (struct mst_human){ "not known" };
-    switch (metric->unit) {
+    switch (unit) {
     case MST_METRIC_MILLI: return mst_human_milli(value);
     case MST_METRIC_TIME:  return mst_human_time(value);
     case MST_METRIC_BYTES: return mst_human_bytes(value);
     case MST_METRIC_SHARE: return mst_human_percent(value);
-    default:             return mst_human_count(value);
+    default:               return mst_human_count(value);
     }
+}
+
+struct mst_human mst_human_micro(struct mst_human human)
+{
+    size_t length = strlen(human.text);
+
+    if (length > 3 && strcmp(human.text + length - 3, " us") == 0)
+        snprintf(human.text + length - 2, sizeof human.text - length + 2, "µs");
+    return human;
 }
 
 void mst_metric_put(struct mst_sink *sink, enum mst_metric_unit unit, uint64_t value,

@@ -30,7 +30,9 @@ extern const struct mst_metric mst_metrics[];
 extern const size_t mst_metric_count;
 
 /* "1.02 s"; "not known". */
-struct mst_human mst_metric_human(const struct mst_metric *metric, uint64_t value);
+struct mst_human mst_metric_human(enum mst_metric_unit unit, uint64_t value);
+/* "35.9 us" as "35.9 µs", for where that letter can be shown. */
+struct mst_human mst_human_micro(struct mst_human human);
 /* For programs: seconds, bytes, plain numbers; `unknown` where it is not known. */
 void mst_metric_put(struct mst_sink *sink, enum mst_metric_unit unit, uint64_t value,
                     const char *unknown);

@@ -8,6 +8,7 @@
 #include "archive/query.h"
 #include "base/clock.h"
 #include "loadtools/loadtool.h"
+#include "report/metrics.h"
 #include "report/parts.h"
 #include "report/table.h"
 
@@ -465,16 +466,6 @@ bool mst_study_measure(double values[MST_M_COUNT], const struct mst_summary *s,
 
 /* ---- as text --------------------------------------------------------------------- */
 
-/* "35.9 us" with the letter that a page can have. */
-static struct mst_human with_micro(struct mst_human h)
-{
-    size_t length = strlen(h.text);
-
-    if (length > 3 && strcmp(h.text + length - 3, " us") == 0)
-        snprintf(h.text + length - 2, sizeof h.text - length + 2, "µs");
-    return h;
-}
-
 struct mst_human mst_study_human(enum mst_study_unit unit, double value)
 {
     struct mst_human h = { "not known" };
@@ -483,7 +474,8 @@ struct mst_human mst_study_human(enum mst_study_unit unit, double value)
         return h;
     switch (unit) {
     case MST_IN_TIME:
-        return with_micro(mst_human_time((uint64_t)llround(value * (double)MST_NS_PER_S)));
+        return mst_human_micro(
+            mst_human_time((uint64_t)llround(value * (double)MST_NS_PER_S)));
     case MST_IN_BYTES:
         return mst_human_bytes((uint64_t)llround(value));
     case MST_IN_SHARE:
