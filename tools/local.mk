@@ -93,6 +93,7 @@ libmpmstat_tool_la_SOURCES = \
 	tools/report/markup.c \
 	tools/report/markup.h \
 	tools/report/metrics.c \
+	tools/report/metrics.def \
 	tools/report/metrics.h \
 	tools/report/page.c \
 	tools/report/page.h \

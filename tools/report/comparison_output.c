@@ -10,16 +10,12 @@
 
 /* ---- text ------------------------------------------------------------------------ */
 
-static struct mst_human human(enum mst_metric_unit unit, double value)
+/* "-" where it is none. */
+static struct mst_human human(const struct mst_metric *metric, double value)
 {
-    uint64_t whole = (uint64_t)llround(value);
-
-    switch (unit) {
-    case MST_METRIC_MILLI: return mst_human_milli(whole);
-    case MST_METRIC_TIME:  return mst_human_time(whole);
-    case MST_METRIC_BYTES: return mst_human_bytes(whole);
-    default:               return mst_human_count(whole);
-    }
+    if (!(value > 0))
+        return (struct mst_human){ "-" };
+    return mst_metric_human(metric->unit, (uint64_t)llround(value));
 }
 
 static void put_side(struct mst_sink *sink, char letter, const struct mst_compare_side *side)
@@ -33,15 +29,14 @@ static void put_side(struct mst_sink *sink, char letter, const struct mst_compar
 
 static void put_row(struct mst_sink *sink, const struct mst_comparison_row *row)
 {
-    enum mst_metric_unit unit = mst_compared_unit(row->what);
     const struct mst_comparison *c = &row->result;
     char noise[32] = "-";
 
     if (c->noise >= 0)
         snprintf(noise, sizeof noise, c->noise < 0.0995 ? "%.1f %%" : "%.0f %%", c->noise * 100);
     mst_line(sink, "%c %-14s%10s%10s%8s  %s", row->gate ? '*' : ' ',
-             row->what->label, c->a > 0 ? human(unit, c->a).text : "-",
-             c->b > 0 ? human(unit, c->b).text : "-", noise, c->text);
+             row->metric->compared, human(row->metric, c->a).text,
+             human(row->metric, c->b).text, noise, c->text);
 }
 
 /* What --fail-if-slower says. */
@@ -135,11 +130,7 @@ static void put_json_side(struct mst_sink *sink, const char *name,
 /* Seconds, bytes, requests a second. */
 static double in_units(const struct mst_comparison_row *row, double value)
 {
-    enum mst_metric_unit unit = mst_compared_unit(row->what);
-
-    if (!(value > 0))
-        return NAN;
-    return unit == MST_METRIC_TIME ? value / 1e9 : unit == MST_METRIC_MILLI ? value / 1e3 : value;
+    return value > 0 ? value / mst_metric_scale(row->metric->unit) : NAN;
 }
 
 static void put_json_row(struct mst_sink *sink, const struct mst_comparison_row *row)
@@ -151,7 +142,7 @@ static void put_json_row(struct mst_sink *sink, const struct mst_comparison_row 
     const struct mst_comparison *c = &row->result;
 
     mst_sink_puts(sink, "{\"metric\": ");
-    mst_sink_json_string(sink, row->what->name);
+    mst_sink_json_string(sink, row->metric->column);
     put_member(sink, "a", in_units(row, c->a));
     put_member(sink, "b", in_units(row, c->b));
     put_member(sink, "ratio", c->interval.ratio);

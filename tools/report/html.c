@@ -41,39 +41,29 @@ static void put_contents(struct mst_sink *sink, const struct mst_report *report)
 
 /* ---- verdict and checks ---------------------------------------------------------- */
 
-static const struct mst_metric *metric_named(const char *column)
-{
-    size_t i;
-
-    for (i = 0; i < mst_metric_count; i++)
-        if (strcmp(mst_metrics[i].column, column) == 0)
-            return &mst_metrics[i];
-    return NULL;
-}
-
 /* The client's number where it is known, else the server's. */
 static void put_tile(struct mst_sink *sink, const struct mst_summary *s, const char *label,
-                     const char *client, const char *server)
+                     enum mst_metric_id client, enum mst_metric_id server)
 {
-    const struct mst_metric *metric = metric_named(client);
+    const struct mst_metric *metric = &mst_metrics[client];
 
-    if (metric->get(s) == MST_UNKNOWN)
-        metric = metric_named(server);
+    if (mst_metric_get(metric, s) == MST_UNKNOWN)
+        metric = &mst_metrics[server];
     mst_html(sink, "<div><dt>%s</dt><dd>", label);
-    mst_page_number(sink, metric->unit, metric->get(s));
+    mst_page_number(sink, metric->unit, mst_metric_get(metric, s));
     mst_html(sink, "</dd></div>");
 }
 
 static void put_tiles(struct mst_sink *sink, const struct mst_summary *s)
 {
     mst_html(sink, "<dl class=\"tiles\">");
-    put_tile(sink, s, "requests/s", "client_requests_per_second", "server_requests_per_second");
-    put_tile(sink, s, "p50", "client_p50_seconds", "server_p50_seconds");
-    put_tile(sink, s, "p99", "client_p99_seconds", "server_p99_seconds");
-    put_tile(sink, s, "failed", "client_failed", "server_errors_5xx");
-    put_tile(sink, s, "in the queue", "queue_share", "queue_share");
-    put_tile(sink, s, "workers busy", "workers_busy_mean", "workers_busy_mean");
-    put_tile(sink, s, "workers, limit", "workers_limit", "workers_limit");
+    put_tile(sink, s, "requests/s", MST_M_RATE, MST_M_SERVER_RATE);
+    put_tile(sink, s, "p50", MST_M_P50, MST_M_SERVER_P50);
+    put_tile(sink, s, "p99", MST_M_P99, MST_M_SERVER_P99);
+    put_tile(sink, s, "failed", MST_M_FAILED, MST_M_5XX);
+    put_tile(sink, s, "in the queue", MST_M_QUEUE_SHARE, MST_M_QUEUE_SHARE);
+    put_tile(sink, s, "workers busy", MST_M_BUSY, MST_M_BUSY);
+    put_tile(sink, s, "workers, limit", MST_M_LIMIT, MST_M_LIMIT);
     mst_html(sink, "</dl>\n");
 }
 
@@ -144,11 +134,11 @@ static void put_whys(struct mst_sink *sink, const struct mst_report *report)
     bool begun = false;
     size_t m, i;
 
-    for (m = 0; m < mst_metric_count; m++)
-        for (i = 0; i < report->count; i++) {
+    for (m = 0; m < MST_M_COUNT; m++)
+        for (i = 0; i < report->count && mst_metrics[m].group != NULL; i++) {
             const struct mst_summary *s = &report->runs[i].summary;
 
-            if (mst_metrics[m].get(s) != MST_UNKNOWN)
+            if (mst_metric_get(&mst_metrics[m], s) != MST_UNKNOWN)
                 continue;
             if (!begun)
                 mst_html(sink, "<details class=\"whys\"><summary>What is not known, and why"
@@ -185,7 +175,7 @@ static void put_metric_row(struct mst_sink *sink, const struct mst_report *repor
     mst_html(sink, "<tr data-metric=\"%s\"><th scope=\"row\">%s</th>", metric->column,
              metric->label);
     for (i = 0; i < report->count; i++)
-        mst_page_cell(sink, metric->unit, metric->get(&report->runs[i].summary));
+        mst_page_cell(sink, metric->unit, mst_metric_get(metric, &report->runs[i].summary));
     mst_html(sink, "</tr>\n");
 }
 
@@ -200,11 +190,13 @@ static void put_runs_table(struct mst_sink *sink, const struct mst_report *repor
         mst_html(sink, "<div class=\"groups\">\n");
     else
         begin_table(sink, report, "Table of runs");
-    for (m = 0; m < mst_metric_count; m++) {
+    for (m = 0; m < MST_M_COUNT; m++) {
         const struct mst_metric *metric = &mst_metrics[m];
 
+        if (metric->group == NULL)
+            continue;
         if (strcmp(group, metric->group) != 0 && small) {
-            mst_html(sink, m > 0 ? MST_PAGE_TABLE_END : "");
+            mst_html(sink, group[0] != '\0' ? MST_PAGE_TABLE_END : "");
             begin_table(sink, report, metric->group);
         } else if (strcmp(group, metric->group) != 0) {
             mst_page_group(sink, metric->group, report->count);

@@ -44,15 +44,15 @@ static void put_runs(struct mst_sink *sink, const struct mst_report *report)
     for (i = 0; i < report->count; i++)
         mst_markdown(sink, "--:|");
     mst_markdown(sink, "\n");
-    for (m = 0; m < mst_metric_count; m++) {
+    for (m = 0; m < MST_M_COUNT; m++) {
         const struct mst_metric *metric = &mst_metrics[m];
 
         if (!metric->brief)
             continue;
         mst_markdown(sink, "| %s: %s |", metric->group, metric->label);
         for (i = 0; i < report->count; i++)
-            mst_markdown(sink, " %s |", mst_metric_human(metric->unit,
-                         metric->get(&report->runs[i].summary)).text);
+            mst_markdown(sink, " %s |", mst_metric_human(metric->unit, mst_metric_get(metric,
+                         &report->runs[i].summary)).text);
         mst_markdown(sink, "\n");
     }
 }

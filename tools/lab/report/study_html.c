@@ -23,7 +23,7 @@
 
 #define DASH "<span class=\"unknown\">–</span>"
 
-static void put_value(struct mst_sink *sink, enum mst_study_unit unit, double value)
+static void put_value(struct mst_sink *sink, enum mst_metric_unit unit, double value)
 {
     if (!isfinite(value)) {
         mst_html(sink, DASH);
@@ -35,16 +35,16 @@ static void put_value(struct mst_sink *sink, enum mst_study_unit unit, double va
 }
 
 /* The interval below it; without one how far the repetitions reach. */
-static void put_range(struct mst_sink *sink, enum mst_study_unit unit, double low, double high)
+static void put_range(struct mst_sink *sink, enum mst_metric_unit unit, double low, double high)
 {
     mst_html(sink, "<small>%s – %s</small>", mst_study_human(unit, low).text,
              mst_study_human(unit, high).text);
 }
 
-static void put_estimate(struct mst_sink *sink, enum mst_study_metric_id metric,
+static void put_estimate(struct mst_sink *sink, enum mst_metric_id metric,
                          const struct mst_study_case *c)
 {
-    enum mst_study_unit unit = mst_study_metrics[metric].unit;
+    enum mst_metric_unit unit = mst_metrics[metric].unit;
     struct mst_estimate e = mst_estimate_of(c, metric);
 
     put_value(sink, unit, e.mean);
@@ -54,7 +54,7 @@ static void put_estimate(struct mst_sink *sink, enum mst_study_metric_id metric,
         put_range(sink, unit, e.least, e.most);
 }
 
-static void put_estimate_cell(struct mst_sink *sink, enum mst_study_metric_id metric,
+static void put_estimate_cell(struct mst_sink *sink, enum mst_metric_id metric,
                               const struct mst_study_case *c)
 {
     mst_html(sink, "<td>");
@@ -165,14 +165,14 @@ static void put_verdict(struct mst_sink *sink, const struct mst_study_data *data
 /* ---- published beside ours -------------------------------------------------------- */
 
 static void begin_beside(struct mst_sink *sink, const char *name,
-                         const enum mst_study_metric_id *figures, size_t count)
+                         const enum mst_metric_id *figures, size_t count)
 {
     size_t i;
 
     mst_page_table(sink, name, "beside");
     mst_html(sink, "<thead><tr><th scope=\"col\">system</th>");
     for (i = 0; i < count; i++)
-        mst_html(sink, "<th scope=\"col\">%s</th>", mst_study_metrics[figures[i]].label);
+        mst_html(sink, "<th scope=\"col\">%s</th>", mst_metrics[figures[i]].study_label);
     mst_html(sink, "</tr></thead><tbody>\n");
 }
 
@@ -192,19 +192,19 @@ static void put_system(struct mst_sink *sink, const struct mst_study_section *se
 }
 
 static void put_beside_cell(struct mst_sink *sink, const struct mst_study_section *section,
-                            size_t row, enum mst_study_metric_id metric,
+                            size_t row, enum mst_metric_id metric,
                             const struct mst_study_case *c)
 {
     double theirs = mst_published_value(section, row, metric);
 
-    mst_html(sink, "<td data-metric=\"%s\">", mst_study_metrics[metric].name);
+    mst_html(sink, "<td data-metric=\"%s\">", mst_metrics[metric].study);
     if (c != NULL)
         put_estimate(sink, metric, c);
     else
         mst_html(sink, DASH);
     if (isfinite(theirs))
         mst_html(sink, "<small class=\"theirs\">%s</small>",
-                 mst_study_human(mst_study_metrics[metric].unit, theirs).text);
+                 mst_study_human(mst_metrics[metric].unit, theirs).text);
     mst_html(sink, "</td>");
 }
 
@@ -221,7 +221,7 @@ static size_t reference_row(const struct mst_study_section *section)
 }
 
 static void put_ratio_cell(struct mst_sink *sink, const struct mst_study_section *section,
-                           size_t row, enum mst_study_metric_id metric,
+                           size_t row, enum mst_metric_id metric,
                            const struct mst_study_case *c)
 {
     const struct mst_study_case *reference = mst_reference_of(section);
@@ -249,10 +249,10 @@ static void put_ratio_cell(struct mst_sink *sink, const struct mst_study_section
 }
 
 typedef void put_cell(struct mst_sink *sink, const struct mst_study_section *section, size_t row,
-                      enum mst_study_metric_id metric, const struct mst_study_case *c);
+                      enum mst_metric_id metric, const struct mst_study_case *c);
 
 static void put_row(struct mst_sink *sink, const struct mst_study_section *section, size_t row,
-                    const struct mst_study_case *c, const enum mst_study_metric_id *figures,
+                    const struct mst_study_case *c, const enum mst_metric_id *figures,
                     size_t count, put_cell *put)
 {
     size_t i;
@@ -266,7 +266,7 @@ static void put_row(struct mst_sink *sink, const struct mst_study_section *secti
 
 /* Each published row with each case that stands for it. */
 static void put_rows(struct mst_sink *sink, const struct mst_study_section *section,
-                     const enum mst_study_metric_id *figures, size_t count, put_cell *put)
+                     const enum mst_metric_id *figures, size_t count, put_cell *put)
 {
     size_t row, i, found;
 
@@ -285,7 +285,7 @@ static void put_rows(struct mst_sink *sink, const struct mst_study_section *sect
 
 static void put_published(struct mst_sink *sink, const struct mst_study_section *section)
 {
-    enum mst_study_metric_id figures[MST_STUDY_FIGURES_MAX];
+    enum mst_metric_id figures[MST_STUDY_FIGURES_MAX];
     size_t count = mst_study_figures(section, figures);
     const struct mst_study_case *reference = mst_reference_of(section);
     char *label;
@@ -348,7 +348,7 @@ static void put_lacked(struct mst_sink *sink, const struct mst_study_section *se
     mst_page_table(sink, "All figures", "numbers");
     put_line_heads(sink, section);
     for (row = 0; row < mst_study_row_count; row++) {
-        enum mst_study_metric_id metric = mst_study_rows[row].metric;
+        enum mst_metric_id metric = mst_study_rows[row].metric;
 
         if (!mst_study_is_known(section, metric))
             continue;
@@ -356,7 +356,7 @@ static void put_lacked(struct mst_sink *sink, const struct mst_study_section *se
             mst_page_group(sink, mst_study_rows[row].group, count_lines(section));
         group = mst_study_rows[row].group;
         mst_html(sink, "<tr data-metric=\"%s\"><th scope=\"row\">%s</th>",
-                 mst_study_metrics[metric].name, mst_study_metrics[metric].label);
+                 mst_metrics[metric].study, mst_metrics[metric].study_label);
         for (i = 0; i < section->line_count; i++) {
             const struct mst_study_case *c = mst_study_heaviest(section, i);
 
@@ -371,7 +371,7 @@ static void put_lacked(struct mst_sink *sink, const struct mst_study_section *se
 /* ---- every case ------------------------------------------------------------------- */
 
 static void put_case(struct mst_sink *sink, const struct mst_study_section *section,
-                     const struct mst_study_case *c, const enum mst_study_metric_id *columns,
+                     const struct mst_study_case *c, const enum mst_metric_id *columns,
                      size_t count)
 {
     char *label = mst_study_label(section, c);
@@ -387,12 +387,12 @@ static void put_case(struct mst_sink *sink, const struct mst_study_section *sect
 
 static void put_cases(struct mst_sink *sink, const struct mst_study_section *section)
 {
-    static const enum mst_study_metric_id candidates[] = {
+    static const enum mst_metric_id candidates[] = {
         MST_M_RATE, MST_M_TAKEN, MST_M_MEAN, MST_M_P50, MST_M_P99, MST_M_ERRORS, MST_M_QUEUE,
         MST_M_PHP_WAIT, MST_M_OCCUPANCY, MST_M_PHP_OCCUPANCY, MST_M_SPAWN_FIRST, MST_M_SPAWN_ALL,
         MST_M_PSS,
     };
-    enum mst_study_metric_id columns[sizeof candidates / sizeof *candidates];
+    enum mst_metric_id columns[sizeof candidates / sizeof *candidates];
     size_t count = 0, i;
 
     if (section->x_name == NULL)
@@ -404,7 +404,7 @@ static void put_cases(struct mst_sink *sink, const struct mst_study_section *sec
     mst_page_table(sink, "All cases", "cases");
     mst_html(sink, "<thead><tr><th scope=\"col\">case</th><th scope=\"col\">runs</th>");
     for (i = 0; i < count; i++)
-        mst_html(sink, "<th scope=\"col\">%s</th>", mst_study_metrics[columns[i]].label);
+        mst_html(sink, "<th scope=\"col\">%s</th>", mst_metrics[columns[i]].study_label);
     mst_html(sink, "</tr></thead><tbody>\n");
     for (i = 0; i < section->case_count; i++)
         put_case(sink, section, &section->cases[i], columns, count);

@@ -13,10 +13,10 @@
 
 #define RAMP_BINS 60u
 
-static const char *const unit_names[MST_IN_COUNT_OF] = {
-    [MST_IN_COUNT] = "count", [MST_IN_MEAN] = "count", [MST_IN_RATE] = "rate",
-    [MST_IN_TIME] = "time", [MST_IN_BYTES] = "bytes", [MST_IN_BYTE_RATE] = "byte_rate",
-    [MST_IN_SHARE] = "share",
+static const char *const unit_names[] = {
+    [MST_METRIC_COUNT] = "count", [MST_METRIC_MEAN] = "count", [MST_METRIC_RATE] = "rate",
+    [MST_METRIC_TIME] = "time", [MST_METRIC_BYTES] = "bytes", [MST_METRIC_BYTE_RATE] = "byte_rate",
+    [MST_METRIC_SHARE] = "share",
 };
 
 static void member(struct mst_sink *sink, const char *name)
@@ -42,12 +42,12 @@ static void put_values(struct mst_sink *sink, const struct mst_study_case *c)
 
     mst_sink_puts(sink, "{");
     for (i = 0; i < MST_M_COUNT; i++) {
-        struct mst_estimate e = mst_estimate_of(c, (enum mst_study_metric_id)i);
+        struct mst_estimate e = mst_estimate_of(c, (enum mst_metric_id)i);
 
         if (e.count == 0)
             continue;
         comma(sink, &begun);
-        mst_sink_json_string(sink, mst_study_metrics[i].name);
+        mst_sink_json_string(sink, mst_metrics[i].study);
         mst_sink_puts(sink, ": [");
         mst_cell_put(sink, e.mean, "null");
         mst_sink_char(sink, ',');
@@ -256,14 +256,14 @@ static void put_lines(struct mst_sink *sink, const struct mst_study_section *sec
 
 static void put_figures(struct mst_sink *sink, const struct mst_study_section *section)
 {
-    enum mst_study_metric_id figures[MST_STUDY_FIGURES_MAX];
+    enum mst_metric_id figures[MST_STUDY_FIGURES_MAX];
     size_t count = mst_study_figures(section, figures), i;
 
     member(sink, "figures");
     mst_sink_puts(sink, "[");
     for (i = 0; i < count; i++) {
         mst_sink_puts(sink, i > 0 ? ", " : "");
-        mst_sink_json_string(sink, mst_study_metrics[figures[i]].name);
+        mst_sink_json_string(sink, mst_metrics[figures[i]].study);
     }
     mst_sink_puts(sink, "]");
 }
@@ -282,7 +282,7 @@ static double line_of_row(const struct mst_study_section *section, size_t row)
 /* The published rows, by what the original calls the systems. */
 static void put_published(struct mst_sink *sink, const struct mst_study_section *section)
 {
-    enum mst_study_metric_id figures[MST_STUDY_FIGURES_MAX];
+    enum mst_metric_id figures[MST_STUDY_FIGURES_MAX];
     size_t count = mst_study_figures(section, figures), row, i;
     int system, stack;
 
@@ -299,7 +299,7 @@ static void put_published(struct mst_sink *sink, const struct mst_study_section 
         member(sink, "line");
         mst_cell_put(sink, line_of_row(section, row), "null");
         for (i = 0; i < count; i++) {
-            member(sink, mst_study_metrics[figures[i]].name);
+            member(sink, mst_metrics[figures[i]].study);
             mst_cell_put(sink, mst_published_value(section, row, figures[i]), "null");
         }
         mst_sink_puts(sink, "}");
@@ -334,16 +334,19 @@ static int put_section(struct mst_sink *sink, const struct mst_study_data *data,
 /* What the names of figures mean. */
 static void put_metrics(struct mst_sink *sink)
 {
+    bool begun = false;
     int i;
 
     mst_sink_puts(sink, "\"metrics\": {");
     for (i = 0; i < MST_M_COUNT; i++) {
-        mst_sink_puts(sink, i > 0 ? ",\n" : "");
-        mst_sink_json_string(sink, mst_study_metrics[i].name);
+        if (mst_metrics[i].study == NULL)
+            continue;
+        comma(sink, &begun);
+        mst_sink_json_string(sink, mst_metrics[i].study);
         mst_sink_puts(sink, ": {\"label\": ");
-        mst_sink_json_string(sink, mst_study_metrics[i].label);
+        mst_sink_json_string(sink, mst_metrics[i].study_label);
         member(sink, "unit");
-        mst_sink_json_string(sink, unit_names[mst_study_metrics[i].unit]);
+        mst_sink_json_string(sink, unit_names[mst_metrics[i].unit]);
         mst_sink_puts(sink, "}");
     }
     mst_sink_puts(sink, "}");

@@ -48,13 +48,13 @@ static void put_sayings(struct mst_sink *sink, const struct mst_sayings *sayings
 
 /* ---- tables ----------------------------------------------------------------------- */
 
-static void put_head(struct mst_sink *sink, const enum mst_study_metric_id *figures, size_t count)
+static void put_head(struct mst_sink *sink, const enum mst_metric_id *figures, size_t count)
 {
     size_t i;
 
     mst_markdown(sink, "| system |");
     for (i = 0; i < count; i++)
-        mst_markdown(sink, " %s |", mst_study_metrics[figures[i]].label);
+        mst_markdown(sink, " %s |", mst_metrics[figures[i]].study_label);
     mst_markdown(sink, "\n|---|");
     for (i = 0; i < count; i++)
         mst_markdown(sink, "--:|");
@@ -62,9 +62,9 @@ static void put_head(struct mst_sink *sink, const enum mst_study_metric_id *figu
 }
 
 static void put_estimate(struct mst_sink *sink, const struct mst_study_case *c,
-                         enum mst_study_metric_id metric)
+                         enum mst_metric_id metric)
 {
-    enum mst_study_unit unit = mst_study_metrics[metric].unit;
+    enum mst_metric_unit unit = mst_metrics[metric].unit;
     struct mst_estimate e = mst_estimate_of(c, metric);
 
     mst_markdown(sink, " %s", e.count > 0 ? mst_study_human(unit, e.mean).text : "-");
@@ -75,7 +75,7 @@ static void put_estimate(struct mst_sink *sink, const struct mst_study_case *c,
 
 /* Ours, and what was published where the case is in the original's table. */
 static void put_row(struct mst_sink *sink, const struct mst_study_section *section,
-                    const struct mst_study_case *c, const enum mst_study_metric_id *figures,
+                    const struct mst_study_case *c, const enum mst_metric_id *figures,
                     size_t count)
 {
     char *label = mst_study_label(section, c);
@@ -92,7 +92,7 @@ static void put_row(struct mst_sink *sink, const struct mst_study_section *secti
         put_estimate(sink, c, figures[i]);
         if (isfinite(theirs))
             mst_markdown(sink, "; published %s",
-                         mst_study_human(mst_study_metrics[figures[i]].unit, theirs).text);
+                         mst_study_human(mst_metrics[figures[i]].unit, theirs).text);
         mst_markdown(sink, " |");
     }
     mst_markdown(sink, "\n");
@@ -101,7 +101,7 @@ static void put_row(struct mst_sink *sink, const struct mst_study_section *secti
 
 static void put_section(struct mst_sink *sink, const struct mst_study_section *section)
 {
-    enum mst_study_metric_id figures[MST_STUDY_FIGURES_MAX];
+    enum mst_metric_id figures[MST_STUDY_FIGURES_MAX];
     size_t count = mst_study_figures(section, figures), i;
     char *about = mst_study_about_section(section), *ranking = mst_sayings_ranking(section);
 
