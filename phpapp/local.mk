@@ -105,7 +105,7 @@ workload_subrequest_templates = \
 workload_files = $(workload_pages) $(workload_blog) $(workload_blog_src) $(workload_blog_theme) \
 	$(workload_subrequest) $(workload_subrequest_src) $(workload_subrequest_templates)
 workload_scripts = $(filter %.php,$(workload_files)) phpapp/real/install-wordpress.php \
-	phpapp/real/symfony-page.php tests/integration/all_of_the_library.php
+	phpapp/real/symfony-page.php tests/integration/php/all_of_the_library.php
 if WITH_PHP
 workloadsdir = $(pkgdatadir)/workloads
 workloads_DATA = $(workload_pages)

@@ -2,7 +2,7 @@
  * and what becomes of each kind of claim.
  *
  * Archives are made with the archive's own schema: runs that have a load tool's results and
- * no server. tests/integration/test_lab_report.py has whole reports.
+ * no server. tests/integration/lab/test_lab_report.py has whole reports.
  */
 #include <inttypes.h>
 #include <math.h>
