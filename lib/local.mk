@@ -56,6 +56,8 @@ render_sources = \
 	lib/render/html.c \
 	lib/render/journal.c \
 	lib/render/json.c \
+	lib/render/json_writer.c \
+	lib/render/json_writer.h \
 	lib/render/negotiate.c \
 	lib/render/openmetrics.c \
 	lib/render/render.c \

@@ -19,6 +19,7 @@ UNIT_TESTS = \
 	tests/unit/check_histogram \
 	tests/unit/check_hostile \
 	tests/unit/check_journal \
+	tests/unit/check_json_writer \
 	tests/unit/check_lab \
 	tests/unit/check_labels \
 	tests/unit/check_loadtools \
