@@ -64,8 +64,8 @@ static void put_requests(struct mst_sink *sink, struct mst_series_requests *s)
 static uint64_t client_step(sqlite3 *db, int64_t run_id)
 {
     struct mst_query q = mst_query_ask(db, "SELECT rows_start_step_ns FROM client_results "
-                                           "WHERE run_id = ?1", run_id);
-    uint64_t step = mst_query_next(&q) ? mst_query_number(&q, 0) : MST_UNKNOWN;
+                                           "WHERE run_id = :id", run_id);
+    uint64_t step = mst_query_next(&q) ? mst_row_number(&q, "rows_start_step_ns") : MST_UNKNOWN;
 
     return mst_query_done(&q) ? step : MST_UNKNOWN;
 }

@@ -391,36 +391,37 @@ static int put_sizing(struct mst_sink *sink, const struct mst_report *report,
 
 static bool put_environment(struct mst_sink *sink, sqlite3 *db, int64_t run_id)
 {
-    struct mst_query q = mst_query_ask(db, "SELECT name, value FROM environment WHERE run_id = ?1 "
+    struct mst_query q = mst_query_ask(db, "SELECT name, value FROM environment WHERE run_id = :id "
                                            "ORDER BY name", run_id);
 
     while (mst_query_next(&q))
-        mst_page_pair(sink, mst_query_text(&q, 0), mst_query_text(&q, 1));
+        mst_page_pair(sink, mst_row_text(&q, "name"), mst_row_text(&q, "value"));
     return mst_query_done(&q);
 }
 
 static bool put_servers(struct mst_sink *sink, sqlite3 *db, int64_t run_id)
 {
     struct mst_query q = mst_query_ask(db,
-        "SELECT target, producer, server, mpm, sapi, version, pid FROM servers WHERE run_id = ?1 "
+        "SELECT target, producer, server, mpm, sapi, version, pid FROM servers WHERE run_id = :id "
         "ORDER BY id", run_id);
 
     while (mst_query_next(&q)) {
-        const char *mpm = mst_query_text(&q, 3), *sapi = mst_query_text(&q, 4);
+        const char *mpm = mst_row_text(&q, "mpm"), *sapi = mst_row_text(&q, "sapi");
 
         mst_html(sink, "<tr><th scope=\"row\">%s</th><td>%s%s%s%s%s; read from <code>%s</code>; "
-                 "mpmstat %s in it</td></tr>\n", mst_query_text(&q, 1), mst_query_text(&q, 2),
-                 mpm != NULL ? ", " : "", mpm, sapi != NULL ? ", " : "", sapi,
-                 mst_query_text(&q, 0), mst_query_text(&q, 5));
+                 "mpmstat %s in it</td></tr>\n", mst_row_text(&q, "producer"),
+                 mst_row_text(&q, "server"), mpm != NULL ? ", " : "", mpm,
+                 sapi != NULL ? ", " : "", sapi, mst_row_text(&q, "target"),
+                 mst_row_text(&q, "version"));
     }
     return mst_query_done(&q);
 }
 
 /* The column's text with all that comes after a NUL in it; in place of one, U+FFFD. */
-static void put_bytes(struct mst_sink *sink, struct mst_query *q, int column)
+static void put_bytes(struct mst_sink *sink, struct mst_query *q, const char *column)
 {
-    const char *at = mst_query_text(q, column);
-    const char *end = at != NULL ? at + mst_query_text_bytes(q, column) : NULL;
+    const char *at = mst_row_text(q, column);
+    const char *end = at != NULL ? at + mst_row_text_bytes(q, column) : NULL;
 
     for (; at < end; at += strlen(at) + 1) {
         mst_html(sink, at + strlen(at) < end ? "%s\xef\xbf\xbd" : "%s", at);
@@ -431,19 +432,19 @@ static void put_bytes(struct mst_sink *sink, struct mst_query *q, int column)
 static bool put_output(struct mst_sink *sink, sqlite3 *db, int64_t run_id)
 {
     struct mst_query q = mst_query_ask(db,
-        "SELECT stream, bytes, CAST(substr(content, -?2) AS TEXT) FROM output WHERE run_id = ?1 "
-        "ORDER BY stream DESC", run_id);
+        "SELECT stream, bytes, CAST(substr(content, -:shown) AS TEXT) AS text FROM output "
+        "WHERE run_id = :id ORDER BY stream DESC", run_id);
 
-    mst_query_bind(&q, 2, OUTPUT_SHOWN);
+    mst_query_set(&q, ":shown", OUTPUT_SHOWN);
     while (mst_query_next(&q)) {
-        uint64_t bytes = mst_query_number(&q, 1);
+        uint64_t bytes = mst_row_number(&q, "bytes");
 
         if (bytes == 0)
             continue;
         mst_html(sink, "<details class=\"output\"><summary>The load tool's %s, %" PRIu64 " bytes%s"
-                 "</summary><pre tabindex=\"0\">\n", mst_query_text(&q, 0), bytes,
+                 "</summary><pre tabindex=\"0\">\n", mst_row_text(&q, "stream"), bytes,
                  bytes > OUTPUT_SHOWN ? " (the end of it; more is in the archive)" : "");
-        put_bytes(sink, &q, 2);
+        put_bytes(sink, &q, "text");
         mst_html(sink, "</pre></details>\n");
     }
     return mst_query_done(&q);

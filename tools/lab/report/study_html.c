@@ -470,27 +470,27 @@ static void put_unrun(struct mst_sink *sink, const struct mst_study_data *data)
 static bool put_environment(struct mst_sink *sink, const struct mst_study_data *data)
 {
     struct mst_query q = mst_query_ask(mst_archive_db(data->archive),
-        "SELECT name, group_concat(DISTINCT value) FROM environment WHERE run_id IN "
-        "(SELECT run_id FROM steps WHERE study_id = ?1) GROUP BY name ORDER BY name", data->id);
+        "SELECT name, group_concat(DISTINCT value) AS content FROM environment WHERE run_id IN "
+        "(SELECT run_id FROM steps WHERE study_id = :id) GROUP BY name ORDER BY name", data->id);
 
     while (mst_query_next(&q))
-        mst_page_pair(sink, mst_query_text(&q, 0), mst_query_text(&q, 1));
+        mst_page_pair(sink, mst_row_text(&q, "name"), mst_row_text(&q, "content"));
     return mst_query_done(&q);
 }
 
 static bool put_servers(struct mst_sink *sink, const struct mst_study_data *data)
 {
     struct mst_query q = mst_query_ask(mst_archive_db(data->archive),
-        "SELECT DISTINCT steps.stack, coalesce(servers.server, servers.producer), servers.mpm, "
-        "servers.sapi FROM steps JOIN servers ON servers.run_id = steps.run_id "
-        "WHERE steps.study_id = ?1 ORDER BY steps.stack, servers.producer", data->id);
+        "SELECT DISTINCT steps.stack, coalesce(servers.server, servers.producer) AS server, "
+        "servers.mpm, servers.sapi FROM steps JOIN servers ON servers.run_id = steps.run_id "
+        "WHERE steps.study_id = :id ORDER BY steps.stack, servers.producer", data->id);
 
     while (mst_query_next(&q)) {
-        const char *mpm = mst_query_text(&q, 2), *sapi = mst_query_text(&q, 3);
+        const char *mpm = mst_row_text(&q, "mpm"), *sapi = mst_row_text(&q, "sapi");
 
         mst_html(sink, "<tr><th scope=\"row\">%s</th><td>%s%s%s%s%s</td></tr>\n",
-                 mst_query_text(&q, 0), mst_query_text(&q, 1), mpm != NULL ? ", " : "", mpm,
-                 sapi != NULL ? ", " : "", sapi);
+                 mst_row_text(&q, "stack"), mst_row_text(&q, "server"), mpm != NULL ? ", " : "",
+                 mpm, sapi != NULL ? ", " : "", sapi);
     }
     return mst_query_done(&q);
 }
@@ -498,13 +498,13 @@ static bool put_servers(struct mst_sink *sink, const struct mst_study_data *data
 static bool put_commands(struct mst_sink *sink, const struct mst_study_data *data)
 {
     struct mst_query q = mst_query_ask(mst_archive_db(data->archive),
-        "SELECT DISTINCT coalesce(command_line, '') FROM runs WHERE id IN "
-        "(SELECT run_id FROM steps WHERE study_id = ?1) ORDER BY id", data->id);
+        "SELECT DISTINCT coalesce(command_line, '') AS command FROM runs WHERE id IN "
+        "(SELECT run_id FROM steps WHERE study_id = :id) ORDER BY id", data->id);
 
     mst_html(sink, "<details><summary>The load tools' commands, as executed</summary><pre "
              "tabindex=\"0\">\n");
     while (mst_query_next(&q))
-        mst_html(sink, "%s\n", mst_query_text(&q, 0));
+        mst_html(sink, "%s\n", mst_row_text(&q, "command"));
     mst_html(sink, "</pre></details>\n");
     return mst_query_done(&q);
 }
@@ -512,14 +512,15 @@ static bool put_commands(struct mst_sink *sink, const struct mst_study_data *dat
 static bool put_files(struct mst_sink *sink, const struct mst_study_data *data)
 {
     struct mst_query q = mst_query_ask(mst_archive_db(data->archive),
-        "SELECT kind, name, text FROM study_files WHERE study_id = ?1 ORDER BY kind, name",
+        "SELECT kind, name, text FROM study_files WHERE study_id = :id ORDER BY kind, name",
         data->id);
 
     mst_html(sink, "<details><summary>The study's file, as it was run</summary><pre "
              "tabindex=\"0\">\n%s</pre></details>\n", data->study.text.contents);
     while (mst_query_next(&q))
         mst_html(sink, "<details><summary>%s %s</summary><pre tabindex=\"0\">\n%s</pre></details>"
-                 "\n", mst_query_text(&q, 0), mst_query_text(&q, 1), mst_query_text(&q, 2));
+                 "\n", mst_row_text(&q, "kind"), mst_row_text(&q, "name"),
+                 mst_row_text(&q, "text"));
     return mst_query_done(&q);
 }
 

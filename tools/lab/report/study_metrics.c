@@ -242,12 +242,13 @@ static void measure_php(double *v, const struct mst_summary *s)
 /* What lab/others.c says of the servers that cannot be recorded; NaN where it does not. */
 static double others(const struct mst_summary *s, const char *name, sqlite3 *db)
 {
-    struct mst_query q = mst_query_ask(db, "SELECT CAST(value AS INTEGER) FROM environment "
-                                       "WHERE run_id = ?1 AND name = ?2", s->id);
+    struct mst_query q = mst_query_ask(db, "SELECT CAST(value AS INTEGER) AS value "
+                                       "FROM environment WHERE run_id = :id AND name = :name",
+                                       s->id);
     double value;
 
-    mst_query_bind_text(&q, 2, name);
-    value = mst_query_next(&q) ? (double)mst_query_number(&q, 0) : NAN;
+    mst_query_set_text(&q, ":name", name);
+    value = mst_query_next(&q) ? (double)mst_row_number(&q, "value") : NAN;
     mst_query_done(&q);
     return value;
 }
@@ -306,19 +307,19 @@ static bool measure_machine(double *v, const struct mst_summary *s, sqlite3 *db)
     struct mst_query q = mst_query_ask(db,
         "WITH requests AS (SELECT min(start_ns) AS first, max(start_ns + queue_ns + read_ns + "
         "handle_ns + send_ns) AS last FROM server_requests WHERE ghost = 0 AND label <> '"
-        MST_LABEL_STATUS_NAME "' AND server_id IN (SELECT id FROM servers WHERE run_id = ?1) "
+        MST_LABEL_STATUS_NAME "' AND server_id IN (SELECT id FROM servers WHERE run_id = :id) "
         "UNION ALL SELECT min(start_ns), max(start_ns + run_ns) FROM php_requests WHERE ghost = 0 "
-        "AND server_id IN (SELECT id FROM servers WHERE run_id = ?1)), "
-        "looks AS (SELECT * FROM machine_samples WHERE run_id = ?1), "
+        "AND server_id IN (SELECT id FROM servers WHERE run_id = :id)), "
+        "looks AS (SELECT * FROM machine_samples WHERE run_id = :id), "
         "span AS (SELECT (SELECT max(time_ns) FROM looks WHERE time_ns <= min(first)) AS first, "
         "(SELECT min(time_ns) FROM looks WHERE time_ns >= max(last)) AS last FROM requests) "
-        "SELECT max(busy_ns) - min(busy_ns), max(total_ns) - min(total_ns) FROM looks, span "
-        "WHERE time_ns BETWEEN span.first AND span.last", s->id);
+        "SELECT max(busy_ns) - min(busy_ns) AS busy_ns, max(total_ns) - min(total_ns) AS total_ns "
+        "FROM looks, span WHERE time_ns BETWEEN span.first AND span.last", s->id);
 
     v[MST_M_MACHINE] = mst_cell(s->machine_busy_milli) / 1000;
-    if (mst_query_next(&q) && mst_query_number(&q, 1) != MST_UNKNOWN)
-        v[MST_M_MACHINE] = over(mst_cell(mst_query_number(&q, 0)),
-                                mst_cell(mst_query_number(&q, 1)));
+    if (mst_query_next(&q) && mst_row_number(&q, "total_ns") != MST_UNKNOWN)
+        v[MST_M_MACHINE] = over(mst_cell(mst_row_number(&q, "busy_ns")),
+                                mst_cell(mst_row_number(&q, "total_ns")));
     return mst_query_done(&q);
 }
 
@@ -326,29 +327,30 @@ static bool measure_machine(double *v, const struct mst_summary *s, sqlite3 *db)
 static bool measure_rows(double *v, const struct mst_summary *s, sqlite3 *db)
 {
     struct mst_query client = mst_query_ask(db,
-        "SELECT avg(connect_ns), avg(duration_ns - connect_ns) FROM client_requests "
-        "WHERE run_id = ?1 AND connect_ns IS NOT NULL", s->id);
+        "SELECT avg(connect_ns) AS connect_ns, avg(duration_ns - connect_ns) AS processing_ns "
+        "FROM client_requests WHERE run_id = :id AND connect_ns IS NOT NULL", s->id);
     struct mst_query forks = mst_query_ask(db,
-        "SELECT count(*) FROM lifecycle JOIN servers ON servers.id = server_id "
-        "JOIN runs ON runs.id = run_id WHERE run_id = ?1 AND event = 'fork' "
+        "SELECT count(*) AS forks FROM lifecycle JOIN servers ON servers.id = server_id "
+        "JOIN runs ON runs.id = run_id WHERE run_id = :id AND event = 'fork' "
         "AND coalesce(sapi, '') <> 'apache2handler' AND time_ns >= runs.started_ns", s->id);
     struct mst_query pages = mst_query_ask(db,
-        "SELECT min(bytes), max(bytes) FROM server_requests JOIN servers ON servers.id = server_id "
-        "WHERE run_id = ?1 AND ghost = 0 AND status BETWEEN 200 AND 299 AND bytes > 0 "
-        "AND aborted = 0 AND label <> '" MST_LABEL_STATUS_NAME "'", s->id);
+        "SELECT min(bytes) AS least, max(bytes) AS most FROM server_requests "
+        "JOIN servers ON servers.id = server_id WHERE run_id = :id AND ghost = 0 "
+        "AND status BETWEEN 200 AND 299 AND bytes > 0 AND aborted = 0 "
+        "AND label <> '" MST_LABEL_STATUS_NAME "'", s->id);
     bool fine;
 
-    if (mst_query_next(&client) && sqlite3_column_type(client.statement, 0) != SQLITE_NULL) {
-        v[MST_M_CONNECT] = mst_query_real(&client, 0) / (double)MST_NS_PER_S;
-        v[MST_M_PROCESSING] = mst_query_real(&client, 1) / (double)MST_NS_PER_S;
+    if (mst_query_next(&client) && !mst_row_is_null(&client, "connect_ns")) {
+        v[MST_M_CONNECT] = mst_row_real(&client, "connect_ns") / (double)MST_NS_PER_S;
+        v[MST_M_PROCESSING] = mst_row_real(&client, "processing_ns") / (double)MST_NS_PER_S;
     }
     if (mst_query_next(&forks) && s->server_count > 0) {
-        v[MST_M_FORKS] = mst_cell(mst_query_number(&forks, 0));
+        v[MST_M_FORKS] = mst_cell(mst_row_number(&forks, "forks"));
         v[MST_M_FORKS_EACH] = over(v[MST_M_FORKS], v[MST_M_SERVER_REQUESTS]);
     }
     if (mst_query_next(&pages)) {
-        v[MST_M_PAGE_MIN] = mst_cell(mst_query_number(&pages, 0));
-        v[MST_M_PAGE_MAX] = mst_cell(mst_query_number(&pages, 1));
+        v[MST_M_PAGE_MIN] = mst_cell(mst_row_number(&pages, "least"));
+        v[MST_M_PAGE_MAX] = mst_cell(mst_row_number(&pages, "most"));
     }
     fine = mst_query_done(&client);
     fine = mst_query_done(&forks) && fine;

@@ -334,9 +334,9 @@ static char *ends_of(const char *text)
 static char *words_of_tool(struct stepping *s)
 {
     struct mst_query q = mst_query_ask(mst_archive_db(s->stage->archive),
-        "SELECT CAST(content AS TEXT) FROM output WHERE run_id = ?1 AND bytes > 0 "
+        "SELECT CAST(content AS TEXT) AS text FROM output WHERE run_id = :id AND bytes > 0 "
         "ORDER BY stream LIMIT 1", s->result->run_id);
-    const char *text = mst_query_next(&q) ? mst_query_text(&q, 0) : NULL;
+    const char *text = mst_query_next(&q) ? mst_row_text(&q, "text") : NULL;
     char *words = text != NULL ? ends_of(text) : NULL;
 
     mst_query_done(&q);
@@ -380,8 +380,8 @@ static enum mst_step_outcome check_after(struct stepping *s)
 static bool was_answered(const struct stepping *s)
 {
     struct mst_query q = mst_query_ask(mst_archive_db(s->stage->archive),
-        "SELECT requests FROM client_results WHERE run_id = ?1", s->result->run_id);
-    bool answered = !mst_query_next(&q) || mst_query_number(&q, 0) != 0;
+        "SELECT requests FROM client_results WHERE run_id = :id", s->result->run_id);
+    bool answered = !mst_query_next(&q) || mst_row_number(&q, "requests") != 0;
 
     return mst_query_done(&q) && answered;
 }
@@ -400,8 +400,8 @@ static int add_note(const struct stepping *s, const char *text)
 static int check_rate(const struct stepping *s)
 {
     struct mst_query q = mst_query_ask(mst_archive_db(s->stage->archive),
-        "SELECT count(*) FROM client_requests WHERE run_id = ?1", s->result->run_id);
-    uint64_t sent = mst_query_next(&q) ? mst_query_number(&q, 0) : 0, wanted, off;
+        "SELECT count(*) AS sent FROM client_requests WHERE run_id = :id", s->result->run_id);
+    uint64_t sent = mst_query_next(&q) ? mst_row_number(&q, "sent") : 0, wanted, off;
     char text[MST_ERROR_MAX];
 
     if (!mst_query_done(&q) || s->of->runs->kind != MST_RUNS_RAMP || sent == 0)
