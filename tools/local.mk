@@ -91,8 +91,13 @@ libmpmstat_tool_la_SOURCES = \
 	tools/report/csv.c \
 	tools/report/data.c \
 	tools/report/html.c \
+	tools/report/lines.c \
+	tools/report/lines.h \
 	tools/report/markdown.c \
+	tools/report/markup.c \
+	tools/report/markup.h \
 	tools/report/metrics.c \
+	tools/report/metrics.def \
 	tools/report/metrics.h \
 	tools/report/page.c \
 	tools/report/page.h \
