@@ -1,7 +1,7 @@
 /* reader.c - opens a board's file and checks it: see reader.h.
  *
- * A board may be written by anyone and read by root, so each number in it is checked before
- * it is used.
+ * Any user can write a board that root reads, so each number is checked before it is
+ * used.
  */
 #include "segment/reader.h"
 
