@@ -16,6 +16,8 @@ board_sources = \
 	lib/base/saturate.h \
 	lib/base/siphash.c \
 	lib/base/siphash.h \
+	lib/base/strings.c \
+	lib/base/strings.h \
 	lib/segment/fields.c \
 	lib/segment/fields.def \
 	lib/segment/fields.h \

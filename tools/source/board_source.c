@@ -1,4 +1,4 @@
-/* source_file.c - a source over a board file: see source.h.
+/* board_source.c - a source over a board file: see source.h.
  *
  * The journal is followed through a reader of its own, so that a new start of
  * the server, which puts another file at the path, does not cut off what the
@@ -66,7 +66,7 @@ static void identify(struct mst_source *s)
     id->started_wall_ns = h->started_ns + (uint64_t)h->realtime_offset_ns;
     s->same_clock = shares_clock(h);
     id->clock_offset_ns = s->same_clock ? s->clock_offset_ns : (uint64_t)h->realtime_offset_ns;
-    mst_source_look_at_board(s, &s->target->reader);
+    mst_source_take_board(s, &s->target->reader);
 }
 
 /* ---- the journal -------------------------------------------------------------- */
