@@ -53,7 +53,7 @@ static struct totals add_up(const struct mst_summary *s)
         const struct mst_summary_server *server = &s->servers[i];
         uint64_t requests = server->requests;
 
-        if (strcmp(server->producer, front->producer) != 0)
+        if (server->producer != front->producer)
             continue;
         /* Records that the journal lost are in the counters all the same. */
         if (server->lost != 0 && server->counted != MST_UNKNOWN &&

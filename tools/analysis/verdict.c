@@ -165,12 +165,16 @@ static const char *phase_meaning(enum mst_phase phase)
 /* Why nothing can be said about this run. NULL: something can. */
 static const char *obstacle(const struct mst_summary *s, const struct mst_summary_server *server)
 {
-    if (strcmp(s->outcome, "unfinished") == 0)
-        return "the recording did not come to its end";
-    if (!s->complete)
-        return strcmp(s->outcome, "failed") == 0 ? "the load tool failed" :
-               strcmp(s->outcome, "timeout") == 0 ? "the load tool did not end in time" :
-               "the run was interrupted";
+    static const char *const incomplete[MST_OUTCOME_COUNT] = {
+        [MST_OUTCOME_UNFINISHED] = "the recording did not come to its end",
+        [MST_OUTCOME_COMPLETE] = "the run was interrupted",
+        [MST_OUTCOME_FAILED] = "the load tool failed",
+        [MST_OUTCOME_TIMEOUT] = "the load tool did not end in time",
+        [MST_OUTCOME_INTERRUPTED] = "the run was interrupted",
+    };
+
+    if (!s->complete || s->outcome == MST_OUTCOME_UNFINISHED)
+        return incomplete[s->outcome];
     if (server == NULL || server->requests == 0)
         return "no request of the load was recorded";
     if (s->duration_ns == MST_UNKNOWN || s->duration_ns < SHORT_RUN_NS ||
@@ -419,7 +423,7 @@ static bool load_was_hurt(const struct mst_summary *s)
     for (i = 0; i < s->server_count; i++)
         if (s->servers[i].killed > 0 || s->servers[i].errors_5xx > 0)
             return true;
-    return strcmp(s->outcome, "failed") == 0;
+    return s->outcome == MST_OUTCOME_FAILED;
 }
 
 /* Whether an earlier server of the run is in the same group: its numbers are these. */
@@ -543,7 +547,8 @@ static void say_throttled(struct mst_summary *s, const struct mst_summary_server
 {
     say(s, "The CPUs were the limit: the control group of the %s had used up its share of them, "
         "and was held up for at least %s in %s of load, whatever else the machine's CPUs had to "
-        "do.", throttled->producer, mst_human_time(throttled_at_least(s, throttled)).text,
+        "do.", mst_producer_name(throttled->producer),
+        mst_human_time(throttled_at_least(s, throttled)).text,
         mst_human_time(s->duration_ns).text);
 }
 
@@ -552,7 +557,8 @@ static void say_perhaps_throttled(struct mst_summary *s,
 {
     say(s, "Cannot tell: the control group of the %s had used up its share of the CPUs at times, "
         "and was held up for at least %s and at most %s in %s of load: measure again with a larger "
-        "share.", throttled->producer, mst_human_time(throttled_at_least(s, throttled)).text,
+        "share.", mst_producer_name(throttled->producer),
+        mst_human_time(throttled_at_least(s, throttled)).text,
         mst_human_time(throttled_at_most(s, throttled)).text,
         mst_human_time(s->duration_ns).text);
 }

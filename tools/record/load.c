@@ -348,7 +348,7 @@ int mst_load_collect(struct mst_load *load, struct mst_archive *archive, int64_t
         .succeeded = mst_load_succeeded(load, end->exit_status),
     };
 
-    c.ended = c.succeeded && end->outcome == NULL;
+    c.ended = c.succeeded && end->outcome == MST_OUTCOME_UNFINISHED;
     if (keep_output(&c, "stdout", load->out_fd) != 0 ||
         keep_output(&c, "stderr", load->err_fd) != 0 || (c.ended && keep_version(&c) != 0) ||
         read_rows(&c) != 0)

@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "archive/archive.h"
+#include "archive/writer.h"
 #include "source/source.h"
 #include "system/processes.h"
 

@@ -99,7 +99,7 @@ static bool put_server(struct mst_sink *sink, sqlite3 *db, const struct mst_summ
     bool fine = mst_series_server(&s, db, run, server, bins, &workers);
 
     mst_sink_puts(sink, "{\"producer\": ");
-    mst_sink_json_string(sink, server->producer);
+    mst_sink_json_string(sink, mst_producer_name(server->producer));
     mst_sink_puts(sink, ", \"mpm\": ");
     mst_sink_json_string(sink, server->mpm);
     mst_sink_puts(sink, ", \"target\": ");

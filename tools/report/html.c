@@ -151,7 +151,7 @@ static void put_verdict(struct mst_sink *sink, const struct mst_report *report, 
     }
     if (!run->summary.complete) {
         raw(sink, "<p class=\"warning\"><strong>This run is not complete</strong>: ");
-        text(sink, run->summary.outcome);
+        text(sink, mst_outcome_names[run->summary.outcome]);
         raw(sink, ". What was recorded until then is shown.</p>\n");
     }
     mst_page_element(sink, "p class=\"verdict\"", run->summary.verdict);
@@ -297,7 +297,7 @@ static void put_sides(struct mst_sink *sink, const struct mst_summary *s,
     mst_page_table(sink, "Both sides", "sides");
     raw(sink, "<thead><tr><td></td>");
     mst_page_element(sink, "th scope=\"col\"", s->client.tool);
-    mst_page_element(sink, "th scope=\"col\"", server->producer);
+    mst_page_element(sink, "th scope=\"col\"", mst_producer_name(server->producer));
     raw(sink, "<th scope=\"col\">client − server</th></tr></thead><tbody>\n");
     put_side(sink, "mean", c->mean_ns, t->mean_ns, s->client.time_step_ns);
     put_side(sink, "p50", c->p50_ns, t->p50_ns, s->client.time_step_ns);
@@ -546,7 +546,7 @@ static bool put_provenance(struct mst_sink *sink, const struct mst_report_run *r
     mst_page_textf(sink, "%" PRId64 ", begun ", s->id);
     if (s->started_ns != MST_UNKNOWN)
         mst_sink_instant(sink, s->started_ns);
-    mst_page_textf(sink, ", %s", s->outcome);
+    mst_page_textf(sink, ", %s", mst_outcome_names[s->outcome]);
     if (s->exit_status != MST_UNKNOWN)
         mst_page_textf(sink, ", exit status %" PRIu64, s->exit_status);
     if (s->exit_signal != MST_UNKNOWN)

@@ -41,7 +41,7 @@ static void put_run(struct mst_sink *sink, const struct mst_report_run *run)
     }
     if (!s->complete) {
         mst_sink_puts(sink, "**Not complete** (");
-        mst_sink_markdown_string(sink, s->outcome);
+        mst_sink_markdown_string(sink, mst_outcome_names[s->outcome]);
         mst_sink_puts(sink, "): what was recorded until then is shown.\n\n");
     }
     mst_sink_puts(sink, "**");

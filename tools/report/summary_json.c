@@ -98,7 +98,7 @@ static void put_run(struct mst_sink *sink, const struct mst_summary *s)
     seconds(sink, "duration_seconds", s->duration_ns, false);
     key(sink, "complete", false);
     mst_sink_puts(sink, s->complete ? "true" : "false");
-    string(sink, "outcome", s->outcome, false);
+    string(sink, "outcome", mst_outcome_names[s->outcome], false);
     count(sink, "exit_status", s->exit_status, false);
     milli(sink, "machine_cpu_busy", s->machine_busy_milli, false);
     count(sink, "listen_overflows", s->listen_overflows, false);
@@ -272,7 +272,7 @@ static void put_cgroup(struct mst_sink *sink, const struct mst_summary_server *s
 static void put_server(struct mst_sink *sink, const struct mst_summary_server *server)
 {
     mst_sink_puts(sink, "{");
-    string(sink, "producer", server->producer, true);
+    string(sink, "producer", mst_producer_name(server->producer), true);
     string(sink, "target", server->target, false);
     string(sink, "server", server->server, false);
     string(sink, "mpm", server->mpm, false);

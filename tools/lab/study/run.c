@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "archive/archive.h"
+#include "archive/writer.h"
 #include "archive/query.h"
 #include "base/clock.h"
 #include "console/diag.h"
@@ -519,7 +519,7 @@ static int open_archive(struct lab *lab, bool is_there)
     else if (is_there && access(path, F_OK) != 0)
         mst_error("there is no study in %s: expected %s, as an interrupted mpmstat lab run leaves "
                   "it", lab->directory, path);
-    else if ((lab->archive = mst_archive_create(path, error)) == NULL)
+    else if ((lab->archive = mst_archive_create(path, mst_tell, error)) == NULL)
         mst_error("%s", error);
     else
         status = MST_EXIT_OK;
@@ -715,19 +715,19 @@ static int take_steps(struct lab *lab)
     bool same = true;
 
     while (same && mst_query_next(&q)) {
-        const char *stack = mst_row_text(&q, "stack"), *state = mst_row_text(&q, "state");
+        const char *stack = mst_row_text(&q, "stack");
         const char *parameters = mst_row_text(&q, "parameters");
+        enum mst_step_state state = mst_step_state_of(mst_row_text(&q, "state"));
 
         same = i < s->step_count && mst_row_number(&q, "ordinal") == s->steps[i].ordinal &&
                stack != NULL && strcmp(stack, s->steps[i].of->stack->name) == 0 &&
-               parameters != NULL && strcmp(parameters, s->steps[i].of->parameters) == 0 &&
-               state != NULL;
+               parameters != NULL && strcmp(parameters, s->steps[i].of->parameters) == 0;
         if (!same)
             break;
-        lab->finished[i] = strcmp(state, "planned") != 0;
-        lab->done += strcmp(state, "done") == 0;
-        lab->failed += strcmp(state, "failed") == 0;
-        lab->skipped += strcmp(state, "skipped") == 0;
+        lab->finished[i] = state != MST_STEP_STATE_PLANNED;
+        lab->done += state == MST_STEP_STATE_DONE;
+        lab->failed += state == MST_STEP_STATE_FAILED;
+        lab->skipped += state == MST_STEP_STATE_SKIPPED;
         i++;
     }
     same = mst_query_done(&q) && same && i == s->step_count;
@@ -881,10 +881,10 @@ static const char *why_not(const struct lab *lab, const struct mst_step *step)
     return NULL;
 }
 
-static int end_step(struct lab *lab, const struct mst_step *step, const char *state,
+static int end_step(struct lab *lab, const struct mst_step *step, enum mst_step_state state,
                     const struct mst_step_result *result)
 {
-    const bool again = strcmp(state, "planned") == 0;
+    const bool again = state == MST_STEP_STATE_PLANNED;
     const struct mst_archive_step_end end = {
         .state = state, .failure = result->failure, .page_bytes = result->page_bytes,
         .run_id = result->run_id > 0 && !again ? (uint64_t)result->run_id : MST_UNKNOWN,
@@ -904,7 +904,7 @@ static int skip_step(struct lab *lab, const struct mst_step *step, const char *w
                                             .warmup_ns = MST_UNKNOWN };
 
     lab->skipped++;
-    return end_step(lab, step, "skipped", &result);
+    return end_step(lab, step, MST_STEP_STATE_SKIPPED, &result);
 }
 
 static int finish_step(struct lab *lab, const struct mst_step *step,
@@ -916,14 +916,14 @@ static int finish_step(struct lab *lab, const struct mst_step *step,
         lab->taken_ns += mst_now_ns() - lab->step_began_ns;
         lab->expected_ns += expected_of(step);
         say_done(lab, step, result);
-        return end_step(lab, step, "done", result);
+        return end_step(lab, step, MST_STEP_STATE_DONE, result);
     case MST_STEP_FAILED:
         lab->failed++;
         say_failed(lab, step, result);
-        return end_step(lab, step, "failed", result);
+        return end_step(lab, step, MST_STEP_STATE_FAILED, result);
     case MST_STEP_INTERRUPTED:
-        return end_step(lab, step, "planned", result) == MST_EXIT_OK ? MST_EXIT_INTERRUPTED
-                                                                     : MST_EXIT_OUTPUT;
+        return end_step(lab, step, MST_STEP_STATE_PLANNED, result) == MST_EXIT_OK
+                   ? MST_EXIT_INTERRUPTED : MST_EXIT_OUTPUT;
     default:
         return MST_EXIT_OUTPUT;
     }
