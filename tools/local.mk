@@ -61,12 +61,14 @@ libmpmstat_tool_la_SOURCES = \
 	tools/console/stop.h \
 	tools/exec/capture.c \
 	tools/exec/capture.h \
-	tools/exec/reaper.c \
-	tools/exec/reaper.h \
 	tools/exec/runner.c \
 	tools/exec/runner.h \
 	tools/exec/shell_quote.c \
 	tools/exec/shell_quote.h \
+	tools/exec/spawn.c \
+	tools/exec/spawn.h \
+	tools/exec/supervise.c \
+	tools/exec/supervise.h \
 	tools/loadtools/ab.c \
 	tools/loadtools/generic.c \
 	tools/loadtools/h2load.c \
@@ -100,8 +102,13 @@ libmpmstat_tool_la_SOURCES = \
 	tools/report/csv.c \
 	tools/report/data.c \
 	tools/report/html.c \
+	tools/report/lines.c \
+	tools/report/lines.h \
 	tools/report/markdown.c \
+	tools/report/markup.c \
+	tools/report/markup.h \
 	tools/report/metrics.c \
+	tools/report/metrics.def \
 	tools/report/metrics.h \
 	tools/report/page.c \
 	tools/report/page.h \
@@ -119,9 +126,11 @@ libmpmstat_tool_la_SOURCES = \
 	tools/source/board_source.c \
 	tools/source/http.c \
 	tools/source/http.h \
+	tools/source/http_curl.h \
 	tools/source/http_source.c \
 	tools/source/ndjson.c \
 	tools/source/ndjson.h \
+	tools/source/open.c \
 	tools/source/sample.c \
 	tools/source/source.c \
 	tools/source/source.h \

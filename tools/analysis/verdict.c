@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "console/format.h"
+#include "segment/fields.h"
 
 #define CPU_BUSY_MILLI        950u    /* of all CPUs: nothing is left */
 #define QUEUE_SHARE_MILLI     200u    /* of a request's time: waiting is what it did */

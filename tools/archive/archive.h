@@ -12,7 +12,7 @@
 #include <sqlite3.h>
 #include <stdint.h>
 
-#include "read/copy.h"   /* MST_ERROR_MAX */
+#include "base/error.h"
 
 #define MST_ARCHIVE_ID       0x6d706d73     /* "mpms" */
 #define MST_ARCHIVE_VERSION  3

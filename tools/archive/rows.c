@@ -21,7 +21,7 @@ static const char *name_of(const char *const *names, uint64_t count, uint64_t in
 int mst_archive_begin_run(struct mst_archive *a, const struct mst_archive_run *run,
                           int64_t *run_id)
 {
-    char *command = mst_words_json(run->argv), *line = mst_words_shell(run->argv);
+    char *command = mst_argv_json(run->argv), *line = mst_shell_quote(run->argv);
     const struct runs_row row = {
         .name = TEXT(run->name), .command = TEXT(command), .command_line = TEXT(line),
         .added = TEXT(run->added), .tool = TEXT(run->tool), .started_ns = NUMBER(run->started_ns),

@@ -12,6 +12,7 @@
 #include "lab/files/stack.h"
 #include "lab/report/study_spawn.h"
 #include "lab/study/plan.h"
+#include "lab/study/repetition.h"
 #include "segment/format.h"
 
 #define X_LEAST 3u      /* values of a variable that make a line of its cases */
@@ -333,9 +334,9 @@ static int add_step(struct mst_study_data *data, struct mst_query *q, char error
     data->steps++;
     c->failed += state == MST_STEP_STATE_FAILED;
     c->skipped += state == MST_STEP_STATE_SKIPPED;
-    if (state == MST_STEP_STATE_FAILED || state == MST_STEP_STATE_SKIPPED)
+    if (mst_repetition_is_discarded(state))
         return add_unrun(data, c, q, error);
-    if (state != MST_STEP_STATE_DONE || mst_row_number(q, "run_id") == MST_UNKNOWN) {
+    if (!mst_repetition_counts(state, mst_row_number(q, "run_id"))) {
         c->waiting++;
         return 0;
     }
