@@ -23,6 +23,7 @@ libmpmstat_tool_la_SOURCES = \
 	tools/analysis/sizing.h \
 	tools/analysis/steps.h \
 	tools/analysis/summary.h \
+	tools/analysis/thresholds.h \
 	tools/analysis/usl.c \
 	tools/analysis/verdict.c \
 	tools/archive/archive.c \
@@ -90,6 +91,7 @@ libmpmstat_tool_la_SOURCES = \
 	tools/record/compare_runs.h \
 	tools/record/environment.c \
 	tools/record/environment.h \
+	tools/record/limits.h \
 	tools/record/load.c \
 	tools/record/load.h \
 	tools/record/recording.c \
@@ -141,8 +143,12 @@ libmpmstat_tool_la_SOURCES = \
 	tools/source/target.h \
 	tools/stats/bootstrap.c \
 	tools/stats/bootstrap.h \
+	tools/stats/distribution.c \
+	tools/stats/distribution.h \
 	tools/stats/quantile.c \
 	tools/stats/quantile.h \
+	tools/stats/random.c \
+	tools/stats/random.h \
 	tools/system/cgroup.c \
 	tools/system/cgroup.h \
 	tools/system/machine.c \

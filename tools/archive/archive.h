@@ -18,6 +18,11 @@
 #define MST_ARCHIVE_VERSION  3
 #define MST_ARCHIVE_OUTPUT   (4u << 20)     /* bytes kept of what the load tool printed */
 
+/* Between two samples of a server; of one that is read through a URL, where each costs it a
+ * request. */
+#define MST_SAMPLE_NS     UINT64_C(100000000)
+#define MST_SAMPLE_URL_NS UINT64_C(500000000)
+
 struct mst_archive;
 
 /* Opens an archive to read it. A recording may still be writing to it. One of an

@@ -13,6 +13,7 @@
 #include "console/diag.h"
 #include "console/stop.h"
 #include "exec/runner.h"
+#include "record/limits.h"
 #include "record/load.h"
 #include "record/sampler.h"
 #include "segment/liveness.h"
@@ -21,12 +22,6 @@
 #include "system/owner.h"
 #include "system/preflight.h"
 #include "system/programs.h"
-
-#define DRAIN_NS     (2 * MST_NS_PER_S)     /* for what is in flight when the load is over */
-#define DRAIN_STEP_MS 50
-#define QUIET_NS     (5 * MST_NS_PER_S)     /* for what is in flight before the load begins */
-#define ANSWER_NS    (15 * MST_NS_PER_S)    /* for all answers of one URL after the load */
-#define BRIEF_NS     MST_NS_PER_S           /* for a look while the load tool is being stopped */
 
 struct recording {
     const struct mst_recording_options *options;
@@ -298,7 +293,7 @@ static bool any_by_url(const struct recording *r)
  * share of the server; then watches the machine. Real traffic is taken as it is. */
 static int settle(struct recording *r)
 {
-    uint64_t until = mst_now_ns() + QUIET_NS, step = any_by_url(r) ? MST_SAMPLE_URL_NS
+    uint64_t until = mst_now_ns() + MST_QUIET_NS, step = any_by_url(r) ? MST_SAMPLE_URL_NS
                                                                    : MST_SAMPLE_NS;
     struct mst_machine before, after;
 
@@ -545,7 +540,7 @@ static int look_at_servers(struct recording *r, uint64_t now_ns)
     size_t i;
 
     if (r->end.outcome != MST_OUTCOME_UNFINISHED)
-        set_deadlines(r, now_ns + BRIEF_NS);
+        set_deadlines(r, now_ns + MST_BRIEF_NS);
     for (i = 0; i < r->sampler_count; i++)
         if ((now_ns >= r->samplers[i].due_ns && offer_before(r, &r->samplers[i]) != 0) ||
             mst_sampler_tick(&r->samplers[i], now_ns) != 0)
@@ -641,7 +636,7 @@ static int record_programs(struct recording *r)
  * handler still runs. */
 static int drain(struct recording *r)
 {
-    uint64_t until = mst_now_ns() + DRAIN_NS;
+    uint64_t until = mst_now_ns() + MST_DRAIN_NS;
     sig_atomic_t stops = r->stop.count;
     bool all_quiet, quiet;
     size_t i;
@@ -649,13 +644,13 @@ static int drain(struct recording *r)
     if (look_at_machine(r, MST_MOMENT_END) != 0 || record_programs(r) != 0)
         return archive_failed(r);
     for (i = 0; i < r->sampler_count; i++) {
-        mst_source_set_deadline(r->samplers[i].source, r->samplers[i].by_url
-                                                           ? mst_now_ns() + ANSWER_NS : UINT64_MAX);
+        mst_source_set_deadline(r->samplers[i].source, r->samplers[i].by_url ?
+                                mst_now_ns() + MST_ANSWER_NS : UINT64_MAX);
         if (offer_before(r, &r->samplers[i]) != 0 || mst_sampler_end_load(&r->samplers[i]) != 0)
             return archive_failed(r);
     }
     do {
-        poll(NULL, 0, DRAIN_STEP_MS);
+        poll(NULL, 0, MST_DRAIN_STEP_MS);
         all_quiet = true;
         for (i = 0; i < r->sampler_count; i++) {
             if (offer_before(r, &r->samplers[i]) != 0 ||

@@ -6,10 +6,7 @@
 
 #include "base/clock.h"
 #include "console/diag.h"
-
-/* The phase `queue` is known to a kernel jiffy, of which the slowest kernels have
- * a hundred a second: a request may seem to have begun that much early. */
-#define START_TOLERANCE_NS (10 * MST_NS_PER_MS)
+#include "record/limits.h"
 
 /* ---- trouble --------------------------------------------------------------------- */
 
@@ -30,7 +27,7 @@ static int note(struct mst_sampler *s, enum mst_trouble with, const char *text)
 static bool is_ghost(const struct mst_sampler *s, uint64_t wall_start_ns)
 {
     return s->local && s->load_wall_ns > 0 &&
-           wall_start_ns + START_TOLERANCE_NS < s->load_wall_ns;
+           wall_start_ns + MST_START_TOLERANCE_NS < s->load_wall_ns;
 }
 
 static int on_request(void *context, const struct mst_request *request, const char *label,
