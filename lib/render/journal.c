@@ -25,18 +25,12 @@
 #define LABELS_KEPT   64u
 
 struct record {
-    uint64_t ticket;
-    union {
-        struct mst_request     request;
-        struct mst_lifecycle   lifecycle;
-        struct mst_php_request php_request;
-        struct mst_mark        mark;
-    } payload;
+    uint64_t          ticket;
+    union mst_payload payload;
 };
 
 /* The part in memory of the ring that is being written. */
 struct batch {
-    enum mst_section_id   section;
     struct mst_tail       tail;      /* its gaps are ordered by ticket */
     size_t                count;
     struct record         records[BATCH_RECORDS];   /* ordered by ticket */
@@ -68,21 +62,7 @@ static int take_record(void *context, uint64_t ticket, const void *payload)
     struct record *r = &b->records[b->count++];
 
     r->ticket = ticket;
-    switch (b->section) {
-    case MST_SECTION_REQUESTS:
-        memcpy(&r->payload.request, payload, sizeof(r->payload.request));
-        break;
-    case MST_SECTION_PHP_REQUESTS:
-        memcpy(&r->payload.php_request, payload, sizeof(r->payload.php_request));
-        r->payload.php_request.script[MST_PATH_MAX - 1] = '\0';
-        break;
-    case MST_SECTION_MARKS:
-        memcpy(&r->payload.mark, payload, sizeof(r->payload.mark));
-        r->payload.mark.name[MST_MARK_MAX - 1] = '\0';
-        break;
-    default:
-        memcpy(&r->payload.lifecycle, payload, sizeof(r->payload.lifecycle));
-    }
+    memcpy(&r->payload, payload, sizeof r->payload);
     return 0;
 }
 
@@ -111,7 +91,6 @@ static int check_ring(const struct page *p, char error[MST_ERROR_MAX])
 static void begin_ring(struct batch *b, const struct page *p)
 {
     memset(&b->tail, 0, sizeof b->tail);
-    b->section = p->section;
     b->tail.reader = p->reader;
     b->tail.section = p->section;
     b->tail.next = p->next;

@@ -60,8 +60,9 @@ struct mst_board {
  * is 0640, the group `gid` ((gid_t)-1: the process's own). Refuses where `path`
  * is a board that a live server has mapped, or a file that is no board; but one named
  * *.board of this user's, in a directory that only this user may write to, is replaced
- * whatever its bytes say. Returns 0, or -1 with a sentence; then nothing was left behind. warning is set to a sentence where the board is not
- * on a tmpfs (it works, and costs disk writes), else to "". */
+ * whatever its bytes say. Returns 0, or -1 with a sentence; then nothing was left behind.
+ * warning is set to a sentence where the board is not on a tmpfs (it works, and costs disk
+ * writes), else to "". */
 int mst_board_create(struct mst_board *b, const char *path, const struct mst_layout *layout,
                      const struct mst_identity *identity, gid_t gid,
                      char warning[MST_ERROR_MAX], char error[MST_ERROR_MAX]);
