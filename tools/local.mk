@@ -29,6 +29,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/archive/guard.h \
 	tools/archive/query.c \
 	tools/archive/query.h \
+	tools/cli/record_runs.c \
+	tools/cli/record_runs.h \
 	tools/cli/verb_compare.c \
 	tools/cli/verb_fields.c \
 	tools/cli/verb_lab.c \
@@ -133,6 +135,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/system/owner.h \
 	tools/system/preflight.c \
 	tools/system/preflight.h \
+	tools/system/proc.c \
+	tools/system/proc.h \
 	tools/system/processes.c \
 	tools/system/processes.h \
 	tools/system/programs.c \

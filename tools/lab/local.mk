@@ -1,16 +1,21 @@
 # The lab: whole servers in a text file each, and studies of them.
 
 libmpmstat_tool_la_SOURCES += \
+	tools/lab/files/bodies.c \
+	tools/lab/files/claims.c \
 	tools/lab/files/expand.c \
 	tools/lab/files/expand.h \
 	tools/lab/files/paths.c \
 	tools/lab/files/paths.h \
+	tools/lab/files/section.c \
+	tools/lab/files/section.h \
 	tools/lab/files/stack.c \
 	tools/lab/files/stack.h \
 	tools/lab/files/study.c \
 	tools/lab/files/study.h \
 	tools/lab/files/textfile.c \
 	tools/lab/files/textfile.h \
+	tools/lab/files/variables.c \
 	tools/lab/report/study_claims.c \
 	tools/lab/report/study_data.c \
 	tools/lab/report/study_data.h \
@@ -31,12 +36,16 @@ libmpmstat_tool_la_SOURCES += \
 	tools/lab/report/study_unseen.c \
 	tools/lab/servers/supervisor.c \
 	tools/lab/servers/supervisor.h \
+	tools/lab/servers/contents.c \
+	tools/lab/servers/contents.h \
 	tools/lab/servers/others.c \
 	tools/lab/servers/others.h \
 	tools/lab/servers/packages.c \
 	tools/lab/servers/packages.h \
 	tools/lab/servers/page.c \
 	tools/lab/servers/page.h \
+	tools/lab/servers/ports.c \
+	tools/lab/servers/ports.h \
 	tools/lab/servers/sandbox.c \
 	tools/lab/servers/sandbox.h \
 	tools/lab/servers/scripts.c \
@@ -45,6 +54,7 @@ libmpmstat_tool_la_SOURCES += \
 	tools/lab/servers/servers.h \
 	tools/lab/servers/site.c \
 	tools/lab/servers/site.h \
+	tools/lab/servers/site_variables.c \
 	tools/lab/servers/spawn.c \
 	tools/lab/servers/spawn.h \
 	tools/lab/servers/test_users.c \
