@@ -19,6 +19,7 @@ UNIT_TESTS = \
 	tests/unit/check_histogram \
 	tests/unit/check_hostile \
 	tests/unit/check_journal \
+	tests/unit/check_json_writer \
 	tests/unit/check_lab \
 	tests/unit/check_labels \
 	tests/unit/check_loadtools \
@@ -93,25 +94,25 @@ check_PROGRAMS += $(UNIT_TESTS) $(FUZZ_TARGETS) tests/fuzz/seed_board
 TESTS += $(UNIT_TESTS)
 endif
 # A server without an Apache, for the integration tests of the tool.
-check_PROGRAMS += tests/integration/make_board
-tests_integration_make_board_LDADD = libmpmstat.la
+check_PROGRAMS += tests/integration/support/make_board
+tests_integration_support_make_board_LDADD = libmpmstat.la
 # What PHP needs to load an extension that is built with sanitizers. With -rpath, which is
 # not used, it is a shared library. It comes before the sanitizers, and must do without.
-shallow_bind = tests/integration/shallow_bind.la
+shallow_bind = tests/integration/support/shallow_bind.la
 check_LTLIBRARIES += $(shallow_bind)
-tests_integration_shallow_bind_la_CFLAGS = $(WARNING_CFLAGS)
-tests_integration_shallow_bind_la_LDFLAGS = -module -avoid-version -shared -rpath $(libdir)
+tests_integration_support_shallow_bind_la_CFLAGS = $(WARNING_CFLAGS)
+tests_integration_support_shallow_bind_la_LDFLAGS = -module -avoid-version -shared -rpath $(libdir)
 # Hostile code for a server's workers: in Apache a module, in PHP a library.
-hostile_workers = tests/integration/chaos.la tests/integration/mod_chaos.la
+hostile_workers = tests/integration/support/chaos.la tests/integration/support/mod_chaos.la
 check_LTLIBRARIES += $(hostile_workers)
-tests_integration_chaos_la_SOURCES = tests/integration/chaos.c tests/integration/chaos.h
-tests_integration_chaos_la_CFLAGS = $(WARNING_CFLAGS) -fvisibility=default
-tests_integration_chaos_la_LDFLAGS = -module -avoid-version -shared -rpath $(libdir)
-tests_integration_mod_chaos_la_SOURCES = tests/integration/mod_chaos.c \
-	$(tests_integration_chaos_la_SOURCES)
-tests_integration_mod_chaos_la_CPPFLAGS = $(MODULE_CPPFLAGS)
-tests_integration_mod_chaos_la_CFLAGS = $(WARNING_CFLAGS)
-tests_integration_mod_chaos_la_LDFLAGS = -module -avoid-version -shared -rpath $(libdir)
+tests_integration_support_chaos_la_SOURCES = tests/integration/support/chaos.c tests/integration/support/chaos.h
+tests_integration_support_chaos_la_CFLAGS = $(WARNING_CFLAGS) -fvisibility=default
+tests_integration_support_chaos_la_LDFLAGS = -module -avoid-version -shared -rpath $(libdir)
+tests_integration_support_mod_chaos_la_SOURCES = tests/integration/support/mod_chaos.c \
+	$(tests_integration_support_chaos_la_SOURCES)
+tests_integration_support_mod_chaos_la_CPPFLAGS = $(MODULE_CPPFLAGS)
+tests_integration_support_mod_chaos_la_CFLAGS = $(WARNING_CFLAGS)
+tests_integration_support_mod_chaos_la_LDFLAGS = -module -avoid-version -shared -rpath $(libdir)
 # Requests at a rate, for the bench of the recording.
 check_PROGRAMS += tests/bench/write_requests
 tests_bench_write_requests_LDADD = libmpmstat.la
@@ -131,7 +132,7 @@ TEST_SETTINGS = \
 	APACHE2='$(HTTPD)' APACHE2_MODULES='$(httpd_modules)' CK_TIMEOUT_MULTIPLIER=10;
 
 check_DATA = need-check
-.PHONY: need-check need-pytest check-unit check-integration check-exports check-php check-phpt check-fuzz
+.PHONY: need-check need-pytest check-fast check-unit check-integration check-exports check-php check-phpt check-fuzz
 need-check:
 if !HAVE_CHECK
 	@echo 'make check needs libcheck (apt-get install check) and a new ./configure' >&2; exit 1
@@ -145,6 +146,9 @@ check-local: need-pytest check-exports check-php check-phpt check-fuzz check-int
 
 check-unit: need-check $(BUILT_SOURCES) $(check_LTLIBRARIES) $(check_PROGRAMS)
 	$(MAKE) $(AM_MAKEFLAGS) check-TESTS
+
+# The edit loop: units, golden files, parser cases, hostile inputs; no server.
+check-fast: check-unit check-exports check-fuzz
 
 # Apache shares one name space among all its modules.
 check-exports: mod_mpmstat.la $(phpext_LTLIBRARIES)
@@ -181,99 +185,16 @@ check-fuzz: $(FUZZ_TARGETS)
 		$$target $(srcdir)/tests/fuzz/corpus $(srcdir)/tests/cases || exit 1; \
 	done
 
-integration_tests = \
-	tests/integration/all_of_the_library.php \
-	tests/integration/apache.py \
-	tests/integration/backend.py \
-	tests/integration/boards.py \
-	tests/integration/browser.py \
-	tests/integration/build.py \
-	tests/integration/clients.py \
-	tests/integration/conftest.py \
-	tests/integration/documents.py \
-	tests/integration/fcgid.py \
-	tests/integration/fpm.py \
-	tests/integration/handover.py \
-	tests/integration/http2.py \
-	tests/integration/mixed.py \
-	tests/integration/nginx.py \
-	tests/integration/php.py \
-	tests/integration/processes.py \
-	tests/integration/study_archive.py \
-	tests/integration/test_access.py \
-	tests/integration/test_archive.py \
-	tests/integration/test_bad_input.py \
-	tests/integration/test_both_boards.py \
-	tests/integration/test_compare.py \
-	tests/integration/test_completions.py \
-	tests/integration/test_configure.py \
-	tests/integration/test_documents.py \
-	tests/integration/test_escapes.py \
-	tests/integration/test_exports.py \
-	tests/integration/test_forks.py \
-	tests/integration/test_formats.py \
-	tests/integration/test_hostile_workers.py \
-	tests/integration/test_itk.py \
-	tests/integration/test_lab_core.py \
-	tests/integration/test_lab_report.py \
-	tests/integration/test_lab_run.py \
-	tests/integration/test_lab_stacks.py \
-	tests/integration/test_labels.py \
-	tests/integration/test_lifecycle.py \
-	tests/integration/test_listeners.py \
-	tests/integration/test_load.py \
-	tests/integration/test_loadtools.py \
-	tests/integration/test_occupancy.py \
-	tests/integration/test_phases.py \
-	tests/integration/test_php_boards.py \
-	tests/integration/test_php_labels.py \
-	tests/integration/test_php_lifecycle.py \
-	tests/integration/test_php_requests.py \
-	tests/integration/test_php_wait.py \
-	tests/integration/test_proof_clients.py \
-	tests/integration/test_proof_counters.py \
-	tests/integration/test_proof_harmless.py \
-	tests/integration/test_proof_leaks.py \
-	tests/integration/test_proof_littles_law.py \
-	tests/integration/test_proof_memcheck.py \
-	tests/integration/test_proof_mixed.py \
-	tests/integration/test_proof_queue.py \
-	tests/integration/test_protocols.py \
-	tests/integration/test_record.py \
-	tests/integration/test_report.py \
-	tests/integration/test_restarts.py \
-	tests/integration/test_scoreboard.py \
-	tests/integration/test_slow_readers.py \
-	tests/integration/test_status_page.py \
-	tests/integration/test_stuck.py \
-	tests/integration/test_syscalls.py \
-	tests/integration/test_tool_commandline.py \
-	tests/integration/test_tool_manual.py \
-	tests/integration/test_tool_server.py \
-	tests/integration/test_tool_targets.py \
-	tests/integration/test_tool_urls.py \
-	tests/integration/test_verdicts.py \
-	tests/integration/test_workloads.py \
-	tests/integration/tls.py \
-	tests/integration/tool.py
-
-bench_sources = \
-	tests/bench/bench.py \
-	tests/bench/measure.py \
-	tests/bench/per_connection.py \
-	tests/bench/per_fork.py \
-	tests/bench/per_php_request.py \
-	tests/bench/per_request.py \
-	tests/bench/recording_rate.py \
-	tests/bench/report_cost.py \
-	tests/bench/status_page.py \
-	tests/bench/throughput.py
-
-# PYTEST_ARGS selects: make check-integration PYTEST_ARGS='-k prefork -x'
+# PYTEST_ARGS selects: make check-integration PYTEST_ARGS='-k prefork -x'. Tests have servers,
+# ports and directories of their own and mostly wait, so with pytest-xdist two run at a time for
+# each CPU.
 PYTEST_ARGS =
-check-integration: need-pytest all tests/integration/make_board $(shallow_bind) $(hostile_workers)
+check-integration: need-pytest all tests/integration/support/make_board $(shallow_bind) \
+		$(hostile_workers)
 	@$(TEST_SETTINGS) export $(TEST_NAMES); \
-	PYTHONDONTWRITEBYTECODE=1 $(PYTHON) -m pytest -p no:cacheprovider $(PYTEST_ARGS) \
+	parallel=`$(PYTHON) -c 'import os, xdist; print("--dist loadfile -n", 2 * os.cpu_count())' \
+		2>/dev/null`; \
+	PYTHONDONTWRITEBYTECODE=1 $(PYTHON) -m pytest -p no:cacheprovider $$parallel $(PYTEST_ARGS) \
 		$(srcdir)/tests/integration
 
 # The proofs that take longer than a test may: how long, and how many requests.
@@ -283,8 +204,8 @@ soak: need-pytest all
 	@$(TEST_SETTINGS) export $(TEST_NAMES); \
 	MPMSTAT_SOAK_SECONDS=$(SOAK_SECONDS) MPMSTAT_SOAK_REQUESTS=$(SOAK_REQUESTS) \
 	PYTHONDONTWRITEBYTECODE=1 $(PYTHON) -m pytest -p no:cacheprovider -s $(PYTEST_ARGS) \
-		$(srcdir)/tests/integration/test_proof_counters.py \
-		$(srcdir)/tests/integration/test_proof_leaks.py
+		$(srcdir)/tests/integration/proofs/test_proof_counters.py \
+		$(srcdir)/tests/integration/proofs/test_proof_leaks.py
 
 # The integration tests of a build with sanitizers, which is made in sanitizers/.
 check-sanitizers: need-pytest
@@ -292,4 +213,4 @@ check-sanitizers: need-pytest
 	{ test -f Makefile || $(abs_srcdir)/configure --quiet --enable-sanitizers; } && \
 	$(MAKE) check-integration PYTEST_ARGS='$(PYTEST_ARGS)'
 
-EXTRA_DIST += tests/golden tests/cases tests/fuzz/corpus $(integration_tests) $(bench_sources)
+EXTRA_DIST += tests/golden tests/cases tests/fuzz/corpus tests/integration tests/bench

@@ -10,6 +10,7 @@ noinst_LTLIBRARIES += libmpmstat-tool.la
 libmpmstat_tool_la_CPPFLAGS = $(TOOL_CPPFLAGS)
 libmpmstat_tool_la_LIBADD = libmpmstat.la $(CURL_LIBS) $(JANSSON_LIBS) $(SQLITE_LIBS) -lm
 libmpmstat_tool_la_SOURCES = \
+	tools/analysis/analyse.c \
 	tools/analysis/checks.c \
 	tools/analysis/compare.c \
 	tools/analysis/compare.h \
@@ -17,9 +18,10 @@ libmpmstat_tool_la_SOURCES = \
 	tools/analysis/join_php.c \
 	tools/analysis/join_php.h \
 	tools/analysis/model.c \
+	tools/analysis/read.c \
 	tools/analysis/sizing.c \
 	tools/analysis/sizing.h \
-	tools/analysis/summary.c \
+	tools/analysis/steps.h \
 	tools/analysis/summary.h \
 	tools/analysis/usl.c \
 	tools/analysis/verdict.c \
@@ -91,8 +93,13 @@ libmpmstat_tool_la_SOURCES = \
 	tools/report/csv.c \
 	tools/report/data.c \
 	tools/report/html.c \
+	tools/report/lines.c \
+	tools/report/lines.h \
 	tools/report/markdown.c \
+	tools/report/markup.c \
+	tools/report/markup.h \
 	tools/report/metrics.c \
+	tools/report/metrics.def \
 	tools/report/metrics.h \
 	tools/report/page.c \
 	tools/report/page.h \

@@ -32,4 +32,4 @@ release-check: need-debian need-pytest all lint distcheck
 	@$(TEST_SETTINGS) export $(TEST_NAMES); \
 	PYTHONDONTWRITEBYTECODE=1 $(PYTHON) -m pytest -q -p no:cacheprovider \
 		-k 'render or links or pictures or installed or generated or version' \
-		$(srcdir)/tests/integration/test_documents.py $(srcdir)/tests/integration/test_tool_manual.py
+		$(srcdir)/tests/integration/packaging/test_documents.py $(srcdir)/tests/integration/packaging/test_tool_manual.py

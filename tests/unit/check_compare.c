@@ -287,7 +287,7 @@ START_TEST(test_interleaved_runs_are_pairs)
     ck_assert_uint_eq(t.a.count, 4);
     ck_assert_uint_eq(t.warning_count, 0);
     ck_assert_int_eq(t.verdict, MST_LIMIT_BEYOND);
-    ck_assert_str_eq(t.rows[0].what->name, "client_requests_per_second");
+    ck_assert_str_eq(t.rows[0].metric->column, "client_requests_per_second");
     ck_assert_msg(strncmp(t.rows[0].result.text, "B is slower by 20 % (20 to 20 %)", 30) == 0, "%s",
                   t.rows[0].result.text);
     mst_comparison_free(&t);

@@ -27,7 +27,8 @@ END_TEST
 
 START_TEST(test_shell_and_json)
 {
-    char *const words[] = { "ab", "-H", "it's \"so\"", "", "http://[::1]:80/", NULL };
+    char tool[] = "ab", option[] = "-H", quotes[] = "it's \"so\"", empty[] = "";
+    char url[] = "http://[::1]:80/", *const words[] = { tool, option, quotes, empty, url, NULL };
     char *shell = mst_shell_quote(words), *json = mst_argv_json(words);
 
     ck_assert_str_eq(shell, "ab -H 'it'\\''s \"so\"' '' 'http://[::1]:80/'");

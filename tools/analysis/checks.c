@@ -3,7 +3,7 @@
  * Each sentence says what was compared and how much it may differ (where nothing is
  * said: not at all), and one that fails, what that means.
  */
-#include "analysis/summary.h"
+#include "analysis/steps.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

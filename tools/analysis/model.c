@@ -9,12 +9,6 @@
 
 /* ---- sets of times --------------------------------------------------------------- */
 
-void mst_summary_times_unknown(struct mst_summary_times *t)
-{
-    *t = (struct mst_summary_times){ 0, MST_UNKNOWN, MST_UNKNOWN, MST_UNKNOWN, MST_UNKNOWN,
-                                     MST_UNKNOWN, MST_UNKNOWN };
-}
-
 void mst_summary_times_of(struct mst_summary_times *t, struct mst_values *values)
 {
     mst_values_sort(values);
@@ -105,4 +99,35 @@ const struct mst_summary_server *mst_summary_behind(const struct mst_summary *s)
             (behind == NULL || s->servers[i].joined > behind->joined))
             behind = &s->servers[i];
     return behind;
+}
+
+/* ---- the end of it --------------------------------------------------------------- */
+
+void mst_summary_free(struct mst_summary *s)
+{
+    size_t i;
+
+    for (i = 0; i < s->server_count; i++) {
+        free(s->servers[i].target);
+        free(s->servers[i].producer);
+        free(s->servers[i].server);
+        free(s->servers[i].mpm);
+        free(s->servers[i].sapi);
+        free(s->servers[i].unknown);
+        free(s->servers[i].cgroup);
+    }
+    for (i = 0; i < s->program_count; i++)
+        free(s->programs[i].name);
+    free(s->programs);
+    for (i = 0; i < s->note_count; i++)
+        free(s->notes[i]);
+    free(s->servers);
+    free(s->notes);
+    free(s->name);
+    free(s->command_json);
+    free(s->command_line);
+    free(s->added);
+    free(s->outcome);
+    free(s->client.tool);
+    memset(s, 0, sizeof *s);
 }

@@ -76,12 +76,14 @@ static struct mst_human bytes_text(double bytes)
 /* ---- demand ---------------------------------------------------------------------- */
 
 static const char apache_held[] =
-    "SELECT count(*), avg(held_ns), avg(1.0 * held_ns * held_ns), "
-    "total(start_ns + queue_ns + read_ns + handle_ns + send_ns <= ?2) FROM server_requests "
-    "WHERE server_id = ?1 AND no_worker = 0 AND ghost = 0 AND label <> '" MST_LABEL_STATUS_NAME "'";
+    "SELECT count(*) AS requests, avg(held_ns) AS mean, avg(1.0 * held_ns * held_ns) AS squares, "
+    "total(start_ns + queue_ns + read_ns + handle_ns + send_ns <= :ended_ns) AS in_time "
+    "FROM server_requests WHERE server_id = :id AND no_worker = 0 AND ghost = 0 "
+    "AND label <> '" MST_LABEL_STATUS_NAME "'";
 static const char php_held[] =
-    "SELECT count(*), avg(run_ns), avg(1.0 * run_ns * run_ns), "
-    "total(start_ns + run_ns <= ?2) FROM php_requests WHERE server_id = ?1 AND ghost = 0";
+    "SELECT count(*) AS requests, avg(run_ns) AS mean, avg(1.0 * run_ns * run_ns) AS squares, "
+    "total(start_ns + run_ns <= :ended_ns) AS in_time FROM php_requests "
+    "WHERE server_id = :id AND ghost = 0";
 
 /* The interval takes requests as independent of each other. Those that ended after the load
  * are none of its rate; another machine's clock does not tell which these are. */
@@ -93,14 +95,14 @@ static bool read_demand(struct demand *d, sqlite3 *db, const struct mst_summary 
     double mean, squares, seconds = (double)run->duration_ns / (double)MST_NS_PER_S, relative;
     double in_time = 0;
 
-    mst_query_bind(&q, 2, server->local && run->ended_ns != MST_UNKNOWN ? (int64_t)run->ended_ns
-                                                                        : INT64_MAX);
+    mst_query_set(&q, ":ended_ns", server->local && run->ended_ns != MST_UNKNOWN ?
+                  (int64_t)run->ended_ns : INT64_MAX);
     memset(d, 0, sizeof *d);
     if (mst_query_next(&q)) {
-        d->requests = mst_query_number(&q, 0);
-        mean = mst_query_real(&q, 1) / (double)MST_NS_PER_S;
-        squares = mst_query_real(&q, 2) / 1e18;
-        in_time = mst_query_real(&q, 3);
+        d->requests = mst_row_number(&q, "requests");
+        mean = mst_row_real(&q, "mean") / (double)MST_NS_PER_S;
+        squares = mst_row_real(&q, "squares") / 1e18;
+        in_time = mst_row_real(&q, "in_time");
         d->held = mean;
         d->held_deviation = squares > mean * mean ? sqrt(squares - mean * mean) : 0;
     }
@@ -123,18 +125,18 @@ struct sums { double n, x, y, xx, xy, yy; uint64_t counts; };
 static bool read_memory_sums(struct sums *s, sqlite3 *db, int64_t server_id)
 {
     struct mst_query q = mst_query_ask(db,
-        "SELECT count(*), avg(processes), avg(pss_bytes), avg(1.0 * processes * processes), "
-        "avg(1.0 * processes * pss_bytes), avg(1.0 * pss_bytes * pss_bytes), "
-        "count(DISTINCT processes) FROM memory_samples WHERE server_id = ?1", server_id);
-    double *const members[] = { &s->n, &s->x, &s->y, &s->xx, &s->xy, &s->yy };
-    int i;
+        "SELECT count(*) AS n, avg(processes) AS x, avg(pss_bytes) AS y, "
+        "avg(1.0 * processes * processes) AS xx, avg(1.0 * processes * pss_bytes) AS xy, "
+        "avg(1.0 * pss_bytes * pss_bytes) AS yy, count(DISTINCT processes) AS counts "
+        "FROM memory_samples WHERE server_id = :id", server_id);
 
     memset(s, 0, sizeof *s);
-    if (mst_query_next(&q)) {
-        for (i = 0; i < (int)(sizeof members / sizeof *members); i++)
-            *members[i] = mst_query_real(&q, i);
-        s->counts = mst_query_number(&q, 6);
-    }
+    if (mst_query_next(&q))
+        *s = (struct sums){
+            .n = mst_row_real(&q, "n"), .x = mst_row_real(&q, "x"), .y = mst_row_real(&q, "y"),
+            .xx = mst_row_real(&q, "xx"), .xy = mst_row_real(&q, "xy"),
+            .yy = mst_row_real(&q, "yy"), .counts = mst_row_number(&q, "counts"),
+        };
     return mst_query_done(&q);
 }
 
@@ -171,10 +173,11 @@ static bool read_per_process(struct per_process *p, sqlite3 *db, int64_t server_
 
 static bool read_ram(uint64_t *bytes, sqlite3 *db, int64_t run_id)
 {
-    struct mst_query q = mst_query_ask(db, "SELECT CAST(value AS INTEGER) FROM environment "
-                                           "WHERE run_id = ?1 AND name = 'memory_bytes'", run_id);
+    struct mst_query q = mst_query_ask(db,
+        "SELECT CAST(value AS INTEGER) AS bytes FROM environment WHERE run_id = :id "
+        "AND name = 'memory_bytes'", run_id);
 
-    *bytes = mst_query_next(&q) ? mst_query_number(&q, 0) : MST_UNKNOWN;
+    *bytes = mst_query_next(&q) ? mst_row_number(&q, "bytes") : MST_UNKNOWN;
     return mst_query_done(&q);
 }
 

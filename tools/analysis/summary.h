@@ -141,16 +141,6 @@ int  mst_summary_make(struct mst_summary *s, struct mst_archive *a, int64_t run_
                       char error[MST_ERROR_MAX]);
 void mst_summary_free(struct mst_summary *s);
 
-/* overlay.c: joins PHP's requests to Apache's. False: SQLite's error, or out of memory. */
-bool mst_summary_overlay(struct mst_summary *s, sqlite3 *db);
-
-/* join.c: joins the client's requests to the servers'. False: as above. */
-bool mst_summary_join(struct mst_summary *s, sqlite3 *db);
-
-/* checks.c and verdict.c: what the numbers in *s come to. */
-void mst_summary_check(struct mst_summary *s);
-void mst_summary_judge(struct mst_summary *s);
-
 /* Requests that came to nothing. Those that failed among a tool's requests may be its
  * answers with an error; a page whose length varies is none. */
 uint64_t mst_summary_failures(const struct mst_summary_client *c);
@@ -178,9 +168,6 @@ const struct mst_summary_server *mst_summary_behind(const struct mst_summary *s)
 size_t mst_summary_phases(const struct mst_summary_server *server, const enum mst_phase **phases);
 
 bool mst_summary_is_php(const struct mst_summary_server *server);
-
-/* No statistic of the set is known. */
-void mst_summary_times_unknown(struct mst_summary_times *t);
 
 /* Statistics of a set of times, which it sorts. */
 void mst_summary_times_of(struct mst_summary_times *t, struct mst_values *values);

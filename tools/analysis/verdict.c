@@ -2,7 +2,7 @@
  *
  * Rules from the most certain to the least; the first that holds speaks.
  */
-#include "analysis/summary.h"
+#include "analysis/steps.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

@@ -13,6 +13,7 @@
 #include "console/output.h"
 #include "cli/verbs.h"
 #include "console/diag.h"
+#include "render/negotiate.h"
 #include "render/render.h"
 #include "source/http.h"
 #include "source/status_json.h"

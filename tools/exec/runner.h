@@ -13,8 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/error.h"
 #include "exec/spawn.h"
-#include "read/copy.h"   /* MST_ERROR_MAX */
 
 #define MST_RUNNER_GRACE_NS UINT64_C(3000000000)   /* between the asking and the killing */
 

@@ -9,11 +9,13 @@
 
 #include "archive/archive.h"
 #include "base/clock.h"
+#include "base/host.h"
 #include "console/diag.h"
 #include "console/stop.h"
 #include "exec/runner.h"
 #include "record/load.h"
 #include "record/sampler.h"
+#include "segment/liveness.h"
 #include "source/target.h"
 #include "record/environment.h"
 #include "system/owner.h"

@@ -9,37 +9,24 @@
 #include "render/sink.h"
 #include "report/metrics.h"
 
-#define MST_COMPARISON_ROWS 24u
-
 /* A metric of two sides. */
-struct mst_compared {
-    const char *name;                /* as in the report's CSV: a promise */
-    const char *label;               /* for people */
-    const char *less, *more;         /* what to say where B's is less, more */
-    bool        more_is_better;
-    bool        of_client;           /* as exact as the load tool's clock */
-    uint64_t  (*get)(const struct mst_summary *s);   /* a time; NULL: the metric of that name */
-};
-
 struct mst_comparison_row {
-    const struct mst_compared *what;
-    struct mst_comparison result;
-    bool                  gate;      /* --fail-if-slower looks at it */
-    enum mst_limit        limit;     /* where it does */
+    const struct mst_metric *metric;
+    struct mst_comparison    result;
+    bool                     gate;   /* --fail-if-slower looks at it */
+    enum mst_limit           limit;  /* where it does */
 };
 
 struct mst_comparison_table {
     struct mst_compare_side a, b;
     bool   paired;
     size_t row_count;
-    struct mst_comparison_row rows[MST_COMPARISON_ROWS];
+    struct mst_comparison_row rows[MST_M_COUNT];
     size_t warning_count;
     char **warnings;                 /* sentences */
     double limit;                    /* --fail-if-slower as a fraction; below 0: none */
     enum mst_limit verdict;          /* of all gates together; UNSURE where there is no limit */
 };
-
-enum mst_metric_unit mst_compared_unit(const struct mst_compared *c);
 
 /* Whether metrics have that one: a name of the JSON's. */
 bool mst_comparison_has(const char *metric);

@@ -41,8 +41,10 @@ static void put_run(struct mst_sink *sink, const struct mst_report_run *run)
         mst_sink_instant(sink, s->started_ns);
     mst_sink_char(sink, ',');
     put_text(sink, s->outcome);
-    for (i = 0; i < mst_metric_count; i++) {
-        mst_metric_put(sink, mst_metrics[i].unit, mst_metrics[i].get(s), "");
+    for (i = 0; i < MST_M_COUNT; i++) {
+        if (mst_metrics[i].group == NULL)
+            continue;
+        mst_metric_put(sink, mst_metrics[i].unit, mst_metric_get(&mst_metrics[i], s), "");
         mst_sink_char(sink, ',');
     }
     for (i = 0; i < MST_CHECK_COUNT; i++)
@@ -57,8 +59,9 @@ void mst_report_csv(struct mst_sink *sink, const struct mst_report *report)
     size_t i;
 
     mst_sink_puts(sink, "archive,run,name,command,started,outcome,");
-    for (i = 0; i < mst_metric_count; i++)
-        put_text(sink, mst_metrics[i].column);
+    for (i = 0; i < MST_M_COUNT; i++)
+        if (mst_metrics[i].group != NULL)
+            put_text(sink, mst_metrics[i].column);
     for (i = 0; i < MST_CHECK_COUNT; i++) {
         mst_sink_puts(sink, "check_");
         for (name = report->runs[0].summary.checks[i].name; *name != '\0'; name++)

@@ -1,9 +1,8 @@
 /* runs.c - what the formats of several runs have in common, and their text: report.h. */
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "archive/archive.h"
+#include "report/lines.h"
 #include "report/report.h"
 #include "segment/format.h"
 
@@ -46,37 +45,14 @@ void mst_report_knee(struct mst_usl *usl, const struct mst_report *report, char 
 
 /* ---- text ------------------------------------------------------------------------ */
 
-#define WIDTH 92u
-
-/* Words in lines, indented. */
-static void put_wrapped(struct mst_sink *sink, const char *text)
-{
-    char line[WIDTH + 1];
-    size_t n;
-
-    for (; *text != '\0'; text += n + (text[n] == ' ')) {
-        n = strlen(text);
-        if (n > WIDTH)
-            for (n = WIDTH; n > 0 && text[n] != ' '; n--)
-                ;
-        if (n == 0)
-            n = strlen(text) < WIDTH ? strlen(text) : WIDTH;
-        snprintf(line, sizeof line, "%.*s", (int)n, text);
-        mst_sink_puts(sink, "      ");
-        mst_sink_text_string(sink, line, false);
-        mst_sink_char(sink, '\n');
-    }
-}
+#define INDENT 6u
+#define WIDTH  (INDENT + 92u)
 
 static void put_advice(struct mst_sink *sink, const struct mst_advice *advice)
 {
-    mst_sink_puts(sink, "  ");
-    mst_sink_puts(sink, advice->directive);
-    mst_sink_puts(sink, ": ");
-    mst_sink_text_string(sink, advice->answer, false);
-    mst_sink_char(sink, '\n');
-    put_wrapped(sink, advice->arithmetic);
-    put_wrapped(sink, advice->uncertainty);
+    mst_line(sink, "  %s: %s", advice->directive, advice->answer);
+    mst_wrapped(sink, "", INDENT, WIDTH, advice->arithmetic);
+    mst_wrapped(sink, "", INDENT, WIDTH, advice->uncertainty);
 }
 
 int mst_report_texts(struct mst_sink *sink, const struct mst_report *report,
@@ -99,7 +75,7 @@ int mst_report_texts(struct mst_sink *sink, const struct mst_report *report,
     if (report->count > 1) {
         mst_report_knee(&usl, report, knee, sizeof knee);
         mst_sink_puts(sink, "\n  The knee\n");
-        put_wrapped(sink, knee);
+        mst_wrapped(sink, "", INDENT, WIDTH, knee);
     }
     return 0;
 }

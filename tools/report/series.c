@@ -45,13 +45,13 @@ bool mst_bins_make(struct mst_bins *bins, sqlite3 *db, const struct mst_summary 
                    size_t most, uint64_t width_ns)
 {
     struct mst_query q = mst_query_ask(db,
-        "SELECT max(time_ns) FROM samples JOIN servers ON servers.id = samples.server_id "
-        "WHERE servers.run_id = ?1", run->id);
+        "SELECT max(time_ns) AS last_ns FROM samples "
+        "JOIN servers ON servers.id = samples.server_id WHERE servers.run_id = :id", run->id);
     uint64_t end_ns = run->ended_ns, sampled_ns = MST_UNKNOWN, span_ns;
     uint64_t start_ns = run->started_ns != MST_UNKNOWN ? run->started_ns : 0;
 
     if (mst_query_next(&q))
-        sampled_ns = mst_query_number(&q, 0);
+        sampled_ns = mst_row_number(&q, "last_ns");
     if (!mst_query_done(&q))
         return false;
     if (end_ns == MST_UNKNOWN || (sampled_ns != MST_UNKNOWN && sampled_ns > end_ns))
@@ -342,17 +342,18 @@ bool mst_series_client(struct mst_series_requests *s, sqlite3 *db, int64_t run_i
     uint64_t step = start_step_ns != MST_UNKNOWN ? start_step_ns : 0;
     struct mst_bins wide = mst_bins_widen(bins, step);
     struct mst_query q = mst_query_ask(db, "SELECT start_ns, duration_ns, status "
-                                           "FROM client_requests WHERE run_id = ?1", run_id);
+                                           "FROM client_requests WHERE run_id = :id", run_id);
     struct gathering g;
     bool fine = begin(&g, &wide);
 
     memset(s, 0, sizeof *s);
     while (fine && mst_query_next(&q)) {
-        struct per_bin *b = gather(&g, mst_query_number(&q, 0) + step / 2, mst_query_number(&q, 1));
+        struct per_bin *b = gather(&g, mst_row_number(&q, "start_ns") + step / 2,
+                                   mst_row_number(&q, "duration_ns"));
 
         fine = b != NULL;
         if (fine)
-            b->classes[class_of(mst_query_number(&q, 2), false)]++;
+            b->classes[class_of(mst_row_number(&q, "status"), false)]++;
     }
     fine = mst_query_done(&q) && fine && finish(s, &g);
     end(&g);
@@ -390,39 +391,40 @@ struct server_gathering {
 };
 
 static const char apache_requests[] =
-    "SELECT rowid, start_ns, queue_ns, read_ns, handle_ns, send_ns, status, aborted, held_ns, "
-    "worker FROM server_requests WHERE server_id = ?1 AND label <> '" MST_LABEL_STATUS_NAME "' "
-    "AND ghost = 0 ORDER BY rowid";
+    "SELECT rowid AS id, start_ns, queue_ns, read_ns, handle_ns, send_ns, status, aborted, "
+    "held_ns, worker FROM server_requests WHERE server_id = :id AND ghost = 0 "
+    "AND label <> '" MST_LABEL_STATUS_NAME "' ORDER BY rowid";
 /* As if the waiting began it: a PHP's total is what it knows. */
 static const char php_requests[] =
-    "SELECT rowid, start_ns - coalesce(wait_ns, 0), coalesce(wait_ns, 0), run_ns, NULL, NULL, "
-    "status, aborted, run_ns, worker FROM php_requests WHERE server_id = ?1 AND ghost = 0 "
-    "ORDER BY rowid";
+    "SELECT start_ns - coalesce(wait_ns, 0) AS start_ns, coalesce(wait_ns, 0) AS wait_ns, "
+    "run_ns, status, aborted, run_ns AS held_ns, worker FROM php_requests WHERE server_id = :id "
+    "AND ghost = 0 ORDER BY rowid";
 
 /* The present row, whose time consists of these parts. */
 static bool gather_request(struct server_gathering *s, const uint64_t parts[PART_COUNT])
 {
-    uint64_t total = 0, worker = mst_query_number(&s->q, 9);
+    uint64_t total = 0, worker = mst_row_number(&s->q, "worker");
     struct per_bin *b;
     size_t i;
 
     for (i = 0; i < PART_COUNT; i++)
         total += parts[i];
-    b = gather(&s->g, mst_query_number(&s->q, 1), total);
+    b = gather(&s->g, mst_row_number(&s->q, "start_ns"), total);
     if (b == NULL)
         return false;
     for (i = 0; i < PART_COUNT; i++)
         b->parts_ns[i] += parts[i];
-    b->classes[class_of(mst_query_number(&s->q, 6), mst_query_number(&s->q, 7) == 1)]++;
+    b->classes[class_of(mst_row_number(&s->q, "status"),
+                        mst_row_number(&s->q, "aborted") == 1)]++;
     if (worker < WORKERS_MAX) {
         s->workers[worker].requests++;
-        s->workers[worker].held_ns += mst_query_number(&s->q, 8);
+        s->workers[worker].held_ns += mst_row_number(&s->q, "held_ns");
     }
     return true;
 }
 
 /* A walk over the overlay goes through the same rows in the same order. */
-static bool gather_laid(void *context, const struct mst_laid *l)
+static bool gather_laid(void *context, const struct mst_joined *l)
 {
     struct server_gathering *s = context;
     uint64_t php = l->handle_wait + l->handle_run;
@@ -433,10 +435,10 @@ static bool gather_laid(void *context, const struct mst_laid *l)
         [PART_SEND] = l->send_ns > l->send_run ? l->send_ns - l->send_run : 0,
     };
 
-    if (!mst_query_next(&s->q) || mst_query_number(&s->q, 0) != l->id)
+    if (!mst_query_next(&s->q) || mst_row_number(&s->q, "id") != l->id)
         return false;
-    parts[PART_QUEUE] = mst_query_number(&s->q, 2);
-    parts[PART_READ] = mst_query_number(&s->q, 3);
+    parts[PART_QUEUE] = mst_row_number(&s->q, "queue_ns");
+    parts[PART_READ] = mst_row_number(&s->q, "read_ns");
     return gather_request(s, parts);
 }
 
@@ -446,8 +448,10 @@ static bool gather_apache(struct server_gathering *s)
 
     while (fine && mst_query_next(&s->q)) {
         const uint64_t parts[PART_COUNT] = {
-            [PART_QUEUE] = mst_query_number(&s->q, 2), [PART_READ] = mst_query_number(&s->q, 3),
-            [PART_HANDLE] = mst_query_number(&s->q, 4), [PART_SEND] = mst_query_number(&s->q, 5),
+            [PART_QUEUE] = mst_row_number(&s->q, "queue_ns"),
+            [PART_READ] = mst_row_number(&s->q, "read_ns"),
+            [PART_HANDLE] = mst_row_number(&s->q, "handle_ns"),
+            [PART_SEND] = mst_row_number(&s->q, "send_ns"),
         };
 
         fine = gather_request(s, parts);
@@ -461,8 +465,8 @@ static bool gather_php(struct server_gathering *s)
 
     while (fine && mst_query_next(&s->q)) {
         const uint64_t parts[PART_COUNT] = {
-            [PART_PHP_WAIT] = mst_query_number(&s->q, 2),
-            [PART_PHP_RUN] = mst_query_number(&s->q, 3),
+            [PART_PHP_WAIT] = mst_row_number(&s->q, "wait_ns"),
+            [PART_PHP_RUN] = mst_row_number(&s->q, "run_ns"),
         };
 
         fine = gather_request(s, parts);
@@ -485,7 +489,7 @@ bool mst_series_server(struct mst_series_requests *s, sqlite3 *db,
     of.g.parts = php ? PHP_PARTS : laid ? ALL_PARTS :
                  ALL_PARTS & ~(PHP_PARTS | 1u << PART_SEND_PHP);
     fine = fine && (php ? gather_php(&of) : !laid ? gather_apache(&of) :
-                    mst_overlay_walk(run, db, server->id, gather_laid, &of, NULL));
+                    mst_join_php_walk(run, db, server->id, gather_laid, &of, NULL));
     fine = mst_query_done(&of.q) && fine && finish(s, &of.g) && make_workers(workers, of.workers);
     end(&of.g);
     free(of.workers);

@@ -50,8 +50,15 @@ static const char *const occupancy_columns[] = {
 };
 _Static_assert(sizeof occupancy_columns / sizeof *occupancy_columns == OC_COLUMNS, "a name each");
 
-/* A sample's columns: six counters, then gauges, then a counter. */
+/* A sample's columns, in the order of the table's: time in each state, then gauges. */
 enum { STATE_COUNTERS = 6, GAUGES = 6 };
+static const char *const state_columns[STATE_COUNTERS] = {
+    "idle_ns", "reading_ns", "handling_ns", "sending_ns", "keepalive_ns", "closing_ns",
+};
+static const char *const gauge_columns[GAUGES] = {
+    "workers_busy", "workers_limit", "in_flight", "connections", "listen_queue",
+    "listen_queue_limit",
+};
 struct look {
     uint64_t time_ns;
     double   states[STATE_COUNTERS], gauges[GAUGES], no_idle;
@@ -59,14 +66,14 @@ struct look {
 
 static struct look look_at(struct mst_query *q)
 {
-    struct look look = { .time_ns = mst_query_number(q, 0) };
+    struct look look = { .time_ns = mst_row_number(q, "time_ns") };
     int i;
 
     for (i = 0; i < STATE_COUNTERS; i++)
-        look.states[i] = mst_cell_seconds(mst_query_number(q, 1 + i));
+        look.states[i] = mst_cell_seconds(mst_row_number(q, state_columns[i]));
     for (i = 0; i < GAUGES; i++)
-        look.gauges[i] = mst_cell(mst_query_number(q, 1 + STATE_COUNTERS + i));
-    look.no_idle = mst_cell_seconds(mst_query_number(q, 1 + STATE_COUNTERS + GAUGES));
+        look.gauges[i] = mst_cell(mst_row_number(q, gauge_columns[i]));
+    look.no_idle = mst_cell_seconds(mst_row_number(q, "no_idle_ns"));
     return look;
 }
 
@@ -130,7 +137,7 @@ bool mst_series_occupancy(struct mst_table *table, sqlite3 *db, int64_t server_i
     struct mst_query q = mst_query_ask(db,
         "SELECT time_ns, idle_ns, reading_ns, handling_ns, sending_ns, keepalive_ns, closing_ns, "
         "workers_busy, workers_limit, in_flight, connections, listen_queue, listen_queue_limit, "
-        "no_idle_ns FROM samples WHERE server_id = ?1 ORDER BY time_ns", server_id);
+        "no_idle_ns FROM samples WHERE server_id = :id ORDER BY time_ns", server_id);
     bool fine;
 
     *table = MST_TABLE("occupancy", occupancy_columns);
@@ -148,8 +155,10 @@ struct machine_look { uint64_t time_ns; double busy, total, overflows, drops; };
 static struct machine_look look_at_machine(struct mst_query *q)
 {
     return (struct machine_look){
-        mst_query_number(q, 0), mst_cell(mst_query_number(q, 1)), mst_cell(mst_query_number(q, 2)),
-        mst_cell(mst_query_number(q, 3)), mst_cell(mst_query_number(q, 4)),
+        .time_ns = mst_row_number(q, "time_ns"), .busy = mst_cell(mst_row_number(q, "busy_ns")),
+        .total = mst_cell(mst_row_number(q, "total_ns")),
+        .overflows = mst_cell(mst_row_number(q, "listen_overflows")),
+        .drops = mst_cell(mst_row_number(q, "listen_drops")),
     };
 }
 
@@ -158,7 +167,7 @@ bool mst_series_machine(struct mst_table *table, sqlite3 *db, int64_t run_id,
 {
     struct mst_query q = mst_query_ask(db,
         "SELECT time_ns, busy_ns, total_ns, listen_overflows, listen_drops FROM machine_samples "
-        "WHERE run_id = ?1 ORDER BY time_ns", run_id);
+        "WHERE run_id = :id ORDER BY time_ns", run_id);
     struct machine_look before = { 0 }, last = { 0 }, now;
     int64_t bin = -2, at;
     double *row = NULL;
@@ -200,22 +209,23 @@ bool mst_series_memory(struct mst_table *table, sqlite3 *db, int64_t server_id,
 {
     static const char *const columns[] = { "t", "processes", "pss_bytes" };
     struct mst_query q = mst_query_ask(db,
-        "SELECT time_ns, processes, max(pss_bytes) FROM memory_samples WHERE server_id = ?1 "
-        "GROUP BY max(0, time_ns - ?2) / ?3 ORDER BY time_ns", server_id);
+        "SELECT time_ns, processes, max(pss_bytes) AS pss_bytes FROM memory_samples "
+        "WHERE server_id = :id GROUP BY max(0, time_ns - :start_ns) / :width_ns "
+        "ORDER BY time_ns", server_id);
     bool fine = true;
     double *row;
 
-    mst_query_bind(&q, 2, (int64_t)bins->start_ns);
-    mst_query_bind(&q, 3, (int64_t)bins->width_ns);
+    mst_query_set(&q, ":start_ns", (int64_t)bins->start_ns);
+    mst_query_set(&q, ":width_ns", (int64_t)bins->width_ns);
     *table = MST_TABLE("memory", columns);
     while (fine && mst_query_next(&q)) {
         row = mst_table_add(table);
         fine = row != NULL;
         if (!fine)
             break;
-        row[0] = since_start(bins, mst_query_number(&q, 0));
-        row[1] = mst_cell(mst_query_number(&q, 1));
-        row[2] = mst_cell(mst_query_number(&q, 2));
+        row[0] = since_start(bins, mst_row_number(&q, "time_ns"));
+        row[1] = mst_cell(mst_row_number(&q, "processes"));
+        row[2] = mst_cell(mst_row_number(&q, "pss_bytes"));
     }
     return mst_query_done(&q) && fine;
 }
@@ -232,28 +242,30 @@ bool mst_series_lifecycle(struct mst_table *table, sqlite3 *db, int64_t server_i
     static const char *const columns[] = { "t", "children", "php", "requests", "helpers", "exits",
                                            "crashes", "limits", "generations", "forks_failed" };
     struct mst_query q = mst_query_ask(db,
-        "SELECT max(0, time_ns - ?2) / ?3 AS bin, total(event = 'fork' AND kind = 'child'), "
-        "total(event = 'fork' AND kind = 'php'), total(event = 'fork' AND kind = 'request'), "
-        "total(event = 'fork' AND kind = 'helper'), total(" WORKERS_EXIT "), "
-        "total(" WORKERS_EXIT " AND reason IN ('signal', 'killed')), "
-        "total(event = 'limit' AND duration_ns IS NOT NULL), "
-        "total(event = 'generation'), total(event = 'fork-failed') "
-        "FROM lifecycle WHERE server_id = ?1 GROUP BY bin ORDER BY bin", server_id);
+        "SELECT max(0, time_ns - :start_ns) / :width_ns AS bin, "
+        "total(event = 'fork' AND kind = 'child') AS children, "
+        "total(event = 'fork' AND kind = 'php') AS php, "
+        "total(event = 'fork' AND kind = 'request') AS requests, "
+        "total(event = 'fork' AND kind = 'helper') AS helpers, total(" WORKERS_EXIT ") AS exits, "
+        "total(" WORKERS_EXIT " AND reason IN ('signal', 'killed')) AS crashes, "
+        "total(event = 'limit' AND duration_ns IS NOT NULL) AS limits, "
+        "total(event = 'generation') AS generations, total(event = 'fork-failed') AS forks_failed "
+        "FROM lifecycle WHERE server_id = :id GROUP BY bin ORDER BY bin", server_id);
     bool fine = true;
     double *row;
     size_t i;
 
-    mst_query_bind(&q, 2, (int64_t)bins->start_ns);
-    mst_query_bind(&q, 3, (int64_t)bins->width_ns);
+    mst_query_set(&q, ":start_ns", (int64_t)bins->start_ns);
+    mst_query_set(&q, ":width_ns", (int64_t)bins->width_ns);
     *table = MST_TABLE("lifecycle", columns);
     while (fine && mst_query_next(&q)) {
         row = mst_table_add(table);
         fine = row != NULL;
         if (!fine)
             break;
-        row[0] = (double)mst_query_number(&q, 0) * mst_cell_seconds(bins->width_ns);
+        row[0] = (double)mst_row_number(&q, "bin") * mst_cell_seconds(bins->width_ns);
         for (i = 1; i < table->width; i++)
-            row[i] = mst_cell(mst_query_number(&q, (int)i));
+            row[i] = mst_cell(mst_row_number(&q, columns[i]));
     }
     return mst_query_done(&q) && fine;
 }
@@ -265,10 +277,11 @@ bool mst_series_statuses(struct mst_table *table, sqlite3 *db,
 {
     static const char *const columns[] = { "status", "requests", "aborted" };
     struct mst_query q = mst_query_ask(db, mst_summary_is_php(server) ?
-        "SELECT status, count(*), total(aborted) FROM php_requests WHERE server_id = ?1 "
-        "AND ghost = 0 GROUP BY status ORDER BY status" :
-        "SELECT status, count(*), total(aborted) FROM server_requests WHERE server_id = ?1 "
-        "AND label <> '" MST_LABEL_STATUS_NAME "' AND ghost = 0 GROUP BY status ORDER BY status",
+        "SELECT status, count(*) AS requests, total(aborted) AS aborted FROM php_requests "
+        "WHERE server_id = :id AND ghost = 0 GROUP BY status ORDER BY status" :
+        "SELECT status, count(*) AS requests, total(aborted) AS aborted FROM server_requests "
+        "WHERE server_id = :id AND label <> '" MST_LABEL_STATUS_NAME "' AND ghost = 0 "
+        "GROUP BY status ORDER BY status",
         server->id);
     bool fine = true;
     double *row;
@@ -279,7 +292,7 @@ bool mst_series_statuses(struct mst_table *table, sqlite3 *db,
         row = mst_table_add(table);
         fine = row != NULL;
         for (i = 0; fine && i < 3; i++)
-            row[i] = mst_cell(mst_query_number(&q, i));
+            row[i] = mst_cell(mst_row_number(&q, columns[i]));
     }
     return mst_query_done(&q) && fine;
 }

@@ -61,22 +61,24 @@ void mst_cell_put(struct mst_sink *sink, double cell, const char *unknown)
     mst_sink_puts(sink, strcmp(text, "-0") == 0 ? "0" : text);
 }
 
-void mst_table_json(struct mst_sink *sink, const struct mst_table *table)
+void mst_cell_json(struct mst_json *j, const char *key, double cell)
+{
+    mst_json_value(j, key);
+    mst_cell_put(j->out, cell, "null");
+}
+
+void mst_table_json(struct mst_json *j, const struct mst_table *table)
 {
     size_t row, column;
 
-    mst_sink_json_string(sink, table->name);
-    mst_sink_puts(sink, ": {");
+    mst_json_line(j, 0);
+    mst_json_begin(j, table->name, '{');
     for (column = 0; column < table->width; column++) {
-        mst_sink_puts(sink, column > 0 ? ",\n " : "");
-        mst_sink_json_string(sink, table->columns[column]);
-        mst_sink_puts(sink, ": [");
-        for (row = 0; row < table->rows; row++) {
-            if (row > 0)
-                mst_sink_char(sink, ',');
-            mst_cell_put(sink, table->cells[row * table->width + column], "null");
-        }
-        mst_sink_puts(sink, "]");
+        mst_json_line(j, 1);
+        mst_json_begin(j, table->columns[column], '[');
+        for (row = 0; row < table->rows; row++)
+            mst_cell_json(j, NULL, table->cells[row * table->width + column]);
+        mst_json_end(j, ']');
     }
-    mst_sink_puts(sink, "}");
+    mst_json_end(j, '}');
 }

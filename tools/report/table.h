@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "render/sink.h"
+#include "render/json_writer.h"
 
 struct mst_table {
     const char        *name;
@@ -29,8 +29,9 @@ void    mst_table_free(struct mst_table *table);
 double mst_cell(uint64_t number);
 double mst_cell_seconds(uint64_t ns);
 
-/* "name": {"column": [numbers], ...}; null where not known. */
-void mst_table_json(struct mst_sink *sink, const struct mst_table *table);
+/* "name": {"column": [numbers], ...} on a line of its own; null where not known. */
+void mst_table_json(struct mst_json *j, const struct mst_table *table);
+void mst_cell_json(struct mst_json *j, const char *key, double cell);
 
 /* A cell as text: a whole number as it is, any other with six significant digits;
  * `unknown` where it is not known. */

@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/host.h"
+#include "read/tail.h"
 #include "source/source_kind.h"
 
 /* The journals of a kind of server: lifecycle events first, for a process is there
@@ -325,7 +326,7 @@ static long poll_journal(struct mst_source *s, const struct mst_source_events *e
     s->lost = f->lost_before + lost_by_tails(f);
     s->pending = s->cut;
     for (i = 0; i < f->tail_count; i++)
-        s->pending = s->pending || f->tails[i].hole_count > 0;
+        s->pending = s->pending || f->tails[i].gap_count > 0;
     return given;
 }
 

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "read/copy.h"     /* MST_ERROR_MAX */
+#include "base/error.h"
 
 /* Bytes of an answer at most. A status of ten thousand workers with long paths has some 6 MB,
  * a journal's page of 10,000 requests with long labels and scripts some 20 MB. */

@@ -11,6 +11,8 @@
 
 #include "base/clock.h"
 #include "base/saturate.h"
+#include "render/negotiate.h"
+#include "segment/liveness.h"
 #include "source/http.h"
 #include "source/ndjson.h"
 #include "source/source_kind.h"
@@ -189,7 +191,7 @@ static void find_local(struct url_source *u)
     if (!mst_http_is_loopback(s->target->name) ||
         mst_reader_open(&reader, s->identity.board, error) != 0)
         return;
-    if (reader.header.pid == s->identity.pid && mst_snapshot_running(&reader.header) == 1)
+    if (reader.header.pid == s->identity.pid && mst_header_running(&reader.header) == 1)
         mst_source_take_board(s, &reader);
     if (s->local)
         u->ahead_min_ns = u->ahead_max_ns = reader.header.realtime_offset_ns;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "segment/liveness.h"
 #include "source/source_kind.h"
 
 void mst_source_close(struct mst_source *source)
@@ -54,7 +55,7 @@ const struct mst_board_file_id *mst_source_board(const struct mst_source *source
 
 void mst_source_take_board(struct mst_source *s, const struct mst_reader *r)
 {
-    int running = mst_snapshot_running(&r->header);
+    int running = mst_header_running(&r->header);
 
     s->has_board = true;
     s->board = (struct mst_board_file_id){

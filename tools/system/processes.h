@@ -19,7 +19,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "read/copy.h"   /* MST_ERROR_MAX */
+#include "base/error.h"
 #include "system/proc.h"
 
 #define MST_MEMORY_ROUND_NS  UINT64_C(2000000000)   /* from one round's start to the next */

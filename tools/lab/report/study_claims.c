@@ -78,10 +78,10 @@ static struct answer unsure(const char *why)
 
 /* "1.35 times as much (1.21 to 1.50; 5 repetitions)". */
 static void say_ratio(char *text, size_t size, const struct mst_ratio *r,
-                      const struct mst_study_metric *metric)
+                      const struct mst_metric *metric)
 {
-    const char *as = metric->unit == MST_IN_TIME ? "as long" :
-                     metric->unit == MST_IN_COUNT ? "as many" : "as much";
+    const char *as = metric->unit == MST_METRIC_TIME ? "as long" :
+                     metric->unit == MST_METRIC_COUNT ? "as many" : "as much";
 
     snprintf(text, size, "%s times %s (%s to %s; %zu repetitions)", mst_study_ratio(r->ratio).text,
              as, mst_study_ratio(r->low).text, mst_study_ratio(r->high).text,
@@ -144,11 +144,11 @@ static struct answer judge_counts(const struct mst_claim *claim, const struct ms
     return answer;
 }
 
-static struct answer judge_pair(const struct mst_claim *claim, enum mst_study_metric_id metric,
+static struct answer judge_pair(const struct mst_claim *claim, enum mst_metric_id metric,
                                 const struct mst_study_case *left,
                                 const struct mst_study_case *right)
 {
-    const struct mst_study_metric *m = &mst_study_metrics[metric];
+    const struct mst_metric *m = &mst_metrics[metric];
     struct mst_estimate a = mst_estimate_of(left, metric), b = mst_estimate_of(right, metric);
     struct mst_ratio r = mst_ratio_of(left, right, metric);
     struct answer answer = { .kind = MST_SAYING_UNSURE };
@@ -173,7 +173,7 @@ static struct answer judge_pair(const struct mst_claim *claim, enum mst_study_me
 /* ---- a difference ----------------------------------------------------------------- */
 
 /* The values of a case that are known. */
-static size_t known_values(const struct mst_study_case *c, enum mst_study_metric_id metric,
+static size_t known_values(const struct mst_study_case *c, enum mst_metric_id metric,
                            double *values)
 {
     size_t count = 0, i;
@@ -185,7 +185,7 @@ static size_t known_values(const struct mst_study_case *c, enum mst_study_metric
 }
 
 /* `apart N`: the left is N more (or less) than the right, in the figure's own unit. */
-static struct answer judge_apart(const struct mst_claim *claim, enum mst_study_metric_id metric,
+static struct answer judge_apart(const struct mst_claim *claim, enum mst_metric_id metric,
                                  double apart, const struct mst_study_case *left,
                                  const struct mst_study_case *right)
 {
@@ -194,7 +194,7 @@ static struct answer judge_apart(const struct mst_claim *claim, enum mst_study_m
     size_t of_a = a != NULL ? known_values(right, metric, a) : 0;
     size_t of_b = b != NULL ? known_values(left, metric, b) : 0;
     double sign = claim->relation == MST_CLAIM_LESS ? -1 : 1, low, high;
-    enum mst_study_unit unit = mst_study_metrics[metric].unit;
+    enum mst_metric_unit unit = mst_metrics[metric].unit;
     struct mst_interval i = { 0 };
     struct answer answer = unsure("the figure is not known of both");
 
@@ -227,7 +227,7 @@ static struct answer judge_apart(const struct mst_claim *claim, enum mst_study_m
 /* ---- a number --------------------------------------------------------------------- */
 
 /* "98.1/s to 103/s in 3 repetitions". */
-static void say_range(char *text, size_t size, enum mst_study_unit unit, double low, double high,
+static void say_range(char *text, size_t size, enum mst_metric_unit unit, double low, double high,
                       size_t count)
 {
     const char *few = count < MST_BOOTSTRAP_RUNS_MIN ? ": too few to tell" : "";
@@ -240,7 +240,7 @@ static void say_range(char *text, size_t size, enum mst_study_unit unit, double 
                  count == 1 ? "" : "s", few);
 }
 
-static struct answer judge_number(const struct mst_claim *claim, enum mst_study_metric_id metric,
+static struct answer judge_number(const struct mst_claim *claim, enum mst_metric_id metric,
                                   double number, const struct mst_study_case *left)
 {
     struct mst_estimate e = mst_estimate_of(left, metric);
@@ -263,7 +263,7 @@ static struct answer judge_number(const struct mst_claim *claim, enum mst_study_
                                                                      MST_SAYING_FAILS;
     if (e.count < MST_BOOTSTRAP_RUNS_MIN)
         answer.kind = MST_SAYING_UNSURE;
-    say_range(answer.text, sizeof answer.text, mst_study_metrics[metric].unit, low, high, e.count);
+    say_range(answer.text, sizeof answer.text, mst_metrics[metric].unit, low, high, e.count);
     return answer;
 }
 
@@ -272,7 +272,7 @@ static struct answer judge_number(const struct mst_claim *claim, enum mst_study_
 /* One pair of cases that a claim is about, and what came of it. */
 struct pair {
     const struct mst_study_section *section;
-    enum mst_study_metric_id metric;
+    enum mst_metric_id metric;
     const struct mst_study_case *left, *right;     /* right NULL: a number */
     struct answer answer;
 };
@@ -339,7 +339,7 @@ static enum mst_saying_kind kind_of(const struct verdict *v)
 /* "mean response: 1.02 s with prefork, 1.04 s with event: 0.98 times as long (...)". */
 static char *say_pair(const struct pair *pair)
 {
-    const struct mst_study_metric *m = &mst_study_metrics[pair->metric];
+    const struct mst_metric *m = &mst_metrics[pair->metric];
     char *a = mst_study_label(pair->section, pair->left), *text = NULL;
     char *b = pair->right != NULL ? mst_study_label(pair->section, pair->right) : strdup("");
     struct mst_human left = mst_study_human(m->unit,
@@ -350,9 +350,10 @@ static char *say_pair(const struct pair *pair)
     else if (a != NULL && b != NULL && pair->right != NULL && pair->right->run_count == 0)
         text = mst_saying_text("%s was not run", b);
     else if (a != NULL && b != NULL && pair->right == NULL)
-        text = mst_saying_text("%s: %s with %s; %s", m->label, left.text, a, pair->answer.text);
+        text = mst_saying_text("%s: %s with %s; %s", m->study_label, left.text, a,
+                               pair->answer.text);
     else if (a != NULL && b != NULL)
-        text = mst_saying_text("%s: %s with %s, %s with %s; %s", m->label, left.text, a,
+        text = mst_saying_text("%s: %s with %s, %s with %s; %s", m->study_label, left.text, a,
                                mst_study_human(m->unit, mst_estimate_of(pair->right,
                                pair->metric).mean).text, b, pair->answer.text);
     free(a);

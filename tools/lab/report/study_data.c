@@ -44,7 +44,7 @@ bool mst_study_in(struct mst_archive *archive)
 
     if (!mst_query_has_table(db, "studies"))
         return false;
-    q = mst_query_ask(db, "SELECT 1 FROM studies WHERE id >= ?1 LIMIT 1", 0);
+    q = mst_query_ask(db, "SELECT 1 FROM studies WHERE id >= :id LIMIT 1", 0);
     any = mst_query_next(&q);
     return mst_query_done(&q) && any;
 }
@@ -53,23 +53,24 @@ static int read_study(struct mst_study_data *data, char error[MST_ERROR_MAX])
 {
     struct mst_query q = mst_query_ask(mst_archive_db(data->archive),
         "SELECT id, name, size, seed, only, text, started_ns, ended_ns, interrupted, "
-        "(SELECT count(*) FROM studies) FROM studies WHERE id >= ?1 ORDER BY id DESC LIMIT 1", 0);
+        "(SELECT count(*) FROM studies) AS studies FROM studies WHERE id >= :id "
+        "ORDER BY id DESC LIMIT 1", 0);
     enum mst_study_size size;
     int failed = -1;
 
     if (mst_query_next(&q)) {
-        data->id = (int64_t)mst_query_number(&q, 0);
-        data->size = mst_query_string(&q, 2);
-        data->seed = mst_query_number(&q, 3);
-        data->only = mst_query_string(&q, 4);
-        data->started_ns = mst_query_number(&q, 6);
-        data->ended_ns = mst_query_number(&q, 7);
-        data->interrupted = mst_query_number(&q, 8);
-        data->others = (size_t)mst_query_number(&q, 9) - 1;
+        data->id = mst_row_id(&q, "id");
+        data->size = mst_row_string(&q, "size");
+        data->seed = mst_row_number(&q, "seed");
+        data->only = mst_row_string(&q, "only");
+        data->started_ns = mst_row_number(&q, "started_ns");
+        data->ended_ns = mst_row_number(&q, "ended_ns");
+        data->interrupted = mst_row_number(&q, "interrupted");
+        data->others = (size_t)mst_row_number(&q, "studies") - 1;
         size = is_same(data->size, mst_study_size_names[MST_STUDY_QUICK]) ? MST_STUDY_QUICK
                                                                           : MST_STUDY_FULL;
-        failed = mst_study_parse(&data->study, mst_query_text(&q, 1), mst_query_text(&q, 5), size,
-                                 error);
+        failed = mst_study_parse(&data->study, mst_row_text(&q, "name"), mst_row_text(&q, "text"),
+                                 size, error);
     } else {
         snprintf(error, MST_ERROR_MAX, "there is no study in %s", data->path);
     }
@@ -150,7 +151,7 @@ static void count_servers(struct mst_study_servers *servers, const struct mst_te
 static void read_stack(struct mst_study_data *data, struct mst_study_case *c)
 {
     struct mst_query q = mst_query_ask(mst_archive_db(data->archive),
-        "SELECT text FROM study_files WHERE study_id = ?1 AND kind = 'stack' AND name = ?2",
+        "SELECT text FROM study_files WHERE study_id = :id AND kind = 'stack' AND name = :name",
         data->id);
     struct mst_text text;
     struct mst_facts facts = { 0 };
@@ -158,8 +159,8 @@ static void read_stack(struct mst_study_data *data, struct mst_study_case *c)
     const struct mst_text_section *section;
     const char *contents;
 
-    mst_query_bind_text(&q, 2, c->stack);
-    contents = mst_query_next(&q) ? mst_query_text(&q, 0) : NULL;
+    mst_query_set_text(&q, ":name", c->stack);
+    contents = mst_query_next(&q) ? mst_row_text(&q, "text") : NULL;
     if (contents != NULL &&
         mst_text_parse(&text, c->stack, contents, strlen(contents), ignored) == 0) {
         section = mst_text_find(&text, "stack", NULL);
@@ -208,11 +209,11 @@ static struct mst_study_case *find_case(struct mst_study_section *section,
 static struct mst_study_case *case_of(struct mst_study_data *data,
                                       struct mst_study_section *section, struct mst_query *q)
 {
-    struct mst_study_case c = { .x = NAN, .stack = mst_query_string(q, 1),
-                                .workload = mst_query_string(q, 2) };
+    struct mst_study_case c = { .x = NAN, .stack = mst_row_string(q, "stack"),
+                                .workload = mst_row_string(q, "workload") };
     struct mst_study_case *cases, *old;
 
-    if (c.stack == NULL || c.workload == NULL || !read_keys(&c, mst_query_text(q, 3))) {
+    if (c.stack == NULL || c.workload == NULL || !read_keys(&c, mst_row_text(q, "parameters"))) {
         free_case(&c);
         return NULL;
     }
@@ -261,8 +262,9 @@ static int add_run(struct mst_study_data *data, const struct mst_study_section *
     c->runs = runs;
     run = &runs[c->run_count];
     *run = (struct mst_study_run){
-        .run_id = (int64_t)mst_query_number(q, 5), .repetition = (unsigned)mst_query_number(q, 6),
-        .block = (unsigned)mst_query_number(q, 7), .page_bytes = mst_query_number(q, 8),
+        .run_id = mst_row_id(q, "run_id"), .page_bytes = mst_row_number(q, "page_bytes"),
+        .repetition = (unsigned)mst_row_number(q, "repetition"),
+        .block = (unsigned)mst_row_number(q, "block"),
     };
     if (mst_summary_make(&summary, data->archive, run->run_id, error) == 0) {
         bool fine = mst_study_measure(run->values, &summary, &c->servers, db);
@@ -302,28 +304,29 @@ static int add_unrun(struct mst_study_data *data, const struct mst_study_case *c
         return no_memory(error);
     data->unrun = all;
     all[data->unrun_count++] = (struct mst_study_unrun){
-        .section = mst_query_string(q, 0), .stack = mst_query_string(q, 1), .what = words_of(c),
-        .state = mst_query_string(q, 4), .failure = mst_query_string(q, 9),
-        .repetition = (unsigned)mst_query_number(q, 6),
+        .section = mst_row_string(q, "runs"), .stack = mst_row_string(q, "stack"),
+        .what = words_of(c), .state = mst_row_string(q, "state"),
+        .failure = mst_row_string(q, "failure"),
+        .repetition = (unsigned)mst_row_number(q, "repetition"),
     };
     return 0;
 }
 
 static int add_step(struct mst_study_data *data, struct mst_query *q, char error[MST_ERROR_MAX])
 {
-    struct mst_study_section *section = section_of(data, mst_query_text(q, 0));
-    const char *state = mst_query_text(q, 4);
+    struct mst_study_section *section = section_of(data, mst_row_text(q, "runs"));
+    const char *state = mst_row_text(q, "state");
     struct mst_study_case *c;
 
     if (section == NULL || state == NULL) {
         snprintf(error, MST_ERROR_MAX, "the study in %s has a step of a section \"%.80s\" that "
-                 "its text has not", data->path, mst_query_text(q, 0));
+                 "its text has not", data->path, mst_row_text(q, "runs"));
         return -1;
     }
     c = case_of(data, section, q);
     if (c == NULL) {
         snprintf(error, MST_ERROR_MAX, "expected the parameters of a step in %s to be a JSON "
-                 "object, found %.80s", data->path, mst_query_text(q, 3));
+                 "object, found %.80s", data->path, mst_row_text(q, "parameters"));
         return -1;
     }
     c->planned++;
@@ -332,7 +335,7 @@ static int add_step(struct mst_study_data *data, struct mst_query *q, char error
     c->skipped += strcmp(state, "skipped") == 0;
     if (mst_repetition_is_discarded(state))
         return add_unrun(data, c, q, error);
-    if (!mst_repetition_counts(state, mst_query_number(q, 5))) {
+    if (!mst_repetition_counts(state, mst_row_number(q, "run_id"))) {
         c->waiting++;
         return 0;
     }
@@ -344,7 +347,7 @@ static int read_steps(struct mst_study_data *data, char error[MST_ERROR_MAX])
 {
     struct mst_query q = mst_query_ask(mst_archive_db(data->archive),
         "SELECT runs, stack, workload, parameters, state, run_id, repetition, block, page_bytes, "
-        "failure FROM steps WHERE study_id = ?1 ORDER BY repetition, ordinal",
+        "failure FROM steps WHERE study_id = :id ORDER BY repetition, ordinal",
         data->id);
     int failed = 0;
 

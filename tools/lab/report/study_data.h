@@ -101,7 +101,7 @@ struct mst_estimate {
 };
 
 struct mst_estimate mst_estimate_of(const struct mst_study_case *c,
-                                    enum mst_study_metric_id metric);
+                                    enum mst_metric_id metric);
 
 /* The ratio of one case to another, as far as it is known: paired where their repetitions
  * are. */
@@ -112,7 +112,7 @@ struct mst_ratio {
 };
 
 struct mst_ratio mst_ratio_of(const struct mst_study_case *c, const struct mst_study_case *to,
-                              enum mst_study_metric_id metric);
+                              enum mst_metric_id metric);
 
 /* ---- what was published ----------------------------------------------------------- */
 
@@ -122,10 +122,10 @@ bool mst_published_is(const struct mst_study_section *section, size_t row,
 
 /* The figure of the row, NaN where it is not said. */
 double mst_published_value(const struct mst_study_section *section, size_t row,
-                           enum mst_study_metric_id metric);
+                           enum mst_metric_id metric);
 
 /* Whether the table has the metric at all. */
-bool mst_published_has(const struct mst_study_section *section, enum mst_study_metric_id metric);
+bool mst_published_has(const struct mst_study_section *section, enum mst_metric_id metric);
 
 /* The case that the others' ratios are to: the first row's, or the first case. NULL: none
  * of it was run. */

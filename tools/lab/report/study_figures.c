@@ -9,7 +9,7 @@
 /* ---- ours ------------------------------------------------------------------------- */
 
 /* The known values of a metric; how many, and whether all are above 0. */
-static size_t values_of(const struct mst_study_case *c, enum mst_study_metric_id metric,
+static size_t values_of(const struct mst_study_case *c, enum mst_metric_id metric,
                         double *values, bool *positive)
 {
     size_t count = 0, i;
@@ -40,7 +40,7 @@ static void take_plain(struct mst_estimate *e, const double *values)
     e->mean = sum / (double)e->count;
 }
 
-struct mst_estimate mst_estimate_of(const struct mst_study_case *c, enum mst_study_metric_id metric)
+struct mst_estimate mst_estimate_of(const struct mst_study_case *c, enum mst_metric_id metric)
 {
     struct mst_estimate e = { .mean = NAN, .low = NAN, .high = NAN, .least = NAN, .most = NAN };
     double *values = calloc(c->run_count + 1, sizeof *values);
@@ -67,7 +67,7 @@ struct mst_estimate mst_estimate_of(const struct mst_study_case *c, enum mst_stu
 /* Both cases' values of the same repetitions side by side, where each has one and in the
  * same block. Returns how many, 0: they are not paired. */
 static size_t pair_up(const struct mst_study_case *a, const struct mst_study_case *b,
-                      enum mst_study_metric_id metric, double *of_a, double *of_b)
+                      enum mst_metric_id metric, double *of_a, double *of_b)
 {
     size_t i;
 
@@ -84,7 +84,7 @@ static size_t pair_up(const struct mst_study_case *a, const struct mst_study_cas
 }
 
 struct mst_ratio mst_ratio_of(const struct mst_study_case *c, const struct mst_study_case *to,
-                              enum mst_study_metric_id metric)
+                              enum mst_metric_id metric)
 {
     struct mst_ratio r = { .ratio = NAN, .low = NAN, .high = NAN };
     double *a = calloc(to->run_count + 1, sizeof *a), *b = calloc(c->run_count + 1, sizeof *b);
@@ -148,7 +148,7 @@ bool mst_published_is(const struct mst_study_section *section, size_t row,
     return true;
 }
 
-static int column_of(const struct mst_study_section *section, enum mst_study_metric_id metric,
+static int column_of(const struct mst_study_section *section, enum mst_metric_id metric,
                      double *scale)
 {
     const struct mst_row *names;
@@ -164,7 +164,7 @@ static int column_of(const struct mst_study_section *section, enum mst_study_met
 }
 
 double mst_published_value(const struct mst_study_section *section, size_t row,
-                           enum mst_study_metric_id metric)
+                           enum mst_metric_id metric)
 {
     double scale, value;
     int column = column_of(section, metric, &scale);
@@ -178,7 +178,7 @@ double mst_published_value(const struct mst_study_section *section, size_t row,
     return end != cell && *end == '\0' ? value * scale : NAN;
 }
 
-bool mst_published_has(const struct mst_study_section *section, enum mst_study_metric_id metric)
+bool mst_published_has(const struct mst_study_section *section, enum mst_metric_id metric)
 {
     double scale;
 

@@ -1,7 +1,7 @@
 /* study_html.c - the study's page: see study_report.h.
  *
- * What can be read is here: sentences, tables, provenance. The charts are
- * assets/study.js's, from the JSON at the end (study_json.c).
+ * What can be read is here: sentences, tables, provenance. assets/study.js draws the charts from
+ * the JSON at the end (study_json.c).
  */
 #include <inttypes.h>
 #include <math.h>
@@ -12,6 +12,7 @@
 #include "archive/query.h"
 #include "lab/report/study_report.h"
 #include "lab/report/study_parts.h"
+#include "report/markup.h"
 #include "report/page.h"
 #include "report/table.h"
 #include "segment/format.h"
@@ -20,33 +21,30 @@
 
 /* ---- numbers ---------------------------------------------------------------------- */
 
-static void put_value(struct mst_sink *sink, enum mst_study_unit unit, double value)
+#define DASH "<span class=\"unknown\">–</span>"
+
+static void put_value(struct mst_sink *sink, enum mst_metric_unit unit, double value)
 {
     if (!isfinite(value)) {
-        raw(sink, "<span class=\"unknown\">–</span>");
+        mst_html(sink, DASH);
         return;
     }
-    raw(sink, "<data value=\"");
+    mst_html(sink, "<data value=\"");
     mst_cell_put(sink, value, "");
-    raw(sink, "\">");
-    mst_page_human(sink, mst_study_human(unit, value).text);
-    raw(sink, "</data>");
+    mst_html(sink, "\">%s</data>", mst_study_human(unit, value).text);
 }
 
 /* The interval below it; without one how far the repetitions reach. */
-static void put_range(struct mst_sink *sink, enum mst_study_unit unit, double low, double high)
+static void put_range(struct mst_sink *sink, enum mst_metric_unit unit, double low, double high)
 {
-    raw(sink, "<small>");
-    mst_page_human(sink, mst_study_human(unit, low).text);
-    raw(sink, " – ");
-    mst_page_human(sink, mst_study_human(unit, high).text);
-    raw(sink, "</small>");
+    mst_html(sink, "<small>%s – %s</small>", mst_study_human(unit, low).text,
+             mst_study_human(unit, high).text);
 }
 
-static void put_estimate(struct mst_sink *sink, enum mst_study_metric_id metric,
+static void put_estimate(struct mst_sink *sink, enum mst_metric_id metric,
                          const struct mst_study_case *c)
 {
-    enum mst_study_unit unit = mst_study_metrics[metric].unit;
+    enum mst_metric_unit unit = mst_metrics[metric].unit;
     struct mst_estimate e = mst_estimate_of(c, metric);
 
     put_value(sink, unit, e.mean);
@@ -56,24 +54,28 @@ static void put_estimate(struct mst_sink *sink, enum mst_study_metric_id metric,
         put_range(sink, unit, e.least, e.most);
 }
 
+static void put_estimate_cell(struct mst_sink *sink, enum mst_metric_id metric,
+                              const struct mst_study_case *c)
+{
+    mst_html(sink, "<td>");
+    put_estimate(sink, metric, c);
+    mst_html(sink, "</td>");
+}
+
 /* ---- the head --------------------------------------------------------------------- */
 
 static void put_contents(struct mst_sink *sink, const struct mst_study_data *data)
 {
     size_t i;
 
-    raw(sink, "<nav aria-label=\"Contents\"><ul>\n<li><a href=\"#verdict\">What came out</a></li>"
-              "\n");
-    for (i = 0; i < data->section_count; i++) {
-        raw(sink, "<li><a href=\"#runs-");
-        mst_sink_u64(sink, i + 1);
-        raw(sink, "\">");
-        text(sink, data->sections[i].runs->title);
-        raw(sink, "</a></li>\n");
-    }
+    mst_html(sink, "<nav aria-label=\"Contents\"><ul>\n"
+             "<li><a href=\"#verdict\">What came out</a></li>\n");
+    for (i = 0; i < data->section_count; i++)
+        mst_html(sink, "<li><a href=\"#runs-%zu\">%s</a></li>\n", i + 1,
+                 data->sections[i].runs->title);
     if (data->unrun_count > 0)
-        raw(sink, "<li><a href=\"#unrun\">What was not run</a></li>\n");
-    raw(sink, "<li><a href=\"#provenance\">Provenance</a></li>\n</ul></nav>\n");
+        mst_html(sink, "<li><a href=\"#unrun\">What was not run</a></li>\n");
+    mst_html(sink, "<li><a href=\"#provenance\">Provenance</a></li>\n</ul></nav>\n");
 }
 
 /* ---- sentences -------------------------------------------------------------------- */
@@ -85,19 +87,11 @@ static const struct { const char *class, *mark; } marks[MST_SAYING_KINDS] = {
 
 static void put_saying(struct mst_sink *sink, const struct mst_saying *saying)
 {
-    raw(sink, "<li class=\"");
-    raw(sink, marks[saying->kind].class);
-    raw(sink, "\"><span class=\"mark\" aria-hidden=\"true\">");
-    raw(sink, marks[saying->kind].mark);
-    raw(sink, "</span> ");
-    if (saying->claim != NULL) {
-        raw(sink, "<q>");
-        text(sink, saying->claim);
-        raw(sink, "</q> ");
-    }
-    raw(sink, "<span>");
-    text(sink, saying->text);
-    raw(sink, "</span></li>\n");
+    mst_html(sink, "<li class=\"%s\"><span class=\"mark\" aria-hidden=\"true\">%s</span> ",
+             marks[saying->kind].class, marks[saying->kind].mark);
+    if (saying->claim != NULL)
+        mst_html(sink, "<q>%s</q> ", saying->claim);
+    mst_html(sink, "<span>%s</span></li>\n", saying->text);
 }
 
 static size_t count_kind(const struct mst_sayings *sayings, enum mst_saying_kind kind)
@@ -119,9 +113,8 @@ static void put_kind(struct mst_sink *sink, const struct mst_study_data *data,
 
     if (count_kind(sayings, kind) == 0)
         return;
-    raw(sink, "<article class=\"card sayings\">\n");
-    mst_page_element(sink, "h3", mst_saying_titles[kind]);
-    raw(sink, "\n<ul class=\"checks\">\n");
+    mst_html(sink, "<article class=\"card sayings\">\n<h3>%s</h3>\n<ul class=\"checks\">\n",
+             mst_saying_titles[kind]);
     for (i = 0; i < sayings->count; i++) {
         const struct mst_saying *saying = &sayings->items[i];
 
@@ -129,13 +122,11 @@ static void put_kind(struct mst_sink *sink, const struct mst_study_data *data,
             continue;
         if (kind == MST_SAYING_UNSEEN && data->section_count > 1 && saying->section != section) {
             section = saying->section;
-            raw(sink, "</ul>\n");
-            mst_page_element(sink, "h4", section->runs->title);
-            raw(sink, "\n<ul class=\"checks\">\n");
+            mst_html(sink, "</ul>\n<h4>%s</h4>\n<ul class=\"checks\">\n", section->runs->title);
         }
         put_saying(sink, saying);
     }
-    raw(sink, "</ul>\n</article>\n");
+    mst_html(sink, "</ul>\n</article>\n");
 }
 
 /* "Of 8 claims 3 hold, 2 do not, 3 cannot be told." */
@@ -143,16 +134,12 @@ static void put_count(struct mst_sink *sink, const struct mst_sayings *sayings)
 {
     size_t holds = count_kind(sayings, MST_SAYING_HOLDS);
     size_t fails = count_kind(sayings, MST_SAYING_FAILS);
-    size_t unsure = count_kind(sayings, MST_SAYING_UNSURE);
+    size_t unsure = count_kind(sayings, MST_SAYING_UNSURE), all = holds + fails + unsure;
 
-    if (holds + fails + unsure == 0)
-        return;
-    raw(sink, "<p class=\"verdict\">");
-    mst_page_textf(sink, "Of %zu thing%s that the original says, %zu %s here, %zu %s not, and %zu "
-                   "cannot be told.", holds + fails + unsure,
-                   holds + fails + unsure == 1 ? "" : "s", holds, holds == 1 ? "holds" : "hold",
-                   fails, fails == 1 ? "does" : "do", unsure);
-    raw(sink, "</p>\n");
+    if (all > 0)
+        mst_html(sink, "<p class=\"verdict\">Of %zu thing%s that the original says, %zu %s here, "
+                 "%zu %s not, and %zu cannot be told.</p>\n", all, all == 1 ? "" : "s", holds,
+                 holds == 1 ? "holds" : "hold", fails, fails == 1 ? "does" : "do", unsure);
 }
 
 static void put_verdict(struct mst_sink *sink, const struct mst_study_data *data,
@@ -161,34 +148,32 @@ static void put_verdict(struct mst_sink *sink, const struct mst_study_data *data
     char *about = mst_study_about(data);
     int kind;
 
-    raw(sink, "<section id=\"verdict\">\n<h2>What came out</h2>\n");
+    mst_html(sink, "<section id=\"verdict\">\n<h2>What came out</h2>\n");
     if (data->study.question[0] != '\0')
-        mst_page_element(sink, "p class=\"question\"", data->study.question);
+        mst_html(sink, "<p class=\"question\">%s</p>", data->study.question);
     if (data->ended_ns == MST_UNKNOWN)
-        raw(sink, "<p class=\"warning\"><strong>This study has not come to its end.</strong> What "
-                  "was run until then is shown.</p>\n");
+        mst_html(sink, "<p class=\"warning\"><strong>This study has not come to its end.</strong> "
+                 "What was run until then is shown.</p>\n");
     put_count(sink, sayings);
-    mst_page_element(sink, "p class=\"note\"", about);
-    mst_page_element(sink, "p class=\"note\"", mst_study_caution);
-    raw(sink, "\n");
+    mst_html(sink, "<p class=\"note\">%s</p><p class=\"note\">%s</p>\n", about, mst_study_caution);
     for (kind = 0; kind < MST_SAYING_KINDS; kind++)
         put_kind(sink, data, sayings, (enum mst_saying_kind)kind);
-    raw(sink, "</section>\n");
+    mst_html(sink, "</section>\n");
     free(about);
 }
 
 /* ---- published beside ours -------------------------------------------------------- */
 
 static void begin_beside(struct mst_sink *sink, const char *name,
-                         const enum mst_study_metric_id *figures, size_t count)
+                         const enum mst_metric_id *figures, size_t count)
 {
     size_t i;
 
     mst_page_table(sink, name, "beside");
-    raw(sink, "<thead><tr><th scope=\"col\">system</th>");
+    mst_html(sink, "<thead><tr><th scope=\"col\">system</th>");
     for (i = 0; i < count; i++)
-        mst_page_element(sink, "th scope=\"col\"", mst_study_metrics[figures[i]].label);
-    raw(sink, "</tr></thead><tbody>\n");
+        mst_html(sink, "<th scope=\"col\">%s</th>", mst_metrics[figures[i]].study_label);
+    mst_html(sink, "</tr></thead><tbody>\n");
 }
 
 /* What the original calls it; what stands for it here. */
@@ -199,36 +184,28 @@ static void put_system(struct mst_sink *sink, const struct mst_study_section *se
     const char *theirs = column >= 0 ? section->published->rows.items[row].words[column] : NULL;
     char *ours = c != NULL ? mst_study_label(section, c) : NULL;
 
-    raw(sink, "<th scope=\"row\">");
-    text(sink, theirs != NULL ? theirs : ours);
-    if (theirs != NULL && (ours == NULL || strcmp(theirs, ours) != 0)) {
-        raw(sink, "<small>");
-        text(sink, ours != NULL ? ours : "not run here");
-        raw(sink, "</small>");
-    }
-    raw(sink, "</th>");
+    mst_html(sink, "<th scope=\"row\">%s", theirs != NULL ? theirs : ours);
+    if (theirs != NULL && (ours == NULL || strcmp(theirs, ours) != 0))
+        mst_html(sink, "<small>%s</small>", ours != NULL ? ours : "not run here");
+    mst_html(sink, "</th>");
     free(ours);
 }
 
 static void put_beside_cell(struct mst_sink *sink, const struct mst_study_section *section,
-                            size_t row, enum mst_study_metric_id metric,
+                            size_t row, enum mst_metric_id metric,
                             const struct mst_study_case *c)
 {
     double theirs = mst_published_value(section, row, metric);
 
-    raw(sink, "<td data-metric=\"");
-    raw(sink, mst_study_metrics[metric].name);
-    raw(sink, "\">");
+    mst_html(sink, "<td data-metric=\"%s\">", mst_metrics[metric].study);
     if (c != NULL)
         put_estimate(sink, metric, c);
     else
-        raw(sink, "<span class=\"unknown\">–</span>");
-    if (isfinite(theirs)) {
-        raw(sink, "<small class=\"theirs\">");
-        mst_page_human(sink, mst_study_human(mst_study_metrics[metric].unit, theirs).text);
-        raw(sink, "</small>");
-    }
-    raw(sink, "</td>");
+        mst_html(sink, DASH);
+    if (isfinite(theirs))
+        mst_html(sink, "<small class=\"theirs\">%s</small>",
+                 mst_study_human(mst_metrics[metric].unit, theirs).text);
+    mst_html(sink, "</td>");
 }
 
 /* The row of the published table that the reference is; 0: none. */
@@ -244,7 +221,7 @@ static size_t reference_row(const struct mst_study_section *section)
 }
 
 static void put_ratio_cell(struct mst_sink *sink, const struct mst_study_section *section,
-                           size_t row, enum mst_study_metric_id metric,
+                           size_t row, enum mst_metric_id metric,
                            const struct mst_study_case *c)
 {
     const struct mst_study_case *reference = mst_reference_of(section);
@@ -253,48 +230,43 @@ static void put_ratio_cell(struct mst_sink *sink, const struct mst_study_section
                     (to > 0 ? mst_published_value(section, to, metric) : NAN);
     struct mst_ratio r = { .ratio = NAN };
 
-    raw(sink, "<td>");
+    mst_html(sink, "<td>");
     if (c != NULL && c != reference && reference != NULL)
         r = mst_ratio_of(c, reference, metric);
     if (c != NULL && c == reference)
-        raw(sink, "1");
+        mst_html(sink, "1");
     else if (r.known)
-        mst_page_textf(sink, "× %s", mst_study_ratio(r.ratio).text);
+        mst_html(sink, "× %s", mst_study_ratio(r.ratio).text);
     else
-        raw(sink, "<span class=\"unknown\">–</span>");
-    if (r.bounded) {
-        raw(sink, "<small>");
-        mst_page_textf(sink, "%s – %s", mst_study_ratio(r.low).text,
-                       mst_study_ratio(r.high).text);
-        raw(sink, "</small>");
-    }
-    if (isfinite(theirs)) {
-        raw(sink, "<small class=\"theirs\">");
-        mst_page_textf(sink, theirs == 1 ? "1" : "× %s", mst_study_ratio(theirs).text);
-        raw(sink, "</small>");
-    }
-    raw(sink, "</td>");
+        mst_html(sink, DASH);
+    if (r.bounded)
+        mst_html(sink, "<small>%s – %s</small>", mst_study_ratio(r.low).text,
+                 mst_study_ratio(r.high).text);
+    if (isfinite(theirs))
+        mst_html(sink, "<small class=\"theirs\">%s%s</small>", theirs == 1 ? "" : "× ",
+                 theirs == 1 ? "1" : mst_study_ratio(theirs).text);
+    mst_html(sink, "</td>");
 }
 
 typedef void put_cell(struct mst_sink *sink, const struct mst_study_section *section, size_t row,
-                      enum mst_study_metric_id metric, const struct mst_study_case *c);
+                      enum mst_metric_id metric, const struct mst_study_case *c);
 
 static void put_row(struct mst_sink *sink, const struct mst_study_section *section, size_t row,
-                    const struct mst_study_case *c, const enum mst_study_metric_id *figures,
+                    const struct mst_study_case *c, const enum mst_metric_id *figures,
                     size_t count, put_cell *put)
 {
     size_t i;
 
-    raw(sink, "<tr>");
+    mst_html(sink, "<tr>");
     put_system(sink, section, row, c);
     for (i = 0; i < count; i++)
         put(sink, section, row, figures[i], c);
-    raw(sink, "</tr>\n");
+    mst_html(sink, "</tr>\n");
 }
 
 /* Each published row with each case that stands for it. */
 static void put_rows(struct mst_sink *sink, const struct mst_study_section *section,
-                     const enum mst_study_metric_id *figures, size_t count, put_cell *put)
+                     const enum mst_metric_id *figures, size_t count, put_cell *put)
 {
     size_t row, i, found;
 
@@ -313,31 +285,28 @@ static void put_rows(struct mst_sink *sink, const struct mst_study_section *sect
 
 static void put_published(struct mst_sink *sink, const struct mst_study_section *section)
 {
-    enum mst_study_metric_id figures[MST_STUDY_FIGURES_MAX];
+    enum mst_metric_id figures[MST_STUDY_FIGURES_MAX];
     size_t count = mst_study_figures(section, figures);
     const struct mst_study_case *reference = mst_reference_of(section);
     char *label;
 
     if (section->published == NULL)
         return;
-    raw(sink, "<h3>The original's table, and ours</h3>\n<p class=\"note\">Ours first: the mean of "
-              "the repetitions and its 95 % interval (with fewer than three: how far they reach). "
-              "<span class=\"theirs\">As published</span>"
-              " below it.</p>\n");
+    mst_html(sink, "<h3>The original's table, and ours</h3>\n<p class=\"note\">Ours first: the "
+             "mean of the repetitions and its 95 %% interval (with fewer than three: how far they "
+             "reach). <span class=\"theirs\">As published</span> below it.</p>\n");
     begin_beside(sink, "Published beside ours", figures, count);
     put_rows(sink, section, figures, count, put_beside_cell);
-    raw(sink, MST_PAGE_TABLE_END);
+    mst_html(sink, MST_PAGE_TABLE_END);
     label = reference != NULL ? mst_study_label(section, reference) : NULL;
     if (label == NULL)
         return;
-    raw(sink, "<h3>In relation to ");
-    text(sink, label);
-    raw(sink, "</h3>\n<p class=\"note\">What can be compared across machines: how many times as "
-              "much as the reference, with the 95 % interval; <span class=\"theirs\">as published"
-              "</span> below it.</p>\n");
+    mst_html(sink, "<h3>In relation to %s</h3>\n<p class=\"note\">What can be compared across "
+             "machines: how many times as much as the reference, with the 95 %% interval; "
+             "<span class=\"theirs\">as published</span> below it.</p>\n", label);
     begin_beside(sink, "Ratios, published beside ours", figures, count);
     put_rows(sink, section, figures, count, put_ratio_cell);
-    raw(sink, MST_PAGE_TABLE_END);
+    mst_html(sink, MST_PAGE_TABLE_END);
     free(label);
 }
 
@@ -347,15 +316,16 @@ static void put_line_heads(struct mst_sink *sink, const struct mst_study_section
 {
     size_t i;
 
-    raw(sink, "<thead><tr><td></td>");
+    mst_html(sink, "<thead><tr><td></td>");
     for (i = 0; i < section->line_count; i++) {
         const struct mst_study_case *c = mst_study_heaviest(section, i);
         char *label = c != NULL ? mst_study_label(section, c) : NULL;
 
-        mst_page_element(sink, "th scope=\"col\"", label);
+        if (label != NULL)
+            mst_html(sink, "<th scope=\"col\">%s</th>", label);
         free(label);
     }
-    raw(sink, "</tr></thead><tbody>\n");
+    mst_html(sink, "</tr></thead><tbody>\n");
 }
 
 static size_t count_lines(const struct mst_study_section *section)
@@ -367,83 +337,62 @@ static size_t count_lines(const struct mst_study_section *section)
     return count;
 }
 
-static void put_group(struct mst_sink *sink, const char *group, size_t columns)
-{
-    raw(sink, "<tr class=\"group\"><th scope=\"rowgroup\" colspan=\"");
-    mst_sink_u64(sink, columns + 1);
-    raw(sink, "\">");
-    text(sink, group);
-    raw(sink, "</th></tr>\n");
-}
-
 static void put_lacked(struct mst_sink *sink, const struct mst_study_section *section)
 {
     const char *group = "";
     size_t row, i;
 
-    raw(sink, "<h3>All figures</h3>\n<p class=\"note\">The mean of the repetitions and its "
-              "95 % interval");
-    raw(sink, section->x_name != NULL ? ", of the heaviest load that each came to.</p>\n" :
-                                        ".</p>\n");
+    mst_html(sink, "<h3>All figures</h3>\n<p class=\"note\">The mean of the repetitions and its "
+             "95 %% interval%s.</p>\n", section->x_name != NULL ?
+             ", of the heaviest load that each came to" : "");
     mst_page_table(sink, "All figures", "numbers");
     put_line_heads(sink, section);
     for (row = 0; row < mst_study_row_count; row++) {
-        enum mst_study_metric_id metric = mst_study_rows[row].metric;
+        enum mst_metric_id metric = mst_study_rows[row].metric;
 
         if (!mst_study_is_known(section, metric))
             continue;
         if (strcmp(group, mst_study_rows[row].group) != 0)
-            put_group(sink, mst_study_rows[row].group, count_lines(section));
+            mst_page_group(sink, mst_study_rows[row].group, count_lines(section));
         group = mst_study_rows[row].group;
-        raw(sink, "<tr data-metric=\"");
-        raw(sink, mst_study_metrics[metric].name);
-        raw(sink, "\">");
-        mst_page_element(sink, "th scope=\"row\"", mst_study_metrics[metric].label);
+        mst_html(sink, "<tr data-metric=\"%s\"><th scope=\"row\">%s</th>",
+                 mst_metrics[metric].study, mst_metrics[metric].study_label);
         for (i = 0; i < section->line_count; i++) {
             const struct mst_study_case *c = mst_study_heaviest(section, i);
 
-            if (c == NULL)
-                continue;
-            raw(sink, "<td>");
-            put_estimate(sink, metric, c);
-            raw(sink, "</td>");
+            if (c != NULL)
+                put_estimate_cell(sink, metric, c);
         }
-        raw(sink, "</tr>\n");
+        mst_html(sink, "</tr>\n");
     }
-    raw(sink, MST_PAGE_TABLE_END);
+    mst_html(sink, MST_PAGE_TABLE_END);
 }
 
 /* ---- every case ------------------------------------------------------------------- */
 
 static void put_case(struct mst_sink *sink, const struct mst_study_section *section,
-                     const struct mst_study_case *c, const enum mst_study_metric_id *columns,
+                     const struct mst_study_case *c, const enum mst_metric_id *columns,
                      size_t count)
 {
     char *label = mst_study_label(section, c);
     size_t i;
 
-    raw(sink, "<tr>");
-    mst_page_element(sink, "th scope=\"row\"", label);
-    raw(sink, "<td>");
-    mst_page_textf(sink, "%zu of %zu", c->run_count, c->planned);
-    raw(sink, "</td>");
-    for (i = 0; i < count; i++) {
-        raw(sink, "<td>");
-        put_estimate(sink, columns[i], c);
-        raw(sink, "</td>");
-    }
-    raw(sink, "</tr>\n");
+    mst_html(sink, "<tr><th scope=\"row\">%s</th><td>%zu of %zu</td>", label, c->run_count,
+             c->planned);
+    for (i = 0; i < count; i++)
+        put_estimate_cell(sink, columns[i], c);
+    mst_html(sink, "</tr>\n");
     free(label);
 }
 
 static void put_cases(struct mst_sink *sink, const struct mst_study_section *section)
 {
-    static const enum mst_study_metric_id candidates[] = {
+    static const enum mst_metric_id candidates[] = {
         MST_M_RATE, MST_M_TAKEN, MST_M_MEAN, MST_M_P50, MST_M_P99, MST_M_ERRORS, MST_M_QUEUE,
         MST_M_PHP_WAIT, MST_M_OCCUPANCY, MST_M_PHP_OCCUPANCY, MST_M_SPAWN_FIRST, MST_M_SPAWN_ALL,
         MST_M_PSS,
     };
-    enum mst_study_metric_id columns[sizeof candidates / sizeof *candidates];
+    enum mst_metric_id columns[sizeof candidates / sizeof *candidates];
     size_t count = 0, i;
 
     if (section->x_name == NULL)
@@ -451,17 +400,15 @@ static void put_cases(struct mst_sink *sink, const struct mst_study_section *sec
     for (i = 0; i < sizeof candidates / sizeof *candidates; i++)
         if (mst_study_is_known(section, candidates[i]))
             columns[count++] = candidates[i];
-    raw(sink, "<details><summary>");
-    mst_page_textf(sink, "All %zu cases", section->case_count);
-    raw(sink, "</summary>\n");
+    mst_html(sink, "<details><summary>All %zu cases</summary>\n", section->case_count);
     mst_page_table(sink, "All cases", "cases");
-    raw(sink, "<thead><tr><th scope=\"col\">case</th><th scope=\"col\">runs</th>");
+    mst_html(sink, "<thead><tr><th scope=\"col\">case</th><th scope=\"col\">runs</th>");
     for (i = 0; i < count; i++)
-        mst_page_element(sink, "th scope=\"col\"", mst_study_metrics[columns[i]].label);
-    raw(sink, "</tr></thead><tbody>\n");
+        mst_html(sink, "<th scope=\"col\">%s</th>", mst_metrics[columns[i]].study_label);
+    mst_html(sink, "</tr></thead><tbody>\n");
     for (i = 0; i < section->case_count; i++)
         put_case(sink, section, &section->cases[i], columns, count);
-    raw(sink, MST_PAGE_TABLE_END "</details>\n");
+    mst_html(sink, MST_PAGE_TABLE_END "</details>\n");
 }
 
 /* ---- a section -------------------------------------------------------------------- */
@@ -471,24 +418,20 @@ static void put_section(struct mst_sink *sink, const struct mst_study_data *data
     const struct mst_study_section *section = &data->sections[i];
     char *about = mst_study_about_section(section), *ranking = mst_sayings_ranking(section);
 
-    raw(sink, "<section id=\"runs-");
-    mst_sink_u64(sink, i + 1);
-    raw(sink, "\">\n");
-    mst_page_element(sink, "h2", section->runs->title);
-    mst_page_element(sink, "p class=\"sub\"", about);
-    mst_page_element(sink, "p", ranking);
+    mst_html(sink, "<section id=\"runs-%zu\">\n<h2>%s</h2><p class=\"sub\">%s</p>", i + 1,
+             section->runs->title, about);
+    if (ranking != NULL)
+        mst_html(sink, "<p>%s</p>", ranking);
     if (count_lines(section) == 0) {
-        raw(sink, "<p>Nothing of this was run.</p>\n</section>\n");
+        mst_html(sink, "<p>Nothing of this was run.</p>\n");
     } else {
         put_published(sink, section);
-        raw(sink, "<div class=\"charts\" data-section=\"");
-        mst_sink_u64(sink, i);
-        raw(sink, "\"><noscript><p>The charts need JavaScript; their numbers are in the JSON at "
-                  "the end of this page.</p></noscript></div>\n");
+        mst_html(sink, "<div class=\"charts\" data-section=\"%zu\">" MST_PAGE_NO_SCRIPT "</div>\n",
+                 i);
         put_lacked(sink, section);
         put_cases(sink, section);
-        raw(sink, "</section>\n");
     }
+    mst_html(sink, "</section>\n");
     free(about);
     free(ranking);
 }
@@ -501,24 +444,24 @@ static void put_unrun(struct mst_sink *sink, const struct mst_study_data *data)
 
     if (data->unrun_count == 0)
         return;
-    raw(sink, "<section id=\"unrun\">\n<h2>What was not run</h2>\n<p>Each with its reason; the "
-              "study went on without it.</p>\n");
+    mst_html(sink, "<section id=\"unrun\">\n<h2>What was not run</h2>\n<p>Each with its reason; "
+             "the study went on without it.</p>\n");
     for (i = 0; i < data->unrun_count; i++) {
         const struct mst_study_unrun *u = &data->unrun[i];
-        size_t first = u->failure != NULL ? strcspn(u->failure, "\n") : 0;
+        char *failure = strdup(u->failure != NULL ? u->failure : "");
+        char *rest = failure != NULL ? strchr(failure, '\n') : NULL;
 
-        raw(sink, "<article class=\"card\">\n<h3>");
-        mst_page_textf(sink, "%s %s: %s", u->stack, u->state, u->section);
-        raw(sink, "</h3>\n<p class=\"sub\">");
-        mst_page_textf(sink, "%s, repetition %u", u->what, u->repetition);
-        raw(sink, "</p>\n<p class=\"warning\">");
-        mst_page_textf(sink, "%.*s", (int)first, u->failure != NULL ? u->failure : "");
-        raw(sink, "</p>\n");
-        if (u->failure != NULL && u->failure[first] == '\n' && u->failure[first + 1] != '\0')
-            mst_page_element(sink, "pre tabindex=\"0\"", u->failure + first + 1);
-        raw(sink, "</article>\n");
+        if (rest != NULL)
+            *rest++ = '\0';
+        mst_html(sink, "<article class=\"card\">\n<h3>%s %s: %s</h3>\n<p class=\"sub\">%s, "
+                 "repetition %u</p>\n<p class=\"warning\">%s</p>\n", u->stack, u->state,
+                 u->section, u->what, u->repetition, failure);
+        if (rest != NULL && rest[0] != '\0')
+            mst_html(sink, "<pre tabindex=\"0\">%s</pre>", rest);
+        mst_html(sink, "</article>\n");
+        free(failure);
     }
-    raw(sink, "</section>\n");
+    mst_html(sink, "</section>\n");
 }
 
 /* ---- provenance ------------------------------------------------------------------- */
@@ -527,31 +470,27 @@ static void put_unrun(struct mst_sink *sink, const struct mst_study_data *data)
 static bool put_environment(struct mst_sink *sink, const struct mst_study_data *data)
 {
     struct mst_query q = mst_query_ask(mst_archive_db(data->archive),
-        "SELECT name, group_concat(DISTINCT value) FROM environment WHERE run_id IN "
-        "(SELECT run_id FROM steps WHERE study_id = ?1) GROUP BY name ORDER BY name", data->id);
+        "SELECT name, group_concat(DISTINCT value) AS content FROM environment WHERE run_id IN "
+        "(SELECT run_id FROM steps WHERE study_id = :id) GROUP BY name ORDER BY name", data->id);
 
     while (mst_query_next(&q))
-        mst_page_pair(sink, mst_query_text(&q, 0), mst_query_text(&q, 1));
+        mst_page_pair(sink, mst_row_text(&q, "name"), mst_row_text(&q, "content"));
     return mst_query_done(&q);
 }
 
 static bool put_servers(struct mst_sink *sink, const struct mst_study_data *data)
 {
     struct mst_query q = mst_query_ask(mst_archive_db(data->archive),
-        "SELECT DISTINCT steps.stack, coalesce(servers.server, servers.producer), servers.mpm, "
-        "servers.sapi FROM steps JOIN servers ON servers.run_id = steps.run_id "
-        "WHERE steps.study_id = ?1 ORDER BY steps.stack, servers.producer", data->id);
+        "SELECT DISTINCT steps.stack, coalesce(servers.server, servers.producer) AS server, "
+        "servers.mpm, servers.sapi FROM steps JOIN servers ON servers.run_id = steps.run_id "
+        "WHERE steps.study_id = :id ORDER BY steps.stack, servers.producer", data->id);
 
     while (mst_query_next(&q)) {
-        const char *mpm = mst_query_text(&q, 2), *sapi = mst_query_text(&q, 3);
+        const char *mpm = mst_row_text(&q, "mpm"), *sapi = mst_row_text(&q, "sapi");
 
-        raw(sink, "<tr>");
-        mst_page_element(sink, "th scope=\"row\"", mst_query_text(&q, 0));
-        raw(sink, "<td>");
-        text(sink, mst_query_text(&q, 1));
-        mst_page_textf(sink, "%s%s%s%s", mpm != NULL ? ", " : "", mpm != NULL ? mpm : "",
-                       sapi != NULL ? ", " : "", sapi != NULL ? sapi : "");
-        raw(sink, "</td></tr>\n");
+        mst_html(sink, "<tr><th scope=\"row\">%s</th><td>%s%s%s%s%s</td></tr>\n",
+                 mst_row_text(&q, "stack"), mst_row_text(&q, "server"), mpm != NULL ? ", " : "",
+                 mpm, sapi != NULL ? ", " : "", sapi);
     }
     return mst_query_done(&q);
 }
@@ -559,35 +498,29 @@ static bool put_servers(struct mst_sink *sink, const struct mst_study_data *data
 static bool put_commands(struct mst_sink *sink, const struct mst_study_data *data)
 {
     struct mst_query q = mst_query_ask(mst_archive_db(data->archive),
-        "SELECT DISTINCT coalesce(command_line, '') FROM runs WHERE id IN "
-        "(SELECT run_id FROM steps WHERE study_id = ?1) ORDER BY id", data->id);
+        "SELECT DISTINCT coalesce(command_line, '') AS command FROM runs WHERE id IN "
+        "(SELECT run_id FROM steps WHERE study_id = :id) ORDER BY id", data->id);
 
-    raw(sink, "<details><summary>The load tools' commands, as executed</summary><pre "
-              "tabindex=\"0\">\n");
-    while (mst_query_next(&q)) {
-        text(sink, mst_query_text(&q, 0));
-        raw(sink, "\n");
-    }
-    raw(sink, "</pre></details>\n");
+    mst_html(sink, "<details><summary>The load tools' commands, as executed</summary><pre "
+             "tabindex=\"0\">\n");
+    while (mst_query_next(&q))
+        mst_html(sink, "%s\n", mst_row_text(&q, "command"));
+    mst_html(sink, "</pre></details>\n");
     return mst_query_done(&q);
 }
 
 static bool put_files(struct mst_sink *sink, const struct mst_study_data *data)
 {
     struct mst_query q = mst_query_ask(mst_archive_db(data->archive),
-        "SELECT kind, name, text FROM study_files WHERE study_id = ?1 ORDER BY kind, name",
+        "SELECT kind, name, text FROM study_files WHERE study_id = :id ORDER BY kind, name",
         data->id);
 
-    raw(sink, "<details><summary>The study's file, as it was run</summary><pre tabindex=\"0\">\n");
-    text(sink, data->study.text.contents);
-    raw(sink, "</pre></details>\n");
-    while (mst_query_next(&q)) {
-        raw(sink, "<details><summary>");
-        mst_page_textf(sink, "%s %s", mst_query_text(&q, 0), mst_query_text(&q, 1));
-        raw(sink, "</summary><pre tabindex=\"0\">\n");
-        text(sink, mst_query_text(&q, 2));
-        raw(sink, "</pre></details>\n");
-    }
+    mst_html(sink, "<details><summary>The study's file, as it was run</summary><pre "
+             "tabindex=\"0\">\n%s</pre></details>\n", data->study.text.contents);
+    while (mst_query_next(&q))
+        mst_html(sink, "<details><summary>%s %s</summary><pre tabindex=\"0\">\n%s</pre></details>"
+                 "\n", mst_row_text(&q, "kind"), mst_row_text(&q, "name"),
+                 mst_row_text(&q, "text"));
     return mst_query_done(&q);
 }
 
@@ -595,11 +528,9 @@ static void put_instant(struct mst_sink *sink, const char *name, uint64_t instan
 {
     if (instant_ns == MST_UNKNOWN)
         return;
-    raw(sink, "<tr>");
-    mst_page_element(sink, "th scope=\"row\"", name);
-    raw(sink, "<td>");
+    mst_html(sink, "<tr><th scope=\"row\">%s</th><td>", name);
     mst_sink_instant(sink, instant_ns);
-    raw(sink, "</td></tr>\n");
+    mst_html(sink, "</td></tr>\n");
 }
 
 static bool put_provenance(struct mst_sink *sink, const struct mst_study_data *data)
@@ -607,9 +538,9 @@ static bool put_provenance(struct mst_sink *sink, const struct mst_study_data *d
     char number[32];
     bool fine;
 
-    raw(sink, "<section id=\"provenance\">\n<h2>Provenance</h2>\n<article class=\"card\">\n");
+    mst_html(sink, "<section id=\"provenance\">\n<h2>Provenance</h2>\n<article class=\"card\">\n");
     mst_page_table(sink, "Provenance", "pairs");
-    raw(sink, "<tbody>\n");
+    mst_html(sink, "<tbody>\n");
     mst_page_pair(sink, "archive", data->path);
     mst_page_pair(sink, "study", data->study.name);
     mst_page_pair(sink, "size", data->size);
@@ -620,13 +551,12 @@ static bool put_provenance(struct mst_sink *sink, const struct mst_study_data *d
     mst_page_pair(sink, "seed of the order", number);
     mst_page_pair(sink, "intervals", MST_BOOTSTRAP_METHOD);
     fine = put_environment(sink, data) && put_servers(sink, data);
-    raw(sink, MST_PAGE_TABLE_END);
-    if (data->study.notes[0] != '\0') {
-        raw(sink, "<h4>How this differs from the original</h4>\n");
-        mst_page_element(sink, "p class=\"notes\"", data->study.notes);
-    }
+    mst_html(sink, MST_PAGE_TABLE_END);
+    if (data->study.notes[0] != '\0')
+        mst_html(sink, "<h4>How this differs from the original</h4>\n<p class=\"notes\">%s</p>",
+                 data->study.notes);
     fine = fine && put_commands(sink, data) && put_files(sink, data);
-    raw(sink, "</article>\n</section>\n");
+    mst_html(sink, "</article>\n</section>\n");
     return fine;
 }
 
@@ -660,13 +590,13 @@ int mst_study_html(struct mst_sink *sink, const struct mst_study_data *data,
     say_origin(sub, &data->study);
     mst_page_begin(sink, &page);
     put_contents(sink, data);
-    raw(sink, "</header>\n<main>\n");
+    mst_html(sink, "</header>\n<main>\n");
     put_verdict(sink, data, sayings);
     for (i = 0; i < data->section_count; i++)
         put_section(sink, data, i);
     put_unrun(sink, data);
     if (!put_provenance(sink, data))
         return mst_archive_unreadable(data->archive, error);
-    raw(sink, "</main>\n");
+    mst_html(sink, "</main>\n");
     return mst_page_end(sink, &page, put_data, data, error);
 }

@@ -13,78 +13,58 @@
 
 #define RAMP_BINS 60u
 
-static const char *const unit_names[MST_IN_COUNT_OF] = {
-    [MST_IN_COUNT] = "count", [MST_IN_MEAN] = "count", [MST_IN_RATE] = "rate",
-    [MST_IN_TIME] = "time", [MST_IN_BYTES] = "bytes", [MST_IN_BYTE_RATE] = "byte_rate",
-    [MST_IN_SHARE] = "share",
+static const char *const unit_names[] = {
+    [MST_METRIC_COUNT] = "count", [MST_METRIC_MEAN] = "count", [MST_METRIC_RATE] = "rate",
+    [MST_METRIC_TIME] = "time", [MST_METRIC_BYTES] = "bytes", [MST_METRIC_BYTE_RATE] = "byte_rate",
+    [MST_METRIC_SHARE] = "share",
 };
-
-static void member(struct mst_sink *sink, const char *name)
-{
-    mst_sink_puts(sink, ", ");
-    mst_sink_json_string(sink, name);
-    mst_sink_puts(sink, ": ");
-}
-
-static void comma(struct mst_sink *sink, bool *begun)
-{
-    mst_sink_puts(sink, *begun ? ",\n" : "");
-    *begun = true;
-}
 
 /* ---- values ----------------------------------------------------------------------- */
 
 /* {"requests_per_second": [mean, low, high], ...} */
-static void put_values(struct mst_sink *sink, const struct mst_study_case *c)
+static void put_values(struct mst_json *j, const struct mst_study_case *c)
 {
-    bool begun = false;
     int i;
 
-    mst_sink_puts(sink, "{");
+    mst_json_begin(j, "values", '{');
     for (i = 0; i < MST_M_COUNT; i++) {
-        struct mst_estimate e = mst_estimate_of(c, (enum mst_study_metric_id)i);
+        struct mst_estimate e = mst_estimate_of(c, (enum mst_metric_id)i);
 
         if (e.count == 0)
             continue;
-        comma(sink, &begun);
-        mst_sink_json_string(sink, mst_study_metrics[i].name);
-        mst_sink_puts(sink, ": [");
-        mst_cell_put(sink, e.mean, "null");
-        mst_sink_char(sink, ',');
-        mst_cell_put(sink, isfinite(e.low) ? e.low : e.least, "null");
-        mst_sink_char(sink, ',');
-        mst_cell_put(sink, isfinite(e.high) ? e.high : e.most, "null");
-        mst_sink_char(sink, ']');
+        mst_json_line(j, 1);
+        mst_json_begin(j, mst_metrics[i].study, '[');
+        mst_cell_json(j, NULL, e.mean);
+        mst_cell_json(j, NULL, isfinite(e.low) ? e.low : e.least);
+        mst_cell_json(j, NULL, isfinite(e.high) ? e.high : e.most);
+        mst_json_end(j, ']');
     }
-    mst_sink_puts(sink, "}");
+    mst_json_end(j, '}');
 }
 
-static void put_case(struct mst_sink *sink, const struct mst_study_section *section,
+static void put_case(struct mst_json *j, const struct mst_study_section *section,
                      const struct mst_study_case *c)
 {
     char *label = mst_study_label(section, c);
 
-    mst_sink_puts(sink, "{\"label\": ");
-    mst_sink_json_string(sink, label);
-    member(sink, "x");
-    mst_cell_put(sink, c->x, "null");
-    member(sink, "runs");
-    mst_sink_u64(sink, c->run_count);
-    member(sink, "values");
-    put_values(sink, c);
-    mst_sink_puts(sink, "}");
+    mst_json_line(j, 0);
+    mst_json_begin(j, NULL, '{');
+    mst_json_string(j, "label", label);
+    mst_cell_json(j, "x", c->x);
+    mst_json_count(j, "runs", c->run_count);
+    put_values(j, c);
+    mst_json_end(j, '}');
     free(label);
 }
 
 /* ---- over time -------------------------------------------------------------------- */
 
-/* A run's curve of processes. */
-static bool put_spawn(struct mst_sink *sink, const struct mst_summary *s, sqlite3 *db)
+static bool put_spawn(struct mst_json *j, const struct mst_summary *s, sqlite3 *db)
 {
     struct mst_table curve;
     bool fine = mst_spawn_curve(&curve, s, db);
 
-    mst_table_json(sink, &curve);
+    mst_table_json(j, &curve);
     mst_table_free(&curve);
     return fine;
 }
@@ -115,7 +95,7 @@ static void add_rows(struct mst_table *all, const struct mst_table *more)
 }
 
 /* What the servers did together for which the load was: behind a balancer there are several. */
-static bool put_fronts(struct mst_sink *sink, const struct mst_summary *s,
+static bool put_fronts(struct mst_json *j, const struct mst_summary *s,
                        const struct mst_bins *bins, sqlite3 *db)
 {
     struct mst_series_requests all = { 0 }, one;
@@ -138,31 +118,30 @@ static bool put_fronts(struct mst_sink *sink, const struct mst_summary *s,
             mst_series_requests_free(&one);
         }
     }
-    mst_sink_puts(sink, ",\n\"server\": {");
-    mst_table_json(sink, &all.over_time);
-    mst_sink_puts(sink, "}");
+    mst_json_begin(j, "server", '{');
+    mst_table_json(j, &all.over_time);
+    mst_json_end(j, '}');
     mst_series_requests_free(&all);
     return fine;
 }
 
 /* What was asked, completed and refused in each bin, and how long it took: as the client
  * saw it where it tells, and the server. */
-static bool put_ramp(struct mst_sink *sink, const struct mst_summary *s, sqlite3 *db)
+static bool put_ramp(struct mst_json *j, const struct mst_summary *s, sqlite3 *db)
 {
     struct mst_series_requests requests = { 0 };
     struct mst_bins bins;
     bool fine = mst_bins_make(&bins, db, s, RAMP_BINS, 0);
 
-    mst_sink_puts(sink, "\"bin_seconds\": ");
-    mst_cell_put(sink, fine ? mst_cell_seconds(bins.width_ns) : NAN, "null");
+    mst_cell_json(j, "bin_seconds", fine ? mst_cell_seconds(bins.width_ns) : NAN);
     if (fine && s->server_count > 0)
-        fine = put_fronts(sink, s, &bins, db);
+        fine = put_fronts(j, s, &bins, db);
     if (fine) {
         fine = mst_series_client(&requests, db, s->id, &bins, 0);
         if (requests.count > 0) {
-            mst_sink_puts(sink, ",\n\"client\": {");
-            mst_table_json(sink, &requests.over_time);
-            mst_sink_puts(sink, "}");
+            mst_json_begin(j, "client", '{');
+            mst_table_json(j, &requests.over_time);
+            mst_json_end(j, '}');
         }
         mst_series_requests_free(&requests);
     }
@@ -170,7 +149,7 @@ static bool put_ramp(struct mst_sink *sink, const struct mst_summary *s, sqlite3
 }
 
 /* One repetition of a line over time. */
-static int put_run(struct mst_sink *sink, const struct mst_study_data *data,
+static int put_run(struct mst_json *j, const struct mst_study_data *data,
                    const struct mst_study_section *section, const struct mst_study_case *c,
                    size_t run, char error[MST_ERROR_MAX])
 {
@@ -179,37 +158,32 @@ static int put_run(struct mst_sink *sink, const struct mst_study_data *data,
     int failed = mst_summary_make(&s, data->archive, c->runs[run].run_id, error);
     bool fine = true;
 
-    mst_sink_puts(sink, "{\"line\": ");
-    mst_sink_u64(sink, c->line);
-    member(sink, "repetition");
-    mst_sink_u64(sink, c->runs[run].repetition);
-    mst_sink_puts(sink, ",\n");
+    mst_json_line(j, 0);
+    mst_json_begin(j, NULL, '{');
+    mst_json_count(j, "line", c->line);
+    mst_json_count(j, "repetition", c->runs[run].repetition);
     if (!failed)
-        fine = section->runs->kind == MST_RUNS_SPAWN ? put_spawn(sink, &s, db) :
-                                                       put_ramp(sink, &s, db);
-    mst_sink_puts(sink, "}");
+        fine = section->runs->kind == MST_RUNS_SPAWN ? put_spawn(j, &s, db) : put_ramp(j, &s, db);
+    mst_json_end(j, '}');
     mst_summary_free(&s);
     return fine ? failed : mst_archive_unreadable(data->archive, error);
 }
 
 /* Of spawning all repetitions, of a ramp the first. */
-static int put_over_time(struct mst_sink *sink, const struct mst_study_data *data,
+static int put_over_time(struct mst_json *j, const struct mst_study_data *data,
                          const struct mst_study_section *section, char error[MST_ERROR_MAX])
 {
-    bool begun = false;
     int failed = 0;
     size_t i, k;
 
-    member(sink, "over_time");
-    mst_sink_puts(sink, "[");
+    mst_json_begin(j, "over_time", '[');
     for (i = 0; i < section->case_count && section->runs->kind != MST_RUNS_LOAD; i++)
         for (k = 0; k < section->cases[i].run_count && !failed; k++) {
             if (k > 0 && section->runs->kind == MST_RUNS_RAMP)
                 break;
-            comma(sink, &begun);
-            failed = put_run(sink, data, section, &section->cases[i], k, error);
+            failed = put_run(j, data, section, &section->cases[i], k, error);
         }
-    mst_sink_puts(sink, "]");
+    mst_json_end(j, ']');
     return failed;
 }
 
@@ -227,45 +201,21 @@ static size_t system_of(const struct mst_study_section *section, const struct ms
     return i;
 }
 
-static void put_lines(struct mst_sink *sink, const struct mst_study_section *section)
+static void put_line(struct mst_json *j, const struct mst_study_section *section,
+                     const struct mst_study_line *line)
 {
-    size_t i, k;
+    size_t i;
 
-    member(sink, "lines");
-    mst_sink_puts(sink, "[");
-    for (i = 0; i < section->line_count; i++) {
-        const struct mst_study_line *line = &section->lines[i];
-        bool begun = false;
-
-        mst_sink_puts(sink, i > 0 ? ",\n{\"label\": " : "{\"label\": ");
-        mst_sink_json_string(sink, line->label);
-        member(sink, "system");
-        mst_sink_u64(sink, system_of(section, line));
-        member(sink, "cases");
-        mst_sink_puts(sink, "[");
-        for (k = line->first; k < line->first + line->count; k++) {
-            if (section->cases[k].run_count == 0)
-                continue;
-            comma(sink, &begun);
-            put_case(sink, section, &section->cases[k]);
-        }
-        mst_sink_puts(sink, "]}");
-    }
-    mst_sink_puts(sink, "]");
-}
-
-static void put_figures(struct mst_sink *sink, const struct mst_study_section *section)
-{
-    enum mst_study_metric_id figures[MST_STUDY_FIGURES_MAX];
-    size_t count = mst_study_figures(section, figures), i;
-
-    member(sink, "figures");
-    mst_sink_puts(sink, "[");
-    for (i = 0; i < count; i++) {
-        mst_sink_puts(sink, i > 0 ? ", " : "");
-        mst_sink_json_string(sink, mst_study_metrics[figures[i]].name);
-    }
-    mst_sink_puts(sink, "]");
+    mst_json_line(j, 0);
+    mst_json_begin(j, NULL, '{');
+    mst_json_string(j, "label", line->label);
+    mst_json_count(j, "system", system_of(section, line));
+    mst_json_begin(j, "cases", '[');
+    for (i = line->first; i < line->first + line->count; i++)
+        if (section->cases[i].run_count > 0)
+            put_case(j, section, &section->cases[i]);
+    mst_json_end(j, ']');
+    mst_json_end(j, '}');
 }
 
 /* The line that a published row is about; NaN: none that was run. */
@@ -280,92 +230,95 @@ static double line_of_row(const struct mst_study_section *section, size_t row)
 }
 
 /* The published rows, by what the original calls the systems. */
-static void put_published(struct mst_sink *sink, const struct mst_study_section *section)
+static void put_published(struct mst_json *j, const struct mst_study_section *section,
+                          const enum mst_metric_id *figures, size_t count)
 {
-    enum mst_study_metric_id figures[MST_STUDY_FIGURES_MAX];
-    size_t count = mst_study_figures(section, figures), row, i;
     int system, stack;
+    size_t row, i;
 
-    member(sink, "published");
-    mst_sink_puts(sink, "[");
+    mst_json_begin(j, "published", '[');
     for (row = 1; section->published != NULL && row < section->published->rows.count; row++) {
         const struct mst_row *cells = &section->published->rows.items[row];
 
         system = mst_published_column(section->published, MST_PUBLISHED_SYSTEM);
         stack = mst_published_column(section->published, MST_PUBLISHED_STACK);
-        mst_sink_puts(sink, row > 1 ? ",\n{\"system\": " : "{\"system\": ");
-        mst_sink_json_string(sink, system >= 0 ? cells->words[system] :
-                             stack >= 0 ? cells->words[stack] : cells->words[0]);
-        member(sink, "line");
-        mst_cell_put(sink, line_of_row(section, row), "null");
-        for (i = 0; i < count; i++) {
-            member(sink, mst_study_metrics[figures[i]].name);
-            mst_cell_put(sink, mst_published_value(section, row, figures[i]), "null");
-        }
-        mst_sink_puts(sink, "}");
+        mst_json_line(j, 0);
+        mst_json_begin(j, NULL, '{');
+        mst_json_string(j, "system", system >= 0 ? cells->words[system] :
+                        stack >= 0 ? cells->words[stack] : cells->words[0]);
+        mst_cell_json(j, "line", line_of_row(section, row));
+        for (i = 0; i < count; i++)
+            mst_cell_json(j, mst_metrics[figures[i]].study,
+                          mst_published_value(section, row, figures[i]));
+        mst_json_end(j, '}');
     }
-    mst_sink_puts(sink, "]");
+    mst_json_end(j, ']');
 }
 
-static int put_section(struct mst_sink *sink, const struct mst_study_data *data,
+static int put_section(struct mst_json *j, const struct mst_study_data *data,
                        const struct mst_study_section *section, char error[MST_ERROR_MAX])
 {
+    enum mst_metric_id figures[MST_STUDY_FIGURES_MAX];
+    size_t count = mst_study_figures(section, figures), i;
     char word[MST_SPOKEN_MAX];
 
-    mst_sink_puts(sink, "{\"name\": ");
-    mst_sink_json_string(sink, section->runs->name);
-    member(sink, "title");
-    mst_sink_json_string(sink, section->runs->title);
-    member(sink, "kind");
-    mst_sink_json_string(sink, mst_runs_kind_names[section->runs->kind]);
-    member(sink, "x");
+    mst_json_line(j, 0);
+    mst_json_begin(j, NULL, '{');
+    mst_json_string(j, "name", section->runs->name);
+    mst_json_string(j, "title", section->runs->title);
+    mst_json_string(j, "kind", mst_runs_kind_names[section->runs->kind]);
     if (section->x_name != NULL)
         mst_spoken(word, section->x_name);
-    mst_sink_json_string(sink, section->x_name != NULL ? word : NULL);
-    put_figures(sink, section);
-    put_published(sink, section);
-    put_lines(sink, section);
-    if (put_over_time(sink, data, section, error) != 0)
+    mst_json_string(j, "x", section->x_name != NULL ? word : NULL);
+    mst_json_begin(j, "figures", '[');
+    for (i = 0; i < count; i++)
+        mst_json_string(j, NULL, mst_metrics[figures[i]].study);
+    mst_json_end(j, ']');
+    put_published(j, section, figures, count);
+    mst_json_begin(j, "lines", '[');
+    for (i = 0; i < section->line_count; i++)
+        put_line(j, section, &section->lines[i]);
+    mst_json_end(j, ']');
+    if (put_over_time(j, data, section, error) != 0)
         return -1;
-    mst_sink_puts(sink, "}");
+    mst_json_end(j, '}');
     return 0;
 }
 
 /* What the names of figures mean. */
-static void put_metrics(struct mst_sink *sink)
+static void put_metrics(struct mst_json *j)
 {
     int i;
 
-    mst_sink_puts(sink, "\"metrics\": {");
+    mst_json_begin(j, "metrics", '{');
     for (i = 0; i < MST_M_COUNT; i++) {
-        mst_sink_puts(sink, i > 0 ? ",\n" : "");
-        mst_sink_json_string(sink, mst_study_metrics[i].name);
-        mst_sink_puts(sink, ": {\"label\": ");
-        mst_sink_json_string(sink, mst_study_metrics[i].label);
-        member(sink, "unit");
-        mst_sink_json_string(sink, unit_names[mst_study_metrics[i].unit]);
-        mst_sink_puts(sink, "}");
+        if (mst_metrics[i].study == NULL)
+            continue;
+        mst_json_line(j, 1);
+        mst_json_begin(j, mst_metrics[i].study, '{');
+        mst_json_string(j, "label", mst_metrics[i].study_label);
+        mst_json_string(j, "unit", unit_names[mst_metrics[i].unit]);
+        mst_json_end(j, '}');
     }
-    mst_sink_puts(sink, "}");
+    mst_json_end(j, '}');
 }
 
 int mst_study_json(struct mst_sink *sink, const struct mst_study_data *data,
                    char error[MST_ERROR_MAX])
 {
+    struct mst_json json = { .out = sink }, *j = &json;
     size_t i;
 
-    mst_sink_puts(sink, "{\"study\": ");
-    mst_sink_json_string(sink, data->study.name);
-    member(sink, "year");
-    mst_sink_json_string(sink, data->study.year);
-    mst_sink_puts(sink, ",\n");
-    put_metrics(sink);
-    mst_sink_puts(sink, ",\n\"sections\": [");
-    for (i = 0; i < data->section_count; i++) {
-        mst_sink_puts(sink, i > 0 ? ",\n" : "");
-        if (put_section(sink, data, &data->sections[i], error) != 0)
+    mst_json_begin(j, NULL, '{');
+    mst_json_string(j, "study", data->study.name);
+    mst_json_string(j, "year", data->study.year);
+    put_metrics(j);
+    mst_json_line(j, 0);
+    mst_json_begin(j, "sections", '[');
+    for (i = 0; i < data->section_count; i++)
+        if (put_section(j, data, &data->sections[i], error) != 0)
             return -1;
-    }
-    mst_sink_puts(sink, "]}");
+    mst_json_end(j, ']');
+    mst_json_end(j, '}');
     return 0;
 }

@@ -8,23 +8,12 @@
 
 #include "lab/report/study_report.h"
 #include "lab/report/study_parts.h"
+#include "report/markup.h"
 
-static void put(struct mst_sink *sink, const char *markdown)
+static void put_paragraph(struct mst_sink *sink, const char *string)
 {
-    mst_sink_puts(sink, markdown);
-}
-
-static void text(struct mst_sink *sink, const char *string)
-{
-    mst_sink_markdown_string(sink, string);
-}
-
-static void paragraph(struct mst_sink *sink, const char *string)
-{
-    if (string == NULL || string[0] == '\0')
-        return;
-    text(sink, string);
-    put(sink, "\n\n");
+    if (string != NULL && string[0] != '\0')
+        mst_markdown(sink, "%s\n\n", string);
 }
 
 /* ---- sentences -------------------------------------------------------------------- */
@@ -41,67 +30,52 @@ static void put_sayings(struct mst_sink *sink, const struct mst_sayings *sayings
 
         if (saying->kind != kind)
             continue;
-        if (!begun) {
-            put(sink, "### ");
-            put(sink, mst_saying_titles[kind]);
-            put(sink, "\n\n");
-        }
+        if (!begun)
+            mst_markdown(sink, "### %s\n\n", mst_saying_titles[kind]);
         begun = true;
         if (kind == MST_SAYING_UNSEEN && saying->section != section) {
-            put(sink, section != NULL ? "\n**" : "**");
-            text(sink, saying->section->runs->title);
-            put(sink, "**\n\n");
+            mst_markdown(sink, section != NULL ? "\n**%s**\n\n" : "**%s**\n\n",
+                         saying->section->runs->title);
             section = saying->section;
         }
-        put(sink, "- ");
-        if (saying->claim != NULL) {
-            put(sink, "*");
-            text(sink, saying->claim);
-            put(sink, "* ");
-        }
-        text(sink, saying->text);
-        put(sink, "\n");
+        if (saying->claim != NULL)
+            mst_markdown(sink, "- *%s* %s\n", saying->claim, saying->text);
+        else
+            mst_markdown(sink, "- %s\n", saying->text);
     }
-    put(sink, begun ? "\n" : "");
+    mst_markdown(sink, begun ? "\n" : "");
 }
 
 /* ---- tables ----------------------------------------------------------------------- */
 
-static void head(struct mst_sink *sink, const enum mst_study_metric_id *figures, size_t count)
+static void put_head(struct mst_sink *sink, const enum mst_metric_id *figures, size_t count)
 {
     size_t i;
 
-    put(sink, "| system |");
-    for (i = 0; i < count; i++) {
-        put(sink, " ");
-        text(sink, mst_study_metrics[figures[i]].label);
-        put(sink, " |");
-    }
-    put(sink, "\n|---|");
+    mst_markdown(sink, "| system |");
     for (i = 0; i < count; i++)
-        put(sink, "--:|");
-    put(sink, "\n");
+        mst_markdown(sink, " %s |", mst_metrics[figures[i]].study_label);
+    mst_markdown(sink, "\n|---|");
+    for (i = 0; i < count; i++)
+        mst_markdown(sink, "--:|");
+    mst_markdown(sink, "\n");
 }
 
 static void put_estimate(struct mst_sink *sink, const struct mst_study_case *c,
-                         enum mst_study_metric_id metric)
+                         enum mst_metric_id metric)
 {
-    enum mst_study_unit unit = mst_study_metrics[metric].unit;
+    enum mst_metric_unit unit = mst_metrics[metric].unit;
     struct mst_estimate e = mst_estimate_of(c, metric);
 
-    put(sink, e.count > 0 ? mst_study_human(unit, e.mean).text : "-");
-    if (isfinite(e.low) && e.low < e.high) {
-        put(sink, " (");
-        put(sink, mst_study_human(unit, e.low).text);
-        put(sink, " to ");
-        put(sink, mst_study_human(unit, e.high).text);
-        put(sink, ")");
-    }
+    mst_markdown(sink, " %s", e.count > 0 ? mst_study_human(unit, e.mean).text : "-");
+    if (isfinite(e.low) && e.low < e.high)
+        mst_markdown(sink, " (%s to %s)", mst_study_human(unit, e.low).text,
+                     mst_study_human(unit, e.high).text);
 }
 
 /* Ours, and what was published where the case is in the original's table. */
 static void put_row(struct mst_sink *sink, const struct mst_study_section *section,
-                    const struct mst_study_case *c, const enum mst_study_metric_id *figures,
+                    const struct mst_study_case *c, const enum mst_metric_id *figures,
                     size_t count)
 {
     char *label = mst_study_label(section, c);
@@ -111,43 +85,37 @@ static void put_row(struct mst_sink *sink, const struct mst_study_section *secti
         for (row = section->published->rows.count - 1; row > 0; row--)
             if (mst_published_is(section, row, c))
                 break;
-    put(sink, "| ");
-    text(sink, label);
-    put(sink, " |");
+    mst_markdown(sink, "| %s |", label);
     for (i = 0; i < count; i++) {
         double theirs = row > 0 ? mst_published_value(section, row, figures[i]) : NAN;
 
-        put(sink, " ");
         put_estimate(sink, c, figures[i]);
-        if (isfinite(theirs)) {
-            put(sink, "; published ");
-            put(sink, mst_study_human(mst_study_metrics[figures[i]].unit, theirs).text);
-        }
-        put(sink, " |");
+        if (isfinite(theirs))
+            mst_markdown(sink, "; published %s",
+                         mst_study_human(mst_metrics[figures[i]].unit, theirs).text);
+        mst_markdown(sink, " |");
     }
-    put(sink, "\n");
+    mst_markdown(sink, "\n");
     free(label);
 }
 
 static void put_section(struct mst_sink *sink, const struct mst_study_section *section)
 {
-    enum mst_study_metric_id figures[MST_STUDY_FIGURES_MAX];
+    enum mst_metric_id figures[MST_STUDY_FIGURES_MAX];
     size_t count = mst_study_figures(section, figures), i;
     char *about = mst_study_about_section(section), *ranking = mst_sayings_ranking(section);
 
-    put(sink, "## ");
-    text(sink, section->runs->title);
-    put(sink, "\n\n");
-    paragraph(sink, about);
-    paragraph(sink, ranking);
+    mst_markdown(sink, "## %s\n\n", section->runs->title);
+    put_paragraph(sink, about);
+    put_paragraph(sink, ranking);
     if (mst_reference_of(section) != NULL)
-        head(sink, figures, count);
+        put_head(sink, figures, count);
     else
-        put(sink, "Nothing of this was run.\n");
+        mst_markdown(sink, "Nothing of this was run.\n");
     for (i = 0; i < section->case_count; i++)
         if (section->cases[i].run_count > 0)
             put_row(sink, section, &section->cases[i], figures, count);
-    put(sink, "\n");
+    mst_markdown(sink, "\n");
     free(about);
     free(ranking);
 }
@@ -158,23 +126,14 @@ static void put_unrun(struct mst_sink *sink, const struct mst_study_data *data)
 
     if (data->unrun_count == 0)
         return;
-    put(sink, "## What was not run\n\n| step | | why |\n|---|---|---|\n");
+    mst_markdown(sink, "## What was not run\n\n| step | | why |\n|---|---|---|\n");
     for (i = 0; i < data->unrun_count; i++) {
         const struct mst_study_unrun *u = &data->unrun[i];
 
-        put(sink, "| ");
-        text(sink, u->section);
-        put(sink, ": ");
-        text(sink, u->stack);
-        put(sink, ", ");
-        text(sink, u->what);
-        put(sink, " | ");
-        text(sink, u->state);
-        put(sink, " | ");
-        text(sink, u->failure);
-        put(sink, " |\n");
+        mst_markdown(sink, "| %s: %s, %s | %s | %s |\n", u->section, u->stack, u->what, u->state,
+                     u->failure);
     }
-    put(sink, "\n");
+    mst_markdown(sink, "\n");
 }
 
 /* ---- all of it -------------------------------------------------------------------- */
@@ -187,25 +146,19 @@ int mst_study_markdown(struct mst_sink *sink, const struct mst_study_data *data,
     int kind;
 
     (void)error;   /* everything is read already */
-    put(sink, "# ");
-    text(sink, data->study.title);
-    put(sink, "\n\n");
-    paragraph(sink, data->study.original);
-    paragraph(sink, data->study.question);
-    paragraph(sink, about);
-    paragraph(sink, mst_study_caution);
+    mst_markdown(sink, "# %s\n\n", data->study.title);
+    put_paragraph(sink, data->study.original);
+    put_paragraph(sink, data->study.question);
+    put_paragraph(sink, about);
+    put_paragraph(sink, mst_study_caution);
     for (kind = 0; kind < MST_SAYING_KINDS; kind++)
         put_sayings(sink, sayings, (enum mst_saying_kind)kind);
     for (i = 0; i < data->section_count; i++)
         put_section(sink, &data->sections[i]);
     put_unrun(sink, data);
-    put(sink, "Made by mpmstat " MPMSTAT_VERSION " from ");
-    text(sink, data->path);
-    put(sink, ", begun ");
+    mst_markdown(sink, "Made by mpmstat " MPMSTAT_VERSION " from %s, begun ", data->path);
     mst_sink_instant(sink, data->started_ns);
-    put(sink, ", order by seed ");
-    mst_sink_u64(sink, data->seed);
-    put(sink, ".\n");
+    mst_markdown(sink, ", order by seed %" PRIu64 ".\n", data->seed);
     free(about);
     return 0;
 }

@@ -11,84 +11,6 @@
 #include "report/parts.h"
 #include "report/table.h"
 
-#define COUNT     MST_IN_COUNT
-#define MEAN      MST_IN_MEAN
-#define RATE      MST_IN_RATE
-#define TIME      MST_IN_TIME
-#define BYTES     MST_IN_BYTES
-#define BYTE_RATE MST_IN_BYTE_RATE
-#define SHARE     MST_IN_SHARE
-
-const struct mst_study_metric mst_study_metrics[MST_M_COUNT] = {
-    [MST_M_RATE] = { "requests_per_second", "requests/s", RATE, true, true },
-    [MST_M_TAKEN] = { "time_taken_seconds", "time taken", TIME, false, true },
-    [MST_M_MEAN] = { "mean_seconds", "mean response", TIME, false, true },
-    [MST_M_P50] = { "p50_seconds", "p50", TIME, false, true },
-    [MST_M_P90] = { "p90_seconds", "p90", TIME, false, true },
-    [MST_M_P99] = { "p99_seconds", "p99", TIME, false, true },
-    [MST_M_MAX] = { "max_seconds", "longest", TIME, false, true },
-    [MST_M_CONNECT] = { "connect_seconds", "connecting", TIME, false, true },
-    [MST_M_PROCESSING] = { "processing_seconds", "processing", TIME, false, true },
-    [MST_M_BETWEEN] = { "time_per_request_all_seconds", "time for each of all", TIME, false, true },
-    [MST_M_TRANSFER] = { "transfer_bytes_per_second", "transfer rate", BYTE_RATE, true, true },
-    [MST_M_BYTES] = { "transferred_bytes", "transferred", BYTES, true, true },
-    [MST_M_CONCURRENCY] = { "concurrency", "at once, mean", MEAN, true, true },
-    [MST_M_REQUESTS] = { "requests", "requests", COUNT, true, true },
-    [MST_M_FAILED] = { "failed", "\"failed\", as the load tool counts", COUNT, false, true },
-    [MST_M_FAILED_LENGTH] = { "failed_length", "of these only of another length", COUNT, false,
-                              true },
-    [MST_M_FAILED_CONNECT] = { "failed_connect", "no connection", COUNT, false, true },
-    [MST_M_FAILED_RECEIVE] = { "failed_receive", "no whole answer", COUNT, false, true },
-    [MST_M_FAILED_TIMEOUT] = { "failed_timeout", "no answer in time", COUNT, false, true },
-    [MST_M_NON_2XX] = { "non_2xx", "answered, but not with 2xx", COUNT, false, true },
-    [MST_M_ERRORS] = { "errors", "failed, but for the length", COUNT, false, true },
-    [MST_M_ERROR_SHARE] = { "error_share", "share that failed", SHARE, false, true },
-    [MST_M_AVAILABILITY] = { "availability", "availability", SHARE, true, true },
-    [MST_M_SERVER_REQUESTS] = { "server_requests", "answered by the server", COUNT, true, false },
-    [MST_M_5XX] = { "server_errors_5xx", "answered with 5xx", COUNT, false, false },
-    [MST_M_SERVER_MEAN] = { "server_mean_seconds", "server's mean", TIME, false, false },
-    [MST_M_SERVER_P50] = { "server_p50_seconds", "server's p50", TIME, false, false },
-    [MST_M_SERVER_P99] = { "server_p99_seconds", "server's p99", TIME, false, false },
-    [MST_M_QUEUE] = { "queue_mean_seconds", "queue", TIME, false, false },
-    [MST_M_READ] = { "read_mean_seconds", "read", TIME, false, false },
-    [MST_M_PHP_WAIT] = { "php_wait_mean_seconds", "waiting for PHP", TIME, false, false },
-    [MST_M_PHP_RUN] = { "php_run_mean_seconds", "PHP runs", TIME, false, false },
-    [MST_M_HANDLE] = { "handle_mean_seconds", "handle", TIME, false, false },
-    [MST_M_SEND_PHP] = { "send_php_mean_seconds", "send, PHP still runs", TIME, false, false },
-    [MST_M_SEND] = { "send_mean_seconds", "send", TIME, false, false },
-    [MST_M_LIMIT] = { "workers_limit", "Apache's workers, limit", COUNT, true, false },
-    [MST_M_BUSY] = { "workers_busy_mean", "busy, mean", MEAN, false, false },
-    [MST_M_OCCUPANCY] = { "occupancy", "occupancy", SHARE, false, false },
-    [MST_M_NO_IDLE] = { "no_idle_worker_seconds", "time with none idle", TIME, false, false },
-    [MST_M_PHP_LIMIT] = { "php_workers_limit", "PHP's workers, limit", COUNT, true, false },
-    [MST_M_PHP_BUSY] = { "php_workers_busy_mean", "PHP's busy, mean", MEAN, false, false },
-    [MST_M_PHP_OCCUPANCY] = { "php_occupancy", "PHP's occupancy", SHARE, false, false },
-    [MST_M_PHP_NO_IDLE] = { "php_no_idle_worker_seconds", "PHP: time with none idle", TIME, false,
-                            false },
-    [MST_M_FORKS] = { "forks", "processes forked", COUNT, false, false },
-    [MST_M_FORKS_EACH] = { "forks_per_request", "forks a request", MEAN, false, false },
-    [MST_M_EXITS] = { "exits", "processes ended", COUNT, false, false },
-    [MST_M_KILLED] = { "killed", "not by themselves", COUNT, false, false },
-    [MST_M_PSS] = { "peak_pss_bytes", "memory (PSS), most", BYTES, false, false },
-    [MST_M_PROCESSES] = { "peak_pss_processes", "processes then", COUNT, false, false },
-    [MST_M_PSS_EACH] = { "pss_per_process_bytes", "PSS a process", BYTES, false, false },
-    [MST_M_RSS] = { "peak_rss_bytes", "RSS, summed", BYTES, false, false },
-    [MST_M_RSS_EACH] = { "rss_per_process_bytes", "RSS a process", BYTES, false, false },
-    [MST_M_PHP_PSS] = { "php_peak_pss_bytes", "PHP's memory (PSS), most", BYTES, false, false },
-    [MST_M_CPU_EACH] = { "server_cpu_per_request_seconds", "CPU a request", TIME, false, false },
-    [MST_M_MACHINE] = { "machine_cpu_busy", "machine's CPUs busy", SHARE, false, false },
-    [MST_M_GENERATOR] = { "generator_limited", "load tool at its limit", SHARE, false, false },
-    [MST_M_OVERFLOWS] = { "listen_overflows", "found the accept queue full", COUNT, false, false },
-    [MST_M_SHED] = { "connections_shed", "kept-alive, shed", COUNT, false, false },
-    [MST_M_PAGE_MIN] = { "page_bytes_min", "page, smallest", BYTES, true, false },
-    [MST_M_PAGE_MAX] = { "page_bytes_max", "page, largest", BYTES, true, false },
-    [MST_M_SPAWN_FIRST] = { "spawn_first_seconds", "first fork after", TIME, false, false },
-    [MST_M_SPAWN_HALF] = { "spawn_half_seconds", "half of them after", TIME, false, false },
-    [MST_M_SPAWN_ALL] = { "spawn_all_seconds", "all of them after", TIME, false, false },
-    [MST_M_SPAWN_RATE] = { "spawn_per_second", "forks/s between", RATE, true, false },
-    [MST_M_SPAWNED] = { "spawned", "processes forked", COUNT, true, false },
-};
-
 /* ---- names ----------------------------------------------------------------------- */
 
 /* What other units are in ours, and how ours ends. */
@@ -109,7 +31,7 @@ static const struct { const char *theirs, *ours; } synonyms[] = {
     { "total_transferred_bytes", "transferred_bytes" },
 };
 
-static enum mst_study_metric_id named(const char *name)
+static enum mst_metric_id named(const char *name)
 {
     size_t i;
 
@@ -117,14 +39,14 @@ static enum mst_study_metric_id named(const char *name)
         if (strcmp(synonyms[i].theirs, name) == 0)
             name = synonyms[i].ours;
     for (i = 0; i < MST_M_COUNT; i++)
-        if (strcmp(mst_study_metrics[i].name, name) == 0)
-            return (enum mst_study_metric_id)i;
+        if (mst_metrics[i].study != NULL && strcmp(mst_metrics[i].study, name) == 0)
+            return (enum mst_metric_id)i;
     return MST_M_COUNT;
 }
 
-enum mst_study_metric_id mst_study_metric_find(const char *word, double *scale)
+enum mst_metric_id mst_study_metric_find(const char *word, double *scale)
 {
-    enum mst_study_metric_id id = named(word);
+    enum mst_metric_id id = named(word);
     size_t length = strlen(word), i;
     char ours[96];
 
@@ -165,27 +87,18 @@ static void measure_client(double *v, const struct mst_summary *s)
 {
     const struct mst_summary_client *c = &s->client;
     double duration = mst_cell_seconds(c->duration_ns);
+    size_t i;
 
     if (!c->known)
         return;
+    for (i = 0; i < MST_M_COUNT; i++)
+        if (mst_metrics[i].study != NULL && mst_metrics[i].source == MST_FROM_CLIENT)
+            v[i] = mst_cell(mst_metric_get(&mst_metrics[i], s)) /
+                   mst_metric_scale(mst_metrics[i].unit);
     v[MST_M_TAKEN] = isnan(duration) ? mst_cell_seconds(s->duration_ns) : duration;
-    v[MST_M_RATE] = mst_cell(c->requests_per_1000s) / 1000;
-    v[MST_M_MEAN] = mst_cell_seconds(c->times.mean_ns);
-    v[MST_M_P50] = mst_cell_seconds(c->times.p50_ns);
-    v[MST_M_P90] = mst_cell_seconds(c->times.p90_ns);
-    v[MST_M_P99] = mst_cell_seconds(c->times.p99_ns);
-    v[MST_M_MAX] = mst_cell_seconds(c->times.max_ns);
-    v[MST_M_BYTES] = mst_cell(c->bytes);
     v[MST_M_TRANSFER] = over(v[MST_M_BYTES], v[MST_M_TAKEN]);
-    v[MST_M_REQUESTS] = mst_cell(c->requests);
     v[MST_M_BETWEEN] = over(v[MST_M_TAKEN], v[MST_M_REQUESTS]);
     v[MST_M_CONCURRENCY] = v[MST_M_RATE] * v[MST_M_MEAN];
-    v[MST_M_FAILED] = mst_cell(c->failed);
-    v[MST_M_FAILED_LENGTH] = mst_cell(c->failed_length);
-    v[MST_M_FAILED_CONNECT] = mst_cell(c->failed_connect);
-    v[MST_M_FAILED_RECEIVE] = mst_cell(c->failed_receive);
-    v[MST_M_FAILED_TIMEOUT] = mst_cell(c->failed_timeout);
-    v[MST_M_NON_2XX] = mst_cell(c->non_2xx);
     measure_failures(v, c);
 }
 
@@ -275,7 +188,7 @@ static double sum_of_part(const struct mst_summary *s, const char *name)
 /* The parts of a request's time: those of html's bar. */
 static void measure_parts(double *v, const struct mst_summary *s)
 {
-    static const struct { const char *name; enum mst_study_metric_id id; } ids[] = {
+    static const struct { const char *name; enum mst_metric_id id; } ids[] = {
         { "queue", MST_M_QUEUE }, { "read", MST_M_READ }, { "php_wait", MST_M_PHP_WAIT },
         { "php_run", MST_M_PHP_RUN }, { "handle", MST_M_HANDLE },
         { "send_php", MST_M_SEND_PHP }, { "send", MST_M_SEND },
@@ -329,12 +242,13 @@ static void measure_php(double *v, const struct mst_summary *s)
 /* What lab/others.c says of the servers that cannot be recorded; NaN where it does not. */
 static double others(const struct mst_summary *s, const char *name, sqlite3 *db)
 {
-    struct mst_query q = mst_query_ask(db, "SELECT CAST(value AS INTEGER) FROM environment "
-                                       "WHERE run_id = ?1 AND name = ?2", s->id);
+    struct mst_query q = mst_query_ask(db, "SELECT CAST(value AS INTEGER) AS value "
+                                       "FROM environment WHERE run_id = :id AND name = :name",
+                                       s->id);
     double value;
 
-    mst_query_bind_text(&q, 2, name);
-    value = mst_query_next(&q) ? (double)mst_query_number(&q, 0) : NAN;
+    mst_query_set_text(&q, ":name", name);
+    value = mst_query_next(&q) ? (double)mst_row_number(&q, "value") : NAN;
     mst_query_done(&q);
     return value;
 }
@@ -393,19 +307,19 @@ static bool measure_machine(double *v, const struct mst_summary *s, sqlite3 *db)
     struct mst_query q = mst_query_ask(db,
         "WITH requests AS (SELECT min(start_ns) AS first, max(start_ns + queue_ns + read_ns + "
         "handle_ns + send_ns) AS last FROM server_requests WHERE ghost = 0 AND label <> '"
-        MST_LABEL_STATUS_NAME "' AND server_id IN (SELECT id FROM servers WHERE run_id = ?1) "
+        MST_LABEL_STATUS_NAME "' AND server_id IN (SELECT id FROM servers WHERE run_id = :id) "
         "UNION ALL SELECT min(start_ns), max(start_ns + run_ns) FROM php_requests WHERE ghost = 0 "
-        "AND server_id IN (SELECT id FROM servers WHERE run_id = ?1)), "
-        "looks AS (SELECT * FROM machine_samples WHERE run_id = ?1), "
+        "AND server_id IN (SELECT id FROM servers WHERE run_id = :id)), "
+        "looks AS (SELECT * FROM machine_samples WHERE run_id = :id), "
         "span AS (SELECT (SELECT max(time_ns) FROM looks WHERE time_ns <= min(first)) AS first, "
         "(SELECT min(time_ns) FROM looks WHERE time_ns >= max(last)) AS last FROM requests) "
-        "SELECT max(busy_ns) - min(busy_ns), max(total_ns) - min(total_ns) FROM looks, span "
-        "WHERE time_ns BETWEEN span.first AND span.last", s->id);
+        "SELECT max(busy_ns) - min(busy_ns) AS busy_ns, max(total_ns) - min(total_ns) AS total_ns "
+        "FROM looks, span WHERE time_ns BETWEEN span.first AND span.last", s->id);
 
     v[MST_M_MACHINE] = mst_cell(s->machine_busy_milli) / 1000;
-    if (mst_query_next(&q) && mst_query_number(&q, 1) != MST_UNKNOWN)
-        v[MST_M_MACHINE] = over(mst_cell(mst_query_number(&q, 0)),
-                                mst_cell(mst_query_number(&q, 1)));
+    if (mst_query_next(&q) && mst_row_number(&q, "total_ns") != MST_UNKNOWN)
+        v[MST_M_MACHINE] = over(mst_cell(mst_row_number(&q, "busy_ns")),
+                                mst_cell(mst_row_number(&q, "total_ns")));
     return mst_query_done(&q);
 }
 
@@ -413,29 +327,30 @@ static bool measure_machine(double *v, const struct mst_summary *s, sqlite3 *db)
 static bool measure_rows(double *v, const struct mst_summary *s, sqlite3 *db)
 {
     struct mst_query client = mst_query_ask(db,
-        "SELECT avg(connect_ns), avg(duration_ns - connect_ns) FROM client_requests "
-        "WHERE run_id = ?1 AND connect_ns IS NOT NULL", s->id);
+        "SELECT avg(connect_ns) AS connect_ns, avg(duration_ns - connect_ns) AS processing_ns "
+        "FROM client_requests WHERE run_id = :id AND connect_ns IS NOT NULL", s->id);
     struct mst_query forks = mst_query_ask(db,
-        "SELECT count(*) FROM lifecycle JOIN servers ON servers.id = server_id "
-        "JOIN runs ON runs.id = run_id WHERE run_id = ?1 AND event = 'fork' "
+        "SELECT count(*) AS forks FROM lifecycle JOIN servers ON servers.id = server_id "
+        "JOIN runs ON runs.id = run_id WHERE run_id = :id AND event = 'fork' "
         "AND coalesce(sapi, '') <> 'apache2handler' AND time_ns >= runs.started_ns", s->id);
     struct mst_query pages = mst_query_ask(db,
-        "SELECT min(bytes), max(bytes) FROM server_requests JOIN servers ON servers.id = server_id "
-        "WHERE run_id = ?1 AND ghost = 0 AND status BETWEEN 200 AND 299 AND bytes > 0 "
-        "AND aborted = 0 AND label <> '" MST_LABEL_STATUS_NAME "'", s->id);
+        "SELECT min(bytes) AS least, max(bytes) AS most FROM server_requests "
+        "JOIN servers ON servers.id = server_id WHERE run_id = :id AND ghost = 0 "
+        "AND status BETWEEN 200 AND 299 AND bytes > 0 AND aborted = 0 "
+        "AND label <> '" MST_LABEL_STATUS_NAME "'", s->id);
     bool fine;
 
-    if (mst_query_next(&client) && sqlite3_column_type(client.statement, 0) != SQLITE_NULL) {
-        v[MST_M_CONNECT] = mst_query_real(&client, 0) / (double)MST_NS_PER_S;
-        v[MST_M_PROCESSING] = mst_query_real(&client, 1) / (double)MST_NS_PER_S;
+    if (mst_query_next(&client) && !mst_row_is_null(&client, "connect_ns")) {
+        v[MST_M_CONNECT] = mst_row_real(&client, "connect_ns") / (double)MST_NS_PER_S;
+        v[MST_M_PROCESSING] = mst_row_real(&client, "processing_ns") / (double)MST_NS_PER_S;
     }
     if (mst_query_next(&forks) && s->server_count > 0) {
-        v[MST_M_FORKS] = mst_cell(mst_query_number(&forks, 0));
+        v[MST_M_FORKS] = mst_cell(mst_row_number(&forks, "forks"));
         v[MST_M_FORKS_EACH] = over(v[MST_M_FORKS], v[MST_M_SERVER_REQUESTS]);
     }
     if (mst_query_next(&pages)) {
-        v[MST_M_PAGE_MIN] = mst_cell(mst_query_number(&pages, 0));
-        v[MST_M_PAGE_MAX] = mst_cell(mst_query_number(&pages, 1));
+        v[MST_M_PAGE_MIN] = mst_cell(mst_row_number(&pages, "least"));
+        v[MST_M_PAGE_MAX] = mst_cell(mst_row_number(&pages, "most"));
     }
     fine = mst_query_done(&client);
     fine = mst_query_done(&forks) && fine;
@@ -465,37 +380,28 @@ bool mst_study_measure(double values[MST_M_COUNT], const struct mst_summary *s,
 
 /* ---- as text --------------------------------------------------------------------- */
 
-/* "35.9 us" with the letter that a page can have. */
-static struct mst_human with_micro(struct mst_human h)
-{
-    size_t length = strlen(h.text);
-
-    if (length > 3 && strcmp(h.text + length - 3, " us") == 0)
-        snprintf(h.text + length - 2, sizeof h.text - length + 2, "µs");
-    return h;
-}
-
-struct mst_human mst_study_human(enum mst_study_unit unit, double value)
+struct mst_human mst_study_human(enum mst_metric_unit unit, double value)
 {
     struct mst_human h = { "not known" };
 
     if (!isfinite(value) || value < 0 || value > 1e15)
         return h;
     switch (unit) {
-    case MST_IN_TIME:
-        return with_micro(mst_human_time((uint64_t)llround(value * (double)MST_NS_PER_S)));
-    case MST_IN_BYTES:
+    case MST_METRIC_TIME:
+        return mst_human_micro(
+            mst_human_time((uint64_t)llround(value * (double)MST_NS_PER_S)));
+    case MST_METRIC_BYTES:
         return mst_human_bytes((uint64_t)llround(value));
-    case MST_IN_SHARE:
+    case MST_METRIC_SHARE:
         return mst_human_percent((uint64_t)llround(value * 1000));
-    case MST_IN_COUNT:
+    case MST_METRIC_COUNT:
         if (value == rint(value))
             return mst_human_count((uint64_t)value);
         return mst_human_milli((uint64_t)llround(value * 1000));
     default:
-        h = unit == MST_IN_BYTE_RATE ? mst_human_bytes((uint64_t)llround(value)) :
+        h = unit == MST_METRIC_BYTE_RATE ? mst_human_bytes((uint64_t)llround(value)) :
             mst_human_milli((uint64_t)llround(value * 1000));
-        if (unit != MST_IN_MEAN)
+        if (unit != MST_METRIC_MEAN)
             strncat(h.text, "/s", sizeof h.text - strlen(h.text) - 1);
         return h;
     }
@@ -503,5 +409,5 @@ struct mst_human mst_study_human(enum mst_study_unit unit, double value)
 
 struct mst_human mst_study_ratio(double ratio)
 {
-    return mst_study_human(MST_IN_MEAN, ratio);
+    return mst_study_human(MST_METRIC_MEAN, ratio);
 }

@@ -46,7 +46,7 @@ const size_t mst_study_row_count = sizeof mst_study_rows / sizeof *mst_study_row
 
 /* ---- what is there ---------------------------------------------------------------- */
 
-bool mst_study_is_known(const struct mst_study_section *section, enum mst_study_metric_id metric)
+bool mst_study_is_known(const struct mst_study_section *section, enum mst_metric_id metric)
 {
     size_t i, k;
 
@@ -61,9 +61,9 @@ bool mst_study_is_known(const struct mst_study_section *section, enum mst_study_
 }
 
 /* Metrics, each once. */
-struct figures { enum mst_study_metric_id *items; size_t count; };
+struct figures { enum mst_metric_id *items; size_t count; };
 
-static void add_figure(struct figures *figures, enum mst_study_metric_id metric)
+static void add_figure(struct figures *figures, enum mst_metric_id metric)
 {
     size_t i;
 
@@ -86,7 +86,7 @@ static void add_published(struct figures *figures, const struct mst_published *p
 /* What the claims are about, then what is usual. */
 static void add_usual(struct figures *figures, const struct mst_study_section *section)
 {
-    static const enum mst_study_metric_id usual[] = {
+    static const enum mst_metric_id usual[] = {
         MST_M_MEAN, MST_M_RATE, MST_M_TAKEN, MST_M_ERROR_SHARE,
     }, of_spawning[] = { MST_M_SPAWN_FIRST, MST_M_SPAWN_ALL, MST_M_SPAWN_RATE };
     bool spawn = section->runs->kind == MST_RUNS_SPAWN;
@@ -101,7 +101,7 @@ static void add_usual(struct figures *figures, const struct mst_study_section *s
 }
 
 size_t mst_study_figures(const struct mst_study_section *section,
-                         enum mst_study_metric_id items[MST_STUDY_FIGURES_MAX])
+                         enum mst_metric_id items[MST_STUDY_FIGURES_MAX])
 {
     struct figures figures = { .items = items };
 

@@ -11,18 +11,18 @@ char *mst_study_about_section(const struct mst_study_section *section);
 extern const char mst_study_caution[];
 
 /* The metrics that tell what the original lacked, group by group. */
-struct mst_study_row { const char *group; enum mst_study_metric_id metric; };
+struct mst_study_row { const char *group; enum mst_metric_id metric; };
 extern const struct mst_study_row mst_study_rows[];
 extern const size_t mst_study_row_count;
 
 /* Whether any case of the section has the metric, and not only 0. */
-bool mst_study_is_known(const struct mst_study_section *section, enum mst_study_metric_id metric);
+bool mst_study_is_known(const struct mst_study_section *section, enum mst_metric_id metric);
 
 /* The metrics that are published of the section, in the table's order; where nothing is,
  * those of its claims and the usual ones. Returns how many. */
 #define MST_STUDY_FIGURES_MAX 16u
 size_t mst_study_figures(const struct mst_study_section *section,
-                         enum mst_study_metric_id items[MST_STUDY_FIGURES_MAX]);
+                         enum mst_metric_id items[MST_STUDY_FIGURES_MAX]);
 
 /* The last case of a line that was run; NULL: none was. */
 const struct mst_study_case *mst_study_heaviest(const struct mst_study_section *section,

@@ -71,7 +71,7 @@ static const struct mst_study_case *case_of_row(const struct mst_study_section *
 struct tally { size_t same, reversed, unsure; };
 
 static void count_pair(struct tally *t, const struct mst_study_section *section, size_t a, size_t b,
-                       enum mst_study_metric_id metric)
+                       enum mst_metric_id metric)
 {
     const struct mst_study_case *left = case_of_row(section, a), *right = case_of_row(section, b);
     double theirs = mst_published_value(section, a, metric) /
@@ -90,7 +90,7 @@ static void count_pair(struct tally *t, const struct mst_study_section *section,
 }
 
 static struct tally count_pairs(const struct mst_study_section *section,
-                                enum mst_study_metric_id metric)
+                                enum mst_metric_id metric)
 {
     struct tally t = { 0 };
     size_t a, b;
@@ -111,7 +111,7 @@ char *mst_sayings_ranking(const struct mst_study_section *section)
         return NULL;
     names = &section->published->rows.items[0];
     for (i = 0; i < names->count; i++) {
-        enum mst_study_metric_id metric = mst_study_metric_find(names->words[i], &scale);
+        enum mst_metric_id metric = mst_study_metric_find(names->words[i], &scale);
         struct tally t = { 0 };
 
         if (metric != MST_M_COUNT)
@@ -119,7 +119,7 @@ char *mst_sayings_ranking(const struct mst_study_section *section)
         if (t.same + t.reversed + t.unsure > 0)
             return mst_saying_text("By %s, of the %zu pairs of published systems %zu %s in the "
                                    "same order here, %zu %s reversed, and %zu cannot be told "
-                                   "apart.", mst_study_metrics[metric].label,
+                                   "apart.", mst_metrics[metric].study_label,
                                    t.same + t.reversed + t.unsure, t.same,
                                    t.same == 1 ? "is" : "are", t.reversed,
                                    t.reversed == 1 ? "is" : "are", t.unsure);

@@ -31,13 +31,13 @@ static const struct mst_summary_server *spawner(const struct mst_summary *s)
 static bool find_start(uint64_t *start_ns, const struct mst_summary *s, sqlite3 *db)
 {
     struct mst_query q = mst_query_ask(db,
-        "SELECT min(start) FROM (SELECT min(start_ns) AS start FROM server_requests JOIN servers "
-        "ON servers.id = server_id WHERE run_id = ?1 AND ghost = 0 AND label <> '"
+        "SELECT min(start) AS start FROM (SELECT min(start_ns) AS start FROM server_requests "
+        "JOIN servers ON servers.id = server_id WHERE run_id = :id AND ghost = 0 AND label <> '"
         MST_LABEL_STATUS_NAME "' UNION ALL SELECT min(start_ns - coalesce(wait_ns, 0)) "
-        "FROM php_requests JOIN servers ON servers.id = server_id WHERE run_id = ?1 "
+        "FROM php_requests JOIN servers ON servers.id = server_id WHERE run_id = :id "
         "AND ghost = 0)", s->id);
 
-    *start_ns = mst_query_next(&q) ? mst_query_number(&q, 0) : MST_UNKNOWN;
+    *start_ns = mst_query_next(&q) ? mst_row_number(&q, "start") : MST_UNKNOWN;
     if (*start_ns == MST_UNKNOWN || *start_ns < s->started_ns)
         *start_ns = s->started_ns;
     return mst_query_done(&q);
@@ -47,14 +47,14 @@ static bool find_start(uint64_t *start_ns, const struct mst_summary *s, sqlite3 
 static bool find_base(double *processes, uint64_t *at_ns, int64_t server_id, sqlite3 *db)
 {
     struct mst_query q = mst_query_ask(db,
-        "SELECT forks - exits, time_ns FROM samples WHERE server_id = ?1 AND moment = 'before' "
-        "AND forks IS NOT NULL ORDER BY time_ns DESC LIMIT 1", server_id);
+        "SELECT forks - exits AS processes, time_ns FROM samples WHERE server_id = :id "
+        "AND moment = 'before' AND forks IS NOT NULL ORDER BY time_ns DESC LIMIT 1", server_id);
 
     *processes = 0;
     *at_ns = 0;
     if (mst_query_next(&q)) {
-        *processes = mst_cell(mst_query_number(&q, 0));
-        *at_ns = mst_query_number(&q, 1);
+        *processes = mst_cell(mst_row_number(&q, "processes"));
+        *at_ns = mst_row_number(&q, "time_ns");
     }
     if (isnan(*processes))
         *processes = 0;
@@ -77,25 +77,25 @@ static bool read_changes(struct mst_table *curve, const struct mst_summary *s,
                          const struct mst_summary_server *server, sqlite3 *db)
 {
     struct mst_query q = mst_query_ask(db,
-        "SELECT time_ns, event = 'fork' FROM lifecycle WHERE server_id = ?1 "
+        "SELECT time_ns, event = 'fork' AS is_fork FROM lifecycle WHERE server_id = :id "
         "AND (event = 'exit' OR (event = 'fork' AND kind IN ('child', 'php'))) "
-        "AND time_ns > ?2 AND time_ns <= ?3 ORDER BY time_ns", server->id);
+        "AND time_ns > :base_ns AND time_ns <= :end_ns ORDER BY time_ns", server->id);
     uint64_t start_ns, base_ns = 0, end_ns = s->ended_ns;
     double processes = 0, t = 0;
     bool fine = find_start(&start_ns, s, db) && find_base(&processes, &base_ns, server->id, db);
     bool begun = false;
 
-    mst_query_bind(&q, 2, (int64_t)(base_ns > 0 ? base_ns : start_ns));
-    mst_query_bind(&q, 3, end_ns != MST_UNKNOWN ? (int64_t)end_ns : INT64_MAX);
+    mst_query_set(&q, ":base_ns", (int64_t)(base_ns > 0 ? base_ns : start_ns));
+    mst_query_set(&q, ":end_ns", end_ns != MST_UNKNOWN ? (int64_t)end_ns : INT64_MAX);
     while (fine && mst_query_next(&q)) {
-        uint64_t at = mst_query_number(&q, 0);
+        uint64_t at = mst_row_number(&q, "time_ns");
 
         t = at > start_ns ? (double)(at - start_ns) / (double)MST_NS_PER_S : 0;
         if (t > 0 && !begun) {
             fine = add_row(curve, 0, processes);
             begun = true;
         }
-        processes += mst_query_number(&q, 1) == 1 ? 1 : -1;
+        processes += mst_row_number(&q, "is_fork") == 1 ? 1 : -1;
         if (t > 0)
             fine = fine && add_row(curve, t, processes);
     }

@@ -18,10 +18,10 @@
 /* ---- extremes --------------------------------------------------------------------- */
 
 /* A metric over another, or as it is (over MST_M_COUNT). */
-struct subject { enum mst_study_metric_id metric, over; };
+struct subject { enum mst_metric_id metric, over; };
 
 /* PHP's time goes on while the answer is sent. */
-static double value_in(const double *values, enum mst_study_metric_id metric)
+static double value_in(const double *values, enum mst_metric_id metric)
 {
     double later = metric == MST_M_PHP_RUN ? values[MST_M_SEND_PHP] : 0;
 
@@ -85,7 +85,7 @@ static struct extremes extremes_of(const struct mst_study_section *section, stru
 
 /* "from 3.2 % (event) to 91 % (prefork)"; of one only "91 % (prefork)"; "about 3.2 %". */
 static char *say_extremes(const struct mst_study_section *section, const struct extremes *e,
-                          enum mst_study_unit unit)
+                          enum mst_metric_unit unit)
 {
     char *least = mst_study_label(section, e->least_case);
     char *most = mst_study_label(section, e->most_case), *text = NULL;
@@ -104,7 +104,7 @@ static char *say_extremes(const struct mst_study_section *section, const struct 
 
 /* Adds "BEFORE EXTREMES AFTER". */
 static int add_extremes(struct mst_sayings *sayings, const struct mst_study_section *section,
-                        const struct extremes *e, enum mst_study_unit unit, const char *before,
+                        const struct extremes *e, enum mst_metric_unit unit, const char *before,
                         const char *after)
 {
     char *extremes = say_extremes(section, e, unit), *text = NULL;
@@ -133,7 +133,7 @@ static int say_shares(struct mst_sayings *sayings, const struct mst_study_sectio
         struct extremes e = extremes_of(section, shares[i].subject);
 
         if (e.known > 0 && e.most >= WORTH_TELLING)
-            failed = add_extremes(sayings, section, &e, MST_IN_SHARE, shares[i].before,
+            failed = add_extremes(sayings, section, &e, MST_METRIC_SHARE, shares[i].before,
                                   shares[i].after);
     }
     return failed;
@@ -157,7 +157,7 @@ static int say_tail(struct mst_sayings *sayings, const struct mst_study_section 
 
     if (e.known == 0 || e.most < TAIL_FACTOR)
         return 0;
-    return add_extremes(sayings, section, &e, MST_IN_MEAN, "A mean hides the slowest: "
+    return add_extremes(sayings, section, &e, MST_METRIC_MEAN, "A mean hides the slowest: "
                         "p99 is", " times the median");
 }
 
@@ -268,10 +268,10 @@ static int say_memory(struct mst_sayings *sayings, const struct mst_study_sectio
         snprintf(after, sizeof after, "; adding up RSS, as is usual, would have said up to %s "
                  "times as much", mst_study_ratio(more.most).text);
     if (pss.known > 0)
-        failed = add_extremes(sayings, section, &pss, MST_IN_BYTES, "At their peak all processes "
-                              "together took (PSS: what is shared counts once)", after);
+        failed = add_extremes(sayings, section, &pss, MST_METRIC_BYTES, "At their peak all "
+                              "processes together took (PSS: what is shared counts once)", after);
     if (each.known > 0 && !failed)
-        failed = add_extremes(sayings, section, &each, MST_IN_BYTES, "A process took", "");
+        failed = add_extremes(sayings, section, &each, MST_METRIC_BYTES, "A process took", "");
     return failed;
 }
 
@@ -281,8 +281,8 @@ static int say_machine(struct mst_sayings *sayings, const struct mst_study_secti
 
     if (busy.known == 0)
         return 0;
-    return add_extremes(sayings, section, &busy, MST_IN_SHARE, "The machine's CPUs were busy for",
-                        " of the time");
+    return add_extremes(sayings, section, &busy, MST_METRIC_SHARE,
+                        "The machine's CPUs were busy for", " of the time");
 }
 
 static int say_processes(struct mst_sayings *sayings, const struct mst_study_section *section)
@@ -293,18 +293,18 @@ static int say_processes(struct mst_sayings *sayings, const struct mst_study_sec
     int failed = 0;
 
     if (forks.known > 0 && forks.most >= WORTH_TELLING)
-        failed = add_extremes(sayings, section, &forks, MST_IN_MEAN, "For each request processes "
-                              "were forked:", "");
+        failed = add_extremes(sayings, section, &forks, MST_METRIC_MEAN,
+                              "For each request processes were forked:", "");
     if (cpu.known > 0 && !failed)
-        failed = add_extremes(sayings, section, &cpu, MST_IN_TIME, "CPU time for a request, at the "
-                              "servers:", "");
+        failed = add_extremes(sayings, section, &cpu, MST_METRIC_TIME,
+                              "CPU time for a request, at the servers:", "");
     return failed;
 }
 
 /* ---- what else weighed ------------------------------------------------------------ */
 
 /* Repetitions of the section in which the metric is above 0. */
-static size_t count_runs(const struct mst_study_section *section, enum mst_study_metric_id metric,
+static size_t count_runs(const struct mst_study_section *section, enum mst_metric_id metric,
                          size_t *known)
 {
     size_t above = 0, i, k;
@@ -322,7 +322,7 @@ static size_t count_runs(const struct mst_study_section *section, enum mst_study
 
 static int say_limits(struct mst_sayings *sayings, const struct mst_study_section *section)
 {
-    static const struct { enum mst_study_metric_id metric; const char *text; } limits[] = {
+    static const struct { enum mst_metric_id metric; const char *text; } limits[] = {
         { MST_M_GENERATOR, "the load tool itself was at its limit: their throughput is the load "
                            "tool's, not the server's" },
         { MST_M_OVERFLOWS, "connections found an accept queue full, and had to try again after "
@@ -351,13 +351,13 @@ static int say_spawning(struct mst_sayings *sayings, const struct mst_study_sect
     int failed = 0;
 
     if (first.known > 0)
-        failed = add_extremes(sayings, section, &first, MST_IN_TIME, "From the first request to "
-                              "the first fork it took", "");
+        failed = add_extremes(sayings, section, &first, MST_METRIC_TIME,
+                              "From the first request to the first fork it took", "");
     if (rate.known > 0 && !failed)
-        failed = add_extremes(sayings, section, &rate, MST_IN_RATE, "Between a tenth and nine "
+        failed = add_extremes(sayings, section, &rate, MST_METRIC_RATE, "Between a tenth and nine "
                               "tenths of them, processes came at", "");
     if (all.known > 0 && !failed)
-        failed = add_extremes(sayings, section, &all, MST_IN_TIME, "All were there after", "");
+        failed = add_extremes(sayings, section, &all, MST_METRIC_TIME, "All were there after", "");
     return failed;
 }
 

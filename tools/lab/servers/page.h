@@ -5,7 +5,7 @@
 #include <signal.h>
 #include <stdint.h>
 
-#include "read/copy.h"   /* MST_ERROR_MAX */
+#include "base/error.h"
 
 /* Gets the page, as a browser would. It must have status 200 and, where `expects` is not NULL,
  * contain that text: then error is "", else a sentence that says what was found instead.

@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "read/copy.h"   /* MST_ERROR_MAX */
+#include "base/error.h"
 
 #define MST_SANDBOX_VARIABLE "MPMSTAT_LAB"   /* in the environment of what runs there: ROOT */
 

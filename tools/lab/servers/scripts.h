@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-#include "read/copy.h"   /* MST_ERROR_MAX */
+#include "base/error.h"
 
 #define MST_SCRIPTS_DIRECTORY "scripts"            /* below ROOT; closed to others */
 #define MST_SCRIPTS_LOG       "scripts/output.log" /* what they say */

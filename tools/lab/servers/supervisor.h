@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "read/copy.h"   /* MST_ERROR_MAX */
+#include "base/error.h"
 #include "lab/servers/sandbox.h"
 #include "lab/servers/site.h"
 #include "lab/servers/test_users.h"

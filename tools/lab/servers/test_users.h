@@ -9,7 +9,7 @@
 
 #include <sys/types.h>
 
-#include "read/copy.h"   /* MST_ERROR_MAX */
+#include "base/error.h"
 
 #define MST_TEST_USERS 2
 

@@ -61,15 +61,15 @@ static void put_result(char *text, size_t size, struct mst_lab *lab, int64_t run
 {
     struct mst_query q = mst_query_ask(mst_archive_db(lab->archive),
         "SELECT requests_per_1000s, mean_ns, failed, non_2xx FROM client_results "
-        "WHERE run_id = ?1", run_id);
+        "WHERE run_id = :id", run_id);
     uint64_t failed;
 
     text[0] = '\0';
     if (mst_query_next(&q)) {
-        failed = mst_query_number(&q, 2);
+        failed = mst_row_number(&q, "failed");
         snprintf(text, size, "%s requests/s, mean %s%s%s",
-                 mst_human_milli(mst_query_number(&q, 0)).text,
-                 mst_human_time(mst_query_number(&q, 1)).text,
+                 mst_human_milli(mst_row_number(&q, "requests_per_1000s")).text,
+                 mst_human_time(mst_row_number(&q, "mean_ns")).text,
                  failed != 0 && failed != MST_UNKNOWN ? ", failed " : "",
                  failed != 0 && failed != MST_UNKNOWN ? mst_human_count(failed).text : "");
     }

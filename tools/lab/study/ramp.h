@@ -10,8 +10,8 @@
 
 #include <stdbool.h>
 
+#include "base/error.h"
 #include "base/strings.h"
-#include "read/copy.h"   /* MST_ERROR_MAX */
 
 struct mst_ramp_options {
     const char *from, *to;     /* requests a second */

@@ -79,9 +79,9 @@ static char *ends_of(const char *text)
 static char *words_of_tool(const struct mst_stage *stage, int64_t run_id)
 {
     struct mst_query q = mst_query_ask(mst_archive_db(stage->archive),
-        "SELECT CAST(content AS TEXT) FROM output WHERE run_id = ?1 AND bytes > 0 "
+        "SELECT CAST(content AS TEXT) AS text FROM output WHERE run_id = :id AND bytes > 0 "
         "ORDER BY stream LIMIT 1", run_id);
-    const char *text = mst_query_next(&q) ? mst_query_text(&q, 0) : NULL;
+    const char *text = mst_query_next(&q) ? mst_row_text(&q, "text") : NULL;
     char *words = text != NULL ? ends_of(text) : NULL;
 
     mst_query_done(&q);
@@ -127,8 +127,8 @@ static enum mst_step_outcome check_after(struct mst_stage *stage, char **failure
 static bool was_answered(const struct mst_stage *stage, int64_t run_id)
 {
     struct mst_query q = mst_query_ask(mst_archive_db(stage->archive),
-        "SELECT requests FROM client_results WHERE run_id = ?1", run_id);
-    bool answered = !mst_query_next(&q) || mst_query_number(&q, 0) != 0;
+        "SELECT requests FROM client_results WHERE run_id = :id", run_id);
+    bool answered = !mst_query_next(&q) || mst_row_number(&q, "requests") != 0;
 
     return mst_query_done(&q) && answered;
 }

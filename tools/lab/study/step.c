@@ -273,8 +273,8 @@ static int add_note(const struct stepping *s, const char *text)
 static int check_rate(const struct stepping *s)
 {
     struct mst_query q = mst_query_ask(mst_archive_db(s->stage->archive),
-        "SELECT count(*) FROM client_requests WHERE run_id = ?1", s->result->run_id);
-    uint64_t sent = mst_query_next(&q) ? mst_query_number(&q, 0) : 0, wanted, off;
+        "SELECT count(*) AS sent FROM client_requests WHERE run_id = :id", s->result->run_id);
+    uint64_t sent = mst_query_next(&q) ? mst_row_number(&q, "sent") : 0, wanted, off;
     char text[MST_ERROR_MAX];
 
     if (!mst_query_done(&q) || s->of->runs->kind != MST_RUNS_RAMP || sent == 0)

@@ -106,7 +106,7 @@ int mst_lab_store_study(struct mst_lab *lab)
 static int reread_study(struct mst_lab *lab, uint64_t *seed, char **only)
 {
     struct mst_query q = mst_query_ask(mst_archive_db(lab->archive),
-        "SELECT id, name, size, seed, only, directory, text FROM studies WHERE id >= ?1 "
+        "SELECT id, name, size, seed, only, directory, text FROM studies WHERE id >= :id "
         "ORDER BY id DESC LIMIT 1", 0);
     int status = MST_EXIT_USAGE;
     char error[MST_ERROR_MAX];
@@ -116,14 +116,14 @@ static int reread_study(struct mst_lab *lab, uint64_t *seed, char **only)
         mst_error("there is no study in %s/" MST_STUDY_ARCHIVE, lab->directory);
         goto done;
     }
-    lab->study_id = (int64_t)mst_query_number(&q, 0);
-    size = mst_query_text(&q, 2);
-    *seed = mst_query_number(&q, 3);
-    text = mst_query_text(&q, 4);
+    lab->study_id = mst_row_id(&q, "id");
+    size = mst_row_text(&q, "size");
+    *seed = mst_row_number(&q, "seed");
+    text = mst_row_text(&q, "only");
     *only = text != NULL ? strdup(text) : NULL;
-    text = mst_query_text(&q, 5);
+    text = mst_row_text(&q, "directory");
     lab->beside = text != NULL ? strdup(text) : NULL;
-    if (mst_study_parse(&lab->study, mst_query_text(&q, 1), mst_query_text(&q, 6),
+    if (mst_study_parse(&lab->study, mst_row_text(&q, "name"), mst_row_text(&q, "text"),
                         size != NULL && strcmp(size, "full") == 0 ? MST_STUDY_FULL
                                                                   : MST_STUDY_QUICK, error) == 0)
         status = MST_EXIT_OK;
@@ -138,15 +138,15 @@ done:
 static int check_file(struct mst_lab *lab, const char *kind, const char *name, const char *text)
 {
     struct mst_query q = mst_query_ask(mst_archive_db(lab->archive),
-        "SELECT text FROM study_files WHERE study_id = ?1 AND kind = ?2 AND name = ?3",
+        "SELECT text FROM study_files WHERE study_id = :id AND kind = :kind AND name = :name",
         lab->study_id);
     const char *then = NULL;
     bool same;
 
-    mst_query_bind_text(&q, 2, kind);
-    mst_query_bind_text(&q, 3, name);
+    mst_query_set_text(&q, ":kind", kind);
+    mst_query_set_text(&q, ":name", name);
     if (mst_query_next(&q))
-        then = mst_query_text(&q, 0);
+        then = mst_row_text(&q, "text");
     same = then != NULL && strcmp(then, text) == 0;
     mst_query_done(&q);
     if (!same)
@@ -159,17 +159,17 @@ static int check_file(struct mst_lab *lab, const char *kind, const char *name, c
 static int take_steps(struct mst_lab *lab)
 {
     struct mst_query q = mst_query_ask(mst_archive_db(lab->archive),
-        "SELECT ordinal, stack, parameters, state FROM steps WHERE study_id = ?1 "
+        "SELECT ordinal, stack, parameters, state FROM steps WHERE study_id = :id "
         "ORDER BY ordinal", lab->study_id);
     const struct mst_schedule *s = &lab->schedule;
     size_t i = 0;
     bool same = true;
 
     while (same && mst_query_next(&q)) {
-        const char *stack = mst_query_text(&q, 1), *parameters = mst_query_text(&q, 2);
-        const char *state = mst_query_text(&q, 3);
+        const char *stack = mst_row_text(&q, "stack"), *state = mst_row_text(&q, "state");
+        const char *parameters = mst_row_text(&q, "parameters");
 
-        same = i < s->step_count && mst_query_number(&q, 0) == s->steps[i].ordinal &&
+        same = i < s->step_count && mst_row_number(&q, "ordinal") == s->steps[i].ordinal &&
                stack != NULL && strcmp(stack, s->steps[i].of->stack->name) == 0 &&
                parameters != NULL && strcmp(parameters, s->steps[i].of->parameters) == 0 &&
                state != NULL;
