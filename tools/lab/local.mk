@@ -5,6 +5,8 @@ libmpmstat_tool_la_SOURCES += \
 	tools/lab/files/claims.c \
 	tools/lab/files/expand.c \
 	tools/lab/files/expand.h \
+	tools/lab/files/outcome.c \
+	tools/lab/files/outcome.h \
 	tools/lab/files/paths.c \
 	tools/lab/files/paths.h \
 	tools/lab/files/section.c \

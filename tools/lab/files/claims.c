@@ -129,12 +129,7 @@ static int add_claim(struct mst_study *study, const struct mst_row *row,
 
     *claim = (struct mst_claim){ .line = row->line };
     study->claim_count++;
-    if (!take_words(claim, &line))
-        return not_a_claim(&line, error);
-    if (mst_study_runs(study, claim->runs) == NULL)
-        return mst_text_fail(&study->text, row->line, error, "there is no section runs %s that "
-                             "this could be said of", claim->runs);
-    return 0;
+    return take_words(claim, &line) ? 0 : not_a_claim(&line, error);
 }
 
 int mst_study_add_claims(struct mst_study *study, const struct mst_text_section *section,

@@ -184,6 +184,22 @@ static int add_published(struct mst_study *study, const struct mst_text_section 
     return 0;
 }
 
+/* ---- %% claims ------------------------------------------------------------------------ */
+
+static int add_claims(struct mst_study *study, const struct mst_text_section *section,
+                      char error[MST_ERROR_MAX])
+{
+    size_t i = study->claim_count;
+
+    if (mst_study_add_claims(study, section, error) != 0)
+        return -1;
+    for (; i < study->claim_count; i++)
+        if (mst_study_runs(study, study->claims[i].runs) == NULL)
+            return mst_text_fail(&study->text, study->claims[i].line, error, "there is no section "
+                                 "runs %s that this could be said of", study->claims[i].runs);
+    return 0;
+}
+
 /* ---- the file ----------------------------------------------------------------------- */
 
 /* Hands each section of a kind to its reader. */
@@ -231,7 +247,7 @@ static int read_sections(struct mst_study *study, char error[MST_ERROR_MAX])
     if (check_kinds(study, error) != 0 || read_study_section(study, error) != 0 ||
         each(study, "runs", add_runs, error) != 0 ||
         each(study, "published", add_published, error) != 0 ||
-        each(study, "claims", mst_study_add_claims, error) != 0)
+        each(study, "claims", add_claims, error) != 0)
         return -1;
     if (study->runs_count == 0)
         return mst_text_fail(&study->text, 1, error, "expected a section %%%% runs NAME, found "

@@ -17,29 +17,6 @@
 #define RECOVER_NS      (90 * MST_NS_PER_S)   /* from a load that was too much */
 #define RECOVER_STEP_MS 500
 
-/* ---- states ------------------------------------------------------------------------- */
-
-static const char *const states[] = {
-    [MST_STEP_DONE] = "done", [MST_STEP_FAILED] = "failed", [MST_STEP_SKIPPED] = "skipped",
-    [MST_STEP_INTERRUPTED] = "planned", [MST_STEP_NO_ARCHIVE] = "running",
-};
-
-const char *mst_repetition_state(enum mst_step_outcome outcome)
-{
-    return states[outcome];
-}
-
-bool mst_repetition_is_discarded(const char *state)
-{
-    return strcmp(state, states[MST_STEP_FAILED]) == 0 ||
-           strcmp(state, states[MST_STEP_SKIPPED]) == 0;
-}
-
-bool mst_repetition_counts(const char *state, uint64_t run_id)
-{
-    return strcmp(state, states[MST_STEP_DONE]) == 0 && run_id != MST_UNKNOWN;
-}
-
 /* ---- failures ----------------------------------------------------------------------- */
 
 enum mst_step_outcome mst_repetition_fail(char **failure, const char *sentence, const char *lines)
