@@ -33,9 +33,9 @@ libmpmstat_tool_la_SOURCES = \
 	tools/archive/query.h \
 	tools/cli/record_runs.c \
 	tools/cli/record_runs.h \
+	tools/cli/study_reports.h \
 	tools/cli/verb_compare.c \
 	tools/cli/verb_fields.c \
-	tools/cli/verb_lab.c \
 	tools/cli/verb_record.c \
 	tools/cli/verb_report.c \
 	tools/cli/verb_status.c \

@@ -8,6 +8,7 @@
 
 #include "base/strings.h"
 #include "cli/record_runs.h"
+#include "cli/study_reports.h"
 #include "cli/verbs.h"
 #include "console/diag.h"
 #include "console/output.h"
@@ -16,6 +17,7 @@
 #include "exec/spawn.h"
 #include "lab/files/stack.h"
 #include "lab/files/paths.h"
+#include "lab/report/study_report.h"
 #include "lab/servers/servers.h"
 #include "lab/study/run.h"
 #include "render/sink.h"
@@ -161,6 +163,7 @@ static bool list_json(void)
 static int lab_list(int argc, char **argv)
 {
     static const struct option names[] = { { "format", required_argument, NULL, 'F' }, { 0 } };
+    char error[MST_ERROR_MAX];
     bool json = false;
     int option;
 
@@ -176,6 +179,10 @@ static int lab_list(int argc, char **argv)
     }
     if (optind < argc)
         return mst_usage_error("lab", "list takes no \"%s\"", argv[optind]);
+    if (mst_lab_data_check(error) != 0) {
+        mst_error("%s", error);
+        return MST_EXIT_BAD;
+    }
     return (json ? list_json() : list_text()) ? MST_EXIT_OK : MST_EXIT_BAD;
 }
 
@@ -495,4 +502,17 @@ int mst_verb_lab(int argc, char **argv)
         if (strcmp(argv[1], parts[i].name) == 0)
             return parts[i].run(argc - 1, argv + 1);
     return mst_usage_error("lab", "there is no \"%s\": it may be list, up, try or run", argv[1]);
+}
+
+/* ---- reports of studies -------------------------------------------------------------- */
+
+bool mst_is_study(struct mst_archive *archive)
+{
+    return mst_study_in(archive);
+}
+
+int mst_put_study(struct mst_sink *sink, bool html, struct mst_archive *archive, const char *path,
+                  char error[MST_ERROR_MAX])
+{
+    return mst_study_report(sink, html ? MST_STUDY_HTML : MST_STUDY_MARKDOWN, archive, path, error);
 }
