@@ -11,7 +11,7 @@
 #include "console/output.h"
 #include "cli/verbs.h"
 #include "console/diag.h"
-#include "lab/report/study_report.h"
+#include "lab/report/report.h"
 #include "report/report.h"
 
 static const char help[] =

@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "report/metrics.h"
 #include "report/report.h"
-#include "report/series.h"
+#include "analysis/series.h"
 #include "segment/format.h"
 
 static void put_number(struct mst_sink *sink, int64_t number)

@@ -4,7 +4,7 @@
  */
 #include "archive/archive.h"
 #include "report/report.h"
-#include "report/series.h"
+#include "analysis/series.h"
 #include "segment/format.h"
 
 #define BINS_OF_ALL  1500u   /* of all runs together: the page stays small */

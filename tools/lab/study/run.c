@@ -24,7 +24,7 @@
 #include "console/stop.h"
 #include "exec/runner.h"
 #include "lab/files/study.h"
-#include "lab/report/study_report.h"
+#include "lab/report/report.h"
 #include "lab/files/paths.h"
 #include "lab/servers/servers.h"
 #include "lab/study/plan.h"

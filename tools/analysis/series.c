@@ -3,7 +3,7 @@
  * One pass over the rows; one sort of all durations, from which the spectrum is
  * read, and which dealt out to the bins leaves each bin's sorted too.
  */
-#include "report/series.h"
+#include "analysis/series.h"
 
 #include <math.h>
 #include <stdlib.h>

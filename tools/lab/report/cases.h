@@ -1,17 +1,16 @@
-/* study_data.h - a study as it was run: its cases, their repetitions and what these came to,
+/* cases.h - a study as it was run: its cases, their repetitions and what these came to,
  * beside what was published. Read from the archive alone; what the study's report is
  * written from.
  *
  * A case is what is repeated: a stack, a workload, the values of the variables. A line of
  * cases differs in one variable only (the concurrency, say): the charts' x.
  */
-#ifndef MPMSTAT_STUDY_DATA_H
-#define MPMSTAT_STUDY_DATA_H
+#ifndef MPMSTAT_LAB_CASES_H
+#define MPMSTAT_LAB_CASES_H
 
 #include "archive/archive.h"
 #include "lab/files/study.h"
-#include "lab/report/study_metrics.h"
-#include "stats/bootstrap.h"
+#include "lab/report/measure.h"
 
 /* ---- what was run ----------------------------------------------------------------- */
 
@@ -83,52 +82,15 @@ void mst_study_unload(struct mst_study_data *data);
 /* The value of a variable of the case, NULL: it has none of that name. */
 const char *mst_study_value(const struct mst_study_case *c, const char *key);
 
+/* Sorts the section's cases into lines: as the study's file has them, then by x. False: out of
+ * memory. */
+bool mst_study_make_lines(struct mst_study_section *section);
+
 /* "php workers" of PHP_WORKERS, for people. */
 #define MST_SPOKEN_MAX 64u
 void mst_spoken(char word[MST_SPOKEN_MAX], const char *key);
 
 /* The case as one of its section, for people: the line's label, and where on it. */
 char *mst_study_label(const struct mst_study_section *section, const struct mst_study_case *c);
-
-/* ---- what it came to -------------------------------------------------------------- */
-
-/* A metric of a case over its repetitions. */
-struct mst_estimate {
-    size_t count;                  /* repetitions that have it; 0: not known */
-    double mean;                   /* geometric, where all are above 0; else arithmetic */
-    double low, high;              /* 95 %; NaN: too few repetitions, or one of them is 0 */
-    double least, most;
-};
-
-struct mst_estimate mst_estimate_of(const struct mst_study_case *c,
-                                    enum mst_metric_id metric);
-
-/* The ratio of one case to another, as far as it is known: paired where their repetitions
- * are. */
-struct mst_ratio {
-    bool   known, bounded;         /* bounded: low and high are */
-    double ratio, low, high;
-    size_t runs, of;               /* repetitions of either */
-};
-
-struct mst_ratio mst_ratio_of(const struct mst_study_case *c, const struct mst_study_case *to,
-                              enum mst_metric_id metric);
-
-/* ---- what was published ----------------------------------------------------------- */
-
-/* Whether a row (from 1) of the section's published table is about the case. */
-bool mst_published_is(const struct mst_study_section *section, size_t row,
-                      const struct mst_study_case *c);
-
-/* The figure of the row, NaN where it is not said. */
-double mst_published_value(const struct mst_study_section *section, size_t row,
-                           enum mst_metric_id metric);
-
-/* Whether the table has the metric at all. */
-bool mst_published_has(const struct mst_study_section *section, enum mst_metric_id metric);
-
-/* The case that the others' ratios are to: the first row's, or the first case. NULL: none
- * of it was run. */
-const struct mst_study_case *mst_reference_of(const struct mst_study_section *section);
 
 #endif

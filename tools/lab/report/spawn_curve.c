@@ -1,12 +1,12 @@
-/* study_spawn.c - spawning, from fork events: see study_spawn.h. */
-#include "lab/report/study_spawn.h"
+/* spawn_curve.c - spawning, from fork events: see spawn_curve.h. */
+#include "lab/report/spawn_curve.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "archive/query.h"
 #include "base/clock.h"
-#include "lab/report/study_metrics.h"
+#include "lab/report/measure.h"
 
 #define CURVE_ROWS_MAX 4000u    /* more cannot be told apart on a screen */
 

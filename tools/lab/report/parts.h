@@ -1,8 +1,8 @@
-/* study_parts.h - what all formats of a study's report show: how it was run, which metrics. */
-#ifndef MPMSTAT_STUDY_PARTS_H
-#define MPMSTAT_STUDY_PARTS_H
+/* parts.h - what all formats of a study's report show: how it was run, which metrics. */
+#ifndef MPMSTAT_LAB_PARTS_H
+#define MPMSTAT_LAB_PARTS_H
 
-#include "lab/report/study_data.h"
+#include "lab/report/cases.h"
 
 /* "5 systems, 5 repetitions each, ...": how it was run, in a sentence each. */
 char *mst_study_about(const struct mst_study_data *data);

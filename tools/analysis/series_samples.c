@@ -8,7 +8,7 @@
 
 #include "archive/query.h"
 #include "base/clock.h"
-#include "report/series.h"
+#include "analysis/series.h"
 #include "segment/format.h"
 
 /* The bin of an instant: -1 before the first, the last one after the end. */

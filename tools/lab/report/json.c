@@ -1,15 +1,18 @@
-/* study_json.c - the JSON that the charts of a study's page are drawn from: see
- * study_report.h. Read by assets/study.js.
+/* json.c - the JSON that the charts of a study's page are drawn from: see
+ * report.h. Read by assets/study.js.
  */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "lab/report/study_report.h"
-#include "lab/report/study_parts.h"
-#include "lab/report/study_spawn.h"
-#include "report/series.h"
-#include "report/table.h"
+#include "analysis/series.h"
+#include "analysis/table.h"
+#include "lab/report/estimates.h"
+#include "lab/report/parts.h"
+#include "lab/report/published.h"
+#include "lab/report/report.h"
+#include "lab/report/spawn_curve.h"
+#include "render/json_writer.h"
 
 #define RAMP_BINS 60u
 

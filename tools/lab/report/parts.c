@@ -1,12 +1,13 @@
-/* study_parts.c - what all formats of a study's report show: see study_parts.h. */
-#include "lab/report/study_parts.h"
+/* parts.c - what all formats of a study's report show: see parts.h. */
+#include "lab/report/parts.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "lab/report/study_sayings.h"
+#include "lab/report/figures.h"
+#include "lab/report/findings.h"
 
 const char mst_study_caution[] =
     "The machine, the versions and the network are others than the original's: its absolute "
@@ -167,7 +168,7 @@ char *mst_study_about(const struct mst_study_data *data)
     char text[128];
 
     say_missing(text, sizeof text, &missing);
-    return mst_saying_text("Run at the %s size%s: %zu of %zu runs were made%s.%s",
+    return mst_finding_text("Run at the %s size%s: %zu of %zu runs were made%s.%s",
                            quick ? "quick" : "study's own", quick ?
                            " (minutes instead of hours; the same shape)" : "", data->done,
                            data->steps, text, data->interrupted == 0 ? "" :
@@ -224,11 +225,11 @@ char *mst_study_about_section(const struct mst_study_section *section)
     char *text, *filled;
 
     if (runs->kind == MST_RUNS_RAMP)
-        text = mst_saying_text("Arrivals at a rate from %s to %s a second over %s s; %u "
+        text = mst_finding_text("Arrivals at a rate from %s to %s a second over %s s; %u "
                                "repetition%s.", runs->from, runs->to, runs->over,
                                runs->repetitions, plural);
     else
-        text = mst_saying_text("%s; %u repetition%s%s.", runs->load != NULL ? runs->load : "",
+        text = mst_finding_text("%s; %u repetition%s%s.", runs->load != NULL ? runs->load : "",
                                runs->repetitions, plural, runs->kind == MST_RUNS_SPAWN ?
                                ", each on servers that were just started" : "");
     filled = text != NULL ? fill_in(section, text) : NULL;

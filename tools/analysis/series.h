@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "analysis/summary.h"
-#include "report/table.h"
+#include "analysis/table.h"
 
 /* Bins of equal width from the run's start on. */
 struct mst_bins {
