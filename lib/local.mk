@@ -7,11 +7,17 @@ libmpmstat_la_SOURCES = $(board_sources) $(render_sources)
 # All that a board needs, without the ways to show it.
 board_sources = \
 	lib/base/clock.h \
+	lib/base/error.c \
+	lib/base/error.h \
 	lib/base/host.c \
 	lib/base/host.h \
+	lib/base/memory.c \
+	lib/base/memory.h \
 	lib/base/saturate.h \
 	lib/base/siphash.c \
 	lib/base/siphash.h \
+	lib/base/strings.c \
+	lib/base/strings.h \
 	lib/segment/fields.c \
 	lib/segment/fields.def \
 	lib/segment/fields.h \
@@ -22,6 +28,11 @@ board_sources = \
 	lib/segment/histogram.h \
 	lib/segment/layout.c \
 	lib/segment/layout.h \
+	lib/segment/liveness.c \
+	lib/segment/liveness.h \
+	lib/segment/reader.c \
+	lib/segment/reader.h \
+	lib/segment/record.h \
 	lib/write/attach.c \
 	lib/write/board.c \
 	lib/write/board.h \
@@ -48,17 +59,22 @@ board_sources = \
 	lib/read/snapshot.c \
 	lib/read/snapshot.h \
 	lib/read/tail.c \
+	lib/read/tail.h \
 	lib/read/window.c \
 	lib/read/window.h
 render_sources = \
 	lib/render/cursor.c \
+	lib/render/cursor.h \
 	lib/render/fields_table.c \
+	lib/render/fields_table.h \
 	lib/render/html.c \
 	lib/render/journal.c \
+	lib/render/journal.h \
 	lib/render/json.c \
 	lib/render/json_writer.c \
 	lib/render/json_writer.h \
 	lib/render/negotiate.c \
+	lib/render/negotiate.h \
 	lib/render/openmetrics.c \
 	lib/render/render.c \
 	lib/render/render.h \

@@ -21,9 +21,12 @@
 #include "read/copy.h"
 #include "read/directory.h"
 #include "read/snapshot.h"
+#include "render/journal.h"
+#include "render/negotiate.h"
 #include "render/render.h"
 #include "scoreboard.h"
 #include "turns.h"
+#include "segment/liveness.h"
 
 APLOG_USE_MODULE(mpmstat);
 

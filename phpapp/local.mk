@@ -2,13 +2,19 @@
 
 phpext_sources = \
 	phpapp/ext/label.c \
+	phpapp/ext/label.h \
 	phpapp/ext/lifecycle.c \
+	phpapp/ext/lifecycle.h \
 	phpapp/ext/mpmstat.c \
 	phpapp/ext/mpmstat_arginfo.h \
-	phpapp/ext/php_mpmstat.h \
 	phpapp/ext/place.c \
+	phpapp/ext/place.h \
 	phpapp/ext/request.c \
-	phpapp/ext/settings.c
+	phpapp/ext/request.h \
+	phpapp/ext/settings.c \
+	phpapp/ext/settings.h \
+	phpapp/ext/state.c \
+	phpapp/ext/state.h
 if WITH_PHP
 phpext_LTLIBRARIES = phpapp/ext/mpmstat.la
 phpapp_ext_mpmstat_la_SOURCES = $(phpext_sources)

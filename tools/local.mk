@@ -57,12 +57,14 @@ libmpmstat_tool_la_SOURCES = \
 	tools/console/stop.h \
 	tools/exec/capture.c \
 	tools/exec/capture.h \
-	tools/exec/reaper.c \
-	tools/exec/reaper.h \
 	tools/exec/runner.c \
 	tools/exec/runner.h \
 	tools/exec/shell_quote.c \
 	tools/exec/shell_quote.h \
+	tools/exec/spawn.c \
+	tools/exec/spawn.h \
+	tools/exec/supervise.c \
+	tools/exec/supervise.h \
 	tools/loadtools/ab.c \
 	tools/loadtools/generic.c \
 	tools/loadtools/h2load.c \
@@ -117,9 +119,11 @@ libmpmstat_tool_la_SOURCES = \
 	tools/source/board_source.c \
 	tools/source/http.c \
 	tools/source/http.h \
+	tools/source/http_curl.h \
 	tools/source/http_source.c \
 	tools/source/ndjson.c \
 	tools/source/ndjson.h \
+	tools/source/open.c \
 	tools/source/sample.c \
 	tools/source/source.c \
 	tools/source/source.h \

@@ -1,4 +1,4 @@
-/* clock.h - the one clock: CLOCK_MONOTONIC in nanoseconds. */
+/* clock.h - time in nanoseconds. Everything that is measured uses CLOCK_MONOTONIC. */
 #ifndef MPMSTAT_CLOCK_H
 #define MPMSTAT_CLOCK_H
 
@@ -17,7 +17,7 @@ static inline uint64_t mst_clock_read(clockid_t clock)
     return (uint64_t)t.tv_sec * MST_NS_PER_S + (uint64_t)t.tv_nsec;
 }
 
-/* In the vDSO: no system call. */
+/* The vDSO answers these two: they make no system call. */
 static inline uint64_t mst_now_ns(void)      { return mst_clock_read(CLOCK_MONOTONIC); }
 static inline uint64_t mst_realtime_ns(void) { return mst_clock_read(CLOCK_REALTIME); }
 

@@ -2,7 +2,7 @@
  *
  * Clients send it back as they got it, or anything else.
  */
-#include "render/render.h"
+#include "render/cursor.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* fields_table.c - the field table as documentation: for `mpmstat fields` and
  * the manual. In names, <state> stands for one of several.
  */
-#include "render/render.h"
+#include "render/fields_table.h"
 
 #include <string.h>
 

@@ -7,7 +7,8 @@
  * A ring is read and written batch by batch: however slowly the answer is taken, it
  * holds some 40 KB. What the ring overwrites meanwhile is lost, and counted.
  */
-#include "render/render.h"
+#include "read/tail.h"
+#include "render/journal.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -15,7 +16,10 @@
 
 #include "base/clock.h"
 #include "base/saturate.h"
+#include "render/cursor.h"
 #include "render/json_writer.h"
+#include "segment/fields.h"
+#include "segment/liveness.h"
 
 #define BATCH_RECORDS 64u
 #define BATCH_BYTES   (16u << 10)   /* of the file; no record is larger */
@@ -34,7 +38,7 @@ struct record {
 /* What is in memory of the ring that is being written. */
 struct batch {
     enum mst_section_id   section;
-    struct mst_tail       tail;      /* its holes: records not complete, by ticket */
+    struct mst_tail       tail;      /* its gaps: records not complete, by ticket */
     size_t                count;
     struct record         records[BATCH_RECORDS];   /* by ticket */
     uint64_t              file[BATCH_BYTES / sizeof(uint64_t)];   /* the tail's buffer */
@@ -112,7 +116,7 @@ static void begin_ring(struct batch *b, const struct page *p)
     b->tail.reader = p->reader;
     b->tail.section = p->section;
     b->tail.next = p->next;
-    b->tail.buffer = (unsigned char *)b->file;
+    b->tail.buffer = b->file;
     b->tail.buffer_records = BATCH_BYTES / ring(p)->stride;
 }
 
@@ -155,31 +159,31 @@ static uint64_t written_ns(const struct page *p, const struct record *r)
 
 static bool server_is_gone(const struct mst_header *header)
 {
-    int running = mst_snapshot_running(header);
+    int running = mst_header_running(header);
 
     return running == 0 || (running < 0 && header->stopped_ns != 0);
 }
 
-/* With so many holes the tail reads nothing any more. */
-static bool is_full_of_holes(const struct batch *b)
+/* With so many gaps the tail reads nothing any more. */
+static bool is_full_of_gaps(const struct batch *b)
 {
-    return b->tail.hole_count == MST_TAIL_HOLES;
+    return b->tail.gap_count == MST_TAIL_GAPS;
 }
 
-/* Whether nobody will complete the record in this hole: a record of a later
+/* Whether nobody will complete the record in this gap: a record of a later
  * ticket (`after`, NULL: none was read) was written so long ago that this writer
  * must have been killed; or the ring comes round to it; or its server is gone. */
-static bool hopeless(const struct page *p, const struct batch *b, uint64_t hole,
+static bool hopeless(const struct page *p, const struct batch *b, uint64_t gap,
                      const struct record *after)
 {
     if (after != NULL && mst_elapsed(written_ns(p, after), mst_now_ns()) > MST_TAIL_PATIENCE_NS)
         return true;
-    /* The tail may have met a hole behind the head that this page began with. */
-    return (hole < p->head && p->head - hole > ring(p)->count / 2)
-           || is_full_of_holes(b) || server_is_gone(&p->reader->header);
+    /* The tail may have met a gap behind the head that this page began with. */
+    return (gap < p->head && p->head - gap > ring(p)->count / 2)
+           || is_full_of_gaps(b) || server_is_gone(&p->reader->header);
 }
 
-/* Moves p->next over the missing records before `to`. Those that are no holes
+/* Moves p->next over the missing records before `to`. Those that are no gaps
  * have been overwritten. Returns false where it met one that may still come. */
 static bool pass_missing(struct page *p, const struct batch *b, uint64_t to,
                          const struct record *after)
@@ -187,12 +191,12 @@ static bool pass_missing(struct page *p, const struct batch *b, uint64_t to,
     size_t i = 0;
     bool waits;
 
-    while (i < b->tail.hole_count && b->tail.holes[i].ticket < p->next)
+    while (i < b->tail.gap_count && b->tail.gaps[i].ticket < p->next)
         i++;
-    waits = i < b->tail.hole_count && b->tail.holes[i].ticket < to
-            && !hopeless(p, b, b->tail.holes[i].ticket, after);
+    waits = i < b->tail.gap_count && b->tail.gaps[i].ticket < to
+            && !hopeless(p, b, b->tail.gaps[i].ticket, after);
     if (waits)
-        to = b->tail.holes[i].ticket;
+        to = b->tail.gaps[i].ticket;
     p->lost = mst_add_saturated(p->lost, to - p->next);
     p->next = to;
     return !waits;
@@ -215,14 +219,14 @@ static bool settle(struct page *p, struct batch *b)
 }
 
 /* The tail looks no more for those that have been passed. */
-static void forget_passed_holes(const struct page *p, struct mst_tail *t)
+static void forget_passed_gaps(const struct page *p, struct mst_tail *t)
 {
     size_t i, kept = 0;
 
-    for (i = 0; i < t->hole_count; i++)
-        if (t->holes[i].ticket >= p->next)
-            t->holes[kept++] = t->holes[i];
-    t->hole_count = kept;
+    for (i = 0; i < t->gap_count; i++)
+        if (t->gaps[i].ticket >= p->next)
+            t->gaps[kept++] = t->gaps[i];
+    t->gap_count = kept;
 }
 
 /* ---- labels ---------------------------------------------------------------------- */
@@ -556,7 +560,7 @@ static int put_ring(struct mst_json *j, struct answer *a, struct page *p, size_t
         return 0;
     begin_ring(b, p);
     while (goes_on && read > 0 && limit > 0 && b->tail.next < p->head && j->out->error == 0
-           && !is_full_of_holes(b)) {
+           && !is_full_of_gaps(b)) {
         read = read_batch(b, limit, error);
         if (read < 0)
             return -1;
@@ -564,8 +568,8 @@ static int put_ring(struct mst_json *j, struct answer *a, struct page *p, size_t
         if (put_batch(j, a, p, error) != 0)
             return -1;
         limit -= b->count;
-        if (goes_on && !is_full_of_holes(b))
-            forget_passed_holes(p, &b->tail);
+        if (goes_on && !is_full_of_gaps(b))
+            forget_passed_gaps(p, &b->tail);
     }
     if (goes_on)
         pass_missing(p, b, b->tail.next, NULL);

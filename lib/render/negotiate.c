@@ -2,7 +2,7 @@
  * the status page. Plain strings, which come from clients: nothing in them is
  * trusted, and what is quoted back is printable and short.
  */
-#include "render/render.h"
+#include "render/negotiate.h"
 
 #include <stdio.h>
 #include <string.h>

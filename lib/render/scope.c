@@ -96,7 +96,7 @@ bool mst_place_known(const struct mst_place *place)
 
 static const void *member(const struct mst_field *f, const struct mst_place *place)
 {
-    return (const char *)place->element + f->offset;
+    return (const char *)place->element + mst_snapshot_offset(f);
 }
 
 const uint64_t *mst_field_words(const struct mst_field *f, const struct mst_place *place)

@@ -1,16 +1,9 @@
-/* fields.c - fields.def as the table that readers, renderers and documents
- * walk, and the names of the enumerations.
+/* fields.c - fields.def as the table that readers, renderers and documents walk, and the names
+ * of the enumerations.
  */
-#include "read/snapshot.h"
 #include "segment/fields.h"
 
 #define WORDS(type, member) (sizeof(((type *)0)->member) / (sizeof(uint64_t)))
-
-#define OFFSET_BOARD(id)    offsetof(struct mst_snapshot, id)
-#define OFFSET_LISTENER(id) offsetof(struct mst_snapshot_listener, id)
-#define OFFSET_LABEL(id)    offsetof(struct mst_snapshot_label, id)
-#define OFFSET_PHASE(id)    offsetof(struct mst_snapshot_phase, id)
-#define OFFSET_SLOT(id)     offsetof(struct mst_snapshot_slot, id)
 
 #define STORED_NONE(id)  0, 0
 #define STORED_TOTAL(id) offsetof(struct mst_totals, id), WORDS(struct mst_totals, id)
@@ -20,7 +13,7 @@ const struct mst_field mst_fields[] = {
 #define MST_FIELD(scope, storage, id, type, unit, nature, of, json, text, openmetrics, help) \
     { MST_SCOPE_##scope, MST_STORAGE_##storage, #id, MST_TYPE_##type, MST_UNIT_##unit,    \
       MST_NATURE_##nature, MST_OF_##of, json, text, openmetrics, help,                    \
-      OFFSET_##scope(id), STORED_##storage(id) },
+      STORED_##storage(id) },
 #include "segment/fields.def"
 #undef MST_FIELD
 };

@@ -12,22 +12,12 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "read/copy.h"     /* MST_ERROR_MAX */
+#include "base/error.h"
 #include "segment/fields.h"
 #include "segment/format.h"
+#include "segment/layout.h"
+#include "segment/reader.h"
 #include "write/guard.h"
-
-/* What a board is to have room for. */
-struct mst_layout {
-    enum mst_producer producer;
-    uint32_t processes;            /* entries, also for the quiescing ones of old generations */
-    uint32_t threads_per_process;
-    uint32_t labels;               /* 2..MST_LABELS_MAX, `other` and `mpm-status` included */
-    uint32_t stripes;              /* mst_layout_stripes() */
-    uint32_t requests;             /* journal records (PHP's: of PHP requests), rounded up to a
-                                    * power of two */
-    uint32_t lifecycle;            /* lifecycle records, likewise */
-};
 
 /* Who writes it; copied into the header, cut where too long. NULL: empty. */
 struct mst_identity {
@@ -36,13 +26,6 @@ struct mst_identity {
     uint64_t    workers_limit;
     bool        no_parent;         /* its processes have none in common: the header names no pid */
 };
-
-/* CPUs rounded up to a power of two, at most MST_STRIPES_MAX. */
-uint32_t mst_layout_stripes(void);
-
-/* The size of such a board in bytes: the one place where it is computed. 0
- * where the layout is out of range. */
-uint64_t mst_layout_bytes(const struct mst_layout *layout);
 
 /* A mapped board of this process. Pointers are into the mapping. It stays where it is in
  * memory for as long as it is open: a signal handler knows its guard. */

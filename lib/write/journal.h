@@ -7,33 +7,8 @@
 #ifndef MPMSTAT_JOURNAL_H
 #define MPMSTAT_JOURNAL_H
 
+#include "segment/record.h"
 #include "write/board.h"
-
-/* The check is a polynomial of ticket and payload modulo 2^64, the same for writer and
- * reader, two instructions a word: each word has a factor of its own, an odd power of
- * 2^64 / golden ratio (as in SplitMix64). One word that is changed, or left from an
- * older record, always changes the check; several, or words that have moved, do not
- * only where their differences times those factors happen to add up to 0. */
-static inline uint64_t mst_journal_mix(uint64_t mix, uint64_t word)
-{
-    return (mix + word) * UINT64_C(0x9e3779b97f4a7c15);
-}
-
-/* The ticket is a word as any other. What is all zero has no check of 0. */
-static inline uint64_t mst_journal_mix_begin(uint64_t ticket)
-{
-    return mst_journal_mix(UINT64_C(0x6d706d737461743a), ticket);   /* "mpmstat:" */
-}
-
-static inline uint64_t mst_journal_check(uint64_t ticket, const uint64_t *words, size_t count)
-{
-    uint64_t mix = mst_journal_mix_begin(ticket);
-    size_t i;
-
-    for (i = 0; i < count; i++)
-        mix = mst_journal_mix(mix, words[i]);
-    return mix;
-}
 
 /* Stores a record: words[count] at `record` = {ticket, payload, check}. */
 static inline void mst_journal_store(uint64_t *record, uint64_t ticket, const uint64_t *words,

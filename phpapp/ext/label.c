@@ -9,13 +9,15 @@
  * requests of others are tallied under the server's own label. A tenant is a pool; where
  * there are none, a document root.
  */
-#include "php_mpmstat.h"
+#include "label.h"
 
 #include <SAPI.h>
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 #include <syslog.h>
+
+#include "place.h"
 
 /* FPM names the process after it has changed its root (chroot), where there is no /proc:
  * so what tells the name is opened before, and read at the first request. */

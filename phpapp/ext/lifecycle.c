@@ -11,7 +11,7 @@
  * Forks are seen by pthread_atfork's handlers. A worker's own fork (a script's) is noted,
  * and the forked process records nothing.
  */
-#include "php_mpmstat.h"
+#include "lifecycle.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -19,11 +19,12 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "label.h"
+#include "place.h"
+#include "state.h"
 #include "write/busy.h"
 #include "write/journal.h"
 #include "write/worker.h"
-
-struct mst_php mst_php;
 
 #define THOROUGH_NS (10 * MST_NS_PER_S)   /* how often the parent reads /proc for each worker */
 

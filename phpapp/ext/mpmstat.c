@@ -3,16 +3,17 @@
  * Thin glue over the board library. What is recorded, and when, is in lifecycle.c and
  * request.c. Whatever goes wrong, PHP serves.
  */
-#include "php_mpmstat.h"
-
 #include <SAPI.h>
 #include <ext/standard/info.h>
 #include <php_ini.h>
 #include <stdio.h>
 
+#include "label.h"
+#include "lifecycle.h"
 #include "mpmstat_arginfo.h"
-
-ZEND_DECLARE_MODULE_GLOBALS(mpmstat)
+#include "place.h"
+#include "request.h"
+#include "state.h"
 
 /* As OnUpdateLong reads it, with K, M and G; it is the one to complain of what is no number. */
 static zend_long number_of(zend_string *text)
@@ -189,7 +190,4 @@ static zend_module_entry mpmstat_module_entry = {
     STANDARD_MODULE_PROPERTIES_EX
 };
 
-#if defined(ZTS) && defined(COMPILE_DL_MPMSTAT)
-ZEND_TSRMLS_CACHE_DEFINE()
-#endif
 ZEND_GET_MODULE(mpmstat)

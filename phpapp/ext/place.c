@@ -11,7 +11,7 @@
  * A name is the same at every start of the same server, and another one for another
  * server: FPM's has its configuration file in it, mod_php's Apache's PidFile.
  */
-#include "php_mpmstat.h"
+#include "place.h"
 
 #include <SAPI.h>
 #include <dlfcn.h>
@@ -27,6 +27,7 @@
 
 #include "base/clock.h"
 #include "base/host.h"
+#include "settings.h"
 #include "write/busy.h"
 
 #define RUNDIR          "/run/mpmstat"

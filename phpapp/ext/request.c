@@ -4,7 +4,7 @@
  * end, for the CPU time. It ends at post-deactivate: the script, its shutdown functions,
  * the output and the other extensions are done; only the SAPI's last flush follows.
  */
-#include "php_mpmstat.h"
+#include "request.h"
 
 #include <SAPI.h>
 #include <string.h>
@@ -16,6 +16,9 @@
 #endif
 
 #include "base/clock.h"
+#include "label.h"
+#include "lifecycle.h"
+#include "state.h"
 #include "write/busy.h"
 #include "write/journal.h"
 #include "write/worker.h"

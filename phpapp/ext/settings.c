@@ -3,11 +3,13 @@
  * Read where the board is made: a pool's or a virtual host's own (php_admin_value) come
  * later, and are not in it.
  */
-#include "php_mpmstat.h"
+#include "settings.h"
 
+#include <php.h>
 #include <stdio.h>
 #include <string.h>
 #include <zend_extensions.h>
+#include <zend_ini.h>
 
 static const char *const names[] = {
     "memory_limit", "max_execution_time", "output_buffering", "realpath_cache_size",

@@ -225,7 +225,8 @@ enum { WITH_LOG, WITHOUT_LOG, LOGS };
 /* From here on the system's files say that they cannot share memory: some file systems do. */
 static int (*open_file)(sqlite3_vfs *, const char *, sqlite3_file *, int, int *);
 
-static int open_unshared(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, int *out)
+static int open_unshared(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags,
+                         int *out)
 {
     static sqlite3_io_methods methods;
     int status = open_file(vfs, name, file, flags, out);

@@ -864,7 +864,7 @@ static int put(struct mst_archive *a, enum statement which, const char *types, .
 int mst_archive_begin_run(struct mst_archive *a, const struct mst_archive_run *run,
                           int64_t *run_id)
 {
-    char *command = mst_words_json(run->argv), *line = mst_words_shell(run->argv);
+    char *command = mst_argv_json(run->argv), *line = mst_shell_quote(run->argv);
     int status = -1;
 
     if (command == NULL || line == NULL)

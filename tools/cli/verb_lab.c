@@ -6,9 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "console/output.h"
+#include "base/strings.h"
 #include "cli/verbs.h"
 #include "console/diag.h"
+#include "console/output.h"
 #include "console/stop.h"
 #include "exec/shell_quote.h"
 #include "lab/files/stack.h"
@@ -395,7 +396,7 @@ static int record(const struct lab *lab, const struct words *options, char *cons
         add_word(&w, options->items[i]);
     add_word(&w, "--");
     for (i = 0; command[i] != NULL; i++)
-        take_word(&w, mst_word_replace(command[i], MST_WORD_URL, url));
+        take_word(&w, mst_string_replace(command[i], MST_URL_MARK, url));
     if (w.failed || setenv("URL", url, 1) != 0)
         mst_error("out of memory for the command line");
     else

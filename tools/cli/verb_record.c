@@ -348,7 +348,7 @@ static void put_next(const struct options *o)
         if (asprintf(&words[2 + i], "%s#%s", o->recording.archive, o->variants[i].name) < 0)
             words[2 + i] = NULL;
     if (words[2] != NULL && words[3] != NULL)
-        line = mst_words_shell(words);
+        line = mst_shell_quote(words);
     if (line != NULL)
         printf("Compare them: %s\n", line);
     free(words[2]);

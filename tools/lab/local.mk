@@ -39,16 +39,16 @@ libmpmstat_tool_la_SOURCES += \
 	tools/lab/report/tables.c \
 	tools/lab/report/tables.h \
 	tools/lab/report/unmeasured.c \
-	tools/lab/servers/fetch.c \
-	tools/lab/servers/fetch.h \
-	tools/lab/servers/keeper.c \
-	tools/lab/servers/keeper.h \
+	tools/lab/servers/supervisor.c \
+	tools/lab/servers/supervisor.h \
 	tools/lab/servers/others.c \
 	tools/lab/servers/others.h \
 	tools/lab/servers/packages.c \
 	tools/lab/servers/packages.h \
-	tools/lab/servers/rootdir.c \
-	tools/lab/servers/rootdir.h \
+	tools/lab/servers/page.c \
+	tools/lab/servers/page.h \
+	tools/lab/servers/sandbox.c \
+	tools/lab/servers/sandbox.h \
 	tools/lab/servers/scripts.c \
 	tools/lab/servers/scripts.h \
 	tools/lab/servers/servers.c \
@@ -57,18 +57,29 @@ libmpmstat_tool_la_SOURCES += \
 	tools/lab/servers/site.h \
 	tools/lab/servers/spawn.c \
 	tools/lab/servers/spawn.h \
-	tools/lab/servers/tenants.c \
-	tools/lab/servers/tenants.h \
+	tools/lab/servers/test_users.c \
+	tools/lab/servers/test_users.h \
 	tools/lab/servers/warmup.c \
 	tools/lab/servers/warmup.h \
+	tools/lab/study/choose.c \
+	tools/lab/study/dry_run.c \
+	tools/lab/study/lab.h \
+	tools/lab/study/needs.c \
+	tools/lab/study/options.c \
+	tools/lab/study/order.c \
+	tools/lab/study/output.c \
 	tools/lab/study/plan.c \
 	tools/lab/study/plan.h \
+	tools/lab/study/progress.c \
 	tools/lab/study/ramp.c \
 	tools/lab/study/ramp.h \
+	tools/lab/study/repetition.c \
+	tools/lab/study/repetition.h \
 	tools/lab/study/run.c \
 	tools/lab/study/run.h \
 	tools/lab/study/step.c \
-	tools/lab/study/step.h
+	tools/lab/study/step.h \
+	tools/lab/study/store.c
 
 # The lab's systems and pages: text files, which users copy.
 lab_stacks = \

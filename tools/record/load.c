@@ -14,7 +14,6 @@
 #include "console/diag.h"
 #include "console/format.h"
 #include "exec/capture.h"
-#include "exec/runner.h"
 #include "render/sink.h"
 
 #define SHOWN_LINES 4u      /* first and last ones */
@@ -53,6 +52,23 @@ int mst_load_prepare(struct mst_load *load, char *const *command, bool add_flags
     if (load->rows_fd < 0)
         return -1;
     return load->tool->prepare(&load->plan, command, add_flags ? load->rows_fd : -1, error);
+}
+
+static struct mst_runner *start_program(const struct mst_load *load, char *const *argv, int out,
+                                        int err, int inherited, char error[MST_ERROR_MAX])
+{
+    const struct mst_spawn spawn = {
+        .argv = argv, .environment = load->environment, .in = STDIN_FILENO, .out = out, .err = err,
+        .inherited = inherited,
+    };
+
+    return mst_runner_start(&spawn, error);
+}
+
+struct mst_runner *mst_load_start(const struct mst_load *load, char error[MST_ERROR_MAX])
+{
+    return start_program(load, load->plan.argv, load->out_fd, load->err_fd,
+                         load->plan.rows == MST_ROWS_IN_FD ? load->rows_fd : -1, error);
 }
 
 const char *mst_load_name(const struct mst_load *load)
@@ -241,7 +257,7 @@ static int convert(const struct collection *c, char error[MST_ERROR_MAX])
     int status = -1;
 
     if (lines >= 0)
-        runner = mst_runner_start(load->plan.convert, lines, load->err_fd, load->rows_fd, error);
+        runner = start_program(load, load->plan.convert, lines, load->err_fd, load->rows_fd, error);
     if (runner != NULL)
         status = wait_for_lines(runner, error);
     mst_runner_close(runner);
@@ -325,7 +341,7 @@ static int keep_version(const struct collection *c)
     if (argv[1] != NULL)
         fd = mst_capture_open(error);
     if (fd >= 0)
-        runner = mst_runner_start(argv, fd, fd, -1, error);
+        runner = start_program(c->load, argv, fd, fd, -1, error);
     if (runner != NULL && wait_for(runner, VERSION_NS, &end, error) > 0 &&
         (text = mst_capture_end(fd, SHOWN_BYTES, &n)) != NULL) {
         find_version(text, version);

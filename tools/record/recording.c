@@ -9,11 +9,13 @@
 
 #include "archive/archive.h"
 #include "base/clock.h"
+#include "base/host.h"
 #include "console/diag.h"
 #include "console/stop.h"
 #include "exec/runner.h"
 #include "record/load.h"
 #include "record/sampler.h"
+#include "segment/liveness.h"
 #include "source/target.h"
 #include "record/environment.h"
 #include "system/owner.h"
@@ -211,7 +213,7 @@ static int prepare_command(struct recording *r)
 
     if (o->command == NULL)
         return MST_EXIT_OK;
-    if (!mst_runner_finds(o->command[0])) {
+    if (!mst_spawn_finds(o->command[0])) {
         const char *package = mst_loadtool_for(o->command[0])->package;
 
         mst_error("cannot run %s: there is no such command%s%s%s", o->command[0],
@@ -219,6 +221,7 @@ static int prepare_command(struct recording *r)
                   package != NULL ? package : "", package != NULL ? ")" : "");
         return MST_EXIT_BAD;
     }
+    r->load.environment = o->environment;
     if (mst_load_prepare(&r->load, o->command, o->add_flags, error) != 0) {
         mst_error("%s", error);
         return MST_EXIT_OUTPUT;
@@ -478,9 +481,7 @@ static int start_load(struct recording *r)
     r->cpu_before_ns = mst_clock_read(CLOCK_PROCESS_CPUTIME_ID);
     r->end.started_ns = mst_realtime_ns();
     if (r->options->command != NULL) {
-        r->runner = mst_runner_start(r->load.plan.argv, r->load.out_fd, r->load.err_fd,
-                                     r->load.plan.rows == MST_ROWS_IN_FD ? r->load.rows_fd : -1,
-                                     error);
+        r->runner = mst_load_start(&r->load, error);
         if (r->runner == NULL) {
             mst_error("%s", error);
             return MST_EXIT_BAD;
@@ -616,7 +617,7 @@ static int follow_load(struct recording *r)
 
 /* ---- after the load -------------------------------------------------------------- */
 
-/* Programs that took a thousandth of the load's time or more. The keeper's time
+/* Programs that took a thousandth of the load's time or more. The supervisor's time
  * is the load tool's, which is known from elsewhere. */
 static int record_programs(struct recording *r)
 {
@@ -629,7 +630,7 @@ static int record_programs(struct recording *r)
         program = &r->programs.items[i];
         if (program->cpu_ns <= 0 || (uint64_t)program->cpu_ns < r->end.duration_ns / 1000)
             break;
-        if (strcmp(program->name, MST_RUNNER_KEEPER) != 0 &&
+        if (strcmp(program->name, MST_RUNNER_SUPERVISOR) != 0 &&
             mst_archive_add_program(r->archive, r->run_id, program->name,
                                     (uint64_t)program->cpu_ns) != 0)
             return -1;

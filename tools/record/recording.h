@@ -15,6 +15,7 @@ struct mst_recording_options {
     char *const *targets;         /* as on the command line */
     size_t       target_count;
     char *const *command;         /* NULL at its end; NULL: none, until interrupted */
+    char *const *environment;     /* the command's, NULL at its end; NULL: mpmstat's own */
     uint64_t     timeout_ns;      /* 0: as the adapter says, or the one above */
     bool         add_flags;       /* let the adapter add flags to the command */
     bool         memory;          /* read the servers' memory */

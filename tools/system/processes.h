@@ -19,7 +19,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "read/copy.h"   /* MST_ERROR_MAX */
+#include "base/error.h"
 
 #define MST_MEMORY_ROUND_NS  UINT64_C(2000000000)   /* from one round's start to the next */
 #define MST_MEMORY_PER_CENT  3u                     /* of one CPU, at most, while it rounds */

@@ -86,8 +86,9 @@ static long scribble(struct mapping m, uint64_t seed, long count)
         uint64_t at = next(&state) % (m.bytes / 8), word = next(&state);
 
         /* Small, enormous, and negative ones reach other code than random bits. */
-        __atomic_store_n(&words[at], word % 3 == 0 ? word % 16 : word % 3 == 1 ? ~(word % 16) : word,
-                         __ATOMIC_RELAXED);
+        if (word % 3 != 2)
+            word = word % 3 == 0 ? word % 16 : ~(word % 16);
+        __atomic_store_n(&words[at], word, __ATOMIC_RELAXED);
     }
     return count;
 }

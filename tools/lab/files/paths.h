@@ -7,7 +7,7 @@
 #include <limits.h>
 #include <stdbool.h>
 
-#include "read/copy.h"   /* MST_ERROR_MAX */
+#include "base/error.h"
 
 /* The directory with lab/, workloads/ and real/: $MPMSTAT_DATADIR, or that of the build
  * tree, or the installed one. */

@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "read/copy.h"   /* MST_ERROR_MAX */
+#include "base/error.h"
 #include "lab/files/textfile.h"
 
 #define MST_STUDY_SUFFIX ".study"

@@ -10,6 +10,7 @@
 #include "archive/query.h"
 #include "lab/files/stack.h"
 #include "lab/report/spawn_curve.h"
+#include "lab/study/repetition.h"
 #include "segment/format.h"
 
 #define KEYS_MAX 100u   /* variables of a case */
@@ -329,9 +330,9 @@ static int add_step(struct mst_study_data *data, struct mst_query *q, char error
     data->steps++;
     c->failed += strcmp(state, "failed") == 0;
     c->skipped += strcmp(state, "skipped") == 0;
-    if (strcmp(state, "failed") == 0 || strcmp(state, "skipped") == 0)
+    if (mst_repetition_is_discarded(state))
         return add_unrun(data, c, q, error);
-    if (strcmp(state, "done") != 0 || mst_row_number(q, "run_id") == MST_UNKNOWN) {
+    if (!mst_repetition_counts(state, mst_row_number(q, "run_id"))) {
         c->waiting++;
         return 0;
     }

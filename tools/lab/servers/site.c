@@ -11,13 +11,13 @@
 
 #include "lab/files/paths.h"
 #include "lab/servers/scripts.h"
-#include "lab/servers/tenants.h"
+#include "lab/servers/test_users.h"
 
 #define MODULES "/usr/lib/apache2/modules"
 
 const char *const mst_site_port_names[MST_PORTS] = { "PORT", "PORT_2", "PORT_3", "PORT_4" };
 
-static const char *const tenant_variables[MST_TENANTS] = { "TENANT_A", "TENANT_B" };
+static const char *const test_user_variables[MST_TEST_USERS] = { "TENANT_A", "TENANT_B" };
 
 /* What is being worked out, and from what. */
 struct work {
@@ -134,8 +134,8 @@ static int set_built_in(const struct work *w, const unsigned ports[MST_PORTS])
     mst_extension_path(path);
     if (set(w, "MPMSTAT_EXTENSION", path) != 0)
         return -1;
-    for (i = 0; i < MST_TENANTS && w->stack->tenants; i++)
-        if (set(w, tenant_variables[i], mst_tenant_names[i]) != 0)
+    for (i = 0; i < MST_TEST_USERS && w->stack->test_users; i++)
+        if (set(w, test_user_variables[i], mst_test_user_names[i]) != 0)
             return -1;
     return 0;
 }
@@ -298,8 +298,8 @@ static int read_words(const struct work *w, const struct mst_text *text,
                              "0000 to 0777, found \"%.60s\"", word);
     *mode = (unsigned)number;
     word = mst_section_word(section, "owner");
-    for (*owner = word == NULL ? -1 : 0; *owner >= 0 && *owner < MST_TENANTS; (*owner)++)
-        if (w->stack->tenants && strcmp(word, tenant_variables[*owner]) == 0)
+    for (*owner = word == NULL ? -1 : 0; *owner >= 0 && *owner < MST_TEST_USERS; (*owner)++)
+        if (w->stack->test_users && strcmp(word, test_user_variables[*owner]) == 0)
             return 0;
     if (*owner < 0)
         return 0;

@@ -27,6 +27,7 @@ struct mst_stage {
 enum mst_step_outcome {
     MST_STEP_DONE,
     MST_STEP_FAILED,           /* the study goes on */
+    MST_STEP_SKIPPED,          /* it cannot be run; the study goes on */
     MST_STEP_INTERRUPTED,      /* it is to be made again */
     MST_STEP_NO_ARCHIVE        /* nothing can be recorded any more; said why */
 };

@@ -1,5 +1,5 @@
-/* tenants.c - users for a stack's processes alone: see tenants.h. */
-#include "lab/servers/tenants.h"
+/* test_users.c - users for a stack's processes alone: see test_users.h. */
+#include "lab/servers/test_users.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,24 +20,24 @@
 #define LOGS        "/var/log"
 #define SUEXEC_LOGS "/var/log/apache2"
 
-const char *const mst_tenant_names[MST_TENANTS] = { "mpmstat-a", "mpmstat-b" };
+const char *const mst_test_user_names[MST_TEST_USERS] = { "mpmstat-a", "mpmstat-b" };
 
-int mst_tenants_choose(struct mst_tenants *tenants, char error[MST_ERROR_MAX])
+int mst_test_users_choose(struct mst_test_users *test_users, char error[MST_ERROR_MAX])
 {
     unsigned found = 0, id;
 
-    for (id = LAST_ID; id > FIRST_ID && found < MST_TENANTS; id--)
+    for (id = LAST_ID; id > FIRST_ID && found < MST_TEST_USERS; id--)
         if (getpwuid(id) == NULL && getgrgid(id) == NULL)
-            tenants->ids[found++] = id;
-    if (found == MST_TENANTS)
+            test_users->ids[found++] = id;
+    if (found == MST_TEST_USERS)
         return 0;
     return mst_fail(error, "expected %d numbers that are no user's and no group's between %u and "
-                    "%u, found %u", MST_TENANTS, FIRST_ID, LAST_ID, found);
+                    "%u, found %u", MST_TEST_USERS, FIRST_ID, LAST_ID, found);
 }
 
 /* Copies the file and lets `add` write more lines. 0, or -1 with errno. */
-static int copy_file(const char *from, const char *to, const struct mst_tenants *tenants,
-                     void (*add)(FILE *out, const struct mst_tenants *tenants))
+static int copy_file(const char *from, const char *to, const struct mst_test_users *test_users,
+                     void (*add)(FILE *out, const struct mst_test_users *test_users))
 {
     FILE *in = fopen(from, "re"), *out = fopen(to, "wxe");
     char bytes[4096];
@@ -52,7 +52,7 @@ static int copy_file(const char *from, const char *to, const struct mst_tenants 
     if (!failed) {
         if (last != '\n')
             fputc('\n', out);
-        add(out, tenants);
+        add(out, test_users);
         failed = ferror(in) || ferror(out) || fchmod(fileno(out), 0644) != 0;
     }
     if (in != NULL)
@@ -62,21 +62,21 @@ static int copy_file(const char *from, const char *to, const struct mst_tenants 
     return failed ? -1 : 0;
 }
 
-static void add_users(FILE *out, const struct mst_tenants *tenants)
+static void add_users(FILE *out, const struct mst_test_users *test_users)
 {
     int i;
 
-    for (i = 0; i < MST_TENANTS; i++)
+    for (i = 0; i < MST_TEST_USERS; i++)
         fprintf(out, "%s:x:%u:%u:mpmstat lab:/nonexistent:/usr/sbin/nologin\n",
-                mst_tenant_names[i], tenants->ids[i], tenants->ids[i]);
+                mst_test_user_names[i], test_users->ids[i], test_users->ids[i]);
 }
 
-static void add_groups(FILE *out, const struct mst_tenants *tenants)
+static void add_groups(FILE *out, const struct mst_test_users *test_users)
 {
     int i;
 
-    for (i = 0; i < MST_TENANTS; i++)
-        fprintf(out, "%s:x:%u:\n", mst_tenant_names[i], tenants->ids[i]);
+    for (i = 0; i < MST_TEST_USERS; i++)
+        fprintf(out, "%s:x:%u:\n", mst_test_user_names[i], test_users->ids[i]);
 }
 
 /* suexec runs what is below the first line's directory. */
@@ -109,7 +109,7 @@ static int show_logs(const char *from)
     return mount(from, SUEXEC_LOGS, NULL, MS_BIND, NULL);
 }
 
-int mst_tenants_enter(const struct mst_tenants *tenants, const char *root,
+int mst_test_users_enter(const struct mst_test_users *test_users, const char *root,
                       char error[MST_ERROR_MAX])
 {
     char passwd[PATH_MAX], group[PATH_MAX], suexec[PATH_MAX], logs[PATH_MAX], etc[PATH_MAX];
@@ -121,8 +121,8 @@ int mst_tenants_enter(const struct mst_tenants *tenants, const char *root,
         snprintf(logs, sizeof logs, "%s/etc/log", root) >= PATH_MAX)
         return mst_fail(error, "the path %s is too long", root);
     if (mkdir(etc, 0755) == 0 && mkdir(logs, 0755) == 0 &&
-        copy_file("/etc/passwd", passwd, tenants, add_users) == 0 &&
-        copy_file("/etc/group", group, tenants, add_groups) == 0 &&
+        copy_file("/etc/passwd", passwd, test_users, add_users) == 0 &&
+        copy_file("/etc/group", group, test_users, add_groups) == 0 &&
         write_suexec(suexec, root) == 0 && unshare(CLONE_NEWNS) == 0 &&
         mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
         show(passwd, "/etc/passwd") == 0 && show(group, "/etc/group") == 0 &&

@@ -1,5 +1,5 @@
-/* keeper.c - starts a stack's servers, keeps them, ends them: see keeper.h. */
-#include "lab/servers/keeper.h"
+/* supervisor.c - starts a stack's servers, keeps them, ends them: see supervisor.h. */
+#include "lab/servers/supervisor.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -10,14 +10,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
+#include <sys/pidfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "exec/reaper.h"
+#include "base/strings.h"
+#include "exec/spawn.h"
+#include "exec/supervise.h"
 #include "lab/servers/scripts.h"
 #include "read/accept_queue.h"
 #include "system/processes.h"
@@ -27,47 +28,49 @@
 #define STEP_MS    20
 #define OPEN_FILES 65536u                  /* for servers, where the hard limit allows it */
 
-/* ---- the keeper's side ------------------------------------------------------------ */
+/* ---- the supervisor's side ------------------------------------------------------------ */
 
 struct server {
     const struct mst_site_server *site;
     pid_t pid;             /* 0: not started, or its end was waited for */
+    int   pidfd;           /* becomes readable when it ends; -1 where pid is 0 */
 };
 
 struct state {
-    const struct mst_keeper_plan *plan;
+    const struct mst_supervisor_plan *plan;
     int            link;       /* to mpmstat */
     bool           told;       /* to stop, or mpmstat is gone */
     struct server *servers;    /* as many as the site has */
+    struct pollfd *fds;        /* one for each of them, and the link's */
     char         **environment;
 };
 
-static void tell(const struct state *s, enum mst_keeper_news news, size_t server, pid_t pid,
+static void tell(const struct state *s, enum mst_supervisor_news news, size_t server, pid_t pid,
                  const char *text)
 {
-    struct mst_keeper_message message = { .news = news, .server = server, .pid = pid };
+    struct mst_supervisor_message message = { .news = news, .server = server, .pid = pid };
 
     snprintf(message.text, sizeof message.text, "%s", text);
-    /* Where nobody listens any more, nobody cares: the end of the link says so itself. */
+    /* It fails where mpmstat is gone; is_told() notices that. */
     while (send(s->link, &message, sizeof message, MSG_NOSIGNAL) < 0 && errno == EINTR)
         ;
 }
 
-static void on_child(int number)
-{
-    (void)number;   /* it only ends a wait */
-}
-
-/* Waits so long for an order, or until a child ends; true: there is one, or mpmstat is
- * gone. */
+/* Waits so long for an order or for the end of a server; true: there is an order, or mpmstat
+ * is gone. */
 static bool is_told(struct state *s, int timeout_ms)
 {
-    struct pollfd fd = { s->link, POLLIN, 0 };
+    size_t count = s->plan->site->server_count, i;
     char order;
 
-    /* Whatever there is: an order, or the link's end. It is read, for what nobody has read
-     * when the keeper ends would cost mpmstat the keeper's last words (ECONNRESET). */
-    if (!s->told && poll(&fd, 1, timeout_ms) > 0)
+    if (s->told)
+        return true;
+    for (i = 0; i < count; i++)
+        s->fds[i] = (struct pollfd){ s->servers[i].pidfd, POLLIN, 0 };
+    s->fds[count] = (struct pollfd){ s->link, POLLIN, 0 };
+    /* The order is read, or the link's end: unread bytes would cost mpmstat the supervisor's
+     * last message (ECONNRESET). */
+    if (poll(s->fds, count + 1, timeout_ms) > 0 && s->fds[count].revents != 0)
         s->told = recv(s->link, &order, 1, MSG_DONTWAIT) >= 0 || errno != EAGAIN;
     return s->told;
 }
@@ -79,64 +82,33 @@ static bool stop_script(void *context)
 
 /* ---- one server ------------------------------------------------------------------- */
 
-static void become_server(const struct state *s, const struct mst_site_server *server,
-                          int errors)
-{
-    struct rlimit files;
-    char console[PATH_MAX];
-    int fd, in;
-
-    setpgid(0, 0);
-    prctl(PR_SET_PDEATHSIG, SIGTERM);   /* where the keeper itself is killed */
-    mst_reset_signals();
-    if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < OPEN_FILES) {
-        files.rlim_cur = files.rlim_max < OPEN_FILES ? files.rlim_max : OPEN_FILES;
-        setrlimit(RLIMIT_NOFILE, &files);
-    }
-    snprintf(console, sizeof console, "%s/console.log", server->directory);
-    fd = open(console, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-    in = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    if (fd >= 0 && in >= 0 && dup2(in, STDIN_FILENO) >= 0 && dup2(fd, STDOUT_FILENO) >= 0 &&
-        dup2(fd, STDERR_FILENO) >= 0 && chdir(server->directory) == 0)
-        execvpe(server->argv[0], server->argv, s->environment);
-    fd = errno;
-    while (write(errors, &fd, sizeof fd) < 0 && errno == EINTR)
-        ;
-    _exit(127);
-}
-
-/* Starts it. 0, or -1 with a sentence. */
+/* Starts it. Where the supervisor is killed the kernel ends it. 0, or -1 with a sentence. */
 static int start_server(struct state *s, struct server *server, char error[MST_ERROR_MAX])
 {
-    int fds[2], failed = 0;
-    ssize_t n;
+    const struct mst_site_server *site = server->site;
+    struct mst_spawn spawn = {
+        .argv = site->argv, .environment = s->environment, .directory = site->directory,
+        .in = MST_DEV_NULL, .inherited = -1, .group = true, .orphan_signal = SIGTERM,
+    };
+    char console[PATH_MAX];
+    pid_t pid = -1;
 
-    if (pipe2(fds, O_CLOEXEC) != 0)
-        return mst_fail(error, "cannot start %s: %s", server->site->name, strerror(errno));
-    server->pid = fork();
-    if (server->pid == 0)
-        become_server(s, server->site, fds[1]);
-    close(fds[1]);
-    if (server->pid > 0)
-        do
-            n = read(fds[0], &failed, sizeof failed);   /* nothing: it is the server now */
-        while (n < 0 && errno == EINTR);
-    else
-        failed = errno;
-    close(fds[0]);
-    if (failed == 0)
-        return mst_rootdir_note(s->plan->root, "server", server->pid) == 0 ? 0 :
-               mst_fail(error, "cannot write to %s/lab.lock: %s", s->plan->root->path,
-                        strerror(errno));
-    if (server->pid > 0)
-        waitpid(server->pid, NULL, 0);
-    server->pid = 0;
-    return mst_fail(error, "cannot start %s, which is %s: %s", server->site->name,
-                    server->site->argv[0], failed == ENOENT ? "there is no such program" :
-                    strerror(failed));
+    snprintf(console, sizeof console, "%s/console.log", site->directory);
+    spawn.out = spawn.err = open(console, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    if (spawn.out >= 0) {
+        pid = mst_spawn(&spawn);
+        close(spawn.out);
+    }
+    if (pid < 0)
+        return mst_fail(error, "cannot start %s, which is %s: %s", site->name, site->argv[0],
+                        errno == ENOENT ? "there is no such program" : strerror(errno));
+    server->pid = pid;
+    server->pidfd = pidfd_open(pid, 0);
+    return mst_sandbox_note(s->plan->root, "server", pid) == 0 ? 0 :
+           mst_fail(error, "cannot write to %s/lab.lock: %s", s->plan->root->path,
+                    strerror(errno));
 }
 
-/* What its end looks like to a person. */
 static void describe_end(const struct server *server, int status, char error[MST_ERROR_MAX])
 {
     if (WIFSIGNALED(status))
@@ -161,6 +133,8 @@ static bool has_ended(struct server *server, char error[MST_ERROR_MAX])
     kill(-server->pid, SIGKILL);
     waitpid(server->pid, &status, 0);
     server->pid = 0;
+    close(server->pidfd);
+    server->pidfd = -1;
     describe_end(server, status, error);
     return true;
 }
@@ -244,16 +218,16 @@ static int await_server(struct state *s, struct server *server, char error[MST_E
 /* Stops it: asks, waits, kills. What was needed beyond asking is added to the complaint. */
 static void stop_server(struct server *server, char complaint[MST_ERROR_MAX])
 {
-    static const struct timespec step = { .tv_nsec = STEP_MS * 1000000L };
+    struct pollfd fd = { server->pidfd, POLLIN, 0 };
     uint64_t began = mst_now_ns();
     char ignored[MST_ERROR_MAX];
 
     if (server->pid == 0)
         return;
     kill(server->pid, SIGTERM);
-    kill(server->pid, SIGCONT);   /* a stopped one would never hear of it */
+    kill(server->pid, SIGCONT);   /* a stopped process would not see the signal */
     while (!has_ended(server, ignored)) {
-        nanosleep(&step, NULL);
+        poll(&fd, 1, STEP_MS);
         if (mst_now_ns() - began < TERM_NS)
             continue;
         mst_fail(complaint, "the server %s did not end within %u seconds of SIGTERM and was killed",
@@ -263,8 +237,8 @@ static void stop_server(struct server *server, char complaint[MST_ERROR_MAX])
     }
 }
 
-/* Takes what ended of those that became ours, so that no zombies gather. */
-static void reap_others(const struct state *s)
+/* Reaps the descendants that were orphaned, so that no zombies gather. */
+static void reap_orphans(const struct state *s)
 {
     siginfo_t info = { 0 };
     size_t i;
@@ -272,7 +246,7 @@ static void reap_others(const struct state *s)
     while (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0) {
         for (i = 0; i < s->plan->site->server_count; i++)
             if (s->servers[i].pid == info.si_pid)
-                return;   /* has_ended() is to see it */
+                return;   /* has_ended() reaps it */
         waitpid(info.si_pid, NULL, 0);
         info.si_pid = 0;
     }
@@ -283,8 +257,8 @@ static int start_all(struct state *s, char error[MST_ERROR_MAX])
     struct server *server;
     size_t i;
 
-    if (s->plan->tenants != NULL &&
-        mst_tenants_enter(s->plan->tenants, s->plan->root->path, error) != 0)
+    if (s->plan->test_users != NULL &&
+        mst_test_users_enter(s->plan->test_users, s->plan->root->path, error) != 0)
         return -1;
     if (mst_scripts_run(s->plan->root->path, mst_scripts_setup_names, stop_script, s, error) != 0)
         return -1;
@@ -292,32 +266,26 @@ static int start_all(struct state *s, char error[MST_ERROR_MAX])
         server = &s->servers[i];
         if (start_server(s, server, error) != 0)
             return -1;
-        tell(s, MST_KEEPER_STARTED, i, server->pid, "");
+        tell(s, MST_SUPERVISOR_STARTED, i, server->pid, "");
         if (await_server(s, server, error) != 0)
             return -1;
     }
     return 0;
 }
 
-/* Until told to stop. A server that ends is news; the others go on. */
-static void keep(struct state *s)
+/* Until told to stop. A server that ends is news, unless the start has failed already (mpmstat
+ * reads the logs then); the others go on. */
+static void await_order(struct state *s, bool news)
 {
     char error[MST_ERROR_MAX];
     size_t i;
 
     while (!is_told(s, 500)) {
         for (i = 0; i < s->plan->site->server_count; i++)
-            if (has_ended(&s->servers[i], error))
-                tell(s, MST_KEEPER_FAILED, i, 0, error);
-        reap_others(s);
+            if (has_ended(&s->servers[i], error) && news)
+                tell(s, MST_SUPERVISOR_FAILED, i, 0, error);
+        reap_orphans(s);
     }
-}
-
-/* A start's failure is not the end: mpmstat reads the logs first. */
-static void await_order(struct state *s)
-{
-    while (!is_told(s, 1000))
-        reap_others(s);
 }
 
 static void end_all(struct state *s, char complaint[MST_ERROR_MAX])
@@ -328,7 +296,7 @@ static void end_all(struct state *s, char complaint[MST_ERROR_MAX])
         stop_server(&s->servers[i - 1], complaint);
     mst_scripts_teardown(s->plan->root->path, complaint);
     mst_kill_children();
-    mst_rootdir_remove(s->plan->root->path, complaint);
+    mst_sandbox_remove(s->plan->root->path, complaint);
 }
 
 /* Only the link, the lock and the ports stay open: of everything else that mpmstat has open
@@ -336,7 +304,7 @@ static void end_all(struct state *s, char complaint[MST_ERROR_MAX])
 static void close_others(const struct state *s)
 {
     DIR *dir = opendir("/proc/self/fd");
-    const struct mst_keeper_plan *plan = s->plan;
+    const struct mst_supervisor_plan *plan = s->plan;
     struct dirent *entry;
     bool kept;
     int fd, i;
@@ -354,84 +322,75 @@ static void close_others(const struct state *s)
         closedir(dir);
 }
 
-/* Standard input and output are not the keeper's: whoever waits for their end would wait
- * for it. */
-static bool prepare(const struct state *s)
+/* The standard streams are closed: a program that reads mpmstat's output would see its end only
+ * when the supervisor ends. */
+static bool prepare_supervisor(const struct state *s)
 {
-    static const int ignored[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGUSR1, SIGUSR2 };
-    const struct sigaction child = { .sa_handler = on_child };
-    sigset_t none;
     int null;
-    size_t i;
 
-    setsid();
-    prctl(PR_SET_NAME, MST_LAB_KEEPER);
-    for (i = 0; i < sizeof ignored / sizeof *ignored; i++)
-        signal(ignored[i], SIG_IGN);    /* orders come through the link alone */
-    sigaction(SIGCHLD, &child, NULL);
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
+    if (mst_supervise(MST_LAB_SUPERVISOR) != 0)
+        return false;
+    mst_raise_open_files(OPEN_FILES);
     close_others(s);
     null = open("/dev/null", O_RDWR | O_CLOEXEC);
     return null >= 0 && dup2(null, STDIN_FILENO) >= 0 && dup2(null, STDOUT_FILENO) >= 0 &&
            dup2(null, STDERR_FILENO) >= 0 && chdir("/") == 0 &&
-           prctl(PR_SET_CHILD_SUBREAPER, 1) == 0 &&
-           mst_rootdir_note(s->plan->root, "keeper", getpid()) == 0;
+           mst_sandbox_note(s->plan->root, "keeper", getpid()) == 0;
 }
 
-static void be_keeper(struct state *s)
+static void be_supervisor(struct state *s)
 {
     char error[MST_ERROR_MAX] = "", complaint[MST_ERROR_MAX] = "";
     size_t i;
 
     s->servers = calloc(s->plan->site->server_count, sizeof *s->servers);
+    s->fds = calloc(s->plan->site->server_count + 1, sizeof *s->fds);
     s->environment = mst_environment_make(s->plan->root->path, true);
-    if (s->servers == NULL || s->environment == NULL || !prepare(s)) {
-        tell(s, MST_KEEPER_FAILED, 0, 0, "the process that keeps the servers cannot work");
+    if (s->servers == NULL || s->fds == NULL || s->environment == NULL || !prepare_supervisor(s)) {
+        tell(s, MST_SUPERVISOR_FAILED, 0, 0, "the process that keeps the servers cannot work");
         _exit(1);
     }
-    setenv("PATH", s->environment[0] + strlen("PATH="), 1);   /* where execvpe() looks */
     for (i = 0; i < s->plan->site->server_count; i++)
-        s->servers[i].site = &s->plan->site->servers[i];
+        s->servers[i] = (struct server){ .site = &s->plan->site->servers[i], .pidfd = -1 };
     if (start_all(s, error) == 0) {
-        tell(s, MST_KEEPER_READY, 0, 0, "");
-        keep(s);
+        tell(s, MST_SUPERVISOR_READY, 0, 0, "");
+        await_order(s, true);
     } else {
-        tell(s, MST_KEEPER_FAILED, 0, 0, error);
-        await_order(s);
+        tell(s, MST_SUPERVISOR_FAILED, 0, 0, error);
+        await_order(s, false);
     }
     end_all(s, complaint);
-    tell(s, MST_KEEPER_STOPPED, 0, 0, complaint);
+    tell(s, MST_SUPERVISOR_STOPPED, 0, 0, complaint);
     _exit(0);
 }
 
 /* ---- mpmstat's side --------------------------------------------------------------- */
 
-struct mst_keeper {
+struct mst_supervisor {
     pid_t pid;
     int   link;
     bool  gone;
 };
 
-struct mst_keeper *mst_keeper_start(const struct mst_keeper_plan *plan,
+struct mst_supervisor *mst_supervisor_start(const struct mst_supervisor_plan *plan,
                                     char error[MST_ERROR_MAX])
 {
-    struct mst_keeper *keeper = calloc(1, sizeof *keeper);
+    struct mst_supervisor *supervisor = calloc(1, sizeof *supervisor);
     int links[2] = { -1, -1 };
     struct state s = { .plan = plan };
 
-    if (keeper == NULL || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, links) != 0)
+    if (supervisor == NULL || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, links) != 0)
         goto failed;
-    keeper->pid = fork();
-    if (keeper->pid < 0)
+    supervisor->pid = fork();
+    if (supervisor->pid < 0)
         goto failed;
-    if (keeper->pid == 0) {
+    if (supervisor->pid == 0) {
         s.link = links[1];
-        be_keeper(&s);
+        be_supervisor(&s);
     }
     close(links[1]);
-    keeper->link = links[0];
-    return keeper;
+    supervisor->link = links[0];
+    return supervisor;
 
 failed:
     mst_fail(error, "cannot start the process that keeps the servers: %s", strerror(errno));
@@ -439,42 +398,42 @@ failed:
         close(links[0]);
         close(links[1]);
     }
-    free(keeper);
+    free(supervisor);
     return NULL;
 }
 
-int mst_keeper_fd(const struct mst_keeper *keeper)
+int mst_supervisor_fd(const struct mst_supervisor *supervisor)
 {
-    return keeper->link;
+    return supervisor->link;
 }
 
-void mst_keeper_next(struct mst_keeper *keeper, struct mst_keeper_message *message)
+void mst_supervisor_next(struct mst_supervisor *supervisor, struct mst_supervisor_message *message)
 {
     ssize_t n = 0;
 
-    if (!keeper->gone)
+    if (!supervisor->gone)
         do
-            n = recv(keeper->link, message, sizeof *message, MSG_DONTWAIT);
+            n = recv(supervisor->link, message, sizeof *message, MSG_DONTWAIT);
         while (n < 0 && errno == EINTR);
     if (n == (ssize_t)sizeof *message)
         return;
-    keeper->gone = keeper->gone || n >= 0 || (errno != EAGAIN && errno != EWOULDBLOCK);
-    *message = (struct mst_keeper_message){
-        .news = keeper->gone ? MST_KEEPER_GONE : MST_KEEPER_NOTHING,
+    supervisor->gone = supervisor->gone || n >= 0 || (errno != EAGAIN && errno != EWOULDBLOCK);
+    *message = (struct mst_supervisor_message){
+        .news = supervisor->gone ? MST_SUPERVISOR_GONE : MST_SUPERVISOR_NOTHING,
     };
 }
 
-void mst_keeper_stop(struct mst_keeper *keeper)
+void mst_supervisor_stop(struct mst_supervisor *supervisor)
 {
-    /* It fails where the keeper is gone, and then there is nothing to stop. */
-    while (send(keeper->link, "", 1, MSG_NOSIGNAL) < 0 && errno == EINTR)
+    /* It fails where the supervisor is gone, and then there is nothing to stop. */
+    while (send(supervisor->link, "", 1, MSG_NOSIGNAL) < 0 && errno == EINTR)
         ;
 }
 
-void mst_keeper_close(struct mst_keeper *keeper)
+void mst_supervisor_close(struct mst_supervisor *supervisor)
 {
-    close(keeper->link);    /* for the keeper: mpmstat is gone, stop */
-    while (waitpid(keeper->pid, NULL, 0) < 0 && errno == EINTR)
+    close(supervisor->link);    /* for the supervisor: mpmstat is gone, stop */
+    while (waitpid(supervisor->pid, NULL, 0) < 0 && errno == EINTR)
         ;
-    free(keeper);
+    free(supervisor);
 }

@@ -1,5 +1,5 @@
-/* rootdir.c - the private directory of a running stack: see rootdir.h. */
-#include "lab/servers/rootdir.h"
+/* sandbox.c - the private directory of a running stack: see sandbox.h. */
+#include "lab/servers/sandbox.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -69,7 +69,7 @@ static bool is_roomy_memory(const char *directory)
            (uint64_t)fs.f_bavail * (uint64_t)fs.f_bsize >= ROOM;
 }
 
-int mst_rootdir_template(char path[PATH_MAX], char error[MST_ERROR_MAX])
+int mst_sandbox_template(char path[PATH_MAX], char error[MST_ERROR_MAX])
 {
     const char *parents[PARENTS_MAX], *found = NULL;
     unsigned n = list_parents(parents), i;
@@ -89,14 +89,14 @@ int mst_rootdir_template(char path[PATH_MAX], char error[MST_ERROR_MAX])
 
 /* ---- making ----------------------------------------------------------------------- */
 
-int mst_rootdir_note(const struct mst_rootdir *root, const char *role, pid_t pid)
+int mst_sandbox_note(const struct mst_sandbox *root, const char *role, pid_t pid)
 {
     uint64_t start = mst_host_start_ticks((uint64_t)pid);
 
     return dprintf(root->lock, "%s %ld %" PRIu64 "\n", role, (long)pid, start) > 0 ? 0 : -1;
 }
 
-static int make_lock(struct mst_rootdir *root)
+static int make_lock(struct mst_sandbox *root)
 {
     char boot_id[64];
 
@@ -108,25 +108,25 @@ static int make_lock(struct mst_rootdir *root)
     if (root->lock < 0 || flock(root->lock, LOCK_EX | LOCK_NB) != 0 ||
         dprintf(root->lock, FIRST_LINE "\nboot %s\n", boot_id) < 0)
         return -1;
-    return mst_rootdir_note(root, "runner", getpid());
+    return mst_sandbox_note(root, "runner", getpid());
 }
 
-int mst_rootdir_make(struct mst_rootdir *root, char error[MST_ERROR_MAX])
+int mst_sandbox_make(struct mst_sandbox *root, char error[MST_ERROR_MAX])
 {
-    *root = (struct mst_rootdir){ .fd = -1, .lock = -1 };
-    if (mst_rootdir_template(root->path, error) != 0)
+    *root = (struct mst_sandbox){ .fd = -1, .lock = -1 };
+    if (mst_sandbox_template(root->path, error) != 0)
         return -1;
     if (mkdtemp(root->path) == NULL)
         return mst_fail(error, "cannot make a directory %s: %s", root->path, strerror(errno));
     if (make_lock(root) == 0)
         return 0;
     mst_fail(error, "cannot lock %s/" LOCK ": %s", root->path, strerror(errno));
-    mst_rootdir_close(root);
+    mst_sandbox_close(root);
     rmdir(root->path);
     return -1;
 }
 
-void mst_rootdir_close(struct mst_rootdir *root)
+void mst_sandbox_close(struct mst_sandbox *root)
 {
     if (root->fd >= 0)
         close(root->fd);
@@ -161,7 +161,7 @@ static int empty(int fd)
     return failed ? -1 : 0;
 }
 
-int mst_rootdir_remove(const char *path, char error[MST_ERROR_MAX])
+int mst_sandbox_remove(const char *path, char error[MST_ERROR_MAX])
 {
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
@@ -178,7 +178,7 @@ int mst_rootdir_remove(const char *path, char error[MST_ERROR_MAX])
 struct noted {
     size_t   count;
     struct { uint64_t pid, start; } items[NOTED_MAX];
-    uint64_t keeper;          /* 0: not known */
+    uint64_t supervisor;          /* 0: not known */
 };
 
 /* False: it is of another boot, or no lab.lock of this kind: nothing in it is a process. */
@@ -200,7 +200,7 @@ static bool read_noted(const char *path, struct noted *noted)
         if (sscanf(line, "%15s %" SCNu64 " %" SCNu64, role, &pid, &start) != 3 || start == 0)
             continue;
         if (strcmp(role, "keeper") == 0)
-            noted->keeper = pid;
+            noted->supervisor = pid;
         noted->items[noted->count].pid = pid;
         noted->items[noted->count++].start = start;
     }
@@ -227,7 +227,7 @@ static bool has_variable(uint64_t pid, const char *path)
     bool found = false;
 
     snprintf(file, sizeof file, "/proc/%" PRIu64 "/environ", pid);
-    snprintf(wanted, sizeof wanted, MST_ROOT_VARIABLE "=%s", path);
+    snprintf(wanted, sizeof wanted, MST_SANDBOX_VARIABLE "=%s", path);
     n = text != NULL ? mst_proc_read(file, text, 1u << 18) : -1;
     for (at = text; n > 0 && at < text + n && !found; at += strlen(at) + 1)
         found = strcmp(at, wanted) == 0;
@@ -265,7 +265,7 @@ static bool is_ours(const struct noted *noted, const struct mst_proc *proc, cons
         return false;
     if (is_noted(noted, proc->pid, proc->start_ticks) || has_variable(proc->pid, path))
         return true;
-    return noted->keeper != 0 && getsid((pid_t)proc->pid) == (pid_t)noted->keeper &&
+    return noted->supervisor != 0 && getsid((pid_t)proc->pid) == (pid_t)noted->supervisor &&
            has_file(proc->pid, path);
 }
 
@@ -325,9 +325,9 @@ static unsigned kill_all(const struct noted *noted, const char *path)
     return left;
 }
 
-/* In the keeper's order: the servers, whose first processes end their children; the
+/* In the supervisor's order: the servers, whose first processes end their children; the
  * teardown; what is left. */
-int mst_rootdir_clean(const char *path, char error[MST_ERROR_MAX])
+int mst_sandbox_clean(const char *path, char error[MST_ERROR_MAX])
 {
     struct noted noted;
     bool known = read_noted(path, &noted);
@@ -341,7 +341,7 @@ int mst_rootdir_clean(const char *path, char error[MST_ERROR_MAX])
         left = kill_all(&noted, path);
     if (left > 0)
         return mst_fail(error, "%u processes of %s do not end even when killed", left, path);
-    return mst_rootdir_remove(path, error);
+    return mst_sandbox_remove(path, error);
 }
 
 /* Whether it is a directory that only this user can have made and changed. */
@@ -367,13 +367,13 @@ static void clean_one(const char *path)
     }
     if (flock(lock, LOCK_EX | LOCK_NB) == 0) {
         mst_warn("removing %s, which a killed mpmstat lab has left", path);
-        if (mst_rootdir_clean(path, error) != 0)
+        if (mst_sandbox_clean(path, error) != 0)
             mst_warn("%s", error);
     }
     close(lock);
 }
 
-void mst_rootdir_clean_leftovers(void)
+void mst_sandbox_clean_leftovers(void)
 {
     const char *parents[PARENTS_MAX];
     unsigned n = list_parents(parents), i;

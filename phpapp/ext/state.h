@@ -1,14 +1,18 @@
-/* php_mpmstat.h - what the extension's own files share. Zend glue: nothing here is
- * seen by the board library, which does not know Zend.
+/* state.h - the state that the extension's files share: settings and the present request for
+ * each thread (MPMSTAT_G), the board for the process (mst_php).
  *
- *   mpmstat.c    module entry, ini settings, phpinfo(), mpmstat_mark()
- *   place.c      which board is this process's, and making or opening it
- *   label.c      what a request is tallied under
+ *   mpmstat.c    module entry, ini settings, phpinfo(), mpmstat_mark(): calls all below
+ *   request.c    one request: time stamps, counters, journal record
  *   lifecycle.c  workers: joining the board, forks, ends
- *   request.c    one request: time stamps, tallies, journal record
+ *   label.c      the label that a request is counted under
+ *   place.c      which board is this process's, and making or opening it
+ *   settings.c   php.ini's settings for the board's header
+ *   state.c      the variables declared here
+ *
+ * A file calls only those below it. The library (lib/) does not know Zend.
  */
-#ifndef PHP_MPMSTAT_H
-#define PHP_MPMSTAT_H
+#ifndef MPMSTAT_PHP_STATE_H
+#define MPMSTAT_PHP_STATE_H
 
 #include <php.h>
 #include <stdbool.h>
@@ -88,87 +92,5 @@ struct mst_php {
     char                place[MST_HANDOVER_MAX];  /* of hand-overs from this machine */
 };
 extern struct mst_php mst_php;
-
-/* ---- place.c ------------------------------------------------------------------- */
-
-enum mst_sapi mst_place_sapi(void);
-
-/* The server's parent: takes up the board that it had before a restart, or makes one.
- * Sets mst_php.is_open, or given_up after having said why, once. */
-void mst_place_open_parent(void);
-
-/* A process without a parent: takes the board of its user, or makes it. */
-void mst_place_open_shared(void);
-
-/* A line in PHP's error log. */
-void mst_place_say(const char *text);
-
-/* Plain CGI: a process for each request, each of which would log the same. */
-bool mst_place_is_one_of_many(void);
-
-/* This process's command line, or -1; it stays that of this process, whatever root it has
- * when it is read. */
-int mst_place_title_open(void);
-
-/* Reads the beginning of a command line, its NULs as spaces, and closes it. */
-void mst_place_title_read(int fd, char *to, size_t size);
-
-/* ---- settings.c ---------------------------------------------------------------- */
-
-/* "memory_limit = 128M; max_execution_time = 30; ...", cut where it does not fit. */
-void mst_settings_write(char *to, size_t size);
-
-/* ---- label.c ------------------------------------------------------------------- */
-
-/* In a new worker of FPM, before it serves as another user and with another root. */
-void mst_label_join(void);
-
-/* RINIT, recorded or not: the first one learns the pool's name. */
-void mst_label_learn(void);
-
-/* mpmstat.label changes. */
-ZEND_INI_MH(mst_label_update);
-
-/* Sets MPMSTAT_G(label_index). */
-void mst_label_choose(void);
-
-/* The board, or the process on it, is another: the next request chooses again. */
-void mst_label_forget(void);
-
-/* For phpinfo(): this request's label, and where it was not to be had, which was set. */
-void mst_label_show(char *to, size_t size);
-
-/* ---- lifecycle.c ---------------------------------------------------------------- */
-
-/* At MINIT: forks are seen from now on. */
-void mst_lifecycle_start(void);
-
-/* The parent: opens its board, and tells of a restart. */
-void mst_lifecycle_open(void);
-
-/* Makes this process a worker of the board, at its first request; false: it records
- * nothing. */
-bool mst_lifecycle_join(void);
-
-/* Sets this thread's worker. */
-void mst_lifecycle_thread(void);
-
-/* Logs, once for all processes of the board, that it has lost pages, if it has. */
-void mst_lifecycle_tell_loss(void);
-
-/* At MSHUTDOWN, and when the process exits without one: a worker leaves the board, a
- * parent notes the stop. With threads (ZTS) others may be at a request meanwhile. */
-void mst_lifecycle_end(void);
-
-/* ---- request.c ------------------------------------------------------------------ */
-
-/* At MINIT and MSHUTDOWN: watches errors and compilations. */
-void mst_request_start_watching(void);
-void mst_request_stop_watching(void);
-
-void mst_request_begin(void);      /* RINIT */
-void mst_request_look(void);       /* RSHUTDOWN: what is gone after it */
-void mst_request_end(void);        /* post-deactivate: everything is torn down */
-void mst_request_mark(const char *name, size_t length);
 
 #endif

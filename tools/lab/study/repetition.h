@@ -1,0 +1,42 @@
+/* repetition.h - what becomes of a repetition: the one place that says what discards it.
+ *
+ * "done", and so a part of the report's figures: the servers that were started for it ran to its
+ * end, the load tool ended well and had an answer, and the page is right afterwards. "failed":
+ * one of these was not so, or nothing could be started or recorded. "skipped": it cannot be run
+ * here, or the study's time was up. "planned": it was interrupted, or not begun; it is made again.
+ */
+#ifndef MPMSTAT_LAB_REPETITION_H
+#define MPMSTAT_LAB_REPETITION_H
+
+#include "lab/study/step.h"
+
+/* What is known of it when its recording is over. */
+struct mst_recorded {
+    int64_t     run_id;        /* 0: there is no run */
+    int         status;        /* an enum mst_exit: of the recording */
+    bool        archived;      /* all that belongs to it is in the archive */
+    const char *said;          /* the recording's error; "" none */
+};
+
+/* Why the repetition cannot be run at all; NULL: it can. */
+const char *mst_repetition_why_skipped(const struct mst_step *step, bool time_is_up);
+
+/* Judges it. Of one that failed *failure is a sentence with the load tool's and the servers' last
+ * lines; it replaces what is there. */
+enum mst_step_outcome mst_repetition_judge(struct mst_stage *stage,
+                                           const struct mst_recorded *recorded, char **failure);
+
+/* MST_STEP_FAILED, with this sentence and lines below it (NULL: none); or with the servers' last
+ * lines. They replace *failure. */
+enum mst_step_outcome mst_repetition_fail(char **failure, const char *sentence, const char *lines);
+enum mst_step_outcome mst_repetition_fail_of_servers(struct mst_stage *stage, char **failure,
+                                                     const char *sentence);
+
+/* Its state in the archive. */
+const char *mst_repetition_state(enum mst_step_outcome outcome);
+
+/* Whether a state of the archive is that of one that was discarded; and of one whose run counts. */
+bool mst_repetition_is_discarded(const char *state);
+bool mst_repetition_counts(const char *state, uint64_t run_id);
+
+#endif
