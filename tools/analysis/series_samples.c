@@ -1,8 +1,8 @@
 /* series_samples.c - what the samples tell over time: see series.h.
  *
- * Counters of a server are exact at each sample. Of each bin the last sample is
- * taken, and the difference to the last one before it: the mean over the time
- * between the two, of everything that happened, not of what samples met.
+ * A server's counters are exact at each sample. A bin's row is the difference between the last
+ * sample in it and the last one before it: so it counts everything that happened between the two,
+ * not only what a sample met.
  */
 #include <math.h>
 
@@ -77,7 +77,7 @@ static struct look look_at(struct mst_query *q)
     return look;
 }
 
-/* What happened from `before` to `now`; the most of the gauges is there already. */
+/* Sets what happened from `before` to `now`; add_gauges() has set the gauges. */
 static void close_row(double *row, const struct mst_bins *bins, const struct look *before,
                       const struct look *now)
 {
@@ -99,7 +99,7 @@ static void add_gauges(double *row, const struct look *look)
         row[OC_BUSY_MAX + i] = larger(row[OC_BUSY_MAX + i], look->gauges[i]);
 }
 
-/* Returns whether there was memory for it. */
+/* False: out of memory. */
 static bool occupancy_rows(struct mst_table *table, struct mst_query *q,
                            const struct mst_bins *bins)
 {
@@ -203,7 +203,7 @@ bool mst_series_machine(struct mst_table *table, sqlite3 *db, int64_t run_id,
 
 /* ---- memory ---------------------------------------------------------------------- */
 
-/* One round each bin: the largest. */
+/* Of each bin the reading with the largest sum. */
 bool mst_series_memory(struct mst_table *table, sqlite3 *db, int64_t server_id,
                        const struct mst_bins *bins)
 {
@@ -235,7 +235,7 @@ bool mst_series_memory(struct mst_table *table, sqlite3 *db, int64_t server_id,
 /* A process with workers ended; archives of older mpmstats do not say which kind it was. */
 #define WORKERS_EXIT "event = 'exit' AND coalesce(kind, 'child') IN ('child', 'php')"
 
-/* Running out of workers is two events: it begins, and it is over, which has a duration. */
+/* Running out of workers is two events: the beginning, and the end, which has a duration. */
 bool mst_series_lifecycle(struct mst_table *table, sqlite3 *db, int64_t server_id,
                           const struct mst_bins *bins)
 {

@@ -1,5 +1,7 @@
-/* csv.c - runs, or their seconds, as lines of a table: see report.h. RFC 4180, but
- * that lines end as everywhere here; what is not known is empty. */
+/* csv.c - runs, or their seconds, as lines of a table: see report.h.
+ *
+ * The format is RFC 4180's with \n at the end of a line. What is not known is empty.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 #define BINS_OF_ALL  1500u   /* of all runs together: the page stays small */
 #define BINS_MOST    300u    /* more cannot be told apart on a screen */
 #define BINS_LEAST   60u
-#define BINS_FEW     30u     /* where there are few requests */
+#define BINS_FEW     30u     /* at least, however few requests there are */
 #define REQUESTS_A_BIN 8u
 
 static size_t clamp(size_t n, size_t least, size_t most)

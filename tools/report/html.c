@@ -81,7 +81,7 @@ static void put_checks(struct mst_sink *sink, const struct mst_summary *s)
     mst_html(sink, "</ul>\n");
 }
 
-/* Among many runs those whose checks all hold are folded. */
+/* Among many runs, the checks of a run are folded where all of them hold. */
 static void put_trust(struct mst_sink *sink, const struct mst_summary *s, bool among_many)
 {
     size_t i, good = 0;
@@ -247,7 +247,7 @@ static int put_sizing(struct mst_sink *sink, const struct mst_report *report,
 
 /* ---- all of it ------------------------------------------------------------------- */
 
-/* What the page is about: the one run, or how many. */
+/* The title says which run it is, or how many. */
 static struct mst_page page_of(const struct mst_report *report, char title[TITLE_MAX])
 {
     const struct mst_report_run *first = &report->runs[0];

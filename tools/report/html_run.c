@@ -105,7 +105,7 @@ static void put_phase(struct mst_sink *sink, const struct mst_summary_server *se
     mst_html(sink, "</tr>\n");
 }
 
-/* The parts, then what is no part of the sum. */
+/* The parts, then the times that do not add up to the total. */
 static void put_phases(struct mst_sink *sink, const struct mst_summary_server *server)
 {
     struct mst_part parts[MST_PARTS_MAX];
@@ -181,7 +181,7 @@ static bool put_servers(struct mst_sink *sink, sqlite3 *db, int64_t run_id)
     return mst_query_done(&q);
 }
 
-/* The column's text with all that comes after a NUL in it; in place of one, U+FFFD. */
+/* The column's whole text: a NUL in it becomes U+FFFD. */
 static void put_bytes(struct mst_sink *sink, struct mst_query *q, const char *column)
 {
     const char *at = mst_row_text(q, column);
@@ -191,7 +191,7 @@ static void put_bytes(struct mst_sink *sink, struct mst_query *q, const char *co
         mst_html(sink, at + strlen(at) < end ? "%s\xef\xbf\xbd" : "%s", at);
 }
 
-/* The end of what the load tool printed: there a load tool says what it has found. */
+/* The end of the load tool's output: its results stand there. */
 static bool put_output(struct mst_sink *sink, sqlite3 *db, int64_t run_id)
 {
     struct mst_query q = mst_run_output(db, run_id, OUTPUT_SHOWN);

@@ -18,7 +18,8 @@ int mst_report_sizing(struct mst_sizing *sizing, const struct mst_report_run *ru
            mst_report_unreadable(run, error);
 }
 
-/* A run counts where the tool tells its rate and its concurrency, and did not fail. */
+/* A run is a point of the curve where the tool reports its rate and its concurrency, and the run
+ * is complete. */
 static bool is_point(const struct mst_summary *s)
 {
     return s->complete && s->client.known && s->client.concurrency != MST_UNKNOWN &&

@@ -1,7 +1,7 @@
-/* claims.c - what the original says, held against the runs: see findings.h.
+/* claims.c - checks what the original claims against the runs: see findings.h.
  *
- * A claim compares two stacks by a figure, in each pair of cases that it is about; or a
- * stack with a number. It holds, or not, where the whole interval says so.
+ * A claim compares two stacks by a figure, in each pair of cases that it is about, or a stack with
+ * a number. It holds, or does not, where the whole interval says so; else it cannot be told.
  */
 #include <math.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #include "stats/bootstrap.h"
 
 #define ABOUT_SAME 1.10    /* ratios up to here are about the same */
-#define APART_ENOUGH 3u    /* repetitions of which each is above each of the other side's */
+#define APART_ENOUGH 3u    /* repetitions of each side, at least, where the sides do not overlap */
 
 /* ---- which cases ------------------------------------------------------------------ */
 
@@ -44,7 +44,7 @@ static bool is_meant(const struct mst_claim_side *side, const struct mst_study_c
     return true;
 }
 
-/* Whether nothing tells the two apart but what the claim does. */
+/* Whether the two cases differ only in what the claim compares. */
 static bool is_counterpart(const struct mst_study_section *section, const struct mst_claim *claim,
                            const struct mst_study_case *left, const struct mst_study_case *right)
 {
@@ -91,7 +91,7 @@ static void say_ratio(char *text, size_t size, const struct mst_ratio *r,
              r->runs < r->of ? r->runs : r->of);
 }
 
-/* A ratio against `times`, 1 where nothing was said. */
+/* Compares the ratio with `times`, or with 1 where the claim names no factor. */
 static enum mst_finding_kind judge_ratio(const struct mst_claim *claim, const struct mst_ratio *r)
 {
     if (claim->relation == MST_CLAIM_SAME)
@@ -108,7 +108,7 @@ static enum mst_finding_kind judge_ratio(const struct mst_claim *claim, const st
     return MST_FINDING_HOLDS;
 }
 
-/* What the interval lacks, or how the answer is meant. */
+/* Why it cannot be told, or in which way it does not hold. */
 static const char *remark(const struct mst_claim *claim, const struct mst_ratio *r,
                           enum mst_finding_kind kind)
 {
@@ -121,7 +121,8 @@ static const char *remark(const struct mst_claim *claim, const struct mst_ratio 
     return "";
 }
 
-/* Where a value is 0, as errors are, there is no ratio: then the sides must not overlap. */
+/* Where a value is 0, as a count of errors may be, there is no ratio: the claim holds where the two
+ * sides do not overlap. */
 static struct answer judge_counts(const struct mst_claim *claim, const struct mst_estimate *a,
                                   const struct mst_estimate *b)
 {
@@ -254,7 +255,7 @@ static struct answer judge_number(const struct mst_claim *claim, enum mst_metric
 
     if (e.count == 0)
         return unsure("the figure is not known");
-    /* What equals the number is neither more nor less: it bears out neither claim. */
+    /* A value that equals the number is neither more nor less: neither claim holds. */
     above = low > number * slack || (claim->relation == MST_CLAIM_LESS && low >= number);
     below = high < number / slack || (claim->relation == MST_CLAIM_MORE && high <= number);
     if (claim->relation == MST_CLAIM_SAME)
@@ -280,7 +281,7 @@ struct pair {
     struct answer answer;
 };
 
-/* All pairs that are about one sentence; of each kind the first. */
+/* All pairs that one sentence is about; of each kind the first. */
 struct verdict {
     size_t pairs, counts[MST_FINDING_KINDS];
     struct pair first[MST_FINDING_KINDS];
@@ -293,7 +294,7 @@ static void count_pair(struct verdict *v, const struct pair *pair)
         v->first[pair->answer.kind] = *pair;
 }
 
-/* The left case with each that it is compared with. */
+/* Compares the left case with each of its counterparts. */
 static void judge_case(struct verdict *v, const struct mst_study_section *section,
                        const struct mst_claim *claim, const struct mst_study_case *left)
 {
@@ -329,8 +330,8 @@ static void judge_claim(struct verdict *v, const struct mst_study_section *secti
             judge_case(v, section, claim, &section->cases[i]);
 }
 
-/* In some cases so, in others not: that it holds not everywhere is that it does not hold;
- * where it cannot be told in most cases, it cannot be told. */
+/* A claim that fails in one case does not hold; one that cannot be told in most cases cannot be
+ * told. */
 static enum mst_finding_kind kind_of(const struct verdict *v)
 {
     if (v->counts[MST_FINDING_FAILS] > 0)
@@ -387,7 +388,7 @@ static void say_counts(char *text, size_t size, const struct verdict *v)
     }
 }
 
-/* How often which, and the first case of the kind that decided. */
+/* The counts, and the first case of the kind that decided. */
 static char *say_verdict(const struct verdict *v, enum mst_finding_kind kind)
 {
     char *one = say_pair(&v->first[kind]), *text = NULL, counts[160] = "";
@@ -415,7 +416,7 @@ static const struct mst_study_section *section_of(const struct mst_study_data *d
     return NULL;
 }
 
-/* Claims with the same sentence are one, of several cases. */
+/* Claims with the same sentence are one claim about several cases. */
 static bool is_repeated(const struct mst_study *study, size_t claim)
 {
     size_t i;

@@ -6,7 +6,7 @@
 
 #include "stats/bootstrap.h"
 
-/* The known values of a metric; how many, and whether all are above 0. */
+/* Writes the values that are known. Returns how many; *positive: all of them are above 0. */
 static size_t values_of(const struct mst_study_case *c, enum mst_metric_id metric,
                         double *values, bool *positive)
 {
@@ -62,8 +62,8 @@ struct mst_estimate mst_estimate_of(const struct mst_study_case *c, enum mst_met
     return e;
 }
 
-/* Both cases' values of the same repetitions side by side, where each has one and in the
- * same block. Returns how many, 0: they are not paired. */
+/* Writes the values of both cases, repetition by repetition, where each has one and in the same
+ * block. Returns how many; 0: they are not paired. */
 static size_t pair_up(const struct mst_study_case *a, const struct mst_study_case *b,
                       enum mst_metric_id metric, double *of_a, double *of_b)
 {

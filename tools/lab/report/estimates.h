@@ -1,4 +1,4 @@
-/* estimates.h - what the repetitions of a case come to, by itself and against another case. */
+/* estimates.h - means, intervals and ratios of the repetitions of cases. */
 #ifndef MPMSTAT_LAB_ESTIMATES_H
 #define MPMSTAT_LAB_ESTIMATES_H
 
@@ -15,8 +15,8 @@ struct mst_estimate {
 struct mst_estimate mst_estimate_of(const struct mst_study_case *c,
                                     enum mst_metric_id metric);
 
-/* The ratio of one case to another, as far as it is known: paired where their repetitions
- * are. */
+/* The ratio of one case to another. It is paired where the repetitions of both were made in the
+ * same blocks. */
 struct mst_ratio {
     bool   known, bounded;         /* bounded: low and high are */
     double ratio, low, high;

@@ -9,7 +9,7 @@
 
 /* ---- names ----------------------------------------------------------------------- */
 
-/* What other units are in ours, and how ours ends. */
+/* Endings of names in other units, the ending of our name, and the factor between the units. */
 static const struct { const char *end, *ours; double scale; } units[] = {
     { "_ms", "_seconds", 1e-3 }, { "_s", "_seconds", 1 },
     { "_kb_per_second", "_bytes_per_second", 1024 }, { "_kb_s", "_bytes_per_second", 1024 },
@@ -17,7 +17,7 @@ static const struct { const char *end, *ours; double scale; } units[] = {
     { "_mb", "_bytes", 1e6 }, { "_percent", "", 0.01 }, { "_percent", "_share", 0.01 },
 };
 
-/* What the load tools call it. */
+/* The load tools' own names. */
 static const struct { const char *theirs, *ours; } synonyms[] = {
     { "transactions", "requests" }, { "complete_requests", "requests" },
     { "transactions_per_second", "requests_per_second" },

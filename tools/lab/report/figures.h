@@ -8,9 +8,9 @@
 #include "console/format.h"
 #include "report/metrics.h"
 
-/* The metric that a study means by a word: its name, or the name with another unit at its
- * end ("mean_ms", "transfer_kb_per_second", "availability_percent"); *scale is what a
- * figure there is to be multiplied with. MST_M_COUNT: none. */
+/* The metric that a study means by a word: its name, or the name with another unit at its end
+ * ("mean_ms", "transfer_kb_per_second", "availability_percent"). Values in that unit are to be
+ * multiplied by *scale. MST_M_COUNT: no metric. */
 enum mst_metric_id mst_study_metric_find(const char *word, double *scale);
 
 /* "35.2 ms", "1.02 MB", "45.0/s", "12.3 %"; "not known". */

@@ -1,6 +1,6 @@
-/* findings.h - what a study came to, in sentences: what still holds of what the
- * original said, what does not, what cannot be told, and what it could not see. Each is
- * computed from the runs.
+/* findings.h - the results of a study in sentences: which claims of the original still hold, which
+ * do not, which cannot be told, and what the original did not measure. Each is computed from the
+ * runs.
  */
 #ifndef MPMSTAT_LAB_FINDINGS_H
 #define MPMSTAT_LAB_FINDINGS_H
@@ -15,7 +15,7 @@ enum mst_finding_kind {
 struct mst_finding {
     enum mst_finding_kind kind;
     const struct mst_study_section *section;
-    const char *claim;             /* the original's sentence; NULL: of what it did not see */
+    const char *claim;             /* the original's sentence; NULL: it made no claim */
     char       *text;              /* ours */
 };
 
@@ -26,20 +26,20 @@ struct mst_findings {
 
 void mst_findings_free(struct mst_findings *findings);
 
-/* Adds one: the text is taken over. 0, or -1: out of memory (text NULL). */
+/* Adds a finding, which owns the text from then on. 0, or -1: out of memory (or text is NULL). */
 int  mst_findings_add(struct mst_findings *findings, enum mst_finding_kind kind,
                       const struct mst_study_section *section, const char *claim, char *text);
-/* The text by a format; NULL: out of memory. */
+/* The text on the heap; NULL: out of memory. */
 char *mst_finding_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* claims.c: one for each claim. unmeasured.c: the others, of one section. */
+/* Adds one for each claim (claims.c); those about a section that the original made no claim of
+ * (unmeasured.c). 0, or -1: out of memory. */
 int  mst_findings_of_claims(struct mst_findings *findings, const struct mst_study_data *data);
 int  mst_findings_unmeasured(struct mst_findings *findings,
                              const struct mst_study_section *section);
 
-/* In how many of the pairs of published systems the one that was ahead is so still, by the
- * first of the published figures that were measured. A sentence, or NULL where there is
- * nothing to say (or no memory). */
+/* A sentence that says how many pairs of published systems are still in the same order, by the
+ * first published figure that was measured; NULL where no pair was run, or out of memory. */
 char *mst_findings_ranking(const struct mst_study_section *section);
 
 /* For a heading: "What still holds", ... */

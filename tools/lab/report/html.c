@@ -62,8 +62,7 @@ static size_t count_kind(const struct mst_findings *findings, enum mst_finding_k
     return count;
 }
 
-/* Where the study has several sections, each sentence of what could not be seen stands
- * under its section's title. */
+/* Where the study has several sections, findings that are no claim's are grouped by section. */
 static void put_kind(struct mst_sink *sink, const struct mst_study_data *data,
                      const struct mst_findings *findings, enum mst_finding_kind kind)
 {

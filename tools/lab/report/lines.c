@@ -1,4 +1,4 @@
-/* lines.c - a section's cases in lines, of which each differs in one variable: see cases.h. */
+/* lines.c - sorts the cases of a section into lines, and names them: see cases.h. */
 #include "lab/report/cases.h"
 
 #include <math.h>
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define X_LEAST 3u      /* values of a variable that make a line of its cases */
+#define X_LEAST 3u      /* values that a variable takes, at least, to be a line's x */
 #define X_USUAL "CONCURRENCY"
 
 static bool is_same(const char *a, const char *b)
@@ -30,8 +30,8 @@ static bool is_number(const char *value)
     return isfinite(strtod(value, &end)) && *end == '\0';
 }
 
-/* Cases in an order in which those are next to each other that have the same stack, the same
- * workload, and the same values of some variables. */
+/* An order of cases that groups those with the same stack, the same workload and the same values of
+ * these variables. */
 struct order { const char *const *keys; size_t count; };
 
 static int compare_words(const char *a, const char *b)
@@ -68,8 +68,8 @@ static const struct mst_study_case **order_cases(const struct mst_study_section 
     return cases;
 }
 
-/* How many values the variable takes in the section, with one stack and one workload; 0
- * where one of them is no number. false: out of memory. */
+/* *most: how many values the variable takes with one stack and one workload, at most; 0 where one
+ * of its values is not a number. False: out of memory. */
 static bool numbers_of(const struct mst_study_section *section, const char *key, size_t *most)
 {
     struct order order = { &key, 1 };
@@ -92,7 +92,7 @@ static bool numbers_of(const struct mst_study_section *section, const char *key,
     return cases != NULL;
 }
 
-/* The variable with the most values: of two with as many the usual one, else the first. */
+/* x is the variable with the most values; of several with as many the usual one, else the first. */
 static bool choose_x(struct mst_study_section *section)
 {
     size_t most = X_LEAST - 1, i, count = 0;
@@ -111,8 +111,8 @@ static bool choose_x(struct mst_study_section *section)
     return true;
 }
 
-/* Whether the last of these variables differs between two cases that are alike, and equal in
- * all others of them: then it has to be told. -1: out of memory. */
+/* Whether some two cases differ in the last of these variables only: then a label has to name its
+ * value. -1: out of memory. */
 static int tells_apart(const struct mst_study_section *section, struct order *order)
 {
     const struct mst_study_case **cases = order_cases(section, order);
@@ -150,7 +150,7 @@ static bool choose_telling(struct mst_study_section *section)
     return true;
 }
 
-/* The first of them that is not x. */
+/* The index of the first telling variable that is not x. */
 static size_t beyond_x(const struct mst_study_section *section)
 {
     return section->x_name != NULL;
@@ -172,7 +172,7 @@ static int compare_values(const char *a, const char *b)
 
     if (a == NULL || b == NULL)
         return (a != NULL) - (b != NULL);
-    if (!is_number(a) || !is_number(b))   /* numbers first: there is one order of all */
+    if (!is_number(a) || !is_number(b))   /* numbers come first: the order is total */
         return is_number(a) != is_number(b) ? is_number(b) - is_number(a) : strcmp(a, b);
     x = strtod(a, NULL);
     y = strtod(b, NULL);

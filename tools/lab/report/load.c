@@ -104,7 +104,7 @@ const char *mst_study_value(const struct mst_study_case *c, const char *key)
     return NULL;
 }
 
-/* Of the JSON object: strings, and numbers as they stand. */
+/* Takes the variables from the JSON object: strings as they are, numbers as they are written. */
 static bool read_keys(struct mst_study_case *c, const char *parameters)
 {
     json_t *object = parameters != NULL ? json_loads(parameters, 0, NULL) : NULL, *value;
@@ -126,7 +126,7 @@ static bool read_keys(struct mst_study_case *c, const char *parameters)
     return fine;
 }
 
-/* The text's sections that are servers'. */
+/* Counts the servers of the stack's file. */
 static void count_servers(struct mst_study_servers *servers, const struct mst_text *text)
 {
     size_t i;
@@ -143,8 +143,8 @@ static void count_servers(struct mst_study_servers *servers, const struct mst_te
     }
 }
 
-/* Takes the title and the servers from the stack's file, as it was then. Where there is no
- * title it is the stack's name. */
+/* Takes the title and the servers from the stack's file as it was when the study was run. Without
+ * one, the title is the stack's name. */
 static void read_stack(struct mst_study_data *data, struct mst_study_case *c)
 {
     struct mst_query q = mst_query_ask(mst_archive_db(data->archive),
@@ -202,7 +202,8 @@ static struct mst_study_case *find_case(struct mst_study_section *section,
     return NULL;
 }
 
-/* The case of a step: found, or added. NULL: out of memory, or its parameters are none. */
+/* The case of a step, which is added if it is new. NULL: out of memory, or the step's parameters
+ * are not a JSON object. */
 static struct mst_study_case *case_of(struct mst_study_data *data,
                                       struct mst_study_section *section, struct mst_query *q)
 {
@@ -233,7 +234,7 @@ static struct mst_study_case *case_of(struct mst_study_data *data,
 
 /* ---- steps ------------------------------------------------------------------------ */
 
-/* What the servers are, as they say themselves: the front's MPM, PHP's SAPI. */
+/* Takes MPM and SAPI from what the servers said of themselves. */
 static void name_servers(struct mst_study_case *c, const struct mst_summary *s)
 {
     size_t i;

@@ -76,7 +76,7 @@ static void put_estimate(struct mst_sink *sink, const struct mst_study_case *c,
                      mst_study_human(unit, e.high).text);
 }
 
-/* Ours, and what was published where the case is in the original's table. */
+/* Our figures, each with the published one where the original's table has the case. */
 static void put_row(struct mst_sink *sink, const struct mst_study_section *section,
                     const struct mst_study_case *c, const enum mst_metric_id *figures,
                     size_t count)

@@ -18,16 +18,16 @@ struct mst_study_servers {
     size_t others;               /* of kinds that mpmstat cannot be in: nginx */
 };
 
-/* Whether each of them was recorded, or looked at by the lab (lab/others.h): else what all of
- * them took together is not known. */
+/* Whether each server of the stack was recorded, or measured by the lab (lab/servers/others.h). If
+ * not, what all of them took together is not known. */
 bool mst_study_is_whole(const struct mst_summary *s, const struct mst_study_servers *servers,
                         sqlite3 *db);
 
-/* The server that the load was for; where a balancer stood before several, any of these. They
- * are those with its producer, but for what runs within an Apache (mod_php). */
+/* Whether it is a front server: the one that the load was for, or one of several behind a balancer.
+ * They have the same producer, but mod_php within an Apache is none of them. */
 bool mst_study_is_front(const struct mst_summary *s, const struct mst_summary_server *server);
 
-/* The values of a run, but for spawning's. False: the archive cannot be read. */
+/* The values of a run except MST_M_SPAWN*. False: the archive cannot be read. */
 bool mst_study_measure(double values[MST_M_COUNT], const struct mst_summary *s,
                        const struct mst_study_servers *servers, sqlite3 *db);
 

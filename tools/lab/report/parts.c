@@ -84,7 +84,7 @@ static void add_published(struct figures *figures, const struct mst_published *p
         add_figure(figures, mst_study_metric_find(published->rows.items[0].words[i], &scale));
 }
 
-/* What the claims are about, then what is usual. */
+/* The figures of the claims, then the usual ones. */
 static void add_usual(struct figures *figures, const struct mst_study_section *section)
 {
     static const enum mst_metric_id usual[] = {
@@ -127,7 +127,7 @@ const struct mst_study_case *mst_study_heaviest(const struct mst_study_section *
 
 /* ---- how it was run --------------------------------------------------------------- */
 
-/* Steps of the study that came to nothing, or were not come to. */
+/* Steps that failed, were skipped, or were not reached. */
 struct missing { size_t failed, skipped, waiting; };
 
 static struct missing count_missing(const struct mst_study_data *data)
@@ -149,7 +149,7 @@ static void say_missing(char *text, size_t size, const struct missing *m)
 {
     const struct { size_t count; const char *one, *several; } parts[] = {
         { m->failed, "failed", "failed" }, { m->skipped, "was skipped", "were skipped" },
-        { m->waiting, "was not come to", "were not come to" },
+        { m->waiting, "was not reached", "were not reached" },
     };
     size_t used = 0, i;
 
@@ -176,7 +176,7 @@ char *mst_study_about(const struct mst_study_data *data)
                            " It was interrupted, and went on later.");
 }
 
-/* The value that a variable has in all cases that have it; NULL: it differs, or none has. */
+/* The value of a variable where it is the same in all cases that have it, else NULL. */
 static const char *same_value(const struct mst_study_section *section, const char *name)
 {
     const char *same = NULL, *value;
@@ -191,7 +191,7 @@ static const char *same_value(const struct mst_study_section *section, const cha
     return same;
 }
 
-/* The text with the values of the variables that do not differ. */
+/* The text with the values of the variables that are the same in all cases. */
 static char *fill_in(const struct mst_study_section *section, const char *text)
 {
     char *filled = NULL, *name = NULL;
@@ -217,7 +217,7 @@ static char *fill_in(const struct mst_study_section *section, const char *text)
     return filled;
 }
 
-/* What the load's command varies by stands in it as ${NAME}. */
+/* Variables that differ between cases stay ${NAME} in the load's command. */
 char *mst_study_about_section(const struct mst_study_section *section)
 {
     const struct mst_runs *runs = section->runs;

@@ -4,13 +4,13 @@
 
 #include "lab/report/cases.h"
 
-/* "5 systems, 5 repetitions each, ...": how it was run, in a sentence each. */
+/* How the study, and one section of it, was run: sentences on the heap; NULL: out of memory. */
 char *mst_study_about(const struct mst_study_data *data);
 char *mst_study_about_section(const struct mst_study_section *section);
-/* That absolute numbers are not comparable. */
+/* Says that absolute numbers are not comparable. */
 extern const char mst_study_caution[];
 
-/* The metrics that tell what the original lacked, group by group. */
+/* The rows of the table of all figures, group by group. */
 struct mst_study_row { const char *group; enum mst_metric_id metric; };
 extern const struct mst_study_row mst_study_rows[];
 extern const size_t mst_study_row_count;
@@ -18,7 +18,7 @@ extern const size_t mst_study_row_count;
 /* Whether any case of the section has the metric, and not only 0. */
 bool mst_study_is_known(const struct mst_study_section *section, enum mst_metric_id metric);
 
-/* The metrics that are published of the section, in the table's order; where nothing is,
+/* The metrics that were published of the section, in the published table's order; if nothing was,
  * those of its claims and the usual ones. Returns how many. */
 #define MST_STUDY_FIGURES_MAX 16u
 size_t mst_study_figures(const struct mst_study_section *section,

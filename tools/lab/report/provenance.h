@@ -13,7 +13,7 @@ struct mst_query mst_study_environment(const struct mst_study_data *data);
 struct mst_query mst_study_recorded_servers(const struct mst_study_data *data);
 /* command: each of the load tools' command lines once */
 struct mst_query mst_study_commands(const struct mst_study_data *data);
-/* kind, name, text: the files that it was run from, but for its own */
+/* kind, name, text: the stacks, workloads and other files that it was run from */
 struct mst_query mst_study_files(const struct mst_study_data *data);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "lab/report/figures.h"
 
-/* Whether the name is one of those in a word with commas. */
+/* Whether the name is in the list, which has commas between names. */
 static bool is_among(const char *words, const char *name)
 {
     size_t length = strlen(name);

@@ -8,12 +8,12 @@
 bool mst_published_is(const struct mst_study_section *section, size_t row,
                       const struct mst_study_case *c);
 
-/* The figure of the row, NaN where it is not said. */
+/* The figure of the row; NaN: it was not published. */
 double mst_published_value(const struct mst_study_section *section, size_t row,
                            enum mst_metric_id metric);
 
-/* The case that the others' ratios are to: the first row's, or the first case. NULL: none
- * of it was run. */
+/* The case that ratios are to: that of the first published row that was run, else the first case
+ * that was. NULL: none was. */
 const struct mst_study_case *mst_reference_of(const struct mst_study_section *section);
 
 #endif

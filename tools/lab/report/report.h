@@ -1,5 +1,5 @@
-/* report.h - the report of a study that the lab ran: what still holds of what was
- * published, in sentences, tables and charts. From the archive alone.
+/* report.h - the report of a study that the lab ran, written from its archive alone: what still
+ * holds of what was published, in sentences, tables and charts.
  */
 #ifndef MPMSTAT_LAB_REPORT_H
 #define MPMSTAT_LAB_REPORT_H
@@ -21,7 +21,7 @@ int mst_study_report_file(const char *to, enum mst_study_format format,
                           struct mst_archive *archive, const char *path,
                           char error[MST_ERROR_MAX]);
 
-/* What the study came to; free it with mst_findings_free(). 0, or -1: out of memory. */
+/* Makes the findings, which the caller frees with mst_findings_free(). 0, or -1: out of memory. */
 int mst_findings_make(struct mst_findings *findings, const struct mst_study_data *data);
 
 /* ---- the formats ---------------------------------------------------------------------- */

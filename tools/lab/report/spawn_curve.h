@@ -1,5 +1,5 @@
-/* spawn_curve.h - how fast workers' processes came when many requests came at once: from
- * fork events, to the nanosecond that the server wrote down.
+/* spawn_curve.h - how fast a server forked processes when many requests came at once, from its
+ * fork events.
  *
  * Time 0 is the arrival of the first request of the load.
  */

@@ -28,7 +28,7 @@ static void put_value(struct mst_sink *sink, enum mst_metric_unit unit, double v
     mst_html(sink, "\">%s</data>", mst_study_human(unit, value).text);
 }
 
-/* The interval below it; without one how far the repetitions reach. */
+/* Below the value: its interval, or without one the least and the most of the repetitions. */
 static void put_range(struct mst_sink *sink, enum mst_metric_unit unit, double low, double high)
 {
     mst_html(sink, "<small>%s – %s</small>", mst_study_human(unit, low).text,
@@ -56,9 +56,9 @@ static void put_estimate_cell(struct mst_sink *sink, enum mst_metric_id metric,
     mst_html(sink, "</td>");
 }
 
-/* ---- published beside ours -------------------------------------------------------- */
+/* ---- published and ours ------------------------------------------------------------ */
 
-static void begin_beside(struct mst_sink *sink, const char *name,
+static void begin_published(struct mst_sink *sink, const char *name,
                          const enum mst_metric_id *figures, size_t count)
 {
     size_t i;
@@ -70,7 +70,7 @@ static void begin_beside(struct mst_sink *sink, const char *name,
     mst_html(sink, "</tr></thead><tbody>\n");
 }
 
-/* What the original calls it; what stands for it here. */
+/* The original's name of the system, and the case that stands for it here. */
 static void put_system(struct mst_sink *sink, const struct mst_study_section *section, size_t row,
                        const struct mst_study_case *c)
 {
@@ -85,7 +85,7 @@ static void put_system(struct mst_sink *sink, const struct mst_study_section *se
     free(ours);
 }
 
-static void put_beside_cell(struct mst_sink *sink, const struct mst_study_section *section,
+static void put_published_cell(struct mst_sink *sink, const struct mst_study_section *section,
                             size_t row, enum mst_metric_id metric,
                             const struct mst_study_case *c)
 {
@@ -102,7 +102,7 @@ static void put_beside_cell(struct mst_sink *sink, const struct mst_study_sectio
     mst_html(sink, "</td>");
 }
 
-/* The row of the published table that the reference is; 0: none. */
+/* The published row that is about the reference; 0: none. */
 static size_t reference_row(const struct mst_study_section *section)
 {
     const struct mst_study_case *reference = mst_reference_of(section);
@@ -189,8 +189,8 @@ void mst_study_table_published(struct mst_sink *sink, const struct mst_study_sec
     mst_html(sink, "<h3>The original's table, and ours</h3>\n<p class=\"note\">Ours first: the "
              "mean of the repetitions and its 95 %% interval (with fewer than three: how far they "
              "reach). <span class=\"theirs\">As published</span> below it.</p>\n");
-    begin_beside(sink, "Published beside ours", figures, count);
-    put_rows(sink, section, figures, count, put_beside_cell);
+    begin_published(sink, "Published and ours", figures, count);
+    put_rows(sink, section, figures, count, put_published_cell);
     mst_html(sink, MST_PAGE_TABLE_END);
     label = reference != NULL ? mst_study_label(section, reference) : NULL;
     if (label == NULL)
@@ -198,7 +198,7 @@ void mst_study_table_published(struct mst_sink *sink, const struct mst_study_sec
     mst_html(sink, "<h3>In relation to %s</h3>\n<p class=\"note\">What can be compared across "
              "machines: how many times as much as the reference, with the 95 %% interval; "
              "<span class=\"theirs\">as published</span> below it.</p>\n", label);
-    begin_beside(sink, "Ratios, published beside ours", figures, count);
+    begin_published(sink, "Ratios, published and ours", figures, count);
     put_rows(sink, section, figures, count, put_ratio_cell);
     mst_html(sink, MST_PAGE_TABLE_END);
     free(label);

@@ -12,7 +12,7 @@ void mst_study_table_published(struct mst_sink *sink, const struct mst_study_sec
 /* Every figure that is known, of the heaviest case of each line. */
 void mst_study_table_all(struct mst_sink *sink, const struct mst_study_section *section);
 
-/* Every case, with some figures. Nothing where no variable is swept: there the other has them. */
+/* Every case, with some figures. Nothing where no variable is swept: the other table has all. */
 void mst_study_table_cases(struct mst_sink *sink, const struct mst_study_section *section);
 
 #endif

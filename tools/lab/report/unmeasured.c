@@ -1,7 +1,7 @@
-/* unmeasured.c - what the original could not see: see findings.h.
+/* unmeasured.c - what the original did not measure: see findings.h.
  *
- * Of each line of cases the heaviest that was run stands for it, and of all of these the
- * two that are furthest apart are told: the tables have the rest.
+ * Each line of cases is represented by its heaviest case that was run; of these the two that are
+ * furthest apart are named. The tables have the rest.
  */
 #include <math.h>
 #include <stdio.h>
@@ -13,16 +13,16 @@
 #include "lab/report/parts.h"
 #include "lab/report/report.h"
 
-#define WORTH_TELLING 0.05     /* shares of the time below this are not */
-#define ALIKE         1.05     /* a factor up to which it is about the same with each */
-#define TAIL_FACTOR   3.0      /* p99 beyond so many medians: the mean tells of nobody */
+#define WORTH_TELLING 0.05     /* smaller shares of the time are left out */
+#define ALIKE         1.05     /* up to this factor it is "about" one value */
+#define TAIL_FACTOR   3.0      /* times the median: with a longer p99 a mean misleads */
 
 /* ---- extremes --------------------------------------------------------------------- */
 
-/* A metric over another, or as it is (over MST_M_COUNT). */
+/* A metric divided by another, or as it is (over: MST_M_COUNT). */
 struct subject { enum mst_metric_id metric, over; };
 
-/* PHP's time goes on while the answer is sent. */
+/* PHP may go on running while the answer is sent. */
 static double value_in(const double *values, enum mst_metric_id metric)
 {
     double later = metric == MST_M_PHP_RUN ? values[MST_M_SEND_PHP] : 0;
@@ -30,8 +30,8 @@ static double value_in(const double *values, enum mst_metric_id metric)
     return values[metric] + (isfinite(later) ? later : 0);
 }
 
-/* Of all repetitions together: so parts of a time add up, which their means in the tables
- * (geometric ones) do not. */
+/* Over all repetitions together, so that the parts of a time add up; the geometric means in the
+ * tables do not. */
 static double share_of(const struct mst_study_case *c, struct subject subject)
 {
     double part = 0, whole = 0;
@@ -124,7 +124,7 @@ static int add_extremes(struct mst_findings *findings, const struct mst_study_se
 
 /* ---- where the time went ---------------------------------------------------------- */
 
-/* A part of a whole, where some run has one that is worth telling. */
+/* A part of a whole, which is told where some run has one above WORTH_TELLING. */
 struct share {
     struct subject subject;
     const char    *before, *after;
@@ -227,7 +227,7 @@ static int say_failures(struct mst_findings *findings, const struct mst_study_se
 
 /* ---- memory, processes, CPU ------------------------------------------------------- */
 
-/* A case that was run, of a stack with a server that was not recorded: the first of it. */
+/* Whether it is the first case of its stack, and the stack has a server that was not recorded. */
 static bool is_first_in_part(const struct mst_study_section *section, size_t i)
 {
     size_t k;
@@ -239,7 +239,7 @@ static bool is_first_in_part(const struct mst_study_section *section, size_t i)
     return section->cases[i].in_part;
 }
 
-/* Of which stacks the sentences about all processes say nothing, and why. */
+/* Names the stacks that the sentences about all processes leave out, and says why. */
 static int say_in_part(struct mst_findings *findings, const struct mst_study_section *section)
 {
     char *titles = NULL, *more;
@@ -368,7 +368,7 @@ static int say_spawning(struct mst_findings *findings, const struct mst_study_se
     return failed;
 }
 
-/* Each kind of measurement has what it is made for. */
+/* Which sentences are made depends on the kind of the runs. */
 int mst_findings_unmeasured(struct mst_findings *findings, const struct mst_study_section *section)
 {
     enum mst_runs_kind kind = section->runs->kind;
