@@ -230,7 +230,23 @@ bool mst_series_memory(struct mst_table *table, sqlite3 *db, int64_t server_id,
     return mst_query_done(&q) && fine;
 }
 
-/* ---- processes ------------------------------------------------------------------- */
+/* ---- counts ---------------------------------------------------------------------- */
+
+/* A row for each of the query's, whose columns have the names of the table's. Ends the query. */
+static bool read_counts(struct mst_table *table, struct mst_query *q)
+{
+    double *row;
+    size_t i;
+    bool fine = true;
+
+    while (fine && mst_query_next(q)) {
+        row = mst_table_add(table);
+        fine = row != NULL;
+        for (i = 0; fine && i < table->width; i++)
+            row[i] = mst_cell(mst_row_number(q, table->columns[i]));
+    }
+    return mst_query_done(q) && fine;
+}
 
 /* A process with workers ended; archives of older mpmstats do not say which kind it was. */
 #define WORKERS_EXIT "event = 'exit' AND coalesce(kind, 'child') IN ('child', 'php')"
@@ -242,7 +258,7 @@ bool mst_series_lifecycle(struct mst_table *table, sqlite3 *db, int64_t server_i
     static const char *const columns[] = { "t", "children", "php", "requests", "helpers", "exits",
                                            "crashes", "limits", "generations", "forks_failed" };
     struct mst_query q = mst_query_ask(db,
-        "SELECT max(0, time_ns - :start_ns) / :width_ns AS bin, "
+        "SELECT max(0, time_ns - :start_ns) / :width_ns AS t, "
         "total(event = 'fork' AND kind = 'child') AS children, "
         "total(event = 'fork' AND kind = 'php') AS php, "
         "total(event = 'fork' AND kind = 'request') AS requests, "
@@ -250,27 +266,18 @@ bool mst_series_lifecycle(struct mst_table *table, sqlite3 *db, int64_t server_i
         "total(" WORKERS_EXIT " AND reason IN ('signal', 'killed')) AS crashes, "
         "total(event = 'limit' AND duration_ns IS NOT NULL) AS limits, "
         "total(event = 'generation') AS generations, total(event = 'fork-failed') AS forks_failed "
-        "FROM lifecycle WHERE server_id = :id GROUP BY bin ORDER BY bin", server_id);
-    bool fine = true;
-    double *row;
+        "FROM lifecycle WHERE server_id = :id GROUP BY t ORDER BY t", server_id);
     size_t i;
+    bool fine;
 
     mst_query_set(&q, ":start_ns", (int64_t)bins->start_ns);
     mst_query_set(&q, ":width_ns", (int64_t)bins->width_ns);
     *table = MST_TABLE("lifecycle", columns);
-    while (fine && mst_query_next(&q)) {
-        row = mst_table_add(table);
-        fine = row != NULL;
-        if (!fine)
-            break;
-        row[0] = (double)mst_row_number(&q, "bin") * mst_cell_seconds(bins->width_ns);
-        for (i = 1; i < table->width; i++)
-            row[i] = mst_cell(mst_row_number(&q, columns[i]));
-    }
-    return mst_query_done(&q) && fine;
+    fine = read_counts(table, &q);
+    for (i = 0; i < table->rows; i++)
+        table->cells[i * table->width] *= mst_cell_seconds(bins->width_ns);
+    return fine;
 }
-
-/* ---- statuses -------------------------------------------------------------------- */
 
 bool mst_series_statuses(struct mst_table *table, sqlite3 *db,
                          const struct mst_summary_server *server)
@@ -283,16 +290,7 @@ bool mst_series_statuses(struct mst_table *table, sqlite3 *db,
         "WHERE server_id = :id AND label <> '" MST_LABEL_STATUS_NAME "' AND ghost = 0 "
         "GROUP BY status ORDER BY status",
         server->id);
-    bool fine = true;
-    double *row;
-    int i;
 
     *table = MST_TABLE("statuses", columns);
-    while (fine && mst_query_next(&q)) {
-        row = mst_table_add(table);
-        fine = row != NULL;
-        for (i = 0; fine && i < 3; i++)
-            row[i] = mst_cell(mst_row_number(&q, columns[i]));
-    }
-    return mst_query_done(&q) && fine;
+    return read_counts(table, &q);
 }

@@ -11,6 +11,7 @@ libmpmstat_tool_la_SOURCES += \
 	tools/lab/files/study.h \
 	tools/lab/files/textfile.c \
 	tools/lab/files/textfile.h \
+	tools/lab/report/cases.c \
 	tools/lab/report/cases.h \
 	tools/lab/report/claims.c \
 	tools/lab/report/estimates.c \

@@ -131,6 +131,6 @@ int mst_report_csv_series(struct mst_sink *sink, const struct mst_report *report
     mst_sink_char(sink, '\n');
     for (i = 0; i < report->count; i++)
         if (!put_run_seconds(sink, &report->runs[i]))
-            return mst_report_unreadable(&report->runs[i], error);
+            return mst_archive_unreadable(report->runs[i].archive, error);
     return 0;
 }

@@ -167,7 +167,7 @@ int mst_report_data(struct mst_sink *sink, const struct mst_report *report,
     for (i = 0; i < report->count; i++) {
         mst_json_line(j, 0);
         if (!put_run(j, &report->runs[i], bins_for(report, &report->runs[i].summary)))
-            return mst_report_unreadable(&report->runs[i], error);
+            return mst_archive_unreadable(report->runs[i].archive, error);
     }
     mst_json_end(j, ']');
     mst_json_end(j, '}');

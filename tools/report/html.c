@@ -299,7 +299,7 @@ int mst_report_html(struct mst_sink *sink, const struct mst_report *report,
     mst_html(sink, "<section id=\"provenance\">\n<h2>Provenance</h2>\n");
     for (i = 0; i < report->count; i++)
         if (!mst_html_provenance(sink, &report->runs[i]))
-            return mst_report_unreadable(&report->runs[i], error);
+            return mst_archive_unreadable(report->runs[i].archive, error);
     mst_html(sink, "</section>\n</main>\n");
     return mst_page_end(sink, &page, put_data, report, error);
 }

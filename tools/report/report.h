@@ -56,9 +56,6 @@ int mst_report_texts(struct mst_sink *sink, const struct mst_report *report,
 
 /* ---- what several formats show --------------------------------------------------- */
 
-/* -1, and the sentence that the run's archive cannot be read. */
-int mst_report_unreadable(const struct mst_report_run *run, char error[MST_ERROR_MAX]);
-
 int mst_report_sizing(struct mst_sizing *sizing, const struct mst_report_run *run,
                       char error[MST_ERROR_MAX]);
 

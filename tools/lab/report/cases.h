@@ -82,6 +82,13 @@ void mst_study_unload(struct mst_study_data *data);
 /* The value of a variable of the case; NULL: it has no variable of that name. */
 const char *mst_study_value(const struct mst_study_case *c, const char *key);
 
+/* Whether any case of the section has the metric, and not only 0. */
+bool mst_study_is_known(const struct mst_study_section *section, enum mst_metric_id metric);
+
+/* The last case of a line that was run; NULL: none was. */
+const struct mst_study_case *mst_study_heaviest(const struct mst_study_section *section,
+                                                size_t line);
+
 /* Sorts the section's cases into lines: as the study's file has them, then by x. False: out of
  * memory. */
 bool mst_study_make_lines(struct mst_study_section *section);

@@ -201,16 +201,6 @@ static int compare_cases(const void *left, const void *right, void *context)
     return by;
 }
 
-void mst_spoken(char word[MST_SPOKEN_MAX], const char *key)
-{
-    size_t i;
-
-    for (i = 0; key[i] != '\0' && i < MST_SPOKEN_MAX - 1; i++)
-        word[i] = key[i] == '_' ? ' ' : (char)(key[i] >= 'A' && key[i] <= 'Z' ? key[i] + 32 :
-                                                                               key[i]);
-    word[i] = '\0';
-}
-
 static char *label_of(const struct mst_study_section *section, const struct mst_study_case *c)
 {
     bool several = section->runs->workloads != NULL && section->runs->workloads[0] != NULL &&
@@ -231,19 +221,6 @@ static char *label_of(const struct mst_study_section *section, const struct mst_
         free(label);
         label = more;
     }
-    return label;
-}
-
-char *mst_study_label(const struct mst_study_section *section, const struct mst_study_case *c)
-{
-    char *label, word[MST_SPOKEN_MAX];
-
-    if (section->x_name == NULL)
-        return strdup(section->lines[c->line].label);
-    mst_spoken(word, section->x_name);
-    if (asprintf(&label, "%s, %s %s", section->lines[c->line].label, word,
-                 mst_study_value(c, section->x_name)) < 0)
-        return NULL;
     return label;
 }
 

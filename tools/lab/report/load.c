@@ -94,16 +94,6 @@ static void free_case(struct mst_study_case *c)
     free(c->sapi);
 }
 
-const char *mst_study_value(const struct mst_study_case *c, const char *key)
-{
-    size_t i;
-
-    for (i = 0; i < c->key_count; i++)
-        if (strcmp(c->keys[i], key) == 0)
-            return c->values[i];
-    return NULL;
-}
-
 /* Takes the variables from the JSON object: strings as they are, numbers as they are written. */
 static bool read_keys(struct mst_study_case *c, const char *parameters)
 {

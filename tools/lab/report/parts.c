@@ -45,21 +45,7 @@ const struct mst_study_row mst_study_rows[] = {
 };
 const size_t mst_study_row_count = sizeof mst_study_rows / sizeof *mst_study_rows;
 
-/* ---- what is there ---------------------------------------------------------------- */
-
-bool mst_study_is_known(const struct mst_study_section *section, enum mst_metric_id metric)
-{
-    size_t i, k;
-
-    for (i = 0; i < section->case_count; i++)
-        for (k = 0; k < section->cases[i].run_count; k++) {
-            double value = section->cases[i].runs[k].values[metric];
-
-            if (isfinite(value) && value != 0)
-                return true;
-        }
-    return false;
-}
+/* ---- which figures --------------------------------------------------------------- */
 
 /* Metrics, each once. */
 struct figures { enum mst_metric_id *items; size_t count; };
@@ -111,18 +97,6 @@ size_t mst_study_figures(const struct mst_study_section *section,
     if (figures.count == 0)
         add_usual(&figures, section);
     return figures.count;
-}
-
-const struct mst_study_case *mst_study_heaviest(const struct mst_study_section *section,
-                                                size_t line)
-{
-    const struct mst_study_line *l = &section->lines[line];
-    size_t i;
-
-    for (i = l->first + l->count; i > l->first; i--)
-        if (section->cases[i - 1].run_count > 0)
-            return &section->cases[i - 1];
-    return NULL;
 }
 
 /* ---- how it was run --------------------------------------------------------------- */

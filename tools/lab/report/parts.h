@@ -15,17 +15,10 @@ struct mst_study_row { const char *group; enum mst_metric_id metric; };
 extern const struct mst_study_row mst_study_rows[];
 extern const size_t mst_study_row_count;
 
-/* Whether any case of the section has the metric, and not only 0. */
-bool mst_study_is_known(const struct mst_study_section *section, enum mst_metric_id metric);
-
 /* The metrics that were published of the section, in the published table's order; if nothing was,
  * those of its claims and the usual ones. Returns how many. */
 #define MST_STUDY_FIGURES_MAX 16u
 size_t mst_study_figures(const struct mst_study_section *section,
                          enum mst_metric_id items[MST_STUDY_FIGURES_MAX]);
-
-/* The last case of a line that was run; NULL: none was. */
-const struct mst_study_case *mst_study_heaviest(const struct mst_study_section *section,
-                                                size_t line);
 
 #endif
