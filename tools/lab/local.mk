@@ -19,24 +19,35 @@ lab_sources = \
 	tools/lab/files/textfile.c \
 	tools/lab/files/textfile.h \
 	tools/lab/files/variables.c \
-	tools/lab/report/study_claims.c \
-	tools/lab/report/study_data.c \
-	tools/lab/report/study_data.h \
-	tools/lab/report/study_figures.c \
-	tools/lab/report/study_html.c \
-	tools/lab/report/study_json.c \
-	tools/lab/report/study_markdown.c \
-	tools/lab/report/study_metrics.c \
-	tools/lab/report/study_metrics.h \
-	tools/lab/report/study_parts.c \
-	tools/lab/report/study_parts.h \
-	tools/lab/report/study_report.c \
-	tools/lab/report/study_report.h \
-	tools/lab/report/study_sayings.c \
-	tools/lab/report/study_sayings.h \
-	tools/lab/report/study_spawn.c \
-	tools/lab/report/study_spawn.h \
-	tools/lab/report/study_unseen.c \
+	tools/lab/report/cases.c \
+	tools/lab/report/cases.h \
+	tools/lab/report/claims.c \
+	tools/lab/report/estimates.c \
+	tools/lab/report/estimates.h \
+	tools/lab/report/figures.c \
+	tools/lab/report/figures.h \
+	tools/lab/report/findings.c \
+	tools/lab/report/findings.h \
+	tools/lab/report/html.c \
+	tools/lab/report/json.c \
+	tools/lab/report/lines.c \
+	tools/lab/report/load.c \
+	tools/lab/report/markdown.c \
+	tools/lab/report/measure.c \
+	tools/lab/report/measure.h \
+	tools/lab/report/parts.c \
+	tools/lab/report/parts.h \
+	tools/lab/report/provenance.c \
+	tools/lab/report/provenance.h \
+	tools/lab/report/published.c \
+	tools/lab/report/published.h \
+	tools/lab/report/report.c \
+	tools/lab/report/report.h \
+	tools/lab/report/spawn_curve.c \
+	tools/lab/report/spawn_curve.h \
+	tools/lab/report/tables.c \
+	tools/lab/report/tables.h \
+	tools/lab/report/unmeasured.c \
 	tools/lab/servers/supervisor.c \
 	tools/lab/servers/supervisor.h \
 	tools/lab/servers/contents.c \
