@@ -1,4 +1,4 @@
-# The lab: whole servers in a text file each, and studies of them.
+# The lab: whole servers, one text file each, and studies of them.
 
 libmpmstat_tool_la_SOURCES += \
 	tools/lab/files/expand.c \
@@ -71,7 +71,7 @@ libmpmstat_tool_la_SOURCES += \
 	tools/lab/study/step.h \
 	tools/lab/study/store.c
 
-# The lab's systems and pages: text files, which users copy.
+# The lab's stacks, workloads and studies: text files, which users copy.
 lab_stacks = \
 	tools/lab/stacks/event-cgi-suexec.stack \
 	tools/lab/stacks/event-fcgid-users.stack \
@@ -128,7 +128,7 @@ labworkloadsdir = $(pkgdatadir)/lab/workloads
 dist_labworkloads_DATA = $(lab_workloads)
 EXTRA_DIST += tools/lab/stacks tools/lab/workloads tools/lab/studies
 
-# What the lab reads, where a tool that runs from here looks for it.
+# A tool that runs from the build tree looks for the lab's files here.
 data_tree = share/mpmstat/lab share/mpmstat/workloads share/mpmstat/real
 all-local: $(data_tree)
 share/mpmstat/lab:
