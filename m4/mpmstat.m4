@@ -23,7 +23,7 @@ dnl MST_FORTIFY(VARIABLE)
 dnl Adds _FORTIFY_SOURCE where neither the user's flags (as distributions set them) nor the compiler
 dnl (which may predefine it) define it. It needs an optimizing build.
 AC_DEFUN([MST_FORTIFY], [
-    AC_MSG_CHECKING([who decides _FORTIFY_SOURCE])
+    AC_MSG_CHECKING([what sets _FORTIFY_SOURCE])
     AS_CASE([" $CPPFLAGS $CFLAGS "],
         [*_FORTIFY_SOURCE*], [mst_fortify='the flags given'],
         [AC_COMPILE_IFELSE([AC_LANG_SOURCE([[
@@ -37,6 +37,6 @@ AC_DEFUN([MST_FORTIFY], [
 #error it would warn
 #endif
                 ]])],
-                [mst_fortify='this package: 2'], [mst_fortify='nobody: the build is not optimized'])])])
+                [mst_fortify='this package: 2'], [mst_fortify='nothing: the build is not optimized'])])])
     AC_MSG_RESULT([$mst_fortify])
     AS_IF([test "$mst_fortify" = 'this package: 2'], [MST_FLAG([$1], [-D_FORTIFY_SOURCE=2])])])
