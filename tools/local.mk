@@ -19,11 +19,18 @@ libmpmstat_tool_la_SOURCES = \
 	tools/analysis/join_php.h \
 	tools/analysis/model.c \
 	tools/analysis/read.c \
+	tools/analysis/provenance.c \
+	tools/analysis/provenance.h \
+	tools/analysis/series.c \
+	tools/analysis/series.h \
+	tools/analysis/series_samples.c \
 	tools/analysis/sizing.c \
 	tools/analysis/sizing.h \
 	tools/analysis/steps.h \
 	tools/analysis/summary.h \
 	tools/analysis/thresholds.h \
+	tools/analysis/table.c \
+	tools/analysis/table.h \
 	tools/analysis/usl.c \
 	tools/analysis/verdict.c \
 	tools/archive/archive.c \
@@ -43,9 +50,11 @@ libmpmstat_tool_la_SOURCES = \
 	tools/archive/wal.c \
 	tools/archive/writer.c \
 	tools/archive/writer.h \
+	tools/cli/record_runs.c \
+	tools/cli/record_runs.h \
+	tools/cli/study_reports.h \
 	tools/cli/verb_compare.c \
 	tools/cli/verb_fields.c \
-	tools/cli/verb_lab.c \
 	tools/cli/verb_record.c \
 	tools/cli/verb_report.c \
 	tools/cli/verb_status.c \
@@ -104,6 +113,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/report/csv.c \
 	tools/report/data.c \
 	tools/report/html.c \
+	tools/report/html_run.c \
+	tools/report/html_run.h \
 	tools/report/lines.c \
 	tools/report/lines.h \
 	tools/report/markdown.c \
@@ -118,13 +129,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/report/parts.h \
 	tools/report/report.h \
 	tools/report/runs.c \
-	tools/report/series.c \
-	tools/report/series.h \
-	tools/report/series_samples.c \
 	tools/report/summary_json.c \
 	tools/report/summary_text.c \
-	tools/report/table.c \
-	tools/report/table.h \
 	tools/source/board_source.c \
 	tools/source/http.c \
 	tools/source/http.h \
@@ -157,6 +163,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/system/owner.h \
 	tools/system/preflight.c \
 	tools/system/preflight.h \
+	tools/system/proc.c \
+	tools/system/proc.h \
 	tools/system/processes.c \
 	tools/system/processes.h \
 	tools/system/programs.c \
