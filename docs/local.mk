@@ -5,6 +5,7 @@ dist_doc_DATA = NEWS LICENSE
 nobase_dist_doc_DATA = README.md $(documents) $(pictures)
 documents = \
 	docs/administrator.md \
+	docs/architecture.md \
 	docs/developer.md \
 	docs/measuring.md \
 	docs/reference/README.md \

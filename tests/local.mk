@@ -138,7 +138,7 @@ TEST_SETTINGS = \
 	APACHE2='$(HTTPD)' APACHE2_MODULES='$(httpd_modules)' CK_TIMEOUT_MULTIPLIER=10;
 
 check_DATA = need-check
-.PHONY: need-check need-pytest check-fast check-unit check-integration check-exports check-php check-phpt check-fuzz
+.PHONY: need-check need-pytest check-fast check-architecture check-unit check-integration check-exports check-php check-phpt check-fuzz
 need-check:
 if !HAVE_CHECK
 	@echo 'make check needs libcheck (apt-get install check) and a new ./configure' >&2; exit 1
@@ -148,13 +148,17 @@ if !HAVE_PYTEST
 	@echo 'make check needs pytest (apt-get install python3-pytest) and a new ./configure' >&2; exit 1
 endif
 
-check-local: need-pytest check-exports check-php check-phpt check-fuzz check-integration
+check-local: need-pytest check-exports check-architecture check-php check-phpt check-fuzz check-integration
 
 check-unit: need-check $(BUILT_SOURCES) $(check_LTLIBRARIES) $(check_PROGRAMS)
 	$(MAKE) $(AM_MAKEFLAGS) check-TESTS
 
 # For the edit loop: unit tests, golden files, parser cases, hostile inputs. It needs no server.
-check-fast: check-unit check-exports check-fuzz
+check-fast: check-unit check-exports check-architecture check-fuzz
+
+# The source against the page of the architecture.
+check-architecture: need-pytest all
+	@$(PYTHON) $(srcdir)/tests/architecture $(abs_builddir)
 
 # All modules of an Apache share one name space, so the module exports only what it must.
 check-exports: mod_mpmstat.la $(phpext_LTLIBRARIES)
@@ -223,4 +227,4 @@ check-sanitizers: need-pytest
 	{ test -f Makefile || $(abs_srcdir)/configure --quiet --enable-sanitizers; } && \
 	$(MAKE) check-integration PYTEST_ARGS='$(PYTEST_ARGS)'
 
-EXTRA_DIST += tests/golden tests/cases tests/fuzz/corpus tests/integration tests/bench
+EXTRA_DIST += tests/architecture tests/golden tests/cases tests/fuzz/corpus tests/integration tests/bench
