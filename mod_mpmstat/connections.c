@@ -5,7 +5,7 @@
  * goes on from there), `closing`, and `idle` again when event suspends the connection or
  * its pool is cleaned up.
  */
-#include "timing.h"
+#include "request.h"
 
 #include <ap_mpm.h>
 #include <http_connection.h>

@@ -3,7 +3,7 @@
  * Forks are seen by pthread_atfork's handlers. What goes by vfork, posix_spawn, popen
  * or system is not seen.
  *
- *   parent -> child of the MPM   told by child_status (lifecycle.c)
+ *   parent -> child of the MPM   told by child_status (processes.c)
  *   parent -> helper             (mod_cgid's daemon, a piped logger) noted on the board
  *                                by the forked process itself, and told by the parent
  *                                when it is not the MPM's

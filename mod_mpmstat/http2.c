@@ -3,7 +3,7 @@
  *
  * mod_http2 makes a connection of each stream, whose `master` is the session's.
  */
-#include "timing.h"
+#include "request.h"
 
 #include <http_connection.h>
 #include <http_protocol.h>

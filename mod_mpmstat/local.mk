@@ -10,7 +10,7 @@ mod_mpmstat_la_SOURCES = \
 	mod_mpmstat/forks.c \
 	mod_mpmstat/handler.c \
 	mod_mpmstat/http2.c \
-	mod_mpmstat/lifecycle.c \
+	mod_mpmstat/processes.c \
 	mod_mpmstat/listeners.c \
 	mod_mpmstat/listeners.h \
 	mod_mpmstat/mod_mpmstat.c \
@@ -18,9 +18,9 @@ mod_mpmstat_la_SOURCES = \
 	mod_mpmstat/recording.c \
 	mod_mpmstat/scoreboard.c \
 	mod_mpmstat/scoreboard.h \
-	mod_mpmstat/settings.c \
+	mod_mpmstat/mpm.c \
 	mod_mpmstat/timing.c \
-	mod_mpmstat/timing.h \
+	mod_mpmstat/request.h \
 	mod_mpmstat/turns.c \
 	mod_mpmstat/turns.h
 mod_mpmstat_la_CPPFLAGS = $(MODULE_CPPFLAGS)

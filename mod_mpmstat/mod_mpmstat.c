@@ -2,7 +2,7 @@
  *
  *   config.c     directives
  *   recording.c  the board's life: made by the parent, claimed by each child
- *   lifecycle.c  forks and exits of the MPM's children, restarts
+ *   processes.c  forks and exits of the MPM's children, restarts
  *   forks.c      all other forks, and what becomes of them
  *   connections.c  which worker has which connection (hot path, as timing.c)
  *   timing.c     requests: time stamps, phases, records

@@ -115,7 +115,7 @@ void mst_recording_relimit(struct mst_board *b);
 /* Logs, once for the whole server, that the board has lost pages, if it has. */
 void mst_recording_tell_loss(const server_rec *s);
 
-/* ---- settings.c ------------------------------------------------------------ */
+/* ---- mpm.c ------------------------------------------------------------ */
 
 /* The directives that decide what a load meets, as configured: "MaxRequestWorkers 150;
  * ServerLimit 16; ...; Timeout 300". Of the main server; a virtual host may have its own
@@ -201,7 +201,7 @@ void mst_recording_forked(void);
 /* Tells of children that have ended without the MPM's telling. In the parent. */
 void mst_lifecycle_sweep(struct mst_board *b);
 
-/* Notes a restart on the board (lifecycle.c). Called in the parent. */
+/* Notes a restart on the board (processes.c). Called in the parent. */
 void mst_lifecycle_generation(struct mst_board *b, uint64_t generation);
 
 #endif

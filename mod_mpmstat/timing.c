@@ -14,7 +14,7 @@
  *   first      the first bytes of the final response pass our output filter
  *   complete   log_transaction, run when the EOR bucket is destroyed
  */
-#include "timing.h"
+#include "request.h"
 
 #include <apr_lib.h>
 #include <apr_strings.h>

@@ -1,4 +1,4 @@
-/* settings.c - the limits and timeouts that this server runs with, for the board's header:
+/* mpm.c - the limits and timeouts that this server runs with, for the board's header:
  * who reads a measurement later wants to know them, and the configuration may have
  * changed by then.
  */

@@ -1,4 +1,4 @@
-/* lifecycle.c - children of the MPM: their forks and exits; restarts.
+/* processes.c - children of the MPM: their forks and exits; restarts.
  *
  * child_status tells of both; a fork's time is from pthread_atfork's handlers, which
  * see all other forks, too (forks.c).

@@ -1,4 +1,4 @@
-/* timing.h - connections and requests as they are followed. Hot path: each request
+/* request.h - connections and requests as they are followed. Hot path: each request
  * passes connections.c (which worker has its connection) and timing.c (its time stamps
  * and its record); http2.c has what is different for HTTP/2's streams.
  *
