@@ -6,6 +6,7 @@ libmpmstat_la_SOURCES = $(board_sources) $(render_sources)
 
 # All that a board needs, without the ways to show it.
 board_sources = \
+	lib/base/clock.c \
 	lib/base/clock.h \
 	lib/base/host.c \
 	lib/base/host.h \
