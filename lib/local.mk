@@ -4,15 +4,22 @@ noinst_LTLIBRARIES += libmpmstat.la
 libmpmstat_la_CPPFLAGS = $(LIBRARY_CPPFLAGS)
 libmpmstat_la_SOURCES = $(board_sources) $(render_sources)
 
-# All that a board needs, without the ways to show it.
+# Everything that a board needs, without the formats that show it.
 board_sources = \
 	lib/base/clock.c \
 	lib/base/clock.h \
+	lib/base/error.c \
+	lib/base/error.h \
 	lib/base/host.c \
 	lib/base/host.h \
+	lib/base/memory.c \
+	lib/base/memory.h \
+	lib/base/ratio.h \
 	lib/base/saturate.h \
 	lib/base/siphash.c \
 	lib/base/siphash.h \
+	lib/base/strings.c \
+	lib/base/strings.h \
 	lib/segment/fields.c \
 	lib/segment/fields.def \
 	lib/segment/fields.h \
@@ -23,6 +30,11 @@ board_sources = \
 	lib/segment/histogram.h \
 	lib/segment/layout.c \
 	lib/segment/layout.h \
+	lib/segment/liveness.c \
+	lib/segment/liveness.h \
+	lib/segment/reader.c \
+	lib/segment/reader.h \
+	lib/segment/record.h \
 	lib/write/attach.c \
 	lib/write/board.c \
 	lib/write/board.h \
@@ -49,15 +61,22 @@ board_sources = \
 	lib/read/snapshot.c \
 	lib/read/snapshot.h \
 	lib/read/tail.c \
+	lib/read/tail.h \
 	lib/read/window.c \
 	lib/read/window.h
 render_sources = \
 	lib/render/cursor.c \
+	lib/render/cursor.h \
 	lib/render/fields_table.c \
+	lib/render/fields_table.h \
 	lib/render/html.c \
 	lib/render/journal.c \
+	lib/render/journal.h \
 	lib/render/json.c \
+	lib/render/json_writer.c \
+	lib/render/json_writer.h \
 	lib/render/negotiate.c \
+	lib/render/negotiate.h \
 	lib/render/openmetrics.c \
 	lib/render/render.c \
 	lib/render/render.h \
@@ -69,7 +88,7 @@ render_sources = \
 	lib/render/sink.h \
 	lib/render/text.c
 
-# What pages consist of: styles and scripts, as C strings. The report embeds the first two, too.
+# The pages' styles and scripts, as C strings. The report embeds the first two, too.
 embed = $(SHELL) $(srcdir)/lib/render/embed
 render_assets = $(srcdir)/lib/render/assets
 shared_assets = colours_css=$(render_assets)/colours.css pieces_js=$(render_assets)/pieces.js

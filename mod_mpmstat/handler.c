@@ -21,8 +21,11 @@
 #include "read/copy.h"
 #include "read/directory.h"
 #include "read/snapshot.h"
+#include "render/journal.h"
+#include "render/negotiate.h"
 #include "render/render.h"
 #include "scoreboard.h"
+#include "segment/liveness.h"
 #include "turns.h"
 
 APLOG_USE_MODULE(mpmstat);

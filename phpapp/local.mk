@@ -1,14 +1,20 @@
-# The PHP extension, and the pages to load.
+# The PHP extension and the workloads.
 
 phpext_sources = \
 	phpapp/ext/label.c \
+	phpapp/ext/label.h \
 	phpapp/ext/lifecycle.c \
+	phpapp/ext/lifecycle.h \
 	phpapp/ext/mpmstat.c \
 	phpapp/ext/mpmstat_arginfo.h \
-	phpapp/ext/php_mpmstat.h \
 	phpapp/ext/place.c \
+	phpapp/ext/place.h \
 	phpapp/ext/request.c \
-	phpapp/ext/settings.c
+	phpapp/ext/request.h \
+	phpapp/ext/settings.c \
+	phpapp/ext/settings.h \
+	phpapp/ext/state.c \
+	phpapp/ext/state.h
 if WITH_PHP
 phpext_LTLIBRARIES = phpapp/ext/mpmstat.la
 phpapp_ext_mpmstat_la_SOURCES = $(phpext_sources)
@@ -20,7 +26,7 @@ endif
 
 EXTRA_DIST += phpapp/ext/mpmstat.stub.php phpapp/ext/tests
 
-# A workload keeps its directories where it is installed.
+# An installed workload keeps its directories.
 workload_pages = \
 	phpapp/workloads/README.md \
 	phpapp/workloads/common.php \
@@ -105,7 +111,7 @@ workload_subrequest_templates = \
 workload_files = $(workload_pages) $(workload_blog) $(workload_blog_src) $(workload_blog_theme) \
 	$(workload_subrequest) $(workload_subrequest_src) $(workload_subrequest_templates)
 workload_scripts = $(filter %.php,$(workload_files)) phpapp/real/install-wordpress.php \
-	phpapp/real/symfony-page.php tests/integration/all_of_the_library.php
+	phpapp/real/symfony-page.php tests/integration/php/all_of_the_library.php
 if WITH_PHP
 workloadsdir = $(pkgdatadir)/workloads
 workloads_DATA = $(workload_pages)

@@ -1,15 +1,16 @@
-# The tool, mpmstat. Its lab has a fragment of its own.
+# The tool, mpmstat. The lab has a fragment of its own.
 
 bin_PROGRAMS = mpmstat
 mpmstat_SOURCES = tools/cli/main.c
 mpmstat_CPPFLAGS = $(TOOL_CPPFLAGS)
 mpmstat_LDADD = libmpmstat-tool.la
 
-# Everything but main(), so that the tests link it, too.
+# Everything except main(), so that the tests can link it.
 noinst_LTLIBRARIES += libmpmstat-tool.la
 libmpmstat_tool_la_CPPFLAGS = $(TOOL_CPPFLAGS)
 libmpmstat_tool_la_LIBADD = libmpmstat.la $(CURL_LIBS) $(JANSSON_LIBS) $(SQLITE_LIBS) -lm
 libmpmstat_tool_la_SOURCES = \
+	tools/analysis/analyse.c \
 	tools/analysis/checks.c \
 	tools/analysis/compare.c \
 	tools/analysis/compare.h \
@@ -17,21 +18,43 @@ libmpmstat_tool_la_SOURCES = \
 	tools/analysis/join_php.c \
 	tools/analysis/join_php.h \
 	tools/analysis/model.c \
+	tools/analysis/read.c \
+	tools/analysis/provenance.c \
+	tools/analysis/provenance.h \
+	tools/analysis/series.c \
+	tools/analysis/series.h \
+	tools/analysis/series_samples.c \
 	tools/analysis/sizing.c \
 	tools/analysis/sizing.h \
-	tools/analysis/summary.c \
+	tools/analysis/steps.h \
 	tools/analysis/summary.h \
+	tools/analysis/thresholds.h \
+	tools/analysis/table.c \
+	tools/analysis/table.h \
 	tools/analysis/usl.c \
 	tools/analysis/verdict.c \
 	tools/archive/archive.c \
 	tools/archive/archive.h \
+	tools/archive/batch.c \
 	tools/archive/guard.c \
 	tools/archive/guard.h \
+	tools/archive/internal.h \
 	tools/archive/query.c \
 	tools/archive/query.h \
+	tools/archive/reader.c \
+	tools/archive/rows.c \
+	tools/archive/schema.c \
+	tools/archive/statements.c \
+	tools/archive/states.c \
+	tools/archive/states.h \
+	tools/archive/wal.c \
+	tools/archive/writer.c \
+	tools/archive/writer.h \
+	tools/cli/record_runs.c \
+	tools/cli/record_runs.h \
+	tools/cli/study_reports.h \
 	tools/cli/verb_compare.c \
 	tools/cli/verb_fields.c \
-	tools/cli/verb_lab.c \
 	tools/cli/verb_record.c \
 	tools/cli/verb_report.c \
 	tools/cli/verb_status.c \
@@ -48,12 +71,14 @@ libmpmstat_tool_la_SOURCES = \
 	tools/console/stop.h \
 	tools/exec/capture.c \
 	tools/exec/capture.h \
-	tools/exec/reaper.c \
-	tools/exec/reaper.h \
 	tools/exec/runner.c \
 	tools/exec/runner.h \
 	tools/exec/shell_quote.c \
 	tools/exec/shell_quote.h \
+	tools/exec/spawn.c \
+	tools/exec/spawn.h \
+	tools/exec/supervise.c \
+	tools/exec/supervise.h \
 	tools/loadtools/ab.c \
 	tools/loadtools/generic.c \
 	tools/loadtools/h2load.c \
@@ -75,6 +100,7 @@ libmpmstat_tool_la_SOURCES = \
 	tools/record/compare_runs.h \
 	tools/record/environment.c \
 	tools/record/environment.h \
+	tools/record/limits.h \
 	tools/record/load.c \
 	tools/record/load.h \
 	tools/record/recording.c \
@@ -87,8 +113,15 @@ libmpmstat_tool_la_SOURCES = \
 	tools/report/csv.c \
 	tools/report/data.c \
 	tools/report/html.c \
+	tools/report/html_run.c \
+	tools/report/html_run.h \
+	tools/report/lines.c \
+	tools/report/lines.h \
 	tools/report/markdown.c \
+	tools/report/markup.c \
+	tools/report/markup.h \
 	tools/report/metrics.c \
+	tools/report/metrics.def \
 	tools/report/metrics.h \
 	tools/report/page.c \
 	tools/report/page.h \
@@ -96,19 +129,16 @@ libmpmstat_tool_la_SOURCES = \
 	tools/report/parts.h \
 	tools/report/report.h \
 	tools/report/runs.c \
-	tools/report/series.c \
-	tools/report/series.h \
-	tools/report/series_samples.c \
 	tools/report/summary_json.c \
 	tools/report/summary_text.c \
-	tools/report/table.c \
-	tools/report/table.h \
 	tools/source/board_source.c \
 	tools/source/http.c \
 	tools/source/http.h \
+	tools/source/http_curl.h \
 	tools/source/http_source.c \
 	tools/source/ndjson.c \
 	tools/source/ndjson.h \
+	tools/source/open.c \
 	tools/source/sample.c \
 	tools/source/source.c \
 	tools/source/source.h \
@@ -119,8 +149,12 @@ libmpmstat_tool_la_SOURCES = \
 	tools/source/target.h \
 	tools/stats/bootstrap.c \
 	tools/stats/bootstrap.h \
+	tools/stats/distribution.c \
+	tools/stats/distribution.h \
 	tools/stats/quantile.c \
 	tools/stats/quantile.h \
+	tools/stats/random.c \
+	tools/stats/random.h \
 	tools/system/cgroup.c \
 	tools/system/cgroup.h \
 	tools/system/machine.c \
@@ -129,19 +163,35 @@ libmpmstat_tool_la_SOURCES = \
 	tools/system/owner.h \
 	tools/system/preflight.c \
 	tools/system/preflight.h \
+	tools/system/proc.c \
+	tools/system/proc.h \
 	tools/system/processes.c \
 	tools/system/processes.h \
 	tools/system/programs.c \
 	tools/system/programs.h
 
-# The archive's schema as a C string literal, from the file that documents it.
+# The archive's schema as a C string literal, made from the file that documents it.
 BUILT_SOURCES += tools/archive/schema.inc
 EXTRA_DIST += tools/archive/schema.sql
 tools/archive/schema.inc: tools/archive/schema.sql
 	@$(MKDIR_P) tools/archive
 	$(AM_V_GEN)$(SED) -e 's/[\\"]/\\&/g' -e 's/.*/"&\\n"/' $(srcdir)/tools/archive/schema.sql >$@
 
-# The reports' scripts and styles, with the charts' library.
+# The schema's tables and columns by name: the values that are bound to a row, in their order.
+archive_columns = tools/archive/columns.inc tools/archive/column_names.inc
+BUILT_SOURCES += $(archive_columns)
+EXTRA_DIST += tools/archive/columns.awk
+$(archive_columns): tools/archive/schema.sql tools/archive/columns.awk
+tools/archive/columns.inc:
+	@$(MKDIR_P) tools/archive
+	$(AM_V_GEN)$(AWK) -f $(srcdir)/tools/archive/columns.awk \
+		$(srcdir)/tools/archive/schema.sql >$@
+tools/archive/column_names.inc:
+	@$(MKDIR_P) tools/archive
+	$(AM_V_GEN)$(AWK) -v names=1 -f $(srcdir)/tools/archive/columns.awk \
+		$(srcdir)/tools/archive/schema.sql >$@
+
+# The scripts and styles of the reports, with the library that draws the charts.
 report_assets = $(srcdir)/tools/report/assets
 report_asset_files = \
 	tools/report/assets/charts.js \

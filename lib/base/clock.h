@@ -1,4 +1,4 @@
-/* clock.h - the one clock: CLOCK_MONOTONIC in nanoseconds. */
+/* clock.h - time in nanoseconds. Everything that is measured uses CLOCK_MONOTONIC. */
 #ifndef MPMSTAT_CLOCK_H
 #define MPMSTAT_CLOCK_H
 

@@ -1,5 +1,5 @@
-/* host.c - which boot and which namespaces this process runs in, and who a pid
- * is. Asked by whoever makes a board, and by readers before they trust a pid.
+/* host.c - boot, namespaces and processes: see host.h. Writers ask when they make a board,
+ * readers before they trust a pid.
  */
 #include "base/host.h"
 
@@ -43,8 +43,8 @@ void mst_host_boot_id(char *to, size_t size)
     to[strcspn(to, "\n")] = '\0';
 }
 
-/* CLOCK_MONOTONIC_COARSE ticks with the jiffies; sysconf's CLK_TCK is the ABI's constant 100
- * whatever the kernel does. */
+/* CLOCK_MONOTONIC_COARSE advances with the jiffies. sysconf(_SC_CLK_TCK) is no help: it is
+ * the ABI's constant 100. */
 uint32_t mst_host_hz(void)
 {
     struct timespec tick;
@@ -61,7 +61,7 @@ bool mst_host_process(uint64_t pid, struct mst_host_process *process)
 
     snprintf(path, sizeof path, "/proc/%llu/stat", (unsigned long long)pid);
     mst_host_read_text(path, text, sizeof text);
-    field = strrchr(text, ')');   /* field 2, the name, may hold anything */
+    field = strrchr(text, ')');   /* field 2, the name, can contain any bytes */
     if (field == NULL || field[1] != ' ')
         return false;
     process->state = field[2];
@@ -71,7 +71,7 @@ bool mst_host_process(uint64_t pid, struct mst_host_process *process)
     return field != NULL;
 }
 
-/* The directory is the effective user's also where the process may not be traced, whose
+/* /proc/PID belongs to the effective user even where the process may not be traced and the
  * files in it are root's. */
 bool mst_host_process_owner(uint64_t pid, uid_t *owner)
 {
@@ -83,6 +83,11 @@ bool mst_host_process_owner(uint64_t pid, uid_t *owner)
         return false;
     *owner = st.st_uid;
     return true;
+}
+
+bool mst_owner_is_ours(uid_t owner)
+{
+    return owner == 0 || owner == geteuid();
 }
 
 uint64_t mst_host_start_ticks(uint64_t pid)
@@ -99,7 +104,7 @@ static bool is_mapping_of(const char *line, const struct stat *file, const char 
     unsigned major_number, minor_number;
     unsigned long long inode;
 
-    /* Some file systems (btrfs) have another device here than in stat(). */
+    /* Some file systems (btrfs) show another device here than stat() does. */
     return sscanf(line, "%*s %*s %*s %x:%x %llu", &major_number, &minor_number, &inode) == 3
         && inode == file->st_ino
         && (makedev(major_number, minor_number) == file->st_dev || strstr(line, path) != NULL);

@@ -1,7 +1,7 @@
-/* saturate.h - arithmetic for readers, on numbers that may be anything.
+/* saturate.h - arithmetic for readers, on numbers from boards, which can have any value.
  *
- * A sum that overflows becomes UINT64_MAX, which is MST_UNKNOWN: a board that
- * holds nonsense shows unknowns, and an unknown added to a number is unknown.
+ * A sum that overflows becomes UINT64_MAX, which is MST_UNKNOWN. So nonsense in a board shows
+ * as unknown, and an unknown plus a number is unknown.
  */
 #ifndef MPMSTAT_SATURATE_H
 #define MPMSTAT_SATURATE_H
@@ -13,7 +13,7 @@ static inline uint64_t mst_add_saturated(uint64_t a, uint64_t b)
     return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-/* How much later than `since`; 0 where it is not. */
+/* now - since, or 0 where now is earlier. */
 static inline uint64_t mst_elapsed(uint64_t since, uint64_t now)
 {
     return now > since ? now - since : 0;

@@ -1,6 +1,6 @@
-/* siphash.h - SipHash-2-4, a hash with a key of 128 bits: without the key nobody can tell its
- * output from chance, nor find the key from outputs other than by trying all. For the
- * hand-over (handover.c); not for passwords or files.
+/* siphash.h - SipHash-2-4, a hash with a key of 128 bits. Without the key its output looks like
+ * random bits, and finding the key from outputs means trying all keys. The hand-over
+ * (handover.c) uses it; it is not for passwords or files.
  */
 #ifndef MPMSTAT_SIPHASH_H
 #define MPMSTAT_SIPHASH_H

@@ -1,12 +1,12 @@
-/* listen.c - asks the kernel for accept queues: see listen.h.
+/* accept_queue.c - asks the kernel for accept queues: see accept_queue.h.
  *
- * Of a socket that listens, sock_diag says how many connections wait to be
- * accepted (idiag_rqueue) and how many may (idiag_wqueue), as `ss -ltn` shows.
+ * For a listening socket, sock_diag tells how many connections wait to be accepted
+ * (idiag_rqueue) and the limit (idiag_wqueue), as `ss -ltn` shows them.
  *
- * Several sockets can share an address (SO_REUSEPORT), with a queue each. The
- * kernel puts a connection into one of them by its addresses and ports, whether
- * there is room or not. So the sum of the limits is how many can wait at most, and
- * connections are lost as soon as the fullest queue is at its own.
+ * Several sockets can share an address (SO_REUSEPORT), with a queue each. The kernel puts a
+ * connection into one of them by its addresses and ports, whether or not that has room. So at
+ * most the sum of the limits can wait, and connections are lost as soon as the fullest queue is
+ * at its own limit.
  */
 #include "read/accept_queue.h"
 
@@ -30,7 +30,7 @@
 
 #define ADDRESS_MAX   64u     /* "[" INET6_ADDRSTRLEN "]:65535" */
 #define LISTENERS_MAX 1024u
-#define SOCKETS_MAX   65536u  /* an Apache's parent has a dozen */
+#define SOCKETS_MAX   65536u  /* Apache's parent has about twelve */
 
 /* ---- whose sockets ------------------------------------------------------------- */
 
@@ -147,34 +147,34 @@ static bool request_listeners(int netlink, uint8_t family)
     return send(netlink, &message, sizeof message, 0) == (ssize_t)sizeof message;
 }
 
-/* Takes the messages of one datagram. 1: more follow, 0: that was all, -1: refused. */
+/* Takes the messages of one datagram. Returns 1 where more follow, 0 at the end, -1 where the
+ * kernel refused. */
 static int take_messages(struct mst_listen *l, const struct mst_sockets *s,
                          const char *bytes, size_t length)
 {
-    const struct nlmsghdr *header;
+    struct inet_diag_msg socket;
+    struct nlmsghdr header;
     size_t at;
 
-    for (at = 0; at + sizeof *header <= length; at += NLMSG_ALIGN(header->nlmsg_len)) {
-        const struct inet_diag_msg *m;
-
-        header = (const void *)(bytes + at);
-        m = NLMSG_DATA(header);
-        if (header->nlmsg_type == NLMSG_DONE)
+    for (at = 0; at + sizeof header <= length; at += NLMSG_ALIGN(header.nlmsg_len)) {
+        memcpy(&header, bytes + at, sizeof header);
+        if (header.nlmsg_type == NLMSG_DONE)
             return 0;
-        if (header->nlmsg_type == NLMSG_ERROR || header->nlmsg_len > length - at ||
-            header->nlmsg_len < NLMSG_LENGTH(sizeof *m))
+        if (header.nlmsg_type == NLMSG_ERROR || header.nlmsg_len > length - at
+            || header.nlmsg_len < NLMSG_LENGTH(sizeof socket))
             return -1;
-        if (has_socket(s, m->idiag_inode))
-            add_listener(l, m);
+        memcpy(&socket, bytes + at + NLMSG_HDRLEN, sizeof socket);
+        if (has_socket(s, socket.idiag_inode))
+            add_listener(l, &socket);
     }
     return 1;
 }
 
-/* The kernel fits its answers to the buffer, from 8 KiB on. */
+/* The kernel makes its datagrams as large as the buffer, if that has 8 KiB or more. */
 static bool read_family(struct mst_listen *l, const struct mst_sockets *s, int netlink,
                         uint8_t family)
 {
-    union { struct nlmsghdr header; char bytes[16384]; } buffer;
+    char buffer[16384];
     ssize_t n;
     int more;
 
@@ -182,11 +182,11 @@ static bool read_family(struct mst_listen *l, const struct mst_sockets *s, int n
         return false;
     do {
         do
-            n = recv(netlink, &buffer, sizeof buffer, 0);
+            n = recv(netlink, buffer, sizeof buffer, 0);
         while (n < 0 && errno == EINTR);
         if (n <= 0)
             return false;
-        more = take_messages(l, s, buffer.bytes, (size_t)n);
+        more = take_messages(l, s, buffer, (size_t)n);
     } while (more > 0);
     return more == 0;
 }
@@ -223,7 +223,7 @@ void mst_listen_sort(struct mst_snapshot_listener *listeners, size_t count)
 
 /* ---- the counters ----------------------------------------------------------------- */
 
-/* The number in the same place of `values` as the name in `names`, a line each. */
+/* The number in the line `values` at the position that `name` has in the line `names`. */
 static uint64_t counter(const char *names, const char *values, const char *name)
 {
     size_t length = strlen(name);
@@ -239,7 +239,7 @@ static uint64_t counter(const char *names, const char *values, const char *name)
     return MST_UNKNOWN;
 }
 
-/* Two lines for each protocol: names, then numbers. */
+/* The file has two lines for each protocol: names, then numbers. */
 void mst_listen_counters(uint64_t *overflows, uint64_t *drops)
 {
     const char *names, *values;

@@ -1,23 +1,18 @@
-/* budget.c - what looking at boards may cost: see budget.h. */
+/* budget.c - what copying and showing boards may cost: see budget.h. */
 #include "read/budget.h"
 
 #include <inttypes.h>
-#include <unistd.h>
 
+#include "base/host.h"
 #include "base/saturate.h"
 
-/* Looking a process up in /proc takes about as long as copying this many bytes. */
+/* Bytes: a lookup in /proc takes about as long as copying so many. */
 #define PROCESS_COST 16384u
 
-/* A worker in a snapshot, and the time that rendering it takes. */
+/* Bytes: a worker in a snapshot, and the time that rendering it takes. */
 #define WORKER_COST  1024u
 
-bool mst_owner_is_ours(uid_t owner)
-{
-    return owner == 0 || owner == geteuid();
-}
-
-/* The lifecycle journal is read for the journal's window. */
+/* The lifecycle journal is among them, as window.c reads it. */
 uint64_t mst_reader_cost(const struct mst_reader *r)
 {
     static const enum mst_section_id counted[] = {

@@ -1,33 +1,29 @@
-/* budget.h - what looking at boards may cost, and whose boards they are.
+/* budget.h - what copying and showing boards may cost.
  *
- * Used by: the module's handler and the tool, before they copy a board. A board's owner
- * decides what is in it, so the boards of users other than root and the reader may cost
- * less, and no user's boards can use up what is left for root's.
+ * Used by: the module's handler and the tool, before they copy a board. A board's owner decides
+ * what is in it. So the boards of users other than root and the reader have a smaller limit,
+ * and cannot use up what is left for root's.
  */
 #ifndef MPMSTAT_BUDGET_H
 #define MPMSTAT_BUDGET_H
 
-#include <stdbool.h>
-#include <sys/types.h>
+#include "segment/reader.h"
 
-#include "read/copy.h"
-
-/* Whether files of this user are root's or the reader's own. */
-bool mst_owner_is_ours(uid_t owner);
-
-/* What copying and showing the board costs at most, in bytes of memory: what a copy reads
- * of the file, and for each process and worker what a snapshot, the look into /proc and
- * the rendering come to. Journals of requests are not part of it. */
+/* The upper limit of what copying and showing the board costs, in bytes of memory: what a copy
+ * reads of the file, and for each process and worker the equivalent of its snapshot, its lookup
+ * in /proc and its rendering. Journals of requests are not part of it. */
 uint64_t mst_reader_cost(const struct mst_reader *r);
 
-/* What all boards of one look may cost together, and the part of it that is for boards
- * of other users. Taking reduces both. */
+/* What the boards that are shown together may cost, in bytes, and the part of it for boards of
+ * other users. Taking from it reduces both. */
 struct mst_budget { uint64_t all, others; };
 
-/* Takes the board's cost. Returns 0; or -1 with a sentence, and nothing is taken: too
- * little is left. Giving returns what was taken for the board. */
+/* Takes the board's cost from the budget. Returns 0; or -1 with a sentence where too little is
+ * left, and takes nothing. */
 int  mst_budget_take(struct mst_budget *budget, const struct mst_reader *r,
                      char error[MST_ERROR_MAX]);
+
+/* Gives back what was taken for the board. */
 void mst_budget_give(struct mst_budget *budget, const struct mst_reader *r);
 
 #endif

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/host.h"
+
 /* ---- the list ---------------------------------------------------------------- */
 
 static bool is_board_name(const char *name)
@@ -19,22 +21,11 @@ static bool is_board_name(const char *name)
            && strcmp(name + length - suffix, MST_BOARD_SUFFIX) == 0;
 }
 
-/* Room grows at powers of two: where the count is one. */
-static bool has_room(const struct mst_board_list *list)
-{
-    return (list->count & (list->count - 1)) != 0;
-}
-
-static unsigned rank_of(uid_t owner)
-{
-    return owner == 0 ? 0 : mst_owner_is_ours(owner) ? 1 : 2;
-}
-
 static int add_file(struct mst_board_list *list, const char *path, const struct stat *st)
 {
     struct mst_board_file *files, *file;
 
-    if (!has_room(list)) {
+    if ((list->count & (list->count - 1)) == 0) {   /* doubles at 0, 1, 2, 4, ... */
         files = reallocarray(list->files, list->count > 0 ? 2 * list->count : 1, sizeof *files);
         if (files == NULL)
             return -1;
@@ -42,14 +33,15 @@ static int add_file(struct mst_board_list *list, const char *path, const struct 
     }
     file = &list->files[list->count];
     *file = (struct mst_board_file){
-        .path = strdup(path), .owner = st->st_uid, .rank = rank_of(st->st_uid),
+        .path = strdup(path), .owner = st->st_uid,
+        .rank = st->st_uid == 0 ? 0 : mst_owner_is_ours(st->st_uid) ? 1 : 2,
         .device = st->st_dev, .inode = st->st_ino,
     };
     list->count += file->path != NULL;
     return file->path != NULL ? 0 : -1;
 }
 
-/* An entry that has gone meanwhile is none. */
+/* Adds an entry, unless it is no board's or was removed meanwhile. */
 static int add_entry(struct mst_board_list *list, DIR *dir, const char *directory,
                      const char *name)
 {
@@ -135,7 +127,7 @@ static int by_owner(const void *left, const void *right)
     return order != 0 ? order : compare(a->nth, b->nth);
 }
 
-/* The others' nth is by now counted for each user. */
+/* By now nth counts the files of each other user. */
 static int by_turn(const void *left, const void *right)
 {
     const struct mst_board_file *a = left, *b = right;
@@ -163,32 +155,33 @@ void mst_board_list_order(struct mst_board_list *list)
 
 /* ---- those that are wanted ----------------------------------------------------- */
 
-/* Other users' files of which one look opens as many for each board wanted of it, before
- * it gives up finding any. */
+/* The limit of files of other users than root that are opened, for each board wanted: most can
+ * be none. */
 #define TRIES 4u
 
-/* What is left of what is wanted. */
-struct look {
+/* The limits, and what was used of them. */
+struct search {
     const struct mst_boards_wanted *wanted;
     struct mst_budget               budget;
     size_t                          opened, unreadable, tries;
 };
 
-/* Opens one, or says why it is not to be shown. False: it is none of those wanted. */
-static bool open_board(struct mst_found_board *board, struct look *look)
+/* Opens a board, or sets the reason why it is not shown. Returns false where it is of another
+ * producer than wanted. */
+static bool open_board(struct mst_found_board *board, struct search *search)
 {
     bool is_wanted;
 
     if (mst_reader_open(&board->reader, board->path, board->reason) != 0)
         return true;
-    is_wanted = board->reader.header.producer == (uint32_t)look->wanted->producer;
-    board->open = is_wanted && mst_budget_take(&look->budget, &board->reader, board->reason) == 0;
+    is_wanted = board->reader.header.producer == (uint32_t)search->wanted->producer;
+    board->open = is_wanted && mst_budget_take(&search->budget, &board->reader, board->reason) == 0;
     if (!board->open)
         mst_reader_close(&board->reader);
     return is_wanted;
 }
 
-/* Room for another one, named so. NULL: out of memory. */
+/* The next free item, with its path set. NULL: out of memory. */
 static struct mst_found_board *next_board(struct mst_found_boards *found, const char *path)
 {
     struct mst_found_board *board = &found->items[found->count];
@@ -198,40 +191,40 @@ static struct mst_found_board *next_board(struct mst_found_boards *found, const 
     return board->path != NULL ? board : NULL;
 }
 
-static bool is_enough(const struct look *look, const struct mst_board_file *next)
+static bool is_enough(const struct search *search, const struct mst_board_file *next)
 {
-    size_t limit = look->wanted->limit;
+    size_t limit = search->wanted->limit;
 
-    return look->opened == limit || look->unreadable == limit
-           || (next->owner != 0 && look->tries == TRIES * limit);
+    return search->opened == limit || search->unreadable == limit
+           || (next->owner != 0 && search->tries == TRIES * limit);
 }
 
-/* Goes through the files until enough boards are open, or unreadable. */
+/* Opens files until the limits are reached. */
 static int open_wanted(struct mst_found_boards *found, const struct mst_board_list *list,
-                       struct look *look)
+                       struct search *search)
 {
     size_t i;
 
-    for (i = 0; i < list->count && !is_enough(look, &list->files[i]); i++) {
+    for (i = 0; i < list->count && !is_enough(search, &list->files[i]); i++) {
         struct mst_found_board *board = next_board(found, list->files[i].path);
 
         if (board == NULL)
             return -1;
-        look->tries += list->files[i].owner != 0;
-        if (!open_board(board, look)) {
+        search->tries += list->files[i].owner != 0;
+        if (!open_board(board, search)) {
             free(board->path);
             continue;
         }
-        look->opened += board->open;
-        look->unreadable += !board->open;
+        search->opened += board->open;
+        search->unreadable += !board->open;
         found->count++;
     }
     found->omitted = list->count - i;
     return 0;
 }
 
-/* Adds a directory's files to the list. One that cannot be read, or not as a whole, is
- * named as such. */
+/* Adds a directory's files to the list. One that cannot be read, or not completely, becomes an
+ * item that says so. */
 static int list_directory(struct mst_found_boards *found, struct mst_board_list *list,
                           const char *directory)
 {
@@ -257,7 +250,7 @@ static int list_directory(struct mst_found_boards *found, struct mst_board_list 
 int mst_found_boards_open(struct mst_found_boards *found, const char *directory,
                           const struct mst_boards_wanted *wanted)
 {
-    struct look look = { .wanted = wanted, .budget = wanted->budget };
+    struct search search = { .wanted = wanted, .budget = wanted->budget };
     struct mst_board_list list = { 0 };
     char *nested = NULL;
     int rc = -1;
@@ -268,7 +261,7 @@ int mst_found_boards_open(struct mst_found_boards *found, const char *directory,
         && list_directory(found, &list, directory) == 0
         && list_directory(found, &list, nested) == 0) {
         mst_board_list_order(&list);
-        rc = open_wanted(found, &list, &look);
+        rc = open_wanted(found, &list, &search);
     }
     free(nested);
     mst_board_list_free(&list);

@@ -1,125 +1,49 @@
 /* snapshot.c - turns a copy of a board into numbers with a meaning.
  *
- * Used by every reader between copying and rendering. Knows what the raw words
- * mean: who is alive, which time is still running, what a stop does to it.
+ * Every reader does this between copying and rendering. Here it is decided which processes are
+ * alive, which times still run, and what a stop of the server means for them.
  */
 #include "read/snapshot.h"
 
 #include <assert.h>
-#include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/host.h"
+#include "base/memory.h"
 #include "base/saturate.h"
-#include "read/budget.h"
+#include "segment/liveness.h"
 
 static const char state_letters[MST_STATE_COUNT + 1] = "_RHSKC";
 
-/* What every step below needs. */
+/* A snapshot in the making. */
 struct making {
     struct mst_snapshot   *s;
     const struct mst_copy *copy;
     bool     stopped;
-    bool    *dead;         /* by process: died without a word, nobody has cleared up yet */
+    bool    *dead;         /* by process: ended without notice, its entry is not freed yet */
     uint64_t *in_flight;   /* by label */
-    uint64_t end_ns;       /* until when time has passed in workers; 0: nobody knows */
+    uint64_t end_ns;       /* until when time has passed in workers; 0: unknown */
     char    *text;         /* the free part of s->storage */
     size_t   text_left;
 };
 
-/* ---- is the server there? -------------------------------------------------- */
+#define OFFSET_BOARD(id)    offsetof(struct mst_snapshot, id)
+#define OFFSET_LISTENER(id) offsetof(struct mst_snapshot_listener, id)
+#define OFFSET_LABEL(id)    offsetof(struct mst_snapshot_label, id)
+#define OFFSET_PHASE(id)    offsetof(struct mst_snapshot_phase, id)
+#define OFFSET_SLOT(id)     offsetof(struct mst_snapshot_slot, id)
 
-/* Whether the pid is alive in this namespace and is the process that had these
- * start ticks. A zombie serves nobody. A process that /proc does not show (hidepid), or
- * that could not tell its start ticks (a chroot without /proc), may be it. */
-static int process_runs(uint64_t pid, uint64_t start_ticks)
+size_t mst_snapshot_offset(const struct mst_field *f)
 {
-    struct mst_host_process process;
+    static const size_t offsets[] = {
+#define MST_FIELD(scope, storage, id, ...) OFFSET_##scope(id),
+#include "segment/fields.def"
+#undef MST_FIELD
+    };
 
-    if (pid == 0 || pid > INT32_MAX)
-        return 0;
-    if (mst_host_process(pid, &process) && (start_ticks != 0 || process.state == 'Z'))
-        return process.start_ticks == start_ticks && process.state != 'Z';
-    return kill((pid_t)pid, 0) != 0 && errno == ESRCH ? 0 : -1;
-}
-
-static bool differ(uint64_t theirs, uint64_t ours)
-{
-    return theirs == 0 || ours == 0 || theirs != ours;
-}
-
-/* PHP's processes of one user that nobody in particular started (php-cgi). */
-static bool has_no_parent(const struct mst_header *header)
-{
-    return header->pid == 0 && header->producer == MST_PRODUCER_PHP;
-}
-
-int mst_snapshot_running(const struct mst_header *header)
-{
-    char boot_id[sizeof header->boot_id];
-
-    mst_host_boot_id(boot_id, sizeof boot_id);
-    if (boot_id[0] == '\0' || header->boot_id[0] == '\0')
-        return -1;
-    if (strcmp(boot_id, header->boot_id) != 0)
-        return 0;
-    /* In another pid namespace the pid is somebody else's; in another time
-     * namespace start times are shifted. */
-    if (differ(header->pid_namespace, mst_host_namespace("pid"))
-        || (header->time_namespace != 0
-            && differ(header->time_namespace, mst_host_namespace("time"))))
-        return -1;
-    return has_no_parent(header) ? 1 : process_runs(header->pid, header->pid_start_ticks);
-}
-
-static bool is_anothers(const struct mst_reader *r, uint64_t pid)
-{
-    uid_t owner;
-
-    return mst_host_process_owner(pid, &owner) && owner != r->owner;
-}
-
-int mst_reader_running(const struct mst_reader *r)
-{
-    int running = mst_snapshot_running(&r->header);
-
-    if (running != 1 || has_no_parent(&r->header))
-        return running;
-    return is_anothers(r, r->header.pid) ? -1 : running;
-}
-
-/* Whether the process entry belongs to somebody. */
-static bool is_claimed(const struct mst_process *p)
-{
-    return p->pid != 0 && !(p->pid & MST_PROCESS_CLAIMING);
-}
-
-/* The same for the process of an entry. Those without a common parent are the file's
- * owner's: another user's process is not the one that made the entry. */
-static int entry_runs(const struct mst_copy *copy, const struct mst_process *p)
-{
-    if (has_no_parent(&copy->header) && is_anothers(copy->reader, p->pid))
-        return 0;
-    return process_runs(p->pid, p->start_ticks);
-}
-
-int mst_snapshot_alive(const struct mst_copy *copy)
-{
-    int running = mst_snapshot_running(&copy->header);
-    size_t i;
-
-    if (!has_no_parent(&copy->header) || running != 1)
-        return running;
-    for (i = 0; i < copy->process_count; i++) {
-        const struct mst_process *p = &copy->processes[i];
-
-        if (is_claimed(p) && entry_runs(copy, p) != 0)
-            return 1;
-    }
-    return 0;
+    return offsets[f - mst_fields];
 }
 
 /* ---- pieces ------------------------------------------------------------------ */
@@ -142,18 +66,10 @@ static const char *keep_unless_empty(struct making *m, const char *text)
     return text[0] != '\0' ? keep(m, text) : NULL;
 }
 
-/* A monotonic time of the board as wall-clock time. */
-static uint64_t wall_ns(const struct mst_header *h, uint64_t monotonic_ns)
-{
-    if (h->realtime_offset_ns >= 0)
-        return mst_add_saturated(monotonic_ns, (uint64_t)h->realtime_offset_ns);
-    return mst_elapsed(-(uint64_t)h->realtime_offset_ns, monotonic_ns);
-}
-
-/* Whether the process entry belongs to somebody now. */
+/* Whether a living process holds the entry. */
 static bool is_owned(const struct making *m, const struct mst_process *p)
 {
-    return is_claimed(p) && !m->dead[p - m->copy->processes];
+    return mst_entry_is_claimed(p) && !m->dead[p - m->copy->processes];
 }
 
 static const struct mst_process *owner_of(const struct making *m, size_t worker)
@@ -161,14 +77,14 @@ static const struct mst_process *owner_of(const struct making *m, size_t worker)
     return &m->copy->processes[worker / m->copy->header.threads_per_process];
 }
 
-/* Whether the worker is somebody's and in a state that this reader knows. */
+/* Whether a living process has the worker, in a state that this build knows. */
 static bool is_working(const struct making *m, size_t worker)
 {
     return is_owned(m, owner_of(m, worker)) && m->copy->workers[worker].state < MST_STATE_COUNT;
 }
 
-/* When the worker's present state began. Hostile sums end far in the future,
- * from which no time has passed. */
+/* When the worker's present state began. The sum of hostile words is far in the future, since
+ * when no time has passed. */
 static uint64_t state_since(const struct mst_worker *w)
 {
     uint64_t since = w->base_ns;
@@ -186,11 +102,11 @@ static const char *producer_name(uint32_t producer)
     switch (producer) {
     case MST_PRODUCER_APACHE: return "apache";
     case MST_PRODUCER_PHP:    return "php";
-    default:                  return NULL;   /* a newer writer's */
+    default:                  return NULL;   /* of a newer writer */
     }
 }
 
-/* Where it still ran when the server was killed, nobody knows how long it was. */
+/* Unknown where the time still ran when the server was killed. */
 static uint64_t no_idle_ns(const struct making *m)
 {
     uint64_t word = m->copy->header.no_idle;
@@ -200,8 +116,8 @@ static uint64_t no_idle_ns(const struct making *m)
     return m->end_ns != 0 ? mst_elapsed(word & ~MST_NO_IDLE_RUNNING, m->end_ns) : MST_UNKNOWN;
 }
 
-/* Of the time without an idle worker, what no event has told the length of yet. */
-static uint64_t untold_ns(const struct making *m)
+/* The part of the time without an idle worker that no event has reported yet. */
+static uint64_t unreported_ns(const struct making *m)
 {
     const struct mst_header *h = &m->copy->header;
 
@@ -221,7 +137,7 @@ static void fill_window(struct making *m)
     s->window_ns = mst_elapsed(w->since_ns, m->end_ns);
     if (w->told_ns == MST_UNKNOWN || s->no_idle_ns == MST_UNKNOWN)
         return;
-    s->no_idle_window_ns = mst_add_saturated(w->told_ns, untold_ns(m));
+    s->no_idle_window_ns = mst_add_saturated(w->told_ns, unreported_ns(m));
     if (s->no_idle_window_ns > s->window_ns)
         s->no_idle_window_ns = s->window_ns;
     if (s->no_idle_window_ns > s->no_idle_ns)
@@ -244,8 +160,9 @@ static void fill_server(struct making *m, int running)
     s->pid = h->pid;
     s->generation = h->generation;
     s->running = m->stopped ? "no" : running > 0 ? "yes" : "unknown";
-    s->started_ns = wall_ns(h, h->started_ns);
-    s->stopped_ns = m->stopped && h->stopped_ns != 0 ? wall_ns(h, h->stopped_ns) : MST_UNKNOWN;
+    s->started_ns = mst_wall_ns(h, h->started_ns);
+    s->stopped_ns = m->stopped && h->stopped_ns != 0 ? mst_wall_ns(h, h->stopped_ns)
+                                                     : MST_UNKNOWN;
     s->uptime_ns = m->end_ns != 0 ? mst_elapsed(h->started_ns, m->end_ns) : MST_UNKNOWN;
     s->board_bytes = h->file_bytes;
     s->workers_limit = h->workers_limit;
@@ -260,7 +177,7 @@ static void fill_server(struct making *m, int running)
     fill_window(m);
 }
 
-/* What the caller knows of the world outside the board. */
+/* What the caller knows from outside the board. */
 static void fill_world(struct mst_snapshot *s, const struct mst_world *world)
 {
     s->listeners_known = world->listeners_known;
@@ -271,8 +188,8 @@ static void fill_world(struct mst_snapshot *s, const struct mst_world *world)
     s->apache_scoreboard = world->apache_scoreboard;
 }
 
-/* The stored fields of a scope, from where the board's struct has them to where
- * the snapshot's has them. A PHASE's is an array there, one element here. */
+/* Copies the stored fields of a scope from the board's struct to the snapshot's. A PHASE's field
+ * is an array of `elements` in the former, and one element in the latter. */
 static void fill_stored(enum mst_scope scope, void *to, const void *from, size_t element,
                         size_t elements)
 {
@@ -283,19 +200,19 @@ static void fill_stored(enum mst_scope scope, void *to, const void *from, size_t
         size_t bytes = f->stored_words * sizeof(uint64_t) / elements;
 
         if (f->scope == scope && f->storage != MST_STORAGE_NONE)
-            memcpy((char *)to + f->offset,
+            memcpy((char *)to + mst_snapshot_offset(f),
                    (const char *)from + f->stored_offset + element * bytes, bytes);
     }
 }
 
-/* What a producer of this kind does not have is unknown, whatever is stored. */
+/* Makes the fields unknown that the board's producer does not have, whatever is stored. */
 static void blank_foreign(const struct making *m, enum mst_scope scope, void *element)
 {
     size_t i, n, words;
 
     for (i = 0; i < mst_field_count; i++) {
         const struct mst_field *f = &mst_fields[i];
-        char *member = (char *)element + f->offset;
+        char *member = (char *)element + mst_snapshot_offset(f);
         const char *const *names;
 
         if (f->scope != scope || f->of & 1u << m->copy->header.producer)
@@ -346,7 +263,7 @@ static void fill_phase(struct mst_snapshot_phase *phase)
     phase->max_ns = h->max_ns > phase->p99_ns ? h->max_ns : phase->p99_ns;
 }
 
-/* Classes that the writer does not know are unknown, and none of its requests. */
+/* Classes that the writer does not know are unknown: it counted no request in them. */
 static uint64_t sum_of_classes(const uint64_t status[MST_CLASS_COUNT])
 {
     uint64_t sum = 0;
@@ -360,9 +277,9 @@ static uint64_t sum_of_classes(const uint64_t status[MST_CLASS_COUNT])
     return sum;
 }
 
-/* Counts the requests in flight of each label: those that workers show, and the others.
- * (Of those, a worker counts down what another counted up; in between a copy may see less
- * than none.) */
+/* Counts the requests in flight of each label: those that workers show, and the others. (One
+ * worker can count down what another counted up, so a copy can see a negative number of the
+ * others for a moment.) */
 static void count_in_flight(struct making *m)
 {
     const struct mst_copy *c = m->copy;
@@ -400,14 +317,14 @@ static void fill_label(struct making *m, struct mst_snapshot_label *to, size_t l
     blank_foreign(m, MST_SCOPE_LABEL, to);
 }
 
-/* Whether there is such a label: PHP has no status page, whose label each board has. */
+/* Whether the label is shown. PHP has no status page, though its board has that label. */
 static bool is_label(const struct mst_copy *c, size_t label)
 {
     return c->labels[label].used
            && (label != MST_LABEL_STATUS || c->header.producer != MST_PRODUCER_PHP);
 }
 
-/* names[index] is the name's copy; NULL for a gap. */
+/* Sets names[index] to the snapshot's copy of the name; it stays NULL for an unused index. */
 static void fill_labels(struct making *m, const char **names)
 {
     size_t i;
@@ -441,8 +358,8 @@ static void fill_slot(struct making *m, struct mst_snapshot_slot *slot, size_t w
     slot->path = keep_unless_empty(m, w->path);
 }
 
-/* The time counted in each state, by whomever, and that still running. A dead worker's
- * runs until somebody clears up, who counts it: the sum is never to shrink. */
+/* Adds the time that is counted in each state, and that which still runs. A dead worker's time
+ * runs until its entry is freed, when it is counted: so the sum never decreases. */
 static void add_state_times(struct making *m, size_t worker)
 {
     const struct mst_worker *w = &m->copy->workers[worker];
@@ -451,7 +368,7 @@ static void add_state_times(struct making *m, size_t worker)
 
     for (i = 0; i < MST_STATE_COUNT; i++)
         state_ns[i] = mst_add_saturated(state_ns[i], w->state_ns[i]);
-    if (is_claimed(owner_of(m, worker)) && w->state < MST_STATE_COUNT)
+    if (mst_entry_is_claimed(owner_of(m, worker)) && w->state < MST_STATE_COUNT)
         state_ns[w->state] = mst_add_saturated(state_ns[w->state],
                                                mst_elapsed(state_since(w), m->end_ns));
 }
@@ -461,11 +378,11 @@ static int descending(uint64_t a, uint64_t b)
     return (a < b) - (a > b);
 }
 
-/* The longest on their request first, then the longest in their state. */
+/* Orders by the time on the request, then by the time in the state, longest first. */
 static int compare_busy(const void *left, const void *right)
 {
     const struct mst_snapshot_slot *a = left, *b = right;
-    /* + 1: MST_UNKNOWN, no request at all, comes last. */
+    /* + 1: MST_UNKNOWN (no request) becomes 0 and comes last. */
     int order = descending(a->request_for_ns + 1, b->request_for_ns + 1);
 
     if (order == 0)
@@ -473,7 +390,7 @@ static int compare_busy(const void *left, const void *right)
     return order == 0 ? descending(b->slot, a->slot) : order;
 }
 
-/* Those that are idle, or those that are not, in the order of the entries. */
+/* Adds the workers that are idle, or those that are not, in the order of the entries. */
 static void fill_slots(struct making *m, const char *const *names, bool idle)
 {
     size_t i;
@@ -515,44 +432,39 @@ static size_t count_slots(const struct making *m)
     return count;
 }
 
-/* The longest that the texts kept can be: the header's, the path, the labels',
- * the workers' paths and the scoreboard. */
-static size_t text_bytes(const struct mst_copy *c, size_t slots)
-{
-    return sizeof c->header + sizeof c->reader->path + c->label_count * MST_NAME_MAX
-         + slots * (MST_PATH_MAX + 1) + 1;
-}
-
 static bool allocate(struct making *m, size_t slots)
 {
+    const struct mst_copy *c = m->copy;
     struct mst_snapshot *s = m->s;
 
-    m->text_left = text_bytes(m->copy, slots);
-    s->storage = m->text = calloc(1, m->text_left);
-    s->labels = calloc(m->copy->label_count + 1, sizeof *s->labels);
-    s->slots = calloc(slots + 1, sizeof *s->slots);
+    /* The upper limit of all texts: the header's, the path, the labels', the workers' paths and
+     * the scoreboard. */
+    m->text_left = sizeof c->header + sizeof c->reader->path + c->label_count * MST_NAME_MAX
+                 + slots * (MST_PATH_MAX + 1) + 1;
+    s->storage = m->text = mst_zalloc(1, m->text_left);
+    s->labels = mst_zalloc(c->label_count + 1, sizeof *s->labels);
+    s->slots = mst_zalloc(slots + 1, sizeof *s->slots);
     return s->storage != NULL && s->labels != NULL && s->slots != NULL;
 }
 
-/* A restart stops the board, too, and starts it again when the configuration is read.
- * After this, the server goes on without the module. */
+/* A restart marks the board as stopped until the new configuration is read. A server that lives
+ * longer than this after the mark has restarted without the module. */
 #define RESTART_NS (10 * MST_NS_PER_S)
 
-/* A board is stopped when its server is gone, or has said so itself, and this is no
- * restart, as far as that can be seen. Where it was killed nobody knows when. */
+/* A board is stopped where its server is gone, or has marked it as stopped and is not
+ * restarting. Without a mark (the server was killed) the time of the end is unknown. */
 static void find_end(struct making *m, int running)
 {
     const struct mst_header *h = &m->copy->header;
-
     bool gone = running < 0 || mst_elapsed(h->stopped_ns, m->copy->taken_ns) > RESTART_NS;
 
     m->stopped = running == 0 || (h->stopped_ns != 0 && gone);
     m->end_ns = m->stopped ? h->stopped_ns : m->copy->taken_ns;
 }
 
-/* Keeps in m->dead which processes have died and are not cleared up after yet: an FPM master
- * does that when it forks the next, php-cgi's have nobody. Apache's parent does it at once.
- * Returns whether any is alive. */
+/* Sets m->dead for processes that have ended and whose entries are not freed yet: FPM's master
+ * frees them at its next fork, php-cgi's next process when it starts. (Apache's parent frees
+ * them at once.) Returns whether any process is alive. */
 static bool find_dead(struct making *m)
 {
     const struct mst_copy *c = m->copy;
@@ -562,14 +474,14 @@ static bool find_dead(struct making *m)
     for (i = 0; i < c->process_count; i++) {
         const struct mst_process *p = &c->processes[i];
 
-        m->dead[i] = is_claimed(p) && entry_runs(c, p) == 0;
-        any |= is_claimed(p) && !m->dead[i];
+        m->dead[i] = mst_entry_is_claimed(p) && mst_entry_running(c->reader, p) == 0;
+        any |= mst_entry_is_claimed(p) && !m->dead[i];
     }
     return any;
 }
 
-/* Whether the board's server runs. Where its processes have no common parent it runs
- * while one of them does. */
+/* Whether the board's server runs: where its processes have no common parent, whether one of
+ * them does. */
 static int find_running(struct making *m, int running)
 {
     bool any;
@@ -577,7 +489,7 @@ static int find_running(struct making *m, int running)
     if (m->copy->header.producer != MST_PRODUCER_PHP || running != 1)
         return running;
     any = find_dead(m);
-    return has_no_parent(&m->copy->header) ? any : running;
+    return mst_header_has_no_parent(&m->copy->header) ? any : running;
 }
 
 int mst_snapshot_make(struct mst_snapshot *s, const struct mst_copy *copy,
@@ -588,18 +500,19 @@ int mst_snapshot_make(struct mst_snapshot *s, const struct mst_copy *copy,
     size_t slots;
     const char **names;
     char *scoreboard;
+    int rc = -1;
 
     memset(s, 0, sizeof *s);
     m.dead = calloc(copy->process_count + 1, sizeof *m.dead);
     m.in_flight = calloc(copy->label_count + 1, sizeof *m.in_flight);
     names = calloc(copy->label_count + 1, sizeof *names);
     if (m.dead == NULL || m.in_flight == NULL || names == NULL)
-        goto failed;
+        goto done;
     running = find_running(&m, world->running);
     find_end(&m, running);
     slots = count_slots(&m);
     if (!allocate(&m, slots))
-        goto failed;
+        goto done;
     scoreboard = m.text;
     s->scoreboard = scoreboard;
     m.text += slots + 1;
@@ -614,23 +527,21 @@ int mst_snapshot_make(struct mst_snapshot *s, const struct mst_copy *copy,
     count_in_flight(&m);
     fill_labels(&m, names);
     fill_workers(&m, names, scoreboard);
-    free(names);
-    free(m.in_flight);
-    free(m.dead);
-    return 0;
+    rc = 0;
 
-failed:
+done:
     free(names);
     free(m.in_flight);
     free(m.dead);
-    mst_snapshot_free(s);
-    return -1;
+    if (rc != 0)
+        mst_snapshot_free(s);
+    return rc;
 }
 
 void mst_snapshot_free(struct mst_snapshot *s)
 {
-    free(s->storage);
-    free(s->labels);
-    free(s->slots);
+    mst_zfree(s->storage);
+    mst_zfree(s->labels);
+    mst_zfree(s->slots);
     memset(s, 0, sizeof *s);
 }

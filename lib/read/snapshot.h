@@ -1,7 +1,7 @@
 /* snapshot.h - a copy of a board turned into numbers with a meaning.
  *
- * Snapshot, then render: what is here is private, plain and complete, and no
- * renderer looks at a board. Structs come from fields.def, a scope each.
+ * Renderers take a snapshot, never a board: it is private and complete. There is a struct for
+ * each scope of fields.def.
  */
 #ifndef MPMSTAT_SNAPSHOT_H
 #define MPMSTAT_SNAPSHOT_H
@@ -61,15 +61,16 @@ struct mst_snapshot_slot {
 #undef MST_FIELD
 };
 
-/* One board. Strings and arrays belong to the snapshot. STRING NULL: unknown. */
+/* One board. Strings and arrays belong to the snapshot, except those of struct mst_world. A
+ * STRING is NULL where it is unknown. */
 struct mst_snapshot {
 #define MST_FIELD(scope, storage, id, type, ...) MST_SNAPSHOT_BOARD_##scope(id, type)
 #include "segment/fields.def"
 #undef MST_FIELD
     uint64_t taken_ns;                         /* CLOCK_MONOTONIC */
-    bool     listeners_known;                  /* false: nobody could look */
+    bool     listeners_known;                  /* false: they could not be read */
     size_t   listener_count;
-    const struct mst_snapshot_listener *listeners;   /* the caller's: see struct mst_world */
+    const struct mst_snapshot_listener *listeners;   /* borrowed: see struct mst_world */
     size_t   label_count;                      /* those in use, in order of their index */
     struct mst_snapshot_label *labels;
     size_t   slot_count;                       /* busy ones first, longest in flight first */
@@ -77,31 +78,23 @@ struct mst_snapshot {
     void    *storage;                          /* what the strings point into */
 };
 
-/* What only the caller can know of the world outside the board. */
+/* What the caller knows from outside the board. */
 struct mst_world {
     bool     listeners_known;
     size_t   listener_count;
     const struct mst_snapshot_listener *listeners;  /* borrowed until the snapshot is freed */
-    bool     drops_known;                           /* false: nobody could look */
+    bool     drops_known;                           /* false: they could not be read */
     uint64_t listen_overflows, listen_drops;        /* the network namespace's */
-    const char *apache_scoreboard;                  /* NULL: nobody could look; borrowed, too */
-    /* Whether the board's parent is alive: 1 yes, 0 no, -1 cannot tell. */
+    const char *apache_scoreboard;                  /* NULL: unknown; borrowed, too */
+    /* Whether the board's parent is alive: 1 yes, 0 no, -1 unknown (liveness.h). */
     int      running;
 };
 
-/* Whether the process that a board names is alive in this pid namespace:
- * 1 yes, 0 no, -1 cannot tell (other namespace). Reads /proc. */
-int mst_snapshot_running(const struct mst_header *header);
+/* Where a field's member is in the struct of its scope, in bytes from its beginning. */
+size_t mst_snapshot_offset(const struct mst_field *f);
 
-/* The same of an open board: -1, too, where the process is another user's than the file,
- * whose owner may name any process. */
-int mst_reader_running(const struct mst_reader *r);
-
-/* The same of a copy's board; where its processes have no parent in common (the header
- * names no pid, and mst_snapshot_running() says 1): whether any of them is alive. */
-int mst_snapshot_alive(const struct mst_copy *copy);
-
-/* Fills *s from a copy. Returns 0, or -1 out of memory. Free with mst_snapshot_free. */
+/* Fills *s from a copy, which may be freed afterwards. Returns 0, or -1 out of memory. Free with
+ * mst_snapshot_free(). */
 int mst_snapshot_make(struct mst_snapshot *s, const struct mst_copy *copy,
                       const struct mst_world *world);
 void mst_snapshot_free(struct mst_snapshot *s);

@@ -1,26 +1,27 @@
 /* tail.c - follows one of the board's rings, for readers.
  *
- * Every ticket given out by the writers ends in exactly one of two ways here:
- * its record is given to the caller once, or it is counted as lost.
+ * Every ticket that writers took ends here in exactly one of two ways: its record is given to
+ * the caller once, or it is counted as lost.
  *
- * Record T lies in entry T mod capacity. What is found there tells its state:
- * ticket T and a matching check: complete. A later ticket: the ring has lapped
- * it. Anything else: its writer is not done (a hole), or never will be.
+ * Record T is in entry T mod capacity, which tells its state. Ticket T and a matching check:
+ * complete. A later ticket: overwritten by the ring's next round. Anything else: its writer has
+ * not completed it yet (a gap), or was killed.
  */
+#include "read/tail.h"
+
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
-#include "read/copy.h"
-#include "write/journal.h"    /* mst_journal_check */
+#include "base/memory.h"
 #include "base/saturate.h"
+#include "segment/record.h"
 
 #define RECORDS_AT_ONCE 4096u
 #define BYTES_AT_ONCE   (1u << 20)
 #define FRAME_WORDS     2u          /* ticket and check, around the payload */
 
-/* A payload as the caller knows it, zero beyond what the writer has. */
+/* A payload as this build knows it, with zeroes for what the writer lacks. */
 union payload {
     struct mst_request     request;
     struct mst_lifecycle   lifecycle;
@@ -30,13 +31,13 @@ union payload {
 
 enum finding { COMPLETE, UNFINISHED, OVERWRITTEN };
 
-/* One poll's way through the ring. */
+/* One poll of the ring. */
 struct poll {
     struct mst_tail *tail;
     mst_take        *take;
     void            *context;
     size_t           given, limit;
-    bool             stopped;      /* the caller has had enough */
+    bool             stopped;      /* `take` has ended the poll */
     uint64_t         head;         /* the last ticket given out, as of this poll */
     uint64_t         now_ns;
 };
@@ -46,8 +47,8 @@ static const struct mst_section *ring(const struct mst_tail *t)
     return &t->reader->header.section[t->section];
 }
 
-/* The last ticket given out; 0: none yet. Below UINT64_MAX, so that the ticket
- * after it is a number too. */
+/* Sets *head to the last ticket that a writer took; 0: none yet. It is below UINT64_MAX, so that
+ * the next ticket is a number, too. */
 static int read_head(const struct mst_reader *r, enum mst_section_id section, uint64_t *head,
                      char error[MST_ERROR_MAX])
 {
@@ -105,7 +106,7 @@ int mst_tail_open(struct mst_tail *t, const struct mst_reader *r, enum mst_secti
 
 void mst_tail_close(struct mst_tail *t)
 {
-    free(t->buffer);
+    mst_zfree(t->buffer);
     t->buffer = NULL;
 }
 
@@ -144,53 +145,52 @@ static void lose(struct mst_tail *t, uint64_t records)
     t->lost = mst_add_saturated(t->lost, records);
 }
 
-/* ---- holes: records that were not complete when they were passed ----------------- */
+/* ---- gaps: records that were not complete when they were read ------------------ */
 
-/* Looks at one hole again. *closed: it is given or lost. */
-static int revisit(struct poll *p, const struct mst_hole *hole, bool *closed,
+/* Reads the record of a gap again. Sets *closed where it is given or lost now. */
+static int revisit(struct poll *p, const struct mst_gap *gap, bool *closed,
                    char error[MST_ERROR_MAX])
 {
     struct mst_tail *t = p->tail;
     const struct mst_section *s = ring(t);
-    const uint64_t *record = (const uint64_t *)t->buffer;
-    uint64_t offset = s->offset + (hole->ticket & (s->count - 1)) * s->stride;
+    uint64_t offset = s->offset + (gap->ticket & (s->count - 1)) * s->stride;
     enum finding found;
 
     if (mst_reader_read(t->reader, offset, t->buffer, s->stride, error) != 0)
         return -1;
-    found = examine(t, record, hole->ticket);
+    found = examine(t, t->buffer, gap->ticket);
     *closed = true;
     if (found == COMPLETE)
-        give(p, record);
+        give(p, t->buffer);
     else if (found == OVERWRITTEN
-             || mst_elapsed(hole->since_ns, p->now_ns) > MST_TAIL_PATIENCE_NS)
+             || mst_elapsed(gap->since_ns, p->now_ns) > MST_TAIL_PATIENCE_NS)
         lose(t, 1);
     else
         *closed = false;
     return 0;
 }
 
-static int revisit_holes(struct poll *p, char error[MST_ERROR_MAX])
+static int revisit_gaps(struct poll *p, char error[MST_ERROR_MAX])
 {
     struct mst_tail *t = p->tail;
     size_t i, kept = 0;
     int rc = 0;
 
-    for (i = 0; i < t->hole_count; i++) {
+    for (i = 0; i < t->gap_count; i++) {
         bool closed = false;
 
         if (rc == 0 && !satisfied(p))
-            rc = revisit(p, &t->holes[i], &closed, error);
+            rc = revisit(p, &t->gaps[i], &closed, error);
         if (!closed)
-            t->holes[kept++] = t->holes[i];
+            t->gaps[kept++] = t->gaps[i];
     }
-    t->hole_count = kept;
+    t->gap_count = kept;
     return rc;
 }
 
-/* ---- the records not looked at yet ------------------------------------------------ */
+/* ---- the records not read yet ------------------------------------------------ */
 
-/* Counts as lost what the ring has overwritten before it was looked at. */
+/* Counts as lost the records that the ring has overwritten before they were read. */
 static void skip_lapped(struct poll *p)
 {
     uint64_t capacity = ring(p->tail)->count;
@@ -202,14 +202,14 @@ static void skip_lapped(struct poll *p)
     }
 }
 
-/* Takes records[0..n), the first of which should be tail->next. */
+/* Takes the n records in the buffer, the first of which should be tail->next. */
 static void take_records(struct poll *p, size_t n)
 {
     struct mst_tail *t = p->tail;
     size_t i;
 
-    for (i = 0; i < n && !satisfied(p) && t->hole_count < MST_TAIL_HOLES; i++, t->next++) {
-        const uint64_t *record = (const uint64_t *)(t->buffer + i * ring(t)->stride);
+    for (i = 0; i < n && !satisfied(p) && t->gap_count < MST_TAIL_GAPS; i++, t->next++) {
+        const uint64_t *record = t->buffer + i * (ring(t)->stride / sizeof *t->buffer);
 
         switch (examine(t, record, t->next)) {
         case COMPLETE:
@@ -219,15 +219,15 @@ static void take_records(struct poll *p, size_t n)
             lose(t, 1);
             break;
         case UNFINISHED:
-            t->holes[t->hole_count].ticket = t->next;
-            t->holes[t->hole_count++].since_ns = p->now_ns;
+            t->gaps[t->gap_count].ticket = t->next;
+            t->gaps[t->gap_count++].since_ns = p->now_ns;
             break;
         }
     }
 }
 
-/* How many records the next pread takes: up to the head, to the ring's end, as
- * many as the buffer holds and the caller still wants. */
+/* How many records the next pread takes: up to the head and the ring's end, and not more than
+ * the buffer holds and the caller still wants. */
 static size_t records_at_once(const struct poll *p)
 {
     const struct mst_tail *t = p->tail;
@@ -243,15 +243,15 @@ static size_t records_at_once(const struct poll *p)
     return (size_t)n;
 }
 
-/* With all holes taken, nothing more is looked at until one is closed, which is
- * at most MST_TAIL_PATIENCE_NS away; meanwhile the ring keeps what comes. */
+/* With MST_TAIL_GAPS gaps, nothing more is read until one is closed, at the latest after
+ * MST_TAIL_PATIENCE_NS. The ring keeps the records that come meanwhile. */
 static int take_new(struct poll *p, char error[MST_ERROR_MAX])
 {
     struct mst_tail *t = p->tail;
     const struct mst_section *s = ring(t);
 
     skip_lapped(p);
-    while (t->next <= p->head && !satisfied(p) && t->hole_count < MST_TAIL_HOLES) {
+    while (t->next <= p->head && !satisfied(p) && t->gap_count < MST_TAIL_GAPS) {
         size_t n = records_at_once(p);
         uint64_t offset = s->offset + (t->next & (s->count - 1)) * s->stride;
 
@@ -269,7 +269,7 @@ long mst_tail_poll(struct mst_tail *t, size_t limit, mst_take *take, void *conte
                       .now_ns = mst_now_ns() };
 
     if (read_head(t->reader, t->section, &p.head, error) != 0
-        || revisit_holes(&p, error) != 0
+        || revisit_gaps(&p, error) != 0
         || take_new(&p, error) != 0)
         return -1;
     return (long)p.given;
@@ -277,6 +277,6 @@ long mst_tail_poll(struct mst_tail *t, size_t limit, mst_take *take, void *conte
 
 void mst_tail_finish(struct mst_tail *t)
 {
-    lose(t, t->hole_count);
-    t->hole_count = 0;
+    lose(t, t->gap_count);
+    t->gap_count = 0;
 }

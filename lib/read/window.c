@@ -1,22 +1,23 @@
 /* window.c - the journal's window: see window.h.
  *
- * The events of the limit tell how long no worker was idle since the one before
- * (busy.c). So the time within the window that has been told is the sum of them, exact
- * but for the first, part of which may be from before it.
+ * Each event "limit" tells for how long no worker was idle since the event before (write/busy.c).
+ * So the reported time within the window is their sum, exact except for the first of them, part
+ * of which can lie before the window.
  */
 #include "read/window.h"
 
-#include "write/journal.h"   /* mst_journal_check */
 #include "base/saturate.h"
+#include "read/tail.h"
+#include "segment/record.h"
 
-#define TRIES 16u      /* oldest records, each of which may be overwritten right now */
+#define TRIES 16u      /* oldest records: a writer can overwrite each of them meanwhile */
 
-/* The start of request record `ticket`; false: it is not there (any more). Both kinds
- * of request records have it in the same place. */
+/* Reads the start of request record `ticket`. Returns false where the ring does not have the
+ * record any more. Both kinds of request records have it in the same place. */
 static bool read_start(const struct mst_reader *r, const struct mst_section *ring,
                        uint64_t ticket, uint64_t *start_ns)
 {
-    uint64_t record[512];   /* stride_max of copy.c, in words */
+    uint64_t record[512];   /* the largest stride that reader.c accepts, in words */
     uint64_t words = ring->stride / sizeof(uint64_t) - 2;
     char ignored[MST_ERROR_MAX];
 
@@ -62,7 +63,7 @@ static int add_told(void *window, uint64_t ticket, const void *event)
     return 0;
 }
 
-/* 0 where no event can be in the window, which spares reading them. */
+/* Sums the reported time. Reads no event where none can be in the window. */
 static int read_told(struct mst_window *w, const struct mst_reader *r, const struct mst_header *h)
 {
     uint64_t count = r->header.section[MST_SECTION_LIFECYCLE].count;

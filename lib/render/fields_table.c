@@ -1,13 +1,14 @@
-/* fields_table.c - the field table as documentation: for `mpmstat fields` and
- * the manual. In names, <state> stands for one of several.
+/* fields_table.c - the table of all metrics as documentation, for `mpmstat fields` and the
+ * reference: see fields_table.h. In names, <state> stands for each of several.
  */
-#include "render/render.h"
+#include "render/fields_table.h"
 
 #include <string.h>
 
+#include "render/json_writer.h"
 #include "render/scope.h"
 
-/* A composed name; cut where it would be longer, which no row is. */
+/* A composed name. It would be cut where it is too long, which none is. */
 struct name {
     char   text[160];
     size_t used;
@@ -108,7 +109,7 @@ static void append_scope_labels(struct name *n, enum mst_scope scope)
     append_metric_label(n, mst_scopes[scope].openmetrics);
 }
 
-/* Board and producer, which all have, are left away. */
+/* Without board and producer, which all metrics have. */
 static void append_metric_name(struct name *n, const struct mst_field *f)
 {
     size_t bare;
@@ -127,7 +128,7 @@ static void append_metric_name(struct name *n, const struct mst_field *f)
         n->text[n->used = bare] = '\0';
 }
 
-/* The three names of a field; empty: the format does not have it. */
+/* The three names of a field; "" where the format does not have it. */
 struct names {
     struct name json, text, openmetrics;
 };
@@ -150,7 +151,7 @@ static const struct { unsigned of; const char *name; } producers[] = {
 };
 #define PRODUCERS (sizeof(producers) / sizeof(producers[0]))
 
-/* The one producer that has it; NULL: all have. */
+/* The only producer that has the field; NULL: all have it. */
 static const char *only_producer(const struct mst_field *f)
 {
     size_t i;
@@ -235,76 +236,75 @@ static void put_markdown(struct mst_sink *out, const struct mst_field *f, const 
 
 /* ---- JSON: an object each -------------------------------------------------------------- */
 
-static void put_member(struct mst_sink *out, const char *key, const char *value)
-{
-    mst_sink_puts(out, ",\"");
-    mst_sink_puts(out, key);
-    mst_sink_puts(out, "\":");
-    mst_sink_json_string(out, value[0] != '\0' ? value : NULL);
-}
-
-static void put_elements(struct mst_sink *out, const struct mst_field *f)
+static void put_elements(struct mst_json *j, const struct mst_field *f)
 {
     const char *const *names;
     size_t count = mst_type_elements(f->type, &names), i;
 
-    mst_sink_puts(out, ",\"elements\":");
-    if (count == 0)
-        mst_sink_puts(out, "null");
-    for (i = 0; i < count; i++) {
-        mst_sink_char(out, i == 0 ? '[' : ',');
-        mst_sink_json_string(out, names[i]);
+    if (count == 0) {
+        mst_json_string(j, "elements", NULL);
+        return;
     }
-    mst_sink_puts(out, count > 0 ? "]" : "");
+    mst_json_begin(j, "elements", '[');
+    for (i = 0; i < count; i++)
+        mst_json_string(j, NULL, names[i]);
+    mst_json_end(j, ']');
 }
 
-static void put_producers(struct mst_sink *out, const struct mst_field *f)
+static void put_producers(struct mst_json *j, const struct mst_field *f)
 {
-    char before = '[';
     size_t i;
 
-    mst_sink_puts(out, ",\"of\":");
-    for (i = 0; i < PRODUCERS; i++) {
-        if (!(f->of & producers[i].of))
-            continue;
-        mst_sink_char(out, before);
-        mst_sink_json_string(out, producers[i].name);
-        before = ',';
-    }
-    mst_sink_char(out, ']');
+    mst_json_begin(j, "of", '[');
+    for (i = 0; i < PRODUCERS; i++)
+        if (f->of & producers[i].of)
+            mst_json_string(j, NULL, producers[i].name);
+    mst_json_end(j, ']');
 }
 
-static void put_json(struct mst_sink *out, const struct mst_field *f, const struct names *n)
+static void put_name(struct mst_json *j, const char *key, const struct name *name)
 {
-    mst_sink_puts(out, f == mst_fields ? "{\"fields\":[\n" : ",\n");
-    mst_sink_puts(out, "{\"id\":");
-    mst_sink_json_string(out, f->id);
-    put_member(out, "scope", mst_scope_name(f->scope));
-    put_member(out, "type", mst_type_name(f->type));
-    put_elements(out, f);
-    put_member(out, "unit", mst_unit_name(f->unit));
-    put_member(out, "nature", mst_nature_name(f->nature));
-    put_producers(out, f);
-    put_member(out, "json", n->json.text);
-    put_member(out, "text", n->text.text);
-    put_member(out, "openmetrics", n->openmetrics.text);
-    put_member(out, "help", f->help);
-    mst_sink_puts(out, f + 1 == mst_fields + mst_field_count ? "}\n]}\n" : "}");
+    mst_json_string(j, key, name->used > 0 ? name->text : NULL);
+}
+
+static void put_json_row(struct mst_json *j, const struct mst_field *f, const struct names *n)
+{
+    mst_json_line(j, 0);
+    mst_json_begin(j, NULL, '{');
+    mst_json_string(j, "id", f->id);
+    mst_json_string(j, "scope", mst_scope_name(f->scope));
+    mst_json_string(j, "type", mst_type_name(f->type));
+    put_elements(j, f);
+    mst_json_string(j, "unit", mst_unit_name(f->unit));
+    mst_json_string(j, "nature", mst_nature_name(f->nature));
+    put_producers(j, f);
+    put_name(j, "json", &n->json);
+    put_name(j, "text", &n->text);
+    put_name(j, "openmetrics", &n->openmetrics);
+    mst_json_string(j, "help", f->help);
+    mst_json_end(j, '}');
 }
 
 int mst_render_fields(struct mst_sink *sink, enum mst_fields_format format)
 {
+    struct mst_json j = { .out = sink };
     size_t i;
 
+    if (format == MST_FIELDS_JSON) {
+        mst_json_begin(&j, NULL, '{');
+        mst_json_begin(&j, "fields", '[');
+    }
     for (i = 0; i < mst_field_count; i++) {
         struct names names;
 
         compose(&names, &mst_fields[i]);
         switch (format) {
         case MST_FIELDS_TEXT:     put_text(sink, &mst_fields[i], &names); break;
-        case MST_FIELDS_JSON:     put_json(sink, &mst_fields[i], &names); break;
+        case MST_FIELDS_JSON:     put_json_row(&j, &mst_fields[i], &names); break;
         case MST_FIELDS_MARKDOWN: put_markdown(sink, &mst_fields[i], &names); break;
         }
     }
+    if (format == MST_FIELDS_JSON)
+        mst_sink_puts(sink, "\n]}\n");
     return mst_sink_flush(sink);
 }

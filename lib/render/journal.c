@@ -1,13 +1,13 @@
-/* journal.c - the journal as lines of JSON: the remote form of tailing a board.
+/* journal.c - the journal as lines of JSON: what tail.c is for a file, over HTTP.
  *
- * The asker's cursor is all the state there is, so an answer gives records up to
- * the first one that may still be coming, and nothing behind it: the cursor says
- * "all before this", and must be right.
+ * The client's cursor is the only state, and means "all before this". So an answer gives records
+ * up to the first one that can still be completed, and none behind it.
  *
- * A ring is read and written batch by batch: however slowly the answer is taken, it
- * holds some 40 KB. What the ring overwrites meanwhile is lost, and counted.
+ * A ring is read and written batch by batch: however slowly the sink takes the answer, it needs
+ * about 40 KB. What the ring overwrites meanwhile is lost, and counted.
  */
-#include "render/render.h"
+#include "read/tail.h"
+#include "render/journal.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -15,9 +15,13 @@
 
 #include "base/clock.h"
 #include "base/saturate.h"
+#include "render/cursor.h"
+#include "render/json_writer.h"
+#include "segment/fields.h"
+#include "segment/liveness.h"
 
 #define BATCH_RECORDS 64u
-#define BATCH_BYTES   (16u << 10)   /* of the file; no record is larger */
+#define BATCH_BYTES   (16u << 10)   /* bytes of the file at once; no record is larger */
 #define LABELS_KEPT   64u
 
 struct record {
@@ -30,24 +34,24 @@ struct record {
     } payload;
 };
 
-/* What is in memory of the ring that is being written. */
+/* The part in memory of the ring that is being written. */
 struct batch {
     enum mst_section_id   section;
-    struct mst_tail       tail;      /* its holes: records not complete, by ticket */
+    struct mst_tail       tail;      /* its gaps are ordered by ticket */
     size_t                count;
-    struct record         records[BATCH_RECORDS];   /* by ticket */
+    struct record         records[BATCH_RECORDS];   /* ordered by ticket */
     uint64_t              file[BATCH_BYTES / sizeof(uint64_t)];   /* the tail's buffer */
-    /* Names of labels, each at its index modulo LABELS_KEPT. */
+    /* A cache of labels, each at its index modulo LABELS_KEPT. */
     uint64_t              label_index[LABELS_KEPT];
     struct mst_label_name labels[LABELS_KEPT];
 };
 
-/* What an answer has of one ring. */
+/* One ring of an answer. */
 struct page {
     const struct mst_reader *reader;
     enum mst_section_id      section;
-    uint64_t head;      /* the next ticket that a writer takes, when the answer begins */
-    uint64_t next;      /* for the cursor: all from the first wanted to this are given or lost */
+    uint64_t head;      /* the next ticket that a writer takes, at the beginning of the answer */
+    uint64_t next;      /* for the cursor: all tickets before it are given or lost */
     uint64_t lost;
 };
 
@@ -89,7 +93,7 @@ static int by_ticket(const void *left, const void *right)
     return (a->ticket > b->ticket) - (a->ticket < b->ticket);
 }
 
-/* Whether the ring can be read batch by batch. */
+/* Returns 0 where the ring can be read batch by batch, or -1 with a sentence. */
 static int check_ring(const struct page *p, char error[MST_ERROR_MAX])
 {
     if (p->next >= p->head)
@@ -103,7 +107,7 @@ static int check_ring(const struct page *p, char error[MST_ERROR_MAX])
     return 0;
 }
 
-/* As mst_tail_open(), with a buffer of the batch's. */
+/* Does what mst_tail_open() does, with the batch's buffer. */
 static void begin_ring(struct batch *b, const struct page *p)
 {
     memset(&b->tail, 0, sizeof b->tail);
@@ -111,12 +115,12 @@ static void begin_ring(struct batch *b, const struct page *p)
     b->tail.reader = p->reader;
     b->tail.section = p->section;
     b->tail.next = p->next;
-    b->tail.buffer = (unsigned char *)b->file;
+    b->tail.buffer = b->file;
     b->tail.buffer_records = BATCH_BYTES / ring(p)->stride;
 }
 
-/* Reads at most `limit` records on. Returns 1; 0 where the ring gives none any more; or -1 with
- * a sentence. */
+/* Reads the next records, at most `limit`. Returns 1; 0 where the ring has no more; or -1 with a
+ * sentence. */
 static int read_batch(struct batch *b, size_t limit, char error[MST_ERROR_MAX])
 {
     uint64_t from = b->tail.next;
@@ -129,7 +133,7 @@ static int read_batch(struct batch *b, size_t limit, char error[MST_ERROR_MAX])
     return b->count > 0 || b->tail.next > from;
 }
 
-/* ---- what is missing: lost, or still coming? ---------------------------------------- */
+/* ---- missing records: lost, or not complete yet ---------------------------------------- */
 
 static uint64_t total_ns(const struct mst_request *q)
 {
@@ -137,7 +141,7 @@ static uint64_t total_ns(const struct mst_request *q)
                              mst_add_saturated(q->handle_ns, q->send_ns));
 }
 
-/* When a record's writer took its ticket, to within the moment between the two. */
+/* When the record's writer took its ticket, almost exactly. */
 static uint64_t written_ns(const struct page *p, const struct record *r)
 {
     switch (p->section) {
@@ -154,52 +158,52 @@ static uint64_t written_ns(const struct page *p, const struct record *r)
 
 static bool server_is_gone(const struct mst_header *header)
 {
-    int running = mst_snapshot_running(header);
+    int running = mst_header_running(header);
 
     return running == 0 || (running < 0 && header->stopped_ns != 0);
 }
 
-/* With so many holes the tail reads nothing any more. */
-static bool is_full_of_holes(const struct batch *b)
+/* With so many gaps the tail reads no further. */
+static bool is_full_of_gaps(const struct batch *b)
 {
-    return b->tail.hole_count == MST_TAIL_HOLES;
+    return b->tail.gap_count == MST_TAIL_GAPS;
 }
 
-/* Whether nobody will complete the record in this hole: a record of a later
- * ticket (`after`, NULL: none was read) was written so long ago that this writer
- * must have been killed; or the ring comes round to it; or its server is gone. */
-static bool hopeless(const struct page *p, const struct batch *b, uint64_t hole,
+/* Whether the record in this gap will not be completed: a record of a later ticket (`after`;
+ * NULL: none was read) is so old that this one's writer must have been killed; or the ring will
+ * overwrite it soon; or its server is gone. */
+static bool is_abandoned(const struct page *p, const struct batch *b, uint64_t gap,
                      const struct record *after)
 {
     if (after != NULL && mst_elapsed(written_ns(p, after), mst_now_ns()) > MST_TAIL_PATIENCE_NS)
         return true;
-    /* The tail may have met a hole behind the head that this page began with. */
-    return (hole < p->head && p->head - hole > ring(p)->count / 2)
-           || is_full_of_holes(b) || server_is_gone(&p->reader->header);
+    /* The gap can be behind p->head: the tail reads up to the present head. */
+    return (gap < p->head && p->head - gap > ring(p)->count / 2)
+           || is_full_of_gaps(b) || server_is_gone(&p->reader->header);
 }
 
-/* Moves p->next over the missing records before `to`. Those that are no holes
- * have been overwritten. Returns false where it met one that may still come. */
+/* Moves p->next over the missing records before `to`. Those that are no gaps were overwritten.
+ * Returns false where it met one that can still be completed. */
 static bool pass_missing(struct page *p, const struct batch *b, uint64_t to,
                          const struct record *after)
 {
     size_t i = 0;
     bool waits;
 
-    while (i < b->tail.hole_count && b->tail.holes[i].ticket < p->next)
+    while (i < b->tail.gap_count && b->tail.gaps[i].ticket < p->next)
         i++;
-    waits = i < b->tail.hole_count && b->tail.holes[i].ticket < to
-            && !hopeless(p, b, b->tail.holes[i].ticket, after);
+    waits = i < b->tail.gap_count && b->tail.gaps[i].ticket < to
+            && !is_abandoned(p, b, b->tail.gaps[i].ticket, after);
     if (waits)
-        to = b->tail.holes[i].ticket;
+        to = b->tail.gaps[i].ticket;
     p->lost = mst_add_saturated(p->lost, to - p->next);
     p->next = to;
     return !waits;
 }
 
-/* Decides how many records of the batch are given, and where the cursor goes. Returns false
- * where the answer ends with them. */
-static bool settle(struct page *p, struct batch *b)
+/* Moves the cursor over the batch, and cuts the batch at the first gap that can still be
+ * completed. Returns false where the answer ends there. */
+static bool advance_cursor(struct page *p, struct batch *b)
 {
     size_t i;
 
@@ -213,21 +217,21 @@ static bool settle(struct page *p, struct batch *b)
     return true;
 }
 
-/* The tail looks no more for those that have been passed. */
-static void forget_passed_holes(const struct page *p, struct mst_tail *t)
+/* The tail need not read again the gaps before the cursor. */
+static void forget_passed_gaps(const struct page *p, struct mst_tail *t)
 {
     size_t i, kept = 0;
 
-    for (i = 0; i < t->hole_count; i++)
-        if (t->holes[i].ticket >= p->next)
-            t->holes[kept++] = t->holes[i];
-    t->hole_count = kept;
+    for (i = 0; i < t->gap_count; i++)
+        if (t->gaps[i].ticket >= p->next)
+            t->gaps[kept++] = t->gaps[i];
+    t->gap_count = kept;
 }
 
 /* ---- labels ---------------------------------------------------------------------- */
 
-/* The name that a record refers to: it was on the board before the record was. *name is NULL
- * where there is none. */
+/* Sets *name to that of the label that a record refers to: the label was on the board before the
+ * record. NULL: no such label. Returns 0, or -1 with a sentence. */
 static int find_label(struct batch *b, const struct mst_reader *reader, uint64_t index,
                       const char **name, char error[MST_ERROR_MAX])
 {
@@ -251,169 +255,131 @@ static int find_label(struct batch *b, const struct mst_reader *reader, uint64_t
 
 /* ---- lines -------------------------------------------------------------------------- */
 
-static void put_key(struct mst_sink *out, const char *key)
+/* A line is a JSON text of its own. */
+static void begin_line(struct mst_json *j, uint64_t ticket)
 {
-    mst_sink_puts(out, ",\"");
-    mst_sink_puts(out, key);
-    mst_sink_puts(out, "\":");
+    mst_json_begin(j, NULL, '{');
+    mst_json_count(j, "ticket", ticket);
 }
 
-/* Parsers want integers of 63 bits at most; no honest number is larger. */
-static void put_number(struct mst_sink *out, const char *key, uint64_t n)
+static void end_line(struct mst_json *j)
 {
-    put_key(out, key);
-    if (n > INT64_MAX)   /* MST_UNKNOWN is one */
-        mst_sink_puts(out, "null");
-    else
-        mst_sink_u64(out, n);
+    mst_json_end(j, '}');
+    mst_sink_char(j->out, '\n');
+    j->comma = false;
 }
 
-static void put_seconds(struct mst_sink *out, const char *key, uint64_t ns)
+static void put_phases(struct mst_json *j, const struct mst_request *q)
 {
-    put_key(out, key);
-    if (ns == MST_UNKNOWN)
-        mst_sink_puts(out, "null");
-    else
-        mst_sink_seconds(out, ns);
+    mst_json_seconds(j, "queue", q->queue_ns);
+    mst_json_seconds(j, "read", q->read_ns);
+    mst_json_seconds(j, "handle", q->handle_ns);
+    mst_json_seconds(j, "send", q->send_ns);
+    mst_json_seconds(j, "held", q->held_ns);
+    mst_json_seconds(j, "total", total_ns(q));
+    mst_json_seconds(j, "front", q->front_ns);
 }
 
-static void put_string(struct mst_sink *out, const char *key, const char *string)
-{
-    put_key(out, key);
-    mst_sink_json_string(out, string);
-}
-
-static void put_bool(struct mst_sink *out, const char *key, bool value)
-{
-    put_key(out, key);
-    mst_sink_puts(out, value ? "true" : "false");
-}
-
-static void begin_line(struct mst_sink *out, uint64_t ticket)
-{
-    mst_sink_puts(out, "{\"ticket\":");
-    mst_sink_u64(out, ticket);
-}
-
-static uint64_t wall_ns(const struct mst_reader *reader, uint64_t monotonic_ns)
-{
-    int64_t offset_ns = reader->header.realtime_offset_ns;
-
-    if (offset_ns < 0)
-        return mst_elapsed(-(uint64_t)offset_ns, monotonic_ns);
-    return mst_add_saturated(monotonic_ns, (uint64_t)offset_ns);
-}
-
-static void put_phases(struct mst_sink *out, const struct mst_request *q)
-{
-    put_seconds(out, "queue", q->queue_ns);
-    put_seconds(out, "read", q->read_ns);
-    put_seconds(out, "handle", q->handle_ns);
-    put_seconds(out, "send", q->send_ns);
-    put_seconds(out, "held", q->held_ns);
-    put_seconds(out, "total", total_ns(q));
-    put_seconds(out, "front", q->front_ns);
-}
-
-static void put_request(struct mst_sink *out, const struct page *p, const struct record *r,
+static void put_request(struct mst_json *j, const struct page *p, const struct record *r,
                         const char *label)
 {
     const struct mst_request *q = &r->payload.request;
     uint64_t flags = q->label_status >> 16 & 0xffff, worker = q->pid_worker & UINT32_MAX;
 
-    begin_line(out, r->ticket);
-    put_number(out, "id", q->id);
-    put_seconds(out, "start", wall_ns(p->reader, q->start_ns));
-    put_phases(out, q);
-    put_number(out, "bytes", q->bytes);
-    put_string(out, "label", label);
-    put_number(out, "status", q->label_status & 0xffff);
-    put_bool(out, "aborted", flags & MST_REQUEST_ABORTED);
-    put_bool(out, "no_worker", flags & MST_REQUEST_NO_WORKER);
-    put_number(out, "pid", q->pid_worker >> 32);
-    put_number(out, "worker", worker == UINT32_MAX ? MST_UNKNOWN : worker);
-    put_number(out, "connection", q->connection >> 16);
-    put_number(out, "port", q->connection & 0xffff);
-    put_number(out, "nth", q->nth);
-    put_number(out, "client_id", q->client_id > 0 ? q->client_id - 1 : MST_UNKNOWN);
-    mst_sink_puts(out, "}\n");
+    begin_line(j, r->ticket);
+    mst_json_count(j, "id", q->id);
+    mst_json_seconds(j, "start", mst_wall_ns(&p->reader->header, q->start_ns));
+    put_phases(j, q);
+    mst_json_count(j, "bytes", q->bytes);
+    mst_json_string(j, "label", label);
+    mst_json_count(j, "status", q->label_status & 0xffff);
+    mst_json_bool(j, "aborted", flags & MST_REQUEST_ABORTED);
+    mst_json_bool(j, "no_worker", flags & MST_REQUEST_NO_WORKER);
+    mst_json_count(j, "pid", q->pid_worker >> 32);
+    mst_json_count(j, "worker", worker == UINT32_MAX ? MST_UNKNOWN : worker);
+    mst_json_count(j, "connection", q->connection >> 16);
+    mst_json_count(j, "port", q->connection & 0xffff);
+    mst_json_count(j, "nth", q->nth);
+    mst_json_count(j, "client_id", q->client_id > 0 ? q->client_id - 1 : MST_UNKNOWN);
+    end_line(j);
 }
 
 static const char *name_of(const char *const *names, uint64_t count, uint64_t index)
 {
-    return index < count ? names[index] : NULL;   /* NULL: a newer writer's */
+    return index < count ? names[index] : NULL;   /* NULL: of a newer writer */
 }
 
-static void put_lifecycle(struct mst_sink *out, const struct page *p, const struct record *r)
+static void put_lifecycle(struct mst_json *j, const struct page *p, const struct record *r)
 {
     const struct mst_lifecycle *l = &r->payload.lifecycle;
     uint64_t event = l->event_kind >> 32, kind = l->event_kind & UINT32_MAX;
 
-    begin_line(out, r->ticket);
-    put_string(out, "event", name_of(mst_event_names, MST_EVENT_COUNT, event));
-    put_string(out, "kind", name_of(mst_kind_names, MST_KIND_COUNT, kind));
-    put_seconds(out, "time", wall_ns(p->reader, l->time_ns));
-    put_number(out, "pid", l->pid_parent >> 32);
-    put_number(out, "parent", l->pid_parent & UINT32_MAX);
-    put_number(out, "slot", l->mpm_slot < 0 ? MST_UNKNOWN : (uint64_t)l->mpm_slot);
-    put_number(out, "generation", l->generation);
-    put_seconds(out, "duration", l->duration_ns);
-    put_number(out, "requests", l->requests);
-    put_number(out, "unfinished", l->unfinished);
-    put_string(out, "reason", event == MST_EVENT_EXIT
+    begin_line(j, r->ticket);
+    mst_json_string(j, "event", name_of(mst_event_names, MST_EVENT_COUNT, event));
+    mst_json_string(j, "kind", name_of(mst_kind_names, MST_KIND_COUNT, kind));
+    mst_json_seconds(j, "time", mst_wall_ns(&p->reader->header, l->time_ns));
+    mst_json_count(j, "pid", l->pid_parent >> 32);
+    mst_json_count(j, "parent", l->pid_parent & UINT32_MAX);
+    mst_json_count(j, "slot", l->mpm_slot < 0 ? MST_UNKNOWN : (uint64_t)l->mpm_slot);
+    mst_json_count(j, "generation", l->generation);
+    mst_json_seconds(j, "duration", l->duration_ns);
+    mst_json_count(j, "requests", l->requests);
+    mst_json_count(j, "unfinished", l->unfinished);
+    mst_json_string(j, "reason", event == MST_EVENT_EXIT
                               ? name_of(mst_reason_names, MST_REASON_COUNT, l->reason) : NULL);
-    mst_sink_puts(out, "}\n");
+    end_line(j);
 }
 
-/* Whether OPcache had the script: two flags, and neither where nobody knows. */
-static void put_cached(struct mst_sink *out, uint64_t flags)
+/* Whether OPcache had the script: one of two flags says yes or no; neither is set where that is
+ * unknown. */
+static void put_cached(struct mst_json *j, uint64_t flags)
 {
-    put_key(out, "cached");
-    mst_sink_puts(out, flags & MST_PHP_CACHED ? "true" : flags & MST_PHP_UNCACHED ? "false"
-                                                                                  : "null");
+    mst_json_value(j, "cached");
+    mst_sink_puts(j->out, flags & MST_PHP_CACHED ? "true" :
+                          flags & MST_PHP_UNCACHED ? "false" : "null");
 }
 
-static void put_php_request(struct mst_sink *out, const struct page *p, const struct record *r,
+static void put_php_request(struct mst_json *j, const struct page *p, const struct record *r,
                             const char *label)
 {
     const struct mst_php_request *q = &r->payload.php_request;
     uint64_t flags = q->label_status >> 16 & 0xffff, worker = q->pid_worker & UINT32_MAX;
     uint64_t status = q->label_status & 0xffff;
 
-    begin_line(out, r->ticket);
-    put_number(out, "php_request", q->id);
-    put_seconds(out, "start", wall_ns(p->reader, q->start_ns));
-    put_seconds(out, "php_wait", q->wait_ns);
-    put_seconds(out, "php_run", q->run_ns);
-    put_seconds(out, "user", q->user_ns);
-    put_seconds(out, "system", q->system_ns);
-    put_number(out, "memory", q->memory_bytes);
-    put_string(out, "label", label);
-    put_number(out, "status", status != 0 ? status : MST_UNKNOWN);
-    put_string(out, "script", q->script);
-    put_bool(out, "aborted", flags & MST_PHP_ABORTED);
-    put_bool(out, "fatal", flags & MST_PHP_FATAL);
-    put_bool(out, "timeout", flags & MST_PHP_TIMEOUT);
-    put_cached(out, flags);
-    put_number(out, "pid", q->pid_worker >> 32);
-    put_number(out, "worker", worker == UINT32_MAX ? MST_UNKNOWN : worker);
-    mst_sink_puts(out, "}\n");
+    begin_line(j, r->ticket);
+    mst_json_count(j, "php_request", q->id);
+    mst_json_seconds(j, "start", mst_wall_ns(&p->reader->header, q->start_ns));
+    mst_json_seconds(j, "php_wait", q->wait_ns);
+    mst_json_seconds(j, "php_run", q->run_ns);
+    mst_json_seconds(j, "user", q->user_ns);
+    mst_json_seconds(j, "system", q->system_ns);
+    mst_json_count(j, "memory", q->memory_bytes);
+    mst_json_string(j, "label", label);
+    mst_json_count(j, "status", status != 0 ? status : MST_UNKNOWN);
+    mst_json_string(j, "script", q->script);
+    mst_json_bool(j, "aborted", flags & MST_PHP_ABORTED);
+    mst_json_bool(j, "fatal", flags & MST_PHP_FATAL);
+    mst_json_bool(j, "timeout", flags & MST_PHP_TIMEOUT);
+    put_cached(j, flags);
+    mst_json_count(j, "pid", q->pid_worker >> 32);
+    mst_json_count(j, "worker", worker == UINT32_MAX ? MST_UNKNOWN : worker);
+    end_line(j);
 }
 
-static void put_mark(struct mst_sink *out, const struct page *p, const struct record *r)
+static void put_mark(struct mst_json *j, const struct page *p, const struct record *r)
 {
     const struct mst_mark *m = &r->payload.mark;
 
-    begin_line(out, r->ticket);
-    put_string(out, "mark", m->name);
-    put_seconds(out, "time", wall_ns(p->reader, m->time_ns));
-    put_number(out, "pid", m->pid);
-    put_seconds(out, "request_start", wall_ns(p->reader, m->request_start_ns));
-    mst_sink_puts(out, "}\n");
+    begin_line(j, r->ticket);
+    mst_json_string(j, "mark", m->name);
+    mst_json_seconds(j, "time", mst_wall_ns(&p->reader->header, m->time_ns));
+    mst_json_count(j, "pid", m->pid);
+    mst_json_seconds(j, "request_start", mst_wall_ns(&p->reader->header, m->request_start_ns));
+    end_line(j);
 }
 
-/* A line, or -1 with a sentence: the label's name cannot be read. */
-static int put_record(struct mst_sink *out, const struct page *p, struct batch *b,
+/* Writes a line. Returns 0, or -1 with a sentence where the label's name cannot be read. */
+static int put_record(struct mst_json *j, const struct page *p, struct batch *b,
                       const struct record *r, char error[MST_ERROR_MAX])
 {
     const char *label;
@@ -422,32 +388,34 @@ static int put_record(struct mst_sink *out, const struct page *p, struct batch *
     case MST_SECTION_REQUESTS:
         if (find_label(b, p->reader, r->payload.request.label_status >> 32, &label, error) != 0)
             return -1;
-        put_request(out, p, r, label);
+        put_request(j, p, r, label);
         break;
     case MST_SECTION_PHP_REQUESTS:
         if (find_label(b, p->reader, r->payload.php_request.label_status >> 32, &label,
                        error) != 0)
             return -1;
-        put_php_request(out, p, r, label);
+        put_php_request(j, p, r, label);
         break;
     case MST_SECTION_MARKS:
-        put_mark(out, p, r);
+        put_mark(j, p, r);
         break;
     default:
-        put_lifecycle(out, p, r);
+        put_lifecycle(j, p, r);
     }
     return 0;
 }
 
-static void put_trailer(struct mst_sink *out, const struct mst_cursor *next, uint64_t lost,
+static void put_trailer(struct mst_json *j, const struct mst_cursor *next, uint64_t lost,
                         bool more)
 {
-    mst_sink_puts(out, "{\"next\":\"");
-    mst_cursor_print(out, next);
-    mst_sink_char(out, '"');
-    put_number(out, "lost", lost);
-    put_bool(out, "more", more);
-    mst_sink_puts(out, "}\n");
+    mst_json_begin(j, NULL, '{');
+    mst_json_value(j, "next");
+    mst_sink_char(j->out, '"');
+    mst_cursor_print(j->out, next);
+    mst_sink_char(j->out, '"');
+    mst_json_count(j, "lost", lost);
+    mst_json_bool(j, "more", more);
+    end_line(j);
 }
 
 /* ---- an answer ------------------------------------------------------------------------ */
@@ -455,13 +423,13 @@ static void put_trailer(struct mst_sink *out, const struct mst_cursor *next, uin
 /* The rings of an answer, in the order of their lines. */
 enum ring { LIFECYCLE, REQUESTS, MARKS, RINGS };
 
-/* An answer in the making: the board's rings, and what is in memory of one of them. */
+/* An answer: the board's rings, and the part in memory of one of them. */
 struct answer {
     const struct mst_reader *reader;
     struct page   pages[RINGS];
-    size_t        count;     /* of the pages: an Apache has no marks */
+    size_t        count;     /* of pages: Apache's boards have no marks */
     struct batch *batch;
-    bool          forgets;   /* the cursor is of an earlier start: what is lost is unknown */
+    bool          forgets;   /* the cursor is of an earlier start: `lost` is unknown */
     bool          begun;     /* a line has been written */
     bool          lifecycle_only;
 };
@@ -486,14 +454,6 @@ static int begin_answer(struct answer *a, const struct mst_reader *reader,
     return 0;
 }
 
-/* The tickets of a cursor by ring; those of the rings that there are. */
-static void unpack(const struct mst_cursor *c, uint64_t tickets[RINGS])
-{
-    tickets[LIFECYCLE] = c->lifecycle;
-    tickets[REQUESTS] = c->request;
-    tickets[MARKS] = c->mark;
-}
-
 static uint64_t oldest(const struct page *p)
 {
     uint64_t last = p->head - 1, capacity = ring(p)->count;
@@ -509,14 +469,13 @@ static enum mst_journal_result bad_cursor(const struct answer *a, char error[MST
     return MST_JOURNAL_BAD_CURSOR;
 }
 
-/* Where the answer begins. */
+/* Sets where the answer begins. */
 static enum mst_journal_result find_start(struct answer *a, const char *since,
                                           char error[MST_ERROR_MAX])
 {
     bool from_oldest = since != NULL && strcmp(since, "start") == 0;
     bool from_now = since == NULL || since[0] == '\0' || strcmp(since, "now") == 0;
     struct mst_cursor c = { .started_ns = a->reader->header.started_ns };
-    uint64_t tickets[RINGS];
     size_t i;
 
     if (!from_oldest && !from_now && mst_cursor_parse(&c, since) != 0) {
@@ -526,13 +485,13 @@ static enum mst_journal_result find_start(struct answer *a, const char *since,
     }
     a->forgets = c.started_ns != a->reader->header.started_ns;
     from_oldest = from_oldest || a->forgets;
-    unpack(&c, tickets);
     if (!from_oldest && !from_now && (c.mark > 0) != (a->count > MARKS))
-        return bad_cursor(a, error);   /* another kind of server's */
+        return bad_cursor(a, error);   /* of another kind of server */
     for (i = 0; i < a->count; i++) {
+        uint64_t ticket = i == LIFECYCLE ? c.lifecycle : i == REQUESTS ? c.request : c.mark;
         struct page *p = &a->pages[i];
 
-        p->next = from_oldest ? oldest(p) : from_now ? p->head : tickets[i];
+        p->next = from_oldest ? oldest(p) : from_now ? p->head : ticket;
         if (p->next > p->head)
             return bad_cursor(a, error);
         if (a->lifecycle_only && i != LIFECYCLE)
@@ -541,9 +500,9 @@ static enum mst_journal_result find_start(struct answer *a, const char *since,
     return MST_JOURNAL_OK;
 }
 
-/* Decides where each ring begins and how far it goes. */
-static enum mst_journal_result prepare(struct answer *a, const char *since,
-                                       char error[MST_ERROR_MAX])
+/* Sets where each ring begins, and how far it goes. */
+static enum mst_journal_result begin_rings(struct answer *a, const char *since,
+                                           char error[MST_ERROR_MAX])
 {
     enum mst_journal_result result;
     size_t i;
@@ -558,21 +517,21 @@ static enum mst_journal_result prepare(struct answer *a, const char *since,
     return result;
 }
 
-static int put_batch(struct mst_sink *out, struct answer *a, const struct page *p,
+static int put_batch(struct mst_json *j, struct answer *a, const struct page *p,
                      char error[MST_ERROR_MAX])
 {
     size_t i;
 
     for (i = 0; i < a->batch->count; i++) {
-        if (put_record(out, p, a->batch, &a->batch->records[i], error) != 0)
+        if (put_record(j, p, a->batch, &a->batch->records[i], error) != 0)
             return -1;
         a->begun = true;
     }
     return 0;
 }
 
-/* At most `limit` records of a ring. Nobody may be there to take them any more. */
-static int put_ring(struct mst_sink *out, struct answer *a, struct page *p, size_t limit,
+/* Writes at most `limit` records of a ring. Ends early where the sink has failed. */
+static int put_ring(struct mst_json *j, struct answer *a, struct page *p, size_t limit,
                     char error[MST_ERROR_MAX])
 {
     struct batch *b = a->batch;
@@ -582,24 +541,24 @@ static int put_ring(struct mst_sink *out, struct answer *a, struct page *p, size
     if (p->next >= p->head)
         return 0;
     begin_ring(b, p);
-    while (goes_on && read > 0 && limit > 0 && b->tail.next < p->head && out->error == 0
-           && !is_full_of_holes(b)) {
+    while (goes_on && read > 0 && limit > 0 && b->tail.next < p->head && j->out->error == 0
+           && !is_full_of_gaps(b)) {
         read = read_batch(b, limit, error);
         if (read < 0)
             return -1;
-        goes_on = settle(p, b);
-        if (put_batch(out, a, p, error) != 0)
+        goes_on = advance_cursor(p, b);
+        if (put_batch(j, a, p, error) != 0)
             return -1;
         limit -= b->count;
-        if (goes_on && !is_full_of_holes(b))
-            forget_passed_holes(p, &b->tail);
+        if (goes_on && !is_full_of_gaps(b))
+            forget_passed_gaps(p, &b->tail);
     }
     if (goes_on)
         pass_missing(p, b, b->tail.next, NULL);
     return 0;
 }
 
-static void end_answer(struct mst_sink *out, const struct answer *a)
+static void end_answer(struct mst_json *j, const struct answer *a)
 {
     struct mst_cursor next = { a->reader->header.started_ns, a->pages[REQUESTS].next,
                                a->pages[LIFECYCLE].next, a->pages[MARKS].next };
@@ -611,19 +570,19 @@ static void end_answer(struct mst_sink *out, const struct answer *a)
         lost = mst_add_saturated(lost, a->pages[i].lost);
         more = more || a->pages[i].next < a->pages[i].head;
     }
-    put_trailer(out, &next, a->forgets ? MST_UNKNOWN : lost, more);
-    mst_sink_flush(out);
+    put_trailer(j, &next, a->forgets ? MST_UNKNOWN : lost, more);
+    mst_sink_flush(j->out);
 }
 
-static enum mst_journal_result put_answer(struct mst_sink *out, struct answer *a, size_t limit,
+static enum mst_journal_result put_answer(struct mst_json *j, struct answer *a, size_t limit,
                                           char error[MST_ERROR_MAX])
 {
     size_t i;
 
     for (i = 0; i < a->count; i++)
-        if (put_ring(out, a, &a->pages[i], limit, error) != 0)
+        if (put_ring(j, a, &a->pages[i], limit, error) != 0)
             return a->begun ? MST_JOURNAL_CUT : MST_JOURNAL_UNREADABLE;
-    end_answer(out, a);
+    end_answer(j, a);
     return MST_JOURNAL_OK;
 }
 
@@ -632,14 +591,15 @@ enum mst_journal_result mst_render_journal(struct mst_sink *sink, const struct m
                                            char error[MST_ERROR_MAX])
 {
     enum mst_journal_result result = MST_JOURNAL_UNREADABLE;
+    struct mst_json j = { .out = sink };
     struct answer a;
 
     if (begin_answer(&a, reader, error) == 0) {
         a.lifecycle_only = lifecycle_only;
-        result = prepare(&a, since, error);
+        result = begin_rings(&a, since, error);
     }
     if (result == MST_JOURNAL_OK)
-        result = put_answer(sink, &a, limit, error);
+        result = put_answer(&j, &a, limit, error);
     free(a.batch);
     return result;
 }

@@ -1,269 +1,199 @@
-/* json.c - boards as JSON: all there is, null where unknown.
+/* json.c - boards as JSON: every field, null where it is unknown.
  *
- * The dots of the table's `json` column are nested objects, so rows of one
- * object must follow each other there.
+ * Dots in the table's `json` column are nested objects. So the rows of one object must follow
+ * each other in fields.def.
  */
 #include "render/render.h"
 
 #include <assert.h>
 #include <string.h>
 
+#include "render/json_writer.h"
 #include "render/scope.h"
 
 #define PATH_MAX_JSON 64u   /* bytes of a `json` column, with its NUL */
 
-/* What is being written: whether a comma is due, and the dotted path of the
- * object that is open inside the present element ("" or "journal.requests."). */
-struct json {
-    struct mst_sink *out;
-    bool             comma;
-    char             open[PATH_MAX_JSON];
+/* What is being written, and the dotted path of the object that is open inside the present
+ * element ("" or "journal.requests."). */
+struct board_json {
+    struct mst_json json;
+    char            open[PATH_MAX_JSON];
 };
-
-/* ---- punctuation -------------------------------------------------------------- */
-
-static void separate(struct json *j)
-{
-    if (j->comma)
-        mst_sink_char(j->out, ',');
-    j->comma = false;
-}
-
-static void begin(struct json *j, char bracket)
-{
-    separate(j);
-    mst_sink_char(j->out, bracket);
-}
-
-static void end(struct json *j, char bracket)
-{
-    mst_sink_char(j->out, bracket);
-    j->comma = true;
-}
-
-static void put_key(struct json *j, const char *key, size_t length)
-{
-    separate(j);
-    mst_sink_char(j->out, '"');
-    mst_sink_bytes(j->out, key, length);
-    mst_sink_puts(j->out, "\":");
-}
-
-static void key(struct json *j, const char *name)
-{
-    put_key(j, name, strlen(name));
-}
-
-/* A new line for what a reader looks for: members of a board, elements of lists. */
-static void new_line(struct json *j, unsigned indent)
-{
-    separate(j);
-    mst_sink_char(j->out, '\n');
-    while (indent-- > 0)
-        mst_sink_char(j->out, ' ');
-}
 
 /* ---- nested objects -------------------------------------------------------------- */
 
-/* Closes the objects of j->open that are not in the first `keep` bytes of it. */
-static void leave(struct json *j, size_t keep)
+/* Closes the objects of b->open that are not in the first `keep` bytes of it. */
+static void leave(struct board_json *b, size_t keep)
 {
     char *c;
 
-    for (c = j->open + keep; *c != '\0'; c++)
+    for (c = b->open + keep; *c != '\0'; c++)
         if (*c == '.')
-            end(j, '}');
-    j->open[keep] = '\0';
+            mst_json_end(&b->json, '}');
+    b->open[keep] = '\0';
 }
 
 /* The bytes of `path` that lead through objects which are open already. */
-static size_t shared_path(const struct json *j, const char *path)
+static size_t shared_path(const struct board_json *b, const char *path)
 {
     size_t i, shared = 0;
 
-    for (i = 0; path[i] != '\0' && path[i] == j->open[i]; i++)
+    for (i = 0; path[i] != '\0' && path[i] == b->open[i]; i++)
         if (path[i] == '.')
             shared = i + 1;
     return shared;
 }
 
-/* Opens and closes objects until the one that `path` names a member of is open;
- * writes the member's key. */
-static void enter(struct json *j, const char *path, unsigned indent)
+/* Opens and closes objects until the one that `path` names a member of is open. Returns the
+ * member's key. */
+static const char *enter(struct board_json *b, const char *path, unsigned indent)
 {
-    size_t at = shared_path(j, path);
+    size_t at = shared_path(b, path);
+    char name[PATH_MAX_JSON];
     const char *dot;
 
-    leave(j, at);
+    leave(b, at);
     if (at == 0 && indent > 0)
-        new_line(j, indent);
+        mst_json_line(&b->json, indent);
     while ((dot = strchr(path + at, '.')) != NULL) {
-        put_key(j, path + at, (size_t)(dot - path) - at);
-        begin(j, '{');
-        at = (size_t)(dot - path) + 1;
-        assert(at < sizeof(j->open));
-        memcpy(j->open, path, at);
-        j->open[at] = '\0';
+        size_t length = (size_t)(dot - path) - at;
+
+        assert(at + length + 1 < sizeof(b->open));
+        memcpy(name, path + at, length);
+        name[length] = '\0';
+        mst_json_begin(&b->json, name, '{');
+        at += length + 1;
+        memcpy(b->open, path, at);
+        b->open[at] = '\0';
     }
-    key(j, path + at);
+    return path + at;
 }
 
 /* ---- values --------------------------------------------------------------------------- */
 
-/* What no board has counted, but nonsense in one may be: parsers want integers
- * of 63 bits at most. */
-static bool is_beyond_json(const struct mst_field *f, uint64_t word)
+static void put_word(struct mst_json *j, const char *key, const struct mst_field *f, uint64_t word)
 {
-    return word > INT64_MAX && f->type != MST_TYPE_I64
-           && (f->unit == MST_UNIT_COUNT || f->unit == MST_UNIT_BYTES);
-}
-
-static void put_word(struct json *j, const struct mst_field *f, uint64_t word)
-{
-    if (word == MST_UNKNOWN || is_beyond_json(f, word)) {
-        mst_sink_puts(j->out, "null");
-    } else if (f->unit == MST_UNIT_TIME) {
-        mst_sink_seconds(j->out, word);
+    if (f->unit == MST_UNIT_TIME) {
+        mst_json_seconds(j, key, word);
     } else if (f->unit == MST_UNIT_INSTANT) {
-        mst_sink_char(j->out, '"');
-        mst_sink_instant(j->out, word);
-        mst_sink_char(j->out, '"');
-    } else if (f->type == MST_TYPE_I64) {
+        mst_json_instant(j, key, word);
+    } else if (f->type == MST_TYPE_I64 && word != MST_UNKNOWN) {
+        mst_json_value(j, key);
         mst_sink_i64(j->out, (int64_t)word);
     } else {
-        mst_sink_u64(j->out, word);
+        mst_json_count(j, key, word);
     }
-    j->comma = true;
 }
 
-static void put_array(struct json *j, const struct mst_field *f, const uint64_t *words,
-                      const char *const *names, size_t count)
-{
-    size_t i;
-
-    begin(j, '{');
-    for (i = 0; i < count; i++) {
-        key(j, names[i]);
-        put_word(j, f, words[i]);
-    }
-    end(j, '}');
-}
-
-static void put_field(struct json *j, const struct mst_field *f, const struct mst_place *place)
+static void put_field(struct mst_json *j, const char *key, const struct mst_field *f,
+                      const struct mst_place *place)
 {
     const char *const *names;
-    size_t count = mst_type_elements(f->type, &names);
+    size_t count = mst_type_elements(f->type, &names), i;
 
     if (f->type == MST_TYPE_STRING) {
-        mst_sink_json_string(j->out, mst_field_known(f, place, 0) ? mst_field_string(f, place)
-                                                                  : NULL);
-        j->comma = true;
-    } else if (count > 0) {
-        put_array(j, f, mst_field_words(f, place), names, count);
-    } else {
-        put_word(j, f, mst_field_words(f, place)[0]);
+        mst_json_string(j, key, mst_field_known(f, place, 0) ? mst_field_string(f, place) : NULL);
+        return;
     }
+    if (count == 0) {
+        put_word(j, key, f, mst_field_words(f, place)[0]);
+        return;
+    }
+    mst_json_begin(j, key, '{');
+    for (i = 0; i < count; i++)
+        put_word(j, names[i], f, mst_field_words(f, place)[i]);
+    mst_json_end(j, '}');
 }
 
 /* ---- elements ----------------------------------------------------------------------------- */
 
-static void put_place(struct json *j, const struct mst_place *place);
+static void put_place(struct board_json *b, const char *key, const struct mst_place *place);
 
-/* {"queue":{...},...}: those of the fixed names about which anything is known. */
-static void put_named(struct json *j, const struct mst_place *parent, enum mst_scope scope,
-                      const struct mst_elements *list)
+/* {"queue":{...},...}: the elements with fixed names of which any field is known. */
+static void put_named(struct board_json *b, const char *key, const struct mst_place *parent,
+                      enum mst_scope scope, const struct mst_elements *list)
 {
     size_t i;
 
-    begin(j, '{');
+    mst_json_begin(&b->json, key, '{');
     for (i = 0; i < list->count; i++) {
         struct mst_place place = mst_place_at(parent, scope, list, i);
 
-        if (!mst_place_known(&place))
-            continue;
-        key(j, mst_scopes[scope].names[i]);
-        put_place(j, &place);
+        if (mst_place_known(&place))
+            put_place(b, mst_scopes[scope].names[i], &place);
     }
-    end(j, '}');
+    mst_json_end(&b->json, '}');
 }
 
-static void put_list(struct json *j, const struct mst_place *parent, enum mst_scope scope,
-                     const struct mst_elements *list)
+static void put_list(struct board_json *b, const char *key, const struct mst_place *parent,
+                     enum mst_scope scope, const struct mst_elements *list)
 {
     size_t i;
 
-    begin(j, '[');
+    mst_json_begin(&b->json, key, '[');
     for (i = 0; i < list->count; i++) {
         struct mst_place place = mst_place_at(parent, scope, list, i);
 
-        new_line(j, 2);
-        put_place(j, &place);
+        mst_json_line(&b->json, 2);
+        put_place(b, NULL, &place);
     }
-    end(j, ']');
+    mst_json_end(&b->json, ']');
 }
 
-static void put_elements(struct json *j, const struct mst_place *parent, enum mst_scope scope)
+static void put_elements(struct board_json *b, const char *key, const struct mst_place *parent,
+                         enum mst_scope scope)
 {
     struct mst_elements list = mst_scope_elements(parent, scope);
 
-    if (!list.known) {
-        mst_sink_puts(j->out, "null");
-        j->comma = true;
-    } else if (mst_scopes[scope].names != NULL) {
-        put_named(j, parent, scope, &list);
-    } else {
-        put_list(j, parent, scope, &list);
-    }
+    if (!list.known)
+        mst_json_string(&b->json, key, NULL);
+    else if (mst_scopes[scope].names != NULL)
+        put_named(b, key, parent, scope, &list);
+    else
+        put_list(b, key, parent, scope, &list);
 }
 
-/* Members of a board are a line each, those of anything else are on its line. */
-static void put_place(struct json *j, const struct mst_place *place)
+/* Each member of a board is on a line of its own; the members of other elements share one. */
+static void put_place(struct board_json *b, const char *key, const struct mst_place *place)
 {
     unsigned indent = place->parent == NULL ? 1 : 0;
     enum mst_scope scope;
     size_t i;
 
-    begin(j, '{');
+    mst_json_begin(&b->json, key, '{');
     for (i = 0; i < mst_field_count; i++)
-        if (mst_fields[i].scope == place->scope && mst_fields[i].json != NULL) {
-            enter(j, mst_fields[i].json, indent);
-            put_field(j, &mst_fields[i], place);
-        }
-    leave(j, 0);
+        if (mst_fields[i].scope == place->scope && mst_fields[i].json != NULL)
+            put_field(&b->json, enter(b, mst_fields[i].json, indent), &mst_fields[i], place);
+    leave(b, 0);
     for (scope = MST_SCOPE_BOARD + 1; scope < MST_SCOPE_COUNT; scope++)
-        if (mst_scopes[scope].parent == place->scope) {
-            enter(j, mst_scopes[scope].json, indent);
-            put_elements(j, place, scope);
-        }
-    end(j, '}');
-}
-
-static void put_unreadable(struct json *j, const struct mst_unreadable *u)
-{
-    new_line(j, 1);
-    begin(j, '{');
-    key(j, "board");
-    mst_sink_json_string(j->out, u->board);
-    j->comma = true;
-    key(j, "reason");
-    mst_sink_json_string(j->out, u->reason);
-    end(j, '}');
+        if (mst_scopes[scope].parent == place->scope)
+            put_elements(b, enter(b, mst_scopes[scope].json, indent), place, scope);
+    mst_json_end(&b->json, '}');
 }
 
 void mst_render_json(struct mst_sink *sink, const struct mst_shown *shown)
 {
-    struct json j = { .out = sink };
+    struct board_json b = { .json = { .out = sink } };
+    struct mst_json *j = &b.json;
     size_t i;
 
-    mst_sink_puts(sink, "{\"boards\":[");
+    mst_json_begin(j, NULL, '{');
+    mst_json_begin(j, "boards", '[');
     for (i = 0; i < shown->count; i++) {
         struct mst_place board = mst_place_board(shown->boards[i]);
 
-        put_place(&j, &board);
+        put_place(&b, NULL, &board);
     }
-    mst_sink_puts(sink, "],\"unreadable\":[");
-    j.comma = false;
-    for (i = 0; i < shown->unreadable_count; i++)
-        put_unreadable(&j, &shown->unreadable[i]);
-    mst_sink_puts(sink, "]}\n");
+    mst_json_end(j, ']');
+    mst_json_begin(j, "unreadable", '[');
+    for (i = 0; i < shown->unreadable_count; i++) {
+        mst_json_line(j, 1);
+        mst_json_begin(j, NULL, '{');
+        mst_json_string(j, "board", shown->unreadable[i].board);
+        mst_json_string(j, "reason", shown->unreadable[i].reason);
+        mst_json_end(j, '}');
+    }
+    mst_json_end(j, ']');
+    mst_json_end(j, '}');
+    mst_sink_char(sink, '\n');
 }

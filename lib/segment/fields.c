@@ -1,16 +1,9 @@
-/* fields.c - fields.def as the table that readers, renderers and documents
- * walk, and the names of the enumerations.
+/* fields.c - fields.def as the table that readers, renderers and documents walk, and the names
+ * of the enumerations.
  */
-#include "read/snapshot.h"
 #include "segment/fields.h"
 
 #define WORDS(type, member) (sizeof(((type *)0)->member) / (sizeof(uint64_t)))
-
-#define OFFSET_BOARD(id)    offsetof(struct mst_snapshot, id)
-#define OFFSET_LISTENER(id) offsetof(struct mst_snapshot_listener, id)
-#define OFFSET_LABEL(id)    offsetof(struct mst_snapshot_label, id)
-#define OFFSET_PHASE(id)    offsetof(struct mst_snapshot_phase, id)
-#define OFFSET_SLOT(id)     offsetof(struct mst_snapshot_slot, id)
 
 #define STORED_NONE(id)  0, 0
 #define STORED_TOTAL(id) offsetof(struct mst_totals, id), WORDS(struct mst_totals, id)
@@ -20,7 +13,7 @@ const struct mst_field mst_fields[] = {
 #define MST_FIELD(scope, storage, id, type, unit, nature, of, json, text, openmetrics, help) \
     { MST_SCOPE_##scope, MST_STORAGE_##storage, #id, MST_TYPE_##type, MST_UNIT_##unit,    \
       MST_NATURE_##nature, MST_OF_##of, json, text, openmetrics, help,                    \
-      OFFSET_##scope(id), STORED_##storage(id) },
+      STORED_##storage(id) },
 #include "segment/fields.def"
 #undef MST_FIELD
 };
@@ -29,7 +22,7 @@ const size_t mst_field_count = sizeof(mst_fields) / sizeof(mst_fields[0]);
 #define NAME(suffix, name) name,
 const char *const mst_state_names[MST_STATE_COUNT]   = { MST_STATES(NAME) };
 const char *const mst_phase_names[MST_PHASE_COUNT]   = { MST_PHASES(NAME) };
-const char *const mst_class_names[MST_CLASS_COUNT]   = { MST_CLASSES(NAME) };
+static const char *const class_names[MST_CLASS_COUNT] = { MST_CLASSES(NAME) };
 const char *const mst_kind_names[MST_KIND_COUNT]     = { MST_KINDS(NAME) };
 const char *const mst_reason_names[MST_REASON_COUNT] = { MST_REASONS(NAME) };
 const char *const mst_event_names[MST_EVENT_COUNT]   = { MST_EVENTS(NAME) };
@@ -38,7 +31,7 @@ size_t mst_type_elements(enum mst_type type, const char *const **names)
 {
     switch (type) {
     case MST_TYPE_STATE:  *names = mst_state_names;  return MST_STATE_COUNT;
-    case MST_TYPE_CLASS:  *names = mst_class_names;  return MST_CLASS_COUNT;
+    case MST_TYPE_CLASS:  *names = class_names;  return MST_CLASS_COUNT;
     case MST_TYPE_KIND:   *names = mst_kind_names;   return MST_KIND_COUNT;
     case MST_TYPE_REASON: *names = mst_reason_names; return MST_REASON_COUNT;
     case MST_TYPE_U64:

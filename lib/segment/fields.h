@@ -20,10 +20,7 @@ enum mst_unit    { MST_UNIT_COUNT, MST_UNIT_BYTES, MST_UNIT_TIME, MST_UNIT_INSTA
 enum mst_nature  { MST_NATURE_COUNTER, MST_NATURE_GAUGE, MST_NATURE_MAX, MST_NATURE_QUANTILE,
                    MST_NATURE_FACT };
 
-#define MST_STRING_MAX 128u   /* bytes of a STRING in a snapshot, with its NUL */
-
-/* A member of the C type that `type` stands for. `scoreboard` and `path` are
- * longer than MST_STRING_MAX may be: STRING members point into the snapshot. */
+/* A member of the C type that `type` stands for. */
 #define MST_MEMBER_U64(id)       uint64_t id;
 #define MST_MEMBER_I64(id)       int64_t id;
 #define MST_MEMBER_STRING(id)    const char *id;
@@ -32,10 +29,8 @@ enum mst_nature  { MST_NATURE_COUNTER, MST_NATURE_GAUGE, MST_NATURE_MAX, MST_NAT
 #define MST_MEMBER_CLASS(id)     uint64_t id[MST_CLASS_COUNT];
 #define MST_MEMBER_KIND(id)      uint64_t id[MST_KIND_COUNT];
 #define MST_MEMBER_REASON(id)    uint64_t id[MST_REASON_COUNT];
-#define MST_MEMBER_NONE(scope, id, type)
-#define MST_MEMBER_TOTAL_BOARD(id, type) MST_MEMBER_##type(id)
 
-/* Words of which a board has one set. Any process of the server adds to them. */
+/* Words that a board has once. Every process of the server adds to them. */
 #define MST_STORED_NONE(scope, id, type)
 #define MST_STORED_TOTAL(scope, id, type) MST_MEMBER_##type(id)
 #define MST_STORED_TALLY(scope, id, type)
@@ -47,8 +42,8 @@ struct mst_totals {
 #undef MST_STORED_TOTAL
 #undef MST_STORED_TALLY
 
-/* Words of one label in one stripe: added to with relaxed atomics, summed over
- * the stripes by readers. A PHASE's member is an array over mst_tally_phase(). */
+/* Words of one label in one stripe. Writers add to them with relaxed atomics, readers sum them
+ * over the stripes. A PHASE's member is an array over mst_tally_phase(). */
 #define MST_TALLY_LABEL(id, type) MST_MEMBER_##type(id)
 #define MST_TALLY_PHASE(id, type) MST_TALLY_PHASE_##type(id)
 #define MST_TALLY_PHASE_HISTOGRAM(id) struct mst_histogram id[MST_TALLY_PHASES];
@@ -76,10 +71,9 @@ struct mst_field {
     enum mst_type    type;
     enum mst_unit    unit;
     enum mst_nature  nature;
-    unsigned         of;             /* the others' boards: unknown, whatever is stored */
+    unsigned         of;             /* producers that have it; unknown on other boards */
     const char      *json, *text, *openmetrics;   /* NULL: not in that format */
     const char      *help;
-    size_t           offset;         /* in the scope's snapshot struct (snapshot.h) */
     size_t           stored_offset;  /* in struct mst_totals or mst_tally; 0 for NONE */
     size_t           stored_words;   /* 64-bit words there; 0 for NONE */
 };
@@ -87,12 +81,11 @@ struct mst_field {
 extern const struct mst_field mst_fields[];
 extern const size_t mst_field_count;
 
-/* The elements of an array type: their names, and how many. 0 for the others. */
+/* The number of elements of an array type, and their names. 0 and NULL for the other types. */
 size_t mst_type_elements(enum mst_type type, const char *const **names);
 
 extern const char *const mst_state_names[MST_STATE_COUNT];
 extern const char *const mst_phase_names[MST_PHASE_COUNT];
-extern const char *const mst_class_names[MST_CLASS_COUNT];
 extern const char *const mst_kind_names[MST_KIND_COUNT];
 extern const char *const mst_reason_names[MST_REASON_COUNT];
 extern const char *const mst_event_names[MST_EVENT_COUNT];

@@ -1,17 +1,17 @@
 /* format.h - the board's bytes: what is at which offset of the shared file.
  *
- * Written by: one server (an Apache, or the PHP processes of one master or user)
- *             through board.h.
- * Read by:    anyone permitted, through copy.h, which trusts none of it.
+ * Written by: one server (an Apache, or the PHP processes of one master or user), through
+ *             write/board.h.
+ * Read by:    every process that has the permission, through reader.h, which trusts no byte.
  *
  * A board is a file of fixed-width little-endian words without pointers. Its
  * header says where each section is, how many entries it has and how far apart
  * they are (the stride); entries grow only at their end, so a reader takes
- * min(stride, its own size) and leaves what an older writer lacks unknown.
+ * min(stride, its own size), and what an older writer lacks stays unknown.
  * Counters carry their names (the `fields` section) and are found by name.
  *
- * Every word that a reader may meet while it changes is an aligned 64-bit (or
- * 32-bit) word of its own, stored with relaxed atomics: one word is never torn.
+ * Every word that can change under a reader is an aligned 64-bit (or 32-bit) word of its
+ * own, stored with relaxed atomics: a single word is never torn.
  */
 #ifndef MPMSTAT_FORMAT_H
 #define MPMSTAT_FORMAT_H
@@ -21,7 +21,7 @@
 #include "segment/histogram.h"
 
 #define MST_MAGIC           "MPMSTAT"   /* 7 letters and the NUL: 8 bytes */
-#define MST_FORMAT_VERSION  2u          /* another number: another layout, refuse */
+#define MST_FORMAT_VERSION  2u          /* readers refuse every other number */
 #define MST_CACHE_LINE      64u
 #define MST_PAGE            4096u
 
@@ -34,17 +34,16 @@
 #define MST_LABELS_DEFAULT  64u
 #define MST_JOURNAL_DEFAULT 65536u      /* request records; rounded up to a power of two */
 #define MST_JOURNAL_MAX     (1u << 24)
-#define MST_LIFECYCLE_RECORDS 4096u     /* lifecycle events kept: a day of ordinary churn */
+#define MST_LIFECYCLE_RECORDS 4096u     /* lifecycle events kept: about a day's */
 #define MST_MARK_RECORDS    8192u       /* PHP's marks kept */
 #define MST_BOARD_SUFFIX    ".board"    /* of a board's file name, unless configured otherwise */
-#define MST_FILE_MAX        (UINT64_C(4) << 30) /* no sane layout is larger */
+#define MST_FILE_MAX        (UINT64_C(4) << 30) /* far above any configuration that could run */
 
-/* A number that nobody measured. Reported as null / absent, never as 0. */
+/* A number that was not measured. Formats show it as null or leave it out; it is never 0. */
 #define MST_UNKNOWN         UINT64_MAX
 
-/* The fixed enumerations. Their names are promises: they appear in every
- * format. X(ENUM_SUFFIX, "name"). The order is the order in the file; new ones
- * go to the end. */
+/* The fixed enumerations: X(ENUM_SUFFIX, "name"). The names are promises, since every format
+ * shows them. The order is that of the file: new members go to the end. */
 #define MST_STATES(X) \
     X(IDLE,      "idle")      \
     X(READING,   "reading")   \
@@ -94,9 +93,9 @@ enum mst_event  { MST_EVENTS(MST_X_EVENT)   MST_EVENT_COUNT };
 
 enum mst_producer { MST_PRODUCER_APACHE = 1, MST_PRODUCER_PHP = 2 };
 
-/* A tally has a histogram for each phase of its board's producer, no more: where
- * the phase's is, or -1 where that producer does not have the phase. Apache's are
- * in the order of MST_PHASES, PHP's in that of the design: wait, run, total. */
+/* The index of a phase's histogram in struct mst_tally, which has one for each phase of the
+ * board's producer; -1 where that producer does not have the phase. Apache's are in the order
+ * of MST_PHASES, PHP's are wait, run, total. */
 #define MST_TALLY_PHASES 7u
 static inline int mst_tally_phase(uint32_t producer, enum mst_phase phase)
 {
@@ -110,8 +109,7 @@ static inline int mst_tally_phase(uint32_t producer, enum mst_phase phase)
     }
 }
 
-/* Where a section is. count entries, each `stride` bytes from the next; count is
- * 0 for the rings that the producer does not write. */
+/* Where a section is. count is 0 for the rings that the producer does not write. */
 struct mst_section {
     uint64_t offset;   /* bytes from the start of the file */
     uint32_t count;    /* entries */
@@ -123,28 +121,30 @@ enum mst_section_id {
     MST_SECTION_TOTALS,      /* one struct mst_totals */
     MST_SECTION_PROCESSES,   /* struct mst_process */
     MST_SECTION_WORKERS,     /* struct mst_worker: threads_per_process for each process */
-    MST_SECTION_IN_FLIGHT,   /* uint32_t[labels] for each process: those that no worker shows */
+    MST_SECTION_IN_FLIGHT,   /* uint32_t[labels] for each process: requests that no worker
+                              * shows */
     MST_SECTION_LABELS,      /* struct mst_label_name */
     MST_SECTION_TALLIES,     /* struct mst_tally: stripes for each label */
     MST_SECTION_REQUESTS,    /* struct mst_request_record: Apache's request journal, a ring */
     MST_SECTION_LIFECYCLE,   /* struct mst_lifecycle_record: the lifecycle journal's ring */
     MST_SECTION_PHP_REQUESTS, /* struct mst_php_request_record: PHP's request journal, a ring */
     MST_SECTION_MARKS,       /* struct mst_mark_record: a ring of PHP's marks */
-    MST_SECTION_FORKS,       /* struct mst_fork: Apache's, forked and not known to have ended */
+    MST_SECTION_FORKS,       /* struct mst_fork: Apache's forks that are not known to have
+                              * ended */
     MST_SECTION_COUNT
 };
 
-/* The header's words up to and with pid_start_ticks are the same in every version:
- * who a board's server is, any version must be able to tell. */
+/* The header's words up to and with pid_start_ticks are the same in every version, so that every
+ * version can find the server of a board. */
 #define MST_HEADER_FOREVER 48u
 
 enum mst_ready {
-    MST_READY_NOT,          /* it is being built */
+    MST_READY_NOT,          /* the board is being built */
     MST_READY,              /* published */
-    MST_READY_ENDED         /* a process lost pages of it: nothing is recorded any more */
+    MST_READY_ENDED         /* a process lost pages of it: recording has ended */
 };
 
-/* The first page. Constant after `ready`, except the words marked (changes). */
+/* The first page. Constant after `ready` is set, except the words marked (changes). */
 struct mst_header {
     char     magic[8];              /* MST_MAGIC */
     uint32_t version;               /* MST_FORMAT_VERSION */
@@ -157,7 +157,7 @@ struct mst_header {
     uint32_t pid;                   /* the parent's (master's), in pid_namespace; 0 on PHP's boards
                                      * of processes without a common parent (php-cgi): such a
                                      * server runs while any of them does */
-    uint64_t pid_start_ticks;       /* /proc/PID/stat field 22: with the pid, who it is */
+    uint64_t pid_start_ticks;       /* /proc/PID/stat field 22: identifies it, with the pid */
     uint64_t started_ns;            /* CLOCK_MONOTONIC when the board was made */
     int64_t  realtime_offset_ns;    /* CLOCK_REALTIME - CLOCK_MONOTONIC at that moment */
     uint64_t pid_namespace;         /* inode of /proc/self/ns/pid, 0 unknown */
@@ -165,16 +165,16 @@ struct mst_header {
     uint32_t kernel_hz;             /* jiffies a second: the resolution of `queue` */
     uint32_t threads_per_process;   /* entries of `workers` for each of `processes` */
     uint32_t stripes;               /* entries of `tallies` for each label; power of two */
-    uint32_t told;                  /* (changes) enum mst_told: what the server has logged, and
-                                     * so does not log again */
+    uint32_t told;                  /* (changes) a set of enum mst_told: what the server has
+                                     * logged, and does not log again */
     char     boot_id[40];           /* /proc/sys/kernel/random/boot_id */
     /* These five may change at a restart. */
     char     server[64];            /* "Apache/2.4.62 (Debian)" */
     char     mpm[16];               /* "event"; empty: none */
     char     sapi[16];              /* "fpm-fcgi"; empty: none */
     char     version_text[16];      /* mpmstat's version */
-    char     settings[MST_SETTINGS_MAX];   /* limits and timeouts, as the server's own language
-                                     * has them: "KeepAlive On; Timeout 300" */
+    char     settings[MST_SETTINGS_MAX];   /* limits and timeouts, in the syntax of the server's
+                                     * configuration: "KeepAlive On; Timeout 300" */
 
     uint64_t generation;            /* (changes) restarts so far */
     uint64_t workers_limit;         /* (changes) MaxRequestWorkers; MST_UNKNOWN */
@@ -189,29 +189,29 @@ struct mst_header {
 
     /* Busy workers of all processes together (busy.h). */
     int64_t  busy              __attribute__((aligned(64)));   /* (changes) now */
-    int64_t  busy_max;          /* (changes) most at once, ever */
+    int64_t  busy_max;          /* (changes) the most at once so far */
     uint64_t no_idle;           /* (changes) see MST_NO_IDLE_RUNNING */
-    uint64_t limit_event_ns;    /* (changes) when an event last told that none was idle */
-    uint64_t no_idle_told_ns;   /* (changes) of that time, what events have told the length of */
-    uint64_t no_idle_ended_ns;  /* (changes) when a worker was last idle again */
-    uint64_t limit_told_ns;     /* (changes) when an event last told how long none was */
-    uint64_t forks_end;         /* (changes) no entry of `forks` was ever used from here on */
+    uint64_t limit_event_ns;    /* (changes) time of the latest event about no idle worker */
+    uint64_t no_idle_told_ns;   /* (changes) the part of no_idle that events have reported */
+    uint64_t no_idle_ended_ns;  /* (changes) when a worker last became idle again */
+    uint64_t limit_told_ns;     /* (changes) time of the latest event that reported a part */
+    uint64_t forks_end;         /* (changes) entries of `forks` from here on were never used */
 
     uint64_t php_requests_written __attribute__((aligned(64)));   /* (changes) ring heads */
     uint64_t marks_written        __attribute__((aligned(64)));   /* (changes) */
 } __attribute__((aligned(64)));
 
-/* The time without an idle worker in one word, so that no reader sees it torn:
- * the nanoseconds so far; while it runs, this bit and the CLOCK_MONOTONIC that
- * the present time is those nanoseconds after. */
+/* no_idle holds the time without an idle worker in one word, so that no reader sees it torn:
+ * while a worker is idle, the nanoseconds so far; while none is, this bit and the
+ * CLOCK_MONOTONIC that lies those nanoseconds before now. */
 #define MST_NO_IDLE_RUNNING (UINT64_C(1) << 63)
 
 enum mst_told {
-    MST_TOLD_NO_ROOM  = 1u << 0,   /* a tenant's label found none */
-    MST_TOLD_NO_LABEL = 1u << 1    /* what a tenant set is no label */
+    MST_TOLD_NO_ROOM  = 1u << 0,   /* a tenant's label found no room */
+    MST_TOLD_NO_LABEL = 1u << 1    /* a tenant set a name that is no label */
 };
 
-/* Names and place of a counter inside struct mst_totals or struct mst_tally. */
+/* Name and place of a counter inside struct mst_totals or struct mst_tally. */
 struct mst_field_name {
     char     name[48];   /* the id in fields.def */
     uint32_t storage;    /* enum mst_storage */
@@ -220,99 +220,100 @@ struct mst_field_name {
     uint32_t words;      /* 64-bit words it takes */
 };
 
-/* A process. Claimed by compare-and-swap on `pid`, 0 = free. Written by that
- * process; freed by the parent, or by a claimant that found the owner dead. */
+/* A process. It claims the entry by compare-and-swap on `pid` (0: free) and writes it. The
+ * parent frees the entry, or a claimant that found the owner dead. */
 struct mst_process {
-    uint64_t pid;                /* owner; 0 free; with MST_PROCESS_CLAIMING: its claimant */
+    uint64_t pid;                /* owner; 0: free; with MST_PROCESS_CLAIMING: its claimant */
     uint64_t start_ticks;        /* /proc/PID/stat field 22 */
     uint64_t claimed_ns;         /* CLOCK_MONOTONIC */
     uint64_t serial;             /* unique over the board's life */
     uint64_t generation;
-    int64_t  mpm_slot;           /* the scoreboard's child number; -1 not known yet */
-    uint64_t clean_exit;         /* 1: set by the child itself on its way out */
+    int64_t  mpm_slot;           /* the scoreboard's child number; -1: not known yet */
+    uint64_t clean_exit;         /* 1: set by the child when it exits in order */
     int64_t  connections;        /* open now */
-    uint64_t accepted;           /* connections accepted, ever: not reset by a new owner */
+    uint64_t accepted;           /* connections accepted so far; a new owner continues it */
     uint64_t requests_at_claim;  /* sum of its workers' `requests` when claimed */
-    int64_t  busy;               /* of its workers, now: its part of the header's `busy` */
-    uint64_t request_ids;        /* given to requests so far; also by processes forked from it */
-    int64_t  streams;            /* of HTTP/2, in flight now */
-    uint64_t journal_answers;    /* of the status page, being given now */
+    int64_t  busy;               /* busy workers now: its part of the header's `busy` */
+    uint64_t request_ids;        /* ids given to requests so far, also by its forked processes */
+    int64_t  streams;            /* HTTP/2 streams in flight now */
+    uint64_t journal_answers;    /* journals that it is answering with now (status page) */
     uint64_t reserved[2];
 } __attribute__((aligned(64)));
 #define MST_PROCESS_CLAIMING (UINT64_C(1) << 63)
 
-/* A worker (thread). Written by that thread alone, through worker.h.
+/* A worker (thread). Only that thread writes it, through write/worker.h.
  *
- * The time in the present state is not stored: it is what is missing from the
- * sum. `base_ns + sum(state_ns)` is when the present state began, so a copy
- * taken between any two of the writer's stores is off by at most that
- * transition, and never counts time twice. state_ns and requests are counters
- * of the entry: a new owner goes on from them. */
+ * The time in the present state is not stored. `base_ns + sum(state_ns)` is when the present
+ * state began, so a copy taken between any two of the writer's stores is off by at most that
+ * transition, and never counts time twice. state_ns and requests are counters of the entry: a
+ * new owner continues them. */
 struct mst_worker {
-    uint64_t base_ns;                        /* see above; moved at a claim only */
+    uint64_t base_ns;                        /* see above; changes only at a claim */
     uint64_t state;                          /* enum mst_state, or MST_WORKER_FREE */
     uint64_t state_ns[MST_STATE_COUNT];
     uint64_t requests;                       /* completed by this worker */
-    uint64_t request_label;                  /* label index, request in flight; MST_UNKNOWN none */
-    uint64_t request_start_ns;               /* when it was picked up; 0 none */
-    char     path[MST_PATH_MAX];             /* its URL path where MPMStatPaths On, else empty */
+    uint64_t request_label;                  /* label index of the request in flight; MST_UNKNOWN:
+                                              * none */
+    uint64_t request_start_ns;               /* when the worker took it; 0: none */
+    char     path[MST_PATH_MAX];             /* its URL path where MPMStatPaths is On; else "" */
 } __attribute__((aligned(64)));
-#define MST_WORKER_FREE UINT64_MAX           /* nobody's: no time passes in it */
+#define MST_WORKER_FREE UINT64_MAX           /* no thread has the entry: no time passes in it */
 
-/* A process that was forked and is no child of the MPM: a helper, one for a request.
- * The parent's forks are here for a moment, too, until it tells what they are.
- * Written by the forked process; freed by whoever tells of its end (board/forks.h). */
+/* A forked process that is no child of the MPM: a helper, or one for a request. The parent's
+ * forks are here for a moment, too, until their kind is known. The forked process writes the
+ * entry; the process that reports its end frees it (write/fork_table.h). */
 struct mst_fork {
-    uint64_t pid;                /* 0 free; with MST_PROCESS_CLAIMING: who is at it; stored last */
+    uint64_t pid;                /* 0: free; with MST_PROCESS_CLAIMING: of the process that
+                                  * changes the entry; stored last */
     uint64_t parent;             /* its parent's pid */
     uint64_t time_ns;            /* CLOCK_MONOTONIC when the fork began */
     uint64_t duration_ns;        /* how long the fork took */
-    uint64_t kind;               /* enum mst_kind; MST_KIND_COUNT: not told yet */
-    int64_t  mpm_slot;           /* of the child that it was forked from; -1 none */
+    uint64_t kind;               /* enum mst_kind; MST_KIND_COUNT: not known yet */
+    int64_t  mpm_slot;           /* of the child that forked it; -1: none */
     uint64_t serves;             /* enum mst_fork_serves */
     uint64_t generation;
 } __attribute__((aligned(64)));
-enum mst_fork_serves {           /* a connection (itk)? */
+enum mst_fork_serves {           /* whether it serves a connection (itk) */
     MST_FORK_NO_SERVER, MST_FORK_SERVING, MST_FORK_CLOSING
 };
-#define MST_FORKS 1024u          /* at most; the end of more at once is not told */
+#define MST_FORKS 1024u          /* the ends of further ones are not reported */
 
 struct mst_label_name {
-    uint64_t used;               /* 0 free, 1 `name` is valid (stored last); else not to be used */
+    uint64_t used;               /* 0: free; 1: `name` is valid (stored last); others: unusable */
     char     name[MST_NAME_MAX];
-    uint64_t owner;              /* the tenant that made it (mst_label_owner()); 0: the server's
-                                  * own configuration */
+    uint64_t owner;              /* the tenant that made it (mst_label_owner()); 0: made by the
+                                  * server's own configuration */
 };
 
-/* Label 0 takes what finds no room; 1 is the status page's own traffic. */
+/* Label 0 counts requests whose label found no room; label 1 those of the status page. */
 #define MST_LABEL_OTHER  0u
 #define MST_LABEL_STATUS 1u
 #define MST_LABEL_OTHER_NAME  "other"
 #define MST_LABEL_STATUS_NAME "mpm-status"
 
-/* Ring records: {ticket, payload, check}. `check` mixes ticket and payload, so
- * that torn, killed and lapped writers all show as a mismatch. The payload is
- * words only; it grows at its end, before the check, and the stride tells. */
+/* Ring records: {ticket, payload, check}. The check (record.h) depends on ticket and payload: it
+ * does not match where the writer was killed midway or overtaken by the ring's next round. New
+ * words go to the end of the payload, before the check; readers see them by the stride. */
 struct mst_request {
     uint64_t id;            /* unique over the board's life */
-    uint64_t start_ns;      /* CLOCK_MONOTONIC: when the phase `queue` began */
+    uint64_t start_ns;      /* CLOCK_MONOTONIC at the beginning of the phase `queue` */
     uint64_t queue_ns;
     uint64_t read_ns;
     uint64_t handle_ns;
     uint64_t send_ns;
     uint64_t held_ns;
-    uint64_t bytes;         /* of the response's body, sent */
+    uint64_t bytes;         /* sent of the response's body */
     uint64_t label_status;  /* label << 32 | flags << 16 | HTTP status */
-    uint64_t pid_worker;    /* pid << 32 | worker entry's index; ~0u: on no worker */
+    uint64_t pid_worker;    /* pid << 32 | worker entry's index; ~0u: no worker */
     uint64_t connection;    /* connection's number in this process << 16 | client's TCP port */
-    uint64_t nth;           /* which request of its connection, from 0 */
-    uint64_t front_ns;      /* from X-Request-Start to start_ns; MST_UNKNOWN; in no sum */
-    uint64_t client_id;     /* that the client sent, plus 1; 0: none (also from older writers) */
+    uint64_t nth;           /* its number on the connection, from 0 */
+    uint64_t front_ns;      /* from X-Request-Start to start_ns; MST_UNKNOWN; not in `total` */
+    uint64_t client_id;     /* id that the client sent, plus 1; 0: none, or an older writer */
 };
 #define MST_REQUEST_WORDS (sizeof(struct mst_request) / 8)
 enum mst_request_flag {
-    MST_REQUEST_ABORTED   = 1u << 0,   /* the client went away before the end */
-    MST_REQUEST_NO_WORKER = 1u << 1    /* ran on a thread that is no MPM worker */
+    MST_REQUEST_ABORTED   = 1u << 0,   /* the client closed before the end */
+    MST_REQUEST_NO_WORKER = 1u << 1    /* ran on a thread that is no worker of the MPM */
 };
 
 struct mst_lifecycle {
@@ -321,43 +322,43 @@ struct mst_lifecycle {
     uint64_t pid_parent;    /* pid << 32 | parent's pid */
     int64_t  mpm_slot;      /* -1 unknown */
     uint64_t generation;
-    uint64_t duration_ns;   /* fork: how long it took; exit: lifetime; limit, at the end:
+    uint64_t duration_ns;   /* fork: how long it took; exit: lifetime; limit, at its end:
                              * time without an idle worker since the last such event;
                              * MST_UNKNOWN */
     uint64_t requests;      /* exit: requests served; MST_UNKNOWN */
-    uint64_t unfinished;    /* exit: requests in flight that died with it */
+    uint64_t unfinished;    /* exit: requests in flight when it ended */
     uint64_t reason;        /* exit: enum mst_reason */
 };
 #define MST_LIFECYCLE_WORDS (sizeof(struct mst_lifecycle) / 8)
 
-/* A request as PHP had it. `start_ns` is RINIT; it was handed over wait_ns before. */
+/* A request in PHP. `start_ns` is RINIT; Apache handed it over wait_ns before. */
 struct mst_php_request {
-    uint64_t id;            /* Apache's mst_request.id (handover.h); MST_UNKNOWN: no Apache's */
+    uint64_t id;            /* Apache's mst_request.id (handover.h); MST_UNKNOWN: none */
     uint64_t start_ns;      /* CLOCK_MONOTONIC */
     uint64_t wait_ns;       /* php_wait: from the hand-over to RINIT; MST_UNKNOWN */
     uint64_t run_ns;        /* php_run: from RINIT to RSHUTDOWN */
     uint64_t user_ns;       /* CPU time of the worker during php_run; MST_UNKNOWN */
     uint64_t system_ns;
-    uint64_t memory_bytes;  /* most that PHP's allocator held at once */
+    uint64_t memory_bytes;  /* the most that PHP's allocator held at once */
     uint64_t label_status;  /* label << 32 | flags << 16 | HTTP status (0: none was set) */
-    uint64_t pid_worker;    /* pid << 32 | worker entry's index; ~0u: none was free */
-    char     script[MST_PATH_MAX];  /* its file, without query; where cut, the beginning is */
+    uint64_t pid_worker;    /* pid << 32 | worker entry's index; ~0u: no entry was free */
+    char     script[MST_PATH_MAX];  /* its file without the query; a long one lacks its beginning */
 };
 #define MST_PHP_REQUEST_WORDS (sizeof(struct mst_php_request) / 8)
 enum mst_php_request_flag {
-    MST_PHP_ABORTED  = 1u << 0,   /* the client went away before the end */
+    MST_PHP_ABORTED  = 1u << 0,   /* the client closed before the end */
     MST_PHP_FATAL    = 1u << 1,   /* ended by a fatal error or an uncaught exception */
     MST_PHP_TIMEOUT  = 1u << 2,   /* ended by max_execution_time */
     MST_PHP_CACHED   = 1u << 3,   /* OPcache had the script when the request began */
-    MST_PHP_UNCACHED = 1u << 4    /* it had not; neither flag: not known */
+    MST_PHP_UNCACHED = 1u << 4    /* OPcache did not have it; neither flag: unknown */
 };
 
-/* mpmstat_mark(): a step of a request, found by its pid and start. */
+/* mpmstat_mark(): a step of the request that has this pid and start. */
 struct mst_mark {
     uint64_t request_start_ns;   /* mst_php_request.start_ns */
     uint64_t time_ns;            /* CLOCK_MONOTONIC */
     uint64_t pid;
-    char     name[MST_MARK_MAX]; /* cut, with its NUL, zeroes behind it */
+    char     name[MST_MARK_MAX]; /* cut; with its NUL, then zeroes */
 };
 #define MST_MARK_WORDS (sizeof(struct mst_mark) / 8)
 

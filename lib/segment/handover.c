@@ -1,4 +1,4 @@
-/* handover.c - see handover.h. */
+/* handover.c - formats and parses MPMSTAT and X-Request-Start: see handover.h. */
 #include "segment/handover.h"
 
 #include <inttypes.h>
@@ -9,7 +9,8 @@
 #include "base/siphash.h"
 #include "segment/format.h"
 
-/* Writes n in decimal; returns the number of digits. Not printf: on the way of requests. */
+/* Writes n in decimal; returns the number of digits. Not printf(), which is slow: every request
+ * that is handed over comes here. */
 static size_t put_number(char *to, uint64_t n)
 {
     char digits[20];   /* of 2^64 - 1 */
@@ -26,7 +27,7 @@ static size_t put_number(char *to, uint64_t n)
 
 /* ---- which boot --------------------------------------------------------------------- */
 
-/* The 16 bytes of a UUID; of another text, its hexadecimal digits as far as they go. */
+/* The 16 bytes of a UUID. Of any other text: its first 32 hexadecimal digits. */
 static void key_of(unsigned char key[MST_SIPHASH_KEY], const char *boot_id)
 {
     static const char digits[] = "0123456789abcdef";
@@ -83,7 +84,8 @@ size_t mst_handover_format(char text[MST_HANDOVER_MAX], uint64_t id, uint64_t ti
     return at + n;
 }
 
-/* Reads decimal digits at *at, at least one. False: none, or too large for 64 bits. */
+/* Reads the decimal digits at *at. Returns false where there is none, or the number has more
+ * than 64 bits. */
 static bool take_number(const char **at, uint64_t *n)
 {
     const char *p = *at;
@@ -99,8 +101,7 @@ static bool take_number(const char **at, uint64_t *n)
     return true;
 }
 
-/* With the '-' of versions that sent the boot id itself: they are read, and known not to be of
- * this boot. */
+/* Takes '-', too: other versions send the boot id itself, which is then of no known boot. */
 static bool take_boot(const char **at, char boot[MST_HANDOVER_BOOT])
 {
     size_t n = strspn(*at, "0123456789abcdef-");
@@ -127,19 +128,10 @@ bool mst_handover_parse_here(const char *text, const char *place, uint64_t *id, 
         && strcmp(text, place) == 0;
 }
 
-uint64_t mst_handover_wait(const struct mst_handover *handover, const char *boot,
-                           uint64_t time_namespace, uint64_t now_ns)
-{
-    if (boot[0] == '\0' || strcmp(handover->boot, boot) != 0
-        || handover->time_namespace != time_namespace || handover->time_ns > now_ns)
-        return MST_UNKNOWN;
-    return now_ns - handover->time_ns;
-}
-
 /* ---- X-Request-Start -------------------------------------------------------------- */
 
-/* Nanoseconds that a unit has, by the size of a number of them since 1970. Between
- * 2001 and 2286 they have 10, 13, 16 and 19 digits. 0: none of them. */
+/* The nanoseconds of the unit in which `whole` counts since 1970; 0: none fits. Between 2001
+ * and 2286 the numbers have 10, 13, 16 and 19 digits. */
 static uint64_t unit_of(uint64_t whole)
 {
     if (whole < UINT64_C(1000000000))
@@ -169,7 +161,7 @@ uint64_t mst_request_start_parse(const char *value)
         return MST_UNKNOWN;
     if (value[0] == '.' && value[1] >= '0' && value[1] <= '9') {
         for (value++; *value >= '0' && *value <= '9'; value++) {
-            unit /= 10;   /* below a nanosecond: nothing */
+            unit /= 10;   /* 0 below a nanosecond */
             ns += unit * (uint64_t)(*value - '0');
         }
     }

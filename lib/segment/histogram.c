@@ -1,5 +1,5 @@
-/* histogram.c - what readers ask of a log-linear histogram. Writers record into
- * one with worker.h.
+/* histogram.c - what readers compute from a log-linear histogram. Writers record into one with
+ * write/worker.h.
  */
 #include "segment/histogram.h"
 
@@ -79,7 +79,7 @@ uint64_t mst_histogram_quantile(const struct mst_histogram *h, double q)
         before += h->buckets[i++];
     lower = mst_histogram_lower(i);
     if (i == MST_HIST_BUCKETS - 1)
-        return max;                     /* it has no upper bound to interpolate to */
+        return max;                     /* it has no upper bound */
     upper = mst_histogram_lower(i + 1);
     value = lower + (uint64_t)((double)(upper - lower)
                                * ((double)(rank - before) / (double)h->buckets[i]));

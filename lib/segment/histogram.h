@@ -17,9 +17,8 @@
 #define MST_HIST_BUCKETS \
     (2u + ((MST_HIST_MAX_EXP - MST_HIST_MIN_EXP) << MST_HIST_SUB_BITS))
 
-/* All words are counters (max: a maximum), each atomic on its own. The number
- * of observations is the sum of the buckets, so that it always agrees with
- * them, whenever the copy was taken. */
+/* All words are counters (max_ns: a maximum), each atomic by itself. The number of observations
+ * is the sum of the buckets, so that it agrees with them in every copy. */
 struct mst_histogram {
     uint64_t sum_ns;
     uint64_t max_ns;
@@ -41,20 +40,21 @@ static inline size_t mst_histogram_bucket(uint64_t ns)
     return 1 + ((octave - MST_HIST_MIN_EXP - 1) << MST_HIST_SUB_BITS) + bits;
 }
 
-/* Lower bound of a bucket in ns, inclusive. bucket may be MST_HIST_BUCKETS - 1;
- * the upper bound (exclusive) of a bucket is the lower bound of the next. */
+/* Lower bound of a bucket in ns, inclusive, for buckets below MST_HIST_BUCKETS. The upper bound
+ * (exclusive) of a bucket is the lower bound of the next. */
 uint64_t mst_histogram_lower(unsigned bucket);
 
+/* How many observations it has. */
 uint64_t mst_histogram_count(const struct mst_histogram *h);
 
-/* Observations below 2^exponent ns. exponent within [MIN_EXP, MAX_EXP]. */
+/* Observations below 2^exponent ns, for exponents MST_HIST_MIN_EXP to MST_HIST_MAX_EXP. */
 uint64_t mst_histogram_below(const struct mst_histogram *h, unsigned exponent);
 
-/* The q-quantile (0 < q <= 1) in ns, interpolated within its bucket and never
- * above max_ns; UINT64_MAX (unknown) where there is no observation. */
+/* The q-quantile (0 < q <= 1) in ns, interpolated within its bucket and never above max_ns;
+ * UINT64_MAX (unknown) without an observation. */
 uint64_t mst_histogram_quantile(const struct mst_histogram *h, double q);
 
-/* into += from; max_ns is the larger. */
+/* Adds `from` to `into`; max_ns becomes the larger one. */
 void mst_histogram_add(struct mst_histogram *into, const struct mst_histogram *from);
 
 #endif

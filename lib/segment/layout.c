@@ -1,11 +1,12 @@
-/* layout.c - how large a board is and where its sections lie.
- *
- * The one place where the size is computed: creation fills the section table
- * from here, the server logs it, `mpmstat status` shows it as BoardBytes.
+/* layout.c - how large a board is and where its sections are: see layout.h. The only place that
+ * computes the size; `mpmstat status` shows it as BoardBytes.
  */
 #include "segment/layout.h"
 
+#include <stdbool.h>
 #include <unistd.h>
+
+#include "segment/fields.h"
 
 static uint32_t power_of_two_from(uint32_t n)
 {
@@ -27,8 +28,8 @@ uint32_t mst_layout_stripes(void)
 
 static bool in_range(const struct mst_layout *l)
 {
-    /* Upper ends: far above any configuration that could run, low enough that
-     * no product below overflows 64 bits. */
+    /* The limits are far above any configuration that could run, and so low that no product
+     * in mst_layout_place() overflows 64 bits. */
     return l->processes >= 1 && l->processes <= 1u << 20
         && l->threads_per_process >= 1 && l->threads_per_process <= 1u << 16
         && l->labels >= 2 && l->labels <= MST_LABELS_MAX
@@ -38,7 +39,8 @@ static bool in_range(const struct mst_layout *l)
         && l->lifecycle >= 1 && l->lifecycle <= MST_JOURNAL_MAX;
 }
 
-uint32_t mst_layout_stored_fields(void)
+/* How many entries MST_SECTION_FIELDS has. */
+static uint32_t count_stored_fields(void)
 {
     uint32_t stored = 0;
     size_t i;
@@ -61,10 +63,9 @@ static uint64_t place(struct mst_section *section, uint64_t offset, uint64_t cou
 uint64_t mst_layout_place(const struct mst_layout *l, struct mst_section s[MST_SECTION_COUNT])
 {
     uint64_t end = MST_PAGE, workers;
-    /* A row of in-flight counts a process, on cache lines of its own. */
+    /* A row of in-flight counts for each process, on cache lines of its own. */
     uint32_t in_flight = (l->labels * (uint32_t)sizeof(uint32_t) + MST_CACHE_LINE - 1)
                        / MST_CACHE_LINE * MST_CACHE_LINE;
-
     bool is_php = l->producer == MST_PRODUCER_PHP;
 
     _Static_assert(sizeof(struct mst_header) <= MST_PAGE, "the header is the first page");
@@ -73,7 +74,7 @@ uint64_t mst_layout_place(const struct mst_layout *l, struct mst_section s[MST_S
     workers = (uint64_t)l->processes * l->threads_per_process;
     if (workers > UINT32_MAX)
         return 0;
-    end = place(&s[MST_SECTION_FIELDS], end, mst_layout_stored_fields(),
+    end = place(&s[MST_SECTION_FIELDS], end, count_stored_fields(),
                 sizeof(struct mst_field_name));
     end = place(&s[MST_SECTION_TOTALS], end, 1, sizeof(struct mst_totals));
     end = place(&s[MST_SECTION_PROCESSES], end, l->processes, sizeof(struct mst_process));

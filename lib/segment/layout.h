@@ -1,15 +1,30 @@
-/* layout.h - where a board's sections lie: between layout.c and board.c. */
+/* layout.h - how large a board is, and where its sections are. */
 #ifndef MPMSTAT_LAYOUT_H
 #define MPMSTAT_LAYOUT_H
 
-#include "write/board.h"
+#include "segment/format.h"
 
-/* Fills the section table. Returns the file's size in bytes, 0 where the layout
- * is out of range. */
+/* What a board has room for. */
+struct mst_layout {
+    enum mst_producer producer;
+    uint32_t processes;            /* entries; old generations that still finish
+                                    * requests need theirs, too */
+    uint32_t threads_per_process;
+    uint32_t labels;               /* 2..MST_LABELS_MAX, `other` and `mpm-status` included */
+    uint32_t stripes;              /* mst_layout_stripes() */
+    uint32_t requests;             /* journal records (PHP's: of PHP requests), rounded up to a
+                                    * power of two */
+    uint32_t lifecycle;            /* lifecycle records, likewise */
+};
+
+/* CPUs rounded up to a power of two, at most MST_STRIPES_MAX. */
+uint32_t mst_layout_stripes(void);
+
+/* The size of such a board in bytes; 0 where the layout is out of range. */
+uint64_t mst_layout_bytes(const struct mst_layout *layout);
+
+/* Fills the section table. Returns the size as above. */
 uint64_t mst_layout_place(const struct mst_layout *layout,
                           struct mst_section sections[MST_SECTION_COUNT]);
-
-/* How many of fields.def's rows are stored: entries of MST_SECTION_FIELDS. */
-uint32_t mst_layout_stored_fields(void);
 
 #endif

@@ -16,8 +16,7 @@
 #include <unistd.h>
 
 #include "base/host.h"
-#include "read/snapshot.h"
-#include "segment/layout.h"
+#include "segment/liveness.h"
 #include "write/build.h"
 
 #define TRIES 8   /* other processes make and remove boards at the same time */
@@ -117,7 +116,7 @@ static bool keep(struct mst_board *b, int fd, const char *path, char error[MST_E
 static bool is_own(const struct mst_header *h)
 {
     return h->pid == (uint32_t)getpid() && h->pid_start_ticks == mst_host_start_ticks(h->pid)
-        && mst_snapshot_running(h) == 1;
+        && mst_header_running(h) == 1;
 }
 
 bool mst_board_adopt(struct mst_board *b, const char *path, const struct mst_layout *layout)
@@ -144,32 +143,18 @@ bool mst_board_adopt(struct mst_board *b, const char *path, const struct mst_lay
 
 /* ---- the shared one ------------------------------------------------------------------ */
 
-/* Whether a living process writes to the board. */
-static bool is_in_use(const struct mst_reader *r)
-{
-    char ignored[MST_ERROR_MAX];
-    struct mst_copy copy;
-    bool in_use;
-
-    if (mst_copy_take(&copy, r, ignored) != 0)
-        return false;
-    in_use = mst_snapshot_alive(&copy) != 0;
-    mst_copy_free(&copy);
-    return in_use;
-}
-
 /* Whether the board can be shared. */
 static enum finding examine(const struct mst_reader *r, struct mst_section *sections,
                             const struct mst_layout *wanted, char error[MST_ERROR_MAX])
 {
     struct mst_layout layout = layout_of(&r->header);
 
-    if (r->header.pid == 0 && mst_snapshot_running(&r->header) == 1
+    if (r->header.pid == 0 && mst_header_running(&r->header) == 1
         && layout.producer == wanted->producer
         && layout.threads_per_process == wanted->threads_per_process
         && mst_board_fits(r, &layout, sections))
         return USABLE;
-    if (!is_in_use(r))
+    if (mst_reader_alive(r) == 0)
         return UNUSABLE;
     mst_fail(error, "%s is the board of running processes of another kind (another version, or "
              "another pid namespace); wait until they have ended, or name another place", r->path);

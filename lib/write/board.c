@@ -18,9 +18,8 @@
 
 #include "base/clock.h"
 #include "base/host.h"
-#include "segment/layout.h"
+#include "segment/liveness.h"
 #include "write/build.h"
-#include "read/snapshot.h"   /* mst_snapshot_running */
 
 static void copy_text(char *to, size_t size, const char *from)
 {
@@ -170,7 +169,7 @@ static bool taken_by_live_server(const char *path, struct mst_header *h)
         return false;
     if (mst_reader_open(&reader, path, ignored) != 0)
         return true;
-    taken = reader.header.stopped_ns == 0 && mst_snapshot_running(&reader.header) == 1;
+    taken = reader.header.stopped_ns == 0 && mst_header_running(&reader.header) == 1;
     mst_reader_close(&reader);
     return taken;
 }

@@ -15,22 +15,12 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "read/copy.h"     /* MST_ERROR_MAX */
+#include "base/error.h"
 #include "segment/fields.h"
 #include "segment/format.h"
+#include "segment/layout.h"
+#include "segment/reader.h"
 #include "write/guard.h"
-
-/* How many entries a board has room for. */
-struct mst_layout {
-    enum mst_producer producer;
-    uint32_t processes;            /* including those of old generations that finish requests */
-    uint32_t threads_per_process;
-    uint32_t labels;               /* 2..MST_LABELS_MAX, `other` and `mpm-status` included */
-    uint32_t stripes;              /* mst_layout_stripes() */
-    uint32_t requests;             /* records of the request journal (on a PHP board: of PHP's
-                                    * requests), rounded up to a power of two */
-    uint32_t lifecycle;            /* records of the lifecycle journal, likewise */
-};
 
 /* The server that writes the board. Texts are copied into the header and cut to its size; NULL is
  * empty. */
@@ -41,12 +31,6 @@ struct mst_identity {
     bool        no_parent;         /* its processes have no common parent: the header names no
                                     * pid */
 };
-
-/* CPUs rounded up to a power of two, at most MST_STRIPES_MAX. */
-uint32_t mst_layout_stripes(void);
-
-/* The size of such a board in bytes; 0 where the layout is out of range. */
-uint64_t mst_layout_bytes(const struct mst_layout *layout);
 
 /* A board that this process has mapped. Pointers are into the mapping. The struct must stay where
  * it is in memory while it is open: a signal handler knows its guard. */

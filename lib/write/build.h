@@ -34,7 +34,7 @@ int mst_board_keep_read_only(struct mst_board *b, int fd, const char *path,
 void mst_board_locate(struct mst_board *b, const struct mst_section sections[MST_SECTION_COUNT],
                       uint32_t threads, uint32_t stripes);
 
-/* Writes the names of this build's counters: mst_layout_stored_fields() of them. */
+/* Writes the entries of MST_SECTION_FIELDS: the names of this build's counters. */
 void mst_board_fill_fields(struct mst_field_name *names);
 
 /* Whether the file at `path` is another program's: neither empty nor a board of any version. */

@@ -9,33 +9,8 @@
 
 #include <string.h>
 
+#include "segment/record.h"
 #include "write/board.h"
-
-/* The check is a polynomial of ticket and payload modulo 2^64: each word is multiplied by a power
- * of its own of 2^64 / golden ratio, an odd number (the constant of SplitMix64). One word that
- * differs, or is left from an older record, always changes the check. Several words, or words in
- * another place, change it unless their differences times those factors add up to 0. */
-static inline uint64_t mst_journal_mix(uint64_t mix, uint64_t word)
-{
-    return (mix + word) * UINT64_C(0x9e3779b97f4a7c15);
-}
-
-/* The ticket is the first word. The constant keeps the check of an all-zero record from being
- * 0. */
-static inline uint64_t mst_journal_mix_begin(uint64_t ticket)
-{
-    return mst_journal_mix(UINT64_C(0x6d706d737461743a), ticket);   /* "mpmstat:" */
-}
-
-static inline uint64_t mst_journal_check(uint64_t ticket, const uint64_t *words, size_t count)
-{
-    uint64_t mix = mst_journal_mix_begin(ticket);
-    size_t i;
-
-    for (i = 0; i < count; i++)
-        mix = mst_journal_mix(mix, words[i]);
-    return mix;
-}
 
 /* Stores {ticket, payload, check} at `record`, which is in the mapped file and has no type but
  * that of the words stored there. The payload is a struct of `words` words of 8 bytes. */

@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "archive/archive.h"
-#include "lab/report/study_report.h"
+#include "archive/writer.h"
+#include "lab/report/report.h"
 #include "report/report.h"
 
 #define CHANGE_BYTES 8u
@@ -109,7 +109,7 @@ static void make_sound(void)
     fd = mkstemp(path);
     made_by = getpid();
     atexit(clean_up);
-    a = fd >= 0 ? mst_archive_create(path, error) : NULL;
+    a = fd >= 0 ? mst_archive_create(path, NULL, error) : NULL;
     if (a == NULL)
         abort();
     mst_archive_close(a, error);
@@ -200,19 +200,26 @@ static void put_sql(const uint8_t *data, size_t size)
     free(sql);
 }
 
+/* Each format is tried, also where one before it fails. */
 static bool report_all(const struct mst_report *report)
 {
+    static int (*const formats[])(struct mst_sink *, const struct mst_report *,
+                                  char[MST_ERROR_MAX]) = {
+        mst_report_csv_series, mst_report_html, mst_report_markdown, mst_report_texts,
+    };
     char error[MST_ERROR_MAX];
     struct mst_sink sink;
+    bool fine = true;
+    size_t i;
 
     mst_sink_init(&sink, ignore, NULL);
     mst_report_json(&sink, &report->runs[0].summary);
     mst_report_text(&sink, &report->runs[0].summary, path);
     mst_report_csv(&sink, report);
-    return (mst_report_csv_series(&sink, report, error) == 0) &
-           (mst_report_html(&sink, report, error) == 0) &
-           (mst_report_markdown(&sink, report, error) == 0) &
-           (mst_report_texts(&sink, report, error) == 0);
+    for (i = 0; i < sizeof formats / sizeof *formats; i++)
+        if (formats[i](&sink, report, error) != 0)
+            fine = false;
+    return fine;
 }
 
 static bool report_run(struct mst_archive *a, int64_t id)

@@ -8,6 +8,7 @@
 
 #include "read/copy.h"
 #include "read/snapshot.h"
+#include "read/tail.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,4 +1,5 @@
 /* fuzz_textfile.c - arbitrary bytes as one of the lab's text files. */
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 

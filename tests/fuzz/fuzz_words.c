@@ -34,7 +34,7 @@ static void as_targets(char **words, size_t n)
 
 static void as_command(char **words)
 {
-    char *json = mst_words_json(words), *shell = mst_words_shell(words);
+    char *json = mst_argv_json(words), *shell = mst_shell_quote(words);
 
     if (json == NULL || shell == NULL || mst_loadtool_for(words[0]) == NULL)
         abort();

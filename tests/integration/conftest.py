@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(0, str(Path(__file__).parent / "support"))
 
 import build                    # noqa: E402  (after the path is set)
 import php                      # noqa: E402
@@ -38,6 +38,20 @@ def pytest_sessionstart(session):
         if not path.exists():
             pytest.exit(f"expected {path}, found nothing: build first (make), and set "
                         "MPMSTAT_BUILDDIR where the build is not in the source", 2)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_terminal_summary(terminalreporter):
+    """Skipped tests prove nothing: where MPMSTAT_SKIPS says how many there are at most, more of
+    them fail the whole."""
+    skipped = terminalreporter.stats.get("skipped", [])
+    limit = os.environ.get("MPMSTAT_SKIPS")
+    if limit and len(skipped) > int(limit):
+        for report in skipped:
+            terminalreporter.write_line(f"SKIPPED {report.nodeid}: {report.longrepr[2]}")
+        terminalreporter.write_line(f"{len(skipped)} tests skipped, expected at most {limit}",
+                                    red=True)
+        terminalreporter._session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 @pytest.hookimpl(hookwrapper=True)
@@ -107,6 +121,11 @@ def php_boards():
         pytest.skip(php.why_not())
     with runtime_directory() as directory:
         yield directory
+
+
+@pytest.fixture
+def archive(tmp_path):
+    return tmp_path / "runs.sqlite"
 
 
 @pytest.fixture(scope="module")

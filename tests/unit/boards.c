@@ -40,7 +40,7 @@ static void begin_label(struct mst_snapshot_label *label, uint32_t producer, con
     memset(label, 0, sizeof *label);
     for (i = 0; i < mst_field_count; i++)
         if (mst_fields[i].scope == MST_SCOPE_LABEL && !(mst_fields[i].of & 1u << producer))
-            memset((char *)label + mst_fields[i].offset, 0xff, sizeof(uint64_t));
+            memset((char *)label + mst_snapshot_offset(&mst_fields[i]), 0xff, sizeof(uint64_t));
     label->label = name;
     for (i = 0; i < MST_PHASE_COUNT; i++) {
         struct mst_snapshot_phase *phase = &label->phases[i];
@@ -196,7 +196,7 @@ static void forget(enum mst_scope scope, void *element, size_t bytes)
     memset(element, 0xff, bytes);
     for (i = 0; i < mst_field_count; i++)
         if (mst_fields[i].scope == scope && mst_fields[i].type == MST_TYPE_STRING)
-            *(const char **)(void *)((char *)element + mst_fields[i].offset) = NULL;
+            *(const char **)(void *)((char *)element + mst_snapshot_offset(&mst_fields[i])) = NULL;
 }
 
 /* Much of what a board can say is missing, as an older writer's would be. */
@@ -254,7 +254,7 @@ static void number_element(enum mst_scope scope, void *element, uint64_t *next)
 
     for (i = 0; i < mst_field_count; i++) {
         const struct mst_field *f = &mst_fields[i];
-        void *member = (char *)element + f->offset;
+        void *member = (char *)element + mst_snapshot_offset(f);
         const char *const *names;
         size_t count = mst_type_elements(f->type, &names);
 

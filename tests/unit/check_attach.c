@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/host.h"
 #include "harness.h"
+#include "segment/liveness.h"
 #include "write/journal.h"
 #include "write/worker.h"
 
@@ -382,24 +383,24 @@ START_TEST(a_server_without_a_parent_runs_while_any_of_its_processes_does)
 
     ck_assert_int_eq(share(&b, test_path()), 0);
     b.header->stopped_ns = 5;
-    test_view(&v, b.path, mst_snapshot_running(b.header));
+    test_view(&v, b.path, mst_header_running(b.header));
     ck_assert_str_eq(v.s.running, "no");
     test_view_free(&v);
 
     die_in(&b, &pid);
-    test_view(&v, b.path, mst_snapshot_running(b.header));
+    test_view(&v, b.path, mst_header_running(b.header));
     ck_assert_str_eq(v.s.running, "no");
-    ck_assert_int_eq(mst_snapshot_alive(&v.copy), 0);
+    ck_assert_int_eq(mst_reader_alive(&v.reader), 0);
     test_view_free(&v);
 
     b.header->stopped_ns = 0;
     ck_assert_int_ge(mst_process_claim(&b, (uint64_t)getpid(), 0, mst_now_ns()), 0);
-    test_view(&v, b.path, mst_snapshot_running(b.header));
+    test_view(&v, b.path, mst_header_running(b.header));
     ck_assert_str_eq(v.s.running, "yes");
     ck_assert_uint_eq(v.s.slot_count, 1);   /* the killed one is not shown, nor its request */
     ck_assert_uint_eq(v.s.slots[0].pid, (uint64_t)getpid());
     ck_assert_uint_eq(test_label(&v.s, MST_LABEL_OTHER_NAME)->in_flight, 0);
-    ck_assert_int_eq(mst_snapshot_alive(&v.copy), 1);
+    ck_assert_int_eq(mst_reader_alive(&v.reader), 1);
     test_view_free(&v);
     mst_board_close(&b);
 }
@@ -416,10 +417,10 @@ START_TEST(another_users_processes_are_none_of_a_server_without_a_parent)
     ck_assert_int_eq(share(&b, test_path()), 0);
     ck_assert_int_ge(mst_process_claim(&b, (uint64_t)getpid(), 0, mst_now_ns()), 0);
     ck_assert_int_eq(chown(b.path, 65534, 65534), 0);
-    test_view(&v, b.path, mst_snapshot_running(b.header));
+    test_view(&v, b.path, mst_header_running(b.header));
     ck_assert_str_eq(v.s.running, "no");
     ck_assert_uint_eq(v.s.slot_count, 0);
-    ck_assert_int_eq(mst_snapshot_alive(&v.copy), 0);
+    ck_assert_int_eq(mst_reader_alive(&v.reader), 0);
     test_view_free(&v);
     mst_board_close(&b);
 }

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "analysis/compare.h"
-#include "archive/archive.h"
+#include "archive/writer.h"
 #include "base/clock.h"
 #include "harness.h"
 #include "report/comparison.h"
@@ -207,7 +207,7 @@ static void add_run(struct mst_archive *archive, const char *name, unsigned repe
                                          .started_ns = START + second * MST_NS_PER_S,
                                          .repetition = repetition };
     const struct mst_archive_run_end end = {
-        .outcome = "complete", .complete = true, .started_ns = run.started_ns,
+        .outcome = MST_OUTCOME_COMPLETE, .complete = true, .started_ns = run.started_ns,
         .ended_ns = run.started_ns + MST_NS_PER_S, .duration_ns = MST_NS_PER_S,
         .exit_signal = MST_UNKNOWN,
     };
@@ -231,7 +231,7 @@ static void add_run(struct mst_archive *archive, const char *name, unsigned repe
 static struct mst_archive *create(const char *path)
 {
     char error[MST_ERROR_MAX];
-    struct mst_archive *archive = mst_archive_create(path, error);
+    struct mst_archive *archive = mst_archive_create(path, NULL, error);
 
     ck_assert_msg(archive != NULL, "%s", error);
     return archive;
@@ -287,7 +287,7 @@ START_TEST(test_interleaved_runs_are_pairs)
     ck_assert_uint_eq(t.a.count, 4);
     ck_assert_uint_eq(t.warning_count, 0);
     ck_assert_int_eq(t.verdict, MST_LIMIT_BEYOND);
-    ck_assert_str_eq(t.rows[0].what->name, "client_requests_per_second");
+    ck_assert_str_eq(t.rows[0].metric->column, "client_requests_per_second");
     ck_assert_msg(strncmp(t.rows[0].result.text, "B is slower by 20 % (20 to 20 %)", 30) == 0, "%s",
                   t.rows[0].result.text);
     mst_comparison_free(&t);

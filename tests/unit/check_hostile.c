@@ -12,6 +12,8 @@
 
 #include "base/clock.h"
 #include "harness.h"
+#include "read/tail.h"
+#include "segment/liveness.h"
 #include "write/journal.h"
 #include "write/worker.h"
 
@@ -414,7 +416,7 @@ static void read_all(void)
     if (mst_reader_open(&reader, board.path, error) != 0)
         return;
     if (mst_copy_take(&copy, &reader, error) == 0) {
-        world.running = mst_snapshot_running(&copy.header);
+        world.running = mst_header_running(&copy.header);
         if (mst_snapshot_make(&s, &copy, &world) == 0)
             mst_snapshot_free(&s);
         mst_copy_free(&copy);

@@ -11,7 +11,10 @@
 #include "base/clock.h"
 #include "boards.h"
 #include "harness.h"
-#include "render/render.h"
+#include "read/tail.h"
+#include "render/cursor.h"
+#include "render/journal.h"
+#include "segment/liveness.h"
 #include "write/journal.h"
 #include "write/worker.h"
 
@@ -205,7 +208,7 @@ static void begin(struct mst_board *b, uint32_t records)
 
     layout.requests = records;
     test_board(b, &layout);
-    ck_assert_int_ge(mst_snapshot_running(b->header), 0);
+    ck_assert_int_ge(mst_header_running(b->header), 0);
 }
 
 /* ---- what the lines say ------------------------------------------------------------------ */

@@ -10,7 +10,7 @@
 #include "lab/files/stack.h"
 #include "lab/files/textfile.h"
 #include "lab/servers/packages.h"
-#include "lab/servers/rootdir.h"
+#include "lab/servers/sandbox.h"
 #include "lab/servers/site.h"
 
 /* ---- text files ------------------------------------------------------------------- */
@@ -500,12 +500,12 @@ START_TEST(test_remove)
     ck_assert_int_eq(symlink(other, path), 0);
     snprintf(path, sizeof path, "%s/d/file", root);
     write_text(path, "x");
-    ck_assert_msg(mst_rootdir_remove(root, error) == 0, "%s", error);
+    ck_assert_msg(mst_sandbox_remove(root, error) == 0, "%s", error);
     ck_assert_int_ne(access(root, F_OK), 0);
     snprintf(path, sizeof path, "%s/keep", other);
     ck_assert_int_eq(access(path, F_OK), 0);
-    ck_assert_int_eq(mst_rootdir_remove(root, error), 0);   /* it is gone: as it should be */
-    ck_assert_int_ne(mst_rootdir_remove(path, error), 0);   /* no directory */
+    ck_assert_int_eq(mst_sandbox_remove(root, error), 0);   /* it is gone: as it should be */
+    ck_assert_int_ne(mst_sandbox_remove(path, error), 0);   /* no directory */
 }
 END_TEST
 

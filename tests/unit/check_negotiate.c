@@ -5,7 +5,7 @@
 
 #include "boards.h"
 #include "harness.h"
-#include "render/render.h"
+#include "render/negotiate.h"
 
 /* ---- the Accept header ---------------------------------------------------------- */
 

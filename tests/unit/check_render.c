@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "boards.h"
 #include "harness.h"
+#include "render/fields_table.h"
 #include "render/render.h"
 #include "render/scope.h"
 

@@ -1,4 +1,4 @@
-/* check_runner.c - a command under its keeper: how it ended, what it cost, and
+/* check_runner.c - a command under its supervisor: how it ended, what it cost, and
  * that nothing of it is left, whoever is killed. Runs sh and sleep.
  */
 #include <errno.h>
@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/strings.h"
 #include "exec/capture.h"
 #include "exec/runner.h"
 #include "harness.h"
@@ -33,7 +34,8 @@ static struct running start(const char *script, int inherited)
     r.out = mst_capture_open(error);
     r.err = mst_capture_open(error);
     ck_assert_msg(r.out >= 0 && r.err >= 0, "%s", error);
-    r.runner = mst_runner_start(argv, r.out, r.err, inherited, error);
+    r.runner = mst_runner_start(&(struct mst_spawn){ .argv = argv, .out = r.out, .err = r.err,
+                                                     .inherited = inherited }, error);
     ck_assert_msg(r.runner != NULL, "%s", error);
     free(text);
     return r;
@@ -190,7 +192,8 @@ START_TEST(test_cannot_execute)
     char missing[] = "/nonexistent/ab", *argv[] = { missing, NULL }, error[MST_ERROR_MAX];
     int fd = mst_capture_open(error);
 
-    ck_assert_ptr_null(mst_runner_start(argv, fd, fd, -1, error));
+    ck_assert_ptr_null(mst_runner_start(&(struct mst_spawn){ .argv = argv, .out = fd, .err = fd,
+                                                             .inherited = -1 }, error));
     ck_assert_str_eq(error, "cannot run /nonexistent/ab: there is no such command");
     ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), -1);   /* no process is left */
     close(fd);
@@ -199,16 +202,68 @@ END_TEST
 
 START_TEST(test_finds)
 {
-    ck_assert(mst_runner_finds("sh"));
-    ck_assert(mst_runner_finds("/bin/sh"));
-    ck_assert(!mst_runner_finds("/bin"));
-    ck_assert(!mst_runner_finds("/nonexistent/ab"));
-    ck_assert(!mst_runner_finds("no-such-command-anywhere"));
-    ck_assert(!mst_runner_finds(""));
+    ck_assert(mst_spawn_finds("sh"));
+    ck_assert(mst_spawn_finds("/bin/sh"));
+    ck_assert(!mst_spawn_finds("/bin"));
+    ck_assert(!mst_spawn_finds("/nonexistent/ab"));
+    ck_assert(!mst_spawn_finds("no-such-command-anywhere"));
+    ck_assert(!mst_spawn_finds(""));
     setenv("PATH", "/nonexistent", 1);
-    ck_assert(!mst_runner_finds("sh"));
+    ck_assert(!mst_spawn_finds("sh"));
     unsetenv("PATH");
-    ck_assert(!mst_runner_finds("sh"));
+    ck_assert(!mst_spawn_finds("sh"));
+}
+END_TEST
+
+/* ---- what it is started with ------------------------------------------------------ */
+
+/* Its environment is the one that is given, and this process's stays as it is. */
+START_TEST(test_environment)
+{
+    char *const variables[] = { (char[]){ "MST_TEST=theirs" }, (char[]){ "MST_NEW=1" }, NULL };
+    char sh[] = "/bin/sh", option[] = "-c", script[] = "echo $MST_TEST $MST_NEW $MST_OTHER; pwd";
+    char *argv[] = { sh, option, script, NULL }, **environment, error[MST_ERROR_MAX], *text;
+    struct running r = { .out = mst_capture_open(error), .err = mst_capture_open(error) };
+
+    setenv("MST_TEST", "ours", 1);
+    setenv("MST_OTHER", "other", 1);
+    environment = mst_environment_with(variables);
+    ck_assert_ptr_nonnull(environment);
+    r.runner = mst_runner_start(&(struct mst_spawn){ .argv = argv, .environment = environment,
+                                                     .directory = "/", .in = MST_DEV_NULL,
+                                                     .out = r.out, .err = r.err,
+                                                     .inherited = -1 }, error);
+    ck_assert_msg(r.runner != NULL, "%s", error);
+    ck_assert_uint_eq(wait_for(&r).exit_status, 0);
+    text = output(r.out);
+    ck_assert_str_eq(text, "theirs 1 other\n/\n");
+    ck_assert_str_eq(getenv("MST_TEST"), "ours");
+    ck_assert_ptr_null(getenv("MST_NEW"));
+    free(text);
+    mst_strings_free_items(environment);
+    done(&r);
+}
+END_TEST
+
+/* A program without a slash is looked for in its own PATH. */
+START_TEST(test_path_of_the_environment)
+{
+    char *argv[] = { (char[]){ "true" }, NULL };
+    char *const nowhere[] = { (char[]){ "PATH=/nonexistent" }, NULL };
+    struct mst_spawn spawn = { .argv = argv, .environment = nowhere, .in = MST_DEV_NULL,
+                               .out = MST_DEV_NULL, .err = MST_DEV_NULL, .inherited = -1 };
+    int status;
+    pid_t pid;
+
+    ck_assert_int_eq(mst_spawn(&spawn), -1);
+    ck_assert_int_eq(errno, ENOENT);
+    spawn.environment = NULL;
+    pid = mst_spawn(&spawn);
+    ck_assert_int_gt(pid, 0);
+    while (!mst_spawn_wait(pid, PATIENCE_MS))
+        ;
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert_int_eq(status, 0);
 }
 END_TEST
 
@@ -315,13 +370,14 @@ START_TEST(test_caller_is_killed)
     struct running r = { NULL, fd, fd };
     pid_t caller, pids[3];
 
-    /* The keeper becomes ours when its parent dies, so that it can be waited for. */
+    /* The supervisor becomes ours when its parent dies, so that it can be waited for. */
     ck_assert_int_eq(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
     if (test_fork(&caller)) {
         char sh[] = "sh", option[] = "-c", script[] = FAMILY "echo $$; sleep 102";
         char *argv[] = { sh, option, script, NULL };
 
-        if (mst_runner_start(argv, fd, fd, -1, error) == NULL)
+        if (mst_runner_start(&(struct mst_spawn){ .argv = argv, .out = fd, .err = fd,
+                                                  .inherited = -1 }, error) == NULL)
             _exit(1);
         pause();
     }
@@ -350,6 +406,8 @@ int main(void)
     tcase_add_test(ends, test_inherited);
     tcase_add_test(ends, test_cannot_execute);
     tcase_add_test(ends, test_finds);
+    tcase_add_test(ends, test_environment);
+    tcase_add_test(ends, test_path_of_the_environment);
     tcase_add_test(stops, test_stop_asks);
     tcase_add_test(stops, test_stop_kills_in_the_end);
     tcase_add_test(stops, test_stop_twice_kills_now);

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/host.h"
 #include "harness.h"
+#include "segment/liveness.h"
 #include "write/journal.h"
 #include "write/worker.h"
 
@@ -146,7 +147,7 @@ START_TEST(every_total_arrives)
     look(1);
     for (i = 0; i < mst_field_count; i++) {
         const struct mst_field *f = &mst_fields[i];
-        const uint64_t *found = (const uint64_t *)((const char *)&view.s + f->offset);
+        const uint64_t *found = (const uint64_t *)((const char *)&view.s + mst_snapshot_offset(f));
 
         for (w = 0; f->storage == MST_STORAGE_TOTAL && w < f->stored_words; w++)
             ck_assert_uint_eq(found[w], 1000 + f->stored_offset / 8 + w);
@@ -667,7 +668,7 @@ START_TEST(this_process_runs_whatever_it_is_called)
     ck_assert_int_eq(prctl(PR_SET_NAME, "a) R 1 (b"), 0);
     ck_assert_uint_eq(mst_host_start_ticks((uint64_t)getpid()), ticks);
     make();
-    ck_assert_int_eq(mst_snapshot_running(board.header), 1);
+    ck_assert_int_eq(mst_header_running(board.header), 1);
     mst_board_close(&board);
 }
 END_TEST
@@ -676,11 +677,11 @@ START_TEST(a_process_that_ended_does_not_run)
 {
     make();
     board.header->pid = (uint32_t)test_dead_pid();
-    ck_assert_int_eq(mst_snapshot_running(board.header), 0);
+    ck_assert_int_eq(mst_header_running(board.header), 0);
     board.header->pid = 0;
-    ck_assert_int_eq(mst_snapshot_running(board.header), 0);
+    ck_assert_int_eq(mst_header_running(board.header), 0);
     board.header->pid = UINT32_MAX;
-    ck_assert_int_eq(mst_snapshot_running(board.header), 0);
+    ck_assert_int_eq(mst_header_running(board.header), 0);
     mst_board_close(&board);
 }
 END_TEST
@@ -689,7 +690,7 @@ START_TEST(another_process_with_the_same_pid_is_another)
 {
     make();
     board.header->pid_start_ticks++;
-    ck_assert_int_eq(mst_snapshot_running(board.header), 0);
+    ck_assert_int_eq(mst_header_running(board.header), 0);
     mst_board_close(&board);
 }
 END_TEST
@@ -705,7 +706,7 @@ START_TEST(a_zombie_does_not_run)
     ck_assert_int_eq(waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOWAIT), 0);
     board.header->pid = (uint32_t)pid;
     board.header->pid_start_ticks = mst_host_start_ticks((uint64_t)pid);
-    ck_assert_int_eq(mst_snapshot_running(board.header), 0);
+    ck_assert_int_eq(mst_header_running(board.header), 0);
     test_wait(pid);
     mst_board_close(&board);
 }
@@ -715,7 +716,7 @@ START_TEST(an_earlier_boot_is_over)
 {
     make();
     board.header->boot_id[0] ^= 1;
-    ck_assert_int_eq(mst_snapshot_running(board.header), 0);
+    ck_assert_int_eq(mst_header_running(board.header), 0);
     mst_board_close(&board);
 }
 END_TEST
@@ -724,13 +725,13 @@ START_TEST(another_namespace_cannot_be_seen_into)
 {
     make();
     board.header->pid_namespace++;
-    ck_assert_int_eq(mst_snapshot_running(board.header), -1);
+    ck_assert_int_eq(mst_header_running(board.header), -1);
     board.header->pid_namespace = 0;
-    ck_assert_int_eq(mst_snapshot_running(board.header), -1);
+    ck_assert_int_eq(mst_header_running(board.header), -1);
     mst_board_close(&board);
     make();
     board.header->time_namespace++;
-    ck_assert_int_eq(mst_snapshot_running(board.header), -1);
+    ck_assert_int_eq(mst_header_running(board.header), -1);
     mst_board_close(&board);
 }
 END_TEST
@@ -751,7 +752,7 @@ START_TEST(another_users_process_is_not_the_server)
     ck_assert_int_eq(chown(board.path, NOBODY, NOBODY), 0);
     ck_assert_int_eq(mst_reader_open(&reader, board.path, error), 0);
     ck_assert_uint_eq(reader.owner, NOBODY);
-    ck_assert_int_eq(mst_snapshot_running(&reader.header), 1);
+    ck_assert_int_eq(mst_header_running(&reader.header), 1);
     ck_assert_int_eq(mst_reader_running(&reader), -1);
     mst_reader_close(&reader);
     mst_board_close(&board);

@@ -9,6 +9,8 @@
 
 #include "base/clock.h"
 #include "harness.h"
+#include "read/tail.h"
+#include "render/journal.h"
 #include "render/render.h"
 #include "source/http.h"
 #include "source/ndjson.h"

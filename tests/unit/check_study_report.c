@@ -2,7 +2,7 @@
  * and what becomes of each kind of claim.
  *
  * Archives are made with the archive's own schema: runs that have a load tool's results and
- * no server. tests/integration/test_lab_report.py has whole reports.
+ * no server. tests/integration/lab/test_lab_report.py has whole reports.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -11,10 +11,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "archive/writer.h"
 #include "base/clock.h"
 #include "harness.h"
-#include "lab/report/study_parts.h"
-#include "lab/report/study_report.h"
+#include "lab/report/estimates.h"
+#include "lab/report/figures.h"
+#include "lab/report/parts.h"
+#include "lab/report/published.h"
+#include "lab/report/report.h"
+#include "stats/bootstrap.h"
 
 #define START  (UINT64_C(1700000000) * MST_NS_PER_S)
 
@@ -22,7 +27,7 @@
 
 START_TEST(test_names)
 {
-    static const struct { const char *word; enum mst_study_metric_id metric; double scale; } w[] = {
+    static const struct { const char *word; enum mst_metric_id metric; double scale; } w[] = {
         { "requests_per_second", MST_M_RATE, 1 }, { "mean_ms", MST_M_MEAN, 1e-3 },
         { "time_taken_s", MST_M_TAKEN, 1 }, { "transfer_kb_per_second", MST_M_TRANSFER, 1024 },
         { "availability_percent", MST_M_AVAILABILITY, 0.01 }, { "response_s", MST_M_MEAN, 1 },
@@ -42,20 +47,20 @@ START_TEST(test_names)
             ck_assert_double_eq_tol(scale, w[i].scale, 1e-9);
     }
     for (i = 0; i < MST_M_COUNT; i++)
-        for (k = 0; k < i; k++)
-            ck_assert_str_ne(mst_study_metrics[i].name, mst_study_metrics[k].name);
+        for (k = 0; k < i && mst_metrics[i].study != NULL; k++)
+            ck_assert_pstr_ne(mst_metrics[i].study, mst_metrics[k].study);
 }
 END_TEST
 
 START_TEST(test_numbers_as_text)
 {
-    ck_assert_str_eq(mst_study_human(MST_IN_TIME, 0.0000359).text, "35.9 µs");
-    ck_assert_str_eq(mst_study_human(MST_IN_TIME, 1.02).text, "1.02 s");
-    ck_assert_str_eq(mst_study_human(MST_IN_RATE, 45.04).text, "45.0/s");
-    ck_assert_str_eq(mst_study_human(MST_IN_BYTE_RATE, 2.5e6).text, "2.50 MB/s");
-    ck_assert_str_eq(mst_study_human(MST_IN_COUNT, 14).text, "14");
-    ck_assert_str_eq(mst_study_human(MST_IN_SHARE, 0.9965).text, "99.7 %");
-    ck_assert_str_eq(mst_study_human(MST_IN_TIME, NAN).text, "not known");
+    ck_assert_str_eq(mst_study_human(MST_METRIC_TIME, 0.0000359).text, "35.9 µs");
+    ck_assert_str_eq(mst_study_human(MST_METRIC_TIME, 1.02).text, "1.02 s");
+    ck_assert_str_eq(mst_study_human(MST_METRIC_RATE, 45.04).text, "45.0/s");
+    ck_assert_str_eq(mst_study_human(MST_METRIC_BYTE_RATE, 2.5e6).text, "2.50 MB/s");
+    ck_assert_str_eq(mst_study_human(MST_METRIC_COUNT, 14).text, "14");
+    ck_assert_str_eq(mst_study_human(MST_METRIC_SHARE, 0.9965).text, "99.7 %");
+    ck_assert_str_eq(mst_study_human(MST_METRIC_TIME, NAN).text, "not known");
     ck_assert_str_eq(mst_study_ratio(1.347).text, "1.35");
 }
 END_TEST
@@ -98,7 +103,7 @@ END_TEST
 struct made {
     struct mst_archive   *archive;
     struct mst_study_data data;
-    struct mst_sayings    sayings;
+    struct mst_findings    findings;
     unsigned              steps;
 };
 
@@ -121,7 +126,7 @@ static void begin(struct made *m, const char *text)
 {
     char error[MST_ERROR_MAX] = "";
 
-    *m = (struct made){ .archive = mst_archive_create(test_path(), error) };
+    *m = (struct made){ .archive = mst_archive_create(test_path(), NULL, error) };
     ck_assert_msg(m->archive != NULL, "%s", error);
     sql(m, "INSERT INTO studies (id, name, title, size, seed, text, started_ns, ended_ns, "
         "interrupted) VALUES (1, 'made', 'Made', 'full', 7, '%%%% study\ntitle = Made\n%s', 1, 2, "
@@ -152,14 +157,14 @@ static void load(struct made *m)
     ck_assert_int_eq(mst_archive_commit(m->archive), 0);
     ck_assert(mst_study_in(m->archive));
     ck_assert_msg(mst_study_load(&m->data, m->archive, "study.db", error) == 0, "%s", error);
-    ck_assert_int_eq(mst_sayings_make(&m->sayings, &m->data), 0);
+    ck_assert_int_eq(mst_findings_make(&m->findings, &m->data), 0);
 }
 
 static void end(struct made *m)
 {
     char error[MST_ERROR_MAX];
 
-    mst_sayings_free(&m->sayings);
+    mst_findings_free(&m->findings);
     mst_study_unload(&m->data);
     mst_archive_close(m->archive, error);
 }
@@ -174,41 +179,41 @@ static const struct {
     const char *claim;
     double      b;
     unsigned    a_failed, b_failed;
-    enum mst_saying_kind kind;
+    enum mst_finding_kind kind;
     const char *said;
 } claims[] = {
-    { "a > b by requests_per_second", 40, 0, 0, MST_SAYING_HOLDS, "1.50 times as much" },
-    { "a < b by requests_per_second", 40, 0, 0, MST_SAYING_FAILS, "1.50 times as much" },
-    { "a > b by requests_per_second", 60.3, 0, 0, MST_SAYING_UNSURE, "the interval includes 1" },
-    { "a ~ b by requests_per_second", 60.3, 0, 0, MST_SAYING_HOLDS, "1.00 times" },
-    { "a ~ b by requests_per_second", 40, 0, 0, MST_SAYING_FAILS, "1.50 times" },
-    { "a ~ b by requests_per_second", 54.6, 0, 0, MST_SAYING_UNSURE, "beyond 10 %" },
-    { "a > b by requests_per_second times 1.4", 40, 0, 0, MST_SAYING_HOLDS, "1.50 times" },
-    { "a > b by requests_per_second times 3", 40, 0, 0, MST_SAYING_FAILS,
+    { "a > b by requests_per_second", 40, 0, 0, MST_FINDING_HOLDS, "1.50 times as much" },
+    { "a < b by requests_per_second", 40, 0, 0, MST_FINDING_FAILS, "1.50 times as much" },
+    { "a > b by requests_per_second", 60.3, 0, 0, MST_FINDING_UNSURE, "the interval includes 1" },
+    { "a ~ b by requests_per_second", 60.3, 0, 0, MST_FINDING_HOLDS, "1.00 times" },
+    { "a ~ b by requests_per_second", 40, 0, 0, MST_FINDING_FAILS, "1.50 times" },
+    { "a ~ b by requests_per_second", 54.6, 0, 0, MST_FINDING_UNSURE, "beyond 10 %" },
+    { "a > b by requests_per_second times 1.4", 40, 0, 0, MST_FINDING_HOLDS, "1.50 times" },
+    { "a > b by requests_per_second times 3", 40, 0, 0, MST_FINDING_FAILS,
       "the same way, but by less" },
-    { "a < b by mean_ms", 40, 0, 0, MST_SAYING_HOLDS, "times as long" },
-    { "a > b by requests_per_second apart 20", 40, 0, 0, MST_SAYING_HOLDS, "20.0/s was said" },
-    { "a > b by requests_per_second apart 40", 40, 0, 0, MST_SAYING_FAILS,
+    { "a < b by mean_ms", 40, 0, 0, MST_FINDING_HOLDS, "times as long" },
+    { "a > b by requests_per_second apart 20", 40, 0, 0, MST_FINDING_HOLDS, "20.0/s was said" },
+    { "a > b by requests_per_second apart 40", 40, 0, 0, MST_FINDING_FAILS,
       "the same way, but less" },
-    { "b > a by requests_per_second apart 20", 40, 0, 0, MST_SAYING_FAILS, "other way round" },
-    { "a > b by failed", 40, 5, 0, MST_SAYING_HOLDS, "more in each repetition" },
-    { "a > b by failed", 40, 0, 5, MST_SAYING_FAILS, "less in each repetition" },
-    { "a > b by failed", 40, 0, 0, MST_SAYING_FAILS, "0 in every repetition of both" },
-    { "a ~ b by failed", 40, 0, 0, MST_SAYING_HOLDS, "0 in every repetition of both" },
-    { "a ~ 0 by failed", 40, 0, 0, MST_SAYING_HOLDS,
+    { "b > a by requests_per_second apart 20", 40, 0, 0, MST_FINDING_FAILS, "other way round" },
+    { "a > b by failed", 40, 5, 0, MST_FINDING_HOLDS, "more in each repetition" },
+    { "a > b by failed", 40, 0, 5, MST_FINDING_FAILS, "less in each repetition" },
+    { "a > b by failed", 40, 0, 0, MST_FINDING_FAILS, "0 in every repetition of both" },
+    { "a ~ b by failed", 40, 0, 0, MST_FINDING_HOLDS, "0 in every repetition of both" },
+    { "a ~ 0 by failed", 40, 0, 0, MST_FINDING_HOLDS,
       "0 with a; the same in each of 3 repetitions" },
-    { "a ~ 0 by failed", 40, 5, 0, MST_SAYING_FAILS, "5 with a; the same in each of 3" },
-    { "a > 0 by failed", 40, 5, 0, MST_SAYING_HOLDS, "5 with a" },
-    { "a > 0 by failed", 40, 0, 0, MST_SAYING_FAILS, "0 with a" },
-    { "a < 0 by failed", 40, 0, 0, MST_SAYING_FAILS, "0 with a; the same in each of 3" },
-    { "a < 5 by failed", 40, 5, 0, MST_SAYING_FAILS, "5 with a; the same in each of 3" },
-    { "a > 5 by failed", 40, 5, 0, MST_SAYING_FAILS, "5 with a; the same in each of 3" },
-    { "a < 6 by failed", 40, 5, 0, MST_SAYING_HOLDS, "5 with a; the same in each of 3" },
-    { "a < 100 by requests_per_second", 40, 0, 0, MST_SAYING_HOLDS, "60.0/s with a" },
-    { "a < 10 by mean_ms", 40, 0, 0, MST_SAYING_FAILS, "16.7 ms" },
-    { "a > b by furlongs", 40, 0, 0, MST_SAYING_UNSURE, "no figure that mpmstat measures" },
-    { "a > c by failed", 40, 0, 0, MST_SAYING_UNSURE, "No case that it is about" },
-    { "a > b by spawn_all_s", 40, 0, 0, MST_SAYING_UNSURE, "the figure is not known" },
+    { "a ~ 0 by failed", 40, 5, 0, MST_FINDING_FAILS, "5 with a; the same in each of 3" },
+    { "a > 0 by failed", 40, 5, 0, MST_FINDING_HOLDS, "5 with a" },
+    { "a > 0 by failed", 40, 0, 0, MST_FINDING_FAILS, "0 with a" },
+    { "a < 0 by failed", 40, 0, 0, MST_FINDING_FAILS, "0 with a; the same in each of 3" },
+    { "a < 5 by failed", 40, 5, 0, MST_FINDING_FAILS, "5 with a; the same in each of 3" },
+    { "a > 5 by failed", 40, 5, 0, MST_FINDING_FAILS, "5 with a; the same in each of 3" },
+    { "a < 6 by failed", 40, 5, 0, MST_FINDING_HOLDS, "5 with a; the same in each of 3" },
+    { "a < 100 by requests_per_second", 40, 0, 0, MST_FINDING_HOLDS, "60.0/s with a" },
+    { "a < 10 by mean_ms", 40, 0, 0, MST_FINDING_FAILS, "16.7 ms" },
+    { "a > b by furlongs", 40, 0, 0, MST_FINDING_UNSURE, "no figure that mpmstat measures" },
+    { "a > c by failed", 40, 0, 0, MST_FINDING_UNSURE, "No case that it is about" },
+    { "a > b by spawn_all_s", 40, 0, 0, MST_FINDING_UNSURE, "the figure is not known" },
 };
 
 START_TEST(test_claim)
@@ -225,11 +230,11 @@ START_TEST(test_claim)
             claims[_i].b_failed);
     }
     load(&m);
-    ck_assert_str_eq(m.sayings.items[0].claim, "so it is");
-    ck_assert_msg(m.sayings.items[0].kind == claims[_i].kind, "%s: %s", claims[_i].claim,
-                  m.sayings.items[0].text);
-    ck_assert_msg(strstr(m.sayings.items[0].text, claims[_i].said) != NULL, "%s: %s",
-                  claims[_i].claim, m.sayings.items[0].text);
+    ck_assert_str_eq(m.findings.items[0].claim, "so it is");
+    ck_assert_msg(m.findings.items[0].kind == claims[_i].kind, "%s: %s", claims[_i].claim,
+                  m.findings.items[0].text);
+    ck_assert_msg(strstr(m.findings.items[0].text, claims[_i].said) != NULL, "%s: %s",
+                  claims[_i].claim, m.findings.items[0].text);
     end(&m);
 }
 END_TEST
@@ -244,11 +249,11 @@ START_TEST(test_too_few)
     add(&m, "a", "{}", 1, 60, 0);
     add(&m, "b", "{}", 1, 40, 0);
     load(&m);
-    ck_assert_int_eq(m.sayings.items[0].kind, MST_SAYING_UNSURE);
-    ck_assert_ptr_nonnull(strstr(m.sayings.items[0].text, "too few repetitions"));
-    ck_assert_int_eq(m.sayings.items[1].kind, MST_SAYING_UNSURE);
-    ck_assert_ptr_nonnull(strstr(m.sayings.items[1].text, "it takes 3 each"));
-    ck_assert_int_eq(m.sayings.items[2].kind, MST_SAYING_UNSURE);
+    ck_assert_int_eq(m.findings.items[0].kind, MST_FINDING_UNSURE);
+    ck_assert_ptr_nonnull(strstr(m.findings.items[0].text, "too few repetitions"));
+    ck_assert_int_eq(m.findings.items[1].kind, MST_FINDING_UNSURE);
+    ck_assert_ptr_nonnull(strstr(m.findings.items[1].text, "it takes 3 each"));
+    ck_assert_int_eq(m.findings.items[2].kind, MST_FINDING_UNSURE);
     end(&m);
 }
 END_TEST
@@ -274,12 +279,12 @@ START_TEST(test_one_sentence_of_several_cases)
             add(&m, "b", parameters, i, at < 3 ? 40 - i : 80 + i, 0);
         }
     load(&m);
-    ck_assert_uint_ge(m.sayings.count, 2);
-    ck_assert_str_eq(m.sayings.items[1].claim, "everywhere");
-    ck_assert_int_eq(m.sayings.items[0].kind, MST_SAYING_FAILS);
-    ck_assert_ptr_nonnull(strstr(m.sayings.items[0].text, "In 1 of 2 cases it holds, in 1 it does "
+    ck_assert_uint_ge(m.findings.count, 2);
+    ck_assert_str_eq(m.findings.items[1].claim, "everywhere");
+    ck_assert_int_eq(m.findings.items[0].kind, MST_FINDING_FAILS);
+    ck_assert_ptr_nonnull(strstr(m.findings.items[0].text, "In 1 of 2 cases it holds, in 1 it does "
                                  "not"));
-    ck_assert_ptr_nonnull(strstr(m.sayings.items[1].text, "In 2 of 3 cases it holds"));
+    ck_assert_ptr_nonnull(strstr(m.findings.items[1].text, "In 2 of 3 cases it holds"));
     end(&m);
 }
 END_TEST

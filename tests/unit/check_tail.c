@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "harness.h"
+#include "read/tail.h"
 #include "write/journal.h"
 
 #define CAPACITY 16u      /* of test_layout's rings */
@@ -325,10 +326,10 @@ START_TEST(a_killed_writers_record_is_lost_when_patience_ends)
     serve(2);
     ck_assert_int_eq(poll_tail(SIZE_MAX), 2);
     ck_assert_uint_eq(tail.lost, 0);
-    tail.holes[0].since_ns -= MST_TAIL_PATIENCE_NS + MST_NS_PER_MS;
+    tail.gaps[0].since_ns -= MST_TAIL_PATIENCE_NS + MST_NS_PER_MS;
     ck_assert_int_eq(poll_tail(SIZE_MAX), 0);
     ck_assert_uint_eq(tail.lost, 1);
-    ck_assert_uint_eq(tail.hole_count, 0);
+    ck_assert_uint_eq(tail.gap_count, 0);
     tear_down();
 }
 END_TEST
@@ -342,7 +343,7 @@ START_TEST(a_killed_writers_record_is_lost_when_the_ring_has_lapped_it)
     ck_assert_int_eq(poll_tail(SIZE_MAX), CAPACITY);
     assert_given(CAPACITY, 2);
     ck_assert_uint_eq(tail.lost, 1);
-    ck_assert_uint_eq(tail.hole_count, 0);
+    ck_assert_uint_eq(tail.gap_count, 0);
     tear_down();
 }
 END_TEST
@@ -391,12 +392,12 @@ START_TEST(a_flipped_bit_anywhere_in_a_record_is_seen)
     for (bit = 0; bit < words * 64; bit++) {
         record[bit / 64] ^= UINT64_C(1) << bit % 64;
         tail.next = 1;
-        tail.hole_count = 0;
+        tail.gap_count = 0;
         ck_assert_int_eq(poll_tail(SIZE_MAX), 0);
         record[bit / 64] ^= UINT64_C(1) << bit % 64;
     }
     tail.next = 1;
-    tail.hole_count = 0;
+    tail.gap_count = 0;
     ck_assert_int_eq(poll_tail(SIZE_MAX), 1);
     tear_down();
 }
@@ -407,17 +408,17 @@ START_TEST(more_holes_than_can_be_kept_wait_their_turn)
     unsigned i;
 
     make(1024);
-    for (i = 0; i < MST_TAIL_HOLES + 10; i++)
+    for (i = 0; i < MST_TAIL_GAPS + 10; i++)
         begin_record(1);
     serve(5);
     ck_assert_int_eq(poll_tail(SIZE_MAX), 0);
-    ck_assert_uint_eq(tail.hole_count, MST_TAIL_HOLES);
-    for (i = 0; i < MST_TAIL_HOLES; i++)
-        tail.holes[i].since_ns -= MST_TAIL_PATIENCE_NS + MST_NS_PER_MS;
+    ck_assert_uint_eq(tail.gap_count, MST_TAIL_GAPS);
+    for (i = 0; i < MST_TAIL_GAPS; i++)
+        tail.gaps[i].since_ns -= MST_TAIL_PATIENCE_NS + MST_NS_PER_MS;
     ck_assert_int_eq(poll_tail(SIZE_MAX), 5);
-    ck_assert_uint_eq(tail.hole_count, 10);
+    ck_assert_uint_eq(tail.gap_count, 10);
     mst_tail_finish(&tail);
-    ck_assert_uint_eq(tail.lost, MST_TAIL_HOLES + 10);
+    ck_assert_uint_eq(tail.lost, MST_TAIL_GAPS + 10);
     tear_down();
 }
 END_TEST

@@ -2,13 +2,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/strings.h"
 #include "console/format.h"
 #include "exec/shell_quote.h"
 #include "harness.h"
 
 static void assert_replaced(const char *word, const char *expected)
 {
-    char *found = mst_word_replace(word, MST_WORD_URL, "http://127.0.0.1:80/${URL}");
+    char *found = mst_string_replace(word, MST_URL_MARK, "http://127.0.0.1:80/${URL}");
 
     ck_assert_str_eq(found, expected);
     free(found);
@@ -26,8 +27,9 @@ END_TEST
 
 START_TEST(test_shell_and_json)
 {
-    char *const words[] = { "ab", "-H", "it's \"so\"", "", "http://[::1]:80/", NULL };
-    char *shell = mst_words_shell(words), *json = mst_words_json(words);
+    char tool[] = "ab", option[] = "-H", quotes[] = "it's \"so\"", empty[] = "";
+    char url[] = "http://[::1]:80/", *const words[] = { tool, option, quotes, empty, url, NULL };
+    char *shell = mst_shell_quote(words), *json = mst_argv_json(words);
 
     ck_assert_str_eq(shell, "ab -H 'it'\\''s \"so\"' '' 'http://[::1]:80/'");
     ck_assert_str_eq(json, "[\"ab\", \"-H\", \"it's \\\"so\\\"\", \"\", \"http://[::1]:80/\"]");

@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "read/snapshot.h"
+#include "read/tail.h"
 #include "write/board.h"
 #include "write/journal.h"
 #include "write/worker.h"

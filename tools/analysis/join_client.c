@@ -6,16 +6,12 @@
  * many connections at once such a pair may be of two requests; the mean over all hardly
  * changes by that, and how many had more than one to choose from is told.
  */
-#include "analysis/summary.h"
+#include "analysis/steps.h"
 
 #include <stdlib.h>
 
+#include "analysis/thresholds.h"
 #include "archive/query.h"
-#include "base/clock.h"
-
-#define START_STEP_MAX_NS (10 * MST_NS_PER_MS)   /* coarser ones do not tell requests apart */
-#define CLOCK_TOLERANCE_NS MST_NS_PER_MS         /* two programs read the clock */
-#define CHOICES_MAX 512u                         /* servers' requests looked at for a client's */
 
 struct span { uint64_t from, to; };
 
@@ -60,7 +56,7 @@ static bool read_spans(struct spans *to, sqlite3 *db, const char *sql, int64_t i
     bool fine = true;
 
     while (fine && mst_query_next(&q))
-        fine = add_span(to, mst_query_number(&q, 0), mst_query_number(&q, 1));
+        fine = add_span(to, mst_row_number(&q, "begin"), mst_row_number(&q, "took_ns"));
     fine = mst_query_done(&q) && fine;
     if (to->count > 1)
         qsort(to->items, to->count, sizeof *to->items, order);
@@ -80,7 +76,7 @@ static struct span *find(struct span client, struct span *servers, size_t end, u
     struct span *best = NULL, *at;
     size_t looks = 0, fit = 0;
 
-    for (at = servers + end; at > servers && looks < CHOICES_MAX; looks++) {
+    for (at = servers + end; at > servers && looks < MST_JOIN_CHOICES_MAX; looks++) {
         at--;
         if (at->to + tolerance < client.from)
             break;
@@ -122,10 +118,10 @@ static bool join_spans(struct mst_summary_join *join, struct spans *clients, str
 static int has_ids(sqlite3 *db, int64_t run_id)
 {
     struct mst_query q = mst_query_ask(db,
-        "SELECT EXISTS (SELECT 1 FROM client_requests WHERE run_id = ?1 AND client_id IS NOT NULL) "
-        "AND EXISTS (SELECT 1 FROM server_requests WHERE client_id IS NOT NULL AND server_id IN "
-        "(SELECT id FROM servers WHERE run_id = ?1))", run_id);
-    bool has = mst_query_next(&q) && mst_query_number(&q, 0) == 1;
+        "SELECT EXISTS (SELECT 1 FROM client_requests WHERE run_id = :id AND client_id IS NOT "
+        "NULL) AND EXISTS (SELECT 1 FROM server_requests WHERE client_id IS NOT NULL AND "
+        "server_id IN (SELECT id FROM servers WHERE run_id = :id)) AS has_ids", run_id);
+    bool has = mst_query_next(&q) && mst_row_number(&q, "has_ids") == 1;
 
     return mst_query_done(&q) ? has : -1;
 }
@@ -161,12 +157,13 @@ static bool join_by_id(struct mst_summary_join *join, sqlite3 *db, int64_t run_i
     bool fine;
 
     join->by = MST_JOIN_ID;
-    fine = read_spans(&clients, db, "SELECT client_id, duration_ns FROM client_requests WHERE "
-                      "run_id = ?1 AND status IS NOT 0 AND client_id IS NOT NULL", run_id,
-                      by_start) &&
-           read_spans(&servers, db, "SELECT client_id, queue_ns + read_ns + handle_ns + send_ns "
-                      "FROM server_requests WHERE server_id IN (SELECT id FROM servers WHERE "
-                      "run_id = ?1) AND ghost = 0 AND client_id IS NOT NULL", run_id, by_start) &&
+    fine = read_spans(&clients, db, "SELECT client_id AS begin, duration_ns AS took_ns FROM "
+                      "client_requests WHERE run_id = :id AND status IS NOT 0 "
+                      "AND client_id IS NOT NULL", run_id, by_start) &&
+           read_spans(&servers, db, "SELECT client_id AS begin, queue_ns + read_ns + handle_ns + "
+                      "send_ns AS took_ns FROM server_requests WHERE "
+                      "server_id IN (SELECT id FROM servers WHERE run_id = :id) AND ghost = 0 "
+                      "AND client_id IS NOT NULL", run_id, by_start) &&
            join_ids(&clients, &servers, apart);
     free(clients.items);
     free(servers.items);
@@ -180,13 +177,14 @@ static bool join_by_time(struct mst_summary_join *join, sqlite3 *db, const struc
     bool fine;
 
     join->by = MST_JOIN_TIME;
-    fine = read_spans(&clients, db, "SELECT start_ns, duration_ns FROM client_requests WHERE "
-                      "run_id = ?1 AND status IS NOT 0", s->id, by_end) &&
-           read_spans(&servers, db, "SELECT start_ns, queue_ns + read_ns + handle_ns + send_ns "
-                      "FROM server_requests WHERE server_id = ?1 AND ghost = 0 AND label <> '"
-                      MST_LABEL_STATUS_NAME "'", server->id, by_end) &&
-           join_spans(join, &clients, &servers, s->client.rows_start_step_ns + CLOCK_TOLERANCE_NS,
-                      apart);
+    fine = read_spans(&clients, db, "SELECT start_ns AS begin, duration_ns AS took_ns FROM "
+                      "client_requests WHERE run_id = :id AND status IS NOT 0", s->id, by_end) &&
+           read_spans(&servers, db, "SELECT start_ns AS begin, queue_ns + read_ns + handle_ns + "
+                      "send_ns AS took_ns FROM server_requests WHERE server_id = :id "
+                      "AND ghost = 0 AND label <> '" MST_LABEL_STATUS_NAME "'",
+                      server->id, by_end) &&
+           join_spans(join, &clients, &servers,
+                      s->client.rows_start_step_ns + MST_SAME_CLOCK_TOLERANCE_NS, apart);
     free(clients.items);
     free(servers.items);
     return fine;
@@ -200,10 +198,10 @@ static bool times_tell(const struct mst_summary *s, const struct mst_summary_ser
     for (i = 0; i < s->server_count; i++)
         apaches += !mst_summary_is_php(&s->servers[i]);
     return server != NULL && server->local && apaches == 1 && !mst_summary_is_php(server) &&
-           s->client.rows_start_step_ns <= START_STEP_MAX_NS;
+           s->client.rows_start_step_ns <= MST_JOIN_START_STEP_MAX_NS;
 }
 
-bool mst_summary_join(struct mst_summary *s, sqlite3 *db)
+bool mst_summary_join_client(struct mst_summary *s, sqlite3 *db)
 {
     const struct mst_summary_server *server = mst_summary_front(s);
     struct mst_summary_join *join = &s->client.join;

@@ -10,13 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/steps.h"
+#include "analysis/thresholds.h"
 #include "archive/query.h"
-#include "base/clock.h"
-
-/* How far outside of Apache's request PHP's may seem to be: by one clock, or by
- * wall clocks that were set at different times. */
-#define SAME_CLOCK_TOLERANCE_NS  MST_NS_PER_MS
-#define WALL_CLOCK_TOLERANCE_NS  MST_NS_PER_S
 
 struct interval { uint64_t from, to; };
 
@@ -29,14 +25,16 @@ struct overlay {
 
 /* PHP's start is given by Apache's clock, where both clocks are known. */
 static const char joined_sql[] =
-    "SELECT a.rowid, a.start_ns, a.queue_ns + a.read_ns, a.handle_ns, a.send_ns, "
-    "p.start_ns + coalesce(sa.clock_offset_ns - sp.clock_offset_ns, 0), p.wait_ns, p.run_ns, "
-    "p.server_id, sa.clock_offset_ns - sp.clock_offset_ns IS NOT NULL "
+    "SELECT a.rowid AS id, a.start_ns AS start_ns, a.queue_ns + a.read_ns AS before_ns, "
+    "a.handle_ns AS handle_ns, a.send_ns AS send_ns, "
+    "p.start_ns + coalesce(sa.clock_offset_ns - sp.clock_offset_ns, 0) AS php_start_ns, "
+    "p.server_id AS php_id, sa.clock_offset_ns - sp.clock_offset_ns IS NOT NULL AS same_clock, "
+    "p.wait_ns AS wait_ns, p.run_ns AS run_ns "
     "FROM server_requests a JOIN servers sa ON sa.id = a.server_id "
     "LEFT JOIN php_requests p ON p.request_id = a.request_id AND p.ghost = 0 AND p.server_id IN "
-    "  (SELECT id FROM servers WHERE run_id = ?2 AND producer = 'php') "
+    "  (SELECT id FROM servers WHERE run_id = :run_id AND producer = 'php') "
     "LEFT JOIN servers sp ON sp.id = p.server_id "
-    "WHERE a.server_id = ?1 AND a.ghost = 0 AND a.label <> '" MST_LABEL_STATUS_NAME "' "
+    "WHERE a.server_id = :id AND a.ghost = 0 AND a.label <> '" MST_LABEL_STATUS_NAME "' "
     "ORDER BY a.rowid";
 
 static uint64_t common(struct interval a, struct interval b)
@@ -58,7 +56,7 @@ static uint64_t rest(uint64_t a, uint64_t b)
     return a > b ? a - b : 0;
 }
 
-static void lay(struct mst_laid *l, uint64_t start_ns, uint64_t wait_ns, uint64_t run_ns)
+static void lay(struct mst_joined *l, uint64_t start_ns, uint64_t wait_ns, uint64_t run_ns)
 {
     uint64_t handled_ns = l->start_ns + l->before_ns, sent_ns = handled_ns + l->handle_ns;
     struct interval handle = { handled_ns, sent_ns }, send = { sent_ns, sent_ns + l->send_ns };
@@ -75,7 +73,7 @@ static void lay(struct mst_laid *l, uint64_t start_ns, uint64_t wait_ns, uint64_
 }
 
 /* A request's parts are values. */
-static bool take(void *context, const struct mst_laid *l)
+static bool take(void *context, const struct mst_joined *l)
 {
     struct overlay *o = context;
     const uint64_t parts[PARTS] = {
@@ -104,40 +102,42 @@ static size_t server_of(const struct mst_summary *s, uint64_t id)
 }
 
 /* Whether PHP's request can be this one of Apache's: ids repeat, in another board. */
-static bool fits(const struct mst_laid *l, uint64_t php_start, bool same_clock)
+static bool fits(const struct mst_joined *l, uint64_t php_start, bool same_clock)
 {
-    uint64_t tolerance = same_clock ? SAME_CLOCK_TOLERANCE_NS : WALL_CLOCK_TOLERANCE_NS;
+    uint64_t tolerance = same_clock ? MST_SAME_CLOCK_TOLERANCE_NS
+                                    : MST_WALL_CLOCK_TOLERANCE_NS;
 
     return php_start + tolerance >= l->start_ns &&
            php_start <= l->start_ns + l->before_ns + l->handle_ns + l->send_ns + tolerance;
 }
 
 /* Goes through the rows: several for a request that came to PHP several times. */
-bool mst_overlay_walk(const struct mst_summary *s, sqlite3 *db, int64_t apache,
-                      mst_overlay_each *each, void *context, uint64_t *joined)
+bool mst_join_php_walk(const struct mst_summary *s, sqlite3 *db, int64_t apache,
+                      mst_join_php_each *each, void *context, uint64_t *joined)
 {
     struct mst_query q = mst_query_ask(db, joined_sql, apache);
-    struct mst_laid laid = { 0 };
+    struct mst_joined laid = { 0 };
     uint64_t php_start;
     bool fine = true;
     size_t php;
 
-    mst_query_bind(&q, 2, s->id);
+    mst_query_set(&q, ":run_id", s->id);
     while (fine && mst_query_next(&q)) {
-        if (mst_query_number(&q, 0) != laid.id) {
+        if (mst_row_number(&q, "id") != laid.id) {
             fine = laid.id == 0 || each(context, &laid);
-            laid = (struct mst_laid){
-                .id = mst_query_number(&q, 0), .start_ns = mst_query_number(&q, 1),
-                .before_ns = mst_query_number(&q, 2), .handle_ns = mst_query_number(&q, 3),
-                .send_ns = mst_query_number(&q, 4),
+            laid = (struct mst_joined){
+                .id = mst_row_number(&q, "id"), .start_ns = mst_row_number(&q, "start_ns"),
+                .before_ns = mst_row_number(&q, "before_ns"),
+                .handle_ns = mst_row_number(&q, "handle_ns"),
+                .send_ns = mst_row_number(&q, "send_ns"),
             };
         }
-        php_start = mst_query_number(&q, 5);
-        php = server_of(s, mst_query_number(&q, 8));
+        php_start = mst_row_number(&q, "php_start_ns");
+        php = server_of(s, mst_row_number(&q, "php_id"));
         if (php_start == MST_UNKNOWN || php == s->server_count ||
-            !fits(&laid, php_start, mst_query_number(&q, 9) == 1))
+            !fits(&laid, php_start, mst_row_number(&q, "same_clock") == 1))
             continue;
-        lay(&laid, php_start, mst_query_number(&q, 6), mst_query_number(&q, 7));
+        lay(&laid, php_start, mst_row_number(&q, "wait_ns"), mst_row_number(&q, "run_ns"));
         if (joined != NULL)
             joined[php]++;
     }
@@ -154,7 +154,7 @@ static bool overlay(struct mst_summary *s, struct mst_summary_server *apache, sq
         [SEND_OTHER] = &o.to->send_other,
     };
     uint64_t *joined = calloc(s->server_count, sizeof *joined);
-    bool fine = joined != NULL && mst_overlay_walk(s, db, apache->id, take, &o, joined);
+    bool fine = joined != NULL && mst_join_php_walk(s, db, apache->id, take, &o, joined);
     size_t i;
 
     o.to->known = true;
@@ -168,7 +168,7 @@ static bool overlay(struct mst_summary *s, struct mst_summary_server *apache, sq
     return fine;
 }
 
-bool mst_summary_overlay(struct mst_summary *s, sqlite3 *db)
+bool mst_summary_join_php(struct mst_summary *s, sqlite3 *db)
 {
     const struct mst_summary_server *behind = mst_summary_behind(s);
     size_t i;

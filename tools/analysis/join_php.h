@@ -1,6 +1,6 @@
-/* overlay.h - PHP's intervals laid over the phases of an Apache's requests. */
-#ifndef MPMSTAT_OVERLAY_H
-#define MPMSTAT_OVERLAY_H
+/* join_php.h - PHP's intervals laid over the phases of an Apache's requests. */
+#ifndef MPMSTAT_JOIN_PHP_H
+#define MPMSTAT_JOIN_PHP_H
 
 #include <sqlite3.h>
 #include <stdbool.h>
@@ -9,7 +9,7 @@
 #include "analysis/summary.h"
 
 /* An Apache's request, and what PHP did during its phases. */
-struct mst_laid {
+struct mst_joined {
     uint64_t id;                         /* of its row in server_requests */
     uint64_t start_ns, before_ns;        /* before: queue and read */
     uint64_t handle_ns, send_ns;
@@ -18,12 +18,12 @@ struct mst_laid {
 };
 
 /* False stops, and the walk fails. */
-typedef bool mst_overlay_each(void *context, const struct mst_laid *request);
+typedef bool mst_join_php_each(void *context, const struct mst_joined *request);
 
 /* Calls `each` for every request of that Apache and this run, in the order of their
  * rows. joined[i] is increased by the records of the run's server i that fitted; NULL:
  * not wanted. False: SQLite failed, or `each` did. */
-bool mst_overlay_walk(const struct mst_summary *s, sqlite3 *db, int64_t apache,
-                      mst_overlay_each *each, void *context, uint64_t *joined);
+bool mst_join_php_walk(const struct mst_summary *s, sqlite3 *db, int64_t apache,
+                      mst_join_php_each *each, void *context, uint64_t *joined);
 
 #endif

@@ -5,15 +5,11 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/ratio.h"
+#include "loadtools/loadtool.h"
 #include "segment/format.h"
 
 /* ---- sets of times --------------------------------------------------------------- */
-
-void mst_summary_times_unknown(struct mst_summary_times *t)
-{
-    *t = (struct mst_summary_times){ 0, MST_UNKNOWN, MST_UNKNOWN, MST_UNKNOWN, MST_UNKNOWN,
-                                     MST_UNKNOWN, MST_UNKNOWN };
-}
 
 void mst_summary_times_of(struct mst_summary_times *t, struct mst_values *values)
 {
@@ -31,7 +27,7 @@ void mst_summary_times_of(struct mst_summary_times *t, struct mst_values *values
 
 bool mst_summary_is_php(const struct mst_summary_server *server)
 {
-    return strcmp(server->producer, "php") == 0;
+    return server->producer == MST_PRODUCER_PHP;
 }
 
 size_t mst_summary_phases(const struct mst_summary_server *server, const enum mst_phase **phases)
@@ -78,8 +74,7 @@ uint64_t mst_summary_rate_milli(const struct mst_summary *s,
 
     if (s->duration_ns == MST_UNKNOWN || s->duration_ns == 0)
         return MST_UNKNOWN;
-    return (uint64_t)((unsigned __int128)(server->requests - late) * MST_NS_PER_S * 1000 /
-                      s->duration_ns);
+    return mst_rate_milli(server->requests - late, s->duration_ns);
 }
 
 const struct mst_summary_server *mst_summary_front(const struct mst_summary *s)
@@ -105,4 +100,33 @@ const struct mst_summary_server *mst_summary_behind(const struct mst_summary *s)
             (behind == NULL || s->servers[i].joined > behind->joined))
             behind = &s->servers[i];
     return behind;
+}
+
+/* ---- the end of it --------------------------------------------------------------- */
+
+void mst_summary_free(struct mst_summary *s)
+{
+    size_t i;
+
+    for (i = 0; i < s->server_count; i++) {
+        free(s->servers[i].target);
+        free(s->servers[i].server);
+        free(s->servers[i].mpm);
+        free(s->servers[i].sapi);
+        free(s->servers[i].unknown);
+        free(s->servers[i].cgroup);
+    }
+    for (i = 0; i < s->program_count; i++)
+        free(s->programs[i].name);
+    free(s->programs);
+    for (i = 0; i < s->note_count; i++)
+        free(s->notes[i]);
+    free(s->servers);
+    free(s->notes);
+    free(s->name);
+    free(s->command_json);
+    free(s->command_line);
+    free(s->added);
+    free(s->client.tool);
+    memset(s, 0, sizeof *s);
 }

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "archive/archive.h"
+#include "archive/states.h"
 #include "segment/format.h"
 #include "stats/quantile.h"
 
@@ -56,7 +57,9 @@ struct mst_summary_overlay {
 struct mst_summary_server {
     int64_t  id;
     bool     local;                    /* on the machine that recorded */
-    char    *target, *producer, *server, *mpm, *sapi, *unknown;
+    enum mst_producer producer;
+    enum mst_sapi sapi_kind;
+    char    *target, *server, *mpm, *sapi, *unknown;
     /* This run's requests: of the load, without mpm-status and without ghosts. */
     uint64_t requests, ghosts, status_requests;
     uint64_t late;                     /* completed after the load tool had ended */
@@ -111,7 +114,8 @@ struct mst_check {
 
 struct mst_summary {
     int64_t  id;
-    char    *name, *command_json, *command_line, *added, *outcome;
+    char    *name, *command_json, *command_line, *added;
+    enum mst_outcome outcome;
     uint64_t repetition;               /* which of --repeat's runs; MST_UNKNOWN: one alone */
     bool     complete;
     uint64_t started_ns, ended_ns, duration_ns, exit_status, exit_signal;
@@ -141,16 +145,6 @@ int  mst_summary_make(struct mst_summary *s, struct mst_archive *a, int64_t run_
                       char error[MST_ERROR_MAX]);
 void mst_summary_free(struct mst_summary *s);
 
-/* overlay.c: joins PHP's requests to Apache's. False: SQLite's error, or out of memory. */
-bool mst_summary_overlay(struct mst_summary *s, sqlite3 *db);
-
-/* join.c: joins the client's requests to the servers'. False: as above. */
-bool mst_summary_join(struct mst_summary *s, sqlite3 *db);
-
-/* checks.c and verdict.c: what the numbers in *s come to. */
-void mst_summary_check(struct mst_summary *s);
-void mst_summary_judge(struct mst_summary *s);
-
 /* Requests that came to nothing. Those that failed among a tool's requests may be its
  * answers with an error; a page whose length varies is none. */
 uint64_t mst_summary_failures(const struct mst_summary_client *c);
@@ -178,9 +172,6 @@ const struct mst_summary_server *mst_summary_behind(const struct mst_summary *s)
 size_t mst_summary_phases(const struct mst_summary_server *server, const enum mst_phase **phases);
 
 bool mst_summary_is_php(const struct mst_summary_server *server);
-
-/* No statistic of the set is known. */
-void mst_summary_times_unknown(struct mst_summary_times *t);
 
 /* Statistics of a set of times, which it sorts. */
 void mst_summary_times_of(struct mst_summary_times *t, struct mst_values *values);

@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "read/copy.h"   /* MST_ERROR_MAX */
+#include "base/error.h"
 
 /* The longest value and the longest row. The longest that is written is a load tool's output
  * of MST_ARCHIVE_OUTPUT bytes. */

@@ -1,7 +1,7 @@
 /* query.c - an archive's rows: see query.h. */
 #include "archive/query.h"
 
-#include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "archive/guard.h"
@@ -9,25 +9,51 @@
 
 struct mst_query mst_query_ask(sqlite3 *db, const char *sql, int64_t id)
 {
-    struct mst_query q = { db, mst_guard_of(db), NULL, SQLITE_OK };
+    struct mst_query q = { .db = db, .guard = mst_guard_of(db), .status = SQLITE_OK };
 
     if (q.guard != NULL)
         q.status = mst_guard_ask(q.guard);
     if (q.status == SQLITE_OK)
         q.status = sqlite3_prepare_v2(db, sql, -1, &q.statement, NULL);
-    mst_query_bind(&q, 1, id);
+    if (q.status == SQLITE_OK)
+        mst_query_set(&q, ":id", id);
     return q;
 }
 
-void mst_query_bind(struct mst_query *q, int at, int64_t value)
+/* A query without a parameter or column of that name is a bug of ours; tests run all queries. */
+static void refuse_name(struct mst_query *q, const char *name)
 {
-    if (q->status == SQLITE_OK)
+    char problem[128];
+
+    if (q->status != SQLITE_OK)
+        return;
+    snprintf(problem, sizeof problem, "mpmstat asks for %s, which its query does not have", name);
+    mst_query_refuse(q, problem);
+}
+
+/* 0, which no parameter has, where there is none. */
+static int parameter(struct mst_query *q, const char *name)
+{
+    int at = q->status == SQLITE_OK ? sqlite3_bind_parameter_index(q->statement, name) : 0;
+
+    if (at == 0)
+        refuse_name(q, name);
+    return at;
+}
+
+void mst_query_set(struct mst_query *q, const char *name, int64_t value)
+{
+    int at = parameter(q, name);
+
+    if (at > 0)
         q->status = sqlite3_bind_int64(q->statement, at, value);
 }
 
-void mst_query_bind_text(struct mst_query *q, int at, const char *value)
+void mst_query_set_text(struct mst_query *q, const char *name, const char *value)
 {
-    if (q->status == SQLITE_OK)
+    int at = parameter(q, name);
+
+    if (at > 0)
         q->status = sqlite3_bind_text(q->statement, at, value, -1, SQLITE_TRANSIENT);
 }
 
@@ -35,6 +61,7 @@ bool mst_query_next(struct mst_query *q)
 {
     if (q->status != SQLITE_OK)
         return false;
+    q->next = 0;
     q->status = sqlite3_step(q->statement);
     if (q->status != SQLITE_ROW)
         return false;
@@ -60,44 +87,91 @@ void mst_query_refuse(struct mst_query *q, const char *problem)
     q->status = SQLITE_TOOBIG;
 }
 
-/* total() and avg() give a real number. */
-uint64_t mst_query_number(struct mst_query *q, int column)
+void mst_query_no_memory(struct mst_query *q)
 {
-    int type = sqlite3_column_type(q->statement, column);
+    q->status = SQLITE_NOMEM;
+}
+
+/* ---- columns ---------------------------------------------------------------------- */
+
+static int find_column(struct mst_query *q, const char *name)
+{
+    int columns = sqlite3_column_count(q->statement), i;
+
+    for (i = 0; i < columns && i < MST_QUERY_COLUMNS; i++)
+        if (q->names[i] == name)
+            return i;
+    for (i = 0; i < columns && i < MST_QUERY_COLUMNS; i++)
+        if (strcmp(sqlite3_column_name(q->statement, i), name) == 0) {
+            q->names[i] = name;
+            return i;
+        }
+    refuse_name(q, name);
+    return columns;   /* SQLite reads NULL from there */
+}
+
+/* A report takes millions of values: a name that is where it was in the last row is not
+ * compared, only its address. */
+static int column(struct mst_query *q, const char *name)
+{
+    int at = q->next < MST_QUERY_COLUMNS && q->names[q->next] == name ? q->next
+                                                                     : find_column(q, name);
+
+    q->next = at + 1;
+    return at;
+}
+
+/* total() and avg() give a real number. */
+uint64_t mst_row_number(struct mst_query *q, const char *name)
+{
+    int at = column(q, name), type = sqlite3_column_type(q->statement, at);
     int64_t value;
 
     if (type != SQLITE_INTEGER && type != SQLITE_FLOAT)
         return MST_UNKNOWN;
-    value = sqlite3_column_int64(q->statement, column);
+    value = sqlite3_column_int64(q->statement, at);
     return value >= 0 ? (uint64_t)value : MST_UNKNOWN;
 }
 
-double mst_query_real(struct mst_query *q, int column)
+int64_t mst_row_id(struct mst_query *q, const char *name)
 {
-    double value = sqlite3_column_double(q->statement, column);
+    return sqlite3_column_int64(q->statement, column(q, name));
+}
+
+double mst_row_real(struct mst_query *q, const char *name)
+{
+    double value = sqlite3_column_double(q->statement, column(q, name));
 
     return value >= 0 && value <= MST_QUERY_REAL_MAX ? value : 0;
 }
 
-const char *mst_query_text(struct mst_query *q, int column)
+bool mst_row_is_null(struct mst_query *q, const char *name)
 {
-    const char *text = (const char *)sqlite3_column_text(q->statement, column);
+    return sqlite3_column_type(q->statement, column(q, name)) == SQLITE_NULL;
+}
+
+const char *mst_row_text(struct mst_query *q, const char *name)
+{
+    int at = column(q, name);
+    const char *text = (const char *)sqlite3_column_text(q->statement, at);
 
     if (text == NULL || q->guard == NULL ||
-        mst_guard_take_text(q->guard, (uint64_t)sqlite3_column_bytes(q->statement, column)))
+        mst_guard_take_text(q->guard, (uint64_t)sqlite3_column_bytes(q->statement, at)))
         return text;
     q->status = SQLITE_TOOBIG;   /* there is no next row */
     return "";
 }
 
-size_t mst_query_text_bytes(struct mst_query *q, int column)
+size_t mst_row_text_bytes(struct mst_query *q, const char *name)
 {
-    return q->status == SQLITE_OK ? (size_t)sqlite3_column_bytes(q->statement, column) : 0;
+    int at = column(q, name);
+
+    return q->status == SQLITE_OK ? (size_t)sqlite3_column_bytes(q->statement, at) : 0;
 }
 
-char *mst_query_string(struct mst_query *q, int column)
+char *mst_row_string(struct mst_query *q, const char *name)
 {
-    const char *text = mst_query_text(q, column);
+    const char *text = mst_row_text(q, name);
     char *copy = text != NULL ? strdup(text) : NULL;
 
     if (text != NULL && copy == NULL)
@@ -105,13 +179,18 @@ char *mst_query_string(struct mst_query *q, int column)
     return copy;
 }
 
-bool mst_query_has_table(sqlite3 *db, const char *table)
+void mst_row_numbers(struct mst_query *q, const struct mst_row_member *members, size_t count)
 {
-    return mst_query_has_column(db, table, NULL);
+    size_t i;
+
+    for (i = 0; i < count; i++)
+        *members[i].to = mst_row_number(q, members[i].name);
 }
 
-bool mst_query_has_column(sqlite3 *db, const char *table, const char *column)
+/* ---- the schema ------------------------------------------------------------------- */
+
+bool mst_query_has_table(sqlite3 *db, const char *table)
 {
-    return sqlite3_table_column_metadata(db, "main", table, column, NULL, NULL, NULL, NULL,
+    return sqlite3_table_column_metadata(db, "main", table, NULL, NULL, NULL, NULL, NULL,
                                          NULL) == SQLITE_OK;
 }

@@ -6,7 +6,8 @@
 #include "console/output.h"
 #include "cli/verbs.h"
 #include "console/diag.h"
-#include "render/render.h"
+#include "render/fields_table.h"
+#include "render/negotiate.h"
 
 static const char help[] =
     "usage: mpmstat fields [--format text|json|md]\n"

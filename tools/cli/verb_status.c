@@ -13,6 +13,7 @@
 #include "console/output.h"
 #include "cli/verbs.h"
 #include "console/diag.h"
+#include "render/negotiate.h"
 #include "render/render.h"
 #include "source/http.h"
 #include "source/status_json.h"
@@ -163,7 +164,7 @@ static int fetch(struct status *s, const char *url, char error[MST_ERROR_MAX])
         if (result == 0)
             s->body_count++;
         else
-            free(body->body);
+            mst_http_answer_free(body);
     }
     mst_http_close(http);
     return result;

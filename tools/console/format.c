@@ -1,10 +1,11 @@
-/* human.c - numbers as people read them: see human.h. */
+/* format.c - numbers as people read them: see format.h. */
 #include "console/format.h"
 
 #include <inttypes.h>
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "segment/format.h"
 
 static struct mst_human unknown(void)
@@ -72,6 +73,20 @@ struct mst_human mst_human_count(uint64_t n)
     if (n == MST_UNKNOWN)
         return unknown();
     snprintf(h.text, sizeof h.text, "%" PRIu64, n);
+    return h;
+}
+
+struct mst_human mst_human_duration(uint64_t ns)
+{
+    uint64_t s = (ns + MST_NS_PER_S - 1) / MST_NS_PER_S;
+    struct mst_human h;
+
+    if (s < 90)
+        snprintf(h.text, sizeof h.text, "%" PRIu64 " s", s);
+    else if (s < 5400)
+        snprintf(h.text, sizeof h.text, "%" PRIu64 " min", (s + 30) / 60);
+    else
+        snprintf(h.text, sizeof h.text, "%" PRIu64 " h %" PRIu64 " min", s / 3600, s % 3600 / 60);
     return h;
 }
 

@@ -1,4 +1,4 @@
-/* human.h - numbers as people read them: three figures and a unit; a text's ends. */
+/* format.h - numbers as people read them: three figures and a unit; a text's ends. */
 #ifndef MPMSTAT_HUMAN_H
 #define MPMSTAT_HUMAN_H
 
@@ -19,6 +19,8 @@ struct mst_human mst_human_milli(uint64_t milli);
 struct mst_human mst_human_percent(uint64_t milli);
 /* "2000"; "-". */
 struct mst_human mst_human_count(uint64_t n);
+/* "35 s", "4 min", "2 h 10 min". */
+struct mst_human mst_human_duration(uint64_t ns);
 /* Now, for the name of a file: "20261121-154500", local time. */
 struct mst_human mst_human_stamp(void);
 

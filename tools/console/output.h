@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "read/copy.h"   /* MST_ERROR_MAX */
+#include "base/error.h"
 #include "render/sink.h"
 
 /* A sink's writer (sink.h) over stdio; the context is a FILE *. Returns 0 or

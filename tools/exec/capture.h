@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "read/copy.h"   /* MST_ERROR_MAX */
+#include "base/error.h"
 
 /* Bytes that are set aside for it on the disk, where that can be done: what is recorded may
  * fill it meanwhile. */

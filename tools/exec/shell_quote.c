@@ -1,4 +1,4 @@
-/* words.c - a command's words as text: see words.h. */
+/* shell_quote.c - a command as text: see shell_quote.h. */
 #include "exec/shell_quote.h"
 
 #include <errno.h>
@@ -77,30 +77,12 @@ static char *as_text(void (*words)(struct mst_sink *, char *const *), char *cons
     return text;
 }
 
-char *mst_words_json(char *const *argv)
+char *mst_argv_json(char *const *argv)
 {
     return as_text(json_words, argv);
 }
 
-char *mst_words_shell(char *const *argv)
+char *mst_shell_quote(char *const *argv)
 {
     return as_text(shell_words, argv);
-}
-
-char *mst_word_replace(const char *word, const char *mark, const char *value)
-{
-    char *text = NULL;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
-    const char *at;
-
-    if (out == NULL)
-        return NULL;
-    for (; (at = strstr(word, mark)) != NULL; word = at + strlen(mark))
-        fprintf(out, "%.*s%s", (int)(at - word), word, value);
-    fputs(word, out);
-    if (fclose(out) == 0)
-        return text;
-    free(text);
-    return NULL;
 }

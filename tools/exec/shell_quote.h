@@ -1,17 +1,13 @@
-/* words.h - a command's words, and as text. */
-#ifndef MPMSTAT_WORDS_H
-#define MPMSTAT_WORDS_H
+/* shell_quote.h - a command as text. */
+#ifndef MPMSTAT_SHELL_QUOTE_H
+#define MPMSTAT_SHELL_QUOTE_H
 
-/* As a JSON array of strings, and quoted so that a shell would read the same
- * words. argv ends with NULL, or is NULL: no words. NULL: out of memory. Free
- * with free(). */
-char *mst_words_json(char *const *argv);
-char *mst_words_shell(char *const *argv);
-
-/* The word with `value` in place of each `mark`. NULL: out of memory. Free with free(). */
-char *mst_word_replace(const char *word, const char *mark, const char *value);
+/* The command as a shell would read it, and as a JSON array of strings. argv ends with NULL, or is
+ * NULL: no words. NULL: out of memory. Free with free(). */
+char *mst_shell_quote(char *const *argv);
+char *mst_argv_json(char *const *argv);
 
 /* What a load command has in it, for the page's address. */
-#define MST_WORD_URL "${URL}"
+#define MST_URL_MARK "${URL}"
 
 #endif

@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "read/copy.h"     /* MST_ERROR_MAX */
+#include "base/error.h"
 #include "segment/format.h"   /* MST_UNKNOWN */
 
 /* Where the tool writes its rows, a line for each request. */

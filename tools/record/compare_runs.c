@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analysis/thresholds.h"
 #include "archive/query.h"
 
 /* ---- which runs ------------------------------------------------------------------ */
@@ -53,16 +54,16 @@ static struct mst_archive *open_archive(const char *given, const char **selected
 static bool has_one_name(struct mst_archive *archive, char error[MST_ERROR_MAX])
 {
     struct mst_query q = mst_query_ask(mst_archive_db(archive),
-        "SELECT group_concat(name, '\", \"'), count(*) FROM (SELECT DISTINCT coalesce(name, "
-        "'(none)') AS name FROM runs WHERE id >= ?1)", 0);
+        "SELECT group_concat(name, '\", \"') AS names, count(*) AS count FROM "
+        "(SELECT DISTINCT coalesce(name, '(none)') AS name FROM runs WHERE id >= :id)", 0);
     bool one = false;
 
     if (mst_query_next(&q)) {
-        one = mst_query_number(&q, 1) <= 1;
+        one = mst_row_number(&q, "count") <= 1;
         if (!one)
             snprintf(error, MST_ERROR_MAX, "%s has runs of several names (\"%.300s\"): say which "
                      "with FILE#NAME, or FILE#NUMBER", mst_archive_path(archive),
-                     mst_query_text(&q, 0));
+                     mst_row_text(&q, "names"));
     }
     if (!mst_query_done(&q))
         one = mst_archive_unreadable(archive, error) == 0;
@@ -111,7 +112,7 @@ static bool read_command(struct mst_compare_run *run)
 static bool read_settings(struct mst_compare_run *run, struct mst_archive *archive)
 {
     struct mst_query q = mst_query_ask(mst_archive_db(archive),
-        "SELECT name, ifnull(value, '') FROM environment WHERE run_id = ? AND "
+        "SELECT name, ifnull(value, '') AS value FROM environment WHERE run_id = :id AND "
         "name <> 'load_average' ORDER BY name", run->summary.id);
     struct mst_compare_setting *settings, *setting;
     bool fine = true;
@@ -123,8 +124,8 @@ static bool read_settings(struct mst_compare_run *run, struct mst_archive *archi
             break;
         run->settings = settings;
         setting = &settings[run->setting_count++];
-        setting->name = mst_query_string(&q, 0);
-        setting->value = mst_query_string(&q, 1);
+        setting->name = mst_row_string(&q, "name");
+        setting->value = mst_row_string(&q, "value");
         fine = setting->name != NULL && setting->value != NULL;
     }
     return mst_query_done(&q) && fine;
@@ -171,17 +172,16 @@ static int add_runs(struct mst_compare_side *side, const char *selected,
                     char error[MST_ERROR_MAX])
 {
     struct mst_query q = mst_query_ask(mst_archive_db(side->archive),
-        "SELECT id, complete, repetition FROM runs WHERE ?1 OR name = ?2 OR "
-        "CAST(id AS TEXT) = ?2 ORDER BY started_ns, id", selected == NULL);
+        "SELECT id, complete, repetition FROM runs WHERE :id OR name = :selected OR "
+        "CAST(id AS TEXT) = :selected ORDER BY started_ns, id", selected == NULL);
     int status = 0;
 
-    mst_query_bind_text(&q, 2, selected != NULL ? selected : "");
+    mst_query_set_text(&q, ":selected", selected != NULL ? selected : "");
     while (status == 0 && mst_query_next(&q)) {
-        if (mst_query_number(&q, 1) != 1)
+        if (mst_row_number(&q, "complete") != 1)
             side->incomplete++;
         else
-            status = add_run(side, (int64_t)mst_query_number(&q, 0), mst_query_number(&q, 2),
-                             error);
+            status = add_run(side, mst_row_id(&q, "id"), mst_row_number(&q, "repetition"), error);
     }
     if (!mst_query_done(&q) && status == 0)
         status = mst_archive_unreadable(side->archive, error);

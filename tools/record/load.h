@@ -2,12 +2,14 @@
 #ifndef MPMSTAT_LOAD_H
 #define MPMSTAT_LOAD_H
 
-#include "archive/archive.h"
+#include "archive/writer.h"
+#include "exec/runner.h"
 #include "loadtools/loadtool.h"
 
 struct mst_load {
     const struct mst_loadtool *tool;      /* the adapter; NULL: no command */
     struct mst_plan plan;
+    char *const    *environment;          /* of what is started for it; NULL: mpmstat's own */
     int             out_fd, err_fd;       /* where its stdout and stderr go */
     int             rows_fd;              /* where its rows may go */
     uint64_t        out_shown, err_shown; /* bytes that mst_load_follow has shown */
@@ -21,6 +23,9 @@ void mst_load_close(struct mst_load *load);
 /* Finds the adapter and lets it prepare the command. 0, or -1 with a sentence. */
 int mst_load_prepare(struct mst_load *load, char *const *command, bool add_flags,
                      char error[MST_ERROR_MAX]);
+
+/* Starts the prepared command. NULL with a sentence. */
+struct mst_runner *mst_load_start(const struct mst_load *load, char error[MST_ERROR_MAX]);
 
 /* The command's name, without its directory. */
 const char *mst_load_name(const struct mst_load *load);

@@ -6,8 +6,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MST_RECORDING_TIMEOUT_NS UINT64_C(3600000000000)   /* where nobody says otherwise */
-
 struct mst_recording_options {
     const char  *archive;         /* the path */
     const char  *name;            /* of the run; NULL none */
@@ -15,6 +13,7 @@ struct mst_recording_options {
     char *const *targets;         /* as on the command line */
     size_t       target_count;
     char *const *command;         /* NULL at its end; NULL: none, until interrupted */
+    char *const *environment;     /* the command's, NULL at its end; NULL: mpmstat's own */
     uint64_t     timeout_ns;      /* 0: as the adapter says, or the one above */
     bool         add_flags;       /* let the adapter add flags to the command */
     bool         memory;          /* read the servers' memory */

@@ -1,4 +1,4 @@
-/* comparison.c - what two sides' runs come to: see comparison.h. */
+/* comparison.c - compares the runs of two sides: see comparison.h. */
 #include "report/comparison.h"
 
 #include <inttypes.h>
@@ -9,74 +9,16 @@
 
 #include "segment/format.h"
 
-#define COARSE 0.02   /* of a time: a clock with greater steps */
+#define COARSE 0.02   /* a clock whose step is a larger part of a time is too coarse for it */
 
 /* ---- what is compared ------------------------------------------------------------ */
-
-/* CPU time for a request: a load with a time limit makes more of them on a faster server. */
-static uint64_t cpu_each(const struct mst_summary *s)
-{
-    const struct mst_summary_server *server = mst_summary_front(s);
-
-    if (server == NULL || server->cpu_ns == MST_UNKNOWN || server->requests == 0)
-        return MST_UNKNOWN;
-    return server->cpu_ns / server->requests;
-}
-
-#define FASTER  "B is faster", "B is slower"
-#define SHORTER "it is shorter in B", "it is longer in B"
-#define NEEDS   "B takes less", "B takes more"
-static const struct mst_compared compared[] = {
-    { "client_requests_per_second", "client, req/s", "B is slower", "B is faster", true, true,
-      NULL },
-    { "client_mean_seconds", "client, mean", FASTER, false, true, NULL },
-    { "client_p50_seconds", "client, p50", FASTER, false, true, NULL },
-    { "client_p90_seconds", "client, p90", FASTER, false, true, NULL },
-    { "client_p99_seconds", "client, p99", FASTER, false, true, NULL },
-    { "server_requests_per_second", "server, req/s", "B is slower", "B is faster", true, false,
-      NULL },
-    { "server_mean_seconds", "server, mean", FASTER, false, false, NULL },
-    { "server_p50_seconds", "server, p50", FASTER, false, false, NULL },
-    { "server_p90_seconds", "server, p90", FASTER, false, false, NULL },
-    { "server_p99_seconds", "server, p99", FASTER, false, false, NULL },
-    { "queue_mean_seconds", "queue", SHORTER, false, false, NULL },
-    { "handle_mean_seconds", "handle", SHORTER, false, false, NULL },
-    { "send_mean_seconds", "send", SHORTER, false, false, NULL },
-    { "held_mean_seconds", "held", SHORTER, false, false, NULL },
-    { "php_wait_mean_seconds", "php_wait", SHORTER, false, false, NULL },
-    { "php_run_mean_seconds", "php_run", SHORTER, false, false, NULL },
-    { "server_cpu_per_request_seconds", "CPU a request", NEEDS, false, false, cpu_each },
-    { "peak_pss_bytes", "memory, most", NEEDS, false, false, NULL },
-};
-#define COMPARED (sizeof compared / sizeof *compared)
-_Static_assert(COMPARED <= MST_COMPARISON_ROWS, "room for a row each");
-
-static const struct mst_metric *metric_of(const struct mst_compared *c)
-{
-    size_t i;
-
-    for (i = 0; i < mst_metric_count; i++)
-        if (strcmp(mst_metrics[i].column, c->name) == 0)
-            return &mst_metrics[i];
-    return NULL;
-}
-
-static uint64_t value_of(const struct mst_compared *c, const struct mst_summary *s)
-{
-    return c->get != NULL ? c->get(s) : metric_of(c)->get(s);
-}
-
-enum mst_metric_unit mst_compared_unit(const struct mst_compared *c)
-{
-    return c->get != NULL ? MST_METRIC_TIME : metric_of(c)->unit;
-}
 
 bool mst_comparison_has(const char *metric)
 {
     size_t i;
 
-    for (i = 0; i < COMPARED; i++)
-        if (strcmp(compared[i].name, metric) == 0)
+    for (i = 0; i < MST_M_COUNT; i++)
+        if (mst_metrics[i].compared != NULL && strcmp(mst_metrics[i].column, metric) == 0)
             return true;
     return false;
 }
@@ -85,22 +27,23 @@ void mst_comparison_names(char *text, size_t size)
 {
     size_t used = 0, i;
 
-    for (i = 0; i < COMPARED && used < size; i++)
-        used += (size_t)snprintf(text + used, size - used, "%s%s", i > 0 ? ", " : "",
-                                 compared[i].name);
+    for (i = 0; i < MST_M_COUNT && used < size; i++)
+        if (mst_metrics[i].compared != NULL)
+            used += (size_t)snprintf(text + used, size - used, "%s%s", used > 0 ? ", " : "",
+                                     mst_metrics[i].column);
 }
 
 /* ---- rows ------------------------------------------------------------------------ */
 
 /* The values of a side's runs; false: not every run has one. */
-static bool values_of(const struct mst_compared *c, const struct mst_compare_side *side,
+static bool values_of(const struct mst_metric *metric, const struct mst_compare_side *side,
                       double *values)
 {
     uint64_t value;
     size_t i;
 
     for (i = 0; i < side->count; i++) {
-        value = value_of(c, &side->runs[i].summary);
+        value = mst_metric_get(metric, &side->runs[i].summary);
         if (value == MST_UNKNOWN)
             return false;
         values[i] = (double)value;
@@ -124,19 +67,19 @@ static double step_of(const struct mst_comparison_table *t)
     return (double)step;
 }
 
-static void add_row(struct mst_comparison_table *t, const struct mst_compared *c, double *a,
+static void add_row(struct mst_comparison_table *t, const struct mst_metric *metric, double *a,
                     double *b)
 {
     struct mst_comparison_row *row = &t->rows[t->row_count];
-    bool client_time = c->of_client && mst_compared_unit(c) == MST_METRIC_TIME;
+    bool client_time = metric->source == MST_FROM_CLIENT && metric->unit == MST_METRIC_TIME;
     const struct mst_compare_input in = {
         .a = a, .b = b, .a_count = t->a.count, .b_count = t->b.count, .paired = t->paired,
-        .step = client_time ? step_of(t) : 0, .less = c->less, .more = c->more,
+        .step = client_time ? step_of(t) : 0, .less = metric->less, .more = metric->more,
     };
 
-    if (!values_of(c, &t->a, a) || !values_of(c, &t->b, b))
+    if (!values_of(metric, &t->a, a) || !values_of(metric, &t->b, b))
         return;
-    *row = (struct mst_comparison_row){ .what = c };
+    *row = (struct mst_comparison_row){ .metric = metric };
     mst_compare(&row->result, &in);
     t->row_count++;
 }
@@ -146,7 +89,7 @@ static struct mst_comparison_row *find_row(struct mst_comparison_table *t, const
     size_t i;
 
     for (i = 0; i < t->row_count; i++)
-        if (strcmp(t->rows[i].what->name, name) == 0)
+        if (strcmp(t->rows[i].metric->column, name) == 0)
             return &t->rows[i];
     return NULL;
 }
@@ -156,23 +99,22 @@ static struct mst_comparison_row *find_row(struct mst_comparison_table *t, const
 /* Whether the load tool's clock is too coarse for a limit of some percent. */
 static bool is_coarse(const struct mst_comparison_table *t, const struct mst_comparison_row *row)
 {
-    return mst_compared_unit(row->what) == MST_METRIC_TIME && row->result.a > 0 &&
+    return row->metric->unit == MST_METRIC_TIME && row->result.a > 0 &&
            step_of(t) > COARSE * row->result.a;
 }
 
-/* The client's, or where it does not tell, or not exactly, the server's. */
+/* The client's metrics; the server's where the client has none, or too coarse a clock. */
 static void choose_gates(struct mst_comparison_table *t)
 {
-    static const char *const gates[][2] = {
-        { "client_requests_per_second", "server_requests_per_second" },
-        { "client_mean_seconds", "server_mean_seconds" },
+    static const enum mst_metric_id gates[][2] = {
+        { MST_M_RATE, MST_M_SERVER_RATE }, { MST_M_MEAN, MST_M_SERVER_MEAN },
     };
     struct mst_comparison_row *row, *server;
     size_t i;
 
     for (i = 0; i < sizeof gates / sizeof *gates; i++) {
-        row = find_row(t, gates[i][0]);
-        server = find_row(t, gates[i][1]);
+        row = find_row(t, mst_metrics[gates[i][0]].column);
+        server = find_row(t, mst_metrics[gates[i][1]].column);
         if (server != NULL && (row == NULL || is_coarse(t, row)))
             row = server;
         if (row != NULL)
@@ -194,7 +136,8 @@ static void judge(struct mst_comparison_table *t, size_t missing)
         if (!row->gate)
             continue;
         gates++;
-        row->limit = mst_compare_limit(&row->result, row->what->more_is_better, t->limit);
+        row->limit = mst_compare_limit(&row->result, row->metric->unit == MST_METRIC_RATE,
+                                       t->limit);
         within += row->limit == MST_LIMIT_WITHIN;
         if (row->limit == MST_LIMIT_BEYOND)
             t->verdict = MST_LIMIT_BEYOND;
@@ -286,7 +229,7 @@ static bool compare_loads(struct mst_comparison_table *t)
     return true;
 }
 
-/* Where one side's runs were not even asked for the same. */
+/* Warns where the runs of one side requested different URLs. */
 static bool compare_urls(struct mst_comparison_table *t, const struct mst_compare_side *side,
                          char letter)
 {
@@ -299,7 +242,7 @@ static bool compare_urls(struct mst_comparison_table *t, const struct mst_compar
     return true;
 }
 
-/* What weighs on a side's runs, or was left out of them. */
+/* Warns of failures, notes and runs that were left out. */
 static bool look_at_runs(struct mst_comparison_table *t, const struct mst_compare_side *side,
                          char letter)
 {
@@ -348,8 +291,9 @@ int mst_comparison_make(struct mst_comparison_table *t, char *const *gates, size
     a = calloc(t->a.count, sizeof *a);
     b = calloc(t->b.count, sizeof *b);
     fine = a != NULL && b != NULL;
-    for (i = 0; fine && i < COMPARED; i++)
-        add_row(t, &compared[i], a, b);
+    for (i = 0; fine && i < MST_M_COUNT; i++)
+        if (mst_metrics[i].compared != NULL)
+            add_row(t, &mst_metrics[i], a, b);
     free(a);
     free(b);
     for (i = 0; i < gate_count; i++) {

@@ -1,5 +1,5 @@
-/* comparison.h - two sides' runs, metric by metric, as text for people and as JSON for
- * programs, with what should be equal on both sides and is not.
+/* comparison.h - the runs of two sides, compared metric by metric, as text for people and as JSON
+ * for programs; with warnings about what should be equal on both sides and is not.
  */
 #ifndef MPMSTAT_COMPARISON_H
 #define MPMSTAT_COMPARISON_H
@@ -9,39 +9,26 @@
 #include "render/sink.h"
 #include "report/metrics.h"
 
-#define MST_COMPARISON_ROWS 24u
-
 /* A metric of two sides. */
-struct mst_compared {
-    const char *name;                /* as in the report's CSV: a promise */
-    const char *label;               /* for people */
-    const char *less, *more;         /* what to say where B's is less, more */
-    bool        more_is_better;
-    bool        of_client;           /* as exact as the load tool's clock */
-    uint64_t  (*get)(const struct mst_summary *s);   /* a time; NULL: the metric of that name */
-};
-
 struct mst_comparison_row {
-    const struct mst_compared *what;
-    struct mst_comparison result;
-    bool                  gate;      /* --fail-if-slower looks at it */
-    enum mst_limit        limit;     /* where it does */
+    const struct mst_metric *metric;
+    struct mst_comparison    result;
+    bool                     gate;   /* --fail-if-slower looks at it */
+    enum mst_limit           limit;  /* where it does */
 };
 
 struct mst_comparison_table {
     struct mst_compare_side a, b;
     bool   paired;
     size_t row_count;
-    struct mst_comparison_row rows[MST_COMPARISON_ROWS];
+    struct mst_comparison_row rows[MST_M_COUNT];
     size_t warning_count;
     char **warnings;                 /* sentences */
     double limit;                    /* --fail-if-slower as a fraction; below 0: none */
     enum mst_limit verdict;          /* of all gates together; UNSURE where there is no limit */
 };
 
-enum mst_metric_unit mst_compared_unit(const struct mst_compared *c);
-
-/* Whether metrics have that one: a name of the JSON's. */
+/* Whether the JSON has a metric of that name. */
 bool mst_comparison_has(const char *metric);
 /* All their names, for a message: "client_requests_per_second, ...". */
 void mst_comparison_names(char *text, size_t size);

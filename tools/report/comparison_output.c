@@ -1,90 +1,69 @@
 /* comparison_output.c - a comparison as text and as JSON: see comparison.h. */
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "console/format.h"
+#include "render/json_writer.h"
 #include "report/comparison.h"
-
-#define TEXT_MAX 1024u
-
-/* Names in it come from archives. */
-static void line(struct mst_sink *sink, const char *text)
-{
-    mst_sink_text_string(sink, text, false);
-    mst_sink_char(sink, '\n');
-}
+#include "report/lines.h"
 
 /* ---- text ------------------------------------------------------------------------ */
 
-static struct mst_human human(enum mst_metric_unit unit, double value)
+/* "-" for what is not a positive number. */
+static struct mst_human human(const struct mst_metric *metric, double value)
 {
-    uint64_t whole = (uint64_t)llround(value);
-
-    switch (unit) {
-    case MST_METRIC_MILLI: return mst_human_milli(whole);
-    case MST_METRIC_TIME:  return mst_human_time(whole);
-    case MST_METRIC_BYTES: return mst_human_bytes(whole);
-    default:               return mst_human_count(whole);
-    }
+    if (!(value > 0))
+        return (struct mst_human){ "-" };
+    return mst_metric_human(metric->unit, (uint64_t)llround(value));
 }
 
 static void put_side(struct mst_sink *sink, char letter, const struct mst_compare_side *side)
 {
     const struct mst_summary *first = &side->runs[0].summary;
-    char text[TEXT_MAX];
 
-    snprintf(text, sizeof text, "  %c  %s: %zu run%s%s%s", letter, side->given, side->count,
+    mst_line(sink, "  %c  %s: %zu run%s%s%s", letter, side->given, side->count,
              side->count == 1 ? "" : "s", first->command_line != NULL ? " of " : "",
              first->command_line != NULL ? first->command_line : "");
-    line(sink, text);
 }
 
 static void put_row(struct mst_sink *sink, const struct mst_comparison_row *row)
 {
-    enum mst_metric_unit unit = mst_compared_unit(row->what);
     const struct mst_comparison *c = &row->result;
-    char noise[32] = "-", text[TEXT_MAX];
+    char noise[32] = "-";
 
     if (c->noise >= 0)
         snprintf(noise, sizeof noise, c->noise < 0.0995 ? "%.1f %%" : "%.0f %%", c->noise * 100);
-    snprintf(text, sizeof text, "%c %-14s%10s%10s%8s  %s", row->gate ? '*' : ' ',
-             row->what->label, c->a > 0 ? human(unit, c->a).text : "-",
-             c->b > 0 ? human(unit, c->b).text : "-", noise, c->text);
-    line(sink, text);
+    mst_line(sink, "%c %-14s%10s%10s%8s  %s", row->gate ? '*' : ' ',
+             row->metric->compared, human(row->metric, c->a).text,
+             human(row->metric, c->b).text, noise, c->text);
 }
 
-/* What --fail-if-slower says. */
+/* The answer to --fail-if-slower. */
 static void put_verdict(struct mst_sink *sink, const struct mst_comparison_table *t)
 {
     static const char *const verdicts[] = {
         [MST_LIMIT_UNSURE] = "Cannot tell whether B is", [MST_LIMIT_WITHIN] = "B is not",
         [MST_LIMIT_BEYOND] = "B is",
     };
-    char text[TEXT_MAX];
 
     if (t->limit < 0)
         return;
-    snprintf(text, sizeof text, "%s slower by more than %g %%, as the lines with * tell.",
-             verdicts[t->verdict], t->limit * 100);
     mst_sink_char(sink, '\n');
-    line(sink, text);
+    mst_line(sink, "%s slower by more than %g %%, as the lines with * tell.",
+             verdicts[t->verdict], t->limit * 100);
 }
 
 void mst_comparison_text(struct mst_sink *sink, const struct mst_comparison_table *t)
 {
-    char text[TEXT_MAX];
     size_t i;
 
     put_side(sink, 'A', &t->a);
     put_side(sink, 'B', &t->b);
-    line(sink, t->paired
-         ? "     made alternately: each run of B is compared with its neighbour of A"
-         : "     not made alternately: all runs of B are compared with all of A");
-    snprintf(text, sizeof text, "\n  %-14s%10s%10s%8s", "", "A", "B", "A/A");
-    mst_sink_puts(sink, text);
+    mst_line(sink, "     %s", t->paired ?
+             "made alternately: each run of B is compared with its neighbour of A" :
+             "not made alternately: all runs of B are compared with all of A");
     mst_sink_char(sink, '\n');
+    mst_line(sink, "  %-14s%10s%10s%8s", "", "A", "B", "A/A");
     for (i = 0; i < t->row_count; i++)
         put_row(sink, &t->rows[i]);
     mst_sink_puts(sink, "\n"
@@ -92,95 +71,69 @@ void mst_comparison_text(struct mst_sink *sink, const struct mst_comparison_tabl
                   "line in 20 is\n  wrong by chance). A/A: by how much halves of A's runs differ, "
                   "with nothing changed.\n");
     for (i = 0; i < t->warning_count; i++) {
-        snprintf(text, sizeof text, "  beware: %s", t->warnings[i]);
         mst_sink_puts(sink, i == 0 ? "\n" : "");
-        line(sink, text);
+        mst_line(sink, "  beware: %s", t->warnings[i]);
     }
     put_verdict(sink, t);
 }
 
 /* ---- JSON ------------------------------------------------------------------------ */
 
-/* A double as JSON has numbers, independent of the locale; what is none is null. */
-static void put_double(struct mst_sink *sink, double value)
+static void put_real(struct mst_json *j, const char *key, double value)
 {
-    char text[64], *comma;
+    char text[32];
 
-    if (!isfinite(value)) {
-        mst_sink_puts(sink, "null");
-        return;
-    }
     snprintf(text, sizeof text, "%.9g", value);
-    comma = strchr(text, ',');
-    if (comma != NULL)
-        *comma = '.';
-    mst_sink_puts(sink, text);
+    mst_json_value(j, key);
+    mst_sink_puts(j->out, isfinite(value) ? text : "null");
 }
 
-static void put_member(struct mst_sink *sink, const char *name, double value)
-{
-    mst_sink_puts(sink, ", \"");
-    mst_sink_puts(sink, name);
-    mst_sink_puts(sink, "\": ");
-    put_double(sink, value);
-}
-
-static void put_json_side(struct mst_sink *sink, const char *name,
-                          const struct mst_compare_side *side)
+static void put_json_side(struct mst_json *j, const char *key, const struct mst_compare_side *side)
 {
     size_t i;
 
-    mst_sink_puts(sink, " \"");
-    mst_sink_puts(sink, name);
-    mst_sink_puts(sink, "\": {\"given\": ");
-    mst_sink_json_string(sink, side->given);
-    mst_sink_puts(sink, ", \"archive\": ");
-    mst_sink_json_string(sink, mst_archive_path(side->archive));
-    mst_sink_puts(sink, ", \"name\": ");
-    mst_sink_json_string(sink, side->runs[0].summary.name);
-    mst_sink_puts(sink, ", \"command\": ");
-    mst_sink_json(sink, side->runs[0].summary.command_json);
-    mst_sink_puts(sink, ", \"runs\": [");
+    mst_json_line(j, 1);
+    mst_json_begin(j, key, '{');
+    mst_json_string(j, "given", side->given);
+    mst_json_string(j, "archive", mst_archive_path(side->archive));
+    mst_json_string(j, "name", side->runs[0].summary.name);
+    mst_json_value(j, "command");
+    mst_sink_json(j->out, side->runs[0].summary.command_json);
+    mst_json_begin(j, "runs", '[');
     for (i = 0; i < side->count; i++) {
-        mst_sink_puts(sink, i > 0 ? ", " : "");
-        mst_sink_i64(sink, side->runs[i].summary.id);
+        mst_json_value(j, NULL);
+        mst_sink_i64(j->out, side->runs[i].summary.id);
     }
-    mst_sink_puts(sink, "]},\n");
+    mst_json_end(j, ']');
+    mst_json_end(j, '}');
 }
 
 /* Seconds, bytes, requests a second. */
 static double in_units(const struct mst_comparison_row *row, double value)
 {
-    enum mst_metric_unit unit = mst_compared_unit(row->what);
-
-    if (!(value > 0))
-        return NAN;
-    return unit == MST_METRIC_TIME ? value / 1e9 : unit == MST_METRIC_MILLI ? value / 1e3 : value;
+    return value > 0 ? value / mst_metric_scale(row->metric->unit) : NAN;
 }
 
-static void put_json_row(struct mst_sink *sink, const struct mst_comparison_row *row)
+static void put_json_row(struct mst_json *j, const struct mst_comparison_row *row)
 {
     static const char *const changes[] = {
-        [MST_CHANGE_UNSURE] = "null", [MST_CHANGE_LESS] = "\"less\"",
-        [MST_CHANGE_MORE] = "\"more\"",
+        [MST_CHANGE_UNSURE] = NULL, [MST_CHANGE_LESS] = "less", [MST_CHANGE_MORE] = "more",
     };
     const struct mst_comparison *c = &row->result;
 
-    mst_sink_puts(sink, "{\"metric\": ");
-    mst_sink_json_string(sink, row->what->name);
-    put_member(sink, "a", in_units(row, c->a));
-    put_member(sink, "b", in_units(row, c->b));
-    put_member(sink, "ratio", c->interval.ratio);
-    put_member(sink, "low", c->bounded ? c->interval.low : NAN);
-    put_member(sink, "high", c->bounded ? c->interval.high : NAN);
-    put_member(sink, "noise", c->noise >= 0 ? c->noise : NAN);
-    mst_sink_puts(sink, ", \"change\": ");
-    mst_sink_puts(sink, changes[c->change]);
-    mst_sink_puts(sink, ", \"gate\": ");
-    mst_sink_puts(sink, row->gate ? "true" : "false");
-    mst_sink_puts(sink, ", \"text\": ");
-    mst_sink_json_string(sink, c->text);
-    mst_sink_puts(sink, "}");
+    mst_json_line(j, 2);
+    mst_json_begin(j, NULL, '{');
+    mst_json_string(j, "metric", row->metric->column);
+    put_real(j, "a", in_units(row, c->a));
+    put_real(j, "b", in_units(row, c->b));
+    put_real(j, "ratio", c->interval.ratio);
+    put_real(j, "low", c->bounded ? c->interval.low : NAN);
+    put_real(j, "high", c->bounded ? c->interval.high : NAN);
+    put_real(j, "noise", c->noise >= 0 ? c->noise : NAN);
+    mst_json_string(j, "change", changes[c->change]);
+    mst_json_bool(j, "gate", row->gate);
+    mst_json_string(j, "text", c->text);
+    mst_json_end(j, '}');
 }
 
 void mst_comparison_json(struct mst_sink *sink, const struct mst_comparison_table *t)
@@ -188,28 +141,32 @@ void mst_comparison_json(struct mst_sink *sink, const struct mst_comparison_tabl
     static const char *const verdicts[] = {
         [MST_LIMIT_UNSURE] = "null", [MST_LIMIT_WITHIN] = "false", [MST_LIMIT_BEYOND] = "true",
     };
+    struct mst_json json = { .out = sink, .spaced = true }, *j = &json;
     size_t i;
 
-    mst_sink_puts(sink, "{");
-    put_json_side(sink, "a", &t->a);
-    put_json_side(sink, "b", &t->b);
-    mst_sink_puts(sink, " \"paired\": ");
-    mst_sink_puts(sink, t->paired ? "true" : "false");
-    mst_sink_puts(sink, ", \"confidence\": " MST_BOOTSTRAP_CONFIDENCE ", \"method\": ");
-    mst_sink_json_string(sink, MST_BOOTSTRAP_METHOD);
-    mst_sink_puts(sink, ",\n \"metrics\": [");
-    for (i = 0; i < t->row_count; i++) {
-        mst_sink_puts(sink, i > 0 ? ",\n  " : "");
-        put_json_row(sink, &t->rows[i]);
-    }
-    mst_sink_puts(sink, "],\n \"warnings\": [");
+    mst_json_begin(j, NULL, '{');
+    put_json_side(j, "a", &t->a);
+    put_json_side(j, "b", &t->b);
+    mst_json_line(j, 1);
+    mst_json_bool(j, "paired", t->paired);
+    mst_json_value(j, "confidence");
+    mst_sink_puts(sink, MST_BOOTSTRAP_CONFIDENCE);
+    mst_json_string(j, "method", MST_BOOTSTRAP_METHOD);
+    mst_json_line(j, 1);
+    mst_json_begin(j, "metrics", '[');
+    for (i = 0; i < t->row_count; i++)
+        put_json_row(j, &t->rows[i]);
+    mst_json_end(j, ']');
+    mst_json_line(j, 1);
+    mst_json_begin(j, "warnings", '[');
     for (i = 0; i < t->warning_count; i++) {
-        mst_sink_puts(sink, i > 0 ? ",\n  " : "");
-        mst_sink_json_string(sink, t->warnings[i]);
+        mst_json_line(j, 2);
+        mst_json_string(j, NULL, t->warnings[i]);
     }
-    mst_sink_puts(sink, "]");
-    put_member(sink, "fail_if_slower", t->limit >= 0 ? t->limit : NAN);
-    mst_sink_puts(sink, ", \"slower\": ");
+    mst_json_end(j, ']');
+    put_real(j, "fail_if_slower", t->limit >= 0 ? t->limit : NAN);
+    mst_json_value(j, "slower");
     mst_sink_puts(sink, verdicts[t->verdict]);
-    mst_sink_puts(sink, "}\n");
+    mst_json_end(j, '}');
+    mst_sink_char(sink, '\n');
 }

@@ -1,5 +1,7 @@
-/* csv.c - runs, or their seconds, as lines of a table: see report.h. RFC 4180, but
- * that lines end as everywhere here; what is not known is empty. */
+/* csv.c - runs, or their seconds, as lines of a table: see report.h.
+ *
+ * The format is RFC 4180's with \n at the end of a line. What is not known is empty.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +10,7 @@
 #include "base/clock.h"
 #include "report/metrics.h"
 #include "report/report.h"
-#include "report/series.h"
+#include "analysis/series.h"
 #include "segment/format.h"
 
 static void put_number(struct mst_sink *sink, int64_t number)
@@ -40,9 +42,11 @@ static void put_run(struct mst_sink *sink, const struct mst_report_run *run)
     if (s->started_ns != MST_UNKNOWN)
         mst_sink_instant(sink, s->started_ns);
     mst_sink_char(sink, ',');
-    put_text(sink, s->outcome);
-    for (i = 0; i < mst_metric_count; i++) {
-        mst_metric_put(sink, mst_metrics[i].unit, mst_metrics[i].get(s), "");
+    put_text(sink, mst_outcome_names[s->outcome]);
+    for (i = 0; i < MST_M_COUNT; i++) {
+        if (mst_metrics[i].group == NULL)
+            continue;
+        mst_metric_put(sink, mst_metrics[i].unit, mst_metric_get(&mst_metrics[i], s), "");
         mst_sink_char(sink, ',');
     }
     for (i = 0; i < MST_CHECK_COUNT; i++)
@@ -57,8 +61,9 @@ void mst_report_csv(struct mst_sink *sink, const struct mst_report *report)
     size_t i;
 
     mst_sink_puts(sink, "archive,run,name,command,started,outcome,");
-    for (i = 0; i < mst_metric_count; i++)
-        put_text(sink, mst_metrics[i].column);
+    for (i = 0; i < MST_M_COUNT; i++)
+        if (mst_metrics[i].group != NULL)
+            put_text(sink, mst_metrics[i].column);
     for (i = 0; i < MST_CHECK_COUNT; i++) {
         mst_sink_puts(sink, "check_");
         for (name = report->runs[0].summary.checks[i].name; *name != '\0'; name++)
@@ -83,7 +88,7 @@ static void put_seconds(struct mst_sink *sink, const struct mst_report_run *run,
         put_text(sink, run->path);
         put_number(sink, run->summary.id);
         put_text(sink, run->summary.name);
-        mst_sink_csv_string(sink, server->producer);
+        mst_sink_csv_string(sink, mst_producer_name(server->producer));
         for (column = 0; column < table->width; column++) {
             mst_sink_char(sink, ',');
             mst_cell_put(sink, table->cells[row * table->width + column], "");
@@ -126,6 +131,6 @@ int mst_report_csv_series(struct mst_sink *sink, const struct mst_report *report
     mst_sink_char(sink, '\n');
     for (i = 0; i < report->count; i++)
         if (!put_run_seconds(sink, &report->runs[i]))
-            return mst_report_unreadable(&report->runs[i], error);
+            return mst_archive_unreadable(report->runs[i].archive, error);
     return 0;
 }

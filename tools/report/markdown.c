@@ -1,12 +1,7 @@
 /* markdown.c - runs for a pull request: see report.h. */
-#include <stdio.h>
-#include <string.h>
-
-#include "analysis/sizing.h"
-#include "archive/archive.h"
+#include "report/markup.h"
 #include "report/metrics.h"
 #include "report/report.h"
-#include "segment/format.h"
 
 static void put_checks(struct mst_sink *sink, const struct mst_summary *s)
 {
@@ -15,15 +10,11 @@ static void put_checks(struct mst_sink *sink, const struct mst_summary *s)
     };
     size_t i;
 
-    mst_sink_puts(sink, "\n| check | | |\n|---|---|---|\n");
+    mst_markdown(sink, "\n| check | | |\n|---|---|---|\n");
     for (i = 0; i < MST_CHECK_COUNT; i++) {
-        mst_sink_puts(sink, "| ");
-        mst_sink_markdown_string(sink, s->checks[i].name);
-        mst_sink_puts(sink, " | ");
+        mst_markdown(sink, "| %s | ", s->checks[i].name);
         mst_sink_puts(sink, answers[s->checks[i].ok]);
-        mst_sink_puts(sink, " | ");
-        mst_sink_markdown_string(sink, s->checks[i].text);
-        mst_sink_puts(sink, " |\n");
+        mst_markdown(sink, " | %s |\n", s->checks[i].text);
     }
 }
 
@@ -31,80 +22,38 @@ static void put_run(struct mst_sink *sink, const struct mst_report_run *run)
 {
     const struct mst_summary *s = &run->summary;
 
-    mst_sink_puts(sink, "### ");
-    mst_sink_markdown_string(sink, run->title);
-    mst_sink_puts(sink, "\n\n");
-    if (s->command_line != NULL) {
-        mst_sink_puts(sink, "Command: ");
-        mst_sink_markdown_string(sink, s->command_line);
-        mst_sink_puts(sink, "\n\n");
-    }
-    if (!s->complete) {
-        mst_sink_puts(sink, "**Not complete** (");
-        mst_sink_markdown_string(sink, s->outcome);
-        mst_sink_puts(sink, "): what was recorded until then is shown.\n\n");
-    }
-    mst_sink_puts(sink, "**");
-    mst_sink_markdown_string(sink, s->verdict);
-    mst_sink_puts(sink, "**\n");
+    mst_markdown(sink, "### %s\n\n", run->title);
+    if (s->command_line != NULL)
+        mst_markdown(sink, "Command: %s\n\n", s->command_line);
+    if (!s->complete)
+        mst_markdown(sink, "**Not complete** (%s): what was recorded until then is shown.\n\n",
+                     mst_outcome_names[s->outcome]);
+    mst_markdown(sink, "**%s**\n", s->verdict);
     put_checks(sink, s);
-    mst_sink_char(sink, '\n');
+    mst_markdown(sink, "\n");
 }
 
 static void put_runs(struct mst_sink *sink, const struct mst_report *report)
 {
     size_t m, i;
 
-    mst_sink_puts(sink, "### Numbers\n\n| |");
-    for (i = 0; i < report->count; i++) {
-        mst_sink_char(sink, ' ');
-        mst_sink_markdown_string(sink, report->runs[i].title);
-        mst_sink_puts(sink, " |");
-    }
-    mst_sink_puts(sink, "\n|---|");
+    mst_markdown(sink, "### Numbers\n\n| |");
     for (i = 0; i < report->count; i++)
-        mst_sink_puts(sink, "--:|");
-    mst_sink_char(sink, '\n');
-    for (m = 0; m < mst_metric_count; m++) {
+        mst_markdown(sink, " %s |", report->runs[i].title);
+    mst_markdown(sink, "\n|---|");
+    for (i = 0; i < report->count; i++)
+        mst_markdown(sink, "--:|");
+    mst_markdown(sink, "\n");
+    for (m = 0; m < MST_M_COUNT; m++) {
         const struct mst_metric *metric = &mst_metrics[m];
 
         if (!metric->brief)
             continue;
-        mst_sink_puts(sink, "| ");
-        mst_sink_markdown_string(sink, metric->group);
-        mst_sink_puts(sink, ": ");
-        mst_sink_markdown_string(sink, metric->label);
-        mst_sink_puts(sink, " |");
-        for (i = 0; i < report->count; i++) {
-            uint64_t value = metric->get(&report->runs[i].summary);
-
-            mst_sink_char(sink, ' ');
-            mst_sink_puts(sink, mst_metric_human(metric, value).text);
-            mst_sink_puts(sink, " |");
-        }
-        mst_sink_char(sink, '\n');
-    }
-}
-
-static void put_advice(struct mst_sink *sink, const struct mst_report_run *run,
-                       const struct mst_sizing *sizing)
-{
-    size_t i;
-
-    for (i = 0; i < MST_ADVICE_COUNT; i++) {
-        const struct mst_advice *advice = &sizing->advice[i];
-
-        mst_sink_puts(sink, "| ");
-        mst_sink_markdown_string(sink, run->title);
-        mst_sink_puts(sink, " | ");
-        mst_sink_markdown_string(sink, advice->directive);
-        mst_sink_puts(sink, " | ");
-        mst_sink_markdown_string(sink, advice->answer);
-        mst_sink_puts(sink, " | ");
-        mst_sink_markdown_string(sink, advice->arithmetic);
-        mst_sink_char(sink, ' ');
-        mst_sink_markdown_string(sink, advice->uncertainty);
-        mst_sink_puts(sink, " |\n");
+        mst_markdown(sink, "| %s: %s |", metric->group, metric->label);
+        for (i = 0; i < report->count; i++)
+            mst_markdown(sink, " %s |", mst_metric_human(metric->unit, mst_metric_get(metric,
+                         &report->runs[i].summary)).text);
+        mst_markdown(sink, "\n");
     }
 }
 
@@ -114,23 +63,24 @@ int mst_report_markdown(struct mst_sink *sink, const struct mst_report *report,
     struct mst_sizing sizing;
     struct mst_usl usl;
     char knee[768];
-    size_t i;
+    size_t i, a;
 
-    mst_sink_puts(sink, "## Load runs, recorded by mpmstat " MPMSTAT_VERSION "\n\n");
+    mst_markdown(sink, "## Load runs, recorded by mpmstat " MPMSTAT_VERSION "\n\n");
     for (i = 0; i < report->count; i++)
         put_run(sink, &report->runs[i]);
     put_runs(sink, report);
-    mst_sink_puts(sink, "\n### Sizing\n\n| run | directive | advice | why |\n|---|---|---|---|\n");
+    mst_markdown(sink, "\n### Sizing\n\n| run | directive | advice | why |\n|---|---|---|---|\n");
     for (i = 0; i < report->count; i++) {
         if (mst_report_sizing(&sizing, &report->runs[i], error) != 0)
             return -1;
-        put_advice(sink, &report->runs[i], &sizing);
+        for (a = 0; a < MST_ADVICE_COUNT; a++)
+            mst_markdown(sink, "| %s | %s | %s | %s %s |\n", report->runs[i].title,
+                         sizing.advice[a].directive, sizing.advice[a].answer,
+                         sizing.advice[a].arithmetic, sizing.advice[a].uncertainty);
     }
     if (report->count > 1) {
         mst_report_knee(&usl, report, knee, sizeof knee);
-        mst_sink_puts(sink, "\nThe knee: ");
-        mst_sink_markdown_string(sink, knee);
-        mst_sink_char(sink, '\n');
+        mst_markdown(sink, "\nThe knee: %s\n", knee);
     }
     return 0;
 }

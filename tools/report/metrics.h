@@ -1,11 +1,12 @@
-/* metrics.h - the numbers of a run that runs are laid beside each other by.
+/* metrics.h - the figures of a run, from one table: metrics.def.
  *
- * One table: a line of it is a row of the HTML's and the Markdown's table of runs
- * and a column of the CSV.
+ * It gives reports the rows of their tables and the columns of their CSV, comparisons their
+ * metrics, and studies the figures that they publish and claim.
  */
 #ifndef MPMSTAT_METRICS_H
 #define MPMSTAT_METRICS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,23 +15,52 @@
 #include "render/sink.h"
 
 enum mst_metric_unit {
-    MST_METRIC_COUNT, MST_METRIC_MILLI, MST_METRIC_TIME, MST_METRIC_BYTES, MST_METRIC_SHARE
+    MST_METRIC_COUNT, MST_METRIC_MEAN, MST_METRIC_RATE, MST_METRIC_TIME, MST_METRIC_BYTES,
+    MST_METRIC_BYTE_RATE, MST_METRIC_SHARE
+};
+
+enum mst_metric_id {
+#define METRIC(id, ...) MST_M_##id,
+#include "report/metrics.def"
+    MST_M_COUNT
+};
+
+enum mst_metric_source {
+    MST_FROM_NONE, MST_FROM_RUN, MST_FROM_CLIENT, MST_FROM_SERVER, MST_FROM_PHASE, MST_FROM_PHP,
+    MST_FROM_FUNCTION
 };
 
 struct mst_metric {
-    const char   *column;      /* in the CSV, with the unit: a promise */
-    const char   *group, *label;
-    enum mst_metric_unit unit;        /* MILLI and SHARE: thousandths; TIME: nanoseconds */
-    uint64_t    (*get)(const struct mst_summary *s);
-    const char   *why;         /* why it may not be known: a clause */
-    bool          brief;       /* also in the Markdown's table */
+    enum mst_metric_unit unit;
+    /* In a summary: see mst_metric_get(). */
+    enum mst_metric_source source;
+    size_t         member;                    /* offset of a uint64_t in what `source` names */
+    enum mst_phase phase;                     /* of PHASE */
+    uint64_t     (*get)(const struct mst_summary *s);   /* of FUNCTION */
+    const char    *why;                       /* why it may not be known: a clause */
+    /* In reports; group NULL: it is in none. */
+    const char    *column;                    /* in the CSV, with the unit: a promise */
+    const char    *group, *label;
+    bool           brief;                     /* also in the Markdown's table */
+    /* In studies; NULL: it is in none. */
+    const char    *study, *study_label;       /* study: in studies' files, a promise */
+    /* In comparisons, where its name is `column`; NULL: it is in none. */
+    const char    *compared;                  /* the label */
+    const char    *less, *more;               /* what to say where B's is less, more */
 };
 
-extern const struct mst_metric mst_metrics[];
-extern const size_t mst_metric_count;
+extern const struct mst_metric mst_metrics[MST_M_COUNT];
+
+/* The run's value: MEAN, RATE and SHARE in thousandths, TIME in nanoseconds. MST_UNKNOWN also
+ * where a summary does not have it. */
+uint64_t mst_metric_get(const struct mst_metric *metric, const struct mst_summary *s);
+/* By what such a value is divided to give a plain number, seconds, bytes. */
+double mst_metric_scale(enum mst_metric_unit unit);
 
 /* "1.02 s"; "not known". */
-struct mst_human mst_metric_human(const struct mst_metric *metric, uint64_t value);
+struct mst_human mst_metric_human(enum mst_metric_unit unit, uint64_t value);
+/* "35.9 us" as "35.9 µs", for where that letter can be shown. */
+struct mst_human mst_human_micro(struct mst_human human);
 /* For programs: seconds, bytes, plain numbers; `unknown` where it is not known. */
 void mst_metric_put(struct mst_sink *sink, enum mst_metric_unit unit, uint64_t value,
                     const char *unknown);

@@ -1,25 +1,20 @@
 /* runs.c - what the formats of several runs have in common, and their text: report.h. */
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "archive/archive.h"
+#include "report/lines.h"
 #include "report/report.h"
 #include "segment/format.h"
-
-int mst_report_unreadable(const struct mst_report_run *run, char error[MST_ERROR_MAX])
-{
-    return mst_archive_unreadable(run->archive, error);
-}
 
 int mst_report_sizing(struct mst_sizing *sizing, const struct mst_report_run *run,
                       char error[MST_ERROR_MAX])
 {
     return mst_sizing_make(sizing, &run->summary, mst_archive_db(run->archive)) ? 0 :
-           mst_report_unreadable(run, error);
+           mst_archive_unreadable(run->archive, error);
 }
 
-/* A run counts where the tool tells its rate and its concurrency, and did not fail. */
+/* A run is a point of the curve where the tool reports its rate and its concurrency, and the run
+ * is complete. */
 static bool is_point(const struct mst_summary *s)
 {
     return s->complete && s->client.known && s->client.concurrency != MST_UNKNOWN &&
@@ -46,37 +41,14 @@ void mst_report_knee(struct mst_usl *usl, const struct mst_report *report, char 
 
 /* ---- text ------------------------------------------------------------------------ */
 
-#define WIDTH 92u
-
-/* Words in lines, indented. */
-static void put_wrapped(struct mst_sink *sink, const char *text)
-{
-    char line[WIDTH + 1];
-    size_t n;
-
-    for (; *text != '\0'; text += n + (text[n] == ' ')) {
-        n = strlen(text);
-        if (n > WIDTH)
-            for (n = WIDTH; n > 0 && text[n] != ' '; n--)
-                ;
-        if (n == 0)
-            n = strlen(text) < WIDTH ? strlen(text) : WIDTH;
-        snprintf(line, sizeof line, "%.*s", (int)n, text);
-        mst_sink_puts(sink, "      ");
-        mst_sink_text_string(sink, line, false);
-        mst_sink_char(sink, '\n');
-    }
-}
+#define INDENT 6u
+#define WIDTH  (INDENT + 92u)
 
 static void put_advice(struct mst_sink *sink, const struct mst_advice *advice)
 {
-    mst_sink_puts(sink, "  ");
-    mst_sink_puts(sink, advice->directive);
-    mst_sink_puts(sink, ": ");
-    mst_sink_text_string(sink, advice->answer, false);
-    mst_sink_char(sink, '\n');
-    put_wrapped(sink, advice->arithmetic);
-    put_wrapped(sink, advice->uncertainty);
+    mst_line(sink, "  %s: %s", advice->directive, advice->answer);
+    mst_wrapped(sink, "", INDENT, WIDTH, advice->arithmetic);
+    mst_wrapped(sink, "", INDENT, WIDTH, advice->uncertainty);
 }
 
 int mst_report_texts(struct mst_sink *sink, const struct mst_report *report,
@@ -99,7 +71,7 @@ int mst_report_texts(struct mst_sink *sink, const struct mst_report *report,
     if (report->count > 1) {
         mst_report_knee(&usl, report, knee, sizeof knee);
         mst_sink_puts(sink, "\n  The knee\n");
-        put_wrapped(sink, knee);
+        mst_wrapped(sink, "", INDENT, WIDTH, knee);
     }
     return 0;
 }

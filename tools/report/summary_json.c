@@ -1,6 +1,6 @@
 /* summary_json.c - a run's summary as JSON: see report.h. */
-#include <stdio.h>
-
+#include "render/json_writer.h"
+#include "report/metrics.h"
 #include "report/report.h"
 #include "segment/fields.h"
 #include "segment/format.h"
@@ -9,345 +9,314 @@
 
 /* ---- members --------------------------------------------------------------------- */
 
-static void key(struct mst_sink *sink, const char *name, bool first)
+/* milli: thousandths. */
+static void put_milli(struct mst_json *j, const char *key, uint64_t milli)
 {
-    mst_sink_puts(sink, first ? "\"" : ", \"");
-    mst_sink_puts(sink, name);
-    mst_sink_puts(sink, "\": ");
+    mst_json_value(j, key);
+    mst_metric_put(j->out, MST_METRIC_MEAN, milli, "null");
 }
 
-static void count(struct mst_sink *sink, const char *name, uint64_t n, bool first)
+static void put_quantiles(struct mst_json *j, const struct mst_summary_times *t)
 {
-    key(sink, name, first);
-    if (n == MST_UNKNOWN)
-        mst_sink_puts(sink, "null");
-    else
-        mst_sink_u64(sink, n);
-}
-
-static void seconds(struct mst_sink *sink, const char *name, uint64_t ns, bool first)
-{
-    key(sink, name, first);
-    if (ns == MST_UNKNOWN)
-        mst_sink_puts(sink, "null");
-    else
-        mst_sink_seconds(sink, ns);
-}
-
-static void milli(struct mst_sink *sink, const char *name, uint64_t thousandths, bool first)
-{
-    char fraction[8];
-
-    key(sink, name, first);
-    if (thousandths == MST_UNKNOWN) {
-        mst_sink_puts(sink, "null");
-        return;
-    }
-    snprintf(fraction, sizeof fraction, ".%03u", (unsigned)(thousandths % 1000));
-    mst_sink_u64(sink, thousandths / 1000);
-    mst_sink_puts(sink, fraction);
-}
-
-static void string(struct mst_sink *sink, const char *name, const char *text, bool first)
-{
-    key(sink, name, first);
-    mst_sink_json_string(sink, text);
-}
-
-static void quantiles(struct mst_sink *sink, const struct mst_summary_times *t)
-{
-    seconds(sink, "p50_seconds", t->p50_ns, false);
-    seconds(sink, "p90_seconds", t->p90_ns, false);
-    seconds(sink, "p99_seconds", t->p99_ns, false);
-    seconds(sink, "max_seconds", t->max_ns, false);
+    mst_json_seconds(j, "p50_seconds", t->p50_ns);
+    mst_json_seconds(j, "p90_seconds", t->p90_ns);
+    mst_json_seconds(j, "p99_seconds", t->p99_ns);
+    mst_json_seconds(j, "max_seconds", t->max_ns);
 }
 
 /* ---- the parts ------------------------------------------------------------------- */
 
-static void put_programs(struct mst_sink *sink, const struct mst_summary *s)
+static void put_programs(struct mst_json *j, const struct mst_summary *s)
 {
     size_t i;
 
-    mst_sink_puts(sink, ",\n  \"programs\": [");
+    mst_json_line(j, 2);
+    mst_json_begin(j, "programs", '[');
     for (i = 0; i < s->program_count && i < PROGRAMS_SHOWN; i++) {
-        mst_sink_puts(sink, i > 0 ? ", {" : "{");
-        string(sink, "program", s->programs[i].name, true);
-        seconds(sink, "cpu_seconds", s->programs[i].cpu_ns, false);
-        mst_sink_puts(sink, "}");
+        mst_json_begin(j, NULL, '{');
+        mst_json_string(j, "program", s->programs[i].name);
+        mst_json_seconds(j, "cpu_seconds", s->programs[i].cpu_ns);
+        mst_json_end(j, '}');
     }
-    mst_sink_puts(sink, "]");
+    mst_json_end(j, ']');
 }
 
-static void put_run(struct mst_sink *sink, const struct mst_summary *s)
+static void put_run(struct mst_json *j, const struct mst_summary *s)
 {
-    mst_sink_puts(sink, "\"run\": {\"id\": ");
-    mst_sink_i64(sink, s->id);
-    string(sink, "name", s->name, false);
-    count(sink, "repetition", s->repetition, false);
-    key(sink, "command", false);
-    mst_sink_json(sink, s->command_json);
-    string(sink, "added", s->added, false);
-    key(sink, "started", false);
-    if (s->started_ns == MST_UNKNOWN) {
-        mst_sink_puts(sink, "null");
-    } else {
-        mst_sink_char(sink, '"');
-        mst_sink_instant(sink, s->started_ns);
-        mst_sink_char(sink, '"');
-    }
-    seconds(sink, "duration_seconds", s->duration_ns, false);
-    key(sink, "complete", false);
-    mst_sink_puts(sink, s->complete ? "true" : "false");
-    string(sink, "outcome", s->outcome, false);
-    count(sink, "exit_status", s->exit_status, false);
-    milli(sink, "machine_cpu_busy", s->machine_busy_milli, false);
-    count(sink, "listen_overflows", s->listen_overflows, false);
-    seconds(sink, "memory_cost_seconds", s->memory_cost_ns, false);
-    seconds(sink, "memory_stall_seconds", s->memory_stall_ns, false);
-    count(sink, "oom_kills", s->oom_kills, false);
-    count(sink, "max_runnable", s->max_runnable, false);
-    seconds(sink, "cpu_stall_seconds", s->cpu_stall_ns, false);
-    count(sink, "tcp_retransmits", s->tcp_retransmits, false);
-    count(sink, "syn_retransmits", s->syn_retransmits, false);
-    seconds(sink, "recorder_cpu_seconds", s->recorder_cpu_ns, false);
-    put_programs(sink, s);
-    mst_sink_puts(sink, "}");
+    mst_json_begin(j, "run", '{');
+    mst_json_value(j, "id");
+    mst_sink_i64(j->out, s->id);
+    mst_json_string(j, "name", s->name);
+    mst_json_count(j, "repetition", s->repetition);
+    mst_json_value(j, "command");
+    mst_sink_json(j->out, s->command_json);
+    mst_json_string(j, "added", s->added);
+    mst_json_instant(j, "started", s->started_ns);
+    mst_json_seconds(j, "duration_seconds", s->duration_ns);
+    mst_json_bool(j, "complete", s->complete);
+    mst_json_string(j, "outcome", mst_outcome_names[s->outcome]);
+    mst_json_count(j, "exit_status", s->exit_status);
+    put_milli(j, "machine_cpu_busy", s->machine_busy_milli);
+    mst_json_count(j, "listen_overflows", s->listen_overflows);
+    mst_json_seconds(j, "memory_cost_seconds", s->memory_cost_ns);
+    mst_json_seconds(j, "memory_stall_seconds", s->memory_stall_ns);
+    mst_json_count(j, "oom_kills", s->oom_kills);
+    mst_json_count(j, "max_runnable", s->max_runnable);
+    mst_json_seconds(j, "cpu_stall_seconds", s->cpu_stall_ns);
+    mst_json_count(j, "tcp_retransmits", s->tcp_retransmits);
+    mst_json_count(j, "syn_retransmits", s->syn_retransmits);
+    mst_json_seconds(j, "recorder_cpu_seconds", s->recorder_cpu_ns);
+    put_programs(j, s);
+    mst_json_end(j, '}');
 }
 
-/* What the server does not see: connecting, the network, the client itself. */
-static void put_difference(struct mst_sink *sink, const struct mst_summary *s)
+/* The time that the server does not see: connecting, the network, the client itself. */
+static void put_difference(struct mst_json *j, const struct mst_summary *s)
 {
     const struct mst_summary_server *server = mst_summary_front(s);
     uint64_t client_ns = s->client.times.mean_ns, server_ns;
 
     server_ns = server != NULL ? server->phases[MST_PHASE_TOTAL].mean_ns : MST_UNKNOWN;
-    key(sink, "mean_minus_server_seconds", false);
+    mst_json_value(j, "mean_minus_server_seconds");
     if (client_ns == MST_UNKNOWN || server_ns == MST_UNKNOWN) {
-        mst_sink_puts(sink, "null");
+        mst_sink_puts(j->out, "null");
         return;
     }
     if (client_ns < server_ns)
-        mst_sink_char(sink, '-');
-    mst_sink_seconds(sink, client_ns < server_ns ? server_ns - client_ns : client_ns - server_ns);
+        mst_sink_char(j->out, '-');
+    mst_sink_seconds(j->out, client_ns < server_ns ? server_ns - client_ns
+                                                   : client_ns - server_ns);
 }
 
-/* The same of each request that is known on both sides. */
-static void put_join(struct mst_sink *sink, const struct mst_summary_join *join)
+/* The same for each request that is known on both sides. */
+static void put_join(struct mst_json *j, const struct mst_summary_join *join)
 {
     static const char *const by[] = { [MST_JOIN_NONE] = NULL, [MST_JOIN_ID] = "id",
                                       [MST_JOIN_TIME] = "time" };
 
-    mst_sink_puts(sink, ",\n  \"joined\": {");
-    string(sink, "by", by[join->by], true);
-    count(sink, "requests", join->apart.count, false);
-    count(sink, "ambiguous", join->ambiguous, false);
-    seconds(sink, "mean_minus_server_seconds", join->apart.mean_ns, false);
-    quantiles(sink, &join->apart);
-    mst_sink_puts(sink, "}");
+    mst_json_line(j, 2);
+    mst_json_begin(j, "joined", '{');
+    mst_json_string(j, "by", by[join->by]);
+    mst_json_count(j, "requests", join->apart.count);
+    mst_json_count(j, "ambiguous", join->ambiguous);
+    mst_json_seconds(j, "mean_minus_server_seconds", join->apart.mean_ns);
+    put_quantiles(j, &join->apart);
+    mst_json_end(j, '}');
 }
 
-static void put_client(struct mst_sink *sink, const struct mst_summary *s)
+static void put_client(struct mst_json *j, const struct mst_summary *s)
 {
     const struct mst_summary_client *c = &s->client;
 
-    mst_sink_puts(sink, ",\n \"client\": ");
+    mst_json_line(j, 1);
     if (c->tool == NULL) {
-        mst_sink_puts(sink, "null");
+        mst_json_string(j, "client", NULL);
         return;
     }
-    mst_sink_puts(sink, "{");
-    string(sink, "tool", c->tool, true);
-    count(sink, "requests", c->requests, false);
-    count(sink, "failed", c->failed, false);
-    count(sink, "unfinished", c->unfinished, false);
-    milli(sink, "requests_per_second", c->requests_per_1000s, false);
-    seconds(sink, "mean_seconds", c->times.mean_ns, false);
-    quantiles(sink, &c->times);
-    count(sink, "non_2xx", c->non_2xx, false);
-    count(sink, "failed_connect", c->failed_connect, false);
-    count(sink, "failed_receive", c->failed_receive, false);
-    count(sink, "failed_length", c->failed_length, false);
-    count(sink, "failed_timeout", c->failed_timeout, false);
-    count(sink, "failed_other", c->failed_other, false);
-    count(sink, "concurrency", c->concurrency, false);
-    count(sink, "bytes", c->bytes, false);
-    count(sink, "rows", c->times.count, false);
-    seconds(sink, "resolution_seconds", c->time_step_ns, false);
-    key(sink, "corrected", false);
-    mst_sink_puts(sink, c->corrected ? "true" : "false");
-    seconds(sink, "cpu_seconds", s->tool_cpu_ns, false);
-    put_difference(sink, s);
-    put_join(sink, &c->join);
-    mst_sink_puts(sink, "}");
+    mst_json_begin(j, "client", '{');
+    mst_json_string(j, "tool", c->tool);
+    mst_json_count(j, "requests", c->requests);
+    mst_json_count(j, "failed", c->failed);
+    mst_json_count(j, "unfinished", c->unfinished);
+    put_milli(j, "requests_per_second", c->requests_per_1000s);
+    mst_json_seconds(j, "mean_seconds", c->times.mean_ns);
+    put_quantiles(j, &c->times);
+    mst_json_count(j, "non_2xx", c->non_2xx);
+    mst_json_count(j, "failed_connect", c->failed_connect);
+    mst_json_count(j, "failed_receive", c->failed_receive);
+    mst_json_count(j, "failed_length", c->failed_length);
+    mst_json_count(j, "failed_timeout", c->failed_timeout);
+    mst_json_count(j, "failed_other", c->failed_other);
+    mst_json_count(j, "concurrency", c->concurrency);
+    mst_json_count(j, "bytes", c->bytes);
+    mst_json_count(j, "rows", c->times.count);
+    mst_json_seconds(j, "resolution_seconds", c->time_step_ns);
+    mst_json_bool(j, "corrected", c->corrected);
+    mst_json_seconds(j, "cpu_seconds", s->tool_cpu_ns);
+    put_difference(j, s);
+    put_join(j, &c->join);
+    mst_json_end(j, '}');
 }
 
-static void put_times(struct mst_sink *sink, const char *name, const struct mst_summary_times *t,
-                      bool first)
+static void put_times(struct mst_json *j, const char *name, const struct mst_summary_times *t)
 {
-    mst_sink_puts(sink, first ? "\"" : ",\n    \"");
-    mst_sink_puts(sink, name);
-    mst_sink_puts(sink, "\": {");
-    count(sink, "count", t->count, true);
-    seconds(sink, "sum_seconds", t->sum_ns, false);
-    seconds(sink, "mean_seconds", t->mean_ns, false);
-    quantiles(sink, t);
-    mst_sink_puts(sink, "}");
+    mst_json_line(j, 4);
+    mst_json_begin(j, name, '{');
+    mst_json_count(j, "count", t->count);
+    mst_json_seconds(j, "sum_seconds", t->sum_ns);
+    mst_json_seconds(j, "mean_seconds", t->mean_ns);
+    put_quantiles(j, t);
+    mst_json_end(j, '}');
 }
 
-static void put_phases(struct mst_sink *sink, const struct mst_summary_server *server)
+static void put_phases(struct mst_json *j, const struct mst_summary_server *server)
 {
     const enum mst_phase *phases;
     size_t count = mst_summary_phases(server, &phases), i;
 
-    mst_sink_puts(sink, ",\n   \"phases\": {");
+    mst_json_line(j, 3);
+    mst_json_begin(j, "phases", '{');
     for (i = 0; i < count; i++)
-        put_times(sink, mst_phase_names[phases[i]], &server->phases[phases[i]], i == 0);
-    mst_sink_puts(sink, "}");
+        put_times(j, mst_phase_names[phases[i]], &server->phases[phases[i]]);
+    mst_json_end(j, '}');
 }
 
 /* What PHP did during an Apache's phases; null where no PHP was recorded. */
-static void put_overlay(struct mst_sink *sink, const struct mst_summary_server *server)
+static void put_overlay(struct mst_json *j, const struct mst_summary_server *server)
 {
     const struct mst_summary_overlay *php = &server->php;
 
-    key(sink, "php", false);
     if (!php->known) {
-        mst_sink_puts(sink, "null");
+        mst_json_string(j, "php", NULL);
         return;
     }
-    mst_sink_puts(sink, "{");
-    count(sink, "joined", php->joined, true);
-    count(sink, "unjoined", server->requests - php->joined, false);
-    count(sink, "wait_unknown", php->wait_unknown, false);
-    mst_sink_puts(sink, ",\n   \"handle\": {");
-    put_times(sink, "php_wait", &php->handle_wait, true);
-    put_times(sink, "php_run", &php->handle_run, false);
-    put_times(sink, "other", &php->handle_other, false);
-    mst_sink_puts(sink, "},\n   \"send\": {");
-    put_times(sink, "php_run", &php->send_run, true);
-    put_times(sink, "other", &php->send_other, false);
-    mst_sink_puts(sink, "}}");
+    mst_json_begin(j, "php", '{');
+    mst_json_count(j, "joined", php->joined);
+    mst_json_count(j, "unjoined", server->requests - php->joined);
+    mst_json_count(j, "wait_unknown", php->wait_unknown);
+    mst_json_line(j, 3);
+    mst_json_begin(j, "handle", '{');
+    put_times(j, "php_wait", &php->handle_wait);
+    put_times(j, "php_run", &php->handle_run);
+    put_times(j, "other", &php->handle_other);
+    mst_json_end(j, '}');
+    mst_json_line(j, 3);
+    mst_json_begin(j, "send", '{');
+    put_times(j, "php_run", &php->send_run);
+    put_times(j, "other", &php->send_other);
+    mst_json_end(j, '}');
+    mst_json_end(j, '}');
 }
 
-/* What only a PHP tells. */
-static void put_php(struct mst_sink *sink, const struct mst_summary_server *server)
+/* What only PHP's board has. */
+static void put_php(struct mst_json *j, const struct mst_summary_server *server)
 {
-    count(sink, "joined", server->joined, false);
-    count(sink, "unjoined", server->requests - server->joined, false);
-    count(sink, "fatal_errors", server->fatal, false);
-    count(sink, "timeouts", server->timeouts, false);
-    count(sink, "uncached", server->uncached, false);
-    seconds(sink, "script_cpu_seconds", server->php_cpu_ns, false);
-    count(sink, "max_request_memory_bytes", server->max_memory_bytes, false);
-    count(sink, "marks", server->marks, false);
+    mst_json_count(j, "joined", server->joined);
+    mst_json_count(j, "unjoined", server->requests - server->joined);
+    mst_json_count(j, "fatal_errors", server->fatal);
+    mst_json_count(j, "timeouts", server->timeouts);
+    mst_json_count(j, "uncached", server->uncached);
+    mst_json_seconds(j, "script_cpu_seconds", server->php_cpu_ns);
+    mst_json_count(j, "max_request_memory_bytes", server->max_memory_bytes);
+    mst_json_count(j, "marks", server->marks);
 }
 
-static void put_workers(struct mst_sink *sink, const struct mst_summary_server *server)
+static void put_workers(struct mst_json *j, const struct mst_summary_server *server)
 {
     int i;
 
-    mst_sink_puts(sink, ",\n   \"workers\": {");
-    count(sink, "limit", server->workers_limit, true);
-    milli(sink, "mean_busy", server->mean_busy_milli, false);
-    count(sink, "max_busy", server->max_busy, false);
-    mst_sink_puts(sink, ", \"mean_states\": {");
+    mst_json_line(j, 3);
+    mst_json_begin(j, "workers", '{');
+    mst_json_count(j, "limit", server->workers_limit);
+    put_milli(j, "mean_busy", server->mean_busy_milli);
+    mst_json_count(j, "max_busy", server->max_busy);
+    mst_json_begin(j, "mean_states", '{');
     for (i = 0; i < MST_STATE_COUNT; i++)
-        milli(sink, mst_state_names[i], server->mean_state_milli[i], i == 0);
-    mst_sink_puts(sink, "}");
-    seconds(sink, "no_idle_worker_seconds", server->no_idle_ns, false);
-    mst_sink_puts(sink, "}");
+        put_milli(j, mst_state_names[i], server->mean_state_milli[i]);
+    mst_json_end(j, '}');
+    mst_json_seconds(j, "no_idle_worker_seconds", server->no_idle_ns);
+    mst_json_end(j, '}');
 }
 
-static void put_cgroup(struct mst_sink *sink, const struct mst_summary_server *server)
+static void put_cgroup(struct mst_json *j, const struct mst_summary_server *server)
 {
-    mst_sink_puts(sink, ",\n   \"cgroup\": {");
-    string(sink, "name", server->cgroup, true);
-    count(sink, "memory_limit_bytes", server->memory_limit, false);
-    count(sink, "oom_kills", server->oom_kills, false);
-    seconds(sink, "memory_stall_seconds", server->memory_stall_ns, false);
-    seconds(sink, "throttled_seconds", server->throttled_ns, false);
-    mst_sink_puts(sink, "}");
+    mst_json_line(j, 3);
+    mst_json_begin(j, "cgroup", '{');
+    mst_json_string(j, "name", server->cgroup);
+    mst_json_count(j, "memory_limit_bytes", server->memory_limit);
+    mst_json_count(j, "oom_kills", server->oom_kills);
+    mst_json_seconds(j, "memory_stall_seconds", server->memory_stall_ns);
+    mst_json_seconds(j, "throttled_seconds", server->throttled_ns);
+    mst_json_end(j, '}');
 }
 
-static void put_server(struct mst_sink *sink, const struct mst_summary_server *server)
+static void put_server(struct mst_json *j, const struct mst_summary_server *server)
 {
-    mst_sink_puts(sink, "{");
-    string(sink, "producer", server->producer, true);
-    string(sink, "target", server->target, false);
-    string(sink, "server", server->server, false);
-    string(sink, "mpm", server->mpm, false);
-    string(sink, "sapi", server->sapi, false);
-    count(sink, "requests", server->requests, false);
-    count(sink, "ghosts", server->ghosts, false);
-    count(sink, "aborted", server->aborted, false);
-    count(sink, "errors_5xx", server->errors_5xx, false);
-    count(sink, "bytes", server->bytes, false);
-    seconds(sink, "mean_seconds", server->phases[MST_PHASE_TOTAL].mean_ns, false);
-    put_phases(sink, server);
+    mst_json_begin(j, NULL, '{');
+    mst_json_string(j, "producer", mst_producer_name(server->producer));
+    mst_json_string(j, "target", server->target);
+    mst_json_string(j, "server", server->server);
+    mst_json_string(j, "mpm", server->mpm);
+    mst_json_string(j, "sapi", server->sapi);
+    mst_json_count(j, "requests", server->requests);
+    mst_json_count(j, "ghosts", server->ghosts);
+    mst_json_count(j, "aborted", server->aborted);
+    mst_json_count(j, "errors_5xx", server->errors_5xx);
+    mst_json_count(j, "bytes", server->bytes);
+    mst_json_seconds(j, "mean_seconds", server->phases[MST_PHASE_TOTAL].mean_ns);
+    put_phases(j, server);
     if (mst_summary_is_php(server))
-        put_php(sink, server);
+        put_php(j, server);
     else
-        put_overlay(sink, server);
-    put_workers(sink, server);
-    mst_sink_puts(sink, ",\n   \"accept_queue\": {");
-    count(sink, "max", server->max_listen_queue, true);
-    count(sink, "limit", server->listen_queue_limit, false);
-    mst_sink_puts(sink, "}");
-    count(sink, "forks", server->forks, false);
-    count(sink, "exits", server->exits, false);
-    count(sink, "forks_failed", server->forks_failed, false);
-    count(sink, "shed", server->shed, false);
-    count(sink, "unfinished", server->unfinished, false);
-    count(sink, "restarts", server->restarts, false);
-    count(sink, "records_lost", server->lost, false);
-    mst_sink_puts(sink, ",\n   \"memory_bytes\": {");
-    count(sink, "peak_pss", server->peak_pss_bytes, true);
-    count(sink, "processes", server->peak_processes, false);
-    mst_sink_puts(sink, "}");
-    put_cgroup(sink, server);
-    seconds(sink, "cpu_seconds", server->cpu_ns, false);
-    string(sink, "unknown", server->unknown, false);
-    mst_sink_puts(sink, "}");
+        put_overlay(j, server);
+    put_workers(j, server);
+    mst_json_line(j, 3);
+    mst_json_begin(j, "accept_queue", '{');
+    mst_json_count(j, "max", server->max_listen_queue);
+    mst_json_count(j, "limit", server->listen_queue_limit);
+    mst_json_end(j, '}');
+    mst_json_count(j, "forks", server->forks);
+    mst_json_count(j, "exits", server->exits);
+    mst_json_count(j, "forks_failed", server->forks_failed);
+    mst_json_count(j, "shed", server->shed);
+    mst_json_count(j, "unfinished", server->unfinished);
+    mst_json_count(j, "restarts", server->restarts);
+    mst_json_count(j, "records_lost", server->lost);
+    mst_json_line(j, 3);
+    mst_json_begin(j, "memory_bytes", '{');
+    mst_json_count(j, "peak_pss", server->peak_pss_bytes);
+    mst_json_count(j, "processes", server->peak_processes);
+    mst_json_end(j, '}');
+    put_cgroup(j, server);
+    mst_json_seconds(j, "cpu_seconds", server->cpu_ns);
+    mst_json_string(j, "unknown", server->unknown);
+    mst_json_end(j, '}');
 }
 
-static void put_check(struct mst_sink *sink, const struct mst_check *check)
+static void put_check(struct mst_json *j, const struct mst_check *check)
 {
     static const char *const answers[] = {
         [MST_ANSWER_NO] = "false", [MST_ANSWER_YES] = "true", [MST_ANSWER_UNKNOWN] = "null",
     };
 
-    mst_sink_puts(sink, "{");
-    string(sink, "name", check->name, true);
-    key(sink, "ok", false);
-    mst_sink_puts(sink, answers[check->ok]);
-    string(sink, "text", check->text, false);
-    mst_sink_puts(sink, "}");
+    mst_json_begin(j, NULL, '{');
+    mst_json_string(j, "name", check->name);
+    mst_json_value(j, "ok");
+    mst_sink_puts(j->out, answers[check->ok]);
+    mst_json_string(j, "text", check->text);
+    mst_json_end(j, '}');
 }
 
 void mst_report_json(struct mst_sink *sink, const struct mst_summary *s)
 {
+    struct mst_json json = { .out = sink, .spaced = true }, *j = &json;
     size_t i;
 
-    mst_sink_puts(sink, "{");
-    put_run(sink, s);
-    put_client(sink, s);
-    mst_sink_puts(sink, ",\n \"servers\": [");
+    mst_json_begin(j, NULL, '{');
+    put_run(j, s);
+    put_client(j, s);
+    mst_json_line(j, 1);
+    mst_json_begin(j, "servers", '[');
     for (i = 0; i < s->server_count; i++) {
-        mst_sink_puts(sink, i > 0 ? ",\n  " : "");
-        put_server(sink, &s->servers[i]);
+        mst_json_line(j, 2);
+        put_server(j, &s->servers[i]);
     }
-    mst_sink_puts(sink, "],\n \"checks\": [");
+    mst_json_end(j, ']');
+    mst_json_line(j, 1);
+    mst_json_begin(j, "checks", '[');
     for (i = 0; i < MST_CHECK_COUNT; i++) {
-        mst_sink_puts(sink, i > 0 ? ",\n  " : "");
-        put_check(sink, &s->checks[i]);
+        mst_json_line(j, 2);
+        put_check(j, &s->checks[i]);
     }
-    mst_sink_puts(sink, "],\n \"notes\": [");
+    mst_json_end(j, ']');
+    mst_json_line(j, 1);
+    mst_json_begin(j, "notes", '[');
     for (i = 0; i < s->note_count; i++) {
-        mst_sink_puts(sink, i > 0 ? ",\n  " : "");
-        mst_sink_json_string(sink, s->notes[i]);
+        mst_json_line(j, 2);
+        mst_json_string(j, NULL, s->notes[i]);
     }
-    mst_sink_puts(sink, "],\n");
-    mst_sink_puts(sink, " \"verdict\": ");
-    mst_sink_json_string(sink, s->verdict);
-    mst_sink_puts(sink, "}");
+    mst_json_end(j, ']');
+    mst_json_line(j, 1);
+    mst_json_string(j, "verdict", s->verdict);
+    mst_json_end(j, '}');
 }

@@ -1,14 +1,15 @@
 /* summary_text.c - a run's summary for a terminal: see report.h.
  *
- * The two sides stand beside each other, the client's on the left; then where
- * the server's time went, what it took, the checks, the verdict.
+ * First the two sides, the client's on the left; then where the server's time went, what it took,
+ * the checks, the verdict.
  */
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/ratio.h"
 #include "console/format.h"
+#include "report/lines.h"
 #include "report/report.h"
 #include "segment/fields.h"
 #include "segment/format.h"
@@ -17,48 +18,6 @@
 #define BAR_CELLS 30u
 #define PROGRAMS_SHOWN 5u
 
-static void line(struct mst_sink *sink, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void line(struct mst_sink *sink, const char *format, ...)
-{
-    char text[512];
-    va_list args;
-    size_t n;
-
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    for (n = strlen(text); n > 0 && text[n - 1] == ' '; n--)
-        text[n - 1] = '\0';
-    /* Names in it come from boards and archives. */
-    mst_sink_text_string(sink, text, false);
-    mst_sink_char(sink, '\n');
-}
-
-/* A sentence in lines of at most WIDTH, those after the first indented. */
-static void wrapped(struct mst_sink *sink, const char *first, unsigned indent, const char *text)
-{
-    char copy[1024], *at = copy, *end;
-    const char *lead = first;
-    unsigned room = WIDTH - indent;
-
-    snprintf(copy, sizeof copy, "%s", text);
-    for (;;) {
-        if (strlen(at) <= room) {
-            line(sink, "%-*s%s", (int)indent, lead, at);
-            return;
-        }
-        for (end = at + room; end > at && *end != ' '; end--)
-            ;
-        if (end == at)
-            end = at + room;
-        line(sink, "%-*s%.*s", (int)indent, lead, (int)(end - at), at);
-        at = *end == ' ' ? end + 1 : end;
-        lead = "";
-    }
-}
-
 /* ---- the head -------------------------------------------------------------------- */
 
 static void put_head(struct mst_sink *sink, const struct mst_summary *s, const char *path)
@@ -66,14 +25,14 @@ static void put_head(struct mst_sink *sink, const struct mst_summary *s, const c
     char text[1024];
 
     if (s->command_line != NULL)
-        wrapped(sink, "", 2, s->command_line);
+        mst_wrapped(sink, "", 2, WIDTH, s->command_line);
     if (s->added != NULL)
-        line(sink, "  (mpmstat added %s)", s->added);
+        mst_line(sink, "  (mpmstat added %s)", s->added);
     snprintf(text, sizeof text, "run %lld%s%s of %s, %s%s%s", (long long)s->id,
              s->name != NULL ? " " : "", s->name != NULL ? s->name : "", path,
              mst_human_time(s->duration_ns).text, s->complete ? "" : ", not complete: ",
-             s->complete ? "" : s->outcome);
-    wrapped(sink, "", 2, text);
+             s->complete ? "" : mst_outcome_names[s->outcome]);
+    mst_wrapped(sink, "", 2, WIDTH, text);
     mst_sink_char(sink, '\n');
 }
 
@@ -82,10 +41,10 @@ static void put_head(struct mst_sink *sink, const struct mst_summary *s, const c
 static void side(struct mst_sink *sink, const char *name, struct mst_human client,
                  struct mst_human server)
 {
-    line(sink, "  %-14s%14s%16s", name, client.text, server.text);
+    mst_line(sink, "  %-14s%14s%16s", name, client.text, server.text);
 }
 
-/* Times, and how much longer it took for the client, as far as its clock tells. */
+/* Both times, and their difference as exactly as the client's clock allows. */
 static void side_times(struct mst_sink *sink, const char *name, uint64_t client, uint64_t server,
                        uint64_t step)
 {
@@ -100,24 +59,24 @@ static void side_times(struct mst_sink *sink, const char *name, uint64_t client,
         sign = "< ";
         difference = mst_human_time(step);
     }
-    line(sink, "  %-14s%14s%16s%8s%s", name, mst_human_time(client).text,
-         mst_human_time(server).text, sign, difference.text);
+    mst_line(sink, "  %-14s%14s%16s%8s%s", name, mst_human_time(client).text,
+             mst_human_time(server).text, sign, difference.text);
 }
 
-/* Of each request by itself: a slow one for the client may have been a fast one here. */
+/* The difference for each request: one that was slow for the client may have been fast here. */
 static void put_join(struct mst_sink *sink, const struct mst_summary_join *join)
 {
     const struct mst_summary_times *t = &join->apart;
 
     if (t->count == 0)
         return;
-    line(sink, "  each by itself (%s joined by %s): mean %s, p50 %s, p99 %s, max %s",
-         mst_human_count(t->count).text, join->by == MST_JOIN_ID ? "id" : "time",
-         mst_human_time(t->mean_ns).text, mst_human_time(t->p50_ns).text,
-         mst_human_time(t->p99_ns).text, mst_human_time(t->max_ns).text);
+    mst_line(sink, "  each by itself (%s joined by %s): mean %s, p50 %s, p99 %s, max %s",
+             mst_human_count(t->count).text, join->by == MST_JOIN_ID ? "id" : "time",
+             mst_human_time(t->mean_ns).text, mst_human_time(t->p50_ns).text,
+             mst_human_time(t->p99_ns).text, mst_human_time(t->max_ns).text);
     if (join->ambiguous > 0)
-        line(sink, "  (%s of them to the likeliest of several at the same time)",
-             mst_human_count(join->ambiguous).text);
+        mst_line(sink, "  (%s of them to the likeliest of several at the same time)",
+                 mst_human_count(join->ambiguous).text);
 }
 
 static void put_sides(struct mst_sink *sink, const struct mst_summary *s,
@@ -128,10 +87,10 @@ static void put_sides(struct mst_sink *sink, const struct mst_summary *s,
     const char *kind = mst_summary_is_php(server) ? server->sapi : server->mpm;
     char name[64];
 
-    snprintf(name, sizeof name, "%.20s%s%.20s", server->producer, kind != NULL ? " " : "",
-             kind != NULL ? kind : "");
-    line(sink, "  %-14s%14s%16s%s", "", c->tool != NULL ? c->tool : "(no client)", name,
-         c->times.mean_ns != MST_UNKNOWN ? "     client - server" : "");
+    snprintf(name, sizeof name, "%.20s%s%.20s", mst_producer_name(server->producer),
+             kind != NULL ? " " : "", kind != NULL ? kind : "");
+    mst_line(sink, "  %-14s%14s%16s%s", "", c->tool != NULL ? c->tool : "(no client)", name,
+             c->times.mean_ns != MST_UNKNOWN ? "     client - server" : "");
     side(sink, "requests", mst_human_count(c->requests), mst_human_count(server->requests));
     side(sink, "failed, 5xx", mst_human_count(c->failed), mst_human_count(server->errors_5xx));
     if (c->non_2xx != MST_UNKNOWN && c->non_2xx + server->non_2xx > 0)
@@ -147,13 +106,13 @@ static void put_sides(struct mst_sink *sink, const struct mst_summary *s,
     side_times(sink, "max", c->times.max_ns, t->max_ns, c->time_step_ns);
     put_join(sink, &c->join);
     if (c->failed != MST_UNKNOWN && c->failed > 0)
-        line(sink, "  %s's failures: %s connect, %s receive, %s timeout, %s other, %s length (not "
-             "as its first)", c->tool, mst_human_count(c->failed_connect).text,
+        mst_line(sink, "  %s's failures: %s connect, %s receive, %s timeout, %s other, %s length "
+                 "(not as its first)", c->tool, mst_human_count(c->failed_connect).text,
              mst_human_count(c->failed_receive).text, mst_human_count(c->failed_timeout).text,
              mst_human_count(c->failed_other).text, mst_human_count(c->failed_length).text);
     if (c->corrected)
-        line(sink, "  %s corrects its times for coordinated omission: they include made-up ones",
-             c->tool);
+        mst_line(sink, "  %s corrects its times for coordinated omission: they include made-up "
+                 "ones", c->tool);
     mst_sink_char(sink, '\n');
 }
 
@@ -163,7 +122,7 @@ static uint64_t share_milli(uint64_t part, uint64_t whole)
 {
     if (part == MST_UNKNOWN || whole == MST_UNKNOWN || whole == 0)
         return 0;
-    return (uint64_t)((unsigned __int128)part * 1000 / whole);
+    return mst_milli(part, whole);
 }
 
 static void put_times(struct mst_sink *sink, const struct mst_summary_server *server,
@@ -176,10 +135,10 @@ static void put_times(struct mst_sink *sink, const struct mst_summary_server *se
     if (cells > BAR_CELLS)
         cells = BAR_CELLS;
     memset(bar, '#', cells);
-    line(sink, "  %-10s%8s%10s%10s%10s%9s%s%s", name,
-         mst_human_time(t->mean_ns).text, mst_human_time(t->p50_ns).text,
-         mst_human_time(t->p99_ns).text, mst_human_time(t->max_ns).text,
-         mst_human_percent(share).text, cells > 0 ? "  " : "", bar);
+    mst_line(sink, "  %-10s%8s%10s%10s%10s%9s%s%s", name,
+             mst_human_time(t->mean_ns).text, mst_human_time(t->p50_ns).text,
+             mst_human_time(t->p99_ns).text, mst_human_time(t->max_ns).text,
+             mst_human_percent(share).text, cells > 0 ? "  " : "", bar);
 }
 
 /* What PHP did during an Apache's phase: the rows add up to the phase's. */
@@ -200,7 +159,7 @@ static void put_parts(struct mst_sink *sink, const struct mst_summary_server *se
     }
 }
 
-/* How many requests of one side are on the other one, too. */
+/* How many requests of one side are joined with the other side's. */
 static void put_joined(struct mst_sink *sink, const struct mst_summary *s,
                        const struct mst_summary_server *server)
 {
@@ -223,7 +182,7 @@ static void put_joined(struct mst_sink *sink, const struct mst_summary *s,
     } else {
         return;
     }
-    wrapped(sink, "  php", 12, text);
+    mst_wrapped(sink, "  php", 12, WIDTH, text);
 }
 
 static void put_phases(struct mst_sink *sink, const struct mst_summary_server *server)
@@ -233,10 +192,10 @@ static void put_phases(struct mst_sink *sink, const struct mst_summary_server *s
 
     if (server->requests == 0)
         return;
-    line(sink, "  %-8s%10s%10s%10s%10s%9s", "phase", "mean", "p50", "p99", "max", "share");
+    mst_line(sink, "  %-8s%10s%10s%10s%10s%9s", "phase", "mean", "p50", "p99", "max", "share");
     for (i = 0; i < count; i++) {
         if (phases[i] == MST_PHASE_FRONT && server->phases[phases[i]].count == 0)
-            continue;   /* nobody says X-Request-Start */
+            continue;   /* no proxy sent X-Request-Start */
         put_times(sink, server, mst_phase_names[phases[i]], &server->phases[phases[i]]);
         put_parts(sink, server, phases[i]);
     }
@@ -257,13 +216,13 @@ static void put_workers(struct mst_sink *sink, const struct mst_summary_server *
                                      used > 0 ? ", " : ": ",
                                      mst_human_milli(server->mean_state_milli[i]).text,
                                      mst_state_names[i]);
-    snprintf(text, sizeof text, "%s busy in the mean, %s at most%s%s%s",
+    snprintf(text, sizeof text, "%s busy on average, %s at most%s%s%s",
              mst_human_milli(server->mean_busy_milli).text,
              mst_human_count(server->max_busy).text,
              server->workers_limit != MST_UNKNOWN ? ", of " : " (their limit is not known)",
              server->workers_limit != MST_UNKNOWN ? mst_human_count(server->workers_limit).text
                                                   : "", states);
-    wrapped(sink, "  workers", 12, text);
+    mst_wrapped(sink, "  workers", 12, WIDTH, text);
 }
 
 static bool some(uint64_t n)
@@ -292,10 +251,10 @@ static void put_processes(struct mst_sink *sink, const struct mst_summary_server
     if (some(server->shed))
         snprintf(text + used, sizeof text - used, ", %" PRIu64 " kept-alive connections shed",
                  server->shed);
-    line(sink, "%s", text);
+    mst_line(sink, "%s", text);
 }
 
-/* What PHP itself says of its requests. */
+/* What PHP's board says of its requests. */
 static void put_script(struct mst_sink *sink, const struct mst_summary_server *server)
 {
     char text[256];
@@ -315,10 +274,10 @@ static void put_script(struct mst_sink *sink, const struct mst_summary_server *s
                                  "not have yet", server->uncached);
     if (some(server->marks))
         snprintf(text + used, sizeof text - used, ", %" PRIu64 " marks", server->marks);
-    wrapped(sink, "  scripts", 12, text);
+    mst_wrapped(sink, "  scripts", 12, WIDTH, text);
 }
 
-/* The busiest programs of the machine: what else there was beside Apache. */
+/* The busiest programs of the machine, Apache's own among them. */
 static void put_programs(struct mst_sink *sink, const struct mst_summary *s)
 {
     char text[256] = "";
@@ -329,7 +288,7 @@ static void put_programs(struct mst_sink *sink, const struct mst_summary *s)
         used += (size_t)snprintf(text + used, sizeof text - used, "%s%s %s", i > 0 ? ", " : "",
                                  s->programs[i].name, mst_human_time(s->programs[i].cpu_ns).text);
     if (used > 0)
-        wrapped(sink, "", 12, text);
+        mst_wrapped(sink, "", 12, WIDTH, text);
 }
 
 static void put_costs(struct mst_sink *sink, const struct mst_summary *s,
@@ -337,7 +296,7 @@ static void put_costs(struct mst_sink *sink, const struct mst_summary *s,
 {
     uint64_t cpus_milli = server->cpu_ns == MST_UNKNOWN || s->duration_ns == MST_UNKNOWN ||
                           s->duration_ns == 0 ? MST_UNKNOWN :
-        (uint64_t)((unsigned __int128)server->cpu_ns * 1000 / s->duration_ns);
+        mst_milli(server->cpu_ns, s->duration_ns);
 
     put_joined(sink, s, server);
     put_workers(sink, server);
@@ -345,23 +304,23 @@ static void put_costs(struct mst_sink *sink, const struct mst_summary *s,
     if (mst_summary_is_php(server))
         put_script(sink, server);
     if (server->peak_pss_bytes != MST_UNKNOWN)
-        line(sink, "  memory    %s PSS at most, in %s's %s processes (%s spent on reading it)",
-             mst_human_bytes(server->peak_pss_bytes).text, server->producer,
-             mst_human_count(server->peak_processes).text,
-             mst_human_time(s->memory_cost_ns).text);
+        mst_line(sink, "  memory    %s PSS at most, in %s's %s processes (%s spent on reading it)",
+                 mst_human_bytes(server->peak_pss_bytes).text, mst_producer_name(server->producer),
+                 mst_human_count(server->peak_processes).text,
+                 mst_human_time(s->memory_cost_ns).text);
     if (server->cpu_ns != MST_UNKNOWN)
-        line(sink, "  CPU       %s took %s: %s of %s CPUs", server->producer,
-             mst_human_time(server->cpu_ns).text, mst_human_milli(cpus_milli).text,
-             mst_human_count(s->cpus).text);
+        mst_line(sink, "  CPU       %s took %s: %s of %s CPUs", mst_producer_name(server->producer),
+                 mst_human_time(server->cpu_ns).text, mst_human_milli(cpus_milli).text,
+                 mst_human_count(s->cpus).text);
     if (server->unknown != NULL)
-        wrapped(sink, "  unknown", 12, server->unknown);
+        mst_wrapped(sink, "  unknown", 12, WIDTH, server->unknown);
     if (server != mst_summary_front(s)) {   /* the machine is shown once */
         mst_sink_char(sink, '\n');
         return;
     }
     if (s->machine_busy_milli != MST_UNKNOWN)
-        line(sink, "  machine   its CPUs were %s busy (this recording: %s); programs, with what "
-             "ended under them:", mst_human_percent(s->machine_busy_milli).text,
+        mst_line(sink, "  machine   its CPUs were %s busy (this recording: %s); programs, with "
+                 "what ended under them:", mst_human_percent(s->machine_busy_milli).text,
              mst_human_time(s->recorder_cpu_ns).text);
     put_programs(sink, s);
     mst_sink_char(sink, '\n');
@@ -379,23 +338,23 @@ static void put_checks(struct mst_sink *sink, const struct mst_summary *s)
 
     for (i = 0; i < MST_CHECK_COUNT; i++) {
         snprintf(lead, sizeof lead, "  %-3s %s", words[s->checks[i].ok], s->checks[i].name);
-        wrapped(sink, lead, 23, s->checks[i].text);
+        mst_wrapped(sink, lead, 23, WIDTH, s->checks[i].text);
     }
     for (i = 0; i < s->note_count; i++)
-        wrapped(sink, "  note", 23, s->notes[i]);
+        mst_wrapped(sink, "  note", 23, WIDTH, s->notes[i]);
     mst_sink_char(sink, '\n');
 }
 
-/* Which of several servers comes now. */
+/* The heading of one of several servers. */
 static void put_target(struct mst_sink *sink, const struct mst_summary_server *server)
 {
     const char *kind = mst_summary_is_php(server) ? server->sapi : server->mpm;
     char text[1024];
 
-    snprintf(text, sizeof text, "%s: %s%s%.20s%s", server->target, server->producer,
-             kind != NULL ? " " : "", kind != NULL ? kind : "",
+    snprintf(text, sizeof text, "%s: %s%s%.20s%s", server->target,
+             mst_producer_name(server->producer), kind != NULL ? " " : "", kind != NULL ? kind : "",
              server->requests == 0 ? ", no request of this load" : "");
-    wrapped(sink, "", 2, text);
+    mst_wrapped(sink, "", 2, WIDTH, text);
 }
 
 void mst_report_text(struct mst_sink *sink, const struct mst_summary *s, const char *path)
@@ -411,10 +370,10 @@ void mst_report_text(struct mst_sink *sink, const struct mst_summary *s, const c
         if (s->server_count > 1 && s->servers[i].requests == 0)
             continue;
         if (mst_summary_is_php(&s->servers[i]) == mst_summary_is_php(mst_summary_front(s)))
-            put_sides(sink, s, &s->servers[i]);   /* the others are behind, not the client's */
+            put_sides(sink, s, &s->servers[i]);   /* the client did not talk to the others */
         put_phases(sink, &s->servers[i]);
         put_costs(sink, s, &s->servers[i]);
     }
     put_checks(sink, s);
-    wrapped(sink, "", 0, s->verdict);
+    mst_wrapped(sink, "", 0, WIDTH, s->verdict);
 }

@@ -1,4 +1,4 @@
-/* source_file.c - a source over a board file: see source.h.
+/* board_source.c - a source over a board file: see source.h.
  *
  * The journal is followed through a reader of its own, so that a new start of
  * the server, which puts another file at the path, does not cut off what the
@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/host.h"
+#include "read/tail.h"
 #include "source/source_kind.h"
 
 /* The journals of a kind of server: lifecycle events first, for a process is there
@@ -65,7 +66,7 @@ static void identify(struct mst_source *s)
     id->started_wall_ns = h->started_ns + (uint64_t)h->realtime_offset_ns;
     s->same_clock = shares_clock(h);
     id->clock_offset_ns = s->same_clock ? s->clock_offset_ns : (uint64_t)h->realtime_offset_ns;
-    mst_source_look_at_board(s, &s->target->reader);
+    mst_source_take_board(s, &s->target->reader);
 }
 
 /* ---- the journal -------------------------------------------------------------- */
@@ -325,7 +326,7 @@ static long poll_journal(struct mst_source *s, const struct mst_source_events *e
     s->lost = f->lost_before + lost_by_tails(f);
     s->pending = s->cut;
     for (i = 0; i < f->tail_count; i++)
-        s->pending = s->pending || f->tails[i].hole_count > 0;
+        s->pending = s->pending || f->tails[i].gap_count > 0;
     return given;
 }
 

@@ -1,8 +1,8 @@
 /* http.c - one bounded GET with libcurl: see http.h. */
 #include "source/http.h"
+#include "source/http_curl.h"
 
 #include <arpa/inet.h>
-#include <curl/curl.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -172,12 +172,8 @@ static char *build_url(const char *base, const char *query, char error[MST_ERROR
     return url;
 }
 
-static void set_options(struct mst_http *http, const char *url, long timeout_ms)
+void mst_http_set_defaults(CURL *curl, const char *url)
 {
-    CURL *curl = http->curl;
-    const char *ca_file = getenv("SSL_CERT_FILE");
-
-    curl_easy_reset(curl);
     curl_easy_setopt(curl, CURLOPT_URL, url);
 #if LIBCURL_VERSION_NUM >= 0x075500
     curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
@@ -188,11 +184,20 @@ static void set_options(struct mst_http *http, const char *url, long timeout_ms)
     curl_easy_setopt(curl, CURLOPT_PROXY, "");
     curl_easy_setopt(curl, CURLOPT_FORBID_REUSE, 1L);
     curl_easy_setopt(curl, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
-    curl_easy_setopt(curl, CURLOPT_NETRC, (long)CURL_NETRC_OPTIONAL);
     curl_easy_setopt(curl, CURLOPT_USERAGENT, "mpmstat/" MPMSTAT_VERSION);
     curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+}
+
+static void set_options(struct mst_http *http, const char *url, long connect_ms, long timeout_ms)
+{
+    CURL *curl = http->curl;
+    const char *ca_file = getenv("SSL_CERT_FILE");
+
+    curl_easy_reset(curl);
+    mst_http_set_defaults(curl, url);
+    curl_easy_setopt(curl, CURLOPT_NETRC, (long)CURL_NETRC_OPTIONAL);
     curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS,
-                     timeout_ms < CONNECT_TIMEOUT_MS ? timeout_ms : CONNECT_TIMEOUT_MS);
+                     timeout_ms < connect_ms ? timeout_ms : connect_ms);
     curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, timeout_ms);
     curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, http->reason);
     curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_body);
@@ -332,47 +337,73 @@ static void take_content_type(struct mst_http *http)
             *c = (char)(*c - 'A' + 'a');
 }
 
-int mst_http_get(struct mst_http *http, const char *base, const char *query,
-                 struct mst_http_answer *answer, char error[MST_ERROR_MAX])
+/* One GET of this URL, into *answer. */
+static CURLcode get(struct mst_http *http, const char *url, long connect_ms,
+                    struct mst_http_answer *answer)
 {
     CURLcode code = CURLE_OPERATION_TIMEDOUT;
-    long status = 0, timeout_ms;
-    char *url, shown[256];
-    int result = -1;
+    long timeout_ms = time_left_ms(http);
 
-    memset(answer, 0, sizeof *answer);
-    url = build_url(base, query, error);
-    if (url == NULL)
-        return -1;
-    mst_printable(shown, sizeof shown, base, strlen(base));
     http->answer = answer;
     http->status = 0;
     http->room = 0;
     http->too_large = false;
     http->reason[0] = '\0';
-    timeout_ms = time_left_ms(http);
-    set_options(http, url, timeout_ms);
-    if (timeout_ms > 0)   /* 0 would be for ever */
+    set_options(http, url, connect_ms, timeout_ms);
+    if (timeout_ms > 0)   /* 0 would be without limit */
         code = curl_easy_perform(http->curl);
-    curl_easy_getinfo(http->curl, CURLINFO_RESPONSE_CODE, &status);
-    http->status = status;
+    curl_easy_getinfo(http->curl, CURLINFO_RESPONSE_CODE, &http->status);
+    return code;
+}
+
+void mst_http_answer_free(struct mst_http_answer *answer)
+{
+    free(answer->body);
+    *answer = (struct mst_http_answer){ 0 };
+}
+
+int mst_http_get(struct mst_http *http, const char *base, const char *query,
+                 struct mst_http_answer *answer, char error[MST_ERROR_MAX])
+{
+    char *url = build_url(base, query, error), shown[256];
+    CURLcode code;
+    int result = -1;
+
+    *answer = (struct mst_http_answer){ 0 };
+    if (url == NULL)
+        return -1;
+    mst_printable(shown, sizeof shown, base, strlen(base));
+    code = get(http, url, CONNECT_TIMEOUT_MS, answer);
     if (code != CURLE_OK) {
         describe_failure(http, code, shown, error);
-    } else if (status != 200) {
-        describe_status(http, status, shown, error);
+    } else if (http->status != 200) {
+        describe_status(http, http->status, shown, error);
     } else if (answer->length == 0) {
         snprintf(error, MST_ERROR_MAX, "%s: the answer is empty; is this a status URL?", shown);
     } else {
         take_content_type(http);
         result = 0;
     }
-    if (result != 0) {
-        free(answer->body);
-        memset(answer, 0, sizeof *answer);
-    }
+    if (result != 0)
+        mst_http_answer_free(answer);
     http->answer = NULL;
     curl_free(url);
     return result;
+}
+
+int mst_http_get_page(struct mst_http *http, const char *url, struct mst_http_answer *answer,
+                      char error[MST_ERROR_MAX])
+{
+    CURLcode code;
+
+    *answer = (struct mst_http_answer){ 0 };
+    code = get(http, url, http->timeout_ms, answer);
+    http->answer = NULL;
+    if (code == CURLE_OK)
+        return 0;
+    mst_fail(error, "%s: expected a page, found none: %s", url, curl_easy_strerror(code));
+    mst_http_answer_free(answer);
+    return -1;
 }
 
 long mst_http_status(const struct mst_http *http)

@@ -1,4 +1,4 @@
-/* http.h - asks a status URL: one GET, bounded in time and size.
+/* http.h - the HTTP client: one GET, bounded in time and size.
  *
  * Only http and https, no redirects, no proxy, no connection kept: a kept one
  * would occupy a worker of the prefork and worker MPMs between two questions,
@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "read/copy.h"     /* MST_ERROR_MAX */
+#include "base/error.h"
 
 /* Bytes of an answer at most. A status of ten thousand workers with long paths has some 6 MB,
  * a journal's page of 10,000 requests with long labels and scripts some 20 MB. */
@@ -23,7 +23,7 @@ struct mst_http;
 
 struct mst_http_answer {
     char   content_type[128];   /* without parameters, lower case; empty: none was sent */
-    char  *body;                /* malloc'ed, with a NUL behind its end */
+    char  *body;                /* with a NUL behind its end; NULL: it is empty */
     size_t length;
 };
 
@@ -38,10 +38,17 @@ void mst_http_set_stop(struct mst_http *http, const volatile sig_atomic_t *stop)
  * says, as at open. */
 void mst_http_set_deadline(struct mst_http *http, uint64_t deadline_ns);
 
-/* Gets base?query. 0 where the answer is a 200 and complete; free its body. Or
- * -1 with a sentence that says what to do. */
+/* Asks a status URL: gets base?query. 0 where the answer is a 200, complete and not empty; free
+ * it. Or -1 with a sentence that says what to do. */
 int mst_http_get(struct mst_http *http, const char *base, const char *query,
                  struct mst_http_answer *answer, char error[MST_ERROR_MAX]);
+
+/* Gets any page. 0 where the answer is complete, whatever its status; free it. Or -1 with a
+ * sentence. */
+int mst_http_get_page(struct mst_http *http, const char *url, struct mst_http_answer *answer,
+                      char error[MST_ERROR_MAX]);
+
+void mst_http_answer_free(struct mst_http_answer *answer);
 
 /* The status of the latest answer, whole or not; 0: there was none. */
 long mst_http_status(const struct mst_http *http);

@@ -1,4 +1,4 @@
-/* source_http.c - a source over a status URL: see source.h.
+/* http_source.c - a source over a status URL: see source.h.
  *
  * The journal is read page by page, each from the cursor that the page before
  * named. A page is taken whole or not at all, so that after a broken answer the
@@ -11,6 +11,8 @@
 
 #include "base/clock.h"
 #include "base/saturate.h"
+#include "render/negotiate.h"
+#include "segment/liveness.h"
 #include "source/http.h"
 #include "source/ndjson.h"
 #include "source/source_kind.h"
@@ -42,7 +44,7 @@ struct url_source {
      * yet: INT64_MIN, INT64_MAX. */
     int64_t           ahead_min_ns, ahead_max_ns;
 
-    uint64_t          looked_ns, no_idle_ns;   /* the sample before: when, and what it had */
+    uint64_t          sampled_ns, no_idle_ns;   /* the sample before: its time and value */
 };
 
 /* ---- the status -------------------------------------------------------------- */
@@ -72,7 +74,7 @@ static const struct mst_snapshot *own_board(const struct url_source *u,
     return NULL;
 }
 
-/* When to give up on an answer. */
+/* Sets when to give up on an answer. */
 static void prepare_client(struct url_source *u)
 {
     mst_http_set_stop(u->http, u->base.stop);
@@ -96,21 +98,21 @@ static const struct mst_snapshot *get_status(struct url_source *u, struct mst_st
     if (mst_http_expect_type(&answer, url, "application/json", error) != 0)
         goto done;
     if (mst_status_parse(status, answer.body, answer.length, problem) != 0) {
-        snprintf(error, MST_ERROR_MAX, "%.160s: the status is wrong: %.300s", url, problem);
+        mst_fail(error, "%.160s: the status is wrong: %.300s", url, problem);
         goto done;
     }
     board = own_board(u, status);
     if (board == NULL) {
         if (u->board != NULL)
-            snprintf(error, MST_ERROR_MAX, "%.160s: expected the PHP's board %.128s in the status, "
+            mst_fail(error, "%.160s: expected the PHP's board %.128s in the status, "
                      "found %zu boards without it", url, u->board, status->count);
         else
-            snprintf(error, MST_ERROR_MAX, "%.160s: expected an Apache's board in the status, "
+            mst_fail(error, "%.160s: expected an Apache's board in the status, "
                      "found %zu boards and none of them Apache's", url, status->count);
         mst_status_free(status);
     }
 done:
-    free(answer.body);
+    mst_http_answer_free(&answer);
     return board;
 }
 
@@ -189,8 +191,8 @@ static void find_local(struct url_source *u)
     if (!mst_http_is_loopback(s->target->name) ||
         mst_reader_open(&reader, s->identity.board, error) != 0)
         return;
-    if (reader.header.pid == s->identity.pid && mst_snapshot_running(&reader.header) == 1)
-        mst_source_look_at_board(s, &reader);
+    if (reader.header.pid == s->identity.pid && mst_header_running(&reader.header) == 1)
+        mst_source_take_board(s, &reader);
     if (s->local)
         u->ahead_min_ns = u->ahead_max_ns = reader.header.realtime_offset_ns;
     mst_reader_close(&reader);
@@ -218,9 +220,9 @@ static void identify(struct mst_source *s, const struct mst_snapshot *board)
     find_local(u);
 }
 
-/* Its records come before the next sample does, and may be by another clock. Where it
- * does not answer, that sample will say so. */
-static void look_again(struct url_source *u)
+/* After a restart: the records come before the next sample does, and may be by another clock.
+ * Where the server does not answer, the next sample reports it. */
+static void refresh_identity(struct url_source *u)
 {
     const struct mst_snapshot *board;
     struct mst_status status;
@@ -252,16 +254,16 @@ static int get_page(struct url_source *u, const char *since, char error[MST_ERRO
     if (mst_http_expect_type(&answer, url, "application/x-ndjson", error) != 0)
         goto done;
     if (mst_ndjson_read(answer.body, answer.length, PAGE_RECORDS, &u->page, problem) != 0) {
-        snprintf(error, MST_ERROR_MAX, "%.160s: %.300s", url, problem);
+        mst_fail(error, "%.160s: %.300s", url, problem);
         goto done;
     }
     result = 0;
 done:
-    free(answer.body);
+    mst_http_answer_free(&answer);
     return result;
 }
 
-static int mark(struct mst_source *s, char error[MST_ERROR_MAX])
+static int mark_journal(struct mst_source *s, char error[MST_ERROR_MAX])
 {
     struct url_source *u = (struct url_source *)s;
 
@@ -287,7 +289,7 @@ static void advance(struct url_source *u)
 
     if (!same_start(u->cursor, u->page.next)) {
         s->restarts++;
-        look_again(u);
+        refresh_identity(u);
     }
     if (u->page.lost == MST_UNKNOWN || s->lost == MST_UNKNOWN)
         s->lost = MST_UNKNOWN;
@@ -297,6 +299,7 @@ static void advance(struct url_source *u)
     memcpy(u->cursor, u->page.next, sizeof u->cursor);
 }
 
+/* 0; not 0: the taker has had enough. */
 static int give_line(const struct url_source *u, const struct mst_ndjson_line *line,
                      const struct mst_source_events *events)
 {
@@ -323,18 +326,7 @@ static bool is_put_off(struct url_source *u)
     return mst_http_status(u->http) == 503 && ++u->put_off < POLLS_PUT_OFF;
 }
 
-/* Gives the page's records. 0; -1: the taker has had enough. */
-static int give_page(const struct url_source *u, const struct mst_source_events *events)
-{
-    size_t i;
-
-    for (i = 0; i < u->page.count; i++)
-        if (give_line(u, &u->page.lines[i], events) != 0)
-            return -1;
-    return 0;
-}
-
-/* Page after page: between two of them it looks whether there is time for another. */
+/* Page after page, while there is time for another. */
 static long poll_journal(struct mst_source *s, const struct mst_source_events *events,
                          char error[MST_ERROR_MAX])
 {
@@ -342,6 +334,7 @@ static long poll_journal(struct mst_source *s, const struct mst_source_events *e
     uint64_t begun = mst_now_ns();
     unsigned pages = 0;
     long given = 0;
+    size_t i;
 
     do {
         s->cut = s->pending = true;
@@ -353,10 +346,11 @@ static long poll_journal(struct mst_source *s, const struct mst_source_events *e
         }
         u->put_off = 0;
         advance(u);
-        if (give_page(u, events) != 0) {
-            error[0] = '\0';
-            return -1;
-        }
+        for (i = 0; i < u->page.count; i++)
+            if (give_line(u, &u->page.lines[i], events) != 0) {
+                error[0] = '\0';
+                return -1;
+            }
         given += (long)u->page.count;
         /* "more" without a record: one is still being written, ask again later. */
     } while (u->page.more && u->page.count > 0 && ++pages < POLL_PAGES &&
@@ -366,7 +360,7 @@ static long poll_journal(struct mst_source *s, const struct mst_source_events *e
 }
 
 /* The server itself gives up on records that never become complete. */
-static void finish(struct mst_source *s)
+static void finish_journal(struct mst_source *s)
 {
     struct url_source *u = (struct url_source *)s;
 
@@ -386,16 +380,16 @@ static uint64_t shown_wall_ns(const struct url_source *u, const struct mst_snaps
     return ns > last ? last : ns < first ? first : ns;
 }
 
-/* Whether requests want for workers: some wait to be accepted, or most of the time since
- * the sample before none was idle. Our own questions take too little of it for that. */
+/* Whether workers ran out: some wait to be accepted, or most of the time since
+ * the sample before none was idle. Our own requests take too little of it for that. */
 static bool workers_ran_out(struct url_source *u, const struct mst_sample *now)
 {
-    uint64_t passed = mst_elapsed(u->looked_ns, now->wall_ns);
-    bool no_idle = u->looked_ns != 0 && passed > 0 && now->no_idle_ns != MST_UNKNOWN &&
+    uint64_t passed = mst_elapsed(u->sampled_ns, now->wall_ns);
+    bool no_idle = u->sampled_ns != 0 && passed > 0 && now->no_idle_ns != MST_UNKNOWN &&
                    u->no_idle_ns != MST_UNKNOWN &&
                    mst_elapsed(u->no_idle_ns, now->no_idle_ns) > passed / 2;
 
-    u->looked_ns = now->wall_ns;
+    u->sampled_ns = now->wall_ns;
     u->no_idle_ns = now->no_idle_ns;
     return no_idle || (now->listen_queue > 0 && now->listen_queue != MST_UNKNOWN);
 }
@@ -423,7 +417,7 @@ static int take_sample(struct mst_source *s, struct mst_sample *sample, char err
             result = mst_sample_add_process(sample, board->slots[i].pid, 0);
     mst_sample_unite_processes(sample);
     if (result != 0)
-        snprintf(error, MST_ERROR_MAX, "out of memory");
+        mst_fail(error, "out of memory");
     mst_status_free(&status);
     return result;
 }
@@ -434,16 +428,14 @@ static void close_url(struct mst_source *s)
 {
     struct url_source *u = (struct url_source *)s;
 
-    while (s->other_count > 0)
-        free(s->others[--s->other_count]);
-    free(s->others);
+    mst_strings_free(&s->others);
     mst_http_close(u->http);
     mst_ndjson_free(&u->page);
     free(u);
 }
 
 static const struct mst_source_kind url_kind = {
-    .close = close_url, .mark = mark, .poll = poll_journal, .finish = finish,
+    .close = close_url, .mark = mark_journal, .poll = poll_journal, .finish = finish_journal,
     .sample = take_sample,
 };
 
@@ -460,31 +452,9 @@ static int choose_board(struct url_source *u, char error[MST_ERROR_MAX])
     if ((size_t)snprintf(text, sizeof text, "format=journal&board=%s", u->board) < sizeof text &&
         strchr(u->board, '&') == NULL && mst_status_query_parse(&query, text, NULL, error) == 0)
         return 0;
-    snprintf(error, MST_ERROR_MAX, "%.160s: expected the base name of a PHP's board behind the #, "
+    mst_fail(error, "%.160s: expected the base name of a PHP's board behind the #, "
              "as the status shows it", url);
     return -1;
-}
-
-/* Remembers the PHP's boards that an Apache's status shows. */
-static int list_others(struct url_source *u, const struct mst_status *status)
-{
-    struct mst_source *s = &u->base;
-    size_t i;
-
-    if (u->board != NULL)
-        return 0;
-    s->others = calloc(status->count, sizeof *s->others);
-    if (s->others == NULL)
-        return -1;
-    for (i = 0; i < status->count; i++) {
-        if (!is_producer(&status->boards[i], "php"))
-            continue;
-        if (asprintf(&s->others[s->other_count], "%s#%s", s->target->name,
-                     base_name(&status->boards[i])) < 0)
-            return -1;
-        s->other_count++;
-    }
-    return 0;
 }
 
 struct mst_source *mst_source_open_url(struct mst_target *target, char error[MST_ERROR_MAX])
@@ -492,12 +462,13 @@ struct mst_source *mst_source_open_url(struct mst_target *target, char error[MST
     struct url_source *u = calloc(1, sizeof *u);
     const struct mst_snapshot *board = NULL;
     struct mst_status status;
+    size_t i;
 
     if (u != NULL)
         u->http = mst_http_open(MST_SOURCE_TIMEOUT_MS);
     if (u == NULL || u->http == NULL) {
         free(u);
-        snprintf(error, MST_ERROR_MAX, "out of memory");
+        mst_fail(error, "out of memory");
         return NULL;
     }
     u->base.kind = &url_kind;
@@ -512,12 +483,15 @@ struct mst_source *mst_source_open_url(struct mst_target *target, char error[MST
     }
     identify(&u->base, board);
     learn_clock(u, board);
-    if (list_others(u, &status) != 0) {
-        snprintf(error, MST_ERROR_MAX, "out of memory");
-        mst_status_free(&status);
+    for (i = 0; i < status.count && u->board == NULL; i++)
+        if (is_producer(&status.boards[i], "php"))
+            mst_strings_addf(&u->base.others, "%s#%s", target->name,
+                             base_name(&status.boards[i]));
+    if (u->base.others.failed) {
+        mst_fail(error, "out of memory");
         close_url(&u->base);
-        return NULL;
+        u = NULL;
     }
     mst_status_free(&status);
-    return &u->base;
+    return u != NULL ? &u->base : NULL;
 }

@@ -12,7 +12,7 @@
 
 #include "read/copy.h"
 #include "segment/format.h"
-#include "render/render.h"   /* MST_CURSOR_MAX */
+#include "render/cursor.h"
 
 #define MST_NDJSON_LINE_MAX 4096u   /* bytes of a line; a real one has some 350 */
 

@@ -1,4 +1,5 @@
-/* source.c - the calls of source.h, and what all kinds of source share. */
+/* source.c - the calls of source.h that are the same for all kinds of source, and what the kinds
+ * share. Which kind a target is, open.c knows. */
 #include "source/source.h"
 
 #include <stdio.h>
@@ -6,18 +7,8 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "segment/liveness.h"
 #include "source/source_kind.h"
-
-struct mst_source *mst_source_open(struct mst_target *target, char error[MST_ERROR_MAX])
-{
-    struct mst_source *source = target->kind == MST_TARGET_URL
-                                    ? mst_source_open_url(target, error)
-                                    : mst_source_open_file(target, error);
-
-    if (source != NULL)
-        mst_source_set_clock(source);
-    return source;
-}
 
 void mst_source_close(struct mst_source *source)
 {
@@ -37,7 +28,7 @@ const char *mst_source_name(const struct mst_source *source)
 
 const char *mst_source_other(const struct mst_source *source, size_t index)
 {
-    return index < source->other_count ? source->others[index] : NULL;
+    return index < source->others.count ? source->others.items[index] : NULL;
 }
 
 void mst_source_set_clock(struct mst_source *source)
@@ -62,9 +53,9 @@ const struct mst_board_file_id *mst_source_board(const struct mst_source *source
     return source->has_board ? &source->board : NULL;
 }
 
-void mst_source_look_at_board(struct mst_source *s, const struct mst_reader *r)
+void mst_source_take_board(struct mst_source *s, const struct mst_reader *r)
 {
-    int running = mst_snapshot_running(&r->header);
+    int running = mst_header_running(&r->header);
 
     s->has_board = true;
     s->board = (struct mst_board_file_id){

@@ -23,7 +23,7 @@
 
 struct mst_source;
 
-/* Who the server is, as of open or of the last restart. Empty: not known. */
+/* Which server it is, as of open or of the last restart. Empty: not known. */
 struct mst_source_identity {
     enum mst_producer producer;
     char     server[64], version[16], mpm[16], sapi[16];
@@ -46,10 +46,10 @@ void mst_source_close(struct mst_source *source);
 const struct mst_source_identity *mst_source_identity(const struct mst_source *source);
 const char *mst_source_name(const struct mst_source *source);   /* the target's name */
 
-/* Takes anew by how much the wall clock is ahead of CLOCK_MONOTONIC. By that alone
+/* Reads again by how much the wall clock is ahead of CLOCK_MONOTONIC. By that alone
  * monotonic times become instants from now on, records' and samples' alike, so that
  * neither a wall clock that was set since the server's start nor one that is set
- * during a run parts them. Open does it, and so should whoever begins a run. */
+ * during a run parts them. Open does it; a caller that begins a run does it again. */
 void mst_source_set_clock(struct mst_source *source);
 
 /* The instant of a CLOCK_MONOTONIC of this machine, to compare with the source's. */
@@ -125,7 +125,7 @@ void mst_source_finish(struct mst_source *source);
  * before it had all). */
 uint64_t mst_source_lost(const struct mst_source *source);
 
-/* Starts of the server (new boards) seen since mark. Counters began anew. */
+/* Starts of the server (new boards) seen since mark. Counters began at 0 again. */
 unsigned mst_source_restarts(const struct mst_source *source);
 
 /* ---- samples --------------------------------------------------------------- */

@@ -1,7 +1,8 @@
-/* source_kind.h - what a kind of source is to source.c: for source*.c alone. */
+/* source_kind.h - what a kind of source is: for source.c, open.c and the kinds alone. */
 #ifndef MPMSTAT_SOURCE_KIND_H
 #define MPMSTAT_SOURCE_KIND_H
 
+#include "base/strings.h"
 #include "source/source.h"
 
 /* The functions behind source.h's of the same name. */
@@ -21,8 +22,7 @@ struct mst_source {
     struct mst_target            *target;
     struct mst_source_identity    identity;
     const volatile sig_atomic_t  *stop;
-    size_t                        other_count;   /* see mst_source_other */
-    char                        **others;
+    struct mst_strings            others;        /* see mst_source_other */
     bool                          local, pending;
     bool                          cut;           /* the last poll ended before it had all */
     uint64_t                      deadline_ns;   /* see mst_source_set_deadline */
@@ -42,14 +42,14 @@ struct mst_source *mst_source_open_url(struct mst_target *target, char error[MST
 /* Whether it is time to end: the stop flag is up, or the deadline has passed. */
 bool mst_source_is_over(const struct mst_source *source);
 
-/* Takes down whose file the board is, and what of its processes can be seen here: local,
- * board, doubt. The identity's board names the file. */
-void mst_source_look_at_board(struct mst_source *source, const struct mst_reader *reader);
+/* Notes who owns the board's file, and whether its processes can be seen here: local, board,
+ * doubt. The identity's board names the file. */
+void mst_source_take_board(struct mst_source *source, const struct mst_reader *reader);
 
 /* A snapshot's numbers as a sample; the process list stays as it is. */
 void mst_sample_from_snapshot(struct mst_sample *sample, const struct mst_snapshot *board);
 
-/* Takes the worker out that made the status it is shown in: by URL, each look is a
+/* Takes the worker out that made the status it is shown in: by URL, each sample is a
  * request of ours, mpm-status, and no load's. */
 void mst_sample_leave_out_asker(struct mst_sample *sample, const struct mst_snapshot *board);
 
@@ -58,7 +58,7 @@ void mst_sample_leave_out_asker(struct mst_sample *sample, const struct mst_snap
 int  mst_sample_add_process(struct mst_sample *sample, uint64_t pid, uint64_t start_ticks);
 void mst_sample_unite_processes(struct mst_sample *sample);
 
-/* The key of a ticket: tickets begin anew with each start of the server. */
+/* The key of a ticket: after each start of the server tickets begin at 0 again. */
 static inline uint64_t mst_source_key(unsigned restarts, uint64_t ticket)
 {
     return (uint64_t)restarts << 48 | ticket;

@@ -157,10 +157,10 @@ static void load_field(const struct mst_field *f, json_t *object, char *element)
     json_t *value = at_path(object, f->json);
     const char *const *names = NULL;
     size_t i, n = mst_type_elements(f->type, &names);
-    uint64_t *words = (uint64_t *)(void *)(element + f->offset);
+    uint64_t *words = (uint64_t *)(void *)(element + mst_snapshot_offset(f));
 
     if (f->type == MST_TYPE_STRING) {
-        *(const char **)(void *)(element + f->offset) = json_string_value(value);
+        *(const char **)(void *)(element + mst_snapshot_offset(f)) = json_string_value(value);
         return;
     }
     if (n == 0)

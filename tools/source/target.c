@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "read/directory.h"
+#include "segment/liveness.h"
 #include "system/owner.h"
 
 static int out_of_memory(char error[MST_ERROR_MAX])

@@ -7,7 +7,7 @@
 #include <limits.h>
 #include <stdbool.h>
 
-#include "read/copy.h"   /* MST_ERROR_MAX */
+#include "base/error.h"
 
 /* The directory with lab/, workloads/ and real/: $MPMSTAT_DATADIR, or that of the build
  * tree, or the installed one. */
@@ -18,6 +18,9 @@ void mst_module_path(char path[PATH_MAX]);
 int mst_module_check(char error[MST_ERROR_MAX]);
 /* mpmstat.so, PHP's extension; "" where there is none. */
 void mst_extension_path(char path[PATH_MAX]);
+
+/* Whether the lab's data are there: 0, or -1 with a sentence that says what to install. */
+int mst_lab_data_check(char error[MST_ERROR_MAX]);
 
 /* The path of NAME.KIND (kind: stack, workload, study), as a user wrote the name: see
  * stack.h. 0, or -1 with a sentence that lists what there is. */

@@ -150,11 +150,11 @@ static int take_stack_facts(struct mst_stack *s, char error[MST_ERROR_MAX])
         read_list(&s->needs, &s->facts, "needs", error) != 0 ||
         read_list(&s->serves, &s->facts, "serves", error) != 0 ||
         mst_facts_flag(&s->facts, "root", &s->root, error) != 0 ||
-        mst_facts_flag(&s->facts, "tenants", &s->tenants, error) != 0)
+        mst_facts_flag(&s->facts, "tenants", &s->test_users, error) != 0)
         return -1;
     s->family = mst_facts_value(&s->facts, "family", "");
     s->status = mst_facts_value(&s->facts, "status", "");
-    s->root |= s->tenants;
+    s->root |= s->test_users;
     return 0;
 }
 

@@ -23,7 +23,7 @@ struct mst_stack {
     char           **needs;          /* Debian packages; NULL at their end */
     char           **serves;         /* kinds of workload */
     bool             root;           /* cannot run without */
-    bool             tenants;        /* wants users of its own (so root as well) */
+    bool             test_users;     /* wants users of its own (so root as well) */
 };
 
 struct mst_workload {

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "read/copy.h"   /* MST_ERROR_MAX */
+#include "base/error.h"
 
 #define MST_TEXT_MAX (64u << 10)   /* bytes of a file */
 
@@ -119,5 +119,13 @@ void mst_rows_free(struct mst_rows *rows);
 /* The words of a line or a value, NULL at their end; free() them, in one. NULL: out of
  * memory. */
 char **mst_words_split(const char *line);
+
+/* ---- between textfile.c and bodies.c ---- */
+
+/* The words of a line in one allocation. NULL: out of memory, or *unquoted: a quote does not
+ * end. */
+char **mst_words_of_line(const char *line, size_t *count, bool *unquoted);
+/* Whether a comment begins at `at` of the line. */
+bool mst_is_comment(const char *line, const char *at);
 
 #endif

@@ -2,10 +2,15 @@
 #include "lab/servers/packages.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
+
+#include "exec/capture.h"
+#include "exec/spawn.h"
 
 /* Installed ones and what they provide, a name a line. */
 struct mst_packages {
@@ -26,25 +31,46 @@ static void take_line(char *line, FILE *out)
             fprintf(out, "\n%s\n", word);
 }
 
+/* Runs dpkg-query, which writes to out_fd. 0: it ended well. */
+static int ask_dpkg(int out_fd)
+{
+    char *const argv[] = {
+        (char[]){ "dpkg-query" }, (char[]){ "-W" }, (char[]){ "-f" },
+        (char[]){ "${db:Status-Status} ${Package} ${Provides}\\n" }, NULL,
+    };
+    const struct mst_spawn spawn = {
+        .argv = argv, .in = MST_DEV_NULL, .out = out_fd, .err = MST_DEV_NULL, .inherited = -1,
+    };
+    pid_t pid = mst_spawn(&spawn);
+    int status = -1;
+
+    if (pid > 0)
+        while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+            ;
+    return status;
+}
+
 struct mst_packages *mst_packages_read(char error[MST_ERROR_MAX])
 {
     struct mst_packages *p = calloc(1, sizeof *p);
-    FILE *out = p != NULL ? open_memstream(&p->names, &p->size) : NULL, *in;
+    FILE *out = p != NULL ? open_memstream(&p->names, &p->size) : NULL, *in = NULL;
+    int fd = mst_capture_open(error), status = fd >= 0 ? ask_dpkg(fd) : -1;
     char *line = NULL;
     size_t room = 0;
-    int status = -1;
 
-    in = popen("dpkg-query -W -f '${db:Status-Status} ${Package} ${Provides}\\n' 2>/dev/null",
-               "re");
+    if (status == 0 && lseek(fd, 0, SEEK_SET) == 0)
+        in = fdopen(fd, "r");
     while (out != NULL && in != NULL && getline(&line, &room, in) > 0)
         take_line(line, out);
     free(line);
     if (in != NULL)
-        status = pclose(in);
-    if (out != NULL && fclose(out) == 0 && status == 0)
+        fclose(in);
+    else if (fd >= 0)
+        close(fd);
+    if (out != NULL && fclose(out) == 0 && in != NULL)
         return p;
     mst_fail(error, "cannot tell which packages are installed: dpkg-query, which every Debian has, "
-             "%s", status > 0 ? "is not there or failed" : strerror(errno));
+             "is not there or failed");
     mst_packages_free(p);
     return NULL;
 }

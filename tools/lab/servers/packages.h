@@ -2,7 +2,7 @@
 #ifndef MPMSTAT_LAB_PACKAGES_H
 #define MPMSTAT_LAB_PACKAGES_H
 
-#include "read/copy.h"   /* MST_ERROR_MAX */
+#include "base/error.h"
 
 struct mst_packages;
 

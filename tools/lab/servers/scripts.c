@@ -8,14 +8,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "exec/reaper.h"
-#include "lab/servers/rootdir.h"
+#include "base/strings.h"
+#include "exec/spawn.h"
+#include "lab/servers/sandbox.h"
 
 #define SCRIPT_NS (600 * MST_NS_PER_S)     /* real applications are installed by them */
 #define GRACE_NS  (5 * MST_NS_PER_S)
@@ -30,75 +29,49 @@ static const char *const handed_on[] = {
     "LD_PRELOAD", "ASAN_OPTIONS", "LSAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS",
 };
 #define HANDED_ON (sizeof handed_on / sizeof *handed_on)
-#define OWN_MAX   8u
-
-static bool add_variable(char **environment, const char *name, const char *value,
-                         const char *below)
-{
-    size_t i;
-
-    for (i = 0; environment[i] != NULL; i++)
-        ;
-    if (asprintf(&environment[i], "%s=%s%s", name, value, below) >= 0)
-        return true;
-    environment[i] = NULL;
-    return false;
-}
 
 /* No directory of the PATH but the system's: Python from elsewhere breaks mod_wsgi. */
 char **mst_environment_make(const char *root, bool of_server)
 {
-    char **environment = calloc(OWN_MAX + HANDED_ON + 1, sizeof *environment);
-    bool fine = environment != NULL &&
-                add_variable(environment, "PATH", "/usr/sbin:/usr/bin:/sbin:/bin", "") &&
-                add_variable(environment, "LANG", "C.UTF-8", "") &&
-                add_variable(environment, "HOME", root, "") &&
-                add_variable(environment, "TMPDIR", root, "/tmp") &&
-                add_variable(environment, MST_ROOT_VARIABLE, root, "");
+    struct mst_strings environment = { 0 };
     size_t i;
 
-    if (fine && of_server)
-        fine = add_variable(environment, "PHPRC", root, "") &&
-               add_variable(environment, "PHP_INI_SCAN_DIR", root, "/php.d");
-    for (i = 0; i < HANDED_ON && fine; i++)
+    mst_strings_add(&environment, "PATH=/usr/sbin:/usr/bin:/sbin:/bin");
+    mst_strings_add(&environment, "LANG=C.UTF-8");
+    mst_strings_addf(&environment, "HOME=%s", root);
+    mst_strings_addf(&environment, "TMPDIR=%s/tmp", root);
+    mst_strings_addf(&environment, MST_SANDBOX_VARIABLE "=%s", root);
+    if (of_server) {
+        mst_strings_addf(&environment, "PHPRC=%s", root);
+        mst_strings_addf(&environment, "PHP_INI_SCAN_DIR=%s/php.d", root);
+    }
+    for (i = 0; i < HANDED_ON; i++)
         if (getenv(handed_on[i]) != NULL)
-            fine = add_variable(environment, handed_on[i], getenv(handed_on[i]), "");
-    if (fine)
-        return environment;
-    mst_environment_free(environment);
-    return NULL;
-}
-
-void mst_environment_free(char **environment)
-{
-    size_t i;
-
-    for (i = 0; environment != NULL && environment[i] != NULL; i++)
-        free(environment[i]);
-    free(environment);
+            mst_strings_addf(&environment, "%s=%s", handed_on[i], getenv(handed_on[i]));
+    return mst_strings_steal(&environment);
 }
 
 /* ---- one script ------------------------------------------------------------------- */
 
-static void become_shell(const char *root, const char *path, int log)
+/* Starts it. Its pid, or -1 with errno. */
+static pid_t start_script(const char *root, char *path, int log)
 {
-    char *const argv[] = { (char[]){ "sh" }, (char[]){ "-eu" }, strdup(path), NULL };
+    char *const argv[] = { (char[]){ "/bin/sh" }, (char[]){ "-eu" }, path, NULL };
     char **environment = mst_environment_make(root, false);
+    const struct mst_spawn spawn = {
+        .argv = argv, .environment = environment, .directory = root, .in = STDIN_FILENO,
+        .out = log, .err = log, .inherited = -1, .group = true, .orphan_signal = SIGKILL,
+    };
+    pid_t pid = environment != NULL ? mst_spawn(&spawn) : -1;
 
-    setpgid(0, 0);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    mst_reset_signals();
-    if (argv[2] != NULL && environment != NULL && chdir(root) == 0 &&
-        dup2(log, STDOUT_FILENO) >= 0 && dup2(log, STDERR_FILENO) >= 0)
-        execve("/bin/sh", argv, environment);
-    _exit(127);
+    mst_strings_free_items(environment);
+    return pid;
 }
 
 /* Waits for it, bounded. What it started in the background goes on. Its wait status; -1: it
  * was ended. */
 static int wait_for(pid_t pid, mst_scripts_stop *stop, void *context)
 {
-    static const struct timespec tenth = { .tv_nsec = 100000000 };
     uint64_t began = mst_now_ns(), asked = 0, now;
     int status;
     pid_t ended;
@@ -111,7 +84,7 @@ static int wait_for(pid_t pid, mst_scripts_stop *stop, void *context)
         }
         if (asked > 0 && now - asked > GRACE_NS)
             kill(-pid, SIGKILL);
-        nanosleep(&tenth, NULL);
+        mst_spawn_wait(pid, 100);
     }
     return ended < 0 || asked > 0 ? -1 : status;
 }
@@ -151,9 +124,7 @@ static int run_script(const char *root, const char *name, mst_scripts_stop *stop
     if (access(path, F_OK) != 0)
         return 0;
     log = open(log_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-    pid = log >= 0 ? fork() : -1;
-    if (pid == 0)
-        become_shell(root, path, log);
+    pid = log >= 0 ? start_script(root, path, log) : -1;
     status = pid > 0 ? wait_for(pid, stop, context) : -1;
     if (log >= 0)
         close(log);

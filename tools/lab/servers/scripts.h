@@ -1,15 +1,15 @@
 /* scripts.h - setup and teardown: a stack's and a workload's shell scripts.
  *
- * They are files below ROOT with their variables beside them, so that also whoever finds
- * ROOT left over can tear down. setup runs in the keeper: what it starts in the background
- * becomes the keeper's, and ends with it.
+ * They are files below ROOT together with their variables, so that a later mpmstat that
+ * finds ROOT left over can run the teardown, too. setup runs below the supervisor: what it
+ * starts in the background becomes the supervisor's child, and ends with it.
  */
 #ifndef MPMSTAT_LAB_SCRIPTS_H
 #define MPMSTAT_LAB_SCRIPTS_H
 
 #include <stdbool.h>
 
-#include "read/copy.h"   /* MST_ERROR_MAX */
+#include "base/error.h"
 
 #define MST_SCRIPTS_DIRECTORY "scripts"            /* below ROOT; closed to others */
 #define MST_SCRIPTS_LOG       "scripts/output.log" /* what they say */
@@ -28,8 +28,7 @@ int mst_scripts_teardown(const char *root, char error[MST_ERROR_MAX]);
 
 /* The environment of what runs in ROOT: PATH and its like, and what the caller's has for
  * sanitizers; of a server also where PHP's settings are. NULL at its end; NULL: out of
- * memory. Free with mst_environment_free(). */
+ * memory. Free with mst_strings_free_items(). */
 char **mst_environment_make(const char *root, bool of_server);
-void mst_environment_free(char **environment);
 
 #endif

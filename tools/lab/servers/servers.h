@@ -1,6 +1,6 @@
 /* servers.h - the running servers of a stack: start, ready, page check, stop.
  *
- * Servers run in the foreground as children of a keeper process (keeper.h), which stops
+ * Servers run in the foreground as children of a supervisor process (supervisor.h), which stops
  * and removes everything when told to, and when this process is gone. Everything of
  * them is in one private directory (ROOT); nothing of the system is changed.
  *
@@ -40,7 +40,7 @@ struct mst_servers_failure {
 };
 void mst_servers_failure_free(struct mst_servers_failure *failure);
 
-/* Removes what a killed runner and its keeper have left behind, if anything: processes,
+/* Removes what a killed runner and its supervisor have left behind, if anything: processes,
  * directories. Says on stderr what it removes. mst_servers_start does it first. */
 void mst_servers_clean(void);
 
@@ -85,7 +85,7 @@ int mst_servers_check_page(const struct mst_servers *servers, uint64_t *bytes,
 
 /* Whether all of them still run. 0, or -1 with a sentence: which has ended, and how. */
 int mst_servers_alive(struct mst_servers *servers, char error[MST_ERROR_MAX]);
-/* Becomes readable when a server ends, or the keeper; for poll(). Then ask alive. */
+/* Becomes readable when a server ends, or the supervisor; for poll(). Then ask alive. */
 int mst_servers_fd(const struct mst_servers *servers);
 
 /* The last lines of each server's logs, on the heap; NULL: there are none. */

@@ -2,7 +2,7 @@
  *
  * The first requests after a start find cold caches and few processes. So many connections
  * as the measurement will have ask for the page, a new connection a request, until two
- * looks in a row see about the same rate. What is in flight then is waited for.
+ * samples in a row have about the same rate. What is in flight then is waited for.
  */
 #ifndef MPMSTAT_LAB_WARMUP_H
 #define MPMSTAT_LAB_WARMUP_H
@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "read/copy.h"   /* MST_ERROR_MAX */
+#include "base/error.h"
 
 #define MST_WARMUP_CONNECTIONS 2000u    /* more are never opened */
 
@@ -30,7 +30,7 @@ struct mst_warmup {
     bool     steady;
 };
 
-/* url is http://ADDRESS:PORT/PATH with an IPv4 address. 0, or -1 with a sentence. */
+/* 0, or -1 with a sentence. */
 int mst_warm_up(const char *url, const struct mst_warmup_options *options,
                 struct mst_warmup *result, char error[MST_ERROR_MAX]);
 

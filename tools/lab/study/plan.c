@@ -13,7 +13,7 @@ struct maker {
     struct mst_schedule     *schedule;
     const struct mst_study  *study;
     const struct mst_schedule_options *options;
-    size_t                   case_room, step_room;
+    size_t                   case_room;
     char                    *error;
 };
 
@@ -381,124 +381,6 @@ static int check_only(struct maker *m)
     return 0;
 }
 
-/* ---- order ------------------------------------------------------------------------ */
-
-/* splitmix64: the next of a sequence that the seed determines. */
-static uint64_t next_random(uint64_t *state)
-{
-    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
-
-static void shuffle(size_t *items, size_t count, uint64_t *state)
-{
-    size_t i, k, kept;
-
-    for (i = count; i > 1; i--) {
-        k = next_random(state) % i;
-        kept = items[i - 1];
-        items[i - 1] = items[k];
-        items[k] = kept;
-    }
-}
-
-static bool same_parameters(const struct mst_parameters *a, const struct mst_parameters *b)
-{
-    const char *other;
-    size_t i;
-
-    if (a->count != b->count)
-        return false;
-    for (i = 0; i < a->count; i++) {
-        other = mst_parameters_get(b, a->items[i].name);
-        if (other == NULL || strcmp(other, a->items[i].value) != 0)
-            return false;
-    }
-    return true;
-}
-
-static bool share_servers(const struct mst_planned *a, const struct mst_planned *b)
-{
-    return a->stack == b->stack && a->workload == b->workload &&
-           a->runs->kind != MST_RUNS_SPAWN && b->runs->kind != MST_RUNS_SPAWN &&
-           same_parameters(&a->given, &b->given);
-}
-
-static int add_step(struct maker *m, const struct mst_planned *of, unsigned block, unsigned start)
-{
-    struct mst_schedule *s = m->schedule;
-    struct mst_step *steps;
-
-    if (s->step_count == MST_STEPS_MAX)
-        return mst_fail(m->error, "the study %s has more than %u steps: fewer repetitions, or "
-                        "fewer cases", m->study->name, MST_STEPS_MAX);
-    if (s->step_count == m->step_room) {
-        m->step_room = 2 * m->step_room + 64;
-        steps = reallocarray(s->steps, m->step_room, sizeof *steps);
-        if (steps == NULL)
-            return no_memory(m);
-        s->steps = steps;
-    }
-    s->steps[s->step_count] = (struct mst_step){ (unsigned)s->step_count + 1, block, block, start,
-                                                 of };
-    s->step_count++;
-    s->about_ns += of->runs->about_ns + of->runs->warmup_ns / 4;
-    s->limit_ns += of->runs->limit_ns + of->runs->warmup_ns;
-    return 0;
-}
-
-/* One block: cases in random order, but each followed by those that share its servers.
- * *start is the last start's number. */
-static int add_block(struct maker *m, size_t *order, unsigned block, unsigned *start,
-                     uint64_t *state)
-{
-    struct mst_schedule *s = m->schedule;
-    size_t i, k;
-
-    shuffle(order, s->case_count, state);
-    for (i = 0; i < s->case_count; i++) {
-        const struct mst_planned *first = &s->cases[order[i]];
-        bool begun = false;
-
-        for (k = 0; k < i && !begun; k++)
-            begun = s->cases[order[k]].runs->repetitions >= block &&
-                    share_servers(&s->cases[order[k]], first);
-        if (begun || first->runs->repetitions < block)
-            continue;
-        ++*start;
-        for (k = i; k < s->case_count; k++)
-            if (s->cases[order[k]].runs->repetitions >= block &&
-                (k == i || share_servers(&s->cases[order[k]], first)) &&
-                add_step(m, &s->cases[order[k]], block, *start) != 0)
-                return -1;
-    }
-    return 0;
-}
-
-static int order_steps(struct maker *m)
-{
-    struct mst_schedule *s = m->schedule;
-    uint64_t state = s->seed;
-    size_t *order = calloc(s->case_count + 1, sizeof *order), i;
-    unsigned blocks = 0, block, start = 0;
-    int failed = 0;
-
-    if (order == NULL)
-        return no_memory(m);
-    for (i = 0; i < s->case_count; i++) {
-        order[i] = i;
-        if (s->cases[i].runs->repetitions > blocks)
-            blocks = s->cases[i].runs->repetitions;
-    }
-    for (block = 1; block <= blocks && !failed; block++)
-        failed = add_block(m, order, block, &start, &state);
-    free(order);
-    return failed;
-}
-
 /* ---- all of it -------------------------------------------------------------------- */
 
 static int make(struct maker *m)
@@ -512,7 +394,7 @@ static int make(struct maker *m)
             return -1;
     if (m->schedule->case_count == 0)
         return mst_fail(m->error, "there is nothing to run in %s", m->study->name);
-    return order_steps(m);
+    return mst_schedule_order(m->schedule, m->study->name, m->error);
 }
 
 int mst_schedule_make(struct mst_schedule *schedule, const struct mst_study *study,
@@ -526,6 +408,28 @@ int mst_schedule_make(struct mst_schedule *schedule, const struct mst_study *stu
     if (failed)
         mst_schedule_free(schedule);
     return failed;
+}
+
+char *mst_planned_name(const struct mst_planned *of, bool with_workload)
+{
+    char *name = NULL;
+    size_t size, i;
+    FILE *out = open_memstream(&name, &size);
+
+    if (out == NULL)
+        return NULL;
+    fprintf(out, "%s %s", of->runs->name, of->stack->name);
+    if (with_workload)
+        fprintf(out, " %s", of->workload->name);
+    for (i = 0; i < of->runs->variable_count; i++) {
+        const struct mst_variable *v = &of->runs->variables[i];
+        const char *value = mst_parameters_get(&of->variables, v->name);
+
+        if (v->count > 1 && value != NULL && (v->stack == NULL || is_of_stack(v, of->stack)))
+            fprintf(out, " %s=%s", v->name, value);
+    }
+    fclose(out);
+    return name;
 }
 
 void mst_schedule_free(struct mst_schedule *s)

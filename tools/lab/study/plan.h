@@ -10,14 +10,13 @@
 #ifndef MPMSTAT_LAB_PLAN_H
 #define MPMSTAT_LAB_PLAN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "lab/files/expand.h"
 #include "lab/files/stack.h"
 #include "lab/files/study.h"
-
-#define MST_STEPS_MAX 10000u
 
 struct mst_planned {
     const struct mst_runs     *runs;
@@ -38,6 +37,7 @@ struct mst_step {
 struct mst_schedule {
     uint64_t seed;
     size_t   stack_count, workload_count, case_count, step_count;
+    size_t   start_count;               /* of servers */
     struct mst_stack    **stacks;       /* NULL at the end; so workloads */
     struct mst_workload **workloads;
     struct mst_planned      *cases;
@@ -56,5 +56,13 @@ struct mst_schedule_options {
 int  mst_schedule_make(struct mst_schedule *schedule, const struct mst_study *study,
                        const struct mst_schedule_options *options, char error[MST_ERROR_MAX]);
 void mst_schedule_free(struct mst_schedule *schedule);
+
+/* order.c: adds the steps to a schedule that has its cases. 0, or -1 with a sentence. */
+int mst_schedule_order(struct mst_schedule *schedule, const char *study,
+                       char error[MST_ERROR_MAX]);
+
+/* "SECTION STACK [WORKLOAD] VARIABLE=VALUE...", on the heap: repetitions have the same. NULL: out
+ * of memory. */
+char *mst_planned_name(const struct mst_planned *of, bool with_workload);
 
 #endif

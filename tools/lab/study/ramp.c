@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "exec/runner.h"
+#include "exec/spawn.h"
 
 #define RATE_MAX    100000u
 #define SECONDS_MAX 86400u
@@ -67,24 +67,10 @@ static int take_options(struct ramp *r, const struct mst_ramp_options *o,
 
 /* ---- commands and files ----------------------------------------------------------- */
 
-/* The words of a command, on the heap. NULL: out of memory. */
-static char **words(const char *const *list)
+static int set_command(struct mst_ramp *ramp, const char *const *argv, char error[MST_ERROR_MAX])
 {
-    size_t count = 0, i;
-    char **argv;
-
-    while (list[count] != NULL)
-        count++;
-    argv = calloc(count + 1, sizeof *argv);
-    for (i = 0; argv != NULL && i < count; i++)
-        argv[i] = strdup(list[i]);
-    return argv;
-}
-
-static int set_command(struct mst_ramp *ramp, const char *const *list, char error[MST_ERROR_MAX])
-{
-    ramp->argv = words(list);
-    return ramp->argv != NULL ? 0 : mst_fail(error, "out of memory for a ramp");
+    mst_strings_add_all(&ramp->argv, (char *const *)argv);
+    return ramp->argv.failed ? mst_fail(error, "out of memory for a ramp") : 0;
 }
 
 /* Opens a new file of that name in the directory; *path is where. */
@@ -158,7 +144,7 @@ static int make_oha(struct mst_ramp *ramp, const struct ramp *r, const char *dir
 
 /* How many users tsung is to be told for `wanted` to come in a phase. They come by chance,
  * and when the phase is over it forgets the rest of them, but never has more than it was
- * told: of n that is the square root of n/2pi in the mean, half of the Poisson distribution's
+ * told: of n that is the square root of n/2pi on average, half of the Poisson distribution's
  * mean deviation. */
 static double told(double wanted)
 {
@@ -210,9 +196,9 @@ static int make_tsung(struct mst_ramp *ramp, const struct ramp *r, const char *d
     FILE *file = make_file(directory, "tsung.xml", &path, error);
     int status = -1;
 
-    /* Its daemons are to listen on loopback only. */
-    setenv("ERL_EPMD_ADDRESS", "127.0.0.1", 1);
-    setenv("ERL_ZFLAGS", "-kernel inet_dist_use_interface {127,0,0,1}", 1);
+    /* Its daemons listen on loopback only. */
+    mst_strings_add(&ramp->variables, "ERL_EPMD_ADDRESS=127.0.0.1");
+    mst_strings_add(&ramp->variables, "ERL_ZFLAGS=-kernel inet_dist_use_interface {127,0,0,1}");
     if (file != NULL) {
         write_tsung(file, r);
         status = close_file(file, path, error);
@@ -234,7 +220,7 @@ static const struct program *choose(bool rises)
     size_t i;
 
     for (i = 0; i < PROGRAM_COUNT; i++)
-        if ((programs[i].rises || !rises) && mst_runner_finds(programs[i].name))
+        if ((programs[i].rises || !rises) && mst_spawn_finds(programs[i].name))
             return &programs[i];
     return NULL;
 }
@@ -264,10 +250,6 @@ int mst_ramp_make(struct mst_ramp *ramp, const struct mst_ramp_options *options,
 
 void mst_ramp_free(struct mst_ramp *ramp)
 {
-    size_t i;
-
-    for (i = 0; ramp->argv != NULL && ramp->argv[i] != NULL; i++)
-        free(ramp->argv[i]);
-    free(ramp->argv);
-    *ramp = (struct mst_ramp){ 0 };
+    mst_strings_free(&ramp->argv);
+    mst_strings_free(&ramp->variables);
 }

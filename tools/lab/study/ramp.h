@@ -10,7 +10,8 @@
 
 #include <stdbool.h>
 
-#include "read/copy.h"   /* MST_ERROR_MAX */
+#include "base/error.h"
+#include "base/strings.h"
 
 struct mst_ramp_options {
     const char *from, *to;     /* requests a second */
@@ -20,14 +21,14 @@ struct mst_ramp_options {
 };
 
 struct mst_ramp {
-    char **argv;               /* the command, NULL at its end */
+    struct mst_strings argv;        /* the command */
+    struct mst_strings variables;   /* its environment's, besides mpmstat's own */
 };
 
 /* The program that would be taken; NULL where none is installed. */
 const char *mst_ramp_program(bool rises);
 
-/* Writes the program's files, and sets the environment for it. 0, or -1 with a sentence. Free
- * it in either case. */
+/* Writes the program's files. 0, or -1 with a sentence. Free it in either case. */
 int  mst_ramp_make(struct mst_ramp *ramp, const struct mst_ramp_options *options,
                    char error[MST_ERROR_MAX]);
 void mst_ramp_free(struct mst_ramp *ramp);

@@ -2,8 +2,6 @@
 #ifndef MPMSTAT_LAB_RUN_H
 #define MPMSTAT_LAB_RUN_H
 
-#define MST_STUDY_ARCHIVE "study.db"   /* in the output directory */
-
 /* argv[0] is "run". Returns an enum mst_exit. */
 int mst_lab_run(int argc, char **argv);
 

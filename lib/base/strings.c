@@ -1,0 +1,108 @@
+/* strings.c - a growing array of strings: see strings.h. */
+#include "base/strings.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void mst_strings_take(struct mst_strings *strings, char *text)
+{
+    char **items = text != NULL
+                       ? reallocarray(strings->items, strings->count + 2, sizeof *items) : NULL;
+
+    if (items == NULL) {
+        free(text);
+        strings->failed = true;
+        return;
+    }
+    strings->items = items;
+    items[strings->count++] = text;
+    items[strings->count] = NULL;
+}
+
+void mst_strings_add(struct mst_strings *strings, const char *text)
+{
+    mst_strings_take(strings, strdup(text));
+}
+
+void mst_strings_addf(struct mst_strings *strings, const char *format, ...)
+{
+    char *text = NULL;
+    va_list arguments;
+
+    va_start(arguments, format);
+    if (vasprintf(&text, format, arguments) < 0)
+        text = NULL;
+    va_end(arguments);
+    mst_strings_take(strings, text);
+}
+
+void mst_strings_add_all(struct mst_strings *strings, char *const *items)
+{
+    for (; items != NULL && *items != NULL; items++)
+        mst_strings_add(strings, *items);
+}
+
+char **mst_strings_steal(struct mst_strings *strings)
+{
+    char **items = strings->items;
+
+    if (!strings->failed && items == NULL)
+        items = calloc(1, sizeof *items);
+    if (strings->failed) {
+        mst_strings_free_items(items);
+        items = NULL;
+    }
+    *strings = (struct mst_strings){ 0 };
+    return items;
+}
+
+void mst_strings_free_items(char **items)
+{
+    char **item;
+
+    for (item = items; item != NULL && *item != NULL; item++)
+        free(*item);
+    free(items);
+}
+
+void mst_strings_free(struct mst_strings *strings)
+{
+    mst_strings_free_items(strings->items);
+    *strings = (struct mst_strings){ 0 };
+}
+
+char *mst_strings_join(char *const *items)
+{
+    char *text = NULL;
+    size_t size, i;
+    FILE *out = open_memstream(&text, &size);
+
+    if (out == NULL)
+        return NULL;
+    for (i = 0; items[i] != NULL; i++)
+        fprintf(out, "%s%s", i > 0 ? " " : "", items[i]);
+    if (fclose(out) == 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
+char *mst_string_replace(const char *text, const char *mark, const char *value)
+{
+    char *replaced = NULL;
+    size_t size;
+    FILE *out = open_memstream(&replaced, &size);
+    const char *at;
+
+    if (out == NULL)
+        return NULL;
+    for (; (at = strstr(text, mark)) != NULL; text = at + strlen(mark))
+        fprintf(out, "%.*s%s", (int)(at - text), text, value);
+    fputs(text, out);
+    if (fclose(out) == 0)
+        return replaced;
+    free(replaced);
+    return NULL;
+}

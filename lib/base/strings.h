@@ -1,0 +1,38 @@
+/* strings.h - a growing array of strings on the heap, as execvp() takes it. */
+#ifndef MPMSTAT_STRINGS_H
+#define MPMSTAT_STRINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Begins as { 0 }. An addition that fails (out of memory) leaves the array as it is and sets
+ * `failed`, so that the caller checks once, after the last addition. */
+struct mst_strings {
+    size_t count;
+    char **items;        /* a NULL follows the last one; NULL: nothing has been added */
+    bool   failed;
+};
+
+void mst_strings_add(struct mst_strings *strings, const char *text);
+void mst_strings_addf(struct mst_strings *strings, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Each of an array that ends with NULL; NULL: none. */
+void mst_strings_add_all(struct mst_strings *strings, char *const *items);
+
+/* Adds a string of the heap, and owns it from then on. NULL counts as out of memory. */
+void mst_strings_take(struct mst_strings *strings, char *text);
+
+/* Hands the array over: the caller frees it with mst_strings_free_items(). NULL, and nothing is
+ * left: an addition failed. An empty array is one with a NULL in it. */
+char **mst_strings_steal(struct mst_strings *strings);
+
+void mst_strings_free(struct mst_strings *strings);
+void mst_strings_free_items(char **items);
+
+/* The strings with a space between them, on the heap. NULL: out of memory. */
+char *mst_strings_join(char *const *items);
+
+/* The text with `value` in place of each `mark`, on the heap. NULL: out of memory. */
+char *mst_string_replace(const char *text, const char *mark, const char *value);
+
+#endif

@@ -1,0 +1,10 @@
+/* state.c - the variables that the extension's files share: see state.h. */
+#include "state.h"
+
+ZEND_DECLARE_MODULE_GLOBALS(mpmstat)
+
+#if defined(ZTS) && defined(COMPILE_DL_MPMSTAT)
+ZEND_TSRMLS_CACHE_DEFINE()
+#endif
+
+struct mst_php mst_php;

@@ -1,0 +1,96 @@
+/* state.h - the state that the extension's files share: settings and the present request for
+ * each thread (MPMSTAT_G), the board for the process (mst_php).
+ *
+ *   mpmstat.c    module entry, ini settings, phpinfo(), mpmstat_mark(): calls all below
+ *   request.c    one request: time stamps, counters, journal record
+ *   lifecycle.c  workers: joining the board, forks, ends
+ *   label.c      the label that a request is counted under
+ *   place.c      which board is this process's, and making or opening it
+ *   settings.c   php.ini's settings for the board's header
+ *   state.c      the variables declared here
+ *
+ * A file calls only those below it. The library (lib/) does not know Zend.
+ */
+#ifndef MPMSTAT_PHP_STATE_H
+#define MPMSTAT_PHP_STATE_H
+
+#include <php.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <zend_ini.h>
+
+#include "segment/handover.h"
+#include "write/board.h"
+
+#define MPMSTAT_MARKS_MAX 64u   /* recorded marks of one request */
+
+#ifdef ZTS
+#define MPMSTAT_THREADS 64u     /* entries of one process; further threads have none */
+#else
+#define MPMSTAT_THREADS 1u
+#endif
+
+/* Of each thread (NTS has one): the settings, then the present request. */
+ZEND_BEGIN_MODULE_GLOBALS(mpmstat)
+    bool      enable, enable_cli, trust_request_start;
+    char     *board, *group;
+    zend_long workers_limit, processes, journal, tenant_labels;
+    const char *label;             /* as set; else the pool's name */
+    bool      label_is_tenants;    /* a tenant's setting, not the server's own */
+    bool      label_stays_tenants; /* the same, after PHP restores what the request set */
+    char      own_label[MST_NAME_MAX];   /* the latest of the server's own; "": none */
+
+    bool      active;              /* from RINIT to post-deactivate of a recorded request */
+    bool      fatal;               /* an error that always ends a request has ended it */
+    bool      maybe_fatal;         /* it had an error that a handler could have taken */
+    bool      compiled;            /* the script was compiled, not taken from OPcache */
+    bool      executed;            /* a script ran */
+    unsigned  marks;
+    uint32_t  label_index, stripe, worker_index;
+    uint64_t  id, start_ns, wait_ns, user_ns, system_ns;
+    char      script[MST_PATH_MAX];
+
+    char      label_name[MST_NAME_MAX];  /* label_index is for this name; "": none was chosen
+                                          * yet, or the label was refused */
+    char      refused_name[MST_NAME_MAX];
+    uint64_t  refused_owner;       /* the tenant to which it was refused */
+    struct mst_worker *worker;     /* this thread's entry; NULL: none */
+    uint64_t  state_since_ns;
+    uint64_t  joined;              /* mst_php.joins when `worker` was set */
+ZEND_END_MODULE_GLOBALS(mpmstat)
+
+ZEND_EXTERN_MODULE_GLOBALS(mpmstat)
+#define MPMSTAT_G(v) ZEND_MODULE_GLOBALS_ACCESSOR(mpmstat, v)
+#if defined(ZTS) && defined(COMPILE_DL_MPMSTAT)
+ZEND_TSRMLS_CACHE_EXTERN()
+#endif
+
+/* How this process gets its board. */
+enum mst_sapi {
+    MST_SAPI_OFF,      /* no server, or an unknown one: nothing is recorded */
+    MST_SAPI_FPM,      /* the master makes it before it forks its first worker */
+    MST_SAPI_APACHE,   /* Apache's parent makes it when it loads PHP */
+    MST_SAPI_SHARED    /* no common parent: the first process makes it */
+};
+
+/* This process and its board. */
+struct mst_php {
+    enum mst_sapi       sapi;
+    struct mst_board    board;
+    bool                is_open;
+    bool                given_up;    /* opening it has failed; the reason was logged */
+    char                why_not[MST_ERROR_MAX];   /* for phpinfo(); "": no reason */
+    uint64_t            parent;      /* pid of the server's parent; 0: it has none */
+    uint64_t            pid;         /* of the process that joined; 0: none has */
+    bool                is_forked;   /* a worker's script forked this process: it records nothing */
+    struct mst_process *self;        /* its entry; NULL: none was free */
+    uint32_t            threads;     /* threads that have asked for a worker so far */
+    uint64_t            joins;       /* joins so far: a thread's worker can be of an earlier one */
+    uint64_t            minit_ns;    /* when PHP started here */
+    char                boot[MST_HANDOVER_BOOT];   /* BOOT in hand-overs of this boot */
+    char                place[MST_HANDOVER_MAX];  /* the place in hand-overs from this machine */
+};
+extern struct mst_php mst_php;
+
+#endif

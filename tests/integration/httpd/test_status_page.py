@@ -1,0 +1,276 @@
+"""/mpm-status in a browser: a page that goes on asking its server, and nobody else."""
+import html
+import re
+import time
+
+import pytest
+
+import clients
+import php
+import tool
+from phases import CGI, cgi_module
+from processes import wait_until
+
+BROWSERS = {"Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}
+NAP = "sleep {}\necho Content-Type: text/plain\necho\necho done\n"
+LIVE = "document.querySelector('#state').className === 'live'"
+HOSTILE = "<img src=x onerror=alert(1)>"
+
+
+@pytest.fixture
+def cgi_server(server, mpm):
+    def start(extra="", **options):
+        return server(mpm, CGI + extra, modules=[cgi_module(mpm)], **options)
+    return start
+
+
+def url_of(apache):
+    return f"http://127.0.0.1:{apache.port}/mpm-status"
+
+
+def show(browser, apache, **options):
+    page = browser.open(url_of(apache), **options)
+    page.wait(LIVE)
+    return page
+
+
+def cell(label, column):
+    """JavaScript: a number of the table of labels."""
+    return f"""(Array.from(document.querySelectorAll('tbody tr'))
+        .filter(row => row.cells[0].textContent === '{label}')
+        .map(row => row.cells[{column}].textContent)[0])"""
+
+
+def tile(name):
+    return f"""Array.from(document.querySelectorAll('.tiles > div'))
+        .find(tile => tile.firstChild.textContent === '{name}').lastChild.textContent"""
+
+
+def keys_of(text):
+    """Whichever worker it was."""
+    return [re.sub(r"\d+", "N", line.split(": ")[0]) for line in text.splitlines()]
+
+
+def seconds(text):
+    """As the page writes them."""
+    number, unit = text.split()
+    return float(number) * {"µs": 1e-6, "ms": 1e-3, "s": 1}[unit]
+
+
+# ---- what is sent ----------------------------------------------------------------------------
+
+
+def test_browsers_get_a_page_and_others_text(server, mpm):
+    apache = server(mpm)
+    answer = apache.get("/mpm-status", headers=BROWSERS)
+    assert answer.status == 200
+    assert answer.headers["content-type"] == "text/html; charset=utf-8"
+    assert answer.headers["cache-control"] == "no-store" and answer.headers["vary"] == "Accept"
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    policy = answer.headers["content-security-policy"]
+    assert "default-src 'none'" in policy and "frame-ancestors 'none'" in policy
+    assert "unsafe" not in policy
+    assert apache.get("/mpm-status?format=html").text().startswith("<!DOCTYPE html>")
+    for accept in ("*/*", "text/plain", ""):
+        answer = apache.get("/mpm-status", headers={"Accept": accept} if accept else {})
+        assert answer.text().startswith("Board: apache\n"), answer.text()[:100]
+        assert "content-security-policy" not in answer.headers
+
+
+def test_without_scripts_it_is_the_text(browser, server):
+    apache = server("event")
+    for path in ("/", "/mpm-status", "/mpm-status"):
+        apache.get(path)
+    shown = re.search("<pre>(.*?)</pre>", apache.get("/mpm-status?format=html").text(), re.S)[1]
+    text = apache.get("/mpm-status?format=text").text()
+    assert keys_of(html.unescape(shown)) == keys_of(text)
+    page = browser.open(url_of(apache), scripts=False)
+    assert page.evaluate("document.querySelector('main pre').textContent.slice(0, 13)") \
+        == "Board: apache"
+    assert page.complaints == []
+
+
+# ---- what is shown ---------------------------------------------------------------------------
+
+
+def test_it_follows_the_server(browser, cgi_server):
+    """What it shows is what was asked of the server meanwhile, and it asks nobody else."""
+    apache = cgi_server(workers=10)
+    nap = apache.cgi("nap", NAP.format(4))
+    for _ in range(3):
+        assert apache.get("/").status == 200
+    page = show(browser, apache)
+    assert page.evaluate(cell("test.example", 1)) == "3"
+    wait_until(lambda: sum(tool.status(apache.board)["workers"]["states"].values()) == 10, 10,
+               "all workers")
+    with apache.connect() as connection:
+        connection.send_request(nap)
+        page.wait(f"{cell('test.example', 2)} === '1'", 4)
+        squares = page.evaluate("""Array.from(document.querySelectorAll('.process i'))
+            .map(square => [square.className, square.title])""")
+        assert len(squares) == 10
+        busy = [title for state, title in squares if title.startswith("handling")]
+        assert sorted("test.example" in title for title in busy) == [False, True], squares
+        assert all(state == ("handle" if title.startswith("handling") else "idle")
+                   for state, title in squares if title.split()[0] in ("handling", "idle"))
+        assert connection.read_response().status == 200
+    page.wait(f"{cell('test.example', 1)} === '4' && {cell('test.example', 2)} === '0'", 6)
+    own = url_of(apache)
+    assert page.complaints == []
+    assert {request.split("?")[0] for request in page.requests} == {own}, page.requests
+
+
+def test_charts_agree_with_the_client(browser, cgi_server):
+    """What is over time is exact however long the page did not look."""
+    apache = cgi_server(workers=10)
+    nap = apache.cgi("nap", NAP.format("0.05"))
+    page = show(browser, apache)
+    page.evaluate("document.querySelector('button').click()")
+    asked = len(page.requests)
+    before = tool.status(apache.board)["uptime_seconds"]
+    client = clients.ab(apache.port, nap, 60, 5)
+    time.sleep(2.5)
+    page.evaluate("1")
+    assert len(page.requests) == asked, "it asked although it had been told to pause"
+    page.evaluate("document.querySelector('button').click()")
+    page.wait(f"{cell('test.example', 1)} === '60'", 10)
+    since = float(tool.status(apache.board)["uptime_seconds"] - before)
+    rate = float(page.evaluate(tile("requests/s")).removesuffix("/s"))
+    assert 60 / (since + 4) < rate < 60 / (since - 4 if since > 5 else 1), (rate, since)
+    assert 0.05 < seconds(page.evaluate(tile("mean time"))) < client["mean"] * 1.02, client
+    assert page.complaints == []
+
+
+def test_events_are_shown_as_they_happen(browser, server, mpm):
+    apache = server(mpm, workers=10)
+    page = show(browser, apache)
+    rows = """Array.from(document.querySelectorAll('article section')).find(section =>
+        section.firstChild.textContent === 'Latest events').querySelectorAll('tbody tr')"""
+    forked = f"""Array.from({rows}).map(row => row.cells[1].textContent + ' '
+        + row.cells[2].textContent)"""
+    page.wait(f"{rows}.length > 0")
+    assert {f"fork child {pid}" for pid in apache.children()} <= set(page.evaluate(forked))
+    apache.restart()
+    page.wait(f"Array.from({rows}).some(row => row.cells[1].textContent.startsWith('generation'))", 10)
+    wait_until(lambda: {f"fork child {pid}" for pid in apache.children()}
+               <= set(page.evaluate(forked)), 10, "the new children's forks")
+    assert page.complaints == []
+
+
+def test_a_page_waits_for_its_turn(browser, server, mpm):
+    """Where others keep all answers of the journal, the page shows the rest, and the events
+    later."""
+    apache = server(mpm, workers=10)
+    clients.ab(apache.port, "/", 20000, 5, ["-k"])
+    held = [apache.connect(receive_buffer=4096) for _ in range(4)]
+    for connection in held:
+        connection.send_request("/mpm-status?format=journal&since=start", keep=False)
+        assert connection.read_head()[0] == 200
+    page = show(browser, apache)
+    wait_until(lambda: sum(row[0] == "503" for row in apache.access_log()) >= 2, 20,
+               "the page to have been put off")
+    assert page.evaluate(LIVE) and page.evaluate(cell("test.example", 1)) is not None
+    assert "fork child" not in page.evaluate("document.body.textContent")
+    for connection in held:
+        connection.reset()
+    page.wait("document.body.textContent.includes('fork child')", 15)
+    refused = [complaint for complaint in page.complaints if "503" not in complaint]
+    assert refused == [], refused
+
+
+def test_what_a_client_sent_is_text(browser, cgi_server):
+    apache = cgi_server("MPMStatPaths On\nAcceptPathInfo On\n", workers=4)
+    nap = apache.cgi("nap", NAP.format(5))
+    page = show(browser, apache)
+    with apache.connect() as connection:
+        connection.send_request(nap + "/" + HOSTILE.replace(" ", "%20"))
+        page.wait("document.body.textContent.includes('<img src=x')", 4)
+        assert page.evaluate("document.querySelectorAll('main img').length") == 0
+        assert page.evaluate("Array.from(document.querySelectorAll('td'))"
+                             f".some(cell => cell.textContent === '{nap}/{HOSTILE}')")
+        fresh = show(browser, apache)     # it came with the page
+        assert fresh.evaluate("document.body.textContent.includes('<img src=x')")
+        assert fresh.evaluate("document.querySelectorAll('img').length") == 0
+        assert connection.read_response().status == 200
+    assert page.complaints == [] and fresh.complaints == []
+
+
+def test_nothing_else_can_run_or_connect(browser, server):
+    page = show(browser, server("event"))
+    page.evaluate("""{ const script = document.createElement("script");
+        script.textContent = "window.intruder = 1"; document.body.append(script); }""")
+    assert page.evaluate("typeof window.intruder") == "undefined"
+    assert page.evaluate("fetch('http://127.0.0.1:9/').then(() => 'sent', e => 'refused')") \
+        == "refused"
+    assert any("Content Security Policy" in complaint for complaint in page.complaints)
+
+
+@pytest.mark.parametrize("width, dark", [(1280, False), (390, True)])
+def test_it_fits(browser, server, width, dark):
+    page = show(browser, server("event"), width=width, dark=dark)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_php_beside_apache(browser, php_server, php_boards):
+    apache = php_server("event", f'MPMStatPHPBoards "{php_boards}"', workers=10, children=2,
+                        settings=php.settings(php_boards, workers_limit=2))
+    assert apache.get("/sleep.php?seconds=0.1&spread=0").status == 200
+    board = php.board(php_boards, "fpm-fcgi")
+    php_boards.chmod(0o755)
+    board.chmod(0o644)     # for the server's user, as its group would
+    page = show(browser, apache)
+    heads = page.evaluate("Array.from(document.querySelectorAll('h2')).map(h => h.textContent)")
+    assert heads == ["Apache · event", f"PHP · fpm-fcgi · {board.name}"]
+    assert page.evaluate("""Array.from(document.querySelectorAll('article:nth-child(2) .legend'))
+        .some(legend => legend.textContent.startsWith('php_wait'))""")
+    page.wait("""Array.from(document.querySelectorAll('article:nth-child(2) tbody td'))
+        .some(cell => cell.textContent === 'fork php')""")
+    assert page.complaints == []
+
+
+# ---- when there is no answer -----------------------------------------------------------------
+
+
+@pytest.fixture
+def stuck(browser, cgi_server, mpm):
+    """(A page of a server all of whose workers are busy, what ends that)"""
+    apache = cgi_server(workers=4, threads=2)
+    nap = apache.cgi("nap", NAP.format(9 if mpm == "event" else 5))
+    page = show(browser, apache)
+    held = [apache.connect() for _ in range(8)]
+    for connection in held:
+        connection.send_request(nap)
+    yield page
+    for connection in held:
+        connection.close()
+
+
+@pytest.mark.mpms("event")
+def test_a_server_that_cannot_answer_is_said(stuck, mpm):
+    """The page's own question waits, as everybody's does."""
+    stuck.wait("document.querySelector('#state').textContent.startsWith('No answer yet')", 10)
+
+
+@pytest.mark.mpms("prefork", "worker")
+def test_a_page_that_keeps_its_worker_shows_what_the_others_do(stuck, mpm):
+    stuck.wait("document.querySelector('.warning').textContent.startsWith('All workers are busy')",
+               10)
+    assert stuck.evaluate(LIVE)
+    assert stuck.evaluate(tile("workers busy")) == "4 of 4"
+    assert stuck.complaints == []
+
+
+def test_a_restarted_server_is_followed(browser, server, mpm):
+    apache = server(mpm)
+    for _ in range(5):
+        apache.get("/")
+    page = show(browser, apache)
+    assert page.evaluate(cell("test.example", 1)) == "5"
+    assert apache.stop() is None
+    page.wait("document.querySelector('#state').textContent.startsWith('No answer: ')", 10)
+    apache.log.rename(apache.log.with_suffix(".first"))
+    apache.start()
+    apache.get("/")
+    page.wait(f"{LIVE} && {cell('test.example', 1)} === '1'", 20)
+    page.wait("document.body.textContent.includes('fork child')", 10)
+    assert page.evaluate("document.querySelectorAll('article').length") == 1

@@ -1,0 +1,171 @@
+"""The shells' completions, in real shells: they offer what the command has and takes."""
+import json
+import os
+import pty
+import re
+import select
+import shutil
+import subprocess
+import time
+
+import pytest
+
+import build
+import tool
+
+BASH = build.SRCDIR / "completions/mpmstat.bash"
+ZSH = build.SRCDIR / "completions"
+VERBS = {"status", "record", "report", "compare", "lab", "fields", "help"}
+
+# What bash would do at <Tab>: the words and the place of the cursor's, then the answer.
+IN_BASH = """
+source "$1"; shift
+COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)); _mpmstat; printf '%s\\n' "${COMPREPLY[@]}"
+"""
+
+
+def environment():
+    path = f"{build.TOOL.parent}:{os.environ.get('PATH', os.defpath)}"
+    return {**os.environ, "PATH": path, "TERM": "dumb", "LC_ALL": "C.UTF-8"}
+
+
+def in_bash(*words, cwd=None):
+    """What bash offers for the last of the words."""
+    done = subprocess.run(["bash", "--norc", "-c", IN_BASH, "bash", str(BASH), "mpmstat", *words],
+                          env=environment(), cwd=cwd, text=True, timeout=30,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=True)
+    assert done.stderr == ""
+    return {word for word in done.stdout.split("\n") if word}
+
+
+def options_of(*verb):
+    """All long options that the help of a verb names."""
+    text = tool.run(*verb, "--help").stdout.split("\nExamples:")[0]
+    return set(re.findall(r"^ +(?:-\w, )?(--[a-z-]+)", text, re.M))
+
+
+def formats_of(verb):
+    return in_bash(verb, "--format", "")
+
+
+def test_bash_verbs():
+    assert VERBS | {"--help", "--version"} <= in_bash("")
+    assert in_bash("rec") == {"record"}
+    assert VERBS <= in_bash("help", "")
+
+
+def test_bash_offers_every_verb_that_the_command_has():
+    for verb in in_bash("") - {"--help", "--version"} - ({"lab"} if not build.LAB else set()):
+        assert tool.run(verb, "--help").returncode == 0, verb
+    listed = re.findall(r"^  (\w+) +\w", tool.run("help").stdout.split("Try it")[0], re.M)
+    assert set(listed) == in_bash("help", "")
+
+
+@pytest.mark.parametrize("verb", sorted(VERBS - {"help", "lab"}))
+def test_bash_options(verb):
+    assert in_bash(verb, "--") == options_of(verb) != set()
+
+
+@pytest.mark.parametrize("verb", ["status", "record", "report", "compare", "fields"])
+def test_every_format_offered_is_one(verb):
+    """The command names the right ones where it is given a wrong one."""
+    said = tool.run(verb, "--format", "nonsense", "x").stderr
+    assert formats_of(verb) and all(word in said for word in formats_of(verb)), said
+
+
+def test_bash_files(tmp_path):
+    (tmp_path / "my run.sqlite").touch()
+    for words in (("report", "my"), ("report", "-o", "my"), ("status", "my"),
+                  ("record", "-t", "my"), ("compare", "A", "my")):
+        assert in_bash(*words, cwd=tmp_path) == {"my run.sqlite"}, words
+
+
+def test_bash_command_of_record(tmp_path):
+    (tmp_path / "urls.txt").touch()
+    assert "bash" in in_bash("record", "-o", "file", "--", "bas")
+    assert "bash" in in_bash("record", "bas")
+    assert in_bash("record", "--", "ab", "-n", "url", cwd=tmp_path) == {"urls.txt"}
+    assert in_bash("record", "ab", "--form", cwd=tmp_path) == set()   # ab's, not ours
+
+
+def lab_names(kind):
+    """The names of the lab's stacks, workloads or studies, by the JSON of its list."""
+    return {entry["name"] for entry in json.loads(tool.run("lab", "list", "--format", "json").stdout)[kind]}
+
+
+@pytest.mark.skipif(not build.LAB, reason="built without the lab")
+def test_bash_lab():
+    assert in_bash("lab", "") == {"list", "up", "try", "run", "--help"}
+    assert in_bash("lab", "up", "--") == options_of("lab", "up")
+    assert in_bash("lab", "run", "--") == options_of("lab", "run")
+    assert in_bash("lab", "up", "") == lab_names("stacks")
+    assert in_bash("lab", "try", "-o", "x", "event-fpm", "") == lab_names("workloads")
+    assert in_bash("lab", "run", "--quick", "") == lab_names("studies")
+    assert in_bash("lab", "run", "--only", "event-") < lab_names("stacks")
+    assert "bash" in in_bash("lab", "try", "event-fpm", "sleep", "--", "bas")
+
+
+class Zsh:
+    """An interactive zsh without the user's set-up, in a terminal of its own."""
+
+    def __init__(self, directory):
+        self.pid, self.fd = pty.fork()
+        if self.pid == 0:
+            os.chdir(directory)
+            os.execvpe("zsh", ["zsh", "-f", "-i"], environment())
+        self.say(f"PS1=READY; fpath=({ZSH} $fpath); autoload -Uz compinit; "
+                 f"compinit -u -D; setopt list_packed; LISTMAX=1000; stty columns 200 rows 100\n")
+        self.say("echo IS''UP\n")
+        self.expect("ISUP")
+
+    def say(self, text):
+        os.write(self.fd, text.encode())
+
+    def expect(self, *texts, seconds=30):
+        seen, end = "", time.monotonic() + seconds
+        while time.monotonic() < end:
+            if select.select([self.fd], [], [], 0.1)[0]:
+                seen += os.read(self.fd, 65536).decode(errors="replace")
+            if all(text in seen for text in texts):
+                return
+        pytest.fail(f"zsh did not offer {texts}: {seen}")
+
+    def offers(self, line, *texts):
+        self.say(line + "\t\t")
+        self.expect(*texts)
+        self.say("\x15\n")   # the line away
+
+    def close(self):
+        self.say("\x15exit\n")
+        os.close(self.fd)
+        os.waitpid(self.pid, 0)
+
+
+@pytest.fixture
+def zsh(tmp_path):
+    if not shutil.which("zsh"):
+        pytest.skip("needs zsh")
+    (tmp_path / "urls.txt").touch()
+    shell = Zsh(tmp_path)
+    yield shell
+    shell.close()
+
+
+def test_zsh(zsh):
+    zsh.offers("mpmstat ", *VERBS, "make a page, tables or text of recorded runs")
+    for verb in sorted(VERBS - {"help", "lab"}):
+        zsh.offers(f"mpmstat {verb} --", *options_of(verb))
+    zsh.offers("mpmstat status --format ", "openmetrics", "prometheus")
+    zsh.offers("mpmstat report -f ", "csv", "html")
+    zsh.offers("mpmstat report -o u", "urls.txt")
+    zsh.offers("mpmstat record -o x -- cat u", "cat urls.txt")
+    zsh.offers("mpmstat lab ", "list", "try", "runs a whole study")
+
+
+@pytest.mark.skipif(not build.LAB, reason="built without the lab")
+def test_zsh_lab(zsh):
+    zsh.offers("mpmstat lab run --", *options_of("lab", "run"))
+    zsh.offers("mpmstat lab up ev", "event-fpm", "event-static")
+    zsh.offers("mpmstat lab try event-fpm ", *lab_names("workloads"))
+    zsh.offers("mpmstat lab run ", *lab_names("studies"))
+    zsh.offers("mpmstat lab try event-fpm sleep -- cat u", "cat urls.txt")

@@ -1,0 +1,68 @@
+"""What configure decides about the build."""
+import os
+import shlex
+import shutil
+import subprocess
+
+import pytest
+
+import build
+import tool
+
+PREDEFINES = """#!/bin/sh
+# A compiler that predefines it, as those of some distributions do.
+exec {} -D_FORTIFY_SOURCE=3 "$@"
+"""
+
+
+def settings(tmp_path, **variables):
+    """The environment of a build: of ours, no flags of whoever runs the tests."""
+    kept = {name: value for name, value in os.environ.items()
+            if name not in ("CC", "CPPFLAGS", "CFLAGS", "LDFLAGS", "MAKEFLAGS", "MFLAGS")}
+    return {**kept, **variables}
+
+
+def fortified(directory, environment):
+    """The level at which `make` there compiles; None: not at all."""
+    flags = subprocess.run(
+        ["make", "-s", "--eval",
+         "show-flags:\n\t@echo $(CC) $(DEFS) $(AM_CPPFLAGS) $(CPPFLAGS) $(AM_CFLAGS) $(CFLAGS)",
+         "show-flags"], cwd=directory, env=environment, text=True, stdout=subprocess.PIPE,
+        check=True).stdout
+    macros = subprocess.run([*shlex.split(flags), "-Werror", "-dM", "-E", "-x", "c", "/dev/null"],
+                            cwd=directory, text=True, stdout=subprocess.PIPE, check=True).stdout
+    levels = [line.split()[2] for line in macros.splitlines()
+              if line.startswith("#define _FORTIFY_SOURCE ")]
+    return levels[0] if levels else None
+
+
+@pytest.mark.parametrize("who, variables, level", [
+    ("nobody", {}, "2"),
+    ("the distribution", {"CPPFLAGS": "-D_FORTIFY_SOURCE=3"}, "3"),
+    ("the compiler", {"CC": "predefines"}, "3"),
+    ("who debugs", {"CFLAGS": "-O0 -g"}, None)])
+def test_fortification_is_never_lowered(tmp_path, who, variables, level):
+    gcc = shutil.which("gcc")
+    if "CC" in variables:
+        if not gcc:
+            pytest.skip("needs gcc")
+        compiler = tmp_path / "predefines"
+        compiler.write_text(PREDEFINES.format(gcc))
+        compiler.chmod(0o755)
+        variables = {"CC": str(compiler)}
+    environment = settings(tmp_path, **variables)
+    directory = tmp_path / "build"
+    directory.mkdir()
+    done = subprocess.run([str(build.SRCDIR / "configure"), "--quiet", "--without-php"],
+                          cwd=directory, env=environment, text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT)
+    assert done.returncode == 0, done.stdout
+    assert fortified(directory, environment) == level
+
+
+def test_the_lab_is_there_or_says_that_it_was_left_out():
+    done = tool.run("lab", "list")
+    if build.LAB:
+        assert done.returncode == 0, done.stderr
+    else:
+        assert done.returncode == 2 and "--without-lab" in done.stderr

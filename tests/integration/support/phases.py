@@ -1,0 +1,48 @@
+"""What tests know of a request's phases, and CGI scripts that take a given time."""
+from processes import wait_until
+
+
+PHASES = ("queue", "read", "handle", "send")
+CGI = '''
+ScriptAlias /cgi/ "@ROOT@/cgi/"
+<Directory "@ROOT@/cgi">
+    Require all granted
+    Options +ExecCGI
+</Directory>
+'''
+
+
+def cgi_module(mpm):
+    """mod_cgi where there are no threads, mod_cgid where there are."""
+    return "cgi" if mpm == "prefork" else "cgid"
+
+
+def records_of(apache, count, patience=5):
+    """The journal's request records without the status page's, once there are `count`."""
+    def load():
+        requests, _, trailer = apache.journal()
+        assert trailer["lost"] == 0, trailer
+        return [r for r in requests if r["label"] != "mpm-status"]
+    try:
+        wait_until(lambda: len(load()) >= count, patience, "records")
+    except AssertionError:
+        pass
+    records = load()
+    assert len(records) == count, f"{count} requests, {len(records)} records: {records}"
+    return records
+
+
+def record_of(apache, port):
+    """The only record of the connection from that client port."""
+    found = wait_until(lambda: [r for r in apache.journal()[0] if r["port"] == port], 5,
+                       f"a record of the connection from port {port}")
+    assert len(found) == 1, found
+    return found[0]
+
+
+def assert_sums(records):
+    for record in records:
+        phases = {phase: record[phase] for phase in PHASES}
+        assert min(phases.values()) >= 0, record
+        assert sum(phases.values()) == record["total"], record
+        assert record["held"] <= record["total"], record

@@ -1,0 +1,107 @@
+"""Processes of a server under test, from /proc; and ending them, and only them."""
+import os
+import re
+import signal
+import time
+from pathlib import Path
+
+
+def wait_until(condition, timeout, what):
+    """Polls until condition() is true, and returns it. `what` names it in the failure."""
+    deadline = time.monotonic() + timeout
+    while True:
+        value = condition()
+        if value:
+            return value
+        if time.monotonic() > deadline:
+            text = what() if callable(what) else what
+            raise AssertionError(f"waited {timeout} s in vain for: {text}")
+        time.sleep(0.01)
+
+
+def stat_fields(pid):
+    """Fields of /proc/PID/stat from the third (state) on; [] where it is gone."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return []
+    return text[text.rindex(")") + 2:].split()
+
+
+def is_alive(pid):
+    fields = stat_fields(pid)
+    return bool(fields) and fields[0] not in "ZX"
+
+
+def children(pid):
+    """Pids of the living children of pid."""
+    try:
+        pids = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    except OSError:
+        return []
+    return [int(p) for p in pids if is_alive(p)]
+
+
+def session_members(session, mark):
+    """Living processes of a session, or with `mark` in an argument of theirs."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit() or int(entry.name) == os.getpid():
+            continue
+        fields = stat_fields(entry.name)
+        if not fields or fields[0] in "ZX":
+            continue
+        try:
+            arguments = (entry / "cmdline").read_bytes()
+        except OSError:
+            continue
+        if int(fields[3]) == session or mark.encode() in arguments:
+            found.append(int(entry.name))
+    return found
+
+
+def kill(pid, signum):
+    try:
+        os.kill(pid, signum)
+    except ProcessLookupError:
+        pass
+
+
+def end(process, mark, timeout=15):
+    """Ends a Popen started in a session of its own, politely, then all that is
+    left of it. Returns a complaint where politeness did not do, else None."""
+    complaint = None
+    if process.poll() is None:
+        process.terminate()
+        try:
+            process.wait(timeout)
+        except Exception:
+            complaint = f"pid {process.pid} did not end within {timeout} s of SIGTERM"
+    for _ in range(500):
+        left = session_members(process.pid, mark)
+        if not left:
+            break
+        for pid in left:
+            kill(pid, signal.SIGKILL)
+        time.sleep(0.01)
+    process.wait(timeout)
+    return complaint
+
+
+def straced_forks(path):
+    """Pids that clone, clone3 and fork returned, without those of threads and of
+    vfork. A call that strace shows in two pieces is put together again."""
+    begun, forks = {}, []
+    for line in path.read_text().splitlines():
+        who, _, call = line.partition(" ")
+        if "<unfinished ...>" in call:
+            begun[who] = call
+            continue
+        if "resumed>" in call:
+            call = begun.pop(who, "") + call
+        if "CLONE_THREAD" in call or "CLONE_VFORK" in call:
+            continue
+        made = re.search(r"= (\d+)$", call)
+        if made:
+            forks.append(int(made.group(1)))
+    return forks

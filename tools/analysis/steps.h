@@ -1,0 +1,29 @@
+/* steps.h - the steps of which mst_summary_make() consists, in this order.
+ *
+ * Each takes what those before it have put into the summary. The first three return false where
+ * SQLite fails or memory runs out.
+ */
+#ifndef MPMSTAT_STEPS_H
+#define MPMSTAT_STEPS_H
+
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analysis/summary.h"
+
+/* read.c: what the archive says of the run and of each of its servers. 1; 0: there is no such
+ * run; -1: SQLite failed, or memory ran out. */
+int mst_summary_read(struct mst_summary *s, sqlite3 *db, int64_t run_id);
+
+/* join_php.c: joins PHP's requests to Apache's. */
+bool mst_summary_join_php(struct mst_summary *s, sqlite3 *db);
+
+/* join_client.c: joins the client's requests to the servers'. */
+bool mst_summary_join_client(struct mst_summary *s, sqlite3 *db);
+
+/* checks.c and verdict.c: what the numbers mean. */
+void mst_summary_check(struct mst_summary *s);
+void mst_summary_judge(struct mst_summary *s);
+
+#endif

@@ -1,0 +1,138 @@
+/* options.c - the command line of mpmstat lab run: see lab.h. */
+#include "lab/study/lab.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "console/diag.h"
+
+const char mst_lab_run_help[] =
+    "usage: mpmstat lab run STUDY [--quick|--full] [-o DIR] [OPTION]...\n"
+    "       mpmstat lab run --resume DIR\n"
+    "\n"
+    "Runs a study: sets up each of its systems in a private directory, loads it, records\n"
+    "both sides, takes it down again, and writes one report with the published figures\n"
+    "beside the new ones. STUDY is a name or number (see mpmstat lab list), or a file.\n"
+    "\n"
+    "  -o, --output DIR  where everything goes: study.db (an archive of mpmstat record with\n"
+    "                    a run for each step), report.html, report.md; a new directory\n"
+    "                    (mpmstat-lab-STUDY-YYYYMMDD-HHMMSS)\n"
+    "      --quick       minutes, with the shape of the original (the default)\n"
+    "      --full        the sizes of the original\n"
+    "      --only STACK  only this system; several times, or with commas between\n"
+    "      --seed N      the order of the steps, which is random otherwise, as it was with N\n"
+    "      --dry-run     start nothing: print the plan and every file of every server\n"
+    "      --resume DIR  go on with a study that was interrupted\n"
+    "  -v, --verbose     show what the load tools print, and every warning\n"
+    "      --help        this\n"
+    "\n"
+    "A step that fails is kept as failed, with the servers' last log lines, and the study\n"
+    "goes on. At ^C the step that runs is given up, everything is taken down, and --resume\n"
+    "goes on later; so it does where mpmstat itself was killed.\n"
+    "\n"
+    "Examples:\n"
+    "  mpmstat lab run mpm-event                       half an hour at most\n"
+    "  mpmstat lab run 3 --full -o prefork-fpm\n"
+    "  mpmstat lab run mpm-sapi --only prefork-modphp,event-fpm\n"
+    "  mpmstat lab run ./mine.study --dry-run | less\n"
+    "\n"
+    "Exit status: 0 every step was done, 1 some failed or were left out (the report says\n"
+    "which), 2 wrong usage or a study that cannot be read, 3 something is missing that the\n"
+    "study needs, 4 the output cannot be written, 130 interrupted.\n";
+
+/* Adds the names of a list with commas, which is cut up. */
+static int add_only(struct mst_lab_options *o, char *names)
+{
+    char *save = NULL, *name;
+    size_t before = o->only.count;
+
+    for (name = strtok_r(names, ", ", &save); name != NULL; name = strtok_r(NULL, ", ", &save))
+        mst_strings_add(&o->only, name);
+    if (o->only.failed) {
+        mst_error("out of memory for the command line");
+        return MST_EXIT_USAGE;
+    }
+    if (o->only.count == before)
+        return mst_usage_error("lab run", "--only takes names of stacks, with commas between them");
+    return MST_EXIT_OK;
+}
+
+static int take_size(struct mst_lab_options *o, enum mst_study_size size)
+{
+    if (o->size_given && o->size != size)
+        return mst_usage_error("lab run", "either --quick or --full");
+    o->size = size;
+    o->size_given = true;
+    return MST_EXIT_OK;
+}
+
+static int take_seed(struct mst_lab_options *o, const char *text)
+{
+    char *end;
+
+    errno = 0;
+    o->seed = strtoull(text, &end, 10);
+    o->seed_given = true;
+    if (errno != 0 || *end != '\0' || text[0] < '0' || text[0] > '9' || o->seed > UINT32_MAX)
+        return mst_usage_error("lab run", "--seed takes a whole number up to %u, not \"%s\"",
+                               UINT32_MAX, text);
+    return MST_EXIT_OK;
+}
+
+static int read_option(struct mst_lab_options *o, int option, char **argv)
+{
+    switch (option) {
+    case 'o': o->output = optarg; return MST_EXIT_OK;
+    case 'q': return take_size(o, MST_STUDY_QUICK);
+    case 'f': return take_size(o, MST_STUDY_FULL);
+    case 'O': return add_only(o, optarg);
+    case 's': return take_seed(o, optarg);
+    case 'd': o->dry_run = true; return MST_EXIT_OK;
+    case 'r': o->resume = optarg; return MST_EXIT_OK;
+    case 'v': o->verbose = true; return MST_EXIT_OK;
+    case 'h': o->help = true; return MST_EXIT_OK;
+    default:  return mst_option_error("lab run", option, argv);
+    }
+}
+
+/* That what was said goes together. */
+static int check_options(const struct mst_lab_options *o, int argc, char **argv)
+{
+    if (optind < argc - 1)
+        return mst_usage_error("lab run", "one study at a time, not \"%s\" too",
+                               argv[optind + 1]);
+    if (o->resume != NULL && (o->study != NULL || o->size_given || o->seed_given ||
+                              o->only.count > 0 || o->output != NULL || o->dry_run))
+        return mst_usage_error("lab run", "--resume goes on with what is in its directory: it "
+                               "takes nothing else but -v");
+    if (o->resume == NULL && (o->study == NULL || o->study[0] == '\0'))
+        return mst_usage_error("lab run", "which study? mpmstat lab list shows them");
+    if (o->output != NULL && o->output[0] == '\0')
+        return mst_usage_error("lab run", "-o takes the name of a directory, not an empty one");
+    return MST_EXIT_OK;
+}
+
+int mst_lab_read_options(struct mst_lab_options *o, int argc, char **argv)
+{
+    static const struct option names[] = {
+        { "output", required_argument, NULL, 'o' }, { "quick", no_argument, NULL, 'q' },
+        { "full", no_argument, NULL, 'f' }, { "only", required_argument, NULL, 'O' },
+        { "seed", required_argument, NULL, 's' }, { "dry-run", no_argument, NULL, 'd' },
+        { "resume", required_argument, NULL, 'r' }, { "verbose", no_argument, NULL, 'v' },
+        { "help", no_argument, NULL, 'h' }, { 0 },
+    };
+    int option, status;
+
+    opterr = 0;
+    optind = 0;
+    while ((option = getopt_long(argc, argv, ":o:vh", names, NULL)) != -1) {
+        status = read_option(o, option, argv);
+        if (status != MST_EXIT_OK)
+            return status;
+    }
+    if (optind < argc)
+        o->study = argv[optind];
+    return o->help ? MST_EXIT_OK : check_options(o, argc, argv);
+}

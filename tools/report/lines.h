@@ -1,0 +1,17 @@
+/* lines.h - lines of text for a terminal. What is in them may come from boards and archives: it is
+ * escaped as text. */
+#ifndef MPMSTAT_LINES_H
+#define MPMSTAT_LINES_H
+
+#include "render/sink.h"
+
+/* A line of at most 1023 bytes, without blanks at its end, and the newline. */
+void mst_line(struct mst_sink *sink, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* A sentence in lines of at most `width` columns: `first` stands before the first line, and all
+ * are indented by `indent`. An empty sentence is no line. */
+void mst_wrapped(struct mst_sink *sink, const char *first, unsigned indent, unsigned width,
+                 const char *text);
+
+#endif
