@@ -23,6 +23,11 @@
 #define HEAP_MAX      (INT64_C(64) << 20)
 #define HEAP_EACH     (INT64_C(8) << 20)
 
+/* Values of rows are kept in memory, some 70 bytes of each at most. A row and its entries in
+ * indices take 25 bytes of a file, 75 as they are recorded; see above for files that compress. */
+#define ROW_BYTES_MIN 8u
+#define ROWS_AT_LEAST UINT64_C(100000)
+
 /* Text is taken out into memory: commands, settings, notes. */
 #define TEXT_PER_BYTE 8u
 #define TEXT_AT_LEAST (UINT64_C(64) << 20)
@@ -115,7 +120,7 @@ static int guarded(struct mst_guard *guard, int status)
 {
     if (status != SQLITE_OK)
         return status;
-    guard->cost_left = guard->text_left = UINT64_MAX;
+    guard->cost_left = guard->text_left = guard->rows_max = UINT64_MAX;
     guard->next = guards;
     guards = guard;
     limit_heap();
@@ -219,6 +224,7 @@ void mst_guard_limit_reading(struct mst_guard *guard, uint64_t bytes)
     limit_heap();
     guard->cost_left = COST_AT_LEAST + COST_PER_BYTE * bytes;
     guard->text_left = TEXT_AT_LEAST + TEXT_PER_BYTE * bytes;
+    guard->rows_max = ROWS_AT_LEAST + bytes / ROW_BYTES_MIN;
     sqlite3_progress_handler(guard->db, STEPS, is_too_much, guard);
 }
 

@@ -26,6 +26,7 @@ struct mst_guard {
     bool      reads;           /* the connection only reads */
     uint64_t  cost_left;       /* see guard.c */
     uint64_t  text_left;       /* bytes of text that may still be taken out */
+    uint64_t  rows_max;        /* that one query may find: most are kept in memory */
     int64_t   in_memory;       /* bytes, of a copy in memory */
     char      problem[256];    /* why reading failed first; "" it did not */
     struct mst_guard *next;
