@@ -1,6 +1,6 @@
 # Tests: unit tests, fuzz targets, integration tests, benches. make check is all of it.
 
-# Each has a main() of its own; this is what they share.
+# Each unit test has a main() of its own; this library has the code that they share.
 libmpmstat_test_la_SOURCES = \
 	tests/unit/boards.c \
 	tests/unit/boards.h \
@@ -20,9 +20,9 @@ UNIT_TESTS = \
 	tests/unit/check_hostile \
 	tests/unit/check_journal \
 	tests/unit/check_json_writer \
-	tests/unit/check_lab \
 	tests/unit/check_labels \
 	tests/unit/check_loadtools \
+	tests/unit/check_memory \
 	tests/unit/check_negotiate \
 	tests/unit/check_output \
 	tests/unit/check_preflight \
@@ -36,8 +36,6 @@ UNIT_TESTS = \
 	tests/unit/check_source_file \
 	tests/unit/check_source_http \
 	tests/unit/check_stop \
-	tests/unit/check_study \
-	tests/unit/check_study_report \
 	tests/unit/check_summary \
 	tests/unit/check_tail \
 	tests/unit/check_target \
@@ -45,14 +43,19 @@ UNIT_TESTS = \
 	tests/unit/check_words \
 	tests/unit/stress_board
 
-# It counts how often a search for a label gives way, and what happens then.
+LAB_UNIT_TESTS = tests/unit/check_lab tests/unit/check_study tests/unit/check_study_report
+if WITH_LAB
+UNIT_TESTS += $(LAB_UNIT_TESTS)
+endif
+
+# This test counts how often a search for a label yields to another thread, and what happens then.
 tests_unit_check_labels_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=sched_yield
 
-# It lets something happen between two of the reader's looks, and counts what is allocated.
+# This test changes the board between two reads of the reader, and counts allocations.
 tests_unit_check_journal_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=mst_reader_read \
 	-Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc -Wl,--wrap=aligned_alloc
 
-# Fuzz targets: make check runs them over their corpora, make fuzz lets them loose.
+# Fuzz targets: make check runs them over the corpus, make fuzz with new inputs.
 FUZZ_TARGETS = \
 	tests/fuzz/fuzz_archive \
 	tests/fuzz/fuzz_board \
@@ -63,10 +66,12 @@ FUZZ_TARGETS = \
 	tests/fuzz/fuzz_negotiate \
 	tests/fuzz/fuzz_render \
 	tests/fuzz/fuzz_status_json \
-	tests/fuzz/fuzz_study \
-	tests/fuzz/fuzz_textfile \
 	tests/fuzz/fuzz_words \
 	tests/fuzz/fuzz_writer
+LAB_FUZZ_TARGETS = tests/fuzz/fuzz_study tests/fuzz/fuzz_textfile
+if WITH_LAB
+FUZZ_TARGETS += $(LAB_FUZZ_TARGETS)
+endif
 tests_fuzz_fuzz_archive_SOURCES = tests/fuzz/fuzz_archive.c tests/fuzz/replay.c
 tests_fuzz_fuzz_board_SOURCES = tests/fuzz/fuzz_board.c tests/fuzz/replay.c
 tests_fuzz_fuzz_cursor_SOURCES = tests/fuzz/fuzz_cursor.c tests/fuzz/replay.c
@@ -82,7 +87,7 @@ tests_fuzz_fuzz_words_SOURCES = tests/fuzz/fuzz_words.c tests/fuzz/replay.c
 tests_fuzz_fuzz_writer_SOURCES = tests/fuzz/fuzz_writer.c tests/fuzz/replay.c
 tests_fuzz_seed_board_SOURCES = tests/fuzz/seed_board.c
 
-# The board under ThreadSanitizer, whose code must be instrumented all through.
+# The board's test under ThreadSanitizer, which needs all of the code instrumented.
 tests_unit_stress_board_tsan_SOURCES = tests/unit/stress_board.c $(board_sources)
 tests_unit_stress_board_tsan_CFLAGS = $(AM_CFLAGS) -fsanitize=thread
 tests_unit_stress_board_tsan_LDADD =
@@ -93,16 +98,16 @@ check_LTLIBRARIES += libmpmstat-test.la
 check_PROGRAMS += $(UNIT_TESTS) $(FUZZ_TARGETS) tests/fuzz/seed_board
 TESTS += $(UNIT_TESTS)
 endif
-# A server without an Apache, for the integration tests of the tool.
+# make_board writes a board without an Apache, for the integration tests of the tool.
 check_PROGRAMS += tests/integration/support/make_board
 tests_integration_support_make_board_LDADD = libmpmstat.la
-# What PHP needs to load an extension that is built with sanitizers. With -rpath, which is
-# not used, it is a shared library. It comes before the sanitizers, and must do without.
+# PHP preloads this library to load an extension that is built with sanitizers. The unused -rpath
+# makes libtool build a shared library. It is loaded before the sanitizers, so it is built without.
 shallow_bind = tests/integration/support/shallow_bind.la
 check_LTLIBRARIES += $(shallow_bind)
 tests_integration_support_shallow_bind_la_CFLAGS = $(WARNING_CFLAGS)
 tests_integration_support_shallow_bind_la_LDFLAGS = -module -avoid-version -shared -rpath $(libdir)
-# Hostile code for a server's workers: in Apache a module, in PHP a library.
+# Hostile code for a server's workers: a module for Apache, a library for PHP.
 hostile_workers = tests/integration/support/chaos.la tests/integration/support/mod_chaos.la
 check_LTLIBRARIES += $(hostile_workers)
 tests_integration_support_chaos_la_SOURCES = tests/integration/support/chaos.c tests/integration/support/chaos.h
@@ -113,7 +118,7 @@ tests_integration_support_mod_chaos_la_SOURCES = tests/integration/support/mod_c
 tests_integration_support_mod_chaos_la_CPPFLAGS = $(MODULE_CPPFLAGS)
 tests_integration_support_mod_chaos_la_CFLAGS = $(WARNING_CFLAGS)
 tests_integration_support_mod_chaos_la_LDFLAGS = -module -avoid-version -shared -rpath $(libdir)
-# Requests at a rate, for the bench of the recording.
+# Writes requests at a given rate, for the bench of the recording.
 check_PROGRAMS += tests/bench/write_requests
 tests_bench_write_requests_LDADD = libmpmstat.la
 
@@ -123,12 +128,13 @@ TESTS += tests/unit/stress_board_tsan
 endif
 AM_TESTS_ENVIRONMENT = $(TEST_SETTINGS) export $(TEST_NAMES);
 
-# What every test, of either kind, finds in its environment.
-TEST_NAMES = MPMSTAT_SRCDIR MPMSTAT_BUILDDIR MPMSTAT_SANITIZE MPMSTAT_SANITIZE_LIB \
+# The environment of every test, in C and in Python.
+TEST_NAMES = MPMSTAT_SRCDIR MPMSTAT_BUILDDIR MPMSTAT_SANITIZE MPMSTAT_SANITIZE_LIB MPMSTAT_LAB_BUILT \
 	APACHE2 APACHE2_MODULES CK_TIMEOUT_MULTIPLIER
 TEST_SETTINGS = \
 	MPMSTAT_SRCDIR='$(abs_srcdir)' MPMSTAT_BUILDDIR='$(abs_builddir)' \
 	MPMSTAT_SANITIZE='$(SANITIZERS)' MPMSTAT_SANITIZE_LIB='$(SANITIZER_PRELOAD)' \
+	MPMSTAT_LAB_BUILT='$(with_lab)' \
 	APACHE2='$(HTTPD)' APACHE2_MODULES='$(httpd_modules)' CK_TIMEOUT_MULTIPLIER=10;
 
 check_DATA = need-check
@@ -147,10 +153,10 @@ check-local: need-pytest check-exports check-php check-phpt check-fuzz check-int
 check-unit: need-check $(BUILT_SOURCES) $(check_LTLIBRARIES) $(check_PROGRAMS)
 	$(MAKE) $(AM_MAKEFLAGS) check-TESTS
 
-# The edit loop: units, golden files, parser cases, hostile inputs; no server.
+# For the edit loop: unit tests, golden files, parser cases, hostile inputs. It needs no server.
 check-fast: check-unit check-exports check-fuzz
 
-# Apache shares one name space among all its modules.
+# All modules of an Apache share one name space, so the module exports only what it must.
 check-exports: mod_mpmstat.la $(phpext_LTLIBRARIES)
 	@names=`nm -D --defined-only .libs/mod_mpmstat.so | awk '{ print $$3 }' | sort | xargs`; \
 	test "$$names" = 'mpmstat_guard mpmstat_module' || { \
@@ -168,7 +174,7 @@ if WITH_PHP
 	done
 endif
 
-# The extension's own tests, by PHP's runner; not under sanitizers, which PHP lacks.
+# The extension's own tests, with PHP's runner; not under sanitizers, because PHP has none.
 check-phpt: all
 if WITH_PHP
 	@if test -n '$(SANITIZERS)'; then echo 'phpt: left out under sanitizers' >&2; exit 0; fi; \
@@ -179,25 +185,29 @@ if WITH_PHP
 		$(srcdir)/phpapp/ext/tests
 endif
 
-# Every target gets every input: what is dull for one may matter to another.
+# Every target gets every input: an input for one target can matter to another.
 check-fuzz: $(FUZZ_TARGETS)
 	@for target in $(FUZZ_TARGETS); do \
 		$$target $(srcdir)/tests/fuzz/corpus $(srcdir)/tests/cases || exit 1; \
 	done
 
-# PYTEST_ARGS selects: make check-integration PYTEST_ARGS='-k prefork -x'. Tests have servers,
-# ports and directories of their own and mostly wait, so with pytest-xdist two run at a time for
-# each CPU.
+# PYTEST_ARGS selects tests: make check-integration PYTEST_ARGS='-k prefork -x'. Tests have their
+# own servers, ports and directories, and wait most of the time. So with pytest-xdist two tests
+# for each CPU run at a time.
 PYTEST_ARGS =
+lab_left_out =
+if !WITH_LAB
+lab_left_out += --ignore=$(srcdir)/tests/integration/lab
+endif
 check-integration: need-pytest all tests/integration/support/make_board $(shallow_bind) \
 		$(hostile_workers)
 	@$(TEST_SETTINGS) export $(TEST_NAMES); \
 	parallel=`$(PYTHON) -c 'import os, xdist; print("--dist loadfile -n", 2 * os.cpu_count())' \
 		2>/dev/null`; \
 	PYTHONDONTWRITEBYTECODE=1 $(PYTHON) -m pytest -p no:cacheprovider $$parallel $(PYTEST_ARGS) \
-		$(srcdir)/tests/integration
+		$(lab_left_out) $(srcdir)/tests/integration
 
-# The proofs that take longer than a test may: how long, and how many requests.
+# The proofs that take too long for make check, for so many seconds or requests.
 SOAK_SECONDS = 60
 SOAK_REQUESTS = 1000000
 soak: need-pytest all
@@ -207,7 +217,7 @@ soak: need-pytest all
 		$(srcdir)/tests/integration/proofs/test_proof_counters.py \
 		$(srcdir)/tests/integration/proofs/test_proof_leaks.py
 
-# The integration tests of a build with sanitizers, which is made in sanitizers/.
+# Runs the integration tests in a build with sanitizers, in the directory sanitizers/.
 check-sanitizers: need-pytest
 	@$(MKDIR_P) sanitizers && cd sanitizers && \
 	{ test -f Makefile || $(abs_srcdir)/configure --quiet --enable-sanitizers; } && \

@@ -22,6 +22,7 @@
 #include "lab/files/textfile.h"
 
 #define MST_STUDY_SUFFIX ".study"
+#define MST_STEPS_MAX    10000u   /* of a study: cases times repetitions */
 
 struct mst_study;
 
@@ -33,7 +34,7 @@ extern const char *const mst_study_size_names[2];
 /* ---- what is run ------------------------------------------------------------------ */
 
 /* A fact with an uppercase key. One value: a setting; several: a sweep, a run for each
- * ("100 200 ... 1000" counts on as it began). A value with ${...} in it is computed anew
+ * ("100 200 ... 1000" counts on as it began). A value with ${...} in it is computed
  * in each case from those above it: "${CONCURRENCY} * 10". A variable stands for itself in
  * the load's command, and is passed to a stack that has a parameter of that name. With a
  * stack before the name (`event-fpm.WORKERS = 2000`) it is for that stack alone, in place of
@@ -76,7 +77,7 @@ struct mst_runs {
 /* ---- what was published ----------------------------------------------------------- */
 
 /* Columns of %% published that say which case a row is about, beside variables of the runs
- * (uppercase); all others are figures, by the names of study_metrics.h. */
+ * (uppercase); all others are figures, by their names in report/metrics.def. */
 #define MST_PUBLISHED_SYSTEM   "system"     /* what the original calls it */
 #define MST_PUBLISHED_STACK    "stack"      /* ours for it: one, or several with commas */
 #define MST_PUBLISHED_WORKLOAD "workload"
@@ -114,7 +115,7 @@ struct mst_claim {
     char    *runs;
     struct mst_claim_side left, right;
     enum mst_claim_relation relation;
-    char    *figure;           /* by study_metrics.h */
+    char    *figure;           /* its name in report/metrics.def */
     double   times;            /* 0: not said */
     double   apart;            /* 0: not said */
     char    *sentence;

@@ -18,8 +18,6 @@
 #include "lab/files/stack.h"
 #include "lab/files/study.h"
 
-#define MST_STEPS_MAX 10000u
-
 struct mst_planned {
     const struct mst_runs     *runs;
     const struct mst_stack    *stack;

@@ -1,0 +1,498 @@
+/* series.c - requests over time: see series.h.
+ *
+ * The rows are read once and all durations are sorted once: the spectrum is read from that order,
+ * and durations that are dealt out to the bins in it are sorted in each bin, too.
+ */
+#include "analysis/series.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/join_php.h"
+#include "archive/query.h"
+#include "base/clock.h"
+#include "segment/format.h"
+
+#define HEAT_ROWS_PER_DECADE 16
+#define HEAT_ROWS            192    /* twelve decades from 1 us */
+#define HEAT_BINS_MAX        10000u /* a map is for the page, which has fewer */
+#define WORKERS_MAX          65536u
+#define BINS_MAX             2000000u   /* of a second: three weeks */
+
+/* ---- bins ------------------------------------------------------------------------ */
+
+static uint64_t bins_for(uint64_t span_ns, uint64_t width_ns)
+{
+    return span_ns == 0 ? 1 : (span_ns + width_ns - 1) / width_ns;
+}
+
+/* 1, 2, 5, 10, ... tenths of a second: the narrowest with which `most` bins do. */
+static uint64_t choose_width(uint64_t span_ns, size_t most)
+{
+    static const uint64_t steps[] = { 1, 2, 5 };
+    uint64_t unit = MST_NS_PER_S / 10;
+    size_t i;
+
+    for (;; unit *= 10)
+        for (i = 0; i < sizeof steps / sizeof *steps; i++)
+            if (bins_for(span_ns, unit * steps[i]) <= most)
+                return unit * steps[i];
+}
+
+/* The time until the load tool ended, and that for which the recorder then waited for requests
+ * that it had left. */
+bool mst_bins_make(struct mst_bins *bins, sqlite3 *db, const struct mst_summary *run,
+                   size_t most, uint64_t width_ns)
+{
+    struct mst_query q = mst_query_ask(db,
+        "SELECT max(time_ns) AS last_ns FROM samples "
+        "JOIN servers ON servers.id = samples.server_id WHERE servers.run_id = :id", run->id);
+    uint64_t end_ns = run->ended_ns, sampled_ns = MST_UNKNOWN, span_ns;
+    uint64_t start_ns = run->started_ns != MST_UNKNOWN ? run->started_ns : 0;
+
+    if (mst_query_next(&q))
+        sampled_ns = mst_row_number(&q, "last_ns");
+    if (!mst_query_done(&q))
+        return false;
+    if (end_ns == MST_UNKNOWN || (sampled_ns != MST_UNKNOWN && sampled_ns > end_ns))
+        end_ns = sampled_ns;
+    span_ns = end_ns != MST_UNKNOWN && end_ns > start_ns ? end_ns - start_ns : 0;
+    bins->start_ns = start_ns;
+    bins->width_ns = width_ns > 0 ? width_ns : choose_width(span_ns, most);
+    bins->count = (size_t)bins_for(span_ns, bins->width_ns);
+    if (bins->count <= BINS_MAX)
+        return true;
+    mst_query_refuse(&q, "a run in it lasts longer than three weeks, too long for a line a second");
+    return false;
+}
+
+struct mst_bins mst_bins_widen(const struct mst_bins *bins, uint64_t step_ns)
+{
+    uint64_t factor = bins_for(step_ns, bins->width_ns);
+
+    return (struct mst_bins){ bins->start_ns, bins->width_ns * factor,
+                              (size_t)bins_for(bins->count, factor) };
+}
+
+/* Returns bins->count where the instant is in no bin. */
+static size_t bin_of(const struct mst_bins *bins, uint64_t instant_ns)
+{
+    uint64_t bin;
+
+    if (instant_ns < bins->start_ns)
+        return bins->count;
+    bin = (instant_ns - bins->start_ns) / bins->width_ns;
+    return bin < bins->count ? (size_t)bin : bins->count;
+}
+
+static double bin_start(const struct mst_bins *bins, size_t bin)
+{
+    return (double)bin * mst_cell_seconds(bins->width_ns);
+}
+
+/* ---- gathering ------------------------------------------------------------------- */
+
+enum { CLASS_1XX, CLASS_2XX, CLASS_3XX, CLASS_4XX, CLASS_5XX, CLASS_ABORTED, CLASS_NONE,
+       CLASS_COUNT };
+/* The parts of a request's time, which add up to it. PHP's parts are taken out of `handle` and
+ * `send`; where no PHP was recorded they are not known, and 0 in the sums. */
+enum { PART_QUEUE, PART_READ, PART_PHP_WAIT, PART_PHP_RUN, PART_HANDLE, PART_SEND_PHP, PART_SEND,
+       PART_COUNT };
+#define ALL_PARTS ((1u << PART_COUNT) - 1)
+#define PHP_PARTS (1u << PART_PHP_WAIT | 1u << PART_PHP_RUN)
+
+struct per_bin {
+    uint64_t completed, started;
+    uint64_t parts_ns[PART_COUNT], classes[CLASS_COUNT];
+    size_t   sorted_from, sorted;   /* its durations, while they are dealt out */
+};
+
+struct duration { uint64_t ns, bin; };
+
+struct gathering {
+    struct mst_bins   bins;
+    struct per_bin   *per_bin;      /* bins.count, and one for those in none */
+    uint32_t        (*heat)[HEAT_ROWS];   /* as many; NULL: too many for a map */
+    struct duration  *durations;
+    size_t            count, room;
+    unsigned          parts;        /* those that are known, as bits */
+};
+
+static bool begin(struct gathering *g, const struct mst_bins *bins)
+{
+    *g = (struct gathering){ .bins = *bins };
+    g->per_bin = calloc(bins->count + 1, sizeof *g->per_bin);
+    if (bins->count <= HEAT_BINS_MAX)
+        g->heat = calloc(bins->count + 1, sizeof *g->heat);
+    return g->per_bin != NULL && (g->heat != NULL || bins->count > HEAT_BINS_MAX);
+}
+
+static void end(struct gathering *g)
+{
+    free(g->per_bin);
+    free(g->heat);
+    free(g->durations);
+}
+
+static unsigned heat_row(uint64_t ns)
+{
+    double row = ns < MST_NS_PER_US ? 0 :
+                 log10((double)ns / (double)MST_NS_PER_US) * HEAT_ROWS_PER_DECADE;
+
+    return row < HEAT_ROWS ? (unsigned)row : HEAT_ROWS - 1;
+}
+
+/* NULL: out of memory. */
+static struct per_bin *gather(struct gathering *g, uint64_t start_ns, uint64_t duration_ns)
+{
+    size_t bin = bin_of(&g->bins, start_ns + duration_ns);
+
+    if (g->count == g->room) {
+        size_t room = g->room > 0 ? 2 * g->room : 1024;
+        struct duration *durations = reallocarray(g->durations, room, sizeof *durations);
+
+        if (durations == NULL)
+            return NULL;
+        g->durations = durations;
+        g->room = room;
+    }
+    g->durations[g->count++] = (struct duration){ duration_ns, bin };
+    g->per_bin[bin_of(&g->bins, start_ns)].started++;
+    g->per_bin[bin].completed++;
+    if (g->heat != NULL)
+        g->heat[bin][heat_row(duration_ns)]++;
+    return &g->per_bin[bin];
+}
+
+static int by_duration(const void *a, const void *b)
+{
+    const struct duration *x = a, *y = b;
+
+    return (x->ns > y->ns) - (x->ns < y->ns);
+}
+
+/* ---- quantiles ------------------------------------------------------------------- */
+
+/* Nearest rank, in millionths: see mst_values_quantile. */
+static size_t rank_of(size_t count, uint64_t millionths)
+{
+    unsigned __int128 scaled = (unsigned __int128)count * millionths;
+    size_t rank = (size_t)((scaled + 999999) / 1000000);
+
+    return rank > 0 ? rank - 1 : 0;
+}
+
+/* From 0 in steps of 5 %, of 0.5 % from 0.9 on, of 0.05 % from 0.99 on: dense in the tail. Ends
+ * with the slowest request as soon as less than one request would be slower. */
+static bool make_spectrum(struct mst_table *table, const struct gathering *g)
+{
+    static const char *const columns[] = { "quantile", "seconds" };
+    uint64_t above = 1000000, step = 50000;
+    double *row;
+
+    *table = MST_TABLE("spectrum", columns);
+    while (g->count > 0) {
+        row = mst_table_add(table);
+        if (row == NULL)
+            return false;
+        row[0] = (double)(1000000 - above) / 1e6;
+        row[1] = mst_cell_seconds(g->durations[rank_of(g->count, 1000000 - above)].ns);
+        if (above == 0)
+            break;
+        if (above <= 2 * step && step >= 10)
+            step /= 10;
+        above = above > step && (unsigned __int128)(above - step) * g->count >= 1000000 ?
+                above - step : 0;
+    }
+    return true;
+}
+
+static double quantile_of(const uint64_t *sorted, size_t count, uint64_t millionths)
+{
+    return count > 0 ? mst_cell_seconds(sorted[rank_of(count, millionths)]) : NAN;
+}
+
+/* All durations, bin after bin, each bin's sorted. NULL: out of memory. */
+static uint64_t *deal_out(struct gathering *g)
+{
+    uint64_t *dealt = calloc(g->count + 1, sizeof *dealt);
+    size_t bin, from = 0, i;
+
+    if (dealt == NULL)
+        return NULL;
+    for (bin = 0; bin <= g->bins.count; bin++) {
+        g->per_bin[bin].sorted_from = from;
+        from += g->per_bin[bin].completed;
+    }
+    for (i = 0; i < g->count; i++) {
+        struct per_bin *to = &g->per_bin[g->durations[i].bin];
+
+        dealt[to->sorted_from + to->sorted++] = g->durations[i].ns;
+    }
+    return dealt;
+}
+
+/* ---- tables ---------------------------------------------------------------------- */
+
+enum { T, COMPLETED, STARTED, MEAN, P50, P90, P99, MAX, QUEUE, CLASSES = QUEUE + PART_COUNT,
+       COLUMNS = CLASSES + CLASS_COUNT };
+const char *const mst_over_time_columns[] = {
+    "t", "completed", "started", "mean", "p50", "p90", "p99", "max",
+    "queue", "read", "php_wait", "php_run", "handle", "send_php", "send",
+    "1xx", "2xx", "3xx", "4xx", "5xx", "aborted", "none",
+};
+_Static_assert(sizeof mst_over_time_columns / sizeof *mst_over_time_columns == COLUMNS,
+               "a name each");
+const size_t mst_over_time_count = COLUMNS;
+
+/* The parts are means over the requests that ended in the bin. */
+static void fill_row(double *row, const struct gathering *g, size_t bin, const uint64_t *dealt)
+{
+    const struct per_bin *b = &g->per_bin[bin];
+    const uint64_t *sorted = dealt + b->sorted_from;
+    double sum = 0;
+    size_t i;
+
+    row[T] = bin_start(&g->bins, bin);
+    row[COMPLETED] = (double)b->completed;
+    row[STARTED] = (double)b->started;
+    for (i = 0; i < CLASS_COUNT; i++)
+        row[CLASSES + i] = (double)b->classes[i];
+    if (b->completed == 0)
+        return;
+    for (i = 0; i < b->completed; i++)
+        sum += (double)sorted[i];
+    row[MEAN] = sum / (double)b->completed / (double)MST_NS_PER_S;
+    row[P50] = quantile_of(sorted, b->completed, 500000);
+    row[P90] = quantile_of(sorted, b->completed, 900000);
+    row[P99] = quantile_of(sorted, b->completed, 990000);
+    row[MAX] = quantile_of(sorted, b->completed, 1000000);
+    for (i = 0; i < PART_COUNT; i++)
+        if (g->parts & 1u << i)
+            row[QUEUE + i] = mst_cell_seconds(b->parts_ns[i]) / (double)b->completed;
+}
+
+/* Only cells that have requests; `row` r is from 10^(r / 16) microseconds on. */
+static bool make_heatmap(struct mst_table *table, const struct gathering *g)
+{
+    static const char *const columns[] = { "bin", "row", "requests" };
+    size_t bin, row;
+    double *cells;
+
+    *table = MST_TABLE("heatmap", columns);
+    for (bin = 0; g->heat != NULL && bin < g->bins.count; bin++)
+        for (row = 0; row < HEAT_ROWS; row++) {
+            if (g->heat[bin][row] == 0)
+                continue;
+            cells = mst_table_add(table);
+            if (cells == NULL)
+                return false;
+            cells[0] = (double)bin;
+            cells[1] = (double)row;
+            cells[2] = (double)g->heat[bin][row];
+        }
+    return true;
+}
+
+static bool finish(struct mst_series_requests *s, struct gathering *g)
+{
+    uint64_t *dealt;
+    double *row;
+    size_t bin;
+    bool fine = true;
+
+    if (g->count > 1)
+        qsort(g->durations, g->count, sizeof *g->durations, by_duration);
+    dealt = deal_out(g);
+    s->bins = g->bins;
+    s->count = g->count;
+    s->outside = g->per_bin[g->bins.count].completed;
+    s->over_time = MST_TABLE("over_time", mst_over_time_columns);
+    for (bin = 0; bin < g->bins.count && fine && dealt != NULL && g->count > 0; bin++) {
+        row = mst_table_add(&s->over_time);
+        fine = row != NULL;
+        if (fine)
+            fill_row(row, g, bin, dealt);
+    }
+    free(dealt);
+    return dealt != NULL && fine && make_spectrum(&s->spectrum, g) && make_heatmap(&s->heatmap, g);
+}
+
+void mst_series_requests_free(struct mst_series_requests *s)
+{
+    mst_table_free(&s->over_time);
+    mst_table_free(&s->spectrum);
+    mst_table_free(&s->heatmap);
+}
+
+/* ---- the client ------------------------------------------------------------------ */
+
+static unsigned class_of(uint64_t status, bool aborted)
+{
+    if (aborted)
+        return CLASS_ABORTED;
+    return status >= 100 && status < 600 ? (unsigned)(status / 100) - 1 : CLASS_NONE;
+}
+
+/* Where the tool's clock for starts ticks once a second, a request began half a second later on
+ * average than the tool says, and no bin is narrower than a second. */
+bool mst_series_client(struct mst_series_requests *s, sqlite3 *db, int64_t run_id,
+                       const struct mst_bins *bins, uint64_t start_step_ns)
+{
+    uint64_t step = start_step_ns != MST_UNKNOWN ? start_step_ns : 0;
+    struct mst_bins wide = mst_bins_widen(bins, step);
+    struct mst_query q = mst_query_ask(db, "SELECT start_ns, duration_ns, status "
+                                           "FROM client_requests WHERE run_id = :id", run_id);
+    struct gathering g;
+    bool fine = begin(&g, &wide);
+
+    memset(s, 0, sizeof *s);
+    while (fine && mst_query_next(&q)) {
+        struct per_bin *b = gather(&g, mst_row_number(&q, "start_ns") + step / 2,
+                                   mst_row_number(&q, "duration_ns"));
+
+        fine = b != NULL;
+        if (fine)
+            b->classes[class_of(mst_row_number(&q, "status"), false)]++;
+    }
+    fine = mst_query_done(&q) && fine && finish(s, &g);
+    end(&g);
+    return fine;
+}
+
+/* ---- the server ------------------------------------------------------------------ */
+
+struct worker { uint64_t requests, held_ns; };
+
+static bool make_workers(struct mst_table *table, const struct worker *workers)
+{
+    static const char *const columns[] = { "worker", "requests", "held" };
+    double *row;
+    size_t i;
+
+    *table = MST_TABLE("workers", columns);
+    for (i = 0; i < WORKERS_MAX; i++) {
+        if (workers[i].requests == 0)
+            continue;
+        row = mst_table_add(table);
+        if (row == NULL)
+            return false;
+        row[0] = (double)i;
+        row[1] = (double)workers[i].requests;
+        row[2] = mst_cell_seconds(workers[i].held_ns);
+    }
+    return true;
+}
+
+struct server_gathering {
+    struct gathering g;
+    struct mst_query q;         /* the requests, in the order of their rows */
+    struct worker   *workers;
+};
+
+static const char apache_requests[] =
+    "SELECT rowid AS id, start_ns, queue_ns, read_ns, handle_ns, send_ns, status, aborted, "
+    "held_ns, worker FROM server_requests WHERE server_id = :id AND ghost = 0 "
+    "AND label <> '" MST_LABEL_STATUS_NAME "' ORDER BY rowid";
+/* A PHP's request begins here with its wait: its total is what PHP knows. */
+static const char php_requests[] =
+    "SELECT start_ns - coalesce(wait_ns, 0) AS start_ns, coalesce(wait_ns, 0) AS wait_ns, "
+    "run_ns, status, aborted, run_ns AS held_ns, worker FROM php_requests WHERE server_id = :id "
+    "AND ghost = 0 ORDER BY rowid";
+
+/* The present row, whose time consists of these parts. */
+static bool gather_request(struct server_gathering *s, const uint64_t parts[PART_COUNT])
+{
+    uint64_t total = 0, worker = mst_row_number(&s->q, "worker");
+    struct per_bin *b;
+    size_t i;
+
+    for (i = 0; i < PART_COUNT; i++)
+        total += parts[i];
+    b = gather(&s->g, mst_row_number(&s->q, "start_ns"), total);
+    if (b == NULL)
+        return false;
+    for (i = 0; i < PART_COUNT; i++)
+        b->parts_ns[i] += parts[i];
+    b->classes[class_of(mst_row_number(&s->q, "status"),
+                        mst_row_number(&s->q, "aborted") == 1)]++;
+    if (worker < WORKERS_MAX) {
+        s->workers[worker].requests++;
+        s->workers[worker].held_ns += mst_row_number(&s->q, "held_ns");
+    }
+    return true;
+}
+
+/* The walk over the join goes through the same rows in the same order. */
+static bool gather_laid(void *context, const struct mst_joined *l)
+{
+    struct server_gathering *s = context;
+    uint64_t php = l->handle_wait + l->handle_run;
+    uint64_t parts[PART_COUNT] = {
+        [PART_PHP_WAIT] = l->handle_wait, [PART_PHP_RUN] = l->handle_run,
+        [PART_HANDLE] = l->handle_ns > php ? l->handle_ns - php : 0,
+        [PART_SEND_PHP] = l->send_run,
+        [PART_SEND] = l->send_ns > l->send_run ? l->send_ns - l->send_run : 0,
+    };
+
+    if (!mst_query_next(&s->q) || mst_row_number(&s->q, "id") != l->id)
+        return false;
+    parts[PART_QUEUE] = mst_row_number(&s->q, "queue_ns");
+    parts[PART_READ] = mst_row_number(&s->q, "read_ns");
+    return gather_request(s, parts);
+}
+
+static bool gather_apache(struct server_gathering *s)
+{
+    bool fine = true;
+
+    while (fine && mst_query_next(&s->q)) {
+        const uint64_t parts[PART_COUNT] = {
+            [PART_QUEUE] = mst_row_number(&s->q, "queue_ns"),
+            [PART_READ] = mst_row_number(&s->q, "read_ns"),
+            [PART_HANDLE] = mst_row_number(&s->q, "handle_ns"),
+            [PART_SEND] = mst_row_number(&s->q, "send_ns"),
+        };
+
+        fine = gather_request(s, parts);
+    }
+    return fine;
+}
+
+static bool gather_php(struct server_gathering *s)
+{
+    bool fine = true;
+
+    while (fine && mst_query_next(&s->q)) {
+        const uint64_t parts[PART_COUNT] = {
+            [PART_PHP_WAIT] = mst_row_number(&s->q, "wait_ns"),
+            [PART_PHP_RUN] = mst_row_number(&s->q, "run_ns"),
+        };
+
+        fine = gather_request(s, parts);
+    }
+    return fine;
+}
+
+bool mst_series_server(struct mst_series_requests *s, sqlite3 *db,
+                       const struct mst_summary *run, const struct mst_summary_server *server,
+                       const struct mst_bins *bins, struct mst_table *workers)
+{
+    bool php = mst_summary_is_php(server), laid = !php && server->php.joined > 0;
+    struct server_gathering of = {
+        .q = mst_query_ask(db, php ? php_requests : apache_requests, server->id),
+        .workers = calloc(WORKERS_MAX, sizeof *of.workers),
+    };
+    bool fine = begin(&of.g, bins) && of.workers != NULL;
+
+    memset(s, 0, sizeof *s);
+    of.g.parts = php ? PHP_PARTS : laid ? ALL_PARTS :
+                 ALL_PARTS & ~(PHP_PARTS | 1u << PART_SEND_PHP);
+    fine = fine && (php ? gather_php(&of) : !laid ? gather_apache(&of) :
+                    mst_join_php_walk(run, db, server->id, gather_laid, &of, NULL));
+    fine = mst_query_done(&of.q) && fine && finish(s, &of.g) && make_workers(workers, of.workers);
+    end(&of.g);
+    free(of.workers);
+    return fine;
+}
