@@ -246,7 +246,7 @@ static bool read_counters(struct counters *c, sqlite3 *db, int64_t server_id, co
     return mst_query_done(&q);
 }
 
-/* From the load's start (before it these workers were idle, or another's) to the
+/* From the load's start (before it the workers were idle, or served other clients) to the
  * sample at its end: exact, whatever happened between. */
 static void mean_occupancy(struct mst_summary_server *s, const struct counters *before,
                            const struct counters *end, uint64_t load_start_ns)
@@ -344,7 +344,7 @@ static bool read_listen_queue(struct mst_summary_server *s, sqlite3 *db)
     return mst_query_done(&q);
 }
 
-/* A CGI's end that mod_cgid saw to is 'unknown': nobody was killed for all we know. */
+/* A CGI whose end mod_cgid handled has the reason 'unknown' and does not count as killed. */
 static bool read_memory(struct mst_summary_server *s, sqlite3 *db)
 {
     struct mst_query q = mst_query_ask(db,
