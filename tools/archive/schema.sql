@@ -98,8 +98,8 @@ CREATE TABLE IF NOT EXISTS servers (
                                          -- it records of two boards compare exactly
     cgroup            TEXT,              -- the control group of its parent process
     memory_limit_bytes INTEGER,          -- that the group may have; NULL also: there is none
-    oom_kills         INTEGER,           -- processes of the group that the kernel killed for want
-                                         -- of memory during the load
+    oom_kills         INTEGER,           -- processes of the group that the kernel killed when
+                                         -- memory ran out during the load
     memory_stall_ns   INTEGER,           -- time of the load in which any of them waited for memory
     throttled_ns      INTEGER            -- that their share of the CPUs being used up held them up
                                          -- during it, added up over the CPUs
@@ -266,7 +266,7 @@ CREATE TABLE IF NOT EXISTS machine_samples (
     listen_overflows  INTEGER,           -- connections that found an accept queue full
     listen_drops      INTEGER,           -- and those dropped for that or another reason
     memory_stall_ns   INTEGER,           -- time during which any program had to wait for memory
-    oom_kills         INTEGER,           -- processes that the kernel killed for want of memory
+    oom_kills         INTEGER,           -- processes that the kernel killed when memory ran out
     runnable          INTEGER,           -- threads that run or wait for a CPU, now
     blocked           INTEGER,           -- threads that wait for a disk, now
     cpu_stall_ns      INTEGER,           -- time during which any thread had to wait for a CPU
@@ -318,7 +318,7 @@ CREATE TABLE IF NOT EXISTS notes (
 CREATE INDEX IF NOT EXISTS notes_run ON notes (run_id);
 
 -- A study that the lab ran: its steps are below. Both rows are there before the first step
--- begins; steps that were not come to are 'planned'.
+-- begins; steps that were not reached are 'planned'.
 CREATE TABLE IF NOT EXISTS studies (
     id                INTEGER PRIMARY KEY,
     name              TEXT NOT NULL,     -- 'mpm-event'
@@ -329,8 +329,8 @@ CREATE TABLE IF NOT EXISTS studies (
     directory         TEXT,              -- where the study's file was; NULL not known
     text              TEXT NOT NULL,     -- the study's file, as it was run
     started_ns        INTEGER NOT NULL,  -- instant
-    ended_ns          INTEGER,           -- instant; NULL: it did not come to its end (yet)
-    interrupted       INTEGER NOT NULL   -- how often it was, and went on later
+    ended_ns          INTEGER,           -- instant; NULL: it has not ended
+    interrupted       INTEGER NOT NULL   -- how often it was interrupted, to be resumed
 );
 
 -- The files of a study's stacks and workloads, as they were when it began.
