@@ -45,11 +45,6 @@ void mst_servers_failure_free(struct mst_servers_failure *failure)
     failure->log = NULL;
 }
 
-void mst_servers_clean(void)
-{
-    mst_sandbox_clean_leftovers();
-}
-
 /* ---- what must be there ----------------------------------------------------------- */
 
 int mst_servers_missing(const struct mst_stack *const *stacks,
@@ -308,7 +303,7 @@ struct mst_servers *mst_servers_start(const struct mst_stack *stack,
     }
     s->root.fd = s->root.lock = -1;
     s->stop = options->stop;
-    mst_servers_clean();
+    mst_sandbox_clean_leftovers();
     if (check_possible(stack, workload, failure->sentence) != 0)
         goto failed;
     s->has_test_users = stack->test_users;
@@ -406,11 +401,6 @@ int mst_servers_dry_run(const struct mst_stack *stack, const struct mst_workload
 
 /* ---- what they are ---------------------------------------------------------------- */
 
-const char *mst_servers_root(const struct mst_servers *s)
-{
-    return s->root.path;
-}
-
 const char *mst_servers_url(const struct mst_servers *s)
 {
     return s->site.url;
@@ -424,11 +414,6 @@ const char *mst_servers_status_url(const struct mst_servers *s)
 const char *mst_servers_board_directory(const struct mst_servers *s)
 {
     return mst_parameters_get(&s->site.variables, "BOARDS");
-}
-
-const struct mst_parameters *mst_servers_variables(const struct mst_servers *s)
-{
-    return &s->site.variables;
 }
 
 size_t mst_servers_count(const struct mst_servers *s)

@@ -69,8 +69,6 @@ static void end_request(struct warming *w, CURL *curl, CURLcode code, bool again
     curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
     if (code == CURLE_OK && status == 200)
         w->result->requests++;
-    else
-        w->result->failed++;
     curl_multi_remove_handle(w->multi, curl);
     if (!again || curl_multi_add_handle(w->multi, curl) != CURLM_OK)
         w->in_flight--;
@@ -107,7 +105,7 @@ static bool are_alike(uint64_t a, uint64_t b)
 /* Loads until two samples of the rate agree, or the time is up. */
 static void load(struct warming *w)
 {
-    uint64_t began = mst_now_ns(), sampled = began, now = began, before = 0, counted = 0, rate = 0;
+    uint64_t began = mst_now_ns(), sampled = began, now = began, before = 0, counted = 0, rate;
 
     while (w->in_flight > 0 && !w->result->steady && !is_stopped(w) &&
            now - began < w->options->limit_ns) {
@@ -121,7 +119,6 @@ static void load(struct warming *w)
         counted = w->result->requests;
         sampled = now;
     }
-    w->result->rate_milli = rate;
 }
 
 static void drain(struct warming *w)
