@@ -101,7 +101,7 @@ static void put_line(const struct mst_summary *s, unsigned repetition, unsigned 
              s->complete ? "" : ", not complete: ", s->complete ? "" : s->outcome);
     mst_tame(line, strlen(line));
     puts(line);
-    fflush(stdout);   /* for a person who waits; main asks whether it arrived */
+    fflush(stdout);   /* a person waits for it; main asks whether it arrived */
 }
 
 static void put_summary(const struct mst_record_request *r, const struct mst_summary *summary)

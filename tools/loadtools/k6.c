@@ -165,7 +165,7 @@ static uint64_t client_id_of(const char *tags)
     return mst_field_integer(number);
 }
 
-/* The row gathered so far, whose request is now known to be told of completely. */
+/* The row gathered so far, which is complete now. */
 static int finish_row(struct mst_row_reader *reader, struct mst_client_row *row)
 {
     if (!reader->has_row)

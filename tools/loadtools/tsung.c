@@ -3,14 +3,14 @@
  * With dumptraffic="protocol" or "protocol_local" in its configuration it writes a line for
  * each answer into tsung*.dump, below a directory that is named after the minute: the time
  * of the answer and how long it took since the request was sent. Connecting is not in it,
- * and what had no answer has no line: tsung.log says how many users there were, each of
- * whom is taken to make one request. Of those without an answer only the number is known;
+ * and what had no answer has no line: tsung.log says how many users there were; each
+ * is taken to make one request. Of those without an answer only the number is known;
  * they have rows that begin, and end, when tsung did.
  *
  * tsung holds its lines back for 5 s ("protocol") or 2 s, and ends without writing what it
  * holds then: also answers may have no line, which are no failures. tsung.log counts
  * answers, too: those without a line are lines that are no rows. None is lost where each
- * user stays for that long after his last answer (a thinktime).
+ * user stays for that long after its last answer (a thinktime).
  *
  * Users arrive by chance (a Poisson process) at the rate that the configuration says.
  */
@@ -29,7 +29,7 @@
 #define NO_STATUS    "error_"   /* instead of a status: the connection ended first */
 #define COLUMNS      6u      /* between the date and the status */
 
-/* Prints the lines, and one for each user who has none: whose answer was lost, or who had
+/* Prints the lines, and one for each user without one: its answer was lost, or there was
  * none. No answers in the dump, but in the log: none were asked for. */
 static const char script[] =
     "exec awk '"

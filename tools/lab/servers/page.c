@@ -1,4 +1,4 @@
-/* page.c - gets a page and looks into it: see page.h. */
+/* page.c - gets a page and checks it: see page.h. */
 #include "lab/servers/page.h"
 
 #include <string.h>
