@@ -22,6 +22,7 @@ UNIT_TESTS = \
 	tests/unit/check_json_writer \
 	tests/unit/check_labels \
 	tests/unit/check_loadtools \
+	tests/unit/check_memory \
 	tests/unit/check_negotiate \
 	tests/unit/check_output \
 	tests/unit/check_preflight \

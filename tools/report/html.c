@@ -117,7 +117,7 @@ static void put_verdict(struct mst_sink *sink, const struct mst_report *report, 
         mst_html(sink, "<p class=\"sub\">%s</p>", s->command_line);
     if (!s->complete)
         mst_html(sink, "<p class=\"warning\"><strong>This run is not complete</strong>: %s. What "
-                 "was recorded until then is shown.</p>\n", s->outcome);
+                 "was recorded until then is shown.</p>\n", mst_outcome_names[s->outcome]);
     mst_html(sink, "<p class=\"verdict\">%s</p>", s->verdict);
     put_tiles(sink, s);
     put_trust(sink, s, report->count > RUNS_IN_GROUPS);
@@ -247,7 +247,7 @@ static void put_sides(struct mst_sink *sink, const struct mst_summary *s,
     mst_page_table(sink, "Both sides", "sides");
     mst_html(sink, "<thead><tr><td></td><th scope=\"col\">%s</th><th scope=\"col\">%s</th>"
              "<th scope=\"col\">client − server</th></tr></thead><tbody>\n", s->client.tool,
-             server->producer);
+             mst_producer_name(server->producer));
     put_side(sink, "mean", c->mean_ns, t->mean_ns, s->client.time_step_ns);
     put_side(sink, "p50", c->p50_ns, t->p50_ns, s->client.time_step_ns);
     put_side(sink, "p90", c->p90_ns, t->p90_ns, s->client.time_step_ns);
@@ -465,7 +465,7 @@ static bool put_provenance(struct mst_sink *sink, const struct mst_report_run *r
     mst_html(sink, "<tr><th scope=\"row\">run</th><td>%" PRId64 ", begun ", s->id);
     if (s->started_ns != MST_UNKNOWN)
         mst_sink_instant(sink, s->started_ns);
-    mst_html(sink, ", %s", s->outcome);
+    mst_html(sink, ", %s", mst_outcome_names[s->outcome]);
     if (s->exit_status != MST_UNKNOWN)
         mst_html(sink, ", exit status %" PRIu64, s->exit_status);
     if (s->exit_signal != MST_UNKNOWN)

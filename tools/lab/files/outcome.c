@@ -1,27 +1,26 @@
 /* outcome.c - the outcomes of steps as the archive has them: see outcome.h. */
 #include "lab/files/outcome.h"
 
-#include <string.h>
-
 #include "segment/format.h"   /* MST_UNKNOWN */
 
-static const char *const states[] = {
-    [MST_STEP_DONE] = "done", [MST_STEP_FAILED] = "failed", [MST_STEP_SKIPPED] = "skipped",
-    [MST_STEP_INTERRUPTED] = "planned", [MST_STEP_NO_ARCHIVE] = "running",
-};
-
-const char *mst_outcome_state(enum mst_step_outcome outcome)
+enum mst_step_state mst_step_state_after(enum mst_step_outcome outcome)
 {
+    static const enum mst_step_state states[] = {
+        [MST_STEP_DONE] = MST_STEP_STATE_DONE, [MST_STEP_FAILED] = MST_STEP_STATE_FAILED,
+        [MST_STEP_SKIPPED] = MST_STEP_STATE_SKIPPED,
+        [MST_STEP_INTERRUPTED] = MST_STEP_STATE_PLANNED,
+        [MST_STEP_NO_ARCHIVE] = MST_STEP_STATE_RUNNING,
+    };
+
     return states[outcome];
 }
 
-bool mst_outcome_is_discarded(const char *state)
+bool mst_step_is_discarded(enum mst_step_state state)
 {
-    return strcmp(state, states[MST_STEP_FAILED]) == 0 ||
-           strcmp(state, states[MST_STEP_SKIPPED]) == 0;
+    return state == MST_STEP_STATE_FAILED || state == MST_STEP_STATE_SKIPPED;
 }
 
-bool mst_outcome_counts(const char *state, uint64_t run_id)
+bool mst_step_counts(enum mst_step_state state, uint64_t run_id)
 {
-    return strcmp(state, states[MST_STEP_DONE]) == 0 && run_id != MST_UNKNOWN;
+    return state == MST_STEP_STATE_DONE && run_id != MST_UNKNOWN;
 }

@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "archive/states.h"
+
 enum mst_step_outcome {
     MST_STEP_DONE,
     MST_STEP_FAILED,           /* the study goes on */
@@ -20,11 +22,11 @@ enum mst_step_outcome {
 };
 
 /* Its state in the archive. */
-const char *mst_outcome_state(enum mst_step_outcome outcome);
+enum mst_step_state mst_step_state_after(enum mst_step_outcome outcome);
 
 /* Whether a state of the archive is that of a repetition that was discarded; and of one whose run
  * counts. */
-bool mst_outcome_is_discarded(const char *state);
-bool mst_outcome_counts(const char *state, uint64_t run_id);
+bool mst_step_is_discarded(enum mst_step_state state);
+bool mst_step_counts(enum mst_step_state state, uint64_t run_id);
 
 #endif

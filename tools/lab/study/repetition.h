@@ -5,6 +5,7 @@
 #ifndef MPMSTAT_LAB_REPETITION_H
 #define MPMSTAT_LAB_REPETITION_H
 
+#include "archive/states.h"
 #include "lab/study/step.h"
 
 /* What is known of it when its recording is over. */
