@@ -147,11 +147,6 @@ static int show_run(const struct mst_record_request *r, int64_t run_id)
 
 /* ---- the runs -------------------------------------------------------------------- */
 
-static bool is_shown(int64_t run_id, int status)
-{
-    return run_id != 0 && status != MST_EXIT_OUTPUT && status != MST_EXIT_TARGET;
-}
-
 static int record_once(struct mst_record_request *r, const struct mst_variant *variant,
                        unsigned repetition, const char *before)
 {
@@ -162,8 +157,8 @@ static int record_once(struct mst_record_request *r, const struct mst_variant *v
     r->recording.command = variant->command;
     r->recording.repetition = repetition;
     status = mst_record(&r->recording, &run_id);
-    if (!is_shown(run_id, status))
-        return status;
+    if (run_id == 0 || status == MST_EXIT_OUTPUT || status == MST_EXIT_TARGET)
+        return status;   /* there is nothing to show */
     fputs(before, stdout);
     shown = show_run(r, run_id);
     return status != MST_EXIT_OK ? status : shown;

@@ -44,8 +44,8 @@ static const char script[] =
     "for (; rows < users; rows++) print ended \";" FAILED "\" }' "
     "\"$0\"/*/tsung.log \"$0\"/*/tsung*.dump";
 
-static int prepare(struct mst_plan *plan, char *const *argv, int rows_fd,
-                   char error[MST_ERROR_MAX])
+static int prepare_tsung(struct mst_plan *plan, char *const *argv, int rows_fd,
+                         char error[MST_ERROR_MAX])
 {
     static const struct mst_option directory = { { "-l" }, false };
     const char *log = mst_option(argv, &directory);
@@ -61,7 +61,7 @@ static int prepare(struct mst_plan *plan, char *const *argv, int rows_fd,
     return mst_plan_convert(plan, (const char *const []){ "sh", "-c", script, log, NULL }, error);
 }
 
-static int read_header(struct mst_row_reader *reader, char *line, char error[MST_ERROR_MAX])
+static int read_tsung_header(struct mst_row_reader *reader, char *line, char error[MST_ERROR_MAX])
 {
     (void)reader;
     if (strncmp(line, TSUNG_HEADER, strlen(TSUNG_HEADER)) == 0)
@@ -71,7 +71,7 @@ static int read_header(struct mst_row_reader *reader, char *line, char error[MST
 }
 
 /* "1795274354.517194;<0.194.0>;1;get;127.0.0.1;/;200;113;206.928;-;;;" */
-static int read_row(struct mst_row_reader *reader, struct mst_client_row *row, char *line)
+static int read_tsung_row(struct mst_row_reader *reader, struct mst_client_row *row, char *line)
 {
     uint64_t ended_ns;
     const char *field;
@@ -115,7 +115,7 @@ const struct mst_loadtool mst_loadtool_tsung = {
     .name = "tsung",
     .package = "tsung",
     .version_flag = "-v",
-    .prepare = prepare,
-    .read_header = read_header,
-    .read_row = read_row,
+    .prepare = prepare_tsung,
+    .read_header = read_tsung_header,
+    .read_row = read_tsung_row,
 };

@@ -10,7 +10,7 @@
 
 #define KTHREADD 2u   /* the parent of the kernel's threads */
 
-static struct mst_program *find(struct mst_programs *p, const char *name)
+static struct mst_program *find_program(struct mst_programs *p, const char *name)
 {
     struct mst_program *items;
     size_t i, room;
@@ -62,15 +62,15 @@ static const struct mst_proc *heir(const struct mst_programs *p, const struct ms
 }
 
 /* The kernel's threads are many, and one to the reader. */
-static const char *name_of(const struct mst_proc *proc)
+static const char *program_of(const struct mst_proc *proc)
 {
     return proc->pid == KTHREADD || proc->parent == KTHREADD ? "kernel" : proc->name;
 }
 
-static bool add(struct mst_programs *p, const struct mst_proc *to, const struct mst_proc *time,
+static bool add_time(struct mst_programs *p, const struct mst_proc *to, const struct mst_proc *time,
                 int64_t sign)
 {
-    struct mst_program *program = find(p, name_of(to));
+    struct mst_program *program = find_program(p, program_of(to));
 
     if (program == NULL)
         return false;
@@ -99,11 +99,11 @@ bool mst_programs_after(struct mst_programs *p)
     if (!sample_processes(&p->after))
         return false;
     for (i = 0; i < p->after.count; i++)
-        if (!add(p, &p->after.items[i], &p->after.items[i], 1))
+        if (!add_time(p, &p->after.items[i], &p->after.items[i], 1))
             return false;
     for (i = 0; i < p->before.count; i++) {
         to = heir(p, &p->before.items[i]);
-        if (to != NULL && !add(p, to, &p->before.items[i], -1))
+        if (to != NULL && !add_time(p, to, &p->before.items[i], -1))
             return false;
     }
     if (p->count > 1)

@@ -254,7 +254,7 @@ static int make_items(struct mst_servers *s)
 }
 
 /* Everything up to the supervisor. */
-static int prepare(struct mst_servers *s, const struct mst_stack *stack,
+static int prepare_servers(struct mst_servers *s, const struct mst_stack *stack,
                    const struct mst_workload *workload, const struct mst_servers_options *options,
                    char error[MST_ERROR_MAX])
 {
@@ -280,14 +280,6 @@ static int prepare(struct mst_servers *s, const struct mst_stack *stack,
     return failed ? -1 : 0;
 }
 
-/* Whether the status page is where it should be. */
-static void find_status(struct mst_servers *s)
-{
-    char ignored[MST_ERROR_MAX];
-
-    s->has_status = mst_page_check(s->site.status_url, NULL, s->stop, NULL, ignored) == 200;
-}
-
 struct mst_servers *mst_servers_start(const struct mst_stack *stack,
                                       const struct mst_workload *workload,
                                       const struct mst_servers_options *options,
@@ -309,10 +301,10 @@ struct mst_servers *mst_servers_start(const struct mst_stack *stack,
     s->has_test_users = stack->test_users;
     if (s->has_test_users && mst_test_users_choose(&s->test_users, failure->sentence) != 0)
         goto failed;
-    if (prepare(s, stack, workload, options, failure->sentence) != 0)
+    if (prepare_servers(s, stack, workload, options, failure->sentence) != 0)
         goto failed;
     if (await_ready(s, failure->sentence) == 0 && await_page(s, failure->sentence) == 0) {
-        find_status(s);
+        s->has_status = mst_page_check(s->site.status_url, NULL, s->stop, NULL, ignored) == 200;
         return s;
     }
     failure->log = mst_servers_log(s, LOG_LINES);

@@ -43,7 +43,7 @@ static CURL *make_handle(const char *url)
 }
 
 /* All connections begin with a request. */
-static bool begin(struct warming *w, const char *url)
+static bool open_connections(struct warming *w, const char *url)
 {
     unsigned i;
 
@@ -121,7 +121,7 @@ static void load(struct warming *w)
     }
 }
 
-static void drain(struct warming *w)
+static void drain_connections(struct warming *w)
 {
     uint64_t until = mst_now_ns() + DRAIN_NS;
 
@@ -152,9 +152,9 @@ int mst_warm_up(const char *url, const struct mst_warmup_options *given,
     *result = (struct mst_warmup){ 0 };
     if (options.connections > MST_WARMUP_CONNECTIONS)
         options.connections = MST_WARMUP_CONNECTIONS;
-    if (begin(&w, url)) {
+    if (open_connections(&w, url)) {
         load(&w);
-        drain(&w);
+        drain_connections(&w);
         result->took_ns = mst_now_ns() - began;
     } else {
         status = mst_fail(error, "cannot warm up: out of memory for %u connections",
