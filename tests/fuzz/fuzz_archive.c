@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "archive/writer.h"
-#include "lab/report/study_report.h"
+#include "lab/report/report.h"
 #include "report/report.h"
 
 #define CHANGE_BYTES 8u

@@ -19,7 +19,7 @@
 #include "report/markup.h"
 #include "report/metrics.h"
 #include "report/report.h"
-#include "report/series.h"
+#include "analysis/series.h"
 
 #define START  (UINT64_C(1700000000) * MST_NS_PER_S)
 #define MS     MST_NS_PER_MS

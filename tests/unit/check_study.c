@@ -8,7 +8,7 @@
 #include "archive/writer.h"
 #include "harness.h"
 #include "lab/files/study.h"
-#include "lab/report/study_metrics.h"
+#include "lab/report/figures.h"
 #include "lab/files/paths.h"
 #include "lab/study/plan.h"
 

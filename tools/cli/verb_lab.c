@@ -17,7 +17,7 @@
 #include "exec/spawn.h"
 #include "lab/files/stack.h"
 #include "lab/files/paths.h"
-#include "lab/report/study_report.h"
+#include "lab/report/report.h"
 #include "lab/servers/servers.h"
 #include "lab/study/run.h"
 #include "render/sink.h"

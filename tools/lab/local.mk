@@ -1,4 +1,4 @@
-# The lab: whole servers in a text file each, and studies of them.
+# The lab: whole servers, one text file each, and studies of them.
 
 lab_sources = \
 	tools/cli/verb_lab.c \
@@ -19,24 +19,35 @@ lab_sources = \
 	tools/lab/files/textfile.c \
 	tools/lab/files/textfile.h \
 	tools/lab/files/variables.c \
-	tools/lab/report/study_claims.c \
-	tools/lab/report/study_data.c \
-	tools/lab/report/study_data.h \
-	tools/lab/report/study_figures.c \
-	tools/lab/report/study_html.c \
-	tools/lab/report/study_json.c \
-	tools/lab/report/study_markdown.c \
-	tools/lab/report/study_metrics.c \
-	tools/lab/report/study_metrics.h \
-	tools/lab/report/study_parts.c \
-	tools/lab/report/study_parts.h \
-	tools/lab/report/study_report.c \
-	tools/lab/report/study_report.h \
-	tools/lab/report/study_sayings.c \
-	tools/lab/report/study_sayings.h \
-	tools/lab/report/study_spawn.c \
-	tools/lab/report/study_spawn.h \
-	tools/lab/report/study_unseen.c \
+	tools/lab/report/cases.c \
+	tools/lab/report/cases.h \
+	tools/lab/report/claims.c \
+	tools/lab/report/estimates.c \
+	tools/lab/report/estimates.h \
+	tools/lab/report/figures.c \
+	tools/lab/report/figures.h \
+	tools/lab/report/findings.c \
+	tools/lab/report/findings.h \
+	tools/lab/report/html.c \
+	tools/lab/report/json.c \
+	tools/lab/report/lines.c \
+	tools/lab/report/load.c \
+	tools/lab/report/markdown.c \
+	tools/lab/report/measure.c \
+	tools/lab/report/measure.h \
+	tools/lab/report/parts.c \
+	tools/lab/report/parts.h \
+	tools/lab/report/provenance.c \
+	tools/lab/report/provenance.h \
+	tools/lab/report/published.c \
+	tools/lab/report/published.h \
+	tools/lab/report/report.c \
+	tools/lab/report/report.h \
+	tools/lab/report/spawn_curve.c \
+	tools/lab/report/spawn_curve.h \
+	tools/lab/report/tables.c \
+	tools/lab/report/tables.h \
+	tools/lab/report/unmeasured.c \
 	tools/lab/servers/supervisor.c \
 	tools/lab/servers/supervisor.h \
 	tools/lab/servers/contents.c \
@@ -91,10 +102,10 @@ else
 libmpmstat_tool_la_SOURCES += $(lab_absent_sources)
 endif
 
-# The lab's systems and pages: text files, which users copy. Makefile.am installs them.
+# The lab's stacks, workloads and studies: text files, which users copy. Makefile.am installs them.
 EXTRA_DIST += tools/lab/stacks tools/lab/workloads tools/lab/studies
 
-# What the lab reads, where a tool that runs from here looks for it.
+# A tool that runs from the build tree looks for the lab's files here.
 data_tree = share/mpmstat/lab share/mpmstat/workloads share/mpmstat/real
 if WITH_LAB
 all-local: $(data_tree)

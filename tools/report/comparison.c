@@ -1,4 +1,4 @@
-/* comparison.c - what two sides' runs come to: see comparison.h. */
+/* comparison.c - compares the runs of two sides: see comparison.h. */
 #include "report/comparison.h"
 
 #include <inttypes.h>
@@ -9,7 +9,7 @@
 
 #include "segment/format.h"
 
-#define COARSE 0.02   /* of a time: a clock with greater steps */
+#define COARSE 0.02   /* a clock whose step is a larger part of a time is too coarse for it */
 
 /* ---- what is compared ------------------------------------------------------------ */
 
@@ -103,7 +103,7 @@ static bool is_coarse(const struct mst_comparison_table *t, const struct mst_com
            step_of(t) > COARSE * row->result.a;
 }
 
-/* The client's, or where it does not tell, or not exactly, the server's. */
+/* The client's metrics; the server's where the client has none, or too coarse a clock. */
 static void choose_gates(struct mst_comparison_table *t)
 {
     static const enum mst_metric_id gates[][2] = {
@@ -229,7 +229,7 @@ static bool compare_loads(struct mst_comparison_table *t)
     return true;
 }
 
-/* Where one side's runs were not even asked for the same. */
+/* Warns where the runs of one side requested different URLs. */
 static bool compare_urls(struct mst_comparison_table *t, const struct mst_compare_side *side,
                          char letter)
 {
@@ -242,7 +242,7 @@ static bool compare_urls(struct mst_comparison_table *t, const struct mst_compar
     return true;
 }
 
-/* What weighs on a side's runs, or was left out of them. */
+/* Warns of failures, notes and runs that were left out. */
 static bool look_at_runs(struct mst_comparison_table *t, const struct mst_compare_side *side,
                          char letter)
 {

@@ -1,5 +1,5 @@
-/* comparison.h - two sides' runs, metric by metric, as text for people and as JSON for
- * programs, with what should be equal on both sides and is not.
+/* comparison.h - the runs of two sides, compared metric by metric, as text for people and as JSON
+ * for programs; with warnings about what should be equal on both sides and is not.
  */
 #ifndef MPMSTAT_COMPARISON_H
 #define MPMSTAT_COMPARISON_H
@@ -28,7 +28,7 @@ struct mst_comparison_table {
     enum mst_limit verdict;          /* of all gates together; UNSURE where there is no limit */
 };
 
-/* Whether metrics have that one: a name of the JSON's. */
+/* Whether the JSON has a metric of that name. */
 bool mst_comparison_has(const char *metric);
 /* All their names, for a message: "client_requests_per_second, ...". */
 void mst_comparison_names(char *text, size_t size);

@@ -9,7 +9,7 @@
 
 /* ---- text ------------------------------------------------------------------------ */
 
-/* "-" where it is none. */
+/* "-" for what is not a positive number. */
 static struct mst_human human(const struct mst_metric *metric, double value)
 {
     if (!(value > 0))
@@ -38,7 +38,7 @@ static void put_row(struct mst_sink *sink, const struct mst_comparison_row *row)
              human(row->metric, c->b).text, noise, c->text);
 }
 
-/* What --fail-if-slower says. */
+/* The answer to --fail-if-slower. */
 static void put_verdict(struct mst_sink *sink, const struct mst_comparison_table *t)
 {
     static const char *const verdicts[] = {

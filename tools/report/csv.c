@@ -1,5 +1,7 @@
-/* csv.c - runs, or their seconds, as lines of a table: see report.h. RFC 4180, but
- * that lines end as everywhere here; what is not known is empty. */
+/* csv.c - runs, or their seconds, as lines of a table: see report.h.
+ *
+ * The format is RFC 4180's with \n at the end of a line. What is not known is empty.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +10,7 @@
 #include "base/clock.h"
 #include "report/metrics.h"
 #include "report/report.h"
-#include "report/series.h"
+#include "analysis/series.h"
 #include "segment/format.h"
 
 static void put_number(struct mst_sink *sink, int64_t number)
@@ -129,6 +131,6 @@ int mst_report_csv_series(struct mst_sink *sink, const struct mst_report *report
     mst_sink_char(sink, '\n');
     for (i = 0; i < report->count; i++)
         if (!put_run_seconds(sink, &report->runs[i]))
-            return mst_report_unreadable(&report->runs[i], error);
+            return mst_archive_unreadable(report->runs[i].archive, error);
     return 0;
 }

@@ -4,13 +4,13 @@
  */
 #include "archive/archive.h"
 #include "report/report.h"
-#include "report/series.h"
+#include "analysis/series.h"
 #include "segment/format.h"
 
 #define BINS_OF_ALL  1500u   /* of all runs together: the page stays small */
 #define BINS_MOST    300u    /* more cannot be told apart on a screen */
 #define BINS_LEAST   60u
-#define BINS_FEW     30u     /* where there are few requests */
+#define BINS_FEW     30u     /* at least, however few requests there are */
 #define REQUESTS_A_BIN 8u
 
 static size_t clamp(size_t n, size_t least, size_t most)
@@ -167,7 +167,7 @@ int mst_report_data(struct mst_sink *sink, const struct mst_report *report,
     for (i = 0; i < report->count; i++) {
         mst_json_line(j, 0);
         if (!put_run(j, &report->runs[i], bins_for(report, &report->runs[i].summary)))
-            return mst_report_unreadable(&report->runs[i], error);
+            return mst_archive_unreadable(report->runs[i].archive, error);
     }
     mst_json_end(j, ']');
     mst_json_end(j, '}');

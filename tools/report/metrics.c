@@ -1,4 +1,4 @@
-/* metrics.c - the numbers of a run: see metrics.h. */
+/* metrics.c - the figures of a run: see metrics.h. */
 #include "report/metrics.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include "base/ratio.h"
 #include "segment/format.h"
 
-/* ---- what no member of a summary is ------------------------------------------------- */
+/* ---- figures that are not a member of a summary --------------------------------------- */
 
 static uint64_t server_rate(const struct mst_summary *s)
 {
@@ -42,20 +42,20 @@ static uint64_t cpu_each(const struct mst_summary *s)
 
 /* ---- the table ------------------------------------------------------------------- */
 
-static const char no_client[] = "the load tool did not tell, or it was not understood";
-static const char no_kind[] = "the load tool does not tell failures of that kind apart";
+static const char no_client[] = "the load tool did not report it, or its output was not understood";
+static const char no_kind[] = "the load tool does not report failures of that kind";
 static const char no_server[] = "no server was recorded, or it answered no request of the load";
 static const char no_sample[] = "the server's board was not read during the load";
-static const char no_kernel[] = "it is seen only on the server's machine, by root or its user";
-static const char no_process[] = "the server's processes could not be looked at";
+static const char no_kernel[] = "only root and the server's user see it, on the server's machine";
+static const char no_process[] = "the server's processes could not be read";
 static const char no_php[] = "no PHP was recorded: its extension was not loaded, or its board was "
                              "not among the targets";
-static const char no_limit[] = "PHP does not tell pm.max_children: mpmstat.workers_limit can";
-static const char no_memory[] = "this kernel does not tell, or mpmstat did not ask yet";
+static const char no_limit[] = "PHP does not know pm.max_children: set mpmstat.workers_limit";
+static const char no_memory[] = "the kernel does not report it, or that mpmstat did not read it";
 static const char no_join[] = "the load tool's rows do not tell which request is which";
 static const char no_end[] = "the recording did not come to its end";
 
-/* The offset of a member, which has to be a uint64_t: nothing else compiles. */
+/* The offset of a member. It compiles for a uint64_t only. */
 #define MEMBER(type, name) \
     offsetof(struct type, name) + 0 * _Generic(((struct type *)0)->name, uint64_t: 0)
 

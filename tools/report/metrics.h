@@ -51,10 +51,10 @@ struct mst_metric {
 
 extern const struct mst_metric mst_metrics[MST_M_COUNT];
 
-/* The run's, MEAN, RATE and SHARE in thousandths, TIME in nanoseconds. MST_UNKNOWN also where a
- * summary has no such thing. */
+/* The run's value: MEAN, RATE and SHARE in thousandths, TIME in nanoseconds. MST_UNKNOWN also
+ * where a summary does not have it. */
 uint64_t mst_metric_get(const struct mst_metric *metric, const struct mst_summary *s);
-/* How many of these are 1, a second, a byte. */
+/* By what such a value is divided to give a plain number, seconds, bytes. */
 double mst_metric_scale(enum mst_metric_unit unit);
 
 /* "1.02 s"; "not known". */

@@ -12,8 +12,8 @@ struct mst_part {
 
 enum { MST_PARTS_MAX = 7 };
 
-/* The parts of the whole in their order, and what PHP did in two of them, where that is
- * known. Returns how many. */
+/* The parts in their order; where PHP was recorded, with its time in two of them apart. Returns
+ * how many they are. */
 size_t mst_parts_of(const struct mst_summary_server *s, struct mst_part parts[MST_PARTS_MAX]);
 
 #endif

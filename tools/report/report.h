@@ -11,7 +11,7 @@
 #include "analysis/summary.h"
 #include "render/sink.h"
 
-/* For a terminal, at most 100 columns. path is the archive's, to be named. */
+/* For a terminal, at most 100 columns. path: the archive's, as it is shown. */
 void mst_report_text(struct mst_sink *sink, const struct mst_summary *summary, const char *path);
 
 /* One object, without a newline behind it. Its names are promises. */
@@ -50,19 +50,17 @@ void mst_report_csv(struct mst_sink *sink, const struct mst_report *report);
 int  mst_report_csv_series(struct mst_sink *sink, const struct mst_report *report,
                            char error[MST_ERROR_MAX]);
 
-/* What record prints for each run, and the sizing advice behind it. */
+/* For each run what record prints, then the sizing advice. */
 int mst_report_texts(struct mst_sink *sink, const struct mst_report *report,
                      char error[MST_ERROR_MAX]);
 
 /* ---- what several formats show --------------------------------------------------- */
 
-/* -1, and the sentence that the run's archive cannot be read. */
-int mst_report_unreadable(const struct mst_report_run *run, char error[MST_ERROR_MAX]);
-
 int mst_report_sizing(struct mst_sizing *sizing, const struct mst_report_run *run,
                       char error[MST_ERROR_MAX]);
 
-/* The law through the runs that tell their concurrency, and a sentence about it. */
+/* Fits the Universal Scalability Law to the runs whose concurrency is known, and writes a sentence
+ * about it into text. */
 void mst_report_knee(struct mst_usl *usl, const struct mst_report *report, char *text, size_t size);
 
 #endif

@@ -6,19 +6,15 @@
 #include "report/report.h"
 #include "segment/format.h"
 
-int mst_report_unreadable(const struct mst_report_run *run, char error[MST_ERROR_MAX])
-{
-    return mst_archive_unreadable(run->archive, error);
-}
-
 int mst_report_sizing(struct mst_sizing *sizing, const struct mst_report_run *run,
                       char error[MST_ERROR_MAX])
 {
     return mst_sizing_make(sizing, &run->summary, mst_archive_db(run->archive)) ? 0 :
-           mst_report_unreadable(run, error);
+           mst_archive_unreadable(run->archive, error);
 }
 
-/* A run counts where the tool tells its rate and its concurrency, and did not fail. */
+/* A run is a point of the curve where the tool reports its rate and its concurrency, and the run
+ * is complete. */
 static bool is_point(const struct mst_summary *s)
 {
     return s->complete && s->client.known && s->client.concurrency != MST_UNKNOWN &&

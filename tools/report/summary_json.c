@@ -9,7 +9,7 @@
 
 /* ---- members --------------------------------------------------------------------- */
 
-/* Of thousandths. */
+/* milli: thousandths. */
 static void put_milli(struct mst_json *j, const char *key, uint64_t milli)
 {
     mst_json_value(j, key);
@@ -70,7 +70,7 @@ static void put_run(struct mst_json *j, const struct mst_summary *s)
     mst_json_end(j, '}');
 }
 
-/* What the server does not see: connecting, the network, the client itself. */
+/* The time that the server does not see: connecting, the network, the client itself. */
 static void put_difference(struct mst_json *j, const struct mst_summary *s)
 {
     const struct mst_summary_server *server = mst_summary_front(s);
@@ -88,7 +88,7 @@ static void put_difference(struct mst_json *j, const struct mst_summary *s)
                                                    : client_ns - server_ns);
 }
 
-/* The same of each request that is known on both sides. */
+/* The same for each request that is known on both sides. */
 static void put_join(struct mst_json *j, const struct mst_summary_join *join)
 {
     static const char *const by[] = { [MST_JOIN_NONE] = NULL, [MST_JOIN_ID] = "id",
@@ -188,7 +188,7 @@ static void put_overlay(struct mst_json *j, const struct mst_summary_server *ser
     mst_json_end(j, '}');
 }
 
-/* What only a PHP tells. */
+/* What only PHP's board has. */
 static void put_php(struct mst_json *j, const struct mst_summary_server *server)
 {
     mst_json_count(j, "joined", server->joined);

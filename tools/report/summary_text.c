@@ -1,7 +1,7 @@
 /* summary_text.c - a run's summary for a terminal: see report.h.
  *
- * The two sides stand beside each other, the client's on the left; then where
- * the server's time went, what it took, the checks, the verdict.
+ * First the two sides, the client's on the left; then where the server's time went, what it took,
+ * the checks, the verdict.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -44,7 +44,7 @@ static void side(struct mst_sink *sink, const char *name, struct mst_human clien
     mst_line(sink, "  %-14s%14s%16s", name, client.text, server.text);
 }
 
-/* Times, and how much longer it took for the client, as far as its clock tells. */
+/* Both times, and their difference as exactly as the client's clock allows. */
 static void side_times(struct mst_sink *sink, const char *name, uint64_t client, uint64_t server,
                        uint64_t step)
 {
@@ -63,7 +63,7 @@ static void side_times(struct mst_sink *sink, const char *name, uint64_t client,
              mst_human_time(server).text, sign, difference.text);
 }
 
-/* Of each request by itself: a slow one for the client may have been a fast one here. */
+/* The difference for each request: one that was slow for the client may have been fast here. */
 static void put_join(struct mst_sink *sink, const struct mst_summary_join *join)
 {
     const struct mst_summary_times *t = &join->apart;
@@ -159,7 +159,7 @@ static void put_parts(struct mst_sink *sink, const struct mst_summary_server *se
     }
 }
 
-/* How many requests of one side are on the other one, too. */
+/* How many requests of one side are joined with the other side's. */
 static void put_joined(struct mst_sink *sink, const struct mst_summary *s,
                        const struct mst_summary_server *server)
 {
@@ -195,7 +195,7 @@ static void put_phases(struct mst_sink *sink, const struct mst_summary_server *s
     mst_line(sink, "  %-8s%10s%10s%10s%10s%9s", "phase", "mean", "p50", "p99", "max", "share");
     for (i = 0; i < count; i++) {
         if (phases[i] == MST_PHASE_FRONT && server->phases[phases[i]].count == 0)
-            continue;   /* nobody says X-Request-Start */
+            continue;   /* no proxy sent X-Request-Start */
         put_times(sink, server, mst_phase_names[phases[i]], &server->phases[phases[i]]);
         put_parts(sink, server, phases[i]);
     }
@@ -216,7 +216,7 @@ static void put_workers(struct mst_sink *sink, const struct mst_summary_server *
                                      used > 0 ? ", " : ": ",
                                      mst_human_milli(server->mean_state_milli[i]).text,
                                      mst_state_names[i]);
-    snprintf(text, sizeof text, "%s busy in the mean, %s at most%s%s%s",
+    snprintf(text, sizeof text, "%s busy on average, %s at most%s%s%s",
              mst_human_milli(server->mean_busy_milli).text,
              mst_human_count(server->max_busy).text,
              server->workers_limit != MST_UNKNOWN ? ", of " : " (their limit is not known)",
@@ -254,7 +254,7 @@ static void put_processes(struct mst_sink *sink, const struct mst_summary_server
     mst_line(sink, "%s", text);
 }
 
-/* What PHP itself says of its requests. */
+/* What PHP's board says of its requests. */
 static void put_script(struct mst_sink *sink, const struct mst_summary_server *server)
 {
     char text[256];
@@ -277,7 +277,7 @@ static void put_script(struct mst_sink *sink, const struct mst_summary_server *s
     mst_wrapped(sink, "  scripts", 12, WIDTH, text);
 }
 
-/* The busiest programs of the machine: what else there was beside Apache. */
+/* The busiest programs of the machine, Apache's own among them. */
 static void put_programs(struct mst_sink *sink, const struct mst_summary *s)
 {
     char text[256] = "";
@@ -345,7 +345,7 @@ static void put_checks(struct mst_sink *sink, const struct mst_summary *s)
     mst_sink_char(sink, '\n');
 }
 
-/* Which of several servers comes now. */
+/* The heading of one of several servers. */
 static void put_target(struct mst_sink *sink, const struct mst_summary_server *server)
 {
     const char *kind = mst_summary_is_php(server) ? server->sapi : server->mpm;
@@ -370,7 +370,7 @@ void mst_report_text(struct mst_sink *sink, const struct mst_summary *s, const c
         if (s->server_count > 1 && s->servers[i].requests == 0)
             continue;
         if (mst_summary_is_php(&s->servers[i]) == mst_summary_is_php(mst_summary_front(s)))
-            put_sides(sink, s, &s->servers[i]);   /* the others are behind, not the client's */
+            put_sides(sink, s, &s->servers[i]);   /* the client did not talk to the others */
         put_phases(sink, &s->servers[i]);
         put_costs(sink, s, &s->servers[i]);
     }

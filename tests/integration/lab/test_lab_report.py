@@ -95,7 +95,7 @@ def test_a_study_not_at_its_end(tmp_path):
         db.execute("UPDATE studies SET ended_ns = NULL")
         db.execute("UPDATE steps SET state = 'planned', run_id = NULL WHERE repetition > 3")
     page = report(path)
-    assert "This study has not come to its end" in page and "6 were not come to" in page
+    assert "This study has not come to its end" in page and "6 were not reached" in page
 
 
 @pytest.mark.parametrize("ended, said", (

@@ -77,7 +77,7 @@ struct mst_runs {
 /* ---- what was published ----------------------------------------------------------- */
 
 /* Columns of %% published that say which case a row is about, besides variables of the runs
- * (uppercase); all others are figures, by the names of study_metrics.h. */
+ * (uppercase); all others are figures, by their names in report/metrics.def. */
 #define MST_PUBLISHED_SYSTEM   "system"     /* what the original calls it */
 #define MST_PUBLISHED_STACK    "stack"      /* ours for it: one, or several with commas */
 #define MST_PUBLISHED_WORKLOAD "workload"
@@ -115,7 +115,7 @@ struct mst_claim {
     char    *runs;
     struct mst_claim_side left, right;
     enum mst_claim_relation relation;
-    char    *figure;           /* by study_metrics.h */
+    char    *figure;           /* its name in report/metrics.def */
     double   times;            /* 0: not said */
     double   apart;            /* 0: not said */
     char    *sentence;

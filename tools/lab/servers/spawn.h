@@ -1,5 +1,5 @@
 /* spawn.h - a burst against servers that have just been started: what is waited for before
- * it. The curve itself is in the fork events that the recording writes down (study_spawn.h).
+ * it. The curve itself is in the fork events that the recording writes down (spawn_curve.h).
  */
 #ifndef MPMSTAT_LAB_SPAWN_H
 #define MPMSTAT_LAB_SPAWN_H

@@ -13,7 +13,7 @@
 
 #include "console/diag.h"
 #include "console/format.h"
-#include "lab/report/study_report.h"
+#include "lab/report/report.h"
 
 int mst_lab_archive_failed(const struct mst_lab *lab)
 {

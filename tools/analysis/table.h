@@ -1,4 +1,4 @@
-/* table.h - numbers in columns: what a chart is drawn from, and a CSV made of.
+/* table.h - numbers in columns, for charts and CSV files.
  *
  * A cell is a double; NaN is "not known". Times are seconds, sizes bytes.
  */
@@ -17,11 +17,11 @@ struct mst_table {
     double            *cells;         /* row by row */
 };
 
-/* Of static names, with as many columns as the array has. */
+/* A table whose columns have these static names. */
 #define MST_TABLE(table_name, names) \
     (struct mst_table){ (table_name), (names), sizeof(names) / sizeof *(names), 0, 0, NULL }
 
-/* A new row, all of it not known. NULL: out of memory. */
+/* Adds a row of cells that are not known. NULL: out of memory. */
 double *mst_table_add(struct mst_table *table);
 void    mst_table_free(struct mst_table *table);
 

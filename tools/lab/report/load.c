@@ -1,5 +1,5 @@
-/* study_data.c - reads a study that was run: see study_data.h. */
-#include "lab/report/study_data.h"
+/* load.c - reads a study that was run from its archive: see cases.h. */
+#include "lab/report/cases.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -11,11 +11,9 @@
 #include "archive/states.h"
 #include "lab/files/outcome.h"
 #include "lab/files/stack.h"
-#include "lab/report/study_spawn.h"
+#include "lab/report/spawn_curve.h"
 #include "segment/format.h"
 
-#define X_LEAST 3u      /* values of a variable that make a line of its cases */
-#define X_USUAL "CONCURRENCY"
 #define KEYS_MAX 100u   /* variables of a case */
 
 static int no_memory(char error[MST_ERROR_MAX])
@@ -97,17 +95,7 @@ static void free_case(struct mst_study_case *c)
     free(c->sapi);
 }
 
-const char *mst_study_value(const struct mst_study_case *c, const char *key)
-{
-    size_t i;
-
-    for (i = 0; i < c->key_count; i++)
-        if (strcmp(c->keys[i], key) == 0)
-            return c->values[i];
-    return NULL;
-}
-
-/* Of the JSON object: strings, and numbers as they stand. */
+/* Takes the variables from the JSON object: strings as they are, numbers as they are written. */
 static bool read_keys(struct mst_study_case *c, const char *parameters)
 {
     json_t *object = parameters != NULL ? json_loads(parameters, 0, NULL) : NULL, *value;
@@ -129,7 +117,7 @@ static bool read_keys(struct mst_study_case *c, const char *parameters)
     return fine;
 }
 
-/* The text's sections that are servers'. */
+/* Counts the servers of the stack's file. */
 static void count_servers(struct mst_study_servers *servers, const struct mst_text *text)
 {
     size_t i;
@@ -146,8 +134,8 @@ static void count_servers(struct mst_study_servers *servers, const struct mst_te
     }
 }
 
-/* Takes the title and the servers from the stack's file, as it was then. Where there is no
- * title it is the stack's name. */
+/* Takes the title and the servers from the stack's file as it was when the study was run. Without
+ * one, the title is the stack's name. */
 static void read_stack(struct mst_study_data *data, struct mst_study_case *c)
 {
     struct mst_query q = mst_query_ask(mst_archive_db(data->archive),
@@ -205,7 +193,8 @@ static struct mst_study_case *find_case(struct mst_study_section *section,
     return NULL;
 }
 
-/* The case of a step: found, or added. NULL: out of memory, or its parameters are none. */
+/* The case of a step, which is added if it is new. NULL: out of memory, or the step's parameters
+ * are not a JSON object. */
 static struct mst_study_case *case_of(struct mst_study_data *data,
                                       struct mst_study_section *section, struct mst_query *q)
 {
@@ -236,7 +225,7 @@ static struct mst_study_case *case_of(struct mst_study_data *data,
 
 /* ---- steps ------------------------------------------------------------------------ */
 
-/* What the servers are, as they say themselves: the front's MPM, PHP's SAPI. */
+/* Takes MPM and SAPI from what the servers said of themselves. */
 static void name_servers(struct mst_study_case *c, const struct mst_summary *s)
 {
     size_t i;
@@ -362,276 +351,6 @@ static int read_steps(struct mst_study_data *data, char error[MST_ERROR_MAX])
     return failed;
 }
 
-/* ---- lines of cases --------------------------------------------------------------- */
-
-static bool is_alike(const struct mst_study_case *a, const struct mst_study_case *b)
-{
-    return strcmp(a->stack, b->stack) == 0 && strcmp(a->workload, b->workload) == 0;
-}
-
-static bool is_number(const char *value)
-{
-    char *end;
-
-    if (value == NULL || value[0] == '\0')
-        return false;
-    return isfinite(strtod(value, &end)) && *end == '\0';
-}
-
-/* Cases in an order in which those are next to each other that have the same stack, the same
- * workload, and the same values of some variables. */
-struct order { const char *const *keys; size_t count; };
-
-static int compare_words(const char *a, const char *b)
-{
-    return a != NULL && b != NULL ? strcmp(a, b) : (a != NULL) - (b != NULL);
-}
-
-static int compare_alike(const void *left, const void *right, void *context)
-{
-    const struct mst_study_case *a = *(const struct mst_study_case *const *)left;
-    const struct mst_study_case *b = *(const struct mst_study_case *const *)right;
-    const struct order *order = context;
-    int by = strcmp(a->stack, b->stack);
-    size_t i;
-
-    if (by == 0)
-        by = strcmp(a->workload, b->workload);
-    for (i = 0; by == 0 && i < order->count; i++)
-        by = compare_words(mst_study_value(a, order->keys[i]), mst_study_value(b, order->keys[i]));
-    return by;
-}
-
-/* NULL: out of memory. */
-static const struct mst_study_case **order_cases(const struct mst_study_section *section,
-                                                 struct order *order)
-{
-    const struct mst_study_case **cases = calloc(section->case_count + 1, sizeof *cases);
-    size_t i;
-
-    for (i = 0; cases != NULL && i < section->case_count; i++)
-        cases[i] = &section->cases[i];
-    if (cases != NULL)
-        qsort_r(cases, section->case_count, sizeof *cases, compare_alike, order);
-    return cases;
-}
-
-/* How many values the variable takes in the section, with one stack and one workload; 0
- * where one of them is no number. false: out of memory. */
-static bool numbers_of(const struct mst_study_section *section, const char *key, size_t *most)
-{
-    struct order order = { &key, 1 };
-    const struct mst_study_case **cases = order_cases(section, &order);
-    size_t i, count = 0;
-
-    *most = 0;
-    for (i = 0; cases != NULL && i < section->case_count; i++) {
-        if (!is_number(mst_study_value(cases[i], key))) {
-            *most = 0;
-            break;
-        }
-        if (i == 0 || !is_alike(cases[i - 1], cases[i]))
-            count = 0;
-        count += count == 0 || !is_same(mst_study_value(cases[i - 1], key),
-                                        mst_study_value(cases[i], key));
-        *most = count > *most ? count : *most;
-    }
-    free(cases);
-    return cases != NULL;
-}
-
-/* The variable with the most values: of two with as many the usual one, else the first. */
-static bool choose_x(struct mst_study_section *section)
-{
-    size_t most = X_LEAST - 1, i, count = 0;
-
-    for (i = 0; i < section->runs->variable_count; i++) {
-        const char *name = section->runs->variables[i].name;
-
-        if (section->runs->kind == MST_RUNS_LOAD && !numbers_of(section, name, &count))
-            return false;
-        if (count > most ||
-            (count == most && section->x_name != NULL && strcmp(name, X_USUAL) == 0)) {
-            most = count;
-            section->x_name = name;
-        }
-    }
-    return true;
-}
-
-/* Whether the last of these variables differs between two cases that are alike, and equal in
- * all others of them: then it has to be told. -1: out of memory. */
-static int tells_apart(const struct mst_study_section *section, struct order *order)
-{
-    const struct mst_study_case **cases = order_cases(section, order);
-    struct order others = { order->keys, order->count - 1 };
-    const char *key = order->keys[others.count];
-    size_t i;
-    int tells = cases != NULL ? 0 : -1;
-
-    for (i = 1; tells == 0 && i < section->case_count; i++)
-        tells = compare_alike(&cases[i - 1], &cases[i], &others) == 0 &&
-                !is_same(mst_study_value(cases[i - 1], key), mst_study_value(cases[i], key));
-    free(cases);
-    return tells;
-}
-
-static bool choose_telling(struct mst_study_section *section)
-{
-    struct order order;
-    size_t i;
-    int tells;
-
-    section->telling = calloc(section->runs->variable_count + 1, sizeof *section->telling);
-    if (section->telling == NULL || !choose_x(section))
-        return false;
-    if (section->x_name != NULL)
-        section->telling[section->telling_count++] = section->x_name;
-    for (i = 0; i < section->runs->variable_count; i++) {
-        section->telling[section->telling_count] = section->runs->variables[i].name;
-        order = (struct order){ section->telling, section->telling_count + 1 };
-        tells = tells_apart(section, &order);
-        if (tells < 0)
-            return false;
-        section->telling_count += tells > 0;
-    }
-    return true;
-}
-
-/* The first of them that is not x. */
-static size_t beyond_x(const struct mst_study_section *section)
-{
-    return section->x_name != NULL;
-}
-
-static size_t place_in(char *const *list, const char *name)
-{
-    size_t i;
-
-    for (i = 0; list != NULL && list[i] != NULL; i++)
-        if (strcmp(list[i], name) == 0)
-            return i;
-    return i;
-}
-
-static int compare_values(const char *a, const char *b)
-{
-    double x, y;
-
-    if (a == NULL || b == NULL)
-        return (a != NULL) - (b != NULL);
-    if (!is_number(a) || !is_number(b))   /* numbers first: there is one order of all */
-        return is_number(a) != is_number(b) ? is_number(b) - is_number(a) : strcmp(a, b);
-    x = strtod(a, NULL);
-    y = strtod(b, NULL);
-    return (x > y) - (x < y);
-}
-
-/* As the study's file has them: stack, workload, what tells them apart; then by x. */
-static int compare_cases(const void *left, const void *right, void *context)
-{
-    const struct mst_study_case *a = left, *b = right;
-    const struct mst_study_section *section = context;
-    const struct mst_runs *runs = section->runs;
-    size_t x = place_in(runs->stacks, a->stack), y = place_in(runs->stacks, b->stack), i;
-    int by = (x > y) - (x < y);
-
-    if (by == 0) {
-        x = place_in(runs->workloads, a->workload);
-        y = place_in(runs->workloads, b->workload);
-        by = (x > y) - (x < y);
-    }
-    for (i = beyond_x(section); by == 0 && i < section->telling_count; i++)
-        by = compare_values(mst_study_value(a, section->telling[i]),
-                            mst_study_value(b, section->telling[i]));
-    if (by == 0 && section->x_name != NULL)
-        by = (a->x > b->x) - (a->x < b->x);
-    return by;
-}
-
-void mst_spoken(char word[MST_SPOKEN_MAX], const char *key)
-{
-    size_t i;
-
-    for (i = 0; key[i] != '\0' && i < MST_SPOKEN_MAX - 1; i++)
-        word[i] = key[i] == '_' ? ' ' : (char)(key[i] >= 'A' && key[i] <= 'Z' ? key[i] + 32 :
-                                                                               key[i]);
-    word[i] = '\0';
-}
-
-static char *label_of(const struct mst_study_section *section, const struct mst_study_case *c)
-{
-    bool several = section->runs->workloads != NULL && section->runs->workloads[0] != NULL &&
-                   section->runs->workloads[1] != NULL;
-    char *label, *more, word[MST_SPOKEN_MAX];
-    size_t i;
-
-    if (asprintf(&label, "%s%s%s", c->title, several ? ", " : "", several ? c->workload : "") < 0)
-        return NULL;
-    for (i = beyond_x(section); i < section->telling_count && label != NULL; i++) {
-        const char *value = mst_study_value(c, section->telling[i]);
-
-        if (value == NULL)
-            continue;
-        mst_spoken(word, section->telling[i]);
-        if (asprintf(&more, "%s, %s %s", label, word, value) < 0)
-            more = NULL;
-        free(label);
-        label = more;
-    }
-    return label;
-}
-
-char *mst_study_label(const struct mst_study_section *section, const struct mst_study_case *c)
-{
-    char *label, word[MST_SPOKEN_MAX];
-
-    if (section->x_name == NULL)
-        return strdup(section->lines[c->line].label);
-    mst_spoken(word, section->x_name);
-    if (asprintf(&label, "%s, %s %s", section->lines[c->line].label, word,
-                 mst_study_value(c, section->x_name)) < 0)
-        return NULL;
-    return label;
-}
-
-static bool begins_line(const struct mst_study_section *section, size_t i)
-{
-    const struct mst_study_case *a = &section->cases[i], *b = a - 1;
-    size_t k;
-
-    if (i == 0 || section->x_name == NULL || !is_alike(a, b))
-        return true;
-    for (k = beyond_x(section); k < section->telling_count; k++)
-        if (!is_same(mst_study_value(a, section->telling[k]),
-                     mst_study_value(b, section->telling[k])))
-            return true;
-    return false;
-}
-
-static bool make_lines(struct mst_study_section *section)
-{
-    bool fine = choose_telling(section);
-    size_t i;
-
-    section->lines = calloc(section->case_count + 1, sizeof *section->lines);
-    fine = fine && section->lines != NULL;
-    for (i = 0; fine && i < section->case_count && section->x_name != NULL; i++)
-        section->cases[i].x = strtod(mst_study_value(&section->cases[i], section->x_name), NULL);
-    if (fine && section->case_count > 0)
-        qsort_r(section->cases, section->case_count, sizeof *section->cases, compare_cases,
-                section);
-    for (i = 0; fine && i < section->case_count; i++) {
-        if (begins_line(section, i))
-            section->lines[section->line_count++] = (struct mst_study_line){
-                .label = label_of(section, &section->cases[i]), .first = i };
-        section->lines[section->line_count - 1].count++;
-        section->cases[i].line = section->line_count - 1;
-        fine = section->lines[section->line_count - 1].label != NULL;
-    }
-    return fine;
-}
-
 /* ---- all of it -------------------------------------------------------------------- */
 
 int mst_study_load(struct mst_study_data *data, struct mst_archive *archive, const char *path,
@@ -656,7 +375,7 @@ int mst_study_load(struct mst_study_data *data, struct mst_archive *archive, con
     if (read_steps(data, error) != 0)
         return -1;
     for (i = 0; i < data->section_count; i++)
-        if (!make_lines(&data->sections[i]))
+        if (!mst_study_make_lines(&data->sections[i]))
             return no_memory(error);
     return 0;
 }

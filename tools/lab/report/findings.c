@@ -1,18 +1,22 @@
-/* study_sayings.c - what a study came to, in sentences: see study_sayings.h. */
-#include "lab/report/study_sayings.h"
+/* findings.c - what a study came to, in sentences: see findings.h. */
+#include "lab/report/findings.h"
 
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-const char *const mst_saying_titles[MST_SAYING_KINDS] = {
-    [MST_SAYING_HOLDS] = "What still holds", [MST_SAYING_FAILS] = "What does not hold",
-    [MST_SAYING_UNSURE] = "What cannot be told",
-    [MST_SAYING_UNSEEN] = "What the original could not see",
+#include "lab/report/estimates.h"
+#include "lab/report/figures.h"
+#include "lab/report/published.h"
+
+const char *const mst_finding_titles[MST_FINDING_KINDS] = {
+    [MST_FINDING_HOLDS] = "What still holds", [MST_FINDING_FAILS] = "What does not hold",
+    [MST_FINDING_UNSURE] = "What cannot be told",
+    [MST_FINDING_UNMEASURED] = "What the original could not see",
 };
 
-char *mst_saying_text(const char *format, ...)
+char *mst_finding_text(const char *format, ...)
 {
     va_list args;
     char *text;
@@ -24,30 +28,30 @@ char *mst_saying_text(const char *format, ...)
     return n >= 0 ? text : NULL;
 }
 
-int mst_sayings_add(struct mst_sayings *sayings, enum mst_saying_kind kind,
+int mst_findings_add(struct mst_findings *findings, enum mst_finding_kind kind,
                     const struct mst_study_section *section, const char *claim, char *text)
 {
-    struct mst_saying *items;
+    struct mst_finding *items;
 
     if (text == NULL)
         return -1;
-    items = reallocarray(sayings->items, sayings->count + 1, sizeof *items);
+    items = reallocarray(findings->items, findings->count + 1, sizeof *items);
     if (items == NULL) {
         free(text);
         return -1;
     }
-    sayings->items = items;
-    items[sayings->count++] = (struct mst_saying){ kind, section, claim, text };
+    findings->items = items;
+    items[findings->count++] = (struct mst_finding){ kind, section, claim, text };
     return 0;
 }
 
-void mst_sayings_free(struct mst_sayings *sayings)
+void mst_findings_free(struct mst_findings *findings)
 {
     size_t i;
 
-    for (i = 0; i < sayings->count; i++)
-        free(sayings->items[i].text);
-    free(sayings->items);
+    for (i = 0; i < findings->count; i++)
+        free(findings->items[i].text);
+    free(findings->items);
 }
 
 /* ---- the order of what was published ---------------------------------------------- */
@@ -101,7 +105,7 @@ static struct tally count_pairs(const struct mst_study_section *section,
     return t;
 }
 
-char *mst_sayings_ranking(const struct mst_study_section *section)
+char *mst_findings_ranking(const struct mst_study_section *section)
 {
     const struct mst_row *names;
     double scale;
@@ -117,7 +121,7 @@ char *mst_sayings_ranking(const struct mst_study_section *section)
         if (metric != MST_M_COUNT)
             t = count_pairs(section, metric);
         if (t.same + t.reversed + t.unsure > 0)
-            return mst_saying_text("By %s, of the %zu pairs of published systems %zu %s in the "
+            return mst_finding_text("By %s, of the %zu pairs of published systems %zu %s in the "
                                    "same order here, %zu %s reversed, and %zu cannot be told "
                                    "apart.", mst_metrics[metric].study_label,
                                    t.same + t.reversed + t.unsure, t.same,

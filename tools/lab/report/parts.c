@@ -1,12 +1,13 @@
-/* study_parts.c - what all formats of a study's report show: see study_parts.h. */
-#include "lab/report/study_parts.h"
+/* parts.c - what all formats of a study's report show: see parts.h. */
+#include "lab/report/parts.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "lab/report/study_sayings.h"
+#include "lab/report/figures.h"
+#include "lab/report/findings.h"
 
 const char mst_study_caution[] =
     "The machine, the versions and the network are others than the original's: its absolute "
@@ -44,21 +45,7 @@ const struct mst_study_row mst_study_rows[] = {
 };
 const size_t mst_study_row_count = sizeof mst_study_rows / sizeof *mst_study_rows;
 
-/* ---- what is there ---------------------------------------------------------------- */
-
-bool mst_study_is_known(const struct mst_study_section *section, enum mst_metric_id metric)
-{
-    size_t i, k;
-
-    for (i = 0; i < section->case_count; i++)
-        for (k = 0; k < section->cases[i].run_count; k++) {
-            double value = section->cases[i].runs[k].values[metric];
-
-            if (isfinite(value) && value != 0)
-                return true;
-        }
-    return false;
-}
+/* ---- which figures --------------------------------------------------------------- */
 
 /* Metrics, each once. */
 struct figures { enum mst_metric_id *items; size_t count; };
@@ -83,7 +70,7 @@ static void add_published(struct figures *figures, const struct mst_published *p
         add_figure(figures, mst_study_metric_find(published->rows.items[0].words[i], &scale));
 }
 
-/* What the claims are about, then what is usual. */
+/* The figures of the claims, then the usual ones. */
 static void add_usual(struct figures *figures, const struct mst_study_section *section)
 {
     static const enum mst_metric_id usual[] = {
@@ -112,21 +99,9 @@ size_t mst_study_figures(const struct mst_study_section *section,
     return figures.count;
 }
 
-const struct mst_study_case *mst_study_heaviest(const struct mst_study_section *section,
-                                                size_t line)
-{
-    const struct mst_study_line *l = &section->lines[line];
-    size_t i;
-
-    for (i = l->first + l->count; i > l->first; i--)
-        if (section->cases[i - 1].run_count > 0)
-            return &section->cases[i - 1];
-    return NULL;
-}
-
 /* ---- how it was run --------------------------------------------------------------- */
 
-/* Steps of the study that came to nothing, or were not come to. */
+/* Steps that failed, were skipped, or were not reached. */
 struct missing { size_t failed, skipped, waiting; };
 
 static struct missing count_missing(const struct mst_study_data *data)
@@ -148,7 +123,7 @@ static void say_missing(char *text, size_t size, const struct missing *m)
 {
     const struct { size_t count; const char *one, *several; } parts[] = {
         { m->failed, "failed", "failed" }, { m->skipped, "was skipped", "were skipped" },
-        { m->waiting, "was not come to", "were not come to" },
+        { m->waiting, "was not reached", "were not reached" },
     };
     size_t used = 0, i;
 
@@ -167,7 +142,7 @@ char *mst_study_about(const struct mst_study_data *data)
     char text[128];
 
     say_missing(text, sizeof text, &missing);
-    return mst_saying_text("Run at the %s size%s: %zu of %zu runs were made%s.%s",
+    return mst_finding_text("Run at the %s size%s: %zu of %zu runs were made%s.%s",
                            quick ? "quick" : "study's own", quick ?
                            " (minutes instead of hours; the same shape)" : "", data->done,
                            data->steps, text, data->interrupted == 0 ? "" :
@@ -175,7 +150,7 @@ char *mst_study_about(const struct mst_study_data *data)
                            " It was interrupted, and went on later.");
 }
 
-/* The value that a variable has in all cases that have it; NULL: it differs, or none has. */
+/* The value of a variable where it is the same in all cases that have it, else NULL. */
 static const char *same_value(const struct mst_study_section *section, const char *name)
 {
     const char *same = NULL, *value;
@@ -190,7 +165,7 @@ static const char *same_value(const struct mst_study_section *section, const cha
     return same;
 }
 
-/* The text with the values of the variables that do not differ. */
+/* The text with the values of the variables that are the same in all cases. */
 static char *fill_in(const struct mst_study_section *section, const char *text)
 {
     char *filled = NULL, *name = NULL;
@@ -216,7 +191,7 @@ static char *fill_in(const struct mst_study_section *section, const char *text)
     return filled;
 }
 
-/* What the load's command varies by stands in it as ${NAME}. */
+/* Variables that differ between cases stay ${NAME} in the load's command. */
 char *mst_study_about_section(const struct mst_study_section *section)
 {
     const struct mst_runs *runs = section->runs;
@@ -224,11 +199,11 @@ char *mst_study_about_section(const struct mst_study_section *section)
     char *text, *filled;
 
     if (runs->kind == MST_RUNS_RAMP)
-        text = mst_saying_text("Arrivals at a rate from %s to %s a second over %s s; %u "
+        text = mst_finding_text("Arrivals at a rate from %s to %s a second over %s s; %u "
                                "repetition%s.", runs->from, runs->to, runs->over,
                                runs->repetitions, plural);
     else
-        text = mst_saying_text("%s; %u repetition%s%s.", runs->load != NULL ? runs->load : "",
+        text = mst_finding_text("%s; %u repetition%s%s.", runs->load != NULL ? runs->load : "",
                                runs->repetitions, plural, runs->kind == MST_RUNS_SPAWN ?
                                ", each on servers that were just started" : "");
     filled = text != NULL ? fill_in(section, text) : NULL;

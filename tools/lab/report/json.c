@@ -1,15 +1,18 @@
-/* study_json.c - the JSON that the charts of a study's page are drawn from: see
- * study_report.h. Read by assets/study.js.
+/* json.c - the JSON that the charts of a study's page are drawn from: see
+ * report.h. Read by assets/study.js.
  */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "lab/report/study_report.h"
-#include "lab/report/study_parts.h"
-#include "lab/report/study_spawn.h"
-#include "report/series.h"
-#include "report/table.h"
+#include "analysis/series.h"
+#include "analysis/table.h"
+#include "lab/report/estimates.h"
+#include "lab/report/parts.h"
+#include "lab/report/published.h"
+#include "lab/report/report.h"
+#include "lab/report/spawn_curve.h"
+#include "render/json_writer.h"
 
 #define RAMP_BINS 60u
 
@@ -69,7 +72,7 @@ static bool put_spawn(struct mst_json *j, const struct mst_summary *s, sqlite3 *
     return fine;
 }
 
-/* Whether a column counts requests: all others are times, of which there is no sum. */
+/* Whether a column counts requests. The others are times, which cannot be added up. */
 static bool is_count(const char *column)
 {
     static const char *const counts[] = { "completed", "started", "1xx", "2xx", "3xx", "4xx", "5xx",
@@ -82,7 +85,7 @@ static bool is_count(const char *column)
     return false;
 }
 
-/* Adds another server's rows, which are of the same bins: a server without requests has none. */
+/* Adds another server's rows, which have the same bins. A server without requests has no rows. */
 static void add_rows(struct mst_table *all, const struct mst_table *more)
 {
     size_t row, column;
@@ -94,7 +97,7 @@ static void add_rows(struct mst_table *all, const struct mst_table *more)
                 NAN;
 }
 
-/* What the servers did together for which the load was: behind a balancer there are several. */
+/* What all front servers did together: behind a balancer there are several. */
 static bool put_fronts(struct mst_json *j, const struct mst_summary *s,
                        const struct mst_bins *bins, sqlite3 *db)
 {
@@ -125,8 +128,8 @@ static bool put_fronts(struct mst_json *j, const struct mst_summary *s,
     return fine;
 }
 
-/* What was asked, completed and refused in each bin, and how long it took: as the client
- * saw it where it tells, and the server. */
+/* How many requests began, ended and failed in each bin, and how long they took: for the servers,
+ * and for the client where its rows are known. */
 static bool put_ramp(struct mst_json *j, const struct mst_summary *s, sqlite3 *db)
 {
     struct mst_series_requests requests = { 0 };
@@ -169,7 +172,7 @@ static int put_run(struct mst_json *j, const struct mst_study_data *data,
     return fine ? failed : mst_archive_unreadable(data->archive, error);
 }
 
-/* Of spawning all repetitions, of a ramp the first. */
+/* All repetitions of a spawn study, the first one of a ramp. */
 static int put_over_time(struct mst_json *j, const struct mst_study_data *data,
                          const struct mst_study_section *section, char error[MST_ERROR_MAX])
 {
@@ -189,7 +192,7 @@ static int put_over_time(struct mst_json *j, const struct mst_study_data *data,
 
 /* ---- a section -------------------------------------------------------------------- */
 
-/* Which of the study's systems a line is of: it has a colour in all charts. */
+/* Which of the study's systems the line belongs to: a system has one colour in all charts. */
 static size_t system_of(const struct mst_study_section *section, const struct mst_study_line *line)
 {
     const char *stack = section->cases[line->first].stack;

@@ -1,12 +1,12 @@
-/* study_report.h - the report of a study that the lab ran: what still holds of what was
- * published, in sentences, tables and charts. From the archive alone.
+/* report.h - the report of a study that the lab ran, written from its archive alone: what still
+ * holds of what was published, in sentences, tables and charts.
  */
-#ifndef MPMSTAT_STUDY_REPORT_H
-#define MPMSTAT_STUDY_REPORT_H
+#ifndef MPMSTAT_LAB_REPORT_H
+#define MPMSTAT_LAB_REPORT_H
 
 #include "archive/archive.h"
-#include "lab/report/study_data.h"
-#include "lab/report/study_sayings.h"
+#include "lab/report/cases.h"
+#include "lab/report/findings.h"
 #include "render/sink.h"
 
 enum mst_study_format { MST_STUDY_HTML, MST_STUDY_MARKDOWN };
@@ -21,15 +21,15 @@ int mst_study_report_file(const char *to, enum mst_study_format format,
                           struct mst_archive *archive, const char *path,
                           char error[MST_ERROR_MAX]);
 
-/* What the study came to; free it with mst_sayings_free(). 0, or -1: out of memory. */
-int mst_sayings_make(struct mst_sayings *sayings, const struct mst_study_data *data);
+/* Makes the findings, which the caller frees with mst_findings_free(). 0, or -1: out of memory. */
+int mst_findings_make(struct mst_findings *findings, const struct mst_study_data *data);
 
 /* ---- the formats ---------------------------------------------------------------------- */
 
 int mst_study_html(struct mst_sink *sink, const struct mst_study_data *data,
-                   const struct mst_sayings *sayings, char error[MST_ERROR_MAX]);
+                   const struct mst_findings *findings, char error[MST_ERROR_MAX]);
 int mst_study_markdown(struct mst_sink *sink, const struct mst_study_data *data,
-                       const struct mst_sayings *sayings, char error[MST_ERROR_MAX]);
+                       const struct mst_findings *findings, char error[MST_ERROR_MAX]);
 /* The JSON that assets/study.js draws from. */
 int mst_study_json(struct mst_sink *sink, const struct mst_study_data *data,
                    char error[MST_ERROR_MAX]);

@@ -1,8 +1,8 @@
 /* series.h - how a run went over time: tables for the charts and the CSV.
  *
- * Read from the archive alone. Every number is made of all rows that there are:
- * time is cut into bins, and each bin has its counts, sums and exact quantiles.
- * Times in the tables are seconds since the run's start.
+ * They are read from the archive alone, and every number is made of all rows, not of a sample:
+ * time is cut into bins, and each bin has its counts, sums and exact quantiles. Times in the
+ * tables are seconds since the run's start.
  */
 #ifndef MPMSTAT_SERIES_H
 #define MPMSTAT_SERIES_H
@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "analysis/summary.h"
-#include "report/table.h"
+#include "analysis/table.h"
 
 /* Bins of equal width from the run's start on. */
 struct mst_bins {
@@ -26,11 +26,10 @@ struct mst_bins {
  * false: SQLite failed. */
 bool mst_bins_make(struct mst_bins *bins, sqlite3 *db, const struct mst_summary *run,
                    size_t most, uint64_t width_ns);
-/* Wider bins over the same time, a whole number of these each, not narrower than
- * step_ns. */
+/* Bins over the same time, each a whole number of these wide and not narrower than step_ns. */
 struct mst_bins mst_bins_widen(const struct mst_bins *bins, uint64_t step_ns);
 
-/* The columns of `over_time`, the client's among them: not known what it does not tell. */
+/* The columns of `over_time`. A client's table has them, too: its parts are not known. */
 extern const char *const mst_over_time_columns[];
 extern const size_t mst_over_time_count;
 
@@ -41,7 +40,7 @@ struct mst_series_requests {
     struct mst_table over_time, spectrum, heatmap;
 };
 
-/* What the client saw, where its rows are there: count 0 where not. */
+/* What the client saw. count is 0 where the archive has no rows of it. */
 bool mst_series_client(struct mst_series_requests *s, sqlite3 *db, int64_t run_id,
                        const struct mst_bins *bins, uint64_t start_step_ns);
 /* What a server did: over_time also has the parts of the time and status classes. */
@@ -57,7 +56,7 @@ bool mst_series_machine(struct mst_table *table, sqlite3 *db, int64_t run_id,
                         const struct mst_bins *bins);
 bool mst_series_memory(struct mst_table *table, sqlite3 *db, int64_t server_id,
                        const struct mst_bins *bins);
-/* Processes that came and went in each bin. */
+/* Processes that were forked or ended in each bin. */
 bool mst_series_lifecycle(struct mst_table *table, sqlite3 *db, int64_t server_id,
                           const struct mst_bins *bins);
 /* How many requests ended with which HTTP status. */

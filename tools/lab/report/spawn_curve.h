@@ -1,13 +1,13 @@
-/* study_spawn.h - how fast workers' processes came when many requests came at once: from
- * fork events, to the nanosecond that the server wrote down.
+/* spawn_curve.h - how fast a server forked processes when many requests came at once, from its
+ * fork events.
  *
  * Time 0 is the arrival of the first request of the load.
  */
-#ifndef MPMSTAT_STUDY_SPAWN_H
-#define MPMSTAT_STUDY_SPAWN_H
+#ifndef MPMSTAT_LAB_SPAWN_CURVE_H
+#define MPMSTAT_LAB_SPAWN_CURVE_H
 
 #include "analysis/summary.h"
-#include "report/table.h"
+#include "analysis/table.h"
 
 /* The spawning of the processes that run PHP: FPM's workers, where there is an FPM, else
  * Apache's children. Fills the MST_M_SPAWN* of a run's values. False: the archive cannot

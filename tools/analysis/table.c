@@ -1,5 +1,5 @@
 /* table.c - numbers in columns: see table.h. */
-#include "report/table.h"
+#include "analysis/table.h"
 
 #include <math.h>
 #include <stdio.h>

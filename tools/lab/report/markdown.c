@@ -1,13 +1,16 @@
-/* study_markdown.c - a study for a pull request, or to be read as it is: see
- * study_report.h.
+/* markdown.c - a study for a pull request, or to be read as it is: see
+ * report.h.
  */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "lab/report/study_report.h"
-#include "lab/report/study_parts.h"
+#include "lab/report/estimates.h"
+#include "lab/report/figures.h"
+#include "lab/report/parts.h"
+#include "lab/report/published.h"
+#include "lab/report/report.h"
 #include "report/markup.h"
 
 static void put_paragraph(struct mst_sink *sink, const char *string)
@@ -18,30 +21,30 @@ static void put_paragraph(struct mst_sink *sink, const char *string)
 
 /* ---- sentences -------------------------------------------------------------------- */
 
-static void put_sayings(struct mst_sink *sink, const struct mst_sayings *sayings,
-                        enum mst_saying_kind kind)
+static void put_findings(struct mst_sink *sink, const struct mst_findings *findings,
+                        enum mst_finding_kind kind)
 {
     const struct mst_study_section *section = NULL;
     bool begun = false;
     size_t i;
 
-    for (i = 0; i < sayings->count; i++) {
-        const struct mst_saying *saying = &sayings->items[i];
+    for (i = 0; i < findings->count; i++) {
+        const struct mst_finding *finding = &findings->items[i];
 
-        if (saying->kind != kind)
+        if (finding->kind != kind)
             continue;
         if (!begun)
-            mst_markdown(sink, "### %s\n\n", mst_saying_titles[kind]);
+            mst_markdown(sink, "### %s\n\n", mst_finding_titles[kind]);
         begun = true;
-        if (kind == MST_SAYING_UNSEEN && saying->section != section) {
+        if (kind == MST_FINDING_UNMEASURED && finding->section != section) {
             mst_markdown(sink, section != NULL ? "\n**%s**\n\n" : "**%s**\n\n",
-                         saying->section->runs->title);
-            section = saying->section;
+                         finding->section->runs->title);
+            section = finding->section;
         }
-        if (saying->claim != NULL)
-            mst_markdown(sink, "- *%s* %s\n", saying->claim, saying->text);
+        if (finding->claim != NULL)
+            mst_markdown(sink, "- *%s* %s\n", finding->claim, finding->text);
         else
-            mst_markdown(sink, "- %s\n", saying->text);
+            mst_markdown(sink, "- %s\n", finding->text);
     }
     mst_markdown(sink, begun ? "\n" : "");
 }
@@ -73,7 +76,7 @@ static void put_estimate(struct mst_sink *sink, const struct mst_study_case *c,
                      mst_study_human(unit, e.high).text);
 }
 
-/* Ours, and what was published where the case is in the original's table. */
+/* Our figures, each with the published one where the original's table has the case. */
 static void put_row(struct mst_sink *sink, const struct mst_study_section *section,
                     const struct mst_study_case *c, const enum mst_metric_id *figures,
                     size_t count)
@@ -103,7 +106,7 @@ static void put_section(struct mst_sink *sink, const struct mst_study_section *s
 {
     enum mst_metric_id figures[MST_STUDY_FIGURES_MAX];
     size_t count = mst_study_figures(section, figures), i;
-    char *about = mst_study_about_section(section), *ranking = mst_sayings_ranking(section);
+    char *about = mst_study_about_section(section), *ranking = mst_findings_ranking(section);
 
     mst_markdown(sink, "## %s\n\n", section->runs->title);
     put_paragraph(sink, about);
@@ -139,7 +142,7 @@ static void put_unrun(struct mst_sink *sink, const struct mst_study_data *data)
 /* ---- all of it -------------------------------------------------------------------- */
 
 int mst_study_markdown(struct mst_sink *sink, const struct mst_study_data *data,
-                       const struct mst_sayings *sayings, char error[MST_ERROR_MAX])
+                       const struct mst_findings *findings, char error[MST_ERROR_MAX])
 {
     char *about = mst_study_about(data);
     size_t i;
@@ -151,8 +154,8 @@ int mst_study_markdown(struct mst_sink *sink, const struct mst_study_data *data,
     put_paragraph(sink, data->study.question);
     put_paragraph(sink, about);
     put_paragraph(sink, mst_study_caution);
-    for (kind = 0; kind < MST_SAYING_KINDS; kind++)
-        put_sayings(sink, sayings, (enum mst_saying_kind)kind);
+    for (kind = 0; kind < MST_FINDING_KINDS; kind++)
+        put_findings(sink, findings, (enum mst_finding_kind)kind);
     for (i = 0; i < data->section_count; i++)
         put_section(sink, &data->sections[i]);
     put_unrun(sink, data);

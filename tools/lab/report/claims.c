@@ -1,17 +1,20 @@
-/* study_claims.c - what the original says, held against the runs: see study_sayings.h.
+/* claims.c - checks what the original claims against the runs: see findings.h.
  *
- * A claim compares two stacks by a figure, in each pair of cases that it is about; or a
- * stack with a number. It holds, or not, where the whole interval says so.
+ * A claim compares two stacks by a figure, in each pair of cases that it is about, or a stack with
+ * a number. It holds, or does not, where the whole interval says so; else it cannot be told.
  */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "lab/report/study_sayings.h"
+#include "lab/report/estimates.h"
+#include "lab/report/figures.h"
+#include "lab/report/findings.h"
+#include "stats/bootstrap.h"
 
 #define ABOUT_SAME 1.10    /* ratios up to here are about the same */
-#define APART_ENOUGH 3u    /* repetitions of which each is above each of the other side's */
+#define APART_ENOUGH 3u    /* repetitions of each side, at least, where the sides do not overlap */
 
 /* ---- which cases ------------------------------------------------------------------ */
 
@@ -41,7 +44,7 @@ static bool is_meant(const struct mst_claim_side *side, const struct mst_study_c
     return true;
 }
 
-/* Whether nothing tells the two apart but what the claim does. */
+/* Whether the two cases differ only in what the claim compares. */
 static bool is_counterpart(const struct mst_study_section *section, const struct mst_claim *claim,
                            const struct mst_study_case *left, const struct mst_study_case *right)
 {
@@ -64,13 +67,13 @@ static bool is_counterpart(const struct mst_study_section *section, const struct
 /* ---- one pair --------------------------------------------------------------------- */
 
 struct answer {
-    enum mst_saying_kind kind;
+    enum mst_finding_kind kind;
     char text[512];
 };
 
 static struct answer unsure(const char *why)
 {
-    struct answer answer = { .kind = MST_SAYING_UNSURE };
+    struct answer answer = { .kind = MST_FINDING_UNSURE };
 
     snprintf(answer.text, sizeof answer.text, "%s", why);
     return answer;
@@ -88,56 +91,57 @@ static void say_ratio(char *text, size_t size, const struct mst_ratio *r,
              r->runs < r->of ? r->runs : r->of);
 }
 
-/* A ratio against `times`, 1 where nothing was said. */
-static enum mst_saying_kind judge_ratio(const struct mst_claim *claim, const struct mst_ratio *r)
+/* Compares the ratio with `times`, or with 1 where the claim names no factor. */
+static enum mst_finding_kind judge_ratio(const struct mst_claim *claim, const struct mst_ratio *r)
 {
     if (claim->relation == MST_CLAIM_SAME)
-        return r->low > ABOUT_SAME || r->high < 1 / ABOUT_SAME ? MST_SAYING_FAILS :
-               r->low >= 1 / ABOUT_SAME && r->high <= ABOUT_SAME ? MST_SAYING_HOLDS :
-               MST_SAYING_UNSURE;
+        return r->low > ABOUT_SAME || r->high < 1 / ABOUT_SAME ? MST_FINDING_FAILS :
+               r->low >= 1 / ABOUT_SAME && r->high <= ABOUT_SAME ? MST_FINDING_HOLDS :
+               MST_FINDING_UNSURE;
     if (r->low <= 1 && r->high >= 1)
-        return MST_SAYING_UNSURE;
+        return MST_FINDING_UNSURE;
     if ((r->low > 1) != (claim->relation == MST_CLAIM_MORE))
-        return MST_SAYING_FAILS;
+        return MST_FINDING_FAILS;
     if (claim->times > 0 && (claim->relation == MST_CLAIM_MORE ? r->high < claim->times
                                                                : r->low > claim->times))
-        return MST_SAYING_FAILS;
-    return MST_SAYING_HOLDS;
+        return MST_FINDING_FAILS;
+    return MST_FINDING_HOLDS;
 }
 
-/* What the interval lacks, or how the answer is meant. */
+/* Why it cannot be told, or in which way it does not hold. */
 static const char *remark(const struct mst_claim *claim, const struct mst_ratio *r,
-                          enum mst_saying_kind kind)
+                          enum mst_finding_kind kind)
 {
-    if (kind == MST_SAYING_UNSURE)
+    if (kind == MST_FINDING_UNSURE)
         return claim->relation == MST_CLAIM_SAME ? ": the interval reaches beyond 10 %" :
                ": the interval includes 1";
-    if (kind == MST_SAYING_FAILS && claim->times > 0 &&
+    if (kind == MST_FINDING_FAILS && claim->times > 0 &&
         (r->low > 1) == (claim->relation == MST_CLAIM_MORE))
         return ": the same way, but by less than was said";
     return "";
 }
 
-/* Where a value is 0, as errors are, there is no ratio: then the sides must not overlap. */
+/* Where a value is 0, as a count of errors may be, there is no ratio: the claim holds where the two
+ * sides do not overlap. */
 static struct answer judge_counts(const struct mst_claim *claim, const struct mst_estimate *a,
                                   const struct mst_estimate *b)
 {
     bool more = a->least > b->most, less = a->most < b->least;
     bool none = a->most == 0 && b->most == 0;
-    struct answer answer = { .kind = MST_SAYING_UNSURE };
+    struct answer answer = { .kind = MST_FINDING_UNSURE };
 
     if (a->count < APART_ENOUGH || b->count < APART_ENOUGH) {
         snprintf(answer.text, sizeof answer.text, "too few repetitions to tell: it takes %u each",
                  APART_ENOUGH);
     } else if (none) {
-        answer.kind = claim->relation == MST_CLAIM_SAME ? MST_SAYING_HOLDS : MST_SAYING_FAILS;
+        answer.kind = claim->relation == MST_CLAIM_SAME ? MST_FINDING_HOLDS : MST_FINDING_FAILS;
         snprintf(answer.text, sizeof answer.text, "0 in every repetition of both");
     } else if (!more && !less) {
         snprintf(answer.text, sizeof answer.text, "the repetitions overlap, and some are 0");
     } else {
         answer.kind = claim->relation != MST_CLAIM_SAME &&
-                      more == (claim->relation == MST_CLAIM_MORE) ? MST_SAYING_HOLDS :
-                      MST_SAYING_FAILS;
+                      more == (claim->relation == MST_CLAIM_MORE) ? MST_FINDING_HOLDS :
+                      MST_FINDING_FAILS;
         snprintf(answer.text, sizeof answer.text, "%s in each repetition (%zu and %zu)",
                  more ? "more" : "less", a->count, b->count);
     }
@@ -151,7 +155,7 @@ static struct answer judge_pair(const struct mst_claim *claim, enum mst_metric_i
     const struct mst_metric *m = &mst_metrics[metric];
     struct mst_estimate a = mst_estimate_of(left, metric), b = mst_estimate_of(right, metric);
     struct mst_ratio r = mst_ratio_of(left, right, metric);
-    struct answer answer = { .kind = MST_SAYING_UNSURE };
+    struct answer answer = { .kind = MST_FINDING_UNSURE };
     char ratio[160];
 
     if (a.count == 0 || b.count == 0)
@@ -205,8 +209,8 @@ static struct answer judge_apart(const struct mst_claim *claim, enum mst_metric_
     } else if (of_a > 0 && of_b > 0) {
         low = fmin(sign * i.low, sign * i.high);
         high = fmax(sign * i.low, sign * i.high);
-        answer.kind = low > 0 && low <= apart && high >= apart ? MST_SAYING_HOLDS :
-                      high < apart || low > apart ? MST_SAYING_FAILS : MST_SAYING_UNSURE;
+        answer.kind = low > 0 && low <= apart && high >= apart ? MST_FINDING_HOLDS :
+                      high < apart || low > apart ? MST_FINDING_FAILS : MST_FINDING_UNSURE;
         snprintf(answer.text, sizeof answer.text, "%s%s apart (%s%s to %s%s; %zu repetitions), "
                  "%s was said%s", sign * i.ratio < 0 ? "-" : "",
                  mst_study_human(unit, fabs(i.ratio)).text,
@@ -217,7 +221,7 @@ static struct answer judge_apart(const struct mst_claim *claim, enum mst_metric_
                  low > 0 && high < apart ? ": the same way, but less" :
                  low > apart ? ": the same way, and more" :
                  high < apart ? ": it is less, if it is anything" :
-                 answer.kind == MST_SAYING_UNSURE ? ": the interval includes 0" : "");
+                 answer.kind == MST_FINDING_UNSURE ? ": the interval includes 0" : "");
     }
     free(a);
     free(b);
@@ -246,23 +250,23 @@ static struct answer judge_number(const struct mst_claim *claim, enum mst_metric
     struct mst_estimate e = mst_estimate_of(left, metric);
     double slack = claim->relation == MST_CLAIM_SAME ? ABOUT_SAME : 1;
     double low = isnan(e.low) ? e.least : e.low, high = isnan(e.high) ? e.most : e.high;
-    struct answer answer = { .kind = MST_SAYING_UNSURE };
+    struct answer answer = { .kind = MST_FINDING_UNSURE };
     bool above, below;
 
     if (e.count == 0)
         return unsure("the figure is not known");
-    /* What equals the number is neither more nor less: it bears out neither claim. */
+    /* A value that equals the number is neither more nor less: neither claim holds. */
     above = low > number * slack || (claim->relation == MST_CLAIM_LESS && low >= number);
     below = high < number / slack || (claim->relation == MST_CLAIM_MORE && high <= number);
     if (claim->relation == MST_CLAIM_SAME)
-        answer.kind = above || below ? MST_SAYING_FAILS :
-                      low >= number / slack && high <= number * slack ? MST_SAYING_HOLDS :
-                      MST_SAYING_UNSURE;
+        answer.kind = above || below ? MST_FINDING_FAILS :
+                      low >= number / slack && high <= number * slack ? MST_FINDING_HOLDS :
+                      MST_FINDING_UNSURE;
     else if (above || below)
-        answer.kind = above == (claim->relation == MST_CLAIM_MORE) ? MST_SAYING_HOLDS :
-                                                                     MST_SAYING_FAILS;
+        answer.kind = above == (claim->relation == MST_CLAIM_MORE) ? MST_FINDING_HOLDS :
+                                                                     MST_FINDING_FAILS;
     if (e.count < MST_BOOTSTRAP_RUNS_MIN)
-        answer.kind = MST_SAYING_UNSURE;
+        answer.kind = MST_FINDING_UNSURE;
     say_range(answer.text, sizeof answer.text, mst_metrics[metric].unit, low, high, e.count);
     return answer;
 }
@@ -277,10 +281,10 @@ struct pair {
     struct answer answer;
 };
 
-/* All pairs that are about one sentence; of each kind the first. */
+/* All pairs that one sentence is about; of each kind the first. */
 struct verdict {
-    size_t pairs, counts[MST_SAYING_KINDS];
-    struct pair first[MST_SAYING_KINDS];
+    size_t pairs, counts[MST_FINDING_KINDS];
+    struct pair first[MST_FINDING_KINDS];
 };
 
 static void count_pair(struct verdict *v, const struct pair *pair)
@@ -290,7 +294,7 @@ static void count_pair(struct verdict *v, const struct pair *pair)
         v->first[pair->answer.kind] = *pair;
 }
 
-/* The left case with each that it is compared with. */
+/* Compares the left case with each of its counterparts. */
 static void judge_case(struct verdict *v, const struct mst_study_section *section,
                        const struct mst_claim *claim, const struct mst_study_case *left)
 {
@@ -326,14 +330,14 @@ static void judge_claim(struct verdict *v, const struct mst_study_section *secti
             judge_case(v, section, claim, &section->cases[i]);
 }
 
-/* In some cases so, in others not: that it holds not everywhere is that it does not hold;
- * where it cannot be told in most cases, it cannot be told. */
-static enum mst_saying_kind kind_of(const struct verdict *v)
+/* A claim that fails in one case does not hold; one that cannot be told in most cases cannot be
+ * told. */
+static enum mst_finding_kind kind_of(const struct verdict *v)
 {
-    if (v->counts[MST_SAYING_FAILS] > 0)
-        return MST_SAYING_FAILS;
-    return v->counts[MST_SAYING_HOLDS] > v->counts[MST_SAYING_UNSURE] ? MST_SAYING_HOLDS :
-                                                                        MST_SAYING_UNSURE;
+    if (v->counts[MST_FINDING_FAILS] > 0)
+        return MST_FINDING_FAILS;
+    return v->counts[MST_FINDING_HOLDS] > v->counts[MST_FINDING_UNSURE] ? MST_FINDING_HOLDS :
+                                                                        MST_FINDING_UNSURE;
 }
 
 /* "mean response: 1.02 s with prefork, 1.04 s with event: 0.98 times as long (...)". */
@@ -346,14 +350,14 @@ static char *say_pair(const struct pair *pair)
                                             mst_estimate_of(pair->left, pair->metric).mean);
 
     if (a != NULL && b != NULL && pair->left->run_count == 0)
-        text = mst_saying_text("%s was not run", a);
+        text = mst_finding_text("%s was not run", a);
     else if (a != NULL && b != NULL && pair->right != NULL && pair->right->run_count == 0)
-        text = mst_saying_text("%s was not run", b);
+        text = mst_finding_text("%s was not run", b);
     else if (a != NULL && b != NULL && pair->right == NULL)
-        text = mst_saying_text("%s: %s with %s; %s", m->study_label, left.text, a,
+        text = mst_finding_text("%s: %s with %s; %s", m->study_label, left.text, a,
                                pair->answer.text);
     else if (a != NULL && b != NULL)
-        text = mst_saying_text("%s: %s with %s, %s with %s; %s", m->study_label, left.text, a,
+        text = mst_finding_text("%s: %s with %s, %s with %s; %s", m->study_label, left.text, a,
                                mst_study_human(m->unit, mst_estimate_of(pair->right,
                                pair->metric).mean).text, b, pair->answer.text);
     free(a);
@@ -364,9 +368,9 @@ static char *say_pair(const struct pair *pair)
 /* "In 2 of 4 cases it holds, in 1 it does not". */
 static void say_counts(char *text, size_t size, const struct verdict *v)
 {
-    static const struct { enum mst_saying_kind kind; const char *word; } parts[] = {
-        { MST_SAYING_HOLDS, "it holds" }, { MST_SAYING_FAILS, "it does not" },
-        { MST_SAYING_UNSURE, "it cannot be told" },
+    static const struct { enum mst_finding_kind kind; const char *word; } parts[] = {
+        { MST_FINDING_HOLDS, "it holds" }, { MST_FINDING_FAILS, "it does not" },
+        { MST_FINDING_UNSURE, "it cannot be told" },
     };
     size_t used = 0, i;
 
@@ -384,18 +388,18 @@ static void say_counts(char *text, size_t size, const struct verdict *v)
     }
 }
 
-/* How often which, and the first case of the kind that decided. */
-static char *say_verdict(const struct verdict *v, enum mst_saying_kind kind)
+/* The counts, and the first case of the kind that decided. */
+static char *say_verdict(const struct verdict *v, enum mst_finding_kind kind)
 {
     char *one = say_pair(&v->first[kind]), *text = NULL, counts[160] = "";
 
     say_counts(counts, sizeof counts, v);
     if (one != NULL && v->pairs == 1)
-        text = mst_saying_text("%s.", one);
+        text = mst_finding_text("%s.", one);
     else if (one != NULL)
-        text = mst_saying_text("%s. %s %s.", counts, v->counts[kind] == v->pairs ?
-                               "The first:" : kind == MST_SAYING_HOLDS ? "It holds so:" :
-                               kind == MST_SAYING_FAILS ? "It does not here:" :
+        text = mst_finding_text("%s. %s %s.", counts, v->counts[kind] == v->pairs ?
+                               "The first:" : kind == MST_FINDING_HOLDS ? "It holds so:" :
+                               kind == MST_FINDING_FAILS ? "It does not here:" :
                                "It cannot be told here:", one);
     free(one);
     return text;
@@ -412,7 +416,7 @@ static const struct mst_study_section *section_of(const struct mst_study_data *d
     return NULL;
 }
 
-/* Claims with the same sentence are one, of several cases. */
+/* Claims with the same sentence are one claim about several cases. */
 static bool is_repeated(const struct mst_study *study, size_t claim)
 {
     size_t i;
@@ -423,7 +427,7 @@ static bool is_repeated(const struct mst_study *study, size_t claim)
     return false;
 }
 
-static int add_claim(struct mst_sayings *sayings, const struct mst_study_data *data, size_t claim)
+static int add_claim(struct mst_findings *findings, const struct mst_study_data *data, size_t claim)
 {
     const struct mst_claim *claims = data->study.claims;
     const char *sentence = claims[claim].sentence;
@@ -435,23 +439,23 @@ static int add_claim(struct mst_sayings *sayings, const struct mst_study_data *d
         if (strcmp(claims[i].sentence, sentence) != 0)
             continue;
         if (mst_study_metric_find(claims[i].figure, &scale) == MST_M_COUNT)
-            return mst_sayings_add(sayings, MST_SAYING_UNSURE, section_of(data, &claims[i]),
-                                   sentence, mst_saying_text("\"%s\" is no figure that mpmstat "
+            return mst_findings_add(findings, MST_FINDING_UNSURE, section_of(data, &claims[i]),
+                                   sentence, mst_finding_text("\"%s\" is no figure that mpmstat "
                                    "measures.", claims[i].figure));
         judge_claim(&v, section_of(data, &claims[i]), &claims[i]);
     }
-    return mst_sayings_add(sayings, kind_of(&v), section_of(data, &claims[claim]), sentence,
-                           v.pairs > 0 ? say_verdict(&v, kind_of(&v)) : mst_saying_text(
+    return mst_findings_add(findings, kind_of(&v), section_of(data, &claims[claim]), sentence,
+                           v.pairs > 0 ? say_verdict(&v, kind_of(&v)) : mst_finding_text(
                            "No case that it is about is in this study as it was run."));
 }
 
-int mst_sayings_of_claims(struct mst_sayings *sayings, const struct mst_study_data *data)
+int mst_findings_of_claims(struct mst_findings *findings, const struct mst_study_data *data)
 {
     int failed = 0;
     size_t i;
 
     for (i = 0; i < data->study.claim_count && !failed; i++)
         if (!is_repeated(&data->study, i))
-            failed = add_claim(sayings, data, i);
+            failed = add_claim(findings, data, i);
     return failed;
 }

@@ -1,26 +1,28 @@
-/* study_unseen.c - what the original could not see: see study_sayings.h.
+/* unmeasured.c - what the original did not measure: see findings.h.
  *
- * Of each line of cases the heaviest that was run stands for it, and of all of these the
- * two that are furthest apart are told: the tables have the rest.
+ * Each line of cases is represented by its heaviest case that was run; of these the two that are
+ * furthest apart are named. The tables have the rest.
  */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "lab/report/study_report.h"
-#include "lab/report/study_parts.h"
+#include "lab/report/estimates.h"
+#include "lab/report/figures.h"
+#include "lab/report/parts.h"
+#include "lab/report/report.h"
 
-#define WORTH_TELLING 0.05     /* shares of the time below this are not */
-#define ALIKE         1.05     /* a factor up to which it is about the same with each */
-#define TAIL_FACTOR   3.0      /* p99 beyond so many medians: the mean tells of nobody */
+#define WORTH_TELLING 0.05     /* smaller shares of the time are left out */
+#define ALIKE         1.05     /* up to this factor it is "about" one value */
+#define TAIL_FACTOR   3.0      /* times the median: with a longer p99 a mean misleads */
 
 /* ---- extremes --------------------------------------------------------------------- */
 
-/* A metric over another, or as it is (over MST_M_COUNT). */
+/* A metric divided by another, or as it is (over: MST_M_COUNT). */
 struct subject { enum mst_metric_id metric, over; };
 
-/* PHP's time goes on while the answer is sent. */
+/* PHP may go on running while the answer is sent. */
 static double value_in(const double *values, enum mst_metric_id metric)
 {
     double later = metric == MST_M_PHP_RUN ? values[MST_M_SEND_PHP] : 0;
@@ -28,8 +30,8 @@ static double value_in(const double *values, enum mst_metric_id metric)
     return values[metric] + (isfinite(later) ? later : 0);
 }
 
-/* Of all repetitions together: so parts of a time add up, which their means in the tables
- * (geometric ones) do not. */
+/* Over all repetitions together, so that the parts of a time add up; the geometric means in the
+ * tables do not. */
 static double share_of(const struct mst_study_case *c, struct subject subject)
 {
     double part = 0, whole = 0;
@@ -91,39 +93,44 @@ static char *say_extremes(const struct mst_study_section *section, const struct 
     char *most = mst_study_label(section, e->most_case), *text = NULL;
 
     if (least != NULL && most != NULL && e->known == 1)
-        text = mst_saying_text("%s (%s)", mst_study_human(unit, e->most).text, most);
+        text = mst_finding_text("%s (%s)", mst_study_human(unit, e->most).text, most);
     else if (least != NULL && most != NULL && e->most <= e->least * ALIKE)
-        text = mst_saying_text("about %s", mst_study_human(unit, e->most).text);
+        text = mst_finding_text("about %s", mst_study_human(unit, e->most).text);
     else if (least != NULL && most != NULL)
-        text = mst_saying_text("from %s (%s) to %s (%s)", mst_study_human(unit, e->least).text,
+        text = mst_finding_text("from %s (%s) to %s (%s)", mst_study_human(unit, e->least).text,
                                least, mst_study_human(unit, e->most).text, most);
     free(least);
     free(most);
     return text;
 }
 
+static int add(struct mst_findings *findings, const struct mst_study_section *section, char *text)
+{
+    return mst_findings_add(findings, MST_FINDING_UNMEASURED, section, NULL, text);
+}
+
 /* Adds "BEFORE EXTREMES AFTER". */
-static int add_extremes(struct mst_sayings *sayings, const struct mst_study_section *section,
+static int add_extremes(struct mst_findings *findings, const struct mst_study_section *section,
                         const struct extremes *e, enum mst_metric_unit unit, const char *before,
                         const char *after)
 {
     char *extremes = say_extremes(section, e, unit), *text = NULL;
 
     if (extremes != NULL)
-        text = mst_saying_text("%s %s%s.", before, extremes, after);
+        text = mst_finding_text("%s %s%s.", before, extremes, after);
     free(extremes);
-    return mst_sayings_add(sayings, MST_SAYING_UNSEEN, section, NULL, text);
+    return add(findings, section, text);
 }
 
 /* ---- where the time went ---------------------------------------------------------- */
 
-/* A part of a whole, where some run has one that is worth telling. */
+/* A part of a whole, which is told where some run has one above WORTH_TELLING. */
 struct share {
     struct subject subject;
     const char    *before, *after;
 };
 
-static int say_shares(struct mst_sayings *sayings, const struct mst_study_section *section,
+static int say_shares(struct mst_findings *findings, const struct mst_study_section *section,
                       const struct share *shares, size_t count)
 {
     int failed = 0;
@@ -133,13 +140,13 @@ static int say_shares(struct mst_sayings *sayings, const struct mst_study_sectio
         struct extremes e = extremes_of(section, shares[i].subject);
 
         if (e.known > 0 && e.most >= WORTH_TELLING)
-            failed = add_extremes(sayings, section, &e, MST_METRIC_SHARE, shares[i].before,
+            failed = add_extremes(findings, section, &e, MST_METRIC_SHARE, shares[i].before,
                                   shares[i].after);
     }
     return failed;
 }
 
-static int say_time(struct mst_sayings *sayings, const struct mst_study_section *section)
+static int say_time(struct mst_findings *findings, const struct mst_study_section *section)
 {
     static const char after[] = " of a request's time at the server";
     static const struct share parts[] = {
@@ -148,20 +155,20 @@ static int say_time(struct mst_sayings *sayings, const struct mst_study_section 
         { { MST_M_PHP_RUN, MST_M_SERVER_MEAN }, "Running PHP took", after },
     };
 
-    return say_shares(sayings, section, parts, sizeof parts / sizeof *parts);
+    return say_shares(findings, section, parts, sizeof parts / sizeof *parts);
 }
 
-static int say_tail(struct mst_sayings *sayings, const struct mst_study_section *section)
+static int say_tail(struct mst_findings *findings, const struct mst_study_section *section)
 {
     struct extremes e = extremes_of(section, (struct subject){ MST_M_P99, MST_M_P50 });
 
     if (e.known == 0 || e.most < TAIL_FACTOR)
         return 0;
-    return add_extremes(sayings, section, &e, MST_METRIC_MEAN, "A mean hides the slowest: "
+    return add_extremes(findings, section, &e, MST_METRIC_MEAN, "A mean hides the slowest: "
                         "p99 is", " times the median");
 }
 
-static int say_occupancy(struct mst_sayings *sayings, const struct mst_study_section *section)
+static int say_occupancy(struct mst_findings *findings, const struct mst_study_section *section)
 {
     static const char after[] = " of the time that the load took";
     static const struct share sides[] = {
@@ -169,7 +176,7 @@ static int say_occupancy(struct mst_sayings *sayings, const struct mst_study_sec
         { { MST_M_PHP_NO_IDLE, MST_M_TAKEN }, "All of PHP's workers were taken for", after },
     };
 
-    return say_shares(sayings, section, sides, sizeof sides / sizeof *sides);
+    return say_shares(findings, section, sides, sizeof sides / sizeof *sides);
 }
 
 /* ---- failures --------------------------------------------------------------------- */
@@ -201,7 +208,7 @@ static struct sums sum_failures(const struct mst_study_section *section)
 }
 
 /* ab compares each answer's length with the first one's. */
-static int say_failures(struct mst_sayings *sayings, const struct mst_study_section *section)
+static int say_failures(struct mst_findings *findings, const struct mst_study_section *section)
 {
     struct sums s = sum_failures(section);
     char pages[96] = "";
@@ -210,7 +217,7 @@ static int say_failures(struct mst_sayings *sayings, const struct mst_study_sect
         return 0;
     if (s.most > s.least)
         snprintf(pages, sizeof pages, "; the pages were of %.0f to %.0f bytes", s.least, s.most);
-    return mst_sayings_add(sayings, MST_SAYING_UNSEEN, section, NULL, mst_saying_text(
+    return add(findings, section, mst_finding_text(
         "The load tool calls %.0f of %.0f requests failed: %.0f of them only because the answer "
         "was of another length than the first one%s. The server answered %.0f, %.0f with a 5xx: "
         "%s.", s.failed, s.requests, s.of_length, pages, s.answered, s.errors,
@@ -220,7 +227,7 @@ static int say_failures(struct mst_sayings *sayings, const struct mst_study_sect
 
 /* ---- memory, processes, CPU ------------------------------------------------------- */
 
-/* A case that was run, of a stack with a server that was not recorded: the first of it. */
+/* Whether it is the first case of its stack, and the stack has a server that was not recorded. */
 static bool is_first_in_part(const struct mst_study_section *section, size_t i)
 {
     size_t k;
@@ -232,8 +239,8 @@ static bool is_first_in_part(const struct mst_study_section *section, size_t i)
     return section->cases[i].in_part;
 }
 
-/* Of which stacks the sentences about all processes say nothing, and why. */
-static int say_in_part(struct mst_sayings *sayings, const struct mst_study_section *section)
+/* Names the stacks that the sentences about all processes leave out, and says why. */
+static int say_in_part(struct mst_findings *findings, const struct mst_study_section *section)
 {
     char *titles = NULL, *more;
     int failed = 0;
@@ -242,21 +249,21 @@ static int say_in_part(struct mst_sayings *sayings, const struct mst_study_secti
     for (i = 0; i < section->case_count && !failed; i++) {
         if (!is_first_in_part(section, i))
             continue;
-        more = mst_saying_text("%s%s%s", titles != NULL ? titles : "",
+        more = mst_finding_text("%s%s%s", titles != NULL ? titles : "",
                                titles != NULL ? ", of " : "", section->cases[i].title);
         free(titles);
         titles = more;
         failed = more == NULL;
     }
     if (titles != NULL)
-        failed = mst_sayings_add(sayings, MST_SAYING_UNSEEN, section, NULL, mst_saying_text(
+        failed = add(findings, section, mst_finding_text(
             "Memory and CPU time of all processes together are not known of %s: not every server "
             "there was recorded (nginx cannot be).", titles));
     free(titles);
     return failed;
 }
 
-static int say_memory(struct mst_sayings *sayings, const struct mst_study_section *section)
+static int say_memory(struct mst_findings *findings, const struct mst_study_section *section)
 {
     struct extremes pss = extremes_of(section, (struct subject){ MST_M_PSS, MST_M_COUNT });
     struct extremes each = extremes_of(section, (struct subject){ MST_M_PSS_EACH, MST_M_COUNT });
@@ -268,24 +275,24 @@ static int say_memory(struct mst_sayings *sayings, const struct mst_study_sectio
         snprintf(after, sizeof after, "; adding up RSS, as is usual, would have said up to %s "
                  "times as much", mst_study_ratio(more.most).text);
     if (pss.known > 0)
-        failed = add_extremes(sayings, section, &pss, MST_METRIC_BYTES, "At their peak all "
+        failed = add_extremes(findings, section, &pss, MST_METRIC_BYTES, "At their peak all "
                               "processes together took (PSS: what is shared counts once)", after);
     if (each.known > 0 && !failed)
-        failed = add_extremes(sayings, section, &each, MST_METRIC_BYTES, "A process took", "");
+        failed = add_extremes(findings, section, &each, MST_METRIC_BYTES, "A process took", "");
     return failed;
 }
 
-static int say_machine(struct mst_sayings *sayings, const struct mst_study_section *section)
+static int say_machine(struct mst_findings *findings, const struct mst_study_section *section)
 {
     struct extremes busy = extremes_of(section, (struct subject){ MST_M_MACHINE, MST_M_COUNT });
 
     if (busy.known == 0)
         return 0;
-    return add_extremes(sayings, section, &busy, MST_METRIC_SHARE,
+    return add_extremes(findings, section, &busy, MST_METRIC_SHARE,
                         "The machine's CPUs were busy for", " of the time");
 }
 
-static int say_processes(struct mst_sayings *sayings, const struct mst_study_section *section)
+static int say_processes(struct mst_findings *findings, const struct mst_study_section *section)
 {
     struct extremes forks = extremes_of(section, (struct subject){ MST_M_FORKS_EACH,
                                                                    MST_M_COUNT });
@@ -293,10 +300,10 @@ static int say_processes(struct mst_sayings *sayings, const struct mst_study_sec
     int failed = 0;
 
     if (forks.known > 0 && forks.most >= WORTH_TELLING)
-        failed = add_extremes(sayings, section, &forks, MST_METRIC_MEAN,
+        failed = add_extremes(findings, section, &forks, MST_METRIC_MEAN,
                               "For each request processes were forked:", "");
     if (cpu.known > 0 && !failed)
-        failed = add_extremes(sayings, section, &cpu, MST_METRIC_TIME,
+        failed = add_extremes(findings, section, &cpu, MST_METRIC_TIME,
                               "CPU time for a request, at the servers:", "");
     return failed;
 }
@@ -320,7 +327,7 @@ static size_t count_runs(const struct mst_study_section *section, enum mst_metri
     return above;
 }
 
-static int say_limits(struct mst_sayings *sayings, const struct mst_study_section *section)
+static int say_limits(struct mst_findings *findings, const struct mst_study_section *section)
 {
     static const struct { enum mst_metric_id metric; const char *text; } limits[] = {
         { MST_M_GENERATOR, "the load tool itself was at its limit: their throughput is the load "
@@ -334,7 +341,7 @@ static int say_limits(struct mst_sayings *sayings, const struct mst_study_sectio
     for (i = 0; i < sizeof limits / sizeof *limits && !failed; i++) {
         above = count_runs(section, limits[i].metric, &known);
         if (above > 0)
-            failed = mst_sayings_add(sayings, MST_SAYING_UNSEEN, section, NULL, mst_saying_text(
+            failed = add(findings, section, mst_finding_text(
                 "In %zu of %zu runs %s.", above, known, limits[i].text));
     }
     return failed;
@@ -342,7 +349,7 @@ static int say_limits(struct mst_sayings *sayings, const struct mst_study_sectio
 
 /* ---- spawning --------------------------------------------------------------------- */
 
-static int say_spawning(struct mst_sayings *sayings, const struct mst_study_section *section)
+static int say_spawning(struct mst_findings *findings, const struct mst_study_section *section)
 {
     struct extremes rate = extremes_of(section, (struct subject){ MST_M_SPAWN_RATE, MST_M_COUNT });
     struct extremes first = extremes_of(section, (struct subject){ MST_M_SPAWN_FIRST,
@@ -351,28 +358,28 @@ static int say_spawning(struct mst_sayings *sayings, const struct mst_study_sect
     int failed = 0;
 
     if (first.known > 0)
-        failed = add_extremes(sayings, section, &first, MST_METRIC_TIME,
+        failed = add_extremes(findings, section, &first, MST_METRIC_TIME,
                               "From the first request to the first fork it took", "");
     if (rate.known > 0 && !failed)
-        failed = add_extremes(sayings, section, &rate, MST_METRIC_RATE, "Between a tenth and nine "
+        failed = add_extremes(findings, section, &rate, MST_METRIC_RATE, "Between a tenth and nine "
                               "tenths of them, processes came at", "");
     if (all.known > 0 && !failed)
-        failed = add_extremes(sayings, section, &all, MST_METRIC_TIME, "All were there after", "");
+        failed = add_extremes(findings, section, &all, MST_METRIC_TIME, "All were there after", "");
     return failed;
 }
 
-/* Each kind of measurement has what it is made for. */
-int mst_sayings_unseen(struct mst_sayings *sayings, const struct mst_study_section *section)
+/* Which sentences are made depends on the kind of the runs. */
+int mst_findings_unmeasured(struct mst_findings *findings, const struct mst_study_section *section)
 {
     enum mst_runs_kind kind = section->runs->kind;
 
     if (kind == MST_RUNS_SPAWN)
-        return say_spawning(sayings, section) != 0 || say_limits(sayings, section) != 0 ? -1 : 0;
-    if (say_failures(sayings, section) != 0 || say_time(sayings, section) != 0 ||
-        (kind == MST_RUNS_LOAD && say_tail(sayings, section) != 0) ||
-        say_occupancy(sayings, section) != 0 || say_memory(sayings, section) != 0 ||
-        say_in_part(sayings, section) != 0)
+        return say_spawning(findings, section) != 0 || say_limits(findings, section) != 0 ? -1 : 0;
+    if (say_failures(findings, section) != 0 || say_time(findings, section) != 0 ||
+        (kind == MST_RUNS_LOAD && say_tail(findings, section) != 0) ||
+        say_occupancy(findings, section) != 0 || say_memory(findings, section) != 0 ||
+        say_in_part(findings, section) != 0)
         return -1;
-    return say_machine(sayings, section) != 0 || say_processes(sayings, section) != 0 ||
-           say_limits(sayings, section) != 0 ? -1 : 0;
+    return say_machine(findings, section) != 0 || say_processes(findings, section) != 0 ||
+           say_limits(findings, section) != 0 ? -1 : 0;
 }

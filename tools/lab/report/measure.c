@@ -1,67 +1,15 @@
-/* study_metrics.c - the numbers of a study's run: see study_metrics.h. */
-#include "lab/report/study_metrics.h"
+/* measure.c - the figures of a study's run: see measure.h. */
+#include "lab/report/measure.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/table.h"
 #include "archive/query.h"
 #include "base/clock.h"
 #include "loadtools/loadtool.h"
 #include "report/parts.h"
-#include "report/table.h"
-
-/* ---- names ----------------------------------------------------------------------- */
-
-/* What other units are in ours, and how ours ends. */
-static const struct { const char *end, *ours; double scale; } units[] = {
-    { "_ms", "_seconds", 1e-3 }, { "_s", "_seconds", 1 },
-    { "_kb_per_second", "_bytes_per_second", 1024 }, { "_kb_s", "_bytes_per_second", 1024 },
-    { "_mb_per_second", "_bytes_per_second", 1 << 20 },
-    { "_mb", "_bytes", 1e6 }, { "_percent", "", 0.01 }, { "_percent", "_share", 0.01 },
-};
-
-/* What the load tools call it. */
-static const struct { const char *theirs, *ours; } synonyms[] = {
-    { "transactions", "requests" }, { "complete_requests", "requests" },
-    { "transactions_per_second", "requests_per_second" },
-    { "response_seconds", "mean_seconds" }, { "longest_seconds", "max_seconds" },
-    { "elapsed_seconds", "time_taken_seconds" },
-    { "throughput_bytes_per_second", "transfer_bytes_per_second" },
-    { "total_transferred_bytes", "transferred_bytes" },
-};
-
-static enum mst_metric_id named(const char *name)
-{
-    size_t i;
-
-    for (i = 0; i < sizeof synonyms / sizeof *synonyms; i++)
-        if (strcmp(synonyms[i].theirs, name) == 0)
-            name = synonyms[i].ours;
-    for (i = 0; i < MST_M_COUNT; i++)
-        if (mst_metrics[i].study != NULL && strcmp(mst_metrics[i].study, name) == 0)
-            return (enum mst_metric_id)i;
-    return MST_M_COUNT;
-}
-
-enum mst_metric_id mst_study_metric_find(const char *word, double *scale)
-{
-    enum mst_metric_id id = named(word);
-    size_t length = strlen(word), i;
-    char ours[96];
-
-    *scale = 1;
-    for (i = 0; id == MST_M_COUNT && i < sizeof units / sizeof *units; i++) {
-        size_t end = strlen(units[i].end);
-
-        if (length <= end || length >= 64 || strcmp(word + length - end, units[i].end) != 0)
-            continue;
-        snprintf(ours, sizeof ours, "%.*s%s", (int)(length - end), word, units[i].ours);
-        id = named(ours);
-        *scale = units[i].scale;
-    }
-    return id;
-}
 
 /* ---- a run's values -------------------------------------------------------------- */
 
@@ -70,8 +18,9 @@ static double over(double part, double whole)
     return whole > 0 ? part / whole : NAN;
 }
 
-/* Requests that came to nothing, and their share of all: the failed that the tool does not
- * count among its requests come on top of them. Some it counts twice (ab). */
+/* Failed requests and their share of all. Some tools do not count failed requests among their
+ * requests: those are added to all. ab counts some failures twice: there are at most as many as
+ * requests. */
 static void measure_failures(double *v, const struct mst_summary_client *c)
 {
     const struct mst_loadtool *tool = mst_loadtool_for(c->tool != NULL ? c->tool : "");
@@ -118,7 +67,8 @@ bool mst_study_is_front(const struct mst_summary *s, const struct mst_summary_se
            is_within_apache(server) == is_within_apache(front);
 }
 
-/* PHP with workers of its own that had requests of the load: others may be another tenant's. */
+/* A PHP with workers of its own that served the load. One without requests may belong to another
+ * user. */
 static bool is_working_php(const struct mst_summary *s, const struct mst_summary_server *server)
 {
     return mst_summary_is_php(server) && !is_within_apache(server) &&
@@ -127,8 +77,8 @@ static bool is_working_php(const struct mst_summary *s, const struct mst_summary
 
 typedef bool is_meant(const struct mst_summary *s, const struct mst_summary_server *server);
 
-/* The sum of a member over the servers that are meant: where one does not know it, NaN. The
- * member is a uint64_t, at that offset. */
+/* The sum over the servers that are meant of the member at that offset, a uint64_t. NaN where one
+ * of them does not know it. */
 static double sum_of(const struct mst_summary *s, is_meant *meant, size_t offset)
 {
     double sum = 0;
@@ -144,8 +94,8 @@ static double sum_of(const struct mst_summary *s, is_meant *meant, size_t offset
 
 #define SUM_OF(s, meant, member) sum_of(s, meant, offsetof(struct mst_summary_server, member))
 
-/* The only one that is meant (and had requests): what cannot be added up, as a percentile, is
- * known of it. NULL: there are more, or none. */
+/* The only server that is meant (and had requests). Figures that cannot be added up, such as a
+ * percentile, are known if there is just one. NULL: there are several, or none. */
 static const struct mst_summary_server *only_one(const struct mst_summary *s, is_meant *meant,
                                                  bool with_requests)
 {
@@ -185,7 +135,7 @@ static double sum_of_part(const struct mst_summary *s, const char *name)
     return any ? sum : NAN;
 }
 
-/* The parts of a request's time: those of html's bar. */
+/* The parts of a request's time, as in the bar of a run's page. */
 static void measure_parts(double *v, const struct mst_summary *s)
 {
     static const struct { const char *name; enum mst_metric_id id; } ids[] = {
@@ -239,7 +189,7 @@ static void measure_php(double *v, const struct mst_summary *s)
 
 /* ---- processes ------------------------------------------------------------------- */
 
-/* What lab/others.c says of the servers that cannot be recorded; NaN where it does not. */
+/* What lab/servers/others.c wrote down of the servers that cannot be recorded; NaN: nothing. */
 static double others(const struct mst_summary *s, const char *name, sqlite3 *db)
 {
     struct mst_query q = mst_query_ask(db, "SELECT CAST(value AS INTEGER) AS value "
@@ -269,11 +219,11 @@ bool mst_study_is_whole(const struct mst_summary *s, const struct mst_study_serv
 static bool has_processes(const struct mst_summary *s, const struct mst_summary_server *server)
 {
     (void)s;
-    return !is_within_apache(server);   /* its processes are Apache's once more */
+    return !is_within_apache(server);   /* those are counted with Apache */
 }
 
-/* Of all servers together. What one took that nobody looked at is not known: programs have
- * its CPU time by its name only, with that of all others of that name. */
+/* Of all servers together; not known where one of them was not recorded. The programs' CPU times
+ * do not help there: they are by name, and other processes may have the same name. */
 static void measure_processes(double *v, const struct mst_summary *s,
                               const struct mst_study_servers *servers, sqlite3 *db)
 {
@@ -298,8 +248,8 @@ static void measure_processes(double *v, const struct mst_summary *s,
     v[MST_M_CPU_EACH] = over(cpu / (double)MST_NS_PER_S, v[MST_M_SERVER_REQUESTS]);
 }
 
-/* How busy the machine was while there were requests, as far as its samples tell them apart
- * from the load tool's own beginning and end: tsung takes some 10 s for these. */
+/* How busy the machine was while there were requests, by the samples that are closest to the first
+ * and the last one: a load tool may take long to start and to end (tsung some 10 s). */
 static bool measure_machine(double *v, const struct mst_summary *s, sqlite3 *db)
 {
     struct mst_query q = mst_query_ask(db,
@@ -321,7 +271,7 @@ static bool measure_machine(double *v, const struct mst_summary *s, sqlite3 *db)
     return mst_query_done(&q);
 }
 
-/* What only the rows tell. */
+/* Figures that a summary does not have. */
 static bool measure_rows(double *v, const struct mst_summary *s, sqlite3 *db)
 {
     struct mst_query client = mst_query_ask(db,
@@ -374,38 +324,4 @@ bool mst_study_measure(double values[MST_M_COUNT], const struct mst_summary *s,
     if (generator != MST_ANSWER_UNKNOWN)
         values[MST_M_GENERATOR] = generator == MST_ANSWER_NO;
     return measure_machine(values, s, db) && measure_rows(values, s, db);
-}
-
-/* ---- as text --------------------------------------------------------------------- */
-
-struct mst_human mst_study_human(enum mst_metric_unit unit, double value)
-{
-    struct mst_human h = { "not known" };
-
-    if (!isfinite(value) || value < 0 || value > 1e15)
-        return h;
-    switch (unit) {
-    case MST_METRIC_TIME:
-        return mst_human_micro(
-            mst_human_time((uint64_t)llround(value * (double)MST_NS_PER_S)));
-    case MST_METRIC_BYTES:
-        return mst_human_bytes((uint64_t)llround(value));
-    case MST_METRIC_SHARE:
-        return mst_human_percent((uint64_t)llround(value * 1000));
-    case MST_METRIC_COUNT:
-        if (value == rint(value))
-            return mst_human_count((uint64_t)value);
-        return mst_human_milli((uint64_t)llround(value * 1000));
-    default:
-        h = unit == MST_METRIC_BYTE_RATE ? mst_human_bytes((uint64_t)llround(value)) :
-            mst_human_milli((uint64_t)llround(value * 1000));
-        if (unit != MST_METRIC_MEAN)
-            strncat(h.text, "/s", sizeof h.text - strlen(h.text) - 1);
-        return h;
-    }
-}
-
-struct mst_human mst_study_ratio(double ratio)
-{
-    return mst_study_human(MST_METRIC_MEAN, ratio);
 }

@@ -1,9 +1,9 @@
 /* series.c - requests over time: see series.h.
  *
- * One pass over the rows; one sort of all durations, from which the spectrum is
- * read, and which dealt out to the bins leaves each bin's sorted too.
+ * The rows are read once and all durations are sorted once: the spectrum is read from that order,
+ * and durations that are dealt out to the bins in it are sorted in each bin, too.
  */
-#include "report/series.h"
+#include "analysis/series.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -40,7 +40,8 @@ static uint64_t choose_width(uint64_t span_ns, size_t most)
                 return unit * steps[i];
 }
 
-/* Until the load tool's end, and while what it left behind was awaited. */
+/* The time until the load tool ended, and that for which the recorder then waited for requests
+ * that it had left. */
 bool mst_bins_make(struct mst_bins *bins, sqlite3 *db, const struct mst_summary *run,
                    size_t most, uint64_t width_ns)
 {
@@ -74,7 +75,7 @@ struct mst_bins mst_bins_widen(const struct mst_bins *bins, uint64_t step_ns)
                               (size_t)bins_for(bins->count, factor) };
 }
 
-/* bins->count where it is in none. */
+/* Returns bins->count where the instant is in no bin. */
 static size_t bin_of(const struct mst_bins *bins, uint64_t instant_ns)
 {
     uint64_t bin;
@@ -94,8 +95,8 @@ static double bin_start(const struct mst_bins *bins, size_t bin)
 
 enum { CLASS_1XX, CLASS_2XX, CLASS_3XX, CLASS_4XX, CLASS_5XX, CLASS_ABORTED, CLASS_NONE,
        CLASS_COUNT };
-/* Of a request's time; they add up to it. PHP's share is taken out of `handle` and
- * `send`; where no PHP was recorded it is not known, and 0 in the sums. */
+/* The parts of a request's time, which add up to it. PHP's parts are taken out of `handle` and
+ * `send`; where no PHP was recorded they are not known, and 0 in the sums. */
 enum { PART_QUEUE, PART_READ, PART_PHP_WAIT, PART_PHP_RUN, PART_HANDLE, PART_SEND_PHP, PART_SEND,
        PART_COUNT };
 #define ALL_PARTS ((1u << PART_COUNT) - 1)
@@ -182,8 +183,8 @@ static size_t rank_of(size_t count, uint64_t millionths)
     return rank > 0 ? rank - 1 : 0;
 }
 
-/* From 0 in steps of 5 %, of 0.5 % from 0.9 on, of 0.05 % from 0.99 on: dense where
- * a spectrum is looked at. Where less than one request would be slower: the slowest. */
+/* From 0 in steps of 5 %, of 0.5 % from 0.9 on, of 0.05 % from 0.99 on: dense in the tail. Ends
+ * with the slowest request as soon as less than one request would be slower. */
 static bool make_spectrum(struct mst_table *table, const struct gathering *g)
 {
     static const char *const columns[] = { "quantile", "seconds" };
@@ -245,7 +246,7 @@ _Static_assert(sizeof mst_over_time_columns / sizeof *mst_over_time_columns == C
                "a name each");
 const size_t mst_over_time_count = COLUMNS;
 
-/* Mean times of the parts: what a request that ended in the bin spent there. */
+/* The parts are means over the requests that ended in the bin. */
 static void fill_row(double *row, const struct gathering *g, size_t bin, const uint64_t *dealt)
 {
     const struct per_bin *b = &g->per_bin[bin];
@@ -334,8 +335,8 @@ static unsigned class_of(uint64_t status, bool aborted)
     return status >= 100 && status < 600 ? (unsigned)(status / 100) - 1 : CLASS_NONE;
 }
 
-/* Where the tool's clock for starts ticks once a second, a request began half a
- * second later in the mean than it says, and no bin is narrower than that. */
+/* Where the tool's clock for starts ticks once a second, a request began half a second later on
+ * average than the tool says, and no bin is narrower than a second. */
 bool mst_series_client(struct mst_series_requests *s, sqlite3 *db, int64_t run_id,
                        const struct mst_bins *bins, uint64_t start_step_ns)
 {
@@ -394,7 +395,7 @@ static const char apache_requests[] =
     "SELECT rowid AS id, start_ns, queue_ns, read_ns, handle_ns, send_ns, status, aborted, "
     "held_ns, worker FROM server_requests WHERE server_id = :id AND ghost = 0 "
     "AND label <> '" MST_LABEL_STATUS_NAME "' ORDER BY rowid";
-/* As if the waiting began it: a PHP's total is what it knows. */
+/* A PHP's request begins here with its wait: its total is what PHP knows. */
 static const char php_requests[] =
     "SELECT start_ns - coalesce(wait_ns, 0) AS start_ns, coalesce(wait_ns, 0) AS wait_ns, "
     "run_ns, status, aborted, run_ns AS held_ns, worker FROM php_requests WHERE server_id = :id "
@@ -423,7 +424,7 @@ static bool gather_request(struct server_gathering *s, const uint64_t parts[PART
     return true;
 }
 
-/* A walk over the overlay goes through the same rows in the same order. */
+/* The walk over the join goes through the same rows in the same order. */
 static bool gather_laid(void *context, const struct mst_joined *l)
 {
     struct server_gathering *s = context;

@@ -1,20 +1,20 @@
-/* study_spawn.c - spawning, from fork events: see study_spawn.h. */
-#include "lab/report/study_spawn.h"
+/* spawn_curve.c - spawning, from fork events: see spawn_curve.h. */
+#include "lab/report/spawn_curve.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "archive/query.h"
 #include "base/clock.h"
-#include "lab/report/study_metrics.h"
+#include "lab/report/measure.h"
 
 #define CURVE_ROWS_MAX 4000u    /* more cannot be told apart on a screen */
 
 static const char *const curve_columns[] = { "t", "processes" };
 enum { CURVE_T, CURVE_PROCESSES };
 
-/* Whose processes: PHP's where it forks them itself. NULL: no server's, or several Apaches',
- * of which one would not tell when all were there. */
+/* The server whose processes are counted: PHP where it forks them itself, else Apache. NULL: there
+ * is no server, or several Apaches: one of them does not tell when all processes were there. */
 static const struct mst_summary_server *spawner(const struct mst_summary *s)
 {
     const struct mst_summary_server *php = mst_summary_behind(s);
@@ -43,7 +43,7 @@ static bool find_start(uint64_t *start_ns, const struct mst_summary *s, sqlite3 
     return mst_query_done(&q);
 }
 
-/* How many processes there were, and when that was: at the last reading before the load. */
+/* How many processes there were at the last sample before the load, and when that was. */
 static bool find_base(double *processes, uint64_t *at_ns, int64_t server_id, sqlite3 *db)
 {
     struct mst_query q = mst_query_ask(db,
@@ -72,7 +72,7 @@ static bool add_row(struct mst_table *curve, double t, double processes)
     return true;
 }
 
-/* All changes, of which those before the load only move where it begins. */
+/* Reads all changes; those before the load only change the number of processes at its start. */
 static bool read_changes(struct mst_table *curve, const struct mst_summary *s,
                          const struct mst_summary_server *server, sqlite3 *db)
 {
@@ -107,7 +107,7 @@ static bool read_changes(struct mst_table *curve, const struct mst_summary *s,
     return mst_query_done(&q) && fine;
 }
 
-/* Every nth change only, and the last. */
+/* Keeps every nth change, and the last. */
 static void thin(struct mst_table *curve)
 {
     size_t every = curve->rows / CURVE_ROWS_MAX + 1, to = 0, from;

@@ -1,14 +1,14 @@
 /* series_samples.c - what the samples tell over time: see series.h.
  *
- * Counters of a server are exact at each sample. Of each bin the last sample is
- * taken, and the difference to the last one before it: the mean over the time
- * between the two, of everything that happened, not of what samples met.
+ * A server's counters are exact at each sample. A bin's row is the difference between the last
+ * sample in it and the last one before it: so it counts everything that happened between the two,
+ * not only what a sample met.
  */
 #include <math.h>
 
 #include "archive/query.h"
 #include "base/clock.h"
-#include "report/series.h"
+#include "analysis/series.h"
 #include "segment/format.h"
 
 /* The bin of an instant: -1 before the first, the last one after the end. */
@@ -77,7 +77,7 @@ static struct look look_at(struct mst_query *q)
     return look;
 }
 
-/* What happened from `before` to `now`; the most of the gauges is there already. */
+/* Sets what happened from `before` to `now`; add_gauges() has set the gauges. */
 static void close_row(double *row, const struct mst_bins *bins, const struct look *before,
                       const struct look *now)
 {
@@ -99,7 +99,7 @@ static void add_gauges(double *row, const struct look *look)
         row[OC_BUSY_MAX + i] = larger(row[OC_BUSY_MAX + i], look->gauges[i]);
 }
 
-/* Returns whether there was memory for it. */
+/* False: out of memory. */
 static bool occupancy_rows(struct mst_table *table, struct mst_query *q,
                            const struct mst_bins *bins)
 {
@@ -203,7 +203,7 @@ bool mst_series_machine(struct mst_table *table, sqlite3 *db, int64_t run_id,
 
 /* ---- memory ---------------------------------------------------------------------- */
 
-/* One round each bin: the largest. */
+/* Of each bin the reading with the largest sum. */
 bool mst_series_memory(struct mst_table *table, sqlite3 *db, int64_t server_id,
                        const struct mst_bins *bins)
 {
@@ -230,19 +230,35 @@ bool mst_series_memory(struct mst_table *table, sqlite3 *db, int64_t server_id,
     return mst_query_done(&q) && fine;
 }
 
-/* ---- processes ------------------------------------------------------------------- */
+/* ---- counts ---------------------------------------------------------------------- */
+
+/* A row for each of the query's, whose columns have the names of the table's. Ends the query. */
+static bool read_counts(struct mst_table *table, struct mst_query *q)
+{
+    double *row;
+    size_t i;
+    bool fine = true;
+
+    while (fine && mst_query_next(q)) {
+        row = mst_table_add(table);
+        fine = row != NULL;
+        for (i = 0; fine && i < table->width; i++)
+            row[i] = mst_cell(mst_row_number(q, table->columns[i]));
+    }
+    return mst_query_done(q) && fine;
+}
 
 /* A process with workers ended; archives of older mpmstats do not say which kind it was. */
 #define WORKERS_EXIT "event = 'exit' AND coalesce(kind, 'child') IN ('child', 'php')"
 
-/* Running out of workers is two events: it begins, and it is over, which has a duration. */
+/* Running out of workers is two events: the beginning, and the end, which has a duration. */
 bool mst_series_lifecycle(struct mst_table *table, sqlite3 *db, int64_t server_id,
                           const struct mst_bins *bins)
 {
     static const char *const columns[] = { "t", "children", "php", "requests", "helpers", "exits",
                                            "crashes", "limits", "generations", "forks_failed" };
     struct mst_query q = mst_query_ask(db,
-        "SELECT max(0, time_ns - :start_ns) / :width_ns AS bin, "
+        "SELECT max(0, time_ns - :start_ns) / :width_ns AS t, "
         "total(event = 'fork' AND kind = 'child') AS children, "
         "total(event = 'fork' AND kind = 'php') AS php, "
         "total(event = 'fork' AND kind = 'request') AS requests, "
@@ -250,27 +266,18 @@ bool mst_series_lifecycle(struct mst_table *table, sqlite3 *db, int64_t server_i
         "total(" WORKERS_EXIT " AND reason IN ('signal', 'killed')) AS crashes, "
         "total(event = 'limit' AND duration_ns IS NOT NULL) AS limits, "
         "total(event = 'generation') AS generations, total(event = 'fork-failed') AS forks_failed "
-        "FROM lifecycle WHERE server_id = :id GROUP BY bin ORDER BY bin", server_id);
-    bool fine = true;
-    double *row;
+        "FROM lifecycle WHERE server_id = :id GROUP BY t ORDER BY t", server_id);
     size_t i;
+    bool fine;
 
     mst_query_set(&q, ":start_ns", (int64_t)bins->start_ns);
     mst_query_set(&q, ":width_ns", (int64_t)bins->width_ns);
     *table = MST_TABLE("lifecycle", columns);
-    while (fine && mst_query_next(&q)) {
-        row = mst_table_add(table);
-        fine = row != NULL;
-        if (!fine)
-            break;
-        row[0] = (double)mst_row_number(&q, "bin") * mst_cell_seconds(bins->width_ns);
-        for (i = 1; i < table->width; i++)
-            row[i] = mst_cell(mst_row_number(&q, columns[i]));
-    }
-    return mst_query_done(&q) && fine;
+    fine = read_counts(table, &q);
+    for (i = 0; i < table->rows; i++)
+        table->cells[i * table->width] *= mst_cell_seconds(bins->width_ns);
+    return fine;
 }
-
-/* ---- statuses -------------------------------------------------------------------- */
 
 bool mst_series_statuses(struct mst_table *table, sqlite3 *db,
                          const struct mst_summary_server *server)
@@ -283,16 +290,7 @@ bool mst_series_statuses(struct mst_table *table, sqlite3 *db,
         "WHERE server_id = :id AND label <> '" MST_LABEL_STATUS_NAME "' AND ghost = 0 "
         "GROUP BY status ORDER BY status",
         server->id);
-    bool fine = true;
-    double *row;
-    int i;
 
     *table = MST_TABLE("statuses", columns);
-    while (fine && mst_query_next(&q)) {
-        row = mst_table_add(table);
-        fine = row != NULL;
-        for (i = 0; fine && i < 3; i++)
-            row[i] = mst_cell(mst_row_number(&q, columns[i]));
-    }
-    return mst_query_done(&q) && fine;
+    return read_counts(table, &q);
 }

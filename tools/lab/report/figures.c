@@ -1,0 +1,94 @@
+/* figures.c - figures by their names in studies, and as text: see figures.h. */
+#include "lab/report/figures.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+
+/* ---- names ----------------------------------------------------------------------- */
+
+/* Endings of names in other units, the ending of our name, and the factor between the units. */
+static const struct { const char *end, *ours; double scale; } units[] = {
+    { "_ms", "_seconds", 1e-3 }, { "_s", "_seconds", 1 },
+    { "_kb_per_second", "_bytes_per_second", 1024 }, { "_kb_s", "_bytes_per_second", 1024 },
+    { "_mb_per_second", "_bytes_per_second", 1 << 20 },
+    { "_mb", "_bytes", 1e6 }, { "_percent", "", 0.01 }, { "_percent", "_share", 0.01 },
+};
+
+/* The load tools' own names. */
+static const struct { const char *theirs, *ours; } synonyms[] = {
+    { "transactions", "requests" }, { "complete_requests", "requests" },
+    { "transactions_per_second", "requests_per_second" },
+    { "response_seconds", "mean_seconds" }, { "longest_seconds", "max_seconds" },
+    { "elapsed_seconds", "time_taken_seconds" },
+    { "throughput_bytes_per_second", "transfer_bytes_per_second" },
+    { "total_transferred_bytes", "transferred_bytes" },
+};
+
+static enum mst_metric_id named(const char *name)
+{
+    size_t i;
+
+    for (i = 0; i < sizeof synonyms / sizeof *synonyms; i++)
+        if (strcmp(synonyms[i].theirs, name) == 0)
+            name = synonyms[i].ours;
+    for (i = 0; i < MST_M_COUNT; i++)
+        if (mst_metrics[i].study != NULL && strcmp(mst_metrics[i].study, name) == 0)
+            return (enum mst_metric_id)i;
+    return MST_M_COUNT;
+}
+
+enum mst_metric_id mst_study_metric_find(const char *word, double *scale)
+{
+    enum mst_metric_id id = named(word);
+    size_t length = strlen(word), i;
+    char ours[96];
+
+    *scale = 1;
+    for (i = 0; id == MST_M_COUNT && i < sizeof units / sizeof *units; i++) {
+        size_t end = strlen(units[i].end);
+
+        if (length <= end || length >= 64 || strcmp(word + length - end, units[i].end) != 0)
+            continue;
+        snprintf(ours, sizeof ours, "%.*s%s", (int)(length - end), word, units[i].ours);
+        id = named(ours);
+        *scale = units[i].scale;
+    }
+    return id;
+}
+
+/* ---- as text --------------------------------------------------------------------- */
+
+struct mst_human mst_study_human(enum mst_metric_unit unit, double value)
+{
+    struct mst_human h = { "not known" };
+
+    if (!isfinite(value) || value < 0 || value > 1e15)
+        return h;
+    switch (unit) {
+    case MST_METRIC_TIME:
+        return mst_human_micro(
+            mst_human_time((uint64_t)llround(value * (double)MST_NS_PER_S)));
+    case MST_METRIC_BYTES:
+        return mst_human_bytes((uint64_t)llround(value));
+    case MST_METRIC_SHARE:
+        return mst_human_percent((uint64_t)llround(value * 1000));
+    case MST_METRIC_COUNT:
+        if (value == rint(value))
+            return mst_human_count((uint64_t)value);
+        return mst_human_milli((uint64_t)llround(value * 1000));
+    default:
+        h = unit == MST_METRIC_BYTE_RATE ? mst_human_bytes((uint64_t)llround(value)) :
+            mst_human_milli((uint64_t)llround(value * 1000));
+        if (unit != MST_METRIC_MEAN)
+            strncat(h.text, "/s", sizeof h.text - strlen(h.text) - 1);
+        return h;
+    }
+}
+
+struct mst_human mst_study_ratio(double ratio)
+{
+    return mst_study_human(MST_METRIC_MEAN, ratio);
+}

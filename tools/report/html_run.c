@@ -1,0 +1,241 @@
+/* html_run.c - a run in detail on the page of runs, and where its numbers are from: see
+ * html_run.h. */
+#include "report/html_run.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "analysis/provenance.h"
+#include "archive/archive.h"
+#include "archive/states.h"
+#include "report/markup.h"
+#include "report/page.h"
+#include "report/parts.h"
+#include "segment/format.h"
+
+#define OUTPUT_SHOWN 65536u   /* bytes of what the load tool printed: the end of it */
+#define BAR_WIDTH    1000u
+
+/* ---- a run: both sides, the phases ----------------------------------------------- */
+
+static void put_difference(struct mst_sink *sink, uint64_t client, uint64_t server, uint64_t step)
+{
+    uint64_t apart = client > server ? client - server : server - client;
+
+    if (client == MST_UNKNOWN || server == MST_UNKNOWN)
+        mst_html(sink, "<td><span class=\"unknown\">not known</span></td>");
+    else if (step != MST_UNKNOWN && apart < step)
+        mst_html(sink, "<td>&lt; %s, the tool&#39;s clock</td>", mst_human_time(step).text);
+    else
+        mst_html(sink, "<td>%s%s</td>", client >= server ? "+" : "−", mst_human_time(apart).text);
+}
+
+static void put_side(struct mst_sink *sink, const char *name, uint64_t client, uint64_t server,
+                     uint64_t step)
+{
+    mst_html(sink, "<tr><th scope=\"row\">%s</th>", name);
+    mst_page_cell(sink, MST_METRIC_TIME, client);
+    mst_page_cell(sink, MST_METRIC_TIME, server);
+    put_difference(sink, client, server, step);
+    mst_html(sink, "</tr>\n");
+}
+
+static void put_sides(struct mst_sink *sink, const struct mst_summary *s,
+                      const struct mst_summary_server *server)
+{
+    const struct mst_summary_times *c = &s->client.times, *t = &server->phases[MST_PHASE_TOTAL];
+
+    if (!s->client.known)
+        return;
+    mst_html(sink, "<h3>Both sides</h3>\n<p>What the client saw, and how much of it the server "
+             "knows. The difference is the network, the kernel's accept queue, retransmitted "
+             "packets, and the load tool itself.</p>\n");
+    mst_page_table(sink, "Both sides", "sides");
+    mst_html(sink, "<thead><tr><td></td><th scope=\"col\">%s</th><th scope=\"col\">%s</th>"
+             "<th scope=\"col\">client − server</th></tr></thead><tbody>\n", s->client.tool,
+             mst_producer_name(server->producer));
+    put_side(sink, "mean", c->mean_ns, t->mean_ns, s->client.time_step_ns);
+    put_side(sink, "p50", c->p50_ns, t->p50_ns, s->client.time_step_ns);
+    put_side(sink, "p90", c->p90_ns, t->p90_ns, s->client.time_step_ns);
+    put_side(sink, "p99", c->p99_ns, t->p99_ns, s->client.time_step_ns);
+    put_side(sink, "max", c->max_ns, t->max_ns, s->client.time_step_ns);
+    mst_html(sink, MST_PAGE_TABLE_END);
+}
+
+static uint64_t share_of(uint64_t part, uint64_t whole, uint64_t scale)
+{
+    if (part == MST_UNKNOWN || whole == MST_UNKNOWN || whole == 0)
+        return 0;
+    return (uint64_t)((unsigned __int128)part * scale / whole);
+}
+
+static void put_bar(struct mst_sink *sink, const struct mst_summary_server *server)
+{
+    struct mst_part parts[MST_PARTS_MAX];
+    size_t count = mst_parts_of(server, parts), i;
+    uint64_t at = 0, width;
+
+    mst_html(sink, "<svg class=\"bar\" viewBox=\"0 0 1000 28\" preserveAspectRatio=\"none\" "
+             "aria-hidden=\"true\">");
+    for (i = 0; i < count; i++) {
+        width = share_of(parts[i].times->sum_ns, server->phases[MST_PHASE_TOTAL].sum_ns,
+                         BAR_WIDTH);
+        mst_html(sink, "<rect height=\"28\" class=\"%s\" x=\"%" PRIu64 "\" width=\"%" PRIu64
+                 "\"/>", parts[i].name, at, width);
+        at += width;
+    }
+    mst_html(sink, "</svg>\n");
+}
+
+static void put_phase(struct mst_sink *sink, const struct mst_summary_server *server,
+                      const struct mst_part *part)
+{
+    const struct mst_summary_times *t = part->times;
+
+    if (t->count == 0)
+        return;
+    mst_html(sink, "<tr data-phase=\"%s\"><th scope=\"row\"><span class=\"swatch %s\"></span>%s"
+             "</th>", part->name, part->name, part->label);
+    mst_page_cell(sink, MST_METRIC_TIME, t->mean_ns);
+    mst_page_cell(sink, MST_METRIC_TIME, t->p50_ns);
+    mst_page_cell(sink, MST_METRIC_TIME, t->p90_ns);
+    mst_page_cell(sink, MST_METRIC_TIME, t->p99_ns);
+    mst_page_cell(sink, MST_METRIC_TIME, t->max_ns);
+    mst_page_cell(sink, MST_METRIC_SHARE,
+                  share_of(t->sum_ns, server->phases[MST_PHASE_TOTAL].sum_ns, 1000));
+    mst_html(sink, "</tr>\n");
+}
+
+/* The parts, then the times that do not add up to the total. */
+static void put_phases(struct mst_sink *sink, const struct mst_summary_server *server)
+{
+    struct mst_part parts[MST_PARTS_MAX];
+    const struct mst_part others[] = {
+        { "total", "total", &server->phases[MST_PHASE_TOTAL] },
+        { "held", "held a worker", &server->phases[MST_PHASE_HELD] },
+        { "front", "before Apache (not in the total)", &server->phases[MST_PHASE_FRONT] },
+    };
+    size_t count = mst_parts_of(server, parts), i;
+
+    mst_html(sink, "<h3>Where the time went</h3>\n<p>queue + read + handle + send is the total, "
+             "exactly; held is how much of it kept a worker.</p>\n");
+    put_bar(sink, server);
+    mst_page_table(sink, "Phases", "phases");
+    mst_html(sink, "<thead><tr><th scope=\"col\">phase</th><th scope=\"col\">mean</th>"
+             "<th scope=\"col\">p50</th><th scope=\"col\">p90</th><th scope=\"col\">p99</th>"
+             "<th scope=\"col\">max</th><th scope=\"col\">share</th></tr></thead><tbody>\n");
+    for (i = 0; i < count; i++)
+        put_phase(sink, server, &parts[i]);
+    for (i = 0; i < sizeof others / sizeof *others; i++)
+        put_phase(sink, server, &others[i]);
+    mst_html(sink, MST_PAGE_TABLE_END);
+}
+
+void mst_html_run(struct mst_sink *sink, const struct mst_report *report, size_t i)
+{
+    const struct mst_report_run *run = &report->runs[i];
+    const struct mst_summary_server *front = mst_summary_front(&run->summary);
+    bool folded = report->count > MST_HTML_RUNS_IN_GROUPS;
+
+    mst_html(sink, "<section class=\"run\" id=\"run-%zu\">\n<h2>%s</h2>\n", i + 1,
+             report->count > 1 ? run->title : "The run in detail");
+    if (folded)
+        mst_html(sink, "<details><summary>Phases and charts of this run</summary>\n");
+    if (front != NULL && front->requests > 0) {
+        put_phases(sink, front);
+        put_sides(sink, &run->summary, front);
+    } else {
+        mst_html(sink, "<p>The server's side is not known: no request of this load was recorded."
+                 "</p>\n");
+    }
+    mst_html(sink, "<h3>Over time</h3>\n<div class=\"charts\" data-run=\"%zu\">"
+             MST_PAGE_NO_SCRIPT "</div>\n", i);
+    if (folded)
+        mst_html(sink, "</details>\n");
+    mst_html(sink, "</section>\n");
+}
+
+/* ---- provenance ------------------------------------------------------------------ */
+
+static bool put_environment(struct mst_sink *sink, sqlite3 *db, int64_t run_id)
+{
+    struct mst_query q = mst_run_environment(db, run_id);
+
+    while (mst_query_next(&q))
+        mst_page_pair(sink, mst_row_text(&q, "name"), mst_row_text(&q, "value"));
+    return mst_query_done(&q);
+}
+
+static bool put_servers(struct mst_sink *sink, sqlite3 *db, int64_t run_id)
+{
+    struct mst_query q = mst_run_servers(db, run_id);
+
+    while (mst_query_next(&q)) {
+        const char *mpm = mst_row_text(&q, "mpm"), *sapi = mst_row_text(&q, "sapi");
+
+        mst_html(sink, "<tr><th scope=\"row\">%s</th><td>%s%s%s%s%s; read from <code>%s</code>; "
+                 "mpmstat %s in it</td></tr>\n", mst_row_text(&q, "producer"),
+                 mst_row_text(&q, "server"), mpm != NULL ? ", " : "", mpm,
+                 sapi != NULL ? ", " : "", sapi, mst_row_text(&q, "target"),
+                 mst_row_text(&q, "version"));
+    }
+    return mst_query_done(&q);
+}
+
+/* The column's whole text: a NUL in it becomes U+FFFD. */
+static void put_bytes(struct mst_sink *sink, struct mst_query *q, const char *column)
+{
+    const char *at = mst_row_text(q, column);
+    const char *end = at != NULL ? at + mst_row_text_bytes(q, column) : NULL;
+
+    for (; at < end; at += strlen(at) + 1)
+        mst_html(sink, at + strlen(at) < end ? "%s\xef\xbf\xbd" : "%s", at);
+}
+
+/* The end of the load tool's output: its results stand there. */
+static bool put_output(struct mst_sink *sink, sqlite3 *db, int64_t run_id)
+{
+    struct mst_query q = mst_run_output(db, run_id, OUTPUT_SHOWN);
+
+    while (mst_query_next(&q)) {
+        uint64_t bytes = mst_row_number(&q, "bytes");
+
+        if (bytes == 0)
+            continue;
+        mst_html(sink, "<details class=\"output\"><summary>The load tool's %s, %" PRIu64 " bytes%s"
+                 "</summary><pre tabindex=\"0\">\n", mst_row_text(&q, "stream"), bytes,
+                 bytes > OUTPUT_SHOWN ? " (the end of it; more is in the archive)" : "");
+        put_bytes(sink, &q, "text");
+        mst_html(sink, "</pre></details>\n");
+    }
+    return mst_query_done(&q);
+}
+
+bool mst_html_provenance(struct mst_sink *sink, const struct mst_report_run *run)
+{
+    const struct mst_summary *s = &run->summary;
+    sqlite3 *db = mst_archive_db(run->archive);
+    bool fine;
+
+    mst_html(sink, "<article class=\"card\">\n<h3>%s</h3>", run->title);
+    if (s->command_line != NULL)
+        mst_html(sink, "<pre tabindex=\"0\">%s</pre>", s->command_line);
+    mst_page_table(sink, "Provenance", "pairs");
+    mst_html(sink, "<tbody>\n");
+    mst_page_pair(sink, "archive", run->path);
+    mst_html(sink, "<tr><th scope=\"row\">run</th><td>%" PRId64 ", begun ", s->id);
+    if (s->started_ns != MST_UNKNOWN)
+        mst_sink_instant(sink, s->started_ns);
+    mst_html(sink, ", %s", mst_outcome_names[s->outcome]);
+    if (s->exit_status != MST_UNKNOWN)
+        mst_html(sink, ", exit status %" PRIu64, s->exit_status);
+    if (s->exit_signal != MST_UNKNOWN)
+        mst_html(sink, ", ended by signal %" PRIu64, s->exit_signal);
+    mst_html(sink, "</td></tr>\n");
+    mst_page_pair(sink, "flags that mpmstat added", s->added);
+    fine = put_servers(sink, db, s->id) && put_environment(sink, db, s->id);
+    mst_html(sink, MST_PAGE_TABLE_END);
+    fine = fine && put_output(sink, db, s->id);
+    mst_html(sink, "</article>\n");
+    return fine;
+}
