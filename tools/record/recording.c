@@ -306,7 +306,7 @@ static int settle(struct recording *r)
     mst_machine_read(&before);
     poll(NULL, 0, (int)(MST_PREFLIGHT_LOOK_NS / MST_NS_PER_MS));
     mst_machine_read(&after);
-    mst_preflight_look(&r->preflight, &before, &after);
+    mst_preflight_sample(&r->preflight, &before, &after);
     return MST_EXIT_OK;
 }
 
