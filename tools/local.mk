@@ -30,14 +30,26 @@ libmpmstat_tool_la_SOURCES = \
 	tools/analysis/summary.h \
 	tools/analysis/table.c \
 	tools/analysis/table.h \
+	tools/analysis/thresholds.h \
 	tools/analysis/usl.c \
 	tools/analysis/verdict.c \
 	tools/archive/archive.c \
 	tools/archive/archive.h \
+	tools/archive/batch.c \
 	tools/archive/guard.c \
 	tools/archive/guard.h \
+	tools/archive/internal.h \
 	tools/archive/query.c \
 	tools/archive/query.h \
+	tools/archive/reader.c \
+	tools/archive/rows.c \
+	tools/archive/schema.c \
+	tools/archive/statements.c \
+	tools/archive/states.c \
+	tools/archive/states.h \
+	tools/archive/wal.c \
+	tools/archive/writer.c \
+	tools/archive/writer.h \
 	tools/cli/verb_compare.c \
 	tools/cli/verb_fields.c \
 	tools/cli/verb_lab.c \
@@ -86,6 +98,7 @@ libmpmstat_tool_la_SOURCES = \
 	tools/record/compare_runs.h \
 	tools/record/environment.c \
 	tools/record/environment.h \
+	tools/record/limits.h \
 	tools/record/load.c \
 	tools/record/load.h \
 	tools/record/recording.c \
@@ -134,8 +147,12 @@ libmpmstat_tool_la_SOURCES = \
 	tools/source/target.h \
 	tools/stats/bootstrap.c \
 	tools/stats/bootstrap.h \
+	tools/stats/distribution.c \
+	tools/stats/distribution.h \
 	tools/stats/quantile.c \
 	tools/stats/quantile.h \
+	tools/stats/random.c \
+	tools/stats/random.h \
 	tools/system/cgroup.c \
 	tools/system/cgroup.h \
 	tools/system/machine.c \
@@ -155,6 +172,20 @@ EXTRA_DIST += tools/archive/schema.sql
 tools/archive/schema.inc: tools/archive/schema.sql
 	@$(MKDIR_P) tools/archive
 	$(AM_V_GEN)$(SED) -e 's/[\\"]/\\&/g' -e 's/.*/"&\\n"/' $(srcdir)/tools/archive/schema.sql >$@
+
+# Its tables and columns by name: what is bound to a row, and in which order.
+archive_columns = tools/archive/columns.inc tools/archive/column_names.inc
+BUILT_SOURCES += $(archive_columns)
+EXTRA_DIST += tools/archive/columns.awk
+$(archive_columns): tools/archive/schema.sql tools/archive/columns.awk
+tools/archive/columns.inc:
+	@$(MKDIR_P) tools/archive
+	$(AM_V_GEN)$(AWK) -f $(srcdir)/tools/archive/columns.awk \
+		$(srcdir)/tools/archive/schema.sql >$@
+tools/archive/column_names.inc:
+	@$(MKDIR_P) tools/archive
+	$(AM_V_GEN)$(AWK) -v names=1 -f $(srcdir)/tools/archive/columns.awk \
+		$(srcdir)/tools/archive/schema.sql >$@
 
 # The reports' scripts and styles, with the charts' library.
 report_assets = $(srcdir)/tools/report/assets

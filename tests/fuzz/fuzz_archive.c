@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "archive/archive.h"
+#include "archive/writer.h"
 #include "lab/report/report.h"
 #include "report/report.h"
 
@@ -109,7 +109,7 @@ static void make_sound(void)
     fd = mkstemp(path);
     made_by = getpid();
     atexit(clean_up);
-    a = fd >= 0 ? mst_archive_create(path, error) : NULL;
+    a = fd >= 0 ? mst_archive_create(path, NULL, error) : NULL;
     if (a == NULL)
         abort();
     mst_archive_close(a, error);

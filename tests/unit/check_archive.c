@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "analysis/summary.h"
-#include "archive/archive.h"
+#include "archive/writer.h"
 #include "base/clock.h"
 #include "harness.h"
 
@@ -27,7 +27,7 @@ static char *const command[] = { ab, minus_n, ten, NULL };
 static struct mst_archive *create(const char *path)
 {
     char error[MST_ERROR_MAX] = "";
-    struct mst_archive *a = mst_archive_create(path, error);
+    struct mst_archive *a = mst_archive_create(path, NULL, error);
 
     ck_assert_msg(a != NULL, "%s", error);
     return a;
@@ -92,7 +92,7 @@ static void refuse(const char *path, const char *because)
 {
     char error[MST_ERROR_MAX] = "";
 
-    ck_assert_ptr_null(mst_archive_create(path, error));
+    ck_assert_ptr_null(mst_archive_create(path, NULL, error));
     ck_assert_msg(strstr(error, because) != NULL, "says \"%s\" and not \"%s\"", error, because);
     ck_assert_msg(strstr(error, path) != NULL, "%s does not name the file", error);
 }
@@ -104,7 +104,7 @@ START_TEST(test_rows)
     const char *path = test_path();
     struct mst_archive *a = create(path);
     int64_t run = begin(a), server = add_server(a, run);
-    struct mst_archive_run_end end = { .outcome = "complete", .complete = true,
+    struct mst_archive_run_end end = { .outcome = MST_OUTCOME_COMPLETE, .complete = true,
                                        .duration_ns = 5, .exit_signal = MST_UNKNOWN };
 
     ck_assert_int_eq(add_request(a, server, 1), 0);
@@ -155,10 +155,10 @@ START_TEST(test_unknown_is_null)
     mst_client_result_init(&result);
     ck_assert_int_eq(mst_archive_started(a, run, 4), 0);
     ck_assert_int_eq(mst_archive_add_lifecycle(a, server, &event, 5, 6), 0);
-    ck_assert_int_eq(mst_archive_add_sample(a, server, "during", &sample), 0);
+    ck_assert_int_eq(mst_archive_add_sample(a, server, MST_MOMENT_DURING, &sample), 0);
     ck_assert_int_eq(mst_archive_add_process(a, server, 1, 2, 3, 4), 0);
     ck_assert_int_eq(mst_archive_add_memory(a, server, 1, 2, 3, 4, 5, 6), 0);
-    ck_assert_int_eq(mst_archive_add_machine(a, run, 1, "during", &machine), 0);
+    ck_assert_int_eq(mst_archive_add_machine(a, run, 1, MST_MOMENT_DURING, &machine), 0);
     ck_assert_int_eq(mst_archive_add_program(a, run, "php-fpm", 1), 0);
     ck_assert_int_eq(mst_archive_add_client_result(a, run, &result, &plan),
                      0);
@@ -339,7 +339,7 @@ START_TEST(test_a_report_is_of_one_moment)
     ck_assert_msg(mst_summary_make(&summary, reader, run, error) == 0, "%s", error);
     ck_assert_uint_eq(summary.servers[0].requests, 0);
     ck_assert(!summary.complete);
-    ck_assert_str_eq(summary.outcome, "unfinished");
+    ck_assert_int_eq(summary.outcome, MST_OUTCOME_UNFINISHED);
     mst_summary_free(&summary);
     close_archive(reader);
     ck_assert_int_eq(ask(path, "SELECT count(*) FROM server_requests"), 1);
@@ -442,7 +442,7 @@ START_TEST(test_killed)
         int64_t server;
         uint64_t i;
 
-        a = mst_archive_create(path, error);
+        a = mst_archive_create(path, NULL, error);
         server = a != NULL ? add_server(a, begin(a)) : 0;
         for (i = 1; a != NULL; i++) {
             if (add_request(a, server, i) != 0)
@@ -809,7 +809,7 @@ START_TEST(test_disk_full)
     ck_assert_msg(a != NULL, "%s", error);
     ck_assert_msg(mst_summary_make(&summary, a, 1, error) == 0, "%s", error);
     ck_assert(!summary.complete);
-    ck_assert_str_eq(summary.outcome, "unfinished");
+    ck_assert_int_eq(summary.outcome, MST_OUTCOME_UNFINISHED);
     ck_assert_uint_eq(summary.servers[0].requests, (uint64_t)committed);
     mst_summary_free(&summary);
     close_archive(a);
@@ -864,7 +864,7 @@ static uint64_t requests_read(const char *path)
 
     ck_assert_msg(a != NULL, "%s", error);
     ck_assert_msg(mst_summary_make(&summary, a, 1, error) == 0, "%s", error);
-    ck_assert_str_eq(summary.outcome, "unfinished");
+    ck_assert_int_eq(summary.outcome, MST_OUTCOME_UNFINISHED);
     requests = summary.servers[0].requests;
     mst_summary_free(&summary);
     close_archive(a);

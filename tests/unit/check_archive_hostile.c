@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "analysis/summary.h"
-#include "archive/archive.h"
+#include "archive/writer.h"
 #include "console/stop.h"
 #include "harness.h"
 #include "report/report.h"
@@ -100,7 +100,7 @@ static void make_at(const char *where)
     struct mst_archive *a;
 
     snprintf(path, sizeof path, "%s", where);
-    a = mst_archive_create(path, error);
+    a = mst_archive_create(path, NULL, error);
     ck_assert_msg(a != NULL, "%s", error);
     ck_assert_int_eq(mst_archive_close(a, error), 0);
     change(rows);
@@ -182,7 +182,7 @@ static void refuse_to_write(const char *because)
 {
     char error[MST_ERROR_MAX] = "";
 
-    ck_assert_ptr_null(mst_archive_create(path, error));
+    ck_assert_ptr_null(mst_archive_create(path, NULL, error));
     ck_assert_msg(strstr(error, because) != NULL, "says \"%s\", and not \"%s\"", error, because);
     ck_assert_msg(strstr(error, path) != NULL, "\"%s\" does not name the file", error);
 }
@@ -292,7 +292,7 @@ START_TEST(test_a_check_is_none)
     make();
     change("DROP TABLE notes; CREATE TABLE notes (run_id INTEGER, time_ns INTEGER, text TEXT, "
            "CHECK (length(hex(zeroblob(1000000000))) > 0))");
-    a = mst_archive_create(path, error);
+    a = mst_archive_create(path, NULL, error);
     ck_assert_msg(a != NULL, "%s", error);
     ck_assert_int_eq(mst_archive_begin_run(a, &run, &id), 0);
     ck_assert_msg(mst_archive_add_note(a, id, 1, "x") == 0, "%s", mst_archive_error(a));
@@ -313,7 +313,7 @@ START_TEST(test_triggers_do_not_run)
     change("CREATE TABLE mine (x); CREATE VIEW my_view AS SELECT id FROM runs; CREATE TRIGGER t "
            "AFTER INSERT ON runs BEGIN DELETE FROM servers; INSERT INTO mine SELECT 1; END");
     ck_assert_msg(read_all(error) == 0, "%s", error);
-    a = mst_archive_create(path, error);
+    a = mst_archive_create(path, NULL, error);
     ck_assert_msg(a != NULL, "%s", error);
     ck_assert_int_eq(mst_archive_begin_run(a, &run, &id), 0);
     ck_assert_int_eq(mst_archive_close(a, error), 0);
@@ -405,7 +405,7 @@ START_TEST(test_the_longest_values_that_are_written)
     make();
     memset(note, 'x', MST_ERROR_MAX);
     note[MST_ERROR_MAX - 1] = '\0';
-    a = mst_archive_create(path, error);
+    a = mst_archive_create(path, NULL, error);
     ck_assert_msg(a != NULL, "%s", error);
     ck_assert_int_eq(mst_archive_begin_run(a, &run, &id), 0);
     ck_assert_int_eq(mst_archive_add_output(a, id, "stdout", MST_ARCHIVE_OUTPUT, output,
@@ -586,7 +586,7 @@ START_TEST(test_a_journal_names_any_file)
     ck_assert_msg(read_all(error) == 0, "%s", error);
     ck_assert_int_eq(access(victim, F_OK), 0);
     leave_journal(victim);
-    a = mst_archive_create(path, error);
+    a = mst_archive_create(path, NULL, error);
     if (a != NULL)
         mst_archive_close(a, error);
     ck_assert_int_eq(access(victim, F_OK), 0);

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "analysis/compare.h"
-#include "archive/archive.h"
+#include "archive/writer.h"
 #include "base/clock.h"
 #include "harness.h"
 #include "report/comparison.h"
@@ -207,7 +207,7 @@ static void add_run(struct mst_archive *archive, const char *name, unsigned repe
                                          .started_ns = START + second * MST_NS_PER_S,
                                          .repetition = repetition };
     const struct mst_archive_run_end end = {
-        .outcome = "complete", .complete = true, .started_ns = run.started_ns,
+        .outcome = MST_OUTCOME_COMPLETE, .complete = true, .started_ns = run.started_ns,
         .ended_ns = run.started_ns + MST_NS_PER_S, .duration_ns = MST_NS_PER_S,
         .exit_signal = MST_UNKNOWN,
     };
@@ -231,7 +231,7 @@ static void add_run(struct mst_archive *archive, const char *name, unsigned repe
 static struct mst_archive *create(const char *path)
 {
     char error[MST_ERROR_MAX];
-    struct mst_archive *archive = mst_archive_create(path, error);
+    struct mst_archive *archive = mst_archive_create(path, NULL, error);
 
     ck_assert_msg(archive != NULL, "%s", error);
     return archive;

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "analysis/sizing.h"
-#include "archive/archive.h"
+#include "archive/writer.h"
 #include "base/clock.h"
 #include "harness.h"
 #include "render/script.h"
@@ -188,7 +188,7 @@ static void begin(struct made *m, const char *name, const char *url)
     char error[MST_ERROR_MAX] = "";
 
     memset(m, 0, sizeof *m);
-    m->archive = mst_archive_create(test_path(), error);
+    m->archive = mst_archive_create(test_path(), NULL, error);
     ck_assert_msg(m->archive != NULL, "%s", error);
     ck_assert_int_eq(mst_archive_begin_run(m->archive, &run, &m->run_id), 0);
     sql(m, "UPDATE runs SET ended_ns = started_ns + 10000000000, duration_ns = 10000000000, "

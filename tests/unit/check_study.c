@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "archive/archive.h"
+#include "archive/writer.h"
 #include "harness.h"
 #include "lab/files/study.h"
 #include "lab/report/figures.h"
@@ -494,10 +494,10 @@ static int64_t add_study(struct mst_archive *a)
 START_TEST(test_archive)
 {
     char error[MST_ERROR_MAX] = "";
-    struct mst_archive *a = mst_archive_create(test_path(), error);
+    struct mst_archive *a = mst_archive_create(test_path(), NULL, error);
     const struct mst_archive_step_end failed = {
-        .state = "failed", .run_id = MST_UNKNOWN, .failure = "it broke", .page_bytes = 7,
-        .ended_ns = 20, .warmup_ns = MST_UNKNOWN, .load = "ab URL",
+        .state = MST_STEP_STATE_FAILED, .run_id = MST_UNKNOWN, .failure = "it broke",
+        .page_bytes = 7, .ended_ns = 20, .warmup_ns = MST_UNKNOWN, .load = "ab URL",
     };
     int64_t id;
     bool any;

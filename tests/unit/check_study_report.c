@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "archive/writer.h"
 #include "base/clock.h"
 #include "harness.h"
 #include "lab/report/estimates.h"
@@ -125,7 +126,7 @@ static void begin(struct made *m, const char *text)
 {
     char error[MST_ERROR_MAX] = "";
 
-    *m = (struct made){ .archive = mst_archive_create(test_path(), error) };
+    *m = (struct made){ .archive = mst_archive_create(test_path(), NULL, error) };
     ck_assert_msg(m->archive != NULL, "%s", error);
     sql(m, "INSERT INTO studies (id, name, title, size, seed, text, started_ns, ended_ns, "
         "interrupted) VALUES (1, 'made', 'Made', 'full', 7, '%%%% study\ntitle = Made\n%s', 1, 2, "

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "analysis/summary.h"
-#include "archive/archive.h"
+#include "archive/writer.h"
 #include "base/clock.h"
 #include "harness.h"
 #include "report/metrics.h"
@@ -29,7 +29,7 @@ struct run {
     uint64_t limit, busy;
     uint64_t duration_ns;
     uint64_t tool_cpu_ns, machine_busy_ns;
-    const char *outcome;
+    enum mst_outcome outcome;
     struct mst_archive_server_end server_end;
 };
 
@@ -38,7 +38,7 @@ static struct run quiet_run(void)
     return (struct run){
         .requests = 400, .counted = 400, .handle_ns = 8 * MS, .limit = 10, .busy = 1,
         .duration_ns = 4 * SECOND, .tool_cpu_ns = SECOND / 10, .machine_busy_ns = SECOND,
-        .outcome = "complete", .server_end = {
+        .outcome = MST_OUTCOME_COMPLETE, .server_end = {
             .cpu_ns = SECOND / 2,
             .cgroup = { "", MST_UNKNOWN, MST_UNKNOWN, MST_UNKNOWN, MST_UNKNOWN },
         },
@@ -67,15 +67,18 @@ static void add_samples(struct made *m, const struct run *r)
     struct mst_sample sample = sample_at(r, START - MS, 0);
     unsigned i;
 
-    ck_assert_int_eq(mst_archive_add_sample(m->archive, m->server_id, "before", &sample), 0);
+    ck_assert_int_eq(mst_archive_add_sample(m->archive, m->server_id, MST_MOMENT_BEFORE,
+                                            &sample), 0);
     for (i = 1; i < 40; i++) {
         sample = sample_at(r, START + i * (r->duration_ns / 40), r->requests * i / 40);
-        ck_assert_int_eq(mst_archive_add_sample(m->archive, m->server_id, "during", &sample), 0);
+        ck_assert_int_eq(mst_archive_add_sample(m->archive, m->server_id, MST_MOMENT_DURING,
+                                            &sample), 0);
     }
     sample = sample_at(r, START + r->duration_ns, r->requests);
-    ck_assert_int_eq(mst_archive_add_sample(m->archive, m->server_id, "end", &sample), 0);
+    ck_assert_int_eq(mst_archive_add_sample(m->archive, m->server_id, MST_MOMENT_END, &sample), 0);
     sample.wall_ns += 100 * MS;
-    ck_assert_int_eq(mst_archive_add_sample(m->archive, m->server_id, "after", &sample), 0);
+    ck_assert_int_eq(mst_archive_add_sample(m->archive, m->server_id, MST_MOMENT_AFTER,
+                                            &sample), 0);
 }
 
 static void add_request(struct made *m, uint64_t key, uint64_t start_ns, uint64_t queue_ns,
@@ -122,7 +125,7 @@ static void make(struct made *m, const struct run *r, const char *sql)
     const struct mst_source_identity identity = { .producer = MST_PRODUCER_APACHE, .pid = 7,
                                                   .server = "Apache/2.4", .mpm = "event" };
     struct mst_archive_run_end end = {
-        .outcome = r->outcome, .complete = strcmp(r->outcome, "complete") == 0,
+        .outcome = r->outcome, .complete = r->outcome == MST_OUTCOME_COMPLETE,
         .started_ns = START, .ended_ns = START + r->duration_ns, .duration_ns = r->duration_ns,
         .exit_signal = MST_UNKNOWN, .tool_cpu_ns = r->tool_cpu_ns,
     };
@@ -131,7 +134,7 @@ static void make(struct made *m, const struct run *r, const char *sql)
     struct mst_machine machine = none;
     char error[MST_ERROR_MAX] = "";
 
-    m->archive = mst_archive_create(test_path(), error);
+    m->archive = mst_archive_create(test_path(), NULL, error);
     ck_assert_msg(m->archive != NULL, "%s", error);
     ck_assert_int_eq(mst_archive_begin_run(m->archive, &run, &m->run_id), 0);
     ck_assert_int_eq(mst_archive_add_server(m->archive, m->run_id, "x.board", true, &identity,
@@ -139,11 +142,12 @@ static void make(struct made *m, const struct run *r, const char *sql)
     add_samples(m, r);
     add_requests(m, r);
     add_client(m, r);
-    ck_assert_int_eq(mst_archive_add_machine(m->archive, m->run_id, START, "before",
+    ck_assert_int_eq(mst_archive_add_machine(m->archive, m->run_id, START, MST_MOMENT_BEFORE,
                                              &none), 0);
     machine.busy_ns = r->machine_busy_ns;
     machine.total_ns = 2 * r->duration_ns;
-    ck_assert_int_eq(mst_archive_add_machine(m->archive, m->run_id, START, "end", &machine), 0);
+    ck_assert_int_eq(mst_archive_add_machine(m->archive, m->run_id, START, MST_MOMENT_END,
+                                             &machine), 0);
     mst_archive_add_environment(m->archive, m->run_id, "cpus", "2");
     mst_archive_end_server(m->archive, m->server_id, &r->server_end);
     ck_assert_int_eq(mst_archive_end_run(m->archive, m->run_id, &end), 0);

@@ -10,14 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/thresholds.h"
 #include "base/clock.h"
 #include "console/format.h"
-
-#define LITTLE_TOLERANCE_MILLI   50u     /* thousandths between the two ways to count */
-#define LITTLE_REQUESTS_MIN      20u     /* as the sentence says */
-#define SHORT_RUN_NS             MST_NS_PER_S
-#define GENERATOR_BUSY_MILLI     900u    /* of a CPU: no more is to be had from one thread */
-#define GENERATOR_RUN_MIN_NS     (100 * MST_NS_PER_MS)
 
 static void answer(struct mst_check *check, enum mst_answer ok, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -53,7 +48,7 @@ static struct totals add_up(const struct mst_summary *s)
         const struct mst_summary_server *server = &s->servers[i];
         uint64_t requests = server->requests;
 
-        if (strcmp(server->producer, front->producer) != 0)
+        if (server->producer != front->producer)
             continue;
         /* Records that the journal lost are in the counters all the same. */
         if (server->lost != 0 && server->counted != MST_UNKNOWN &&
@@ -219,7 +214,7 @@ static const char *lacks_for_littles_law(const struct mst_summary *s,
         return "records or counters are missing for it";
     if (server->in_flight != 0)
         return "requests were still in flight when the recording ended";
-    if (s->duration_ns < SHORT_RUN_NS || server->requests < LITTLE_REQUESTS_MIN)
+    if (s->duration_ns < MST_LITTLE_RUN_MIN_NS || server->requests < MST_LITTLE_REQUESTS_MIN)
         return "too short a run: it takes a second and 20 requests";
     return NULL;
 }
@@ -237,11 +232,11 @@ static void try_littles_law(struct mst_check *check, const struct mst_summary_se
     apart = held > worked ? held - worked : worked - held;
     apart = worked > 0 ? (uint64_t)((unsigned __int128)apart * 1000 / worked) :
             apart > 0 ? 1000 : 0;
-    if (apart > LITTLE_TOLERANCE_MILLI)
+    if (apart > MST_LITTLE_TOLERANCE_MILLI)
         explain_gap(more, sizeof more, server, by_requests, by_workers);
     snprintf(tolerance, sizeof tolerance, " (%s may be)",
-             mst_human_percent(LITTLE_TOLERANCE_MILLI).text);
-    answer(check, apart <= LITTLE_TOLERANCE_MILLI ? MST_ANSWER_YES : MST_ANSWER_NO,
+             mst_human_percent(MST_LITTLE_TOLERANCE_MILLI).text);
+    answer(check, apart <= MST_LITTLE_TOLERANCE_MILLI ? MST_ANSWER_YES : MST_ANSWER_NO,
            "throughput x %s = %s workers, %s were at work: %s apart%s%s",
            mst_summary_is_php(server) ? "php_run" : "time held",
            mst_human_milli(by_requests).text, mst_human_milli(by_workers).text,
@@ -283,7 +278,7 @@ static void check_littles_law(struct mst_check *check, const struct mst_summary 
 
 static void check_generator(struct mst_check *check, const struct mst_summary *s)
 {
-    const struct mst_human most = mst_human_percent(GENERATOR_BUSY_MILLI);
+    const struct mst_human most = mst_human_percent(MST_GENERATOR_BUSY_MILLI);
     const char *tool = s->client.tool;
     uint64_t milli, threads;
     char cpus[48];
@@ -293,7 +288,7 @@ static void check_generator(struct mst_check *check, const struct mst_summary *s
         return;
     }
     if (s->tool_cpu_ns == MST_UNKNOWN || s->duration_ns == MST_UNKNOWN ||
-        s->duration_ns < GENERATOR_RUN_MIN_NS) {
+        s->duration_ns < MST_GENERATOR_RUN_MIN_NS) {
         answer(check, MST_ANSWER_UNKNOWN, "too short a run to tell how busy the load tool was");
         return;
     }
@@ -304,7 +299,7 @@ static void check_generator(struct mst_check *check, const struct mst_summary *s
     if (s->tool_threads == MST_UNKNOWN || threads == 0)
         answer(check, MST_ANSWER_UNKNOWN, "the load tool took %s of a CPU; how many it can use is "
                "not known", mst_human_percent(milli).text);
-    else if (milli / threads > GENERATOR_BUSY_MILLI)
+    else if (milli / threads > MST_GENERATOR_BUSY_MILLI)
         answer(check, MST_ANSWER_NO, "%s itself was at its limit: %s of %s that it can use (%s "
                "may be)", tool, mst_human_percent(milli).text, cpus, most.text);
     else

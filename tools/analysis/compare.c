@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#define FACTOR 2.0     /* from here on "by a factor of": percentages get hard to read */
+#include "analysis/thresholds.h"
 
 /* ---- sentences ------------------------------------------------------------------- */
 
@@ -22,7 +22,7 @@ static void say_change(struct mst_comparison *c, const char *what)
     bool less = c->change == MST_CHANGE_LESS;
     char by[16], from[16], to[16];
 
-    if (i->ratio >= FACTOR) {
+    if (i->ratio >= MST_FACTOR_MIN) {
         snprintf(c->text, sizeof c->text, "%s by a factor of %.3g (%.3g to %.3g)", what, i->ratio,
                  i->low, i->high);
         return;

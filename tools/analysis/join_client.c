@@ -10,12 +10,8 @@
 
 #include <stdlib.h>
 
+#include "analysis/thresholds.h"
 #include "archive/query.h"
-#include "base/clock.h"
-
-#define START_STEP_MAX_NS (10 * MST_NS_PER_MS)   /* coarser ones do not tell requests apart */
-#define CLOCK_TOLERANCE_NS MST_NS_PER_MS         /* two programs read the clock */
-#define CHOICES_MAX 512u                         /* servers' requests looked at for a client's */
 
 struct span { uint64_t from, to; };
 
@@ -80,7 +76,7 @@ static struct span *find(struct span client, struct span *servers, size_t end, u
     struct span *best = NULL, *at;
     size_t looks = 0, fit = 0;
 
-    for (at = servers + end; at > servers && looks < CHOICES_MAX; looks++) {
+    for (at = servers + end; at > servers && looks < MST_JOIN_CHOICES_MAX; looks++) {
         at--;
         if (at->to + tolerance < client.from)
             break;
@@ -187,8 +183,8 @@ static bool join_by_time(struct mst_summary_join *join, sqlite3 *db, const struc
                       "send_ns AS took_ns FROM server_requests WHERE server_id = :id "
                       "AND ghost = 0 AND label <> '" MST_LABEL_STATUS_NAME "'",
                       server->id, by_end) &&
-           join_spans(join, &clients, &servers, s->client.rows_start_step_ns + CLOCK_TOLERANCE_NS,
-                      apart);
+           join_spans(join, &clients, &servers,
+                      s->client.rows_start_step_ns + MST_SAME_CLOCK_TOLERANCE_NS, apart);
     free(clients.items);
     free(servers.items);
     return fine;
@@ -202,7 +198,7 @@ static bool times_tell(const struct mst_summary *s, const struct mst_summary_ser
     for (i = 0; i < s->server_count; i++)
         apaches += !mst_summary_is_php(&s->servers[i]);
     return server != NULL && server->local && apaches == 1 && !mst_summary_is_php(server) &&
-           s->client.rows_start_step_ns <= START_STEP_MAX_NS;
+           s->client.rows_start_step_ns <= MST_JOIN_START_STEP_MAX_NS;
 }
 
 bool mst_summary_join_client(struct mst_summary *s, sqlite3 *db)

@@ -11,13 +11,8 @@
 #include <string.h>
 
 #include "analysis/steps.h"
+#include "analysis/thresholds.h"
 #include "archive/query.h"
-#include "base/clock.h"
-
-/* How far outside of Apache's request PHP's may seem to be: by one clock, or by
- * wall clocks that were set at different times. */
-#define SAME_CLOCK_TOLERANCE_NS  MST_NS_PER_MS
-#define WALL_CLOCK_TOLERANCE_NS  MST_NS_PER_S
 
 struct interval { uint64_t from, to; };
 
@@ -109,7 +104,8 @@ static size_t server_of(const struct mst_summary *s, uint64_t id)
 /* Whether PHP's request can be this one of Apache's: ids repeat, in another board. */
 static bool fits(const struct mst_joined *l, uint64_t php_start, bool same_clock)
 {
-    uint64_t tolerance = same_clock ? SAME_CLOCK_TOLERANCE_NS : WALL_CLOCK_TOLERANCE_NS;
+    uint64_t tolerance = same_clock ? MST_SAME_CLOCK_TOLERANCE_NS
+                                    : MST_WALL_CLOCK_TOLERANCE_NS;
 
     return php_start + tolerance >= l->start_ns &&
            php_start <= l->start_ns + l->before_ns + l->handle_ns + l->send_ns + tolerance;

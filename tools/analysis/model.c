@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "loadtools/loadtool.h"
 #include "segment/format.h"
 
 /* ---- sets of times --------------------------------------------------------------- */
@@ -25,7 +26,7 @@ void mst_summary_times_of(struct mst_summary_times *t, struct mst_values *values
 
 bool mst_summary_is_php(const struct mst_summary_server *server)
 {
-    return strcmp(server->producer, "php") == 0;
+    return server->producer == MST_PRODUCER_PHP;
 }
 
 size_t mst_summary_phases(const struct mst_summary_server *server, const enum mst_phase **phases)
@@ -109,7 +110,6 @@ void mst_summary_free(struct mst_summary *s)
 
     for (i = 0; i < s->server_count; i++) {
         free(s->servers[i].target);
-        free(s->servers[i].producer);
         free(s->servers[i].server);
         free(s->servers[i].mpm);
         free(s->servers[i].sapi);
@@ -127,7 +127,6 @@ void mst_summary_free(struct mst_summary *s)
     free(s->command_json);
     free(s->command_line);
     free(s->added);
-    free(s->outcome);
     free(s->client.tool);
     memset(s, 0, sizeof *s);
 }

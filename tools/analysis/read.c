@@ -365,9 +365,11 @@ static struct mst_summary_server read_identity(struct mst_query *q)
 {
     return (struct mst_summary_server){
         .id = mst_row_id(q, "id"), .local = mst_row_number(q, "local") == 1,
-        .target = mst_row_string(q, "target"), .producer = mst_row_string(q, "producer"),
+        .target = mst_row_string(q, "target"),
+        .producer = mst_producer_of(mst_row_text(q, "producer")),
         .server = mst_row_string(q, "server"), .mpm = mst_row_string(q, "mpm"),
-        .sapi = mst_row_string(q, "sapi"), .unknown = mst_row_string(q, "unknown"),
+        .sapi = mst_row_string(q, "sapi"), .sapi_kind = mst_sapi_of(mst_row_text(q, "sapi")),
+        .unknown = mst_row_string(q, "unknown"),
         .lost = mst_row_number(q, "lost"), .restarts = mst_row_number(q, "restarts"),
         .cpu_ns = mst_row_number(q, "cpu_ns"), .cgroup = mst_row_string(q, "cgroup"),
         .memory_limit = mst_row_number(q, "memory_limit_bytes"),
@@ -392,8 +394,7 @@ static bool read_servers(struct mst_summary *s, sqlite3 *db)
         s->servers = servers;
         server = &servers[s->server_count++];
         *server = read_identity(&q);
-        fine = server->target != NULL && server->producer != NULL &&
-               read_server(server, db, s);
+        fine = server->target != NULL && read_server(server, db, s);
     }
     return mst_query_done(&q) && fine;
 }
@@ -487,7 +488,7 @@ static int read_run(struct mst_summary *s, sqlite3 *db, int64_t run_id)
         s->command_json = mst_row_string(&q, "words");
         s->command_line = mst_row_string(&q, "command_line");
         s->added = mst_row_string(&q, "added");
-        s->outcome = mst_row_string(&q, "outcome");
+        s->outcome = mst_outcome_of(mst_row_text(&q, "outcome"));
         s->complete = mst_row_number(&q, "complete") == 1;
         s->started_ns = mst_row_number(&q, "started_ns");
         s->ended_ns = mst_row_number(&q, "ended_ns");
@@ -501,7 +502,7 @@ static int read_run(struct mst_summary *s, sqlite3 *db, int64_t run_id)
         s->repetition = mst_row_number(&q, "repetition");
         s->client.tool = mst_row_string(&q, "tool");
     }
-    if (!mst_query_done(&q) || (found && (s->outcome == NULL || s->command_json == NULL)))
+    if (!mst_query_done(&q) || (found && s->command_json == NULL))
         return -1;
     return found;
 }

@@ -13,20 +13,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/thresholds.h"
 #include "archive/query.h"
 #include "base/clock.h"
 #include "console/format.h"
-
-#define REQUESTS_MIN      100u     /* fewer say nothing of a mean */
-#define DURATION_MIN_NS   (2 * MST_NS_PER_S)
-#define NORMAL_95         1.96
-#define NORMAL_99         2.33     /* one-sided */
-#define WAITED_SHARE      0.05     /* of their time: then workers were too few */
-#define KEEPALIVE_SHARE   0.05     /* of the busy workers: then what requests held is not all */
-#define CPU_BUSY_MILLI    950u
-#define RAM_SHARE         0.8      /* of it: the rest is the system's and the page cache's */
-#define MEMORY_COUNTS_MIN 3u       /* different numbers of processes that a slope takes */
-#define DEFAULT_BACKLOG   511u
+#include "stats/distribution.h"
 
 /* What holds workers of a server: an Apache's requests, or a PHP's. */
 struct demand {
@@ -112,7 +103,8 @@ static bool read_demand(struct demand *d, sqlite3 *db, const struct mst_summary 
         return true;
     d->rate = in_time / seconds;
     d->workers = d->rate * d->held;
-    relative = NORMAL_95 * sqrt((1 + pow(d->held_deviation / d->held, 2)) / (double)d->requests);
+    relative = MST_NORMAL_95_BOTH_SIDES *
+               sqrt((1 + pow(d->held_deviation / d->held, 2)) / (double)d->requests);
     d->low = d->workers * (1 - relative);
     d->high = d->workers * (1 + relative);
     return true;
@@ -155,14 +147,14 @@ static bool read_per_process(struct per_process *p, sqlite3 *db, int64_t server_
         return true;
     p->known = true;
     var_x = s.xx - s.x * s.x;
-    p->slope = s.counts >= MEMORY_COUNTS_MIN && s.n >= MEMORY_COUNTS_MIN + 2 && var_x > 0;
+    p->slope = s.counts >= MST_MEMORY_COUNTS_MIN && s.n >= MST_MEMORY_COUNTS_MIN + 2 && var_x > 0;
     if (!p->slope) {
         p->bytes = p->high = s.y / s.x;
         return true;
     }
     p->bytes = (s.xy - s.x * s.y) / var_x;
     error = s.yy - s.y * s.y - p->bytes * p->bytes * var_x;
-    error = NORMAL_95 * sqrt(fmax(error, 0) / var_x / (s.n - 2));
+    error = MST_NORMAL_95_BOTH_SIDES * sqrt(fmax(error, 0) / var_x / (s.n - 2));
     p->low = p->bytes - error;
     p->high = p->bytes + error;
     p->slope = p->low > 0;
@@ -202,7 +194,7 @@ static void add_memory(struct mst_advice *advice, const struct per_process *p, u
             "needs it.",
             mst_human_bytes(ram).text, bytes_text(p->high).text,
             p->slope ? "what one more takes, upper end" : "an upper bound: shared pages included",
-            floor((double)ram * RAM_SHARE / p->high),
+            floor((double)ram * (MST_RAM_SHARE_MILLI / 1000.0) / p->high),
             threaded ? " of several workers each" : "");
 }
 
@@ -210,9 +202,9 @@ static void add_memory(struct mst_advice *advice, const struct per_process *p, u
 
 static const char *too_little(const struct mst_summary *run, const struct demand *d)
 {
-    if (run->duration_ns == MST_UNKNOWN || run->duration_ns < DURATION_MIN_NS)
+    if (run->duration_ns == MST_UNKNOWN || run->duration_ns < MST_SIZING_RUN_MIN_NS)
         return "the run was shorter than two seconds, or did not come to its end";
-    return d->requests < REQUESTS_MIN ? "fewer than 100 requests were recorded" : NULL;
+    return d->requests < MST_SIZING_REQUESTS_MIN ? "fewer than 100 requests were recorded" : NULL;
 }
 
 /* Where requests wait for a worker of this server. */
@@ -228,12 +220,12 @@ static bool ran_out(const struct mst_summary_server *server)
 
     return total != MST_UNKNOWN && total > 0 && mst_summary_all_busy(server) &&
            mst_summary_waits(server) &&
-           (double)waiting(server)->sum_ns > WAITED_SHARE * (double)total;
+           (double)waiting(server)->sum_ns > MST_SIZING_WAIT_SHARE_MILLI / 1000.0 * (double)total;
 }
 
 static bool cpu_is_full(const struct mst_summary *run)
 {
-    return run->machine_busy_milli != MST_UNKNOWN && run->machine_busy_milli >= CPU_BUSY_MILLI;
+    return run->machine_busy_milli != MST_UNKNOWN && run->machine_busy_milli >= MST_CPU_FULL_MILLI;
 }
 
 /* Whether connections without a request held workers, too: not on event. */
@@ -242,7 +234,7 @@ static bool keepalive_holds(const struct mst_summary_server *server)
     uint64_t idle = server->mean_state_milli[MST_STATE_KEEPALIVE], busy = server->mean_busy_milli;
 
     return idle != MST_UNKNOWN && busy != MST_UNKNOWN &&
-           (double)idle > KEEPALIVE_SHARE * (double)busy;
+           (double)idle > MST_KEEPALIVE_SHARE_MILLI / 1000.0 * (double)busy;
 }
 
 /* What there was at once in the mean, waiting and with a worker. Returns how much. */
@@ -300,7 +292,7 @@ static void advise_more(struct mst_advice *advice, const struct mst_summary *run
 static void advise_enough(struct mst_advice *advice, const struct mst_summary_server *server,
                           const struct demand *d)
 {
-    double most = d->high + NORMAL_99 * sqrt(d->high);
+    double most = d->high + MST_NORMAL_99_ONE_SIDE * sqrt(d->high);
     uint64_t seen = server->max_busy != MST_UNKNOWN ? server->max_busy : 0;
     double answer = fmax(ceil(most), (double)seen);
 
@@ -367,7 +359,7 @@ static void advise_backlog(struct mst_advice *advice, const struct mst_summary *
     } else {
         SAY(advice->answer, "%" PRIu64 ", as it is", limit);
         SAY(advice->arithmetic, "At most %" PRIu64 " connections were seen waiting, and %" PRIu64
-            " may%s.", longest, limit, limit == DEFAULT_BACKLOG ? " (the default)" : "");
+            " may%s.", longest, limit, limit == MST_DEFAULT_BACKLOG ? " (the default)" : "");
     }
 }
 

@@ -43,8 +43,6 @@ struct mst_usl {
     double        at, from, to;             /* the knee, and its 95 % interval */
 };
 
-#define MST_USL_LEVELS 4u   /* different concurrencies that a fit takes */
-
 /* Least squares of the relative errors. Reorders the points. */
 void mst_usl_fit(struct mst_usl *usl, struct mst_usl_point *points, size_t count);
 /* What came out, as a sentence. */

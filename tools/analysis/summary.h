@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "archive/archive.h"
+#include "archive/states.h"
 #include "segment/format.h"
 #include "stats/quantile.h"
 
@@ -56,7 +57,9 @@ struct mst_summary_overlay {
 struct mst_summary_server {
     int64_t  id;
     bool     local;                    /* on the machine that recorded */
-    char    *target, *producer, *server, *mpm, *sapi, *unknown;
+    enum mst_producer producer;
+    enum mst_sapi sapi_kind;
+    char    *target, *server, *mpm, *sapi, *unknown;
     /* This run's requests: of the load, without mpm-status and without ghosts. */
     uint64_t requests, ghosts, status_requests;
     uint64_t late;                     /* completed after the load tool had ended */
@@ -111,7 +114,8 @@ struct mst_check {
 
 struct mst_summary {
     int64_t  id;
-    char    *name, *command_json, *command_line, *added, *outcome;
+    char    *name, *command_json, *command_line, *added;
+    enum mst_outcome outcome;
     uint64_t repetition;               /* which of --repeat's runs; MST_UNKNOWN: one alone */
     bool     complete;
     uint64_t started_ns, ended_ns, duration_ns, exit_status, exit_signal;

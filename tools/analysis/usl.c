@@ -12,30 +12,16 @@
 #include <string.h>
 
 #include "analysis/sizing.h"
+#include "analysis/thresholds.h"
+#include "stats/distribution.h"
 
 enum { TERMS = 3 };
-#define WIDEST 4.0   /* a knee known to be between n and more than four times n is not known */
 
 struct fit {
     double coefficients[TERMS];
     double covariance[TERMS][TERMS];
     size_t freedom;                     /* degrees of it: points less terms */
 };
-
-/* Student's t, two-sided 95 %: W. S. Gosset's table; 1.96 in the limit. */
-static double student(size_t freedom)
-{
-    static const double table[] = {
-        12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
-        2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086,
-    };
-
-    if (freedom == 0)
-        return INFINITY;
-    if (freedom > sizeof table / sizeof *table)
-        return 1.96 + 2.4 / (double)freedom;
-    return table[freedom - 1];
-}
 
 static void terms_of(double n, double terms[TERMS])
 {
@@ -120,7 +106,7 @@ static bool solve(struct fit *fit, const struct mst_usl_point *points, size_t co
 static bool fieller(const struct fit *fit, double *from, double *to)
 {
     const double (*v)[TERMS] = fit->covariance;
-    double t2 = student(fit->freedom) * student(fit->freedom);
+    double t = mst_student_95((double)fit->freedom), t2 = t * t;
     double u = fit->coefficients[0] - fit->coefficients[1], c = fit->coefficients[2];
     double var_u = v[0][0] + v[1][1] - 2 * v[0][1], cov = v[0][2] - v[1][2];
     double qa = c * c - t2 * v[2][2], qb = u * c - t2 * cov, qc = u * u - t2 * var_u;
@@ -164,7 +150,7 @@ static void find_knee(struct mst_usl *usl, const struct fit *fit, double largest
     usl->from = from > 1 ? sqrt(from) : 1;
     usl->to = sqrt(to);
     /* The law is no prophet: a knee far from what was tried is none. */
-    if (usl->to <= WIDEST * usl->from && usl->at <= 2 * largest)
+    if (usl->to <= MST_KNEE_WIDEST * usl->from && usl->at <= MST_KNEE_FARTHEST * largest)
         usl->knee = MST_KNEE_KNOWN;
 }
 

@@ -9,22 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/thresholds.h"
 #include "base/clock.h"
 #include "console/format.h"
-
-#define CPU_BUSY_MILLI        950u    /* of all CPUs: nothing is left */
-#define QUEUE_SHARE_MILLI     200u    /* of a request's time: waiting is what it did */
-#define QUEUE_MEAN_MIN_NS     (10 * MST_NS_PER_MS)   /* a kernel jiffy: less is not measured */
-#define PHP_WAIT_MEAN_MIN_NS  MST_NS_PER_MS   /* less is what handing over takes */
-#define CONSTANT_BUSY_MILLI   900u    /* mean of the most: so busy all the time */
-#define STALL_MILLI           100u    /* of the run: programs waited for memory */
-#define THROTTLED_MILLI       200u    /* of the run: its share of the CPUs held a server up */
-#define SLOW_SEND_MILLI       500u    /* of a request's time: sending is what it did */
-#define SLOW_SEND_MEAN_MIN_NS (10 * MST_NS_PER_MS)   /* less is what writing takes */
-#define LONG_QUEUE_NS         (100 * MST_NS_PER_MS)  /* a wait that somebody notices */
-#define TOOL_SHARE_MILLI      200u    /* of the machine's busy time: worth saying */
-#define LOOKS_MIN             5u      /* samples of the workers that a claim about them takes */
-#define SHORT_RUN_NS          (MST_NS_PER_S / 2)
+#include "segment/fields.h"
 
 static void say(struct mst_summary *s, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -67,8 +55,8 @@ bool mst_summary_waits(const struct mst_summary_server *server)
     const struct mst_summary_times *php = &server->phases[MST_PHASE_PHP_WAIT];
 
     if (mst_summary_is_php(server))
-        return php->count > 0 && php->mean_ns >= PHP_WAIT_MEAN_MIN_NS;
-    return mean_of_waits(server) >= QUEUE_MEAN_MIN_NS;
+        return php->count > 0 && php->mean_ns >= MST_PHP_WAIT_MEAN_MIN_NS;
+    return mean_of_waits(server) >= MST_QUEUE_MEAN_MIN_NS;
 }
 
 /* Where the limit of PHP's workers is not known (FPM does not export it), a number that
@@ -80,15 +68,15 @@ bool mst_summary_all_busy(const struct mst_summary_server *server)
     if (server->workers_limit != MST_UNKNOWN)
         return server->max_busy >= server->workers_limit;
     return mst_summary_is_php(server) && server->mean_busy_milli != MST_UNKNOWN &&
-           server->mean_busy_milli >= server->max_busy * CONSTANT_BUSY_MILLI;
+           server->mean_busy_milli >= server->max_busy * MST_CONSTANT_BUSY_MILLI;
 }
 
 /* On kept-alive connections only the first request waits, so where all workers were busy
  * the mean of those that waited tells; else a few slow accepts are no news. */
 static bool waited_for_workers(const struct mst_summary_server *server)
 {
-    return share_milli(server, MST_PHASE_QUEUE) >= QUEUE_SHARE_MILLI &&
-           (server->phases[MST_PHASE_QUEUE].mean_ns >= QUEUE_MEAN_MIN_NS ||
+    return share_milli(server, MST_PHASE_QUEUE) >= MST_WAIT_SHARE_MILLI &&
+           (server->phases[MST_PHASE_QUEUE].mean_ns >= MST_QUEUE_MEAN_MIN_NS ||
             (mst_summary_all_busy(server) && mst_summary_waits(server)));
 }
 
@@ -105,9 +93,9 @@ static bool mostly_in(const struct mst_summary_server *server, enum mst_state st
 static bool starved_by_keepalive(const struct mst_summary_server *server)
 {
     return mst_summary_all_busy(server) && mostly_in(server, MST_STATE_KEEPALIVE) &&
-           share_milli(server, MST_PHASE_QUEUE) >= QUEUE_SHARE_MILLI &&
+           share_milli(server, MST_PHASE_QUEUE) >= MST_WAIT_SHARE_MILLI &&
            (mst_summary_waits(server) ||
-            server->phases[MST_PHASE_QUEUE].max_ns >= LONG_QUEUE_NS);
+            server->phases[MST_PHASE_QUEUE].max_ns >= MST_LONG_WAIT_NS);
 }
 
 /* Time in `send` during which PHP still ran is not the clients'. */
@@ -117,7 +105,8 @@ static bool clients_are_slow(const struct mst_summary_server *server)
     const struct mst_summary_times *others =
         server->php.joined > 0 ? &server->php.send_other : send;
 
-    return part_milli(server, others) >= SLOW_SEND_MILLI && send->mean_ns >= SLOW_SEND_MEAN_MIN_NS;
+    return part_milli(server, others) >= MST_SLOW_SEND_MILLI &&
+           send->mean_ns >= MST_SLOW_SEND_MEAN_MIN_NS;
 }
 
 /* What requests spent on waiting for a PHP worker. */
@@ -131,8 +120,8 @@ static bool waited_for_php(const struct mst_summary_server *server)
 {
     const struct mst_summary_times *wait = php_wait(server);
 
-    return wait->count > 0 && part_milli(server, wait) >= QUEUE_SHARE_MILLI &&
-           wait->mean_ns >= PHP_WAIT_MEAN_MIN_NS;
+    return wait->count > 0 && part_milli(server, wait) >= MST_WAIT_SHARE_MILLI &&
+           wait->mean_ns >= MST_PHP_WAIT_MEAN_MIN_NS;
 }
 
 static enum mst_phase longest_phase(const struct mst_summary_server *server)
@@ -165,16 +154,20 @@ static const char *phase_meaning(enum mst_phase phase)
 /* Why nothing can be said about this run. NULL: something can. */
 static const char *obstacle(const struct mst_summary *s, const struct mst_summary_server *server)
 {
-    if (strcmp(s->outcome, "unfinished") == 0)
-        return "the recording did not come to its end";
-    if (!s->complete)
-        return strcmp(s->outcome, "failed") == 0 ? "the load tool failed" :
-               strcmp(s->outcome, "timeout") == 0 ? "the load tool did not end in time" :
-               "the run was interrupted";
+    static const char *const incomplete[MST_OUTCOME_COUNT] = {
+        [MST_OUTCOME_UNFINISHED] = "the recording did not come to its end",
+        [MST_OUTCOME_COMPLETE] = "the run was interrupted",
+        [MST_OUTCOME_FAILED] = "the load tool failed",
+        [MST_OUTCOME_TIMEOUT] = "the load tool did not end in time",
+        [MST_OUTCOME_INTERRUPTED] = "the run was interrupted",
+    };
+
+    if (!s->complete || s->outcome == MST_OUTCOME_UNFINISHED)
+        return incomplete[s->outcome];
     if (server == NULL || server->requests == 0)
         return "no request of the load was recorded";
-    if (s->duration_ns == MST_UNKNOWN || s->duration_ns < SHORT_RUN_NS ||
-        server->samples < LOOKS_MIN)
+    if (s->duration_ns == MST_UNKNOWN || s->duration_ns < MST_VERDICT_RUN_MIN_NS ||
+        server->samples < MST_SAMPLES_MIN)
         return "the run was too short";
     if (server->restarts != 0)
         return "the server was started anew during the run";
@@ -247,7 +240,7 @@ static void remark_waits(char remark[160], const struct mst_summary_server *serv
     const struct mst_summary_times *queue = &server->phases[MST_PHASE_QUEUE];
     const struct mst_human share = mst_human_percent(share_milli(server, MST_PHASE_QUEUE));
 
-    if (queue->mean_ns >= QUEUE_MEAN_MIN_NS)
+    if (queue->mean_ns >= MST_QUEUE_MEAN_MIN_NS)
         snprintf(remark, 160, "a request waited %s for one, %s of its time",
                  mst_human_time(queue->mean_ns).text, share.text);
     else
@@ -337,7 +330,7 @@ static void remark_tool(char remark[160], const struct mst_summary *s)
     busy_ns = (uint64_t)((unsigned __int128)s->duration_ns * s->cpus * s->machine_busy_milli /
                          1000);
     milli = busy_ns > 0 ? (uint64_t)((unsigned __int128)s->tool_cpu_ns * 1000 / busy_ns) : 0;
-    if (milli >= TOOL_SHARE_MILLI)
+    if (milli >= MST_TOOL_SHARE_MILLI)
         snprintf(remark, 160, "; %s itself took %s of that, which the server would have from "
                  "another machine", s->client.tool, mst_human_percent(milli).text);
 }
@@ -398,7 +391,7 @@ static void say_waited_below_limit(struct mst_summary *s, const struct mst_summa
 static bool waits_are_too_short(const struct mst_summary_server *server)
 {
     return mst_summary_all_busy(server) &&
-           share_milli(server, MST_PHASE_QUEUE) >= QUEUE_SHARE_MILLI;
+           share_milli(server, MST_PHASE_QUEUE) >= MST_WAIT_SHARE_MILLI;
 }
 
 static void say_short_waits(struct mst_summary *s, const struct mst_summary_server *server)
@@ -419,7 +412,7 @@ static bool load_was_hurt(const struct mst_summary *s)
     for (i = 0; i < s->server_count; i++)
         if (s->servers[i].killed > 0 || s->servers[i].errors_5xx > 0)
             return true;
-    return strcmp(s->outcome, "failed") == 0;
+    return s->outcome == MST_OUTCOME_FAILED;
 }
 
 /* Whether an earlier server of the run is in the same group: its numbers are these. */
@@ -497,8 +490,8 @@ static bool memory_ran_out(struct mst_summary *s, const struct mst_summary_serve
     found = find_shortage(s, server);
     if (found.kills != MST_UNKNOWN && found.kills > 0 && load_was_hurt(s))
         say_killed(s, server, &found);
-    else if (found.stall_ns != MST_UNKNOWN && s->duration_ns >= SHORT_RUN_NS &&
-             found.stall_ns / STALL_MILLI >= s->duration_ns / 1000)
+    else if (found.stall_ns != MST_UNKNOWN && s->duration_ns >= MST_VERDICT_RUN_MIN_NS &&
+             found.stall_ns / MST_STALL_MILLI >= s->duration_ns / 1000)
         say(s, "Memory was short: for %s of the run programs of %s waited for it (pressure stall "
             "information): fewer workers, or more memory.",
             mst_human_percent((uint64_t)((unsigned __int128)found.stall_ns * 1000 /
@@ -518,7 +511,7 @@ static const struct mst_summary_server *throttled_server(const struct mst_summar
     for (i = 0; i < s->server_count; i++) {
         server = &s->servers[i];
         if (server->throttled_ns != MST_UNKNOWN &&
-            server->throttled_ns / THROTTLED_MILLI >= s->duration_ns / 1000 &&
+            server->throttled_ns / MST_THROTTLED_MILLI >= s->duration_ns / 1000 &&
             (most == NULL || server->throttled_ns > most->throttled_ns))
             most = server;
     }
@@ -543,7 +536,8 @@ static void say_throttled(struct mst_summary *s, const struct mst_summary_server
 {
     say(s, "The CPUs were the limit: the control group of the %s had used up its share of them, "
         "and was held up for at least %s in %s of load, whatever else the machine's CPUs had to "
-        "do.", throttled->producer, mst_human_time(throttled_at_least(s, throttled)).text,
+        "do.", mst_producer_name(throttled->producer),
+        mst_human_time(throttled_at_least(s, throttled)).text,
         mst_human_time(s->duration_ns).text);
 }
 
@@ -552,7 +546,8 @@ static void say_perhaps_throttled(struct mst_summary *s,
 {
     say(s, "Cannot tell: the control group of the %s had used up its share of the CPUs at times, "
         "and was held up for at least %s and at most %s in %s of load: measure again with a larger "
-        "share.", throttled->producer, mst_human_time(throttled_at_least(s, throttled)).text,
+        "share.", mst_producer_name(throttled->producer),
+        mst_human_time(throttled_at_least(s, throttled)).text,
         mst_human_time(throttled_at_most(s, throttled)).text,
         mst_human_time(s->duration_ns).text);
 }
@@ -562,7 +557,7 @@ static void judge(struct mst_summary *s, const struct mst_summary_server *server
     const struct mst_summary_server *php = mst_summary_behind(s);
     bool waited = waited_for_workers(server), php_waited = php != NULL && waited_for_php(server);
     bool cpu_bound = s->machine_busy_milli != MST_UNKNOWN &&
-                     s->machine_busy_milli >= CPU_BUSY_MILLI;
+                     s->machine_busy_milli >= MST_CPU_FULL_MILLI;
     const struct mst_summary_server *throttled = throttled_server(s);
 
     if (s->checks[MST_CHECK_GENERATOR].ok == MST_ANSWER_NO)
@@ -577,7 +572,7 @@ static void judge(struct mst_summary *s, const struct mst_summary_server *server
     else if (s->checks[MST_CHECK_ACCEPT_QUEUE].ok == MST_ANSWER_NO)
         say(s, "The accept queue was full: %s.", s->checks[MST_CHECK_ACCEPT_QUEUE].text);
     else if (throttled != NULL &&
-             throttled_at_least(s, throttled) / THROTTLED_MILLI >= s->duration_ns / 1000)
+             throttled_at_least(s, throttled) / MST_THROTTLED_MILLI >= s->duration_ns / 1000)
         say_throttled(s, throttled);
     else if (cpu_bound)
         say_cpu(s, server);

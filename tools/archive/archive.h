@@ -1,9 +1,7 @@
-/* archive.h - the SQLite file that a recording writes and reports read.
+/* archive.h - the SQLite file that a recording writes and reports read: opening it to read, and
+ * closing it. writer.h has what it takes to write one, query.h to ask it.
  *
- * schema.sql describes it. Rows are committed in batches, about every
- * MST_ARCHIVE_BATCH_NS, so that a recording killed at any moment leaves a
- * readable archive with everything but the last batch, whose run says that it
- * is not complete. Other programs may read at any time.
+ * schema.sql describes what is in it. Other programs may read it at any time.
  *
  * The first error is kept: after it every call fails and changes nothing, and
  * mst_archive_error() is a sentence for the user.
@@ -12,161 +10,34 @@
 #define MPMSTAT_ARCHIVE_H
 
 #include <sqlite3.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
-#include "loadtools/loadtool.h"
-#include "source/source.h"
-#include "system/cgroup.h"
-#include "system/machine.h"
+#include "base/error.h"
 
 #define MST_ARCHIVE_ID       0x6d706d73     /* "mpms" */
 #define MST_ARCHIVE_VERSION  3
-#define MST_ARCHIVE_BATCH_NS UINT64_C(250000000)
-#define MST_ARCHIVE_PATIENCE_NS UINT64_C(30000000000)   /* for readers, where it has to be now */
 #define MST_ARCHIVE_OUTPUT   (4u << 20)     /* bytes kept of what the load tool printed */
 
-struct mst_archive;
+/* Between two samples of a server; of one that is read through a URL, where each costs it a
+ * request. */
+#define MST_SAMPLE_NS     UINT64_C(100000000)
+#define MST_SAMPLE_URL_NS UINT64_C(500000000)
 
-/* Opens the archive at `path` for writing, or makes it where there is nothing
- * (or an empty file); one of an earlier version becomes one of this. NULL with a
- * sentence: not an archive, not writable, being written by another, of a later
- * version. */
-struct mst_archive *mst_archive_create(const char *path, char error[MST_ERROR_MAX]);
+struct mst_archive;
 
 /* Opens an archive to read it. A recording may still be writing to it. One of an
  * earlier version stays as it is: a copy in memory is read instead. */
 struct mst_archive *mst_archive_read(const char *path, char error[MST_ERROR_MAX]);
 
-/* Commits what is there and closes. 0, or -1 where something was not written;
- * then `error` is the sentence. NULL is fine. */
+/* Commits what is there and closes. 0, or -1 where something was not written: then `error` is
+ * the sentence. NULL is fine. */
 int mst_archive_close(struct mst_archive *a, char error[MST_ERROR_MAX]);
 
 const char *mst_archive_path(const struct mst_archive *a);
 const char *mst_archive_error(const struct mst_archive *a);   /* "" none */
 sqlite3 *mst_archive_db(struct mst_archive *a);                /* to query */
 
-/* That a query of it failed, or what came of it made no sense: -1 with the sentence. */
+/* A query of it failed, or what it found made no sense: -1 with the sentence. */
 int mst_archive_unreadable(const struct mst_archive *a, char error[MST_ERROR_MAX]);
-
-/* Commits the batch where it is old enough; now_ns is CLOCK_MONOTONIC. It does not wait: where a
- * reader is in the way (which takes a file system on which no memory can be shared) the batch
- * goes on. */
-int mst_archive_tick(struct mst_archive *a, uint64_t now_ns);
-/* The same, however old it is: for before something that may take long. */
-int mst_archive_offer(struct mst_archive *a);
-/* Commits the batch, waiting for readers if need be. */
-int mst_archive_commit(struct mst_archive *a);
-
-/* ---- what a recording writes; 0, or -1: mst_archive_error() ---------------------- */
-
-struct mst_archive_run {
-    const char  *name;           /* NULL: none */
-    char *const *argv;           /* as executed; NULL: no command */
-    const char  *added, *tool;   /* NULL: nothing; no command */
-    uint64_t     started_ns;
-    uint64_t     tool_threads;
-    uint64_t     repetition;     /* from 1; 0: it is not repeated */
-};
-
-struct mst_archive_run_end {
-    const char *outcome;         /* "complete", "failed", "timeout", "interrupted" */
-    bool        complete;
-    uint64_t    started_ns, ended_ns, duration_ns;
-    uint64_t    exit_status, exit_signal, tool_cpu_ns, memory_cost_ns, recorder_cpu_ns;
-};
-
-/* Inserts the run and commits it at once. */
-int mst_archive_begin_run(struct mst_archive *a, const struct mst_archive_run *run,
-                          int64_t *run_id);
-/* The load begins now: its start is known better than when the run was inserted. */
-int mst_archive_started(struct mst_archive *a, int64_t run_id, uint64_t started_ns);
-/* Ends the run, commits, and asks the system to put all of it on the disk. */
-int mst_archive_end_run(struct mst_archive *a, int64_t run_id,
-                        const struct mst_archive_run_end *end);
-
-int mst_archive_add_server(struct mst_archive *a, int64_t run_id, const char *target, bool local,
-                           const struct mst_source_identity *identity, int64_t *server_id);
-
-struct mst_archive_server_end {
-    uint64_t    lost, restarts, cpu_ns;
-    const char *unknown;         /* NULL: all is known */
-    struct mst_cgroup cgroup;    /* its counters: of the load */
-};
-int mst_archive_end_server(struct mst_archive *a, int64_t server_id,
-                           const struct mst_archive_server_end *end);
-
-int mst_archive_add_request(struct mst_archive *a, int64_t server_id,
-                            const struct mst_request *request, const char *label,
-                            uint64_t wall_start_ns, uint64_t key, bool ghost);
-int mst_archive_add_php_request(struct mst_archive *a, int64_t server_id,
-                                const struct mst_php_request *request, const char *label,
-                                uint64_t wall_start_ns, uint64_t key, bool ghost);
-int mst_archive_add_mark(struct mst_archive *a, int64_t server_id, const struct mst_mark *mark,
-                         uint64_t wall_ns, uint64_t request_wall_ns, uint64_t key);
-int mst_archive_add_lifecycle(struct mst_archive *a, int64_t server_id,
-                              const struct mst_lifecycle *event, uint64_t wall_ns, uint64_t key);
-int mst_archive_add_sample(struct mst_archive *a, int64_t server_id, const char *moment,
-                           const struct mst_sample *sample);
-int mst_archive_add_process(struct mst_archive *a, int64_t server_id, uint64_t wall_ns,
-                            uint64_t pid, uint64_t pss_bytes, uint64_t cost_ns);
-int mst_archive_add_memory(struct mst_archive *a, int64_t server_id, uint64_t wall_ns,
-                           uint64_t began_ns, uint64_t processes, uint64_t pss_bytes,
-                           uint64_t cost_ns, uint64_t rss_bytes);
-int mst_archive_add_machine(struct mst_archive *a, int64_t run_id, uint64_t wall_ns,
-                            const char *moment, const struct mst_machine *machine);
-int mst_archive_add_program(struct mst_archive *a, int64_t run_id, const char *name,
-                            uint64_t cpu_ns);
-int mst_archive_add_client_result(struct mst_archive *a, int64_t run_id,
-                                  const struct mst_client_result *result,
-                                  const struct mst_plan *plan);
-int mst_archive_add_client_row(struct mst_archive *a, int64_t run_id,
-                               const struct mst_client_row *row);
-int mst_archive_add_environment(struct mst_archive *a, int64_t run_id, const char *name,
-                                const char *value);
-/* content: the end of what was printed, n of `bytes` bytes. */
-int mst_archive_add_output(struct mst_archive *a, int64_t run_id, const char *stream,
-                           uint64_t bytes, const void *content, size_t n);
-int mst_archive_add_note(struct mst_archive *a, int64_t run_id, uint64_t wall_ns, const char *text);
-
-/* ---- what the lab writes of a study; as above ------------------------------------- */
-
-struct mst_archive_study {
-    const char *name, *title, *size, *only;      /* only NULL: all stacks */
-    const char *directory;                       /* of the study's file; NULL: none */
-    const char *text;
-    uint64_t    seed, started_ns;
-};
-/* Neither of these two commits. */
-int mst_archive_begin_study(struct mst_archive *a, const struct mst_archive_study *study,
-                            int64_t *study_id);
-int mst_archive_add_study_file(struct mst_archive *a, int64_t study_id, const char *kind,
-                               const char *name, const char *text);
-
-struct mst_archive_step {
-    uint64_t    ordinal, block, repetition, start;
-    const char *runs, *stack, *workload, *load, *parameters;
-};
-/* Nor does this; the others do. */
-int mst_archive_add_step(struct mst_archive *a, int64_t study_id,
-                         const struct mst_archive_step *step);
-int mst_archive_begin_step(struct mst_archive *a, int64_t study_id, uint64_t ordinal,
-                           uint64_t now_ns);
-
-struct mst_archive_step_end {
-    const char *state;           /* "done", "failed", "skipped", or "planned" again */
-    uint64_t    run_id;          /* MST_UNKNOWN: none */
-    const char *failure;         /* NULL: none */
-    uint64_t    page_bytes, ended_ns, warmup_ns;
-    const char *load;            /* the command as it was run; NULL: as it is there already */
-};
-int mst_archive_end_step(struct mst_archive *a, int64_t study_id, uint64_t ordinal,
-                         const struct mst_archive_step_end *end);
-int mst_archive_end_study(struct mst_archive *a, int64_t study_id, uint64_t now_ns);
-/* One more interruption. */
-int mst_archive_interrupt_study(struct mst_archive *a, int64_t study_id);
-/* Makes steps that a killed mpmstat left behind 'planned' again. */
-int mst_archive_replan_steps(struct mst_archive *a, int64_t study_id, bool *any);
 
 #endif

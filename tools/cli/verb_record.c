@@ -262,7 +262,8 @@ static void put_line(const struct mst_summary *s, unsigned repetition, unsigned 
              repetition, repeat, mst_human_milli(s->client.requests_per_1000s).text,
              mst_human_time(s->client.times.mean_ns).text,
              mst_human_time(s->client.times.p99_ns).text,
-             s->complete ? "" : ", not complete: ", s->complete ? "" : s->outcome);
+             s->complete ? "" : ", not complete: ",
+             s->complete ? "" : mst_outcome_names[s->outcome]);
     mst_tame(line, strlen(line));
     puts(line);
     fflush(stdout);   /* for a person who waits; main asks whether it arrived */

@@ -113,6 +113,11 @@ void mst_progress(const char *format, ...)
     va_end(args);
 }
 
+void mst_tell(bool is_warning, const char *sentence)
+{
+    (is_warning ? mst_warn : mst_progress)("%s", sentence);
+}
+
 void mst_diag_quiet(bool quiet)
 {
     be_quiet = quiet;

@@ -25,6 +25,8 @@ void mst_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
  * terminal or mst_progress_enable(true) was called. A whole line each. */
 void mst_progress(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void mst_progress_enable(bool always);
+/* One of these two, for what is told by a callback. */
+void mst_tell(bool is_warning, const char *sentence);
 
 /* Lines of another program, as they are but for what a terminal would obey; changes them. */
 void mst_diag_lines(char *text);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analysis/thresholds.h"
 #include "archive/query.h"
 
 /* ---- which runs ------------------------------------------------------------------ */

@@ -11,8 +11,6 @@
 #include "analysis/summary.h"
 #include "archive/archive.h"
 
-#define MST_COMPARE_PAIRS_MIN 2u     /* one pair may be neighbours by chance */
-
 struct mst_compare_setting { char *name, *value; };
 
 struct mst_compare_run {

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "archive/archive.h"
+#include "archive/writer.h"
 
 /* Writes what may explain a run's figures into the archive. 0, or -1 where the
  * archive failed; what cannot be found out is left out. */

@@ -14,12 +14,9 @@
 #include "console/diag.h"
 #include "console/format.h"
 #include "exec/capture.h"
+#include "record/limits.h"
 #include "render/sink.h"
 
-#define SHOWN_LINES 4u      /* first and last ones */
-#define SHOWN_BYTES 8192u
-#define CONVERT_NS  (300 * MST_NS_PER_S)
-#define VERSION_NS  (5 * MST_NS_PER_S)
 #define VERSION_MAX 200u
 
 void mst_load_init(struct mst_load *load)
@@ -238,11 +235,11 @@ static int wait_for(struct mst_runner *runner, uint64_t limit_ns, struct mst_run
 static int wait_for_lines(struct mst_runner *runner, char error[MST_ERROR_MAX])
 {
     struct mst_run_end end;
-    int ended = wait_for(runner, CONVERT_NS, &end, error);
+    int ended = wait_for(runner, MST_CONVERT_NS, &end, error);
 
     if (ended == 0)
         snprintf(error, MST_ERROR_MAX, "making lines of its results was not done after %u s",
-                 (unsigned)(CONVERT_NS / MST_NS_PER_S));
+                 (unsigned)(MST_CONVERT_NS / MST_NS_PER_S));
     else if (ended > 0 && end.exit_status != 0)
         snprintf(error, MST_ERROR_MAX, "making lines of its results failed");
     return ended > 0 && end.exit_status == 0 ? 0 : -1;
@@ -342,8 +339,8 @@ static int keep_version(const struct collection *c)
         fd = mst_capture_open(error);
     if (fd >= 0)
         runner = start_program(c->load, argv, fd, fd, -1, error);
-    if (runner != NULL && wait_for(runner, VERSION_NS, &end, error) > 0 &&
-        (text = mst_capture_end(fd, SHOWN_BYTES, &n)) != NULL) {
+    if (runner != NULL && wait_for(runner, MST_VERSION_NS, &end, error) > 0 &&
+        (text = mst_capture_end(fd, MST_SHOWN_BYTES, &n)) != NULL) {
         find_version(text, version);
         free(text);
     }
@@ -364,7 +361,7 @@ int mst_load_collect(struct mst_load *load, struct mst_archive *archive, int64_t
         .succeeded = mst_load_succeeded(load, end->exit_status),
     };
 
-    c.ended = c.succeeded && end->outcome == NULL;
+    c.ended = c.succeeded && end->outcome == MST_OUTCOME_UNFINISHED;
     if (keep_output(&c, "stdout", load->out_fd) != 0 ||
         keep_output(&c, "stderr", load->err_fd) != 0 || (c.ended && keep_version(&c) != 0) ||
         read_rows(&c) != 0)
@@ -378,11 +375,11 @@ void mst_load_show(const struct mst_load *load)
 {
     size_t n;
     int fd = mst_capture_bytes(load->err_fd) > 0 ? load->err_fd : load->out_fd;
-    char *text = mst_capture_end(fd, SHOWN_BYTES, &n);
+    char *text = mst_capture_end(fd, MST_SHOWN_BYTES, &n);
 
     if (text != NULL) {
         mst_tame(text, n);
-        mst_human_ends(stderr, text, SHOWN_LINES);
+        mst_human_ends(stderr, text, MST_SHOWN_LINES);
     }
     free(text);
 }

@@ -2,7 +2,7 @@
 #ifndef MPMSTAT_LOAD_H
 #define MPMSTAT_LOAD_H
 
-#include "archive/archive.h"
+#include "archive/writer.h"
 #include "exec/runner.h"
 #include "loadtools/loadtool.h"
 

@@ -7,12 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "archive/archive.h"
+#include "archive/writer.h"
 #include "base/clock.h"
 #include "base/host.h"
 #include "console/diag.h"
 #include "console/stop.h"
 #include "exec/runner.h"
+#include "record/limits.h"
 #include "record/load.h"
 #include "record/sampler.h"
 #include "segment/liveness.h"
@@ -21,12 +22,6 @@
 #include "system/owner.h"
 #include "system/preflight.h"
 #include "system/programs.h"
-
-#define DRAIN_NS     (2 * MST_NS_PER_S)     /* for what is in flight when the load is over */
-#define DRAIN_STEP_MS 50
-#define QUIET_NS     (5 * MST_NS_PER_S)     /* for what is in flight before the load begins */
-#define ANSWER_NS    (15 * MST_NS_PER_S)    /* for all answers of one URL after the load */
-#define BRIEF_NS     MST_NS_PER_S           /* for a look while the load tool is being stopped */
 
 struct recording {
     const struct mst_recording_options *options;
@@ -245,7 +240,7 @@ static int open_archive(struct recording *r)
     };
     char error[MST_ERROR_MAX];
 
-    r->archive = mst_archive_create(r->options->archive, error);
+    r->archive = mst_archive_create(r->options->archive, mst_tell, error);
     if (r->archive == NULL) {
         mst_error("%s", error);
         return MST_EXIT_OUTPUT;
@@ -256,7 +251,7 @@ static int open_archive(struct recording *r)
     return MST_EXIT_OK;
 }
 
-static int look_at_machine(struct recording *r, const char *moment)
+static int look_at_machine(struct recording *r, enum mst_moment moment)
 {
     struct mst_machine machine;
 
@@ -298,7 +293,7 @@ static bool any_by_url(const struct recording *r)
  * share of the server; then watches the machine. Real traffic is taken as it is. */
 static int settle(struct recording *r)
 {
-    uint64_t until = mst_now_ns() + QUIET_NS, step = any_by_url(r) ? MST_SAMPLE_URL_NS
+    uint64_t until = mst_now_ns() + MST_QUIET_NS, step = any_by_url(r) ? MST_SAMPLE_URL_NS
                                                                    : MST_SAMPLE_NS;
     struct mst_machine before, after;
 
@@ -422,8 +417,7 @@ static int record_server_environment(struct recording *r, size_t which)
 
     for (i = 0; i < which; i++)
         nth += mst_source_identity(r->samplers[i].source)->producer == identity->producer;
-    snprintf(prefix, sizeof prefix, "%s", identity->producer == MST_PRODUCER_PHP ? "php"
-                                                                                 : "apache");
+    snprintf(prefix, sizeof prefix, "%s", mst_producer_name(identity->producer));
     if (nth > 1)
         snprintf(prefix + strlen(prefix), sizeof prefix - strlen(prefix), "%zu", nth);
     return mst_environment_record_server(r->archive, r->run_id, prefix, identity->settings,
@@ -451,7 +445,7 @@ static int begin_samplers(struct recording *r)
     if (warn_of_machine(r) != 0)
         return archive_failed(r);
     r->programs_known = mst_programs_before(&r->programs);
-    if (look_at_machine(r, "before") != 0 || mst_archive_commit(r->archive) != 0)
+    if (look_at_machine(r, MST_MOMENT_BEFORE) != 0 || mst_archive_commit(r->archive) != 0)
         return archive_failed(r);
     return MST_EXIT_OK;
 }
@@ -504,9 +498,9 @@ static int start_load(struct recording *r)
 }
 
 /* What the user or the clock ends. The tool may still print what it has. */
-static void stop_load(struct recording *r, const char *outcome)
+static void stop_load(struct recording *r, enum mst_outcome outcome)
 {
-    if (r->end.outcome == NULL)
+    if (r->end.outcome == MST_OUTCOME_UNFINISHED)
         r->end.outcome = outcome;
     if (r->runner != NULL)
         mst_runner_stop(r->runner, r->load.plan.stop_signal);
@@ -521,14 +515,14 @@ static void look_at_clock_and_user(struct recording *r, uint64_t now_ns)
         r->stop.raised = 0;
         if (r->runner != NULL)
             mst_progress("interrupted: stopping %s (again: kill it)", mst_load_name(&r->load));
-        stop_load(r, r->runner != NULL ? "interrupted" : "complete");
+        stop_load(r, r->runner != NULL ? MST_OUTCOME_INTERRUPTED : MST_OUTCOME_COMPLETE);
     }
     if (now_ns >= r->deadline_ns) {
         if (r->runner != NULL)
             mst_error("%s had not ended after %" PRIu64 " s: stopped (--timeout SECONDS gives it "
                       "longer)", mst_load_name(&r->load),
                       (r->deadline_ns - r->started_ns) / MST_NS_PER_S);
-        stop_load(r, r->runner != NULL ? "timeout" : "complete");
+        stop_load(r, r->runner != NULL ? MST_OUTCOME_TIMEOUT : MST_OUTCOME_COMPLETE);
         r->deadline_ns = UINT64_MAX;
     }
 }
@@ -545,18 +539,18 @@ static int look_at_servers(struct recording *r, uint64_t now_ns)
 {
     size_t i;
 
-    if (r->end.outcome != NULL)
-        set_deadlines(r, now_ns + BRIEF_NS);
+    if (r->end.outcome != MST_OUTCOME_UNFINISHED)
+        set_deadlines(r, now_ns + MST_BRIEF_NS);
     for (i = 0; i < r->sampler_count; i++)
         if ((now_ns >= r->samplers[i].due_ns && offer_before(r, &r->samplers[i]) != 0) ||
             mst_sampler_tick(&r->samplers[i], now_ns) != 0)
             return -1;
-    if (look_at_machine(r, "during") != 0)
+    if (look_at_machine(r, MST_MOMENT_DURING) != 0)
         return -1;
     if (r->options->verbose && r->runner != NULL)
         mst_load_follow(&r->load);
     if (r->options->tick != NULL && !r->options->tick(r->options->context))
-        stop_load(r, "failed");
+        stop_load(r, MST_OUTCOME_FAILED);
     return mst_archive_tick(r->archive, mst_now_ns());
 }
 
@@ -573,7 +567,7 @@ static int wait_for_load(struct recording *r, uint64_t due_ns)
     if (due_ns > now)
         poll(&fd, 1, (int)((due_ns - now + MST_NS_PER_MS - 1) / MST_NS_PER_MS));
     if (r->runner == NULL)
-        return r->end.outcome != NULL;
+        return r->end.outcome != MST_OUTCOME_UNFINISHED;
     result = mst_runner_ended(r->runner, &end, error);
     if (result < 0)
         mst_error("%s", error);
@@ -596,7 +590,7 @@ static int follow_load(struct recording *r)
 
     do {
         look_at_clock_and_user(r, now);
-        is_over = r->runner == NULL && r->end.outcome != NULL;
+        is_over = r->runner == NULL && r->end.outcome != MST_OUTCOME_UNFINISHED;
         if (!is_over && look_at_servers(r, now) != 0)
             return archive_failed(r);
         now = mst_now_ns();
@@ -642,21 +636,21 @@ static int record_programs(struct recording *r)
  * handler still runs. */
 static int drain(struct recording *r)
 {
-    uint64_t until = mst_now_ns() + DRAIN_NS;
+    uint64_t until = mst_now_ns() + MST_DRAIN_NS;
     sig_atomic_t stops = r->stop.count;
     bool all_quiet, quiet;
     size_t i;
 
-    if (look_at_machine(r, "end") != 0 || record_programs(r) != 0)
+    if (look_at_machine(r, MST_MOMENT_END) != 0 || record_programs(r) != 0)
         return archive_failed(r);
     for (i = 0; i < r->sampler_count; i++) {
-        mst_source_set_deadline(r->samplers[i].source, r->samplers[i].by_url
-                                                           ? mst_now_ns() + ANSWER_NS : UINT64_MAX);
+        mst_source_set_deadline(r->samplers[i].source, r->samplers[i].by_url ?
+                                mst_now_ns() + MST_ANSWER_NS : UINT64_MAX);
         if (offer_before(r, &r->samplers[i]) != 0 || mst_sampler_end_load(&r->samplers[i]) != 0)
             return archive_failed(r);
     }
     do {
-        poll(NULL, 0, DRAIN_STEP_MS);
+        poll(NULL, 0, MST_DRAIN_STEP_MS);
         all_quiet = true;
         for (i = 0; i < r->sampler_count; i++) {
             if (offer_before(r, &r->samplers[i]) != 0 ||
@@ -694,19 +688,19 @@ static int tool_failed(struct recording *r)
 
 /* How it ended, where nobody stopped it. A status that says "done, with failures"
  * counts only where it did something: some tools have the same one for "no". */
-static const char *how_it_ended(struct recording *r)
+static enum mst_outcome how_it_ended(struct recording *r)
 {
     char text[MST_ERROR_MAX];
 
     if (r->end.exit_status == 0)
-        return "complete";
+        return MST_OUTCOME_COMPLETE;
     if (r->load.tool == NULL || !r->load.has_result ||
         !mst_load_succeeded(&r->load, r->end.exit_status))
-        return "failed";
+        return MST_OUTCOME_FAILED;
     snprintf(text, sizeof text, "%s ended with exit status %" PRIu64 ", which says that it was "
              "done and met failures, or missed a goal", mst_load_name(&r->load),
              r->end.exit_status);
-    return note(r, text) == 0 ? "complete" : "failed";
+    return note(r, text) == 0 ? MST_OUTCOME_COMPLETE : MST_OUTCOME_FAILED;
 }
 
 static int finish(struct recording *r)
@@ -715,14 +709,14 @@ static int finish(struct recording *r)
 
     if (r->load.tool != NULL && mst_load_collect(&r->load, r->archive, r->run_id, &r->end) != 0)
         return archive_failed(r);
-    if (r->end.outcome == NULL)
-        r->end.outcome = r->runner != NULL ? how_it_ended(r) : "complete";
-    r->end.complete = strcmp(r->end.outcome, "complete") == 0;
-    if (strcmp(r->end.outcome, "failed") == 0)
+    if (r->end.outcome == MST_OUTCOME_UNFINISHED)
+        r->end.outcome = r->runner != NULL ? how_it_ended(r) : MST_OUTCOME_COMPLETE;
+    r->end.complete = r->end.outcome == MST_OUTCOME_COMPLETE;
+    if (r->end.outcome == MST_OUTCOME_FAILED)
         status = tool_failed(r);
-    else if (strcmp(r->end.outcome, "timeout") == 0)
+    else if (r->end.outcome == MST_OUTCOME_TIMEOUT)
         status = MST_EXIT_BAD;
-    else if (strcmp(r->end.outcome, "interrupted") == 0)
+    else if (r->end.outcome == MST_OUTCOME_INTERRUPTED)
         status = MST_EXIT_INTERRUPTED;
     if (mst_archive_end_run(r->archive, r->run_id, &r->end) != 0)
         return archive_failed(r);
@@ -759,7 +753,7 @@ static void end_load_unrecorded(struct recording *r)
         if (r->options->verbose)
             mst_load_follow(&r->load);
         if (r->options->tick != NULL && !r->options->tick(r->options->context))
-            stop_load(r, "failed");
+            stop_load(r, MST_OUTCOME_FAILED);
         ended = wait_for_load(r, mst_now_ns() + MST_SAMPLE_NS);
     }
     if (ended > 0)

@@ -6,8 +6,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MST_RECORDING_TIMEOUT_NS UINT64_C(3600000000000)   /* where nobody says otherwise */
-
 struct mst_recording_options {
     const char  *archive;         /* the path */
     const char  *name;            /* of the run; NULL none */

@@ -6,10 +6,7 @@
 
 #include "base/clock.h"
 #include "console/diag.h"
-
-/* The phase `queue` is known to a kernel jiffy, of which the slowest kernels have
- * a hundred a second: a request may seem to have begun that much early. */
-#define START_TOLERANCE_NS (10 * MST_NS_PER_MS)
+#include "record/limits.h"
 
 /* ---- trouble --------------------------------------------------------------------- */
 
@@ -30,7 +27,7 @@ static int note(struct mst_sampler *s, enum mst_trouble with, const char *text)
 static bool is_ghost(const struct mst_sampler *s, uint64_t wall_start_ns)
 {
     return s->local && s->load_wall_ns > 0 &&
-           wall_start_ns + START_TOLERANCE_NS < s->load_wall_ns;
+           wall_start_ns + MST_START_TOLERANCE_NS < s->load_wall_ns;
 }
 
 static int on_request(void *context, const struct mst_request *request, const char *label,
@@ -101,7 +98,7 @@ static void name_processes(struct mst_sampler *s)
                      "out of memory for the list of its processes");
 }
 
-static int take_sample(struct mst_sampler *s, const char *moment)
+static int take_sample(struct mst_sampler *s, enum mst_moment moment)
 {
     char error[MST_ERROR_MAX];
 
@@ -232,7 +229,7 @@ int mst_sampler_begin(struct mst_sampler *s, struct mst_archive *archive, int64_
     if (mst_source_sample(s->source, &s->sample, error) != 0 ||
         mst_source_mark(s->source, error) != 0)
         return 1;
-    return mst_archive_add_sample(archive, s->server_id, "before", &s->sample);
+    return mst_archive_add_sample(archive, s->server_id, MST_MOMENT_BEFORE, &s->sample);
 }
 
 void mst_sampler_load_began(struct mst_sampler *s, uint64_t now_ns)
@@ -247,7 +244,7 @@ int mst_sampler_tick(struct mst_sampler *s, uint64_t now_ns)
     if (now_ns < s->due_ns)
         return 0;
     s->due_ns = s->due_ns + step > now_ns ? s->due_ns + step : now_ns + step;
-    if (take_sample(s, "during") != 0 || poll_journal(s) != 0)
+    if (take_sample(s, MST_MOMENT_DURING) != 0 || poll_journal(s) != 0)
         return -1;
     return read_memory(s, false);
 }
@@ -256,7 +253,7 @@ int mst_sampler_end_load(struct mst_sampler *s)
 {
     uint64_t cpu;
 
-    if (take_sample(s, "end") != 0)
+    if (take_sample(s, MST_MOMENT_END) != 0)
         return -1;
     end_cgroup(s);
     if (s->local && !s->others_processes) {
@@ -273,7 +270,7 @@ int mst_sampler_drain(struct mst_sampler *s, bool *quiet)
 {
     uint64_t before = s->requests_seen;
 
-    if (poll_journal(s) != 0 || take_sample(s, "after") != 0)
+    if (poll_journal(s) != 0 || take_sample(s, MST_MOMENT_AFTER) != 0)
         return -1;
     *quiet = !s->sampled || s->poll_failed ||
              (s->sample.in_flight == 0 && s->requests_seen == before &&

@@ -15,12 +15,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "archive/archive.h"
+#include "archive/writer.h"
 #include "source/source.h"
 #include "system/processes.h"
-
-#define MST_SAMPLE_NS     UINT64_C(100000000)
-#define MST_SAMPLE_URL_NS UINT64_C(500000000)
 
 /* What there may be trouble with: each says a thing once, and not again and again. */
 enum mst_trouble { MST_TROUBLE_SAMPLE, MST_TROUBLE_JOURNAL, MST_TROUBLE_END, MST_TROUBLE_COUNT };

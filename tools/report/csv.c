@@ -42,7 +42,7 @@ static void put_run(struct mst_sink *sink, const struct mst_report_run *run)
     if (s->started_ns != MST_UNKNOWN)
         mst_sink_instant(sink, s->started_ns);
     mst_sink_char(sink, ',');
-    put_text(sink, s->outcome);
+    put_text(sink, mst_outcome_names[s->outcome]);
     for (i = 0; i < MST_M_COUNT; i++) {
         if (mst_metrics[i].group == NULL)
             continue;
@@ -88,7 +88,7 @@ static void put_seconds(struct mst_sink *sink, const struct mst_report_run *run,
         put_text(sink, run->path);
         put_number(sink, run->summary.id);
         put_text(sink, run->summary.name);
-        mst_sink_csv_string(sink, server->producer);
+        mst_sink_csv_string(sink, mst_producer_name(server->producer));
         for (column = 0; column < table->width; column++) {
             mst_sink_char(sink, ',');
             mst_cell_put(sink, table->cells[row * table->width + column], "");

@@ -76,7 +76,7 @@ static bool put_server(struct mst_json *j, sqlite3 *db, const struct mst_summary
     bool fine = mst_series_server(&s, db, run, server, bins, &workers);
 
     mst_json_begin(j, NULL, '{');
-    mst_json_string(j, "producer", server->producer);
+    mst_json_string(j, "producer", mst_producer_name(server->producer));
     mst_json_string(j, "mpm", server->mpm);
     mst_json_string(j, "target", server->target);
     put_requests(j, &s);

@@ -111,7 +111,7 @@ static void put_verdict(struct mst_sink *sink, const struct mst_report *report, 
         mst_html(sink, "<p class=\"sub\">%s</p>", s->command_line);
     if (!s->complete)
         mst_html(sink, "<p class=\"warning\"><strong>This run is not complete</strong>: %s. What "
-                 "was recorded until then is shown.</p>\n", s->outcome);
+                 "was recorded until then is shown.</p>\n", mst_outcome_names[s->outcome]);
     mst_html(sink, "<p class=\"verdict\">%s</p>", s->verdict);
     put_tiles(sink, s);
     put_trust(sink, s, report->count > MST_HTML_RUNS_IN_GROUPS);

@@ -7,6 +7,7 @@
 
 #include "analysis/provenance.h"
 #include "archive/archive.h"
+#include "archive/states.h"
 #include "report/markup.h"
 #include "report/page.h"
 #include "report/parts.h"
@@ -52,7 +53,7 @@ static void put_sides(struct mst_sink *sink, const struct mst_summary *s,
     mst_page_table(sink, "Both sides", "sides");
     mst_html(sink, "<thead><tr><td></td><th scope=\"col\">%s</th><th scope=\"col\">%s</th>"
              "<th scope=\"col\">client − server</th></tr></thead><tbody>\n", s->client.tool,
-             server->producer);
+             mst_producer_name(server->producer));
     put_side(sink, "mean", c->mean_ns, t->mean_ns, s->client.time_step_ns);
     put_side(sink, "p50", c->p50_ns, t->p50_ns, s->client.time_step_ns);
     put_side(sink, "p90", c->p90_ns, t->p90_ns, s->client.time_step_ns);
@@ -225,7 +226,7 @@ bool mst_html_provenance(struct mst_sink *sink, const struct mst_report_run *run
     mst_html(sink, "<tr><th scope=\"row\">run</th><td>%" PRId64 ", begun ", s->id);
     if (s->started_ns != MST_UNKNOWN)
         mst_sink_instant(sink, s->started_ns);
-    mst_html(sink, ", %s", s->outcome);
+    mst_html(sink, ", %s", mst_outcome_names[s->outcome]);
     if (s->exit_status != MST_UNKNOWN)
         mst_html(sink, ", exit status %" PRIu64, s->exit_status);
     if (s->exit_signal != MST_UNKNOWN)

@@ -27,7 +27,7 @@ static void put_run(struct mst_sink *sink, const struct mst_report_run *run)
         mst_markdown(sink, "Command: %s\n\n", s->command_line);
     if (!s->complete)
         mst_markdown(sink, "**Not complete** (%s): what was recorded until then is shown.\n\n",
-                     s->outcome);
+                     mst_outcome_names[s->outcome]);
     mst_markdown(sink, "**%s**\n", s->verdict);
     put_checks(sink, s);
     mst_markdown(sink, "\n");

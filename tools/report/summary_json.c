@@ -54,7 +54,7 @@ static void put_run(struct mst_json *j, const struct mst_summary *s)
     mst_json_instant(j, "started", s->started_ns);
     mst_json_seconds(j, "duration_seconds", s->duration_ns);
     mst_json_bool(j, "complete", s->complete);
-    mst_json_string(j, "outcome", s->outcome);
+    mst_json_string(j, "outcome", mst_outcome_names[s->outcome]);
     mst_json_count(j, "exit_status", s->exit_status);
     put_milli(j, "machine_cpu_busy", s->machine_busy_milli);
     mst_json_count(j, "listen_overflows", s->listen_overflows);
@@ -233,7 +233,7 @@ static void put_cgroup(struct mst_json *j, const struct mst_summary_server *serv
 static void put_server(struct mst_json *j, const struct mst_summary_server *server)
 {
     mst_json_begin(j, NULL, '{');
-    mst_json_string(j, "producer", server->producer);
+    mst_json_string(j, "producer", mst_producer_name(server->producer));
     mst_json_string(j, "target", server->target);
     mst_json_string(j, "server", server->server);
     mst_json_string(j, "mpm", server->mpm);

@@ -30,7 +30,7 @@ static void put_head(struct mst_sink *sink, const struct mst_summary *s, const c
     snprintf(text, sizeof text, "run %lld%s%s of %s, %s%s%s", (long long)s->id,
              s->name != NULL ? " " : "", s->name != NULL ? s->name : "", path,
              mst_human_time(s->duration_ns).text, s->complete ? "" : ", not complete: ",
-             s->complete ? "" : s->outcome);
+             s->complete ? "" : mst_outcome_names[s->outcome]);
     mst_wrapped(sink, "", 2, WIDTH, text);
     mst_sink_char(sink, '\n');
 }
@@ -86,8 +86,8 @@ static void put_sides(struct mst_sink *sink, const struct mst_summary *s,
     const char *kind = mst_summary_is_php(server) ? server->sapi : server->mpm;
     char name[64];
 
-    snprintf(name, sizeof name, "%.20s%s%.20s", server->producer, kind != NULL ? " " : "",
-             kind != NULL ? kind : "");
+    snprintf(name, sizeof name, "%.20s%s%.20s", mst_producer_name(server->producer),
+             kind != NULL ? " " : "", kind != NULL ? kind : "");
     mst_line(sink, "  %-14s%14s%16s%s", "", c->tool != NULL ? c->tool : "(no client)", name,
              c->times.mean_ns != MST_UNKNOWN ? "     client - server" : "");
     side(sink, "requests", mst_human_count(c->requests), mst_human_count(server->requests));
@@ -304,11 +304,11 @@ static void put_costs(struct mst_sink *sink, const struct mst_summary *s,
         put_script(sink, server);
     if (server->peak_pss_bytes != MST_UNKNOWN)
         mst_line(sink, "  memory    %s PSS at most, in %s's %s processes (%s spent on reading it)",
-                 mst_human_bytes(server->peak_pss_bytes).text, server->producer,
+                 mst_human_bytes(server->peak_pss_bytes).text, mst_producer_name(server->producer),
                  mst_human_count(server->peak_processes).text,
                  mst_human_time(s->memory_cost_ns).text);
     if (server->cpu_ns != MST_UNKNOWN)
-        mst_line(sink, "  CPU       %s took %s: %s of %s CPUs", server->producer,
+        mst_line(sink, "  CPU       %s took %s: %s of %s CPUs", mst_producer_name(server->producer),
                  mst_human_time(server->cpu_ns).text, mst_human_milli(cpus_milli).text,
                  mst_human_count(s->cpus).text);
     if (server->unknown != NULL)
@@ -350,8 +350,8 @@ static void put_target(struct mst_sink *sink, const struct mst_summary_server *s
     const char *kind = mst_summary_is_php(server) ? server->sapi : server->mpm;
     char text[1024];
 
-    snprintf(text, sizeof text, "%s: %s%s%.20s%s", server->target, server->producer,
-             kind != NULL ? " " : "", kind != NULL ? kind : "",
+    snprintf(text, sizeof text, "%s: %s%s%.20s%s", server->target,
+             mst_producer_name(server->producer), kind != NULL ? " " : "", kind != NULL ? kind : "",
              server->requests == 0 ? ", no request of this load" : "");
     mst_wrapped(sink, "", 2, WIDTH, text);
 }

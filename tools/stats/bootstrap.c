@@ -5,28 +5,13 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "stats/distribution.h"
+#include "stats/random.h"
+
 #define SEED        UINT64_C(0x6d706d73)   /* any: it only has to stay the same */
 #define TAIL        (MST_BOOTSTRAP_RESAMPLES / 40)   /* resamples beyond either end of 95 % */
-#define NORMAL_95   1.959964
 #define SPLITS      2000u
 #define SPLIT_MIN   4u                     /* two halves of two */
-
-/* ---- random numbers -------------------------------------------------------------- */
-
-/* SplitMix64 (Steele, Lea, Flood 2014). */
-static uint64_t random_word(uint64_t *state)
-{
-    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
-
-static size_t random_below(uint64_t *state, size_t n)
-{
-    return (size_t)((unsigned __int128)random_word(state) * n >> 64);
-}
 
 /* ---- sets of logarithms ---------------------------------------------------------- */
 
@@ -67,24 +52,11 @@ static double resample(const struct logs *l, const double *logs, uint64_t *state
     size_t i;
 
     for (i = 0; i < l->count; i++)
-        sum += logs[random_below(state, l->count)] - l->mean;
+        sum += logs[mst_random_below(state, l->count)] - l->mean;
     return sum / (double)l->count * sqrt((double)l->count / (double)(l->count - 1));
 }
 
 /* ---- the interval ---------------------------------------------------------------- */
-
-/* Student's t, 97.5 %. */
-static double student(double freedom)
-{
-    static const double t[] = {
-        12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179,
-        2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064,
-        2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
-    };
-    size_t whole = freedom < 1 ? 1 : freedom > 1000 ? 1000 : (size_t)freedom;
-
-    return whole <= sizeof t / sizeof *t ? t[whole - 1] : NORMAL_95 + 2.4 / (double)whole;
-}
 
 /* Welch's: of a difference of two means (b NULL: of one mean). */
 static double freedom(const struct logs *a, const struct logs *b)
@@ -124,7 +96,7 @@ static bool find_interval(struct mst_interval *interval, const struct logs *a,
     double *means = malloc(MST_BOOTSTRAP_RESAMPLES * sizeof *means);
     double *logs_a = a != NULL ? copy_logs(a) : NULL, *logs_b = copy_logs(b);
     bool fine = means != NULL && logs_b != NULL && (a == NULL || logs_a != NULL);
-    double stretch = student(freedom(b, a)) / NORMAL_95;
+    double stretch = mst_student_95(freedom(b, a)) / MST_NORMAL_95_BOTH_SIDES;
     uint64_t state = SEED;
     size_t i;
 
@@ -206,7 +178,7 @@ static double split(double *logs, size_t count, uint64_t *state)
     size_t half = count / 2, i, with;
 
     for (i = 0; i < count; i++) {
-        with = i + random_below(state, count - i);
+        with = i + mst_random_below(state, count - i);
         swapped = logs[i];
         logs[i] = logs[with];
         logs[with] = swapped;

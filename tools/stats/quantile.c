@@ -53,8 +53,8 @@ static void deal(const uint64_t *from, uint64_t *to, size_t count, unsigned shif
         to[starts[from[i] >> shift & mask]++] = from[i];
 }
 
-/* By digits, the lowest first: several times as fast as comparing, for a report
- * sorts millions a dozen times. False: out of memory. */
+/* By digits, the lowest first. A report sorts millions of values a dozen times: with qsort()
+ * instead, `make bench BENCH=report` takes 1.2 times as long. False: out of memory. */
 static bool radix_sort(struct mst_values *values)
 {
     uint64_t *other = calloc(values->room, sizeof *other), *swap, largest = 0;

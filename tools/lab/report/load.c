@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "archive/query.h"
+#include "archive/states.h"
 #include "lab/files/stack.h"
 #include "lab/report/spawn_curve.h"
-#include "lab/study/repetition.h"
 #include "segment/format.h"
 
 #define KEYS_MAX 100u   /* variables of a case */
@@ -303,10 +303,10 @@ static int add_unrun(struct mst_study_data *data, const struct mst_study_case *c
 static int add_step(struct mst_study_data *data, struct mst_query *q, char error[MST_ERROR_MAX])
 {
     struct mst_study_section *section = section_of(data, mst_row_text(q, "runs"));
-    const char *state = mst_row_text(q, "state");
+    enum mst_step_state state = mst_step_state_of(mst_row_text(q, "state"));
     struct mst_study_case *c;
 
-    if (section == NULL || state == NULL) {
+    if (section == NULL) {
         snprintf(error, MST_ERROR_MAX, "the study in %s has a step of a section \"%.80s\" that "
                  "its text has not", data->path, mst_row_text(q, "runs"));
         return -1;
@@ -319,11 +319,11 @@ static int add_step(struct mst_study_data *data, struct mst_query *q, char error
     }
     c->planned++;
     data->steps++;
-    c->failed += strcmp(state, "failed") == 0;
-    c->skipped += strcmp(state, "skipped") == 0;
-    if (mst_repetition_is_discarded(state))
+    c->failed += state == MST_STEP_STATE_FAILED;
+    c->skipped += state == MST_STEP_STATE_SKIPPED;
+    if (state == MST_STEP_STATE_FAILED || state == MST_STEP_STATE_SKIPPED)
         return add_unrun(data, c, q, error);
-    if (!mst_repetition_counts(state, mst_row_number(q, "run_id"))) {
+    if (state != MST_STEP_STATE_DONE || mst_row_number(q, "run_id") == MST_UNKNOWN) {
         c->waiting++;
         return 0;
     }

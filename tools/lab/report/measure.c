@@ -56,14 +56,14 @@ static void measure_client(double *v, const struct mst_summary *s)
 /* mod_php: its workers and processes are Apache's own. */
 static bool is_within_apache(const struct mst_summary_server *server)
 {
-    return server->sapi != NULL && strcmp(server->sapi, "apache2handler") == 0;
+    return server->sapi_kind == MST_SAPI_MOD_PHP;
 }
 
 bool mst_study_is_front(const struct mst_summary *s, const struct mst_summary_server *server)
 {
     const struct mst_summary_server *front = mst_summary_front(s);
 
-    return strcmp(server->producer, front->producer) == 0 &&
+    return server->producer == front->producer &&
            is_within_apache(server) == is_within_apache(front);
 }
 
@@ -209,10 +209,8 @@ bool mst_study_is_whole(const struct mst_summary *s, const struct mst_study_serv
     size_t apache = 0, fpm = 0, i;
 
     for (i = 0; i < s->server_count; i++) {
-        const char *sapi = s->servers[i].sapi;
-
         apache += !mst_summary_is_php(&s->servers[i]);
-        fpm += sapi != NULL && strcmp(sapi, "fpm-fcgi") == 0;
+        fpm += s->servers[i].sapi_kind == MST_SAPI_FPM;
     }
     return (servers->others == 0 || isfinite(others(s, "others_pss_bytes", db))) &&
            apache >= servers->apache && fpm >= servers->fpm;

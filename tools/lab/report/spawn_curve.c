@@ -20,7 +20,7 @@ static const struct mst_summary_server *spawner(const struct mst_summary *s)
     const struct mst_summary_server *php = mst_summary_behind(s);
     size_t fronts = 0, i;
 
-    if (php != NULL && php->sapi != NULL && strcmp(php->sapi, "fpm-fcgi") == 0)
+    if (php != NULL && php->sapi_kind == MST_SAPI_FPM)
         return php;
     for (i = 0; i < s->server_count; i++)
         fronts += mst_study_is_front(s, &s->servers[i]);

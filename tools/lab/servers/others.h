@@ -8,7 +8,7 @@
 #ifndef MPMSTAT_LAB_OTHERS_H
 #define MPMSTAT_LAB_OTHERS_H
 
-#include "archive/archive.h"
+#include "archive/writer.h"
 #include "lab/servers/servers.h"
 #include "system/processes.h"
 

@@ -6,7 +6,7 @@
 #ifndef MPMSTAT_LAB_LAB_H
 #define MPMSTAT_LAB_LAB_H
 
-#include "archive/archive.h"
+#include "archive/writer.h"
 #include "base/strings.h"
 #include "console/stop.h"
 #include "lab/files/study.h"

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "stats/random.h"
+
 struct ordering {
     struct mst_schedule *schedule;
     const char *study;
@@ -11,28 +13,6 @@ struct ordering {
     size_t      step_room;
     char       *error;
 };
-
-/* splitmix64: the next of a sequence that the seed determines. */
-static uint64_t next_random(uint64_t *state)
-{
-    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
-
-static void shuffle(size_t *items, size_t count, uint64_t *state)
-{
-    size_t i, k, kept;
-
-    for (i = count; i > 1; i--) {
-        k = next_random(state) % i;
-        kept = items[i - 1];
-        items[i - 1] = items[k];
-        items[k] = kept;
-    }
-}
 
 static bool same_parameters(const struct mst_parameters *a, const struct mst_parameters *b)
 {
@@ -86,7 +66,7 @@ static int add_block(struct ordering *o, unsigned block, uint64_t *state)
     struct mst_schedule *s = o->schedule;
     size_t i, k;
 
-    shuffle(o->order, s->case_count, state);
+    mst_random_shuffle(o->order, s->case_count, state);
     for (i = 0; i < s->case_count; i++) {
         const struct mst_planned *first = &s->cases[o->order[i]];
         bool begun = false;

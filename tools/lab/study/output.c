@@ -88,7 +88,7 @@ static int open_archive(struct mst_lab *lab, bool is_there)
     else if (is_there && access(path, F_OK) != 0)
         mst_error("there is no study in %s: expected %s, as an interrupted mpmstat lab run leaves "
                   "it", lab->directory, path);
-    else if ((lab->archive = mst_archive_create(path, error)) == NULL)
+    else if ((lab->archive = mst_archive_create(path, mst_tell, error)) == NULL)
         mst_error("%s", error);
     else
         status = MST_EXIT_OK;

@@ -19,25 +19,16 @@
 
 /* ---- states ------------------------------------------------------------------------- */
 
-static const char *const states[] = {
-    [MST_STEP_DONE] = "done", [MST_STEP_FAILED] = "failed", [MST_STEP_SKIPPED] = "skipped",
-    [MST_STEP_INTERRUPTED] = "planned", [MST_STEP_NO_ARCHIVE] = "running",
-};
-
-const char *mst_repetition_state(enum mst_step_outcome outcome)
+enum mst_step_state mst_repetition_state(enum mst_step_outcome outcome)
 {
+    static const enum mst_step_state states[] = {
+        [MST_STEP_DONE] = MST_STEP_STATE_DONE, [MST_STEP_FAILED] = MST_STEP_STATE_FAILED,
+        [MST_STEP_SKIPPED] = MST_STEP_STATE_SKIPPED,
+        [MST_STEP_INTERRUPTED] = MST_STEP_STATE_PLANNED,
+        [MST_STEP_NO_ARCHIVE] = MST_STEP_STATE_RUNNING,
+    };
+
     return states[outcome];
-}
-
-bool mst_repetition_is_discarded(const char *state)
-{
-    return strcmp(state, states[MST_STEP_FAILED]) == 0 ||
-           strcmp(state, states[MST_STEP_SKIPPED]) == 0;
-}
-
-bool mst_repetition_counts(const char *state, uint64_t run_id)
-{
-    return strcmp(state, states[MST_STEP_DONE]) == 0 && run_id != MST_UNKNOWN;
 }
 
 /* ---- failures ----------------------------------------------------------------------- */

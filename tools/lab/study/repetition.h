@@ -8,6 +8,7 @@
 #ifndef MPMSTAT_LAB_REPETITION_H
 #define MPMSTAT_LAB_REPETITION_H
 
+#include "archive/states.h"
 #include "lab/study/step.h"
 
 /* What is known of it when its recording is over. */
@@ -33,10 +34,6 @@ enum mst_step_outcome mst_repetition_fail_of_servers(struct mst_stage *stage, ch
                                                      const char *sentence);
 
 /* Its state in the archive. */
-const char *mst_repetition_state(enum mst_step_outcome outcome);
-
-/* Whether a state of the archive is that of one that was discarded; and of one whose run counts. */
-bool mst_repetition_is_discarded(const char *state);
-bool mst_repetition_counts(const char *state, uint64_t run_id);
+enum mst_step_state mst_repetition_state(enum mst_step_outcome outcome);
 
 #endif

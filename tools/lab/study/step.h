@@ -5,7 +5,7 @@
 #include <signal.h>
 #include <stdint.h>
 
-#include "archive/archive.h"
+#include "archive/writer.h"
 #include "lab/servers/servers.h"
 #include "lab/study/plan.h"
 

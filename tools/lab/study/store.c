@@ -166,19 +166,19 @@ static int take_steps(struct mst_lab *lab)
     bool same = true;
 
     while (same && mst_query_next(&q)) {
-        const char *stack = mst_row_text(&q, "stack"), *state = mst_row_text(&q, "state");
+        const char *stack = mst_row_text(&q, "stack");
         const char *parameters = mst_row_text(&q, "parameters");
+        enum mst_step_state state = mst_step_state_of(mst_row_text(&q, "state"));
 
         same = i < s->step_count && mst_row_number(&q, "ordinal") == s->steps[i].ordinal &&
                stack != NULL && strcmp(stack, s->steps[i].of->stack->name) == 0 &&
-               parameters != NULL && strcmp(parameters, s->steps[i].of->parameters) == 0 &&
-               state != NULL;
+               parameters != NULL && strcmp(parameters, s->steps[i].of->parameters) == 0;
         if (!same)
             break;
-        lab->finished[i] = strcmp(state, "planned") != 0;
-        lab->done += strcmp(state, "done") == 0;
-        lab->failed += strcmp(state, "failed") == 0;
-        lab->skipped += strcmp(state, "skipped") == 0;
+        lab->finished[i] = state != MST_STEP_STATE_PLANNED;
+        lab->done += state == MST_STEP_STATE_DONE;
+        lab->failed += state == MST_STEP_STATE_FAILED;
+        lab->skipped += state == MST_STEP_STATE_SKIPPED;
         i++;
     }
     same = mst_query_done(&q) && same && i == s->step_count;

@@ -1,0 +1,96 @@
+/* thresholds.h - from which number on a run's analysis says what: each once, with its unit in its
+ * name and its reason or source. Shares are in thousandths (MILLI).
+ *
+ * There are three shortest runs, for three claims. They differ, since the claims need more or less:
+ *
+ *   MST_VERDICT_RUN_MIN_NS   what ran out: as long as it takes for MST_SAMPLES_MIN samples
+ *   MST_LITTLE_RUN_MIN_NS    Little's law: the ends of the interval, known to a sample each,
+ *                            must not be a tenth of it
+ *   MST_SIZING_RUN_MIN_NS    advice on limits: a mean that another run would find, too
+ */
+#ifndef MPMSTAT_THRESHOLDS_H
+#define MPMSTAT_THRESHOLDS_H
+
+#include "archive/archive.h"   /* MST_SAMPLE_NS */
+#include "base/clock.h"
+
+/* ---- how much it takes ------------------------------------------------------------- */
+
+/* Samples of the workers that a claim about them takes: fewer may all miss a peak. */
+#define MST_SAMPLES_MIN            5u
+#define MST_VERDICT_RUN_MIN_NS     (MST_SAMPLES_MIN * MST_SAMPLE_NS)
+#define MST_LITTLE_RUN_MIN_NS      MST_NS_PER_S
+#define MST_LITTLE_REQUESTS_MIN    20u    /* the check's sentence names both */
+#define MST_SIZING_RUN_MIN_NS      (2 * MST_NS_PER_S)
+#define MST_SIZING_REQUESTS_MIN    100u   /* a mean of fewer has no useful interval */
+/* A load tool's own start is a large part of a shorter run. */
+#define MST_GENERATOR_RUN_MIN_NS   (100 * MST_NS_PER_MS)
+#define MST_MEMORY_COUNTS_MIN      3u     /* different numbers of processes: two fit any line */
+
+/* ---- what two clocks and two counts may differ by ---------------------------------- */
+
+/* Between the two sides of Little's law: samples and requests are not taken at one instant. */
+#define MST_LITTLE_TOLERANCE_MILLI 50u
+/* Instants that two programs read from one clock; and from wall clocks of two machines, or of
+ * one that was set in between. */
+#define MST_SAME_CLOCK_TOLERANCE_NS MST_NS_PER_MS
+#define MST_WALL_CLOCK_TOLERANCE_NS MST_NS_PER_S
+/* Starts of a load tool's rows in coarser steps do not tell requests apart. */
+#define MST_JOIN_START_STEP_MAX_NS (10 * MST_NS_PER_MS)
+/* Requests of a server that are compared with one of a client's: bounds the time of a join. */
+#define MST_JOIN_CHOICES_MAX       512u
+
+/* ---- waiting ----------------------------------------------------------------------- */
+
+/* Of the time of all requests: from there on waiting is what they did. */
+#define MST_WAIT_SHARE_MILLI       200u
+/* The same for advice on limits: with so much of it workers were too few. */
+#define MST_SIZING_WAIT_SHARE_MILLI 50u
+/* The phase `queue` comes from TCP_INFO, in jiffies of the kernel: 10 ms with CONFIG_HZ=100. */
+#define MST_QUEUE_MEAN_MIN_NS      (10 * MST_NS_PER_MS)
+/* Less is what handing a request over to PHP takes. */
+#define MST_PHP_WAIT_MEAN_MIN_NS   MST_NS_PER_MS
+/* A single wait that a person notices. */
+#define MST_LONG_WAIT_NS           (100 * MST_NS_PER_MS)
+
+/* ---- workers, CPUs, memory, clients ------------------------------------------------- */
+
+/* Mean of the most that were ever busy: that number was all there were (FPM does not export its
+ * limit). */
+#define MST_CONSTANT_BUSY_MILLI    900u
+/* Of the busy workers, with idle keep-alive connections: then what requests held is not all. */
+#define MST_KEEPALIVE_SHARE_MILLI  50u
+/* Of all CPUs: nothing is left. */
+#define MST_CPU_FULL_MILLI         950u
+/* Of a CPU for each thread of the load tool: no more is to be had. */
+#define MST_GENERATOR_BUSY_MILLI   900u
+/* Of the machine's busy time that was the load tool's: worth a remark. */
+#define MST_TOOL_SHARE_MILLI       200u
+/* Of the run in which programs waited for memory (pressure stall information). */
+#define MST_STALL_MILLI            100u
+/* Of the run for which a control group's share of the CPUs held a server up. */
+#define MST_THROTTLED_MILLI        200u
+/* Of a request's time that was sending, and how long that was on average: less is what writing
+ * into socket buffers takes. */
+#define MST_SLOW_SEND_MILLI        500u
+#define MST_SLOW_SEND_MEAN_MIN_NS  (10 * MST_NS_PER_MS)
+/* Of RAM for a server's processes: the rest is the system's and the page cache's. */
+#define MST_RAM_SHARE_MILLI        800u
+/* httpd's own default of ListenBacklog. */
+#define MST_DEFAULT_BACKLOG        511u
+
+/* ---- comparisons -------------------------------------------------------------------- */
+
+/* From this ratio on a change is said as a factor: percentages get hard to read. */
+#define MST_FACTOR_MIN             2.0
+/* One pair of runs may be neighbours by chance. */
+#define MST_COMPARE_PAIRS_MIN      2u
+/* Concurrencies that a fit of the Universal Scalability Law takes: one more than it has
+ * parameters. */
+#define MST_USL_LEVELS             4u
+/* A knee known to lie between n and more than this times n is not known, nor is one at more than
+ * this times the largest concurrency tried: the law does not foresee. */
+#define MST_KNEE_WIDEST            4.0
+#define MST_KNEE_FARTHEST          2.0
+
+#endif

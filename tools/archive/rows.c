@@ -1,0 +1,453 @@
+/* rows.c - what a recording and the lab write into an archive: see writer.h. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "archive/internal.h"
+#include "exec/shell_quote.h"
+#include "segment/format.h"
+
+static uint64_t or_unknown(bool known, uint64_t value)
+{
+    return known ? value : MST_UNKNOWN;
+}
+
+static const char *name_of(const char *const *names, uint64_t count, uint64_t index)
+{
+    return index < count ? names[index] : NULL;
+}
+
+/* ---- the run --------------------------------------------------------------------- */
+
+int mst_archive_begin_run(struct mst_archive *a, const struct mst_archive_run *run,
+                          int64_t *run_id)
+{
+    char *command = mst_argv_json(run->argv), *line = mst_shell_quote(run->argv);
+    const struct runs_row row = {
+        .name = TEXT(run->name), .command = TEXT(command), .command_line = TEXT(line),
+        .added = TEXT(run->added), .tool = TEXT(run->tool), .started_ns = NUMBER(run->started_ns),
+        .complete = NUMBER(0), .outcome = TEXT(mst_outcome_names[MST_OUTCOME_UNFINISHED]),
+        .tool_threads = NUMBER(run->tool_threads), .mpmstat_version = TEXT(MPMSTAT_VERSION),
+        .repetition = NUMBER(or_unknown(run->repetition > 0, run->repetition)),
+    };
+    int status = -1;
+
+    if (command == NULL || line == NULL)
+        snprintf(a->error, sizeof a->error, "out of memory for the archive %s", a->path);
+    else
+        status = insert_runs(a, &row);
+    free(command);
+    free(line);
+    *run_id = sqlite3_last_insert_rowid(a->db);
+    return status == 0 ? mst_archive_commit(a) : -1;
+}
+
+int mst_archive_started(struct mst_archive *a, int64_t run_id, uint64_t started_ns)
+{
+    const struct runs_row row = { .id = NUMBER(run_id), .started_ns = NUMBER(started_ns) };
+
+    return mst_archive_put(a, START_RUN, &row.id);
+}
+
+/* The last transaction waits for the disk; with it everything before it is there, too. */
+int mst_archive_end_run(struct mst_archive *a, int64_t run_id,
+                        const struct mst_archive_run_end *end)
+{
+    const struct runs_row row = {
+        .id = NUMBER(run_id), .outcome = TEXT(mst_outcome_names[end->outcome]),
+        .complete = NUMBER(end->complete), .started_ns = NUMBER(end->started_ns),
+        .ended_ns = NUMBER(end->ended_ns), .duration_ns = NUMBER(end->duration_ns),
+        .exit_status = NUMBER(end->exit_status), .exit_signal = NUMBER(end->exit_signal),
+        .tool_cpu_ns = NUMBER(end->tool_cpu_ns), .memory_cost_ns = NUMBER(end->memory_cost_ns),
+        .recorder_cpu_ns = NUMBER(end->recorder_cpu_ns),
+    };
+
+    if (mst_archive_commit(a) != 0 || mst_archive_execute(a, "PRAGMA synchronous = FULL") != 0 ||
+        mst_archive_put(a, END_RUN, &row.id) != 0 || mst_archive_commit(a) != 0)
+        return -1;
+    if (a->has_log)
+        mst_wal_empty(a);
+    return mst_archive_execute(a, "PRAGMA synchronous = OFF");
+}
+
+int mst_archive_add_server(struct mst_archive *a, int64_t run_id, const char *target, bool local,
+                           const struct mst_source_identity *identity, int64_t *server_id)
+{
+    const struct servers_row row = {
+        .run_id = NUMBER(run_id), .target = TEXT(target), .board = TEXT(identity->board),
+        .producer = TEXT(mst_producer_name(identity->producer)), .server = TEXT(identity->server),
+        .mpm = TEXT(identity->mpm), .sapi = TEXT(identity->sapi),
+        .version = TEXT(identity->version), .pid = NUMBER(identity->pid),
+        .started_ns = NUMBER(identity->started_wall_ns), .local = NUMBER(local),
+        .clock_offset_ns = NUMBER(identity->clock_offset_ns),
+    };
+    int status = insert_servers(a, &row);
+
+    *server_id = sqlite3_last_insert_rowid(a->db);
+    return status;
+}
+
+int mst_archive_end_server(struct mst_archive *a, int64_t server_id,
+                           const struct mst_archive_server_end *end)
+{
+    const struct servers_row row = {
+        .id = NUMBER(server_id), .lost = NUMBER(end->lost), .restarts = NUMBER(end->restarts),
+        .cpu_ns = NUMBER(end->cpu_ns), .unknown = TEXT(end->unknown),
+        .cgroup = TEXT(end->cgroup.name), .memory_limit_bytes = NUMBER(end->cgroup.memory_limit),
+        .oom_kills = NUMBER(end->cgroup.oom_kills),
+        .memory_stall_ns = NUMBER(end->cgroup.memory_stall_ns),
+        .throttled_ns = NUMBER(end->cgroup.throttled_ns),
+    };
+
+    return mst_archive_put(a, END_SERVER, &row.id);
+}
+
+/* ---- the server's side ----------------------------------------------------------- */
+
+/* The parts of words that a board's record packs into one. */
+struct packed { uint64_t flags, status, pid, worker; };
+
+static struct packed unpack(uint64_t label_status, uint64_t pid_worker)
+{
+    uint64_t status = label_status & 0xffff, worker = pid_worker & UINT32_MAX;
+
+    return (struct packed){
+        .flags = label_status >> 16 & 0xffff, .status = or_unknown(status > 0, status),
+        .pid = pid_worker >> 32, .worker = or_unknown(worker != UINT32_MAX, worker),
+    };
+}
+
+int mst_archive_add_request(struct mst_archive *a, int64_t server_id,
+                            const struct mst_request *r, const char *label,
+                            uint64_t wall_start_ns, uint64_t key, bool ghost)
+{
+    const struct packed p = unpack(r->label_status, r->pid_worker);
+    const struct server_requests_row row = {
+        .server_id = NUMBER(server_id), .key = NUMBER(key), .start_ns = NUMBER(wall_start_ns),
+        .queue_ns = NUMBER(r->queue_ns), .read_ns = NUMBER(r->read_ns),
+        .handle_ns = NUMBER(r->handle_ns), .send_ns = NUMBER(r->send_ns),
+        .held_ns = NUMBER(r->held_ns), .bytes = NUMBER(r->bytes), .label = TEXT(label),
+        .status = NUMBER(p.status), .aborted = NUMBER((p.flags & MST_REQUEST_ABORTED) != 0),
+        .no_worker = NUMBER((p.flags & MST_REQUEST_NO_WORKER) != 0), .pid = NUMBER(p.pid),
+        .worker = NUMBER(p.worker), .connection = NUMBER(r->connection >> 16),
+        .port = NUMBER(r->connection & 0xffff), .nth = NUMBER(r->nth),
+        .request_id = NUMBER(r->id), .ghost = NUMBER(ghost), .front_ns = NUMBER(r->front_ns),
+        .client_id = NUMBER(or_unknown(r->client_id > 0, r->client_id - 1)),
+    };
+
+    return insert_server_requests(a, &row);
+}
+
+/* Text of a board may be any bytes: SQLite keeps it as it is. */
+int mst_archive_add_php_request(struct mst_archive *a, int64_t server_id,
+                                const struct mst_php_request *r, const char *label,
+                                uint64_t wall_start_ns, uint64_t key, bool ghost)
+{
+    const struct packed p = unpack(r->label_status, r->pid_worker);
+    const struct php_requests_row row = {
+        .server_id = NUMBER(server_id), .key = NUMBER(key), .start_ns = NUMBER(wall_start_ns),
+        .request_id = NUMBER(r->id), .wait_ns = NUMBER(r->wait_ns), .run_ns = NUMBER(r->run_ns),
+        .user_ns = NUMBER(r->user_ns), .system_ns = NUMBER(r->system_ns),
+        .memory_bytes = NUMBER(r->memory_bytes), .label = TEXT(label), .status = NUMBER(p.status),
+        .script = TEXT(r->script), .aborted = NUMBER((p.flags & MST_PHP_ABORTED) != 0),
+        .fatal = NUMBER((p.flags & MST_PHP_FATAL) != 0),
+        .timeout = NUMBER((p.flags & MST_PHP_TIMEOUT) != 0),
+        .cached = NUMBER(or_unknown((p.flags & (MST_PHP_CACHED | MST_PHP_UNCACHED)) != 0,
+                                    (p.flags & MST_PHP_CACHED) != 0)),
+        .pid = NUMBER(p.pid), .worker = NUMBER(p.worker), .ghost = NUMBER(ghost),
+    };
+
+    return insert_php_requests(a, &row);
+}
+
+int mst_archive_add_mark(struct mst_archive *a, int64_t server_id, const struct mst_mark *mark,
+                         uint64_t wall_ns, uint64_t request_wall_ns, uint64_t key)
+{
+    const struct marks_row row = {
+        .server_id = NUMBER(server_id), .key = NUMBER(key), .time_ns = NUMBER(wall_ns),
+        .name = TEXT(mark->name), .pid = NUMBER(mark->pid),
+        .request_start_ns = NUMBER(request_wall_ns),
+    };
+
+    return insert_marks(a, &row);
+}
+
+int mst_archive_add_lifecycle(struct mst_archive *a, int64_t server_id,
+                              const struct mst_lifecycle *event, uint64_t wall_ns, uint64_t key)
+{
+    uint64_t number = event->event_kind >> 32, kind = event->event_kind & UINT32_MAX;
+    const char *name = name_of(mst_event_names, MST_EVENT_COUNT, number);
+    const char *kind_name = name_of(mst_kind_names, MST_KIND_COUNT, kind);
+    const char *reason = name_of(mst_reason_names, MST_REASON_COUNT, event->reason);
+    bool exits = number == MST_EVENT_EXIT;
+    const struct lifecycle_row row = {
+        .server_id = NUMBER(server_id), .key = NUMBER(key), .time_ns = NUMBER(wall_ns),
+        .event = TEXT(name != NULL ? name : "unknown"),
+        .kind = TEXT(number == MST_EVENT_FORK || exits ? kind_name : NULL),
+        .pid = NUMBER(event->pid_parent >> 32), .parent = NUMBER(event->pid_parent & UINT32_MAX),
+        .slot = NUMBER(or_unknown(event->mpm_slot >= 0, (uint64_t)event->mpm_slot)),
+        .generation = NUMBER(event->generation), .duration_ns = NUMBER(event->duration_ns),
+        .requests = NUMBER(or_unknown(exits, event->requests)),
+        .unfinished = NUMBER(or_unknown(exits, event->unfinished)),
+        .reason = TEXT(exits ? reason : NULL),
+    };
+
+    return insert_lifecycle(a, &row);
+}
+
+/* The sum of counters of which any may be unknown. */
+static uint64_t sum(const uint64_t *words, size_t n)
+{
+    uint64_t total = 0;
+    size_t i;
+
+    for (i = 0; i < n; i++)
+        if (words[i] == MST_UNKNOWN || __builtin_add_overflow(total, words[i], &total))
+            return MST_UNKNOWN;
+    return total;
+}
+
+int mst_archive_add_sample(struct mst_archive *a, int64_t server_id, enum mst_moment moment,
+                           const struct mst_sample *s)
+{
+    /* Processes with workers: an Apache's children, a PHP's. */
+    const uint64_t forks[] = { s->forks[MST_KIND_CHILD], s->forks[MST_KIND_PHP] };
+    const struct samples_row row = {
+        .server_id = NUMBER(server_id), .time_ns = NUMBER(s->wall_ns),
+        .moment = TEXT(mst_moment_names[moment]), .cost_ns = NUMBER(s->cost_ns),
+        .workers_limit = NUMBER(s->workers_limit), .workers_busy = NUMBER(s->workers_busy),
+        .idle = NUMBER(s->states[MST_STATE_IDLE]), .reading = NUMBER(s->states[MST_STATE_READING]),
+        .handling = NUMBER(s->states[MST_STATE_HANDLING]),
+        .sending = NUMBER(s->states[MST_STATE_SENDING]),
+        .keepalive = NUMBER(s->states[MST_STATE_KEEPALIVE]),
+        .closing = NUMBER(s->states[MST_STATE_CLOSING]),
+        .idle_ns = NUMBER(s->state_ns[MST_STATE_IDLE]),
+        .reading_ns = NUMBER(s->state_ns[MST_STATE_READING]),
+        .handling_ns = NUMBER(s->state_ns[MST_STATE_HANDLING]),
+        .sending_ns = NUMBER(s->state_ns[MST_STATE_SENDING]),
+        .keepalive_ns = NUMBER(s->state_ns[MST_STATE_KEEPALIVE]),
+        .closing_ns = NUMBER(s->state_ns[MST_STATE_CLOSING]),
+        .connections = NUMBER(s->connections), .in_flight = NUMBER(s->in_flight),
+        .accepted = NUMBER(s->accepted), .shed = NUMBER(s->shed), .requests = NUMBER(s->requests),
+        .status_requests = NUMBER(s->requests_status), .bytes = NUMBER(s->bytes),
+        .forks = NUMBER(sum(forks, sizeof forks / sizeof *forks)),
+        .exits = NUMBER(sum(s->exits, MST_REASON_COUNT)), .forks_failed = NUMBER(s->forks_failed),
+        .no_idle_ns = NUMBER(s->no_idle_ns), .generations = NUMBER(s->generations),
+        .unfinished = NUMBER(s->unfinished), .listen_queue = NUMBER(s->listen_queue),
+        .listen_queue_limit = NUMBER(s->listen_queue_limit),
+    };
+
+    return insert_samples(a, &row);
+}
+
+int mst_archive_add_process(struct mst_archive *a, int64_t server_id, uint64_t wall_ns,
+                            uint64_t pid, uint64_t pss_bytes, uint64_t cost_ns)
+{
+    const struct process_samples_row row = {
+        .server_id = NUMBER(server_id), .time_ns = NUMBER(wall_ns), .pid = NUMBER(pid),
+        .pss_bytes = NUMBER(pss_bytes), .cost_ns = NUMBER(cost_ns),
+    };
+
+    return insert_process_samples(a, &row);
+}
+
+int mst_archive_add_memory(struct mst_archive *a, int64_t server_id, uint64_t wall_ns,
+                           uint64_t began_ns, uint64_t processes, uint64_t pss_bytes,
+                           uint64_t cost_ns, uint64_t rss_bytes)
+{
+    const struct memory_samples_row row = {
+        .server_id = NUMBER(server_id), .time_ns = NUMBER(wall_ns), .began_ns = NUMBER(began_ns),
+        .processes = NUMBER(processes), .pss_bytes = NUMBER(pss_bytes),
+        .cost_ns = NUMBER(cost_ns), .rss_bytes = NUMBER(rss_bytes),
+    };
+
+    return insert_memory_samples(a, &row);
+}
+
+int mst_archive_add_machine(struct mst_archive *a, int64_t run_id, uint64_t wall_ns,
+                            enum mst_moment moment, const struct mst_machine *m)
+{
+    const struct machine_samples_row row = {
+        .run_id = NUMBER(run_id), .time_ns = NUMBER(wall_ns),
+        .moment = TEXT(mst_moment_names[moment]), .busy_ns = NUMBER(m->busy_ns),
+        .total_ns = NUMBER(m->total_ns), .listen_overflows = NUMBER(m->listen_overflows),
+        .listen_drops = NUMBER(m->listen_drops), .memory_stall_ns = NUMBER(m->memory_stall_ns),
+        .oom_kills = NUMBER(m->oom_kills), .runnable = NUMBER(m->runnable),
+        .blocked = NUMBER(m->blocked), .cpu_stall_ns = NUMBER(m->cpu_stall_ns),
+        .context_switches = NUMBER(m->context_switches), .forks = NUMBER(m->forks),
+        .tcp_segments = NUMBER(m->tcp_segments), .tcp_retransmits = NUMBER(m->tcp_retransmits),
+        .syn_retransmits = NUMBER(m->syn_retransmits),
+    };
+
+    return insert_machine_samples(a, &row);
+}
+
+int mst_archive_add_program(struct mst_archive *a, int64_t run_id, const char *name,
+                            uint64_t cpu_ns)
+{
+    const struct programs_row row = {
+        .run_id = NUMBER(run_id), .program = TEXT(name), .cpu_ns = NUMBER(cpu_ns),
+    };
+
+    return insert_programs(a, &row);
+}
+
+/* ---- the client's side ----------------------------------------------------------- */
+
+int mst_archive_add_client_result(struct mst_archive *a, int64_t run_id,
+                                  const struct mst_client_result *r, const struct mst_plan *plan)
+{
+    bool rows = plan->rows != MST_ROWS_NONE;
+    const struct client_results_row row = {
+        .run_id = NUMBER(run_id), .requests = NUMBER(r->requests),
+        .requested = NUMBER(plan->requested), .unfinished = NUMBER(r->unfinished),
+        .abandons = NUMBER(plan->abandons), .failed = NUMBER(r->failed),
+        .failed_connect = NUMBER(r->failed_connect), .failed_receive = NUMBER(r->failed_receive),
+        .failed_length = NUMBER(r->failed_length), .failed_other = NUMBER(r->failed_other),
+        .failed_timeout = NUMBER(r->failed_timeout), .non_2xx = NUMBER(r->non_2xx),
+        .concurrency = NUMBER(r->concurrency), .bytes = NUMBER(r->bytes),
+        .duration_ns = NUMBER(r->duration_ns), .requests_per_1000s = NUMBER(r->requests_per_1000s),
+        .mean_ns = NUMBER(r->mean_ns), .p50_ns = NUMBER(r->p50_ns), .p90_ns = NUMBER(r->p90_ns),
+        .p99_ns = NUMBER(r->p99_ns), .max_ns = NUMBER(r->max_ns),
+        .rows_start_step_ns = NUMBER(or_unknown(rows, plan->row_start_step_ns)),
+        .rows_time_step_ns = NUMBER(or_unknown(rows, plan->row_time_step_ns)),
+        .time_step_ns = NUMBER(r->time_step_ns), .corrected = NUMBER(r->corrected),
+    };
+
+    return insert_client_results(a, &row);
+}
+
+int mst_archive_add_client_row(struct mst_archive *a, int64_t run_id,
+                               const struct mst_client_row *r)
+{
+    const struct client_requests_row row = {
+        .run_id = NUMBER(run_id), .start_ns = NUMBER(r->start_ns),
+        .duration_ns = NUMBER(r->duration_ns), .connect_ns = NUMBER(r->connect_ns),
+        .wait_ns = NUMBER(r->wait_ns), .status = NUMBER(r->status),
+        .client_id = NUMBER(r->client_id),
+    };
+
+    return insert_client_requests(a, &row);
+}
+
+/* ---- the rest -------------------------------------------------------------------- */
+
+int mst_archive_add_environment(struct mst_archive *a, int64_t run_id, const char *name,
+                                const char *value)
+{
+    const struct environment_row row = {
+        .run_id = NUMBER(run_id), .name = TEXT(name), .value = TEXT(value),
+    };
+
+    return insert_environment(a, &row);
+}
+
+int mst_archive_add_output(struct mst_archive *a, int64_t run_id, const char *stream,
+                           uint64_t bytes, const void *content, size_t n)
+{
+    const struct output_row row = {
+        .run_id = NUMBER(run_id), .stream = TEXT(stream), .bytes = NUMBER(bytes),
+        .content = BYTES(content, n),
+    };
+
+    return insert_output(a, &row);
+}
+
+int mst_archive_add_note(struct mst_archive *a, int64_t run_id, uint64_t wall_ns, const char *text)
+{
+    const struct notes_row row = {
+        .run_id = NUMBER(run_id), .time_ns = NUMBER(wall_ns), .text = TEXT(text),
+    };
+
+    return insert_notes(a, &row);
+}
+
+/* ---- the lab's studies ------------------------------------------------------------- */
+
+int mst_archive_begin_study(struct mst_archive *a, const struct mst_archive_study *study,
+                            int64_t *study_id)
+{
+    const struct studies_row row = {
+        .name = TEXT(study->name), .title = TEXT(study->title), .size = TEXT(study->size),
+        .seed = NUMBER(study->seed), .only = TEXT(study->only),
+        .directory = TEXT(study->directory), .text = TEXT(study->text),
+        .started_ns = NUMBER(study->started_ns), .interrupted = NUMBER(0),
+    };
+    int status = insert_studies(a, &row);
+
+    *study_id = sqlite3_last_insert_rowid(a->db);
+    return status;
+}
+
+int mst_archive_add_study_file(struct mst_archive *a, int64_t study_id, const char *kind,
+                               const char *name, const char *text)
+{
+    const struct study_files_row row = {
+        .study_id = NUMBER(study_id), .kind = TEXT(kind), .name = TEXT(name), .text = TEXT(text),
+    };
+
+    return insert_study_files(a, &row);
+}
+
+int mst_archive_add_step(struct mst_archive *a, int64_t study_id,
+                         const struct mst_archive_step *step)
+{
+    const struct steps_row row = {
+        .study_id = NUMBER(study_id), .ordinal = NUMBER(step->ordinal),
+        .block = NUMBER(step->block), .repetition = NUMBER(step->repetition),
+        .start = NUMBER(step->start), .runs = TEXT(step->runs), .stack = TEXT(step->stack),
+        .workload = TEXT(step->workload), .load = TEXT(step->load),
+        .parameters = TEXT(step->parameters),
+        .state = TEXT(mst_step_state_names[MST_STEP_STATE_PLANNED]),
+    };
+
+    return insert_steps(a, &row);
+}
+
+int mst_archive_begin_step(struct mst_archive *a, int64_t study_id, uint64_t ordinal,
+                           uint64_t now_ns)
+{
+    const struct steps_row row = {
+        .study_id = NUMBER(study_id), .ordinal = NUMBER(ordinal), .started_ns = NUMBER(now_ns),
+        .state = TEXT(mst_step_state_names[MST_STEP_STATE_RUNNING]),
+    };
+
+    return mst_archive_put(a, BEGIN_STEP, &row.id) == 0 ? mst_archive_commit(a) : -1;
+}
+
+int mst_archive_end_step(struct mst_archive *a, int64_t study_id, uint64_t ordinal,
+                         const struct mst_archive_step_end *end)
+{
+    const struct steps_row row = {
+        .study_id = NUMBER(study_id), .ordinal = NUMBER(ordinal),
+        .state = TEXT(mst_step_state_names[end->state]), .run_id = NUMBER(end->run_id),
+        .failure = TEXT(end->failure), .page_bytes = NUMBER(end->page_bytes),
+        .ended_ns = NUMBER(end->ended_ns), .warmup_ns = NUMBER(end->warmup_ns),
+        .load = TEXT(end->load),
+    };
+
+    return mst_archive_put(a, END_STEP, &row.id) == 0 ? mst_archive_commit(a) : -1;
+}
+
+int mst_archive_end_study(struct mst_archive *a, int64_t study_id, uint64_t now_ns)
+{
+    const struct studies_row row = { .id = NUMBER(study_id), .ended_ns = NUMBER(now_ns) };
+
+    return mst_archive_put(a, END_STUDY, &row.id) == 0 ? mst_archive_commit(a) : -1;
+}
+
+int mst_archive_interrupt_study(struct mst_archive *a, int64_t study_id)
+{
+    const struct studies_row row = { .id = NUMBER(study_id) };
+
+    return mst_archive_put(a, INTERRUPT_STUDY, &row.id) == 0 ? mst_archive_commit(a) : -1;
+}
+
+int mst_archive_replan_steps(struct mst_archive *a, int64_t study_id, bool *any)
+{
+    const struct steps_row row = { .study_id = NUMBER(study_id) };
+
+    if (mst_archive_put(a, REPLAN_STEPS, &row.id) != 0)
+        return -1;
+    *any = sqlite3_changes(a->db) > 0;
+    return mst_archive_commit(a);
+}

@@ -1,0 +1,106 @@
+/* schema.c - which version an archive is of, and making it one of the present. */
+#include <stdio.h>
+
+#include "archive/internal.h"
+
+static const char schema[] =
+#include "tools/archive/schema.inc"
+;
+
+/* SQL that makes an archive of version i + 1 one of the next, except whole tables and indices:
+ * the schema itself makes those that are missing. */
+static const char *const upgrades[MST_ARCHIVE_VERSION - 1] = {
+    "ALTER TABLE runs ADD COLUMN repetition INTEGER;"
+    "ALTER TABLE runs ADD COLUMN recorder_cpu_ns INTEGER;"
+    "ALTER TABLE servers ADD COLUMN clock_offset_ns INTEGER;"
+    "ALTER TABLE server_requests ADD COLUMN front_ns INTEGER;"
+    "ALTER TABLE client_results ADD COLUMN failed_timeout INTEGER;"
+    "ALTER TABLE client_results ADD COLUMN time_step_ns INTEGER;"
+    "ALTER TABLE client_results ADD COLUMN corrected INTEGER;"
+    "ALTER TABLE machine_samples ADD COLUMN memory_stall_ns INTEGER;"
+    "ALTER TABLE machine_samples ADD COLUMN oom_kills INTEGER;",
+    "ALTER TABLE memory_samples ADD COLUMN rss_bytes INTEGER;"
+    "ALTER TABLE servers ADD COLUMN cgroup TEXT;"
+    "ALTER TABLE servers ADD COLUMN memory_limit_bytes INTEGER;"
+    "ALTER TABLE servers ADD COLUMN oom_kills INTEGER;"
+    "ALTER TABLE servers ADD COLUMN memory_stall_ns INTEGER;"
+    "ALTER TABLE servers ADD COLUMN throttled_ns INTEGER;"
+    "ALTER TABLE server_requests ADD COLUMN client_id INTEGER;"
+    "ALTER TABLE client_requests ADD COLUMN client_id INTEGER;"
+    "ALTER TABLE machine_samples ADD COLUMN runnable INTEGER;"
+    "ALTER TABLE machine_samples ADD COLUMN blocked INTEGER;"
+    "ALTER TABLE machine_samples ADD COLUMN cpu_stall_ns INTEGER;"
+    "ALTER TABLE machine_samples ADD COLUMN context_switches INTEGER;"
+    "ALTER TABLE machine_samples ADD COLUMN forks INTEGER;"
+    "ALTER TABLE machine_samples ADD COLUMN tcp_segments INTEGER;"
+    "ALTER TABLE machine_samples ADD COLUMN tcp_retransmits INTEGER;"
+    "ALTER TABLE machine_samples ADD COLUMN syn_retransmits INTEGER;",
+};
+
+/* The first column of the first row. 0, or SQLite's error. */
+static int ask(sqlite3 *db, const char *sql, int64_t *value)
+{
+    sqlite3_stmt *statement;
+    int status = sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
+
+    *value = 0;
+    if (status != SQLITE_OK)
+        return status;
+    if (sqlite3_step(statement) == SQLITE_ROW)
+        *value = sqlite3_column_int64(statement, 0);
+    return sqlite3_finalize(statement);
+}
+
+int mst_archive_examine(struct mst_archive *a)
+{
+    int64_t id, version = 0, tables;
+    int status = ask(a->db, "PRAGMA application_id", &id);
+
+    if (status == SQLITE_OK)
+        status = ask(a->db, "PRAGMA user_version", &version);
+    if (status == SQLITE_OK)
+        status = ask(a->db, "SELECT EXISTS (SELECT 1 FROM sqlite_master)", &tables);
+    if (status == SQLITE_NOTADB || (status == SQLITE_OK && id != MST_ARCHIVE_ID && tables > 0))
+        snprintf(a->error, sizeof a->error, "%s is not an archive of mpmstat: it should be one "
+                 "(then the run is added to it) or not be there yet", a->path);
+    else if (status != SQLITE_OK)
+        snprintf(a->error, sizeof a->error, "cannot read the archive %s: %s", a->path,
+                 mst_archive_reason(a->db));
+    else if (id == MST_ARCHIVE_ID && (version < 1 || version > MST_ARCHIVE_VERSION))
+        snprintf(a->error, sizeof a->error, "the archive %s has schema version %lld, and this "
+                 "mpmstat knows versions 1 to %d: take another file, or a newer mpmstat", a->path,
+                 (long long)version, MST_ARCHIVE_VERSION);
+    else
+        return id == MST_ARCHIVE_ID ? (int)version : 0;
+    return -1;
+}
+
+int mst_archive_check(struct mst_archive *a, bool all)
+{
+    char problem[MST_ERROR_MAX];
+
+    if (a->error[0] != '\0')
+        return -1;
+    if (mst_guard_check(&a->guard, schema, all, problem))
+        return 0;
+    snprintf(a->error, sizeof a->error, "the archive %s %.300s: " MST_GUARD_ODD, a->path, problem);
+    return -1;
+}
+
+int mst_archive_upgrade(struct mst_archive *a, int version)
+{
+    char pragmas[128];
+
+    snprintf(pragmas, sizeof pragmas, "PRAGMA application_id = %d; PRAGMA user_version = %d;",
+             MST_ARCHIVE_ID, MST_ARCHIVE_VERSION);
+    if (mst_archive_check(a, false) != 0 || mst_archive_execute(a, "BEGIN IMMEDIATE") != 0)
+        return -1;
+    for (; version > 0 && version < MST_ARCHIVE_VERSION; version++)
+        if (mst_archive_execute(a, upgrades[version - 1]) != 0)
+            return -1;
+    if (mst_archive_execute(a, schema) != 0 || mst_archive_execute(a, pragmas) != 0 ||
+        mst_archive_check(a, true) != 0)
+        return -1;
+    return mst_archive_execute(a, "COMMIT");
+}
+

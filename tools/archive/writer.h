@@ -1,0 +1,153 @@
+/* writer.h - writing an archive: what `mpmstat record` and the lab put into it.
+ *
+ * Rows are committed in batches, about every MST_ARCHIVE_BATCH_NS, so that a recording killed at
+ * any moment leaves a readable archive with everything but the last batch, whose run says that
+ * it is not complete.
+ */
+#ifndef MPMSTAT_ARCHIVE_WRITER_H
+#define MPMSTAT_ARCHIVE_WRITER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "archive/archive.h"
+#include "archive/states.h"
+#include "loadtools/loadtool.h"
+#include "source/source.h"
+#include "system/cgroup.h"
+#include "system/machine.h"
+
+#define MST_ARCHIVE_BATCH_NS UINT64_C(250000000)
+#define MST_ARCHIVE_PATIENCE_NS UINT64_C(30000000000)   /* for readers, where it has to be now */
+
+/* Called with a sentence for the user: that other programs keep the archive from being written;
+ * a warning, that it had to be left as two files. */
+typedef void mst_archive_tell(bool is_warning, const char *sentence);
+
+/* Opens the archive at `path` for writing, or makes it where there is nothing (or an empty
+ * file); one of an earlier version becomes one of this. tell NULL: nobody is told. NULL with a
+ * sentence: not an archive, not writable, being written by another, of a later version. */
+struct mst_archive *mst_archive_create(const char *path, mst_archive_tell *tell,
+                                       char error[MST_ERROR_MAX]);
+
+/* Commits the batch if it is old enough; now_ns is CLOCK_MONOTONIC. It does not wait: while a
+ * reader keeps the batch from being committed (only on file systems that cannot share memory),
+ * the batch grows. */
+int mst_archive_tick(struct mst_archive *a, uint64_t now_ns);
+/* The same, however old the batch is: before something that may take long. */
+int mst_archive_offer(struct mst_archive *a);
+/* Commits the batch, waiting for readers if need be. */
+int mst_archive_commit(struct mst_archive *a);
+
+/* ---- what a recording writes; 0, or -1: mst_archive_error() ---------------------- */
+
+struct mst_archive_run {
+    const char  *name;           /* NULL: none */
+    char *const *argv;           /* as executed; NULL: no command */
+    const char  *added, *tool;   /* NULL: nothing; no command */
+    uint64_t     started_ns;
+    uint64_t     tool_threads;
+    uint64_t     repetition;     /* from 1; 0: it is not repeated */
+};
+
+struct mst_archive_run_end {
+    enum mst_outcome outcome;    /* UNFINISHED: not yet known */
+    bool        complete;
+    uint64_t    started_ns, ended_ns, duration_ns;
+    uint64_t    exit_status, exit_signal, tool_cpu_ns, memory_cost_ns, recorder_cpu_ns;
+};
+
+/* Inserts the run and commits it at once. */
+int mst_archive_begin_run(struct mst_archive *a, const struct mst_archive_run *run,
+                          int64_t *run_id);
+/* The load begins now: its start is known better than when the run was inserted. */
+int mst_archive_started(struct mst_archive *a, int64_t run_id, uint64_t started_ns);
+/* Ends the run, commits, and asks the system to put all of it on the disk. */
+int mst_archive_end_run(struct mst_archive *a, int64_t run_id,
+                        const struct mst_archive_run_end *end);
+
+int mst_archive_add_server(struct mst_archive *a, int64_t run_id, const char *target, bool local,
+                           const struct mst_source_identity *identity, int64_t *server_id);
+
+struct mst_archive_server_end {
+    uint64_t    lost, restarts, cpu_ns;
+    const char *unknown;         /* NULL: all is known */
+    struct mst_cgroup cgroup;    /* its counters: of the load */
+};
+int mst_archive_end_server(struct mst_archive *a, int64_t server_id,
+                           const struct mst_archive_server_end *end);
+
+int mst_archive_add_request(struct mst_archive *a, int64_t server_id,
+                            const struct mst_request *request, const char *label,
+                            uint64_t wall_start_ns, uint64_t key, bool ghost);
+int mst_archive_add_php_request(struct mst_archive *a, int64_t server_id,
+                                const struct mst_php_request *request, const char *label,
+                                uint64_t wall_start_ns, uint64_t key, bool ghost);
+int mst_archive_add_mark(struct mst_archive *a, int64_t server_id, const struct mst_mark *mark,
+                         uint64_t wall_ns, uint64_t request_wall_ns, uint64_t key);
+int mst_archive_add_lifecycle(struct mst_archive *a, int64_t server_id,
+                              const struct mst_lifecycle *event, uint64_t wall_ns, uint64_t key);
+int mst_archive_add_sample(struct mst_archive *a, int64_t server_id, enum mst_moment moment,
+                           const struct mst_sample *sample);
+int mst_archive_add_process(struct mst_archive *a, int64_t server_id, uint64_t wall_ns,
+                            uint64_t pid, uint64_t pss_bytes, uint64_t cost_ns);
+int mst_archive_add_memory(struct mst_archive *a, int64_t server_id, uint64_t wall_ns,
+                           uint64_t began_ns, uint64_t processes, uint64_t pss_bytes,
+                           uint64_t cost_ns, uint64_t rss_bytes);
+int mst_archive_add_machine(struct mst_archive *a, int64_t run_id, uint64_t wall_ns,
+                            enum mst_moment moment, const struct mst_machine *machine);
+int mst_archive_add_program(struct mst_archive *a, int64_t run_id, const char *name,
+                            uint64_t cpu_ns);
+int mst_archive_add_client_result(struct mst_archive *a, int64_t run_id,
+                                  const struct mst_client_result *result,
+                                  const struct mst_plan *plan);
+int mst_archive_add_client_row(struct mst_archive *a, int64_t run_id,
+                               const struct mst_client_row *row);
+int mst_archive_add_environment(struct mst_archive *a, int64_t run_id, const char *name,
+                                const char *value);
+/* content: the end of what was printed, n of `bytes` bytes. */
+int mst_archive_add_output(struct mst_archive *a, int64_t run_id, const char *stream,
+                           uint64_t bytes, const void *content, size_t n);
+int mst_archive_add_note(struct mst_archive *a, int64_t run_id, uint64_t wall_ns, const char *text);
+
+/* ---- what the lab writes of a study; as above ------------------------------------- */
+
+struct mst_archive_study {
+    const char *name, *title, *size, *only;      /* only NULL: all stacks */
+    const char *directory;                       /* of the study's file; NULL: none */
+    const char *text;
+    uint64_t    seed, started_ns;
+};
+/* Neither of these two commits. */
+int mst_archive_begin_study(struct mst_archive *a, const struct mst_archive_study *study,
+                            int64_t *study_id);
+int mst_archive_add_study_file(struct mst_archive *a, int64_t study_id, const char *kind,
+                               const char *name, const char *text);
+
+struct mst_archive_step {
+    uint64_t    ordinal, block, repetition, start;
+    const char *runs, *stack, *workload, *load, *parameters;
+};
+/* Nor does this; the others do. */
+int mst_archive_add_step(struct mst_archive *a, int64_t study_id,
+                         const struct mst_archive_step *step);
+int mst_archive_begin_step(struct mst_archive *a, int64_t study_id, uint64_t ordinal,
+                           uint64_t now_ns);
+
+struct mst_archive_step_end {
+    enum mst_step_state state;   /* DONE, FAILED, SKIPPED, or PLANNED again */
+    uint64_t    run_id;          /* MST_UNKNOWN: none */
+    const char *failure;         /* NULL: none */
+    uint64_t    page_bytes, ended_ns, warmup_ns;
+    const char *load;            /* the command as it was run; NULL: as it is there already */
+};
+int mst_archive_end_step(struct mst_archive *a, int64_t study_id, uint64_t ordinal,
+                         const struct mst_archive_step_end *end);
+int mst_archive_end_study(struct mst_archive *a, int64_t study_id, uint64_t now_ns);
+/* One more interruption. */
+int mst_archive_interrupt_study(struct mst_archive *a, int64_t study_id);
+/* Makes steps that a killed mpmstat left running planned again. */
+int mst_archive_replan_steps(struct mst_archive *a, int64_t study_id, bool *any);
+
+#endif
