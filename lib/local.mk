@@ -13,6 +13,7 @@ board_sources = \
 	lib/base/host.h \
 	lib/base/memory.c \
 	lib/base/memory.h \
+	lib/base/ratio.h \
 	lib/base/saturate.h \
 	lib/base/siphash.c \
 	lib/base/siphash.h \

@@ -20,9 +20,9 @@ UNIT_TESTS = \
 	tests/unit/check_hostile \
 	tests/unit/check_journal \
 	tests/unit/check_json_writer \
-	tests/unit/check_lab \
 	tests/unit/check_labels \
 	tests/unit/check_loadtools \
+	tests/unit/check_memory \
 	tests/unit/check_negotiate \
 	tests/unit/check_output \
 	tests/unit/check_preflight \
@@ -36,14 +36,17 @@ UNIT_TESTS = \
 	tests/unit/check_source_file \
 	tests/unit/check_source_http \
 	tests/unit/check_stop \
-	tests/unit/check_study \
-	tests/unit/check_study_report \
 	tests/unit/check_summary \
 	tests/unit/check_tail \
 	tests/unit/check_target \
 	tests/unit/check_window \
 	tests/unit/check_words \
 	tests/unit/stress_board
+
+LAB_UNIT_TESTS = tests/unit/check_lab tests/unit/check_study tests/unit/check_study_report
+if WITH_LAB
+UNIT_TESTS += $(LAB_UNIT_TESTS)
+endif
 
 # It counts how often a search for a label gives way, and what happens then.
 tests_unit_check_labels_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=sched_yield
@@ -63,10 +66,12 @@ FUZZ_TARGETS = \
 	tests/fuzz/fuzz_negotiate \
 	tests/fuzz/fuzz_render \
 	tests/fuzz/fuzz_status_json \
-	tests/fuzz/fuzz_study \
-	tests/fuzz/fuzz_textfile \
 	tests/fuzz/fuzz_words \
 	tests/fuzz/fuzz_writer
+LAB_FUZZ_TARGETS = tests/fuzz/fuzz_study tests/fuzz/fuzz_textfile
+if WITH_LAB
+FUZZ_TARGETS += $(LAB_FUZZ_TARGETS)
+endif
 tests_fuzz_fuzz_archive_SOURCES = tests/fuzz/fuzz_archive.c tests/fuzz/replay.c
 tests_fuzz_fuzz_board_SOURCES = tests/fuzz/fuzz_board.c tests/fuzz/replay.c
 tests_fuzz_fuzz_cursor_SOURCES = tests/fuzz/fuzz_cursor.c tests/fuzz/replay.c
@@ -124,11 +129,12 @@ endif
 AM_TESTS_ENVIRONMENT = $(TEST_SETTINGS) export $(TEST_NAMES);
 
 # What every test, of either kind, finds in its environment.
-TEST_NAMES = MPMSTAT_SRCDIR MPMSTAT_BUILDDIR MPMSTAT_SANITIZE MPMSTAT_SANITIZE_LIB \
+TEST_NAMES = MPMSTAT_SRCDIR MPMSTAT_BUILDDIR MPMSTAT_SANITIZE MPMSTAT_SANITIZE_LIB MPMSTAT_LAB_BUILT \
 	APACHE2 APACHE2_MODULES CK_TIMEOUT_MULTIPLIER
 TEST_SETTINGS = \
 	MPMSTAT_SRCDIR='$(abs_srcdir)' MPMSTAT_BUILDDIR='$(abs_builddir)' \
 	MPMSTAT_SANITIZE='$(SANITIZERS)' MPMSTAT_SANITIZE_LIB='$(SANITIZER_PRELOAD)' \
+	MPMSTAT_LAB_BUILT='$(with_lab)' \
 	APACHE2='$(HTTPD)' APACHE2_MODULES='$(httpd_modules)' CK_TIMEOUT_MULTIPLIER=10;
 
 check_DATA = need-check
@@ -189,13 +195,17 @@ check-fuzz: $(FUZZ_TARGETS)
 # ports and directories of their own and mostly wait, so with pytest-xdist two run at a time for
 # each CPU.
 PYTEST_ARGS =
+lab_left_out =
+if !WITH_LAB
+lab_left_out += --ignore=$(srcdir)/tests/integration/lab
+endif
 check-integration: need-pytest all tests/integration/support/make_board $(shallow_bind) \
 		$(hostile_workers)
 	@$(TEST_SETTINGS) export $(TEST_NAMES); \
 	parallel=`$(PYTHON) -c 'import os, xdist; print("--dist loadfile -n", 2 * os.cpu_count())' \
 		2>/dev/null`; \
 	PYTHONDONTWRITEBYTECODE=1 $(PYTHON) -m pytest -p no:cacheprovider $$parallel $(PYTEST_ARGS) \
-		$(srcdir)/tests/integration
+		$(lab_left_out) $(srcdir)/tests/integration
 
 # The proofs that take longer than a test may: how long, and how many requests.
 SOAK_SECONDS = 60

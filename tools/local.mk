@@ -50,9 +50,11 @@ libmpmstat_tool_la_SOURCES = \
 	tools/archive/wal.c \
 	tools/archive/writer.c \
 	tools/archive/writer.h \
+	tools/cli/record_runs.c \
+	tools/cli/record_runs.h \
+	tools/cli/study_reports.h \
 	tools/cli/verb_compare.c \
 	tools/cli/verb_fields.c \
-	tools/cli/verb_lab.c \
 	tools/cli/verb_record.c \
 	tools/cli/verb_report.c \
 	tools/cli/verb_status.c \
@@ -161,6 +163,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/system/owner.h \
 	tools/system/preflight.c \
 	tools/system/preflight.h \
+	tools/system/proc.c \
+	tools/system/proc.h \
 	tools/system/processes.c \
 	tools/system/processes.h \
 	tools/system/programs.c \

@@ -1,5 +1,5 @@
-/* siphash.h - SipHash-2-4, a hash with a key of 128 bits. Without the key its output cannot be
- * told from random bits, and finding the key from outputs means trying all keys. The hand-over
+/* siphash.h - SipHash-2-4, a hash with a key of 128 bits. Without the key its output looks like
+ * random bits, and finding the key from outputs means trying all keys. The hand-over
  * (handover.c) uses it; it is not for passwords or files.
  */
 #ifndef MPMSTAT_SIPHASH_H

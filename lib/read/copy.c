@@ -76,31 +76,30 @@ static bool was_ever_claimed(const struct mst_process *p)
 
 /* Leaves out the entries behind the last one that was ever claimed, and their workers: entries
  * are claimed from the first on, and often most were never used. */
-static void copy_only_claimed(struct mst_copy *c)
+static int copy_processes(struct mst_copy *c, char error[MST_ERROR_MAX])
 {
-    size_t count = c->process_count;
+    size_t count = c->header.section[MST_SECTION_PROCESSES].count;
 
+    if (copy_array(c, MST_SECTION_PROCESSES, count, sizeof *c->processes, &c->processes,
+                   error) != 0)
+        return -1;
     while (count > 0 && !was_ever_claimed(&c->processes[count - 1]))
         count--;
     c->process_count = count;
     c->worker_count = count * c->header.threads_per_process;
-}
-
-static int copy_processes(struct mst_copy *c, char error[MST_ERROR_MAX])
-{
-    if (copy_array(c, MST_SECTION_PROCESSES, c->process_count, sizeof *c->processes,
-                   &c->processes, error) != 0)
-        return -1;
-    copy_only_claimed(c);
     return 0;
 }
 
-static void terminate_paths(struct mst_copy *c)
+static int copy_workers(struct mst_copy *c, char error[MST_ERROR_MAX])
 {
     size_t i;
 
+    if (copy_array(c, MST_SECTION_WORKERS, c->worker_count, sizeof *c->workers, &c->workers,
+                   error) != 0)
+        return -1;
     for (i = 0; i < c->worker_count; i++)
         c->workers[i].path[MST_PATH_MAX - 1] = '\0';
+    return 0;
 }
 
 static int copy_totals(struct mst_copy *c, char error[MST_ERROR_MAX])
@@ -205,17 +204,13 @@ done:
 
 int mst_copy_take(struct mst_copy *c, const struct mst_reader *r, char error[MST_ERROR_MAX])
 {
-    const struct mst_section *s = r->header.section;
-
     memset(c, 0, sizeof *c);
     c->reader = r;
     c->taken_ns = mst_now_ns();
-    c->process_count = s[MST_SECTION_PROCESSES].count;
     /* Workers before labels, so that a label which a worker names is among those copied. */
     if (copy_header(c, error) != 0
         || copy_processes(c, error) != 0
-        || copy_array(c, MST_SECTION_WORKERS, c->worker_count, sizeof *c->workers,
-                      &c->workers, error) != 0
+        || copy_workers(c, error) != 0
         || copy_labels(c, error) != 0
         || copy_array(c, MST_SECTION_IN_FLIGHT, c->process_count,
                       c->label_count * sizeof *c->in_flight, &c->in_flight, error) != 0
@@ -224,7 +219,6 @@ int mst_copy_take(struct mst_copy *c, const struct mst_reader *r, char error[MST
         mst_copy_free(c);
         return -1;
     }
-    terminate_paths(c);
     mst_window_read(&c->window, r, &c->header);
     return 0;
 }

@@ -21,22 +21,11 @@ static bool is_board_name(const char *name)
            && strcmp(name + length - suffix, MST_BOARD_SUFFIX) == 0;
 }
 
-/* The array doubles where the count is 0 or a power of two. */
-static bool has_room(const struct mst_board_list *list)
-{
-    return (list->count & (list->count - 1)) != 0;
-}
-
-static unsigned rank_of(uid_t owner)
-{
-    return owner == 0 ? 0 : mst_owner_is_ours(owner) ? 1 : 2;
-}
-
 static int add_file(struct mst_board_list *list, const char *path, const struct stat *st)
 {
     struct mst_board_file *files, *file;
 
-    if (!has_room(list)) {
+    if ((list->count & (list->count - 1)) == 0) {   /* doubles at 0, 1, 2, 4, ... */
         files = reallocarray(list->files, list->count > 0 ? 2 * list->count : 1, sizeof *files);
         if (files == NULL)
             return -1;
@@ -44,7 +33,8 @@ static int add_file(struct mst_board_list *list, const char *path, const struct 
     }
     file = &list->files[list->count];
     *file = (struct mst_board_file){
-        .path = strdup(path), .owner = st->st_uid, .rank = rank_of(st->st_uid),
+        .path = strdup(path), .owner = st->st_uid,
+        .rank = st->st_uid == 0 ? 0 : mst_owner_is_ours(st->st_uid) ? 1 : 2,
         .device = st->st_dev, .inode = st->st_ino,
     };
     list->count += file->path != NULL;

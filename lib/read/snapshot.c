@@ -66,14 +66,6 @@ static const char *keep_unless_empty(struct making *m, const char *text)
     return text[0] != '\0' ? keep(m, text) : NULL;
 }
 
-/* A monotonic time of the board as wall-clock time. */
-static uint64_t wall_ns(const struct mst_header *h, uint64_t monotonic_ns)
-{
-    if (h->realtime_offset_ns >= 0)
-        return mst_add_saturated(monotonic_ns, (uint64_t)h->realtime_offset_ns);
-    return mst_elapsed(-(uint64_t)h->realtime_offset_ns, monotonic_ns);
-}
-
 /* Whether a living process holds the entry. */
 static bool is_owned(const struct making *m, const struct mst_process *p)
 {
@@ -168,8 +160,9 @@ static void fill_server(struct making *m, int running)
     s->pid = h->pid;
     s->generation = h->generation;
     s->running = m->stopped ? "no" : running > 0 ? "yes" : "unknown";
-    s->started_ns = wall_ns(h, h->started_ns);
-    s->stopped_ns = m->stopped && h->stopped_ns != 0 ? wall_ns(h, h->stopped_ns) : MST_UNKNOWN;
+    s->started_ns = mst_wall_ns(h, h->started_ns);
+    s->stopped_ns = m->stopped && h->stopped_ns != 0 ? mst_wall_ns(h, h->stopped_ns)
+                                                     : MST_UNKNOWN;
     s->uptime_ns = m->end_ns != 0 ? mst_elapsed(h->started_ns, m->end_ns) : MST_UNKNOWN;
     s->board_bytes = h->file_bytes;
     s->workers_limit = h->workers_limit;
@@ -439,21 +432,17 @@ static size_t count_slots(const struct making *m)
     return count;
 }
 
-/* The upper limit of the bytes of all texts: the header's, the path, the labels', the workers'
- * paths and the scoreboard. */
-static size_t text_bytes(const struct mst_copy *c, size_t slots)
-{
-    return sizeof c->header + sizeof c->reader->path + c->label_count * MST_NAME_MAX
-         + slots * (MST_PATH_MAX + 1) + 1;
-}
-
 static bool allocate(struct making *m, size_t slots)
 {
+    const struct mst_copy *c = m->copy;
     struct mst_snapshot *s = m->s;
 
-    m->text_left = text_bytes(m->copy, slots);
+    /* The upper limit of all texts: the header's, the path, the labels', the workers' paths and
+     * the scoreboard. */
+    m->text_left = sizeof c->header + sizeof c->reader->path + c->label_count * MST_NAME_MAX
+                 + slots * (MST_PATH_MAX + 1) + 1;
     s->storage = m->text = mst_zalloc(1, m->text_left);
-    s->labels = mst_zalloc(m->copy->label_count + 1, sizeof *s->labels);
+    s->labels = mst_zalloc(c->label_count + 1, sizeof *s->labels);
     s->slots = mst_zalloc(slots + 1, sizeof *s->slots);
     return s->storage != NULL && s->labels != NULL && s->slots != NULL;
 }

@@ -1,7 +1,4 @@
-/* cursor.c - a cursor of the journal as text: "STARTED-REQUEST-EVENT[-MARK]".
- *
- * Clients send it back as they got it, or anything else.
- */
+/* cursor.c - parses and prints cursors: see cursor.h. Clients can send any text. */
 #include "render/cursor.h"
 
 #include <string.h>
@@ -13,8 +10,8 @@ static int digit_value(char c, unsigned base)
     return at != NULL && at - digits < (int)base ? (int)(at - digits) : -1;
 }
 
-/* Reads a number and the character after it. NULL: no number, one of more than
- * 64 bits, or another character. */
+/* Reads a number and the character after it. Returns the position behind them; NULL where there
+ * is no number, it has more than 64 bits, or another character follows. */
 static const char *parse_number(const char *text, unsigned base, char after, uint64_t *number)
 {
     uint64_t n = 0;
@@ -31,7 +28,7 @@ static const char *parse_number(const char *text, unsigned base, char after, uin
     return text + 1;
 }
 
-/* The number of the marks, with what is before it; 0 where there is none. */
+/* Reads the tickets of lifecycle events and marks; the latter is 0 where there is none. */
 static bool parse_tail(const char *text, struct mst_cursor *c)
 {
     const char *marks = parse_number(text, 10, '-', &c->lifecycle);

@@ -1,5 +1,5 @@
-/* fields_table.c - the field table as documentation: for `mpmstat fields` and
- * the manual. In names, <state> stands for one of several.
+/* fields_table.c - the table of all metrics as documentation, for `mpmstat fields` and the
+ * reference: see fields_table.h. In names, <state> stands for each of several.
  */
 #include "render/fields_table.h"
 
@@ -8,7 +8,7 @@
 #include "render/json_writer.h"
 #include "render/scope.h"
 
-/* A composed name; cut where it would be longer, which no row is. */
+/* A composed name. It would be cut where it is too long, which none is. */
 struct name {
     char   text[160];
     size_t used;
@@ -109,7 +109,7 @@ static void append_scope_labels(struct name *n, enum mst_scope scope)
     append_metric_label(n, mst_scopes[scope].openmetrics);
 }
 
-/* Board and producer, which all have, are left away. */
+/* Without board and producer, which all metrics have. */
 static void append_metric_name(struct name *n, const struct mst_field *f)
 {
     size_t bare;
@@ -128,7 +128,7 @@ static void append_metric_name(struct name *n, const struct mst_field *f)
         n->text[n->used = bare] = '\0';
 }
 
-/* The three names of a field; empty: the format does not have it. */
+/* The three names of a field; "" where the format does not have it. */
 struct names {
     struct name json, text, openmetrics;
 };
@@ -151,7 +151,7 @@ static const struct { unsigned of; const char *name; } producers[] = {
 };
 #define PRODUCERS (sizeof(producers) / sizeof(producers[0]))
 
-/* The one producer that has it; NULL: all have. */
+/* The only producer that has the field; NULL: all have it. */
 static const char *only_producer(const struct mst_field *f)
 {
     size_t i;

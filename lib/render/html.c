@@ -1,7 +1,7 @@
 /* html.c - boards as a page for browsers.
  *
- * It holds a snapshot as JSON (json.c's), which assets/status.js draws before it asks for
- * newer ones. Where scripts do not run it is the text (text.c's).
+ * The page contains a snapshot as JSON (json.c), which assets/status.js draws before it asks for
+ * newer ones. Browsers without scripts show its text (text.c).
  */
 #include "render/render.h"
 
@@ -28,7 +28,7 @@ static int write_escaped(void *page, const void *bytes, size_t n)
         if (strchr("&<>\"'", at[i]) != NULL)
             mst_sink_html_string(to, one);
         else
-            mst_sink_char(to, at[i]);   /* a part of UTF-8, perhaps */
+            mst_sink_char(to, at[i]);   /* can be a part of a UTF-8 character */
     }
     return to->error;
 }

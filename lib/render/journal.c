@@ -1,11 +1,10 @@
-/* journal.c - the journal as lines of JSON: the remote form of tailing a board.
+/* journal.c - the journal as lines of JSON: what tail.c is for a file, over HTTP.
  *
- * The asker's cursor is all the state there is, so an answer gives records up to
- * the first one that may still be coming, and nothing behind it: the cursor says
- * "all before this", and must be right.
+ * The client's cursor is the only state, and means "all before this". So an answer gives records
+ * up to the first one that can still be completed, and none behind it.
  *
- * A ring is read and written batch by batch: however slowly the answer is taken, it
- * holds some 40 KB. What the ring overwrites meanwhile is lost, and counted.
+ * A ring is read and written batch by batch: however slowly the sink takes the answer, it needs
+ * about 40 KB. What the ring overwrites meanwhile is lost, and counted.
  */
 #include "read/tail.h"
 #include "render/journal.h"
@@ -22,7 +21,7 @@
 #include "segment/liveness.h"
 
 #define BATCH_RECORDS 64u
-#define BATCH_BYTES   (16u << 10)   /* of the file; no record is larger */
+#define BATCH_BYTES   (16u << 10)   /* bytes of the file at once; no record is larger */
 #define LABELS_KEPT   64u
 
 struct record {
@@ -35,24 +34,24 @@ struct record {
     } payload;
 };
 
-/* What is in memory of the ring that is being written. */
+/* The part in memory of the ring that is being written. */
 struct batch {
     enum mst_section_id   section;
-    struct mst_tail       tail;      /* its gaps: records not complete, by ticket */
+    struct mst_tail       tail;      /* its gaps are ordered by ticket */
     size_t                count;
-    struct record         records[BATCH_RECORDS];   /* by ticket */
+    struct record         records[BATCH_RECORDS];   /* ordered by ticket */
     uint64_t              file[BATCH_BYTES / sizeof(uint64_t)];   /* the tail's buffer */
-    /* Names of labels, each at its index modulo LABELS_KEPT. */
+    /* A cache of labels, each at its index modulo LABELS_KEPT. */
     uint64_t              label_index[LABELS_KEPT];
     struct mst_label_name labels[LABELS_KEPT];
 };
 
-/* What an answer has of one ring. */
+/* One ring of an answer. */
 struct page {
     const struct mst_reader *reader;
     enum mst_section_id      section;
-    uint64_t head;      /* the next ticket that a writer takes, when the answer begins */
-    uint64_t next;      /* for the cursor: all from the first wanted to this are given or lost */
+    uint64_t head;      /* the next ticket that a writer takes, at the beginning of the answer */
+    uint64_t next;      /* for the cursor: all tickets before it are given or lost */
     uint64_t lost;
 };
 
@@ -94,7 +93,7 @@ static int by_ticket(const void *left, const void *right)
     return (a->ticket > b->ticket) - (a->ticket < b->ticket);
 }
 
-/* Whether the ring can be read batch by batch. */
+/* Returns 0 where the ring can be read batch by batch, or -1 with a sentence. */
 static int check_ring(const struct page *p, char error[MST_ERROR_MAX])
 {
     if (p->next >= p->head)
@@ -108,7 +107,7 @@ static int check_ring(const struct page *p, char error[MST_ERROR_MAX])
     return 0;
 }
 
-/* As mst_tail_open(), with a buffer of the batch's. */
+/* Does what mst_tail_open() does, with the batch's buffer. */
 static void begin_ring(struct batch *b, const struct page *p)
 {
     memset(&b->tail, 0, sizeof b->tail);
@@ -120,8 +119,8 @@ static void begin_ring(struct batch *b, const struct page *p)
     b->tail.buffer_records = BATCH_BYTES / ring(p)->stride;
 }
 
-/* Reads at most `limit` records on. Returns 1; 0 where the ring gives none any more; or -1 with
- * a sentence. */
+/* Reads the next records, at most `limit`. Returns 1; 0 where the ring has no more; or -1 with a
+ * sentence. */
 static int read_batch(struct batch *b, size_t limit, char error[MST_ERROR_MAX])
 {
     uint64_t from = b->tail.next;
@@ -134,7 +133,7 @@ static int read_batch(struct batch *b, size_t limit, char error[MST_ERROR_MAX])
     return b->count > 0 || b->tail.next > from;
 }
 
-/* ---- what is missing: lost, or still coming? ---------------------------------------- */
+/* ---- missing records: lost, or not complete yet ---------------------------------------- */
 
 static uint64_t total_ns(const struct mst_request *q)
 {
@@ -142,7 +141,7 @@ static uint64_t total_ns(const struct mst_request *q)
                              mst_add_saturated(q->handle_ns, q->send_ns));
 }
 
-/* When a record's writer took its ticket, to within the moment between the two. */
+/* When the record's writer took its ticket, almost exactly. */
 static uint64_t written_ns(const struct page *p, const struct record *r)
 {
     switch (p->section) {
@@ -164,27 +163,27 @@ static bool server_is_gone(const struct mst_header *header)
     return running == 0 || (running < 0 && header->stopped_ns != 0);
 }
 
-/* With so many gaps the tail reads nothing any more. */
+/* With so many gaps the tail reads no further. */
 static bool is_full_of_gaps(const struct batch *b)
 {
     return b->tail.gap_count == MST_TAIL_GAPS;
 }
 
-/* Whether nobody will complete the record in this gap: a record of a later
- * ticket (`after`, NULL: none was read) was written so long ago that this writer
- * must have been killed; or the ring comes round to it; or its server is gone. */
-static bool hopeless(const struct page *p, const struct batch *b, uint64_t gap,
+/* Whether the record in this gap will not be completed: a record of a later ticket (`after`;
+ * NULL: none was read) is so old that this one's writer must have been killed; or the ring will
+ * overwrite it soon; or its server is gone. */
+static bool is_abandoned(const struct page *p, const struct batch *b, uint64_t gap,
                      const struct record *after)
 {
     if (after != NULL && mst_elapsed(written_ns(p, after), mst_now_ns()) > MST_TAIL_PATIENCE_NS)
         return true;
-    /* The tail may have met a gap behind the head that this page began with. */
+    /* The gap can be behind p->head: the tail reads up to the present head. */
     return (gap < p->head && p->head - gap > ring(p)->count / 2)
            || is_full_of_gaps(b) || server_is_gone(&p->reader->header);
 }
 
-/* Moves p->next over the missing records before `to`. Those that are no gaps
- * have been overwritten. Returns false where it met one that may still come. */
+/* Moves p->next over the missing records before `to`. Those that are no gaps were overwritten.
+ * Returns false where it met one that can still be completed. */
 static bool pass_missing(struct page *p, const struct batch *b, uint64_t to,
                          const struct record *after)
 {
@@ -194,7 +193,7 @@ static bool pass_missing(struct page *p, const struct batch *b, uint64_t to,
     while (i < b->tail.gap_count && b->tail.gaps[i].ticket < p->next)
         i++;
     waits = i < b->tail.gap_count && b->tail.gaps[i].ticket < to
-            && !hopeless(p, b, b->tail.gaps[i].ticket, after);
+            && !is_abandoned(p, b, b->tail.gaps[i].ticket, after);
     if (waits)
         to = b->tail.gaps[i].ticket;
     p->lost = mst_add_saturated(p->lost, to - p->next);
@@ -202,9 +201,9 @@ static bool pass_missing(struct page *p, const struct batch *b, uint64_t to,
     return !waits;
 }
 
-/* Decides how many records of the batch are given, and where the cursor goes. Returns false
- * where the answer ends with them. */
-static bool settle(struct page *p, struct batch *b)
+/* Moves the cursor over the batch, and cuts the batch at the first gap that can still be
+ * completed. Returns false where the answer ends there. */
+static bool advance_cursor(struct page *p, struct batch *b)
 {
     size_t i;
 
@@ -218,7 +217,7 @@ static bool settle(struct page *p, struct batch *b)
     return true;
 }
 
-/* The tail looks no more for those that have been passed. */
+/* The tail need not read again the gaps before the cursor. */
 static void forget_passed_gaps(const struct page *p, struct mst_tail *t)
 {
     size_t i, kept = 0;
@@ -231,8 +230,8 @@ static void forget_passed_gaps(const struct page *p, struct mst_tail *t)
 
 /* ---- labels ---------------------------------------------------------------------- */
 
-/* The name that a record refers to: it was on the board before the record was. *name is NULL
- * where there is none. */
+/* Sets *name to that of the label that a record refers to: the label was on the board before the
+ * record. NULL: no such label. Returns 0, or -1 with a sentence. */
 static int find_label(struct batch *b, const struct mst_reader *reader, uint64_t index,
                       const char **name, char error[MST_ERROR_MAX])
 {
@@ -270,15 +269,6 @@ static void end_line(struct mst_json *j)
     j->comma = false;
 }
 
-static uint64_t wall_ns(const struct mst_reader *reader, uint64_t monotonic_ns)
-{
-    int64_t offset_ns = reader->header.realtime_offset_ns;
-
-    if (offset_ns < 0)
-        return mst_elapsed(-(uint64_t)offset_ns, monotonic_ns);
-    return mst_add_saturated(monotonic_ns, (uint64_t)offset_ns);
-}
-
 static void put_phases(struct mst_json *j, const struct mst_request *q)
 {
     mst_json_seconds(j, "queue", q->queue_ns);
@@ -298,7 +288,7 @@ static void put_request(struct mst_json *j, const struct page *p, const struct r
 
     begin_line(j, r->ticket);
     mst_json_count(j, "id", q->id);
-    mst_json_seconds(j, "start", wall_ns(p->reader, q->start_ns));
+    mst_json_seconds(j, "start", mst_wall_ns(&p->reader->header, q->start_ns));
     put_phases(j, q);
     mst_json_count(j, "bytes", q->bytes);
     mst_json_string(j, "label", label);
@@ -316,7 +306,7 @@ static void put_request(struct mst_json *j, const struct page *p, const struct r
 
 static const char *name_of(const char *const *names, uint64_t count, uint64_t index)
 {
-    return index < count ? names[index] : NULL;   /* NULL: a newer writer's */
+    return index < count ? names[index] : NULL;   /* NULL: of a newer writer */
 }
 
 static void put_lifecycle(struct mst_json *j, const struct page *p, const struct record *r)
@@ -327,7 +317,7 @@ static void put_lifecycle(struct mst_json *j, const struct page *p, const struct
     begin_line(j, r->ticket);
     mst_json_string(j, "event", name_of(mst_event_names, MST_EVENT_COUNT, event));
     mst_json_string(j, "kind", name_of(mst_kind_names, MST_KIND_COUNT, kind));
-    mst_json_seconds(j, "time", wall_ns(p->reader, l->time_ns));
+    mst_json_seconds(j, "time", mst_wall_ns(&p->reader->header, l->time_ns));
     mst_json_count(j, "pid", l->pid_parent >> 32);
     mst_json_count(j, "parent", l->pid_parent & UINT32_MAX);
     mst_json_count(j, "slot", l->mpm_slot < 0 ? MST_UNKNOWN : (uint64_t)l->mpm_slot);
@@ -340,7 +330,8 @@ static void put_lifecycle(struct mst_json *j, const struct page *p, const struct
     end_line(j);
 }
 
-/* Whether OPcache had the script: two flags, and neither where nobody knows. */
+/* Whether OPcache had the script: one of two flags says yes or no; neither is set where that is
+ * unknown. */
 static void put_cached(struct mst_json *j, uint64_t flags)
 {
     mst_json_value(j, "cached");
@@ -357,7 +348,7 @@ static void put_php_request(struct mst_json *j, const struct page *p, const stru
 
     begin_line(j, r->ticket);
     mst_json_count(j, "php_request", q->id);
-    mst_json_seconds(j, "start", wall_ns(p->reader, q->start_ns));
+    mst_json_seconds(j, "start", mst_wall_ns(&p->reader->header, q->start_ns));
     mst_json_seconds(j, "php_wait", q->wait_ns);
     mst_json_seconds(j, "php_run", q->run_ns);
     mst_json_seconds(j, "user", q->user_ns);
@@ -381,13 +372,13 @@ static void put_mark(struct mst_json *j, const struct page *p, const struct reco
 
     begin_line(j, r->ticket);
     mst_json_string(j, "mark", m->name);
-    mst_json_seconds(j, "time", wall_ns(p->reader, m->time_ns));
+    mst_json_seconds(j, "time", mst_wall_ns(&p->reader->header, m->time_ns));
     mst_json_count(j, "pid", m->pid);
-    mst_json_seconds(j, "request_start", wall_ns(p->reader, m->request_start_ns));
+    mst_json_seconds(j, "request_start", mst_wall_ns(&p->reader->header, m->request_start_ns));
     end_line(j);
 }
 
-/* A line, or -1 with a sentence: the label's name cannot be read. */
+/* Writes a line. Returns 0, or -1 with a sentence where the label's name cannot be read. */
 static int put_record(struct mst_json *j, const struct page *p, struct batch *b,
                       const struct record *r, char error[MST_ERROR_MAX])
 {
@@ -432,13 +423,13 @@ static void put_trailer(struct mst_json *j, const struct mst_cursor *next, uint6
 /* The rings of an answer, in the order of their lines. */
 enum ring { LIFECYCLE, REQUESTS, MARKS, RINGS };
 
-/* An answer in the making: the board's rings, and what is in memory of one of them. */
+/* An answer: the board's rings, and the part in memory of one of them. */
 struct answer {
     const struct mst_reader *reader;
     struct page   pages[RINGS];
-    size_t        count;     /* of the pages: an Apache has no marks */
+    size_t        count;     /* of pages: Apache's boards have no marks */
     struct batch *batch;
-    bool          forgets;   /* the cursor is of an earlier start: what is lost is unknown */
+    bool          forgets;   /* the cursor is of an earlier start: `lost` is unknown */
     bool          begun;     /* a line has been written */
     bool          lifecycle_only;
 };
@@ -463,14 +454,6 @@ static int begin_answer(struct answer *a, const struct mst_reader *reader,
     return 0;
 }
 
-/* The tickets of a cursor by ring; those of the rings that there are. */
-static void unpack(const struct mst_cursor *c, uint64_t tickets[RINGS])
-{
-    tickets[LIFECYCLE] = c->lifecycle;
-    tickets[REQUESTS] = c->request;
-    tickets[MARKS] = c->mark;
-}
-
 static uint64_t oldest(const struct page *p)
 {
     uint64_t last = p->head - 1, capacity = ring(p)->count;
@@ -486,14 +469,13 @@ static enum mst_journal_result bad_cursor(const struct answer *a, char error[MST
     return MST_JOURNAL_BAD_CURSOR;
 }
 
-/* Where the answer begins. */
+/* Sets where the answer begins. */
 static enum mst_journal_result find_start(struct answer *a, const char *since,
                                           char error[MST_ERROR_MAX])
 {
     bool from_oldest = since != NULL && strcmp(since, "start") == 0;
     bool from_now = since == NULL || since[0] == '\0' || strcmp(since, "now") == 0;
     struct mst_cursor c = { .started_ns = a->reader->header.started_ns };
-    uint64_t tickets[RINGS];
     size_t i;
 
     if (!from_oldest && !from_now && mst_cursor_parse(&c, since) != 0) {
@@ -503,13 +485,13 @@ static enum mst_journal_result find_start(struct answer *a, const char *since,
     }
     a->forgets = c.started_ns != a->reader->header.started_ns;
     from_oldest = from_oldest || a->forgets;
-    unpack(&c, tickets);
     if (!from_oldest && !from_now && (c.mark > 0) != (a->count > MARKS))
-        return bad_cursor(a, error);   /* another kind of server's */
+        return bad_cursor(a, error);   /* of another kind of server */
     for (i = 0; i < a->count; i++) {
+        uint64_t ticket = i == LIFECYCLE ? c.lifecycle : i == REQUESTS ? c.request : c.mark;
         struct page *p = &a->pages[i];
 
-        p->next = from_oldest ? oldest(p) : from_now ? p->head : tickets[i];
+        p->next = from_oldest ? oldest(p) : from_now ? p->head : ticket;
         if (p->next > p->head)
             return bad_cursor(a, error);
         if (a->lifecycle_only && i != LIFECYCLE)
@@ -518,9 +500,9 @@ static enum mst_journal_result find_start(struct answer *a, const char *since,
     return MST_JOURNAL_OK;
 }
 
-/* Decides where each ring begins and how far it goes. */
-static enum mst_journal_result prepare(struct answer *a, const char *since,
-                                       char error[MST_ERROR_MAX])
+/* Sets where each ring begins, and how far it goes. */
+static enum mst_journal_result begin_rings(struct answer *a, const char *since,
+                                           char error[MST_ERROR_MAX])
 {
     enum mst_journal_result result;
     size_t i;
@@ -548,7 +530,7 @@ static int put_batch(struct mst_json *j, struct answer *a, const struct page *p,
     return 0;
 }
 
-/* At most `limit` records of a ring. Nobody may be there to take them any more. */
+/* Writes at most `limit` records of a ring. Ends early where the sink has failed. */
 static int put_ring(struct mst_json *j, struct answer *a, struct page *p, size_t limit,
                     char error[MST_ERROR_MAX])
 {
@@ -564,7 +546,7 @@ static int put_ring(struct mst_json *j, struct answer *a, struct page *p, size_t
         read = read_batch(b, limit, error);
         if (read < 0)
             return -1;
-        goes_on = settle(p, b);
+        goes_on = advance_cursor(p, b);
         if (put_batch(j, a, p, error) != 0)
             return -1;
         limit -= b->count;
@@ -614,7 +596,7 @@ enum mst_journal_result mst_render_journal(struct mst_sink *sink, const struct m
 
     if (begin_answer(&a, reader, error) == 0) {
         a.lifecycle_only = lifecycle_only;
-        result = prepare(&a, since, error);
+        result = begin_rings(&a, since, error);
     }
     if (result == MST_JOURNAL_OK)
         result = put_answer(&j, &a, limit, error);

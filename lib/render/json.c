@@ -1,7 +1,7 @@
-/* json.c - boards as JSON: all there is, null where unknown.
+/* json.c - boards as JSON: every field, null where it is unknown.
  *
- * The dots of the table's `json` column are nested objects, so rows of one
- * object must follow each other there.
+ * Dots in the table's `json` column are nested objects. So the rows of one object must follow
+ * each other in fields.def.
  */
 #include "render/render.h"
 
@@ -109,7 +109,7 @@ static void put_field(struct mst_json *j, const char *key, const struct mst_fiel
 
 static void put_place(struct board_json *b, const char *key, const struct mst_place *place);
 
-/* {"queue":{...},...}: those of the fixed names about which anything is known. */
+/* {"queue":{...},...}: the elements with fixed names of which any field is known. */
 static void put_named(struct board_json *b, const char *key, const struct mst_place *parent,
                       enum mst_scope scope, const struct mst_elements *list)
 {
@@ -153,7 +153,7 @@ static void put_elements(struct board_json *b, const char *key, const struct mst
         put_list(b, key, parent, scope, &list);
 }
 
-/* Members of a board are a line each, those of anything else are on its line. */
+/* Each member of a board is on a line of its own; the members of other elements share one. */
 static void put_place(struct board_json *b, const char *key, const struct mst_place *place)
 {
     unsigned indent = place->parent == NULL ? 1 : 0;

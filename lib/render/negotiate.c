@@ -1,6 +1,7 @@
-/* negotiate.c - which format is wanted: names, the Accept header, the query of
- * the status page. Plain strings, which come from clients: nothing in them is
- * trusted, and what is quoted back is printable and short.
+/* negotiate.c - format names, the Accept header, the query of the status page: see negotiate.h.
+ *
+ * The strings come from clients: nothing in them is trusted, and errors quote them cut and
+ * printable.
  */
 #include "render/negotiate.h"
 
@@ -25,7 +26,7 @@ const char *mst_format_content_type(enum mst_format format)
     return content_types[format];
 }
 
-/* What somebody sent, fit for a sentence: cut, and printable ASCII. */
+/* A client's text for a sentence: cut, and printable ASCII. */
 static const char *quotable(char buffer[41], const char *text)
 {
     size_t i;
@@ -87,7 +88,7 @@ int mst_fields_format_parse(enum mst_fields_format *format, const char *name,
 
 /* ---- the Accept header -------------------------------------------------------------- */
 
-/* A part of a header: not a string of its own. */
+/* A part of a header; no NUL ends it. */
 struct span {
     const char *at;
     size_t      length;
@@ -102,7 +103,7 @@ static struct span trimmed(struct span s)
     return s;
 }
 
-/* Cuts off what stands before `separator` (or the end), trimmed. */
+/* Cuts off and returns the part before `separator` (or the end), trimmed. */
 static struct span cut(struct span *rest, char separator)
 {
     const char *end = memchr(rest->at, separator, rest->length);
@@ -119,7 +120,7 @@ static bool is(struct span s, const char *word)
     return s.length == strlen(word) && strncasecmp(s.at, word, s.length) == 0;
 }
 
-/* A quality in thousandths: "0.5" is 500; 1000 for what is none. */
+/* A quality in thousandths: "0.5" is 500. A malformed one is 1000. */
 static unsigned quality(struct span s)
 {
     unsigned value = 0, unit = 100;
@@ -138,7 +139,7 @@ static unsigned quality(struct span s)
 /* One media range of the header. */
 struct range {
     struct span type;
-    bool        versioned;    /* text/plain;version=...: a scraper's, not a person's */
+    bool        versioned;    /* text/plain;version=...: from a scraper */
     unsigned    quality;
 };
 
@@ -158,8 +159,8 @@ static struct range parse_range(struct span text)
     return r;
 }
 
-/* How exactly a range names a format that there is: 3 by name, 2 by "type/\*", 1
- * by "*\/\*", 0 not at all. */
+/* How exactly a range names an existing format: 3 by its type, 2 by "type/\*", 1 by "*\/\*", 0 not
+ * at all. */
 static unsigned range_format(const struct range *r, enum mst_format *format)
 {
     static const struct {
@@ -199,7 +200,7 @@ enum mst_format mst_format_accepted(const char *accept)
         unsigned exactness = range_format(&r, &format);
         unsigned rank = r.quality == 0 || exactness == 0 ? 0 : r.quality * 4 + exactness;
 
-        if (rank > best_rank) {       /* of equals the first */
+        if (rank > best_rank) {       /* the first of equals */
             best = format;
             best_rank = rank;
         }
@@ -241,7 +242,7 @@ static int parse_since(struct mst_status_query *q, const char *value, char error
     return 0;
 }
 
-/* Nothing of a URL is decoded here: boards of other names cannot be asked for. */
+/* The value is not URL-decoded: boards with other names cannot be named. */
 static int parse_board(struct mst_status_query *q, const char *value, char error[MST_ERROR_MAX])
 {
     size_t n = strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -270,7 +271,7 @@ static int parse_only(struct mst_status_query *q, const char *value, char error[
 
 #define JOURNALS_OWN "since, limit, only and board"
 
-/* One NAME=VALUE of the query, both strings. */
+/* Reads one NAME=VALUE of the query. */
 static int parse_parameter(struct mst_status_query *q, const char *name, const char *value,
                            char error[MST_ERROR_MAX])
 {
@@ -290,10 +291,10 @@ static int parse_parameter(struct mst_status_query *q, const char *name, const c
                     "format=journal also " JOURNALS_OWN, quotable(buffer, name));
 }
 
-#define QUERY_MAX 512u   /* bytes of a query: far more than a valid one has */
+#define QUERY_MAX 512u   /* bytes of a query with its NUL: far more than a valid one has */
 
 int mst_status_query_parse(struct mst_status_query *query, const char *text, const char *accept,
-                    char error[MST_ERROR_MAX])
+                           char error[MST_ERROR_MAX])
 {
     char copy[QUERY_MAX], *rest = copy, *name;
 

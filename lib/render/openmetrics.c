@@ -1,9 +1,8 @@
-/* openmetrics.c - boards as metrics: OpenMetrics 1.0, and the text format 0.0.4
- * that Prometheus had before.
+/* openmetrics.c - boards as metrics: OpenMetrics 1.0, and Prometheus's older text format 0.0.4.
  *
- * A family's samples stand together, those of all boards, so the table is walked
- * once from the outside and the boards for each family. Rows of the same family
- * are texts and become the labels of one info metric, named by their ids.
+ * The samples of a family, those of all boards, must follow each other. So the outer loop is
+ * over the table and the inner one over the boards. Rows that share a family are texts: they
+ * become the labels of one info metric, named by their ids.
  */
 #include "render/render.h"
 
@@ -11,8 +10,8 @@
 
 #include "render/scope.h"
 
-/* Bucket bounds are powers of two of nanoseconds, exact bounds of the histogram
- * also: 16 us to 73 min. The same in every version, else rates break. */
+/* Bucket bounds are powers of two in nanoseconds, from 16 us to 73 min, which are bounds of the
+ * histogram, too. They must stay the same in every version, or rates break. */
 #define LE_MIN_EXP 14u
 #define LE_MAX_EXP 42u
 
@@ -54,7 +53,7 @@ static bool first_of_family(const struct mst_field *f)
 
 /* ---- a family's head -------------------------------------------------------------- */
 
-/* What # lines call it. OpenMetrics leaves the samples' suffix away. */
+/* The family's name in # lines. In OpenMetrics it lacks the suffix of the samples. */
 static void put_family(struct metrics *m, const struct mst_field *f)
 {
     size_t length = strlen(f->openmetrics);
@@ -88,7 +87,7 @@ static void put_type(struct metrics *m, const struct mst_field *f)
     mst_sink_char(m->out, '\n');
 }
 
-/* OpenMetrics wants a unit to be the end of the family's name. */
+/* OpenMetrics requires that the family's name ends with its unit. */
 static void put_unit(struct metrics *m, const struct mst_field *f)
 {
     const char *suffix = strrchr(f->openmetrics, '_');
@@ -101,7 +100,7 @@ static void put_unit(struct metrics *m, const struct mst_field *f)
     mst_sink_char(m->out, '\n');
 }
 
-/* An info metric's help says what each of its labels is. */
+/* The help of an info metric explains each of its labels. */
 static void put_help(struct metrics *m, const struct mst_field *f)
 {
     const struct mst_field *row, *end = mst_fields + mst_field_count;
@@ -151,7 +150,7 @@ static void put_key_label(struct metrics *m, const char *name, const struct mst_
     mst_sink_char(m->out, '"');
 }
 
-/* Labels that say where a place is: board and producer first, then inwards. */
+/* The labels that name a place: board and producer, then the elements from the outermost on. */
 static void put_place_labels(struct metrics *m, const struct mst_place *place)
 {
     const struct mst_scope_form *form = &mst_scopes[place->scope];
@@ -179,20 +178,15 @@ static void begin_sample(struct metrics *m, const struct mst_field *f, const cha
     put_place_labels(m, place);
 }
 
-static void put_word(struct metrics *m, const struct mst_field *f, uint64_t word)
+static void end_sample(struct metrics *m, const struct mst_field *f, uint64_t word)
 {
+    mst_sink_puts(m->out, "} ");
     if (f->unit == MST_UNIT_TIME || f->unit == MST_UNIT_INSTANT)
         mst_sink_seconds(m->out, word);
     else if (f->type == MST_TYPE_I64)
         mst_sink_i64(m->out, (int64_t)word);
     else
         mst_sink_u64(m->out, word);
-}
-
-static void end_sample(struct metrics *m, const struct mst_field *f, uint64_t word)
-{
-    mst_sink_puts(m->out, "} ");
-    put_word(m, f, word);
     mst_sink_char(m->out, '\n');
 }
 
@@ -245,7 +239,7 @@ static void put_histogram(struct metrics *m, const struct mst_field *f,
     end_sample(m, f, h->sum_ns);
 }
 
-/* One sample for all the rows of a family; what is unknown is no label. */
+/* One sample for all rows of a family. Unknown rows have no label. */
 static void put_info(struct metrics *m, const struct mst_field *f, const struct mst_place *place)
 {
     const struct mst_field *row, *end = mst_fields + mst_field_count;
@@ -276,7 +270,7 @@ static bool lies_within(enum mst_scope inner, enum mst_scope outer)
     return inner == outer;
 }
 
-/* A field's samples at a place, or at all places within it. */
+/* Writes a field's samples at a place, or at all places of its scope within it. */
 static void put_samples(struct metrics *m, const struct mst_field *f, const struct mst_place *place)
 {
     enum mst_scope scope;

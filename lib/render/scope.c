@@ -1,12 +1,12 @@
-/* scope.c - the scopes of the field table: how they nest, where their elements
- * are in a snapshot, what their fields' values are.
+/* scope.c - the scopes of the field table: how they nest, where their elements are in a snapshot,
+ * and the values of their fields. See scope.h.
  */
 #include "render/scope.h"
 
 #include <string.h>
 
-/* A worker that does something, or still has a request of its own (on event, the
- * response may be leaving without it). */
+/* A worker that is not idle, or still has a request (on event, a response can be sent without a
+ * worker). */
 static bool slot_is_busy(const void *element)
 {
     const struct mst_snapshot_slot *slot = element;

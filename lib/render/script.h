@@ -1,8 +1,8 @@
-/* script.h - JSON within HTML's <script>: nothing in it can end the script.
+/* script.h - JSON within HTML's <script>, such that nothing in it can end the script.
  *
- * A sink's writer over another sink: "<" becomes \u003c, so that there is neither
- * "</script" nor "<!--"; U+2028 and U+2029, which end a line for JavaScript,
- * become \u2028 and \u2029. JSON has all three only within strings.
+ * A sink's writer over another sink: "<" becomes \u003c, so that neither "</script" nor "<!--"
+ * appears; U+2028 and U+2029, which end a line in JavaScript, become \u2028 and \u2029. JSON has
+ * all three only within strings.
  */
 #ifndef MPMSTAT_SCRIPT_H
 #define MPMSTAT_SCRIPT_H
@@ -11,7 +11,7 @@
 
 struct mst_script {
     struct mst_sink *to;
-    unsigned char    held[2];    /* the beginning of what may be U+2028 or U+2029 */
+    unsigned char    held[2];    /* a beginning of U+2028 or U+2029, perhaps */
     size_t           held_count;
 };
 

@@ -1,6 +1,6 @@
 /* sink.c - the output sink: buffer, sticky error, numbers, escapes.
  *
- * Nothing here depends on the locale: no printf of numbers, no ctype.
+ * Independent of the locale: it uses neither printf() for numbers nor ctype.
  */
 #include "render/sink.h"
 
@@ -134,13 +134,8 @@ void mst_sink_camel(struct mst_sink *sink, const char *word)
 
 /* ---- escapes ------------------------------------------------------------------------ */
 
-static bool continues(unsigned char byte, unsigned char low, unsigned char high)
-{
-    return byte >= low && byte <= high;
-}
-
-/* The bytes of the UTF-8 character at s (the table of RFC 3629, section 4), 0
- * where there is none. Never looks past a NUL: no character goes on with one. */
+/* The length of the UTF-8 character at s (the table of RFC 3629, section 4); 0 where there is
+ * none. It never reads past a NUL, which continues no character. */
 static size_t utf8_length(const unsigned char *s)
 {
     unsigned char low = 0x80, high = 0xbf;
@@ -160,7 +155,7 @@ static size_t utf8_length(const unsigned char *s)
     if (s[0] == 0xf4)
         high = 0x8f;
     for (i = 1; i < length; i++) {
-        if (!continues(s[i], low, high))
+        if (s[i] < low || s[i] > high)
             return 0;
         low = 0x80;
         high = 0xbf;
@@ -168,11 +163,11 @@ static size_t utf8_length(const unsigned char *s)
     return length;
 }
 
-/* What stands at the beginning of a string, as far as any format cares. */
+/* The kinds of what a string can begin with. */
 enum glyph {
-    GLYPH_TEXT,        /* a character that is shown, and does nothing else */
+    GLYPH_TEXT,        /* a character that is only shown */
     GLYPH_CONTROL,     /* U+0001 to U+001F, U+007F: one byte */
-    GLYPH_UNSEEN,      /* a longer one that is not shown, but obeyed */
+    GLYPH_INVISIBLE,   /* a longer control: not shown, but obeyed */
     GLYPH_MALFORMED    /* a byte that is not UTF-8 */
 };
 
@@ -184,10 +179,10 @@ static unsigned code_point(const unsigned char *s, size_t length)
     return (s[0] & 0x0fu) << 12 | (s[1] & 0x3fu) << 6 | (s[2] & 0x3fu);
 }
 
-/* C1 controls, which some terminals obey; what ends a line for some readers (U+2028, U+2029);
- * and what reverses the text around it (U+202A to U+202E, U+2066 to U+2069), so that a name
- * looks like another one. */
-static bool is_unseen(const unsigned char *s, size_t length)
+/* C1 controls, which some terminals obey; U+2028 and U+2029, which end a line for some readers;
+ * U+202A to U+202E and U+2066 to U+2069, which reverse the text around them, so that a name can
+ * look like another one. */
+static bool is_invisible(const unsigned char *s, size_t length)
 {
     unsigned code;
 
@@ -198,8 +193,9 @@ static bool is_unseen(const unsigned char *s, size_t length)
         || (code >= 0x2066 && code <= 0x2069);
 }
 
-/* *length: its bytes, at least 1. Precondition: the string goes on. */
-static enum glyph look(const unsigned char *s, size_t *length)
+/* The kind of the character at s. Sets *length to its bytes, at least 1. Precondition: *s is not
+ * NUL. */
+static enum glyph classify(const unsigned char *s, size_t *length)
 {
     *length = utf8_length(s);
     if (*length == 0) {
@@ -208,7 +204,7 @@ static enum glyph look(const unsigned char *s, size_t *length)
     }
     if (*s < 0x20 || *s == 0x7f)
         return GLYPH_CONTROL;
-    return is_unseen(s, *length) ? GLYPH_UNSEEN : GLYPH_TEXT;
+    return is_invisible(s, *length) ? GLYPH_INVISIBLE : GLYPH_TEXT;
 }
 
 #define REPLACEMENT "\xef\xbf\xbd"   /* U+FFFD */
@@ -219,8 +215,8 @@ static void put_hex_escape(struct mst_sink *sink, const char *prefix, unsigned c
     put_number(sink, code, 16, width);
 }
 
-/* How many bytes at s no format needs to look at twice: letters, digits, underscores. A
- * scoreboard is thousands of them. */
+/* The number of letters, digits and underscores at s: no format escapes them. Saves time for
+ * scoreboards, which have thousands. */
 static size_t plain_length(const unsigned char *s)
 {
     size_t length = 0;
@@ -231,7 +227,7 @@ static size_t plain_length(const unsigned char *s)
     return length;
 }
 
-/* What a page, a cell of a table or a terminal may get besides text. */
+/* The controls that a page, a cell of a table or a terminal may get. */
 static bool is_layout(unsigned char c)
 {
     return c == '\n' || c == '\t';
@@ -244,7 +240,7 @@ static void put_json_glyph(struct mst_sink *sink, const unsigned char *s, size_t
     case GLYPH_CONTROL:
         put_hex_escape(sink, "\\u", *s, 4);
         break;
-    case GLYPH_UNSEEN:
+    case GLYPH_INVISIBLE:
         put_hex_escape(sink, "\\u", code_point(s, length), 4);
         break;
     case GLYPH_MALFORMED:
@@ -274,7 +270,7 @@ void mst_sink_json_string(struct mst_sink *sink, const char *string)
             mst_sink_bytes(sink, s, length);
             continue;
         }
-        glyph = look(s, &length);
+        glyph = classify(s, &length);
         put_json_glyph(sink, s, length, glyph);
     }
     mst_sink_char(sink, '"');
@@ -287,7 +283,7 @@ void mst_sink_json(struct mst_sink *sink, const char *json)
     size_t length;
 
     for (; *s != '\0'; s += length) {
-        glyph = look(s, &length);
+        glyph = classify(s, &length);
         if (glyph == GLYPH_TEXT || is_layout(*s))
             mst_sink_bytes(sink, s, length);
         else if (*s == '\r')
@@ -314,7 +310,7 @@ void mst_sink_text_string(struct mst_sink *sink, const char *string, bool in_key
             before = s[length - 1];
             continue;
         }
-        escape = look(s, &length) != GLYPH_TEXT || *s == '\\'
+        escape = classify(s, &length) != GLYPH_TEXT || *s == '\\'
                  || (in_key && (*s == ']' || (*s == ' ' && before == ':')));
         before = *s;
         for (i = 0; i < length && escape; i++)
@@ -345,7 +341,7 @@ static void put_metric_string(struct mst_sink *sink, const char *string, bool es
     size_t length;
 
     for (; *s != '\0'; s += length) {
-        glyph = look(s, &length);
+        glyph = classify(s, &length);
         put_metric_glyph(sink, s, length, glyph, escape_quotes);
     }
 }
@@ -385,7 +381,7 @@ void mst_sink_html_string(struct mst_sink *sink, const char *string)
     for (; *s != '\0'; s += length) {
         const char *entity = html_entity(*s);
 
-        if (look(s, &length) != GLYPH_TEXT && !is_layout(*s))
+        if (classify(s, &length) != GLYPH_TEXT && !is_layout(*s))
             mst_sink_puts(sink, REPLACEMENT);
         else if (entity != NULL)
             mst_sink_puts(sink, entity);
@@ -394,8 +390,8 @@ void mst_sink_html_string(struct mst_sink *sink, const char *string)
     }
 }
 
-/* What a backslash keeps from being markup; "@name" and "#12" would be links on GitHub
- * all the same, and "<" HTML: those are entities. */
+/* A backslash keeps a character from being markup. That does not help against links on GitHub
+ * ("@name", "#12") and HTML: those characters become entities. */
 static void put_markdown_ascii(struct mst_sink *sink, unsigned char c)
 {
     if (strchr("<>&@#", c) != NULL) {
@@ -417,7 +413,7 @@ void mst_sink_markdown_string(struct mst_sink *sink, const char *string)
     if (string == NULL)
         return;
     for (; *s != '\0'; s += length) {
-        enum glyph glyph = look(s, &length);
+        enum glyph glyph = classify(s, &length);
 
         if (glyph == GLYPH_CONTROL)
             mst_sink_char(sink, ' ');
@@ -430,14 +426,14 @@ void mst_sink_markdown_string(struct mst_sink *sink, const char *string)
     }
 }
 
-/* What is no text, and what a terminal would obey, is replaced as in HTML. */
+/* Replaces malformed bytes and controls as in HTML. */
 static void put_csv_text(struct mst_sink *sink, const char *string)
 {
     const unsigned char *s = (const unsigned char *)string;
     size_t length;
 
     for (; *s != '\0'; s += length) {
-        if (look(s, &length) != GLYPH_TEXT && !is_layout(*s))
+        if (classify(s, &length) != GLYPH_TEXT && !is_layout(*s))
             mst_sink_puts(sink, REPLACEMENT);
         else if (*s == '"')
             mst_sink_puts(sink, "\"\"");
@@ -468,6 +464,6 @@ void mst_tame(char *text, size_t length)
     size_t n;
 
     for (; s < end; s += n)
-        if (look(s, &n) != GLYPH_TEXT && !is_layout(*s))
+        if (classify(s, &n) != GLYPH_TEXT && !is_layout(*s))
             memset(s, '?', n);
 }

@@ -1,7 +1,7 @@
-/* text.c - boards as `Key: value` lines: for eyes and grep.
+/* text.c - boards as `Key: value` lines: for people and grep.
  *
- * What is unknown has no line. A key is what fields.def says, behind what leads
- * to its place: `Label[www]QueueP99Seconds`. Idle workers have no lines.
+ * A key is that of fields.def behind the names of the elements around it:
+ * `Label[www]QueueP99Seconds`. Unknown values and idle workers have no lines.
  */
 #include "render/render.h"
 
@@ -30,7 +30,7 @@ static void put_value(struct mst_sink *out, const struct mst_field *f,
         put_word(out, f, mst_field_words(f, place)[i]);
 }
 
-/* What leads to a place: `Label[www]Queue`. Nothing for the board itself. */
+/* The names of the elements down to a place: `Label[www]Queue`. "" for the board itself. */
 static void put_prefix(struct mst_sink *out, const struct mst_place *place)
 {
     const struct mst_scope_form *form = &mst_scopes[place->scope];
@@ -48,7 +48,7 @@ static void put_prefix(struct mst_sink *out, const struct mst_place *place)
     mst_sink_char(out, ']');
 }
 
-/* The field's key, an element's name in the place of its '*'. */
+/* The field's key, with the element's name instead of its '*'. */
 static void put_key(struct mst_sink *out, const char *key, const char *element)
 {
     const char *star = strchr(key, '*');
@@ -81,7 +81,7 @@ static void put_field(struct mst_sink *out, const struct mst_field *f,
 
 static void put_place(struct mst_sink *out, const struct mst_place *place);
 
-/* The elements of a scope, those that text shows. */
+/* Writes those elements of a scope that text shows. */
 static void put_elements(struct mst_sink *out, const struct mst_place *parent, enum mst_scope scope)
 {
     const struct mst_scope_form *form = &mst_scopes[scope];

@@ -22,7 +22,7 @@ const size_t mst_field_count = sizeof(mst_fields) / sizeof(mst_fields[0]);
 #define NAME(suffix, name) name,
 const char *const mst_state_names[MST_STATE_COUNT]   = { MST_STATES(NAME) };
 const char *const mst_phase_names[MST_PHASE_COUNT]   = { MST_PHASES(NAME) };
-const char *const mst_class_names[MST_CLASS_COUNT]   = { MST_CLASSES(NAME) };
+static const char *const class_names[MST_CLASS_COUNT] = { MST_CLASSES(NAME) };
 const char *const mst_kind_names[MST_KIND_COUNT]     = { MST_KINDS(NAME) };
 const char *const mst_reason_names[MST_REASON_COUNT] = { MST_REASONS(NAME) };
 const char *const mst_event_names[MST_EVENT_COUNT]   = { MST_EVENTS(NAME) };
@@ -31,7 +31,7 @@ size_t mst_type_elements(enum mst_type type, const char *const **names)
 {
     switch (type) {
     case MST_TYPE_STATE:  *names = mst_state_names;  return MST_STATE_COUNT;
-    case MST_TYPE_CLASS:  *names = mst_class_names;  return MST_CLASS_COUNT;
+    case MST_TYPE_CLASS:  *names = class_names;  return MST_CLASS_COUNT;
     case MST_TYPE_KIND:   *names = mst_kind_names;   return MST_KIND_COUNT;
     case MST_TYPE_REASON: *names = mst_reason_names; return MST_REASON_COUNT;
     case MST_TYPE_U64:

@@ -86,7 +86,6 @@ size_t mst_type_elements(enum mst_type type, const char *const **names);
 
 extern const char *const mst_state_names[MST_STATE_COUNT];
 extern const char *const mst_phase_names[MST_PHASE_COUNT];
-extern const char *const mst_class_names[MST_CLASS_COUNT];
 extern const char *const mst_kind_names[MST_KIND_COUNT];
 extern const char *const mst_reason_names[MST_REASON_COUNT];
 extern const char *const mst_event_names[MST_EVENT_COUNT];

@@ -128,15 +128,6 @@ bool mst_handover_parse_here(const char *text, const char *place, uint64_t *id, 
         && strcmp(text, place) == 0;
 }
 
-uint64_t mst_handover_wait(const struct mst_handover *handover, const char *boot,
-                           uint64_t time_namespace, uint64_t now_ns)
-{
-    if (boot[0] == '\0' || strcmp(handover->boot, boot) != 0
-        || handover->time_namespace != time_namespace || handover->time_ns > now_ns)
-        return MST_UNKNOWN;
-    return now_ns - handover->time_ns;
-}
-
 /* ---- X-Request-Start -------------------------------------------------------------- */
 
 /* The nanoseconds of the unit in which `whole` counts since 1970; 0: none fits. Between 2001

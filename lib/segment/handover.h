@@ -58,11 +58,6 @@ bool mst_handover_parse(struct mst_handover *out, const char *text);
 bool mst_handover_parse_here(const char *text, const char *place, uint64_t *id,
                              uint64_t *time_ns);
 
-/* The time in ns from a hand-over to now_ns, both by this machine's clock; MST_UNKNOWN where the
- * text is of another or an unknown boot or time namespace, or its time is after now_ns. */
-uint64_t mst_handover_wait(const struct mst_handover *handover, const char *boot,
-                           uint64_t time_namespace, uint64_t now_ns);
-
 /* Nanoseconds since 1970 of an X-Request-Start value; MST_UNKNOWN where it is malformed, or
  * holds several values (httpd joins those of several proxies with commas). */
 uint64_t mst_request_start_parse(const char *value);

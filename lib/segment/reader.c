@@ -1,7 +1,7 @@
 /* reader.c - opens a board's file and checks it: see reader.h.
  *
- * A board may be written by anyone and read by root, so each number in it is checked before
- * it is used.
+ * Any user can write a board that root reads, so each number is checked before it is
+ * used.
  */
 #include "segment/reader.h"
 
@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/host.h"
+#include "base/saturate.h"
 #include "segment/fields.h"
 
 #define BYTE_ORDER_HERE    0x01020304u
@@ -27,12 +28,12 @@
 #define HISTOGRAM_WORDS    (sizeof(struct mst_histogram) / sizeof(uint64_t))
 #define END_OF(type, member) (offsetof(type, member) + sizeof(((type *)0)->member))
 
-/* What each section must be like. Strides are at least those of the first
- * writer of this format version, and small enough to be read many at a time. */
+/* What each section must be like. Strides are at least those of the first writer of this format
+ * version, and so small that many entries are read at once. */
 struct section_rule {
     const char *name;
     uint32_t    count_max, stride_min, stride_max;
-    unsigned    of;    /* the producers that have it (MST_OF_); the others' count may be 0 */
+    unsigned    of;    /* producers that have it (MST_OF_); on other boards its count can be 0 */
 };
 #define RECORD_STRIDE(payload, last) \
     (sizeof(uint64_t) + END_OF(payload, last) + sizeof(uint64_t))   /* ticket, payload, check */
@@ -167,8 +168,8 @@ static int check_size(const struct mst_reader *r, uint64_t size, char error[MST_
     return 0;
 }
 
-/* Servers allocate every block of a board. File systems that compress store zeroes as
- * holes, but a tmpfs does not, and root's files and the reader's own are as they made them. */
+/* Servers allocate every block of a board. A file system that compresses stores zeroes as holes;
+ * a tmpfs does not. Only root's files and the reader's own are trusted to be of that kind. */
 static bool may_have_holes(const struct mst_reader *r)
 {
     struct statfs fs;
@@ -176,7 +177,7 @@ static bool may_have_holes(const struct mst_reader *r)
     return mst_owner_is_ours(r->owner) && fstatfs(r->fd, &fs) == 0 && fs.f_type != TMPFS_MAGIC;
 }
 
-/* A small file must not make its readers ask for much memory. */
+/* A file that takes little room must not make its readers allocate much memory. */
 static int check_allocated(const struct mst_reader *r, uint64_t allocated,
                            char error[MST_ERROR_MAX])
 {
@@ -216,7 +217,12 @@ static int check_section(const struct mst_reader *r, enum mst_section_id id,
                     s->offset);
 }
 
-/* The rings, whose tickets wrap around by a mask. */
+static bool is_power_of_two(uint32_t n)
+{
+    return n != 0 && (n & (n - 1)) == 0;
+}
+
+/* The rings: a mask of the ticket selects the entry. */
 static int check_rings(const struct mst_reader *r, char error[MST_ERROR_MAX])
 {
     static const enum mst_section_id rings[] = { MST_SECTION_REQUESTS, MST_SECTION_LIFECYCLE,
@@ -227,7 +233,7 @@ static int check_rings(const struct mst_reader *r, char error[MST_ERROR_MAX])
         uint32_t count = r->header.section[rings[i]].count;
         char what[64];
 
-        if ((count & (count - 1)) == 0)
+        if (count == 0 || is_power_of_two(count))
             continue;
         snprintf(what, sizeof what, "records in `%s`, a power of two up to",
                  section_rules[rings[i]].name);
@@ -236,12 +242,7 @@ static int check_rings(const struct mst_reader *r, char error[MST_ERROR_MAX])
     return 0;
 }
 
-static bool is_power_of_two(uint32_t n)
-{
-    return n != 0 && (n & (n - 1)) == 0;
-}
-
-/* How the sections must agree with each other. */
+/* Checks that the sections agree with each other. */
 static int check_shape(const struct mst_reader *r, char error[MST_ERROR_MAX])
 {
     const struct mst_header *h = &r->header;
@@ -264,6 +265,13 @@ static int check_shape(const struct mst_reader *r, char error[MST_ERROR_MAX])
         return fail_damaged(r, error, "rows of in_flight of at least", labels * sizeof(uint32_t),
                             s[MST_SECTION_IN_FLIGHT].stride);
     return check_rings(r, error);
+}
+
+uint64_t mst_wall_ns(const struct mst_header *h, uint64_t monotonic_ns)
+{
+    if (h->realtime_offset_ns >= 0)
+        return mst_add_saturated(monotonic_ns, (uint64_t)h->realtime_offset_ns);
+    return mst_elapsed(-(uint64_t)h->realtime_offset_ns, monotonic_ns);
 }
 
 void mst_header_terminate(struct mst_header *h)
@@ -305,8 +313,8 @@ static int read_header(struct mst_reader *r, char error[MST_ERROR_MAX])
     return check_shape(r, error);
 }
 
-/* How many of a field's words this reader can use: whole elements, as many as
- * both sides know, since enumerations grow at their ends. */
+/* How many of a field's words this reader can use: those of the elements that both sides know.
+ * Enumerations grow at their ends. */
 static size_t usable_words(const struct mst_field *f, uint32_t words)
 {
     size_t element = f->type == MST_TYPE_HISTOGRAM ? HISTOGRAM_WORDS : 1;
@@ -324,7 +332,7 @@ static int locate_field(struct mst_reader *r, const struct mst_field_name *name,
     size_t i;
 
     if (name->storage != MST_STORAGE_TOTAL && name->storage != MST_STORAGE_TALLY)
-        return 0;   /* a newer writer's */
+        return 0;   /* of a newer writer */
     if (name->offset % 8 != 0 || name->offset + (uint64_t)name->words * 8 > stride)
         return mst_fail(error, "the board %s is damaged: expected the field `%.*s` within the %"
                         PRIu32 " bytes of an entry, found %" PRIu32 " words at offset %" PRIu32
@@ -401,7 +409,7 @@ static int fail_open(const char *path, int reason, char error[MST_ERROR_MAX])
 
 int mst_reader_open(struct mst_reader *r, const char *path, char error[MST_ERROR_MAX])
 {
-    /* O_NONBLOCK: a FIFO in the board's place must not hold the reader up. */
+    /* O_NONBLOCK: opening a FIFO in the board's place must not block. */
     int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 
     if (fd < 0) {

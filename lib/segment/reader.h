@@ -56,6 +56,9 @@ int mst_reader_read(const struct mst_reader *r, uint64_t offset, void *to, size_
 int mst_reader_entries(const struct mst_reader *r, enum mst_section_id id, uint64_t first,
                        uint64_t count, void *to, size_t size, char error[MST_ERROR_MAX]);
 
+/* A CLOCK_MONOTONIC time of the board as nanoseconds since 1970. */
+uint64_t mst_wall_ns(const struct mst_header *header, uint64_t monotonic_ns);
+
 /* Ends each text of a header with a NUL. */
 void mst_header_terminate(struct mst_header *header);
 

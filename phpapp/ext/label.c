@@ -1,13 +1,13 @@
-/* label.c - the label that the present request is tallied under.
+/* label.c - the label that the present request is counted under.
  *
- * The server's own: mpmstat.label of php.ini, a virtual host or FPM's pool; else FPM's pool,
- * which only the process's title tells; else "default". Not the server's name: a client
- * chooses that.
+ * The server's own label is mpmstat.label of php.ini, of a virtual host or of FPM's pool; else
+ * the name of FPM's pool, which only the process's title tells; else "default". It is not the
+ * server's name, because clients choose that.
  *
- * A tenant's: mpmstat.label of .htaccess and .user.ini, and what comes to FPM with a request
- * (PHP_VALUE, PHP_ADMIN_VALUE). Of these each tenant makes mpmstat.tenant_labels at most; the
- * requests of others are tallied under the server's own label. A tenant is a pool; where
- * there are none, a document root.
+ * A tenant's label is mpmstat.label of .htaccess and .user.ini, and what comes to FPM with a
+ * request (PHP_VALUE, PHP_ADMIN_VALUE). Each tenant can make mpmstat.tenant_labels labels;
+ * requests with further ones are counted under the server's own label. A tenant is a pool;
+ * without pools, a document root.
  */
 #include "label.h"
 
@@ -19,10 +19,10 @@
 
 #include "place.h"
 
-/* FPM names the process after it has changed its root (chroot), where there is no /proc:
- * so what tells the name is opened before, and read at the first request. */
+/* FPM sets the process's title after it has changed the root directory, where /proc can be
+ * missing. So the title's file is opened before, and read at the first request. */
 static int title_fd = -1;
-static char pool_name[MST_NAME_MAX] = "default";   /* where there is no pool */
+static char pool_name[MST_NAME_MAX] = "default";   /* without a pool */
 static bool has_pool;
 
 void mst_label_join(void)
@@ -30,7 +30,7 @@ void mst_label_join(void)
     title_fd = mst_place_title_open();
 }
 
-/* "php-fpm: pool NAME", as FPM shows its workers; another title has none. */
+/* FPM's workers have the title "php-fpm: pool NAME". */
 static __attribute__((cold)) void learn_pool(void)
 {
     static const char marker[] = ": pool ";
@@ -55,9 +55,9 @@ void mst_label_learn(void)
 
 /* ---- the setting ------------------------------------------------------------------------ */
 
-/* Once for a process, and of those that have a board for all: a tenant's file brings it with
+/* Once for a process; once for all processes that have a board: a tenant's file causes it at
  * each request. */
-static bool is_to_be_told(void)
+static bool must_tell_refusal(void)
 {
     static bool told;
 
@@ -71,7 +71,7 @@ static void tell_refusal(const char *name)
     char line[256], shown[MST_NAME_MAX];
     size_t i;
 
-    if (!is_to_be_told())
+    if (!must_tell_refusal())
         return;
     snprintf(shown, sizeof shown, "%s", name);
     for (i = 0; shown[i]; i++)
@@ -82,8 +82,9 @@ static void tell_refusal(const char *name)
     php_log_err_with_severity(line, LOG_WARNING);
 }
 
-/* FPM applies what comes with a request as it does the pool's configuration, while the worker
- * starts: for good. php.ini's sections of hosts and paths are for one request (`modified`). */
+/* FPM applies the settings of a request in the same stage as those of the pool, which it applies
+ * while the worker starts. php.ini's sections of hosts and paths are for one request
+ * (`modified`). */
 static bool is_of_tenant(const zend_ini_entry *entry, int stage)
 {
     if (stage == ZEND_INI_STAGE_HTACCESS || stage == ZEND_INI_STAGE_RUNTIME)
@@ -130,7 +131,7 @@ static uint64_t owner_of_request(void)
     return mst_label_owner(root ? root : pool_name);
 }
 
-/* On a board that processes of one user share, all labels are that user's. */
+/* On a board that the processes of one user share, all labels belong to that user. */
 static struct mst_tenant tenant_of_request(void)
 {
     uint32_t labels = mst_php.board.label_count;
@@ -142,14 +143,8 @@ static struct mst_tenant tenant_of_request(void)
     };
 }
 
-static void choose_own(const char *name)
-{
-    MPMSTAT_G(label_index) = mst_label_intern(&mst_php.board, name);
-    snprintf(MPMSTAT_G(label_name), MST_NAME_MAX, "%s", name);
-}
-
-/* Whether the latest request was refused this label. That holds for its tenant alone: a process
- * may serve several. */
+/* Whether the label was refused to the latest request's tenant, and that is this tenant: a
+ * process can serve several. */
 static bool is_refused(const char *name, uint64_t owner)
 {
     return *MPMSTAT_G(label_name) == '\0' && MPMSTAT_G(refused_owner) == owner
@@ -176,10 +171,12 @@ static __attribute__((cold)) void choose_another(void)
 {
     const char *name = MPMSTAT_G(label);
 
-    if (name == own_label())
-        choose_own(name);
-    else
+    if (name != own_label()) {
         choose_tenants(name);
+        return;
+    }
+    MPMSTAT_G(label_index) = mst_label_intern(&mst_php.board, name);
+    snprintf(MPMSTAT_G(label_name), MST_NAME_MAX, "%s", name);
 }
 
 void mst_label_choose(void)

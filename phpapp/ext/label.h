@@ -4,22 +4,22 @@
 
 #include "state.h"
 
-/* In a new worker of FPM, before it serves as another user and with another root. */
+/* For a new worker of FPM, before it changes its user and its root directory. */
 void mst_label_join(void);
 
-/* RINIT, recorded or not: the first one learns the pool's name. */
+/* At RINIT of every request, recorded or not: the first one finds the pool's name. */
 void mst_label_learn(void);
 
-/* mpmstat.label changes. */
+/* The handler of the setting mpmstat.label. */
 ZEND_INI_MH(mst_label_update);
 
-/* Sets MPMSTAT_G(label_index). */
+/* Sets MPMSTAT_G(label_index) for the present request. */
 void mst_label_choose(void);
 
-/* The board, or the process on it, is another: the next request chooses again. */
+/* After a change of the board or of this process on it: the next request chooses again. */
 void mst_label_forget(void);
 
-/* For phpinfo(): this request's label, and where it was not to be had, which was set. */
+/* For phpinfo(): writes this request's label; and the one that was set, where it was refused. */
 void mst_label_show(char *to, size_t size);
 
 #endif

@@ -1,15 +1,15 @@
 /* lifecycle.c - PHP's workers: how they join the board, their forks and their ends.
  *
- *   FPM        each fork of the master is a worker: it joins at once, in the child's fork
- *              handler. A worker that ends by itself (pm.max_requests, a reload, idle)
- *              runs MSHUTDOWN and says so; of one that was killed the master finds the
- *              entry when it forks the next, or stops
- *   mod_php    a child of Apache joins at its first PHP request (under itk: the process of
- *              its connection); Apache's parent clears up after the killed in the same way
- *   php-cgi    a process joins at its first request; who comes next clears up
+ *   FPM        each fork of the master is a worker, which joins at once, in the child's fork
+ *              handler. A worker that ends by itself (pm.max_requests, a reload, idle) runs
+ *              MSHUTDOWN and records its end. The master frees the entry of a killed one when
+ *              it forks the next worker, or stops
+ *   mod_php    a child of Apache joins at its first PHP request (under itk: the process of its
+ *              connection). Apache's parent frees entries as FPM's master does
+ *   php-cgi    a process joins at its first request, and frees entries of killed ones then
  *
- * Forks are seen by pthread_atfork's handlers. A worker's own fork (a script's) is noted,
- * and the forked process records nothing.
+ * The handlers of pthread_atfork() see forks. The fork of a worker (by its script) is recorded;
+ * the forked process records nothing.
  */
 #include "lifecycle.h"
 
@@ -26,12 +26,12 @@
 #include "write/journal.h"
 #include "write/worker.h"
 
-#define THOROUGH_NS (10 * MST_NS_PER_S)   /* how often the parent reads /proc for each worker */
+#define THOROUGH_NS (10 * MST_NS_PER_S)   /* between sweeps in which the parent reads /proc */
 
 /* The latest fork of this thread. */
 static __thread uint64_t fork_began_ns;
 
-/* In a forked process: how it came to be, until it joins. */
+/* In a forked process, until it joins: time and duration of its fork. */
 static uint64_t forked_at_ns, fork_took_ns;
 
 static struct mst_lifecycle new_event(enum mst_event event, enum mst_kind kind, uint64_t pid,
@@ -58,7 +58,7 @@ void mst_lifecycle_tell_loss(void)
     char sentence[MST_ERROR_MAX];
 
     if (mst_board_is_to_tell_loss(&mst_php.board, sentence))
-        mst_place_say(sentence);
+        mst_place_warn(sentence);
 }
 
 /* ---- ends ------------------------------------------------------------------------------ */
@@ -87,8 +87,8 @@ static void sweep(bool thorough, uint64_t now_ns)
     mst_process_sweep(&mst_php.board, thorough, now_ns, tell_killed, &now_ns);
 }
 
-/* The last of the processes without a parent is the server's end. One that joins at
- * the same moment is either seen here or takes this back (join). */
+/* Among processes without a common parent, the end of the last one is the server's. One that joins
+ * at the same moment is seen here, or resets stopped_ns (join_now). */
 static void note_stop_of_shared(uint64_t now_ns)
 {
     struct mst_board *b = &mst_php.board;
@@ -113,8 +113,8 @@ static void leave(void)
         note_stop_of_shared(now);
 }
 
-/* Not in processes that a worker's script forked: they run the same functions at their
- * end, and are not the worker. */
+/* A process that a worker's script forked runs these functions at its end, too, but is not the
+ * worker. */
 void mst_lifecycle_end(void)
 {
     bool is_worker = mst_php.pid == (uint64_t)getpid();
@@ -124,7 +124,7 @@ void mst_lifecycle_end(void)
     if (is_worker)
         leave();
     if (is_parent()) {
-        mst_guard_renew(&mst_php.board.guard);   /* httpd has taken its signal handlers back */
+        mst_guard_renew(&mst_php.board.guard);   /* httpd has restored its signal handlers */
         mst_lifecycle_tell_loss();
         sweep(true, mst_now_ns());
         mst_busy_tell(&mst_php.board, mst_now_ns());
@@ -132,8 +132,8 @@ void mst_lifecycle_end(void)
     }
     mst_php.is_open = false;
     if (MPMSTAT_THREADS > 1 && is_worker) {
-        /* Another thread may be at a request and write to the board: it stays mapped until the
-         * process is gone. No request begins from here on. */
+        /* Another thread can be at a request and write to the board, so it stays mapped until the
+         * process has ended. No request begins from here on. */
         mst_php.given_up = true;
         return;
     }
@@ -141,7 +141,7 @@ void mst_lifecycle_end(void)
     mst_board_close(&mst_php.board);
 }
 
-/* Where a process ends by exit() alone (itk's, FPM's that failed to start). */
+/* For a process that calls exit() without MSHUTDOWN (itk's, FPM's that failed to start). */
 static __attribute__((destructor)) void end_at_exit(void)
 {
     mst_lifecycle_end();
@@ -158,7 +158,7 @@ static void tell_start(uint64_t time_ns, uint64_t took_ns)
     mst_journal_lifecycle(&mst_php.board, &e);
 }
 
-/* How many threads there will be is not known (ZTS): but one there is. */
+/* With ZTS it is unknown how many threads will come; the first one is there. */
 static void free_further_workers(struct mst_worker *workers)
 {
     uint32_t t;
@@ -167,7 +167,7 @@ static void free_further_workers(struct mst_worker *workers)
         __atomic_store_n(&workers[t].state, MST_WORKER_FREE, __ATOMIC_RELAXED);
 }
 
-/* A thread more: its time counts from now on. */
+/* For a further thread: its time counts from now on. */
 static void take_further_worker(struct mst_worker *w)
 {
     __atomic_store_n(&w->base_ns, mst_now_ns() - (mst_worker_since(w) - w->base_ns),
@@ -195,12 +195,12 @@ static void join_as_worker(uint64_t began_ns, uint64_t took_ns)
     tell_start(began_ns, took_ns);
 }
 
-/* A process that exec'd tells when PHP started in it; how long that took before is not
- * known. */
+/* A process that called exec() began when PHP started in it; how long its fork took is
+ * unknown. */
 static bool join_now(void)
 {
     if (mst_php.sapi == MST_SAPI_SHARED && !mst_php.is_open)
-        mst_place_open_shared();
+        mst_place_open();
     if (!mst_php.is_open)
         return false;
     if (mst_php.sapi == MST_SAPI_SHARED)
@@ -254,8 +254,8 @@ void mst_lifecycle_thread(void)
 
 /* ---- forks --------------------------------------------------------------------------------- */
 
-/* FPM's master installs its handlers after it has become a daemon and before its first
- * worker. Neither `php-fpm -t` nor the process that starts the daemon gets so far. */
+/* FPM's master installs its signal handlers after it has become a daemon and before its first
+ * worker. Neither `php-fpm -t` nor the process that starts the daemon comes to that. */
 static bool is_fpm_master(void)
 {
     struct sigaction reload;
@@ -268,7 +268,7 @@ void mst_lifecycle_open(void)
 {
     struct mst_lifecycle e;
 
-    mst_place_open_parent();
+    mst_place_open();
     if (!mst_php.is_open || mst_php.board.header->generation == 0)
         return;
     e = new_event(MST_EVENT_GENERATION, MST_KIND_PHP, (uint64_t)getpid(), mst_now_ns());
@@ -287,7 +287,7 @@ static void before_fork(void)
             bool thorough = mst_now_ns() - swept_ns > THOROUGH_NS;
 
             swept_ns = thorough ? mst_now_ns() : swept_ns;
-            mst_guard_renew(&mst_php.board.guard);   /* httpd installs its own when it starts */
+            mst_guard_renew(&mst_php.board.guard);   /* httpd installs its own as it starts */
             mst_lifecycle_tell_loss();
             sweep(thorough, mst_now_ns());
             mst_busy_tell(&mst_php.board, mst_now_ns());
@@ -296,7 +296,7 @@ static void before_fork(void)
     fork_began_ns = mst_now_ns();
 }
 
-/* Whether this thread is at a request. Threads that are not PHP's fork, too. */
+/* Whether this thread is at a request. Threads that are not PHP's can fork, too. */
 static bool is_at_request(void)
 {
 #ifdef ZTS
@@ -306,7 +306,7 @@ static bool is_at_request(void)
     return MPMSTAT_G(active);
 }
 
-/* A script's fork. */
+/* Records the fork by a worker's script. */
 static void tell_fork_of_worker(void)
 {
     struct mst_lifecycle e = new_event(MST_EVENT_FORK, MST_KIND_REQUEST, (uint64_t)getpid(),
@@ -337,8 +337,7 @@ static void after_fork_in_child(void)
     join_as_worker(forked_at_ns, fork_took_ns);
 }
 
-/* glibc forgets the handlers with an unloaded module. Where it stays loaded, so does
- * this variable. */
+/* glibc drops the handlers of a module that is unloaded, and this variable goes with it. */
 void mst_lifecycle_start(void)
 {
     static bool watching;

@@ -4,24 +4,24 @@
 
 #include <stdbool.h>
 
-/* At MINIT: forks are seen from now on. */
+/* At MINIT: begins to watch forks. */
 void mst_lifecycle_start(void);
 
-/* The parent: opens its board, and tells of a restart. */
+/* In the parent: opens its board, and records a restart. */
 void mst_lifecycle_open(void);
 
-/* Makes this process a worker of the board, at its first request; false: it records
- * nothing. */
+/* At the first request of a process: makes it a worker of the board. Returns false where it
+ * records nothing. */
 bool mst_lifecycle_join(void);
 
-/* Sets this thread's worker. */
+/* Sets this thread's worker (MPMSTAT_G(worker)). */
 void mst_lifecycle_thread(void);
 
-/* Logs, once for all processes of the board, that it has lost pages, if it has. */
+/* Logs that the board has lost pages, if it has: once for all processes of the board. */
 void mst_lifecycle_tell_loss(void);
 
-/* At MSHUTDOWN, and when the process exits without one: a worker leaves the board, a
- * parent notes the stop. With threads (ZTS) others may be at a request meanwhile. */
+/* At MSHUTDOWN, or at an exit without it: a worker leaves the board, a parent records the stop.
+ * With threads (ZTS), others can be at a request meanwhile. */
 void mst_lifecycle_end(void);
 
 #endif

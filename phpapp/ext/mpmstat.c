@@ -1,7 +1,7 @@
 /* mpmstat.c - the PHP extension: module entry, settings, phpinfo(), mpmstat_mark().
  *
- * Thin glue over the board library. What is recorded, and when, is in lifecycle.c and
- * request.c. Whatever goes wrong, PHP serves.
+ * It connects PHP's hooks to lifecycle.c and request.c, which record. Whatever goes wrong in
+ * recording, PHP serves the request.
  */
 #include <SAPI.h>
 #include <ext/standard/info.h>
@@ -15,7 +15,7 @@
 #include "request.h"
 #include "state.h"
 
-/* As OnUpdateLong reads it, with K, M and G; it is the one to complain of what is no number. */
+/* Reads a number as OnUpdateLong() does, with K, M and G; that one complains of malformed ones. */
 static zend_long number_of(zend_string *text)
 {
 #if PHP_VERSION_ID >= 80200
@@ -30,7 +30,7 @@ static zend_long number_of(zend_string *text)
 #endif
 }
 
-/* A number that is to be within bounds; else the setting keeps its value. */
+/* The handler of a number that must be within bounds; else the setting keeps its value. */
 #define MPMSTAT_BOUNDED(name, low, high)                                                    \
     static ZEND_INI_MH(name)                                                                \
     {                                                                                       \
@@ -66,7 +66,7 @@ PHP_INI_BEGIN()
     ENTRY("journal", "65536", PHP_INI_SYSTEM, update_journal, zend_long, journal)
 PHP_INI_END()
 
-/* For each thread. */
+/* Called for each thread. */
 static void init_globals(void *globals)
 {
 #if defined(ZTS) && defined(COMPILE_DL_MPMSTAT)
@@ -116,7 +116,7 @@ static PHP_RSHUTDOWN_FUNCTION(mpmstat)
 {
     (void)type, (void)module_number;
     if (MPMSTAT_G(active))
-        mst_request_look();
+        mst_request_note();
     return SUCCESS;
 }
 

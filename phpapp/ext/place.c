@@ -1,15 +1,16 @@
-/* place.c - which board is this process's: where it is, who makes it, who may take it.
+/* place.c - which board is this process's: where it is, and which process makes it.
  *
  *   FPM, mod_php   the server's parent makes NAME.board, and its workers inherit the mapping
- *   php-cgi, ...   no parent in common: SAPI-UID.board, made by the first process of a user
+ *   php-cgi, ...   without a common parent: SAPI-UID.board, made by the first process of a user
  *
- * Where: in the directory that mpmstat.board names; else root's are in RUNDIR, where nobody else
- * can write, and another user's in the user's own $XDG_RUNTIME_DIR/mpmstat. A process that has
- * neither has no board. There is no place for all users: whoever may write to a directory can
- * fill its file system, and that of RUNDIR is where the system keeps its pid files and sockets.
+ * It is in the directory that mpmstat.board names; else root's boards are in RUNDIR, where no
+ * other user can write, and those of another user in that user's $XDG_RUNTIME_DIR/mpmstat. A
+ * process without any of them has no board. No directory is for all users: who can write to a
+ * directory can fill its file system, and the system keeps pid files and sockets in that of
+ * RUNDIR.
  *
- * A name is the same at every start of the same server, and another one for another
- * server: FPM's has its configuration file in it, mod_php's Apache's PidFile.
+ * A server has the same name at every start, and no two servers have the same: FPM's contains
+ * its configuration file, mod_php's Apache's PidFile.
  */
 #include "place.h"
 
@@ -35,11 +36,11 @@
 #define SUFFIX          ".board"
 #define NAME_MAX_BYTES  160    /* of the board's file, without directory and suffix */
 #define PARENT_LABELS   MST_LABELS_DEFAULT
-#define SHARED_LABELS   8u     /* a user has few pools; the board is his own */
+#define SHARED_LABELS   8u     /* a user has few pools */
 #define SHARED_JOURNAL  8192u
 #define SHARED_PROCESSES 256u
 
-/* Apache's PidFile and ServerRoot, where this process is an Apache. */
+/* Apache's PidFile and ServerRoot, where this process is Apache. */
 extern const char *ap_pid_fname __attribute__((weak));
 extern const char *ap_server_root __attribute__((weak));
 
@@ -102,8 +103,8 @@ static void apache_server(char *to, size_t size)
         snprintf(to, size, "%s/%s", root ? root : "", pid_file ? pid_file : "");
 }
 
-/* Whatever is no good in a file's name becomes '-'; of long ones the end is kept, which
- * tells them apart. */
+/* Appends text for a file's name: unfit characters become '-', and a long text loses its
+ * beginning, since ends differ more. */
 static void append_clean(char *to, size_t size, const char *text)
 {
     size_t room = size - strlen(to) - 1, n;
@@ -139,8 +140,8 @@ static bool is_directory(const char *path)
     return path[strlen(path) - 1] == '/' || (stat(path, &st) == 0 && S_ISDIR(st.st_mode));
 }
 
-/* The user's own directory for the time of a login or of the user's services, or NULL. The
- * variable may be left over from another user's environment. */
+/* $XDG_RUNTIME_DIR, if it is a directory of this user alone; else NULL. The variable can be left
+ * over from another user's environment. */
 static const char *user_runtime_directory(void)
 {
     const char *directory = getenv("XDG_RUNTIME_DIR");
@@ -152,15 +153,15 @@ static const char *user_runtime_directory(void)
     return directory;
 }
 
-/* Makes the directory where it is missing; where that fails, making the board does, and says
- * why. The mode is that of the directory above: only root can look into the user's. */
+/* Makes the directory where it is missing. Where that fails, making the board fails, too, and
+ * tells why. */
 static void make_directory(const char *path, mode_t mode)
 {
     if (mkdir(path, mode) == 0)
-        (void)!chmod(path, mode);   /* the umask took some of it away */
+        (void)!chmod(path, mode);   /* whatever the umask is */
 }
 
-/* The directory of boards of the usual name. False: there is none. */
+/* Sets the directory of boards that have the usual name. Returns false where there is none. */
 static bool board_directory(char *to, size_t size)
 {
     const char *set = MPMSTAT_G(board), *users;
@@ -182,8 +183,8 @@ static bool board_directory(char *to, size_t size)
     return true;
 }
 
-/* mpmstat.board: a file; or a directory, for a board of the usual name. False: there is no
- * place for one. */
+/* Sets the board's path. mpmstat.board is a file, or a directory for a board of the usual name.
+ * Returns false where there is no place for a board. */
 static bool board_path(char *to, size_t size)
 {
     const char *set = MPMSTAT_G(board);
@@ -210,7 +211,7 @@ static gid_t reader_group(void)
     return g ? g->gr_gid : (gid_t)-1;
 }
 
-void mst_place_say(const char *text)
+void mst_place_warn(const char *text)
 {
     char line[MST_ERROR_MAX + 64];
 
@@ -223,19 +224,19 @@ bool mst_place_is_one_of_many(void)
     return strcmp(sapi_module.name, "cgi-fcgi") == 0 && getenv("GATEWAY_INTERFACE") != NULL;
 }
 
-static void give_up(const char *error)
+static void give_up(const char *error, bool is_logged)
 {
     char text[MST_ERROR_MAX + 64];
 
     mst_php.given_up = true;
     snprintf(mst_php.why_not, sizeof mst_php.why_not, "%s", error);
     snprintf(text, sizeof text, "serving without recording: %s", error);
-    if (!mst_place_is_one_of_many())
-        mst_place_say(text);
+    if (is_logged)
+        mst_place_warn(text);
 }
 
-/* A server says so as it starts. For a process without a parent that is nothing unusual: only
- * phpinfo() says it. */
+/* A server logs that as it starts. For a process without a parent it is nothing unusual: only
+ * phpinfo() tells it. */
 static void give_up_without_place(void)
 {
     char error[MST_ERROR_MAX];
@@ -244,12 +245,7 @@ static void give_up_without_place(void)
              "is not a directory of that user alone: set mpmstat.board to a directory that "
              "the user may write to, best on a small tmpfs of its own",
              (unsigned long)geteuid());
-    if (mst_php.sapi != MST_SAPI_SHARED) {
-        give_up(error);
-        return;
-    }
-    mst_php.given_up = true;
-    snprintf(mst_php.why_not, sizeof mst_php.why_not, "%s", error);
+    give_up(error, mst_php.sapi != MST_SAPI_SHARED);
 }
 
 static uint32_t at_most(zend_long wanted, uint32_t most)
@@ -298,10 +294,10 @@ static void opened(const char *warning)
     mst_handover_boot(mst_php.boot, boot_id);
     mst_handover_place(mst_php.place, mst_php.boot, mst_host_namespace("time"));
     if (*warning && !mst_place_is_one_of_many())
-        mst_place_say(warning);
+        mst_place_warn(warning);
 }
 
-/* After a restart the counters go on; the limit may be another. */
+/* After a restart: the counters go on, and the limit can have changed. */
 static bool take_up(const char *path, const struct mst_layout *layout,
                     const struct mst_identity *id)
 {
@@ -317,7 +313,7 @@ static bool take_up(const char *path, const struct mst_layout *layout,
     return true;
 }
 
-/* Two copies of the library in one process have one signal handler: mod_mpmstat's, where that
+/* Two copies of the library in one process share one signal handler: mod_mpmstat's, where that
  * module is loaded. */
 static void share_guard(void)
 {
@@ -327,37 +323,28 @@ static void share_guard(void)
         mst_guard_service = *found;
 }
 
-void mst_place_open_parent(void)
+static bool open_board(const char *path, char warning[MST_ERROR_MAX], char error[MST_ERROR_MAX])
 {
     struct mst_layout layout = wanted_layout();
     struct mst_identity id = identity();
-    char path[sizeof mst_php.board.path + 1], warning[MST_ERROR_MAX] = "", error[MST_ERROR_MAX];
+    struct mst_board *b = &mst_php.board;
 
-    share_guard();
-    if (!board_path(path, sizeof path)) {
-        give_up_without_place();
-        return;
-    }
-    if (take_up(path, &layout, &id)
-        || mst_board_create(&mst_php.board, path, &layout, &id, reader_group(), warning, error)
-           == 0)
-        opened(warning);
-    else
-        give_up(error);
+    if (mst_php.sapi == MST_SAPI_SHARED)
+        return mst_board_share(b, path, &layout, &id, reader_group(), warning, error) == 0;
+    return take_up(path, &layout, &id)
+        || mst_board_create(b, path, &layout, &id, reader_group(), warning, error) == 0;
 }
 
-void mst_place_open_shared(void)
+void mst_place_open(void)
 {
-    struct mst_layout layout = wanted_layout();
-    struct mst_identity id = identity();
     char path[sizeof mst_php.board.path + 1], warning[MST_ERROR_MAX] = "", error[MST_ERROR_MAX];
 
-    if (!board_path(path, sizeof path)) {
+    if (mst_php.sapi != MST_SAPI_SHARED)
+        share_guard();
+    if (!board_path(path, sizeof path))
         give_up_without_place();
-        return;
-    }
-    if (mst_board_share(&mst_php.board, path, &layout, &id, reader_group(), warning, error) == 0)
+    else if (open_board(path, warning, error))
         opened(warning);
     else
-        give_up(error);
+        give_up(error, !mst_place_is_one_of_many());
 }

@@ -4,26 +4,25 @@
 
 #include "state.h"
 
+/* How a process of this SAPI gets its board. */
 enum mst_sapi mst_place_sapi(void);
 
-/* The server's parent: takes up the board that it had before a restart, or makes one.
- * Sets mst_php.is_open, or given_up after having said why, once. */
-void mst_place_open_parent(void);
+/* Opens the board or makes one. The server's parent takes the board that it had before a
+ * restart; a process without a common parent (MST_SAPI_SHARED) that of its user. Sets
+ * mst_php.is_open; or mst_php.given_up and why_not, and logs the reason. */
+void mst_place_open(void);
 
-/* A process without a parent: takes the board of its user, or makes it. */
-void mst_place_open_shared(void);
+/* Writes a warning into PHP's error log. */
+void mst_place_warn(const char *text);
 
-/* A line in PHP's error log. */
-void mst_place_say(const char *text);
-
-/* Plain CGI: a process for each request, each of which would log the same. */
+/* Whether this is plain CGI: a process for each request, each of which would log the same. */
 bool mst_place_is_one_of_many(void);
 
-/* This process's command line, or -1; it stays that of this process, whatever root it has
- * when it is read. */
+/* Opens this process's command line. Returns a descriptor that can be read after a change of the
+ * root directory, too; or -1. */
 int mst_place_title_open(void);
 
-/* Reads the beginning of a command line, its NULs as spaces, and closes it. */
+/* Reads the first size - 1 bytes of a command line, its NULs as spaces, and closes fd. */
 void mst_place_title_read(int fd, char *to, size_t size);
 
 #endif

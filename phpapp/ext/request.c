@@ -1,8 +1,9 @@
-/* request.c - one request: time stamps, the worker's state, tallies, journal record.
+/* request.c - one request: time stamps, the worker's state, counters, journal record.
  *
- * The hot path. No lock, no allocation; no system call but getrusage(), once at each
- * end, for the CPU time. It ends at post-deactivate: the script, its shutdown functions,
- * the output and the other extensions are done; only the SAPI's last flush follows.
+ * This is the hot path: no lock and no allocation; the only system call is getrusage(), for the
+ * CPU time, once at the beginning and once at the end. A request ends at post-deactivate, after
+ * the script, its shutdown functions, the output and the other extensions; only the SAPI's last
+ * flush follows.
  */
 #include "request.h"
 
@@ -23,7 +24,7 @@
 #include "write/journal.h"
 #include "write/worker.h"
 
-/* Errors that end a request whatever a script may do, and those that a handler may take. */
+/* Errors that always end a request, and those that a script's handler can take. */
 #define FATAL       (E_ERROR | E_CORE_ERROR | E_COMPILE_ERROR | E_PARSE)
 #define MAYBE_FATAL (E_RECOVERABLE_ERROR | E_USER_ERROR)
 
@@ -58,8 +59,8 @@ static void see_error(int type, const char *file, const uint32_t line, const cha
 }
 #endif
 
-/* OPcache puts itself in front of this function, and calls it for what it does not have
- * (or may not use). So the script was cached where it was run and never came here. */
+/* OPcache puts itself before this function, and calls it for scripts that it does not have (or
+ * may not use). So a script that ran without coming here was cached. */
 static zend_op_array *(*next_compile_file)(zend_file_handle *, int);
 
 #if PHP_VERSION_ID >= 80100
@@ -73,8 +74,8 @@ static bool is_setting(const char *name, const char *setting)
     return setting && strcmp(name, setting) == 0;
 }
 
-/* The request's own: no code runs yet that could include it. primary_script of the
- * handle would say so, but FPM loses it on the way (8.1, 8.2). */
+/* The request's own script: no code runs yet that could include it. The handle's primary_script
+ * would tell it, but FPM loses that (8.1, 8.2). */
 static bool is_script_of_request(const zend_file_handle *file)
 {
     return EG(current_execute_data) == NULL && !is_setting(NAME_OF(file), PG(auto_prepend_file))
@@ -112,14 +113,14 @@ void mst_request_stop_watching(void)
 
 /* ---- what the request brings ----------------------------------------------------------- */
 
-/* The SAPI's own text: neither copied nor filtered, unlike sapi_getenv()'s. */
+/* The SAPI's own text, which unlike sapi_getenv()'s is neither copied nor filtered. */
 static const char *variable(const char *name, size_t length)
 {
     return sapi_module.getenv ? sapi_module.getenv((char *)name, length) : NULL;
 }
 
-/* Of another boot or time namespace (a container) the wait is unknown; the id is that of
- * another machine's Apache unless the boot is this one. */
+/* The wait is unknown where the text is of another boot or time namespace (a container). The id
+ * is of this machine's Apache only where the boot is this one. */
 static void read_distant_handover(const char *text)
 {
     struct mst_handover handover;
@@ -144,7 +145,7 @@ static void read_handover(uint64_t now_ns)
 
     MPMSTAT_G(id) = MPMSTAT_G(wait_ns) = MST_UNKNOWN;
     if (text && mst_php.boot[0] == '\0')
-        return;   /* nobody knows whether its clock is this one */
+        return;   /* it is unknown whether its clock is this one */
     if (text && mst_handover_parse_here(text, mst_php.place, &id, &time_ns)) {
         MPMSTAT_G(id) = id;
         if (time_ns <= now_ns)
@@ -204,21 +205,21 @@ static void show_on_worker(void)
     memcpy(w->path, MPMSTAT_G(script), sizeof w->path);
 }
 
-/* OPcache's own request, as PHP starts. It takes the SAPI's functions out for it, this one
- * too, which the command line has; no other sign of it is there in all versions. */
+/* OPcache preloads in a request of its own as PHP starts, for which it removes the SAPI's
+ * functions. All versions have only this sign of it; the command line has the function. */
 static bool is_preloading(void)
 {
     return sapi_module.deactivate == NULL;
 }
 
-/* `php-cgi -i` and the like run one, too, that nobody sent. */
+/* `php-cgi -i` and others run a request, too, which no client sent. */
 static bool is_request(void)
 {
     return SG(request_info).request_method != NULL
         || (strcmp(sapi_module.name, "cli") == 0 && !is_preloading());
 }
 
-/* Whether this process is not a worker of the board: not yet, or with threads not any more. */
+/* Whether this process is no worker of the board: not yet, or (with threads) not any more. */
 static bool is_outside(void)
 {
     return !mst_php.pid || mst_php.is_forked || (MPMSTAT_THREADS > 1 && mst_php.given_up);
@@ -259,8 +260,8 @@ void mst_request_mark(const char *name, size_t length)
 
 /* ---- end --------------------------------------------------------------------------------- */
 
-/* Scripts that were run are listed; the list is gone afterwards. */
-void mst_request_look(void)
+/* The list of the scripts that ran is gone after RSHUTDOWN. */
+void mst_request_note(void)
 {
     MPMSTAT_G(executed) = zend_hash_num_elements(&EG(included_files)) > 0;
     if (MPMSTAT_G(maybe_fatal) && EG(exit_status) == 255)
@@ -284,7 +285,7 @@ static uint32_t flags(void)
     return set;
 }
 
-/* PHP without a status of its own (cli): as a server would have it. */
+/* Without a status (cli) the class is that of a server's response. */
 static enum mst_class class_of(int status, uint32_t set)
 {
     if (set & MST_PHP_ABORTED)
@@ -303,7 +304,8 @@ static void keep_maximum(uint64_t *word, uint64_t value)
         ;
 }
 
-static void tally(const struct mst_php_request *r, enum mst_class status_class, uint32_t set)
+static void count_request(const struct mst_php_request *r, enum mst_class status_class,
+                          uint32_t set)
 {
     struct mst_tally *t = mst_tally_of(&mst_php.board, MPMSTAT_G(label_index), MPMSTAT_G(stripe));
     struct mst_histogram *times = t->times;
@@ -328,8 +330,8 @@ static void tally(const struct mst_php_request *r, enum mst_class status_class, 
                          r->wait_ns + r->run_ns);
 }
 
-/* Whether another thread has ended PHP, and with it this process's entry on the board, while
- * this one was at its request. */
+/* Whether another thread has ended PHP, and so freed this process's entry, while this thread was
+ * at its request. */
 static bool has_left(void)
 {
     return MPMSTAT_THREADS > 1
@@ -372,7 +374,7 @@ void mst_request_end(void)
                         | ((uint32_t)status & 0xffff);
     record.pid_worker = mst_php.pid << 32 | MPMSTAT_G(worker_index);
     memcpy(record.script, MPMSTAT_G(script), sizeof record.script);
-    tally(&record, class_of(status, set), set);
+    count_request(&record, class_of(status, set), set);
     mst_journal_php_request(&mst_php.board, &record);
     leave_worker(now);
     if (mst_guard_has_lost(&mst_php.board.guard))

@@ -1,7 +1,7 @@
-/* settings.c - php.ini's settings that decide what a load meets, for the board's header.
+/* settings.c - php.ini's settings that matter to a load test, for the board's header.
  *
- * Read where the board is made: a pool's or a virtual host's own (php_admin_value) come
- * later, and are not in it.
+ * They are read when the board is made. The settings of a pool or a virtual host
+ * (php_admin_value) come later, and are not among them.
  */
 #include "settings.h"
 
@@ -16,8 +16,8 @@ static const char *const names[] = {
     "opcache.enable", "opcache.validate_timestamps", "opcache.jit",
 };
 
-/* Its value, or NULL. mod_php's board is made before OPcache registers its settings:
- * then what php.ini says of them. */
+/* The setting's value, or NULL. mod_php's board is made before OPcache registers its settings;
+ * then the value is that of php.ini. */
 static const char *value_of(const char *name)
 {
     char *value = zend_ini_string_ex((char *)name, strlen(name), 0, NULL);
@@ -27,8 +27,8 @@ static const char *value_of(const char *name)
     return NULL;
 }
 
-/* OPcache is loaded by being named in php.ini, and is enabled unless that says otherwise
- * (its source: opcache.enable's default is 1). */
+/* OPcache is loaded where php.ini names it, and then enabled by default (its source:
+ * opcache.enable is 1). */
 static const char *setting(const char *name)
 {
     bool has_opcache = zend_get_extension("Zend OPcache") != NULL;
@@ -42,7 +42,7 @@ static const char *setting(const char *name)
     return value;
 }
 
-/* All of them are numbers or switches: php.ini's Off and no are an empty text, that is 0. */
+/* All of them are numbers or switches. php.ini's Off and no become "", which is written as 0. */
 void mst_settings_write(char *to, size_t size)
 {
     size_t used = 0, i;

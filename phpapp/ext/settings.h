@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/* "memory_limit = 128M; max_execution_time = 30; ...", cut where it does not fit. */
+/* Writes "memory_limit = 128M; max_execution_time = 30; ...", cut where it does not fit. */
 void mst_settings_write(char *to, size_t size);
 
 #endif

@@ -23,41 +23,41 @@
 #include "segment/handover.h"
 #include "write/board.h"
 
-#define MPMSTAT_MARKS_MAX 64u   /* marks of one request; more are left out */
+#define MPMSTAT_MARKS_MAX 64u   /* recorded marks of one request */
 
 #ifdef ZTS
-#define MPMSTAT_THREADS 64u     /* workers of one process; further threads have no entry */
+#define MPMSTAT_THREADS 64u     /* entries of one process; further threads have none */
 #else
 #define MPMSTAT_THREADS 1u
 #endif
 
-/* Per thread (NTS: the one there is). Settings, then the present request. */
+/* Of each thread (NTS has one): the settings, then the present request. */
 ZEND_BEGIN_MODULE_GLOBALS(mpmstat)
     bool      enable, enable_cli, trust_request_start;
     char     *board, *group;
     zend_long workers_limit, processes, journal, tenant_labels;
-    const char *label;             /* what is set, or else the pool */
-    bool      label_is_tenants;    /* it is a tenant's setting, not the server's own */
-    bool      label_stays_tenants; /* and still is when what this request set is taken back */
-    char      own_label[MST_NAME_MAX];   /* the latest that was the server's own; empty: none */
+    const char *label;             /* as set; else the pool's name */
+    bool      label_is_tenants;    /* a tenant's setting, not the server's own */
+    bool      label_stays_tenants; /* the same, after PHP restores what the request set */
+    char      own_label[MST_NAME_MAX];   /* the latest of the server's own; "": none */
 
-    bool      active;              /* between RINIT and post-deactivate of a recorded request */
-    bool      fatal;               /* ended by an error that always ends it */
-    bool      maybe_fatal;         /* saw one that a handler may have taken */
-    bool      compiled;            /* the script had to be compiled */
-    bool      executed;            /* there was a script */
+    bool      active;              /* from RINIT to post-deactivate of a recorded request */
+    bool      fatal;               /* an error that always ends a request has ended it */
+    bool      maybe_fatal;         /* it had an error that a handler could have taken */
+    bool      compiled;            /* the script was compiled, not taken from OPcache */
+    bool      executed;            /* a script ran */
     unsigned  marks;
     uint32_t  label_index, stripe, worker_index;
     uint64_t  id, start_ns, wait_ns, user_ns, system_ns;
     char      script[MST_PATH_MAX];
 
-    char      label_name[MST_NAME_MAX];  /* for which label_index was chosen; empty: none yet,
-                                          * or the label was refused */
+    char      label_name[MST_NAME_MAX];  /* label_index is for this name; "": none was chosen
+                                          * yet, or the label was refused */
     char      refused_name[MST_NAME_MAX];
-    uint64_t  refused_owner;       /* the tenant that it was refused to */
+    uint64_t  refused_owner;       /* the tenant to which it was refused */
     struct mst_worker *worker;     /* this thread's entry; NULL: none */
     uint64_t  state_since_ns;
-    uint64_t  joined;              /* as of which mst_php.joins `worker` is */
+    uint64_t  joined;              /* mst_php.joins when `worker` was set */
 ZEND_END_MODULE_GLOBALS(mpmstat)
 
 ZEND_EXTERN_MODULE_GLOBALS(mpmstat)
@@ -66,30 +66,30 @@ ZEND_EXTERN_MODULE_GLOBALS(mpmstat)
 ZEND_TSRMLS_CACHE_EXTERN()
 #endif
 
-/* Who makes the board. */
+/* How this process gets its board. */
 enum mst_sapi {
-    MST_SAPI_OFF,      /* not a server, or none that is known: nothing is recorded */
-    MST_SAPI_FPM,      /* the master, just before it forks its first worker */
-    MST_SAPI_APACHE,   /* Apache's parent, when it loads PHP */
-    MST_SAPI_SHARED    /* nobody is everybody's parent: whoever comes first */
+    MST_SAPI_OFF,      /* no server, or an unknown one: nothing is recorded */
+    MST_SAPI_FPM,      /* the master makes it before it forks its first worker */
+    MST_SAPI_APACHE,   /* Apache's parent makes it when it loads PHP */
+    MST_SAPI_SHARED    /* no common parent: the first process makes it */
 };
 
-/* This process's part of the board. */
+/* This process and its board. */
 struct mst_php {
     enum mst_sapi       sapi;
     struct mst_board    board;
     bool                is_open;
-    bool                given_up;    /* it was tried and said why not */
-    char                why_not[MST_ERROR_MAX];   /* for phpinfo(); empty: no reason */
-    uint64_t            parent;      /* pid of the server's parent; 0: not this board's */
-    uint64_t            pid;         /* as which it joined; 0: it has not */
-    bool                is_forked;   /* from a worker by its script: records nothing */
+    bool                given_up;    /* opening it has failed; the reason was logged */
+    char                why_not[MST_ERROR_MAX];   /* for phpinfo(); "": no reason */
+    uint64_t            parent;      /* pid of the server's parent; 0: it has none */
+    uint64_t            pid;         /* of the process that joined; 0: none has */
+    bool                is_forked;   /* a worker's script forked this process: it records nothing */
     struct mst_process *self;        /* its entry; NULL: none was free */
-    uint32_t            threads;     /* that have asked for a worker so far */
-    uint64_t            joins;       /* so far: a thread's worker may be an earlier process's */
+    uint32_t            threads;     /* threads that have asked for a worker so far */
+    uint64_t            joins;       /* joins so far: a thread's worker can be of an earlier one */
     uint64_t            minit_ns;    /* when PHP started here */
-    char                boot[MST_HANDOVER_BOOT];   /* of hand-overs of this boot */
-    char                place[MST_HANDOVER_MAX];  /* of hand-overs from this machine */
+    char                boot[MST_HANDOVER_BOOT];   /* BOOT in hand-overs of this boot */
+    char                place[MST_HANDOVER_MAX];  /* the place in hand-overs from this machine */
 };
 extern struct mst_php mst_php;
 

@@ -94,28 +94,6 @@ START_TEST(what_is_no_handover_is_refused)
 }
 END_TEST
 
-static struct mst_handover handed_over_at(uint64_t time_ns, const char *boot)
-{
-    struct mst_handover h = { .id = 1, .time_ns = time_ns, .time_namespace = 4 };
-
-    snprintf(h.boot, sizeof h.boot, "%s", boot);
-    return h;
-}
-
-START_TEST(the_wait_is_known_on_one_clock_only)
-{
-    struct mst_handover h = handed_over_at(1000, BOOT), unknown = handed_over_at(1000, "");
-
-    ck_assert_uint_eq(mst_handover_wait(&h, BOOT, 4, 1000), 0);
-    ck_assert_uint_eq(mst_handover_wait(&h, BOOT, 4, 1234), 234);
-    ck_assert_uint_eq(mst_handover_wait(&h, BOOT, 4, 999), MST_UNKNOWN);
-    ck_assert_uint_eq(mst_handover_wait(&h, BOOT, 5, 1234), MST_UNKNOWN);
-    ck_assert_uint_eq(mst_handover_wait(&h, "01234567", 4, 1234), MST_UNKNOWN);
-    ck_assert_uint_eq(mst_handover_wait(&h, "", 4, 1234), MST_UNKNOWN);
-    ck_assert_uint_eq(mst_handover_wait(&unknown, "", 4, 1234), MST_UNKNOWN);
-}
-END_TEST
-
 /* ---- which boot ---------------------------------------------------------------------- */
 
 /* The authors' own vectors: a key of 00 01 .. 0f, data of 00 01 .. */
@@ -226,7 +204,6 @@ int main(void)
     tcase_add_loop_test(tests, a_text_of_this_place_is_read_in_short, 0, COUNT(handovers));
     tcase_add_test(tests, a_boot_is_cut_where_it_is_too_long);
     tcase_add_loop_test(tests, what_is_no_handover_is_refused, 0, COUNT(no_handovers));
-    tcase_add_test(tests, the_wait_is_known_on_one_clock_only);
     tcase_add_test(tests, siphash_is_siphash);
     tcase_add_test(tests, a_boot_is_told_by_a_hash);
     tcase_add_loop_test(tests, the_unit_is_told_by_the_size, 0, COUNT(starts));

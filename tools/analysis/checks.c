@@ -12,6 +12,7 @@
 
 #include "analysis/thresholds.h"
 #include "base/clock.h"
+#include "base/ratio.h"
 #include "console/format.h"
 
 static void answer(struct mst_check *check, enum mst_answer ok, const char *format, ...)
@@ -227,10 +228,10 @@ static void try_littles_law(struct mst_check *check, const struct mst_summary_se
     uint64_t by_requests, by_workers, apart, held = server->held_ns, worked = server->working_ns;
     char more[128] = "", tolerance[48];
 
-    by_requests = (uint64_t)((unsigned __int128)held * 1000 / server->span_ns);
-    by_workers = (uint64_t)((unsigned __int128)worked * 1000 / server->span_ns);
+    by_requests = mst_milli(held, server->span_ns);
+    by_workers = mst_milli(worked, server->span_ns);
     apart = held > worked ? held - worked : worked - held;
-    apart = worked > 0 ? (uint64_t)((unsigned __int128)apart * 1000 / worked) :
+    apart = worked > 0 ? mst_milli(apart, worked) :
             apart > 0 ? 1000 : 0;
     if (apart > MST_LITTLE_TOLERANCE_MILLI)
         explain_gap(more, sizeof more, server, by_requests, by_workers);
@@ -292,7 +293,7 @@ static void check_generator(struct mst_check *check, const struct mst_summary *s
         answer(check, MST_ANSWER_UNKNOWN, "too short a run to tell how busy the load tool was");
         return;
     }
-    milli = (uint64_t)((unsigned __int128)s->tool_cpu_ns * 1000 / s->duration_ns);
+    milli = mst_milli(s->tool_cpu_ns, s->duration_ns);
     threads = s->cpus != MST_UNKNOWN && s->tool_threads > s->cpus ? s->cpus : s->tool_threads;
     snprintf(cpus, sizeof cpus, threads == 1 ? "the one CPU" : "a CPU, of the %" PRIu64,
              threads);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/ratio.h"
 #include "loadtools/loadtool.h"
 #include "segment/format.h"
 
@@ -73,8 +74,7 @@ uint64_t mst_summary_rate_milli(const struct mst_summary *s,
 
     if (s->duration_ns == MST_UNKNOWN || s->duration_ns == 0)
         return MST_UNKNOWN;
-    return (uint64_t)((unsigned __int128)(server->requests - late) * MST_NS_PER_S * 1000 /
-                      s->duration_ns);
+    return mst_rate_milli(server->requests - late, s->duration_ns);
 }
 
 const struct mst_summary_server *mst_summary_front(const struct mst_summary *s)

@@ -11,6 +11,7 @@
 
 #include "analysis/thresholds.h"
 #include "base/clock.h"
+#include "base/ratio.h"
 #include "console/format.h"
 #include "segment/fields.h"
 
@@ -34,7 +35,7 @@ static uint64_t part_milli(const struct mst_summary_server *server,
 
     if (total == MST_UNKNOWN || part->sum_ns == MST_UNKNOWN || total == 0)
         return 0;
-    return (uint64_t)((unsigned __int128)part->sum_ns * 1000 / total);
+    return mst_milli(part->sum_ns, total);
 }
 
 static uint64_t share_milli(const struct mst_summary_server *server, enum mst_phase phase)
@@ -329,7 +330,7 @@ static void remark_tool(char remark[160], const struct mst_summary *s)
         return;
     busy_ns = (uint64_t)((unsigned __int128)s->duration_ns * s->cpus * s->machine_busy_milli /
                          1000);
-    milli = busy_ns > 0 ? (uint64_t)((unsigned __int128)s->tool_cpu_ns * 1000 / busy_ns) : 0;
+    milli = busy_ns > 0 ? mst_milli(s->tool_cpu_ns, busy_ns) : 0;
     if (milli >= MST_TOOL_SHARE_MILLI)
         snprintf(remark, 160, "; %s itself took %s of that, which the server would have from "
                  "another machine", s->client.tool, mst_human_percent(milli).text);
@@ -494,8 +495,7 @@ static bool memory_ran_out(struct mst_summary *s, const struct mst_summary_serve
              found.stall_ns / MST_STALL_MILLI >= s->duration_ns / 1000)
         say(s, "Memory was short: for %s of the run programs of %s waited for it (pressure stall "
             "information): fewer workers, or more memory.",
-            mst_human_percent((uint64_t)((unsigned __int128)found.stall_ns * 1000 /
-                                         s->duration_ns)).text,
+            mst_human_percent(mst_milli(found.stall_ns, s->duration_ns)).text,
             found.of_groups ? "the server's control group" : "this machine");
     else
         return false;

@@ -7,13 +7,17 @@
 #include <unistd.h>
 
 #include "base/strings.h"
+#include "cli/record_runs.h"
+#include "cli/study_reports.h"
 #include "cli/verbs.h"
 #include "console/diag.h"
 #include "console/output.h"
 #include "console/stop.h"
 #include "exec/shell_quote.h"
+#include "exec/spawn.h"
 #include "lab/files/stack.h"
 #include "lab/files/paths.h"
+#include "lab/report/report.h"
 #include "lab/servers/servers.h"
 #include "lab/study/run.h"
 #include "render/sink.h"
@@ -159,6 +163,7 @@ static bool list_json(void)
 static int lab_list(int argc, char **argv)
 {
     static const struct option names[] = { { "format", required_argument, NULL, 'F' }, { 0 } };
+    char error[MST_ERROR_MAX];
     bool json = false;
     int option;
 
@@ -174,6 +179,10 @@ static int lab_list(int argc, char **argv)
     }
     if (optind < argc)
         return mst_usage_error("lab", "list takes no \"%s\"", argv[optind]);
+    if (mst_lab_data_check(error) != 0) {
+        mst_error("%s", error);
+        return MST_EXIT_BAD;
+    }
     return (json ? list_json() : list_text()) ? MST_EXIT_OK : MST_EXIT_BAD;
 }
 
@@ -227,7 +236,7 @@ static int dry_run(const struct lab *lab)
     return MST_EXIT_BAD;
 }
 
-static int start(struct lab *lab)
+static int start_lab(struct lab *lab)
 {
     const struct mst_servers_options options = { &lab->parameters, &lab->stop.raised };
     struct mst_servers_failure failure;
@@ -259,7 +268,7 @@ static int show_failure(struct lab *lab, const char *sentence)
     return MST_EXIT_BAD;
 }
 
-static int end(struct lab *lab, int status)
+static int end_lab(struct lab *lab, int status)
 {
     char error[MST_ERROR_MAX];
 
@@ -330,10 +339,10 @@ static int lab_up(int argc, char **argv)
     if (status == MST_EXIT_OK && lab.dry) {
         status = dry_run(&lab);
     } else if (status == MST_EXIT_OK) {
-        status = start(&lab);
+        status = start_lab(&lab);
         if (status == MST_EXIT_OK) {
             put_servers(&lab);
-            status = end(&lab, wait_for_end(&lab));
+            status = end_lab(&lab, wait_for_end(&lab));
         }
     }
     close_lab(&lab);
@@ -342,74 +351,45 @@ static int lab_up(int argc, char **argv)
 
 /* ---- try -------------------------------------------------------------------------- */
 
-/* Words on the heap, with NULL at their end. */
-struct words {
-    size_t count;
-    char **items;
-    bool   failed;       /* out of memory */
-};
-
-/* Adds one; takes it. NULL: it could not be made. */
-static void take_word(struct words *w, char *word)
-{
-    char **items = word != NULL ? reallocarray(w->items, w->count + 2, sizeof *items) : NULL;
-
-    if (items == NULL) {
-        free(word);
-        w->failed = true;
-        return;
-    }
-    w->items = items;
-    items[w->count++] = word;
-    items[w->count] = NULL;
-}
-
-static void add_word(struct words *w, const char *word)
-{
-    take_word(w, strdup(word));
-}
-
-static void free_words(struct words *w)
-{
-    while (w->count > 0)
-        free(w->items[--w->count]);
-    free(w->items);
-}
-
-/* mpmstat record, of these boards, with these options of it; status as its. */
-static int record(const struct lab *lab, const struct words *options, char *const *command)
+/* Records LOADCMD against the servers' boards, with the page's address in it and as URL in its
+ * environment. */
+static int record(const struct lab *lab, struct mst_record_request *request, char *const *command)
 {
     const char *url = mst_servers_url(lab->servers);
-    struct words w = { 0 };
+    char *targets[] = { (char *)mst_servers_board_directory(lab->servers), NULL };
+    struct mst_strings argv = { 0 }, variables = { 0 };
+    char *name = NULL, **environment = NULL;
     int status = MST_EXIT_OUTPUT;
-    char *name = NULL;
-    size_t i;
 
-    add_word(&w, "record");
-    add_word(&w, "--target");
-    add_word(&w, mst_servers_board_directory(lab->servers));
-    add_word(&w, "--name");
-    if (asprintf(&name, "%s %s", lab->stack->name, lab->workload->name) < 0)
-        name = NULL;
-    take_word(&w, name);
-    for (i = 0; i < options->count; i++)
-        add_word(&w, options->items[i]);
-    add_word(&w, "--");
-    for (i = 0; command[i] != NULL; i++)
-        take_word(&w, mst_string_replace(command[i], MST_URL_MARK, url));
-    if (w.failed || setenv("URL", url, 1) != 0)
+    for (; *command != NULL; command++)
+        mst_strings_take(&argv, mst_string_replace(*command, MST_URL_MARK, url));
+    mst_strings_addf(&variables, "URL=%s", url);
+    if (request->variants[0].name == NULL &&
+        asprintf(&name, "%s %s", lab->stack->name, lab->workload->name) >= 0)
+        request->variants[0].name = name;
+    if (!variables.failed)
+        environment = mst_environment_with(variables.items);
+    request->variants[0].command = argv.items;
+    request->variant_count = 1;
+    request->recording.targets = targets;
+    request->recording.target_count = 1;
+    request->recording.environment = environment;
+    if (argv.failed || environment == NULL || request->variants[0].name == NULL)
         mst_error("out of memory for the command line");
     else
-        status = mst_verb_record((int)w.count, w.items);
-    free_words(&w);
+        status = mst_record_runs(request);
+    mst_strings_free_items(environment);
+    mst_strings_free(&variables);
+    mst_strings_free(&argv);
+    free(name);
     return status;
 }
 
 /* The page is right before and after, and the servers are those of the beginning. */
-static int try_once(struct lab *lab, const struct words *options, char *const *command)
+static int try_once(struct lab *lab, struct mst_record_request *request, char *const *command)
 {
     char error[MST_ERROR_MAX];
-    int status = record(lab, options, command);
+    int status = record(lab, request, command);
 
     if (mst_servers_alive(lab->servers, error) != 0)
         return show_failure(lab, error);
@@ -420,38 +400,30 @@ static int try_once(struct lab *lab, const struct words *options, char *const *c
     return status;
 }
 
-static const struct option try_options[] = {
-    { "dry-run", no_argument, NULL, 'n' }, { "output", required_argument, NULL, 'o' },
-    { "name", required_argument, NULL, 'r' }, { "format", required_argument, NULL, 'r' },
-    { "timeout", required_argument, NULL, 'r' }, { "repeat", required_argument, NULL, 'r' },
-    { "no-flags", no_argument, NULL, 'r' }, { "no-memory", no_argument, NULL, 'r' },
-    { "verbose", no_argument, NULL, 'v' }, { 0 },
-};
-
-/* Options of record go to `record_options`. argv ends where the load command begins. */
-static int read_try_options(struct lab *lab, int argc, char **argv, struct words *record_options)
+/* argv ends where the load command begins. */
+static int read_try_options(struct lab *lab, int argc, char **argv,
+                            struct mst_record_request *request)
 {
-    int option, at = 0;
-    char *name = NULL;
+    static const struct option names[] = {
+        { "dry-run", no_argument, NULL, 'n' }, { "output", required_argument, NULL, 'o' },
+        { "name", required_argument, NULL, 'N' }, { "format", required_argument, NULL, 'F' },
+        { "timeout", required_argument, NULL, 'T' }, { "repeat", required_argument, NULL, 'R' },
+        { "no-flags", no_argument, NULL, 'f' }, { "no-memory", no_argument, NULL, 'm' },
+        { "verbose", no_argument, NULL, 'v' }, { 0 },
+    };
+    int option, status = MST_EXIT_OK;
 
     opterr = 0;
     optind = 0;
-    while ((option = getopt_long(argc, argv, ":no:v", try_options, &at)) != -1) {
+    while (status == MST_EXIT_OK && (option = getopt_long(argc, argv, ":no:v", names, NULL)) != -1)
         switch (option) {
         case 'n': lab->dry = true; break;
-        case 'o': add_word(record_options, "--output"); break;
-        case 'v': add_word(record_options, "--verbose"); break;
-        case 'r':
-            if (asprintf(&name, "--%s", try_options[at].name) < 0)
-                name = NULL;
-            take_word(record_options, name);
-            break;
-        default: return mst_option_error("lab", option, argv);
+        case 'N': request->variants[0].name = optarg; break;
+        case '?':
+        case ':': status = mst_option_error("lab", option, argv); break;
+        default: status = mst_record_option(request, "lab", option, optarg);
         }
-        if (option != 'n' && optarg != NULL)
-            add_word(record_options, optarg);
-    }
-    return read_lab(lab, "try", argv + optind);
+    return status == MST_EXIT_OK ? read_lab(lab, "try", argv + optind) : status;
 }
 
 /* The words behind --; NULL: there are none. *argc becomes the number of those before. */
@@ -478,10 +450,10 @@ static bool names_url(char *const *command)
 
 static int lab_try(int argc, char **argv)
 {
-    struct words options = { 0 };
+    struct mst_record_request request = MST_RECORD_REQUEST;
     struct lab lab = { 0 };
     char **command = cut_command(&argc, argv);
-    int status = read_try_options(&lab, argc, argv, &options);
+    int status = read_try_options(&lab, argc, argv, &request);
 
     if (status == MST_EXIT_OK && lab.dry)
         status = dry_run(&lab);
@@ -490,9 +462,8 @@ static int lab_try(int argc, char **argv)
     else if (status == MST_EXIT_OK && !names_url(command))
         status = mst_usage_error("lab", "the load command has no ${URL} in it, the page's address "
                                  "(in single quotes, or the shell replaces it)");
-    else if (status == MST_EXIT_OK && (status = start(&lab)) == MST_EXIT_OK)
-        status = end(&lab, try_once(&lab, &options, command));
-    free_words(&options);
+    else if (status == MST_EXIT_OK && (status = start_lab(&lab)) == MST_EXIT_OK)
+        status = end_lab(&lab, try_once(&lab, &request, command));
     close_lab(&lab);
     return status;
 }
@@ -531,4 +502,17 @@ int mst_verb_lab(int argc, char **argv)
         if (strcmp(argv[1], parts[i].name) == 0)
             return parts[i].run(argc - 1, argv + 1);
     return mst_usage_error("lab", "there is no \"%s\": it may be list, up, try or run", argv[1]);
+}
+
+/* ---- reports of studies -------------------------------------------------------------- */
+
+bool mst_is_study(struct mst_archive *archive)
+{
+    return mst_study_in(archive);
+}
+
+int mst_put_study(struct mst_sink *sink, bool html, struct mst_archive *archive, const char *path,
+                  char error[MST_ERROR_MAX])
+{
+    return mst_study_report(sink, html ? MST_STUDY_HTML : MST_STUDY_MARKDOWN, archive, path, error);
 }

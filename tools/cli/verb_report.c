@@ -9,9 +9,9 @@
 #include "archive/archive.h"
 #include "archive/query.h"
 #include "console/output.h"
+#include "cli/study_reports.h"
 #include "cli/verbs.h"
 #include "console/diag.h"
-#include "lab/report/report.h"
 #include "report/report.h"
 
 static const char help[] =
@@ -345,8 +345,8 @@ static int put(struct mst_sink *sink, const void *context)
     int failed;
 
     if (job->study != NULL)
-        failed = mst_study_report(sink, job->o->format == FORMAT_HTML ? MST_STUDY_HTML :
-                                  MST_STUDY_MARKDOWN, job->study, job->o->files[0], error);
+        failed = mst_put_study(sink, job->o->format == FORMAT_HTML, job->study,
+                               job->o->files[0], error);
     else
         failed = put_runs(sink, job->report, job->o, error);
     if (!failed)
@@ -379,7 +379,7 @@ static bool is_study(const struct options *o, const struct archives *archives)
 {
     return archives->count == 1 && o->selected_count == 0 &&
            (o->format == FORMAT_HTML || o->format == FORMAT_MD) &&
-           mst_study_in(archives->items[0]);
+           mst_is_study(archives->items[0]);
 }
 
 static int report_files(const struct options *o)

@@ -1,16 +1,24 @@
 # The lab: whole servers in a text file each, and studies of them.
 
-libmpmstat_tool_la_SOURCES += \
+lab_sources = \
+	tools/cli/verb_lab.c \
+	tools/lab/files/bodies.c \
+	tools/lab/files/claims.c \
 	tools/lab/files/expand.c \
 	tools/lab/files/expand.h \
+	tools/lab/files/outcome.c \
+	tools/lab/files/outcome.h \
 	tools/lab/files/paths.c \
 	tools/lab/files/paths.h \
+	tools/lab/files/section.c \
+	tools/lab/files/section.h \
 	tools/lab/files/stack.c \
 	tools/lab/files/stack.h \
 	tools/lab/files/study.c \
 	tools/lab/files/study.h \
 	tools/lab/files/textfile.c \
 	tools/lab/files/textfile.h \
+	tools/lab/files/variables.c \
 	tools/lab/report/cases.c \
 	tools/lab/report/cases.h \
 	tools/lab/report/claims.c \
@@ -42,12 +50,16 @@ libmpmstat_tool_la_SOURCES += \
 	tools/lab/report/unmeasured.c \
 	tools/lab/servers/supervisor.c \
 	tools/lab/servers/supervisor.h \
+	tools/lab/servers/contents.c \
+	tools/lab/servers/contents.h \
 	tools/lab/servers/others.c \
 	tools/lab/servers/others.h \
 	tools/lab/servers/packages.c \
 	tools/lab/servers/packages.h \
 	tools/lab/servers/page.c \
 	tools/lab/servers/page.h \
+	tools/lab/servers/ports.c \
+	tools/lab/servers/ports.h \
 	tools/lab/servers/sandbox.c \
 	tools/lab/servers/sandbox.h \
 	tools/lab/servers/scripts.c \
@@ -56,6 +68,7 @@ libmpmstat_tool_la_SOURCES += \
 	tools/lab/servers/servers.h \
 	tools/lab/servers/site.c \
 	tools/lab/servers/site.h \
+	tools/lab/servers/site_variables.c \
 	tools/lab/servers/spawn.c \
 	tools/lab/servers/spawn.h \
 	tools/lab/servers/test_users.c \
@@ -82,66 +95,21 @@ libmpmstat_tool_la_SOURCES += \
 	tools/lab/study/step.h \
 	tools/lab/study/store.c
 
-# The lab's systems and pages: text files, which users copy.
-lab_stacks = \
-	tools/lab/stacks/event-cgi-suexec.stack \
-	tools/lab/stacks/event-fcgid-users.stack \
-	tools/lab/stacks/event-fcgid.stack \
-	tools/lab/stacks/event-fpm-tcp.stack \
-	tools/lab/stacks/event-fpm-users.stack \
-	tools/lab/stacks/event-fpm.stack \
-	tools/lab/stacks/event-static.stack \
-	tools/lab/stacks/event-wsgi-users.stack \
-	tools/lab/stacks/itk-cgi.stack \
-	tools/lab/stacks/itk-modphp.stack \
-	tools/lab/stacks/itk-wsgi.stack \
-	tools/lab/stacks/nginx-fpm.stack \
-	tools/lab/stacks/nginx-two-apaches.stack \
-	tools/lab/stacks/prefork-modphp.stack \
-	tools/lab/stacks/prefork-static.stack \
-	tools/lab/stacks/prefork-wsgi.stack \
-	tools/lab/stacks/worker-fcgid.stack \
-	tools/lab/stacks/worker-fpm-tcp.stack \
-	tools/lab/stacks/worker-fpm.stack \
-	tools/lab/stacks/worker-static.stack
-lab_includes = \
-	tools/lab/stacks/include/apache.conf \
-	tools/lab/stacks/include/behind-nginx.conf \
-	tools/lab/stacks/include/fcgid.conf \
-	tools/lab/stacks/include/fpm-global.conf \
-	tools/lab/stacks/include/fpm-pool.conf \
-	tools/lab/stacks/include/mpm-event.conf \
-	tools/lab/stacks/include/mpm-prefork.conf \
-	tools/lab/stacks/include/mpm-worker.conf \
-	tools/lab/stacks/include/nginx-http.conf \
-	tools/lab/stacks/include/nginx.conf
-lab_workloads = \
-	tools/lab/workloads/django.workload \
-	tools/lab/workloads/loop.workload \
-	tools/lab/workloads/sleep.workload \
-	tools/lab/workloads/static.workload \
-	tools/lab/workloads/subrequest.workload \
-	tools/lab/workloads/wordpress-like.workload \
-	tools/lab/workloads/wordpress.workload
-lab_studies = \
-	tools/lab/studies/apache-nginx.study \
-	tools/lab/studies/itk-peruser.study \
-	tools/lab/studies/mpm-event.study \
-	tools/lab/studies/mpm-sapi.study \
-	tools/lab/studies/prefork-fpm.study
-labstudiesdir = $(pkgdatadir)/lab/studies
-dist_labstudies_DATA = $(lab_studies)
-labstacksdir = $(pkgdatadir)/lab/stacks
-dist_labstacks_DATA = $(lab_stacks)
-labincludesdir = $(labstacksdir)/include
-dist_labincludes_DATA = $(lab_includes)
-labworkloadsdir = $(pkgdatadir)/lab/workloads
-dist_labworkloads_DATA = $(lab_workloads)
+lab_absent_sources = tools/cli/lab_absent.c
+if WITH_LAB
+libmpmstat_tool_la_SOURCES += $(lab_sources)
+else
+libmpmstat_tool_la_SOURCES += $(lab_absent_sources)
+endif
+
+# The lab's systems and pages: text files, which users copy. Makefile.am installs them.
 EXTRA_DIST += tools/lab/stacks tools/lab/workloads tools/lab/studies
 
 # What the lab reads, where a tool that runs from here looks for it.
 data_tree = share/mpmstat/lab share/mpmstat/workloads share/mpmstat/real
+if WITH_LAB
 all-local: $(data_tree)
+endif
 share/mpmstat/lab:
 	@$(MKDIR_P) share/mpmstat
 	$(AM_V_GEN)$(LN_S) $(abs_srcdir)/tools/lab $@

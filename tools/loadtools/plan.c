@@ -6,33 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/strings.h"
+
 /* ---- plans ----------------------------------------------------------------------- */
-
-static size_t count_strings(const char *const *strings)
-{
-    size_t n = 0;
-
-    while (strings != NULL && strings[n] != NULL)
-        n++;
-    return n;
-}
-
-/* "-g /dev/fd/5" of the strings. NULL: out of memory. */
-static char *join(const char *const *strings)
-{
-    size_t i, bytes = 1;
-    char *joined;
-
-    for (i = 0; strings[i] != NULL; i++)
-        bytes += strlen(strings[i]) + 1;
-    joined = calloc(bytes, 1);
-    for (i = 0; joined != NULL && strings[i] != NULL; i++) {
-        if (i > 0)
-            strcat(joined, " ");
-        strcat(joined, strings[i]);
-    }
-    return joined;
-}
 
 static int no_memory(struct mst_plan *plan, char error[MST_ERROR_MAX])
 {
@@ -44,30 +20,24 @@ static int no_memory(struct mst_plan *plan, char error[MST_ERROR_MAX])
 int mst_plan_init(struct mst_plan *plan, char *const *argv, size_t at, const char *const *insert,
                   char error[MST_ERROR_MAX])
 {
-    size_t given = count_strings((const char *const *)argv), added = count_strings(insert), i;
+    struct mst_strings words = { 0 };
+    size_t i;
 
     *plan = (struct mst_plan){
         .stop_signal = SIGTERM, .requested = MST_UNKNOWN, .concurrency = MST_UNKNOWN,
         .connections = MST_UNKNOWN, .threads = MST_UNKNOWN,
         .added_for = "its times of each request",
     };
-    plan->argv = calloc(given + added + 1, sizeof *plan->argv);
-    if (plan->argv == NULL)
-        return no_memory(plan, error);
-    for (i = 0; i < given + added; i++) {
-        const char *from = i <= at ? argv[i] : i <= at + added ? insert[i - at - 1] :
-                           argv[i - added];
-
-        plan->argv[i] = strdup(from);
-        if (plan->argv[i] == NULL)
-            return no_memory(plan, error);
+    for (i = 0; argv[i] != NULL; i++) {
+        mst_strings_add(&words, argv[i]);
+        if (i == at)
+            mst_strings_add_all(&words, (char *const *)insert);
     }
-    if (added > 0) {
-        plan->added = join(insert);
-        if (plan->added == NULL)
-            return no_memory(plan, error);
-    }
-    return 0;
+    plan->argv = mst_strings_steal(&words);
+    if (insert != NULL && insert[0] != NULL)
+        plan->added = mst_strings_join((char *const *)insert);
+    return plan->argv != NULL && (plan->added != NULL || insert == NULL || insert[0] == NULL)
+               ? 0 : no_memory(plan, error);
 }
 
 int mst_plan_rows_at(struct mst_plan *plan, const char *path, char error[MST_ERROR_MAX])
@@ -82,32 +52,17 @@ int mst_plan_rows_at(struct mst_plan *plan, const char *path, char error[MST_ERR
 int mst_plan_convert(struct mst_plan *plan, const char *const *command,
                      char error[MST_ERROR_MAX])
 {
-    size_t i;
+    struct mst_strings words = { 0 };
 
-    plan->convert = calloc(count_strings(command) + 1, sizeof *plan->convert);
-    if (plan->convert == NULL)
-        return no_memory(plan, error);
-    for (i = 0; command[i] != NULL; i++) {
-        plan->convert[i] = strdup(command[i]);
-        if (plan->convert[i] == NULL)
-            return no_memory(plan, error);
-    }
-    return 0;
-}
-
-static void free_strings(char **strings)
-{
-    char **string;
-
-    for (string = strings; string != NULL && *string != NULL; string++)
-        free(*string);
-    free(strings);
+    mst_strings_add_all(&words, (char *const *)command);
+    plan->convert = mst_strings_steal(&words);
+    return plan->convert != NULL ? 0 : no_memory(plan, error);
 }
 
 void mst_plan_free(struct mst_plan *plan)
 {
-    free_strings(plan->argv);
-    free_strings(plan->convert);
+    mst_strings_free_items(plan->argv);
+    mst_strings_free_items(plan->convert);
     free(plan->added);
     free(plan->rows_path);
     *plan = (struct mst_plan){ 0 };

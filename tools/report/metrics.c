@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/ratio.h"
 #include "segment/format.h"
 
 /* ---- figures that are not a member of a summary --------------------------------------- */
@@ -26,7 +27,7 @@ static uint64_t queue_share(const struct mst_summary *s)
     total = server->phases[MST_PHASE_TOTAL].sum_ns;
     if (total == MST_UNKNOWN || total == 0 || server->phases[MST_PHASE_QUEUE].count == 0)
         return MST_UNKNOWN;
-    return (uint64_t)((unsigned __int128)server->phases[MST_PHASE_QUEUE].sum_ns * 1000 / total);
+    return mst_milli(server->phases[MST_PHASE_QUEUE].sum_ns, total);
 }
 
 /* CPU time for a request: a load with a time limit makes more of them on a faster server. */

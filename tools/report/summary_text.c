@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/ratio.h"
 #include "console/format.h"
 #include "report/lines.h"
 #include "report/report.h"
@@ -121,7 +122,7 @@ static uint64_t share_milli(uint64_t part, uint64_t whole)
 {
     if (part == MST_UNKNOWN || whole == MST_UNKNOWN || whole == 0)
         return 0;
-    return (uint64_t)((unsigned __int128)part * 1000 / whole);
+    return mst_milli(part, whole);
 }
 
 static void put_times(struct mst_sink *sink, const struct mst_summary_server *server,
@@ -295,7 +296,7 @@ static void put_costs(struct mst_sink *sink, const struct mst_summary *s,
 {
     uint64_t cpus_milli = server->cpu_ns == MST_UNKNOWN || s->duration_ns == MST_UNKNOWN ||
                           s->duration_ns == 0 ? MST_UNKNOWN :
-        (uint64_t)((unsigned __int128)server->cpu_ns * 1000 / s->duration_ns);
+        mst_milli(server->cpu_ns, s->duration_ns);
 
     put_joined(sink, s, server);
     put_workers(sink, server);

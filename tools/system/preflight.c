@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/ratio.h"
 #include "system/processes.h"
 
 #define OPEN_FILES_SPARE 32u    /* that a load tool has open besides its connections */
@@ -73,8 +74,8 @@ void mst_preflight_look(struct mst_preflight *p, const struct mst_machine *befor
 {
     if (known(before->busy_ns, after->busy_ns) && known(before->total_ns, after->total_ns) &&
         after->total_ns > before->total_ns && after->busy_ns >= before->busy_ns)
-        p->busy_milli = (after->busy_ns - before->busy_ns) * 1000 /
-                        (after->total_ns - before->total_ns);
+        p->busy_milli = mst_milli(after->busy_ns - before->busy_ns,
+                                  after->total_ns - before->total_ns);
     if (known(before->listen_overflows, after->listen_overflows) &&
         after->listen_overflows >= before->listen_overflows)
         p->overflows = after->listen_overflows - before->listen_overflows;

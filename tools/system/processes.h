@@ -20,41 +20,10 @@
 #include <sys/types.h>
 
 #include "base/error.h"
+#include "system/proc.h"
 
 #define MST_MEMORY_ROUND_NS  UINT64_C(2000000000)   /* from one round's start to the next */
 #define MST_MEMORY_PER_CENT  3u                     /* of one CPU, at most, while it rounds */
-
-struct mst_proc {
-    uint64_t pid, parent, start_ticks;
-    char     state;            /* 'Z': it has ended and waits for its parent */
-    char     name[16];         /* of the program, cut to 15 bytes by the kernel */
-    uint64_t waited_ns;        /* CPU time of the children that it waited for */
-    uint64_t cpu_ns;           /* its own, where whoever scanned has asked for it */
-    bool     ours;
-    bool     seen;             /* read in this round */
-    uint64_t pss_bytes, rss_bytes;
-};
-
-/* The processes of this machine, as many as this reader may see. */
-struct mst_proc_list {
-    size_t count, room;
-    struct mst_proc *items;    /* in the order of their pids after a scan */
-};
-
-/* Reads them anew. false: /proc cannot be read, or out of memory. */
-bool mst_proc_scan(struct mst_proc_list *list);
-void mst_proc_free(struct mst_proc_list *list);
-struct mst_proc *mst_proc_find(const struct mst_proc_list *list, uint64_t pid);
-
-/* The clock of /proc in nanoseconds. */
-uint64_t mst_ticks_to_ns(uint64_t ticks);
-
-/* Reads a file of /proc as a string. Its length, or -1 with errno. */
-ssize_t mst_proc_read(const char *path, char *buffer, size_t room);
-
-/* CPU time of all threads of a process, those it waited for not included, to the
- * nanosecond. 0 where it has just ended. */
-uint64_t mst_proc_cpu(uint64_t pid);
 
 /* The file of a server's board. */
 struct mst_board_file_id {

@@ -1,8 +1,8 @@
-// pieces.js - what the scripts of every page share: numbers as people read them, elements.
+// pieces.js - shared by the scripts of all pages: numbers for people, elements.
 const pieces = (function () {
 "use strict";
 
-// ---- numbers as people read them: as the tool's own output does ---------------------------
+// ---- numbers for people, formatted as in the tool's own output ---------------------------
 
 function scaled(value, unit) {
     const magnitude = Math.abs(value);

@@ -1,17 +1,16 @@
-// status.js - /mpm-status in a browser: draws the snapshot that the page came with, then asks
-// for a new one every two seconds. What is over time is the difference of two snapshots, by the
-// server's own clock: exact, however late an answer comes. Names are those of the JSON, which
-// are promises.
+// status.js - /mpm-status in a browser: draws the snapshot in the page, then requests a new one
+// every two seconds. Rates are differences of two snapshots by the server's own clock, so they
+// are exact however late an answer comes. Names are those of the JSON, which are promises.
 (function () {
 "use strict";
 
 const { asTime, asCount, asRate, asBytes, make } = pieces;
 const EVERY_MS = 2000;
-const PATIENCE_MS = 5000;      // an answer that takes longer is worth a word
-const LOOKS_KEPT = 300;        // ten minutes
+const PATIENCE_MS = 5000;      // the page says so where an answer takes longer
+const SAMPLES_KEPT = 300;      // ten minutes
 const EVENTS_SHOWN = 20, EVENTS_KEPT = 200;
 const REQUESTS_SHOWN = 10;
-const WORKERS_SHOWN = 4000;    // more squares than that nobody tells apart
+const WORKERS_SHOWN = 4000;    // further squares would be too small to tell apart
 const OWN_LABEL = "mpm-status";
 const APACHE_STATES = ["handling", "sending", "reading", "keepalive", "closing", "idle"];
 const STATE_COLOURS = { handling: "handle", sending: "send", reading: "read",
@@ -34,7 +33,7 @@ function phaseSum(board, phase, what) {
     return sum(clients(board), l => l.phases[phase] && l.phases[phase][what]);
 }
 
-// What happened between two looks: rates by class, the mean of each phase, workers by state.
+// What happened between two samples: rates by class, the mean of each phase, workers by state.
 function between(before, now) {
     const seconds = now.uptime_seconds - before.uptime_seconds;
     if (!(seconds > 0)) return null;
@@ -101,7 +100,7 @@ function makeChart(title, about, series, format) {
         element: make("figure", {}, make("figcaption", {}, make("strong", {}, title), about),
             make("div", { class: "plot" }, svg, scale),
             make("div", { class: "axis" }, since, make("span", {}, "now")), legend),
-        // steps: { from, to, values: one for each series, null where nothing is known }.
+        // steps: { from, to, values: one for each series, null where it is unknown }.
         draw(steps, limit) {
             const tops = steps.map(step => step.values.reduce((a, b) => a + (b || 0), 0));
             const highest = Math.max(limit || 0, ...tops, 0);
@@ -119,7 +118,7 @@ function makeChart(title, about, series, format) {
     };
 }
 
-// Each series is a band on those before it: constant during a step, for it is that time's mean.
+// Each series is a band on top of those before it, and constant during a step, whose mean it is.
 function paths(steps, series, highest) {
     if (steps.length === 0 || highest <= 0) return [];
     const start = steps[0].from, length = steps[steps.length - 1].to - start;
@@ -151,8 +150,8 @@ function limitLine(limit, highest) {
     return [line];
 }
 
-// A square for each worker, a row for each process. Squares stay, so that one under the
-// pointer keeps its words.
+// A square for each worker, a row for each process. Squares are reused, so that one under the
+// pointer keeps its tooltip.
 function makeGrid() {
     const rows = make("div", { class: "grid" });
     const counts = make("ul", { class: "legend" });
@@ -204,13 +203,13 @@ const SERVERS = { apache: "Apache", php: "PHP" };
 function makeSection(first) {
     const php = first.producer === "php";
     const tiles = {
-        requests: tile("requests/s", "that were complete since the last look"),
+        requests: tile("requests/s", "completed since the last sample"),
         mean: tile("mean time", "of these, as the server saw it"),
-        p99: tile("p99", "of all since the server's start, the label with the longest"),
-        busy: tile("workers busy", "now, and how many there may be"),
+        p99: tile("p99", "since the server's start, of the label with the longest"),
+        busy: tile("workers busy", "now, and their limit"),
         flight: tile("in flight", "requests that have begun and are not complete"),
-        queue: tile("waiting", "connections that nobody has accepted yet, of all listeners"),
-        no_idle: tile("no worker idle", "the share of the time since the last look in which all"
+        queue: tile("waiting", "connections that are not accepted yet, of all listeners"),
+        no_idle: tile("no worker idle", "the share of the time since the last sample in which all"
                       + " workers were busy"),
     };
     if (php) delete tiles.queue;
@@ -223,7 +222,7 @@ function makeSection(first) {
             : "the mean of the requests that were complete then, by phase",
                         PHASES[first.producer], asTime),
         workers: makeChart("What the workers did",
-                           "how many were in each state, in the mean; dashed: the limit",
+                           "how many were in each state, on average; dashed: the limit",
                            states.map(state => [state, STATE_COLOURS[state]]), asCount),
         grid: makeGrid(),
         longest: makeTable("Longest in flight", "", ["for", "label", "path", "state", "pid"]),
@@ -286,7 +285,7 @@ function fillTables(section, board) {
                                                      asCount(l.queue_limit)]));
 }
 
-// Of limits and generations there is but one kind.
+// Limits and generations have only one kind.
 function what(event) {
     return ["limit", "generation"].includes(event.event) ? event.event
                                                          : `${event.event} ${event.kind}`;
@@ -303,9 +302,9 @@ function fillEvents(section) {
 function warningOf(board, step) {
     if (board.running !== "yes")
         return board.running === "no" ? `Stopped${board.stopped ? " at " + board.stopped : ""}.`
-                                      : "Whether it still runs is not known.";
+                                      : "It is not known whether it still runs.";
     if (step && step.no_idle > 0.5)
-        return "All workers are busy: whoever comes now waits.";
+        return "All workers are busy: new requests wait.";
     return "";
 }
 
@@ -319,7 +318,7 @@ function fill(section, board, isPage) {
         board.generation === null ? null : `generation ${board.generation}`]
         .filter(Boolean).join(" · ");
     if (step) section.steps.push(step);
-    if (section.steps.length > LOOKS_KEPT) section.steps.shift();
+    if (section.steps.length > SAMPLES_KEPT) section.steps.shift();
     const shown = section.steps.map(s => ({ from: s.at - s.seconds, to: s.at, s }));
     const draw = (chart, values, line) =>
         chart.draw(shown.map(({ from, to, s }) => ({ from, to, values: values(s) })), line);
@@ -369,8 +368,8 @@ function show(snapshot) {
         document.title = `${first.workers.busy} of ${first.workers.limit} busy · ${location.host}`;
 }
 
-// Where it may be put off, the answer is null for a server that says "later" (503): it gives few
-// answers of its journal at once.
+// The answer is null where the server says "later" (503) and the caller allows that: it limits
+// the answers of its journal at a time.
 async function ask(query, mayBePutOff) {
     const answer = await fetch(query, { cache: "no-store", credentials: "same-origin" });
     const text = await answer.text();
@@ -379,8 +378,8 @@ async function ask(query, mayBePutOff) {
     return text;
 }
 
-// The events since the last look, where the board says that there are any. A cursor that the
-// server does not know any more (it was restarted) begins anew.
+// Fetches the events since the last sample, where the board has any. After a restart the server
+// does not know the cursor any more: then it begins again.
 async function askEvents(board, isPage) {
     const section = sections.get(board.board + " " + board.producer);
     const written = board.journal.lifecycle.written;
@@ -418,7 +417,7 @@ async function look() {
 }
 
 let paused = false;
-// Whoever does not see the page does not ask the server.
+// A page that is not visible sends no requests.
 async function follow() {
     if (!paused && !document.hidden) await look();
     setTimeout(follow, EVERY_MS);
@@ -437,7 +436,7 @@ main.replaceChildren(
 show(JSON.parse(document.getElementById("data").textContent));
 if (location.protocol.startsWith("http")) {
     follow();
-} else {   // saved: there is no server to ask
+} else {   // a saved page has no server
     pause.remove();
     state.textContent = "As it was when the page was saved.";
 }

@@ -204,6 +204,14 @@ def test_list():
     assert all(name in text for name in names)
 
 
+@pytest.mark.parametrize("words", [["list"], ["up", "event-fpm", "sleep"], ["run", "mpm-event"]])
+def test_data_that_are_not_installed_are_named_by_their_package(tmp_path, words):
+    done = tool.run("lab", *words, env={**os.environ, "MPMSTAT_DATADIR": str(tmp_path)})
+    assert done.returncode in (1, 2) and done.stdout == ""
+    assert f"{tmp_path}/lab, found none" in done.stderr
+    assert "apt-get install mpmstat-lab" in done.stderr
+
+
 def test_list_names_a_file_without_its_section(tmp_path):
     data = tmp_path / "data"
     shutil.copytree(build.BUILDDIR / "share" / "mpmstat", data)

@@ -81,7 +81,8 @@ class Lab:
         return done.stdout, done.stderr
 
     def ask(self, query):
-        with closing(sqlite3.connect(self.output / "study.db")) as db:   # the lab writes to it
+        # The lab writes to it, and makes it: a file made here would be another study's to the lab.
+        with closing(sqlite3.connect(f"file:{self.output}/study.db?mode=rw", uri=True)) as db:
             return db.execute(query).fetchall()
 
     def states(self):

@@ -7,6 +7,7 @@ import subprocess
 import pytest
 
 import build
+import tool
 
 PREDEFINES = """#!/bin/sh
 # A compiler that predefines it, as those of some distributions do.
@@ -57,3 +58,11 @@ def test_fortification_is_never_lowered(tmp_path, who, variables, level):
                           stderr=subprocess.STDOUT)
     assert done.returncode == 0, done.stdout
     assert fortified(directory, environment) == level
+
+
+def test_the_lab_is_there_or_says_that_it_was_left_out():
+    done = tool.run("lab", "list")
+    if build.LAB:
+        assert done.returncode == 0, done.stderr
+    else:
+        assert done.returncode == 2 and "--without-lab" in done.stderr

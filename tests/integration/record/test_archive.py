@@ -17,7 +17,7 @@ import pytest
 import build
 import tool
 from processes import wait_until
-from recording import ab, ask, assert_sound, has, is_running
+from recording import ab, ask, assert_sound, has, is_running, marked
 from urls import Server, reply
 
 ROUNDS = 10
@@ -82,7 +82,8 @@ def test_killed_at_random_moments(php_server, archive):
     runs = {}
     for run in range(1, ROUNDS + 1):
         mark = f"killed-{run}"
-        words = ab(apache, SLEEP.format("0.02"), "-n", "100000", "-c", "5", "-H", f"X-Mark: {mark}")
+        words = ab(apache, SLEEP.format("0.02"), "-n", "100000", "-c", "5", "-H",
+                   f"X-Mark: {marked(mark)}")
         mine = f"server_id = (SELECT id FROM servers WHERE run_id = {run})"
         with recording(archive, *words, targets=[apache.board]) as started:
             wait_until(lambda: has(archive, "servers", run - 1) and
@@ -116,7 +117,7 @@ def test_what_is_drained_is_committed(php_server, archive):
     state = ("SELECT (SELECT count(*) FROM samples WHERE moment = 'after'), "
              "(SELECT count(*) FROM output)")
     url = f"http://127.0.0.1:{apache.port}{SLEEP.format('30')}"
-    words = ["sh", "-c", f"curl -s -A drained '{url}' >/dev/null & sleep 1"]
+    words = ["sh", "-c", f"curl -s -A {marked('drained')} '{url}' >/dev/null & sleep 1"]
     with recording(archive, *words, targets=[apache.board]) as started:
         wait_until(lambda: has(archive, "samples", 0) and ask(archive, state)[0][0] > 0, 60,
                    "samples after the load")
@@ -179,7 +180,8 @@ def test_reported_while_it_is_recorded(php_server, archive):
 def test_read_by_somebody_who_may_not_write(php_server, as_root):
     """What root records, while it does, and what a killed recorder left."""
     apache = php_server("event", workers=10)
-    words = ab(apache, SLEEP.format("0.02"), "-n", "100000", "-c", "5", "-H", "X-Mark: unwritable")
+    words = ab(apache, SLEEP.format("0.02"), "-n", "100000", "-c", "5", "-H",
+               f"X-Mark: {marked('unwritable')}")
 
     def requests(archive):
         done = tool.run("report", "--format", "json", archive, user=65534, group=65534,

@@ -12,7 +12,7 @@ import pytest
 import processes
 import tool
 from processes import wait_until
-from recording import AB, ab, ask, assert_sound, checks, command, has, is_running, record
+from recording import AB, ab, ask, assert_sound, checks, command, has, is_running, marked, record
 
 SLEEP = "/sleep.php?seconds={}&spread=0"
 
@@ -240,7 +240,8 @@ def test_no_command(server, archive):
 @contextmanager
 def recording(apache, archive, mark):
     """A recording that has been sampling for a while, of an ab that takes minutes."""
-    words = ab(apache, SLEEP.format("0.5"), "-n", "10000", "-c", "5", "-H", f"X-Mark: {mark}")
+    words = ab(apache, SLEEP.format("0.5"), "-n", "10000", "-c", "5", "-H",
+               f"X-Mark: {marked(mark)}")
     with subprocess.Popen(command(apache, archive, *words), text=True, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE) as started:
         try:
@@ -384,7 +385,7 @@ def test_disk_full(server, archive, tmp_path, as_root):
     apache = server("event")
     disk = tmp_path / "disk"
     disk.mkdir()
-    words = ab(apache, "/index.html?disk-full", "-n", "40000", "-c", "5")
+    words = ab(apache, f"/index.html?{marked('disk-full')}", "-n", "40000", "-c", "5")
     done = subprocess.run(["unshare", "--mount", "sh", "-c", ON_A_SMALL_DISK, "sh", disk, tmp_path,
                            *command(apache, disk / "runs.sqlite", *words)],
                           text=True, capture_output=True, timeout=200)

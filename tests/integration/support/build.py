@@ -30,6 +30,9 @@ FPM = os.environ.get("PHP_FPM") or newest("/usr/sbin", "php-fpm*")
 MOD_PHP = os.environ.get("MOD_PHP") or newest(APACHE_MODULES, "libphp*.so")
 
 
+# False: configured --without-lab.
+LAB = os.environ.get("MPMSTAT_LAB_BUILT", "yes") != "no"
+
 SANITIZE = os.environ.get("MPMSTAT_SANITIZE", "") not in ("", "0", "no")
 SANITIZE_ADDRESS = "address" in os.environ.get("MPMSTAT_SANITIZE", "")
 

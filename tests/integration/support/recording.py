@@ -1,5 +1,6 @@
 """Runs of mpmstat record, and what is in their archives."""
 import json
+import os
 import sqlite3
 import subprocess
 from contextlib import closing
@@ -48,6 +49,11 @@ def assert_sound(archive):
     assert ask(archive, "PRAGMA integrity_check") == [("ok",)]
 
 
-def is_running(mark):
-    """Whether a process with that word among its arguments is alive."""
-    return bool(processes.session_members(-1, mark))
+def marked(name):
+    """A word for the arguments of a load tool of this test, by which is_running() finds it."""
+    return f"{name}-of-{os.getpid()}"
+
+
+def is_running(name):
+    """Whether a process with marked(name) among its arguments is alive."""
+    return bool(processes.session_members(-1, marked(name)))

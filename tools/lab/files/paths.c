@@ -87,6 +87,19 @@ static void directory_of(const char *kind, char path[PATH_MAX])
         path[0] = '\0';
 }
 
+int mst_lab_data_check(char error[MST_ERROR_MAX])
+{
+    char data[PATH_MAX], directory[PATH_MAX];
+
+    mst_data_directory(data);
+    directory_of("stack", directory);
+    if (access(directory, R_OK | X_OK) == 0)
+        return 0;
+    return mst_fail(error, "expected the lab's stacks, workloads and studies in %s/lab, found none: "
+                    "install them (Debian: apt-get install mpmstat-lab), or name the directory in "
+                    "MPMSTAT_DATADIR", data);
+}
+
 /* Calls `take` with each path that matches DIRECTORY/PATTERN, in their order. */
 static int each_match(const char *directory, const char *pattern,
                       int (*take)(void *context, const char *path), void *context)
@@ -169,6 +182,8 @@ int mst_lab_file(const char *name, const char *kind, const char *beside, char pa
         is_in(directory, name, kind, path))
         return 0;
     mst_lab_each(kind, list_name, names);
+    if (mst_lab_data_check(error) != 0)
+        return -1;
     if (names[0] == '\0')
         return mst_fail(error, "there is no %s \"%s\": expected files NAME.%s in %s, found none "
                         "(MPMSTAT_DATADIR says where else)", kind, name, kind, directory);

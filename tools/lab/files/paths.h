@@ -19,6 +19,9 @@ int mst_module_check(char error[MST_ERROR_MAX]);
 /* mpmstat.so, PHP's extension; "" where there is none. */
 void mst_extension_path(char path[PATH_MAX]);
 
+/* Whether the lab's data are there: 0, or -1 with a sentence that says what to install. */
+int mst_lab_data_check(char error[MST_ERROR_MAX]);
+
 /* The path of NAME.KIND (kind: stack, workload, study), as a user wrote the name: see
  * stack.h. 0, or -1 with a sentence that lists what there is. */
 int mst_lab_file(const char *name, const char *kind, const char *beside, char path[PATH_MAX],

@@ -34,7 +34,7 @@ extern const char *const mst_study_size_names[2];
 /* ---- what is run ------------------------------------------------------------------ */
 
 /* A fact with an uppercase key. One value: a setting; several: a sweep, a run for each
- * ("100 200 ... 1000" counts on as it began). A value with ${...} in it is computed anew
+ * ("100 200 ... 1000" counts on as it began). A value with ${...} in it is computed
  * in each case from those above it: "${CONCURRENCY} * 10". A variable stands for itself in
  * the load's command, and is passed to a stack that has a parameter of that name. With a
  * stack before the name (`event-fpm.WORKERS = 2000`) it is for that stack alone, in place of

@@ -120,4 +120,12 @@ void mst_rows_free(struct mst_rows *rows);
  * memory. */
 char **mst_words_split(const char *line);
 
+/* ---- between textfile.c and bodies.c ---- */
+
+/* The words of a line in one allocation. NULL: out of memory, or *unquoted: a quote does not
+ * end. */
+char **mst_words_of_line(const char *line, size_t *count, bool *unquoted);
+/* Whether a comment begins at `at` of the line. */
+bool mst_is_comment(const char *line, const char *at);
+
 #endif

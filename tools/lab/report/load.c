@@ -9,6 +9,7 @@
 
 #include "archive/query.h"
 #include "archive/states.h"
+#include "lab/files/outcome.h"
 #include "lab/files/stack.h"
 #include "lab/report/spawn_curve.h"
 #include "segment/format.h"
@@ -321,9 +322,9 @@ static int add_step(struct mst_study_data *data, struct mst_query *q, char error
     data->steps++;
     c->failed += state == MST_STEP_STATE_FAILED;
     c->skipped += state == MST_STEP_STATE_SKIPPED;
-    if (state == MST_STEP_STATE_FAILED || state == MST_STEP_STATE_SKIPPED)
+    if (mst_step_is_discarded(state))
         return add_unrun(data, c, q, error);
-    if (state != MST_STEP_STATE_DONE || mst_row_number(q, "run_id") == MST_UNKNOWN) {
+    if (!mst_step_counts(state, mst_row_number(q, "run_id"))) {
         c->waiting++;
         return 0;
     }

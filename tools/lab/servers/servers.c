@@ -1,24 +1,20 @@
 /* servers.c - a stack's servers, from the directory to their end: see servers.h. */
 #include "lab/servers/servers.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <ftw.h>
 #include <glob.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "console/diag.h"
 #include "lab/servers/supervisor.h"
+#include "lab/servers/contents.h"
 #include "lab/servers/packages.h"
 #include "lab/servers/page.h"
+#include "lab/servers/ports.h"
 #include "lab/files/paths.h"
 #include "lab/servers/sandbox.h"
 #include "lab/servers/scripts.h"
@@ -88,190 +84,6 @@ static int check_possible(const struct mst_stack *stack, const struct mst_worklo
     if (missing < 0)
         mst_warn("%s", error);   /* what there is no program of is told when it is started */
     return missing > 0 ? -1 : mst_module_check(error);
-}
-
-/* ---- ports ------------------------------------------------------------------------ */
-
-/* A socket that keeps a loopback port ours: bound, never listening, so that a server with
- * SO_REUSEADDR can listen there and nobody else gets it. wanted 0: any. */
-static int hold_port(unsigned wanted, unsigned *port, char error[MST_ERROR_MAX])
-{
-    struct sockaddr_in address = {
-        .sin_family = AF_INET, .sin_port = htons((uint16_t)wanted),
-        .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
-    };
-    socklen_t length = sizeof address;
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), one = 1;
-
-    if (fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) == 0 &&
-        bind(fd, (struct sockaddr *)&address, sizeof address) == 0 &&
-        getsockname(fd, (struct sockaddr *)&address, &length) == 0) {
-        *port = ntohs(address.sin_port);
-        return fd;
-    }
-    if (errno == EADDRINUSE)
-        mst_fail(error, "port %u of 127.0.0.1 is taken by another program (ss -ltnp tells which): "
-                 "choose another, or none", wanted);
-    else
-        mst_fail(error, "cannot have port %u of 127.0.0.1: %s", wanted, strerror(errno));
-    if (fd >= 0)
-        close(fd);
-    return -1;
-}
-
-static void release_ports(const int held[MST_PORTS])
-{
-    int i;
-
-    for (i = 0; i < MST_PORTS; i++)
-        if (held[i] >= 0)
-            close(held[i]);
-}
-
-static int hold_ports(const struct mst_parameters *given, int held[MST_PORTS],
-                      unsigned ports[MST_PORTS], char error[MST_ERROR_MAX])
-{
-    const char *value;
-    unsigned long wanted;
-    char *end;
-    int i;
-
-    for (i = 0; i < MST_PORTS; i++)
-        held[i] = -1;
-    for (i = 0; i < MST_PORTS; i++) {
-        value = given != NULL ? mst_parameters_get(given, mst_site_port_names[i]) : NULL;
-        wanted = value != NULL ? strtoul(value, &end, 10) : 0;
-        if (value != NULL && (*value < '0' || *value > '9' || *end != '\0' || wanted == 0 ||
-                              wanted > 65535))
-            mst_fail(error, "expected %s=NUMBER with a number from 1 to 65535, found \"%.60s\"",
-                     mst_site_port_names[i], value);
-        else
-            held[i] = hold_port((unsigned)wanted, &ports[i], error);
-        if (held[i] < 0) {
-            release_ports(held);
-            return -1;
-        }
-    }
-    return 0;
-}
-
-/* ---- the directory's contents ----------------------------------------------------- */
-
-/* Makes the directories above a file below ROOT; owner as in mst_site_file. */
-static int make_directories(const struct mst_servers *s, const char *path, int owner)
-{
-    char directory[PATH_MAX], *slash;
-
-    snprintf(directory, sizeof directory, "%s", path);
-    for (slash = strchr(directory, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        if (mkdirat(s->root.fd, directory, 0755) == 0) {
-            if (owner >= 0 && fchownat(s->root.fd, directory, s->test_users.ids[owner],
-                                       s->test_users.ids[owner], AT_SYMLINK_NOFOLLOW) != 0)
-                return -1;
-        } else if (errno != EEXIST) {
-            return -1;
-        }
-        *slash = '/';
-    }
-    return 0;
-}
-
-static int write_file(const struct mst_servers *s, const struct mst_site_file *file)
-{
-    size_t length = strlen(file->text), done = 0;
-    ssize_t n = 0;
-    int fd;
-
-    if (make_directories(s, file->path, file->owner) != 0)
-        return -1;
-    fd = openat(s->root.fd, file->path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (fd < 0)
-        return -1;
-    while (done < length && (n = write(fd, file->text + done, length - done)) > 0)
-        done += (size_t)n;
-    if (n >= 0 && file->owner >= 0)
-        n = fchown(fd, s->test_users.ids[file->owner], s->test_users.ids[file->owner]);
-    if (n >= 0)
-        n = fchmod(fd, file->mode);
-    return close(fd) != 0 || n < 0 ? -1 : 0;
-}
-
-/* Modes regardless of the umask. */
-static int make_directory(const struct mst_servers *s, const char *name, mode_t mode)
-{
-    if (mkdirat(s->root.fd, name, 0700) != 0 && errno != EEXIST)
-        return -1;
-    return fchmodat(s->root.fd, name, mode, 0);
-}
-
-/* nftw() has no room for a context. */
-static const struct mst_servers *copying;
-static size_t copying_from;
-
-static int copy_one(const char *path, const struct stat *st, int type, struct FTW *at)
-{
-    struct mst_site_file file = { .mode = 0644, .owner = -1 };
-    char below[PATH_MAX], error[MST_ERROR_MAX];
-    size_t length;
-    int failed;
-
-    (void)st, (void)at;
-    if (path[copying_from] == '\0')
-        return 0;
-    if (snprintf(below, sizeof below, "workloads/%s", path + copying_from + 1) >= PATH_MAX)
-        return -1;
-    if (type == FTW_D)
-        return make_directory(copying, below, 0755);
-    if (type != FTW_F)
-        return 0;
-    file.path = below;
-    file.text = mst_text_load(path, &length, error);
-    if (file.text == NULL)
-        return -1;
-    failed = write_file(copying, &file);
-    free(file.text);
-    return failed;
-}
-
-/* A copy, since the servers' user may have no way to where they are. */
-static int copy_workloads(const struct mst_servers *s)
-{
-    char source[PATH_MAX], data[PATH_MAX], *real;
-    int failed;
-
-    mst_data_directory(data);
-    if (snprintf(source, sizeof source, "%s/workloads", data) >= PATH_MAX)
-        return -1;
-    real = realpath(source, NULL);
-    if (real == NULL)
-        return 0;    /* PHP was left out of the build: workloads of one's own have their own */
-    copying = s;
-    copying_from = strlen(real);
-    failed = nftw(real, copy_one, 16, FTW_PHYS);
-    free(real);
-    return failed;
-}
-
-/* Boards are of many users (CGI under suexec), as what PHP writes to its temporary
- * directory. */
-static int write_all(const struct mst_servers *s, char error[MST_ERROR_MAX])
-{
-    const mode_t open_to_all = 01777;
-    size_t i;
-    int failed = make_directory(s, "boards", open_to_all) != 0 ||
-                 make_directory(s, "tmp", open_to_all) != 0 ||
-                 make_directory(s, "php.d", 0755) != 0 ||
-                 make_directory(s, MST_SCRIPTS_DIRECTORY, 0700) != 0 ||
-                 make_directory(s, "workloads", 0755) != 0 || copy_workloads(s) != 0;
-
-    for (i = 0; i < s->site.server_count && !failed; i++)
-        failed = make_directory(s, s->site.servers[i].name, 0755) != 0;
-    for (i = 0; i < s->site.file_count && !failed; i++)
-        failed = write_file(s, &s->site.files[i]) != 0;
-    if (failed)
-        return mst_fail(error, "cannot write below %s: %s", s->root.path, strerror(errno));
-    return 0;
 }
 
 /* ---- what the supervisor says --------------------------------------------------------- */
@@ -457,19 +269,19 @@ static int prepare(struct mst_servers *s, const struct mst_stack *stack,
         &s->root, &s->site, s->has_test_users ? &s->test_users : NULL, held,
     };
 
-    if (hold_ports(options->parameters, held, ports, error) != 0)
+    if (mst_ports_hold(options->parameters, held, ports, error) != 0)
         return -1;
     failed = mst_sandbox_make(&s->root, error) != 0 ||
              mst_site_make(&s->site, stack, workload, options->parameters, s->root.path, ports,
                            error) != 0 ||
-             write_all(s, error) != 0;
+             mst_contents_write(&s->root, &s->site, &s->test_users, error) != 0;
     if (!failed && make_items(s) != 0)
         failed = mst_fail(error, "out of memory for the servers");
     if (!failed) {
         s->supervisor = mst_supervisor_start(&plan, error);
         failed = s->supervisor == NULL;
     }
-    release_ports(held);
+    mst_ports_release(held);
     return failed ? -1 : 0;
 }
 
@@ -573,9 +385,9 @@ int mst_servers_dry_run(const struct mst_stack *stack, const struct mst_workload
     size_t i;
 
     if (mst_stack_serves(stack, workload, error) != 0 || mst_sandbox_template(root, error) != 0 ||
-        hold_ports(options->parameters, held, ports, error) != 0)
+        mst_ports_hold(options->parameters, held, ports, error) != 0)
         return -1;
-    release_ports(held);
+    mst_ports_release(held);
     if (mst_site_make(&site, stack, workload, options->parameters, root, ports, error) != 0)
         return -1;
     fprintf(out, "# %s with %s: %s\n", stack->name, workload->name, site.url);

@@ -1,23 +1,16 @@
 /* site.c - works out a stack's variables and files: see site.h. */
 #include "lab/servers/site.h"
 
-#include <glob.h>
 #include <limits.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/strings.h"
 #include "lab/files/paths.h"
 #include "lab/servers/scripts.h"
 #include "lab/servers/test_users.h"
-
-#define MODULES "/usr/lib/apache2/modules"
-
-const char *const mst_site_port_names[MST_PORTS] = { "PORT", "PORT_2", "PORT_3", "PORT_4" };
-
-static const char *const test_user_variables[MST_TEST_USERS] = { "TENANT_A", "TENANT_B" };
 
 /* What is being worked out, and from what. */
 struct work {
@@ -30,114 +23,6 @@ struct work {
 static int no_memory(const struct work *w)
 {
     return mst_fail(w->error, "out of memory for the stack %s", w->stack->name);
-}
-
-/* ---- built-in variables ----------------------------------------------------------- */
-
-static int set(const struct work *w, const char *name, const char *value)
-{
-    return mst_parameters_set(&w->site->variables, name, value) == 0 ? 0 : no_memory(w);
-}
-
-/* NAME = ROOT/below. */
-static int set_below(const struct work *w, const char *name, const char *below)
-{
-    char path[PATH_MAX];
-
-    if (snprintf(path, sizeof path, "%s/%s", w->site->root, below) >= PATH_MAX)
-        return mst_fail(w->error, "the path %s is too long", w->site->root);
-    return set(w, name, path);
-}
-
-/* The version in the last, by version, of the files of that pattern; before and after it in
- * the name is what the pattern has. */
-static bool newest_version(const char *pattern, char version[16])
-{
-    const char *star = strchr(pattern, '*');
-    size_t before = (size_t)(star - pattern), after = strlen(star + 1), i, length;
-    char found_version[16] = "";
-    glob_t found;
-
-    if (glob(pattern, 0, NULL, &found) != 0)
-        return false;
-    for (i = 0; i < found.gl_pathc; i++) {
-        length = strlen(found.gl_pathv[i]) - before - after;
-        if (length == 0 || length >= sizeof found_version)
-            continue;
-        snprintf(found_version, sizeof found_version, "%.*s", (int)length,
-                 found.gl_pathv[i] + before);
-        if (found_version[strspn(found_version, "0123456789.")] == '\0' &&
-            strverscmp(found_version, version) > 0)
-            snprintf(version, 16, "%s", found_version);
-    }
-    globfree(&found);
-    return version[0] != '\0';
-}
-
-/* Of the PHP that there is: Debian's programs have it in their names. "" there is none. */
-static void find_php_version(char version[16])
-{
-    static const char *const patterns[] = {
-        "/usr/sbin/php-fpm*", "/usr/bin/php-cgi*", MODULES "/libphp*.so", "/usr/bin/php*",
-    };
-    size_t i;
-
-    version[0] = '\0';
-    for (i = 0; i < sizeof patterns / sizeof *patterns; i++)
-        if (newest_version(patterns[i], version))
-            return;
-}
-
-/* Servers started as root serve as www-data. */
-static int set_user(const struct work *w)
-{
-    const struct passwd *user = getpwuid(geteuid());
-
-    if (geteuid() == 0)
-        return set(w, "USER", "www-data") != 0 ? -1 : set(w, "GROUP", "www-data");
-    if (user == NULL)
-        return mst_fail(w->error, "expected a user with the number %u in /etc/passwd, found none",
-                        geteuid());
-    return set(w, "USER", user->pw_name) != 0 ? -1 : set(w, "GROUP", user->pw_name);
-}
-
-static int set_ports(const struct work *w, const unsigned ports[MST_PORTS])
-{
-    char number[16];
-    size_t i;
-
-    for (i = 0; i < MST_PORTS; i++) {
-        snprintf(number, sizeof number, "%u", ports[i]);
-        if (set(w, mst_site_port_names[i], number) != 0)
-            return -1;
-    }
-    return 0;
-}
-
-static int set_built_in(const struct work *w, const unsigned ports[MST_PORTS])
-{
-    char path[PATH_MAX], version[16];
-    size_t i;
-
-    find_php_version(version);
-    if (set(w, "ROOT", w->site->root) != 0 || set(w, "MODULES", MODULES) != 0 ||
-        set(w, "PHP_VERSION", version) != 0 || set_below(w, "PHP_INI", "php.ini") != 0 ||
-        set_below(w, "BOARDS", "boards") != 0 || set_below(w, "WORKLOADS", "workloads") != 0 ||
-        set_user(w) != 0 || set_ports(w, ports) != 0)
-        return -1;
-    mst_data_directory(path);
-    if (set(w, "DATA", path) != 0)
-        return -1;
-    mst_module_path(path);
-    if (set(w, "MPMSTAT_MODULE", path) != 0)
-        return -1;
-    mst_extension_path(path);
-    if (set(w, "MPMSTAT_EXTENSION", path) != 0)
-        return -1;
-    for (i = 0; i < MST_TEST_USERS && w->stack->test_users; i++)
-        if (set(w, test_user_variables[i], mst_test_user_names[i]) != 0)
-            return -1;
-    return 0;
 }
 
 /* ---- parameters ------------------------------------------------------------------- */
@@ -272,7 +157,8 @@ static int add_configuration(const struct work *w, const struct mst_text_section
 
     snprintf(path, sizeof path, "%s/%s", section->name, configuration_name(section->kind));
     snprintf(include, sizeof include, "%s/include", section->name);
-    if (set_below(w, "NAME", section->name) != 0 || set_below(w, "INCLUDE", include) != 0 ||
+    if (mst_site_set_below(w->site, "NAME", section->name, w->error) != 0 ||
+        mst_site_set_below(w->site, "INCLUDE", include, w->error) != 0 ||
         add_file(w, path, expand(w, &w->stack->text, section), 0644, -1) != 0)
         return -1;
     for (; i < w->site->file_count; i++)
@@ -299,7 +185,7 @@ static int read_words(const struct work *w, const struct mst_text *text,
     *mode = (unsigned)number;
     word = mst_section_word(section, "owner");
     for (*owner = word == NULL ? -1 : 0; *owner >= 0 && *owner < MST_TEST_USERS; (*owner)++)
-        if (w->stack->test_users && strcmp(word, test_user_variables[*owner]) == 0)
+        if (w->stack->test_users && strcmp(word, mst_test_user_variables[*owner]) == 0)
             return 0;
     if (*owner < 0)
         return 0;
@@ -421,22 +307,10 @@ static int add_php_ini(const struct work *w)
 /* A copy of the words. NULL: out of memory. */
 static char **make_argv(const char *const *words)
 {
-    char **argv;
-    size_t n;
+    struct mst_strings argv = { 0 };
 
-    for (n = 0; words[n] != NULL; n++)
-        ;
-    argv = calloc(n + 1, sizeof *argv);
-    for (n = 0; argv != NULL && words[n] != NULL; n++) {
-        argv[n] = strdup(words[n]);
-        if (argv[n] == NULL) {
-            while (n > 0)
-                free(argv[--n]);
-            free(argv);
-            return NULL;
-        }
-    }
-    return argv;
+    mst_strings_add_all(&argv, (char *const *)words);
+    return mst_strings_steal(&argv);
 }
 
 static int add_server(const struct work *w, const struct mst_text_section *section)
@@ -496,7 +370,7 @@ static char *expand_fact(const struct work *w, const struct mst_facts *facts, co
 static int set_workload(const struct work *w)
 {
     char *docroot = expand_fact(w, &w->workload->facts, "docroot"), *path = NULL;
-    int failed = docroot == NULL ? -1 : set(w, "DOCROOT", docroot);
+    int failed = docroot == NULL ? -1 : mst_site_set(w->site, "DOCROOT", docroot, w->error);
 
     free(docroot);
     if (failed || (w->site->expects = expand_fact(w, &w->workload->facts, "expects")) == NULL ||
@@ -530,7 +404,7 @@ int mst_site_make(struct mst_site *site, const struct mst_stack *stack,
     const struct work w = { site, stack, workload, error };
 
     *site = (struct mst_site){ .root = root };
-    if (check_given(&w, given) == 0 && set_built_in(&w, ports) == 0 &&
+    if (check_given(&w, given) == 0 && mst_site_set_variables(site, stack, ports, error) == 0 &&
         mst_expand_parameters(&site->variables, &workload->parameters, given, error) == 0 &&
         mst_expand_parameters(&site->variables, &stack->parameters, given, error) == 0 &&
         set_workload(&w) == 0 && set_status(&w) == 0 && add_php_ini(&w) == 0 &&
@@ -543,16 +417,14 @@ int mst_site_make(struct mst_site *site, const struct mst_stack *stack,
 
 void mst_site_free(struct mst_site *site)
 {
-    size_t i, k;
+    size_t i;
 
     for (i = 0; i < site->file_count; i++) {
         free(site->files[i].path);
         free(site->files[i].text);
     }
     for (i = 0; i < site->server_count; i++) {
-        for (k = 0; site->servers[i].argv != NULL && site->servers[i].argv[k] != NULL; k++)
-            free(site->servers[i].argv[k]);
-        free(site->servers[i].argv);
+        mst_strings_free_items(site->servers[i].argv);
         free(site->servers[i].directory);
     }
     free(site->files);

@@ -44,6 +44,15 @@ int mst_site_make(struct mst_site *site, const struct mst_stack *stack,
                   const char *root, const unsigned ports[MST_PORTS], char error[MST_ERROR_MAX]);
 void mst_site_free(struct mst_site *site);
 
+/* site_variables.c: sets a variable, to a value or to ROOT/below. 0, or -1 with a sentence. */
+int mst_site_set(struct mst_site *site, const char *name, const char *value,
+                 char error[MST_ERROR_MAX]);
+int mst_site_set_below(struct mst_site *site, const char *name, const char *below,
+                       char error[MST_ERROR_MAX]);
+/* site_variables.c: sets the built-in variables (servers.h). 0, or -1 with a sentence. */
+int mst_site_set_variables(struct mst_site *site, const struct mst_stack *stack,
+                           const unsigned ports[MST_PORTS], char error[MST_ERROR_MAX]);
+
 /* The variables PORT, PORT_2, ... */
 extern const char *const mst_site_port_names[MST_PORTS];
 

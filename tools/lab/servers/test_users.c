@@ -21,6 +21,7 @@
 #define SUEXEC_LOGS "/var/log/apache2"
 
 const char *const mst_test_user_names[MST_TEST_USERS] = { "mpmstat-a", "mpmstat-b" };
+const char *const mst_test_user_variables[MST_TEST_USERS] = { "TENANT_A", "TENANT_B" };
 
 int mst_test_users_choose(struct mst_test_users *test_users, char error[MST_ERROR_MAX])
 {

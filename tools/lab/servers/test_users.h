@@ -14,6 +14,7 @@
 #define MST_TEST_USERS 2
 
 extern const char *const mst_test_user_names[MST_TEST_USERS];
+extern const char *const mst_test_user_variables[MST_TEST_USERS];   /* of stacks: TENANT_A ... */
 
 struct mst_test_users {
     uid_t ids[MST_TEST_USERS];     /* of the user, and of the group of the same name */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/ratio.h"
 #include "source/http_curl.h"
 
 #define SAMPLE_NS       MST_NS_PER_S          /* over which the rate is taken, at least */
@@ -114,7 +115,7 @@ static void load(struct warming *w)
         now = mst_now_ns();
         if (now - sampled < SAMPLE_NS || w->result->requests - counted < SAMPLE_REQUESTS)
             continue;
-        rate = (w->result->requests - counted) * 1000 * MST_NS_PER_S / (now - sampled);
+        rate = mst_rate_milli(w->result->requests - counted, now - sampled);
         w->result->steady = are_alike(rate, before);
         before = rate;
         counted = w->result->requests;

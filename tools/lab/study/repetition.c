@@ -17,20 +17,6 @@
 #define RECOVER_NS      (90 * MST_NS_PER_S)   /* from a load that was too much */
 #define RECOVER_STEP_MS 500
 
-/* ---- states ------------------------------------------------------------------------- */
-
-enum mst_step_state mst_repetition_state(enum mst_step_outcome outcome)
-{
-    static const enum mst_step_state states[] = {
-        [MST_STEP_DONE] = MST_STEP_STATE_DONE, [MST_STEP_FAILED] = MST_STEP_STATE_FAILED,
-        [MST_STEP_SKIPPED] = MST_STEP_STATE_SKIPPED,
-        [MST_STEP_INTERRUPTED] = MST_STEP_STATE_PLANNED,
-        [MST_STEP_NO_ARCHIVE] = MST_STEP_STATE_RUNNING,
-    };
-
-    return states[outcome];
-}
-
 /* ---- failures ----------------------------------------------------------------------- */
 
 enum mst_step_outcome mst_repetition_fail(char **failure, const char *sentence, const char *lines)

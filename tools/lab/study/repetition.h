@@ -1,9 +1,6 @@
 /* repetition.h - what becomes of a repetition: the one place that says what discards it.
  *
- * "done", and so a part of the report's figures: the servers that were started for it ran to its
- * end, the load tool ended well and had an answer, and the page is right afterwards. "failed":
- * one of these was not so, or nothing could be started or recorded. "skipped": it cannot be run
- * here, or the study's time was up. "planned": it was interrupted, or not begun; it is made again.
+ * outcome.h says what each outcome means, and which runs count.
  */
 #ifndef MPMSTAT_LAB_REPETITION_H
 #define MPMSTAT_LAB_REPETITION_H
@@ -32,8 +29,5 @@ enum mst_step_outcome mst_repetition_judge(struct mst_stage *stage,
 enum mst_step_outcome mst_repetition_fail(char **failure, const char *sentence, const char *lines);
 enum mst_step_outcome mst_repetition_fail_of_servers(struct mst_stage *stage, char **failure,
                                                      const char *sentence);
-
-/* Its state in the archive. */
-enum mst_step_state mst_repetition_state(enum mst_step_outcome outcome);
 
 #endif

@@ -22,7 +22,7 @@ static int store_end(struct mst_lab *lab, const struct mst_step *step,
 {
     const bool again = outcome == MST_STEP_INTERRUPTED;
     const struct mst_archive_step_end end = {
-        .state = mst_repetition_state(outcome), .failure = result->failure,
+        .state = mst_step_state_after(outcome), .failure = result->failure,
         .run_id = result->run_id > 0 && !again ? (uint64_t)result->run_id : MST_UNKNOWN,
         .page_bytes = result->page_bytes, .warmup_ns = result->warmup_ns,
         .ended_ns = again ? MST_UNKNOWN : mst_realtime_ns(), .load = again ? NULL : result->load,

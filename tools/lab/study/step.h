@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "archive/writer.h"
+#include "lab/files/outcome.h"
 #include "lab/servers/servers.h"
 #include "lab/study/plan.h"
 
@@ -22,14 +23,6 @@ struct mst_stage {
     unsigned            start;           /* which start of the plan they are */
     unsigned            failed_start;    /* the start that failed last: its other steps fail too */
     char               *failed_why;
-};
-
-enum mst_step_outcome {
-    MST_STEP_DONE,
-    MST_STEP_FAILED,           /* the study goes on */
-    MST_STEP_SKIPPED,          /* it cannot be run; the study goes on */
-    MST_STEP_INTERRUPTED,      /* it is to be made again */
-    MST_STEP_NO_ARCHIVE        /* nothing can be recorded any more; said why */
 };
 
 struct mst_step_result {

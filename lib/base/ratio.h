@@ -1,0 +1,21 @@
+/* ratio.h - ratios in thousandths, without overflow on the way. */
+#ifndef MPMSTAT_RATIO_H
+#define MPMSTAT_RATIO_H
+
+#include <stdint.h>
+
+#include "base/clock.h"
+
+/* Thousandths of the whole, which is not 0. */
+static inline uint64_t mst_milli(uint64_t part, uint64_t whole)
+{
+    return (uint64_t)((unsigned __int128)part * 1000 / whole);
+}
+
+/* So many in this time, which is not 0: thousandths of one a second. */
+static inline uint64_t mst_rate_milli(uint64_t count, uint64_t ns)
+{
+    return (uint64_t)((unsigned __int128)count * 1000 * MST_NS_PER_S / ns);
+}
+
+#endif

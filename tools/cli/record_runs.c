@@ -1,0 +1,227 @@
+/* record_runs.c - the runs of mpmstat record and mpmstat lab try: see record_runs.h. */
+#include "cli/record_runs.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analysis/summary.h"
+#include "archive/archive.h"
+#include "base/clock.h"
+#include "console/diag.h"
+#include "console/format.h"
+#include "console/output.h"
+#include "exec/shell_quote.h"
+#include "render/sink.h"
+#include "report/report.h"
+
+#define TIMEOUT_SECONDS_MAX 604800u   /* a week */
+#define REPEAT_MAX          1000u
+
+/* ---- options --------------------------------------------------------------------- */
+
+/* A whole number from 1 to `most`. */
+static bool read_number(const char *text, unsigned long most, unsigned long *number)
+{
+    char *end;
+
+    errno = 0;
+    *number = strtoul(text, &end, 10);
+    return errno == 0 && text[0] >= '0' && text[0] <= '9' && *end == '\0' && *number > 0 &&
+           *number <= most;
+}
+
+
+int mst_record_option(struct mst_record_request *r, const char *verb, int option,
+                      const char *argument)
+{
+    unsigned long number;
+
+    switch (option) {
+    case 'o':
+        if (argument[0] == '\0')
+            return mst_usage_error(verb, "-o takes the name of a file, not an empty one");
+        r->recording.archive = argument;
+        break;
+    case 'F':
+        r->json = strcmp(argument, "json") == 0;
+        if (!r->json && strcmp(argument, "text") != 0)
+            return mst_usage_error(verb, "there is no format \"%s\": it may be text or json",
+                                   argument);
+        break;
+    case 'T':
+        if (!read_number(argument, TIMEOUT_SECONDS_MAX, &number))
+            return mst_usage_error(verb, "--timeout takes whole seconds from 1 to %u, not \"%s\"",
+                                   TIMEOUT_SECONDS_MAX, argument);
+        r->recording.timeout_ns = number * MST_NS_PER_S;
+        break;
+    case 'R':
+        if (!read_number(argument, REPEAT_MAX, &number))
+            return mst_usage_error(verb, "--repeat takes a whole number from 1 to %u, not \"%s\"",
+                                   REPEAT_MAX, argument);
+        r->repeat = (unsigned)number;
+        break;
+    case 'f': r->recording.add_flags = false; break;
+    case 'm': r->recording.memory = false; break;
+    case 'v': r->recording.verbose = true; break;
+    }
+    return MST_EXIT_OK;
+}
+
+/* A name that is free, so that two recordings in one second do not meet. */
+static void choose_archive(struct mst_record_request *r)
+{
+    struct mst_human stamp;
+    unsigned i;
+
+    if (r->recording.archive != NULL)
+        return;
+    stamp = mst_human_stamp();
+    snprintf(r->default_archive, sizeof r->default_archive, "mpmstat-%s.sqlite", stamp.text);
+    for (i = 2; i < 100 && access(r->default_archive, F_OK) == 0; i++)
+        snprintf(r->default_archive, sizeof r->default_archive, "mpmstat-%s-%u.sqlite",
+                 stamp.text, i);
+    r->recording.archive = r->default_archive;
+}
+
+/* ---- what is shown --------------------------------------------------------------- */
+
+/* Several runs are a line each: what there is to see is their comparison. */
+static void put_line(const struct mst_summary *s, unsigned repetition, unsigned repeat)
+{
+    char line[MST_ERROR_MAX];
+
+    snprintf(line, sizeof line, "run %lld%s%s, %u of %u: %s requests/s, mean %s, p99 %s%s%s",
+             (long long)s->id, s->name != NULL ? " " : "", s->name != NULL ? s->name : "",
+             repetition, repeat, mst_human_milli(s->client.requests_per_1000s).text,
+             mst_human_time(s->client.times.mean_ns).text,
+             mst_human_time(s->client.times.p99_ns).text,
+             s->complete ? "" : ", not complete: ",
+             s->complete ? "" : mst_outcome_names[s->outcome]);
+    mst_tame(line, strlen(line));
+    puts(line);
+    fflush(stdout);   /* for a person who waits; main asks whether it arrived */
+}
+
+static void put_summary(const struct mst_record_request *r, const struct mst_summary *summary)
+{
+    struct mst_sink sink;
+
+    mst_sink_init(&sink, mst_write_file, stdout);
+    if (r->json) {
+        mst_report_json(&sink, summary);
+        mst_sink_char(&sink, '\n');
+    } else {
+        mst_report_text(&sink, summary, r->recording.archive);
+    }
+    mst_sink_flush(&sink);   /* whether it arrived, main asks */
+}
+
+static int show_run(const struct mst_record_request *r, int64_t run_id)
+{
+    struct mst_summary summary;
+    struct mst_archive *archive;
+    char error[MST_ERROR_MAX], ignored[MST_ERROR_MAX];
+
+    archive = mst_archive_read(r->recording.archive, error);
+    if (archive == NULL) {
+        mst_error("%s", error);
+        return MST_EXIT_OUTPUT;
+    }
+    if (mst_summary_make(&summary, archive, run_id, error) != 0) {
+        mst_error("%s", error);
+        mst_summary_free(&summary);
+        mst_archive_close(archive, ignored);
+        return MST_EXIT_OUTPUT;
+    }
+    if (r->recording.repetition > 0 && !r->json)
+        put_line(&summary, r->recording.repetition, r->repeat);
+    else
+        put_summary(r, &summary);
+    mst_summary_free(&summary);
+    mst_archive_close(archive, ignored);
+    return MST_EXIT_OK;
+}
+
+/* ---- the runs -------------------------------------------------------------------- */
+
+static bool is_shown(int64_t run_id, int status)
+{
+    return run_id != 0 && status != MST_EXIT_OUTPUT && status != MST_EXIT_TARGET;
+}
+
+static int record_once(struct mst_record_request *r, const struct mst_variant *variant,
+                       unsigned repetition, const char *before)
+{
+    int64_t run_id;
+    int status, shown;
+
+    r->recording.name = variant->name;
+    r->recording.command = variant->command;
+    r->recording.repetition = repetition;
+    status = mst_record(&r->recording, &run_id);
+    if (!is_shown(run_id, status))
+        return status;
+    fputs(before, stdout);
+    shown = show_run(r, run_id);
+    return status != MST_EXIT_OK ? status : shown;
+}
+
+/* What to do with the runs that were made. */
+static void put_next(const struct mst_record_request *r)
+{
+    char *words[] = { (char[]){ "mpmstat" }, (char[]){ "compare" }, NULL, NULL, NULL };
+    char *line = NULL;
+    size_t i;
+
+    if (!r->interleave) {
+        printf("They are in %s: mpmstat compare it with another's, or mpmstat report it\n",
+               r->recording.archive);
+        return;
+    }
+    for (i = 0; i < 2; i++)
+        if (asprintf(&words[2 + i], "%s#%s", r->recording.archive, r->variants[i].name) < 0)
+            words[2 + i] = NULL;
+    if (words[2] != NULL && words[3] != NULL)
+        line = mst_shell_quote(words);
+    if (line != NULL)
+        printf("Compare them: %s\n", line);
+    free(words[2]);
+    free(words[3]);
+    free(line);
+}
+
+/* Every other time the other way round, so that what changes steadily on the machine
+ * is the same for all. The first that fails ends it. */
+static int record_all(struct mst_record_request *r)
+{
+    size_t last = r->variant_count - 1, i;
+    int status = MST_EXIT_OK;
+    const char *before = "";
+    unsigned n;
+
+    if (r->repeat == 0)
+        r->repeat = 1;
+    if (r->json)
+        fputs("[", stdout);
+    for (n = 1; n <= r->repeat && status == MST_EXIT_OK; n++)
+        for (i = 0; i <= last && status == MST_EXIT_OK; i++) {
+            status = record_once(r, &r->variants[n % 2 == 1 ? i : last - i], n, before);
+            before = r->json ? "," : "";
+        }
+    if (r->json)
+        fputs("]\n", stdout);
+    else if (status == MST_EXIT_OK)
+        put_next(r);
+    return status;
+}
+
+int mst_record_runs(struct mst_record_request *r)
+{
+    choose_archive(r);
+    if (r->repeat > 0 || r->interleave)
+        return record_all(r);
+    return record_once(r, &r->variants[0], 0, "");
+}

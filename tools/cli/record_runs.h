@@ -1,0 +1,37 @@
+/* record_runs.h - one run or several, recorded and shown: for mpmstat record and lab try. */
+#ifndef MPMSTAT_RECORD_RUNS_H
+#define MPMSTAT_RECORD_RUNS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "record/recording.h"
+
+#define MST_VARIANTS_MAX 26u     /* their names without --name: A to Z */
+
+/* One of the commands that take turns. */
+struct mst_variant {
+    const char  *name;           /* NULL: none */
+    char *const *command;        /* NULL: none */
+};
+
+struct mst_record_request {
+    /* Name, command and repetition are set for each run. archive NULL: a new one here. */
+    struct mst_recording_options recording;
+    unsigned repeat;             /* 0: not said */
+    bool     interleave, json;
+    struct mst_variant variants[MST_VARIANTS_MAX];
+    size_t   variant_count;
+    char     default_archive[64];
+};
+#define MST_RECORD_REQUEST { .recording = { .add_flags = true, .memory = true } }
+
+/* Takes one of the options that both verbs have: 'o' output, 'F' format, 'T' timeout, 'R' repeat,
+ * 'f' no-flags, 'm' no-memory, 'v' verbose. Returns an enum mst_exit. */
+int mst_record_option(struct mst_record_request *request, const char *verb, int option,
+                      const char *argument);
+
+/* Makes the runs and shows them. Returns an enum mst_exit. */
+int mst_record_runs(struct mst_record_request *request);
+
+#endif

@@ -1,0 +1,132 @@
+/* proc.c - the processes of this machine in /proc: see proc.h. */
+#include "system/proc.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+ssize_t mst_proc_read(const char *path, char *buffer, size_t room)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n, used = 0;
+    int saved;
+
+    if (fd < 0)
+        return -1;
+    do {
+        n = read(fd, buffer + used, room - 1 - (size_t)used);
+        if (n > 0)
+            used += n;
+    } while (n > 0 || (n < 0 && errno == EINTR));
+    saved = errno;
+    close(fd);
+    buffer[used] = '\0';
+    errno = saved;
+    return n < 0 ? -1 : used;
+}
+
+uint64_t mst_ticks_to_ns(uint64_t ticks)
+{
+    return ticks * (MST_NS_PER_S / (uint64_t)sysconf(_SC_CLK_TCK));
+}
+
+/* /proc/PID/stat; the command's name in it may contain anything, ')' too. */
+bool mst_proc_stat(uint64_t pid, struct mst_proc *proc)
+{
+    uint64_t parent, waited_user, waited_system, start;
+    char state, path[64], line[1024], *name, *name_end;
+
+    snprintf(path, sizeof path, "/proc/%" PRIu64 "/stat", pid);
+    if (mst_proc_read(path, line, sizeof line) <= 0 || (name = strchr(line, '(')) == NULL ||
+        (name_end = strrchr(line, ')')) == NULL)
+        return false;
+    if (sscanf(name_end + 1, " %c %" SCNu64 " %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u "
+               "%" SCNu64 " %" SCNu64 " %*d %*d %*d %*d %" SCNu64,
+               &state, &parent, &waited_user, &waited_system, &start) != 5)
+        return false;
+    *proc = (struct mst_proc){
+        .pid = pid, .parent = parent, .start_ticks = start, .state = state,
+        .waited_ns = mst_ticks_to_ns(waited_user) + mst_ticks_to_ns(waited_system),
+    };
+    *name_end = '\0';
+    snprintf(proc->name, sizeof proc->name, "%s", name + 1);
+    return true;
+}
+
+bool mst_proc_add(struct mst_proc_list *list, const struct mst_proc *proc)
+{
+    if (list->count == list->room) {
+        size_t room = list->room > 0 ? 2 * list->room : 256;
+        struct mst_proc *items = reallocarray(list->items, room, sizeof *items);
+
+        if (items == NULL)
+            return false;
+        list->items = items;
+        list->room = room;
+    }
+    list->items[list->count++] = *proc;
+    return true;
+}
+
+static int by_pid(const void *a, const void *b)
+{
+    uint64_t x = ((const struct mst_proc *)a)->pid, y = ((const struct mst_proc *)b)->pid;
+
+    return (x > y) - (x < y);
+}
+
+bool mst_proc_scan(struct mst_proc_list *list)
+{
+    DIR *dir = opendir("/proc");
+    struct dirent *entry;
+    struct mst_proc proc;
+    bool fine = dir != NULL;
+
+    list->count = 0;
+    while (fine && (entry = readdir(dir)) != NULL) {
+        if (entry->d_name[0] < '1' || entry->d_name[0] > '9')
+            continue;
+        if (mst_proc_stat(strtoull(entry->d_name, NULL, 10), &proc))   /* else it has just ended */
+            fine = mst_proc_add(list, &proc);
+    }
+    if (dir != NULL)
+        closedir(dir);
+    if (list->count > 1)
+        qsort(list->items, list->count, sizeof *list->items, by_pid);
+    return fine;
+}
+
+void mst_proc_free(struct mst_proc_list *list)
+{
+    free(list->items);
+    *list = (struct mst_proc_list){ 0 };
+}
+
+struct mst_proc *mst_proc_find(const struct mst_proc_list *list, uint64_t pid)
+{
+    struct mst_proc key = { .pid = pid };
+
+    if (list->count == 0)
+        return NULL;
+    return bsearch(&key, list->items, list->count, sizeof key, by_pid);
+}
+
+/* From the process's own CPU clock: /proc/PID/stat has it in hundredths of a
+ * second, cut off, and with a few hundred processes that adds up to seconds. */
+uint64_t mst_proc_cpu(uint64_t pid)
+{
+    struct timespec t;
+    clockid_t clock;
+
+    if (clock_getcpuclockid((pid_t)pid, &clock) != 0 || clock_gettime(clock, &t) != 0)
+        return 0;
+    return (uint64_t)t.tv_sec * MST_NS_PER_S + (uint64_t)t.tv_nsec;
+}
