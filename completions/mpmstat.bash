@@ -1,19 +1,19 @@
-# mpmstat.bash - completes mpmstat's command line in bash. Verbs and options are read from the
-# command's own help; what values an option takes, and what a verb is about, is here.
+# mpmstat.bash - completes mpmstat's command line in bash. Verbs and options come from the command's
+# own help. The values of options and the arguments of verbs are in this file.
 
-# The verbs that `mpmstat help` lists, or those that a verb's own help does.
+# Prints the verbs of the command's help, or of a verb's own help.
 _mpmstat_verbs() {
     "$@" --help 2>/dev/null | sed -n '/^Try it:/q; /^Examples:/q; s/^  \([a-z][a-z-]*\)  *[^ ].*/\1/p'
 }
 
-# The lines of a verb's help that name options, as "--long -s VALUE", with "-" for what it lacks.
+# Prints a line for each option of a verb's help: "--long -s VALUE", with "-" for no short name.
 _mpmstat_option_lines() {
     "$@" --help 2>/dev/null | sed -nE -e '/^Examples:/q' \
         -e 's/^ +(-[A-Za-z]), (--[a-z-]+)( ([A-Z]+))?( .*|$)/\2 \1 \4/p' \
         -e 's/^ +(--[a-z-]+)( ([A-Z]+))?( .*|$)/\1 - \3/p'
 }
 
-# What the lab has of "stacks", "workloads" or "studies".
+# Prints the names of the lab's "stacks", "workloads" or "studies".
 _mpmstat_lab_names() {
     "$1" lab list 2>/dev/null | awk -v kind="$2," '/^[a-z]/ { on = $1 == kind } on && /^  / { print $1 }'
 }
@@ -27,7 +27,7 @@ _mpmstat_files() {
     mapfile -t COMPREPLY < <(compgen -f -- "$1")
 }
 
-# An argument of lab's verbs, by its number: VERB NUMBER WORD. A name, or a file of one's own.
+# VERB NUMBER WORD: completes an argument of a verb of the lab: a name, or the path of a file.
 _mpmstat_lab_argument() {
     local kind=
     case $1$2 in
@@ -42,7 +42,7 @@ _mpmstat_lab_argument() {
     fi
 }
 
-# The load tool and its arguments, which begin at this word.
+# Completes the load tool and its arguments, which begin at this word.
 _mpmstat_command() {
     if declare -F _command_offset >/dev/null; then
         _command_offset "$1"
@@ -53,7 +53,7 @@ _mpmstat_command() {
     fi
 }
 
-# The value of an option: VERB OPTION WHAT-THE-HELP-CALLS-IT WORD.
+# VERB OPTION NAME-IN-THE-HELP WORD: completes the value of an option.
 _mpmstat_value() {
     case $3 in
         FORMAT)
@@ -98,7 +98,7 @@ _mpmstat() {
         fi
     done <<<"$lines"
 
-    # Where the load's command begins, and whether the word is an option's value.
+    # Finds where the load's command begins, and whether the word is an option's value.
     for ((at = first; at < COMP_CWORD; at++)); do
         takes=${COMP_WORDS[at]}
         if [[ $previous ]]; then

@@ -1,10 +1,11 @@
 # Documents, manual pages, completions.
 
 dist_doc_DATA = NEWS LICENSE
-# Documents keep their directories, and so their links.
+# Installed documents keep their directories, so that their links stay valid.
 nobase_dist_doc_DATA = README.md $(documents) $(pictures)
 documents = \
 	docs/administrator.md \
+	docs/architecture.md \
 	docs/developer.md \
 	docs/measuring.md \
 	docs/reference/README.md \

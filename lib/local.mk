@@ -4,7 +4,7 @@ noinst_LTLIBRARIES += libmpmstat.la
 libmpmstat_la_CPPFLAGS = $(LIBRARY_CPPFLAGS)
 libmpmstat_la_SOURCES = $(board_sources) $(render_sources)
 
-# All that a board needs, without the ways to show it.
+# Everything that a board needs, without the formats that show it.
 board_sources = \
 	lib/base/clock.h \
 	lib/base/error.c \
@@ -87,7 +87,7 @@ render_sources = \
 	lib/render/sink.h \
 	lib/render/text.c
 
-# What pages consist of: styles and scripts, as C strings. The report embeds the first two, too.
+# The pages' styles and scripts, as C strings. The report embeds the first two, too.
 embed = $(SHELL) $(srcdir)/lib/render/embed
 render_assets = $(srcdir)/lib/render/assets
 shared_assets = colours_css=$(render_assets)/colours.css pieces_js=$(render_assets)/pieces.js

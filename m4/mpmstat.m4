@@ -1,13 +1,13 @@
-dnl mpmstat.m4 - configure.ac's own macros.
+dnl mpmstat.m4 - the macros that configure.ac defines for itself.
 
-dnl MST_MISSING(WHAT, PACKAGE, [OR ELSE])
-dnl Notes that something needed was not found, and the Debian package that has it.
+dnl MST_MISSING(WHAT, PACKAGE, [ALTERNATIVE])
+dnl Notes a requirement that was not found, and the Debian package that contains it.
 AC_DEFUN([MST_MISSING], [
     AS_VAR_APPEND([mst_missing], ["
   $1: apt-get install $2[]m4_ifval([$3], [ ($3)])"])])
 
 dnl MST_FLAG(VARIABLE, FLAG...)
-dnl Adds each of the flags that compiler and linker take without a warning.
+dnl Adds each flag that compiler and linker accept without a warning.
 AC_DEFUN([MST_FLAG], [
     for flag in $2; do
         mst_saved=$CFLAGS
@@ -20,10 +20,10 @@ AC_DEFUN([MST_FLAG], [
     done])
 
 dnl MST_FORTIFY(VARIABLE)
-dnl Adds _FORTIFY_SOURCE where nobody has decided it: neither who builds, as distributions do,
-dnl nor the compiler, which may predefine it. It needs an optimizing build.
+dnl Adds _FORTIFY_SOURCE where neither the user's flags (as distributions set them) nor the compiler
+dnl (which may predefine it) define it. It needs an optimizing build.
 AC_DEFUN([MST_FORTIFY], [
-    AC_MSG_CHECKING([who decides _FORTIFY_SOURCE])
+    AC_MSG_CHECKING([what sets _FORTIFY_SOURCE])
     AS_CASE([" $CPPFLAGS $CFLAGS "],
         [*_FORTIFY_SOURCE*], [mst_fortify='the flags given'],
         [AC_COMPILE_IFELSE([AC_LANG_SOURCE([[
@@ -37,6 +37,6 @@ AC_DEFUN([MST_FORTIFY], [
 #error it would warn
 #endif
                 ]])],
-                [mst_fortify='this package: 2'], [mst_fortify='nobody: the build is not optimized'])])])
+                [mst_fortify='this package: 2'], [mst_fortify='nothing: the build is not optimized'])])])
     AC_MSG_RESULT([$mst_fortify])
     AS_IF([test "$mst_fortify" = 'this package: 2'], [MST_FLAG([$1], [-D_FORTIFY_SOURCE=2])])])

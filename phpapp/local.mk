@@ -1,4 +1,4 @@
-# The PHP extension, and the pages to load.
+# The PHP extension and the workloads.
 
 phpext_sources = \
 	phpapp/ext/label.c \
@@ -26,7 +26,7 @@ endif
 
 EXTRA_DIST += phpapp/ext/mpmstat.stub.php phpapp/ext/tests
 
-# A workload keeps its directories where it is installed.
+# An installed workload keeps its directories.
 workload_pages = \
 	phpapp/workloads/README.md \
 	phpapp/workloads/common.php \

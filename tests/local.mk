@@ -1,6 +1,6 @@
 # Tests: unit tests, fuzz targets, integration tests, benches. make check is all of it.
 
-# Each has a main() of its own; this is what they share.
+# Each unit test has a main() of its own; this library has the code that they share.
 libmpmstat_test_la_SOURCES = \
 	tests/unit/boards.c \
 	tests/unit/boards.h \
@@ -48,14 +48,14 @@ if WITH_LAB
 UNIT_TESTS += $(LAB_UNIT_TESTS)
 endif
 
-# It counts how often a search for a label gives way, and what happens then.
+# This test counts how often a search for a label yields to another thread, and what happens then.
 tests_unit_check_labels_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=sched_yield
 
-# It lets something happen between two of the reader's looks, and counts what is allocated.
+# This test changes the board between two reads of the reader, and counts allocations.
 tests_unit_check_journal_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=mst_reader_read \
 	-Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc -Wl,--wrap=aligned_alloc
 
-# Fuzz targets: make check runs them over their corpora, make fuzz lets them loose.
+# Fuzz targets: make check runs them over the corpus, make fuzz with new inputs.
 FUZZ_TARGETS = \
 	tests/fuzz/fuzz_archive \
 	tests/fuzz/fuzz_board \
@@ -87,7 +87,7 @@ tests_fuzz_fuzz_words_SOURCES = tests/fuzz/fuzz_words.c tests/fuzz/replay.c
 tests_fuzz_fuzz_writer_SOURCES = tests/fuzz/fuzz_writer.c tests/fuzz/replay.c
 tests_fuzz_seed_board_SOURCES = tests/fuzz/seed_board.c
 
-# The board under ThreadSanitizer, whose code must be instrumented all through.
+# The board's test under ThreadSanitizer, which needs all of the code instrumented.
 tests_unit_stress_board_tsan_SOURCES = tests/unit/stress_board.c $(board_sources)
 tests_unit_stress_board_tsan_CFLAGS = $(AM_CFLAGS) -fsanitize=thread
 tests_unit_stress_board_tsan_LDADD =
@@ -98,16 +98,16 @@ check_LTLIBRARIES += libmpmstat-test.la
 check_PROGRAMS += $(UNIT_TESTS) $(FUZZ_TARGETS) tests/fuzz/seed_board
 TESTS += $(UNIT_TESTS)
 endif
-# A server without an Apache, for the integration tests of the tool.
+# make_board writes a board without an Apache, for the integration tests of the tool.
 check_PROGRAMS += tests/integration/support/make_board
 tests_integration_support_make_board_LDADD = libmpmstat.la
-# What PHP needs to load an extension that is built with sanitizers. With -rpath, which is
-# not used, it is a shared library. It comes before the sanitizers, and must do without.
+# PHP preloads this library to load an extension that is built with sanitizers. The unused -rpath
+# makes libtool build a shared library. It is loaded before the sanitizers, so it is built without.
 shallow_bind = tests/integration/support/shallow_bind.la
 check_LTLIBRARIES += $(shallow_bind)
 tests_integration_support_shallow_bind_la_CFLAGS = $(WARNING_CFLAGS)
 tests_integration_support_shallow_bind_la_LDFLAGS = -module -avoid-version -shared -rpath $(libdir)
-# Hostile code for a server's workers: in Apache a module, in PHP a library.
+# Hostile code for a server's workers: a module for Apache, a library for PHP.
 hostile_workers = tests/integration/support/chaos.la tests/integration/support/mod_chaos.la
 check_LTLIBRARIES += $(hostile_workers)
 tests_integration_support_chaos_la_SOURCES = tests/integration/support/chaos.c tests/integration/support/chaos.h
@@ -118,7 +118,7 @@ tests_integration_support_mod_chaos_la_SOURCES = tests/integration/support/mod_c
 tests_integration_support_mod_chaos_la_CPPFLAGS = $(MODULE_CPPFLAGS)
 tests_integration_support_mod_chaos_la_CFLAGS = $(WARNING_CFLAGS)
 tests_integration_support_mod_chaos_la_LDFLAGS = -module -avoid-version -shared -rpath $(libdir)
-# Requests at a rate, for the bench of the recording.
+# Writes requests at a given rate, for the bench of the recording.
 check_PROGRAMS += tests/bench/write_requests
 tests_bench_write_requests_LDADD = libmpmstat.la
 
@@ -128,7 +128,7 @@ TESTS += tests/unit/stress_board_tsan
 endif
 AM_TESTS_ENVIRONMENT = $(TEST_SETTINGS) export $(TEST_NAMES);
 
-# What every test, of either kind, finds in its environment.
+# The environment of every test, in C and in Python.
 TEST_NAMES = MPMSTAT_SRCDIR MPMSTAT_BUILDDIR MPMSTAT_SANITIZE MPMSTAT_SANITIZE_LIB MPMSTAT_LAB_BUILT \
 	APACHE2 APACHE2_MODULES CK_TIMEOUT_MULTIPLIER
 TEST_SETTINGS = \
@@ -138,7 +138,7 @@ TEST_SETTINGS = \
 	APACHE2='$(HTTPD)' APACHE2_MODULES='$(httpd_modules)' CK_TIMEOUT_MULTIPLIER=10;
 
 check_DATA = need-check
-.PHONY: need-check need-pytest check-fast check-unit check-integration check-exports check-php check-phpt check-fuzz
+.PHONY: need-check need-pytest check-fast check-architecture check-unit check-integration check-exports check-php check-phpt check-fuzz
 need-check:
 if !HAVE_CHECK
 	@echo 'make check needs libcheck (apt-get install check) and a new ./configure' >&2; exit 1
@@ -148,15 +148,19 @@ if !HAVE_PYTEST
 	@echo 'make check needs pytest (apt-get install python3-pytest) and a new ./configure' >&2; exit 1
 endif
 
-check-local: need-pytest check-exports check-php check-phpt check-fuzz check-integration
+check-local: need-pytest check-exports check-architecture check-php check-phpt check-fuzz check-integration
 
 check-unit: need-check $(BUILT_SOURCES) $(check_LTLIBRARIES) $(check_PROGRAMS)
 	$(MAKE) $(AM_MAKEFLAGS) check-TESTS
 
-# The edit loop: units, golden files, parser cases, hostile inputs; no server.
-check-fast: check-unit check-exports check-fuzz
+# For the edit loop: unit tests, golden files, parser cases, hostile inputs. It needs no server.
+check-fast: check-unit check-exports check-architecture check-fuzz
 
-# Apache shares one name space among all its modules.
+# The source against the page of the architecture.
+check-architecture: need-pytest all
+	@$(PYTHON) $(srcdir)/tests/architecture $(abs_builddir)
+
+# All modules of an Apache share one name space, so the module exports only what it must.
 check-exports: mod_mpmstat.la $(phpext_LTLIBRARIES)
 	@names=`nm -D --defined-only .libs/mod_mpmstat.so | awk '{ print $$3 }' | sort | xargs`; \
 	test "$$names" = 'mpmstat_guard mpmstat_module' || { \
@@ -174,7 +178,7 @@ if WITH_PHP
 	done
 endif
 
-# The extension's own tests, by PHP's runner; not under sanitizers, which PHP lacks.
+# The extension's own tests, with PHP's runner; not under sanitizers, because PHP has none.
 check-phpt: all
 if WITH_PHP
 	@if test -n '$(SANITIZERS)'; then echo 'phpt: left out under sanitizers' >&2; exit 0; fi; \
@@ -185,15 +189,15 @@ if WITH_PHP
 		$(srcdir)/phpapp/ext/tests
 endif
 
-# Every target gets every input: what is dull for one may matter to another.
+# Every target gets every input: an input for one target can matter to another.
 check-fuzz: $(FUZZ_TARGETS)
 	@for target in $(FUZZ_TARGETS); do \
 		$$target $(srcdir)/tests/fuzz/corpus $(srcdir)/tests/cases || exit 1; \
 	done
 
-# PYTEST_ARGS selects: make check-integration PYTEST_ARGS='-k prefork -x'. Tests have servers,
-# ports and directories of their own and mostly wait, so with pytest-xdist two run at a time for
-# each CPU.
+# PYTEST_ARGS selects tests: make check-integration PYTEST_ARGS='-k prefork -x'. Tests have their
+# own servers, ports and directories, and wait most of the time. So with pytest-xdist two tests
+# for each CPU run at a time.
 PYTEST_ARGS =
 lab_left_out =
 if !WITH_LAB
@@ -207,7 +211,7 @@ check-integration: need-pytest all tests/integration/support/make_board $(shallo
 	PYTHONDONTWRITEBYTECODE=1 $(PYTHON) -m pytest -p no:cacheprovider $$parallel $(PYTEST_ARGS) \
 		$(lab_left_out) $(srcdir)/tests/integration
 
-# The proofs that take longer than a test may: how long, and how many requests.
+# The proofs that take too long for make check, for so many seconds or requests.
 SOAK_SECONDS = 60
 SOAK_REQUESTS = 1000000
 soak: need-pytest all
@@ -217,10 +221,10 @@ soak: need-pytest all
 		$(srcdir)/tests/integration/proofs/test_proof_counters.py \
 		$(srcdir)/tests/integration/proofs/test_proof_leaks.py
 
-# The integration tests of a build with sanitizers, which is made in sanitizers/.
+# Runs the integration tests in a build with sanitizers, in the directory sanitizers/.
 check-sanitizers: need-pytest
 	@$(MKDIR_P) sanitizers && cd sanitizers && \
 	{ test -f Makefile || $(abs_srcdir)/configure --quiet --enable-sanitizers; } && \
 	$(MAKE) check-integration PYTEST_ARGS='$(PYTEST_ARGS)'
 
-EXTRA_DIST += tests/golden tests/cases tests/fuzz/corpus tests/integration tests/bench
+EXTRA_DIST += tests/architecture tests/golden tests/cases tests/fuzz/corpus tests/integration tests/bench

@@ -1,11 +1,11 @@
-# The tool, mpmstat. Its lab has a fragment of its own.
+# The tool, mpmstat. The lab has a fragment of its own.
 
 bin_PROGRAMS = mpmstat
 mpmstat_SOURCES = tools/cli/main.c
 mpmstat_CPPFLAGS = $(TOOL_CPPFLAGS)
 mpmstat_LDADD = libmpmstat-tool.la
 
-# Everything but main(), so that the tests link it, too.
+# Everything except main(), so that the tests can link it.
 noinst_LTLIBRARIES += libmpmstat-tool.la
 libmpmstat_tool_la_CPPFLAGS = $(TOOL_CPPFLAGS)
 libmpmstat_tool_la_LIBADD = libmpmstat.la $(CURL_LIBS) $(JANSSON_LIBS) $(SQLITE_LIBS) -lm
@@ -170,14 +170,14 @@ libmpmstat_tool_la_SOURCES = \
 	tools/system/programs.c \
 	tools/system/programs.h
 
-# The archive's schema as a C string literal, from the file that documents it.
+# The archive's schema as a C string literal, made from the file that documents it.
 BUILT_SOURCES += tools/archive/schema.inc
 EXTRA_DIST += tools/archive/schema.sql
 tools/archive/schema.inc: tools/archive/schema.sql
 	@$(MKDIR_P) tools/archive
 	$(AM_V_GEN)$(SED) -e 's/[\\"]/\\&/g' -e 's/.*/"&\\n"/' $(srcdir)/tools/archive/schema.sql >$@
 
-# Its tables and columns by name: what is bound to a row, and in which order.
+# The schema's tables and columns by name: the values that are bound to a row, in their order.
 archive_columns = tools/archive/columns.inc tools/archive/column_names.inc
 BUILT_SOURCES += $(archive_columns)
 EXTRA_DIST += tools/archive/columns.awk
@@ -191,7 +191,7 @@ tools/archive/column_names.inc:
 	$(AM_V_GEN)$(AWK) -v names=1 -f $(srcdir)/tools/archive/columns.awk \
 		$(srcdir)/tools/archive/schema.sql >$@
 
-# The reports' scripts and styles, with the charts' library.
+# The scripts and styles of the reports, with the library that draws the charts.
 report_assets = $(srcdir)/tools/report/assets
 report_asset_files = \
 	tools/report/assets/charts.js \

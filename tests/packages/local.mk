@@ -1,11 +1,11 @@
-# Debian packages, and what a release is not made without.
+# Debian packages, and the checks that a release has to pass.
 
 .PHONY: deb deb-check release-check need-debian
 need-debian:
 	@test -d $(srcdir)/debian || { \
 		echo 'this needs debian/, which is in the repository and not in the source archive' >&2; exit 1; }
 
-# The source package and the packages, in deb/ of the build directory.
+# Builds the source package and the packages in deb/ of the build directory.
 deb: need-debian dist
 	@command -v dpkg-buildpackage dpkg-checkbuilddeps >/dev/null || { \
 		echo 'make deb needs dpkg-buildpackage: apt-get install dpkg-dev' >&2; exit 1; }
@@ -17,7 +17,7 @@ deb: need-debian dist
 	cd deb/$(distdir) && dpkg-buildpackage -us -uc
 	@ls deb/*.deb
 
-# Builds and tests the packages in chroots: DEB_SUITES='trixie' DEB_STEPS='build lintian': only those.
+# Builds and tests the packages in chroots. DEB_SUITES='trixie' and DEB_STEPS='build lintian' select.
 DEB_SUITES = trixie bookworm
 DEB_STEPS =
 deb-check: need-debian dist
@@ -25,8 +25,8 @@ deb-check: need-debian dist
 		$(srcdir)/tests/packages/check $(distdir).tar.xz deb-check $$suite $(DEB_STEPS) || exit 1; \
 	done
 
-# What a release is not made without: all tests, from the source archive; lint; that debian/copyright
-# accounts for every file; that manual pages render, links lead somewhere, versions agree.
+# Runs the checks that a release has to pass: all tests, from the source archive; lint; and that
+# debian/copyright accounts for every file, manual pages render, links are valid, versions agree.
 release-check: need-debian need-pytest all lint distcheck
 	$(PYTHON) $(srcdir)/tests/packages/copyright $(srcdir)/debian/copyright $(distdir).tar.xz
 	@$(TEST_SETTINGS) export $(TEST_NAMES); \

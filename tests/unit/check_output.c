@@ -208,6 +208,7 @@ START_TEST(test_a_signal_leaves_nothing)
     make_directory();
     write_before();
     for (i = 0; i < sizeof signals / sizeof *signals; i++) {
+        signal(signals[i], SIG_DFL);   /* under nohup SIGHUP is ignored from the start */
         pid = begin_to_write(_i, &pipes);
         ck_assert_int_eq(count(".part"), _i == NAMED);
         kill(pid, signals[i]);

@@ -1,4 +1,4 @@
-# The lab: whole servers in a text file each, and studies of them.
+# The lab: whole servers, one text file each, and studies of them.
 
 lab_sources = \
 	tools/cli/verb_lab.c \
@@ -102,10 +102,10 @@ else
 libmpmstat_tool_la_SOURCES += $(lab_absent_sources)
 endif
 
-# The lab's systems and pages: text files, which users copy. Makefile.am installs them.
+# The lab's stacks, workloads and studies: text files, which users copy. Makefile.am installs them.
 EXTRA_DIST += tools/lab/stacks tools/lab/workloads tools/lab/studies
 
-# What the lab reads, where a tool that runs from here looks for it.
+# A tool that runs from the build tree looks for the lab's files here.
 data_tree = share/mpmstat/lab share/mpmstat/workloads share/mpmstat/real
 if WITH_LAB
 all-local: $(data_tree)

@@ -266,6 +266,16 @@ def test_links_lead_somewhere(document):
     assert not broken, broken
 
 
+@pytest.mark.parametrize("document", DOCUMENTS, ids=name)
+def test_every_file_that_is_named_is_there(document):
+    """A path in backquotes, from the top of the source. Capitals stand for a name to fill in."""
+    named = re.findall(r"`((?:lib|mod_mpmstat|phpapp|tools|tests|docs|man)/[\w./*-]+)`",
+                       document.read_text())
+    missing = [path for path in named if not re.search(r"NAME|CASE", path)
+               and not list(build.SRCDIR.glob(path))]
+    assert not missing, missing
+
+
 @pytest.mark.parametrize("picture", sorted((build.SRCDIR / "docs").rglob("*.png")), ids=name)
 def test_pictures_are_pictures_and_small(picture):
     data = picture.read_bytes()
