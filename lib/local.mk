@@ -6,6 +6,7 @@ libmpmstat_la_SOURCES = $(board_sources) $(render_sources)
 
 # Everything that a board needs, without the formats that show it.
 board_sources = \
+	lib/base/clock.c \
 	lib/base/clock.h \
 	lib/base/error.c \
 	lib/base/error.h \
@@ -71,6 +72,8 @@ render_sources = \
 	lib/render/html.c \
 	lib/render/journal.c \
 	lib/render/journal.h \
+	lib/render/journal_line.c \
+	lib/render/journal_line.h \
 	lib/render/json.c \
 	lib/render/json_writer.c \
 	lib/render/json_writer.h \
