@@ -378,11 +378,14 @@ int mst_board_create(struct mst_board *b, const char *path, const struct mst_lay
 
 bool mst_board_is_to_tell_loss(struct mst_board *b, char sentence[MST_ERROR_MAX])
 {
+    /* Where the file system has room, pages that a process took away come back as zeroes. */
+    if (b->header != NULL && memcmp(b->header->magic, MST_MAGIC, sizeof b->header->magic) != 0)
+        mst_guard_note_loss(&b->guard);
     if (!mst_guard_is_to_tell(&b->guard))
         return false;
     __atomic_store_n(&b->header->ready, MST_READY_ENDED, __ATOMIC_RELAXED);
     mst_fail(sentence, "recording has ended: a process has taken pages away from the board %s, "
-             "or has unmapped it; requests are served as before, and a restart of the server "
+             "has unmapped it, or has overwritten its header; requests are served as before, and a restart of the server "
              "(a graceful one, too) makes a new board", b->path);
     return true;
 }

@@ -208,6 +208,15 @@ bool mst_guard_has_lost(const struct mst_guard *guard)
     return guard->loss != NULL && __atomic_load_n(guard->loss, __ATOMIC_RELAXED) != MST_LOSS_NONE;
 }
 
+void mst_guard_note_loss(struct mst_guard *guard)
+{
+    uint32_t none = MST_LOSS_NONE;
+
+    if (guard->loss != NULL)
+        __atomic_compare_exchange_n(guard->loss, &none, MST_LOSS_HAPPENED, false,
+                                    __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
 bool mst_guard_is_to_tell(struct mst_guard *guard)
 {
     uint32_t happened = MST_LOSS_HAPPENED;

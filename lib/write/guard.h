@@ -55,6 +55,9 @@ void mst_guard_renew(struct mst_guard *guard);
 /* Ends that. Removes the signal handler with the last mapping. */
 void mst_guard_end(struct mst_guard *guard);
 
+/* Notes a loss that no access met: the pages are there, with other contents. */
+void mst_guard_note_loss(struct mst_guard *guard);
+
 /* Whether a page is lost and no process has reported it. True in one process of the server, once:
  * that process MUST report it. */
 bool mst_guard_is_to_tell(struct mst_guard *guard);

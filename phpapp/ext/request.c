@@ -377,6 +377,5 @@ void mst_request_end(void)
     count_request(&record, class_of(status, set), set);
     mst_journal_php_request(&mst_php.board, &record);
     leave_worker(now);
-    if (mst_guard_has_lost(&mst_php.board.guard))
-        mst_lifecycle_tell_loss();
+    mst_lifecycle_tell_loss();
 }

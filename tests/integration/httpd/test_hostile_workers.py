@@ -216,6 +216,22 @@ def test_a_board_that_lost_its_pages_to_a_full_file_system(hostile):
     assert len(hostile.log_lines(LOST)) == 1
 
 
+def test_a_board_that_lost_its_pages_while_there_is_room(hostile):
+    """They come back as zeroes: no access fails, and no reader knows the file any more."""
+    hostile.serve()
+    assert hostile.chaos("punch") == 1
+    wait_until(lambda: (hostile.serve(), hostile.log_lines(LOST))[1], 60,
+               "the log to say that recording has ended")
+    said = tool.run("status", hostile.board)
+    assert said.returncode == 3 and "board" in said.stderr, said
+    hostile.allow_loss()
+    assert_lives(hostile)
+    hostile.restart()
+    assert_lives(hostile)
+    assert_records(hostile)
+    assert len(hostile.log_lines(LOST)) == 1
+
+
 def test_a_worker_that_unmaps_the_board(hostile):
     assert hostile.chaos("unmap") == 1
     wait_until(lambda: (hostile.serve(), hostile.log_lines(LOST))[1], 60,
