@@ -6,6 +6,7 @@ libmpmstat_la_SOURCES = $(board_sources) $(render_sources)
 
 # Everything that a board needs, without the formats that show it.
 board_sources = \
+	lib/base/clock.c \
 	lib/base/clock.h \
 	lib/base/error.c \
 	lib/base/error.h \

@@ -1,6 +1,7 @@
 /* access.c - who may see the status page: clients that the server's own configuration lets in,
  * where that configuration puts the page. What .htaccess files say of either does not count:
- * tenants write them, and the page shows all virtual hosts. A client behind a proxy is not local.
+ * tenants write them, and the page shows all virtual hosts. A client that comes through a proxy is
+ * not local.
  *
  * Only requests that have come to the handler mpm-status are checked here.
  */
@@ -14,7 +15,7 @@ APLOG_USE_MODULE(mpmstat);
 
 /* ---- .htaccess files ----------------------------------------------------------------- */
 
-/* Whether one was applied to the request, or to a request that was redirected to it. */
+/* Whether an .htaccess file was applied to the request, or to one that was redirected to it. */
 static bool is_overridden(const request_rec *r)
 {
     const struct htaccess_result *file;
@@ -25,7 +26,7 @@ static bool is_overridden(const request_rec *r)
     return false;
 }
 
-/* The look-ups of files that httpd keeps for the request, as if no file had been there. */
+/* The list of files that httpd keeps for the request, as it would be if there were none. */
 static const struct htaccess_result *none_found(const request_rec *r)
 {
     const struct htaccess_result *file, *list = NULL;
@@ -40,7 +41,7 @@ static const struct htaccess_result *none_found(const request_rec *r)
     return list;
 }
 
-/* Path and query as the client, or a redirect, asked for them. NULL: they are not known. */
+/* Path and query as the client, or a redirect, asked for them. NULL: not known. */
 static const char *asked_for(const request_rec *r)
 {
     const char *uri = r->unparsed_uri, *host;
@@ -51,10 +52,10 @@ static const char *asked_for(const request_rec *r)
     return host ? strchr(host + strlen("://"), '/') : NULL;
 }
 
-/* Looks the request up once more, by the server's configuration alone, as far as access and
- * handler; the handler does not run. What httpd keeps of the first look-up, and would take again,
- * is put aside meanwhile: the files of each directory, and the merged sections. NULL: it cannot
- * be looked up. */
+/* Looks the request up once more, by the server's configuration alone, as far as its access and
+ * its handler; the handler does not run. Meanwhile what httpd keeps of the first look-up is taken
+ * off the request, as httpd would use it again: the files of each directory, and the merged
+ * sections. NULL: it cannot be looked up. */
 static request_rec *look_up_without_files(request_rec *r)
 {
     static const apr_size_t walks[] = {
@@ -80,14 +81,15 @@ static request_rec *look_up_without_files(request_rec *r)
     return again;
 }
 
-static int refuse(request_rec *r, const char *sentence)
+static int forbid(request_rec *r, const char *reason, const char **sentence)
 {
-    ap_log_rerror(APLOG_MARK, APLOG_INFO, 0, r, MPMSTAT_LOGNO(40) "%s", sentence);
-    return mst_refuse(r, HTTP_FORBIDDEN, sentence);
+    ap_log_rerror(APLOG_MARK, APLOG_INFO, 0, r, MPMSTAT_LOGNO(40) "%s", reason);
+    *sentence = reason;
+    return HTTP_FORBIDDEN;
 }
 
 /* An .htaccess file may have put the page here, or may have let the client in. */
-static int check_without_files(request_rec *r)
+static int check_without_files(request_rec *r, const char **sentence)
 {
     request_rec *again = look_up_without_files(r);
 
@@ -98,19 +100,19 @@ static int check_without_files(request_rec *r)
     }
     if (again && again->status == HTTP_OK && again->handler
         && strcmp(again->handler, "mpm-status") == 0 && !is_overridden(again))
-        return DECLINED;
+        return OK;
     if (again && again->status == HTTP_FORBIDDEN)
-        return refuse(r, "the status page is for those only whom the server's own configuration "
+        return forbid(r, "the status page is for those only whom the server's own configuration "
                       "lets in here; what an .htaccess file allows does not count. Put Require "
-                      "into the <Location> of the page");
-    return refuse(r, "the handler mpm-status answers only where the server's own configuration "
+                      "into the <Location> of the page", sentence);
+    return forbid(r, "the handler mpm-status answers only where the server's own configuration "
                   "sets it, not where an .htaccess file does: put SetHandler mpm-status into a "
-                  "<Location> of the server's configuration");
+                  "<Location> of the server's configuration", sentence);
 }
 
-/* ---- proxies --------------------------------------------------------------------------- */
+/* ---- proxies ------------------------------------------------------------------------- */
 
-/* As "Require local" sees it. */
+/* The same test as that of "Require local". */
 static bool is_local(const request_rec *r)
 {
     static const struct { const char *address, *mask; } loopback[] = {
@@ -126,8 +128,8 @@ static bool is_local(const request_rec *r)
     return apr_sockaddr_equal(r->connection->local_addr, r->useragent_addr);
 }
 
-/* The header by which a proxy says that it sent this for somebody else; NULL: none. */
-static const char *proxys_header(const request_rec *r)
+/* The header by which a proxy says that it passes on another client's request; NULL: none. */
+static const char *proxy_header(const request_rec *r)
 {
     static const char *const headers[] = {
         "Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-IP", "Via",
@@ -140,25 +142,25 @@ static const char *proxys_header(const request_rec *r)
     return NULL;
 }
 
-/* Where mod_remoteip has put the client's address in the place of the proxy's, Require has seen
- * that address, and the headers that are left say nothing more. */
-static int check_proxy(request_rec *r)
+/* Where mod_remoteip has replaced the proxy's address by the client's, Require has tested the
+ * client's, and the headers that are left say nothing more. */
+static int check_proxy(request_rec *r, const char **sentence)
 {
     const char *header;
 
     if (mst_dir_config_of(r)->trust_proxy == 1
         || r->useragent_addr != r->connection->client_addr || !is_local(r)
-        || (header = proxys_header(r)) == NULL)
-        return DECLINED;
-    return refuse(r, apr_psprintf(r->pool, "a request that came through a proxy (it has the "
+        || (header = proxy_header(r)) == NULL)
+        return OK;
+    return forbid(r, apr_psprintf(r->pool, "a request that came through a proxy (it has the "
                   "header %s) is not local: ask this server itself, or, if the proxy lets in "
                   "nobody who may not see this page, put MPMStatTrustProxy On into its "
-                  "<Location>", header));
+                  "<Location>", header), sentence);
 }
 
-int mst_check_access(request_rec *r)
+int mst_check_access(request_rec *r, const char **sentence)
 {
-    int status = is_overridden(r) ? check_without_files(r) : DECLINED;
+    int status = is_overridden(r) ? check_without_files(r, sentence) : OK;
 
-    return status == DECLINED ? check_proxy(r) : status;
+    return status == OK ? check_proxy(r, sentence) : status;
 }

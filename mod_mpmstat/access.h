@@ -4,8 +4,9 @@
 
 #include "mod_mpmstat.h"
 
-/* For a request that has come to the handler: DECLINED where it is to be answered. Else it has
- * been answered already (OK), or this is the status to answer with. */
-int mst_check_access(request_rec *r);
+/* Whether the status page answers a request that has come to its handler. OK: it does. Else the
+ * status to answer with; *sentence is then the body, from the request's pool or static, or NULL
+ * for httpd's own page. */
+int mst_check_access(request_rec *r, const char **sentence);
 
 #endif

@@ -1,15 +1,13 @@
-/* config.c - the directives. Everything has a default: none is needed. */
+/* config.c - the directives. Each has a default: a configuration needs none of them. */
 #include "mod_mpmstat.h"
 
 #include <apr_strings.h>
 
 APLOG_USE_MODULE(mpmstat);
 
-struct mst_main_config mst_config;
-
 #define UNSET (-1)
 
-/* Where PHP's extension makes its boards, where nobody says otherwise. */
+/* Where the PHP extension makes its boards unless php.ini says otherwise. */
 #define PHP_BOARDS_DEFAULT "/run/mpmstat"
 
 int mst_config_reset(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp)
@@ -67,7 +65,7 @@ void *mst_create_server_config(apr_pool_t *p, server_rec *s)
     return apr_pcalloc(p, sizeof(struct mst_server_config));
 }
 
-/* For ap_set_flag_slot(): a flag that needs no more than to be set. */
+/* For ap_set_flag_slot(), which sets a flag and does nothing else. */
 #define SLOT(member) ((void *)APR_OFFSETOF(struct mst_dir_config, member))
 
 static const char *set_trust_request_start(cmd_parms *cmd, void *dir, int on)
@@ -90,8 +88,8 @@ static const char *set_server_timing(cmd_parms *cmd, void *dir, int on)
     return NULL;
 }
 
-/* Once: .htaccess is read for each request. */
-static void tell_refusal(struct mst_board *b, const server_rec *s, const char *name)
+/* Once in the board's life, as httpd reads .htaccess for each request. */
+static void log_refusal(struct mst_board *b, const server_rec *s, const char *name)
 {
     if (mst_board_tell_once(b, MST_TOLD_NO_ROOM))
         ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, s, MPMSTAT_LOGNO(11)
@@ -101,8 +99,8 @@ static void tell_refusal(struct mst_board *b, const server_rec *s, const char *n
                      name, mst_config.tenant_labels);
 }
 
-/* In .htaccess, read for one request while the board is there. Where there is no room for the
- * label, the request has that of the directory above or of its virtual host. */
+/* In .htaccess, which httpd reads for one request. NULL: there is no board or no room for the
+ * label; the request has that of the directory above or of its virtual host. */
 static const struct mst_label_ref *label_of_tenant(const cmd_parms *cmd, const char *name)
 {
     struct mst_board *b = mst_recording.board;
@@ -117,7 +115,7 @@ static const struct mst_label_ref *label_of_tenant(const cmd_parms *cmd, const c
     if (!b)
         return NULL;
     if (!mst_label_intern_tenant(b, name, &tenant, &index)) {
-        tell_refusal(b, cmd->server, name);
+        log_refusal(b, cmd->server, name);
         return NULL;
     }
     ref = apr_pcalloc(cmd->pool, sizeof *ref);
@@ -138,12 +136,12 @@ static const struct mst_label_ref *label_of_configuration(const cmd_parms *cmd, 
 
 static const char *set_label(cmd_parms *cmd, void *dir, const char *name)
 {
-    bool is_tenants = ap_check_cmd_context(cmd, NOT_IN_HTACCESS) != NULL;
+    bool in_htaccess = ap_check_cmd_context(cmd, NOT_IN_HTACCESS) != NULL;
 
     if (!mst_label_is_valid(name))
         return apr_psprintf(cmd->pool, "MPMStatLabel must have 1 to %u letters, digits and "
                             "- _ . : /, not be \"%s\"", MST_NAME_MAX - 1, name);
-    ((struct mst_dir_config *)dir)->label = is_tenants ? label_of_tenant(cmd, name)
+    ((struct mst_dir_config *)dir)->label = in_htaccess ? label_of_tenant(cmd, name)
                                                        : label_of_configuration(cmd, name);
     return NULL;
 }
@@ -185,7 +183,7 @@ static const char *set_php_boards(cmd_parms *cmd, void *dir, const char *path)
     return NULL;
 }
 
-/* Sets *value to a whole number between low and high, or says what is valid. */
+/* Sets *value to a whole number from low to high. Returns NULL, or a sentence. */
 static const char *set_number(cmd_parms *cmd, const char *text, uint32_t low, uint32_t high,
                               uint32_t *value)
 {

@@ -1,14 +1,11 @@
-/* exports.c - what others are told of a request.
+/* exports.c - what others learn of a request.
  *
- *   programs     CGI, FastCGI and PHP: the variable MPMSTAT (board/handover.h), and
- *                MPMSTAT_ID, the id alone, set as the handler begins
- *   access logs  MPMStatNotes: notes and MPMSTAT_ID, set as the request is complete
+ *   programs     CGI, FastCGI and PHP: the variable MPMSTAT (segment/handover.h), and MPMSTAT_ID,
+ *                the id alone, set when the handler begins
+ *   access logs  MPMStatNotes: notes and MPMSTAT_ID, set when the request is complete
  *   browsers     MPMStatServerTiming: a Server-Timing header
- *
- * What they are told comes from timing.c, which also calls this file where one of them
- * is concerned: of an ordinary file's request nothing comes here.
  */
-#include "mod_mpmstat.h"
+#include "request.h"
 
 #include <apr_strings.h>
 #include <http_core.h>
@@ -28,14 +25,24 @@ static const char *id_text(apr_pool_t *p, uint64_t id)
     return apr_psprintf(p, "%" APR_UINT64_T_FMT, id);
 }
 
-/* ---- programs ------------------------------------------------------------------ */
+/* ---- programs ------------------------------------------------------------------------ */
 
-/* httpd calls the handler by the media type where none was set, and by nothing where
- * that is not known either. Of those types PHP's and CGI's alone are programs'; of the
- * handlers with a name, all but a few may be. */
-static bool may_be_program(const char *handler)
+static bool begins_with(const char *text, const char *beginning)
 {
-    if (strncmp(handler, "application/x-httpd-", 20) == 0 || strncmp(handler, "proxy:", 6) == 0)
+    while (*beginning && *text == *beginning)
+        text++, beginning++;
+    return *beginning == '\0';
+}
+
+/* Where no handler was set, httpd takes the media type for one. Of those types only PHP's and CGI's
+ * are programs'; of the handlers with a name all but a few can be. */
+static bool may_be_program(const request_rec *r)
+{
+    const char *handler = r->handler;
+
+    if (handler == r->content_type)
+        return begins_with(handler, "application/x-httpd-");
+    if (begins_with(handler, "application/x-httpd-") || begins_with(handler, "proxy:"))
         return true;
     return !strchr(handler, '/') && strcmp(handler, "default-handler") != 0
         && strcmp(handler, "redirect-handler") != 0;
@@ -46,7 +53,7 @@ void mst_exports_hand_over(request_rec *r)
     uint64_t id;
     char *text;
 
-    if (!may_be_program(r->handler) || (id = mst_timing_id(r)) == 0)
+    if (!may_be_program(r) || (id = mst_timing_id(r)) == 0)
         return;
     text = apr_palloc(r->pool, MST_HANDOVER_MAX);
     mst_handover_format(text, id, mst_now_ns(), place);
@@ -54,7 +61,7 @@ void mst_exports_hand_over(request_rec *r)
     apr_table_setn(r->subprocess_env, "MPMSTAT_ID", id_text(r->pool, id));
 }
 
-static int find_place(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, server_rec *s)
+int mst_exports_find_place(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, server_rec *s)
 {
     char boot_id[MST_HANDOVER_BOOT], boot[MST_HANDOVER_BOOT];
 
@@ -65,7 +72,7 @@ static int find_place(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, se
     return OK;
 }
 
-/* ---- access logs --------------------------------------------------------------- */
+/* ---- access logs --------------------------------------------------------------------- */
 
 /* Seconds with all nine decimals: nothing is rounded, and `sort -n` sorts them. */
 static void note_time(request_rec *r, const char *name, uint64_t ns)
@@ -93,21 +100,27 @@ static void note(request_rec *r, const struct mst_request *record)
     note_time(r, "mpmstat-front", record->front_ns);
 }
 
-void mst_exports_note(request_rec *r, request_rec *last, const struct mst_request *record)
+/* On the request that the client sent, for %<{mpmstat-queue}n, and on the one that internal
+ * redirects made of it, for %{mpmstat-queue}n. */
+void mst_exports_note(request_rec *r, const struct mst_request *record)
 {
-    note(r, record);      /* %<{mpmstat-queue}n */
+    request_rec *last = r;
+
+    while (last->next)
+        last = last->next;
+    note(r, record);
     if (last != r)
-        note(last, record);   /* without the "<" */
+        note(last, record);
 }
 
-/* ---- browsers ------------------------------------------------------------------ */
+/* ---- browsers ------------------------------------------------------------------------ */
 
-/* Milliseconds, as the specification of Server-Timing wants it, to the microsecond. */
+/* Milliseconds, as the specification of Server-Timing asks for, with three decimals. */
 #define DURATION ";dur=%" APR_UINT64_T_FMT ".%03u"
 #define DURATION_OF(ns) (ns) / MST_NS_PER_MS, (unsigned)((ns) % MST_NS_PER_MS / MST_NS_PER_US)
 
-/* The header goes out with what comes here first. It is added to headers_out, so
- * that the application's own stays. */
+/* The first brigade that passes brings the headers. This header is added to those in headers_out,
+ * so that the application's own stays. */
 static apr_status_t add_server_timing(ap_filter_t *f, apr_bucket_brigade *bb)
 {
     request_rec *r = f->r;
@@ -129,19 +142,17 @@ static void insert_server_timing(request_rec *r)
         ap_add_output_filter_handle(server_timing_filter, NULL, r, r->connection);
 }
 
-/* While the configuration is read httpd still takes hooks: where nobody wants the
- * header, requests do not pass by here. */
+/* httpd still takes hooks while it reads the configuration: where no directory wants the header,
+ * requests do not pass here. */
 void mst_exports_use_server_timing(void)
 {
     ap_hook_insert_filter(insert_server_timing, NULL, NULL, APR_HOOK_LAST);
     ap_hook_insert_error_filter(insert_server_timing, NULL, NULL, APR_HOOK_LAST);
 }
 
-void mst_exports_register(apr_pool_t *p)
+void mst_exports_register_filter(void)
 {
-    (void)p;
-    /* Behind mod_headers, whose `Header set` would replace it. */
+    /* After mod_headers, whose `Header set` would replace it. */
     server_timing_filter = ap_register_output_filter("MPMSTAT_SERVER_TIMING", add_server_timing,
                                                      NULL, AP_FTYPE_PROTOCOL - 1);
-    ap_hook_post_config(find_place, NULL, NULL, APR_HOOK_MIDDLE);
 }

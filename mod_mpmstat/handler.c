@@ -1,11 +1,11 @@
-/* handler.c - /mpm-status: a snapshot of the board, rendered as asked; and of the
- * boards of PHP's on this machine.
+/* handler.c - /mpm-status: a snapshot of this server's board and of those of PHP on this machine,
+ * in the format that the client asks for; or records of a board's journal.
  *
- * It copies its own board out as any other reader would, through the descriptor that
- * this child inherited: the file itself is not readable for the server's user. PHP's
- * are opened by their names, those that this user may read.
+ * It copies its own board as any other reader would, through the descriptor that this child
+ * inherited: the server's user may not open the file. It opens those of PHP's boards by name that
+ * this user may read.
  */
-#include "mod_mpmstat.h"
+#include "request.h"
 
 #include <apr_lib.h>
 #include <apr_strings.h>
@@ -25,12 +25,13 @@
 #include "render/negotiate.h"
 #include "render/render.h"
 #include "scoreboard.h"
-#include "turns.h"
 #include "segment/liveness.h"
+#include "turns.h"
 
 APLOG_USE_MODULE(mpmstat);
 
-int mst_refuse(request_rec *r, int status, const char *sentence)
+/* Answers with a sentence instead of httpd's page, as programs read it, too. Returns OK. */
+static int refuse(request_rec *r, int status, const char *sentence)
 {
     r->status = status;
     ap_set_content_type(r, "text/plain; charset=utf-8");
@@ -39,7 +40,7 @@ int mst_refuse(request_rec *r, int status, const char *sentence)
     return OK;
 }
 
-#define PIECE (16 << 10)   /* httpd copies what it is given, and waits where much of it is unsent */
+#define PIECE (16 << 10)   /* httpd copies what it gets, and waits where much of that is unsent */
 
 static int write_to_client(void *request, const void *bytes, size_t n)
 {
@@ -54,9 +55,9 @@ static int write_to_client(void *request, const void *bytes, size_t n)
     return 0;
 }
 
-#define PHP_BOARDS_MAX MST_PAGE_BOARDS       /* shown at most, and named unreadable */
+#define PHP_BOARDS_MAX MST_PAGE_BOARDS   /* shown at most; as many are named as unreadable */
 
-/* PHP's boards. Out of memory there are none. */
+/* PHP's boards; none when out of memory. */
 static void find_php(struct mst_found_boards *found)
 {
     const struct mst_boards_wanted wanted = {
@@ -101,8 +102,8 @@ static void add_unreadable(struct answer *a, const char *board, const char *reas
         (struct mst_unreadable){ .board = board, .reason = reason };
 }
 
-/* This server's own board may lie in the same directory, where this user may not read
- * it by its name: it is shown all the same. */
+/* False: the board cannot be shown, and board->reason says why. This server's own board may lie in
+ * the same directory, where this user may not open it by its name: it is shown already. */
 static bool add_one(struct answer *a, struct mst_found_board *board)
 {
     struct mst_world world = { .running = -1 };
@@ -120,9 +121,8 @@ static void add_php(request_rec *r, struct answer *a, struct mst_found_boards *f
     for (i = 0; i < found->count; i++) {
         struct mst_found_board *board = &found->items[i];
 
-        if (add_one(a, board))
-            continue;
-        add_unreadable(a, board->path, board->reason);
+        if (!add_one(a, board))
+            add_unreadable(a, board->path, board->reason);
     }
     if (found->omitted > 0)
         add_unreadable(a, mst_config.php_boards,
@@ -130,8 +130,8 @@ static void add_php(request_rec *r, struct answer *a, struct mst_found_boards *f
                                     "are shown", found->omitted, PHP_BOARDS_MAX));
 }
 
-/* An answer as it is sent. What it is made from is ten times as large and more, and is freed
- * before a slow reader takes its time. */
+/* An answer as it is sent. What it is made from is ten times as large or more, and is freed before
+ * a slow reader takes its time. */
 struct text {
     char  *bytes;
     size_t used, room;
@@ -166,7 +166,7 @@ static int make_text(request_rec *r, const struct mst_reader *reader, struct mst
 
     a->shown.boards = a->boards;
     a->shown.unreadable = a->unreadable;
-    mst_listeners_look(r->pool, &world);
+    mst_listeners_read(r->pool, &world);
     world.apache_scoreboard = mst_scoreboard_letters(r->pool);
     status = add_board(a, reader, &world, error);
     if (status == 0) {
@@ -183,7 +183,7 @@ static int make_text(request_rec *r, const struct mst_reader *reader, struct mst
 #define TEXT_KEPT (512u << 10)   /* bytes of answers; they were made from ten times as much */
 
 /* Gives freed memory back to the system, which malloc would keep for each of its arenas. Other
- * free memory goes with it, and the server's requests soon want that again: therefore not after
+ * free memory is given back with it, which the server's requests soon need again: so not after
  * each of many answers. Precondition: the lock is held. */
 static void return_memory(const struct text *answer)
 {
@@ -203,7 +203,7 @@ static void return_memory(const struct text *answer)
 static int answer_snapshot(request_rec *r, const struct mst_reader *reader,
                            struct mst_found_boards *php, enum mst_format format)
 {
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;   /* a process makes one at a time */
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;   /* one at a time in a process */
     struct text text = { 0 };
     char error[MST_ERROR_MAX];
     int status;
@@ -221,10 +221,10 @@ static int answer_snapshot(request_rec *r, const struct mst_reader *reader,
                           "the client left before the status was sent");
     }
     free(text.bytes);
-    return status == 0 ? OK : mst_refuse(r, HTTP_INTERNAL_SERVER_ERROR, error);
+    return status == 0 ? OK : refuse(r, HTTP_INTERNAL_SERVER_ERROR, error);
 }
 
-/* Ends an answer so that HTTP, too, says that it is not whole. */
+/* Ends an answer so that the client's HTTP sees that it is incomplete. */
 static int cut_short(request_rec *r, const char *error)
 {
     apr_bucket_alloc_t *alloc = r->connection->bucket_alloc;
@@ -239,7 +239,7 @@ static int cut_short(request_rec *r, const char *error)
     return OK;
 }
 
-static int give_journal(request_rec *r, const struct mst_reader *reader,
+static int send_journal(request_rec *r, const struct mst_reader *reader,
                         const struct mst_status_query *query)
 {
     char error[MST_ERROR_MAX];
@@ -252,16 +252,16 @@ static int give_journal(request_rec *r, const struct mst_reader *reader,
     case MST_JOURNAL_OK:
         return OK;
     case MST_JOURNAL_BAD_CURSOR:
-        return mst_refuse(r, HTTP_BAD_REQUEST, error);
+        return refuse(r, HTTP_BAD_REQUEST, error);
     case MST_JOURNAL_CUT:
         return cut_short(r, error);
     case MST_JOURNAL_UNREADABLE:
         break;
     }
-    return mst_refuse(r, HTTP_INTERNAL_SERVER_ERROR, error);
+    return refuse(r, HTTP_INTERNAL_SERVER_ERROR, error);
 }
 
-/* No records, only the cursor. */
+/* Whether the query asks for no records, only for the cursor. */
 static bool is_from_now(const struct mst_status_query *query)
 {
     return query->since[0] == '\0' || strcmp(query->since, "now") == 0;
@@ -273,17 +273,17 @@ static int answer_journal(request_rec *r, const struct mst_reader *reader,
     int status;
 
     if (is_from_now(query))
-        return give_journal(r, reader, query);
+        return send_journal(r, reader, query);
     if (!mst_turns_take()) {
         apr_table_setn(r->headers_out, "Retry-After", "1");
-        return mst_refuse(r, HTTP_SERVICE_UNAVAILABLE, apr_psprintf(r->pool,
+        return refuse(r, HTTP_SERVICE_UNAVAILABLE, apr_psprintf(r->pool,
                           "this server gives %u answers of the journal at once, so that slow "
                           "readers do not keep its workers, and gives them now: ask again in a "
                           "second, and read answers as they come; a smaller limit= makes them "
                           "short, and mpmstat record on the server itself needs none",
                           mst_turns_limit()));
     }
-    status = give_journal(r, reader, query);
+    status = send_journal(r, reader, query);
     mst_turns_give_back();
     return status;
 }
@@ -311,7 +311,7 @@ static int answer(request_rec *r, const struct mst_status_query *query)
     int status;
 
     if (mst_reader_attach(&own, mst_recording.board->fd, mst_recording.board->path, error) != 0)
-        return mst_refuse(r, HTTP_INTERNAL_SERVER_ERROR, error);
+        return refuse(r, HTTP_INTERNAL_SERVER_ERROR, error);
     if (query->format != MST_FORMAT_JOURNAL || query->board[0] != '\0')
         find_php(&php);
     if (query->format != MST_FORMAT_JOURNAL)
@@ -319,7 +319,7 @@ static int answer(request_rec *r, const struct mst_status_query *query)
     else if ((asked = board_named(query->board, &own, &php)) != NULL)
         status = answer_journal(r, asked, query);
     else
-        status = mst_refuse(r, HTTP_NOT_FOUND, apr_psprintf(r->pool, "there is no board %s among "
+        status = refuse(r, HTTP_NOT_FOUND, apr_psprintf(r->pool, "there is no board %s among "
                             "those that are shown here; format=json names them", query->board));
     mst_found_boards_free(&php);
     mst_reader_close(&own);
@@ -331,29 +331,29 @@ static int answer_other_method(request_rec *r)
     apr_table_setn(r->headers_out, "Allow", "GET,HEAD,OPTIONS");
     if (r->method_number == M_OPTIONS)
         return OK;
-    return mst_refuse(r, HTTP_METHOD_NOT_ALLOWED, "the status page is only read: expected is GET "
+    return refuse(r, HTTP_METHOD_NOT_ALLOWED, "the status page is only read: expected is GET "
                       "or HEAD");
 }
 
 int mst_handle_status(request_rec *r)
 {
     struct mst_status_query query;
+    const char *sentence = NULL;
     char error[MST_ERROR_MAX];
+    int status = mst_check_access(r, &sentence);
 
-    int status = mst_check_access(r);
-
-    if (status != DECLINED)
-        return status;
+    if (status != OK)
+        return sentence ? refuse(r, status, sentence) : status;
     mst_timing_set_label(r, MST_LABEL_STATUS);
-    if (r->method_number != M_GET)   /* HEAD is one, too */
+    if (r->method_number != M_GET)   /* httpd's number of HEAD, too */
         return answer_other_method(r);
     apr_table_setn(r->headers_out, "Cache-Control", "no-store");
     apr_table_setn(r->headers_out, "Vary", "Accept");
     apr_table_setn(r->headers_out, "X-Content-Type-Options", "nosniff");
     if (mst_status_query_parse(&query, r->args, apr_table_get(r->headers_in, "Accept"), error) != 0)
-        return mst_refuse(r, HTTP_BAD_REQUEST, error);
+        return refuse(r, HTTP_BAD_REQUEST, error);
     if (!mst_recording.board)
-        return mst_refuse(r, HTTP_SERVICE_UNAVAILABLE, "nothing is recorded: the server could not "
+        return refuse(r, HTTP_SERVICE_UNAVAILABLE, "nothing is recorded: the server could not "
                           "make its board when it started; the error log says why");
     return answer(r, &query);
 }

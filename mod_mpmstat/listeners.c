@@ -1,17 +1,16 @@
 /* listeners.c - the accept queues of this Apache's listening sockets.
  *
- * A child asks its own sockets: for one that listens, TCP_INFO has how many
- * connections wait (tcpi_unacked) and how many may (tcpi_sacked). Of several buckets
- * it has one only (ListenCoresBucketsRatio), and none when it is to end. So the parent
- * notes which sockets there are, and the kernel is asked for them all. Where it may
- * not be asked (a container, a sandbox), what is not known is unknown.
+ * A child asks its own sockets: of one that listens, TCP_INFO has how many connections
+ * wait (tcpi_unacked) and the limit of that (tcpi_sacked). Of several buckets
+ * (ListenCoresBucketsRatio) a child has one only, and none when it is to end. So the parent notes
+ * which sockets there are, and the child asks the kernel for all of them. Where that is not
+ * permitted (a container, a sandbox) the length is unknown.
  */
 #include "listeners.h"
 
 #include <ap_listen.h>
 #include <apr_portable.h>
 #include <apr_strings.h>
-#include <http_config.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <unistd.h>
@@ -19,7 +18,7 @@
 #include "mod_mpmstat.h"
 #include "read/accept_queue.h"
 
-/* The parent's. Without permission to look it has none, and the kernel knows none. */
+/* Of the parent, inherited by its children. Empty where it may not ask the kernel. */
 static struct mst_sockets sockets;
 
 static const char *address_of(apr_pool_t *p, const apr_sockaddr_t *sa)
@@ -31,8 +30,8 @@ static const char *address_of(apr_pool_t *p, const apr_sockaddr_t *sa)
     return apr_psprintf(p, strchr(ip, ':') ? "[%s]:%u" : "%s:%u", ip, (unsigned)sa->port);
 }
 
-/* Of several sockets this child has one: what the others hold it cannot know. */
-static struct mst_snapshot_listener ask(apr_pool_t *p, const ap_listen_rec *l)
+/* Of several sockets for an address this child has one: it cannot know the sum of their queues. */
+static struct mst_snapshot_listener ask_socket(apr_pool_t *p, const ap_listen_rec *l)
 {
     struct tcp_info info;
     socklen_t size = sizeof info;
@@ -51,7 +50,7 @@ static struct mst_snapshot_listener ask(apr_pool_t *p, const ap_listen_rec *l)
     };
 }
 
-/* Whether they told it all. */
+/* Returns whether the queue of each listener is known by that. */
 static bool ask_own_sockets(apr_pool_t *p, struct mst_world *world)
 {
     struct mst_snapshot_listener *all;
@@ -63,7 +62,7 @@ static bool ask_own_sockets(apr_pool_t *p, struct mst_world *world)
         n++;
     all = apr_palloc(p, (n ? n : 1) * sizeof *all);
     for (l = ap_listeners, n = 0; l; l = l->next) {
-        all[n] = ask(p, l);
+        all[n] = ask_socket(p, l);
         complete = complete && all[n++].queue != MST_UNKNOWN;
     }
     mst_listen_sort(all, n);
@@ -79,7 +78,7 @@ static apr_status_t free_answer(void *listen)
     return APR_SUCCESS;
 }
 
-void mst_listeners_look(apr_pool_t *p, struct mst_world *world)
+void mst_listeners_read(apr_pool_t *p, struct mst_world *world)
 {
     bool complete = ask_own_sockets(p, world);
     struct mst_listen *listen;
@@ -102,18 +101,13 @@ static apr_status_t forget_sockets(void *unused)
     return APR_SUCCESS;
 }
 
-/* The MPM opened them all a moment before. */
-static int note_sockets(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, server_rec *s)
+/* The MPM has opened them all in open_logs. */
+int mst_listeners_note_sockets(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp,
+                               server_rec *s)
 {
     (void)plog, (void)ptemp, (void)s;
     if (!mst_sockets_read(&sockets, (uint64_t)getpid()))
         mst_sockets_free(&sockets);
     apr_pool_cleanup_register(pconf, NULL, forget_sockets, apr_pool_cleanup_null);
     return OK;
-}
-
-void mst_listeners_register(apr_pool_t *p)
-{
-    (void)p;
-    ap_hook_post_config(note_sockets, NULL, NULL, APR_HOOK_MIDDLE);
 }

@@ -2,6 +2,7 @@
 
 module_LTLIBRARIES = mod_mpmstat.la
 mod_mpmstat_la_SOURCES = \
+	mod_mpmstat/accept_wait.c \
 	mod_mpmstat/access.c \
 	mod_mpmstat/access.h \
 	mod_mpmstat/config.c \
@@ -9,23 +10,24 @@ mod_mpmstat_la_SOURCES = \
 	mod_mpmstat/exports.c \
 	mod_mpmstat/forks.c \
 	mod_mpmstat/handler.c \
+	mod_mpmstat/hooks.c \
 	mod_mpmstat/http2.c \
-	mod_mpmstat/lifecycle.c \
 	mod_mpmstat/listeners.c \
 	mod_mpmstat/listeners.h \
 	mod_mpmstat/mod_mpmstat.c \
 	mod_mpmstat/mod_mpmstat.h \
+	mod_mpmstat/mpm.c \
+	mod_mpmstat/processes.c \
 	mod_mpmstat/recording.c \
+	mod_mpmstat/request.h \
 	mod_mpmstat/scoreboard.c \
 	mod_mpmstat/scoreboard.h \
-	mod_mpmstat/settings.c \
+	mod_mpmstat/shared.c \
 	mod_mpmstat/timing.c \
-	mod_mpmstat/timing.h \
 	mod_mpmstat/turns.c \
 	mod_mpmstat/turns.h
 mod_mpmstat_la_CPPFLAGS = $(MODULE_CPPFLAGS)
-# Its calls to httpd and libc go without a detour: a request makes a dozen.
-mod_mpmstat_la_CFLAGS = $(AM_CFLAGS) -fno-plt $(TLS_CFLAGS) $(APR_SANITIZER_CFLAGS)
+mod_mpmstat_la_CFLAGS = $(AM_CFLAGS) $(APR_SANITIZER_CFLAGS)
 mod_mpmstat_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared \
 	-export-symbols-regex '^mpmstat_(module|guard)$$'
 mod_mpmstat_la_LIBADD = libmpmstat.la

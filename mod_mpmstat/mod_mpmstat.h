@@ -1,35 +1,47 @@
-/* mod_mpmstat.h - what the module's own files share. httpd glue: nothing here is
- * seen by the board library, which knows neither APR nor httpd. */
+/* mod_mpmstat.h - what the module's files share, file by file; request.h has the hot path's
+ * part. Glue to httpd: the library in lib/ knows nothing of this.
+ *
+ * Calls go one way:
+ *
+ *   hooks.c       config.c    handler.c
+ *     |              |            |
+ *     v              v            v
+ *   recording.c   exports.c    access.c, turns.c, listeners.c, scoreboard.c
+ *   processes.c   connections.c
+ *   forks.c       http2.c
+ *   mpm.c         timing.c
+ *                 accept_wait.c
+ *                    |
+ *                    v
+ *                 shared.c
+ */
 #ifndef MOD_MPMSTAT_H
 #define MOD_MPMSTAT_H
 
 #include <httpd.h>
 #include <http_config.h>
 #include <http_log.h>
+#include <mpm_common.h>
 
 #include "write/board.h"
 
-/* The one name that httpd has to see: the build hides all others. */
+/* The build hides all symbols but the module record, which httpd looks up by its name. */
 extern __attribute__((visibility("default"))) module AP_MODULE_DECLARE_DATA mpmstat_module;
 
-/* The same by a name that is found without the dynamic linker's table. */
-extern module mst_module;
-
-/* Every line that the module logs carries a tag of its own, as httpd's do. */
+/* Each line that the module logs begins with a tag of its own, as httpd's lines do. */
 #define MPMSTAT_LOGNO(n) "MPMSTAT" #n ": "
 
-/* ---- configuration (config.c) ------------------------------------------- */
+/* ---- shared.c: the configuration and this process's part of the board ---------------- */
 
-/* A name given by MPMStatLabel. Its index on the board is known once the board
- * is there (recording.c sets it; in .htaccess at once), and all merged configurations
- * share it. */
+/* A name given by MPMStatLabel. All merged configurations share it. */
 struct mst_label_ref {
     const char           *name;
-    uint32_t              index;
+    uint32_t              index;     /* on the board: set when the board is made; in .htaccess at
+                                      * once */
     struct mst_label_ref *next;
 };
 
-/* Per directory. -1: not set here. */
+/* Of a directory. A directive that is not set here is -1. */
 struct mst_dir_config {
     int                   enabled;   /* MPMStat */
     int                   paths;     /* MPMStatPaths */
@@ -41,14 +53,13 @@ struct mst_dir_config {
     const struct mst_label_ref *label; /* MPMStatLabel; NULL: the virtual host's */
 };
 
-/* Per virtual host. */
+/* Of a virtual host. recording.c sets both when the server starts. */
 struct mst_server_config {
-    uint32_t label;                  /* index of the host's own label; these two are set by
-                                      * recording.c */
-    uint64_t tenant;                 /* as which its .htaccess files make labels */
+    uint32_t label;                  /* index of the host's own label */
+    uint64_t tenant;                 /* the owner of labels that its .htaccess files make */
 };
 
-/* Of the whole server, fresh at each (re)start. */
+/* Of the whole server. config.c resets it before each reading of the configuration. */
 struct mst_main_config {
     const char           *board;     /* MPMStatBoard; NULL: the default place */
     uint32_t              journal;   /* MPMStatJournal */
@@ -56,10 +67,58 @@ struct mst_main_config {
     uint32_t              tenant_labels; /* MPMStatTenantLabels */
     const char           *php_boards; /* MPMStatPHPBoards; NULL: Off */
     struct mst_label_ref *refs;      /* every MPMStatLabel in the configuration */
-    bool                  trust_request_start; /* somewhere; these two, too */
-    bool                  server_timing;
+    bool                  trust_request_start; /* On in some directory */
+    bool                  server_timing;       /* likewise */
 };
 extern struct mst_main_config mst_config;
+
+static inline const struct mst_dir_config *mst_dir_config_of(const request_rec *r)
+{
+    return ap_get_module_config(r->per_dir_config, &mpmstat_module);
+}
+
+static inline const struct mst_server_config *mst_server_config_of(const server_rec *s)
+{
+    return ap_get_module_config(s->module_config, &mpmstat_module);
+}
+
+/* This process's part of the board. Constant once connections are served, unless a member says
+ * otherwise. board NULL: nothing is recorded, and each hook returns at once. */
+struct mst_recording {
+    struct mst_board   *board;
+    struct mst_process *self;         /* this child's entry; NULL: the parent, or no entry was
+                                       * free */
+    struct mst_worker  *workers;      /* its workers, one for each thread that it may have */
+    uint32_t            first_worker; /* index of the first one on the board */
+    const struct worker_score *scores; /* its workers on httpd's scoreboard; NULL: not known yet */
+    uint32_t           *in_flight;    /* its requests that no worker shows, by label; atomic */
+    uint32_t            threads;      /* ThreadLimit */
+    uint64_t            pid;          /* of this process; 0: the parent. (getpid() is a system
+                                       * call.) */
+    uint64_t           *ids;          /* how many ids requests got so far, in this process and in
+                                       * its forks; atomic */
+    uint64_t            id_base;      /* added to those: tells processes apart */
+    uint64_t            parent;       /* pid of the server's parent */
+    uint64_t            owner;        /* pid of the child that claimed `self` */
+    bool                forked;       /* this process was forked from that child: by itk, for a
+                                       * connection, or to become a CGI script */
+    uint32_t            forks_running; /* processes forked from this one, not known to have
+                                       * ended; atomic */
+    bool                listener_thread; /* one thread accepts for all workers of a process */
+    bool                suspends;     /* the MPM suspends kept-alive connections: event */
+    uint32_t            stripes;      /* tallies for each label */
+    uint64_t            idle_enough_ns; /* a worker idle for so long kept no connection waiting */
+};
+extern struct mst_recording mst_recording;
+
+/* What the ids of requests begin with in the process whose entry has this serial number. */
+uint64_t mst_request_id_base(uint64_t serial);
+
+/* Gives this process ids of its own where it has no process entry, whose serial number would
+ * tell its ids from those of other processes. */
+void mst_request_ids_without_entry(struct mst_board *b);
+
+/* ---- config.c: the directives -------------------------------------------------------- */
 
 extern const command_rec mst_commands[];
 void *mst_create_dir_config(apr_pool_t *p, char *dir);
@@ -67,141 +126,103 @@ void *mst_merge_dir_config(apr_pool_t *p, void *base, void *add);
 void *mst_create_server_config(apr_pool_t *p, server_rec *s);
 int   mst_config_reset(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp);
 
-static inline const struct mst_dir_config *mst_dir_config_of(const request_rec *r)
-{
-    return ap_get_module_config(r->per_dir_config, &mst_module);
-}
+/* ---- hooks.c: which function runs when ----------------------------------------------- */
 
-static inline const struct mst_server_config *mst_server_config_of(const server_rec *s)
-{
-    return ap_get_module_config(s->module_config, &mst_module);
-}
+void mst_hooks_register(apr_pool_t *p);
 
-/* ---- recording (recording.c) --------------------------------------------- */
+/* ---- mpm.c: limits and timeouts of the server ---------------------------------------- */
 
-/* This process's part of the board. Set before the first connection, constant
- * afterwards. board NULL: nothing is recorded, every hook returns at once. */
-struct mst_recording {
-    struct mst_board   *board;
-    struct mst_process *self;         /* this child's entry; NULL: the parent, or none was free */
-    struct mst_worker  *workers;      /* its workers, one for each thread there may be */
-    uint32_t            first_worker; /* the first one's index on the board */
-    const struct worker_score *scores; /* its workers on the scoreboard; NULL: not known yet */
-    uint32_t           *in_flight;    /* its requests in flight, by label */
-    uint32_t            threads;      /* ThreadLimit */
-    uint64_t            pid;          /* this process's; 0: the parent. getpid() is a system call */
-    uint64_t           *ids;          /* given to requests so far, by it and its forks */
-    uint64_t            id_base;      /* what they are added to: which process */
-    uint64_t            parent;       /* pid of the server's parent */
-    uint64_t            owner;        /* pid of the child that has claimed `self` */
-    bool                forked;       /* from that child: itk's, for one connection; CGI's */
-    uint32_t            forks_running; /* forked from this process, not known to have ended */
-    bool                listener_thread; /* one accepts for all workers of a process */
-    bool                suspends;     /* kept-alive connections: event */
-    uint32_t            stripes;      /* of the tallies */
-    uint64_t            idle_enough_ns; /* a worker idle for so long kept nobody waiting */
-};
-extern struct mst_recording mst_recording;
-
-void mst_recording_register(apr_pool_t *p);
-
-/* What the MPM says of itself (AP_MPMQ_...), where that is a number above 0. */
+/* What the MPM answers to AP_MPMQ_..., where that is above 0; else unless_positive. */
 int mst_mpm_number(int query, int unless_positive);
 
-/* The MPM starts children, and may have changed its limit since the configuration was
- * read (ListenCoresBucketsRatio wants a child for each bucket). In the parent. */
-void mst_recording_relimit(struct mst_board *b);
+/* How many restarts there were; 0 where the MPM does not say. */
+uint64_t mst_mpm_generation(void);
+
+/* How many workers there can be at once. */
+uint64_t mst_mpm_workers_limit(void);
+
+/* The directives that decide what a load meets: "MaxRequestWorkers 150; ServerLimit 16; ...;
+ * Timeout 300". Timeouts are the main server's; a virtual host may have others. From the pool. */
+const char *mst_mpm_settings(apr_pool_t *p, const server_rec *s);
+
+/* ---- recording.c: the board from start to stop --------------------------------------- */
+
+/* post_config: makes the board, or keeps that from before a restart. */
+int mst_recording_open(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, server_rec *s);
 
 /* Logs, once for the whole server, that the board has lost pages, if it has. */
-void mst_recording_tell_loss(const server_rec *s);
+void mst_recording_report_loss(const server_rec *s);
 
-/* ---- settings.c ------------------------------------------------------------ */
+/* ---- processes.c: the MPM's children ------------------------------------------------- */
 
-/* The directives that decide what a load meets, as configured: "MaxRequestWorkers 150;
- * ServerLimit 16; ...; Timeout 300". Of the main server; a virtual host may have its own
- * timeouts. From the pool. */
-const char *mst_settings(apr_pool_t *p, const server_rec *s, uint64_t workers_limit);
+/* child_init: claims a process entry. */
+void mst_processes_join(apr_pool_t *pchild, server_rec *s);
 
-/* ---- the rest, a file each ----------------------------------------------- */
+/* child_status: a child's start and end, in the parent. */
+void mst_processes_child_status(server_rec *s, pid_t pid, ap_generation_t generation, int slot,
+                                mpm_child_status status);
 
-void mst_lifecycle_register(apr_pool_t *p);
-void mst_timing_register(apr_pool_t *p);
-void mst_connections_register(apr_pool_t *p);
-void mst_http2_register(apr_pool_t *p);
-void mst_listeners_register(apr_pool_t *p);
+/* error_log, in the parent: which signal ended a child, and that a fork failed. */
+void mst_processes_read_log(const char *line);
 
-/* The handler "mpm-status" (handler.c). */
-int mst_handle_status(request_rec *r);
+/* Writes the ends of children that the MPM did not report. In the parent. */
+void mst_processes_sweep(struct mst_board *b);
 
-/* Answers with a sentence instead of httpd's page: programs read it, too. Returns OK. */
-int mst_refuse(request_rec *r, int status, const char *sentence);
+/* Writes that there was a restart. In the parent. */
+void mst_processes_restarted(struct mst_board *b, uint64_t generation);
 
-/* It tells timing that this is the status page's own request. */
-void mst_timing_set_label(request_rec *r, uint32_t label);
+/* ---- forks.c: all other forked processes --------------------------------------------- */
 
-/* Of the request that the client sent, which r is, or serves: */
-
-/* Its id. 0: none, it is not recorded. */
-uint64_t mst_timing_id(request_rec *r);
-
-/* Its phases so far, as they would be if its response began now: times and id only.
- * False: it is not recorded. */
-bool mst_timing_so_far(request_rec *r, struct mst_request *so_far);
-
-/* ---- what others are told of a request (exports.c) ------------------------ */
-
-void mst_exports_register(apr_pool_t *p);
-
-/* The first MPMStatServerTiming On of the configuration has been read. */
-void mst_exports_use_server_timing(void);
-
-/* The handler of r, which may be a program, is about to begin. */
-void mst_exports_hand_over(request_rec *r);
-
-/* Notes for the access log, from the record as it goes to the journal. `last` is what
- * became of r by internal redirects. Called before mod_log_config writes its line. */
-void mst_exports_note(request_rec *r, request_rec *last, const struct mst_request *record);
-
-/* ---- forks (forks.c) ------------------------------------------------------ */
-
-void mst_forks_register(apr_pool_t *p);
-
-/* From now on forks are seen, in this process and all that come of it. */
+/* Follows forks from now on, in this process and its descendants. */
 void mst_forks_watch(void);
 
 /* When this thread's latest fork began, and how long it took. */
-void mst_forks_began(uint64_t *began_ns, uint64_t *took_ns);
+void mst_forks_latest(uint64_t *began_ns, uint64_t *took_ns);
 
-/* The parent started `pid` for the MPM. */
+/* The parent forked `pid` for the MPM. */
 void mst_forks_started(uint64_t pid);
 
-/* The process `pid` is a child of the MPM: followed as such. */
+/* `pid` is a child of the MPM: processes.c follows it, not forks.c. */
 void mst_forks_joined(struct mst_board *b, uint64_t pid);
 
-/* The parent tells which of its forks were helpers. */
-void mst_forks_tell_helpers(struct mst_board *b);
+/* Writes which forks of the parent were helpers. In the parent. */
+void mst_forks_report_helpers(struct mst_board *b);
 
-/* The parent tells of processes that have gone unseen. */
+/* Writes the ends of processes whose ends no process has seen. In the parent. */
 void mst_forks_sweep(struct mst_board *b);
 
-/* After a request, where mst_recording.forks_running: have they ended? */
-void mst_forks_look(void);
+/* Writes which forks of this process have ended. Call it after a request, where
+ * mst_recording.forks_running. */
+void mst_forks_check(void);
 
-/* This process closes the connection that it was forked for. itk ends it then, without
- * running the cleanups of pools. */
+/* This process closes the connection that it was forked for. itk ends it then without running
+ * the cleanups of pools. */
 void mst_forks_closing(void);
 
 /* This process, forked for a connection, ends by itself. */
 void mst_forks_own_end(struct mst_board *b);
 
-/* This process was forked from a child of the MPM. It serves a connection of that
- * child (itk), and so writes to its entry; or it is to become a CGI script. */
-void mst_recording_forked(void);
+/* error_log, in a child: how the process ended that served its connection (itk). */
+void mst_forks_read_log(const char *line);
 
-/* Tells of children that have ended without the MPM's telling. In the parent. */
-void mst_lifecycle_sweep(struct mst_board *b);
+/* ---- exports.c: what programs, access logs and browsers learn of a request ----------- */
 
-/* Notes a restart on the board (lifecycle.c). Called in the parent. */
-void mst_lifecycle_generation(struct mst_board *b, uint64_t generation);
+void mst_exports_register_filter(void);
+
+/* post_config: where this server runs, for the hand-over to PHP. */
+int mst_exports_find_place(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, server_rec *s);
+
+/* The configuration has a first MPMStatServerTiming On. */
+void mst_exports_use_server_timing(void);
+
+/* The handler of r is about to begin. Precondition: r->handler is set. */
+void mst_exports_hand_over(request_rec *r);
+
+/* Sets the notes for the access log. Call it before mod_log_config writes its line. */
+void mst_exports_note(request_rec *r, const struct mst_request *record);
+
+/* ---- handler.c: /mpm-status ---------------------------------------------------------- */
+
+int mst_handle_status(request_rec *r);
 
 #endif

@@ -1,10 +1,9 @@
-/* recording.c - the board's life in Apache.
+/* recording.c - the board from the server's start to its stop.
  *
- * The parent makes the board when the server starts, before the first fork. It
- * is kept through restarts (the module's own variables are not: httpd unloads
- * and reloads it), so counters never go backwards while the server lives. Each
- * child claims a process entry. Whatever goes wrong, the server serves; what is
- * then not recorded is said once in the error log.
+ * The parent makes the board when the server starts, before the first fork. The board is kept
+ * through restarts (the module's own variables are not: httpd unloads and loads it again), so
+ * that counters never go backwards while the server lives. Whatever goes wrong, the server
+ * serves, and the error log says once what is not recorded.
  */
 #include "mod_mpmstat.h"
 
@@ -21,9 +20,7 @@
 
 APLOG_USE_MODULE(mpmstat);
 
-struct mst_recording mst_recording;
-
-/* What outlives restarts. In httpd's retained data, under a key for each shape: a
+/* What outlives restarts, in httpd's retained data. The key names the shape of this struct: a
  * restart may load another build of the module. */
 struct mst_retained {
     struct mst_board  board;
@@ -32,41 +29,10 @@ struct mst_retained {
 };
 #define RETAINED_KEY "mod_mpmstat retained %" APR_SIZE_T_FMT "/%" APR_SIZE_T_FMT
 #define BOARD_NAME   "mpmstat.board"
-#define READER_GROUP "adm"   /* who reads logs on Debian may read boards */
+#define READER_GROUP "adm"   /* the group that reads logs on Debian reads boards, too */
 
-int mst_mpm_number(int query, int unless_positive)
-{
-    int n = 0;
-
-    if (ap_mpm_query(query, &n) != APR_SUCCESS || n <= 0)
-        return unless_positive;
-    return n;
-}
-
-static uint64_t mpm_generation(void)
-{
-    int generation = 0;
-
-    return ap_mpm_query(AP_MPMQ_GENERATION, &generation) == APR_SUCCESS && generation > 0
-        ? (uint64_t)generation : 0;
-}
-
-static uint64_t workers_limit(void)
-{
-    return (uint64_t)mst_mpm_number(AP_MPMQ_MAX_DAEMONS, 1)
-         * (uint64_t)mst_mpm_number(AP_MPMQ_MAX_THREADS, 1);
-}
-
-/* ThreadsPerChild, of the ThreadLimit that there is room for. */
-static uint32_t threads_used(const struct mst_board *b)
-{
-    uint32_t threads = (uint32_t)mst_mpm_number(AP_MPMQ_MAX_THREADS, 1);
-
-    return threads < b->threads ? threads : b->threads;
-}
-
-/* Room for twice ServerLimit: beside the children on the scoreboard there can
- * be as many that lost their slot and finish their requests (worker). */
+/* Room for twice ServerLimit: besides the children on the scoreboard, as many can have lost
+ * their slots and still finish their requests (worker). */
 static struct mst_layout wanted_layout(void)
 {
     return (struct mst_layout){
@@ -78,16 +44,6 @@ static struct mst_layout wanted_layout(void)
         .requests = mst_config.journal,
         .lifecycle = MST_LIFECYCLE_RECORDS,
     };
-}
-
-void mst_recording_relimit(struct mst_board *b)
-{
-    uint64_t limit = workers_limit();
-
-    if (limit == __atomic_load_n(&b->header->workers_limit, __ATOMIC_RELAXED))
-        return;
-    __atomic_store_n(&b->header->workers_limit, limit, __ATOMIC_RELAXED);
-    mst_busy_settle(b, mst_now_ns());
 }
 
 static gid_t reader_group(void)
@@ -103,8 +59,8 @@ static struct mst_identity present_identity(apr_pool_t *p, const server_rec *s)
         .server = ap_get_server_description(),
         .mpm = ap_show_mpm(),
         .version = MPMSTAT_VERSION,
-        .settings = mst_settings(p, s, workers_limit()),
-        .workers_limit = workers_limit(),
+        .settings = mst_mpm_settings(p, s),
+        .workers_limit = mst_mpm_workers_limit(),
     };
 }
 
@@ -122,7 +78,7 @@ static void make_board(struct mst_retained *kept, apr_pool_t *p, server_rec *s)
         return;
     }
     kept->ready = true;
-    kept->board.header->generation = mpm_generation();
+    kept->board.header->generation = mst_mpm_generation();
     if (*warning)
         ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s, MPMSTAT_LOGNO(02) "%s", warning);
     ap_log_error(APLOG_MARK, APLOG_INFO, 0, s, MPMSTAT_LOGNO(03)
@@ -132,7 +88,7 @@ static void make_board(struct mst_retained *kept, apr_pool_t *p, server_rec *s)
                  kept->layout.labels, kept->layout.stripes, kept->layout.requests);
 }
 
-/* Whether the board from before a restart is one that this build writes. */
+/* Whether this build can go on writing to the board from before a restart. */
 static bool still_fits(const struct mst_retained *kept)
 {
     struct mst_section sections[MST_SECTION_COUNT];
@@ -148,7 +104,7 @@ static bool still_fits(const struct mst_retained *kept)
     return fits;
 }
 
-/* Children of the old generation go on to write to the old board, which is theirs alone then. */
+/* Children of the old generation go on writing to the old board, which no reader finds then. */
 static void replace_board(struct mst_retained *kept, apr_pool_t *p, server_rec *s)
 {
     ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, s, MPMSTAT_LOGNO(07)
@@ -165,12 +121,12 @@ static void keep_board(struct mst_retained *kept, apr_pool_t *p, server_rec *s)
     struct mst_layout wanted = wanted_layout();
     struct mst_identity identity = present_identity(p, s);
 
-    mst_lifecycle_sweep(&kept->board);    /* the module may have been away for a while */
-    kept->board.header->stopped_ns = 0;   /* set when the old configuration was let go */
-    kept->board.header->generation = mpm_generation();
+    mst_processes_sweep(&kept->board);    /* children may have ended while it was not loaded */
+    kept->board.header->stopped_ns = 0;   /* note_stop() set it a moment ago */
+    kept->board.header->generation = mst_mpm_generation();
     mst_board_identify(&kept->board, &identity);
-    mst_busy_settle(&kept->board, mst_now_ns());
-    mst_lifecycle_generation(&kept->board, kept->board.header->generation);
+    mst_busy_update(&kept->board, mst_now_ns());
+    mst_processes_restarted(&kept->board, kept->board.header->generation);
     if (memcmp(&wanted, &kept->layout, sizeof wanted) != 0
         || (mst_config.board && strcmp(mst_config.board, kept->board.path) != 0))
         ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, s, MPMSTAT_LOGNO(04)
@@ -178,22 +134,22 @@ static void keep_board(struct mst_retained *kept, apr_pool_t *p, server_rec *s)
                      "stop and start the server to change them", kept->board.path);
 }
 
-/* Runs when the configuration is let go: at a restart (undone by keep_board a
- * moment later) and at the stop. Also in children, at exit: not theirs to say. */
+/* Runs when httpd frees the configuration's pool: at a restart (keep_board() then takes the stop
+ * back) and at the stop. Runs in children at their exit, too: they leave the stop to the parent. */
 static apr_status_t note_stop(void *board_)
 {
     struct mst_board *board = board_;
 
     if (mst_recording.parent == (uint64_t)getpid()) {
-        mst_guard_renew(&board->guard);   /* httpd has taken its signal handlers back */
-        mst_recording_tell_loss(ap_server_conf);
+        mst_guard_renew(&board->guard);   /* httpd has installed its own signal handlers */
+        mst_recording_report_loss(ap_server_conf);
         __atomic_store_n(&board->header->stopped_ns, mst_now_ns(), __ATOMIC_RELAXED);
     }
-    mst_guard_service->forget(&board->guard);   /* the handler's code may be unloaded */
+    mst_guard_service->forget(&board->guard);   /* httpd may unload the handler's code */
     return APR_SUCCESS;
 }
 
-void mst_recording_tell_loss(const server_rec *s)
+void mst_recording_report_loss(const server_rec *s)
 {
     char sentence[MST_ERROR_MAX];
 
@@ -202,7 +158,7 @@ void mst_recording_tell_loss(const server_rec *s)
 }
 
 /* httpd gives a virtual host without any of this module's directives the main server's
- * configuration itself. */
+ * configuration itself: such a host gets its own here. */
 static struct mst_server_config *own_config(server_rec *s, const server_rec *main_server)
 {
     struct mst_server_config *c = ap_get_module_config(s->module_config, &mpmstat_module);
@@ -231,7 +187,29 @@ static void intern_labels(struct mst_board *b, server_rec *servers)
         ref->index = mst_label_reserve(b, ref->name);
 }
 
-static int open_recording(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, server_rec *s)
+/* ThreadsPerChild, at most the ThreadLimit that the board has room for. */
+static uint32_t threads_used(const struct mst_board *b)
+{
+    uint32_t threads = (uint32_t)mst_mpm_number(AP_MPMQ_MAX_THREADS, 1);
+
+    return threads < b->threads ? threads : b->threads;
+}
+
+static void begin_recording(struct mst_board *b)
+{
+    mst_recording.parent = (uint64_t)getpid();
+    mst_recording.board = b;
+    mst_recording.listener_thread = mst_mpm_number(AP_MPMQ_IS_THREADED, AP_MPMQ_NOT_SUPPORTED)
+                                    != AP_MPMQ_NOT_SUPPORTED;
+    mst_recording.suspends = mst_mpm_number(AP_MPMQ_IS_ASYNC, 0) > 0;
+    mst_recording.stripes = b->stripe_mask + 1;
+    mst_recording.threads = b->threads;
+    mst_recording.idle_enough_ns = 2 * MST_NS_PER_S / mst_host_hz();
+    b->threads_used = threads_used(b);
+    mst_forks_watch();
+}
+
+int mst_recording_open(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, server_rec *s)
 {
     struct mst_retained *kept;
     const char *key;
@@ -239,7 +217,7 @@ static int open_recording(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp
     (void)plog;
     memset(&mst_recording, 0, sizeof mst_recording);
     if (ap_state_query(AP_SQ_MAIN_STATE) == AP_SQ_MS_CREATE_PRE_CONFIG)
-        return OK;   /* the rehearsal that httpd does before every start */
+        return OK;   /* httpd reads the configuration twice; this is the first time */
     key = apr_psprintf(pconf, RETAINED_KEY, sizeof kept->board, sizeof kept->layout);
     kept = ap_retained_data_get(key);
     if (!kept)
@@ -253,89 +231,8 @@ static int open_recording(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp
         replace_board(kept, ptemp, s);
     if (!kept->ready)
         return OK;
-    mst_recording.parent = (uint64_t)getpid();
     apr_pool_cleanup_register(pconf, &kept->board, note_stop, apr_pool_cleanup_null);
     intern_labels(&kept->board, s);
-    mst_recording.board = &kept->board;
-    mst_forks_watch();
-    mst_recording.listener_thread = mst_mpm_number(AP_MPMQ_IS_THREADED, AP_MPMQ_NOT_SUPPORTED)
-                                    != AP_MPMQ_NOT_SUPPORTED;
-    mst_recording.suspends = mst_mpm_number(AP_MPMQ_IS_ASYNC, 0) > 0;
-    mst_recording.stripes = kept->board.stripe_mask + 1;
-    mst_recording.threads = kept->board.threads;
-    kept->board.threads_used = threads_used(&kept->board);
-    mst_recording.idle_enough_ns = 2 * MST_NS_PER_S / mst_host_hz();
+    begin_recording(&kept->board);
     return OK;
-}
-
-/* The forked processes of this child run its cleanups, too. */
-static apr_status_t note_clean_exit(void *process)
-{
-    if (mst_recording.forked)
-        mst_forks_own_end(mst_recording.board);
-    else
-        __atomic_store_n(&((struct mst_process *)process)->clean_exit, 1, __ATOMIC_RELAXED);
-    return APR_SUCCESS;
-}
-
-/* Ids of this process are those of its serial number: nobody else's. */
-static uint64_t id_base(uint64_t serial)
-{
-    return (serial & 0x1fffff) << 32;
-}
-
-/* Where the process has no entry, which keeps them apart: a number of its own, and its
- * forks another. */
-static void number_without_entry(struct mst_board *b)
-{
-    static uint64_t ids;
-
-    ids = 0;
-    mst_recording.ids = &ids;
-    mst_recording.id_base =
-        id_base(__atomic_add_fetch(&b->header->serial, 1, __ATOMIC_RELAXED));
-}
-
-static void join_board(apr_pool_t *pchild, server_rec *s)
-{
-    struct mst_board *b = mst_recording.board;
-    int process;
-
-    if (!b)
-        return;
-    mst_recording.pid = mst_recording.owner = (uint64_t)getpid();
-    mst_forks_joined(b, mst_recording.pid);
-    mst_busy_mend_waiting(b);
-    process = mst_process_claim(b, mst_recording.pid, mpm_generation(), mst_now_ns());
-    if (process < 0) {
-        number_without_entry(b);
-        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s, MPMSTAT_LOGNO(05)
-                     "all %u process entries of the board are taken; this child's requests are "
-                     "counted, its workers are not shown", b->process_count);
-        return;
-    }
-    mst_recording.self = &b->processes[process];
-    mst_recording.ids = &mst_recording.self->request_ids;
-    mst_recording.id_base = id_base(mst_recording.self->serial);
-    mst_recording.first_worker = (uint32_t)process * b->threads;
-    mst_recording.workers = &b->workers[mst_recording.first_worker];
-    mst_recording.in_flight = &b->in_flight[(size_t)process * b->in_flight_stride];
-    apr_pool_cleanup_register(pchild, mst_recording.self, note_clean_exit, apr_pool_cleanup_null);
-}
-
-void mst_recording_forked(void)
-{
-    mst_recording.pid = (uint64_t)getpid();
-    mst_recording.forked = true;
-    mst_recording.forks_running = 0;
-    if (!mst_recording.self)
-        number_without_entry(mst_recording.board);
-}
-
-void mst_recording_register(apr_pool_t *p)
-{
-    (void)p;
-    /* Before the helpers of other modules are forked (cgid's, fcgid's). */
-    ap_hook_post_config(open_recording, NULL, NULL, APR_HOOK_REALLY_FIRST);
-    ap_hook_child_init(join_board, NULL, NULL, APR_HOOK_FIRST);
 }

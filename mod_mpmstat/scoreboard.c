@@ -1,7 +1,7 @@
 /* scoreboard.c - a letter for each slot of Apache's scoreboard.
  *
- * Read in the shared memory itself, one byte a slot: ap_copy_scoreboard_worker() would
- * copy some hundreds.
+ * It reads one byte of each slot in the shared memory itself: ap_copy_scoreboard_worker() would
+ * copy hundreds.
  */
 #include "scoreboard.h"
 
@@ -23,7 +23,7 @@ static int limit_of(int query)
     return ap_mpm_query(query, &n) == APR_SUCCESS ? n : 0;
 }
 
-/* Slots beyond the present limits are shown only where somebody is still in them. */
+/* Slots beyond the present limits are shown only where a worker still has them. */
 const char *mst_scoreboard_letters(apr_pool_t *p)
 {
     const scoreboard *board = ap_scoreboard_image;

@@ -1,4 +1,4 @@
-/* scoreboard.h - Apache's own view of its workers, to be shown beside ours. */
+/* scoreboard.h - httpd's own view of its workers, which the status page shows, too. */
 #ifndef MPMSTAT_SCOREBOARD_H
 #define MPMSTAT_SCOREBOARD_H
 

@@ -1,20 +1,20 @@
-/* timing.c - follows requests: time stamps, phases, records.
+/* timing.c - requests: time stamps, phases, records.
  *
- * The hot path. Per request: five time stamps, a few stores into the worker's own
- * cache lines, relaxed adds into a tally, one journal record. No lock, no system
- * call but TCP_INFO where a connection may have waited, no allocation but for
- * pipelined requests, from their pools.
+ * The hot path. For each request: five time stamps, a few stores into the worker's own cache
+ * lines, relaxed adds to a tally, one journal record. No lock, no system call but TCP_INFO where
+ * a connection may have waited (accept_wait.c), no allocation but for pipelined requests, from
+ * their pools. docs/measuring.md has what it costs.
  *
- * Where a request's time stamps come from (design: "the phases of a request"):
+ * Where a request's time stamps come from:
  *
- *   arrived    picked_up - what TCP_INFO says of the data's age (connections.c)
- *   picked_up  a worker takes the connection (connections.c);
- *              later requests on the same worker: request_time
+ *   arrived    picked_up - what the kernel says of the data's age (accept_wait.c)
+ *   picked_up  a worker takes the connection (connections.c); for later requests on the same
+ *              worker httpd's request_time
  *   parsed     post_read_request
- *   first      the first bytes of the final response pass our output filter
- *   complete   log_transaction, run when the EOR bucket is destroyed
+ *   first      the first bytes of the final response pass the output filter
+ *   complete   log_transaction, which runs when the EOR bucket is destroyed
  */
-#include "timing.h"
+#include "request.h"
 
 #include <apr_lib.h>
 #include <apr_strings.h>
@@ -22,29 +22,28 @@
 #include <http_protocol.h>
 #include <http_request.h>
 
-#include "base/clock.h"
 #include "segment/handover.h"
 #include "write/journal.h"
 
-/* ---- requests ------------------------------------------------------------------ */
+/* ---- the beginning ------------------------------------------------------------------- */
 
-/* httpd's wall-clock request_time on our clock: now minus its age. */
+/* httpd's request_time, of the wall clock, on this module's clock: now less its age. */
 static uint64_t request_time(const request_rec *r, uint64_t now)
 {
     uint64_t age = mst_realtime_ns() - (uint64_t)r->request_time * MST_NS_PER_US;
 
-    return age < now ? now - age : now;   /* from the future (the clock was set): now */
+    return age < now ? now - age : now;   /* in the future (the clock was set): now */
 }
 
-/* Unique while the board lives: which process, and which of its requests. Below
- * 2^53, so that it passes through JSON readers that compute in doubles. */
+/* Unique while the board lives: which process, and which of its requests. Below 2^53, so that
+ * JSON readers that compute in doubles keep it. */
 static uint64_t new_request_id(void)
 {
     return mst_recording.id_base
          | (__atomic_add_fetch(mst_recording.ids, 1, __ATOMIC_RELAXED) & UINT32_MAX);
 }
 
-/* How long before its start a proxy in front had it. */
+/* How long a proxy in front had the request before it arrived here; MST_UNKNOWN. */
 static uint64_t front_ns(const struct mst_timed *req, const request_rec *r)
 {
     const char *since = apr_table_get(r->headers_in, "X-Request-Start");
@@ -57,13 +56,13 @@ static uint64_t front_ns(const struct mst_timed *req, const request_rec *r)
 }
 
 /* The label of requests under this configuration. */
-static inline uint32_t label_by(const struct mst_dir_config *dir, const request_rec *r)
+static uint32_t label_by(const struct mst_dir_config *dir, const request_rec *r)
 {
     return dir->label ? dir->label->index : mst_server_config_of(r->server)->label;
 }
 
-/* Kept alive on the same worker, which has read it since httpd's request_time, and waited
- * until then. */
+/* The worker that served the connection's last request goes on to the next one, which it has
+ * read since httpd's request_time; until then the connection was kept alive. */
 static void pick_up_again(struct mst_connection *conn, const request_rec *r, uint64_t now)
 {
     uint64_t at = request_time(r, now);
@@ -74,43 +73,10 @@ static void pick_up_again(struct mst_connection *conn, const request_rec *r, uin
     mst_enter(conn, MST_STATE_READING, at > conn->state_since_ns ? at : conn->state_since_ns);
 }
 
-/* It is the connection's request, picked up when that was. From now on its worker is in
- * `state`; until now it read. */
-MST_INLINE void begin(struct mst_timed *req, request_rec *r, struct mst_connection *conn,
-                      uint64_t now, enum mst_state state)
-{
-    req->r = r;
-    req->dir = mst_dir_config_of(r);
-    ap_set_module_config(r->request_config, &mst_module, req);
-    conn->current = conn->awaited = req;
-    req->picked_up_ns = conn->picked_up_ns;
-    req->queue_ns = conn->queue_ns;
-    conn->picked_up_ns = conn->queue_ns = 0;
-    mst_enter(conn, state, now);
-    req->away_ns = conn->away_ns;
-    req->nth = conn->requests++;
-    req->id = new_request_id();
-    req->label = req->dir->enabled != 0 ? label_by(req->dir, r) : MST_NO_LABEL;
-}
-
-/* Its headers have been read. */
-MST_INLINE void
-begin_parsed(struct mst_timed *req, request_rec *r, struct mst_connection *conn, uint64_t now)
-{
-    begin(req, r, conn, now, MST_STATE_HANDLING);
-    req->parsed_ns = now;
-    req->first_ns = 0;
-    if (!conn->worker)
-        return;
-    mst_worker_show(conn->worker, req->picked_up_ns, req->label);
-    if (req->dir->paths == 1)
-        req->dir = NULL;   /* to be applied when it is known whether the path is to be seen */
-}
-
-/* Where the one before is not complete (the client did not wait for its response), the
- * worker is at this one from now on. */
-static struct mst_timed *
-room_for_request(struct mst_connection *conn, const request_rec *r, uint64_t now)
+/* Where the request before is not complete (the client did not wait for its response), the
+ * worker serves this one from now on. */
+static struct mst_timed *room_for_request(struct mst_connection *conn, const request_rec *r,
+                                          uint64_t now)
 {
     struct mst_timed *req = &conn->own;
 
@@ -127,60 +93,88 @@ room_for_request(struct mst_connection *conn, const request_rec *r, uint64_t now
     return req;
 }
 
-static __attribute__((noinline)) void
-begin_otherwise(request_rec *r, struct mst_connection *conn, uint64_t now)
+/* The connection's worker has read the request until now, and is in `state` from now on. */
+static inline struct mst_timed *begin(request_rec *r, struct mst_connection *conn, uint64_t now,
+                                      enum mst_state state)
 {
     struct mst_timed *req = room_for_request(conn, r, now);
 
-    begin_parsed(req, r, conn, now);
-    if (mst_config.trust_request_start)
-        req->front_ns = front_ns(req, r);
-    if (!conn->worker)
-        mst_count_off_worker(req);
+    req->r = r;
+    req->dir = mst_dir_config_of(r);
+    ap_set_module_config(r->request_config, &mpmstat_module, req);
+    conn->current = conn->awaited = req;
+    req->picked_up_ns = conn->picked_up_ns;
+    req->queue_ns = conn->queue_ns;
+    conn->picked_up_ns = conn->queue_ns = 0;
+    mst_enter(conn, state, now);
+    req->suspended_ns = conn->suspended_ns;
+    req->nth = conn->requests++;
+    req->id = new_request_id();
+    req->label = req->dir->enabled != 0 ? label_by(req->dir, r) : MST_NO_LABEL;
+    req->front_ns = MST_UNKNOWN;
+    return req;
 }
 
-/* Most are event's: picked up just now, and no other on the connection. */
-static MST_NO_CANARY int post_read_request(request_rec *r)
+int mst_timing_begin(request_rec *r)
 {
     struct mst_connection *conn = mst_connection_of(r->connection);
+    struct mst_timed *req;
     uint64_t now;
 
     if (!conn || r->main || r->prev)
         return DECLINED;
     now = mst_now_ns();
-    if (conn->picked_up_ns && !conn->own.r && conn->worker && !mst_config.trust_request_start)
-        begin_parsed(&conn->own, r, conn, now);
-    else
-        begin_otherwise(r, conn, now);
+    req = begin(r, conn, now, MST_STATE_HANDLING);
+    req->parsed_ns = now;
+    req->first_ns = 0;
+    if (mst_config.trust_request_start)
+        req->front_ns = front_ns(req, r);
+    if (!conn->worker) {
+        mst_count_off_worker(req);
+        return DECLINED;
+    }
+    mst_worker_show(conn->worker, req->picked_up_ns, req->label);
+    if (req->dir->paths == 1)
+        req->dir = NULL;   /* whether to show the path is known with the directory */
     return DECLINED;
 }
 
-/* Its response begins or it is complete, and it never became one: it is malformed, or
- * timed out. What was sent in between was its response. Returns NULL where the connection
- * is not followed, and for what HTTP/2 records as a stream. */
-static __attribute__((cold, noinline)) struct mst_timed *
-begin_malformed(request_rec *r, uint64_t now)
+/* Its response was what has been sent since the request before, whose first byte `own` has. */
+struct mst_timed *mst_timing_begin_malformed(request_rec *r, uint64_t now)
 {
     struct mst_connection *conn = mst_connection_of(r->connection);
     struct mst_timed *req;
-    bool answered;
+    bool is_answered;
 
     if (!conn || conn->upgraded)
         return NULL;
-    answered = !conn->awaited;
-    req = room_for_request(conn, r, now);
-    if (!answered || req != &conn->own)
+    is_answered = !conn->awaited;
+    req = begin(r, conn, now, MST_STATE_READING);
+    if (!is_answered || req != &conn->own)
         req->first_ns = 0;
     req->parsed_ns = 0;
-    req->front_ns = MST_UNKNOWN;
-    begin(req, r, conn, now, MST_STATE_READING);
     return req;
 }
 
+/* ---- its worker ---------------------------------------------------------------------- */
+
+void mst_timing_check_entry(struct mst_connection *conn)
+{
+    const struct mst_process *self = mst_recording.self;
+
+    if (self && __atomic_load_n(&self->pid, __ATOMIC_RELAXED) == mst_recording.owner)
+        return;
+    mst_recording.self = NULL;
+    mst_recording.in_flight = NULL;
+    conn->worker = NULL;
+    conn->worker_index = UINT32_MAX;
+}
+
+/* ---- its configuration --------------------------------------------------------------- */
+
 static void set_label(struct mst_timed *req, uint32_t label)
 {
-    if (req->off_worker)
-        mst_count_on_worker(req);
+    mst_count_on_worker(req);
     req->label = label;
     if (!req->connection->worker)
         mst_count_off_worker(req);
@@ -195,10 +189,10 @@ static void show_path(struct mst_worker *w, const request_rec *r)
                 sizeof w->path);
 }
 
-/* The directory has settings of its own, which are known only now, and the path is
- * unescaped. The status page is that under any label. */
-static __attribute__((noinline)) void
-apply_directory(struct mst_timed *req, const request_rec *r, const struct mst_dir_config *dir)
+/* The directory's configuration is known, and the path is unescaped. A request for the status
+ * page is counted as that under any label. */
+void mst_timing_change_config(struct mst_timed *req, const request_rec *r,
+                              const struct mst_dir_config *dir)
 {
     uint32_t label = req->label;
 
@@ -212,25 +206,6 @@ apply_directory(struct mst_timed *req, const request_rec *r, const struct mst_di
         show_path(req->connection->worker, r);
 }
 
-/* The one hook before the content, for all that wants it: most requests are for files
- * in directories without settings of their own. */
-static int before_handler(request_rec *r)
-{
-    const struct mst_dir_config *dir = mst_dir_config_of(r);
-    struct mst_timed *req = mst_timed_of(r);
-
-    if (req && req->dir != dir)
-        apply_directory(req, r, dir);
-    /* A file's is its media type, or nothing. */
-    if (!r->handler || !r->handler[0]
-        || (r->handler == r->content_type && r->handler[0] != 'a'))
-        return DECLINED;
-    if (strcmp(r->handler, "mpm-status") == 0)
-        return mst_handle_status(r);
-    mst_exports_hand_over(r);
-    return DECLINED;
-}
-
 void mst_timing_set_label(request_rec *r, uint32_t label)
 {
     struct mst_timed *req = mst_timed_of(r);
@@ -239,7 +214,9 @@ void mst_timing_set_label(request_rec *r, uint32_t label)
         set_label(req, label);
 }
 
-static inline bool has_data(const apr_bucket_brigade *bb)
+/* ---- the beginning of its response --------------------------------------------------- */
+
+static bool has_data(const apr_bucket_brigade *bb)
 {
     const apr_bucket *b = APR_BRIGADE_FIRST(bb);
 
@@ -248,73 +225,40 @@ static inline bool has_data(const apr_bucket_brigade *bb)
     return b != APR_BRIGADE_SENTINEL(bb);
 }
 
-/* Data while a response is awaited is its beginning; but interim (1xx) responses are sent
- * under a status of their own, and buckets of metadata (EOR, flush; HTTP/2's headers, which
- * its data is behind) are no response. */
-static inline void begin_response(struct mst_connection *conn, const apr_bucket_brigade *bb)
+/* The first data while a response is awaited is its beginning. Interim responses (1xx), which
+ * have a status of their own, are not; nor are buckets of metadata (EOR, flush; HTTP/2's headers,
+ * which come before its data). */
+static void begin_response(struct mst_connection *conn, const apr_bucket_brigade *bb)
 {
     struct mst_timed *req = conn->awaited;
 
-    if (!has_data(bb))
-        return;
-    if (__builtin_expect(req->r == NULL, 0)) {   /* to what never became a request */
-        conn->awaited = NULL;
-        req->first_ns = mst_now_ns();
-        return;
-    }
-    if (ap_is_HTTP_INFO(req->r->status))
+    if (!has_data(bb) || (req->r && ap_is_HTTP_INFO(req->r->status)))
         return;
     if (mst_recording.forked)
-        mst_connection_check_entry(conn);
+        mst_timing_check_entry(conn);
     conn->awaited = NULL;
     req->first_ns = mst_now_ns();
-    mst_enter(conn, MST_STATE_SENDING, req->first_ns);
+    if (req->r)   /* else it is the response to what never became a request */
+        mst_enter(conn, MST_STATE_SENDING, req->first_ns);
 }
 
-/* As ap_pass_brigade(), without its care for the end of a request's filters, which a
- * connection's are none of. Each response comes in several brigades. */
-static inline apr_status_t pass_on(const ap_filter_t *f, apr_bucket_brigade *bb)
+apr_status_t mst_timing_pass_response(ap_filter_t *f, apr_bucket_brigade *bb)
 {
-    return f->next->frec->filter_func.out_func(f->next, bb);
+    begin_response(f->ctx, bb);
+    return ap_pass_brigade(f->next, bb);
 }
 
-static MST_NO_CANARY __attribute__((noinline)) apr_status_t
-see_awaited(ap_filter_t *f, apr_bucket_brigade *bb)
-{
-    struct mst_connection *conn = f->ctx;
-    apr_status_t rv;
+/* ---- the end ------------------------------------------------------------------------- */
 
-    if (!conn->has_streams) {
-        begin_response(conn, bb);
-        return pass_on(f, bb);
-    }
-    rv = pass_on(f, bb);
-    __atomic_store_n(&conn->wrote_ns, mst_now_ns(), __ATOMIC_RELAXED);
-    return rv;
-}
-
-/* On the connection, once for all its requests: adding a filter to each request
- * costs more than looking on here, some four times a request. */
-apr_status_t mst_timing_see_response(ap_filter_t *f, apr_bucket_brigade *bb)
-{
-    if (((struct mst_connection *)f->ctx)->awaited)
-        return see_awaited(f, bb);
-    return pass_on(f, bb);
-}
-
-/* ---- completion ----------------------------------------------------------------- */
-
-static inline enum mst_class class_of(uint32_t status)
+static enum mst_class class_of(uint32_t status)
 {
     return status < 500 ? (enum mst_class)(status / 100 - 1) : MST_CLASS_5XX;
 }
 
-/* Each edge no earlier than the one before. Headers that were never parsed (malformed,
- * 408) make `handle` empty, a response that never began makes `send` empty. */
-static __attribute__((cold, noinline)) void order_edges(uint64_t edge[4])
+/* Makes each time no earlier than the one before. Headers that were never parsed (malformed, 408)
+ * make `handle` empty, a response that never began makes `send` empty. */
+static void put_in_order(uint64_t picked_up, uint64_t *parsed, uint64_t *first, uint64_t *complete)
 {
-    uint64_t picked_up = edge[0], *parsed = &edge[1], *first = &edge[2], *complete = &edge[3];
-
     if (*complete < picked_up)
         *complete = picked_up;
     if (*first == 0 || *first > *complete)
@@ -327,82 +271,59 @@ static __attribute__((cold, noinline)) void order_edges(uint64_t edge[4])
         *parsed = picked_up;
 }
 
-/* The phases: differences of the time stamps. Their sum is the total, exactly.
- * Returns it without `queue`. */
+/* Sets the phases: the differences of the time stamps, so that their sum is the total exactly.
+ * Returns the total without `queue`. */
 static inline uint64_t measure(struct mst_request *record, const struct mst_timed *req,
                                uint64_t complete)
 {
     uint64_t picked_up = req->picked_up_ns, parsed = req->parsed_ns, first = req->first_ns;
 
+    if (parsed < picked_up || first < parsed || complete < first)
+        put_in_order(picked_up, &parsed, &first, &complete);
     record->queue_ns = req->queue_ns;
     record->read_ns = parsed - picked_up;
     record->handle_ns = first - parsed;
     record->send_ns = complete - first;
-    /* The sign of a difference that is below 0. */
-    if (__builtin_expect((int64_t)(record->read_ns | record->handle_ns | record->send_ns) < 0, 0)) {
-        uint64_t edge[4] = { picked_up, parsed, first, complete };
-
-        order_edges(edge);
-        complete = edge[3];
-        record->read_ns = edge[1] - picked_up;
-        record->handle_ns = edge[2] - edge[1];
-        record->send_ns = complete - edge[2];
-    }
     return complete - picked_up;
 }
 
-/* Of the time since the pick-up, what the connection was on a worker, where it has been
- * without one. */
-static __attribute__((noinline)) uint64_t
-held_in_parts_ns(const struct mst_timed *req, uint64_t since_pick_up, uint64_t complete)
+/* How much of the time since the pick-up the connection was on a worker. */
+static uint64_t held_ns(const struct mst_timed *req, uint64_t since_pick_up, uint64_t complete)
 {
-    uint64_t away = mst_connection_away(req->connection, complete) - req->away_ns;
+    const struct mst_connection *conn = req->connection;
+    uint64_t suspended = conn->suspended_ns - req->suspended_ns;
 
-    return away < since_pick_up ? since_pick_up - away : 0;
+    if (conn->left_ns != 0 && complete > conn->left_ns)
+        suspended += complete - conn->left_ns;
+    return suspended < since_pick_up ? since_pick_up - suspended : 0;
 }
 
-/* A phase that took some time, which all but `queue` do. */
-static inline void tally_phase(struct mst_histogram *phase, uint64_t ns)
-{
-    mst_histogram_record_nth(phase, mst_histogram_nth(ns), ns);
-}
-
-static inline void tally(const struct mst_request *record, uint64_t total, uint32_t label,
+static void add_to_tally(const struct mst_request *record, uint64_t total, uint32_t label,
                          enum mst_class status_class, struct mst_tally *tallies)
 {
     struct mst_tally *t = tallies + (size_t)label * mst_recording.stripes;
-    struct mst_histogram *phase = t->times;
-    size_t nth = mst_histogram_nth(total);
 
     mst_count(&t->status[status_class], 1);
     mst_count(&t->bytes, record->bytes);
-    mst_histogram_record(&phase[MST_PHASE_QUEUE], record->queue_ns);
-    tally_phase(&phase[MST_PHASE_READ], record->read_ns);
-    tally_phase(&phase[MST_PHASE_HANDLE], record->handle_ns);
-    tally_phase(&phase[MST_PHASE_SEND], record->send_ns);
-    mst_histogram_record_nth(&phase[MST_PHASE_TOTAL], nth, total);
-    mst_histogram_record_nth(&phase[MST_PHASE_HELD],
-                             record->held_ns == total ? nth : mst_histogram_nth(record->held_ns),
-                             record->held_ns);
-    if (__builtin_expect(record->front_ns != MST_UNKNOWN, 0))
-        mst_histogram_record(&phase[MST_PHASE_FRONT], record->front_ns);
+    mst_histogram_record(&t->times[MST_PHASE_QUEUE], record->queue_ns);
+    mst_histogram_record(&t->times[MST_PHASE_READ], record->read_ns);
+    mst_histogram_record(&t->times[MST_PHASE_HANDLE], record->handle_ns);
+    mst_histogram_record(&t->times[MST_PHASE_SEND], record->send_ns);
+    mst_histogram_record(&t->times[MST_PHASE_TOTAL], total);
+    mst_histogram_record(&t->times[MST_PHASE_HELD], record->held_ns);
+    if (record->front_ns != MST_UNKNOWN)
+        mst_histogram_record(&t->times[MST_PHASE_FRONT], record->front_ns);
 }
 
 /* A script may set any number; httpd answers 500 for what is no status. */
-static inline uint32_t status_of(const request_rec *last)
+static uint32_t status_of(const request_rec *last)
 {
-    return (unsigned)last->status - 100 < 900 ? (unsigned)last->status : HTTP_INTERNAL_SERVER_ERROR;
+    return last->status >= 100 && last->status < 1000 ? (uint32_t)last->status
+                                                      : HTTP_INTERNAL_SERVER_ERROR;
 }
 
-/* By a copy, so that `record` is no more than what the compiler needs. */
-static __attribute__((cold, noinline)) void
-note(request_rec *r, request_rec *last, struct mst_request record)
-{
-    mst_exports_note(r, last, &record);
-}
-
-/* The number that a load tool gave it, plus 1; 0: none. Below 2^53, as new_request_id(). */
-static __attribute__((cold, noinline)) uint64_t client_id(const request_rec *r)
+/* The number that a load tool gave the request, plus 1; 0: none. Below 2^53, as request ids. */
+static uint64_t client_id(const request_rec *r)
 {
     const char *text = apr_table_get(r->headers_in, "X-MPMStat-Id");
     char *end;
@@ -416,54 +337,98 @@ static __attribute__((cold, noinline)) uint64_t client_id(const request_rec *r)
     return *end == '\0' && id < (apr_int64_t)1 << 53 ? (uint64_t)id + 1 : 0;
 }
 
-/* What the tally needs comes first, what only the journal needs after it: all of it at once
- * would be more than there are registers. */
-MST_INLINE void record_request(const struct mst_timed *req, request_rec *r,
-                               const struct mst_dir_config *dir, uint64_t complete)
+static void record_request(const struct mst_timed *req, const request_rec *r, uint64_t complete,
+                           struct mst_request *copy)
 {
     const struct mst_connection *conn = req->connection;
     struct mst_request record;
-    enum mst_class status_class;
-    request_rec *last = r;
+    const request_rec *last = r;
     uint64_t since_pick_up;
-    uint32_t flags_status;
+    enum mst_class status_class;
+    uint32_t status, flags = 0;
 
-    while (__builtin_expect(last->next != NULL, 0))
+    while (last->next)
         last = last->next;
-    flags_status = status_of(last);
-    status_class = class_of(flags_status);
-    if (__builtin_expect(r->connection->aborted, 0) && !req->delivered) {
+    status = status_of(last);
+    status_class = class_of(status);
+    if (r->connection->aborted && !req->delivered) {
         status_class = MST_CLASS_ABORTED;
-        flags_status |= MST_REQUEST_ABORTED << 16;
+        flags |= MST_REQUEST_ABORTED;
     }
-    if (__builtin_expect(conn->stream, 0)) {
-        flags_status |= MST_REQUEST_NO_WORKER << 16;
+    if (conn->stream) {
+        flags |= MST_REQUEST_NO_WORKER;
         mst_count(&mst_recording.board->totals->http2_requests, 1);
     }
-    record.held_ns = since_pick_up = measure(&record, req, complete);
-    if (__builtin_expect(conn->left_ns != 0 || conn->away_ns != req->away_ns, 0))
-        record.held_ns = held_in_parts_ns(req, since_pick_up, complete);
-    /* httpd's counter goes by what was generated: a HEAD's body is not sent. */
-    record.bytes = (uint64_t)last->bytes_sent;
-    if (__builtin_expect(last->bytes_sent < 0 || last->header_only, 0))
-        record.bytes = 0;
-    record.front_ns = dir->trust_request_start == 1 ? req->front_ns : MST_UNKNOWN;
-    tally(&record, record.queue_ns + since_pick_up, req->label, status_class, conn->tallies);
-
+    since_pick_up = measure(&record, req, complete);
+    record.held_ns = held_ns(req, since_pick_up, complete);
     record.id = req->id;
     record.start_ns = req->picked_up_ns - record.queue_ns;
-    record.label_status = (uint64_t)req->label << 32 | flags_status;
+    /* httpd counts what was generated: the body of a response to HEAD is not sent. */
+    record.bytes = last->bytes_sent > 0 && !last->header_only ? (uint64_t)last->bytes_sent : 0;
+    record.label_status = (uint64_t)req->label << 32 | flags << 16 | status;
     record.pid_worker = mst_recording.pid << 32 | conn->worker_index;
     record.connection = conn->number_port;
     record.nth = req->nth;
-    record.client_id = dir->trust_client_id == 1 ? client_id(r) : 0;
+    record.front_ns = req->dir->trust_request_start == 1 ? req->front_ns : MST_UNKNOWN;
+    record.client_id = req->dir->trust_client_id == 1 ? client_id(r) : 0;
+    add_to_tally(&record, record.queue_ns + since_pick_up, req->label, status_class,
+                 conn->tallies);
     mst_journal_request(mst_recording.board, &record);
-    if (dir->notes == 1)
-        note(r, last, record);
+    if (copy)
+        *copy = record;
 }
 
-/* The request that the client sent, where it is recorded: of redirects the first, of
- * sub-requests the outer one. */
+/* The worker is done with the request: it waits for the next one on a kept-alive connection,
+ * unless event suspends the connection a moment later; else it stays `sending` until httpd
+ * closes or suspends the connection. */
+static void finish_on_worker(const struct mst_timed *req, const conn_rec *c, uint64_t complete)
+{
+    struct mst_connection *conn = req->connection;
+    struct mst_worker *w = conn->worker;
+
+    conn->ended_ns = complete;
+    if (w)
+        __atomic_store_n(&w->requests, w->requests + 1, __ATOMIC_RELAXED);
+    if (conn->current && conn->current != req)
+        return;   /* pipelined: its worker serves a later one */
+    conn->current = NULL;
+    conn->awaited = &conn->own;
+    if (!w)
+        return;
+    mst_worker_show_none(w);
+    if (!mst_recording.suspends && c->keepalive == AP_CONN_KEEPALIVE && !c->aborted)
+        mst_enter(conn, MST_STATE_KEEPALIVE, complete);
+}
+
+/* httpd's parent wakes a child that is to end by a connection to itself: no client's request. */
+static bool is_dummy(const request_rec *r)
+{
+    const char *agent;
+
+    if (r->method_number != M_OPTIONS || strcmp(r->unparsed_uri, "*") != 0)
+        return false;
+    agent = apr_table_get(r->headers_in, "User-Agent");
+    return agent && strstr(agent, "(internal dummy connection)")
+           && apr_sockaddr_equal(r->connection->client_addr, r->connection->local_addr);
+}
+
+bool mst_timing_end(struct mst_timed *req, request_rec *r, uint64_t complete,
+                    struct mst_request *copy)
+{
+    bool is_recorded;
+
+    is_recorded = req->label != MST_NO_LABEL && !is_dummy(r);
+    if (is_recorded)
+        record_request(req, r, complete, copy);
+    mst_count_on_worker(req);
+    finish_on_worker(req, r->connection, complete);
+    req->r = NULL;
+    return is_recorded;
+}
+
+/* ---- for exports.c ------------------------------------------------------------------- */
+
+/* Of redirects the first request, of sub-requests the outer one. NULL: it is not recorded. */
 static struct mst_timed *recorded_request(request_rec *r)
 {
     struct mst_timed *req;
@@ -475,7 +440,7 @@ static struct mst_timed *recorded_request(request_rec *r)
     if (mst_dir_config_of(r)->enabled == 0)
         return NULL;
     req = mst_timed_of(r);
-    return req ? req : begin_malformed(r, mst_now_ns());
+    return req ? req : mst_timing_begin_malformed(r, mst_now_ns());
 }
 
 uint64_t mst_timing_id(request_rec *r)
@@ -494,84 +459,4 @@ bool mst_timing_so_far(request_rec *r, struct mst_request *so_far)
     measure(so_far, req, mst_now_ns());
     so_far->id = req->id;
     return true;
-}
-
-/* The worker is done with the request: it waits for the next one on a kept-alive
- * connection, unless event suspends that a moment later; else it stays `sending` until
- * httpd closes or suspends. */
-static inline void finish_on_worker(const struct mst_timed *req, const conn_rec *c,
-                                    uint64_t complete)
-{
-    struct mst_connection *conn = req->connection;
-    struct mst_worker *w = conn->worker;
-
-    conn->ended_ns = complete;
-    if (w)
-        __atomic_store_n(&w->requests, w->requests + 1, __ATOMIC_RELAXED);
-    if (__builtin_expect(conn->current != req, 0) && conn->current)
-        return;   /* pipelined: its worker is at a later one */
-    conn->current = NULL;
-    conn->awaited = &conn->own;
-    if (!w)
-        return;
-    mst_worker_show_none(w);
-    if (!mst_recording.suspends && c->keepalive == AP_CONN_KEEPALIVE && !c->aborted)
-        mst_enter(conn, MST_STATE_KEEPALIVE, complete);
-}
-
-/* Apache's own, by which its parent wakes a child that is to end: no client's request. */
-static __attribute__((cold, noinline)) bool is_dummy(const request_rec *r)
-{
-    const char *agent = apr_table_get(r->headers_in, "User-Agent");
-
-    return strcmp(r->unparsed_uri, "*") == 0 && agent
-           && strstr(agent, "(internal dummy connection)")
-           && apr_sockaddr_equal(r->connection->client_addr, r->connection->local_addr);
-}
-
-/* Of its own, or sent to where nothing is recorded. */
-static inline bool is_recorded(const struct mst_timed *req, const request_rec *r)
-{
-    return req->label != MST_NO_LABEL
-           && (__builtin_expect(r->method_number != M_OPTIONS, 1) || !is_dummy(r));
-}
-
-static MST_NO_CANARY int log_transaction(request_rec *r)
-{
-    const struct mst_dir_config *dir;
-    struct mst_connection *conn;
-    struct mst_timed *req;
-    uint64_t complete;
-
-    complete = mst_now_ns();
-    req = mst_timed_of(r);
-    if (!req && !(req = begin_malformed(r, complete)))
-        return DECLINED;
-    conn = req->connection;
-    if (mst_recording.forked)
-        mst_connection_check_entry(conn);
-    if (req->handed_ns)
-        complete = mst_http2_sent(req, complete);
-    dir = mst_dir_config_of(r);
-    if (req->dir != dir)
-        apply_directory(req, r, dir);   /* it came to no handler */
-    if (is_recorded(req, r))
-        record_request(req, r, dir, complete);
-    if (__builtin_expect(req->off_worker, 0))
-        mst_count_on_worker(req);
-    finish_on_worker(req, r->connection, complete);
-    req->r = NULL;
-    if (conn->stream)
-        mst_http2_end_stream(conn);
-    if (mst_recording.forks_running)
-        mst_forks_look();
-    return DECLINED;
-}
-
-void mst_timing_register(apr_pool_t *p)
-{
-    (void)p;
-    ap_hook_post_read_request(post_read_request, NULL, NULL, APR_HOOK_REALLY_FIRST);
-    ap_hook_handler(before_handler, NULL, NULL, APR_HOOK_REALLY_FIRST);
-    ap_hook_log_transaction(log_transaction, NULL, NULL, APR_HOOK_REALLY_FIRST);
 }

@@ -1,9 +1,9 @@
 /* turns.c - how many answers of the journal the server gives at once.
  *
  * Such an answer can be megabytes, and keeps a worker for as long as its reader takes: slow
- * readers could keep all workers. How many answers a process gives is a word of its entry on the
- * board, so that the count of a killed process goes with its entry. Nonsense in that word makes
- * the server refuse journals, or give more of them; nothing else reads it.
+ * readers could keep all workers. The number of answers that a process gives is a word of its
+ * entry on the board, so that the count of a killed process disappears with its entry. Nonsense
+ * in that word makes the server refuse journals, or give more of them; nothing else reads it.
  */
 #include "turns.h"
 
@@ -12,12 +12,12 @@
 #define TURNS_LEAST 4u
 #define TURNS_MOST  64u
 
-/* The count of this process. A fork does not find the lock held: itk forks before a request, and
- * a fork that becomes a program takes no turn. */
+/* Protects `own`, the count of this process. A forked process never finds the lock held: itk
+ * forks before a request, and a process that becomes a program takes no turn. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint32_t own;
 
-/* A sixteenth of the workers, at least some, at most half of all. */
+/* A sixteenth of the workers, from TURNS_LEAST to TURNS_MOST, but at most half of them. */
 uint32_t mst_turns_limit(void)
 {
     uint64_t workers = mst_recording.board->header->workers_limit, limit = workers / 16;
@@ -29,8 +29,8 @@ uint32_t mst_turns_limit(void)
     return limit > TURNS_MOST ? TURNS_MOST : limit > 0 ? (uint32_t)limit : 1;
 }
 
-/* Precondition: the lock is held. The word is set and never added to, so that what a killed
- * process or anybody else has left in it goes. */
+/* Precondition: the lock is held. The word is set and never added to: whatever a killed process
+ * or another writer has left in it disappears. */
 static void change_own(int32_t by)
 {
     own += (uint32_t)by;
@@ -38,7 +38,7 @@ static void change_own(int32_t by)
         __atomic_store_n(&mst_recording.self->journal_answers, own, __ATOMIC_SEQ_CST);
 }
 
-/* The answers that all processes give. */
+/* The answers that all processes give together. */
 static uint64_t count_all(const struct mst_board *b)
 {
     uint64_t sum = own, theirs;
@@ -55,8 +55,8 @@ static uint64_t count_all(const struct mst_board *b)
     return sum;
 }
 
-/* Its own answer is counted before the others are read, so that of several processes that take a
- * turn at the same moment none overlooks another. */
+/* A process counts its own answer before it reads the others' counts, so that of several that
+ * take a turn at the same moment none misses another. */
 bool mst_turns_take(void)
 {
     bool taken;
@@ -77,16 +77,9 @@ void mst_turns_give_back(void)
     pthread_mutex_unlock(&lock);
 }
 
-/* The entry's former process may have been killed during an answer. */
-static void begin_with_none(apr_pool_t *pchild, server_rec *s)
+/* The process that had the entry before may have been killed during an answer. */
+void mst_turns_reset(void)
 {
-    (void)pchild, (void)s;
     own = 0;
     change_own(0);
-}
-
-void mst_turns_register(apr_pool_t *p)
-{
-    (void)p;
-    ap_hook_child_init(begin_with_none, NULL, NULL, APR_HOOK_MIDDLE);   /* it has its entry */
 }

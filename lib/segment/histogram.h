@@ -25,27 +25,19 @@ struct mst_histogram {
     uint64_t buckets[MST_HIST_BUCKETS];
 };
 
-/* mst_histogram_nth() of times below all octaves or above them. */
-static __attribute__((cold, noinline, unused)) size_t mst_histogram_outer(uint64_t ns)
-{
-    return ns < (UINT64_C(1) << MST_HIST_MIN_EXP) ? (size_t)-1 : MST_HIST_BUCKETS - 2;
-}
-
-/* The bucket of ns among those of the octaves, from 0; (size_t)-1 below them. Hot path. In a
- * double, the exponent and the first three bits of the mantissa together are a number that
- * grows by eight for each octave. (Exact below 2^53.) */
-static inline size_t mst_histogram_nth(uint64_t ns)
-{
-    union { double number; uint64_t bits; } as = { .number = (double)(int64_t)ns };
-    uint64_t nth = (as.bits >> (52 - MST_HIST_SUB_BITS))
-                 - ((1023 + MST_HIST_MIN_EXP) << MST_HIST_SUB_BITS);
-
-    return __builtin_expect(nth < MST_HIST_BUCKETS - 2, 1) ? nth : mst_histogram_outer(ns);
-}
-
+/* The bucket of ns. Hot path. The highest bit of ns names the octave; the next three bits name the
+ * bucket within it. */
 static inline size_t mst_histogram_bucket(uint64_t ns)
 {
-    return mst_histogram_nth(ns) + 1;
+    size_t octave, bits;
+
+    if (ns < UINT64_C(1) << MST_HIST_MIN_EXP)
+        return 0;
+    octave = 63 - (size_t)__builtin_clzll(ns);
+    if (octave >= MST_HIST_MAX_EXP)
+        return MST_HIST_BUCKETS - 1;
+    bits = ns >> (octave - MST_HIST_SUB_BITS);   /* 1 and those three bits: 8 to 15 */
+    return 1 + ((octave - MST_HIST_MIN_EXP - 1) << MST_HIST_SUB_BITS) + bits;
 }
 
 /* Lower bound of a bucket in ns, inclusive, for buckets below MST_HIST_BUCKETS. The upper bound

@@ -1,10 +1,10 @@
-/* attach.c - maps a board that is there already: this process's own from before an
- * exec, or the one that the processes of a user share.
+/* attach.c - maps a board that exists: this process's own from before an exec, or the one that the
+ * processes of a user share.
  *
- * The file lies in a directory where others may put files, and less trusted processes
- * may have written to the board itself (FPM's workers, whose master is root). So who
- * owns it and who may write to it is asked of the open file, never of the path; its
- * layout is checked against one computed here, and that one is what is used.
+ * Other users may put files into its directory, and less trusted processes may have written to the
+ * board itself (FPM's workers, whose master is root). So the owner and the mode are those of the
+ * open file, never of the path; the layout is compared with one computed here, which is the one
+ * that is used.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,17 +19,17 @@
 #include "segment/liveness.h"
 #include "write/build.h"
 
-#define TRIES 8   /* rounds against others who make and remove boards at the same time */
+#define TRIES 8   /* other processes make and remove boards at the same time */
 
 enum finding { USABLE, UNUSABLE, REFUSED };
 
-/* O_NONBLOCK: opening somebody's FIFO must not hang. */
+/* O_NONBLOCK: to open a FIFO must not hang. */
 static int open_file(const char *path)
 {
     return open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 }
 
-/* Nobody but this user may have made it or may write to it. */
+/* Only this user may have made the file, and may write to it. */
 static int check_owner(int fd, const char *path, char error[MST_ERROR_MAX])
 {
     struct stat st;
@@ -37,8 +37,8 @@ static int check_owner(int fd, const char *path, char error[MST_ERROR_MAX])
     if (fstat(fd, &st) != 0)
         return mst_fail(error, "cannot look at %s: %s", path, strerror(errno));
     if (!S_ISREG(st.st_mode) || st.st_uid != geteuid() || st.st_mode & 022)
-        return mst_fail(error, "%s should be a regular file of user %lu that only he may write to; "
-                        "it belongs to user %lu and its mode is %o: remove it", path,
+        return mst_fail(error, "%s should be a regular file of user %lu that only this user may "
+                        "write to; it belongs to user %lu and its mode is %o: remove it", path,
                         (unsigned long)geteuid(), (unsigned long)st.st_uid,
                         (unsigned)st.st_mode & 07777);
     return 0;
@@ -59,7 +59,7 @@ static struct mst_layout layout_of(const struct mst_header *h)
     };
 }
 
-/* Whether its counters are those of this build, each in the same place. */
+/* Whether the board's counters are those of this build, each in the same place. */
 static bool has_same_fields(const struct mst_reader *r, const struct mst_section *fields)
 {
     size_t bytes = (size_t)fields->count * fields->stride;
@@ -102,7 +102,7 @@ static int map(struct mst_board *b, int fd, const char *path, const struct mst_l
     return 0;
 }
 
-/* Ends with a board that was mapped through `fd`: only a descriptor that reads is kept. */
+/* Closes `fd`, through which the board was mapped, and keeps a descriptor that only reads. */
 static bool keep(struct mst_board *b, int fd, const char *path, char error[MST_ERROR_MAX])
 {
     if (mst_board_keep_read_only(b, fd, path, error) == 0)
@@ -111,7 +111,7 @@ static bool keep(struct mst_board *b, int fd, const char *path, char error[MST_E
     return false;
 }
 
-/* ---- one's own --------------------------------------------------------------------- */
+/* ---- this process's own -------------------------------------------------------------- */
 
 static bool is_own(const struct mst_header *h)
 {
@@ -141,9 +141,9 @@ bool mst_board_adopt(struct mst_board *b, const char *path, const struct mst_lay
     return false;
 }
 
-/* ---- the shared one ---------------------------------------------------------------- */
+/* ---- the shared one ------------------------------------------------------------------ */
 
-/* Whose board it is that was opened at `path`, and whether it can be shared. */
+/* Whether the board can be shared. */
 static enum finding examine(const struct mst_reader *r, struct mst_section *sections,
                             const struct mst_layout *wanted, char error[MST_ERROR_MAX])
 {
@@ -161,8 +161,8 @@ static enum finding examine(const struct mst_reader *r, struct mst_section *sect
     return REFUSED;
 }
 
-/* Removes the board that was found to be of no use, if it is still the one at path.
- * Two who found so at once must not remove each other's new one: hence the lock. */
+/* Removes the board that was found to be unusable, if it is still the one at path. The lock: two
+ * processes that found the same must not remove each other's new board. */
 static void remove_unusable(int fd, const char *path)
 {
     struct stat opened, named;
@@ -172,7 +172,7 @@ static void remove_unusable(int fd, const char *path)
         unlink(path);
 }
 
-/* USABLE: mapped. UNUSABLE: it was removed, or another does so; look again. */
+/* USABLE: it is mapped. UNUSABLE: it is removed, or another process removes it; try again. */
 static enum finding map_shared(struct mst_board *b, int fd, const char *path,
                                const struct mst_layout *wanted, char error[MST_ERROR_MAX])
 {
@@ -200,7 +200,7 @@ static enum finding map_shared(struct mst_board *b, int fd, const char *path,
     return finding;
 }
 
-/* 0: made; 1: another was first; -1 with a sentence. */
+/* Returns 0: made; 1: another process was first; -1 with a sentence. */
 static int make_shared(struct mst_board *b, const char *path, const struct mst_layout *layout,
                        const struct mst_identity *identity, gid_t gid,
                        char warning[MST_ERROR_MAX], char error[MST_ERROR_MAX])

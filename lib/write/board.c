@@ -1,7 +1,7 @@
 /* board.c - makes a board and publishes it; maps it for its writers.
  *
- * Called by a server's parent before it forks. Everything that can fail fails
- * here, with a sentence, and leaves nothing behind.
+ * A server's parent calls it before it forks. What can fail fails here, with a sentence, and
+ * leaves no file behind.
  */
 #include "write/board.h"
 
@@ -26,7 +26,7 @@ static void copy_text(char *to, size_t size, const char *from)
     snprintf(to, size, "%s", from ? from : "");
 }
 
-/* A text that stays the same is left alone: others may read it meanwhile. */
+/* Does not write a text that stays the same: readers may read it meanwhile. */
 static void set_text(char *to, size_t size, const char *from)
 {
     if (strncmp(to, from ? from : "", size - 1) != 0)
@@ -139,7 +139,7 @@ static void fill(struct mst_board *b, const struct mst_layout *layout,
     __atomic_store_n(&b->header->ready, MST_READY, __ATOMIC_RELEASE);
 }
 
-/* Reads what is at the same place in every version's header. */
+/* Reads the part of the header that is the same in every version. */
 static bool read_old_header(const char *path, struct mst_header *h)
 {
     int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
@@ -153,9 +153,9 @@ static bool read_old_header(const char *path, struct mst_header *h)
     return n == (ssize_t)MST_HEADER_FOREVER && memcmp(h->magic, MST_MAGIC, sizeof h->magic) == 0;
 }
 
-/* Whether the board at path is that of another server that runs: the process that its header
- * names lives and has it mapped. (The header alone proves nothing: a worker may have written
- * any pid there.) Of a board that this build cannot read it knows no more than that. */
+/* Whether the board at path is that of another server that runs: the process that its header names
+ * lives and has it mapped. (The header alone proves nothing: a worker may have written any pid
+ * there.) Of a board of a version that this build cannot read, that is all it can know. */
 static bool taken_by_live_server(const char *path, struct mst_header *h)
 {
     struct mst_host_process process;
@@ -187,8 +187,8 @@ bool mst_board_is_other_file(const char *path)
     return n != 0 && (n != (ssize_t)sizeof magic || memcmp(magic, MST_MAGIC, sizeof magic) != 0);
 }
 
-/* Whether only this user can have made the file: it is this user's, in a directory where
- * nobody else (but root) may make files. */
+/* Whether only this user can have made the file: it is this user's, in a directory where no other
+ * user but root may make files. */
 static bool is_ours_alone(const char *path, const struct stat *file)
 {
     const char *slash = strrchr(path, '/');
@@ -203,8 +203,8 @@ static bool is_ours_alone(const char *path, const struct stat *file)
         && (st.st_uid == geteuid() || st.st_uid == 0);
 }
 
-/* A board whose first bytes a worker has overwritten must not end recording for good: its
- * name tells, where nobody else can have put another file there. */
+/* Whether a file is a board by its name, where only this user can have put it there. A worker may
+ * have overwritten the board's first bytes, which must not end recording for good. */
 static bool is_board_by_name(const char *path, const struct stat *file)
 {
     size_t length = strlen(path), suffix = strlen(MST_BOARD_SUFFIX);
@@ -213,31 +213,25 @@ static bool is_board_by_name(const char *path, const struct stat *file)
         && is_ours_alone(path, file);
 }
 
-/* Only a board or an empty file may be replaced: never a device or a link that
- * a local user put there for root to follow, nor a file that a typing error names. */
+/* Only a board or an empty file may be replaced: never a device or a link that a local user put
+ * there for root to follow, nor a file that a mistyped directive names. */
 static int check_place(const char *path, char error[MST_ERROR_MAX])
 {
     struct mst_header taken;
     struct stat st;
 
     if (lstat(path, &st) != 0)
-        return 0;   /* nothing is there, or making the board will say what is wrong */
-    if (!S_ISREG(st.st_mode)) {
-        snprintf(error, MST_ERROR_MAX, "%s is not a regular file; "
-                 "name another place for the board, or remove it", path);
-        return -1;
-    }
-    if (mst_board_is_other_file(path) && !is_board_by_name(path, &st)) {
-        snprintf(error, MST_ERROR_MAX, "%s is a file that is no board; "
-                 "name another place for the board, or remove it", path);
-        return -1;
-    }
-    if (taken_by_live_server(path, &taken)) {
-        snprintf(error, MST_ERROR_MAX, "%s is the board of another running server (pid %u, format "
-                 "%u; this is format %u); give each server a board of its own", path, taken.pid,
-                 taken.version, MST_FORMAT_VERSION);
-        return -1;
-    }
+        return 0;   /* no file is there, or making the board will report what is wrong */
+    if (!S_ISREG(st.st_mode))
+        return mst_fail(error, "%s is not a regular file; "
+                        "name another place for the board, or remove it", path);
+    if (mst_board_is_other_file(path) && !is_board_by_name(path, &st))
+        return mst_fail(error, "%s is a file that is no board; "
+                        "name another place for the board, or remove it", path);
+    if (taken_by_live_server(path, &taken))
+        return mst_fail(error, "%s is the board of another running server (pid %u, format %u; "
+                        "this is format %u); give each server a board of its own", path, taken.pid,
+                        taken.version, MST_FORMAT_VERSION);
     return 0;
 }
 
@@ -251,23 +245,22 @@ static void warn_unless_tmpfs(int fd, const char *path, char warning[MST_ERROR_M
                  "to disk again and again; put it under /run or /dev/shm", path);
 }
 
-/* Allocates every block: a hole in a file on a full tmpfs is a SIGBUS in
- * whichever child first touches it. */
+/* Allocates every block: a hole in a file on a full tmpfs would be a SIGBUS in the child that first
+ * touches it. */
 static int allocate(int fd, uint64_t bytes, const char *path, char error[MST_ERROR_MAX])
 {
     int rc = posix_fallocate(fd, 0, (off_t)bytes);
 
     if (rc == 0)
         return 0;
-    snprintf(error, MST_ERROR_MAX, "cannot allocate the %llu bytes of the board %s: %s; free room "
-             "there, or ask for less (MPMStatJournal, MPMStatMaxLabels)",
-             (unsigned long long)bytes, path, strerror(rc));
-    return -1;
+    return mst_fail(error, "cannot allocate the %llu bytes of the board %s: %s; free room there, "
+                    "or ask for less (MPMStatJournal, MPMStatMaxLabels)",
+                    (unsigned long long)bytes, path, strerror(rc));
 }
 
 int mst_board_open_to_readers(const struct mst_board *b, gid_t gid, char error[MST_ERROR_MAX])
 {
-    /* A group that may not be given (not root) leaves the process's own. */
+    /* A process that may not give it that group (not root) leaves its own. */
     if (gid != (gid_t)-1 && fchown(b->fd, (uid_t)-1, gid) != 0 && errno != EPERM)
         return mst_fail(error, "cannot give the board %s to group %lu: %s", b->path,
                         (unsigned long)gid, strerror(errno));
@@ -322,7 +315,7 @@ int mst_board_keep_read_only(struct mst_board *b, int fd, const char *path,
                     "look for another program that writes to its directory", b->path);
 }
 
-/* Allocates and maps the private file, and gives up the right to change its size. */
+/* Allocates and maps the private file; then no descriptor is left that may change its size. */
 static int map_private_file(struct mst_board *b, int fd, const char *built,
                             char error[MST_ERROR_MAX])
 {

@@ -1,6 +1,5 @@
-/* build.h - the steps of making a board that its two ways into the world share:
- * board.c publishes one for a server, attach.c one that processes without a common
- * parent share. Only for these two. */
+/* build.h - steps of making a board. Only for board.c, which publishes a server's board, and
+ * attach.c, which publishes one that processes without a common parent share. */
 #ifndef MPMSTAT_BUILD_H
 #define MPMSTAT_BUILD_H
 
@@ -9,8 +8,8 @@
 /* The private file's name: the board's path and ".XXXXXX". */
 #define MST_BUILT_MAX (sizeof ((struct mst_board *)0)->path + 16)
 
-/* Makes the board in a private file beside `path`, complete but not published.
- * Returns 0, or -1 with a sentence; then nothing was left behind. */
+/* Makes the board in a private file in the directory of `path`: complete, not published. Sets
+ * `built` to the file's name. Returns 0, or -1 with a sentence; then no file is left behind. */
 int mst_board_build(struct mst_board *b, const char *path, const struct mst_layout *layout,
                     const struct mst_identity *identity, char built[MST_BUILT_MAX],
                     char warning[MST_ERROR_MAX], char error[MST_ERROR_MAX]);
@@ -21,24 +20,24 @@ int mst_board_open_to_readers(const struct mst_board *b, gid_t gid, char error[M
 /* Removes the private file and closes the board. */
 void mst_board_discard(struct mst_board *b, const char *built);
 
-/* Maps b->bytes of the file `fd`, which may write to it, and watches the mapping. Returns 0, or
- * -1 with a sentence. */
+/* Maps b->bytes of the file `fd`, which must be open for writing, and guards the mapping. Returns
+ * 0, or -1 with a sentence. */
 int mst_board_map(struct mst_board *b, int fd, char error[MST_ERROR_MAX]);
 
-/* Takes `fd` of the board's file at `path`, which may write to it, and keeps one in b->fd that
- * may only read. Returns 0, or -1 with a sentence; fd is closed in either case. */
+/* Closes `fd`, which is open for writing to the board's file at `path`, and opens b->fd for
+ * reading only. Returns 0, or -1 with a sentence. */
 int mst_board_keep_read_only(struct mst_board *b, int fd, const char *path,
                              char error[MST_ERROR_MAX]);
 
-/* Sets the pointers into the mapping at b->header. The sections are the caller's,
- * not read from the board: others may write to that. */
+/* Sets the pointers into the mapping at b->header. Precondition: the sections are the caller's
+ * own, not read from the board, to which other processes may write. */
 void mst_board_locate(struct mst_board *b, const struct mst_section sections[MST_SECTION_COUNT],
                       uint32_t threads, uint32_t stripes);
 
-/* Writes the entries of MST_SECTION_FIELDS, as they are in this build. */
+/* Writes the entries of MST_SECTION_FIELDS: the names of this build's counters. */
 void mst_board_fill_fields(struct mst_field_name *names);
 
-/* Whether the file at `path` is another program's: neither empty nor a board, of any version. */
+/* Whether the file at `path` is another program's: neither empty nor a board of any version. */
 bool mst_board_is_other_file(const char *path);
 
 #endif

@@ -7,9 +7,8 @@
 #include "write/journal.h"
 #include "write/worker.h"
 
-/* Under saturation the limit is left and reached again many times a second; the
- * time is counted each time, events are written at most this often: that none is
- * idle, and when some are again, how long none was. */
+/* Under saturation workers reach the limit and leave it many times a second. The clock counts each
+ * time; events, at either end, are written at most this often. */
 #define LIMIT_EVENT_NS MST_NS_PER_S
 
 static void write_event(struct mst_board *b, uint64_t time_ns, uint64_t duration_ns)
@@ -28,7 +27,7 @@ static void write_event(struct mst_board *b, uint64_t time_ns, uint64_t duration
     mst_journal_lifecycle(b, &e);
 }
 
-/* Whether a second has passed since *last; then that is now. */
+/* Whether LIMIT_EVENT_NS have passed since *last_ns; if so, sets it to now, in one process. */
 static bool is_due(uint64_t *last_ns, uint64_t now_ns)
 {
     uint64_t last = __atomic_load_n(last_ns, __ATOMIC_RELAXED);
@@ -38,16 +37,16 @@ static bool is_due(uint64_t *last_ns, uint64_t now_ns)
                                        __ATOMIC_RELAXED);
 }
 
-/* No worker is idle from now on. */
-static void tell_begin(struct mst_board *b, uint64_t now_ns)
+/* Reports that no worker is idle from now on. */
+static void report_begin(struct mst_board *b, uint64_t now_ns)
 {
     if (is_due(&b->header->limit_event_ns, now_ns))
         write_event(b, now_ns, MST_UNKNOWN);
 }
 
-/* Tells how long none was, of the time that no event has told yet: what was between
- * two events may have been in many pieces. */
-static void tell_length(struct mst_board *b, uint64_t total_ns, uint64_t ended_ns)
+/* Reports how much time without an idle worker has passed since the last such report: many short
+ * pieces, or one. */
+static void report_length(struct mst_board *b, uint64_t total_ns, uint64_t ended_ns)
 {
     uint64_t told = __atomic_load_n(&b->header->no_idle_told_ns, __ATOMIC_RELAXED);
 
@@ -59,14 +58,15 @@ static void tell_length(struct mst_board *b, uint64_t total_ns, uint64_t ended_n
         }
 }
 
-static void tell_end(struct mst_board *b, uint64_t total_ns, uint64_t now_ns)
+static void report_end(struct mst_board *b, uint64_t total_ns, uint64_t now_ns)
 {
     __atomic_store_n(&b->header->no_idle_ended_ns, now_ns, __ATOMIC_RELAXED);
     if (is_due(&b->header->limit_told_ns, now_ns))
-        tell_length(b, total_ns, now_ns);
+        report_length(b, total_ns, now_ns);
 }
 
-static bool begin_none_idle(struct mst_board *b, uint64_t now_ns)
+/* False: it runs already. */
+static bool start_clock(struct mst_board *b, uint64_t now_ns)
 {
     uint64_t word = __atomic_load_n(&b->header->no_idle, __ATOMIC_ACQUIRE);
 
@@ -78,8 +78,8 @@ static bool begin_none_idle(struct mst_board *b, uint64_t now_ns)
     return false;
 }
 
-/* total_ns: all the time without an idle worker, the piece that ended included. */
-static bool end_none_idle(struct mst_board *b, uint64_t now_ns, uint64_t *total_ns)
+/* False: it does not run. Sets *total_ns to all the time without an idle worker so far. */
+static bool stop_clock(struct mst_board *b, uint64_t now_ns, uint64_t *total_ns)
 {
     uint64_t word = __atomic_load_n(&b->header->no_idle, __ATOMIC_ACQUIRE);
 
@@ -94,29 +94,29 @@ static bool end_none_idle(struct mst_board *b, uint64_t now_ns, uint64_t *total_
     return false;
 }
 
-#define SETTLE_ROUNDS 64u   /* a process that writes nonsense all the time must not hold others */
+#define UPDATE_ROUNDS 64u   /* a process that keeps writing nonsense must not hold others up */
 
 /* Starts or stops the all-busy clock to match the busy count. Other processes change both
  * meanwhile: a process that changed the clock reads the count again, so that the last one to
  * read leaves them in agreement. */
-void mst_busy_settle(struct mst_board *b, uint64_t now_ns)
+void mst_busy_update(struct mst_board *b, uint64_t now_ns)
 {
     bool changed = true;
     unsigned rounds;
     uint64_t total_ns;
 
-    for (rounds = 0; changed && rounds < SETTLE_ROUNDS; rounds++) {
+    for (rounds = 0; changed && rounds < UPDATE_ROUNDS; rounds++) {
         int64_t busy = __atomic_load_n(&b->header->busy, __ATOMIC_SEQ_CST);
 
         if (busy >= 0 && mst_busy_at_limit(b, busy)) {
-            changed = begin_none_idle(b, now_ns);
+            changed = start_clock(b, now_ns);
             if (changed)
-                tell_begin(b, now_ns);
+                report_begin(b, now_ns);
         }
         else {
-            changed = end_none_idle(b, now_ns, &total_ns);
+            changed = stop_clock(b, now_ns, &total_ns);
             if (changed)
-                tell_end(b, total_ns, now_ns);
+                report_end(b, total_ns, now_ns);
         }
     }
 }
@@ -130,15 +130,15 @@ void mst_busy_raise(struct mst_board *b, int64_t busy)
         ;
 }
 
-/* So many that are counted as busy are not. */
+/* Corrects the sum: so many workers that it counts are not busy. */
 static void take_off(struct mst_board *b, int64_t count, uint64_t now_ns)
 {
     int64_t before = __atomic_fetch_sub(&b->header->busy, count, __ATOMIC_SEQ_CST);
-    int64_t after = (int64_t)((uint64_t)before - (uint64_t)count);   /* may be nonsense */
+    int64_t after = (int64_t)((uint64_t)before - (uint64_t)count);   /* nonsense wraps */
 
     mst_busy_raise(b, after);
     if (mst_busy_at_limit(b, count > 0 ? before : after))
-        mst_busy_settle(b, now_ns);
+        mst_busy_update(b, now_ns);
 }
 
 void mst_busy_drop(struct mst_board *b, struct mst_process *p, uint64_t now_ns)
@@ -149,11 +149,13 @@ void mst_busy_drop(struct mst_board *b, struct mst_process *p, uint64_t now_ns)
         take_off(b, busy, now_ns);
 }
 
-/* A worker is not between its two stores for so long, unless it has lost its CPU. */
-#define LOOKS_APART_NS MST_NS_PER_MS
-#define WAITING_LOOKS  4u
+/* Between two samples. A worker is not between its two additions for so long, unless it has lost
+ * its CPU. */
+#define SAMPLE_INTERVAL_NS MST_NS_PER_MS
+#define WAITING_SAMPLES    4u
 
-/* By how much the sum is larger than its parts. Unsigned: the words may hold anything. */
+/* By how much the sum is larger than its parts. Unsigned arithmetic: the words may hold any
+ * value. */
 static int64_t excess(const struct mst_board *b)
 {
     uint64_t parts = 0;
@@ -169,7 +171,7 @@ void mst_busy_mend(struct mst_board *b, uint64_t now_ns)
     int64_t found = excess(b);
 
     if (found != 0 && found == b->busy_excess) {
-        if (now_ns < b->busy_excess_ns + LOOKS_APART_NS)
+        if (now_ns < b->busy_excess_ns + SAMPLE_INTERVAL_NS)
             return;
         take_off(b, found, now_ns);
         found = 0;
@@ -180,13 +182,13 @@ void mst_busy_mend(struct mst_board *b, uint64_t now_ns)
 
 void mst_busy_mend_waiting(struct mst_board *b)
 {
-    unsigned looks;
+    unsigned samples;
 
-    for (looks = 0; looks < WAITING_LOOKS; looks++) {
+    for (samples = 0; samples < WAITING_SAMPLES; samples++) {
         mst_busy_mend(b, mst_now_ns());
         if (b->busy_excess == 0)
             return;
-        usleep(2 * LOOKS_APART_NS / MST_NS_PER_US);
+        usleep(2 * SAMPLE_INTERVAL_NS / MST_NS_PER_US);
     }
 }
 
@@ -195,5 +197,5 @@ void mst_busy_tell(struct mst_board *b, uint64_t now_ns)
     uint64_t word = __atomic_load_n(&b->header->no_idle, __ATOMIC_ACQUIRE);
 
     if (!(word & MST_NO_IDLE_RUNNING) && is_due(&b->header->limit_told_ns, now_ns))
-        tell_length(b, word, __atomic_load_n(&b->header->no_idle_ended_ns, __ATOMIC_RELAXED));
+        report_length(b, word, __atomic_load_n(&b->header->no_idle_ended_ns, __ATOMIC_RELAXED));
 }

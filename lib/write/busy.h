@@ -1,24 +1,26 @@
-/* busy.h - how many workers are busy, and since when none is idle. For writers.
+/* busy.h - how many workers are busy, and for how long none was idle: the all-busy clock.
  *
- * A worker that is killed cannot count itself down again. So each process counts
- * its own busy workers beside the board's sum; when it has ended, its part is
- * taken off (mst_busy_drop), and what the kill tore in between is mended
- * (mst_busy_mend). On the way of a connection, not of each request (event: of
- * each time a worker takes one up).
+ * A worker that is killed cannot take itself off the count. So each process counts its own busy
+ * workers, too; when the process has ended, its part is taken off the board's sum (mst_busy_drop).
+ * A kill between the two additions leaves the sum wrong by one: mst_busy_mend() corrects that.
+ *
+ * Called when a worker takes a connection and when it lets go of it: not for each request, except
+ * under event.
  */
 #ifndef MPMSTAT_BUSY_H
 #define MPMSTAT_BUSY_H
 
 #include "write/board.h"
 
-/* The limit has changed (a restart), or the number of busy workers was or is there: none
- * is idle from now on, or some are. */
-void mst_busy_settle(struct mst_board *b, uint64_t now_ns);
+/* Starts or stops the all-busy clock to match the busy count. Call it when the limit has changed
+ * (a restart), and when the count has reached the limit or left it. */
+void mst_busy_update(struct mst_board *b, uint64_t now_ns);
 
-/* There were as many as `busy` at once. */
+/* Raises the largest count so far to `busy`, unless it is larger. */
 void mst_busy_raise(struct mst_board *b, int64_t busy);
 
-/* An unknown limit is larger than any number. (A number below 0 is nonsense, and settled.) */
+/* An unknown limit is larger than any count. A count below 0 is nonsense, and taken for one at the
+ * limit: mst_busy_update() then stops the clock. */
 static inline bool mst_busy_at_limit(const struct mst_board *b, int64_t busy)
 {
     return (uint64_t)busy >= __atomic_load_n(&b->header->workers_limit, __ATOMIC_RELAXED);
@@ -31,10 +33,10 @@ static inline void mst_busy_begin(struct mst_board *b, struct mst_process *p, ui
 
     __atomic_fetch_add(&p->busy, 1, __ATOMIC_RELAXED);
     busy = __atomic_add_fetch(&b->header->busy, 1, __ATOMIC_SEQ_CST);
-    if (__builtin_expect(busy > __atomic_load_n(&b->header->busy_max, __ATOMIC_RELAXED), 0))
+    if (busy > __atomic_load_n(&b->header->busy_max, __ATOMIC_RELAXED))
         mst_busy_raise(b, busy);
-    if (__builtin_expect(mst_busy_at_limit(b, busy), 0))
-        mst_busy_settle(b, now_ns);
+    if (mst_busy_at_limit(b, busy))
+        mst_busy_update(b, now_ns);
 }
 
 /* A worker of process p is idle again. */
@@ -44,23 +46,25 @@ static inline void mst_busy_end(struct mst_board *b, struct mst_process *p, uint
 
     __atomic_fetch_sub(&p->busy, 1, __ATOMIC_RELAXED);
     before = __atomic_fetch_sub(&b->header->busy, 1, __ATOMIC_SEQ_CST);
-    if (__builtin_expect(mst_busy_at_limit(b, before), 0))
-        mst_busy_settle(b, now_ns);
+    if (mst_busy_at_limit(b, before))
+        mst_busy_update(b, now_ns);
 }
 
-/* The process has ended: none of its workers is busy. */
+/* Takes the busy workers of a process that has ended off the count. */
 void mst_busy_drop(struct mst_board *b, struct mst_process *p, uint64_t now_ns);
 
-/* After a process was killed: makes the sum agree with its parts. A worker that is between two
- * stores makes a difference, too, for a moment: only what a look finds that an earlier look of
- * this process has found is mended. The parent looks whenever a child starts or ends, and now
- * and then; it never waits. */
+/* Makes the sum agree with its parts again after a process was killed. A worker between its two
+ * additions makes them differ for a moment, too: so a difference is corrected only where two
+ * samples of this process find the same. The parent calls this when a child starts or ends, and
+ * every ten seconds. It never waits. */
 void mst_busy_mend(struct mst_board *b, uint64_t now_ns);
 
-/* The same for a process that has just started and can wait: the looks are a millisecond apart. */
+/* The same for a process that has just started and may wait: it takes the samples itself, two
+ * milliseconds apart. */
 void mst_busy_mend_waiting(struct mst_board *b);
 
-/* Now and then: tells how long no worker was idle where no event has yet. */
+/* Writes an event for time without an idle worker that no event has reported yet. The parent calls
+ * it every ten seconds. */
 void mst_busy_tell(struct mst_board *b, uint64_t now_ns);
 
 #endif

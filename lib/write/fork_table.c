@@ -1,11 +1,11 @@
-/* forks.c - processes that were forked and are not known to have ended: forks.h. */
+/* fork_table.c - processes that were forked and are not known to have ended: fork_table.h. */
 #include "write/fork_table.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <unistd.h>
 
-/* First free first: what there is stays together at the table's beginning. */
+/* Takes the first free entry, so that the used ones stay at the table's beginning. */
 struct mst_fork *mst_fork_add(struct mst_board *b, const struct mst_fork *fork)
 {
     uint64_t end = __atomic_load_n(&b->header->forks_end, __ATOMIC_RELAXED);

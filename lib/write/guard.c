@@ -1,7 +1,7 @@
 /* guard.c - replaces the lost pages of a board in this process: see guard.h.
  *
- * All faults that are not at a watched mapping belong to whoever handled them before: the
- * previous disposition is put back, and the faulting instruction runs again.
+ * A fault outside of the guarded mappings belongs to the handler that was installed before: its
+ * disposition is put back, and the faulting instruction runs again.
  */
 #include "write/guard.h"
 
@@ -15,7 +15,7 @@
 
 static struct mst_guard *watched[WATCHED_MAX];   /* atomic pointers */
 
-/* A fault that is not the board's raises this one, or that of the accesses to it. */
+/* The signals that an access to a lost page raises. */
 static struct handled {
     const int        signal;
     struct sigaction previous;     /* in force before this library's handler */
@@ -23,7 +23,7 @@ static struct handled {
 } handled[] = { { .signal = SIGBUS }, { .signal = SIGSEGV } };
 #define HANDLED (sizeof handled / sizeof *handled)
 
-/* ---- in the signal handler: async-signal-safe calls only ------------------------------ */
+/* ---- in the signal handler: async-signal-safe calls only ----------------------------- */
 
 static struct mst_guard *guard_at(const char *address)
 {
@@ -52,9 +52,9 @@ static bool replace_lost_page(const struct mst_guard *g, char *page, size_t page
     return map_zeroes(page, page_bytes, MAP_FIXED) || map_zeroes(g->begin, g->bytes, MAP_FIXED);
 }
 
-/* Nothing is mapped there. All that is free of the board's addresses is taken at once, before
- * another mapping gets a place where the board is written to. EEXIST: it has one already, or
- * another thread was first. */
+/* The process has unmapped the page. All free addresses of the board are mapped at once, before
+ * another mapping gets an address to which the board is written. EEXIST: the page has a mapping,
+ * or another thread was first. */
 static bool replace_unmapped_pages(const struct mst_guard *g, size_t page_bytes)
 {
     char *page, *end = g->begin + g->bytes;
@@ -82,9 +82,9 @@ static bool replace_page(int signal, const siginfo_t *info)
     return true;
 }
 
-/* Puts the previous handler in force; the faulting instruction raises the signal again. A
- * second time it is the default action's turn: handlers that were installed on top of each
- * other in a circle must not hand a fault round and round. */
+/* Puts the previous handler in force; the faulting instruction raises the signal again. The second
+ * time it puts the default action in force: handlers that were installed on top of each other in
+ * a circle must not pass a fault on for ever. */
 static void hand_on(int signal, const siginfo_t *info)
 {
     struct sigaction fallback = { .sa_handler = SIG_DFL };
@@ -109,7 +109,7 @@ static void on_fault(int signal, siginfo_t *info, void *context)
     errno = saved;
 }
 
-/* ---- installing ----------------------------------------------------------------------- */
+/* ---- installing ---------------------------------------------------------------------- */
 
 static bool is_installed(const struct sigaction *present)
 {
@@ -132,7 +132,7 @@ static void install(void)
     }
 }
 
-/* Where another handler was installed since, this one is no longer asked. */
+/* Leaves a handler in force that was installed after this one. */
 static void uninstall(void)
 {
     struct sigaction present;
@@ -174,7 +174,7 @@ static void forget(struct mst_guard *guard)
 const struct mst_guard_service mst_guard_own = { MST_GUARD_VERSION, watch, forget };
 const struct mst_guard_service *mst_guard_service = &mst_guard_own;
 
-/* ---- for the owners of boards --------------------------------------------------------- */
+/* ---- for the owners of boards -------------------------------------------------------- */
 
 void mst_guard_begin(struct mst_guard *guard, void *begin, size_t bytes)
 {

@@ -1,12 +1,12 @@
 /* guard.h - keeps a process alive when pages of a board that it has mapped are gone.
  *
- * A page of a shared file can be taken away: a process of the server truncates the file, or
- * punches a hole into it (madvise(MADV_REMOVE)) and the file system has no block left for the
- * next access. That access is a SIGBUS, in the parent as in any worker; where a process has
- * unmapped the board, it is a SIGSEGV. The guard's signal handler puts a private page of zeroes
- * in the place of the lost one, so that the access succeeds. Recording ends; serving does not.
+ * A shared file can lose a page: a process of the server truncates the file, or punches a hole
+ * into it (madvise(MADV_REMOVE)) and the file system has no block left for the next access. That
+ * access is a SIGBUS, in the parent as in any worker; where a process has unmapped the board, it
+ * is a SIGSEGV. The guard's signal handler replaces the lost page by a private page of zeroes, so
+ * that the access succeeds. Recording ends; serving does not.
  *
- * Used by: the writers of a board. Readers use pread() and need no guard.
+ * Used by the writers of a board. Readers use pread() and need no guard.
  */
 #ifndef MPMSTAT_GUARD_H
 #define MPMSTAT_GUARD_H
@@ -15,18 +15,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A mapping that is watched. Lives as long as the mapping; written before the first fork. */
+/* A guarded mapping. Lives as long as the mapping. Written before the first fork. */
 struct mst_guard {
-    char     *begin;    /* NULL: nothing is watched */
+    char     *begin;    /* NULL: no mapping */
     size_t    bytes;
-    uint32_t *loss;     /* enum mst_loss, atomic, shared by the processes that inherit it;
-                         * NULL: the kernel had no page for it */
+    uint32_t *loss;     /* enum mst_loss; atomic; shared by the processes that inherit it; NULL:
+                         * the kernel had no page for it */
 };
 
 enum mst_loss {
     MST_LOSS_NONE,
     MST_LOSS_HAPPENED,  /* a process has lost a page */
-    MST_LOSS_TOLD       /* and a process has been chosen to say so */
+    MST_LOSS_TOLD       /* and a process is reporting it, or has */
 };
 
 /* The functions of one copy of this library. Two copies in a process (mod_mpmstat's and that of
@@ -45,18 +45,18 @@ extern const struct mst_guard_service mst_guard_own;
 /* The service that this copy uses: its own, unless the program sets another. Not NULL. */
 extern const struct mst_guard_service *mst_guard_service;
 
-/* Begins to watch the mapping [begin, begin + bytes). */
+/* Guards the mapping [begin, begin + bytes) from now on. */
 void mst_guard_begin(struct mst_guard *guard, void *begin, size_t bytes);
 
 /* Installs the signal handler again where a program has replaced it since (httpd does when its
  * MPM starts, and at a restart). Call it before the parent forks or writes. A few system calls. */
 void mst_guard_renew(struct mst_guard *guard);
 
-/* Ends watching. The last mapping takes the signal handler with it. */
+/* Ends that. Removes the signal handler with the last mapping. */
 void mst_guard_end(struct mst_guard *guard);
 
-/* Whether a page is lost and nobody has said so. True for one process of the server only, and
- * once: that process says it. */
+/* Whether a page is lost and no process has reported it. True in one process of the server, once:
+ * that process MUST report it. */
 bool mst_guard_is_to_tell(struct mst_guard *guard);
 
 /* Whether a process of the server has lost a page. */

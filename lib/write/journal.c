@@ -1,10 +1,10 @@
-/* journal.c - lifecycle events: into the ring and into the totals. Rare. */
+/* journal.c - writes lifecycle events to the ring, and counts them in the totals. */
 #include "write/journal.h"
 
 #include "write/worker.h"   /* mst_count */
 
-/* Processes with workers: the totals tell why they ended. */
-static bool is_workers(unsigned kind)
+/* The totals count by reason how processes with workers ended. */
+static bool has_workers(unsigned kind)
 {
     return kind == MST_KIND_CHILD || kind == MST_KIND_PHP;
 }
@@ -19,7 +19,7 @@ static void count(struct mst_totals *t, const struct mst_lifecycle *e)
             mst_count(&t->forks[kind], 1);
         break;
     case MST_EVENT_EXIT:
-        if (e->reason < MST_REASON_COUNT && is_workers(kind))
+        if (e->reason < MST_REASON_COUNT && has_workers(kind))
             mst_count(&t->exits[e->reason], 1);
         if (kind < MST_KIND_COUNT)
             mst_count(&t->ended[kind], 1);
@@ -41,7 +41,7 @@ void mst_journal_lifecycle(struct mst_board *b, const struct mst_lifecycle *even
 {
     uint64_t ticket = __atomic_add_fetch(&b->header->lifecycle_written, 1, __ATOMIC_RELAXED);
 
-    mst_journal_store((uint64_t *)&b->lifecycle[ticket & b->lifecycle_mask], ticket,
-                      (const uint64_t *)event, MST_LIFECYCLE_WORDS);
+    mst_journal_store(&b->lifecycle[ticket & b->lifecycle_mask], ticket, event,
+                      MST_LIFECYCLE_WORDS);
     count(b->totals, event);
 }

@@ -1,53 +1,53 @@
 /* journal.h - writes records into the board's rings. Hot path.
  *
- * A writer takes a ticket, stores the payload as relaxed words and the check
- * last. Killed or overtaken half-way it leaves a record whose check does not
- * match, and readers count it as lost. No lock, no system call, no wait.
+ * A writer takes a ticket, stores the payload as relaxed words, and the check last. A writer that
+ * is killed or overtaken midway leaves a record whose check does not match; readers count it as
+ * lost. No lock, no system call, no wait.
  */
 #ifndef MPMSTAT_JOURNAL_H
 #define MPMSTAT_JOURNAL_H
 
+#include <string.h>
+
 #include "segment/record.h"
 #include "write/board.h"
 
-/* Stores a record: words[count] at `record` = {ticket, payload, check}. */
-static inline void mst_journal_store(uint64_t *record, uint64_t ticket, const uint64_t *words,
-                                     size_t count)
+/* Stores {ticket, payload, check} at `record`, which is in the mapped file and has no type but
+ * that of the words stored there. The payload is a struct of `words` words of 8 bytes. */
+static inline void mst_journal_store(void *record, uint64_t ticket, const void *payload,
+                                     size_t words)
 {
-    uint64_t mix = mst_journal_mix_begin(ticket);
+    uint64_t *to = record, mix = mst_journal_mix_begin(ticket), word;
     size_t i;
 
-    __atomic_store_n(&record[0], ticket, __ATOMIC_RELAXED);
-#ifndef __clang__   /* unrolls by itself where the count is known, as it is here */
-#pragma GCC unroll 16
-#endif
-    for (i = 0; i < count; i++) {
-        __atomic_store_n(&record[1 + i], words[i], __ATOMIC_RELAXED);
-        mix = mst_journal_mix(mix, words[i]);
-        __asm__("" : "+r"(mix));   /* now, not all of them at the end: read each word once */
+    __atomic_store_n(&to[0], ticket, __ATOMIC_RELAXED);
+    for (i = 0; i < words; i++) {
+        memcpy(&word, (const char *)payload + i * sizeof word, sizeof word);
+        __atomic_store_n(&to[1 + i], word, __ATOMIC_RELAXED);
+        mix = mst_journal_mix(mix, word);
     }
-    __atomic_store_n(&record[1 + count], mix, __ATOMIC_RELAXED);
+    __atomic_store_n(&to[1 + words], mix, __ATOMIC_RELAXED);
 }
 
-/* Adds a request's record to the journal. */
+/* Adds a request's record. Apache's boards only. */
 static inline void mst_journal_request(struct mst_board *b, const struct mst_request *request)
 {
     uint64_t ticket =
         __atomic_add_fetch(&b->header->requests_written, 1, __ATOMIC_RELAXED);
 
-    mst_journal_store((uint64_t *)&b->requests[ticket & b->requests_mask], ticket,
-                      (const uint64_t *)request, MST_REQUEST_WORDS);
+    mst_journal_store(&b->requests[ticket & b->requests_mask], ticket, request,
+                      MST_REQUEST_WORDS);
 }
 
-/* Adds a PHP request's record to the journal. PHP's boards only. */
+/* Adds a PHP request's record. PHP's boards only. */
 static inline void mst_journal_php_request(struct mst_board *b,
                                            const struct mst_php_request *request)
 {
     uint64_t ticket =
         __atomic_add_fetch(&b->header->php_requests_written, 1, __ATOMIC_RELAXED);
 
-    mst_journal_store((uint64_t *)&b->php_requests[ticket & b->php_requests_mask], ticket,
-                      (const uint64_t *)request, MST_PHP_REQUEST_WORDS);
+    mst_journal_store(&b->php_requests[ticket & b->php_requests_mask], ticket, request,
+                      MST_PHP_REQUEST_WORDS);
 }
 
 /* Adds a mark. PHP's boards only. */
@@ -55,11 +55,10 @@ static inline void mst_journal_mark(struct mst_board *b, const struct mst_mark *
 {
     uint64_t ticket = __atomic_add_fetch(&b->header->marks_written, 1, __ATOMIC_RELAXED);
 
-    mst_journal_store((uint64_t *)&b->marks[ticket & b->marks_mask], ticket,
-                      (const uint64_t *)mark, MST_MARK_WORDS);
+    mst_journal_store(&b->marks[ticket & b->marks_mask], ticket, mark, MST_MARK_WORDS);
 }
 
-/* Adds a lifecycle event, and counts it in the totals (forks, exits, ...). */
+/* Adds a lifecycle event, and counts it in the totals (forks, exits, ...). Not on the hot path. */
 void mst_journal_lifecycle(struct mst_board *b, const struct mst_lifecycle *event);
 
 #endif

@@ -1,26 +1,26 @@
 /* label.c - the label table: names that requests are tallied under.
  *
- * Entries are taken in order and never given back: a search that comes to a free entry has
- * passed every label that there is, and has counted what each tenant made. Two processes that
- * add a label at once compete for the same entry, and the loser counts the winner's before it
- * tries the next; so quotas hold exactly.
+ * Entries are taken in order and never freed: a search that comes to a free entry has passed every
+ * label that there is, and has counted what each tenant made. Two processes that add a label at
+ * once compete for the same entry, and the loser counts the winner's before it tries the next; so
+ * quotas hold exactly.
  *
- * Every worker can write to the table. What is read from it is compared and counted, by as many
- * bytes as an entry has, and is never an index or a length.
+ * Every worker can write to the table. What is read from it is compared and counted, and is never
+ * an index or a length.
  */
 #include <sched.h>
 #include <string.h>
 
 #include "write/board.h"
 
-/* What `used` is. An entry goes from FREE over NAMING to USED; from NAMING to ABANDONED where
- * somebody was tired of waiting for its name. Any other value is damage, and left alone. */
+/* The values of `used`. An entry goes from FREE through NAMING to USED; from NAMING to ABANDONED
+ * where another process has waited for its name too long. Any other value is damage, and stays. */
 #define FREE      UINT64_C(0)
 #define USED      UINT64_C(1)
 #define NAMING    UINT64_C(2)
 #define ABANDONED UINT64_C(3)
 
-/* How often one search gives way to those that are naming entries: in all, not for each
+/* How often one search yields the CPU to processes that are naming entries: in all, not for each
  * entry. To name one takes a few stores. */
 #define PATIENCE 100u
 
@@ -44,7 +44,7 @@ bool mst_label_is_valid(const char *name)
     return length > 0 && length < MST_NAME_MAX && name[length] == '\0';
 }
 
-/* FNV-1a. Names that collide share a quota, no more. */
+/* FNV-1a. Names that collide share a quota, nothing else. */
 uint64_t mst_label_owner(const char *name)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
@@ -66,10 +66,10 @@ static bool change(struct mst_label_name *l, uint64_t *from, uint64_t to)
                                        __ATOMIC_ACQUIRE);
 }
 
-/* What has become of an entry that is not free. One that is being named is waited for, and
- * abandoned when there is no patience left: its namer then finds that out and takes another
- * entry, so that no name is there twice; and nobody waits for it again. */
-static uint64_t settled(struct mst_label_name *l, struct search *s)
+/* The value of `used` of an entry that is not free. Waits for one that is being named, and abandons
+ * it when there is no patience left: the process that was naming it finds that out and takes
+ * another entry, so that no name is there twice, and no search waits for it again. */
+static uint64_t final_state(struct mst_label_name *l, struct search *s)
 {
     uint64_t state = __atomic_load_n(&l->used, __ATOMIC_ACQUIRE);
 
@@ -89,7 +89,7 @@ static bool may_add(const struct search *s)
     return t == NULL || (s->by_tenant < t->quota && s->by_tenants < t->share);
 }
 
-/* False: another process was first, or did not wait for the name. */
+/* False: another process was first, or has abandoned the entry. */
 static bool add(struct mst_label_name *l, const struct search *s)
 {
     uint64_t state = FREE;
@@ -126,7 +126,7 @@ static uint32_t find_or_add(struct mst_board *b, const char *name, struct search
             if (add(l, s))
                 return i;
         }
-        if (settled(l, s) == USED && memcmp(l->name, s->name, sizeof l->name) == 0)
+        if (final_state(l, s) == USED && memcmp(l->name, s->name, sizeof l->name) == 0)
             return i;
         count_owner(s, l);
     }

@@ -1,8 +1,8 @@
-/* process.c - process entries: claimed by a child when it starts, freed by its
- * parent when it has ended, or by whoever finds the owner dead.
+/* process.c - process entries: a child claims one when it starts; its parent frees it when the
+ * child has ended, or a process that finds the owner dead does.
  *
- * Who a process is: pid and start time, never the MPM's slot. Under worker a new
- * child can sit on the slot of one that still finishes its requests.
+ * A process is identified by its pid and start time, never by the MPM's slot: under worker a new
+ * child can have the slot of one that still finishes its requests.
  */
 #include <errno.h>
 #include <signal.h>
@@ -19,8 +19,8 @@ static struct mst_worker *workers_of(const struct mst_board *b, int process)
     return &b->workers[(size_t)process * b->threads];
 }
 
-/* kill(2) with signal 0 tells of processes of other users too (EPERM: alive). The
- * entry may be written by less trusted processes: 0 and -1 would mean many. */
+/* kill(2) with signal 0 knows processes of other users, too (EPERM: alive). Less trusted processes
+ * may have written the entry: the pids 0 and -1 would mean many processes. */
 static bool is_gone(uint64_t owner)
 {
     uint64_t pid = owner & ~MST_PROCESS_CLAIMING;
@@ -28,7 +28,7 @@ static bool is_gone(uint64_t owner)
     return owner != 0 && pid - 1 < INT32_MAX && kill((pid_t)pid, 0) != 0 && errno == ESRCH;
 }
 
-/* One that cannot read /proc (in a chroot) does not know when it started. */
+/* start_ticks 0: the owner could not read /proc when it started (in a chroot). */
 static bool owner_is_dead(const struct mst_process *p)
 {
     uint64_t owner = __atomic_load_n(&p->pid, __ATOMIC_ACQUIRE), start_ticks;
@@ -39,7 +39,7 @@ static bool owner_is_dead(const struct mst_process *p)
     if (is_gone(owner))
         return true;
     if (owner & MST_PROCESS_CLAIMING)
-        return false;   /* its start time is not there yet */
+        return false;   /* it has not written its start time yet */
     start_ticks = __atomic_load_n(&p->start_ticks, __ATOMIC_RELAXED);
     return mst_host_process(owner, &process)
         && (process.state == 'Z' || (start_ticks != 0 && process.start_ticks != start_ticks));
@@ -62,8 +62,8 @@ static uint64_t requests_of(const struct mst_board *b, int process)
     return sum;
 }
 
-/* Sets the entry up for its new owner, all its workers idle from now_ns, and makes
- * it visible last. The caller has it in MST_PROCESS_CLAIMING. */
+/* Sets the entry up for its new owner, all its workers idle from now_ns, and makes it visible last.
+ * Precondition: this process has taken the entry (MST_PROCESS_CLAIMING). */
 static void move_in(struct mst_board *b, int process, uint64_t pid, uint64_t generation,
                     uint64_t now_ns)
 {
@@ -96,7 +96,7 @@ static void move_in(struct mst_board *b, int process, uint64_t pid, uint64_t gen
     __atomic_store_n(&p->pid, pid, __ATOMIC_RELEASE);
 }
 
-/* Requests that were in flight: those that workers show, and the others. */
+/* Requests that were in flight: those that workers show, and those in the process's row. */
 static uint64_t in_flight_of(const struct mst_board *b, int process)
 {
     const uint32_t *row = &b->in_flight[(size_t)process * b->in_flight_stride];
@@ -111,7 +111,7 @@ static uint64_t in_flight_of(const struct mst_board *b, int process)
     return sum;
 }
 
-/* Ends a dead owner's time and empties the entry into MST_PROCESS_CLAIMING. */
+/* Ends the dead owner's time in its workers. Precondition: this process has taken the entry. */
 static void evict(struct mst_board *b, int process, uint64_t now_ns, struct mst_process_end *end)
 {
     struct mst_process *p = &b->processes[process];
@@ -169,8 +169,8 @@ int mst_process_claim(struct mst_board *b, uint64_t pid, uint64_t generation, ui
     return process >= 0 ? process : claim_dead(b, pid, generation, now_ns);
 }
 
-/* Entries are taken, never just written: another claimant may find the owner dead
- * at the same moment. */
+/* The entry's index, or -1. Takes the entry, as another claimant may find the owner dead at the
+ * same moment. */
 static int take_entry_of(struct mst_board *b, uint64_t pid)
 {
     uint32_t i;

@@ -309,7 +309,7 @@ static bool take_up(const char *path, const struct mst_layout *layout,
     __atomic_store_n(&h->stopped_ns, 0, __ATOMIC_RELAXED);
     mst_board_identify(&mst_php.board, id);
     __atomic_store_n(&h->generation, h->generation + 1, __ATOMIC_RELAXED);
-    mst_busy_settle(&mst_php.board, mst_now_ns());
+    mst_busy_update(&mst_php.board, mst_now_ns());
     return true;
 }
 

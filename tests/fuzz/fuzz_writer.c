@@ -190,7 +190,7 @@ static void call(struct mst_board *b, struct script *s, unsigned which)
     case 6: name_label(b, s, now); break;
     case 7: mst_busy_mend(b, now); break;
     case 8: mst_busy_tell(b, now); break;
-    case 9: mst_board_identify(b, &identity); mst_busy_settle(b, now); break;
+    case 9: mst_board_identify(b, &identity); mst_busy_update(b, now); break;
     }
 }
 

@@ -117,10 +117,10 @@ START_TEST(a_new_limit_counts_from_when_it_is_told)
     make(1);
     mst_busy_begin(&board, &board.processes[0], 10 * S);
     board.header->workers_limit = 4;
-    mst_busy_settle(&board, 13 * S);
+    mst_busy_update(&board, 13 * S);
     ck_assert_uint_eq(no_idle_at(20 * S), 3 * S);
     board.header->workers_limit = 1;
-    mst_busy_settle(&board, 21 * S);
+    mst_busy_update(&board, 21 * S);
     ck_assert_uint_eq(no_idle_at(23 * S), 5 * S);
     mst_board_close(&board);
 }

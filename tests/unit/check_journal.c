@@ -63,8 +63,7 @@ static void store(struct mst_board *b, uint64_t ticket, uint64_t complete_ns)
 {
     struct mst_request q = request_at(complete_ns);
 
-    mst_journal_store((uint64_t *)&b->requests[ticket & b->requests_mask], ticket,
-                      (const uint64_t *)&q, MST_REQUEST_WORDS);
+    mst_journal_store(&b->requests[ticket & b->requests_mask], ticket, &q, MST_REQUEST_WORDS);
 }
 
 /* The board on which, once, one request is completed and another one's record begun after

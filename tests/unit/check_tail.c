@@ -85,7 +85,7 @@ static void finish_record(uint64_t *record, uint64_t ticket)
 {
     struct mst_request request = { .id = ticket + 1000 };
 
-    mst_journal_store(record, ticket, (const uint64_t *)&request, MST_REQUEST_WORDS);
+    mst_journal_store(record, ticket, &request, MST_REQUEST_WORDS);
 }
 
 static long poll_tail(size_t limit)

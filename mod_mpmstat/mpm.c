@@ -1,6 +1,5 @@
-/* settings.c - the limits and timeouts that this server runs with, for the board's header:
- * who reads a measurement later wants to know them, and the configuration may have
- * changed by then.
+/* mpm.c - the limits and timeouts that this server runs with. The board's header has them, as
+ * the configuration may have changed by the time that a measurement is read.
  */
 #include "mod_mpmstat.h"
 
@@ -8,7 +7,7 @@
 #include <apr_strings.h>
 #include <apr_time.h>
 
-/* What an MPM tells of its directives; what it does not have is 0 or not supported. */
+/* What an MPM says of its directives; one that it does not have is 0 or not supported. */
 static const struct {
     const char *directive;
     int         query;
@@ -20,6 +19,24 @@ static const struct {
     { "MaxSpareThreads", AP_MPMQ_MAX_SPARE_THREADS },
 };
 
+int mst_mpm_number(int query, int unless_positive)
+{
+    int n = 0;
+
+    return ap_mpm_query(query, &n) == APR_SUCCESS && n > 0 ? n : unless_positive;
+}
+
+uint64_t mst_mpm_generation(void)
+{
+    return (uint64_t)mst_mpm_number(AP_MPMQ_GENERATION, 0);
+}
+
+uint64_t mst_mpm_workers_limit(void)
+{
+    return (uint64_t)mst_mpm_number(AP_MPMQ_MAX_DAEMONS, 1)
+         * (uint64_t)mst_mpm_number(AP_MPMQ_MAX_THREADS, 1);
+}
+
 /* As a directive takes it: seconds, or with the unit. */
 static const char *duration(apr_pool_t *p, apr_interval_time_t t)
 {
@@ -28,10 +45,10 @@ static const char *duration(apr_pool_t *p, apr_interval_time_t t)
     return apr_psprintf(p, "%" APR_TIME_T_FMT "ms", apr_time_as_msec(t));
 }
 
-const char *mst_settings(apr_pool_t *p, const server_rec *s, uint64_t workers_limit)
+const char *mst_mpm_settings(apr_pool_t *p, const server_rec *s)
 {
     const char *text = apr_psprintf(p, "MaxRequestWorkers %" APR_UINT64_T_FMT,
-                                    (apr_uint64_t)workers_limit);
+                                    (apr_uint64_t)mst_mpm_workers_limit());
     int number;
     size_t i;
 

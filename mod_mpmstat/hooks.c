@@ -1,0 +1,125 @@
+/* hooks.c - which of the module's functions runs when: registers them all, and passes on the
+ * hooks that several files want. The files below call each other in one direction only
+ * (mod_mpmstat.h has the picture). */
+#include "request.h"
+
+#include <ap_mpm.h>
+#include <http_connection.h>
+#include <http_core.h>
+#include <http_protocol.h>
+#include <http_request.h>
+
+#include "base/clock.h"
+#include "listeners.h"
+#include "turns.h"
+#include "write/busy.h"
+
+/* ---- the server and its processes ---------------------------------------------------- */
+
+static void child_init(apr_pool_t *pchild, server_rec *s)
+{
+    mst_processes_join(pchild, s);
+    mst_turns_reset();
+}
+
+/* In the parent, every ten seconds. */
+static int monitor(apr_pool_t *p, server_rec *s)
+{
+    struct mst_board *b = mst_recording.board;
+
+    (void)p;
+    if (!b)
+        return DECLINED;
+    mst_recording_report_loss(s);
+    mst_forks_report_helpers(b);
+    mst_forks_sweep(b);
+    mst_processes_sweep(b);
+    mst_busy_tell(b, mst_now_ns());
+    return DECLINED;
+}
+
+static void error_log(const ap_errorlog_info *info, const char *line)
+{
+    (void)info;
+    if (mst_recording.pid)
+        mst_forks_read_log(line);
+    else
+        mst_processes_read_log(line);
+}
+
+/* ---- requests ------------------------------------------------------------------------ */
+
+/* One hook for all that have something to do before the content. Where no handler was set, httpd
+ * takes the media type for one, or "" where that is not known either. */
+static int before_handler(request_rec *r)
+{
+    mst_timing_apply_config(r);
+    if (!r->handler || r->handler[0] == '\0')
+        return DECLINED;
+    if (r->handler != r->content_type && strcmp(r->handler, "mpm-status") == 0)
+        return mst_handle_status(r);
+    mst_exports_hand_over(r);
+    return DECLINED;
+}
+
+static int log_transaction(request_rec *r)
+{
+    uint64_t complete = mst_now_ns();
+    struct mst_timed *req = mst_timed_of(r);
+    struct mst_request *copy = NULL;
+
+    if (!req && !(req = mst_timing_begin_malformed(r, complete)))
+        return DECLINED;
+    if (mst_recording.forked)
+        mst_timing_check_entry(req->connection);
+    mst_timing_apply_config(r);   /* before_handler() has not had each request */
+    if (req->dir->notes == 1)
+        copy = apr_palloc(r->pool, sizeof *copy);
+    if (req->handed_ns)
+        complete = mst_http2_sent(req, complete);
+    if (mst_timing_end(req, r, complete, copy) && copy)
+        mst_exports_note(r, copy);
+    if (req->connection->stream)
+        mst_http2_end_stream(req->connection);
+    if (mst_recording.forks_running)
+        mst_forks_check();
+    return DECLINED;
+}
+
+/* ---- registering --------------------------------------------------------------------- */
+
+static void register_server_hooks(void)
+{
+    ap_hook_pre_config(mst_config_reset, NULL, NULL, APR_HOOK_MIDDLE);
+    /* Before other modules fork their helpers (cgid, fcgid). */
+    ap_hook_post_config(mst_recording_open, NULL, NULL, APR_HOOK_REALLY_FIRST);
+    ap_hook_post_config(mst_exports_find_place, NULL, NULL, APR_HOOK_MIDDLE);
+    ap_hook_post_config(mst_listeners_note_sockets, NULL, NULL, APR_HOOK_MIDDLE);
+    ap_hook_child_init(child_init, NULL, NULL, APR_HOOK_FIRST);
+    /* Before core's own hook (MIDDLE), which ends generations. */
+    ap_hook_child_status(mst_processes_child_status, NULL, NULL, APR_HOOK_REALLY_FIRST);
+    ap_hook_monitor(monitor, NULL, NULL, APR_HOOK_MIDDLE);
+    ap_hook_error_log(error_log, NULL, NULL, APR_HOOK_MIDDLE);
+}
+
+static void register_request_hooks(void)
+{
+    mst_connections_register_filter();
+    mst_http2_register_filter();
+    mst_exports_register_filter();
+    ap_hook_pre_connection(mst_connections_begin, NULL, NULL, APR_HOOK_REALLY_FIRST);
+    ap_hook_pre_close_connection(mst_connections_close, NULL, NULL, APR_HOOK_REALLY_FIRST);
+    ap_hook_suspend_connection(mst_connections_suspend, NULL, NULL, APR_HOOK_LAST);
+    ap_hook_resume_connection(mst_connections_resume, NULL, NULL, APR_HOOK_FIRST);
+    ap_hook_protocol_switch(mst_http2_protocol_switch, NULL, NULL, APR_HOOK_REALLY_FIRST);
+    ap_hook_post_read_request(mst_timing_begin, NULL, NULL, APR_HOOK_REALLY_FIRST);
+    ap_hook_handler(before_handler, NULL, NULL, APR_HOOK_REALLY_FIRST);
+    ap_hook_log_transaction(log_transaction, NULL, NULL, APR_HOOK_REALLY_FIRST);
+}
+
+void mst_hooks_register(apr_pool_t *p)
+{
+    (void)p;
+    register_server_hooks();
+    register_request_hooks();
+}

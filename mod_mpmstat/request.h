@@ -1,0 +1,230 @@
+/* request.h - a client's connection and its requests as the module follows them. The hot path:
+ * each request passes connections.c (which worker has its connection), timing.c (its time stamps
+ * and its record) and, where it is a stream of HTTP/2, http2.c.
+ *
+ * Times are nanoseconds of CLOCK_MONOTONIC (base/clock.h). The thread that has the connection
+ * writes all members but those marked atomic.
+ */
+#ifndef MPMSTAT_REQUEST_H
+#define MPMSTAT_REQUEST_H
+
+#include "mod_mpmstat.h"
+
+#include <sched.h>
+#include <util_filter.h>
+
+#include "base/clock.h"
+#include "write/worker.h"
+
+struct mst_connection;
+
+/* A request of the client. Its sub-requests and internal redirects belong to it. */
+struct mst_timed {
+    const request_rec *r;            /* NULL: complete */
+    struct mst_connection *connection;
+    const struct mst_dir_config *dir; /* the configuration that `label` comes from; NULL: apply
+                                       * the next one, whichever it is */
+    uint64_t picked_up_ns;           /* a worker took the connection, or went on to this request */
+    uint64_t queue_ns;               /* how long the first bytes waited for that */
+    uint64_t suspended_ns;           /* the connection's suspended_ns at that time */
+    uint64_t id;
+    uint32_t nth;                    /* of its connection, from 0 */
+    uint32_t label;                  /* MST_NO_LABEL: not recorded */
+    uint64_t parsed_ns;              /* its headers were read; 0: never */
+    uint64_t first_ns;               /* its response began; 0: never */
+    uint64_t front_ns;               /* how long a proxy in front had it, by X-Request-Start; only
+                                      * where that is trusted; MST_UNKNOWN */
+    bool     off_worker;             /* counted as in flight under `label` in the process's row */
+    bool     delivered;              /* a stream's: the thread that sends it has all of it */
+    uint64_t handed_ns;              /* a stream's: that thread got its end (EOR); 0: not yet */
+};
+
+/* A client's connection. From its pool. One thread has it at a time. */
+struct mst_connection {
+    struct mst_timed  *current;      /* the latest request, until it is complete; NULL: none */
+    struct mst_timed  *awaited;      /* the request whose response is to begin: `current`, or `own`
+                                      * for one that never becomes a request; NULL: it has begun */
+    struct mst_worker *worker;       /* the one that serves it now; NULL: none */
+    uint64_t state_since_ns;         /* when the worker's state began */
+    enum mst_state state;            /* the worker's, kept here as other processes could write to
+                                      * the board */
+    struct mst_tally *tallies;       /* of label 0 in its worker's stripe */
+    uint64_t left_ns;                /* since when no worker has had it; 0: one has it */
+    uint64_t suspended_ns;           /* its time without a worker before that */
+    uint64_t picked_up_ns;           /* of the coming request; 0: see pick_up_again() in timing.c */
+    uint64_t queue_ns;               /* of the coming request */
+    uint64_t ended_ns;               /* when its last request was complete */
+    uint64_t number_port;            /* its number in this process << 16 | the client's port */
+    uint32_t requests;               /* begun on it */
+    uint32_t worker_index;           /* the worker's on the board; UINT32_MAX: none */
+    bool     stream;                 /* it is a stream of HTTP/2: its thread is no worker */
+    bool     counted;                /* it is a stream, counted in its session's `streams` */
+    struct mst_connection *session;  /* a stream's: the connection that it is part of */
+    /* A session's. Atomic: the threads of its streams write them. */
+    bool     has_streams;            /* has had any */
+    bool     held;                   /* a thread is changing its worker's state */
+    uint64_t wrote_ns;               /* when it last had written to the client */
+    uint32_t streams;                /* in flight */
+    conn_state_e left_in;            /* httpd's state in which it left its worker */
+    bool     upgraded;               /* its request has become the first stream of HTTP/2 */
+    struct mst_timed own;            /* its requests, one after the other; of several at once
+                                      * (pipelined) the others are from their pools */
+};
+
+#define MST_NO_LABEL UINT32_MAX
+
+/* NULL: the connection is not followed. */
+static inline struct mst_connection *mst_connection_of(const conn_rec *c)
+{
+    return ap_get_module_config(c->conn_config, &mpmstat_module);
+}
+
+/* NULL: the request is not followed (so far). */
+static inline struct mst_timed *mst_timed_of(const request_rec *r)
+{
+    return ap_get_module_config(r->request_config, &mpmstat_module);
+}
+
+/* The connection's worker, if it has one, is in `state` from now on. Precondition: now is not
+ * before its present state began. */
+static inline void mst_enter(struct mst_connection *conn, enum mst_state state, uint64_t now)
+{
+    if (!conn->worker)
+        return;
+    mst_worker_pass(conn->worker, conn->state, state, conn->state_since_ns, now);
+    conn->state = state;
+    conn->state_since_ns = now;
+}
+
+/* Workers show the requests that they have in flight. The process's row counts all others:
+ * streams, and responses that are still sent when their worker has left or has the next one. */
+static inline void mst_count_off_worker(struct mst_timed *req)
+{
+    if (req->off_worker || req->label == MST_NO_LABEL || !mst_recording.in_flight)
+        return;
+    __atomic_fetch_add(&mst_recording.in_flight[req->label], 1, __ATOMIC_RELAXED);
+    req->off_worker = true;
+}
+
+/* A worker shows the request again, or the request is complete. */
+static inline void mst_count_on_worker(struct mst_timed *req)
+{
+    if (req->off_worker && mst_recording.in_flight)
+        __atomic_fetch_sub(&mst_recording.in_flight[req->label], 1, __ATOMIC_RELAXED);
+    req->off_worker = false;
+}
+
+/* ---- accept_wait.c: how long a connection waited for a worker ------------------------ */
+
+/* A worker that went from one connection right to the next was idle for less than this. */
+#define MST_IDLE_AT_ALL_NS (20 * MST_NS_PER_US)
+
+/* Whether the kernel is to be asked. idle_ns: how long the worker was idle that takes the
+ * connection now. */
+static inline bool mst_accept_may_have_waited(const struct mst_connection *conn, uint64_t idle_ns,
+                                              uint64_t now)
+{
+    if (idle_ns >= mst_recording.idle_enough_ns)
+        return conn->requests == 0 && mst_recording.listener_thread;
+    return idle_ns < MST_IDLE_AT_ALL_NS || now - conn->ended_ns >= mst_recording.idle_enough_ns;
+}
+
+/* In nanoseconds, of the resolution of a jiffy. A system call. csd: the socket; NULL: httpd knows
+ * it. */
+uint64_t mst_accept_wait(const struct mst_connection *conn, conn_rec *c, apr_socket_t *csd,
+                         uint64_t idle_ns, uint64_t now);
+
+/* ---- timing.c: requests -------------------------------------------------------------- */
+
+/* post_read_request: a request's headers have been read. */
+int mst_timing_begin(request_rec *r);
+
+/* Passes on bb. The awaited response begins with it, unless bb has no data of it. Precondition: a
+ * response is awaited on the connection, which is the filter's context. */
+apr_status_t mst_timing_pass_response(ap_filter_t *f, apr_bucket_brigade *bb);
+
+/* In a forked process (itk's): gives up the process entry where another process has it by now, as
+ * the child that claimed it was killed. */
+void mst_timing_check_entry(struct mst_connection *conn);
+
+/* The request has another configuration than before. */
+void mst_timing_change_config(struct mst_timed *req, const request_rec *r,
+                              const struct mst_dir_config *dir);
+
+/* Applies the configuration that r has by now, which most often is the same as before. */
+static inline void mst_timing_apply_config(request_rec *r)
+{
+    const struct mst_dir_config *dir = mst_dir_config_of(r);
+    struct mst_timed *req = mst_timed_of(r);
+
+    if (req && req->dir != dir)
+        mst_timing_change_config(req, r, dir);
+}
+
+/* Counts r under this label, if it is recorded. */
+void mst_timing_set_label(request_rec *r, uint32_t label);
+
+/* A request that was malformed, or timed out, begins when its response does or when it is complete.
+ * NULL: its connection is not followed, or HTTP/2 records it as a stream. */
+struct mst_timed *mst_timing_begin_malformed(request_rec *r, uint64_t now);
+
+/* Ends the request at `complete`. Precondition: its configuration is applied. True: it is recorded,
+ * and *copy is its record, unless copy is NULL. */
+bool mst_timing_end(struct mst_timed *req, request_rec *r, uint64_t complete,
+                    struct mst_request *copy);
+
+/* These two are about the client's request, which r is or belongs to. */
+
+/* Its id; 0: it is not recorded. */
+uint64_t mst_timing_id(request_rec *r);
+
+/* Sets its id and its phases as they would be if its response began now, and no other member.
+ * False: it is not recorded. */
+bool mst_timing_so_far(request_rec *r, struct mst_request *so_far);
+
+/* ---- http2.c: streams and their sessions --------------------------------------------- */
+
+void mst_http2_register_filter(void);
+
+/* protocol_switch: a request becomes the first stream of HTTP/2. */
+int mst_http2_protocol_switch(conn_rec *c, request_rec *r, server_rec *s, const char *protocol);
+
+/* A connection begins that is a stream of another. */
+void mst_http2_begin_stream(struct mst_connection *stream, conn_rec *c);
+
+/* The stream's request is complete. */
+void mst_http2_end_stream(struct mst_connection *stream);
+
+/* Passes on what a session writes, and notes when it has. */
+apr_status_t mst_http2_write(ap_filter_t *f, apr_bucket_brigade *bb);
+
+/* When the response of a request was sent, which is complete now. */
+uint64_t mst_http2_sent(const struct mst_timed *req, uint64_t now);
+
+/* Sets the state of a session's worker by the number of its streams in flight. */
+void mst_http2_update(struct mst_connection *session, uint64_t now);
+
+/* The connection's own thread changes its worker's state between these two: the threads of its
+ * streams keep away. They hold it for some nanoseconds. */
+static inline void mst_http2_hold(struct mst_connection *conn)
+{
+    if (__atomic_load_n(&conn->has_streams, __ATOMIC_RELAXED))
+        while (__atomic_exchange_n(&conn->held, true, __ATOMIC_ACQUIRE))
+            sched_yield();
+}
+
+static inline void mst_http2_release(struct mst_connection *conn)
+{
+    if (__atomic_load_n(&conn->has_streams, __ATOMIC_RELAXED))
+        __atomic_store_n(&conn->held, false, __ATOMIC_SEQ_CST);
+}
+
+/* ---- connections.c: hooks ------------------------------------------------------------ */
+
+void mst_connections_register_filter(void);
+int  mst_connections_begin(conn_rec *c, void *csd);          /* pre_connection */
+void mst_connections_suspend(conn_rec *c, request_rec *r);   /* suspend_connection */
+void mst_connections_resume(conn_rec *c, request_rec *r);    /* resume_connection */
+int  mst_connections_close(conn_rec *c);                     /* pre_close_connection */
+
+#endif

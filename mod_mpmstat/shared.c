@@ -1,0 +1,20 @@
+/* shared.c - the variables that the files of this module share. It calls none of them. */
+#include "mod_mpmstat.h"
+
+struct mst_main_config mst_config;
+struct mst_recording mst_recording;
+
+uint64_t mst_request_id_base(uint64_t serial)
+{
+    return (serial & 0x1fffff) << 32;
+}
+
+void mst_request_ids_without_entry(struct mst_board *b)
+{
+    static uint64_t ids;
+
+    ids = 0;
+    mst_recording.ids = &ids;
+    mst_recording.id_base =
+        mst_request_id_base(__atomic_add_fetch(&b->header->serial, 1, __ATOMIC_RELAXED));
+}
