@@ -64,7 +64,7 @@ static inline void take(struct mst_connection *conn, conn_rec *c, apr_socket_t *
     conn->left_ns = 0;
     conn->worker = worker_of(c, &conn->worker_index);
     if (conn->worker) {
-        conn->tallies = mst_tally_of(mst_recording.board, 0, conn->worker_index);
+        conn->counters = mst_counters_of(mst_recording.board, 0, conn->worker_index);
         conn->state = MST_STATE_IDLE;
         conn->state_since_ns = mst_worker_since(conn->worker);
         if (state == MST_STATE_READING)
@@ -233,7 +233,7 @@ int mst_connections_begin(conn_rec *c, void *csd)
     conn = apr_pcalloc(c->pool, sizeof *conn);
     conn->number_port = __atomic_add_fetch(&connections_begun, 1, __ATOMIC_RELAXED) << 16
                       | (c->client_addr ? c->client_addr->port : 0);
-    conn->tallies = mst_tally_of(mst_recording.board, 0, (uint32_t)mst_recording.pid);
+    conn->counters = mst_counters_of(mst_recording.board, 0, (uint32_t)mst_recording.pid);
     conn->worker_index = UINT32_MAX;
     conn->own.connection = conn;
     conn->awaited = &conn->own;

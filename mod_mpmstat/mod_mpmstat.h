@@ -106,7 +106,7 @@ struct mst_recording {
                                        * ended; atomic */
     bool                listener_thread; /* one thread accepts for all workers of a process */
     bool                suspends;     /* the MPM suspends kept-alive connections: event */
-    uint32_t            stripes;      /* tallies for each label */
+    uint32_t            stripes;      /* counters for each label */
     uint64_t            idle_enough_ns; /* a worker idle for so long kept no connection waiting */
 };
 extern struct mst_recording mst_recording;

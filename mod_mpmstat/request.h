@@ -48,7 +48,7 @@ struct mst_connection {
     uint64_t state_since_ns;         /* when the worker's state began */
     enum mst_state state;            /* the worker's, kept here as other processes could write to
                                       * the board */
-    struct mst_tally *tallies;       /* of label 0 in its worker's stripe */
+    struct mst_counters *counters;       /* of label 0 in its worker's stripe */
     uint64_t left_ns;                /* since when no worker has had it; 0: one has it */
     uint64_t suspended_ns;           /* its time without a worker before that */
     uint64_t picked_up_ns;           /* of the coming request; 0: see pick_up_again() in timing.c */

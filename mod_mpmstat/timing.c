@@ -1,9 +1,9 @@
 /* timing.c - requests: time stamps, phases, records.
  *
  * The hot path. For each request: five time stamps, a few stores into the worker's own cache
- * lines, relaxed adds to a tally, one journal record. No lock, no system call but TCP_INFO where
- * a connection may have waited (accept_wait.c), no allocation but for pipelined requests, from
- * their pools. docs/measuring.md has what it costs.
+ * lines, relaxed adds to the label's counters, one journal record. No lock, no system call but
+ * TCP_INFO where a connection may have waited (accept_wait.c), no allocation but for pipelined
+ * requests, from their pools. docs/measuring.md has what it costs.
  *
  * Where a request's time stamps come from:
  *
@@ -298,10 +298,10 @@ static uint64_t held_ns(const struct mst_timed *req, uint64_t since_pick_up, uin
     return suspended < since_pick_up ? since_pick_up - suspended : 0;
 }
 
-static void add_to_tally(const struct mst_request *record, uint64_t total, uint32_t label,
-                         enum mst_class status_class, struct mst_tally *tallies)
+static void add_to_counters(const struct mst_request *record, uint64_t total, uint32_t label,
+                         enum mst_class status_class, struct mst_counters *counters)
 {
-    struct mst_tally *t = tallies + (size_t)label * mst_recording.stripes;
+    struct mst_counters *t = counters + (size_t)label * mst_recording.stripes;
 
     mst_count(&t->status[status_class], 1);
     mst_count(&t->bytes, record->bytes);
@@ -371,8 +371,8 @@ static void record_request(const struct mst_timed *req, const request_rec *r, ui
     record.nth = req->nth;
     record.front_ns = req->dir->trust_request_start == 1 ? req->front_ns : MST_UNKNOWN;
     record.client_id = req->dir->trust_client_id == 1 ? client_id(r) : 0;
-    add_to_tally(&record, record.queue_ns + since_pick_up, req->label, status_class,
-                 conn->tallies);
+    add_to_counters(&record, record.queue_ns + since_pick_up, req->label, status_class,
+                 conn->counters);
     mst_journal_request(mst_recording.board, &record);
     if (copy)
         *copy = record;

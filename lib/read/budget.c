@@ -17,7 +17,7 @@ uint64_t mst_reader_cost(const struct mst_reader *r)
 {
     static const enum mst_section_id counted[] = {
         MST_SECTION_FIELDS, MST_SECTION_TOTALS, MST_SECTION_PROCESSES, MST_SECTION_WORKERS,
-        MST_SECTION_IN_FLIGHT, MST_SECTION_LABELS, MST_SECTION_TALLIES, MST_SECTION_LIFECYCLE,
+        MST_SECTION_IN_FLIGHT, MST_SECTION_LABELS, MST_SECTION_COUNTERS, MST_SECTION_LIFECYCLE,
     };
     const struct mst_section *s = r->header.section;
     uint64_t bytes = 0;   /* each section is within the file, of MST_FILE_MAX: no overflow */

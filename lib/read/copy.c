@@ -142,7 +142,7 @@ static void add_histograms(void *into, const void *from, size_t words)
 }
 
 /* Adds one stripe, whose fields are where its writer has them. */
-static void add_stripe(const struct mst_reader *r, struct mst_tally *sum, const char *stripe)
+static void add_stripe(const struct mst_reader *r, struct mst_counters *sum, const char *stripe)
 {
     size_t i;
 
@@ -151,7 +151,7 @@ static void add_stripe(const struct mst_reader *r, struct mst_tally *sum, const 
         void *into = (char *)sum + f->stored_offset;
         const void *from = stripe + r->stored_offset[i];
 
-        if (f->storage != MST_STORAGE_TALLY)
+        if (f->storage != MST_STORAGE_COUNTERS)
             continue;
         if (f->type == MST_TYPE_HISTOGRAM)
             add_histograms(into, from, r->stored_words[i]);
@@ -161,39 +161,39 @@ static void add_stripe(const struct mst_reader *r, struct mst_tally *sum, const 
 }
 
 /* Begins a sum: 0 in the words that the writer has, MST_UNKNOWN in the others. */
-static void clear_tally(const struct mst_reader *r, struct mst_tally *sum)
+static void clear_counters(const struct mst_reader *r, struct mst_counters *sum)
 {
     size_t i;
 
     memset(sum, 0xff, sizeof *sum);
     for (i = 0; i < mst_field_count; i++)
-        if (mst_fields[i].storage == MST_STORAGE_TALLY)
+        if (mst_fields[i].storage == MST_STORAGE_COUNTERS)
             memset((char *)sum + mst_fields[i].stored_offset, 0,
                    r->stored_words[i] * sizeof(uint64_t));
 }
 
 /* Reads label by label: all stripes of all labels together can take many megabytes. */
-static int copy_tallies(struct mst_copy *c, char error[MST_ERROR_MAX])
+static int copy_counters(struct mst_copy *c, char error[MST_ERROR_MAX])
 {
     const struct mst_reader *r = c->reader;
-    const struct mst_section *s = &r->header.section[MST_SECTION_TALLIES];
+    const struct mst_section *s = &r->header.section[MST_SECTION_COUNTERS];
     size_t stripes = r->header.stripes, bytes = stripes * s->stride, label, i;
     char *raw = mst_zalloc(1, bytes);
     int rc = -1;
 
-    c->tallies = mst_zalloc(c->label_count, sizeof *c->tallies);
-    if (raw == NULL || c->tallies == NULL) {
+    c->counters = mst_zalloc(c->label_count, sizeof *c->counters);
+    if (raw == NULL || c->counters == NULL) {
         mst_fail(error, "out of memory while copying the board %s", r->path);
         goto done;
     }
     for (label = 0; label < c->label_count; label++) {
-        clear_tally(r, &c->tallies[label]);
+        clear_counters(r, &c->counters[label]);
         if (!c->labels[label].used)
             continue;
         if (mst_reader_read(r, s->offset + label * bytes, raw, bytes, error) != 0)
             goto done;
         for (i = 0; i < stripes; i++)
-            add_stripe(r, &c->tallies[label], raw + i * s->stride);
+            add_stripe(r, &c->counters[label], raw + i * s->stride);
     }
     rc = 0;
 
@@ -214,7 +214,7 @@ int mst_copy_take(struct mst_copy *c, const struct mst_reader *r, char error[MST
         || copy_labels(c, error) != 0
         || copy_array(c, MST_SECTION_IN_FLIGHT, c->process_count,
                       c->label_count * sizeof *c->in_flight, &c->in_flight, error) != 0
-        || copy_tallies(c, error) != 0
+        || copy_counters(c, error) != 0
         || copy_totals(c, error) != 0) {
         mst_copy_free(c);
         return -1;
@@ -229,6 +229,6 @@ void mst_copy_free(struct mst_copy *c)
     mst_zfree(c->workers);
     mst_zfree(c->labels);
     mst_zfree(c->in_flight);
-    mst_zfree(c->tallies);
+    mst_zfree(c->counters);
     memset(c, 0, sizeof *c);
 }

@@ -24,7 +24,7 @@ struct mst_copy {
     size_t                  label_count;  /* from index 0 to the last one in use */
     struct mst_label_name  *labels;       /* `used` is 1, or 0 where its maker was killed midway */
     uint32_t               *in_flight;    /* [process * label_count + label] */
-    struct mst_tally       *tallies;      /* [label], summed over the stripes; MST_UNKNOWN:
+    struct mst_counters    *counters;     /* [label], summed over the stripes; MST_UNKNOWN:
                                            * words that the writer lacks */
 };
 

@@ -298,20 +298,20 @@ static void count_in_flight(struct making *m)
 
 static void fill_label(struct making *m, struct mst_snapshot_label *to, size_t label)
 {
-    const struct mst_tally *tally = &m->copy->tallies[label];
+    const struct mst_counters *counters = &m->copy->counters[label];
     unsigned i;
 
     to->label = keep(m, m->copy->labels[label].name);
     to->in_flight = m->in_flight[label];
-    fill_stored(MST_SCOPE_LABEL, to, tally, 0, 1);
+    fill_stored(MST_SCOPE_LABEL, to, counters, 0, 1);
     to->requests = sum_of_classes(to->status);
     for (i = 0; i < MST_PHASE_COUNT; i++) {
-        int place = mst_tally_phase(m->copy->header.producer, (enum mst_phase)i);
+        int place = mst_phase_index(m->copy->header.producer, (enum mst_phase)i);
 
         memset(&to->phases[i], 0xff, sizeof to->phases[i]);   /* MST_UNKNOWN */
         if (place < 0)
             continue;
-        fill_stored(MST_SCOPE_PHASE, &to->phases[i], tally, (size_t)place, MST_TALLY_PHASES);
+        fill_stored(MST_SCOPE_PHASE, &to->phases[i], counters, (size_t)place, MST_COUNTED_PHASES);
         fill_phase(&to->phases[i]);
     }
     blank_foreign(m, MST_SCOPE_LABEL, to);

@@ -7,7 +7,7 @@
 
 #define STORED_NONE(id)  0, 0
 #define STORED_TOTAL(id) offsetof(struct mst_totals, id), WORDS(struct mst_totals, id)
-#define STORED_TALLY(id) offsetof(struct mst_tally, id), WORDS(struct mst_tally, id)
+#define STORED_COUNTERS(id) offsetof(struct mst_counters, id), WORDS(struct mst_counters, id)
 
 const struct mst_field mst_fields[] = {
 #define MST_FIELD(scope, storage, id, type, unit, nature, of, json, text, openmetrics, help) \

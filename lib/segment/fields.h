@@ -1,6 +1,6 @@
 /* fields.h - fields.def as structs and as a table.
  *
- * struct mst_totals and struct mst_tally are what the board stores; the table
+ * struct mst_totals and struct mst_counters are what the board stores; the table
  * (mst_fields) is what readers, renderers and documents walk.
  */
 #ifndef MPMSTAT_FIELDS_H
@@ -13,7 +13,7 @@
 
 enum mst_scope   { MST_SCOPE_BOARD, MST_SCOPE_LISTENER, MST_SCOPE_LABEL, MST_SCOPE_PHASE,
                    MST_SCOPE_SLOT, MST_SCOPE_COUNT };
-enum mst_storage { MST_STORAGE_NONE, MST_STORAGE_TOTAL, MST_STORAGE_TALLY };
+enum mst_storage { MST_STORAGE_NONE, MST_STORAGE_TOTAL, MST_STORAGE_COUNTERS };
 enum mst_type    { MST_TYPE_U64, MST_TYPE_I64, MST_TYPE_STRING, MST_TYPE_HISTOGRAM,
                    MST_TYPE_STATE, MST_TYPE_CLASS, MST_TYPE_KIND, MST_TYPE_REASON };
 enum mst_unit    { MST_UNIT_COUNT, MST_UNIT_BYTES, MST_UNIT_TIME, MST_UNIT_INSTANT, MST_UNIT_TEXT };
@@ -33,29 +33,29 @@ enum mst_nature  { MST_NATURE_COUNTER, MST_NATURE_GAUGE, MST_NATURE_MAX, MST_NAT
 /* Words that a board has once. Every process of the server adds to them. */
 #define MST_STORED_NONE(scope, id, type)
 #define MST_STORED_TOTAL(scope, id, type) MST_MEMBER_##type(id)
-#define MST_STORED_TALLY(scope, id, type)
+#define MST_STORED_COUNTERS(scope, id, type)
 #define MST_FIELD(scope, storage, id, type, ...) MST_STORED_##storage(scope, id, type)
 struct mst_totals {
 #include "segment/fields.def"
 } __attribute__((aligned(64)));
 #undef MST_FIELD
 #undef MST_STORED_TOTAL
-#undef MST_STORED_TALLY
+#undef MST_STORED_COUNTERS
 
 /* Words of one label in one stripe. Writers add to them with relaxed atomics, readers sum them
- * over the stripes. A PHASE's member is an array over mst_tally_phase(). */
-#define MST_TALLY_LABEL(id, type) MST_MEMBER_##type(id)
-#define MST_TALLY_PHASE(id, type) MST_TALLY_PHASE_##type(id)
-#define MST_TALLY_PHASE_HISTOGRAM(id) struct mst_histogram id[MST_TALLY_PHASES];
+ * over the stripes. A PHASE's member is an array over mst_phase_index(). */
+#define MST_COUNTERS_LABEL(id, type) MST_MEMBER_##type(id)
+#define MST_COUNTERS_PHASE(id, type) MST_COUNTERS_PHASE_##type(id)
+#define MST_COUNTERS_PHASE_HISTOGRAM(id) struct mst_histogram id[MST_COUNTED_PHASES];
 #define MST_STORED_TOTAL(scope, id, type)
-#define MST_STORED_TALLY(scope, id, type) MST_TALLY_##scope(id, type)
+#define MST_STORED_COUNTERS(scope, id, type) MST_COUNTERS_##scope(id, type)
 #define MST_FIELD(scope, storage, id, type, ...) MST_STORED_##storage(scope, id, type)
-struct mst_tally {
+struct mst_counters {
 #include "segment/fields.def"
 } __attribute__((aligned(64)));
 #undef MST_FIELD
 #undef MST_STORED_TOTAL
-#undef MST_STORED_TALLY
+#undef MST_STORED_COUNTERS
 #undef MST_STORED_NONE
 
 /* Which producers have a metric: a set of 1 << enum mst_producer. */
@@ -74,7 +74,7 @@ struct mst_field {
     unsigned         of;             /* producers that have it; unknown on other boards */
     const char      *json, *text, *openmetrics;   /* NULL: not in that format */
     const char      *help;
-    size_t           stored_offset;  /* in struct mst_totals or mst_tally; 0 for NONE */
+    size_t           stored_offset;  /* in struct mst_totals or mst_counters; 0 for NONE */
     size_t           stored_words;   /* 64-bit words there; 0 for NONE */
 };
 

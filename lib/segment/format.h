@@ -93,11 +93,11 @@ enum mst_event  { MST_EVENTS(MST_X_EVENT)   MST_EVENT_COUNT };
 
 enum mst_producer { MST_PRODUCER_APACHE = 1, MST_PRODUCER_PHP = 2 };
 
-/* The index of a phase's histogram in struct mst_tally, which has one for each phase of the
+/* The index of a phase's histogram in struct mst_counters, which has one for each phase of the
  * board's producer; -1 where that producer does not have the phase. Apache's are in the order
  * of MST_PHASES, PHP's are wait, run, total. */
-#define MST_TALLY_PHASES 7u
-static inline int mst_tally_phase(uint32_t producer, enum mst_phase phase)
+#define MST_COUNTED_PHASES 7u
+static inline int mst_phase_index(uint32_t producer, enum mst_phase phase)
 {
     if (producer != MST_PRODUCER_PHP)
         return phase <= MST_PHASE_FRONT ? (int)phase : -1;
@@ -117,14 +117,14 @@ struct mst_section {
 };
 
 enum mst_section_id {
-    MST_SECTION_FIELDS,      /* struct mst_field_name: names of totals' and tallies' words */
+    MST_SECTION_FIELDS,      /* struct mst_field_name: names of totals' and counters' words */
     MST_SECTION_TOTALS,      /* one struct mst_totals */
     MST_SECTION_PROCESSES,   /* struct mst_process */
     MST_SECTION_WORKERS,     /* struct mst_worker: threads_per_process for each process */
     MST_SECTION_IN_FLIGHT,   /* uint32_t[labels] for each process: requests that no worker
                               * shows */
     MST_SECTION_LABELS,      /* struct mst_label_name */
-    MST_SECTION_TALLIES,     /* struct mst_tally: stripes for each label */
+    MST_SECTION_COUNTERS,     /* struct mst_counters: stripes for each label */
     MST_SECTION_REQUESTS,    /* struct mst_request_record: Apache's request journal, a ring */
     MST_SECTION_LIFECYCLE,   /* struct mst_lifecycle_record: the lifecycle journal's ring */
     MST_SECTION_PHP_REQUESTS, /* struct mst_php_request_record: PHP's request journal, a ring */
@@ -164,7 +164,7 @@ struct mst_header {
     uint64_t time_namespace;        /* inode of /proc/self/ns/time, 0 unknown */
     uint32_t kernel_hz;             /* jiffies a second: the resolution of `queue` */
     uint32_t threads_per_process;   /* entries of `workers` for each of `processes` */
-    uint32_t stripes;               /* entries of `tallies` for each label; power of two */
+    uint32_t stripes;               /* entries of `counters` for each label; power of two */
     uint32_t told;                  /* (changes) a set of enum mst_told: what the server has
                                      * logged, and does not log again */
     char     boot_id[40];           /* /proc/sys/kernel/random/boot_id */
@@ -211,12 +211,12 @@ enum mst_told {
     MST_TOLD_NO_LABEL = 1u << 1    /* a tenant set a name that is no label */
 };
 
-/* Name and place of a counter inside struct mst_totals or struct mst_tally. */
+/* Name and place of a counter inside struct mst_totals or struct mst_counters. */
 struct mst_field_name {
     char     name[48];   /* the id in fields.def */
     uint32_t storage;    /* enum mst_storage */
     uint32_t type;       /* enum mst_type */
-    uint32_t offset;     /* bytes from the start of the totals or the tally */
+    uint32_t offset;     /* bytes from the start of the totals or the counters */
     uint32_t words;      /* 64-bit words it takes */
 };
 

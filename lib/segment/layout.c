@@ -81,8 +81,8 @@ uint64_t mst_layout_place(const struct mst_layout *l, struct mst_section s[MST_S
     end = place(&s[MST_SECTION_WORKERS], end, workers, sizeof(struct mst_worker));
     end = place(&s[MST_SECTION_IN_FLIGHT], end, l->processes, in_flight);
     end = place(&s[MST_SECTION_LABELS], end, l->labels, sizeof(struct mst_label_name));
-    end = place(&s[MST_SECTION_TALLIES], end, (uint64_t)l->labels * l->stripes,
-                sizeof(struct mst_tally));
+    end = place(&s[MST_SECTION_COUNTERS], end, (uint64_t)l->labels * l->stripes,
+                sizeof(struct mst_counters));
     end = place(&s[MST_SECTION_REQUESTS], end, is_php ? 0 : power_of_two_from(l->requests),
                 sizeof(struct mst_request_record));
     end = place(&s[MST_SECTION_LIFECYCLE], end, power_of_two_from(l->lifecycle),

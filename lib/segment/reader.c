@@ -48,8 +48,8 @@ static const struct section_rule section_rules[MST_SECTION_COUNT] = {
                                 MST_OF_ANY },
     [MST_SECTION_LABELS]    = { "labels", MST_LABELS_MAX, END_OF(struct mst_label_name, name), 4096,
                                 MST_OF_ANY },
-    [MST_SECTION_TALLIES]   = { "tallies", MST_LABELS_MAX * MST_STRIPES_MAX,
-                                MST_TALLY_PHASES * sizeof(struct mst_histogram), CHUNK_BYTES,
+    [MST_SECTION_COUNTERS]   = { "counters", MST_LABELS_MAX * MST_STRIPES_MAX,
+                                MST_COUNTED_PHASES * sizeof(struct mst_histogram), CHUNK_BYTES,
                                 MST_OF_ANY },
     [MST_SECTION_REQUESTS]  = { "requests", MST_JOURNAL_MAX,
                                 RECORD_STRIDE(struct mst_request, front_ns), 4096,
@@ -255,9 +255,9 @@ static int check_shape(const struct mst_reader *r, char error[MST_ERROR_MAX])
     if (!is_power_of_two(h->stripes) || h->stripes > MST_STRIPES_MAX)
         return fail_damaged(r, error, "stripes, a power of two, at most", MST_STRIPES_MAX,
                             h->stripes);
-    if (labels * h->stripes != s[MST_SECTION_TALLIES].count)
-        return fail_damaged(r, error, "tallies (labels times stripes)", labels * h->stripes,
-                            s[MST_SECTION_TALLIES].count);
+    if (labels * h->stripes != s[MST_SECTION_COUNTERS].count)
+        return fail_damaged(r, error, "counters (labels times stripes)", labels * h->stripes,
+                            s[MST_SECTION_COUNTERS].count);
     if (processes != s[MST_SECTION_IN_FLIGHT].count)
         return fail_damaged(r, error, "rows of in_flight (processes)", processes,
                             s[MST_SECTION_IN_FLIGHT].count);
@@ -327,11 +327,11 @@ static int locate_field(struct mst_reader *r, const struct mst_field_name *name,
                         char error[MST_ERROR_MAX])
 {
     enum mst_section_id home = name->storage == MST_STORAGE_TOTAL ? MST_SECTION_TOTALS
-                                                                  : MST_SECTION_TALLIES;
+                                                                  : MST_SECTION_COUNTERS;
     uint32_t stride = r->header.section[home].stride;
     size_t i;
 
-    if (name->storage != MST_STORAGE_TOTAL && name->storage != MST_STORAGE_TALLY)
+    if (name->storage != MST_STORAGE_TOTAL && name->storage != MST_STORAGE_COUNTERS)
         return 0;   /* of a newer writer */
     if (name->offset % 8 != 0 || name->offset + (uint64_t)name->words * 8 > stride)
         return mst_fail(error, "the board %s is damaged: expected the field `%.*s` within the %"

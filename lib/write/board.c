@@ -103,7 +103,7 @@ void mst_board_locate(struct mst_board *b, const struct mst_section s[MST_SECTIO
     b->workers = at(b, s[MST_SECTION_WORKERS].offset);
     b->in_flight = at(b, s[MST_SECTION_IN_FLIGHT].offset);
     b->labels = at(b, s[MST_SECTION_LABELS].offset);
-    b->tallies = at(b, s[MST_SECTION_TALLIES].offset);
+    b->counters = at(b, s[MST_SECTION_COUNTERS].offset);
     b->requests = at(b, s[MST_SECTION_REQUESTS].offset);
     b->lifecycle = at(b, s[MST_SECTION_LIFECYCLE].offset);
     b->php_requests = at(b, s[MST_SECTION_PHP_REQUESTS].offset);

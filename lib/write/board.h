@@ -45,7 +45,7 @@ struct mst_board {
     struct mst_worker        *workers;
     uint32_t                 *in_flight;
     struct mst_label_name    *labels;
-    struct mst_tally         *tallies;
+    struct mst_counters         *counters;
     struct mst_request_record   *requests;
     struct mst_lifecycle_record *lifecycle;
     struct mst_php_request_record *php_requests;   /* on PHP's boards */

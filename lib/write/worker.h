@@ -1,7 +1,7 @@
-/* worker.h - what a worker writes while it serves: its state, the tallies. Hot path.
+/* worker.h - what a worker writes while it serves: its state, the counters. Hot path.
  *
  * Only its own thread writes a worker's entry (plain loads, relaxed stores); the workers of a
- * stripe share tallies (relaxed adds).
+ * stripe share counters (relaxed adds).
  */
 #ifndef MPMSTAT_WORKER_H
 #define MPMSTAT_WORKER_H
@@ -82,11 +82,12 @@ static inline void mst_histogram_record(struct mst_histogram *h, uint64_t ns)
         ;
 }
 
-/* The label's tally that writers of this stripe share. The stripe may be any number: it is
+/* The label's counters that writers of this stripe share. The stripe may be any number: it is
  * masked. */
-static inline struct mst_tally *mst_tally_of(struct mst_board *b, uint32_t label, uint32_t stripe)
+static inline struct mst_counters *mst_counters_of(struct mst_board *b, uint32_t label,
+                                                   uint32_t stripe)
 {
-    return &b->tallies[(size_t)label * (b->stripe_mask + 1) + (stripe & b->stripe_mask)];
+    return &b->counters[(size_t)label * (b->stripe_mask + 1) + (stripe & b->stripe_mask)];
 }
 
 #endif

@@ -307,7 +307,8 @@ static void keep_maximum(uint64_t *word, uint64_t value)
 static void count_request(const struct mst_php_request *r, enum mst_class status_class,
                           uint32_t set)
 {
-    struct mst_tally *t = mst_tally_of(&mst_php.board, MPMSTAT_G(label_index), MPMSTAT_G(stripe));
+    struct mst_counters *t = mst_counters_of(&mst_php.board, MPMSTAT_G(label_index),
+                                             MPMSTAT_G(stripe));
     struct mst_histogram *times = t->times;
 
     mst_count(&t->status[status_class], 1);
@@ -322,11 +323,11 @@ static void count_request(const struct mst_php_request *r, enum mst_class status
     if (set & MST_PHP_UNCACHED)
         mst_count(&t->php_uncached, 1);
     keep_maximum(&t->php_memory_bytes, r->memory_bytes);
-    mst_histogram_record(&times[mst_tally_phase(MST_PRODUCER_PHP, MST_PHASE_PHP_RUN)], r->run_ns);
+    mst_histogram_record(&times[mst_phase_index(MST_PRODUCER_PHP, MST_PHASE_PHP_RUN)], r->run_ns);
     if (r->wait_ns == MST_UNKNOWN)
         return;
-    mst_histogram_record(&times[mst_tally_phase(MST_PRODUCER_PHP, MST_PHASE_PHP_WAIT)], r->wait_ns);
-    mst_histogram_record(&times[mst_tally_phase(MST_PRODUCER_PHP, MST_PHASE_TOTAL)],
+    mst_histogram_record(&times[mst_phase_index(MST_PRODUCER_PHP, MST_PHASE_PHP_WAIT)], r->wait_ns);
+    mst_histogram_record(&times[mst_phase_index(MST_PRODUCER_PHP, MST_PHASE_TOTAL)],
                          r->wait_ns + r->run_ns);
 }
 

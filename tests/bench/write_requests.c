@@ -50,11 +50,11 @@ static void write_one(uint32_t stripe, uint64_t id, uint64_t now_ns)
         .pid_worker = (uint64_t)getpid() << 32 | stripe, .connection = id << 16 | 40000,
         .front_ns = MST_UNKNOWN,
     };
-    struct mst_tally *tally = mst_tally_of(&board, label, stripe);
+    struct mst_counters *counters = mst_counters_of(&board, label, stripe);
 
-    mst_count(&tally->status[MST_CLASS_2XX], 1);
-    mst_count(&tally->bytes, request.bytes);
-    mst_histogram_record(&tally->times[MST_PHASE_HANDLE], request.handle_ns);
+    mst_count(&counters->status[MST_CLASS_2XX], 1);
+    mst_count(&counters->bytes, request.bytes);
+    mst_histogram_record(&counters->times[MST_PHASE_HANDLE], request.handle_ns);
     mst_journal_request(&board, &request);
 }
 

@@ -121,8 +121,8 @@ static void serve(struct mst_board *b, int process, struct script *s)
     mst_busy_begin(b, &b->processes[process], now);
     now = mst_worker_enter(w, MST_STATE_HANDLING, mst_worker_since(w), now);
     mst_worker_show(w, now, label);
-    mst_count(&mst_tally_of(b, label, (uint32_t)take(s, 1))->status[1], 1);
-    mst_histogram_record(&mst_tally_of(b, label, 1)->times[0], now);
+    mst_count(&mst_counters_of(b, label, (uint32_t)take(s, 1))->status[1], 1);
+    mst_histogram_record(&mst_counters_of(b, label, 1)->times[0], now);
     if (b == &boards[0])
         mst_journal_request(b, &request);
     else {

@@ -55,12 +55,12 @@ static void make_board(const char *path, enum mst_producer producer)
     make_constant(board.header);
 }
 
-/* Two processes, one serving; requests in the tallies and around the ring, one
+/* Two processes, one serving; requests in the counters and around the ring, one
  * of them torn; events. */
 static void make_busy(void)
 {
     struct mst_lifecycle fork_event = { .time_ns = START_NS };
-    struct mst_tally *tally = mst_tally_of(&board, MST_LABEL_OTHER, 0);
+    struct mst_counters *counters = mst_counters_of(&board, MST_LABEL_OTHER, 0);
     struct mst_worker *w = &board.workers[1];
     uint64_t i;
 
@@ -72,8 +72,8 @@ static void make_busy(void)
     for (i = 0; i < 6; i++) {
         struct mst_request request = { .id = i, .start_ns = START_NS + i, .send_ns = 1000 << i };
 
-        mst_count(&tally->status[MST_CLASS_2XX], 1);
-        mst_histogram_record(&tally->times[MST_PHASE_SEND], request.send_ns);
+        mst_count(&counters->status[MST_CLASS_2XX], 1);
+        mst_histogram_record(&counters->times[MST_PHASE_SEND], request.send_ns);
         mst_journal_request(&board, &request);
     }
     board.requests[5 & board.requests_mask].payload.bytes = 1;
@@ -93,7 +93,7 @@ static void make_busy_php(void)
     struct mst_lifecycle fork_event = {
         .time_ns = START_NS, .event_kind = (uint64_t)MST_EVENT_FORK << 32 | MST_KIND_PHP,
     };
-    struct mst_tally *tally = mst_tally_of(&board, MST_LABEL_OTHER, 0);
+    struct mst_counters *counters = mst_counters_of(&board, MST_LABEL_OTHER, 0);
     struct mst_worker *w = &board.workers[0];
     uint64_t i;
 
@@ -111,9 +111,9 @@ static void make_busy_php(void)
         struct mst_mark mark = { .request_start_ns = START_NS + i, .time_ns = START_NS + 2 * i,
                                  .pid = 1001, .name = "step\n" };
 
-        mst_count(&tally->status[MST_CLASS_2XX], 1);
-        mst_histogram_record(&tally->times[0], 1000 << i);
-        mst_histogram_record(&tally->times[1], request.run_ns);
+        mst_count(&counters->status[MST_CLASS_2XX], 1);
+        mst_histogram_record(&counters->times[0], 1000 << i);
+        mst_histogram_record(&counters->times[1], request.run_ns);
         mst_journal_php_request(&board, &request);
         mst_journal_mark(&board, &mark);
     }

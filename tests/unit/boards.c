@@ -45,7 +45,7 @@ static void begin_label(struct mst_snapshot_label *label, uint32_t producer, con
     for (i = 0; i < MST_PHASE_COUNT; i++) {
         struct mst_snapshot_phase *phase = &label->phases[i];
 
-        if (mst_tally_phase(producer, (enum mst_phase)i) < 0)
+        if (mst_phase_index(producer, (enum mst_phase)i) < 0)
             memset(phase, 0xff, sizeof *phase);
         phase->p50_ns = phase->p90_ns = phase->p99_ns = phase->max_ns = MST_UNKNOWN;
     }

@@ -42,10 +42,10 @@ START_TEST(what_this_process_made_it_takes_up_again)
     struct mst_board made, taken;
 
     test_board(&made, &layout);
-    mst_count(&mst_tally_of(&made, 0, 0)->status[0], 7);
+    mst_count(&mst_counters_of(&made, 0, 0)->status[0], 7);
     ck_assert(mst_board_adopt(&taken, made.path, &layout));
     ck_assert_str_eq(taken.path, made.path);
-    ck_assert_uint_eq(mst_tally_of(&taken, 0, 0)->status[0], 7);
+    ck_assert_uint_eq(mst_counters_of(&taken, 0, 0)->status[0], 7);
     ck_assert_uint_eq(taken.bytes, made.bytes);
     ck_assert_uint_eq(taken.php_requests_mask, made.php_requests_mask);
     ck_assert_int_ge(mst_process_claim(&taken, (uint64_t)getpid(), 0, mst_now_ns()), 0);
@@ -109,9 +109,9 @@ START_TEST(the_second_to_come_takes_what_the_first_made)
 
     ck_assert_int_eq(share(&first, path), 0);
     ck_assert_uint_eq(first.header->pid, 0);
-    mst_count(&mst_tally_of(&first, 1, 0)->status[0], 3);
+    mst_count(&mst_counters_of(&first, 1, 0)->status[0], 3);
     ck_assert_int_eq(share(&second, path), 0);
-    ck_assert_uint_eq(mst_tally_of(&second, 1, 0)->status[0], 3);
+    ck_assert_uint_eq(mst_counters_of(&second, 1, 0)->status[0], 3);
     mst_board_close(&first);
     mst_board_close(&second);
 }
@@ -130,14 +130,14 @@ START_TEST(of_many_who_come_at_once_one_makes_it)
         if (test_fork(&pids[i])) {
             if (share(&b, path) != 0)
                 _exit(1);
-            mst_count(&mst_tally_of(&b, 1, 0)->status[0], 1);
+            mst_count(&mst_counters_of(&b, 1, 0)->status[0], 1);
             _exit(0);
         }
     }
     for (i = 0; i < COMERS; i++)
         ck_assert_int_eq(test_wait(pids[i]), 0);
     ck_assert_int_eq(share(&b, path), 0);
-    ck_assert_uint_eq(mst_tally_of(&b, 1, 0)->status[0], COMERS);
+    ck_assert_uint_eq(mst_counters_of(&b, 1, 0)->status[0], COMERS);
     mst_board_close(&b);
 }
 END_TEST
@@ -156,14 +156,14 @@ START_TEST(a_useless_one_is_replaced_once_by_many_who_come_at_once)
         if (test_fork(&pids[i])) {
             if (share(&b, path) != 0)
                 _exit(1);
-            mst_count(&mst_tally_of(&b, 1, 0)->status[0], 1);
+            mst_count(&mst_counters_of(&b, 1, 0)->status[0], 1);
             _exit(0);
         }
     }
     for (i = 0; i < COMERS; i++)
         ck_assert_int_eq(test_wait(pids[i]), 0);
     ck_assert_int_eq(share(&b, path), 0);
-    ck_assert_uint_eq(mst_tally_of(&b, 1, 0)->status[0], COMERS);
+    ck_assert_uint_eq(mst_counters_of(&b, 1, 0)->status[0], COMERS);
     mst_board_close(&b);
 }
 END_TEST

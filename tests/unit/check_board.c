@@ -604,7 +604,7 @@ START_TEST(simultaneous_labels_are_interned_once)
                 char name[16];
 
                 snprintf(name, sizeof name, "site%u", (i + j) % 5);
-                mst_count(&mst_tally_of(&board, mst_label_intern(&board, name), i)->bytes, 1);
+                mst_count(&mst_counters_of(&board, mst_label_intern(&board, name), i)->bytes, 1);
             }
             _exit(0);
         }

@@ -94,7 +94,7 @@ static void use_board(struct mst_board *b)
     mst_journal_request(b, &request);
     mst_journal_lifecycle(b, &event);
     mst_label_intern(b, "new");
-    mst_count(&mst_tally_of(b, 1, 0)->status[0], 1);
+    mst_count(&mst_counters_of(b, 1, 0)->status[0], 1);
     ck_assert_int_ge(process, 0);
     mst_process_release(b, (uint64_t)getpid(), mst_now_ns(), &end);
 }

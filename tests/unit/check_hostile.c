@@ -213,7 +213,7 @@ static const struct wrong {
     { HEADER(stripes), 0, "expected stripes, a power of two" },
     { HEADER(stripes), 3, "expected stripes, a power of two" },
     { HEADER(stripes), 32, "expected stripes, a power of two, at most 16, found 32" },
-    { HEADER(stripes), 4, "expected tallies (labels times stripes) 32, found 16" },
+    { HEADER(stripes), 4, "expected counters (labels times stripes) 32, found 16" },
     { SECTION(FIELDS, count), 0, "the count of its section `fields`" },
     { SECTION(FIELDS, count), UINT32_MAX, "the count of its section `fields`" },
     { SECTION(FIELDS, stride), 56, "the stride of its section `fields`" },
@@ -232,12 +232,12 @@ static const struct wrong {
     { SECTION(IN_FLIGHT, count), 3, "expected rows of in_flight (processes) 4, found 3" },
     { SECTION(IN_FLIGHT, stride), 16, "expected rows of in_flight of at least 32, found 16" },
     { SECTION(LABELS, count), MST_LABELS_MAX + 1, "the count of its section `labels`" },
-    { SECTION(LABELS, count), 4, "expected tallies (labels times stripes) 8, found 16" },
+    { SECTION(LABELS, count), 4, "expected counters (labels times stripes) 8, found 16" },
     { SECTION(LABELS, stride), 64, "the stride of its section `labels`" },
-    { SECTION(TALLIES, count), UINT32_MAX, "the count of its section `tallies`" },
-    { SECTION(TALLIES, stride), 64, "the stride of its section `tallies`" },
-    { SECTION(TALLIES, stride), 1u << 20, "the stride of its section `tallies`" },
-    { SECTION(TALLIES, offset), 4100, "the offset of its section `tallies`" },
+    { SECTION(COUNTERS, count), UINT32_MAX, "the count of its section `counters`" },
+    { SECTION(COUNTERS, stride), 64, "the stride of its section `counters`" },
+    { SECTION(COUNTERS, stride), 1u << 20, "the stride of its section `counters`" },
+    { SECTION(COUNTERS, offset), 4100, "the offset of its section `counters`" },
     { SECTION(REQUESTS, count), 15, "expected records in `requests`, a power of two" },
     { SECTION(REQUESTS, count), 0, "the count of its section `requests`" },
     { SECTION(REQUESTS, stride), 112, "the stride of its section `requests`" },
@@ -345,10 +345,10 @@ static void tear_down(void)
 
 START_TEST(a_board_cut_anywhere)
 {
-    off_t cut, tallies, step;
+    off_t cut, counters, step;
 
     make_and_open();
-    tallies = (off_t)board.header->section[MST_SECTION_TALLIES].offset;
+    counters = (off_t)board.header->section[MST_SECTION_COUNTERS].offset;
     for (cut = (off_t)board.bytes - 8; cut >= 0; cut -= step) {
         struct mst_reader late;
 
@@ -357,7 +357,7 @@ START_TEST(a_board_cut_anywhere)
         assert_says(cut < (off_t)offsetof(struct mst_header, marks_written) + 8
                     ? "is not an mpmstat board" : "is truncated");
         /* What lies behind is no part of a copy: unused labels, the journal. */
-        if (cut <= tallies) {
+        if (cut <= counters) {
             ck_assert_int_eq(mst_copy_take(&copy, &reader, error), -1);
             assert_says("was cut while it was being read");
         }

@@ -156,22 +156,22 @@ START_TEST(every_total_arrives)
 }
 END_TEST
 
-START_TEST(every_tally_arrives_summed_over_its_stripes)
+START_TEST(every_counter_arrives_summed_over_its_stripes)
 {
     uint32_t label, stripe;
-    size_t i, w, words = sizeof(struct mst_tally) / 8;
+    size_t i, w, words = sizeof(struct mst_counters) / 8;
 
     make();
     label = mst_label_intern(&board, "site");
     for (stripe = 0; stripe < 2; stripe++)
         for (w = 0; w < words; w++)
-            ((uint64_t *)mst_tally_of(&board, label, stripe))[w] = (w + 1) << stripe;
+            ((uint64_t *)mst_counters_of(&board, label, stripe))[w] = (w + 1) << stripe;
     look(1);
     for (i = 0; i < mst_field_count; i++) {
         const struct mst_field *f = &mst_fields[i];
-        const char *at = (const char *)&view.copy.tallies[label] + f->stored_offset;
+        const char *at = (const char *)&view.copy.counters[label] + f->stored_offset;
 
-        for (w = 0; f->storage == MST_STORAGE_TALLY && w < f->stored_words; w++) {
+        for (w = 0; f->storage == MST_STORAGE_COUNTERS && w < f->stored_words; w++) {
             size_t n = f->stored_offset / 8 + w + 1;
             bool is_max = f->type == MST_TYPE_HISTOGRAM
                         ? w % (sizeof(struct mst_histogram) / 8) == 1
@@ -181,7 +181,7 @@ START_TEST(every_tally_arrives_summed_over_its_stripes)
         }
     }
     ck_assert_int_eq(memcmp(&test_label(&view.s, "site")->phases[MST_PHASE_HELD].times,
-                            &view.copy.tallies[label].times[MST_PHASE_HELD],
+                            &view.copy.counters[label].times[MST_PHASE_HELD],
                             sizeof(struct mst_histogram)), 0);
     tear_down();
 }
@@ -192,21 +192,21 @@ START_TEST(a_producer_has_its_own_phases_and_fields)
 {
     struct mst_layout layout = _i ? test_php_layout() : test_layout();
     const struct mst_snapshot_label *label;
-    struct mst_tally *tally;
+    struct mst_counters *counters;
     unsigned i, phases = 0;
 
     test_board(&board, &layout);
-    tally = mst_tally_of(&board, mst_label_intern(&board, "site"), 1);
-    for (i = 0; i < MST_TALLY_PHASES; i++)
-        mst_histogram_record(&tally->times[i], i + 1);
-    tally->php_user_ns = 5;
-    tally->php_memory_bytes = 6;
+    counters = mst_counters_of(&board, mst_label_intern(&board, "site"), 1);
+    for (i = 0; i < MST_COUNTED_PHASES; i++)
+        mst_histogram_record(&counters->times[i], i + 1);
+    counters->php_user_ns = 5;
+    counters->php_memory_bytes = 6;
     board.totals->shed = 7;
     board.processes[0].accepted = 8;
     look(1);
     label = test_label(&view.s, "site");
     for (i = 0; i < MST_PHASE_COUNT; i++) {
-        int place = mst_tally_phase(board.header->producer, (enum mst_phase)i);
+        int place = mst_phase_index(board.header->producer, (enum mst_phase)i);
 
         ck_assert_uint_eq(label->phases[i].count, place >= 0 ? 1 : MST_UNKNOWN);
         ck_assert_uint_eq(label->phases[i].sum_ns, place >= 0 ? (uint64_t)place + 1 : MST_UNKNOWN);
@@ -250,9 +250,9 @@ START_TEST(requests_are_the_sum_of_their_classes)
 
     make();
     label = mst_label_intern(&board, "site");
-    mst_count(&mst_tally_of(&board, label, 0)->status[MST_CLASS_2XX], 5);
-    mst_count(&mst_tally_of(&board, label, 1)->status[MST_CLASS_2XX], 2);
-    mst_count(&mst_tally_of(&board, label, 1)->status[MST_CLASS_ABORTED], 1);
+    mst_count(&mst_counters_of(&board, label, 0)->status[MST_CLASS_2XX], 5);
+    mst_count(&mst_counters_of(&board, label, 1)->status[MST_CLASS_2XX], 2);
+    mst_count(&mst_counters_of(&board, label, 1)->status[MST_CLASS_ABORTED], 1);
     look(1);
     ck_assert_uint_eq(test_label(&view.s, "site")->requests, 8);
     ck_assert_uint_eq(test_label(&view.s, "site")->status[MST_CLASS_2XX], 7);
@@ -264,13 +264,13 @@ END_TEST
 START_TEST(phases_have_counts_sums_and_quantiles)
 {
     const struct mst_snapshot_phase *phase;
-    struct mst_tally *tally;
+    struct mst_counters *counters;
     unsigned i;
 
     make();
-    tally = mst_tally_of(&board, mst_label_intern(&board, "site"), 1);
+    counters = mst_counters_of(&board, mst_label_intern(&board, "site"), 1);
     for (i = 1; i <= 100; i++)
-        mst_histogram_record(&tally->times[MST_PHASE_SEND], i * MST_NS_PER_MS);
+        mst_histogram_record(&counters->times[MST_PHASE_SEND], i * MST_NS_PER_MS);
     look(1);
     phase = &test_label(&view.s, "site")->phases[MST_PHASE_SEND];
     ck_assert_uint_eq(phase->count, 100);
@@ -373,7 +373,7 @@ START_TEST(what_a_newer_writer_adds_is_passed_over)
     w = worker(claim(mst_now_ns()), 1);
     w->requests = 77;
     enter(w, MST_STATE_HANDLING, mst_now_ns());
-    mst_count(&mst_tally_of(&board, mst_label_intern(&board, "site"), 1)->bytes, 11);
+    mst_count(&mst_counters_of(&board, mst_label_intern(&board, "site"), 1)->bytes, 11);
     board.totals->shed = 13;
     test_view(&view, test_grown_board(&board, 64), 1);
     ck_assert_uint_eq(view.s.slots[0].requests, 77);
@@ -813,7 +813,7 @@ END_TEST
 START_TEST(nonsense_in_totals_shows_as_unknown)
 {
     make();
-    memset(board.tallies, 0xff, 2 * sizeof *board.tallies);
+    memset(board.counters, 0xff, 2 * sizeof *board.counters);
     board.processes[0].accepted = board.processes[1].accepted = UINT64_MAX / 2 + 1;
     board.header->realtime_offset_ns = INT64_MIN;
     memset(board.header->server, 'x', sizeof board.header->server);
@@ -873,7 +873,7 @@ int main(void)
     tcase_add_test(server, a_wall_clock_behind_the_monotonic_one_works);
     tcase_add_test(server, listeners_are_the_callers);
     tcase_add_test(stored, every_total_arrives);
-    tcase_add_test(stored, every_tally_arrives_summed_over_its_stripes);
+    tcase_add_test(stored, every_counter_arrives_summed_over_its_stripes);
     tcase_add_loop_test(stored, a_producer_has_its_own_phases_and_fields, 0, 2);
     tcase_add_test(stored, a_php_board_says_what_it_is);
     tcase_add_test(stored, requests_are_the_sum_of_their_classes);

@@ -637,9 +637,9 @@ START_TEST(a_sample_counts_what_is_there)
     ck_assert_int_ge(process, 0);
     worker = &w.board.workers[(unsigned)process * w.board.threads];
     mst_worker_enter(worker, MST_STATE_SENDING, mst_worker_since(worker), mst_now_ns());
-    mst_count(&mst_tally_of(&w.board, www, 1)->status[MST_CLASS_2XX], 6);
-    mst_histogram_record(&mst_tally_of(&w.board, www, 1)->times[MST_PHASE_TOTAL], 1000);
-    mst_count(&mst_tally_of(&w.board, MST_LABEL_STATUS, 0)->status[MST_CLASS_2XX], 100);
+    mst_count(&mst_counters_of(&w.board, www, 1)->status[MST_CLASS_2XX], 6);
+    mst_histogram_record(&mst_counters_of(&w.board, www, 1)->times[MST_PHASE_TOTAL], 1000);
+    mst_count(&mst_counters_of(&w.board, MST_LABEL_STATUS, 0)->status[MST_CLASS_2XX], 100);
     w.board.in_flight[(unsigned)process * w.board.label_count + www] = 3;
     w.board.in_flight[(unsigned)process * w.board.label_count + MST_LABEL_STATUS] = 1;
 

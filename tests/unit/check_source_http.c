@@ -449,7 +449,7 @@ static void make_busy(struct mst_board *b)
     uint32_t www = mst_label_intern(b, "www");
     int process = mst_process_claim(b, (uint64_t)getpid(), 0, mst_now_ns());
     struct mst_worker *w = &b->workers[(unsigned)process * b->threads];
-    struct mst_tally *t = mst_tally_of(b, www, 0);
+    struct mst_counters *t = mst_counters_of(b, www, 0);
     unsigned i;
 
     ck_assert_int_ge(process, 0);
@@ -459,9 +459,9 @@ static void make_busy(struct mst_board *b)
     b->in_flight[(unsigned)process * b->label_count + www] = 2;
     mst_count(&t->bytes, 70000);
     mst_count(&t->status[MST_CLASS_2XX], 5);
-    for (i = 0; i < MST_TALLY_PHASES; i++)
+    for (i = 0; i < MST_COUNTED_PHASES; i++)
         mst_histogram_record(&t->times[i], 1000 * (i + 1));
-    t = mst_tally_of(b, MST_LABEL_STATUS, 0);
+    t = mst_counters_of(b, MST_LABEL_STATUS, 0);
     mst_count(&t->status[MST_CLASS_2XX], 3);
     mst_count(&b->totals->shed, 4);
     add_event(b);

@@ -11,8 +11,8 @@
 
 #include "write/journal.h"
 
-/* Bytes of the largest entry of a board, a tally, with room to grow. */
-#define ENTRY_MAX (sizeof(struct mst_tally) + 1024)
+/* Bytes of the largest entry of a board, the counters of a label, with room to grow. */
+#define ENTRY_MAX (sizeof(struct mst_counters) + 1024)
 
 static char directory[64];
 

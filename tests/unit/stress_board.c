@@ -44,17 +44,17 @@ static void serve_one(struct mst_worker *w, uint32_t stripe, uint32_t n)
 {
     uint64_t id = (uint64_t)stripe << 32 | n;
     struct mst_request request = { .id = id, .start_ns = id * 3, .nth = id * 5 };
-    struct mst_tally *tally;
+    struct mst_counters *counters;
     char name[16];
     uint32_t label;
 
     snprintf(name, sizeof name, "site%u", n / (REQUESTS / SITES));
     label = mst_label_intern(&board, name);
-    tally = mst_tally_of(&board, label, stripe);
+    counters = mst_counters_of(&board, label, stripe);
     mst_worker_enter(w, MST_STATE_HANDLING, mst_worker_since(w), mst_now_ns());
-    mst_count(&tally->status[MST_CLASS_2XX], 1);
-    mst_count(&tally->bytes, 100);
-    mst_histogram_record(&tally->times[MST_PHASE_TOTAL], id % 4096);
+    mst_count(&counters->status[MST_CLASS_2XX], 1);
+    mst_count(&counters->bytes, 100);
+    mst_histogram_record(&counters->times[MST_PHASE_TOTAL], id % 4096);
     mst_journal_request(&board, &request);
     mst_worker_enter(w, MST_STATE_IDLE, mst_worker_since(w), mst_now_ns());
 }

@@ -34,7 +34,7 @@ static void serve(struct mst_board *b, uint32_t label, uint64_t id, uint64_t sta
         .pid_worker = (uint64_t)getpid() << 32, .connection = id << 16 | 40000,
         .front_ns = MST_UNKNOWN,
     };
-    struct mst_tally *t = mst_tally_of(b, label, 0);
+    struct mst_counters *t = mst_counters_of(b, label, 0);
 
     mst_count(&t->bytes, r.bytes);
     mst_count(&t->status[MST_CLASS_2XX], 1);
@@ -48,9 +48,9 @@ static void serve(struct mst_board *b, uint32_t label, uint64_t id, uint64_t sta
     mst_journal_request(b, &r);
 }
 
-static void record_phase(struct mst_tally *t, enum mst_phase phase, uint64_t ns)
+static void record_phase(struct mst_counters *t, enum mst_phase phase, uint64_t ns)
 {
-    mst_histogram_record(&t->times[mst_tally_phase(MST_PRODUCER_PHP, phase)], ns);
+    mst_histogram_record(&t->times[mst_phase_index(MST_PRODUCER_PHP, phase)], ns);
 }
 
 static void serve_php(struct mst_board *b, uint32_t label, uint64_t id, uint64_t apache_start_ns)
@@ -66,7 +66,7 @@ static void serve_php(struct mst_board *b, uint32_t label, uint64_t id, uint64_t
         .request_start_ns = start_ns, .time_ns = start_ns + PHP_RUN_NS / 2,
         .pid = (uint64_t)getpid(), .name = "half-way",
     };
-    struct mst_tally *t = mst_tally_of(b, label, 0);
+    struct mst_counters *t = mst_counters_of(b, label, 0);
 
     mst_count(&t->status[MST_CLASS_2XX], 1);
     mst_count(&t->php_user_ns, r.user_ns);
