@@ -72,6 +72,8 @@ render_sources = \
 	lib/render/html.c \
 	lib/render/journal.c \
 	lib/render/journal.h \
+	lib/render/journal_line.c \
+	lib/render/journal_line.h \
 	lib/render/json.c \
 	lib/render/json_writer.c \
 	lib/render/json_writer.h \

@@ -28,9 +28,9 @@ libmpmstat_tool_la_SOURCES = \
 	tools/analysis/sizing.h \
 	tools/analysis/steps.h \
 	tools/analysis/summary.h \
-	tools/analysis/thresholds.h \
 	tools/analysis/table.c \
 	tools/analysis/table.h \
+	tools/analysis/thresholds.h \
 	tools/analysis/usl.c \
 	tools/analysis/verdict.c \
 	tools/archive/archive.c \

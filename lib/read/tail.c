@@ -21,14 +21,6 @@
 #define BYTES_AT_ONCE   (1u << 20)
 #define FRAME_WORDS     2u          /* ticket and check, around the payload */
 
-/* A payload as this build knows it, with zeroes for what the writer lacks. */
-union payload {
-    struct mst_request     request;
-    struct mst_lifecycle   lifecycle;
-    struct mst_php_request php_request;
-    struct mst_mark        mark;
-};
-
 enum finding { COMPLETE, UNFINISHED, OVERWRITTEN };
 
 /* One poll of the ring. */
@@ -126,10 +118,14 @@ static enum finding examine(const struct mst_tail *t, const uint64_t *record, ui
 static void give(struct poll *p, const uint64_t *record)
 {
     size_t bytes = ring(p->tail)->stride - FRAME_WORDS * sizeof(uint64_t);
-    union payload payload;
+    union mst_payload payload;
 
     memset(&payload, 0, sizeof payload);
     memcpy(&payload, record + 1, bytes < sizeof payload ? bytes : sizeof payload);
+    if (p->tail->section == MST_SECTION_PHP_REQUESTS)
+        payload.php_request.script[MST_PATH_MAX - 1] = '\0';
+    if (p->tail->section == MST_SECTION_MARKS)
+        payload.mark.name[MST_MARK_MAX - 1] = '\0';
     p->given++;
     if (p->take(p->context, record[0], &payload) != 0)
         p->stopped = true;

@@ -12,6 +12,15 @@
 
 struct mst_gap { uint64_t ticket, since_ns; };
 
+/* The payload of a record of any ring, with zeroes for what its writer lacks. Its texts end with a
+ * NUL. */
+union mst_payload {
+    struct mst_request     request;
+    struct mst_lifecycle   lifecycle;
+    struct mst_php_request php_request;
+    struct mst_mark        mark;
+};
+
 /* One ring as far as it was read. */
 struct mst_tail {
     const struct mst_reader *reader;
@@ -37,8 +46,7 @@ int  mst_tail_open(struct mst_tail *t, const struct mst_reader *r, enum mst_sect
 void mst_tail_close(struct mst_tail *t);
 
 /* Calls `take` for each complete record that was not given yet, at most `limit` (SIZE_MAX: no
- * limit). payload: the struct of the ring's record, such as struct mst_request, with zeroes for
- * what the writer lacks; it is valid during the call. Records come in the order of their
+ * limit). payload: a union mst_payload, valid during the call. Records come in the order of their
  * tickets, except those that were gaps before. A nonzero return of `take` ends the poll; its
  * record counts as given. Returns the number of records given, or -1 with a sentence. */
 typedef int mst_take(void *context, uint64_t ticket, const void *payload);

@@ -6,7 +6,6 @@
  * A ring is read and written batch by batch: however slowly the sink takes the answer, it needs
  * about 40 KB. What the ring overwrites meanwhile is lost, and counted.
  */
-#include "read/tail.h"
 #include "render/journal.h"
 
 #include <inttypes.h>
@@ -16,34 +15,19 @@
 #include "base/clock.h"
 #include "base/saturate.h"
 #include "render/cursor.h"
-#include "render/json_writer.h"
-#include "segment/fields.h"
+#include "render/journal_line.h"
 #include "segment/liveness.h"
 
 #define BATCH_RECORDS 64u
 #define BATCH_BYTES   (16u << 10)   /* bytes of the file at once; no record is larger */
-#define LABELS_KEPT   64u
-
-struct record {
-    uint64_t ticket;
-    union {
-        struct mst_request     request;
-        struct mst_lifecycle   lifecycle;
-        struct mst_php_request php_request;
-        struct mst_mark        mark;
-    } payload;
-};
 
 /* The part in memory of the ring that is being written. */
 struct batch {
-    enum mst_section_id   section;
-    struct mst_tail       tail;      /* its gaps are ordered by ticket */
-    size_t                count;
-    struct record         records[BATCH_RECORDS];   /* ordered by ticket */
-    uint64_t              file[BATCH_BYTES / sizeof(uint64_t)];   /* the tail's buffer */
-    /* A cache of labels, each at its index modulo LABELS_KEPT. */
-    uint64_t              label_index[LABELS_KEPT];
-    struct mst_label_name labels[LABELS_KEPT];
+    struct mst_tail           tail;                      /* its gaps are ordered by ticket */
+    size_t                    count;
+    struct mst_journal_record records[BATCH_RECORDS];    /* ordered by ticket */
+    uint64_t                  file[BATCH_BYTES / sizeof(uint64_t)];   /* the tail's buffer */
+    struct mst_label_cache    labels;
 };
 
 /* One ring of an answer. */
@@ -65,30 +49,16 @@ static const struct mst_section *ring(const struct page *p)
 static int take_record(void *context, uint64_t ticket, const void *payload)
 {
     struct batch *b = context;
-    struct record *r = &b->records[b->count++];
+    struct mst_journal_record *r = &b->records[b->count++];
 
     r->ticket = ticket;
-    switch (b->section) {
-    case MST_SECTION_REQUESTS:
-        memcpy(&r->payload.request, payload, sizeof(r->payload.request));
-        break;
-    case MST_SECTION_PHP_REQUESTS:
-        memcpy(&r->payload.php_request, payload, sizeof(r->payload.php_request));
-        r->payload.php_request.script[MST_PATH_MAX - 1] = '\0';
-        break;
-    case MST_SECTION_MARKS:
-        memcpy(&r->payload.mark, payload, sizeof(r->payload.mark));
-        r->payload.mark.name[MST_MARK_MAX - 1] = '\0';
-        break;
-    default:
-        memcpy(&r->payload.lifecycle, payload, sizeof(r->payload.lifecycle));
-    }
+    memcpy(&r->payload, payload, sizeof r->payload);
     return 0;
 }
 
 static int by_ticket(const void *left, const void *right)
 {
-    const struct record *a = left, *b = right;
+    const struct mst_journal_record *a = left, *b = right;
 
     return (a->ticket > b->ticket) - (a->ticket < b->ticket);
 }
@@ -111,7 +81,6 @@ static int check_ring(const struct page *p, char error[MST_ERROR_MAX])
 static void begin_ring(struct batch *b, const struct page *p)
 {
     memset(&b->tail, 0, sizeof b->tail);
-    b->section = p->section;
     b->tail.reader = p->reader;
     b->tail.section = p->section;
     b->tail.next = p->next;
@@ -135,18 +104,13 @@ static int read_batch(struct batch *b, size_t limit, char error[MST_ERROR_MAX])
 
 /* ---- missing records: lost, or not complete yet ---------------------------------------- */
 
-static uint64_t total_ns(const struct mst_request *q)
-{
-    return mst_add_saturated(mst_add_saturated(q->queue_ns, q->read_ns),
-                             mst_add_saturated(q->handle_ns, q->send_ns));
-}
-
 /* When the record's writer took its ticket, almost exactly. */
-static uint64_t written_ns(const struct page *p, const struct record *r)
+static uint64_t written_ns(const struct page *p, const struct mst_journal_record *r)
 {
     switch (p->section) {
     case MST_SECTION_REQUESTS:
-        return mst_add_saturated(r->payload.request.start_ns, total_ns(&r->payload.request));
+        return mst_add_saturated(r->payload.request.start_ns,
+                                 mst_request_total_ns(&r->payload.request));
     case MST_SECTION_PHP_REQUESTS:
         return mst_add_saturated(r->payload.php_request.start_ns, r->payload.php_request.run_ns);
     case MST_SECTION_MARKS:
@@ -173,7 +137,7 @@ static bool is_full_of_gaps(const struct batch *b)
  * NULL: none was read) is so old that this one's writer must have been killed; or the ring will
  * overwrite it soon; or its server is gone. */
 static bool is_abandoned(const struct page *p, const struct batch *b, uint64_t gap,
-                     const struct record *after)
+                     const struct mst_journal_record *after)
 {
     if (after != NULL && mst_elapsed(written_ns(p, after), mst_now_ns()) > MST_TAIL_PATIENCE_NS)
         return true;
@@ -185,7 +149,7 @@ static bool is_abandoned(const struct page *p, const struct batch *b, uint64_t g
 /* Moves p->next over the missing records before `to`. Those that are no gaps were overwritten.
  * Returns false where it met one that can still be completed. */
 static bool pass_missing(struct page *p, const struct batch *b, uint64_t to,
-                         const struct record *after)
+                         const struct mst_journal_record *after)
 {
     size_t i = 0;
     bool waits;
@@ -228,183 +192,6 @@ static void forget_passed_gaps(const struct page *p, struct mst_tail *t)
     t->gap_count = kept;
 }
 
-/* ---- labels ---------------------------------------------------------------------- */
-
-/* Sets *name to that of the label that a record refers to: the label was on the board before the
- * record. NULL: no such label. Returns 0, or -1 with a sentence. */
-static int find_label(struct batch *b, const struct mst_reader *reader, uint64_t index,
-                      const char **name, char error[MST_ERROR_MAX])
-{
-    const struct mst_section *s = &reader->header.section[MST_SECTION_LABELS];
-    struct mst_label_name *kept = &b->labels[index % LABELS_KEPT];
-
-    *name = NULL;
-    if (index >= s->count)
-        return 0;
-    if (kept->used != 1 || b->label_index[index % LABELS_KEPT] != index) {
-        if (mst_reader_read(reader, s->offset + index * s->stride, kept,
-                            offsetof(struct mst_label_name, owner), error) != 0)
-            return -1;
-        kept->name[MST_NAME_MAX - 1] = '\0';
-        b->label_index[index % LABELS_KEPT] = index;
-    }
-    if (kept->used == 1)
-        *name = kept->name;
-    return 0;
-}
-
-/* ---- lines -------------------------------------------------------------------------- */
-
-/* A line is a JSON text of its own. */
-static void begin_line(struct mst_json *j, uint64_t ticket)
-{
-    mst_json_begin(j, NULL, '{');
-    mst_json_count(j, "ticket", ticket);
-}
-
-static void end_line(struct mst_json *j)
-{
-    mst_json_end(j, '}');
-    mst_sink_char(j->out, '\n');
-    j->comma = false;
-}
-
-static void put_phases(struct mst_json *j, const struct mst_request *q)
-{
-    mst_json_seconds(j, "queue", q->queue_ns);
-    mst_json_seconds(j, "read", q->read_ns);
-    mst_json_seconds(j, "handle", q->handle_ns);
-    mst_json_seconds(j, "send", q->send_ns);
-    mst_json_seconds(j, "held", q->held_ns);
-    mst_json_seconds(j, "total", total_ns(q));
-    mst_json_seconds(j, "front", q->front_ns);
-}
-
-static void put_request(struct mst_json *j, const struct page *p, const struct record *r,
-                        const char *label)
-{
-    const struct mst_request *q = &r->payload.request;
-    uint64_t flags = q->label_status >> 16 & 0xffff, worker = q->pid_worker & UINT32_MAX;
-
-    begin_line(j, r->ticket);
-    mst_json_count(j, "id", q->id);
-    mst_json_seconds(j, "start", mst_wall_ns(&p->reader->header, q->start_ns));
-    put_phases(j, q);
-    mst_json_count(j, "bytes", q->bytes);
-    mst_json_string(j, "label", label);
-    mst_json_count(j, "status", q->label_status & 0xffff);
-    mst_json_bool(j, "aborted", flags & MST_REQUEST_ABORTED);
-    mst_json_bool(j, "no_worker", flags & MST_REQUEST_NO_WORKER);
-    mst_json_count(j, "pid", q->pid_worker >> 32);
-    mst_json_count(j, "worker", worker == UINT32_MAX ? MST_UNKNOWN : worker);
-    mst_json_count(j, "connection", q->connection >> 16);
-    mst_json_count(j, "port", q->connection & 0xffff);
-    mst_json_count(j, "nth", q->nth);
-    mst_json_count(j, "client_id", q->client_id > 0 ? q->client_id - 1 : MST_UNKNOWN);
-    end_line(j);
-}
-
-static const char *name_of(const char *const *names, uint64_t count, uint64_t index)
-{
-    return index < count ? names[index] : NULL;   /* NULL: of a newer writer */
-}
-
-static void put_lifecycle(struct mst_json *j, const struct page *p, const struct record *r)
-{
-    const struct mst_lifecycle *l = &r->payload.lifecycle;
-    uint64_t event = l->event_kind >> 32, kind = l->event_kind & UINT32_MAX;
-
-    begin_line(j, r->ticket);
-    mst_json_string(j, "event", name_of(mst_event_names, MST_EVENT_COUNT, event));
-    mst_json_string(j, "kind", name_of(mst_kind_names, MST_KIND_COUNT, kind));
-    mst_json_seconds(j, "time", mst_wall_ns(&p->reader->header, l->time_ns));
-    mst_json_count(j, "pid", l->pid_parent >> 32);
-    mst_json_count(j, "parent", l->pid_parent & UINT32_MAX);
-    mst_json_count(j, "slot", l->mpm_slot < 0 ? MST_UNKNOWN : (uint64_t)l->mpm_slot);
-    mst_json_count(j, "generation", l->generation);
-    mst_json_seconds(j, "duration", l->duration_ns);
-    mst_json_count(j, "requests", l->requests);
-    mst_json_count(j, "unfinished", l->unfinished);
-    mst_json_string(j, "reason", event == MST_EVENT_EXIT
-                              ? name_of(mst_reason_names, MST_REASON_COUNT, l->reason) : NULL);
-    end_line(j);
-}
-
-/* Whether OPcache had the script: one of two flags says yes or no; neither is set where that is
- * unknown. */
-static void put_cached(struct mst_json *j, uint64_t flags)
-{
-    mst_json_value(j, "cached");
-    mst_sink_puts(j->out, flags & MST_PHP_CACHED ? "true" :
-                          flags & MST_PHP_UNCACHED ? "false" : "null");
-}
-
-static void put_php_request(struct mst_json *j, const struct page *p, const struct record *r,
-                            const char *label)
-{
-    const struct mst_php_request *q = &r->payload.php_request;
-    uint64_t flags = q->label_status >> 16 & 0xffff, worker = q->pid_worker & UINT32_MAX;
-    uint64_t status = q->label_status & 0xffff;
-
-    begin_line(j, r->ticket);
-    mst_json_count(j, "php_request", q->id);
-    mst_json_seconds(j, "start", mst_wall_ns(&p->reader->header, q->start_ns));
-    mst_json_seconds(j, "php_wait", q->wait_ns);
-    mst_json_seconds(j, "php_run", q->run_ns);
-    mst_json_seconds(j, "user", q->user_ns);
-    mst_json_seconds(j, "system", q->system_ns);
-    mst_json_count(j, "memory", q->memory_bytes);
-    mst_json_string(j, "label", label);
-    mst_json_count(j, "status", status != 0 ? status : MST_UNKNOWN);
-    mst_json_string(j, "script", q->script);
-    mst_json_bool(j, "aborted", flags & MST_PHP_ABORTED);
-    mst_json_bool(j, "fatal", flags & MST_PHP_FATAL);
-    mst_json_bool(j, "timeout", flags & MST_PHP_TIMEOUT);
-    put_cached(j, flags);
-    mst_json_count(j, "pid", q->pid_worker >> 32);
-    mst_json_count(j, "worker", worker == UINT32_MAX ? MST_UNKNOWN : worker);
-    end_line(j);
-}
-
-static void put_mark(struct mst_json *j, const struct page *p, const struct record *r)
-{
-    const struct mst_mark *m = &r->payload.mark;
-
-    begin_line(j, r->ticket);
-    mst_json_string(j, "mark", m->name);
-    mst_json_seconds(j, "time", mst_wall_ns(&p->reader->header, m->time_ns));
-    mst_json_count(j, "pid", m->pid);
-    mst_json_seconds(j, "request_start", mst_wall_ns(&p->reader->header, m->request_start_ns));
-    end_line(j);
-}
-
-/* Writes a line. Returns 0, or -1 with a sentence where the label's name cannot be read. */
-static int put_record(struct mst_json *j, const struct page *p, struct batch *b,
-                      const struct record *r, char error[MST_ERROR_MAX])
-{
-    const char *label;
-
-    switch (p->section) {
-    case MST_SECTION_REQUESTS:
-        if (find_label(b, p->reader, r->payload.request.label_status >> 32, &label, error) != 0)
-            return -1;
-        put_request(j, p, r, label);
-        break;
-    case MST_SECTION_PHP_REQUESTS:
-        if (find_label(b, p->reader, r->payload.php_request.label_status >> 32, &label,
-                       error) != 0)
-            return -1;
-        put_php_request(j, p, r, label);
-        break;
-    case MST_SECTION_MARKS:
-        put_mark(j, p, r);
-        break;
-    default:
-        put_lifecycle(j, p, r);
-    }
-    return 0;
-}
-
 static void put_trailer(struct mst_json *j, const struct mst_cursor *next, uint64_t lost,
                         bool more)
 {
@@ -415,7 +202,7 @@ static void put_trailer(struct mst_json *j, const struct mst_cursor *next, uint6
     mst_sink_char(j->out, '"');
     mst_json_count(j, "lost", lost);
     mst_json_bool(j, "more", more);
-    end_line(j);
+    mst_json_end_line(j);
 }
 
 /* ---- an answer ------------------------------------------------------------------------ */
@@ -523,7 +310,8 @@ static int put_batch(struct mst_json *j, struct answer *a, const struct page *p,
     size_t i;
 
     for (i = 0; i < a->batch->count; i++) {
-        if (put_record(j, p, a->batch, &a->batch->records[i], error) != 0)
+        if (mst_journal_line(j, p->reader, p->section, &a->batch->records[i], &a->batch->labels,
+                             error) != 0)
             return -1;
         a->begun = true;
     }

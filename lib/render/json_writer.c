@@ -28,6 +28,12 @@ void mst_json_end(struct mst_json *j, char bracket)
     j->comma = true;
 }
 
+void mst_json_end_line(struct mst_json *j)
+{
+    mst_sink_puts(j->out, "}\n");
+    j->comma = false;
+}
+
 void mst_json_line(struct mst_json *j, unsigned indent)
 {
     mst_sink_puts(j->out, j->comma ? ",\n" : "\n");

@@ -22,6 +22,9 @@ struct mst_json {
 void mst_json_begin(struct mst_json *j, const char *key, char bracket);
 void mst_json_end(struct mst_json *j, char bracket);
 
+/* Ends an object and its line, for texts of an object a line. */
+void mst_json_end_line(struct mst_json *j);
+
 /* Puts what comes next on a new line, behind `indent` blanks. */
 void mst_json_line(struct mst_json *j, unsigned indent);
 

@@ -37,6 +37,16 @@ static const char *quotable(char buffer[41], const char *text)
     return buffer;
 }
 
+/* A parameter of the query that is not as expected. */
+static int fail_parameter(char error[MST_ERROR_MAX], const char *name, const char *value,
+                          const char *expected)
+{
+    char buffer[41];
+
+    return mst_fail(error, "%s=%s is not valid; expected is %s", name, quotable(buffer, value),
+                    expected);
+}
+
 static int not_one_of(char error[MST_ERROR_MAX], const char *given, const char *const *valid,
                       size_t count)
 {
@@ -217,10 +227,10 @@ static int parse_limit(struct mst_status_query *q, const char *value, char error
     for (i = 0; value[i] >= '0' && value[i] <= '9' && limit <= MST_JOURNAL_PAGE_MAX; i++)
         limit = limit * 10 + (size_t)(value[i] - '0');
     if (value[i] != '\0' || limit < 1 || limit > MST_JOURNAL_PAGE_MAX) {
-        char buffer[41];
+        char expected[40];
 
-        return mst_fail(error, "limit=%s is not valid; expected is a number from 1 to %u",
-                        quotable(buffer, value), MST_JOURNAL_PAGE_MAX);
+        snprintf(expected, sizeof expected, "a number from 1 to %u", MST_JOURNAL_PAGE_MAX);
+        return fail_parameter(error, "limit", value, expected);
     }
     q->limit = limit;
     return 0;
@@ -231,13 +241,9 @@ static int parse_since(struct mst_status_query *q, const char *value, char error
     struct mst_cursor cursor;
 
     if (strcmp(value, "now") != 0 && strcmp(value, "start") != 0
-        && mst_cursor_parse(&cursor, value) != 0) {
-        char buffer[41];
-
-        return mst_fail(error, "since=%s is not valid; expected is \"now\", \"start\", or the "
-                        "cursor that an earlier answer gave as \"next\"",
-                        quotable(buffer, value));
-    }
+        && mst_cursor_parse(&cursor, value) != 0)
+        return fail_parameter(error, "since", value, "\"now\", \"start\", or the cursor that an "
+                              "earlier answer gave as \"next\"");
     memcpy(q->since, value, strlen(value) + 1);   /* a cursor is shorter than MST_CURSOR_MAX */
     return 0;
 }
@@ -248,23 +254,17 @@ static int parse_board(struct mst_status_query *q, const char *value, char error
     size_t n = strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                              "0123456789._-");
 
-    if (n == 0 || value[n] != '\0' || n >= MST_QUERY_BOARD_MAX) {
-        char buffer[41];
-
-        return mst_fail(error, "board=%s is not valid; expected is the base name of a board's "
-                        "file, of letters, digits, '.', '_' and '-'", quotable(buffer, value));
-    }
+    if (n == 0 || value[n] != '\0' || n >= MST_QUERY_BOARD_MAX)
+        return fail_parameter(error, "board", value, "the base name of a board's file, of letters, "
+                              "digits, '.', '_' and '-'");
     memcpy(q->board, value, n + 1);
     return 0;
 }
 
 static int parse_only(struct mst_status_query *q, const char *value, char error[MST_ERROR_MAX])
 {
-    char buffer[41];
-
     if (strcmp(value, "lifecycle") != 0)
-        return mst_fail(error, "only=%s is not valid; expected is only=lifecycle",
-                        quotable(buffer, value));
+        return fail_parameter(error, "only", value, "only=lifecycle");
     q->lifecycle_only = true;
     return 0;
 }

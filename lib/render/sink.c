@@ -233,6 +233,27 @@ static bool is_layout(unsigned char c)
     return c == '\n' || c == '\t';
 }
 
+/* Writes the character of `length` bytes at s, as a format has it. */
+typedef void put_glyph(struct mst_sink *sink, const unsigned char *s, size_t length,
+                       enum glyph glyph);
+
+static void put_escaped(struct mst_sink *sink, const char *string, put_glyph *put)
+{
+    const unsigned char *s = (const unsigned char *)string;
+    enum glyph glyph;
+    size_t length;
+
+    for (; *s != '\0'; s += length) {
+        length = plain_length(s);
+        if (length > 0) {
+            mst_sink_bytes(sink, s, length);
+            continue;
+        }
+        glyph = classify(s, &length);
+        put(sink, s, length, glyph);
+    }
+}
+
 static void put_json_glyph(struct mst_sink *sink, const unsigned char *s, size_t length,
                            enum glyph glyph)
 {
@@ -255,42 +276,29 @@ static void put_json_glyph(struct mst_sink *sink, const unsigned char *s, size_t
 
 void mst_sink_json_string(struct mst_sink *sink, const char *string)
 {
-    const unsigned char *s = (const unsigned char *)string;
-    enum glyph glyph;
-    size_t length;
-
     if (string == NULL) {
         mst_sink_puts(sink, "null");
         return;
     }
     mst_sink_char(sink, '"');
-    for (; *s != '\0'; s += length) {
-        length = plain_length(s);
-        if (length > 0) {
-            mst_sink_bytes(sink, s, length);
-            continue;
-        }
-        glyph = classify(s, &length);
-        put_json_glyph(sink, s, length, glyph);
-    }
+    put_escaped(sink, string, put_json_glyph);
     mst_sink_char(sink, '"');
+}
+
+static void put_raw_json_glyph(struct mst_sink *sink, const unsigned char *s, size_t length,
+                               enum glyph glyph)
+{
+    if (glyph == GLYPH_TEXT || is_layout(*s))
+        mst_sink_bytes(sink, s, length);
+    else if (*s == '\r')
+        mst_sink_char(sink, ' ');
+    else
+        put_json_glyph(sink, s, length, glyph);
 }
 
 void mst_sink_json(struct mst_sink *sink, const char *json)
 {
-    const unsigned char *s = (const unsigned char *)json;
-    enum glyph glyph;
-    size_t length;
-
-    for (; *s != '\0'; s += length) {
-        glyph = classify(s, &length);
-        if (glyph == GLYPH_TEXT || is_layout(*s))
-            mst_sink_bytes(sink, s, length);
-        else if (*s == '\r')
-            mst_sink_char(sink, ' ');
-        else
-            put_json_glyph(sink, s, length, glyph);
-    }
+    put_escaped(sink, json, put_raw_json_glyph);
 }
 
 void mst_sink_text_string(struct mst_sink *sink, const char *string, bool in_key)
@@ -320,43 +328,39 @@ void mst_sink_text_string(struct mst_sink *sink, const char *string, bool in_key
     }
 }
 
-static void put_metric_glyph(struct mst_sink *sink, const unsigned char *s, size_t length,
-                             enum glyph glyph, bool escape_quotes)
+static void put_help_glyph(struct mst_sink *sink, const unsigned char *s, size_t length,
+                           enum glyph glyph)
 {
     if (*s == '\n') {
         mst_sink_puts(sink, "\\n");
     } else if (glyph != GLYPH_TEXT) {
         mst_sink_puts(sink, REPLACEMENT);
     } else {
-        if (*s == '\\' || (*s == '"' && escape_quotes))
+        if (*s == '\\')
             mst_sink_char(sink, '\\');
         mst_sink_bytes(sink, s, length);
     }
 }
 
-static void put_metric_string(struct mst_sink *sink, const char *string, bool escape_quotes)
+static void put_label_glyph(struct mst_sink *sink, const unsigned char *s, size_t length,
+                            enum glyph glyph)
 {
-    const unsigned char *s = (const unsigned char *)string;
-    enum glyph glyph;
-    size_t length;
-
-    for (; *s != '\0'; s += length) {
-        glyph = classify(s, &length);
-        put_metric_glyph(sink, s, length, glyph, escape_quotes);
-    }
+    if (*s == '"')
+        mst_sink_char(sink, '\\');
+    put_help_glyph(sink, s, length, glyph);
 }
 
 void mst_sink_label_value(struct mst_sink *sink, const char *string)
 {
     mst_sink_char(sink, '"');
     if (string != NULL)
-        put_metric_string(sink, string, true);
+        put_escaped(sink, string, put_label_glyph);
     mst_sink_char(sink, '"');
 }
 
 void mst_sink_help(struct mst_sink *sink, const char *string, bool escape_quotes)
 {
-    put_metric_string(sink, string, escape_quotes);
+    put_escaped(sink, string, escape_quotes ? put_label_glyph : put_help_glyph);
 }
 
 static const char *html_entity(unsigned char c)
@@ -371,23 +375,23 @@ static const char *html_entity(unsigned char c)
     }
 }
 
+static void put_html_glyph(struct mst_sink *sink, const unsigned char *s, size_t length,
+                           enum glyph glyph)
+{
+    const char *entity = html_entity(*s);
+
+    if (glyph != GLYPH_TEXT && !is_layout(*s))
+        mst_sink_puts(sink, REPLACEMENT);
+    else if (entity != NULL)
+        mst_sink_puts(sink, entity);
+    else
+        mst_sink_bytes(sink, s, length);
+}
+
 void mst_sink_html_string(struct mst_sink *sink, const char *string)
 {
-    const unsigned char *s = (const unsigned char *)string;
-    size_t length;
-
-    if (string == NULL)
-        return;
-    for (; *s != '\0'; s += length) {
-        const char *entity = html_entity(*s);
-
-        if (classify(s, &length) != GLYPH_TEXT && !is_layout(*s))
-            mst_sink_puts(sink, REPLACEMENT);
-        else if (entity != NULL)
-            mst_sink_puts(sink, entity);
-        else
-            mst_sink_bytes(sink, s, length);
-    }
+    if (string != NULL)
+        put_escaped(sink, string, put_html_glyph);
 }
 
 /* A backslash keeps a character from being markup. That does not help against links on GitHub
@@ -405,57 +409,49 @@ static void put_markdown_ascii(struct mst_sink *sink, unsigned char c)
     }
 }
 
+static void put_markdown_glyph(struct mst_sink *sink, const unsigned char *s, size_t length,
+                               enum glyph glyph)
+{
+    if (glyph == GLYPH_CONTROL)
+        mst_sink_char(sink, ' ');
+    else if (glyph != GLYPH_TEXT)
+        mst_sink_puts(sink, REPLACEMENT);
+    else if (length == 1)
+        put_markdown_ascii(sink, *s);
+    else
+        mst_sink_bytes(sink, s, length);
+}
+
 void mst_sink_markdown_string(struct mst_sink *sink, const char *string)
 {
-    const unsigned char *s = (const unsigned char *)string;
-    size_t length;
-
-    if (string == NULL)
-        return;
-    for (; *s != '\0'; s += length) {
-        enum glyph glyph = classify(s, &length);
-
-        if (glyph == GLYPH_CONTROL)
-            mst_sink_char(sink, ' ');
-        else if (glyph != GLYPH_TEXT)
-            mst_sink_puts(sink, REPLACEMENT);
-        else if (length == 1)
-            put_markdown_ascii(sink, *s);
-        else
-            mst_sink_bytes(sink, s, length);
-    }
+    if (string != NULL)
+        put_escaped(sink, string, put_markdown_glyph);
 }
 
 /* Replaces malformed bytes and controls as in HTML. */
-static void put_csv_text(struct mst_sink *sink, const char *string)
+static void put_csv_glyph(struct mst_sink *sink, const unsigned char *s, size_t length,
+                          enum glyph glyph)
 {
-    const unsigned char *s = (const unsigned char *)string;
-    size_t length;
-
-    for (; *s != '\0'; s += length) {
-        if (classify(s, &length) != GLYPH_TEXT && !is_layout(*s))
-            mst_sink_puts(sink, REPLACEMENT);
-        else if (*s == '"')
-            mst_sink_puts(sink, "\"\"");
-        else
-            mst_sink_bytes(sink, s, length);
-    }
+    if (glyph != GLYPH_TEXT && !is_layout(*s))
+        mst_sink_puts(sink, REPLACEMENT);
+    else if (*s == '"')
+        mst_sink_puts(sink, "\"\"");
+    else
+        mst_sink_bytes(sink, s, length);
 }
 
 void mst_sink_csv_string(struct mst_sink *sink, const char *string)
 {
+    bool is_formula, is_quoted;
+
     if (string == NULL)
         return;
-    if (string[0] == '\0' || (strpbrk(string, ",\"\r\n") == NULL &&
-                              strchr("=+-@\t ", string[0]) == NULL)) {
-        put_csv_text(sink, string);
-        return;
-    }
-    mst_sink_char(sink, '"');
-    if (strchr("=+-@\t", string[0]) != NULL)
-        mst_sink_char(sink, '\'');
-    put_csv_text(sink, string);
-    mst_sink_char(sink, '"');
+    is_formula = string[0] != '\0' && strchr("=+-@\t", string[0]) != NULL;
+    is_quoted = is_formula || string[0] == ' ' || strpbrk(string, ",\"\r\n") != NULL;
+    mst_sink_puts(sink, is_quoted ? "\"" : "");
+    mst_sink_puts(sink, is_formula ? "'" : "");
+    put_escaped(sink, string, put_csv_glyph);
+    mst_sink_puts(sink, is_quoted ? "\"" : "");
 }
 
 void mst_tame(char *text, size_t length)

@@ -128,6 +128,41 @@ START_TEST(test_rows)
 }
 END_TEST
 
+/* Each value is in the column of its name: all are different here. */
+START_TEST(test_columns)
+{
+    const char *path = test_path();
+    struct mst_archive *a = create(path);
+    int64_t server = add_server(a, begin(a));
+    struct mst_sample s = {
+        .wall_ns = 1, .cost_ns = 2, .workers_limit = 3, .workers_busy = 4, .connections = 17,
+        .in_flight = 18, .accepted = 19, .shed = 20, .requests = 21, .requests_status = 22,
+        .bytes = 23, .forks_failed = 26, .no_idle_ns = 27, .generations = 28, .unfinished = 29,
+        .listen_queue = 30, .listen_queue_limit = 31,
+    };
+    char error[MST_ERROR_MAX];
+    int i;
+
+    for (i = 0; i < MST_STATE_COUNT; i++) {
+        s.states[i] = 5 + (uint64_t)i;
+        s.state_ns[i] = 11 + (uint64_t)i;
+    }
+    s.forks[MST_KIND_CHILD] = 24;
+    s.exits[0] = 25;
+    ck_assert_int_eq(mst_archive_add_sample(a, server, MST_MOMENT_END, &s), 0);
+    ck_assert_int_eq(mst_archive_close(a, error), 0);
+    ck_assert_int_eq(ask(path, "SELECT (server_id, time_ns, moment, cost_ns, workers_limit, "
+                         "workers_busy) = (1, 1, 'end', 2, 3, 4) AND (connections, in_flight, "
+                         "accepted, shed, requests, status_requests, bytes, forks, exits, "
+                         "forks_failed, no_idle_ns, generations, unfinished, listen_queue, "
+                         "listen_queue_limit) = (17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, "
+                         "29, 30, 31) FROM samples"), 1);
+    ck_assert_int_eq(ask(path, "SELECT (idle, reading, handling, sending, keepalive, closing) = "
+                         "(5, 6, 7, 8, 9, 10) AND (idle_ns, reading_ns, handling_ns, sending_ns, "
+                         "keepalive_ns, closing_ns) = (11, 12, 13, 14, 15, 16) FROM samples"), 1);
+}
+END_TEST
+
 /* Each kind of row once, with everything unknown that can be: the statements fit
  * their tables, and what is not known is NULL. */
 START_TEST(test_unknown_is_null)
@@ -931,6 +966,7 @@ int main(void)
     TCase *readers = tcase_create("readers");
 
     tcase_add_test(keeps, test_rows);
+    tcase_add_test(keeps, test_columns);
     tcase_add_test(keeps, test_unknown_is_null);
     tcase_add_test(keeps, test_second_run);
     tcase_add_test(keeps, test_batches);

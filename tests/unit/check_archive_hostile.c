@@ -271,6 +271,24 @@ START_TEST(test_a_computed_column)
 }
 END_TEST
 
+/* What somebody has added behind our columns is never read, so it is never computed either. */
+START_TEST(test_a_computed_column_behind_ours)
+{
+    char error[MST_ERROR_MAX];
+    size_t i;
+
+    make();
+    for (i = 0; i < TABLES; i++) {
+        char sql[128];
+
+        snprintf(sql, sizeof sql, "ALTER TABLE %s ADD COLUMN theirs AS "
+                 "(abs(-9223372036854775808))", tables[i]);
+        change(sql);
+    }
+    ck_assert_msg(read_all(error) == 0, "%s", error);
+}
+END_TEST
+
 START_TEST(test_a_default_that_is_computed)
 {
     make();
@@ -502,6 +520,27 @@ START_TEST(test_pages_that_are_there_many_times)
 }
 END_TEST
 
+/* Of each row found, values are kept in memory. */
+START_TEST(test_rows_that_are_there_many_times)
+{
+    make();
+    change("DROP INDEX client_requests_run");
+    multiply((unsigned)ask("SELECT rootpage FROM sqlite_master WHERE name = 'client_requests'"));
+    refuse("more rows than an archive of its size can have");
+}
+END_TEST
+
+/* A large file may cost more; the time that servers take grows with their square. */
+START_TEST(test_servers_in_a_large_file)
+{
+    make();
+    change("CREATE TABLE filler (bytes BLOB); INSERT INTO filler VALUES (randomblob(4000000)); "
+           "INSERT INTO servers (run_id, target, producer, local) " RECURSIVE
+           " SELECT 1, 'x', 'apache', 1 FROM n LIMIT 8000");
+    refuse("more servers than can be");
+}
+END_TEST
+
 /* Whoever asks it to stop does not wait until that is too much. */
 START_TEST(test_a_stop_ends_it)
 {
@@ -622,6 +661,7 @@ int main(void)
     tcase_add_loop_test(names, test_a_virtual_table, 0, TABLES);
     tcase_add_loop_test(names, test_no_table, 0, TABLES);
     tcase_add_test(names, test_a_computed_column);
+    tcase_add_test(names, test_a_computed_column_behind_ours);
     tcase_add_test(names, test_a_default_that_is_computed);
     tcase_add_test(names, test_a_check_is_none);
     tcase_add_test(names, test_triggers_do_not_run);
@@ -630,6 +670,8 @@ int main(void)
     tcase_add_test(types, test_the_longest_values_that_are_written);
     tcase_add_loop_test(amounts, test_too_much, 0, 3);
     tcase_add_test(amounts, test_pages_that_are_there_many_times);
+    tcase_add_test(amounts, test_rows_that_are_there_many_times);
+    tcase_add_test(amounts, test_servers_in_a_large_file);
     tcase_add_test(amounts, test_a_stop_ends_it);
     tcase_add_test(files, test_a_journal_names_any_file);
     tcase_add_loop_test(files, test_a_pipe_for_a_journal, 0, 3);

@@ -176,12 +176,12 @@ START_TEST(test_looking)
     struct mst_machine before = { .busy_ns = 100, .total_ns = 1000, .listen_overflows = 5 };
     struct mst_machine after = { .busy_ns = 400, .total_ns = 2000, .listen_overflows = 7 };
 
-    mst_preflight_look(&p, &before, &after);
+    mst_preflight_sample(&p, &before, &after);
     ck_assert_uint_eq(p.busy_milli, 300);
     ck_assert_uint_eq(p.overflows, 2);
     p = plain_machine();
     after.busy_ns = after.listen_overflows = MST_UNKNOWN;
-    mst_preflight_look(&p, &before, &after);
+    mst_preflight_sample(&p, &before, &after);
     ck_assert_uint_eq(p.busy_milli, 30);
     ck_assert_uint_eq(p.overflows, 0);
     mst_preflight_read(&p);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/series.h"
 #include "analysis/sizing.h"
 #include "archive/writer.h"
 #include "base/clock.h"
@@ -19,7 +20,6 @@
 #include "report/markup.h"
 #include "report/metrics.h"
 #include "report/report.h"
-#include "analysis/series.h"
 
 #define START  (UINT64_C(1700000000) * MST_NS_PER_S)
 #define MS     MST_NS_PER_MS

@@ -38,6 +38,40 @@ START_TEST(test_shell_and_json)
 }
 END_TEST
 
+/* An array that execvp() can take, at any length; nothing is lost where one addition fails. */
+START_TEST(test_strings)
+{
+    char *const more[] = { (char[]){ "c" }, (char[]){ "" }, NULL };
+    struct mst_strings strings = { 0 };
+    char **items, *joined;
+
+    mst_strings_add(&strings, "a");
+    mst_strings_addf(&strings, "%s=%d", "b", 2);
+    mst_strings_add_all(&strings, more);
+    mst_strings_add_all(&strings, NULL);
+    ck_assert_uint_eq(strings.count, 4);
+    ck_assert_ptr_null(strings.items[4]);
+    joined = mst_strings_join(strings.items);
+    ck_assert_str_eq(joined, "a b=2 c ");
+    free(joined);
+    items = mst_strings_steal(&strings);
+    ck_assert_str_eq(items[1], "b=2");
+    ck_assert_ptr_null(strings.items);
+    mst_strings_free_items(items);
+
+    items = mst_strings_steal(&strings);   /* an empty one */
+    ck_assert_ptr_nonnull(items);
+    ck_assert_ptr_null(items[0]);
+    mst_strings_free_items(items);
+
+    mst_strings_add(&strings, "kept");
+    mst_strings_take(&strings, NULL);      /* what could not be made */
+    ck_assert(strings.failed);
+    ck_assert_uint_eq(strings.count, 1);
+    ck_assert_ptr_null(mst_strings_steal(&strings));
+}
+END_TEST
+
 static void assert_ends(const char *text, size_t count, const char *expected)
 {
     char *found = NULL;
@@ -78,6 +112,7 @@ int main(void)
 
     tcase_add_test(tests, test_replace);
     tcase_add_test(tests, test_shell_and_json);
+    tcase_add_test(tests, test_strings);
     tcase_add_test(tests, test_ends);
     tcase_add_test(tests, test_stamp);
     suite_add_tcase(suite, tests);

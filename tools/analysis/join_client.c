@@ -1,4 +1,4 @@
-/* join.c - the same request on both sides: what the client waited beyond the server's time.
+/* join_client.c - the same request on both sides: what the client waited beyond the server's time.
  *
  * By the id that the client sent with it, where the server recorded that: exact. Else by
  * time, where the load tool's rows tell when requests began: the server's request lies
@@ -74,9 +74,9 @@ static struct span *find(struct span client, struct span *servers, size_t end, u
                          bool *chosen)
 {
     struct span *best = NULL, *at;
-    size_t looks = 0, fit = 0;
+    size_t compared = 0, fit = 0;
 
-    for (at = servers + end; at > servers && looks < MST_JOIN_CHOICES_MAX; looks++) {
+    for (at = servers + end; at > servers && compared < MST_JOIN_CHOICES_MAX; compared++) {
         at--;
         if (at->to + tolerance < client.from)
             break;

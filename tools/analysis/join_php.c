@@ -1,9 +1,8 @@
-/* overlay.c - lays PHP's intervals over the phases of Apache's requests: see overlay.h.
+/* join_php.c - joins PHP's requests to Apache's phases: see join_php.h.
  *
- * The two sides' records join on Apache's request id, and on the time: ids are
- * unique in one board only. php_wait and php_run are no parts of Apache's sum; of
- * each the part is taken that lies within `handle` or `send`. PHP flushes, so
- * php_run may reach into `send`.
+ * Records of the two sides join on Apache's request id and on the time, since ids are unique in
+ * one board only. php_wait and php_run are not parts of Apache's sum: of each, the part within
+ * `handle` or `send` counts. PHP flushes, so php_run may reach into `send`.
  */
 #include "analysis/join_php.h"
 
@@ -18,7 +17,7 @@ struct interval { uint64_t from, to; };
 
 enum part { HANDLE_WAIT, HANDLE_RUN, HANDLE_OTHER, SEND_RUN, SEND_OTHER, PARTS };
 
-struct overlay {
+struct parts {
     struct mst_summary_overlay *to;
     struct mst_values           values[PARTS];
 };
@@ -75,7 +74,7 @@ static void lay(struct mst_joined *l, uint64_t start_ns, uint64_t wait_ns, uint6
 /* A request's parts are values. */
 static bool take(void *context, const struct mst_joined *l)
 {
-    struct overlay *o = context;
+    struct parts *o = context;
     const uint64_t parts[PARTS] = {
         [HANDLE_WAIT] = l->handle_wait, [HANDLE_RUN] = l->handle_run,
         [HANDLE_OTHER] = rest(l->handle_ns, l->handle_wait + l->handle_run),
@@ -111,7 +110,7 @@ static bool fits(const struct mst_joined *l, uint64_t php_start, bool same_clock
            php_start <= l->start_ns + l->before_ns + l->handle_ns + l->send_ns + tolerance;
 }
 
-/* Goes through the rows: several for a request that came to PHP several times. */
+/* A request that Apache handed to PHP several times has several rows. */
 bool mst_join_php_walk(const struct mst_summary *s, sqlite3 *db, int64_t apache,
                       mst_join_php_each *each, void *context, uint64_t *joined)
 {
@@ -145,9 +144,9 @@ bool mst_join_php_walk(const struct mst_summary *s, sqlite3 *db, int64_t apache,
     return mst_query_done(&q) && fine;
 }
 
-static bool overlay(struct mst_summary *s, struct mst_summary_server *apache, sqlite3 *db)
+static bool join(struct mst_summary *s, struct mst_summary_server *apache, sqlite3 *db)
 {
-    struct overlay o = { .to = &apache->php };
+    struct parts o = { .to = &apache->php };
     struct mst_summary_times *const to[PARTS] = {
         [HANDLE_WAIT] = &o.to->handle_wait, [HANDLE_RUN] = &o.to->handle_run,
         [HANDLE_OTHER] = &o.to->handle_other, [SEND_RUN] = &o.to->send_run,
@@ -174,7 +173,7 @@ bool mst_summary_join_php(struct mst_summary *s, sqlite3 *db)
     size_t i;
 
     for (i = 0; behind != NULL && i < s->server_count; i++)
-        if (!mst_summary_is_php(&s->servers[i]) && !overlay(s, &s->servers[i], db))
+        if (!mst_summary_is_php(&s->servers[i]) && !join(s, &s->servers[i], db))
             return false;
     /* Two Apaches may have had requests of the same id at the same time. */
     for (i = 0; i < s->server_count; i++)

@@ -1,4 +1,4 @@
-/* join_php.h - PHP's intervals laid over the phases of an Apache's requests. */
+/* join_php.h - PHP's waiting and running times, joined to the phases of an Apache's requests. */
 #ifndef MPMSTAT_JOIN_PHP_H
 #define MPMSTAT_JOIN_PHP_H
 

@@ -5,9 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "archive/guard.h"
 #include "archive/query.h"
 #include "base/clock.h"
 #include "loadtools/loadtool.h"
+
+/* Of a run. Some of what is made of them takes a time that grows with their square. */
+#define SERVERS_MAX 5000u
 
 /* ---- arithmetic with what may be unknown ----------------------------------------- */
 
@@ -52,8 +56,11 @@ static bool times_from_rows(struct mst_summary_client *c, uint64_t rows_step_ns,
 static bool read_client(struct mst_summary_client *c, sqlite3 *db, int64_t run_id)
 {
     struct mst_query q = mst_query_ask(db,
-        "SELECT *, ifnull(time_step_ns, rows_time_step_ns) AS step_ns FROM client_results "
-        "WHERE run_id = :id", run_id);
+        "SELECT requests, failed, unfinished, requested, failed_connect, failed_receive, "
+        "failed_length, failed_timeout, failed_other, non_2xx, concurrency, bytes, duration_ns, "
+        "requests_per_1000s, mean_ns, p50_ns, p90_ns, p99_ns, max_ns, "
+        "ifnull(time_step_ns, rows_time_step_ns) AS step_ns, rows_start_step_ns, "
+        "rows_time_step_ns, corrected, abandons FROM client_results WHERE run_id = :id", run_id);
     uint64_t rows_step_ns, corrected, abandons;
     const struct mst_row_member members[] = {
         { "requests", &c->requests }, { "failed", &c->failed }, { "unfinished", &c->unfinished },
@@ -226,18 +233,20 @@ static bool read_counters(struct counters *c, sqlite3 *db, int64_t server_id, co
         { "no_idle_ns", &c->no_idle_ns }, { "generations", &c->generations },
         { "unfinished", &c->unfinished },
     };
-    char sql[128];
+    char sql[512];
     struct mst_query q;
 
     memset(c, 0xff, sizeof *c);   /* all unknown */
-    snprintf(sql, sizeof sql, "SELECT * FROM samples WHERE server_id = :id %s", which);
+    snprintf(sql, sizeof sql, "SELECT time_ns, idle_ns, reading_ns, handling_ns, sending_ns, "
+             "keepalive_ns, closing_ns, in_flight, shed, requests, forks, exits, forks_failed, "
+             "no_idle_ns, generations, unfinished FROM samples WHERE server_id = :id %s", which);
     q = mst_query_ask(db, sql, server_id);
     if (mst_query_next(&q))
         mst_row_numbers(&q, members, sizeof members / sizeof *members);
     return mst_query_done(&q);
 }
 
-/* From the load's start (before it these workers were idle, or another's) to the
+/* From the load's start (before it the workers were idle, or served other clients) to the
  * sample at its end: exact, whatever happened between. */
 static void mean_occupancy(struct mst_summary_server *s, const struct counters *before,
                            const struct counters *end, uint64_t load_start_ns)
@@ -335,7 +344,7 @@ static bool read_listen_queue(struct mst_summary_server *s, sqlite3 *db)
     return mst_query_done(&q);
 }
 
-/* A CGI's end that mod_cgid saw to is 'unknown': nobody was killed for all we know. */
+/* A CGI whose end mod_cgid handled has the reason 'unknown' and does not count as killed. */
 static bool read_memory(struct mst_summary_server *s, sqlite3 *db)
 {
     struct mst_query q = mst_query_ask(db,
@@ -381,12 +390,18 @@ static struct mst_summary_server read_identity(struct mst_query *q)
 
 static bool read_servers(struct mst_summary *s, sqlite3 *db)
 {
-    struct mst_query q = mst_query_ask(db, "SELECT * FROM servers WHERE run_id = :id ORDER BY id",
-                                       s->id);
+    struct mst_query q = mst_query_ask(db,
+        "SELECT id, local, target, producer, server, mpm, sapi, unknown, lost, restarts, cpu_ns, "
+        "cgroup, memory_limit_bytes, oom_kills, memory_stall_ns, throttled_ns FROM servers "
+        "WHERE run_id = :id ORDER BY id", s->id);
     struct mst_summary_server *servers, *server;
     bool fine = true;
 
     while (fine && mst_query_next(&q)) {
+        if (s->server_count == SERVERS_MAX) {
+            mst_query_refuse(&q, "a run in it has more servers than can be: " MST_GUARD_ODD);
+            break;
+        }
         servers = reallocarray(s->servers, s->server_count + 1, sizeof *servers);
         fine = servers != NULL;
         if (!fine)
@@ -478,8 +493,10 @@ static bool read_notes(struct mst_summary *s, sqlite3 *db)
 static int read_run(struct mst_summary *s, sqlite3 *db, int64_t run_id)
 {
     struct mst_query q = mst_query_ask(db,
-        "SELECT *, CASE WHEN json_valid(command) THEN command ELSE '[]' END AS words FROM runs "
-        "WHERE id = :id", run_id);
+        "SELECT name, CASE WHEN json_valid(command) THEN command ELSE '[]' END AS words, "
+        "command_line, added, outcome, complete, started_ns, ended_ns, duration_ns, exit_status, "
+        "exit_signal, tool_cpu_ns, tool_threads, memory_cost_ns, recorder_cpu_ns, repetition, "
+        "tool FROM runs WHERE id = :id", run_id);
     bool found = mst_query_next(&q);
 
     s->id = run_id;

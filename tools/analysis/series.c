@@ -425,7 +425,7 @@ static bool gather_request(struct server_gathering *s, const uint64_t parts[PART
 }
 
 /* The walk over the join goes through the same rows in the same order. */
-static bool gather_laid(void *context, const struct mst_joined *l)
+static bool gather_joined(void *context, const struct mst_joined *l)
 {
     struct server_gathering *s = context;
     uint64_t php = l->handle_wait + l->handle_run;
@@ -479,7 +479,7 @@ bool mst_series_server(struct mst_series_requests *s, sqlite3 *db,
                        const struct mst_summary *run, const struct mst_summary_server *server,
                        const struct mst_bins *bins, struct mst_table *workers)
 {
-    bool php = mst_summary_is_php(server), laid = !php && server->php.joined > 0;
+    bool php = mst_summary_is_php(server), joined = !php && server->php.joined > 0;
     struct server_gathering of = {
         .q = mst_query_ask(db, php ? php_requests : apache_requests, server->id),
         .workers = calloc(WORKERS_MAX, sizeof *of.workers),
@@ -487,10 +487,10 @@ bool mst_series_server(struct mst_series_requests *s, sqlite3 *db,
     bool fine = begin(&of.g, bins) && of.workers != NULL;
 
     memset(s, 0, sizeof *s);
-    of.g.parts = php ? PHP_PARTS : laid ? ALL_PARTS :
+    of.g.parts = php ? PHP_PARTS : joined ? ALL_PARTS :
                  ALL_PARTS & ~(PHP_PARTS | 1u << PART_SEND_PHP);
-    fine = fine && (php ? gather_php(&of) : !laid ? gather_apache(&of) :
-                    mst_join_php_walk(run, db, server->id, gather_laid, &of, NULL));
+    fine = fine && (php ? gather_php(&of) : !joined ? gather_apache(&of) :
+                    mst_join_php_walk(run, db, server->id, gather_joined, &of, NULL));
     fine = mst_query_done(&of.q) && fine && finish(s, &of.g) && make_workers(workers, of.workers);
     end(&of.g);
     free(of.workers);

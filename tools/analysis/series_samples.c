@@ -6,9 +6,9 @@
  */
 #include <math.h>
 
+#include "analysis/series.h"
 #include "archive/query.h"
 #include "base/clock.h"
-#include "analysis/series.h"
 #include "segment/format.h"
 
 /* The bin of an instant: -1 before the first, the last one after the end. */
@@ -59,27 +59,27 @@ static const char *const gauge_columns[GAUGES] = {
     "workers_busy", "workers_limit", "in_flight", "connections", "listen_queue",
     "listen_queue_limit",
 };
-struct look {
+struct sample {
     uint64_t time_ns;
     double   states[STATE_COUNTERS], gauges[GAUGES], no_idle;
 };
 
-static struct look look_at(struct mst_query *q)
+static struct sample read_sample(struct mst_query *q)
 {
-    struct look look = { .time_ns = mst_row_number(q, "time_ns") };
+    struct sample sample = { .time_ns = mst_row_number(q, "time_ns") };
     int i;
 
     for (i = 0; i < STATE_COUNTERS; i++)
-        look.states[i] = mst_cell_seconds(mst_row_number(q, state_columns[i]));
+        sample.states[i] = mst_cell_seconds(mst_row_number(q, state_columns[i]));
     for (i = 0; i < GAUGES; i++)
-        look.gauges[i] = mst_cell(mst_row_number(q, gauge_columns[i]));
-    look.no_idle = mst_cell_seconds(mst_row_number(q, "no_idle_ns"));
-    return look;
+        sample.gauges[i] = mst_cell(mst_row_number(q, gauge_columns[i]));
+    sample.no_idle = mst_cell_seconds(mst_row_number(q, "no_idle_ns"));
+    return sample;
 }
 
 /* Sets what happened from `before` to `now`; add_gauges() has set the gauges. */
-static void close_row(double *row, const struct mst_bins *bins, const struct look *before,
-                      const struct look *now)
+static void close_row(double *row, const struct mst_bins *bins, const struct sample *before,
+                      const struct sample *now)
 {
     double seconds = (double)(now->time_ns - before->time_ns) / (double)MST_NS_PER_S;
     int i;
@@ -91,32 +91,32 @@ static void close_row(double *row, const struct mst_bins *bins, const struct loo
     row[OC_NO_IDLE] = grown(before->no_idle, now->no_idle) / seconds;
 }
 
-static void add_gauges(double *row, const struct look *look)
+static void add_gauges(double *row, const struct sample *sample)
 {
     int i;
 
     for (i = 0; i < GAUGES; i++)
-        row[OC_BUSY_MAX + i] = larger(row[OC_BUSY_MAX + i], look->gauges[i]);
+        row[OC_BUSY_MAX + i] = larger(row[OC_BUSY_MAX + i], sample->gauges[i]);
 }
 
 /* False: out of memory. */
 static bool occupancy_rows(struct mst_table *table, struct mst_query *q,
                            const struct mst_bins *bins)
 {
-    struct look before = { 0 }, look, last = { 0 };
+    struct sample before = { 0 }, sample, last = { 0 };
     int64_t bin = -2, at;
     double *row = NULL;
 
     while (mst_query_next(q)) {
-        look = look_at(q);
+        sample = read_sample(q);
         if (bin == -2) {
-            before = last = look;
+            before = last = sample;
             bin = -1;
             continue;
         }
-        if (look.time_ns == MST_UNKNOWN || look.time_ns <= last.time_ns)
+        if (sample.time_ns == MST_UNKNOWN || sample.time_ns <= last.time_ns)
             continue;
-        at = bin_clamped(bins, look.time_ns);
+        at = bin_clamped(bins, sample.time_ns);
         if (row == NULL || at != bin) {
             before = last;
             row = mst_table_add(table);
@@ -124,9 +124,9 @@ static bool occupancy_rows(struct mst_table *table, struct mst_query *q,
                 return false;
             bin = at;
         }
-        add_gauges(row, &look);
-        close_row(row, bins, &before, &look);
-        last = look;
+        add_gauges(row, &sample);
+        close_row(row, bins, &before, &sample);
+        last = sample;
     }
     return true;
 }
@@ -150,11 +150,11 @@ bool mst_series_occupancy(struct mst_table *table, sqlite3 *db, int64_t server_i
 enum { MA_T0, MA_T1, MA_BUSY, MA_OVERFLOWS, MA_DROPS, MA_COLUMNS };
 static const char *const machine_columns[] = { "t0", "t1", "cpu_busy", "listen_overflows",
                                                "listen_drops" };
-struct machine_look { uint64_t time_ns; double busy, total, overflows, drops; };
+struct machine_sample { uint64_t time_ns; double busy, total, overflows, drops; };
 
-static struct machine_look look_at_machine(struct mst_query *q)
+static struct machine_sample read_machine_sample(struct mst_query *q)
 {
-    return (struct machine_look){
+    return (struct machine_sample){
         .time_ns = mst_row_number(q, "time_ns"), .busy = mst_cell(mst_row_number(q, "busy_ns")),
         .total = mst_cell(mst_row_number(q, "total_ns")),
         .overflows = mst_cell(mst_row_number(q, "listen_overflows")),
@@ -168,14 +168,14 @@ bool mst_series_machine(struct mst_table *table, sqlite3 *db, int64_t run_id,
     struct mst_query q = mst_query_ask(db,
         "SELECT time_ns, busy_ns, total_ns, listen_overflows, listen_drops FROM machine_samples "
         "WHERE run_id = :id ORDER BY time_ns", run_id);
-    struct machine_look before = { 0 }, last = { 0 }, now;
+    struct machine_sample before = { 0 }, last = { 0 }, now;
     int64_t bin = -2, at;
     double *row = NULL;
     bool fine = true;
 
     *table = MST_TABLE("machine", machine_columns);
     while (fine && mst_query_next(&q)) {
-        now = look_at_machine(&q);
+        now = read_machine_sample(&q);
         at = bin_clamped(bins, now.time_ns);
         if (bin == -2) {
             bin = -1;

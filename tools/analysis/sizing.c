@@ -2,7 +2,7 @@
  *
  * Little's law: the mean number of workers that requests hold is the rate at which
  * requests arrive times the mean time that each holds one, whatever the order and
- * the distribution. Where nobody waits, the number held scatters about that mean as
+ * the distribution. Where no request waits, the number held scatters about that mean as
  * Poisson's distribution does: 99 % of the time it is below mean + 2.33 sqrt(mean).
  */
 #include "analysis/sizing.h"
@@ -237,7 +237,8 @@ static bool keepalive_holds(const struct mst_summary_server *server)
            (double)idle > MST_KEEPALIVE_SHARE_MILLI / 1000.0 * (double)busy;
 }
 
-/* What there was at once in the mean, waiting and with a worker. Returns how much. */
+/* Says how many requests there were at once on average, waiting and with a worker. Returns how
+ * many. */
 static double add_at_once(char *text, size_t size, const struct mst_summary_server *server,
                           const struct demand *d)
 {
@@ -258,7 +259,7 @@ static double add_at_once(char *text, size_t size, const struct mst_summary_serv
 }
 
 /* Requests waited: all that were there, waiting or held, could have had a worker. They may
- * wait although in the mean there are workers enough: then the mean says no number. */
+ * wait although there are workers enough on average: then the average gives no number. */
 static void advise_more(struct mst_advice *advice, const struct mst_summary *run,
                         const struct mst_summary_server *server, const struct demand *d)
 {

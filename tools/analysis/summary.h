@@ -20,7 +20,7 @@ struct mst_summary_times {
     uint64_t count, sum_ns, mean_ns, p50_ns, p90_ns, p99_ns, max_ns;
 };
 
-/* The same requests on both sides, one by one: join.c. */
+/* The same requests on both sides, one by one: join_client.c. */
 enum mst_join { MST_JOIN_NONE, MST_JOIN_ID, MST_JOIN_TIME };
 struct mst_summary_join {
     enum mst_join by;                  /* NONE: the load tool's rows do not tell which is which */
@@ -145,8 +145,8 @@ int  mst_summary_make(struct mst_summary *s, struct mst_archive *a, int64_t run_
                       char error[MST_ERROR_MAX]);
 void mst_summary_free(struct mst_summary *s);
 
-/* Requests that came to nothing. Those that failed among a tool's requests may be its
- * answers with an error; a page whose length varies is none. */
+/* Requests without a good answer. A load tool may count answers with an error status as failed,
+ * too; a page whose length varies is not a failure. */
 uint64_t mst_summary_failures(const struct mst_summary_client *c);
 
 /* The rate at which a server completed requests while the load ran, in thousandths of a

@@ -1,4 +1,4 @@
-/* verdict.c - what ran out, in one sentence, or that nobody can tell.
+/* verdict.c - what ran out, in one sentence, or that it cannot be told.
  *
  * Rules from the most certain to the least; the first that holds speaks.
  */

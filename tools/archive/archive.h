@@ -37,7 +37,7 @@ const char *mst_archive_path(const struct mst_archive *a);
 const char *mst_archive_error(const struct mst_archive *a);   /* "" none */
 sqlite3 *mst_archive_db(struct mst_archive *a);                /* to query */
 
-/* A query of it failed, or what it found made no sense: -1 with the sentence. */
+/* For a query that failed, or found what cannot be: -1 with the sentence. */
 int mst_archive_unreadable(const struct mst_archive *a, char error[MST_ERROR_MAX]);
 
 #endif

@@ -16,12 +16,17 @@
 #define COST_AT_LEAST UINT64_C(20000000)
 #define COST_PAGE     16u
 #define COST_QUERY    2000u     /* to parse and plan it */
-#define STEPS         10000     /* between two looks at the cost */
+#define STEPS         10000     /* after which the cost is checked again */
 
 /* Bytes of memory that SQLite may take: for all archives that are read, and for each. It takes a
  * whole row to compare its key, however long that is. */
 #define HEAP_MAX      (INT64_C(64) << 20)
 #define HEAP_EACH     (INT64_C(8) << 20)
+
+/* Values of rows are kept in memory, some 70 bytes of each at most. A row and its entries in
+ * indices take 25 bytes of a file, 75 as they are recorded; see above for files that compress. */
+#define ROW_BYTES_MIN 8u
+#define ROWS_AT_LEAST UINT64_C(100000)
 
 /* Text is taken out into memory: commands, settings, notes. */
 #define TEXT_PER_BYTE 8u
@@ -31,9 +36,9 @@
 
 static sqlite3_vfs *original;
 
-/* A journal that was left behind may name a super-journal, as those of transactions over
- * several databases do: SQLite opens it, and deletes it in the end. No archive has one. And
- * SQLite would wait at a pipe that lies where a journal should be. */
+/* A journal that was left behind may name a super-journal, as journals of transactions over
+ * several databases do: SQLite opens that file and deletes it in the end. No archive has one.
+ * SQLite would also block on a pipe in a journal's place. */
 static int open_own(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags,
                     int *out_flags)
 {
@@ -48,8 +53,8 @@ static int open_own(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int 
     return original->xOpen(original, name, file, flags, out_flags);
 }
 
-/* The system's, but for what it opens. Its own functions take it for itself: all that they
- * read of it are members that are the same in the copy. */
+/* The system's VFS with another function to open files. The system's functions work on the copy
+ * as on the original: they read only members that are the same in both. */
 static const char *vfs_name(void)
 {
     static sqlite3_vfs vfs;
@@ -72,7 +77,8 @@ static const char *vfs_name(void)
 
 static struct mst_guard *guards;
 
-/* The limit is the process's. What is written is not bounded by it: a batch may be large. */
+/* SQLite has one limit for the process. None holds while an archive is written: a batch may be
+ * large. */
 static void limit_heap(void)
 {
     const struct mst_guard *guard;
@@ -115,7 +121,7 @@ static int guarded(struct mst_guard *guard, int status)
 {
     if (status != SQLITE_OK)
         return status;
-    guard->cost_left = guard->text_left = UINT64_MAX;
+    guard->cost_left = guard->text_left = guard->rows_max = UINT64_MAX;
     guard->next = guards;
     guards = guard;
     limit_heap();
@@ -172,7 +178,7 @@ int mst_guard_to_memory(struct mst_guard *guard, uint64_t bytes)
     return SQLITE_OK;
 }
 
-/* There are as many as archives are open. */
+/* The list is short: one for each open archive. */
 struct mst_guard *mst_guard_of(sqlite3 *db)
 {
     struct mst_guard *guard = guards;
@@ -200,7 +206,7 @@ static bool costs(struct mst_guard *guard, uint64_t cost)
     return guard->cost_left == 0;
 }
 
-/* SQLite asks it again and again; a true answer interrupts the statement. */
+/* SQLite calls this every STEPS steps; true interrupts the statement. */
 static int is_too_much(void *context)
 {
     struct mst_guard *guard = context;
@@ -219,6 +225,7 @@ void mst_guard_limit_reading(struct mst_guard *guard, uint64_t bytes)
     limit_heap();
     guard->cost_left = COST_AT_LEAST + COST_PER_BYTE * bytes;
     guard->text_left = TEXT_AT_LEAST + TEXT_PER_BYTE * bytes;
+    guard->rows_max = ROWS_AT_LEAST + bytes / ROW_BYTES_MIN;
     sqlite3_progress_handler(guard->db, STEPS, is_too_much, guard);
 }
 
@@ -280,7 +287,7 @@ void mst_guard_unlock(struct mst_guard *guard)
 
 /* ---- tables ------------------------------------------------------------------------ */
 
-/* No view. A virtual table is one here, but has no columns: there are no modules. */
+/* False for a view. A virtual table counts as a table but has no columns: its module is gone. */
 static bool is_table(sqlite3 *db, const char *name)
 {
     return sqlite3_table_column_metadata(db, "main", name, NULL, NULL, NULL, NULL, NULL,
@@ -304,7 +311,7 @@ static const char *text_of(sqlite3_stmt *row, int column)
     return text != NULL ? text : "";
 }
 
-/* As table_xinfo numbers them. A column that is hidden is computed. */
+/* Columns of what table_xinfo returns. A hidden column is a computed one. */
 enum { COLUMN_NAME = 1, COLUMN_TYPE, COLUMN_DEFAULT = 4, COLUMN_KEY, COLUMN_HIDDEN };
 
 static bool is_same_column(sqlite3_stmt *found, sqlite3_stmt *expected)
@@ -316,7 +323,7 @@ static bool is_same_column(sqlite3_stmt *found, sqlite3_stmt *expected)
            sqlite3_column_int(found, COLUMN_HIDDEN) == 0;
 }
 
-/* Columns behind ours are somebody's own, and are not looked at. */
+/* Users may add columns behind ours; they are never read. */
 static bool has_columns(sqlite3 *db, sqlite3 *like, const char *table,
                         char problem[MST_ERROR_MAX])
 {

@@ -66,7 +66,10 @@ bool mst_query_next(struct mst_query *q)
     if (q->status != SQLITE_ROW)
         return false;
     q->status = SQLITE_OK;
-    return true;
+    if (q->guard == NULL || q->rows++ < q->guard->rows_max)
+        return true;
+    mst_query_refuse(q, "it has more rows than an archive of its size can have: " MST_GUARD_ODD);
+    return false;
 }
 
 bool mst_query_done(struct mst_query *q)

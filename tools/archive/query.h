@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MST_QUERY_COLUMNS 48   /* of a query; the place of each name is looked up once */
+#define MST_QUERY_COLUMNS 32   /* of a query at most: it names them, and never all (*) */
 
 struct mst_guard;
 
@@ -23,6 +23,7 @@ struct mst_query {
     struct mst_guard *guard;   /* NULL: the database is not an archive's */
     sqlite3_stmt *statement;
     int           status;      /* SQLite's */
+    uint64_t      rows;        /* found so far */
     int           next;        /* column: names are usually taken in the columns' order */
     const char   *names[MST_QUERY_COLUMNS];   /* of the columns taken so far */
 };

@@ -10,7 +10,7 @@
 
 #define OLDER_MAX (256 << 20)   /* bytes of an archive of an earlier version to be read */
 
-/* Bytes that the file takes on the disk, with its log: what it cost to make it that long. */
+/* Bytes that the file and its log take on the disk; a hole in a sparse file counts nothing. */
 static uint64_t bytes_of(const struct mst_archive *a)
 {
     static const char *const parts[] = { "", "-wal" };
@@ -49,7 +49,7 @@ static bool has_more(const struct mst_archive *a)
     return more;
 }
 
-/* The file as a URI that says that nobody changes it. */
+/* The file as a URI which tells SQLite that no program changes it. */
 static char *immutable_name(const char *path)
 {
     char *real = realpath(path, NULL), *uri = NULL;
@@ -72,8 +72,8 @@ static char *immutable_name(const char *path)
     return uri;
 }
 
-/* An archive that was copied while its log was in use asks for one where it is read, too:
- * where none can be made, and none is there, the file by itself is all there is. */
+/* An archive that was copied while its log was in use asks for a log where it is read, too.
+ * Where there is none and none can be made, the file alone is read. */
 static int examine_alone(struct mst_archive *a)
 {
     char *name = immutable_name(a->path);
@@ -111,7 +111,7 @@ static int examine_to_read(struct mst_archive *a)
     return kind;
 }
 
-/* One of an earlier version is brought up to date in memory. */
+/* Upgrades a copy in memory. */
 static int read_older(struct mst_archive *a, int version)
 {
     struct stat st;
@@ -133,7 +133,7 @@ static int read_older(struct mst_archive *a, int version)
     return -1;
 }
 
-/* All that is read is of one moment, where that holds up nobody. */
+/* With a log, one transaction shows one moment of the archive and delays no writer. */
 static int begin_reading(struct mst_archive *a, int version)
 {
     if ((version < MST_ARCHIVE_VERSION ? read_older(a, version) : mst_archive_check(a, true)) != 0)
@@ -145,7 +145,7 @@ static int begin_reading(struct mst_archive *a, int version)
     return 0;
 }
 
-/* What cannot be read as it should is not written to either. */
+/* An archive that could not be read is not written to, either. */
 static void end_reading(struct mst_archive *a)
 {
     mst_guard_unlock(&a->guard);

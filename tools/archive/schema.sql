@@ -1,21 +1,21 @@
--- schema.sql - the archive: what `mpmstat record` knows of every run, for anyone with sqlite3.
+-- schema.sql - the archive: everything that `mpmstat record` knows of every run.
 --
--- Instants end in _ns and are nanoseconds since 1970 (UTC) by the recording machine's clock;
--- server times are the server's own where it is another machine. Times are nanoseconds, sizes
--- bytes. NULL is "not known", never 0. A run consists of the rows that carry its id.
+-- The names of instants end in _ns. An instant is in nanoseconds since 1970 (UTC) by the recording
+-- machine's clock, or by the server's clock where the server is on another machine. Times are in
+-- nanoseconds, sizes in bytes. NULL is "not known", never 0. The rows with a run's id are the run.
 --
 -- PRAGMA application_id is 0x6d706d73 ("mpms"), PRAGMA user_version the version of this schema.
 
--- One recording. The row is there before the load begins, with complete = 0 and outcome
--- 'unfinished': so it stays when the recording itself is killed.
+-- One recording. The row is written before the load begins, with complete = 0 and outcome
+-- 'unfinished'. It stays so if the recording itself is killed.
 CREATE TABLE IF NOT EXISTS runs (
     id                INTEGER PRIMARY KEY,
     name              TEXT,              -- --name
-    command           TEXT NOT NULL,     -- as it was executed, a JSON array; [] none
-    command_line      TEXT,              -- the same to read, quoted for a shell; NULL none
+    command           TEXT NOT NULL,     -- as it was executed, a JSON array; []: none
+    command_line      TEXT,              -- the command, quoted for a shell; NULL: none
     added             TEXT,              -- the flags in it that mpmstat added
-    tool              TEXT,              -- the adapter: 'ab', 'generic'; NULL no command
-    started_ns        INTEGER NOT NULL,  -- instant: the load tool was started
+    tool              TEXT,              -- the adapter: 'ab', 'generic'; NULL: no command
+    started_ns        INTEGER NOT NULL,  -- instant: the load tool started
     ended_ns          INTEGER,           -- instant: it ended
     duration_ns       INTEGER,           -- ended - started, by the monotonic clock
     complete          INTEGER NOT NULL DEFAULT 0,   -- 1: the load tool ended by itself with
@@ -25,31 +25,31 @@ CREATE TABLE IF NOT EXISTS runs (
     exit_status       INTEGER,           -- of the load tool
     exit_signal       INTEGER,           -- the signal that ended it
     tool_cpu_ns       INTEGER,           -- CPU time of the load tool
-    tool_threads      INTEGER,           -- CPUs that it can use: 1; NULL not known
-    memory_cost_ns    INTEGER,           -- time spent on reading the servers' memory
+    tool_threads      INTEGER,           -- number of CPUs that it can use: 1; NULL: not known
+    memory_cost_ns    INTEGER,           -- time for reading the servers' memory
     mpmstat_version   TEXT NOT NULL,
-    repetition        INTEGER,           -- which of --repeat's runs, from 1; NULL one alone
+    repetition        INTEGER,           -- number of the run with --repeat, from 1; NULL: single
     recorder_cpu_ns   INTEGER            -- CPU time of the recording itself during the load
 );
 
--- What the load tool itself said of the whole run. Failures by kind are parts of `failed`; a
--- request may be in two of them. requests and failed are the tool's own notions.
+-- The load tool's own results of the whole run. Failures by kind are parts of `failed`; a request
+-- can be in two of them. The tool defines what counts in requests and failed.
 CREATE TABLE IF NOT EXISTS client_results (
     run_id            INTEGER PRIMARY KEY REFERENCES runs(id),
     requests          INTEGER,           -- complete
-    requested         INTEGER,           -- asked for
-    unfinished        INTEGER,           -- asked for and never done
-    abandons          INTEGER NOT NULL,  -- 1: requests in flight when its time is up go uncounted
+    requested         INTEGER,           -- number that the command asks for
+    unfinished        INTEGER,           -- requested and not complete
+    abandons          INTEGER NOT NULL,  -- 1: it does not count requests in flight at its end
     failed            INTEGER,
     failed_connect    INTEGER,
     failed_receive    INTEGER,
-    failed_length     INTEGER,           -- complete, of another length than the first answer
+    failed_length     INTEGER,           -- complete, with another length than the first answer
     failed_other      INTEGER,
     non_2xx           INTEGER,           -- complete, with another status than 2xx
     concurrency       INTEGER,
     bytes             INTEGER,
     duration_ns       INTEGER,           -- by the tool's clock
-    requests_per_1000s INTEGER,          -- its rate, in thousandths of a request a second
+    requests_per_1000s INTEGER,          -- rate, in thousandths of a request per second
     mean_ns           INTEGER,           -- of a request, from the tool's own table
     p50_ns            INTEGER,
     p90_ns            INTEGER,
@@ -68,10 +68,10 @@ CREATE TABLE IF NOT EXISTS client_requests (
     run_id            INTEGER NOT NULL REFERENCES runs(id),
     start_ns          INTEGER NOT NULL,  -- instant
     duration_ns       INTEGER NOT NULL,  -- from the start to the last byte
-    connect_ns        INTEGER,           -- the part that connecting took
-    wait_ns           INTEGER,           -- from the request sent to the answer's first byte
-    status            INTEGER,           -- HTTP's; 0: no answer, or not all of it
-    client_id         INTEGER            -- that was sent with it; NULL none, or not known
+    connect_ns        INTEGER,           -- the part for connecting
+    wait_ns           INTEGER,           -- from the end of the request to the answer's first byte
+    status            INTEGER,           -- HTTP status; 0: no answer, or an incomplete one
+    client_id         INTEGER            -- id that was sent with it; NULL: none, or not known
 );
 CREATE INDEX IF NOT EXISTS client_requests_run ON client_requests (run_id);
 
@@ -79,35 +79,35 @@ CREATE INDEX IF NOT EXISTS client_requests_run ON client_requests (run_id);
 CREATE TABLE IF NOT EXISTS servers (
     id                INTEGER PRIMARY KEY,
     run_id            INTEGER NOT NULL REFERENCES runs(id),
-    target            TEXT NOT NULL,     -- where it was read from
+    target            TEXT NOT NULL,     -- board or URL that it was read from
     board             TEXT,              -- the board's file on the server's machine
     producer          TEXT NOT NULL,     -- 'apache', 'php'
     server            TEXT,
     mpm               TEXT,
     sapi              TEXT,
-    version           TEXT,              -- mpmstat's, in the server
-    pid               INTEGER,           -- of the parent
+    version           TEXT,              -- version of mpmstat in the server
+    pid               INTEGER,           -- process id of the parent
     started_ns        INTEGER,           -- instant
-    local             INTEGER NOT NULL,  -- 1: its processes are to be seen in /proc here
+    local             INTEGER NOT NULL,  -- 1: its processes are in /proc of this machine
     lost              INTEGER,           -- journal records lost; NULL: not known
-    restarts          INTEGER,           -- new starts of the server during the run
-    cpu_ns            INTEGER,           -- CPU time of its processes during the load, those that
-                                         -- ended included
-    unknown           TEXT,              -- why memory or CPU are not known
-    clock_offset_ns   INTEGER,           -- its instants less this are its CLOCK_MONOTONIC; with
-                                         -- it records of two boards compare exactly
+    restarts          INTEGER,           -- starts of the server during the run
+    cpu_ns            INTEGER,           -- CPU time of its processes during the load, including
+                                         -- those that ended
+    unknown           TEXT,              -- why memory or CPU time is not known
+    clock_offset_ns   INTEGER,           -- an instant minus this is the server's CLOCK_MONOTONIC,
+                                         -- with which records of two boards compare exactly
     cgroup            TEXT,              -- the control group of its parent process
-    memory_limit_bytes INTEGER,          -- that the group may have; NULL also: there is none
-    oom_kills         INTEGER,           -- processes of the group that the kernel killed for want
-                                         -- of memory during the load
-    memory_stall_ns   INTEGER,           -- time of the load in which any of them waited for memory
-    throttled_ns      INTEGER            -- that their share of the CPUs being used up held them up
-                                         -- during it, added up over the CPUs
+    memory_limit_bytes INTEGER,          -- limit of the group; NULL also: there is no limit
+    oom_kills         INTEGER,           -- processes of the group that the kernel killed during the
+                                         -- load because memory ran out
+    memory_stall_ns   INTEGER,           -- time of the load in which any process waited for memory
+    throttled_ns      INTEGER            -- time of the load in which the group's CPU limit stopped
+                                         -- its processes, summed over the CPUs
 );
 CREATE INDEX IF NOT EXISTS servers_run ON servers (run_id);
 
--- A request as the server saw it: those that completed between the run's start and its end.
--- queue + read + handle + send is the total, exactly.
+-- A request as the server saw it, if it completed between the run's start and its end.
+-- queue + read + handle + send is exactly the total.
 CREATE TABLE IF NOT EXISTS server_requests (
     server_id         INTEGER NOT NULL REFERENCES servers(id),
     key               INTEGER NOT NULL,  -- unique in the server
@@ -116,42 +116,42 @@ CREATE TABLE IF NOT EXISTS server_requests (
     read_ns           INTEGER NOT NULL,
     handle_ns         INTEGER NOT NULL,
     send_ns           INTEGER NOT NULL,
-    held_ns           INTEGER NOT NULL,  -- how long it kept a worker
-    bytes             INTEGER,           -- of the response's body
+    held_ns           INTEGER NOT NULL,  -- time during which it kept a worker
+    bytes             INTEGER,           -- bytes of the response's body
     label             TEXT NOT NULL,     -- 'mpm-status': the status page's own requests
-    status            INTEGER,           -- HTTP's
+    status            INTEGER,           -- HTTP status
     aborted           INTEGER NOT NULL,  -- 1: the client went away first
-    no_worker         INTEGER NOT NULL,  -- 1: it ran on a thread that is no worker
+    no_worker         INTEGER NOT NULL,  -- 1: it ran on a thread that is not a worker
     pid               INTEGER,
     worker            INTEGER,           -- the worker's entry on the board
     connection        INTEGER,           -- the connection's number in its process
     port              INTEGER,           -- the client's TCP port
-    nth               INTEGER,           -- which request of its connection, from 0
+    nth               INTEGER,           -- number of the request on its connection, from 0
     request_id        INTEGER,
-    ghost             INTEGER NOT NULL,  -- 1: it began before the load did: another's request
-    front_ns          INTEGER,           -- from X-Request-Start to start_ns: what passed before
-                                         -- Apache, in no other phase
+    ghost             INTEGER NOT NULL,  -- 1: it was in flight before the load began
+    front_ns          INTEGER,           -- from X-Request-Start to start_ns: the time before
+                                         -- Apache, which no other phase includes
     client_id         INTEGER            -- the id that the client sent (MPMStatTrustClientId): the
                                          -- client_requests.client_id of the same request
 );
 CREATE INDEX IF NOT EXISTS server_requests_server ON server_requests (server_id);
 
--- A request as PHP saw it: the interval that it ran, and the one before in which it waited for
--- a PHP worker. Where an Apache handed it over, request_id is its server_requests.request_id
--- (unique in one Apache's board; where there are several, the times tell).
+-- A request as PHP saw it: the time that it ran, and the time before in which it waited for a PHP
+-- worker. Where an Apache handed it over, request_id is its server_requests.request_id. That id is
+-- unique on one Apache's board; with several Apaches, the times decide.
 CREATE TABLE IF NOT EXISTS php_requests (
     server_id         INTEGER NOT NULL REFERENCES servers(id),
     key               INTEGER NOT NULL,  -- unique in the server
-    start_ns          INTEGER NOT NULL,  -- instant: PHP began with it; it was handed over
-                                         -- wait_ns before
-    request_id        INTEGER,           -- Apache's; NULL no Apache's
+    start_ns          INTEGER NOT NULL,  -- instant: PHP began with it; the hand-over was wait_ns
+                                         -- before
+    request_id        INTEGER,           -- Apache's id; NULL: not from an Apache
     wait_ns           INTEGER,           -- php_wait
     run_ns            INTEGER NOT NULL,  -- php_run
     user_ns           INTEGER,           -- CPU time of the worker during php_run
     system_ns         INTEGER,
-    memory_bytes      INTEGER,           -- most that PHP's allocator held at once
+    memory_bytes      INTEGER,           -- maximum that PHP's allocator gave out at once
     label             TEXT NOT NULL,
-    status            INTEGER,           -- HTTP's, as PHP set it
+    status            INTEGER,           -- HTTP status, as PHP set it
     script            TEXT,              -- the file, cut to 63 bytes
     aborted           INTEGER NOT NULL,  -- 1: the client went away first
     fatal             INTEGER NOT NULL,  -- 1: ended by a fatal error or an uncaught exception
@@ -159,12 +159,12 @@ CREATE TABLE IF NOT EXISTS php_requests (
     cached            INTEGER,           -- 1: OPcache had the script when it began; 0: not
     pid               INTEGER,
     worker            INTEGER,           -- the worker's entry on the board
-    ghost             INTEGER NOT NULL   -- 1: it began before the load did
+    ghost             INTEGER NOT NULL   -- 1: it was in flight before the load began
 );
 CREATE INDEX IF NOT EXISTS php_requests_server ON php_requests (server_id);
 CREATE INDEX IF NOT EXISTS php_requests_id ON php_requests (request_id);
 
--- Steps that an application marked (mpmstat_mark()): of the request with that pid and start.
+-- Steps that an application marked with mpmstat_mark(), of the request with that pid and start.
 CREATE TABLE IF NOT EXISTS marks (
     server_id         INTEGER NOT NULL REFERENCES servers(id),
     key               INTEGER NOT NULL,  -- unique in the server
@@ -175,7 +175,7 @@ CREATE TABLE IF NOT EXISTS marks (
 );
 CREATE INDEX IF NOT EXISTS marks_server ON marks (server_id);
 
--- Processes that came and went, restarts, limits.
+-- Starts and ends of processes, restarts, limits.
 CREATE TABLE IF NOT EXISTS lifecycle (
     server_id         INTEGER NOT NULL REFERENCES servers(id),
     key               INTEGER NOT NULL,
@@ -188,18 +188,18 @@ CREATE TABLE IF NOT EXISTS lifecycle (
     generation        INTEGER,
     duration_ns       INTEGER,           -- fork: how long it took; exit: lifetime
     requests          INTEGER,           -- exit: requests served
-    unfinished        INTEGER,           -- exit: requests that died with it
+    unfinished        INTEGER,           -- exit: requests in flight when it ended
     reason            TEXT               -- exit: 'clean', 'signal', 'killed', 'unknown'
 );
 CREATE INDEX IF NOT EXISTS lifecycle_server ON lifecycle (server_id);
 
--- A server at a moment, ten a second. Counters are since the server's start: the difference of
--- two rows is exact, however far apart they are.
+-- A server at one moment, ten times a second. Counters count from the server's start: the
+-- difference of two rows is exact, however far apart they are.
 CREATE TABLE IF NOT EXISTS samples (
     server_id         INTEGER NOT NULL REFERENCES servers(id),
     time_ns           INTEGER NOT NULL,  -- instant
     moment            TEXT NOT NULL,     -- 'before' the load, 'during', at its 'end', 'after'
-    cost_ns           INTEGER,           -- how long taking the sample took
+    cost_ns           INTEGER,           -- time for taking the sample
     workers_limit     INTEGER,
     workers_busy      INTEGER,
     idle              INTEGER,           -- workers in each state, now
@@ -226,10 +226,10 @@ CREATE TABLE IF NOT EXISTS samples (
     forks_failed      INTEGER,           -- counter
     no_idle_ns        INTEGER,           -- counter: time with all workers busy, at the limit
     generations       INTEGER,           -- counter: restarts, graceful and hard
-    unfinished        INTEGER,           -- counter: requests that died with their child
+    unfinished        INTEGER,           -- counter: requests in flight when their child ended
     listen_queue      INTEGER,           -- connections waiting to be accepted now, at the
                                          -- fullest socket
-    listen_queue_limit INTEGER           -- that may wait there
+    listen_queue_limit INTEGER           -- limit of that socket's queue
 );
 CREATE INDEX IF NOT EXISTS samples_server ON samples (server_id);
 
@@ -239,11 +239,11 @@ CREATE TABLE IF NOT EXISTS process_samples (
     time_ns           INTEGER NOT NULL,  -- instant
     pid               INTEGER NOT NULL,
     pss_bytes         INTEGER NOT NULL,
-    cost_ns           INTEGER NOT NULL   -- how long the reading took
+    cost_ns           INTEGER NOT NULL   -- time for reading it
 );
 CREATE INDEX IF NOT EXISTS process_samples_server ON process_samples (server_id);
 
--- The same, summed over all processes of the server each time round.
+-- Memory of all processes of a server together, once for each round of readings.
 CREATE TABLE IF NOT EXISTS memory_samples (
     server_id         INTEGER NOT NULL REFERENCES servers(id),
     time_ns           INTEGER NOT NULL,  -- instant: the round ended
@@ -251,12 +251,12 @@ CREATE TABLE IF NOT EXISTS memory_samples (
     processes         INTEGER NOT NULL,
     pss_bytes         INTEGER NOT NULL,
     cost_ns           INTEGER NOT NULL,
-    rss_bytes         INTEGER            -- resident set sizes, summed: what is shared counts in
-                                         -- each process that shares it
+    rss_bytes         INTEGER            -- sum of resident set sizes: a shared page counts in each
+                                         -- process that shares it
 );
 CREATE INDEX IF NOT EXISTS memory_samples_server ON memory_samples (server_id);
 
--- The recording machine: counters since it was booted.
+-- The recording machine. Counters count from its boot.
 CREATE TABLE IF NOT EXISTS machine_samples (
     run_id            INTEGER NOT NULL REFERENCES runs(id),
     time_ns           INTEGER NOT NULL,  -- instant
@@ -264,22 +264,22 @@ CREATE TABLE IF NOT EXISTS machine_samples (
     busy_ns           INTEGER,           -- CPU time of all CPUs together
     total_ns          INTEGER,           -- busy and idle
     listen_overflows  INTEGER,           -- connections that found an accept queue full
-    listen_drops      INTEGER,           -- and those dropped for that or another reason
+    listen_drops      INTEGER,           -- connections dropped for that or another reason
     memory_stall_ns   INTEGER,           -- time during which any program had to wait for memory
-    oom_kills         INTEGER,           -- processes that the kernel killed for want of memory
+    oom_kills         INTEGER,           -- processes that the kernel killed because memory ran out
     runnable          INTEGER,           -- threads that run or wait for a CPU, now
     blocked           INTEGER,           -- threads that wait for a disk, now
     cpu_stall_ns      INTEGER,           -- time during which any thread had to wait for a CPU
     context_switches  INTEGER,
     forks             INTEGER,           -- processes and threads made
-    tcp_segments      INTEGER,           -- sent; these three are the network namespace's
-    tcp_retransmits   INTEGER,           -- of them sent once more
-    syn_retransmits   INTEGER            -- of those: connections whose begin went unanswered
+    tcp_segments      INTEGER,           -- segments sent; these three cover the network namespace
+    tcp_retransmits   INTEGER,           -- segments sent again
+    syn_retransmits   INTEGER            -- of these, SYNs of connections without an answer
 );
 CREATE INDEX IF NOT EXISTS machine_samples_run ON machine_samples (run_id);
 
--- Programs of the recording machine by the CPU time that they took during the load: the server,
--- what works behind it, and what has nothing to do with it. By name, cut to 15 bytes.
+-- CPU time of the recording machine's programs during the load: the server, programs that work for
+-- it, and unrelated programs. The name is cut to 15 bytes.
 CREATE TABLE IF NOT EXISTS programs (
     run_id            INTEGER NOT NULL REFERENCES runs(id),
     program           TEXT NOT NULL,
@@ -287,12 +287,12 @@ CREATE TABLE IF NOT EXISTS programs (
     PRIMARY KEY (run_id, program)
 ) WITHOUT ROWID;
 
--- Where it ran: machine, kernel, limits, versions. Names that begin with apache_ or php_ (a second
--- server's: apache2_) are a server's: _command, as its parent was started, _settings, the directives
--- of Apache's main server or the settings of php.ini, and its limits. load_tool is what the load tool
--- says of its version. Those that begin with others_ are of the lab's servers that have no board
--- (nginx), together: _pss_bytes, _rss_bytes, _processes, read when the load was over; _cpu_ns, that
--- they took during it.
+-- The environment of the run: machine, kernel, limits, versions. Names that begin with apache_ or
+-- php_ (for a second server: apache2_) describe a server: _command is its parent's command line,
+-- _settings are the directives of Apache's main server or the settings of php.ini; others are its
+-- limits. load_tool is the version that the load tool prints. Names that begin with others_
+-- describe the lab's servers without a board (nginx), all together: _pss_bytes, _rss_bytes and
+-- _processes after the load, and _cpu_ns during the load.
 CREATE TABLE IF NOT EXISTS environment (
     run_id            INTEGER NOT NULL REFERENCES runs(id),
     name              TEXT NOT NULL,
@@ -304,12 +304,12 @@ CREATE TABLE IF NOT EXISTS environment (
 CREATE TABLE IF NOT EXISTS output (
     run_id            INTEGER NOT NULL REFERENCES runs(id),
     stream            TEXT NOT NULL,     -- 'stdout', 'stderr'
-    bytes             INTEGER NOT NULL,  -- that it printed
-    content           BLOB NOT NULL,     -- the end of it, where it was more than is kept
+    bytes             INTEGER NOT NULL,  -- number of bytes that it printed
+    content           BLOB NOT NULL,     -- the output, or the end of a long one
     PRIMARY KEY (run_id, stream)
 ) WITHOUT ROWID;
 
--- What mpmstat had to say while it recorded: warnings, what went wrong.
+-- Messages of mpmstat during the recording: warnings and errors.
 CREATE TABLE IF NOT EXISTS notes (
     run_id            INTEGER NOT NULL REFERENCES runs(id),
     time_ns           INTEGER NOT NULL,  -- instant
@@ -317,20 +317,20 @@ CREATE TABLE IF NOT EXISTS notes (
 );
 CREATE INDEX IF NOT EXISTS notes_run ON notes (run_id);
 
--- A study that the lab ran: its steps are below. Both rows are there before the first step
--- begins; steps that were not come to are 'planned'.
+-- A study that the lab ran. This row and the rows of its steps are written before the first step
+-- begins; steps that were not reached are 'planned'.
 CREATE TABLE IF NOT EXISTS studies (
     id                INTEGER PRIMARY KEY,
     name              TEXT NOT NULL,     -- 'mpm-event'
     title             TEXT NOT NULL,
     size              TEXT NOT NULL,     -- 'full', 'quick'
-    seed              INTEGER NOT NULL,  -- of the order of the steps
-    only              TEXT,              -- the stacks asked for, blanks between; NULL all
-    directory         TEXT,              -- where the study's file was; NULL not known
+    seed              INTEGER NOT NULL,  -- seed of the order of the steps
+    only              TEXT,              -- selected stacks, separated by blanks; NULL: all
+    directory         TEXT,              -- directory of the study's file; NULL: not known
     text              TEXT NOT NULL,     -- the study's file, as it was run
     started_ns        INTEGER NOT NULL,  -- instant
-    ended_ns          INTEGER,           -- instant; NULL: it did not come to its end (yet)
-    interrupted       INTEGER NOT NULL   -- how often it was, and went on later
+    ended_ns          INTEGER,           -- instant; NULL: it has not ended
+    interrupted       INTEGER NOT NULL   -- how often it was interrupted and continued
 );
 
 -- The files of a study's stacks and workloads, as they were when it began.
@@ -342,28 +342,28 @@ CREATE TABLE IF NOT EXISTS study_files (
     PRIMARY KEY (study_id, kind, name)
 ) WITHOUT ROWID;
 
--- A step of a study: one run, or why there is none. Steps with the same runs, stack, workload
--- and parameters are repetitions of one case.
+-- A step of a study: one run, or the reason why there is none. Steps with the same runs, stack,
+-- workload and parameters are repetitions of one case.
 CREATE TABLE IF NOT EXISTS steps (
     id                INTEGER PRIMARY KEY,
     study_id          INTEGER NOT NULL REFERENCES studies(id),
-    ordinal           INTEGER NOT NULL,  -- in which order they are run, from 1
+    ordinal           INTEGER NOT NULL,  -- position in the order of steps, from 1
     block             INTEGER NOT NULL,  -- from 1: a block has each case once, in random order
-    repetition        INTEGER NOT NULL,  -- of its case, from 1
+    repetition        INTEGER NOT NULL,  -- number of the repetition of its case, from 1
     start             INTEGER NOT NULL,  -- steps with the same number share a start of the servers
     runs              TEXT NOT NULL,     -- the study's section `%% runs NAME`
     stack             TEXT NOT NULL,
     workload          TEXT NOT NULL,
-    load              TEXT,              -- the load tool's command, as it was run; before, with
-                                         -- ${URL} in it; NULL: of a ramp not run
+    load              TEXT,              -- the load tool's command; before the step it contains
+                                         -- ${URL}; NULL: a ramp that has not run
     parameters        TEXT NOT NULL,     -- a JSON object: the variables of the case
     state             TEXT NOT NULL,     -- 'planned', 'running', 'done', 'failed', 'skipped'
-    run_id            INTEGER REFERENCES runs(id),   -- NULL: there is none
-    failure           TEXT,              -- what went wrong, and the servers' last log lines; of a
-                                         -- skipped one why
-    page_bytes        INTEGER,           -- of the page, before the run
+    run_id            INTEGER REFERENCES runs(id),   -- NULL: there is no run
+    failure           TEXT,              -- the error, and the servers' last log lines; for a
+                                         -- skipped step the reason
+    page_bytes        INTEGER,           -- length of the page before the run
     started_ns        INTEGER,           -- instant
     ended_ns          INTEGER,           -- instant
-    warmup_ns         INTEGER            -- how long the servers were warmed up for it
+    warmup_ns         INTEGER            -- duration of the servers' warm-up for it
 );
 CREATE INDEX IF NOT EXISTS steps_study ON steps (study_id);

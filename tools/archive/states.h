@@ -41,7 +41,7 @@ enum mst_outcome    mst_outcome_of(const char *word);
 enum mst_producer   mst_producer_of(const char *word);
 enum mst_step_state mst_step_state_of(const char *word);
 
-/* servers.sapi: PHP's own word. These two matter to who owns its processes. */
+/* servers.sapi has PHP's own word. With these two it is known which program owns the workers. */
 enum mst_sapi { MST_SAPI_OTHER, MST_SAPI_MOD_PHP, MST_SAPI_FPM };
 enum mst_sapi mst_sapi_of(const char *word);
 

@@ -21,8 +21,8 @@ static const struct verb {
     { "status", mst_verb_status, "show what servers do now and have done since their start" },
     { "record", mst_verb_record, "run a load tool and record it from both sides" },
     { "report", mst_verb_report, "make a page, tables or text of recorded runs" },
-    { "compare", mst_verb_compare, "tell which of two is faster, or that it cannot be told" },
-    { "lab",    mst_verb_lab,    "set up servers of its own, load them, run whole studies" },
+    { "compare", mst_verb_compare, "tell which of two sets of runs is faster" },
+    { "lab",    mst_verb_lab,    "set up private servers, load them, run whole studies" },
     { "fields", mst_verb_fields, "list every metric: name, unit, meaning" },
     { "help",   verb_help,       "explain a verb" },
 };
@@ -47,7 +47,7 @@ static void print_help(FILE *out)
           "  mpmstat status http://127.0.0.1/mpm-status\n"
           "  mpmstat record -o run.sqlite -- ab -n 2000 -c 20 http://127.0.0.1/loop.php\n"
           "  mpmstat report -o run.html run.sqlite\n"
-          "  mpmstat lab up event-fpm sleep            servers of its own, until ^C\n",
+          "  mpmstat lab up event-fpm sleep            private servers, until ^C\n",
           out);
 }
 

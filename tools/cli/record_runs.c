@@ -102,7 +102,7 @@ static void put_line(const struct mst_summary *s, unsigned repetition, unsigned 
              s->complete ? "" : mst_outcome_names[s->outcome]);
     mst_tame(line, strlen(line));
     puts(line);
-    fflush(stdout);   /* for a person who waits; main asks whether it arrived */
+    fflush(stdout);   /* a person waits for it; main asks whether it arrived */
 }
 
 static void put_summary(const struct mst_record_request *r, const struct mst_summary *summary)
@@ -147,11 +147,6 @@ static int show_run(const struct mst_record_request *r, int64_t run_id)
 
 /* ---- the runs -------------------------------------------------------------------- */
 
-static bool is_shown(int64_t run_id, int status)
-{
-    return run_id != 0 && status != MST_EXIT_OUTPUT && status != MST_EXIT_TARGET;
-}
-
 static int record_once(struct mst_record_request *r, const struct mst_variant *variant,
                        unsigned repetition, const char *before)
 {
@@ -162,8 +157,8 @@ static int record_once(struct mst_record_request *r, const struct mst_variant *v
     r->recording.command = variant->command;
     r->recording.repetition = repetition;
     status = mst_record(&r->recording, &run_id);
-    if (!is_shown(run_id, status))
-        return status;
+    if (run_id == 0 || status == MST_EXIT_OUTPUT || status == MST_EXIT_TARGET)
+        return status;   /* there is nothing to show */
     fputs(before, stdout);
     shown = show_run(r, run_id);
     return status != MST_EXIT_OK ? status : shown;

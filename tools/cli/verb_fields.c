@@ -16,7 +16,7 @@ static const char help[] =
     "what it means. The same table makes all of mpmstat's outputs.\n"
     "\n"
     "  --format FORMAT  text (the default), json, or md (Markdown)\n"
-    "  --help           this\n"
+    "  --help           show this help\n"
     "\n"
     "Examples:\n"
     "  mpmstat fields | less\n"

@@ -2,7 +2,7 @@
  *
  * A verb gets argv with its own name as argv[0] and returns an enum mst_exit.
  * It writes results to stdout through stdio and need not flush: main does, and
- * checks that it arrived. SIGPIPE is ignored: whoever executes another program
+ * checks that it arrived. SIGPIPE is ignored: code that executes another program
  * sets it back to SIG_DFL in the child first.
  */
 #ifndef MPMSTAT_VERBS_H

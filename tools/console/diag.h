@@ -1,4 +1,4 @@
-/* diag.h - what the tool says beside its results: to stderr, as sentences.
+/* diag.h - what the tool says besides its results: to stderr, as sentences.
  *
  * Results go to stdout, everything else through here, each line beginning with
  * "mpmstat: ". Also the exit codes, which are documented and do not change.
@@ -21,7 +21,7 @@ enum mst_exit {
 void mst_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void mst_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* What is going on, for a person who waits: shown only where stderr is a
+/* What is going on, for a person that waits: shown only where stderr is a
  * terminal or mst_progress_enable(true) was called. A whole line each. */
 void mst_progress(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void mst_progress_enable(bool always);
@@ -31,14 +31,14 @@ void mst_tell(bool is_warning, const char *sentence);
 /* Lines of another program, as they are but for what a terminal would obey; changes them. */
 void mst_diag_lines(char *text);
 
-/* Neither progress nor warnings, until told otherwise: for a caller who runs what says them
+/* Neither progress nor warnings, until told otherwise: for a caller that runs the same code
  * many times, and shows them elsewhere. */
 void mst_diag_quiet(bool quiet);
 
 /* Keeps the first error from now on in the buffer too, which is "" before. NULL: no longer. */
 void mst_error_keep(char *buffer, size_t size);
 
-/* A line at the terminal's end that is drawn anew each time; messages come above it. NULL
+/* A line at the terminal's end that is redrawn each time; messages come above it. NULL
  * takes it away. Nothing where stderr is no terminal. */
 void mst_status_line(const char *text);
 

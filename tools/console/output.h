@@ -11,7 +11,7 @@
  * an errno value. */
 int mst_write_file(void *file, const void *bytes, size_t n);
 
-/* Writes a file by writing another beside it first: what was there is replaced by a whole
+/* Writes a file by writing another in its directory first: what was there is replaced by a whole
  * one or not at all. A link stays, and what it leads to is replaced; a device, a pipe or what
  * stdout is (/dev/stdout) is written to as it is. 0; what `put` returned, where that is not 0;
  * -1 with a sentence where the file cannot be written. */
@@ -20,7 +20,7 @@ int mst_output_file(const char *path, mst_output_put *put, const void *context,
                     char error[MST_ERROR_MAX]);
 
 /* Flushes stdout: buffered output fails late, or silently (a full disk, a pipe
- * that nobody reads any more). Returns `status` where everything arrived, else
+ * that has lost its reader). Returns `status` where everything arrived, else
  * says so and returns MST_EXIT_OUTPUT. The last thing that the tool does. */
 int mst_finish_output(int status);
 

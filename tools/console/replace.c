@@ -35,7 +35,7 @@ static void on_signal(int number)
     raise(number);           /* comes when this returns */
 }
 
-/* Where a signal is ignored, or tells somebody else, the program goes on. */
+/* Where a signal is ignored, or has another handler, the program goes on. */
 static void remove_at_signals(const char *part)
 {
     struct sigaction now, action = { .sa_handler = on_signal };
@@ -80,7 +80,7 @@ static bool is_part_of(const char *name, const char *base)
            strcmp(name + n + 1 + RANDOM_CHARS, SUFFIX) == 0;
 }
 
-/* Where nobody holds its lock nobody writes it. */
+/* A file whose lock is free has no writer. */
 static void remove_if_left(int directory, const char *name)
 {
     int fd = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -109,7 +109,7 @@ static void remove_left(const char *path, const char *directory)
 
 /* ---- files ---------------------------------------------------------------------------- */
 
-/* A name that nobody has: a link that somebody put there is not followed. */
+/* A name that is not in use: a link of that name is not followed. */
 static char *part_name(const char *path)
 {
     uint32_t random;

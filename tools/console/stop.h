@@ -7,7 +7,7 @@
 
 #define MST_STOP_SIGNALS 3
 
-/* Whose signals are asked of now. Written by the signals' handler; the address of `raised`
+/* The present receiver of signals. Written by the signals' handler; the address of `raised`
  * is what functions take that wait (mst_sampler_open() and others). */
 struct mst_stop {
     volatile sig_atomic_t count;     /* signals so far, 100 at most */

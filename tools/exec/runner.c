@@ -48,7 +48,7 @@ static void reap(pid_t command, struct mst_run_end *end)
     siginfo_t info;
     int status;
 
-    /* While it is a zombie its process group's number belongs to nobody else. */
+    /* While it is a zombie, no other process group can have its number. */
     while (waitid(P_PID, (id_t)command, &info, WEXITED | WNOWAIT) != 0 && errno == EINTR)
         ;
     kill(-command, SIGKILL);

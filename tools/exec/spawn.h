@@ -9,7 +9,7 @@
 
 /* How a program is started. */
 struct mst_spawn {
-    char *const *argv;         /* argv[0] without a slash is looked for in the program's PATH */
+    char *const *argv;         /* argv[0] without a slash is searched in the program's PATH */
     char *const *environment;  /* "NAME=VALUE", NULL at its end; NULL: this process's */
     const char  *directory;    /* it begins there; NULL: where this process is */
     int          in, out, err; /* its standard streams */

@@ -34,7 +34,7 @@ struct options {
 
 /* As ab reads them: a later -t takes back an earlier -n. What ab will refuse
  * is not our business: it says so itself. */
-static void read_options(struct options *o, int argc, char *const *argv)
+static void read_ab_options(struct options *o, int argc, char *const *argv)
 {
     int option;
 
@@ -58,8 +58,8 @@ static void read_options(struct options *o, int argc, char *const *argv)
     }
 }
 
-static int prepare(struct mst_plan *plan, char *const *argv, int rows_fd,
-                   char error[MST_ERROR_MAX])
+static int prepare_ab(struct mst_plan *plan, char *const *argv, int rows_fd,
+                      char error[MST_ERROR_MAX])
 {
     char path[32];
     const char *const insert[] = { "-g", path, NULL };
@@ -69,7 +69,7 @@ static int prepare(struct mst_plan *plan, char *const *argv, int rows_fd,
 
     while (argv[argc] != NULL)
         argc++;
-    read_options(&o, argc, argv);
+    read_ab_options(&o, argc, argv);
     snprintf(path, sizeof path, "/dev/fd/%d", rows_fd);
     add = rows_fd >= 0 && o.rows_path == NULL && !o.html;   /* with -w it writes none */
     if (mst_plan_init(plan, argv, 0, add ? insert : NULL, error) != 0)
@@ -136,8 +136,8 @@ static uint64_t unfinished(const struct mst_client_result *r, const struct mst_p
 
 /* The results come last: with -v 4 pages are printed before them, and a page may
  * look like anything. */
-static int parse(struct mst_client_result *r, const struct mst_plan *plan,
-                 const struct mst_printed *printed, char error[MST_ERROR_MAX])
+static int parse_ab(struct mst_client_result *r, const struct mst_plan *plan,
+                    const struct mst_printed *printed, char error[MST_ERROR_MAX])
 {
     static const char html[] = "Complete requests:</th>";
     struct mst_text all = { printed->out, printed->out + printed->out_n };
@@ -176,7 +176,7 @@ static int parse(struct mst_client_result *r, const struct mst_plan *plan,
 
 /* ---- its rows -------------------------------------------------------------------- */
 
-static int read_header(struct mst_row_reader *reader, char *line, char error[MST_ERROR_MAX])
+static int read_ab_header(struct mst_row_reader *reader, char *line, char error[MST_ERROR_MAX])
 {
     (void)reader;
     if (strcmp(line, AB_ROWS_HEADER) == 0)
@@ -187,7 +187,7 @@ static int read_header(struct mst_row_reader *reader, char *line, char error[MST
 }
 
 /* "Sat Nov 21 07:53:13 2026\t1795247593\t0\t200\t200\t200" */
-static int read_row(struct mst_row_reader *reader, struct mst_client_row *row, char *line)
+static int read_ab_row(struct mst_row_reader *reader, struct mst_client_row *row, char *line)
 {
     const uint64_t most = UINT64_MAX / MST_NS_PER_S / 2;
     uint64_t numbers[5];   /* seconds, connect, processing, total, waiting */
@@ -216,8 +216,8 @@ const struct mst_loadtool mst_loadtool_ab = {
     .package = "apache2-utils",
     .version_flag = "-V",
     .failed_among = MST_FAILED_AMONG,
-    .prepare = prepare,
-    .parse = parse,
-    .read_header = read_header,
-    .read_row = read_row,
+    .prepare = prepare_ab,
+    .parse = parse_ab,
+    .read_header = read_ab_header,
+    .read_row = read_ab_row,
 };

@@ -19,7 +19,7 @@
 
 #define H2LOAD_GRACE_NS (60 * MST_NS_PER_S)
 
-static void limits(struct mst_plan *plan, char *const *argv)
+static void limits_of_h2load(struct mst_plan *plan, char *const *argv)
 {
     static const struct mst_option requests = { { "--requests", "-n" }, false };
     static const struct mst_option clients = { { "--clients", "-c" }, false };
@@ -44,8 +44,8 @@ static void limits(struct mst_plan *plan, char *const *argv)
     }
 }
 
-static int prepare(struct mst_plan *plan, char *const *argv, int rows_fd,
-                   char error[MST_ERROR_MAX])
+static int prepare_h2load(struct mst_plan *plan, char *const *argv, int rows_fd,
+                          char error[MST_ERROR_MAX])
 {
     static const struct mst_option log = { { "--log-file" }, false };
     const char *path = mst_option(argv, &log);
@@ -59,7 +59,7 @@ static int prepare(struct mst_plan *plan, char *const *argv, int rows_fd,
     plan->rows = add ? MST_ROWS_IN_FD : MST_ROWS_NONE;
     plan->row_start_step_ns = plan->row_time_step_ns = MST_NS_PER_US;
     plan->stop_signal = SIGINT;
-    limits(plan, argv);
+    limits_of_h2load(plan, argv);
     return path != NULL ? mst_plan_rows_at(plan, path, error) : 0;
 }
 
@@ -119,8 +119,8 @@ static void parse_times(struct mst_client_result *r, struct mst_text in)
             }
 }
 
-static int parse(struct mst_client_result *r, const struct mst_plan *plan,
-                 const struct mst_printed *printed, char error[MST_ERROR_MAX])
+static int parse_h2load(struct mst_client_result *r, const struct mst_plan *plan,
+                        const struct mst_printed *printed, char error[MST_ERROR_MAX])
 {
     struct mst_text all = { printed->out, printed->out + printed->out_n }, line;
     struct mst_text in = mst_text_from_last(all, "finished in ");
@@ -145,7 +145,7 @@ static int parse(struct mst_client_result *r, const struct mst_plan *plan,
 
 /* ---- its rows -------------------------------------------------------------------- */
 
-static int read_row(struct mst_row_reader *reader, struct mst_client_row *row, char *line)
+static int read_h2load_row(struct mst_row_reader *reader, struct mst_client_row *row, char *line)
 {
     const uint64_t most = UINT64_MAX / MST_NS_PER_US / 4;
     uint64_t start_us, duration_us;
@@ -170,7 +170,7 @@ const struct mst_loadtool mst_loadtool_h2load = {
     .name = "h2load",
     .package = "nghttp2-client",
     .version_flag = "--version",
-    .prepare = prepare,
-    .parse = parse,
-    .read_row = read_row,
+    .prepare = prepare_h2load,
+    .parse = parse_h2load,
+    .read_row = read_h2load_row,
 };

@@ -30,7 +30,7 @@
 
 static const struct mst_option output = { { "-o" }, true };
 
-static void limits(struct mst_plan *plan, char *const *argv)
+static void limits_of_hey(struct mst_plan *plan, char *const *argv)
 {
     static const struct mst_option requests = { { "-n" }, true };
     static const struct mst_option workers = { { "-c" }, true };
@@ -51,19 +51,19 @@ static void limits(struct mst_plan *plan, char *const *argv)
     }
 }
 
-static int prepare(struct mst_plan *plan, char *const *argv, int rows_fd,
-                   char error[MST_ERROR_MAX])
+static int prepare_hey(struct mst_plan *plan, char *const *argv, int rows_fd,
+                       char error[MST_ERROR_MAX])
 {
     static const char *const insert[] = { "-o", "csv", NULL };
     const char *format = mst_option(argv, &output);
     struct mst_plan known = { .requested = MST_UNKNOWN };
     bool add;
 
-    limits(&known, argv);
+    limits_of_hey(&known, argv);
     add = rows_fd >= 0 && format == NULL && known.requested <= HEY_ROWS_MAX;
     if (mst_plan_init(plan, argv, 0, add ? insert : NULL, error) != 0)
         return -1;
-    limits(plan, argv);
+    limits_of_hey(plan, argv);
     plan->stop_signal = SIGINT;
     if (add || (format != NULL && strcmp(format, "csv") == 0))
         plan->rows = MST_ROWS_ON_STDOUT;
@@ -128,8 +128,8 @@ static uint64_t seconds(struct mst_text in, const char *name)
     return mst_text_number(mst_text_line(in, name), MST_NS_PER_S, NULL);
 }
 
-static int parse(struct mst_client_result *r, const struct mst_plan *plan,
-                 const struct mst_printed *printed, char error[MST_ERROR_MAX])
+static int parse_hey(struct mst_client_result *r, const struct mst_plan *plan,
+                     const struct mst_printed *printed, char error[MST_ERROR_MAX])
 {
     struct mst_text all = { printed->out, printed->out + printed->out_n };
     struct mst_text in = mst_text_from_last(all, "Summary:");
@@ -163,7 +163,7 @@ static int parse(struct mst_client_result *r, const struct mst_plan *plan,
 
 /* ---- its rows -------------------------------------------------------------------- */
 
-static int read_header(struct mst_row_reader *reader, char *line, char error[MST_ERROR_MAX])
+static int read_hey_header(struct mst_row_reader *reader, char *line, char error[MST_ERROR_MAX])
 {
     (void)reader;
     if (strcmp(line, HEY_ROWS_HEADER) == 0)
@@ -173,7 +173,7 @@ static int read_header(struct mst_row_reader *reader, char *line, char error[MST
     return -1;
 }
 
-static int read_row(struct mst_row_reader *reader, struct mst_client_row *row, char *line)
+static int read_hey_row(struct mst_row_reader *reader, struct mst_client_row *row, char *line)
 {
     uint64_t values[8];   /* in the header's order */
     size_t i;
@@ -199,8 +199,8 @@ const struct mst_loadtool mst_loadtool_hey = {
     .name = "hey",
     .package = "hey",
     .rows_omit_failures = true,
-    .prepare = prepare,
-    .parse = parse,
-    .read_header = read_header,
-    .read_row = read_row,
+    .prepare = prepare_hey,
+    .parse = parse_hey,
+    .read_header = read_hey_header,
+    .read_row = read_hey_row,
 };

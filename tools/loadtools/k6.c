@@ -70,8 +70,8 @@ static int use_csv(struct mst_plan *plan, const char *csv, char error[MST_ERROR_
     return mst_plan_rows_at(plan, path, error);
 }
 
-static int prepare(struct mst_plan *plan, char *const *argv, int rows_fd,
-                   char error[MST_ERROR_MAX])
+static int prepare_k6(struct mst_plan *plan, char *const *argv, int rows_fd,
+                      char error[MST_ERROR_MAX])
 {
     static const struct mst_option users = { { "--vus", "-u" }, false };
     static const struct mst_option duration = { { "--duration", "-d" }, false };
@@ -98,7 +98,7 @@ static int prepare(struct mst_plan *plan, char *const *argv, int rows_fd,
 
 enum column { METRIC, INSTANT, VALUE, STATUS, ERROR_CODE, EXTRA_TAGS, COLUMNS };
 
-static int read_header(struct mst_row_reader *reader, char *line, char error[MST_ERROR_MAX])
+static int read_k6_header(struct mst_row_reader *reader, char *line, char error[MST_ERROR_MAX])
 {
     static const char *const names[COLUMNS] = {
         [METRIC] = "metric_name", [INSTANT] = "timestamp", [VALUE] = "metric_value",
@@ -165,7 +165,7 @@ static uint64_t client_id_of(const char *tags)
     return mst_field_integer(number);
 }
 
-/* The row gathered so far, whose request is now known to be told of completely. */
+/* The row gathered so far, which is complete now. */
 static int finish_row(struct mst_row_reader *reader, struct mst_client_row *row)
 {
     if (!reader->has_row)
@@ -212,7 +212,7 @@ static int add_to_row(struct mst_row_reader *reader, const char *metric, const c
     return 0;
 }
 
-static int read_row(struct mst_row_reader *reader, struct mst_client_row *row, char *line)
+static int read_k6_row(struct mst_row_reader *reader, struct mst_client_row *row, char *line)
 {
     static const char part[] = "http_req_";
     char *fields[COLUMNS] = { NULL }, *field;
@@ -236,7 +236,7 @@ static int read_row(struct mst_row_reader *reader, struct mst_client_row *row, c
 const struct mst_loadtool mst_loadtool_k6 = {
     .name = "k6",
     .version_flag = "version",
-    .prepare = prepare,
-    .read_header = read_header,
-    .read_row = read_row,
+    .prepare = prepare_k6,
+    .read_header = read_k6_header,
+    .read_row = read_k6_row,
 };

@@ -114,7 +114,7 @@ struct mst_row_totals {
     uint64_t answered_ns, max_ns;      /* times of those with an answer: their sum, the longest */
     uint64_t first_start_ns, last_end_ns;
     bool     status_unknown;           /* of any row */
-    uint64_t bad;                      /* lines that were no rows; set by who counts them */
+    uint64_t bad;                      /* lines that were no rows; set by the reader */
 };
 
 /* What a reader of rows keeps between two lines. */

@@ -25,8 +25,8 @@
 #define LOCUST_GRACE_NS  (120 * MST_NS_PER_S)   /* users start and stop, statistics */
 #define LOCUST_TIMES_MAX 4096u                  /* different rounded times */
 
-static int prepare(struct mst_plan *plan, char *const *argv, int rows_fd,
-                   char error[MST_ERROR_MAX])
+static int prepare_locust(struct mst_plan *plan, char *const *argv, int rows_fd,
+                          char error[MST_ERROR_MAX])
 {
     static const struct mst_option headless = { { "--headless" }, false };
     static const struct mst_option json = { { "--json" }, false };
@@ -139,7 +139,7 @@ static uint64_t rounding(double max_ms)
     return step * MST_NS_PER_MS;
 }
 
-static void fill(struct mst_client_result *r, struct times *t, const struct sums *s)
+static void fill_locust(struct mst_client_result *r, struct times *t, const struct sums *s)
 {
     r->requests = whole(s->requests);
     r->failed = whole(s->failures);
@@ -172,8 +172,8 @@ static json_t *find_json(const struct mst_printed *printed)
     return json_loadb(in.at, (size_t)(in.end - in.at), JSON_DISABLE_EOF_CHECK, &where);
 }
 
-static int parse(struct mst_client_result *r, const struct mst_plan *plan,
-                 const struct mst_printed *printed, char error[MST_ERROR_MAX])
+static int parse_locust(struct mst_client_result *r, const struct mst_plan *plan,
+                        const struct mst_printed *printed, char error[MST_ERROR_MAX])
 {
     json_t *root = find_json(printed), *entry;
     struct times *times = calloc(1, sizeof *times);
@@ -185,7 +185,7 @@ static int parse(struct mst_client_result *r, const struct mst_plan *plan,
     if (found) {
         json_array_foreach(root, i, entry)
             add_entry(&sums, times, entry);
-        fill(r, times, &sums);
+        fill_locust(r, times, &sums);
         r->concurrency = plan->concurrency;
     } else {
         snprintf(error, MST_ERROR_MAX, "Locust printed no results that can be read: --headless "
@@ -200,6 +200,6 @@ const struct mst_loadtool mst_loadtool_locust = {
     .name = "locust",
     .version_flag = "--version",
     .failed_among = MST_FAILED_AMONG,
-    .prepare = prepare,
-    .parse = parse,
+    .prepare = prepare_locust,
+    .parse = parse_locust,
 };

@@ -48,7 +48,7 @@ static uint64_t requests(char *const *argv)
     return thousandths * factor / 1000;
 }
 
-static void limits(struct mst_plan *plan, char *const *argv)
+static void limits_of_oha(struct mst_plan *plan, char *const *argv)
 {
     static const struct mst_option connections = { { "-c" }, false };
     static const struct mst_option parallel = { { "-p" }, false };
@@ -71,8 +71,8 @@ static void limits(struct mst_plan *plan, char *const *argv)
     }
 }
 
-static int prepare(struct mst_plan *plan, char *const *argv, int rows_fd,
-                   char error[MST_ERROR_MAX])
+static int prepare_oha(struct mst_plan *plan, char *const *argv, int rows_fd,
+                       char error[MST_ERROR_MAX])
 {
     static const struct mst_option format = { { "--output-format" }, false };
     static const struct mst_option output = { { "--output", "-o" }, false };
@@ -83,12 +83,12 @@ static int prepare(struct mst_plan *plan, char *const *argv, int rows_fd,
     bool add = rows_fd >= 0 && chosen == NULL && !mst_option_given(argv, &old_json) &&
                mst_option(argv, &output) == NULL;
 
-    limits(&known, argv);
+    limits_of_oha(&known, argv);
     if (known.requested != MST_UNKNOWN)
         insert[1] = "csv";
     if (mst_plan_init(plan, argv, 0, add ? insert : NULL, error) != 0)
         return -1;
-    limits(plan, argv);
+    limits_of_oha(plan, argv);
     if (add)
         chosen = insert[1];
     if (add && strcmp(chosen, "json") == 0)
@@ -141,7 +141,7 @@ static void add_errors(struct mst_client_result *r, json_t *errors)
                                            (uint64_t)json_integer_value(count));
 }
 
-static void fill(struct mst_client_result *r, const struct mst_plan *plan, const json_t *root)
+static void fill_oha(struct mst_client_result *r, const struct mst_plan *plan, const json_t *root)
 {
     const json_t *summary = json_object_get(root, "summary");
     const json_t *percentiles = json_object_get(root, "latencyPercentiles");
@@ -163,8 +163,8 @@ static void fill(struct mst_client_result *r, const struct mst_plan *plan, const
     r->corrected = plan->corrected;
 }
 
-static int parse(struct mst_client_result *r, const struct mst_plan *plan,
-                 const struct mst_printed *printed, char error[MST_ERROR_MAX])
+static int parse_oha(struct mst_client_result *r, const struct mst_plan *plan,
+                     const struct mst_printed *printed, char error[MST_ERROR_MAX])
 {
     json_error_t where;
     json_t *root = json_loadb(printed->out, printed->out_n, 0, &where);
@@ -173,7 +173,7 @@ static int parse(struct mst_client_result *r, const struct mst_plan *plan,
 
     mst_client_result_init(r);
     if (found)
-        fill(r, plan, root);
+        fill_oha(r, plan, root);
     else
         snprintf(error, MST_ERROR_MAX, "oha printed no results that can be read: "
                  "--output-format json or csv would");
@@ -183,7 +183,7 @@ static int parse(struct mst_client_result *r, const struct mst_plan *plan,
 
 /* ---- its rows -------------------------------------------------------------------- */
 
-static int read_header(struct mst_row_reader *reader, char *line, char error[MST_ERROR_MAX])
+static int read_oha_header(struct mst_row_reader *reader, char *line, char error[MST_ERROR_MAX])
 {
     (void)reader;
     if (strcmp(line, OHA_ROWS_HEADER) == 0)
@@ -193,7 +193,7 @@ static int read_header(struct mst_row_reader *reader, char *line, char error[MST
     return -1;
 }
 
-static int read_row(struct mst_row_reader *reader, struct mst_client_row *row, char *line)
+static int read_oha_row(struct mst_row_reader *reader, struct mst_client_row *row, char *line)
 {
     uint64_t values[7];   /* in the header's order */
     size_t i;
@@ -219,8 +219,8 @@ const struct mst_loadtool mst_loadtool_oha = {
     .name = "oha",
     .version_flag = "--version",
     .rows_omit_failures = true,
-    .prepare = prepare,
-    .parse = parse,
-    .read_header = read_header,
-    .read_row = read_row,
+    .prepare = prepare_oha,
+    .parse = parse_oha,
+    .read_header = read_oha_header,
+    .read_row = read_oha_row,
 };

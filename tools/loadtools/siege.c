@@ -30,8 +30,8 @@
 #define SIEGE_MEGABYTE  (UINT64_C(1) << 20)
 #define SIEGE_BYTES_MAX (UINT64_C(1) << 40)   /* in hundredths: no run has more */
 
-static int prepare(struct mst_plan *plan, char *const *argv, int rows_fd,
-                   char error[MST_ERROR_MAX])
+static int prepare_siege(struct mst_plan *plan, char *const *argv, int rows_fd,
+                         char error[MST_ERROR_MAX])
 {
     static const struct mst_option duration = { { "--time", "-t" }, false };
     static const struct mst_option users = { { "--concurrent", "-c" }, false };
@@ -95,8 +95,8 @@ static uint64_t users(const struct mst_plan *plan, struct mst_text err)
     return said != MST_UNKNOWN ? said : plan->concurrency;
 }
 
-static int parse(struct mst_client_result *r, const struct mst_plan *plan,
-                 const struct mst_printed *printed, char error[MST_ERROR_MAX])
+static int parse_siege(struct mst_client_result *r, const struct mst_plan *plan,
+                       const struct mst_printed *printed, char error[MST_ERROR_MAX])
 {
     struct mst_text err = { printed->err, printed->err + printed->err_n };
     struct mst_text json = find_json(printed);
@@ -140,6 +140,6 @@ const struct mst_loadtool mst_loadtool_siege = {
     .name = "siege",
     .package = "siege",
     .version_flag = "--version",
-    .prepare = prepare,
-    .parse = parse,
+    .prepare = prepare_siege,
+    .parse = parse_siege,
 };

@@ -3,14 +3,14 @@
  * With dumptraffic="protocol" or "protocol_local" in its configuration it writes a line for
  * each answer into tsung*.dump, below a directory that is named after the minute: the time
  * of the answer and how long it took since the request was sent. Connecting is not in it,
- * and what had no answer has no line: tsung.log says how many users there were, each of
- * whom is taken to make one request. Of those without an answer only the number is known;
+ * and what had no answer has no line: tsung.log says how many users there were; each
+ * is taken to make one request. Of those without an answer only the number is known;
  * they have rows that begin, and end, when tsung did.
  *
  * tsung holds its lines back for 5 s ("protocol") or 2 s, and ends without writing what it
  * holds then: also answers may have no line, which are no failures. tsung.log counts
  * answers, too: those without a line are lines that are no rows. None is lost where each
- * user stays for that long after his last answer (a thinktime).
+ * user stays for that long after its last answer (a thinktime).
  *
  * Users arrive by chance (a Poisson process) at the rate that the configuration says.
  */
@@ -29,7 +29,7 @@
 #define NO_STATUS    "error_"   /* instead of a status: the connection ended first */
 #define COLUMNS      6u      /* between the date and the status */
 
-/* Prints the lines, and one for each user who has none: whose answer was lost, or who had
+/* Prints the lines, and one for each user without one: its answer was lost, or there was
  * none. No answers in the dump, but in the log: none were asked for. */
 static const char script[] =
     "exec awk '"
@@ -44,8 +44,8 @@ static const char script[] =
     "for (; rows < users; rows++) print ended \";" FAILED "\" }' "
     "\"$0\"/*/tsung.log \"$0\"/*/tsung*.dump";
 
-static int prepare(struct mst_plan *plan, char *const *argv, int rows_fd,
-                   char error[MST_ERROR_MAX])
+static int prepare_tsung(struct mst_plan *plan, char *const *argv, int rows_fd,
+                         char error[MST_ERROR_MAX])
 {
     static const struct mst_option directory = { { "-l" }, false };
     const char *log = mst_option(argv, &directory);
@@ -61,7 +61,7 @@ static int prepare(struct mst_plan *plan, char *const *argv, int rows_fd,
     return mst_plan_convert(plan, (const char *const []){ "sh", "-c", script, log, NULL }, error);
 }
 
-static int read_header(struct mst_row_reader *reader, char *line, char error[MST_ERROR_MAX])
+static int read_tsung_header(struct mst_row_reader *reader, char *line, char error[MST_ERROR_MAX])
 {
     (void)reader;
     if (strncmp(line, TSUNG_HEADER, strlen(TSUNG_HEADER)) == 0)
@@ -71,7 +71,7 @@ static int read_header(struct mst_row_reader *reader, char *line, char error[MST
 }
 
 /* "1795274354.517194;<0.194.0>;1;get;127.0.0.1;/;200;113;206.928;-;;;" */
-static int read_row(struct mst_row_reader *reader, struct mst_client_row *row, char *line)
+static int read_tsung_row(struct mst_row_reader *reader, struct mst_client_row *row, char *line)
 {
     uint64_t ended_ns;
     const char *field;
@@ -115,7 +115,7 @@ const struct mst_loadtool mst_loadtool_tsung = {
     .name = "tsung",
     .package = "tsung",
     .version_flag = "-v",
-    .prepare = prepare,
-    .read_header = read_header,
-    .read_row = read_row,
+    .prepare = prepare_tsung,
+    .read_header = read_tsung_header,
+    .read_row = read_tsung_row,
 };

@@ -18,7 +18,7 @@
 #define VEGETA_TIMEOUT_NS (30 * MST_NS_PER_S)   /* -timeout, where the user says nothing */
 #define VEGETA_GRACE_NS   (30 * MST_NS_PER_S)
 
-static void limits(struct mst_plan *plan, char *const *argv)
+static void limits_of_vegeta(struct mst_plan *plan, char *const *argv)
 {
     static const struct mst_option duration = { { "-duration" }, true };
     static const struct mst_option timeout = { { "-timeout" }, true };
@@ -31,8 +31,8 @@ static void limits(struct mst_plan *plan, char *const *argv)
                            VEGETA_GRACE_NS;
 }
 
-static int prepare(struct mst_plan *plan, char *const *argv, int rows_fd,
-                   char error[MST_ERROR_MAX])
+static int prepare_vegeta(struct mst_plan *plan, char *const *argv, int rows_fd,
+                          char error[MST_ERROR_MAX])
 {
     static const struct mst_option output = { { "-output" }, true };
     static const struct mst_option max_body = { { "-max-body" }, true };
@@ -50,7 +50,7 @@ static int prepare(struct mst_plan *plan, char *const *argv, int rows_fd,
         return -1;
     plan->row_start_step_ns = plan->row_time_step_ns = 1;
     plan->stop_signal = SIGINT;
-    limits(plan, argv);
+    limits_of_vegeta(plan, argv);
     if (attack == 0 || (n == 0 && path == NULL))
         return 0;
     plan->rows = MST_ROWS_IN_FD;
@@ -63,7 +63,7 @@ static int prepare(struct mst_plan *plan, char *const *argv, int rows_fd,
 /* start, code, latency, bytes out, bytes in, error, body, attack, number, and what is of
  * no use here; the number is also in the request, as X-Vegeta-Seq. Where the body is long
  * the line may be cut before it. */
-static int read_row(struct mst_row_reader *reader, struct mst_client_row *row, char *line)
+static int read_vegeta_row(struct mst_row_reader *reader, struct mst_client_row *row, char *line)
 {
     char *error;
 
@@ -90,6 +90,6 @@ static int read_row(struct mst_row_reader *reader, struct mst_client_row *row, c
 const struct mst_loadtool mst_loadtool_vegeta = {
     .name = "vegeta",
     .version_flag = "-version",
-    .prepare = prepare,
-    .read_row = read_row,
+    .prepare = prepare_vegeta,
+    .read_row = read_vegeta_row,
 };

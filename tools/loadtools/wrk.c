@@ -25,8 +25,8 @@
 #define WRK_GRACE_NS  (30 * MST_NS_PER_S)
 #define WRK_CLOCK_NS  MST_NS_PER_US
 
-static int prepare(struct mst_plan *plan, char *const *argv, int rows_fd,
-                   char error[MST_ERROR_MAX])
+static int prepare_wrk(struct mst_plan *plan, char *const *argv, int rows_fd,
+                       char error[MST_ERROR_MAX])
 {
     static const struct mst_option latency = { { "--latency", "-L" }, false };
     static const struct mst_option duration = { { "--duration", "-d" }, false };
@@ -102,8 +102,8 @@ static uint64_t corrected(const struct mst_client_result *r)
     return each > 0 && r->max_ns >= r->duration_ns / each * 2 * 98 / 100;
 }
 
-static int parse(struct mst_client_result *r, const struct mst_plan *plan,
-                 const struct mst_printed *printed, char error[MST_ERROR_MAX])
+static int parse_wrk(struct mst_client_result *r, const struct mst_plan *plan,
+                     const struct mst_printed *printed, char error[MST_ERROR_MAX])
 {
     struct mst_text all = { printed->out, printed->out + printed->out_n };
     struct mst_text in = mst_text_from_last(all, "  Thread Stats"), sum;
@@ -134,6 +134,6 @@ const struct mst_loadtool mst_loadtool_wrk = {
     .package = "wrk",
     .version_flag = "-v",
     .failed_among = MST_FAILED_TIMEOUTS_AMONG,
-    .prepare = prepare,
-    .parse = parse,
+    .prepare = prepare_wrk,
+    .parse = parse_wrk,
 };

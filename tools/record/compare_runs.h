@@ -1,4 +1,4 @@
-/* compare_runs.h - the runs that `mpmstat compare` lays beside each other: repetitions
+/* compare_runs.h - the runs that `mpmstat compare` compares: repetitions
  * of one thing on each side, as the archives have them.
  */
 #ifndef MPMSTAT_COMPARE_RUNS_H
@@ -27,7 +27,7 @@ struct mst_compare_side {
     struct mst_archive *archive;
     struct mst_compare_run *runs;    /* complete ones, the oldest first */
     size_t      count;
-    size_t      incomplete;          /* left out: they did not come to their end */
+    size_t      incomplete;          /* left out: they were not completed */
     size_t      unpaired;            /* left out: without a counterpart on the other side */
 };
 
@@ -37,8 +37,8 @@ int  mst_compare_side_read(struct mst_compare_side *side, const char *given,
                            char error[MST_ERROR_MAX]);
 void mst_compare_side_free(struct mst_compare_side *side);
 
-/* Whether the runs were made alternately: then runs[i] of both sides were made next to
- * each other, with the same repetition, and those without a counterpart are left out. */
+/* Whether the two sides' runs alternated. Then runs[i] of both sides are neighbours of the same
+ * repetition, and runs without a counterpart are left out. */
 bool mst_compare_pair(struct mst_compare_side *a, struct mst_compare_side *b);
 
 #endif

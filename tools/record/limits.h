@@ -8,12 +8,12 @@
 #define MST_RECORDING_TIMEOUT_NS (3600 * MST_NS_PER_S)
 /* For requests in flight before the load begins: another load's take their share of the server. */
 #define MST_QUIET_NS             (5 * MST_NS_PER_S)
-/* For requests in flight when the load is over, and between two looks at them. */
+/* For requests in flight when the load is over, and between two samples of them. */
 #define MST_DRAIN_NS             (2 * MST_NS_PER_S)
 #define MST_DRAIN_STEP_MS        50
 /* For all answers of one URL after the load. */
 #define MST_ANSWER_NS            (15 * MST_NS_PER_S)
-/* For one answer while the load tool is being stopped, whose end must not go unnoticed. */
+/* For one answer while the load tool is being stopped: its end must be noticed soon. */
 #define MST_BRIEF_NS             MST_NS_PER_S
 /* A request may seem to have begun so much earlier than it did: the phase `queue` is known to a
  * kernel jiffy, of which the slowest kernels have a hundred a second. */

@@ -95,7 +95,7 @@ struct collection {
     struct mst_archive *archive;
     int64_t             run_id;
     uint64_t            started_ns;
-    bool                succeeded;   /* of a tool that failed nobody expects results */
+    bool                succeeded;   /* results are expected */
     bool                ended;       /* succeeded, and was not stopped by us */
     bool                has_rows;
     struct mst_row_totals totals;
@@ -207,8 +207,7 @@ static int open_rows_file(const struct collection *c)
     bool at_path = load->plan.rows == MST_ROWS_AT_PATH;
     int fd;
 
-    if (at_path)   /* O_NONBLOCK: it may be a pipe, whose other end
-                                                * nobody holds */
+    if (at_path)   /* O_NONBLOCK: it may be a pipe that no program has open */
         fd = open(load->plan.rows_path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     else
         fd = fcntl(load->plan.rows == MST_ROWS_ON_STDOUT ? load->out_fd : load->rows_fd,

@@ -16,7 +16,7 @@ struct mst_load {
     bool            has_result;           /* mst_load_collect found out what it did */
 };
 
-/* Makes it one without a command. */
+/* Initializes a load without a command. */
 void mst_load_init(struct mst_load *load);
 void mst_load_close(struct mst_load *load);
 
@@ -30,8 +30,8 @@ struct mst_runner *mst_load_start(const struct mst_load *load, char error[MST_ER
 /* The command's name, without its directory. */
 const char *mst_load_name(const struct mst_load *load);
 
-/* Whether that exit status says that it did all that it should; some tools have one
- * besides 0 that says so of a run with failures. */
+/* Whether the exit status means that the load was completed; some tools have a second one, for
+ * a complete run with failures. */
 bool mst_load_succeeded(const struct mst_load *load, uint64_t exit_status);
 
 /* Shows on stderr what it has printed since the last call. */

@@ -43,7 +43,7 @@ struct recording {
     struct mst_archive_run_end end;
 };
 
-/* ---- small things ---------------------------------------------------------------- */
+/* ---- errors and notes ---------------------------------------------------------------- */
 
 static int archive_failed(const struct recording *r)
 {
@@ -65,7 +65,7 @@ static int note(struct recording *r, const char *text)
 
 /* ---- before the load ------------------------------------------------------------- */
 
-/* A board file whose server is gone: of use to `mpmstat status` only. */
+/* A board file whose server has ended can only be shown by `mpmstat status`. */
 static bool has_stopped(const struct mst_target *target)
 {
     return target->kind == MST_TARGET_FILE && target->is_open &&
@@ -123,7 +123,8 @@ static int keep_target(struct recording *r, struct mst_sampler *s)
     return 1;
 }
 
-/* Opens one target. 0; 1: left out, since nobody asked for it, or twice; -1 said why. */
+/* Opens one target. 0; 1: left out, because the user did not name it, or named it twice; -1: the
+ * error has been said. */
 static int open_target(struct recording *r, struct mst_target *target)
 {
     struct mst_sampler *s = &r->samplers[r->sampler_count];
@@ -251,7 +252,7 @@ static int open_archive(struct recording *r)
     return MST_EXIT_OK;
 }
 
-static int look_at_machine(struct recording *r, enum mst_moment moment)
+static int sample_machine(struct recording *r, enum mst_moment moment)
 {
     struct mst_machine machine;
 
@@ -264,8 +265,8 @@ static bool is_busy(const struct mst_sampler *s)
     return s->sample.in_flight > 0 && s->sample.in_flight != MST_UNKNOWN;
 }
 
-/* Looks at each server: whether all are idle. One that does not answer is another's
- * concern: it is said where its recording begins. */
+/* Samples each server: whether all are idle. That one does not answer is said where its recording
+ * begins. */
 static bool all_idle(struct recording *r)
 {
     char error[MST_ERROR_MAX];
@@ -289,8 +290,8 @@ static bool any_by_url(const struct recording *r)
     return false;
 }
 
-/* Waits until the requests of whatever was before have ended, which would take their
- * share of the server; then watches the machine. Real traffic is taken as it is. */
+/* Waits until the requests of an earlier load have ended, which would take their share of the
+ * server; then samples the machine. Without a command, traffic is recorded as it is. */
 static int settle(struct recording *r)
 {
     uint64_t until = mst_now_ns() + MST_QUIET_NS, step = any_by_url(r) ? MST_SAMPLE_URL_NS
@@ -305,7 +306,7 @@ static int settle(struct recording *r)
     mst_machine_read(&before);
     poll(NULL, 0, (int)(MST_PREFLIGHT_LOOK_NS / MST_NS_PER_MS));
     mst_machine_read(&after);
-    mst_preflight_look(&r->preflight, &before, &after);
+    mst_preflight_sample(&r->preflight, &before, &after);
     return MST_EXIT_OK;
 }
 
@@ -314,7 +315,7 @@ static int note_sentence(void *recording, const char *sentence)
     return note(recording, sentence);
 }
 
-/* What makes a measurement worth less and can be seen beforehand. */
+/* Notes what disturbs a measurement and is known before it. */
 static int warn_of_machine(struct recording *r)
 {
     if (r->options->command == NULL)
@@ -322,7 +323,7 @@ static int warn_of_machine(struct recording *r)
     return mst_preflight_judge(&r->preflight, &r->load.plan, note_sentence, r);
 }
 
-/* Usual, and no fault of the run; but it is to be known. */
+/* Common, and not an error of the run, but a reader of its figures should know. */
 static int keep_shared_cpus(struct recording *r, const struct mst_sampler *s)
 {
     uint64_t shared = s->local ? mst_preflight_shared_cpus(mst_source_identity(s->source)->pid)
@@ -353,8 +354,8 @@ static int warn_of_server(struct recording *r, const struct mst_sampler *s)
     return mst_preflight_judge_server(&r->preflight, &r->load.plan, &server, note_sentence, r);
 }
 
-/* Whose word the board is, where that is neither root's nor the user's own; and where it
- * names a process that is not its owner's. */
+/* Notes the owner of a board that belongs neither to root nor to the user, and a board that names
+ * a process of another owner. */
 static int warn_of_owner(struct recording *r, const struct mst_sampler *s)
 {
     const struct mst_board_file_id *board = mst_source_board(s->source);
@@ -390,7 +391,7 @@ static int warn_beforehand(struct recording *r, const struct mst_sampler *s)
     return warn_of_server(r, s);
 }
 
-/* Whether another sampler looks at the same processes: mod_php is in its Apache. */
+/* Whether another sampler reads the same processes: those of mod_php are its Apache's. */
 static bool shares_processes(const struct recording *r, size_t which)
 {
     const struct mst_sampler *s = &r->samplers[which];
@@ -445,14 +446,14 @@ static int begin_samplers(struct recording *r)
     if (warn_of_machine(r) != 0)
         return archive_failed(r);
     r->programs_known = mst_programs_before(&r->programs);
-    if (look_at_machine(r, MST_MOMENT_BEFORE) != 0 || mst_archive_commit(r->archive) != 0)
+    if (sample_machine(r, MST_MOMENT_BEFORE) != 0 || mst_archive_commit(r->archive) != 0)
         return archive_failed(r);
     return MST_EXIT_OK;
 }
 
 /* ---- the load -------------------------------------------------------------------- */
 
-/* No server is waited for after this instant. */
+/* After this instant no server is waited for. */
 static void set_deadlines(struct recording *r, uint64_t deadline_ns)
 {
     size_t i;
@@ -497,7 +498,7 @@ static int start_load(struct recording *r)
     return MST_EXIT_OK;
 }
 
-/* What the user or the clock ends. The tool may still print what it has. */
+/* Called on ^C and on the timeout. The load tool may still print its results. */
 static void stop_load(struct recording *r, enum mst_outcome outcome)
 {
     if (r->end.outcome == MST_OUTCOME_UNFINISHED)
@@ -506,7 +507,7 @@ static void stop_load(struct recording *r, enum mst_outcome outcome)
         mst_runner_stop(r->runner, r->load.plan.stop_signal);
 }
 
-static void look_at_clock_and_user(struct recording *r, uint64_t now_ns)
+static void check_clock_and_user(struct recording *r, uint64_t now_ns)
 {
     sig_atomic_t stops = r->stop.count;
 
@@ -527,15 +528,15 @@ static void look_at_clock_and_user(struct recording *r, uint64_t now_ns)
     }
 }
 
-/* A URL may let us wait: what is there already is committed before. */
+/* A URL may take long to answer: what is there already is committed before. */
 static int offer_before(struct recording *r, const struct mst_sampler *s)
 {
     return s->by_url ? mst_archive_offer(r->archive) : 0;
 }
 
-/* What is being stopped is looked at briefly: a server that does not answer must not
- * keep the end of the load tool from being noticed. */
-static int look_at_servers(struct recording *r, uint64_t now_ns)
+/* While the load is being stopped a server has little time to answer: the end of the load tool
+ * must be noticed. */
+static int sample_servers(struct recording *r, uint64_t now_ns)
 {
     size_t i;
 
@@ -545,7 +546,7 @@ static int look_at_servers(struct recording *r, uint64_t now_ns)
         if ((now_ns >= r->samplers[i].due_ns && offer_before(r, &r->samplers[i]) != 0) ||
             mst_sampler_tick(&r->samplers[i], now_ns) != 0)
             return -1;
-    if (look_at_machine(r, MST_MOMENT_DURING) != 0)
+    if (sample_machine(r, MST_MOMENT_DURING) != 0)
         return -1;
     if (r->options->verbose && r->runner != NULL)
         mst_load_follow(&r->load);
@@ -554,8 +555,8 @@ static int look_at_servers(struct recording *r, uint64_t now_ns)
     return mst_archive_tick(r->archive, mst_now_ns());
 }
 
-/* Waits until the next look is due, or the load has ended. 1 it has ended, 0 not,
- * -1 said why. */
+/* Waits until the next sample is due, or the load has ended. 1: it has ended; 0: not; -1: the
+ * error has been said. */
 static int wait_for_load(struct recording *r, uint64_t due_ns)
 {
     struct pollfd fd = { r->runner != NULL ? mst_runner_fd(r->runner) : -1, POLLIN, 0 };
@@ -589,9 +590,9 @@ static int follow_load(struct recording *r)
     int ended;
 
     do {
-        look_at_clock_and_user(r, now);
+        check_clock_and_user(r, now);
         is_over = r->runner == NULL && r->end.outcome != MST_OUTCOME_UNFINISHED;
-        if (!is_over && look_at_servers(r, now) != 0)
+        if (!is_over && sample_servers(r, now) != 0)
             return archive_failed(r);
         now = mst_now_ns();
         due = due + MST_SAMPLE_NS > now ? due + MST_SAMPLE_NS : now;
@@ -632,7 +633,7 @@ static int record_programs(struct recording *r)
     return 0;
 }
 
-/* Requests may end after the client has gone: an event MPM still flushes, a
+/* Requests may end after the client has closed its connection: an event MPM still flushes, a
  * handler still runs. */
 static int drain(struct recording *r)
 {
@@ -641,7 +642,7 @@ static int drain(struct recording *r)
     bool all_quiet, quiet;
     size_t i;
 
-    if (look_at_machine(r, MST_MOMENT_END) != 0 || record_programs(r) != 0)
+    if (sample_machine(r, MST_MOMENT_END) != 0 || record_programs(r) != 0)
         return archive_failed(r);
     for (i = 0; i < r->sampler_count; i++) {
         mst_source_set_deadline(r->samplers[i].source, r->samplers[i].by_url ?
@@ -686,8 +687,8 @@ static int tool_failed(struct recording *r)
     return MST_EXIT_BAD;
 }
 
-/* How it ended, where nobody stopped it. A status that says "done, with failures"
- * counts only where it did something: some tools have the same one for "no". */
+/* How a load that was not stopped ended. An exit status for "done, with failures" counts only if
+ * there are results: some tools have the same one for wrong usage. */
 static enum mst_outcome how_it_ended(struct recording *r)
 {
     char text[MST_ERROR_MAX];
@@ -725,7 +726,7 @@ static int finish(struct recording *r)
 
 /* ---- without an archive ---------------------------------------------------------- */
 
-/* What it printed is nowhere else. */
+/* Its output is in no archive. */
 static void show_load(struct recording *r)
 {
     const char *name = mst_load_name(&r->load);
@@ -742,14 +743,14 @@ static void show_load(struct recording *r)
                   r->end.exit_status);
 }
 
-/* The archive cannot be written any more. The load is the user's all the same: it goes on to
- * its end. */
+/* The archive can no longer be written, but the load is not mpmstat's to stop: it runs to its
+ * end. */
 static void end_load_unrecorded(struct recording *r)
 {
     int ended = r->end.ended_ns > 0;
 
     while (ended == 0) {
-        look_at_clock_and_user(r, mst_now_ns());
+        check_clock_and_user(r, mst_now_ns());
         if (r->options->verbose)
             mst_load_follow(&r->load);
         if (r->options->tick != NULL && !r->options->tick(r->options->context))

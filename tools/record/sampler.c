@@ -10,7 +10,7 @@
 
 /* ---- trouble --------------------------------------------------------------------- */
 
-/* Says it once, however often it happens in a row. */
+/* Repeated trouble is noted once. */
 static int note(struct mst_sampler *s, enum mst_trouble with, const char *text)
 {
     if (strcmp(text, s->last_note[with]) == 0)
@@ -22,8 +22,8 @@ static int note(struct mst_sampler *s, enum mst_trouble with, const char *text)
 
 /* ---- the journal ----------------------------------------------------------------- */
 
-/* Whether it began before the load: by the source's clock, which a wall clock that was
- * set does not move. Another machine's does not tell what came first here. */
+/* Whether it was in flight before the load began. The source's clock tells, even if the wall clock
+ * was set meanwhile; another machine's clock cannot be compared with the start of the load. */
 static bool is_ghost(const struct mst_sampler *s, uint64_t wall_start_ns)
 {
     return s->local && s->load_wall_ns > 0 &&
@@ -85,7 +85,7 @@ static int poll_journal(struct mst_sampler *s)
 
 /* ---- samples --------------------------------------------------------------------- */
 
-/* Of processes without a common parent nobody but the board knows. */
+/* Processes without a common parent are known from the board only. */
 static void name_processes(struct mst_sampler *s)
 {
     size_t i;
@@ -182,8 +182,8 @@ static int begin_processes(struct mst_sampler *s, const struct mst_source_identi
     return 0;
 }
 
-/* Of a server with a parent on this machine; mod_php's group is its Apache's. */
-static void look_at_cgroup(struct mst_sampler *s, struct mst_cgroup *group)
+/* Only of a server whose parent process is on this machine; mod_php's group is its Apache's. */
+static void read_cgroup(struct mst_sampler *s, struct mst_cgroup *group)
 {
     const struct mst_source_identity *identity = mst_source_identity(s->source);
 
@@ -197,12 +197,12 @@ static uint64_t grown(uint64_t before, uint64_t after)
                                                                           : after - before;
 }
 
-/* Where its parent has ended, or went elsewhere, what came of the group is not known. */
+/* If the parent has ended, or moved to another group, the growth of the counters is not known. */
 static void end_cgroup(struct mst_sampler *s)
 {
     struct mst_cgroup *before = &s->cgroup, after;
 
-    look_at_cgroup(s, &after);
+    read_cgroup(s, &after);
     if (strcmp(before->name, after.name) != 0)
         after.oom_kills = after.memory_stall_ns = after.throttled_ns = MST_UNKNOWN;
     before->oom_kills = grown(before->oom_kills, after.oom_kills);
@@ -225,7 +225,7 @@ int mst_sampler_begin(struct mst_sampler *s, struct mst_archive *archive, int64_
     result = begin_processes(s, identity, error);
     if (result != 0)
         return result;
-    look_at_cgroup(s, &s->cgroup);
+    read_cgroup(s, &s->cgroup);
     if (mst_source_sample(s->source, &s->sample, error) != 0 ||
         mst_source_mark(s->source, error) != 0)
         return 1;
@@ -278,7 +278,7 @@ int mst_sampler_drain(struct mst_sampler *s, bool *quiet)
     return 0;
 }
 
-/* Why CPU or memory are not known; "" where they are. */
+/* Why CPU or memory is not known; "" if both are. */
 static void what_is_unknown(const struct mst_sampler *s, char text[MST_ERROR_MAX])
 {
     text[0] = '\0';

@@ -1,8 +1,8 @@
-/* sampler.h - one server during a recording: into the archive with what it says.
+/* sampler.h - records one server into the archive.
  *
- * The server is looked at ten times a second (through a URL, where every look
- * costs it a request, twice): its workers and counters, what is new in its
- * journal, the memory of some of its processes.
+ * Ten times a second (twice through a URL, where each sample costs the server a request) it takes
+ * a sample of the workers and counters, the new records of the journal, and the memory of some
+ * processes.
  *
  * The order: open, begin, {tick}..., end_load, {drain}..., finish, close. Calls
  * return 0, or -1 where the archive failed. Trouble with the server does not
@@ -19,7 +19,7 @@
 #include "source/source.h"
 #include "system/processes.h"
 
-/* What there may be trouble with: each says a thing once, and not again and again. */
+/* Kinds of trouble. A sentence that repeats the last one of its kind is left out. */
 enum mst_trouble { MST_TROUBLE_SAMPLE, MST_TROUBLE_JOURNAL, MST_TROUBLE_END, MST_TROUBLE_COUNT };
 
 struct mst_sampler {
@@ -28,12 +28,12 @@ struct mst_sampler {
     int64_t              run_id, server_id;
     bool                 local, by_url;
     bool                 memory;         /* read it, where it can be; set before begin */
-    bool                 others_processes;   /* another sampler looks at the same ones (mod_php in
-                                              * its Apache); set before begin */
+    bool                 others_processes;   /* another sampler reads the same ones (mod_php in its
+                                              * Apache); set before begin */
     struct mst_sample    sample;         /* the latest */
     bool                 sampled;        /* the latest attempt succeeded */
     struct mst_processes processes;
-    uint64_t             due_ns;         /* CLOCK_MONOTONIC: the next look */
+    uint64_t             due_ns;         /* CLOCK_MONOTONIC: the next sample */
     uint64_t             load_wall_ns;   /* the load began, by the source's clock; 0: not yet */
     uint64_t             cpu_before_ns, cpu_ns;
     struct mst_cgroup    cgroup;         /* before the load; then its counters are of the load */
@@ -51,13 +51,13 @@ void mst_sampler_close(struct mst_sampler *s);
  * server does not answer: `error` is the sentence. */
 int mst_sampler_begin(struct mst_sampler *s, struct mst_archive *archive, int64_t run_id,
                       char error[MST_ERROR_MAX]);
-/* The load began (CLOCK_MONOTONIC): requests from before are another's. */
+/* The load began (CLOCK_MONOTONIC): earlier requests are not part of it. */
 void mst_sampler_load_began(struct mst_sampler *s, uint64_t now_ns);
 int mst_sampler_tick(struct mst_sampler *s, uint64_t now_ns);
 /* The load is over: the last sample of it, CPU, memory. */
 int mst_sampler_end_load(struct mst_sampler *s);
-/* Takes what the journal still gets. *quiet: no request is in flight, and
- * nothing came; or nothing can be learnt any more. */
+/* Takes what is still added to the journal. *quiet: no request is in flight and none was added,
+ * or the server does not answer any more. */
 int mst_sampler_drain(struct mst_sampler *s, bool *quiet);
 int mst_sampler_finish(struct mst_sampler *s);
 

@@ -243,8 +243,8 @@ static bool compare_urls(struct mst_comparison_table *t, const struct mst_compar
 }
 
 /* Warns of failures, notes and runs that were left out. */
-static bool look_at_runs(struct mst_comparison_table *t, const struct mst_compare_side *side,
-                         char letter)
+static bool check_runs(struct mst_comparison_table *t, const struct mst_compare_side *side,
+                       char letter)
 {
     uint64_t failed = 0;
     size_t i, noted = 0;
@@ -275,7 +275,7 @@ static bool find_differences(struct mst_comparison_table *t)
               "between them counts as a difference; record with --interleave"))
         return false;
     return compare_loads(t) && compare_urls(t, &t->a, 'A') && compare_urls(t, &t->b, 'B') &&
-           compare_settings(t) && look_at_runs(t, &t->a, 'A') && look_at_runs(t, &t->b, 'B');
+           compare_settings(t) && check_runs(t, &t->a, 'A') && check_runs(t, &t->b, 'B');
 }
 
 /* ---- all of it ------------------------------------------------------------------- */

@@ -2,15 +2,11 @@
  *
  * The format is RFC 4180's with \n at the end of a line. What is not known is empty.
  */
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
+#include "analysis/series.h"
 #include "archive/archive.h"
 #include "base/clock.h"
 #include "report/metrics.h"
 #include "report/report.h"
-#include "analysis/series.h"
 #include "segment/format.h"
 
 static void put_number(struct mst_sink *sink, int64_t number)

@@ -2,9 +2,9 @@
  *
  * No more than one run's rows are in memory at a time.
  */
+#include "analysis/series.h"
 #include "archive/archive.h"
 #include "report/report.h"
-#include "analysis/series.h"
 #include "segment/format.h"
 
 #define BINS_OF_ALL  1500u   /* of all runs together: the page stays small */

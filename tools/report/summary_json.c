@@ -162,7 +162,7 @@ static void put_phases(struct mst_json *j, const struct mst_summary_server *serv
 }
 
 /* What PHP did during an Apache's phases; null where no PHP was recorded. */
-static void put_overlay(struct mst_json *j, const struct mst_summary_server *server)
+static void put_php_parts(struct mst_json *j, const struct mst_summary_server *server)
 {
     const struct mst_summary_overlay *php = &server->php;
 
@@ -248,7 +248,7 @@ static void put_server(struct mst_json *j, const struct mst_summary_server *serv
     if (mst_summary_is_php(server))
         put_php(j, server);
     else
-        put_overlay(j, server);
+        put_php_parts(j, server);
     put_workers(j, server);
     mst_json_line(j, 3);
     mst_json_begin(j, "accept_queue", '{');

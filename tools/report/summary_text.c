@@ -4,6 +4,7 @@
  * the checks, the verdict.
  */
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -204,91 +205,90 @@ static void put_phases(struct mst_sink *sink, const struct mst_summary_server *s
 
 /* ---- what it took ---------------------------------------------------------------- */
 
-static void put_workers(struct mst_sink *sink, const struct mst_summary_server *server)
-{
-    char states[256] = "", text[384];
-    size_t used = 0;
-    int i;
+/* A sentence that is put together piece by piece; what is too long for it is cut. */
+struct sentence { char text[384]; size_t used; };
 
-    for (i = MST_STATE_IDLE + 1; i < MST_STATE_COUNT && used < sizeof states; i++)
-        if (server->mean_state_milli[i] != MST_UNKNOWN && server->mean_state_milli[i] >= 10)
-            used += (size_t)snprintf(states + used, sizeof states - used, "%s%s %s",
-                                     used > 0 ? ", " : ": ",
-                                     mst_human_milli(server->mean_state_milli[i]).text,
-                                     mst_state_names[i]);
-    snprintf(text, sizeof text, "%s busy on average, %s at most%s%s%s",
-             mst_human_milli(server->mean_busy_milli).text,
-             mst_human_count(server->max_busy).text,
-             server->workers_limit != MST_UNKNOWN ? ", of " : " (their limit is not known)",
-             server->workers_limit != MST_UNKNOWN ? mst_human_count(server->workers_limit).text
-                                                  : "", states);
-    mst_wrapped(sink, "  workers", 12, WIDTH, text);
+static void add(struct sentence *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void add(struct sentence *s, const char *format, ...)
+{
+    size_t room = sizeof s->text - s->used;
+    va_list args;
+    int n;
+
+    va_start(args, format);
+    n = vsnprintf(s->text + s->used, room, format, args);
+    va_end(args);
+    s->used += n < 0 ? 0 : (size_t)n < room ? (size_t)n : room - 1;
 }
 
-static bool some(uint64_t n)
+/* ", 3 marks"; nothing for 0, or where it is not known. */
+static void add_some(struct sentence *s, uint64_t n, const char *what)
 {
-    return n != 0 && n != MST_UNKNOWN;
+    if (n != 0 && n != MST_UNKNOWN)
+        add(s, ", %" PRIu64 " %s", n, what);
+}
+
+static void put_workers(struct mst_sink *sink, const struct mst_summary_server *server)
+{
+    struct sentence s = { 0 };
+    const char *lead = ": ";
+    int i;
+
+    add(&s, "%s busy on average, %s at most", mst_human_milli(server->mean_busy_milli).text,
+        mst_human_count(server->max_busy).text);
+    if (server->workers_limit != MST_UNKNOWN)
+        add(&s, ", of %s", mst_human_count(server->workers_limit).text);
+    else
+        add(&s, " (their limit is not known)");
+    for (i = MST_STATE_IDLE + 1; i < MST_STATE_COUNT; i++) {
+        if (server->mean_state_milli[i] == MST_UNKNOWN || server->mean_state_milli[i] < 10)
+            continue;
+        add(&s, "%s%s %s", lead, mst_human_milli(server->mean_state_milli[i]).text,
+            mst_state_names[i]);
+        lead = ", ";
+    }
+    mst_wrapped(sink, "  workers", 12, WIDTH, s.text);
 }
 
 static void put_processes(struct mst_sink *sink, const struct mst_summary_server *server)
 {
-    char text[256];
-    size_t used;
+    struct sentence s = { 0 };
 
-    used = (size_t)snprintf(text, sizeof text, "  processes %s forked, %s ended",
-                            mst_human_count(server->forks).text,
-                            mst_human_count(server->exits).text);
-    if (some(server->forks_failed))
-        used += (size_t)snprintf(text + used, sizeof text - used, ", %" PRIu64 " forks refused",
-                                 server->forks_failed);
-    if (some(server->generations))
-        used += (size_t)snprintf(text + used, sizeof text - used, ", %" PRIu64 " restart%s",
-                                 server->generations, server->generations == 1 ? "" : "s");
-    if (some(server->unfinished))
-        used += (size_t)snprintf(text + used, sizeof text - used, ", %" PRIu64 " request%s died "
-                                 "with one", server->unfinished,
-                                 server->unfinished == 1 ? "" : "s");
-    if (some(server->shed))
-        snprintf(text + used, sizeof text - used, ", %" PRIu64 " kept-alive connections shed",
-                 server->shed);
-    mst_line(sink, "%s", text);
+    add(&s, "  processes %s forked, %s ended", mst_human_count(server->forks).text,
+        mst_human_count(server->exits).text);
+    add_some(&s, server->forks_failed, "forks refused");
+    add_some(&s, server->generations, server->generations == 1 ? "restart" : "restarts");
+    add_some(&s, server->unfinished, server->unfinished == 1 ? "request died with one" :
+                                                               "requests died with one");
+    add_some(&s, server->shed, "kept-alive connections shed");
+    mst_line(sink, "%s", s.text);
 }
 
 /* What PHP's board says of its requests. */
 static void put_script(struct mst_sink *sink, const struct mst_summary_server *server)
 {
-    char text[256];
-    size_t used;
+    struct sentence s = { 0 };
 
-    used = (size_t)snprintf(text, sizeof text, "%s of CPU, %s at most for one request",
-                            mst_human_time(server->php_cpu_ns).text,
-                            mst_human_bytes(server->max_memory_bytes).text);
-    if (some(server->fatal))
-        used += (size_t)snprintf(text + used, sizeof text - used, ", %" PRIu64 " fatal errors",
-                                 server->fatal);
-    if (some(server->timeouts))
-        used += (size_t)snprintf(text + used, sizeof text - used, ", %" PRIu64 " timeouts",
-                                 server->timeouts);
-    if (some(server->uncached))
-        used += (size_t)snprintf(text + used, sizeof text - used, ", %" PRIu64 " that OPcache did "
-                                 "not have yet", server->uncached);
-    if (some(server->marks))
-        snprintf(text + used, sizeof text - used, ", %" PRIu64 " marks", server->marks);
-    mst_wrapped(sink, "  scripts", 12, WIDTH, text);
+    add(&s, "%s of CPU, %s at most for one request", mst_human_time(server->php_cpu_ns).text,
+        mst_human_bytes(server->max_memory_bytes).text);
+    add_some(&s, server->fatal, "fatal errors");
+    add_some(&s, server->timeouts, "timeouts");
+    add_some(&s, server->uncached, "that OPcache did not have yet");
+    add_some(&s, server->marks, "marks");
+    mst_wrapped(sink, "  scripts", 12, WIDTH, s.text);
 }
 
 /* The busiest programs of the machine, Apache's own among them. */
 static void put_programs(struct mst_sink *sink, const struct mst_summary *s)
 {
-    char text[256] = "";
-    size_t used = 0, i;
+    struct sentence programs = { 0 };
+    size_t i;
 
-    /* A foreign archive may have names of any length. */
-    for (i = 0; i < s->program_count && i < PROGRAMS_SHOWN && used < sizeof text; i++)
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s %s", i > 0 ? ", " : "",
-                                 s->programs[i].name, mst_human_time(s->programs[i].cpu_ns).text);
-    if (used > 0)
-        mst_wrapped(sink, "", 12, WIDTH, text);
+    for (i = 0; i < s->program_count && i < PROGRAMS_SHOWN; i++)
+        add(&programs, "%s%s %s", i > 0 ? ", " : "", s->programs[i].name,
+            mst_human_time(s->programs[i].cpu_ns).text);
+    mst_wrapped(sink, "", 12, WIDTH, programs.text);
 }
 
 static void put_costs(struct mst_sink *sink, const struct mst_summary *s,

@@ -238,7 +238,7 @@ static int follow(struct file_source *f, bool from_head, char error[MST_ERROR_MA
     return -1;
 }
 
-static int mark(struct mst_source *s, char error[MST_ERROR_MAX])
+static int mark_journal(struct mst_source *s, char error[MST_ERROR_MAX])
 {
     struct file_source *f = (struct file_source *)s;
 
@@ -330,7 +330,7 @@ static long poll_journal(struct mst_source *s, const struct mst_source_events *e
     return given;
 }
 
-static void finish(struct mst_source *s)
+static void finish_journal(struct mst_source *s)
 {
     struct file_source *f = (struct file_source *)s;
 
@@ -385,7 +385,7 @@ static void close_file(struct mst_source *s)
 }
 
 static const struct mst_source_kind file_kind = {
-    .close = close_file, .mark = mark, .poll = poll_journal, .finish = finish,
+    .close = close_file, .mark = mark_journal, .poll = poll_journal, .finish = finish_journal,
     .sample = take_sample,
 };
 

@@ -320,12 +320,6 @@ static int give_line(const struct url_source *u, const struct mst_ndjson_line *l
     return 0;
 }
 
-/* Whether a page that did not come is to be asked for again by the next poll. */
-static bool is_put_off(struct url_source *u)
-{
-    return mst_http_status(u->http) == 503 && ++u->put_off < POLLS_PUT_OFF;
-}
-
 /* Page after page, while there is time for another. */
 static long poll_journal(struct mst_source *s, const struct mst_source_events *events,
                          char error[MST_ERROR_MAX])
@@ -342,7 +336,9 @@ static long poll_journal(struct mst_source *s, const struct mst_source_events *e
             return given;
         if (get_page(u, u->cursor, error) != 0) {
             s->cut = false;
-            return is_put_off(u) ? given : -1;
+            if (mst_http_status(u->http) == 503 && ++u->put_off < POLLS_PUT_OFF)
+                return given;   /* the next poll asks again */
+            return -1;
         }
         u->put_off = 0;
         advance(u);

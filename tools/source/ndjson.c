@@ -12,7 +12,7 @@
 
 /* ---- one line --------------------------------------------------------------
  * A line's text and what jansson made of it, with the first complaint. Members
- * are asked for one after the other, and `problem` is looked at once, at the
+ * are asked for one after the other, and `problem` is checked once, at the
  * end. */
 struct line {
     const char *text;
@@ -247,7 +247,7 @@ static void read_lifecycle(struct line *l, struct mst_ndjson_line *out)
         e->reason = reason < MST_REASON_COUNT ? reason : MST_REASON_UNKNOWN;
 }
 
-/* Two flags, and neither where nobody knows. */
+/* Two flags, and neither where it is not known. */
 static uint64_t cached(struct line *l)
 {
     if (json_is_null(json_object_get(l->object, "cached")))

@@ -103,8 +103,8 @@ static void add_listeners(struct mst_sample *sample, const struct mst_snapshot *
     }
 }
 
-/* While it makes the answer it is in the state `handling`. Another's look at the same
- * time, a monitor's, stays in. */
+/* While it makes the answer it is in the state `handling`. A request of a
+ * monitor at the same time stays in. */
 void mst_sample_leave_out_asker(struct mst_sample *sample, const struct mst_snapshot *board)
 {
     uint64_t *handling = &sample->states[MST_STATE_HANDLING];

@@ -121,7 +121,7 @@ bool mst_source_pending(const struct mst_source *source);
 void mst_source_finish(struct mst_source *source);
 
 /* Records overwritten before they were read, or never completed, since mark.
- * MST_UNKNOWN: nobody can know (a restart seen through a URL; the last poll was ended
+ * MST_UNKNOWN: it cannot be known (a restart seen through a URL; the last poll was ended
  * before it had all). */
 uint64_t mst_source_lost(const struct mst_source *source);
 

@@ -124,7 +124,7 @@ void mst_targets_free(struct mst_targets *targets)
 /* What is taken of a directory. */
 struct taking {
     struct mst_targets *targets;
-    bool                ours_only;    /* nobody has named it */
+    bool                ours_only;    /* it was found, not named */
     size_t              others_left;  /* of other users' boards */
 };
 
@@ -195,7 +195,7 @@ static int add_runtime_directory(struct taking *taking, const char *directory)
     return errno == ENOENT || errno == ENOTDIR || own > 0 ? own : -1;
 }
 
-/* Other users' boards may not go unmentioned, or the user would look for them in vain. */
+/* Mentions other users' boards: the user would miss them otherwise. */
 static void note_passed(struct mst_targets *targets, bool named)
 {
     size_t used = strlen(targets->note), room = sizeof targets->note - used;
@@ -440,8 +440,8 @@ void mst_target_close(struct mst_target *t)
     t->is_open = false;
 }
 
-/* What is to be known of the board's server from outside. */
-static struct mst_world look_around(struct mst_target *t)
+/* What the kernel tells of the board's server: whether it runs, its accept queues. */
+static struct mst_world observe_server(struct mst_target *t)
 {
     struct mst_world world;
 
@@ -464,7 +464,7 @@ int mst_target_snapshot(struct mst_target *t, struct mst_snapshot *snapshot,
     changed = mst_target_open(t, error);
     if (changed < 0 || mst_copy_take(copy, &t->reader, error) != 0)
         return -1;
-    world = look_around(t);
+    world = observe_server(t);
     if (mst_snapshot_make(snapshot, copy, &world) != 0) {
         mst_copy_free(copy);
         return out_of_memory(error);

@@ -26,7 +26,7 @@
 #define MST_RUNDIR_VARIABLE "MPMSTAT_RUNDIR"
 #define MST_RUNDIR_DEFAULT  "/run/mpmstat:/run/mpmstat/php:/run/apache2"
 
-/* What all boards that are looked at together may cost (budget.h), and the part of it
+/* What all boards that are read together are allowed to cost (budget.h), and the part of it
  * for other users' boards; and how many of those a directory stands for. */
 #define MST_TARGETS_COST       (UINT64_C(1) << 30)
 #define MST_TARGETS_COST_OTHER (UINT64_C(256) << 20)
@@ -66,7 +66,7 @@ struct mst_targets {
 /* Finds what args[n] name, in that order, each board once. Opens nothing yet.
  * What was asked for by name and is not there becomes a target with a problem,
  * so that the others can still be used. Returns 0; or -1 with a sentence where
- * nothing was found at all without a name (it says where was looked), or memory
+ * nothing was found at all without a name (it says which places were searched), or memory
  * ran out. Free with mst_targets_free in either case. */
 int  mst_targets_resolve(struct mst_targets *out, char *const *args, size_t n,
                          char error[MST_ERROR_MAX]);
@@ -88,7 +88,7 @@ int mst_target_open(struct mst_target *target, char error[MST_ERROR_MAX]);
 int mst_target_reader(const struct mst_target *target, struct mst_reader *reader,
                       char error[MST_ERROR_MAX]);
 
-/* Closes the file. What was looked at stays counted in the budget. */
+/* Closes the file. What was read stays counted in the budget. */
 void mst_target_close(struct mst_target *target);
 
 /* One snapshot of a file target: opened as above, copied, completed with what

@@ -2,7 +2,7 @@
  *
  * /proc/PID/cgroup says which group a process is in, by hierarchy, /proc/self/mountinfo
  * where the hierarchies are. Version 2 has one with everything; where version 1 is
- * mounted beside it, each controller has one of its own.
+ * mounted as well, each controller has one of its own.
  */
 #include "system/cgroup.h"
 

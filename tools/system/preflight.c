@@ -69,8 +69,8 @@ static bool known(uint64_t a, uint64_t b)
     return a != MST_UNKNOWN && b != MST_UNKNOWN;
 }
 
-void mst_preflight_look(struct mst_preflight *p, const struct mst_machine *before,
-                        const struct mst_machine *after)
+void mst_preflight_sample(struct mst_preflight *p, const struct mst_machine *before,
+                          const struct mst_machine *after)
 {
     if (known(before->busy_ns, after->busy_ns) && known(before->total_ns, after->total_ns) &&
         after->total_ns > before->total_ns && after->busy_ns >= before->busy_ns)

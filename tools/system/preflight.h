@@ -28,9 +28,9 @@ struct mst_preflight {
 
 /* Limits and settings of this machine. */
 void mst_preflight_read(struct mst_preflight *p);
-/* What it did between two looks. */
-void mst_preflight_look(struct mst_preflight *p, const struct mst_machine *before,
-                        const struct mst_machine *after);
+/* What the machine did between two samples. */
+void mst_preflight_sample(struct mst_preflight *p, const struct mst_machine *before,
+                          const struct mst_machine *after);
 
 /* How many CPUs both this process (and with it the load tool) and that one may run on;
  * MST_UNKNOWN. */

@@ -116,8 +116,8 @@ void mst_processes_init_named(struct mst_processes *p, const struct mst_board_fi
     *p = (struct mst_processes){ .by_name = true, .board = board };
 }
 
-/* The process's time so far; that it had at last, where it has ended. */
-static void look_at_named(struct mst_named_process *named)
+/* Reads the process's CPU time; one that has ended keeps what was read last. */
+static void sample_named(struct mst_named_process *named)
 {
     struct mst_proc proc;
     uint64_t cpu_ns;
@@ -131,13 +131,13 @@ static void look_at_named(struct mst_named_process *named)
         named->cpu_ns = cpu_ns;
 }
 
-/* Forgets those that have ended, but for their time. */
+/* Forgets those that have ended; their time is kept. */
 static void forget_ended(struct mst_processes *p)
 {
     size_t i, kept = 0;
 
     for (i = 0; i < p->named_count; i++) {
-        look_at_named(&p->named[i]);
+        sample_named(&p->named[i]);
         if (p->named[i].ended)
             p->ended_cpu_ns += p->named[i].cpu_ns;
         else
@@ -172,7 +172,7 @@ bool mst_processes_name(struct mst_processes *p, uint64_t pid)
 
     for (i = 0; i < p->named_count; i++)
         if (p->named[i].pid == pid && !p->named[i].ended) {
-            look_at_named(&p->named[i]);
+            sample_named(&p->named[i]);
             if (!p->named[i].ended)
                 return true;
         }
@@ -185,7 +185,7 @@ bool mst_processes_name(struct mst_processes *p, uint64_t pid)
         .pid = pid, .start_ticks = proc.start_ticks,
         .foreign = p->board != NULL && !mst_process_has_board(pid, p->board, ignored),
     };
-    look_at_named(named);
+    sample_named(named);
     return true;
 }
 
@@ -257,7 +257,7 @@ static bool scan_named(struct mst_processes *p)
 
     p->list.count = 0;
     for (i = 0; i < p->named_count && fine; i++) {
-        look_at_named(&p->named[i]);
+        sample_named(&p->named[i]);
         if (!p->named[i].ended && !p->named[i].foreign && mst_proc_stat(p->named[i].pid, &proc))
             fine = mst_proc_add(&p->list, &proc);
     }

@@ -8,7 +8,7 @@
  * done in rounds: each process once a round, at most a round every two seconds,
  * and never for more than a small share of the time.
  *
- * Which process a board names is the word of whoever may write to it. So a process is
+ * A board names its process, and every writer of the board could name another one. So a process is
  * taken for the server's only where it is the board's owner's and has the file mapped.
  */
 #ifndef MPMSTAT_PROCESSES_H
@@ -46,7 +46,7 @@ struct mst_named_process {
 };
 
 struct mst_processes {
-    uint64_t pid, start_ticks;     /* the parent; start_ticks 0: gone before we looked */
+    uint64_t pid, start_ticks;     /* the parent; start_ticks 0: it ended before it was read */
     const struct mst_board_file_id *board;   /* borrowed; NULL: none */
     bool     by_name;              /* no parent: those named */
     size_t   named_count, named_room;
@@ -69,7 +69,7 @@ void mst_processes_init(struct mst_processes *p, uint64_t pid,
 void mst_processes_free(struct mst_processes *p);
 
 /* Begins with no process; each that the board names is told by mst_processes_name(),
- * as often as the board is looked at: CPU time is known up to the last time. One that
+ * as often as the board is sampled: CPU time is known up to the last time. One that
  * does not have the board is left out. False: out of memory. */
 void mst_processes_init_named(struct mst_processes *p, const struct mst_board_file_id *board);
 bool mst_processes_name(struct mst_processes *p, uint64_t pid);

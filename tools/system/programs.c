@@ -1,7 +1,7 @@
 /* programs.c - which programs took the CPU: see programs.h.
  *
  * A process's time goes to its parent when the parent waits for it. So what it
- * took before the first look has to come off its parent's, or whoever waited.
+ * took before the first sample is subtracted from its parent's, which waited for it.
  */
 #include "system/programs.h"
 
@@ -10,7 +10,7 @@
 
 #define KTHREADD 2u   /* the parent of the kernel's threads */
 
-static struct mst_program *find(struct mst_programs *p, const char *name)
+static struct mst_program *find_program(struct mst_programs *p, const char *name)
 {
     struct mst_program *items;
     size_t i, room;
@@ -31,7 +31,7 @@ static struct mst_program *find(struct mst_programs *p, const char *name)
     return &p->items[p->count++];
 }
 
-static bool look(struct mst_proc_list *list)
+static bool sample_processes(struct mst_proc_list *list)
 {
     size_t i;
 
@@ -50,8 +50,8 @@ static struct mst_proc *same(const struct mst_proc_list *list, const struct mst_
     return other != NULL && other->start_ticks == proc->start_ticks ? other : NULL;
 }
 
-/* Who has the time of a process now: itself, or the nearest above it that is
- * still there. NULL: nobody. */
+/* The process that has the time of this one now: itself, or its nearest ancestor that still
+ * runs. NULL: there is none. */
 static const struct mst_proc *heir(const struct mst_programs *p, const struct mst_proc *proc)
 {
     size_t steps = p->before.count;
@@ -62,15 +62,15 @@ static const struct mst_proc *heir(const struct mst_programs *p, const struct ms
 }
 
 /* The kernel's threads are many, and one to the reader. */
-static const char *name_of(const struct mst_proc *proc)
+static const char *program_of(const struct mst_proc *proc)
 {
     return proc->pid == KTHREADD || proc->parent == KTHREADD ? "kernel" : proc->name;
 }
 
-static bool add(struct mst_programs *p, const struct mst_proc *to, const struct mst_proc *time,
+static bool add_time(struct mst_programs *p, const struct mst_proc *to, const struct mst_proc *time,
                 int64_t sign)
 {
-    struct mst_program *program = find(p, name_of(to));
+    struct mst_program *program = find_program(p, program_of(to));
 
     if (program == NULL)
         return false;
@@ -88,7 +88,7 @@ static int by_time(const void *a, const void *b)
 
 bool mst_programs_before(struct mst_programs *p)
 {
-    return look(&p->before);
+    return sample_processes(&p->before);
 }
 
 bool mst_programs_after(struct mst_programs *p)
@@ -96,14 +96,14 @@ bool mst_programs_after(struct mst_programs *p)
     const struct mst_proc *to;
     size_t i;
 
-    if (!look(&p->after))
+    if (!sample_processes(&p->after))
         return false;
     for (i = 0; i < p->after.count; i++)
-        if (!add(p, &p->after.items[i], &p->after.items[i], 1))
+        if (!add_time(p, &p->after.items[i], &p->after.items[i], 1))
             return false;
     for (i = 0; i < p->before.count; i++) {
         to = heir(p, &p->before.items[i]);
-        if (to != NULL && !add(p, to, &p->before.items[i], -1))
+        if (to != NULL && !add_time(p, to, &p->before.items[i], -1))
             return false;
     }
     if (p->count > 1)

@@ -1,6 +1,6 @@
 /* programs.h - which programs of this machine took the CPU while the load ran.
  *
- * A server is not alone: a PHP-FPM behind it, a database beside it, a compiler
+ * A server is not alone: a PHP-FPM behind it, a database next to it, a compiler
  * that has nothing to do with it. By the programs' names, so that a reader sees
  * what the CPUs were busy with.
  */
@@ -13,17 +13,17 @@
 
 struct mst_program {
     char     name[16];
-    int64_t  cpu_ns;         /* between the two looks; what ended in between is its
+    int64_t  cpu_ns;         /* between the two samples; what ended in between is its
                               * parent's; slightly negative where clocks disagree */
 };
 
 struct mst_programs {
     struct mst_proc_list before, after;
     size_t   count, room;
-    struct mst_program *items;      /* after the second look: the busiest first */
+    struct mst_program *items;      /* after the second sample: the busiest first */
 };
 
-/* Looks before the load, and after it. false: /proc cannot be read, or out of
+/* Sample the processes before the load, and after it. false: /proc cannot be read, or out of
  * memory. Zero *p before the first. */
 bool mst_programs_before(struct mst_programs *p);
 bool mst_programs_after(struct mst_programs *p);

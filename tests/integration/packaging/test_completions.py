@@ -159,11 +159,11 @@ def test_zsh(zsh):
     zsh.offers("mpmstat report -f ", "csv", "html")
     zsh.offers("mpmstat report -o u", "urls.txt")
     zsh.offers("mpmstat record -o x -- cat u", "cat urls.txt")
-    zsh.offers("mpmstat lab ", "list", "try", "runs a whole study")
 
 
 @pytest.mark.skipif(not build.LAB, reason="built without the lab")
 def test_zsh_lab(zsh):
+    zsh.offers("mpmstat lab ", "list", "try", "runs a whole study")
     zsh.offers("mpmstat lab run --", *options_of("lab", "run"))
     zsh.offers("mpmstat lab up ev", "event-fpm", "event-static")
     zsh.offers("mpmstat lab try event-fpm ", *lab_names("workloads"))

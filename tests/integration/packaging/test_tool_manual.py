@@ -65,7 +65,7 @@ def test_every_load_tool_is_there(rendered):
 def test_every_exit_status_is_there(rendered):
     """Those of a verb's help on its page, and all of them on the first."""
     everything = set()
-    for verb in tool.verbs():
+    for verb in (verb for verb in tool.verbs() if verb != "lab" or build.LAB):
         said = tool.run(verb, "--help").stdout.partition("Exit status: ")[2]
         codes = {code for code in re.findall(r"\b(0|1|2|3|4|130) ", said)}
         everything |= codes

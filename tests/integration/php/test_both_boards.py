@@ -12,6 +12,7 @@ import build
 import php
 import tool
 from processes import wait_until
+from recording import has
 
 AB = build.find("ab")
 # make_board's: what a request takes on either side, in seconds.
@@ -149,9 +150,7 @@ def record_while_serving(made, archive, *targets):
                                stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE, text=True)
     try:
-        wait_until(lambda: archive.exists() and
-                   tool.run("status", made.path).returncode == 0, 10, "the archive")
-        time.sleep(0.5)
+        wait_until(lambda: archive.exists() and has(archive, "samples", 0), 30, "samples")
         for _ in range(30):
             made.serve(2)
             time.sleep(0.04)

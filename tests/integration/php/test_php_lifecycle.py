@@ -3,7 +3,6 @@ import re
 import signal
 import subprocess
 import threading
-import time
 from collections import Counter
 from pathlib import Path
 
@@ -208,7 +207,8 @@ def test_a_reload_under_load_keeps_the_board():
         with Requests(fpm) as load, tool.Scraper(fpm.board) as scraper:
             inode = fpm.board.stat().st_ino
             for reloads in (1, 2, 3):
-                time.sleep(0.2)
+                enough = load.done + 8
+                wait_until(lambda: load.done >= enough, 30, "requests between two reloads")
                 fpm.reload()
                 assert fpm.board.stat().st_ino == inode
         scraper.check()
@@ -312,7 +312,7 @@ def test_more_workers_than_entries_are_counted_all_the_same():
     with FPM(6, settings=settings(processes=2)) as fpm:
         script = fpm.script("nap.php", NAP)
         with Requests(fpm, clients=6) as load:
-            time.sleep(0.5)
+            wait_until(lambda: load.done > 12, 30, "requests")
         wait_until(lambda: tool.requests(tool.status(fpm.board)) == load.done, 10, "all requests")
         board = tool.status(fpm.board)
         assert load.done > 12 and len(board["slots"]) == 2, script

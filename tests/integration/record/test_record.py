@@ -201,7 +201,7 @@ def test_graceful_restart_during_a_run(server, mpm, archive):
     with subprocess.Popen(command(apache, archive, *ab(apache, "/index.html", "-t", "3", "-n",
                                                        "1000000", "-c", "4")),
                           text=True, stdout=subprocess.PIPE) as recording:
-        time.sleep(1)
+        wait_until(lambda: has(archive, "server_requests", 5), 30, "requests")
         apache.restart(wait=False)
         summary = json.loads(recording.communicate(timeout=60)[0])
     assert summary["run"]["complete"] is True

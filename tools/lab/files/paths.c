@@ -95,9 +95,9 @@ int mst_lab_data_check(char error[MST_ERROR_MAX])
     directory_of("stack", directory);
     if (access(directory, R_OK | X_OK) == 0)
         return 0;
-    return mst_fail(error, "expected the lab's stacks, workloads and studies in %s/lab, found none: "
-                    "install them (Debian: apt-get install mpmstat-lab), or name the directory in "
-                    "MPMSTAT_DATADIR", data);
+    return mst_fail(error, "expected the lab's stacks, workloads and studies in %s/lab, found "
+                    "none: install them (Debian: apt-get install mpmstat-lab), or name the "
+                    "directory in MPMSTAT_DATADIR", data);
 }
 
 /* Calls `take` with each path that matches DIRECTORY/PATTERN, in their order. */

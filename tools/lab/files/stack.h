@@ -37,7 +37,7 @@ struct mst_workload {
 };
 
 /* By name, or by the path of a file (a name with a slash in it, or with the suffix
- * .stack or .workload). A name is looked for in `beside` (a directory, NULL: none), then
+ * .stack or .workload). A name is searched in `beside` (a directory, NULL: none), then
  * in the lab's data directory. NULL with a sentence. */
 struct mst_stack *mst_stack_read(const char *name, const char *beside,
                                  char error[MST_ERROR_MAX]);

@@ -76,7 +76,7 @@ struct mst_runs {
 
 /* ---- what was published ----------------------------------------------------------- */
 
-/* Columns of %% published that say which case a row is about, beside variables of the runs
+/* Columns of %% published that say which case a row is about, besides variables of the runs
  * (uppercase); all others are figures, by their names in report/metrics.def. */
 #define MST_PUBLISHED_SYSTEM   "system"     /* what the original calls it */
 #define MST_PUBLISHED_STACK    "stack"      /* ours for it: one, or several with commas */

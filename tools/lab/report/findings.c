@@ -72,10 +72,10 @@ static const struct mst_study_case *case_of_row(const struct mst_study_section *
     return found;
 }
 
-struct tally { size_t same, reversed, unsure; };
+struct orders { size_t same, reversed, unsure; };
 
-static void count_pair(struct tally *t, const struct mst_study_section *section, size_t a, size_t b,
-                       enum mst_metric_id metric)
+static void count_pair(struct orders *t, const struct mst_study_section *section, size_t a,
+                       size_t b, enum mst_metric_id metric)
 {
     const struct mst_study_case *left = case_of_row(section, a), *right = case_of_row(section, b);
     double theirs = mst_published_value(section, a, metric) /
@@ -93,10 +93,10 @@ static void count_pair(struct tally *t, const struct mst_study_section *section,
         t->reversed++;
 }
 
-static struct tally count_pairs(const struct mst_study_section *section,
-                                enum mst_metric_id metric)
+static struct orders count_pairs(const struct mst_study_section *section,
+                                 enum mst_metric_id metric)
 {
-    struct tally t = { 0 };
+    struct orders t = { 0 };
     size_t a, b;
 
     for (a = 1; a < section->published->rows.count; a++)
@@ -116,7 +116,7 @@ char *mst_findings_ranking(const struct mst_study_section *section)
     names = &section->published->rows.items[0];
     for (i = 0; i < names->count; i++) {
         enum mst_metric_id metric = mst_study_metric_find(names->words[i], &scale);
-        struct tally t = { 0 };
+        struct orders t = { 0 };
 
         if (metric != MST_M_COUNT)
             t = count_pairs(section, metric);

@@ -12,7 +12,6 @@
 #include "lab/files/outcome.h"
 #include "lab/files/stack.h"
 #include "lab/report/spawn_curve.h"
-#include "segment/format.h"
 
 #define KEYS_MAX 100u   /* variables of a case */
 

@@ -2,7 +2,6 @@
 #include "lab/report/measure.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "analysis/table.h"
@@ -258,11 +257,11 @@ static bool measure_machine(double *v, const struct mst_summary *s, sqlite3 *db)
         MST_LABEL_STATUS_NAME "' AND server_id IN (SELECT id FROM servers WHERE run_id = :id) "
         "UNION ALL SELECT min(start_ns), max(start_ns + run_ns) FROM php_requests WHERE ghost = 0 "
         "AND server_id IN (SELECT id FROM servers WHERE run_id = :id)), "
-        "looks AS (SELECT * FROM machine_samples WHERE run_id = :id), "
-        "span AS (SELECT (SELECT max(time_ns) FROM looks WHERE time_ns <= min(first)) AS first, "
-        "(SELECT min(time_ns) FROM looks WHERE time_ns >= max(last)) AS last FROM requests) "
+        "readings AS (SELECT * FROM machine_samples WHERE run_id = :id), "
+        "span AS (SELECT (SELECT max(time_ns) FROM readings WHERE time_ns <= min(first)) AS first, "
+        "(SELECT min(time_ns) FROM readings WHERE time_ns >= max(last)) AS last FROM requests) "
         "SELECT max(busy_ns) - min(busy_ns) AS busy_ns, max(total_ns) - min(total_ns) AS total_ns "
-        "FROM looks, span WHERE time_ns BETWEEN span.first AND span.last", s->id);
+        "FROM readings, span WHERE time_ns BETWEEN span.first AND span.last", s->id);
 
     v[MST_M_MACHINE] = mst_cell(s->machine_busy_milli) / 1000;
     if (mst_query_next(&q) && mst_row_number(&q, "total_ns") != MST_UNKNOWN)

@@ -1,7 +1,6 @@
 /* parts.c - what all formats of a study's report show: see parts.h. */
 #include "lab/report/parts.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

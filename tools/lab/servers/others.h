@@ -18,7 +18,7 @@ struct mst_others {
     uint64_t cpu_ns;        /* when the load began; MST_UNKNOWN */
 };
 
-/* Looks for them among the servers. */
+/* Finds them among the servers. */
 void mst_others_begin(struct mst_others *others, const struct mst_servers *servers);
 
 /* Keeps what they took where all of it is known. 0, or -1: mst_archive_error(). */

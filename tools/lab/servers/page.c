@@ -1,4 +1,4 @@
-/* page.c - gets a page and looks into it: see page.h. */
+/* page.c - gets a page and checks it: see page.h. */
 #include "lab/servers/page.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@
 
 #define TIMEOUT_MS 60000L     /* a first request may set up what the application needs */
 
-static void judge(const char *url, long status, const char *expects,
+static void judge_page(const char *url, long status, const char *expects,
                   const struct mst_http_answer *page, char error[MST_ERROR_MAX])
 {
     const char *body = page->body != NULL ? page->body : "";
@@ -37,7 +37,7 @@ long mst_page_check(const char *url, const char *expects, const volatile sig_ato
     mst_http_set_stop(http, stop);
     if (mst_http_get_page(http, url, &page, error) == 0) {
         status = mst_http_status(http);
-        judge(url, status, expects, &page, error);
+        judge_page(url, status, expects, &page, error);
     }
     if (bytes != NULL)
         *bytes = page.length;

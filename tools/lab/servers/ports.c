@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 /* A socket that keeps a loopback port ours: bound, never listening, so that a server with
- * SO_REUSEADDR can listen there and nobody else gets it. wanted 0: any. */
+ * SO_REUSEADDR can listen there and no other program gets it. wanted 0: any. */
 static int hold_port(unsigned wanted, unsigned *port, char error[MST_ERROR_MAX])
 {
     struct sockaddr_in address = {

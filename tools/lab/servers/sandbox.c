@@ -30,7 +30,7 @@
 #define TERM_NS      (10 * MST_NS_PER_S)    /* for ending when asked to */
 #define KILL_NS      (10 * MST_NS_PER_S)    /* from killing to giving up */
 #define ROOM         (UINT64_C(1) << 29)    /* bytes free that make it worth to be in memory */
-#define EMPTY_SECONDS 60                    /* without lab.lock and older: nobody's any more */
+#define EMPTY_SECONDS 60                    /* without lab.lock and older: left over */
 
 /* ---- where ------------------------------------------------------------------------ */
 

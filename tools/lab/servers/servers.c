@@ -45,11 +45,6 @@ void mst_servers_failure_free(struct mst_servers_failure *failure)
     failure->log = NULL;
 }
 
-void mst_servers_clean(void)
-{
-    mst_sandbox_clean_leftovers();
-}
-
 /* ---- what must be there ----------------------------------------------------------- */
 
 int mst_servers_missing(const struct mst_stack *const *stacks,
@@ -259,7 +254,7 @@ static int make_items(struct mst_servers *s)
 }
 
 /* Everything up to the supervisor. */
-static int prepare(struct mst_servers *s, const struct mst_stack *stack,
+static int prepare_servers(struct mst_servers *s, const struct mst_stack *stack,
                    const struct mst_workload *workload, const struct mst_servers_options *options,
                    char error[MST_ERROR_MAX])
 {
@@ -285,14 +280,6 @@ static int prepare(struct mst_servers *s, const struct mst_stack *stack,
     return failed ? -1 : 0;
 }
 
-/* Whether the status page is where it should be. */
-static void find_status(struct mst_servers *s)
-{
-    char ignored[MST_ERROR_MAX];
-
-    s->has_status = mst_page_check(s->site.status_url, NULL, s->stop, NULL, ignored) == 200;
-}
-
 struct mst_servers *mst_servers_start(const struct mst_stack *stack,
                                       const struct mst_workload *workload,
                                       const struct mst_servers_options *options,
@@ -308,16 +295,16 @@ struct mst_servers *mst_servers_start(const struct mst_stack *stack,
     }
     s->root.fd = s->root.lock = -1;
     s->stop = options->stop;
-    mst_servers_clean();
+    mst_sandbox_clean_leftovers();
     if (check_possible(stack, workload, failure->sentence) != 0)
         goto failed;
     s->has_test_users = stack->test_users;
     if (s->has_test_users && mst_test_users_choose(&s->test_users, failure->sentence) != 0)
         goto failed;
-    if (prepare(s, stack, workload, options, failure->sentence) != 0)
+    if (prepare_servers(s, stack, workload, options, failure->sentence) != 0)
         goto failed;
     if (await_ready(s, failure->sentence) == 0 && await_page(s, failure->sentence) == 0) {
-        find_status(s);
+        s->has_status = mst_page_check(s->site.status_url, NULL, s->stop, NULL, ignored) == 200;
         return s;
     }
     failure->log = mst_servers_log(s, LOG_LINES);
@@ -406,11 +393,6 @@ int mst_servers_dry_run(const struct mst_stack *stack, const struct mst_workload
 
 /* ---- what they are ---------------------------------------------------------------- */
 
-const char *mst_servers_root(const struct mst_servers *s)
-{
-    return s->root.path;
-}
-
 const char *mst_servers_url(const struct mst_servers *s)
 {
     return s->site.url;
@@ -424,11 +406,6 @@ const char *mst_servers_status_url(const struct mst_servers *s)
 const char *mst_servers_board_directory(const struct mst_servers *s)
 {
     return mst_parameters_get(&s->site.variables, "BOARDS");
-}
-
-const struct mst_parameters *mst_servers_variables(const struct mst_servers *s)
-{
-    return &s->site.variables;
 }
 
 size_t mst_servers_count(const struct mst_servers *s)

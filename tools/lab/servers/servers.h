@@ -40,18 +40,14 @@ struct mst_servers_failure {
 };
 void mst_servers_failure_free(struct mst_servers_failure *failure);
 
-/* Removes what a killed runner and its supervisor have left behind, if anything: processes,
- * directories. Says on stderr what it removes. mst_servers_start does it first. */
-void mst_servers_clean(void);
-
 /* The Debian packages that these stacks and workloads need (NULL at their end) and that
  * are not installed, as one sentence with one command. 0: none is missing; 1: error is that
  * sentence; -1: error says why it cannot be told. */
 int mst_servers_missing(const struct mst_stack *const *stacks,
                         const struct mst_workload *const *workloads, char error[MST_ERROR_MAX]);
 
-/* Starts them and waits until the workload's page is right. NULL and *failure: nothing of
- * it is left. */
+/* Removes what killed runners have left behind; starts the servers and waits until the workload's
+ * page is right. NULL and *failure: nothing of it is left. */
 struct mst_servers *mst_servers_start(const struct mst_stack *stack,
                                       const struct mst_workload *workload,
                                       const struct mst_servers_options *options,
@@ -62,13 +58,10 @@ int mst_servers_dry_run(const struct mst_stack *stack, const struct mst_workload
                         const struct mst_servers_options *options, FILE *out,
                         char error[MST_ERROR_MAX]);
 
-const char *mst_servers_root(const struct mst_servers *servers);
 const char *mst_servers_url(const struct mst_servers *servers);          /* of the page */
 const char *mst_servers_status_url(const struct mst_servers *servers);   /* "": has none */
 /* Where their boards are: a target of mst_record(). */
 const char *mst_servers_board_directory(const struct mst_servers *servers);
-/* Parameters and built-in variables with their values. */
-const struct mst_parameters *mst_servers_variables(const struct mst_servers *servers);
 
 struct mst_server {
     const char *name, *kind;      /* kind: apache, fpm, nginx */

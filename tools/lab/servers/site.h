@@ -16,7 +16,7 @@ struct mst_site_file {
     char    *path;           /* below ROOT */
     char    *text;
     unsigned mode;
-    int      owner;          /* of the test users; -1: who runs the lab */
+    int      owner;          /* of the test users; -1: the user that runs the lab */
 };
 
 struct mst_site_server {

@@ -6,8 +6,8 @@
 #include "base/clock.h"
 #include "system/processes.h"
 
-#define LOOK_MS   250
-#define REST_NS   (3 * MST_NS_PER_S)     /* Apache and FPM look about once a second */
+#define SAMPLE_MS   250
+#define REST_NS   (3 * MST_NS_PER_S)     /* Apache and FPM check their children once a second */
 #define LIMIT_NS  (60 * MST_NS_PER_S)
 
 static bool is_server(const struct mst_servers *servers, uint64_t pid)
@@ -56,7 +56,7 @@ size_t mst_spawn_rest(const struct mst_servers *servers, const volatile sig_atom
         if (count != before)
             since = now;
         before = count;
-        poll(NULL, 0, LOOK_MS);
+        poll(NULL, 0, SAMPLE_MS);
         now = mst_now_ns();
     }
     mst_proc_free(&list);

@@ -129,7 +129,7 @@ static bool has_ended(struct server *server, char error[MST_ERROR_MAX])
         waitid(P_PID, (id_t)server->pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
         info.si_pid != server->pid)
         return false;
-    /* While it is a zombie its process group's number belongs to nobody else. */
+    /* While it is a zombie, no other process group can have its number. */
     kill(-server->pid, SIGKILL);
     waitpid(server->pid, &status, 0);
     server->pid = 0;

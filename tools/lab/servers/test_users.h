@@ -20,7 +20,7 @@ struct mst_test_users {
     uid_t ids[MST_TEST_USERS];     /* of the user, and of the group of the same name */
 };
 
-/* Finds ids that nobody has. 0, or -1 with a sentence. */
+/* Finds ids that are not in use. 0, or -1 with a sentence. */
 int mst_test_users_choose(struct mst_test_users *test_users, char error[MST_ERROR_MAX]);
 
 /* This process, and what it starts, goes where they exist. Files for it are made below

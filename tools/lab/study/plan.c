@@ -334,7 +334,7 @@ static bool is_given(const struct mst_schedule *s, const struct mst_runs *runs,
     return false;
 }
 
-/* That no variable is there in vain: it would be a slip of the pen. Where only some of the
+/* Every variable is used: else it is a typing error. Where only some of the
  * stacks are run, those of the others may be. */
 static int check_variables(struct maker *m, const struct mst_runs *runs)
 {

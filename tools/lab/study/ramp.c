@@ -14,7 +14,7 @@
 #define RATE_MAX    100000u
 #define SECONDS_MAX 86400u
 #define AFTER_S     30u       /* for what is under way when the last request has been sent */
-#define STAY_S      "3"       /* of tsung's users, who write for 2 s: see loadtools/tsung.c */
+#define STAY_S      "3"       /* of tsung's users, which write for 2 s: see loadtools/tsung.c */
 #define MANY        5000u     /* requests under way at once, at most */
 
 struct ramp {
@@ -155,7 +155,7 @@ static double told(double wanted)
 }
 
 /* A phase a second. A phase whose rate is 0 would be an error: it has a request in a
- * thousand seconds. Each user stays until tsung has written what it knows of him; his
+ * thousand seconds. Each user stays until tsung has written what it knows of it; its
  * connection is closed before (HTTP/1.0). */
 static void write_tsung(FILE *file, const struct ramp *r)
 {

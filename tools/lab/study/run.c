@@ -136,7 +136,7 @@ static int say_end(struct mst_lab *lab, int status)
                                  : lab->failed + lab->skipped > 0 ? MST_EXIT_BAD : MST_EXIT_OK;
 }
 
-static int run(struct mst_lab *lab)
+static int run_study(struct mst_lab *lab)
 {
     int status;
 
@@ -161,7 +161,7 @@ static int run(struct mst_lab *lab)
 
 /* ---- all of it ------------------------------------------------------------------- */
 
-static int begin(struct mst_lab *lab)
+static int begin_study(struct mst_lab *lab)
 {
     int status = mst_lab_read_study(lab);
 
@@ -198,11 +198,11 @@ static int run_lab(const struct mst_lab_options *o)
     int status;
 
     mst_stop_begin(&lab.stop);
-    status = o->resume != NULL ? mst_lab_resume(&lab) : begin(&lab);
+    status = o->resume != NULL ? mst_lab_resume(&lab) : begin_study(&lab);
     if (status == MST_EXIT_OK && o->resume != NULL)
         status = mst_lab_check_needs(&lab);
     if (status == MST_EXIT_OK)
-        status = o->dry_run ? mst_lab_dry_run(&lab) : run(&lab);
+        status = o->dry_run ? mst_lab_dry_run(&lab) : run_study(&lab);
     close_lab(&lab, &status);
     mst_stop_end(&lab.stop);
     return status;

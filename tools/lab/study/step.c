@@ -290,11 +290,6 @@ static int check_rate(const struct stepping *s)
     return add_note(s, text);
 }
 
-static int keep_notes(const struct stepping *s)
-{
-    return add_note(s, s->note) != 0 || check_rate(s) != 0 ? -1 : 0;
-}
-
 static enum mst_step_outcome measure(struct stepping *s)
 {
     char *name = mst_planned_name(s->of, true), why[MST_ERROR_MAX] = "";
@@ -308,7 +303,7 @@ static enum mst_step_outcome measure(struct stepping *s)
     free(name);
     recorded.run_id = s->result->run_id;
     if (recorded.status != MST_EXIT_INTERRUPTED && recorded.status != MST_EXIT_OUTPUT &&
-        !is_stopped(s) && keep_notes(s) != 0) {
+        !is_stopped(s) && (add_note(s, s->note) != 0 || check_rate(s) != 0)) {
         archive_failed(s);
         recorded.archived = false;
     }

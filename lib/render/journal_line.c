@@ -1,0 +1,159 @@
+/* journal_line.c - a record of the journal as a line of JSON: see journal_line.h. */
+#include "render/journal_line.h"
+
+#include "base/saturate.h"
+#include "segment/fields.h"
+
+uint64_t mst_request_total_ns(const struct mst_request *q)
+{
+    return mst_add_saturated(mst_add_saturated(q->queue_ns, q->read_ns),
+                             mst_add_saturated(q->handle_ns, q->send_ns));
+}
+
+/* Sets *name to that of the label that a record refers to: the label was on the board before the
+ * record. NULL: no such label. Returns 0, or -1 with a sentence. */
+static int find_label(struct mst_label_cache *cache, const struct mst_reader *reader,
+                      uint64_t index, const char **name, char error[MST_ERROR_MAX])
+{
+    const struct mst_section *s = &reader->header.section[MST_SECTION_LABELS];
+    struct mst_label_name *kept = &cache->labels[index % MST_LABELS_KEPT];
+
+    *name = NULL;
+    if (index >= s->count)
+        return 0;
+    if (kept->used != 1 || cache->index[index % MST_LABELS_KEPT] != index) {
+        if (mst_reader_read(reader, s->offset + index * s->stride, kept,
+                            offsetof(struct mst_label_name, owner), error) != 0)
+            return -1;
+        kept->name[MST_NAME_MAX - 1] = '\0';
+        cache->index[index % MST_LABELS_KEPT] = index;
+    }
+    if (kept->used == 1)
+        *name = kept->name;
+    return 0;
+}
+
+static void put_request(struct mst_json *j, const struct mst_header *h,
+                        const struct mst_request *q, const char *label)
+{
+    uint64_t flags = q->label_status >> 16 & 0xffff, worker = q->pid_worker & UINT32_MAX;
+
+    mst_json_count(j, "id", q->id);
+    mst_json_seconds(j, "start", mst_wall_ns(h, q->start_ns));
+    mst_json_seconds(j, "queue", q->queue_ns);
+    mst_json_seconds(j, "read", q->read_ns);
+    mst_json_seconds(j, "handle", q->handle_ns);
+    mst_json_seconds(j, "send", q->send_ns);
+    mst_json_seconds(j, "held", q->held_ns);
+    mst_json_seconds(j, "total", mst_request_total_ns(q));
+    mst_json_seconds(j, "front", q->front_ns);
+    mst_json_count(j, "bytes", q->bytes);
+    mst_json_string(j, "label", label);
+    mst_json_count(j, "status", q->label_status & 0xffff);
+    mst_json_bool(j, "aborted", flags & MST_REQUEST_ABORTED);
+    mst_json_bool(j, "no_worker", flags & MST_REQUEST_NO_WORKER);
+    mst_json_count(j, "pid", q->pid_worker >> 32);
+    mst_json_count(j, "worker", worker == UINT32_MAX ? MST_UNKNOWN : worker);
+    mst_json_count(j, "connection", q->connection >> 16);
+    mst_json_count(j, "port", q->connection & 0xffff);
+    mst_json_count(j, "nth", q->nth);
+    mst_json_count(j, "client_id", q->client_id > 0 ? q->client_id - 1 : MST_UNKNOWN);
+}
+
+static const char *name_of(const char *const *names, uint64_t count, uint64_t index)
+{
+    return index < count ? names[index] : NULL;   /* NULL: of a newer writer */
+}
+
+static void put_lifecycle(struct mst_json *j, const struct mst_header *h,
+                          const struct mst_lifecycle *l)
+{
+    uint64_t event = l->event_kind >> 32, kind = l->event_kind & UINT32_MAX;
+
+    mst_json_string(j, "event", name_of(mst_event_names, MST_EVENT_COUNT, event));
+    mst_json_string(j, "kind", name_of(mst_kind_names, MST_KIND_COUNT, kind));
+    mst_json_seconds(j, "time", mst_wall_ns(h, l->time_ns));
+    mst_json_count(j, "pid", l->pid_parent >> 32);
+    mst_json_count(j, "parent", l->pid_parent & UINT32_MAX);
+    mst_json_count(j, "slot", l->mpm_slot < 0 ? MST_UNKNOWN : (uint64_t)l->mpm_slot);
+    mst_json_count(j, "generation", l->generation);
+    mst_json_seconds(j, "duration", l->duration_ns);
+    mst_json_count(j, "requests", l->requests);
+    mst_json_count(j, "unfinished", l->unfinished);
+    mst_json_string(j, "reason", event == MST_EVENT_EXIT
+                              ? name_of(mst_reason_names, MST_REASON_COUNT, l->reason) : NULL);
+}
+
+/* Whether OPcache had the script: one of two flags says yes or no; neither is set where that is
+ * unknown. */
+static void put_cached(struct mst_json *j, uint64_t flags)
+{
+    mst_json_value(j, "cached");
+    mst_sink_puts(j->out, flags & MST_PHP_CACHED ? "true" :
+                          flags & MST_PHP_UNCACHED ? "false" : "null");
+}
+
+static void put_php_request(struct mst_json *j, const struct mst_header *h,
+                            const struct mst_php_request *q, const char *label)
+{
+    uint64_t flags = q->label_status >> 16 & 0xffff, worker = q->pid_worker & UINT32_MAX;
+    uint64_t status = q->label_status & 0xffff;
+
+    mst_json_count(j, "php_request", q->id);
+    mst_json_seconds(j, "start", mst_wall_ns(h, q->start_ns));
+    mst_json_seconds(j, "php_wait", q->wait_ns);
+    mst_json_seconds(j, "php_run", q->run_ns);
+    mst_json_seconds(j, "user", q->user_ns);
+    mst_json_seconds(j, "system", q->system_ns);
+    mst_json_count(j, "memory", q->memory_bytes);
+    mst_json_string(j, "label", label);
+    mst_json_count(j, "status", status != 0 ? status : MST_UNKNOWN);
+    mst_json_string(j, "script", q->script);
+    mst_json_bool(j, "aborted", flags & MST_PHP_ABORTED);
+    mst_json_bool(j, "fatal", flags & MST_PHP_FATAL);
+    mst_json_bool(j, "timeout", flags & MST_PHP_TIMEOUT);
+    put_cached(j, flags);
+    mst_json_count(j, "pid", q->pid_worker >> 32);
+    mst_json_count(j, "worker", worker == UINT32_MAX ? MST_UNKNOWN : worker);
+}
+
+static void put_mark(struct mst_json *j, const struct mst_header *h,
+                     const struct mst_mark *m)
+{
+    mst_json_string(j, "mark", m->name);
+    mst_json_seconds(j, "time", mst_wall_ns(h, m->time_ns));
+    mst_json_count(j, "pid", m->pid);
+    mst_json_seconds(j, "request_start", mst_wall_ns(h, m->request_start_ns));
+}
+
+/* The label's index in a record; above all indices where records of the ring have no label. */
+static uint64_t label_of(enum mst_section_id section, const union mst_payload *payload)
+{
+    if (section == MST_SECTION_REQUESTS)
+        return payload->request.label_status >> 32;
+    return section == MST_SECTION_PHP_REQUESTS ? payload->php_request.label_status >> 32
+                                               : MST_UNKNOWN;
+}
+
+int mst_journal_line(struct mst_json *j, const struct mst_reader *reader,
+                     enum mst_section_id section, const struct mst_journal_record *r,
+                     struct mst_label_cache *labels, char error[MST_ERROR_MAX])
+{
+    const struct mst_header *h = &reader->header;
+    const char *label;
+
+    if (find_label(labels, reader, label_of(section, &r->payload), &label, error) != 0)
+        return -1;
+    mst_json_begin(j, NULL, '{');
+    mst_json_count(j, "ticket", r->ticket);
+    if (section == MST_SECTION_REQUESTS)
+        put_request(j, h, &r->payload.request, label);
+    else if (section == MST_SECTION_PHP_REQUESTS)
+        put_php_request(j, h, &r->payload.php_request, label);
+    else if (section == MST_SECTION_MARKS)
+        put_mark(j, h, &r->payload.mark);
+    else
+        put_lifecycle(j, h, &r->payload.lifecycle);
+    mst_json_end_line(j);
+    return 0;
+}
