@@ -19,6 +19,7 @@ libmpmstat_tool_la_SOURCES = \
 	tools/analysis/join_php.h \
 	tools/analysis/model.c \
 	tools/analysis/read.c \
+	tools/analysis/read_servers.c \
 	tools/analysis/provenance.c \
 	tools/analysis/provenance.h \
 	tools/analysis/series.c \

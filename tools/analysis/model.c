@@ -23,6 +23,13 @@ void mst_summary_times_of(struct mst_summary_times *t, struct mst_values *values
     t->max_ns = mst_values_quantile(values, 1000);
 }
 
+uint64_t mst_summary_milli(uint64_t part, uint64_t whole)
+{
+    if (part == MST_UNKNOWN || whole == MST_UNKNOWN || whole == 0)
+        return MST_UNKNOWN;
+    return (uint64_t)(((unsigned __int128)part * 1000 + whole / 2) / whole);
+}
+
 /* ---- servers ----------------------------------------------------------------------------- */
 
 bool mst_summary_is_php(const struct mst_summary_server *server)

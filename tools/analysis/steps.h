@@ -1,6 +1,6 @@
 /* steps.h - the steps of which mst_summary_make() consists, in this order.
  *
- * Each takes what those before it have put into the summary. The first three return false where
+ * Each takes what those before it have put into the summary. The steps return false where
  * SQLite fails or memory runs out.
  */
 #ifndef MPMSTAT_STEPS_H
@@ -15,6 +15,9 @@
 /* read.c: what the archive says of the run and of each of its servers. 1; 0: there is no such
  * run; -1: SQLite failed, or memory ran out. */
 int mst_summary_read(struct mst_summary *s, sqlite3 *db, int64_t run_id);
+
+/* read_servers.c: the same of its servers, for read.c. */
+bool mst_summary_read_servers(struct mst_summary *s, sqlite3 *db);
 
 /* join_php.c: joins PHP's requests to Apache's. */
 bool mst_summary_join_php(struct mst_summary *s, sqlite3 *db);

@@ -173,6 +173,9 @@ size_t mst_summary_phases(const struct mst_summary_server *server, const enum ms
 
 bool mst_summary_is_php(const struct mst_summary_server *server);
 
+/* Thousandths of the whole, rounded; MST_UNKNOWN where one of them is, or the whole is 0. */
+uint64_t mst_summary_milli(uint64_t part, uint64_t whole);
+
 /* Statistics of a set of times, which it sorts. */
 void mst_summary_times_of(struct mst_summary_times *t, struct mst_values *values);
 

@@ -1,0 +1,347 @@
+/* read_servers.c - reads the servers of a run from its archive: see steps.h. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/steps.h"
+#include "archive/guard.h"
+#include "archive/query.h"
+
+/* Of a run. Some of what is made of them takes a time that grows with their square. */
+#define SERVERS_MAX 5000u
+
+/* ---- requests -------------------------------------------------------------------- */
+
+/* Requests of the load that is analysed: an Apache's, a PHP's. */
+#define THIS_RUNS     "server_id = :id AND label <> '" MST_LABEL_STATUS_NAME "' AND ghost = 0"
+#define THIS_RUNS_PHP "server_id = :id AND ghost = 0"
+
+static const char apache_phases[] =
+    "SELECT queue_ns, read_ns, handle_ns, send_ns, queue_ns + read_ns + handle_ns + send_ns AS "
+    "total_ns, held_ns, front_ns FROM server_requests WHERE " THIS_RUNS;
+static const char php_phases[] =
+    "SELECT wait_ns, run_ns, coalesce(wait_ns, 0) + run_ns AS total_ns FROM php_requests WHERE "
+    THIS_RUNS_PHP;
+
+/* Their columns: in the order of mst_summary_phases(), of which the reader takes them. */
+static const char *const phase_columns[MST_PHASE_COUNT] = {
+    [MST_PHASE_QUEUE] = "queue_ns", [MST_PHASE_READ] = "read_ns", [MST_PHASE_HANDLE] = "handle_ns",
+    [MST_PHASE_SEND] = "send_ns", [MST_PHASE_TOTAL] = "total_ns", [MST_PHASE_HELD] = "held_ns",
+    [MST_PHASE_FRONT] = "front_ns", [MST_PHASE_PHP_WAIT] = "wait_ns",
+    [MST_PHASE_PHP_RUN] = "run_ns",
+};
+
+/* Values of the phases of this run's requests, and their quantiles. */
+static bool read_phases(struct mst_summary_server *s, sqlite3 *db)
+{
+    struct mst_query q = mst_query_ask(db, mst_summary_is_php(s) ? php_phases : apache_phases,
+                                       s->id);
+    struct mst_values values[MST_PHASE_COUNT] = { { 0 } };
+    const enum mst_phase *phases;
+    size_t count = mst_summary_phases(s, &phases), i;
+    bool fine = true;
+    uint64_t ns;
+
+    while (fine && mst_query_next(&q))
+        for (i = 0; i < count; i++) {
+            ns = mst_row_number(&q, phase_columns[phases[i]]);
+            fine = fine && (ns == MST_UNKNOWN || mst_values_add(&values[phases[i]], ns) == 0);
+        }
+    fine = mst_query_done(&q) && fine;
+    for (i = 0; i < MST_PHASE_COUNT; i++) {
+        mst_summary_times_of(&s->phases[i], &values[i]);
+        mst_values_free(&values[i]);
+    }
+    return fine;
+}
+
+static const char apache_counts[] =
+    "SELECT count(*) AS requests, total(aborted) AS aborted, total(status >= 500) AS errors_5xx, "
+    "total(status NOT BETWEEN 200 AND 299) AS non_2xx, total(bytes) AS bytes, "
+    "total(start_ns + queue_ns + read_ns + handle_ns + send_ns > :ended_ns) AS late, "
+    "total(queue_ns > 0) AS waited FROM server_requests WHERE " THIS_RUNS;
+static const char php_counts[] =
+    "SELECT count(*) AS requests, total(aborted) AS aborted, total(status >= 500) AS errors_5xx, "
+    "total(status NOT BETWEEN 200 AND 299) AS non_2xx, NULL AS bytes, "
+    "total(start_ns + run_ns > :ended_ns) AS late, total(wait_ns > 0) AS waited "
+    "FROM php_requests WHERE " THIS_RUNS_PHP;
+
+static bool read_counts(struct mst_summary_server *s, sqlite3 *db, uint64_t ended_ns)
+{
+    struct mst_query q = mst_query_ask(db, mst_summary_is_php(s) ? php_counts : apache_counts,
+                                       s->id);
+
+    mst_query_set(&q, ":ended_ns", ended_ns != MST_UNKNOWN ? (int64_t)ended_ns : INT64_MAX);
+    if (mst_query_next(&q)) {
+        s->requests = mst_row_number(&q, "requests");
+        s->aborted = mst_row_number(&q, "aborted");
+        s->errors_5xx = mst_row_number(&q, "errors_5xx");
+        s->non_2xx = mst_row_number(&q, "non_2xx");
+        s->bytes = mst_row_number(&q, "bytes");
+        s->late = mst_row_number(&q, "late");
+        s->waited = mst_row_number(&q, "waited");
+    }
+    return mst_query_done(&q);
+}
+
+/* All requests, with the status page's and those in flight before the load: they held workers,
+ * too, from the first sample on. */
+static const char apache_all[] =
+    "SELECT total(ghost AND label <> '" MST_LABEL_STATUS_NAME "') AS ghosts, "
+    "total(label = '" MST_LABEL_STATUS_NAME "') AS status_requests, "
+    "total(CASE WHEN no_worker THEN 0 WHEN NOT ghost OR start_ns >= began THEN held_ns "
+    "ELSE max(0, held_ns - (began - start_ns)) END) AS held_ns "
+    "FROM server_requests, (SELECT min(time_ns) AS began FROM samples WHERE server_id = :id) "
+    "WHERE server_id = :id";
+static const char php_all[] =
+    "SELECT total(ghost) AS ghosts, 0 AS status_requests, total(CASE WHEN start_ns >= began "
+    "THEN run_ns ELSE max(0, run_ns - (began - start_ns)) END) AS held_ns "
+    "FROM php_requests, (SELECT min(time_ns) AS began FROM samples WHERE server_id = :id) "
+    "WHERE server_id = :id";
+
+static bool read_all_requests(struct mst_summary_server *s, sqlite3 *db)
+{
+    struct mst_query q = mst_query_ask(db, mst_summary_is_php(s) ? php_all : apache_all, s->id);
+
+    if (mst_query_next(&q)) {
+        s->ghosts = mst_row_number(&q, "ghosts");
+        s->status_requests = mst_row_number(&q, "status_requests");
+        s->held_ns = mst_row_number(&q, "held_ns");
+    }
+    return mst_query_done(&q);
+}
+
+/* What only a PHP tells. */
+static bool read_php(struct mst_summary_server *s, sqlite3 *db)
+{
+    struct mst_query q = mst_query_ask(db,
+        "SELECT total(fatal) AS fatal, total(timeout) AS timeouts, total(cached = 0) AS uncached, "
+        "CAST(total(user_ns) + total(system_ns) AS INTEGER) AS cpu_ns, "
+        "max(memory_bytes) AS max_memory, "
+        "(SELECT count(*) FROM marks WHERE server_id = :id) AS marks "
+        "FROM php_requests WHERE " THIS_RUNS_PHP, s->id);
+
+    if (mst_query_next(&q)) {
+        s->fatal = mst_row_number(&q, "fatal");
+        s->timeouts = mst_row_number(&q, "timeouts");
+        s->uncached = mst_row_number(&q, "uncached");
+        s->php_cpu_ns = mst_row_number(&q, "cpu_ns");
+        s->max_memory_bytes = mst_row_number(&q, "max_memory");
+        s->marks = mst_row_number(&q, "marks");
+    }
+    return mst_query_done(&q);
+}
+
+/* ---- samples --------------------------------------------------------------------- */
+
+/* The columns of a sample whose growth from one sample to another is used. */
+struct counters {
+    uint64_t time_ns, state_ns[MST_STATE_COUNT];
+    uint64_t requests, forks, exits, forks_failed, shed, unfinished, no_idle_ns, generations;
+    uint64_t in_flight;
+};
+
+/* The sample that `which` (SQL behind WHERE server_id = ?) picks. */
+static bool read_counters(struct counters *c, sqlite3 *db, int64_t server_id, const char *which)
+{
+    const struct mst_row_member members[] = {
+        { "time_ns", &c->time_ns }, { "idle_ns", &c->state_ns[MST_STATE_IDLE] },
+        { "reading_ns", &c->state_ns[MST_STATE_READING] },
+        { "handling_ns", &c->state_ns[MST_STATE_HANDLING] },
+        { "sending_ns", &c->state_ns[MST_STATE_SENDING] },
+        { "keepalive_ns", &c->state_ns[MST_STATE_KEEPALIVE] },
+        { "closing_ns", &c->state_ns[MST_STATE_CLOSING] }, { "in_flight", &c->in_flight },
+        { "shed", &c->shed }, { "requests", &c->requests }, { "forks", &c->forks },
+        { "exits", &c->exits }, { "forks_failed", &c->forks_failed },
+        { "no_idle_ns", &c->no_idle_ns }, { "generations", &c->generations },
+        { "unfinished", &c->unfinished },
+    };
+    char sql[512];
+    struct mst_query q;
+
+    memset(c, 0xff, sizeof *c);   /* all unknown */
+    snprintf(sql, sizeof sql, "SELECT time_ns, idle_ns, reading_ns, handling_ns, sending_ns, "
+             "keepalive_ns, closing_ns, in_flight, shed, requests, forks, exits, forks_failed, "
+             "no_idle_ns, generations, unfinished FROM samples WHERE server_id = :id %s", which);
+    q = mst_query_ask(db, sql, server_id);
+    if (mst_query_next(&q))
+        mst_row_numbers(&q, members, sizeof members / sizeof *members);
+    return mst_query_done(&q);
+}
+
+static uint64_t difference(uint64_t after, uint64_t before)
+{
+    if (after == MST_UNKNOWN || before == MST_UNKNOWN || after < before)
+        return MST_UNKNOWN;
+    return after - before;
+}
+
+/* From the load's start (before it the workers were idle, or served other clients) to the
+ * sample at its end: exact, whatever happened between. */
+static void mean_occupancy(struct mst_summary_server *s, const struct counters *before,
+                           const struct counters *end, uint64_t load_start_ns)
+{
+    uint64_t span = difference(end->time_ns, load_start_ns), busy = 0, state;
+    int i;
+
+    for (i = 0; i < MST_STATE_COUNT; i++) {
+        state = difference(end->state_ns[i], before->state_ns[i]);
+        s->mean_state_milli[i] = mst_summary_milli(state, span);
+        if (i == MST_STATE_IDLE)
+            continue;
+        if (state == MST_UNKNOWN)
+            busy = MST_UNKNOWN;
+        else if (busy != MST_UNKNOWN)
+            busy += state;
+    }
+    s->mean_busy_milli = mst_summary_milli(busy, span);
+}
+
+static uint64_t working(const struct counters *before, const struct counters *after)
+{
+    static const int states[] = { MST_STATE_READING, MST_STATE_HANDLING, MST_STATE_SENDING };
+    uint64_t total = 0, state;
+    size_t i;
+
+    for (i = 0; i < sizeof states / sizeof *states; i++) {
+        state = difference(after->state_ns[states[i]], before->state_ns[states[i]]);
+        if (state == MST_UNKNOWN)
+            return MST_UNKNOWN;
+        total += state;
+    }
+    return total;
+}
+
+/* The server itself counts the time without an idle worker. More of it than all samples took
+ * together shows that all workers were busy at once, although every sample missed it. */
+static void correct_max_busy(struct mst_summary_server *s, uint64_t sampling_ns)
+{
+    if (s->no_idle_ns != MST_UNKNOWN && sampling_ns != MST_UNKNOWN && s->no_idle_ns > sampling_ns &&
+        s->workers_limit != MST_UNKNOWN && s->max_busy < s->workers_limit)
+        s->max_busy = s->workers_limit;
+}
+
+static bool read_samples(struct mst_summary_server *s, sqlite3 *db, uint64_t load_start_ns)
+{
+    uint64_t sampling_ns = MST_UNKNOWN;
+    struct counters before, end, last;
+    struct mst_query q = mst_query_ask(db,
+        "SELECT count(*) AS samples, max(workers_busy) AS max_busy, max(workers_limit) AS most, "
+        "sum(cost_ns) AS cost_ns FROM samples WHERE server_id = :id "
+        "AND moment IN ('during', 'end')", s->id);
+
+    if (mst_query_next(&q)) {
+        s->samples = mst_row_number(&q, "samples");
+        s->max_busy = mst_row_number(&q, "max_busy");
+        s->workers_limit = mst_row_number(&q, "most");
+        sampling_ns = mst_row_number(&q, "cost_ns");
+    }
+    if (!mst_query_done(&q) ||
+        !read_counters(&before, db, s->id, "AND moment = 'before'") ||
+        !read_counters(&end, db, s->id, "AND moment <> 'after' ORDER BY rowid DESC LIMIT 1") ||
+        !read_counters(&last, db, s->id, "ORDER BY rowid DESC LIMIT 1"))
+        return false;
+    mean_occupancy(s, &before, &end, load_start_ns);
+    s->working_ns = working(&before, &last);
+    s->span_ns = difference(last.time_ns, before.time_ns);
+    s->in_flight = last.in_flight;
+    s->counted = difference(last.requests, before.requests);
+    s->forks = difference(last.forks, before.forks);
+    s->exits = difference(last.exits, before.exits);
+    s->forks_failed = difference(last.forks_failed, before.forks_failed);
+    s->shed = difference(last.shed, before.shed);
+    s->unfinished = difference(last.unfinished, before.unfinished);
+    s->no_idle_ns = difference(end.no_idle_ns, before.no_idle_ns);
+    s->generations = difference(last.generations, before.generations);
+    correct_max_busy(s, sampling_ns);
+    return true;
+}
+
+/* When the queue was fullest. A server of several sockets gives each sample those of its
+ * fullest one, which are not always the same one's. */
+static bool read_listen_queue(struct mst_summary_server *s, sqlite3 *db)
+{
+    struct mst_query q = mst_query_ask(db,
+        "SELECT listen_queue, listen_queue_limit FROM samples WHERE server_id = :id AND moment IN "
+        "('during', 'end') ORDER BY 1.0 * listen_queue / listen_queue_limit DESC, "
+        "listen_queue DESC, listen_queue_limit LIMIT 1", s->id);
+
+    s->max_listen_queue = s->listen_queue_limit = MST_UNKNOWN;
+    if (mst_query_next(&q)) {
+        s->max_listen_queue = mst_row_number(&q, "listen_queue");
+        s->listen_queue_limit = mst_row_number(&q, "listen_queue_limit");
+    }
+    return mst_query_done(&q);
+}
+
+/* A CGI whose end mod_cgid handled has the reason 'unknown' and does not count as killed. */
+static bool read_memory(struct mst_summary_server *s, sqlite3 *db)
+{
+    struct mst_query q = mst_query_ask(db,
+        "SELECT max(pss_bytes) AS peak, processes, rss_bytes, count(*) AS rounds, "
+        "(SELECT count(*) FROM lifecycle WHERE server_id = :id AND event = 'exit' "
+        "AND reason IN ('killed', 'signal')) AS killed FROM memory_samples "
+        "WHERE server_id = :id", s->id);
+
+    if (mst_query_next(&q)) {
+        s->peak_pss_bytes = mst_row_number(&q, "peak");
+        s->peak_processes = mst_row_number(&q, "processes");
+        s->peak_rss_bytes = mst_row_number(&q, "rss_bytes");
+        s->memory_rounds = mst_row_number(&q, "rounds");
+        s->killed = mst_row_number(&q, "killed");
+    }
+    return mst_query_done(&q);
+}
+
+static bool read_server(struct mst_summary_server *s, sqlite3 *db, const struct mst_summary *run)
+{
+    return read_counts(s, db, run->ended_ns) && read_all_requests(s, db) && read_phases(s, db) &&
+           (!mst_summary_is_php(s) || read_php(s, db)) &&
+           read_samples(s, db, run->started_ns) && read_listen_queue(s, db) && read_memory(s, db);
+}
+
+/* ---- all of them ------------------------------------------------------------------ */
+
+static struct mst_summary_server read_identity(struct mst_query *q)
+{
+    return (struct mst_summary_server){
+        .id = mst_row_id(q, "id"), .local = mst_row_number(q, "local") == 1,
+        .target = mst_row_string(q, "target"),
+        .producer = mst_producer_of(mst_row_text(q, "producer")),
+        .server = mst_row_string(q, "server"), .mpm = mst_row_string(q, "mpm"),
+        .sapi = mst_row_string(q, "sapi"), .sapi_kind = mst_sapi_of(mst_row_text(q, "sapi")),
+        .unknown = mst_row_string(q, "unknown"),
+        .lost = mst_row_number(q, "lost"), .restarts = mst_row_number(q, "restarts"),
+        .cpu_ns = mst_row_number(q, "cpu_ns"), .cgroup = mst_row_string(q, "cgroup"),
+        .memory_limit = mst_row_number(q, "memory_limit_bytes"),
+        .oom_kills = mst_row_number(q, "oom_kills"),
+        .memory_stall_ns = mst_row_number(q, "memory_stall_ns"),
+        .throttled_ns = mst_row_number(q, "throttled_ns"),
+    };
+}
+
+bool mst_summary_read_servers(struct mst_summary *s, sqlite3 *db)
+{
+    struct mst_query q = mst_query_ask(db,
+        "SELECT id, local, target, producer, server, mpm, sapi, unknown, lost, restarts, cpu_ns, "
+        "cgroup, memory_limit_bytes, oom_kills, memory_stall_ns, throttled_ns FROM servers "
+        "WHERE run_id = :id ORDER BY id", s->id);
+    struct mst_summary_server *servers, *server;
+    bool fine = true;
+
+    while (fine && mst_query_next(&q)) {
+        if (s->server_count == SERVERS_MAX) {
+            mst_query_refuse(&q, "a run in it has more servers than can be: " MST_GUARD_ODD);
+            break;
+        }
+        servers = reallocarray(s->servers, s->server_count + 1, sizeof *servers);
+        fine = servers != NULL;
+        if (!fine)
+            break;
+        s->servers = servers;
+        server = &servers[s->server_count++];
+        *server = read_identity(&q);
+        fine = server->target != NULL && read_server(server, db, s);
+    }
+    return mst_query_done(&q) && fine;
+}
