@@ -4,19 +4,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/strings.h"
+#include "cli/lab_list.h"
 #include "cli/record_runs.h"
 #include "cli/study_reports.h"
 #include "cli/verbs.h"
 #include "console/diag.h"
-#include "console/output.h"
 #include "console/stop.h"
 #include "exec/shell_quote.h"
 #include "exec/spawn.h"
 #include "lab/files/stack.h"
-#include "lab/files/paths.h"
 #include "lab/report/report.h"
 #include "lab/servers/servers.h"
 #include "lab/study/run.h"
@@ -65,126 +63,6 @@ static const char help[] =
     "\n"
     "Exit status: 0 done; 1 a server or LOADCMD failed, or a requirement is missing; 2 wrong\n"
     "usage; 3 and 4 as for record; 130 try was interrupted. up ends with 0 at ^C.\n";
-
-/* ---- list ------------------------------------------------------------------------- */
-
-struct listing {
-    const char     *kind;
-    struct mst_sink *json;       /* NULL: text */
-    bool            first;
-    bool            failed;
-};
-
-/* The title in the file's section of its kind. NULL with a sentence: it has none. */
-static const char *title_of(const char *kind, const struct mst_text *text, struct mst_facts *facts,
-                            char error[MST_ERROR_MAX])
-{
-    const struct mst_text_section *section = mst_text_find(text, kind, NULL);
-
-    if (section == NULL)
-        mst_fail(error, "%s: expected a section \"%%%% %s\", found none", text->path, kind);
-    else if (mst_facts_read(facts, text, section, error) == 0)
-        return mst_facts_need(facts, "title", error);
-    return NULL;
-}
-
-static int list_one(void *context, const char *path)
-{
-    struct listing *l = context;
-    char error[MST_ERROR_MAX] = "out of memory", *name = mst_lab_name(path);
-    struct mst_text text = { 0 };
-    struct mst_facts facts = { 0 };
-    const char *title;
-
-    if (name == NULL || mst_text_read(&text, path, error) != 0 ||
-        (title = title_of(l->kind, &text, &facts, error)) == NULL) {
-        mst_error("%s", error);
-        l->failed = true;
-    } else if (l->json == NULL) {
-        printf("  %-22s %s\n", name, title);
-    } else {
-        mst_sink_puts(l->json, l->first ? "\n  {\"name\": " : ",\n  {\"name\": ");
-        mst_sink_json_string(l->json, name);
-        mst_sink_puts(l->json, ", \"title\": ");
-        mst_sink_json_string(l->json, title);
-        mst_sink_puts(l->json, ", \"path\": ");
-        mst_sink_json_string(l->json, path);
-        mst_sink_puts(l->json, "}");
-        l->first = false;
-    }
-    mst_facts_free(&facts);
-    mst_text_free(&text);
-    free(name);
-    return 0;
-}
-
-static const struct { const char *kind, *plural; } kinds[] = {
-    { "stack", "stacks" }, { "workload", "workloads" }, { "study", "studies" },
-};
-#define KINDS (sizeof kinds / sizeof *kinds)
-
-static bool list_text(void)
-{
-    struct listing l = { 0 };
-    char directory[PATH_MAX];
-    size_t i;
-
-    mst_data_directory(directory);
-    for (i = 0; i < KINDS; i++) {
-        l.kind = kinds[i].kind;
-        printf("%s%s, in %s/lab/%s:\n", i > 0 ? "\n" : "", kinds[i].plural, directory,
-               kinds[i].plural);
-        mst_lab_each(l.kind, list_one, &l);
-    }
-    return !l.failed;
-}
-
-static bool list_json(void)
-{
-    struct mst_sink sink;
-    struct listing l = { .json = &sink };
-    size_t i;
-
-    mst_sink_init(&sink, mst_write_file, stdout);
-    for (i = 0; i < KINDS; i++) {
-        l.kind = kinds[i].kind;
-        l.first = true;
-        mst_sink_puts(&sink, i > 0 ? ",\n\"" : "{\"");
-        mst_sink_puts(&sink, kinds[i].plural);
-        mst_sink_puts(&sink, "\": [");
-        mst_lab_each(l.kind, list_one, &l);
-        mst_sink_puts(&sink, "]");
-    }
-    mst_sink_puts(&sink, "}\n");
-    mst_sink_flush(&sink);   /* whether it arrived, main asks */
-    return !l.failed;
-}
-
-static int lab_list(int argc, char **argv)
-{
-    static const struct option names[] = { { "format", required_argument, NULL, 'F' }, { 0 } };
-    char error[MST_ERROR_MAX];
-    bool json = false;
-    int option;
-
-    opterr = 0;
-    optind = 0;
-    while ((option = getopt_long(argc, argv, ":", names, NULL)) != -1) {
-        if (option != 'F')
-            return mst_option_error("lab", option, argv);
-        json = strcmp(optarg, "json") == 0;
-        if (!json && strcmp(optarg, "text") != 0)
-            return mst_usage_error("lab", "there is no format \"%s\": it may be text or json",
-                                   optarg);
-    }
-    if (optind < argc)
-        return mst_usage_error("lab", "list takes no \"%s\"", argv[optind]);
-    if (mst_lab_data_check(error) != 0) {
-        mst_error("%s", error);
-        return MST_EXIT_BAD;
-    }
-    return (json ? list_json() : list_text()) ? MST_EXIT_OK : MST_EXIT_BAD;
-}
 
 /* ---- up and try: what they have in common ----------------------------------------- */
 
@@ -474,7 +352,7 @@ static const struct {
     const char *name;
     int       (*run)(int argc, char **argv);
 } parts[] = {
-    { "list", lab_list }, { "up", lab_up }, { "try", lab_try }, { "run", mst_lab_run },
+    { "list", mst_lab_list }, { "up", lab_up }, { "try", lab_try }, { "run", mst_lab_run },
 };
 
 /* Before a -- only: what is behind is the load tool's. */

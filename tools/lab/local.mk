@@ -1,6 +1,8 @@
 # The lab: whole servers, one text file each, and studies of them.
 
 lab_sources = \
+	tools/cli/lab_list.c \
+	tools/cli/lab_list.h \
 	tools/cli/verb_lab.c \
 	tools/lab/files/bodies.c \
 	tools/lab/files/claims.c \
