@@ -385,8 +385,8 @@ bool mst_board_is_to_tell_loss(struct mst_board *b, char sentence[MST_ERROR_MAX]
         return false;
     __atomic_store_n(&b->header->ready, MST_READY_ENDED, __ATOMIC_RELAXED);
     mst_fail(sentence, "recording has ended: a process has taken pages away from the board %s, "
-             "has unmapped it, or has overwritten its header; requests are served as before, and a restart of the server "
-             "(a graceful one, too) makes a new board", b->path);
+             "has unmapped it, or has overwritten its header; requests are served as before, "
+             "and a restart of the server (a graceful one, too) makes a new board", b->path);
     return true;
 }
 

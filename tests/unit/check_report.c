@@ -100,7 +100,8 @@ START_TEST(test_templates)
     mst_html(&sink, "%s|", text.bytes);
     mst_markdown(&sink, "| **%s** | %s |", "a|b", "<i>");
     mst_sink_flush(&sink);
-    ck_assert_str_eq(text.bytes, "<a href=\"#7\" title=\"&quot;x&quot; onclick=\">&lt;b&gt;</a>, 3, "
+    ck_assert_str_eq(text.bytes,
+                     "<a href=\"#7\" title=\"&quot;x&quot; onclick=\">&lt;b&gt;</a>, 3, "
                      "18446744073709551615, -2, 5 %\n|| **a\\|b** | &#60;i&#62; |");
     free(text.bytes);
 }
