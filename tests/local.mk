@@ -196,8 +196,9 @@ check-fuzz: $(FUZZ_TARGETS)
 	done
 
 # PYTEST_ARGS selects tests: make check-integration PYTEST_ARGS='-k prefork -x'. Tests have their
-# own servers, ports and directories, and wait most of the time. So with pytest-xdist two tests
-# for each CPU run at a time.
+# own servers, ports and directories, and wait most of the time. So with pytest-xdist two tests for
+# each CPU run at a time, and then, one after the other, those that are marked `alone`. pytest's
+# exit status 5 says that no test was selected.
 PYTEST_ARGS =
 lab_left_out =
 if !WITH_LAB
@@ -205,11 +206,13 @@ lab_left_out += --ignore=$(srcdir)/tests/integration/lab
 endif
 check-integration: need-pytest all tests/integration/support/make_board $(shallow_bind) \
 		$(hostile_workers)
-	@$(TEST_SETTINGS) export $(TEST_NAMES); \
+	@$(TEST_SETTINGS) export $(TEST_NAMES) PYTHONDONTWRITEBYTECODE=1; \
 	parallel=`$(PYTHON) -c 'import os, xdist; print("--dist loadfile -n", 2 * os.cpu_count())' \
 		2>/dev/null`; \
-	PYTHONDONTWRITEBYTECODE=1 $(PYTHON) -m pytest -p no:cacheprovider $$parallel $(PYTEST_ARGS) \
-		$(lab_left_out) $(srcdir)/tests/integration
+	pytest='$(PYTHON) -m pytest -p no:cacheprovider $(lab_left_out) $(srcdir)/tests/integration'; \
+	$$pytest -m 'not alone' $$parallel $(PYTEST_ARGS); together=$$?; \
+	$$pytest -m alone $(PYTEST_ARGS); alone=$$?; \
+	case $$together,$$alone in 0,0 | 0,5 | 5,0) ;; *) exit 1 ;; esac
 
 # The proofs that take too long for make check, for so many seconds or requests.
 SOAK_SECONDS = 60

@@ -81,9 +81,18 @@ def test_without_scripts_it_is_the_text(browser, server):
     apache = server("event")
     for path in ("/", "/mpm-status", "/mpm-status"):
         apache.get(path)
-    shown = re.search("<pre>(.*?)</pre>", apache.get("/mpm-status?format=html").text(), re.S)[1]
-    text = apache.get("/mpm-status?format=text").text()
-    assert keys_of(html.unescape(shown)) == keys_of(text)
+
+    def keys():
+        page = apache.get("/mpm-status?format=html").text()
+        shown = re.search("<pre>(.*?)</pre>", page, re.S)[1]
+        return (keys_of(html.unescape(shown)),
+                keys_of(apache.get("/mpm-status?format=text").text()))
+
+    def agree():
+        """Each shows the request before it where that has not ended yet."""
+        shown, text = keys()
+        return shown == text
+    wait_until(agree, 30, lambda: "the same keys: {} and {}".format(*keys()))
     page = browser.open(url_of(apache), scripts=False)
     assert page.evaluate("document.querySelector('main pre').textContent.slice(0, 13)") \
         == "Board: apache"

@@ -39,6 +39,7 @@ SECTIONS = list(dict.fromkeys((block.document, block.section) for block in BLOCK
 
 @pytest.mark.skipif(not build.FPM or not build.MOD_PHP or php.why_not() is not None,
                     reason="needs PHP-FPM, mod_php and the extension")
+@pytest.mark.alone
 @pytest.mark.parametrize("document, section", SECTIONS,
                          ids=[f"{name(d)}: {s}" for d, s in SECTIONS])
 def test_commands_do_what_is_shown(document, section, tmp_path):

@@ -16,6 +16,7 @@ import build
 import processes
 import tool
 
+pytestmark = pytest.mark.alone
 AB = build.find("ab")
 WRK = build.find("wrk")
 
