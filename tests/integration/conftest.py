@@ -31,8 +31,8 @@ def pytest_generate_tests(metafunc):
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "mpms(names): the MPMs that a test makes sense on")
-    config.addinivalue_line("markers", "alone: it needs CPUs that other tests leave idle, and is "
-                            "run after those that run next to each other")
+    config.addinivalue_line("markers", "alone: another test at the same time changes what it sees, "
+                            "as it needs idle CPUs; it runs after the others")
 
 
 def pytest_sessionstart(session):

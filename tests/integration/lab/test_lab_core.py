@@ -374,8 +374,10 @@ def test_keeper_is_killed(files):
         assert_nothing_left(lab.root)
 
 
+@pytest.mark.alone
 def test_both_are_killed(files):
-    """The next start removes it: the Apache, what the setup has left, the directory."""
+    """The next start removes it: the Apache, what the setup has left, the directory. (Any start of
+    a lab on the machine does so.)"""
     with up(*files) as lab:
         # The runner cannot see the keeper's end before it is killed itself.
         processes.kill(lab.process.pid, signal.SIGSTOP)
@@ -403,6 +405,7 @@ def directory(name, lock, mode):
         shutil.rmtree(path, ignore_errors=True)
 
 
+@pytest.mark.alone
 def test_not_ours_is_left_alone(files):
     """A directory that is in use or may be anybody's, and processes that have a pid of its."""
     boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
