@@ -30,7 +30,8 @@ struct mst_listen {
     size_t count;
     struct mst_snapshot_listener *listeners;   /* by address; sockets that share one are one */
     void  *addresses;      /* what the listeners' strings point into */
-    /* Of all sockets of this network namespace since its creation; MST_UNKNOWN. */
+    /* Counters of the network namespace since its creation, over all its sockets;
+     * MST_UNKNOWN where the kernel does not tell them. */
     uint64_t overflows, drops;
 };
 

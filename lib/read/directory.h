@@ -48,8 +48,8 @@ void mst_board_list_free(struct mst_board_list *list);
 /* What is wanted of a directory. */
 struct mst_boards_wanted {
     enum mst_producer producer;    /* boards of others are skipped */
-    size_t            limit;       /* of boards opened, and of those named as unreadable */
-    struct mst_budget budget;      /* of all together */
+    size_t            limit;       /* boards to open at most, and to name as unreadable */
+    struct mst_budget budget;      /* what all boards together may cost */
 };
 
 /* A board that was found, or a directory that cannot be read. */

@@ -102,7 +102,7 @@ static const char *producer_name(uint32_t producer)
     switch (producer) {
     case MST_PRODUCER_APACHE: return "apache";
     case MST_PRODUCER_PHP:    return "php";
-    default:                  return NULL;   /* of a newer writer */
+    default:                  return NULL;   /* a newer writer's producer */
     }
 }
 

@@ -214,7 +214,7 @@ enum ring { LIFECYCLE, REQUESTS, MARKS, RINGS };
 struct answer {
     const struct mst_reader *reader;
     struct page   pages[RINGS];
-    size_t        count;     /* of pages: Apache's boards have no marks */
+    size_t        count;     /* pages in use: Apache's boards have no marks */
     struct batch *batch;
     bool          forgets;   /* the cursor is of an earlier start: `lost` is unknown */
     bool          begun;     /* a line has been written */

@@ -62,7 +62,7 @@ static void put_request(struct mst_json *j, const struct mst_header *h,
 
 static const char *name_of(const char *const *names, uint64_t count, uint64_t index)
 {
-    return index < count ? names[index] : NULL;   /* NULL: of a newer writer */
+    return index < count ? names[index] : NULL;   /* NULL: only a newer writer knows it */
 }
 
 static void put_lifecycle(struct mst_json *j, const struct mst_header *h,

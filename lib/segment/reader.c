@@ -332,7 +332,7 @@ static int locate_field(struct mst_reader *r, const struct mst_field_name *name,
     size_t i;
 
     if (name->storage != MST_STORAGE_TOTAL && name->storage != MST_STORAGE_COUNTERS)
-        return 0;   /* of a newer writer */
+        return 0;   /* a newer writer has storages that this reader skips */
     if (name->offset % 8 != 0 || name->offset + (uint64_t)name->words * 8 > stride)
         return mst_fail(error, "the board %s is damaged: expected the field `%.*s` within the %"
                         PRIu32 " bytes of an entry, found %" PRIu32 " words at offset %" PRIu32

@@ -54,6 +54,8 @@ lab_sources = \
 	tools/lab/servers/supervisor.h \
 	tools/lab/servers/contents.c \
 	tools/lab/servers/contents.h \
+	tools/lab/servers/log_end.c \
+	tools/lab/servers/log_end.h \
 	tools/lab/servers/others.c \
 	tools/lab/servers/others.h \
 	tools/lab/servers/packages.c \

@@ -299,8 +299,10 @@ static void read_trailer(struct line *l, struct mst_ndjson *trailer)
     trailer->more = boolean(l, "more");
 }
 
-int mst_ndjson_line(const char *text, size_t length, struct mst_ndjson_line *out,
-                    struct mst_ndjson *trailer, char error[MST_ERROR_MAX])
+/* Reads one line, without its newline. For a trailer fills *trailer's next, lost and more.
+ * Returns 0, or -1 with a sentence. */
+static int read_line(const char *text, size_t length, struct mst_ndjson_line *out,
+                     struct mst_ndjson *trailer, char error[MST_ERROR_MAX])
 {
     struct line l = { text, length, NULL, "" };
     json_error_t reason;
@@ -384,7 +386,7 @@ static size_t read_lines(const char *bytes, size_t length, size_t limit, struct 
             snprintf(problem, MST_ERROR_MAX, "out of memory");
             return 0;
         }
-        if (mst_ndjson_line(at, (size_t)(newline - at), line, out, problem) != 0)
+        if (read_line(at, (size_t)(newline - at), line, out, problem) != 0)
             return 0;
         if (line->kind == MST_NDJSON_TRAILER)
             return (size_t)(newline + 1 - bytes);

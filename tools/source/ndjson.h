@@ -54,11 +54,6 @@ struct mst_ndjson {
  * nanoseconds, exactly. Returns the bytes used, 0 where it is none or too large. */
 size_t mst_decimal_ns(const char *text, size_t length, uint64_t *ns);
 
-/* Reads one line, without its newline. For a trailer fills *trailer's next,
- * lost and more. Returns 0, or -1 with a sentence. */
-int mst_ndjson_line(const char *line, size_t length, struct mst_ndjson_line *out,
-                    struct mst_ndjson *trailer, char error[MST_ERROR_MAX]);
-
 /* Reads a whole answer: lines, at most `limit` of each kind, then the trailer, which tells
  * that nothing is missing. Zero *out before the first use; its memory is used again. Returns 0,
  * or -1 with a sentence that names the line; then *out has no lines. */

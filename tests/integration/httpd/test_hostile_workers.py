@@ -169,12 +169,9 @@ def assert_records(hostile):
 
 
 def descriptors_of(pid, path):
-    for link in Path(f"/proc/{pid}/fd").iterdir():
-        try:
-            if os.readlink(link) == str(path):
-                yield Path(f"/proc/{pid}/fdinfo/{link.name}").read_text()
-        except FileNotFoundError:
-            pass   # closed meanwhile
+    """What /proc says of each descriptor of the file that a process has open."""
+    return [processes.read(pid, f"fdinfo/{fd}").decode()
+            for fd, target in processes.open_files(pid).items() if target == str(path)]
 
 
 def test_no_process_can_change_the_size_of_the_board(hostile):
@@ -199,36 +196,38 @@ def test_after_a_restart_neither(hostile):
     assert_records(hostile)
 
 
-def test_a_board_that_lost_its_pages_to_a_full_file_system(hostile):
-    hostile.serve()
-    with Filler(hostile.board.parent):
-        assert hostile.chaos("punch") == 1
-        assert_lives(hostile)
-        wait_until(lambda: (hostile.serve(), hostile.log_lines(LOST))[1], 60,
-                   "the log to say that recording has ended")
-        said = tool.run("status", hostile.board)
-        assert said.returncode == 3 and "board" in said.stderr, said
-        hostile.allow_loss()
-        assert_lives(hostile)
-    hostile.restart()
-    assert_lives(hostile)
-    assert_records(hostile)
-    assert len(hostile.log_lines(LOST)) == 1
-
-
-def test_a_board_that_lost_its_pages_while_there_is_room(hostile):
-    """They come back as zeroes: no access fails, and no reader knows the file any more."""
+def punch(hostile):
+    """A worker takes the board's pages away: the server lives on, the log says that recording has
+    ended, and no reader knows the file any more."""
     hostile.serve()
     assert hostile.chaos("punch") == 1
+    assert_lives(hostile)
     wait_until(lambda: (hostile.serve(), hostile.log_lines(LOST))[1], 60,
                "the log to say that recording has ended")
     said = tool.run("status", hostile.board)
     assert said.returncode == 3 and "board" in said.stderr, said
     hostile.allow_loss()
     assert_lives(hostile)
+
+
+def begin_again(hostile):
     hostile.restart()
     assert_lives(hostile)
     assert_records(hostile)
+
+
+def test_a_board_that_lost_its_pages_to_a_full_file_system(hostile):
+    hostile.serve()
+    with Filler(hostile.board.parent):
+        punch(hostile)
+    begin_again(hostile)
+    assert len(hostile.log_lines(LOST)) == 1
+
+
+def test_a_board_that_lost_its_pages_while_there_is_room(hostile):
+    """They come back as zeroes: no access fails."""
+    punch(hostile)
+    begin_again(hostile)
     assert len(hostile.log_lines(LOST)) == 1
 
 
@@ -238,9 +237,7 @@ def test_a_worker_that_unmaps_the_board(hostile):
                "the log to say that recording has ended")
     hostile.allow_loss()
     assert_lives(hostile)
-    hostile.restart()
-    assert_lives(hostile)
-    assert_records(hostile)
+    begin_again(hostile)
 
 
 class Load:

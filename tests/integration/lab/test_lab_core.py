@@ -108,16 +108,16 @@ def roots(pid):
 def left_of(root):
     """Processes that were started in ROOT: by their environment, arguments or directory."""
     found = []
-    for entry in Path("/proc").iterdir():
-        if not entry.name.isdigit() or not processes.is_alive(entry.name):
+    for pid in processes.all_pids():
+        if not processes.is_alive(pid):
             continue
         try:
-            text = (entry / "environ").read_bytes() + (entry / "cmdline").read_bytes()
-            text += os.readlink(entry / "cwd").encode()
+            directory = os.readlink(f"/proc/{pid}/cwd").encode()
         except OSError:
             continue
-        if root.encode() in text:
-            found.append((entry.name, (entry / "comm").read_text().strip()))
+        if root.encode() in processes.read(pid, "environ") + processes.read(pid, "cmdline") + \
+                directory:
+            found.append((pid, processes.read(pid, "comm").decode().strip()))
     return found
 
 

@@ -8,7 +8,7 @@ import sqlite3
 import pytest
 
 import study_archive
-from browser import DRAWN, show
+from browser import assert_charts_are_drawn, show
 from tool import report
 
 
@@ -309,13 +309,8 @@ def test_the_ramp_of_two_apaches_has_all_requests(behind_nginx):
 @pytest.mark.parametrize("width", (390, 1280))
 @pytest.mark.parametrize("dark", (False, True))
 def test_charts_are_drawn(browser, page_file, width, dark):
-    page = show(browser, page_file, width, dark=dark)
-    assert page.complaints == []
-    assert page.requests == [page_file.as_uri()], "it asked for something"
-    drawn = page.evaluate(DRAWN)
-    assert len(drawn) >= 25, "charts of four kinds of measurement"
-    assert [label for label, colours in drawn if colours < 4] == [], "blank charts"
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    """The charts of four kinds of measurement."""
+    assert_charts_are_drawn(browser, page_file, 25, width, dark=dark)
 
 
 def test_without_scripts(browser, page_file):

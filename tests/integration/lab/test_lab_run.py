@@ -95,16 +95,12 @@ class Lab:
         """All that live with this directory in their arguments or environment, or one that
         servers of ours were seen to have."""
         ours = []
-        for entry in Path("/proc").iterdir():
-            if not entry.name.isdigit() or int(entry.name) == os.getpid():
-                continue
-            try:
-                words = (entry / "cmdline").read_bytes() + (entry / "environ").read_bytes()
-            except OSError:
-                continue
+        for pid in processes.all_pids():
+            words = processes.read(pid, "cmdline") + processes.read(pid, "environ")
             words = words.decode(errors="replace")
-            if any(mark in words for mark in [str(self.directory), *self.roots]):
-                ours.append(int(entry.name))
+            if pid != os.getpid() and any(mark in words
+                                          for mark in [str(self.directory), *self.roots]):
+                ours.append(pid)
         return [pid for pid in ours if processes.is_alive(pid)]
 
     def see_servers(self):
@@ -113,7 +109,7 @@ class Lab:
         pids, seen = self.processes(), []
         for pid in pids:
             for child in processes.children(pid):
-                words = Path(f"/proc/{child}/cmdline").read_text()
+                words = processes.read(child, "cmdline").decode(errors="replace")
                 for root in re.findall(r"/[^\0 ]*/mpmstat-lab\.\w+", words):
                     self.roots.add(root)
                     seen.append(child)

@@ -4,7 +4,6 @@ import os
 import re
 import subprocess
 import time
-from pathlib import Path
 
 import pytest
 
@@ -12,6 +11,7 @@ import build
 import clients
 import handover
 import php
+import processes
 import tool
 from fpm import FPM
 from nginx import Nginx
@@ -228,8 +228,7 @@ php_admin_value[mpmstat.enable] = 0
 
 def command_lines_held(pid):
     """How often a process has the command line of one open, its own or another's."""
-    return [os.readlink(fd) for fd in Path(f"/proc/{pid}/fd").iterdir()].count(
-        f"/proc/{pid}/cmdline")
+    return list(processes.open_files(pid).values()).count(f"/proc/{pid}/cmdline")
 
 
 def test_pools_with_a_root_of_their_own_have_their_names(fpm, as_root):

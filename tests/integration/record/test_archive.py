@@ -17,7 +17,7 @@ import pytest
 import build
 import tool
 from processes import wait_until
-from recording import ab, ask, assert_sound, has, is_running, marked
+from recording import ab, ask, assert_sound, has, is_running, marked, recording
 from urls import Server, reply
 
 ROUNDS = 10
@@ -32,18 +32,6 @@ def archive(tmp_path):
 def count(archive, table="samples", which="1"):
     """How many rows another program sees now."""
     return ask(archive, f"SELECT count(*) FROM {table} WHERE {which}")[0][0]
-
-
-@contextmanager
-def recording(archive, *words, targets):
-    named = [word for target in targets for word in ("-t", str(target))]
-    with subprocess.Popen([build.TOOL, "record", "-o", archive, *named, "--", *words], text=True,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE) as started:
-        try:
-            yield started
-        finally:
-            if started.poll() is None:
-                started.kill()
 
 
 @contextmanager

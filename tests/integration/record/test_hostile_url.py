@@ -3,16 +3,15 @@ limit=, pages without end, answers that never come. It says so, and ends when it
 import json
 import signal
 import sqlite3
-import subprocess
 import threading
 from contextlib import contextmanager
 
 import pytest
 
 import boards
-import build
 import tool
 from processes import wait_until
+from recording import recording
 from urls import Server, rendered, reply
 
 PAGE = 10000     # records of a kind that record asks for
@@ -128,18 +127,13 @@ def test_an_endless_journal_ends_at_the_timeout(tmp_path):
 
 def test_an_endless_journal_ends_at_an_interrupt(tmp_path):
     archive = tmp_path / "a.sqlite"
-    with journal(endless, SLOW) as server, subprocess.Popen(
-            [build.TOOL, "record", "-o", archive, "-t", server.url], text=True,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE) as started:
-        try:
-            wait_until(lambda: server.pages > 3, 30, "pages")
-            started.send_signal(signal.SIGINT)
-            before = server.pages
-            out, err = started.communicate(timeout=120)
-            pages = server.pages
-        finally:
-            if started.poll() is None:
-                started.kill()
+    with journal(endless, SLOW) as server, \
+            recording(archive, targets=[server.url]) as started:
+        wait_until(lambda: server.pages > 3, 30, "pages")
+        started.send_signal(signal.SIGINT)
+        before = server.pages
+        out, err = started.communicate(timeout=120)
+        pages = server.pages
     assert started.returncode == 0, err
     assert pages - before < 15 / SLOW + 8, (before, pages)
     assert ask(archive, "SELECT complete, outcome FROM runs") == [(1, "complete")]
@@ -148,23 +142,18 @@ def test_an_endless_journal_ends_at_an_interrupt(tmp_path):
 def test_an_interrupt_between_two_pages_is_seen(tmp_path):
     """The poll that is under way ends with its page, and the end begins: a sample."""
     archive = tmp_path / "a.sqlite"
-    with journal(endless, SLOW) as server, subprocess.Popen(
-            [build.TOOL, "record", "-o", archive, "-t", server.url], text=True,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE) as started:
-        try:
-            wait_until(lambda: server.pages > 3, 30, "pages")
-            begun = len(server.asked)
-            started.send_signal(signal.SIGINT)
-            wait_until(lambda: any("format=json" in path for path, _ in server.asked[begun:]), 60,
-                       "the sample at the end")
-            until = next(i for i, (path, _) in enumerate(server.asked[begun:])
-                         if "format=json" in path)
-            assert until <= 2, [path for path, _ in server.asked[begun:]]
-            started.send_signal(signal.SIGINT)
-            started.communicate(timeout=120)
-        finally:
-            if started.poll() is None:
-                started.kill()
+    with journal(endless, SLOW) as server, \
+            recording(archive, targets=[server.url]) as started:
+        wait_until(lambda: server.pages > 3, 30, "pages")
+        begun = len(server.asked)
+        started.send_signal(signal.SIGINT)
+        wait_until(lambda: any("format=json" in path for path, _ in server.asked[begun:]), 60,
+                   "the sample at the end")
+        until = next(i for i, (path, _) in enumerate(server.asked[begun:])
+                     if "format=json" in path)
+        assert until <= 2, [path for path, _ in server.asked[begun:]]
+        started.send_signal(signal.SIGINT)
+        started.communicate(timeout=120)
     assert started.returncode == 0
 
 
@@ -189,9 +178,7 @@ def test_a_status_that_never_comes_does_not_hold_up_the_end(when, tmp_path):
     options = ["--timeout", "2"] if when == "timeout" else []
     with Server(answer) as server:
         try:
-            with subprocess.Popen([build.TOOL, "record", "-o", archive, "-t", server.url, *options],
-                                  text=True, stdout=subprocess.PIPE,
-                                  stderr=subprocess.PIPE) as started:
+            with recording(archive, targets=[server.url], options=options) as started:
                 wait_until(lambda: len(asked) > 6, 30, "the question that is not answered")
                 if when == "interrupt":
                     started.send_signal(signal.SIGINT)

@@ -19,7 +19,7 @@ import build
 import processes
 import tool
 from apache import Apache
-from browser import DRAWN, show
+from browser import assert_charts_are_drawn, show
 from processes import wait_until
 from tool import report
 
@@ -118,14 +118,8 @@ def test_stdout_and_file_are_the_same(runs, page_file):
 @pytest.mark.parametrize("width", (390, 1280))
 @pytest.mark.parametrize("dark", (False, True))
 def test_charts_are_drawn(browser, page_file, width, dark):
-    page = show(browser, page_file, width, dark=dark)
-    assert page.complaints == []
-    assert page.requests == [page_file.as_uri()], "it asked for something"
-    drawn = page.evaluate(DRAWN)
-    assert len(drawn) >= 15, "charts of two runs, and of both"
-    assert [label for label, colours in drawn if colours < 4] == [], "blank charts"
-    assert all(label for label, _ in drawn), "a chart without a text for screen readers"
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    """The charts of two runs, and of both."""
+    assert_charts_are_drawn(browser, page_file, 15, width, dark=dark)
 
 
 def test_numbers_are_those_of_the_json(browser, page_file, runs):

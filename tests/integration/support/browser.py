@@ -177,3 +177,16 @@ def show(browser, path, width=1280, **options):
     page = browser.open(path, width=width, height=30000, **options)
     page.wait("!document.querySelector('figure:not([data-drawn])')")
     return page
+
+
+def assert_charts_are_drawn(browser, path, least, width, **options):
+    """At least so many charts, none of them blank, each with a text for screen readers; the page
+    asks for nothing but itself and is no wider than the window."""
+    page = show(browser, path, width, **options)
+    assert page.complaints == []
+    assert page.requests == [path.as_uri()], "it asked for something"
+    drawn = page.evaluate(DRAWN)
+    assert len(drawn) >= least, drawn
+    assert [label for label, colours in drawn if colours < 4] == [], "blank charts"
+    assert all(label for label, _ in drawn), "a chart without a text for screen readers"
+    assert page.evaluate("document.documentElement.scrollWidth") <= width

@@ -19,13 +19,34 @@ def wait_until(condition, timeout, what):
         time.sleep(0.01)
 
 
+def read(pid, name):
+    """A file of /proc/PID as bytes; b"" where the process is gone."""
+    try:
+        return Path(f"/proc/{pid}/{name}").read_bytes()
+    except OSError:
+        return b""
+
+
+def all_pids():
+    return [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
+
+
+def open_files(pid):
+    """Descriptors of a process and what each one is of; without those that it closes while
+    they are read."""
+    found = {}
+    for link in Path(f"/proc/{pid}/fd").iterdir():
+        try:
+            found[int(link.name)] = os.readlink(link)
+        except FileNotFoundError:
+            pass
+    return found
+
+
 def stat_fields(pid):
     """Fields of /proc/PID/stat from the third (state) on; [] where it is gone."""
-    try:
-        text = Path(f"/proc/{pid}/stat").read_text()
-    except OSError:
-        return []
-    return text[text.rindex(")") + 2:].split()
+    text = read(pid, "stat").decode(errors="replace")
+    return text[text.rindex(")") + 2:].split() if text else []
 
 
 def is_alive(pid):
@@ -35,28 +56,18 @@ def is_alive(pid):
 
 def children(pid):
     """Pids of the living children of pid."""
-    try:
-        pids = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    except OSError:
-        return []
-    return [int(p) for p in pids if is_alive(p)]
+    return [int(p) for p in read(pid, f"task/{pid}/children").split() if is_alive(int(p))]
 
 
 def session_members(session, mark):
     """Living processes of a session, or with `mark` in an argument of theirs."""
     found = []
-    for entry in Path("/proc").iterdir():
-        if not entry.name.isdigit() or int(entry.name) == os.getpid():
+    for pid in all_pids():
+        fields = stat_fields(pid)
+        if pid == os.getpid() or not fields or fields[0] in "ZX":
             continue
-        fields = stat_fields(entry.name)
-        if not fields or fields[0] in "ZX":
-            continue
-        try:
-            arguments = (entry / "cmdline").read_bytes()
-        except OSError:
-            continue
-        if int(fields[3]) == session or mark.encode() in arguments:
-            found.append(int(entry.name))
+        if int(fields[3]) == session or mark.encode() in read(pid, "cmdline"):
+            found.append(pid)
     return found
 
 

@@ -3,7 +3,7 @@ import json
 import os
 import sqlite3
 import subprocess
-from contextlib import closing
+from contextlib import closing, contextmanager
 
 import build
 import processes
@@ -57,3 +57,17 @@ def marked(name):
 def is_running(name):
     """Whether a process with marked(name) among its arguments is alive."""
     return bool(processes.session_members(-1, marked(name)))
+
+
+@contextmanager
+def recording(archive, *words, targets, options=()):
+    """A mpmstat record that runs; the words are the load tool's, none: until it is interrupted."""
+    named = [word for target in targets for word in ("-t", str(target))]
+    load = ["--", *words] if words else []
+    with subprocess.Popen([build.TOOL, "record", "-o", archive, *named, *options, *load], text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE) as started:
+        try:
+            yield started
+        finally:
+            if started.poll() is None:
+                started.kill()

@@ -14,13 +14,14 @@
 #include "base/clock.h"
 #include "base/strings.h"
 #include "exec/spawn.h"
+#include "lab/servers/log_end.h"
 #include "lab/servers/sandbox.h"
 
 #define SCRIPT_NS (600 * MST_NS_PER_S)     /* real applications are installed by them */
 #define GRACE_NS  (5 * MST_NS_PER_S)
 
 const char *const mst_scripts_setup_names[3] = { "setup.stack", "setup.workload", NULL };
-const char *const mst_scripts_teardown_names[3] = { "teardown.workload", "teardown.stack", NULL };
+static const char *const teardown_names[3] = { "teardown.workload", "teardown.stack", NULL };
 
 /* ---- the environment -------------------------------------------------------------- */
 
@@ -93,20 +94,9 @@ static int wait_for(pid_t pid, mst_scripts_stop *stop, void *context)
 static void last_line(const char *log, char line[256])
 {
     char text[4096];
-    FILE *in = fopen(log, "re");
-    size_t n;
-    char *at;
+    const char *at;
 
-    line[0] = '\0';
-    if (in == NULL)
-        return;
-    if (fseek(in, -(long)(sizeof text - 1), SEEK_END) != 0)
-        rewind(in);
-    n = fread(text, 1, sizeof text - 1, in);
-    fclose(in);
-    while (n > 0 && text[n - 1] == '\n')
-        n--;
-    text[n] = '\0';
+    mst_log_end(log, text, sizeof text);
     at = strrchr(text, '\n');
     snprintf(line, 256, "%.255s", at != NULL ? at + 1 : text);
 }
@@ -154,7 +144,7 @@ int mst_scripts_teardown(const char *root, char error[MST_ERROR_MAX])
     const char *const *names;
     int failed = 0;
 
-    for (names = mst_scripts_teardown_names; *names != NULL; names++)
+    for (names = teardown_names; *names != NULL; names++)
         failed |= run_script(root, *names, NULL, NULL, error);
     return failed;
 }

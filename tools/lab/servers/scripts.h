@@ -16,7 +16,6 @@
 
 /* Which of them run in which order: NULL at the end. Below MST_SCRIPTS_DIRECTORY. */
 extern const char *const mst_scripts_setup_names[3];
-extern const char *const mst_scripts_teardown_names[3];
 
 /* Asked while a script runs, ten times a second; true: it is to be ended. */
 typedef bool mst_scripts_stop(void *context);

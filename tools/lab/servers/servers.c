@@ -16,6 +16,7 @@
 #include "lab/servers/page.h"
 #include "lab/servers/ports.h"
 #include "lab/files/paths.h"
+#include "lab/servers/log_end.h"
 #include "lab/servers/sandbox.h"
 #include "lab/servers/scripts.h"
 #include "lab/servers/site.h"
@@ -184,19 +185,9 @@ static int await_page(struct mst_servers *s, char error[MST_ERROR_MAX])
 static void put_tail(FILE *out, const char *label, const char *path, unsigned lines)
 {
     char bytes[16384], *line, *end;
-    FILE *in = fopen(path, "re");
+    size_t n = mst_log_end(path, bytes, sizeof bytes);
     unsigned count = 0;
-    size_t n;
 
-    if (in == NULL)
-        return;
-    if (fseek(in, -(long)(sizeof bytes - 1), SEEK_END) != 0)
-        rewind(in);
-    n = fread(bytes, 1, sizeof bytes - 1, in);
-    fclose(in);
-    while (n > 0 && bytes[n - 1] == '\n')
-        n--;
-    bytes[n] = '\0';
     for (line = bytes + n; line > bytes && count < lines; line--)
         count += line[-1] == '\n';
     line += count == lines && line > bytes ? 1 : 0;
