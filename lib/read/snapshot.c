@@ -15,7 +15,7 @@
 #include "base/saturate.h"
 #include "segment/liveness.h"
 
-static const char state_letters[MST_STATE_COUNT + 1] = "_RHSKC";
+static const char state_letters[MST_STATE_COUNT + 1] = "_RHSKCL";
 
 /* A snapshot in the making. */
 struct making {
@@ -34,6 +34,7 @@ struct making {
 #define OFFSET_LABEL(id)    offsetof(struct mst_snapshot_label, id)
 #define OFFSET_PHASE(id)    offsetof(struct mst_snapshot_phase, id)
 #define OFFSET_SLOT(id)     offsetof(struct mst_snapshot_slot, id)
+#define OFFSET_END(id)      offsetof(struct mst_snapshot_end, id)
 
 size_t mst_snapshot_offset(const struct mst_field *f)
 {
@@ -91,7 +92,7 @@ static uint64_t state_since(const struct mst_worker *w)
     unsigned i;
 
     for (i = 0; i < MST_STATE_COUNT; i++)
-        since = mst_add_saturated(since, w->state_ns[i]);
+        since = mst_add_saturated(since, mst_worker_spent_ns(w, i));
     return since;
 }
 
@@ -340,6 +341,27 @@ static void fill_labels(struct making *m, const char **names)
     }
 }
 
+/* ---- other ends ------------------------------------------------------------------- */
+
+/* Leaves out those without calls: on most boards the one that counts what found no room. */
+static void fill_ends(struct making *m)
+{
+    size_t i;
+
+    for (i = 0; i < m->copy->end_count; i++) {
+        const struct mst_name *name = &m->copy->ends[i];
+        struct mst_snapshot_end *to = &m->s->ends[m->s->end_count];
+
+        if (!name->used || m->copy->end_counters[i].calls == 0)
+            continue;
+        to->name = keep(m, name->name);
+        to->end_kind = name->owner < MST_END_KIND_COUNT ? mst_end_kind_names[name->owner] : NULL;
+        fill_stored(MST_SCOPE_END, to, &m->copy->end_counters[i], 0, 1);
+        blank_foreign(m, MST_SCOPE_END, to);
+        m->s->end_count++;
+    }
+}
+
 /* ---- workers --------------------------------------------------------------------- */
 
 static void fill_slot(struct making *m, struct mst_snapshot_slot *slot, size_t worker,
@@ -367,7 +389,7 @@ static void add_state_times(struct making *m, size_t worker)
     unsigned i;
 
     for (i = 0; i < MST_STATE_COUNT; i++)
-        state_ns[i] = mst_add_saturated(state_ns[i], w->state_ns[i]);
+        state_ns[i] = mst_add_saturated(state_ns[i], mst_worker_spent_ns(w, i));
     if (mst_entry_is_claimed(owner_of(m, worker)) && w->state < MST_STATE_COUNT)
         state_ns[w->state] = mst_add_saturated(state_ns[w->state],
                                                mst_elapsed(state_since(w), m->end_ns));
@@ -439,12 +461,14 @@ static bool allocate(struct making *m, size_t slots)
 
     /* The upper limit of all texts: the header's, the path, the labels', the workers' paths and
      * the scoreboard. */
-    m->text_left = sizeof c->header + sizeof c->reader->path + c->label_count * MST_NAME_MAX
+    m->text_left = sizeof c->header + sizeof c->reader->path
+                 + (c->label_count + c->end_count) * MST_NAME_MAX
                  + slots * (MST_PATH_MAX + 1) + 1;
     s->storage = m->text = mst_zalloc(1, m->text_left);
     s->labels = mst_zalloc(c->label_count + 1, sizeof *s->labels);
     s->slots = mst_zalloc(slots + 1, sizeof *s->slots);
-    return s->storage != NULL && s->labels != NULL && s->slots != NULL;
+    s->ends = mst_zalloc(c->end_count, sizeof *s->ends);
+    return s->storage != NULL && s->labels != NULL && s->slots != NULL && s->ends != NULL;
 }
 
 /* A restart marks the board as stopped until the new configuration is read. A server that lives
@@ -526,6 +550,7 @@ int mst_snapshot_make(struct mst_snapshot *s, const struct mst_copy *copy,
     blank_foreign(&m, MST_SCOPE_BOARD, s);
     count_in_flight(&m);
     fill_labels(&m, names);
+    fill_ends(&m);
     fill_workers(&m, names, scoreboard);
     rc = 0;
 
@@ -543,5 +568,6 @@ void mst_snapshot_free(struct mst_snapshot *s)
     mst_zfree(s->storage);
     mst_zfree(s->labels);
     mst_zfree(s->slots);
+    mst_zfree(s->ends);
     memset(s, 0, sizeof *s);
 }
