@@ -64,12 +64,13 @@ static int before_handler(request_rec *r)
 
 static int log_transaction(request_rec *r)
 {
-    uint64_t complete = mst_now_ns();
     struct mst_timed *req = mst_timed_of(r);
     struct mst_request *copy = NULL;
+    uint64_t complete;
 
-    if (!req && !(req = mst_timing_begin_malformed(r, complete)))
+    if (!req && !(req = mst_timing_begin_malformed(r, mst_now_ns())))
         return DECLINED;
+    complete = mst_connection_now(req->connection);
     if (mst_recording.forked)
         mst_timing_check_entry(req->connection);
     mst_timing_apply_config(r);   /* before_handler() has not had each request */

@@ -67,6 +67,7 @@ struct mst_connection {
     uint32_t streams;                /* in flight */
     conn_state_e left_in;            /* httpd's state in which it left its worker */
     bool     upgraded;               /* its request has become the first stream of HTTP/2 */
+    struct timespec clock;           /* room for mst_connection_now() */
     struct mst_timed own;            /* its requests, one after the other; of several at once
                                       * (pipelined) the others are from their pools */
 };
@@ -83,6 +84,12 @@ static inline struct mst_connection *mst_connection_of(const conn_rec *c)
 static inline struct mst_timed *mst_timed_of(const request_rec *r)
 {
     return ap_get_module_config(r->request_config, &mpmstat_module);
+}
+
+/* The time, for the thread that has the connection. */
+static inline uint64_t mst_connection_now(struct mst_connection *conn)
+{
+    return mst_now_by(&conn->clock);
 }
 
 /* The connection's worker, if it has one, is in `state` from now on. Precondition: now is not

@@ -73,32 +73,35 @@ static void pick_up_again(struct mst_connection *conn, const request_rec *r, uin
     mst_enter(conn, MST_STATE_READING, at > conn->state_since_ns ? at : conn->state_since_ns);
 }
 
-/* Where the request before is not complete (the client did not wait for its response), the
- * worker serves this one from now on. */
-static struct mst_timed *room_for_request(struct mst_connection *conn, const request_rec *r,
-                                          uint64_t now)
+/* The request before is not complete (the client did not wait for its response): the worker
+ * serves this one from now on. */
+static struct mst_timed *room_beside_others(struct mst_connection *conn, const request_rec *r)
+{
+    struct mst_timed *req = &conn->own;
+
+    if (conn->current)
+        mst_count_off_worker(conn->current);
+    if (conn->current && conn->worker)
+        mst_worker_show_none(conn->worker);
+    if (conn->own.r) {
+        req = apr_pcalloc(r->pool, sizeof *req);
+        req->connection = conn;
+    }
+    return req;
+}
+
+/* The connection's worker has read the request until now, and is in `state` from now on. Always
+ * inline saves 17 of a request's instructions. */
+static inline __attribute__((always_inline))
+struct mst_timed *begin(request_rec *r, struct mst_connection *conn, uint64_t now,
+                        enum mst_state state)
 {
     struct mst_timed *req = &conn->own;
 
     if (!conn->picked_up_ns)
         pick_up_again(conn, r, now);
-    if (conn->current)
-        mst_count_off_worker(conn->current);
-    if (conn->current && conn->worker)
-        mst_worker_show_none(conn->worker);
-    if (!conn->own.r)
-        return req;
-    req = apr_pcalloc(r->pool, sizeof *req);
-    req->connection = conn;
-    return req;
-}
-
-/* The connection's worker has read the request until now, and is in `state` from now on. */
-static inline struct mst_timed *begin(request_rec *r, struct mst_connection *conn, uint64_t now,
-                                      enum mst_state state)
-{
-    struct mst_timed *req = room_for_request(conn, r, now);
-
+    if (conn->current || conn->own.r)
+        req = room_beside_others(conn, r);
     req->r = r;
     req->dir = mst_dir_config_of(r);
     ap_set_module_config(r->request_config, &mpmstat_module, req);
@@ -123,7 +126,7 @@ int mst_timing_begin(request_rec *r)
 
     if (!conn || r->main || r->prev)
         return DECLINED;
-    now = mst_now_ns();
+    now = mst_connection_now(conn);
     req = begin(r, conn, now, MST_STATE_HANDLING);
     req->parsed_ns = now;
     req->first_ns = 0;
@@ -237,7 +240,7 @@ static void begin_response(struct mst_connection *conn, const apr_bucket_brigade
     if (mst_recording.forked)
         mst_timing_check_entry(conn);
     conn->awaited = NULL;
-    req->first_ns = mst_now_ns();
+    req->first_ns = mst_connection_now(conn);
     if (req->r)   /* else it is the response to what never became a request */
         mst_enter(conn, MST_STATE_SENDING, req->first_ns);
 }

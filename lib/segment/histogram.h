@@ -33,11 +33,12 @@ static inline size_t mst_histogram_bucket(uint64_t ns)
 
     if (ns < UINT64_C(1) << MST_HIST_MIN_EXP)
         return 0;
-    octave = 63 - (size_t)__builtin_clzll(ns);
+    octave = 63u ^ (unsigned)__builtin_clzll(ns);
     if (octave >= MST_HIST_MAX_EXP)
         return MST_HIST_BUCKETS - 1;
     bits = ns >> (octave - MST_HIST_SUB_BITS);   /* 1 and those three bits: 8 to 15 */
-    return 1 + ((octave - MST_HIST_MIN_EXP - 1) << MST_HIST_SUB_BITS) + bits;
+    return (octave << MST_HIST_SUB_BITS) + bits
+         + 1 - ((MST_HIST_MIN_EXP + 1) << MST_HIST_SUB_BITS);
 }
 
 /* Lower bound of a bucket in ns, inclusive, for buckets below MST_HIST_BUCKETS. The upper bound
