@@ -65,8 +65,7 @@ static inline void take(struct mst_connection *conn, conn_rec *c, apr_socket_t *
     conn->worker = worker_of(c, &conn->worker_index);
     if (conn->worker) {
         conn->counters = mst_counters_of(mst_recording.board, 0, conn->worker_index);
-        conn->state = MST_STATE_IDLE;
-        conn->state_since_ns = mst_worker_since(conn->worker);
+        mst_set_state(conn, MST_STATE_IDLE, mst_worker_since(conn->worker));
         if (state == MST_STATE_READING)
             conn->queue_ns = queue_ns(conn, c, csd, now - conn->state_since_ns, now);
         mst_enter(conn, state, now);
@@ -130,8 +129,8 @@ static void catch_up_with_fork(struct mst_connection *conn)
 {
     struct mst_worker *w = conn->worker;
 
-    conn->state_since_ns = mst_worker_since(w);
-    conn->state = w->state < MST_STATE_COUNT ? (enum mst_state)w->state : MST_STATE_CLOSING;
+    mst_set_state(conn, w->state < MST_STATE_COUNT ? (enum mst_state)w->state : MST_STATE_CLOSING,
+                  mst_worker_since(w));
     if (!w->request_start_ns)
         return;
     if (!conn->requests && !is_stopping())

@@ -7,6 +7,7 @@ mod_mpmstat_la_SOURCES = \
 	mod_mpmstat/access.h \
 	mod_mpmstat/config.c \
 	mod_mpmstat/connections.c \
+	mod_mpmstat/ends.c \
 	mod_mpmstat/exports.c \
 	mod_mpmstat/forks.c \
 	mod_mpmstat/handler.c \
@@ -25,7 +26,8 @@ mod_mpmstat_la_SOURCES = \
 	mod_mpmstat/shared.c \
 	mod_mpmstat/timing.c \
 	mod_mpmstat/turns.c \
-	mod_mpmstat/turns.h
+	mod_mpmstat/turns.h \
+	mod_mpmstat/upload.c
 mod_mpmstat_la_CPPFLAGS = $(MODULE_CPPFLAGS)
 mod_mpmstat_la_CFLAGS = $(AM_CFLAGS) $(APR_SANITIZER_CFLAGS)
 mod_mpmstat_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared \

@@ -18,6 +18,11 @@
 
 struct mst_connection;
 
+/* What few requests have: see struct mst_request. */
+struct mst_parts {
+    uint64_t upload_ns;
+};
+
 /* A request of the client. Its sub-requests and internal redirects belong to it. */
 struct mst_timed {
     const request_rec *r;            /* NULL: complete */
@@ -34,8 +39,17 @@ struct mst_timed {
     uint64_t first_ns;               /* its response began; 0: never */
     uint64_t front_ns;               /* how long a proxy in front had it, by X-Request-Start; only
                                       * where that is trusted; MST_UNKNOWN */
+    uint64_t handler_ns;             /* its handler was called; 0: not yet */
+    uint32_t handler;                /* that handler's index on the board */
+    bool     has_parts;              /* `parts` is valid; else all of them are 0 or unknown */
+    uint64_t complete_ns;            /* its response was complete: its log hooks run; 0: not yet */
+    uint64_t status_flags;           /* flags << 16 | HTTP status: valid when it is complete */
+    uint64_t bytes;                  /* sent of the response's body: likewise */
+    uint64_t client_id;              /* likewise */
+    enum mst_class status_class;     /* likewise */
     bool     off_worker;             /* counted as in flight under `label` in the process's row */
     bool     delivered;              /* a stream's: the thread that sends it has all of it */
+    struct mst_parts parts;
     uint64_t handed_ns;              /* a stream's: that thread got its end (EOR); 0: not yet */
 };
 
@@ -48,6 +62,7 @@ struct mst_connection {
     uint64_t state_since_ns;         /* when the worker's state began */
     enum mst_state state;            /* the worker's, kept here as other processes could write to
                                       * the board */
+    uint64_t *spent_ns;              /* where the worker counts its time in that state */
     struct mst_counters *counters;       /* of label 0 in its worker's stripe */
     uint64_t left_ns;                /* since when no worker has had it; 0: one has it */
     uint64_t suspended_ns;           /* its time without a worker before that */
@@ -92,15 +107,33 @@ static inline uint64_t mst_connection_now(struct mst_connection *conn)
     return mst_now_by(&conn->clock);
 }
 
+/* To write the request's parts. */
+static inline struct mst_parts *mst_parts_of(struct mst_timed *req)
+{
+    if (!req->has_parts)
+        req->parts = (struct mst_parts){0};
+    req->has_parts = true;
+    return &req->parts;
+}
+
+/* Notes that the connection's worker is in `state` since then. Precondition: there is one. */
+static inline void mst_set_state(struct mst_connection *conn, enum mst_state state, uint64_t since)
+{
+    conn->state = state;
+    conn->spent_ns = mst_worker_state_ns(conn->worker, state);
+    conn->state_since_ns = since;
+}
+
 /* The connection's worker, if it has one, is in `state` from now on. Precondition: now is not
  * before its present state began. */
 static inline void mst_enter(struct mst_connection *conn, enum mst_state state, uint64_t now)
 {
-    if (!conn->worker)
+    struct mst_worker *w = conn->worker;
+
+    if (!w)
         return;
-    mst_worker_pass(conn->worker, conn->state, state, conn->state_since_ns, now);
-    conn->state = state;
-    conn->state_since_ns = now;
+    mst_worker_pass(w, conn->spent_ns, state, conn->state_since_ns, now);
+    mst_set_state(conn, state, now);
 }
 
 /* Workers show the requests that they have in flight. The process's row counts all others:
@@ -143,8 +176,8 @@ uint64_t mst_accept_wait(const struct mst_connection *conn, conn_rec *c, apr_soc
 
 /* ---- timing.c: requests -------------------------------------------------------------- */
 
-/* post_read_request: a request's headers have been read. */
-int mst_timing_begin(request_rec *r);
+/* A request's headers have been read. */
+void mst_timing_begin(request_rec *r);
 
 /* Passes on bb. The awaited response begins with it, unless bb has no data of it. Precondition: a
  * response is awaited on the connection, which is the filter's context. */
@@ -159,12 +192,11 @@ void mst_timing_change_config(struct mst_timed *req, const request_rec *r,
                               const struct mst_dir_config *dir);
 
 /* Applies the configuration that r has by now, which most often is the same as before. */
-static inline void mst_timing_apply_config(request_rec *r)
+static inline void mst_timing_apply_config(struct mst_timed *req, const request_rec *r)
 {
     const struct mst_dir_config *dir = mst_dir_config_of(r);
-    struct mst_timed *req = mst_timed_of(r);
 
-    if (req && req->dir != dir)
+    if (req->dir != dir)
         mst_timing_change_config(req, r, dir);
 }
 
@@ -175,10 +207,16 @@ void mst_timing_set_label(request_rec *r, uint32_t label);
  * NULL: its connection is not followed, or HTTP/2 records it as a stream. */
 struct mst_timed *mst_timing_begin_malformed(request_rec *r, uint64_t now);
 
-/* Ends the request at `complete`. Precondition: its configuration is applied. True: it is recorded,
- * and *copy is its record, unless copy is NULL. */
-bool mst_timing_end(struct mst_timed *req, request_rec *r, uint64_t complete,
-                    struct mst_request *copy);
+/* The response is complete; the log hooks run next. Precondition: its configuration is applied. */
+void mst_timing_complete(struct mst_timed *req, request_rec *r, uint64_t complete);
+
+/* Ends a request whose response is complete, and records it. Its log hooks are done at `logged`.
+ * c: its connection. */
+void mst_timing_end(struct mst_timed *req, const conn_rec *c, uint64_t logged);
+
+/* Of a request whose response is complete: sets its id and its times, and no other member. False:
+ * it is not recorded. */
+bool mst_timing_measure(const struct mst_timed *req, struct mst_request *record);
 
 /* These two are about the client's request, which r is or belongs to. */
 
@@ -188,6 +226,13 @@ uint64_t mst_timing_id(request_rec *r);
 /* Sets its id and its phases as they would be if its response began now, and no other member.
  * False: it is not recorded. */
 bool mst_timing_so_far(request_rec *r, struct mst_request *so_far);
+
+/* ---- upload.c: the request's body ---------------------------------------------------- */
+
+void mst_upload_register_filter(void);
+
+/* Measures how long reading r's body takes, if it has one. */
+void mst_upload_watch(request_rec *r);
 
 /* ---- http2.c: streams and their sessions --------------------------------------------- */
 
