@@ -30,27 +30,28 @@ static bool is_ghost(const struct mst_sampler *s, uint64_t wall_start_ns)
            wall_start_ns + MST_START_TOLERANCE_NS < s->load_wall_ns;
 }
 
-static int on_request(void *context, const struct mst_request *request, const char *label,
-                      uint64_t wall_start_ns, uint64_t key)
+static int on_request(void *context, const struct mst_request *request,
+                      const struct mst_record_names *names, uint64_t wall_start_ns, uint64_t key)
 {
     struct mst_sampler *s = context;
 
-    if (strcmp(label, MST_LABEL_STATUS_NAME) != 0)
+    if (strcmp(names->label, MST_LABEL_STATUS_NAME) != 0)
         s->requests_seen++;
-    return mst_archive_add_request(s->archive, s->server_id, request, label, wall_start_ns, key,
-                                   is_ghost(s, wall_start_ns));
+    return mst_archive_add_request(s->archive, s->server_id, request, names->label, wall_start_ns,
+                                   key, is_ghost(s, wall_start_ns));
 }
 
-static int on_php_request(void *context, const struct mst_php_request *request, const char *label,
-                          uint64_t wall_start_ns, uint64_t key)
+static int on_php_request(void *context, const struct mst_php_request *request,
+                          const struct mst_record_names *names, uint64_t wall_start_ns,
+                          uint64_t key)
 {
     struct mst_sampler *s = context;
     uint64_t waited_ns = request->wait_ns != MST_UNKNOWN ? request->wait_ns : 0;
     uint64_t handed_ns = wall_start_ns > waited_ns ? wall_start_ns - waited_ns : 0;
 
     s->requests_seen++;
-    return mst_archive_add_php_request(s->archive, s->server_id, request, label, wall_start_ns,
-                                       key, is_ghost(s, handed_ns));
+    return mst_archive_add_php_request(s->archive, s->server_id, request, names->label,
+                                       wall_start_ns, key, is_ghost(s, handed_ns));
 }
 
 static int on_mark(void *context, const struct mst_mark *mark, uint64_t wall_ns,
