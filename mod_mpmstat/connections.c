@@ -148,6 +148,7 @@ static apr_status_t connection_gone(void *conn_)
     if (conn->worker)
         catch_up_with_fork(conn);
     conn->current = NULL;   /* freed with its pool */
+    mst_delivery_gone(conn);
     if (!conn->left_ns)
         leave(conn, mst_now_ns());
     if (mst_recording.forks_running)
@@ -194,6 +195,7 @@ int mst_connections_close(conn_rec *c)
     if (conn->worker && conn->current)
         hide_request(conn);   /* from here on its pool can be freed without log_transaction */
     conn->current = conn->awaited = NULL;
+    mst_delivery_close(conn, c);
     mst_http2_hold(conn);
     mst_enter(conn, MST_STATE_CLOSING, mst_connection_now(conn));
     mst_http2_release(conn);

@@ -49,20 +49,9 @@ static void error_log(const ap_errorlog_info *info, const char *line)
 
 /* ---- requests ------------------------------------------------------------------------ */
 
-/* The client's request whose content r makes, after any internal redirects. NULL: r is a
- * sub-request, or not followed. */
-static struct mst_timed *redirected_from(const request_rec *r)
-{
-    while (r->prev)
-        r = r->prev;
-    return r->main ? NULL : mst_timed_of(r);
-}
-
 /* The first handler that makes content is called, which one that redirects does not. */
-static inline void begin_handler(struct mst_timed *req, const request_rec *r, uint32_t handler)
+static inline void begin_handler(struct mst_timed *req, uint32_t handler)
 {
-    if (!req && r->prev)
-        req = redirected_from(r);
     if (!req || req->handler_ns)
         return;
     req->handler_ns = mst_connection_now(req->connection);
@@ -74,8 +63,10 @@ static int before_named_handler(struct mst_timed *req, request_rec *r)
 {
     if (strcmp(r->handler, "redirect-handler") == 0)
         return DECLINED;
-    if (mst_recording.board)
-        begin_handler(req, r, mst_ends_index(MST_END_HANDLER, r->handler));
+    if (req && !req->handler_ns) {
+        begin_handler(req, mst_ends_index(MST_END_HANDLER, r->handler));
+        mst_backend_begin_handler(req, r);
+    }
     if (strcmp(r->handler, "mpm-status") == 0)
         return mst_handle_status(r);
     mst_exports_hand_over(r);
@@ -102,9 +93,11 @@ static int before_handler(request_rec *r)
 
     if (req)
         mst_timing_apply_config(req, r);
+    else if (r->prev)
+        req = mst_timed_from(r);
     if (!is_default(r))
         return before_named_handler(req, r);
-    begin_handler(req, r, mst_recording.default_end);
+    begin_handler(req, mst_recording.default_end);
     return DECLINED;
 }
 
@@ -174,6 +167,10 @@ static void register_request_hooks(void)
     mst_http2_register_filter();
     mst_exports_register_filter();
     mst_upload_register_filter();
+    mst_tls_register_filter();
+    mst_backend_register_filter();
+    ap_hook_pre_config(mst_backend_find_proxy, NULL, NULL, APR_HOOK_MIDDLE);
+    ap_hook_pre_connection(mst_tls_watch, NULL, NULL, APR_HOOK_REALLY_LAST);
     ap_hook_pre_connection(mst_connections_begin, NULL, NULL, APR_HOOK_REALLY_FIRST);
     ap_hook_pre_close_connection(mst_connections_close, NULL, NULL, APR_HOOK_REALLY_FIRST);
     ap_hook_suspend_connection(mst_connections_suspend, NULL, NULL, APR_HOOK_LAST);

@@ -8,9 +8,10 @@
  *     v              v            v
  *   recording.c   exports.c    access.c, turns.c, listeners.c, scoreboard.c
  *   processes.c   connections.c
- *   forks.c       http2.c, upload.c
+ *   forks.c       http2.c, upload.c, backend.c, tls.c
  *   mpm.c         timing.c
- *                 accept_wait.c
+ *                 accept_wait.c, delivery.c
+ *                 tcp_info.c
  *                    |
  *                    v
  *                 ends.c

@@ -21,6 +21,13 @@ struct mst_connection;
 /* What few requests have: see struct mst_request. */
 struct mst_parts {
     uint64_t upload_ns;
+    uint64_t backend_ns;             /* of the backends that have answered or failed */
+    uint64_t handed_ns;              /* when a backend got the request that has not answered yet */
+    uint64_t handed_upload_ns;       /* upload_ns at that time */
+    uint32_t backend;                /* the last one's index on the board; MST_NO_END */
+    uint64_t tls_ns, h2_wait_ns;
+    uint64_t send_client_ns, send_network_ns;
+    bool     asked;                  /* these two are known */
 };
 
 /* A request of the client. Its sub-requests and internal redirects belong to it. */
@@ -82,6 +89,16 @@ struct mst_connection {
     uint32_t streams;                /* in flight */
     conn_state_e left_in;            /* httpd's state in which it left its worker */
     bool     upgraded;               /* its request has become the first stream of HTTP/2 */
+    uint64_t tls_ns;                 /* from the pick-up to its first decrypted byte; 0: its first
+                                      * request has it, or there is none */
+    uint64_t busy_ns, client_slow_ns;   /* what the kernel said last (tcp_info.h) */
+    struct mst_late {                /* what the client did not have when a response was complete */
+        uint64_t id;                 /* the request's; 0: nothing */
+        uint64_t bytes;
+        uint64_t busy_ns;            /* the kernel's at that time */
+        uint32_t label;              /* the request's */
+        int      fd;                 /* the socket, once httpd closes the connection; else -1 */
+    } late;
     struct timespec clock;           /* room for mst_connection_now() */
     struct mst_timed own;            /* its requests, one after the other; of several at once
                                       * (pipelined) the others are from their pools */
@@ -111,7 +128,7 @@ static inline uint64_t mst_connection_now(struct mst_connection *conn)
 static inline struct mst_parts *mst_parts_of(struct mst_timed *req)
 {
     if (!req->has_parts)
-        req->parts = (struct mst_parts){0};
+        req->parts = (struct mst_parts){ .backend = MST_NO_END };
     req->has_parts = true;
     return &req->parts;
 }
@@ -226,6 +243,51 @@ uint64_t mst_timing_id(request_rec *r);
 /* Sets its id and its phases as they would be if its response began now, and no other member.
  * False: it is not recorded. */
 bool mst_timing_so_far(request_rec *r, struct mst_request *so_far);
+
+/* ---- delivery.c: what limited the sending, and what the client got later ------------- */
+
+/* The connection's socket. csd: it; NULL: httpd knows it. -1: there is none. */
+int mst_connection_fd(conn_rec *c, apr_socket_t *csd);
+
+/* A response is asked about that took longer than this to send, ... */
+#define MST_SLOW_SEND_NS (10 * MST_NS_PER_MS)
+/* ... or has more bytes: these can be in the socket's buffers when it is complete. */
+#define MST_LARGE_BYTES 65536u
+
+/* Notes what the kernel has counted so far: a response begins that can take long, and is not the
+ * connection's first. */
+void mst_delivery_begin(struct mst_connection *conn, conn_rec *c);
+
+/* The response is complete. */
+void mst_delivery_complete(struct mst_timed *req, conn_rec *c);
+
+/* The connection's next request has begun: by now the client has the response before. */
+void mst_delivery_settle(struct mst_connection *conn, conn_rec *c);
+
+/* httpd closes the connection: its socket will be closed before its pool is cleaned up. */
+void mst_delivery_close(struct mst_connection *conn, conn_rec *c);
+
+/* The connection's pool is cleaned up. */
+void mst_delivery_gone(struct mst_connection *conn);
+
+/* ---- tls.c: the handshake ------------------------------------------------------------ */
+
+void mst_tls_register_filter(void);
+int  mst_tls_watch(conn_rec *c, void *csd);                  /* pre_connection, after mod_ssl's */
+
+/* ---- backend.c: what the request is handed to ---------------------------------------- */
+
+void mst_backend_register_filter(void);
+
+/* pre_config: sees what mod_proxy does, if it is loaded. */
+int mst_backend_find_proxy(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp);
+
+/* The client's request whose content r makes, after any internal redirects. NULL: r is a
+ * sub-request, or not followed. */
+struct mst_timed *mst_timed_from(const request_rec *r);
+
+/* r's handler is called: does it hand the request to another process? */
+void mst_backend_begin_handler(struct mst_timed *req, request_rec *r);
 
 /* ---- upload.c: the request's body ---------------------------------------------------- */
 

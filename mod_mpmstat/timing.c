@@ -93,6 +93,18 @@ static struct mst_timed *room_beside_others(struct mst_connection *conn, const r
     return req;
 }
 
+/* mod_http2 had read the request at httpd's request_time; then it waited for a worker of
+ * mod_http2. */
+static __attribute__((noinline))
+void note_h2_wait(struct mst_timed *req, const request_rec *r, uint64_t now)
+{
+    uint64_t ready = request_time(r, now);
+
+    if (ready < req->picked_up_ns)
+        req->queue_ns = req->picked_up_ns - ready;
+    mst_parts_of(req)->h2_wait_ns = req->queue_ns;
+}
+
 /* The connection's worker has read the request until now, and is in `state` from now on. Always
  * inline saves 17 of a request's instructions. */
 static inline __attribute__((always_inline))
@@ -118,7 +130,7 @@ struct mst_timed *begin(request_rec *r, struct mst_connection *conn, uint64_t no
     req->handler = MST_END_OTHER;
     req->has_parts = false;
     if (conn->stream)
-        mst_parts_of(req);
+        note_h2_wait(req, r, now);
     req->nth = conn->requests++;
     req->id = new_request_id();
     req->label = req->dir->enabled != 0 ? label_by(req->dir, r) : MST_NO_LABEL;
@@ -138,6 +150,12 @@ void mst_timing_begin(request_rec *r)
     req = begin(r, conn, now, MST_STATE_HANDLING);
     req->parsed_ns = now;
     req->first_ns = 0;
+    if (conn->tls_ns) {
+        mst_parts_of(req)->tls_ns = conn->tls_ns;
+        conn->tls_ns = 0;
+    }
+    if (conn->late.id)
+        mst_delivery_settle(conn, r->connection);
     if (mst_config.trust_request_start)
         req->front_ns = front_ns(req, r);
     if (!conn->worker) {
@@ -235,6 +253,14 @@ static bool has_data(const apr_bucket_brigade *bb)
     return b != APR_BRIGADE_SENTINEL(bb);
 }
 
+/* Its length is not known, or large. */
+static bool may_be_large(const request_rec *r)
+{
+    while (r && r->next)
+        r = r->next;
+    return r && (r->chunked || r->clength > MST_LARGE_BYTES);
+}
+
 /* The first data while a response is awaited is its beginning. Interim responses (1xx), which
  * have a status of their own, are not; nor are buckets of metadata (EOR, flush; HTTP/2's headers,
  * which come before its data). */
@@ -247,6 +273,8 @@ static void begin_response(struct mst_connection *conn, const apr_bucket_brigade
     if (mst_recording.forked)
         mst_timing_check_entry(conn);
     conn->awaited = NULL;
+    if (req->nth > 0 && may_be_large(req->r))
+        mst_delivery_begin(conn, req->r->connection);
     req->first_ns = mst_connection_now(conn);
     if (req->r)   /* else it is the response to what never became a request */
         mst_enter(conn, MST_STATE_SENDING, req->first_ns);
@@ -386,6 +414,8 @@ void mst_timing_complete(struct mst_timed *req, request_rec *r, uint64_t complet
     if (req->label == MST_NO_LABEL)
         return;
     note_outcome(req, r);
+    if (req->complete_ns - req->first_ns >= MST_SLOW_SEND_NS || req->bytes > MST_LARGE_BYTES)
+        mst_delivery_complete(req, r->connection);
     if (is_dummy(r)) {
         mst_count_on_worker(req);
         req->label = MST_NO_LABEL;
@@ -452,9 +482,25 @@ static uint64_t at_most(uint64_t ns, uint64_t phase_ns)
 }
 
 /* Sets what few requests have, each within its phase. */
-static inline void add_parts(struct mst_request *record, const struct mst_parts *parts)
+static inline void add_parts(struct mst_request *record, const struct mst_timed *req)
 {
-    record->upload_ns = at_most(parts->upload_ns, record->handle_ns);
+    const struct mst_parts *parts = &req->parts;
+    uint64_t handle = record->handle_ns, backend = parts->backend_ns;
+
+    if (parts->handed_ns && parts->handed_ns < req->first_ns)   /* the backend has not answered */
+        backend += req->first_ns - parts->handed_ns
+                 - at_most(parts->upload_ns - parts->handed_upload_ns,
+                           req->first_ns - parts->handed_ns);
+    record->upload_ns = at_most(parts->upload_ns, handle);
+    record->backend_ns = at_most(backend, handle - record->upload_ns);
+    record->ends = (uint64_t)req->handler << 32 | parts->backend;
+    record->tls_ns = at_most(parts->tls_ns, record->read_ns);
+    record->h2_wait_ns = parts->h2_wait_ns;
+    if (parts->asked) {
+        record->send_client_ns = parts->send_client_ns;
+        record->send_network_ns = parts->send_network_ns;
+        record->send_server_ns = record->send_ns - parts->send_client_ns - parts->send_network_ns;
+    }
 }
 
 static inline void add_no_parts(struct mst_request *record)
@@ -472,6 +518,12 @@ static void count_if_any(struct mst_counters *t, enum mst_interval interval, uin
 static void count_parts(const struct mst_request *record, struct mst_counters *t)
 {
     count_if_any(t, MST_INTERVAL_UPLOAD, record->upload_ns);
+    count_if_any(t, MST_INTERVAL_BACKEND, record->backend_ns);
+    count_if_any(t, MST_INTERVAL_TLS, record->tls_ns);
+    count_if_any(t, MST_INTERVAL_H2_WAIT, record->h2_wait_ns);
+    count_if_any(t, MST_INTERVAL_SEND_CLIENT, record->send_client_ns);
+    count_if_any(t, MST_INTERVAL_SEND_NETWORK, record->send_network_ns);
+    count_if_any(t, MST_INTERVAL_SEND_SERVER, record->send_server_ns);
 }
 
 /* has_parts is a constant: the compiler makes one function for most requests, and one for those
@@ -498,11 +550,13 @@ void record_request(const struct mst_timed *req, uint64_t logged, bool has_parts
     record.log_ns = logged - req->complete_ns;
     add_no_parts(&record);
     if (has_parts)
-        add_parts(&record, &req->parts);
+        add_parts(&record, req);
     mst_journal_request(mst_recording.board, &record);
     add_to_counters(&record, req->complete_ns - record.start_ns, req->status_class, t);
     if (has_parts)
         count_parts(&record, t);
+    if (has_parts && req->parts.backend != MST_NO_END)
+        count_end(req->parts.backend, req, record.backend_ns);
     if (req->handler_ns)
         count_end(req->handler, req, record.handle_ns - record.checks_ns);
 }
