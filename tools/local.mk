@@ -11,6 +11,8 @@ libmpmstat_tool_la_CPPFLAGS = $(TOOL_CPPFLAGS)
 libmpmstat_tool_la_LIBADD = libmpmstat.la $(CURL_LIBS) $(JANSSON_LIBS) $(SQLITE_LIBS) -lm
 libmpmstat_tool_la_SOURCES = \
 	tools/analysis/analyse.c \
+	tools/analysis/bottleneck.c \
+	tools/analysis/bottleneck.h \
 	tools/analysis/checks.c \
 	tools/analysis/compare.c \
 	tools/analysis/compare.h \
@@ -34,6 +36,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/analysis/thresholds.h \
 	tools/analysis/usl.c \
 	tools/analysis/verdict.c \
+	tools/analysis/verdict_text.c \
+	tools/analysis/verdict_text.h \
 	tools/archive/archive.c \
 	tools/archive/archive.h \
 	tools/archive/batch.c \
@@ -106,6 +110,12 @@ libmpmstat_tool_la_SOURCES = \
 	tools/record/load.h \
 	tools/record/recording.c \
 	tools/record/recording.h \
+	tools/record/recording_after.c \
+	tools/record/recording_archive.c \
+	tools/record/recording_before.c \
+	tools/record/recording_load.c \
+	tools/record/recording_steps.h \
+	tools/record/recording_targets.c \
 	tools/record/sampler.c \
 	tools/record/sampler.h \
 	tools/report/comparison.c \

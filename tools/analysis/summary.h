@@ -155,7 +155,7 @@ uint64_t mst_summary_failures(const struct mst_summary_client *c);
 uint64_t mst_summary_rate_milli(const struct mst_summary *s,
                                 const struct mst_summary_server *server);
 
-/* verdict.c: whether all of a server's workers were busy; whether its requests waited for
+/* bottleneck.c: whether all of a server's workers were busy; whether its requests waited for
  * one, longer than what is not measured, or what handing over takes. */
 bool mst_summary_all_busy(const struct mst_summary_server *server);
 bool mst_summary_waits(const struct mst_summary_server *server);
