@@ -60,6 +60,11 @@ board_sources = \
 	lib/read/directory.h \
 	lib/read/snapshot.c \
 	lib/read/snapshot.h \
+	lib/read/snapshot_draft.c \
+	lib/read/snapshot_draft.h \
+	lib/read/snapshot_fields.c \
+	lib/read/snapshot_labels.c \
+	lib/read/snapshot_workers.c \
 	lib/read/tail.c \
 	lib/read/tail.h \
 	lib/read/window.c \
