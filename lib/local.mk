@@ -6,6 +6,8 @@ libmpmstat_la_SOURCES = $(board_sources) $(render_sources)
 
 # Everything that a board needs, without the formats that show it.
 board_sources = \
+	lib/base/array.c \
+	lib/base/array.h \
 	lib/base/clock.c \
 	lib/base/clock.h \
 	lib/base/error.c \

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "segment/format.h"
 
@@ -16,15 +17,8 @@ double *mst_table_add(struct mst_table *table)
     double *row;
     size_t i;
 
-    if (table->rows == table->room) {
-        size_t room = table->room > 0 ? 2 * table->room : 64;
-        double *cells = reallocarray(table->cells, room * table->width, sizeof *cells);
-
-        if (cells == NULL)
-            return NULL;
-        table->cells = cells;
-        table->room = room;
-    }
+    if (!mst_grow(&table->cells, &table->room, table->rows, table->width * sizeof *row))
+        return NULL;
     row = table->cells + table->rows++ * table->width;
     for (i = 0; i < table->width; i++)
         row[i] = NAN;

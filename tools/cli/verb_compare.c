@@ -184,10 +184,8 @@ int mst_verb_compare(int argc, char **argv)
     struct options o = { .limit = -1, .metrics = calloc((size_t)argc, sizeof(char *)) };
     int status;
 
-    if (o.metrics == NULL) {
-        mst_error("out of memory for the command line");
-        return MST_EXIT_USAGE;
-    }
+    if (o.metrics == NULL)
+        return mst_failed(MST_EXIT_USAGE, "out of memory for the command line");
     status = read_options(&o, argc, argv);
     if (status == MST_EXIT_OK && o.help)
         fputs(help, stdout);

@@ -93,10 +93,8 @@ static int read_lab(struct lab *lab, const char *verb, char **words)
     lab->stack = mst_stack_read(words[0], NULL, error);
     if (lab->stack != NULL)
         lab->workload = mst_workload_read(words[1], NULL, error);
-    if (lab->workload == NULL) {
-        mst_error("%s", error);
-        return MST_EXIT_USAGE;
-    }
+    if (lab->workload == NULL)
+        return mst_failed(MST_EXIT_USAGE, "%s", error);
     for (words += 2; *words != NULL; words++)
         if (mst_parameters_assign(&lab->parameters, *words, error) != 0)
             return mst_usage_error("lab", "%s", error);
@@ -110,8 +108,7 @@ static int dry_run(const struct lab *lab)
 
     if (mst_servers_dry_run(lab->stack, lab->workload, &options, stdout, error) == 0)
         return MST_EXIT_OK;
-    mst_error("%s", error);
-    return MST_EXIT_BAD;
+    return mst_failed(MST_EXIT_BAD, "%s", error);
 }
 
 static int start_lab(struct lab *lab)

@@ -142,8 +142,7 @@ static int check_body(enum mst_format format, const char *url, const struct mst_
     }
     if (problem == NULL)
         return 0;
-    snprintf(error, MST_ERROR_MAX, "%.200s: this is not mpmstat's status: %.250s", url, problem);
-    return -1;
+    return mst_fail(error, "%.200s: this is not mpmstat's status: %.250s", url, problem);
 }
 
 static int fetch(struct status *s, const char *url, char error[MST_ERROR_MAX])
@@ -153,10 +152,8 @@ static int fetch(struct status *s, const char *url, char error[MST_ERROR_MAX])
     char query[64];
     int result;
 
-    if (http == NULL) {
-        snprintf(error, MST_ERROR_MAX, "out of memory");
-        return -1;
-    }
+    if (http == NULL)
+        return mst_fail(error, "out of memory");
     snprintf(query, sizeof query, "format=%s", mst_format_name(s->format));
     result = mst_http_get(http, url, query, body, error);
     if (result == 0) {

@@ -10,6 +10,7 @@
 
 #include "analysis/thresholds.h"
 #include "archive/query.h"
+#include "base/array.h"
 
 /* ---- which runs ------------------------------------------------------------------ */
 
@@ -114,16 +115,14 @@ static bool read_settings(struct mst_compare_run *run, struct mst_archive *archi
     struct mst_query q = mst_query_ask(mst_archive_db(archive),
         "SELECT name, ifnull(value, '') AS value FROM environment WHERE run_id = :id AND "
         "name <> 'load_average' ORDER BY name", run->summary.id);
-    struct mst_compare_setting *settings, *setting;
+    struct mst_compare_setting *setting;
     bool fine = true;
 
     while (fine && mst_query_next(&q)) {
-        settings = reallocarray(run->settings, run->setting_count + 1, sizeof *settings);
-        fine = settings != NULL;
+        setting = mst_append(&run->settings, &run->setting_count, sizeof *setting);
+        fine = setting != NULL;
         if (!fine)
             break;
-        run->settings = settings;
-        setting = &settings[run->setting_count++];
         setting->name = mst_row_string(&q, "name");
         setting->value = mst_row_string(&q, "value");
         fine = setting->name != NULL && setting->value != NULL;
@@ -148,22 +147,17 @@ static void free_run(struct mst_compare_run *run)
 static int add_run(struct mst_compare_side *side, int64_t id, uint64_t repetition,
                    char error[MST_ERROR_MAX])
 {
-    struct mst_compare_run *runs = reallocarray(side->runs, side->count + 1, sizeof *runs), *run;
+    struct mst_compare_run *run = mst_append(&side->runs, &side->count, sizeof *run);
 
-    if (runs == NULL) {
-        snprintf(error, MST_ERROR_MAX, "out of memory for the comparison");
-        return -1;
-    }
-    side->runs = runs;
-    run = &runs[side->count++];
-    *run = (struct mst_compare_run){ .repetition = repetition };
+    if (run == NULL)
+        return mst_fail(error, "out of memory for the comparison");
+    run->repetition = repetition;
     if (mst_summary_make(&run->summary, side->archive, id, error) != 0)
         return -1;
     if (read_command(run) && read_settings(run, side->archive))
         return 0;
-    snprintf(error, MST_ERROR_MAX, "cannot read run %" PRId64 " of the archive %s", id,
-             mst_archive_path(side->archive));
-    return -1;
+    return mst_fail(error, "cannot read run %" PRId64 " of the archive %s", id,
+                    mst_archive_path(side->archive));
 }
 
 /* ---- a side ---------------------------------------------------------------------- */

@@ -16,16 +16,13 @@ static int prepare_command(struct mst_recording *r)
     if (!mst_spawn_finds(o->command[0])) {
         const char *package = mst_loadtool_for(o->command[0])->package;
 
-        mst_error("cannot run %s: there is no such command%s%s%s", o->command[0],
-                  package != NULL ? " (Debian: apt-get install " : "",
-                  package != NULL ? package : "", package != NULL ? ")" : "");
-        return MST_EXIT_BAD;
+        return mst_failed(MST_EXIT_BAD, "cannot run %s: there is no such command%s%s%s",
+                          o->command[0], package != NULL ? " (Debian: apt-get install " : "",
+                          package != NULL ? package : "", package != NULL ? ")" : "");
     }
     r->load.environment = o->environment;
-    if (mst_load_prepare(&r->load, o->command, o->add_flags, error) != 0) {
-        mst_error("%s", error);
-        return MST_EXIT_OUTPUT;
-    }
+    if (mst_load_prepare(&r->load, o->command, o->add_flags, error) != 0)
+        return mst_failed(MST_EXIT_OUTPUT, "%s", error);
     if (r->load.plan.added != NULL)
         mst_progress("adding %s to %s, for %s (--no-flags: not)", r->load.plan.added,
                      mst_load_name(&r->load), r->load.plan.added_for);

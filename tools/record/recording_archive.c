@@ -35,10 +35,8 @@ int mst_recording_open_archive(struct mst_recording *r)
     char error[MST_ERROR_MAX];
 
     r->archive = mst_archive_create(r->options->archive, mst_tell, error);
-    if (r->archive == NULL) {
-        mst_error("%s", error);
-        return MST_EXIT_OUTPUT;
-    }
+    if (r->archive == NULL)
+        return mst_failed(MST_EXIT_OUTPUT, "%s", error);
     if (mst_archive_begin_run(r->archive, &run, &r->run_id) != 0 ||
         mst_environment_record(r->archive, r->run_id) != 0)
         return mst_recording_archive_failed(r);

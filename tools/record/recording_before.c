@@ -189,10 +189,8 @@ int mst_recording_begin_samplers(struct mst_recording *r)
         r->samplers[i].others_processes = shares_processes(r, i);
         r->samplers[i].memory = r->options->memory;
         result = mst_sampler_begin(&r->samplers[i], r->archive, r->run_id, error);
-        if (result > 0) {
-            mst_error("%s", error);
-            return MST_EXIT_TARGET;
-        }
+        if (result > 0)
+            return mst_failed(MST_EXIT_TARGET, "%s", error);
         if (result < 0 || record_server_environment(r, i) != 0 ||
             warn_beforehand(r, &r->samplers[i]) != 0)
             return mst_recording_archive_failed(r);

@@ -34,10 +34,8 @@ int mst_recording_start_load(struct mst_recording *r)
     r->end.started_ns = mst_realtime_ns();
     if (r->options->command != NULL) {
         r->runner = mst_load_start(&r->load, error);
-        if (r->runner == NULL) {
-            mst_error("%s", error);
-            return MST_EXIT_BAD;
-        }
+        if (r->runner == NULL)
+            return mst_failed(MST_EXIT_BAD, "%s", error);
         r->end.started_ns = mst_runner_started(r->runner);
     }
     if (r->runner != NULL)

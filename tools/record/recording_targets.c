@@ -124,10 +124,8 @@ int mst_recording_open_targets(struct mst_recording *r)
     size_t i;
 
     if (mst_targets_resolve(&r->targets, r->options->targets, r->options->target_count,
-                            error) != 0) {
-        mst_error("%s", error);
-        return MST_EXIT_TARGET;
-    }
+                            error) != 0)
+        return mst_failed(MST_EXIT_TARGET, "%s", error);
     if (r->targets.note[0] != '\0')
         mst_warn("%s", r->targets.note);
     if (!make_room(r))
@@ -140,7 +138,6 @@ int mst_recording_open_targets(struct mst_recording *r)
     open_behind(r);
     if (r->sampler_count > 0)
         return MST_EXIT_OK;
-    mst_error("there is no running server to record: name one with -t TARGET (its board, or its "
-              "status URL)");
-    return MST_EXIT_TARGET;
+    return mst_failed(MST_EXIT_TARGET, "there is no running server to record: name one with -t "
+                      "TARGET (its board, or its status URL)");
 }

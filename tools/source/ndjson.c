@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "segment/fields.h"
 
@@ -331,25 +332,15 @@ static int read_line(const char *text, size_t length, struct mst_ndjson_line *ou
     json_decref(l.object);
     if (l.problem[0] == '\0')
         return 0;
-    snprintf(error, MST_ERROR_MAX, "%s", l.problem);
-    return -1;
+    return mst_fail(error, "%s", l.problem);
 }
 
 /* ---- a whole answer ---------------------------------------------------------- */
 
 static struct mst_ndjson_line *next_line(struct mst_ndjson *out)
 {
-    struct mst_ndjson_line *lines;
-    size_t room;
-
-    if (out->count == out->room) {
-        room = out->room == 0 ? 256 : out->room * 2;
-        lines = realloc(out->lines, room * sizeof *lines);
-        if (lines == NULL)
-            return NULL;
-        out->lines = lines;
-        out->room = room;
-    }
+    if (!mst_grow(&out->lines, &out->room, out->count, sizeof *out->lines))
+        return NULL;
     return &out->lines[out->count];
 }
 

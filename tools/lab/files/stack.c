@@ -1,7 +1,6 @@
 /* stack.c - reads stacks and workloads: see stack.h. */
 #include "lab/files/stack.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,6 +26,19 @@ bool mst_stack_has_board(const char *kind)
     static const char *const with_boards[] = { "apache", "fpm", NULL };
 
     return is_among(kind, with_boards);
+}
+
+/* Reads the file of a stack or workload. Returns its name (the caller frees it), or NULL with a
+ * sentence. */
+static char *read_text(struct mst_text *text, const char *name, const char *suffix,
+                       const char *beside, char error[MST_ERROR_MAX])
+{
+    char path[PATH_MAX], *read = NULL;
+
+    if (mst_lab_file(name, suffix, beside, path, error) == 0 &&
+        mst_text_read(text, path, error) == 0 && (read = mst_lab_name(path)) == NULL)
+        mst_fail(error, "out of memory for %s", name);
+    return read;
 }
 
 /* ---- sections --------------------------------------------------------------------- */
@@ -193,17 +205,12 @@ void mst_stack_free(struct mst_stack *s)
 struct mst_stack *mst_stack_read(const char *name, const char *beside, char error[MST_ERROR_MAX])
 {
     struct mst_stack *s = calloc(1, sizeof *s);
-    char path[PATH_MAX];
 
     if (s == NULL)
         mst_fail(error, "out of memory for %s", name);
-    else if (mst_lab_file(name, "stack", beside, path, error) == 0 &&
-             mst_text_read(&s->text, path, error) == 0 && parse_stack(s, error) == 0) {
-        s->name = mst_lab_name(path);
-        if (s->name != NULL)
-            return s;
-        mst_fail(error, "out of memory for %s", name);
-    }
+    else if ((s->name = read_text(&s->text, name, "stack", beside, error)) != NULL &&
+             parse_stack(s, error) == 0)
+        return s;
     mst_stack_free(s);
     return NULL;
 }
@@ -260,17 +267,12 @@ struct mst_workload *mst_workload_read(const char *name, const char *beside,
                                        char error[MST_ERROR_MAX])
 {
     struct mst_workload *w = calloc(1, sizeof *w);
-    char path[PATH_MAX];
 
     if (w == NULL)
         mst_fail(error, "out of memory for %s", name);
-    else if (mst_lab_file(name, "workload", beside, path, error) == 0 &&
-             mst_text_read(&w->text, path, error) == 0 && parse_workload(w, error) == 0) {
-        w->name = mst_lab_name(path);
-        if (w->name != NULL)
-            return w;
-        mst_fail(error, "out of memory for %s", name);
-    }
+    else if ((w->name = read_text(&w->text, name, "workload", beside, error)) != NULL &&
+             parse_workload(w, error) == 0)
+        return w;
     mst_workload_free(w);
     return NULL;
 }
