@@ -82,7 +82,7 @@ static inline void mst_histogram_record(struct mst_histogram *h, uint64_t ns)
         ;
 }
 
-/* The label's counters that writers of this stripe share. The stripe may be any number: it is
+/* The label's counters that writers of this stripe share. The stripe can be any number: it is
  * masked. */
 static inline struct mst_counters *mst_counters_of(struct mst_board *b, uint32_t label,
                                                    uint32_t stripe)

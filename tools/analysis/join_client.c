@@ -3,7 +3,7 @@
  * By the id that the client sent with it, where the server recorded that: exact. Else by
  * time, where the load tool's rows tell when requests began: the server's request lies
  * within the client's, and of several that do the one is taken that fills it best. With
- * many connections at once such a pair may be of two requests; the mean over all hardly
+ * many connections at once such a pair can be of two requests; the mean over all hardly
  * changes by that, and how many had more than one to choose from is told.
  */
 #include "analysis/steps.h"

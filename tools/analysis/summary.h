@@ -88,7 +88,7 @@ struct mst_summary_server {
     uint64_t peak_rss_bytes;           /* when PSS was at its peak */
     uint64_t killed;                   /* processes that a signal ended */
     /* Of its cgroup, during the load; the limit MST_UNKNOWN also where there is none.
-     * throttled_ns adds up over the CPUs: it may be longer than the load. */
+     * throttled_ns adds up over the CPUs: it can be longer than the load. */
     char    *cgroup;
     uint64_t memory_limit, oom_kills, memory_stall_ns, throttled_ns;
     uint64_t cpu_ns;

@@ -333,7 +333,7 @@ static int lab_try(int argc, char **argv)
     if (status == MST_EXIT_OK && lab.dry)
         status = dry_run(&lab);
     else if (status == MST_EXIT_OK && command == NULL)
-        status = mst_usage_error("lab", "try takes a load tool's command behind --");
+        status = mst_usage_error("lab", "try takes a load tool's command after --");
     else if (status == MST_EXIT_OK && !names_url(command))
         status = mst_usage_error("lab", "the load command has no ${URL} in it, the page's address "
                                  "(in single quotes, or the shell replaces it)");

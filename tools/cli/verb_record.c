@@ -81,7 +81,7 @@ static int read_option(struct options *o, int option, char **targets)
     case '?':
         if (optopt != 0)
             return mst_usage_error("record", "there is no option -%c", optopt);
-        return mst_usage_error("record", "there is no such option: the load tool's own go behind "
+        return mst_usage_error("record", "there is no such option: the load tool's own go after "
                                "its name");
     default: return mst_record_option(&o->request, "record", option, optarg);
     }
@@ -156,7 +156,7 @@ static int read_options(struct options *o, int argc, char **argv, char **targets
             return status;
     }
     if (optind == argc && strcmp(argv[argc - 1], "--") == 0)
-        return mst_usage_error("record", "the load tool's command is missing behind --");
+        return mst_usage_error("record", "the load tool's command is missing after --");
     return o->help ? MST_EXIT_OK : read_variants(o, optind < argc ? argv + optind : NULL);
 }
 

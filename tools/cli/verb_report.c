@@ -173,7 +173,7 @@ static int open_archives(struct archives *a, const struct options *o)
     return MST_EXIT_OK;
 }
 
-/* One run may be selected twice, by its number and by its name. */
+/* One run can be selected twice, by its number and by its name. */
 static bool is_selected(const struct options *o, const struct mst_summary *s)
 {
     bool wanted = o->selected_count == 0;

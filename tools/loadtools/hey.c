@@ -117,7 +117,7 @@ static void parse_errors(struct mst_client_result *r, struct mst_text in)
         count = mst_text_number(item, 1, NULL);
         if (count == MST_UNKNOWN)
             return;
-        why = mst_text_behind(item, "\": ");   /* behind the URL, which may be like anything */
+        why = mst_text_behind(item, "\": ");   /* behind the URL, which can be like anything */
         mst_client_result_add_failures(r, mst_failure_of(why.at, (size_t)(why.end - why.at)),
                                        count);
     }

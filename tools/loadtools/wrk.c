@@ -8,7 +8,7 @@
  *
  * "requests" are answers, whatever their status. A "timeout" is an answer, too,
  * later than --timeout: it is among the requests, and missing from the latencies. A
- * "read" error may be a connection that the server closed after its last answer.
+ * "read" error can be a connection that the server closed after its last answer.
  * Times are printed with three to five figures. A test is for a time: what is in
  * flight at its end is abandoned.
  */

@@ -404,7 +404,7 @@ int mst_ndjson_read(const char *bytes, size_t length, size_t limit, struct mst_n
     if (used > 0 && used == length)
         return 0;
     if (used > 0)
-        snprintf(problem, sizeof problem, "there is something behind the last line");
+        snprintf(problem, sizeof problem, "there is something after the last line");
     snprintf(error, MST_ERROR_MAX, "line %lu of the journal is wrong: %.400s", number, problem);
     out->count = 0;
     return -1;

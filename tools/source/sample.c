@@ -67,7 +67,7 @@ static void add_label(struct mst_sample *sample, const struct mst_snapshot_label
         add_known(&sample->classes[i], label->status[i]);
 }
 
-/* The fullest: each socket has a queue of its own, so one may be full while others are
+/* The fullest: each socket has a queue of its own, so one can be full while others are
  * empty, also of several at one address. Of those as full the smallest; an unknown one
  * might be it. */
 static void add_listeners(struct mst_sample *sample, const struct mst_snapshot *board)

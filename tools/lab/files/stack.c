@@ -61,7 +61,7 @@ static int check_name(const struct mst_text *text, const struct mst_text_section
             return mst_text_fail(text, section->line, error, "expected %%%% file PATH with a path "
                                  "below ${ROOT}, without .., found \"%.60s\"", name);
     } else if (name[0] != '\0') {
-        return mst_text_fail(text, section->line, error, "expected nothing behind %%%% %s, found "
+        return mst_text_fail(text, section->line, error, "expected nothing after %%%% %s, found "
                              "\"%.60s\"", section->kind, name);
     }
     if (first != section)
@@ -98,8 +98,8 @@ static int check_words(const struct mst_text *text, const struct mst_text_sectio
             continue;
         return mst_text_fail(text, section->line, error, "expected %s, found \"%.60s\"",
                              strcmp(section->kind, "file") == 0 ?
-                             "mode=MODE or owner=USER behind a file's path" :
-                             "nothing behind the name", word);
+                             "mode=MODE or owner=USER after a file's path" :
+                             "nothing after the name", word);
     }
     return 0;
 }
@@ -146,7 +146,7 @@ static int read_list(char ***list, const struct mst_facts *facts, const char *ke
     if (*list != NULL)
         return 0;
     return mst_text_fail(facts->text, fact != NULL ? fact->line : facts->line, error,
-                         "expected words behind %s =, found a quote that does not end", key);
+                         "expected words after %s =, found a quote that does not end", key);
 }
 
 /* ---- a stack ---------------------------------------------------------------------- */

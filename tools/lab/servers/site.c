@@ -275,7 +275,7 @@ static int add_php_ini(const struct work *w)
 
     if (out == NULL)
         return no_memory(w);
-    fprintf(out, "; The PHP of this stack reads this, php.d beside it, and nothing else.\n"
+    fprintf(out, "; The PHP of this stack reads this file, php.d next to it, and nothing else.\n"
             "zend_extension = opcache\n"
             "opcache.enable = 1\n"
             "opcache.memory_consumption = 128\n"

@@ -322,7 +322,7 @@ static bool is_given(const struct mst_schedule *s, const struct mst_runs *runs,
 }
 
 /* Every variable is used: else it is a typing error. Where only some of the
- * stacks are run, those of the others may be. */
+ * stacks are run, those of the others can be. */
 static int check_variables(struct maker *m, const struct mst_runs *runs)
 {
     const struct mst_variable *v;
