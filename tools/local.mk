@@ -16,6 +16,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/analysis/checks.c \
 	tools/analysis/compare.c \
 	tools/analysis/compare.h \
+	tools/analysis/compare_runs.c \
+	tools/analysis/compare_runs.h \
 	tools/analysis/join_client.c \
 	tools/analysis/join_php.c \
 	tools/analysis/join_php.h \
@@ -101,8 +103,6 @@ libmpmstat_tool_la_SOURCES = \
 	tools/loadtools/tsung.c \
 	tools/loadtools/vegeta.c \
 	tools/loadtools/wrk.c \
-	tools/record/compare_runs.c \
-	tools/record/compare_runs.h \
 	tools/record/environment.c \
 	tools/record/environment.h \
 	tools/record/limits.h \
@@ -118,6 +118,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/record/recording_targets.c \
 	tools/record/sampler.c \
 	tools/record/sampler.h \
+	tools/report/cells.c \
+	tools/report/cells.h \
 	tools/report/comparison.c \
 	tools/report/comparison.h \
 	tools/report/comparison_output.c \

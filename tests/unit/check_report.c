@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "harness.h"
 #include "render/script.h"
+#include "report/cells.h"
 #include "report/markup.h"
 #include "report/metrics.h"
 #include "report/report.h"

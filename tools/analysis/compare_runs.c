@@ -1,5 +1,5 @@
 /* compare_runs.c - finds and reads the runs of a comparison: see compare_runs.h. */
-#include "record/compare_runs.h"
+#include "analysis/compare_runs.h"
 
 #include <inttypes.h>
 #include <jansson.h>
