@@ -183,6 +183,21 @@ libmpmstat_tool_la_SOURCES = \
 	tools/system/programs.c \
 	tools/system/programs.h
 
+# What mpmstat VERB --help prints, as C string literals.
+help_texts = \
+	tools/cli/help/compare.txt \
+	tools/cli/help/fields.txt \
+	tools/cli/help/lab.txt \
+	tools/cli/help/record.txt \
+	tools/cli/help/report.txt \
+	tools/cli/help/status.txt
+SUFFIXES = .txt .inc
+BUILT_SOURCES += $(help_texts:.txt=.inc)
+EXTRA_DIST += $(help_texts)
+.txt.inc:
+	@$(MKDIR_P) $(@D)
+	$(AM_V_GEN)$(SED) -e 's/[\\"]/\\&/g' -e 's/.*/"&\\n"/' $< >$@
+
 # The archive's schema as a C string literal, made from the file that documents it.
 BUILT_SOURCES += tools/archive/schema.inc
 EXTRA_DIST += tools/archive/schema.sql

@@ -16,37 +16,8 @@
 #include "report/report.h"
 
 static const char help[] =
-    "usage: mpmstat report [--format FORMAT] [-o FILE] [--run RUN]... FILE...\n"
-    "\n"
-    "Reports the runs in archives that mpmstat record has made, as one page that needs\n"
-    "no network, or as text. Tables show several runs, of one archive or of several, side\n"
-    "by side; charts show them on top of each other. The archive of a study (mpmstat lab\n"
-    "run) is reported as a study, as html or md; with --run, the report is about that run.\n"
-    "\n"
-    "  -f, --format FORMAT   html (the default): verdict, checks, numbers, charts,\n"
-    "                          provenance, in one file\n"
-    "                        md    verdict, checks and a table of runs, for a pull request\n"
-    "                        csv   one line for each run\n"
-    "                        json  an array of the objects that record --format json prints\n"
-    "                        text  the text that record prints, and the sizing advice\n"
-    "      --series          with csv: one line for each second of each run instead\n"
-    "  -o, --output FILE     write the report to FILE; an existing file is replaced\n"
-    "      --run RUN         report only this run: its number in its archive, or its name;\n"
-    "                        may be given several times\n"
-    "      --help            show this help\n"
-    "\n"
-    "A value that is not known is never 0: the report says why it is not known. The report\n"
-    "of an interrupted run covers the time until the interruption.\n"
-    "\n"
-    "Examples:\n"
-    "  mpmstat report -o report.html runs.sqlite\n"
-    "  mpmstat report -o report.html prefork.sqlite event.sqlite\n"
-    "  mpmstat report --format md --run 3 runs.sqlite | gh pr comment -F -\n"
-    "  mpmstat report --format json runs.sqlite | jq '.[].verdict'\n"
-    "  mpmstat report --format csv runs.sqlite >runs.csv\n"
-    "\n"
-    "Exit status: 0 reported, 2 wrong usage, 3 an archive cannot be read or has no such\n"
-    "run, 4 the report cannot be written.\n";
+#include "tools/cli/help/report.inc"
+    ;
 
 enum format { FORMAT_HTML, FORMAT_MD, FORMAT_CSV, FORMAT_JSON, FORMAT_TEXT, FORMAT_COUNT };
 static const char *const format_names[FORMAT_COUNT] = { "html", "md", "csv", "json", "text" };
