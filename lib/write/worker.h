@@ -97,7 +97,7 @@ static inline void mst_end_count(struct mst_board *b, uint32_t end, uint32_t str
         mst_count(&c->failed, 1);
 }
 
-/* The label's counters that writers of this stripe share. The stripe may be any number: it is
+/* The label's counters that writers of this stripe share. The stripe can be any number: it is
  * masked. */
 static inline struct mst_counters *mst_counters_of(struct mst_board *b, uint32_t label,
                                                    uint32_t stripe)

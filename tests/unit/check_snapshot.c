@@ -8,6 +8,7 @@
 #include "base/host.h"
 #include "harness.h"
 #include "segment/liveness.h"
+#include "stats/random.h"
 #include "write/journal.h"
 #include "write/worker.h"
 
@@ -396,7 +397,7 @@ START_TEST(the_times_in_all_states_are_the_time_elapsed)
     start = mst_now_ns();
     w = worker(claim(start), 0);
     for (i = 0; i < 1000; i++)
-        enter(w, (enum mst_state)(test_random(&random) % MST_STATE_COUNT), mst_now_ns());
+        enter(w, (enum mst_state)(mst_random_word(&random) % MST_STATE_COUNT), mst_now_ns());
     look(1);
     ck_assert_uint_eq(sum_of_states(), 2 * (view.s.taken_ns - start));
     tear_down();

@@ -1,11 +1,11 @@
 /* read_servers.c - reads the servers of a run from its archive: see steps.h. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/steps.h"
 #include "archive/guard.h"
 #include "archive/query.h"
+#include "base/array.h"
 
 /* Of a run. Some of what is made of them takes a time that grows with their square. */
 #define SERVERS_MAX 5000u
@@ -327,7 +327,7 @@ bool mst_summary_read_servers(struct mst_summary *s, sqlite3 *db)
         "SELECT id, local, target, producer, server, mpm, sapi, unknown, lost, restarts, cpu_ns, "
         "cgroup, memory_limit_bytes, oom_kills, memory_stall_ns, throttled_ns FROM servers "
         "WHERE run_id = :id ORDER BY id", s->id);
-    struct mst_summary_server *servers, *server;
+    struct mst_summary_server *server;
     bool fine = true;
 
     while (fine && mst_query_next(&q)) {
@@ -335,12 +335,10 @@ bool mst_summary_read_servers(struct mst_summary *s, sqlite3 *db)
             mst_query_refuse(&q, "a run in it has more servers than can be: " MST_GUARD_ODD);
             break;
         }
-        servers = reallocarray(s->servers, s->server_count + 1, sizeof *servers);
-        fine = servers != NULL;
+        server = mst_append(&s->servers, &s->server_count, sizeof *server);
+        fine = server != NULL;
         if (!fine)
             break;
-        s->servers = servers;
-        server = &servers[s->server_count++];
         *server = read_identity(&q);
         fine = server->target != NULL && read_server(server, db, s);
     }

@@ -88,7 +88,7 @@ struct mst_summary_server {
     uint64_t peak_rss_bytes;           /* when PSS was at its peak */
     uint64_t killed;                   /* processes that a signal ended */
     /* Of its cgroup, during the load; the limit MST_UNKNOWN also where there is none.
-     * throttled_ns adds up over the CPUs: it may be longer than the load. */
+     * throttled_ns adds up over the CPUs: it can be longer than the load. */
     char    *cgroup;
     uint64_t memory_limit, oom_kills, memory_stall_ns, throttled_ns;
     uint64_t cpu_ns;
@@ -155,7 +155,7 @@ uint64_t mst_summary_failures(const struct mst_summary_client *c);
 uint64_t mst_summary_rate_milli(const struct mst_summary *s,
                                 const struct mst_summary_server *server);
 
-/* verdict.c: whether all of a server's workers were busy; whether its requests waited for
+/* bottleneck.c: whether all of a server's workers were busy; whether its requests waited for
  * one, longer than what is not measured, or what handing over takes. */
 bool mst_summary_all_busy(const struct mst_summary_server *server);
 bool mst_summary_waits(const struct mst_summary_server *server);

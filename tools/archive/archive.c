@@ -53,9 +53,9 @@ const char *mst_archive_error(const struct mst_archive *a)
 
 int mst_archive_unreadable(const struct mst_archive *a, char error[MST_ERROR_MAX])
 {
-    snprintf(error, MST_ERROR_MAX, "cannot read the archive %s: %s", a->path,
-             a->guard.problem[0] != '\0' ? a->guard.problem : "out of memory, or it is damaged");
-    return -1;
+    return mst_fail(error, "cannot read the archive %s: %s", a->path,
+                    a->guard.problem[0] != '\0' ? a->guard.problem
+                                                : "out of memory, or it is damaged");
 }
 
 const char *mst_archive_path(const struct mst_archive *a)

@@ -137,7 +137,7 @@ int mst_archive_add_request(struct mst_archive *a, int64_t server_id,
     return insert_server_requests(a, &row);
 }
 
-/* Text of a board may be any bytes: SQLite keeps it as it is. */
+/* Text of a board can be any bytes: SQLite keeps it as it is. */
 int mst_archive_add_php_request(struct mst_archive *a, int64_t server_id,
                                 const struct mst_php_request *r, const char *label,
                                 uint64_t wall_start_ns, uint64_t key, bool ghost)
@@ -194,7 +194,7 @@ int mst_archive_add_lifecycle(struct mst_archive *a, int64_t server_id,
     return insert_lifecycle(a, &row);
 }
 
-/* The sum of counters of which any may be unknown. */
+/* The sum of counters of which any can be unknown. */
 static uint64_t sum(const uint64_t *words, size_t n)
 {
     uint64_t total = 0;

@@ -33,7 +33,6 @@ static bool read_number(const char *text, unsigned long most, unsigned long *num
            *number <= most;
 }
 
-
 int mst_record_option(struct mst_record_request *r, const char *verb, int option,
                       const char *argument)
 {
@@ -126,10 +125,8 @@ static int show_run(const struct mst_record_request *r, int64_t run_id)
     char error[MST_ERROR_MAX], ignored[MST_ERROR_MAX];
 
     archive = mst_archive_read(r->recording.archive, error);
-    if (archive == NULL) {
-        mst_error("%s", error);
-        return MST_EXIT_OUTPUT;
-    }
+    if (archive == NULL)
+        return mst_failed(MST_EXIT_OUTPUT, "%s", error);
     if (mst_summary_make(&summary, archive, run_id, error) != 0) {
         mst_error("%s", error);
         mst_summary_free(&summary);

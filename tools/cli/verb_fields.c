@@ -10,20 +10,8 @@
 #include "render/negotiate.h"
 
 static const char help[] =
-    "usage: mpmstat fields [--format text|json|md]\n"
-    "\n"
-    "Lists every metric: its name in each format, its unit, how to aggregate it,\n"
-    "what it means. The same table makes all of mpmstat's outputs.\n"
-    "\n"
-    "  --format FORMAT  text (the default), json, or md (Markdown)\n"
-    "  --help           show this help\n"
-    "\n"
-    "Examples:\n"
-    "  mpmstat fields | less\n"
-    "  mpmstat fields | grep -i queue        what is there about queues?\n"
-    "  mpmstat fields --format md > metrics.md\n"
-    "\n"
-    "Exit status: 0 done, 2 wrong usage, 4 the output cannot be written.\n";
+#include "tools/cli/help/fields.inc"
+    ;
 
 int mst_verb_fields(int argc, char **argv)
 {

@@ -108,10 +108,8 @@ static int parse_siege(struct mst_client_result *r, const struct mst_plan *plan,
                                   NULL);
     r->failed = mst_text_number(value(&json, &text, "\"failed_transactions\":",
                                       "Failed transactions:"), 1, NULL);
-    if (r->requests == MST_UNKNOWN || r->failed == MST_UNKNOWN) {
-        snprintf(error, MST_ERROR_MAX, "siege printed no results");
-        return -1;
-    }
+    if (r->requests == MST_UNKNOWN || r->failed == MST_UNKNOWN)
+        return mst_fail(error, "siege printed no results");
     good = mst_text_number(value(&json, &text, "\"successful_transactions\":",
                                  "Successful transactions:"), 1, NULL);
     if (good <= r->requests)

@@ -121,7 +121,7 @@ static const char *remark(const struct mst_claim *claim, const struct mst_ratio 
     return "";
 }
 
-/* Where a value is 0, as a count of errors may be, there is no ratio: the claim holds where the two
+/* Where a value is 0, as a count of errors can be, there is no ratio: the claim holds where the two
  * sides do not overlap. */
 static struct answer judge_counts(const struct mst_claim *claim, const struct mst_estimate *a,
                                   const struct mst_estimate *b)

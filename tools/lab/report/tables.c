@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/table.h"
 #include "lab/report/estimates.h"
 #include "lab/report/figures.h"
 #include "lab/report/parts.h"
 #include "lab/report/published.h"
+#include "report/cells.h"
 #include "report/markup.h"
 #include "report/page.h"
 

@@ -50,10 +50,8 @@ static int add_only(struct mst_lab_options *o, char *names)
 
     for (name = strtok_r(names, ", ", &save); name != NULL; name = strtok_r(NULL, ", ", &save))
         mst_strings_add(&o->only, name);
-    if (o->only.failed) {
-        mst_error("out of memory for the command line");
-        return MST_EXIT_USAGE;
-    }
+    if (o->only.failed)
+        return mst_failed(MST_EXIT_USAGE, "out of memory for the command line");
     if (o->only.count == before)
         return mst_usage_error("lab run", "--only takes names of stacks, with commas between them");
     return MST_EXIT_OK;
