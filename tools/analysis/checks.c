@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "analysis/thresholds.h"
-#include "base/clock.h"
 #include "base/ratio.h"
 #include "console/format.h"
 
