@@ -120,6 +120,25 @@ static void fill_connections(struct mst_draft *m)
     }
 }
 
+/* Leaves out those without calls: on most boards the one that counts what found no room. */
+static void fill_ends(struct mst_draft *m)
+{
+    size_t i;
+
+    for (i = 0; i < m->copy->end_count; i++) {
+        const struct mst_name *name = &m->copy->ends[i];
+        struct mst_snapshot_end *to = &m->s->ends[m->s->end_count];
+
+        if (!name->used || m->copy->end_counters[i].calls == 0)
+            continue;
+        to->name = mst_draft_keep(m, name->name);
+        to->end_kind = name->owner < MST_END_KIND_COUNT ? mst_end_kind_names[name->owner] : NULL;
+        mst_draft_fill_stored(MST_SCOPE_END, to, &m->copy->end_counters[i], 0, 1);
+        mst_draft_blank_foreign(m, MST_SCOPE_END, to);
+        m->s->end_count++;
+    }
+}
+
 static bool allocate(struct mst_draft *m, size_t slots)
 {
     const struct mst_copy *c = m->copy;
@@ -127,12 +146,14 @@ static bool allocate(struct mst_draft *m, size_t slots)
 
     /* The upper limit of all texts: the header's, the path, the labels', the workers' paths and
      * the scoreboard. */
-    m->text_left = sizeof c->header + sizeof c->reader->path + c->label_count * MST_NAME_MAX
+    m->text_left = sizeof c->header + sizeof c->reader->path
+                 + (c->label_count + c->end_count) * MST_NAME_MAX
                  + slots * (MST_PATH_MAX + 1) + 1;
     s->storage = m->text = mst_zalloc(1, m->text_left);
     s->labels = mst_zalloc(c->label_count + 1, sizeof *s->labels);
     s->slots = mst_zalloc(slots + 1, sizeof *s->slots);
-    return s->storage != NULL && s->labels != NULL && s->slots != NULL;
+    s->ends = mst_zalloc(c->end_count, sizeof *s->ends);
+    return s->storage != NULL && s->labels != NULL && s->slots != NULL && s->ends != NULL;
 }
 
 int mst_snapshot_make(struct mst_snapshot *s, const struct mst_copy *copy,
@@ -169,6 +190,7 @@ int mst_snapshot_make(struct mst_snapshot *s, const struct mst_copy *copy,
     mst_draft_blank_foreign(&m, MST_SCOPE_BOARD, s);
     mst_draft_count_in_flight(&m);
     mst_draft_fill_labels(&m, names);
+    fill_ends(&m);
     mst_draft_fill_workers(&m, names, scoreboard);
     rc = 0;
 
@@ -186,5 +208,6 @@ void mst_snapshot_free(struct mst_snapshot *s)
     mst_zfree(s->storage);
     mst_zfree(s->labels);
     mst_zfree(s->slots);
+    mst_zfree(s->ends);
     memset(s, 0, sizeof *s);
 }

@@ -8,6 +8,7 @@
 #define OFFSET_LABEL(id)    offsetof(struct mst_snapshot_label, id)
 #define OFFSET_PHASE(id)    offsetof(struct mst_snapshot_phase, id)
 #define OFFSET_SLOT(id)     offsetof(struct mst_snapshot_slot, id)
+#define OFFSET_END(id)      offsetof(struct mst_snapshot_end, id)
 
 size_t mst_snapshot_offset(const struct mst_field *f)
 {

@@ -6,7 +6,7 @@
 #include "base/saturate.h"
 #include "segment/liveness.h"
 
-static const char state_letters[MST_STATE_COUNT + 1] = "_RHSKC";
+static const char state_letters[MST_STATE_COUNT + 1] = "_RHSKCL";
 
 /* When the worker's present state began. The sum of hostile words is far in the future, since
  * when no time has passed. */
@@ -16,7 +16,7 @@ static uint64_t state_since(const struct mst_worker *w)
     unsigned i;
 
     for (i = 0; i < MST_STATE_COUNT; i++)
-        since = mst_add_saturated(since, w->state_ns[i]);
+        since = mst_add_saturated(since, mst_worker_spent_ns(w, i));
     return since;
 }
 
@@ -45,7 +45,7 @@ static void add_state_times(struct mst_draft *m, size_t worker)
     unsigned i;
 
     for (i = 0; i < MST_STATE_COUNT; i++)
-        state_ns[i] = mst_add_saturated(state_ns[i], w->state_ns[i]);
+        state_ns[i] = mst_add_saturated(state_ns[i], mst_worker_spent_ns(w, i));
     if (mst_entry_is_claimed(mst_draft_owner_of(m, worker)) && w->state < MST_STATE_COUNT)
         state_ns[w->state] = mst_add_saturated(state_ns[w->state],
                                                mst_elapsed(state_since(w), m->end_ns));

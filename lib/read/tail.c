@@ -36,7 +36,7 @@ struct poll {
 
 static const struct mst_section *ring(const struct mst_tail *t)
 {
-    return &t->reader->header.section[t->section];
+    return mst_section_in(&t->reader->header, t->section);
 }
 
 /* Sets *head to the last ticket that a writer took; 0: none yet. It is below UINT64_MAX, so that
@@ -49,6 +49,7 @@ static int read_head(const struct mst_reader *r, enum mst_section_id section, ui
         [MST_SECTION_LIFECYCLE]    = offsetof(struct mst_header, lifecycle_written),
         [MST_SECTION_PHP_REQUESTS] = offsetof(struct mst_header, php_requests_written),
         [MST_SECTION_MARKS]        = offsetof(struct mst_header, marks_written),
+        [MST_SECTION_DELIVERIES]   = offsetof(struct mst_header, deliveries_written),
     };
 
     if (mst_reader_read(r, heads[section], head, sizeof *head, error) != 0)

@@ -43,7 +43,7 @@ struct page {
 
 static const struct mst_section *ring(const struct page *p)
 {
-    return &p->reader->header.section[p->section];
+    return mst_section_in(&p->reader->header, p->section);
 }
 
 static int take_record(void *context, uint64_t ticket, const void *payload)

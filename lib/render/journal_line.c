@@ -16,14 +16,14 @@ static int find_label(struct mst_label_cache *cache, const struct mst_reader *re
                       uint64_t index, const char **name, char error[MST_ERROR_MAX])
 {
     const struct mst_section *s = &reader->header.section[MST_SECTION_LABELS];
-    struct mst_label_name *kept = &cache->labels[index % MST_LABELS_KEPT];
+    struct mst_name *kept = &cache->labels[index % MST_LABELS_KEPT];
 
     *name = NULL;
     if (index >= s->count)
         return 0;
     if (kept->used != 1 || cache->index[index % MST_LABELS_KEPT] != index) {
         if (mst_reader_read(reader, s->offset + index * s->stride, kept,
-                            offsetof(struct mst_label_name, owner), error) != 0)
+                            offsetof(struct mst_name, owner), error) != 0)
             return -1;
         kept->name[MST_NAME_MAX - 1] = '\0';
         cache->index[index % MST_LABELS_KEPT] = index;

@@ -15,7 +15,7 @@ struct mst_journal_record {
 /* A cache of labels, each at its index modulo MST_LABELS_KEPT. All zero: empty. */
 struct mst_label_cache {
     uint64_t              index[MST_LABELS_KEPT];
-    struct mst_label_name labels[MST_LABELS_KEPT];
+    struct mst_name labels[MST_LABELS_KEPT];
 };
 
 /* The time of all phases of a request, but for those in no sum (held, front). */

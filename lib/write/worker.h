@@ -11,7 +11,7 @@
 /* CLOCK_MONOTONIC when the worker's present state began. */
 static inline uint64_t mst_worker_since(const struct mst_worker *w)
 {
-#define PLUS_STATE(suffix, name) + w->state_ns[MST_STATE_##suffix]
+#define PLUS_STATE(suffix, name) + mst_worker_spent_ns(w, MST_STATE_##suffix)
     return w->base_ns MST_STATES(PLUS_STATE);
 #undef PLUS_STATE
 }
@@ -19,7 +19,9 @@ static inline uint64_t mst_worker_since(const struct mst_worker *w)
 /* Adds time in `state`. */
 static inline void mst_worker_spend(struct mst_worker *w, enum mst_state state, uint64_t ns)
 {
-    __atomic_store_n(&w->state_ns[state], w->state_ns[state] + ns, __ATOMIC_RELAXED);
+    uint64_t *time = mst_worker_state_ns(w, state);
+
+    __atomic_store_n(time, *time + ns, __ATOMIC_RELAXED);
 }
 
 /* Ends the state `old`, which began at since_ns, and begins `state`, at now_ns. Precondition: the
@@ -80,6 +82,19 @@ static inline void mst_histogram_record(struct mst_histogram *h, uint64_t ns)
     while (ns > max && !__atomic_compare_exchange_n(&h->max_ns, &max, ns, true,
                                                     __ATOMIC_RELAXED, __ATOMIC_RELAXED))
         ;
+}
+
+/* Counts a call to an other end that took ns. The index must be below end_count. */
+static inline void mst_end_count(struct mst_board *b, uint32_t end, uint32_t stripe, uint64_t ns,
+                                 bool failed)
+{
+    struct mst_end_counters *c =
+        &b->end_counters[(size_t)end * (b->stripe_mask + 1) + (stripe & b->stripe_mask)];
+
+    mst_count(&c->calls, 1);
+    mst_count(&c->end_ns, ns);
+    if (failed)
+        mst_count(&c->failed, 1);
 }
 
 /* The label's counters that writers of this stripe share. The stripe can be any number: it is

@@ -137,7 +137,7 @@ static void save(const char *directory, const char *name)
     fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
     check(fd >= 0, path);
     for (id = 0; id < MST_SECTION_COUNT; id++) {
-        struct mst_section *s = &header.section[id];
+        struct mst_section *s = mst_section_of(&header, id);
         size_t bytes;
 
         if (id == MST_SECTION_MARKS && s->count > MARKS_KEPT)

@@ -70,7 +70,7 @@ END_TEST
 START_TEST(test_difference)
 {
     const double a[] = { 7.4, 7.5, 7.6 }, b[] = { 4.4, 4.5, 4.6 }, zero[] = { 0, 0, 0 };
-    struct mst_interval i;
+    struct mst_confidence i;
 
     ck_assert(mst_bootstrap_difference(&i, b, 3, a, 3));
     ck_assert_double_eq_tol(i.ratio, 3, 1e-9);
@@ -88,7 +88,7 @@ END_TEST
 START_TEST(test_interval_of_a_mean)
 {
     const double values[] = { 98, 100, 102 };
-    struct mst_interval i;
+    struct mst_confidence i;
 
     ck_assert(mst_bootstrap_interval(&i, values, 3));
     ck_assert_double_eq_tol(i.ratio, cbrt(98.0 * 100 * 102), 1e-9);

@@ -73,14 +73,14 @@ static void identify(struct mst_source *s)
 static const char *label_name(struct file_source *f, uint64_t index)
 {
     const struct mst_section *section = &f->journal.header.section[MST_SECTION_LABELS];
-    struct mst_label_name entry;
+    struct mst_name entry;
     char error[MST_ERROR_MAX];
 
     if (index >= section->count || index >= MST_LABELS_MAX)
         return MST_LABEL_OTHER_NAME;
     if (f->labels[index][0] == '\0' &&
         mst_reader_read(&f->journal, section->offset + index * section->stride, &entry,
-                        offsetof(struct mst_label_name, owner), error) == 0 &&
+                        offsetof(struct mst_name, owner), error) == 0 &&
         entry.used == 1)
         snprintf(f->labels[index], sizeof f->labels[index], "%.*s", (int)sizeof entry.name - 1,
                  entry.name);

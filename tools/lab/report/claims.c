@@ -199,7 +199,7 @@ static struct answer judge_apart(const struct mst_claim *claim, enum mst_metric_
     size_t of_b = b != NULL ? known_values(left, metric, b) : 0;
     double sign = claim->relation == MST_CLAIM_LESS ? -1 : 1, low, high;
     enum mst_metric_unit unit = mst_metrics[metric].unit;
-    struct mst_interval i = { 0 };
+    struct mst_confidence i = { 0 };
     struct answer answer = unsure("the figure is not known of both");
 
     if (of_a > 0 && of_b > 0 && !mst_bootstrap_difference(&i, a, of_a, b, of_b)) {
