@@ -199,7 +199,7 @@ static void explain_gap(char *text, size_t room, const struct mst_summary_server
         snprintf(text, room, ": times or counters are wrong, do not build on them");
     else if (reading != MST_UNKNOWN && reading >= (by_workers - by_requests) / 2)
         snprintf(text, room, ", of which %s were reading from connections, also from such as sent "
-                 "no request", mst_human_milli(reading).text);
+                 "no request", mst_format_milli(reading).text);
     else
         snprintf(text, room, ": workers were held by what is no recorded request");
 }
@@ -235,12 +235,12 @@ static void try_littles_law(struct mst_check *check, const struct mst_summary_se
     if (apart > MST_LITTLE_TOLERANCE_MILLI)
         explain_gap(more, sizeof more, server, by_requests, by_workers);
     snprintf(tolerance, sizeof tolerance, " (%s may be)",
-             mst_human_percent(MST_LITTLE_TOLERANCE_MILLI).text);
+             mst_format_percent(MST_LITTLE_TOLERANCE_MILLI).text);
     answer(check, apart <= MST_LITTLE_TOLERANCE_MILLI ? MST_ANSWER_YES : MST_ANSWER_NO,
            "throughput x %s = %s workers, %s were at work: %s apart%s%s",
            mst_summary_is_php(server) ? "php_run" : "time held",
-           mst_human_milli(by_requests).text, mst_human_milli(by_workers).text,
-           mst_human_percent(apart).text, tolerance, more);
+           mst_format_milli(by_requests).text, mst_format_milli(by_workers).text,
+           mst_format_percent(apart).text, tolerance, more);
 }
 
 static void check_one_littles_law(struct mst_check *check, const struct mst_summary *s,
@@ -278,7 +278,7 @@ static void check_littles_law(struct mst_check *check, const struct mst_summary 
 
 static void check_generator(struct mst_check *check, const struct mst_summary *s)
 {
-    const struct mst_human most = mst_human_percent(MST_GENERATOR_BUSY_MILLI);
+    const struct mst_formatted most = mst_format_percent(MST_GENERATOR_BUSY_MILLI);
     const char *tool = s->client.tool;
     uint64_t milli, threads;
     char cpus[48];
@@ -298,13 +298,13 @@ static void check_generator(struct mst_check *check, const struct mst_summary *s
              threads);
     if (s->tool_threads == MST_UNKNOWN || threads == 0)
         answer(check, MST_ANSWER_UNKNOWN, "the load tool took %s of a CPU; how many it can use is "
-               "not known", mst_human_percent(milli).text);
+               "not known", mst_format_percent(milli).text);
     else if (milli / threads > MST_GENERATOR_BUSY_MILLI)
         answer(check, MST_ANSWER_NO, "%s itself was at its limit: %s of %s that it can use (%s "
-               "may be)", tool, mst_human_percent(milli).text, cpus, most.text);
+               "may be)", tool, mst_format_percent(milli).text, cpus, most.text);
     else
         answer(check, MST_ANSWER_YES, "%s took %s of %s that it can use (%s may be)", tool,
-               mst_human_percent(milli).text, cpus, most.text);
+               mst_format_percent(milli).text, cpus, most.text);
 }
 
 /* ---- the accept queue ------------------------------------------------------------- */
