@@ -31,7 +31,7 @@ static void answer(struct mst_check *check, enum mst_answer ok, const char *form
 
 /* All the servers that the load tool talks to. A PHP behind an Apache answers
  * the same requests once more: it counts only where there is no Apache. */
-struct totals { uint64_t requests, ghosts, aborted, late, errors_5xx, unfinished; };
+struct totals { uint64_t requests, in_flight_before, aborted, late, errors_5xx, unfinished; };
 
 static uint64_t plus(uint64_t a, uint64_t b)
 {
@@ -52,10 +52,10 @@ static struct totals add_up(const struct mst_summary *s)
             continue;
         /* Records that the journal lost are in the counters all the same. */
         if (server->lost != 0 && server->counted != MST_UNKNOWN &&
-            server->counted >= server->requests + server->ghosts)
-            requests = server->counted - server->ghosts;
+            server->counted >= server->requests + server->in_flight_before)
+            requests = server->counted - server->in_flight_before;
         t.requests += requests;
-        t.ghosts += server->ghosts;
+        t.in_flight_before += server->in_flight_before;
         t.aborted += server->aborted;
         t.late += server->late;
         t.errors_5xx += server->errors_5xx;
@@ -69,10 +69,10 @@ static void add_remarks(struct mst_check *check, const struct totals *t)
 {
     size_t used = strlen(check->text);
 
-    if (t->ghosts > 0)
+    if (t->in_flight_before > 0)
         used += (size_t)snprintf(check->text + used, sizeof check->text - used,
                                  "; %" PRIu64 " that began before the load are left out",
-                                 t->ghosts);
+                                 t->in_flight_before);
     if (t->unfinished != MST_UNKNOWN && t->unfinished > 0 && used < sizeof check->text &&
         strstr(check->text, "with their worker process") == NULL)
         snprintf(check->text + used, sizeof check->text - used, "; %" PRIu64 " died with their "
@@ -168,7 +168,7 @@ static void check_journal(struct mst_check *check, const struct mst_summary *s)
         lost = plus(lost, s->servers[i].lost);
         restarts = plus(restarts, s->servers[i].restarts);
         counted = plus(counted, s->servers[i].counted);
-        records += s->servers[i].requests + s->servers[i].ghosts;
+        records += s->servers[i].requests + s->servers[i].in_flight_before;
     }
     if (lost == MST_UNKNOWN || s->server_count == 0)
         answer(check, MST_ANSWER_UNKNOWN, "how many records were lost is not known");
