@@ -190,7 +190,8 @@ help_texts = \
 	tools/cli/help/lab.txt \
 	tools/cli/help/record.txt \
 	tools/cli/help/report.txt \
-	tools/cli/help/status.txt
+	tools/cli/help/status.txt \
+	tools/lab/study/help.txt
 SUFFIXES = .txt .inc
 BUILT_SOURCES += $(help_texts:.txt=.inc)
 EXTRA_DIST += $(help_texts)

@@ -11,9 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "stats/random.h"
-
 #include "harness.h"
+#include "stats/random.h"
 #include "write/worker.h"
 
 #define NAMING UINT64_C(2)

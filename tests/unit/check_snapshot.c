@@ -795,7 +795,7 @@ START_TEST(nonsense_in_workers_stays_in_bounds)
     memset(w[0].path, 'x', sizeof w[0].path);
     w[1].state = MST_STATE_COUNT;
     for (i = 0; i < MST_STATE_COUNT; i++)
-        w[2].state_ns[i] = UINT64_MAX;
+        *mst_worker_state_ns(&w[2], i) = UINT64_MAX;
     w[3].base_ns = 0;
     w[3].state = MST_STATE_CLOSING;
     w[3].request_label = UINT64_MAX - 1;

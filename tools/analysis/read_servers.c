@@ -87,14 +87,15 @@ static bool read_counts(struct mst_summary_server *s, sqlite3 *db, uint64_t ende
 /* All requests, with the status page's and those in flight before the load: they held workers,
  * too, from the first sample on. */
 static const char apache_all[] =
-    "SELECT total(ghost AND label <> '" MST_LABEL_STATUS_NAME "') AS ghosts, "
+    "SELECT total(ghost AND label <> '" MST_LABEL_STATUS_NAME "') AS in_flight_before, "
     "total(label = '" MST_LABEL_STATUS_NAME "') AS status_requests, "
     "total(CASE WHEN no_worker THEN 0 WHEN NOT ghost OR start_ns >= began THEN held_ns "
     "ELSE max(0, held_ns - (began - start_ns)) END) AS held_ns "
     "FROM server_requests, (SELECT min(time_ns) AS began FROM samples WHERE server_id = :id) "
     "WHERE server_id = :id";
 static const char php_all[] =
-    "SELECT total(ghost) AS ghosts, 0 AS status_requests, total(CASE WHEN start_ns >= began "
+    "SELECT total(ghost) AS in_flight_before, 0 AS status_requests, "
+    "total(CASE WHEN start_ns >= began "
     "THEN run_ns ELSE max(0, run_ns - (began - start_ns)) END) AS held_ns "
     "FROM php_requests, (SELECT min(time_ns) AS began FROM samples WHERE server_id = :id) "
     "WHERE server_id = :id";
@@ -104,7 +105,7 @@ static bool read_all_requests(struct mst_summary_server *s, sqlite3 *db)
     struct mst_query q = mst_query_ask(db, mst_summary_is_php(s) ? php_all : apache_all, s->id);
 
     if (mst_query_next(&q)) {
-        s->ghosts = mst_row_number(&q, "ghosts");
+        s->in_flight_before = mst_row_number(&q, "in_flight_before");
         s->status_requests = mst_row_number(&q, "status_requests");
         s->held_ns = mst_row_number(&q, "held_ns");
     }

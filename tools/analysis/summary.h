@@ -60,8 +60,9 @@ struct mst_summary_server {
     enum mst_producer producer;
     enum mst_sapi sapi_kind;
     char    *target, *server, *mpm, *sapi, *unknown;
-    /* This run's requests: of the load, without mpm-status and without ghosts. */
-    uint64_t requests, ghosts, status_requests;
+    /* This run's requests: of the load, without mpm-status and without those in flight
+     * before the start. */
+    uint64_t requests, in_flight_before, status_requests;
     uint64_t late;                     /* completed after the load tool had ended */
     uint64_t waited;                   /* requests that waited for a worker at all */
     uint64_t aborted, errors_5xx, non_2xx, bytes;
@@ -71,7 +72,7 @@ struct mst_summary_server {
     uint64_t joined;                   /* a PHP's requests that are an Apache's here */
     uint64_t fatal, timeouts, uncached, php_cpu_ns, max_memory_bytes;   /* a PHP's */
     uint64_t marks;
-    uint64_t counted;                  /* as the server's counters say, ghosts included */
+    uint64_t counted;                  /* as the server's counters say, with in_flight_before */
     uint64_t lost, restarts;
     uint64_t workers_limit, max_busy;
     uint64_t samples;                  /* during the load */

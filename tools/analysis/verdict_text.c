@@ -45,11 +45,11 @@ static void remark_cpu(char remark[160], const struct mst_summary *s, bool cpu_b
     remark[0] = '\0';
     if (cpu_bound && mst_cpu_is_ours(s))
         snprintf(remark, 160, "; the CPUs were %s busy too%s%s, so more workers may not help",
-                 mst_human_percent(s->machine_busy_milli).text, named ? ", most with " : "",
+                 mst_format_percent(s->machine_busy_milli).text, named ? ", most with " : "",
                  named ? s->programs[0].name : "");
     else if (cpu_bound)
         snprintf(remark, 160, "; the CPUs were %s busy too, but mostly with other programs%s%s",
-                 mst_human_percent(s->machine_busy_milli).text, named ? ", as " : "",
+                 mst_format_percent(s->machine_busy_milli).text, named ? ", as " : "",
                  named ? s->programs[0].name : "");
 }
 
@@ -68,15 +68,15 @@ static const char *remark_state(const struct mst_summary_server *server)
 static void remark_waits(char remark[160], const struct mst_summary_server *server)
 {
     const struct mst_summary_times *queue = &server->phases[MST_PHASE_QUEUE];
-    const struct mst_human share = mst_human_percent(mst_phase_milli(server, MST_PHASE_QUEUE));
+    const struct mst_formatted share = mst_format_percent(mst_phase_milli(server, MST_PHASE_QUEUE));
 
     if (queue->mean_ns >= MST_QUEUE_MEAN_MIN_NS)
         snprintf(remark, 160, "a request waited %s for one, %s of its time",
-                 mst_human_time(queue->mean_ns).text, share.text);
+                 mst_format_time(queue->mean_ns).text, share.text);
     else
         snprintf(remark, 160, "%" PRIu64 " of %" PRIu64 " requests waited for one, %s in the mean "
                  "(%s of the time of all)", server->waited, server->requests,
-                 mst_human_time(mst_mean_wait_ns(server)).text, share.text);
+                 mst_format_time(mst_mean_wait_ns(server)).text, share.text);
 }
 
 void mst_say_workers(struct mst_summary *s, const struct mst_summary_server *server,
@@ -87,7 +87,7 @@ void mst_say_workers(struct mst_summary *s, const struct mst_summary_server *ser
     remark_cpu(cpu, s, cpu_bound);
     remark_waits(waits, server);
     say(s, "Apache's workers ran out: all %" PRIu64 " were busy (%s in the mean), and %s%s%s.",
-        server->workers_limit, mst_human_milli(server->mean_busy_milli).text, waits,
+        server->workers_limit, mst_format_milli(server->mean_busy_milli).text, waits,
         remark_state(server), cpu);
 }
 
@@ -96,9 +96,9 @@ void mst_say_keepalive(struct mst_summary *s, const struct mst_summary_server *s
     say(s, "Idle keep-alive connections held Apache's workers: of all %" PRIu64 ", %s in the mean "
         "waited for another request, and connections waited up to %s for one (%s of the requests' "
         "time): KeepAliveTimeout, more workers or the event MPM would help.",
-        server->workers_limit, mst_human_milli(server->mean_state_milli[MST_STATE_KEEPALIVE]).text,
-        mst_human_time(server->phases[MST_PHASE_QUEUE].max_ns).text,
-        mst_human_percent(mst_phase_milli(server, MST_PHASE_QUEUE)).text);
+        server->workers_limit, mst_format_milli(server->mean_state_milli[MST_STATE_KEEPALIVE]).text,
+        mst_format_time(server->phases[MST_PHASE_QUEUE].max_ns).text,
+        mst_format_percent(mst_phase_milli(server, MST_PHASE_QUEUE)).text);
 }
 
 /* Apache's workers, which wait for PHP's, may run out for that alone. */
@@ -110,17 +110,17 @@ void mst_say_php_workers(struct mst_summary *s, const struct mst_summary_server 
     remark_cpu(cpu, s, cpu_bound);
     if (php->workers_limit != MST_UNKNOWN)
         snprintf(busy, sizeof busy, "all %" PRIu64 " were busy (%s in the mean)",
-                 php->workers_limit, mst_human_milli(php->mean_busy_milli).text);
+                 php->workers_limit, mst_format_milli(php->mean_busy_milli).text);
     else
         snprintf(busy, sizeof busy, "%" PRIu64 " were busy all the time (%s in the mean; their "
-                 "limit is not known)", php->max_busy, mst_human_milli(php->mean_busy_milli).text);
+                 "limit is not known)", php->max_busy, mst_format_milli(php->mean_busy_milli).text);
     if (server != php && mst_waited_for_workers(server) && mst_summary_all_busy(server))
         snprintf(apache, sizeof apache, "; Apache's own %" PRIu64 " workers waited with them, and "
                  "requests %s for one of those", server->workers_limit,
-                 mst_human_time(mst_mean_wait_ns(server)).text);
+                 mst_format_time(mst_mean_wait_ns(server)).text);
     say(s, "PHP's workers ran out: %s, and a request waited %s for one, %s of its time%s%s.", busy,
-        mst_human_time(mst_php_wait(server)->mean_ns).text,
-        mst_human_percent(mst_part_milli(server, mst_php_wait(server))).text, apache, cpu);
+        mst_format_time(mst_php_wait(server)->mean_ns).text,
+        mst_format_percent(mst_part_milli(server, mst_php_wait(server))).text, apache, cpu);
 }
 
 void mst_say_php_below_limit(struct mst_summary *s, const struct mst_summary_server *server,
@@ -133,15 +133,15 @@ void mst_say_php_below_limit(struct mst_summary *s, const struct mst_summary_ser
         snprintf(limit, sizeof limit, " of %" PRIu64, php->workers_limit);
     say(s, "Requests waited for PHP's workers (%s of their time) although at most %s%s were "
         "busy%s.",
-        mst_human_percent(mst_part_milli(server, mst_php_wait(server))).text,
-        mst_human_count(php->max_busy).text, limit, forked ?
+        mst_format_percent(mst_part_milli(server, mst_php_wait(server))).text,
+        mst_format_count(php->max_busy).text, limit, forked ?
         ": PHP's processes were started too slowly for this load" : ": cannot tell why");
 }
 
 /* "9 of 10", and where the limit is not known "9". */
-static struct mst_human workers_of_limit(const struct mst_summary_server *server)
+static struct mst_formatted workers_of_limit(const struct mst_summary_server *server)
 {
-    struct mst_human h = mst_human_count(server->max_busy);
+    struct mst_formatted h = mst_format_count(server->max_busy);
     size_t used = strlen(h.text);
 
     if (server->workers_limit != MST_UNKNOWN)
@@ -162,7 +162,7 @@ static void remark_tool(char remark[160], const struct mst_summary *s)
     milli = busy_ns > 0 ? mst_milli(s->tool_cpu_ns, busy_ns) : 0;
     if (milli >= MST_TOOL_SHARE_MILLI)
         snprintf(remark, 160, "; %s itself took %s of that, which the server would have from "
-                 "another machine", s->client.tool, mst_human_percent(milli).text);
+                 "another machine", s->client.tool, mst_format_percent(milli).text);
 }
 
 void mst_say_cpu(struct mst_summary *s, const struct mst_summary_server *server)
@@ -173,12 +173,12 @@ void mst_say_cpu(struct mst_summary *s, const struct mst_summary_server *server)
     if (!mst_cpu_is_ours(s))
         say(s, "Cannot tell: the CPUs were %s busy, but mostly with other programs than the "
             "server, PHP and %s (most with %s, %s): if they do not work for this server, stop "
-            "them and measure again.", mst_human_percent(s->machine_busy_milli).text,
+            "them and measure again.", mst_format_percent(s->machine_busy_milli).text,
             s->client.tool != NULL ? s->client.tool : "mpmstat", s->programs[0].name,
-            mst_human_time(s->programs[0].cpu_ns).text);
+            mst_format_time(s->programs[0].cpu_ns).text);
     else
         say(s, "The CPUs were the limit: %s busy%s%s, while at most %s workers were%s.",
-            mst_human_percent(s->machine_busy_milli).text,
+            mst_format_percent(s->machine_busy_milli).text,
             s->program_count > 0 ? ", most with " : "",
             s->program_count > 0 ? s->programs[0].name : "", workers_of_limit(server).text, tool);
 }
@@ -187,9 +187,9 @@ void mst_say_slow_clients(struct mst_summary *s, const struct mst_summary_server
 {
     say(s, "The clients, or the network to them, were slow: sending took %s of a request's time "
         "(%s in the mean), while at most %s workers were busy and the CPUs to %s.",
-        mst_human_percent(mst_phase_milli(server, MST_PHASE_SEND)).text,
-        mst_human_time(server->phases[MST_PHASE_SEND].mean_ns).text,
-        workers_of_limit(server).text, mst_human_percent(s->machine_busy_milli).text);
+        mst_format_percent(mst_phase_milli(server, MST_PHASE_SEND)).text,
+        mst_format_time(server->phases[MST_PHASE_SEND].mean_ns).text,
+        workers_of_limit(server).text, mst_format_percent(s->machine_busy_milli).text);
 }
 
 void mst_say_nothing_ran_out(struct mst_summary *s, const struct mst_summary_server *server)
@@ -199,11 +199,11 @@ void mst_say_nothing_ran_out(struct mst_summary *s, const struct mst_summary_ser
 
     if (longest == MST_PHASE_HANDLE && server->php.joined > 0)
         snprintf(php, sizeof php, ", %s php_run",
-                 mst_human_percent(mst_part_milli(server, &server->php.handle_run)).text);
+                 mst_format_percent(mst_part_milli(server, &server->php.handle_run)).text);
     say(s, "Nothing ran out: at most %s workers were busy and the CPUs to "
         "%s; %s of a request's time is %s (%s%s).", workers_of_limit(server).text,
-        mst_human_percent(s->machine_busy_milli).text,
-        mst_human_percent(mst_phase_milli(server, longest)).text, mst_phase_names[longest],
+        mst_format_percent(s->machine_busy_milli).text,
+        mst_format_percent(mst_phase_milli(server, longest)).text, mst_phase_names[longest],
         phase_meaning(longest), php);
 }
 
@@ -212,7 +212,7 @@ void mst_say_waited_below_limit(struct mst_summary *s, const struct mst_summary_
     bool forked = server->forks != MST_UNKNOWN && server->forks > 0;
 
     say(s, "Requests waited for workers (%s of their time) although at most %" PRIu64 " of %" PRIu64
-        " were busy%s.", mst_human_percent(mst_phase_milli(server, MST_PHASE_QUEUE)).text,
+        " were busy%s.", mst_format_percent(mst_phase_milli(server, MST_PHASE_QUEUE)).text,
         server->max_busy, server->workers_limit, forked ?
         ": Apache started its processes too slowly for this load" : ": cannot tell why");
 }
@@ -222,9 +222,9 @@ void mst_say_short_waits(struct mst_summary *s, const struct mst_summary_server 
     say(s, "Cannot tell: all %" PRIu64 " workers were busy at times (%s in the mean), and %s of a "
         "request's time is queue (%s), but in waits of %s, which is hardly more than the kernel's "
         "clock can tell: measure again with more workers.", server->workers_limit,
-        mst_human_milli(server->mean_busy_milli).text,
-        mst_human_percent(mst_phase_milli(server, MST_PHASE_QUEUE)).text,
-        phase_meaning(MST_PHASE_QUEUE), mst_human_time(mst_mean_wait_ns(server)).text);
+        mst_format_milli(server->mean_busy_milli).text,
+        mst_format_percent(mst_phase_milli(server, MST_PHASE_QUEUE)).text,
+        phase_meaning(MST_PHASE_QUEUE), mst_format_time(mst_mean_wait_ns(server)).text);
 }
 
 /* The group's memory limit: "", or in parentheses. */
@@ -232,7 +232,7 @@ static void remark_limit(char remark[80], const struct mst_summary_server *serve
 {
     remark[0] = '\0';
     if (server->memory_limit != MST_UNKNOWN)
-        snprintf(remark, 80, " (it may have %s)", mst_human_bytes(server->memory_limit).text);
+        snprintf(remark, 80, " (it may have %s)", mst_format_bytes(server->memory_limit).text);
 }
 
 void mst_say_killed(struct mst_summary *s, const struct mst_summary_server *server,
@@ -255,7 +255,7 @@ void mst_say_memory_short(struct mst_summary *s, const struct mst_memory_shortag
 {
     say(s, "Memory was short: for %s of the run programs of %s waited for it (pressure stall "
         "information): fewer workers, or more memory.",
-        mst_human_percent(mst_milli(found->stall_ns, s->duration_ns)).text,
+        mst_format_percent(mst_milli(found->stall_ns, s->duration_ns)).text,
         found->of_groups ? "the server's control group" : "this machine");
 }
 
@@ -264,8 +264,8 @@ void mst_say_throttled(struct mst_summary *s, const struct mst_summary_server *t
     say(s, "The CPUs were the limit: the control group of the %s had used up its share of them, "
         "and was held up for at least %s in %s of load, whatever else the machine's CPUs had to "
         "do.", mst_producer_name(throttled->producer),
-        mst_human_time(mst_throttled_at_least(s, throttled)).text,
-        mst_human_time(s->duration_ns).text);
+        mst_format_time(mst_throttled_at_least(s, throttled)).text,
+        mst_format_time(s->duration_ns).text);
 }
 
 void mst_say_perhaps_throttled(struct mst_summary *s,
@@ -274,9 +274,9 @@ void mst_say_perhaps_throttled(struct mst_summary *s,
     say(s, "Cannot tell: the control group of the %s had used up its share of the CPUs at times, "
         "and was held up for at least %s and at most %s in %s of load: measure again with a larger "
         "share.", mst_producer_name(throttled->producer),
-        mst_human_time(mst_throttled_at_least(s, throttled)).text,
-        mst_human_time(mst_throttled_at_most(s, throttled)).text,
-        mst_human_time(s->duration_ns).text);
+        mst_format_time(mst_throttled_at_least(s, throttled)).text,
+        mst_format_time(mst_throttled_at_most(s, throttled)).text,
+        mst_format_time(s->duration_ns).text);
 }
 
 void mst_say_generator(struct mst_summary *s)

@@ -1,5 +1,4 @@
 /* archive.c - the handle of an archive that is open, and its errors: see archive.h. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 /* verb_fields.c - mpmstat fields: every metric, from the one table. */
 #include <getopt.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "console/output.h"
 #include "cli/verbs.h"

@@ -16,7 +16,6 @@
 #include <jansson.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "loadtools/text.h"

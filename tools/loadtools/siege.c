@@ -18,7 +18,6 @@
 #include "loadtools/loadtool.h"
 
 #include <signal.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "loadtools/text.h"

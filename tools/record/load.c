@@ -378,7 +378,7 @@ void mst_load_show(const struct mst_load *load)
 
     if (text != NULL) {
         mst_tame(text, n);
-        mst_human_ends(stderr, text, MST_SHOWN_LINES);
+        mst_format_ends(stderr, text, MST_SHOWN_LINES);
     }
     free(text);
 }

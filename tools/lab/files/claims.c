@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/strings.h"
 
 /* A line's words, one after the other. */
 struct claim_line {
@@ -152,14 +153,8 @@ int mst_study_add_claims(struct mst_study *study, const struct mst_text_section 
 
 static void free_side(struct mst_claim_side *side)
 {
-    size_t i;
-
-    for (i = 0; i < side->key_count; i++) {
-        free(side->keys[i]);
-        free(side->values[i]);
-    }
-    free(side->keys);
-    free(side->values);
+    mst_strings_free_items(side->keys);
+    mst_strings_free_items(side->values);
     free(side->stack);
     free(side->workload);
 }

@@ -10,6 +10,7 @@
 #include "archive/query.h"
 #include "archive/states.h"
 #include "base/array.h"
+#include "base/strings.h"
 #include "lab/files/outcome.h"
 #include "lab/files/stack.h"
 #include "lab/report/spawn_curve.h"
@@ -78,14 +79,8 @@ static int read_study(struct mst_study_data *data, char error[MST_ERROR_MAX])
 
 static void free_case(struct mst_study_case *c)
 {
-    size_t i;
-
-    for (i = 0; i < c->key_count; i++) {
-        free(c->keys[i]);
-        free(c->values[i]);
-    }
-    free(c->keys);
-    free(c->values);
+    mst_strings_free_items(c->keys);
+    mst_strings_free_items(c->values);
     free(c->stack);
     free(c->workload);
     free(c->title);
@@ -111,6 +106,8 @@ static bool read_keys(struct mst_study_case *c, const char *parameters)
                                       json_dumps(value, JSON_ENCODE_ANY);
             fine = fine && c->keys[c->key_count] != NULL && c->values[c->key_count] != NULL;
             c->key_count++;
+            if (!fine)
+                break;
         }
     json_decref(object);
     return fine;

@@ -65,7 +65,7 @@ static char *default_output(const struct mst_study *study)
 {
     char *name;
 
-    if (asprintf(&name, "mpmstat-lab-%s-%s", study->name, mst_human_stamp().text) < 0)
+    if (asprintf(&name, "mpmstat-lab-%s-%s", study->name, mst_format_stamp().text) < 0)
         return NULL;
     return name;
 }
