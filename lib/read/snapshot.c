@@ -298,11 +298,15 @@ static void count_in_flight(struct making *m)
 
 static void fill_label(struct making *m, struct mst_snapshot_label *to, size_t label)
 {
+    const struct mst_label_name *name = &m->copy->labels[label];
     const struct mst_counters *counters = &m->copy->counters[label];
     unsigned i;
 
-    to->label = keep(m, m->copy->labels[label].name);
+    to->label = keep(m, name->name);
     to->in_flight = m->in_flight[label];
+    to->workers_limit = name->workers_limit != 0 ? name->workers_limit : MST_UNKNOWN;
+    to->limit_reached = name->workers_limit != 0 && name->asked_ns != MST_UNKNOWN
+                      ? name->limit_reached : MST_UNKNOWN;
     fill_stored(MST_SCOPE_LABEL, to, counters, 0, 1);
     to->requests = sum_of_classes(to->status);
     for (i = 0; i < MST_PHASE_COUNT; i++) {
