@@ -3,10 +3,12 @@
 import json
 import os
 import re
+import shutil
 import signal
+import socket
 import subprocess
 import threading
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,7 @@ import pytest
 import build
 import php
 import tool
+from apache import hold_port
 from fpm import FPM
 from processes import wait_until
 
@@ -101,7 +104,7 @@ def test_debians_own_configuration(as_root):
             wait_until(lambda: tool.status(fpm.board)["lifecycle"]["no_idle_worker_seconds"] > 0.5,
                        60, lambda: fpm.log_text() + str(tool.status(fpm.board)))
         board = tool.status(fpm.board)
-        assert board["workers"]["busy_max"] == told["www"] == len(fpm.workers())
+        assert board["workers"]["busy_max"] == told["www"]
     rows = archive.ask("SELECT max(workers_limit) AS most, max(workers_busy) AS busy FROM samples")
     assert [tuple(row) for row in rows] == [(told["www"], told["www"])]
 
@@ -213,3 +216,46 @@ def test_how_often_fpm_reached_the_limit(manager):
         php.fastcgi(fpm.root / "fpm.sock", fpm.script("nap.php", NAP))
         assert not fpm_workers & set(fpm.workers()) and reached() >= total
         assert provoke(total) > total and reached("idle") == 0
+
+
+# ---- accept queues -------------------------------------------------------------------------------
+
+def ss(option, address):
+    """(connections waiting, limit) of the socket that listens there."""
+    column = 4 if "x" in option else 3
+    rows = [line.split() for line in subprocess.check_output(["ss", option], text=True).splitlines()]
+    return next((int(row[column - 2]), int(row[column - 1])) for row in rows
+                if row[column] == address)
+
+
+@pytest.mark.skipif(not shutil.which("ss"), reason="needs ss (iproute2)")
+def test_accept_queues_of_pools(as_root):
+    """Of a Unix and a TCP socket, while their only worker is busy and others wait: as ss(8)
+    says. The recording has the fullest."""
+    with hold_port() as holder:
+        port = holder.getsockname()[1]
+        files = {"fpm.conf": head("@ROOT@") + pool("@ROOT@", "fpm", 1, "listen.backlog = 40\n"
+                                                   "pm = static\n")
+                 + pool("@ROOT@", "tcp", 1).replace("@ROOT@/tcp.sock", f"127.0.0.1:{port}")
+                 + pool("@ROOT@", "hidden", 1, "listen.backlog = 9\npm = static\n")}
+        with ExitStack() as stack:
+            fpm = stack.enter_context(Limited(files))
+            unix, tcp = str(fpm.socket), f"127.0.0.1:{port}"
+
+            def queue(address):
+                found = {entry["address"]: entry for entry in tool.status(fpm.board)["listeners"]}
+                assert set(found) == {unix, tcp, f"{fpm.root}/hidden.sock"}
+                assert found[address]["sockets"] == 1
+                return found[address]["queue"], found[address]["queue_limit"]
+            archive = stack.enter_context(php.recorded(fpm.board))
+            with load(fpm, 4, 500_000), ExitStack() as waiting:
+                wait_until(lambda: queue(unix)[0] == 3, 30, lambda: str(queue(unix)))
+                wait_until(lambda: queue(unix) == ss("-Hlx", unix), 30, "ss to say the same")
+                assert queue(unix)[1] == 40
+                for _ in range(3):
+                    waiting.enter_context(socket.create_connection(("127.0.0.1", port)))
+                wait_until(lambda: queue(tcp)[0] == 2, 30, lambda: str(queue(tcp)))
+                assert queue(tcp) == ss("-Hltn", tcp)
+        found = archive.ask("SELECT max(listen_queue) AS queue, listen_queue_limit AS most "
+                            "FROM samples")
+        assert [tuple(row) for row in found] == [(3, 40)]
