@@ -26,6 +26,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/host.h"
 
 #define ADDRESS_MAX   64u     /* "[" INET6_ADDRSTRLEN "]:65535" */
@@ -36,17 +37,8 @@
 
 static bool add_socket(struct mst_sockets *s, uint32_t inode)
 {
-    uint32_t *inodes;
-    size_t room;
-
-    if (s->count == s->room) {
-        room = s->room == 0 ? 64 : s->room * 2;
-        inodes = room > SOCKETS_MAX ? NULL : realloc(s->inodes, room * sizeof *inodes);
-        if (inodes == NULL)
-            return false;
-        s->inodes = inodes;
-        s->room = room;
-    }
+    if (s->count == SOCKETS_MAX || !mst_grow(&s->inodes, &s->room, s->count, sizeof *s->inodes))
+        return false;
     s->inodes[s->count++] = inode;
     return true;
 }

@@ -104,7 +104,7 @@ static inline void mst_end_count(struct mst_board *b, uint32_t end, uint32_t str
     mst_end_add(b, end, stripe, 1, failed, ns);
 }
 
-/* The label's counters that writers of this stripe share. The stripe may be any number: it is
+/* The label's counters that writers of this stripe share. The stripe can be any number: it is
  * masked. */
 static inline struct mst_counters *mst_counters_of(struct mst_board *b, uint32_t label,
                                                    uint32_t stripe)

@@ -15,7 +15,6 @@
 
 #include <pthread.h>
 #include <signal.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
