@@ -144,6 +144,13 @@ struct mst_sample_process {
     uint64_t start_ticks;    /* /proc/PID/stat field 22; 0 not known */
 };
 
+/* An other end's totals since the server's start. */
+struct mst_sample_end {
+    const char *kind;             /* NULL: only a newer server knows it */
+    char        name[MST_NAME_MAX];
+    uint64_t    calls, failed, end_ns;
+};
+
 /* The server now, and its totals since its start. MST_UNKNOWN where not known. */
 struct mst_sample {
     uint64_t wall_ns;                         /* when it was so, since 1970 (our clock) */
@@ -162,6 +169,9 @@ struct mst_sample {
     uint64_t forks[MST_KIND_COUNT], exits[MST_REASON_COUNT];
     uint64_t forks_failed, no_idle_ns, generations, unfinished;
     uint64_t requests_written, lifecycle_written;   /* records in the journal so far */
+
+    size_t                end_count;            /* those that were called */
+    struct mst_sample_end ends[MST_ENDS];
 
     size_t                     process_count;   /* live ones, without the parent */
     size_t                     process_room;
