@@ -170,7 +170,7 @@ static void register_request_hooks(void)
     mst_tls_register_filter();
     mst_backend_register_filter();
     ap_hook_pre_config(mst_backend_find_proxy, NULL, NULL, APR_HOOK_MIDDLE);
-    ap_hook_pre_connection(mst_tls_watch, NULL, NULL, APR_HOOK_REALLY_LAST);
+    ap_hook_pre_connection(mst_tls_watch, NULL, NULL, APR_HOOK_LAST);   /* after mod_ssl */
     ap_hook_pre_connection(mst_connections_begin, NULL, NULL, APR_HOOK_REALLY_FIRST);
     ap_hook_pre_close_connection(mst_connections_close, NULL, NULL, APR_HOOK_REALLY_FIRST);
     ap_hook_suspend_connection(mst_connections_suspend, NULL, NULL, APR_HOOK_LAST);

@@ -1,7 +1,7 @@
 /* tls.c - how long a connection's TLS handshake took: the interval `tls`, from the pick-up to the
  * first decrypted byte.
  *
- * An input filter above mod_ssl's sees that byte, and goes.
+ * An input filter above mod_ssl's sees that byte. It stays, as requests keep pointers to it.
  */
 #include "request.h"
 
@@ -14,15 +14,15 @@ static apr_status_t see_decrypted(ap_filter_t *f, apr_bucket_brigade *bb, ap_inp
                                   apr_read_type_e block, apr_off_t bytes)
 {
     struct mst_connection *conn = f->ctx;
-    uint64_t picked_up = conn->picked_up_ns, now;
     apr_status_t rv = ap_get_brigade(f->next, bb, mode, block, bytes);
+    uint64_t now;
 
-    if (rv != APR_SUCCESS || mode == AP_MODE_INIT || APR_BRIGADE_EMPTY(bb))
+    if (!conn || rv != APR_SUCCESS || mode == AP_MODE_INIT || APR_BRIGADE_EMPTY(bb))
         return rv;
-    ap_remove_input_filter(f);
+    f->ctx = NULL;
     now = mst_connection_now(conn);
-    if (picked_up && now > picked_up)
-        conn->tls_ns = now - picked_up;
+    if (conn->picked_up_ns && now > conn->picked_up_ns)
+        conn->tls_ns = now - conn->picked_up_ns;
     return rv;
 }
 
