@@ -68,7 +68,7 @@ void take(struct mst_connection *conn, conn_rec *c, apr_socket_t *csd, enum mst_
     conn->left_ns = 0;
     conn->worker = worker_of(c, conn);
     if (conn->worker) {
-        conn->counters = mst_counters_of(mst_recording.board, 0, (uint32_t)conn->pid_worker);
+        mst_set_stripe(conn, (uint32_t)conn->pid_worker);
         mst_set_state(conn, MST_STATE_IDLE, mst_worker_since(conn->worker));
         if (state == MST_STATE_READING)
             conn->queue_ns = queue_ns(conn, c, csd, now - conn->state_since_ns, now);
@@ -249,7 +249,7 @@ int mst_connections_begin(conn_rec *c, void *csd)
     conn = apr_pcalloc(c->pool, sizeof *conn);
     conn->number_port = __atomic_add_fetch(&connections_begun, 1, __ATOMIC_RELAXED) << 16
                       | (c->client_addr ? c->client_addr->port : 0);
-    conn->counters = mst_counters_of(mst_recording.board, 0, (uint32_t)mst_recording.pid);
+    mst_set_stripe(conn, (uint32_t)mst_recording.pid);
     mst_set_worker_index(conn, UINT32_MAX);
     conn->own.connection = conn;
     conn->awaited = &conn->own;

@@ -69,6 +69,7 @@ struct mst_connection {
     uint64_t *spent_ns;              /* where the worker counts its time in that state: says which
                                       * it is, as other processes could write to the board */
     struct mst_counters *counters;       /* of label 0 in its worker's stripe */
+    struct mst_end_counters *ends;   /* of end 0, likewise */
     uint64_t left_ns;                /* since when no worker has had it; 0: one has it */
     uint64_t suspended_ns;           /* its time without a worker before that */
     uint64_t picked_up_ns;           /* of the coming request; 0: see pick_up_again() in timing.c */
@@ -109,6 +110,15 @@ struct mst_connection {
 static inline void mst_set_worker_index(struct mst_connection *conn, uint32_t index)
 {
     conn->pid_worker = mst_recording.pid << 32 | index;
+}
+
+/* Which of the board's stripes the connection's requests are counted in. */
+static inline void mst_set_stripe(struct mst_connection *conn, uint32_t stripe)
+{
+    struct mst_board *b = mst_recording.board;
+
+    conn->counters = mst_counters_of(b, 0, stripe);
+    conn->ends = &b->end_counters[stripe & b->stripe_mask];
 }
 
 /* NULL: the connection is not followed. */
