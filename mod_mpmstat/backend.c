@@ -18,13 +18,6 @@
 
 static ap_filter_rec_t *backend_filter;
 
-struct mst_timed *mst_timed_from(const request_rec *r)
-{
-    while (r->prev)
-        r = r->prev;
-    return r->main ? NULL : mst_timed_of(r);
-}
-
 /* ---- the time ------------------------------------------------------------------------ */
 
 /* How long the backend has had the request, of which upload is not its own. */

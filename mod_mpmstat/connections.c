@@ -207,6 +207,8 @@ int mst_connections_close(conn_rec *c)
     }
     if (is_promise_broken(conn, c))
         mst_count(&mst_recording.board->totals->shed, 1);
+    if (conn->own.complete_ns)
+        mst_timing_end(&conn->own, c, conn->own.complete_ns);   /* a log hook stopped the others */
     if (conn->worker && conn->current)
         hide_request(conn);   /* from here on its pool can be freed without log_transaction */
     conn->current = conn->awaited = NULL;

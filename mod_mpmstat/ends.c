@@ -1,5 +1,5 @@
-/* ends.c - the other ends: what requests are handed to, by name. A handler (r->handler) or a backend
- * (a worker of mod_proxy).
+/* ends.c - the other ends: what requests are handed to, by name. A handler (r->handler) or a
+ * backend (a worker of mod_proxy).
  *
  * To find a name in the board's table takes long. So each process keeps the indices of those that
  * it has met.

@@ -17,7 +17,6 @@
 #include "base/host.h"
 #include "segment/handover.h"
 
-static char place[MST_HANDOVER_MAX];   /* this server's, for mst_handover_format() */
 static ap_filter_rec_t *server_timing_filter;
 
 static const char *id_text(apr_pool_t *p, uint64_t id)
@@ -38,15 +37,28 @@ static bool may_be_program(const char *handler)
     return !strchr(handler, '/') && strcmp(handler, "default-handler") != 0;
 }
 
+/* From here on the request's upload moves the time that the program learns (upload.c). */
+static void note_hand_over(const request_rec *r, char *text, uint64_t now)
+{
+    struct mst_timed *req = mst_timed_from(r);
+
+    if (!req || !req->has_parts)
+        return;   /* there is no body */
+    req->parts.handover = text;
+    req->parts.handover_ns = now - req->parts.upload_ns;
+}
+
 void mst_exports_hand_over(request_rec *r)
 {
-    uint64_t id;
+    uint64_t id, now;
     char *text;
 
     if (!may_be_program(r->handler) || (id = mst_timing_id(r)) == 0)
         return;
     text = apr_palloc(r->pool, MST_HANDOVER_MAX);
-    mst_handover_format(text, id, mst_now_ns(), place);
+    now = mst_now_ns();
+    mst_handover_format(text, id, now, mst_place);
+    note_hand_over(r, text, now);
     apr_table_setn(r->subprocess_env, MST_HANDOVER_VARIABLE, text);
     apr_table_setn(r->subprocess_env, "MPMSTAT_ID", id_text(r->pool, id));
 }
@@ -58,7 +70,7 @@ int mst_exports_find_place(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptem
     (void)pconf, (void)plog, (void)ptemp, (void)s;
     mst_host_boot_id(boot_id, sizeof boot_id);
     mst_handover_boot(boot, boot_id);
-    mst_handover_place(place, boot, mst_host_namespace("time"));
+    mst_handover_place(mst_place, boot, mst_host_namespace("time"));
     return OK;
 }
 

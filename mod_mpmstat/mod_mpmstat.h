@@ -25,6 +25,7 @@
 #include <http_log.h>
 #include <mpm_common.h>
 
+#include "segment/handover.h"
 #include "write/board.h"
 
 /* The build hides all symbols but the module record, which httpd looks up by its name. */
@@ -114,6 +115,9 @@ struct mst_recording {
     uint64_t            idle_enough_ns; /* a worker idle for so long kept no connection waiting */
 };
 extern struct mst_recording mst_recording;
+
+/* Where this server runs, for mst_handover_format(). Constant once connections are served. */
+extern char mst_place[MST_HANDOVER_MAX];
 
 /* What the ids of requests begin with in the process whose entry has this serial number. */
 uint64_t mst_request_id_base(uint64_t serial);

@@ -21,6 +21,8 @@ struct mst_connection;
 /* What few requests have: see struct mst_request. */
 struct mst_parts {
     uint64_t upload_ns;
+    char    *handover;               /* what a program learns of the request (exports.c); NULL */
+    uint64_t handover_ns;            /* the time in it less upload_ns at that time */
     uint64_t backend_ns;             /* of the backends that have answered or failed */
     uint64_t handed_ns;              /* when a backend got the request that has not answered yet */
     uint64_t handed_upload_ns;       /* upload_ns at that time */
@@ -131,6 +133,15 @@ static inline struct mst_connection *mst_connection_of(const conn_rec *c)
 static inline struct mst_timed *mst_timed_of(const request_rec *r)
 {
     return ap_get_module_config(r->request_config, &mpmstat_module);
+}
+
+/* The client's request whose content r makes, after any internal redirects. NULL: r is a
+ * sub-request, or not followed. */
+static inline struct mst_timed *mst_timed_from(const request_rec *r)
+{
+    while (r->prev)
+        r = r->prev;
+    return r->main ? NULL : mst_timed_of(r);
 }
 
 /* The time, for the thread that has the connection. */
@@ -302,10 +313,6 @@ void mst_backend_register_filter(void);
 
 /* pre_config: sees what mod_proxy does, if it is loaded. */
 int mst_backend_find_proxy(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp);
-
-/* The client's request whose content r makes, after any internal redirects. NULL: r is a
- * sub-request, or not followed. */
-struct mst_timed *mst_timed_from(const request_rec *r);
 
 /* r's handler is called: does it hand the request to another process? */
 void mst_backend_begin_handler(struct mst_timed *req, request_rec *r);

@@ -3,6 +3,7 @@
 
 struct mst_main_config mst_config;
 struct mst_recording mst_recording;
+char mst_place[MST_HANDOVER_MAX];
 
 uint64_t mst_request_id_base(uint64_t serial)
 {

@@ -75,14 +75,14 @@ static void pick_up_again(struct mst_connection *conn, const request_rec *r, uin
     mst_enter(conn, MST_STATE_READING, at > conn->state_since_ns ? at : conn->state_since_ns);
 }
 
-/* The request before is not complete (the client did not wait for its response): the worker
- * serves this one from now on. */
+/* The request before is not complete (the client did not wait for its response): the worker serves
+ * this one from now on. */
 static struct mst_timed *room_beside_others(struct mst_connection *conn, const request_rec *r)
 {
     struct mst_timed *req = &conn->own;
 
     if (conn->own.complete_ns)
-        mst_timing_end(req, r->connection, req->complete_ns);   /* a log hook has ended the others */
+        mst_timing_end(req, r->connection, req->complete_ns);   /* a log hook stopped the others */
     if (conn->current)
         mst_count_off_worker(conn->current);
     if (conn->current && conn->worker)

@@ -10,13 +10,21 @@
 
 static ap_filter_rec_t *upload_filter;
 
-/* Adds the part of [began, ended] that lies within the phase `handle`. */
+/* Adds the part of [began, ended] that lies within the phase `handle`. What is read after the
+ * hand-over to PHP in this process, and before PHP begins, is not PHP's wait: the text that PHP
+ * will read gets a later time. */
 static void add_upload(struct mst_timed *req, uint64_t began, uint64_t ended)
 {
+    struct mst_parts *parts = &req->parts;
+
     if (req->first_ns && ended > req->first_ns)
         ended = req->first_ns;
-    if (ended > began)
-        mst_parts_of(req)->upload_ns += ended - began;
+    if (ended <= began)
+        return;
+    parts->upload_ns += ended - began;
+    if (parts->handover)
+        mst_handover_format(parts->handover, req->id, parts->handover_ns + parts->upload_ns,
+                            mst_place);
 }
 
 static apr_status_t time_reading(ap_filter_t *f, apr_bucket_brigade *bb, ap_input_mode_t mode,
@@ -39,8 +47,10 @@ static bool may_have_body(const request_rec *r, const struct mst_timed *req)
 
 void mst_upload_watch(struct mst_timed *req, request_rec *r)
 {
-    if (may_have_body(r, req))
-        ap_add_input_filter_handle(upload_filter, req, r, r->connection);
+    if (!may_have_body(r, req))
+        return;
+    mst_parts_of(req);
+    ap_add_input_filter_handle(upload_filter, req, r, r->connection);
 }
 
 void mst_upload_register_filter(void)

@@ -9,6 +9,7 @@ import pytest
 import backend
 import build
 import clients
+import php
 import tls
 import tool
 from apache import hold_port
@@ -111,11 +112,11 @@ READING = "cat >/dev/null\necho Content-Type: text/plain\necho\necho done\n"
 BODY = b"x" * 100000
 
 
-def upload(apache, path):
+def upload(apache, path, content_type="application/octet-stream"):
     """Sends the head, and the body PAUSE later."""
     with apache.connect() as connection:
         connection.send(f"POST {path} HTTP/1.1\r\nHost: test.example\r\n"
-                        "Content-Type: application/octet-stream\r\n"
+                        f"Content-Type: {content_type}\r\n"
                         f"Content-Length: {len(BODY)}\r\n\r\n")
         time.sleep(PAUSE)      # the client's slowness itself
         connection.send(BODY)
@@ -154,11 +155,24 @@ def test_upload_to_a_backend(server, mpm):
     assert record["upload"] >= MOST and record["backend_time"] < record["upload"]
 
 
-def test_upload_to_php_is_no_php_wait(php_server, mpm):
+def test_upload_to_php(php_server, mpm):
     apache = php_server(mpm)
     record = upload(apache, apache.page("read.php", "<?php echo strlen(file_get_contents("
                                         "'php://input'));"))
     assert record["upload"] >= MOST
+
+
+@pytest.mark.mpms("prefork")
+@pytest.mark.skipif(not build.MOD_PHP, reason="needs mod_php")
+def test_a_form_that_mod_php_reads_is_no_php_wait(php_server, mpm, php_boards):
+    """PHP reads a form before its request begins."""
+    apache = php_server(mpm, settings=php.settings(php_boards))
+    record = upload(apache, apache.page("form.php", "<?php echo count($_POST);"),
+                    "application/x-www-form-urlencoded")
+    recorded = tool.status(php.board(php_boards, "apache2handler"))
+    label = next(e for e in tool.labels(recorded) if e["requests"] == 1)
+    assert record["upload"] >= MOST
+    assert label["phases"]["php_wait"]["sum_seconds"] < record["handle"] - record["upload"]
 
 
 def test_a_request_without_a_body_has_no_upload(server, mpm):
