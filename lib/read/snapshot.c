@@ -120,25 +120,6 @@ static void fill_connections(struct mst_draft *m)
     }
 }
 
-/* Leaves out those without calls: on most boards the one that counts what found no room. */
-static void fill_ends(struct mst_draft *m)
-{
-    size_t i;
-
-    for (i = 0; i < m->copy->end_count; i++) {
-        const struct mst_name *name = &m->copy->ends[i];
-        struct mst_snapshot_end *to = &m->s->ends[m->s->end_count];
-
-        if (!name->used || m->copy->end_counters[i].calls == 0)
-            continue;
-        to->name = mst_draft_keep(m, name->name);
-        to->end_kind = name->owner < MST_END_KIND_COUNT ? mst_end_kind_names[name->owner] : NULL;
-        mst_draft_fill_stored(MST_SCOPE_END, to, &m->copy->end_counters[i], 0, 1);
-        mst_draft_blank_foreign(m, MST_SCOPE_END, to);
-        m->s->end_count++;
-    }
-}
-
 static bool allocate(struct mst_draft *m, size_t slots)
 {
     const struct mst_copy *c = m->copy;
@@ -190,7 +171,7 @@ int mst_snapshot_make(struct mst_snapshot *s, const struct mst_copy *copy,
     mst_draft_blank_foreign(&m, MST_SCOPE_BOARD, s);
     mst_draft_count_in_flight(&m);
     mst_draft_fill_labels(&m, names);
-    fill_ends(&m);
+    mst_draft_fill_ends(&m);
     mst_draft_fill_workers(&m, names, scoreboard);
     rc = 0;
 

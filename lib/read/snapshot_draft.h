@@ -59,6 +59,9 @@ void mst_draft_count_in_flight(struct mst_draft *m);
 /* Sets names[index] to the snapshot's copy of the name; it stays NULL for an unused index. */
 void mst_draft_fill_labels(struct mst_draft *m, const char **names);
 
+/* Leaves out ends without calls: on most boards the one that counts what found no room. */
+void mst_draft_fill_ends(struct mst_draft *m);
+
 /* ---- snapshot_workers.c ------------------------------------------------------------ */
 
 /* How many workers are shown. */

@@ -1,4 +1,5 @@
-/* snapshot_labels.c - a snapshot's labels: their counters, phases and requests in flight. */
+/* snapshot_labels.c - a snapshot's labels: their counters, phases and requests in flight; and its
+ * other ends. */
 #include "read/snapshot_draft.h"
 
 #include <string.h>
@@ -95,5 +96,23 @@ void mst_draft_fill_labels(struct mst_draft *m, const char **names)
         fill_label(m, to, i);
         names[i] = to->label;
         m->s->label_count++;
+    }
+}
+
+void mst_draft_fill_ends(struct mst_draft *m)
+{
+    size_t i;
+
+    for (i = 0; i < m->copy->end_count; i++) {
+        const struct mst_name *name = &m->copy->ends[i];
+        struct mst_snapshot_end *to = &m->s->ends[m->s->end_count];
+
+        if (!name->used || m->copy->end_counters[i].calls == 0)
+            continue;
+        to->name = mst_draft_keep(m, name->name);
+        to->end_kind = name->owner < MST_END_KIND_COUNT ? mst_end_kind_names[name->owner] : NULL;
+        mst_draft_fill_stored(MST_SCOPE_END, to, &m->copy->end_counters[i], 0, 1);
+        mst_draft_blank_foreign(m, MST_SCOPE_END, to);
+        m->s->end_count++;
     }
 }

@@ -409,6 +409,7 @@ struct mst_delivery {
     uint64_t undelivered_ns;     /* from `complete` until the client had all; MST_UNKNOWN: it had
                                   * not when the connection ended */
     uint64_t undelivered_bytes;  /* that the client did not have at `complete` */
+    uint64_t time_ns;            /* CLOCK_MONOTONIC when that was found out */
 };
 #define MST_DELIVERY_WORDS (sizeof(struct mst_delivery) / 8)
 #define MST_DELIVERY_RECORDS 8192u   /* kept */

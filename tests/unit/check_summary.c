@@ -86,8 +86,9 @@ static void add_request(struct made *m, uint64_t key, uint64_t start_ns, uint64_
 {
     struct mst_request request = { .id = key, .queue_ns = queue_ns, .handle_ns = handle_ns,
                                    .held_ns = handle_ns, .label_status = 200 };
+    const struct mst_record_names names = { .label = label };
 
-    ck_assert_int_eq(mst_archive_add_request(m->archive, m->server_id, &request, label, start_ns,
+    ck_assert_int_eq(mst_archive_add_request(m->archive, m->server_id, &request, &names, start_ns,
                                              key, ghost), 0);
 }
 
@@ -500,8 +501,8 @@ START_TEST(test_pool)
                  "(2, 1, 'other.board', 'apache', 1, 0, 0), (3, 1, 'php.board', 'php', 1, 0, 0);"
                  "INSERT INTO server_requests SELECT 2, key, start_ns, queue_ns, read_ns, "
                  "handle_ns, send_ns, held_ns, bytes, label, status, aborted, no_worker, pid, "
-                 "worker, connection, port, nth, request_id, ghost, front_ns, client_id FROM "
-                 "server_requests "
+                 "worker, connection, port, nth, request_id, ghost, front_ns, client_id, NULL, NULL, NULL, NULL, "
+                 "NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM server_requests "
                  "WHERE key <= 10;"
                  "INSERT INTO php_requests (server_id, key, start_ns, request_id, wait_ns, run_ns, "
                  "label, aborted, fatal, timeout, ghost) SELECT 3, key, start_ns, request_id, 0, "
@@ -558,7 +559,7 @@ END_TEST
 #define PHP_REQUESTS(start) \
     "INSERT INTO php_requests SELECT 2, key, start_ns + queue_ns + read_ns + " start ", " \
     "request_id, 6000000, 1000000, 900000, 100000, 2097152, 'www', 200, '/i.php', 0, 0, 0, 1, 7, " \
-    "1, 0 FROM server_requests WHERE server_id = 1;"
+    "1, 0, NULL, NULL FROM server_requests WHERE server_id = 1;"
 #define PHP PHP_SERVER PHP_SAMPLES PHP_REQUESTS("6500000")
 
 START_TEST(test_php_is_laid_over)

@@ -3,6 +3,7 @@
  */
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -292,6 +293,33 @@ START_TEST(a_newer_writers_longer_records_are_read)
     ck_assert_int_eq(poll_tail(SIZE_MAX), CAPACITY);
     assert_given(CAPACITY, 4);
     tear_down();
+}
+END_TEST
+
+static int see_no_intervals(void *context, uint64_t ticket, const void *payload)
+{
+    const struct mst_request *r = payload;
+    uint64_t ends[MST_RECORD_ENDS];
+
+    (void)context, (void)ticket;
+    mst_request_ends(r, ends);
+    ck_assert(ends[0] == MST_UNKNOWN && ends[1] == MST_UNKNOWN);
+    ck_assert(r->checks_ns == MST_UNKNOWN && r->upload_ns == MST_UNKNOWN
+              && r->log_ns == MST_UNKNOWN);
+    return 0;
+}
+
+/* A board of before there were intervals. */
+START_TEST(an_older_writers_intervals_are_unknown)
+{
+    char path[1024];
+
+    snprintf(path, sizeof path, "%s/tests/fuzz/corpus/board/busy", getenv("MPMSTAT_SRCDIR"));
+    attach(path, MST_SECTION_REQUESTS, 1);
+    ck_assert_int_gt(mst_tail_poll(&tail, SIZE_MAX, see_no_intervals, NULL, error), 0);
+    ck_assert_uint_eq(mst_section_in(&reader.header, MST_SECTION_DELIVERIES)->count, 0);
+    mst_tail_close(&tail);
+    mst_reader_close(&reader);
 }
 END_TEST
 
@@ -656,6 +684,7 @@ int main(void)
     tcase_add_test(one, lifecycle_events_are_followed_too);
     tcase_add_loop_test(one, phps_rings_are_followed_too, 0, 2);
     tcase_add_test(one, a_newer_writers_longer_records_are_read);
+    tcase_add_test(one, an_older_writers_intervals_are_unknown);
     tcase_add_loop_test(holes, a_record_being_written_is_waited_for, 0, MST_REQUEST_WORDS + 2);
     tcase_add_test(holes, a_killed_writers_record_is_lost_when_patience_ends);
     tcase_add_test(holes, a_killed_writers_record_is_lost_when_the_ring_has_lapped_it);

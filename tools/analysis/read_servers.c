@@ -151,7 +151,8 @@ static bool read_counters(struct counters *c, sqlite3 *db, int64_t server_id, co
         { "handling_ns", &c->state_ns[MST_STATE_HANDLING] },
         { "sending_ns", &c->state_ns[MST_STATE_SENDING] },
         { "keepalive_ns", &c->state_ns[MST_STATE_KEEPALIVE] },
-        { "closing_ns", &c->state_ns[MST_STATE_CLOSING] }, { "in_flight", &c->in_flight },
+        { "closing_ns", &c->state_ns[MST_STATE_CLOSING] },
+        { "logging_ns", &c->state_ns[MST_STATE_LOGGING] }, { "in_flight", &c->in_flight },
         { "shed", &c->shed }, { "requests", &c->requests }, { "forks", &c->forks },
         { "exits", &c->exits }, { "forks_failed", &c->forks_failed },
         { "no_idle_ns", &c->no_idle_ns }, { "generations", &c->generations },
@@ -162,7 +163,7 @@ static bool read_counters(struct counters *c, sqlite3 *db, int64_t server_id, co
 
     memset(c, 0xff, sizeof *c);   /* all unknown */
     snprintf(sql, sizeof sql, "SELECT time_ns, idle_ns, reading_ns, handling_ns, sending_ns, "
-             "keepalive_ns, closing_ns, in_flight, shed, requests, forks, exits, forks_failed, "
+             "keepalive_ns, closing_ns, logging_ns, in_flight, shed, requests, forks, exits, forks_failed, "
              "no_idle_ns, generations, unfinished FROM samples WHERE server_id = :id %s", which);
     q = mst_query_ask(db, sql, server_id);
     if (mst_query_next(&q))
@@ -178,6 +179,12 @@ static uint64_t difference(uint64_t after, uint64_t before)
     return after - before;
 }
 
+/* Servers of before there was the state `logging` do not know it: their workers logged in others. */
+static bool is_older(int state, uint64_t time_ns)
+{
+    return state == MST_STATE_LOGGING && time_ns == MST_UNKNOWN;
+}
+
 /* From the load's start (before it the workers were idle, or served other clients) to the
  * sample at its end: exact, whatever happened between. */
 static void mean_occupancy(struct mst_summary_server *s, const struct counters *before,
@@ -189,7 +196,7 @@ static void mean_occupancy(struct mst_summary_server *s, const struct counters *
     for (i = 0; i < MST_STATE_COUNT; i++) {
         state = difference(end->state_ns[i], before->state_ns[i]);
         s->mean_state_milli[i] = mst_summary_milli(state, span);
-        if (i == MST_STATE_IDLE)
+        if (i == MST_STATE_IDLE || is_older(i, state))
             continue;
         if (state == MST_UNKNOWN)
             busy = MST_UNKNOWN;
@@ -201,12 +208,15 @@ static void mean_occupancy(struct mst_summary_server *s, const struct counters *
 
 static uint64_t working(const struct counters *before, const struct counters *after)
 {
-    static const int states[] = { MST_STATE_READING, MST_STATE_HANDLING, MST_STATE_SENDING };
+    static const int states[] = { MST_STATE_READING, MST_STATE_HANDLING, MST_STATE_SENDING,
+                                  MST_STATE_LOGGING };
     uint64_t total = 0, state;
     size_t i;
 
     for (i = 0; i < sizeof states / sizeof *states; i++) {
         state = difference(after->state_ns[states[i]], before->state_ns[states[i]]);
+        if (is_older(states[i], state))
+            continue;
         if (state == MST_UNKNOWN)
             return MST_UNKNOWN;
         total += state;

@@ -78,7 +78,7 @@ struct mst_summary_server {
     uint64_t samples;                  /* during the load */
     uint64_t mean_busy_milli;          /* thousandths of a worker, over the load; exact */
     uint64_t mean_state_milli[MST_STATE_COUNT];
-    uint64_t working_ns;               /* workers' time reading, handling and sending */
+    uint64_t working_ns;               /* workers' time reading, handling, sending, logging */
     uint64_t held_ns;                  /* the same as the requests say, all of them; a PHP's:
                                         * php_run */
     uint64_t span_ns;                  /* that these two are of: the samples', first to last */

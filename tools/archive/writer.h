@@ -80,17 +80,24 @@ int mst_archive_end_server(struct mst_archive *a, int64_t server_id,
                            const struct mst_archive_server_end *end);
 
 int mst_archive_add_request(struct mst_archive *a, int64_t server_id,
-                            const struct mst_request *request, const char *label,
-                            uint64_t wall_start_ns, uint64_t key, bool ghost);
+                            const struct mst_request *request,
+                            const struct mst_record_names *names, uint64_t wall_start_ns,
+                            uint64_t key, bool ghost);
+/* To the request of that delivery; *found: it is there. */
+int mst_archive_add_delivery(struct mst_archive *a, int64_t server_id,
+                             const struct mst_delivery *delivery, uint64_t key, bool *found);
 int mst_archive_add_php_request(struct mst_archive *a, int64_t server_id,
-                                const struct mst_php_request *request, const char *label,
-                                uint64_t wall_start_ns, uint64_t key, bool ghost);
+                                const struct mst_php_request *request,
+                                const struct mst_record_names *names, uint64_t wall_start_ns,
+                                uint64_t key, bool ghost);
 int mst_archive_add_mark(struct mst_archive *a, int64_t server_id, const struct mst_mark *mark,
                          uint64_t wall_ns, uint64_t request_wall_ns, uint64_t key);
 int mst_archive_add_lifecycle(struct mst_archive *a, int64_t server_id,
                               const struct mst_lifecycle *event, uint64_t wall_ns, uint64_t key);
 int mst_archive_add_sample(struct mst_archive *a, int64_t server_id, enum mst_moment moment,
                            const struct mst_sample *sample);
+int mst_archive_add_end(struct mst_archive *a, int64_t server_id,
+                        const struct mst_sample_end *end);
 int mst_archive_add_process(struct mst_archive *a, int64_t server_id, uint64_t wall_ns,
                             uint64_t pid, uint64_t pss_bytes, uint64_t cost_ns);
 int mst_archive_add_memory(struct mst_archive *a, int64_t server_id, uint64_t wall_ns,

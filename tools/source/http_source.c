@@ -299,24 +299,36 @@ static void advance(struct url_source *u)
     memcpy(u->cursor, u->page.next, sizeof u->cursor);
 }
 
+static struct mst_record_names names_of(const struct mst_ndjson_line *line)
+{
+    struct mst_record_names names = { .label = line->label };
+    size_t i;
+
+    for (i = 0; i < MST_RECORD_ENDS; i++)
+        names.ends[i] = line->ends[i][0] != '\0' ? line->ends[i] : NULL;
+    return names;
+}
+
 /* 0; not 0: the taker has had enough. */
 static int give_line(const struct url_source *u, const struct mst_ndjson_line *line,
                      const struct mst_source_events *events)
 {
     uint64_t key = mst_source_key(u->base.restarts, line->ticket);
     uint64_t wall_ns = our_wall_ns(u, line->wall_ns);
+    struct mst_record_names names = names_of(line);
 
     if (line->kind == MST_NDJSON_REQUEST && events->on_request != NULL)
-        return events->on_request(events->context, &line->record.request, line->label,
-                                  wall_ns, key);
+        return events->on_request(events->context, &line->record.request, &names, wall_ns, key);
     if (line->kind == MST_NDJSON_LIFECYCLE && events->on_lifecycle != NULL)
         return events->on_lifecycle(events->context, &line->record.lifecycle, wall_ns, key);
     if (line->kind == MST_NDJSON_PHP_REQUEST && events->on_php_request != NULL)
-        return events->on_php_request(events->context, &line->record.php_request, line->label,
+        return events->on_php_request(events->context, &line->record.php_request, &names,
                                       wall_ns, key);
     if (line->kind == MST_NDJSON_MARK && events->on_mark != NULL)
         return events->on_mark(events->context, &line->record.mark, wall_ns,
                                our_wall_ns(u, line->request_wall_ns), key);
+    if (line->kind == MST_NDJSON_DELIVERY && events->on_delivery != NULL)
+        return events->on_delivery(events->context, &line->record.delivery, key);
     return 0;
 }
 

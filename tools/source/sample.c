@@ -1,10 +1,12 @@
 /* sample.c - a server's numbers at one moment, as every kind of source makes them. */
 #include "source/source_kind.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
+#include "segment/fields.h"
 
 uint64_t mst_source_wall_ns(const struct mst_source *source, uint64_t monotonic_ns)
 {
@@ -118,6 +120,34 @@ void mst_sample_leave_out_asker(struct mst_sample *sample, const struct mst_snap
     }
 }
 
+/* The kind's own name, which stays. */
+static const char *end_kind(const char *name)
+{
+    size_t i;
+
+    for (i = 0; name != NULL && i < MST_END_KIND_COUNT; i++)
+        if (strcmp(mst_end_kind_names[i], name) == 0)
+            return mst_end_kind_names[i];
+    return NULL;
+}
+
+static void add_ends(struct mst_sample *sample, const struct mst_snapshot *board)
+{
+    size_t i;
+
+    sample->end_count = board->end_count < MST_ENDS ? board->end_count : MST_ENDS;
+    for (i = 0; i < sample->end_count; i++) {
+        const struct mst_snapshot_end *from = &board->ends[i];
+        struct mst_sample_end *to = &sample->ends[i];
+
+        to->kind = end_kind(from->end_kind);
+        snprintf(to->name, sizeof to->name, "%s", from->name != NULL ? from->name : "");
+        to->calls = from->calls;
+        to->failed = from->failed;
+        to->end_ns = from->end_ns;
+    }
+}
+
 void mst_sample_from_snapshot(struct mst_sample *sample, const struct mst_snapshot *board)
 {
     size_t i;
@@ -139,6 +169,7 @@ void mst_sample_from_snapshot(struct mst_sample *sample, const struct mst_snapsh
     sample->lifecycle_written = board->lifecycle_written;
 
     add_listeners(sample, board);
+    add_ends(sample, board);
     sample->requests = sample->requests_status = sample->bytes = sample->in_flight = 0;
     memset(sample->classes, 0, sizeof sample->classes);
     for (i = 0; i < board->label_count; i++)

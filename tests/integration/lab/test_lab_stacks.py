@@ -200,6 +200,7 @@ def application(environment, start_response):
 }
 
 
+@pytest.mark.skipif(build.SANITIZE, reason="the lab's servers run without sanitizers")
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
 @pytest.mark.parametrize("stack", tenants())
 def test_each_site_is_served_by_its_own_user(tmp_path, stack):
