@@ -74,6 +74,8 @@
  * into socket buffers takes. */
 #define MST_SLOW_SEND_MILLI        500u
 #define MST_SLOW_SEND_MEAN_MIN_NS  (10 * MST_NS_PER_MS)
+/* Of a phase: tables show an interval or a kind of wait from there on. */
+#define MST_PART_SHARE_MILLI       5u
 /* Of RAM for a server's processes: the rest is the system's and the page cache's. */
 #define MST_RAM_SHARE_MILLI        800u
 /* httpd's own default of ListenBacklog. */
