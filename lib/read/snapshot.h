@@ -112,7 +112,7 @@ struct mst_world {
 /* Where a field's member is in the struct of its scope, in bytes from its beginning. */
 size_t mst_snapshot_offset(const struct mst_field *f);
 
-/* Fills *s from a copy, which may be freed afterwards. Returns 0, or -1 out of memory. Free with
+/* Fills *s from a copy, which can be freed afterwards. Returns 0, or -1 out of memory. Free with
  * mst_snapshot_free(). */
 int mst_snapshot_make(struct mst_snapshot *s, const struct mst_copy *copy,
                       const struct mst_world *world);

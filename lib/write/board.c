@@ -354,7 +354,7 @@ int mst_board_build(struct mst_board *b, const char *path, const struct mst_layo
     fd = mkostemp(built, O_CLOEXEC);   /* O_EXCL, mode 0600 */
     if (fd < 0)
         return mst_fail(error, "cannot make the board %s: %s; the directory must exist and be "
-                        "writable for whoever starts the server", path, strerror(errno));
+                        "writable for the user that starts the server", path, strerror(errno));
     warn_unless_tmpfs(fd, path, warning);
     if (map_private_file(b, fd, built, error) != 0) {
         mst_board_discard(b, built);

@@ -1,11 +1,10 @@
 /* seed_board.c - makes the first files of tests/fuzz/corpus/board: boards as
  * small as they get, in the states that a server's can be in. The same bytes in
- * every run. To make them anew: seed_board DIRECTORY
+ * every run. To make them again: seed_board DIRECTORY
  */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"

@@ -21,6 +21,7 @@
 #include "base/clock.h"
 #include "harness.h"
 #include "segment/fields.h"
+#include "stats/random.h"
 
 static char ab[] = "ab", minus_n[] = "-n", ten[] = "it's 10";
 static char *const command[] = { ab, minus_n, ten, NULL };
@@ -335,7 +336,7 @@ START_TEST(test_batches)
 }
 END_TEST
 
-/* ---- beside readers ---------------------------------------------------------------- */
+/* ---- with readers ---------------------------------------------------------------- */
 
 enum { WITH_LOG, WITHOUT_LOG, LOGS };
 
@@ -596,7 +597,7 @@ struct looks {
     volatile uint64_t began_ns[LOOKS_MAX];
 };
 
-/* As a recording does: row after row, and whenever it comes round the batch may be due. */
+/* As a recording does: row after row, and whenever it comes round the batch can be due. */
 static void record_until_killed(const char *path, struct looks *looks)
 {
     struct mst_archive *a = create(path);
@@ -622,7 +623,7 @@ static void wait_for_looks(const struct looks *looks, uint64_t ns)
 }
 
 /* Killed at any moment, with and without a program that has been reading for long: what is
- * missing is of the last batch, which was not due. The first row of a batch may be as old as the
+ * missing is of the last batch, which was not due. The first row of a batch can be as old as the
  * look before it, and of the last look it is not known how far it came. */
 START_TEST(test_killed_at_any_moment)
 {
@@ -640,7 +641,7 @@ START_TEST(test_killed_at_any_moment)
     wait_for_looks(looks, ns = 300 * MST_NS_PER_MS);
     if (_i % 2 == 1)
         reader = begin_to_read(path);
-    wait_for_looks(looks, ns + test_random(&seed) % (900 * MST_NS_PER_MS));
+    wait_for_looks(looks, ns + mst_random_word(&seed) % (900 * MST_NS_PER_MS));
     kill(pid, SIGKILL);
     test_wait(pid);
     sqlite3_close(reader);

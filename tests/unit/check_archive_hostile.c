@@ -1,5 +1,5 @@
-/* check_archive_hostile.c - archives that were made to do harm: whoever reads one, or records
- * into it, gets a report or a sentence, in bounded time and memory, and nothing else happens.
+/* check_archive_hostile.c - archives that were made to do harm: reading one, or recording
+ * into it, gives a report or a sentence, in bounded time and memory, and does nothing else.
  */
 #include <fcntl.h>
 #include <limits.h>
@@ -544,7 +544,7 @@ START_TEST(test_servers_in_a_large_file)
 }
 END_TEST
 
-/* Whoever asks it to stop does not wait until that is too much. */
+/* A stop is obeyed before the limit of the work is reached. */
 START_TEST(test_a_stop_ends_it)
 {
     struct mst_stop stop;

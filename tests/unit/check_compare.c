@@ -14,6 +14,7 @@
 #include "harness.h"
 #include "report/comparison.h"
 #include "stats/bootstrap.h"
+#include "stats/random.h"
 
 #define START  (UINT64_C(1700000000) * MST_NS_PER_S)
 #define TRIALS 300
@@ -22,7 +23,7 @@
 
 static double uniform(uint64_t *state)
 {
-    return ((double)(test_random(state) >> 11) + 0.5) / 9007199254740992.0;
+    return ((double)(mst_random_word(state) >> 11) + 0.5) / 9007199254740992.0;
 }
 
 static double normal(uint64_t *state)
@@ -168,7 +169,7 @@ START_TEST(test_sentences)
 }
 END_TEST
 
-/* Ten ticks against eleven of the same clock may be one time. */
+/* Ten ticks against eleven of the same clock can be one time. */
 START_TEST(test_resolution)
 {
     const double ten[] = { 10, 10, 10 }, eleven[] = { 11, 11, 11 }, twenty[] = { 20, 20, 20 };

@@ -1,5 +1,5 @@
-/* check_journal.c - the journal as lines of JSON: whoever follows the cursors
- * gets every record once, or is told how many are lost.
+/* check_journal.c - the journal as lines of JSON: a reader that follows the cursors
+ * gets every record once, or the number of lost ones.
  */
 #include <errno.h>
 #include <jansson.h>
@@ -489,7 +489,7 @@ START_TEST(the_limit_is_for_each_kind)
 }
 END_TEST
 
-/* What was not asked for is not lost; who goes on asking for all gets what comes next. */
+/* What was not asked for is not lost: a reader that asks for all later gets it. */
 START_TEST(lifecycle_events_alone)
 {
     struct client c = newcomer;

@@ -1,4 +1,4 @@
-/* check_labels.c - the label table: who may add labels, how many, and what a table does
+/* check_labels.c - the label table: which writers can add labels, how many, and what a table does
  * that a hostile worker has written to.
  *
  * The linker puts __wrap_sched_yield() in the place of sched_yield() here: a search gives way
@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "harness.h"
+#include "stats/random.h"
 #include "write/worker.h"
 
 #define NAMING UINT64_C(2)
@@ -283,12 +284,12 @@ END_TEST
 
 static void scribble(uint64_t *random)
 {
-    uint32_t entry = (uint32_t)(test_random(random) % board.label_count);
+    uint32_t entry = (uint32_t)(mst_random_word(random) % board.label_count);
     struct mst_name *l = &board.labels[entry];
 
-    __atomic_store_n(&l->used, test_random(random) % 5, __ATOMIC_RELAXED);
-    l->name[test_random(random) % MST_NAME_MAX] = (char)test_random(random);
-    __atomic_store_n(&l->owner, test_random(random) % 3, __ATOMIC_RELAXED);
+    __atomic_store_n(&l->used, mst_random_word(random) % 5, __ATOMIC_RELAXED);
+    l->name[mst_random_word(random) % MST_NAME_MAX] = (char)mst_random_word(random);
+    __atomic_store_n(&l->owner, mst_random_word(random) % 3, __ATOMIC_RELAXED);
 }
 
 /* A worker that writes to the table all the while: each search ends, with an index of the

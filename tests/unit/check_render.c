@@ -1,7 +1,7 @@
 /* check_render.c - boards in every format: golden files, promised names, every
  * field of the table in every format that has it, hostile strings.
  *
- * MPMSTAT_UPDATE_GOLDEN=1 in the environment writes the golden files anew:
+ * MPMSTAT_UPDATE_GOLDEN=1 in the environment writes the golden files again:
  * read the difference before you commit it.
  */
 #include <errno.h>

@@ -8,7 +8,9 @@
 #include "base/host.h"
 #include "harness.h"
 #include "segment/liveness.h"
+#include "stats/random.h"
 #include "write/journal.h"
+#include "write/pool_limit.h"
 #include "write/worker.h"
 
 #define NOBODY 65534u
@@ -223,6 +225,48 @@ START_TEST(a_producer_has_its_own_phases_and_fields)
 }
 END_TEST
 
+static void ck_pool(const char *name, uint64_t limit, uint64_t reached)
+{
+    ck_assert_uint_eq(test_label(&view.s, name)->workers_limit, limit);
+    ck_assert_uint_eq(test_label(&view.s, name)->limit_reached, reached);
+}
+
+START_TEST(pools_have_limits)
+{
+    const uint64_t s = MST_NS_PER_S, soon = 10 * MST_NS_PER_MS;
+    struct mst_layout layout = test_php_layout();
+    uint32_t www;
+
+    test_board(&board, &layout);
+    mst_pool_limit_add(&board, "www", 5, true);
+    mst_pool_limit_add(&board, "fixed", 7, false);
+    mst_pool_limit_add(&board, "both", 1, true);
+    mst_pool_limit_add(&board, "both", 2, true);
+    www = mst_label_intern(&board, "www");
+    ck_assert(!mst_pool_limit_is_to_ask(&board, mst_label_intern(&board, "none"), 100 * s));
+    ck_assert(!mst_pool_limit_is_to_ask(&board, mst_label_intern(&board, "fixed"), 100 * s));
+    ck_assert(mst_pool_limit_is_to_ask(&board, www, 100 * s));
+    ck_assert(!mst_pool_limit_is_to_ask(&board, www, 101 * s + 4 * soon));
+    ck_assert(mst_pool_limit_is_to_ask(&board, www, 101 * s + 6 * soon));
+    mst_pool_limit_answer(&board, www, 3);
+    mst_pool_limit_answer(&board, www, 2);   /* an answer that is late */
+    look(1);
+    ck_pool("www", 5, 3);
+    ck_pool("fixed", 7, MST_UNKNOWN);
+    ck_pool("both", 3, MST_UNKNOWN);
+    ck_pool("none", MST_UNKNOWN, MST_UNKNOWN);
+    test_view_free(&view);
+    mst_pool_limits_clear(&board);           /* a reload: FPM counts from 0 */
+    mst_pool_limit_add(&board, "www", 6, true);
+    mst_pool_limit_answer(&board, www, 4);
+    mst_pool_limit_answer(&board, mst_label_intern(&board, "both"), MST_UNKNOWN);
+    look(1);
+    ck_pool("www", 6, 7);
+    ck_pool("both", MST_UNKNOWN, MST_UNKNOWN);
+    tear_down();
+}
+END_TEST
+
 START_TEST(a_php_board_says_what_it_is)
 {
     struct mst_layout layout = test_php_layout();
@@ -396,7 +440,7 @@ START_TEST(the_times_in_all_states_are_the_time_elapsed)
     start = mst_now_ns();
     w = worker(claim(start), 0);
     for (i = 0; i < 1000; i++)
-        enter(w, (enum mst_state)(test_random(&random) % MST_STATE_COUNT), mst_now_ns());
+        enter(w, (enum mst_state)(mst_random_word(&random) % MST_STATE_COUNT), mst_now_ns());
     look(1);
     ck_assert_uint_eq(sum_of_states(), 2 * (view.s.taken_ns - start));
     tear_down();
@@ -794,7 +838,7 @@ START_TEST(nonsense_in_workers_stays_in_bounds)
     memset(w[0].path, 'x', sizeof w[0].path);
     w[1].state = MST_STATE_COUNT;
     for (i = 0; i < MST_STATE_COUNT; i++)
-        w[2].state_ns[i] = UINT64_MAX;
+        *mst_worker_state_ns(&w[2], i) = UINT64_MAX;
     w[3].base_ns = 0;
     w[3].state = MST_STATE_CLOSING;
     w[3].request_label = UINT64_MAX - 1;
@@ -875,6 +919,7 @@ int main(void)
     tcase_add_test(stored, every_total_arrives);
     tcase_add_test(stored, every_counter_arrives_summed_over_its_stripes);
     tcase_add_loop_test(stored, a_producer_has_its_own_phases_and_fields, 0, 2);
+    tcase_add_test(stored, pools_have_limits);
     tcase_add_test(stored, a_php_board_says_what_it_is);
     tcase_add_test(stored, requests_are_the_sum_of_their_classes);
     tcase_add_test(stored, phases_have_counts_sums_and_quantiles);

@@ -15,7 +15,7 @@
 #include "write/journal.h"
 #include "write/worker.h"
 
-/* ---- a server and who watches it ------------------------------------------------- */
+/* ---- a server and its reader ------------------------------------------------- */
 
 struct watched {
     struct mst_board   board;
@@ -46,7 +46,7 @@ static void unwatch(struct watched *w)
     mst_board_close(&w->board);
 }
 
-/* The server starts anew: another board at the same path. */
+/* The server starts again: another board is at the same path. */
 static void restart(struct watched *w, const struct mst_layout *layout)
 {
     struct mst_board next;

@@ -16,6 +16,7 @@
 #include "source/ndjson.h"
 #include "source/source_kind.h"
 #include "source/status_json.h"
+#include "stats/random.h"
 #include "write/journal.h"
 #include "write/worker.h"
 
@@ -305,17 +306,19 @@ static void add_requests(struct mst_board *b, unsigned count)
 
     for (i = 0; i < count; i++) {
         struct mst_request r = {
-            .id = i + 1, .start_ns = mst_now_ns(), .queue_ns = test_random(&random) >> 40,
-            .read_ns = i, .handle_ns = test_random(&random) >> 30,
-            .send_ns = test_random(&random) >> 35, .held_ns = test_random(&random) >> 30,
+            .id = i + 1, .start_ns = mst_now_ns(), .queue_ns = mst_random_word(&random) >> 40,
+            .read_ns = i, .handle_ns = mst_random_word(&random) >> 30,
+            .send_ns = mst_random_word(&random) >> 35, .held_ns = mst_random_word(&random) >> 30,
             .bytes = i * 1000, .label_status = (uint64_t)(i % 3) << 32 | 200 | (i % 4) << 16,
             .pid_worker = (uint64_t)4000 << 32 | (i % 5 == 0 ? UINT32_MAX : i % 5),
             .connection = (uint64_t)i << 16 | (40000 + i), .nth = i % 2,
-            .client_id = i % 4, .front_ns = i % 3 == 0 ? MST_UNKNOWN : test_random(&random) >> 30,
-            .checks_ns = i, .upload_ns = test_random(&random) >> 32, .backend_ns = 2 * i,
+            .client_id = i % 4,
+            .front_ns = i % 3 == 0 ? MST_UNKNOWN : mst_random_word(&random) >> 30,
+            .checks_ns = i, .upload_ns = mst_random_word(&random) >> 32, .backend_ns = 2 * i,
             .tls_ns = 3 * i, .h2_wait_ns = 4 * i, .log_ns = 5 * i,
             .send_client_ns = i % 2 == 0 ? MST_UNKNOWN : i, .send_network_ns = 6 * i,
-            .send_server_ns = 7 * i, .ends = (uint64_t)handler << 32 | (i % 2 ? MST_NO_END : backend),
+            .send_server_ns = 7 * i,
+            .ends = (uint64_t)handler << 32 | (i % 2 ? MST_NO_END : backend),
         };
 
         mst_journal_request(b, &r);
@@ -414,7 +417,7 @@ START_TEST(the_journal_comes_back_exactly)
 }
 END_TEST
 
-/* A PHP's, whose scripts and marks may be any bytes: those that are no UTF-8 come
+/* A PHP's, whose scripts and marks can be any bytes: those that are no UTF-8 come
  * back as U+FFFD, cut where that is longer. */
 START_TEST(the_journal_of_a_php_comes_back)
 {
@@ -496,8 +499,8 @@ START_TEST(damaged_answers_do_no_harm)
         damaged = malloc(text.length);   /* of exactly that size, for the sanitizer */
         ck_assert_ptr_nonnull(damaged);
         memcpy(damaged, text.bytes, text.length);
-        damaged[test_random(&random) % text.length] = (char)test_random(&random);
-        damaged[test_random(&random) % text.length] = (char)test_random(&random);
+        damaged[mst_random_word(&random) % text.length] = (char)mst_random_word(&random);
+        damaged[mst_random_word(&random) % text.length] = (char)mst_random_word(&random);
         if (mst_ndjson_read(damaged, text.length, PAGE, &answer, error) != 0)
             ck_assert_uint_eq(answer.count, 0);
         free(damaged);

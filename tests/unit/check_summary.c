@@ -395,7 +395,7 @@ END_TEST
 static const struct { const char *sql; uint64_t milli; } rates[] = {
     { NULL, 100000 },
     { LATE, 75000 },
-    { LATE "UPDATE servers SET local = 0", 100000 },   /* its clock may be another */
+    { LATE "UPDATE servers SET local = 0", 100000 },   /* its clock can be another */
 };
 
 START_TEST(test_rate_is_of_the_load)
@@ -410,7 +410,7 @@ START_TEST(test_rate_is_of_the_load)
 }
 END_TEST
 
-/* siege's failed are none of its requests, ab's may be its answers with an error. */
+/* siege's failed are none of its requests, ab's can be its answers with an error. */
 static const struct { const char *sql; uint64_t failures; } failures[] = {
     { "UPDATE client_results SET failed = 3, non_2xx = 5", 5 },
     { "UPDATE client_results SET failed = 6, failed_length = 2, non_2xx = 3", 4 },
@@ -887,7 +887,7 @@ START_TEST(test_workers_ran_out)
 }
 END_TEST
 
-/* Few requests wait, as on kept-alive connections: in the mean of all it is next to nothing. */
+/* Few requests wait, as on kept-alive connections: the mean of all is close to 0. */
 START_TEST(test_few_waited_for_long)
 {
     struct run r = quiet_run();
@@ -1279,7 +1279,7 @@ START_TEST(test_promised_names_of_php)
 }
 END_TEST
 
-/* An archive may be a stranger's. */
+/* An archive can be a stranger's. */
 static const char *const strange[] = {
     "UPDATE runs SET command = 'no json', command_line = char(27) || '[2J', name = char(10)",
     "UPDATE runs SET duration_ns = 0, ended_ns = 0, started_ns = -5",

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "harness.h"
 #include "read/tail.h"
+#include "stats/random.h"
 #include "write/journal.h"
 
 #define CAPACITY 16u      /* of test_layout's rings */
@@ -521,13 +522,14 @@ static struct mst_request ordinary(uint64_t laps, uint64_t *random)
 {
     struct mst_request r = {
         .id = (UINT64_C(3) << 32) + 17 + laps * 1024,
-        .start_ns = UINT64_C(86500123456789) + laps * 7000000 + test_random(random) % 5000,
-        .read_ns = 20000 + test_random(random) % 64, .handle_ns = 90000 + test_random(random) % 64,
-        .send_ns = 30000 + test_random(random) % 64, .bytes = 6,
+        .start_ns = UINT64_C(86500123456789) + laps * 7000000 + mst_random_word(random) % 5000,
+        .read_ns = 20000 + mst_random_word(random) % 64,
+        .handle_ns = 90000 + mst_random_word(random) % 64,
+        .send_ns = 30000 + mst_random_word(random) % 64, .bytes = 6,
         .label_status = UINT64_C(2) << 32 | 200, .pid_worker = UINT64_C(4711) << 32 | laps % 2,
         .connection = laps << 16 | (40000 + laps % 8), .nth = laps % 8, .front_ns = MST_UNKNOWN,
-        .ends = UINT64_C(1) << 32 | MST_NO_END, .checks_ns = 4000 + test_random(random) % 64,
-        .log_ns = 3000 + test_random(random) % 64, .send_client_ns = MST_UNKNOWN,
+        .ends = UINT64_C(1) << 32 | MST_NO_END, .checks_ns = 4000 + mst_random_word(random) % 64,
+        .log_ns = 3000 + mst_random_word(random) % 64, .send_client_ns = MST_UNKNOWN,
     };
 
     r.held_ns = r.read_ns + r.handle_ns + r.send_ns;
@@ -537,7 +539,7 @@ static struct mst_request ordinary(uint64_t laps, uint64_t *random)
 /* Each word in which they differ is of either of two records that are as alike as records are. */
 START_TEST(no_mixture_of_two_records_passes_for_one)
 {
-    uint64_t random = (uint64_t)_i + 1, lap = test_random(&random) % 1000;
+    uint64_t random = (uint64_t)_i + 1, lap = mst_random_word(&random) % 1000;
     struct mst_request both[2] = { ordinary(lap, &random), ordinary(lap + 1, &random) };
     const uint64_t *words[2] = { (uint64_t *)&both[0], (uint64_t *)&both[1] };
     uint64_t tickets[2] = { 5 + lap * 1024, 5 + (lap + 1) * 1024 }, mixture[MST_REQUEST_WORDS];
@@ -645,11 +647,11 @@ START_TEST(given_and_lost_are_all_that_was_written)
 
         ck_assert_msg(n >= 0, "%s", error);
         total += (uint64_t)n;
-        i = (unsigned)(test_random(&random) % WRITERS);
+        i = (unsigned)(mst_random_word(&random) % WRITERS);
         kill(writers[i], SIGKILL);
         test_wait(writers[i]);
         writers[i] = start_writer();
-        usleep((useconds_t)(test_random(&random) % 4000));
+        usleep((useconds_t)(mst_random_word(&random) % 4000));
     }
     for (i = 0; i < WRITERS; i++) {
         kill(writers[i], SIGKILL);

@@ -73,7 +73,7 @@ static enum mst_change change_of(const struct mst_confidence *i)
     return i->high < 1 ? MST_CHANGE_LESS : i->low > 1 ? MST_CHANGE_MORE : MST_CHANGE_UNSURE;
 }
 
-/* A value read from a clock with that step may be half of it away. */
+/* A value read from a clock with that step can be half of it away. */
 static void widen(struct mst_comparison *c, double step)
 {
     double apart = 1 + step / 2 / c->a + step / 2 / c->b;

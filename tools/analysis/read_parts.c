@@ -5,12 +5,12 @@
  * means of parts that follow each other add up to the phase's.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/steps.h"
 #include "analysis/thresholds.h"
 #include "archive/query.h"
+#include "base/array.h"
 #include "segment/fields.h"
 
 #define APACHES "FROM server_requests WHERE server_id = :id AND ghost = 0 AND label <> '" \
@@ -184,16 +184,15 @@ static bool read_ends(struct mst_summary_server *s, sqlite3 *db)
     struct mst_query q = mst_query_ask(db,
         "SELECT kind, end, calls, failed, end_ns FROM ends WHERE server_id = :id "
         "ORDER BY end_ns DESC, kind, end", s->id);
-    struct mst_summary_end *ends;
+    struct mst_summary_end *end;
 
     while (s->end_count < ENDS_MAX && mst_query_next(&q)) {
-        ends = reallocarray(s->ends, s->end_count + 1, sizeof *ends);
-        if (ends == NULL) {
+        end = mst_append(&s->ends, &s->end_count, sizeof *end);
+        if (end == NULL) {
             mst_query_no_memory(&q);
             break;
         }
-        s->ends = ends;
-        ends[s->end_count++] = (struct mst_summary_end){
+        *end = (struct mst_summary_end){
             .kind = mst_row_string(&q, "kind"), .name = mst_row_string(&q, "end"),
             .calls = mst_row_number(&q, "calls"), .failed = mst_row_number(&q, "failed"),
             .end_ns = mst_row_number(&q, "end_ns"),

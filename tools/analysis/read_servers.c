@@ -1,11 +1,11 @@
 /* read_servers.c - reads the servers of a run from its archive: see steps.h. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/steps.h"
 #include "archive/guard.h"
 #include "archive/query.h"
+#include "base/array.h"
 
 /* Of a run. Some of what is made of them takes a time that grows with their square. */
 #define SERVERS_MAX 5000u
@@ -87,14 +87,15 @@ static bool read_counts(struct mst_summary_server *s, sqlite3 *db, uint64_t ende
 /* All requests, with the status page's and those in flight before the load: they held workers,
  * too, from the first sample on. */
 static const char apache_all[] =
-    "SELECT total(ghost AND label <> '" MST_LABEL_STATUS_NAME "') AS ghosts, "
+    "SELECT total(ghost AND label <> '" MST_LABEL_STATUS_NAME "') AS in_flight_before, "
     "total(label = '" MST_LABEL_STATUS_NAME "') AS status_requests, "
     "total(CASE WHEN no_worker THEN 0 WHEN NOT ghost OR start_ns >= began THEN held_ns "
     "ELSE max(0, held_ns - (began - start_ns)) END) AS held_ns "
     "FROM server_requests, (SELECT min(time_ns) AS began FROM samples WHERE server_id = :id) "
     "WHERE server_id = :id";
 static const char php_all[] =
-    "SELECT total(ghost) AS ghosts, 0 AS status_requests, total(CASE WHEN start_ns >= began "
+    "SELECT total(ghost) AS in_flight_before, 0 AS status_requests, "
+    "total(CASE WHEN start_ns >= began "
     "THEN run_ns ELSE max(0, run_ns - (began - start_ns)) END) AS held_ns "
     "FROM php_requests, (SELECT min(time_ns) AS began FROM samples WHERE server_id = :id) "
     "WHERE server_id = :id";
@@ -104,7 +105,7 @@ static bool read_all_requests(struct mst_summary_server *s, sqlite3 *db)
     struct mst_query q = mst_query_ask(db, mst_summary_is_php(s) ? php_all : apache_all, s->id);
 
     if (mst_query_next(&q)) {
-        s->ghosts = mst_row_number(&q, "ghosts");
+        s->in_flight_before = mst_row_number(&q, "in_flight_before");
         s->status_requests = mst_row_number(&q, "status_requests");
         s->held_ns = mst_row_number(&q, "held_ns");
     }
@@ -338,7 +339,7 @@ bool mst_summary_read_servers(struct mst_summary *s, sqlite3 *db)
         "SELECT id, local, target, producer, server, mpm, sapi, unknown, lost, restarts, cpu_ns, "
         "cgroup, memory_limit_bytes, oom_kills, memory_stall_ns, throttled_ns FROM servers "
         "WHERE run_id = :id ORDER BY id", s->id);
-    struct mst_summary_server *servers, *server;
+    struct mst_summary_server *server;
     bool fine = true;
 
     while (fine && mst_query_next(&q)) {
@@ -346,12 +347,10 @@ bool mst_summary_read_servers(struct mst_summary *s, sqlite3 *db)
             mst_query_refuse(&q, "a run in it has more servers than can be: " MST_GUARD_ODD);
             break;
         }
-        servers = reallocarray(s->servers, s->server_count + 1, sizeof *servers);
-        fine = servers != NULL;
+        server = mst_append(&s->servers, &s->server_count, sizeof *server);
+        fine = server != NULL;
         if (!fine)
             break;
-        s->servers = servers;
-        server = &servers[s->server_count++];
         *server = read_identity(&q);
         fine = server->target != NULL && read_server(server, db, s);
     }

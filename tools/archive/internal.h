@@ -37,7 +37,7 @@ struct mst_archive {
     int           log_limit;                   /* pages of the log: then it goes into the file */
     bool          in_batch;
     uint64_t      batch_ns;                    /* CLOCK_MONOTONIC: when the batch began */
-    mst_archive_tell *tell;                    /* may be NULL */
+    mst_archive_tell *tell;                    /* can be NULL */
     void        (*end)(struct mst_archive *a);   /* ends what opening it began */
     struct mst_statement statements[MST_STATEMENT_COUNT];
 };

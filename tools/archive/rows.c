@@ -211,7 +211,7 @@ static int add_waits(struct mst_archive *a, int64_t server_id, const struct mst_
     return 0;
 }
 
-/* Text of a board may be any bytes: SQLite keeps it as it is. */
+/* Text of a board can be any bytes: SQLite keeps it as it is. */
 int mst_archive_add_php_request(struct mst_archive *a, int64_t server_id,
                                 const struct mst_php_request *r,
                                 const struct mst_record_names *names, uint64_t wall_start_ns,

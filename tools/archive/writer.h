@@ -26,7 +26,7 @@
 typedef void mst_archive_tell(bool is_warning, const char *sentence);
 
 /* Opens the archive at `path` for writing, or makes it where there is nothing (or an empty
- * file); one of an earlier version becomes one of this. tell may be NULL. Returns NULL with a
+ * file); one of an earlier version becomes one of this. tell can be NULL. Returns NULL with a
  * sentence where it is not an archive, not writable, being written by another program, or of a
  * later version. */
 struct mst_archive *mst_archive_create(const char *path, mst_archive_tell *tell,

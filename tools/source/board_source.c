@@ -4,13 +4,11 @@
  * the server, which puts another file at the path, does not cut off what the
  * old one wrote last. Samples go through the target's.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/clock.h"
 #include "base/host.h"
 #include "read/tail.h"
 #include "source/source_kind.h"

@@ -118,7 +118,7 @@ done:
 
 /* ---- its clock -------------------------------------------------------------------
  * Its instants are monotonic times with what its wall clock was ahead of them when it
- * started. The wall clock may have been set since, and may be another machine's: so we
+ * started. The wall clock may have been set since, and can be another machine's: so we
  * find out how far they are ahead of our own CLOCK_MONOTONIC. */
 
 static void forget_clock(struct url_source *u)
@@ -177,7 +177,7 @@ static void copy_string(char *out, size_t room, const char *string)
     snprintf(out, room, "%s", string != NULL ? string : "");
 }
 
-/* Loopback alone proves little: a port may be forwarded, the server may run in a
+/* Loopback alone proves little: a port can be forwarded, the server may run in a
  * container. The board it names, read here, tells whose pids these are, and what its
  * instants are made of. */
 static void find_local(struct url_source *u)
@@ -220,7 +220,7 @@ static void identify(struct mst_source *s, const struct mst_snapshot *board)
     find_local(u);
 }
 
-/* After a restart: the records come before the next sample does, and may be by another clock.
+/* After a restart: the records come before the next sample does, and can be by another clock.
  * Where the server does not answer, the next sample reports it. */
 static void refresh_identity(struct url_source *u)
 {
@@ -373,7 +373,7 @@ static void finish_journal(struct mst_source *s)
     struct url_source *u = (struct url_source *)s;
 
     if (u->put_off > 0)
-        s->lost = MST_UNKNOWN;   /* there may be more */
+        s->lost = MST_UNKNOWN;   /* there can be more */
 }
 
 /* ---- samples ------------------------------------------------------------------------ */
@@ -460,7 +460,7 @@ static int choose_board(struct url_source *u, char error[MST_ERROR_MAX])
     if ((size_t)snprintf(text, sizeof text, "format=journal&board=%s", u->board) < sizeof text &&
         strchr(u->board, '&') == NULL && mst_status_query_parse(&query, text, NULL, error) == 0)
         return 0;
-    mst_fail(error, "%.160s: expected the base name of a PHP's board behind the #, "
+    mst_fail(error, "%.160s: expected the base name of a PHP's board after the #, "
              "as the status shows it", url);
     return -1;
 }

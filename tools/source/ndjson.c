@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "segment/fields.h"
 
@@ -444,25 +445,15 @@ static int read_line(const char *text, size_t length, struct mst_ndjson_line *ou
     json_decref(l.object);
     if (l.problem[0] == '\0')
         return 0;
-    snprintf(error, MST_ERROR_MAX, "%s", l.problem);
-    return -1;
+    return mst_fail(error, "%s", l.problem);
 }
 
 /* ---- a whole answer ---------------------------------------------------------- */
 
 static struct mst_ndjson_line *next_line(struct mst_ndjson *out)
 {
-    struct mst_ndjson_line *lines;
-    size_t room;
-
-    if (out->count == out->room) {
-        room = out->room == 0 ? 256 : out->room * 2;
-        lines = realloc(out->lines, room * sizeof *lines);
-        if (lines == NULL)
-            return NULL;
-        out->lines = lines;
-        out->room = room;
-    }
+    if (!mst_grow(&out->lines, &out->room, out->count, sizeof *out->lines))
+        return NULL;
     return &out->lines[out->count];
 }
 
@@ -526,7 +517,7 @@ int mst_ndjson_read(const char *bytes, size_t length, size_t limit, struct mst_n
     if (used > 0 && used == length)
         return 0;
     if (used > 0)
-        snprintf(problem, sizeof problem, "there is something behind the last line");
+        snprintf(problem, sizeof problem, "there is something after the last line");
     snprintf(error, MST_ERROR_MAX, "line %lu of the journal is wrong: %.400s", number, problem);
     out->count = 0;
     return -1;

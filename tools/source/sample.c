@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "segment/fields.h"
 
 uint64_t mst_source_wall_ns(const struct mst_source *source, uint64_t monotonic_ns)
@@ -14,22 +15,14 @@ uint64_t mst_source_wall_ns(const struct mst_source *source, uint64_t monotonic_
 
 int mst_sample_add_process(struct mst_sample *sample, uint64_t pid, uint64_t start_ticks)
 {
-    struct mst_sample_process *processes;
-    size_t room, count = sample->process_count;
+    size_t count = sample->process_count;
 
     /* Workers of a process stand together mostly. */
     if (count > 0 && sample->processes[count - 1].pid == pid)
         return 0;
-    if (sample->process_count == sample->process_room) {
-        room = sample->process_room == 0 ? 64 : sample->process_room * 2;
-        processes = reallocarray(sample->processes, room, sizeof *processes);
-        if (processes == NULL)
-            return -1;
-        sample->processes = processes;
-        sample->process_room = room;
-    }
-    sample->processes[sample->process_count].pid = pid;
-    sample->processes[sample->process_count].start_ticks = start_ticks;
+    if (!mst_grow(&sample->processes, &sample->process_room, count, sizeof *sample->processes))
+        return -1;
+    sample->processes[count] = (struct mst_sample_process){ pid, start_ticks };
     sample->process_count++;
     return 0;
 }
@@ -76,7 +69,7 @@ static void add_label(struct mst_sample *sample, const struct mst_snapshot_label
         add_known(&sample->classes[i], label->status[i]);
 }
 
-/* The fullest: each socket has a queue of its own, so one may be full while others are
+/* The fullest: each socket has a queue of its own, so one can be full while others are
  * empty, also of several at one address. Of those as full the smallest; an unknown one
  * might be it. */
 static void add_listeners(struct mst_sample *sample, const struct mst_snapshot *board)

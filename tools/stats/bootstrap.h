@@ -34,7 +34,7 @@ bool mst_bootstrap_ratio(struct mst_confidence *interval, const double *a, size_
 bool mst_bootstrap_interval(struct mst_confidence *interval, const double *values, size_t count);
 
 /* The difference of the means of two sets of runs, b less a, in the values' own unit, with
- * its interval: in `ratio`, `low` and `high`. Values may be anything. False as above. */
+ * its interval: in `ratio`, `low` and `high`. Values can be anything. False as above. */
 bool mst_bootstrap_difference(struct mst_confidence *interval, const double *a, size_t a_count,
                               const double *b, size_t b_count);
 
