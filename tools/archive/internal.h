@@ -20,8 +20,8 @@
 #include "archive/guard.h"
 #include "archive/writer.h"
 
-#define MST_STATEMENT_COUNT   27
-#define MST_STATEMENT_VALUES  40     /* columns of the widest table, and some */
+#define MST_STATEMENT_COUNT   29
+#define MST_STATEMENT_VALUES  48     /* columns of the widest table, and some */
 
 struct mst_statement {
     sqlite3_stmt *prepared;

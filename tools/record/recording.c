@@ -21,6 +21,7 @@
 #include "record/environment.h"
 #include "system/owner.h"
 #include "system/preflight.h"
+#include "system/ports.h"
 #include "system/programs.h"
 
 struct recording {
@@ -37,6 +38,8 @@ struct recording {
     struct mst_programs programs;
     bool                programs_known;
     uint64_t            started_ns, deadline_ns;    /* CLOCK_MONOTONIC */
+    uint64_t            ports_due_ns;
+    uint64_t            process_before_ns, process_ns;   /* struct mst_machine's: first, latest */
     uint64_t            cpu_before_ns;              /* our own, when the load began */
     struct mst_stop     stop;
     sig_atomic_t        stops_seen;
@@ -257,7 +260,30 @@ static int sample_machine(struct recording *r, enum mst_moment moment)
     struct mst_machine machine;
 
     mst_machine_read(&machine);
+    if (moment == MST_MOMENT_BEFORE)
+        r->process_before_ns = machine.process_ns;
+    r->process_ns = machine.process_ns;
     return mst_archive_add_machine(r->archive, r->run_id, mst_realtime_ns(), moment, &machine);
+}
+
+/* Which addresses have a part of the local ports that matters. */
+static int sample_ports(struct recording *r, uint64_t now_ns)
+{
+    static struct mst_ports ports;
+    size_t i;
+
+    if (now_ns < r->ports_due_ns)
+        return 0;
+    r->ports_due_ns = now_ns + MST_PORTS_NS;
+    if (!mst_ports_read(&ports))
+        return 0;
+    for (i = 0; i < ports.count; i++)
+        if (ports.remotes[i].ports * MST_PORTS_PART >= ports.limit &&
+            mst_archive_add_ports(r->archive, r->run_id, mst_realtime_ns(),
+                                  ports.remotes[i].address, ports.remotes[i].ports,
+                                  ports.limit) != 0)
+            return -1;
+    return 0;
 }
 
 static bool is_busy(const struct mst_sampler *s)
@@ -546,7 +572,7 @@ static int sample_servers(struct recording *r, uint64_t now_ns)
         if ((now_ns >= r->samplers[i].due_ns && offer_before(r, &r->samplers[i]) != 0) ||
             mst_sampler_tick(&r->samplers[i], now_ns) != 0)
             return -1;
-    if (sample_machine(r, MST_MOMENT_DURING) != 0)
+    if (sample_machine(r, MST_MOMENT_DURING) != 0 || sample_ports(r, mst_now_ns()) != 0)
         return -1;
     if (r->options->verbose && r->runner != NULL)
         mst_load_follow(&r->load);
@@ -612,6 +638,30 @@ static int follow_load(struct recording *r)
 
 /* ---- after the load -------------------------------------------------------------- */
 
+/* CPU time that no process of /proc took: of processes in another pid namespace, or that are hidden
+ * from this user, or that nothing waited for. 0 where it is a small part of all. */
+static uint64_t unseen_cpu(const struct recording *r)
+{
+    uint64_t all = r->process_ns - r->process_before_ns, seen = 0;
+    size_t i;
+
+    if (r->process_ns == MST_UNKNOWN || r->process_before_ns == MST_UNKNOWN ||
+        r->process_ns < r->process_before_ns)
+        return 0;
+    for (i = 0; i < r->programs.count; i++)
+        seen += r->programs.items[i].cpu_ns > 0 ? (uint64_t)r->programs.items[i].cpu_ns : 0;
+    return all > seen && (all - seen) * MST_UNSEEN_PART >= all ? all - seen : 0;
+}
+
+static int record_unseen(struct recording *r)
+{
+    uint64_t cpu_ns = unseen_cpu(r);
+
+    if (cpu_ns < r->end.duration_ns / 1000)
+        return 0;
+    return mst_archive_add_program(r->archive, r->run_id, MST_UNSEEN_PROGRAMS, cpu_ns);
+}
+
 /* Programs that took a thousandth of the load's time or more. The supervisor's time
  * is the load tool's, which is known from elsewhere. */
 static int record_programs(struct recording *r)
@@ -630,7 +680,7 @@ static int record_programs(struct recording *r)
                                     (uint64_t)program->cpu_ns) != 0)
             return -1;
     }
-    return 0;
+    return record_unseen(r);
 }
 
 /* Requests may end after the client has closed its connection: an event MPM still flushes, a

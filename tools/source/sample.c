@@ -1,6 +1,7 @@
 /* sample.c - a server's numbers at one moment, as every kind of source makes them. */
 #include "source/source_kind.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,6 +57,29 @@ static void add_known(uint64_t *sum, uint64_t n)
 {
     *sum = *sum == MST_UNKNOWN || n == MST_UNKNOWN || *sum > MST_UNKNOWN - n ? MST_UNKNOWN
                                                                             : *sum + n;
+}
+
+/* Out of memory, further pools are left out. */
+static void add_pool(struct mst_sample *sample, const struct mst_snapshot_label *label)
+{
+    struct mst_sample_pool *pools;
+    size_t room = sample->pool_room > 0 ? 2 * sample->pool_room : 8;
+
+    if (label->workers_limit == MST_UNKNOWN || label->label == NULL)
+        return;
+    if (sample->pool_count == sample->pool_room) {
+        pools = reallocarray(sample->pools, room, sizeof *pools);
+        if (pools == NULL)
+            return;
+        sample->pools = pools;
+        sample->pool_room = room;
+    }
+    pools = &sample->pools[sample->pool_count++];
+    *pools = (struct mst_sample_pool){
+        .workers_limit = label->workers_limit, .in_flight = label->in_flight,
+        .limit_reached = label->limit_reached,
+    };
+    snprintf(pools->label, sizeof pools->label, "%s", label->label);
 }
 
 static void add_label(struct mst_sample *sample, const struct mst_snapshot_label *label)
@@ -147,6 +171,9 @@ void mst_sample_from_snapshot(struct mst_sample *sample, const struct mst_snapsh
     add_listeners(sample, board);
     sample->requests = sample->requests_status = sample->bytes = sample->in_flight = 0;
     memset(sample->classes, 0, sizeof sample->classes);
-    for (i = 0; i < board->label_count; i++)
+    sample->pool_count = 0;
+    for (i = 0; i < board->label_count; i++) {
         add_label(sample, &board->labels[i]);
+        add_pool(sample, &board->labels[i]);
+    }
 }

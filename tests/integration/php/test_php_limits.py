@@ -259,3 +259,21 @@ def test_accept_queues_of_pools(as_root):
         found = archive.ask("SELECT max(listen_queue) AS queue, listen_queue_limit AS most "
                             "FROM samples")
         assert [tuple(row) for row in found] == [(3, 40)]
+
+
+# ---- pools, in a recording -----------------------------------------------------------------------
+
+def test_the_limit_of_one_pool_of_two():
+    """One is full, while all workers together are not: the recording has each with its limit."""
+    files = {"fpm.conf": head("@ROOT@") + pool("@ROOT@", "fpm", 2) + pool("@ROOT@", "large", 8)}
+    with Limited(files) as fpm:
+        with php.recorded(fpm.board) as archive, load(fpm, 4):
+            wait_until(lambda: {e["label"]: e["in_flight"] for e in
+                                tool.status(fpm.board)["labels"]}["fpm"] == 2, 30, "a full pool")
+            done = tool.requests(tool.status(fpm.board))
+            wait_until(lambda: tool.requests(tool.status(fpm.board)) > done + 10, 60, "requests")
+    found = archive.ask("SELECT label, max(workers_limit) AS most, max(workers_busy) AS busy, "
+                        "count(*) AS rows FROM pool_samples GROUP BY label ORDER BY label")
+    samples = archive.ask("SELECT count(*), max(workers_busy), max(workers_limit) FROM samples")[0]
+    assert [tuple(row)[:3] for row in found] == [("fpm", 2, 2), ("large", 8, 0)]
+    assert {row["rows"] for row in found} == {samples[0]} and tuple(samples)[1:] == (2, 10)
