@@ -6,6 +6,8 @@ libmpmstat_la_SOURCES = $(board_sources) $(render_sources)
 
 # Everything that a board needs, without the formats that show it.
 board_sources = \
+	lib/base/array.c \
+	lib/base/array.h \
 	lib/base/clock.c \
 	lib/base/clock.h \
 	lib/base/error.c \
@@ -62,6 +64,11 @@ board_sources = \
 	lib/read/directory.h \
 	lib/read/snapshot.c \
 	lib/read/snapshot.h \
+	lib/read/snapshot_draft.c \
+	lib/read/snapshot_draft.h \
+	lib/read/snapshot_fields.c \
+	lib/read/snapshot_labels.c \
+	lib/read/snapshot_workers.c \
 	lib/read/tail.c \
 	lib/read/tail.h \
 	lib/read/window.c \

@@ -3,7 +3,7 @@
  *
  * The kernel is asked only where there can have been a wait, as it is a system call. While a
  * worker is idle no connection waits, where workers accept by themselves (prefork). A listener
- * thread may be late, by some 10 ms when event's listeners wake up: there each new connection
+ * thread can be late, by some 10 ms when event's listeners wake up: there each new connection
  * is asked about. An answer below two jiffies is the grain of the kernel's clock then, not a
  * wait. So is what a kept-alive connection can have waited whose last request was complete less
  * than two jiffies ago.

@@ -1,6 +1,10 @@
 # The PHP extension and the workloads.
 
 phpext_sources = \
+	phpapp/ext/delay.c \
+	phpapp/ext/delay.h \
+	phpapp/ext/ends.c \
+	phpapp/ext/ends.h \
 	phpapp/ext/label.c \
 	phpapp/ext/label.h \
 	phpapp/ext/lifecycle.c \
@@ -16,7 +20,10 @@ phpext_sources = \
 	phpapp/ext/settings.c \
 	phpapp/ext/settings.h \
 	phpapp/ext/state.c \
-	phpapp/ext/state.h
+	phpapp/ext/state.h \
+	phpapp/ext/waits.c \
+	phpapp/ext/waits.def \
+	phpapp/ext/waits.h
 if WITH_PHP
 phpext_LTLIBRARIES = phpapp/ext/mpmstat.la
 phpapp_ext_mpmstat_la_SOURCES = $(phpext_sources)

@@ -11,9 +11,13 @@ libmpmstat_tool_la_CPPFLAGS = $(TOOL_CPPFLAGS)
 libmpmstat_tool_la_LIBADD = libmpmstat.la $(CURL_LIBS) $(JANSSON_LIBS) $(SQLITE_LIBS) -lm
 libmpmstat_tool_la_SOURCES = \
 	tools/analysis/analyse.c \
+	tools/analysis/bottleneck.c \
+	tools/analysis/bottleneck.h \
 	tools/analysis/checks.c \
 	tools/analysis/compare.c \
 	tools/analysis/compare.h \
+	tools/analysis/compare_runs.c \
+	tools/analysis/compare_runs.h \
 	tools/analysis/join_client.c \
 	tools/analysis/join_php.c \
 	tools/analysis/join_php.h \
@@ -34,6 +38,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/analysis/thresholds.h \
 	tools/analysis/usl.c \
 	tools/analysis/verdict.c \
+	tools/analysis/verdict_text.c \
+	tools/analysis/verdict_text.h \
 	tools/archive/archive.c \
 	tools/archive/archive.h \
 	tools/archive/batch.c \
@@ -97,8 +103,6 @@ libmpmstat_tool_la_SOURCES = \
 	tools/loadtools/tsung.c \
 	tools/loadtools/vegeta.c \
 	tools/loadtools/wrk.c \
-	tools/record/compare_runs.c \
-	tools/record/compare_runs.h \
 	tools/record/environment.c \
 	tools/record/environment.h \
 	tools/record/limits.h \
@@ -106,8 +110,16 @@ libmpmstat_tool_la_SOURCES = \
 	tools/record/load.h \
 	tools/record/recording.c \
 	tools/record/recording.h \
+	tools/record/recording_after.c \
+	tools/record/recording_archive.c \
+	tools/record/recording_before.c \
+	tools/record/recording_load.c \
+	tools/record/recording_steps.h \
+	tools/record/recording_targets.c \
 	tools/record/sampler.c \
 	tools/record/sampler.h \
+	tools/report/cells.c \
+	tools/report/cells.h \
 	tools/report/comparison.c \
 	tools/report/comparison.h \
 	tools/report/comparison_output.c \
@@ -172,6 +184,22 @@ libmpmstat_tool_la_SOURCES = \
 	tools/system/processes.h \
 	tools/system/programs.c \
 	tools/system/programs.h
+
+# What mpmstat VERB --help prints, as C string literals.
+help_texts = \
+	tools/cli/help/compare.txt \
+	tools/cli/help/fields.txt \
+	tools/cli/help/lab.txt \
+	tools/cli/help/record.txt \
+	tools/cli/help/report.txt \
+	tools/cli/help/status.txt \
+	tools/lab/study/help.txt
+SUFFIXES = .txt .inc
+BUILT_SOURCES += $(help_texts:.txt=.inc)
+EXTRA_DIST += $(help_texts)
+.txt.inc:
+	@$(MKDIR_P) $(@D)
+	$(AM_V_GEN)$(SED) -e 's/[\\"]/\\&/g' -e 's/.*/"&\\n"/' $< >$@
 
 # The archive's schema as a C string literal, made from the file that documents it.
 BUILT_SOURCES += tools/archive/schema.inc

@@ -27,7 +27,7 @@ static void siphash_word(struct siphash *s, uint64_t word)
     s->v[0] ^= word;
 }
 
-/* Little-endian, whatever the machine: both sides may be of different builds. */
+/* Little-endian, whatever the machine: both sides can be of different builds. */
 static uint64_t load_word(const unsigned char *from, size_t n)
 {
     uint64_t word = 0;

@@ -6,19 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 void mst_strings_take(struct mst_strings *strings, char *text)
 {
-    char **items = text != NULL
-                       ? reallocarray(strings->items, strings->count + 2, sizeof *items) : NULL;
+    char **item = text != NULL
+                      ? mst_append(&strings->items, &strings->count, sizeof *item) : NULL;
 
-    if (items == NULL) {
-        free(text);
-        strings->failed = true;
+    if (item != NULL) {
+        *item = text;
         return;
     }
-    strings->items = items;
-    items[strings->count++] = text;
-    items[strings->count] = NULL;
+    free(text);
+    strings->failed = true;
 }
 
 void mst_strings_add(struct mst_strings *strings, const char *text)

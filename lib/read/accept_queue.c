@@ -29,6 +29,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/host.h"
 
 #define ADDRESS_MAX   (sizeof ((struct sockaddr_un *)0)->sun_path + 2)   /* the longest */
@@ -39,17 +40,8 @@
 
 static bool add_socket(struct mst_sockets *s, uint32_t inode)
 {
-    uint32_t *inodes;
-    size_t room;
-
-    if (s->count == s->room) {
-        room = s->room == 0 ? 64 : s->room * 2;
-        inodes = room > SOCKETS_MAX ? NULL : realloc(s->inodes, room * sizeof *inodes);
-        if (inodes == NULL)
-            return false;
-        s->inodes = inodes;
-        s->room = room;
-    }
+    if (s->count == SOCKETS_MAX || !mst_grow(&s->inodes, &s->room, s->count, sizeof *s->inodes))
+        return false;
     s->inodes[s->count++] = inode;
     return true;
 }

@@ -18,15 +18,18 @@ uint64_t mst_reader_cost(const struct mst_reader *r)
     static const enum mst_section_id counted[] = {
         MST_SECTION_FIELDS, MST_SECTION_TOTALS, MST_SECTION_PROCESSES, MST_SECTION_WORKERS,
         MST_SECTION_IN_FLIGHT, MST_SECTION_LABELS, MST_SECTION_COUNTERS, MST_SECTION_LIFECYCLE,
+        MST_SECTION_ENDS, MST_SECTION_END_COUNTERS,
     };
-    const struct mst_section *s = r->header.section;
+    const struct mst_section *all = r->header.section, *s;
     uint64_t bytes = 0;   /* each section is within the file, of MST_FILE_MAX: no overflow */
     size_t i;
 
-    for (i = 0; i < sizeof counted / sizeof counted[0]; i++)
-        bytes += (uint64_t)s[counted[i]].count * s[counted[i]].stride;
-    return bytes + (uint64_t)s[MST_SECTION_PROCESSES].count * PROCESS_COST
-         + (uint64_t)s[MST_SECTION_WORKERS].count * WORKER_COST;
+    for (i = 0; i < sizeof counted / sizeof counted[0]; i++) {
+        s = mst_section_in(&r->header, counted[i]);
+        bytes += (uint64_t)s->count * s->stride;
+    }
+    return bytes + (uint64_t)all[MST_SECTION_PROCESSES].count * PROCESS_COST
+         + (uint64_t)all[MST_SECTION_WORKERS].count * WORKER_COST;
 }
 
 int mst_budget_take(struct mst_budget *budget, const struct mst_reader *r,

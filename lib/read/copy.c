@@ -28,10 +28,11 @@ static int copy_header(struct mst_copy *c, char error[MST_ERROR_MAX])
 
     memset(&now, 0, sizeof now);
     c->header = r->header;
-    if (mst_reader_read(r, 0, &now, MST_HEADER_MIN, error) != 0)
+    if (mst_reader_read(r, 0, &now, mst_header_bytes(&r->header), error) != 0)
         return -1;
     if (memcmp(&now, &r->header, offsetof(struct mst_header, producer)) != 0
-        || memcmp(now.section, r->header.section, sizeof now.section) != 0)
+        || memcmp(now.section, r->header.section, sizeof now.section) != 0
+        || memcmp(now.more, r->header.more, sizeof now.more) != 0)
         return mst_fail(error, "the board %s was overwritten while it was being read: expected "
                         "the header it had when it was opened, found another; open it again",
                         r->path);
@@ -53,18 +54,21 @@ static int copy_array(struct mst_copy *c, enum mst_section_id id, size_t count, 
     return mst_reader_entries(c->reader, id, 0, count, memory, size, error);
 }
 
-/* Labels are given out in order. One whose maker was killed midway stays unused. */
-static int copy_labels(struct mst_copy *c, char error[MST_ERROR_MAX])
+/* Names are given out in order. One whose maker was killed midway stays unused. */
+static int copy_names(struct mst_copy *c, enum mst_section_id id, struct mst_name **names,
+                      size_t *used, char error[MST_ERROR_MAX])
 {
-    size_t count = c->header.section[MST_SECTION_LABELS].count, i;
+    size_t count = mst_section_in(&c->header, id)->count, i;
 
-    if (copy_array(c, MST_SECTION_LABELS, count, sizeof *c->labels, &c->labels, error) != 0)
+    if (copy_array(c, id, count, sizeof **names, names, error) != 0)
         return -1;
     for (i = 0; i < count; i++) {
-        c->labels[i].used = c->labels[i].used == 1;
-        c->labels[i].name[MST_NAME_MAX - 1] = '\0';
-        if (c->labels[i].used)
-            c->label_count = i + 1;
+        struct mst_name *n = &(*names)[i];
+
+        n->used = n->used == 1;
+        n->name[MST_NAME_MAX - 1] = '\0';
+        if (n->used)
+            *used = i + 1;
     }
     return 0;
 }
@@ -121,6 +125,13 @@ static int copy_totals(struct mst_copy *c, char error[MST_ERROR_MAX])
     return 0;
 }
 
+/* Counters of one storage, which the board has `stripes` times for each name. */
+struct striped {
+    enum mst_storage    storage;
+    enum mst_section_id section;
+    size_t              bytes;    /* of a sum */
+};
+
 static void add_words(const struct mst_field *f, uint64_t *into, const uint64_t *from, size_t words)
 {
     size_t i;
@@ -142,7 +153,8 @@ static void add_histograms(void *into, const void *from, size_t words)
 }
 
 /* Adds one stripe, whose fields are where its writer has them. */
-static void add_stripe(const struct mst_reader *r, struct mst_counters *sum, const char *stripe)
+static void add_stripe(const struct mst_reader *r, enum mst_storage storage, void *sum,
+                       const char *stripe)
 {
     size_t i;
 
@@ -151,7 +163,7 @@ static void add_stripe(const struct mst_reader *r, struct mst_counters *sum, con
         void *into = (char *)sum + f->stored_offset;
         const void *from = stripe + r->stored_offset[i];
 
-        if (f->storage != MST_STORAGE_COUNTERS)
+        if (f->storage != storage)
             continue;
         if (f->type == MST_TYPE_HISTOGRAM)
             add_histograms(into, from, r->stored_words[i]);
@@ -161,45 +173,57 @@ static void add_stripe(const struct mst_reader *r, struct mst_counters *sum, con
 }
 
 /* Begins a sum: 0 in the words that the writer has, MST_UNKNOWN in the others. */
-static void clear_counters(const struct mst_reader *r, struct mst_counters *sum)
+static void clear_counters(const struct mst_reader *r, const struct striped *of, void *sum)
 {
     size_t i;
 
-    memset(sum, 0xff, sizeof *sum);
+    memset(sum, 0xff, of->bytes);
     for (i = 0; i < mst_field_count; i++)
-        if (mst_fields[i].storage == MST_STORAGE_COUNTERS)
+        if (mst_fields[i].storage == of->storage)
             memset((char *)sum + mst_fields[i].stored_offset, 0,
                    r->stored_words[i] * sizeof(uint64_t));
 }
 
-/* Reads label by label: all stripes of all labels together can take many megabytes. */
-static int copy_counters(struct mst_copy *c, char error[MST_ERROR_MAX])
+/* Sets sums[name] for each name in use. Reads name by name: all stripes of all labels together can
+ * take many megabytes. */
+static int add_stripes(const struct mst_reader *r, const struct striped *of,
+                       const struct mst_name *names, size_t count, char *sums,
+                       char error[MST_ERROR_MAX])
 {
-    const struct mst_reader *r = c->reader;
-    const struct mst_section *s = &r->header.section[MST_SECTION_COUNTERS];
-    size_t stripes = r->header.stripes, bytes = stripes * s->stride, label, i;
+    const struct mst_section *s = mst_section_in(&r->header, of->section);
+    size_t stripes = r->header.stripes, bytes = stripes * s->stride, name, i;
     char *raw = mst_zalloc(1, bytes);
-    int rc = -1;
+    int rc = raw != NULL ? 0 : mst_fail(error, "out of memory while copying the board %s", r->path);
 
-    c->counters = mst_zalloc(c->label_count, sizeof *c->counters);
-    if (raw == NULL || c->counters == NULL) {
-        mst_fail(error, "out of memory while copying the board %s", r->path);
-        goto done;
-    }
-    for (label = 0; label < c->label_count; label++) {
-        clear_counters(r, &c->counters[label]);
-        if (!c->labels[label].used)
+    for (name = 0; name < count && rc == 0; name++) {
+        char *sum = sums + name * of->bytes;
+
+        clear_counters(r, of, sum);
+        if (!names[name].used)
             continue;
-        if (mst_reader_read(r, s->offset + label * bytes, raw, bytes, error) != 0)
-            goto done;
-        for (i = 0; i < stripes; i++)
-            add_stripe(r, &c->counters[label], raw + i * s->stride);
+        rc = mst_reader_read(r, s->offset + name * bytes, raw, bytes, error);
+        for (i = 0; i < stripes && rc == 0; i++)
+            add_stripe(r, of->storage, sum, raw + i * s->stride);
     }
-    rc = 0;
-
-done:
     mst_zfree(raw);
     return rc;
+}
+
+static int copy_counters(struct mst_copy *c, char error[MST_ERROR_MAX])
+{
+    static const struct striped labels = { MST_STORAGE_COUNTERS, MST_SECTION_COUNTERS,
+                                           sizeof *c->counters };
+    static const struct striped ends = { MST_STORAGE_ENDS, MST_SECTION_END_COUNTERS,
+                                         sizeof *c->end_counters };
+
+    c->counters = mst_zalloc(c->label_count, sizeof *c->counters);
+    c->end_counters = mst_zalloc(c->end_count, sizeof *c->end_counters);
+    if (c->counters == NULL || c->end_counters == NULL)
+        return mst_fail(error, "out of memory while copying the board %s", c->reader->path);
+    if (add_stripes(c->reader, &labels, c->labels, c->label_count, (char *)c->counters,
+                    error) != 0)
+        return -1;
+    return add_stripes(c->reader, &ends, c->ends, c->end_count, (char *)c->end_counters, error);
 }
 
 int mst_copy_take(struct mst_copy *c, const struct mst_reader *r, char error[MST_ERROR_MAX])
@@ -211,7 +235,8 @@ int mst_copy_take(struct mst_copy *c, const struct mst_reader *r, char error[MST
     if (copy_header(c, error) != 0
         || copy_processes(c, error) != 0
         || copy_workers(c, error) != 0
-        || copy_labels(c, error) != 0
+        || copy_names(c, MST_SECTION_LABELS, &c->labels, &c->label_count, error) != 0
+        || copy_names(c, MST_SECTION_ENDS, &c->ends, &c->end_count, error) != 0
         || copy_array(c, MST_SECTION_IN_FLIGHT, c->process_count,
                       c->label_count * sizeof *c->in_flight, &c->in_flight, error) != 0
         || copy_counters(c, error) != 0
@@ -230,5 +255,7 @@ void mst_copy_free(struct mst_copy *c)
     mst_zfree(c->labels);
     mst_zfree(c->in_flight);
     mst_zfree(c->counters);
+    mst_zfree(c->ends);
+    mst_zfree(c->end_counters);
     memset(c, 0, sizeof *c);
 }

@@ -22,10 +22,13 @@ struct mst_copy {
     size_t                  worker_count; /* process_count * threads_per_process */
     struct mst_worker      *workers;
     size_t                  label_count;  /* from index 0 to the last one in use */
-    struct mst_label_name  *labels;       /* `used` is 1, or 0 where its maker was killed midway */
+    struct mst_name  *labels;       /* `used` is 1, or 0 where its maker was killed midway */
     uint32_t               *in_flight;    /* [process * label_count + label] */
     struct mst_counters    *counters;     /* [label], summed over the stripes; MST_UNKNOWN:
                                            * words that the writer lacks */
+    size_t                  end_count;    /* as label_count; 0 on boards of older writers */
+    struct mst_name        *ends;         /* as labels */
+    struct mst_end_counters *end_counters;   /* as counters */
 };
 
 /* Copies the board. It allocates up to mst_reader_cost() bytes, for which the caller asks a

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/array.h"
 #include "base/host.h"
 
 /* ---- the list ---------------------------------------------------------------- */
@@ -23,21 +24,16 @@ static bool is_board_name(const char *name)
 
 static int add_file(struct mst_board_list *list, const char *path, const struct stat *st)
 {
-    struct mst_board_file *files, *file;
+    struct mst_board_file *file = mst_append(&list->files, &list->count, sizeof *file);
 
-    if ((list->count & (list->count - 1)) == 0) {   /* doubles at 0, 1, 2, 4, ... */
-        files = reallocarray(list->files, list->count > 0 ? 2 * list->count : 1, sizeof *files);
-        if (files == NULL)
-            return -1;
-        list->files = files;
-    }
-    file = &list->files[list->count];
+    if (file == NULL)
+        return -1;
     *file = (struct mst_board_file){
         .path = strdup(path), .owner = st->st_uid,
         .rank = st->st_uid == 0 ? 0 : mst_owner_is_ours(st->st_uid) ? 1 : 2,
         .device = st->st_dev, .inode = st->st_ino,
     };
-    list->count += file->path != NULL;
+    list->count -= file->path == NULL;
     return file->path != NULL ? 0 : -1;
 }
 

@@ -66,7 +66,7 @@ struct mst_found_boards {
     struct mst_found_board *items;     /* in the order of mst_board_list_order() */
 };
 
-/* Opens the boards of the directory, and of the directory `php` in it; either may be missing.
+/* Opens the boards of the directory, and of the directory `php` in it; either can be missing.
  * Returns 0, or -1 out of memory. Free *found after success. */
 int  mst_found_boards_open(struct mst_found_boards *found, const char *directory,
                            const struct mst_boards_wanted *wanted);

@@ -18,6 +18,7 @@
 #define MST_SNAPSHOT_LABEL_LABEL(id, type)       MST_MEMBER_##type(id)
 #define MST_SNAPSHOT_PHASE_PHASE(id, type)       MST_MEMBER_##type(id)
 #define MST_SNAPSHOT_SLOT_SLOT(id, type)         MST_MEMBER_##type(id)
+#define MST_SNAPSHOT_END_END(id, type)           MST_MEMBER_##type(id)
 #define MST_SNAPSHOT_BOARD_LISTENER(id, type)
 #define MST_SNAPSHOT_BOARD_LABEL(id, type)
 #define MST_SNAPSHOT_BOARD_PHASE(id, type)
@@ -38,6 +39,16 @@
 #define MST_SNAPSHOT_SLOT_LISTENER(id, type)
 #define MST_SNAPSHOT_SLOT_LABEL(id, type)
 #define MST_SNAPSHOT_SLOT_PHASE(id, type)
+#define MST_SNAPSHOT_BOARD_END(id, type)
+#define MST_SNAPSHOT_LISTENER_END(id, type)
+#define MST_SNAPSHOT_LABEL_END(id, type)
+#define MST_SNAPSHOT_PHASE_END(id, type)
+#define MST_SNAPSHOT_SLOT_END(id, type)
+#define MST_SNAPSHOT_END_BOARD(id, type)
+#define MST_SNAPSHOT_END_LISTENER(id, type)
+#define MST_SNAPSHOT_END_LABEL(id, type)
+#define MST_SNAPSHOT_END_PHASE(id, type)
+#define MST_SNAPSHOT_END_SLOT(id, type)
 
 struct mst_snapshot_listener {
 #define MST_FIELD(scope, storage, id, type, ...) MST_SNAPSHOT_LISTENER_##scope(id, type)
@@ -61,6 +72,12 @@ struct mst_snapshot_slot {
 #undef MST_FIELD
 };
 
+struct mst_snapshot_end {
+#define MST_FIELD(scope, storage, id, type, ...) MST_SNAPSHOT_END_##scope(id, type)
+#include "segment/fields.def"
+#undef MST_FIELD
+};
+
 /* One board. Strings and arrays belong to the snapshot, except those of struct mst_world. A
  * STRING is NULL where it is unknown. */
 struct mst_snapshot {
@@ -75,6 +92,8 @@ struct mst_snapshot {
     struct mst_snapshot_label *labels;
     size_t   slot_count;                       /* busy ones first, longest in flight first */
     struct mst_snapshot_slot *slots;
+    size_t   end_count;                        /* those that were called */
+    struct mst_snapshot_end *ends;
     void    *storage;                          /* what the strings point into */
 };
 
@@ -93,7 +112,7 @@ struct mst_world {
 /* Where a field's member is in the struct of its scope, in bytes from its beginning. */
 size_t mst_snapshot_offset(const struct mst_field *f);
 
-/* Fills *s from a copy, which may be freed afterwards. Returns 0, or -1 out of memory. Free with
+/* Fills *s from a copy, which can be freed afterwards. Returns 0, or -1 out of memory. Free with
  * mst_snapshot_free(). */
 int mst_snapshot_make(struct mst_snapshot *s, const struct mst_copy *copy,
                       const struct mst_world *world);

@@ -36,7 +36,7 @@ struct poll {
 
 static const struct mst_section *ring(const struct mst_tail *t)
 {
-    return &t->reader->header.section[t->section];
+    return mst_section_in(&t->reader->header, t->section);
 }
 
 /* Sets *head to the last ticket that a writer took; 0: none yet. It is below UINT64_MAX, so that
@@ -49,6 +49,7 @@ static int read_head(const struct mst_reader *r, enum mst_section_id section, ui
         [MST_SECTION_LIFECYCLE]    = offsetof(struct mst_header, lifecycle_written),
         [MST_SECTION_PHP_REQUESTS] = offsetof(struct mst_header, php_requests_written),
         [MST_SECTION_MARKS]        = offsetof(struct mst_header, marks_written),
+        [MST_SECTION_DELIVERIES]   = offsetof(struct mst_header, deliveries_written),
     };
 
     if (mst_reader_read(r, heads[section], head, sizeof *head, error) != 0)
@@ -115,12 +116,43 @@ static enum finding examine(const struct mst_tail *t, const uint64_t *record, ui
     return UNFINISHED;
 }
 
+void mst_request_ends(const struct mst_request *request, uint64_t ends[MST_RECORD_ENDS])
+{
+    uint64_t handler = request->ends >> 32, backend = request->ends & UINT32_MAX;
+    bool known = request->ends != MST_UNKNOWN && request->ends != 0;   /* 0: not filled in */
+
+    ends[0] = known && handler != MST_END_OTHER ? handler : MST_UNKNOWN;
+    ends[1] = known && backend != MST_NO_END ? backend : MST_UNKNOWN;
+}
+
+void mst_php_request_ends(const struct mst_php_request *request, uint64_t ends[MST_RECORD_ENDS])
+{
+    size_t i;
+
+    for (i = 0; i < MST_RECORD_ENDS; i++)
+        ends[i] = request->longest[i].calls_failed > 0 ? request->longest[i].kind_end & UINT32_MAX
+                                                       : MST_UNKNOWN;
+}
+
+/* Fills a payload with what the words mean that an older writer's record lacks. */
+static void begin_payload(enum mst_section_id section, union mst_payload *payload)
+{
+    memset(payload, 0, sizeof *payload);
+    if (section == MST_SECTION_REQUESTS)
+        memset(&payload->request.ends, 0xff,
+               sizeof payload->request - offsetof(struct mst_request, ends));
+    if (section == MST_SECTION_PHP_REQUESTS) {
+        payload->php_request.cpu_wait_ns = MST_UNKNOWN;
+        memset(payload->php_request.waits_ns, 0xff, sizeof payload->php_request.waits_ns);
+    }
+}
+
 static void give(struct poll *p, const uint64_t *record)
 {
     size_t bytes = ring(p->tail)->stride - FRAME_WORDS * sizeof(uint64_t);
     union mst_payload payload;
 
-    memset(&payload, 0, sizeof payload);
+    begin_payload(p->tail->section, &payload);
     memcpy(&payload, record + 1, bytes < sizeof payload ? bytes : sizeof payload);
     if (p->tail->section == MST_SECTION_PHP_REQUESTS)
         payload.php_request.script[MST_PATH_MAX - 1] = '\0';

@@ -12,19 +12,34 @@
 
 struct mst_gap { uint64_t ticket, since_ns; };
 
-/* The payload of a record of any ring, with zeroes for what its writer lacks. Its texts end with a
- * NUL. */
+/* The payload of a record of any ring. What its writer lacks is MST_UNKNOWN among the intervals and
+ * waits, else 0. Its texts end with a NUL. */
 union mst_payload {
     struct mst_request     request;
     struct mst_lifecycle   lifecycle;
     struct mst_php_request php_request;
     struct mst_mark        mark;
+    struct mst_delivery    delivery;
 };
+
+/* The other ends that a record names: a request's handler and backend; a PHP request's two longest
+ * waits. */
+#define MST_RECORD_ENDS 2u
+
+/* Set the indices of a record's other ends. MST_UNKNOWN: none, or not known. */
+void mst_request_ends(const struct mst_request *request, uint64_t ends[MST_RECORD_ENDS]);
+void mst_php_request_ends(const struct mst_php_request *request, uint64_t ends[MST_RECORD_ENDS]);
+
+/* Whether the writer measured what PHP waited for. */
+static inline bool mst_php_waits_known(const struct mst_php_request *request)
+{
+    return request->waits_ns[0] != MST_UNKNOWN;
+}
 
 /* One ring as far as it was read. */
 struct mst_tail {
     const struct mst_reader *reader;
-    enum mst_section_id      section;    /* one of the four rings */
+    enum mst_section_id      section;    /* one of the rings */
     uint64_t                 next;       /* first ticket that was not read yet */
     uint64_t                 lost;       /* records lost so far */
     size_t                   gap_count;

@@ -28,15 +28,15 @@ static const char *parse_number(const char *text, unsigned base, char after, uin
     return text + 1;
 }
 
-/* Reads the tickets of lifecycle events and marks; the latter is 0 where there is none. */
+/* Reads the tickets of lifecycle events and of the later ring; 0 where there is none. */
 static bool parse_tail(const char *text, struct mst_cursor *c)
 {
-    const char *marks = parse_number(text, 10, '-', &c->lifecycle);
+    const char *later = parse_number(text, 10, '-', &c->lifecycle);
 
-    c->mark = 0;
-    if (marks == NULL)
+    c->later = 0;
+    if (later == NULL)
         return parse_number(text, 10, '\0', &c->lifecycle) != NULL;
-    return parse_number(marks, 10, '\0', &c->mark) != NULL && c->mark > 0;
+    return parse_number(later, 10, '\0', &c->later) != NULL && c->later > 0;
 }
 
 int mst_cursor_parse(struct mst_cursor *cursor, const char *text)
@@ -60,8 +60,8 @@ void mst_cursor_print(struct mst_sink *sink, const struct mst_cursor *cursor)
     mst_sink_u64(sink, cursor->request);
     mst_sink_char(sink, '-');
     mst_sink_u64(sink, cursor->lifecycle);
-    if (cursor->mark > 0) {
+    if (cursor->later > 0) {
         mst_sink_char(sink, '-');
-        mst_sink_u64(sink, cursor->mark);
+        mst_sink_u64(sink, cursor->later);
     }
 }

@@ -8,12 +8,13 @@
 
 #define MST_CURSOR_MAX 88u   /* bytes of a cursor, with its NUL */
 
-/* A place in the journal of one start of a server. As text "STARTED-REQUEST-EVENT", of PHP's
- * boards "STARTED-REQUEST-EVENT-MARK": started_ns in hexadecimal digits, the next tickets of
- * the rings in decimal. Clients need not understand it. */
+/* A place in the journal of one start of a server. As text "STARTED-REQUEST-EVENT-LATER", of a
+ * board with two rings "STARTED-REQUEST-EVENT": started_ns in hexadecimal digits, the next tickets
+ * of the rings in decimal. Clients need not understand it. */
 struct mst_cursor {
     uint64_t started_ns, request, lifecycle;
-    uint64_t mark;   /* 0: Apache's boards have no marks */
+    uint64_t later;   /* PHP's marks, Apache's deliveries; 0: no such ring, or the cursor of an
+                       * Apache of a version that had none */
 };
 
 /* Returns 0, or -1 where the text is not a cursor. */

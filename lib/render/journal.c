@@ -4,7 +4,7 @@
  * up to the first one that can still be completed, and none behind it.
  *
  * A ring is read and written batch by batch: however slowly the sink takes the answer, it needs
- * about 40 KB. What the ring overwrites meanwhile is lost, and counted.
+ * about 70 KB. What the ring overwrites meanwhile is lost, and counted.
  */
 #include "render/journal.h"
 
@@ -27,7 +27,7 @@ struct batch {
     size_t                    count;
     struct mst_journal_record records[BATCH_RECORDS];    /* ordered by ticket */
     uint64_t                  file[BATCH_BYTES / sizeof(uint64_t)];   /* the tail's buffer */
-    struct mst_label_cache    labels;
+    struct mst_journal_names  names;
 };
 
 /* One ring of an answer. */
@@ -43,7 +43,7 @@ struct page {
 
 static const struct mst_section *ring(const struct page *p)
 {
-    return &p->reader->header.section[p->section];
+    return mst_section_in(&p->reader->header, p->section);
 }
 
 static int take_record(void *context, uint64_t ticket, const void *payload)
@@ -115,6 +115,8 @@ static uint64_t written_ns(const struct page *p, const struct mst_journal_record
         return mst_add_saturated(r->payload.php_request.start_ns, r->payload.php_request.run_ns);
     case MST_SECTION_MARKS:
         return r->payload.mark.time_ns;
+    case MST_SECTION_DELIVERIES:
+        return r->payload.delivery.time_ns;
     default:
         return r->payload.lifecycle.time_ns;
     }
@@ -208,13 +210,13 @@ static void put_trailer(struct mst_json *j, const struct mst_cursor *next, uint6
 /* ---- an answer ------------------------------------------------------------------------ */
 
 /* The rings of an answer, in the order of their lines. */
-enum ring { LIFECYCLE, REQUESTS, MARKS, RINGS };
+enum ring { LIFECYCLE, REQUESTS, LATER, RINGS };
 
 /* An answer: the board's rings, and the part in memory of one of them. */
 struct answer {
     const struct mst_reader *reader;
     struct page   pages[RINGS];
-    size_t        count;     /* pages in use: Apache's boards have no marks */
+    size_t        count;     /* pages in use: older Apaches' boards have no deliveries */
     struct batch *batch;
     bool          forgets;   /* the cursor is of an earlier start: `lost` is unknown */
     bool          begun;     /* a line has been written */
@@ -229,12 +231,12 @@ static int begin_answer(struct answer *a, const struct mst_reader *reader,
 
     memset(a, 0, sizeof(*a));
     a->reader = reader;
-    a->count = is_php ? RINGS : MARKS;
-    for (i = 0; i < a->count; i++)
+    for (i = 0; i < RINGS; i++)
         a->pages[i].reader = reader;
     a->pages[LIFECYCLE].section = MST_SECTION_LIFECYCLE;
     a->pages[REQUESTS].section = is_php ? MST_SECTION_PHP_REQUESTS : MST_SECTION_REQUESTS;
-    a->pages[MARKS].section = MST_SECTION_MARKS;
+    a->pages[LATER].section = is_php ? MST_SECTION_MARKS : MST_SECTION_DELIVERIES;
+    a->count = ring(&a->pages[LATER])->count > 0 ? RINGS : LATER;
     a->batch = calloc(1, sizeof(*a->batch));
     if (a->batch == NULL)
         return mst_fail(error, "out of memory while reading the journal of %s", reader->path);
@@ -256,6 +258,15 @@ static enum mst_journal_result bad_cursor(const struct answer *a, char error[MST
     return MST_JOURNAL_BAD_CURSOR;
 }
 
+/* Whether the cursor is of a board with these rings. An Apache's may be of before it had the later
+ * one: then all of that is new. */
+static bool has_rings_of(const struct answer *a, const struct mst_cursor *c)
+{
+    if (c->later > 0)
+        return a->count > LATER;
+    return a->count == LATER || a->pages[LATER].section == MST_SECTION_DELIVERIES;
+}
+
 /* Sets where the answer begins. */
 static enum mst_journal_result find_start(struct answer *a, const char *since,
                                           char error[MST_ERROR_MAX])
@@ -272,13 +283,13 @@ static enum mst_journal_result find_start(struct answer *a, const char *since,
     }
     a->forgets = c.started_ns != a->reader->header.started_ns;
     from_oldest = from_oldest || a->forgets;
-    if (!from_oldest && !from_now && (c.mark > 0) != (a->count > MARKS))
-        return bad_cursor(a, error);   /* of another kind of server */
+    if (!from_oldest && !from_now && !has_rings_of(a, &c))
+        return bad_cursor(a, error);
     for (i = 0; i < a->count; i++) {
-        uint64_t ticket = i == LIFECYCLE ? c.lifecycle : i == REQUESTS ? c.request : c.mark;
+        uint64_t ticket = i == LIFECYCLE ? c.lifecycle : i == REQUESTS ? c.request : c.later;
         struct page *p = &a->pages[i];
 
-        p->next = from_oldest ? oldest(p) : from_now ? p->head : ticket;
+        p->next = from_now ? p->head : from_oldest || ticket == 0 ? oldest(p) : ticket;
         if (p->next > p->head)
             return bad_cursor(a, error);
         if (a->lifecycle_only && i != LIFECYCLE)
@@ -310,7 +321,7 @@ static int put_batch(struct mst_json *j, struct answer *a, const struct page *p,
     size_t i;
 
     for (i = 0; i < a->batch->count; i++) {
-        if (mst_journal_line(j, p->reader, p->section, &a->batch->records[i], &a->batch->labels,
+        if (mst_journal_line(j, p->reader, p->section, &a->batch->records[i], &a->batch->names,
                              error) != 0)
             return -1;
         a->begun = true;
@@ -349,7 +360,7 @@ static int put_ring(struct mst_json *j, struct answer *a, struct page *p, size_t
 static void end_answer(struct mst_json *j, const struct answer *a)
 {
     struct mst_cursor next = { a->reader->header.started_ns, a->pages[REQUESTS].next,
-                               a->pages[LIFECYCLE].next, a->pages[MARKS].next };
+                               a->pages[LIFECYCLE].next, a->pages[LATER].next };
     uint64_t lost = 0;
     bool more = false;
     size_t i;

@@ -10,31 +10,81 @@ uint64_t mst_request_total_ns(const struct mst_request *q)
                              mst_add_saturated(q->handle_ns, q->send_ns));
 }
 
-/* Sets *name to that of the label that a record refers to: the label was on the board before the
- * record. NULL: no such label. Returns 0, or -1 with a sentence. */
-static int find_label(struct mst_label_cache *cache, const struct mst_reader *reader,
-                      uint64_t index, const char **name, char error[MST_ERROR_MAX])
+/* Sets *name to that of the label or other end that a record refers to: it was on the board before
+ * the record. NULL: no such name. Returns 0, or -1 with a sentence. */
+static int find_name(struct mst_name_cache *cache, const struct mst_reader *reader,
+                     enum mst_section_id section, uint64_t index, const char **name,
+                     char error[MST_ERROR_MAX])
 {
-    const struct mst_section *s = &reader->header.section[MST_SECTION_LABELS];
-    struct mst_label_name *kept = &cache->labels[index % MST_LABELS_KEPT];
+    const struct mst_section *s = mst_section_in(&reader->header, section);
+    struct mst_name *kept = &cache->names[index % MST_NAMES_KEPT];
 
     *name = NULL;
     if (index >= s->count)
         return 0;
-    if (kept->used != 1 || cache->index[index % MST_LABELS_KEPT] != index) {
+    if (kept->used != 1 || cache->index[index % MST_NAMES_KEPT] != index) {
         if (mst_reader_read(reader, s->offset + index * s->stride, kept,
-                            offsetof(struct mst_label_name, owner), error) != 0)
+                            offsetof(struct mst_name, owner), error) != 0)
             return -1;
         kept->name[MST_NAME_MAX - 1] = '\0';
-        cache->index[index % MST_LABELS_KEPT] = index;
+        cache->index[index % MST_NAMES_KEPT] = index;
     }
     if (kept->used == 1)
         *name = kept->name;
     return 0;
 }
 
+/* The indices of the names that a record refers to; MST_UNKNOWN: none. */
+struct indices { uint64_t label, ends[MST_RECORD_ENDS]; };
+
+static struct indices indices_of(enum mst_section_id section, const union mst_payload *payload)
+{
+    struct indices i = { MST_UNKNOWN, { MST_UNKNOWN, MST_UNKNOWN } };
+
+    if (section == MST_SECTION_REQUESTS) {
+        i.label = payload->request.label_status >> 32;
+        mst_request_ends(&payload->request, i.ends);
+    } else if (section == MST_SECTION_PHP_REQUESTS) {
+        i.label = payload->php_request.label_status >> 32;
+        mst_php_request_ends(&payload->php_request, i.ends);
+    }
+    return i;
+}
+
+/* The names of a record. NULL: none, or not known. */
+struct names { const char *label, *ends[MST_RECORD_ENDS]; };
+
+static int find_names(struct mst_journal_names *caches, const struct mst_reader *reader,
+                      const struct indices *of, struct names *names, char error[MST_ERROR_MAX])
+{
+    size_t i;
+
+    if (find_name(&caches->labels, reader, MST_SECTION_LABELS, of->label, &names->label,
+                  error) != 0)
+        return -1;
+    for (i = 0; i < MST_RECORD_ENDS; i++)
+        if (find_name(&caches->ends, reader, MST_SECTION_ENDS, of->ends[i], &names->ends[i],
+                      error) != 0)
+            return -1;
+    return 0;
+}
+
+/* The names of intervals, except that of `backend`, which is the backend's name. */
+static void put_intervals(struct mst_json *j, const struct mst_request *q)
+{
+    mst_json_seconds(j, "tls", q->tls_ns);
+    mst_json_seconds(j, "h2_wait", q->h2_wait_ns);
+    mst_json_seconds(j, "checks", q->checks_ns);
+    mst_json_seconds(j, "upload", q->upload_ns);
+    mst_json_seconds(j, "backend_time", q->backend_ns);
+    mst_json_seconds(j, "send_client", q->send_client_ns);
+    mst_json_seconds(j, "send_network", q->send_network_ns);
+    mst_json_seconds(j, "send_server", q->send_server_ns);
+    mst_json_seconds(j, "log", q->log_ns);
+}
+
 static void put_request(struct mst_json *j, const struct mst_header *h,
-                        const struct mst_request *q, const char *label)
+                        const struct mst_request *q, const struct names *names)
 {
     uint64_t flags = q->label_status >> 16 & 0xffff, worker = q->pid_worker & UINT32_MAX;
 
@@ -48,7 +98,7 @@ static void put_request(struct mst_json *j, const struct mst_header *h,
     mst_json_seconds(j, "total", mst_request_total_ns(q));
     mst_json_seconds(j, "front", q->front_ns);
     mst_json_count(j, "bytes", q->bytes);
-    mst_json_string(j, "label", label);
+    mst_json_string(j, "label", names->label);
     mst_json_count(j, "status", q->label_status & 0xffff);
     mst_json_bool(j, "aborted", flags & MST_REQUEST_ABORTED);
     mst_json_bool(j, "no_worker", flags & MST_REQUEST_NO_WORKER);
@@ -58,6 +108,16 @@ static void put_request(struct mst_json *j, const struct mst_header *h,
     mst_json_count(j, "port", q->connection & 0xffff);
     mst_json_count(j, "nth", q->nth);
     mst_json_count(j, "client_id", q->client_id > 0 ? q->client_id - 1 : MST_UNKNOWN);
+    mst_json_string(j, "handler", names->ends[0]);
+    mst_json_string(j, "backend", names->ends[1]);
+    put_intervals(j, q);
+}
+
+static void put_delivery(struct mst_json *j, const struct mst_delivery *d)
+{
+    mst_json_count(j, "delivery", d->id);
+    mst_json_seconds(j, "undelivered", d->undelivered_ns);
+    mst_json_count(j, "undelivered_bytes", d->undelivered_bytes);
 }
 
 static const char *name_of(const char *const *names, uint64_t count, uint64_t index)
@@ -93,8 +153,46 @@ static void put_cached(struct mst_json *j, uint64_t flags)
                           flags & MST_PHP_UNCACHED ? "false" : "null");
 }
 
+/* An object with the kinds that the request waited for; null where waits are not measured. */
+static void put_waits(struct mst_json *j, const struct mst_php_request *q)
+{
+    size_t i;
+
+    if (!mst_php_waits_known(q)) {
+        mst_json_string(j, "waits", NULL);
+        return;
+    }
+    mst_json_begin(j, "waits", '{');
+    for (i = 0; i < MST_WAIT_COUNT; i++)
+        if (q->waits_ns[i] > 0)
+            mst_json_seconds(j, mst_wait_names[i], q->waits_ns[i]);
+    mst_json_end(j, '}');
+}
+
+static void put_longest(struct mst_json *j, const struct mst_php_request *q,
+                        const struct names *names)
+{
+    size_t i;
+
+    mst_json_begin(j, "longest", '[');
+    for (i = 0; i < MST_RECORD_ENDS; i++) {
+        const struct mst_php_wait *w = &q->longest[i];
+
+        if (w->calls_failed == 0)
+            continue;
+        mst_json_begin(j, NULL, '{');
+        mst_json_string(j, "kind", name_of(mst_wait_names, MST_WAIT_COUNT, w->kind_end >> 32));
+        mst_json_string(j, "end", names->ends[i]);
+        mst_json_count(j, "calls", w->calls_failed >> 32);
+        mst_json_count(j, "failed", w->calls_failed & UINT32_MAX);
+        mst_json_seconds(j, "seconds", w->wait_ns);
+        mst_json_end(j, '}');
+    }
+    mst_json_end(j, ']');
+}
+
 static void put_php_request(struct mst_json *j, const struct mst_header *h,
-                            const struct mst_php_request *q, const char *label)
+                            const struct mst_php_request *q, const struct names *names)
 {
     uint64_t flags = q->label_status >> 16 & 0xffff, worker = q->pid_worker & UINT32_MAX;
     uint64_t status = q->label_status & 0xffff;
@@ -106,7 +204,7 @@ static void put_php_request(struct mst_json *j, const struct mst_header *h,
     mst_json_seconds(j, "user", q->user_ns);
     mst_json_seconds(j, "system", q->system_ns);
     mst_json_count(j, "memory", q->memory_bytes);
-    mst_json_string(j, "label", label);
+    mst_json_string(j, "label", names->label);
     mst_json_count(j, "status", status != 0 ? status : MST_UNKNOWN);
     mst_json_string(j, "script", q->script);
     mst_json_bool(j, "aborted", flags & MST_PHP_ABORTED);
@@ -115,6 +213,9 @@ static void put_php_request(struct mst_json *j, const struct mst_header *h,
     put_cached(j, flags);
     mst_json_count(j, "pid", q->pid_worker >> 32);
     mst_json_count(j, "worker", worker == UINT32_MAX ? MST_UNKNOWN : worker);
+    mst_json_seconds(j, "cpu_wait", q->cpu_wait_ns);
+    put_waits(j, q);
+    put_longest(j, q, names);
 }
 
 static void put_mark(struct mst_json *j, const struct mst_header *h,
@@ -126,32 +227,26 @@ static void put_mark(struct mst_json *j, const struct mst_header *h,
     mst_json_seconds(j, "request_start", mst_wall_ns(h, m->request_start_ns));
 }
 
-/* The label's index in a record; above all indices where records of the ring have no label. */
-static uint64_t label_of(enum mst_section_id section, const union mst_payload *payload)
-{
-    if (section == MST_SECTION_REQUESTS)
-        return payload->request.label_status >> 32;
-    return section == MST_SECTION_PHP_REQUESTS ? payload->php_request.label_status >> 32
-                                               : MST_UNKNOWN;
-}
-
 int mst_journal_line(struct mst_json *j, const struct mst_reader *reader,
                      enum mst_section_id section, const struct mst_journal_record *r,
-                     struct mst_label_cache *labels, char error[MST_ERROR_MAX])
+                     struct mst_journal_names *caches, char error[MST_ERROR_MAX])
 {
     const struct mst_header *h = &reader->header;
-    const char *label;
+    struct indices indices = indices_of(section, &r->payload);
+    struct names names;
 
-    if (find_label(labels, reader, label_of(section, &r->payload), &label, error) != 0)
+    if (find_names(caches, reader, &indices, &names, error) != 0)
         return -1;
     mst_json_begin(j, NULL, '{');
     mst_json_count(j, "ticket", r->ticket);
     if (section == MST_SECTION_REQUESTS)
-        put_request(j, h, &r->payload.request, label);
+        put_request(j, h, &r->payload.request, &names);
     else if (section == MST_SECTION_PHP_REQUESTS)
-        put_php_request(j, h, &r->payload.php_request, label);
+        put_php_request(j, h, &r->payload.php_request, &names);
     else if (section == MST_SECTION_MARKS)
         put_mark(j, h, &r->payload.mark);
+    else if (section == MST_SECTION_DELIVERIES)
+        put_delivery(j, &r->payload.delivery);
     else
         put_lifecycle(j, h, &r->payload.lifecycle);
     mst_json_end_line(j);

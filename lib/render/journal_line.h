@@ -10,21 +10,24 @@ struct mst_journal_record {
     union mst_payload payload;
 };
 
-#define MST_LABELS_KEPT 64u
+#define MST_NAMES_KEPT 64u
 
-/* A cache of labels, each at its index modulo MST_LABELS_KEPT. All zero: empty. */
-struct mst_label_cache {
-    uint64_t              index[MST_LABELS_KEPT];
-    struct mst_label_name labels[MST_LABELS_KEPT];
+/* A cache of names, each at its index modulo MST_NAMES_KEPT. All zero: empty. */
+struct mst_name_cache {
+    uint64_t        index[MST_NAMES_KEPT];
+    struct mst_name names[MST_NAMES_KEPT];
 };
+
+/* The names of labels and of other ends. */
+struct mst_journal_names { struct mst_name_cache labels, ends; };
 
 /* The time of all phases of a request, but for those in no sum (held, front). */
 uint64_t mst_request_total_ns(const struct mst_request *request);
 
 /* Writes a record of the ring `section` as a line. Returns 0; or -1 with a sentence, and writes
- * nothing, where the name of its label cannot be read. */
+ * nothing, where a name that it refers to cannot be read. */
 int mst_journal_line(struct mst_json *j, const struct mst_reader *reader,
                      enum mst_section_id section, const struct mst_journal_record *record,
-                     struct mst_label_cache *labels, char error[MST_ERROR_MAX]);
+                     struct mst_journal_names *names, char error[MST_ERROR_MAX]);
 
 #endif

@@ -166,6 +166,8 @@ static void put_place_labels(struct metrics *m, const struct mst_place *place)
         put_label(m, form->openmetrics, form->names[place->index]);
     else
         put_key_label(m, form->openmetrics, place);
+    if (form->kind != NULL && mst_field_known(mst_scope_key(place->scope) + 1, place, 0))
+        put_label(m, form->kind, mst_field_string(mst_scope_key(place->scope) + 1, place));
 }
 
 /* `family_suffix{board="..",producer="..",...`, open for further labels. */

@@ -32,6 +32,10 @@ const struct mst_scope_form mst_scopes[MST_SCOPE_COUNT] = {
         .parent = MST_SCOPE_BOARD, .json = "slots", .text = "Slot", .openmetrics = "slot",
         .in_text = slot_is_busy, .text_limit = 20, .text_omitted = "SlotsOmitted",
     },
+    [MST_SCOPE_END] = {
+        .parent = MST_SCOPE_BOARD, .json = "ends", .text = "End", .openmetrics = "end",
+        .kind = "kind",
+    },
 };
 
 static struct mst_elements elements(const void *first, size_t count, size_t stride)
@@ -55,6 +59,8 @@ struct mst_elements mst_scope_elements(const struct mst_place *parent, enum mst_
         return elements(label->phases, MST_PHASE_COUNT, sizeof(label->phases[0]));
     case MST_SCOPE_SLOT:
         return elements(board->slots, board->slot_count, sizeof(board->slots[0]));
+    case MST_SCOPE_END:
+        return elements(board->ends, board->end_count, sizeof(board->ends[0]));
     case MST_SCOPE_BOARD:
     case MST_SCOPE_COUNT:
         break;
@@ -135,6 +141,8 @@ const char *mst_type_key(enum mst_type type)
     case MST_TYPE_CLASS:  return "class";
     case MST_TYPE_KIND:   return "kind";
     case MST_TYPE_REASON: return "reason";
+    case MST_TYPE_INTERVAL: return "interval";
+    case MST_TYPE_WAIT:   return "wait";
     case MST_TYPE_U64:
     case MST_TYPE_I64:
     case MST_TYPE_STRING:

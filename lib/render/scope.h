@@ -18,6 +18,8 @@ struct mst_scope_form {
     const char        *text;         /* the part of a key before [NAME]; NULL: the key has the name
                                       * alone, without brackets */
     const char        *openmetrics;  /* label that names the element */
+    const char        *kind;         /* label of the kind, which names the element together with
+                                      * its name: the scope's second row; NULL: the name does */
     const char *const *names;
     size_t             name_count;
     bool             (*in_text)(const void *element);  /* elements that text shows; NULL: all */

@@ -1,7 +1,8 @@
 /* text.c - boards as `Key: value` lines: for people and grep.
  *
  * A key is that of fields.def behind the names of the elements around it:
- * `Label[www]QueueP99Seconds`. Unknown values and idle workers have no lines.
+ * `Label[www]QueueP99Seconds`. Unknown values, idle workers, and the intervals and waits that no
+ * request had, have no lines.
  */
 #include "render/render.h"
 
@@ -44,6 +45,10 @@ static void put_prefix(struct mst_sink *out, const struct mst_place *place)
     }
     mst_sink_puts(out, form->text);
     mst_sink_char(out, '[');
+    if (form->kind != NULL) {
+        put_value(out, mst_scope_key(place->scope) + 1, place, 0, true);
+        mst_sink_char(out, ' ');
+    }
     put_value(out, mst_scope_key(place->scope), place, 0, true);
     mst_sink_char(out, ']');
 }
@@ -62,6 +67,12 @@ static void put_key(struct mst_sink *out, const char *key, const char *element)
     mst_sink_puts(out, star + 1);
 }
 
+static bool never_happened(const struct mst_field *f, const struct mst_place *place, size_t i)
+{
+    return (f->type == MST_TYPE_INTERVAL || f->type == MST_TYPE_WAIT)
+        && mst_field_words(f, place)[i] == 0;
+}
+
 static void put_field(struct mst_sink *out, const struct mst_field *f,
                       const struct mst_place *place)
 {
@@ -69,7 +80,7 @@ static void put_field(struct mst_sink *out, const struct mst_field *f,
     size_t count = mst_type_elements(f->type, &names), i;
 
     for (i = 0; i < (count > 0 ? count : 1); i++) {
-        if (!mst_field_known(f, place, i))
+        if (!mst_field_known(f, place, i) || never_happened(f, place, i))
             continue;
         put_prefix(out, place);
         put_key(out, f->text, count > 0 ? names[i] : NULL);

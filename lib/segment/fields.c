@@ -8,6 +8,7 @@
 #define STORED_NONE(id)  0, 0
 #define STORED_TOTAL(id) offsetof(struct mst_totals, id), WORDS(struct mst_totals, id)
 #define STORED_COUNTERS(id) offsetof(struct mst_counters, id), WORDS(struct mst_counters, id)
+#define STORED_ENDS(id) offsetof(struct mst_end_counters, id), WORDS(struct mst_end_counters, id)
 
 const struct mst_field mst_fields[] = {
 #define MST_FIELD(scope, storage, id, type, unit, nature, of, json, text, openmetrics, help) \
@@ -26,6 +27,9 @@ static const char *const class_names[MST_CLASS_COUNT] = { MST_CLASSES(NAME) };
 const char *const mst_kind_names[MST_KIND_COUNT]     = { MST_KINDS(NAME) };
 const char *const mst_reason_names[MST_REASON_COUNT] = { MST_REASONS(NAME) };
 const char *const mst_event_names[MST_EVENT_COUNT]   = { MST_EVENTS(NAME) };
+const char *const mst_interval_names[MST_INTERVAL_COUNT] = { MST_INTERVALS(NAME) };
+const char *const mst_wait_names[MST_WAIT_COUNT]     = { MST_WAITS(NAME) };
+const char *const mst_end_kind_names[MST_END_KIND_COUNT] = { MST_END_KINDS(NAME) };
 
 size_t mst_type_elements(enum mst_type type, const char *const **names)
 {
@@ -34,6 +38,8 @@ size_t mst_type_elements(enum mst_type type, const char *const **names)
     case MST_TYPE_CLASS:  *names = class_names;  return MST_CLASS_COUNT;
     case MST_TYPE_KIND:   *names = mst_kind_names;   return MST_KIND_COUNT;
     case MST_TYPE_REASON: *names = mst_reason_names; return MST_REASON_COUNT;
+    case MST_TYPE_INTERVAL: *names = mst_interval_names; return MST_INTERVAL_COUNT;
+    case MST_TYPE_WAIT:   *names = mst_wait_names;   return MST_WAIT_COUNT;
     case MST_TYPE_U64:
     case MST_TYPE_I64:
     case MST_TYPE_STRING:
@@ -49,6 +55,7 @@ const char *mst_scope_name(enum mst_scope scope)
     static const char *const names[] = {
         [MST_SCOPE_BOARD] = "board", [MST_SCOPE_LISTENER] = "listener",
         [MST_SCOPE_LABEL] = "label", [MST_SCOPE_PHASE] = "phase", [MST_SCOPE_SLOT] = "slot",
+        [MST_SCOPE_END] = "end",
     };
 
     return names[scope];
@@ -60,7 +67,8 @@ const char *mst_type_name(enum mst_type type)
         [MST_TYPE_U64] = "integer", [MST_TYPE_I64] = "signed", [MST_TYPE_STRING] = "string",
         [MST_TYPE_HISTOGRAM] = "histogram", [MST_TYPE_STATE] = "per state",
         [MST_TYPE_CLASS] = "per class", [MST_TYPE_KIND] = "per kind",
-        [MST_TYPE_REASON] = "per reason",
+        [MST_TYPE_REASON] = "per reason", [MST_TYPE_INTERVAL] = "per interval",
+        [MST_TYPE_WAIT] = "per wait",
     };
 
     return names[type];

@@ -12,10 +12,11 @@
 #include "segment/format.h"
 
 enum mst_scope   { MST_SCOPE_BOARD, MST_SCOPE_LISTENER, MST_SCOPE_LABEL, MST_SCOPE_PHASE,
-                   MST_SCOPE_SLOT, MST_SCOPE_COUNT };
-enum mst_storage { MST_STORAGE_NONE, MST_STORAGE_TOTAL, MST_STORAGE_COUNTERS };
+                   MST_SCOPE_SLOT, MST_SCOPE_END, MST_SCOPE_COUNT };
+enum mst_storage { MST_STORAGE_NONE, MST_STORAGE_TOTAL, MST_STORAGE_COUNTERS, MST_STORAGE_ENDS };
 enum mst_type    { MST_TYPE_U64, MST_TYPE_I64, MST_TYPE_STRING, MST_TYPE_HISTOGRAM,
-                   MST_TYPE_STATE, MST_TYPE_CLASS, MST_TYPE_KIND, MST_TYPE_REASON };
+                   MST_TYPE_STATE, MST_TYPE_CLASS, MST_TYPE_KIND, MST_TYPE_REASON,
+                   MST_TYPE_INTERVAL, MST_TYPE_WAIT };
 enum mst_unit    { MST_UNIT_COUNT, MST_UNIT_BYTES, MST_UNIT_TIME, MST_UNIT_INSTANT, MST_UNIT_TEXT };
 enum mst_nature  { MST_NATURE_COUNTER, MST_NATURE_GAUGE, MST_NATURE_MAX, MST_NATURE_QUANTILE,
                    MST_NATURE_FACT };
@@ -29,11 +30,14 @@ enum mst_nature  { MST_NATURE_COUNTER, MST_NATURE_GAUGE, MST_NATURE_MAX, MST_NAT
 #define MST_MEMBER_CLASS(id)     uint64_t id[MST_CLASS_COUNT];
 #define MST_MEMBER_KIND(id)      uint64_t id[MST_KIND_COUNT];
 #define MST_MEMBER_REASON(id)    uint64_t id[MST_REASON_COUNT];
+#define MST_MEMBER_INTERVAL(id)  uint64_t id[MST_INTERVAL_COUNT];
+#define MST_MEMBER_WAIT(id)      uint64_t id[MST_WAIT_COUNT];
 
 /* Words that a board has once. Every process of the server adds to them. */
 #define MST_STORED_NONE(scope, id, type)
 #define MST_STORED_TOTAL(scope, id, type) MST_MEMBER_##type(id)
 #define MST_STORED_COUNTERS(scope, id, type)
+#define MST_STORED_ENDS(scope, id, type)
 #define MST_FIELD(scope, storage, id, type, ...) MST_STORED_##storage(scope, id, type)
 struct mst_totals {
 #include "segment/fields.def"
@@ -54,8 +58,20 @@ struct mst_counters {
 #include "segment/fields.def"
 } __attribute__((aligned(64)));
 #undef MST_FIELD
+#undef MST_STORED_COUNTERS
+#undef MST_STORED_ENDS
+
+/* Words of one other end in one stripe. */
+#define MST_STORED_COUNTERS(scope, id, type)
+#define MST_STORED_ENDS(scope, id, type) MST_MEMBER_##type(id)
+#define MST_FIELD(scope, storage, id, type, ...) MST_STORED_##storage(scope, id, type)
+struct mst_end_counters {
+#include "segment/fields.def"
+} __attribute__((aligned(64)));
+#undef MST_FIELD
 #undef MST_STORED_TOTAL
 #undef MST_STORED_COUNTERS
+#undef MST_STORED_ENDS
 #undef MST_STORED_NONE
 
 /* Which producers have a metric: a set of 1 << enum mst_producer. */
@@ -74,7 +90,7 @@ struct mst_field {
     unsigned         of;             /* producers that have it; unknown on other boards */
     const char      *json, *text, *openmetrics;   /* NULL: not in that format */
     const char      *help;
-    size_t           stored_offset;  /* in struct mst_totals or mst_counters; 0 for NONE */
+    size_t           stored_offset;  /* in the struct of its storage; 0 for NONE */
     size_t           stored_words;   /* 64-bit words there; 0 for NONE */
 };
 
@@ -89,6 +105,9 @@ extern const char *const mst_phase_names[MST_PHASE_COUNT];
 extern const char *const mst_kind_names[MST_KIND_COUNT];
 extern const char *const mst_reason_names[MST_REASON_COUNT];
 extern const char *const mst_event_names[MST_EVENT_COUNT];
+extern const char *const mst_interval_names[MST_INTERVAL_COUNT];
+extern const char *const mst_wait_names[MST_WAIT_COUNT];
+extern const char *const mst_end_kind_names[MST_END_KIND_COUNT];
 
 /* Names of scopes, types, units and natures, as `mpmstat fields` shows them. */
 const char *mst_scope_name(enum mst_scope scope);

@@ -50,7 +50,8 @@
     X(HANDLING,  "handling")  \
     X(SENDING,   "sending")   \
     X(KEEPALIVE, "keepalive") \
-    X(CLOSING,   "closing")
+    X(CLOSING,   "closing")   \
+    X(LOGGING,   "logging")
 
 #define MST_PHASES(X) \
     X(QUEUE,  "queue")  \
@@ -62,6 +63,22 @@
     X(FRONT,  "front")  \
     X(PHP_WAIT, "php_wait") \
     X(PHP_RUN,  "php_run")
+
+/* Parts of a request's phases, and what follows them. docs/measuring.md defines them. */
+#define MST_INTERVALS(X) \
+    X(TLS,     "tls")     X(H2_WAIT, "h2_wait") X(CHECKS,  "checks") X(UPLOAD, "upload") \
+    X(BACKEND, "backend") X(SEND_CLIENT, "send_client") X(SEND_NETWORK, "send_network") \
+    X(SEND_SERVER, "send_server") X(UNDELIVERED, "undelivered") X(LOG, "log")
+
+/* What PHP waits for. */
+#define MST_WAITS(X) \
+    X(DATABASE, "database") X(CACHE, "cache")   X(HTTP, "http") X(LOCK, "lock") X(FILE, "file") \
+    X(PROCESS,  "process")  X(DNS,   "dns")     X(MAIL, "mail") X(SLEEP, "sleep") \
+    X(STREAM,   "stream")
+
+/* What an other end is. Those of PHP's waits are called as the wait. */
+#define MST_END_KINDS(X) \
+    X(HANDLER, "handler") X(BACKEND, "backend") MST_WAITS(X)
 
 #define MST_CLASSES(X) \
     X(1XX, "1xx") X(2XX, "2xx") X(3XX, "3xx") X(4XX, "4xx") X(5XX, "5xx") \
@@ -80,12 +97,18 @@
 #define MST_ENUM_MEMBER(prefix, suffix) prefix##suffix,
 #define MST_X_STATE(s, n)  MST_ENUM_MEMBER(MST_STATE_, s)
 #define MST_X_PHASE(s, n)  MST_ENUM_MEMBER(MST_PHASE_, s)
+#define MST_X_INTERVAL(s, n) MST_ENUM_MEMBER(MST_INTERVAL_, s)
+#define MST_X_WAIT(s, n)   MST_ENUM_MEMBER(MST_WAIT_, s)
+#define MST_X_END_KIND(s, n) MST_ENUM_MEMBER(MST_END_, s)
 #define MST_X_CLASS(s, n)  MST_ENUM_MEMBER(MST_CLASS_, s)
 #define MST_X_KIND(s, n)   MST_ENUM_MEMBER(MST_KIND_, s)
 #define MST_X_REASON(s, n) MST_ENUM_MEMBER(MST_REASON_, s)
 #define MST_X_EVENT(s, n)  MST_ENUM_MEMBER(MST_EVENT_, s)
 enum mst_state  { MST_STATES(MST_X_STATE)   MST_STATE_COUNT };
 enum mst_phase  { MST_PHASES(MST_X_PHASE)   MST_PHASE_COUNT };
+enum mst_interval { MST_INTERVALS(MST_X_INTERVAL) MST_INTERVAL_COUNT };
+enum mst_wait   { MST_WAITS(MST_X_WAIT)     MST_WAIT_COUNT };
+enum mst_end_kind { MST_END_KINDS(MST_X_END_KIND) MST_END_KIND_COUNT };
 enum mst_class  { MST_CLASSES(MST_X_CLASS)  MST_CLASS_COUNT };
 enum mst_kind   { MST_KINDS(MST_X_KIND)     MST_KIND_COUNT };
 enum mst_reason { MST_REASONS(MST_X_REASON) MST_REASON_COUNT };
@@ -109,6 +132,11 @@ static inline int mst_phase_index(uint32_t producer, enum mst_phase phase)
     }
 }
 
+/* States and waits of the first version of this format, and room for later ones: arrays in the
+ * middle of a struct do not grow. */
+#define MST_STATES_FIRST 6u
+#define MST_WAITS_ROOM   16u
+
 /* Where a section is. count is 0 for the rings that the producer does not write. */
 struct mst_section {
     uint64_t offset;   /* bytes from the start of the file */
@@ -123,7 +151,7 @@ enum mst_section_id {
     MST_SECTION_WORKERS,     /* struct mst_worker: threads_per_process for each process */
     MST_SECTION_IN_FLIGHT,   /* uint32_t[labels] for each process: requests that no worker
                               * shows */
-    MST_SECTION_LABELS,      /* struct mst_label_name */
+    MST_SECTION_LABELS,      /* struct mst_name */
     MST_SECTION_COUNTERS,     /* struct mst_counters: stripes for each label */
     MST_SECTION_REQUESTS,    /* struct mst_request_record: Apache's request journal, a ring */
     MST_SECTION_LIFECYCLE,   /* struct mst_lifecycle_record: the lifecycle journal's ring */
@@ -131,8 +159,13 @@ enum mst_section_id {
     MST_SECTION_MARKS,       /* struct mst_mark_record: a ring of PHP's marks */
     MST_SECTION_FORKS,       /* struct mst_fork: Apache's forks that are not known to have
                               * ended */
+    MST_SECTION_FIRST,       /* so many are in the header's `section`, the others in `more` */
+    MST_SECTION_ENDS = MST_SECTION_FIRST,   /* struct mst_name: the other ends */
+    MST_SECTION_END_COUNTERS, /* struct mst_end_counters: stripes for each other end */
+    MST_SECTION_DELIVERIES,  /* struct mst_delivery_record: a ring of Apache's late deliveries */
     MST_SECTION_COUNT
 };
+#define MST_SECTION_ROOM 8u  /* of `more`, so that what is behind it stays where it is */
 
 /* The header's words up to and with pid_start_ticks are the same in every version, so that every
  * version can find the server of a board. */
@@ -180,7 +213,7 @@ struct mst_header {
     uint64_t workers_limit;         /* (changes) MaxRequestWorkers; MST_UNKNOWN */
     uint64_t stopped_ns;            /* (changes) CLOCK_MONOTONIC of a clean stop, else 0 */
 
-    struct mst_section section[MST_SECTION_COUNT];
+    struct mst_section section[MST_SECTION_FIRST];
 
     /* Ring heads: tickets given out so far. Each on a cache line of its own. */
     uint64_t requests_written  __attribute__((aligned(64)));   /* (changes) */
@@ -199,7 +232,23 @@ struct mst_header {
 
     uint64_t php_requests_written __attribute__((aligned(64)));   /* (changes) ring heads */
     uint64_t marks_written        __attribute__((aligned(64)));   /* (changes) */
+
+    /* Headers of older writers end here. */
+    struct mst_section more[MST_SECTION_ROOM] __attribute__((aligned(64)));
+    uint64_t deliveries_written   __attribute__((aligned(64)));   /* (changes) */
 } __attribute__((aligned(64)));
+
+/* Where the header says that a section is. A section that an older writer lacks has a count
+ * of 0: readers fill what is missing of a header with zeroes. */
+static inline struct mst_section *mst_section_of(struct mst_header *h, unsigned id)
+{
+    return id < MST_SECTION_FIRST ? &h->section[id] : &h->more[id - MST_SECTION_FIRST];
+}
+
+static inline const struct mst_section *mst_section_in(const struct mst_header *h, unsigned id)
+{
+    return id < MST_SECTION_FIRST ? &h->section[id] : &h->more[id - MST_SECTION_FIRST];
+}
 
 /* no_idle holds the time without an idle worker in one word, so that no reader sees it torn:
  * while a worker is idle, the nanoseconds so far; while none is, this bit and the
@@ -211,12 +260,12 @@ enum mst_told {
     MST_TOLD_NO_LABEL = 1u << 1    /* a tenant set a name that is no label */
 };
 
-/* Name and place of a counter inside struct mst_totals or struct mst_counters. */
+/* Name and place of a counter inside the struct of its storage. */
 struct mst_field_name {
     char     name[48];   /* the id in fields.def */
     uint32_t storage;    /* enum mst_storage */
     uint32_t type;       /* enum mst_type */
-    uint32_t offset;     /* bytes from the start of the totals or the counters */
+    uint32_t offset;     /* bytes from the start of that struct */
     uint32_t words;      /* 64-bit words it takes */
 };
 
@@ -243,20 +292,36 @@ struct mst_process {
 
 /* A worker (thread). Only that thread writes it, through write/worker.h.
  *
- * The time in the present state is not stored. `base_ns + sum(state_ns)` is when the present
- * state began, so a copy taken between any two of the writer's stores is off by at most that
- * transition, and never counts time twice. state_ns and requests are counters of the entry: a
- * new owner continues them. */
+ * The time in the present state is not stored. base_ns plus the times of all states is when the
+ * present state began, so a copy taken between any two of the writer's stores is off by at most
+ * that transition, and never counts time twice. These times and `requests` are counters of the
+ * entry: a new owner continues them. */
 struct mst_worker {
     uint64_t base_ns;                        /* see above; changes only at a claim */
     uint64_t state;                          /* enum mst_state, or MST_WORKER_FREE */
-    uint64_t state_ns[MST_STATE_COUNT];
+    uint64_t state_ns[MST_STATES_FIRST];
     uint64_t requests;                       /* completed by this worker */
     uint64_t request_label;                  /* label index of the request in flight; MST_UNKNOWN:
                                               * none */
     uint64_t request_start_ns;               /* when the worker took it; 0: none */
     char     path[MST_PATH_MAX];             /* its URL path where MPMStatPaths is On; else "" */
+    uint64_t later_state_ns[MST_STATE_COUNT - MST_STATES_FIRST];   /* of the further states: older
+                                              * writers' entries end before */
 } __attribute__((aligned(64)));
+
+/* Where an entry has the time that its worker has spent in a state. */
+static inline uint64_t *mst_worker_state_ns(struct mst_worker *w, unsigned state)
+{
+    return state < MST_STATES_FIRST ? &w->state_ns[state]
+                                    : &w->later_state_ns[state - MST_STATES_FIRST];
+}
+
+static inline uint64_t mst_worker_spent_ns(const struct mst_worker *w, unsigned state)
+{
+    return state < MST_STATES_FIRST ? w->state_ns[state]
+                                    : w->later_state_ns[state - MST_STATES_FIRST];
+}
+
 #define MST_WORKER_FREE UINT64_MAX           /* no thread has the entry: no time passes in it */
 
 /* A forked process that is no child of the MPM: a helper, or one for a request. The parent's
@@ -278,11 +343,12 @@ enum mst_fork_serves {           /* whether it serves a connection (itk) */
 };
 #define MST_FORKS 1024u          /* the ends of further ones are not reported */
 
-struct mst_label_name {
+struct mst_name {
     uint64_t used;               /* 0: free; 1: `name` is valid (stored last); others: unusable */
     char     name[MST_NAME_MAX];
-    uint64_t owner;              /* the tenant that made it (mst_label_owner()); 0: made by the
-                                  * server's own configuration */
+    uint64_t owner;              /* a label's: the tenant that made it (mst_label_owner()); 0: made
+                                  * by the server's own configuration. An other end's: its
+                                  * enum mst_end_kind */
     /* Of an FPM pool's label (write/pool_limit.h): */
     uint64_t workers_limit;      /* pm.max_children; 0: it is no pool's, or not known */
     uint64_t limit_reached;      /* how often FPM found the pool at that limit */
@@ -296,6 +362,12 @@ struct mst_label_name {
 #define MST_LABEL_STATUS 1u
 #define MST_LABEL_OTHER_NAME  "other"
 #define MST_LABEL_STATUS_NAME "mpm-status"
+
+/* The other ends: what requests were handed to (Apache's handlers and backends), or waited for in
+ * PHP. Names, never queries: "mysql 127.0.0.1:3306". End 0 counts those that found no room. */
+#define MST_ENDS 64u
+#define MST_END_OTHER 0u
+#define MST_END_OTHER_NAME "other"
 
 /* Ring records: {ticket, payload, check}. The check (record.h) depends on ticket and payload: it
  * does not match where the writer was killed midway or overtaken by the ring's next round. New
@@ -315,12 +387,38 @@ struct mst_request {
     uint64_t nth;           /* its number on the connection, from 0 */
     uint64_t front_ns;      /* from X-Request-Start to start_ns; MST_UNKNOWN; not in `total` */
     uint64_t client_id;     /* id that the client sent, plus 1; 0: none, or an older writer */
+    /* Intervals: 0 where there was none. Each lies within its phase. */
+    uint64_t ends;          /* handler << 32 | backend, indices of the other ends; MST_END_OTHER
+                             * << 32: unknown. Backend MST_NO_END: none */
+    uint64_t checks_ns;     /* in handle: from the parsed headers to the handler's call */
+    uint64_t upload_ns;     /* in handle: blocked in reading the request's body */
+    uint64_t backend_ns;    /* in handle: from the hand-over to a backend to its first byte */
+    uint64_t tls_ns;        /* in read: the handshake; the connection's first request only */
+    uint64_t h2_wait_ns;    /* in queue: a stream that was ready waited for an HTTP/2 worker */
+    uint64_t send_client_ns;   /* in send: the client read too slowly; these three are MST_UNKNOWN
+                                * where sending was too short to ask the kernel */
+    uint64_t send_network_ns;  /* in send: the network had the data */
+    uint64_t send_server_ns;   /* in send: the server had nothing to send */
+    uint64_t log_ns;        /* after the total: logging */
 };
+#define MST_NO_END UINT32_MAX
 #define MST_REQUEST_WORDS (sizeof(struct mst_request) / 8)
 enum mst_request_flag {
     MST_REQUEST_ABORTED   = 1u << 0,   /* the client closed before the end */
     MST_REQUEST_NO_WORKER = 1u << 1    /* ran on a thread that is no worker of the MPM */
 };
+
+/* What the kernel still held of a response when it was complete. The kernel tells it later: at the
+ * connection's next request or at its end. */
+struct mst_delivery {
+    uint64_t id;                 /* mst_request.id */
+    uint64_t undelivered_ns;     /* from `complete` until the client had all; MST_UNKNOWN: it had
+                                  * not when the connection ended */
+    uint64_t undelivered_bytes;  /* that the client did not have at `complete` */
+    uint64_t time_ns;            /* CLOCK_MONOTONIC when that was found out */
+};
+#define MST_DELIVERY_WORDS (sizeof(struct mst_delivery) / 8)
+#define MST_DELIVERY_RECORDS 8192u   /* kept */
 
 struct mst_lifecycle {
     uint64_t time_ns;       /* CLOCK_MONOTONIC */
@@ -337,6 +435,13 @@ struct mst_lifecycle {
 };
 #define MST_LIFECYCLE_WORDS (sizeof(struct mst_lifecycle) / 8)
 
+/* All waits of a request in PHP for one other end. */
+struct mst_php_wait {
+    uint64_t kind_end;      /* enum mst_wait << 32 | other end's index */
+    uint64_t calls_failed;  /* calls << 32 | those of them that failed; 0: no such wait */
+    uint64_t wait_ns;
+};
+
 /* A request in PHP. `start_ns` is RINIT; Apache handed it over wait_ns before. */
 struct mst_php_request {
     uint64_t id;            /* Apache's mst_request.id (handover.h); MST_UNKNOWN: none */
@@ -349,6 +454,12 @@ struct mst_php_request {
     uint64_t label_status;  /* label << 32 | flags << 16 | HTTP status (0: none was set) */
     uint64_t pid_worker;    /* pid << 32 | worker entry's index; ~0u: no entry was free */
     char     script[MST_PATH_MAX];  /* its file without the query; a long one lacks its beginning */
+    /* run_ns = user_ns + system_ns + cpu_wait_ns + all of waits_ns + the rest, which is not stored.
+     * The writer sees to it that the parts are not more than the whole. */
+    uint64_t cpu_wait_ns;   /* runnable, without a CPU; MST_UNKNOWN */
+    struct mst_php_wait longest[2];   /* the two other ends that took longest, longest first */
+    uint64_t waits_ns[MST_WAITS_ROOM];   /* by enum mst_wait, all other ends together; all are
+                                          * MST_UNKNOWN where waits are not measured */
 };
 #define MST_PHP_REQUEST_WORDS (sizeof(struct mst_php_request) / 8)
 enum mst_php_request_flag {
@@ -368,6 +479,11 @@ struct mst_mark {
 };
 #define MST_MARK_WORDS (sizeof(struct mst_mark) / 8)
 
+struct mst_delivery_record {
+    uint64_t            ticket;
+    struct mst_delivery payload;
+    uint64_t            check;
+};
 struct mst_request_record {
     uint64_t           ticket;    /* from 1; 0: never written */
     struct mst_request payload;

@@ -69,6 +69,7 @@ uint64_t mst_layout_place(const struct mst_layout *l, struct mst_section s[MST_S
     bool is_php = l->producer == MST_PRODUCER_PHP;
 
     _Static_assert(sizeof(struct mst_header) <= MST_PAGE, "the header is the first page");
+    _Static_assert(MST_SECTION_COUNT - MST_SECTION_FIRST <= MST_SECTION_ROOM, "`more` has room");
     if (!in_range(l))
         return 0;
     workers = (uint64_t)l->processes * l->threads_per_process;
@@ -80,7 +81,7 @@ uint64_t mst_layout_place(const struct mst_layout *l, struct mst_section s[MST_S
     end = place(&s[MST_SECTION_PROCESSES], end, l->processes, sizeof(struct mst_process));
     end = place(&s[MST_SECTION_WORKERS], end, workers, sizeof(struct mst_worker));
     end = place(&s[MST_SECTION_IN_FLIGHT], end, l->processes, in_flight);
-    end = place(&s[MST_SECTION_LABELS], end, l->labels, sizeof(struct mst_label_name));
+    end = place(&s[MST_SECTION_LABELS], end, l->labels, sizeof(struct mst_name));
     end = place(&s[MST_SECTION_COUNTERS], end, (uint64_t)l->labels * l->stripes,
                 sizeof(struct mst_counters));
     end = place(&s[MST_SECTION_REQUESTS], end, is_php ? 0 : power_of_two_from(l->requests),
@@ -92,6 +93,11 @@ uint64_t mst_layout_place(const struct mst_layout *l, struct mst_section s[MST_S
     end = place(&s[MST_SECTION_MARKS], end, is_php ? MST_MARK_RECORDS : 0,
                 sizeof(struct mst_mark_record));
     end = place(&s[MST_SECTION_FORKS], end, is_php ? 0 : MST_FORKS, sizeof(struct mst_fork));
+    end = place(&s[MST_SECTION_ENDS], end, MST_ENDS, sizeof(struct mst_name));
+    end = place(&s[MST_SECTION_END_COUNTERS], end, (uint64_t)MST_ENDS * l->stripes,
+                sizeof(struct mst_end_counters));
+    end = place(&s[MST_SECTION_DELIVERIES], end, is_php ? 0 : MST_DELIVERY_RECORDS,
+                sizeof(struct mst_delivery_record));
     return end <= MST_FILE_MAX ? end : 0;
 }
 

@@ -26,7 +26,7 @@ bool mst_entry_is_claimed(const struct mst_process *p);
 int mst_entry_running(const struct mst_reader *r, const struct mst_process *p);
 
 /* The same as mst_header_running(); of a board whose processes have no parent in common:
- * whether any of them may be alive. Reads their entries; 0 where it cannot. */
+ * whether any of them can be alive. Reads their entries; 0 where it cannot. */
 int mst_reader_alive(const struct mst_reader *r);
 
 #endif

@@ -46,7 +46,7 @@ static const struct section_rule section_rules[MST_SECTION_COUNT] = {
                                 MST_OF_ANY },
     [MST_SECTION_IN_FLIGHT] = { "in_flight", 1u << 20, 2 * sizeof(uint32_t), CHUNK_BYTES,
                                 MST_OF_ANY },
-    [MST_SECTION_LABELS]    = { "labels", MST_LABELS_MAX, END_OF(struct mst_label_name, name), 4096,
+    [MST_SECTION_LABELS]    = { "labels", MST_LABELS_MAX, END_OF(struct mst_name, name), 4096,
                                 MST_OF_ANY },
     [MST_SECTION_COUNTERS]   = { "counters", MST_LABELS_MAX * MST_STRIPES_MAX,
                                 MST_COUNTED_PHASES * sizeof(struct mst_histogram), CHUNK_BYTES,
@@ -63,6 +63,12 @@ static const struct section_rule section_rules[MST_SECTION_COUNT] = {
                                 4096, MST_OF_PHP },
     [MST_SECTION_FORKS]     = { "forks", 1u << 20, END_OF(struct mst_fork, generation), 4096,
                                 MST_OF_APACHE },
+    /* Boards of older writers lack these. */
+    [MST_SECTION_ENDS]      = { "ends", MST_LABELS_MAX, sizeof(struct mst_name), 4096, 0 },
+    [MST_SECTION_END_COUNTERS] = { "end_counters", MST_LABELS_MAX * MST_STRIPES_MAX,
+                                sizeof(uint64_t), CHUNK_BYTES, 0 },
+    [MST_SECTION_DELIVERIES] = { "deliveries", MST_JOURNAL_MAX,
+                                RECORD_STRIDE(struct mst_delivery, undelivered_bytes), 4096, 0 },
 };
 
 int mst_reader_read(const struct mst_reader *r, uint64_t offset, void *to, size_t bytes,
@@ -92,8 +98,9 @@ int mst_reader_read(const struct mst_reader *r, uint64_t offset, void *to, size_
 int mst_reader_entries(const struct mst_reader *r, enum mst_section_id id, uint64_t first,
                        uint64_t count, void *to, size_t size, char error[MST_ERROR_MAX])
 {
-    size_t stride = r->header.section[id].stride, use = stride < size ? stride : size;
-    uint64_t offset = r->header.section[id].offset + first * stride;
+    const struct mst_section *s = mst_section_in(&r->header, id);
+    size_t stride = s->stride, use = stride < size ? stride : size;
+    uint64_t offset = s->offset + first * stride;
     unsigned char chunk[CHUNK_BYTES], *at = to;
 
     if (stride == size)
@@ -192,7 +199,7 @@ static int check_section(const struct mst_reader *r, enum mst_section_id id,
                          char error[MST_ERROR_MAX])
 {
     const struct section_rule *rule = &section_rules[id];
-    const struct mst_section *s = &r->header.section[id];
+    const struct mst_section *s = mst_section_in(&r->header, id);
     uint64_t file_bytes = r->header.file_bytes;
     const char *wrong = NULL;
 
@@ -226,11 +233,12 @@ static bool is_power_of_two(uint32_t n)
 static int check_rings(const struct mst_reader *r, char error[MST_ERROR_MAX])
 {
     static const enum mst_section_id rings[] = { MST_SECTION_REQUESTS, MST_SECTION_LIFECYCLE,
-                                                 MST_SECTION_PHP_REQUESTS, MST_SECTION_MARKS };
+                                                 MST_SECTION_PHP_REQUESTS, MST_SECTION_MARKS,
+                                                 MST_SECTION_DELIVERIES };
     size_t i;
 
     for (i = 0; i < sizeof rings / sizeof rings[0]; i++) {
-        uint32_t count = r->header.section[rings[i]].count;
+        uint32_t count = mst_section_in(&r->header, rings[i])->count;
         char what[64];
 
         if (count == 0 || is_power_of_two(count))
@@ -264,6 +272,9 @@ static int check_shape(const struct mst_reader *r, char error[MST_ERROR_MAX])
     if (labels * sizeof(uint32_t) > s[MST_SECTION_IN_FLIGHT].stride)
         return fail_damaged(r, error, "rows of in_flight of at least", labels * sizeof(uint32_t),
                             s[MST_SECTION_IN_FLIGHT].stride);
+    if ((uint64_t)h->more[0].count * h->stripes != h->more[1].count)
+        return fail_damaged(r, error, "end_counters (ends times stripes)",
+                            (uint64_t)h->more[0].count * h->stripes, h->more[1].count);
     return check_rings(r, error);
 }
 
@@ -282,6 +293,15 @@ void mst_header_terminate(struct mst_header *h)
     h->sapi[sizeof h->sapi - 1] = '\0';
     h->version_text[sizeof h->version_text - 1] = '\0';
     h->settings[sizeof h->settings - 1] = '\0';
+}
+
+/* Reads what the writer's header has beyond MST_HEADER_MIN. */
+static int read_later_header(struct mst_reader *r, char error[MST_ERROR_MAX])
+{
+    size_t bytes = mst_header_bytes(&r->header);
+
+    return mst_reader_read(r, MST_HEADER_MIN, (char *)&r->header + MST_HEADER_MIN,
+                           bytes - MST_HEADER_MIN, error);
 }
 
 static int read_header(struct mst_reader *r, char error[MST_ERROR_MAX])
@@ -304,6 +324,7 @@ static int read_header(struct mst_reader *r, char error[MST_ERROR_MAX])
     if (mst_reader_read(r, 0, &r->header, MST_HEADER_MIN, error) != 0
         || check_identity(r, error) != 0
         || check_size(r, (uint64_t)st.st_size, error) != 0
+        || read_later_header(r, error) != 0
         || check_allocated(r, (uint64_t)st.st_blocks * STAT_BLOCK, error) != 0)
         return -1;
     for (id = 0; id < MST_SECTION_COUNT; id++)
@@ -326,13 +347,16 @@ static size_t usable_words(const struct mst_field *f, uint32_t words)
 static int locate_field(struct mst_reader *r, const struct mst_field_name *name,
                         char error[MST_ERROR_MAX])
 {
-    enum mst_section_id home = name->storage == MST_STORAGE_TOTAL ? MST_SECTION_TOTALS
-                                                                  : MST_SECTION_COUNTERS;
-    uint32_t stride = r->header.section[home].stride;
+    static const enum mst_section_id homes[] = {
+        [MST_STORAGE_TOTAL] = MST_SECTION_TOTALS, [MST_STORAGE_COUNTERS] = MST_SECTION_COUNTERS,
+        [MST_STORAGE_ENDS] = MST_SECTION_END_COUNTERS,
+    };
+    uint32_t stride;
     size_t i;
 
-    if (name->storage != MST_STORAGE_TOTAL && name->storage != MST_STORAGE_COUNTERS)
+    if (name->storage == MST_STORAGE_NONE || name->storage > MST_STORAGE_ENDS)
         return 0;   /* a newer writer has storages that this reader skips */
+    stride = mst_section_in(&r->header, homes[name->storage])->stride;
     if (name->offset % 8 != 0 || name->offset + (uint64_t)name->words * 8 > stride)
         return mst_fail(error, "the board %s is damaged: expected the field `%.*s` within the %"
                         PRIu32 " bytes of an entry, found %" PRIu32 " words at offset %" PRIu32

@@ -16,7 +16,8 @@
 #include "base/error.h"
 #include "segment/format.h"
 
-/* Bytes of a header that every writer of this format has. */
+/* Bytes of a header that every writer of this format has. Of older writers' headers the rest is
+ * zeroes in memory. */
 #define MST_HEADER_MIN \
     (offsetof(struct mst_header, marks_written) + sizeof ((struct mst_header *)0)->marks_written)
 
@@ -36,6 +37,12 @@ struct mst_reader {
     size_t           *stored_offset;
     size_t           *stored_words;
 };
+
+/* Bytes of a checked header that both its writer and this build have. */
+static inline size_t mst_header_bytes(const struct mst_header *h)
+{
+    return h->header_bytes < sizeof *h ? h->header_bytes : sizeof *h;
+}
 
 /* Opens and checks the board at `path` (O_RDONLY | O_NOFOLLOW). Returns 0; or -1 with a
  * sentence in error: what was expected, what was found. Close it after success. */

@@ -84,6 +84,8 @@ bool mst_board_fits(const struct mst_reader *r, const struct mst_layout *layout,
     return h->ready == MST_READY && h->header_bytes == sizeof *h
         && mst_layout_place(layout, sections) == h->file_bytes
         && memcmp(sections, h->section, sizeof h->section) == 0
+        && memcmp(sections + MST_SECTION_FIRST, h->more,
+                  (MST_SECTION_COUNT - MST_SECTION_FIRST) * sizeof *sections) == 0
         && has_same_fields(r, &sections[MST_SECTION_FIELDS]);
 }
 

@@ -109,6 +109,9 @@ void mst_board_locate(struct mst_board *b, const struct mst_section s[MST_SECTIO
     b->php_requests = at(b, s[MST_SECTION_PHP_REQUESTS].offset);
     b->marks = at(b, s[MST_SECTION_MARKS].offset);
     b->forks = at(b, s[MST_SECTION_FORKS].offset);
+    b->ends = at(b, s[MST_SECTION_ENDS].offset);
+    b->end_counters = at(b, s[MST_SECTION_END_COUNTERS].offset);
+    b->deliveries = at(b, s[MST_SECTION_DELIVERIES].offset);
     b->process_count = s[MST_SECTION_PROCESSES].count;
     b->threads = b->threads_used = threads;
     b->label_count = s[MST_SECTION_LABELS].count;
@@ -119,6 +122,8 @@ void mst_board_locate(struct mst_board *b, const struct mst_section s[MST_SECTIO
     b->php_requests_mask = s[MST_SECTION_PHP_REQUESTS].count - 1;
     b->marks_mask = s[MST_SECTION_MARKS].count - 1;
     b->fork_count = s[MST_SECTION_FORKS].count;
+    b->end_count = s[MST_SECTION_ENDS].count;
+    b->deliveries_mask = s[MST_SECTION_DELIVERIES].count - 1;
 }
 
 static void fill(struct mst_board *b, const struct mst_layout *layout,
@@ -128,6 +133,8 @@ static void fill(struct mst_board *b, const struct mst_layout *layout,
     uint64_t i, workers;
 
     memcpy(b->header->section, sections, sizeof b->header->section);
+    memcpy(b->header->more, sections + MST_SECTION_FIRST,
+           (MST_SECTION_COUNT - MST_SECTION_FIRST) * sizeof *sections);
     fill_header(b->header, layout, identity, b->bytes);
     mst_board_locate(b, sections, layout->threads_per_process, layout->stripes);
     mst_board_fill_fields(at(b, sections[MST_SECTION_FIELDS].offset));
@@ -136,6 +143,7 @@ static void fill(struct mst_board *b, const struct mst_layout *layout,
         b->workers[i].state = MST_WORKER_FREE;
     mst_label_intern(b, MST_LABEL_OTHER_NAME);
     mst_label_intern(b, MST_LABEL_STATUS_NAME);
+    mst_end_intern(b, MST_END_KIND_COUNT, MST_END_OTHER_NAME);
     __atomic_store_n(&b->header->ready, MST_READY, __ATOMIC_RELEASE);
 }
 
@@ -346,7 +354,7 @@ int mst_board_build(struct mst_board *b, const char *path, const struct mst_layo
     fd = mkostemp(built, O_CLOEXEC);   /* O_EXCL, mode 0600 */
     if (fd < 0)
         return mst_fail(error, "cannot make the board %s: %s; the directory must exist and be "
-                        "writable for whoever starts the server", path, strerror(errno));
+                        "writable for the user that starts the server", path, strerror(errno));
     warn_unless_tmpfs(fd, path, warning);
     if (map_private_file(b, fd, built, error) != 0) {
         mst_board_discard(b, built);

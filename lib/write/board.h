@@ -44,17 +44,20 @@ struct mst_board {
     struct mst_process       *processes;
     struct mst_worker        *workers;
     uint32_t                 *in_flight;
-    struct mst_label_name    *labels;
+    struct mst_name          *labels;
     struct mst_counters         *counters;
     struct mst_request_record   *requests;
     struct mst_lifecycle_record *lifecycle;
     struct mst_php_request_record *php_requests;   /* on PHP's boards */
     struct mst_mark_record      *marks;            /* on PHP's boards */
     struct mst_fork          *forks;               /* on Apache's boards, as `requests` */
-    uint32_t process_count, threads, label_count, stripe_mask, fork_count;
+    struct mst_name          *ends;
+    struct mst_end_counters  *end_counters;
+    struct mst_delivery_record *deliveries;        /* on Apache's boards */
+    uint32_t process_count, threads, label_count, stripe_mask, fork_count, end_count;
     uint32_t threads_used;          /* of `threads`, by a process that claims an entry now */
     uint32_t in_flight_stride;      /* words of in_flight for each process */
-    uint64_t requests_mask, lifecycle_mask, php_requests_mask, marks_mask;
+    uint64_t requests_mask, lifecycle_mask, php_requests_mask, marks_mask, deliveries_mask;
     int64_t  busy_excess;           /* by how many workers mst_busy_mend() last found the sum too
                                      * large */
     uint64_t busy_excess_ns;        /* when it did */
@@ -137,6 +140,12 @@ bool mst_label_intern_tenant(struct mst_board *b, const char *name,
 
 /* Copies the label's name out of the table. */
 void mst_label_read(const struct mst_board *b, uint32_t index, char name[MST_NAME_MAX]);
+
+/* The index of the other end of this kind and name. Adds it where there is room; MST_END_OTHER
+ * where there is none. Waits a moment for a process that is adding one. A name that has other
+ * bytes than printable ASCII has `?` for them; it is cut to MST_NAME_MAX - 1 bytes. Searches the
+ * table: callers keep the index. */
+uint32_t mst_end_intern(struct mst_board *b, enum mst_end_kind kind, const char *name);
 
 /* Whether to log this: true once in the board's life, in one process. */
 static inline bool mst_board_tell_once(struct mst_board *b, enum mst_told what)

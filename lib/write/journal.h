@@ -39,6 +39,16 @@ static inline void mst_journal_request(struct mst_board *b, const struct mst_req
                       MST_REQUEST_WORDS);
 }
 
+/* Adds what is known late of a response's delivery. Apache's boards only. */
+static inline void mst_journal_delivery(struct mst_board *b, const struct mst_delivery *delivery)
+{
+    uint64_t ticket =
+        __atomic_add_fetch(&b->header->deliveries_written, 1, __ATOMIC_RELAXED);
+
+    mst_journal_store(&b->deliveries[ticket & b->deliveries_mask], ticket, delivery,
+                      MST_DELIVERY_WORDS);
+}
+
 /* Adds a PHP request's record. PHP's boards only. */
 static inline void mst_journal_php_request(struct mst_board *b,
                                            const struct mst_php_request *request)

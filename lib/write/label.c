@@ -1,4 +1,4 @@
-/* label.c - the label table: names that requests are tallied under.
+/* label.c - the tables of names: the labels that requests are tallied under, and the other ends.
  *
  * Entries are taken in order and never freed: a search that comes to a free entry has passed every
  * label that there is, and has counted what each tenant made. Two processes that add a label at
@@ -31,6 +31,10 @@
 
 struct search {
     char                     name[MST_NAME_MAX];   /* with zeroes behind it, as on the board */
+    struct mst_name         *table;
+    uint32_t                 count;      /* entries of it */
+    uint64_t                 owner;      /* of an entry that is added */
+    bool                     is_end;     /* the table is that of the other ends */
     const struct mst_tenant *tenant;     /* NULL: the server's own configuration */
     unsigned                 patience;   /* left */
     uint32_t                 by_tenant;  /* entries passed that this tenant made */
@@ -60,7 +64,7 @@ void mst_label_read(const struct mst_board *b, uint32_t index, char name[MST_NAM
     name[MST_NAME_MAX - 1] = '\0';
 }
 
-static bool change(struct mst_label_name *l, uint64_t *from, uint64_t to)
+static bool change(struct mst_name *l, uint64_t *from, uint64_t to)
 {
     return __atomic_compare_exchange_n(&l->used, from, to, false, __ATOMIC_ACQ_REL,
                                        __ATOMIC_ACQUIRE);
@@ -69,7 +73,7 @@ static bool change(struct mst_label_name *l, uint64_t *from, uint64_t to)
 /* The value of `used` of an entry that is not free. Waits for one that is being named, and abandons
  * it when there is no patience left: the process that was naming it finds that out and takes
  * another entry, so that no name is there twice, and no search waits for it again. */
-static uint64_t final_state(struct mst_label_name *l, struct search *s)
+static uint64_t final_state(struct mst_name *l, struct search *s)
 {
     uint64_t state = __atomic_load_n(&l->used, __ATOMIC_ACQUIRE);
 
@@ -90,19 +94,19 @@ static bool may_add(const struct search *s)
 }
 
 /* False: another process was first, or has abandoned the entry. */
-static bool add(struct mst_label_name *l, const struct search *s)
+static bool add(struct mst_name *l, const struct search *s)
 {
     uint64_t state = FREE;
 
     if (!change(l, &state, NAMING))
         return false;
-    __atomic_store_n(&l->owner, s->tenant ? s->tenant->owner : 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&l->owner, s->owner, __ATOMIC_RELAXED);
     memcpy(l->name, s->name, sizeof l->name);
     state = NAMING;
     return change(l, &state, USED);
 }
 
-static void count_owner(struct search *s, const struct mst_label_name *l)
+static void count_owner(struct search *s, const struct mst_name *l)
 {
     uint64_t owner = __atomic_load_n(&l->owner, __ATOMIC_RELAXED);
 
@@ -112,13 +116,20 @@ static void count_owner(struct search *s, const struct mst_label_name *l)
     s->by_tenant += owner == s->tenant->owner;
 }
 
-static uint32_t find_or_add(struct mst_board *b, const char *name, struct search *s)
+/* Other ends of two kinds can have the same name. */
+static bool is_wanted(const struct mst_name *l, const struct search *s)
+{
+    return memcmp(l->name, s->name, sizeof l->name) == 0
+        && (!s->is_end || __atomic_load_n(&l->owner, __ATOMIC_RELAXED) == s->owner);
+}
+
+static uint32_t find_or_add(const char *name, struct search *s)
 {
     uint32_t i;
 
     strncpy(s->name, name, sizeof s->name - 1);
-    for (i = 0; i < b->label_count; i++) {
-        struct mst_label_name *l = &b->labels[i];
+    for (i = 0; i < s->count; i++) {
+        struct mst_name *l = &s->table[i];
 
         if (__atomic_load_n(&l->used, __ATOMIC_ACQUIRE) == FREE) {
             if (!may_add(s))
@@ -126,7 +137,7 @@ static uint32_t find_or_add(struct mst_board *b, const char *name, struct search
             if (add(l, s))
                 return i;
         }
-        if (final_state(l, s) == USED && memcmp(l->name, s->name, sizeof l->name) == 0)
+        if (final_state(l, s) == USED && is_wanted(l, s))
             return i;
         count_owner(s, l);
     }
@@ -135,8 +146,8 @@ static uint32_t find_or_add(struct mst_board *b, const char *name, struct search
 
 static uint32_t intern_own(struct mst_board *b, const char *name, unsigned patience)
 {
-    struct search search = { .patience = patience };
-    uint32_t index = find_or_add(b, name, &search);
+    struct search search = { .table = b->labels, .count = b->label_count, .patience = patience };
+    uint32_t index = find_or_add(name, &search);
 
     return index != NOT_THERE ? index : MST_LABEL_OTHER;
 }
@@ -154,12 +165,30 @@ uint32_t mst_label_reserve(struct mst_board *b, const char *name)
 bool mst_label_intern_tenant(struct mst_board *b, const char *name,
                              const struct mst_tenant *tenant, uint32_t *index)
 {
-    struct search search = { .tenant = tenant, .patience = PATIENCE };
-    uint32_t found = find_or_add(b, name, &search);
+    struct search search = { .table = b->labels, .count = b->label_count, .owner = tenant->owner,
+                             .tenant = tenant, .patience = PATIENCE };
+    uint32_t found = find_or_add(name, &search);
 
     /* Under the status page's label requests do not count as the server's load. */
     if (found == NOT_THERE || found == MST_LABEL_STATUS)
         return false;
     *index = found;
     return true;
+}
+
+uint32_t mst_end_intern(struct mst_board *b, enum mst_end_kind kind, const char *name)
+{
+    struct search search = { .table = b->ends, .count = b->end_count, .owner = kind,
+                             .is_end = true, .patience = PATIENCE };
+    char printable[MST_NAME_MAX] = "";
+    uint32_t index;
+    size_t i;
+
+    for (i = 0; name[i] != '\0' && i < sizeof printable - 1; i++)
+        printable[i] = name[i];
+    for (i = 0; printable[i] != '\0'; i++)
+        if (printable[i] < ' ' || printable[i] > '~')
+            printable[i] = '?';
+    index = find_or_add(printable, &search);
+    return index != NOT_THERE ? index : MST_END_OTHER;
 }

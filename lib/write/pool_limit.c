@@ -23,7 +23,7 @@ void mst_pool_limits_clear(struct mst_board *b)
 void mst_pool_limit_add(struct mst_board *b, const char *label, uint64_t workers, bool is_counted)
 {
     uint32_t index = mst_label_reserve(b, label);
-    struct mst_label_name *l = &b->labels[index];
+    struct mst_name *l = &b->labels[index];
 
     if (index == MST_LABEL_OTHER)
         return;
@@ -34,7 +34,7 @@ void mst_pool_limit_add(struct mst_board *b, const char *label, uint64_t workers
 
 bool mst_pool_limit_is_to_ask(struct mst_board *b, uint32_t label, uint64_t now_ns)
 {
-    struct mst_label_name *l = &b->labels[label];
+    struct mst_name *l = &b->labels[label];
     uint64_t limit = __atomic_load_n(&l->workers_limit, __ATOMIC_RELAXED);
     uint64_t asked = __atomic_load_n(&l->asked_ns, __ATOMIC_RELAXED);
 
@@ -46,7 +46,7 @@ bool mst_pool_limit_is_to_ask(struct mst_board *b, uint32_t label, uint64_t now_
 
 void mst_pool_limit_answer(struct mst_board *b, uint32_t label, uint64_t reached)
 {
-    struct mst_label_name *l = &b->labels[label];
+    struct mst_name *l = &b->labels[label];
     uint64_t before = __atomic_load_n(&l->fpm_reached, __ATOMIC_RELAXED);
 
     if (reached == MST_UNKNOWN) {

@@ -11,7 +11,7 @@
 /* CLOCK_MONOTONIC when the worker's present state began. */
 static inline uint64_t mst_worker_since(const struct mst_worker *w)
 {
-#define PLUS_STATE(suffix, name) + w->state_ns[MST_STATE_##suffix]
+#define PLUS_STATE(suffix, name) + mst_worker_spent_ns(w, MST_STATE_##suffix)
     return w->base_ns MST_STATES(PLUS_STATE);
 #undef PLUS_STATE
 }
@@ -19,7 +19,9 @@ static inline uint64_t mst_worker_since(const struct mst_worker *w)
 /* Adds time in `state`. */
 static inline void mst_worker_spend(struct mst_worker *w, enum mst_state state, uint64_t ns)
 {
-    __atomic_store_n(&w->state_ns[state], w->state_ns[state] + ns, __ATOMIC_RELAXED);
+    uint64_t *time = mst_worker_state_ns(w, state);
+
+    __atomic_store_n(time, *time + ns, __ATOMIC_RELAXED);
 }
 
 /* Ends the state `old`, which began at since_ns, and begins `state`, at now_ns. Precondition: the
@@ -82,7 +84,27 @@ static inline void mst_histogram_record(struct mst_histogram *h, uint64_t ns)
         ;
 }
 
-/* The label's counters that writers of this stripe share. The stripe may be any number: it is
+/* Counts calls to an other end that took ns together. The index must be below end_count. */
+static inline void mst_end_add(struct mst_board *b, uint32_t end, uint32_t stripe, uint64_t calls,
+                               uint64_t failed, uint64_t ns)
+{
+    struct mst_end_counters *c =
+        &b->end_counters[(size_t)end * (b->stripe_mask + 1) + (stripe & b->stripe_mask)];
+
+    mst_count(&c->calls, calls);
+    mst_count(&c->end_ns, ns);
+    if (failed > 0)
+        mst_count(&c->failed, failed);
+}
+
+/* Counts one call. */
+static inline void mst_end_count(struct mst_board *b, uint32_t end, uint32_t stripe, uint64_t ns,
+                                 bool failed)
+{
+    mst_end_add(b, end, stripe, 1, failed, ns);
+}
+
+/* The label's counters that writers of this stripe share. The stripe can be any number: it is
  * masked. */
 static inline struct mst_counters *mst_counters_of(struct mst_board *b, uint32_t label,
                                                    uint32_t stripe)

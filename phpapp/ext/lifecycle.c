@@ -15,10 +15,11 @@
 
 #include <pthread.h>
 #include <signal.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "delay.h"
+#include "ends.h"
 #include "label.h"
 #include "place.h"
 #include "state.h"
@@ -105,6 +106,7 @@ static void leave(void)
     uint64_t now = mst_now_ns();
     struct mst_process_end end;
 
+    mst_delay_close();
     __atomic_add_fetch(&mst_php.joins, 1, __ATOMIC_RELAXED);   /* no thread has a worker now */
     if (!mst_process_release(&mst_php.board, mst_php.pid, now, &end))
         return;
@@ -191,6 +193,8 @@ static void join_as_worker(uint64_t began_ns, uint64_t took_ns)
 {
     mst_php.pid = (uint64_t)getpid();
     mst_busy_mend_waiting(&mst_php.board);
+    mst_ends_forget();
+    mst_delay_open();
     claim(mst_now_ns());
     tell_start(began_ns, took_ns);
 }
@@ -249,6 +253,7 @@ void mst_lifecycle_thread(void)
     MPMSTAT_G(stripe) = w ? MPMSTAT_G(worker_index) : (uint32_t)mst_php.pid;
     MPMSTAT_G(state_since_ns) = w ? mst_worker_since(w) : 0;
     mst_label_forget();
+    mst_delay_open();
     MPMSTAT_G(joined) = __atomic_load_n(&mst_php.joins, __ATOMIC_RELAXED);
 }
 
@@ -327,7 +332,9 @@ static void after_fork_in_child(void)
         mst_php.is_forked = true;
         if (mst_php.is_open && is_at_request()) {
             tell_fork_of_worker();
-            MPMSTAT_G(active) = false;
+            MPMSTAT_G(active) = MPMSTAT_G(waits).is_on = false;
+            MPMSTAT_G(waits).call = NULL;
+            mst_delay_close();
         }
         return;
     }

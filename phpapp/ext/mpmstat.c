@@ -15,6 +15,7 @@
 #include "pools.h"
 #include "request.h"
 #include "state.h"
+#include "waits.h"
 
 /* Reads a number as OnUpdateLong() does, with K, M and G; that one complains of malformed ones. */
 static zend_long number_of(zend_string *text)
@@ -58,6 +59,8 @@ PHP_INI_BEGIN()
     SWITCH("enable", "1", OF_DIRECTORY, enable)
     SWITCH("enable_cli", "0", PHP_INI_SYSTEM, enable_cli)
     SWITCH("trust_request_start", "0", PHP_INI_SYSTEM, trust_request_start)
+    SWITCH("waits", "1", PHP_INI_SYSTEM, measure_waits)
+    SWITCH("ends", "1", PHP_INI_SYSTEM, name_ends)
     ENTRY("board", "", PHP_INI_SYSTEM, OnUpdateString, char *, board)
     ENTRY("group", "adm", PHP_INI_SYSTEM, OnUpdateString, char *, group)
     PHP_INI_ENTRY("mpmstat.label", "", OF_DIRECTORY, mst_label_update)
@@ -74,16 +77,18 @@ static void init_globals(void *globals)
     ZEND_TSRMLS_CACHE_UPDATE();
 #endif
     memset(globals, 0, sizeof(zend_mpmstat_globals));
+    ((zend_mpmstat_globals *)globals)->delay_fd = -1;
 }
 
 static PHP_MINIT_FUNCTION(mpmstat)
 {
-    (void)type;
     REGISTER_INI_ENTRIES();
     mst_php.sapi = MPMSTAT_G(enable) ? mst_place_sapi() : MST_SAPI_OFF;
     if (mst_php.sapi == MST_SAPI_OFF)
         return SUCCESS;
     mst_request_start_watching();
+    if (type == MODULE_PERSISTENT)   /* not with dl() */
+        mst_waits_install();
     mst_lifecycle_start();
     if (mst_php.sapi == MST_SAPI_FPM)
         mst_pools_start();
@@ -97,6 +102,7 @@ static PHP_MSHUTDOWN_FUNCTION(mpmstat)
     (void)type;
     mst_request_stop_watching();
     mst_lifecycle_end();
+    mst_waits_uninstall();
     UNREGISTER_INI_ENTRIES();
     return SUCCESS;
 }

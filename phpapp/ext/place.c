@@ -16,7 +16,6 @@
 
 #include <SAPI.h>
 #include <dlfcn.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
 #include <limits.h>

@@ -20,6 +20,7 @@
 #include "label.h"
 #include "lifecycle.h"
 #include "state.h"
+#include "waits.h"
 #include "write/busy.h"
 #include "write/journal.h"
 #include "write/worker.h"
@@ -30,8 +31,10 @@
 
 static void note_error(int type)
 {
-    if (type & FATAL)
+    if (type & FATAL) {
         MPMSTAT_G(fatal) = true;
+        mst_waits_break();
+    }
     if (type & MAYBE_FATAL)
         MPMSTAT_G(maybe_fatal) = true;
 }
@@ -190,6 +193,18 @@ static uint64_t spent(uint64_t from, uint64_t to)
     return to > from ? to - from : 0;
 }
 
+/* The part's time, of which at most what is left of the whole counts: the clocks of the CPU differ
+ * a little from that of the wall. */
+static uint64_t part_of(uint64_t ns, uint64_t *left_ns)
+{
+    if (ns == MST_UNKNOWN)
+        return ns;
+    if (ns > *left_ns)
+        ns = *left_ns;
+    *left_ns -= ns;
+    return ns;
+}
+
 /* ---- beginning -------------------------------------------------------------------------- */
 
 static void show_on_worker(void)
@@ -240,6 +255,8 @@ void mst_request_begin(void)
     MPMSTAT_G(marks) = 0;
     show_on_worker();
     read_cpu(&MPMSTAT_G(user_ns), &MPMSTAT_G(system_ns));
+    mst_waits_begin(MPMSTAT_G(start_ns), MPMSTAT_G(user_ns) == MST_UNKNOWN ? MST_UNKNOWN
+                    : MPMSTAT_G(user_ns) + MPMSTAT_G(system_ns));
     MPMSTAT_G(active) = true;
 }
 
@@ -356,7 +373,7 @@ void mst_request_end(void)
 {
     int status = SG(sapi_headers).http_response_code;
     struct mst_php_request record;
-    uint64_t user_ns, system_ns, now;
+    uint64_t user_ns, system_ns, now, left;
     uint32_t set = flags();
 
     MPMSTAT_G(active) = false;
@@ -367,9 +384,10 @@ void mst_request_end(void)
     record.id = MPMSTAT_G(id);
     record.start_ns = MPMSTAT_G(start_ns);
     record.wait_ns = MPMSTAT_G(wait_ns);
-    record.run_ns = now - MPMSTAT_G(start_ns);
-    record.user_ns = spent(MPMSTAT_G(user_ns), user_ns);
-    record.system_ns = spent(MPMSTAT_G(system_ns), system_ns);
+    record.run_ns = left = now - MPMSTAT_G(start_ns);
+    record.user_ns = part_of(spent(MPMSTAT_G(user_ns), user_ns), &left);
+    record.system_ns = part_of(spent(MPMSTAT_G(system_ns), system_ns), &left);
+    mst_waits_end(&record, left);
     record.memory_bytes = zend_memory_peak_usage(0);
     record.label_status = (uint64_t)MPMSTAT_G(label_index) << 32 | set << 16
                         | ((uint32_t)status & 0xffff);

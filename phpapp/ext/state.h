@@ -3,10 +3,13 @@
  *
  *   mpmstat.c    module entry, ini settings, phpinfo(), mpmstat_mark(): calls all below
  *   request.c    one request: time stamps, counters, journal record
+ *   waits.c      what a request waits for: times the functions of waits.def
+ *   ends.c       what such a function waits for: kind and other end
  *   lifecycle.c  workers: joining the board, forks, ends
  *   label.c      the label that a request is counted under
  *   place.c      which board is this process's, and making or opening it
  *   pools.c      FPM's pools, and the limit of workers of each
+ *   delay.c      how long a thread was ready to run and had no CPU
  *   settings.c   php.ini's settings for the board's header
  *   state.c      the variables declared here
  *
@@ -32,9 +35,47 @@
 #define MPMSTAT_THREADS 1u
 #endif
 
+/* What calls to one other end cost a request. */
+struct mst_wait_sum {
+    uint64_t ns;
+    uint32_t calls, failed, kind;
+};
+
+/* An object or resource of PHP's, and what its functions wait for. */
+struct mst_known {
+    const void *thing;             /* NULL: no entry */
+    uint64_t    wait;              /* as mst_wait_of() */
+};
+#define MPMSTAT_KNOWN 256u         /* a power of two */
+
+struct mst_timed;
+struct mst_suspended;
+
+/* The waits of a thread's present request. Times in ns; "off the CPU" is wall time less CPU time. */
+struct mst_waits {
+    bool     is_on;                /* the request is recorded and its waits are measured */
+    bool     has_known;            /* `known` has entries */
+    struct _zend_execute_data *call;   /* the outermost timed call under way; NULL: none */
+    const struct mst_timed *timed; /* the function called */
+    zval    *result;
+    uint64_t began_ns, began_cpu_ns;   /* when it began, or its fiber went on */
+    uint64_t waited_ns;            /* off the CPU in it before its fiber was suspended */
+    uint64_t seen_ns, seen_cpu_ns; /* when the latest call ended; else when the request began */
+    uint64_t delay_ns;             /* run delay as last read; MST_UNKNOWN */
+    uint64_t first_delay_ns;       /* the same as the request began */
+    uint64_t unread_ns;            /* off the CPU since the run delay was read */
+    uint64_t unread_outside_ns;    /* of that, outside timed calls */
+    struct mst_suspended *suspended;   /* timed calls in fibers that do not run now */
+    uint32_t used_count;
+    uint8_t  used[MST_ENDS + MST_WAIT_COUNT];             /* which of `sums` are not empty */
+    struct mst_wait_sum sums[MST_ENDS + MST_WAIT_COUNT];  /* by other end; those of MST_END_OTHER
+                                                           * by kind, from MST_ENDS */
+    struct mst_known known[MPMSTAT_KNOWN];
+};
+
 /* Of each thread (NTS has one): the settings, then the present request. */
 ZEND_BEGIN_MODULE_GLOBALS(mpmstat)
-    bool      enable, enable_cli, trust_request_start;
+    bool      enable, enable_cli, trust_request_start, measure_waits, name_ends;
     char     *board, *group;
     zend_long workers_limit, processes, journal, tenant_labels;
     const char *label;             /* as set; else the pool's name */
@@ -59,6 +100,8 @@ ZEND_BEGIN_MODULE_GLOBALS(mpmstat)
     struct mst_worker *worker;     /* this thread's entry; NULL: none */
     uint64_t  state_since_ns;
     uint64_t  joined;              /* mst_php.joins when `worker` was set */
+    int       delay_fd;            /* this thread's schedstat; -1: not open */
+    struct mst_waits waits;
 ZEND_END_MODULE_GLOBALS(mpmstat)
 
 ZEND_EXTERN_MODULE_GLOBALS(mpmstat)

@@ -1,7 +1,7 @@
 <?php
 // symfony-page.php - a page of blocks, each a sub-request through the kernel of Debian's
 // Symfony (HttpKernel and Routing; no Twig, no Doctrine): what the workload subrequest is
-// laid beside. Parameter: blocks. Served by phpapp/workloads/calibrate.
+// compared with. Parameter: blocks. Served by phpapp/workloads/calibrate.
 declare(strict_types=1);
 
 use Symfony\Component\EventDispatcher\EventDispatcher;

@@ -13,8 +13,8 @@ function workload_refuse(int $status, string $sentence): void
     exit;
 }
 
-// A workload is a page that burns CPU or holds a worker for whoever asks: only for the
-// machine itself, server and client, unless the administrator says otherwise.
+// A workload is a page that burns CPU or holds a worker for any client that asks. So it answers
+// only where server and client are on this machine, unless the administrator says otherwise.
 function workload_only_on_loopback(): void
 {
     // PHP's own server (php -S) knows its address only as its name.
@@ -34,9 +34,9 @@ function workload_is_loopback(string $address): bool
     return preg_match('/^(127(\.\d+){3}|::1|::ffff:127(\.\d+){3})$/Di', $address) === 1;
 }
 
-// Whom a reverse proxy on this machine asks for, as it says in the headers of the request:
-// the proxy's own address is a loopback one whoever its client is. What is no address in
-// them, as unknown, counts as one that is not loopback.
+// Returns the clients for which a reverse proxy on this machine asks, from the headers of the
+// request: the proxy's own address is a loopback one, whatever its client's is. A word that is no
+// address, such as "unknown", counts as an address that is not loopback.
 function workload_forwarded_for(): array
 {
     $found = explode(',', ($_SERVER['HTTP_X_FORWARDED_FOR'] ?? '') . ','
@@ -138,8 +138,8 @@ function workload_check_directory(string $directory, int $forbidden, string $wha
     }
 }
 
-// Makes $name in the data directory by calling $build with the path of a private
-// place beside it, if it is not there yet. However many requests come first, one
+// Makes $name in the data directory by calling $build with a private path in the same
+// directory, if it is not there yet. However many requests come first, one
 // builds and the others wait; a build that was interrupted leaves no half of it.
 function workload_prepare(string $directory, string $name, callable $build): string
 {

@@ -1,6 +1,6 @@
 """What a request to PHP-FPM costs: bare, with the extension, and with the Excimer profiler
 idle in the extension's place, where that is installed. And what a look at FPM costs: its own
-status page, which a worker answers, beside `mpmstat status`, which no worker sees.
+status page, which a worker answers, against `mpmstat status`, which no worker sees.
 
 One worker serves a script that only says hello, which OPcache has. The request carries what
 Apache hands over (MPMSTAT), which the extension reads. PHP loads OPcache and what is compared,

@@ -1,4 +1,4 @@
-"""What one /mpm-status costs in each format, beside mod_status's ?auto at the same size.
+"""What one /mpm-status costs in each format, against mod_status's ?auto at the same size.
 
 Two servers (event) of 50, 400 and 10,000 workers, nearly all of them idle; of the 10,000
 a hundred are there. Their pages are asked for in turns: wall-clock and CPU time (of all

@@ -12,7 +12,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Whoever takes a record may look at all of it. context: its size. */
+/* A reader of a record can look at all of it. context: its size. */
 static int look_at_record(void *context, uint64_t ticket, const void *payload)
 {
     static union {

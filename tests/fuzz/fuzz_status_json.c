@@ -1,5 +1,4 @@
 /* fuzz_status_json.c - arbitrary bytes as a status URL's JSON. */
-#include <stdlib.h>
 
 #include "source/source_kind.h"
 #include "source/status_json.h"

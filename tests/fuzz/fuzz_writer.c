@@ -10,7 +10,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "segment/layout.h"
 #include "write/build.h"
 #include "write/busy.h"

@@ -1,11 +1,10 @@
 /* seed_board.c - makes the first files of tests/fuzz/corpus/board: boards as
  * small as they get, in the states that a server's can be in. The same bytes in
- * every run. To make them anew: seed_board DIRECTORY
+ * every run. To make them again: seed_board DIRECTORY
  */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -138,7 +137,7 @@ static void save(const char *directory, const char *name)
     fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
     check(fd >= 0, path);
     for (id = 0; id < MST_SECTION_COUNT; id++) {
-        struct mst_section *s = &header.section[id];
+        struct mst_section *s = mst_section_of(&header, id);
         size_t bytes;
 
         if (id == MST_SECTION_MARKS && s->count > MARKS_KEPT)

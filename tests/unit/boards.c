@@ -35,12 +35,18 @@ static void observe(struct mst_snapshot_phase *phase, unsigned times, uint64_t n
  * does not have nothing is known. */
 static void begin_label(struct mst_snapshot_label *label, uint32_t producer, const char *name)
 {
+    const char *const *names;
     size_t i;
 
     memset(label, 0, sizeof *label);
-    for (i = 0; i < mst_field_count; i++)
-        if (mst_fields[i].scope == MST_SCOPE_LABEL && !(mst_fields[i].of & 1u << producer))
-            memset((char *)label + mst_snapshot_offset(&mst_fields[i]), 0xff, sizeof(uint64_t));
+    for (i = 0; i < mst_field_count; i++) {
+        const struct mst_field *f = &mst_fields[i];
+        size_t elements = mst_type_elements(f->type, &names);
+
+        if (f->scope == MST_SCOPE_LABEL && !(f->of & 1u << producer))
+            memset((char *)label + mst_snapshot_offset(f), 0xff,
+                   (elements > 0 ? elements : 1) * sizeof(uint64_t));
+    }
     label->label = name;
     for (i = 0; i < MST_PHASE_COUNT; i++) {
         struct mst_snapshot_phase *phase = &label->phases[i];
@@ -79,7 +85,7 @@ static void fill_apache_slots(struct mst_snapshot_slot slots[SLOTS])
 
         slot->slot = i * 7;
         slot->pid = 4243 + i / 5;
-        slot->state = mst_state_names[busy ? 1 + i % (MST_STATE_COUNT - 1) : MST_STATE_IDLE];
+        slot->state = mst_state_names[busy ? 1 + i % (MST_STATES_FIRST - 1) : MST_STATE_IDLE];
         slot->state_for_ns = (SLOTS - i) * 1000000001ull;
         slot->request_for_ns = busy ? (SLOTS - i) * 1500000002ull : MST_UNKNOWN;
         slot->requests = i;

@@ -20,6 +20,8 @@
 #include "archive/writer.h"
 #include "base/clock.h"
 #include "harness.h"
+#include "segment/fields.h"
+#include "stats/random.h"
 
 static char ab[] = "ab", minus_n[] = "-n", ten[] = "it's 10";
 static char *const command[] = { ab, minus_n, ten, NULL };
@@ -59,9 +61,12 @@ static int add_request(struct mst_archive *a, int64_t server_id, uint64_t key)
         .id = key, .queue_ns = 1, .read_ns = 2, .handle_ns = 3, .send_ns = 4, .held_ns = 5,
         .bytes = 6, .label_status = UINT64_C(2) << 32 | MST_REQUEST_ABORTED << 16 | 503,
         .pid_worker = UINT64_C(11) << 32 | UINT32_MAX, .connection = 12 << 16 | 13, .nth = 14,
+        .tls_ns = 15, .h2_wait_ns = 16, .checks_ns = 17, .upload_ns = 18, .backend_ns = 19,
+        .send_client_ns = 20, .send_network_ns = 21, .send_server_ns = MST_UNKNOWN, .log_ns = 22,
     };
+    const struct mst_record_names names = { "site", { "fcgi", NULL } };
 
-    return mst_archive_add_request(a, server_id, &r, "site", 2000, key, false);
+    return mst_archive_add_request(a, server_id, &r, &names, 2000, key, false);
 }
 
 static void close_archive(struct mst_archive *a)
@@ -121,6 +126,11 @@ START_TEST(test_rows)
                                "status = 503 AND aborted = 1 AND no_worker = 0 AND pid = 11 AND "
                                "worker IS NULL AND connection = 12 AND port = 13 AND nth = 14 AND "
                                "request_id = 1 AND ghost = 0"), 1);
+    ck_assert_int_eq(ask(path, "SELECT (tls_ns, h2_wait_ns, checks_ns, upload_ns, backend_ns, "
+                               "send_client_ns, send_network_ns, log_ns, handler) = (15, 16, 17, "
+                               "18, 19, 20, 21, 22, 'fcgi') AND send_server_ns IS NULL AND "
+                               "undelivered_ns IS NULL AND undelivered_bytes IS NULL AND backend "
+                               "IS NULL FROM server_requests"), 1);
     ck_assert_int_eq(ask(path, "PRAGMA application_id"), MST_ARCHIVE_ID);
     ck_assert_int_eq(ask(path, "PRAGMA user_version"), MST_ARCHIVE_VERSION);
     ck_assert_int_eq(ask(path, "SELECT count(*) FROM pragma_integrity_check WHERE "
@@ -141,17 +151,19 @@ START_TEST(test_columns)
         .listen_queue = 30, .listen_queue_limit = 31,
     };
     const struct mst_cgroup_use use = {
-        .cpu_ns = 32, .cpu_limit_milli = 33, .throttled_ns = 34, .memory_bytes = 35,
-        .memory_limit = 36, .io_stall_ns = 37,
+        .cpu_ns = 34, .cpu_limit_milli = 35, .throttled_ns = 36, .memory_bytes = 37,
+        .memory_limit = 38, .io_stall_ns = 39,
     };
     const struct mst_proc process = { .pid = 3, .pss_bytes = 4, .files = 5, .files_limit = 6 };
     char error[MST_ERROR_MAX];
     int i;
 
-    for (i = 0; i < MST_STATE_COUNT; i++) {
+    for (i = 0; i < MST_STATE_LOGGING; i++) {
         s.states[i] = 5 + (uint64_t)i;
         s.state_ns[i] = 11 + (uint64_t)i;
     }
+    s.states[MST_STATE_LOGGING] = 32;
+    s.state_ns[MST_STATE_LOGGING] = 33;
     s.forks[MST_KIND_CHILD] = 24;
     s.exits[0] = 25;
     ck_assert_int_eq(mst_archive_add_sample(a, server, MST_MOMENT_END, &s, &use), 0);
@@ -165,12 +177,83 @@ START_TEST(test_columns)
                          "29, 30, 31) FROM samples"), 1);
     ck_assert_int_eq(ask(path, "SELECT (group_cpu_ns, group_cpu_limit_milli, group_throttled_ns, "
                          "group_memory_bytes, group_memory_limit_bytes, group_io_stall_ns) = "
-                         "(32, 33, 34, 35, 36, 37) FROM samples"), 1);
+                         "(34, 35, 36, 37, 38, 39) FROM samples"), 1);
     ck_assert_int_eq(ask(path, "SELECT (time_ns, pid, pss_bytes, cost_ns, files, files_limit) = "
                          "(1, 3, 4, 2, 5, 6) FROM process_samples"), 1);
     ck_assert_int_eq(ask(path, "SELECT (idle, reading, handling, sending, keepalive, closing) = "
                          "(5, 6, 7, 8, 9, 10) AND (idle_ns, reading_ns, handling_ns, sending_ns, "
-                         "keepalive_ns, closing_ns) = (11, 12, 13, 14, 15, 16) FROM samples"), 1);
+                         "keepalive_ns, closing_ns) = (11, 12, 13, 14, 15, 16) AND (logging, "
+                         "logging_ns) = (32, 33) FROM samples"), 1);
+}
+END_TEST
+
+/* A delivery goes to its request, of the same start of the server. */
+START_TEST(test_deliveries)
+{
+    const char *path = test_path();
+    struct mst_archive *a = create(path);
+    int64_t server = add_server(a, begin(a));
+    struct mst_delivery d = { .id = 1, .undelivered_ns = 700, .undelivered_bytes = 30 };
+    bool found;
+
+    ck_assert_int_eq(add_request(a, server, 1), 0);
+    ck_assert_int_eq(add_request(a, server, 2), 0);
+    ck_assert_int_eq(mst_archive_add_delivery(a, server, &d, 9, &found), 0);
+    ck_assert(found);
+    d.id = 2;
+    ck_assert_int_eq(mst_archive_add_delivery(a, server, &d, UINT64_C(1) << 48 | 9, &found), 0);
+    ck_assert(!found);
+    d.undelivered_ns = MST_UNKNOWN;
+    ck_assert_int_eq(mst_archive_add_delivery(a, server, &d, 10, &found), 0);
+    ck_assert(found);
+    close_archive(a);
+    ck_assert_int_eq(ask(path, "SELECT (undelivered_ns, undelivered_bytes) = (700, 30) FROM "
+                               "server_requests WHERE key = 1"), 1);
+    ck_assert_int_eq(ask(path, "SELECT undelivered_ns IS NULL AND undelivered_bytes = 30 FROM "
+                               "server_requests WHERE key = 2"), 1);
+}
+END_TEST
+
+/* The sum by kind is exact, whatever is known of the other ends. */
+START_TEST(test_waits)
+{
+    const char *path = test_path();
+    struct mst_archive *a = create(path);
+    int64_t server = add_server(a, begin(a));
+    const struct mst_record_names names = { "www", { "mysql db:3306", "redis" } };
+    const struct mst_sample_end end = { mst_end_kind_names[MST_END_DATABASE], "mysql db:3306", 3, 1,
+                                        90 };
+    struct mst_php_request r = {
+        .run_ns = 200, .user_ns = 10, .system_ns = 5, .cpu_wait_ns = 7,
+        .waits_ns = { [MST_WAIT_DATABASE] = 100, [MST_WAIT_CACHE] = 20, [MST_WAIT_DNS] = 3 },
+        .longest = {
+            { (uint64_t)MST_WAIT_DATABASE << 32 | 5, UINT64_C(3) << 32 | 1, 90 },
+            { (uint64_t)MST_WAIT_CACHE << 32 | 6, UINT64_C(1) << 32, 20 },
+        },
+    };
+
+    ck_assert_int_eq(mst_archive_add_php_request(a, server, &r, &names, 1000, 1, false), 0);
+    memset(r.waits_ns, 0xff, sizeof r.waits_ns);
+    r.cpu_wait_ns = MST_UNKNOWN;
+    ck_assert_int_eq(mst_archive_add_php_request(a, server, &r, &names, 1000, 2, false), 0);
+    ck_assert_int_eq(mst_archive_add_end(a, server, &end), 0);
+    close_archive(a);
+    ck_assert_int_eq(ask(path, "SELECT (cpu_wait_ns, waits_ns) = (7, 123) FROM php_requests "
+                               "WHERE key = 1"), 1);
+    ck_assert_int_eq(ask(path, "SELECT cpu_wait_ns IS NULL AND waits_ns IS NULL FROM php_requests "
+                               "WHERE key = 2"), 1);
+    ck_assert_int_eq(ask(path, "SELECT count(*) FROM php_waits WHERE key = 1"), 4);
+    ck_assert_int_eq(ask(path, "SELECT count(*) FROM php_waits"), 4);
+    ck_assert_int_eq(ask(path, "SELECT (calls, failed, wait_ns) = (3, 1, 90) FROM php_waits WHERE "
+                               "kind = 'database' AND end = 'mysql db:3306'"), 1);
+    ck_assert_int_eq(ask(path, "SELECT calls IS NULL AND failed IS NULL AND wait_ns = 10 FROM "
+                               "php_waits WHERE kind = 'database' AND end IS NULL"), 1);
+    ck_assert_int_eq(ask(path, "SELECT (calls, failed, wait_ns) = (1, 0, 20) FROM php_waits WHERE "
+                               "kind = 'cache'"), 1);
+    ck_assert_int_eq(ask(path, "SELECT wait_ns FROM php_waits WHERE kind = 'dns' AND end IS NULL"),
+                     3);
+    ck_assert_int_eq(ask(path, "SELECT (calls, failed, end_ns) = (3, 1, 90) FROM ends WHERE "
+                               "kind = 'database' AND end = 'mysql db:3306'"), 1);
 }
 END_TEST
 
@@ -271,7 +354,7 @@ START_TEST(test_batches)
 }
 END_TEST
 
-/* ---- beside readers ---------------------------------------------------------------- */
+/* ---- with readers ---------------------------------------------------------------- */
 
 enum { WITH_LOG, WITHOUT_LOG, LOGS };
 
@@ -532,7 +615,7 @@ struct looks {
     volatile uint64_t began_ns[LOOKS_MAX];
 };
 
-/* As a recording does: row after row, and whenever it comes round the batch may be due. */
+/* As a recording does: row after row, and whenever it comes round the batch can be due. */
 static void record_until_killed(const char *path, struct looks *looks)
 {
     struct mst_archive *a = create(path);
@@ -558,7 +641,7 @@ static void wait_for_looks(const struct looks *looks, uint64_t ns)
 }
 
 /* Killed at any moment, with and without a program that has been reading for long: what is
- * missing is of the last batch, which was not due. The first row of a batch may be as old as the
+ * missing is of the last batch, which was not due. The first row of a batch can be as old as the
  * look before it, and of the last look it is not known how far it came. */
 START_TEST(test_killed_at_any_moment)
 {
@@ -576,7 +659,7 @@ START_TEST(test_killed_at_any_moment)
     wait_for_looks(looks, ns = 300 * MST_NS_PER_MS);
     if (_i % 2 == 1)
         reader = begin_to_read(path);
-    wait_for_looks(looks, ns + test_random(&seed) % (900 * MST_NS_PER_MS));
+    wait_for_looks(looks, ns + mst_random_word(&seed) % (900 * MST_NS_PER_MS));
     kill(pid, SIGKILL);
     test_wait(pid);
     sqlite3_close(reader);
@@ -726,8 +809,7 @@ START_TEST(test_an_older_version_is_read_as_it_is)
     mst_summary_free(&summary);
     close_archive(a);
     ck_assert_int_eq(ask(path, "PRAGMA user_version"), _i);
-    ck_assert_int_eq(ask(path, "SELECT count(*) FROM sqlite_master WHERE name = 'studies'"),
-                     _i >= 3);
+    ck_assert_int_eq(ask(path, "SELECT count(*) FROM sqlite_master WHERE name = 'php_waits'"), 0);
 }
 END_TEST
 
@@ -745,16 +827,17 @@ START_TEST(test_php_rows)
     };
     const struct mst_mark mark = { .pid = 11, .name = "after \xff the query" };
     const struct mst_request request = { .front_ns = 8, .client_id = 1 };
+    const struct mst_record_names www = { .label = "www" };
 
-    ck_assert_int_eq(mst_archive_add_php_request(a, server, &r, "www", 2000, 1, false), 0);
+    ck_assert_int_eq(mst_archive_add_php_request(a, server, &r, &www, 2000, 1, false), 0);
     r = (struct mst_php_request){
         .id = MST_UNKNOWN, .wait_ns = MST_UNKNOWN, .user_ns = MST_UNKNOWN,
         .system_ns = MST_UNKNOWN, .memory_bytes = MST_UNKNOWN, .pid_worker = UINT32_MAX,
         .label_status = (MST_PHP_ABORTED | MST_PHP_TIMEOUT) << 16,
     };
-    ck_assert_int_eq(mst_archive_add_php_request(a, server, &r, "www", 3000, 2, true), 0);
+    ck_assert_int_eq(mst_archive_add_php_request(a, server, &r, &www, 3000, 2, true), 0);
     ck_assert_int_eq(mst_archive_add_mark(a, server, &mark, 2001, 2000, 1), 0);
-    ck_assert_int_eq(mst_archive_add_request(a, server, &request, "www", 1000, 1, false), 0);
+    ck_assert_int_eq(mst_archive_add_request(a, server, &request, &www, 1000, 1, false), 0);
     close_archive(a);
     ck_assert_int_eq(ask(path, "SELECT count(*) FROM php_requests WHERE key = 1 AND start_ns = "
                                "2000 AND request_id = 77 AND wait_ns = 1 AND run_ns = 2 AND "
@@ -986,6 +1069,8 @@ int main(void)
 
     tcase_add_test(keeps, test_rows);
     tcase_add_test(keeps, test_columns);
+    tcase_add_test(keeps, test_deliveries);
+    tcase_add_test(keeps, test_waits);
     tcase_add_test(keeps, test_unknown_is_null);
     tcase_add_test(keeps, test_second_run);
     tcase_add_test(keeps, test_batches);

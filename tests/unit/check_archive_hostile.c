@@ -1,5 +1,5 @@
-/* check_archive_hostile.c - archives that were made to do harm: whoever reads one, or records
- * into it, gets a report or a sentence, in bounded time and memory, and nothing else happens.
+/* check_archive_hostile.c - archives that were made to do harm: reading one, or recording
+ * into it, gives a report or a sentence, in bounded time and memory, and does nothing else.
  */
 #include <fcntl.h>
 #include <limits.h>
@@ -30,9 +30,11 @@ static const char rows[] =
     "clock_offset_ns) VALUES (1, 1, 'a.board', 'apache', 'event', 1, 0, 0, 0), "
     "(2, 1, 'p.board', 'php', NULL, 1, 0, 0, 0);"
     "INSERT INTO server_requests VALUES (1, 1, 1000000000, 1, 2, 3, 4, 5, 6, 'site', 200, 0, 0, 7, "
-    "8, 9, 10, 0, 1, 0, NULL, 0);"
+    "8, 9, 10, 0, 1, 0, NULL, 0, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 'fcgi', 'fcgi://a');"
     "INSERT INTO php_requests VALUES (2, 1, 1000000003, 1, 1, 2, 1, 1, 100, 'site', 200, 'i.php', "
-    "0, 0, 0, 1, 7, 8, 0);"
+    "0, 0, 0, 1, 7, 8, 0, 0, 1);"
+    "INSERT INTO php_waits VALUES (2, 1, 'database', 'mysql', 1, 0, 1);"
+    "INSERT INTO ends VALUES (2, 'database', 'mysql', 1, 0, 1);"
     "INSERT INTO marks VALUES (2, 1, 1000000004, 'm', 7, 1000000003);"
     "INSERT INTO lifecycle VALUES (1, 1, 1000000000, 'exit', 'child', 7, 6, 0, 0, 5, 1, 0, "
     "'clean');"
@@ -193,8 +195,9 @@ static void refuse_to_write(const char *because)
 
 static const char *const tables[] = {
     "runs", "client_results", "client_requests", "servers", "server_requests", "php_requests",
-    "marks", "lifecycle", "samples", "pool_samples", "process_samples", "memory_samples",
-    "port_samples", "machine_samples", "programs", "environment", "output", "notes", "studies", "study_files", "steps",
+    "php_waits", "ends", "marks", "lifecycle", "samples", "pool_samples", "process_samples",
+    "memory_samples", "port_samples", "machine_samples", "programs", "environment", "output",
+    "notes", "studies", "study_files", "steps",
 };
 #define TABLES (sizeof tables / sizeof *tables)
 
@@ -543,7 +546,7 @@ START_TEST(test_servers_in_a_large_file)
 }
 END_TEST
 
-/* Whoever asks it to stop does not wait until that is too much. */
+/* A stop is obeyed before the limit of the work is reached. */
 START_TEST(test_a_stop_ends_it)
 {
     struct mst_stop stop;

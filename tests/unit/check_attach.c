@@ -238,7 +238,7 @@ START_TEST(what_is_no_board_is_left_alone)
 }
 END_TEST
 
-/* ---- who died ------------------------------------------------------------------------- */
+/* ---- dead processes ------------------------------------------------------------------------- */
 
 struct told { int ends; uint64_t pid; struct mst_process_end last; };
 
@@ -406,7 +406,7 @@ START_TEST(a_server_without_a_parent_runs_while_any_of_its_processes_does)
 }
 END_TEST
 
-/* Its processes are the file's owner's: others are named in it by whoever wrote it. */
+/* Its processes belong to the file's owner: the owner can have entered others. */
 START_TEST(another_users_processes_are_none_of_a_server_without_a_parent)
 {
     struct mst_board b;

@@ -115,7 +115,7 @@ START_TEST(the_board_of_a_live_server_is_not_replaced)
 }
 END_TEST
 
-/* Which format it has does not matter: who its server is, is where every version has it. */
+/* Its format does not matter: every version names the server at the same place. */
 START_TEST(nor_is_one_of_a_format_that_nobody_knows_here)
 {
     struct mst_layout layout = test_layout();

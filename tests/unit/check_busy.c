@@ -159,7 +159,7 @@ START_TEST(what_a_kill_tore_is_mended)
 }
 END_TEST
 
-/* A worker may be between its two stores at one look, and is not at the next. */
+/* A worker can be between its two stores at one look, and is not at the next. */
 START_TEST(one_look_or_two_at_the_same_moment_mend_nothing)
 {
     make(2);

@@ -1,5 +1,5 @@
-/* check_cgroup.c - which control group limits a process: version 1, version 2 and both together, one
- * in another. The hierarchies are directories of the test; mountinfo says that they are mounted.
+/* check_cgroup.c - which control group limits a process: version 1, version 2 and both together,
+ * one in another. The hierarchies are directories of the test; mountinfo says that they are mounted.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,8 +58,8 @@ static void ck_use(const struct mst_cgroup_watch *w, const struct mst_cgroup_use
 
 #define CPU_STAT "usage_usec %s\nnr_periods 7\nthrottled_usec %s\n"
 
-static void put_v2(const char *group, const char *memory_max, const char *memory, const char *cpu_max,
-                   const char *usage, const char *throttled)
+static void put_v2(const char *group, const char *memory_max, const char *memory,
+                   const char *cpu_max, const char *usage, const char *throttled)
 {
     char name[256], text[256];
 

@@ -14,6 +14,7 @@
 #include "harness.h"
 #include "report/comparison.h"
 #include "stats/bootstrap.h"
+#include "stats/random.h"
 
 #define START  (UINT64_C(1700000000) * MST_NS_PER_S)
 #define TRIALS 300
@@ -22,7 +23,7 @@
 
 static double uniform(uint64_t *state)
 {
-    return ((double)(test_random(state) >> 11) + 0.5) / 9007199254740992.0;
+    return ((double)(mst_random_word(state) >> 11) + 0.5) / 9007199254740992.0;
 }
 
 static double normal(uint64_t *state)
@@ -43,7 +44,7 @@ static double coverage(int kind, size_t count, bool paired)
     uint64_t state = 99;
     unsigned held = 0, trial;
     double a[20], b[20];
-    struct mst_interval interval;
+    struct mst_confidence interval;
     size_t i;
 
     for (trial = 0; trial < TRIALS; trial++) {
@@ -75,7 +76,7 @@ END_TEST
 START_TEST(test_identical)
 {
     const double a[] = { 3.1, 2.9, 3.3, 3.0, 3.05 };
-    struct mst_interval interval;
+    struct mst_confidence interval;
 
     ck_assert(mst_bootstrap_ratio(&interval, a, 5, a, 5, false));
     ck_assert_msg(interval.ratio == 1 && interval.low < 1 && interval.high > 1, "%g",
@@ -91,7 +92,7 @@ START_TEST(test_pairs_see_through_a_drift)
 {
     const double a[] = { 10, 11, 12, 13.5, 15 };
     const double b[] = { 10.2, 11.25, 12.23, 13.8, 15.3 };
-    struct mst_interval interval;
+    struct mst_confidence interval;
 
     ck_assert(mst_bootstrap_ratio(&interval, a, 5, b, 5, true));
     ck_assert(interval.low > 1.01 && interval.high < 1.03);
@@ -103,7 +104,7 @@ END_TEST
 START_TEST(test_the_same_each_time_and_both_ways)
 {
     const double a[] = { 10, 11, 10.5, 10.2 }, b[] = { 12, 12.5, 12.2, 13 };
-    struct mst_interval one, again, other;
+    struct mst_confidence one, again, other;
 
     mst_bootstrap_ratio(&one, a, 4, b, 4, false);
     mst_bootstrap_ratio(&again, a, 4, b, 4, false);
@@ -168,7 +169,7 @@ START_TEST(test_sentences)
 }
 END_TEST
 
-/* Ten ticks against eleven of the same clock may be one time. */
+/* Ten ticks against eleven of the same clock can be one time. */
 START_TEST(test_resolution)
 {
     const double ten[] = { 10, 10, 10 }, eleven[] = { 11, 11, 11 }, twenty[] = { 20, 20, 20 };
@@ -187,7 +188,7 @@ START_TEST(test_limit)
     ck_assert_int_eq(mst_compare_limit(&c, false, 0.1), MST_LIMIT_UNSURE);
     ck_assert_int_eq(mst_compare_limit(&c, false, 0.2), MST_LIMIT_WITHIN);
     ck_assert_int_eq(mst_compare_limit(&c, true, 0.05), MST_LIMIT_WITHIN);
-    c.interval = (struct mst_interval){ 0.9, 0.88, 0.94 };
+    c.interval = (struct mst_confidence){ 0.9, 0.88, 0.94 };
     ck_assert_int_eq(mst_compare_limit(&c, true, 0.05), MST_LIMIT_BEYOND);
     ck_assert_int_eq(mst_compare_limit(&c, true, 0.1), MST_LIMIT_UNSURE);
     ck_assert_int_eq(mst_compare_limit(&c, false, 0), MST_LIMIT_WITHIN);

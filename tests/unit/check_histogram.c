@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "harness.h"
+#include "stats/random.h"
 #include "write/worker.h"   /* mst_histogram_record */
 
 #define HOUR_NS (3600 * MST_NS_PER_S)
@@ -57,7 +58,7 @@ START_TEST(below_counts_exactly)
     unsigned exponent, i, below;
 
     for (i = 0; i < 1000; i++) {
-        values[i] = test_random(&random) >> (test_random(&random) % 64);
+        values[i] = mst_random_word(&random) >> (mst_random_word(&random) % 64);
         mst_histogram_record(&h, values[i]);
     }
     for (exponent = MST_HIST_MIN_EXP; exponent <= MST_HIST_MAX_EXP; exponent++) {
@@ -114,7 +115,7 @@ static int ascending(const void *a, const void *b)
 /* Log-uniform over 1 us to 1 h. */
 static uint64_t random_time(uint64_t *random)
 {
-    double u = (double)(test_random(random) >> 11) / 9007199254740992.0;
+    double u = (double)(mst_random_word(random) >> 11) / 9007199254740992.0;
 
     return (uint64_t)(1e3 * pow((double)HOUR_NS / 1e3, u));
 }

@@ -14,6 +14,7 @@
 #include "harness.h"
 #include "read/tail.h"
 #include "segment/liveness.h"
+#include "stats/random.h"
 #include "write/journal.h"
 #include "write/worker.h"
 
@@ -102,7 +103,7 @@ START_TEST(what_is_random)
     size_t i;
 
     for (i = 0; i < 1024; i++)
-        words[i] = test_random(&random);
+        words[i] = mst_random_word(&random);
     assert_refused(make_file(words, sizeof words), "expected it to begin with \"MPMSTAT\"");
 }
 END_TEST
@@ -451,17 +452,17 @@ static void fill_board(void)
 static void damage(uint64_t *random)
 {
     uint64_t *words = (uint64_t *)board.header;
-    unsigned n = 1 + (unsigned)(test_random(random) % 4);
+    unsigned n = 1 + (unsigned)(mst_random_word(random) % 4);
 
     while (n-- > 0) {
-        size_t area = test_random(random) % 2 ? sizeof *board.header : board.bytes;
-        size_t at = (size_t)(test_random(random) % (area / 8));
+        size_t area = mst_random_word(random) % 2 ? sizeof *board.header : board.bytes;
+        size_t at = (size_t)(mst_random_word(random) % (area / 8));
 
-        switch (test_random(random) % 4) {
-        case 0: words[at] = test_random(random); break;
-        case 1: words[at] = test_random(random) % 64; break;
-        case 2: words[at] ^= UINT64_C(1) << test_random(random) % 64; break;
-        case 3: words[at] = UINT64_MAX - test_random(random) % 2; break;
+        switch (mst_random_word(random) % 4) {
+        case 0: words[at] = mst_random_word(random); break;
+        case 1: words[at] = mst_random_word(random) % 64; break;
+        case 2: words[at] ^= UINT64_C(1) << mst_random_word(random) % 64; break;
+        case 3: words[at] = UINT64_MAX - mst_random_word(random) % 2; break;
         }
     }
 }

@@ -1,5 +1,5 @@
-/* check_journal.c - the journal as lines of JSON: whoever follows the cursors
- * gets every record once, or is told how many are lost.
+/* check_journal.c - the journal as lines of JSON: a reader that follows the cursors
+ * gets every record once, or the number of lost ones.
  */
 #include <errno.h>
 #include <jansson.h>
@@ -238,7 +238,9 @@ START_TEST(lines_are_as_promised)
         .id = 5, .start_ns = 1500000000, .queue_ns = 1, .read_ns = 20, .handle_ns = 300,
         .send_ns = 4000, .held_ns = 3000000321, .bytes = 71680,
         .pid_worker = UINT64_C(4243) << 32 | 7, .connection = 3 << 16 | 50001, .nth = 2,
-        .front_ns = 12000000, .client_id = 42,
+        .front_ns = 12000000, .client_id = 42, .checks_ns = 2, .upload_ns = 3, .backend_ns = 100,
+        .tls_ns = 5, .h2_wait_ns = 1, .send_client_ns = 3000, .send_network_ns = 900,
+        .send_server_ns = 100, .log_ns = 6000,
     };
     struct mst_lifecycle l = {
         .time_ns = 1000000000, .event_kind = (uint64_t)MST_EVENT_FORK << 32 | MST_KIND_CHILD,
@@ -251,7 +253,11 @@ START_TEST(lines_are_as_promised)
     b.header->realtime_offset_ns = INT64_C(1700000000000000000);
     label = mst_label_intern(&b, "a \"b\"\n");
     q.label_status = (uint64_t)label << 32 | 200;
+    q.ends = (uint64_t)mst_end_intern(&b, MST_END_HANDLER, "proxy-server") << 32
+             | mst_end_intern(&b, MST_END_BACKEND, "fcgi://[::1]:9000");
     mst_journal_request(&b, &q);
+    q.ends = (uint64_t)MST_END_OTHER << 32 | MST_NO_END;
+    q.send_client_ns = q.send_network_ns = q.send_server_ns = MST_UNKNOWN;
     q.label_status = UINT64_C(7) << 32 | (MST_REQUEST_ABORTED | MST_REQUEST_NO_WORKER) << 16 | 404;
     q.pid_worker |= UINT32_MAX;
     q.front_ns = MST_UNKNOWN;
@@ -265,6 +271,8 @@ START_TEST(lines_are_as_promised)
     l.duration_ns = MST_UNKNOWN;
     l.reason = MST_REASON_KILLED;
     mst_journal_lifecycle(&b, &l);
+    mst_journal_delivery(&b, &(struct mst_delivery){ 5, 1500000000, 3900000, 1 });
+    mst_journal_delivery(&b, &(struct mst_delivery){ 6, MST_UNKNOWN, 1, 1 });
     expect_answer(&b, "start", 10,
         "{\"ticket\":1,\"event\":\"fork\",\"kind\":\"child\",\"time\":1700000001.000000000,"
         "\"pid\":4243,\"parent\":4242,\"slot\":0,\"generation\":1,\"duration\":0.000250000,"
@@ -277,13 +285,23 @@ START_TEST(lines_are_as_promised)
         "\"total\":0.000004321,\"front\":0.012000000,\"bytes\":71680,"
         "\"label\":\"a \\\"b\\\"\\u000a\",\"status\":200,"
         "\"aborted\":false,\"no_worker\":false,\"pid\":4243,\"worker\":7,\"connection\":3,"
-        "\"port\":50001,\"nth\":2,\"client_id\":41}\n"
+        "\"port\":50001,\"nth\":2,\"client_id\":41,\"handler\":\"proxy-server\","
+        "\"backend\":\"fcgi://[::1]:9000\",\"tls\":0.000000005,\"h2_wait\":0.000000001,"
+        "\"checks\":0.000000002,\"upload\":0.000000003,\"backend_time\":0.000000100,"
+        "\"send_client\":0.000003000,\"send_network\":0.000000900,\"send_server\":0.000000100,"
+        "\"log\":0.000006000}\n"
         "{\"ticket\":2,\"id\":5,\"start\":1700000001.500000000,\"queue\":0.000000001,"
         "\"read\":0.000000020,\"handle\":0.000000300,\"send\":0.000004000,\"held\":3.000000321,"
         "\"total\":0.000004321,\"front\":null,\"bytes\":71680,\"label\":null,\"status\":404,"
         "\"aborted\":true,\"no_worker\":true,\"pid\":4243,\"worker\":null,\"connection\":3,"
-        "\"port\":50001,\"nth\":2,\"client_id\":null}\n"
-        "{\"next\":\"abc-3-3\",\"lost\":0,\"more\":false}\n");
+        "\"port\":50001,\"nth\":2,\"client_id\":null,\"handler\":null,\"backend\":null,"
+        "\"tls\":0.000000005,\"h2_wait\":0.000000001,\"checks\":0.000000002,"
+        "\"upload\":0.000000003,\"backend_time\":0.000000100,\"send_client\":null,"
+        "\"send_network\":null,\"send_server\":null,\"log\":0.000006000}\n"
+        "{\"ticket\":1,\"delivery\":5,\"undelivered\":1.500000000,"
+        "\"undelivered_bytes\":3900000}\n"
+        "{\"ticket\":2,\"delivery\":6,\"undelivered\":null,\"undelivered_bytes\":1}\n"
+        "{\"next\":\"abc-3-3-3\",\"lost\":0,\"more\":false}\n");
     mst_board_close(&b);
 }
 END_TEST
@@ -305,7 +323,18 @@ START_TEST(lines_of_a_php_are_as_promised)
     b.header->started_ns = 0xabc;
     b.header->realtime_offset_ns = INT64_C(1700000000000000000);
     q.label_status = (uint64_t)mst_label_intern(&b, "www") << 32 | MST_PHP_CACHED << 16 | 200;
+    q.cpu_wait_ns = 6000000;
+    q.waits_ns[MST_WAIT_DATABASE] = 800000000;
+    q.waits_ns[MST_WAIT_LOCK] = 1;
+    q.longest[0] = (struct mst_php_wait){
+        (uint64_t)MST_WAIT_DATABASE << 32 | mst_end_intern(&b, MST_END_DATABASE, "mysql db:3306"),
+        UINT64_C(51) << 32 | 1, 700000000,
+    };
+    q.longest[1] = (struct mst_php_wait){ UINT64_C(98) << 32, UINT64_C(1) << 32, 2 };   /* newer */
     mst_journal_php_request(&b, &q);
+    memset(q.longest, 0, sizeof q.longest);
+    memset(q.waits_ns, 0xff, sizeof q.waits_ns);
+    q.cpu_wait_ns = MST_UNKNOWN;
     q.label_status = (MST_PHP_ABORTED | MST_PHP_FATAL | MST_PHP_TIMEOUT | MST_PHP_UNCACHED) << 16;
     q.id = q.wait_ns = q.user_ns = q.system_ns = MST_UNKNOWN;
     q.pid_worker |= UINT32_MAX;
@@ -317,13 +346,17 @@ START_TEST(lines_of_a_php_are_as_promised)
         "\"php_wait\":8.100000000,\"php_run\":1.000000000,\"user\":0.030000000,"
         "\"system\":0.004000000,\"memory\":2097152,\"label\":\"www\",\"status\":200,"
         "\"script\":\"/srv/a \\\"b\\\"\\u000a.php\",\"aborted\":false,\"fatal\":false,"
-        "\"timeout\":false,\"cached\":true,\"pid\":77,\"worker\":3}\n"
+        "\"timeout\":false,\"cached\":true,\"pid\":77,\"worker\":3,\"cpu_wait\":0.006000000,"
+        "\"waits\":{\"database\":0.800000000,\"lock\":0.000000001},\"longest\":["
+        "{\"kind\":\"database\",\"end\":\"mysql db:3306\",\"calls\":51,\"failed\":1,"
+        "\"seconds\":0.700000000},{\"kind\":null,\"end\":\"other\",\"calls\":1,\"failed\":0,"
+        "\"seconds\":0.000000002}]}\n"
         "{\"ticket\":2,\"php_request\":null,\"start\":1700000001.500000000,"
         "\"php_wait\":null,\"php_run\":1.000000000,\"user\":null,"
         "\"system\":null,\"memory\":2097152,\"label\":\"other\",\"status\":null,"
         "\"script\":\"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\","
         "\"aborted\":true,\"fatal\":true,\"timeout\":true,\"cached\":false,\"pid\":77,"
-        "\"worker\":null}\n"
+        "\"worker\":null,\"cpu_wait\":null,\"waits\":null,\"longest\":[]}\n"
         "{\"ticket\":1,\"mark\":\"db \\ufffd\",\"time\":1700000001.750000000,\"pid\":77,"
         "\"request_start\":1700000001.500000000}\n"
         "{\"next\":\"abc-3-1-2\",\"lost\":0,\"more\":false}\n");
@@ -333,7 +366,7 @@ START_TEST(lines_of_a_php_are_as_promised)
         "\"system\":null,\"memory\":2097152,\"label\":\"other\",\"status\":null,"
         "\"script\":\"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\","
         "\"aborted\":true,\"fatal\":true,\"timeout\":true,\"cached\":false,\"pid\":77,"
-        "\"worker\":null}\n"
+        "\"worker\":null,\"cpu_wait\":null,\"waits\":null,\"longest\":[]}\n"
         "{\"next\":\"abc-3-1-2\",\"lost\":0,\"more\":false}\n");
     mst_board_close(&b);
 }
@@ -377,7 +410,7 @@ START_TEST(now_is_where_the_journal_is)
 
     begin(&b, 16);
     write_requests(&b, 100, mst_now_ns());
-    snprintf(cursor, sizeof cursor, "%llx-101-1", (unsigned long long)b.header->started_ns);
+    snprintf(cursor, sizeof cursor, "%llx-101-1-1", (unsigned long long)b.header->started_ns);
     snprintf(expected, sizeof expected, "{\"next\":\"%s\",\"lost\":0,\"more\":false}\n", cursor);
     expect_answer(&b, NULL, 10, expected);
     expect_answer(&b, "", 10, expected);
@@ -405,7 +438,7 @@ START_TEST(what_is_not_known_is_null)
         "{\"ticket\":1,\"event\":null,\"kind\":null,\"time\":0.000000000,\"pid\":0,\"parent\":0,"
         "\"slot\":null,\"generation\":null,\"duration\":null,\"requests\":null,"
         "\"unfinished\":9223372036854775807,\"reason\":null}\n"
-        "{\"next\":\"1-1-2\",\"lost\":0,\"more\":false}\n");
+        "{\"next\":\"1-1-2-1\",\"lost\":0,\"more\":false}\n");
     mst_board_close(&b);
 }
 END_TEST
@@ -456,7 +489,7 @@ START_TEST(the_limit_is_for_each_kind)
 }
 END_TEST
 
-/* What was not asked for is not lost; who goes on asking for all gets what comes next. */
+/* What was not asked for is not lost: a reader that asks for all later gets it. */
 START_TEST(lifecycle_events_alone)
 {
     struct client c = newcomer;
@@ -934,8 +967,25 @@ START_TEST(a_bad_cursor_is_refused)
         ck_assert_int_eq(refusal(&b, malformed[i], error), MST_JOURNAL_BAD_CURSOR);
         ck_assert_msg(strstr(error, "expected is \"now\"") != NULL, "%s", error);
     }
-    ck_assert_int_eq(refusal(&b, "7-1-1-1", error), MST_JOURNAL_BAD_CURSOR);   /* a PHP's */
+    ck_assert_int_eq(refusal(&b, "7-1-1-2", error), MST_JOURNAL_BAD_CURSOR);
     ck_assert_msg(strstr(error, "is not one of the journal of") != NULL, "%s", error);
+    mst_board_close(&b);
+}
+END_TEST
+
+/* A cursor that was given before there were deliveries gets all of them. */
+START_TEST(a_cursor_without_deliveries_is_taken)
+{
+    struct mst_board b;
+
+    begin(&b, 16);
+    b.header->started_ns = 7;
+    write_requests(&b, 2, mst_now_ns());
+    mst_journal_delivery(&b, &(struct mst_delivery){ 2, 1000000000, 10, 1 });
+    expect_answer(&b, "7-3-1", 10,
+        "{\"ticket\":1,\"delivery\":2,\"undelivered\":1.000000000,\"undelivered_bytes\":10}\n"
+        "{\"next\":\"7-3-1-2\",\"lost\":0,\"more\":false}\n");
+    expect_answer(&b, "7-3-1-2", 10, "{\"next\":\"7-3-1-2\",\"lost\":0,\"more\":false}\n");
     mst_board_close(&b);
 }
 END_TEST
@@ -989,6 +1039,7 @@ int main(void)
     tcase_add_test(tests, lines_are_as_promised);
     tcase_add_test(tests, lines_of_a_php_are_as_promised);
     tcase_add_loop_test(tests, a_php_journal_is_given_once, 1, 9);
+    tcase_add_test(tests, a_cursor_without_deliveries_is_taken);
     tcase_add_test(tests, a_php_cursor_names_all_rings);
     tcase_add_test(tests, now_is_where_the_journal_is);
     tcase_add_test(tests, what_is_not_known_is_null);

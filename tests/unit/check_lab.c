@@ -73,7 +73,7 @@ END_TEST
 static const struct { const char *bytes, *error; } bad_texts[] = {
     { "text\n%% stack\n", "t.stack:1: expected a comment (#) or a section" },
     { "\n%%stack\n",
-      "t.stack:2: expected a space and a section's kind behind %%, found \"stack\"" },
+      "t.stack:2: expected a space and a section's kind after %%, found \"stack\"" },
     { "%% stack\n%% \n", "t.stack:2: expected a section's kind" },
     { "%% stack\na = \001\n", "t.stack:2: expected text, found a byte 0x01" },
     { "%% stack\r\n", "t.stack:1: expected lines that end with a newline alone" },
@@ -125,7 +125,7 @@ START_TEST(test_facts)
     ck_assert_str_eq(error, "t.stack:9: expected odd = yes or odd = no, found \"maybe\"");
     ck_assert_ptr_null(mst_facts_need(&facts, "EMPTY", error));
     ck_assert_str_eq(error, "t.stack:6: expected EMPTY = ... in this section, found nothing "
-                     "behind the =");
+                     "after the =");
     ck_assert_ptr_null(mst_facts_need(&facts, "B", error));
     ck_assert_int_ne(mst_facts_expect(&facts, (const char *const[]){ "A", "URL", NULL }, error), 0);
     ck_assert_str_eq(error, "t.stack:6: expected one of A, URL, found \"EMPTY\"");
@@ -199,7 +199,7 @@ START_TEST(test_expand)
 }
 END_TEST
 
-/* Parameters of this section; `given` may be NULL. */
+/* Parameters of this section; `given` can be NULL. */
 static int resolve(struct mst_parameters *v, const char *section, const char *given,
                    char error[MST_ERROR_MAX])
 {
@@ -299,7 +299,7 @@ static const struct { const char *text, *error; } bad_stacks[] = {
     { STACK "%% apache a\n%% file /etc/x\n", ":5: expected %% file PATH with a path below" },
     { STACK "%% apache a\n%% file x/../../y\n", ":5: expected %% file PATH" },
     { STACK "%% apache a\n%% file x group=y\n", ":5: expected mode=MODE or owner=USER" },
-    { STACK "%% apache a b\n", ":4: expected nothing behind the name, found \"b\"" },
+    { STACK "%% apache a b\n", ":4: expected nothing after the name, found \"b\"" },
     { STACK "%% apache a\n%% setup\n%% setup\n", ":6: expected one section setup" },
     { STACK "port = 80\n%% apache a\n", ":4: expected one of title, family" },
     { STACK "root = perhaps\n%% apache a\n", ":4: expected root = yes or root = no" },
@@ -379,7 +379,7 @@ static struct read_both read_both(void)
 
 static const unsigned ports[MST_PORTS] = { 8001, 8002, 8003, 8004 };
 
-/* A build has the module; the test's own program is not beside it. */
+/* A build has the module; the test's own program is in another directory. */
 static bool make_site(struct mst_site *site, const struct read_both *both, const char *given,
                       char error[MST_ERROR_MAX])
 {
@@ -440,8 +440,8 @@ START_TEST(test_unknown_given)
 }
 END_TEST
 
-/* A name of a file of its own is a path; a name without is looked for beside, then in the data
- * directory; a wrong one tells which there are. */
+/* A name with a slash or a suffix is a path. Another is searched next to the study, then in the
+ * data directory. The error for an unknown one lists those that there are. */
 START_TEST(test_names)
 {
     const char *data = make_data();

@@ -1,4 +1,4 @@
-/* check_labels.c - the label table: who may add labels, how many, and what a table does
+/* check_labels.c - the label table: which writers can add labels, how many, and what a table does
  * that a hostile worker has written to.
  *
  * The linker puts __wrap_sched_yield() in the place of sched_yield() here: a search gives way
@@ -12,6 +12,8 @@
 #include <unistd.h>
 
 #include "harness.h"
+#include "stats/random.h"
+#include "write/worker.h"
 
 #define NAMING UINT64_C(2)
 #define YIELDS 100u     /* of one search at most */
@@ -282,12 +284,12 @@ END_TEST
 
 static void scribble(uint64_t *random)
 {
-    uint32_t entry = (uint32_t)(test_random(random) % board.label_count);
-    struct mst_label_name *l = &board.labels[entry];
+    uint32_t entry = (uint32_t)(mst_random_word(random) % board.label_count);
+    struct mst_name *l = &board.labels[entry];
 
-    __atomic_store_n(&l->used, test_random(random) % 5, __ATOMIC_RELAXED);
-    l->name[test_random(random) % MST_NAME_MAX] = (char)test_random(random);
-    __atomic_store_n(&l->owner, test_random(random) % 3, __ATOMIC_RELAXED);
+    __atomic_store_n(&l->used, mst_random_word(random) % 5, __ATOMIC_RELAXED);
+    l->name[mst_random_word(random) % MST_NAME_MAX] = (char)mst_random_word(random);
+    __atomic_store_n(&l->owner, mst_random_word(random) % 3, __ATOMIC_RELAXED);
 }
 
 /* A worker that writes to the table all the while: each search ends, with an index of the
@@ -332,7 +334,7 @@ START_TEST(labels_without_owners_are_read)
     snprintf(path, sizeof path, "%s/tests/fuzz/corpus/board/busy", getenv("MPMSTAT_SRCDIR"));
     ck_assert_msg(mst_reader_open(&reader, path, error) == 0, "%s", error);
     ck_assert_uint_eq(reader.header.section[MST_SECTION_LABELS].stride,
-                      offsetof(struct mst_label_name, owner));
+                      offsetof(struct mst_name, owner));
     ck_assert_msg(mst_copy_take(&copy, &reader, error) == 0, "%s", error);
     ck_assert_str_eq(copy.labels[MST_LABEL_OTHER].name, MST_LABEL_OTHER_NAME);
     ck_assert_str_eq(copy.labels[MST_LABEL_STATUS].name, MST_LABEL_STATUS_NAME);
@@ -343,11 +345,67 @@ START_TEST(labels_without_owners_are_read)
 }
 END_TEST
 
+/* ---- other ends ------------------------------------------------------------------------ */
+
+static const struct mst_snapshot_end *end_of(const struct mst_snapshot *s, const char *kind,
+                                             const char *name)
+{
+    size_t i;
+
+    for (i = 0; i < s->end_count; i++)
+        if (strcmp(s->ends[i].name, name) == 0 && s->ends[i].end_kind != NULL
+            && strcmp(s->ends[i].end_kind, kind) == 0)
+            return &s->ends[i];
+    ck_abort_msg("there is no end %s %s", kind, name);
+    return NULL;
+}
+
+START_TEST(an_end_is_known_by_kind_and_name)
+{
+    uint32_t database, cache;
+    struct test_view view;
+
+    make(8);
+    database = mst_end_intern(&board, MST_END_DATABASE, "mysql 127.0.0.1:3306");
+    cache = mst_end_intern(&board, MST_END_CACHE, "mysql 127.0.0.1:3306");
+    ck_assert_uint_ne(database, cache);
+    ck_assert_uint_eq(mst_end_intern(&board, MST_END_DATABASE, "mysql 127.0.0.1:3306"), database);
+    mst_end_count(&board, database, 0, 1000, false);
+    mst_end_count(&board, database, 1, 234, true);
+    mst_end_count(&board, mst_end_intern(&board, MST_END_HTTP, "a\n\x80\x1b[31m"), 0, 5, false);
+    test_view(&view, board.path, 1);
+    ck_assert_uint_eq(view.s.end_count, 2);   /* without `other` and that without calls */
+    ck_assert_uint_eq(end_of(&view.s, "database", "mysql 127.0.0.1:3306")->calls, 2);
+    ck_assert_uint_eq(end_of(&view.s, "database", "mysql 127.0.0.1:3306")->failed, 1);
+    ck_assert_uint_eq(end_of(&view.s, "database", "mysql 127.0.0.1:3306")->end_ns, 1234);
+    ck_assert_uint_eq(end_of(&view.s, "http", "a???[31m")->calls, 1);
+    test_view_free(&view);
+    mst_board_close(&board);
+}
+END_TEST
+
+START_TEST(ends_without_room_are_other)
+{
+    char name[MST_NAME_MAX];
+    unsigned i;
+
+    make(8);
+    for (i = 1; i < MST_ENDS; i++) {
+        snprintf(name, sizeof name, "http host-%u", i);
+        ck_assert_uint_eq(mst_end_intern(&board, MST_END_HTTP, name), i);
+    }
+    ck_assert_uint_eq(mst_end_intern(&board, MST_END_HTTP, "http one-more"), MST_END_OTHER);
+    ck_assert_uint_eq(mst_end_intern(&board, MST_END_HTTP, "http host-7"), 7);
+    mst_board_close(&board);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("labels");
     TCase *names = tcase_create("names"), *tenants = tcase_create("tenants"),
-          *hostile = tcase_create("hostile"), *older = tcase_create("older");
+          *hostile = tcase_create("hostile"), *older = tcase_create("older"),
+          *ends = tcase_create("ends");
 
     tcase_add_test(names, what_a_label_may_be);
     tcase_add_test(names, an_owner_is_never_nobody);
@@ -364,6 +422,9 @@ int main(void)
     tcase_add_test(hostile, a_name_without_an_end_is_read_as_far_as_its_entry);
     tcase_add_test(hostile, a_table_that_changes_under_the_search);
     tcase_add_test(older, labels_without_owners_are_read);
+    tcase_add_test(ends, an_end_is_known_by_kind_and_name);
+    tcase_add_test(ends, ends_without_room_are_other);
+    suite_add_tcase(suite, ends);
     suite_add_tcase(suite, names);
     suite_add_tcase(suite, tenants);
     suite_add_tcase(suite, hostile);

@@ -240,7 +240,7 @@ START_TEST(what_is_no_cursor_is_refused)
     struct mst_cursor c = { 7, 8, 9, 10 };
 
     ck_assert_int_eq(mst_cursor_parse(&c, bad_cursors[_i]), -1);
-    ck_assert(c.started_ns == 7 && c.request == 8 && c.lifecycle == 9 && c.mark == 10);
+    ck_assert(c.started_ns == 7 && c.request == 8 && c.lifecycle == 9 && c.later == 10);
 }
 END_TEST
 

@@ -495,7 +495,7 @@ START_TEST(test_memory_is_not_read_often)
         ck_assert_int_eq(mst_processes_tick(&p, false, count_reading, &readings, &round), 0);
     ck_assert_uint_eq(readings, 1);
     p.began_ns -= MST_MEMORY_ROUND_NS;
-    p.last_tick_ns -= MST_NS_PER_S;     /* a second ago: there are 30 ms to spend */
+    p.last_tick_ns -= 1000 * MST_NS_PER_S;   /* so long ago: there are 30 s to spend */
     ck_assert_int_eq(mst_processes_tick(&p, false, count_reading, &readings, &round), 1);
     ck_assert_uint_eq(readings, 2);
     mst_processes_free(&p);

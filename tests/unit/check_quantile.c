@@ -3,6 +3,7 @@
 
 #include "harness.h"
 #include "stats/quantile.h"
+#include "stats/random.h"
 
 static void fill(struct mst_values *values, const uint64_t *items, size_t n)
 {
@@ -68,7 +69,7 @@ START_TEST(test_definition)
     uint64_t value;
 
     for (i = 0; i < n; i++)
-        ck_assert_int_eq(mst_values_add(&v, test_random(&state) % 50), 0);
+        ck_assert_int_eq(mst_values_add(&v, mst_random_word(&state) % 50), 0);
     mst_values_sort(&v);
     for (q = 1; q <= 1000; q += 13) {
         value = mst_values_quantile(&v, q);

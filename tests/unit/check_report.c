@@ -17,9 +17,11 @@
 #include "base/clock.h"
 #include "harness.h"
 #include "render/script.h"
+#include "report/cells.h"
 #include "report/markup.h"
 #include "report/metrics.h"
 #include "report/report.h"
+#include "stats/random.h"
 
 #define START  (UINT64_C(1700000000) * MST_NS_PER_S)
 #define MS     MST_NS_PER_MS
@@ -381,7 +383,7 @@ START_TEST(test_occupancy)
 }
 END_TEST
 
-/* A new start of the server: its counters begin anew, and nothing is known of between. */
+/* The server has started again: its counters begin at 0, and the time between is unknown. */
 START_TEST(test_occupancy_of_a_new_server)
 {
     struct mst_table table;
@@ -432,7 +434,7 @@ START_TEST(test_sizing)
     add_samples(&m, 9, 100);
     add_load(&m, 0);
     summarize(&m);
-    /* 9 in the mean, with 95 % at most 9 (1 + 1.96 / sqrt 200) = 10.25; 2.33 sqrt above. */
+    /* 9 on average, with 95 % at most 9 (1 + 1.96 / sqrt 200) = 10.25; 2.33 sqrt above. */
     expect_advice(&m, MST_ADVICE_WORKERS, "18 for this load", "20 requests/s x 450 ms held = 9 ");
     expect_advice(&m, MST_ADVICE_PHP, "cannot tell", "no PHP was recorded");
     expect_advice(&m, MST_ADVICE_BACKLOG, "511, as it is", "At most 10 ");
@@ -481,7 +483,7 @@ START_TEST(test_sizing_counts_idle_connections)
 }
 END_TEST
 
-/* A burst: in the mean there were workers enough. */
+/* In a burst there are enough workers on average. */
 START_TEST(test_sizing_of_a_burst)
 {
     struct made m;
@@ -597,7 +599,7 @@ static size_t points_of(struct mst_usl_point *points, const double *levels, size
     size_t i;
 
     for (i = 0; i < count; i++) {
-        double off = 1 + noise * ((double)(test_random(&state) % 2001) / 1000 - 1);
+        double off = 1 + noise * ((double)(mst_random_word(&state) % 2001) / 1000 - 1);
 
         points[i] = (struct mst_usl_point){ levels[i], law(levels[i], 100, 0.05, beta) * off };
     }

@@ -1,5 +1,5 @@
 /* check_runner.c - a command under its supervisor: how it ended, what it cost, and
- * that nothing of it is left, whoever is killed. Runs sh and sleep.
+ * that nothing of it is left, whichever process is killed. Runs sh and sleep.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -362,7 +362,7 @@ START_TEST(test_close_kills)
 }
 END_TEST
 
-/* kill -9 of whoever records. */
+/* The recorder is killed with SIGKILL. */
 START_TEST(test_caller_is_killed)
 {
     char error[MST_ERROR_MAX];

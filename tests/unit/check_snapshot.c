@@ -8,6 +8,7 @@
 #include "base/host.h"
 #include "harness.h"
 #include "segment/liveness.h"
+#include "stats/random.h"
 #include "write/journal.h"
 #include "write/pool_limit.h"
 #include "write/worker.h"
@@ -439,7 +440,7 @@ START_TEST(the_times_in_all_states_are_the_time_elapsed)
     start = mst_now_ns();
     w = worker(claim(start), 0);
     for (i = 0; i < 1000; i++)
-        enter(w, (enum mst_state)(test_random(&random) % MST_STATE_COUNT), mst_now_ns());
+        enter(w, (enum mst_state)(mst_random_word(&random) % MST_STATE_COUNT), mst_now_ns());
     look(1);
     ck_assert_uint_eq(sum_of_states(), 2 * (view.s.taken_ns - start));
     tear_down();
@@ -837,7 +838,7 @@ START_TEST(nonsense_in_workers_stays_in_bounds)
     memset(w[0].path, 'x', sizeof w[0].path);
     w[1].state = MST_STATE_COUNT;
     for (i = 0; i < MST_STATE_COUNT; i++)
-        w[2].state_ns[i] = UINT64_MAX;
+        *mst_worker_state_ns(&w[2], i) = UINT64_MAX;
     w[3].base_ns = 0;
     w[3].state = MST_STATE_CLOSING;
     w[3].request_label = UINT64_MAX - 1;

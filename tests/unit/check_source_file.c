@@ -15,7 +15,7 @@
 #include "write/journal.h"
 #include "write/worker.h"
 
-/* ---- a server and who watches it ------------------------------------------------- */
+/* ---- a server and its reader ------------------------------------------------- */
 
 struct watched {
     struct mst_board   board;
@@ -46,7 +46,7 @@ static void unwatch(struct watched *w)
     mst_board_close(&w->board);
 }
 
-/* The server starts anew: another board at the same path. */
+/* The server starts again: another board is at the same path. */
 static void restart(struct watched *w, const struct mst_layout *layout)
 {
     struct mst_board next;
@@ -77,12 +77,14 @@ static void happen(struct mst_board *b, enum mst_event event)
 struct seen {
     unsigned requests, events, stop_after;
     uint64_t ids[64], keys[64], wall_ns;
-    char     label[MST_NAME_MAX];
+    char     label[MST_NAME_MAX], handler[MST_NAME_MAX], backend[MST_NAME_MAX];
     uint64_t event, event_wall_ns;
+    unsigned deliveries;
+    struct mst_delivery delivery;     /* the last */
 };
 
-static int see_request(void *context, const struct mst_request *request, const char *label,
-                       uint64_t wall_start_ns, uint64_t key)
+static int see_request(void *context, const struct mst_request *request,
+                       const struct mst_record_names *names, uint64_t wall_start_ns, uint64_t key)
 {
     struct seen *s = context;
 
@@ -90,7 +92,9 @@ static int see_request(void *context, const struct mst_request *request, const c
     s->ids[s->requests] = request->id;
     s->keys[s->requests++] = key;
     s->wall_ns = wall_start_ns;
-    snprintf(s->label, sizeof s->label, "%s", label);
+    snprintf(s->label, sizeof s->label, "%s", names->label);
+    snprintf(s->handler, sizeof s->handler, "%s", names->ends[0] != NULL ? names->ends[0] : "");
+    snprintf(s->backend, sizeof s->backend, "%s", names->ends[1] != NULL ? names->ends[1] : "");
     return s->requests == s->stop_after;
 }
 
@@ -106,10 +110,21 @@ static int see_event(void *context, const struct mst_lifecycle *event, uint64_t 
     return 0;
 }
 
+static int see_delivery(void *context, const struct mst_delivery *delivery, uint64_t key)
+{
+    struct seen *s = context;
+
+    (void)key;
+    s->deliveries++;
+    s->delivery = *delivery;
+    return 0;
+}
+
 static long look(struct watched *w, struct seen *s)
 {
     struct mst_source_events events = { .context = s, .on_request = see_request,
-                                        .on_lifecycle = see_event };
+                                        .on_lifecycle = see_event,
+                                        .on_delivery = see_delivery };
     char error[MST_ERROR_MAX] = "";
     long given = mst_source_poll(w->source, &events, error);
 
@@ -187,6 +202,55 @@ START_TEST(a_label_that_cannot_be_is_other)
     serve(&w.board, 2, 0xfffffff0);      /* out of the board */
     look(&w, &seen);
     ck_assert_str_eq(seen.label, MST_LABEL_OTHER_NAME);
+    unwatch(&w);
+}
+END_TEST
+
+START_TEST(requests_name_their_handler_and_backend)
+{
+    struct mst_layout layout = test_layout();
+    struct seen seen = { 0 };
+    struct mst_request r = { .id = 1 };
+    struct watched w;
+    uint64_t handler, backend;
+
+    watch(&w, &layout);
+    mark(&w);
+    handler = mst_end_intern(&w.board, MST_END_HANDLER, "proxy-server");
+    backend = mst_end_intern(&w.board, MST_END_BACKEND, "http://10.0.0.1:8080");
+    r.ends = handler << 32 | backend;
+    mst_journal_request(&w.board, &r);
+    look(&w, &seen);
+    ck_assert_str_eq(seen.handler, "proxy-server");
+    ck_assert_str_eq(seen.backend, "http://10.0.0.1:8080");
+    r.ends = handler << 32 | MST_NO_END;
+    mst_journal_request(&w.board, &r);
+    look(&w, &seen);
+    ck_assert_str_eq(seen.handler, "proxy-server");
+    ck_assert_str_eq(seen.backend, "");
+    r.ends = (uint64_t)MST_END_OTHER << 32 | MST_END_OTHER;
+    mst_journal_request(&w.board, &r);
+    look(&w, &seen);
+    ck_assert_str_eq(seen.handler, "");
+    ck_assert_str_eq(seen.backend, "");
+    unwatch(&w);
+}
+END_TEST
+
+START_TEST(late_deliveries_are_given)
+{
+    struct mst_layout layout = test_layout();
+    struct seen seen = { 0 };
+    struct watched w;
+
+    watch(&w, &layout);
+    mark(&w);
+    mst_journal_delivery(&w.board, &(struct mst_delivery){ 7, 300, 4000, mst_now_ns() });
+    mst_journal_delivery(&w.board, &(struct mst_delivery){ 8, MST_UNKNOWN, 1, mst_now_ns() });
+    ck_assert_int_eq(look(&w, &seen), 2);
+    ck_assert_uint_eq(seen.deliveries, 2);
+    ck_assert(seen.delivery.id == 8 && seen.delivery.undelivered_ns == MST_UNKNOWN
+              && seen.delivery.undelivered_bytes == 1);
     unwatch(&w);
 }
 END_TEST
@@ -351,16 +415,20 @@ struct seen_php {
     unsigned requests, marks, events;
     uint64_t keys[64], mark_keys[64], wall_ns, mark_wall_ns, mark_request_ns;
     char     label[MST_NAME_MAX], script[MST_PATH_MAX], name[MST_MARK_MAX];
+    char     end[2 * MST_NAME_MAX];
 };
 
 static int see_php_request(void *context, const struct mst_php_request *request,
-                           const char *label, uint64_t wall_start_ns, uint64_t key)
+                           const struct mst_record_names *names, uint64_t wall_start_ns,
+                           uint64_t key)
 {
     struct seen_php *s = context;
 
     s->keys[s->requests++] = key;
     s->wall_ns = wall_start_ns;
-    snprintf(s->label, sizeof s->label, "%s", label);
+    snprintf(s->label, sizeof s->label, "%s", names->label);
+    snprintf(s->end, sizeof s->end, "%s|%s", names->ends[0] != NULL ? names->ends[0] : "",
+             names->ends[1] != NULL ? names->ends[1] : "");
     snprintf(s->script, sizeof s->script, "%s", request->script);
     return 0;
 }
@@ -390,6 +458,8 @@ static void serve_php(struct mst_board *b, uint32_t label, uint64_t start_ns)
     struct mst_php_request r = { .start_ns = start_ns, .label_status = (uint64_t)label << 32 };
     struct mst_mark m = { .request_start_ns = start_ns, .time_ns = start_ns + 1 };
 
+    r.longest[0].kind_end = mst_end_intern(b, MST_END_DATABASE, "mysql db:3306");
+    r.longest[0].calls_failed = UINT64_C(1) << 32;
     memset(r.script, 'x', sizeof r.script);     /* without its NUL */
     memset(m.name, 'y', sizeof m.name);
     mst_journal_php_request(b, &r);
@@ -419,6 +489,7 @@ START_TEST(a_php_board_gives_its_requests_and_marks)
     happen(&w.board, MST_EVENT_FORK);
     ck_assert_int_eq(mst_source_poll(w.source, &events, error), 3);
     ck_assert_str_eq(seen.label, "pool");
+    ck_assert_str_eq(seen.end, "mysql db:3306|");
     ck_assert_uint_eq(strlen(seen.script), MST_PATH_MAX - 1);
     ck_assert_uint_eq(strlen(seen.name), MST_MARK_MAX - 1);
     ck_assert_uint_eq(seen.wall_ns, 1000 + offset);
@@ -520,10 +591,11 @@ END_TEST
 static volatile sig_atomic_t stop;
 
 static int see_request_and_stop(void *context, const struct mst_request *request,
-                                const char *label, uint64_t wall_start_ns, uint64_t key)
+                                const struct mst_record_names *names, uint64_t wall_start_ns,
+                           uint64_t key)
 {
     stop = 1;
-    return see_request(context, request, label, wall_start_ns, key);
+    return see_request(context, request, names, wall_start_ns, key);
 }
 
 START_TEST(the_stop_flag_ends_a_poll_and_loses_nothing)
@@ -706,6 +778,8 @@ int main(void)
     tcase_add_test(tests, who_it_is);
     tcase_add_test(tests, what_came_before_the_mark_is_not_given);
     tcase_add_test(tests, a_label_that_cannot_be_is_other);
+    tcase_add_test(tests, requests_name_their_handler_and_backend);
+    tcase_add_test(tests, late_deliveries_are_given);
     tcase_add_test(tests, overwritten_records_are_counted);
     tcase_add_test(tests, a_record_that_never_comes_is_lost_at_the_end);
     tcase_add_test(tests, a_new_start_goes_on_with_the_new_board);

@@ -16,6 +16,7 @@
 #include "source/ndjson.h"
 #include "source/source_kind.h"
 #include "source/status_json.h"
+#include "stats/random.h"
 #include "write/journal.h"
 #include "write/worker.h"
 
@@ -90,6 +91,45 @@ static void print_request(FILE *out, const struct mst_ndjson_line *l)
         fprintf(out, "  front %llu\n", (unsigned long long)r->front_ns);
     if (r->client_id > 0)
         fprintf(out, "  client's id %llu\n", (unsigned long long)r->client_id - 1);
+    if (l->ends[0][0] != '\0' || l->ends[1][0] != '\0')
+        fprintf(out, "  handler %s backend %s\n", l->ends[0], l->ends[1]);
+    if (r->checks_ns != MST_UNKNOWN)
+        fprintf(out, "  intervals %llu %llu %llu %llu %llu send %s %s %s log %llu\n",
+                (unsigned long long)r->tls_ns, (unsigned long long)r->h2_wait_ns,
+                (unsigned long long)r->checks_ns, (unsigned long long)r->upload_ns,
+                (unsigned long long)r->backend_ns, number(a, r->send_client_ns),
+                number(b, r->send_network_ns), number(c, r->send_server_ns),
+                (unsigned long long)r->log_ns);
+}
+
+static void print_delivery(FILE *out, const struct mst_ndjson_line *l)
+{
+    const struct mst_delivery *d = &l->record.delivery;
+    char a[24], b[24];
+
+    fprintf(out, "delivery %llu of %llu: %s bytes for %s\n", (unsigned long long)l->ticket,
+            (unsigned long long)d->id, number(a, d->undelivered_bytes),
+            number(b, d->undelivered_ns));
+}
+
+static void print_waits(FILE *out, const struct mst_ndjson_line *l)
+{
+    const struct mst_php_request *r = &l->record.php_request;
+    char text[24];
+    size_t i;
+
+    fprintf(out, "  cpu_wait %s waits", number(text, r->cpu_wait_ns));
+    for (i = 0; i < MST_WAIT_COUNT; i++)
+        if (r->waits_ns[i] > 0)
+            fprintf(out, " %s %llu", mst_wait_names[i], (unsigned long long)r->waits_ns[i]);
+    fputc('\n', out);
+    for (i = 0; i < MST_RECORD_ENDS; i++)
+        if (r->longest[i].calls_failed > 0)
+            fprintf(out, "  longest %s %s calls %llu failed %llu for %llu\n",
+                    mst_wait_names[r->longest[i].kind_end >> 32], l->ends[i],
+                    (unsigned long long)r->longest[i].calls_failed >> 32,
+                    (unsigned long long)r->longest[i].calls_failed & UINT32_MAX,
+                    (unsigned long long)r->longest[i].wait_ns);
 }
 
 static void print_php_request(FILE *out, const struct mst_ndjson_line *l)
@@ -108,6 +148,8 @@ static void print_php_request(FILE *out, const struct mst_ndjson_line *l)
             (unsigned long long)(r->label_status >> 16 & 0xffff),
             (unsigned long long)(r->pid_worker >> 32),
             number(f, worker == UINT32_MAX ? MST_UNKNOWN : worker), r->script);
+    if (mst_php_waits_known(r))
+        print_waits(out, l);
 }
 
 static void print_mark(FILE *out, const struct mst_ndjson_line *l)
@@ -153,6 +195,7 @@ static char *describe(const struct mst_ndjson *answer)
         case MST_NDJSON_REQUEST:     print_request(out, l); break;
         case MST_NDJSON_PHP_REQUEST: print_php_request(out, l); break;
         case MST_NDJSON_MARK:        print_mark(out, l); break;
+        case MST_NDJSON_DELIVERY:    print_delivery(out, l); break;
         default:                     print_event(out, l);
         }
     }
@@ -256,18 +299,26 @@ END_TEST
 
 static void add_requests(struct mst_board *b, unsigned count)
 {
+    uint32_t handler = mst_end_intern(b, MST_END_HANDLER, "fcgi");
+    uint32_t backend = mst_end_intern(b, MST_END_BACKEND, "unix:/run/\"php\".sock");
     uint64_t random = 7;
     unsigned i;
 
     for (i = 0; i < count; i++) {
         struct mst_request r = {
-            .id = i + 1, .start_ns = mst_now_ns(), .queue_ns = test_random(&random) >> 40,
-            .read_ns = i, .handle_ns = test_random(&random) >> 30,
-            .send_ns = test_random(&random) >> 35, .held_ns = test_random(&random) >> 30,
+            .id = i + 1, .start_ns = mst_now_ns(), .queue_ns = mst_random_word(&random) >> 40,
+            .read_ns = i, .handle_ns = mst_random_word(&random) >> 30,
+            .send_ns = mst_random_word(&random) >> 35, .held_ns = mst_random_word(&random) >> 30,
             .bytes = i * 1000, .label_status = (uint64_t)(i % 3) << 32 | 200 | (i % 4) << 16,
             .pid_worker = (uint64_t)4000 << 32 | (i % 5 == 0 ? UINT32_MAX : i % 5),
             .connection = (uint64_t)i << 16 | (40000 + i), .nth = i % 2,
-            .client_id = i % 4, .front_ns = i % 3 == 0 ? MST_UNKNOWN : test_random(&random) >> 30,
+            .client_id = i % 4,
+            .front_ns = i % 3 == 0 ? MST_UNKNOWN : mst_random_word(&random) >> 30,
+            .checks_ns = i, .upload_ns = mst_random_word(&random) >> 32, .backend_ns = 2 * i,
+            .tls_ns = 3 * i, .h2_wait_ns = 4 * i, .log_ns = 5 * i,
+            .send_client_ns = i % 2 == 0 ? MST_UNKNOWN : i, .send_network_ns = 6 * i,
+            .send_server_ns = 7 * i,
+            .ends = (uint64_t)handler << 32 | (i % 2 ? MST_NO_END : backend),
         };
 
         mst_journal_request(b, &r);
@@ -316,7 +367,9 @@ static int compare_request(void *context, uint64_t ticket, const void *payload)
     ck_assert_uint_eq(l->wall_ns,
                       r.start_ns + (uint64_t)e->board->header->realtime_offset_ns);
     ck_assert_str_eq(l->label, e->board->labels[r.label_status >> 32].name);
-    r.start_ns = 0;
+    ck_assert_str_eq(l->ends[0], "fcgi");
+    ck_assert_str_eq(l->ends[1], (uint32_t)r.ends == MST_NO_END ? "" : "unix:/run/\"php\".sock");
+    r.start_ns = r.ends = 0;
     r.label_status &= UINT32_MAX;
     ck_assert_mem_eq(&l->record.request, &r, sizeof r);
     return 0;
@@ -337,10 +390,15 @@ START_TEST(the_journal_comes_back_exactly)
     mst_label_intern(&board, "a \"label\" \\ with \xc3\xbc");
     add_requests(&board, 16);
     add_event(&board);
+    mst_journal_delivery(&board, &(struct mst_delivery){ 9, 12345678901, 3900000, 1 });
     text = journal_text(&board);
     ck_assert_msg(mst_ndjson_read(text.bytes, text.length, PAGE, &answer, error) == 0, "%s\n%s",
                   error, text.bytes);
-    ck_assert_uint_eq(answer.count, 17);
+    ck_assert_uint_eq(answer.count, 18);
+    ck_assert_int_eq(answer.lines[17].kind, MST_NDJSON_DELIVERY);
+    ck_assert_uint_eq(answer.lines[17].record.delivery.id, 9);
+    ck_assert_uint_eq(answer.lines[17].record.delivery.undelivered_ns, 12345678901);
+    ck_assert_uint_eq(answer.lines[17].record.delivery.undelivered_bytes, 3900000);
     ck_assert_uint_eq(answer.lost, 0);
     ck_assert(!answer.more);
     ck_assert_int_eq(answer.lines[0].kind, MST_NDJSON_LIFECYCLE);
@@ -359,7 +417,7 @@ START_TEST(the_journal_comes_back_exactly)
 }
 END_TEST
 
-/* A PHP's, whose scripts and marks may be any bytes: those that are no UTF-8 come
+/* A PHP's, whose scripts and marks can be any bytes: those that are no UTF-8 come
  * back as U+FFFD, cut where that is longer. */
 START_TEST(the_journal_of_a_php_comes_back)
 {
@@ -379,6 +437,13 @@ START_TEST(the_journal_of_a_php_comes_back)
 
     test_board(&board, &layout);
     offset = (uint64_t)board.header->realtime_offset_ns;
+    r.cpu_wait_ns = 123456789;
+    r.waits_ns[MST_WAIT_DATABASE] = 1234567890;
+    r.waits_ns[MST_WAIT_STREAM] = 1;
+    r.longest[0] = (struct mst_php_wait){
+        (uint64_t)MST_WAIT_DATABASE << 32 | mst_end_intern(&board, MST_END_DATABASE, "mysql ::1"),
+        UINT64_C(3) << 32 | 2, 1234567889,
+    };
     mst_journal_php_request(&board, &r);
     mst_journal_mark(&board, &m);
     memset(r.script, 0xff, sizeof r.script);
@@ -394,7 +459,9 @@ START_TEST(the_journal_of_a_php_comes_back)
     ck_assert_str_eq(answer.lines[0].record.php_request.script,
                      "/srv/\xc3\xbc \"quoted\" \\ \x01.php");
     ck_assert_str_eq(answer.lines[0].label, MST_LABEL_OTHER_NAME);
+    ck_assert_str_eq(answer.lines[0].ends[0], "mysql ::1");
     r.start_ns = 0;
+    r.longest[0].kind_end = (uint64_t)MST_WAIT_DATABASE << 32;   /* the name is sent instead */
     memcpy(r.script, answer.lines[1].record.php_request.script, sizeof r.script);
     ck_assert_mem_eq(&answer.lines[1].record.php_request, &r, sizeof r);
     ck_assert_uint_eq(strlen(r.script), 63);
@@ -432,8 +499,8 @@ START_TEST(damaged_answers_do_no_harm)
         damaged = malloc(text.length);   /* of exactly that size, for the sanitizer */
         ck_assert_ptr_nonnull(damaged);
         memcpy(damaged, text.bytes, text.length);
-        damaged[test_random(&random) % text.length] = (char)test_random(&random);
-        damaged[test_random(&random) % text.length] = (char)test_random(&random);
+        damaged[mst_random_word(&random) % text.length] = (char)mst_random_word(&random);
+        damaged[mst_random_word(&random) % text.length] = (char)mst_random_word(&random);
         if (mst_ndjson_read(damaged, text.length, PAGE, &answer, error) != 0)
             ck_assert_uint_eq(answer.count, 0);
         free(damaged);

@@ -34,7 +34,7 @@ START_TEST(test_each_signal_is_told)
 }
 END_TEST
 
-/* The innermost alone; then whoever was told before, in the end what was there at first. */
+/* Only the innermost gets the signal; then the one around it, in the end the first handler. */
 START_TEST(test_nested)
 {
     struct mst_stop outer, inner;

@@ -185,7 +185,7 @@ static const struct { const char *text, *says; } bad[] = {
     { "%% study\n%% runs r\n", "sample:1: expected \"title = ...\"" },
     { HEAD, "expected a section %% runs NAME" },
     { HEAD "colour = red\n", "sample:3: there is no \"colour\" here" },
-    { HEAD "%% runs\n", "sample:3: expected a name behind runs" },
+    { HEAD "%% runs\n", "sample:3: expected a name after runs" },
     { HEAD "%% stack s\n", "sample:3: expected a section study, runs" },
     { HEAD "%% runs r\nworkload = static\nload = ab\n", "sample:3: expected \"stacks = ...\"" },
     { RUNS "%% runs r\n", "sample:7: there is a section runs r already" },

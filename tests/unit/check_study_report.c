@@ -54,13 +54,13 @@ END_TEST
 
 START_TEST(test_numbers_as_text)
 {
-    ck_assert_str_eq(mst_study_human(MST_METRIC_TIME, 0.0000359).text, "35.9 µs");
-    ck_assert_str_eq(mst_study_human(MST_METRIC_TIME, 1.02).text, "1.02 s");
-    ck_assert_str_eq(mst_study_human(MST_METRIC_RATE, 45.04).text, "45.0/s");
-    ck_assert_str_eq(mst_study_human(MST_METRIC_BYTE_RATE, 2.5e6).text, "2.50 MB/s");
-    ck_assert_str_eq(mst_study_human(MST_METRIC_COUNT, 14).text, "14");
-    ck_assert_str_eq(mst_study_human(MST_METRIC_SHARE, 0.9965).text, "99.7 %");
-    ck_assert_str_eq(mst_study_human(MST_METRIC_TIME, NAN).text, "not known");
+    ck_assert_str_eq(mst_study_format(MST_METRIC_TIME, 0.0000359).text, "35.9 µs");
+    ck_assert_str_eq(mst_study_format(MST_METRIC_TIME, 1.02).text, "1.02 s");
+    ck_assert_str_eq(mst_study_format(MST_METRIC_RATE, 45.04).text, "45.0/s");
+    ck_assert_str_eq(mst_study_format(MST_METRIC_BYTE_RATE, 2.5e6).text, "2.50 MB/s");
+    ck_assert_str_eq(mst_study_format(MST_METRIC_COUNT, 14).text, "14");
+    ck_assert_str_eq(mst_study_format(MST_METRIC_SHARE, 0.9965).text, "99.7 %");
+    ck_assert_str_eq(mst_study_format(MST_METRIC_TIME, NAN).text, "not known");
     ck_assert_str_eq(mst_study_ratio(1.347).text, "1.35");
 }
 END_TEST
@@ -70,7 +70,7 @@ END_TEST
 START_TEST(test_difference)
 {
     const double a[] = { 7.4, 7.5, 7.6 }, b[] = { 4.4, 4.5, 4.6 }, zero[] = { 0, 0, 0 };
-    struct mst_interval i;
+    struct mst_confidence i;
 
     ck_assert(mst_bootstrap_difference(&i, b, 3, a, 3));
     ck_assert_double_eq_tol(i.ratio, 3, 1e-9);
@@ -88,7 +88,7 @@ END_TEST
 START_TEST(test_interval_of_a_mean)
 {
     const double values[] = { 98, 100, 102 };
-    struct mst_interval i;
+    struct mst_confidence i;
 
     ck_assert(mst_bootstrap_interval(&i, values, 3));
     ck_assert_double_eq_tol(i.ratio, cbrt(98.0 * 100 * 102), 1e-9);

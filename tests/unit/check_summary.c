@@ -89,8 +89,9 @@ static void add_request(struct made *m, uint64_t key, uint64_t start_ns, uint64_
 {
     struct mst_request request = { .id = key, .queue_ns = queue_ns, .handle_ns = handle_ns,
                                    .held_ns = handle_ns, .label_status = 200 };
+    const struct mst_record_names names = { .label = label };
 
-    ck_assert_int_eq(mst_archive_add_request(m->archive, m->server_id, &request, label, start_ns,
+    ck_assert_int_eq(mst_archive_add_request(m->archive, m->server_id, &request, &names, start_ns,
                                              key, ghost), 0);
 }
 
@@ -397,7 +398,7 @@ END_TEST
 static const struct { const char *sql; uint64_t milli; } rates[] = {
     { NULL, 100000 },
     { LATE, 75000 },
-    { LATE "UPDATE servers SET local = 0", 100000 },   /* its clock may be another */
+    { LATE "UPDATE servers SET local = 0", 100000 },   /* its clock can be another */
 };
 
 START_TEST(test_rate_is_of_the_load)
@@ -412,7 +413,7 @@ START_TEST(test_rate_is_of_the_load)
 }
 END_TEST
 
-/* siege's failed are none of its requests, ab's may be its answers with an error. */
+/* siege's failed are none of its requests, ab's can be its answers with an error. */
 static const struct { const char *sql; uint64_t failures; } failures[] = {
     { "UPDATE client_results SET failed = 3, non_2xx = 5", 5 },
     { "UPDATE client_results SET failed = 6, failed_length = 2, non_2xx = 3", 4 },
@@ -503,8 +504,8 @@ START_TEST(test_pool)
                  "(2, 1, 'other.board', 'apache', 1, 0, 0), (3, 1, 'php.board', 'php', 1, 0, 0);"
                  "INSERT INTO server_requests SELECT 2, key, start_ns, queue_ns, read_ns, "
                  "handle_ns, send_ns, held_ns, bytes, label, status, aborted, no_worker, pid, "
-                 "worker, connection, port, nth, request_id, ghost, front_ns, client_id FROM "
-                 "server_requests "
+                 "worker, connection, port, nth, request_id, ghost, front_ns, client_id, NULL, NULL, NULL, NULL, "
+                 "NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM server_requests "
                  "WHERE key <= 10;"
                  "INSERT INTO php_requests (server_id, key, start_ns, request_id, wait_ns, run_ns, "
                  "label, aborted, fatal, timeout, ghost) SELECT 3, key, start_ns, request_id, 0, "
@@ -561,7 +562,7 @@ END_TEST
 #define PHP_REQUESTS(start) \
     "INSERT INTO php_requests SELECT 2, key, start_ns + queue_ns + read_ns + " start ", " \
     "request_id, 6000000, 1000000, 900000, 100000, 2097152, 'www', 200, '/i.php', 0, 0, 0, 1, 7, " \
-    "1, 0 FROM server_requests WHERE server_id = 1;"
+    "1, 0, NULL, NULL FROM server_requests WHERE server_id = 1;"
 #define PHP PHP_SERVER PHP_SAMPLES PHP_REQUESTS("6500000")
 
 START_TEST(test_php_is_laid_over)
@@ -790,7 +791,7 @@ START_TEST(test_workers_ran_out)
 }
 END_TEST
 
-/* Few requests wait, as on kept-alive connections: in the mean of all it is next to nothing. */
+/* Few requests wait, as on kept-alive connections: the mean of all is close to 0. */
 START_TEST(test_few_waited_for_long)
 {
     struct run r = quiet_run();
@@ -1191,7 +1192,7 @@ START_TEST(test_promised_names_of_php)
 }
 END_TEST
 
-/* An archive may be a stranger's. */
+/* An archive can be a stranger's. */
 static const char *const strange[] = {
     "UPDATE runs SET command = 'no json', command_line = char(27) || '[2J', name = char(10)",
     "UPDATE runs SET duration_ns = 0, ended_ns = 0, started_ns = -5",

@@ -3,6 +3,7 @@
  */
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -12,6 +13,7 @@
 #include "base/clock.h"
 #include "harness.h"
 #include "read/tail.h"
+#include "stats/random.h"
 #include "write/journal.h"
 
 #define CAPACITY 16u      /* of test_layout's rings */
@@ -294,6 +296,33 @@ START_TEST(a_newer_writers_longer_records_are_read)
 }
 END_TEST
 
+static int see_no_intervals(void *context, uint64_t ticket, const void *payload)
+{
+    const struct mst_request *r = payload;
+    uint64_t ends[MST_RECORD_ENDS];
+
+    (void)context, (void)ticket;
+    mst_request_ends(r, ends);
+    ck_assert(ends[0] == MST_UNKNOWN && ends[1] == MST_UNKNOWN);
+    ck_assert(r->checks_ns == MST_UNKNOWN && r->upload_ns == MST_UNKNOWN
+              && r->log_ns == MST_UNKNOWN);
+    return 0;
+}
+
+/* A board of before there were intervals. */
+START_TEST(an_older_writers_intervals_are_unknown)
+{
+    char path[1024];
+
+    snprintf(path, sizeof path, "%s/tests/fuzz/corpus/board/busy", getenv("MPMSTAT_SRCDIR"));
+    attach(path, MST_SECTION_REQUESTS, 1);
+    ck_assert_int_gt(mst_tail_poll(&tail, SIZE_MAX, see_no_intervals, NULL, error), 0);
+    ck_assert_uint_eq(mst_section_in(&reader.header, MST_SECTION_DELIVERIES)->count, 0);
+    mst_tail_close(&tail);
+    mst_reader_close(&reader);
+}
+END_TEST
+
 /* ---- records that are not there yet, or never will be -------------------------------- */
 
 /* _i: how many words the writer had stored when it was looked at. */
@@ -493,36 +522,43 @@ static struct mst_request ordinary(uint64_t laps, uint64_t *random)
 {
     struct mst_request r = {
         .id = (UINT64_C(3) << 32) + 17 + laps * 1024,
-        .start_ns = UINT64_C(86500123456789) + laps * 7000000 + test_random(random) % 5000,
-        .read_ns = 20000 + test_random(random) % 64, .handle_ns = 90000 + test_random(random) % 64,
-        .send_ns = 30000 + test_random(random) % 64, .bytes = 6,
+        .start_ns = UINT64_C(86500123456789) + laps * 7000000 + mst_random_word(random) % 5000,
+        .read_ns = 20000 + mst_random_word(random) % 64,
+        .handle_ns = 90000 + mst_random_word(random) % 64,
+        .send_ns = 30000 + mst_random_word(random) % 64, .bytes = 6,
         .label_status = UINT64_C(2) << 32 | 200, .pid_worker = UINT64_C(4711) << 32 | laps % 2,
         .connection = laps << 16 | (40000 + laps % 8), .nth = laps % 8, .front_ns = MST_UNKNOWN,
+        .ends = UINT64_C(1) << 32 | MST_NO_END, .checks_ns = 4000 + mst_random_word(random) % 64,
+        .log_ns = 3000 + mst_random_word(random) % 64, .send_client_ns = MST_UNKNOWN,
     };
 
     r.held_ns = r.read_ns + r.handle_ns + r.send_ns;
     return r;
 }
 
-/* Each word may be of either of two records that are as alike as records are. */
+/* Each word in which they differ is of either of two records that are as alike as records are. */
 START_TEST(no_mixture_of_two_records_passes_for_one)
 {
-    uint64_t random = (uint64_t)_i + 1, lap = test_random(&random) % 1000;
+    uint64_t random = (uint64_t)_i + 1, lap = mst_random_word(&random) % 1000;
     struct mst_request both[2] = { ordinary(lap, &random), ordinary(lap + 1, &random) };
     const uint64_t *words[2] = { (uint64_t *)&both[0], (uint64_t *)&both[1] };
     uint64_t tickets[2] = { 5 + lap * 1024, 5 + (lap + 1) * 1024 }, mixture[MST_REQUEST_WORDS];
     uint64_t checks[2] = { mst_journal_check(tickets[0], words[0], MST_REQUEST_WORDS),
                            mst_journal_check(tickets[1], words[1], MST_REQUEST_WORDS) };
-    unsigned which, i;
+    unsigned which, i, different[MST_REQUEST_WORDS], count = 0;
 
-    for (which = 0; which < 2u << MST_REQUEST_WORDS; which++) {
-        uint64_t ticket = tickets[which >> MST_REQUEST_WORDS], check;
+    memcpy(mixture, words[0], sizeof mixture);
+    for (i = 0; i < MST_REQUEST_WORDS; i++)
+        if (words[0][i] != words[1][i])
+            different[count++] = i;
+    ck_assert_uint_ge(count, 8);
+    for (which = 0; which < 2u << count; which++) {
+        uint64_t ticket = tickets[which >> count], check;
         bool is[2] = { ticket == tickets[0], ticket == tickets[1] };
 
-        for (i = 0; i < MST_REQUEST_WORDS; i++) {
-            mixture[i] = words[which >> i & 1][i];
-            is[0] = is[0] && mixture[i] == words[0][i];
-            is[1] = is[1] && mixture[i] == words[1][i];
+        for (i = 0; i < count; i++) {
+            mixture[different[i]] = words[which >> i & 1][different[i]];
+            is[which >> i & 1 ? 0 : 1] = false;
         }
         check = mst_journal_check(ticket, mixture, MST_REQUEST_WORDS);
         ck_assert(is[0] || check != checks[0]);
@@ -611,11 +647,11 @@ START_TEST(given_and_lost_are_all_that_was_written)
 
         ck_assert_msg(n >= 0, "%s", error);
         total += (uint64_t)n;
-        i = (unsigned)(test_random(&random) % WRITERS);
+        i = (unsigned)(mst_random_word(&random) % WRITERS);
         kill(writers[i], SIGKILL);
         test_wait(writers[i]);
         writers[i] = start_writer();
-        usleep((useconds_t)(test_random(&random) % 4000));
+        usleep((useconds_t)(mst_random_word(&random) % 4000));
     }
     for (i = 0; i < WRITERS; i++) {
         kill(writers[i], SIGKILL);
@@ -648,6 +684,7 @@ int main(void)
     tcase_add_test(one, lifecycle_events_are_followed_too);
     tcase_add_loop_test(one, phps_rings_are_followed_too, 0, 2);
     tcase_add_test(one, a_newer_writers_longer_records_are_read);
+    tcase_add_test(one, an_older_writers_intervals_are_unknown);
     tcase_add_loop_test(holes, a_record_being_written_is_waited_for, 0, MST_REQUEST_WORDS + 2);
     tcase_add_test(holes, a_killed_writers_record_is_lost_when_patience_ends);
     tcase_add_test(holes, a_killed_writers_record_is_lost_when_the_ring_has_lapped_it);

@@ -78,7 +78,7 @@ static void assert_ends(const char *text, size_t count, const char *expected)
     size_t size;
     FILE *out = open_memstream(&found, &size);
 
-    mst_human_ends(out, text, count);
+    mst_format_ends(out, text, count);
     ck_assert_int_eq(fclose(out), 0);
     ck_assert_str_eq(found, expected);
     free(found);
@@ -96,7 +96,7 @@ END_TEST
 
 START_TEST(test_stamp)
 {
-    struct mst_human stamp = mst_human_stamp();
+    struct mst_formatted stamp = mst_format_stamp();
 
     ck_assert_uint_eq(strlen(stamp.text), strlen("20261121-154500"));
     ck_assert_uint_eq(strspn(stamp.text, "0123456789"), 8);

@@ -100,7 +100,8 @@ static void write_grown(int fd, enum mst_section_id id, const char *entry, uint3
                         uint32_t extra, uint64_t offset)
 {
     bool is_record = id == MST_SECTION_REQUESTS || id == MST_SECTION_LIFECYCLE
-                  || id == MST_SECTION_PHP_REQUESTS || id == MST_SECTION_MARKS;
+                  || id == MST_SECTION_PHP_REQUESTS || id == MST_SECTION_MARKS
+                  || id == MST_SECTION_DELIVERIES;
     uint64_t grown[ENTRY_MAX / 8] = { 0 };
     size_t words = (stride + extra) / 8;
 
@@ -127,7 +128,7 @@ const char *test_grown_board(const struct mst_board *b, uint32_t extra)
     fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     ck_assert_int_ge(fd, 0);
     for (id = 0; id < MST_SECTION_COUNT; id++) {
-        struct mst_section *s = &header.section[id];
+        struct mst_section *s = mst_section_of(&header, id);
         const char *from = (const char *)b->header + s->offset;
 
         for (i = 0; i < s->count; i++)
@@ -194,13 +195,4 @@ pid_t test_dead_pid(void)
         _exit(0);
     test_wait(pid);
     return pid;
-}
-
-uint64_t test_random(uint64_t *state)
-{
-    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
 }

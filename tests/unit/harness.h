@@ -54,7 +54,4 @@ int test_wait(pid_t pid);
 /* A process that has ended: its pid belongs to nobody. */
 pid_t test_dead_pid(void);
 
-/* Pseudo-random numbers, the same in every run. */
-uint64_t test_random(uint64_t *state);
-
 #endif

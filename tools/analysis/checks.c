@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "analysis/thresholds.h"
-#include "base/clock.h"
 #include "base/ratio.h"
 #include "console/format.h"
 
@@ -32,7 +31,7 @@ static void answer(struct mst_check *check, enum mst_answer ok, const char *form
 
 /* All the servers that the load tool talks to. A PHP behind an Apache answers
  * the same requests once more: it counts only where there is no Apache. */
-struct totals { uint64_t requests, ghosts, aborted, late, errors_5xx, unfinished; };
+struct totals { uint64_t requests, in_flight_before, aborted, late, errors_5xx, unfinished; };
 
 static uint64_t plus(uint64_t a, uint64_t b)
 {
@@ -53,10 +52,10 @@ static struct totals add_up(const struct mst_summary *s)
             continue;
         /* Records that the journal lost are in the counters all the same. */
         if (server->lost != 0 && server->counted != MST_UNKNOWN &&
-            server->counted >= server->requests + server->ghosts)
-            requests = server->counted - server->ghosts;
+            server->counted >= server->requests + server->in_flight_before)
+            requests = server->counted - server->in_flight_before;
         t.requests += requests;
-        t.ghosts += server->ghosts;
+        t.in_flight_before += server->in_flight_before;
         t.aborted += server->aborted;
         t.late += server->late;
         t.errors_5xx += server->errors_5xx;
@@ -70,10 +69,10 @@ static void add_remarks(struct mst_check *check, const struct totals *t)
 {
     size_t used = strlen(check->text);
 
-    if (t->ghosts > 0)
+    if (t->in_flight_before > 0)
         used += (size_t)snprintf(check->text + used, sizeof check->text - used,
                                  "; %" PRIu64 " that began before the load are left out",
-                                 t->ghosts);
+                                 t->in_flight_before);
     if (t->unfinished != MST_UNKNOWN && t->unfinished > 0 && used < sizeof check->text &&
         strstr(check->text, "with their worker process") == NULL)
         snprintf(check->text + used, sizeof check->text - used, "; %" PRIu64 " died with their "
@@ -169,7 +168,7 @@ static void check_journal(struct mst_check *check, const struct mst_summary *s)
         lost = plus(lost, s->servers[i].lost);
         restarts = plus(restarts, s->servers[i].restarts);
         counted = plus(counted, s->servers[i].counted);
-        records += s->servers[i].requests + s->servers[i].ghosts;
+        records += s->servers[i].requests + s->servers[i].in_flight_before;
     }
     if (lost == MST_UNKNOWN || s->server_count == 0)
         answer(check, MST_ANSWER_UNKNOWN, "how many records were lost is not known");
@@ -200,7 +199,7 @@ static void explain_gap(char *text, size_t room, const struct mst_summary_server
         snprintf(text, room, ": times or counters are wrong, do not build on them");
     else if (reading != MST_UNKNOWN && reading >= (by_workers - by_requests) / 2)
         snprintf(text, room, ", of which %s were reading from connections, also from such as sent "
-                 "no request", mst_human_milli(reading).text);
+                 "no request", mst_format_milli(reading).text);
     else
         snprintf(text, room, ": workers were held by what is no recorded request");
 }
@@ -236,12 +235,12 @@ static void try_littles_law(struct mst_check *check, const struct mst_summary_se
     if (apart > MST_LITTLE_TOLERANCE_MILLI)
         explain_gap(more, sizeof more, server, by_requests, by_workers);
     snprintf(tolerance, sizeof tolerance, " (%s may be)",
-             mst_human_percent(MST_LITTLE_TOLERANCE_MILLI).text);
+             mst_format_percent(MST_LITTLE_TOLERANCE_MILLI).text);
     answer(check, apart <= MST_LITTLE_TOLERANCE_MILLI ? MST_ANSWER_YES : MST_ANSWER_NO,
            "throughput x %s = %s workers, %s were at work: %s apart%s%s",
            mst_summary_is_php(server) ? "php_run" : "time held",
-           mst_human_milli(by_requests).text, mst_human_milli(by_workers).text,
-           mst_human_percent(apart).text, tolerance, more);
+           mst_format_milli(by_requests).text, mst_format_milli(by_workers).text,
+           mst_format_percent(apart).text, tolerance, more);
 }
 
 static void check_one_littles_law(struct mst_check *check, const struct mst_summary *s,
@@ -279,7 +278,7 @@ static void check_littles_law(struct mst_check *check, const struct mst_summary 
 
 static void check_generator(struct mst_check *check, const struct mst_summary *s)
 {
-    const struct mst_human most = mst_human_percent(MST_GENERATOR_BUSY_MILLI);
+    const struct mst_formatted most = mst_format_percent(MST_GENERATOR_BUSY_MILLI);
     const char *tool = s->client.tool;
     uint64_t milli, threads;
     char cpus[48];
@@ -299,13 +298,13 @@ static void check_generator(struct mst_check *check, const struct mst_summary *s
              threads);
     if (s->tool_threads == MST_UNKNOWN || threads == 0)
         answer(check, MST_ANSWER_UNKNOWN, "the load tool took %s of a CPU; how many it can use is "
-               "not known", mst_human_percent(milli).text);
+               "not known", mst_format_percent(milli).text);
     else if (milli / threads > MST_GENERATOR_BUSY_MILLI)
         answer(check, MST_ANSWER_NO, "%s itself was at its limit: %s of %s that it can use (%s "
-               "may be)", tool, mst_human_percent(milli).text, cpus, most.text);
+               "may be)", tool, mst_format_percent(milli).text, cpus, most.text);
     else
         answer(check, MST_ANSWER_YES, "%s took %s of %s that it can use (%s may be)", tool,
-               mst_human_percent(milli).text, cpus, most.text);
+               mst_format_percent(milli).text, cpus, most.text);
 }
 
 /* ---- the accept queue ------------------------------------------------------------- */

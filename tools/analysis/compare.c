@@ -18,7 +18,7 @@ static void percent(char text[16], double ratio)
 
 static void say_change(struct mst_comparison *c, const char *what)
 {
-    const struct mst_interval *i = &c->interval;
+    const struct mst_confidence *i = &c->interval;
     bool less = c->change == MST_CHANGE_LESS;
     char by[16], from[16], to[16];
 
@@ -36,7 +36,7 @@ static void say_change(struct mst_comparison *c, const char *what)
 /* As many decimals as it takes to see on which side of 1 they are. */
 static void say_unsure(struct mst_comparison *c, bool by_step)
 {
-    const struct mst_interval *i = &c->interval;
+    const struct mst_confidence *i = &c->interval;
     int decimals = i->low > 0.995 || i->high < 1.005 ? 4 : 2;
 
     if (i->low >= 1 - 1e-9 && i->high <= 1 + 1e-9)
@@ -68,12 +68,12 @@ static bool all_positive(const double *values, size_t count)
     return true;
 }
 
-static enum mst_change change_of(const struct mst_interval *i)
+static enum mst_change change_of(const struct mst_confidence *i)
 {
     return i->high < 1 ? MST_CHANGE_LESS : i->low > 1 ? MST_CHANGE_MORE : MST_CHANGE_UNSURE;
 }
 
-/* A value read from a clock with that step may be half of it away. */
+/* A value read from a clock with that step can be half of it away. */
 static void widen(struct mst_comparison *c, double step)
 {
     double apart = 1 + step / 2 / c->a + step / 2 / c->b;

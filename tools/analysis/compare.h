@@ -23,7 +23,7 @@ struct mst_compare_input {
 struct mst_comparison {
     double          a, b;              /* geometric means */
     bool            bounded;           /* the interval is known */
-    struct mst_interval interval;
+    struct mst_confidence interval;
     double          noise;             /* of A against itself; below 0: not known */
     enum mst_change change;            /* the whole interval is on one side of 1 */
     char            text[256];         /* a sentence, without a period */

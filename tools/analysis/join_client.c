@@ -3,7 +3,7 @@
  * By the id that the client sent with it, where the server recorded that: exact. Else by
  * time, where the load tool's rows tell when requests began: the server's request lies
  * within the client's, and of several that do the one is taken that fills it best. With
- * many connections at once such a pair may be of two requests; the mean over all hardly
+ * many connections at once such a pair can be of two requests; the mean over all hardly
  * changes by that, and how many had more than one to choose from is told.
  */
 #include "analysis/steps.h"
@@ -12,6 +12,7 @@
 
 #include "analysis/thresholds.h"
 #include "archive/query.h"
+#include "base/array.h"
 
 struct span { uint64_t from, to; };
 
@@ -20,17 +21,10 @@ struct spans { struct span *items; size_t count, room; };
 
 static bool add_span(struct spans *s, uint64_t start_ns, uint64_t duration_ns)
 {
-    struct span *items;
-
     if (start_ns == MST_UNKNOWN || duration_ns > UINT64_MAX - start_ns)
         return true;
-    if (s->count == s->room) {
-        items = reallocarray(s->items, s->room > 0 ? 2 * s->room : 4096, sizeof *items);
-        if (items == NULL)
-            return false;
-        s->items = items;
-        s->room = s->room > 0 ? 2 * s->room : 4096;
-    }
+    if (!mst_grow(&s->items, &s->room, s->count, sizeof *s->items))
+        return false;
     s->items[s->count++] = (struct span){ start_ns, start_ns + duration_ns };
     return true;
 }

@@ -7,7 +7,6 @@
 #include "analysis/join_php.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "analysis/steps.h"
 #include "analysis/thresholds.h"

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/ratio.h"
 #include "loadtools/loadtool.h"
 #include "segment/format.h"

@@ -1,11 +1,11 @@
 /* read.c - reads a run from its archive into a summary: see steps.h. */
 #include "analysis/steps.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "archive/query.h"
+#include "base/array.h"
 
 /* ---- the client's side ----------------------------------------------------------- */
 
@@ -106,18 +106,17 @@ static bool read_programs(struct mst_summary *s, sqlite3 *db)
 {
     struct mst_query q = mst_query_ask(db,
         "SELECT program, cpu_ns FROM programs WHERE run_id = :id ORDER BY cpu_ns DESC", s->id);
-    struct mst_summary_program *programs;
+    struct mst_summary_program *program;
 
     while (mst_query_next(&q)) {
-        programs = reallocarray(s->programs, s->program_count + 1, sizeof *programs);
-        if (programs == NULL) {
+        program = mst_append(&s->programs, &s->program_count, sizeof *program);
+        if (program == NULL) {
             mst_query_no_memory(&q);
             break;
         }
-        s->programs = programs;
-        programs[s->program_count].name = mst_row_string(&q, "program");
-        programs[s->program_count].cpu_ns = mst_row_number(&q, "cpu_ns");
-        s->program_count += programs[s->program_count].name != NULL;
+        program->name = mst_row_string(&q, "program");
+        program->cpu_ns = mst_row_number(&q, "cpu_ns");
+        s->program_count -= program->name == NULL;
     }
     return mst_query_done(&q);
 }
@@ -126,17 +125,16 @@ static bool read_notes(struct mst_summary *s, sqlite3 *db)
 {
     struct mst_query q = mst_query_ask(db,
         "SELECT text FROM notes WHERE run_id = :id ORDER BY rowid", s->id);
-    char **notes;
+    char **note;
 
     while (mst_query_next(&q)) {
-        notes = reallocarray(s->notes, s->note_count + 1, sizeof *notes);
-        if (notes == NULL) {
+        note = mst_append(&s->notes, &s->note_count, sizeof *note);
+        if (note == NULL) {
             mst_query_no_memory(&q);
             break;
         }
-        s->notes = notes;
-        notes[s->note_count] = mst_row_string(&q, "text");
-        s->note_count += notes[s->note_count] != NULL;
+        *note = mst_row_string(&q, "text");
+        s->note_count -= *note == NULL;
     }
     return mst_query_done(&q);
 }
@@ -193,18 +191,17 @@ int mst_summary_runs(struct mst_archive *a, int64_t **ids, size_t *count,
 {
     struct mst_query q = mst_query_ask(mst_archive_db(a),
                                        "SELECT id FROM runs WHERE :id ORDER BY id", 1);
-    int64_t *more;
+    int64_t *id;
 
     *ids = NULL;
     *count = 0;
     while (mst_query_next(&q)) {
-        more = reallocarray(*ids, *count + 1, sizeof *more);
-        if (more == NULL) {
+        id = mst_append(ids, count, sizeof *id);
+        if (id == NULL) {
             mst_query_no_memory(&q);
             break;
         }
-        *ids = more;
-        more[(*count)++] = mst_row_id(&q, "id");
+        *id = mst_row_id(&q, "id");
     }
     if (mst_query_done(&q))
         return 0;

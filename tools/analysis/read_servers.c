@@ -1,11 +1,11 @@
 /* read_servers.c - reads the servers of a run from its archive: see steps.h. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/steps.h"
 #include "archive/guard.h"
 #include "archive/query.h"
+#include "base/array.h"
 
 /* Of a run. Some of what is made of them takes a time that grows with their square. */
 #define SERVERS_MAX 5000u
@@ -87,14 +87,15 @@ static bool read_counts(struct mst_summary_server *s, sqlite3 *db, uint64_t ende
 /* All requests, with the status page's and those in flight before the load: they held workers,
  * too, from the first sample on. */
 static const char apache_all[] =
-    "SELECT total(ghost AND label <> '" MST_LABEL_STATUS_NAME "') AS ghosts, "
+    "SELECT total(ghost AND label <> '" MST_LABEL_STATUS_NAME "') AS in_flight_before, "
     "total(label = '" MST_LABEL_STATUS_NAME "') AS status_requests, "
     "total(CASE WHEN no_worker THEN 0 WHEN NOT ghost OR start_ns >= began THEN held_ns "
     "ELSE max(0, held_ns - (began - start_ns)) END) AS held_ns "
     "FROM server_requests, (SELECT min(time_ns) AS began FROM samples WHERE server_id = :id) "
     "WHERE server_id = :id";
 static const char php_all[] =
-    "SELECT total(ghost) AS ghosts, 0 AS status_requests, total(CASE WHEN start_ns >= began "
+    "SELECT total(ghost) AS in_flight_before, 0 AS status_requests, "
+    "total(CASE WHEN start_ns >= began "
     "THEN run_ns ELSE max(0, run_ns - (began - start_ns)) END) AS held_ns "
     "FROM php_requests, (SELECT min(time_ns) AS began FROM samples WHERE server_id = :id) "
     "WHERE server_id = :id";
@@ -104,7 +105,7 @@ static bool read_all_requests(struct mst_summary_server *s, sqlite3 *db)
     struct mst_query q = mst_query_ask(db, mst_summary_is_php(s) ? php_all : apache_all, s->id);
 
     if (mst_query_next(&q)) {
-        s->ghosts = mst_row_number(&q, "ghosts");
+        s->in_flight_before = mst_row_number(&q, "in_flight_before");
         s->status_requests = mst_row_number(&q, "status_requests");
         s->held_ns = mst_row_number(&q, "held_ns");
     }
@@ -150,7 +151,8 @@ static bool read_counters(struct counters *c, sqlite3 *db, int64_t server_id, co
         { "handling_ns", &c->state_ns[MST_STATE_HANDLING] },
         { "sending_ns", &c->state_ns[MST_STATE_SENDING] },
         { "keepalive_ns", &c->state_ns[MST_STATE_KEEPALIVE] },
-        { "closing_ns", &c->state_ns[MST_STATE_CLOSING] }, { "in_flight", &c->in_flight },
+        { "closing_ns", &c->state_ns[MST_STATE_CLOSING] },
+        { "logging_ns", &c->state_ns[MST_STATE_LOGGING] }, { "in_flight", &c->in_flight },
         { "shed", &c->shed }, { "requests", &c->requests }, { "forks", &c->forks },
         { "exits", &c->exits }, { "forks_failed", &c->forks_failed },
         { "no_idle_ns", &c->no_idle_ns }, { "generations", &c->generations },
@@ -161,11 +163,12 @@ static bool read_counters(struct counters *c, sqlite3 *db, int64_t server_id, co
 
     memset(c, 0xff, sizeof *c);   /* all unknown */
     snprintf(sql, sizeof sql, "SELECT time_ns, idle_ns, reading_ns, handling_ns, sending_ns, "
-             "keepalive_ns, closing_ns, in_flight, shed, requests, forks, exits, forks_failed, "
+             "keepalive_ns, closing_ns, logging_ns, in_flight, shed, requests, forks, exits, forks_failed, "
              "no_idle_ns, generations, unfinished FROM samples WHERE server_id = :id %s", which);
     q = mst_query_ask(db, sql, server_id);
     if (mst_query_next(&q))
         mst_row_numbers(&q, members, sizeof members / sizeof *members);
+    c->state_ns[MST_STATE_LOGGING] = 0;   /* samples do not have it: it is time in `sending` */
     return mst_query_done(&q);
 }
 
@@ -174,6 +177,12 @@ static uint64_t difference(uint64_t after, uint64_t before)
     if (after == MST_UNKNOWN || before == MST_UNKNOWN || after < before)
         return MST_UNKNOWN;
     return after - before;
+}
+
+/* Servers of before there was the state `logging` do not know it: their workers logged in others. */
+static bool is_older(int state, uint64_t time_ns)
+{
+    return state == MST_STATE_LOGGING && time_ns == MST_UNKNOWN;
 }
 
 /* From the load's start (before it the workers were idle, or served other clients) to the
@@ -187,7 +196,7 @@ static void mean_occupancy(struct mst_summary_server *s, const struct counters *
     for (i = 0; i < MST_STATE_COUNT; i++) {
         state = difference(end->state_ns[i], before->state_ns[i]);
         s->mean_state_milli[i] = mst_summary_milli(state, span);
-        if (i == MST_STATE_IDLE)
+        if (i == MST_STATE_IDLE || is_older(i, state))
             continue;
         if (state == MST_UNKNOWN)
             busy = MST_UNKNOWN;
@@ -199,12 +208,15 @@ static void mean_occupancy(struct mst_summary_server *s, const struct counters *
 
 static uint64_t working(const struct counters *before, const struct counters *after)
 {
-    static const int states[] = { MST_STATE_READING, MST_STATE_HANDLING, MST_STATE_SENDING };
+    static const int states[] = { MST_STATE_READING, MST_STATE_HANDLING, MST_STATE_SENDING,
+                                  MST_STATE_LOGGING };
     uint64_t total = 0, state;
     size_t i;
 
     for (i = 0; i < sizeof states / sizeof *states; i++) {
         state = difference(after->state_ns[states[i]], before->state_ns[states[i]]);
+        if (is_older(states[i], state))
+            continue;
         if (state == MST_UNKNOWN)
             return MST_UNKNOWN;
         total += state;
@@ -326,7 +338,7 @@ bool mst_summary_read_servers(struct mst_summary *s, sqlite3 *db)
         "SELECT id, local, target, producer, server, mpm, sapi, unknown, lost, restarts, cpu_ns, "
         "cgroup, memory_limit_bytes, oom_kills, memory_stall_ns, throttled_ns FROM servers "
         "WHERE run_id = :id ORDER BY id", s->id);
-    struct mst_summary_server *servers, *server;
+    struct mst_summary_server *server;
     bool fine = true;
 
     while (fine && mst_query_next(&q)) {
@@ -334,12 +346,10 @@ bool mst_summary_read_servers(struct mst_summary *s, sqlite3 *db)
             mst_query_refuse(&q, "a run in it has more servers than can be: " MST_GUARD_ODD);
             break;
         }
-        servers = reallocarray(s->servers, s->server_count + 1, sizeof *servers);
-        fine = servers != NULL;
+        server = mst_append(&s->servers, &s->server_count, sizeof *server);
+        fine = server != NULL;
         if (!fine)
             break;
-        s->servers = servers;
-        server = &servers[s->server_count++];
         *server = read_identity(&q);
         fine = server->target != NULL && read_server(server, db, s);
     }

@@ -11,6 +11,7 @@
 
 #include "analysis/join_php.h"
 #include "archive/query.h"
+#include "base/array.h"
 #include "base/clock.h"
 #include "segment/format.h"
 
@@ -148,15 +149,8 @@ static struct per_bin *gather(struct gathering *g, uint64_t start_ns, uint64_t d
 {
     size_t bin = bin_of(&g->bins, start_ns + duration_ns);
 
-    if (g->count == g->room) {
-        size_t room = g->room > 0 ? 2 * g->room : 1024;
-        struct duration *durations = reallocarray(g->durations, room, sizeof *durations);
-
-        if (durations == NULL)
-            return NULL;
-        g->durations = durations;
-        g->room = room;
-    }
+    if (!mst_grow(&g->durations, &g->room, g->count, sizeof *g->durations))
+        return NULL;
     g->durations[g->count++] = (struct duration){ duration_ns, bin };
     g->per_bin[bin_of(&g->bins, start_ns)].started++;
     g->per_bin[bin].completed++;

@@ -54,14 +54,14 @@ static void cannot_tell(struct mst_advice *advice, const char *why)
     advice->uncertainty[0] = '\0';
 }
 
-static struct mst_human seconds_text(double seconds)
+static struct mst_formatted seconds_text(double seconds)
 {
-    return mst_human_time((uint64_t)(seconds * (double)MST_NS_PER_S + 0.5));
+    return mst_format_time((uint64_t)(seconds * (double)MST_NS_PER_S + 0.5));
 }
 
-static struct mst_human bytes_text(double bytes)
+static struct mst_formatted bytes_text(double bytes)
 {
-    return mst_human_bytes(bytes > 0 ? (uint64_t)bytes : 0);
+    return mst_format_bytes(bytes > 0 ? (uint64_t)bytes : 0);
 }
 
 /* ---- demand ---------------------------------------------------------------------- */
@@ -192,7 +192,7 @@ static void add_memory(struct mst_advice *advice, const struct per_process *p, u
         say(advice->uncertainty + used, sizeof advice->uncertainty - used,
             "Memory: 80 %% of %s / %s a process (%s) = %.0f processes%s, where nothing else "
             "needs it.",
-            mst_human_bytes(ram).text, bytes_text(p->high).text,
+            mst_format_bytes(ram).text, bytes_text(p->high).text,
             p->slope ? "what one more takes, upper end" : "an upper bound: shared pages included",
             floor((double)ram * (MST_RAM_SHARE_MILLI / 1000.0) / p->high),
             threaded ? " of several workers each" : "");
@@ -253,7 +253,7 @@ static double add_at_once(char *text, size_t size, const struct mst_summary_serv
     all = busy + d->rate * waited;
     say(text, size, "%.3g workers busy in the mean (%s of them with idle keep-alive connections) "
         "+ %.4g/s x %s waited = %.3g at once", busy,
-        mst_human_milli(server->mean_state_milli[MST_STATE_KEEPALIVE]).text, d->rate,
+        mst_format_milli(server->mean_state_milli[MST_STATE_KEEPALIVE]).text, d->rate,
         seconds_text(waited).text, all);
     return all;
 }
@@ -301,7 +301,8 @@ static void advise_enough(struct mst_advice *advice, const struct mst_summary_se
     SAY(advice->answer, "%.0f for this load", answer);
     SAY(advice->arithmetic, "%.4g requests/s x %s held = %.3g workers in the mean; with arrivals "
         "at random 99 %% of the time at most %.0f. At most %s were seen busy.", d->rate,
-        seconds_text(d->held).text, d->workers, ceil(most), mst_human_count(server->max_busy).text);
+        seconds_text(d->held).text, d->workers, ceil(most),
+        mst_format_count(server->max_busy).text);
     SAY(advice->uncertainty, "95 %% interval of the mean: %.3g to %.3g. Another rate: the same "
         "time held, times that rate. ", d->low, d->high);
 }

@@ -60,8 +60,9 @@ struct mst_summary_server {
     enum mst_producer producer;
     enum mst_sapi sapi_kind;
     char    *target, *server, *mpm, *sapi, *unknown;
-    /* This run's requests: of the load, without mpm-status and without ghosts. */
-    uint64_t requests, ghosts, status_requests;
+    /* This run's requests: of the load, without mpm-status and without those in flight
+     * before the start. */
+    uint64_t requests, in_flight_before, status_requests;
     uint64_t late;                     /* completed after the load tool had ended */
     uint64_t waited;                   /* requests that waited for a worker at all */
     uint64_t aborted, errors_5xx, non_2xx, bytes;
@@ -71,13 +72,13 @@ struct mst_summary_server {
     uint64_t joined;                   /* a PHP's requests that are an Apache's here */
     uint64_t fatal, timeouts, uncached, php_cpu_ns, max_memory_bytes;   /* a PHP's */
     uint64_t marks;
-    uint64_t counted;                  /* as the server's counters say, ghosts included */
+    uint64_t counted;                  /* as the server's counters say, with in_flight_before */
     uint64_t lost, restarts;
     uint64_t workers_limit, max_busy;
     uint64_t samples;                  /* during the load */
     uint64_t mean_busy_milli;          /* thousandths of a worker, over the load; exact */
     uint64_t mean_state_milli[MST_STATE_COUNT];
-    uint64_t working_ns;               /* workers' time reading, handling and sending */
+    uint64_t working_ns;               /* workers' time reading, handling, sending, logging */
     uint64_t held_ns;                  /* the same as the requests say, all of them; a PHP's:
                                         * php_run */
     uint64_t span_ns;                  /* that these two are of: the samples', first to last */
@@ -88,7 +89,7 @@ struct mst_summary_server {
     uint64_t peak_rss_bytes;           /* when PSS was at its peak */
     uint64_t killed;                   /* processes that a signal ended */
     /* Of its cgroup, during the load; the limit MST_UNKNOWN also where there is none.
-     * throttled_ns adds up over the CPUs: it may be longer than the load. */
+     * throttled_ns adds up over the CPUs: it can be longer than the load. */
     char    *cgroup;
     uint64_t memory_limit, oom_kills, memory_stall_ns, throttled_ns;
     uint64_t cpu_ns;
@@ -155,7 +156,7 @@ uint64_t mst_summary_failures(const struct mst_summary_client *c);
 uint64_t mst_summary_rate_milli(const struct mst_summary *s,
                                 const struct mst_summary_server *server);
 
-/* verdict.c: whether all of a server's workers were busy; whether its requests waited for
+/* bottleneck.c: whether all of a server's workers were busy; whether its requests waited for
  * one, longer than what is not measured, or what handing over takes. */
 bool mst_summary_all_busy(const struct mst_summary_server *server);
 bool mst_summary_waits(const struct mst_summary_server *server);

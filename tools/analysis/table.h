@@ -8,8 +8,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "render/json_writer.h"
-
 struct mst_table {
     const char        *name;
     const char *const *columns;       /* their names, as many as `width` */
@@ -28,13 +26,5 @@ void    mst_table_free(struct mst_table *table);
 /* MST_UNKNOWN is NaN. */
 double mst_cell(uint64_t number);
 double mst_cell_seconds(uint64_t ns);
-
-/* "name": {"column": [numbers], ...} on a line of its own; null where not known. */
-void mst_table_json(struct mst_json *j, const struct mst_table *table);
-void mst_cell_json(struct mst_json *j, const char *key, double cell);
-
-/* A cell as text: a whole number as it is, any other with six significant digits;
- * `unknown` where it is not known. */
-void mst_cell_put(struct mst_sink *sink, double cell, const char *unknown);
 
 #endif

@@ -83,7 +83,7 @@
 
 /* From this ratio on a change is said as a factor: percentages get hard to read. */
 #define MST_FACTOR_MIN             2.0
-/* One pair of runs may be neighbours by chance. */
+/* One pair of runs can be neighbours by chance. */
 #define MST_COMPARE_PAIRS_MIN      2u
 /* Concurrencies that a fit of the Universal Scalability Law takes: one more than it has
  * parameters. */

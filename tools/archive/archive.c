@@ -1,5 +1,4 @@
 /* archive.c - the handle of an archive that is open, and its errors: see archive.h. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,9 +52,9 @@ const char *mst_archive_error(const struct mst_archive *a)
 
 int mst_archive_unreadable(const struct mst_archive *a, char error[MST_ERROR_MAX])
 {
-    snprintf(error, MST_ERROR_MAX, "cannot read the archive %s: %s", a->path,
-             a->guard.problem[0] != '\0' ? a->guard.problem : "out of memory, or it is damaged");
-    return -1;
+    return mst_fail(error, "cannot read the archive %s: %s", a->path,
+                    a->guard.problem[0] != '\0' ? a->guard.problem
+                                                : "out of memory, or it is damaged");
 }
 
 const char *mst_archive_path(const struct mst_archive *a)

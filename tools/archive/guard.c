@@ -77,7 +77,7 @@ static const char *vfs_name(void)
 
 static struct mst_guard *guards;
 
-/* SQLite has one limit for the process. None holds while an archive is written: a batch may be
+/* SQLite has one limit for the process. None holds while an archive is written: a batch can be
  * large. */
 static void limit_heap(void)
 {

@@ -20,8 +20,8 @@
 #include "archive/guard.h"
 #include "archive/writer.h"
 
-#define MST_STATEMENT_COUNT   29
-#define MST_STATEMENT_VALUES  48     /* columns of the widest table, and some */
+#define MST_STATEMENT_COUNT   32
+#define MST_STATEMENT_VALUES  64     /* columns of the widest table, and some */
 
 struct mst_statement {
     sqlite3_stmt *prepared;
@@ -37,7 +37,7 @@ struct mst_archive {
     int           log_limit;                   /* pages of the log: then it goes into the file */
     bool          in_batch;
     uint64_t      batch_ns;                    /* CLOCK_MONOTONIC: when the batch began */
-    mst_archive_tell *tell;                    /* may be NULL */
+    mst_archive_tell *tell;                    /* can be NULL */
     void        (*end)(struct mst_archive *a);   /* ends what opening it began */
     struct mst_statement statements[MST_STATEMENT_COUNT];
 };
@@ -113,8 +113,8 @@ int mst_archive_put(struct mst_archive *a, int which, const struct mst_value *ro
 #include "tools/archive/columns.inc"
 
 enum {
-    START_RUN = TABLE_COUNT, END_RUN, END_SERVER, END_STUDY, INTERRUPT_STUDY, BEGIN_STEP, END_STEP,
-    REPLAN_STEPS, STATEMENT_COUNT
+    START_RUN = TABLE_COUNT, END_RUN, END_SERVER, DELIVERED, END_STUDY, INTERRUPT_STUDY,
+    BEGIN_STEP, END_STEP, REPLAN_STEPS, STATEMENT_COUNT
 };
 _Static_assert(STATEMENT_COUNT == MST_STATEMENT_COUNT, "room for each");
 

@@ -56,7 +56,7 @@ double mst_row_real(struct mst_query *q, const char *name);
 bool mst_row_is_null(struct mst_query *q, const char *name);
 /* Valid until the next row; NULL for NULL. */
 const char *mst_row_text(struct mst_query *q, const char *name);
-/* The length of that text; a NUL may be in it. */
+/* The length of that text; a NUL can be in it. */
 size_t mst_row_text_bytes(struct mst_query *q, const char *name);
 /* The same, to be freed. NULL also where memory runs out: then the query has failed. */
 char *mst_row_string(struct mst_query *q, const char *name);

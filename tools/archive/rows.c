@@ -1,6 +1,7 @@
 /* rows.c - what a recording and the lab write into an archive: see writer.h. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "archive/internal.h"
 #include "exec/shell_quote.h"
@@ -14,6 +15,18 @@ static uint64_t or_unknown(bool known, uint64_t value)
 static const char *name_of(const char *const *names, uint64_t count, uint64_t index)
 {
     return index < count ? names[index] : NULL;
+}
+
+/* The sum of counters of which any may be unknown. */
+static uint64_t sum(const uint64_t *words, size_t n)
+{
+    uint64_t total = 0;
+    size_t i;
+
+    for (i = 0; i < n; i++)
+        if (words[i] == MST_UNKNOWN || __builtin_add_overflow(total, words[i], &total))
+            return MST_UNKNOWN;
+    return total;
 }
 
 /* ---- the run --------------------------------------------------------------------- */
@@ -117,7 +130,7 @@ static struct packed unpack(uint64_t label_status, uint64_t pid_worker)
 }
 
 int mst_archive_add_request(struct mst_archive *a, int64_t server_id,
-                            const struct mst_request *r, const char *label,
+                            const struct mst_request *r, const struct mst_record_names *names,
                             uint64_t wall_start_ns, uint64_t key, bool ghost)
 {
     const struct packed p = unpack(r->label_status, r->pid_worker);
@@ -125,38 +138,106 @@ int mst_archive_add_request(struct mst_archive *a, int64_t server_id,
         .server_id = NUMBER(server_id), .key = NUMBER(key), .start_ns = NUMBER(wall_start_ns),
         .queue_ns = NUMBER(r->queue_ns), .read_ns = NUMBER(r->read_ns),
         .handle_ns = NUMBER(r->handle_ns), .send_ns = NUMBER(r->send_ns),
-        .held_ns = NUMBER(r->held_ns), .bytes = NUMBER(r->bytes), .label = TEXT(label),
+        .held_ns = NUMBER(r->held_ns), .bytes = NUMBER(r->bytes), .label = TEXT(names->label),
         .status = NUMBER(p.status), .aborted = NUMBER((p.flags & MST_REQUEST_ABORTED) != 0),
         .no_worker = NUMBER((p.flags & MST_REQUEST_NO_WORKER) != 0), .pid = NUMBER(p.pid),
         .worker = NUMBER(p.worker), .connection = NUMBER(r->connection >> 16),
         .port = NUMBER(r->connection & 0xffff), .nth = NUMBER(r->nth),
         .request_id = NUMBER(r->id), .ghost = NUMBER(ghost), .front_ns = NUMBER(r->front_ns),
         .client_id = NUMBER(or_unknown(r->client_id > 0, r->client_id - 1)),
+        .tls_ns = NUMBER(r->tls_ns), .h2_wait_ns = NUMBER(r->h2_wait_ns),
+        .checks_ns = NUMBER(r->checks_ns), .upload_ns = NUMBER(r->upload_ns),
+        .backend_ns = NUMBER(r->backend_ns), .send_client_ns = NUMBER(r->send_client_ns),
+        .send_network_ns = NUMBER(r->send_network_ns), .send_server_ns = NUMBER(r->send_server_ns),
+        .undelivered_ns = NUMBER(MST_UNKNOWN), .undelivered_bytes = NUMBER(MST_UNKNOWN),
+        .log_ns = NUMBER(r->log_ns), .handler = TEXT(names->ends[0]),
+        .backend = TEXT(names->ends[1]),
     };
 
     return insert_server_requests(a, &row);
 }
 
-/* Text of a board may be any bytes: SQLite keeps it as it is. */
+int mst_archive_add_delivery(struct mst_archive *a, int64_t server_id,
+                             const struct mst_delivery *d, uint64_t key, bool *found)
+{
+    const struct server_requests_row row = {
+        .server_id = NUMBER(server_id), .key = NUMBER(key), .request_id = NUMBER(d->id),
+        .undelivered_ns = NUMBER(d->undelivered_ns),
+        .undelivered_bytes = NUMBER(d->undelivered_bytes),
+    };
+    int status = mst_archive_put(a, DELIVERED, &row.server_id);
+
+    *found = status == 0 && sqlite3_changes(a->db) > 0;
+    return status;
+}
+
+/* What a request waited for in PHP, by the row. */
+static int add_wait(struct mst_archive *a, int64_t server_id, uint64_t key, uint64_t kind,
+                    const char *end, const struct mst_php_wait *wait)
+{
+    const struct php_waits_row row = {
+        .server_id = NUMBER(server_id), .key = NUMBER(key), .kind = TEXT(mst_wait_names[kind]),
+        .end = TEXT(end), .calls = NUMBER(or_unknown(end != NULL, wait->calls_failed >> 32)),
+        .failed = NUMBER(or_unknown(end != NULL, wait->calls_failed & UINT32_MAX)),
+        .wait_ns = NUMBER(wait->wait_ns),
+    };
+
+    return insert_php_waits(a, &row);
+}
+
+/* The longest with their ends, and of each kind what is left of its time. */
+static int add_waits(struct mst_archive *a, int64_t server_id, const struct mst_php_request *r,
+                     const struct mst_record_names *names, uint64_t key)
+{
+    uint64_t left[MST_WAIT_COUNT], kind;
+    size_t i;
+
+    memcpy(left, r->waits_ns, sizeof left);
+    for (i = 0; i < MST_RECORD_ENDS; i++) {
+        kind = r->longest[i].kind_end >> 32;
+        if (r->longest[i].calls_failed == 0 || kind >= MST_WAIT_COUNT || names->ends[i] == NULL ||
+            r->longest[i].wait_ns > left[kind])
+            continue;
+        left[kind] -= r->longest[i].wait_ns;
+        if (add_wait(a, server_id, key, kind, names->ends[i], &r->longest[i]) != 0)
+            return -1;
+    }
+    for (kind = 0; kind < MST_WAIT_COUNT; kind++) {
+        const struct mst_php_wait rest = { .wait_ns = left[kind] };
+
+        if (left[kind] > 0 && add_wait(a, server_id, key, kind, NULL, &rest) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* Text of a board can be any bytes: SQLite keeps it as it is. */
 int mst_archive_add_php_request(struct mst_archive *a, int64_t server_id,
-                                const struct mst_php_request *r, const char *label,
-                                uint64_t wall_start_ns, uint64_t key, bool ghost)
+                                const struct mst_php_request *r,
+                                const struct mst_record_names *names, uint64_t wall_start_ns,
+                                uint64_t key, bool ghost)
 {
     const struct packed p = unpack(r->label_status, r->pid_worker);
+    bool waits = mst_php_waits_known(r);
     const struct php_requests_row row = {
         .server_id = NUMBER(server_id), .key = NUMBER(key), .start_ns = NUMBER(wall_start_ns),
         .request_id = NUMBER(r->id), .wait_ns = NUMBER(r->wait_ns), .run_ns = NUMBER(r->run_ns),
         .user_ns = NUMBER(r->user_ns), .system_ns = NUMBER(r->system_ns),
-        .memory_bytes = NUMBER(r->memory_bytes), .label = TEXT(label), .status = NUMBER(p.status),
+        .memory_bytes = NUMBER(r->memory_bytes), .label = TEXT(names->label),
+        .status = NUMBER(p.status),
         .script = TEXT(r->script), .aborted = NUMBER((p.flags & MST_PHP_ABORTED) != 0),
         .fatal = NUMBER((p.flags & MST_PHP_FATAL) != 0),
         .timeout = NUMBER((p.flags & MST_PHP_TIMEOUT) != 0),
         .cached = NUMBER(or_unknown((p.flags & (MST_PHP_CACHED | MST_PHP_UNCACHED)) != 0,
                                     (p.flags & MST_PHP_CACHED) != 0)),
         .pid = NUMBER(p.pid), .worker = NUMBER(p.worker), .ghost = NUMBER(ghost),
+        .cpu_wait_ns = NUMBER(r->cpu_wait_ns),
+        .waits_ns = NUMBER(or_unknown(waits, sum(r->waits_ns, MST_WAIT_COUNT))),
     };
 
-    return insert_php_requests(a, &row);
+    if (insert_php_requests(a, &row) != 0)
+        return -1;
+    return waits ? add_waits(a, server_id, r, names, key) : 0;
 }
 
 int mst_archive_add_mark(struct mst_archive *a, int64_t server_id, const struct mst_mark *mark,
@@ -194,18 +275,6 @@ int mst_archive_add_lifecycle(struct mst_archive *a, int64_t server_id,
     return insert_lifecycle(a, &row);
 }
 
-/* The sum of counters of which any may be unknown. */
-static uint64_t sum(const uint64_t *words, size_t n)
-{
-    uint64_t total = 0;
-    size_t i;
-
-    for (i = 0; i < n; i++)
-        if (words[i] == MST_UNKNOWN || __builtin_add_overflow(total, words[i], &total))
-            return MST_UNKNOWN;
-    return total;
-}
-
 int mst_archive_add_sample(struct mst_archive *a, int64_t server_id, enum mst_moment moment,
                            const struct mst_sample *s, const struct mst_cgroup_use *use)
 {
@@ -234,6 +303,8 @@ int mst_archive_add_sample(struct mst_archive *a, int64_t server_id, enum mst_mo
         .no_idle_ns = NUMBER(s->no_idle_ns), .generations = NUMBER(s->generations),
         .unfinished = NUMBER(s->unfinished), .listen_queue = NUMBER(s->listen_queue),
         .listen_queue_limit = NUMBER(s->listen_queue_limit),
+        .logging = NUMBER(s->states[MST_STATE_LOGGING]),
+        .logging_ns = NUMBER(s->state_ns[MST_STATE_LOGGING]),
         .group_cpu_ns = NUMBER(use->cpu_ns), .group_cpu_limit_milli = NUMBER(use->cpu_limit_milli),
         .group_throttled_ns = NUMBER(use->throttled_ns),
         .group_memory_bytes = NUMBER(use->memory_bytes),
@@ -273,6 +344,16 @@ int mst_archive_add_ports(struct mst_archive *a, int64_t run_id, uint64_t wall_n
     };
 
     return insert_port_samples(a, &row);
+}
+
+int mst_archive_add_end(struct mst_archive *a, int64_t server_id, const struct mst_sample_end *end)
+{
+    const struct ends_row row = {
+        .server_id = NUMBER(server_id), .kind = TEXT(end->kind), .end = TEXT(end->name),
+        .calls = NUMBER(end->calls), .failed = NUMBER(end->failed), .end_ns = NUMBER(end->end_ns),
+    };
+
+    return insert_ends(a, &row);
 }
 
 int mst_archive_add_process(struct mst_archive *a, int64_t server_id, uint64_t wall_ns,

@@ -8,7 +8,7 @@ static const char schema[] =
 ;
 
 /* SQL that makes an archive of version i + 1 one of the next, except whole tables and indices:
- * the schema itself makes those that are missing. */
+ * the schema itself makes those that are missing. A table that a later step changes is made here. */
 static const char *const upgrades[MST_ARCHIVE_VERSION - 1] = {
     "ALTER TABLE runs ADD COLUMN repetition INTEGER;"
     "ALTER TABLE runs ADD COLUMN recorder_cpu_ns INTEGER;"
@@ -18,7 +18,12 @@ static const char *const upgrades[MST_ARCHIVE_VERSION - 1] = {
     "ALTER TABLE client_results ADD COLUMN time_step_ns INTEGER;"
     "ALTER TABLE client_results ADD COLUMN corrected INTEGER;"
     "ALTER TABLE machine_samples ADD COLUMN memory_stall_ns INTEGER;"
-    "ALTER TABLE machine_samples ADD COLUMN oom_kills INTEGER;",
+    "ALTER TABLE machine_samples ADD COLUMN oom_kills INTEGER;"
+    "CREATE TABLE php_requests (server_id INTEGER NOT NULL REFERENCES servers(id), key INTEGER NOT "
+    "NULL, start_ns INTEGER NOT NULL, request_id INTEGER, wait_ns INTEGER, run_ns INTEGER NOT NULL, "
+    "user_ns INTEGER, system_ns INTEGER, memory_bytes INTEGER, label TEXT NOT NULL, status INTEGER, "
+    "script TEXT, aborted INTEGER NOT NULL, fatal INTEGER NOT NULL, timeout INTEGER NOT NULL, "
+    "cached INTEGER, pid INTEGER, worker INTEGER, ghost INTEGER NOT NULL);",
     "ALTER TABLE memory_samples ADD COLUMN rss_bytes INTEGER;"
     "ALTER TABLE servers ADD COLUMN cgroup TEXT;"
     "ALTER TABLE servers ADD COLUMN memory_limit_bytes INTEGER;"
@@ -35,6 +40,24 @@ static const char *const upgrades[MST_ARCHIVE_VERSION - 1] = {
     "ALTER TABLE machine_samples ADD COLUMN tcp_segments INTEGER;"
     "ALTER TABLE machine_samples ADD COLUMN tcp_retransmits INTEGER;"
     "ALTER TABLE machine_samples ADD COLUMN syn_retransmits INTEGER;",
+    "ALTER TABLE server_requests ADD COLUMN tls_ns INTEGER;"
+    "ALTER TABLE server_requests ADD COLUMN h2_wait_ns INTEGER;"
+    "ALTER TABLE server_requests ADD COLUMN checks_ns INTEGER;"
+    "ALTER TABLE server_requests ADD COLUMN upload_ns INTEGER;"
+    "ALTER TABLE server_requests ADD COLUMN backend_ns INTEGER;"
+    "ALTER TABLE server_requests ADD COLUMN send_client_ns INTEGER;"
+    "ALTER TABLE server_requests ADD COLUMN send_network_ns INTEGER;"
+    "ALTER TABLE server_requests ADD COLUMN send_server_ns INTEGER;"
+    "ALTER TABLE server_requests ADD COLUMN undelivered_ns INTEGER;"
+    "ALTER TABLE server_requests ADD COLUMN undelivered_bytes INTEGER;"
+    "ALTER TABLE server_requests ADD COLUMN log_ns INTEGER;"
+    "ALTER TABLE server_requests ADD COLUMN handler TEXT;"
+    "ALTER TABLE server_requests ADD COLUMN backend TEXT;"
+    "DROP INDEX IF EXISTS server_requests_server;"
+    "ALTER TABLE php_requests ADD COLUMN cpu_wait_ns INTEGER;"
+    "ALTER TABLE php_requests ADD COLUMN waits_ns INTEGER;"
+    "ALTER TABLE samples ADD COLUMN logging INTEGER;"
+    "ALTER TABLE samples ADD COLUMN logging_ns INTEGER;"
     "ALTER TABLE samples ADD COLUMN group_cpu_ns INTEGER;"
     "ALTER TABLE samples ADD COLUMN group_cpu_limit_milli INTEGER;"
     "ALTER TABLE samples ADD COLUMN group_throttled_ns INTEGER;"

@@ -131,10 +131,28 @@ CREATE TABLE IF NOT EXISTS server_requests (
     ghost             INTEGER NOT NULL,  -- 1: it was in flight before the load began
     front_ns          INTEGER,           -- from X-Request-Start to start_ns: the time before
                                          -- Apache, which no other phase includes
-    client_id         INTEGER            -- the id that the client sent (MPMStatTrustClientId): the
+    client_id         INTEGER,           -- the id that the client sent (MPMStatTrustClientId): the
                                          -- client_requests.client_id of the same request
+    tls_ns            INTEGER,           -- intervals: parts of the phases; 0: there was none. In
+                                         -- read: the handshake; a connection's first request only
+    h2_wait_ns        INTEGER,           -- in queue: the wait for an HTTP/2 worker
+    checks_ns         INTEGER,           -- in handle: until the handler is called
+    upload_ns         INTEGER,           -- in handle: blocked in reading the request's body
+    backend_ns        INTEGER,           -- in handle: from the hand-over to a backend to its first
+                                         -- byte
+    send_client_ns    INTEGER,           -- in send: the client read too slowly. NULL, as the next
+                                         -- two: sending was too short to ask the kernel
+    send_network_ns   INTEGER,           -- in send: the network had the data
+    send_server_ns    INTEGER,           -- in send: the server had nothing to send
+    undelivered_ns    INTEGER,           -- after send, until the client had all; NULL: it had all,
+                                         -- or when it had is not known
+    undelivered_bytes INTEGER,           -- bytes that the client did not have at the end of send;
+                                         -- NULL: none, or not known
+    log_ns            INTEGER,           -- after send: logging
+    handler           TEXT,              -- what the request was handed to
+    backend           TEXT               -- NULL: none
 );
-CREATE INDEX IF NOT EXISTS server_requests_server ON server_requests (server_id);
+CREATE INDEX IF NOT EXISTS server_requests_id ON server_requests (server_id, request_id);
 
 -- A request as PHP saw it: the time that it ran, and the time before in which it waited for a PHP
 -- worker. Where an Apache handed it over, request_id is its server_requests.request_id. That id is
@@ -159,10 +177,38 @@ CREATE TABLE IF NOT EXISTS php_requests (
     cached            INTEGER,           -- 1: OPcache had the script when it began; 0: not
     pid               INTEGER,
     worker            INTEGER,           -- the worker's entry on the board
-    ghost             INTEGER NOT NULL   -- 1: it was in flight before the load began
+    ghost             INTEGER NOT NULL,  -- 1: it was in flight before the load began
+    cpu_wait_ns       INTEGER,           -- ready to run, without a CPU
+    waits_ns          INTEGER            -- all waits of php_waits together; NULL: not measured.
+                                         -- run = user + system + cpu_wait + waits + the rest
 );
 CREATE INDEX IF NOT EXISTS php_requests_server ON php_requests (server_id);
 CREATE INDEX IF NOT EXISTS php_requests_id ON php_requests (request_id);
+
+-- What a request waited for in PHP: the two other ends that took longest, and of each kind the rest.
+CREATE TABLE IF NOT EXISTS php_waits (
+    server_id         INTEGER NOT NULL REFERENCES servers(id),
+    key               INTEGER NOT NULL,  -- php_requests.key
+    kind              TEXT NOT NULL,     -- 'database', 'cache', 'http', 'lock', 'file', 'process',
+                                         -- 'dns', 'mail', 'sleep', 'stream'
+    end               TEXT,              -- the other end; NULL: all others of the kind
+    calls             INTEGER,           -- NULL where the end is
+    failed            INTEGER,           -- those of them that failed
+    wait_ns           INTEGER NOT NULL   -- without the CPU time and the wait for a CPU in it
+);
+CREATE INDEX IF NOT EXISTS php_waits_request ON php_waits (server_id, key);
+
+-- Calls of each other end during the run, of all requests together.
+CREATE TABLE IF NOT EXISTS ends (
+    server_id         INTEGER NOT NULL REFERENCES servers(id),
+    kind              TEXT NOT NULL,     -- 'handler', 'backend', or a kind of php_waits
+    end               TEXT NOT NULL,     -- 'other': those for which the board had no room
+    calls             INTEGER,
+    failed            INTEGER,
+    end_ns            INTEGER            -- time of the calls: divided by the duration of the run,
+                                         -- how many were made at once on average
+);
+CREATE INDEX IF NOT EXISTS ends_server ON ends (server_id);
 
 -- Steps that an application marked with mpmstat_mark(), of the request with that pid and start.
 CREATE TABLE IF NOT EXISTS marks (
@@ -230,6 +276,8 @@ CREATE TABLE IF NOT EXISTS samples (
     listen_queue      INTEGER,           -- connections waiting to be accepted now, at the
                                          -- fullest socket
     listen_queue_limit INTEGER,          -- limit of that socket's queue
+    logging           INTEGER,           -- workers in this state, now
+    logging_ns        INTEGER,           -- counter: time of all workers in it
     group_cpu_ns      INTEGER,           -- counter: CPU time of the control group that limits the
                                          -- parent process, with all groups below it
     group_cpu_limit_milli INTEGER,       -- thousandths of a CPU; NULL also: there is no limit

@@ -3,7 +3,6 @@
  */
 #include <assert.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "archive/internal.h"
@@ -37,6 +36,11 @@ static const struct { int table; const char *sql; } changes[] = {
         ":unknown, cgroup = :cgroup, memory_limit_bytes = :memory_limit_bytes, oom_kills = "
         ":oom_kills, memory_stall_ns = :memory_stall_ns, throttled_ns = :throttled_ns "
         "WHERE id = :id" },
+    /* Ids and keys begin again at a new start of the server, whose number is in the key. */
+    [DELIVERED - TABLE_COUNT] = { TABLE_SERVER_REQUESTS,
+        "UPDATE server_requests SET undelivered_ns = :undelivered_ns, undelivered_bytes = "
+        ":undelivered_bytes WHERE server_id = :server_id AND request_id = :request_id AND "
+        "key >> 48 = :key >> 48" },
     [END_STUDY - TABLE_COUNT] = { TABLE_STUDIES,
         "UPDATE studies SET ended_ns = :ended_ns WHERE id = :id" },
     [INTERRUPT_STUDY - TABLE_COUNT] = { TABLE_STUDIES,

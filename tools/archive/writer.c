@@ -17,9 +17,8 @@ static int make_file(const char *path, char error[MST_ERROR_MAX])
         close(fd);
         return 0;
     }
-    snprintf(error, MST_ERROR_MAX, "cannot open the archive %s: %s. Name a file that can be "
-             "written (-o)", path, strerror(errno));
-    return -1;
+    return mst_fail(error, "cannot open the archive %s: %s. Name a file that can be written (-o)",
+                    path, strerror(errno));
 }
 
 /* A new archive that was not made is nothing to keep. */

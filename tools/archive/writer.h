@@ -27,7 +27,7 @@
 typedef void mst_archive_tell(bool is_warning, const char *sentence);
 
 /* Opens the archive at `path` for writing, or makes it where there is nothing (or an empty
- * file); one of an earlier version becomes one of this. tell may be NULL. Returns NULL with a
+ * file); one of an earlier version becomes one of this. tell can be NULL. Returns NULL with a
  * sentence where it is not an archive, not writable, being written by another program, or of a
  * later version. */
 struct mst_archive *mst_archive_create(const char *path, mst_archive_tell *tell,
@@ -81,11 +81,16 @@ int mst_archive_end_server(struct mst_archive *a, int64_t server_id,
                            const struct mst_archive_server_end *end);
 
 int mst_archive_add_request(struct mst_archive *a, int64_t server_id,
-                            const struct mst_request *request, const char *label,
-                            uint64_t wall_start_ns, uint64_t key, bool ghost);
+                            const struct mst_request *request,
+                            const struct mst_record_names *names, uint64_t wall_start_ns,
+                            uint64_t key, bool ghost);
+/* To the request of that delivery; *found: it is there. */
+int mst_archive_add_delivery(struct mst_archive *a, int64_t server_id,
+                             const struct mst_delivery *delivery, uint64_t key, bool *found);
 int mst_archive_add_php_request(struct mst_archive *a, int64_t server_id,
-                                const struct mst_php_request *request, const char *label,
-                                uint64_t wall_start_ns, uint64_t key, bool ghost);
+                                const struct mst_php_request *request,
+                                const struct mst_record_names *names, uint64_t wall_start_ns,
+                                uint64_t key, bool ghost);
 int mst_archive_add_mark(struct mst_archive *a, int64_t server_id, const struct mst_mark *mark,
                          uint64_t wall_ns, uint64_t request_wall_ns, uint64_t key);
 int mst_archive_add_lifecycle(struct mst_archive *a, int64_t server_id,
@@ -96,6 +101,8 @@ int mst_archive_add_pools(struct mst_archive *a, int64_t server_id, enum mst_mom
                           const struct mst_sample *sample);
 int mst_archive_add_ports(struct mst_archive *a, int64_t run_id, uint64_t wall_ns,
                           const char *remote, uint64_t ports, uint64_t ports_limit);
+int mst_archive_add_end(struct mst_archive *a, int64_t server_id,
+                        const struct mst_sample_end *end);
 int mst_archive_add_process(struct mst_archive *a, int64_t server_id, uint64_t wall_ns,
                             const struct mst_proc *process, uint64_t cost_ns);
 int mst_archive_add_memory(struct mst_archive *a, int64_t server_id, uint64_t wall_ns,

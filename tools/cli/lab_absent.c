@@ -6,8 +6,8 @@
 int mst_verb_lab(int argc, char **argv)
 {
     (void)argc, (void)argv;
-    mst_error("lab: this mpmstat was built without it (./configure --without-lab)");
-    return MST_EXIT_USAGE;
+    return mst_failed(MST_EXIT_USAGE, "lab: this mpmstat was built without it (./configure "
+                      "--without-lab)");
 }
 
 /* Its runs are reported, side by side. */

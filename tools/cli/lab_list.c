@@ -124,9 +124,7 @@ int mst_lab_list(int argc, char **argv)
     }
     if (optind < argc)
         return mst_usage_error("lab", "list takes no \"%s\"", argv[optind]);
-    if (mst_lab_data_check(error) != 0) {
-        mst_error("%s", error);
-        return MST_EXIT_BAD;
-    }
+    if (mst_lab_data_check(error) != 0)
+        return mst_failed(MST_EXIT_BAD, "%s", error);
     return (json ? list_json() : list_text()) ? MST_EXIT_OK : MST_EXIT_BAD;
 }

@@ -33,7 +33,6 @@ static bool read_number(const char *text, unsigned long most, unsigned long *num
            *number <= most;
 }
 
-
 int mst_record_option(struct mst_record_request *r, const char *verb, int option,
                       const char *argument)
 {
@@ -73,12 +72,12 @@ int mst_record_option(struct mst_record_request *r, const char *verb, int option
 /* A name that is free, so that two recordings in one second do not meet. */
 static void choose_archive(struct mst_record_request *r)
 {
-    struct mst_human stamp;
+    struct mst_formatted stamp;
     unsigned i;
 
     if (r->recording.archive != NULL)
         return;
-    stamp = mst_human_stamp();
+    stamp = mst_format_stamp();
     snprintf(r->default_archive, sizeof r->default_archive, "mpmstat-%s.sqlite", stamp.text);
     for (i = 2; i < 100 && access(r->default_archive, F_OK) == 0; i++)
         snprintf(r->default_archive, sizeof r->default_archive, "mpmstat-%s-%u.sqlite",
@@ -95,9 +94,9 @@ static void put_line(const struct mst_summary *s, unsigned repetition, unsigned 
 
     snprintf(line, sizeof line, "run %lld%s%s, %u of %u: %s requests/s, mean %s, p99 %s%s%s",
              (long long)s->id, s->name != NULL ? " " : "", s->name != NULL ? s->name : "",
-             repetition, repeat, mst_human_milli(s->client.requests_per_1000s).text,
-             mst_human_time(s->client.times.mean_ns).text,
-             mst_human_time(s->client.times.p99_ns).text,
+             repetition, repeat, mst_format_milli(s->client.requests_per_1000s).text,
+             mst_format_time(s->client.times.mean_ns).text,
+             mst_format_time(s->client.times.p99_ns).text,
              s->complete ? "" : ", not complete: ",
              s->complete ? "" : mst_outcome_names[s->outcome]);
     mst_tame(line, strlen(line));
@@ -126,10 +125,8 @@ static int show_run(const struct mst_record_request *r, int64_t run_id)
     char error[MST_ERROR_MAX], ignored[MST_ERROR_MAX];
 
     archive = mst_archive_read(r->recording.archive, error);
-    if (archive == NULL) {
-        mst_error("%s", error);
-        return MST_EXIT_OUTPUT;
-    }
+    if (archive == NULL)
+        return mst_failed(MST_EXIT_OUTPUT, "%s", error);
     if (mst_summary_make(&summary, archive, run_id, error) != 0) {
         mst_error("%s", error);
         mst_summary_free(&summary);

@@ -15,41 +15,8 @@
 #define LIMIT_PERCENT_MAX 1000.0
 
 static const char help[] =
-    "usage: mpmstat compare [OPTION]... A B\n"
-    "\n"
-    "Compares the runs in A with those in B, which mpmstat record has made with --repeat,\n"
-    "best with --interleave. A and B are each FILE: all runs of an archive, which must have\n"
-    "one name; FILE#NAME: the runs of that name; or FILE#NUMBER: one run.\n"
-    "\n"
-    "      --format FORMAT   text (the default) or json\n"
-    "      --fail-if-slower PERCENT\n"
-    "                        exit with status 1 where B is slower than A by more than this:\n"
-    "                        the whole interval of B's rate is below the limit, or that of\n"
-    "                        its mean time above it. Both are the load tool's, or the\n"
-    "                        server's where the tool's clock is too coarse. Where the runs\n"
-    "                        cannot tell, the status is 0, and a note says so\n"
-    "      --fail-if-unsure  exit with status 1 also where the runs cannot tell\n"
-    "      --metric NAME     judge by this metric of the JSON output instead of those two;\n"
-    "                        may be given several times\n"
-    "      --help            show this help\n"
-    "\n"
-    "The unit is the run: five runs of 1000 requests are five values, not 5000. For each\n"
-    "metric, the ratio of the geometric means has an interval of 95 % (a bootstrap of the\n"
-    "runs, percentiles widened by Student's t; the same numbers each time). Where the\n"
-    "interval includes 1, the answer is that the runs cannot tell. Runs that were made\n"
-    "alternately are compared pair by pair. Notes name what differs and should be equal: the\n"
-    "load's command except for URLs, versions, the machine, the kernel's settings.\n"
-    "\n"
-    "Examples:\n"
-    "  mpmstat record --repeat 5 -o a.db -- ab -n 2000 -c 20 http://127.0.0.1/\n"
-    "  mpmstat compare a.db b.db\n"
-    "  mpmstat record --repeat 5 --interleave -o ab.db -- ab -n 2000 -c 20 http://[::1]:81/ \\\n"
-    "      --versus ab -n 2000 -c 20 http://[::1]:82/\n"
-    "  mpmstat compare --fail-if-slower 5% ab.db#A ab.db#B\n"
-    "  mpmstat compare --format json a.db b.db | jq '.metrics[] | [.metric, .text]'\n"
-    "\n"
-    "Exit status: 0 compared, 1 --fail-if-slower and B is slower, 2 wrong usage, 3 an\n"
-    "archive cannot be read or has no such run, 4 the result cannot be written.\n";
+#include "tools/cli/help/compare.inc"
+    ;
 
 struct options {
     double limit;              /* a fraction; below 0: none */
@@ -184,10 +151,8 @@ int mst_verb_compare(int argc, char **argv)
     struct options o = { .limit = -1, .metrics = calloc((size_t)argc, sizeof(char *)) };
     int status;
 
-    if (o.metrics == NULL) {
-        mst_error("out of memory for the command line");
-        return MST_EXIT_USAGE;
-    }
+    if (o.metrics == NULL)
+        return mst_failed(MST_EXIT_USAGE, "out of memory for the command line");
     status = read_options(&o, argc, argv);
     if (status == MST_EXIT_OK && o.help)
         fputs(help, stdout);

@@ -1,7 +1,6 @@
 /* verb_fields.c - mpmstat fields: every metric, from the one table. */
 #include <getopt.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "console/output.h"
 #include "cli/verbs.h"
@@ -10,20 +9,8 @@
 #include "render/negotiate.h"
 
 static const char help[] =
-    "usage: mpmstat fields [--format text|json|md]\n"
-    "\n"
-    "Lists every metric: its name in each format, its unit, how to aggregate it,\n"
-    "what it means. The same table makes all of mpmstat's outputs.\n"
-    "\n"
-    "  --format FORMAT  text (the default), json, or md (Markdown)\n"
-    "  --help           show this help\n"
-    "\n"
-    "Examples:\n"
-    "  mpmstat fields | less\n"
-    "  mpmstat fields | grep -i queue        what is there about queues?\n"
-    "  mpmstat fields --format md > metrics.md\n"
-    "\n"
-    "Exit status: 0 done, 2 wrong usage, 4 the output cannot be written.\n";
+#include "tools/cli/help/fields.inc"
+    ;
 
 int mst_verb_fields(int argc, char **argv)
 {

@@ -21,48 +21,8 @@
 #include "render/sink.h"
 
 static const char help[] =
-    "usage: mpmstat lab list [--format FORMAT]\n"
-    "       mpmstat lab up STACK WORKLOAD [PARAMETER=VALUE]...\n"
-    "       mpmstat lab try STACK WORKLOAD [PARAMETER=VALUE]... [-o FILE] -- LOADCMD...\n"
-    "       mpmstat lab run STUDY ...              (see mpmstat lab run --help)\n"
-    "\n"
-    "Sets up private servers, each with its own configuration, port and directory, checks\n"
-    "that they serve the right page, and removes them afterwards, whatever happens. It does\n"
-    "not change the system's own servers.\n"
-    "\n"
-    "  list    lists the stacks (the servers and their configuration), the workloads (what\n"
-    "          they serve) and the studies\n"
-    "  up      starts STACK with WORKLOAD and leaves it running until ^C\n"
-    "  try     starts STACK with WORKLOAD, records one run of LOADCMD as mpmstat record does,\n"
-    "          and stops the servers; ${URL} in LOADCMD is the page's address\n"
-    "  run     runs a whole study of stacks, workloads and loads, and writes its report\n"
-    "\n"
-    "STACK and WORKLOAD are names from the list, or paths of files: to make your own, copy\n"
-    "one (list says where they are) and change it. PARAMETER=VALUE sets one of the parameters\n"
-    "in them, or the port: PORT=8080.\n"
-    "\n"
-    "  -n, --dry-run         show the contents of every file, and start nothing\n"
-    "  -o, --output FILE     for try: the archive (mpmstat-YYYYMMDD-HHMMSS.sqlite)\n"
-    "      --format FORMAT   for list: text (the default) or json; for try: as for record\n"
-    "      --help            show this help\n"
-    "try also takes these options of record, before --: --name, --timeout, --repeat,\n"
-    "--no-flags, --no-memory, -v.\n"
-    "\n"
-    "Examples:\n"
-    "  mpmstat lab list\n"
-    "  mpmstat lab up event-fpm sleep\n"
-    "  mpmstat lab up event-fpm loop WORKERS=400 PHP_WORKERS=20 PORT=8080\n"
-    "  mpmstat lab try prefork-modphp loop -o try.sqlite -- ab -n 2000 -c 20 '${URL}'\n"
-    "  mpmstat lab up --dry-run worker-fcgid loop >files.txt\n"
-    "  mpmstat lab up ./mine.stack sleep\n"
-    "\n"
-    "Stacks with php-fpm, mod_fcgid and nginx need the Debian packages of these servers: a\n"
-    "message names the missing ones and the command that installs them. Only root can run\n"
-    "the stacks that serve each site as a user of its own. If mpmstat is killed (even by\n"
-    "kill -9), its servers end by themselves; the next mpmstat lab removes what they left.\n"
-    "\n"
-    "Exit status: 0 done; 1 a server or LOADCMD failed, or a requirement is missing; 2 wrong\n"
-    "usage; 3 and 4 as for record; 130 try was interrupted. up ends with 0 at ^C.\n";
+#include "tools/cli/help/lab.inc"
+    ;
 
 /* ---- up and try: what they have in common ----------------------------------------- */
 
@@ -93,10 +53,8 @@ static int read_lab(struct lab *lab, const char *verb, char **words)
     lab->stack = mst_stack_read(words[0], NULL, error);
     if (lab->stack != NULL)
         lab->workload = mst_workload_read(words[1], NULL, error);
-    if (lab->workload == NULL) {
-        mst_error("%s", error);
-        return MST_EXIT_USAGE;
-    }
+    if (lab->workload == NULL)
+        return mst_failed(MST_EXIT_USAGE, "%s", error);
     for (words += 2; *words != NULL; words++)
         if (mst_parameters_assign(&lab->parameters, *words, error) != 0)
             return mst_usage_error("lab", "%s", error);
@@ -110,8 +68,7 @@ static int dry_run(const struct lab *lab)
 
     if (mst_servers_dry_run(lab->stack, lab->workload, &options, stdout, error) == 0)
         return MST_EXIT_OK;
-    mst_error("%s", error);
-    return MST_EXIT_BAD;
+    return mst_failed(MST_EXIT_BAD, "%s", error);
 }
 
 static int start_lab(struct lab *lab)
@@ -336,7 +293,7 @@ static int lab_try(int argc, char **argv)
     if (status == MST_EXIT_OK && lab.dry)
         status = dry_run(&lab);
     else if (status == MST_EXIT_OK && command == NULL)
-        status = mst_usage_error("lab", "try takes a load tool's command behind --");
+        status = mst_usage_error("lab", "try takes a load tool's command after --");
     else if (status == MST_EXIT_OK && !names_url(command))
         status = mst_usage_error("lab", "the load command has no ${URL} in it, the page's address "
                                  "(in single quotes, or the shell replaces it)");

@@ -12,53 +12,8 @@
 #define VERSUS       "--versus"       /* between the commands of --interleave */
 
 static const char help[] =
-    "usage: mpmstat record [-o FILE] [-t TARGET]... [OPTION]... [--] COMMAND...\n"
-    "       mpmstat record [-o FILE] [-t TARGET]... [OPTION]...\n"
-    "\n"
-    "Runs COMMAND, a load tool, and records the tool's results and what the servers did\n"
-    "into an archive. Then shows both next to each other. Without COMMAND, records until\n"
-    "^C.\n"
-    "\n"
-    "  -o, --output FILE     the archive, an SQLite file; if the file exists, the run is\n"
-    "                        added to it (mpmstat-YYYYMMDD-HHMMSS.sqlite in this directory)\n"
-    "  -t, --target TARGET   a server: its board file, a directory of boards, or its\n"
-    "                        status URL; several targets make one run. The default is all\n"
-    "                        running servers of root and your own on this machine (see\n"
-    "                        mpmstat status --help)\n"
-    "      --name NAME       a name for the run; with --interleave, one name for each\n"
-    "                        command, in the same order (A, B, ...)\n"
-    "      --repeat N        run COMMAND N times, for mpmstat compare; each time is a run of\n"
-    "                        its own, and begins when no request is in flight\n"
-    "      --interleave      COMMAND consists of several commands, separated by --versus;\n"
-    "                        with --repeat they run in turns: A B, B A, A B, ...\n"
-    "      --format FORMAT   the format of the output: text (the default) or json\n"
-    "      --timeout SECONDS stop the command after this time (3600, or a time that\n"
-    "                        depends on its own limits); without COMMAND, end the recording\n"
-    "      --no-flags        add no flags to COMMAND; then the times of single requests, and\n"
-    "                        all results of some tools, are known only if COMMAND itself\n"
-    "                        says to write them\n"
-    "      --no-memory       do not read the memory of the servers' processes\n"
-    "  -v, --verbose         show the command's own output, on stderr\n"
-    "      --help            show this help\n"
-    "\n"
-    "It can read %s.\n"
-    "With any other command it records the server's side only. The flags that it adds never\n"
-    "change the load. The archive has the command's output; if the command fails, the output\n"
-    "is shown, too.\n"
-    "\n"
-    "Examples:\n"
-    "  mpmstat record -- ab -n 2000 -c 20 http://127.0.0.1/loop.php\n"
-    "  mpmstat record -o runs.sqlite --name prefork -t /run/apache2 -- ab -n 200 -c 50 URL\n"
-    "  mpmstat record --timeout 60                        a minute of real traffic\n"
-    "  mpmstat record --repeat 5 --interleave -o ab.sqlite -- ab -n 2000 -c 20 URL1 \\\n"
-    "      --versus ab -n 2000 -c 20 URL2\n"
-    "  mpmstat record --format json -- ab -n 100 URL | jq .verdict\n"
-    "  sqlite3 runs.sqlite 'SELECT max(handle_ns) FROM server_requests'\n"
-    "\n"
-    "Exit status: 0 recorded (also where a check says NO), 1 the command failed, does not\n"
-    "exist or was stopped after the timeout, 2 wrong usage, 3 a target cannot be read,\n"
-    "4 the archive or the output cannot be written, 130 interrupted. The archive has an\n"
-    "interrupted run, too, and says that it was interrupted.\n";
+#include "tools/cli/help/record.inc"
+    ;
 
 struct options {
     struct mst_record_request request;
@@ -81,7 +36,7 @@ static int read_option(struct options *o, int option, char **targets)
     case '?':
         if (optopt != 0)
             return mst_usage_error("record", "there is no option -%c", optopt);
-        return mst_usage_error("record", "there is no such option: the load tool's own go behind "
+        return mst_usage_error("record", "there is no such option: the load tool's own go after "
                                "its name");
     default: return mst_record_option(&o->request, "record", option, optarg);
     }
@@ -156,7 +111,7 @@ static int read_options(struct options *o, int argc, char **argv, char **targets
             return status;
     }
     if (optind == argc && strcmp(argv[argc - 1], "--") == 0)
-        return mst_usage_error("record", "the load tool's command is missing behind --");
+        return mst_usage_error("record", "the load tool's command is missing after --");
     return o->help ? MST_EXIT_OK : read_variants(o, optind < argc ? argv + optind : NULL);
 }
 

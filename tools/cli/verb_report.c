@@ -8,6 +8,7 @@
 
 #include "archive/archive.h"
 #include "archive/query.h"
+#include "base/array.h"
 #include "console/output.h"
 #include "cli/study_reports.h"
 #include "cli/verbs.h"
@@ -15,37 +16,8 @@
 #include "report/report.h"
 
 static const char help[] =
-    "usage: mpmstat report [--format FORMAT] [-o FILE] [--run RUN]... FILE...\n"
-    "\n"
-    "Reports the runs in archives that mpmstat record has made, as one page that needs\n"
-    "no network, or as text. Tables show several runs, of one archive or of several, side\n"
-    "by side; charts show them on top of each other. The archive of a study (mpmstat lab\n"
-    "run) is reported as a study, as html or md; with --run, the report is about that run.\n"
-    "\n"
-    "  -f, --format FORMAT   html (the default): verdict, checks, numbers, charts,\n"
-    "                          provenance, in one file\n"
-    "                        md    verdict, checks and a table of runs, for a pull request\n"
-    "                        csv   one line for each run\n"
-    "                        json  an array of the objects that record --format json prints\n"
-    "                        text  the text that record prints, and the sizing advice\n"
-    "      --series          with csv: one line for each second of each run instead\n"
-    "  -o, --output FILE     write the report to FILE; an existing file is replaced\n"
-    "      --run RUN         report only this run: its number in its archive, or its name;\n"
-    "                        may be given several times\n"
-    "      --help            show this help\n"
-    "\n"
-    "A value that is not known is never 0: the report says why it is not known. The report\n"
-    "of an interrupted run covers the time until the interruption.\n"
-    "\n"
-    "Examples:\n"
-    "  mpmstat report -o report.html runs.sqlite\n"
-    "  mpmstat report -o report.html prefork.sqlite event.sqlite\n"
-    "  mpmstat report --format md --run 3 runs.sqlite | gh pr comment -F -\n"
-    "  mpmstat report --format json runs.sqlite | jq '.[].verdict'\n"
-    "  mpmstat report --format csv runs.sqlite >runs.csv\n"
-    "\n"
-    "Exit status: 0 reported, 2 wrong usage, 3 an archive cannot be read or has no such\n"
-    "run, 4 the report cannot be written.\n";
+#include "tools/cli/help/report.inc"
+    ;
 
 enum format { FORMAT_HTML, FORMAT_MD, FORMAT_CSV, FORMAT_JSON, FORMAT_TEXT, FORMAT_COUNT };
 static const char *const format_names[FORMAT_COUNT] = { "html", "md", "csv", "json", "text" };
@@ -152,8 +124,7 @@ static int read_options(struct options *o, int argc, char **argv)
 
 static int out_of_memory(void)
 {
-    mst_error("out of memory for the report");
-    return MST_EXIT_TARGET;
+    return mst_failed(MST_EXIT_TARGET, "out of memory for the report");
 }
 
 static int open_archives(struct archives *a, const struct options *o)
@@ -166,16 +137,14 @@ static int open_archives(struct archives *a, const struct options *o)
         return out_of_memory();
     for (i = 0; i < o->file_count; i++) {
         a->items[i] = mst_archive_read(o->files[i], error);
-        if (a->items[i] == NULL) {
-            mst_error("%s", error);
-            return MST_EXIT_TARGET;
-        }
+        if (a->items[i] == NULL)
+            return mst_failed(MST_EXIT_TARGET, "%s", error);
         a->count++;
     }
     return MST_EXIT_OK;
 }
 
-/* One run may be selected twice, by its number and by its name. */
+/* One run can be selected twice, by its number and by its name. */
 static bool is_selected(const struct options *o, const struct mst_summary *s)
 {
     bool wanted = o->selected_count == 0;
@@ -208,7 +177,7 @@ static char *title_of(const struct mst_summary *s, const char *path, bool severa
 static int add_run(struct mst_report *report, const struct options *o, struct mst_archive *archive,
                    const char *path, int64_t id)
 {
-    struct mst_report_run run = { .archive = archive, .path = path }, *runs;
+    struct mst_report_run run = { .archive = archive, .path = path }, *kept;
     char error[MST_ERROR_MAX];
 
     if (mst_summary_make(&run.summary, archive, id, error) != 0) {
@@ -221,15 +190,13 @@ static int add_run(struct mst_report *report, const struct options *o, struct ms
         return MST_EXIT_OK;
     }
     run.title = title_of(&run.summary, path, report->several_archives);
-    runs = reallocarray(report->runs, report->count + 1, sizeof *runs);
-    if (runs != NULL)
-        report->runs = runs;
-    if (runs == NULL || run.title == NULL) {
+    kept = run.title != NULL ? mst_append(&report->runs, &report->count, sizeof *kept) : NULL;
+    if (kept == NULL) {
         mst_summary_free(&run.summary);
         free(run.title);
         return out_of_memory();
     }
-    runs[report->count++] = run;
+    *kept = run;
     return MST_EXIT_OK;
 }
 
@@ -241,10 +208,8 @@ static int add_runs(struct mst_report *report, const struct options *o,
     int64_t *ids;
     size_t count, i;
 
-    if (mst_summary_runs(archive, &ids, &count, error) != 0) {
-        mst_error("%s", error);
-        return MST_EXIT_TARGET;
-    }
+    if (mst_summary_runs(archive, &ids, &count, error) != 0)
+        return mst_failed(MST_EXIT_TARGET, "%s", error);
     for (i = 0; i < count && status == MST_EXIT_OK; i++)
         status = add_run(report, o, archive, path, ids[i]);
     free(ids);
@@ -282,8 +247,8 @@ static int find_runs(struct mst_report *report, const struct options *o,
     status = check_selected(o);
     if (status != MST_EXIT_OK || report->count > 0)
         return status;
-    mst_error("there is no run in %s%s", o->files[0], archives->count > 1 ? " and the others" : "");
-    return MST_EXIT_TARGET;
+    return mst_failed(MST_EXIT_TARGET, "there is no run in %s%s", o->files[0],
+                      archives->count > 1 ? " and the others" : "");
 }
 
 static void free_runs(struct mst_report *report)
@@ -351,8 +316,7 @@ static int put(struct mst_sink *sink, const void *context)
         failed = put_runs(sink, job->report, job->o, error);
     if (!failed)
         return MST_EXIT_OK;
-    mst_error("%s", error);
-    return MST_EXIT_TARGET;
+    return mst_failed(MST_EXIT_TARGET, "%s", error);
 }
 
 static int write_report(const struct job *job)
@@ -365,8 +329,7 @@ static int write_report(const struct job *job)
         status = mst_output_file(job->o->output, put, job, error);
         if (status >= 0)
             return status;
-        mst_error("%s", error);
-        return MST_EXIT_OUTPUT;
+        return mst_failed(MST_EXIT_OUTPUT, "%s", error);
     }
     mst_sink_init(&sink, mst_write_file, stdout);
     status = put(&sink, job);

@@ -23,32 +23,8 @@
 #define TIMEOUT_SECONDS_MAX     3600
 
 static const char help[] =
-    "usage: mpmstat status [--format FORMAT] [TARGET]...\n"
-    "\n"
-    "Shows one snapshot of each TARGET: workers and what they do, requests and\n"
-    "where their time went, connections, forks. A TARGET is\n"
-    "  a board file       is read directly, at once even if every worker is stuck\n"
-    "  a directory        every *.board file in it and in its php/\n"
-    "  a status URL       http(s)://HOST/mpm-status: the server has to answer\n"
-    "The default is root's boards and your own in the directories of\n"
-    "$MPMSTAT_RUNDIR, or else in /run/mpmstat, /run/mpmstat/php, /run/apache2 and\n"
-    "$XDG_RUNTIME_DIR/mpmstat. A board is only as trustworthy as its owner: another\n"
-    "user's board is shown only where it is named.\n"
-    "\n"
-    "  --format FORMAT    text (the default), json, openmetrics, or prometheus\n"
-    "  --timeout SECONDS  the time within which a URL has to answer (10)\n"
-    "  --help             show this help\n"
-    "\n"
-    "Examples:\n"
-    "  mpmstat status\n"
-    "  mpmstat status | grep -E '^(Workers|NoIdle)'      are there enough workers?\n"
-    "  mpmstat status /run/apache2/mpmstat.board\n"
-    "  mpmstat status --format json | jq '.boards[].workers'\n"
-    "  watch -n1 'mpmstat status | grep P99'\n"
-    "  mpmstat status http://127.0.0.1/mpm-status\n"
-    "\n"
-    "Exit status: 0 all shown, 2 wrong usage, 3 a target cannot be read (the\n"
-    "others are shown), 4 the output cannot be written.\n";
+#include "tools/cli/help/status.inc"
+    ;
 
 struct status {
     enum mst_format    format;
@@ -142,8 +118,7 @@ static int check_body(enum mst_format format, const char *url, const struct mst_
     }
     if (problem == NULL)
         return 0;
-    snprintf(error, MST_ERROR_MAX, "%.200s: this is not mpmstat's status: %.250s", url, problem);
-    return -1;
+    return mst_fail(error, "%.200s: this is not mpmstat's status: %.250s", url, problem);
 }
 
 static int fetch(struct status *s, const char *url, char error[MST_ERROR_MAX])
@@ -153,10 +128,8 @@ static int fetch(struct status *s, const char *url, char error[MST_ERROR_MAX])
     char query[64];
     int result;
 
-    if (http == NULL) {
-        snprintf(error, MST_ERROR_MAX, "out of memory");
-        return -1;
-    }
+    if (http == NULL)
+        return mst_fail(error, "out of memory");
     snprintf(query, sizeof query, "format=%s", mst_format_name(s->format));
     result = mst_http_get(http, url, query, body, error);
     if (result == 0) {

@@ -66,18 +66,35 @@ static void say(const char *prefix, const char *format, va_list args)
     fflush(stderr);
 }
 
+__attribute__((format(printf, 1, 0)))
+static void say_error(const char *format, va_list args)
+{
+    va_list again;
+
+    va_copy(again, args);
+    if (kept != NULL && kept[0] == '\0')
+        vsnprintf(kept, kept_size, format, again);
+    va_end(again);
+    say("", format, args);
+}
+
 void mst_error(const char *format, ...)
 {
     va_list args;
 
-    if (kept != NULL && kept[0] == '\0') {
-        va_start(args, format);
-        vsnprintf(kept, kept_size, format, args);
-        va_end(args);
-    }
     va_start(args, format);
-    say("", format, args);
+    say_error(format, args);
     va_end(args);
+}
+
+int mst_failed(enum mst_exit exit_status, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    say_error(format, args);
+    va_end(args);
+    return exit_status;
 }
 
 void mst_error_keep(char *buffer, size_t size)

@@ -21,6 +21,10 @@ enum mst_exit {
 void mst_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void mst_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* mst_error(); returns the status. */
+int mst_failed(enum mst_exit exit_status, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
 /* What is going on, for a person that waits: shown only where stderr is a
  * terminal or mst_progress_enable(true) was called. A whole line each. */
 void mst_progress(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -8,27 +8,27 @@
 #include "base/clock.h"
 #include "segment/format.h"
 
-static struct mst_human unknown(void)
+static struct mst_formatted unknown(void)
 {
-    return (struct mst_human){ "-" };
+    return (struct mst_formatted){ "-" };
 }
 
 /* Three figures: 1.02, 10.2, 102, 1024. */
-static struct mst_human scaled(double value, const char *unit)
+static struct mst_formatted scaled(double value, const char *unit)
 {
-    struct mst_human h;
+    struct mst_formatted h;
     int decimals = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
 
     snprintf(h.text, sizeof h.text, "%.*f%s", decimals, value, unit);
     return h;
 }
 
-struct mst_human mst_human_time(uint64_t ns)
+struct mst_formatted mst_format_time(uint64_t ns)
 {
     if (ns == MST_UNKNOWN)
         return unknown();
     if (ns == 0)
-        return (struct mst_human){ "0" };
+        return (struct mst_formatted){ "0" };
     if (ns < 999500)
         return scaled((double)ns / 1e3, " us");
     if (ns < UINT64_C(999500000))
@@ -36,7 +36,7 @@ struct mst_human mst_human_time(uint64_t ns)
     return scaled((double)ns / 1e9, " s");
 }
 
-struct mst_human mst_human_bytes(uint64_t bytes)
+struct mst_formatted mst_format_bytes(uint64_t bytes)
 {
     static const char *const units[] = { " B", " kB", " MB", " GB", " TB" };
     double value = (double)bytes;
@@ -51,14 +51,14 @@ struct mst_human mst_human_bytes(uint64_t bytes)
     return scaled(value, units[i]);
 }
 
-struct mst_human mst_human_milli(uint64_t milli)
+struct mst_formatted mst_format_milli(uint64_t milli)
 {
     return milli == MST_UNKNOWN ? unknown() : scaled((double)milli / 1000, "");
 }
 
-struct mst_human mst_human_percent(uint64_t milli)
+struct mst_formatted mst_format_percent(uint64_t milli)
 {
-    struct mst_human h;
+    struct mst_formatted h;
 
     if (milli == MST_UNKNOWN)
         return unknown();
@@ -66,9 +66,9 @@ struct mst_human mst_human_percent(uint64_t milli)
     return h;
 }
 
-struct mst_human mst_human_count(uint64_t n)
+struct mst_formatted mst_format_count(uint64_t n)
 {
-    struct mst_human h;
+    struct mst_formatted h;
 
     if (n == MST_UNKNOWN)
         return unknown();
@@ -76,10 +76,10 @@ struct mst_human mst_human_count(uint64_t n)
     return h;
 }
 
-struct mst_human mst_human_duration(uint64_t ns)
+struct mst_formatted mst_format_duration(uint64_t ns)
 {
     uint64_t s = (ns + MST_NS_PER_S - 1) / MST_NS_PER_S;
-    struct mst_human h;
+    struct mst_formatted h;
 
     if (s < 90)
         snprintf(h.text, sizeof h.text, "%" PRIu64 " s", s);
@@ -90,9 +90,9 @@ struct mst_human mst_human_duration(uint64_t ns)
     return h;
 }
 
-struct mst_human mst_human_stamp(void)
+struct mst_formatted mst_format_stamp(void)
 {
-    struct mst_human h;
+    struct mst_formatted h;
     time_t now = time(NULL);
     struct tm tm;
 
@@ -101,7 +101,7 @@ struct mst_human mst_human_stamp(void)
     return h;
 }
 
-void mst_human_ends(FILE *out, const char *text, size_t count)
+void mst_format_ends(FILE *out, const char *text, size_t count)
 {
     size_t lines = 0, line = 0;
     const char *at, *eol;

@@ -123,8 +123,7 @@ int mst_output_file(const char *path, mst_output_put *put, const void *context,
 
     if (number == 0)
         return status;
-    snprintf(error, MST_ERROR_MAX, "cannot write the report %s: %s", path, strerror(number));
-    return -1;
+    return mst_fail(error, "cannot write the report %s: %s", path, strerror(number));
 }
 
 int mst_finish_output(int status)
@@ -137,7 +136,6 @@ int mst_finish_output(int status)
     if (!failed)
         return status;
     error = first_error != 0 ? first_error : errno;
-    mst_error("the output is not complete: cannot write to stdout%s%s", error != 0 ? ": " : "",
-              error != 0 ? strerror(error) : "");
-    return MST_EXIT_OUTPUT;
+    return mst_failed(MST_EXIT_OUTPUT, "the output is not complete: cannot write to stdout%s%s",
+                      error != 0 ? ": " : "", error != 0 ? strerror(error) : "");
 }

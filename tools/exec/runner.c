@@ -12,7 +12,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/pidfd.h>
@@ -212,11 +211,9 @@ int mst_runner_ended(struct mst_runner *r, struct mst_run_end *end, char error[M
     if (!r->ended) {
         if (poll(&fd, 1, 0) <= 0)
             return 0;
-        if (!read_report(r)) {
-            snprintf(error, MST_ERROR_MAX, "the process that keeps the load tool was killed, and "
-                     "the load tool with it");
-            return -1;
-        }
+        if (!read_report(r))
+            return mst_fail(error, "the process that keeps the load tool was killed, and the load "
+                            "tool with it");
         r->ended = true;
     }
     *end = r->last.end;

@@ -5,7 +5,7 @@
  * command stands a supervisor process that does nothing but wait: it ends the
  * command, and everything the command started, when told to, when the command
  * itself has ended, and when the caller is gone (kill -9). The caller ignores
- * SIGPIPE: the supervisor may be gone when it is told something.
+ * SIGPIPE: the supervisor can be gone when it is told something.
  */
 #ifndef MPMSTAT_RUNNER_H
 #define MPMSTAT_RUNNER_H

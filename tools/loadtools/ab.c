@@ -181,9 +181,8 @@ static int read_ab_header(struct mst_row_reader *reader, char *line, char error[
     (void)reader;
     if (strcmp(line, AB_ROWS_HEADER) == 0)
         return 0;
-    snprintf(error, MST_ERROR_MAX, "the file of rows is not what ab -g writes: its first line "
-             "should be \"starttime seconds ctime dtime ttime wait\"");
-    return -1;
+    return mst_fail(error, "the file of rows is not what ab -g writes: its first line should be "
+                    "\"starttime seconds ctime dtime ttime wait\"");
 }
 
 /* "Sat Nov 21 07:53:13 2026\t1795247593\t0\t200\t200\t200" */

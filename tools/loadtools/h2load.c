@@ -127,10 +127,8 @@ static int parse_h2load(struct mst_client_result *r, const struct mst_plan *plan
 
     mst_client_result_init(r);
     parse_statuses(r, mst_text_line(in, "status codes:"));
-    if (r->requests == MST_UNKNOWN) {
-        snprintf(error, MST_ERROR_MAX, "h2load printed no results");
-        return -1;
-    }
+    if (r->requests == MST_UNKNOWN)
+        return mst_fail(error, "h2load printed no results");
     parse_failures(r, mst_text_line(in, "requests:"));
     line = mst_text_line(in, "finished in ");
     r->duration_ns = mst_text_time(line, 1, NULL);

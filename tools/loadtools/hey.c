@@ -117,7 +117,7 @@ static void parse_errors(struct mst_client_result *r, struct mst_text in)
         count = mst_text_number(item, 1, NULL);
         if (count == MST_UNKNOWN)
             return;
-        why = mst_text_behind(item, "\": ");   /* behind the URL, which may be like anything */
+        why = mst_text_behind(item, "\": ");   /* behind the URL, which can be like anything */
         mst_client_result_add_failures(r, mst_failure_of(why.at, (size_t)(why.end - why.at)),
                                        count);
     }
@@ -137,11 +137,9 @@ static int parse_hey(struct mst_client_result *r, const struct mst_plan *plan,
 
     mst_client_result_init(r);
     parse_statuses(r, statuses);
-    if (mst_text_is_empty(statuses) || r->requests == MST_UNKNOWN) {
-        snprintf(error, MST_ERROR_MAX, plan->rows == MST_ROWS_ON_STDOUT ?
-                 "hey printed no rows" : "hey printed no results");
-        return -1;
-    }
+    if (mst_text_is_empty(statuses) || r->requests == MST_UNKNOWN)
+        return mst_fail(error, "hey printed no %s", plan->rows == MST_ROWS_ON_STDOUT ? "rows"
+                                                                                     : "results");
     parse_errors(r, mst_text_behind(statuses, "\nError distribution:\n"));
     r->concurrency = plan->concurrency;
     r->duration_ns = seconds(in, "Total:");
@@ -168,9 +166,8 @@ static int read_hey_header(struct mst_row_reader *reader, char *line, char error
     (void)reader;
     if (strcmp(line, HEY_ROWS_HEADER) == 0)
         return 0;
-    snprintf(error, MST_ERROR_MAX, "what hey printed are no rows: their first line should be "
-             "\"" HEY_ROWS_HEADER "\"");
-    return -1;
+    return mst_fail(error, "what hey printed are no rows: their first line should be \""
+                    HEY_ROWS_HEADER "\"");
 }
 
 static int read_hey_row(struct mst_row_reader *reader, struct mst_client_row *row, char *line)

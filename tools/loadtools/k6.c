@@ -14,7 +14,6 @@
 #include "loadtools/loadtool.h"
 
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -116,9 +115,8 @@ static int read_k6_header(struct mst_row_reader *reader, char *line, char error[
     if (reader->columns[METRIC] != SIZE_MAX && reader->columns[INSTANT] != SIZE_MAX &&
         reader->columns[VALUE] != SIZE_MAX)
         return 0;
-    snprintf(error, MST_ERROR_MAX, "the file of rows is not what k6 --out csv= writes: its first "
-             "line should begin with \"metric_name,timestamp,metric_value\"");
-    return -1;
+    return mst_fail(error, "the file of rows is not what k6 --out csv= writes: its first line "
+                    "should begin with \"metric_name,timestamp,metric_value\"");
 }
 
 /* Its unit shows by its size. */

@@ -16,7 +16,6 @@
 #include <jansson.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "loadtools/text.h"
@@ -160,7 +159,7 @@ static void fill_locust(struct mst_client_result *r, struct times *t, const stru
     r->time_step_ns = rounding(s->max_ms);
 }
 
-/* The array begins a line; before it may be what the script prints. */
+/* The array begins a line; before it can be what the script prints. */
 static json_t *find_json(const struct mst_printed *printed)
 {
     struct mst_text all = { printed->out, printed->out + printed->out_n };

@@ -188,9 +188,8 @@ static int read_oha_header(struct mst_row_reader *reader, char *line, char error
     (void)reader;
     if (strcmp(line, OHA_ROWS_HEADER) == 0)
         return 0;
-    snprintf(error, MST_ERROR_MAX, "what oha wrote are no rows: their first line should be \""
-             OHA_ROWS_HEADER "\"");
-    return -1;
+    return mst_fail(error, "what oha wrote are no rows: their first line should be \""
+                    OHA_ROWS_HEADER "\"");
 }
 
 static int read_oha_row(struct mst_row_reader *reader, struct mst_client_row *row, char *line)

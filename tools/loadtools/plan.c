@@ -2,7 +2,6 @@
 #include "loadtools/loadtool.h"
 
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,8 +12,7 @@
 static int no_memory(struct mst_plan *plan, char error[MST_ERROR_MAX])
 {
     mst_plan_free(plan);
-    snprintf(error, MST_ERROR_MAX, "out of memory for the command");
-    return -1;
+    return mst_fail(error, "out of memory for the command");
 }
 
 int mst_plan_init(struct mst_plan *plan, char *const *argv, size_t at, const char *const *insert,

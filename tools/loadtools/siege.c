@@ -18,7 +18,6 @@
 #include "loadtools/loadtool.h"
 
 #include <signal.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "loadtools/text.h"
@@ -108,10 +107,8 @@ static int parse_siege(struct mst_client_result *r, const struct mst_plan *plan,
                                   NULL);
     r->failed = mst_text_number(value(&json, &text, "\"failed_transactions\":",
                                       "Failed transactions:"), 1, NULL);
-    if (r->requests == MST_UNKNOWN || r->failed == MST_UNKNOWN) {
-        snprintf(error, MST_ERROR_MAX, "siege printed no results");
-        return -1;
-    }
+    if (r->requests == MST_UNKNOWN || r->failed == MST_UNKNOWN)
+        return mst_fail(error, "siege printed no results");
     good = mst_text_number(value(&json, &text, "\"successful_transactions\":",
                                  "Successful transactions:"), 1, NULL);
     if (good <= r->requests)

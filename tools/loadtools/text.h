@@ -23,7 +23,7 @@ struct mst_text mst_text_behind(struct mst_text in, const char *key);
 bool mst_text_is_empty(struct mst_text text);
 
 /* The number at the beginning, blanks before it aside, in units of 1/scale (a
- * power of ten, at most 10^9); digits beyond are dropped. The decimal point may
+ * power of ten, at most 10^9); digits beyond are dropped. The decimal point can
  * be a comma: some programs write as their locale does. MST_UNKNOWN: there is
  * none, or it is beyond 2^53. *text (where not NULL) is then behind it. */
 uint64_t mst_text_number(struct mst_text in, uint64_t scale, struct mst_text *behind);
@@ -70,7 +70,7 @@ size_t mst_word(char *const *argv, const char *word);
 
 /* ---- rows ------------------------------------------------------------------------ */
 
-/* Cuts the next field off, which may be quoted as in CSV: NULL behind the last. */
+/* Cuts the next field off, which can be quoted as in CSV: NULL behind the last. */
 char *mst_field(char **line, char separator);
 
 /* Such a field, wholly a number: see mst_text_number. */

@@ -62,7 +62,7 @@ static int prepare_vegeta(struct mst_plan *plan, char *const *argv, int rows_fd,
 
 /* start, code, latency, bytes out, bytes in, error, body, attack, number, and what is of
  * no use here; the number is also in the request, as X-Vegeta-Seq. Where the body is long
- * the line may be cut before it. */
+ * the line can be cut before it. */
 static int read_vegeta_row(struct mst_row_reader *reader, struct mst_client_row *row, char *line)
 {
     char *error;

@@ -8,7 +8,7 @@
  *
  * "requests" are answers, whatever their status. A "timeout" is an answer, too,
  * later than --timeout: it is among the requests, and missing from the latencies. A
- * "read" error may be a connection that the server closed after its last answer.
+ * "read" error can be a connection that the server closed after its last answer.
  * Times are printed with three to five figures. A test is for a time: what is in
  * flight at its end is abandoned.
  */
@@ -112,10 +112,8 @@ static int parse_wrk(struct mst_client_result *r, const struct mst_plan *plan,
     mst_client_result_init(r);
     r->requests = mst_text_number_before(in, " requests in ");
     r->requests_per_1000s = mst_text_number(mst_text_line(in, "Requests/sec:"), 1000, NULL);
-    if (r->requests == MST_UNKNOWN || r->requests_per_1000s == MST_UNKNOWN) {
-        snprintf(error, MST_ERROR_MAX, "wrk printed no results");
-        return -1;
-    }
+    if (r->requests == MST_UNKNOWN || r->requests_per_1000s == MST_UNKNOWN)
+        return mst_fail(error, "wrk printed no results");
     sum = mst_text_behind(in, " requests in ");
     r->duration_ns = mst_text_time(sum, 1, NULL);
     r->bytes = mst_text_bytes(mst_text_behind(sum, ", "));

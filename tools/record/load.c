@@ -207,7 +207,7 @@ static int open_rows_file(const struct collection *c)
     bool at_path = load->plan.rows == MST_ROWS_AT_PATH;
     int fd;
 
-    if (at_path)   /* O_NONBLOCK: it may be a pipe that no program has open */
+    if (at_path)   /* O_NONBLOCK: it can be a pipe that no program has open */
         fd = open(load->plan.rows_path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     else
         fd = fcntl(load->plan.rows == MST_ROWS_ON_STDOUT ? load->out_fd : load->rows_fd,
@@ -349,7 +349,7 @@ static int keep_version(const struct collection *c)
         return 0;
     if (mst_archive_add_environment(c->archive, c->run_id, "load_tool", version) != 0)
         return -1;
-    return mst_archive_commit(c->archive);   /* rows may be long in coming */
+    return mst_archive_commit(c->archive);   /* rows can be long in coming */
 }
 
 int mst_load_collect(struct mst_load *load, struct mst_archive *archive, int64_t run_id,
@@ -378,7 +378,7 @@ void mst_load_show(const struct mst_load *load)
 
     if (text != NULL) {
         mst_tame(text, n);
-        mst_human_ends(stderr, text, MST_SHOWN_LINES);
+        mst_format_ends(stderr, text, MST_SHOWN_LINES);
     }
     free(text);
 }

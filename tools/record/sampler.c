@@ -2,6 +2,7 @@
 #include "record/sampler.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -30,26 +31,27 @@ static bool is_ghost(const struct mst_sampler *s, uint64_t wall_start_ns)
            wall_start_ns + MST_START_TOLERANCE_NS < s->load_wall_ns;
 }
 
-static int on_request(void *context, const struct mst_request *request, const char *label,
-                      uint64_t wall_start_ns, uint64_t key)
+static int on_request(void *context, const struct mst_request *request,
+                      const struct mst_record_names *names, uint64_t wall_start_ns, uint64_t key)
 {
     struct mst_sampler *s = context;
 
-    if (strcmp(label, MST_LABEL_STATUS_NAME) != 0)
+    if (strcmp(names->label, MST_LABEL_STATUS_NAME) != 0)
         s->requests_seen++;
-    return mst_archive_add_request(s->archive, s->server_id, request, label, wall_start_ns, key,
+    return mst_archive_add_request(s->archive, s->server_id, request, names, wall_start_ns, key,
                                    is_ghost(s, wall_start_ns));
 }
 
-static int on_php_request(void *context, const struct mst_php_request *request, const char *label,
-                          uint64_t wall_start_ns, uint64_t key)
+static int on_php_request(void *context, const struct mst_php_request *request,
+                          const struct mst_record_names *names, uint64_t wall_start_ns,
+                          uint64_t key)
 {
     struct mst_sampler *s = context;
     uint64_t waited_ns = request->wait_ns != MST_UNKNOWN ? request->wait_ns : 0;
     uint64_t handed_ns = wall_start_ns > waited_ns ? wall_start_ns - waited_ns : 0;
 
     s->requests_seen++;
-    return mst_archive_add_php_request(s->archive, s->server_id, request, label, wall_start_ns,
+    return mst_archive_add_php_request(s->archive, s->server_id, request, names, wall_start_ns,
                                        key, is_ghost(s, handed_ns));
 }
 
@@ -69,11 +71,54 @@ static int on_lifecycle(void *context, const struct mst_lifecycle *event, uint64
     return mst_archive_add_lifecycle(s->archive, s->server_id, event, wall_ns, key);
 }
 
+/* Its request may be on a later page of the journal, or still be written. */
+static int keep_late(struct mst_sampler *s, const struct mst_delivery *delivery, uint64_t key)
+{
+    struct mst_late_delivery *late = s->late;
+
+    if (s->late_count == s->late_room) {
+        size_t room = s->late_room == 0 ? 64 : s->late_room * 2;
+
+        late = reallocarray(s->late, room, sizeof *late);
+        if (late == NULL)
+            return note(s, MST_TROUBLE_JOURNAL, "out of memory for late deliveries");
+        s->late = late;
+        s->late_room = room;
+    }
+    late[s->late_count++] = (struct mst_late_delivery){ *delivery, key };
+    return 0;
+}
+
+static int on_delivery(void *context, const struct mst_delivery *delivery, uint64_t key)
+{
+    struct mst_sampler *s = context;
+    bool found;
+
+    if (mst_archive_add_delivery(s->archive, s->server_id, delivery, key, &found) != 0)
+        return -1;
+    return found ? 0 : keep_late(s, delivery, key);
+}
+
+/* Those that are not found now are of requests from before the recording, or lost. */
+static int add_late(struct mst_sampler *s)
+{
+    bool found;
+    size_t i;
+
+    for (i = 0; i < s->late_count; i++)
+        if (mst_archive_add_delivery(s->archive, s->server_id, &s->late[i].delivery,
+                                     s->late[i].key, &found) != 0)
+            return -1;
+    s->late_count = 0;
+    return 0;
+}
+
 static int poll_journal(struct mst_sampler *s)
 {
     const struct mst_source_events events = {
         .context = s, .on_request = on_request, .on_lifecycle = on_lifecycle,
         .on_php_request = on_php_request, .on_mark = on_mark,
+        .on_delivery = on_delivery,
     };
     char error[MST_ERROR_MAX];
 
@@ -119,6 +164,45 @@ static int take_sample(struct mst_sampler *s, enum mst_moment moment)
     return add_sample(s, moment);
 }
 
+static uint64_t grown(uint64_t before, uint64_t after)
+{
+    return before == MST_UNKNOWN || after == MST_UNKNOWN || after < before ? MST_UNKNOWN
+                                                                          : after - before;
+}
+
+static const struct mst_sample_end *end_before(const struct mst_sampler *s,
+                                               const struct mst_sample_end *end)
+{
+    static const struct mst_sample_end none = { 0 };
+    size_t i;
+
+    for (i = 0; i < s->end_count; i++)
+        if (s->ends[i].kind == end->kind && strcmp(s->ends[i].name, end->name) == 0)
+            return &s->ends[i];
+    return &none;
+}
+
+/* After a new start the counters are of that alone. */
+static int add_ends(struct mst_sampler *s)
+{
+    size_t i;
+
+    if (!s->sampled || mst_source_restarts(s->source) > 0)
+        return 0;
+    for (i = 0; i < s->sample.end_count; i++) {
+        struct mst_sample_end end = s->sample.ends[i];
+        const struct mst_sample_end *before = end_before(s, &end);
+
+        end.calls = grown(before->calls, end.calls);
+        end.failed = grown(before->failed, end.failed);
+        end.end_ns = grown(before->end_ns, end.end_ns);
+        if (end.kind != NULL && end.calls > 0 && end.calls != MST_UNKNOWN &&
+            mst_archive_add_end(s->archive, s->server_id, &end) != 0)
+            return -1;
+    }
+    return 0;
+}
+
 static int take_process(void *context, uint64_t wall_ns, const struct mst_proc *process,
                         uint64_t cost_ns)
 {
@@ -162,6 +246,7 @@ void mst_sampler_close(struct mst_sampler *s)
     mst_source_close(s->source);
     mst_sample_free(&s->sample);
     mst_processes_free(&s->processes);
+    free(s->late);
     *s = (struct mst_sampler){ 0 };
 }
 
@@ -201,12 +286,6 @@ static void watch_cgroup(struct mst_sampler *s)
                                      ? identity->pid : 0);
 }
 
-static uint64_t grown(uint64_t before, uint64_t after)
-{
-    return before == MST_UNKNOWN || after == MST_UNKNOWN || after < before ? MST_UNKNOWN
-                                                                          : after - before;
-}
-
 /* If the parent has ended, or moved to another group, the growth of the counters is not known. */
 static void end_cgroup(struct mst_sampler *s)
 {
@@ -241,6 +320,8 @@ int mst_sampler_begin(struct mst_sampler *s, struct mst_archive *archive, int64_
     if (mst_source_sample(s->source, &s->sample, error) != 0 ||
         mst_source_mark(s->source, error) != 0)
         return 1;
+    memcpy(s->ends, s->sample.ends, sizeof s->ends);
+    s->end_count = s->sample.end_count;
     return add_sample(s, MST_MOMENT_BEFORE);
 }
 
@@ -315,7 +396,7 @@ int mst_sampler_finish(struct mst_sampler *s)
     struct mst_archive_server_end end = { .cpu_ns = s->cpu_ns };
     char unknown[MST_ERROR_MAX], text[MST_ERROR_MAX];
 
-    if (poll_journal(s) != 0)
+    if (poll_journal(s) != 0 || add_late(s) != 0 || add_ends(s) != 0)
         return -1;
     mst_source_finish(s->source);
     if (s->local && s->cpu_before_ns != MST_UNKNOWN && !mst_processes_alive(&s->processes) &&

@@ -22,6 +22,8 @@
 /* Kinds of trouble. A sentence that repeats the last one of its kind is left out. */
 enum mst_trouble { MST_TROUBLE_SAMPLE, MST_TROUBLE_JOURNAL, MST_TROUBLE_END, MST_TROUBLE_COUNT };
 
+struct mst_late_delivery { struct mst_delivery delivery; uint64_t key; };
+
 struct mst_sampler {
     struct mst_source   *source;
     struct mst_archive  *archive;
@@ -31,6 +33,10 @@ struct mst_sampler {
     bool                 others_processes;   /* another sampler reads the same ones (mod_php in its
                                               * Apache); set before begin */
     struct mst_sample    sample;         /* the latest */
+    struct mst_sample_end ends[MST_ENDS];   /* the other ends before the load */
+    size_t               end_count;
+    struct mst_late_delivery *late;      /* deliveries whose requests have not been read yet */
+    size_t               late_count, late_room;
     bool                 sampled;        /* the latest attempt succeeded */
     struct mst_processes processes;
     uint64_t             due_ns;         /* CLOCK_MONOTONIC: the next sample */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "segment/format.h"
 
 #define COARSE 0.02   /* a clock whose step is a larger part of a time is too coarse for it */
@@ -153,17 +154,16 @@ static bool warn(struct mst_comparison_table *t, const char *format, ...)
 
 static bool warn(struct mst_comparison_table *t, const char *format, ...)
 {
-    char **warnings = reallocarray(t->warnings, t->warning_count + 1, sizeof *warnings);
+    char **warning = mst_append(&t->warnings, &t->warning_count, sizeof *warning);
     va_list args;
     int n;
 
-    if (warnings == NULL)
+    if (warning == NULL)
         return false;
-    t->warnings = warnings;
     va_start(args, format);
-    n = vasprintf(&warnings[t->warning_count], format, args);
+    n = vasprintf(warning, format, args);
     va_end(args);
-    t->warning_count += n >= 0;
+    t->warning_count -= n < 0;
     return n >= 0;
 }
 

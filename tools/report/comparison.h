@@ -5,7 +5,7 @@
 #define MPMSTAT_COMPARISON_H
 
 #include "analysis/compare.h"
-#include "record/compare_runs.h"
+#include "analysis/compare_runs.h"
 #include "render/sink.h"
 #include "report/metrics.h"
 

@@ -10,11 +10,11 @@
 /* ---- text ------------------------------------------------------------------------ */
 
 /* "-" for what is not a positive number. */
-static struct mst_human human(const struct mst_metric *metric, double value)
+static struct mst_formatted format(const struct mst_metric *metric, double value)
 {
     if (!(value > 0))
-        return (struct mst_human){ "-" };
-    return mst_metric_human(metric->unit, (uint64_t)llround(value));
+        return (struct mst_formatted){ "-" };
+    return mst_metric_format(metric->unit, (uint64_t)llround(value));
 }
 
 static void put_side(struct mst_sink *sink, char letter, const struct mst_compare_side *side)
@@ -34,8 +34,8 @@ static void put_row(struct mst_sink *sink, const struct mst_comparison_row *row)
     if (c->noise >= 0)
         snprintf(noise, sizeof noise, c->noise < 0.0995 ? "%.1f %%" : "%.0f %%", c->noise * 100);
     mst_line(sink, "%c %-14s%10s%10s%8s  %s", row->gate ? '*' : ' ',
-             row->metric->compared, human(row->metric, c->a).text,
-             human(row->metric, c->b).text, noise, c->text);
+             row->metric->compared, format(row->metric, c->a).text,
+             format(row->metric, c->b).text, noise, c->text);
 }
 
 /* The answer to --fail-if-slower. */

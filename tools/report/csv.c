@@ -5,6 +5,7 @@
 #include "analysis/series.h"
 #include "archive/archive.h"
 #include "base/clock.h"
+#include "report/cells.h"
 #include "report/metrics.h"
 #include "report/report.h"
 #include "segment/format.h"

@@ -4,6 +4,7 @@
  */
 #include "analysis/series.h"
 #include "archive/archive.h"
+#include "report/cells.h"
 #include "report/report.h"
 #include "segment/format.h"
 

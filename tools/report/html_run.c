@@ -25,9 +25,10 @@ static void put_difference(struct mst_sink *sink, uint64_t client, uint64_t serv
     if (client == MST_UNKNOWN || server == MST_UNKNOWN)
         mst_html(sink, "<td><span class=\"unknown\">not known</span></td>");
     else if (step != MST_UNKNOWN && apart < step)
-        mst_html(sink, "<td>&lt; %s, the tool&#39;s clock</td>", mst_human_time(step).text);
+        mst_html(sink, "<td>&lt; %s, the tool&#39;s clock</td>", mst_format_time(step).text);
     else
-        mst_html(sink, "<td>%s%s</td>", client >= server ? "+" : "−", mst_human_time(apart).text);
+        mst_html(sink, "<td>%s%s</td>", client >= server ? "+" : "−",
+                 mst_format_time(apart).text);
 }
 
 static void put_side(struct mst_sink *sink, const char *name, uint64_t client, uint64_t server,

@@ -51,7 +51,7 @@ static void put_runs(struct mst_sink *sink, const struct mst_report *report)
             continue;
         mst_markdown(sink, "| %s: %s |", metric->group, metric->label);
         for (i = 0; i < report->count; i++)
-            mst_markdown(sink, " %s |", mst_metric_human(metric->unit, mst_metric_get(metric,
+            mst_markdown(sink, " %s |", mst_metric_format(metric->unit, mst_metric_get(metric,
                          &report->runs[i].summary)).text);
         mst_markdown(sink, "\n");
     }

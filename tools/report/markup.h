@@ -16,7 +16,7 @@
 void mst_html(struct mst_sink *sink, const char *template, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* GitHub's Markdown: what is filled in is one line, and may be in a cell of a table. */
+/* GitHub's Markdown: what is filled in is one line, and can be in a cell of a table. */
 void mst_markdown(struct mst_sink *sink, const char *template, ...)
     __attribute__((format(printf, 2, 3)));
 

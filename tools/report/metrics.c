@@ -137,27 +137,27 @@ double mst_metric_scale(enum mst_metric_unit unit)
 
 /* ---- as text --------------------------------------------------------------------- */
 
-struct mst_human mst_metric_human(enum mst_metric_unit unit, uint64_t value)
+struct mst_formatted mst_metric_format(enum mst_metric_unit unit, uint64_t value)
 {
     if (value == MST_UNKNOWN)
-        return (struct mst_human){ "not known" };
+        return (struct mst_formatted){ "not known" };
     switch (unit) {
-    case MST_METRIC_MEAN:  return mst_human_milli(value);
-    case MST_METRIC_RATE:  return mst_human_milli(value);
-    case MST_METRIC_TIME:  return mst_human_time(value);
-    case MST_METRIC_BYTES: return mst_human_bytes(value);
-    case MST_METRIC_SHARE: return mst_human_percent(value);
-    default:               return mst_human_count(value);
+    case MST_METRIC_MEAN:  return mst_format_milli(value);
+    case MST_METRIC_RATE:  return mst_format_milli(value);
+    case MST_METRIC_TIME:  return mst_format_time(value);
+    case MST_METRIC_BYTES: return mst_format_bytes(value);
+    case MST_METRIC_SHARE: return mst_format_percent(value);
+    default:               return mst_format_count(value);
     }
 }
 
-struct mst_human mst_human_micro(struct mst_human human)
+struct mst_formatted mst_format_micro(struct mst_formatted number)
 {
-    size_t length = strlen(human.text);
+    size_t length = strlen(number.text);
 
-    if (length > 3 && strcmp(human.text + length - 3, " us") == 0)
-        snprintf(human.text + length - 2, sizeof human.text - length + 2, "µs");
-    return human;
+    if (length > 3 && strcmp(number.text + length - 3, " us") == 0)
+        snprintf(number.text + length - 2, sizeof number.text - length + 2, "µs");
+    return number;
 }
 
 void mst_metric_put(struct mst_sink *sink, enum mst_metric_unit unit, uint64_t value,

@@ -58,9 +58,9 @@ uint64_t mst_metric_get(const struct mst_metric *metric, const struct mst_summar
 double mst_metric_scale(enum mst_metric_unit unit);
 
 /* "1.02 s"; "not known". */
-struct mst_human mst_metric_human(enum mst_metric_unit unit, uint64_t value);
+struct mst_formatted mst_metric_format(enum mst_metric_unit unit, uint64_t value);
 /* "35.9 us" as "35.9 µs", for where that letter can be shown. */
-struct mst_human mst_human_micro(struct mst_human human);
+struct mst_formatted mst_format_micro(struct mst_formatted number);
 /* For programs: seconds, bytes, plain numbers; `unknown` where it is not known. */
 void mst_metric_put(struct mst_sink *sink, enum mst_metric_unit unit, uint64_t value,
                     const char *unknown);

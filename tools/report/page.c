@@ -16,7 +16,7 @@ void mst_page_number(struct mst_sink *sink, enum mst_metric_unit unit, uint64_t 
     }
     mst_html(sink, "<data value=\"");
     mst_metric_put(sink, unit, value, "");
-    mst_html(sink, "\">%s</data>", mst_human_micro(mst_metric_human(unit, value)).text);
+    mst_html(sink, "\">%s</data>", mst_format_micro(mst_metric_format(unit, value)).text);
 }
 
 void mst_page_cell(struct mst_sink *sink, enum mst_metric_unit unit, uint64_t value)

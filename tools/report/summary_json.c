@@ -239,7 +239,7 @@ static void put_server(struct mst_json *j, const struct mst_summary_server *serv
     mst_json_string(j, "mpm", server->mpm);
     mst_json_string(j, "sapi", server->sapi);
     mst_json_count(j, "requests", server->requests);
-    mst_json_count(j, "ghosts", server->ghosts);
+    mst_json_count(j, "ghosts", server->in_flight_before);
     mst_json_count(j, "aborted", server->aborted);
     mst_json_count(j, "errors_5xx", server->errors_5xx);
     mst_json_count(j, "bytes", server->bytes);

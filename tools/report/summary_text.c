@@ -31,7 +31,7 @@ static void put_head(struct mst_sink *sink, const struct mst_summary *s, const c
         mst_line(sink, "  (mpmstat added %s)", s->added);
     snprintf(text, sizeof text, "run %lld%s%s of %s, %s%s%s", (long long)s->id,
              s->name != NULL ? " " : "", s->name != NULL ? s->name : "", path,
-             mst_human_time(s->duration_ns).text, s->complete ? "" : ", not complete: ",
+             mst_format_time(s->duration_ns).text, s->complete ? "" : ", not complete: ",
              s->complete ? "" : mst_outcome_names[s->outcome]);
     mst_wrapped(sink, "", 2, WIDTH, text);
     mst_sink_char(sink, '\n');
@@ -39,8 +39,8 @@ static void put_head(struct mst_sink *sink, const struct mst_summary *s, const c
 
 /* ---- the two sides --------------------------------------------------------------- */
 
-static void side(struct mst_sink *sink, const char *name, struct mst_human client,
-                 struct mst_human server)
+static void side(struct mst_sink *sink, const char *name, struct mst_formatted client,
+                 struct mst_formatted server)
 {
     mst_line(sink, "  %-14s%14s%16s", name, client.text, server.text);
 }
@@ -50,7 +50,7 @@ static void side_times(struct mst_sink *sink, const char *name, uint64_t client,
                        uint64_t step)
 {
     uint64_t apart = client > server ? client - server : server - client;
-    struct mst_human difference = mst_human_time(apart);
+    struct mst_formatted difference = mst_format_time(apart);
     const char *sign = client >= server ? "+" : "-";
 
     if (client == MST_UNKNOWN || server == MST_UNKNOWN) {
@@ -58,10 +58,10 @@ static void side_times(struct mst_sink *sink, const char *name, uint64_t client,
         difference.text[0] = '\0';
     } else if (step != MST_UNKNOWN && apart < step) {
         sign = "< ";
-        difference = mst_human_time(step);
+        difference = mst_format_time(step);
     }
-    mst_line(sink, "  %-14s%14s%16s%8s%s", name, mst_human_time(client).text,
-             mst_human_time(server).text, sign, difference.text);
+    mst_line(sink, "  %-14s%14s%16s%8s%s", name, mst_format_time(client).text,
+             mst_format_time(server).text, sign, difference.text);
 }
 
 /* The difference for each request: one that was slow for the client may have been fast here. */
@@ -72,12 +72,12 @@ static void put_join(struct mst_sink *sink, const struct mst_summary_join *join)
     if (t->count == 0)
         return;
     mst_line(sink, "  each by itself (%s joined by %s): mean %s, p50 %s, p99 %s, max %s",
-             mst_human_count(t->count).text, join->by == MST_JOIN_ID ? "id" : "time",
-             mst_human_time(t->mean_ns).text, mst_human_time(t->p50_ns).text,
-             mst_human_time(t->p99_ns).text, mst_human_time(t->max_ns).text);
+             mst_format_count(t->count).text, join->by == MST_JOIN_ID ? "id" : "time",
+             mst_format_time(t->mean_ns).text, mst_format_time(t->p50_ns).text,
+             mst_format_time(t->p99_ns).text, mst_format_time(t->max_ns).text);
     if (join->ambiguous > 0)
         mst_line(sink, "  (%s of them to the likeliest of several at the same time)",
-                 mst_human_count(join->ambiguous).text);
+                 mst_format_count(join->ambiguous).text);
 }
 
 static void put_sides(struct mst_sink *sink, const struct mst_summary *s,
@@ -92,14 +92,15 @@ static void put_sides(struct mst_sink *sink, const struct mst_summary *s,
              kind != NULL ? " " : "", kind != NULL ? kind : "");
     mst_line(sink, "  %-14s%14s%16s%s", "", c->tool != NULL ? c->tool : "(no client)", name,
              c->times.mean_ns != MST_UNKNOWN ? "     client - server" : "");
-    side(sink, "requests", mst_human_count(c->requests), mst_human_count(server->requests));
-    side(sink, "failed, 5xx", mst_human_count(c->failed), mst_human_count(server->errors_5xx));
+    side(sink, "requests", mst_format_count(c->requests), mst_format_count(server->requests));
+    side(sink, "failed, 5xx", mst_format_count(c->failed), mst_format_count(server->errors_5xx));
     if (c->non_2xx != MST_UNKNOWN && c->non_2xx + server->non_2xx > 0)
-        side(sink, "not 2xx", mst_human_count(c->non_2xx), mst_human_count(server->non_2xx));
+        side(sink, "not 2xx", mst_format_count(c->non_2xx), mst_format_count(server->non_2xx));
     if ((c->unfinished != 0 && c->unfinished != MST_UNKNOWN) || server->aborted > 0)
-        side(sink, "unfinished", mst_human_count(c->unfinished), mst_human_count(server->aborted));
-    side(sink, "requests/s", mst_human_milli(c->requests_per_1000s),
-         mst_human_milli(mst_summary_rate_milli(s, server)));
+        side(sink, "unfinished", mst_format_count(c->unfinished),
+             mst_format_count(server->aborted));
+    side(sink, "requests/s", mst_format_milli(c->requests_per_1000s),
+         mst_format_milli(mst_summary_rate_milli(s, server)));
     side_times(sink, "mean", c->times.mean_ns, t->mean_ns, c->time_step_ns);
     side_times(sink, "p50", c->times.p50_ns, t->p50_ns, c->time_step_ns);
     side_times(sink, "p90", c->times.p90_ns, t->p90_ns, c->time_step_ns);
@@ -108,9 +109,9 @@ static void put_sides(struct mst_sink *sink, const struct mst_summary *s,
     put_join(sink, &c->join);
     if (c->failed != MST_UNKNOWN && c->failed > 0)
         mst_line(sink, "  %s's failures: %s connect, %s receive, %s timeout, %s other, %s length "
-                 "(not as its first)", c->tool, mst_human_count(c->failed_connect).text,
-             mst_human_count(c->failed_receive).text, mst_human_count(c->failed_timeout).text,
-             mst_human_count(c->failed_other).text, mst_human_count(c->failed_length).text);
+                 "(not as its first)", c->tool, mst_format_count(c->failed_connect).text,
+             mst_format_count(c->failed_receive).text, mst_format_count(c->failed_timeout).text,
+             mst_format_count(c->failed_other).text, mst_format_count(c->failed_length).text);
     if (c->corrected)
         mst_line(sink, "  %s corrects its times for coordinated omission: they include made-up "
                  "ones", c->tool);
@@ -137,9 +138,9 @@ static void put_times(struct mst_sink *sink, const struct mst_summary_server *se
         cells = BAR_CELLS;
     memset(bar, '#', cells);
     mst_line(sink, "  %-10s%8s%10s%10s%10s%9s%s%s", name,
-             mst_human_time(t->mean_ns).text, mst_human_time(t->p50_ns).text,
-             mst_human_time(t->p99_ns).text, mst_human_time(t->max_ns).text,
-             mst_human_percent(share).text, cells > 0 ? "  " : "", bar);
+             mst_format_time(t->mean_ns).text, mst_format_time(t->p50_ns).text,
+             mst_format_time(t->p99_ns).text, mst_format_time(t->max_ns).text,
+             mst_format_percent(share).text, cells > 0 ? "  " : "", bar);
 }
 
 /* What PHP did during an Apache's phase: the rows add up to the phase's. */
@@ -235,16 +236,16 @@ static void put_workers(struct mst_sink *sink, const struct mst_summary_server *
     const char *lead = ": ";
     int i;
 
-    add(&s, "%s busy on average, %s at most", mst_human_milli(server->mean_busy_milli).text,
-        mst_human_count(server->max_busy).text);
+    add(&s, "%s busy on average, %s at most", mst_format_milli(server->mean_busy_milli).text,
+        mst_format_count(server->max_busy).text);
     if (server->workers_limit != MST_UNKNOWN)
-        add(&s, ", of %s", mst_human_count(server->workers_limit).text);
+        add(&s, ", of %s", mst_format_count(server->workers_limit).text);
     else
         add(&s, " (their limit is not known)");
     for (i = MST_STATE_IDLE + 1; i < MST_STATE_COUNT; i++) {
         if (server->mean_state_milli[i] == MST_UNKNOWN || server->mean_state_milli[i] < 10)
             continue;
-        add(&s, "%s%s %s", lead, mst_human_milli(server->mean_state_milli[i]).text,
+        add(&s, "%s%s %s", lead, mst_format_milli(server->mean_state_milli[i]).text,
             mst_state_names[i]);
         lead = ", ";
     }
@@ -255,8 +256,8 @@ static void put_processes(struct mst_sink *sink, const struct mst_summary_server
 {
     struct sentence s = { 0 };
 
-    add(&s, "  processes %s forked, %s ended", mst_human_count(server->forks).text,
-        mst_human_count(server->exits).text);
+    add(&s, "  processes %s forked, %s ended", mst_format_count(server->forks).text,
+        mst_format_count(server->exits).text);
     add_some(&s, server->forks_failed, "forks refused");
     add_some(&s, server->generations, server->generations == 1 ? "restart" : "restarts");
     add_some(&s, server->unfinished, server->unfinished == 1 ? "request died with one" :
@@ -270,8 +271,8 @@ static void put_script(struct mst_sink *sink, const struct mst_summary_server *s
 {
     struct sentence s = { 0 };
 
-    add(&s, "%s of CPU, %s at most for one request", mst_human_time(server->php_cpu_ns).text,
-        mst_human_bytes(server->max_memory_bytes).text);
+    add(&s, "%s of CPU, %s at most for one request", mst_format_time(server->php_cpu_ns).text,
+        mst_format_bytes(server->max_memory_bytes).text);
     add_some(&s, server->fatal, "fatal errors");
     add_some(&s, server->timeouts, "timeouts");
     add_some(&s, server->uncached, "that OPcache did not have yet");
@@ -287,7 +288,7 @@ static void put_programs(struct mst_sink *sink, const struct mst_summary *s)
 
     for (i = 0; i < s->program_count && i < PROGRAMS_SHOWN; i++)
         add(&programs, "%s%s %s", i > 0 ? ", " : "", s->programs[i].name,
-            mst_human_time(s->programs[i].cpu_ns).text);
+            mst_format_time(s->programs[i].cpu_ns).text);
     mst_wrapped(sink, "", 12, WIDTH, programs.text);
 }
 
@@ -305,13 +306,13 @@ static void put_costs(struct mst_sink *sink, const struct mst_summary *s,
         put_script(sink, server);
     if (server->peak_pss_bytes != MST_UNKNOWN)
         mst_line(sink, "  memory    %s PSS at most, in %s's %s processes (%s spent on reading it)",
-                 mst_human_bytes(server->peak_pss_bytes).text, mst_producer_name(server->producer),
-                 mst_human_count(server->peak_processes).text,
-                 mst_human_time(s->memory_cost_ns).text);
+                 mst_format_bytes(server->peak_pss_bytes).text, mst_producer_name(server->producer),
+                 mst_format_count(server->peak_processes).text,
+                 mst_format_time(s->memory_cost_ns).text);
     if (server->cpu_ns != MST_UNKNOWN)
         mst_line(sink, "  CPU       %s took %s: %s of %s CPUs", mst_producer_name(server->producer),
-                 mst_human_time(server->cpu_ns).text, mst_human_milli(cpus_milli).text,
-                 mst_human_count(s->cpus).text);
+                 mst_format_time(server->cpu_ns).text, mst_format_milli(cpus_milli).text,
+                 mst_format_count(s->cpus).text);
     if (server->unknown != NULL)
         mst_wrapped(sink, "  unknown", 12, WIDTH, server->unknown);
     if (server != mst_summary_front(s)) {   /* the machine is shown once */
@@ -320,8 +321,8 @@ static void put_costs(struct mst_sink *sink, const struct mst_summary *s,
     }
     if (s->machine_busy_milli != MST_UNKNOWN)
         mst_line(sink, "  machine   its CPUs were %s busy (this recording: %s); programs, with "
-                 "what ended under them:", mst_human_percent(s->machine_busy_milli).text,
-             mst_human_time(s->recorder_cpu_ns).text);
+                 "what ended under them:", mst_format_percent(s->machine_busy_milli).text,
+             mst_format_time(s->recorder_cpu_ns).text);
     put_programs(sink, s);
     mst_sink_char(sink, '\n');
 }

@@ -4,13 +4,11 @@
  * the server, which puts another file at the path, does not cut off what the
  * old one wrote last. Samples go through the target's.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/clock.h"
 #include "base/host.h"
 #include "read/tail.h"
 #include "source/source_kind.h"
@@ -31,6 +29,7 @@ struct file_source {
     struct mst_tail   tails[RINGS_MAX];
     uint64_t          lost_before;  /* on boards that were followed before this one */
     char              labels[MST_LABELS_MAX][MST_NAME_MAX];   /* empty: not read yet */
+    char              ends[MST_LABELS_MAX][MST_NAME_MAX];
 
     const struct mst_source_events *events;   /* during a poll */
     bool              stopped;
@@ -71,22 +70,37 @@ static void identify(struct mst_source *s)
 
 /* ---- the journal -------------------------------------------------------------- */
 
-/* Reads a label's name where it is not known yet: labels are only ever added. */
-static const char *label_name(struct file_source *f, uint64_t index)
+/* Reads a name where it is not known yet: names are only ever added. NULL: there is none. */
+static const char *find_name(struct file_source *f, enum mst_section_id id,
+                             char names[][MST_NAME_MAX], uint64_t index)
 {
-    const struct mst_section *section = &f->journal.header.section[MST_SECTION_LABELS];
-    struct mst_label_name entry;
+    const struct mst_section *section = mst_section_in(&f->journal.header, id);
+    struct mst_name entry;
     char error[MST_ERROR_MAX];
 
     if (index >= section->count || index >= MST_LABELS_MAX)
-        return MST_LABEL_OTHER_NAME;
-    if (f->labels[index][0] == '\0' &&
+        return NULL;
+    if (names[index][0] == '\0' &&
         mst_reader_read(&f->journal, section->offset + index * section->stride, &entry,
-                        offsetof(struct mst_label_name, owner), error) == 0 &&
+                        offsetof(struct mst_name, owner), error) == 0 &&
         entry.used == 1)
-        snprintf(f->labels[index], sizeof f->labels[index], "%.*s", (int)sizeof entry.name - 1,
+        snprintf(names[index], sizeof names[index], "%.*s", (int)sizeof entry.name - 1,
                  entry.name);
-    return f->labels[index][0] != '\0' ? f->labels[index] : MST_LABEL_OTHER_NAME;
+    return names[index][0] != '\0' ? names[index] : NULL;
+}
+
+static struct mst_record_names find_names(struct file_source *f, uint64_t label,
+                                          const uint64_t ends[MST_RECORD_ENDS])
+{
+    struct mst_record_names names;
+    size_t i;
+
+    names.label = find_name(f, MST_SECTION_LABELS, f->labels, label);
+    if (names.label == NULL)
+        names.label = MST_LABEL_OTHER_NAME;
+    for (i = 0; i < MST_RECORD_ENDS; i++)
+        names.ends[i] = find_name(f, MST_SECTION_ENDS, f->ends, ends[i]);
+    return names;
 }
 
 /* What a taker returns: whether the poll ends here. */
@@ -109,10 +123,13 @@ static int take_request(void *context, uint64_t ticket, const void *payload)
 {
     struct file_source *f = context;
     const struct mst_request *r = payload;
+    struct mst_record_names names;
+    uint64_t ends[MST_RECORD_ENDS];
 
+    mst_request_ends(r, ends);
+    names = find_names(f, r->label_status >> 32, ends);
     if (f->events->on_request != NULL &&
-        f->events->on_request(f->events->context, r, label_name(f, r->label_status >> 32),
-                              wall_ns(f, r->start_ns),
+        f->events->on_request(f->events->context, r, &names, wall_ns(f, r->start_ns),
                               mst_source_key(f->base.restarts, ticket)) != 0)
         f->stopped = true;
     return is_enough(f);
@@ -134,11 +151,14 @@ static int take_php_request(void *context, uint64_t ticket, const void *payload)
 {
     struct file_source *f = context;
     struct mst_php_request r = *(const struct mst_php_request *)payload;
+    struct mst_record_names names;
+    uint64_t ends[MST_RECORD_ENDS];
 
     r.script[sizeof r.script - 1] = '\0';
+    mst_php_request_ends(&r, ends);
+    names = find_names(f, r.label_status >> 32, ends);
     if (f->events->on_php_request != NULL &&
-        f->events->on_php_request(f->events->context, &r, label_name(f, r.label_status >> 32),
-                                  wall_ns(f, r.start_ns),
+        f->events->on_php_request(f->events->context, &r, &names, wall_ns(f, r.start_ns),
                                   mst_source_key(f->base.restarts, ticket)) != 0)
         f->stopped = true;
     return is_enough(f);
@@ -158,8 +178,21 @@ static int take_mark(void *context, uint64_t ticket, const void *payload)
     return is_enough(f);
 }
 
+static int take_delivery(void *context, uint64_t ticket, const void *payload)
+{
+    struct file_source *f = context;
+
+    if (f->events->on_delivery != NULL &&
+        f->events->on_delivery(f->events->context, payload,
+                               mst_source_key(f->base.restarts, ticket)) != 0)
+        f->stopped = true;
+    return is_enough(f);
+}
+
+/* Older Apaches' boards lack the last. */
 static const struct ring apache_rings[] = {
     { MST_SECTION_LIFECYCLE, take_lifecycle }, { MST_SECTION_REQUESTS, take_request },
+    { MST_SECTION_DELIVERIES, take_delivery },
 };
 static const struct ring php_rings[] = {
     { MST_SECTION_LIFECYCLE, take_lifecycle }, { MST_SECTION_PHP_REQUESTS, take_php_request },
@@ -168,11 +201,13 @@ static const struct ring php_rings[] = {
 
 static const struct ring *rings_of(const struct file_source *f, size_t *count)
 {
-    bool is_php = f->journal.header.producer == MST_PRODUCER_PHP;
+    const struct ring *rings = f->journal.header.producer == MST_PRODUCER_PHP ? php_rings
+                                                                              : apache_rings;
 
-    *count = is_php ? sizeof php_rings / sizeof *php_rings
-                    : sizeof apache_rings / sizeof *apache_rings;
-    return is_php ? php_rings : apache_rings;
+    *count = RINGS_MAX;
+    while (mst_section_in(&f->journal.header, rings[*count - 1].section)->count == 0 && *count > 2)
+        --*count;
+    return rings;
 }
 
 static uint64_t lost_by_tails(const struct file_source *f)
@@ -228,6 +263,7 @@ static int follow(struct file_source *f, bool from_head, char error[MST_ERROR_MA
     if (mst_target_reader(f->base.target, &f->journal, error) != 0)
         return -1;
     memset(f->labels, 0, sizeof f->labels);
+    memset(f->ends, 0, sizeof f->ends);
     if (open_tails(f, from_head, error) == 0) {
         f->is_open = true;
         return 0;

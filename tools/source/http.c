@@ -419,11 +419,9 @@ int mst_http_expect_type(const struct mst_http_answer *answer, const char *base,
     if (strcmp(answer->content_type, content_type) == 0)
         return 0;
     mst_printable(shown, sizeof shown, base, strlen(base));
-    snprintf(error, MST_ERROR_MAX,
-             "%s: expected %s, found %s: this is not mpmstat's status (SetHandler mpm-status)",
-             shown, content_type,
-             answer->content_type[0] != '\0' ? answer->content_type : "no content type");
-    return -1;
+    return mst_fail(error, "%s: expected %s, found %s: this is not mpmstat's status (SetHandler "
+                    "mpm-status)", shown, content_type,
+                    answer->content_type[0] != '\0' ? answer->content_type : "no content type");
 }
 
 bool mst_http_is_loopback(const char *url)

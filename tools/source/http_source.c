@@ -118,7 +118,7 @@ done:
 
 /* ---- its clock -------------------------------------------------------------------
  * Its instants are monotonic times with what its wall clock was ahead of them when it
- * started. The wall clock may have been set since, and may be another machine's: so we
+ * started. The wall clock may have been set since, and can be another machine's: so we
  * find out how far they are ahead of our own CLOCK_MONOTONIC. */
 
 static void forget_clock(struct url_source *u)
@@ -177,7 +177,7 @@ static void copy_string(char *out, size_t room, const char *string)
     snprintf(out, room, "%s", string != NULL ? string : "");
 }
 
-/* Loopback alone proves little: a port may be forwarded, the server may run in a
+/* Loopback alone proves little: a port can be forwarded, the server may run in a
  * container. The board it names, read here, tells whose pids these are, and what its
  * instants are made of. */
 static void find_local(struct url_source *u)
@@ -220,7 +220,7 @@ static void identify(struct mst_source *s, const struct mst_snapshot *board)
     find_local(u);
 }
 
-/* After a restart: the records come before the next sample does, and may be by another clock.
+/* After a restart: the records come before the next sample does, and can be by another clock.
  * Where the server does not answer, the next sample reports it. */
 static void refresh_identity(struct url_source *u)
 {
@@ -299,24 +299,36 @@ static void advance(struct url_source *u)
     memcpy(u->cursor, u->page.next, sizeof u->cursor);
 }
 
+static struct mst_record_names names_of(const struct mst_ndjson_line *line)
+{
+    struct mst_record_names names = { .label = line->label };
+    size_t i;
+
+    for (i = 0; i < MST_RECORD_ENDS; i++)
+        names.ends[i] = line->ends[i][0] != '\0' ? line->ends[i] : NULL;
+    return names;
+}
+
 /* 0; not 0: the taker has had enough. */
 static int give_line(const struct url_source *u, const struct mst_ndjson_line *line,
                      const struct mst_source_events *events)
 {
     uint64_t key = mst_source_key(u->base.restarts, line->ticket);
     uint64_t wall_ns = our_wall_ns(u, line->wall_ns);
+    struct mst_record_names names = names_of(line);
 
     if (line->kind == MST_NDJSON_REQUEST && events->on_request != NULL)
-        return events->on_request(events->context, &line->record.request, line->label,
-                                  wall_ns, key);
+        return events->on_request(events->context, &line->record.request, &names, wall_ns, key);
     if (line->kind == MST_NDJSON_LIFECYCLE && events->on_lifecycle != NULL)
         return events->on_lifecycle(events->context, &line->record.lifecycle, wall_ns, key);
     if (line->kind == MST_NDJSON_PHP_REQUEST && events->on_php_request != NULL)
-        return events->on_php_request(events->context, &line->record.php_request, line->label,
+        return events->on_php_request(events->context, &line->record.php_request, &names,
                                       wall_ns, key);
     if (line->kind == MST_NDJSON_MARK && events->on_mark != NULL)
         return events->on_mark(events->context, &line->record.mark, wall_ns,
                                our_wall_ns(u, line->request_wall_ns), key);
+    if (line->kind == MST_NDJSON_DELIVERY && events->on_delivery != NULL)
+        return events->on_delivery(events->context, &line->record.delivery, key);
     return 0;
 }
 
@@ -361,7 +373,7 @@ static void finish_journal(struct mst_source *s)
     struct url_source *u = (struct url_source *)s;
 
     if (u->put_off > 0)
-        s->lost = MST_UNKNOWN;   /* there may be more */
+        s->lost = MST_UNKNOWN;   /* there can be more */
 }
 
 /* ---- samples ------------------------------------------------------------------------ */
@@ -448,7 +460,7 @@ static int choose_board(struct url_source *u, char error[MST_ERROR_MAX])
     if ((size_t)snprintf(text, sizeof text, "format=journal&board=%s", u->board) < sizeof text &&
         strchr(u->board, '&') == NULL && mst_status_query_parse(&query, text, NULL, error) == 0)
         return 0;
-    mst_fail(error, "%.160s: expected the base name of a PHP's board behind the #, "
+    mst_fail(error, "%.160s: expected the base name of a PHP's board after the #, "
              "as the status shows it", url);
     return -1;
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "segment/fields.h"
 
@@ -182,6 +183,13 @@ static void read_label(struct line *l, struct mst_ndjson_line *out)
         cut_string(l, "label", out->label, sizeof out->label);
 }
 
+/* Empty where the member is null, or missing as in an older server's line. */
+static void read_end(struct line *l, const char *key, char end[MST_NAME_MAX])
+{
+    if (json_is_string(json_object_get(l->object, key)))
+        cut_string(l, key, end, MST_NAME_MAX);
+}
+
 static uint64_t pid_and_worker(struct line *l)
 {
     return integer(l, "pid", UINT32_MAX) << 32 |
@@ -220,6 +228,27 @@ static void read_request(struct line *l, struct mst_ndjson_line *out)
                     integer(l, "port", UINT16_MAX);
     r->nth = count(l, "nth");
     r->client_id = client_id(l);
+    read_end(l, "handler", out->ends[0]);
+    read_end(l, "backend", out->ends[1]);
+    r->tls_ns = seconds_if_sent(l, "tls");
+    r->h2_wait_ns = seconds_if_sent(l, "h2_wait");
+    r->checks_ns = seconds_if_sent(l, "checks");
+    r->upload_ns = seconds_if_sent(l, "upload");
+    r->backend_ns = seconds_if_sent(l, "backend_time");
+    r->send_client_ns = seconds_if_sent(l, "send_client");
+    r->send_network_ns = seconds_if_sent(l, "send_network");
+    r->send_server_ns = seconds_if_sent(l, "send_server");
+    r->log_ns = seconds_if_sent(l, "log");
+}
+
+static void read_delivery(struct line *l, struct mst_ndjson_line *out)
+{
+    struct mst_delivery *d = &out->record.delivery;
+
+    out->ticket = integer(l, "ticket", INT64_MAX);
+    d->id = count(l, "delivery");
+    d->undelivered_ns = seconds(l, "undelivered");
+    d->undelivered_bytes = count(l, "undelivered_bytes");
 }
 
 /* Events and kinds of a newer server are left out, as another record would be. */
@@ -255,6 +284,85 @@ static uint64_t cached(struct line *l)
     return boolean(l, "cached") ? MST_PHP_CACHED : MST_PHP_UNCACHED;
 }
 
+/* Seconds within an object of the line, where keys repeat: number_text() would find the first. A
+ * double has enough digits for times of up to 104 days. */
+#define NESTED_SECONDS_MAX ((double)(UINT64_C(1) << 53) / MST_NS_PER_S)
+
+static uint64_t nested_seconds(struct line *l, const json_t *value, const char *key)
+{
+    double s = json_number_value(value);
+
+    if (!json_is_number(value) || !(s >= 0) || s > NESTED_SECONDS_MAX) {
+        complain(l, "expected the times in \"%s\" to be seconds, at most %.0f", key,
+                 NESTED_SECONDS_MAX);
+        return 0;
+    }
+    return (uint64_t)(s * MST_NS_PER_S + 0.5);
+}
+
+/* The kind of wait called so; MST_WAIT_COUNT: only a newer server knows it. */
+static size_t wait_kind(const char *name)
+{
+    size_t i = 0;
+
+    while (i < MST_WAIT_COUNT && (name == NULL || strcmp(mst_wait_names[i], name) != 0))
+        i++;
+    return i;
+}
+
+/* What an older server does not send, and a PHP without waits, is unknown. */
+static void read_waits(struct line *l, struct mst_php_request *r)
+{
+    json_t *waits = json_object_get(l->object, "waits"), *value;
+    const char *name;
+
+    memset(r->waits_ns, json_is_object(waits) ? 0 : 0xff, sizeof r->waits_ns);
+    if (waits != NULL && !json_is_object(waits) && !json_is_null(waits))
+        complain(l, "expected \"waits\" to be an object or null");
+    json_object_foreach(waits, name, value)
+        if (wait_kind(name) < MST_WAIT_COUNT)
+            r->waits_ns[wait_kind(name)] = nested_seconds(l, value, "waits");
+}
+
+static uint32_t nested_count(struct line *l, const json_t *value)
+{
+    json_int_t n = json_integer_value(value);
+
+    if (!json_is_integer(value) || n < 0 || n > UINT32_MAX) {
+        complain(l, "expected the counts in \"longest\" to be integers from 0 to %u", UINT32_MAX);
+        return 0;
+    }
+    return (uint32_t)n;
+}
+
+static void read_longest(struct line *l, struct mst_ndjson_line *out)
+{
+    json_t *longest = json_object_get(l->object, "longest"), *wait;
+    struct mst_php_wait *w = out->record.php_request.longest;
+    size_t i, kind, n = 0;
+
+    if (longest != NULL && (!json_is_array(longest) || json_array_size(longest) > MST_RECORD_ENDS))
+        complain(l, "expected \"longest\" to be an array of at most %u", MST_RECORD_ENDS);
+    for (i = 0; l->problem[0] == '\0' && i < json_array_size(longest); i++) {
+        wait = json_array_get(longest, i);
+        kind = wait_kind(json_string_value(json_object_get(wait, "kind")));
+        if (kind == MST_WAIT_COUNT)
+            continue;
+        w[n].kind_end = (uint64_t)kind << 32;
+        w[n].calls_failed = (uint64_t)nested_count(l, json_object_get(wait, "calls")) << 32 |
+                            nested_count(l, json_object_get(wait, "failed"));
+        w[n].wait_ns = nested_seconds(l, json_object_get(wait, "seconds"), "longest");
+        if (json_is_string(json_object_get(wait, "end"))) {
+            struct line nested = { l->text, l->length, wait, "" };
+
+            cut_string(&nested, "end", out->ends[n], MST_NAME_MAX);
+            if (nested.problem[0] != '\0')
+                complain(l, "%s", nested.problem);
+        }
+        n++;
+    }
+}
+
 static void read_php_request(struct line *l, struct mst_ndjson_line *out)
 {
     struct mst_php_request *r = &out->record.php_request;
@@ -275,6 +383,9 @@ static void read_php_request(struct line *l, struct mst_ndjson_line *out)
     r->label_status = flags << 16 | integer_or_null(l, "status", UINT16_MAX, 0);
     r->pid_worker = pid_and_worker(l);
     cut_string(l, "script", r->script, sizeof r->script);
+    r->cpu_wait_ns = seconds_if_sent(l, "cpu_wait");
+    read_waits(l, r);
+    read_longest(l, out);
 }
 
 static void read_mark(struct line *l, struct mst_ndjson_line *out)
@@ -324,6 +435,9 @@ static int read_line(const char *text, size_t length, struct mst_ndjson_line *ou
     } else if (json_object_get(l.object, "mark") != NULL) {
         out->kind = MST_NDJSON_MARK;
         read_mark(&l, out);
+    } else if (json_object_get(l.object, "delivery") != NULL) {
+        out->kind = MST_NDJSON_DELIVERY;
+        read_delivery(&l, out);
     } else if (json_object_get(l.object, "handle") != NULL) {
         out->kind = MST_NDJSON_REQUEST;
         read_request(&l, out);
@@ -331,25 +445,15 @@ static int read_line(const char *text, size_t length, struct mst_ndjson_line *ou
     json_decref(l.object);
     if (l.problem[0] == '\0')
         return 0;
-    snprintf(error, MST_ERROR_MAX, "%s", l.problem);
-    return -1;
+    return mst_fail(error, "%s", l.problem);
 }
 
 /* ---- a whole answer ---------------------------------------------------------- */
 
 static struct mst_ndjson_line *next_line(struct mst_ndjson *out)
 {
-    struct mst_ndjson_line *lines;
-    size_t room;
-
-    if (out->count == out->room) {
-        room = out->room == 0 ? 256 : out->room * 2;
-        lines = realloc(out->lines, room * sizeof *lines);
-        if (lines == NULL)
-            return NULL;
-        out->lines = lines;
-        out->room = room;
-    }
+    if (!mst_grow(&out->lines, &out->room, out->count, sizeof *out->lines))
+        return NULL;
     return &out->lines[out->count];
 }
 
@@ -413,7 +517,7 @@ int mst_ndjson_read(const char *bytes, size_t length, size_t limit, struct mst_n
     if (used > 0 && used == length)
         return 0;
     if (used > 0)
-        snprintf(problem, sizeof problem, "there is something behind the last line");
+        snprintf(problem, sizeof problem, "there is something after the last line");
     snprintf(error, MST_ERROR_MAX, "line %lu of the journal is wrong: %.400s", number, problem);
     out->count = 0;
     return -1;

@@ -11,10 +11,11 @@
 #include <stdint.h>
 
 #include "read/copy.h"
+#include "read/tail.h"
 #include "segment/format.h"
 #include "render/cursor.h"
 
-#define MST_NDJSON_LINE_MAX 4096u   /* bytes of a line; a real one has some 350 */
+#define MST_NDJSON_LINE_MAX 4096u   /* bytes of a line; a real one has some 600 */
 
 enum mst_ndjson_kind {
     MST_NDJSON_OTHER,       /* a record of a newer server that this build knows nothing of */
@@ -22,6 +23,7 @@ enum mst_ndjson_kind {
     MST_NDJSON_LIFECYCLE,
     MST_NDJSON_PHP_REQUEST,
     MST_NDJSON_MARK,
+    MST_NDJSON_DELIVERY,
     MST_NDJSON_TRAILER,
     MST_NDJSON_KINDS
 };
@@ -37,8 +39,10 @@ struct mst_ndjson_line {
         struct mst_lifecycle lifecycle;  /* time_ns is 0 */
         struct mst_php_request php_request;   /* as of a request */
         struct mst_mark        mark;          /* its two times are 0 */
+        struct mst_delivery    delivery;      /* its time is 0 */
     } record;
     char label[MST_NAME_MAX];        /* of a request, Apache's or PHP's */
+    char ends[MST_RECORD_ENDS][MST_NAME_MAX];   /* of the same; empty: none, or not known */
 };
 
 /* One whole answer. */

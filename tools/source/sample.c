@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+#include "segment/fields.h"
+
 uint64_t mst_source_wall_ns(const struct mst_source *source, uint64_t monotonic_ns)
 {
     return monotonic_ns + source->clock_offset_ns;
@@ -12,22 +15,14 @@ uint64_t mst_source_wall_ns(const struct mst_source *source, uint64_t monotonic_
 
 int mst_sample_add_process(struct mst_sample *sample, uint64_t pid, uint64_t start_ticks)
 {
-    struct mst_sample_process *processes;
-    size_t room, count = sample->process_count;
+    size_t count = sample->process_count;
 
     /* Workers of a process stand together mostly. */
     if (count > 0 && sample->processes[count - 1].pid == pid)
         return 0;
-    if (sample->process_count == sample->process_room) {
-        room = sample->process_room == 0 ? 64 : sample->process_room * 2;
-        processes = reallocarray(sample->processes, room, sizeof *processes);
-        if (processes == NULL)
-            return -1;
-        sample->processes = processes;
-        sample->process_room = room;
-    }
-    sample->processes[sample->process_count].pid = pid;
-    sample->processes[sample->process_count].start_ticks = start_ticks;
+    if (!mst_grow(&sample->processes, &sample->process_room, count, sizeof *sample->processes))
+        return -1;
+    sample->processes[count] = (struct mst_sample_process){ pid, start_ticks };
     sample->process_count++;
     return 0;
 }
@@ -62,24 +57,17 @@ static void add_known(uint64_t *sum, uint64_t n)
 /* Out of memory, further pools are left out. */
 static void add_pool(struct mst_sample *sample, const struct mst_snapshot_label *label)
 {
-    struct mst_sample_pool *pools;
-    size_t room = sample->pool_room > 0 ? 2 * sample->pool_room : 8;
+    struct mst_sample_pool *pool;
 
-    if (label->workers_limit == MST_UNKNOWN || label->label == NULL)
+    if (label->workers_limit == MST_UNKNOWN || label->label == NULL ||
+        !mst_grow(&sample->pools, &sample->pool_room, sample->pool_count, sizeof *sample->pools))
         return;
-    if (sample->pool_count == sample->pool_room) {
-        pools = reallocarray(sample->pools, room, sizeof *pools);
-        if (pools == NULL)
-            return;
-        sample->pools = pools;
-        sample->pool_room = room;
-    }
-    pools = &sample->pools[sample->pool_count++];
-    *pools = (struct mst_sample_pool){
+    pool = &sample->pools[sample->pool_count++];
+    *pool = (struct mst_sample_pool){
         .workers_limit = label->workers_limit, .in_flight = label->in_flight,
         .limit_reached = label->limit_reached,
     };
-    snprintf(pools->label, sizeof pools->label, "%s", label->label);
+    snprintf(pool->label, sizeof pool->label, "%s", label->label);
 }
 
 static void add_label(struct mst_sample *sample, const struct mst_snapshot_label *label)
@@ -97,7 +85,7 @@ static void add_label(struct mst_sample *sample, const struct mst_snapshot_label
         add_known(&sample->classes[i], label->status[i]);
 }
 
-/* The fullest: each socket has a queue of its own, so one may be full while others are
+/* The fullest: each socket has a queue of its own, so one can be full while others are
  * empty, also of several at one address. Of those as full the smallest; an unknown one
  * might be it. */
 static void add_listeners(struct mst_sample *sample, const struct mst_snapshot *board)
@@ -148,6 +136,34 @@ void mst_sample_leave_out_asker(struct mst_sample *sample, const struct mst_snap
     }
 }
 
+/* The kind's own name, which stays. */
+static const char *end_kind(const char *name)
+{
+    size_t i;
+
+    for (i = 0; name != NULL && i < MST_END_KIND_COUNT; i++)
+        if (strcmp(mst_end_kind_names[i], name) == 0)
+            return mst_end_kind_names[i];
+    return NULL;
+}
+
+static void add_ends(struct mst_sample *sample, const struct mst_snapshot *board)
+{
+    size_t i;
+
+    sample->end_count = board->end_count < MST_ENDS ? board->end_count : MST_ENDS;
+    for (i = 0; i < sample->end_count; i++) {
+        const struct mst_snapshot_end *from = &board->ends[i];
+        struct mst_sample_end *to = &sample->ends[i];
+
+        to->kind = end_kind(from->end_kind);
+        snprintf(to->name, sizeof to->name, "%s", from->name != NULL ? from->name : "");
+        to->calls = from->calls;
+        to->failed = from->failed;
+        to->end_ns = from->end_ns;
+    }
+}
+
 void mst_sample_from_snapshot(struct mst_sample *sample, const struct mst_snapshot *board)
 {
     size_t i;
@@ -169,6 +185,7 @@ void mst_sample_from_snapshot(struct mst_sample *sample, const struct mst_snapsh
     sample->lifecycle_written = board->lifecycle_written;
 
     add_listeners(sample, board);
+    add_ends(sample, board);
     sample->requests = sample->requests_status = sample->bytes = sample->in_flight = 0;
     memset(sample->classes, 0, sizeof sample->classes);
     sample->pool_count = 0;

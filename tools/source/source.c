@@ -2,7 +2,6 @@
  * share. Which kind a target is, open.c knows. */
 #include "source/source.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "read/tail.h"
 #include "source/target.h"
 #include "system/processes.h"
 
@@ -83,23 +84,31 @@ void mst_source_set_deadline(struct mst_source *source, uint64_t deadline_ns);
 
 /* ---- the journal ---------------------------------------------------------- */
 
+/* The names that a record refers to. */
+struct mst_record_names {
+    const char *label;
+    const char *ends[MST_RECORD_ENDS];   /* NULL: none, or not known */
+};
+
 /* Where records go. Pointers are valid during the call only. A nonzero return
  * stops the poll: it returns -1 with error "" (the callee has said why).
  * `key` is unique also across restarts of the server. Records
  * may come a little out of order. wall_ns: since 1970. Over a URL the records'
- * monotonic times (start_ns, time_ns) and the label's index are 0. Texts within
+ * monotonic times (start_ns, time_ns) and the indices of names are 0. Texts within
  * records end with a NUL. A key is unique among the records of a kind. NULL: such
  * records are not wanted. */
 struct mst_source_events {
     void *context;
-    int (*on_request)(void *context, const struct mst_request *request, const char *label,
-                      uint64_t wall_start_ns, uint64_t key);
+    int (*on_request)(void *context, const struct mst_request *request,
+                      const struct mst_record_names *names, uint64_t wall_start_ns, uint64_t key);
     int (*on_lifecycle)(void *context, const struct mst_lifecycle *event, uint64_t wall_ns,
                         uint64_t key);
     int (*on_php_request)(void *context, const struct mst_php_request *request,
-                          const char *label, uint64_t wall_start_ns, uint64_t key);
+                          const struct mst_record_names *names, uint64_t wall_start_ns,
+                          uint64_t key);
     int (*on_mark)(void *context, const struct mst_mark *mark, uint64_t wall_ns,
                    uint64_t request_wall_ns, uint64_t key);
+    int (*on_delivery)(void *context, const struct mst_delivery *delivery, uint64_t key);
 };
 
 /* The journal's position is now: polls give what comes after. */
@@ -143,6 +152,13 @@ struct mst_sample_pool {
     uint64_t limit_reached;  /* how often FPM found the pool at its limit, since its start */
 };
 
+/* An other end's totals since the server's start. */
+struct mst_sample_end {
+    const char *kind;             /* NULL: only a newer server knows it */
+    char        name[MST_NAME_MAX];
+    uint64_t    calls, failed, end_ns;
+};
+
 /* The server now, and its totals since its start. MST_UNKNOWN where not known. */
 struct mst_sample {
     uint64_t wall_ns;                         /* when it was so, since 1970 (our clock) */
@@ -161,6 +177,9 @@ struct mst_sample {
     uint64_t forks[MST_KIND_COUNT], exits[MST_REASON_COUNT];
     uint64_t forks_failed, no_idle_ns, generations, unfinished;
     uint64_t requests_written, lifecycle_written;   /* records in the journal so far */
+
+    size_t                end_count;            /* those that were called */
+    struct mst_sample_end ends[MST_ENDS];
 
     size_t                     process_count;   /* live ones, without the parent */
     size_t                     process_room;

@@ -53,7 +53,7 @@ void mst_sample_from_snapshot(struct mst_sample *sample, const struct mst_snapsh
  * request of ours, mpm-status, and no load's. */
 void mst_sample_leave_out_asker(struct mst_sample *sample, const struct mst_snapshot *board);
 
-/* Adds a process, which may be in the list already. Returns 0, or -1: out of memory. When
+/* Adds a process, which can be in the list already. Returns 0, or -1: out of memory. When
  * all have been added, each is to be there once. */
 int  mst_sample_add_process(struct mst_sample *sample, uint64_t pid, uint64_t start_ticks);
 void mst_sample_unite_processes(struct mst_sample *sample);

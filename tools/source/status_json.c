@@ -207,7 +207,10 @@ static int load_board(struct mst_snapshot *board, json_t *object)
                                   sizeof *board->labels, &board->label_count);
     board->slots = load_elements(MST_SCOPE_SLOT, json_object_get(object, "slots"),
                                  sizeof *board->slots, &board->slot_count);
-    return board->listeners != NULL && board->labels != NULL && board->slots != NULL ? 0 : -1;
+    board->ends = load_elements(MST_SCOPE_END, json_object_get(object, "ends"),
+                                sizeof *board->ends, &board->end_count);
+    return board->listeners != NULL && board->labels != NULL && board->slots != NULL
+           && board->ends != NULL ? 0 : -1;
 }
 
 int mst_status_parse(struct mst_status *status, const char *body, size_t length,
@@ -243,6 +246,7 @@ void mst_status_free(struct mst_status *status)
         free((void *)(uintptr_t)status->boards[i].listeners);   /* const for their readers */
         free(status->boards[i].labels);
         free(status->boards[i].slots);
+        free(status->boards[i].ends);
     }
     free(status->boards);
     json_decref(status->root);

@@ -10,14 +10,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "read/directory.h"
 #include "segment/liveness.h"
 #include "system/owner.h"
 
 static int out_of_memory(char error[MST_ERROR_MAX])
 {
-    snprintf(error, MST_ERROR_MAX, "out of memory");
-    return -1;
+    return mst_fail(error, "out of memory");
 }
 
 /* ---- which files there are already ------------------------------------------ */
@@ -50,25 +50,13 @@ static int remember(struct mst_targets *targets, dev_t device, ino_t inode)
 
 /* ---- the list ------------------------------------------------------------- */
 
-static bool make_room(struct mst_targets *targets)
-{
-    size_t room = targets->room > 0 ? 2 * targets->room : 8;
-    struct mst_target *items = reallocarray(targets->items, room, sizeof *items);
-
-    if (items == NULL)
-        return false;
-    targets->items = items;
-    targets->room = room;
-    return true;
-}
-
 /* problem: NULL or a sentence, copied. */
 static int add(struct mst_targets *targets, enum mst_target_kind kind, const char *name,
                const char *problem)
 {
     struct mst_target *target;
 
-    if (targets->count == targets->room && !make_room(targets))
+    if (!mst_grow(&targets->items, &targets->room, targets->count, sizeof *target))
         return -1;
     target = &targets->items[targets->count];
     memset(target, 0, sizeof *target);
@@ -413,10 +401,8 @@ int mst_target_open(struct mst_target *t, char error[MST_ERROR_MAX])
 {
     struct mst_reader reader;
 
-    if (t->problem != NULL) {
-        snprintf(error, MST_ERROR_MAX, "%s", t->problem);
-        return -1;
-    }
+    if (t->problem != NULL)
+        return mst_fail(error, "%s", t->problem);
     if (is_same_file(t))
         return 0;
     if (mst_target_reader(t, &reader, error) != 0)

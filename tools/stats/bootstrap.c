@@ -90,7 +90,7 @@ static double *copy_logs(const struct logs *l)
 }
 
 /* The interval around `ratio`, b less a (a NULL: b alone). */
-static bool find_interval(struct mst_interval *interval, const struct logs *a,
+static bool find_interval(struct mst_confidence *interval, const struct logs *a,
                           const struct logs *b)
 {
     double *means = malloc(MST_BOOTSTRAP_RESAMPLES * sizeof *means);
@@ -113,7 +113,7 @@ static bool find_interval(struct mst_interval *interval, const struct logs *a,
     return fine;
 }
 
-bool mst_bootstrap_ratio(struct mst_interval *interval, const double *a, size_t a_count,
+bool mst_bootstrap_ratio(struct mst_confidence *interval, const double *a, size_t a_count,
                          const double *b, size_t b_count, bool paired)
 {
     struct logs of_a = take_logs(a, NULL, a_count), of_b = take_logs(b, paired ? a : NULL, b_count);
@@ -125,7 +125,7 @@ bool mst_bootstrap_ratio(struct mst_interval *interval, const double *a, size_t 
     return find_interval(interval, paired ? NULL : &of_a, &of_b);
 }
 
-bool mst_bootstrap_interval(struct mst_interval *interval, const double *values, size_t count)
+bool mst_bootstrap_interval(struct mst_confidence *interval, const double *values, size_t count)
 {
     struct logs of = take_logs(values, NULL, count);
 
@@ -145,7 +145,7 @@ static double *take_powers(const double *values, size_t count, double middle, do
     return powers;
 }
 
-bool mst_bootstrap_difference(struct mst_interval *interval, const double *a, size_t a_count,
+bool mst_bootstrap_difference(struct mst_confidence *interval, const double *a, size_t a_count,
                               const double *b, size_t b_count)
 {
     double middle = b[0], scale = 1e-9, *powers_a, *powers_b;

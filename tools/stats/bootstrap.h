@@ -20,22 +20,22 @@
 #define MST_BOOTSTRAP_METHOD     "bootstrap, percentiles of the mean logarithm, 10000 resamples, " \
                                  "widened by Student's t"
 
-struct mst_interval {
+struct mst_confidence {
     double ratio;        /* of b to a */
     double low, high;    /* 95 % */
 };
 
 /* paired: b[i] was measured next to a[i], and b_count is a_count. False, and nothing
  * but the ratio, where there are fewer runs than MST_BOOTSTRAP_RUNS_MIN. */
-bool mst_bootstrap_ratio(struct mst_interval *interval, const double *a, size_t a_count,
+bool mst_bootstrap_ratio(struct mst_confidence *interval, const double *a, size_t a_count,
                          const double *b, size_t b_count, bool paired);
 
 /* The geometric mean of one set of runs: in `ratio`, with its interval. False as above. */
-bool mst_bootstrap_interval(struct mst_interval *interval, const double *values, size_t count);
+bool mst_bootstrap_interval(struct mst_confidence *interval, const double *values, size_t count);
 
 /* The difference of the means of two sets of runs, b less a, in the values' own unit, with
- * its interval: in `ratio`, `low` and `high`. Values may be anything. False as above. */
-bool mst_bootstrap_difference(struct mst_interval *interval, const double *a, size_t a_count,
+ * its interval: in `ratio`, `low` and `high`. Values can be anything. False as above. */
+bool mst_bootstrap_difference(struct mst_confidence *interval, const double *a, size_t a_count,
                               const double *b, size_t b_count);
 
 /* By how much such runs differ with nothing changed: in 95 % of all splits of them in

@@ -4,19 +4,13 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "segment/format.h"
 
 int mst_values_add(struct mst_values *values, uint64_t value)
 {
-    if (values->count == values->room) {
-        size_t room = values->room > 0 ? 2 * values->room : 1024;
-        uint64_t *items = reallocarray(values->items, room, sizeof *items);
-
-        if (items == NULL)
-            return -1;
-        values->items = items;
-        values->room = room;
-    }
+    if (!mst_grow(&values->items, &values->room, values->count, sizeof *values->items))
+        return -1;
     values->items[values->count++] = value;
     return 0;
 }

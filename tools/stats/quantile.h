@@ -24,7 +24,7 @@ uint64_t mst_values_quantile(const struct mst_values *sorted, unsigned per_mille
 /* The sum, or MST_UNKNOWN where it does not fit. */
 uint64_t mst_values_sum(const struct mst_values *values);
 
-/* sum / count, rounded; MST_UNKNOWN where there are none. Exact: the sum may be
+/* sum / count, rounded; MST_UNKNOWN where there are none. Exact: the sum can be
  * larger than 64 bits. */
 uint64_t mst_values_mean(const struct mst_values *values);
 

@@ -39,11 +39,11 @@ void mst_cgroup_find(struct mst_cgroup_watch *w, const char *groups, const char 
 /* Counters since the group was made. MST_UNKNOWN where they cannot be read. */
 struct mst_cgroup {
     char     name[MST_CGROUP_NAME_MAX];   /* of the group with the memory; "" not known */
-    uint64_t oom_kills;        /* its processes that the kernel killed for want of memory */
+    uint64_t oom_kills;        /* its processes that the kernel killed as memory ran out */
     uint64_t memory_limit;     /* bytes, the lowest above it included; MST_UNKNOWN also: none */
     uint64_t memory_stall_ns;  /* time during which any of its processes waited for memory */
     uint64_t throttled_ns;     /* for which they were held up, their share of the CPUs used up:
-                                * added up over the CPUs, on which it may be at the same time */
+                                * added up over the CPUs, on which it can be at the same time */
 };
 
 void mst_cgroup_read(struct mst_cgroup *group, const struct mst_cgroup_watch *w);
@@ -54,7 +54,8 @@ struct mst_cgroup_use {
     uint64_t memory_bytes, memory_limit;      /* now */
     uint64_t cpu_ns, cpu_limit_milli;
     uint64_t throttled_ns;
-    uint64_t io_stall_ns;      /* time during which any process of the own group waited for a disk */
+    uint64_t io_stall_ns;      /* time during which any process of its own group waited for a
+                                * disk */
 };
 
 void mst_cgroup_use_read(struct mst_cgroup_use *use, const struct mst_cgroup_watch *w);

@@ -168,7 +168,7 @@ int mst_preflight_judge(const struct mst_preflight *p, const struct mst_plan *pl
     return j.status;
 }
 
-/* An accept queue of n takes n + 1. All connections may be for the same one of several. */
+/* An accept queue of n takes n + 1. All connections can be for the same one of several. */
 static void judge_queue(struct judge *j, const struct mst_preflight *p,
                         const struct mst_plan *plan, const struct mst_preflight_server *s)
 {

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "segment/format.h"
 
@@ -65,15 +66,8 @@ bool mst_proc_stat(uint64_t pid, struct mst_proc *proc)
 
 bool mst_proc_add(struct mst_proc_list *list, const struct mst_proc *proc)
 {
-    if (list->count == list->room) {
-        size_t room = list->room > 0 ? 2 * list->room : 256;
-        struct mst_proc *items = reallocarray(list->items, room, sizeof *items);
-
-        if (items == NULL)
-            return false;
-        list->items = items;
-        list->room = room;
-    }
+    if (!mst_grow(&list->items, &list->room, list->count, sizeof *list->items))
+        return false;
     list->items[list->count++] = *proc;
     return true;
 }

@@ -10,9 +10,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/host.h"
 #include "segment/format.h"
@@ -149,18 +149,9 @@ static void forget_ended(struct mst_processes *p)
 /* Room for one more: plain CGI has a process for each request, most of them gone. */
 static bool make_room(struct mst_processes *p)
 {
-    size_t room = p->named_room > 0 ? 2 * p->named_room : 64;
-    struct mst_named_process *named;
-
     forget_ended(p);
-    if (2 * p->named_count < p->named_room)
-        return true;
-    named = reallocarray(p->named, room, sizeof *named);
-    if (named == NULL)
-        return false;
-    p->named = named;
-    p->named_room = room;
-    return true;
+    return 2 * p->named_count < p->named_room ||
+           mst_grow(&p->named, &p->named_room, p->named_room, sizeof *p->named);
 }
 
 bool mst_processes_name(struct mst_processes *p, uint64_t pid)

@@ -8,24 +8,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 #define KTHREADD 2u   /* the parent of the kernel's threads */
 
 static struct mst_program *find_program(struct mst_programs *p, const char *name)
 {
-    struct mst_program *items;
-    size_t i, room;
+    size_t i;
 
     for (i = 0; i < p->count; i++)
         if (strcmp(p->items[i].name, name) == 0)
             return &p->items[i];
-    if (p->count == p->room) {
-        room = p->room > 0 ? 2 * p->room : 64;
-        items = reallocarray(p->items, room, sizeof *items);
-        if (items == NULL)
-            return NULL;
-        p->items = items;
-        p->room = room;
-    }
+    if (!mst_grow(&p->items, &p->room, p->count, sizeof *p->items))
+        return NULL;
     memset(&p->items[p->count], 0, sizeof *p->items);
     memcpy(p->items[p->count].name, name, strlen(name));   /* at most 15 bytes */
     return &p->items[p->count++];

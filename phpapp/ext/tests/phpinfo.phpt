@@ -15,4 +15,4 @@ board => %s/cli-%d.board
 board bytes => %d
 room for => 256 processes, 8 labels, 8192 journal records
 label of this request => default
-recording => cannot make the board /nonexistent/x.board: No such file or directory; the directory must exist and be writable for whoever starts the server
+recording => cannot make the board /nonexistent/x.board: No such file or directory; the directory must exist and be writable for the user that starts the server

@@ -1,4 +1,4 @@
-"""The site's settings. Its data is beside it, in ../data."""
+"""The site's settings. Its data is in ../data."""
 from pathlib import Path
 
 DATA = Path(__file__).resolve().parent.parent / "data"

@@ -1,5 +1,6 @@
-"""Who may see /mpm-status: whom the server's own configuration lets in, where it puts the page;
-whatever tenants write into their .htaccess files, and whatever proxies are in between."""
+"""/mpm-status is for the clients that the server's own configuration lets in, at the place where
+it puts the page, whatever tenants write into their .htaccess files and whatever proxies are in
+between."""
 import base64
 
 import pytest
@@ -199,7 +200,7 @@ def test_the_servers_configuration_puts_it_anywhere(server, mpm, way, files):
                                   keep=False).status == 200
 
 
-# ---- who is let in --------------------------------------------------------------------------
+# ---- clients let in --------------------------------------------------------------------------
 
 
 OPENED = {

@@ -397,7 +397,7 @@ def test_server_timing(server, mpm):
 
 
 def test_server_timing_is_added(server, mpm):
-    """Beside the application's own, whether that or mod_headers made it; once."""
+    """It is added once, to the header of the application or of mod_headers."""
     program = build.find("curl")
     assert program, "there is no curl: install curl"
     apache = server(mpm, CGI + "MPMStatServerTiming On\n"

@@ -138,7 +138,7 @@ def test_ends_of_cgid_scripts_and_of_their_daemon(server, mpm):
 
     def helpers_told(count):
         """The parent tells of them when one of its children has ended, too."""
-        time.sleep(1)               # until then it may be one of the MPM's
+        time.sleep(1)               # until then it can be one of the MPM's
         processes.kill(min(set(apache.children()) & workers), signal.SIGKILL)
         wait_until(lambda: tool.status(apache.board)["lifecycle"]["forks"]["helper"] == count
                    and tool.status(apache.board)["lifecycle"]["exits"]["killed"] == count, 30,

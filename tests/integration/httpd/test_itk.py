@@ -277,7 +277,7 @@ def test_the_child_is_killed_while_its_process_serves(itk):
     wait_until(lambda: not processes.is_alive(serving), 10, "the process to end")
     after = settled(apache, 2)
     assert_time_adds_up(between, after, 2)
-    deltas = state_deltas(between, after)         # beside the status page's own
+    deltas = state_deltas(between, after)         # besides the status page's own
     assert sum(deltas.values()) - deltas["idle"] < Decimal("0.5"), deltas
 
 

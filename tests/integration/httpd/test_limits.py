@@ -136,7 +136,7 @@ LARGE = {
 @pytest.mark.parametrize("verb", ["status", "record"])
 @pytest.mark.parametrize("what", list(LARGE))
 def test_an_answer_that_would_grow_is_refused(what, verb, tmp_path):
-    """Text is small beside what a parser makes of it."""
+    """Text is small against what a parser makes of it."""
     body, words = LARGE[what]
     options = {"status": ["status", "--format", "json"],
                "record": ["record", "--timeout", "2", "-o", tmp_path / "a.sqlite", "-t"]}

@@ -17,7 +17,7 @@ from apache import hold_port
 from processes import wait_until
 
 pytestmark = pytest.mark.skipif(not shutil.which("ss"), reason="needs ss (iproute2)")
-HELD = b"GET / HTTP/1.1\r\n"   # keeps whoever reads it; TCP_DEFER_ACCEPT waits for data
+HELD = b"GET / HTTP/1.1\r\n"   # holds the worker that reads it; TCP_DEFER_ACCEPT waits for data
 
 
 def ss(*ports):

@@ -29,7 +29,7 @@ def test_states_add_up_to_workers_times_elapsed(php_server, mpm):
     deltas = state_deltas(before, after)
     busy = sum(deltas.values()) - deltas["idle"]
     held = tool.phase_sum(after, "held") - tool.phase_sum(before, "held")
-    # Beside the requests themselves, workers are busy with closing the connections.
+    # Besides the requests, workers are busy with closing connections.
     assert held <= busy <= held * Decimal("1.1") + deltas["closing"] + Decimal("0.05"), (
         held, deltas)
     assert deltas["handling"] > Decimal("0.05") * 100, (deltas, told["seconds"])

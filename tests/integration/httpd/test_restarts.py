@@ -82,7 +82,7 @@ def test_another_limit(server, mpm, signum):
 
 
 def test_settings(server, mpm):
-    """As they are configured, and configured anew."""
+    """They are shown as configured, also after a restart with others."""
     apache = server(mpm, "KeepAliveTimeout 1500ms\nMaxKeepAliveRequests 42\nTimeout 77")
     said = tool.status(apache.board)["settings"]
     assert said.endswith("; KeepAlive On; KeepAliveTimeout 1500ms; MaxKeepAliveRequests 42; "
@@ -113,7 +113,7 @@ def test_server_and_thread_limits_stay(server, mpm):
 
 @pytest.mark.mpms("worker", "event")
 def test_threads_below_their_limit(server, mpm):
-    """ThreadsPerChild may be less than ThreadLimit, and another after a restart: no worker is
+    """ThreadsPerChild can be less than ThreadLimit, and another after a restart: no worker is
     shown, and no time counted, that is not there."""
     apache = server(mpm, workers=6, limits="ThreadLimit 16\nServerLimit 4\nThreadsPerChild 3\n"
                     "MaxRequestWorkers 6\nStartServers 2\nMinSpareThreads 6\nMaxSpareThreads 12")

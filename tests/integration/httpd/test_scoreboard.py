@@ -1,4 +1,4 @@
-"""Apache's own letters beside ours. The witness is mod_status."""
+"""The letters agree with Apache's own. The witness is mod_status."""
 import re
 from collections import Counter
 
@@ -38,13 +38,13 @@ def test_letters_are_mod_statuss(server, mpm):
 
         def agree():
             theirs, ours = letters(apache), shown(apache)
-            # Whoever is asked is busy with that, and need not be the same each time.
+            # The worker that answers is busy with that, and is not always the same.
             same = sum(a == b for a, b in zip(theirs, ours))
             return (len(theirs) == len(ours) == 8 and same >= 6
                     and Counter(theirs) == Counter(ours)
                     and not expected - Counter(ours) and ours.count("_") >= 3)
         wait_until(agree, 9, lambda: f"{letters(apache)} and {shown(apache)}")
-        # By now any worker may be anywhere in its work: all of Apache's letters but "starting".
+        # By now any worker can be anywhere in its work: all of Apache's letters but "starting".
         assert re.search(r"^ApacheScoreboard: [_RWKDCLGI.]{8}$",
                          apache.get("/mpm-status").text(), re.M)
         assert tool.status(apache.board)["apache_scoreboard"] is None

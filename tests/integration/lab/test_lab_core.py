@@ -93,7 +93,7 @@ def files(tmp_path):
 
 
 def roots(pid):
-    """Directories of the `mpmstat lab` with this pid; others may be at work."""
+    """Directories of the `mpmstat lab` with this pid; others can be at work."""
     found = []
     for parent in DIRECTORIES:
         for path in Path(parent).glob("mpmstat-lab.*"):
@@ -239,8 +239,8 @@ def test_help():
     (["up", "event-fpm", "slip"], 'there is no workload "slip"; there are: '),
     (["up", "event-fpm", "sleep", "workers=3"], "expected PARAMETER=VALUE"),
     (["up", "--frob", "event-fpm", "sleep"], "--frob is no option"),
-    (["try", "event-fpm", "sleep"], "try takes a load tool's command behind --"),
-    (["try", "event-fpm", "sleep", "--"], "try takes a load tool's command behind --"),
+    (["try", "event-fpm", "sleep"], "try takes a load tool's command after --"),
+    (["try", "event-fpm", "sleep", "--"], "try takes a load tool's command after --"),
     (["try", "event-fpm", "sleep", "--", "ab", "-n", "1"], "the load command has no ${URL}"),
     (["list", "--format", "xml"], 'there is no format "xml"'),
 ])
@@ -407,7 +407,7 @@ def directory(name, lock, mode):
 
 @pytest.mark.alone
 def test_not_ours_is_left_alone(files):
-    """A directory that is in use or may be anybody's, and processes that have a pid of its."""
+    """A directory that is in use or can be anybody's, and processes that have a pid of its."""
     boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     with subprocess.Popen(["sleep", "60"]) as bystander:
         lock = f"mpmstat-lab 1\nboot {boot}\nkeeper {bystander.pid} 1\nserver {bystander.pid} 2\n"

@@ -104,7 +104,7 @@ class Lab:
         return [pid for pid in ours if processes.is_alive(pid)]
 
     def see_servers(self):
-        """Notes the directories of the servers that run now, below whoever runs here; and
+        """Notes the directories of the servers that run now, below the lab's process; and
         returns their parents' pids."""
         pids, seen = self.processes(), []
         for pid in pids:

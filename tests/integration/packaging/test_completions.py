@@ -121,19 +121,26 @@ class Zsh:
     def say(self, text):
         os.write(self.fd, text.encode())
 
-    def expect(self, *texts, seconds=30):
-        seen, end = "", time.monotonic() + seconds
+    def expect(self, *texts, seen="", again=None, seconds=60):
+        """Reads on from `seen` until all texts have come, and returns what was read; types
+        `again` every two seconds meanwhile."""
+        end, due = time.monotonic() + seconds, 0
         while time.monotonic() < end:
+            if again and time.monotonic() >= due:
+                self.say(again)
+                due = time.monotonic() + 2
             if select.select([self.fd], [], [], 0.1)[0]:
                 seen += os.read(self.fd, 65536).decode(errors="replace")
             if all(text in seen for text in texts):
-                return
+                return seen
         pytest.fail(f"zsh did not offer {texts}: {seen}")
 
     def offers(self, line, *texts):
-        self.say(line + "\t\t")
-        self.expect(*texts)
-        self.say("\x15\n")   # the line away
+        """zsh shows no list while it has further keys to read: so one key at a time."""
+        self.say(line)
+        self.expect(*texts, seen=self.expect(line), again="\t")
+        self.say("\x15echo DO''NE\n")   # the line away
+        self.expect("DONE")
 
     def close(self):
         self.say("\x15exit\n")

@@ -16,7 +16,7 @@ exec {} -D_FORTIFY_SOURCE=3 "$@"
 
 
 def settings(tmp_path, **variables):
-    """The environment of a build: of ours, no flags of whoever runs the tests."""
+    """Returns the environment of a build, without the compiler flags of this process."""
     kept = {name: value for name, value in os.environ.items()
             if name not in ("CC", "CPPFLAGS", "CFLAGS", "LDFLAGS", "MAKEFLAGS", "MFLAGS")}
     return {**kept, **variables}

@@ -156,7 +156,7 @@ def killed_at_its_request(fpm):
                             10, "the request to begin")
         load.stopping.set()
         processes.kill(before["slots"][0]["pid"], signal.SIGKILL)
-    # Its client has been told by now: the process has ended, whoever looks after it.
+    # Its client has got the error by now, so the process has ended.
     assert (load.done, load.lost) == (0, 1)
     return before, tool.status(fpm.board)
 
@@ -202,7 +202,7 @@ def test_recycled_workers_leave_by_themselves():
 
 
 def test_a_reload_under_load_keeps_the_board():
-    """USR2: the master executes itself anew, and goes on counting."""
+    """On USR2 the master executes itself again, and goes on counting."""
     with FPM(4, settings=settings(), master="process_control_timeout = 10") as fpm:
         with Requests(fpm) as load, tool.Scraper(fpm.board) as scraper:
             inode = fpm.board.stat().st_ino
@@ -321,7 +321,7 @@ def test_more_workers_than_entries_are_counted_all_the_same():
 
 @pytest.mark.mpms("event")
 def test_apache_goes_on_whatever_happens_to_php(php_server, mpm, fpm_masters, php_boards):
-    """Workers are killed, FPM reloads and is started anew, under load through Apache: its
+    """Workers are killed, FPM reloads and is started again, under load through Apache: its
     clients get an answer each, an error at worst, and both boards account for all."""
     apache = php_server(mpm, workers=8, threads=8, children=4, settings=php.settings(php_boards))
     apache.allow("proxy_fcgi|proxy:error")

@@ -223,7 +223,8 @@ def test_how_often_fpm_reached_the_limit(manager):
 def ss(option, address):
     """(connections waiting, limit) of the socket that listens there."""
     column = 4 if "x" in option else 3
-    rows = [line.split() for line in subprocess.check_output(["ss", option], text=True).splitlines()]
+    said = subprocess.check_output(["ss", option], text=True)
+    rows = [line.split() for line in said.splitlines()]
     return next((int(row[column - 2]), int(row[column - 1])) for row in rows
                 if row[column] == address)
 

@@ -87,7 +87,7 @@ def test_a_client_that_goes_away(fpm):
 
 
 def test_where_cpu_time_and_memory_went(fpm):
-    """Beside getrusage() and the allocator, as the script itself sees them."""
+    """Compares them with getrusage() and the allocator, as the script itself sees them."""
     record, (_, said) = record_of(fpm(), "work.php", """<?php
         $text = str_repeat('x', 5000000);
         $before = getrusage();

@@ -429,7 +429,7 @@ FORWARDED = {
 
 @pytest.mark.parametrize("header", FORWARDED)
 def test_a_proxy_on_this_machine_opens_it_to_nobody(fpm_stack, header):
-    """The proxy's address is a loopback one; its client's may be any."""
+    """The proxy's address is a loopback one; its client's can be any."""
     path = fpm_stack.server.root / "htdocs" / "sleep.php"
 
     def ask(value, **variables):

@@ -1,8 +1,8 @@
 """Mean and 99th percentile agree with the client's own, and the tallies with the journal.
 
 The witnesses are ab, h2load and curl. The page's time dominates, so that what only a client
-sees (its connect(), its own waiting for the CPU) is small beside it. What else the machine
-does may still come between the two: they must agree in one of three runs, counts in each.
+sees (its connect(), its own waiting for the CPU) is small against it. Other work of the
+machine can still come between the two: they must agree in one of three runs, counts in each.
 """
 import csv
 import math
@@ -19,7 +19,7 @@ from processes import wait_until
 
 PAGE = "/sleep.php?seconds=0.1&spread=0.08"
 REQUESTS, CONCURRENCY = 200, 8
-SHARE = 0.05          # of the time, that client and server may be apart
+SHARE = 0.05          # of the time, that client and server can be apart
 GRAIN = 0.004         # and this: `queue` is known to a jiffy, 4 ms where HZ is 250
 RUNS = 3
 

@@ -17,7 +17,7 @@ from processes import wait_until
 SECONDS = float(os.environ.get("MPMSTAT_SOAK_SECONDS", "6"))
 RESTART_EVERY, KILL_EVERY = 4, 1.1
 NAP = "<?php usleep(5000); echo 'OK';"
-UNRECORDED = 2  # seconds for which a child may be off the CPU between an answer and its record
+UNRECORDED = 2  # seconds for which a child can be off the CPU between an answer and its record
 SLACK = 0.1     # between the client's clock and the server's: jiffies, and being scheduled
 
 
@@ -39,7 +39,7 @@ def disturb(apache, seconds):
             except ProcessLookupError:   # MaxConnectionsPerChild was faster
                 continue
             wait_until(lambda: victim not in apache.children(), 10, f"the end of {victim}")
-            # Its last answer may be with its client already, its record not yet written.
+            # Its last answer can be with its client already, its record not yet written.
             kills.append((start - UNRECORDED, time.monotonic() + DYING))
         if time.monotonic() > restart_at:
             start = time.monotonic()
@@ -114,7 +114,7 @@ def test_none_is_lost_and_none_goes_back(php_server, mpm):
     assert not [o for o in missing if not overlaps(o, deaths)], (
         f"answered, but not on record, while no child was killed: {missing[:5]}")
     assert len(missing) <= unfinished, (missing, unfinished)
-    # The tallies have what the journal has; a writer may be killed between the two.
+    # The tallies have what the journal has; a writer can be killed between the two.
     assert 0 <= tool.requests(board) - len(records) <= len(deaths), (
         tool.requests(board), len(records))
     assert len(records) == len(good) - len(missing) + len(bad) - (

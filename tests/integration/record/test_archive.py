@@ -1,4 +1,4 @@
-"""The archive survives: kill -9 of the recorder at random moments, others who read it, disks that
+"""The archive survives: kill -9 of the recorder at random moments, other readers, disks that
 are full or read-only. What was committed is there, and the run says that it is unfinished."""
 import json
 import random

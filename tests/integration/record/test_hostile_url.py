@@ -187,5 +187,5 @@ def test_a_status_that_never_comes_does_not_hold_up_the_end(when, tmp_path):
             closing.set()
     assert started.returncode == 0, err
     assert "no complete answer before the recording's end" in err, err
-    # The one that was waited for, and those of the end: not each is waited for anew.
+    # The one that was waited for, and those of the end: the tool does not wait again for each.
     assert len(asked) - 6 <= 3, asked[6:]

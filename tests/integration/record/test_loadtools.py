@@ -30,7 +30,7 @@ each_tool = pytest.mark.parametrize("name", COMMANDS)
 
 @pytest.fixture(autouse=True)
 def home(tmp_path, monkeypatch):
-    """siege makes itself a directory at home, where its user's settings may be, too."""
+    """siege makes itself a directory at home, where its user's settings can be, too."""
     monkeypatch.setenv("HOME", str(tmp_path))
 
 

@@ -67,7 +67,7 @@ def test_only_other_users_boards_are_none(tmp_path):
 
 
 def test_ones_own_boards_count():
-    """For the user who owns them they are as root's are for root."""
+    """Their owner can use them as root uses root's."""
     with boards.board(2) as board:
         if subprocess.run(["test", "-x", str(build.TOOL)], user=NOBODY).returncode != 0:
             pytest.skip("the build directory is closed to other users")
@@ -128,7 +128,7 @@ def test_process_1_is_not_charged(owner, tmp_path):
 
 
 def test_only_its_own_processes_are_those_of_a_board_without_a_parent(tmp_path):
-    """php-cgi's: each of its processes is named in it, by whoever wrote it."""
+    """php-cgi's board has no parent: each process has entered itself."""
     with boards.board(2, php="php.board") as board:
         spinning = subprocess.Popen(["sh", "-c", "while :; do :; done"])
         try:

@@ -94,8 +94,8 @@ def test_local_ports_of_a_namespace(as_root, archive):
 
 @contextmanager
 def nested_groups():
-    """(directory of a group, one below it, function that limits the upper one to a twentieth of a CPU): of
-    version 2, or of version 1's cpu controller."""
+    """(a group that may use a twentieth of a CPU, one below it, the version): of version 2, or of
+    version 1's cpu controller."""
     for root, version in (("/sys/fs/cgroup", 2), ("/sys/fs/cgroup/cpu", 1)):
         limit = "cpu.max" if version == 2 else "cpu.cfs_quota_us"
         if not (Path(root) / "cgroup.procs").exists():

@@ -1,4 +1,4 @@
-"""The tool beside a real server: what only a kernel, or an Apache, can answer."""
+"""The tool with a real server: what only a kernel, or an Apache, can answer."""
 import json
 
 import pytest

@@ -149,7 +149,7 @@ def test_a_board_that_may_not_be_read(as_root):
 
 
 def test_a_label_cannot_command_the_terminal():
-    """A board may be written by anybody: nothing of it reaches a terminal unescaped."""
+    """A board can be written by anybody: nothing of it reaches a terminal unescaped."""
     with boards.board(1) as board:
         content = board.path.read_bytes()
         assert content.count(b"www\0") == 1

@@ -43,7 +43,8 @@ static struct mapping find(const char *board)
     return found;
 }
 
-/* Tries every descriptor of the board, and to open each anew for writing. How many could. */
+/* Tries to write to every descriptor of the board, and to open each again for writing. Returns
+ * how many it could. */
 static long truncate_board(const char *board)
 {
     DIR *fds = opendir("/proc/self/fd");

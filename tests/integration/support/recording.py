@@ -29,7 +29,7 @@ def ab(apache, path, *options):
 
 
 def ask(archive, query):
-    with closing(sqlite3.connect(archive)) as db:   # who has it open keeps its log
+    with closing(sqlite3.connect(archive)) as db:   # an open connection keeps its log
         return db.execute(query).fetchall()
 
 

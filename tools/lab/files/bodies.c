@@ -185,7 +185,7 @@ const char *mst_facts_need(const struct mst_facts *facts, const char *key,
         return fact->value;
     mst_text_fail(facts->text, fact != NULL ? fact->line : facts->line, error,
                   "expected %s = ... in this section, found %s", key,
-                  fact != NULL ? "nothing behind the =" : "none");
+                  fact != NULL ? "nothing after the =" : "none");
     return NULL;
 }
 

@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+#include "base/strings.h"
+
 /* A line's words, one after the other. */
 struct claim_line {
     const struct mst_study *study;
@@ -124,11 +127,12 @@ static bool take_words(struct mst_claim *claim, struct claim_line *line)
 static int add_claim(struct mst_study *study, const struct mst_row *row,
                      char error[MST_ERROR_MAX])
 {
-    struct mst_claim *claim = &study->claims[study->claim_count];
+    struct mst_claim *claim = mst_append(&study->claims, &study->claim_count, sizeof *claim);
     struct claim_line line = { study, row, 0 };
 
-    *claim = (struct mst_claim){ .line = row->line };
-    study->claim_count++;
+    if (claim == NULL)
+        return mst_study_no_memory(study, error);
+    claim->line = row->line;
     return take_words(claim, &line) ? 0 : not_a_claim(&line, error);
 }
 
@@ -136,17 +140,11 @@ int mst_study_add_claims(struct mst_study *study, const struct mst_text_section 
                       char error[MST_ERROR_MAX])
 {
     struct mst_rows rows = { 0 };
-    struct mst_claim *claims;
     int failed = 0;
     size_t i;
 
     if (mst_rows_read(&rows, &study->text, section, error) != 0)
         return -1;
-    claims = reallocarray(study->claims, study->claim_count + rows.count + 1, sizeof *claims);
-    if (claims != NULL)
-        study->claims = claims;
-    else
-        failed = mst_study_no_memory(study, error);
     for (i = 0; i < rows.count && !failed; i++)
         failed = add_claim(study, &rows.items[i], error);
     mst_rows_free(&rows);
@@ -155,14 +153,8 @@ int mst_study_add_claims(struct mst_study *study, const struct mst_text_section 
 
 static void free_side(struct mst_claim_side *side)
 {
-    size_t i;
-
-    for (i = 0; i < side->key_count; i++) {
-        free(side->keys[i]);
-        free(side->values[i]);
-    }
-    free(side->keys);
-    free(side->values);
+    mst_strings_free_items(side->keys);
+    mst_strings_free_items(side->values);
     free(side->stack);
     free(side->workload);
 }

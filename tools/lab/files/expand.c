@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 #define UPPER "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 #define DIGITS "0123456789"
 #define NUMBER_MAX 1000000000L   /* of what is computed with */
@@ -33,7 +35,7 @@ const char *mst_parameters_get(const struct mst_parameters *parameters, const ch
 
 int mst_parameters_set(struct mst_parameters *parameters, const char *name, const char *value)
 {
-    struct mst_parameter *item = find(parameters, name, strlen(name)), *items;
+    struct mst_parameter *item = find(parameters, name, strlen(name));
     char *copy = strdup(value);
 
     if (copy == NULL)
@@ -43,14 +45,12 @@ int mst_parameters_set(struct mst_parameters *parameters, const char *name, cons
         item->value = copy;
         return 0;
     }
-    items = reallocarray(parameters->items, parameters->count + 1, sizeof *items);
-    if (items != NULL) {
-        parameters->items = items;
-        items[parameters->count] = (struct mst_parameter){ strdup(name), copy };
-        if (items[parameters->count].name != NULL) {
-            parameters->count++;
+    item = mst_append(&parameters->items, &parameters->count, sizeof *item);
+    if (item != NULL) {
+        *item = (struct mst_parameter){ strdup(name), copy };
+        if (item->name != NULL)
             return 0;
-        }
+        parameters->count--;
     }
     free(copy);
     return -1;

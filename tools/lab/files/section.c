@@ -144,7 +144,7 @@ int mst_sized_seconds(const struct mst_sized_section *s, const char *key, uint64
     return 0;
 }
 
-/* That there are no other facts than these, and variables where they may be. */
+/* That there are no other facts than these, and variables where they can be. */
 int mst_sized_expect(const struct mst_sized_section *s, const char *const *keys, bool variables,
                      char error[MST_ERROR_MAX])
 {

@@ -1,7 +1,6 @@
 /* stack.c - reads stacks and workloads: see stack.h. */
 #include "lab/files/stack.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,6 +28,19 @@ bool mst_stack_has_board(const char *kind)
     return is_among(kind, with_boards);
 }
 
+/* Reads the file of a stack or workload. Returns its name (the caller frees it), or NULL with a
+ * sentence. */
+static char *read_text(struct mst_text *text, const char *name, const char *suffix,
+                       const char *beside, char error[MST_ERROR_MAX])
+{
+    char path[PATH_MAX], *read = NULL;
+
+    if (mst_lab_file(name, suffix, beside, path, error) == 0 &&
+        mst_text_read(text, path, error) == 0 && (read = mst_lab_name(path)) == NULL)
+        mst_fail(error, "out of memory for %s", name);
+    return read;
+}
+
 /* ---- sections --------------------------------------------------------------------- */
 
 /* A server's name is a directory's; a file's path stays below its root. */
@@ -49,7 +61,7 @@ static int check_name(const struct mst_text *text, const struct mst_text_section
             return mst_text_fail(text, section->line, error, "expected %%%% file PATH with a path "
                                  "below ${ROOT}, without .., found \"%.60s\"", name);
     } else if (name[0] != '\0') {
-        return mst_text_fail(text, section->line, error, "expected nothing behind %%%% %s, found "
+        return mst_text_fail(text, section->line, error, "expected nothing after %%%% %s, found "
                              "\"%.60s\"", section->kind, name);
     }
     if (first != section)
@@ -86,8 +98,8 @@ static int check_words(const struct mst_text *text, const struct mst_text_sectio
             continue;
         return mst_text_fail(text, section->line, error, "expected %s, found \"%.60s\"",
                              strcmp(section->kind, "file") == 0 ?
-                             "mode=MODE or owner=USER behind a file's path" :
-                             "nothing behind the name", word);
+                             "mode=MODE or owner=USER after a file's path" :
+                             "nothing after the name", word);
     }
     return 0;
 }
@@ -134,7 +146,7 @@ static int read_list(char ***list, const struct mst_facts *facts, const char *ke
     if (*list != NULL)
         return 0;
     return mst_text_fail(facts->text, fact != NULL ? fact->line : facts->line, error,
-                         "expected words behind %s =, found a quote that does not end", key);
+                         "expected words after %s =, found a quote that does not end", key);
 }
 
 /* ---- a stack ---------------------------------------------------------------------- */
@@ -193,17 +205,12 @@ void mst_stack_free(struct mst_stack *s)
 struct mst_stack *mst_stack_read(const char *name, const char *beside, char error[MST_ERROR_MAX])
 {
     struct mst_stack *s = calloc(1, sizeof *s);
-    char path[PATH_MAX];
 
     if (s == NULL)
         mst_fail(error, "out of memory for %s", name);
-    else if (mst_lab_file(name, "stack", beside, path, error) == 0 &&
-             mst_text_read(&s->text, path, error) == 0 && parse_stack(s, error) == 0) {
-        s->name = mst_lab_name(path);
-        if (s->name != NULL)
-            return s;
-        mst_fail(error, "out of memory for %s", name);
-    }
+    else if ((s->name = read_text(&s->text, name, "stack", beside, error)) != NULL &&
+             parse_stack(s, error) == 0)
+        return s;
     mst_stack_free(s);
     return NULL;
 }
@@ -260,17 +267,12 @@ struct mst_workload *mst_workload_read(const char *name, const char *beside,
                                        char error[MST_ERROR_MAX])
 {
     struct mst_workload *w = calloc(1, sizeof *w);
-    char path[PATH_MAX];
 
     if (w == NULL)
         mst_fail(error, "out of memory for %s", name);
-    else if (mst_lab_file(name, "workload", beside, path, error) == 0 &&
-             mst_text_read(&w->text, path, error) == 0 && parse_workload(w, error) == 0) {
-        w->name = mst_lab_name(path);
-        if (w->name != NULL)
-            return w;
-        mst_fail(error, "out of memory for %s", name);
-    }
+    else if ((w->name = read_text(&w->text, name, "workload", beside, error)) != NULL &&
+             parse_workload(w, error) == 0)
+        return w;
     mst_workload_free(w);
     return NULL;
 }

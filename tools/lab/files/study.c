@@ -91,7 +91,7 @@ static int name_section(const struct mst_study *study, const struct mst_text_sec
                         char **name, char error[MST_ERROR_MAX])
 {
     if (section->name[0] == '\0')
-        return mst_text_fail(&study->text, section->line, error, "expected a name behind %s, found "
+        return mst_text_fail(&study->text, section->line, error, "expected a name after %s, found "
                              "none", section->kind);
     *name = strdup(section->name);
     return *name != NULL ? 0 : mst_study_no_memory(study, error);

@@ -38,7 +38,7 @@ extern const char *const mst_study_size_names[2];
  * in each case from those above it: "${CONCURRENCY} * 10". A variable stands for itself in
  * the load's command, and is passed to a stack that has a parameter of that name. With a
  * stack before the name (`event-fpm.WORKERS = 2000`) it is for that stack alone, in place of
- * what is for all. Several may be swept together: `PM+SPARE = dynamic+50 static+0`. */
+ * what is for all. Several can be swept together: `PM+SPARE = dynamic+50 static+0`. */
 struct mst_variable {
     char    *stack;            /* NULL: for all */
     char    *name;

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define MARK "%%"   /* begins a section's line */
@@ -138,7 +137,7 @@ static int begin_section(struct mst_text *text, char *line, unsigned number,
 
     line += strlen(MARK);
     if (strchr(blank, *line) == NULL)
-        return mst_text_fail(text, number, error, "expected a space and a section's kind behind "
+        return mst_text_fail(text, number, error, "expected a space and a section's kind after "
                              "%s, found \"%.60s\"", MARK, line);
     words = mst_words_of_line(line, &count, &unquoted);
     if (words == NULL)
@@ -147,7 +146,7 @@ static int begin_section(struct mst_text *text, char *line, unsigned number,
                         : mst_fail(error, "out of memory for %s", text->path);
     if (count == 0) {
         free(words);
-        return mst_text_fail(text, number, error, "expected a section's kind behind %s, found "
+        return mst_text_fail(text, number, error, "expected a section's kind after %s, found "
                              "nothing", MARK);
     }
     *section = (struct mst_text_section){

@@ -121,7 +121,7 @@ static const char *remark(const struct mst_claim *claim, const struct mst_ratio 
     return "";
 }
 
-/* Where a value is 0, as a count of errors may be, there is no ratio: the claim holds where the two
+/* Where a value is 0, as a count of errors can be, there is no ratio: the claim holds where the two
  * sides do not overlap. */
 static struct answer judge_counts(const struct mst_claim *claim, const struct mst_estimate *a,
                                   const struct mst_estimate *b)
@@ -199,12 +199,12 @@ static struct answer judge_apart(const struct mst_claim *claim, enum mst_metric_
     size_t of_b = b != NULL ? known_values(left, metric, b) : 0;
     double sign = claim->relation == MST_CLAIM_LESS ? -1 : 1, low, high;
     enum mst_metric_unit unit = mst_metrics[metric].unit;
-    struct mst_interval i = { 0 };
+    struct mst_confidence i = { 0 };
     struct answer answer = unsure("the figure is not known of both");
 
     if (of_a > 0 && of_b > 0 && !mst_bootstrap_difference(&i, a, of_a, b, of_b)) {
         snprintf(answer.text, sizeof answer.text, "%s%s, but with %zu and %zu repetitions; it "
-                 "takes %u each", i.ratio < 0 ? "-" : "", mst_study_human(unit,
+                 "takes %u each", i.ratio < 0 ? "-" : "", mst_study_format(unit,
                  fabs(i.ratio)).text, of_b, of_a, MST_BOOTSTRAP_RUNS_MIN);
     } else if (of_a > 0 && of_b > 0) {
         low = fmin(sign * i.low, sign * i.high);
@@ -213,10 +213,10 @@ static struct answer judge_apart(const struct mst_claim *claim, enum mst_metric_
                       high < apart || low > apart ? MST_FINDING_FAILS : MST_FINDING_UNSURE;
         snprintf(answer.text, sizeof answer.text, "%s%s apart (%s%s to %s%s; %zu repetitions), "
                  "%s was said%s", sign * i.ratio < 0 ? "-" : "",
-                 mst_study_human(unit, fabs(i.ratio)).text,
-                 low < 0 ? "-" : "", mst_study_human(unit, fabs(low)).text,
-                 high < 0 ? "-" : "", mst_study_human(unit, fabs(high)).text,
-                 of_a < of_b ? of_a : of_b, mst_study_human(unit, apart).text,
+                 mst_study_format(unit, fabs(i.ratio)).text,
+                 low < 0 ? "-" : "", mst_study_format(unit, fabs(low)).text,
+                 high < 0 ? "-" : "", mst_study_format(unit, fabs(high)).text,
+                 of_a < of_b ? of_a : of_b, mst_study_format(unit, apart).text,
                  high < 0 ? ": it is the other way round" :
                  low > 0 && high < apart ? ": the same way, but less" :
                  low > apart ? ": the same way, and more" :
@@ -237,8 +237,8 @@ static void say_range(char *text, size_t size, enum mst_metric_unit unit, double
     const char *few = count < MST_BOOTSTRAP_RUNS_MIN ? ": too few to tell" : "";
 
     if (low < high)
-        snprintf(text, size, "%s to %s in %zu repetitions%s", mst_study_human(unit, low).text,
-                 mst_study_human(unit, high).text, count, few);
+        snprintf(text, size, "%s to %s in %zu repetitions%s", mst_study_format(unit, low).text,
+                 mst_study_format(unit, high).text, count, few);
     else
         snprintf(text, size, "the same in each of %zu repetition%s%s", count,
                  count == 1 ? "" : "s", few);
@@ -346,8 +346,8 @@ static char *say_pair(const struct pair *pair)
     const struct mst_metric *m = &mst_metrics[pair->metric];
     char *a = mst_study_label(pair->section, pair->left), *text = NULL;
     char *b = pair->right != NULL ? mst_study_label(pair->section, pair->right) : strdup("");
-    struct mst_human left = mst_study_human(m->unit,
-                                            mst_estimate_of(pair->left, pair->metric).mean);
+    struct mst_formatted left = mst_study_format(m->unit,
+                                                 mst_estimate_of(pair->left, pair->metric).mean);
 
     if (a != NULL && b != NULL && pair->left->run_count == 0)
         text = mst_finding_text("%s was not run", a);
@@ -358,7 +358,7 @@ static char *say_pair(const struct pair *pair)
                                pair->answer.text);
     else if (a != NULL && b != NULL)
         text = mst_finding_text("%s: %s with %s, %s with %s; %s", m->study_label, left.text, a,
-                               mst_study_human(m->unit, mst_estimate_of(pair->right,
+                               mst_study_format(m->unit, mst_estimate_of(pair->right,
                                pair->metric).mean).text, b, pair->answer.text);
     free(a);
     free(b);

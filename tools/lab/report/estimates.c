@@ -42,7 +42,7 @@ struct mst_estimate mst_estimate_of(const struct mst_study_case *c, enum mst_met
 {
     struct mst_estimate e = { .mean = NAN, .low = NAN, .high = NAN, .least = NAN, .most = NAN };
     double *values = calloc(c->run_count + 1, sizeof *values);
-    struct mst_interval interval;
+    struct mst_confidence interval;
     bool positive;
 
     if (values == NULL)
@@ -87,7 +87,7 @@ struct mst_ratio mst_ratio_of(const struct mst_study_case *c, const struct mst_s
     struct mst_ratio r = { .ratio = NAN, .low = NAN, .high = NAN };
     double *a = calloc(to->run_count + 1, sizeof *a), *b = calloc(c->run_count + 1, sizeof *b);
     bool positive_a = false, positive_b = false, paired;
-    struct mst_interval interval;
+    struct mst_confidence interval;
 
     if (a != NULL && b != NULL) {
         paired = pair_up(to, c, metric, a, b) > 0;

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "lab/report/estimates.h"
 #include "lab/report/figures.h"
 #include "lab/report/published.h"
@@ -31,17 +32,14 @@ char *mst_finding_text(const char *format, ...)
 int mst_findings_add(struct mst_findings *findings, enum mst_finding_kind kind,
                     const struct mst_study_section *section, const char *claim, char *text)
 {
-    struct mst_finding *items;
+    struct mst_finding *finding = text != NULL ? mst_append(&findings->items, &findings->count,
+                                                            sizeof *finding) : NULL;
 
-    if (text == NULL)
-        return -1;
-    items = reallocarray(findings->items, findings->count + 1, sizeof *items);
-    if (items == NULL) {
+    if (finding == NULL) {
         free(text);
         return -1;
     }
-    findings->items = items;
-    items[findings->count++] = (struct mst_finding){ kind, section, claim, text };
+    *finding = (struct mst_finding){ kind, section, claim, text };
     return 0;
 }
 

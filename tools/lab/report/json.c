@@ -6,13 +6,13 @@
 #include <string.h>
 
 #include "analysis/series.h"
-#include "analysis/table.h"
 #include "lab/report/estimates.h"
 #include "lab/report/parts.h"
 #include "lab/report/published.h"
 #include "lab/report/report.h"
 #include "lab/report/spawn_curve.h"
 #include "render/json_writer.h"
+#include "report/cells.h"
 
 #define RAMP_BINS 60u
 

@@ -9,6 +9,8 @@
 
 #include "archive/query.h"
 #include "archive/states.h"
+#include "base/array.h"
+#include "base/strings.h"
 #include "lab/files/outcome.h"
 #include "lab/files/stack.h"
 #include "lab/report/spawn_curve.h"
@@ -17,8 +19,7 @@
 
 static int no_memory(char error[MST_ERROR_MAX])
 {
-    snprintf(error, MST_ERROR_MAX, "out of memory for the study's report");
-    return -1;
+    return mst_fail(error, "out of memory for the study's report");
 }
 
 static int unreadable(const struct mst_study_data *data, char error[MST_ERROR_MAX])
@@ -78,14 +79,8 @@ static int read_study(struct mst_study_data *data, char error[MST_ERROR_MAX])
 
 static void free_case(struct mst_study_case *c)
 {
-    size_t i;
-
-    for (i = 0; i < c->key_count; i++) {
-        free(c->keys[i]);
-        free(c->values[i]);
-    }
-    free(c->keys);
-    free(c->values);
+    mst_strings_free_items(c->keys);
+    mst_strings_free_items(c->values);
     free(c->stack);
     free(c->workload);
     free(c->title);
@@ -111,6 +106,8 @@ static bool read_keys(struct mst_study_case *c, const char *parameters)
                                       json_dumps(value, JSON_ENCODE_ANY);
             fine = fine && c->keys[c->key_count] != NULL && c->values[c->key_count] != NULL;
             c->key_count++;
+            if (!fine)
+                break;
         }
     json_decref(object);
     return fine;
@@ -199,7 +196,7 @@ static struct mst_study_case *case_of(struct mst_study_data *data,
 {
     struct mst_study_case c = { .x = NAN, .stack = mst_row_string(q, "stack"),
                                 .workload = mst_row_string(q, "workload") };
-    struct mst_study_case *cases, *old;
+    struct mst_study_case *kept, *old;
 
     if (c.stack == NULL || c.workload == NULL || !read_keys(&c, mst_row_text(q, "parameters"))) {
         free_case(&c);
@@ -211,15 +208,13 @@ static struct mst_study_case *case_of(struct mst_study_data *data,
         return old;
     }
     read_stack(data, &c);
-    cases = reallocarray(section->cases, section->case_count + 1, sizeof *cases);
-    if (cases != NULL)
-        section->cases = cases;
-    if (cases == NULL || c.title == NULL) {
+    kept = c.title != NULL ? mst_append(&section->cases, &section->case_count, sizeof *kept) : NULL;
+    if (kept == NULL) {
         free_case(&c);
         return NULL;
     }
-    cases[section->case_count] = c;
-    return &cases[section->case_count++];
+    *kept = c;
+    return kept;
 }
 
 /* ---- steps ------------------------------------------------------------------------ */
@@ -240,15 +235,13 @@ static void name_servers(struct mst_study_case *c, const struct mst_summary *s)
 static int add_run(struct mst_study_data *data, const struct mst_study_section *section,
                    struct mst_study_case *c, struct mst_query *q, char error[MST_ERROR_MAX])
 {
-    struct mst_study_run *runs = reallocarray(c->runs, c->run_count + 1, sizeof *runs), *run;
+    struct mst_study_run *run = mst_append(&c->runs, &c->run_count, sizeof *run);
     sqlite3 *db = mst_archive_db(data->archive);
     struct mst_summary summary = { 0 };
     int failed = -1;
 
-    if (runs == NULL)
+    if (run == NULL)
         return no_memory(error);
-    c->runs = runs;
-    run = &runs[c->run_count];
     *run = (struct mst_study_run){
         .run_id = mst_row_id(q, "run_id"), .page_bytes = mst_row_number(q, "page_bytes"),
         .repetition = (unsigned)mst_row_number(q, "repetition"),
@@ -261,8 +254,9 @@ static int add_run(struct mst_study_data *data, const struct mst_study_section *
             fine = fine && mst_spawn_measure(run->values, &summary, db);
         name_servers(c, &summary);
         c->in_part |= !mst_study_is_whole(&summary, &c->servers, db);
-        c->run_count++;
         failed = fine ? 0 : unreadable(data, error);
+    } else {
+        c->run_count--;
     }
     mst_summary_free(&summary);
     return failed;
@@ -286,12 +280,11 @@ static char *words_of(const struct mst_study_case *c)
 static int add_unrun(struct mst_study_data *data, const struct mst_study_case *c,
                      struct mst_query *q, char error[MST_ERROR_MAX])
 {
-    struct mst_study_unrun *all = reallocarray(data->unrun, data->unrun_count + 1, sizeof *all);
+    struct mst_study_unrun *unrun = mst_append(&data->unrun, &data->unrun_count, sizeof *unrun);
 
-    if (all == NULL)
+    if (unrun == NULL)
         return no_memory(error);
-    data->unrun = all;
-    all[data->unrun_count++] = (struct mst_study_unrun){
+    *unrun = (struct mst_study_unrun){
         .section = mst_row_string(q, "runs"), .stack = mst_row_string(q, "stack"),
         .what = words_of(c), .state = mst_row_string(q, "state"),
         .failure = mst_row_string(q, "failure"),
@@ -306,17 +299,13 @@ static int add_step(struct mst_study_data *data, struct mst_query *q, char error
     enum mst_step_state state = mst_step_state_of(mst_row_text(q, "state"));
     struct mst_study_case *c;
 
-    if (section == NULL) {
-        snprintf(error, MST_ERROR_MAX, "the study in %s has a step of a section \"%.80s\" that "
-                 "its text has not", data->path, mst_row_text(q, "runs"));
-        return -1;
-    }
+    if (section == NULL)
+        return mst_fail(error, "the study in %s has a step of a section \"%.80s\" that its text "
+                        "has not", data->path, mst_row_text(q, "runs"));
     c = case_of(data, section, q);
-    if (c == NULL) {
-        snprintf(error, MST_ERROR_MAX, "expected the parameters of a step in %s to be a JSON "
-                 "object, found %.80s", data->path, mst_row_text(q, "parameters"));
-        return -1;
-    }
+    if (c == NULL)
+        return mst_fail(error, "expected the parameters of a step in %s to be a JSON object, found "
+                        "%.80s", data->path, mst_row_text(q, "parameters"));
     c->planned++;
     data->steps++;
     c->failed += state == MST_STEP_STATE_FAILED;

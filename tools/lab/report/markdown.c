@@ -69,10 +69,10 @@ static void put_estimate(struct mst_sink *sink, const struct mst_study_case *c,
     enum mst_metric_unit unit = mst_metrics[metric].unit;
     struct mst_estimate e = mst_estimate_of(c, metric);
 
-    mst_markdown(sink, " %s", e.count > 0 ? mst_study_human(unit, e.mean).text : "-");
+    mst_markdown(sink, " %s", e.count > 0 ? mst_study_format(unit, e.mean).text : "-");
     if (isfinite(e.low) && e.low < e.high)
-        mst_markdown(sink, " (%s to %s)", mst_study_human(unit, e.low).text,
-                     mst_study_human(unit, e.high).text);
+        mst_markdown(sink, " (%s to %s)", mst_study_format(unit, e.low).text,
+                     mst_study_format(unit, e.high).text);
 }
 
 /* Our figures, each with the published one where the original's table has the case. */
@@ -94,7 +94,7 @@ static void put_row(struct mst_sink *sink, const struct mst_study_section *secti
         put_estimate(sink, c, figures[i]);
         if (isfinite(theirs))
             mst_markdown(sink, "; published %s",
-                         mst_study_human(mst_metrics[figures[i]].unit, theirs).text);
+                         mst_study_format(mst_metrics[figures[i]].unit, theirs).text);
         mst_markdown(sink, " |");
     }
     mst_markdown(sink, "\n");

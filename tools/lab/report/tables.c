@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/table.h"
 #include "lab/report/estimates.h"
 #include "lab/report/figures.h"
 #include "lab/report/parts.h"
 #include "lab/report/published.h"
+#include "report/cells.h"
 #include "report/markup.h"
 #include "report/page.h"
 
@@ -25,14 +25,14 @@ static void put_value(struct mst_sink *sink, enum mst_metric_unit unit, double v
     }
     mst_html(sink, "<data value=\"");
     mst_cell_put(sink, value, "");
-    mst_html(sink, "\">%s</data>", mst_study_human(unit, value).text);
+    mst_html(sink, "\">%s</data>", mst_study_format(unit, value).text);
 }
 
 /* Below the value: its interval, or without one the least and the most of the repetitions. */
 static void put_range(struct mst_sink *sink, enum mst_metric_unit unit, double low, double high)
 {
-    mst_html(sink, "<small>%s – %s</small>", mst_study_human(unit, low).text,
-             mst_study_human(unit, high).text);
+    mst_html(sink, "<small>%s – %s</small>", mst_study_format(unit, low).text,
+             mst_study_format(unit, high).text);
 }
 
 static void put_estimate(struct mst_sink *sink, enum mst_metric_id metric,
@@ -98,7 +98,7 @@ static void put_published_cell(struct mst_sink *sink, const struct mst_study_sec
         mst_html(sink, DASH);
     if (isfinite(theirs))
         mst_html(sink, "<small class=\"theirs\">%s</small>",
-                 mst_study_human(mst_metrics[metric].unit, theirs).text);
+                 mst_study_format(mst_metrics[metric].unit, theirs).text);
     mst_html(sink, "</td>");
 }
 

@@ -93,12 +93,12 @@ static char *say_extremes(const struct mst_study_section *section, const struct 
     char *most = mst_study_label(section, e->most_case), *text = NULL;
 
     if (least != NULL && most != NULL && e->known == 1)
-        text = mst_finding_text("%s (%s)", mst_study_human(unit, e->most).text, most);
+        text = mst_finding_text("%s (%s)", mst_study_format(unit, e->most).text, most);
     else if (least != NULL && most != NULL && e->most <= e->least * ALIKE)
-        text = mst_finding_text("about %s", mst_study_human(unit, e->most).text);
+        text = mst_finding_text("about %s", mst_study_format(unit, e->most).text);
     else if (least != NULL && most != NULL)
-        text = mst_finding_text("from %s (%s) to %s (%s)", mst_study_human(unit, e->least).text,
-                               least, mst_study_human(unit, e->most).text, most);
+        text = mst_finding_text("from %s (%s) to %s (%s)", mst_study_format(unit, e->least).text,
+                               least, mst_study_format(unit, e->most).text, most);
     free(least);
     free(most);
     return text;

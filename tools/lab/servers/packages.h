@@ -11,7 +11,7 @@ struct mst_packages *mst_packages_read(char error[MST_ERROR_MAX]);
 void mst_packages_free(struct mst_packages *packages);
 
 /* Adds those of the names (NULL at their end) that are not installed, and are not in it yet,
- * to the list of words `missing`. A name may be that of what a package provides; php-NAME is
+ * to the list of words `missing`. A name can be that of what a package provides; php-NAME is
  * also phpVERSION-NAME. */
 void mst_packages_missing(const struct mst_packages *packages, char *const *names,
                           char missing[MST_ERROR_MAX]);

@@ -34,7 +34,7 @@
 
 /* ---- where ------------------------------------------------------------------------ */
 
-/* Where such directories may be. Root's servers run as another user, which has no way into
+/* Where such directories can be. Root's servers run as another user, which has no way into
  * XDG_RUNTIME_DIR. */
 static unsigned list_parents(const char *parents[PARENTS_MAX])
 {

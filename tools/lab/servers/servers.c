@@ -1,7 +1,6 @@
 /* servers.c - a stack's servers, from the directory to their end: see servers.h. */
 #include "lab/servers/servers.h"
 
-#include <errno.h>
 #include <glob.h>
 #include <poll.h>
 #include <stdlib.h>

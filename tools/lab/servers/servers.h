@@ -6,7 +6,7 @@
  *
  * Variables of every section, besides parameters: ROOT; NAME, the server's own directory
  * below it; INCLUDE, NAME's copies of what is in stacks/include; PORT (what is loaded, on
- * 127.0.0.1; may be given as a parameter), PORT_2 to PORT_4; MODULES, MPMSTAT_MODULE,
+ * 127.0.0.1; can be given as a parameter), PORT_2 to PORT_4; MODULES, MPMSTAT_MODULE,
  * MPMSTAT_EXTENSION; PHP_VERSION, PHP_INI (ROOT/php.ini); DOCROOT; USER and GROUP;
  * TENANT_A, TENANT_B (with tenants = yes); BOARDS; WORKLOADS (a copy below ROOT); DATA
  * (the data directory, with real/). Setup and teardown have them in their environment too.

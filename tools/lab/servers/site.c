@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/strings.h"
 #include "lab/files/paths.h"
 #include "lab/servers/scripts.h"
@@ -65,22 +66,19 @@ static int check_given(const struct work *w, const struct mst_parameters *given)
 /* Adds a file; takes the text, also where it fails. No text: why was told. */
 static int add_file(const struct work *w, const char *path, char *text, unsigned mode, int owner)
 {
-    struct mst_site *site = w->site;
-    struct mst_site_file *files;
+    struct mst_site_file *file;
     char *copy;
 
     if (text == NULL)
         return -1;
-    files = reallocarray(site->files, site->file_count + 1, sizeof *files);
-    if (files != NULL)
-        site->files = files;
     copy = strdup(path);
-    if (files == NULL || copy == NULL) {
+    file = copy != NULL ? mst_append(&w->site->files, &w->site->file_count, sizeof *file) : NULL;
+    if (file == NULL) {
         free(copy);
         free(text);
         return no_memory(w);
     }
-    files[site->file_count++] = (struct mst_site_file){ copy, text, mode, owner };
+    *file = (struct mst_site_file){ copy, text, mode, owner };
     return 0;
 }
 
@@ -277,7 +275,7 @@ static int add_php_ini(const struct work *w)
 
     if (out == NULL)
         return no_memory(w);
-    fprintf(out, "; The PHP of this stack reads this, php.d beside it, and nothing else.\n"
+    fprintf(out, "; The PHP of this stack reads this file, php.d next to it, and nothing else.\n"
             "zend_extension = opcache\n"
             "opcache.enable = 1\n"
             "opcache.memory_consumption = 128\n"

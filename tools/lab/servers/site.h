@@ -37,7 +37,7 @@ struct mst_site {
     char  *status_url;       /* where the status page should be */
 };
 
-/* Works it out for this directory (which need not exist) and these ports; given may be
+/* Works it out for this directory (which need not exist) and these ports; given can be
  * NULL. 0, or -1 with a sentence; then there is nothing to free. */
 int mst_site_make(struct mst_site *site, const struct mst_stack *stack,
                   const struct mst_workload *workload, const struct mst_parameters *given,

@@ -71,10 +71,8 @@ int mst_lab_read_study(struct mst_lab *lab)
 
     if (find_study(lab->options->study, path) != 0)
         return MST_EXIT_USAGE;
-    if (mst_study_read(&lab->study, path, lab->options->size, error) != 0) {
-        mst_error("%s", error);
-        return MST_EXIT_USAGE;
-    }
+    if (mst_study_read(&lab->study, path, lab->options->size, error) != 0)
+        return mst_failed(MST_EXIT_USAGE, "%s", error);
     lab->beside = directory_of(path);
     return MST_EXIT_OK;
 }
@@ -86,18 +84,14 @@ int mst_lab_plan(struct mst_lab *lab, uint64_t seed, char *const *only)
     char error[MST_ERROR_MAX];
     uint64_t all_ns;
 
-    if (mst_schedule_make(&lab->schedule, &lab->study, &options, error) != 0) {
-        mst_error("%s", error);
-        return MST_EXIT_USAGE;
-    }
+    if (mst_schedule_make(&lab->schedule, &lab->study, &options, error) != 0)
+        return mst_failed(MST_EXIT_USAGE, "%s", error);
     lab->finished = calloc(lab->schedule.step_count + 1, sizeof *lab->finished);
     all_ns = lab->schedule.limit_ns + lab->schedule.start_count * START_LIMIT_NS;
     lab->limit_ns = lab->study.limit_ns > 0 && lab->study.limit_ns < all_ns ? lab->study.limit_ns
                                                                             : all_ns;
-    if (lab->finished == NULL) {
-        mst_error("out of memory for the study");
-        return MST_EXIT_USAGE;
-    }
+    if (lab->finished == NULL)
+        return mst_failed(MST_EXIT_USAGE, "out of memory for the study");
     return MST_EXIT_OK;
 }
 

@@ -39,10 +39,8 @@ static int put_configurations(const struct mst_schedule *s)
         last = s->steps[i].start;
         printf("\n==== start %u: %s with %s %s\n", last, of->stack->name, of->workload->name,
                of->parameters);
-        if (mst_servers_dry_run(of->stack, of->workload, &options, stdout, error) != 0) {
-            mst_error("%s", error);
-            return MST_EXIT_BAD;
-        }
+        if (mst_servers_dry_run(of->stack, of->workload, &options, stdout, error) != 0)
+            return mst_failed(MST_EXIT_BAD, "%s", error);
     }
     return MST_EXIT_OK;
 }
@@ -54,8 +52,8 @@ int mst_lab_dry_run(const struct mst_lab *lab)
 
     printf("%s (%s): %zu steps with %zu starts of servers, about %s, %s at most; seed %" PRIu64
            "\n\n", lab->study.title, mst_study_size_names[lab->study.size], s->step_count,
-           s->start_count, mst_human_duration(s->about_ns).text,
-           mst_human_duration(lab->limit_ns).text, s->seed);
+           s->start_count, mst_format_duration(s->about_ns).text,
+           mst_format_duration(lab->limit_ns).text, s->seed);
     for (i = 0; i < s->step_count; i++)
         put_step(&s->steps[i]);
     return put_configurations(s);

@@ -55,6 +55,5 @@ int mst_lab_check_needs(const struct mst_lab *lab)
     free(needs);
     if (missing == 0)
         return MST_EXIT_OK;
-    mst_error("%s", error);
-    return MST_EXIT_TARGET;
+    return mst_failed(MST_EXIT_TARGET, "%s", error);
 }

@@ -9,38 +9,8 @@
 #include "console/diag.h"
 
 const char mst_lab_run_help[] =
-    "usage: mpmstat lab run STUDY [--quick|--full] [-o DIR] [OPTION]...\n"
-    "       mpmstat lab run --resume DIR\n"
-    "\n"
-    "Runs a study: sets up each of its stacks in a private directory, loads it, records\n"
-    "client and server, removes it, and writes one report with the published figures next\n"
-    "to the new ones. STUDY is a name or number (see mpmstat lab list), or a file.\n"
-    "\n"
-    "  -o, --output DIR  the directory for all results: study.db (an archive with a run for\n"
-    "                    each step), report.html and report.md; a new directory\n"
-    "                    (mpmstat-lab-STUDY-YYYYMMDD-HHMMSS)\n"
-    "      --quick       run in minutes, with the shape of the original (the default)\n"
-    "      --full        use the sizes of the original\n"
-    "      --only STACK  run only this stack; several times, or names separated by commas\n"
-    "      --seed N      use the order of steps that N determines; the default is random\n"
-    "      --dry-run     start nothing: print the plan and every file of every server\n"
-    "      --resume DIR  continue a study that was interrupted\n"
-    "  -v, --verbose     show what the load tools print, and every warning\n"
-    "      --help        show this help\n"
-    "\n"
-    "The archive keeps a step that fails as failed, with the servers' last log lines, and the\n"
-    "study continues. ^C drops the present step and removes the servers. --resume continues\n"
-    "the study later, even where mpmstat itself was killed.\n"
-    "\n"
-    "Examples:\n"
-    "  mpmstat lab run mpm-event                       half an hour at most\n"
-    "  mpmstat lab run 3 --full -o prefork-fpm\n"
-    "  mpmstat lab run mpm-sapi --only prefork-modphp,event-fpm\n"
-    "  mpmstat lab run ./mine.study --dry-run | less\n"
-    "\n"
-    "Exit status: 0 every step is done, 1 some failed or were left out (the report says\n"
-    "which), 2 wrong usage or a study that cannot be read, 3 a requirement of the study is\n"
-    "missing, 4 the output cannot be written, 130 interrupted.\n";
+#include "tools/lab/study/help.inc"
+    ;
 
 /* Adds the names of a list with commas, which is cut up. */
 static int add_only(struct mst_lab_options *o, char *names)
@@ -50,10 +20,8 @@ static int add_only(struct mst_lab_options *o, char *names)
 
     for (name = strtok_r(names, ", ", &save); name != NULL; name = strtok_r(NULL, ", ", &save))
         mst_strings_add(&o->only, name);
-    if (o->only.failed) {
-        mst_error("out of memory for the command line");
-        return MST_EXIT_USAGE;
-    }
+    if (o->only.failed)
+        return mst_failed(MST_EXIT_USAGE, "out of memory for the command line");
     if (o->only.count == before)
         return mst_usage_error("lab run", "--only takes names of stacks, with commas between them");
     return MST_EXIT_OK;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "stats/random.h"
 
 struct ordering {
@@ -39,18 +40,12 @@ static bool share_servers(const struct mst_planned *a, const struct mst_planned 
 static int add_step(struct ordering *o, const struct mst_planned *of, unsigned block)
 {
     struct mst_schedule *s = o->schedule;
-    struct mst_step *steps;
 
     if (s->step_count == MST_STEPS_MAX)
         return mst_fail(o->error, "the study %s has more than %u steps: fewer repetitions, or "
                         "fewer cases", o->study, MST_STEPS_MAX);
-    if (s->step_count == o->step_room) {
-        o->step_room = 2 * o->step_room + 64;
-        steps = reallocarray(s->steps, o->step_room, sizeof *steps);
-        if (steps == NULL)
-            return mst_fail(o->error, "out of memory for the plan of %s", o->study);
-        s->steps = steps;
-    }
+    if (!mst_grow(&s->steps, &o->step_room, s->step_count, sizeof *s->steps))
+        return mst_fail(o->error, "out of memory for the plan of %s", o->study);
     s->steps[s->step_count] = (struct mst_step){ (unsigned)s->step_count + 1, block, block,
                                                  (unsigned)s->start_count, of };
     s->step_count++;

@@ -17,8 +17,7 @@
 
 int mst_lab_archive_failed(const struct mst_lab *lab)
 {
-    mst_error("%s", mst_archive_error(lab->archive));
-    return MST_EXIT_OUTPUT;
+    return mst_failed(MST_EXIT_OUTPUT, "%s", mst_archive_error(lab->archive));
 }
 
 /* The load tools are told of files in it: by a path that is right everywhere. */
@@ -26,10 +25,9 @@ static int make_absolute(struct mst_lab *lab)
 {
     char *real = realpath(lab->directory, NULL);
 
-    if (real == NULL) {
-        mst_error("cannot open the directory %s: %s", lab->directory, strerror(errno));
-        return MST_EXIT_OUTPUT;
-    }
+    if (real == NULL)
+        return mst_failed(MST_EXIT_OUTPUT, "cannot open the directory %s: %s", lab->directory,
+                          strerror(errno));
     free(lab->directory);
     lab->directory = real;
     return MST_EXIT_OK;
@@ -67,7 +65,7 @@ static char *default_output(const struct mst_study *study)
 {
     char *name;
 
-    if (asprintf(&name, "mpmstat-lab-%s-%s", study->name, mst_human_stamp().text) < 0)
+    if (asprintf(&name, "mpmstat-lab-%s-%s", study->name, mst_format_stamp().text) < 0)
         return NULL;
     return name;
 }
@@ -115,15 +113,12 @@ int mst_lab_make_output(struct mst_lab *lab)
                                                   : default_output(&lab->study);
     if (lab->directory == NULL)
         return MST_EXIT_OUTPUT;
-    if (mkdir(lab->directory, 0777) != 0 && errno != EEXIST) {
-        mst_error("cannot make the directory %s: %s", lab->directory, strerror(errno));
-        return MST_EXIT_OUTPUT;
-    }
+    if (mkdir(lab->directory, 0777) != 0 && errno != EEXIST)
+        return mst_failed(MST_EXIT_OUTPUT, "cannot make the directory %s: %s", lab->directory,
+                          strerror(errno));
     status = lock_output(lab);
     return status == MST_EXIT_OK ? open_archive(lab, false) : status;
 }
-
-
 
 int mst_lab_write_reports(struct mst_lab *lab)
 {

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 #define URL "URL"   /* a load's variable that only the started servers know */
 
 struct maker {
@@ -27,49 +29,39 @@ static int no_memory(const struct maker *m)
 static const struct mst_stack *find_stack(struct maker *m, const char *name)
 {
     struct mst_schedule *s = m->schedule;
-    struct mst_stack **stacks, *stack;
+    struct mst_stack **stack;
     size_t i;
 
     for (i = 0; i < s->stack_count; i++)
         if (strcmp(s->stacks[i]->name, name) == 0)
             return s->stacks[i];
-    stack = mst_stack_read(name, m->options->beside, m->error);
-    if (stack == NULL)
-        return NULL;
-    stacks = reallocarray(s->stacks, s->stack_count + 2, sizeof *stacks);
-    if (stacks == NULL) {
-        mst_stack_free(stack);
+    stack = mst_append(&s->stacks, &s->stack_count, sizeof *stack);
+    if (stack == NULL) {
         no_memory(m);
         return NULL;
     }
-    s->stacks = stacks;
-    stacks[s->stack_count++] = stack;
-    stacks[s->stack_count] = NULL;
-    return stack;
+    *stack = mst_stack_read(name, m->options->beside, m->error);
+    s->stack_count -= *stack == NULL;
+    return *stack;
 }
 
 static const struct mst_workload *find_workload(struct maker *m, const char *name)
 {
     struct mst_schedule *s = m->schedule;
-    struct mst_workload **workloads, *workload;
+    struct mst_workload **workload;
     size_t i;
 
     for (i = 0; i < s->workload_count; i++)
         if (strcmp(s->workloads[i]->name, name) == 0)
             return s->workloads[i];
-    workload = mst_workload_read(name, m->options->beside, m->error);
-    if (workload == NULL)
-        return NULL;
-    workloads = reallocarray(s->workloads, s->workload_count + 2, sizeof *workloads);
-    if (workloads == NULL) {
-        mst_workload_free(workload);
+    workload = mst_append(&s->workloads, &s->workload_count, sizeof *workload);
+    if (workload == NULL) {
         no_memory(m);
         return NULL;
     }
-    s->workloads = workloads;
-    workloads[s->workload_count++] = workload;
-    workloads[s->workload_count] = NULL;
-    return workload;
+    *workload = mst_workload_read(name, m->options->beside, m->error);
+    s->workload_count -= *workload == NULL;
+    return *workload;
 }
 
 static bool is_wanted(const struct maker *m, const char *stack)
@@ -215,15 +207,10 @@ static void free_case(struct mst_planned *c)
 static int add_case(struct maker *m, const struct mst_planned *of, const size_t *chosen)
 {
     struct mst_schedule *s = m->schedule;
-    struct mst_planned *cases, c = *of;
+    struct mst_planned c = *of;
 
-    if (s->case_count == m->case_room) {
-        m->case_room = 2 * m->case_room + 64;
-        cases = reallocarray(s->cases, m->case_room, sizeof *cases);
-        if (cases == NULL)
-            return no_memory(m);
-        s->cases = cases;
-    }
+    if (!mst_grow(&s->cases, &m->case_room, s->case_count, sizeof c))
+        return no_memory(m);
     if (s->case_count >= MST_STEPS_MAX)
         return mst_text_fail(&m->study->text, of->runs->line, m->error, "expected at most %u cases "
                              "of all stacks, workloads and variables, found more", MST_STEPS_MAX);
@@ -335,7 +322,7 @@ static bool is_given(const struct mst_schedule *s, const struct mst_runs *runs,
 }
 
 /* Every variable is used: else it is a typing error. Where only some of the
- * stacks are run, those of the others may be. */
+ * stacks are run, those of the others can be. */
 static int check_variables(struct maker *m, const struct mst_runs *runs)
 {
     const struct mst_variable *v;

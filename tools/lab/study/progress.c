@@ -50,8 +50,8 @@ void mst_lab_show_progress(void *context)
     snprintf(line, sizeof line, "step %u of %zu: %.200s, %s; %s left", lab->running->ordinal,
              lab->schedule.step_count,
               what != NULL ? what : "",
-             mst_human_duration(now - lab->step_began_ns).text,
-             mst_human_duration(mst_lab_left_ns(lab)).text);
+             mst_format_duration(now - lab->step_began_ns).text,
+             mst_format_duration(mst_lab_left_ns(lab)).text);
     mst_status_line(line);
     free(what);
 }
@@ -68,10 +68,10 @@ static void put_result(char *text, size_t size, struct mst_lab *lab, int64_t run
     if (mst_query_next(&q)) {
         failed = mst_row_number(&q, "failed");
         snprintf(text, size, "%s requests/s, mean %s%s%s",
-                 mst_human_milli(mst_row_number(&q, "requests_per_1000s")).text,
-                 mst_human_time(mst_row_number(&q, "mean_ns")).text,
+                 mst_format_milli(mst_row_number(&q, "requests_per_1000s")).text,
+                 mst_format_time(mst_row_number(&q, "mean_ns")).text,
                  failed != 0 && failed != MST_UNKNOWN ? ", failed " : "",
-                 failed != 0 && failed != MST_UNKNOWN ? mst_human_count(failed).text : "");
+                 failed != 0 && failed != MST_UNKNOWN ? mst_format_count(failed).text : "");
     }
     mst_query_done(&q);
 }

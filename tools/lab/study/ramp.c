@@ -2,7 +2,6 @@
 #include "lab/study/ramp.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>

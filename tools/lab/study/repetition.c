@@ -4,7 +4,6 @@
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "archive/query.h"
@@ -38,7 +37,7 @@ enum mst_step_outcome mst_repetition_fail_of_servers(struct mst_stage *stage, ch
     return outcome;
 }
 
-/* mst_human_ends() of a text, on the heap. NULL: out of memory. */
+/* mst_format_ends() of a text, on the heap. NULL: out of memory. */
 static char *ends_of(const char *text)
 {
     char *ends = NULL;
@@ -47,7 +46,7 @@ static char *ends_of(const char *text)
 
     if (out == NULL)
         return NULL;
-    mst_human_ends(out, text, OUTPUT_LINES);
+    mst_format_ends(out, text, OUTPUT_LINES);
     fclose(out);
     return ends;
 }

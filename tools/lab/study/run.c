@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -129,7 +128,7 @@ static int say_end(struct mst_lab *lab, int status)
         printf(", %zu failed", lab->failed);
     if (lab->skipped > 0)
         printf(", %zu left out", lab->skipped);
-    printf(" in %s\n", mst_human_duration(mst_now_ns() - lab->began_ns).text);
+    printf(" in %s\n", mst_format_duration(mst_now_ns() - lab->began_ns).text);
     if (status == MST_EXIT_OK)
         printf("%s/report.html\n", lab->directory);
     return status != MST_EXIT_OK ? status
@@ -150,8 +149,8 @@ static int run_study(struct mst_lab *lab)
     mst_progress("%s (%s): %zu steps, about %s, %s at most; into %s", lab->study.title,
                  mst_study_size_names[lab->study.size],
                  lab->schedule.step_count - lab->done - lab->failed - lab->skipped,
-                 mst_human_duration(mst_lab_left_ns(lab)).text,
-                 mst_human_duration(lab->limit_ns).text, lab->directory);
+                 mst_format_duration(mst_lab_left_ns(lab)).text,
+                 mst_format_duration(lab->limit_ns).text, lab->directory);
     mst_progress_enable(false);
     status = run_steps(lab);
     free(lab->stage.failed_why);

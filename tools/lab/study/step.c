@@ -225,8 +225,7 @@ static bool go_on(void *context)
 
 static int archive_failed(const struct stepping *s)
 {
-    mst_error("%s", mst_archive_error(s->stage->archive));
-    return MST_EXIT_OUTPUT;
+    return mst_failed(MST_EXIT_OUTPUT, "%s", mst_archive_error(s->stage->archive));
 }
 
 static int record(struct stepping *s, const char *name)
@@ -244,10 +243,8 @@ static int record(struct stepping *s, const char *name)
     struct mst_others others;
     int status;
 
-    if (environment == NULL) {
-        mst_error("out of memory for a step");
-        return MST_EXIT_OUTPUT;
-    }
+    if (environment == NULL)
+        return mst_failed(MST_EXIT_OUTPUT, "out of memory for a step");
     mst_others_begin(&others, s->stage->servers);
     mst_diag_quiet(!s->stage->verbose);
     status = mst_record(&options, &s->result->run_id);

@@ -27,10 +27,8 @@ static int take_include(void *context, const char *path)
     int status;
 
     text = mst_text_load(path, &length, error);
-    if (text == NULL) {
-        mst_error("%s", error);
-        return MST_EXIT_BAD;
-    }
+    if (text == NULL)
+        return mst_failed(MST_EXIT_BAD, "%s", error);
     status = included->take(included->lab, "include", name, text);
     free(text);
     return status;

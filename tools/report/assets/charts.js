@@ -423,7 +423,7 @@ function addThemeSwitch() {
     document.getElementById("controls").append(button);
 }
 
-// Paper is light, and as wide as it is: charts are drawn anew for it.
+// Charts are drawn again for paper, which is light and has another width.
 function preparePrinting() {
     let theme;
     window.addEventListener("beforeprint", () => {

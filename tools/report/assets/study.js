@@ -1,5 +1,5 @@
 // study.js - the charts of a study's page, from the JSON in it (study_json.c writes that): the
-// original's charts drawn anew, what was published beside them, and what it lacked.
+// original's charts drawn again, with what was published and what it lacked.
 (function () {
 "use strict";
 
@@ -267,7 +267,7 @@ function drawLacked(parent, section) {
     if (known(section, "no_idle_worker_seconds") || known(section, "php_no_idle_worker_seconds"))
         bars(pair, section, {
             title: `Time with no idle worker${load}`, format: asTime,
-            about: "Whoever came then had to wait.",
+            about: "Requests that came then had to wait.",
             lists: [["no_idle_worker_seconds", "Apache's", "handle"],
                     ["php_no_idle_worker_seconds", "PHP's", "php_run"]]
                 .filter(([metric]) => known(section, metric)),

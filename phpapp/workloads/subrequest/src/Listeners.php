@@ -8,7 +8,7 @@ final class Listeners
 {
     private const LOCALES = ['en', 'fr', 'de'];
 
-    // Who may see which paths; the first that fits decides.
+    // Which paths need no login (true); the first pattern that matches decides.
     private const ACCESS = ['#^/(account|orders|basket)(/|$)#' => false, '#^/#' => true];
 
     private Container $container;

@@ -45,7 +45,7 @@ final class Services
         ]);
     }
 
-    // Who listens to what, the higher priority first.
+    // Registers the listeners of each event, the higher priority first.
     private static function listeners(Container $c, Events $events): Events
     {
         $listeners = new Listeners($c);

@@ -62,7 +62,7 @@ function post_meta(int $id, string $name): string
     return apply_filters('post_meta', $values[$name] ?? '', $id, $name);
 }
 
-// All that a list of posts needs beside the rows: terms, meta values, authors, pictures.
+// Reads what a list of posts needs besides the rows: terms, meta values, authors, pictures.
 function read_for_posts(array $posts): void
 {
     $ids = array_column($posts, 'id');

@@ -64,7 +64,7 @@ function open_mariadb(string $dsn): PDO
     }
 }
 
-// Whatever is there of the tables was not finished: seed_blog() begins anew.
+// Tables that are there were not finished: seed_blog() begins again.
 function seed_mariadb(PDO $connection): void
 {
     $connection->query("SELECT GET_LOCK('mpmstat-wordpress-like', 60)")->fetchAll();

@@ -117,7 +117,7 @@ function pagination(): string
     return $html === '' ? '' : "<nav class=\"pagination\">\n$html</nav>\n";
 }
 
-// A comment as it is shown. Who wrote it is not known: all of it is escaped first.
+// Returns a comment as it is shown. Its author is not trusted: all of it is escaped first.
 function comment_html(array $comment): string
 {
     $author = esc_html($comment['author']);

@@ -1,0 +1,109 @@
+/* snapshot_workers.c - a snapshot's workers: their states, times and the scoreboard. */
+#include "read/snapshot_draft.h"
+
+#include <stdlib.h>
+
+#include "base/saturate.h"
+#include "segment/liveness.h"
+
+static const char state_letters[MST_STATE_COUNT + 1] = "_RHSKCL";
+
+/* When the worker's present state began. The sum of hostile words is far in the future, since
+ * when no time has passed. */
+static uint64_t state_since(const struct mst_worker *w)
+{
+    uint64_t since = w->base_ns;
+    unsigned i;
+
+    for (i = 0; i < MST_STATE_COUNT; i++)
+        since = mst_add_saturated(since, mst_worker_spent_ns(w, i));
+    return since;
+}
+
+static void fill_slot(struct mst_draft *m, struct mst_snapshot_slot *slot, size_t worker,
+                      const char *const *names)
+{
+    const struct mst_worker *w = &m->copy->workers[worker];
+
+    slot->slot = worker;
+    slot->pid = mst_draft_owner_of(m, worker)->pid;
+    slot->state = mst_state_names[w->state];
+    slot->state_for_ns = mst_elapsed(state_since(w), m->end_ns);
+    slot->request_for_ns = w->request_start_ns != 0
+                         ? mst_elapsed(w->request_start_ns, m->end_ns) : MST_UNKNOWN;
+    slot->requests = w->requests;
+    slot->label = w->request_label < m->copy->label_count ? names[w->request_label] : NULL;
+    slot->path = mst_draft_keep_unless_empty(m, w->path);
+}
+
+/* Adds the time that is counted in each state, and that which still runs. A dead worker's time
+ * runs until its entry is freed, when it is counted: so the sum never decreases. */
+static void add_state_times(struct mst_draft *m, size_t worker)
+{
+    const struct mst_worker *w = &m->copy->workers[worker];
+    uint64_t *state_ns = m->s->state_ns;
+    unsigned i;
+
+    for (i = 0; i < MST_STATE_COUNT; i++)
+        state_ns[i] = mst_add_saturated(state_ns[i], mst_worker_spent_ns(w, i));
+    if (mst_entry_is_claimed(mst_draft_owner_of(m, worker)) && w->state < MST_STATE_COUNT)
+        state_ns[w->state] = mst_add_saturated(state_ns[w->state],
+                                               mst_elapsed(state_since(w), m->end_ns));
+}
+
+static int descending(uint64_t a, uint64_t b)
+{
+    return (a < b) - (a > b);
+}
+
+/* Orders by the time on the request, then by the time in the state, longest first. */
+static int compare_busy(const void *left, const void *right)
+{
+    const struct mst_snapshot_slot *a = left, *b = right;
+    /* + 1: MST_UNKNOWN (no request) becomes 0 and comes last. */
+    int order = descending(a->request_for_ns + 1, b->request_for_ns + 1);
+
+    if (order == 0)
+        order = descending(a->state_for_ns, b->state_for_ns);
+    return order == 0 ? descending(b->slot, a->slot) : order;
+}
+
+/* Adds the workers that are idle, or those that are not, in the order of the entries. */
+static void fill_slots(struct mst_draft *m, const char *const *names, bool idle)
+{
+    size_t i;
+
+    for (i = 0; i < m->copy->worker_count && !m->stopped; i++)
+        if ((m->copy->workers[i].state == MST_STATE_IDLE) == idle && mst_draft_is_working(m, i))
+            fill_slot(m, &m->s->slots[m->s->slot_count++], i, names);
+}
+
+void mst_draft_fill_workers(struct mst_draft *m, const char *const *names, char *scoreboard)
+{
+    struct mst_snapshot *s = m->s;
+    size_t i;
+
+    for (i = 0; i < m->copy->worker_count; i++) {
+        uint64_t state = m->copy->workers[i].state;
+
+        add_state_times(m, i);
+        if (m->stopped || !mst_draft_is_working(m, i))
+            continue;
+        s->workers[state]++;
+        s->workers_busy += state != MST_STATE_IDLE;
+        *scoreboard++ = state_letters[state];
+    }
+    *scoreboard = '\0';
+    fill_slots(m, names, false);
+    qsort(s->slots, s->slot_count, sizeof *s->slots, compare_busy);
+    fill_slots(m, names, true);
+}
+
+size_t mst_draft_count_workers(const struct mst_draft *m)
+{
+    size_t count = 0, i;
+
+    for (i = 0; i < m->copy->worker_count && !m->stopped; i++)
+        count += mst_draft_is_working(m, i);
+    return count;
+}

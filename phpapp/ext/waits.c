@@ -1,0 +1,454 @@
+/* waits.c - what a request waits for: times the functions of waits.def.
+ *
+ * After all extensions have started, the handlers of these functions and methods are replaced by
+ * one that calls the original between two looks at the clocks. What it needs to know of a
+ * function is in the function's reserved slot, which copies of the function share (methods that a
+ * subclass inherits, closures).
+ *
+ * Only the outermost timed call counts: what it calls back is part of it. A wait is the call's
+ * wall time, less the CPU time in it, less the time in it in which the thread was ready to run
+ * and had no CPU (the run delay). Reading the run delay takes a system call, so it is read only
+ * around calls that are off the CPU for LONG_NS, and where so much time off the CPU has passed
+ * since the last reading.
+ */
+#include "waits.h"
+
+#include <php.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <zend_exceptions.h>
+#include <zend_extensions.h>
+#if PHP_VERSION_ID >= 80100
+#include <zend_observer.h>
+#endif
+
+#include "base/clock.h"
+#include "delay.h"
+#include "ends.h"
+#include "state.h"
+#include "write/worker.h"
+
+#define LONG_NS (100 * MST_NS_PER_US)   /* a hundred times the cost of reading the run delay */
+
+#if PHP_VERSION_ID >= 80000
+#define RESOURCE_HANDLE() zend_get_resource_handle("mpmstat")
+typedef zend_result startup_result;
+#else
+static zend_extension handle_owner;
+#define RESOURCE_HANDLE() zend_get_resource_handle(&handle_owner)
+typedef int startup_result;
+#endif
+
+/* A function whose handler is replaced. */
+struct mst_timed {
+    zif_handler       original;
+    uint32_t          line;     /* of mst_wait_lines */
+    struct mst_timed *next;
+};
+
+/* The timed call of a fiber that does not run now. */
+struct mst_suspended {
+    const void             *fiber;    /* its context */
+    zend_execute_data      *call;
+    const struct mst_timed *timed;
+    zval                   *result;
+    uint64_t                waited_ns;
+    struct mst_suspended   *next;
+};
+
+static int slot = -1;                   /* of zend_internal_function.reserved; -1: none is free */
+static struct mst_timed *all_timed;     /* NULL: no function is timed */
+
+/* ---- time ------------------------------------------------------------------------------- */
+
+static uint64_t cpu_now_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (uint64_t)t.tv_sec * MST_NS_PER_S + (uint64_t)t.tv_nsec;
+}
+
+/* What is left of ns without `part`. */
+static uint64_t without(uint64_t ns, uint64_t part)
+{
+    return ns > part ? ns - part : 0;
+}
+
+/* Returns the run delay since the last reading; 0 where it is unknown. */
+static uint64_t read_delay(struct mst_waits *w)
+{
+    uint64_t before = w->delay_ns;
+
+    w->unread_ns = w->unread_outside_ns = 0;
+    if (before == MST_UNKNOWN)
+        return 0;
+    w->delay_ns = mst_delay_read();
+    return w->delay_ns != MST_UNKNOWN && w->delay_ns > before ? w->delay_ns - before : 0;
+}
+
+/* The clock of the call under way starts. */
+static void start_clock(struct mst_waits *w)
+{
+    uint64_t outside;
+
+    w->began_ns = mst_now_ns();
+    w->began_cpu_ns = cpu_now_ns();
+    outside = without(w->began_ns - w->seen_ns, w->began_cpu_ns - w->seen_cpu_ns);
+    w->unread_outside_ns += outside;
+    w->unread_ns += outside;
+    if (w->unread_ns >= LONG_NS)
+        read_delay(w);
+}
+
+/* Of a long call's time, what is run delay does not count. Time off the CPU outside timed calls
+ * is run delay, too, as far as is known. */
+static void stop_clock(struct mst_waits *w)
+{
+    uint64_t waited, outside = w->unread_outside_ns;
+
+    w->seen_ns = mst_now_ns();
+    w->seen_cpu_ns = cpu_now_ns();
+    waited = without(w->seen_ns - w->began_ns, w->seen_cpu_ns - w->began_cpu_ns);
+    if (waited >= LONG_NS)
+        waited = without(waited, without(read_delay(w), outside));
+    else
+        w->unread_ns += waited;
+    w->waited_ns += waited;
+}
+
+/* ---- calls ------------------------------------------------------------------------------- */
+
+static void add(struct mst_waits *w, uint64_t wait, uint64_t ns, bool failed)
+{
+    uint32_t kind = (uint32_t)(wait >> 32), end = (uint32_t)wait;
+    uint32_t at = end != MST_END_OTHER && end < MST_ENDS ? end : MST_ENDS + kind;
+    struct mst_wait_sum *s = &w->sums[at];
+
+    if (s->calls++ == 0) {
+        w->used[w->used_count++] = (uint8_t)at;
+        s->kind = kind;
+    }
+    s->failed += failed;
+    s->ns += ns;
+}
+
+static bool has_thrown(void)
+{
+#if PHP_VERSION_ID >= 80000
+    return EG(exception) && !zend_is_unwind_exit(EG(exception));
+#else
+    return EG(exception) != NULL;
+#endif
+}
+
+static bool is_own_argument(const zend_execute_data *call, const zval *result)
+{
+    const zval *argument = ZEND_CALL_ARG(call, 1);
+
+    return ZEND_CALL_NUM_ARGS(call) > 0 && Z_TYPE_P(argument) == IS_STRING
+        && Z_TYPE_P(result) == IS_STRING && zend_string_equals(Z_STR_P(argument), Z_STR_P(result))
+        && strspn(Z_STRVAL_P(result), "0123456789.") != Z_STRLEN_P(result);
+}
+
+static bool has_failed(enum mst_failure how, const zend_execute_data *call, const zval *result)
+{
+    if (has_thrown())
+        return true;
+    switch (how) {
+    case MST_FAILS_FALSE:    return Z_TYPE_P(result) == IS_FALSE;
+    case MST_FAILS_NEGATIVE: return Z_TYPE_P(result) == IS_LONG && Z_LVAL_P(result) < 0;
+    case MST_FAILS_SAME:     return is_own_argument(call, result);
+    case MST_FAILS_NONE:     break;
+    }
+    return false;
+}
+
+/* Ends the call under way, whose frame must be alive. */
+static void end_call(struct mst_waits *w, bool is_broken)
+{
+    const struct mst_wait_line *line = &mst_wait_lines[w->timed->line];
+    zend_execute_data *call = w->call;
+
+    stop_clock(w);
+    w->call = NULL;
+    add(w, line->end(w->timed->line, call, w->result), w->waited_ns,
+        is_broken || has_failed(line->failure, call, w->result));
+}
+
+static ZEND_NAMED_FUNCTION(call_timed)
+{
+    const struct mst_timed *timed = EX(func)->internal_function.reserved[slot];
+    const struct mst_wait_line *line = &mst_wait_lines[timed->line];
+    struct mst_waits *w = &MPMSTAT_G(waits);
+
+    if (!w->is_on || w->call || (line->can_wait && !line->can_wait(execute_data))) {
+        timed->original(INTERNAL_FUNCTION_PARAM_PASSTHRU);
+        if (w->is_on && line->treatment == MST_IS_CONNECT)
+            line->end(timed->line, execute_data, return_value);
+        return;
+    }
+    w->call = execute_data;
+    w->timed = timed;
+    w->result = return_value;
+    w->waited_ns = 0;
+    start_clock(w);
+    timed->original(INTERNAL_FUNCTION_PARAM_PASSTHRU);
+    if (w->call == execute_data)
+        end_call(w, false);
+}
+
+static ZEND_NAMED_FUNCTION(call_noted)
+{
+    const struct mst_timed *timed = EX(func)->internal_function.reserved[slot];
+
+    timed->original(INTERNAL_FUNCTION_PARAM_PASSTHRU);
+    if (MPMSTAT_G(waits).is_on)
+        mst_wait_lines[timed->line].end(timed->line, execute_data, return_value);
+}
+
+/* ---- fibers ------------------------------------------------------------------------------ */
+
+#if PHP_VERSION_ID >= 80100
+static void suspend(struct mst_waits *w, const void *fiber)
+{
+    struct mst_suspended *s = malloc(sizeof *s);
+
+    stop_clock(w);
+    if (s) {
+        *s = (struct mst_suspended){ fiber, w->call, w->timed, w->result, w->waited_ns,
+                                     w->suspended };
+        w->suspended = s;
+    } else {
+        add(w, mst_end_default(w->timed->line), w->waited_ns, false);
+    }
+    w->call = NULL;
+}
+
+static void resume(struct mst_waits *w, const void *fiber)
+{
+    struct mst_suspended **at = &w->suspended, *s;
+
+    while (*at && (*at)->fiber != fiber)
+        at = &(*at)->next;
+    s = *at;
+    if (!s)
+        return;
+    *at = s->next;
+    w->call = s->call;
+    w->timed = s->timed;
+    w->result = s->result;
+    w->waited_ns = s->waited_ns;
+    free(s);
+    start_clock(w);
+}
+
+static void see_switch(zend_fiber_context *from, zend_fiber_context *to)
+{
+    struct mst_waits *w = &MPMSTAT_G(waits);
+
+    if (w->call)
+        suspend(w, from);
+    if (w->suspended)
+        resume(w, to);
+}
+#endif
+
+/* ---- requests ---------------------------------------------------------------------------- */
+
+void mst_waits_begin(uint64_t now_ns, uint64_t cpu_ns)
+{
+    struct mst_waits *w = &MPMSTAT_G(waits);
+
+    w->is_on = MPMSTAT_G(measure_waits) && all_timed != NULL;
+    w->seen_ns = now_ns;
+    w->seen_cpu_ns = cpu_ns != MST_UNKNOWN ? cpu_ns : cpu_now_ns();
+    w->delay_ns = w->first_delay_ns = mst_delay_read();
+    w->unread_ns = w->unread_outside_ns = 0;
+}
+
+void mst_waits_break(void)
+{
+    struct mst_waits *w = &MPMSTAT_G(waits);
+
+    if (w->call)
+        end_call(w, true);
+}
+
+/* Counts the calls that did not return: those of fibers that were not resumed, and one that PHP
+ * left without an error (exit before PHP 8, a client that went away). Their frames are gone. */
+static void count_unreturned(struct mst_waits *w)
+{
+    struct mst_suspended *s;
+
+    if (w->call) {
+        stop_clock(w);
+        add(w, mst_end_default(w->timed->line), w->waited_ns, true);
+        w->call = NULL;
+    }
+    while ((s = w->suspended) != NULL) {
+        w->suspended = s->next;
+        add(w, mst_end_default(s->timed->line), s->waited_ns, true);
+        free(s);
+    }
+}
+
+/* Adds at most what is left of the whole. */
+static void take(uint64_t *part, uint64_t ns, uint64_t *left)
+{
+    if (ns > *left)
+        ns = *left;
+    *part += ns;
+    *left -= ns;
+}
+
+static void keep_longest(struct mst_php_request *r, const struct mst_wait_sum *s, uint32_t end)
+{
+    struct mst_php_wait wait = { mst_wait_of(s->kind, end),
+                                 (uint64_t)s->calls << 32 | s->failed, s->ns };
+
+    if (r->longest[0].calls_failed == 0 || wait.wait_ns > r->longest[0].wait_ns) {
+        r->longest[1] = r->longest[0];
+        r->longest[0] = wait;
+    } else if (r->longest[1].calls_failed == 0 || wait.wait_ns > r->longest[1].wait_ns) {
+        r->longest[1] = wait;
+    }
+}
+
+static void count(struct mst_counters *t, const struct mst_wait_sum *s, uint32_t end)
+{
+    mst_end_add(&mst_php.board, end, MPMSTAT_G(stripe), s->calls, s->failed, s->ns);
+    mst_count(&t->php_waits[s->kind], s->calls);
+    if (s->failed)
+        mst_count(&t->php_waits_failed[s->kind], s->failed);
+}
+
+static void set_waits(struct mst_waits *w, struct mst_php_request *r, struct mst_counters *t,
+                      uint64_t *left_ns)
+{
+    uint32_t i;
+
+    for (i = 0; i < w->used_count; i++) {
+        struct mst_wait_sum *s = &w->sums[w->used[i]];
+        uint32_t end = w->used[i] < MST_ENDS ? w->used[i] : MST_END_OTHER;
+        uint64_t before = r->waits_ns[s->kind];
+
+        take(&r->waits_ns[s->kind], s->ns, left_ns);
+        s->ns = r->waits_ns[s->kind] - before;
+        mst_count(&t->php_waits_ns[s->kind], s->ns);
+        keep_longest(r, s, end);
+        count(t, s, end);
+        memset(s, 0, sizeof *s);
+    }
+    w->used_count = 0;
+}
+
+void mst_waits_end(struct mst_php_request *r, uint64_t left_ns)
+{
+    struct mst_waits *w = &MPMSTAT_G(waits);
+    struct mst_counters *t = mst_counters_of(&mst_php.board, MPMSTAT_G(label_index),
+                                             MPMSTAT_G(stripe));
+    uint64_t last_delay_ns;
+
+    memset(r->longest, 0, sizeof r->longest);
+    memset(r->waits_ns, w->is_on ? 0 : 0xff, sizeof r->waits_ns);
+    if (w->is_on) {
+        count_unreturned(w);
+        set_waits(w, r, t, &left_ns);
+        mst_ends_forget_things();
+    }
+    w->is_on = false;
+    last_delay_ns = mst_delay_read();
+    r->cpu_wait_ns = MST_UNKNOWN;
+    if (last_delay_ns == MST_UNKNOWN || w->first_delay_ns == MST_UNKNOWN)
+        return;
+    r->cpu_wait_ns = 0;
+    take(&r->cpu_wait_ns, last_delay_ns - w->first_delay_ns, &left_ns);
+    mst_count(&t->php_cpu_wait_ns, r->cpu_wait_ns);
+}
+
+/* ---- installing -------------------------------------------------------------------------- */
+
+static bool is_replaced(const zend_internal_function *f)
+{
+    return f->handler == call_timed || f->handler == call_noted;
+}
+
+static void replace(zend_function *f, uint32_t line)
+{
+    struct mst_timed *timed;
+
+    if (f->type != ZEND_INTERNAL_FUNCTION || is_replaced(&f->internal_function)
+        || (timed = malloc(sizeof *timed)) == NULL)
+        return;
+    *timed = (struct mst_timed){ f->internal_function.handler, line, all_timed };
+    all_timed = timed;
+    f->internal_function.reserved[slot] = timed;
+    f->internal_function.handler =
+        mst_wait_lines[line].treatment == MST_IS_NOTE ? call_noted : call_timed;
+}
+
+/* The line's method, or all of them. */
+static void replace_methods(HashTable *methods, uint32_t line)
+{
+    const char *name = mst_wait_lines[line].function;
+    zend_function *f;
+
+    if (*name == '*') {
+        ZEND_HASH_FOREACH_PTR(methods, f) {
+            replace(f, line);
+        } ZEND_HASH_FOREACH_END();
+    } else if ((f = zend_hash_str_find_ptr(methods, name, strlen(name))) != NULL) {
+        replace(f, line);
+    }
+}
+
+/* The subclasses of an extension have copies of the methods, too. */
+static void replace_in_classes(uint32_t line)
+{
+    const char *name = mst_wait_lines[line].class_name;
+    zend_class_entry *base = zend_hash_str_find_ptr(CG(class_table), name, strlen(name)), *class;
+
+    if (!base)
+        return;
+    ZEND_HASH_FOREACH_PTR(CG(class_table), class) {
+        if (class->type == ZEND_INTERNAL_CLASS && instanceof_function(class, base))
+            replace_methods(&class->function_table, line);
+    } ZEND_HASH_FOREACH_END();
+}
+
+static startup_result (*next_post_startup)(void);
+
+static startup_result replace_all(void)
+{
+    uint32_t line;
+
+    for (line = 0; line < mst_wait_line_count; line++)
+        if (*mst_wait_lines[line].class_name)
+            replace_in_classes(line);
+        else
+            replace_methods(CG(function_table), line);
+    return next_post_startup ? next_post_startup() : SUCCESS;
+}
+
+void mst_waits_install(void)
+{
+    if (!MPMSTAT_G(measure_waits) || (slot = RESOURCE_HANDLE()) < 0)
+        return;
+    next_post_startup = zend_post_startup_cb;
+    zend_post_startup_cb = replace_all;
+#if PHP_VERSION_ID >= 80100
+    zend_observer_fiber_switch_register(see_switch);
+#endif
+}
+
+void mst_waits_uninstall(void)
+{
+    struct mst_timed *timed;
+
+    while ((timed = all_timed) != NULL) {
+        all_timed = timed->next;
+        free(timed);
+    }
+}

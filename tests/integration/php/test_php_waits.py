@@ -1,0 +1,591 @@
+"""What PHP's requests waited for: which kind, which other end, how long. The witnesses are the
+scripts' own clocks, the servers that they waited for, and the kernel.
+
+A wait is without the CPU time and the run delay in it. So what passed on a witness's clock is at
+least the wait, and at most the wait, the CPU time and `cpu_wait` of the request together."""
+import concurrent.futures
+import fcntl
+import json
+import os
+import socket
+import sqlite3
+import subprocess
+import sys
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+import build
+import data_servers
+import php
+import php_records
+import processes
+import tool
+from backend import HTTPBackend
+from fpm import FPM
+from processes import wait_until
+
+pytestmark = pytest.mark.skipif(php.why_not_fpm() is not None, reason=str(php.why_not_fpm()))
+MS = 1_000_000
+FEW = 0.05          # of a time: how far witnesses may be apart
+
+
+class Site:
+    """An FPM with the extension: asks for scripts, knows their records."""
+
+    def __init__(self, children=1, **options):
+        settings = {"display_errors": 1, "html_errors": 0,
+                    **php.settings("@ROOT@/run", journal=4096, **options.pop("mpmstat", {}))}
+        self.fpm = FPM(children, settings=settings, **options)
+
+    def __enter__(self):
+        self.fpm.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        self.fpm.__exit__(*error)
+
+    def script(self, text, name="script.php"):
+        return self.fpm.script(name, "<?php " + text)
+
+    def ask(self, text, name="script.php"):
+        status, body = php.fastcgi(self.fpm.socket, self.script(text, name))
+        assert status == 200, body
+        return body
+
+    def records(self, count):
+        """All records, of which there must be that many: a record is written after its answer."""
+        wait_until(lambda: len(php_records.records(self.fpm.board)) >= count, 30, "the records")
+        found = php_records.records(self.fpm.board)
+        assert len(found) == count
+        return found
+
+    def ends(self):
+        [board] = [tool.status(self.fpm.board)]
+        return {end["name"]: end for end in board["ends"]}
+
+    def label(self):
+        return next(e for e in tool.status(self.fpm.board)["labels"] if e["label"] == "www")["php"]
+
+
+@pytest.fixture
+def site():
+    with Site() as started:
+        yield started
+
+
+def check_sum(record):
+    """run = user + system + cpu_wait + waits + rest, and the rest is not negative."""
+    parts = [record["user_ns"], record["system_ns"], record["cpu_wait_ns"] or 0,
+             *(record["waits"] or {}).values()]
+    assert all(part >= 0 for part in parts)
+    assert sum(parts) <= record["run_ns"], record
+
+
+def seconds(ns):
+    """As the tool's JSON has them, which are exact."""
+    return Decimal(ns).scaleb(-9)
+
+
+def slack(record):
+    """What a witness's clock can have passed in a wait, that does not count as wait."""
+    return record["user_ns"] + record["system_ns"] + (record["cpu_wait_ns"] or 0)
+
+
+def check_wait(record, kind, at_least, at_most):
+    """The wait of that kind is what the witness says; of the others there is no mention."""
+    check_sum(record)
+    assert record["waits"][kind] <= at_most
+    assert record["waits"][kind] + slack(record) >= at_least, record
+
+
+def needs(server, *extensions):
+    """A started server; skips the test where it, or an extension of PHP, is not here."""
+    if data_servers.lacks(server):
+        pytest.skip(f"needs {data_servers.lacks(server)}")
+    have = subprocess.run([build.FPM, "-m"], text=True, capture_output=True, check=True).stdout
+    for extension in extensions:
+        if extension not in have.split():
+            pytest.skip(f"PHP has no {extension}")
+    return server()
+
+
+@pytest.fixture(scope="module")
+def mariadb():
+    with needs(data_servers.MariaDB, "mysqli", "pdo_mysql") as server:
+        yield server
+
+
+def timed(text, before=""):
+    """A script that does `before`, then `text`, and prints how long that took in nanoseconds."""
+    return f"{before}; $began = hrtime(true); {text}; echo hrtime(true) - $began;"
+
+
+# ---- database -----------------------------------------------------------------------------
+
+def connect(server):
+    return {
+        "mysqli": f'$db = new mysqli("127.0.0.1", "root", "", "mysql", {server.port})',
+        "mysqli, procedural": f'$db = mysqli_connect("127.0.0.1", "root", "", "", {server.port})',
+        "mysqli, real_connect": '$db = mysqli_init(); '
+                                f'$db->real_connect("127.0.0.1", "root", "", "", {server.port})',
+        "mysqli, a subclass": 'class DB extends mysqli {} '
+                              f'$db = new DB("127.0.0.1", "root", "", "", {server.port})',
+        "mysqli, socket": f'$db = new mysqli("localhost", "root", "", "", 0, "{server.socket}")',
+        "PDO": f'$db = new PDO("mysql:host=127.0.0.1;port={server.port};dbname=mysql", "root")',
+        "PDO, socket": f'$db = new PDO("mysql:unix_socket={server.socket}", "root")',
+    }
+
+
+@pytest.mark.parametrize("how, query", [
+    ("mysqli", '$db->query("SELECT SLEEP(0.2)")'),
+    ("mysqli", '$s = $db->prepare("SELECT SLEEP(?)"); $t = 0.2; $s->bind_param("d", $t); '
+               '$s->execute(); $s->get_result()'),
+    ("mysqli, procedural", 'mysqli_query($db, "SELECT SLEEP(0.2)")'),
+    ("mysqli, real_connect", '$db->real_query("SELECT SLEEP(0.2)"); $db->store_result()'),
+    ("mysqli, a subclass", '$db->query("SELECT SLEEP(0.2)")'),
+    ("mysqli, socket", '$db->query("SELECT SLEEP(0.2)")'),
+    ("PDO", '$db->query("SELECT SLEEP(0.2)")'),
+    ("PDO", '$s = $db->prepare("SELECT SLEEP(?)"); $s->execute([0.2])'),
+    ("PDO", '$db->beginTransaction(); $db->exec("DO SLEEP(0.2)"); $db->commit()'),
+    ("PDO, socket", '$db->query("SELECT SLEEP(0.2)")'),
+])
+def test_a_slow_query(site, mariadb, how, query):
+    wall = int(site.ask(timed(query, connect(mariadb)[how])))
+    [record] = site.records(1)
+    # The connection is made before the script's clock starts.
+    check_wait(record, "database", 200 * MS, record["run_ns"])
+    assert wall <= record["waits"]["database"] + slack(record)
+    name = "mysql localhost" if "socket" in how else f"mysql 127.0.0.1:{mariadb.port}"
+    end = site.ends()[name]
+    assert end["kind"] == "database" and end["failed"] == 0
+    assert end["seconds"] == seconds(record["waits"]["database"])
+    assert [e["kind"] for e in record["longest"]] == ["database"]
+    assert set(site.ends()) == {name}
+
+
+def test_a_row_that_another_client_has_locked(site, mariadb):
+    """The request waits until the other client commits."""
+    db = connect(mariadb)["PDO"]
+    site.ask(f'{db}; $db->exec("CREATE OR REPLACE TABLE mysql.held (id INT PRIMARY KEY, n INT)"); '
+             '$db->exec("INSERT INTO mysql.held VALUES (1, 1)");')
+    holder = subprocess.Popen(
+        [php.CLI, "-r", f'{db}; $db->beginTransaction(); '
+         '$db->exec("UPDATE mysql.held SET n = 2"); echo "held\n"; fgets(STDIN); $db->commit();'],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        assert holder.stdout.readline() == "held\n"
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            answer = pool.submit(site.ask, timed(f'$db->exec("UPDATE mysql.held SET n = 3")', db))
+            wait_until(lambda: "mysql" in str(waiting_for_rows(mariadb)), 30, "the request to wait")
+            holder.communicate("\n", timeout=30)
+            wall = int(answer.result(60))
+    finally:
+        processes.end(holder, "held")
+    record = site.records(2)[-1]
+    check_wait(record, "database", wall, record["run_ns"])
+    assert record["waits"]["database"] > record["run_ns"] / 2
+
+
+def waiting_for_rows(server):
+    return subprocess.run(
+        [php.CLI, "-r", f'{connect(server)["PDO"]}; echo json_encode($db->query("SELECT '
+         'trx_state, \'mysql\' FROM information_schema.innodb_trx '
+         'WHERE trx_state = \'LOCK WAIT\'")->fetchAll());'],
+        text=True, capture_output=True, check=True).stdout
+
+
+@pytest.mark.parametrize("how", ["mysqli", "PDO"])
+def test_fifty_small_queries(site, mariadb, how):
+    """The server's own sum of its statements is within the wait; calls are counted one by one."""
+    text = (connect(mariadb)[how] + '; $id = "(SELECT thread_id FROM performance_schema.threads '
+            'WHERE processlist_id = CONNECTION_ID())"; '
+            'for ($i = 0; $i < 50; $i++) $db->query("SELECT SLEEP(0.004), $i"); '
+            '$r = $db->query("SELECT COUNT(*) n, SUM(timer_wait) DIV 1000 AS ns FROM '
+            'performance_schema.events_statements_history_long WHERE thread_id = $id '
+            'AND sql_text LIKE \'SELECT SLEEP(0.004)%\'"); '
+            'echo json_encode($r instanceof PDOStatement ? $r->fetch() : $r->fetch_assoc());')
+    said = json.loads(site.ask(text))
+    [record] = site.records(1)
+    assert int(said["n"]) == 50
+    check_wait(record, "database", int(said["ns"]), record["run_ns"])
+    assert record["longest"][0]["calls"] == 52 == site.label()["waits"]["database"]
+
+
+def test_a_query_that_fails(site, mariadb):
+    site.ask(connect(mariadb)["PDO"] + '; try { $db->query("SELECT no FROM nowhere"); } '
+             'catch (PDOException $e) {} '
+             '$db->setAttribute(PDO::ATTR_ERRMODE, PDO::ERRMODE_SILENT); $db->query("no SQL"); '
+             'try { new PDO("mysql:host=127.0.0.1;port=1", "x"); } catch (PDOException $e) {}')
+    ends = site.ends()
+    assert (ends[f"mysql 127.0.0.1:{mariadb.port}"]["calls"],
+            ends[f"mysql 127.0.0.1:{mariadb.port}"]["failed"]) == (3, 2)
+    assert (ends["mysql 127.0.0.1:1"]["calls"], ends["mysql 127.0.0.1:1"]["failed"]) == (1, 1)
+    assert site.label()["waits_failed"]["database"] == 3
+
+
+def test_postgresql(site):
+    with needs(data_servers.PostgreSQL, "pgsql", "pdo_pgsql") as server:
+        port = server.port
+        for connection, query in (
+                (f'$db = pg_connect("host=127.0.0.1 port={port} user=tester dbname=postgres")',
+                 'pg_query($db, "SELECT pg_sleep(0.2)")'),
+                (f'$db = pg_connect("host=127.0.0.1 port={port} user=tester dbname=postgres")',
+                 'pg_query_params($db, "SELECT pg_sleep($1)", [0.2])'),
+                (f'$db = new PDO("pgsql:host=127.0.0.1;port={port};dbname=postgres", "tester")',
+                 '$db->query("SELECT pg_sleep(0.2)")')):
+            site.ask(timed(query, connection))
+        for record in site.records(3):
+            check_wait(record, "database", 200 * MS, record["run_ns"])
+        assert {n: e["calls"] for n, e in site.ends().items()} == {f"pgsql 127.0.0.1:{port}": 6}
+
+
+def test_sqlite_files_that_another_has_locked(site):
+    """PDO and SQLite3 wait for a lock as long as their time-out says, and fail."""
+    path = site.fpm.root / "run" / "data.sqlite"
+    site.ask(f'(new PDO("sqlite:{path}"))->exec("CREATE TABLE t (n INT)");')
+    with sqlite3.connect(path, isolation_level=None) as holder:
+        holder.execute("BEGIN EXCLUSIVE")
+        site.ask(f'$db = new PDO("sqlite:{path}"); $db->setAttribute(PDO::ATTR_TIMEOUT, 1); '
+                 'try { $db->exec("INSERT INTO t VALUES (1)"); } catch (PDOException $e) {}')
+        site.ask(f'$db = new SQLite3("{path}"); $db->busyTimeout(300); '
+                 '@$db->exec("INSERT INTO t VALUES (1)");')
+        holder.execute("ROLLBACK")
+    one, two = site.records(3)[1:]
+    check_wait(one, "database", 900 * MS, one["run_ns"])
+    check_wait(two, "database", 250 * MS, two["run_ns"])
+    assert one["longest"][0]["failed"] == two["longest"][0]["failed"] == 1
+    assert set(site.ends()) == {"sqlite"}
+
+
+# ---- cache --------------------------------------------------------------------------------
+
+def test_redis(site):
+    with needs(data_servers.Redis, "redis") as server:
+        wall = int(site.ask(timed(
+            '$r->blPop(["nothing"], 1); $r->set("a", 1); $r->get("a")',
+            f'$r = new Redis; $r->connect("127.0.0.1", {server.port})')))
+        [record] = site.records(1)
+        check_wait(record, "cache", 1000 * MS, record["run_ns"])
+        assert wall <= record["waits"]["cache"] + slack(record)
+        assert site.ends()[f"redis 127.0.0.1:{server.port}"]["calls"] >= 4
+
+
+def test_memcached(site):
+    with needs(data_servers.Memcached, "memcached") as server:
+        site.ask(f'$m = new Memcached; $m->addServer("127.0.0.1", {server.port}); '
+                 '$m->set("a", 1); if ($m->get("a") !== 1) echo "not kept";')
+        [record] = site.records(1)
+        check_sum(record)
+        assert site.ends()[f"memcached 127.0.0.1:{server.port}"]["calls"] == 2
+
+
+# ---- http and streams ---------------------------------------------------------------------
+
+class ClosingBackend(HTTPBackend):
+    def serve(self, connection, stream):
+        super().serve(connection, stream)
+        return False
+
+
+@pytest.mark.parametrize("text, kind", [
+    ('$c = curl_init("{url}"); curl_setopt($c, CURLOPT_RETURNTRANSFER, true); curl_exec($c)',
+     "http"),
+    ('$c = curl_init(); curl_setopt_array($c, [CURLOPT_URL => "{url}", '
+     'CURLOPT_RETURNTRANSFER => true]); $d = curl_copy_handle($c); curl_exec($d)', "http"),
+    ('$c = curl_init(); curl_setopt($c, CURLOPT_URL, "{url}"); ob_start(); curl_exec($c); '
+     'ob_end_clean()', "http"),
+    ('file_get_contents("{url}")', "http"),
+    ('$f = fopen("{url}", "r"); stream_get_contents($f)', "http"),
+    ('$f = fsockopen("127.0.0.1", {port}); fwrite($f, "GET / HTTP/1.0\\r\\n\\r\\n"); fgets($f)',
+     "tcp"),
+    ('$f = stream_socket_client("tcp://127.0.0.1:{port}"); '
+     'fwrite($f, "GET / HTTP/1.0\\r\\n\\r\\n"); fread($f, 10)', "tcp"),
+    ('$s = socket_create(AF_INET, SOCK_STREAM, SOL_TCP); socket_connect($s, "127.0.0.1", {port}); '
+     'socket_write($s, "GET / HTTP/1.0\\r\\n\\r\\n"); socket_read($s, 10)', "tcp"),
+], ids=["curl", "curl, a copy", "curl_setopt", "file_get_contents", "fopen", "fsockopen",
+        "stream_socket_client", "sockets"])
+def test_a_backend_that_takes_its_time(site, text, kind):
+    with ClosingBackend(delay=0.2) as backend:
+        url = f"http://user:secret@127.0.0.1:{backend.port}/path?query=secret"
+        wall = int(site.ask(timed(text.replace("{url}", url)
+                                  .replace("{port}", str(backend.port)))))
+    [record] = site.records(1)
+    check_wait(record, "stream" if kind == "tcp" else "http", 200 * MS, wall)
+    assert set(site.ends()) == {f"{kind} 127.0.0.1:{backend.port}"}
+
+
+def test_a_backend_that_is_not_there(site):
+    with socket.create_server(("127.0.0.1", 0)) as held:
+        port = held.getsockname()[1]
+    site.ask(f'@file_get_contents("http://127.0.0.1:{port}/"); $c = curl_init("127.0.0.1:{port}"); '
+             f'curl_exec($c); @fsockopen("127.0.0.1", {port});')
+    ends = site.ends()
+    assert (ends[f"http 127.0.0.1:{port}"]["calls"], ends[f"http 127.0.0.1:{port}"]["failed"]) \
+        == (2, 2)
+    assert ends[f"tcp 127.0.0.1:{port}"]["failed"] == 1
+
+
+# ---- locks --------------------------------------------------------------------------------
+
+def test_two_requests_of_one_session():
+    """The second waits until the first ends; the first's own sleep is no lock."""
+    session = ('ini_set("session.save_path", __DIR__ . "/run"); ini_set("session.use_cookies", 0); '
+               'session_id("shared"); session_start(); ')
+    with Site(children=2) as site:
+        begun = site.fpm.root / "run" / "begun"
+        first = site.script(session + f'touch("{begun}"); usleep(300000);', "first.php")
+        second = site.script(session, "second.php")
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            one = pool.submit(php.fastcgi, site.fpm.socket, first)
+            wait_until(begun.exists, 30, "the first request to have the lock")
+            assert php.fastcgi(site.fpm.socket, second)[0] == one.result(60)[0] == 200
+        records = {Path(r["script"]).name: r for r in site.records(2)}
+        sleeper, waiter = records["first.php"], records["second.php"]
+        check_wait(sleeper, "sleep", 300 * MS, sleeper["run_ns"])
+        check_sum(waiter)
+        # The two have the session one after the other.
+        ended = sleeper["start_ns"] + sleeper["run_ns"] - waiter["start_ns"]
+        assert waiter["waits"]["lock"] <= waiter["run_ns"]
+        assert waiter["waits"]["lock"] > sleeper["waits"]["lock"]
+        assert waiter["run_ns"] <= ended + 300 * MS + slack(waiter) or ended < 0
+        assert site.ends()["lock session"]["calls"] == 2
+
+
+def test_flock_that_another_process_holds(site):
+    """Its holder gives it up when it has seen the request wait (/proc/locks)."""
+    path = site.fpm.root / "run" / "lock"
+    path.touch()
+    path.chmod(0o666)
+    with open(path) as held, concurrent.futures.ThreadPoolExecutor() as pool:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        answer = pool.submit(site.ask, timed('flock($f, LOCK_EX)', f'$f = fopen("{path}", "r")'))
+        wait_until(lambda: "-> FLOCK" in Path("/proc/locks").read_text(), 30, "a blocked flock")
+        fcntl.flock(held, fcntl.LOCK_UN)
+        wall = int(answer.result(60))
+    [record] = site.records(1)
+    check_wait(record, "lock", wall, wall)
+    assert site.ends()["lock flock"]["calls"] == 1
+
+
+# ---- processes, sleep, names, files -------------------------------------------------------
+
+@pytest.mark.parametrize("text, kind, name, calls, least", [
+    ('exec("sleep 0.2")', "process", "process", 1, 200),
+    ('`sleep 0.2`', "process", "process", 1, 200),
+    ('system("sleep 0.2")', "process", "process", 1, 200),
+    ('passthru("sleep 0.2")', "process", "process", 1, 200),
+    ('pclose(popen("sleep 0.2", "r"))', "process", "process", 2, 200),
+    ('$p = popen("sleep 0.2; echo x", "r"); fgets($p)', "process", "process", 2, 200),
+    ('$p = proc_open(["sleep", "0.2"], [], $x); proc_close($p)', "process", "process", 1, 200),
+    ('usleep(100000); time_nanosleep(0, 100000000)', "sleep", "sleep", 2, 200),
+    ('time_sleep_until(microtime(true) + 0.2)', "sleep", "sleep", 1, 190),
+    ('gethostbyname("localhost")', "dns", "dns", 1, 0),
+    ('$f = fopen("{run}/file", "w"); fwrite($f, str_repeat("x", 100000)); fsync($f)', "file",
+     "file", 3, 0),
+    ('file_put_contents("{run}/a", "x"); copy("{run}/a", "{run}/b"); rename("{run}/b", "{run}/c"); '
+     'file_get_contents("{run}/c")', "file", "file", 4, 0),
+    ('[$a, $b] = stream_socket_pair(STREAM_PF_UNIX, STREAM_SOCK_STREAM, 0); $r = [$a]; $w = $e = []; '
+     'stream_select($r, $w, $e, 0, 200000)', "stream", "stream select", 1, 199),
+], ids=str)
+def test_what_it_waited_for(site, text, kind, name, calls, least):
+    if "fsync" in text and "8.0" in str(build.FPM):
+        pytest.skip("PHP has fsync() since 8.1")
+    wall = int(site.ask(timed(text.replace("{run}", str(site.fpm.root / "run")))))
+    [record] = site.records(1)
+    check_wait(record, kind, least * MS, wall)
+    assert sum(record["waits"].values()) == record["waits"][kind]
+    assert {n: (e["kind"], e["calls"]) for n, e in site.ends().items()} == {name: (kind, calls)}
+
+
+def test_what_does_not_wait_is_not_there(site):
+    site.ask('for ($i = 0; $i < 1000; $i++) md5($i); $f = fopen("php://memory", "w+"); '
+             'fwrite($f, "x"); rewind($f); fread($f, 1); file_get_contents("data:,x"); echo "x";')
+    [record] = site.records(1)
+    check_sum(record)
+    assert set(record["waits"].values()) == {0} and not record["longest"] and not site.ends()
+
+
+# ---- the sum ------------------------------------------------------------------------------
+
+MIXED = [
+    "usleep(mt_rand(0, 3000));",
+    "for ($i = 0; $i < 200; $i++) usleep(10);",
+    "for ($until = hrtime(true) + 5000000; hrtime(true) < $until;) md5('x');",
+    "exec('true'); usleep(100); file_get_contents(__FILE__); gethostbyname('localhost');",
+    "$f = new Fiber(function () { usleep(500); Fiber::suspend(); usleep(500); }); $f->start(); "
+    "usleep(500); $f->resume();",
+    "register_shutdown_function('usleep', 1000); no_such_function();",
+    "fastcgi_finish_request(); usleep(2000);",
+    "set_error_handler(fn() => true); sleep(0); @file_get_contents('http://127.0.0.1:1/');",
+    "",
+]
+
+
+def test_the_parts_are_never_more_than_the_whole():
+    """Of every record of a mixed load on a machine kept busy; and they are what is counted."""
+    with Site(children=4) as site:
+        scripts = [site.script(text, f"mixed{n}.php") for n, text in enumerate(MIXED)]
+        busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"])
+                for _ in range(os.cpu_count())]
+        try:
+            with concurrent.futures.ThreadPoolExecutor(8) as pool:
+                answers = list(pool.map(lambda n: php.fastcgi(site.fpm.socket,
+                                                              scripts[n % len(scripts)]),
+                                        range(40 * len(scripts))))
+        finally:
+            for process in busy:
+                process.kill()
+                process.wait()
+        assert {status for status, _ in answers} == {200}
+        records = site.records(len(answers))
+        for record in records:
+            check_sum(record)
+            for end in record["longest"]:
+                assert 0 < end["calls"] and end["wait_ns"] <= record["waits"][end["kind"]]
+            times = [end["wait_ns"] for end in record["longest"]]
+            assert times == sorted(times, reverse=True)
+        label, ends = site.label(), site.ends()
+        for kind in php_records.KINDS:
+            total = seconds(sum(record["waits"][kind] for record in records))
+            assert label["waits_seconds"][kind] == total
+            assert sum(e["seconds"] for e in ends.values() if e["kind"] == kind) == total
+            assert label["waits"][kind] == sum(e["calls"] for e in ends.values()
+                                               if e["kind"] == kind)
+        assert label["cpu_wait_seconds"] == seconds(sum(r["cpu_wait_ns"] for r in records))
+
+
+def run_delay(pid):
+    return int(processes.read(pid, "schedstat").split()[1])
+
+
+def test_waiting_for_a_cpu_that_others_use():
+    """cpu_wait is the scheduler's run delay: at least what the script reads of it within, at most
+    what there is before and after the request; and no other wait has it."""
+    cpu = str(min(os.sched_getaffinity(0)))
+    text = ('function delay() { return (int)explode(" ", file_get_contents('
+            '"/proc/thread-self/schedstat"))[1]; } $before = delay(); '
+            'for ($i = 0; $i < 300000; $i++) md5($i); usleep(20000); exec("true"); '
+            'echo delay() - $before;')
+    with Site(wrapper=["taskset", "-c", cpu]) as site:
+        busy = [subprocess.Popen(["taskset", "-c", cpu, sys.executable, "-c", "while True: pass"])
+                for _ in range(2)]
+        try:
+            [worker] = site.fpm.workers()
+            before = run_delay(worker)
+            within = int(site.ask(text))
+            [record] = site.records(1)
+            around = run_delay(worker) - before
+        finally:
+            for process in busy:
+                process.kill()
+                process.wait()
+    check_sum(record)
+    left = record["run_ns"] - record["user_ns"] - record["system_ns"] - \
+        sum(record["waits"].values())
+    assert min(within, left) <= record["cpu_wait_ns"] <= around
+    assert record["cpu_wait_ns"] >= within * (1 - FEW)
+    check_wait(record, "sleep", 20 * MS, record["run_ns"])
+
+
+# ---- settings, descriptors, other SAPIs ---------------------------------------------------
+
+def test_it_can_be_turned_off_for_a_pool():
+    pools = "".join(f"[{name}]\nlisten = @ROOT@/{name}.sock\nlisten.mode = 0666\npm = static\n"
+                    f"pm.max_children = 1\nphp_admin_value[mpmstat.{name}] = 0\n"
+                    + ("user = www-data\ngroup = www-data\n" if os.geteuid() == 0 else "")
+                    for name in ("waits", "ends"))
+    with Site(pool=pools) as site:
+        script = site.script("usleep(1000); @fsockopen('127.0.0.1', 1);")
+        for name in ("waits", "ends"):
+            assert php.fastcgi(site.fpm.root / f"{name}.sock", script)[0] == 200
+        without, unnamed = site.records(2)
+        check_sum(without)
+        check_sum(unnamed)
+        assert without["waits"] is None and not without["longest"]
+        assert unnamed["waits"]["sleep"] > 0 and {e["end"] for e in unnamed["longest"]} == {0}
+        ends = site.ends()
+        assert set(ends) == {"other"} and (ends["other"]["calls"], ends["other"]["failed"]) == (2, 1)
+
+
+def test_one_descriptor_is_kept_for_the_run_delay(site):
+    """By each worker, of its own thread; none by the master, none by what a script starts."""
+    def held(pid):
+        return [path for path in processes.open_files(pid).values() if "schedstat" in path]
+
+    for _ in range(3):
+        inherited = site.ask('echo shell_exec("ls -l /proc/self/fd");')
+        assert "schedstat" not in inherited
+    [worker] = site.fpm.workers()
+    assert held(worker) == [f"/proc/{worker}/task/{worker}/schedstat"]
+    assert held(site.fpm.pid) == []
+
+
+def test_a_chroot_without_proc():
+    """What is measured there was opened before."""
+    if os.geteuid() != 0:
+        pytest.skip("needs root")
+    with Site(pool="chroot = @ROOT@") as site:
+        (site.fpm.root / "in.php").write_text("<?php usleep(20000); echo file_exists('/proc');")
+        assert php.fastcgi(site.fpm.socket, "/in.php") == (200, "")
+        [record] = site.records(1)
+    check_wait(record, "sleep", 20 * MS, record["run_ns"])
+    assert record["cpu_wait_ns"] is not None
+
+
+SCRIPT = "<?php usleep(50000); file_get_contents(__FILE__); array_map('usleep', [1000]);"
+
+
+def check_board(board):
+    records = wait_until(lambda: php_records.records(board), 30, "a record")
+    for record in records:
+        check_wait(record, "sleep", 51 * MS, record["run_ns"])
+        assert record["cpu_wait_ns"] is not None
+    ends = {end["name"]: end["calls"] for end in tool.status(board)["ends"]}
+    assert ends == {"sleep": 2 * len(records), "file": len(records)}
+
+
+def test_mod_php(php_server, php_boards):
+    """Also after a graceful restart, which loads PHP anew."""
+    apache = php_server("prefork", settings=php.settings(php_boards))
+    apache.page("wait.php", SCRIPT)
+    assert apache.get("/wait.php").status == 200
+    apache.restart()
+    assert apache.get("/wait.php").status == 200
+    check_board(php.board(php_boards, "apache2handler"))
+
+
+def test_cgi(server, php_boards, tmp_path):
+    if not php.CGI:
+        pytest.skip("needs php-cgi")
+    php_boards.chmod(0o1777)
+    ini = php_boards / "ini"
+    ini.mkdir()
+    php.write_ini(ini, php.settings(php_boards))
+    script = tmp_path / "wait.php"
+    script.write_text(SCRIPT)
+    subprocess.run([php.CGI], check=True, capture_output=True, cwd="/", timeout=30, env={
+        "PATH": build.PATH, "PHPRC": str(ini), "GATEWAY_INTERFACE": "CGI/1.1",
+        "REQUEST_METHOD": "GET", "REDIRECT_STATUS": "200", "SCRIPT_FILENAME": str(script)})
+    check_board(php.board(php_boards, "cgi-fcgi"))
+
+
+@pytest.mark.parametrize("jit", [None, "tracing", "function"])
+def test_opcache_and_its_compiler(jit):
+    """Hot loops are compiled to machine code, which calls the same functions."""
+    text = ('function hot() { $n = 0; for ($i = 0; $i < 2000; $i++) { usleep(1); $n += $i; } '
+            'return $n; } hot();')
+    settings = {"opcache.jit": jit, "opcache.jit_buffer_size": "16M"} if jit else {}
+    fpm = FPM(1, settings={"opcache.enable": 1, **settings,
+                           **php.settings("@ROOT@/run", journal=1024)})
+    with fpm:
+        script = fpm.script("hot.php", "<?php " + text)
+        os.utime(script, (1e9, 1e9))
+        for _ in range(3):
+            assert php.fastcgi(fpm.socket, script)[0] == 200
+        found = wait_until(lambda: [r for r in [php_records.records(fpm.board)] if len(r) == 3],
+                           30, "three records")[0]
+        for record in found:
+            check_sum(record)
+            assert record["longest"][0]["calls"] == 2000

@@ -1,0 +1,236 @@
+/* bottleneck.c - what a server's requests, workers, CPUs and memory were short of: the conditions
+ * of the verdict's rules. See bottleneck.h.
+ */
+#include "analysis/bottleneck.h"
+
+#include <string.h>
+
+#include "analysis/thresholds.h"
+#include "base/ratio.h"
+
+uint64_t mst_part_milli(const struct mst_summary_server *server,
+                        const struct mst_summary_times *part)
+{
+    uint64_t total = server->phases[MST_PHASE_TOTAL].sum_ns;
+
+    if (total == MST_UNKNOWN || part->sum_ns == MST_UNKNOWN || total == 0)
+        return 0;
+    return mst_milli(part->sum_ns, total);
+}
+
+uint64_t mst_phase_milli(const struct mst_summary_server *server, enum mst_phase phase)
+{
+    return mst_part_milli(server, &server->phases[phase]);
+}
+
+uint64_t mst_mean_wait_ns(const struct mst_summary_server *server)
+{
+    uint64_t sum = server->phases[MST_PHASE_QUEUE].sum_ns;
+
+    return server->waited > 0 && sum != MST_UNKNOWN ? sum / server->waited : 0;
+}
+
+bool mst_summary_waits(const struct mst_summary_server *server)
+{
+    const struct mst_summary_times *php = &server->phases[MST_PHASE_PHP_WAIT];
+
+    if (mst_summary_is_php(server))
+        return php->count > 0 && php->mean_ns >= MST_PHP_WAIT_MEAN_MIN_NS;
+    return mst_mean_wait_ns(server) >= MST_QUEUE_MEAN_MIN_NS;
+}
+
+/* Where the limit of PHP's workers is not known (FPM does not export it), a number that
+ * stayed the same for the whole load tells it. */
+bool mst_summary_all_busy(const struct mst_summary_server *server)
+{
+    if (server->max_busy == MST_UNKNOWN || server->max_busy == 0)
+        return false;
+    if (server->workers_limit != MST_UNKNOWN)
+        return server->max_busy >= server->workers_limit;
+    return mst_summary_is_php(server) && server->mean_busy_milli != MST_UNKNOWN &&
+           server->mean_busy_milli >= server->max_busy * MST_CONSTANT_BUSY_MILLI;
+}
+
+/* On kept-alive connections only the first request waits. So where all workers were busy, the
+ * mean of those that waited decides; elsewhere a few slow accepts mean nothing. */
+bool mst_waited_for_workers(const struct mst_summary_server *server)
+{
+    return mst_phase_milli(server, MST_PHASE_QUEUE) >= MST_WAIT_SHARE_MILLI &&
+           (server->phases[MST_PHASE_QUEUE].mean_ns >= MST_QUEUE_MEAN_MIN_NS ||
+            (mst_summary_all_busy(server) && mst_summary_waits(server)));
+}
+
+bool mst_mostly_in(const struct mst_summary_server *server, enum mst_state state)
+{
+    uint64_t in_state = server->mean_state_milli[state];
+
+    return in_state != MST_UNKNOWN && server->mean_busy_milli != MST_UNKNOWN && in_state > 0 &&
+           in_state * 2 >= server->mean_busy_milli;
+}
+
+bool mst_starved_by_keepalive(const struct mst_summary_server *server)
+{
+    return mst_summary_all_busy(server) && mst_mostly_in(server, MST_STATE_KEEPALIVE) &&
+           mst_phase_milli(server, MST_PHASE_QUEUE) >= MST_WAIT_SHARE_MILLI &&
+           (mst_summary_waits(server) ||
+            server->phases[MST_PHASE_QUEUE].max_ns >= MST_LONG_WAIT_NS);
+}
+
+/* Time in `send` during which PHP still ran is not the clients'. */
+bool mst_clients_are_slow(const struct mst_summary_server *server)
+{
+    const struct mst_summary_times *send = &server->phases[MST_PHASE_SEND];
+    const struct mst_summary_times *others =
+        server->php.joined > 0 ? &server->php.send_other : send;
+
+    return mst_part_milli(server, others) >= MST_SLOW_SEND_MILLI &&
+           send->mean_ns >= MST_SLOW_SEND_MEAN_MIN_NS;
+}
+
+const struct mst_summary_times *mst_php_wait(const struct mst_summary_server *server)
+{
+    return mst_summary_is_php(server) ? &server->phases[MST_PHASE_PHP_WAIT]
+                                      : &server->php.handle_wait;
+}
+
+bool mst_waited_for_php(const struct mst_summary_server *server)
+{
+    const struct mst_summary_times *wait = mst_php_wait(server);
+
+    return wait->count > 0 && mst_part_milli(server, wait) >= MST_WAIT_SHARE_MILLI &&
+           wait->mean_ns >= MST_PHP_WAIT_MEAN_MIN_NS;
+}
+
+enum mst_phase mst_longest_phase(const struct mst_summary_server *server)
+{
+    static const enum mst_phase phases[] = { MST_PHASE_QUEUE, MST_PHASE_READ, MST_PHASE_HANDLE,
+                                             MST_PHASE_SEND, MST_PHASE_PHP_WAIT,
+                                             MST_PHASE_PHP_RUN };
+    enum mst_phase longest = mst_summary_is_php(server) ? MST_PHASE_PHP_RUN : MST_PHASE_QUEUE;
+    size_t i;
+
+    for (i = 0; i < sizeof phases / sizeof *phases; i++)
+        if (mst_phase_milli(server, phases[i]) > mst_phase_milli(server, longest))
+            longest = phases[i];
+    return longest;
+}
+
+/* Whether the server's CPU time is known and in no other server's: that of php-cgi's processes,
+ * which have no parent of their own, is mostly in Apache's. */
+static bool has_own_cpu(const struct mst_summary_server *server)
+{
+    return server->cpu_ns != MST_UNKNOWN &&
+           (!mst_summary_is_php(server) || server->sapi_kind == MST_SAPI_FPM);
+}
+
+/* The CPU time of what belongs to this run: the load tool, and the servers with all processes below
+ * their parents. Where no PHP was recorded, any program that is called so is taken for the
+ * server's. */
+static uint64_t own_cpu(const struct mst_summary *s)
+{
+    uint64_t own = s->tool_cpu_ns != MST_UNKNOWN ? s->tool_cpu_ns : 0;
+    bool has_php = false;
+    size_t i;
+
+    for (i = 0; i < s->server_count; i++) {
+        if (has_own_cpu(&s->servers[i]))
+            own += s->servers[i].cpu_ns;
+        has_php |= mst_summary_is_php(&s->servers[i]) && s->servers[i].cpu_ns != MST_UNKNOWN;
+    }
+    for (i = 0; i < s->program_count && !has_php; i++)
+        if (strncmp(s->programs[i].name, "php", 3) == 0 && s->programs[i].cpu_ns != MST_UNKNOWN)
+            own += s->programs[i].cpu_ns;
+    return own;
+}
+
+bool mst_cpu_is_ours(const struct mst_summary *s)
+{
+    unsigned __int128 busy;
+
+    if (s->program_count == 0 || s->cpus == MST_UNKNOWN)
+        return true;
+    busy = (unsigned __int128)s->duration_ns * s->cpus * s->machine_busy_milli / 1000;
+    return (unsigned __int128)own_cpu(s) * 2 >= busy;
+}
+
+bool mst_waits_are_too_short(const struct mst_summary_server *server)
+{
+    return mst_summary_all_busy(server) &&
+           mst_phase_milli(server, MST_PHASE_QUEUE) >= MST_WAIT_SHARE_MILLI;
+}
+
+bool mst_load_was_hurt(const struct mst_summary *s)
+{
+    size_t i;
+
+    for (i = 0; i < s->server_count; i++)
+        if (s->servers[i].killed > 0 || s->servers[i].errors_5xx > 0)
+            return true;
+    return s->outcome == MST_OUTCOME_FAILED;
+}
+
+/* Whether an earlier server of the run is in the same group: its numbers are these. */
+static bool is_told_already(const struct mst_summary *s, size_t which)
+{
+    size_t i;
+
+    for (i = 0; i < which; i++)
+        if (s->servers[i].cgroup != NULL && strcmp(s->servers[i].cgroup,
+                                                   s->servers[which].cgroup) == 0)
+            return true;
+    return false;
+}
+
+struct mst_memory_shortage mst_find_memory_shortage(const struct mst_summary *s,
+                                                    const struct mst_summary_server *server)
+{
+    struct mst_memory_shortage found = { false, s->oom_kills, s->memory_stall_ns };
+    const struct mst_summary_server *other;
+    size_t i;
+
+    if (server->cgroup == NULL || server->oom_kills == MST_UNKNOWN)
+        return found;
+    found = (struct mst_memory_shortage){ true, 0, server->memory_stall_ns };
+    for (i = 0; i < s->server_count; i++) {
+        other = &s->servers[i];
+        if (other->cgroup == NULL || is_told_already(s, i))
+            continue;
+        if (other->oom_kills != MST_UNKNOWN)
+            found.kills += other->oom_kills;
+        if (other->memory_stall_ns != MST_UNKNOWN &&
+            (found.stall_ns == MST_UNKNOWN || other->memory_stall_ns > found.stall_ns))
+            found.stall_ns = other->memory_stall_ns;
+    }
+    if (found.stall_ns == MST_UNKNOWN)
+        found.stall_ns = s->memory_stall_ns;
+    return found;
+}
+
+const struct mst_summary_server *mst_throttled_server(const struct mst_summary *s)
+{
+    const struct mst_summary_server *most = NULL, *server;
+    size_t i;
+
+    for (i = 0; i < s->server_count; i++) {
+        server = &s->servers[i];
+        if (server->throttled_ns != MST_UNKNOWN &&
+            server->throttled_ns / MST_THROTTLED_MILLI >= s->duration_ns / 1000 &&
+            (most == NULL || server->throttled_ns > most->throttled_ns))
+            most = server;
+    }
+    return most;
+}
+
+/* The kernel adds up the times of all CPUs. They can have been held up at once, ... */
+uint64_t mst_throttled_at_least(const struct mst_summary *s,
+                                const struct mst_summary_server *throttled)
+{
+    return s->cpus != MST_UNKNOWN && s->cpus > 0 ? throttled->throttled_ns / s->cpus : 0;
+}
+
+/* ... or one after the other. */
+uint64_t mst_throttled_at_most(const struct mst_summary *s,
+                               const struct mst_summary_server *throttled)
+{
+    return throttled->throttled_ns < s->duration_ns ? throttled->throttled_ns : s->duration_ns;
+}

@@ -1,0 +1,64 @@
+/* bottleneck.h - what a server's requests, workers, CPUs and memory were short of: the conditions
+ * of the verdict's rules. The limits are in thresholds.h. */
+#ifndef MPMSTAT_BOTTLENECK_H
+#define MPMSTAT_BOTTLENECK_H
+
+#include "analysis/summary.h"
+
+/* ---- shares of the time that a server's requests took, in thousandths ---------------- */
+
+uint64_t mst_part_milli(const struct mst_summary_server *server,
+                        const struct mst_summary_times *part);
+uint64_t mst_phase_milli(const struct mst_summary_server *server, enum mst_phase phase);
+enum mst_phase mst_longest_phase(const struct mst_summary_server *server);
+
+/* ---- workers ------------------------------------------------------------------------- */
+
+/* The mean wait of the requests that waited at all. */
+uint64_t mst_mean_wait_ns(const struct mst_summary_server *server);
+
+/* The times that requests waited for a PHP worker. */
+const struct mst_summary_times *mst_php_wait(const struct mst_summary_server *server);
+
+/* Whether requests waited for a worker, or for a PHP worker, for a share of their time. */
+bool mst_waited_for_workers(const struct mst_summary_server *server);
+bool mst_waited_for_php(const struct mst_summary_server *server);
+
+/* Whether all workers were busy and requests waited, but not longer than the kernel's clock can
+ * measure. */
+bool mst_waits_are_too_short(const struct mst_summary_server *server);
+
+/* Whether at least half of the busy workers' time went into a state. */
+bool mst_mostly_in(const struct mst_summary_server *server, enum mst_state state);
+
+/* Whether connections without a request held most of the workers, and requests waited. */
+bool mst_starved_by_keepalive(const struct mst_summary_server *server);
+
+bool mst_clients_are_slow(const struct mst_summary_server *server);
+
+/* ---- CPUs ---------------------------------------------------------------------------- */
+
+/* Whether this run used half of the CPU time that was used. True where the CPU time of the
+ * machine's programs is not known. */
+bool mst_cpu_is_ours(const struct mst_summary *s);
+
+/* The server that the CPU limit of its control group held up longest. NULL: none was held up. */
+const struct mst_summary_server *mst_throttled_server(const struct mst_summary *s);
+uint64_t mst_throttled_at_least(const struct mst_summary *s,
+                                const struct mst_summary_server *throttled);
+uint64_t mst_throttled_at_most(const struct mst_summary *s,
+                               const struct mst_summary_server *throttled);
+
+/* ---- memory -------------------------------------------------------------------------- */
+
+/* The kills and the longest stall of the servers' control groups, which contain nothing else;
+ * where those of the server are not known, the machine's. */
+struct mst_memory_shortage { bool of_groups; uint64_t kills, stall_ns; };
+
+struct mst_memory_shortage mst_find_memory_shortage(const struct mst_summary *s,
+                                                    const struct mst_summary_server *server);
+
+/* Whether a process of this load can be among those that the kernel killed. */
+bool mst_load_was_hurt(const struct mst_summary *s);
+
+#endif

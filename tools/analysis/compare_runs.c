@@ -1,0 +1,280 @@
+/* compare_runs.c - finds and reads the runs of a comparison: see compare_runs.h. */
+#include "analysis/compare_runs.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analysis/thresholds.h"
+#include "archive/query.h"
+#include "base/array.h"
+
+/* ---- which runs ------------------------------------------------------------------ */
+
+/* FILE of FILE#RUN, on the heap, and in *selected RUN, NULL for all. Files and names may
+ * have a '#' in them: FILE is the shortest that is there. NULL: out of memory. */
+static char *split(const char *given, const char **selected)
+{
+    const char *mark = access(given, F_OK) == 0 ? NULL : strchr(given, '#'), *first = mark;
+    char *path = NULL;
+
+    for (; mark != NULL; mark = strchr(mark + 1, '#')) {
+        free(path);
+        path = strndup(given, (size_t)(mark - given));
+        if (path == NULL || access(path, F_OK) == 0)
+            break;
+    }
+    if (mark == NULL && first != NULL) {   /* none is: the first is what was meant */
+        free(path);
+        path = strndup(given, (size_t)(first - given));
+        mark = first;
+    }
+    *selected = mark != NULL ? mark + 1 : NULL;
+    return mark != NULL ? path : strdup(given);
+}
+
+static struct mst_archive *open_archive(const char *given, const char **selected,
+                                        char error[MST_ERROR_MAX])
+{
+    struct mst_archive *archive;
+    char *path = split(given, selected);
+
+    if (path == NULL) {
+        snprintf(error, MST_ERROR_MAX, "out of memory for the comparison");
+        return NULL;
+    }
+    archive = mst_archive_read(path, error);
+    free(path);
+    return archive;
+}
+
+/* Whether the archive's runs are repetitions of one thing, as far as names tell. */
+static bool has_one_name(struct mst_archive *archive, char error[MST_ERROR_MAX])
+{
+    struct mst_query q = mst_query_ask(mst_archive_db(archive),
+        "SELECT group_concat(name, '\", \"') AS names, count(*) AS count FROM "
+        "(SELECT DISTINCT coalesce(name, '(none)') AS name FROM runs WHERE id >= :id)", 0);
+    bool one = false;
+
+    if (mst_query_next(&q)) {
+        one = mst_row_number(&q, "count") <= 1;
+        if (!one)
+            snprintf(error, MST_ERROR_MAX, "%s has runs of several names (\"%.300s\"): say which "
+                     "with FILE#NAME, or FILE#NUMBER", mst_archive_path(archive),
+                     mst_row_text(&q, "names"));
+    }
+    if (!mst_query_done(&q))
+        one = mst_archive_unreadable(archive, error) == 0;
+    return one;
+}
+
+/* ---- one run --------------------------------------------------------------------- */
+
+static bool append(char **text, const char *word)
+{
+    char *longer;
+
+    if (asprintf(&longer, "%s%s%s", *text != NULL ? *text : "",
+                 *text != NULL && (*text)[0] != '\0' ? " " : "", word) < 0)
+        return false;
+    free(*text);
+    *text = longer;
+    return true;
+}
+
+/* What differs from run to run without changing the load: where it goes, and the
+ * descriptor that its rows go to. */
+static bool read_command(struct mst_compare_run *run)
+{
+    json_t *words = json_loads(run->summary.command_json, 0, NULL), *word;
+    bool fine = (run->urls = strdup("")) != NULL;
+    const char *text;
+    size_t i;
+
+    json_array_foreach(words, i, word) {
+        text = json_string_value(word);
+        if (text == NULL)
+            continue;
+        if (strstr(text, "://") != NULL)
+            fine = fine && append(&run->urls, text) && append(&run->load, "URL");
+        else if (strncmp(text, "/dev/fd/", 8) == 0)
+            fine = fine && append(&run->load, "/dev/fd/N");
+        else
+            fine = fine && append(&run->load, text);
+    }
+    json_decref(words);
+    return fine;
+}
+
+/* Not the load average: it is of the minutes before, and no two are the same. */
+static bool read_settings(struct mst_compare_run *run, struct mst_archive *archive)
+{
+    struct mst_query q = mst_query_ask(mst_archive_db(archive),
+        "SELECT name, ifnull(value, '') AS value FROM environment WHERE run_id = :id AND "
+        "name <> 'load_average' ORDER BY name", run->summary.id);
+    struct mst_compare_setting *setting;
+    bool fine = true;
+
+    while (fine && mst_query_next(&q)) {
+        setting = mst_append(&run->settings, &run->setting_count, sizeof *setting);
+        fine = setting != NULL;
+        if (!fine)
+            break;
+        setting->name = mst_row_string(&q, "name");
+        setting->value = mst_row_string(&q, "value");
+        fine = setting->name != NULL && setting->value != NULL;
+    }
+    return mst_query_done(&q) && fine;
+}
+
+static void free_run(struct mst_compare_run *run)
+{
+    size_t i;
+
+    for (i = 0; i < run->setting_count; i++) {
+        free(run->settings[i].name);
+        free(run->settings[i].value);
+    }
+    free(run->settings);
+    free(run->load);
+    free(run->urls);
+    mst_summary_free(&run->summary);
+}
+
+static int add_run(struct mst_compare_side *side, int64_t id, uint64_t repetition,
+                   char error[MST_ERROR_MAX])
+{
+    struct mst_compare_run *run = mst_append(&side->runs, &side->count, sizeof *run);
+
+    if (run == NULL)
+        return mst_fail(error, "out of memory for the comparison");
+    run->repetition = repetition;
+    if (mst_summary_make(&run->summary, side->archive, id, error) != 0)
+        return -1;
+    if (read_command(run) && read_settings(run, side->archive))
+        return 0;
+    return mst_fail(error, "cannot read run %" PRId64 " of the archive %s", id,
+                    mst_archive_path(side->archive));
+}
+
+/* ---- a side ---------------------------------------------------------------------- */
+
+static int add_runs(struct mst_compare_side *side, const char *selected,
+                    char error[MST_ERROR_MAX])
+{
+    struct mst_query q = mst_query_ask(mst_archive_db(side->archive),
+        "SELECT id, complete, repetition FROM runs WHERE :id OR name = :selected OR "
+        "CAST(id AS TEXT) = :selected ORDER BY started_ns, id", selected == NULL);
+    int status = 0;
+
+    mst_query_set_text(&q, ":selected", selected != NULL ? selected : "");
+    while (status == 0 && mst_query_next(&q)) {
+        if (mst_row_number(&q, "complete") != 1)
+            side->incomplete++;
+        else
+            status = add_run(side, mst_row_id(&q, "id"), mst_row_number(&q, "repetition"), error);
+    }
+    if (!mst_query_done(&q) && status == 0)
+        status = mst_archive_unreadable(side->archive, error);
+    return status;
+}
+
+int mst_compare_side_read(struct mst_compare_side *side, const char *given,
+                          char error[MST_ERROR_MAX])
+{
+    const char *selected;
+
+    *side = (struct mst_compare_side){ .given = given };
+    side->archive = open_archive(given, &selected, error);
+    if (side->archive == NULL || (selected == NULL && !has_one_name(side->archive, error)) ||
+        add_runs(side, selected, error) != 0)
+        return -1;
+    if (side->count > 0)
+        return 0;
+    if (side->incomplete > 0)
+        snprintf(error, MST_ERROR_MAX, "no run of %s came to its end: there is nothing to compare",
+                 given);
+    else
+        snprintf(error, MST_ERROR_MAX, "there is no run%s%s%s in %s", selected != NULL ? " \"" : "",
+                 selected != NULL ? selected : "", selected != NULL ? "\"" : "",
+                 mst_archive_path(side->archive));
+    return -1;
+}
+
+void mst_compare_side_free(struct mst_compare_side *side)
+{
+    char ignored[MST_ERROR_MAX];
+    size_t i;
+
+    for (i = 0; i < side->count; i++)
+        free_run(&side->runs[i]);
+    free(side->runs);
+    mst_archive_close(side->archive, ignored);
+}
+
+/* ---- pairs ----------------------------------------------------------------------- */
+
+static uint64_t start_of(const struct mst_compare_side *side, size_t i)
+{
+    return i < side->count ? side->runs[i].summary.started_ns : UINT64_MAX;
+}
+
+/* No other run of either side began between the two. */
+static bool are_neighbours(const struct mst_compare_side *a, size_t i,
+                           const struct mst_compare_side *b, size_t k)
+{
+    return a->runs[i].repetition == b->runs[k].repetition &&
+           start_of(a, i + 1) > start_of(b, k) && start_of(b, k + 1) > start_of(a, i);
+}
+
+/* Finds the pairs: their indices in pairs[0] and pairs[1], which have room for all. */
+static size_t find_pairs(const struct mst_compare_side *a, const struct mst_compare_side *b,
+                         size_t *pairs[2])
+{
+    size_t i = 0, k = 0, count = 0;
+
+    while (i < a->count && k < b->count) {
+        if (are_neighbours(a, i, b, k)) {
+            pairs[0][count] = i++;
+            pairs[1][count++] = k++;
+        } else if (start_of(a, i) < start_of(b, k)) {
+            i++;
+        } else {
+            k++;
+        }
+    }
+    return count;
+}
+
+static void keep_only(struct mst_compare_side *side, const size_t *kept, size_t count)
+{
+    size_t i, next = 0;
+
+    for (i = 0; i < side->count; i++) {
+        if (next < count && kept[next] == i)
+            side->runs[next++] = side->runs[i];
+        else
+            free_run(&side->runs[i]);
+    }
+    side->unpaired = side->count - count;
+    side->count = count;
+}
+
+bool mst_compare_pair(struct mst_compare_side *a, struct mst_compare_side *b)
+{
+    size_t *pairs[2] = { calloc(a->count, sizeof(size_t)), calloc(b->count, sizeof(size_t)) };
+    size_t count = pairs[0] != NULL && pairs[1] != NULL ? find_pairs(a, b, pairs) : 0;
+    size_t fewer = a->count < b->count ? a->count : b->count;
+    bool paired = count >= MST_COMPARE_PAIRS_MIN && count + 1 >= fewer;
+
+    if (paired) {
+        keep_only(a, pairs[0], count);
+        keep_only(b, pairs[1], count);
+    }
+    free(pairs[0]);
+    free(pairs[1]);
+    return paired;
+}

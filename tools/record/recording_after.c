@@ -1,0 +1,149 @@
+/* recording_after.c - a recording after its load: waits for the last requests, and decides how the
+ * run ended. */
+#include "record/recording_steps.h"
+
+#include <inttypes.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "console/diag.h"
+#include "record/limits.h"
+
+/* CPU time that no process of /proc took: of processes in another pid namespace, or that are hidden
+ * from this user, or that nothing waited for. 0 where it is a small part of all. */
+static uint64_t unseen_cpu(const struct mst_recording *r)
+{
+    uint64_t all = r->process_ns - r->process_before_ns, seen = 0;
+    size_t i;
+
+    if (r->process_ns == MST_UNKNOWN || r->process_before_ns == MST_UNKNOWN ||
+        r->process_ns < r->process_before_ns)
+        return 0;
+    for (i = 0; i < r->programs.count; i++)
+        seen += r->programs.items[i].cpu_ns > 0 ? (uint64_t)r->programs.items[i].cpu_ns : 0;
+    return all > seen && (all - seen) * MST_UNSEEN_PART >= all ? all - seen : 0;
+}
+
+static int record_unseen(struct mst_recording *r)
+{
+    uint64_t cpu_ns = unseen_cpu(r);
+
+    if (cpu_ns == 0 || cpu_ns < r->end.duration_ns / 1000)
+        return 0;
+    return mst_archive_add_program(r->archive, r->run_id, MST_UNSEEN_PROGRAMS, cpu_ns);
+}
+
+/* Programs that took a thousandth of the load's time or more. The supervisor's time
+ * is the load tool's, which is known from elsewhere. */
+static int record_programs(struct mst_recording *r)
+{
+    const struct mst_program *program;
+    size_t i;
+
+    if (!r->programs_known || !mst_programs_after(&r->programs))
+        return 0;
+    for (i = 0; i < r->programs.count; i++) {
+        program = &r->programs.items[i];
+        if (program->cpu_ns <= 0 || (uint64_t)program->cpu_ns < r->end.duration_ns / 1000)
+            break;
+        if (strcmp(program->name, MST_RUNNER_SUPERVISOR) != 0 &&
+            mst_archive_add_program(r->archive, r->run_id, program->name,
+                                    (uint64_t)program->cpu_ns) != 0)
+            return -1;
+    }
+    return record_unseen(r);
+}
+
+/* Requests may end after the client has closed its connection: an event MPM still flushes, a
+ * handler still runs. */
+int mst_recording_drain(struct mst_recording *r)
+{
+    uint64_t until = mst_now_ns() + MST_DRAIN_NS;
+    sig_atomic_t stops = r->stop.count;
+    bool all_quiet, quiet;
+    size_t i;
+
+    if (mst_recording_sample_machine(r, MST_MOMENT_END) != 0 || record_programs(r) != 0)
+        return mst_recording_archive_failed(r);
+    for (i = 0; i < r->sampler_count; i++) {
+        mst_source_set_deadline(r->samplers[i].source, r->samplers[i].by_url ?
+                                mst_now_ns() + MST_ANSWER_NS : UINT64_MAX);
+        if (mst_recording_offer_before(r, &r->samplers[i]) != 0 ||
+            mst_sampler_end_load(&r->samplers[i]) != 0)
+            return mst_recording_archive_failed(r);
+    }
+    do {
+        poll(NULL, 0, MST_DRAIN_STEP_MS);
+        all_quiet = true;
+        for (i = 0; i < r->sampler_count; i++) {
+            if (mst_recording_offer_before(r, &r->samplers[i]) != 0 ||
+                mst_sampler_drain(&r->samplers[i], &quiet) != 0)
+                return mst_recording_archive_failed(r);
+            all_quiet = all_quiet && quiet;
+        }
+        if (mst_archive_tick(r->archive, mst_now_ns()) != 0)
+            return mst_recording_archive_failed(r);
+    } while (!all_quiet && mst_now_ns() < until && r->stop.count == stops);
+    r->end.memory_cost_ns = 0;
+    for (i = 0; i < r->sampler_count; i++) {
+        if (mst_sampler_finish(&r->samplers[i]) != 0)
+            return mst_recording_archive_failed(r);
+        r->end.memory_cost_ns += r->samplers[i].processes.cost_ns;
+    }
+    return MST_EXIT_OK;
+}
+
+static int tool_failed(struct mst_recording *r)
+{
+    const char *name = mst_load_name(&r->load);
+
+    if (r->end.exit_signal != MST_UNKNOWN)
+        mst_error("%s was ended by signal %" PRIu64 " (%s)", name, r->end.exit_signal,
+                  strsignal((int)r->end.exit_signal));
+    else
+        mst_error("%s failed with exit status %" PRIu64, name, r->end.exit_status);
+    if (!r->options->verbose)
+        mst_load_show(&r->load);
+    if (r->load.plan.added != NULL && !r->load.has_result)
+        mst_error("mpmstat had added %s to it: --no-flags runs it without", r->load.plan.added);
+    return MST_EXIT_BAD;
+}
+
+/* How a load that was not stopped ended. An exit status for "done, with failures" counts only if
+ * there are results: some tools have the same one for wrong usage. */
+static enum mst_outcome how_it_ended(struct mst_recording *r)
+{
+    char text[MST_ERROR_MAX];
+
+    if (r->end.exit_status == 0)
+        return MST_OUTCOME_COMPLETE;
+    if (r->load.tool == NULL || !r->load.has_result ||
+        !mst_load_succeeded(&r->load, r->end.exit_status))
+        return MST_OUTCOME_FAILED;
+    snprintf(text, sizeof text, "%s ended with exit status %" PRIu64 ", which says that it was "
+             "done and met failures, or missed a goal", mst_load_name(&r->load),
+             r->end.exit_status);
+    return mst_recording_note(r, text) == 0 ? MST_OUTCOME_COMPLETE : MST_OUTCOME_FAILED;
+}
+
+int mst_recording_finish(struct mst_recording *r)
+{
+    int status = MST_EXIT_OK;
+
+    if (r->load.tool != NULL && mst_load_collect(&r->load, r->archive, r->run_id, &r->end) != 0)
+        return mst_recording_archive_failed(r);
+    if (r->end.outcome == MST_OUTCOME_UNFINISHED)
+        r->end.outcome = r->runner != NULL ? how_it_ended(r) : MST_OUTCOME_COMPLETE;
+    r->end.complete = r->end.outcome == MST_OUTCOME_COMPLETE;
+    if (r->end.outcome == MST_OUTCOME_FAILED)
+        status = tool_failed(r);
+    else if (r->end.outcome == MST_OUTCOME_TIMEOUT)
+        status = MST_EXIT_BAD;
+    else if (r->end.outcome == MST_OUTCOME_INTERRUPTED)
+        status = MST_EXIT_INTERRUPTED;
+    if (mst_archive_end_run(r->archive, r->run_id, &r->end) != 0)
+        return mst_recording_archive_failed(r);
+    return status;
+}

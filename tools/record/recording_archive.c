@@ -1,0 +1,60 @@
+/* recording_archive.c - what a recording puts into its archive besides its servers' samples: see
+ * recording_steps.h. */
+#include "record/recording_steps.h"
+
+#include "base/clock.h"
+#include "console/diag.h"
+#include "record/environment.h"
+
+int mst_recording_archive_failed(const struct mst_recording *r)
+{
+    const char *why = mst_archive_error(r->archive);
+
+    if (r->runner != NULL && r->end.ended_ns == 0)
+        mst_error("%s. %s goes on, but nothing more of it is recorded", why,
+                  mst_load_name(&r->load));
+    else
+        mst_error("%s", why);
+    return MST_EXIT_OUTPUT;
+}
+
+int mst_recording_note(struct mst_recording *r, const char *text)
+{
+    mst_warn("%s", text);
+    return mst_archive_add_note(r->archive, r->run_id, mst_realtime_ns(), text);
+}
+
+int mst_recording_open_archive(struct mst_recording *r)
+{
+    const struct mst_archive_run run = {
+        .name = r->options->name, .argv = r->load.plan.argv, .added = r->load.plan.added,
+        .tool = r->load.tool != NULL ? r->load.tool->name : NULL, .started_ns = mst_realtime_ns(),
+        .tool_threads = r->load.tool != NULL ? r->load.plan.threads : MST_UNKNOWN,
+        .repetition = r->options->repetition,
+    };
+    char error[MST_ERROR_MAX];
+
+    r->archive = mst_archive_create(r->options->archive, mst_tell, error);
+    if (r->archive == NULL)
+        return mst_failed(MST_EXIT_OUTPUT, "%s", error);
+    if (mst_archive_begin_run(r->archive, &run, &r->run_id) != 0 ||
+        mst_environment_record(r->archive, r->run_id) != 0)
+        return mst_recording_archive_failed(r);
+    return MST_EXIT_OK;
+}
+
+int mst_recording_sample_machine(struct mst_recording *r, enum mst_moment moment)
+{
+    struct mst_machine machine;
+
+    mst_machine_read(&machine);
+    if (moment == MST_MOMENT_BEFORE)
+        r->process_before_ns = machine.process_ns;
+    r->process_ns = machine.process_ns;
+    return mst_archive_add_machine(r->archive, r->run_id, mst_realtime_ns(), moment, &machine);
+}
+
+int mst_recording_offer_before(struct mst_recording *r, const struct mst_sampler *s)
+{
+    return s->by_url ? mst_archive_offer(r->archive) : 0;
+}

@@ -1,0 +1,77 @@
+/* recording_steps.h - the steps of which mst_record() consists, in this order.
+ *
+ * Each step returns an enum mst_exit, and has said the error. The others return 0, or -1 with the
+ * error in the archive: see mst_recording_archive_failed().
+ */
+#ifndef MPMSTAT_RECORDING_STEPS_H
+#define MPMSTAT_RECORDING_STEPS_H
+
+#include <signal.h>
+
+#include "archive/writer.h"
+#include "console/stop.h"
+#include "exec/runner.h"
+#include "record/load.h"
+#include "record/recording.h"
+#include "record/sampler.h"
+#include "source/target.h"
+#include "system/preflight.h"
+#include "system/programs.h"
+
+#include "system/programs.h"
+
+struct mst_recording {
+    const struct mst_recording_options *options;
+    struct mst_load     load;
+    struct mst_targets  targets;
+    struct mst_targets  behind;             /* PHP's boards in the status of the URLs among them */
+    struct mst_sampler *samplers;
+    size_t              sampler_count;      /* opened ones */
+    struct mst_archive *archive;
+    int64_t             run_id;
+    struct mst_runner  *runner;
+    struct mst_preflight preflight;
+    struct mst_programs programs;
+    bool                programs_known;
+    uint64_t            started_ns, deadline_ns;    /* CLOCK_MONOTONIC */
+    uint64_t            ports_due_ns;
+    uint64_t            process_before_ns, process_ns;   /* struct mst_machine's: first, latest */
+    uint64_t            cpu_before_ns;              /* our own, when the load began */
+    struct mst_stop     stop;
+    sig_atomic_t        stops_seen;
+    struct mst_archive_run_end end;
+};
+
+/* recording_targets.c */
+int mst_recording_open_targets(struct mst_recording *r);
+
+/* recording_before.c: mst_recording_settle() before the archive is opened, then
+ * mst_recording_begin_samplers(). */
+int mst_recording_settle(struct mst_recording *r);
+int mst_recording_begin_samplers(struct mst_recording *r);
+
+/* recording_load.c. mst_recording_end_load_unrecorded(): the archive can no longer be written, but
+ * the load is not mpmstat's to stop. It runs to its end. */
+int mst_recording_start_load(struct mst_recording *r);
+int mst_recording_follow_load(struct mst_recording *r);
+void mst_recording_end_load_unrecorded(struct mst_recording *r);
+
+/* recording_after.c */
+int mst_recording_drain(struct mst_recording *r);
+int mst_recording_finish(struct mst_recording *r);
+
+/* recording_archive.c: creates the archive and begins the run in it. */
+int mst_recording_open_archive(struct mst_recording *r);
+
+/* Says why the archive cannot be written; returns the exit status. */
+int mst_recording_archive_failed(const struct mst_recording *r);
+
+/* Warns the user, and keeps the warning with the run. */
+int mst_recording_note(struct mst_recording *r, const char *text);
+
+int mst_recording_sample_machine(struct mst_recording *r, enum mst_moment moment);
+
+/* A URL can take long to answer: commits what is there already before it is asked. */
+int mst_recording_offer_before(struct mst_recording *r, const struct mst_sampler *s);
+
+#endif
