@@ -218,6 +218,19 @@ def test_how_often_fpm_reached_the_limit(manager):
         assert provoke(total) > total and reached("idle") == 0
 
 
+def test_fpm_that_may_not_be_asked():
+    """disable_functions removes what tells the count, and a script has one of that name."""
+    files = {"fpm.conf": head("@ROOT@") + pool(
+        "@ROOT@", "fpm", 2, "pm = ondemand\nphp_admin_value[disable_functions] = fpm_get_status\n")}
+    script = "<?php function fpm_get_status() { touch(__DIR__ . '/run/called'); } echo 'hello';"
+    with Limited(files) as fpm:
+        path = fpm.script("own.php", script)
+        assert php.fastcgi(fpm.socket, path) == (200, "hello")
+        pools = {e["label"]: e["workers"] for e in tool.status(fpm.board)["labels"]}
+        assert pools["fpm"] == {"limit": 2, "limit_reached": None}
+        assert not (fpm.root / "run" / "called").exists()
+
+
 # ---- accept queues -------------------------------------------------------------------------------
 
 def ss(option, address):
