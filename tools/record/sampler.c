@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "console/diag.h"
 #include "record/limits.h"
@@ -74,18 +75,9 @@ static int on_lifecycle(void *context, const struct mst_lifecycle *event, uint64
 /* Its request may be on a later page of the journal, or still be written. */
 static int keep_late(struct mst_sampler *s, const struct mst_delivery *delivery, uint64_t key)
 {
-    struct mst_late_delivery *late = s->late;
-
-    if (s->late_count == s->late_room) {
-        size_t room = s->late_room == 0 ? 64 : s->late_room * 2;
-
-        late = reallocarray(s->late, room, sizeof *late);
-        if (late == NULL)
-            return note(s, MST_TROUBLE_JOURNAL, "out of memory for late deliveries");
-        s->late = late;
-        s->late_room = room;
-    }
-    late[s->late_count++] = (struct mst_late_delivery){ *delivery, key };
+    if (!mst_grow(&s->late, &s->late_room, s->late_count, sizeof *s->late))
+        return note(s, MST_TROUBLE_JOURNAL, "out of memory for late deliveries");
+    s->late[s->late_count++] = (struct mst_late_delivery){ *delivery, key };
     return 0;
 }
 
