@@ -50,6 +50,8 @@ board_sources = \
 	lib/write/journal.c \
 	lib/write/journal.h \
 	lib/write/label.c \
+	lib/write/pool_limit.c \
+	lib/write/pool_limit.h \
 	lib/write/process.c \
 	lib/write/worker.h \
 	lib/read/accept_queue.c \

@@ -88,7 +88,7 @@ void mst_listeners_read(apr_pool_t *p, struct mst_world *world)
     if (complete)
         return;
     listen = apr_palloc(p, sizeof *listen);
-    mst_listen_read(listen, &sockets);
+    mst_listen_read(listen, &sockets, false);
     apr_pool_cleanup_register(p, listen, free_answer, apr_pool_cleanup_null);
     if (listen->count > 0)
         mst_listen_tell(listen, world);

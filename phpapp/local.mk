@@ -13,6 +13,8 @@ phpext_sources = \
 	phpapp/ext/mpmstat_arginfo.h \
 	phpapp/ext/place.c \
 	phpapp/ext/place.h \
+	phpapp/ext/pools.c \
+	phpapp/ext/pools.h \
 	phpapp/ext/request.c \
 	phpapp/ext/request.h \
 	phpapp/ext/settings.c \

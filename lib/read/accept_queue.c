@@ -1,7 +1,7 @@
 /* accept_queue.c - asks the kernel for accept queues: see accept_queue.h.
  *
- * For a listening socket, sock_diag tells how many connections wait to be accepted
- * (idiag_rqueue) and the limit (idiag_wqueue), as `ss -ltn` shows them.
+ * For a listening socket, sock_diag tells how many connections wait to be accepted (idiag_rqueue,
+ * udiag_rqueue) and the limit (idiag_wqueue, udiag_wqueue), as `ss -ltn` and `ss -lx` show them.
  *
  * Several sockets can share an address (SO_REUSEPORT), with a queue each. The kernel puts a
  * connection into one of them by its addresses and ports, whether or not that has room. So at
@@ -16,7 +16,9 @@
 #include <inttypes.h>
 #include <linux/inet_diag.h>
 #include <linux/netlink.h>
+#include <linux/rtnetlink.h>
 #include <linux/sock_diag.h>
+#include <linux/unix_diag.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
@@ -24,12 +26,13 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "base/array.h"
 #include "base/host.h"
 
-#define ADDRESS_MAX   64u     /* "[" INET6_ADDRSTRLEN "]:65535" */
+#define ADDRESS_MAX   (sizeof ((struct sockaddr_un *)0)->sun_path + 2)   /* the longest */
 #define LISTENERS_MAX 1024u
 #define SOCKETS_MAX   65536u  /* Apache's parent has about twelve */
 
@@ -87,64 +90,123 @@ static bool has_socket(const struct mst_sockets *s, uint32_t inode)
 
 /* ---- the queues ------------------------------------------------------------------ */
 
-static void print_address(char out[ADDRESS_MAX], const struct inet_diag_msg *m)
-{
-    char ip[INET6_ADDRSTRLEN];
-
-    if (inet_ntop(m->idiag_family, m->id.idiag_src, ip, sizeof ip) == NULL)
-        strcpy(ip, "?");
-    snprintf(out, ADDRESS_MAX, m->idiag_family == AF_INET6 ? "[%s]:%u" : "%s:%u", ip,
-             (unsigned)ntohs(m->id.idiag_sport));
-}
-
-static void add_listener(struct mst_listen *l, const struct inet_diag_msg *m)
+/* Adds a socket to the listener of that address. */
+static void add_listener(struct mst_listen *l, const char *address, uint32_t queue, uint32_t limit)
 {
     char (*addresses)[ADDRESS_MAX] = l->addresses;
     struct mst_snapshot_listener *listener;
-    char address[ADDRESS_MAX];
     size_t i;
 
-    print_address(address, m);
     for (i = 0; i < l->count && strcmp(addresses[i], address) != 0; i++)
         ;
     if (i == LISTENERS_MAX)
         return;
     listener = &l->listeners[i];
     if (i == l->count) {
-        memcpy(addresses[i], address, sizeof address);
+        strcpy(addresses[i], address);
         listener->address = addresses[i];
         l->count++;
     }
     listener->sockets++;
-    listener->queue += m->idiag_rqueue;
-    listener->queue_limit += m->idiag_wqueue;
-    if (listener->queue_fullest < m->idiag_rqueue)
-        listener->queue_fullest = m->idiag_rqueue;
+    listener->queue += queue;
+    listener->queue_limit += limit;
+    if (listener->queue_fullest < queue)
+        listener->queue_fullest = queue;
+}
+
+/* Takes the kernel's answer about one socket. */
+typedef void take_socket(struct mst_listen *l, const struct mst_sockets *s, const char *bytes,
+                         size_t length);
+
+static void take_tcp(struct mst_listen *l, const struct mst_sockets *s, const char *bytes,
+                     size_t length)
+{
+    char ip[INET6_ADDRSTRLEN], address[ADDRESS_MAX];
+    struct inet_diag_msg m;
+
+    if (length < sizeof m)
+        return;
+    memcpy(&m, bytes, sizeof m);
+    if (!has_socket(s, m.idiag_inode))
+        return;
+    if (inet_ntop(m.idiag_family, m.id.idiag_src, ip, sizeof ip) == NULL)
+        strcpy(ip, "?");
+    snprintf(address, sizeof address, m.idiag_family == AF_INET6 ? "[%s]:%u" : "%s:%u", ip,
+             (unsigned)ntohs(m.id.idiag_sport));
+    add_listener(l, address, m.idiag_rqueue, m.idiag_wqueue);
+}
+
+/* A path; or a name without a file, which begins with a NUL and is shown with "@". */
+static void print_path(char out[ADDRESS_MAX], const char *name, size_t length)
+{
+    size_t i;
+
+    if (length > ADDRESS_MAX - 1)
+        length = ADDRESS_MAX - 1;
+    for (i = 0; i < length && (i == 0 || name[i] != '\0'); i++)
+        out[i] = name[i] != '\0' ? name[i] : '@';
+    out[i] = '\0';
+}
+
+static void take_unix(struct mst_listen *l, const struct mst_sockets *s, const char *bytes,
+                      size_t length)
+{
+    struct unix_diag_rqlen queue = { 0, 0 };
+    char address[ADDRESS_MAX] = "";
+    struct unix_diag_msg m;
+    struct rtattr attribute;
+    size_t at;
+
+    if (length < sizeof m)
+        return;
+    memcpy(&m, bytes, sizeof m);
+    if (!has_socket(s, m.udiag_ino))
+        return;
+    for (at = NLMSG_ALIGN(sizeof m); at + sizeof attribute <= length;
+         at += RTA_ALIGN(attribute.rta_len)) {
+        memcpy(&attribute, bytes + at, sizeof attribute);
+        if (attribute.rta_len < RTA_LENGTH(0) || attribute.rta_len > length - at)
+            break;
+        if (attribute.rta_type == UNIX_DIAG_NAME)
+            print_path(address, bytes + at + RTA_LENGTH(0), attribute.rta_len - RTA_LENGTH(0));
+        if (attribute.rta_type == UNIX_DIAG_RQLEN && attribute.rta_len >= RTA_LENGTH(sizeof queue))
+            memcpy(&queue, bytes + at + RTA_LENGTH(0), sizeof queue);
+    }
+    add_listener(l, address, queue.udiag_rqueue, queue.udiag_wqueue);
 }
 
 static bool request_listeners(int netlink, uint8_t family)
 {
     struct {
-        struct nlmsghdr         header;
-        struct inet_diag_req_v2 request;
+        struct nlmsghdr header;
+        union {
+            struct inet_diag_req_v2 tcp;
+            struct unix_diag_req    path;
+        } request;
     } message;
 
     memset(&message, 0, sizeof message);
     message.header.nlmsg_len = sizeof message;
     message.header.nlmsg_type = SOCK_DIAG_BY_FAMILY;
     message.header.nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
-    message.request.sdiag_family = family;
-    message.request.sdiag_protocol = IPPROTO_TCP;
-    message.request.idiag_states = 1u << TCP_LISTEN;
+    if (family == AF_UNIX) {
+        message.request.path.sdiag_family = family;
+        message.request.path.udiag_states = 1u << TCP_LISTEN;
+        message.request.path.udiag_show = UDIAG_SHOW_NAME | UDIAG_SHOW_RQLEN;
+    }
+    else {
+        message.request.tcp.sdiag_family = family;
+        message.request.tcp.sdiag_protocol = IPPROTO_TCP;
+        message.request.tcp.idiag_states = 1u << TCP_LISTEN;
+    }
     return send(netlink, &message, sizeof message, 0) == (ssize_t)sizeof message;
 }
 
 /* Takes the messages of one datagram. Returns 1 where more follow, 0 at the end, -1 where the
  * kernel refused. */
-static int take_messages(struct mst_listen *l, const struct mst_sockets *s,
+static int take_messages(struct mst_listen *l, const struct mst_sockets *s, take_socket *take,
                          const char *bytes, size_t length)
 {
-    struct inet_diag_msg socket;
     struct nlmsghdr header;
     size_t at;
 
@@ -153,11 +215,9 @@ static int take_messages(struct mst_listen *l, const struct mst_sockets *s,
         if (header.nlmsg_type == NLMSG_DONE)
             return 0;
         if (header.nlmsg_type == NLMSG_ERROR || header.nlmsg_len > length - at
-            || header.nlmsg_len < NLMSG_LENGTH(sizeof socket))
+            || header.nlmsg_len < NLMSG_HDRLEN)
             return -1;
-        memcpy(&socket, bytes + at + NLMSG_HDRLEN, sizeof socket);
-        if (has_socket(s, socket.idiag_inode))
-            add_listener(l, &socket);
+        take(l, s, bytes + at + NLMSG_HDRLEN, header.nlmsg_len - NLMSG_HDRLEN);
     }
     return 1;
 }
@@ -178,12 +238,13 @@ static bool read_family(struct mst_listen *l, const struct mst_sockets *s, int n
         while (n < 0 && errno == EINTR);
         if (n <= 0)
             return false;
-        more = take_messages(l, s, buffer, (size_t)n);
+        more = take_messages(l, s, family == AF_UNIX ? take_unix : take_tcp, buffer, (size_t)n);
     } while (more > 0);
     return more == 0;
 }
 
-static bool read_queues(struct mst_listen *l, const struct mst_sockets *s)
+/* Where the kernel cannot tell Unix sockets (it lacks unix_diag), those of TCP are told. */
+static bool read_queues(struct mst_listen *l, const struct mst_sockets *s, bool with_unix)
 {
     const struct timeval patience = { .tv_sec = 1, .tv_usec = 0 };
     int netlink = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
@@ -196,6 +257,8 @@ static bool read_queues(struct mst_listen *l, const struct mst_sockets *s)
     known = l->listeners != NULL && l->addresses != NULL
          && setsockopt(netlink, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience) == 0
          && read_family(l, s, netlink, AF_INET) && read_family(l, s, netlink, AF_INET6);
+    if (known && with_unix && !read_family(l, s, netlink, AF_UNIX))
+        known = l->count > 0;
     close(netlink);
     return known;
 }
@@ -256,11 +319,11 @@ static void know_nothing(struct mst_listen *l)
     l->overflows = l->drops = MST_UNKNOWN;
 }
 
-void mst_listen_read(struct mst_listen *l, const struct mst_sockets *s)
+void mst_listen_read(struct mst_listen *l, const struct mst_sockets *s, bool with_unix)
 {
     know_nothing(l);
     mst_listen_counters(&l->overflows, &l->drops);
-    l->known = read_queues(l, s);
+    l->known = read_queues(l, s, with_unix);
     if (!l->known)
         l->count = 0;
     mst_listen_sort(l->listeners, l->count);
@@ -277,13 +340,13 @@ static bool same_network(uint64_t pid)
     return n > 0 && n == m && memcmp(ours, theirs, (size_t)n) == 0;
 }
 
-void mst_listen_read_process(struct mst_listen *l, uint64_t pid)
+void mst_listen_read_process(struct mst_listen *l, uint64_t pid, bool with_unix)
 {
     struct mst_sockets sockets = { 0 };
 
     know_nothing(l);
     if (same_network(pid) && mst_sockets_read(&sockets, pid))
-        mst_listen_read(l, &sockets);
+        mst_listen_read(l, &sockets, with_unix);
     mst_sockets_free(&sockets);
 }
 

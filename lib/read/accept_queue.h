@@ -1,5 +1,5 @@
-/* accept_queue.h - what the kernel knows of a server's listening TCP sockets: how many
- * connections wait to be accepted, and how many found no room.
+/* accept_queue.h - what the kernel knows of a server's listening sockets: how many connections
+ * wait to be accepted, and how many found no room.
  *
  * Readers of a board ask the kernel itself, so that they learn it also while every worker of the
  * server is stuck. /proc/PID/fd of the server's parent tells which sockets are the server's: a
@@ -35,12 +35,14 @@ struct mst_listen {
     uint64_t overflows, drops;
 };
 
-/* Reads the queues of those of the sockets that listen on TCP. Fills *l in any case; free it. */
-void mst_listen_read(struct mst_listen *l, const struct mst_sockets *s);
+/* Reads the queues of those of the sockets that listen on TCP; with_unix: on Unix sockets, too.
+ * (FPM's parent has those of its pools. Apache's can have those of other servers: mod_wsgi.) Fills
+ * *l in any case; free it. */
+void mst_listen_read(struct mst_listen *l, const struct mst_sockets *s, bool with_unix);
 
 /* The same for the sockets of a process. All is unknown where the process is in another network
  * namespace. */
-void mst_listen_read_process(struct mst_listen *l, uint64_t pid);
+void mst_listen_read_process(struct mst_listen *l, uint64_t pid, bool with_unix);
 void mst_listen_free(struct mst_listen *l);
 
 /* Sorts by address, the order in which formats show them. */

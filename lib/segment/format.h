@@ -349,6 +349,12 @@ struct mst_name {
     uint64_t owner;              /* a label's: the tenant that made it (mst_label_owner()); 0: made
                                   * by the server's own configuration. An other end's: its
                                   * enum mst_end_kind */
+    /* Of an FPM pool's label (write/pool_limit.h): */
+    uint64_t workers_limit;      /* pm.max_children; 0: it is no pool's, or not known */
+    uint64_t limit_reached;      /* how often FPM found the pool at that limit */
+    uint64_t fpm_reached;        /* the part of it that FPM counted since its latest reload */
+    uint64_t asked_ns;           /* CLOCK_MONOTONIC when FPM was last asked; MST_UNKNOWN: FPM
+                                  * does not count it */
 };
 
 /* Label 0 counts requests whose label found no room; label 1 those of the status page. */

@@ -12,6 +12,7 @@
 #include "lifecycle.h"
 #include "mpmstat_arginfo.h"
 #include "place.h"
+#include "pools.h"
 #include "request.h"
 #include "state.h"
 #include "waits.h"
@@ -89,6 +90,8 @@ static PHP_MINIT_FUNCTION(mpmstat)
     if (type == MODULE_PERSISTENT)   /* not with dl() */
         mst_waits_install();
     mst_lifecycle_start();
+    if (mst_php.sapi == MST_SAPI_FPM)
+        mst_pools_start();
     if (mst_php.sapi == MST_SAPI_APACHE)
         mst_lifecycle_open();
     return SUCCESS;
@@ -121,8 +124,10 @@ static PHP_RINIT_FUNCTION(mpmstat)
 static PHP_RSHUTDOWN_FUNCTION(mpmstat)
 {
     (void)type, (void)module_number;
-    if (MPMSTAT_G(active))
+    if (MPMSTAT_G(active)) {
         mst_request_note();
+        mst_pools_ask();
+    }
     return SUCCESS;
 }
 

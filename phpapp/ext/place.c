@@ -18,6 +18,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,7 @@
 
 #include "base/clock.h"
 #include "base/host.h"
+#include "pools.h"
 #include "settings.h"
 #include "write/busy.h"
 
@@ -77,18 +79,23 @@ void mst_place_title_read(int fd, char *to, size_t size)
             to[i] = ' ';
 }
 
-/* FPM's master names its configuration file: "php-fpm: master process (FILE)". */
-static void fpm_server(char *to, size_t size)
+/* FPM's master names its configuration file: "php-fpm: master process (FILE)". Sets `to` to "" and
+ * returns false where the title does not, or cuts the name. */
+static bool fpm_configuration(char *to, size_t size)
 {
-    char title[1024], *from, *end;
+    char title[PATH_MAX + 64], *from, *end;
 
     mst_place_title_read(mst_place_title_open(), title, sizeof title);
     from = strchr(title, '(');
     end = from ? strrchr(from, ')') : NULL;
-    if (end == NULL)
+    to[0] = '\0';
+    return end && snprintf(to, size, "%.*s", (int)(end - from - 1), from + 1) < (int)size;
+}
+
+static void fpm_server(char *to, size_t size)
+{
+    if (!fpm_configuration(to, size) && !*to)
         snprintf(to, size, "%lu", (unsigned long)geteuid());
-    else
-        snprintf(to, size, "%.*s", (int)(end - from - 1), from + 1);
 }
 
 static void apache_server(char *to, size_t size)
@@ -267,6 +274,17 @@ static struct mst_layout wanted_layout(void)
     };
 }
 
+/* The limit of all workers together. The limits of FPM's pools are read in any case. */
+static uint64_t workers_limit(void)
+{
+    uint64_t limit = MST_UNKNOWN;
+    char path[PATH_MAX];
+
+    if (mst_php.sapi == MST_SAPI_FPM && fpm_configuration(path, sizeof path))
+        limit = mst_pools_read(path);
+    return MPMSTAT_G(workers_limit) > 0 ? (uint64_t)MPMSTAT_G(workers_limit) : limit;
+}
+
 static struct mst_identity identity(void)
 {
     static char settings[MST_SETTINGS_MAX];
@@ -277,8 +295,7 @@ static struct mst_identity identity(void)
         .sapi = sapi_module.name,
         .version = MPMSTAT_VERSION,
         .settings = settings,
-        .workers_limit = MPMSTAT_G(workers_limit) > 0 ? (uint64_t)MPMSTAT_G(workers_limit)
-                                                      : MST_UNKNOWN,
+        .workers_limit = workers_limit(),
         .no_parent = mst_php.sapi == MST_SAPI_SHARED,
     };
 }
@@ -289,6 +306,8 @@ static void opened(const char *warning)
 
     mst_php.is_open = true;
     mst_php.parent = mst_php.sapi == MST_SAPI_SHARED ? 0 : (uint64_t)getpid();
+    if (mst_php.sapi == MST_SAPI_FPM)
+        mst_pools_show();
     mst_host_boot_id(boot_id, sizeof boot_id);
     mst_handover_boot(mst_php.boot, boot_id);
     mst_handover_place(mst_php.place, mst_php.boot, mst_host_namespace("time"));

@@ -8,6 +8,7 @@
  *   lifecycle.c  workers: joining the board, forks, ends
  *   label.c      the label that a request is counted under
  *   place.c      which board is this process's, and making or opening it
+ *   pools.c      FPM's pools, and the limit of workers of each
  *   delay.c      how long a thread was ready to run and had no CPU
  *   settings.c   php.ini's settings for the board's header
  *   state.c      the variables declared here

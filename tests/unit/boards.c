@@ -182,6 +182,8 @@ static void fill_php_label(struct mst_snapshot_label *label, const char *name)
     begin_label(label, MST_PRODUCER_PHP, name);
     label->requests = 40;
     label->in_flight = 2;
+    label->workers_limit = 5;
+    label->limit_reached = 3;
     label->status[MST_CLASS_2XX] = 39;
     label->status[MST_CLASS_5XX] = 1;
     label->php_user_ns = 35000000000;

@@ -10,6 +10,7 @@
 #include "segment/liveness.h"
 #include "stats/random.h"
 #include "write/journal.h"
+#include "write/pool_limit.h"
 #include "write/worker.h"
 
 #define NOBODY 65534u
@@ -220,6 +221,48 @@ START_TEST(a_producer_has_its_own_phases_and_fields)
     ck_assert_uint_eq(view.s.shed, _i ? MST_UNKNOWN : 7);
     ck_assert_uint_eq(view.s.accepted, _i ? MST_UNKNOWN : 8);
     ck_assert_uint_eq(view.s.connections, _i ? MST_UNKNOWN : 0);
+    tear_down();
+}
+END_TEST
+
+static void ck_pool(const char *name, uint64_t limit, uint64_t reached)
+{
+    ck_assert_uint_eq(test_label(&view.s, name)->workers_limit, limit);
+    ck_assert_uint_eq(test_label(&view.s, name)->limit_reached, reached);
+}
+
+START_TEST(pools_have_limits)
+{
+    const uint64_t s = MST_NS_PER_S, soon = 10 * MST_NS_PER_MS;
+    struct mst_layout layout = test_php_layout();
+    uint32_t www;
+
+    test_board(&board, &layout);
+    mst_pool_limit_add(&board, "www", 5, true);
+    mst_pool_limit_add(&board, "fixed", 7, false);
+    mst_pool_limit_add(&board, "both", 1, true);
+    mst_pool_limit_add(&board, "both", 2, true);
+    www = mst_label_intern(&board, "www");
+    ck_assert(!mst_pool_limit_is_to_ask(&board, mst_label_intern(&board, "none"), 100 * s));
+    ck_assert(!mst_pool_limit_is_to_ask(&board, mst_label_intern(&board, "fixed"), 100 * s));
+    ck_assert(mst_pool_limit_is_to_ask(&board, www, 100 * s));
+    ck_assert(!mst_pool_limit_is_to_ask(&board, www, 101 * s + 4 * soon));
+    ck_assert(mst_pool_limit_is_to_ask(&board, www, 101 * s + 6 * soon));
+    mst_pool_limit_answer(&board, www, 3);
+    mst_pool_limit_answer(&board, www, 2);   /* an answer that is late */
+    look(1);
+    ck_pool("www", 5, 3);
+    ck_pool("fixed", 7, MST_UNKNOWN);
+    ck_pool("both", 3, MST_UNKNOWN);
+    ck_pool("none", MST_UNKNOWN, MST_UNKNOWN);
+    test_view_free(&view);
+    mst_pool_limits_clear(&board);           /* a reload: FPM counts from 0 */
+    mst_pool_limit_add(&board, "www", 6, true);
+    mst_pool_limit_answer(&board, www, 4);
+    mst_pool_limit_answer(&board, mst_label_intern(&board, "both"), MST_UNKNOWN);
+    look(1);
+    ck_pool("www", 6, 7);
+    ck_pool("both", MST_UNKNOWN, MST_UNKNOWN);
     tear_down();
 }
 END_TEST
@@ -876,6 +919,7 @@ int main(void)
     tcase_add_test(stored, every_total_arrives);
     tcase_add_test(stored, every_counter_arrives_summed_over_its_stripes);
     tcase_add_loop_test(stored, a_producer_has_its_own_phases_and_fields, 0, 2);
+    tcase_add_test(stored, pools_have_limits);
     tcase_add_test(stored, a_php_board_says_what_it_is);
     tcase_add_test(stored, requests_are_the_sum_of_their_classes);
     tcase_add_test(stored, phases_have_counts_sums_and_quantiles);

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "harness.h"
@@ -489,7 +490,7 @@ START_TEST(accept_queues_are_the_kernels)
     has_v6 = listen_at(AF_INET6, 9, v6) >= 0;
     connect_to(v4);
     connect_to(v4);
-    mst_listen_read_process(&queues, (uint64_t)getpid());
+    mst_listen_read_process(&queues, (uint64_t)getpid(), false);
     if (!queues.known)
         return;   /* a sandbox without sock_diag */
     ck_assert_uint_eq(queues.count, has_v6 ? 2 : 1);
@@ -502,11 +503,55 @@ START_TEST(accept_queues_are_the_kernels)
 }
 END_TEST
 
+static int unix_at(const char *name, size_t length, int backlog)
+{
+    struct sockaddr_un address = { .sun_family = AF_UNIX };
+    socklen_t size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length);
+    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+    memcpy(address.sun_path, name, length);
+    ck_assert_int_eq(bind(fd, (struct sockaddr *)&address, size), 0);
+    ck_assert_int_eq(listen(fd, backlog), 0);
+    return connect(socket(AF_UNIX, SOCK_STREAM, 0), (struct sockaddr *)&address, size);
+}
+
+/* A path, the longest that there is, and a name without a file. */
+START_TEST(accept_queues_of_unix_sockets_are_the_kernels)
+{
+    char longest[sizeof ((struct sockaddr_un *)0)->sun_path + 1], name[32];
+    const struct mst_snapshot_listener *found;
+    struct mst_listen queues;
+    size_t i;
+
+    snprintf(name, sizeof name, "%cmpmstat-%d", '\0', (int)getpid());
+    ck_assert_int_eq(unix_at(name, strlen(name + 1) + 1, 3), 0);
+    snprintf(longest, sizeof longest, "/tmp/mpmstat-%d-", (int)getpid());
+    for (i = strlen(longest); i < sizeof longest - 1; i++)
+        longest[i] = 'x';
+    longest[i] = '\0';
+    ck_assert_int_eq(unix_at(longest, sizeof longest - 1, 5), 0);
+    unlink(longest);
+    mst_listen_read_process(&queues, (uint64_t)getpid(), false);
+    ck_assert_uint_eq(queues.count, 0);
+    mst_listen_free(&queues);
+    mst_listen_read_process(&queues, (uint64_t)getpid(), true);
+    if (!queues.known)
+        return;   /* a sandbox without sock_diag, or a kernel without unix_diag */
+    ck_assert_uint_eq(queues.count, 2);
+    name[0] = '@';
+    found = find_listener(&queues, name);
+    ck_assert_uint_eq(found->queue, 1);
+    ck_assert_uint_eq(found->queue_limit, 3);
+    ck_assert_uint_eq(find_listener(&queues, longest)->queue_limit, 5);
+    mst_listen_free(&queues);
+}
+END_TEST
+
 START_TEST(accept_queues_of_nobody_are_unknown)
 {
     struct mst_listen queues;
 
-    mst_listen_read_process(&queues, (uint64_t)test_dead_pid());
+    mst_listen_read_process(&queues, (uint64_t)test_dead_pid(), false);
     ck_assert(!queues.known);
     mst_listen_free(&queues);
 }
@@ -533,6 +578,7 @@ int main(void)
     tcase_add_test(tests, what_is_no_board_is_refused_at_once);
     tcase_add_test(tests, a_snapshot_of_a_target);
     tcase_add_test(tests, accept_queues_are_the_kernels);
+    tcase_add_test(tests, accept_queues_of_unix_sockets_are_the_kernels);
     tcase_add_test(tests, accept_queues_of_nobody_are_unknown);
     suite_add_tcase(suite, tests);
     return test_run(suite);

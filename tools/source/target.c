@@ -435,7 +435,8 @@ static struct mst_world observe_server(struct mst_target *t)
     mst_listen_free(&t->listen);
     world.running = mst_reader_running(&t->reader);
     if (world.running == 1) {
-        mst_listen_read_process(&t->listen, t->reader.header.pid);
+        mst_listen_read_process(&t->listen, t->reader.header.pid,
+                                strcmp(t->reader.header.sapi, "fpm-fcgi") == 0);
         mst_listen_tell(&t->listen, &world);
     }
     return world;

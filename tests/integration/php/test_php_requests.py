@@ -171,7 +171,7 @@ def test_a_number_out_of_bounds_leaves_the_default(fpm, setting, value):
     assert php.fastcgi(master.socket, master.script("x.php", "<?php echo 1;")) == (200, "1")
     assert "without recording" not in master.log_text()
     board = tool.status(master.board)
-    assert tool.requests(board) == 1 and board["workers"]["limit"] is None
+    assert tool.requests(board) == 1 and board["workers"]["limit"] == 1
     assert board["journal"]["requests"]["capacity"] == 65536
 
 

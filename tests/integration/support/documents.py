@@ -33,7 +33,7 @@ NUMBER = re.compile(r"""
 
 # Where a section shows no others: room for what it loads.
 DEFAULT_APACHE = "MaxRequestWorkers 50\nThreadsPerChild 25\nStartServers 2\n"
-DEFAULT_POOL = "pm = static\npm.max_children = 10\nmpmstat.workers_limit = 10\n"
+DEFAULT_POOL = "pm = static\npm.max_children = 10\n"
 FPM_BOARD = "fpm-fcgi-etc-php-8.2-fpm-php-fpm.conf.board"
 
 

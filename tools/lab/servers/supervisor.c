@@ -166,7 +166,7 @@ static bool is_listening(const struct server *server)
     bool listens = false;
 
     if (mst_sockets_read(&sockets, (uint64_t)server->pid)) {
-        mst_listen_read(&listen, &sockets);
+        mst_listen_read(&listen, &sockets, false);
         listens = listen.count > 0 || listens_on_unix(&sockets);
         mst_listen_free(&listen);
     }

@@ -1,0 +1,261 @@
+"""What mpmstat knows of FPM's limits without being told: FPM itself is the witness, by what
+`php-fpm -tt` prints, by its status and by its log."""
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import threading
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import pytest
+
+import build
+import php
+import tool
+from apache import hold_port
+from fpm import FPM
+from processes import wait_until
+
+pytestmark = pytest.mark.skipif(php.why_not_fpm() is not None, reason=str(php.why_not_fpm()))
+USER = "user = www-data\ngroup = www-data\n" if os.geteuid() == 0 else ""
+NAP = "<?php usleep((int)$_SERVER['QUERY_STRING']); echo 'hello';"
+STATUS = "<?php echo json_encode(fpm_get_status());"
+STOCK = [path for path in Path("/etc/php").glob("*/fpm") if (path / "pool.d/www.conf").exists()]
+
+
+def head(root):
+    return f"[global]\npid = {root}/fpm.pid\nerror_log = {root}/fpm.log\ndaemonize = no\n"
+
+
+def pool(root, name, children, lines="pm = static\n", section=None):
+    return (f"[{section or name}]\n{USER}listen = {root}/{name}.sock\nlisten.mode = 0666\n"
+            f"pm.max_children = {children}\n{lines}\n")
+
+
+class Limited(FPM):
+    """An FPM with these files: name -> text, @ROOT@ is its directory."""
+
+    def __init__(self, files, *, arguments=(), environment=(), **more):
+        super().__init__(settings=php.settings("@ROOT@/run", **more))
+        for name, text in files.items():
+            path = self.root / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text.replace("@ROOT@", str(self.root)))
+        self.arguments += [a.replace("@ROOT@", str(self.root)) for a in arguments]
+        self.environment.update(environment)
+
+    def told(self):
+        """pm.max_children by pool, and process.max, as FPM understands its files."""
+        said = subprocess.run([build.FPM, "-tt", *self.arguments], env=self.environment,
+                              text=True, capture_output=True, check=True).stderr
+        pools = re.findall(r"NOTICE: \[(.+)\]$|NOTICE: \tpm.max_children = (\d+)$", said, re.M)
+        names, numbers = [p for p, _ in pools if p and p != "global"], [n for _, n in pools if n]
+        return dict(zip(names, map(int, numbers), strict=True))
+
+
+def limits(board):
+    return {entry["label"]: entry["workers"]["limit"] for entry in board["labels"]
+            if entry["workers"]["limit"] is not None}
+
+
+@contextmanager
+def load(fpm, clients, microseconds=200_000, socket="fpm"):
+    """So many clients, each with one request after the other, which keep a worker for so long."""
+    script = fpm.script("nap.php", NAP)
+    stop = threading.Event()
+
+    def client():
+        while not stop.is_set():
+            php.fastcgi(fpm.root / f"{socket}.sock", script, QUERY_STRING=str(microseconds))
+    threads = [threading.Thread(target=client) for _ in range(clients)]
+    for thread in threads:
+        thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join(60)
+
+
+# ---- pm.max_children -------------------------------------------------------------------------
+
+@pytest.mark.skipif(not STOCK, reason="needs Debian's configuration of FPM")
+def test_debians_own_configuration(as_root):
+    """A copy of it, in which only the paths are other ones: nobody has set a limit for
+    mpmstat."""
+    stock = STOCK[-1]
+    main = re.sub(r"^pid = .*", "pid = @ROOT@/fpm.pid", (stock / "php-fpm.conf").read_text(),
+                  flags=re.M)
+    main = re.sub(r"^error_log = .*", "error_log = @ROOT@/fpm.log", main, flags=re.M)
+    main = main.replace(str(stock), "@ROOT@")
+    www = re.sub(r"^listen = .*", "listen = @ROOT@/fpm.sock",
+                 (stock / "pool.d/www.conf").read_text(), flags=re.M)
+    with Limited({"fpm.conf": main, "pool.d/www.conf": www}) as fpm:
+        told = fpm.told()
+        board = tool.status(fpm.board)
+        assert board["workers"]["limit"] == sum(told.values()) > 0
+        assert limits(board) == told and list(told) == ["www"]
+        with php.recorded(fpm.board) as archive, load(fpm, told["www"] + 3):
+            wait_until(lambda: tool.status(fpm.board)["lifecycle"]["no_idle_worker_seconds"] > 0.5,
+                       60, lambda: fpm.log_text() + str(tool.status(fpm.board)))
+        board = tool.status(fpm.board)
+        assert board["workers"]["busy_max"] == told["www"]
+    rows = archive.ask("SELECT max(workers_limit) AS most, max(workers_busy) AS busy FROM samples")
+    assert [tuple(row) for row in rows] == [(told["www"], told["www"])]
+
+
+RULES = {
+    "fpm.conf": head("@ROOT@") + """; a comment
+include = "@ROOT@/pools/*.conf"   ; and what is behind
+include=relative.d/*.conf
+include = @ROOT@/pools/*.none
+""" + pool("@ROOT@", "last", "07"),
+    "pools/a.conf": pool("@ROOT@", "one", '"3" ; three') + "\n;pm.max_children = 9\n",
+    "pools/b.conf": pool("@ROOT@", "two", "${CHILDREN}")
+    + "pm.max_children = 4\npm.max_children = ${CHILDREN}\n",
+    "pools/c.conf": "[ONE]\nPM.Max_Children = 2\n" + pool(
+        "@ROOT@", "three", "1|4", "pm = ondemand\nphp_admin_value[mpmstat.label] = a-$pool\n"
+        "php_value[mpmstat.label] = other\nphp_admin_value[mpmstat.label] = later\n"),
+    "pools/d.conf/not-read": "x",
+    "pools/ignored.txt": "[one]\npm.max_children = 50\n",
+    "relative.d/e.conf": pool("@ROOT@", "four", "6") + "include = @ROOT@/nested/*",
+    "nested/f": "pm.max_children = 8",
+}
+
+
+def test_fpms_own_rules():
+    """Includes in place, nested, relative, without a match; sections whatever their case, again;
+    the last of two; quotes, comments, variables, expressions."""
+    with Limited(RULES, arguments=["-p", "@ROOT@"], environment={"CHILDREN": "5"}) as fpm:
+        told = fpm.told()
+        assert told == {"one": 2, "two": 5, "three": 5, "four": 8, "last": 7}, told
+        board = tool.status(fpm.board)
+        assert limits(board) == {("a-three" if name == "three" else name): limit
+                                 for name, limit in told.items()}
+        assert board["workers"]["limit"] == sum(told.values())
+        php.fastcgi(fpm.root / "three.sock", fpm.script("nap.php", NAP))
+        assert {entry["label"] for entry in tool.labels(tool.status(fpm.board))
+                if entry["requests"]} == {"a-three"}, "FPM reads the labels in the same way"
+
+
+def test_a_reload_with_other_limits_is_followed():
+    files = {"fpm.conf": head("@ROOT@") + "include = @ROOT@/*.pool\n",
+             "a.pool": pool("@ROOT@", "fpm", 2), "b.pool": pool("@ROOT@", "shop", 1)}
+    with Limited(files) as fpm:
+        assert limits(tool.status(fpm.board)) == fpm.told() == {"fpm": 2, "shop": 1}
+        (fpm.root / "a.pool").write_text(pool(fpm.root, "fpm", 3))
+        (fpm.root / "b.pool").write_text(pool(fpm.root, "blog", 4))
+        assert limits(tool.status(fpm.board)) == {"fpm": 2, "shop": 1}, "the file is not the server"
+        fpm.reload()
+        board = tool.status(fpm.board)
+        assert limits(board) == fpm.told() == {"fpm": 3, "blog": 4}
+        assert board["workers"]["limit"] == 7 and board["generation"] == 1
+
+
+def test_settings_that_change_the_limit():
+    """mpmstat.workers_limit is heeded first; process.max is for all pools together; a pool that
+    is not recorded is not busy either."""
+    files = {"fpm.conf": head("@ROOT@") + "process.max = 6\n" + pool("@ROOT@", "fpm", 9)
+             + pool("@ROOT@", "shop", 4)
+             + pool("@ROOT@", "off", 2, "pm = static\nphp_admin_flag[mpmstat.enable] = off\n")}
+    with Limited(files) as fpm:
+        board = tool.status(fpm.board)
+        assert board["workers"]["limit"] == 6 and limits(board) == {"fpm": 6, "shop": 4}
+    with Limited(files, workers_limit=3) as fpm:
+        board = tool.status(fpm.board)
+        assert board["workers"]["limit"] == 3 and limits(board) == {"fpm": 6, "shop": 4}
+
+
+def test_a_label_of_several_pools_has_their_limits_together():
+    files = {"fpm.conf": head("@ROOT@") + pool("@ROOT@", "fpm", 2) + pool("@ROOT@", "shop", 3)}
+    with Limited(files, label="all") as fpm:
+        assert limits(tool.status(fpm.board)) == {"all": 5}
+
+
+# ---- max children reached -----------------------------------------------------------------------
+
+@pytest.mark.parametrize("manager", [
+    "pm = dynamic\npm.start_servers = 1\npm.min_spare_servers = 1\npm.max_spare_servers = 2\n",
+    "pm = ondemand\n"])
+def test_how_often_fpm_reached_the_limit(manager):
+    """As FPM's own status and log say; also after a reload, where FPM begins with 0."""
+    files = {"fpm.conf": head("@ROOT@") + pool("@ROOT@", "fpm", 2, manager)
+             + pool("@ROOT@", "idle", 1, manager.replace("spare_servers = 2", "spare_servers = 1"))
+             + pool("@ROOT@", "fixed", 1)}
+
+    def reached(label="fpm"):
+        return next(entry["workers"]["limit_reached"] for entry in tool.status(fpm.board)["labels"]
+                    if entry["label"] == label)
+
+    def said():
+        return len(re.findall(r"\[pool fpm\].*reached.*max_children", fpm.log_text()))
+
+    def provoke(before):
+        """Requests wait until FPM has noticed; then others come until one of them has asked it."""
+        with load(fpm, 4):
+            wait_until(lambda: said() > before, 30, lambda: "FPM to say it:\n" + fpm.log_text())
+
+        def told():
+            status = json.loads(php.fastcgi(fpm.root / "fpm.sock", fpm.script("s.php", STATUS))[1])
+            total = before + status["max-children-reached"]
+            return total > before and reached() == total and total
+        return wait_until(told, 30, lambda: f"{reached()} of {said()}")
+
+    with Limited(files) as fpm:
+        php.fastcgi(fpm.root / "fpm.sock", fpm.script("nap.php", NAP))   # ondemand: the board
+        assert reached() == 0 == reached("idle") and reached("fixed") is None
+        total = provoke(0)
+        fpm_workers = set(fpm.workers())
+        os.kill(fpm.pid, signal.SIGUSR2)
+        wait_until(lambda: fpm.log_text().count("ready to handle") == 2, 30, fpm.log_text)
+        php.fastcgi(fpm.root / "fpm.sock", fpm.script("nap.php", NAP))
+        assert not fpm_workers & set(fpm.workers()) and reached() >= total
+        assert provoke(total) > total and reached("idle") == 0
+
+
+# ---- accept queues -------------------------------------------------------------------------------
+
+def ss(option, address):
+    """(connections waiting, limit) of the socket that listens there."""
+    column = 4 if "x" in option else 3
+    rows = [line.split() for line in subprocess.check_output(["ss", option], text=True).splitlines()]
+    return next((int(row[column - 2]), int(row[column - 1])) for row in rows
+                if row[column] == address)
+
+
+@pytest.mark.skipif(not shutil.which("ss"), reason="needs ss (iproute2)")
+def test_accept_queues_of_pools(as_root):
+    """Of a Unix and a TCP socket, while their only worker is busy and others wait: as ss(8)
+    says. The recording has the fullest."""
+    with hold_port() as holder:
+        port = holder.getsockname()[1]
+        files = {"fpm.conf": head("@ROOT@") + pool("@ROOT@", "fpm", 1, "listen.backlog = 40\n"
+                                                   "pm = static\n")
+                 + pool("@ROOT@", "tcp", 1).replace("@ROOT@/tcp.sock", f"127.0.0.1:{port}")
+                 + pool("@ROOT@", "hidden", 1, "listen.backlog = 9\npm = static\n")}
+        with ExitStack() as stack:
+            fpm = stack.enter_context(Limited(files))
+            unix, tcp = str(fpm.socket), f"127.0.0.1:{port}"
+
+            def queue(address):
+                found = {entry["address"]: entry for entry in tool.status(fpm.board)["listeners"]}
+                assert set(found) == {unix, tcp, f"{fpm.root}/hidden.sock"}
+                assert found[address]["sockets"] == 1
+                return found[address]["queue"], found[address]["queue_limit"]
+            archive = stack.enter_context(php.recorded(fpm.board))
+            with load(fpm, 4, 500_000), ExitStack() as waiting:
+                wait_until(lambda: queue(unix)[0] == 3, 30, lambda: str(queue(unix)))
+                wait_until(lambda: queue(unix) == ss("-Hlx", unix), 30, "ss to say the same")
+                assert queue(unix)[1] == 40
+                for _ in range(3):
+                    waiting.enter_context(socket.create_connection(("127.0.0.1", port)))
+                wait_until(lambda: queue(tcp)[0] == 2, 30, lambda: str(queue(tcp)))
+                assert queue(tcp) == ss("-Hltn", tcp)
+        found = archive.ask("SELECT max(listen_queue) AS queue, listen_queue_limit AS most "
+                            "FROM samples")
+        assert [tuple(row) for row in found] == [(3, 40)]
