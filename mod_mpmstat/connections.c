@@ -65,8 +65,7 @@ static inline void take(struct mst_connection *conn, conn_rec *c, apr_socket_t *
     conn->worker = worker_of(c, &conn->worker_index);
     if (conn->worker) {
         conn->counters = mst_counters_of(mst_recording.board, 0, conn->worker_index);
-        conn->state = MST_STATE_IDLE;
-        conn->state_since_ns = mst_worker_since(conn->worker);
+        mst_set_state(conn, MST_STATE_IDLE, mst_worker_since(conn->worker));
         if (state == MST_STATE_READING)
             conn->queue_ns = queue_ns(conn, c, csd, now - conn->state_since_ns, now);
         mst_enter(conn, state, now);
@@ -130,8 +129,8 @@ static void catch_up_with_fork(struct mst_connection *conn)
 {
     struct mst_worker *w = conn->worker;
 
-    conn->state_since_ns = mst_worker_since(w);
-    conn->state = w->state < MST_STATE_COUNT ? (enum mst_state)w->state : MST_STATE_CLOSING;
+    mst_set_state(conn, w->state < MST_STATE_COUNT ? (enum mst_state)w->state : MST_STATE_CLOSING,
+                  mst_worker_since(w));
     if (!w->request_start_ns)
         return;
     if (!conn->requests && !is_stopping())
@@ -149,6 +148,7 @@ static apr_status_t connection_gone(void *conn_)
     if (conn->worker)
         catch_up_with_fork(conn);
     conn->current = NULL;   /* freed with its pool */
+    mst_delivery_gone(conn);
     if (!conn->left_ns)
         leave(conn, mst_now_ns());
     if (mst_recording.forks_running)
@@ -195,8 +195,9 @@ int mst_connections_close(conn_rec *c)
     if (conn->worker && conn->current)
         hide_request(conn);   /* from here on its pool can be freed without log_transaction */
     conn->current = conn->awaited = NULL;
+    mst_delivery_close(conn, c);
     mst_http2_hold(conn);
-    mst_enter(conn, MST_STATE_CLOSING, mst_now_ns());
+    mst_enter(conn, MST_STATE_CLOSING, mst_connection_now(conn));
     mst_http2_release(conn);
     return DECLINED;
 }
@@ -244,7 +245,7 @@ int mst_connections_begin(conn_rec *c, void *csd)
         return OK;
     }
     ap_add_output_filter_handle(response_filter, conn, NULL, c);
-    occupy(conn, c, csd, MST_STATE_READING, mst_now_ns());
+    occupy(conn, c, csd, MST_STATE_READING, mst_connection_now(conn));
     if (mst_recording.self) {
         __atomic_fetch_add(&mst_recording.self->connections, 1, __ATOMIC_RELAXED);
         mst_count(&mst_recording.self->accepted, 1);
@@ -264,17 +265,15 @@ int mst_connections_begin(conn_rec *c, void *csd)
  * not count as busy for that. */
 static void resume_to_end(struct mst_connection *conn, conn_rec *c, uint64_t now)
 {
-    if (c->cs->state == CONN_STATE_WRITE_COMPLETION) {
-        occupy(conn, c, NULL, MST_STATE_SENDING, now);
+    bool is_sending = c->cs->state == CONN_STATE_WRITE_COMPLETION;
+
+    if (!is_sending && c->cs->state != CONN_STATE_LINGER)
         return;
-    }
-    if (c->cs->state != CONN_STATE_LINGER)
-        return;
-    if (conn->left_in == CONN_STATE_CHECK_REQUEST_LINE_READABLE
+    if (!is_sending && conn->left_in == CONN_STATE_CHECK_REQUEST_LINE_READABLE
         && now - conn->left_ns + TIMEOUT_FUDGE_NS
            < (uint64_t)c->base_server->keep_alive_timeout * MST_NS_PER_US)
         mst_count(&mst_recording.board->totals->shed, 1);
-    occupy(conn, c, NULL, MST_STATE_CLOSING, now);
+    occupy(conn, c, NULL, is_sending ? MST_STATE_SENDING : MST_STATE_CLOSING, now);
 }
 
 static bool is_ending(const conn_rec *c)
@@ -291,9 +290,9 @@ void mst_connections_resume(conn_rec *c, request_rec *r)
     if (!conn || !c->sbh || !c->cs)
         return;
     if (is_ending(c))
-        resume_to_end(conn, c, mst_now_ns());
+        resume_to_end(conn, c, mst_connection_now(conn));
     else
-        occupy(conn, c, NULL, MST_STATE_READING, mst_now_ns());
+        occupy(conn, c, NULL, MST_STATE_READING, mst_connection_now(conn));
 }
 
 void mst_connections_suspend(conn_rec *c, request_rec *r)
@@ -304,5 +303,5 @@ void mst_connections_suspend(conn_rec *c, request_rec *r)
     if (!conn || !c->cs)
         return;
     conn->left_in = c->cs->state;
-    leave(conn, mst_now_ns());
+    leave(conn, mst_connection_now(conn));
 }

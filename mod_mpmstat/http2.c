@@ -93,6 +93,7 @@ static apr_status_t stream_gone(void *stream)
 void mst_http2_begin_stream(struct mst_connection *stream, conn_rec *c)
 {
     stream->left_ns = 1;   /* it never has a worker */
+    stream->picked_up_ns = mst_connection_now(stream);   /* this thread is mod_http2's worker */
     stream->worker_index = UINT32_MAX;
     stream->session = mst_connection_of(c->master);
     ap_add_output_filter_handle(stream_filter, stream, NULL, c);

@@ -137,20 +137,23 @@ static uint64_t known_of(const void *thing)
 {
     uint32_t probe;
 
-    for (probe = 0; thing && probe < PROBES; probe++)
+    if (!thing || !MPMSTAT_G(waits).has_known)
+        return NOTHING;
+    for (probe = 0; probe < PROBES; probe++)
         if (place_of(thing, probe)->thing == thing)
             return place_of(thing, probe)->wait;
     return NOTHING;
 }
 
-/* Where all places are taken, the last one loses its entry: that object's calls are counted under
+/* NOTHING: what another thing at this address was connected to is not true any more.
+ * Where all places are taken, the last one loses its entry: that object's calls are counted under
  * the name of their line. */
 static void remember(const void *thing, uint64_t wait)
 {
     struct mst_known *k = NULL;
     uint32_t probe;
 
-    if (!thing)
+    if (!thing || (wait == NOTHING && !MPMSTAT_G(waits).has_known))
         return;
     for (probe = 0; probe < PROBES; probe++) {
         k = place_of(thing, probe);
@@ -311,12 +314,12 @@ static bool may_be_file(zend_execute_data *call)
 static php_stream *stream_of(zend_execute_data *call)
 {
     zval *first = argument(call, 0);
-    php_stream *stream = NULL;
 
-    if (first && Z_TYPE_P(first) == IS_RESOURCE)
-        stream = zend_fetch_resource2(Z_RES_P(first), NULL, php_file_le_stream(),
-                                      php_file_le_pstream());
-    return stream;
+    if (first && Z_TYPE_P(first) == IS_RESOURCE
+        && (Z_RES_P(first)->type == php_file_le_stream()
+            || Z_RES_P(first)->type == php_file_le_pstream()))
+        return Z_RES_P(first)->ptr;
+    return NULL;
 }
 
 static bool is_socket(const php_stream *stream)
@@ -715,13 +718,13 @@ END(socket_peer)
 /* fopen() of http remembers what the stream is connected to; else its type tells. */
 END(stream)
 {
-    uint64_t known = known_of(subject_of(call));
     php_stream *stream = stream_of(call);
+    uint64_t known = known_of(stream ? stream->res : NULL);
 
     (void)result;
     if (known != NOTHING)
         return known;
-    if (!stream || is_socket(stream))
+    if (!stream || stream->ops != &php_stream_stdio_ops)
         return mst_end_default(line);
     if (stream->flags & PHP_STREAM_FLAG_NO_SEEK)
         return intern_once(&pipe_end, MST_WAIT_PROCESS, "process");

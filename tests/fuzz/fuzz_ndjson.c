@@ -23,11 +23,14 @@ static void expect_line(const struct mst_ndjson_line *line)
         /* fallthrough */
     case MST_NDJSON_REQUEST:
         expect_text(line->label, MST_NAME_MAX);
+        expect_text(line->ends[0], MST_NAME_MAX);
+        expect_text(line->ends[1], MST_NAME_MAX);
         break;
     case MST_NDJSON_MARK:
         expect_text(line->record.mark.name, MST_MARK_MAX);
         break;
     case MST_NDJSON_LIFECYCLE:
+    case MST_NDJSON_DELIVERY:
         break;
     default:
         abort();

@@ -204,7 +204,7 @@ bool mst_series_machine(struct mst_table *table, sqlite3 *db, int64_t run_id,
 
 /* ---- memory ---------------------------------------------------------------------- */
 
-/* Of each bin the reading with the largest sum. */
+/* Keeps for each bin the reading with the largest sum. */
 bool mst_series_memory(struct mst_table *table, sqlite3 *db, int64_t server_id,
                        const struct mst_bins *bins)
 {

@@ -88,7 +88,7 @@ static void put_difference(struct mst_json *j, const struct mst_summary *s)
                                                    : client_ns - server_ns);
 }
 
-/* The same for each request that is known on both sides. */
+/* Writes the same for each request that is known on both sides. */
 static void put_join(struct mst_json *j, const struct mst_summary_join *join)
 {
     static const char *const by[] = { [MST_JOIN_NONE] = NULL, [MST_JOIN_ID] = "id",

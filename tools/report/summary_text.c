@@ -332,8 +332,7 @@ static void put_joined(struct mst_sink *sink, const struct mst_summary *s,
 /* A sentence that is put together piece by piece; what is too long for it is cut. */
 struct sentence { char text[384]; size_t used; };
 
-static void add(struct sentence *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
+__attribute__((format(printf, 2, 3)))
 static void add(struct sentence *s, const char *format, ...)
 {
     size_t room = sizeof s->text - s->used;

@@ -17,7 +17,8 @@ struct mst_machine {
     uint64_t cpu_stall_ns;         /* time during which any thread had to wait for a CPU */
     uint64_t context_switches;
     uint64_t forks;                /* processes and threads made */
-    /* Of the network namespace: sent, sent once more, and of these connections' begins. */
+    /* TCP segments of the network namespace: sent, sent again, and those of them that open a
+     * connection. */
     uint64_t tcp_segments, tcp_retransmits, syn_retransmits;
 };
 
