@@ -109,7 +109,7 @@ static void append_scope_labels(struct name *n, enum mst_scope scope)
     append_metric_label(n, mst_scopes[scope].openmetrics);
 }
 
-/* Without board and producer, which all metrics have. */
+/* Leaves out board and producer, which all metrics have. */
 static void append_metric_name(struct name *n, const struct mst_field *f)
 {
     size_t bare;

@@ -5,6 +5,7 @@
 #include "delay.h"
 
 #include <fcntl.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "state.h"
@@ -23,15 +24,14 @@ void mst_delay_close(void)
 }
 
 /* The text is "CPU-TIME RUN-DELAY TIMESLICES". */
-static uint64_t second_number(const char *at)
+static uint64_t second_number(const char *text, size_t length)
 {
+    const char *at = memchr(text, ' ', length);
     uint64_t n = 0;
 
-    while (*at && *at != ' ')
-        at++;
-    if (*at++ != ' ' || *at < '0' || *at > '9')
+    if (!at || at[1] < '0' || at[1] > '9')
         return MST_UNKNOWN;
-    for (; *at >= '0' && *at <= '9'; at++)
+    for (at++; *at >= '0' && *at <= '9'; at++)
         n = n * 10 + (uint64_t)(*at - '0');
     return n;
 }
@@ -44,6 +44,8 @@ uint64_t mst_delay_read(void)
     if (MPMSTAT_G(delay_fd) < 0)
         return MST_UNKNOWN;
     n = pread(MPMSTAT_G(delay_fd), text, sizeof text - 1, 0);
-    text[n > 0 ? n : 0] = '\0';
-    return second_number(text);
+    if (n <= 0)
+        return MST_UNKNOWN;
+    text[n] = '\0';
+    return second_number(text, (size_t)n);
 }

@@ -1,6 +1,7 @@
 """What a request to PHP-FPM costs: bare, with the extension, and with the Excimer profiler
-idle in the extension's place, where that is installed. And what a look at FPM costs: its own
-status page, which a worker answers, against `mpmstat status`, which no worker sees.
+idle in the extension's place, where that is installed; what a call of a timed function costs.
+And what a look at FPM costs: its own status page, which a worker answers, against `mpmstat status`,
+which no worker sees.
 
 One worker serves a script that only says hello, which OPcache has. The request carries what
 Apache hands over (MPMSTAT), which the extension reads. PHP loads OPcache and what is compared,
@@ -31,9 +32,9 @@ def has_extension(name):
     return (extension_directory() / f"{name}.so").exists()
 
 
-def hello(fpm):
+def hello(fpm, text="<?php echo 'hello';"):
     """What asks for a page that only says so; returns the answer."""
-    script = fpm.script("hello.php", "<?php echo 'hello';")
+    script = fpm.script("hello.php", text)
     os.utime(script, (1e9, 1e9))      # OPcache leaves files alone that were written just now
     return lambda: php.fastcgi(fpm.socket, script, timeout=60, MPMSTAT=handover.text(4294967297, 10**9))
 
@@ -120,6 +121,24 @@ def requests():
                   rows)
 
 
+def timed_calls():
+    """What timing adds to a call of a function that waits, here for nothing."""
+    calls, rows = 100, []
+    without, timed = ({}, php.settings("@ROOT@/run"))
+    for name, text in (("flock", "flock($f, LOCK_SH)"), ("fwrite", "fwrite($f, 'x')"),
+                       ("md5, which is not timed", "md5('x')")):
+        measure.progress(f"PHP-FPM, {name}")
+        script = "<?php $f = fopen('/dev/null', 'w'); for ($i = 0; $i < {}; $i++) {};"
+        cost = []
+        for settings in (without, timed):
+            none, some = (per_request(instructions, settings,
+                                      page=lambda fpm, n=n: hello(fpm, script.format(n, text)))
+                          for n in (0, calls))
+            cost.append((some - none) / calls)
+        rows.append([name, f"{cost[0]:,.0f}", f"{cost[1] - cost[0]:+,.0f}"])
+    measure.table("A call in PHP", ["", "instructions", "added"], rows)
+
+
 def tool_instructions():
     """Of `mpmstat status` of an FPM of one worker, from its start to its end."""
     with start(php.settings("@ROOT@/run"), [], 0) as fpm:
@@ -146,4 +165,5 @@ def run():
         print(f"PHP-FPM is left out: {php.why_not_fpm()}", file=sys.stderr)
         return
     requests()
+    timed_calls()
     looks()

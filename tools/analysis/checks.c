@@ -14,9 +14,7 @@
 #include "base/ratio.h"
 #include "console/format.h"
 
-static void answer(struct mst_check *check, enum mst_answer ok, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
+__attribute__((format(printf, 3, 4)))
 static void answer(struct mst_check *check, enum mst_answer ok, const char *format, ...)
 {
     va_list args;

@@ -109,7 +109,7 @@ static bool read_command(struct mst_compare_run *run)
     return fine;
 }
 
-/* Not the load average: it is of the minutes before, and no two are the same. */
+/* Leaves out the load average: it is of the minutes before, and no two are the same. */
 static bool read_settings(struct mst_compare_run *run, struct mst_archive *archive)
 {
     struct mst_query q = mst_query_ask(mst_archive_db(archive),

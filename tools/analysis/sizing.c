@@ -32,9 +32,7 @@ struct per_process {
     double bytes, low, high;
 };
 
-static void say(char *text, size_t size, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
+__attribute__((format(printf, 3, 4)))
 static void say(char *text, size_t size, const char *format, ...)
 {
     va_list args;

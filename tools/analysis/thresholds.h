@@ -42,9 +42,9 @@
 
 /* ---- waiting ----------------------------------------------------------------------- */
 
-/* Of the time of all requests: from there on waiting is what they did. */
+/* From this share of the time of all requests on, waiting is what they did. */
 #define MST_WAIT_SHARE_MILLI       200u
-/* The same for advice on limits: with so much of it workers were too few. */
+/* From this share on, the advice on limits says that there were too few workers. */
 #define MST_SIZING_WAIT_SHARE_MILLI 50u
 /* The phase `queue` comes from TCP_INFO, in jiffies of the kernel: 10 ms with CONFIG_HZ=100. */
 #define MST_QUEUE_MEAN_MIN_NS      (10 * MST_NS_PER_MS)
@@ -58,23 +58,26 @@
 /* Mean of the most that were ever busy: that number was all there were (FPM does not export its
  * limit). */
 #define MST_CONSTANT_BUSY_MILLI    900u
-/* Of the busy workers, with idle keep-alive connections: then what requests held is not all. */
+/* From this share of busy workers with idle keep-alive connections on, what requests held is
+ * only a part. */
 #define MST_KEEPALIVE_SHARE_MILLI  50u
-/* Of all CPUs: nothing is left. */
+/* From this share of all CPUs on, nothing is left. */
 #define MST_CPU_FULL_MILLI         950u
-/* Of a CPU for each thread of the load tool: no more is to be had. */
+/* From this share of a CPU for each thread on, the load tool can do no more. */
 #define MST_GENERATOR_BUSY_MILLI   900u
-/* Of the machine's busy time that was the load tool's: worth a remark. */
+/* From this share of the machine's busy time on, the load tool's is worth a remark. */
 #define MST_TOOL_SHARE_MILLI       200u
-/* Of the run in which programs waited for memory (pressure stall information). */
+/* The share of the run in which programs waited for memory (pressure stall information). */
 #define MST_STALL_MILLI            100u
-/* Of the run for which a control group's share of the CPUs held a server up. */
+/* The share of the run for which a control group's limit of CPU time held a server up. */
 #define MST_THROTTLED_MILLI        200u
 /* Of a request's time that was sending, and how long that was on average: less is what writing
  * into socket buffers takes. */
 #define MST_SLOW_SEND_MILLI        500u
 #define MST_SLOW_SEND_MEAN_MIN_NS  (10 * MST_NS_PER_MS)
-/* Of RAM for a server's processes: the rest is the system's and the page cache's. */
+/* The share of a phase from which on tables show an interval or a kind of wait. */
+#define MST_PART_SHARE_MILLI       5u
+/* The share of RAM for a server's processes: the system and the page cache need the rest. */
 #define MST_RAM_SHARE_MILLI        800u
 /* httpd's own default of ListenBacklog. */
 #define MST_DEFAULT_BACKLOG        511u

@@ -11,9 +11,7 @@
 #include "console/format.h"
 #include "segment/fields.h"
 
-static void say(struct mst_summary *s, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
+__attribute__((format(printf, 2, 3)))
 static void say(struct mst_summary *s, const char *format, ...)
 {
     va_list args;

@@ -37,7 +37,7 @@ const char *mst_archive_path(const struct mst_archive *a);
 const char *mst_archive_error(const struct mst_archive *a);   /* "" none */
 sqlite3 *mst_archive_db(struct mst_archive *a);                /* to query */
 
-/* For a query that failed, or found what cannot be: -1 with the sentence. */
+/* Returns -1 with the sentence for a query that failed, or found what cannot be. */
 int mst_archive_unreadable(const struct mst_archive *a, char error[MST_ERROR_MAX]);
 
 #endif

@@ -143,7 +143,7 @@ static int fetch(struct status *s, const char *url, char error[MST_ERROR_MAX])
     return result;
 }
 
-/* Of servers that are not trusted: JSON goes to programs and to terminals. */
+/* The servers are not trusted, and their JSON goes to programs and to terminals. */
 static int put_json(const char *json)
 {
     struct mst_sink sink;

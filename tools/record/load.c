@@ -89,7 +89,7 @@ void mst_load_follow(struct mst_load *load)
 
 /* ---- into the archive ------------------------------------------------------------ */
 
-/* Where things are collected from, and to. */
+/* What is collected, and into which run. */
 struct collection {
     struct mst_load    *load;
     struct mst_archive *archive;

@@ -149,9 +149,7 @@ static void judge(struct mst_comparison_table *t, size_t missing)
 
 /* ---- what differs ---------------------------------------------------------------- */
 
-static bool warn(struct mst_comparison_table *t, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
+__attribute__((format(printf, 2, 3)))
 static bool warn(struct mst_comparison_table *t, const char *format, ...)
 {
     char **warning = mst_append(&t->warnings, &t->warning_count, sizeof *warning);

@@ -38,7 +38,7 @@ void mst_comparison_names(char *text, size_t size);
 int  mst_comparison_make(struct mst_comparison_table *t, char *const *gates, size_t gate_count);
 void mst_comparison_free(struct mst_comparison_table *t);
 
-/* For a terminal. */
+/* Writes text for a terminal. */
 void mst_comparison_text(struct mst_sink *sink, const struct mst_comparison_table *t);
 /* One object. Its names are promises. */
 void mst_comparison_json(struct mst_sink *sink, const struct mst_comparison_table *t);

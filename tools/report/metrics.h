@@ -27,24 +27,27 @@ enum mst_metric_id {
 
 enum mst_metric_source {
     MST_FROM_NONE, MST_FROM_RUN, MST_FROM_CLIENT, MST_FROM_SERVER, MST_FROM_PHASE, MST_FROM_PHP,
+    MST_FROM_INTERVAL, MST_FROM_WAIT,
     MST_FROM_FUNCTION
 };
 
 struct mst_metric {
     enum mst_metric_unit unit;
-    /* In a summary: see mst_metric_get(). */
+    /* How a summary has it: see mst_metric_get(). */
     enum mst_metric_source source;
     size_t         member;                    /* offset of a uint64_t in what `source` names */
     enum mst_phase phase;                     /* of PHASE */
+    unsigned       index;                     /* of INTERVAL, WAIT: which */
     uint64_t     (*get)(const struct mst_summary *s);   /* of FUNCTION */
+    bool           optional;                  /* most runs do not have it: then nothing is said */
     const char    *why;                       /* why it may not be known: a clause */
-    /* In reports; group NULL: it is in none. */
+    /* How reports show it. group is NULL where none does. */
     const char    *column;                    /* in the CSV, with the unit: a promise */
     const char    *group, *label;
     bool           brief;                     /* also in the Markdown's table */
-    /* In studies; NULL: it is in none. */
+    /* Its name in studies. NULL: none has it. */
     const char    *study, *study_label;       /* study: in studies' files, a promise */
-    /* In comparisons, where its name is `column`; NULL: it is in none. */
+    /* Its name in comparisons, where the column is `column`. NULL: none has it. */
     const char    *compared;                  /* the label */
     const char    *less, *more;               /* what to say where B's is less, more */
 };
@@ -54,14 +57,14 @@ extern const struct mst_metric mst_metrics[MST_M_COUNT];
 /* The run's value: MEAN, RATE and SHARE in thousandths, TIME in nanoseconds. MST_UNKNOWN also
  * where a summary does not have it. */
 uint64_t mst_metric_get(const struct mst_metric *metric, const struct mst_summary *s);
-/* By what such a value is divided to give a plain number, seconds, bytes. */
+/* Returns the divisor that makes plain numbers, seconds or bytes of such a value. */
 double mst_metric_scale(enum mst_metric_unit unit);
 
 /* "1.02 s"; "not known". */
 struct mst_formatted mst_metric_format(enum mst_metric_unit unit, uint64_t value);
 /* "35.9 us" as "35.9 µs", for where that letter can be shown. */
 struct mst_formatted mst_format_micro(struct mst_formatted number);
-/* For programs: seconds, bytes, plain numbers; `unknown` where it is not known. */
+/* Writes it for programs, in seconds, bytes or plain numbers; `unknown` where it is not known. */
 void mst_metric_put(struct mst_sink *sink, enum mst_metric_unit unit, uint64_t value,
                     const char *unknown);
 /* Why it is not known in this run. */

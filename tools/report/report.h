@@ -41,7 +41,7 @@ int mst_report_html(struct mst_sink *sink, const struct mst_report *report,
 int mst_report_data(struct mst_sink *sink, const struct mst_report *report,
                     char error[MST_ERROR_MAX]);
 
-/* For a pull request: verdicts, checks, a table of runs, sizing. */
+/* Writes text for a pull request: verdicts, checks, a table of runs, sizing. */
 int mst_report_markdown(struct mst_sink *sink, const struct mst_report *report,
                         char error[MST_ERROR_MAX]);
 
@@ -50,7 +50,7 @@ void mst_report_csv(struct mst_sink *sink, const struct mst_report *report);
 int  mst_report_csv_series(struct mst_sink *sink, const struct mst_report *report,
                            char error[MST_ERROR_MAX]);
 
-/* For each run what record prints, then the sizing advice. */
+/* Writes for each run what record prints, then the sizing advice. */
 int mst_report_texts(struct mst_sink *sink, const struct mst_report *report,
                      char error[MST_ERROR_MAX]);
 

@@ -100,8 +100,7 @@ struct judge {
     int                status;
 };
 
-static void say(struct judge *j, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
+__attribute__((format(printf, 2, 3)))
 static void say(struct judge *j, const char *format, ...)
 {
     char text[MST_ERROR_MAX];

@@ -156,8 +156,9 @@ def killed_at_its_request(fpm):
                             10, "the request to begin")
         load.stopping.set()
         processes.kill(before["slots"][0]["pid"], signal.SIGKILL)
-    # Its client has got the error by now, so the process has ended.
+    # Its client has got the error by now: the process has closed its files, and ends.
     assert (load.done, load.lost) == (0, 1)
+    wait_until(lambda: not processes.is_alive(before["slots"][0]["pid"]), 10, "its end")
     return before, tool.status(fpm.board)
 
 
