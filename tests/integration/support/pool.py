@@ -22,7 +22,7 @@ def wait_for_pool(apache):
                       f"{tool.status(apache.board)['workers']}")
 
 
-STATES = ["idle", "reading", "handling", "sending", "keepalive", "closing"]
+STATES = ["idle", "reading", "handling", "sending", "keepalive", "closing", "logging"]
 
 
 def state_deltas(before, after):
