@@ -504,8 +504,8 @@ START_TEST(test_pool)
                  "(2, 1, 'other.board', 'apache', 1, 0, 0), (3, 1, 'php.board', 'php', 1, 0, 0);"
                  "INSERT INTO server_requests SELECT 2, key, start_ns, queue_ns, read_ns, "
                  "handle_ns, send_ns, held_ns, bytes, label, status, aborted, no_worker, pid, "
-                 "worker, connection, port, nth, request_id, ghost, front_ns, client_id, NULL, NULL, NULL, NULL, "
-                 "NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM server_requests "
+                 "worker, connection, port, nth, request_id, ghost, front_ns, client_id, NULL, NULL, "
+                 "NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM server_requests "
                  "WHERE key <= 10;"
                  "INSERT INTO php_requests (server_id, key, start_ns, request_id, wait_ns, run_ns, "
                  "label, aborted, fatal, timeout, ghost) SELECT 3, key, start_ns, request_id, 0, "
@@ -675,8 +675,8 @@ START_TEST(test_parts_of_php_run)
     struct made m;
 
     make(&m, &r, PHP "UPDATE server_requests SET checks_ns = 100000, upload_ns = 300000;"
-                 "UPDATE php_requests SET user_ns = 150000, system_ns = 50000, cpu_wait_ns = 100000, "
-                 "waits_ns = CASE key % 2 WHEN 0 THEN 500000 ELSE 0 END;"
+                 "UPDATE php_requests SET user_ns = 150000, system_ns = 50000, "
+                 "cpu_wait_ns = 100000, waits_ns = CASE key % 2 WHEN 0 THEN 500000 ELSE 0 END;"
                  "INSERT INTO php_waits SELECT 2, key, 'database', 'mysql', 3, 0, 300000 FROM "
                  "php_requests WHERE key % 2 = 0;"
                  "INSERT INTO php_waits SELECT 2, key, 'database', NULL, NULL, NULL, 100000 FROM "

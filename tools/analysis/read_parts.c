@@ -1,5 +1,5 @@
-/* read_parts.c - reads what phases consist of: an Apache's intervals, the parts of PHP's php_run, and
- * calls of other ends. See steps.h.
+/* read_parts.c - reads what phases consist of: an Apache's intervals, the parts of PHP's php_run,
+ * and calls of other ends. See steps.h.
  *
  * Each set of times has a value for every request that tells, 0 where it had no such part: so the
  * means of parts that follow each other add up to the phase's.

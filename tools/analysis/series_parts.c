@@ -90,8 +90,8 @@ static bool fill_intervals(struct mst_table *table, sqlite3 *db,
 static const char run_sql[] =
     "SELECT " PHP_BIN " AS bin, total(user_ns + system_ns) / count(*) AS cpu, "
     "total(cpu_wait_ns) / count(*) AS cpu_wait, "
-    "total(max(0, run_ns - coalesce(user_ns + system_ns, 0) - coalesce(cpu_wait_ns, 0) - waits_ns)) "
-    "/ count(*) AS rest, count(*) AS requests " OF_PHP "GROUP BY bin";
+    "total(max(0, run_ns - coalesce(user_ns + system_ns, 0) - coalesce(cpu_wait_ns, 0) "
+    "- waits_ns)) / count(*) AS rest, count(*) AS requests " OF_PHP "GROUP BY bin";
 static const char waits_sql[] =
     "SELECT " PHP_BIN " AS bin, kind, total(w.wait_ns) AS sum FROM php_requests p JOIN php_waits w "
     "ON w.server_id = p.server_id AND w.key = p.key WHERE p.server_id = :id AND ghost = 0 "

@@ -185,7 +185,8 @@ CREATE TABLE IF NOT EXISTS php_requests (
 CREATE INDEX IF NOT EXISTS php_requests_server ON php_requests (server_id);
 CREATE INDEX IF NOT EXISTS php_requests_id ON php_requests (request_id);
 
--- What a request waited for in PHP: the two other ends that took longest, and of each kind the rest.
+-- What a request waited for in PHP: the two other ends that took longest, and of each kind the
+-- rest.
 CREATE TABLE IF NOT EXISTS php_waits (
     server_id         INTEGER NOT NULL REFERENCES servers(id),
     key               INTEGER NOT NULL,  -- php_requests.key

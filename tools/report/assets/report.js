@@ -66,8 +66,8 @@ function less(points, others) {
 // A column of the server's parts, in the bins of over_time.
 function ofParts(server, column) {
     const values = server.parts[column] || [];
-    return binned(server, "t").map((point, i) => ({ ...point,
-                                                    y: values[i] === undefined ? null : values[i] }));
+    return binned(server, "t").map((point, i) => (
+        { ...point, y: values[i] === undefined ? null : values[i] }));
 }
 
 function front(run) {
