@@ -10,36 +10,17 @@
  */
 #include "request.h"
 
-#include <apr_portable.h>
-#include <http_core.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-
-
-/* False: the kernel does not say. */
-static bool ask_kernel(conn_rec *c, apr_socket_t *csd, uint64_t *age_ns)
-{
-    struct tcp_info info;
-    socklen_t size = sizeof info;
-    apr_os_sock_t fd;
-
-    if (!csd)
-        csd = ap_get_conn_socket(c);
-    if (!csd || apr_os_sock_get(&fd, csd) != APR_SUCCESS
-        || getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) != 0)
-        return false;
-    *age_ns = info.tcpi_last_data_recv * MST_NS_PER_MS;
-    return true;
-}
+#include "tcp_info.h"
 
 uint64_t mst_accept_wait(const struct mst_connection *conn, conn_rec *c, apr_socket_t *csd,
                          uint64_t idle_ns, uint64_t now)
 {
     uint64_t since_last = now - conn->ended_ns;   /* of a new connection: since ever */
-    uint64_t wait;
+    struct mst_tcp_info info;
 
-    if (!ask_kernel(c, csd, &wait)
-        || (idle_ns >= mst_recording.idle_enough_ns && wait < mst_recording.idle_enough_ns))
+    if (!mst_tcp_info(mst_connection_fd(c, csd), &info)
+        || (idle_ns >= mst_recording.idle_enough_ns
+            && info.received_ns < mst_recording.idle_enough_ns))
         return 0;
-    return wait < since_last ? wait : since_last;
+    return info.received_ns < since_last ? info.received_ns : since_last;
 }

@@ -27,25 +27,15 @@ static const char *id_text(apr_pool_t *p, uint64_t id)
 
 /* ---- programs ------------------------------------------------------------------------ */
 
-static bool begins_with(const char *text, const char *beginning)
+/* Handlers with a name can be programs, but for a few. */
+static bool may_be_program(const char *handler)
 {
-    while (*beginning && *text == *beginning)
-        text++, beginning++;
-    return *beginning == '\0';
-}
+    static const char types[] = "application/x-httpd-", proxy[] = "proxy:";
 
-/* Where no handler was set, httpd takes the media type for one. Of those types only PHP's and CGI's
- * are programs'; of the handlers with a name all but a few can be. */
-static bool may_be_program(const request_rec *r)
-{
-    const char *handler = r->handler;
-
-    if (handler == r->content_type)
-        return begins_with(handler, "application/x-httpd-");
-    if (begins_with(handler, "application/x-httpd-") || begins_with(handler, "proxy:"))
+    if (strncmp(handler, types, sizeof types - 1) == 0
+        || strncmp(handler, proxy, sizeof proxy - 1) == 0)
         return true;
-    return !strchr(handler, '/') && strcmp(handler, "default-handler") != 0
-        && strcmp(handler, "redirect-handler") != 0;
+    return !strchr(handler, '/') && strcmp(handler, "default-handler") != 0;
 }
 
 void mst_exports_hand_over(request_rec *r)
@@ -53,7 +43,7 @@ void mst_exports_hand_over(request_rec *r)
     uint64_t id;
     char *text;
 
-    if (!may_be_program(r) || (id = mst_timing_id(r)) == 0)
+    if (!may_be_program(r->handler) || (id = mst_timing_id(r)) == 0)
         return;
     text = apr_palloc(r->pool, MST_HANDOVER_MAX);
     mst_handover_format(text, id, mst_now_ns(), place);
@@ -102,15 +92,26 @@ static void note(request_rec *r, const struct mst_request *record)
 
 /* On the request that the client sent, for %<{mpmstat-queue}n, and on the one that internal
  * redirects made of it, for %{mpmstat-queue}n. */
-void mst_exports_note(request_rec *r, const struct mst_request *record)
+static int note_times(request_rec *r)
 {
+    const struct mst_timed *req = mst_timed_of(r);
+    struct mst_request record;
     request_rec *last = r;
 
+    if (!req || req->dir->notes != 1 || !mst_timing_measure(req, &record))
+        return DECLINED;
     while (last->next)
         last = last->next;
-    note(r, record);
+    note(r, &record);
     if (last != r)
-        note(last, record);
+        note(last, &record);
+    return DECLINED;
+}
+
+/* As mst_exports_use_server_timing(). Before mod_log_config writes its line. */
+void mst_exports_use_notes(void)
+{
+    ap_hook_log_transaction(note_times, NULL, NULL, APR_HOOK_FIRST);
 }
 
 /* ---- browsers ------------------------------------------------------------------------ */

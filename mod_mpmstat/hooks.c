@@ -49,38 +49,70 @@ static void error_log(const ap_errorlog_info *info, const char *line)
 
 /* ---- requests ------------------------------------------------------------------------ */
 
-/* One hook for all that have something to do before the content. Where no handler was set, httpd
- * takes the media type for one, or "" where that is not known either. */
-static int before_handler(request_rec *r)
+/* The first handler that makes content is called, which one that redirects does not. */
+static inline void begin_handler(struct mst_timed *req, uint32_t handler)
 {
-    mst_timing_apply_config(r);
-    if (!r->handler || r->handler[0] == '\0')
+    if (!req || req->handler_ns)
+        return;
+    req->handler_ns = mst_connection_now(req->connection);
+    req->handler = handler;
+}
+
+/* A handler with a name, or a media type that is a program's. */
+static int before_named_handler(struct mst_timed *req, request_rec *r)
+{
+    if (strcmp(r->handler, "redirect-handler") == 0)
         return DECLINED;
-    if (r->handler != r->content_type && strcmp(r->handler, "mpm-status") == 0)
+    if (req && !req->handler_ns) {
+        begin_handler(req, mst_ends_index(MST_END_HANDLER, r->handler));
+        mst_backend_begin_handler(req, r);
+    }
+    if (strcmp(r->handler, "mpm-status") == 0)
         return mst_handle_status(r);
     mst_exports_hand_over(r);
     return DECLINED;
 }
 
-static int log_transaction(request_rec *r)
+/* Where no handler was set, httpd takes the media type for one, or "" where that is not known
+ * either. Of those types only PHP's and CGI's are programs'. */
+static inline bool is_default(const request_rec *r)
 {
-    uint64_t complete = mst_now_ns();
-    struct mst_timed *req = mst_timed_of(r);
-    struct mst_request *copy = NULL;
+    static const char programs[] = "application/x-httpd-";
+    const char *handler = r->handler;
 
-    if (!req && !(req = mst_timing_begin_malformed(r, complete)))
+    if (!handler || handler[0] == '\0')
+        return true;
+    return handler == r->content_type
+        && (handler[0] != 'a' || strncmp(handler, programs, sizeof programs - 1) != 0);
+}
+
+/* One hook for all that have something to do before the content. */
+static int before_handler(request_rec *r)
+{
+    struct mst_timed *req = mst_timed_of(r);
+
+    if (req)
+        mst_timing_apply_config(req, r);
+    else if (r->prev)
+        req = mst_timed_from(r);
+    if (!is_default(r))
+        return before_named_handler(req, r);
+    begin_handler(req, mst_recording.default_end);
+    return DECLINED;
+}
+
+/* Other modules' log hooks have run. */
+static int log_ends(request_rec *r)
+{
+    struct mst_timed *req = mst_timed_of(r);
+    struct mst_connection *conn;
+
+    if (!req || !req->complete_ns)
         return DECLINED;
-    if (mst_recording.forked)
-        mst_timing_check_entry(req->connection);
-    mst_timing_apply_config(r);   /* before_handler() has not had each request */
-    if (req->dir->notes == 1)
-        copy = apr_palloc(r->pool, sizeof *copy);
-    if (req->handed_ns)
-        complete = mst_http2_sent(req, complete);
-    if (mst_timing_end(req, r, complete, copy) && copy)
-        mst_exports_note(r, copy);
-    if (req->connection->stream)
-        mst_http2_end_stream(req->connection);
+    conn = req->connection;
+    mst_timing_end(req, r->connection, mst_connection_now(conn));
+    if (conn->stream)
+        mst_http2_end_stream(conn);
     if (mst_recording.forks_running)
         mst_forks_check();
     return DECLINED;
@@ -107,6 +139,11 @@ static void register_request_hooks(void)
     mst_connections_register_filter();
     mst_http2_register_filter();
     mst_exports_register_filter();
+    mst_upload_register_filter();
+    mst_tls_register_filter();
+    mst_backend_register_filter();
+    ap_hook_pre_config(mst_backend_find_proxy, NULL, NULL, APR_HOOK_MIDDLE);
+    ap_hook_pre_connection(mst_tls_watch, NULL, NULL, APR_HOOK_LAST);   /* after mod_ssl */
     ap_hook_pre_connection(mst_connections_begin, NULL, NULL, APR_HOOK_REALLY_FIRST);
     ap_hook_pre_close_connection(mst_connections_close, NULL, NULL, APR_HOOK_REALLY_FIRST);
     ap_hook_suspend_connection(mst_connections_suspend, NULL, NULL, APR_HOOK_LAST);
@@ -114,7 +151,8 @@ static void register_request_hooks(void)
     ap_hook_protocol_switch(mst_http2_protocol_switch, NULL, NULL, APR_HOOK_REALLY_FIRST);
     ap_hook_post_read_request(mst_timing_begin, NULL, NULL, APR_HOOK_REALLY_FIRST);
     ap_hook_handler(before_handler, NULL, NULL, APR_HOOK_REALLY_FIRST);
-    ap_hook_log_transaction(log_transaction, NULL, NULL, APR_HOOK_REALLY_FIRST);
+    ap_hook_log_transaction(mst_timing_complete, NULL, NULL, APR_HOOK_REALLY_FIRST);
+    ap_hook_log_transaction(log_ends, NULL, NULL, APR_HOOK_REALLY_LAST);
 }
 
 void mst_hooks_register(apr_pool_t *p)

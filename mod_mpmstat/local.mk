@@ -5,8 +5,11 @@ mod_mpmstat_la_SOURCES = \
 	mod_mpmstat/accept_wait.c \
 	mod_mpmstat/access.c \
 	mod_mpmstat/access.h \
+	mod_mpmstat/backend.c \
 	mod_mpmstat/config.c \
 	mod_mpmstat/connections.c \
+	mod_mpmstat/delivery.c \
+	mod_mpmstat/ends.c \
 	mod_mpmstat/exports.c \
 	mod_mpmstat/forks.c \
 	mod_mpmstat/handler.c \
@@ -23,9 +26,13 @@ mod_mpmstat_la_SOURCES = \
 	mod_mpmstat/scoreboard.c \
 	mod_mpmstat/scoreboard.h \
 	mod_mpmstat/shared.c \
+	mod_mpmstat/tcp_info.c \
+	mod_mpmstat/tcp_info.h \
 	mod_mpmstat/timing.c \
+	mod_mpmstat/tls.c \
 	mod_mpmstat/turns.c \
-	mod_mpmstat/turns.h
+	mod_mpmstat/turns.h \
+	mod_mpmstat/upload.c
 mod_mpmstat_la_CPPFLAGS = $(MODULE_CPPFLAGS)
 mod_mpmstat_la_CFLAGS = $(AM_CFLAGS) $(APR_SANITIZER_CFLAGS)
 mod_mpmstat_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared \

@@ -8,11 +8,13 @@
  *     v              v            v
  *   recording.c   exports.c    access.c, turns.c, listeners.c, scoreboard.c
  *   processes.c   connections.c
- *   forks.c       http2.c
+ *   forks.c       http2.c, backend.c, tls.c
  *   mpm.c         timing.c
- *                 accept_wait.c
+ *                 accept_wait.c, delivery.c, upload.c
+ *                 tcp_info.c
  *                    |
  *                    v
+ *                 ends.c
  *                 shared.c
  */
 #ifndef MOD_MPMSTAT_H
@@ -68,6 +70,7 @@ struct mst_main_config {
     const char           *php_boards; /* MPMStatPHPBoards; NULL: Off */
     struct mst_label_ref *refs;      /* every MPMStatLabel in the configuration */
     bool                  trust_request_start; /* On in some directory */
+    bool                  notes;               /* likewise */
     bool                  server_timing;       /* likewise */
 };
 extern struct mst_main_config mst_config;
@@ -107,6 +110,7 @@ struct mst_recording {
     bool                listener_thread; /* one thread accepts for all workers of a process */
     bool                suspends;     /* the MPM suspends kept-alive connections: event */
     uint32_t            stripes;      /* counters for each label */
+    uint32_t            default_end;  /* index of the other end "default-handler" */
     uint64_t            idle_enough_ns; /* a worker idle for so long kept no connection waiting */
 };
 extern struct mst_recording mst_recording;
@@ -215,11 +219,16 @@ int mst_exports_find_place(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptem
 /* The configuration has a first MPMStatServerTiming On. */
 void mst_exports_use_server_timing(void);
 
-/* The handler of r is about to begin. Precondition: r->handler is set. */
+/* The handler of r is about to begin, which has a name or is a program's media type. */
 void mst_exports_hand_over(request_rec *r);
 
-/* Sets the notes for the access log. Call it before mod_log_config writes its line. */
-void mst_exports_note(request_rec *r, const struct mst_request *record);
+/* The configuration has a first MPMStatNotes On. */
+void mst_exports_use_notes(void);
+
+/* ---- ends.c: what requests are handed to --------------------------------------------- */
+
+/* The index of the other end of this kind and name, which this process keeps. */
+uint32_t mst_ends_index(enum mst_end_kind kind, const char *name);
 
 /* ---- handler.c: /mpm-status ---------------------------------------------------------- */
 

@@ -18,6 +18,20 @@
 
 struct mst_connection;
 
+/* What few requests have: see struct mst_request. */
+struct mst_parts {
+    uint64_t upload_ns;
+    uint64_t backend_ns;             /* of the backends that have answered or failed */
+    uint64_t handed_ns;              /* when a backend got the request that has not answered yet */
+    uint64_t handed_upload_ns;       /* upload_ns at that time */
+    uint32_t backend;                /* the last one's index on the board; MST_NO_END */
+    uint64_t tls_ns, h2_wait_ns;
+    uint64_t front_ns;               /* MST_UNKNOWN where X-Request-Start is not trusted */
+    uint64_t client_id;
+    uint64_t send_client_ns, send_network_ns;
+    bool     asked;                  /* these two are known */
+};
+
 /* A request of the client. Its sub-requests and internal redirects belong to it. */
 struct mst_timed {
     const request_rec *r;            /* NULL: complete */
@@ -32,10 +46,16 @@ struct mst_timed {
     uint32_t label;                  /* MST_NO_LABEL: not recorded */
     uint64_t parsed_ns;              /* its headers were read; 0: never */
     uint64_t first_ns;               /* its response began; 0: never */
-    uint64_t front_ns;               /* how long a proxy in front had it, by X-Request-Start; only
-                                      * where that is trusted; MST_UNKNOWN */
+    uint64_t handler_ns;             /* its handler was called; 0: not yet */
+    uint32_t handler;                /* that handler's index on the board */
+    bool     has_parts;              /* `parts` is valid; else all of them are 0 or unknown */
+    uint64_t complete_ns;            /* its response was complete: its log hooks run; 0: not yet */
+    uint64_t status_flags;           /* flags << 16 | HTTP status: valid when it is complete */
+    uint64_t bytes;                  /* sent of the response's body: likewise */
+    enum mst_class status_class;     /* likewise */
     bool     off_worker;             /* counted as in flight under `label` in the process's row */
     bool     delivered;              /* a stream's: the thread that sends it has all of it */
+    struct mst_parts parts;
     uint64_t handed_ns;              /* a stream's: that thread got its end (EOR); 0: not yet */
 };
 
@@ -46,9 +66,10 @@ struct mst_connection {
                                       * for one that never becomes a request; NULL: it has begun */
     struct mst_worker *worker;       /* the one that serves it now; NULL: none */
     uint64_t state_since_ns;         /* when the worker's state began */
-    enum mst_state state;            /* the worker's, kept here as other processes could write to
-                                      * the board */
+    uint64_t *spent_ns;              /* where the worker counts its time in that state: says which
+                                      * it is, as other processes could write to the board */
     struct mst_counters *counters;       /* of label 0 in its worker's stripe */
+    struct mst_end_counters *ends;   /* of end 0, likewise */
     uint64_t left_ns;                /* since when no worker has had it; 0: one has it */
     uint64_t suspended_ns;           /* its time without a worker before that */
     uint64_t picked_up_ns;           /* of the coming request; 0: see pick_up_again() in timing.c */
@@ -56,7 +77,8 @@ struct mst_connection {
     uint64_t ended_ns;               /* when its last request was complete */
     uint64_t number_port;            /* its number in this process << 16 | the client's port */
     uint32_t requests;               /* begun on it */
-    uint32_t worker_index;           /* the worker's on the board; UINT32_MAX: none */
+    uint64_t pid_worker;             /* of records: pid << 32 | the worker's index on the board,
+                                      * UINT32_MAX: none */
     bool     stream;                 /* it is a stream of HTTP/2: its thread is no worker */
     bool     counted;                /* it is a stream, counted in its session's `streams` */
     struct mst_connection *session;  /* a stream's: the connection that it is part of */
@@ -67,11 +89,37 @@ struct mst_connection {
     uint32_t streams;                /* in flight */
     conn_state_e left_in;            /* httpd's state in which it left its worker */
     bool     upgraded;               /* its request has become the first stream of HTTP/2 */
+    uint64_t tls_ns;                 /* from the pick-up to its first decrypted byte; 0: its first
+                                      * request has it, or there is none */
+    uint64_t busy_ns, client_slow_ns;   /* what the kernel said last (tcp_info.h) */
+    struct mst_late {                /* what the client did not have when a response was complete */
+        uint64_t id;                 /* the request's; 0: nothing */
+        uint64_t bytes;
+        uint64_t busy_ns;            /* the kernel's at that time */
+        uint32_t label;              /* the request's */
+        int      fd;                 /* the socket, once httpd closes the connection; else -1 */
+    } late;
+    struct timespec clock;           /* room for mst_connection_now() */
     struct mst_timed own;            /* its requests, one after the other; of several at once
                                       * (pipelined) the others are from their pools */
 };
 
 #define MST_NO_LABEL UINT32_MAX
+
+/* The worker's index; UINT32_MAX: none. */
+static inline void mst_set_worker_index(struct mst_connection *conn, uint32_t index)
+{
+    conn->pid_worker = mst_recording.pid << 32 | index;
+}
+
+/* Which of the board's stripes the connection's requests are counted in. */
+static inline void mst_set_stripe(struct mst_connection *conn, uint32_t stripe)
+{
+    struct mst_board *b = mst_recording.board;
+
+    conn->counters = mst_counters_of(b, 0, stripe);
+    conn->ends = &b->end_counters[stripe & b->stripe_mask];
+}
 
 /* NULL: the connection is not followed. */
 static inline struct mst_connection *mst_connection_of(const conn_rec *c)
@@ -85,15 +133,45 @@ static inline struct mst_timed *mst_timed_of(const request_rec *r)
     return ap_get_module_config(r->request_config, &mpmstat_module);
 }
 
+/* The time, for the thread that has the connection. */
+static inline uint64_t mst_connection_now(struct mst_connection *conn)
+{
+    return mst_clock_by(CLOCK_MONOTONIC, &conn->clock);
+}
+
+/* To write the request's parts. */
+static inline struct mst_parts *mst_parts_of(struct mst_timed *req)
+{
+    if (!req->has_parts)
+        req->parts = (struct mst_parts){ .backend = MST_NO_END,
+                                           .front_ns = MST_UNKNOWN };
+    req->has_parts = true;
+    return &req->parts;
+}
+
+/* Notes that the connection's worker is in `state` since then. Precondition: there is one. */
+static inline void mst_set_state(struct mst_connection *conn, enum mst_state state, uint64_t since)
+{
+    conn->spent_ns = mst_worker_state_ns(conn->worker, state);
+    conn->state_since_ns = since;
+}
+
+/* Whether the connection's worker is in `state`. Precondition: there is one. */
+static inline bool mst_is_in(const struct mst_connection *conn, enum mst_state state)
+{
+    return conn->spent_ns == mst_worker_state_ns(conn->worker, state);
+}
+
 /* The connection's worker, if it has one, is in `state` from now on. Precondition: now is not
  * before its present state began. */
 static inline void mst_enter(struct mst_connection *conn, enum mst_state state, uint64_t now)
 {
-    if (!conn->worker)
+    struct mst_worker *w = conn->worker;
+
+    if (!w)
         return;
-    mst_worker_pass(conn->worker, conn->state, state, conn->state_since_ns, now);
-    conn->state = state;
-    conn->state_since_ns = now;
+    mst_worker_pass(w, conn->spent_ns, state, conn->state_since_ns, now);
+    mst_set_state(conn, state, now);
 }
 
 /* Workers show the requests that they have in flight. The process's row counts all others:
@@ -152,12 +230,11 @@ void mst_timing_change_config(struct mst_timed *req, const request_rec *r,
                               const struct mst_dir_config *dir);
 
 /* Applies the configuration that r has by now, which most often is the same as before. */
-static inline void mst_timing_apply_config(request_rec *r)
+static inline void mst_timing_apply_config(struct mst_timed *req, const request_rec *r)
 {
     const struct mst_dir_config *dir = mst_dir_config_of(r);
-    struct mst_timed *req = mst_timed_of(r);
 
-    if (req && req->dir != dir)
+    if (req->dir != dir)
         mst_timing_change_config(req, r, dir);
 }
 
@@ -168,10 +245,16 @@ void mst_timing_set_label(request_rec *r, uint32_t label);
  * NULL: its connection is not followed, or HTTP/2 records it as a stream. */
 struct mst_timed *mst_timing_begin_malformed(request_rec *r, uint64_t now);
 
-/* Ends the request at `complete`. Precondition: its configuration is applied. True: it is recorded,
- * and *copy is its record, unless copy is NULL. */
-bool mst_timing_end(struct mst_timed *req, request_rec *r, uint64_t complete,
-                    struct mst_request *copy);
+/* log_transaction: the response is complete, and other modules' log hooks run next. */
+int mst_timing_complete(request_rec *r);
+
+/* Ends a request whose response is complete, and records it. Its log hooks are done at `logged`.
+ * c: its connection. */
+void mst_timing_end(struct mst_timed *req, const conn_rec *c, uint64_t logged);
+
+/* Of a request whose response is complete: sets its id and its times, and no other member. False:
+ * it is not recorded. */
+bool mst_timing_measure(const struct mst_timed *req, struct mst_request *record);
 
 /* These two are about the client's request, which r is or belongs to. */
 
@@ -181,6 +264,58 @@ uint64_t mst_timing_id(request_rec *r);
 /* Sets its id and its phases as they would be if its response began now, and no other member.
  * False: it is not recorded. */
 bool mst_timing_so_far(request_rec *r, struct mst_request *so_far);
+
+/* ---- delivery.c: what limited the sending, and what the client got later ------------- */
+
+/* The connection's socket. csd: it; NULL: httpd knows it. -1: there is none. */
+int mst_connection_fd(conn_rec *c, apr_socket_t *csd);
+
+/* A response is asked about that took longer than this to send, ... */
+#define MST_SLOW_SEND_NS (10 * MST_NS_PER_MS)
+/* ... or has more bytes: these can be in the socket's buffers when it is complete. */
+#define MST_LARGE_BYTES 65536u
+
+/* Notes what the kernel has counted so far: a response begins that can take long, and is not the
+ * connection's first. */
+void mst_delivery_begin(struct mst_connection *conn, conn_rec *c);
+
+/* The response is complete. */
+void mst_delivery_complete(struct mst_timed *req, conn_rec *c);
+
+/* The connection's next request has begun: by now the client has the response before. */
+void mst_delivery_settle(struct mst_connection *conn, conn_rec *c);
+
+/* httpd closes the connection: its socket will be closed before its pool is cleaned up. */
+void mst_delivery_close(struct mst_connection *conn, conn_rec *c);
+
+/* The connection's pool is cleaned up. */
+void mst_delivery_gone(struct mst_connection *conn);
+
+/* ---- tls.c: the handshake ------------------------------------------------------------ */
+
+void mst_tls_register_filter(void);
+int  mst_tls_watch(conn_rec *c, void *csd);                  /* pre_connection, after mod_ssl's */
+
+/* ---- backend.c: what the request is handed to ---------------------------------------- */
+
+void mst_backend_register_filter(void);
+
+/* pre_config: sees what mod_proxy does, if it is loaded. */
+int mst_backend_find_proxy(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp);
+
+/* The client's request whose content r makes, after any internal redirects. NULL: r is a
+ * sub-request, or not followed. */
+struct mst_timed *mst_timed_from(const request_rec *r);
+
+/* r's handler is called: does it hand the request to another process? */
+void mst_backend_begin_handler(struct mst_timed *req, request_rec *r);
+
+/* ---- upload.c: the request's body ---------------------------------------------------- */
+
+void mst_upload_register_filter(void);
+
+/* Measures how long reading r's body takes, if it has one. */
+void mst_upload_watch(struct mst_timed *req, request_rec *r);
 
 /* ---- http2.c: streams and their sessions --------------------------------------------- */
 
@@ -197,9 +332,6 @@ void mst_http2_end_stream(struct mst_connection *stream);
 
 /* Passes on what a session writes, and notes when it has. */
 apr_status_t mst_http2_write(ap_filter_t *f, apr_bucket_brigade *bb);
-
-/* When the response of a request was sent, which is complete now. */
-uint64_t mst_http2_sent(const struct mst_timed *req, uint64_t now);
 
 /* Sets the state of a session's worker by the number of its streams in flight. */
 void mst_http2_update(struct mst_connection *session, uint64_t now);

@@ -23,11 +23,13 @@ libmpmstat_tool_la_SOURCES = \
 	tools/analysis/join_php.h \
 	tools/analysis/model.c \
 	tools/analysis/read.c \
+	tools/analysis/read_parts.c \
 	tools/analysis/read_servers.c \
 	tools/analysis/provenance.c \
 	tools/analysis/provenance.h \
 	tools/analysis/series.c \
 	tools/analysis/series.h \
+	tools/analysis/series_parts.c \
 	tools/analysis/series_samples.c \
 	tools/analysis/sizing.c \
 	tools/analysis/sizing.h \
@@ -174,6 +176,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/system/machine.h \
 	tools/system/owner.c \
 	tools/system/owner.h \
+	tools/system/ports.c \
+	tools/system/ports.h \
 	tools/system/preflight.c \
 	tools/system/preflight.h \
 	tools/system/proc.c \

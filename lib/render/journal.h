@@ -15,8 +15,8 @@ enum mst_journal_result {
 };
 
 /* Writes the records since a cursor as lines of JSON: lifecycle events, then requests (those of
- * PHP's boards have "php_request"), then PHP's marks or Apache's late deliveries. Each kind is in the order of its tickets,
- * and at most `limit` (1 or more) long. The last line is
+ * PHP's boards have "php_request"), then PHP's marks or Apache's late deliveries. Each kind is in
+ * the order of its tickets, and at most `limit` (1 or more) long. The last line is
  *   {"next":CURSOR,"lost":N,"more":BOOL}
  * Then it flushes the sink. lifecycle_only: leaves out the other kinds, and the cursor skips
  * them. since: a cursor that an earlier answer named; NULL, "" or "now": no records, only the

@@ -29,15 +29,16 @@ struct mst_histogram {
  * bucket within it. */
 static inline size_t mst_histogram_bucket(uint64_t ns)
 {
-    size_t octave, bits;
+    unsigned shift;
 
     if (ns < UINT64_C(1) << MST_HIST_MIN_EXP)
         return 0;
-    octave = 63 - (size_t)__builtin_clzll(ns);
-    if (octave >= MST_HIST_MAX_EXP)
+    shift = (63u ^ (unsigned)__builtin_clzll(ns)) - MST_HIST_SUB_BITS;
+    if (shift >= MST_HIST_MAX_EXP - MST_HIST_SUB_BITS)
         return MST_HIST_BUCKETS - 1;
-    bits = ns >> (octave - MST_HIST_SUB_BITS);   /* 1 and those three bits: 8 to 15 */
-    return 1 + ((octave - MST_HIST_MIN_EXP - 1) << MST_HIST_SUB_BITS) + bits;
+    /* ns >> shift is 1 and those three bits: 8 to 15. */
+    return (ns >> shift) + ((size_t)shift << MST_HIST_SUB_BITS)
+         + 1 - ((MST_HIST_MIN_EXP + 1 - MST_HIST_SUB_BITS) << MST_HIST_SUB_BITS);
 }
 
 /* Lower bound of a bucket in ns, inclusive, for buckets below MST_HIST_BUCKETS. The upper bound

@@ -24,12 +24,12 @@ static inline void mst_worker_spend(struct mst_worker *w, enum mst_state state, 
     __atomic_store_n(time, *time + ns, __ATOMIC_RELAXED);
 }
 
-/* Ends the state `old`, which began at since_ns, and begins `state`, at now_ns. Precondition: the
- * worker is in `old`, and now_ns is not before since_ns. */
-static inline void mst_worker_pass(struct mst_worker *w, enum mst_state old, enum mst_state state,
+/* Ends the state in which *spent counts the worker's time (mst_worker_state_ns()) since since_ns,
+ * and begins `state`, at now_ns. Precondition: now_ns is not before since_ns. */
+static inline void mst_worker_pass(struct mst_worker *w, uint64_t *spent, enum mst_state state,
                                    uint64_t since_ns, uint64_t now_ns)
 {
-    mst_worker_spend(w, old, now_ns - since_ns);
+    __atomic_store_n(spent, *spent + now_ns - since_ns, __ATOMIC_RELAXED);
     __atomic_store_n(&w->state, (uint64_t)state, __ATOMIC_RELAXED);
 }
 
@@ -70,18 +70,25 @@ static inline void mst_count(uint64_t *word, uint64_t n)
     __atomic_fetch_add(word, n, __ATOMIC_RELAXED);
 }
 
+/* Makes *max at least ns. Seldom called, and so out of line. */
+static __attribute__((noinline, unused)) void mst_raise(uint64_t *max, uint64_t ns)
+{
+    uint64_t old = __atomic_load_n(max, __ATOMIC_RELAXED);
+
+    while (ns > old && !__atomic_compare_exchange_n(max, &old, ns, true, __ATOMIC_RELAXED,
+                                                    __ATOMIC_RELAXED))
+        ;
+}
+
 /* Adds an observation. */
 static inline void mst_histogram_record(struct mst_histogram *h, uint64_t ns)
 {
-    uint64_t max = __atomic_load_n(&h->max_ns, __ATOMIC_RELAXED);
-
     mst_count(&h->buckets[mst_histogram_bucket(ns)], 1);
     if (ns == 0)
         return;   /* an atomic addition of 0 would take as long as any other */
     mst_count(&h->sum_ns, ns);
-    while (ns > max && !__atomic_compare_exchange_n(&h->max_ns, &max, ns, true,
-                                                    __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-        ;
+    if (ns > __atomic_load_n(&h->max_ns, __ATOMIC_RELAXED))
+        mst_raise(&h->max_ns, ns);
 }
 
 /* Counts calls to an other end that took ns together. The index must be below end_count. */

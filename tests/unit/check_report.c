@@ -274,6 +274,48 @@ START_TEST(test_bins)
 }
 END_TEST
 
+/* The means of a bin are over all requests that ended in it. */
+START_TEST(test_parts_over_time)
+{
+    struct mst_table table;
+    struct mst_bins bins;
+    struct made m;
+    sqlite3 *db;
+
+    begin(&m, NULL, "http://127.0.0.1/");
+    add_request(&m, 1, START + 500 * MS, 0, 100 * MS, 200);
+    add_request(&m, 2, START + 600 * MS, 0, 100 * MS, 200);
+    add_request(&m, 3, START + 1990 * MS, 0, 100 * MS, 200);   /* ends in the third second */
+    sql(&m, "UPDATE server_requests SET tls_ns = 0, checks_ns = key * 1000000, upload_ns = 0, "
+        "backend_ns = 0, log_ns = 0");
+    sql(&m, "INSERT INTO servers (id, run_id, target, producer, local, lost, restarts) VALUES "
+        "(2, 1, 'p.board', 'php', 1, 0, 0)");
+    sql(&m, "INSERT INTO php_requests SELECT 2, key, start_ns, NULL, 0, handle_ns, 10000000, 0, 1, "
+        "'www', 200, 'i.php', 0, 0, 0, 1, 7, 1, 0, 5000000, CASE key WHEN 2 THEN 60000000 ELSE 0 "
+        "END FROM server_requests");
+    sql(&m, "INSERT INTO php_waits VALUES (2, 2, 'http', 'api', 1, 0, 60000000)");
+    summarize(&m);
+    db = mst_archive_db(m.archive);
+    ck_assert(mst_bins_make(&bins, db, &m.s, 0, MST_NS_PER_S));
+    ck_assert(mst_series_parts(&table, db, &m.s.servers[0], &bins));
+    ck_assert_uint_eq(table.rows, bins.count);
+    ck_assert_double_eq_tol(cell_of(&table, 0, "checks"), 0.0015, 1e-12);
+    ck_assert_double_eq_tol(cell_of(&table, 2, "checks"), 0.003, 1e-12);
+    ck_assert_double_nan(cell_of(&table, 1, "checks"));
+    ck_assert_double_nan(cell_of(&table, 0, "tls"));          /* no request had it */
+    mst_table_free(&table);
+    ck_assert(mst_series_parts(&table, db, &m.s.servers[1], &bins));
+    ck_assert_double_eq_tol(cell_of(&table, 0, "cpu"), 0.010, 1e-12);
+    ck_assert_double_eq_tol(cell_of(&table, 0, "cpu_wait"), 0.005, 1e-12);
+    ck_assert_double_eq_tol(cell_of(&table, 0, "http"), 0.030, 1e-12);
+    ck_assert_double_eq_tol(cell_of(&table, 0, "rest"), 0.055, 1e-12);
+    ck_assert_double_eq(cell_of(&table, 2, "http"), 0);
+    ck_assert_double_nan(cell_of(&table, 1, "cpu"));
+    mst_table_free(&table);
+    end(&m);
+}
+END_TEST
+
 /* Every request is in the bin that it ended in, and nowhere else; quantiles are those
  * of all of a bin's requests. */
 START_TEST(test_requests_over_time)
@@ -814,6 +856,7 @@ int main(void)
     tcase_add_test(tests, test_script);
     tcase_add_test(tests, test_cells);
     tcase_add_test(tests, test_bins);
+    tcase_add_test(tests, test_parts_over_time);
     tcase_add_test(tests, test_requests_over_time);
     tcase_add_test(tests, test_spectrum);
     tcase_add_test(tests, test_occupancy);

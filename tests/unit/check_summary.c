@@ -65,20 +65,23 @@ static struct mst_sample sample_at(const struct run *r, uint64_t time_ns, unsign
 static void add_samples(struct made *m, const struct run *r)
 {
     struct mst_sample sample = sample_at(r, START - MS, 0);
+    struct mst_cgroup_use use;
     unsigned i;
 
+    memset(&use, 0xff, sizeof use);
     ck_assert_int_eq(mst_archive_add_sample(m->archive, m->server_id, MST_MOMENT_BEFORE,
-                                            &sample), 0);
+                                            &sample, &use), 0);
     for (i = 1; i < 40; i++) {
         sample = sample_at(r, START + i * (r->duration_ns / 40), r->requests * i / 40);
         ck_assert_int_eq(mst_archive_add_sample(m->archive, m->server_id, MST_MOMENT_DURING,
-                                            &sample), 0);
+                                            &sample, &use), 0);
     }
     sample = sample_at(r, START + r->duration_ns, r->requests);
-    ck_assert_int_eq(mst_archive_add_sample(m->archive, m->server_id, MST_MOMENT_END, &sample), 0);
+    ck_assert_int_eq(mst_archive_add_sample(m->archive, m->server_id, MST_MOMENT_END, &sample,
+                                            &use), 0);
     sample.wall_ns += 100 * MS;
     ck_assert_int_eq(mst_archive_add_sample(m->archive, m->server_id, MST_MOMENT_AFTER,
-                                            &sample), 0);
+                                            &sample, &use), 0);
 }
 
 static void add_request(struct made *m, uint64_t key, uint64_t start_ns, uint64_t queue_ns,
@@ -501,8 +504,8 @@ START_TEST(test_pool)
                  "(2, 1, 'other.board', 'apache', 1, 0, 0), (3, 1, 'php.board', 'php', 1, 0, 0);"
                  "INSERT INTO server_requests SELECT 2, key, start_ns, queue_ns, read_ns, "
                  "handle_ns, send_ns, held_ns, bytes, label, status, aborted, no_worker, pid, "
-                 "worker, connection, port, nth, request_id, ghost, front_ns, client_id, NULL, NULL, NULL, NULL, "
-                 "NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM server_requests "
+                 "worker, connection, port, nth, request_id, ghost, front_ns, client_id, NULL, NULL, "
+                 "NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM server_requests "
                  "WHERE key <= 10;"
                  "INSERT INTO php_requests (server_id, key, start_ns, request_id, wait_ns, run_ns, "
                  "label, aborted, fatal, timeout, ghost) SELECT 3, key, start_ns, request_id, 0, "
@@ -597,6 +600,105 @@ START_TEST(test_php_is_laid_over)
                  "throughput x time held = 0.78 workers, 0.78 were at work: 0.0 % apart (5.0 % may "
                  "be); PHP: "
                  "throughput x php_run = 0.10 workers, 0.10 were at work: 0.0 % apart");
+    check_output(&m.s);
+    unmake(&m);
+}
+END_TEST
+
+/* ---- parts of the phases ---------------------------------------------------------- */
+
+/* Every second request checks for 1 ms, uploads for 2 ms and waits 3 ms for a backend, of 8 ms. */
+START_TEST(test_intervals)
+{
+    struct run r = quiet_run();
+    const struct mst_summary_server *s;
+    struct made m;
+
+    make(&m, &r, "UPDATE server_requests SET checks_ns = 1000000, upload_ns = 2000000, backend_ns "
+                 "= 3000000, log_ns = 39999 WHERE key % 2;"
+                 "UPDATE server_requests SET undelivered_ns = 7000000 WHERE key = 1;"
+                 "UPDATE server_requests SET send_ns = 4000000, send_client_ns = 2500000, "
+                 "send_network_ns = 500000, send_server_ns = 1000000 WHERE key = 1;"
+                 "INSERT INTO ends VALUES (1, 'backend', 'http://b', 200, 3, 600000000)");
+    s = &m.s.servers[0];
+    ck_assert_uint_eq(s->intervals[MST_INTERVAL_CHECKS].requests, 200);
+    ck_assert_uint_eq(s->intervals[MST_INTERVAL_CHECKS].times.count, 400);
+    ck_assert_uint_eq(s->intervals[MST_INTERVAL_CHECKS].times.sum_ns, 200 * MS);
+    ck_assert_uint_eq(s->intervals[MST_INTERVAL_CHECKS].times.mean_ns, MS / 2);
+    ck_assert_uint_eq(s->intervals[MST_INTERVAL_UPLOAD].times.p99_ns, 2 * MS);
+    ck_assert_uint_eq(s->intervals[MST_INTERVAL_UPLOAD].times.p50_ns, 0);
+    ck_assert_uint_eq(s->intervals[MST_INTERVAL_BACKEND].times.max_ns, 3 * MS);
+    ck_assert_uint_eq(s->handle_rest.sum_ns, 200 * 2 * MS + 200 * 8 * MS);
+    ck_assert_uint_eq(s->intervals[MST_INTERVAL_SEND_CLIENT].requests, 1);
+    ck_assert_uint_eq(s->intervals[MST_INTERVAL_SEND_CLIENT].times.sum_ns, 5 * MS / 2);
+    ck_assert_uint_eq(s->send_rest.sum_ns, 0);
+    ck_assert_uint_eq(s->intervals[MST_INTERVAL_UNDELIVERED].times.max_ns, 7 * MS);
+    ck_assert_uint_eq(s->intervals[MST_INTERVAL_TLS].requests, 0);
+    ck_assert(mst_summary_has_interval(s, MST_INTERVAL_CHECKS));
+    ck_assert(mst_summary_has_interval(s, MST_INTERVAL_SEND_NETWORK));
+    ck_assert(!mst_summary_has_interval(s, MST_INTERVAL_TLS));
+    ck_assert(!mst_summary_has_interval(s, MST_INTERVAL_LOG));   /* 2.5 in 1000 of what they held */
+    ck_assert_uint_eq(s->end_count, 1);
+    ck_assert_str_eq(s->ends[0].kind, "backend");
+    ck_assert_str_eq(s->ends[0].name, "http://b");
+    ck_assert(s->ends[0].calls == 200 && s->ends[0].failed == 3);
+    ck_assert_uint_eq(mst_summary_at_once_milli(&m.s, &s->ends[0]), 150);   /* 0.6 s in 4 s */
+    check_output(&m.s);
+    unmake(&m);
+}
+END_TEST
+
+/* Of a server of before, nothing is known of them. */
+START_TEST(test_no_intervals)
+{
+    struct run r = quiet_run();
+    struct made m;
+    int i;
+
+    make(&m, &r, "UPDATE server_requests SET tls_ns = NULL, h2_wait_ns = NULL, checks_ns = NULL, "
+                 "upload_ns = NULL, backend_ns = NULL, send_client_ns = NULL, send_network_ns = "
+                 "NULL, send_server_ns = NULL, log_ns = NULL");
+    for (i = 0; i < MST_INTERVAL_COUNT; i++)
+        ck_assert_uint_eq(m.s.servers[0].intervals[i].times.count, 0);
+    ck_assert_uint_eq(m.s.servers[0].handle_rest.count, 0);
+    check_output(&m.s);
+    unmake(&m);
+}
+END_TEST
+
+/* The parts add up to php_run: 1 ms, of which 0.2 ms are the CPU's. */
+START_TEST(test_parts_of_php_run)
+{
+    struct run r = quiet_run();
+    const struct mst_summary_run *run;
+    const struct mst_summary_server *apache;
+    struct made m;
+
+    make(&m, &r, PHP "UPDATE server_requests SET checks_ns = 100000, upload_ns = 300000;"
+                 "UPDATE php_requests SET user_ns = 150000, system_ns = 50000, "
+                 "cpu_wait_ns = 100000, waits_ns = CASE key % 2 WHEN 0 THEN 500000 ELSE 0 END;"
+                 "INSERT INTO php_waits SELECT 2, key, 'database', 'mysql', 3, 0, 300000 FROM "
+                 "php_requests WHERE key % 2 = 0;"
+                 "INSERT INTO php_waits SELECT 2, key, 'database', NULL, NULL, NULL, 100000 FROM "
+                 "php_requests WHERE key % 2 = 0;"
+                 "INSERT INTO php_waits SELECT 2, key, 'lock', 'session', 1, 0, 100000 FROM "
+                 "php_requests WHERE key % 2 = 0");
+    apache = &m.s.servers[0];
+    run = &m.s.servers[1].run;
+    ck_assert_uint_eq(run->cpu.sum_ns, 400 * MS / 5);
+    ck_assert_uint_eq(run->cpu_wait.sum_ns, 400 * MS / 10);
+    ck_assert_uint_eq(run->waits[MST_WAIT_DATABASE].requests, 200);
+    ck_assert_uint_eq(run->waits[MST_WAIT_DATABASE].times.count, 400);
+    ck_assert_uint_eq(run->waits[MST_WAIT_DATABASE].times.sum_ns, 200 * 2 * MS / 5);
+    ck_assert_uint_eq(run->waits[MST_WAIT_DATABASE].times.max_ns, 2 * MS / 5);
+    ck_assert_uint_eq(run->waits[MST_WAIT_LOCK].times.sum_ns, 200 * MS / 10);
+    ck_assert_uint_eq(run->waits[MST_WAIT_DNS].times.count, 0);
+    ck_assert_uint_eq(run->cpu.sum_ns + run->cpu_wait.sum_ns + run->rest.sum_ns
+                      + run->waits[MST_WAIT_DATABASE].times.sum_ns
+                      + run->waits[MST_WAIT_LOCK].times.sum_ns,
+                      m.s.servers[1].phases[MST_PHASE_PHP_RUN].sum_ns);
+    ck_assert_uint_eq(apache->php.handle_other.mean_ns, MS);
+    ck_assert_uint_eq(apache->php.handle_rest.mean_ns, 6 * MS / 10);
     check_output(&m.s);
     unmake(&m);
 }
@@ -860,6 +962,15 @@ START_TEST(test_cpu)
     unmake(&m);
     make(&m, &r, "INSERT INTO programs VALUES (1, 'cc1', 7000000000)");
     expect_verdict(&m, "Cannot tell: the CPUs were 100.0 % busy, but mostly with other programs");
+    unmake(&m);
+    /* Where PHP was recorded, its processes are known: a name is no proof. */
+    make(&m, &r, PHP_SERVER "UPDATE servers SET cpu_ns = 9000000 WHERE id = 2;"
+                 "INSERT INTO programs VALUES (1, 'phpunit', 7000000000)");
+    expect_verdict(&m, "Cannot tell: the CPUs were 100.0 % busy, but mostly with other programs");
+    unmake(&m);
+    make(&m, &r, PHP_SERVER "UPDATE servers SET cpu_ns = 6000000000 WHERE id = 2;"
+                 "INSERT INTO programs VALUES (1, 'pool', 7000000000)");
+    expect_verdict(&m, "The CPUs were the limit: 100.0 % busy, most with pool");
     unmake(&m);
 }
 END_TEST
@@ -1257,6 +1368,9 @@ int main(void)
     tcase_add_loop_test(tests, test_join, 0, (int)(sizeof joins / sizeof *joins));
     tcase_add_test(tests, test_pool);
     tcase_add_test(tests, test_php_is_laid_over);
+    tcase_add_test(tests, test_intervals);
+    tcase_add_test(tests, test_no_intervals);
+    tcase_add_test(tests, test_parts_of_php_run);
     tcase_add_test(tests, test_php_runs_into_send);
     tcase_add_loop_test(tests, test_php_is_joined_by_id_and_time, 0,
                         (int)(sizeof clocks / sizeof clocks[0]));

@@ -14,7 +14,7 @@
 
 struct interval { uint64_t from, to; };
 
-enum part { HANDLE_WAIT, HANDLE_RUN, HANDLE_OTHER, SEND_RUN, SEND_OTHER, PARTS };
+enum part { HANDLE_WAIT, HANDLE_RUN, HANDLE_OTHER, HANDLE_REST, SEND_RUN, SEND_OTHER, PARTS };
 
 struct parts {
     struct mst_summary_overlay *to;
@@ -25,6 +25,7 @@ struct parts {
 static const char joined_sql[] =
     "SELECT a.rowid AS id, a.start_ns AS start_ns, a.queue_ns + a.read_ns AS before_ns, "
     "a.handle_ns AS handle_ns, a.send_ns AS send_ns, "
+    "coalesce(a.checks_ns + a.upload_ns, 0) AS apart_ns, "
     "p.start_ns + coalesce(sa.clock_offset_ns - sp.clock_offset_ns, 0) AS php_start_ns, "
     "p.server_id AS php_id, sa.clock_offset_ns - sp.clock_offset_ns IS NOT NULL AS same_clock, "
     "p.wait_ns AS wait_ns, p.run_ns AS run_ns "
@@ -74,9 +75,10 @@ static void lay(struct mst_joined *l, uint64_t start_ns, uint64_t wait_ns, uint6
 static bool take(void *context, const struct mst_joined *l)
 {
     struct parts *o = context;
+    uint64_t other = rest(l->handle_ns, l->handle_wait + l->handle_run);
     const uint64_t parts[PARTS] = {
         [HANDLE_WAIT] = l->handle_wait, [HANDLE_RUN] = l->handle_run,
-        [HANDLE_OTHER] = rest(l->handle_ns, l->handle_wait + l->handle_run),
+        [HANDLE_OTHER] = other, [HANDLE_REST] = rest(other, l->apart_ns),
         [SEND_RUN] = l->send_run, [SEND_OTHER] = rest(l->send_ns, l->send_run),
     };
     int i;
@@ -128,6 +130,7 @@ bool mst_join_php_walk(const struct mst_summary *s, sqlite3 *db, int64_t apache,
                 .before_ns = mst_row_number(&q, "before_ns"),
                 .handle_ns = mst_row_number(&q, "handle_ns"),
                 .send_ns = mst_row_number(&q, "send_ns"),
+                .apart_ns = mst_row_number(&q, "apart_ns"),
             };
         }
         php_start = mst_row_number(&q, "php_start_ns");
@@ -148,8 +151,8 @@ static bool join(struct mst_summary *s, struct mst_summary_server *apache, sqlit
     struct parts o = { .to = &apache->php };
     struct mst_summary_times *const to[PARTS] = {
         [HANDLE_WAIT] = &o.to->handle_wait, [HANDLE_RUN] = &o.to->handle_run,
-        [HANDLE_OTHER] = &o.to->handle_other, [SEND_RUN] = &o.to->send_run,
-        [SEND_OTHER] = &o.to->send_other,
+        [HANDLE_OTHER] = &o.to->handle_other, [HANDLE_REST] = &o.to->handle_rest,
+        [SEND_RUN] = &o.to->send_run, [SEND_OTHER] = &o.to->send_other,
     };
     uint64_t *joined = calloc(s->server_count, sizeof *joined);
     bool fine = joined != NULL && mst_join_php_walk(s, db, apache->id, take, &o, joined);

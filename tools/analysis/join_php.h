@@ -13,6 +13,7 @@ struct mst_joined {
     uint64_t id;                         /* of its row in server_requests */
     uint64_t start_ns, before_ns;        /* before: queue and read */
     uint64_t handle_ns, send_ns;
+    uint64_t apart_ns;                   /* of handle: checks and upload, which are not PHP's */
     uint64_t handle_wait, handle_run, send_run;
     bool     joined, wait_unknown;
 };

@@ -108,6 +108,22 @@ const struct mst_summary_server *mst_summary_behind(const struct mst_summary *s)
     return behind;
 }
 
+uint64_t mst_summary_at_once_milli(const struct mst_summary *s, const struct mst_summary_end *end)
+{
+    return mst_summary_milli(end->end_ns, s->duration_ns);
+}
+
+static void free_ends(struct mst_summary_server *server)
+{
+    size_t i;
+
+    for (i = 0; i < server->end_count; i++) {
+        free(server->ends[i].kind);
+        free(server->ends[i].name);
+    }
+    free(server->ends);
+}
+
 /* ---- the end of it --------------------------------------------------------------- */
 
 void mst_summary_free(struct mst_summary *s)
@@ -121,6 +137,7 @@ void mst_summary_free(struct mst_summary *s)
         free(s->servers[i].sapi);
         free(s->servers[i].unknown);
         free(s->servers[i].cgroup);
+        free_ends(&s->servers[i]);
     }
     for (i = 0; i < s->program_count; i++)
         free(s->programs[i].name);

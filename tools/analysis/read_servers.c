@@ -163,8 +163,9 @@ static bool read_counters(struct counters *c, sqlite3 *db, int64_t server_id, co
 
     memset(c, 0xff, sizeof *c);   /* all unknown */
     snprintf(sql, sizeof sql, "SELECT time_ns, idle_ns, reading_ns, handling_ns, sending_ns, "
-             "keepalive_ns, closing_ns, logging_ns, in_flight, shed, requests, forks, exits, forks_failed, "
-             "no_idle_ns, generations, unfinished FROM samples WHERE server_id = :id %s", which);
+             "keepalive_ns, closing_ns, logging_ns, in_flight, shed, requests, forks, exits, "
+             "forks_failed, no_idle_ns, generations, unfinished FROM samples WHERE server_id = :id "
+             "%s", which);
     q = mst_query_ask(db, sql, server_id);
     if (mst_query_next(&q))
         mst_row_numbers(&q, members, sizeof members / sizeof *members);
@@ -179,7 +180,7 @@ static uint64_t difference(uint64_t after, uint64_t before)
     return after - before;
 }
 
-/* Servers of before there was the state `logging` do not know it: their workers logged in others. */
+/* Older servers do not know the state `logging`: their workers logged in others. */
 static bool is_older(int state, uint64_t time_ns)
 {
     return state == MST_STATE_LOGGING && time_ns == MST_UNKNOWN;
@@ -308,6 +309,7 @@ static bool read_memory(struct mst_summary_server *s, sqlite3 *db)
 static bool read_server(struct mst_summary_server *s, sqlite3 *db, const struct mst_summary *run)
 {
     return read_counts(s, db, run->ended_ns) && read_all_requests(s, db) && read_phases(s, db) &&
+           mst_summary_read_parts(s, db) &&
            (!mst_summary_is_php(s) || read_php(s, db)) &&
            read_samples(s, db, run->started_ns) && read_listen_queue(s, db) && read_memory(s, db);
 }

@@ -49,6 +49,11 @@ bool mst_series_server(struct mst_series_requests *s, sqlite3 *db,
                        const struct mst_bins *bins, struct mst_table *workers);
 void mst_series_requests_free(struct mst_series_requests *s);
 
+/* What a server's requests consisted of, in the bins of over_time: means of an Apache's intervals,
+ * of the parts of PHP's php_run. No rows where none is known. */
+bool mst_series_parts(struct mst_table *table, sqlite3 *db,
+                      const struct mst_summary_server *server, const struct mst_bins *bins);
+
 /* From the samples: a row for each bin that has one. */
 bool mst_series_occupancy(struct mst_table *table, sqlite3 *db, int64_t server_id,
                           const struct mst_bins *bins);

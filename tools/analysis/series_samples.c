@@ -41,19 +41,20 @@ static double grown(double before, double now)
 /* ---- occupancy ------------------------------------------------------------------- */
 
 enum { OC_T0, OC_T1, OC_IDLE, OC_READING, OC_HANDLING, OC_SENDING, OC_KEEPALIVE, OC_CLOSING,
-       OC_BUSY_MAX, OC_LIMIT, OC_IN_FLIGHT_MAX, OC_CONNECTIONS_MAX, OC_LISTEN_MAX,
+       OC_LOGGING, OC_BUSY_MAX, OC_LIMIT, OC_IN_FLIGHT_MAX, OC_CONNECTIONS_MAX, OC_LISTEN_MAX,
        OC_LISTEN_LIMIT, OC_NO_IDLE, OC_COLUMNS };
 static const char *const occupancy_columns[] = {
-    "t0", "t1", "idle", "reading", "handling", "sending", "keepalive", "closing", "busy_max",
-    "limit", "in_flight_max", "connections_max", "listen_queue_max", "listen_queue_limit",
-    "no_idle",
+    "t0", "t1", "idle", "reading", "handling", "sending", "keepalive", "closing", "logging",
+    "busy_max", "limit", "in_flight_max", "connections_max", "listen_queue_max",
+    "listen_queue_limit", "no_idle",
 };
 _Static_assert(sizeof occupancy_columns / sizeof *occupancy_columns == OC_COLUMNS, "a name each");
 
 /* A sample's columns, in the order of the table's: time in each state, then gauges. */
-enum { STATE_COUNTERS = 6, GAUGES = 6 };
+enum { STATE_COUNTERS = 7, GAUGES = 6 };
 static const char *const state_columns[STATE_COUNTERS] = {
     "idle_ns", "reading_ns", "handling_ns", "sending_ns", "keepalive_ns", "closing_ns",
+    "logging_ns",
 };
 static const char *const gauge_columns[GAUGES] = {
     "workers_busy", "workers_limit", "in_flight", "connections", "listen_queue",
@@ -136,8 +137,8 @@ bool mst_series_occupancy(struct mst_table *table, sqlite3 *db, int64_t server_i
 {
     struct mst_query q = mst_query_ask(db,
         "SELECT time_ns, idle_ns, reading_ns, handling_ns, sending_ns, keepalive_ns, closing_ns, "
-        "workers_busy, workers_limit, in_flight, connections, listen_queue, listen_queue_limit, "
-        "no_idle_ns FROM samples WHERE server_id = :id ORDER BY time_ns", server_id);
+        "logging_ns, workers_busy, workers_limit, in_flight, connections, listen_queue, "
+        "listen_queue_limit, no_idle_ns FROM samples WHERE server_id = :id ORDER BY time_ns", server_id);
     bool fine;
 
     *table = MST_TABLE("occupancy", occupancy_columns);

@@ -19,6 +19,9 @@ int mst_summary_read(struct mst_summary *s, sqlite3 *db, int64_t run_id);
 /* read_servers.c: the same of its servers, for read.c. */
 bool mst_summary_read_servers(struct mst_summary *s, sqlite3 *db);
 
+/* read_parts.c: what the phases of a server's requests consist of, for read_servers.c. */
+bool mst_summary_read_parts(struct mst_summary_server *server, sqlite3 *db);
+
 /* join_php.c: joins PHP's requests to Apache's. */
 bool mst_summary_join_php(struct mst_summary *s, sqlite3 *db);
 

@@ -52,6 +52,25 @@ struct mst_summary_overlay {
     uint64_t joined;                   /* requests with PHP's record */
     uint64_t wait_unknown;             /* of those */
     struct mst_summary_times handle_wait, handle_run, handle_other, send_run, send_other;
+    struct mst_summary_times handle_rest;   /* other, without the intervals checks and upload */
+};
+
+/* An interval, or a kind of wait: of all requests that tell, 0 where there was none. */
+struct mst_summary_interval {
+    uint64_t requests;                 /* that had it */
+    struct mst_summary_times times;    /* count 0: no request had it, or tells */
+};
+
+/* The parts of a PHP's php_run, which add up to it. Count 0: not measured. */
+struct mst_summary_run {
+    struct mst_summary_times cpu, cpu_wait, rest;
+    struct mst_summary_interval waits[MST_WAIT_COUNT];
+};
+
+/* Calls of an other end during the run. */
+struct mst_summary_end {
+    char    *kind, *name;
+    uint64_t calls, failed, end_ns;
 };
 
 struct mst_summary_server {
@@ -69,6 +88,13 @@ struct mst_summary_server {
     /* A PHP's total is what it knows: php_run, and php_wait where that is known. */
     struct mst_summary_times phases[MST_PHASE_COUNT];   /* another producer's: count 0 */
     struct mst_summary_overlay php;    /* an Apache's */
+    struct mst_summary_interval intervals[MST_INTERVAL_COUNT];   /* an Apache's */
+    /* An Apache's: handle without checks, upload and backend; send without client, network and
+     * server. Count 0: not known. */
+    struct mst_summary_times handle_rest, send_rest;
+    struct mst_summary_run run;        /* a PHP's */
+    size_t   end_count;                /* the longest time first */
+    struct mst_summary_end *ends;
     uint64_t joined;                   /* a PHP's requests that are an Apache's here */
     uint64_t fatal, timeouts, uncached, php_cpu_ns, max_memory_bytes;   /* a PHP's */
     uint64_t marks;
@@ -171,6 +197,17 @@ const struct mst_summary_server *mst_summary_behind(const struct mst_summary *s)
 
 /* The phases that such a server has, in the order in which they are shown. */
 size_t mst_summary_phases(const struct mst_summary_server *server, const enum mst_phase **phases);
+
+/* Where an interval lies: what follows the total is in TOTAL or HELD here. */
+enum mst_phase mst_summary_interval_in(enum mst_interval interval);
+
+/* Whether a part is so much of a whole (a phase, php_run) that tables show it; MST_PART_SHARE_MILLI
+ * in thresholds.h. */
+bool mst_summary_is_much(uint64_t part_ns, uint64_t whole_ns);
+bool mst_summary_has_interval(const struct mst_summary_server *server, enum mst_interval interval);
+
+/* How many calls of the end there were at once on average, in thousandths. */
+uint64_t mst_summary_at_once_milli(const struct mst_summary *s, const struct mst_summary_end *end);
 
 bool mst_summary_is_php(const struct mst_summary_server *server);
 

@@ -8,7 +8,8 @@ static const char schema[] =
 ;
 
 /* SQL that makes an archive of version i + 1 one of the next, except whole tables and indices:
- * the schema itself makes those that are missing. A table that a later step changes is made here. */
+ * the schema itself makes those that are missing, but a table
+ * that a later step changes is made here. */
 static const char *const upgrades[MST_ARCHIVE_VERSION - 1] = {
     "ALTER TABLE runs ADD COLUMN repetition INTEGER;"
     "ALTER TABLE runs ADD COLUMN recorder_cpu_ns INTEGER;"
@@ -19,11 +20,12 @@ static const char *const upgrades[MST_ARCHIVE_VERSION - 1] = {
     "ALTER TABLE client_results ADD COLUMN corrected INTEGER;"
     "ALTER TABLE machine_samples ADD COLUMN memory_stall_ns INTEGER;"
     "ALTER TABLE machine_samples ADD COLUMN oom_kills INTEGER;"
-    "CREATE TABLE php_requests (server_id INTEGER NOT NULL REFERENCES servers(id), key INTEGER NOT "
-    "NULL, start_ns INTEGER NOT NULL, request_id INTEGER, wait_ns INTEGER, run_ns INTEGER NOT NULL, "
-    "user_ns INTEGER, system_ns INTEGER, memory_bytes INTEGER, label TEXT NOT NULL, status INTEGER, "
-    "script TEXT, aborted INTEGER NOT NULL, fatal INTEGER NOT NULL, timeout INTEGER NOT NULL, "
-    "cached INTEGER, pid INTEGER, worker INTEGER, ghost INTEGER NOT NULL);",
+    "CREATE TABLE php_requests (server_id INTEGER NOT NULL REFERENCES servers(id), "
+    "key INTEGER NOT NULL, start_ns INTEGER NOT NULL, request_id INTEGER, wait_ns INTEGER, "
+    "run_ns INTEGER NOT NULL, user_ns INTEGER, system_ns INTEGER, memory_bytes INTEGER, "
+    "label TEXT NOT NULL, status INTEGER, script TEXT, aborted INTEGER NOT NULL, "
+    "fatal INTEGER NOT NULL, timeout INTEGER NOT NULL, cached INTEGER, pid INTEGER, "
+    "worker INTEGER, ghost INTEGER NOT NULL);",
     "ALTER TABLE memory_samples ADD COLUMN rss_bytes INTEGER;"
     "ALTER TABLE servers ADD COLUMN cgroup TEXT;"
     "ALTER TABLE servers ADD COLUMN memory_limit_bytes INTEGER;"
@@ -57,7 +59,16 @@ static const char *const upgrades[MST_ARCHIVE_VERSION - 1] = {
     "ALTER TABLE php_requests ADD COLUMN cpu_wait_ns INTEGER;"
     "ALTER TABLE php_requests ADD COLUMN waits_ns INTEGER;"
     "ALTER TABLE samples ADD COLUMN logging INTEGER;"
-    "ALTER TABLE samples ADD COLUMN logging_ns INTEGER;",
+    "ALTER TABLE samples ADD COLUMN logging_ns INTEGER;"
+    "ALTER TABLE samples ADD COLUMN group_cpu_ns INTEGER;"
+    "ALTER TABLE samples ADD COLUMN group_cpu_limit_milli INTEGER;"
+    "ALTER TABLE samples ADD COLUMN group_throttled_ns INTEGER;"
+    "ALTER TABLE samples ADD COLUMN group_memory_bytes INTEGER;"
+    "ALTER TABLE samples ADD COLUMN group_memory_limit_bytes INTEGER;"
+    "ALTER TABLE samples ADD COLUMN group_io_stall_ns INTEGER;"
+    "ALTER TABLE process_samples ADD COLUMN files INTEGER;"
+    "ALTER TABLE process_samples ADD COLUMN files_limit INTEGER;"
+    "ALTER TABLE machine_samples ADD COLUMN io_stall_ns INTEGER;",
 };
 
 /* The first column of the first row. 0, or SQLite's error. */

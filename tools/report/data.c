@@ -82,6 +82,9 @@ static bool put_server(struct mst_json *j, sqlite3 *db, const struct mst_summary
     mst_json_string(j, "target", server->target);
     put_requests(j, &s);
     put_table(j, &workers);
+    fine = fine && mst_series_parts(&table, db, server, bins);
+    if (fine)
+        put_table(j, &table);
     fine = fine && mst_series_occupancy(&table, db, server->id, bins);
     if (fine)
         put_table(j, &table);

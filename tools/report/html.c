@@ -122,6 +122,16 @@ static void put_verdict(struct mst_sink *sink, const struct mst_report *report, 
 
 /* ---- the table of runs ----------------------------------------------------------- */
 
+/* Whether any of the runs has it. */
+static bool is_had(const struct mst_report *report, const struct mst_metric *metric)
+{
+    size_t i = 0;
+
+    while (i < report->count && mst_metric_get(metric, &report->runs[i].summary) == MST_UNKNOWN)
+        i++;
+    return i < report->count;
+}
+
 /* A footnote for each thing that is not known. */
 static void put_whys(struct mst_sink *sink, const struct mst_report *report)
 {
@@ -132,7 +142,7 @@ static void put_whys(struct mst_sink *sink, const struct mst_report *report)
         for (i = 0; i < report->count && mst_metrics[m].group != NULL; i++) {
             const struct mst_summary *s = &report->runs[i].summary;
 
-            if (mst_metric_get(&mst_metrics[m], s) != MST_UNKNOWN)
+            if (mst_metrics[m].optional || mst_metric_get(&mst_metrics[m], s) != MST_UNKNOWN)
                 continue;
             if (!begun)
                 mst_html(sink, "<details class=\"whys\"><summary>What is not known, and why"
@@ -187,7 +197,7 @@ static void put_runs_table(struct mst_sink *sink, const struct mst_report *repor
     for (m = 0; m < MST_M_COUNT; m++) {
         const struct mst_metric *metric = &mst_metrics[m];
 
-        if (metric->group == NULL)
+        if (metric->group == NULL || (metric->optional && !is_had(report, metric)))
             continue;
         if (strcmp(group, metric->group) != 0 && small) {
             mst_html(sink, group[0] != '\0' ? MST_PAGE_TABLE_END : "");

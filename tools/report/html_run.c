@@ -73,7 +73,7 @@ static uint64_t share_of(uint64_t part, uint64_t whole, uint64_t scale)
 static void put_bar(struct mst_sink *sink, const struct mst_summary_server *server)
 {
     struct mst_part parts[MST_PARTS_MAX];
-    size_t count = mst_parts_of(server, parts), i;
+    size_t count = mst_parts_of(server, true, parts), i;
     uint64_t at = 0, width;
 
     mst_html(sink, "<svg class=\"bar\" viewBox=\"0 0 1000 28\" preserveAspectRatio=\"none\" "
@@ -116,7 +116,7 @@ static void put_phases(struct mst_sink *sink, const struct mst_summary_server *s
         { "held", "held a worker", &server->phases[MST_PHASE_HELD] },
         { "front", "before Apache (not in the total)", &server->phases[MST_PHASE_FRONT] },
     };
-    size_t count = mst_parts_of(server, parts), i;
+    size_t count = mst_parts_of(server, true, parts), i;
 
     mst_html(sink, "<h3>Where the time went</h3>\n<p>queue + read + handle + send is the total, "
              "exactly; held is how much of it kept a worker.</p>\n");
@@ -132,11 +132,42 @@ static void put_phases(struct mst_sink *sink, const struct mst_summary_server *s
     mst_html(sink, MST_PAGE_TABLE_END);
 }
 
+/* Of one server, beneath its name. */
+static void put_ends(struct mst_sink *sink, const struct mst_summary *s,
+                     const struct mst_summary_server *server)
+{
+    size_t i;
+
+    if (server->end_count == 0)
+        return;
+    mst_html(sink, "<h3>Other ends of %s</h3>\n<p>What requests were handed to, or waited for. The "
+             "time of all calls together, divided by the duration of the run, is how many there "
+             "were at once on average.</p>\n", server->producer == MST_PRODUCER_PHP ? "PHP" :
+             "Apache");
+    mst_page_table(sink, "Other ends", "ends");
+    mst_html(sink, "<thead><tr><th scope=\"col\">kind</th><th scope=\"col\">other end</th>"
+             "<th scope=\"col\">calls</th><th scope=\"col\">failed</th><th scope=\"col\">mean</th>"
+             "<th scope=\"col\">at once</th></tr></thead><tbody>\n");
+    for (i = 0; i < server->end_count; i++) {
+        const struct mst_summary_end *end = &server->ends[i];
+        bool known = end->calls > 0 && end->calls != MST_UNKNOWN && end->end_ns != MST_UNKNOWN;
+
+        mst_html(sink, "<tr><td>%s</td><th scope=\"row\">%s</th>", end->kind, end->name);
+        mst_page_cell(sink, MST_METRIC_COUNT, end->calls);
+        mst_page_cell(sink, MST_METRIC_COUNT, end->failed);
+        mst_page_cell(sink, MST_METRIC_TIME, known ? end->end_ns / end->calls : MST_UNKNOWN);
+        mst_page_cell(sink, MST_METRIC_MEAN, mst_summary_at_once_milli(s, end));
+        mst_html(sink, "</tr>\n");
+    }
+    mst_html(sink, MST_PAGE_TABLE_END);
+}
+
 void mst_html_run(struct mst_sink *sink, const struct mst_report *report, size_t i)
 {
     const struct mst_report_run *run = &report->runs[i];
     const struct mst_summary_server *front = mst_summary_front(&run->summary);
     bool folded = report->count > MST_HTML_RUNS_IN_GROUPS;
+    size_t k;
 
     mst_html(sink, "<section class=\"run\" id=\"run-%zu\">\n<h2>%s</h2>\n", i + 1,
              report->count > 1 ? run->title : "The run in detail");
@@ -145,6 +176,8 @@ void mst_html_run(struct mst_sink *sink, const struct mst_report *report, size_t
     if (front != NULL && front->requests > 0) {
         put_phases(sink, front);
         put_sides(sink, &run->summary, front);
+        for (k = 0; k < run->summary.server_count; k++)
+            put_ends(sink, &run->summary, &run->summary.servers[k]);
     } else {
         mst_html(sink, "<p>The server's side is not known: no request of this load was recorded."
                  "</p>\n");

@@ -30,6 +30,33 @@ static uint64_t queue_share(const struct mst_summary *s)
     return mst_milli(server->phases[MST_PHASE_QUEUE].sum_ns, total);
 }
 
+/* Of a PHP without waits it is not known. */
+static uint64_t part_of_run(const struct mst_summary *s, size_t member)
+{
+    const struct mst_summary_server *php = mst_summary_behind(s);
+    const struct mst_summary_times *t;
+
+    if (php == NULL)
+        return MST_UNKNOWN;
+    t = (const struct mst_summary_times *)(const void *)((const char *)&php->run + member);
+    return t->count > 0 ? t->mean_ns : MST_UNKNOWN;
+}
+
+static uint64_t run_cpu(const struct mst_summary *s)
+{
+    return part_of_run(s, offsetof(struct mst_summary_run, cpu));
+}
+
+static uint64_t run_cpu_wait(const struct mst_summary *s)
+{
+    return part_of_run(s, offsetof(struct mst_summary_run, cpu_wait));
+}
+
+static uint64_t run_rest(const struct mst_summary *s)
+{
+    return part_of_run(s, offsetof(struct mst_summary_run, rest));
+}
+
 /* CPU time for a request: a load with a time limit makes more of them on a faster server. */
 static uint64_t cpu_each(const struct mst_summary *s)
 {
@@ -50,6 +77,8 @@ static const char no_kernel[] = "only root and the server's user see it, on the 
 static const char no_process[] = "the server's processes could not be read";
 static const char no_php[] = "no PHP was recorded: its extension was not loaded, or its board was "
                              "not among the targets";
+static const char no_interval[] = "no request had it, or the server's mpmstat does not measure it";
+static const char no_wait[] = "no request waited for it, or PHP's waits were not measured";
 static const char no_limit[] = "PHP does not know pm.max_children: set mpmstat.workers_limit";
 static const char no_memory[] = "the kernel does not report it, or that mpmstat did not read it";
 static const char no_join[] = "the load tool's rows do not tell which request is which";
@@ -70,7 +99,14 @@ static const char no_end[] = "the recording did not come to its end";
     .member = MEMBER(mst_summary_times, name), .why = reason
 #define PHP(name, reason) \
     .source = MST_FROM_PHP, .member = MEMBER(mst_summary_server, name), .why = reason
+#define INTERVAL(of, name, reason) \
+    .source = MST_FROM_INTERVAL, .index = MST_INTERVAL_##of, \
+    .member = MEMBER(mst_summary_times, name), .why = reason, .optional = true
+#define WAIT(of, name, reason) \
+    .source = MST_FROM_WAIT, .index = MST_WAIT_##of, \
+    .member = MEMBER(mst_summary_times, name), .why = reason, .optional = true
 #define BY(function, reason) .source = MST_FROM_FUNCTION, .get = function, .why = reason
+#define OPTIONAL .optional = true
 
 #define REPORT(csv, of, text) .column = csv, .group = of, .label = text
 #define BRIEF .brief = true
@@ -89,10 +125,15 @@ const struct mst_metric mst_metrics[MST_M_COUNT] = {
 
 /* ---- in a summary ----------------------------------------------------------------- */
 
+static const void *times_of(const struct mst_summary_interval *interval)
+{
+    return interval->times.count > 0 ? &interval->times : NULL;
+}
+
 /* What the metric is a member of; NULL: the run has no such thing. */
 static const void *owner_of(const struct mst_metric *metric, const struct mst_summary *s)
 {
-    const struct mst_summary_server *front = mst_summary_front(s);
+    const struct mst_summary_server *front = mst_summary_front(s), *behind = mst_summary_behind(s);
 
     switch (metric->source) {
     case MST_FROM_RUN:
@@ -105,7 +146,11 @@ static const void *owner_of(const struct mst_metric *metric, const struct mst_su
         return front != NULL && front->phases[metric->phase].count > 0 ?
                &front->phases[metric->phase] : NULL;
     case MST_FROM_PHP:
-        return mst_summary_behind(s);
+        return behind;
+    case MST_FROM_INTERVAL:
+        return front != NULL ? times_of(&front->intervals[metric->index]) : NULL;
+    case MST_FROM_WAIT:
+        return behind != NULL ? times_of(&behind->run.waits[metric->index]) : NULL;
     default:
         return NULL;
     }

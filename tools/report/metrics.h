@@ -27,6 +27,7 @@ enum mst_metric_id {
 
 enum mst_metric_source {
     MST_FROM_NONE, MST_FROM_RUN, MST_FROM_CLIENT, MST_FROM_SERVER, MST_FROM_PHASE, MST_FROM_PHP,
+    MST_FROM_INTERVAL, MST_FROM_WAIT,
     MST_FROM_FUNCTION
 };
 
@@ -36,7 +37,9 @@ struct mst_metric {
     enum mst_metric_source source;
     size_t         member;                    /* offset of a uint64_t in what `source` names */
     enum mst_phase phase;                     /* of PHASE */
+    unsigned       index;                     /* of INTERVAL, WAIT: which */
     uint64_t     (*get)(const struct mst_summary *s);   /* of FUNCTION */
+    bool           optional;                  /* most runs do not have it: then nothing is said */
     const char    *why;                       /* why it may not be known: a clause */
     /* How reports show it. group is NULL where none does. */
     const char    *column;                    /* in the CSV, with the unit: a promise */

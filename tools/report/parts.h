@@ -10,10 +10,12 @@ struct mst_part {
     const struct mst_summary_times *times;
 };
 
-enum { MST_PARTS_MAX = 7 };
+enum { MST_PARTS_MAX = 10 };
 
-/* The parts in their order; where PHP was recorded, with its time in two of them apart. Returns
- * how many they are. */
-size_t mst_parts_of(const struct mst_summary_server *s, struct mst_part parts[MST_PARTS_MAX]);
+/* The parts in their order, which add up to the total; where PHP was recorded, with its time in two
+ * of them apart. With `intervals`, those that follow each other in a phase are parts, too, where
+ * there is much of them. Returns how many the parts are. */
+size_t mst_parts_of(const struct mst_summary_server *s, bool intervals,
+                    struct mst_part parts[MST_PARTS_MAX]);
 
 #endif

@@ -161,6 +161,80 @@ static void put_phases(struct mst_json *j, const struct mst_summary_server *serv
     mst_json_end(j, '}');
 }
 
+static void put_part(struct mst_json *j, const char *name, const struct mst_summary_interval *i)
+{
+    const struct mst_summary_times *t = &i->times;
+
+    mst_json_line(j, 4);
+    mst_json_begin(j, name, '{');
+    mst_json_count(j, "requests", i->requests);
+    mst_json_count(j, "count", t->count);
+    mst_json_seconds(j, "sum_seconds", t->sum_ns);
+    mst_json_seconds(j, "mean_seconds", t->mean_ns);
+    put_quantiles(j, t);
+    mst_json_end(j, '}');
+}
+
+/* Those that any request had: {} where there was none. */
+static void put_intervals(struct mst_json *j, const struct mst_summary_server *server)
+{
+    int i;
+
+    mst_json_line(j, 3);
+    mst_json_begin(j, "intervals", '{');
+    for (i = 0; i < MST_INTERVAL_COUNT; i++)
+        if (server->intervals[i].times.count > 0)
+            put_part(j, mst_interval_names[i], &server->intervals[i]);
+    mst_json_end(j, '}');
+}
+
+/* The parts of php_run; null where waits are not measured. */
+static void put_waits(struct mst_json *j, const struct mst_summary_server *server)
+{
+    const struct mst_summary_run *run = &server->run;
+    int i;
+
+    mst_json_line(j, 3);
+    if (run->rest.count == 0) {
+        mst_json_string(j, "run", NULL);
+        return;
+    }
+    mst_json_begin(j, "run", '{');
+    put_times(j, "cpu", &run->cpu);
+    put_times(j, "cpu_wait", &run->cpu_wait);
+    put_times(j, "rest", &run->rest);
+    mst_json_line(j, 3);
+    mst_json_begin(j, "waits", '{');
+    for (i = 0; i < MST_WAIT_COUNT; i++)
+        if (run->waits[i].times.count > 0)
+            put_part(j, mst_wait_names[i], &run->waits[i]);
+    mst_json_end(j, '}');
+    mst_json_end(j, '}');
+}
+
+static void put_ends(struct mst_json *j, const struct mst_summary *s,
+                     const struct mst_summary_server *server)
+{
+    size_t i;
+
+    mst_json_line(j, 3);
+    mst_json_begin(j, "ends", '[');
+    for (i = 0; i < server->end_count; i++) {
+        const struct mst_summary_end *end = &server->ends[i];
+
+        mst_json_line(j, 4);
+        mst_json_begin(j, NULL, '{');
+        mst_json_string(j, "kind", end->kind);
+        mst_json_string(j, "end", end->name);
+        mst_json_count(j, "calls", end->calls);
+        mst_json_count(j, "failed", end->failed);
+        mst_json_seconds(j, "seconds", end->end_ns);
+        put_milli(j, "at_once", mst_summary_at_once_milli(s, end));
+        mst_json_end(j, '}');
+    }
+    mst_json_end(j, ']');
+}
+
 /* What PHP did during an Apache's phases; null where no PHP was recorded. */
 static void put_php_parts(struct mst_json *j, const struct mst_summary_server *server)
 {
@@ -230,7 +304,8 @@ static void put_cgroup(struct mst_json *j, const struct mst_summary_server *serv
     mst_json_end(j, '}');
 }
 
-static void put_server(struct mst_json *j, const struct mst_summary_server *server)
+static void put_server(struct mst_json *j, const struct mst_summary *s,
+                       const struct mst_summary_server *server)
 {
     mst_json_begin(j, NULL, '{');
     mst_json_string(j, "producer", mst_producer_name(server->producer));
@@ -245,10 +320,14 @@ static void put_server(struct mst_json *j, const struct mst_summary_server *serv
     mst_json_count(j, "bytes", server->bytes);
     mst_json_seconds(j, "mean_seconds", server->phases[MST_PHASE_TOTAL].mean_ns);
     put_phases(j, server);
-    if (mst_summary_is_php(server))
+    if (mst_summary_is_php(server)) {
+        put_waits(j, server);
         put_php(j, server);
-    else
+    } else {
+        put_intervals(j, server);
         put_php_parts(j, server);
+    }
+    put_ends(j, s, server);
     put_workers(j, server);
     mst_json_line(j, 3);
     mst_json_begin(j, "accept_queue", '{');
@@ -299,7 +378,7 @@ void mst_report_json(struct mst_sink *sink, const struct mst_summary *s)
     mst_json_begin(j, "servers", '[');
     for (i = 0; i < s->server_count; i++) {
         mst_json_line(j, 2);
-        put_server(j, &s->servers[i]);
+        put_server(j, s, &s->servers[i]);
     }
     mst_json_end(j, ']');
     mst_json_line(j, 1);

@@ -17,6 +17,8 @@
 
 #define WIDTH     96u    /* of wrapped sentences */
 #define BAR_CELLS 30u
+#define NAME_CELLS 10
+#define ENDS_SHOWN 5u    /* the archive has all */
 #define PROGRAMS_SHOWN 5u
 
 /* ---- the head -------------------------------------------------------------------- */
@@ -127,38 +129,176 @@ static uint64_t share_milli(uint64_t part, uint64_t whole)
     return mst_milli(part, whole);
 }
 
-static void put_times(struct mst_sink *sink, const struct mst_summary_server *server,
-                      const char *name, const struct mst_summary_times *t)
+/* share: of the total; MST_UNKNOWN: not a part of it. */
+static void put_row(struct mst_sink *sink, const char *name, const struct mst_summary_times *t,
+                    uint64_t share)
 {
-    uint64_t share = share_milli(t->sum_ns, server->phases[MST_PHASE_TOTAL].sum_ns);
     char bar[BAR_CELLS + 1] = "";
-    size_t cells = (size_t)((share * BAR_CELLS + 500) / 1000);
+    size_t cells = share != MST_UNKNOWN ? (size_t)((share * BAR_CELLS + 500) / 1000) : 0;
+    int width = strlen(name) > NAME_CELLS ? (int)strlen(name) : NAME_CELLS;
 
     if (cells > BAR_CELLS)
         cells = BAR_CELLS;
     memset(bar, '#', cells);
-    mst_line(sink, "  %-10s%8s%10s%10s%10s%9s%s%s", name,
+    mst_line(sink, "  %-*s%*s%10s%10s%10s%9s%s%s", width, name, NAME_CELLS + 8 - width,
              mst_format_time(t->mean_ns).text, mst_format_time(t->p50_ns).text,
              mst_format_time(t->p99_ns).text, mst_format_time(t->max_ns).text,
-             mst_format_percent(share).text, cells > 0 ? "  " : "", bar);
+             share != MST_UNKNOWN ? mst_format_percent(share).text : "-",
+             cells > 0 ? "  " : "", bar);
 }
 
-/* What PHP did during an Apache's phase: the rows add up to the phase's. */
-static void put_parts(struct mst_sink *sink, const struct mst_summary_server *server,
-                      enum mst_phase phase)
+static void put_times(struct mst_sink *sink, const struct mst_summary_server *server,
+                      const char *name, const struct mst_summary_times *t)
+{
+    put_row(sink, name, t, share_milli(t->sum_ns, server->phases[MST_PHASE_TOTAL].sum_ns));
+}
+
+/* Returns whether there is enough of it to be shown. */
+static bool put_interval(struct mst_sink *sink, const struct mst_summary_server *server,
+                         const char *name, enum mst_interval interval)
+{
+    if (!mst_summary_has_interval(server, interval))
+        return false;
+    put_times(sink, server, name, &server->intervals[interval].times);
+    return true;
+}
+
+/* What PHP did during an Apache's phase: with the intervals, the rows add up to the phase's. */
+static void put_handle(struct mst_sink *sink, const struct mst_summary_server *server)
 {
     const struct mst_summary_overlay *php = &server->php;
 
-    if (php->joined == 0)
+    bool split = put_interval(sink, server, "| checks", MST_INTERVAL_CHECKS);
+
+    split = put_interval(sink, server, "| upload", MST_INTERVAL_UPLOAD) || split;
+    if (php->joined == 0) {
+        put_interval(sink, server, "| backend", MST_INTERVAL_BACKEND);
         return;
-    if (phase == MST_PHASE_HANDLE) {
-        put_times(sink, server, "| php_wait", &php->handle_wait);
-        put_times(sink, server, "| php_run", &php->handle_run);
-        put_times(sink, server, "| other", &php->handle_other);
-    } else if (phase == MST_PHASE_SEND && php->send_run.sum_ns > 0) {
+    }
+    put_times(sink, server, "| php_wait", &php->handle_wait);
+    put_times(sink, server, "| php_run", &php->handle_run);
+    put_times(sink, server, "| other", split ? &php->handle_rest : &php->handle_other);
+}
+
+static void put_send(struct mst_sink *sink, const struct mst_summary_server *server)
+{
+    const struct mst_summary_overlay *php = &server->php;
+
+    put_interval(sink, server, "| client", MST_INTERVAL_SEND_CLIENT);
+    put_interval(sink, server, "| network", MST_INTERVAL_SEND_NETWORK);
+    put_interval(sink, server, "| server", MST_INTERVAL_SEND_SERVER);
+    if (php->joined > 0 && php->send_run.sum_ns > 0) {
         put_times(sink, server, "| php_run", &php->send_run);
         put_times(sink, server, "| other", &php->send_other);
     }
+}
+
+static void put_part_of_run(struct mst_sink *sink, const struct mst_summary_server *server,
+                            const char *name, const struct mst_summary_times *t)
+{
+    char lead[32];
+
+    snprintf(lead, sizeof lead, "| %s", name);
+    if (t->count > 0 && mst_summary_is_much(t->sum_ns, server->phases[MST_PHASE_PHP_RUN].sum_ns))
+        put_times(sink, server, lead, t);
+}
+
+/* What PHP's requests did and waited for: they add up to php_run. */
+static void put_run(struct mst_sink *sink, const struct mst_summary_server *server)
+{
+    const struct mst_summary_run *run = &server->run;
+    int i;
+
+    put_part_of_run(sink, server, "cpu", &run->cpu);
+    put_part_of_run(sink, server, "cpu wait", &run->cpu_wait);
+    for (i = 0; i < MST_WAIT_COUNT; i++)
+        put_part_of_run(sink, server, mst_wait_names[i], &run->waits[i].times);
+    if (run->cpu.count > 0)
+        put_part_of_run(sink, server, "rest", &run->rest);
+}
+
+/* What a phase consists of, and what follows the total. */
+static void put_parts(struct mst_sink *sink, const struct mst_summary_server *server,
+                      enum mst_phase phase)
+{
+    switch (phase) {
+    case MST_PHASE_QUEUE:
+        put_interval(sink, server, "| h2_wait", MST_INTERVAL_H2_WAIT);
+        break;
+    case MST_PHASE_READ:
+        put_interval(sink, server, "| tls", MST_INTERVAL_TLS);
+        break;
+    case MST_PHASE_HANDLE:
+        put_handle(sink, server);
+        break;
+    case MST_PHASE_SEND:
+        put_send(sink, server);
+        break;
+    case MST_PHASE_HELD:
+        put_interval(sink, server, "| log", MST_INTERVAL_LOG);
+        break;
+    case MST_PHASE_PHP_RUN:
+        put_run(sink, server);
+        break;
+    default:
+        break;
+    }
+}
+
+static void put_phases(struct mst_sink *sink, const struct mst_summary_server *server)
+{
+    const enum mst_phase *phases;
+    size_t count = mst_summary_phases(server, &phases), i;
+
+    if (server->requests == 0)
+        return;
+    mst_line(sink, "  %-8s%10s%10s%10s%10s%9s", "phase", "mean", "p50", "p99", "max", "share");
+    for (i = 0; i < count; i++) {
+        if (phases[i] == MST_PHASE_FRONT && server->phases[phases[i]].count == 0)
+            continue;   /* no proxy sent X-Request-Start */
+        put_times(sink, server, mst_phase_names[phases[i]], &server->phases[phases[i]]);
+        put_parts(sink, server, phases[i]);
+    }
+    if (mst_summary_has_interval(server, MST_INTERVAL_UNDELIVERED))
+        put_row(sink, "undelivered", &server->intervals[MST_INTERVAL_UNDELIVERED].times,
+                MST_UNKNOWN);
+    mst_sink_char(sink, '\n');
+}
+
+/* ---- other ends -------------------------------------------------------------------- */
+
+static void put_end(struct mst_sink *sink, const struct mst_summary *s,
+                    const struct mst_summary_end *end)
+{
+    uint64_t calls = end->calls != MST_UNKNOWN && end->calls > 0 ? end->calls : 1;
+    char name[80];
+
+    snprintf(name, sizeof name, "%s %s", end->kind != NULL ? end->kind : "",
+             end->name != NULL ? end->name : "");
+    mst_line(sink, "  %-34.34s%9s%10s%9s%10s", name, mst_format_count(end->calls).text,
+             mst_format_time(end->end_ns != MST_UNKNOWN ? end->end_ns / calls : MST_UNKNOWN).text,
+             mst_format_count(end->failed).text,
+             mst_format_milli(mst_summary_at_once_milli(s, end)).text);
+}
+
+/* The strongest. A handler has all of a request's time: it tells no more than the phase. */
+static void put_ends(struct mst_sink *sink, const struct mst_summary *s,
+                     const struct mst_summary_server *server)
+{
+    size_t i, shown = 0;
+
+    for (i = 0; i < server->end_count && shown < ENDS_SHOWN; i++) {
+        const struct mst_summary_end *end = &server->ends[i];
+
+        if (end->kind == NULL || strcmp(end->kind, mst_end_kind_names[MST_END_HANDLER]) == 0)
+            continue;
+        if (shown++ == 0)
+            mst_line(sink, "  %-34s%9s%10s%9s%10s", "other end", "calls", "mean", "failed",
+                     "at once");
+        put_end(sink, s, end);
+    }
+    if (shown > 0)
+        mst_sink_char(sink, '\n');
 }
 
 /* How many requests of one side are joined with the other side's. */
@@ -185,23 +325,6 @@ static void put_joined(struct mst_sink *sink, const struct mst_summary *s,
         return;
     }
     mst_wrapped(sink, "  php", 12, WIDTH, text);
-}
-
-static void put_phases(struct mst_sink *sink, const struct mst_summary_server *server)
-{
-    const enum mst_phase *phases;
-    size_t count = mst_summary_phases(server, &phases), i;
-
-    if (server->requests == 0)
-        return;
-    mst_line(sink, "  %-8s%10s%10s%10s%10s%9s", "phase", "mean", "p50", "p99", "max", "share");
-    for (i = 0; i < count; i++) {
-        if (phases[i] == MST_PHASE_FRONT && server->phases[phases[i]].count == 0)
-            continue;   /* no proxy sent X-Request-Start */
-        put_times(sink, server, mst_phase_names[phases[i]], &server->phases[phases[i]]);
-        put_parts(sink, server, phases[i]);
-    }
-    mst_sink_char(sink, '\n');
 }
 
 /* ---- what it took ---------------------------------------------------------------- */
@@ -372,6 +495,7 @@ void mst_report_text(struct mst_sink *sink, const struct mst_summary *s, const c
         if (mst_summary_is_php(&s->servers[i]) == mst_summary_is_php(mst_summary_front(s)))
             put_sides(sink, s, &s->servers[i]);   /* the client did not talk to the others */
         put_phases(sink, &s->servers[i]);
+        put_ends(sink, s, &s->servers[i]);
         put_costs(sink, s, &s->servers[i]);
     }
     put_checks(sink, s);

@@ -12,9 +12,11 @@ const EVENTS_SHOWN = 20, EVENTS_KEPT = 200;
 const REQUESTS_SHOWN = 10;
 const WORKERS_SHOWN = 4000;    // further squares would be too small to tell apart
 const OWN_LABEL = "mpm-status";
-const APACHE_STATES = ["handling", "sending", "reading", "keepalive", "closing", "idle"];
+const APACHE_STATES = ["handling", "sending", "reading", "keepalive", "closing", "logging",
+                       "idle"];
 const STATE_COLOURS = { handling: "handle", sending: "send", reading: "read",
-                        keepalive: "keepalive", closing: "closing", idle: "idle" };
+                        keepalive: "keepalive", closing: "closing", logging: "upload",
+                        idle: "idle" };
 const CLASSES = [["2xx", "handle"], ["3xx", "read"], ["1xx", "closing"], ["4xx", "php_wait"],
                  ["5xx", "queue"], ["aborted", "send"]];
 const PHASES = { apache: [["queue", "queue"], ["read", "read"], ["handle", "handle"],
@@ -229,6 +231,14 @@ function makeSection(first) {
         labels: makeTable("By label", "Since the server's start.",
                           ["label", "requests", "in flight", "5xx", "aborted", "bytes",
                            "p50", "p90", "p99", "longest"]),
+        within: makeTable("Within the phases, by label", php
+            ? "What PHP waited for, since the server's start."
+            : "Intervals of the phases, and of what follows them, since the server's start.",
+                          ["label", php ? "waited for" : "interval", php ? "calls" : "requests",
+                           "mean", "all together"]),
+        ends: makeTable("Other ends", "What requests were handed to, or waited for, since the "
+                        + "server's start.",
+                        ["other end", "kind", "calls", "failed", "mean", "at once"]),
         listeners: makeTable("Accept queue", "",
                              ["listener", "waiting", "fullest socket", "limit of each"]),
         events: makeTable("Latest events", "Forks, exits, limits, generations.",
@@ -243,7 +253,8 @@ function makeSection(first) {
         make("div", { class: "charts" }, parts.rate.element, parts.mean.element,
              parts.workers.element),
         parts.grid.element, parts.longest.element, parts.labels.element,
-        parts.listeners.element, parts.events.element);
+        parts.within.element, parts.ends.element, parts.listeners.element,
+        parts.events.element);
     return { element, name, about, warning, tiles, parts, started: first.started,
              last: null, steps: [], events: [], cursor: "start", written: null };
 }
@@ -266,9 +277,26 @@ function fillTiles(section, board, step) {
     set("no_idle", step ? Math.min(100, step.no_idle * 100).toFixed(0) + " %" : "…");
 }
 
+// Of a label: [name, count, seconds] of what there was, the longest time first.
+function within(board, label) {
+    const php = board.producer === "php";
+    const seconds = php ? label.php.waits_seconds : label.interval_seconds;
+    const counts = php ? label.php.waits : label.intervals;
+    return Object.keys(seconds || {}).filter(name => seconds[name] > 0)
+        .map(name => [name, counts[name], seconds[name]]).sort((a, b) => b[2] - a[2]);
+}
+
 function fillTables(section, board) {
-    const { longest, labels, listeners } = section.parts;
+    const { longest, labels, listeners, ends } = section.parts;
     const none = "";
+    section.parts.within.fill(clients(board).flatMap(l => within(board, l).map(
+        ([name, count, seconds]) => [l.label || none, name, asCount(count),
+                                     asTime(count > 0 ? seconds / count : null),
+                                     asTime(seconds)])));
+    ends.fill((board.ends || []).slice().sort((a, b) => b.seconds - a.seconds)
+        .map(e => [e.name, e.kind || none, asCount(e.calls), asCount(e.failed),
+                   asTime(e.calls > 0 ? e.seconds / e.calls : null),
+                   (e.seconds / board.uptime_seconds).toFixed(2)]));
     longest.fill(board.slots.filter(slot => slot.request_for_seconds !== null
                                             && slot.label !== null && slot.label !== OWN_LABEL)
         .sort((a, b) => b.request_for_seconds - a.request_for_seconds).slice(0, REQUESTS_SHOWN)

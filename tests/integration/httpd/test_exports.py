@@ -248,8 +248,10 @@ def logged_notes(apache, count):
 
 
 def assert_notes(apache, count):
-    """The access log says of each request what the journal says."""
-    records = {r["id"]: (r["status"], {phase: r[phase] for phase in PHASES})
+    """The access log says of each request what the journal says: `held` as it was before the line
+    was written."""
+    records = {r["id"]: (r["status"], {**{phase: r[phase] for phase in PHASES},
+                                       "held": r["held"] - (0 if r["no_worker"] else r["log"])})
                for r in records_of(apache, count)}
     assert logged_notes(apache, count) == records
 

@@ -320,11 +320,17 @@ class Apache:
             text = self.get(f"/mpm-status?format=journal&since={cursor}&limit=20000").text()
             *records, trailer = [json.loads(line, parse_float=Decimal)
                                  for line in text.splitlines()]
-            requests += [r for r in records if "event" not in r]
+            requests += [r for r in records if "event" not in r and "delivery" not in r]
             lifecycle += [r for r in records if "event" in r]
             cursor, lost = trailer["next"], lost + trailer["lost"]
             if not trailer["more"]:
                 return requests, lifecycle, {**trailer, "lost": lost}
+
+    def deliveries(self):
+        """The journal's records of what the kernel delivered late, by the request's id."""
+        lines = self.get("/mpm-status?format=journal&since=start&limit=20000").text().splitlines()
+        records = [json.loads(line, parse_float=Decimal) for line in lines]
+        return {r["delivery"]: r for r in records if "delivery" in r}
 
     def access_log(self):
         """(status, connection's end, path) of every request that Apache logged."""

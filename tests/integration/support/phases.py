@@ -3,6 +3,10 @@ from processes import wait_until
 
 
 PHASES = ("queue", "read", "handle", "send")
+# The intervals that lie in each phase. Those of one phase that are listed together do not overlap.
+WITHIN = {"queue": [("h2_wait",)], "read": [("tls",)],
+          "handle": [("checks",), ("upload", "backend_time")],
+          "send": [("send_client", "send_network", "send_server")]}
 CGI = '''
 ScriptAlias /cgi/ "@ROOT@/cgi/"
 <Directory "@ROOT@/cgi">
@@ -45,4 +49,7 @@ def assert_sums(records):
         phases = {phase: record[phase] for phase in PHASES}
         assert min(phases.values()) >= 0, record
         assert sum(phases.values()) == record["total"], record
-        assert record["held"] <= record["total"], record
+        assert record["held"] <= record["total"] + record["log"], record
+        for phase, groups in WITHIN.items():
+            for names in groups:
+                assert sum(record[name] or 0 for name in names) <= record[phase], record

@@ -124,7 +124,7 @@ static double sum_of_part(const struct mst_summary *s, const char *name)
     for (i = 0; i < s->server_count; i++) {
         if (s->servers[i].requests == 0 || !mst_study_is_front(s, &s->servers[i]))
             continue;
-        count = mst_parts_of(&s->servers[i], parts);
+        count = mst_parts_of(&s->servers[i], false, parts);
         for (k = 0; k < count; k++)
             if (strcmp(parts[k].name, name) == 0) {
                 sum += mst_cell_seconds(parts[k].times->sum_ns);

@@ -26,9 +26,10 @@ function spans(table, column, scale) {
 }
 function anything(table, column) { return (table[column] || []).some(value => value > 0); }
 
-const STATES = ["handling", "sending", "reading", "keepalive", "closing", "idle"];
+const STATES = ["handling", "sending", "reading", "keepalive", "closing", "logging", "idle"];
 const STATE_COLOURS = { handling: "handle", sending: "send", reading: "read",
-                        keepalive: "keepalive", closing: "closing", idle: "idle" };
+                        keepalive: "keepalive", closing: "closing", logging: "upload",
+                        idle: "idle" };
 const NAMES = { apache: "Apache", php: "PHP" };
 const PARTS = [
     ["queue", "queue: waiting for a worker", "queue"], ["read", "read", "read"],
@@ -36,6 +37,38 @@ const PARTS = [
     ["handle", "handle", "handle"], ["send_php", "send, PHP still runs", "send_php"],
     ["send", "send", "send"],
 ];
+
+// What lies within a part, one after the other; [column, label]. The backend's time is PHP's,
+// where a PHP is known.
+const INNER = {
+    queue: [["h2_wait", "queue: for an HTTP/2 worker"]], read: [["tls", "read: TLS"]],
+    handle: [["checks", "handle: checks"], ["upload", "handle: upload"],
+             ["backend", "handle: waiting for a backend"]],
+    send: [["send_client", "send: the client"], ["send_network", "send: the network"],
+           ["send_server", "send: the server"]],
+};
+const RUN = [
+    ["cpu", "CPU", "cpu"], ["cpu_wait", "waited for a CPU", "cpu_wait"],
+    ["database", "waited for databases", "database"], ["cache", "waited for caches", "cache"],
+    ["http", "waited for HTTP", "http"], ["lock", "waited for locks", "lock"],
+    ["file", "waited for files", "wait"], ["process", "waited for processes", "wait"],
+    ["dns", "waited for names", "wait"], ["mail", "waited for mail", "wait"],
+    ["sleep", "slept", "wait"], ["stream", "waited for streams", "wait"],
+    ["rest", "ran: the rest", "php_run"],
+];
+
+// Points less those of others, not below 0.
+function less(points, others) {
+    return points.map((point, i) => point.y === null ? point :
+        { ...point, y: Math.max(0, others.reduce((y, o) => y - (o[i].y || 0), point.y)) });
+}
+
+// A column of the server's parts, in the bins of over_time.
+function ofParts(server, column) {
+    const values = server.parts[column] || [];
+    return binned(server, "t").map((point, i) => (
+        { ...point, y: values[i] === undefined ? null : values[i] }));
+}
 
 function front(run) {
     const apaches = run.servers.filter(s => s.producer === "apache");
@@ -114,10 +147,16 @@ function drawThroughput(parent, run, server, together) {
 
 function drawBreakdown(parent, server, together) {
     const php = server.over_time.php_run.some(y => y !== null);
-    const series = PARTS.map(([column, label, name]) => ({
-        label: php && (column === "handle" || column === "send") ? `${label}: the rest` : label,
-        colour: name, fill: true, stack: true, step: true, points: binned(server, column),
-    }));
+    const area = (label, colour, points) => ({ label, colour, fill: true, stack: true, step: true,
+                                               points });
+    const series = PARTS.flatMap(([column, label, name]) => {
+        const inner = (INNER[column] || [])
+            .filter(([part]) => anything(server.parts, part) && !(php && part === "backend"))
+            .map(([part, text]) => area(text, part, ofParts(server, part)));
+        const rest = inner.length > 0 || php && (column === "handle" || column === "send");
+        return [...inner, area(rest ? `${label}: the rest` : label, name,
+                               less(binned(server, column), inner.map(s => s.points)))];
+    });
     lineChart(parent, {
         title: "Where a request's time went", height: "tall", format: asTime, to: together.seconds,
         about: "The mean time in each part, of the requests that ended then. The parts add up to " +
@@ -130,6 +169,12 @@ function drawBreakdown(parent, server, together) {
 function drawPhp(parent, server, together) {
     drawOccupancy(parent, server, together, true);
     if (server.requests === 0) return;
+    const ran = (server.parts.t.length > 0 ? RUN : [["php_run", "ran", "php_run"]])
+        .filter(([column]) => column === "php_run" || anything(server.parts, column))
+        .map(([column, label, colour]) => ({
+            label, colour, fill: true, stack: true, step: true,
+            points: column === "php_run" ? binned(server, column) : ofParts(server, column),
+        }));
     lineChart(parent, {
         title: "PHP's share", format: asTime, to: together.seconds,
         about: "Of the requests that PHP ended then: waiting for a PHP worker, and running, in " +
@@ -137,8 +182,7 @@ function drawPhp(parent, server, together) {
         series: [
             { label: "waited", colour: "php_wait", fill: true, stack: true, step: true,
               points: binned(server, "php_wait") },
-            { label: "ran", colour: "php_run", fill: true, stack: true, step: true,
-              points: binned(server, "php_run") },
+            ...ran,
             { label: "p99", colour: "client", width: 1.5, points: binned(server, "p99") },
         ],
     }, together);

@@ -1,0 +1,148 @@
+/* backend.c - which backend a request is handed to, and how long until that answers: the interval
+ * `backend`. Backends are the workers of mod_proxy, and the processes behind the handlers of CGI,
+ * FastCGI and WSGI.
+ *
+ * The time begins when mod_proxy, or the handler, is called. An output filter sees the first that
+ * comes back. Where nothing does, the response's own beginning is the end. What the client's body
+ * took meanwhile is `upload`, and is left out.
+ *
+ * mod_proxy need not be there: its hook is looked up among the loaded modules.
+ */
+#include "request.h"
+
+#include <apr_strings.h>
+#include <dlfcn.h>
+#include <mod_proxy.h>
+
+#include "write/worker.h"
+
+static ap_filter_rec_t *backend_filter;
+
+struct mst_timed *mst_timed_from(const request_rec *r)
+{
+    while (r->prev)
+        r = r->prev;
+    return r->main ? NULL : mst_timed_of(r);
+}
+
+/* ---- the time ------------------------------------------------------------------------ */
+
+/* How long the backend has had the request, of which upload is not its own. */
+static uint64_t time_at_backend(const struct mst_parts *parts, uint64_t now)
+{
+    uint64_t all = now - parts->handed_ns, upload = parts->upload_ns - parts->handed_upload_ns;
+
+    return upload < all ? all - upload : 0;
+}
+
+static void end_wait(struct mst_parts *parts, uint64_t now)
+{
+    if (!parts->handed_ns)
+        return;
+    parts->backend_ns += time_at_backend(parts, now);
+    parts->handed_ns = 0;
+}
+
+static apr_status_t see_answer(ap_filter_t *f, apr_bucket_brigade *bb)
+{
+    struct mst_timed *req = f->ctx;
+
+    ap_remove_output_filter(f);
+    end_wait(mst_parts_of(req), mst_connection_now(req->connection));
+    return ap_pass_brigade(f->next, bb);
+}
+
+static void begin_wait(struct mst_timed *req, request_rec *r, uint32_t backend, uint64_t now)
+{
+    struct mst_parts *parts = mst_parts_of(req);
+
+    parts->backend = backend;
+    parts->handed_ns = now;
+    parts->handed_upload_ns = parts->upload_ns;
+    ap_add_output_filter_handle(backend_filter, req, r, r->connection);
+}
+
+/* ---- handlers ------------------------------------------------------------------------ */
+
+void mst_backend_begin_handler(struct mst_timed *req, request_rec *r)
+{
+    static const char *const handing_over[] = {
+        "cgi-script", "application/x-httpd-cgi", "fcgid-script", "fastcgi-script", "wsgi-script",
+    };
+    size_t i;
+
+    for (i = 0; i < sizeof handing_over / sizeof *handing_over; i++)
+        if (strcmp(r->handler, handing_over[i]) == 0)
+            begin_wait(req, r, mst_ends_index(MST_END_BACKEND, r->handler), req->handler_ns);
+}
+
+/* ---- mod_proxy ----------------------------------------------------------------------- */
+
+/* As in ProxyPass: scheme, host and port, with a Unix socket before it. Workers without a name of
+ * their own serve all URLs that have none. */
+static const char *name_of(const request_rec *r, const proxy_worker *worker,
+                           const proxy_server_conf *conf, const char *url)
+{
+    const char *path = worker->s->uds_path, *host = strstr(url, "://");
+
+    if (worker == conf->forward)
+        return "forward";
+    if (worker != conf->reverse)
+        return path[0] ? apr_pstrcat(r->pool, "unix:", path, "|", worker->s->name, NULL)
+                       : worker->s->name;
+    if (!host)
+        return "reverse";
+    url = apr_pstrndup(r->pool, url, (apr_size_t)(host - url) + 3 + strcspn(host + 3, "/?"));
+    path = apr_table_get(r->notes, "uds_path");
+    return path ? apr_pstrcat(r->pool, "unix:", path, "|", url, NULL) : url;
+}
+
+/* A backend had the request, and mod_proxy tries another one. */
+static void count_failure(struct mst_timed *req, uint64_t now)
+{
+    struct mst_parts *parts = mst_parts_of(req);
+
+    if (parts->handed_ns)
+        mst_end_count(mst_recording.board, parts->backend, (uint32_t)req->connection->pid_worker,
+                      time_at_backend(parts, now), true);
+    end_wait(parts, now);
+}
+
+/* The first of mod_proxy's scheme_handler hooks: one of the next has the request sent. */
+static int see_hand_over(request_rec *r, proxy_worker *worker, proxy_server_conf *conf, char *url,
+                         const char *proxy_host, apr_port_t proxy_port)
+{
+    struct mst_timed *req = mst_recording.board ? mst_timed_from(r) : NULL;
+    uint64_t now;
+
+    (void)proxy_host, (void)proxy_port;
+    if (!req || req->first_ns)
+        return DECLINED;
+    now = mst_connection_now(req->connection);
+    count_failure(req, now);
+    begin_wait(req, r, mst_ends_index(MST_END_BACKEND, name_of(r, worker, conf, url)), now);
+    return DECLINED;
+}
+
+typedef void register_scheme_handler(proxy_HOOK_scheme_handler_t *function,
+                                     const char *const *before, const char *const *after,
+                                     int order);
+
+int mst_backend_find_proxy(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp)
+{
+    register_scheme_handler *registering;
+    void *symbol = dlsym(RTLD_DEFAULT, "proxy_hook_scheme_handler");
+
+    (void)pconf, (void)plog, (void)ptemp;
+    if (!symbol)
+        return OK;
+    memcpy(&registering, &symbol, sizeof registering);
+    registering(see_hand_over, NULL, NULL, APR_HOOK_REALLY_FIRST);
+    return OK;
+}
+
+void mst_backend_register_filter(void)
+{
+    backend_filter = ap_register_output_filter("MPMSTAT_BACKEND", see_answer, NULL,
+                                               AP_FTYPE_RESOURCE - 1);
+}

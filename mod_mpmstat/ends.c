@@ -1,0 +1,61 @@
+/* ends.c - the other ends: what requests are handed to, by name. A handler (r->handler) or a backend
+ * (a worker of mod_proxy).
+ *
+ * To find a name in the board's table takes long. So each process keeps the indices of those that
+ * it has met.
+ */
+#include "mod_mpmstat.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define KEPT_MAX MST_ENDS
+
+struct kept {
+    enum mst_end_kind kind;
+    char             *name;
+    uint32_t          index;
+};
+static struct kept kept[KEPT_MAX];
+static size_t kept_count;   /* atomic: entries below it are valid, and never change */
+
+/* Protects additions. A forked process never finds it held: itk forks before a request, and a
+ * process that becomes a program adds nothing. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static const struct kept *find(enum mst_end_kind kind, const char *name)
+{
+    size_t count = __atomic_load_n(&kept_count, __ATOMIC_ACQUIRE), i;
+
+    for (i = 0; i < count; i++)
+        if (kept[i].kind == kind && strcmp(kept[i].name, name) == 0)
+            return &kept[i];
+    return NULL;
+}
+
+/* Precondition: the lock is held. Without memory or room the index is looked up each time. */
+static void keep(enum mst_end_kind kind, const char *name, uint32_t index)
+{
+    struct kept *entry = &kept[kept_count];
+
+    if (kept_count == KEPT_MAX || find(kind, name) || !(entry->name = strdup(name)))
+        return;
+    entry->kind = kind;
+    entry->index = index;
+    __atomic_store_n(&kept_count, kept_count + 1, __ATOMIC_RELEASE);
+}
+
+uint32_t mst_ends_index(enum mst_end_kind kind, const char *name)
+{
+    const struct kept *known = find(kind, name);
+    uint32_t index;
+
+    if (known)
+        return known->index;
+    index = mst_end_intern(mst_recording.board, kind, name);
+    pthread_mutex_lock(&lock);
+    keep(kind, name, index);
+    pthread_mutex_unlock(&lock);
+    return index;
+}

@@ -1,0 +1,345 @@
+"""Intervals of a request, each against a witness that is not mpmstat: a client, a backend, a
+program or a log that takes a known time."""
+import threading
+import time
+from decimal import Decimal
+
+import pytest
+
+import backend
+import build
+import clients
+import tls
+import tool
+from apache import hold_port
+from phases import CGI, assert_sums, cgi_module, records_of
+from processes import wait_until
+
+PAUSE = 0.6              # what a witness makes others wait
+MOST = Decimal("0.4")    # of that at least is found: on a busy machine the wait begins late
+
+
+def only_record(apache):
+    records = records_of(apache, 1)
+    assert_sums(records)
+    return records[0]
+
+
+def ends_of(apache, kind):
+    """{name: its numbers} of the other ends of that kind."""
+    return {end["name"]: end for end in tool.status(apache.board)["ends"] if end["kind"] == kind}
+
+
+def interval(apache, name):
+    """(requests, seconds) of the host's own label."""
+    label = next(e for e in tool.labels(tool.status(apache.board)) if e["label"] == "test.example")
+    return label["intervals"][name], Decimal(str(label["interval_seconds"][name]))
+
+
+def script(path, text):
+    path.write_text("#!/bin/sh\n" + text)
+    path.chmod(0o755)
+    return path
+
+
+# ---- checks -------------------------------------------------------------------------------
+
+
+def test_checks_are_what_runs_before_the_handler(server, mpm, tmp_path):
+    """A program that mod_rewrite asks takes its time; the file is there at once."""
+    slow = script(tmp_path / "map", f"while read key; do sleep {PAUSE}; echo $key; done\n")
+    apache = server(mpm, f"""
+        RewriteEngine On
+        RewriteMap slow "prg:{slow}"
+        RewriteRule "^/slow$" "/${{slow:index.html}}" [PT]
+    """, modules=["rewrite"])
+    assert apache.get("/slow").status == 200
+    record = only_record(apache)
+    assert record["checks"] >= MOST and record["handle"] - record["checks"] < record["checks"]
+    assert (record["handler"], record["backend"]) == ("default-handler", None)
+    count, seconds = interval(apache, "checks")
+    assert count == 1 and abs(seconds - record["checks"]) < Decimal("0.000001")
+
+
+def test_checks_are_all_where_no_handler_was_called(server, mpm):
+    apache = server(mpm, "<Location /no>\nRequire all denied\n</Location>")
+    apache.allow("AH01630")
+    assert apache.get("/no").status == 403
+    record = only_record(apache)
+    assert record["checks"] == record["handle"] > 0 and record["handler"] is None
+
+
+# ---- log ----------------------------------------------------------------------------------
+
+
+def test_log_is_after_the_total(server, mpm, tmp_path):
+    """A logger that does not read lets its pipe fill; the request that finds it full waits in a
+    state of its own."""
+    go = tmp_path / "go"
+    logger = script(tmp_path / "logger",
+                    f"while ! [ -e {go} ]; do sleep 0.05; done\nexec cat >/dev/null\n")
+    apache = server(mpm, f'LogFormat "%{{Long}}i" long\nCustomLog "|{logger}" long')
+
+    def fill():
+        with apache.connect() as connection:
+            for _ in range(20):
+                connection.request("/", headers={"Long": "x" * 7000})
+
+    client = threading.Thread(target=fill)
+    client.start()
+    try:
+        wait_until(lambda: tool.status(apache.board)["workers"]["states"]["logging"] == 1, 20,
+                   "a worker that logs")
+        began = time.monotonic()
+        time.sleep(PAUSE)      # the logger's slowness itself
+        waited = Decimal(time.monotonic() - began)
+    finally:
+        go.touch()
+        client.join(30)
+    records = records_of(apache, 20)
+    assert_sums(records)
+    slowest = max(records, key=lambda r: r["log"])
+    assert slowest["log"] >= waited and slowest["total"] < waited
+    assert slowest["held"] >= slowest["log"]
+    count, seconds = interval(apache, "log")
+    assert count == 20 and seconds >= waited
+
+
+# ---- upload -------------------------------------------------------------------------------
+
+READING = "cat >/dev/null\necho Content-Type: text/plain\necho\necho done\n"
+BODY = b"x" * 100000
+
+
+def upload(apache, path):
+    """Sends the head, and the body PAUSE later."""
+    with apache.connect() as connection:
+        connection.send(f"POST {path} HTTP/1.1\r\nHost: test.example\r\n"
+                        "Content-Type: application/octet-stream\r\n"
+                        f"Content-Length: {len(BODY)}\r\n\r\n")
+        time.sleep(PAUSE)      # the client's slowness itself
+        connection.send(BODY)
+        assert connection.read_response("POST").status == 200
+    return only_record(apache)
+
+
+def test_upload_to_a_script(server, mpm):
+    apache = server(mpm, CGI, modules=[cgi_module(mpm)])
+    record = upload(apache, apache.cgi("read", READING))
+    assert record["upload"] >= MOST and record["backend_time"] < record["upload"]
+    assert interval(apache, "upload")[0] == 1
+
+
+def test_upload_after_an_internal_redirect(server, mpm):
+    apache = server(mpm, CGI + "FallbackResource /cgi/read\n"
+                    "<Directory @ROOT@/htdocs>\nRewriteEngine On\n"
+                    'RewriteRule "^pretty$" "/cgi/read" [L]\n</Directory>',
+                    modules=[cgi_module(mpm), "rewrite", "dir"])
+    apache.cgi("read", READING)
+    assert upload(apache, "/pretty")["upload"] >= MOST
+
+
+def test_upload_that_no_handler_reads(server, mpm):
+    """httpd itself reads the body, and forgets it."""
+    apache = server(mpm)
+    record = upload(apache, "/index.html")
+    assert record["upload"] >= MOST and record["backend"] is None
+
+
+def test_upload_to_a_backend(server, mpm):
+    with backend.HTTPBackend() as behind:
+        apache = server(mpm, f"ProxyPass /app/ http://127.0.0.1:{behind.port}/",
+                        modules=["proxy", "proxy_http"])
+        record = upload(apache, "/app/x")
+    assert record["upload"] >= MOST and record["backend_time"] < record["upload"]
+
+
+def test_upload_to_php_is_no_php_wait(php_server, mpm):
+    apache = php_server(mpm)
+    record = upload(apache, apache.page("read.php", "<?php echo strlen(file_get_contents("
+                                        "'php://input'));"))
+    assert record["upload"] >= MOST
+
+
+def test_a_request_without_a_body_has_no_upload(server, mpm):
+    apache = server(mpm)
+    assert apache.get("/").status == 200
+    assert only_record(apache)["upload"] == 0
+
+
+# ---- handlers and backends ----------------------------------------------------------------
+
+
+def test_backend_is_named_and_timed(server, mpm):
+    with backend.HTTPBackend(delay=PAUSE) as slow, backend.HTTPBackend() as fast, \
+            hold_port() as nobody:
+        closed = nobody.getsockname()[1]
+        apache = server(mpm, f"""
+            ProxyPass /slow/ http://127.0.0.1:{slow.port}/
+            ProxyPass /fast/ http://127.0.0.1:{fast.port}/
+            ProxyPass /closed/ http://127.0.0.1:{closed}/
+        """, modules=["proxy", "proxy_http"])
+        apache.allow("AH0095|AH01114|AH00957|AH00958|AH00959|AH01079")
+        statuses = [apache.get(f"/{name}/x").status for name in ("slow", "fast", "fast", "closed")]
+    assert statuses == [200, 200, 200, 503]
+    records = records_of(apache, 4)
+    assert_sums(records)
+    names = [f"http://127.0.0.1:{port}/" for port in (slow.port, fast.port, closed)]
+    assert sorted(r["backend"] for r in records) == sorted([names[0], *names[1:2] * 2, names[2]])
+    assert {r["handler"] for r in records} == {"proxy-server"}
+    by_name = {r["backend"]: r for r in records}
+    assert by_name[names[0]]["backend_time"] >= MOST
+    ends = ends_of(apache, "backend")
+    assert [(ends[name]["calls"], ends[name]["failed"]) for name in names] == [(1, 0), (2, 0),
+                                                                              (1, 1)]
+    for name in names:
+        told = sum(r["backend_time"] for r in records if r["backend"] == name)
+        assert abs(Decimal(str(ends[name]["seconds"])) - told) < Decimal("0.000001")
+    assert ends_of(apache, "handler")["proxy-server"]["calls"] == 4
+    assert ends[names[2]]["status"]["5xx"] == 1 and ends[names[1]]["status"]["2xx"] == 2
+
+
+def test_backends_of_a_balancer(server, mpm):
+    """Members by name; one that refuses counts its own failures, and the other one answers."""
+    with backend.HTTPBackend() as good, hold_port() as nobody:
+        closed = nobody.getsockname()[1]
+        apache = server(mpm, f"""
+            <Proxy balancer://both>
+                BalancerMember http://127.0.0.1:{closed} retry=0
+                BalancerMember http://127.0.0.1:{good.port}
+                ProxySet maxattempts=2
+            </Proxy>
+            ProxyPass /app/ balancer://both/
+        """, modules=["proxy", "proxy_http", "proxy_balancer", "lbmethod_byrequests",
+                      "slotmem_shm"])
+        apache.allow("AH0095|AH01114|AH00957|AH00958|AH00959|AH01079")
+        assert [apache.get("/app/x").status for _ in range(4)] == [200] * 4
+    assert_sums(records_of(apache, 4))
+    ends = ends_of(apache, "backend")
+    assert ends[f"http://127.0.0.1:{good.port}"]["calls"] == 4
+    refused = ends[f"http://127.0.0.1:{closed}"]
+    assert refused["calls"] == refused["failed"] > 0
+
+
+def test_backend_of_a_script(server, mpm):
+    apache = server(mpm, CGI, modules=[cgi_module(mpm)])
+    nap = f"sleep {PAUSE}\necho Content-Type: text/plain\necho\necho done\n"
+    assert apache.get(apache.cgi("nap", nap)).status == 200
+    record = only_record(apache)
+    assert (record["handler"], record["backend"]) == ("cgi-script", "cgi-script")
+    assert MOST <= record["backend_time"] <= record["handle"] - record["checks"]
+
+
+def test_backend_of_php(php_server, mpm):
+    apache = php_server(mpm)
+    nap = f"<?php usleep({int(PAUSE * 1e6)}); echo 'done';"
+    assert apache.get(apache.page("nap.php", nap)).status == 200
+    record = only_record(apache)
+    if mpm == "prefork":     # mod_php is in the same process
+        assert (record["handler"], record["backend"]) == ("application/x-httpd-php", None)
+        assert record["backend_time"] == 0
+    else:
+        assert record["backend"].startswith(f"unix:{apache.fpm.socket}"[:63]), record
+        assert record["backend_time"] >= MOST
+
+
+# ---- sending ------------------------------------------------------------------------------
+
+LARGE = 8_000_000
+
+
+def read_slowly(apache, path):
+    """Half of the response, and the rest PAUSE later."""
+    with apache.connect(receive_buffer=65536) as connection:
+        connection.send_request(path, keep=False)
+        connection.read_exactly(100)
+        time.sleep(PAUSE)      # the client's slowness itself
+        connection.read_to_end()
+
+
+def test_sending_to_a_slow_reader(server, mpm):
+    apache = server(mpm)
+    read_slowly(apache, apache.page("large", b"x" * LARGE))
+    record = only_record(apache)
+    assert record["send"] >= MOST and record["send_client"] >= record["send"] * Decimal("0.8")
+
+
+def test_sending_by_a_slow_server(server, mpm):
+    """mod_ratelimit sends 100 KB in a second."""
+    apache = server(mpm, '<Location "/limited">\nSetOutputFilter RATE_LIMIT\n'
+                    "SetEnv rate-limit 100\n</Location>", modules=["ratelimit"])
+    with apache.connect() as connection:
+        assert connection.request("/index.html").status == 200
+        assert connection.request(apache.page("limited", b"x" * 80000)).status == 200
+    records = records_of(apache, 2)
+    assert_sums(records)
+    record = max(records, key=lambda r: r["nth"])
+    assert record["send"] >= MOST and record["send_server"] >= record["send"] * Decimal("0.8")
+
+
+def test_what_was_sent_at_once_is_not_asked_about(server, mpm):
+    apache = server(mpm)
+    with apache.connect() as connection:
+        assert [connection.request("/").status for _ in range(3)] == [200] * 3
+    fast = [r for r in records_of(apache, 3) if r["send"] < Decimal("0.01")]
+    assert fast and all(r["send_client"] is None for r in fast)
+
+
+@pytest.mark.parametrize("keep", [True, False], ids=["kept-alive", "closed"])
+def test_undelivered(server, mpm, keep):
+    """A file that the socket's buffers hold, of which the client reads nothing for a while."""
+    apache = server(mpm)
+    path = apache.page("buffered", b"x" * 300_000)
+    with apache.connect(receive_buffer=16384) as connection:
+        connection.send_request(path, keep=keep)
+        record = only_record(apache)             # complete for Apache
+        time.sleep(PAUSE)      # the client's slowness itself
+        assert len(connection.read_response().body) == 300_000
+        if keep:
+            connection.request("/")
+        else:
+            assert connection.read_to_end() == b""
+    wait_until(lambda: apache.deliveries(), 10, "a delivery")
+    delivery = apache.deliveries()[record["id"]]
+    assert delivery["undelivered"] >= MOST
+    assert 100_000 < delivery["undelivered_bytes"] < 310_000
+    assert interval(apache, "undelivered") == (1, delivery["undelivered"])
+
+
+def test_undelivered_when_the_client_goes_away(server, mpm):
+    apache = server(mpm)
+    path = apache.page("buffered", b"x" * 300_000)
+    with apache.connect(receive_buffer=16384) as connection:
+        connection.send_request(path)
+        record = only_record(apache)
+        connection.reset()
+    wait_until(lambda: apache.deliveries(), 10, "a delivery")
+    assert apache.deliveries()[record["id"]]["undelivered"] is None
+
+
+# ---- TLS and HTTP/2 -----------------------------------------------------------------------
+
+
+def test_tls_is_the_first_request_s(server, mpm, tmp_path):
+    apache = server(mpm, tls.make_certificate(tmp_path), modules=["ssl", "socache_shmcb"])
+    with tls.Connection(apache.port, pause=lambda: time.sleep(PAUSE)) as connection:
+        assert [connection.request("/").status for _ in range(2)] == [200] * 2
+    wait_until(lambda: interval(apache, "log")[0] == 2, 10, "both requests on record")
+    count, seconds = interval(apache, "tls")
+    assert count == 1 and seconds >= MOST, (count, seconds)
+
+
+def test_streams_wait_for_workers_of_http2(server, mpm):
+    if mpm == "prefork" or not build.find("h2load"):
+        pytest.skip("mod_http2 is for threads")
+    apache = server(mpm, CGI + "Protocols h2c http/1.1\nH2MinWorkers 2\nH2MaxWorkers 2",
+                    modules=["cgid", "http2"])
+    path = apache.cgi("nap", "sleep 0.2\necho Content-Type: text/plain\necho\necho done\n")
+    done = clients.h2load(f"http://127.0.0.1:{apache.port}{path}", 8, 1, streams=8)
+    assert done["succeeded"] == 8
+    records = records_of(apache, 8)
+    assert_sums(records)
+    waits = sorted(r["h2_wait"] for r in records)
+    assert all(r["h2_wait"] == r["queue"] for r in records)
+    # Two at a time: the last two wait for three rounds of 0.2 s.
+    assert waits[0] < Decimal("0.2") and waits[-1] >= Decimal("0.5"), waits
