@@ -629,3 +629,18 @@ def test_ports_and_hosts_in_names(site):
         "http [::1]:1", "http localhost:1", "http 127.0.0.1:1", "ftp 127.0.0.1:1", "unix localhost",
         "udp 127.0.0.1:9", "tcp 127.0.0.1:1", "file", "mysql localhost", "pgsql localhost",
         "pgsql 127.0.0.1:1", "sqlite"}
+
+
+def test_functions_in_preloaded_classes():
+    """OPcache preloads after the functions were replaced: inherited methods are timed, too."""
+    user = {"opcache.preload_user": "www-data"} if os.geteuid() == 0 else {}
+    fpm = FPM(1, settings={"opcache.enable": 1, "opcache.preload": "@ROOT@/preload.php", **user,
+                           **php.settings("@ROOT@/run", journal=1024)})
+    fpm.script("preload.php", "<?php class Held extends SplFileObject { function hold() { "
+                              "usleep(1000); return $this->flock(LOCK_SH); } }")
+    with fpm:
+        script = fpm.script("use.php", "<?php echo (int)(new Held('/dev/null', 'r'))->hold();")
+        assert php.fastcgi(fpm.socket, script) == (200, "1")
+        [record] = wait_until(lambda: php_records.records(fpm.board), 30, "a record")
+        check_sum(record)
+        assert {(e["kind"], e["calls"]) for e in record["longest"]} == {("lock", 1), ("sleep", 1)}
