@@ -77,6 +77,17 @@ static const char *set_trust_request_start(cmd_parms *cmd, void *dir, int on)
     return NULL;
 }
 
+static const char *set_notes(cmd_parms *cmd, void *dir, int on)
+{
+    (void)cmd;
+    ((struct mst_dir_config *)dir)->notes = on;
+    if (on && !mst_config.notes) {
+        mst_config.notes = true;
+        mst_exports_use_notes();
+    }
+    return NULL;
+}
+
 static const char *set_server_timing(cmd_parms *cmd, void *dir, int on)
 {
     (void)cmd;
@@ -237,7 +248,7 @@ const command_rec mst_commands[] = {
                  RSRC_CONF | ACCESS_CONF,
                  "Whether the status page here is for requests, too, that came through a proxy on "
                  "this machine, and so look local: On or Off (default)"),
-    AP_INIT_FLAG("MPMStatNotes", ap_set_flag_slot, SLOT(notes), RSRC_CONF | ACCESS_CONF,
+    AP_INIT_FLAG("MPMStatNotes", set_notes, NULL, RSRC_CONF | ACCESS_CONF,
                  "Whether LogFormat finds a request's phases here, as %{mpmstat-queue}n, and its "
                  "id, as %{MPMSTAT_ID}e: On or Off (default)"),
     AP_INIT_FLAG("MPMStatServerTiming", set_server_timing, NULL, RSRC_CONF | ACCESS_CONF,

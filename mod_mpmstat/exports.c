@@ -92,18 +92,26 @@ static void note(request_rec *r, const struct mst_request *record)
 
 /* On the request that the client sent, for %<{mpmstat-queue}n, and on the one that internal
  * redirects made of it, for %{mpmstat-queue}n. */
-void mst_exports_note(request_rec *r, const struct mst_timed *req)
+static int note_times(request_rec *r)
 {
+    const struct mst_timed *req = mst_timed_of(r);
     struct mst_request record;
     request_rec *last = r;
 
-    if (!mst_timing_measure(req, &record))
-        return;
+    if (!req || req->dir->notes != 1 || !mst_timing_measure(req, &record))
+        return DECLINED;
     while (last->next)
         last = last->next;
     note(r, &record);
     if (last != r)
         note(last, &record);
+    return DECLINED;
+}
+
+/* As mst_exports_use_server_timing(). Before mod_log_config writes its line. */
+void mst_exports_use_notes(void)
+{
+    ap_hook_log_transaction(note_times, NULL, NULL, APR_HOOK_FIRST);
 }
 
 /* ---- browsers ------------------------------------------------------------------------ */

@@ -101,34 +101,7 @@ static int before_handler(request_rec *r)
     return DECLINED;
 }
 
-static int request_read(request_rec *r)
-{
-    mst_timing_begin(r);
-    if (r->method_number != M_GET)   /* those of GET (and HEAD) have no body that matters */
-        mst_upload_watch(r);
-    return DECLINED;
-}
-
-/* The response is complete; other modules' log hooks run next. */
-static int log_begins(request_rec *r)
-{
-    struct mst_timed *req = mst_timed_of(r);
-    uint64_t complete;
-
-    if (!req && !(req = mst_timing_begin_malformed(r, mst_now_ns())))
-        return DECLINED;
-    complete = mst_connection_now(req->connection);
-    if (mst_recording.forked)
-        mst_timing_check_entry(req->connection);
-    mst_timing_apply_config(req, r);   /* before_handler() has not had each request */
-    if (req->handed_ns)
-        complete = mst_http2_sent(req, complete);
-    mst_timing_complete(req, r, complete);
-    if (req->dir->notes == 1)
-        mst_exports_note(r, req);
-    return DECLINED;
-}
-
+/* Other modules' log hooks have run. */
 static int log_ends(request_rec *r)
 {
     struct mst_timed *req = mst_timed_of(r);
@@ -176,9 +149,9 @@ static void register_request_hooks(void)
     ap_hook_suspend_connection(mst_connections_suspend, NULL, NULL, APR_HOOK_LAST);
     ap_hook_resume_connection(mst_connections_resume, NULL, NULL, APR_HOOK_FIRST);
     ap_hook_protocol_switch(mst_http2_protocol_switch, NULL, NULL, APR_HOOK_REALLY_FIRST);
-    ap_hook_post_read_request(request_read, NULL, NULL, APR_HOOK_REALLY_FIRST);
+    ap_hook_post_read_request(mst_timing_begin, NULL, NULL, APR_HOOK_REALLY_FIRST);
     ap_hook_handler(before_handler, NULL, NULL, APR_HOOK_REALLY_FIRST);
-    ap_hook_log_transaction(log_begins, NULL, NULL, APR_HOOK_REALLY_FIRST);
+    ap_hook_log_transaction(mst_timing_complete, NULL, NULL, APR_HOOK_REALLY_FIRST);
     ap_hook_log_transaction(log_ends, NULL, NULL, APR_HOOK_REALLY_LAST);
 }
 

@@ -30,7 +30,7 @@ void mst_http2_update(struct mst_connection *session, uint64_t now)
         state = streams ? MST_STATE_HANDLING : MST_STATE_KEEPALIVE;
         if (now < session->state_since_ns)
             now = session->state_since_ns;   /* another thread has read a later time */
-        if (session->state != MST_STATE_CLOSING && session->state != state)
+        if (session->worker && !mst_is_in(session, MST_STATE_CLOSING) && !mst_is_in(session, state))
             mst_enter(session, state, now);
         __atomic_store_n(&session->held, false, __ATOMIC_SEQ_CST);
     } while (streams != __atomic_load_n(&session->streams, __ATOMIC_SEQ_CST));
@@ -94,7 +94,7 @@ void mst_http2_begin_stream(struct mst_connection *stream, conn_rec *c)
 {
     stream->left_ns = 1;   /* it never has a worker */
     stream->picked_up_ns = mst_connection_now(stream);   /* this thread is mod_http2's worker */
-    stream->worker_index = UINT32_MAX;
+    mst_set_worker_index(stream, UINT32_MAX);
     stream->session = mst_connection_of(c->master);
     ap_add_output_filter_handle(stream_filter, stream, NULL, c);
     if (!stream->session)
@@ -126,19 +126,6 @@ static apr_status_t see_stream(ap_filter_t *f, apr_bucket_brigade *bb)
     if (has_eor)
         conn->current->handed_ns = mst_now_ns();
     return rv;
-}
-
-/* Where the session was done with the stream before the stream's thread was, the session destroys
- * EOR when it next has something to do, which can be seconds later; it has not written anything
- * meanwhile. So the response was sent when the session last wrote. */
-uint64_t mst_http2_sent(const struct mst_timed *req, uint64_t now)
-{
-    const struct mst_connection *session = req->connection->session;
-    uint64_t wrote_ns = session ? __atomic_load_n(&session->wrote_ns, __ATOMIC_RELAXED) : 0;
-
-    if (wrote_ns < req->handed_ns)
-        wrote_ns = req->handed_ns;
-    return wrote_ns < now ? wrote_ns : now;
 }
 
 void mst_http2_register_filter(void)

@@ -8,9 +8,9 @@
  *     v              v            v
  *   recording.c   exports.c    access.c, turns.c, listeners.c, scoreboard.c
  *   processes.c   connections.c
- *   forks.c       http2.c, upload.c, backend.c, tls.c
+ *   forks.c       http2.c, backend.c, tls.c
  *   mpm.c         timing.c
- *                 accept_wait.c, delivery.c
+ *                 accept_wait.c, delivery.c, upload.c
  *                 tcp_info.c
  *                    |
  *                    v
@@ -70,6 +70,7 @@ struct mst_main_config {
     const char           *php_boards; /* MPMStatPHPBoards; NULL: Off */
     struct mst_label_ref *refs;      /* every MPMStatLabel in the configuration */
     bool                  trust_request_start; /* On in some directory */
+    bool                  notes;               /* likewise */
     bool                  server_timing;       /* likewise */
 };
 extern struct mst_main_config mst_config;
@@ -221,9 +222,8 @@ void mst_exports_use_server_timing(void);
 /* The handler of r is about to begin, which has a name or is a program's media type. */
 void mst_exports_hand_over(request_rec *r);
 
-/* Sets the notes for the access log. Call it before mod_log_config writes its line. */
-struct mst_timed;
-void mst_exports_note(request_rec *r, const struct mst_timed *req);
+/* The configuration has a first MPMStatNotes On. */
+void mst_exports_use_notes(void);
 
 /* ---- ends.c: what requests are handed to --------------------------------------------- */
 

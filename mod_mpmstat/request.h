@@ -26,6 +26,8 @@ struct mst_parts {
     uint64_t handed_upload_ns;       /* upload_ns at that time */
     uint32_t backend;                /* the last one's index on the board; MST_NO_END */
     uint64_t tls_ns, h2_wait_ns;
+    uint64_t front_ns;               /* MST_UNKNOWN where X-Request-Start is not trusted */
+    uint64_t client_id;
     uint64_t send_client_ns, send_network_ns;
     bool     asked;                  /* these two are known */
 };
@@ -44,15 +46,12 @@ struct mst_timed {
     uint32_t label;                  /* MST_NO_LABEL: not recorded */
     uint64_t parsed_ns;              /* its headers were read; 0: never */
     uint64_t first_ns;               /* its response began; 0: never */
-    uint64_t front_ns;               /* how long a proxy in front had it, by X-Request-Start; only
-                                      * where that is trusted; MST_UNKNOWN */
     uint64_t handler_ns;             /* its handler was called; 0: not yet */
     uint32_t handler;                /* that handler's index on the board */
     bool     has_parts;              /* `parts` is valid; else all of them are 0 or unknown */
     uint64_t complete_ns;            /* its response was complete: its log hooks run; 0: not yet */
     uint64_t status_flags;           /* flags << 16 | HTTP status: valid when it is complete */
     uint64_t bytes;                  /* sent of the response's body: likewise */
-    uint64_t client_id;              /* likewise */
     enum mst_class status_class;     /* likewise */
     bool     off_worker;             /* counted as in flight under `label` in the process's row */
     bool     delivered;              /* a stream's: the thread that sends it has all of it */
@@ -67,10 +66,10 @@ struct mst_connection {
                                       * for one that never becomes a request; NULL: it has begun */
     struct mst_worker *worker;       /* the one that serves it now; NULL: none */
     uint64_t state_since_ns;         /* when the worker's state began */
-    enum mst_state state;            /* the worker's, kept here as other processes could write to
-                                      * the board */
-    uint64_t *spent_ns;              /* where the worker counts its time in that state */
+    uint64_t *spent_ns;              /* where the worker counts its time in that state: says which
+                                      * it is, as other processes could write to the board */
     struct mst_counters *counters;       /* of label 0 in its worker's stripe */
+    struct mst_end_counters *ends;   /* of end 0, likewise */
     uint64_t left_ns;                /* since when no worker has had it; 0: one has it */
     uint64_t suspended_ns;           /* its time without a worker before that */
     uint64_t picked_up_ns;           /* of the coming request; 0: see pick_up_again() in timing.c */
@@ -78,7 +77,8 @@ struct mst_connection {
     uint64_t ended_ns;               /* when its last request was complete */
     uint64_t number_port;            /* its number in this process << 16 | the client's port */
     uint32_t requests;               /* begun on it */
-    uint32_t worker_index;           /* the worker's on the board; UINT32_MAX: none */
+    uint64_t pid_worker;             /* of records: pid << 32 | the worker's index on the board,
+                                      * UINT32_MAX: none */
     bool     stream;                 /* it is a stream of HTTP/2: its thread is no worker */
     bool     counted;                /* it is a stream, counted in its session's `streams` */
     struct mst_connection *session;  /* a stream's: the connection that it is part of */
@@ -106,6 +106,21 @@ struct mst_connection {
 
 #define MST_NO_LABEL UINT32_MAX
 
+/* The worker's index; UINT32_MAX: none. */
+static inline void mst_set_worker_index(struct mst_connection *conn, uint32_t index)
+{
+    conn->pid_worker = mst_recording.pid << 32 | index;
+}
+
+/* Which of the board's stripes the connection's requests are counted in. */
+static inline void mst_set_stripe(struct mst_connection *conn, uint32_t stripe)
+{
+    struct mst_board *b = mst_recording.board;
+
+    conn->counters = mst_counters_of(b, 0, stripe);
+    conn->ends = &b->end_counters[stripe & b->stripe_mask];
+}
+
 /* NULL: the connection is not followed. */
 static inline struct mst_connection *mst_connection_of(const conn_rec *c)
 {
@@ -121,14 +136,15 @@ static inline struct mst_timed *mst_timed_of(const request_rec *r)
 /* The time, for the thread that has the connection. */
 static inline uint64_t mst_connection_now(struct mst_connection *conn)
 {
-    return mst_now_by(&conn->clock);
+    return mst_clock_by(CLOCK_MONOTONIC, &conn->clock);
 }
 
 /* To write the request's parts. */
 static inline struct mst_parts *mst_parts_of(struct mst_timed *req)
 {
     if (!req->has_parts)
-        req->parts = (struct mst_parts){ .backend = MST_NO_END };
+        req->parts = (struct mst_parts){ .backend = MST_NO_END,
+                                           .front_ns = MST_UNKNOWN };
     req->has_parts = true;
     return &req->parts;
 }
@@ -136,9 +152,14 @@ static inline struct mst_parts *mst_parts_of(struct mst_timed *req)
 /* Notes that the connection's worker is in `state` since then. Precondition: there is one. */
 static inline void mst_set_state(struct mst_connection *conn, enum mst_state state, uint64_t since)
 {
-    conn->state = state;
     conn->spent_ns = mst_worker_state_ns(conn->worker, state);
     conn->state_since_ns = since;
+}
+
+/* Whether the connection's worker is in `state`. Precondition: there is one. */
+static inline bool mst_is_in(const struct mst_connection *conn, enum mst_state state)
+{
+    return conn->spent_ns == mst_worker_state_ns(conn->worker, state);
 }
 
 /* The connection's worker, if it has one, is in `state` from now on. Precondition: now is not
@@ -193,8 +214,8 @@ uint64_t mst_accept_wait(const struct mst_connection *conn, conn_rec *c, apr_soc
 
 /* ---- timing.c: requests -------------------------------------------------------------- */
 
-/* A request's headers have been read. */
-void mst_timing_begin(request_rec *r);
+/* post_read_request: a request's headers have been read. */
+int mst_timing_begin(request_rec *r);
 
 /* Passes on bb. The awaited response begins with it, unless bb has no data of it. Precondition: a
  * response is awaited on the connection, which is the filter's context. */
@@ -224,8 +245,8 @@ void mst_timing_set_label(request_rec *r, uint32_t label);
  * NULL: its connection is not followed, or HTTP/2 records it as a stream. */
 struct mst_timed *mst_timing_begin_malformed(request_rec *r, uint64_t now);
 
-/* The response is complete; the log hooks run next. Precondition: its configuration is applied. */
-void mst_timing_complete(struct mst_timed *req, request_rec *r, uint64_t complete);
+/* log_transaction: the response is complete, and other modules' log hooks run next. */
+int mst_timing_complete(request_rec *r);
 
 /* Ends a request whose response is complete, and records it. Its log hooks are done at `logged`.
  * c: its connection. */
@@ -294,7 +315,7 @@ void mst_backend_begin_handler(struct mst_timed *req, request_rec *r);
 void mst_upload_register_filter(void);
 
 /* Measures how long reading r's body takes, if it has one. */
-void mst_upload_watch(request_rec *r);
+void mst_upload_watch(struct mst_timed *req, request_rec *r);
 
 /* ---- http2.c: streams and their sessions --------------------------------------------- */
 
@@ -311,9 +332,6 @@ void mst_http2_end_stream(struct mst_connection *stream);
 
 /* Passes on what a session writes, and notes when it has. */
 apr_status_t mst_http2_write(ap_filter_t *f, apr_bucket_brigade *bb);
-
-/* When the response of a request was sent, which is complete now. */
-uint64_t mst_http2_sent(const struct mst_timed *req, uint64_t now);
 
 /* Sets the state of a session's worker by the number of its streams in flight. */
 void mst_http2_update(struct mst_connection *session, uint64_t now);

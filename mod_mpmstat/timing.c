@@ -29,9 +29,10 @@
 /* ---- the beginning ------------------------------------------------------------------- */
 
 /* httpd's request_time, of the wall clock, on this module's clock: now less its age. */
-static uint64_t request_time(const request_rec *r, uint64_t now)
+static uint64_t request_time(struct mst_connection *conn, const request_rec *r, uint64_t now)
 {
-    uint64_t age = mst_realtime_ns() - (uint64_t)r->request_time * MST_NS_PER_US;
+    uint64_t age = mst_clock_by(CLOCK_REALTIME, &conn->clock)
+                 - (uint64_t)r->request_time * MST_NS_PER_US;
 
     return age < now ? now - age : now;   /* in the future (the clock was set): now */
 }
@@ -66,7 +67,7 @@ static uint32_t label_by(const struct mst_dir_config *dir, const request_rec *r)
  * read since httpd's request_time; until then the connection was kept alive. */
 static void pick_up_again(struct mst_connection *conn, const request_rec *r, uint64_t now)
 {
-    uint64_t at = request_time(r, now);
+    uint64_t at = request_time(conn, r, now);
 
     if (at < conn->ended_ns)
         at = conn->ended_ns;
@@ -98,7 +99,7 @@ static struct mst_timed *room_beside_others(struct mst_connection *conn, const r
 static __attribute__((noinline))
 void note_h2_wait(struct mst_timed *req, const request_rec *r, uint64_t now)
 {
-    uint64_t ready = request_time(r, now);
+    uint64_t ready = request_time(req->connection, r, now);
 
     if (ready < req->picked_up_ns)
         req->queue_ns = req->picked_up_ns - ready;
@@ -134,18 +135,17 @@ struct mst_timed *begin(request_rec *r, struct mst_connection *conn, uint64_t no
     req->nth = conn->requests++;
     req->id = new_request_id();
     req->label = req->dir->enabled != 0 ? label_by(req->dir, r) : MST_NO_LABEL;
-    req->front_ns = MST_UNKNOWN;
     return req;
 }
 
-void mst_timing_begin(request_rec *r)
+int mst_timing_begin(request_rec *r)
 {
     struct mst_connection *conn = mst_connection_of(r->connection);
     struct mst_timed *req;
     uint64_t now;
 
     if (!conn || r->main || r->prev)
-        return;
+        return DECLINED;
     now = mst_connection_now(conn);
     req = begin(r, conn, now, MST_STATE_HANDLING);
     req->parsed_ns = now;
@@ -154,17 +154,20 @@ void mst_timing_begin(request_rec *r)
         mst_parts_of(req)->tls_ns = conn->tls_ns;
         conn->tls_ns = 0;
     }
+    if (r->method_number != M_GET)   /* those of GET (and HEAD) have no body that matters */
+        mst_upload_watch(req, r);
     if (conn->late.id)
         mst_delivery_settle(conn, r->connection);
     if (mst_config.trust_request_start)
-        req->front_ns = front_ns(req, r);
+        mst_parts_of(req)->front_ns = front_ns(req, r);
     if (!conn->worker) {
         mst_count_off_worker(req);
-        return;
+        return DECLINED;
     }
     mst_worker_show(conn->worker, req->picked_up_ns, req->label);
     if (req->dir->paths == 1)
         req->dir = NULL;   /* whether to show the path is known with the directory */
+    return DECLINED;
 }
 
 /* Its response was what has been sent since the request before, whose first byte `own` has. */
@@ -190,12 +193,13 @@ void mst_timing_check_entry(struct mst_connection *conn)
 {
     const struct mst_process *self = mst_recording.self;
 
+    mst_set_worker_index(conn, (uint32_t)conn->pid_worker);   /* this process's pid */
     if (self && __atomic_load_n(&self->pid, __ATOMIC_RELAXED) == mst_recording.owner)
         return;
     mst_recording.self = NULL;
     mst_recording.in_flight = NULL;
     conn->worker = NULL;
-    conn->worker_index = UINT32_MAX;
+    mst_set_worker_index(conn, UINT32_MAX);
 }
 
 /* ---- its configuration --------------------------------------------------------------- */
@@ -253,14 +257,6 @@ static bool has_data(const apr_bucket_brigade *bb)
     return b != APR_BRIGADE_SENTINEL(bb);
 }
 
-/* Its length is not known, or large. */
-static bool may_be_large(const request_rec *r)
-{
-    while (r && r->next)
-        r = r->next;
-    return r && (r->chunked || r->clength > MST_LARGE_BYTES);
-}
-
 /* The first data while a response is awaited is its beginning. Interim responses (1xx), which
  * have a status of their own, are not; nor are buckets of metadata (EOR, flush; HTTP/2's headers,
  * which come before its data). */
@@ -273,7 +269,8 @@ static void begin_response(struct mst_connection *conn, const apr_bucket_brigade
     if (mst_recording.forked)
         mst_timing_check_entry(conn);
     conn->awaited = NULL;
-    if (req->nth > 0 && may_be_large(req->r))
+    if (req->nth > 0 && req->r
+        && (req->r->clength > MST_LARGE_BYTES || req->r->chunked || req->r->next))
         mst_delivery_begin(conn, req->r->connection);
     req->first_ns = mst_connection_now(conn);
     if (req->r)   /* else it is the response to what never became a request */
@@ -352,7 +349,7 @@ static uint32_t status_of(const request_rec *last)
 }
 
 /* The number that a load tool gave the request, plus 1; 0: none. Below 2^53, as request ids. */
-static uint64_t client_id(const request_rec *r)
+static __attribute__((noinline)) uint64_t client_id(const request_rec *r)
 {
     const char *text = apr_table_get(r->headers_in, "X-MPMStat-Id");
     char *end;
@@ -397,22 +394,47 @@ static void note_outcome(struct mst_timed *req, const request_rec *r)
     req->status_flags = flags << 16 | status;
     /* httpd counts what was generated: the body of a response to HEAD is not sent. */
     req->bytes = last->bytes_sent > 0 && !last->header_only ? (uint64_t)last->bytes_sent : 0;
-    req->client_id = req->dir->trust_client_id == 1 ? client_id(r) : 0;
+    if (req->dir->trust_client_id == 1)
+        mst_parts_of(req)->client_id = client_id(r);
+    if (req->has_parts && req->dir->trust_request_start != 1)
+        req->parts.front_ns = MST_UNKNOWN;
+}
+
+/* Where the session was done with a stream before the stream's thread was, the session destroys
+ * EOR when it next has something to do, which can be seconds later; it has not written anything
+ * meanwhile. So the response was sent when the session last wrote. */
+static uint64_t sent_by_session(const struct mst_timed *req, uint64_t now)
+{
+    const struct mst_connection *session = req->connection->session;
+    uint64_t wrote_ns = session ? __atomic_load_n(&session->wrote_ns, __ATOMIC_RELAXED) : 0;
+
+    if (wrote_ns < req->handed_ns)
+        wrote_ns = req->handed_ns;
+    return wrote_ns < now ? wrote_ns : now;
 }
 
 /* The connection's next request can begin. */
-void mst_timing_complete(struct mst_timed *req, request_rec *r, uint64_t complete)
+int mst_timing_complete(request_rec *r)
 {
-    struct mst_connection *conn = req->connection;
+    struct mst_timed *req = mst_timed_of(r);
+    struct mst_connection *conn;
+    uint64_t complete;
 
-    set_complete(req, complete);
+    if (!req && !(req = mst_timing_begin_malformed(r, mst_now_ns())))
+        return DECLINED;
+    conn = req->connection;
+    complete = mst_connection_now(conn);
+    if (mst_recording.forked)
+        mst_timing_check_entry(conn);
+    mst_timing_apply_config(req, r);   /* not each request has come to a handler */
+    set_complete(req, req->handed_ns ? sent_by_session(req, complete) : complete);
     if (conn->current == req) {
         conn->current = NULL;
         conn->awaited = &conn->own;
         mst_enter(conn, MST_STATE_LOGGING, req->complete_ns);
     }
     if (req->label == MST_NO_LABEL)
-        return;
+        return DECLINED;
     note_outcome(req, r);
     if (req->complete_ns - req->first_ns >= MST_SLOW_SEND_NS || req->bytes > MST_LARGE_BYTES)
         mst_delivery_complete(req, r->connection);
@@ -420,12 +442,7 @@ void mst_timing_complete(struct mst_timed *req, request_rec *r, uint64_t complet
         mst_count_on_worker(req);
         req->label = MST_NO_LABEL;
     }
-}
-
-static inline uint64_t trusted_front_ns(const struct mst_timed *req)
-{
-    return req->front_ns != MST_UNKNOWN && req->dir->trust_request_start != 1 ? MST_UNKNOWN
-                                                                              : req->front_ns;
+    return DECLINED;
 }
 
 bool mst_timing_measure(const struct mst_timed *req, struct mst_request *record)
@@ -435,7 +452,7 @@ bool mst_timing_measure(const struct mst_timed *req, struct mst_request *record)
     measure(record, req);
     record->id = req->id;
     record->held_ns = held_ns(req, req->complete_ns);
-    record->front_ns = trusted_front_ns(req);
+    record->front_ns = req->has_parts ? req->parts.front_ns : MST_UNKNOWN;
     return true;
 }
 
@@ -457,17 +474,13 @@ void add_to_counters(const struct mst_request *record, uint64_t total, enum mst_
     mst_histogram_record(&t->times[MST_PHASE_SEND], record->send_ns);
     mst_histogram_record(&t->times[MST_PHASE_TOTAL], total);
     mst_histogram_record(&t->times[MST_PHASE_HELD], record->held_ns);
-    if (record->front_ns != MST_UNKNOWN)
-        mst_histogram_record(&t->times[MST_PHASE_FRONT], record->front_ns);
     count_interval(t, MST_INTERVAL_CHECKS, record->checks_ns);
     count_interval(t, MST_INTERVAL_LOG, record->log_ns);
 }
 
 static inline void count_end(uint32_t end, const struct mst_timed *req, uint64_t ns)
 {
-    const struct mst_board *b = mst_recording.board;
-    uint32_t stripe = req->connection->worker_index & b->stripe_mask;
-    struct mst_end_counters *c = &b->end_counters[(size_t)end * mst_recording.stripes + stripe];
+    struct mst_end_counters *c = req->connection->ends + (size_t)end * mst_recording.stripes;
 
     mst_count(&c->calls, 1);
     mst_count(&c->end_ns, ns);
@@ -491,6 +504,8 @@ static inline void add_parts(struct mst_request *record, const struct mst_timed 
         backend += req->first_ns - parts->handed_ns
                  - at_most(parts->upload_ns - parts->handed_upload_ns,
                            req->first_ns - parts->handed_ns);
+    record->front_ns = parts->front_ns;
+    record->client_id = parts->client_id;
     record->upload_ns = at_most(parts->upload_ns, handle);
     record->backend_ns = at_most(backend, handle - record->upload_ns);
     record->ends = (uint64_t)req->handler << 32 | parts->backend;
@@ -505,6 +520,8 @@ static inline void add_parts(struct mst_request *record, const struct mst_timed 
 
 static inline void add_no_parts(struct mst_request *record)
 {
+    record->client_id = 0;
+    record->front_ns = MST_UNKNOWN;
     record->upload_ns = record->backend_ns = record->tls_ns = record->h2_wait_ns = 0;
     record->send_client_ns = record->send_network_ns = record->send_server_ns = MST_UNKNOWN;
 }
@@ -517,6 +534,8 @@ static void count_if_any(struct mst_counters *t, enum mst_interval interval, uin
 
 static void count_parts(const struct mst_request *record, struct mst_counters *t)
 {
+    if (record->front_ns != MST_UNKNOWN)
+        mst_histogram_record(&t->times[MST_PHASE_FRONT], record->front_ns);
     count_if_any(t, MST_INTERVAL_UPLOAD, record->upload_ns);
     count_if_any(t, MST_INTERVAL_BACKEND, record->backend_ns);
     count_if_any(t, MST_INTERVAL_TLS, record->tls_ns);
@@ -541,11 +560,9 @@ void record_request(const struct mst_timed *req, uint64_t logged, bool has_parts
     record.start_ns = req->picked_up_ns - record.queue_ns;
     record.bytes = req->bytes;
     record.label_status = (uint64_t)req->label << 32 | req->status_flags;
-    record.pid_worker = mst_recording.pid << 32 | conn->worker_index;
+    record.pid_worker = conn->pid_worker;
     record.connection = conn->number_port;
     record.nth = req->nth;
-    record.front_ns = trusted_front_ns(req);
-    record.client_id = req->client_id;
     record.ends = (uint64_t)req->handler << 32 | MST_NO_END;
     record.log_ns = logged - req->complete_ns;
     add_no_parts(&record);

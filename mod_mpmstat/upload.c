@@ -37,11 +37,9 @@ static bool may_have_body(const request_rec *r, const struct mst_timed *req)
         || apr_table_get(r->headers_in, "Transfer-Encoding");
 }
 
-void mst_upload_watch(request_rec *r)
+void mst_upload_watch(struct mst_timed *req, request_rec *r)
 {
-    struct mst_timed *req = mst_timed_of(r);
-
-    if (req && may_have_body(r, req))
+    if (may_have_body(r, req))
         ap_add_input_filter_handle(upload_filter, req, r, r->connection);
 }
 

@@ -12,6 +12,7 @@ UNIT_TESTS = \
 	tests/unit/check_attach \
 	tests/unit/check_board \
 	tests/unit/check_busy \
+	tests/unit/check_cgroup \
 	tests/unit/check_compare \
 	tests/unit/check_directory \
 	tests/unit/check_guard \

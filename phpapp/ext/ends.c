@@ -85,9 +85,7 @@ static uint64_t intern_host(uint32_t kind, struct part service, struct part host
     return intern(kind, n.text);
 }
 
-/* Indices of names that many calls ask for, plus 1; 0: not looked up yet. */
-static uint32_t line_ends[256], file_end, pipe_end;
-
+/* The index is looked up once: cache has it plus 1, or 0. */
 static uint64_t intern_once(uint32_t *cache, uint32_t kind, const char *name)
 {
     uint32_t end = __atomic_load_n(cache, __ATOMIC_RELAXED);
@@ -101,14 +99,22 @@ static uint64_t intern_once(uint32_t *cache, uint32_t kind, const char *name)
     return mst_wait_of(kind, end - 1);
 }
 
-uint64_t mst_end_default(uint32_t line)
+uint64_t mst_end_default(struct mst_wait_line *line)
 {
-    return intern_once(&line_ends[line], mst_wait_lines[line].kind, mst_wait_lines[line].name);
+    return intern_once(&line->name_end, line->kind, line->name);
 }
 
-void mst_ends_forget(void)
+static uint32_t file_end, pipe_end;
+static int stream_type, persistent_stream_type;   /* of resources */
+
+void mst_ends_join(void)
 {
-    memset(line_ends, 0, sizeof line_ends);
+    uint32_t i;
+
+    stream_type = php_file_le_stream();
+    persistent_stream_type = php_file_le_pstream();
+    for (i = 0; i < mst_wait_line_count; i++)
+        mst_wait_lines[i].name_end = 0;
     file_end = pipe_end = 0;
 }
 
@@ -222,7 +228,7 @@ static const void *subject_of(zend_execute_data *call)
     return first ? thing_in(first) : NULL;
 }
 
-static uint64_t wait_of_subject(uint32_t line, zend_execute_data *call)
+static uint64_t wait_of_subject(struct mst_wait_line *line, zend_execute_data *call)
 {
     uint64_t known = known_of(subject_of(call));
 
@@ -278,7 +284,7 @@ static bool is_distant(const struct url *url)
     return starts_with(url->scheme, "http") || starts_with(url->scheme, "ftp");
 }
 
-static uint64_t wait_of_path(uint32_t line, struct part path)
+static uint64_t wait_of_path(struct mst_wait_line *line, struct part path)
 {
     struct url url;
 
@@ -316,8 +322,7 @@ static php_stream *stream_of(zend_execute_data *call)
     zval *first = argument(call, 0);
 
     if (first && Z_TYPE_P(first) == IS_RESOURCE
-        && (Z_RES_P(first)->type == php_file_le_stream()
-            || Z_RES_P(first)->type == php_file_le_pstream()))
+        && (Z_RES_P(first)->type == stream_type || Z_RES_P(first)->type == persistent_stream_type))
         return Z_RES_P(first)->ptr;
     return NULL;
 }
@@ -371,7 +376,7 @@ static bool reads_line(zend_execute_data *call)
 /* ---- what a call waited for --------------------------------------------------------------- */
 
 #define END(name) \
-    static uint64_t end_##name(uint32_t line, zend_execute_data *call, zval *result)
+    static uint64_t end_##name(struct mst_wait_line *line, zend_execute_data *call, zval *result)
 
 END(fixed)
 {
@@ -473,7 +478,7 @@ static struct part standard_port(struct part driver)
 }
 
 /* "DRIVER:host=...;port=..."; of others than servers only the driver. */
-static uint64_t wait_of_dsn(uint32_t line, struct part dsn)
+static uint64_t wait_of_dsn(struct mst_wait_line *line, struct part dsn)
 {
     const char *colon = dsn.text ? memchr(dsn.text, ':', dsn.length) : NULL;
     struct part driver, rest, host, port;
@@ -539,7 +544,7 @@ END(redis)
 }
 
 /* A client of several servers is known by none of them. */
-static void remember_server(uint32_t line, const void *client, uint64_t wait)
+static void remember_server(struct mst_wait_line *line, const void *client, uint64_t wait)
 {
     uint64_t known = known_of(client);
 
@@ -577,7 +582,7 @@ END(memcacheds)
 }
 
 /* libcurl takes a URL without a scheme for one of http. */
-static uint64_t wait_of_curl(uint32_t line, struct part text)
+static uint64_t wait_of_curl(struct mst_wait_line *line, struct part text)
 {
     struct name with_scheme = { "http://", 7 };
     struct url url;
@@ -719,11 +724,14 @@ END(socket_peer)
 END(stream)
 {
     php_stream *stream = stream_of(call);
-    uint64_t known = known_of(stream ? stream->res : NULL);
+    uint64_t known;
 
     (void)result;
-    if (known != NOTHING)
-        return known;
+    if (stream && MPMSTAT_G(waits).has_known) {
+        known = known_of(stream->res);
+        if (known != NOTHING)
+            return known;
+    }
     if (!stream || stream->ops != &php_stream_stdio_ops)
         return mst_end_default(line);
     if (stream->flags & PHP_STREAM_FLAG_NO_SEEK)
@@ -736,11 +744,9 @@ END(stream)
 #define always NULL
 #define MST_WAIT(treatment, class_name, function, kind, name, can_wait, end, failure) \
     { class_name, function, MST_WAIT_##kind, name, can_wait, end_##end, MST_FAILS_##failure, \
-      MST_IS_##treatment },
-const struct mst_wait_line mst_wait_lines[] = {
+      MST_IS_##treatment, 0 },
+struct mst_wait_line mst_wait_lines[] = {
 #include "waits.def"
 };
 #undef MST_WAIT
 const uint32_t mst_wait_line_count = sizeof mst_wait_lines / sizeof mst_wait_lines[0];
-_Static_assert(sizeof mst_wait_lines / sizeof mst_wait_lines[0]
-               <= sizeof line_ends / sizeof line_ends[0], "each line has room for its end");

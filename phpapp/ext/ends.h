@@ -19,20 +19,23 @@ enum mst_treatment {
     MST_IS_NOTE       /* it does not wait; what it says of the other end is remembered */
 };
 
+struct mst_wait_line;
+typedef bool mst_can_wait(zend_execute_data *call);
+typedef uint64_t mst_end_of(struct mst_wait_line *line, zend_execute_data *call, zval *result);
+
 /* A line of waits.def. */
 struct mst_wait_line {
     const char  *class_name;   /* "": a function */
     const char  *function;     /* "*": all methods of the class */
     uint32_t     kind;         /* enum mst_wait */
     const char  *name;         /* of the other end, where nothing more is known */
-    /* Whether this call can wait; NULL: always. */
-    bool       (*can_wait)(zend_execute_data *execute_data);
-    /* What it waited for; called after the function. */
-    uint64_t   (*end)(uint32_t line, zend_execute_data *execute_data, zval *result);
+    mst_can_wait *can_wait;    /* whether a call can wait; NULL: always */
+    mst_end_of  *end;          /* what a call waited for; to be called after the function */
     enum mst_failure   failure;
     enum mst_treatment treatment;
+    uint32_t     name_end;     /* index of `name` plus 1; 0: not looked up yet */
 };
-extern const struct mst_wait_line mst_wait_lines[];
+extern struct mst_wait_line mst_wait_lines[];
 extern const uint32_t mst_wait_line_count;
 
 /* A wait: enum mst_wait << 32 | index of the other end. */
@@ -42,10 +45,10 @@ static inline uint64_t mst_wait_of(uint32_t kind, uint32_t end)
 }
 
 /* The wait as the line says it, without looking at the call. */
-uint64_t mst_end_default(uint32_t line);
+uint64_t mst_end_default(struct mst_wait_line *line);
 
-/* The process has another board than before: indices of other ends are not valid any more. */
-void mst_ends_forget(void);
+/* The process joins a board: indices of other ends on another one are not valid any more. */
+void mst_ends_join(void);
 /* The request is over: so are the objects whose other ends are remembered. */
 void mst_ends_forget_things(void);
 

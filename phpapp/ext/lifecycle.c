@@ -193,7 +193,7 @@ static void join_as_worker(uint64_t began_ns, uint64_t took_ns)
 {
     mst_php.pid = (uint64_t)getpid();
     mst_busy_mend_waiting(&mst_php.board);
-    mst_ends_forget();
+    mst_ends_join();
     mst_delay_open();
     claim(mst_now_ns());
     tell_start(began_ns, took_ns);

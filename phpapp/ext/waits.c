@@ -42,9 +42,9 @@ typedef int startup_result;
 
 /* A function whose handler is replaced. */
 struct mst_timed {
-    zif_handler       original;
-    uint32_t          line;     /* of mst_wait_lines */
-    struct mst_timed *next;
+    zif_handler           original;
+    struct mst_wait_line *line;
+    struct mst_timed     *next;
 };
 
 /* The timed call of a fiber that does not run now. */
@@ -168,25 +168,25 @@ static bool has_failed(enum mst_failure how, const zend_execute_data *call, cons
 /* Ends the call under way, whose frame must be alive. */
 static void end_call(struct mst_waits *w, bool is_broken)
 {
-    const struct mst_wait_line *line = &mst_wait_lines[w->timed->line];
+    struct mst_wait_line *line = w->timed->line;
     zend_execute_data *call = w->call;
 
     stop_clock(w);
     w->call = NULL;
-    add(w, line->end(w->timed->line, call, w->result), w->waited_ns,
+    add(w, line->end(line, call, w->result), w->waited_ns,
         is_broken || has_failed(line->failure, call, w->result));
 }
 
 static ZEND_NAMED_FUNCTION(call_timed)
 {
     const struct mst_timed *timed = EX(func)->internal_function.reserved[slot];
-    const struct mst_wait_line *line = &mst_wait_lines[timed->line];
+    struct mst_wait_line *line = timed->line;
     struct mst_waits *w = &MPMSTAT_G(waits);
 
     if (!w->is_on || w->call || (line->can_wait && !line->can_wait(execute_data))) {
         timed->original(INTERNAL_FUNCTION_PARAM_PASSTHRU);
         if (w->is_on && line->treatment == MST_IS_CONNECT)
-            line->end(timed->line, execute_data, return_value);
+            line->end(line, execute_data, return_value);
         return;
     }
     w->call = execute_data;
@@ -205,7 +205,7 @@ static ZEND_NAMED_FUNCTION(call_noted)
 
     timed->original(INTERNAL_FUNCTION_PARAM_PASSTHRU);
     if (MPMSTAT_G(waits).is_on)
-        mst_wait_lines[timed->line].end(timed->line, execute_data, return_value);
+        timed->line->end(timed->line, execute_data, return_value);
 }
 
 /* ---- fibers ------------------------------------------------------------------------------ */
@@ -375,7 +375,7 @@ static bool is_replaced(const zend_internal_function *f)
     return f->handler == call_timed || f->handler == call_noted;
 }
 
-static void replace(zend_function *f, uint32_t line)
+static void replace(zend_function *f, struct mst_wait_line *line)
 {
     struct mst_timed *timed;
 
@@ -385,14 +385,13 @@ static void replace(zend_function *f, uint32_t line)
     *timed = (struct mst_timed){ f->internal_function.handler, line, all_timed };
     all_timed = timed;
     f->internal_function.reserved[slot] = timed;
-    f->internal_function.handler =
-        mst_wait_lines[line].treatment == MST_IS_NOTE ? call_noted : call_timed;
+    f->internal_function.handler = line->treatment == MST_IS_NOTE ? call_noted : call_timed;
 }
 
 /* The line's method, or all of them. */
-static void replace_methods(HashTable *methods, uint32_t line)
+static void replace_methods(HashTable *methods, struct mst_wait_line *line)
 {
-    const char *name = mst_wait_lines[line].function;
+    const char *name = line->function;
     zend_function *f;
 
     if (*name == '*') {
@@ -405,9 +404,9 @@ static void replace_methods(HashTable *methods, uint32_t line)
 }
 
 /* The subclasses of an extension have copies of the methods, too. */
-static void replace_in_classes(uint32_t line)
+static void replace_in_classes(struct mst_wait_line *line)
 {
-    const char *name = mst_wait_lines[line].class_name;
+    const char *name = line->class_name;
     zend_class_entry *base = zend_hash_str_find_ptr(CG(class_table), name, strlen(name)), *class;
 
     if (!base)
@@ -422,10 +421,10 @@ static startup_result (*next_post_startup)(void);
 
 static startup_result replace_all(void)
 {
-    uint32_t line;
+    struct mst_wait_line *line;
 
-    for (line = 0; line < mst_wait_line_count; line++)
-        if (*mst_wait_lines[line].class_name)
+    for (line = mst_wait_lines; line < mst_wait_lines + mst_wait_line_count; line++)
+        if (*line->class_name)
             replace_in_classes(line);
         else
             replace_methods(CG(function_table), line);

@@ -150,6 +150,11 @@ START_TEST(test_columns)
         .bytes = 23, .forks_failed = 26, .no_idle_ns = 27, .generations = 28, .unfinished = 29,
         .listen_queue = 30, .listen_queue_limit = 31,
     };
+    const struct mst_cgroup_use use = {
+        .cpu_ns = 34, .cpu_limit_milli = 35, .throttled_ns = 36, .memory_bytes = 37,
+        .memory_limit = 38, .io_stall_ns = 39,
+    };
+    const struct mst_proc process = { .pid = 3, .pss_bytes = 4, .files = 5, .files_limit = 6 };
     char error[MST_ERROR_MAX];
     int i;
 
@@ -161,7 +166,8 @@ START_TEST(test_columns)
     s.state_ns[MST_STATE_LOGGING] = 33;
     s.forks[MST_KIND_CHILD] = 24;
     s.exits[0] = 25;
-    ck_assert_int_eq(mst_archive_add_sample(a, server, MST_MOMENT_END, &s), 0);
+    ck_assert_int_eq(mst_archive_add_sample(a, server, MST_MOMENT_END, &s, &use), 0);
+    ck_assert_int_eq(mst_archive_add_process(a, server, 1, &process, 2), 0);
     ck_assert_int_eq(mst_archive_close(a, error), 0);
     ck_assert_int_eq(ask(path, "SELECT (server_id, time_ns, moment, cost_ns, workers_limit, "
                          "workers_busy) = (1, 1, 'end', 2, 3, 4) AND (connections, in_flight, "
@@ -169,6 +175,11 @@ START_TEST(test_columns)
                          "forks_failed, no_idle_ns, generations, unfinished, listen_queue, "
                          "listen_queue_limit) = (17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, "
                          "29, 30, 31) FROM samples"), 1);
+    ck_assert_int_eq(ask(path, "SELECT (group_cpu_ns, group_cpu_limit_milli, group_throttled_ns, "
+                         "group_memory_bytes, group_memory_limit_bytes, group_io_stall_ns) = "
+                         "(34, 35, 36, 37, 38, 39) FROM samples"), 1);
+    ck_assert_int_eq(ask(path, "SELECT (time_ns, pid, pss_bytes, cost_ns, files, files_limit) = "
+                         "(1, 3, 4, 2, 5, 6) FROM process_samples"), 1);
     ck_assert_int_eq(ask(path, "SELECT (idle, reading, handling, sending, keepalive, closing) = "
                          "(5, 6, 7, 8, 9, 10) AND (idle_ns, reading_ns, handling_ns, sending_ns, "
                          "keepalive_ns, closing_ns) = (11, 12, 13, 14, 15, 16) AND (logging, "
@@ -264,17 +275,23 @@ START_TEST(test_unknown_is_null)
                                   MST_FAILURE_OTHER, MST_UNKNOWN };
     struct mst_plan plan = { .requested = MST_UNKNOWN };
     struct mst_client_result result;
+    struct mst_cgroup_use use;
     struct mst_machine machine;
     struct mst_sample sample;
+    struct mst_proc process;
 
+    memset(&use, 0xff, sizeof use);
+    memset(&process, 0xff, sizeof process);
+    process.pid = 2;
+    process.pss_bytes = 3;
     memset(&machine, 0xff, sizeof machine);
     memset(&sample, 0xff, sizeof sample);
     sample.wall_ns = 3;
     mst_client_result_init(&result);
     ck_assert_int_eq(mst_archive_started(a, run, 4), 0);
     ck_assert_int_eq(mst_archive_add_lifecycle(a, server, &event, 5, 6), 0);
-    ck_assert_int_eq(mst_archive_add_sample(a, server, MST_MOMENT_DURING, &sample), 0);
-    ck_assert_int_eq(mst_archive_add_process(a, server, 1, 2, 3, 4), 0);
+    ck_assert_int_eq(mst_archive_add_sample(a, server, MST_MOMENT_DURING, &sample, &use), 0);
+    ck_assert_int_eq(mst_archive_add_process(a, server, 1, &process, 4), 0);
     ck_assert_int_eq(mst_archive_add_memory(a, server, 1, 2, 3, 4, 5, 6), 0);
     ck_assert_int_eq(mst_archive_add_machine(a, run, 1, MST_MOMENT_DURING, &machine), 0);
     ck_assert_int_eq(mst_archive_add_program(a, run, "php-fpm", 1), 0);
@@ -290,7 +307,8 @@ START_TEST(test_unknown_is_null)
                                "NULL AND reason IS NULL AND requests IS NULL AND "
                                "kind = 'child'"), 1);
     ck_assert_int_eq(ask(path, "SELECT count(*) FROM samples WHERE workers_busy IS NULL AND "
-                               "closing_ns IS NULL AND exits IS NULL AND listen_queue IS NULL"), 1);
+                               "closing_ns IS NULL AND exits IS NULL AND listen_queue IS NULL "
+                               "AND group_cpu_ns IS NULL AND group_io_stall_ns IS NULL"), 1);
     ck_assert_int_eq(ask(path, "SELECT count(*) FROM machine_samples WHERE busy_ns IS NULL AND "
                                "listen_drops IS NULL AND runnable IS NULL AND syn_retransmits "
                                "IS NULL"), 1);

@@ -42,9 +42,11 @@ static const char rows[] =
     "(1, 1000000000, 'before', 10, 1), (1, 2000000000, 'during', 10, 1), "
     "(1, 3000000000, 'end', 10, 1);"
     "INSERT INTO memory_samples VALUES (1, 1000000000, 1000000000, 2, 1000, 1, 1);"
-    "INSERT INTO process_samples VALUES (1, 1000000000, 7, 1000, 1);"
+    "INSERT INTO process_samples VALUES (1, 1000000000, 7, 1000, 1, 20, 1024);"
     "INSERT INTO machine_samples (run_id, time_ns, moment, busy_ns, total_ns) VALUES "
     "(1, 1000000000, 'during', 1, 2), (1, 2000000000, 'during', 2, 4);"
+    "INSERT INTO pool_samples VALUES (2, 1000000000, 'before', 'site', 10, 1, 0);"
+    "INSERT INTO port_samples VALUES (1, 1000000000, '127.0.0.1:80', 500, 28232);"
     "INSERT INTO programs VALUES (1, 'ab', 5);"
     "INSERT INTO environment VALUES (1, 'cpus', '2');"
     "INSERT INTO output VALUES (1, 'stdout', 3, 'abc');"
@@ -193,9 +195,9 @@ static void refuse_to_write(const char *because)
 
 static const char *const tables[] = {
     "runs", "client_results", "client_requests", "servers", "server_requests", "php_requests",
-    "php_waits", "ends", "marks", "lifecycle", "samples", "process_samples", "memory_samples",
-    "machine_samples", "programs", "environment", "output", "notes", "studies", "study_files",
-    "steps",
+    "php_waits", "ends", "marks", "lifecycle", "samples", "pool_samples", "process_samples",
+    "memory_samples", "port_samples", "machine_samples", "programs", "environment", "output",
+    "notes", "studies", "study_files", "steps",
 };
 #define TABLES (sizeof tables / sizeof *tables)
 

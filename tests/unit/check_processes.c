@@ -3,6 +3,7 @@
  * test, with children of its own.
  */
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -10,6 +11,8 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,6 +20,7 @@
 #include "base/clock.h"
 #include "harness.h"
 #include "system/machine.h"
+#include "system/ports.h"
 #include "system/processes.h"
 #include "system/programs.h"
 
@@ -109,10 +113,11 @@ static void stop(const struct server *s)
     close(s->answers);
 }
 
-static int count_reading(void *context, uint64_t wall_ns, uint64_t pid, uint64_t pss_bytes,
+static int count_reading(void *context, uint64_t wall_ns, const struct mst_proc *process,
                          uint64_t cost_ns)
 {
-    ck_assert(wall_ns > 0 && pid > 0 && pss_bytes > 0 && cost_ns > 0);
+    ck_assert(wall_ns > 0 && process->pid > 0 && process->pss_bytes > 0 && cost_ns > 0);
+    ck_assert(process->files > 0 && process->files <= process->files_limit);
     ++*(unsigned *)context;
     return 0;
 }
@@ -549,11 +554,80 @@ START_TEST(test_memory_not_permitted)
 }
 END_TEST
 
+/* The ports that ports.h tells towards that port of 127.0.0.1. */
+static uint64_t ports_towards(unsigned port)
+{
+    struct mst_ports ports;
+    char address[64];
+    size_t i;
+
+    snprintf(address, sizeof address, "127.0.0.1:%u", port);
+    if (!mst_ports_read(&ports))
+        return MST_UNKNOWN;   /* a sandbox without sock_diag */
+    for (i = 0; i < ports.count; i++) {
+        ck_assert_uint_le(ports.remotes[i].ports, i > 0 ? ports.remotes[i - 1].ports : UINT64_MAX);
+        if (strcmp(ports.remotes[i].address, address) == 0)
+            return ports.remotes[i].ports;
+    }
+    return 0;
+}
+
+/* Connections to one address; what listens there has as many, to an address each. */
+START_TEST(test_local_ports)
+{
+    struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    struct sockaddr *address = (struct sockaddr *)&at;
+    int listener = socket(AF_INET, SOCK_STREAM, 0), fd, i;
+    socklen_t size = sizeof at;
+    uint64_t found;
+
+    ck_assert_int_eq(bind(listener, address, size), 0);
+    ck_assert_int_eq(listen(listener, 1000), 0);
+    ck_assert_int_eq(getsockname(listener, address, &size), 0);
+    for (i = 0; i < 600; i++) {
+        fd = socket(AF_INET, SOCK_STREAM, 0);
+        ck_assert_int_eq(connect(fd, address, size), 0);
+        if (i % 2)
+            close(fd);         /* it keeps its port */
+    }
+    found = ports_towards(ntohs(at.sin_port));
+    if (found != MST_UNKNOWN)
+        ck_assert_uint_eq(found, 600);
+}
+END_TEST
+
+START_TEST(test_open_files)
+{
+    struct mst_processes p;
+    struct mst_memory_round round;
+    struct server s;
+    unsigned readings = 0;
+    uint64_t before;
+    int fd;
+
+    fd = open("/dev/null", O_RDONLY);
+    before = mst_proc_files((uint64_t)getpid());
+    ck_assert_int_ge(dup(fd), 0);
+    ck_assert_uint_eq(mst_proc_files((uint64_t)getpid()), before + 1);
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &(struct rlimit){ 77, 99 }), 0);
+    s = start();
+    mst_processes_init(&p, (uint64_t)s.pid, NULL);
+    ck_assert_int_eq(mst_processes_tick(&p, true, count_reading, &readings, &round), 1);
+    ck_assert_uint_eq(p.list.items[0].files_limit, 77);
+    ck_assert_uint_eq(mst_proc_files((uint64_t)test_dead_pid()), MST_UNKNOWN);
+    ck_assert_uint_eq(mst_proc_files_limit((uint64_t)test_dead_pid()), MST_UNKNOWN);
+    mst_processes_free(&p);
+    stop(&s);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("processes");
     TCase *cpu = tcase_create("CPU"), *memory = tcase_create("memory");
 
+    tcase_add_test(cpu, test_open_files);
+    tcase_add_test(cpu, test_local_ports);
     tcase_add_test(cpu, test_cpu_of_ended_children);
     tcase_add_test(cpu, test_processes_by_name);
     tcase_add_test(cpu, test_many_processes_by_name);

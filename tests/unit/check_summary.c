@@ -65,20 +65,23 @@ static struct mst_sample sample_at(const struct run *r, uint64_t time_ns, unsign
 static void add_samples(struct made *m, const struct run *r)
 {
     struct mst_sample sample = sample_at(r, START - MS, 0);
+    struct mst_cgroup_use use;
     unsigned i;
 
+    memset(&use, 0xff, sizeof use);
     ck_assert_int_eq(mst_archive_add_sample(m->archive, m->server_id, MST_MOMENT_BEFORE,
-                                            &sample), 0);
+                                            &sample, &use), 0);
     for (i = 1; i < 40; i++) {
         sample = sample_at(r, START + i * (r->duration_ns / 40), r->requests * i / 40);
         ck_assert_int_eq(mst_archive_add_sample(m->archive, m->server_id, MST_MOMENT_DURING,
-                                            &sample), 0);
+                                            &sample, &use), 0);
     }
     sample = sample_at(r, START + r->duration_ns, r->requests);
-    ck_assert_int_eq(mst_archive_add_sample(m->archive, m->server_id, MST_MOMENT_END, &sample), 0);
+    ck_assert_int_eq(mst_archive_add_sample(m->archive, m->server_id, MST_MOMENT_END, &sample,
+                                            &use), 0);
     sample.wall_ns += 100 * MS;
     ck_assert_int_eq(mst_archive_add_sample(m->archive, m->server_id, MST_MOMENT_AFTER,
-                                            &sample), 0);
+                                            &sample, &use), 0);
 }
 
 static void add_request(struct made *m, uint64_t key, uint64_t start_ns, uint64_t queue_ns,
@@ -959,6 +962,15 @@ START_TEST(test_cpu)
     unmake(&m);
     make(&m, &r, "INSERT INTO programs VALUES (1, 'cc1', 7000000000)");
     expect_verdict(&m, "Cannot tell: the CPUs were 100.0 % busy, but mostly with other programs");
+    unmake(&m);
+    /* Where PHP was recorded, its processes are known: a name is no proof. */
+    make(&m, &r, PHP_SERVER "UPDATE servers SET cpu_ns = 9000000 WHERE id = 2;"
+                 "INSERT INTO programs VALUES (1, 'phpunit', 7000000000)");
+    expect_verdict(&m, "Cannot tell: the CPUs were 100.0 % busy, but mostly with other programs");
+    unmake(&m);
+    make(&m, &r, PHP_SERVER "UPDATE servers SET cpu_ns = 6000000000 WHERE id = 2;"
+                 "INSERT INTO programs VALUES (1, 'pool', 7000000000)");
+    expect_verdict(&m, "The CPUs were the limit: 100.0 % busy, most with pool");
     unmake(&m);
 }
 END_TEST

@@ -115,18 +115,29 @@ enum mst_phase mst_longest_phase(const struct mst_summary_server *server)
     return longest;
 }
 
-/* The CPU time of what belongs to this run for certain: the servers, the load
- * tool, and any PHP. */
+/* Whether the server's CPU time is known and in no other server's: that of php-cgi's processes,
+ * which have no parent of their own, is mostly in Apache's. */
+static bool has_own_cpu(const struct mst_summary_server *server)
+{
+    return server->cpu_ns != MST_UNKNOWN &&
+           (!mst_summary_is_php(server) || server->sapi_kind == MST_SAPI_FPM);
+}
+
+/* The CPU time of what belongs to this run: the load tool, and the servers with all processes below
+ * their parents. Where no PHP was recorded, any program that is called so is taken for the
+ * server's. */
 static uint64_t own_cpu(const struct mst_summary *s)
 {
     uint64_t own = s->tool_cpu_ns != MST_UNKNOWN ? s->tool_cpu_ns : 0;
+    bool has_php = false;
     size_t i;
 
-    /* A PHP's processes are among the programs, and can be below Apache's, too. */
-    for (i = 0; i < s->server_count; i++)
-        if (s->servers[i].cpu_ns != MST_UNKNOWN && !mst_summary_is_php(&s->servers[i]))
+    for (i = 0; i < s->server_count; i++) {
+        if (has_own_cpu(&s->servers[i]))
             own += s->servers[i].cpu_ns;
-    for (i = 0; i < s->program_count; i++)
+        has_php |= mst_summary_is_php(&s->servers[i]) && s->servers[i].cpu_ns != MST_UNKNOWN;
+    }
+    for (i = 0; i < s->program_count && !has_php; i++)
         if (strncmp(s->programs[i].name, "php", 3) == 0 && s->programs[i].cpu_ns != MST_UNKNOWN)
             own += s->programs[i].cpu_ns;
     return own;

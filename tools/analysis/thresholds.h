@@ -75,7 +75,7 @@
  * into socket buffers takes. */
 #define MST_SLOW_SEND_MILLI        500u
 #define MST_SLOW_SEND_MEAN_MIN_NS  (10 * MST_NS_PER_MS)
-/* Of a phase: tables show an interval or a kind of wait from there on. */
+/* The share of a phase from which on tables show an interval or a kind of wait. */
 #define MST_PART_SHARE_MILLI       5u
 /* The share of RAM for a server's processes: the system and the page cache need the rest. */
 #define MST_RAM_SHARE_MILLI        800u

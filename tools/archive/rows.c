@@ -276,7 +276,7 @@ int mst_archive_add_lifecycle(struct mst_archive *a, int64_t server_id,
 }
 
 int mst_archive_add_sample(struct mst_archive *a, int64_t server_id, enum mst_moment moment,
-                           const struct mst_sample *s)
+                           const struct mst_sample *s, const struct mst_cgroup_use *use)
 {
     /* Processes with workers: an Apache's children, a PHP's. */
     const uint64_t forks[] = { s->forks[MST_KIND_CHILD], s->forks[MST_KIND_PHP] };
@@ -305,9 +305,45 @@ int mst_archive_add_sample(struct mst_archive *a, int64_t server_id, enum mst_mo
         .listen_queue_limit = NUMBER(s->listen_queue_limit),
         .logging = NUMBER(s->states[MST_STATE_LOGGING]),
         .logging_ns = NUMBER(s->state_ns[MST_STATE_LOGGING]),
+        .group_cpu_ns = NUMBER(use->cpu_ns), .group_cpu_limit_milli = NUMBER(use->cpu_limit_milli),
+        .group_throttled_ns = NUMBER(use->throttled_ns),
+        .group_memory_bytes = NUMBER(use->memory_bytes),
+        .group_memory_limit_bytes = NUMBER(use->memory_limit),
+        .group_io_stall_ns = NUMBER(use->io_stall_ns),
     };
 
     return insert_samples(a, &row);
+}
+
+int mst_archive_add_pools(struct mst_archive *a, int64_t server_id, enum mst_moment moment,
+                          const struct mst_sample *s)
+{
+    int status = 0;
+    size_t i;
+
+    for (i = 0; i < s->pool_count && status == 0; i++) {
+        const struct mst_sample_pool *pool = &s->pools[i];
+        const struct pool_samples_row row = {
+            .server_id = NUMBER(server_id), .time_ns = NUMBER(s->wall_ns),
+            .moment = TEXT(mst_moment_names[moment]), .label = TEXT(pool->label),
+            .workers_limit = NUMBER(pool->workers_limit), .workers_busy = NUMBER(pool->in_flight),
+            .limit_reached = NUMBER(pool->limit_reached),
+        };
+
+        status = insert_pool_samples(a, &row);
+    }
+    return status;
+}
+
+int mst_archive_add_ports(struct mst_archive *a, int64_t run_id, uint64_t wall_ns,
+                          const char *remote, uint64_t ports, uint64_t ports_limit)
+{
+    const struct port_samples_row row = {
+        .run_id = NUMBER(run_id), .time_ns = NUMBER(wall_ns), .remote = TEXT(remote),
+        .ports = NUMBER(ports), .ports_limit = NUMBER(ports_limit),
+    };
+
+    return insert_port_samples(a, &row);
 }
 
 int mst_archive_add_end(struct mst_archive *a, int64_t server_id, const struct mst_sample_end *end)
@@ -321,11 +357,12 @@ int mst_archive_add_end(struct mst_archive *a, int64_t server_id, const struct m
 }
 
 int mst_archive_add_process(struct mst_archive *a, int64_t server_id, uint64_t wall_ns,
-                            uint64_t pid, uint64_t pss_bytes, uint64_t cost_ns)
+                            const struct mst_proc *process, uint64_t cost_ns)
 {
     const struct process_samples_row row = {
-        .server_id = NUMBER(server_id), .time_ns = NUMBER(wall_ns), .pid = NUMBER(pid),
-        .pss_bytes = NUMBER(pss_bytes), .cost_ns = NUMBER(cost_ns),
+        .server_id = NUMBER(server_id), .time_ns = NUMBER(wall_ns), .pid = NUMBER(process->pid),
+        .pss_bytes = NUMBER(process->pss_bytes), .cost_ns = NUMBER(cost_ns),
+        .files = NUMBER(process->files), .files_limit = NUMBER(process->files_limit),
     };
 
     return insert_process_samples(a, &row);
@@ -356,7 +393,7 @@ int mst_archive_add_machine(struct mst_archive *a, int64_t run_id, uint64_t wall
         .blocked = NUMBER(m->blocked), .cpu_stall_ns = NUMBER(m->cpu_stall_ns),
         .context_switches = NUMBER(m->context_switches), .forks = NUMBER(m->forks),
         .tcp_segments = NUMBER(m->tcp_segments), .tcp_retransmits = NUMBER(m->tcp_retransmits),
-        .syn_retransmits = NUMBER(m->syn_retransmits),
+        .syn_retransmits = NUMBER(m->syn_retransmits), .io_stall_ns = NUMBER(m->io_stall_ns),
     };
 
     return insert_machine_samples(a, &row);

@@ -59,7 +59,16 @@ static const char *const upgrades[MST_ARCHIVE_VERSION - 1] = {
     "ALTER TABLE php_requests ADD COLUMN cpu_wait_ns INTEGER;"
     "ALTER TABLE php_requests ADD COLUMN waits_ns INTEGER;"
     "ALTER TABLE samples ADD COLUMN logging INTEGER;"
-    "ALTER TABLE samples ADD COLUMN logging_ns INTEGER;",
+    "ALTER TABLE samples ADD COLUMN logging_ns INTEGER;"
+    "ALTER TABLE samples ADD COLUMN group_cpu_ns INTEGER;"
+    "ALTER TABLE samples ADD COLUMN group_cpu_limit_milli INTEGER;"
+    "ALTER TABLE samples ADD COLUMN group_throttled_ns INTEGER;"
+    "ALTER TABLE samples ADD COLUMN group_memory_bytes INTEGER;"
+    "ALTER TABLE samples ADD COLUMN group_memory_limit_bytes INTEGER;"
+    "ALTER TABLE samples ADD COLUMN group_io_stall_ns INTEGER;"
+    "ALTER TABLE process_samples ADD COLUMN files INTEGER;"
+    "ALTER TABLE process_samples ADD COLUMN files_limit INTEGER;"
+    "ALTER TABLE machine_samples ADD COLUMN io_stall_ns INTEGER;",
 };
 
 /* The first column of the first row. 0, or SQLite's error. */

@@ -278,17 +278,51 @@ CREATE TABLE IF NOT EXISTS samples (
                                          -- fullest socket
     listen_queue_limit INTEGER,          -- limit of that socket's queue
     logging           INTEGER,           -- workers in this state, now
-    logging_ns        INTEGER            -- counter: time of all workers in it
+    logging_ns        INTEGER,           -- counter: time of all workers in it
+    group_cpu_ns      INTEGER,           -- counter: CPU time of the control group that limits the
+                                         -- parent process, with all groups below it
+    group_cpu_limit_milli INTEGER,       -- thousandths of a CPU; NULL also: there is no limit
+    group_throttled_ns INTEGER,          -- counter: time for which that limit stopped processes
+    group_memory_bytes INTEGER,          -- of the control group that limits the memory
+    group_memory_limit_bytes INTEGER,    -- NULL also: there is no limit
+    group_io_stall_ns INTEGER            -- counter: time during which any process of the parent
+                                         -- process's own group waited for a disk
 );
 CREATE INDEX IF NOT EXISTS samples_server ON samples (server_id);
 
--- Memory (proportional set size) of one process of a server.
+-- A pool of FPM's at one moment, with each sample of its server.
+CREATE TABLE IF NOT EXISTS pool_samples (
+    server_id         INTEGER NOT NULL REFERENCES servers(id),
+    time_ns           INTEGER NOT NULL,  -- instant: samples.time_ns
+    moment            TEXT NOT NULL,     -- as in samples
+    label             TEXT NOT NULL,     -- the pool's label; several pools can share it
+    workers_limit     INTEGER NOT NULL,  -- pm.max_children
+    workers_busy      INTEGER,           -- requests of that label in flight, now
+    limit_reached     INTEGER            -- counter: how often FPM found the pool at its limit
+);
+CREATE INDEX IF NOT EXISTS pool_samples_server ON pool_samples (server_id);
+
+-- Local TCP ports of the recording machine in use towards one address, about once a second, for
+-- addresses with a hundredth of all ports or more: towards a backend of the server, or from the load
+-- tool to the server. Of the recorder's network namespace.
+CREATE TABLE IF NOT EXISTS port_samples (
+    run_id            INTEGER NOT NULL REFERENCES runs(id),
+    time_ns           INTEGER NOT NULL,  -- instant
+    remote            TEXT NOT NULL,     -- '127.0.0.1:9000', '[::1]:3306'
+    ports             INTEGER NOT NULL,  -- connections, those in TIME_WAIT included
+    ports_limit       INTEGER NOT NULL   -- ports in net.ipv4.ip_local_port_range
+);
+CREATE INDEX IF NOT EXISTS port_samples_run ON port_samples (run_id);
+
+-- Memory (proportional set size) and open files of one process of a server.
 CREATE TABLE IF NOT EXISTS process_samples (
     server_id         INTEGER NOT NULL REFERENCES servers(id),
     time_ns           INTEGER NOT NULL,  -- instant
     pid               INTEGER NOT NULL,
     pss_bytes         INTEGER NOT NULL,
-    cost_ns           INTEGER NOT NULL   -- time for reading it
+    cost_ns           INTEGER NOT NULL,  -- time for reading it
+    files             INTEGER,           -- descriptors that it had open
+    files_limit       INTEGER            -- how many it may have
 );
 CREATE INDEX IF NOT EXISTS process_samples_server ON process_samples (server_id);
 
@@ -323,12 +357,14 @@ CREATE TABLE IF NOT EXISTS machine_samples (
     forks             INTEGER,           -- processes and threads made
     tcp_segments      INTEGER,           -- segments sent; these three cover the network namespace
     tcp_retransmits   INTEGER,           -- segments sent again
-    syn_retransmits   INTEGER            -- of these, SYNs of connections without an answer
+    syn_retransmits   INTEGER,           -- of these, SYNs of connections without an answer
+    io_stall_ns       INTEGER            -- time during which any thread had to wait for a disk
 );
 CREATE INDEX IF NOT EXISTS machine_samples_run ON machine_samples (run_id);
 
 -- CPU time of the recording machine's programs during the load: the server, programs that work for
--- it, and unrelated programs. The name is cut to 15 bytes.
+-- it, and unrelated programs. The name is cut to 15 bytes. 'processes that cannot be seen from here'
+-- is what no process of /proc took, where that is a tenth of all or more: another pid namespace's.
 CREATE TABLE IF NOT EXISTS programs (
     run_id            INTEGER NOT NULL REFERENCES runs(id),
     program           TEXT NOT NULL,

@@ -17,6 +17,7 @@
 #include "source/source.h"
 #include "system/cgroup.h"
 #include "system/machine.h"
+#include "system/proc.h"
 
 #define MST_ARCHIVE_BATCH_NS UINT64_C(250000000)
 #define MST_ARCHIVE_PATIENCE_NS UINT64_C(30000000000)   /* for readers, where it has to be now */
@@ -95,11 +96,15 @@ int mst_archive_add_mark(struct mst_archive *a, int64_t server_id, const struct 
 int mst_archive_add_lifecycle(struct mst_archive *a, int64_t server_id,
                               const struct mst_lifecycle *event, uint64_t wall_ns, uint64_t key);
 int mst_archive_add_sample(struct mst_archive *a, int64_t server_id, enum mst_moment moment,
-                           const struct mst_sample *sample);
+                           const struct mst_sample *sample, const struct mst_cgroup_use *use);
+int mst_archive_add_pools(struct mst_archive *a, int64_t server_id, enum mst_moment moment,
+                          const struct mst_sample *sample);
+int mst_archive_add_ports(struct mst_archive *a, int64_t run_id, uint64_t wall_ns,
+                          const char *remote, uint64_t ports, uint64_t ports_limit);
 int mst_archive_add_end(struct mst_archive *a, int64_t server_id,
                         const struct mst_sample_end *end);
 int mst_archive_add_process(struct mst_archive *a, int64_t server_id, uint64_t wall_ns,
-                            uint64_t pid, uint64_t pss_bytes, uint64_t cost_ns);
+                            const struct mst_proc *process, uint64_t cost_ns);
 int mst_archive_add_memory(struct mst_archive *a, int64_t server_id, uint64_t wall_ns,
                            uint64_t began_ns, uint64_t processes, uint64_t pss_bytes,
                            uint64_t cost_ns, uint64_t rss_bytes);

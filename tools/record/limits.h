@@ -18,6 +18,14 @@
 /* A request may seem to have begun so much earlier than it did: the phase `queue` is known to a
  * kernel jiffy, of which the slowest kernels have a hundred a second. */
 #define MST_START_TOLERANCE_NS   (10 * MST_NS_PER_MS)
+/* Between two samples of the local ports in use; and which part of all of them towards one address
+ * is worth a row: a hundredth. */
+#define MST_PORTS_NS             MST_NS_PER_S
+#define MST_PORTS_PART           100u
+/* CPU time of processes that cannot be seen is recorded from a tenth of all on: what short
+ * processes took is not known exactly. It has this name among the programs. */
+#define MST_UNSEEN_PART          10u
+#define MST_UNSEEN_PROGRAMS      "processes that cannot be seen from here"
 /* Wait so long for a program that converts a load tool's own format, or that says its version. */
 #define MST_CONVERT_NS           (300 * MST_NS_PER_S)
 #define MST_VERSION_NS           (5 * MST_NS_PER_S)

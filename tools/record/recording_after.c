@@ -11,6 +11,30 @@
 #include "console/diag.h"
 #include "record/limits.h"
 
+/* CPU time that no process of /proc took: of processes in another pid namespace, or that are hidden
+ * from this user, or that nothing waited for. 0 where it is a small part of all. */
+static uint64_t unseen_cpu(const struct mst_recording *r)
+{
+    uint64_t all = r->process_ns - r->process_before_ns, seen = 0;
+    size_t i;
+
+    if (r->process_ns == MST_UNKNOWN || r->process_before_ns == MST_UNKNOWN ||
+        r->process_ns < r->process_before_ns)
+        return 0;
+    for (i = 0; i < r->programs.count; i++)
+        seen += r->programs.items[i].cpu_ns > 0 ? (uint64_t)r->programs.items[i].cpu_ns : 0;
+    return all > seen && (all - seen) * MST_UNSEEN_PART >= all ? all - seen : 0;
+}
+
+static int record_unseen(struct mst_recording *r)
+{
+    uint64_t cpu_ns = unseen_cpu(r);
+
+    if (cpu_ns == 0 || cpu_ns < r->end.duration_ns / 1000)
+        return 0;
+    return mst_archive_add_program(r->archive, r->run_id, MST_UNSEEN_PROGRAMS, cpu_ns);
+}
+
 /* Programs that took a thousandth of the load's time or more. The supervisor's time
  * is the load tool's, which is known from elsewhere. */
 static int record_programs(struct mst_recording *r)
@@ -29,7 +53,7 @@ static int record_programs(struct mst_recording *r)
                                     (uint64_t)program->cpu_ns) != 0)
             return -1;
     }
-    return 0;
+    return record_unseen(r);
 }
 
 /* Requests may end after the client has closed its connection: an event MPM still flushes, a

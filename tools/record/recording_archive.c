@@ -48,6 +48,9 @@ int mst_recording_sample_machine(struct mst_recording *r, enum mst_moment moment
     struct mst_machine machine;
 
     mst_machine_read(&machine);
+    if (moment == MST_MOMENT_BEFORE)
+        r->process_before_ns = machine.process_ns;
+    r->process_ns = machine.process_ns;
     return mst_archive_add_machine(r->archive, r->run_id, mst_realtime_ns(), moment, &machine);
 }
 

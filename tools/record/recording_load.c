@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "console/diag.h"
 #include "record/limits.h"
+#include "system/ports.h"
 
 /* After this instant no server is waited for. */
 static void set_deadlines(struct mst_recording *r, uint64_t deadline_ns)
@@ -83,6 +84,26 @@ static void check_clock_and_user(struct mst_recording *r, uint64_t now_ns)
     }
 }
 
+/* Which addresses have a part of the local ports that matters. */
+static int sample_ports(struct mst_recording *r, uint64_t now_ns)
+{
+    static struct mst_ports ports;
+    size_t i;
+
+    if (now_ns < r->ports_due_ns)
+        return 0;
+    r->ports_due_ns = now_ns + MST_PORTS_NS;
+    if (!mst_ports_read(&ports))
+        return 0;
+    for (i = 0; i < ports.count; i++)
+        if (ports.remotes[i].ports * MST_PORTS_PART >= ports.limit &&
+            mst_archive_add_ports(r->archive, r->run_id, mst_realtime_ns(),
+                                  ports.remotes[i].address, ports.remotes[i].ports,
+                                  ports.limit) != 0)
+            return -1;
+    return 0;
+}
+
 /* While the load is being stopped a server has little time to answer: the end of the load tool
  * must be noticed. */
 static int sample_servers(struct mst_recording *r, uint64_t now_ns)
@@ -96,7 +117,8 @@ static int sample_servers(struct mst_recording *r, uint64_t now_ns)
              mst_recording_offer_before(r, &r->samplers[i]) != 0) ||
             mst_sampler_tick(&r->samplers[i], now_ns) != 0)
             return -1;
-    if (mst_recording_sample_machine(r, MST_MOMENT_DURING) != 0)
+    if (mst_recording_sample_machine(r, MST_MOMENT_DURING) != 0 ||
+        sample_ports(r, mst_now_ns()) != 0)
         return -1;
     if (r->options->verbose && r->runner != NULL)
         mst_load_follow(&r->load);

@@ -34,6 +34,8 @@ struct mst_recording {
     struct mst_programs programs;
     bool                programs_known;
     uint64_t            started_ns, deadline_ns;    /* CLOCK_MONOTONIC */
+    uint64_t            ports_due_ns;
+    uint64_t            process_before_ns, process_ns;   /* struct mst_machine's: first, latest */
     uint64_t            cpu_before_ns;              /* our own, when the load began */
     struct mst_stop     stop;
     sig_atomic_t        stops_seen;

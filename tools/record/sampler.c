@@ -135,6 +135,16 @@ static void name_processes(struct mst_sampler *s)
                      "out of memory for the list of its processes");
 }
 
+static int add_sample(struct mst_sampler *s, enum mst_moment moment)
+{
+    struct mst_cgroup_use use;
+
+    mst_cgroup_use_read(&use, &s->groups);
+    if (mst_archive_add_sample(s->archive, s->server_id, moment, &s->sample, &use) != 0)
+        return -1;
+    return mst_archive_add_pools(s->archive, s->server_id, moment, &s->sample);
+}
+
 static int take_sample(struct mst_sampler *s, enum mst_moment moment)
 {
     char error[MST_ERROR_MAX];
@@ -143,7 +153,7 @@ static int take_sample(struct mst_sampler *s, enum mst_moment moment)
     if (!s->sampled)
         return note(s, MST_TROUBLE_SAMPLE, error);
     name_processes(s);
-    return mst_archive_add_sample(s->archive, s->server_id, moment, &s->sample);
+    return add_sample(s, moment);
 }
 
 static uint64_t grown(uint64_t before, uint64_t after)
@@ -185,12 +195,12 @@ static int add_ends(struct mst_sampler *s)
     return 0;
 }
 
-static int take_pss(void *context, uint64_t wall_ns, uint64_t pid, uint64_t pss_bytes,
-                    uint64_t cost_ns)
+static int take_process(void *context, uint64_t wall_ns, const struct mst_proc *process,
+                        uint64_t cost_ns)
 {
     struct mst_sampler *s = context;
 
-    return mst_archive_add_process(s->archive, s->server_id, wall_ns, pid, pss_bytes, cost_ns);
+    return mst_archive_add_process(s->archive, s->server_id, wall_ns, process, cost_ns);
 }
 
 static int read_memory(struct mst_sampler *s, bool all)
@@ -200,7 +210,7 @@ static int read_memory(struct mst_sampler *s, bool all)
 
     if (!s->local || !s->memory || s->others_processes)
         return 0;
-    result = mst_processes_tick(&s->processes, all, take_pss, s, &round);
+    result = mst_processes_tick(&s->processes, all, take_process, s, &round);
     if (result <= 0)
         return result;
     return mst_archive_add_memory(s->archive, s->server_id, round.wall_ns, round.began_wall_ns,
@@ -260,12 +270,12 @@ static int begin_processes(struct mst_sampler *s, const struct mst_source_identi
 }
 
 /* Only of a server whose parent process is on this machine; mod_php's group is its Apache's. */
-static void read_cgroup(struct mst_sampler *s, struct mst_cgroup *group)
+static void watch_cgroup(struct mst_sampler *s)
 {
     const struct mst_source_identity *identity = mst_source_identity(s->source);
 
-    mst_cgroup_read(group, s->local && !s->others_processes && has_parent(identity)
-                               ? identity->pid : 0);
+    mst_cgroup_watch(&s->groups, s->local && !s->others_processes && has_parent(identity)
+                                     ? identity->pid : 0);
 }
 
 /* If the parent has ended, or moved to another group, the growth of the counters is not known. */
@@ -273,7 +283,8 @@ static void end_cgroup(struct mst_sampler *s)
 {
     struct mst_cgroup *before = &s->cgroup, after;
 
-    read_cgroup(s, &after);
+    watch_cgroup(s);
+    mst_cgroup_read(&after, &s->groups);
     if (strcmp(before->name, after.name) != 0)
         after.oom_kills = after.memory_stall_ns = after.throttled_ns = MST_UNKNOWN;
     before->oom_kills = grown(before->oom_kills, after.oom_kills);
@@ -296,13 +307,14 @@ int mst_sampler_begin(struct mst_sampler *s, struct mst_archive *archive, int64_
     result = begin_processes(s, identity, error);
     if (result != 0)
         return result;
-    read_cgroup(s, &s->cgroup);
+    watch_cgroup(s);
+    mst_cgroup_read(&s->cgroup, &s->groups);
     if (mst_source_sample(s->source, &s->sample, error) != 0 ||
         mst_source_mark(s->source, error) != 0)
         return 1;
     memcpy(s->ends, s->sample.ends, sizeof s->ends);
     s->end_count = s->sample.end_count;
-    return mst_archive_add_sample(archive, s->server_id, MST_MOMENT_BEFORE, &s->sample);
+    return add_sample(s, MST_MOMENT_BEFORE);
 }
 
 void mst_sampler_load_began(struct mst_sampler *s, uint64_t now_ns)

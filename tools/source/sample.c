@@ -54,6 +54,22 @@ static void add_known(uint64_t *sum, uint64_t n)
                                                                             : *sum + n;
 }
 
+/* Out of memory, further pools are left out. */
+static void add_pool(struct mst_sample *sample, const struct mst_snapshot_label *label)
+{
+    struct mst_sample_pool *pool;
+
+    if (label->workers_limit == MST_UNKNOWN || label->label == NULL ||
+        !mst_grow(&sample->pools, &sample->pool_room, sample->pool_count, sizeof *sample->pools))
+        return;
+    pool = &sample->pools[sample->pool_count++];
+    *pool = (struct mst_sample_pool){
+        .workers_limit = label->workers_limit, .in_flight = label->in_flight,
+        .limit_reached = label->limit_reached,
+    };
+    snprintf(pool->label, sizeof pool->label, "%s", label->label);
+}
+
 static void add_label(struct mst_sample *sample, const struct mst_snapshot_label *label)
 {
     size_t i;
@@ -172,6 +188,9 @@ void mst_sample_from_snapshot(struct mst_sample *sample, const struct mst_snapsh
     add_ends(sample, board);
     sample->requests = sample->requests_status = sample->bytes = sample->in_flight = 0;
     memset(sample->classes, 0, sizeof sample->classes);
-    for (i = 0; i < board->label_count; i++)
+    sample->pool_count = 0;
+    for (i = 0; i < board->label_count; i++) {
         add_label(sample, &board->labels[i]);
+        add_pool(sample, &board->labels[i]);
+    }
 }

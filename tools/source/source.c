@@ -135,5 +135,6 @@ int mst_source_sample(struct mst_source *source, struct mst_sample *sample,
 void mst_sample_free(struct mst_sample *sample)
 {
     free(sample->processes);
+    free(sample->pools);
     memset(sample, 0, sizeof *sample);
 }

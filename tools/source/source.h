@@ -144,6 +144,14 @@ struct mst_sample_process {
     uint64_t start_ticks;    /* /proc/PID/stat field 22; 0 not known */
 };
 
+/* A pool of FPM's, which is a label with a limit of its own. */
+struct mst_sample_pool {
+    char     label[MST_NAME_MAX];
+    uint64_t workers_limit;
+    uint64_t in_flight;      /* requests under that label: workers that are busy with them */
+    uint64_t limit_reached;  /* how often FPM found the pool at its limit, since its start */
+};
+
 /* An other end's totals since the server's start. */
 struct mst_sample_end {
     const char *kind;             /* NULL: only a newer server knows it */
@@ -176,10 +184,13 @@ struct mst_sample {
     size_t                     process_count;   /* live ones, without the parent */
     size_t                     process_room;
     struct mst_sample_process *processes;
+
+    size_t                  pool_count, pool_room;
+    struct mst_sample_pool *pools;
 };
 
 /* Fills *sample; zero it before the first use, then use it again and again:
- * its process list is reused. Returns 0, or -1 with a sentence. */
+ * its lists are reused. Returns 0, or -1 with a sentence. */
 int  mst_source_sample(struct mst_source *source, struct mst_sample *sample,
                        char error[MST_ERROR_MAX]);
 void mst_sample_free(struct mst_sample *sample);

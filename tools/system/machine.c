@@ -37,6 +37,7 @@ static void read_cpu(struct mst_machine *m)
         return;
     /* Stolen time is another machine's work: for us these CPUs were not idle. */
     m->busy_ns = mst_ticks_to_ns(user + nice + system + irq + softirq + steal);
+    m->process_ns = mst_ticks_to_ns(user + nice + system);
     m->total_ns = m->busy_ns + mst_ticks_to_ns(idle + wait);
     m->runnable = number(text, "procs_running");
     m->blocked = number(text, "procs_blocked");
@@ -62,6 +63,7 @@ static void read_memory(struct mst_machine *m)
     char text[16384];
 
     m->memory_stall_ns = stall_ns("/proc/pressure/memory");
+    m->io_stall_ns = stall_ns("/proc/pressure/io");
     m->cpu_stall_ns = stall_ns("/proc/pressure/cpu");
     if (mst_proc_read("/proc/vmstat", text, sizeof text) > 0)
         m->oom_kills = number(text, "oom_kill");

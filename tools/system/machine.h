@@ -9,11 +9,13 @@
 struct mst_machine {
     uint64_t busy_ns, total_ns;    /* of all CPUs together: all that is not idle (nor waiting
                                     * for a disk), and all */
+    uint64_t process_ns;           /* the part of busy_ns that processes and threads took */
     uint64_t listen_overflows;     /* connections that found an accept queue full */
     uint64_t listen_drops;         /* and those that were dropped for that or another reason */
     uint64_t memory_stall_ns;      /* time during which any program had to wait for memory */
     uint64_t oom_kills;            /* processes that the kernel killed as memory ran out */
     uint64_t runnable, blocked;    /* threads, now: that run or wait for a CPU; for a disk */
+    uint64_t io_stall_ns;          /* time during which any thread had to wait for a disk */
     uint64_t cpu_stall_ns;         /* time during which any thread had to wait for a CPU */
     uint64_t context_switches;
     uint64_t forks;                /* processes and threads made */

@@ -8,11 +8,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "segment/format.h"
 
 ssize_t mst_proc_read(const char *path, char *buffer, size_t room)
 {
@@ -123,4 +125,42 @@ uint64_t mst_proc_cpu(uint64_t pid)
     if (clock_getcpuclockid((pid_t)pid, &clock) != 0 || clock_gettime(clock, &t) != 0)
         return 0;
     return (uint64_t)t.tv_sec * MST_NS_PER_S + (uint64_t)t.tv_nsec;
+}
+
+/* Since Linux 6.2 the directory's size is the number of descriptors, with that which a call of
+ * accept() has reserved; before it is 0. */
+uint64_t mst_proc_files(uint64_t pid)
+{
+    struct dirent *entry;
+    uint64_t count = 0;
+    struct stat st;
+    char path[64];
+    DIR *dir;
+
+    snprintf(path, sizeof path, "/proc/%" PRIu64 "/fd", pid);
+    if (access(path, R_OK) != 0)
+        return MST_UNKNOWN;
+    if (stat(path, &st) == 0 && st.st_size > 0)
+        return (uint64_t)st.st_size;
+    dir = opendir(path);
+    if (dir == NULL)
+        return MST_UNKNOWN;
+    while ((entry = readdir(dir)) != NULL)
+        count += entry->d_name[0] != '.';
+    closedir(dir);
+    return count;
+}
+
+uint64_t mst_proc_files_limit(uint64_t pid)
+{
+    static const char name[] = "\nMax open files ";
+    char path[64], text[4096], *at, *end;
+    uint64_t limit;
+
+    snprintf(path, sizeof path, "/proc/%" PRIu64 "/limits", pid);
+    if (mst_proc_read(path, text, sizeof text) <= 0 || (at = strstr(text, name)) == NULL)
+        return MST_UNKNOWN;
+    at += sizeof name - 1;
+    limit = strtoull(at, &end, 10);
+    return end > at ? limit : MST_UNKNOWN;   /* "unlimited" */
 }

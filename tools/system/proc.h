@@ -16,6 +16,7 @@ struct mst_proc {
     bool     ours;
     bool     seen;             /* read in this round */
     uint64_t pss_bytes, rss_bytes;
+    uint64_t files, files_limit;   /* open descriptors; MST_UNKNOWN */
 };
 
 /* The processes of this machine, as many as this reader may see. */
@@ -42,5 +43,10 @@ ssize_t mst_proc_read(const char *path, char *buffer, size_t room);
 /* CPU time of all threads of a process, those it waited for not included, to the
  * nanosecond. 0 where it has just ended. */
 uint64_t mst_proc_cpu(uint64_t pid);
+
+/* How many descriptors a process has open, and how many it may have (its soft limit). MST_UNKNOWN
+ * where they cannot be read, or the process has ended. */
+uint64_t mst_proc_files(uint64_t pid);
+uint64_t mst_proc_files_limit(uint64_t pid);
 
 #endif

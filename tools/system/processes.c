@@ -351,7 +351,7 @@ static int end_round(struct mst_processes *p, struct mst_memory_round *round)
     return 1;
 }
 
-int mst_processes_tick(struct mst_processes *p, bool all, mst_take_pss *take, void *context,
+int mst_processes_tick(struct mst_processes *p, bool all, mst_take_process *take, void *context,
                        struct mst_memory_round *round)
 {
     uint64_t now = mst_now_ns(), began = now, cost;
@@ -371,13 +371,15 @@ int mst_processes_tick(struct mst_processes *p, bool all, mst_take_pss *take, vo
             return 0;
         proc = &p->list.items[p->next++];
         result = read_pss(p, proc);
+        proc->files = mst_proc_files(proc->pid);
+        proc->files_limit = mst_proc_files_limit(proc->pid);
         cost = mst_now_ns() - now;
         p->round_cost_ns += cost;
         p->cost_ns += cost;
         if (result < 0)
             return 0;
         proc->seen = result > 0;
-        if (proc->seen && take(context, mst_realtime_ns(), proc->pid, proc->pss_bytes, cost) != 0)
+        if (proc->seen && take(context, mst_realtime_ns(), proc, cost) != 0)
             return -1;
     }
     return end_round(p, round);

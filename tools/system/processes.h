@@ -81,9 +81,10 @@ bool mst_processes_alive(const struct mst_processes *p);
  * included. MST_UNKNOWN where it is gone or cannot be seen. Scans /proc. */
 uint64_t mst_processes_cpu(struct mst_processes *p);
 
-/* A reading, and what it cost; wall_ns since 1970. Nonzero stops the round. */
-typedef int mst_take_pss(void *context, uint64_t wall_ns, uint64_t pid, uint64_t pss_bytes,
-                         uint64_t cost_ns);
+/* A process's memory and open files, and what reading them cost; wall_ns since 1970. Nonzero
+ * stops the round. */
+typedef int mst_take_process(void *context, uint64_t wall_ns, const struct mst_proc *process,
+                             uint64_t cost_ns);
 
 struct mst_memory_round {
     uint64_t wall_ns, began_wall_ns, processes, pss_bytes, rss_bytes, cost_ns;
@@ -94,7 +95,7 @@ struct mst_memory_round {
  * round where one is due, or where `all` is true. Returns 1: a round has ended,
  * *round is filled; 0: not yet; -1: `take` stopped it. Where memory cannot be
  * read it returns 0 and p->problem says why. */
-int mst_processes_tick(struct mst_processes *p, bool all, mst_take_pss *take, void *context,
+int mst_processes_tick(struct mst_processes *p, bool all, mst_take_process *take, void *context,
                        struct mst_memory_round *round);
 
 #endif

@@ -232,7 +232,7 @@ def record_ab(archive, targets, *words):
 def test_phps_workers_ran_out(php_server, mpm, php_boards, tmp_path):
     """The missing seconds are php_wait; no request waited for an Apache worker."""
     apache = php_server(mpm, workers=60, threads=20, children=5,
-                        settings=php.settings(php_boards, workers_limit=5))
+                        settings=php.settings(php_boards))
     page = f"http://127.0.0.1:{apache.port}/sleep.php?seconds=0.1&spread=0"
     board = php.board(php_boards, "fpm-fcgi")
     recorded = record_ab(tmp_path / "a", [apache.board, board], "-n", "150", "-c", "25", page)

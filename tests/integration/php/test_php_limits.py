@@ -218,12 +218,26 @@ def test_how_often_fpm_reached_the_limit(manager):
         assert provoke(total) > total and reached("idle") == 0
 
 
+def test_fpm_that_may_not_be_asked():
+    """disable_functions removes what tells the count, and a script has one of that name."""
+    files = {"fpm.conf": head("@ROOT@") + pool(
+        "@ROOT@", "fpm", 2, "pm = ondemand\nphp_admin_value[disable_functions] = fpm_get_status\n")}
+    script = "<?php function fpm_get_status() { touch(__DIR__ . '/run/called'); } echo 'hello';"
+    with Limited(files) as fpm:
+        path = fpm.script("own.php", script)
+        assert php.fastcgi(fpm.socket, path) == (200, "hello")
+        pools = {e["label"]: e["workers"] for e in tool.status(fpm.board)["labels"]}
+        assert pools["fpm"] == {"limit": 2, "limit_reached": None}
+        assert not (fpm.root / "run" / "called").exists()
+
+
 # ---- accept queues -------------------------------------------------------------------------------
 
 def ss(option, address):
     """(connections waiting, limit) of the socket that listens there."""
     column = 4 if "x" in option else 3
-    rows = [line.split() for line in subprocess.check_output(["ss", option], text=True).splitlines()]
+    said = subprocess.check_output(["ss", option], text=True)
+    rows = [line.split() for line in said.splitlines()]
     return next((int(row[column - 2]), int(row[column - 1])) for row in rows
                 if row[column] == address)
 
@@ -259,3 +273,21 @@ def test_accept_queues_of_pools(as_root):
         found = archive.ask("SELECT max(listen_queue) AS queue, listen_queue_limit AS most "
                             "FROM samples")
         assert [tuple(row) for row in found] == [(3, 40)]
+
+
+# ---- pools, in a recording -----------------------------------------------------------------------
+
+def test_the_limit_of_one_pool_of_two():
+    """One is full, while all workers together are not: the recording has each with its limit."""
+    files = {"fpm.conf": head("@ROOT@") + pool("@ROOT@", "fpm", 2) + pool("@ROOT@", "large", 8)}
+    with Limited(files) as fpm:
+        with php.recorded(fpm.board) as archive, load(fpm, 4):
+            wait_until(lambda: {e["label"]: e["in_flight"] for e in
+                                tool.status(fpm.board)["labels"]}["fpm"] == 2, 30, "a full pool")
+            done = tool.requests(tool.status(fpm.board))
+            wait_until(lambda: tool.requests(tool.status(fpm.board)) > done + 10, 60, "requests")
+    found = archive.ask("SELECT label, max(workers_limit) AS most, max(workers_busy) AS busy, "
+                        "count(*) AS rows FROM pool_samples GROUP BY label ORDER BY label")
+    samples = archive.ask("SELECT count(*), max(workers_busy), max(workers_limit) FROM samples")[0]
+    assert [tuple(row)[:3] for row in found] == [("fpm", 2, 2), ("large", 8, 0)]
+    assert {row["rows"] for row in found} == {samples[0]} and tuple(samples)[1:] == (2, 10)

@@ -32,10 +32,10 @@ void mst_others_begin(struct mst_others *others, const struct mst_servers *serve
     others->cpu_ns = cpu_of_all(others);
 }
 
-static int take_nothing(void *context, uint64_t wall_ns, uint64_t pid, uint64_t pss_bytes,
+static int take_nothing(void *context, uint64_t wall_ns, const struct mst_proc *process,
                         uint64_t cost_ns)
 {
-    (void)context, (void)wall_ns, (void)pid, (void)pss_bytes, (void)cost_ns;
+    (void)context, (void)wall_ns, (void)process, (void)cost_ns;
     return 0;
 }
 

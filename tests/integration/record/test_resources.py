@@ -1,0 +1,185 @@
+"""What `mpmstat record` samples of resources that can run out: descriptors, local ports, and the
+control group that limits a server. The witnesses are /proc, the client, and the limit itself."""
+import os
+import shutil
+import sqlite3
+import subprocess
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+import build
+import php
+import processes
+from fpm import FPM
+from processes import wait_until
+
+HOLDS = ("<?php for ($i = 0; $i < 40; $i++) $open[] = fopen('/dev/null', 'r'); touch($argv[1] ?? "
+         "$_SERVER['BEGAN']); while (!file_exists($_SERVER['STOP'])) usleep(5000); echo 'done';")
+BURNS = "<?php $end = microtime(true) + 1.5; while (microtime(true) < $end); echo 'done';"
+
+
+def rows(path, query):
+    with sqlite3.connect(path) as db:
+        return db.execute(query).fetchall()
+
+
+@pytest.mark.skipif(php.why_not_fpm() is not None, reason=str(php.why_not_fpm()))
+def test_open_files_of_each_process(as_root):
+    """A worker holds forty files more than the others; the pool sets the limit."""
+    with FPM(3, settings=php.settings("@ROOT@/run"), pool="rlimit_files = 97") as fpm:
+        script = fpm.script("holds.php", HOLDS)
+        with php.recorded(fpm.board) as archive:
+            began, stop = fpm.root / "run" / "began", fpm.root / "run" / "stop"
+            client = subprocess.Popen(
+                ["/usr/bin/python3", "-c", "import sys, php; php.fastcgi(*sys.argv[1:3], "
+                 "BEGAN=sys.argv[3], STOP=sys.argv[4])", str(fpm.socket), str(script), str(began),
+                 str(stop)], env={**os.environ, "PYTHONPATH": os.path.dirname(php.__file__)})
+            try:
+                wait_until(began.exists, 20, "the script to run")
+                found = {pid: len(processes.open_files(pid)) for pid in fpm.workers()}
+            except BaseException:
+                client.kill()
+                raise
+            # The round at the end of the load is read while the script still runs.
+        stop.touch()
+        assert client.wait(30) == 0
+    told = archive.ask("SELECT pid, files, files_limit FROM process_samples ORDER BY time_ns")
+    last = {row["pid"]: (row["files"], row["files_limit"]) for row in told}
+    assert max(found.values()) > 40
+    for pid, files in found.items():   # a process in accept() has a descriptor in reserve
+        assert last[pid][0] - files in (0, 1), (last, found)
+    assert {last[pid][1] for pid in found} == {97}, "rlimit_files"
+
+
+NAMESPACE = """
+ip link set lo up && echo "40000 40099" > /proc/sys/net/ipv4/ip_local_port_range &&
+exec {tool} record -o {archive} -t {board} -- /usr/bin/python3 -c '{client}'
+"""
+CLIENT = """
+import socket, time
+server = socket.create_server(("127.0.0.1", 8099), backlog=100)
+clients = [socket.create_connection(("127.0.0.1", 8099)) for _ in range(60)]
+refused = 0
+for _ in range(60):
+    try:
+        clients.append(socket.create_connection(("127.0.0.1", 8099)))
+    except OSError:
+        refused += 1
+assert refused == 20, refused
+deadline = time.monotonic() + 2.5
+while time.monotonic() < deadline:
+    time.sleep(0.1)
+"""
+
+
+@pytest.mark.skipif(php.why_not_fpm() is not None, reason=str(php.why_not_fpm()))
+@pytest.mark.skipif(not (shutil.which("unshare") and shutil.which("ip")),
+                    reason="needs unshare and ip")
+def test_local_ports_of_a_namespace(as_root, archive):
+    """A hundred ports, all of which a client takes towards one address: the kernel refuses it
+    more."""
+    if subprocess.run(["unshare", "-n", "true"], check=False).returncode != 0:
+        pytest.skip("needs network namespaces")
+    with FPM(1, settings=php.settings("@ROOT@/run")) as fpm:
+        script = NAMESPACE.format(tool=build.TOOL, archive=archive, board=fpm.board, client=CLIENT)
+        done = subprocess.run(["unshare", "-n", "sh", "-c", script], text=True,
+                              capture_output=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    found = rows(archive, "SELECT remote, max(ports), ports_limit FROM port_samples GROUP BY 1")
+    assert found == [("127.0.0.1:8099", 100, 100)]
+
+
+@contextmanager
+def nested_groups():
+    """(a group that may use a twentieth of a CPU, one below it, the version): of version 2, or of
+    version 1's cpu controller."""
+    for root, version in (("/sys/fs/cgroup", 2), ("/sys/fs/cgroup/cpu", 1)):
+        limit = "cpu.max" if version == 2 else "cpu.cfs_quota_us"
+        if not (Path(root) / "cgroup.procs").exists():
+            continue
+        try:
+            upper = Path(tempfile.mkdtemp(prefix="mpmstat-test-", dir=root))
+        except OSError:
+            continue
+        lower = upper / "service"
+        try:
+            if (upper / limit).exists():
+                (upper / limit).write_text("5000 100000" if version == 2 else "5000")
+                if version == 2:
+                    (upper / "cgroup.subtree_control").write_text("+cpu")
+                lower.mkdir()
+                yield upper, lower, version
+                return
+        finally:
+            if lower.exists():
+                wait_until(lambda: not (lower / "cgroup.procs").read_text(), 20, "an empty group")
+                lower.rmdir()
+            upper.rmdir()
+    pytest.skip("this machine gives no cgroup with a CPU quota")
+
+
+@pytest.mark.skipif(php.why_not_fpm() is not None, reason=str(php.why_not_fpm()))
+def test_the_quota_above_the_servers_group(as_root):
+    """The server's own group has no limit, and the one above it a twentieth of a
+    CPU, so it is stopped however busy the machine is."""
+    with nested_groups() as (upper, lower, version), \
+            FPM(2, settings=php.settings("@ROOT@/run")) as fpm:
+        for pid in [fpm.pid, *fpm.workers()]:
+            (lower / "cgroup.procs").write_text(str(pid))
+        script = fpm.script("burns.php", BURNS)
+        key, unit = ("throttled_usec", 1000) if version == 2 else ("throttled_time", 1)
+
+        def throttled():
+            lines = dict(line.split() for line in (upper / "cpu.stat").read_text().splitlines())
+            return int(lines[key]) * unit
+        before = throttled()
+        with php.recorded(fpm.board) as archive:
+            assert php.fastcgi(fpm.socket, script)[1] == "done"
+        grown = throttled() - before
+        fpm.stop()
+    found = archive.ask("SELECT min(group_cpu_limit_milli) AS lowest, max(group_cpu_limit_milli) "
+                        "AS most, max(group_throttled_ns) - min(group_throttled_ns) AS throttled, "
+                        "max(group_cpu_ns) - min(group_cpu_ns) AS cpu FROM samples")[0]
+    server = archive.ask("SELECT throttled_ns FROM servers")[0]
+    assert found["lowest"] == found["most"] == 50
+    assert 0 < found["throttled"] <= grown and 0 < server["throttled_ns"] <= grown
+    if version == 2:
+        assert found["cpu"] > 0
+
+
+BURN = """
+import pathlib, sys, time
+while time.process_time() < 1:
+    pass
+pathlib.Path(sys.argv[1]).touch()
+"""
+
+
+@pytest.mark.skipif(php.why_not_fpm() is not None, reason=str(php.why_not_fpm()))
+@pytest.mark.skipif(not shutil.which("unshare"), reason="needs unshare")
+def test_cpu_of_another_pid_namespace(as_root, archive, tmp_path):
+    """A recording in a namespace of its own, as in a container: what burns outside is said to be
+    unseen, and the server's processes are."""
+    inside = ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child"]
+    if subprocess.run([*inside, "true"], check=False, capture_output=True).returncode != 0:
+        pytest.skip("needs pid namespaces")
+    wait = f"touch {tmp_path}/began; while [ ! -e {tmp_path}/burnt ]; do sleep 0.05; done"
+    with FPM(1, settings=php.settings("@ROOT@/run")) as fpm:
+        recorder = subprocess.Popen([*inside, str(build.TOOL), "record", "-o", str(archive), "-t",
+                                     str(fpm.board), "--", "sh", "-c", wait],
+                                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        try:
+            wait_until((tmp_path / "began").exists, 30, "the recording to begin")
+            subprocess.run(["/usr/bin/python3", "-c", BURN, str(tmp_path / "burnt")], check=True)
+            said = recorder.communicate(timeout=60)[0]
+        finally:
+            processes.end(recorder, str(tmp_path))
+    assert recorder.returncode == 0, said
+    unseen = rows(archive, "SELECT cpu_ns FROM programs WHERE program = "
+                           "'processes that cannot be seen from here'")
+    assert unseen and unseen[0][0] >= 900_000_000, unseen
+    [(local, why)] = rows(archive, "SELECT local, unknown FROM servers")
+    assert local == 0 and "another pid namespace" in why
