@@ -79,7 +79,8 @@ static const char no_php[] = "no PHP was recorded: its extension was not loaded,
                              "not among the targets";
 static const char no_interval[] = "no request had it, or the server's mpmstat does not measure it";
 static const char no_wait[] = "no request waited for it, or PHP's waits were not measured";
-static const char no_limit[] = "PHP does not know pm.max_children: set mpmstat.workers_limit";
+static const char no_limit[] = "this PHP is no FPM, or FPM's configuration was not found: set "
+                               "mpmstat.workers_limit";
 static const char no_memory[] = "the kernel does not report it, or that mpmstat did not read it";
 static const char no_join[] = "the load tool's rows do not tell which request is which";
 static const char no_end[] = "the recording did not come to its end";
