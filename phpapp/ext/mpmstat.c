@@ -7,6 +7,7 @@
 #include <ext/standard/info.h>
 #include <php_ini.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "label.h"
 #include "lifecycle.h"
@@ -78,6 +79,14 @@ static void init_globals(void *globals)
 #endif
     memset(globals, 0, sizeof(zend_mpmstat_globals));
     ((zend_mpmstat_globals *)globals)->delay_fd = -1;
+}
+
+static void end_globals(void *globals)
+{
+    int fd = ((zend_mpmstat_globals *)globals)->delay_fd;
+
+    if (fd >= 0)
+        close(fd);
 }
 
 static PHP_MINIT_FUNCTION(mpmstat)
@@ -196,7 +205,7 @@ static zend_module_entry mpmstat_module_entry = {
     MPMSTAT_VERSION,
     PHP_MODULE_GLOBALS(mpmstat),
     init_globals,
-    NULL,
+    end_globals,
     ZEND_MODULE_POST_ZEND_DEACTIVATE_N(mpmstat),
     STANDARD_MODULE_PROPERTIES_EX
 };

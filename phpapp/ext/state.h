@@ -51,7 +51,7 @@ struct mst_known {
 struct mst_timed;
 struct mst_suspended;
 
-/* The waits of a thread's present request. Times in ns; "off the CPU" is wall time less CPU time. */
+/* The waits of a thread's present request. Time off the CPU is wall time less CPU time. */
 struct mst_waits {
     bool     is_on;                /* the request is recorded and its waits are measured */
     bool     has_known;            /* `known` has entries */
@@ -67,7 +67,7 @@ struct mst_waits {
     uint64_t unread_outside_ns;    /* of that, outside timed calls */
     struct mst_suspended *suspended;   /* timed calls in fibers that do not run now */
     uint32_t used_count;
-    uint8_t  used[MST_ENDS + MST_WAIT_COUNT];             /* which of `sums` are not empty */
+    uint8_t  used[MST_ENDS + MST_WAIT_COUNT];   /* which of `sums` are not empty */
     struct mst_wait_sum sums[MST_ENDS + MST_WAIT_COUNT];  /* by other end; those of MST_END_OTHER
                                                            * by kind, from MST_ENDS */
     struct mst_known known[MPMSTAT_KNOWN];

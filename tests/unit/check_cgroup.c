@@ -1,5 +1,6 @@
 /* check_cgroup.c - which control group limits a process: version 1, version 2 and both together,
- * one in another. The hierarchies are directories of the test; mountinfo says that they are mounted.
+ * one in another. The hierarchies are directories of the test; mountinfo says that they are
+ * mounted.
  */
 #include <stdio.h>
 #include <stdlib.h>

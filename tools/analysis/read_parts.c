@@ -46,23 +46,18 @@ static bool ask_times(struct mst_summary_times *t, sqlite3 *db, int64_t server_i
 
 /* ---- an Apache's intervals ---------------------------------------------------------------- */
 
-/* Their columns, and in which phase they lie; `undelivered` follows the total. */
-static const struct interval_column { const char *name; enum mst_phase in; } columns[] = {
-    [MST_INTERVAL_TLS] = { "tls_ns", MST_PHASE_READ },
-    [MST_INTERVAL_H2_WAIT] = { "h2_wait_ns", MST_PHASE_QUEUE },
-    [MST_INTERVAL_CHECKS] = { "checks_ns", MST_PHASE_HANDLE },
-    [MST_INTERVAL_UPLOAD] = { "upload_ns", MST_PHASE_HANDLE },
-    [MST_INTERVAL_BACKEND] = { "backend_ns", MST_PHASE_HANDLE },
-    [MST_INTERVAL_SEND_CLIENT] = { "send_client_ns", MST_PHASE_SEND },
-    [MST_INTERVAL_SEND_NETWORK] = { "send_network_ns", MST_PHASE_SEND },
-    [MST_INTERVAL_SEND_SERVER] = { "send_server_ns", MST_PHASE_SEND },
-    [MST_INTERVAL_UNDELIVERED] = { "undelivered_ns", MST_PHASE_TOTAL },
-    [MST_INTERVAL_LOG] = { "log_ns", MST_PHASE_HELD },
+/* In which phase each lies; `undelivered` follows the total. */
+static const enum mst_phase phases[] = {
+    [MST_INTERVAL_TLS] = MST_PHASE_READ, [MST_INTERVAL_H2_WAIT] = MST_PHASE_QUEUE,
+    [MST_INTERVAL_CHECKS] = MST_PHASE_HANDLE, [MST_INTERVAL_UPLOAD] = MST_PHASE_HANDLE,
+    [MST_INTERVAL_BACKEND] = MST_PHASE_HANDLE, [MST_INTERVAL_SEND_CLIENT] = MST_PHASE_SEND,
+    [MST_INTERVAL_SEND_NETWORK] = MST_PHASE_SEND, [MST_INTERVAL_SEND_SERVER] = MST_PHASE_SEND,
+    [MST_INTERVAL_UNDELIVERED] = MST_PHASE_TOTAL, [MST_INTERVAL_LOG] = MST_PHASE_HELD,
 };
 
 enum mst_phase mst_summary_interval_in(enum mst_interval interval)
 {
-    return columns[interval].in;
+    return phases[interval];
 }
 
 bool mst_summary_is_much(uint64_t part_ns, uint64_t whole_ns)
@@ -76,57 +71,65 @@ bool mst_summary_has_interval(const struct mst_summary_server *s, enum mst_inter
 {
     const struct mst_summary_interval *i = &s->intervals[interval];
 
-    return i->requests > 0 && mst_summary_is_much(i->times.sum_ns,
-                                                  s->phases[columns[interval].in].sum_ns);
+    return i->requests > 0 &&
+           mst_summary_is_much(i->times.sum_ns, s->phases[phases[interval]].sum_ns);
 }
 
-/* How many requests had the interval. */
-static bool count_interval(struct mst_summary_interval *i, sqlite3 *db, int64_t server_id,
-                           const char *column)
+/* How many requests had each of them. */
+static bool count_intervals(struct mst_summary_server *s, sqlite3 *db)
 {
-    struct mst_query q;
-    char sql[256];
+#define X_COUNT(suffix, name) "total(" name "_ns > 0) AS " name ", "
+    struct mst_query q = mst_query_ask(db, "SELECT " MST_INTERVALS(X_COUNT) "count(*) AS requests "
+                                           APACHES, s->id);
+    uint64_t requests;
+    int i;
 
-    snprintf(sql, sizeof sql, "SELECT total(%s > 0) AS requests " APACHES, column);
-    q = mst_query_ask(db, sql, server_id);
     if (mst_query_next(&q))
-        i->requests = mst_row_number(&q, "requests");
+        for (i = 0; i < MST_INTERVAL_COUNT; i++) {
+            requests = mst_row_number(&q, mst_interval_names[i]);
+            s->intervals[i].requests = requests != MST_UNKNOWN ? requests : 0;
+        }
     return mst_query_done(&q);
 }
 
 /* Requests of an older mpmstat tell of no interval: their `checks_ns` is NULL, too. */
-static bool read_interval(struct mst_summary_server *s, sqlite3 *db, enum mst_interval interval)
-{
-    struct mst_summary_interval *i = &s->intervals[interval];
-    const char *column = columns[interval].name;
-    char sql[256];
-
-    if (!count_interval(i, db, s->id, column))
-        return false;
-    snprintf(sql, sizeof sql, "SELECT coalesce(%s, 0) AS ns " APACHES " AND checks_ns IS NOT NULL",
-             column);
-    return i->requests == 0 || i->requests == MST_UNKNOWN || ask_times(&i->times, db, s->id, sql);
-}
-
 static bool read_intervals(struct mst_summary_server *s, sqlite3 *db)
 {
-    bool fine = true;
+    bool fine = count_intervals(s, db);
+    char sql[256];
     int i;
 
-    for (i = 0; i < MST_INTERVAL_COUNT && fine; i++)
-        fine = read_interval(s, db, (enum mst_interval)i);
+    for (i = 0; i < MST_INTERVAL_COUNT && fine; i++) {
+        if (s->intervals[i].requests == 0)
+            continue;
+        snprintf(sql, sizeof sql, "SELECT coalesce(%s_ns, 0) AS ns " APACHES
+                 " AND checks_ns IS NOT NULL", mst_interval_names[i]);
+        fine = ask_times(&s->intervals[i].times, db, s->id, sql);
+    }
     return fine;
+}
+
+static bool has_any(const struct mst_summary_server *s, enum mst_phase in)
+{
+    int i;
+
+    for (i = 0; i < MST_INTERVAL_COUNT; i++)
+        if (phases[i] == in && mst_summary_has_interval(s, (enum mst_interval)i))
+            return true;
+    return false;
 }
 
 /* What is left of a phase without the intervals that lie in it one after the other. */
 static bool read_rests(struct mst_summary_server *s, sqlite3 *db)
 {
-    return ask_times(&s->handle_rest, db, s->id,
-                     "SELECT max(0, handle_ns - checks_ns - upload_ns - backend_ns) AS ns " APACHES
-                     " AND checks_ns IS NOT NULL") &&
-           ask_times(&s->send_rest, db, s->id,
-                     "SELECT max(0, send_ns - coalesce(send_client_ns + send_network_ns + "
-                     "send_server_ns, 0)) AS ns " APACHES " AND checks_ns IS NOT NULL");
+    return (!has_any(s, MST_PHASE_HANDLE) ||
+            ask_times(&s->handle_rest, db, s->id,
+                      "SELECT max(0, handle_ns - checks_ns - upload_ns - backend_ns) AS ns "
+                      APACHES " AND checks_ns IS NOT NULL")) &&
+           (!has_any(s, MST_PHASE_SEND) ||
+            ask_times(&s->send_rest, db, s->id,
+                      "SELECT max(0, send_ns - coalesce(send_client_ns + send_network_ns + "
+                      "send_server_ns, 0)) AS ns " APACHES " AND checks_ns IS NOT NULL"));
 }
 
 /* ---- the parts of php_run ----------------------------------------------------------------- */

@@ -138,7 +138,8 @@ bool mst_series_occupancy(struct mst_table *table, sqlite3 *db, int64_t server_i
     struct mst_query q = mst_query_ask(db,
         "SELECT time_ns, idle_ns, reading_ns, handling_ns, sending_ns, keepalive_ns, closing_ns, "
         "logging_ns, workers_busy, workers_limit, in_flight, connections, listen_queue, "
-        "listen_queue_limit, no_idle_ns FROM samples WHERE server_id = :id ORDER BY time_ns", server_id);
+        "listen_queue_limit, no_idle_ns FROM samples WHERE server_id = :id ORDER BY time_ns",
+        server_id);
     bool fine;
 
     *table = MST_TABLE("occupancy", occupancy_columns);

@@ -90,7 +90,7 @@ struct mst_summary_server {
     struct mst_summary_overlay php;    /* an Apache's */
     struct mst_summary_interval intervals[MST_INTERVAL_COUNT];   /* an Apache's */
     /* An Apache's: handle without checks, upload and backend; send without client, network and
-     * server. Count 0: not known. */
+     * server. Count 0: there is little of these, or it is not known. */
     struct mst_summary_times handle_rest, send_rest;
     struct mst_summary_run run;        /* a PHP's */
     size_t   end_count;                /* the longest time first */

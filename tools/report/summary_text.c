@@ -17,7 +17,6 @@
 
 #define WIDTH     96u    /* of wrapped sentences */
 #define BAR_CELLS 30u
-#define NAME_CELLS 10
 #define ENDS_SHOWN 5u    /* the archive has all */
 #define PROGRAMS_SHOWN 5u
 
@@ -129,28 +128,20 @@ static uint64_t share_milli(uint64_t part, uint64_t whole)
     return mst_milli(part, whole);
 }
 
-/* share: of the total; MST_UNKNOWN: not a part of it. */
-static void put_row(struct mst_sink *sink, const char *name, const struct mst_summary_times *t,
-                    uint64_t share)
+static void put_times(struct mst_sink *sink, const struct mst_summary_server *server,
+                      const char *name, const struct mst_summary_times *t)
 {
+    uint64_t share = share_milli(t->sum_ns, server->phases[MST_PHASE_TOTAL].sum_ns);
     char bar[BAR_CELLS + 1] = "";
-    size_t cells = share != MST_UNKNOWN ? (size_t)((share * BAR_CELLS + 500) / 1000) : 0;
-    int width = strlen(name) > NAME_CELLS ? (int)strlen(name) : NAME_CELLS;
+    size_t cells = (size_t)((share * BAR_CELLS + 500) / 1000);
 
     if (cells > BAR_CELLS)
         cells = BAR_CELLS;
     memset(bar, '#', cells);
-    mst_line(sink, "  %-*s%*s%10s%10s%10s%9s%s%s", width, name, NAME_CELLS + 8 - width,
+    mst_line(sink, "  %-10s%8s%10s%10s%10s%9s%s%s", name,
              mst_format_time(t->mean_ns).text, mst_format_time(t->p50_ns).text,
              mst_format_time(t->p99_ns).text, mst_format_time(t->max_ns).text,
-             share != MST_UNKNOWN ? mst_format_percent(share).text : "-",
-             cells > 0 ? "  " : "", bar);
-}
-
-static void put_times(struct mst_sink *sink, const struct mst_summary_server *server,
-                      const char *name, const struct mst_summary_times *t)
-{
-    put_row(sink, name, t, share_milli(t->sum_ns, server->phases[MST_PHASE_TOTAL].sum_ns));
+             mst_format_percent(share).text, cells > 0 ? "  " : "", bar);
 }
 
 /* Returns whether there is enough of it to be shown. */
@@ -245,6 +236,14 @@ static void put_parts(struct mst_sink *sink, const struct mst_summary_server *se
     }
 }
 
+/* It follows the total, so it has no share of it. */
+static void put_undelivered(struct mst_sink *sink, const struct mst_summary_interval *i)
+{
+    mst_line(sink, "  undelivered then: of %s requests, for %s on average over all, %s at most",
+             mst_format_count(i->requests).text, mst_format_time(i->times.mean_ns).text,
+             mst_format_time(i->times.max_ns).text);
+}
+
 static void put_phases(struct mst_sink *sink, const struct mst_summary_server *server)
 {
     const enum mst_phase *phases;
@@ -260,8 +259,7 @@ static void put_phases(struct mst_sink *sink, const struct mst_summary_server *s
         put_parts(sink, server, phases[i]);
     }
     if (mst_summary_has_interval(server, MST_INTERVAL_UNDELIVERED))
-        put_row(sink, "undelivered", &server->intervals[MST_INTERVAL_UNDELIVERED].times,
-                MST_UNKNOWN);
+        put_undelivered(sink, &server->intervals[MST_INTERVAL_UNDELIVERED]);
     mst_sink_char(sink, '\n');
 }
 

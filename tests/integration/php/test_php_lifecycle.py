@@ -350,8 +350,9 @@ def test_apache_goes_on_whatever_happens_to_php(php_server, mpm, fpm_masters, ph
     scraper.check()
     answered = Counter(str(outcome.status)[0] + "xx" for outcome in load.good())
     assert not load.bad() and killed == 4 and answered["2xx"] > 60, (load.bad()[:5], answered)
+    wait_until(lambda: tool.requests(tool.status(apache.board)) == load.count(), 10,
+               lambda: f"all {answered} to be counted: {tool.labels(tool.status(apache.board))}")
     board = tool.status(apache.board)
-    assert tool.requests(board) == load.count(), (tool.labels(board), answered)
     recorded = Counter()
     for entry in tool.labels(board):
         recorded.update({name: count for name, count in entry["status"].items() if count})

@@ -1,4 +1,4 @@
-"""The records of PHP's requests as they are on a board, to the nanosecond (docs/reference/board.md)."""
+"""The records of PHP's requests as they are on a board (docs/reference/board.md)."""
 import struct
 from pathlib import Path
 
