@@ -1,9 +1,9 @@
 /* timing.c - requests: time stamps, phases, records.
  *
- * The hot path. For each request: five time stamps, a few stores into the worker's own cache
+ * The hot path. For each request: seven time stamps, a few stores into the worker's own cache
  * lines, relaxed adds to the label's counters, one journal record. No lock, no system call but
- * TCP_INFO where a connection may have waited (accept_wait.c), no allocation but for pipelined
- * requests, from their pools. docs/measuring.md has what it costs.
+ * TCP_INFO where a connection may have waited (accept_wait.c) or a response is slow or large
+ * (delivery.c), no allocation but for pipelined requests, from their pools. docs/measuring.md has what it costs.
  *
  * Where a request's time stamps come from:
  *
@@ -11,6 +11,7 @@
  *   picked_up  a worker takes the connection (connections.c); for later requests on the same
  *              worker httpd's request_time
  *   parsed     post_read_request
+ *   handler    the handler hook (hooks.c)
  *   first      the first bytes of the final response pass the output filter
  *   complete   the first hook of log_transaction, which runs when the EOR bucket is destroyed
  *   logged     its last hook
