@@ -3,7 +3,8 @@
  * The hot path. For each request: seven time stamps, a few stores into the worker's own cache
  * lines, relaxed adds to the label's counters, one journal record. No lock, no system call but
  * TCP_INFO where a connection may have waited (accept_wait.c) or a response is slow or large
- * (delivery.c), no allocation but for pipelined requests, from their pools. docs/measuring.md has what it costs.
+ * (delivery.c), no allocation but for pipelined requests, from their pools. docs/measuring.md has
+ * what it costs.
  *
  * Where a request's time stamps come from:
  *
