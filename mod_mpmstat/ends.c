@@ -6,16 +6,17 @@
  */
 #include "mod_mpmstat.h"
 
+#include <apr_strings.h>
 #include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define KEPT_MAX MST_ENDS
 
+/* The board cuts names: those that share what it keeps are one. */
 struct kept {
     enum mst_end_kind kind;
-    char             *name;
     uint32_t          index;
+    char              name[MST_NAME_MAX];
 };
 static struct kept kept[KEPT_MAX];
 static size_t kept_count;   /* atomic: entries below it are valid, and never change */
@@ -29,18 +30,19 @@ static const struct kept *find(enum mst_end_kind kind, const char *name)
     size_t count = __atomic_load_n(&kept_count, __ATOMIC_ACQUIRE), i;
 
     for (i = 0; i < count; i++)
-        if (kept[i].kind == kind && strcmp(kept[i].name, name) == 0)
+        if (kept[i].kind == kind && strncmp(kept[i].name, name, MST_NAME_MAX - 1) == 0)
             return &kept[i];
     return NULL;
 }
 
-/* Precondition: the lock is held. Without memory or room the index is looked up each time. */
+/* Precondition: the lock is held. Without room the index is looked up each time. */
 static void keep(enum mst_end_kind kind, const char *name, uint32_t index)
 {
     struct kept *entry = &kept[kept_count];
 
-    if (kept_count == KEPT_MAX || find(kind, name) || !(entry->name = strdup(name)))
+    if (kept_count == KEPT_MAX || find(kind, name))
         return;
+    apr_cpystrn(entry->name, name, sizeof entry->name);
     entry->kind = kind;
     entry->index = index;
     __atomic_store_n(&kept_count, kept_count + 1, __ATOMIC_RELEASE);

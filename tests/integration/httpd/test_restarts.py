@@ -312,7 +312,9 @@ MPMStatPaths On
 ''', modules=["cgi"], workers=4, threads=4)
     apache.allow("AH0")
     (apache.root / "htdocs" / "off").mkdir()
-    nap = apache.cgi("nap", "sleep 0.5\necho Content-Type: text/plain\necho\necho done\n")
+    go = apache.root / "go"
+    nap = apache.cgi("nap", f"until [ -e {go} ]; do sleep 0.1; done\n"
+                            "sleep 0.2\necho Content-Type: text/plain\necho\necho done\n")
     for host, path in (("test.example", "/"), ("off.example", "/"), ("off.example", "/on"),
                        ("test.example", "/off/"), ("test.example", "/off/none")):
         apache.get(path, headers={"Host": host})
@@ -320,7 +322,8 @@ MPMStatPaths On
     with apache.connect() as connection:
         connection.send_request(nap, headers={"Host": "off.example"}, keep=False)
         board = wait_until(lambda: next((b for b in [tool.status(apache.board)]
-                           if b["workers"]["states"]["handling"]), None), 5, "a busy worker")
+                           if b["workers"]["states"]["handling"]), None), 30, "a busy worker")
+        go.touch()
         assert connection.read_response().status == 200
     assert sum(entry["in_flight"] for entry in tool.labels(board)) == 0, board["labels"]
     requests_are(apache, 2)

@@ -88,7 +88,9 @@ def test_more_records_than_asked_for_are_refused(what, kind, tmp_path):
     assert f"expected at most {PAGE} records of a kind, as limit= asked" in done.stderr
     assert ask(archive, "SELECT count(*) FROM server_requests") == [(0,)]
     assert ask(archive, "SELECT lost FROM servers") == [(None,)], "nobody knows"
-    assert len(ask(archive, "SELECT 1 FROM notes WHERE text LIKE '%as limit= asked%'")) == 1
+    noted = ask(archive, "SELECT text FROM notes WHERE text LIKE '%as limit= asked%'")
+    # Once; and again where other trouble came between, as on a machine that is slow to answer.
+    assert len(set(noted)) == 1 and len(noted) <= 3, noted
 
 
 def test_a_full_page_of_each_kind_is_taken(tmp_path):
