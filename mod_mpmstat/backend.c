@@ -96,8 +96,9 @@ static void count_failure(struct mst_timed *req, uint64_t now)
     struct mst_parts *parts = mst_parts_of(req);
 
     if (parts->handed_ns)
-        mst_end_count(mst_recording.board, parts->backend, (uint32_t)req->connection->pid_worker,
-                      time_at_backend(parts, now), true);
+        mst_other_end_count(mst_recording.board, parts->backend,
+                            (uint32_t)req->connection->pid_worker, time_at_backend(parts, now),
+                            true);
     end_wait(parts, now);
 }
 

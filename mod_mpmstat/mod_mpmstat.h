@@ -232,7 +232,7 @@ void mst_exports_use_notes(void);
 /* ---- ends.c: what requests are handed to --------------------------------------------- */
 
 /* The index of the other end of this kind and name, which this process keeps. */
-uint32_t mst_ends_index(enum mst_end_kind kind, const char *name);
+uint32_t mst_ends_index(enum mst_other_end_kind kind, const char *name);
 
 /* ---- handler.c: /mpm-status ---------------------------------------------------------- */
 

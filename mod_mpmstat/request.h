@@ -71,7 +71,7 @@ struct mst_connection {
     uint64_t *spent_ns;              /* where the worker counts its time in that state: says which
                                       * it is, as other processes could write to the board */
     struct mst_counters *counters;       /* of label 0 in its worker's stripe */
-    struct mst_end_counters *ends;   /* of end 0, likewise */
+    struct mst_other_end_counters *ends;   /* of end 0, likewise */
     uint64_t left_ns;                /* since when no worker has had it; 0: one has it */
     uint64_t suspended_ns;           /* its time without a worker before that */
     uint64_t picked_up_ns;           /* of the coming request; 0: see pick_up_again() in timing.c */

@@ -482,7 +482,7 @@ void add_to_counters(const struct mst_request *record, uint64_t total, enum mst_
 
 static inline void count_end(uint32_t end, const struct mst_timed *req, uint64_t ns)
 {
-    struct mst_end_counters *c = req->connection->ends + (size_t)end * mst_recording.stripes;
+    struct mst_other_end_counters *c = req->connection->ends + (size_t)end * mst_recording.stripes;
 
     mst_count(&c->calls, 1);
     mst_count(&c->end_ns, ns);

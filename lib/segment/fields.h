@@ -65,7 +65,7 @@ struct mst_counters {
 #define MST_STORED_COUNTERS(scope, id, type)
 #define MST_STORED_ENDS(scope, id, type) MST_MEMBER_##type(id)
 #define MST_FIELD(scope, storage, id, type, ...) MST_STORED_##storage(scope, id, type)
-struct mst_end_counters {
+struct mst_other_end_counters {
 #include "segment/fields.def"
 } __attribute__((aligned(64)));
 #undef MST_FIELD
@@ -107,7 +107,7 @@ extern const char *const mst_reason_names[MST_REASON_COUNT];
 extern const char *const mst_event_names[MST_EVENT_COUNT];
 extern const char *const mst_interval_names[MST_INTERVAL_COUNT];
 extern const char *const mst_wait_names[MST_WAIT_COUNT];
-extern const char *const mst_end_kind_names[MST_END_KIND_COUNT];
+extern const char *const mst_other_end_kind_names[MST_END_KIND_COUNT];
 
 /* Names of scopes, types, units and natures, as `mpmstat fields` shows them. */
 const char *mst_scope_name(enum mst_scope scope);

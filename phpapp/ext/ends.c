@@ -63,7 +63,7 @@ static uint64_t intern(uint32_t kind, const char *name)
 {
     if (!MPMSTAT_G(name_ends))
         return mst_wait_of(kind, MST_END_OTHER);
-    return mst_wait_of(kind, mst_end_intern(&mst_php.board, MST_END_DATABASE + kind, name));
+    return mst_wait_of(kind, mst_other_end_intern(&mst_php.board, MST_END_DATABASE + kind, name));
 }
 
 /* "SERVICE HOST:PORT"; "SERVICE localhost" where there is no host, or a socket's path. */

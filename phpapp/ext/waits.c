@@ -318,7 +318,7 @@ static void keep_longest(struct mst_php_request *r, const struct mst_wait_sum *s
 
 static void count(struct mst_counters *t, const struct mst_wait_sum *s, uint32_t end)
 {
-    mst_end_add(&mst_php.board, end, MPMSTAT_G(stripe), s->calls, s->failed, s->ns);
+    mst_other_end_add(&mst_php.board, end, MPMSTAT_G(stripe), s->calls, s->failed, s->ns);
     mst_count(&t->php_waits[s->kind], s->calls);
     if (s->failed)
         mst_count(&t->php_waits_failed[s->kind], s->failed);
