@@ -99,7 +99,7 @@ static uint64_t intern_once(uint32_t *cache, uint32_t kind, const char *name)
     return mst_wait_of(kind, end - 1);
 }
 
-uint64_t mst_end_default(struct mst_wait_line *line)
+uint64_t mst_wait_default(struct mst_wait_line *line)
 {
     return intern_once(&line->name_end, line->kind, line->name);
 }
@@ -232,7 +232,7 @@ static uint64_t wait_of_subject(struct mst_wait_line *line, zend_execute_data *c
 {
     uint64_t known = known_of(subject_of(call));
 
-    return known != NOTHING ? known : mst_end_default(line);
+    return known != NOTHING ? known : mst_wait_default(line);
 }
 
 /* ---- URLs --------------------------------------------------------------------------------- */
@@ -289,7 +289,7 @@ static uint64_t wait_of_path(struct mst_wait_line *line, struct part path)
     struct url url;
 
     if (!path.text || !read_url(path, &url) || !is_distant(&url))
-        return mst_end_default(line);
+        return mst_wait_default(line);
     if (starts_with(url.scheme, "ftp"))
         return intern_host(MST_WAIT_STREAM, url.scheme, url.host,
                            url.port.length ? url.port : part_of("21"));
@@ -381,7 +381,7 @@ static bool reads_line(zend_execute_data *call)
 END(fixed)
 {
     (void)call, (void)result;
-    return mst_end_default(line);
+    return mst_wait_default(line);
 }
 
 END(subject)
@@ -404,7 +404,7 @@ END(made_of)
 {
     zval *first = argument(call, 0);
     uint64_t known = known_of(first ? thing_in(first) : NULL);
-    uint64_t wait = known != NOTHING ? known : mst_end_default(line);
+    uint64_t wait = known != NOTHING ? known : mst_wait_default(line);
 
     (void)result;
     remember(subject_of(call), wait);
@@ -486,7 +486,7 @@ static uint64_t wait_of_dsn(struct mst_wait_line *line, struct part dsn)
     bool is_server;
 
     if (!colon || starts_with(dsn, "uri:"))
-        return mst_end_default(line);
+        return mst_wait_default(line);
     driver = (struct part){ dsn.text, (size_t)(colon - dsn.text) };
     rest = (struct part){ colon + 1, dsn.length - driver.length - 1 };
     host = value_in(rest, "host", "; ");
@@ -548,7 +548,7 @@ static void remember_server(struct mst_wait_line *line, const void *client, uint
 {
     uint64_t known = known_of(client);
 
-    remember(client, known == NOTHING || known == wait ? wait : mst_end_default(line));
+    remember(client, known == NOTHING || known == wait ? wait : mst_wait_default(line));
 }
 
 END(memcached)
@@ -568,7 +568,7 @@ END(memcacheds)
 
     (void)result;
     if (!servers || Z_TYPE_P(servers) != IS_ARRAY)
-        return mst_end_default(line);
+        return mst_wait_default(line);
     ZEND_HASH_FOREACH_VAL(Z_ARRVAL_P(servers), server) {
         if (Z_TYPE_P(server) != IS_ARRAY)
             continue;
@@ -588,7 +588,7 @@ static uint64_t wait_of_curl(struct mst_wait_line *line, struct part text)
     struct url url;
 
     if (text.length == 0)
-        return mst_end_default(line);
+        return mst_wait_default(line);
     if (read_url(text, &url))
         return wait_of_http(&url);
     append(&with_scheme, text);
@@ -629,7 +629,7 @@ END(curl_options)
 END(curl_reset)
 {
     (void)result;
-    remember(subject_of(call), mst_end_default(line));
+    remember(subject_of(call), mst_wait_default(line));
     return NOTHING;
 }
 
@@ -652,15 +652,15 @@ END(opened)
     uint64_t wait = wait_of_path(line, path);
 
     /* A file is known by its stream: only what is not a file is remembered. */
-    remember(thing_in(result), wait != mst_end_default(line) ? wait : NOTHING);
+    remember(thing_in(result), wait != mst_wait_default(line) ? wait : NOTHING);
     return wait;
 }
 
 END(opened_process)
 {
     (void)call;
-    remember(thing_in(result), mst_end_default(line));
-    return mst_end_default(line);
+    remember(thing_in(result), mst_wait_default(line));
+    return mst_wait_default(line);
 }
 
 /* TRANSPORT://HOST:PORT, or HOST and PORT: over TCP. */
@@ -733,7 +733,7 @@ END(stream)
             return known;
     }
     if (!stream || stream->ops != &php_stream_stdio_ops)
-        return mst_end_default(line);
+        return mst_wait_default(line);
     if (stream->flags & PHP_STREAM_FLAG_NO_SEEK)
         return intern_once(&pipe_end, MST_WAIT_PROCESS, "process");
     return intern_once(&file_end, MST_WAIT_FILE, "file");

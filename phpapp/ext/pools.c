@@ -15,7 +15,7 @@
 #include <string.h>
 #include <zend_ini_scanner.h>
 
-#include "place.h"
+#include "board_place.h"
 #include "write/pool_limit.h"
 
 #define POOLS_MAX   4096u
@@ -335,7 +335,7 @@ void mst_pools_ask(void)
     struct mst_board *b = &mst_php.board;
     uint32_t label = MPMSTAT_G(label_index);
 
-    if (mst_php.sapi == MST_SAPI_FPM && !MPMSTAT_G(maybe_fatal) && !MPMSTAT_G(fatal)
+    if (mst_php.origin == MST_ORIGIN_FPM && !MPMSTAT_G(maybe_fatal) && !MPMSTAT_G(fatal)
         && mst_pool_limit_is_to_ask(b, label, MPMSTAT_G(start_ns)))
         mst_pool_limit_answer(b, label, ask_fpm());
 }

@@ -41,24 +41,24 @@ typedef int startup_result;
 #endif
 
 /* A function whose handler is replaced. */
-struct mst_timed {
-    zif_handler           original;
-    struct mst_wait_line *line;
-    struct mst_timed     *next;
+struct mst_timed_function {
+    zif_handler                original;
+    struct mst_wait_line      *line;
+    struct mst_timed_function *next;
 };
 
 /* The timed call of a fiber that does not run now. */
 struct mst_suspended {
-    const void             *fiber;    /* its context */
-    zend_execute_data      *call;
-    const struct mst_timed *timed;
-    zval                   *result;
-    uint64_t                waited_ns;
-    struct mst_suspended   *next;
+    const void           *fiber;      /* its context */
+    zend_execute_data    *call;
+    const struct mst_timed_function *timed;
+    zval                 *result;
+    uint64_t              waited_ns;
+    struct mst_suspended *next;
 };
 
-static int slot = -1;                   /* of zend_internal_function.reserved; -1: none is free */
-static struct mst_timed *all_timed;     /* NULL: no function is timed */
+static int slot = -1;   /* of zend_internal_function.reserved; -1: none is free */
+static struct mst_timed_function *all_timed;   /* NULL: no function is timed */
 
 /* ---- time ------------------------------------------------------------------------------- */
 
@@ -152,7 +152,7 @@ static bool is_own_argument(const zend_execute_data *call, const zval *result)
         && strspn(Z_STRVAL_P(result), "0123456789.") != Z_STRLEN_P(result);
 }
 
-static bool has_failed(enum mst_failure how, const zend_execute_data *call, const zval *result)
+static bool has_failed(enum mst_failure_rule how, const zend_execute_data *call, const zval *result)
 {
     if (has_thrown())
         return true;
@@ -179,7 +179,7 @@ static void end_call(struct mst_waits *w, bool is_broken)
 
 static ZEND_NAMED_FUNCTION(call_timed)
 {
-    const struct mst_timed *timed = EX(func)->internal_function.reserved[slot];
+    const struct mst_timed_function *timed = EX(func)->internal_function.reserved[slot];
     struct mst_wait_line *line = timed->line;
     struct mst_waits *w = &MPMSTAT_G(waits);
 
@@ -201,7 +201,7 @@ static ZEND_NAMED_FUNCTION(call_timed)
 
 static ZEND_NAMED_FUNCTION(call_noted)
 {
-    const struct mst_timed *timed = EX(func)->internal_function.reserved[slot];
+    const struct mst_timed_function *timed = EX(func)->internal_function.reserved[slot];
 
     timed->original(INTERNAL_FUNCTION_PARAM_PASSTHRU);
     if (MPMSTAT_G(waits).is_on)
@@ -221,7 +221,7 @@ static void suspend(struct mst_waits *w, const void *fiber)
                                      w->suspended };
         w->suspended = s;
     } else {
-        add(w, mst_end_default(w->timed->line), w->waited_ns, false);
+        add(w, mst_wait_default(w->timed->line), w->waited_ns, false);
     }
     w->call = NULL;
 }
@@ -284,12 +284,12 @@ static void count_unreturned(struct mst_waits *w)
 
     if (w->call) {
         stop_clock(w);
-        add(w, mst_end_default(w->timed->line), w->waited_ns, true);
+        add(w, mst_wait_default(w->timed->line), w->waited_ns, true);
         w->call = NULL;
     }
     while ((s = w->suspended) != NULL) {
         w->suspended = s->next;
-        add(w, mst_end_default(s->timed->line), s->waited_ns, true);
+        add(w, mst_wait_default(s->timed->line), s->waited_ns, true);
         free(s);
     }
 }
@@ -377,12 +377,12 @@ static bool is_replaced(const zend_internal_function *f)
 
 static void replace(zend_function *f, struct mst_wait_line *line)
 {
-    struct mst_timed *timed;
+    struct mst_timed_function *timed;
 
     if (f->type != ZEND_INTERNAL_FUNCTION || is_replaced(&f->internal_function)
         || (timed = malloc(sizeof *timed)) == NULL)
         return;
-    *timed = (struct mst_timed){ f->internal_function.handler, line, all_timed };
+    *timed = (struct mst_timed_function){ f->internal_function.handler, line, all_timed };
     all_timed = timed;
     f->internal_function.reserved[slot] = timed;
     f->internal_function.handler = line->treatment == MST_IS_NOTE ? call_noted : call_timed;
@@ -444,7 +444,7 @@ void mst_waits_install(void)
 
 void mst_waits_uninstall(void)
 {
-    struct mst_timed *timed;
+    struct mst_timed_function *timed;
 
     while ((timed = all_timed) != NULL) {
         all_timed = timed->next;
