@@ -193,7 +193,7 @@ void mst_forks_sweep(struct mst_board *b)
             && mst_fork_take(&b->forks[i], pid))
             write_end(b, &b->forks[i], pid, reason_without_status(&b->forks[i]), false);
     }
-    mst_fork_mend(b);
+    mst_fork_reclaim(b);
 }
 
 void mst_forks_read_log(const char *line)

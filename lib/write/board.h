@@ -58,7 +58,7 @@ struct mst_board {
     uint32_t threads_used;          /* of `threads`, by a process that claims an entry now */
     uint32_t in_flight_stride;      /* words of in_flight for each process */
     uint64_t requests_mask, lifecycle_mask, php_requests_mask, marks_mask, deliveries_mask;
-    int64_t  busy_excess;           /* by how many workers mst_busy_mend() last found the sum too
+    int64_t  busy_excess;           /* by how many workers mst_busy_correct() last found the sum too
                                      * large */
     uint64_t busy_excess_ns;        /* when it did */
     char     path[512];

@@ -192,7 +192,7 @@ static void claim(uint64_t now_ns)
 static void join_as_worker(uint64_t began_ns, uint64_t took_ns)
 {
     mst_php.pid = (uint64_t)getpid();
-    mst_busy_mend_waiting(&mst_php.board);
+    mst_busy_correct_waiting(&mst_php.board);
     mst_ends_join();
     mst_delay_open();
     claim(mst_now_ns());
