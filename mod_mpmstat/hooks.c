@@ -9,9 +9,9 @@
 #include <http_protocol.h>
 #include <http_request.h>
 
+#include "answer_limit.h"
 #include "base/clock.h"
 #include "listeners.h"
-#include "turns.h"
 #include "write/busy.h"
 
 /* ---- the server and its processes ---------------------------------------------------- */
@@ -19,7 +19,7 @@
 static void child_init(apr_pool_t *pchild, server_rec *s)
 {
     mst_processes_join(pchild, s);
-    mst_turns_reset();
+    mst_answers_reset();
 }
 
 /* In the parent, every ten seconds. */

@@ -6,7 +6,7 @@
  *   hooks.c       config.c    handler.c
  *     |              |            |
  *     v              v            v
- *   recording.c   exports.c    access.c, turns.c, listeners.c, scoreboard.c
+ *   recording.c   exports.c    access.c, answer_limit.c, listeners.c, scoreboard.c
  *   processes.c   connections.c
  *   forks.c       http2.c, backend.c, tls.c
  *   mpm.c         timing.c
