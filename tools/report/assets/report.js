@@ -9,7 +9,7 @@ const {
     fillLegend, group, listen, drawCursor, lineChart, barChart, largest, needsLog,
     AXIS_WIDTH, PLOT_RIGHT, RUN_COLOURS, RUN_DASHES,
 } = mpmstat;
-const HEAT_ROWS_PER_DECADE = 16; // as series.c cuts them
+const HEAT_ROWS_PER_DECADE = 16; // as series_requests.c cuts them
 const HEAT_UNIT = 1e-6;
 
 // ---- points from the tables ---------------------------------------------------------------
