@@ -182,8 +182,8 @@ static bool is_promise_broken(const struct mst_connection *conn, const conn_rec 
 }
 
 /* itk closes a kept-alive connection without an answer where the process would have to become
- * another user for the next request, and httpd does not log that request. `current` is valid
- * only where this connection began it: others were freed with their pool. */
+ * another user for the next request. It does so while httpd handles that request, which httpd does
+ * not log. `current` is that request, if its worker still shows it: its pool exists until then. */
 static void abandon_request(struct mst_connection *conn)
 {
     if (!conn->worker || !conn->worker->request_start_ns || !conn->current)

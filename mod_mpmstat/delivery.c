@@ -52,8 +52,8 @@ void mst_delivery_begin(struct mst_connection *conn, conn_rec *c)
     ask(conn, mst_connection_fd(c, NULL), &since);
 }
 
-/* Of the time that the response took to send: what the kernel cannot know to be the client's or
- * the network's is the server's. */
+/* Splits `send`. Time that the kernel does not attribute to client or network counts as the
+ * server's. */
 static void split_send(struct mst_timed *req, const struct mst_tcp_info *since)
 {
     struct mst_parts *parts = mst_parts_of(req);

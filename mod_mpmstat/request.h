@@ -208,8 +208,14 @@ static inline void mst_count_on_worker(struct mst_timed *req)
 /* A worker that went from one connection right to the next was idle for less than this. */
 #define MST_IDLE_AT_ALL_NS (20 * MST_NS_PER_US)
 
-/* Whether the kernel is to be asked. idle_ns: how long the worker was idle that takes the
- * connection now. */
+/* Whether the kernel is to be asked, which is a system call: only where there can have been a wait.
+ * idle_ns: how long the worker was idle that takes the connection now.
+ *
+ * While a worker is idle no connection waits, where workers accept by themselves (prefork). A
+ * listener thread can be late, by some 10 ms when event's listeners wake up: there each new
+ * connection is asked about. A kept-alive connection whose last request was complete less than two
+ * jiffies ago is asked about only if its worker came right from another connection: what it waited
+ * is below the grain of the kernel's clock. */
 static inline bool mst_accept_may_have_waited(const struct mst_connection *conn, uint64_t idle_ns,
                                               uint64_t now)
 {

@@ -172,7 +172,8 @@ int mst_timing_begin(request_rec *r)
     return DECLINED;
 }
 
-/* Its response was what has been sent since the request before, whose first byte `own` has. */
+/* Data that was sent since the previous request was this request's response; `own.first_ns` is when
+ * it began. */
 struct mst_timed *mst_timing_begin_malformed(request_rec *r, uint64_t now)
 {
     struct mst_connection *conn = mst_connection_of(r->connection);

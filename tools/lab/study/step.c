@@ -109,7 +109,8 @@ static enum mst_step_outcome check_before(struct stepping *s)
 
 /* ---- a directory for the load tool ------------------------------------------------- */
 
-/* Some tools write into the user's home at once: theirs is in the output, for the step. */
+/* Some load tools write to $HOME as soon as they start, so each step gets a temporary HOME in the
+ * output directory. */
 static enum mst_step_outcome make_scratch(struct stepping *s)
 {
     char error[MST_ERROR_MAX];
