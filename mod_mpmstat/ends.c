@@ -1,8 +1,8 @@
-/* ends.c - the other ends: what requests are handed to, by name. A handler (r->handler) or a
- * backend (a worker of mod_proxy).
+/* ends.c - the other ends: what requests are handed to, by name. They are handlers
+ * (r->handler) and backends (workers of mod_proxy).
  *
- * To find a name in the board's table takes long. So each process keeps the indices of those that
- * it has met.
+ * Finding a name in the board's table takes long. So each process keeps the indices of the names
+ * that it has looked up.
  */
 #include "mod_mpmstat.h"
 
@@ -12,11 +12,11 @@
 
 #define KEPT_MAX MST_ENDS
 
-/* The board cuts names: those that share what it keeps are one. */
+/* The board cuts names to MST_NAME_MAX - 1 bytes: names that agree so far are one. */
 struct kept {
     enum mst_other_end_kind kind;
-    uint32_t          index;
-    char              name[MST_NAME_MAX];
+    uint32_t                index;
+    char                    name[MST_NAME_MAX];
 };
 static struct kept kept[KEPT_MAX];
 static size_t kept_count;   /* atomic: entries below it are valid, and never change */

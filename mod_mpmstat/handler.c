@@ -30,7 +30,7 @@
 
 APLOG_USE_MODULE(mpmstat);
 
-/* Answers with a sentence instead of httpd's page, as programs read it, too. Returns OK. */
+/* Answers with a sentence instead of httpd's page, because programs read it, too. Returns OK. */
 static int refuse(request_rec *r, int status, const char *sentence)
 {
     r->status = status;

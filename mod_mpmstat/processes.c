@@ -66,7 +66,7 @@ void mst_processes_join(apr_pool_t *pchild, server_rec *s)
 
 /* ---- in the parent: events of the journal -------------------------------------------- */
 
-/* An event of which nothing but this is known. pid 0: it is about no process. */
+/* An event of which nothing else is known. pid 0: it is about no process. */
 static struct mst_lifecycle new_event(enum mst_event event, uint64_t pid, uint64_t time_ns)
 {
     return (struct mst_lifecycle){
@@ -187,7 +187,7 @@ void mst_processes_child_status(server_rec *s, pid_t pid, ap_generation_t genera
     }
 }
 
-/* What httpd logs when fork(2) fails: prefork, worker, event. */
+/* Whether httpd logs with this line that fork(2) failed (prefork, worker, event). */
 static bool is_failed_fork(const char *line)
 {
     return strncmp(line, "AH00159:", 8) == 0 || strncmp(line, "AH00283:", 8) == 0

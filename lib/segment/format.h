@@ -132,8 +132,8 @@ static inline int mst_phase_index(uint32_t producer, enum mst_phase phase)
     }
 }
 
-/* States and waits of the first version of this format, and room for later ones: arrays in the
- * middle of a struct do not grow. */
+/* The number of states in the first version of this format, and the room for waits: arrays in the
+ * middle of a struct cannot grow. */
 #define MST_STATES_FIRST 6u
 #define MST_WAITS_ROOM   16u
 
@@ -159,7 +159,7 @@ enum mst_section_id {
     MST_SECTION_MARKS,       /* struct mst_mark_record: a ring of PHP's marks */
     MST_SECTION_FORKS,       /* struct mst_fork: Apache's forks that are not known to have
                               * ended */
-    MST_SECTION_FIRST,       /* so many are in the header's `section`, the others in `more` */
+    MST_SECTION_FIRST,       /* the header's `section` has those before, `more` the others */
     MST_SECTION_ENDS = MST_SECTION_FIRST,   /* struct mst_name: the other ends */
     MST_SECTION_END_COUNTERS, /* struct mst_other_end_counters: stripes for each other end */
     MST_SECTION_DELIVERIES,  /* struct mst_delivery_record: a ring of Apache's late deliveries */

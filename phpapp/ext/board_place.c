@@ -3,10 +3,10 @@
  *   FPM, mod_php   the server's parent makes NAME.board, and its workers inherit the mapping
  *   php-cgi, ...   without a common parent: SAPI-UID.board, made by the first process of a user
  *
- * It is in the directory that mpmstat.board names; else root's boards are in RUNDIR, where no
- * other user can write, and those of another user in that user's $XDG_RUNTIME_DIR/mpmstat. A
- * process without any of them has no board. No directory is for all users: who can write to a
- * directory can fill its file system, and the system keeps pid files and sockets in that of
+ * The board is in the directory that mpmstat.board names; else root's boards are in RUNDIR, where
+ * no other user can write, and those of another user in that user's $XDG_RUNTIME_DIR/mpmstat. A
+ * process without any of them has no board. No directory is for all users: a user who can write to
+ * a directory can fill its file system, and the system keeps pid files and sockets in that of
  * RUNDIR.
  *
  * A server has the same name at every start, and no two servers have the same: FPM's contains
@@ -164,7 +164,7 @@ static const char *user_runtime_directory(void)
 static void make_directory(const char *path, mode_t mode)
 {
     if (mkdir(path, mode) == 0)
-        (void)!chmod(path, mode);   /* whatever the umask is */
+        (void)!chmod(path, mode);   /* mkdir() applies the umask */
 }
 
 /* Sets the directory of boards that have the usual name. Returns false where there is none. */
@@ -241,8 +241,8 @@ static void give_up(const char *error, bool is_logged)
         mst_board_place_warn(text);
 }
 
-/* A server logs that as it starts. For a process without a parent it is nothing unusual: only
- * phpinfo() tells it. */
+/* A server logs that it has no board as it starts. For a process without a parent it is nothing
+ * unusual: only phpinfo() tells it. */
 static void give_up_without_place(void)
 {
     char error[MST_ERROR_MAX];
@@ -315,7 +315,7 @@ static void opened(const char *warning)
         mst_board_place_warn(warning);
 }
 
-/* After a restart: the counters go on, and the limit can have changed. */
+/* Takes up the board from before a restart: its counters go on, and the limit can have changed. */
 static bool take_up(const char *path, const struct mst_layout *layout,
                     const struct mst_identity *id)
 {

@@ -85,7 +85,7 @@ static uint64_t intern_host(uint32_t kind, struct part service, struct part host
     return intern(kind, n.text);
 }
 
-/* The index is looked up once: cache has it plus 1, or 0. */
+/* Looks the index up once. *cache is the index plus 1; 0: it was not looked up yet. */
 static uint64_t intern_once(uint32_t *cache, uint32_t kind, const char *name)
 {
     uint32_t end = __atomic_load_n(cache, __ATOMIC_RELAXED);
@@ -151,9 +151,9 @@ static uint64_t known_of(const void *thing)
     return NOTHING;
 }
 
-/* NOTHING: what another thing at this address was connected to is not true any more.
- * Where all places are taken, the last one loses its entry: that object's calls are counted under
- * the name of their line. */
+/* Notes what a thing waits for. NOTHING: what is noted for this address was another thing's. Where
+ * all places are taken, the last one loses its entry: that object's calls are counted under the
+ * name of their line. */
 static void remember(const void *thing, uint64_t wait)
 {
     struct mst_known *k = NULL;
@@ -217,7 +217,8 @@ static struct part port_of(const zval *value, const char *standard, char to[16])
     return part_of(standard);
 }
 
-/* What the function is called for: the object of a method, or else the first argument. */
+/* The object or resource that the function is called for: the object of a method, or else the first
+ * argument. */
 static const void *subject_of(zend_execute_data *call)
 {
     zval *first;
@@ -241,8 +242,8 @@ struct url {
     struct part scheme, host, port;
 };
 
-/* SCHEME://[USER@]HOST[:PORT][/...]. False: it is none; as PHP sees it, schemes have at least two
- * characters. */
+/* Reads SCHEME://[USER@]HOST[:PORT][/...]. False: the text is no URL. To PHP, schemes have at least
+ * two characters. */
 static bool read_url(struct part text, struct url *url)
 {
     const char *end = text.text + text.length, *at, *stop, *colon;
@@ -445,7 +446,8 @@ END(mysql)
                      intern_host(MST_WAIT_DATABASE, part_of("mysql"), host, port));
 }
 
-/* The value of "NAME=VALUE" among pairs with separators; of length 0 where it is not there. */
+/* The value of "NAME=VALUE" among pairs with separators; its length is 0 where there is no such
+ * pair. */
 static struct part value_in(struct part text, const char *name, const char *separators)
 {
     const char *at = text.text, *end = text.text + text.length;
@@ -543,7 +545,7 @@ END(redis)
     return connected(call, result, wait_of_host(call, MST_WAIT_CACHE, "redis", "6379"));
 }
 
-/* A client of several servers is known by none of them. */
+/* A client of several servers is not named after any of them. */
 static void remember_server(struct mst_wait_line *line, const void *client, uint64_t wait)
 {
     uint64_t known = known_of(client);
@@ -581,7 +583,7 @@ END(memcacheds)
     return wait_of_subject(line, call);
 }
 
-/* libcurl takes a URL without a scheme for one of http. */
+/* libcurl takes a URL without a scheme for one with http. */
 static uint64_t wait_of_curl(struct mst_wait_line *line, struct part text)
 {
     struct name with_scheme = { "http://", 7 };

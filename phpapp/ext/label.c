@@ -55,8 +55,8 @@ void mst_label_learn(void)
 
 /* ---- the setting ------------------------------------------------------------------------ */
 
-/* Once for a process; once for all processes that have a board: a tenant's file causes it at
- * each request. */
+/* True once for all processes of a board, or once for a process without one: a tenant's file causes
+ * the refusal at each request. */
 static bool must_tell_refusal(void)
 {
     static bool told;
@@ -143,8 +143,8 @@ static struct mst_tenant tenant_of_request(void)
     };
 }
 
-/* Whether the label was refused to the latest request's tenant, and that is this tenant: a
- * process can serve several. */
+/* Whether the label was refused in the latest request, for the same tenant: a process can serve
+ * several tenants. */
 static bool is_refused(const char *name, uint64_t owner)
 {
     return *MPMSTAT_G(label_name) == '\0' && MPMSTAT_G(refused_owner) == owner

@@ -88,8 +88,8 @@ static void sweep(bool thorough, uint64_t now_ns)
     mst_process_sweep(&mst_php.board, thorough, now_ns, tell_killed, &now_ns);
 }
 
-/* Among processes without a common parent, the end of the last one is the server's. One that joins
- * at the same moment is seen here, or resets stopped_ns (join_now). */
+/* Among processes without a common parent, the end of the last one is the server's. A process that
+ * joins at the same moment is seen here, or resets stopped_ns (join_now). */
 static void note_stop_of_shared(uint64_t now_ns)
 {
     struct mst_board *b = &mst_php.board;
@@ -199,8 +199,8 @@ static void join_as_worker(uint64_t began_ns, uint64_t took_ns)
     tell_start(began_ns, took_ns);
 }
 
-/* A process that called exec() began when PHP started in it; how long its fork took is
- * unknown. */
+/* Joins this process now. One that called exec() began when PHP started in it; how long its fork
+ * took is unknown. */
 static bool join_now(void)
 {
     if (mst_php.origin == MST_ORIGIN_SHARED && !mst_php.is_open)
@@ -260,7 +260,7 @@ void mst_lifecycle_thread(void)
 /* ---- forks --------------------------------------------------------------------------------- */
 
 /* FPM's master installs its signal handlers after it has become a daemon and before its first
- * worker. Neither `php-fpm -t` nor the process that starts the daemon comes to that. */
+ * worker. Neither `php-fpm -t` nor the process that starts the daemon installs them. */
 static bool is_fpm_master(void)
 {
     struct sigaction reload;

@@ -18,7 +18,8 @@
 #include "state.h"
 #include "waits.h"
 
-/* Reads a number as OnUpdateLong() does, with K, M and G; that one complains of malformed ones. */
+/* Reads a number as OnUpdateLong() does, with K, M and G. OnUpdateLong() warns of malformed
+ * numbers. */
 static zend_long number_of(zend_string *text)
 {
 #if PHP_VERSION_ID >= 80200

@@ -1,7 +1,7 @@
 /* waits.c - what a request waits for: times the functions of waits.def.
  *
  * After all extensions have started, the handlers of these functions and methods are replaced by
- * one that calls the original between two looks at the clocks. What it needs to know of a
+ * one that reads the clocks, calls the original and reads them again. What it needs to know of a
  * function is in the function's reserved slot, which copies of the function share (methods that a
  * subclass inherits, closures).
  *
@@ -70,7 +70,7 @@ static uint64_t cpu_now_ns(void)
     return (uint64_t)t.tv_sec * MST_NS_PER_S + (uint64_t)t.tv_nsec;
 }
 
-/* What is left of ns without `part`. */
+/* ns less `part`, but at least 0. */
 static uint64_t without(uint64_t ns, uint64_t part)
 {
     return ns > part ? ns - part : 0;
@@ -88,7 +88,7 @@ static uint64_t read_delay(struct mst_waits *w)
     return w->delay_ns != MST_UNKNOWN && w->delay_ns > before ? w->delay_ns - before : 0;
 }
 
-/* The clock of the call under way starts. */
+/* Starts the clock of the call under way. */
 static void start_clock(struct mst_waits *w)
 {
     uint64_t outside;
@@ -102,8 +102,8 @@ static void start_clock(struct mst_waits *w)
         read_delay(w);
 }
 
-/* Of a long call's time, what is run delay does not count. Time off the CPU outside timed calls
- * is run delay, too, as far as is known. */
+/* Stops the clock. The run delay within a long call does not count as waiting. Time off the CPU
+ * outside timed calls is taken for run delay, too. */
 static void stop_clock(struct mst_waits *w)
 {
     uint64_t waited, outside = w->unread_outside_ns;
@@ -294,7 +294,7 @@ static void count_unreturned(struct mst_waits *w)
     }
 }
 
-/* Adds at most what is left of the whole. */
+/* Adds ns to *part, at most what is left of the whole, and takes it off that. */
 static void take(uint64_t *part, uint64_t ns, uint64_t *left)
 {
     if (ns > *left)
@@ -388,7 +388,7 @@ static void replace(zend_function *f, struct mst_wait_line *line)
     f->internal_function.handler = line->treatment == MST_IS_NOTE ? call_noted : call_timed;
 }
 
-/* The line's method, or all of them. */
+/* Replaces the line's function or method; of "*" all methods. */
 static void replace_methods(HashTable *methods, struct mst_wait_line *line)
 {
     const char *name = line->function;
