@@ -6,7 +6,7 @@
  *   hooks.c       config.c    handler.c
  *     |              |            |
  *     v              v            v
- *   recording.c   exports.c    access.c, turns.c, listeners.c, scoreboard.c
+ *   recording.c   exports.c    access.c, answer_limit.c, listeners.c, scoreboard.c
  *   processes.c   connections.c
  *   forks.c       http2.c, backend.c, tls.c
  *   mpm.c         timing.c
@@ -232,7 +232,7 @@ void mst_exports_use_notes(void);
 /* ---- ends.c: what requests are handed to --------------------------------------------- */
 
 /* The index of the other end of this kind and name, which this process keeps. */
-uint32_t mst_ends_index(enum mst_end_kind kind, const char *name);
+uint32_t mst_ends_index(enum mst_other_end_kind kind, const char *name);
 
 /* ---- handler.c: /mpm-status ---------------------------------------------------------- */
 

@@ -176,7 +176,7 @@ bool mst_label_intern_tenant(struct mst_board *b, const char *name,
     return true;
 }
 
-uint32_t mst_end_intern(struct mst_board *b, enum mst_end_kind kind, const char *name)
+uint32_t mst_other_end_intern(struct mst_board *b, enum mst_other_end_kind kind, const char *name)
 {
     struct search search = { .table = b->ends, .count = b->end_count, .owner = kind,
                              .is_end = true, .patience = PATIENCE };

@@ -366,13 +366,15 @@ START_TEST(an_end_is_known_by_kind_and_name)
     struct test_view view;
 
     make(8);
-    database = mst_end_intern(&board, MST_END_DATABASE, "mysql 127.0.0.1:3306");
-    cache = mst_end_intern(&board, MST_END_CACHE, "mysql 127.0.0.1:3306");
+    database = mst_other_end_intern(&board, MST_END_DATABASE, "mysql 127.0.0.1:3306");
+    cache = mst_other_end_intern(&board, MST_END_CACHE, "mysql 127.0.0.1:3306");
     ck_assert_uint_ne(database, cache);
-    ck_assert_uint_eq(mst_end_intern(&board, MST_END_DATABASE, "mysql 127.0.0.1:3306"), database);
-    mst_end_count(&board, database, 0, 1000, false);
-    mst_end_count(&board, database, 1, 234, true);
-    mst_end_count(&board, mst_end_intern(&board, MST_END_HTTP, "a\n\x80\x1b[31m"), 0, 5, false);
+    ck_assert_uint_eq(mst_other_end_intern(&board, MST_END_DATABASE, "mysql 127.0.0.1:3306"),
+                      database);
+    mst_other_end_count(&board, database, 0, 1000, false);
+    mst_other_end_count(&board, database, 1, 234, true);
+    mst_other_end_count(&board, mst_other_end_intern(&board, MST_END_HTTP, "a\n\x80\x1b[31m"), 0, 5,
+                        false);
     test_view(&view, board.path, 1);
     ck_assert_uint_eq(view.s.end_count, 2);   /* without `other` and that without calls */
     ck_assert_uint_eq(end_of(&view.s, "database", "mysql 127.0.0.1:3306")->calls, 2);
@@ -392,10 +394,10 @@ START_TEST(ends_without_room_are_other)
     make(8);
     for (i = 1; i < MST_ENDS; i++) {
         snprintf(name, sizeof name, "http host-%u", i);
-        ck_assert_uint_eq(mst_end_intern(&board, MST_END_HTTP, name), i);
+        ck_assert_uint_eq(mst_other_end_intern(&board, MST_END_HTTP, name), i);
     }
-    ck_assert_uint_eq(mst_end_intern(&board, MST_END_HTTP, "http one-more"), MST_END_OTHER);
-    ck_assert_uint_eq(mst_end_intern(&board, MST_END_HTTP, "http host-7"), 7);
+    ck_assert_uint_eq(mst_other_end_intern(&board, MST_END_HTTP, "http one-more"), MST_END_OTHER);
+    ck_assert_uint_eq(mst_other_end_intern(&board, MST_END_HTTP, "http host-7"), 7);
     mst_board_close(&board);
 }
 END_TEST
