@@ -145,6 +145,7 @@ static ZEND_MODULE_POST_ZEND_DEACTIVATE_D(mpmstat)
 {
     if (MPMSTAT_G(active))
         mst_request_end();
+    MPMSTAT_G(upload_ns) = 0;   /* also what a request read that is not recorded */
     return SUCCESS;
 }
 

@@ -92,8 +92,29 @@ static zend_op_array *see_compilation(zend_file_handle *file, int type)
     return next_compile_file(file, type);
 }
 
+/* PHP reads a form before RINIT. What it waits for is the client's upload, which is no wait for
+ * PHP. Under mod_php Apache leaves it out of what it hands over (mod_mpmstat/upload.c). */
+static size_t (*next_read_post)(char *, size_t);
+
+static size_t time_reading(char *buffer, size_t size)
+{
+    uint64_t began_ns;
+    size_t bytes;
+
+    if (MPMSTAT_G(active))
+        return next_read_post(buffer, size);
+    began_ns = mst_now_ns();
+    bytes = next_read_post(buffer, size);
+    MPMSTAT_G(upload_ns) += mst_now_ns() - began_ns;
+    return bytes;
+}
+
 void mst_request_start_watching(void)
 {
+    if (mst_php.sapi != MST_SAPI_APACHE && sapi_module.read_post) {
+        next_read_post = sapi_module.read_post;
+        sapi_module.read_post = time_reading;
+    }
     next_compile_file = zend_compile_file;
     zend_compile_file = see_compilation;
 #if PHP_VERSION_ID >= 80000
@@ -106,6 +127,8 @@ void mst_request_start_watching(void)
 
 void mst_request_stop_watching(void)
 {
+    if (sapi_module.read_post == time_reading)
+        sapi_module.read_post = next_read_post;
     if (zend_compile_file == see_compilation)
         zend_compile_file = next_compile_file;
 #if PHP_VERSION_ID < 80000
@@ -138,9 +161,10 @@ static void read_request_start(void)
 
     if (text)
         MPMSTAT_G(wait_ns) = mst_request_start_age(mst_request_start_parse(text),
-                                                   mst_realtime_ns());
+                                                   mst_realtime_ns() - MPMSTAT_G(upload_ns));
 }
 
+/* now_ns: when PHP began, less its time for reading the body. */
 static void read_handover(uint64_t now_ns)
 {
     const char *text = variable(ZEND_STRL(MST_HANDOVER_VARIABLE));
@@ -247,7 +271,7 @@ void mst_request_begin(void)
     if (MPMSTAT_G(joined) != mst_php.joins)
         mst_lifecycle_thread();
     MPMSTAT_G(start_ns) = mst_now_ns();
-    read_handover(MPMSTAT_G(start_ns));
+    read_handover(MPMSTAT_G(start_ns) - MPMSTAT_G(upload_ns));
     read_script();
     mst_label_choose();
     MPMSTAT_G(fatal) = MPMSTAT_G(maybe_fatal) = false;

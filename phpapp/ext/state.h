@@ -91,6 +91,7 @@ ZEND_BEGIN_MODULE_GLOBALS(mpmstat)
     unsigned  marks;
     uint32_t  label_index, stripe, worker_index;
     uint64_t  id, start_ns, wait_ns, user_ns, system_ns;
+    uint64_t  upload_ns;           /* blocked in reading the body before the request began */
     char      script[MST_PATH_MAX];
 
     char      label_name[MST_NAME_MAX];  /* label_index is for this name; "": none was chosen
