@@ -111,7 +111,7 @@ static size_t time_reading(char *buffer, size_t size)
 
 void mst_request_start_watching(void)
 {
-    if (mst_php.sapi != MST_SAPI_APACHE && sapi_module.read_post) {
+    if (mst_php.origin != MST_ORIGIN_APACHE && sapi_module.read_post) {
         next_read_post = sapi_module.read_post;
         sapi_module.read_post = time_reading;
     }
