@@ -1,5 +1,5 @@
-/* answer_limit.h - how many answers of the journal the server gives at once, all processes together.
- * Precondition of all but mst_answers_reset(): there is a board. */
+/* answer_limit.h - how many answers of the journal the server gives at once, all processes
+ * together. Precondition of all but mst_answers_reset(): there is a board. */
 #ifndef MPMSTAT_ANSWER_LIMIT_H
 #define MPMSTAT_ANSWER_LIMIT_H
 

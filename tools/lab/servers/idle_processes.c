@@ -45,7 +45,8 @@ static size_t count_processes(const struct mst_servers *servers, struct mst_proc
     return count;
 }
 
-size_t mst_idle_processes_wait(const struct mst_servers *servers, const volatile sig_atomic_t *stop)
+size_t mst_idle_processes_wait(const struct mst_servers *servers,
+                               const volatile sig_atomic_t *stop)
 {
     uint64_t began = mst_now_ns(), since = began, now = began;
     struct mst_proc_list list = { 0 };

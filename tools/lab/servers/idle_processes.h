@@ -11,6 +11,7 @@
 
 /* Waits until the number of the servers' processes has not changed for some seconds. Returns that
  * number; 0 if it kept changing for too long, or if *stop was raised. */
-size_t mst_idle_processes_wait(const struct mst_servers *servers, const volatile sig_atomic_t *stop);
+size_t mst_idle_processes_wait(const struct mst_servers *servers,
+                               const volatile sig_atomic_t *stop);
 
 #endif
