@@ -9,6 +9,7 @@ import pytest
 import backend
 import build
 import clients
+import network
 import php
 import tls
 import tool
@@ -297,6 +298,68 @@ def test_what_was_sent_at_once_is_not_asked_about(server, mpm):
         assert [connection.request("/").status for _ in range(3)] == [200] * 3
     fast = [r for r in records_of(apache, 3) if r["send"] < Decimal("0.01")]
     assert fast and all(r["send_client"] is None for r in fast)
+
+
+@pytest.fixture
+def narrow():
+    """A network of 1 MB in a second."""
+    link = network.Narrow()
+    try:
+        link.__enter__()
+    except network.Unavailable as reason:
+        pytest.skip(str(reason))
+    yield link
+    link.__exit__()
+
+
+def send_through(narrow, server, mpm, size, read, extra="", modules=(), receive_buffer=None):
+    """A page that a client behind the narrow network reads. The request's record, with `busy` and
+    `closed`: how long the kernel says that data was on its way, and of that with a closed
+    window."""
+    with narrow.at_server():
+        apache = server(mpm, f"Listen {narrow.ADDRESS}:{narrow.PORT}\n" + extra, modules=modules)
+        with narrow.connect(receive_buffer=receive_buffer) as connection:
+            connection.send_request(apache.page("page", b"x" * size))
+            read(connection)
+            busy, closed = narrow.kernel_says(connection.port)
+        record = only_record(apache)
+    assert record["send"] >= MOST
+    return {**record, "busy": Decimal(str(busy)), "closed": Decimal(str(closed))}
+
+
+def assert_most_of_send(record, interval):
+    assert record[interval] >= record["send"] * Decimal("0.9"), record
+
+
+def test_sending_through_a_narrow_network(server, mpm, narrow):
+    """tbf has counted the bytes: it needs as long for them as the network is said to have had."""
+    record = send_through(narrow, server, mpm, 3_000_000, clients.Connection.read_response)
+    assert_most_of_send(record, "send_network")
+    passed, full = narrow.passed()
+    assert passed >= 3_000_000 and full > 0
+    assert record["send_network"] * Decimal("0.9") <= Decimal(passed) / narrow.RATE
+    assert record["busy"] - record["closed"] >= record["send"] * Decimal("0.9"), record
+
+
+def test_sending_by_a_server_slower_than_a_narrow_network(server, mpm, narrow):
+    record = send_through(narrow, server, mpm, 80_000, clients.Connection.read_response,
+                          "SetOutputFilter RATE_LIMIT\nSetEnv rate-limit 50", ["ratelimit"])
+    assert_most_of_send(record, "send_server")
+    assert record["busy"] <= record["send"] / 10, record
+
+
+def test_sending_to_a_reader_slower_than_a_narrow_network(server, mpm, narrow):
+    """The window is closed for most of the time."""
+    def read(connection):
+        connection.read_head()
+        for _ in range(20):
+            connection.read_exactly(10_000)
+            time.sleep(PAUSE / 4)      # the client's slowness itself
+
+    record = send_through(narrow, server, mpm, 200_000, read, "SendBufferSize 32768",
+                          receive_buffer=16384)
+    assert_most_of_send(record, "send_client")
+    assert record["closed"] >= record["busy"] * Decimal("0.9"), record
 
 
 @pytest.mark.parametrize("keep", [True, False], ids=["kept-alive", "closed"])
