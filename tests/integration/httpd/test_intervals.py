@@ -9,6 +9,7 @@ import pytest
 import backend
 import build
 import clients
+import fcgid
 import network
 import php
 import tls
@@ -30,6 +31,14 @@ def only_record(apache):
 def ends_of(apache, kind):
     """{name: its numbers} of the other ends of that kind."""
     return {end["name"]: end for end in tool.status(apache.board)["ends"] if end["kind"] == kind}
+
+
+def assert_tally(apache, name, records):
+    """The backend's tally is that of the records, all of which it answered."""
+    end = ends_of(apache, "backend")[name]
+    assert (end["calls"], end["failed"], end["status"]["2xx"]) == (len(records), 0, len(records))
+    told = sum(r["backend_time"] for r in records)
+    assert abs(Decimal(str(end["seconds"])) - told) < Decimal("0.000001")
 
 
 def interval(apache, name):
@@ -243,6 +252,35 @@ def test_backend_of_a_script(server, mpm):
     record = only_record(apache)
     assert (record["handler"], record["backend"]) == ("cgi-script", "cgi-script")
     assert MOST <= record["backend_time"] <= record["handle"] - record["checks"]
+
+
+@pytest.mark.skipif(not fcgid.FCGID.exists() or not php.CGI, reason="needs mod_fcgid, php-cgi")
+def test_backend_of_fcgid(server, mpm):
+    apache = server(mpm, fcgid.fcgid(), modules=["fcgid"])
+    nap = apache.page("nap.php", f"<?php usleep({int(PAUSE * 1e6)}); echo 'done';")
+    assert [apache.get(nap).status for _ in range(2)] == [200] * 2
+    records = records_of(apache, 2)
+    assert_sums(records)
+    for record in records:
+        assert (record["handler"], record["backend"]) == ("fcgid-script", "fcgid-script")
+        assert MOST <= record["backend_time"] <= record["handle"] - record["checks"]
+    assert_tally(apache, "fcgid-script", records)
+
+
+def test_backend_of_http2(server, mpm):
+    """Another Apache, which speaks HTTP/2 without TLS: two streams, of which one is slow."""
+    behind = server("event", CGI + "Protocols h2c", modules=["cgid", "http2"], module=False)
+    behind.cgi("nap", f"sleep {PAUSE}\necho Content-Type: text/plain\necho\necho done\n")
+    apache = server(mpm, f"ProxyPass /app/ h2c://127.0.0.1:{behind.port}/",
+                    modules=["proxy", "http2", "proxy_http2"])
+    assert [apache.get(path).status for path in ("/app/cgi/nap", "/app/index.html")] == [200] * 2
+    records = records_of(apache, 2)
+    assert_sums(records)
+    name = f"h2c://127.0.0.1:{behind.port}/"
+    assert {(r["handler"], r["backend"]) for r in records} == {("proxy-server", name)}
+    fast, slow = sorted(r["backend_time"] for r in records)
+    assert slow >= MOST and slow - fast >= MOST / 2
+    assert_tally(apache, name, records)
 
 
 def test_backend_of_php(php_server, mpm):
