@@ -9,6 +9,8 @@ import pytest
 import backend
 import build
 import clients
+import fcgid
+import network
 import php
 import tls
 import tool
@@ -29,6 +31,14 @@ def only_record(apache):
 def ends_of(apache, kind):
     """{name: its numbers} of the other ends of that kind."""
     return {end["name"]: end for end in tool.status(apache.board)["ends"] if end["kind"] == kind}
+
+
+def assert_tally(apache, name, records):
+    """The backend's tally is that of the records, all of which it answered."""
+    end = ends_of(apache, "backend")[name]
+    assert (end["calls"], end["failed"], end["status"]["2xx"]) == (len(records), 0, len(records))
+    told = sum(r["backend_time"] for r in records)
+    assert abs(Decimal(str(end["seconds"])) - told) < Decimal("0.000001")
 
 
 def interval(apache, name):
@@ -244,6 +254,35 @@ def test_backend_of_a_script(server, mpm):
     assert MOST <= record["backend_time"] <= record["handle"] - record["checks"]
 
 
+@pytest.mark.skipif(not fcgid.FCGID.exists() or not php.CGI, reason="needs mod_fcgid, php-cgi")
+def test_backend_of_fcgid(server, mpm):
+    apache = server(mpm, fcgid.fcgid(), modules=["fcgid"])
+    nap = apache.page("nap.php", f"<?php usleep({int(PAUSE * 1e6)}); echo 'done';")
+    assert [apache.get(nap).status for _ in range(2)] == [200] * 2
+    records = records_of(apache, 2)
+    assert_sums(records)
+    for record in records:
+        assert (record["handler"], record["backend"]) == ("fcgid-script", "fcgid-script")
+        assert MOST <= record["backend_time"] <= record["handle"] - record["checks"]
+    assert_tally(apache, "fcgid-script", records)
+
+
+def test_backend_of_http2(server, mpm):
+    """Another Apache, which speaks HTTP/2 without TLS: two streams, of which one is slow."""
+    behind = server("event", CGI + "Protocols h2c", modules=["cgid", "http2"], module=False)
+    behind.cgi("nap", f"sleep {PAUSE}\necho Content-Type: text/plain\necho\necho done\n")
+    apache = server(mpm, f"ProxyPass /app/ h2c://127.0.0.1:{behind.port}/",
+                    modules=["proxy", "http2", "proxy_http2"])
+    assert [apache.get(path).status for path in ("/app/cgi/nap", "/app/index.html")] == [200] * 2
+    records = records_of(apache, 2)
+    assert_sums(records)
+    name = f"h2c://127.0.0.1:{behind.port}/"
+    assert {(r["handler"], r["backend"]) for r in records} == {("proxy-server", name)}
+    fast, slow = sorted(r["backend_time"] for r in records)
+    assert slow >= MOST and slow - fast >= MOST / 2
+    assert_tally(apache, name, records)
+
+
 def test_backend_of_php(php_server, mpm):
     apache = php_server(mpm)
     nap = f"<?php usleep({int(PAUSE * 1e6)}); echo 'done';"
@@ -297,6 +336,68 @@ def test_what_was_sent_at_once_is_not_asked_about(server, mpm):
         assert [connection.request("/").status for _ in range(3)] == [200] * 3
     fast = [r for r in records_of(apache, 3) if r["send"] < Decimal("0.01")]
     assert fast and all(r["send_client"] is None for r in fast)
+
+
+@pytest.fixture
+def narrow():
+    """A network of 1 MB in a second."""
+    link = network.Narrow()
+    try:
+        link.__enter__()
+    except network.Unavailable as reason:
+        pytest.skip(str(reason))
+    yield link
+    link.__exit__()
+
+
+def send_through(narrow, server, mpm, size, read, extra="", modules=(), receive_buffer=None):
+    """A page that a client behind the narrow network reads. The request's record, with `busy` and
+    `closed`: how long the kernel says that data was on its way, and of that with a closed
+    window."""
+    with narrow.at_server():
+        apache = server(mpm, f"Listen {narrow.ADDRESS}:{narrow.PORT}\n" + extra, modules=modules)
+        with narrow.connect(receive_buffer=receive_buffer) as connection:
+            connection.send_request(apache.page("page", b"x" * size))
+            read(connection)
+            busy, closed = narrow.kernel_says(connection.port)
+        record = only_record(apache)
+    assert record["send"] >= MOST
+    return {**record, "busy": Decimal(str(busy)), "closed": Decimal(str(closed))}
+
+
+def assert_most_of_send(record, interval):
+    assert record[interval] >= record["send"] * Decimal("0.9"), record
+
+
+def test_sending_through_a_narrow_network(server, mpm, narrow):
+    """tbf has counted the bytes: it needs as long for them as the network is said to have had."""
+    record = send_through(narrow, server, mpm, 3_000_000, clients.Connection.read_response)
+    assert_most_of_send(record, "send_network")
+    passed, full = narrow.passed()
+    assert passed >= 3_000_000 and full > 0
+    assert record["send_network"] * Decimal("0.9") <= Decimal(passed) / narrow.RATE
+    assert record["busy"] - record["closed"] >= record["send"] * Decimal("0.9"), record
+
+
+def test_sending_by_a_server_slower_than_a_narrow_network(server, mpm, narrow):
+    record = send_through(narrow, server, mpm, 80_000, clients.Connection.read_response,
+                          "SetOutputFilter RATE_LIMIT\nSetEnv rate-limit 50", ["ratelimit"])
+    assert_most_of_send(record, "send_server")
+    assert record["busy"] <= record["send"] / 10, record
+
+
+def test_sending_to_a_reader_slower_than_a_narrow_network(server, mpm, narrow):
+    """The window is closed for most of the time."""
+    def read(connection):
+        connection.read_head()
+        for _ in range(20):
+            connection.read_exactly(10_000)
+            time.sleep(PAUSE / 4)      # the client's slowness itself
+
+    record = send_through(narrow, server, mpm, 200_000, read, "SendBufferSize 32768",
+                          receive_buffer=16384)
+    assert_most_of_send(record, "send_client")
+    assert record["closed"] >= record["busy"] * Decimal("0.9"), record
 
 
 @pytest.mark.parametrize("keep", [True, False], ids=["kept-alive", "closed"])

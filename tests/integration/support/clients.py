@@ -27,9 +27,10 @@ class NoAnswer(Exception):
 
 
 class Connection:
-    """One TCP connection to 127.0.0.1:port, or from another address. Its own port is `port`."""
+    """One TCP connection to host:port, or from another address. Its own port is `port`."""
 
-    def __init__(self, server_port, timeout=30, receive_buffer=None, source=None):
+    def __init__(self, server_port, timeout=30, receive_buffer=None, source=None,
+                 host="127.0.0.1"):
         self.socket = socket.socket()
         self.socket.settimeout(timeout)
         if receive_buffer:
@@ -37,7 +38,7 @@ class Connection:
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if source:
             self.socket.bind((source, 0))
-        self.socket.connect(("127.0.0.1", server_port))
+        self.socket.connect((host, server_port))
         self.port = self.socket.getsockname()[1]
         self.buffer = b""
 
