@@ -269,17 +269,15 @@ static void put_end(struct mst_sink *sink, const struct mst_summary *s,
                     const struct mst_summary_end *end)
 {
     uint64_t calls = end->calls != MST_UNKNOWN && end->calls > 0 ? end->calls : 1;
-    char name[80];
 
-    snprintf(name, sizeof name, "%s %s", end->kind != NULL ? end->kind : "",
-             end->name != NULL ? end->name : "");
-    mst_line(sink, "  %-34.34s%9s%10s%9s%10s", name, mst_format_count(end->calls).text,
+    mst_line(sink, "  %9s%11s%9s%10s   %s %s", mst_format_count(end->calls).text,
              mst_format_time(end->end_ns != MST_UNKNOWN ? end->end_ns / calls : MST_UNKNOWN).text,
              mst_format_count(end->failed).text,
-             mst_format_milli(mst_summary_at_once_milli(s, end)).text);
+             mst_format_milli(mst_summary_at_once_milli(s, end)).text, end->kind,
+             end->name != NULL ? end->name : "");
 }
 
-/* The strongest. A handler has all of a request's time: it tells no more than the phase. */
+/* The strongest; names are last, since a backend's can be long. A handler has all of a request's time: it tells no more than the phase. */
 static void put_ends(struct mst_sink *sink, const struct mst_summary *s,
                      const struct mst_summary_server *server)
 {
@@ -291,8 +289,8 @@ static void put_ends(struct mst_sink *sink, const struct mst_summary *s,
         if (end->kind == NULL || strcmp(end->kind, mst_other_end_kind_names[MST_END_HANDLER]) == 0)
             continue;
         if (shown++ == 0)
-            mst_line(sink, "  %-34s%9s%10s%9s%10s", "other end", "calls", "mean", "failed",
-                     "at once");
+            mst_line(sink, "  %9s%11s%9s%10s   %s", "calls", "mean", "failed", "at once",
+                     "other end");
         put_end(sink, s, end);
     }
     if (shown > 0)
