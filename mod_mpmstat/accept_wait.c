@@ -1,12 +1,8 @@
 /* accept_wait.c - how long a connection, or its next request, waited for a worker: the phase
  * `queue`. The kernel knows it (TCP_INFO): the age of the newest data that it has received.
  *
- * The kernel is asked only where there can have been a wait, as it is a system call. While a
- * worker is idle no connection waits, where workers accept by themselves (prefork). A listener
- * thread can be late, by some 10 ms when event's listeners wake up: there each new connection
- * is asked about. An answer below two jiffies is the grain of the kernel's clock then, not a
- * wait. So is what a kept-alive connection can have waited whose last request was complete less
- * than two jiffies ago.
+ * mst_accept_may_have_waited() (request.h) decides whether the kernel is asked at all. Where the
+ * worker had been idle, an answer below two jiffies is the grain of the kernel's clock, not a wait.
  */
 #include "request.h"
 

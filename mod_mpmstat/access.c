@@ -88,7 +88,8 @@ static int forbid(request_rec *r, const char *reason, const char **sentence)
     return HTTP_FORBIDDEN;
 }
 
-/* An .htaccess file may have put the page here, or may have let the client in. */
+/* Checks the request as if there were no .htaccess files: one of them may have put the page here,
+ * or may have let the client in. */
 static int check_without_files(request_rec *r, const char **sentence)
 {
     request_rec *again = look_up_without_files(r);

@@ -2,9 +2,9 @@
  * `backend`. Backends are the workers of mod_proxy, and the processes behind the handlers of CGI,
  * FastCGI and WSGI.
  *
- * The time begins when mod_proxy, or the handler, is called. An output filter sees the first that
- * comes back. Where nothing does, the response's own beginning is the end. What the client's body
- * took meanwhile is `upload`, and is left out.
+ * The interval begins when mod_proxy, or the handler, is called. It ends when an output filter sees
+ * the first data that comes back; where none does, when the response begins. Reading the client's
+ * body meanwhile is `upload`, and is left out.
  *
  * mod_proxy need not be there: its hook is looked up among the loaded modules.
  */
@@ -20,7 +20,7 @@ static ap_filter_rec_t *backend_filter;
 
 /* ---- the time ------------------------------------------------------------------------ */
 
-/* How long the backend has had the request, of which upload is not its own. */
+/* How long the backend has had the request, less the upload in that time. */
 static uint64_t time_at_backend(const struct mst_parts *parts, uint64_t now)
 {
     uint64_t all = now - parts->handed_ns, upload = parts->upload_ns - parts->handed_upload_ns;
@@ -71,8 +71,9 @@ void mst_backend_begin_handler(struct mst_timed *req, request_rec *r)
 
 /* ---- mod_proxy ----------------------------------------------------------------------- */
 
-/* As in ProxyPass: scheme, host and port, with a Unix socket before it. Workers without a name of
- * their own serve all URLs that have none. */
+/* The backend's name as in ProxyPass: scheme, host and port, with a Unix socket before it.
+ * mod_proxy's two default workers serve all URLs that no other worker serves, and have no such
+ * name. */
 static const char *name_of(const request_rec *r, const proxy_worker *worker,
                            const proxy_server_conf *conf, const char *url)
 {
@@ -90,18 +91,19 @@ static const char *name_of(const request_rec *r, const proxy_worker *worker,
     return path ? apr_pstrcat(r->pool, "unix:", path, "|", url, NULL) : url;
 }
 
-/* A backend had the request, and mod_proxy tries another one. */
+/* If a backend had the request already, mod_proxy now tries another one: its call has failed. */
 static void count_failure(struct mst_timed *req, uint64_t now)
 {
     struct mst_parts *parts = mst_parts_of(req);
 
     if (parts->handed_ns)
-        mst_end_count(mst_recording.board, parts->backend, (uint32_t)req->connection->pid_worker,
-                      time_at_backend(parts, now), true);
+        mst_other_end_count(mst_recording.board, parts->backend,
+                            (uint32_t)req->connection->pid_worker, time_at_backend(parts, now),
+                            true);
     end_wait(parts, now);
 }
 
-/* The first of mod_proxy's scheme_handler hooks: one of the next has the request sent. */
+/* Runs first of mod_proxy's scheme_handler hooks; one of the later ones sends the request. */
 static int see_hand_over(request_rec *r, proxy_worker *worker, proxy_server_conf *conf, char *url,
                          const char *proxy_host, apr_port_t proxy_port)
 {

@@ -65,7 +65,7 @@ void *mst_create_server_config(apr_pool_t *p, server_rec *s)
     return apr_pcalloc(p, sizeof(struct mst_server_config));
 }
 
-/* For ap_set_flag_slot(), which sets a flag and does nothing else. */
+/* The argument of ap_set_flag_slot(), which sets a flag and does nothing else. */
 #define SLOT(member) ((void *)APR_OFFSETOF(struct mst_dir_config, member))
 
 static const char *set_trust_request_start(cmd_parms *cmd, void *dir, int on)
@@ -99,7 +99,7 @@ static const char *set_server_timing(cmd_parms *cmd, void *dir, int on)
     return NULL;
 }
 
-/* Once in the board's life, as httpd reads .htaccess for each request. */
+/* Logs once in the board's life, because httpd reads .htaccess for each request. */
 static void log_refusal(struct mst_board *b, const server_rec *s, const char *name)
 {
     if (mst_board_tell_once(b, MST_TOLD_NO_ROOM))
@@ -110,8 +110,9 @@ static void log_refusal(struct mst_board *b, const server_rec *s, const char *na
                      name, mst_config.tenant_labels);
 }
 
-/* In .htaccess, which httpd reads for one request. NULL: there is no board or no room for the
- * label; the request has that of the directory above or of its virtual host. */
+/* The label that an .htaccess file sets; httpd reads the file for each request. NULL: there is no
+ * board or no room for the label, and the request has the label of the directory above or of its
+ * virtual host. */
 static const struct mst_label_ref *label_of_tenant(const cmd_parms *cmd, const char *name)
 {
     struct mst_board *b = mst_recording.board;

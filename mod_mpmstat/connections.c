@@ -19,7 +19,7 @@ static uint64_t connections_begun;   /* in this process; atomic */
 
 /* ---- which worker a thread is -------------------------------------------------------- */
 
-/* Where this child is on the scoreboard: httpd says so by a worker that has a connection. */
+/* Finds where this child is on the scoreboard: the worker that has a connection tells it. */
 static void find_scores(const worker_score *ws)
 {
     const worker_score *all = ap_scoreboard_image->servers[0];
@@ -182,8 +182,8 @@ static bool is_promise_broken(const struct mst_connection *conn, const conn_rec 
 }
 
 /* itk closes a kept-alive connection without an answer where the process would have to become
- * another user for the next request, and httpd does not log that request. `current` is valid
- * only where this connection began it: others were freed with their pool. */
+ * another user for the next request. It does so while httpd handles that request, which httpd does
+ * not log. `current` is that request, if its worker still shows it: its pool exists until then. */
 static void abandon_request(struct mst_connection *conn)
 {
     if (!conn->worker || !conn->worker->request_start_ns || !conn->current)
@@ -221,8 +221,8 @@ int mst_connections_close(conn_rec *c)
 
 /* ---- its output ---------------------------------------------------------------------- */
 
-/* On the connection, once for all its requests: to add a filter to each request costs more than
- * to look at what passes here, some four times for each request. */
+/* This filter is on the connection, once for all its requests: adding a filter to each request
+ * would cost more than looking at what passes here, some four brigades for each request. */
 static apr_status_t see_output(ap_filter_t *f, apr_bucket_brigade *bb)
 {
     struct mst_connection *conn = f->ctx;
@@ -245,7 +245,7 @@ int mst_connections_begin(conn_rec *c, void *csd)
 {
     struct mst_connection *conn;
 
-    /* Without a scoreboard handle: a stream of HTTP/2, or a proxy's to its backend. */
+    /* One without a scoreboard handle is a stream of HTTP/2, or a proxy's to its backend. */
     if (!mst_recording.board || c->outgoing || (!c->sbh && !c->master))
         return DECLINED;
     conn = apr_pcalloc(c->pool, sizeof *conn);

@@ -3,7 +3,7 @@
  *
  * The kernel counts for each connection how long data was on its way to the client (busy), and for
  * how long of that the client's window was closed. It is asked where sending took long, or where
- * the response is large; and once more when the connection's next request begins or it ends. While
+ * the response is large; and once more when the next request begins or the connection ends. While
  * data was on its way and the window was open, the network was the limit; while nothing was, the
  * server.
  */
@@ -52,8 +52,8 @@ void mst_delivery_begin(struct mst_connection *conn, conn_rec *c)
     ask(conn, mst_connection_fd(c, NULL), &since);
 }
 
-/* Of the time that the response took to send: what the kernel cannot know to be the client's or
- * the network's is the server's. */
+/* Splits `send`. Time that the kernel does not attribute to client or network counts as the
+ * server's. */
 static void split_send(struct mst_timed *req, const struct mst_tcp_info *since)
 {
     struct mst_parts *parts = mst_parts_of(req);
@@ -93,7 +93,8 @@ void mst_delivery_complete(struct mst_timed *req, conn_rec *c)
         note_late(req, fd);
 }
 
-/* Writes when the client had it all. It is unknown where it does not have it yet. */
+/* Writes how long it took until the client had all of the late response. That is unknown where the
+ * client does not have it yet. */
 static void write_delivery(struct mst_connection *conn, int fd)
 {
     struct mst_delivery delivery = {

@@ -1,8 +1,8 @@
-/* ends.c - the other ends: what requests are handed to, by name. A handler (r->handler) or a
- * backend (a worker of mod_proxy).
+/* ends.c - the other ends: what requests are handed to, by name. They are handlers
+ * (r->handler) and backends (workers of mod_proxy).
  *
- * To find a name in the board's table takes long. So each process keeps the indices of those that
- * it has met.
+ * Finding a name in the board's table takes long. So each process keeps the indices of the names
+ * that it has looked up.
  */
 #include "mod_mpmstat.h"
 
@@ -12,11 +12,11 @@
 
 #define KEPT_MAX MST_ENDS
 
-/* The board cuts names: those that share what it keeps are one. */
+/* The board cuts names to MST_NAME_MAX - 1 bytes: names that agree so far are one. */
 struct kept {
-    enum mst_end_kind kind;
-    uint32_t          index;
-    char              name[MST_NAME_MAX];
+    enum mst_other_end_kind kind;
+    uint32_t                index;
+    char                    name[MST_NAME_MAX];
 };
 static struct kept kept[KEPT_MAX];
 static size_t kept_count;   /* atomic: entries below it are valid, and never change */
@@ -25,7 +25,7 @@ static size_t kept_count;   /* atomic: entries below it are valid, and never cha
  * process that becomes a program adds nothing. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static const struct kept *find(enum mst_end_kind kind, const char *name)
+static const struct kept *find(enum mst_other_end_kind kind, const char *name)
 {
     size_t count = __atomic_load_n(&kept_count, __ATOMIC_ACQUIRE), i;
 
@@ -36,7 +36,7 @@ static const struct kept *find(enum mst_end_kind kind, const char *name)
 }
 
 /* Precondition: the lock is held. Without room the index is looked up each time. */
-static void keep(enum mst_end_kind kind, const char *name, uint32_t index)
+static void keep(enum mst_other_end_kind kind, const char *name, uint32_t index)
 {
     struct kept *entry = &kept[kept_count];
 
@@ -65,7 +65,7 @@ static bool is_common(const char *name)
 }
 
 /* A name that is refused to a tenant is not kept: it would take another one's place. */
-uint32_t mst_ends_index(enum mst_end_kind kind, const char *name, uint64_t tenant)
+uint32_t mst_ends_index(enum mst_other_end_kind kind, const char *name, uint64_t tenant)
 {
     const struct kept *known = find(kind, name);
     uint32_t index;
@@ -73,9 +73,9 @@ uint32_t mst_ends_index(enum mst_end_kind kind, const char *name, uint64_t tenan
     if (known)
         return known->index;
     if (tenant == 0 || is_common(name))
-        index = mst_end_intern(mst_recording.board, kind, name);
+        index = mst_other_end_intern(mst_recording.board, kind, name);
     else
-        index = mst_end_intern_tenant(mst_recording.board, kind, name, tenant);
+        index = mst_other_end_intern_tenant(mst_recording.board, kind, name, tenant);
     if (tenant != 0 && index == MST_END_OTHER)
         return index;
     pthread_mutex_lock(&lock);

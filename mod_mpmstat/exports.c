@@ -26,7 +26,8 @@ static const char *id_text(apr_pool_t *p, uint64_t id)
 
 /* ---- programs ------------------------------------------------------------------------ */
 
-/* Handlers with a name can be programs, but for a few. */
+/* Whether the handler can hand the request to a program. One that is set by name can, except
+ * default-handler; of those with a slash only media types application/x-httpd-* and proxy:* can. */
 static bool may_be_program(const char *handler)
 {
     static const char types[] = "application/x-httpd-", proxy[] = "proxy:";
@@ -120,7 +121,8 @@ static int note_times(request_rec *r)
     return DECLINED;
 }
 
-/* As mst_exports_use_server_timing(). Before mod_log_config writes its line. */
+/* Called as mst_exports_use_server_timing() is. The hook runs before mod_log_config writes its
+ * line. */
 void mst_exports_use_notes(void)
 {
     ap_hook_log_transaction(note_times, NULL, NULL, APR_HOOK_FIRST);
@@ -132,8 +134,8 @@ void mst_exports_use_notes(void)
 #define DURATION ";dur=%" APR_UINT64_T_FMT ".%03u"
 #define DURATION_OF(ns) (ns) / MST_NS_PER_MS, (unsigned)((ns) % MST_NS_PER_MS / MST_NS_PER_US)
 
-/* The first brigade that passes brings the headers. This header is added to those in headers_out,
- * so that the application's own stays. */
+/* The filter adds the header when the first brigade passes, before httpd sends the headers. It adds
+ * to those in headers_out, so that the application's own Server-Timing stays. */
 static apr_status_t add_server_timing(ap_filter_t *f, apr_bucket_brigade *bb)
 {
     request_rec *r = f->r;
@@ -165,7 +167,7 @@ void mst_exports_use_server_timing(void)
 
 void mst_exports_register_filter(void)
 {
-    /* After mod_headers, whose `Header set` would replace it. */
+    /* It runs after mod_headers, whose `Header set` would replace the header. */
     server_timing_filter = ap_register_output_filter("MPMSTAT_SERVER_TIMING", add_server_timing,
                                                      NULL, AP_FTYPE_PROTOCOL - 1);
 }

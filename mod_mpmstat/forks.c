@@ -14,11 +14,11 @@
  * for such a process. So these check whether a process has ended, in this order:
  *
  *   the process itself    where it serves a connection (itk) and is told to stop
- *   the one that forked   after itk's process, which it waited for, has ended; after a request:
+ *   its parent            after itk's process, which it waited for, has ended; after a request:
  *                         waitid() leaves the process for httpd to wait for, and says how it
  *                         ended, if it has by then
  *   a helper              before its next fork
- *   the parent            every ten seconds: that the process is gone, not when or why
+ *   the server's parent   every ten seconds: that the process is gone, not when or why
  */
 #include "mod_mpmstat.h"
 
@@ -36,7 +36,8 @@
 /* This thread's latest fork: when it began, and how long it took the parent. */
 static __thread uint64_t fork_began_ns, fork_took_ns;
 
-/* The MPM's latest children: their entries are no helpers'. In the parent. */
+/* The pids of the MPM's latest children, whose entries are not helpers'. Only the parent sets
+ * them. */
 #define STARTED 64u
 static uint64_t started_pids[STARTED];
 static unsigned started_count;
@@ -44,7 +45,7 @@ static unsigned started_count;
 /* This process's own entry, where it was forked for a request. */
 static struct mst_fork *own_fork;
 
-/* This process was forked from the parent, and is no child of the MPM (so far). */
+/* True if the parent forked this process, and it is no child of the MPM (so far). */
 static bool is_helper;
 
 /* What itk logged in the child about the process that served its connection: the signal that
@@ -109,7 +110,8 @@ static enum mst_reason reason_of_signal(int signal)
     return signal == SIGKILL ? MST_REASON_KILLED : MST_REASON_SIGNAL;
 }
 
-/* Why a process ended whose status is not to be had: another has waited for it, or none will. */
+/* Why a process ended whose status cannot be read: another process has waited for it, or none
+ * will. */
 static enum mst_reason reason_without_status(const struct mst_fork *fork)
 {
     if (fork->serves == MST_FORK_NO_SERVER)
@@ -154,12 +156,12 @@ void mst_forks_check(void)
             running += still_runs(b, &b->forks[i], pid);
     }
     logged_by_itk = 0;
-    /* Unless another thread has forked meanwhile. */
+    /* Leaves the number alone if another thread has forked meanwhile. */
     __atomic_compare_exchange_n(&mst_recording.forks_running, &begun, running, false,
                                 __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
-/* When a process began, by its entry in /proc: within a tick. */
+/* When a process began, from its entry in /proc, which is exact to a tick. */
 static uint64_t began_ns(const struct mst_host_process *process)
 {
     struct timespec monotonic, boot;
@@ -193,7 +195,7 @@ void mst_forks_sweep(struct mst_board *b)
             && mst_fork_take(&b->forks[i], pid))
             write_end(b, &b->forks[i], pid, reason_without_status(&b->forks[i]), false);
     }
-    mst_fork_mend(b);
+    mst_fork_reclaim(b);
 }
 
 void mst_forks_read_log(const char *line)
@@ -213,7 +215,7 @@ static void before_fork(void)
     fork_began_ns = mst_now_ns();
 }
 
-/* Runs when the fork failed, too, and does not know the pid. */
+/* This handler runs when the fork failed, too, and does not know the pid. */
 static void after_fork_in_parent(void)
 {
     fork_took_ns = mst_now_ns() - fork_began_ns;
@@ -264,7 +266,7 @@ static void after_fork_in_child(void)
     if (!b)
         return;
     if (!mst_recording.pid && (uint64_t)getppid() == mst_recording.parent) {
-        /* A child of the MPM or a helper: the parent finds out, and writes which. */
+        /* This is a child of the MPM or a helper: the parent finds out which, and writes it. */
         fork = new_fork(b, MST_KIND_COUNT, took_ns);
         mst_fork_add(b, &fork);
         is_helper = true;

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 
 #include "access.h"
+#include "answer_limit.h"
 #include "base/clock.h"
 #include "base/saturate.h"
 #include "listeners.h"
@@ -26,11 +27,10 @@
 #include "render/render.h"
 #include "scoreboard.h"
 #include "segment/liveness.h"
-#include "turns.h"
 
 APLOG_USE_MODULE(mpmstat);
 
-/* Answers with a sentence instead of httpd's page, as programs read it, too. Returns OK. */
+/* Answers with a sentence instead of httpd's page, because programs read it, too. Returns OK. */
 static int refuse(request_rec *r, int status, const char *sentence)
 {
     r->status = status;
@@ -274,17 +274,17 @@ static int answer_journal(request_rec *r, const struct mst_reader *reader,
 
     if (is_from_now(query))
         return send_journal(r, reader, query);
-    if (!mst_turns_take()) {
+    if (!mst_answer_begin()) {
         apr_table_setn(r->headers_out, "Retry-After", "1");
         return refuse(r, HTTP_SERVICE_UNAVAILABLE, apr_psprintf(r->pool,
                           "this server gives %u answers of the journal at once, so that slow "
                           "readers do not keep its workers, and gives them now: ask again in a "
                           "second, and read answers as they come; a smaller limit= makes them "
                           "short, and mpmstat record on the server itself needs none",
-                          mst_turns_limit()));
+                          mst_answer_limit()));
     }
     status = send_journal(r, reader, query);
-    mst_turns_give_back();
+    mst_answer_end();
     return status;
 }
 

@@ -9,9 +9,9 @@
 #include <http_protocol.h>
 #include <http_request.h>
 
+#include "answer_limit.h"
 #include "base/clock.h"
 #include "listeners.h"
-#include "turns.h"
 #include "write/busy.h"
 
 /* ---- the server and its processes ---------------------------------------------------- */
@@ -19,10 +19,10 @@
 static void child_init(apr_pool_t *pchild, server_rec *s)
 {
     mst_processes_join(pchild, s);
-    mst_turns_reset();
+    mst_answers_reset();
 }
 
-/* In the parent, every ten seconds. */
+/* Runs in the parent, every ten seconds. */
 static int monitor(apr_pool_t *p, server_rec *s)
 {
     struct mst_board *b = mst_recording.board;
@@ -49,7 +49,7 @@ static void error_log(const ap_errorlog_info *info, const char *line)
 
 /* ---- requests ------------------------------------------------------------------------ */
 
-/* The first handler that makes content is called, which one that redirects does not. */
+/* Notes the call of the first handler that makes content. A handler that redirects makes none. */
 static inline void begin_handler(struct mst_timed *req, uint32_t handler)
 {
     if (!req || req->handler_ns)
@@ -58,7 +58,7 @@ static inline void begin_handler(struct mst_timed *req, uint32_t handler)
     req->handler = handler;
 }
 
-/* A handler with a name, or a media type that is a program's. */
+/* The handler was set by name, or it is the media type of a program. */
 static int before_named_handler(struct mst_timed *req, request_rec *r)
 {
     if (strcmp(r->handler, "redirect-handler") == 0)
@@ -74,8 +74,9 @@ static int before_named_handler(struct mst_timed *req, request_rec *r)
     return DECLINED;
 }
 
-/* Where no handler was set, httpd takes the media type for one, or "" where that is not known
- * either. Of those types only PHP's and CGI's are programs'. */
+/* Whether httpd's default handler serves r. Where no handler was set, httpd takes the media type
+ * for one, or "" where that is not known either. Of those types only PHP's and CGI's are
+ * programs'. */
 static inline bool is_default(const request_rec *r)
 {
     static const char programs[] = "application/x-httpd-";
@@ -87,7 +88,7 @@ static inline bool is_default(const request_rec *r)
         && (handler[0] != 'a' || strncmp(handler, programs, sizeof programs - 1) != 0);
 }
 
-/* One hook for all that have something to do before the content. */
+/* One handler hook for all files that have something to do before the content is made. */
 static int before_handler(request_rec *r)
 {
     struct mst_timed *req = mst_timed_of(r);
@@ -102,7 +103,7 @@ static int before_handler(request_rec *r)
     return DECLINED;
 }
 
-/* Other modules' log hooks have run. */
+/* Runs after other modules' log hooks. */
 static int log_ends(request_rec *r)
 {
     struct mst_timed *req = mst_timed_of(r);

@@ -14,10 +14,10 @@ static ap_filter_rec_t *stream_filter;
 
 /* ---- the session --------------------------------------------------------------------- */
 
-/* `handling` while there are streams; when there is none left, `keepalive` until the next one or
- * until event takes the connection back. The session's worker runs no hook meanwhile, so the
- * streams' threads set its state. Lock-free: a thread that finds an update in progress leaves it
- * to that updater, which reads the number of streams again before it returns. */
+/* The session's worker is `handling` while there are streams; when there is none left, `keepalive`
+ * until the next one begins or event takes the connection back. The worker runs no hook
+ * meanwhile, so the streams' threads set its state. Lock-free: a thread that finds an update in
+ * progress leaves it to that updater, which reads the number of streams again before it returns. */
 void mst_http2_update(struct mst_connection *session, uint64_t now)
 {
     uint32_t streams;

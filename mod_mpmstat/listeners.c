@@ -1,10 +1,10 @@
 /* listeners.c - the accept queues of this Apache's listening sockets.
  *
- * A child asks its own sockets: of one that listens, TCP_INFO has how many connections
- * wait (tcpi_unacked) and the limit of that (tcpi_sacked). Of several buckets
- * (ListenCoresBucketsRatio) a child has one only, and none when it is to end. So the parent notes
- * which sockets there are, and the child asks the kernel for all of them. Where that is not
- * permitted (a container, a sandbox) the length is unknown.
+ * A child asks its own sockets: TCP_INFO of a listening socket has how many connections wait
+ * (tcpi_unacked) and the limit of that (tcpi_sacked). With several buckets
+ * (ListenCoresBucketsRatio) a child has the sockets of one, and none when it is to end. So the
+ * parent notes which sockets there are, and the child asks the kernel for all of them. Where that
+ * is not permitted (a container, a sandbox) the length is unknown.
  */
 #include "listeners.h"
 
@@ -18,7 +18,8 @@
 #include "mod_mpmstat.h"
 #include "read/accept_queue.h"
 
-/* Of the parent, inherited by its children. Empty where it may not ask the kernel. */
+/* The parent fills it, and its children inherit it. It is empty where the parent may not ask the
+ * kernel. */
 static struct mst_sockets sockets;
 
 static const char *address_of(apr_pool_t *p, const apr_sockaddr_t *sa)
@@ -30,7 +31,8 @@ static const char *address_of(apr_pool_t *p, const apr_sockaddr_t *sa)
     return apr_psprintf(p, strchr(ip, ':') ? "[%s]:%u" : "%s:%u", ip, (unsigned)sa->port);
 }
 
-/* Of several sockets for an address this child has one: it cannot know the sum of their queues. */
+/* Where an address has several sockets, this child has one of them: it cannot know the sum of their
+ * queues. */
 static struct mst_snapshot_listener ask_socket(apr_pool_t *p, const ap_listen_rec *l)
 {
     struct tcp_info info;
@@ -50,7 +52,7 @@ static struct mst_snapshot_listener ask_socket(apr_pool_t *p, const ap_listen_re
     };
 }
 
-/* Returns whether the queue of each listener is known by that. */
+/* Asks this child's sockets. Returns whether the queue of each listener is known then. */
 static bool ask_own_sockets(apr_pool_t *p, struct mst_world *world)
 {
     struct mst_snapshot_listener *all;
@@ -101,7 +103,7 @@ static apr_status_t forget_sockets(void *unused)
     return APR_SUCCESS;
 }
 
-/* The MPM has opened them all in open_logs. */
+/* The MPM has opened all listening sockets before, in open_logs. */
 int mst_listeners_note_sockets(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp,
                                server_rec *s)
 {

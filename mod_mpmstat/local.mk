@@ -5,6 +5,8 @@ mod_mpmstat_la_SOURCES = \
 	mod_mpmstat/accept_wait.c \
 	mod_mpmstat/access.c \
 	mod_mpmstat/access.h \
+	mod_mpmstat/answer_limit.c \
+	mod_mpmstat/answer_limit.h \
 	mod_mpmstat/backend.c \
 	mod_mpmstat/config.c \
 	mod_mpmstat/connections.c \
@@ -30,8 +32,6 @@ mod_mpmstat_la_SOURCES = \
 	mod_mpmstat/tcp_info.h \
 	mod_mpmstat/timing.c \
 	mod_mpmstat/tls.c \
-	mod_mpmstat/turns.c \
-	mod_mpmstat/turns.h \
 	mod_mpmstat/upload.c
 mod_mpmstat_la_CPPFLAGS = $(MODULE_CPPFLAGS)
 mod_mpmstat_la_CFLAGS = $(AM_CFLAGS) $(APR_SANITIZER_CFLAGS)

@@ -6,7 +6,7 @@
  *   hooks.c       config.c    handler.c
  *     |              |            |
  *     v              v            v
- *   recording.c   exports.c    access.c, turns.c, listeners.c, scoreboard.c
+ *   recording.c   exports.c    access.c, answer_limit.c, listeners.c, scoreboard.c
  *   processes.c   connections.c
  *   forks.c       http2.c, backend.c, tls.c
  *   mpm.c         timing.c
@@ -233,7 +233,7 @@ void mst_exports_use_notes(void);
 
 /* The index of the other end of this kind and name, which this process keeps. `tenant` is that of a
  * virtual host whose .htaccess files can make such a name; 0: none can. */
-uint32_t mst_ends_index(enum mst_end_kind kind, const char *name, uint64_t tenant);
+uint32_t mst_ends_index(enum mst_other_end_kind kind, const char *name, uint64_t tenant);
 
 /* ---- handler.c: /mpm-status ---------------------------------------------------------- */
 

@@ -7,7 +7,8 @@
 #include <apr_strings.h>
 #include <apr_time.h>
 
-/* What an MPM says of its directives; one that it does not have is 0 or not supported. */
+/* The queries for the values of an MPM's directives. The value of a directive that it does not have
+ * is 0 or not supported. */
 static const struct {
     const char *directive;
     int         query;
@@ -37,7 +38,7 @@ uint64_t mst_mpm_workers_limit(void)
          * (uint64_t)mst_mpm_number(AP_MPMQ_MAX_THREADS, 1);
 }
 
-/* As a directive takes it: seconds, or with the unit. */
+/* The duration as a directive takes it: seconds, or milliseconds with their unit. */
 static const char *duration(apr_pool_t *p, apr_interval_time_t t)
 {
     if (t % APR_USEC_PER_SEC == 0)

@@ -46,7 +46,7 @@ void mst_processes_join(apr_pool_t *pchild, server_rec *s)
     mst_recording.pid = mst_recording.owner = (uint64_t)getpid();
     mst_forks_joined(b, mst_recording.pid);
     mst_recording.default_end = mst_ends_index(MST_END_HANDLER, "default-handler", 0);
-    mst_busy_mend_waiting(b);
+    mst_busy_correct_waiting(b);
     process = mst_process_claim(b, mst_recording.pid, mst_mpm_generation(), mst_now_ns());
     if (process < 0) {
         mst_request_ids_without_entry(b);
@@ -66,7 +66,7 @@ void mst_processes_join(apr_pool_t *pchild, server_rec *s)
 
 /* ---- in the parent: events of the journal -------------------------------------------- */
 
-/* An event of which nothing but this is known. pid 0: it is about no process. */
+/* An event of which nothing else is known. pid 0: it is about no process. */
 static struct mst_lifecycle new_event(enum mst_event event, uint64_t pid, uint64_t time_ns)
 {
     return (struct mst_lifecycle){
@@ -125,7 +125,7 @@ static void write_exit(struct mst_board *b, pid_t pid, ap_generation_t generatio
             e.mpm_slot = end.mpm_slot;   /* worker: another child has the slot by now */
     }
     e.reason = exit_reason(had_entry, end.clean, pid);
-    mst_busy_mend(b, now);
+    mst_busy_correct(b, now);
     mst_journal_lifecycle(b, &e);
 }
 
@@ -175,7 +175,7 @@ void mst_processes_child_status(server_rec *s, pid_t pid, ap_generation_t genera
     switch (status) {
     case MPM_CHILD_STARTED:
         update_limit(b);
-        mst_busy_mend(b, mst_now_ns());
+        mst_busy_correct(b, mst_now_ns());
         write_fork(b, pid, generation, slot);
         break;
     case MPM_CHILD_EXITED:
@@ -187,7 +187,7 @@ void mst_processes_child_status(server_rec *s, pid_t pid, ap_generation_t genera
     }
 }
 
-/* What httpd logs when fork(2) fails: prefork, worker, event. */
+/* Whether httpd logs with this line that fork(2) failed (prefork, worker, event). */
 static bool is_failed_fork(const char *line)
 {
     return strncmp(line, "AH00159:", 8) == 0 || strncmp(line, "AH00283:", 8) == 0

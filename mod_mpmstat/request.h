@@ -71,7 +71,7 @@ struct mst_connection {
     uint64_t *spent_ns;              /* where the worker counts its time in that state: says which
                                       * it is, as other processes could write to the board */
     struct mst_counters *counters;       /* of label 0 in its worker's stripe */
-    struct mst_end_counters *ends;   /* of end 0, likewise */
+    struct mst_other_end_counters *ends;   /* of end 0, likewise */
     uint64_t left_ns;                /* since when no worker has had it; 0: one has it */
     uint64_t suspended_ns;           /* its time without a worker before that */
     uint64_t picked_up_ns;           /* of the coming request; 0: see pick_up_again() in timing.c */
@@ -208,8 +208,14 @@ static inline void mst_count_on_worker(struct mst_timed *req)
 /* A worker that went from one connection right to the next was idle for less than this. */
 #define MST_IDLE_AT_ALL_NS (20 * MST_NS_PER_US)
 
-/* Whether the kernel is to be asked. idle_ns: how long the worker was idle that takes the
- * connection now. */
+/* Whether the kernel is to be asked, which is a system call: only where there can have been a wait.
+ * idle_ns: how long the worker was idle that takes the connection now.
+ *
+ * While a worker is idle no connection waits, where workers accept by themselves (prefork). A
+ * listener thread can be late, by some 10 ms when event's listeners wake up: there each new
+ * connection is asked about. A kept-alive connection whose last request was complete less than two
+ * jiffies ago is asked about only if its worker came right from another connection: what it waited
+ * is below the grain of the kernel's clock. */
 static inline bool mst_accept_may_have_waited(const struct mst_connection *conn, uint64_t idle_ns,
                                               uint64_t now)
 {

@@ -30,7 +30,8 @@
 
 /* ---- the beginning ------------------------------------------------------------------- */
 
-/* httpd's request_time, of the wall clock, on this module's clock: now less its age. */
+/* Converts httpd's request_time, which is of the wall clock, to CLOCK_MONOTONIC: now, less its
+ * age. */
 static uint64_t request_time(struct mst_connection *conn, const request_rec *r, uint64_t now)
 {
     uint64_t age = mst_clock_by(CLOCK_REALTIME, &conn->clock)
@@ -79,7 +80,7 @@ static void pick_up_again(struct mst_connection *conn, const request_rec *r, uin
 
 /* The request before is not complete (the client did not wait for its response): the worker serves
  * this one from now on. */
-static struct mst_timed *room_beside_others(struct mst_connection *conn, const request_rec *r)
+static struct mst_timed *room_for_pipelined(struct mst_connection *conn, const request_rec *r)
 {
     struct mst_timed *req = &conn->own;
 
@@ -119,7 +120,7 @@ struct mst_timed *begin(request_rec *r, struct mst_connection *conn, uint64_t no
     if (!conn->picked_up_ns)
         pick_up_again(conn, r, now);
     if (conn->current || conn->own.r)
-        req = room_beside_others(conn, r);
+        req = room_for_pipelined(conn, r);
     req->r = r;
     req->dir = mst_dir_config_of(r);
     ap_set_module_config(r->request_config, &mpmstat_module, req);
@@ -172,7 +173,8 @@ int mst_timing_begin(request_rec *r)
     return DECLINED;
 }
 
-/* Its response was what has been sent since the request before, whose first byte `own` has. */
+/* Data that was sent since the previous request was this request's response; `own.first_ns` is when
+ * it began. */
 struct mst_timed *mst_timing_begin_malformed(request_rec *r, uint64_t now)
 {
     struct mst_connection *conn = mst_connection_of(r->connection);
@@ -223,8 +225,8 @@ static void show_path(struct mst_worker *w, const request_rec *r)
                 sizeof w->path);
 }
 
-/* The directory's configuration is known, and the path is unescaped. A request for the status
- * page is counted as that under any label. */
+/* Called when the directory's configuration is known and the path is unescaped. A request for the
+ * status page keeps the label of that, whichever is configured. */
 void mst_timing_change_config(struct mst_timed *req, const request_rec *r,
                               const struct mst_dir_config *dir)
 {
@@ -482,7 +484,7 @@ void add_to_counters(const struct mst_request *record, uint64_t total, enum mst_
 
 static inline void count_end(uint32_t end, const struct mst_timed *req, uint64_t ns)
 {
-    struct mst_end_counters *c = req->connection->ends + (size_t)end * mst_recording.stripes;
+    struct mst_other_end_counters *c = req->connection->ends + (size_t)end * mst_recording.stripes;
 
     mst_count(&c->calls, 1);
     mst_count(&c->end_ns, ns);

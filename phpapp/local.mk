@@ -1,6 +1,8 @@
 # The PHP extension and the workloads.
 
 phpext_sources = \
+	phpapp/ext/board_place.c \
+	phpapp/ext/board_place.h \
 	phpapp/ext/delay.c \
 	phpapp/ext/delay.h \
 	phpapp/ext/ends.c \
@@ -11,8 +13,6 @@ phpext_sources = \
 	phpapp/ext/lifecycle.h \
 	phpapp/ext/mpmstat.c \
 	phpapp/ext/mpmstat_arginfo.h \
-	phpapp/ext/place.c \
-	phpapp/ext/place.h \
 	phpapp/ext/pools.c \
 	phpapp/ext/pools.h \
 	phpapp/ext/request.c \

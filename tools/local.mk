@@ -27,9 +27,10 @@ libmpmstat_tool_la_SOURCES = \
 	tools/analysis/read_servers.c \
 	tools/analysis/provenance.c \
 	tools/analysis/provenance.h \
-	tools/analysis/series.c \
 	tools/analysis/series.h \
+	tools/analysis/series_bins.c \
 	tools/analysis/series_parts.c \
+	tools/analysis/series_requests.c \
 	tools/analysis/series_samples.c \
 	tools/analysis/sizing.c \
 	tools/analysis/sizing.h \

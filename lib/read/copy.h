@@ -28,7 +28,7 @@ struct mst_copy {
                                            * words that the writer lacks */
     size_t                  end_count;    /* as label_count; 0 on boards of older writers */
     struct mst_name        *ends;         /* as labels */
-    struct mst_end_counters *end_counters;   /* as counters */
+    struct mst_other_end_counters *end_counters;   /* as counters */
 };
 
 /* Copies the board. It allocates up to mst_reader_cost() bytes, for which the caller asks a

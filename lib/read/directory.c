@@ -151,8 +151,8 @@ void mst_board_list_order(struct mst_board_list *list)
 
 /* ---- those that are wanted ----------------------------------------------------- */
 
-/* The limit of files of other users than root that are opened, for each board wanted: most can
- * be none. */
+/* For each board wanted, at most this many files of users other than root are opened, since most
+ * of them may not be boards. */
 #define TRIES 4u
 
 /* The limits, and what was used of them. */

@@ -115,7 +115,7 @@ void mst_draft_fill_ends(struct mst_draft *m)
         if (!name->used || m->copy->end_counters[i].calls == 0)
             continue;
         to->name = mst_draft_keep(m, name->name);
-        to->end_kind = kind < MST_END_KIND_COUNT ? mst_end_kind_names[kind] : NULL;
+        to->end_kind = kind < MST_END_KIND_COUNT ? mst_other_end_kind_names[kind] : NULL;
         mst_draft_fill_stored(MST_SCOPE_END, to, &m->copy->end_counters[i], 0, 1);
         mst_draft_blank_foreign(m, MST_SCOPE_END, to);
         m->s->end_count++;

@@ -8,7 +8,8 @@
 #define STORED_NONE(id)  0, 0
 #define STORED_TOTAL(id) offsetof(struct mst_totals, id), WORDS(struct mst_totals, id)
 #define STORED_COUNTERS(id) offsetof(struct mst_counters, id), WORDS(struct mst_counters, id)
-#define STORED_ENDS(id) offsetof(struct mst_end_counters, id), WORDS(struct mst_end_counters, id)
+#define STORED_ENDS(id) \
+    offsetof(struct mst_other_end_counters, id), WORDS(struct mst_other_end_counters, id)
 
 const struct mst_field mst_fields[] = {
 #define MST_FIELD(scope, storage, id, type, unit, nature, of, json, text, openmetrics, help) \
@@ -29,7 +30,7 @@ const char *const mst_reason_names[MST_REASON_COUNT] = { MST_REASONS(NAME) };
 const char *const mst_event_names[MST_EVENT_COUNT]   = { MST_EVENTS(NAME) };
 const char *const mst_interval_names[MST_INTERVAL_COUNT] = { MST_INTERVALS(NAME) };
 const char *const mst_wait_names[MST_WAIT_COUNT]     = { MST_WAITS(NAME) };
-const char *const mst_end_kind_names[MST_END_KIND_COUNT] = { MST_END_KINDS(NAME) };
+const char *const mst_other_end_kind_names[MST_END_KIND_COUNT] = { MST_END_KINDS(NAME) };
 
 size_t mst_type_elements(enum mst_type type, const char *const **names)
 {

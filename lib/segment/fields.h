@@ -33,7 +33,7 @@ enum mst_nature  { MST_NATURE_COUNTER, MST_NATURE_GAUGE, MST_NATURE_MAX, MST_NAT
 #define MST_MEMBER_INTERVAL(id)  uint64_t id[MST_INTERVAL_COUNT];
 #define MST_MEMBER_WAIT(id)      uint64_t id[MST_WAIT_COUNT];
 
-/* Words that a board has once. Every process of the server adds to them. */
+/* A board has these words once. Every process of the server adds to them. */
 #define MST_STORED_NONE(scope, id, type)
 #define MST_STORED_TOTAL(scope, id, type) MST_MEMBER_##type(id)
 #define MST_STORED_COUNTERS(scope, id, type)
@@ -46,8 +46,8 @@ struct mst_totals {
 #undef MST_STORED_TOTAL
 #undef MST_STORED_COUNTERS
 
-/* Words of one label in one stripe. Writers add to them with relaxed atomics, readers sum them
- * over the stripes. A PHASE's member is an array over mst_phase_index(). */
+/* Each label has these words once in each stripe. Writers add to them with relaxed atomics, readers
+ * sum them over the stripes. A PHASE's member is an array over mst_phase_index(). */
 #define MST_COUNTERS_LABEL(id, type) MST_MEMBER_##type(id)
 #define MST_COUNTERS_PHASE(id, type) MST_COUNTERS_PHASE_##type(id)
 #define MST_COUNTERS_PHASE_HISTOGRAM(id) struct mst_histogram id[MST_COUNTED_PHASES];
@@ -61,11 +61,11 @@ struct mst_counters {
 #undef MST_STORED_COUNTERS
 #undef MST_STORED_ENDS
 
-/* Words of one other end in one stripe. */
+/* Each other end has these words once in each stripe. */
 #define MST_STORED_COUNTERS(scope, id, type)
 #define MST_STORED_ENDS(scope, id, type) MST_MEMBER_##type(id)
 #define MST_FIELD(scope, storage, id, type, ...) MST_STORED_##storage(scope, id, type)
-struct mst_end_counters {
+struct mst_other_end_counters {
 #include "segment/fields.def"
 } __attribute__((aligned(64)));
 #undef MST_FIELD
@@ -107,7 +107,7 @@ extern const char *const mst_reason_names[MST_REASON_COUNT];
 extern const char *const mst_event_names[MST_EVENT_COUNT];
 extern const char *const mst_interval_names[MST_INTERVAL_COUNT];
 extern const char *const mst_wait_names[MST_WAIT_COUNT];
-extern const char *const mst_end_kind_names[MST_END_KIND_COUNT];
+extern const char *const mst_other_end_kind_names[MST_END_KIND_COUNT];
 
 /* Names of scopes, types, units and natures, as `mpmstat fields` shows them. */
 const char *mst_scope_name(enum mst_scope scope);

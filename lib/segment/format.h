@@ -108,7 +108,7 @@ enum mst_state  { MST_STATES(MST_X_STATE)   MST_STATE_COUNT };
 enum mst_phase  { MST_PHASES(MST_X_PHASE)   MST_PHASE_COUNT };
 enum mst_interval { MST_INTERVALS(MST_X_INTERVAL) MST_INTERVAL_COUNT };
 enum mst_wait   { MST_WAITS(MST_X_WAIT)     MST_WAIT_COUNT };
-enum mst_end_kind { MST_END_KINDS(MST_X_END_KIND) MST_END_KIND_COUNT };
+enum mst_other_end_kind { MST_END_KINDS(MST_X_END_KIND) MST_END_KIND_COUNT };
 enum mst_class  { MST_CLASSES(MST_X_CLASS)  MST_CLASS_COUNT };
 enum mst_kind   { MST_KINDS(MST_X_KIND)     MST_KIND_COUNT };
 enum mst_reason { MST_REASONS(MST_X_REASON) MST_REASON_COUNT };
@@ -132,8 +132,8 @@ static inline int mst_phase_index(uint32_t producer, enum mst_phase phase)
     }
 }
 
-/* States and waits of the first version of this format, and room for later ones: arrays in the
- * middle of a struct do not grow. */
+/* The number of states in the first version of this format, and the room for waits: arrays in the
+ * middle of a struct cannot grow. */
 #define MST_STATES_FIRST 6u
 #define MST_WAITS_ROOM   16u
 
@@ -159,9 +159,9 @@ enum mst_section_id {
     MST_SECTION_MARKS,       /* struct mst_mark_record: a ring of PHP's marks */
     MST_SECTION_FORKS,       /* struct mst_fork: Apache's forks that are not known to have
                               * ended */
-    MST_SECTION_FIRST,       /* so many are in the header's `section`, the others in `more` */
+    MST_SECTION_FIRST,       /* the header's `section` has those before, `more` the others */
     MST_SECTION_ENDS = MST_SECTION_FIRST,   /* struct mst_name: the other ends */
-    MST_SECTION_END_COUNTERS, /* struct mst_end_counters: stripes for each other end */
+    MST_SECTION_END_COUNTERS, /* struct mst_other_end_counters: stripes for each other end */
     MST_SECTION_DELIVERIES,  /* struct mst_delivery_record: a ring of Apache's late deliveries */
     MST_SECTION_COUNT
 };

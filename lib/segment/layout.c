@@ -95,7 +95,7 @@ uint64_t mst_layout_place(const struct mst_layout *l, struct mst_section s[MST_S
     end = place(&s[MST_SECTION_FORKS], end, is_php ? 0 : MST_FORKS, sizeof(struct mst_fork));
     end = place(&s[MST_SECTION_ENDS], end, MST_ENDS, sizeof(struct mst_name));
     end = place(&s[MST_SECTION_END_COUNTERS], end, (uint64_t)MST_ENDS * l->stripes,
-                sizeof(struct mst_end_counters));
+                sizeof(struct mst_other_end_counters));
     end = place(&s[MST_SECTION_DELIVERIES], end, is_php ? 0 : MST_DELIVERY_RECORDS,
                 sizeof(struct mst_delivery_record));
     return end <= MST_FILE_MAX ? end : 0;

@@ -143,7 +143,7 @@ static void fill(struct mst_board *b, const struct mst_layout *layout,
         b->workers[i].state = MST_WORKER_FREE;
     mst_label_intern(b, MST_LABEL_OTHER_NAME);
     mst_label_intern(b, MST_LABEL_STATUS_NAME);
-    mst_end_intern(b, MST_END_KIND_COUNT, MST_END_OTHER_NAME);
+    mst_other_end_intern(b, MST_END_KIND_COUNT, MST_END_OTHER_NAME);
     __atomic_store_n(&b->header->ready, MST_READY, __ATOMIC_RELEASE);
 }
 

@@ -52,13 +52,13 @@ struct mst_board {
     struct mst_mark_record      *marks;            /* on PHP's boards */
     struct mst_fork          *forks;               /* on Apache's boards, as `requests` */
     struct mst_name          *ends;
-    struct mst_end_counters  *end_counters;
+    struct mst_other_end_counters  *end_counters;
     struct mst_delivery_record *deliveries;        /* on Apache's boards */
     uint32_t process_count, threads, label_count, stripe_mask, fork_count, end_count;
     uint32_t threads_used;          /* of `threads`, by a process that claims an entry now */
     uint32_t in_flight_stride;      /* words of in_flight for each process */
     uint64_t requests_mask, lifecycle_mask, php_requests_mask, marks_mask, deliveries_mask;
-    int64_t  busy_excess;           /* by how many workers mst_busy_mend() last found the sum too
+    int64_t  busy_excess;           /* by how many workers mst_busy_correct() last found the sum too
                                      * large */
     uint64_t busy_excess_ns;        /* when it did */
     char     path[512];
@@ -146,15 +146,15 @@ void mst_label_read(const struct mst_board *b, uint32_t index, char name[MST_NAM
  * Waits a moment for a process that is adding one. A name that has other bytes than printable
  * ASCII has `?` for them; it is cut to MST_NAME_MAX - 1 bytes. Searches the table: callers keep
  * the index. */
-uint32_t mst_end_intern(struct mst_board *b, enum mst_end_kind kind, const char *name);
+uint32_t mst_other_end_intern(struct mst_board *b, enum mst_other_end_kind kind, const char *name);
 
 /* The same for a name that a tenant can make: a script, a .htaccess. `owner` is
  * mst_label_owner() of what names the tenant. Each tenant may add MST_TENANT_ENDS, and all of them
  * MST_TENANTS_ENDS. */
 #define MST_TENANT_ENDS  (MST_ENDS / 2)
 #define MST_TENANTS_ENDS (MST_ENDS / 4 * 3)
-uint32_t mst_end_intern_tenant(struct mst_board *b, enum mst_end_kind kind, const char *name,
-                               uint64_t owner);
+uint32_t mst_other_end_intern_tenant(struct mst_board *b, enum mst_other_end_kind kind,
+                                     const char *name, uint64_t owner);
 
 /* Whether to log this: true once in the board's life, in one process. */
 static inline bool mst_board_tell_once(struct mst_board *b, enum mst_told what)

@@ -166,7 +166,7 @@ static int64_t excess(const struct mst_board *b)
     return (int64_t)((uint64_t)__atomic_load_n(&b->header->busy, __ATOMIC_RELAXED) - parts);
 }
 
-void mst_busy_mend(struct mst_board *b, uint64_t now_ns)
+void mst_busy_correct(struct mst_board *b, uint64_t now_ns)
 {
     int64_t found = excess(b);
 
@@ -180,12 +180,12 @@ void mst_busy_mend(struct mst_board *b, uint64_t now_ns)
     b->busy_excess_ns = now_ns;
 }
 
-void mst_busy_mend_waiting(struct mst_board *b)
+void mst_busy_correct_waiting(struct mst_board *b)
 {
     unsigned samples;
 
     for (samples = 0; samples < WAITING_SAMPLES; samples++) {
-        mst_busy_mend(b, mst_now_ns());
+        mst_busy_correct(b, mst_now_ns());
         if (b->busy_excess == 0)
             return;
         usleep(2 * SAMPLE_INTERVAL_NS / MST_NS_PER_US);

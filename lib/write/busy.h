@@ -2,7 +2,7 @@
  *
  * A worker that is killed cannot take itself off the count. So each process counts its own busy
  * workers, too; when the process has ended, its part is taken off the board's sum (mst_busy_drop).
- * A kill between the two additions leaves the sum wrong by one: mst_busy_mend() corrects that.
+ * A kill between the two additions leaves the sum wrong by one: mst_busy_correct() corrects that.
  *
  * Called when a worker takes a connection and when it lets go of it: not for each request, except
  * under event.
@@ -57,11 +57,11 @@ void mst_busy_drop(struct mst_board *b, struct mst_process *p, uint64_t now_ns);
  * additions makes them differ for a moment, too: so a difference is corrected only where two
  * samples of this process find the same. The parent calls this when a child starts or ends, and
  * every ten seconds. It never waits. */
-void mst_busy_mend(struct mst_board *b, uint64_t now_ns);
+void mst_busy_correct(struct mst_board *b, uint64_t now_ns);
 
 /* The same for a process that has just started and may wait: it takes the samples itself, two
  * milliseconds apart. */
-void mst_busy_mend_waiting(struct mst_board *b);
+void mst_busy_correct_waiting(struct mst_board *b);
 
 /* Writes an event for time without an idle worker that no event has reported yet. The parent calls
  * it every ten seconds. */

@@ -69,7 +69,7 @@ void mst_fork_forget(struct mst_board *b, uint64_t pid)
             mst_fork_free(&b->forks[i]);
 }
 
-void mst_fork_mend(struct mst_board *b)
+void mst_fork_reclaim(struct mst_board *b)
 {
     uint32_t i, end = mst_fork_end(b);
 

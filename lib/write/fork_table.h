@@ -29,6 +29,6 @@ void mst_fork_free(struct mst_fork *fork);
 void mst_fork_forget(struct mst_board *b, uint64_t pid);
 
 /* Frees entries whose writer was killed midway. */
-void mst_fork_mend(struct mst_board *b);
+void mst_fork_reclaim(struct mst_board *b);
 
 #endif

@@ -179,7 +179,7 @@ bool mst_label_intern_tenant(struct mst_board *b, const char *name,
     return true;
 }
 
-static uint32_t intern_end(struct mst_board *b, enum mst_end_kind kind, const char *name,
+static uint32_t intern_end(struct mst_board *b, enum mst_other_end_kind kind, const char *name,
                            const struct mst_tenant *tenant)
 {
     struct search search = { .table = b->ends, .count = b->end_count, .is_end = true,
@@ -198,13 +198,13 @@ static uint32_t intern_end(struct mst_board *b, enum mst_end_kind kind, const ch
     return index != NOT_THERE ? index : MST_END_OTHER;
 }
 
-uint32_t mst_end_intern(struct mst_board *b, enum mst_end_kind kind, const char *name)
+uint32_t mst_other_end_intern(struct mst_board *b, enum mst_other_end_kind kind, const char *name)
 {
     return intern_end(b, kind, name, NULL);
 }
 
-uint32_t mst_end_intern_tenant(struct mst_board *b, enum mst_end_kind kind, const char *name,
-                               uint64_t owner)
+uint32_t mst_other_end_intern_tenant(struct mst_board *b, enum mst_other_end_kind kind,
+                                     const char *name, uint64_t owner)
 {
     /* An end has room for half of the number; never 0. */
     struct mst_tenant tenant = { .owner = (uint32_t)(owner >> 32) | 1,

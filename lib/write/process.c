@@ -205,7 +205,7 @@ void mst_process_sweep(struct mst_board *b, bool thorough, uint64_t now_ns,
 {
     uint32_t i;
 
-    mst_busy_mend(b, now_ns);
+    mst_busy_correct(b, now_ns);
     for (i = 0; i < b->process_count; i++) {
         struct mst_process *p = &b->processes[i];
         uint64_t owner = __atomic_load_n(&p->pid, __ATOMIC_ACQUIRE);

@@ -92,10 +92,10 @@ static inline void mst_histogram_record(struct mst_histogram *h, uint64_t ns)
 }
 
 /* Counts calls to an other end that took ns together. The index must be below end_count. */
-static inline void mst_end_add(struct mst_board *b, uint32_t end, uint32_t stripe, uint64_t calls,
-                               uint64_t failed, uint64_t ns)
+static inline void mst_other_end_add(struct mst_board *b, uint32_t end, uint32_t stripe,
+                                     uint64_t calls, uint64_t failed, uint64_t ns)
 {
-    struct mst_end_counters *c =
+    struct mst_other_end_counters *c =
         &b->end_counters[(size_t)end * (b->stripe_mask + 1) + (stripe & b->stripe_mask)];
 
     mst_count(&c->calls, calls);
@@ -105,10 +105,10 @@ static inline void mst_end_add(struct mst_board *b, uint32_t end, uint32_t strip
 }
 
 /* Counts one call. */
-static inline void mst_end_count(struct mst_board *b, uint32_t end, uint32_t stripe, uint64_t ns,
-                                 bool failed)
+static inline void mst_other_end_count(struct mst_board *b, uint32_t end, uint32_t stripe,
+                                       uint64_t ns, bool failed)
 {
-    mst_end_add(b, end, stripe, 1, failed, ns);
+    mst_other_end_add(b, end, stripe, 1, failed, ns);
 }
 
 /* The label's counters that writers of this stripe share. The stripe can be any number: it is

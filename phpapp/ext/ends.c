@@ -65,8 +65,8 @@ static uint64_t intern(uint32_t kind, const char *name)
 {
     if (!MPMSTAT_G(name_ends))
         return mst_wait_of(kind, MST_END_OTHER);
-    return mst_wait_of(kind, mst_end_intern_tenant(&mst_php.board, MST_END_DATABASE + kind, name,
-                                                   mst_label_tenant()));
+    return mst_wait_of(kind, mst_other_end_intern_tenant(&mst_php.board, MST_END_DATABASE + kind,
+                                                         name, mst_label_tenant()));
 }
 
 /* "SERVICE HOST:PORT"; "SERVICE localhost" where there is no host, or a socket's path. */
@@ -96,13 +96,13 @@ static uint64_t intern_once(uint32_t *cache, uint32_t kind, const char *name)
     if (!MPMSTAT_G(name_ends))
         return mst_wait_of(kind, MST_END_OTHER);
     if (end == 0) {
-        end = mst_end_intern(&mst_php.board, MST_END_DATABASE + kind, name) + 1;
+        end = mst_other_end_intern(&mst_php.board, MST_END_DATABASE + kind, name) + 1;
         __atomic_store_n(cache, end, __ATOMIC_RELAXED);
     }
     return mst_wait_of(kind, end - 1);
 }
 
-uint64_t mst_end_default(struct mst_wait_line *line)
+uint64_t mst_wait_default(struct mst_wait_line *line)
 {
     return intern_once(&line->name_end, line->kind, line->name);
 }
@@ -154,9 +154,9 @@ static uint64_t known_of(const void *thing)
     return NOTHING;
 }
 
-/* NOTHING: what another thing at this address was connected to is not true any more.
- * Where all places are taken, the last one loses its entry: that object's calls are counted under
- * the name of their line. */
+/* Notes what a thing waits for. NOTHING: what is noted for this address was another thing's. Where
+ * all places are taken, the last one loses its entry: that object's calls are counted under the
+ * name of their line. */
 static void remember(const void *thing, uint64_t wait)
 {
     struct mst_known *k = NULL;
@@ -220,7 +220,8 @@ static struct part port_of(const zval *value, const char *standard, char to[16])
     return part_of(standard);
 }
 
-/* What the function is called for: the object of a method, or else the first argument. */
+/* The object or resource that the function is called for: the object of a method, or else the first
+ * argument. */
 static const void *subject_of(zend_execute_data *call)
 {
     zval *first;
@@ -235,7 +236,7 @@ static uint64_t wait_of_subject(struct mst_wait_line *line, zend_execute_data *c
 {
     uint64_t known = known_of(subject_of(call));
 
-    return known != NOTHING ? known : mst_end_default(line);
+    return known != NOTHING ? known : mst_wait_default(line);
 }
 
 /* ---- URLs --------------------------------------------------------------------------------- */
@@ -244,8 +245,8 @@ struct url {
     struct part scheme, host, port;
 };
 
-/* SCHEME://[USER@]HOST[:PORT][/...]. False: it is none; as PHP sees it, schemes have at least two
- * characters. */
+/* Reads SCHEME://[USER@]HOST[:PORT][/...]. False: the text is no URL. To PHP, schemes have at least
+ * two characters. */
 static bool read_url(struct part text, struct url *url)
 {
     const char *end = text.text + text.length, *at, *stop, *colon;
@@ -292,7 +293,7 @@ static uint64_t wait_of_path(struct mst_wait_line *line, struct part path)
     struct url url;
 
     if (!path.text || !read_url(path, &url) || !is_distant(&url))
-        return mst_end_default(line);
+        return mst_wait_default(line);
     if (starts_with(url.scheme, "ftp"))
         return intern_host(MST_WAIT_STREAM, url.scheme, url.host,
                            url.port.length ? url.port : part_of("21"));
@@ -384,7 +385,7 @@ static bool reads_line(zend_execute_data *call)
 END(fixed)
 {
     (void)call, (void)result;
-    return mst_end_default(line);
+    return mst_wait_default(line);
 }
 
 END(subject)
@@ -407,7 +408,7 @@ END(made_of)
 {
     zval *first = argument(call, 0);
     uint64_t known = known_of(first ? thing_in(first) : NULL);
-    uint64_t wait = known != NOTHING ? known : mst_end_default(line);
+    uint64_t wait = known != NOTHING ? known : mst_wait_default(line);
 
     (void)result;
     remember(subject_of(call), wait);
@@ -448,7 +449,8 @@ END(mysql)
                      intern_host(MST_WAIT_DATABASE, part_of("mysql"), host, port));
 }
 
-/* The value of "NAME=VALUE" among pairs with separators; of length 0 where it is not there. */
+/* The value of "NAME=VALUE" among pairs with separators; its length is 0 where there is no such
+ * pair. */
 static struct part value_in(struct part text, const char *name, const char *separators)
 {
     const char *at = text.text, *end = text.text + text.length;
@@ -489,7 +491,7 @@ static uint64_t wait_of_dsn(struct mst_wait_line *line, struct part dsn)
     bool is_server;
 
     if (!colon || starts_with(dsn, "uri:"))
-        return mst_end_default(line);
+        return mst_wait_default(line);
     driver = (struct part){ dsn.text, (size_t)(colon - dsn.text) };
     rest = (struct part){ colon + 1, dsn.length - driver.length - 1 };
     host = value_in(rest, "host", "; ");
@@ -546,12 +548,12 @@ END(redis)
     return connected(call, result, wait_of_host(call, MST_WAIT_CACHE, "redis", "6379"));
 }
 
-/* A client of several servers is known by none of them. */
+/* A client of several servers is not named after any of them. */
 static void remember_server(struct mst_wait_line *line, const void *client, uint64_t wait)
 {
     uint64_t known = known_of(client);
 
-    remember(client, known == NOTHING || known == wait ? wait : mst_end_default(line));
+    remember(client, known == NOTHING || known == wait ? wait : mst_wait_default(line));
 }
 
 END(memcached)
@@ -571,7 +573,7 @@ END(memcacheds)
 
     (void)result;
     if (!servers || Z_TYPE_P(servers) != IS_ARRAY)
-        return mst_end_default(line);
+        return mst_wait_default(line);
     ZEND_HASH_FOREACH_VAL(Z_ARRVAL_P(servers), server) {
         if (Z_TYPE_P(server) != IS_ARRAY)
             continue;
@@ -584,14 +586,14 @@ END(memcacheds)
     return wait_of_subject(line, call);
 }
 
-/* libcurl takes a URL without a scheme for one of http. */
+/* libcurl takes a URL without a scheme for one with http. */
 static uint64_t wait_of_curl(struct mst_wait_line *line, struct part text)
 {
     struct name with_scheme = { "http://", 7 };
     struct url url;
 
     if (text.length == 0)
-        return mst_end_default(line);
+        return mst_wait_default(line);
     if (read_url(text, &url))
         return wait_of_http(&url);
     append(&with_scheme, text);
@@ -632,7 +634,7 @@ END(curl_options)
 END(curl_reset)
 {
     (void)result;
-    remember(subject_of(call), mst_end_default(line));
+    remember(subject_of(call), mst_wait_default(line));
     return NOTHING;
 }
 
@@ -655,15 +657,15 @@ END(opened)
     uint64_t wait = wait_of_path(line, path);
 
     /* A file is known by its stream: only what is not a file is remembered. */
-    remember(thing_in(result), wait != mst_end_default(line) ? wait : NOTHING);
+    remember(thing_in(result), wait != mst_wait_default(line) ? wait : NOTHING);
     return wait;
 }
 
 END(opened_process)
 {
     (void)call;
-    remember(thing_in(result), mst_end_default(line));
-    return mst_end_default(line);
+    remember(thing_in(result), mst_wait_default(line));
+    return mst_wait_default(line);
 }
 
 /* TRANSPORT://HOST:PORT, or HOST and PORT: over TCP. */
@@ -736,7 +738,7 @@ END(stream)
             return known;
     }
     if (!stream || stream->ops != &php_stream_stdio_ops)
-        return mst_end_default(line);
+        return mst_wait_default(line);
     if (stream->flags & PHP_STREAM_FLAG_NO_SEEK)
         return intern_once(&pipe_end, MST_WAIT_PROCESS, "process");
     return intern_once(&file_end, MST_WAIT_FILE, "file");

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 /* How a return value says that a call has failed. An exception always says so. */
-enum mst_failure {
+enum mst_failure_rule {
     MST_FAILS_NONE, MST_FAILS_FALSE, MST_FAILS_NEGATIVE, MST_FAILS_SAME   /* its own argument */
 };
 
@@ -21,7 +21,8 @@ enum mst_treatment {
 
 struct mst_wait_line;
 typedef bool mst_can_wait(zend_execute_data *call);
-typedef uint64_t mst_end_of(struct mst_wait_line *line, zend_execute_data *call, zval *result);
+typedef uint64_t mst_wait_of_call(struct mst_wait_line *line, zend_execute_data *call,
+                                  zval *result);
 
 /* A line of waits.def. */
 struct mst_wait_line {
@@ -30,8 +31,8 @@ struct mst_wait_line {
     uint32_t     kind;         /* enum mst_wait */
     const char  *name;         /* of the other end, where nothing more is known */
     mst_can_wait *can_wait;    /* whether a call can wait; NULL: always */
-    mst_end_of  *end;          /* what a call waited for; to be called after the function */
-    enum mst_failure   failure;
+    mst_wait_of_call *end;     /* what a call waited for; to be called after the function */
+    enum mst_failure_rule failure;
     enum mst_treatment treatment;
     uint32_t     name_end;     /* index of `name` plus 1; 0: not looked up yet */
 };
@@ -45,7 +46,7 @@ static inline uint64_t mst_wait_of(uint32_t kind, uint32_t end)
 }
 
 /* The wait as the line says it, without looking at the call. */
-uint64_t mst_end_default(struct mst_wait_line *line);
+uint64_t mst_wait_default(struct mst_wait_line *line);
 
 /* The process joins a board: indices of other ends on another one are not valid any more. */
 void mst_ends_join(void);

@@ -17,7 +17,7 @@
 #include <string.h>
 #include <syslog.h>
 
-#include "place.h"
+#include "board_place.h"
 
 /* FPM sets the process's title after it has changed the root directory, where /proc can be
  * missing. So the title's file is opened before, and read at the first request. */
@@ -27,7 +27,7 @@ static bool has_pool;
 
 void mst_label_join(void)
 {
-    title_fd = mst_place_title_open();
+    title_fd = mst_board_place_title_open();
 }
 
 /* FPM's workers have the title "php-fpm: pool NAME". */
@@ -37,7 +37,7 @@ static __attribute__((cold)) void learn_pool(void)
     char title[256];
     const char *pool;
 
-    mst_place_title_read(title_fd, title, sizeof title);
+    mst_board_place_title_read(title_fd, title, sizeof title);
     title_fd = -1;
     pool = strstr(title, marker);
     if (pool == NULL)
@@ -55,13 +55,13 @@ void mst_label_learn(void)
 
 /* ---- the setting ------------------------------------------------------------------------ */
 
-/* Once for a process; once for all processes that have a board: a tenant's file causes it at
- * each request. */
+/* True once for all processes of a board, or once for a process without one: a tenant's file causes
+ * the refusal at each request. */
 static bool must_tell_refusal(void)
 {
     static bool told;
 
-    if (mst_place_is_one_of_many() || __atomic_exchange_n(&told, true, __ATOMIC_RELAXED))
+    if (mst_board_place_is_one_of_many() || __atomic_exchange_n(&told, true, __ATOMIC_RELAXED))
         return false;
     return !mst_php.is_open || mst_board_tell_once(&mst_php.board, MST_TOLD_NO_LABEL);
 }
@@ -89,7 +89,7 @@ static bool is_of_tenant(const zend_ini_entry *entry, int stage)
 {
     if (stage == ZEND_INI_STAGE_HTACCESS || stage == ZEND_INI_STAGE_RUNTIME)
         return true;
-    return mst_php.sapi == MST_SAPI_FPM && stage == ZEND_INI_STAGE_ACTIVATE && !entry->modified
+    return mst_php.origin == MST_ORIGIN_FPM && stage == ZEND_INI_STAGE_ACTIVATE && !entry->modified
         && SG(server_context) != NULL;
 }
 
@@ -139,12 +139,12 @@ static struct mst_tenant tenant_of_request(void)
     return (struct mst_tenant){
         .owner = mst_label_tenant(),
         .quota = (uint32_t)MPMSTAT_G(tenant_labels),
-        .share = mst_php.sapi == MST_SAPI_SHARED ? labels / 2 : labels / MST_TENANTS_PART,
+        .share = mst_php.origin == MST_ORIGIN_SHARED ? labels / 2 : labels / MST_TENANTS_PART,
     };
 }
 
-/* Whether the label was refused to the latest request's tenant, and that is this tenant: a
- * process can serve several. */
+/* Whether the label was refused in the latest request, for the same tenant: a process can serve
+ * several tenants. */
 static bool is_refused(const char *name, uint64_t owner)
 {
     return *MPMSTAT_G(label_name) == '\0' && MPMSTAT_G(refused_owner) == owner

@@ -18,10 +18,10 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "board_place.h"
 #include "delay.h"
 #include "ends.h"
 #include "label.h"
-#include "place.h"
 #include "state.h"
 #include "write/busy.h"
 #include "write/journal.h"
@@ -59,7 +59,7 @@ void mst_lifecycle_tell_loss(void)
     char sentence[MST_ERROR_MAX];
 
     if (mst_board_is_to_tell_loss(&mst_php.board, sentence))
-        mst_place_warn(sentence);
+        mst_board_place_warn(sentence);
 }
 
 /* ---- ends ------------------------------------------------------------------------------ */
@@ -88,8 +88,8 @@ static void sweep(bool thorough, uint64_t now_ns)
     mst_process_sweep(&mst_php.board, thorough, now_ns, tell_killed, &now_ns);
 }
 
-/* Among processes without a common parent, the end of the last one is the server's. One that joins
- * at the same moment is seen here, or resets stopped_ns (join_now). */
+/* Among processes without a common parent, the end of the last one is the server's. A process that
+ * joins at the same moment is seen here, or resets stopped_ns (join_now). */
 static void note_stop_of_shared(uint64_t now_ns)
 {
     struct mst_board *b = &mst_php.board;
@@ -111,7 +111,7 @@ static void leave(void)
     if (!mst_process_release(&mst_php.board, mst_php.pid, now, &end))
         return;
     tell_end(mst_php.pid, MST_REASON_CLEAN, &end, now);
-    if (mst_php.sapi == MST_SAPI_SHARED)
+    if (mst_php.origin == MST_ORIGIN_SHARED)
         note_stop_of_shared(now);
 }
 
@@ -192,28 +192,28 @@ static void claim(uint64_t now_ns)
 static void join_as_worker(uint64_t began_ns, uint64_t took_ns)
 {
     mst_php.pid = (uint64_t)getpid();
-    mst_busy_mend_waiting(&mst_php.board);
+    mst_busy_correct_waiting(&mst_php.board);
     mst_ends_join();
     mst_delay_open();
     claim(mst_now_ns());
     tell_start(began_ns, took_ns);
 }
 
-/* A process that called exec() began when PHP started in it; how long its fork took is
- * unknown. */
+/* Joins this process now. One that called exec() began when PHP started in it; how long its fork
+ * took is unknown. */
 static bool join_now(void)
 {
-    if (mst_php.sapi == MST_SAPI_SHARED && !mst_php.is_open)
-        mst_place_open();
+    if (mst_php.origin == MST_ORIGIN_SHARED && !mst_php.is_open)
+        mst_board_place_open();
     if (!mst_php.is_open)
         return false;
-    if (mst_php.sapi == MST_SAPI_SHARED)
+    if (mst_php.origin == MST_ORIGIN_SHARED)
         sweep(true, mst_now_ns());
     if (forked_at_ns)
         join_as_worker(forked_at_ns, fork_took_ns);
     else
         join_as_worker(mst_php.minit_ns, MST_UNKNOWN);
-    if (mst_php.sapi == MST_SAPI_SHARED)
+    if (mst_php.origin == MST_ORIGIN_SHARED)
         __atomic_store_n(&mst_php.board.header->stopped_ns, 0, __ATOMIC_SEQ_CST);
     return true;
 }
@@ -260,7 +260,7 @@ void mst_lifecycle_thread(void)
 /* ---- forks --------------------------------------------------------------------------------- */
 
 /* FPM's master installs its signal handlers after it has become a daemon and before its first
- * worker. Neither `php-fpm -t` nor the process that starts the daemon comes to that. */
+ * worker. Neither `php-fpm -t` nor the process that starts the daemon installs them. */
 static bool is_fpm_master(void)
 {
     struct sigaction reload;
@@ -273,7 +273,7 @@ void mst_lifecycle_open(void)
 {
     struct mst_lifecycle e;
 
-    mst_place_open();
+    mst_board_place_open();
     if (!mst_php.is_open || mst_php.board.header->generation == 0)
         return;
     e = new_event(MST_EVENT_GENERATION, MST_KIND_PHP, (uint64_t)getpid(), mst_now_ns());
@@ -285,7 +285,7 @@ static void before_fork(void)
     static uint64_t swept_ns;
 
     if (mst_php.pid == 0 && !mst_php.is_forked) {
-        if (mst_php.sapi == MST_SAPI_FPM && !mst_php.is_open && !mst_php.given_up
+        if (mst_php.origin == MST_ORIGIN_FPM && !mst_php.is_open && !mst_php.given_up
             && is_fpm_master())
             mst_lifecycle_open();
         if (is_parent()) {
@@ -338,7 +338,7 @@ static void after_fork_in_child(void)
         }
         return;
     }
-    if (mst_php.sapi != MST_SAPI_FPM || !mst_php.is_open)
+    if (mst_php.origin != MST_ORIGIN_FPM || !mst_php.is_open)
         return;
     mst_label_join();
     join_as_worker(forked_at_ns, fork_took_ns);

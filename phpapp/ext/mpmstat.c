@@ -9,16 +9,17 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "board_place.h"
 #include "label.h"
 #include "lifecycle.h"
 #include "mpmstat_arginfo.h"
-#include "place.h"
 #include "pools.h"
 #include "request.h"
 #include "state.h"
 #include "waits.h"
 
-/* Reads a number as OnUpdateLong() does, with K, M and G; that one complains of malformed ones. */
+/* Reads a number as OnUpdateLong() does, with K, M and G. OnUpdateLong() warns of malformed
+ * numbers. */
 static zend_long number_of(zend_string *text)
 {
 #if PHP_VERSION_ID >= 80200
@@ -92,16 +93,16 @@ static void end_globals(void *globals)
 static PHP_MINIT_FUNCTION(mpmstat)
 {
     REGISTER_INI_ENTRIES();
-    mst_php.sapi = MPMSTAT_G(enable) ? mst_place_sapi() : MST_SAPI_OFF;
-    if (mst_php.sapi == MST_SAPI_OFF)
+    mst_php.origin = MPMSTAT_G(enable) ? mst_board_place_origin() : MST_ORIGIN_OFF;
+    if (mst_php.origin == MST_ORIGIN_OFF)
         return SUCCESS;
     mst_request_start_watching();
     if (type == MODULE_PERSISTENT)   /* not with dl() */
         mst_waits_install();
     mst_lifecycle_start();
-    if (mst_php.sapi == MST_SAPI_FPM)
+    if (mst_php.origin == MST_ORIGIN_FPM)
         mst_pools_start();
-    if (mst_php.sapi == MST_SAPI_APACHE)
+    if (mst_php.origin == MST_ORIGIN_APACHE)
         mst_lifecycle_open();
     return SUCCESS;
 }
@@ -122,7 +123,7 @@ static PHP_RINIT_FUNCTION(mpmstat)
 #if defined(ZTS) && defined(COMPILE_DL_MPMSTAT)
     ZEND_TSRMLS_CACHE_UPDATE();
 #endif
-    if (mst_php.sapi == MST_SAPI_OFF)
+    if (mst_php.origin == MST_ORIGIN_OFF)
         return SUCCESS;
     mst_label_learn();
     if (MPMSTAT_G(enable))
@@ -155,7 +156,7 @@ static void show_recording(void)
 
     if (!mst_php.is_open) {
         php_info_print_table_row(2, "recording", mst_php.given_up ? mst_php.why_not
-                                 : mst_php.sapi == MST_SAPI_OFF ? "off" : "not yet");
+                                 : mst_php.origin == MST_ORIGIN_OFF ? "off" : "not yet");
         return;
     }
     php_info_print_table_row(2, "recording", "on");

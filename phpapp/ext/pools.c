@@ -2,8 +2,8 @@
  *
  * FPM tells no extension what pm.max_children is. So its master reads the configuration file,
  * as FPM has done before: line by line with PHP's own scanner, which knows quotes, comments,
- * constants and environment variables, with each `include` at its place. What FPM refuses does
- * not come here; anything unexpected makes all limits unknown.
+ * constants and environment variables, with each `include` at its place. A file that FPM
+ * refuses is not read here; anything unexpected makes all limits unknown.
  */
 #include "pools.h"
 
@@ -15,7 +15,7 @@
 #include <string.h>
 #include <zend_ini_scanner.h>
 
-#include "place.h"
+#include "board_place.h"
 #include "write/pool_limit.h"
 
 #define POOLS_MAX   4096u
@@ -47,7 +47,8 @@ static char prefix[PATH_MAX] = PHP_PREFIX;
 
 /* ---- the command line -------------------------------------------------------------------- */
 
-/* The value of an option -p or --prefix, in this argument or the next; NULL: another one. */
+/* The value of an option -p or --prefix, in this argument or the next; NULL: the argument is
+ * another option. */
 static const char *prefix_in(const char *argument, const char *next)
 {
     if (strcmp(argument, "-p") == 0 || strcmp(argument, "--prefix") == 0)
@@ -216,7 +217,7 @@ static void read_included(const char *pattern)
         globfree(&found);
 }
 
-/* The scanner looks at zeroes behind the text. */
+/* PHP's scanner reads zeroes behind the text. */
 static void read_line(char *line)
 {
     char *pattern;
@@ -329,13 +330,13 @@ static uint64_t ask_fpm(void)
     return reached;
 }
 
-/* After a fatal error nothing is called: memory may be exhausted. */
+/* After a fatal error no function is called: memory can be exhausted. */
 void mst_pools_ask(void)
 {
     struct mst_board *b = &mst_php.board;
     uint32_t label = MPMSTAT_G(label_index);
 
-    if (mst_php.sapi == MST_SAPI_FPM && !MPMSTAT_G(maybe_fatal) && !MPMSTAT_G(fatal)
+    if (mst_php.origin == MST_ORIGIN_FPM && !MPMSTAT_G(maybe_fatal) && !MPMSTAT_G(fatal)
         && mst_pool_limit_is_to_ask(b, label, MPMSTAT_G(start_ns)))
         mst_pool_limit_answer(b, label, ask_fpm());
 }

@@ -62,8 +62,8 @@ static void see_error(int type, const char *file, const uint32_t line, const cha
 }
 #endif
 
-/* OPcache puts itself before this function, and calls it for scripts that it does not have (or
- * may not use). So a script that ran without coming here was cached. */
+/* OPcache's own function runs first, and calls this one for scripts that it does not have (or
+ * cannot use). So a script that ran without being compiled here was cached. */
 static zend_op_array *(*next_compile_file)(zend_file_handle *, int);
 
 #if PHP_VERSION_ID >= 80100
@@ -111,7 +111,7 @@ static size_t time_reading(char *buffer, size_t size)
 
 void mst_request_start_watching(void)
 {
-    if (mst_php.sapi != MST_SAPI_APACHE && sapi_module.read_post) {
+    if (mst_php.origin != MST_ORIGIN_APACHE && sapi_module.read_post) {
         next_read_post = sapi_module.read_post;
         sapi_module.read_post = time_reading;
     }
@@ -217,8 +217,8 @@ static uint64_t spent(uint64_t from, uint64_t to)
     return to > from ? to - from : 0;
 }
 
-/* The part's time, of which at most what is left of the whole counts: the clocks of the CPU differ
- * a little from that of the wall. */
+/* Returns the part's time, at most what is left of the whole, and takes it off that: the CPU's
+ * clocks differ a little from the wall's. */
 static uint64_t part_of(uint64_t ns, uint64_t *left_ns)
 {
     if (ns == MST_UNKNOWN)
@@ -245,7 +245,7 @@ static void show_on_worker(void)
 }
 
 /* OPcache preloads in a request of its own as PHP starts, for which it removes the SAPI's
- * functions. All versions have only this sign of it; the command line has the function. */
+ * functions. No version has another sign of it; the command line has the function. */
 static bool is_preloading(void)
 {
     return sapi_module.deactivate == NULL;

@@ -16,8 +16,8 @@ static const char *const names[] = {
     "opcache.enable", "opcache.validate_timestamps", "opcache.jit",
 };
 
-/* The setting's value, or NULL. mod_php's board is made before OPcache registers its settings;
- * then the value is that of php.ini. */
+/* The setting's value, or NULL. mod_php's board is made before OPcache registers its settings: the
+ * value is that of php.ini then. */
 static const char *value_of(const char *name)
 {
     char *value = zend_ini_string_ex((char *)name, strlen(name), 0, NULL);

@@ -7,7 +7,7 @@
  *   ends.c       what such a function waits for: kind and other end
  *   lifecycle.c  workers: joining the board, forks, ends
  *   label.c      the label that a request is counted under
- *   place.c      which board is this process's, and making or opening it
+ *   board_place.c  which board is this process's, and making or opening it
  *   pools.c      FPM's pools, and the limit of workers of each
  *   delay.c      how long a thread was ready to run and had no CPU
  *   settings.c   php.ini's settings for the board's header
@@ -48,7 +48,7 @@ struct mst_known {
 };
 #define MPMSTAT_KNOWN 256u         /* a power of two */
 
-struct mst_timed;
+struct mst_timed_function;
 struct mst_suspended;
 
 /* The waits of a thread's present request. Time off the CPU is wall time less CPU time. */
@@ -56,7 +56,7 @@ struct mst_waits {
     bool     is_on;                /* the request is recorded and its waits are measured */
     bool     has_known;            /* `known` has entries */
     struct _zend_execute_data *call;   /* the outermost timed call under way; NULL: none */
-    const struct mst_timed *timed; /* the function called */
+    const struct mst_timed_function *timed; /* the function called */
     zval    *result;
     uint64_t began_ns, began_cpu_ns;   /* when it began, or its fiber went on */
     uint64_t waited_ns;            /* off the CPU in it before its fiber was suspended */
@@ -112,16 +112,16 @@ ZEND_TSRMLS_CACHE_EXTERN()
 #endif
 
 /* How this process gets its board. */
-enum mst_sapi {
-    MST_SAPI_OFF,      /* no server, or an unknown one: nothing is recorded */
-    MST_SAPI_FPM,      /* the master makes it before it forks its first worker */
-    MST_SAPI_APACHE,   /* Apache's parent makes it when it loads PHP */
-    MST_SAPI_SHARED    /* no common parent: the first process makes it */
+enum mst_board_origin {
+    MST_ORIGIN_OFF,    /* no server, or an unknown one: nothing is recorded */
+    MST_ORIGIN_FPM,    /* the master makes it before it forks its first worker */
+    MST_ORIGIN_APACHE, /* Apache's parent makes it when it loads PHP */
+    MST_ORIGIN_SHARED  /* no common parent: the first process makes it */
 };
 
 /* This process and its board. */
 struct mst_php {
-    enum mst_sapi       sapi;
+    enum mst_board_origin origin;
     struct mst_board    board;
     bool                is_open;
     bool                given_up;    /* opening it has failed; the reason was logged */

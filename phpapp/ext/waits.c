@@ -1,7 +1,7 @@
 /* waits.c - what a request waits for: times the functions of waits.def.
  *
  * After all extensions have started, the handlers of these functions and methods are replaced by
- * one that calls the original between two looks at the clocks. What it needs to know of a
+ * one that reads the clocks, calls the original and reads them again. What it needs to know of a
  * function is in the function's reserved slot, which copies of the function share (methods that a
  * subclass inherits, closures).
  *
@@ -41,24 +41,24 @@ typedef int startup_result;
 #endif
 
 /* A function whose handler is replaced. */
-struct mst_timed {
-    zif_handler           original;
-    struct mst_wait_line *line;
-    struct mst_timed     *next;
+struct mst_timed_function {
+    zif_handler                original;
+    struct mst_wait_line      *line;
+    struct mst_timed_function *next;
 };
 
 /* The timed call of a fiber that does not run now. */
 struct mst_suspended {
-    const void             *fiber;    /* its context */
-    zend_execute_data      *call;
-    const struct mst_timed *timed;
-    zval                   *result;
-    uint64_t                waited_ns;
-    struct mst_suspended   *next;
+    const void           *fiber;      /* its context */
+    zend_execute_data    *call;
+    const struct mst_timed_function *timed;
+    zval                 *result;
+    uint64_t              waited_ns;
+    struct mst_suspended *next;
 };
 
-static int slot = -1;                   /* of zend_internal_function.reserved; -1: none is free */
-static struct mst_timed *all_timed;     /* NULL: no function is timed */
+static int slot = -1;   /* of zend_internal_function.reserved; -1: none is free */
+static struct mst_timed_function *all_timed;   /* NULL: no function is timed */
 
 /* ---- time ------------------------------------------------------------------------------- */
 
@@ -70,7 +70,7 @@ static uint64_t cpu_now_ns(void)
     return (uint64_t)t.tv_sec * MST_NS_PER_S + (uint64_t)t.tv_nsec;
 }
 
-/* What is left of ns without `part`. */
+/* ns less `part`, but at least 0. */
 static uint64_t without(uint64_t ns, uint64_t part)
 {
     return ns > part ? ns - part : 0;
@@ -88,7 +88,7 @@ static uint64_t read_delay(struct mst_waits *w)
     return w->delay_ns != MST_UNKNOWN && w->delay_ns > before ? w->delay_ns - before : 0;
 }
 
-/* The clock of the call under way starts. */
+/* Starts the clock of the call under way. */
 static void start_clock(struct mst_waits *w)
 {
     uint64_t outside;
@@ -102,8 +102,8 @@ static void start_clock(struct mst_waits *w)
         read_delay(w);
 }
 
-/* Of a long call's time, what is run delay does not count. Time off the CPU outside timed calls
- * is run delay, too, as far as is known. */
+/* Stops the clock. The run delay within a long call does not count as waiting. Time off the CPU
+ * outside timed calls is taken for run delay, too. */
 static void stop_clock(struct mst_waits *w)
 {
     uint64_t waited, outside = w->unread_outside_ns;
@@ -152,7 +152,7 @@ static bool is_own_argument(const zend_execute_data *call, const zval *result)
         && strspn(Z_STRVAL_P(result), "0123456789.") != Z_STRLEN_P(result);
 }
 
-static bool has_failed(enum mst_failure how, const zend_execute_data *call, const zval *result)
+static bool has_failed(enum mst_failure_rule how, const zend_execute_data *call, const zval *result)
 {
     if (has_thrown())
         return true;
@@ -179,7 +179,7 @@ static void end_call(struct mst_waits *w, bool is_broken)
 
 static ZEND_NAMED_FUNCTION(call_timed)
 {
-    const struct mst_timed *timed = EX(func)->internal_function.reserved[slot];
+    const struct mst_timed_function *timed = EX(func)->internal_function.reserved[slot];
     struct mst_wait_line *line = timed->line;
     struct mst_waits *w = &MPMSTAT_G(waits);
 
@@ -201,7 +201,7 @@ static ZEND_NAMED_FUNCTION(call_timed)
 
 static ZEND_NAMED_FUNCTION(call_noted)
 {
-    const struct mst_timed *timed = EX(func)->internal_function.reserved[slot];
+    const struct mst_timed_function *timed = EX(func)->internal_function.reserved[slot];
 
     timed->original(INTERNAL_FUNCTION_PARAM_PASSTHRU);
     if (MPMSTAT_G(waits).is_on)
@@ -221,7 +221,7 @@ static void suspend(struct mst_waits *w, const void *fiber)
                                      w->suspended };
         w->suspended = s;
     } else {
-        add(w, mst_end_default(w->timed->line), w->waited_ns, false);
+        add(w, mst_wait_default(w->timed->line), w->waited_ns, false);
     }
     w->call = NULL;
 }
@@ -284,17 +284,17 @@ static void count_unreturned(struct mst_waits *w)
 
     if (w->call) {
         stop_clock(w);
-        add(w, mst_end_default(w->timed->line), w->waited_ns, true);
+        add(w, mst_wait_default(w->timed->line), w->waited_ns, true);
         w->call = NULL;
     }
     while ((s = w->suspended) != NULL) {
         w->suspended = s->next;
-        add(w, mst_end_default(s->timed->line), s->waited_ns, true);
+        add(w, mst_wait_default(s->timed->line), s->waited_ns, true);
         free(s);
     }
 }
 
-/* Adds at most what is left of the whole. */
+/* Adds ns to *part, at most what is left of the whole, and takes it off that. */
 static void take(uint64_t *part, uint64_t ns, uint64_t *left)
 {
     if (ns > *left)
@@ -318,7 +318,7 @@ static void keep_longest(struct mst_php_request *r, const struct mst_wait_sum *s
 
 static void count(struct mst_counters *t, const struct mst_wait_sum *s, uint32_t end)
 {
-    mst_end_add(&mst_php.board, end, MPMSTAT_G(stripe), s->calls, s->failed, s->ns);
+    mst_other_end_add(&mst_php.board, end, MPMSTAT_G(stripe), s->calls, s->failed, s->ns);
     mst_count(&t->php_waits[s->kind], s->calls);
     if (s->failed)
         mst_count(&t->php_waits_failed[s->kind], s->failed);
@@ -377,18 +377,18 @@ static bool is_replaced(const zend_internal_function *f)
 
 static void replace(zend_function *f, struct mst_wait_line *line)
 {
-    struct mst_timed *timed;
+    struct mst_timed_function *timed;
 
     if (f->type != ZEND_INTERNAL_FUNCTION || is_replaced(&f->internal_function)
         || (timed = malloc(sizeof *timed)) == NULL)
         return;
-    *timed = (struct mst_timed){ f->internal_function.handler, line, all_timed };
+    *timed = (struct mst_timed_function){ f->internal_function.handler, line, all_timed };
     all_timed = timed;
     f->internal_function.reserved[slot] = timed;
     f->internal_function.handler = line->treatment == MST_IS_NOTE ? call_noted : call_timed;
 }
 
-/* The line's method, or all of them. */
+/* Replaces the line's function or method; of "*" all methods. */
 static void replace_methods(HashTable *methods, struct mst_wait_line *line)
 {
     const char *name = line->function;
@@ -444,7 +444,7 @@ void mst_waits_install(void)
 
 void mst_waits_uninstall(void)
 {
-    struct mst_timed *timed;
+    struct mst_timed_function *timed;
 
     while ((timed = all_timed) != NULL) {
         all_timed = timed->next;

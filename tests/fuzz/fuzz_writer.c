@@ -147,7 +147,7 @@ static void fork_and_end(struct mst_board *b, struct script *s)
     if (added != NULL && mst_fork_take(added, mst_fork_pid(added)))
         mst_fork_free(added);
     mst_fork_forget(b, fork.pid);
-    mst_fork_mend(b);
+    mst_fork_reclaim(b);
 }
 
 static void name_label(struct mst_board *b, struct script *s, uint64_t number)
@@ -187,7 +187,7 @@ static void call(struct mst_board *b, struct script *s, unsigned which)
     case 4: mst_process_any(b); break;
     case 5: fork_and_end(b, s); break;
     case 6: name_label(b, s, now); break;
-    case 7: mst_busy_mend(b, now); break;
+    case 7: mst_busy_correct(b, now); break;
     case 8: mst_busy_tell(b, now); break;
     case 9: mst_board_identify(b, &identity); mst_busy_update(b, now); break;
     }

@@ -221,8 +221,8 @@ START_TEST(test_waits)
     struct mst_archive *a = create(path);
     int64_t server = add_server(a, begin(a));
     const struct mst_record_names names = { "www", { "mysql db:3306", "redis" } };
-    const struct mst_sample_end end = { mst_end_kind_names[MST_END_DATABASE], "mysql db:3306", 3, 1,
-                                        90 };
+    const struct mst_sample_end end = { mst_other_end_kind_names[MST_END_DATABASE],
+                                        "mysql db:3306", 3, 1, 90 };
     struct mst_php_request r = {
         .run_ns = 200, .user_ns = 10, .system_ns = 5, .cpu_wait_ns = 7,
         .waits_ns = { [MST_WAIT_DATABASE] = 100, [MST_WAIT_CACHE] = 20, [MST_WAIT_DNS] = 3 },

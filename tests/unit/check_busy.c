@@ -147,13 +147,13 @@ START_TEST(what_a_kill_tore_is_mended)
     board.processes[0].busy = 1;              /* the sum lacks it */
     mst_busy_drop(&board, &board.processes[0], S);
     ck_assert_int_eq(board.header->busy, -1);
-    mst_busy_mend(&board, S);
-    mst_busy_mend(&board, 2 * S);
+    mst_busy_correct(&board, S);
+    mst_busy_correct(&board, 2 * S);
     ck_assert_int_eq(board.header->busy, 0);
 
     board.header->busy = 2;                   /* one process's part is missing */
     board.processes[1].busy = 1;
-    mst_busy_mend_waiting(&board);
+    mst_busy_correct_waiting(&board);
     ck_assert_int_eq(board.header->busy, 1);
     mst_board_close(&board);
 }
@@ -164,13 +164,13 @@ START_TEST(one_look_or_two_at_the_same_moment_mend_nothing)
 {
     make(2);
     board.header->busy = 1;
-    mst_busy_mend(&board, S);
-    mst_busy_mend(&board, S + 999);
+    mst_busy_correct(&board, S);
+    mst_busy_correct(&board, S + 999);
     ck_assert_int_eq(board.header->busy, 1);
     board.processes[0].busy = 1;
-    mst_busy_mend(&board, 2 * S);
+    mst_busy_correct(&board, 2 * S);
     board.processes[0].busy = 0;
-    mst_busy_mend(&board, 3 * S);
+    mst_busy_correct(&board, 3 * S);
     ck_assert_int_eq(board.header->busy, 1);
     mst_board_close(&board);
 }
@@ -189,7 +189,7 @@ START_TEST(extreme_numbers_are_mended_without_an_overflow)
             board.header->busy = extremes[i];
             board.processes[0].busy = board.processes[1].busy = extremes[j];
             mst_busy_drop(&board, &board.processes[0], S);
-            mst_busy_mend_waiting(&board);
+            mst_busy_correct_waiting(&board);
             ck_assert_int_eq(board.header->busy, board.processes[1].busy);
         }
     mst_board_close(&board);

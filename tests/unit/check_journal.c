@@ -253,8 +253,8 @@ START_TEST(lines_are_as_promised)
     b.header->realtime_offset_ns = INT64_C(1700000000000000000);
     label = mst_label_intern(&b, "a \"b\"\n");
     q.label_status = (uint64_t)label << 32 | 200;
-    q.ends = (uint64_t)mst_end_intern(&b, MST_END_HANDLER, "proxy-server") << 32
-             | mst_end_intern(&b, MST_END_BACKEND, "fcgi://[::1]:9000");
+    q.ends = (uint64_t)mst_other_end_intern(&b, MST_END_HANDLER, "proxy-server") << 32
+             | mst_other_end_intern(&b, MST_END_BACKEND, "fcgi://[::1]:9000");
     mst_journal_request(&b, &q);
     q.ends = (uint64_t)MST_END_OTHER << 32 | MST_NO_END;
     q.send_client_ns = q.send_network_ns = q.send_server_ns = MST_UNKNOWN;
@@ -327,7 +327,8 @@ START_TEST(lines_of_a_php_are_as_promised)
     q.waits_ns[MST_WAIT_DATABASE] = 800000000;
     q.waits_ns[MST_WAIT_LOCK] = 1;
     q.longest[0] = (struct mst_php_wait){
-        (uint64_t)MST_WAIT_DATABASE << 32 | mst_end_intern(&b, MST_END_DATABASE, "mysql db:3306"),
+        (uint64_t)MST_WAIT_DATABASE << 32
+            | mst_other_end_intern(&b, MST_END_DATABASE, "mysql db:3306"),
         UINT64_C(51) << 32 | 1, 700000000,
     };
     q.longest[1] = (struct mst_php_wait){ UINT64_C(98) << 32, UINT64_C(1) << 32, 2 };   /* newer */

@@ -366,13 +366,15 @@ START_TEST(an_end_is_known_by_kind_and_name)
     struct test_view view;
 
     make(8);
-    database = mst_end_intern(&board, MST_END_DATABASE, "mysql 127.0.0.1:3306");
-    cache = mst_end_intern(&board, MST_END_CACHE, "mysql 127.0.0.1:3306");
+    database = mst_other_end_intern(&board, MST_END_DATABASE, "mysql 127.0.0.1:3306");
+    cache = mst_other_end_intern(&board, MST_END_CACHE, "mysql 127.0.0.1:3306");
     ck_assert_uint_ne(database, cache);
-    ck_assert_uint_eq(mst_end_intern(&board, MST_END_DATABASE, "mysql 127.0.0.1:3306"), database);
-    mst_end_count(&board, database, 0, 1000, false);
-    mst_end_count(&board, database, 1, 234, true);
-    mst_end_count(&board, mst_end_intern(&board, MST_END_HTTP, "a\n\x80\x1b[31m"), 0, 5, false);
+    ck_assert_uint_eq(mst_other_end_intern(&board, MST_END_DATABASE, "mysql 127.0.0.1:3306"),
+                      database);
+    mst_other_end_count(&board, database, 0, 1000, false);
+    mst_other_end_count(&board, database, 1, 234, true);
+    mst_other_end_count(&board, mst_other_end_intern(&board, MST_END_HTTP, "a\n\x80\x1b[31m"), 0, 5,
+                        false);
     test_view(&view, board.path, 1);
     ck_assert_uint_eq(view.s.end_count, 2);   /* without `other` and that without calls */
     ck_assert_uint_eq(end_of(&view.s, "database", "mysql 127.0.0.1:3306")->calls, 2);
@@ -392,8 +394,8 @@ static uint32_t greedy_for_ends(const char *tenant)
 
     for (i = 0; i < 200; i++) {
         snprintf(name, sizeof name, "tcp %s:%u", tenant, i);
-        got += mst_end_intern_tenant(&board, MST_END_STREAM, name, mst_label_owner(tenant))
-               != MST_END_OTHER;
+        got += mst_other_end_intern_tenant(&board, MST_END_STREAM, name, mst_label_owner(tenant))
+            != MST_END_OTHER;
     }
     return got;
 }
@@ -405,22 +407,23 @@ START_TEST(a_tenant_gets_its_quota_of_ends_and_all_of_them_a_share)
     struct test_view view;
 
     make(8);
-    shared = mst_end_intern(&board, MST_END_STREAM, "tcp shared:1");
+    shared = mst_other_end_intern(&board, MST_END_STREAM, "tcp shared:1");
     ck_assert_uint_eq(greedy_for_ends("one"), MST_TENANT_ENDS);
     ck_assert_uint_eq(greedy_for_ends("one"), MST_TENANT_ENDS);
     ck_assert_uint_eq(greedy_for_ends("two"), MST_TENANTS_ENDS - MST_TENANT_ENDS);
     ck_assert_uint_eq(greedy_for_ends("three"), 0);
     /* What is there, every tenant may name. */
-    ck_assert_uint_eq(mst_end_intern_tenant(&board, MST_END_STREAM, "tcp shared:1",
-                                            mst_label_owner("three")), shared);
+    ck_assert_uint_eq(mst_other_end_intern_tenant(&board, MST_END_STREAM, "tcp shared:1",
+                                                  mst_label_owner("three")), shared);
     /* The configuration has the rest, without `other` and the one above. */
     for (i = 0; i < MST_ENDS - MST_TENANTS_ENDS - 2; i++) {
         snprintf(name, sizeof name, "http://backend-%u", i);
-        ck_assert_uint_ne(mst_end_intern(&board, MST_END_BACKEND, name), MST_END_OTHER);
+        ck_assert_uint_ne(mst_other_end_intern(&board, MST_END_BACKEND, name), MST_END_OTHER);
     }
-    ck_assert_uint_eq(mst_end_intern(&board, MST_END_BACKEND, "one more"), MST_END_OTHER);
+    ck_assert_uint_eq(mst_other_end_intern(&board, MST_END_BACKEND, "one more"), MST_END_OTHER);
     /* The kind of a tenant's end is known. */
-    mst_end_count(&board, mst_end_intern(&board, MST_END_STREAM, "tcp one:0"), 0, 5, false);
+    i = mst_other_end_intern(&board, MST_END_STREAM, "tcp one:0");
+    mst_other_end_count(&board, i, 0, 5, false);
     test_view(&view, board.path, 1);
     ck_assert_uint_eq(end_of(&view.s, "stream", "tcp one:0")->calls, 1);
     test_view_free(&view);
@@ -436,10 +439,10 @@ START_TEST(ends_without_room_are_other)
     make(8);
     for (i = 1; i < MST_ENDS; i++) {
         snprintf(name, sizeof name, "http host-%u", i);
-        ck_assert_uint_eq(mst_end_intern(&board, MST_END_HTTP, name), i);
+        ck_assert_uint_eq(mst_other_end_intern(&board, MST_END_HTTP, name), i);
     }
-    ck_assert_uint_eq(mst_end_intern(&board, MST_END_HTTP, "http one-more"), MST_END_OTHER);
-    ck_assert_uint_eq(mst_end_intern(&board, MST_END_HTTP, "http host-7"), 7);
+    ck_assert_uint_eq(mst_other_end_intern(&board, MST_END_HTTP, "http one-more"), MST_END_OTHER);
+    ck_assert_uint_eq(mst_other_end_intern(&board, MST_END_HTTP, "http host-7"), 7);
     mst_board_close(&board);
 }
 END_TEST

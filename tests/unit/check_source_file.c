@@ -216,8 +216,8 @@ START_TEST(requests_name_their_handler_and_backend)
 
     watch(&w, &layout);
     mark(&w);
-    handler = mst_end_intern(&w.board, MST_END_HANDLER, "proxy-server");
-    backend = mst_end_intern(&w.board, MST_END_BACKEND, "http://10.0.0.1:8080");
+    handler = mst_other_end_intern(&w.board, MST_END_HANDLER, "proxy-server");
+    backend = mst_other_end_intern(&w.board, MST_END_BACKEND, "http://10.0.0.1:8080");
     r.ends = handler << 32 | backend;
     mst_journal_request(&w.board, &r);
     look(&w, &seen);
@@ -458,7 +458,7 @@ static void serve_php(struct mst_board *b, uint32_t label, uint64_t start_ns)
     struct mst_php_request r = { .start_ns = start_ns, .label_status = (uint64_t)label << 32 };
     struct mst_mark m = { .request_start_ns = start_ns, .time_ns = start_ns + 1 };
 
-    r.longest[0].kind_end = mst_end_intern(b, MST_END_DATABASE, "mysql db:3306");
+    r.longest[0].kind_end = mst_other_end_intern(b, MST_END_DATABASE, "mysql db:3306");
     r.longest[0].calls_failed = UINT64_C(1) << 32;
     memset(r.script, 'x', sizeof r.script);     /* without its NUL */
     memset(m.name, 'y', sizeof m.name);

@@ -299,8 +299,8 @@ END_TEST
 
 static void add_requests(struct mst_board *b, unsigned count)
 {
-    uint32_t handler = mst_end_intern(b, MST_END_HANDLER, "fcgi");
-    uint32_t backend = mst_end_intern(b, MST_END_BACKEND, "unix:/run/\"php\".sock");
+    uint32_t handler = mst_other_end_intern(b, MST_END_HANDLER, "fcgi");
+    uint32_t backend = mst_other_end_intern(b, MST_END_BACKEND, "unix:/run/\"php\".sock");
     uint64_t random = 7;
     unsigned i;
 
@@ -441,7 +441,8 @@ START_TEST(the_journal_of_a_php_comes_back)
     r.waits_ns[MST_WAIT_DATABASE] = 1234567890;
     r.waits_ns[MST_WAIT_STREAM] = 1;
     r.longest[0] = (struct mst_php_wait){
-        (uint64_t)MST_WAIT_DATABASE << 32 | mst_end_intern(&board, MST_END_DATABASE, "mysql ::1"),
+        (uint64_t)MST_WAIT_DATABASE << 32
+            | mst_other_end_intern(&board, MST_END_DATABASE, "mysql ::1"),
         UINT64_C(3) << 32 | 2, 1234567889,
     };
     mst_journal_php_request(&board, &r);

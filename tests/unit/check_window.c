@@ -175,7 +175,7 @@ START_TEST(an_entry_whose_taker_was_killed_is_freed)
     make();
     add_fork(100)->pid = (uint64_t)test_dead_pid() | MST_PROCESS_CLAIMING;
     add_fork(101)->pid = (uint64_t)getpid() | MST_PROCESS_CLAIMING;
-    mst_fork_mend(&board);
+    mst_fork_reclaim(&board);
     ck_assert_uint_eq(board.forks[0].pid, 0);
     ck_assert_uint_ne(board.forks[1].pid, 0);
     mst_board_close(&board);

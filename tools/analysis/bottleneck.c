@@ -39,8 +39,8 @@ bool mst_summary_waits(const struct mst_summary_server *server)
     return mst_mean_wait_ns(server) >= MST_QUEUE_MEAN_MIN_NS;
 }
 
-/* Where the limit of PHP's workers is not known (FPM does not export it), a number that
- * stayed the same for the whole load tells it. */
+/* Where the limit of PHP's workers is not known (this PHP is no FPM, or FPM's configuration was not
+ * found), a number that stayed the same for the whole load tells it. */
 bool mst_summary_all_busy(const struct mst_summary_server *server)
 {
     if (server->max_busy == MST_UNKNOWN || server->max_busy == 0)

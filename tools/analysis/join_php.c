@@ -71,7 +71,7 @@ static void lay(struct mst_joined *l, uint64_t start_ns, uint64_t wait_ns, uint6
     add(&l->send_run, common(run, send), l->send_ns);
 }
 
-/* A request's parts are values. */
+/* Adds a joined request's parts to the values that the quantiles are computed from. */
 static bool take(void *context, const struct mst_joined *l)
 {
     struct parts *o = context;

@@ -7,7 +7,7 @@
 #include "archive/query.h"
 #include "base/array.h"
 
-/* Of a run. Some of what is made of them takes a time that grows with their square. */
+/* Most servers of one run that are read: later steps cost time quadratic in their number. */
 #define SERVERS_MAX 5000u
 
 /* ---- requests -------------------------------------------------------------------- */

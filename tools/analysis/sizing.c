@@ -211,7 +211,7 @@ static const struct mst_summary_times *waiting(const struct mst_summary_server *
     return &server->phases[mst_summary_is_php(server) ? MST_PHASE_PHP_WAIT : MST_PHASE_QUEUE];
 }
 
-/* As the verdict finds it, from a smaller share of the requests' time on. */
+/* The verdict's condition, with the lower threshold MST_SIZING_WAIT_SHARE_MILLI. */
 static bool ran_out(const struct mst_summary_server *server)
 {
     uint64_t total = server->phases[MST_PHASE_TOTAL].sum_ns;

@@ -55,8 +55,8 @@
 
 /* ---- workers, CPUs, memory, clients ------------------------------------------------- */
 
-/* Mean of the most that were ever busy: that number was all there were (FPM does not export its
- * limit). */
+/* If the mean busy count is at least this share of the maximum, the maximum is taken for the limit
+ * where that is not known. */
 #define MST_CONSTANT_BUSY_MILLI    900u
 /* From this share of busy workers with idle keep-alive connections on, what requests held is
  * only a part. */

@@ -34,7 +34,8 @@ static const char *obstacle(const struct mst_summary *s, const struct mst_summar
     return NULL;
 }
 
-/* On the server's own machine; also where the load came to nothing for it. */
+/* Memory ran out on the server's machine. Tested before what obstacle() found, because it can be
+ * why the load failed. */
 static bool memory_ran_out(struct mst_summary *s, const struct mst_summary_server *server)
 {
     struct mst_memory_shortage found;

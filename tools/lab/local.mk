@@ -33,7 +33,6 @@ lab_sources = \
 	tools/lab/report/html.c \
 	tools/lab/report/json.c \
 	tools/lab/report/lines.c \
-	tools/lab/report/load.c \
 	tools/lab/report/markdown.c \
 	tools/lab/report/measure.c \
 	tools/lab/report/measure.h \
@@ -43,6 +42,7 @@ lab_sources = \
 	tools/lab/report/provenance.h \
 	tools/lab/report/published.c \
 	tools/lab/report/published.h \
+	tools/lab/report/read_study.c \
 	tools/lab/report/report.c \
 	tools/lab/report/report.h \
 	tools/lab/report/spawn_curve.c \
@@ -54,6 +54,8 @@ lab_sources = \
 	tools/lab/servers/supervisor.h \
 	tools/lab/servers/contents.c \
 	tools/lab/servers/contents.h \
+	tools/lab/servers/idle_processes.c \
+	tools/lab/servers/idle_processes.h \
 	tools/lab/servers/log_end.c \
 	tools/lab/servers/log_end.h \
 	tools/lab/servers/others.c \
@@ -73,8 +75,6 @@ lab_sources = \
 	tools/lab/servers/site.c \
 	tools/lab/servers/site.h \
 	tools/lab/servers/site_variables.c \
-	tools/lab/servers/spawn.c \
-	tools/lab/servers/spawn.h \
 	tools/lab/servers/test_users.c \
 	tools/lab/servers/test_users.h \
 	tools/lab/servers/warmup.c \

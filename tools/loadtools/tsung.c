@@ -29,8 +29,8 @@
 #define NO_STATUS    "error_"   /* instead of a status: the connection ended first */
 #define COLUMNS      6u      /* between the date and the status */
 
-/* Prints the lines, and one for each user without one: its answer was lost, or there was
- * none. No answers in the dump, but in the log: none were asked for. */
+/* Prints the rows, and adds one for each answer that the dump lost and each user without an answer.
+ * If only the log has answers, no rows were requested: prints "none". */
 static const char script[] =
     "exec awk '"
     "function head() { if (!headed++) print \"" TSUNG_HEADER "\" } "

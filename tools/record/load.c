@@ -324,7 +324,8 @@ static void find_version(char *text, char version[VERSION_MAX])
         }
 }
 
-/* Asked after the run, which that cannot disturb. What it does not tell stays unknown. */
+/* The version is asked for after the run, so that asking cannot disturb it. A tool that does not
+ * tell it leaves it unknown. */
 static int keep_version(const struct collection *c)
 {
     char *argv[] = { c->load->plan.argv[0], (char *)c->load->tool->version_flag, NULL };

@@ -288,7 +288,7 @@ static void put_ends(struct mst_sink *sink, const struct mst_summary *s,
     for (i = 0; i < server->end_count && shown < ENDS_SHOWN; i++) {
         const struct mst_summary_end *end = &server->ends[i];
 
-        if (end->kind == NULL || strcmp(end->kind, mst_end_kind_names[MST_END_HANDLER]) == 0)
+        if (end->kind == NULL || strcmp(end->kind, mst_other_end_kind_names[MST_END_HANDLER]) == 0)
             continue;
         if (shown++ == 0)
             mst_line(sink, "  %-34s%9s%10s%9s%10s", "other end", "calls", "mean", "failed",

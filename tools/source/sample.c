@@ -142,8 +142,8 @@ static const char *end_kind(const char *name)
     size_t i;
 
     for (i = 0; name != NULL && i < MST_END_KIND_COUNT; i++)
-        if (strcmp(mst_end_kind_names[i], name) == 0)
-            return mst_end_kind_names[i];
+        if (strcmp(mst_other_end_kind_names[i], name) == 0)
+            return mst_other_end_kind_names[i];
     return NULL;
 }
 

@@ -44,8 +44,8 @@ static struct logs take_logs(const double *of, const double *over, size_t count)
     return l;
 }
 
-/* How far the mean of as many, drawn from them, is from theirs; stretched, since the
- * few runs there are scatter less around their own mean than around the true one. */
+/* Returns the mean of n values resampled from the n logs, minus their mean, scaled by
+ * sqrt(n / (n - 1)): few runs scatter less around their own mean than around the true one. */
 static double resample(const struct logs *l, const double *logs, uint64_t *state)
 {
     double sum = 0;

@@ -66,8 +66,8 @@ static void count_intervals(struct mst_counters *t, const struct mst_request *r)
 
 static void serve(struct mst_board *b, uint32_t label, uint64_t id, uint64_t start_ns)
 {
-    uint32_t handler = mst_end_intern(b, MST_END_HANDLER, "proxy:unix:/run/php.sock");
-    uint32_t backend = mst_end_intern(b, MST_END_BACKEND, "fcgi://localhost");
+    uint32_t handler = mst_other_end_intern(b, MST_END_HANDLER, "proxy:unix:/run/php.sock");
+    uint32_t backend = mst_other_end_intern(b, MST_END_BACKEND, "fcgi://localhost");
     const struct mst_delivery left = {
         .id = id, .undelivered_ns = LEFT_NS, .undelivered_bytes = LEFT_BYTES,
         .time_ns = start_ns,
@@ -94,8 +94,8 @@ static void serve(struct mst_board *b, uint32_t label, uint64_t id, uint64_t sta
     mst_histogram_record(&t->times[MST_PHASE_TOTAL],
                          r.queue_ns + r.read_ns + r.handle_ns + r.send_ns);
     count_intervals(t, &r);
-    mst_end_count(b, handler, 0, HANDLE_NS - CHECKS_NS, false);
-    mst_end_count(b, backend, 0, BACKEND_NS, false);
+    mst_other_end_count(b, handler, 0, HANDLE_NS - CHECKS_NS, false);
+    mst_other_end_count(b, backend, 0, BACKEND_NS, false);
     mst_journal_request(b, &r);
     mst_journal_delivery(b, &left);
 }
@@ -108,9 +108,9 @@ static void record_phase(struct mst_counters *t, enum mst_phase phase, uint64_t 
 static void serve_php(struct mst_board *b, uint32_t label, uint64_t id, uint64_t apache_start_ns)
 {
     uint64_t start_ns = apache_start_ns + QUEUE_NS + READ_NS + HAND_NS + PHP_WAIT_NS;
-    uint32_t database = mst_end_intern(b, MST_END_DATABASE, "mysql 127.0.0.1:3306");
-    uint32_t other = mst_end_intern(b, MST_END_DATABASE, "sqlite /srv/app.db");
-    uint32_t cache = mst_end_intern(b, MST_END_CACHE, "redis 127.0.0.1:6379");
+    uint32_t database = mst_other_end_intern(b, MST_END_DATABASE, "mysql 127.0.0.1:3306");
+    uint32_t other = mst_other_end_intern(b, MST_END_DATABASE, "sqlite /srv/app.db");
+    uint32_t cache = mst_other_end_intern(b, MST_END_CACHE, "redis 127.0.0.1:6379");
     const struct mst_php_request r = {
         .id = id, .start_ns = start_ns, .wait_ns = PHP_WAIT_NS, .run_ns = PHP_RUN_NS,
         .user_ns = USER_NS, .system_ns = SYSTEM_NS, .memory_bytes = 2097152,
@@ -139,10 +139,10 @@ static void serve_php(struct mst_board *b, uint32_t label, uint64_t id, uint64_t
     mst_count(&t->php_waits_ns[MST_WAIT_CACHE], CACHE_NS);
     mst_count(&t->php_waits[MST_WAIT_CACHE], 1);
     mst_count(&t->php_waits_failed[MST_WAIT_CACHE], 1);
-    mst_end_count(b, database, 0, 10000, false);
-    mst_end_count(b, database, 0, 10000, false);
-    mst_end_count(b, other, 0, DATABASE_NS - 20000, false);
-    mst_end_count(b, cache, 0, CACHE_NS, true);
+    mst_other_end_count(b, database, 0, 10000, false);
+    mst_other_end_count(b, database, 0, 10000, false);
+    mst_other_end_count(b, other, 0, DATABASE_NS - 20000, false);
+    mst_other_end_count(b, cache, 0, CACHE_NS, true);
     record_phase(t, MST_PHASE_PHP_WAIT, r.wait_ns);
     record_phase(t, MST_PHASE_PHP_RUN, r.run_ns);
     record_phase(t, MST_PHASE_TOTAL, r.wait_ns + r.run_ns);

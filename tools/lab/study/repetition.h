@@ -1,6 +1,7 @@
-/* repetition.h - what becomes of a repetition: the one place that says what discards it.
+/* repetition.h - what becomes of a repetition once its recording is over.
  *
- * outcome.h says what each outcome means, and which runs count.
+ * What fails before the recording discards it, too: the parts of mst_step_run() (step.c) decide
+ * that. outcome.h says what each outcome means, and which runs count.
  */
 #ifndef MPMSTAT_LAB_REPETITION_H
 #define MPMSTAT_LAB_REPETITION_H

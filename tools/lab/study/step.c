@@ -15,9 +15,9 @@
 #include "console/diag.h"
 #include "exec/shell_quote.h"
 #include "exec/spawn.h"
+#include "lab/servers/idle_processes.h"
 #include "lab/servers/others.h"
 #include "lab/servers/sandbox.h"
-#include "lab/servers/spawn.h"
 #include "lab/servers/warmup.h"
 #include "lab/study/ramp.h"
 #include "lab/study/repetition.h"
@@ -109,7 +109,8 @@ static enum mst_step_outcome check_before(struct stepping *s)
 
 /* ---- a directory for the load tool ------------------------------------------------- */
 
-/* Some tools write into the user's home at once: theirs is in the output, for the step. */
+/* Some load tools write to $HOME as soon as they start, so each step gets a temporary HOME in the
+ * output directory. */
 static enum mst_step_outcome make_scratch(struct stepping *s)
 {
     char error[MST_ERROR_MAX];
@@ -204,7 +205,7 @@ static enum mst_step_outcome ready_servers(struct stepping *s)
 {
     if (s->of->runs->kind != MST_RUNS_SPAWN)
         return warm_up(s);
-    if (mst_spawn_rest(s->stage->servers, s->stage->stop) == 0 && !is_stopped(s))
+    if (mst_idle_processes_wait(s->stage->servers, s->stage->stop) == 0 && !is_stopped(s))
         snprintf(s->note, sizeof s->note, "the servers' processes had not come to rest before the "
                  "burst");
     return is_stopped(s) ? MST_STEP_INTERRUPTED : MST_STEP_DONE;

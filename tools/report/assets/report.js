@@ -9,7 +9,7 @@ const {
     fillLegend, group, listen, drawCursor, lineChart, barChart, largest, needsLog,
     AXIS_WIDTH, PLOT_RIGHT, RUN_COLOURS, RUN_DASHES,
 } = mpmstat;
-const HEAT_ROWS_PER_DECADE = 16; // as series.c cuts them
+const HEAT_ROWS_PER_DECADE = 16; // as series_requests.c cuts them
 const HEAT_UNIT = 1e-6;
 
 // ---- points from the tables ---------------------------------------------------------------
@@ -78,7 +78,7 @@ function front(run) {
 
 // ---- one run over time --------------------------------------------------------------------
 
-function drawOccupancy(parent, server, together, several) {
+function drawWorkersOverTime(parent, server, together, several) {
     const table = server.occupancy;
     const limit = spans(table, "limit");
     lineChart(parent, {
@@ -167,7 +167,7 @@ function drawBreakdown(parent, server, together) {
 
 // A PHP behind the server: what its workers did, how long requests waited for one, and ran.
 function drawPhp(parent, server, together) {
-    drawOccupancy(parent, server, together, true);
+    drawWorkersOverTime(parent, server, together, true);
     if (server.requests === 0) return;
     const ran = (server.parts.t.length > 0 ? RUN : [["php_run", "ran", "php_run"]])
         .filter(([column]) => column === "php_run" || anything(server.parts, column))
@@ -418,7 +418,7 @@ function drawDifference(parent, [server, client]) {
 
 // ---- workers, memory, statuses ------------------------------------------------------------
 
-function drawWorkers(parent, run, server) {
+function drawWorkerEvenness(parent, run, server) {
     const held = server.workers.held.slice().sort((a, b) => b - a);
     if (held.length < 2 || !run.seconds) return;
     const most = 120, every = Math.ceil(held.length / most);
@@ -567,7 +567,7 @@ function drawRun(parent, run) {
     const together = group(seconds, run.bin_seconds);
     if (!server) return;
     const others = run.servers.filter(s => s !== server);
-    drawOccupancy(parent, server, together, others.length > 0);
+    drawWorkersOverTime(parent, server, together, others.length > 0);
     drawLatency(parent, run, server, together);
     if (server.requests > 0) {
         drawThroughput(parent, run, server, together);
@@ -581,11 +581,11 @@ function drawRun(parent, run) {
     drawMachine(parent, run, together);
     drawProcesses(parent, run, server, together);
     others.forEach(other => other.producer === "php"
-        ? drawPhp(parent, other, together) : drawOccupancy(parent, other, together, true));
+        ? drawPhp(parent, other, together) : drawWorkersOverTime(parent, other, together, true));
     const pair = make("div", { class: "pair" });
     parent.append(pair);
     drawSpectrum(pair, run, server);
-    drawWorkers(pair, run, server);
+    drawWorkerEvenness(pair, run, server);
     drawMemory(pair, server, others.length > 0);
     others.forEach(other => drawMemory(pair, other, true));
     drawStatuses(pair, server);

@@ -1,4 +1,4 @@
-/* load.c - reads a study that was run from its archive: see cases.h. */
+/* read_study.c - reads a study that was run from its archive: see cases.h. */
 #include "lab/report/cases.h"
 
 #include <jansson.h>

@@ -1,18 +1,18 @@
-/* place.c - which board is this process's: where it is, and which process makes it.
+/* board_place.c - which board is this process's: where it is, and which process makes it.
  *
  *   FPM, mod_php   the server's parent makes NAME.board, and its workers inherit the mapping
  *   php-cgi, ...   without a common parent: SAPI-UID.board, made by the first process of a user
  *
- * It is in the directory that mpmstat.board names; else root's boards are in RUNDIR, where no
- * other user can write, and those of another user in that user's $XDG_RUNTIME_DIR/mpmstat. A
- * process without any of them has no board. No directory is for all users: who can write to a
- * directory can fill its file system, and the system keeps pid files and sockets in that of
+ * The board is in the directory that mpmstat.board names; else root's boards are in RUNDIR, where
+ * no other user can write, and those of another user in that user's $XDG_RUNTIME_DIR/mpmstat. A
+ * process without any of them has no board. No directory is for all users: a user who can write to
+ * a directory can fill its file system, and the system keeps pid files and sockets in that of
  * RUNDIR.
  *
  * A server has the same name at every start, and no two servers have the same: FPM's contains
  * its configuration file, mod_php's Apache's PidFile.
  */
-#include "place.h"
+#include "board_place.h"
 
 #include <SAPI.h>
 #include <dlfcn.h>
@@ -45,29 +45,29 @@
 extern const char *ap_pid_fname __attribute__((weak));
 extern const char *ap_server_root __attribute__((weak));
 
-enum mst_sapi mst_place_sapi(void)
+enum mst_board_origin mst_board_place_origin(void)
 {
-    static const struct { const char *name; enum mst_sapi sapi; } known[] = {
-        { "fpm-fcgi", MST_SAPI_FPM }, { "apache2handler", MST_SAPI_APACHE },
-        { "cgi-fcgi", MST_SAPI_SHARED }, { "cli-server", MST_SAPI_SHARED },
+    static const struct { const char *name; enum mst_board_origin origin; } known[] = {
+        { "fpm-fcgi", MST_ORIGIN_FPM }, { "apache2handler", MST_ORIGIN_APACHE },
+        { "cgi-fcgi", MST_ORIGIN_SHARED }, { "cli-server", MST_ORIGIN_SHARED },
     };
     size_t i;
 
     for (i = 0; i < sizeof known / sizeof *known; i++)
         if (strcmp(sapi_module.name, known[i].name) == 0)
-            return known[i].sapi;
-    return strcmp(sapi_module.name, "cli") == 0 && MPMSTAT_G(enable_cli) ? MST_SAPI_SHARED
-                                                                         : MST_SAPI_OFF;
+            return known[i].origin;
+    return strcmp(sapi_module.name, "cli") == 0 && MPMSTAT_G(enable_cli) ? MST_ORIGIN_SHARED
+                                                                         : MST_ORIGIN_OFF;
 }
 
 /* ---- names ------------------------------------------------------------------------- */
 
-int mst_place_title_open(void)
+int mst_board_place_title_open(void)
 {
     return open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
 }
 
-void mst_place_title_read(int fd, char *to, size_t size)
+void mst_board_place_title_read(int fd, char *to, size_t size)
 {
     ssize_t i, n = fd >= 0 ? read(fd, to, size - 1) : 0;
 
@@ -85,7 +85,7 @@ static bool fpm_configuration(char *to, size_t size)
 {
     char title[PATH_MAX + 64], *from, *end;
 
-    mst_place_title_read(mst_place_title_open(), title, sizeof title);
+    mst_board_place_title_read(mst_board_place_title_open(), title, sizeof title);
     from = strchr(title, '(');
     end = from ? strrchr(from, ')') : NULL;
     to[0] = '\0';
@@ -129,9 +129,9 @@ static void board_name(char *to, size_t size)
 {
     char server[512];
 
-    if (mst_php.sapi == MST_SAPI_FPM)
+    if (mst_php.origin == MST_ORIGIN_FPM)
         fpm_server(server, sizeof server);
-    else if (mst_php.sapi == MST_SAPI_APACHE)
+    else if (mst_php.origin == MST_ORIGIN_APACHE)
         apache_server(server, sizeof server);
     else
         snprintf(server, sizeof server, "%lu", (unsigned long)geteuid());
@@ -164,7 +164,7 @@ static const char *user_runtime_directory(void)
 static void make_directory(const char *path, mode_t mode)
 {
     if (mkdir(path, mode) == 0)
-        (void)!chmod(path, mode);   /* whatever the umask is */
+        (void)!chmod(path, mode);   /* mkdir() applies the umask */
 }
 
 /* Sets the directory of boards that have the usual name. Returns false where there is none. */
@@ -217,7 +217,7 @@ static gid_t reader_group(void)
     return g ? g->gr_gid : (gid_t)-1;
 }
 
-void mst_place_warn(const char *text)
+void mst_board_place_warn(const char *text)
 {
     char line[MST_ERROR_MAX + 64];
 
@@ -225,7 +225,7 @@ void mst_place_warn(const char *text)
     php_log_err_with_severity(line, LOG_WARNING);
 }
 
-bool mst_place_is_one_of_many(void)
+bool mst_board_place_is_one_of_many(void)
 {
     return strcmp(sapi_module.name, "cgi-fcgi") == 0 && getenv("GATEWAY_INTERFACE") != NULL;
 }
@@ -238,11 +238,11 @@ static void give_up(const char *error, bool is_logged)
     snprintf(mst_php.why_not, sizeof mst_php.why_not, "%s", error);
     snprintf(text, sizeof text, "serving without recording: %s", error);
     if (is_logged)
-        mst_place_warn(text);
+        mst_board_place_warn(text);
 }
 
-/* A server logs that as it starts. For a process without a parent it is nothing unusual: only
- * phpinfo() tells it. */
+/* A server logs that it has no board as it starts. For a process without a parent it is nothing
+ * unusual: only phpinfo() tells it. */
 static void give_up_without_place(void)
 {
     char error[MST_ERROR_MAX];
@@ -251,7 +251,7 @@ static void give_up_without_place(void)
              "is not a directory of that user alone: set mpmstat.board to a directory that "
              "the user may write to, best on a small tmpfs of its own",
              (unsigned long)geteuid());
-    give_up(error, mst_php.sapi != MST_SAPI_SHARED);
+    give_up(error, mst_php.origin != MST_ORIGIN_SHARED);
 }
 
 static uint32_t at_most(zend_long wanted, uint32_t most)
@@ -261,7 +261,7 @@ static uint32_t at_most(zend_long wanted, uint32_t most)
 
 static struct mst_layout wanted_layout(void)
 {
-    bool shared = mst_php.sapi == MST_SAPI_SHARED;
+    bool shared = mst_php.origin == MST_ORIGIN_SHARED;
 
     return (struct mst_layout){
         .producer = MST_PRODUCER_PHP,
@@ -280,7 +280,7 @@ static uint64_t workers_limit(void)
     uint64_t limit = MST_UNKNOWN;
     char path[PATH_MAX];
 
-    if (mst_php.sapi == MST_SAPI_FPM && fpm_configuration(path, sizeof path))
+    if (mst_php.origin == MST_ORIGIN_FPM && fpm_configuration(path, sizeof path))
         limit = mst_pools_read(path);
     return MPMSTAT_G(workers_limit) > 0 ? (uint64_t)MPMSTAT_G(workers_limit) : limit;
 }
@@ -296,7 +296,7 @@ static struct mst_identity identity(void)
         .version = MPMSTAT_VERSION,
         .settings = settings,
         .workers_limit = workers_limit(),
-        .no_parent = mst_php.sapi == MST_SAPI_SHARED,
+        .no_parent = mst_php.origin == MST_ORIGIN_SHARED,
     };
 }
 
@@ -305,17 +305,17 @@ static void opened(const char *warning)
     char boot_id[MST_HANDOVER_BOOT];
 
     mst_php.is_open = true;
-    mst_php.parent = mst_php.sapi == MST_SAPI_SHARED ? 0 : (uint64_t)getpid();
-    if (mst_php.sapi == MST_SAPI_FPM)
+    mst_php.parent = mst_php.origin == MST_ORIGIN_SHARED ? 0 : (uint64_t)getpid();
+    if (mst_php.origin == MST_ORIGIN_FPM)
         mst_pools_show();
     mst_host_boot_id(boot_id, sizeof boot_id);
     mst_handover_boot(mst_php.boot, boot_id);
     mst_handover_place(mst_php.place, mst_php.boot, mst_host_namespace("time"));
-    if (*warning && !mst_place_is_one_of_many())
-        mst_place_warn(warning);
+    if (*warning && !mst_board_place_is_one_of_many())
+        mst_board_place_warn(warning);
 }
 
-/* After a restart: the counters go on, and the limit can have changed. */
+/* Takes up the board from before a restart: its counters go on, and the limit can have changed. */
 static bool take_up(const char *path, const struct mst_layout *layout,
                     const struct mst_identity *id)
 {
@@ -347,22 +347,22 @@ static bool open_board(const char *path, char warning[MST_ERROR_MAX], char error
     struct mst_identity id = identity();
     struct mst_board *b = &mst_php.board;
 
-    if (mst_php.sapi == MST_SAPI_SHARED)
+    if (mst_php.origin == MST_ORIGIN_SHARED)
         return mst_board_share(b, path, &layout, &id, reader_group(), warning, error) == 0;
     return take_up(path, &layout, &id)
         || mst_board_create(b, path, &layout, &id, reader_group(), warning, error) == 0;
 }
 
-void mst_place_open(void)
+void mst_board_place_open(void)
 {
     char path[sizeof mst_php.board.path + 1], warning[MST_ERROR_MAX] = "", error[MST_ERROR_MAX];
 
-    if (mst_php.sapi != MST_SAPI_SHARED)
+    if (mst_php.origin != MST_ORIGIN_SHARED)
         share_guard();
     if (!board_path(path, sizeof path))
         give_up_without_place();
     else if (open_board(path, warning, error))
         opened(warning);
     else
-        give_up(error, !mst_place_is_one_of_many());
+        give_up(error, !mst_board_place_is_one_of_many());
 }

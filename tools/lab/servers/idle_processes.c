@@ -1,5 +1,5 @@
-/* spawn.c - see spawn.h. */
-#include "lab/servers/spawn.h"
+/* idle_processes.c - see idle_processes.h. */
+#include "lab/servers/idle_processes.h"
 
 #include <poll.h>
 
@@ -45,7 +45,8 @@ static size_t count_processes(const struct mst_servers *servers, struct mst_proc
     return count;
 }
 
-size_t mst_spawn_rest(const struct mst_servers *servers, const volatile sig_atomic_t *stop)
+size_t mst_idle_processes_wait(const struct mst_servers *servers,
+                               const volatile sig_atomic_t *stop)
 {
     uint64_t began = mst_now_ns(), since = began, now = began;
     struct mst_proc_list list = { 0 };
