@@ -66,7 +66,7 @@ void mst_backend_begin_handler(struct mst_timed *req, request_rec *r)
 
     for (i = 0; i < sizeof handing_over / sizeof *handing_over; i++)
         if (strcmp(r->handler, handing_over[i]) == 0)
-            begin_wait(req, r, mst_ends_index(MST_END_BACKEND, r->handler), req->handler_ns);
+            begin_wait(req, r, mst_ends_index(MST_END_BACKEND, r->handler, 0), req->handler_ns);
 }
 
 /* ---- mod_proxy ----------------------------------------------------------------------- */
@@ -108,14 +108,17 @@ static int see_hand_over(request_rec *r, proxy_worker *worker, proxy_server_conf
                          const char *proxy_host, apr_port_t proxy_port)
 {
     struct mst_timed *req = mst_recording.board ? mst_timed_from(r) : NULL;
-    uint64_t now;
+    uint64_t now, tenant;
 
     (void)proxy_host, (void)proxy_port;
     if (!req || req->first_ns)
         return DECLINED;
     now = mst_connection_now(req->connection);
     count_failure(req, now);
-    begin_wait(req, r, mst_ends_index(MST_END_BACKEND, name_of(r, worker, conf, url)), now);
+    /* .htaccess files can name any backend that is no worker. */
+    tenant = worker == conf->reverse ? mst_server_config_of(r->server)->tenant : 0;
+    begin_wait(req, r, mst_ends_index(MST_END_BACKEND, name_of(r, worker, conf, url), tenant),
+               now);
     return DECLINED;
 }
 

@@ -48,14 +48,36 @@ static void keep(enum mst_other_end_kind kind, const char *name, uint32_t index)
     __atomic_store_n(&kept_count, kept_count + 1, __ATOMIC_RELEASE);
 }
 
-uint32_t mst_ends_index(enum mst_other_end_kind kind, const char *name)
+/* Whether the handler is one of those that the most servers have. They have room, whatever names
+ * .htaccess files make up. */
+static bool is_common(const char *name)
+{
+    static const char *const common[] = {
+        "proxy-server", "cgi-script", "application/x-httpd-cgi", "application/x-httpd-php",
+        "fcgid-script", "fastcgi-script", "wsgi-script", "server-status", "mpm-status",
+    };
+    size_t i;
+
+    for (i = 0; i < sizeof common / sizeof *common; i++)
+        if (strcmp(name, common[i]) == 0)
+            return true;
+    return false;
+}
+
+/* A name that is refused to a tenant is not kept: it would take another one's place. */
+uint32_t mst_ends_index(enum mst_other_end_kind kind, const char *name, uint64_t tenant)
 {
     const struct kept *known = find(kind, name);
     uint32_t index;
 
     if (known)
         return known->index;
-    index = mst_other_end_intern(mst_recording.board, kind, name);
+    if (tenant == 0 || is_common(name))
+        index = mst_other_end_intern(mst_recording.board, kind, name);
+    else
+        index = mst_other_end_intern_tenant(mst_recording.board, kind, name, tenant);
+    if (tenant != 0 && index == MST_END_OTHER)
+        return index;
     pthread_mutex_lock(&lock);
     keep(kind, name, index);
     pthread_mutex_unlock(&lock);

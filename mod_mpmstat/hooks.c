@@ -64,7 +64,8 @@ static int before_named_handler(struct mst_timed *req, request_rec *r)
     if (strcmp(r->handler, "redirect-handler") == 0)
         return DECLINED;
     if (req && !req->handler_ns) {
-        begin_handler(req, mst_ends_index(MST_END_HANDLER, r->handler));
+        begin_handler(req, mst_ends_index(MST_END_HANDLER, r->handler,
+                                          mst_server_config_of(r->server)->tenant));
         mst_backend_begin_handler(req, r);
     }
     if (strcmp(r->handler, "mpm-status") == 0)

@@ -231,8 +231,9 @@ void mst_exports_use_notes(void);
 
 /* ---- ends.c: what requests are handed to --------------------------------------------- */
 
-/* The index of the other end of this kind and name, which this process keeps. */
-uint32_t mst_ends_index(enum mst_other_end_kind kind, const char *name);
+/* The index of the other end of this kind and name, which this process keeps. `tenant` is that of a
+ * virtual host whose .htaccess files can make such a name; 0: none can. */
+uint32_t mst_ends_index(enum mst_other_end_kind kind, const char *name, uint64_t tenant);
 
 /* ---- handler.c: /mpm-status ---------------------------------------------------------- */
 

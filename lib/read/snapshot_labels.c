@@ -110,12 +110,12 @@ void mst_draft_fill_ends(struct mst_draft *m)
     for (i = 0; i < m->copy->end_count; i++) {
         const struct mst_name *name = &m->copy->ends[i];
         struct mst_snapshot_end *to = &m->s->ends[m->s->end_count];
+        uint32_t kind = MST_END_KIND_OF(name->owner);
 
         if (!name->used || m->copy->end_counters[i].calls == 0)
             continue;
         to->name = mst_draft_keep(m, name->name);
-        to->end_kind = name->owner < MST_END_KIND_COUNT ? mst_other_end_kind_names[name->owner]
-                                                        : NULL;
+        to->end_kind = kind < MST_END_KIND_COUNT ? mst_other_end_kind_names[kind] : NULL;
         mst_draft_fill_stored(MST_SCOPE_END, to, &m->copy->end_counters[i], 0, 1);
         mst_draft_blank_foreign(m, MST_SCOPE_END, to);
         m->s->end_count++;

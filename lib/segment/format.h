@@ -347,8 +347,8 @@ struct mst_name {
     uint64_t used;               /* 0: free; 1: `name` is valid (stored last); others: unusable */
     char     name[MST_NAME_MAX];
     uint64_t owner;              /* a label's: the tenant that made it (mst_label_owner()); 0: made
-                                  * by the server's own configuration. An other end's: its
-                                  * enum mst_other_end_kind */
+                                  * by the server's own configuration. An other end's:
+                                  * MST_END_OWNER() */
     /* Of an FPM pool's label (write/pool_limit.h): */
     uint64_t workers_limit;      /* pm.max_children; 0: it is no pool's, or not known */
     uint64_t limit_reached;      /* how often FPM found the pool at that limit */
@@ -364,10 +364,17 @@ struct mst_name {
 #define MST_LABEL_STATUS_NAME "mpm-status"
 
 /* The other ends: what requests were handed to (Apache's handlers and backends), or waited for in
- * PHP. Names, never queries: "mysql 127.0.0.1:3306". End 0 counts those that found no room. */
+ * PHP. Names, never queries: "mysql 127.0.0.1:3306". End 0 counts those that
+ * found no room, of all kinds: it has none. */
 #define MST_ENDS 64u
 #define MST_END_OTHER 0u
 #define MST_END_OTHER_NAME "other"
+
+/* What an other end's `owner` has: its enum mst_end_kind, and above it a number of the tenant that
+ * made it; 0: made by the server's own configuration. */
+#define MST_END_OWNER(kind, tenant) ((uint64_t)(tenant) << 32 | (kind))
+#define MST_END_KIND_OF(owner)      ((uint32_t)(owner))
+#define MST_END_TENANT_OF(owner)    ((uint32_t)((owner) >> 32))
 
 /* Ring records: {ticket, payload, check}. The check (record.h) depends on ticket and payload: it
  * does not match where the writer was killed midway or overtaken by the ring's next round. New

@@ -141,11 +141,20 @@ bool mst_label_intern_tenant(struct mst_board *b, const char *name,
 /* Copies the label's name out of the table. */
 void mst_label_read(const struct mst_board *b, uint32_t index, char name[MST_NAME_MAX]);
 
-/* The index of the other end of this kind and name. Adds it where there is room; MST_END_OTHER
- * where there is none. Waits a moment for a process that is adding one. A name that has other
- * bytes than printable ASCII has `?` for them; it is cut to MST_NAME_MAX - 1 bytes. Searches the
- * table: callers keep the index. */
+/* The index of the other end of this kind and name, which the server's own configuration names or
+ * of whose names there are few. Adds it where there is room; MST_END_OTHER where there is none.
+ * Waits a moment for a process that is adding one. A name that has other bytes than printable
+ * ASCII has `?` for them; it is cut to MST_NAME_MAX - 1 bytes. Searches the table: callers keep
+ * the index. */
 uint32_t mst_other_end_intern(struct mst_board *b, enum mst_other_end_kind kind, const char *name);
+
+/* The same for a name that a tenant can make: a script, a .htaccess. `owner` is
+ * mst_label_owner() of what names the tenant. Each tenant may add MST_TENANT_ENDS, and all of them
+ * MST_TENANTS_ENDS. */
+#define MST_TENANT_ENDS  (MST_ENDS / 2)
+#define MST_TENANTS_ENDS (MST_ENDS / 4 * 3)
+uint32_t mst_other_end_intern_tenant(struct mst_board *b, enum mst_other_end_kind kind,
+                                     const char *name, uint64_t owner);
 
 /* Whether to log this: true once in the board's life, in one process. */
 static inline bool mst_board_tell_once(struct mst_board *b, enum mst_told what)

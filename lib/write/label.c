@@ -110,6 +110,8 @@ static void count_owner(struct search *s, const struct mst_name *l)
 {
     uint64_t owner = __atomic_load_n(&l->owner, __ATOMIC_RELAXED);
 
+    if (s->is_end)
+        owner = MST_END_TENANT_OF(owner);
     if (owner == 0 || s->tenant == NULL)
         return;
     s->by_tenants++;
@@ -120,7 +122,8 @@ static void count_owner(struct search *s, const struct mst_name *l)
 static bool is_wanted(const struct mst_name *l, const struct search *s)
 {
     return memcmp(l->name, s->name, sizeof l->name) == 0
-        && (!s->is_end || __atomic_load_n(&l->owner, __ATOMIC_RELAXED) == s->owner);
+        && (!s->is_end || MST_END_KIND_OF(__atomic_load_n(&l->owner, __ATOMIC_RELAXED))
+                              == MST_END_KIND_OF(s->owner));
 }
 
 static uint32_t find_or_add(const char *name, struct search *s)
@@ -176,10 +179,12 @@ bool mst_label_intern_tenant(struct mst_board *b, const char *name,
     return true;
 }
 
-uint32_t mst_other_end_intern(struct mst_board *b, enum mst_other_end_kind kind, const char *name)
+static uint32_t intern_end(struct mst_board *b, enum mst_other_end_kind kind, const char *name,
+                           const struct mst_tenant *tenant)
 {
-    struct search search = { .table = b->ends, .count = b->end_count, .owner = kind,
-                             .is_end = true, .patience = PATIENCE };
+    struct search search = { .table = b->ends, .count = b->end_count, .is_end = true,
+                             .owner = MST_END_OWNER(kind, tenant ? tenant->owner : 0),
+                             .tenant = tenant, .patience = PATIENCE };
     char printable[MST_NAME_MAX] = "";
     uint32_t index;
     size_t i;
@@ -191,4 +196,19 @@ uint32_t mst_other_end_intern(struct mst_board *b, enum mst_other_end_kind kind,
             printable[i] = '?';
     index = find_or_add(printable, &search);
     return index != NOT_THERE ? index : MST_END_OTHER;
+}
+
+uint32_t mst_other_end_intern(struct mst_board *b, enum mst_other_end_kind kind, const char *name)
+{
+    return intern_end(b, kind, name, NULL);
+}
+
+uint32_t mst_other_end_intern_tenant(struct mst_board *b, enum mst_other_end_kind kind,
+                                     const char *name, uint64_t owner)
+{
+    /* An end has room for half of the number; never 0. */
+    struct mst_tenant tenant = { .owner = (uint32_t)(owner >> 32) | 1,
+                                 .quota = MST_TENANT_ENDS, .share = MST_TENANTS_ENDS };
+
+    return intern_end(b, kind, name, &tenant);
 }

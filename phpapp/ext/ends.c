@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "label.h"
 #include "state.h"
 
 #define CURL_OPTION_URL 10002   /* CURLOPT_URL, of libcurl's stable ABI */
@@ -59,11 +60,13 @@ static void append_lower(struct name *n, struct part p)
         n->text[i] = (char)tolower((unsigned char)n->text[i]);
 }
 
+/* Scripts choose the name. */
 static uint64_t intern(uint32_t kind, const char *name)
 {
     if (!MPMSTAT_G(name_ends))
         return mst_wait_of(kind, MST_END_OTHER);
-    return mst_wait_of(kind, mst_other_end_intern(&mst_php.board, MST_END_DATABASE + kind, name));
+    return mst_wait_of(kind, mst_other_end_intern_tenant(&mst_php.board, MST_END_DATABASE + kind,
+                                                         name, mst_label_tenant()));
 }
 
 /* "SERVICE HOST:PORT"; "SERVICE localhost" where there is no host, or a socket's path. */
@@ -85,7 +88,7 @@ static uint64_t intern_host(uint32_t kind, struct part service, struct part host
     return intern(kind, n.text);
 }
 
-/* Looks the index up once. *cache is the index plus 1; 0: it was not looked up yet. */
+/* For names of this program's own. The index is looked up once: cache has it plus 1, or 0. */
 static uint64_t intern_once(uint32_t *cache, uint32_t kind, const char *name)
 {
     uint32_t end = __atomic_load_n(cache, __ATOMIC_RELAXED);
@@ -93,7 +96,7 @@ static uint64_t intern_once(uint32_t *cache, uint32_t kind, const char *name)
     if (!MPMSTAT_G(name_ends))
         return mst_wait_of(kind, MST_END_OTHER);
     if (end == 0) {
-        end = (uint32_t)intern(kind, name) + 1;
+        end = mst_other_end_intern(&mst_php.board, MST_END_DATABASE + kind, name) + 1;
         __atomic_store_n(cache, end, __ATOMIC_RELAXED);
     }
     return mst_wait_of(kind, end - 1);

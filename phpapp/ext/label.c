@@ -122,7 +122,7 @@ ZEND_INI_MH(mst_label_update)
 
 /* ---- the request ------------------------------------------------------------------------- */
 
-static uint64_t owner_of_request(void)
+uint64_t mst_label_tenant(void)
 {
     const char *root = NULL;
 
@@ -137,7 +137,7 @@ static struct mst_tenant tenant_of_request(void)
     uint32_t labels = mst_php.board.label_count;
 
     return (struct mst_tenant){
-        .owner = owner_of_request(),
+        .owner = mst_label_tenant(),
         .quota = (uint32_t)MPMSTAT_G(tenant_labels),
         .share = mst_php.origin == MST_ORIGIN_SHARED ? labels / 2 : labels / MST_TENANTS_PART,
     };

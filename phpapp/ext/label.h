@@ -16,6 +16,9 @@ ZEND_INI_MH(mst_label_update);
 /* Sets MPMSTAT_G(label_index) for the present request. */
 void mst_label_choose(void);
 
+/* The tenant of the present request: mst_label_owner() of its pool, or of its document root. */
+uint64_t mst_label_tenant(void);
+
 /* After a change of the board or of this process on it: the next request chooses again. */
 void mst_label_forget(void);
 

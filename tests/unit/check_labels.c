@@ -386,6 +386,51 @@ START_TEST(an_end_is_known_by_kind_and_name)
 }
 END_TEST
 
+/* Scripts name as many ends as they like. */
+static uint32_t greedy_for_ends(const char *tenant)
+{
+    uint32_t i, got = 0;
+    char name[MST_NAME_MAX];
+
+    for (i = 0; i < 200; i++) {
+        snprintf(name, sizeof name, "tcp %s:%u", tenant, i);
+        got += mst_other_end_intern_tenant(&board, MST_END_STREAM, name, mst_label_owner(tenant))
+            != MST_END_OTHER;
+    }
+    return got;
+}
+
+START_TEST(a_tenant_gets_its_quota_of_ends_and_all_of_them_a_share)
+{
+    uint32_t i, shared;
+    char name[MST_NAME_MAX];
+    struct test_view view;
+
+    make(8);
+    shared = mst_other_end_intern(&board, MST_END_STREAM, "tcp shared:1");
+    ck_assert_uint_eq(greedy_for_ends("one"), MST_TENANT_ENDS);
+    ck_assert_uint_eq(greedy_for_ends("one"), MST_TENANT_ENDS);
+    ck_assert_uint_eq(greedy_for_ends("two"), MST_TENANTS_ENDS - MST_TENANT_ENDS);
+    ck_assert_uint_eq(greedy_for_ends("three"), 0);
+    /* What is there, every tenant may name. */
+    ck_assert_uint_eq(mst_other_end_intern_tenant(&board, MST_END_STREAM, "tcp shared:1",
+                                                  mst_label_owner("three")), shared);
+    /* The configuration has the rest, without `other` and the one above. */
+    for (i = 0; i < MST_ENDS - MST_TENANTS_ENDS - 2; i++) {
+        snprintf(name, sizeof name, "http://backend-%u", i);
+        ck_assert_uint_ne(mst_other_end_intern(&board, MST_END_BACKEND, name), MST_END_OTHER);
+    }
+    ck_assert_uint_eq(mst_other_end_intern(&board, MST_END_BACKEND, "one more"), MST_END_OTHER);
+    /* The kind of a tenant's end is known. */
+    i = mst_other_end_intern(&board, MST_END_STREAM, "tcp one:0");
+    mst_other_end_count(&board, i, 0, 5, false);
+    test_view(&view, board.path, 1);
+    ck_assert_uint_eq(end_of(&view.s, "stream", "tcp one:0")->calls, 1);
+    test_view_free(&view);
+    mst_board_close(&board);
+}
+END_TEST
+
 START_TEST(ends_without_room_are_other)
 {
     char name[MST_NAME_MAX];
@@ -425,6 +470,7 @@ int main(void)
     tcase_add_test(hostile, a_table_that_changes_under_the_search);
     tcase_add_test(older, labels_without_owners_are_read);
     tcase_add_test(ends, an_end_is_known_by_kind_and_name);
+    tcase_add_test(ends, a_tenant_gets_its_quota_of_ends_and_all_of_them_a_share);
     tcase_add_test(ends, ends_without_room_are_other);
     suite_add_tcase(suite, ends);
     suite_add_tcase(suite, names);

@@ -283,6 +283,27 @@ def test_backend_of_http2(server, mpm):
     assert_tally(apache, name, records)
 
 
+def test_a_backend_has_room_whatever_htaccess_files_name(server, mpm):
+    with backend.HTTPBackend() as behind:
+        apache = server(mpm, f"ProxyPass /app/ http://127.0.0.1:{behind.port}/\n"
+                        '<Directory "@ROOT@/htdocs">\nAllowOverride FileInfo\n</Directory>',
+                        modules=["proxy", "proxy_http"])
+        for n in range(70):
+            page = apache.root / "htdocs" / str(n)
+            page.mkdir()
+            (page / "page.html").write_text("hello")
+            (page / ".htaccess").write_text(f"SetHandler made-up-{n}\n")
+        with apache.connect() as connection:
+            for n in range(70):
+                assert connection.request(f"/{n}/page.html").status == 200
+        assert apache.get("/app/x").status == 200
+    records_of(apache, 71)
+    assert ends_of(apache, "backend")[f"http://127.0.0.1:{behind.port}/"]["calls"] == 1
+    handlers = ends_of(apache, "handler")
+    assert handlers["proxy-server"]["calls"] == 1
+    assert sum(name.startswith("made-up-") for name in handlers) == 32
+
+
 def test_backend_of_php(php_server, mpm):
     apache = php_server(mpm)
     nap = f"<?php usleep({int(PAUSE * 1e6)}); echo 'done';"
