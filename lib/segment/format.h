@@ -348,7 +348,7 @@ struct mst_name {
     char     name[MST_NAME_MAX];
     uint64_t owner;              /* a label's: the tenant that made it (mst_label_owner()); 0: made
                                   * by the server's own configuration. An other end's:
-                                  * MST_END_OWNER() */
+                                  * tenant << 32 | enum mst_other_end_kind */
     /* Of an FPM pool's label (write/pool_limit.h): */
     uint64_t workers_limit;      /* pm.max_children; 0: it is no pool's, or not known */
     uint64_t limit_reached;      /* how often FPM found the pool at that limit */
