@@ -102,10 +102,11 @@ def test_refused(server, name, archive):
 
 
 @each_tool
-def test_interrupted(php_server, name, archive):
-    """^C: most still say what they had; of h2load the rows do."""
-    apache = php_server("event", workers=10)
-    words = command(apache, archive, *load(name, at(apache, PAGE + "&" + name), 4000, 4))
+def test_interrupted(server, name, archive):
+    """^C: most still say what they had; of h2load the rows do. The load is of minutes."""
+    apache = server("event", workers=10)
+    mark = f"interrupted-{name}"
+    words = command(apache, archive, *load(name, at(apache, f"/index.html?{mark}"), 400000, 4))
     with subprocess.Popen(words, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
                           ) as started:
         wait_until(lambda: has(archive, "server_requests", 8), 20, "requests")
@@ -114,7 +115,7 @@ def test_interrupted(php_server, name, archive):
     assert started.returncode == 130, err
     summary = json.loads(out)
     assert summary["run"]["outcome"] == "interrupted"
-    assert not processes.session_members(-1, f"spread=0&{name}")
+    assert not processes.session_members(-1, mark)
     if name == "siege" and summary["client"]["requests"] is None:
         assert checks(summary)["counts"] is None, "it hung, as it may, and was killed"
         return
