@@ -277,7 +277,8 @@ static void put_end(struct mst_sink *sink, const struct mst_summary *s,
              end->name != NULL ? end->name : "");
 }
 
-/* The strongest; names are last, since a backend's can be long. A handler has all of a request's time: it tells no more than the phase. */
+/* The strongest; names are last, since a backend's can be long. A handler has all of a request's
+ * time: it tells no more than the phase. */
 static void put_ends(struct mst_sink *sink, const struct mst_summary *s,
                      const struct mst_summary_server *server)
 {
