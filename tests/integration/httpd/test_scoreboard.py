@@ -66,6 +66,7 @@ def test_slots_that_are_not_used(server, mpm):
                   "MaxSpareThreads 20\n")
     apache = server(mpm, STATUS, limits=limits, workers=2 * threads, modules=["status", "cgi"])
     all_there(apache)
+    wait_until(lambda: letters(apache).count(".") == 4 * threads, 30, "httpd's own slots")
     theirs, ours = letters(apache), shown(apache)
     assert len(ours) == len(theirs) and ours.count(".") == theirs.count("."), (theirs, ours)
     assert ours.count(".") == 4 * threads, ours
