@@ -972,6 +972,13 @@ START_TEST(test_cpu)
                  "INSERT INTO programs VALUES (1, 'pool', 7000000000)");
     expect_verdict(&m, "The CPUs were the limit: 100.0 % busy, most with pool");
     unmake(&m);
+    /* What the servers took can be the busiest program's: others, in other pid namespaces, had the
+     * rest. */
+    make(&m, &r, PHP_SERVER "UPDATE servers SET cpu_ns = 2000000000 WHERE id = 2;"
+                 "INSERT INTO programs VALUES (1, 'php-fpm8.2', 2000000000)");
+    expect_verdict(&m, "Cannot tell: the CPUs were 100.0 % busy, but mostly with other programs "
+                       "than the server, PHP and ab: if they");
+    unmake(&m);
 }
 END_TEST
 

@@ -153,6 +153,15 @@ bool mst_cpu_is_ours(const struct mst_summary *s)
     return (unsigned __int128)own_cpu(s) * 2 >= busy;
 }
 
+const struct mst_summary_program *mst_program_of_others(const struct mst_summary *s)
+{
+    const struct mst_summary_program *busiest = s->programs;
+
+    if (s->program_count == 0 || busiest->cpu_ns == MST_UNKNOWN)
+        return NULL;
+    return busiest->cpu_ns > own_cpu(s) ? busiest : NULL;
+}
+
 bool mst_waits_are_too_short(const struct mst_summary_server *server)
 {
     return mst_summary_all_busy(server) &&

@@ -39,6 +39,7 @@ static const char *phase_meaning(enum mst_phase phase)
 static void remark_cpu(char remark[160], const struct mst_summary *s, bool cpu_bound)
 {
     bool named = s->program_count > 0;
+    const struct mst_summary_program *other = mst_program_of_others(s);
 
     remark[0] = '\0';
     if (cpu_bound && mst_cpu_is_ours(s))
@@ -47,8 +48,8 @@ static void remark_cpu(char remark[160], const struct mst_summary *s, bool cpu_b
                  named ? s->programs[0].name : "");
     else if (cpu_bound)
         snprintf(remark, 160, "; the CPUs were %s busy too, but mostly with other programs%s%s",
-                 mst_format_percent(s->machine_busy_milli).text, named ? ", as " : "",
-                 named ? s->programs[0].name : "");
+                 mst_format_percent(s->machine_busy_milli).text, other != NULL ? ", as " : "",
+                 other != NULL ? other->name : "");
 }
 
 /* What they did, where it was not the application's work. */
@@ -165,15 +166,18 @@ static void remark_tool(char remark[160], const struct mst_summary *s)
 
 void mst_say_cpu(struct mst_summary *s, const struct mst_summary_server *server)
 {
-    char tool[160];
+    const struct mst_summary_program *other = mst_program_of_others(s);
+    char tool[160], most[160] = "";
 
     remark_tool(tool, s);
+    if (other != NULL)
+        snprintf(most, sizeof most, " (most with %s, %s)", other->name,
+                 mst_format_time(other->cpu_ns).text);
     if (!mst_cpu_is_ours(s))
         say(s, "Cannot tell: the CPUs were %s busy, but mostly with other programs than the "
-            "server, PHP and %s (most with %s, %s): if they do not work for this server, stop "
-            "them and measure again.", mst_format_percent(s->machine_busy_milli).text,
-            s->client.tool != NULL ? s->client.tool : "mpmstat", s->programs[0].name,
-            mst_format_time(s->programs[0].cpu_ns).text);
+            "server, PHP and %s%s: if they do not work for this server, stop them and measure "
+            "again.", mst_format_percent(s->machine_busy_milli).text,
+            s->client.tool != NULL ? s->client.tool : "mpmstat", most);
     else
         say(s, "The CPUs were the limit: %s busy%s%s, while at most %s workers were%s.",
             mst_format_percent(s->machine_busy_milli).text,
