@@ -349,6 +349,23 @@ START_TEST(test_lost)
 }
 END_TEST
 
+/* Workers that log are busy, too. Samples of servers that do not know the state have no time in
+ * it: what their workers did then is in other states. */
+START_TEST(test_logging_is_busy)
+{
+    struct run r = quiet_run();
+    struct made m;
+
+    make(&m, &r, "UPDATE samples SET logging_ns = 400000000 WHERE moment = 'end'");
+    ck_assert_uint_eq(m.s.servers[0].mean_state_milli[MST_STATE_LOGGING], 100);
+    ck_assert_uint_eq(m.s.servers[0].mean_busy_milli, 900);
+    unmake(&m);
+    make(&m, &r, "UPDATE samples SET logging_ns = NULL");
+    ck_assert_uint_eq(m.s.servers[0].mean_busy_milli, 800);
+    unmake(&m);
+}
+END_TEST
+
 START_TEST(test_lost_unknown)
 {
     struct run r = quiet_run();
@@ -1367,6 +1384,7 @@ int main(void)
     tcase_add_test(tests, test_all_well);
     tcase_add_loop_test(tests, test_counts, 0, (int)(sizeof counts / sizeof *counts));
     tcase_add_test(tests, test_lost);
+    tcase_add_test(tests, test_logging_is_busy);
     tcase_add_test(tests, test_lost_unknown);
     tcase_add_test(tests, test_littles_law_fails);
     tcase_add_test(tests, test_littles_law_is_of_the_whole_recording);

@@ -169,7 +169,6 @@ static bool read_counters(struct counters *c, sqlite3 *db, int64_t server_id, co
     q = mst_query_ask(db, sql, server_id);
     if (mst_query_next(&q))
         mst_row_numbers(&q, members, sizeof members / sizeof *members);
-    c->state_ns[MST_STATE_LOGGING] = 0;   /* samples do not have it: it is time in `sending` */
     return mst_query_done(&q);
 }
 
