@@ -23,7 +23,7 @@ struct mst_parts {
     uint64_t upload_ns;
     char    *handover;               /* what a program learns of the request (exports.c); NULL */
     uint64_t handover_ns;            /* the time in it less upload_ns at that time */
-    uint64_t backend_ns;             /* of the backends that have answered or failed */
+    uint64_t backend_ns;             /* time until the backends answered or failed */
     uint64_t handed_ns;              /* when a backend got the request that has not answered yet */
     uint64_t handed_upload_ns;       /* upload_ns at that time */
     uint32_t backend;                /* the last one's index on the board; MST_NO_END */

@@ -129,7 +129,7 @@ static int copy_totals(struct mst_copy *c, char error[MST_ERROR_MAX])
 struct striped {
     enum mst_storage    storage;
     enum mst_section_id section;
-    size_t              bytes;    /* of a sum */
+    size_t              bytes;    /* size of the struct that the stripes are added into */
 };
 
 static void add_words(const struct mst_field *f, uint64_t *into, const uint64_t *from, size_t words)

@@ -165,7 +165,7 @@ enum mst_section_id {
     MST_SECTION_DELIVERIES,  /* struct mst_delivery_record: a ring of Apache's late deliveries */
     MST_SECTION_COUNT
 };
-#define MST_SECTION_ROOM 8u  /* of `more`, so that what is behind it stays where it is */
+#define MST_SECTION_ROOM 8u  /* entries of `more`: the words after it keep their offsets */
 
 /* The header's words up to and with pid_start_ticks are the same in every version, so that every
  * version can find the server of a board. */
@@ -349,7 +349,7 @@ struct mst_name {
     uint64_t owner;              /* a label's: the tenant that made it (mst_label_owner()); 0: made
                                   * by the server's own configuration. An other end's:
                                   * tenant << 32 | enum mst_other_end_kind */
-    /* Of an FPM pool's label (write/pool_limit.h): */
+    /* These four are set where the label is an FPM pool's (write/pool_limit.h): */
     uint64_t workers_limit;      /* pm.max_children; 0: it is no pool's, or not known */
     uint64_t limit_reached;      /* how often FPM found the pool at that limit */
     uint64_t fpm_reached;        /* the part of it that FPM counted since its latest reload */

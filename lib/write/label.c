@@ -33,7 +33,7 @@ struct search {
     char                     name[MST_NAME_MAX];   /* with zeroes behind it, as on the board */
     struct mst_name         *table;
     uint32_t                 count;      /* entries of it */
-    uint64_t                 owner;      /* of an entry that is added */
+    uint64_t                 owner;      /* what an entry gets that this search adds */
     bool                     is_end;     /* the table is that of the other ends */
     const struct mst_tenant *tenant;     /* NULL: the server's own configuration */
     unsigned                 patience;   /* left */
