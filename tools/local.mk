@@ -24,6 +24,7 @@ libmpmstat_tool_la_SOURCES = \
 	tools/analysis/model.c \
 	tools/analysis/read.c \
 	tools/analysis/read_parts.c \
+	tools/analysis/read_resources.c \
 	tools/analysis/read_servers.c \
 	tools/analysis/provenance.c \
 	tools/analysis/provenance.h \

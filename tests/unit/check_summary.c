@@ -721,6 +721,146 @@ START_TEST(test_parts_of_php_run)
 }
 END_TEST
 
+/* ---- limits and what is used of them ------------------------------------------------ */
+
+START_TEST(test_resources)
+{
+    struct run r = quiet_run();
+    const struct mst_summary_resources *res;
+    struct made m;
+
+    make(&m, &r, "INSERT INTO process_samples VALUES (1, 1, 70, 1, 1, 900, 20000), "
+                 "(1, 2, 71, 1, 1, 59, 60), (1, 3, 71, 1, 1, 12, 60), (1, 3, 72, 1, 1, NULL, 9);"
+                 "UPDATE samples SET group_cpu_ns = 5000 + rowid, group_cpu_limit_milli = 1500, "
+                 "group_throttled_ns = 30 * rowid, group_memory_bytes = 100 * rowid, "
+                 "group_memory_limit_bytes = 8000, group_io_stall_ns = 7 * rowid;"
+                 "UPDATE samples SET group_memory_limit_bytes = 1000, group_cpu_limit_milli = 500 "
+                 "WHERE rowid = 9;"
+                 "UPDATE machine_samples SET io_stall_ns = 4, blocked = 1;"
+                 "UPDATE machine_samples SET io_stall_ns = 50, blocked = 6 WHERE moment = 'end';"
+                 "INSERT INTO port_samples VALUES (1, 1, '127.0.0.1:9000', 300, 28232), "
+                 "(1, 2, '127.0.0.1:9000', 28000, 28232), (1, 2, '[::1]:3306', 290, 28232)");
+    res = &m.s.servers[0].resources;
+    ck_assert(res->files == 59 && res->files_limit == 60 && res->files_pid == 71);
+    /* Samples 1 (before) to 41 (at the end). */
+    ck_assert_uint_eq(res->group_cpu_ns, 40);
+    ck_assert_uint_eq(res->group_throttled_ns, 40 * 30);
+    ck_assert_uint_eq(res->group_io_stall_ns, 40 * 7);
+    ck_assert_uint_eq(res->group_cpu_limit_milli, 500);
+    ck_assert_uint_eq(res->group_memory_bytes, 900);
+    ck_assert_uint_eq(res->group_memory_limit_bytes, 1000);
+    ck_assert_uint_eq(m.s.io_stall_ns, 46);
+    ck_assert_uint_eq(m.s.max_blocked, 6);
+    ck_assert_uint_eq(m.s.port_count, 2);
+    ck_assert_str_eq(m.s.ports[0].remote, "127.0.0.1:9000");
+    ck_assert(m.s.ports[0].ports == 28000 && m.s.ports[0].limit == 28232);
+    ck_assert_str_eq(m.s.ports[1].remote, "[::1]:3306");
+    check_output(&m.s);
+    unmake(&m);
+}
+END_TEST
+
+/* A limit that is not there is not known; nor is how much a counter grew that began again. */
+START_TEST(test_resources_unknown)
+{
+    struct run r = quiet_run();
+    const struct mst_summary_resources *res;
+    struct made m;
+
+    make(&m, &r, "UPDATE samples SET group_memory_bytes = 100 * rowid, group_cpu_ns = 99 - rowid;"
+                 "UPDATE machine_samples SET io_stall_ns = NULL;"
+                 "INSERT INTO process_samples VALUES (1, 1, 70, 1, 1, 12, NULL)");
+    res = &m.s.servers[0].resources;
+    ck_assert(res->files == 12 && res->files_limit == MST_UNKNOWN);
+    ck_assert_uint_eq(res->group_cpu_ns, MST_UNKNOWN);
+    ck_assert_uint_eq(res->group_io_stall_ns, MST_UNKNOWN);
+    ck_assert_uint_eq(res->group_cpu_limit_milli, MST_UNKNOWN);
+    ck_assert_uint_eq(res->group_memory_bytes, 4100);
+    ck_assert_uint_eq(res->group_memory_limit_bytes, MST_UNKNOWN);
+    ck_assert_uint_eq(m.s.io_stall_ns, MST_UNKNOWN);
+    ck_assert_uint_eq(m.s.port_count, 0);
+    ck_assert_uint_eq(m.s.servers[0].pool_count, 0);
+    check_output(&m.s);
+    unmake(&m);
+}
+END_TEST
+
+/* Two pools of one master: `shop`, all of whose workers are busy in half the samples, has a quarter
+ * of the requests; `www` has room. */
+#define POOLS PHP \
+    "UPDATE php_requests SET label = 'shop', memory_bytes = 9000000, wait_ns = 40000000 " \
+    "WHERE key % 4 = 0;" \
+    "INSERT INTO pool_samples SELECT 2, time_ns, moment, 'www', 10, 1, 4 FROM samples " \
+    "WHERE server_id = 1;" \
+    "INSERT INTO pool_samples SELECT 2, time_ns, moment, 'shop', 2, " \
+    "CASE moment WHEN 'before' THEN 2 ELSE 1 + rowid % 2 END, rowid FROM samples " \
+    "WHERE server_id = 1;"
+
+START_TEST(test_pools)
+{
+    struct run r = quiet_run();
+    const struct mst_summary_pool *shop, *www;
+    struct made m;
+
+    make(&m, &r, POOLS
+                 "UPDATE php_requests SET waits_ns = 600000 WHERE label = 'shop';"
+                 "INSERT INTO php_waits SELECT 2, key, 'database', 'mysql', 1, 0, 500000 FROM "
+                 "php_requests WHERE label = 'shop';"
+                 "INSERT INTO php_waits SELECT 2, key, 'lock', NULL, NULL, NULL, 100000 FROM "
+                 "php_requests WHERE label = 'shop'");
+    ck_assert_uint_eq(m.s.servers[1].pool_count, 2);
+    shop = &m.s.servers[1].pools[0];
+    www = &m.s.servers[1].pools[1];
+    ck_assert_str_eq(shop->label, "shop");
+    ck_assert_uint_eq(shop->workers_limit, 2);
+    ck_assert_uint_eq(shop->samples, 40);
+    ck_assert_uint_eq(shop->max_busy, 2);
+    ck_assert_uint_eq(shop->mean_busy_milli, 1500);
+    ck_assert_uint_eq(shop->at_limit_milli, 500);
+    ck_assert_uint_eq(shop->limit_reached, 41);   /* from the first of 42 samples to the last */
+    ck_assert_uint_eq(shop->requests, 100);
+    ck_assert_uint_eq(shop->waited, 100);
+    ck_assert_uint_eq(shop->wait_sum_ns, 100 * 40 * MS);
+    ck_assert_uint_eq(shop->wait_max_ns, 40 * MS);
+    ck_assert_uint_eq(shop->run_sum_ns, 100 * MS);
+    ck_assert_uint_eq(shop->measured, 100);
+    ck_assert_uint_eq(shop->waits_sum_ns[MST_WAIT_DATABASE], 50 * MS);
+    ck_assert_uint_eq(shop->waits_sum_ns[MST_WAIT_LOCK], 10 * MS);
+    ck_assert_uint_eq(shop->max_memory_bytes, 9000000);
+    ck_assert_str_eq(www->label, "www");
+    ck_assert(www->workers_limit == 10 && www->max_busy == 1 && www->at_limit_milli == 0);
+    ck_assert(www->limit_reached == 0 && www->requests == 300 && www->measured == 0);
+    ck_assert_uint_eq(www->waits_sum_ns[MST_WAIT_DATABASE], 0);
+    check_output(&m.s);
+    unmake(&m);
+}
+END_TEST
+
+/* After a new start FPM counts from 0; a pool without a request has no times. */
+START_TEST(test_pools_unknown)
+{
+    struct run r = quiet_run();
+    const struct mst_summary_pool *pool;
+    struct made m;
+
+    make(&m, &r, PHP "UPDATE servers SET restarts = 1; UPDATE php_requests SET wait_ns = NULL;"
+                     "INSERT INTO pool_samples VALUES (2, 1, 'before', 'www', 5, NULL, 7), "
+                     "(2, 2, 'after', 'www', 5, NULL, 9), (2, 2, 'end', 'idle', 3, 0, NULL)");
+    ck_assert_uint_eq(m.s.servers[1].pool_count, 2);
+    pool = &m.s.servers[1].pools[0];
+    ck_assert(pool->requests == 0 && pool->wait_sum_ns == MST_UNKNOWN && pool->run_sum_ns == 0);
+    ck_assert(pool->max_busy == 0 && pool->mean_busy_milli == 0);
+    ck_assert_uint_eq(pool->limit_reached, MST_UNKNOWN);
+    pool = &m.s.servers[1].pools[1];
+    ck_assert(pool->samples == 0 && pool->max_busy == MST_UNKNOWN);
+    ck_assert(pool->mean_busy_milli == MST_UNKNOWN && pool->at_limit_milli == MST_UNKNOWN);
+    ck_assert_uint_eq(pool->limit_reached, MST_UNKNOWN);
+    ck_assert(pool->requests == 400 && pool->waited == 0 && pool->wait_sum_ns == MST_UNKNOWN);
+    check_output(&m.s);
+    unmake(&m);
+}
+END_TEST
+
 /* PHP flushed: Apache began to send while it still ran. */
 START_TEST(test_php_runs_into_send)
 {
@@ -1339,6 +1479,14 @@ static const char *const strange[] = {
     PHP "UPDATE servers SET clock_offset_ns = -9223372036854775807 WHERE id = 2",
     PHP "UPDATE servers SET sapi = hex(zeroblob(200)), target = hex(zeroblob(200)) WHERE id = 2",
     PHP "UPDATE php_requests SET start_ns = 'x', run_ns = 'y', request_id = x'00'",
+    POOLS "UPDATE pool_samples SET label = hex(zeroblob(200)), workers_limit = 9223372036854775807,"
+        " limit_reached = -1, workers_busy = 9223372036854775807",
+    POOLS "UPDATE pool_samples SET workers_limit = 0, workers_busy = 'x', limit_reached = 'y';"
+        "UPDATE php_requests SET wait_ns = 9223372036854775807, run_ns = 9223372036854775807",
+    "INSERT INTO port_samples VALUES (1, 1, hex(zeroblob(200)), 'x', 0), (1, 1, x'ff0a', 7, -1);"
+        "INSERT INTO process_samples VALUES (1, 1, 1, 1, 1, 9223372036854775807, 0);"
+        "UPDATE samples SET group_cpu_ns = 9223372036854775807 * (moment = 'end'), "
+        "group_memory_bytes = 'x', group_memory_limit_bytes = 0, group_cpu_limit_milli = -1",
 };
 
 START_TEST(test_strange)
@@ -1396,6 +1544,10 @@ int main(void)
     tcase_add_test(tests, test_intervals);
     tcase_add_test(tests, test_no_intervals);
     tcase_add_test(tests, test_parts_of_php_run);
+    tcase_add_test(tests, test_resources);
+    tcase_add_test(tests, test_resources_unknown);
+    tcase_add_test(tests, test_pools);
+    tcase_add_test(tests, test_pools_unknown);
     tcase_add_test(tests, test_php_runs_into_send);
     tcase_add_loop_test(tests, test_php_is_joined_by_id_and_time, 0,
                         (int)(sizeof clocks / sizeof clocks[0]));
