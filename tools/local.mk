@@ -26,12 +26,15 @@ libmpmstat_tool_la_SOURCES = \
 	tools/analysis/read_parts.c \
 	tools/analysis/read_resources.c \
 	tools/analysis/read_servers.c \
+	tools/analysis/resources.c \
+	tools/analysis/resources.h \
 	tools/analysis/provenance.c \
 	tools/analysis/provenance.h \
 	tools/analysis/series.h \
 	tools/analysis/series_bins.c \
 	tools/analysis/series_parts.c \
 	tools/analysis/series_requests.c \
+	tools/analysis/series_resources.c \
 	tools/analysis/series_samples.c \
 	tools/analysis/sizing.c \
 	tools/analysis/sizing.h \
@@ -145,6 +148,10 @@ libmpmstat_tool_la_SOURCES = \
 	tools/report/parts.c \
 	tools/report/parts.h \
 	tools/report/report.h \
+	tools/report/resources.h \
+	tools/report/resources_json.c \
+	tools/report/resources_markup.c \
+	tools/report/resources_text.c \
 	tools/report/runs.c \
 	tools/report/summary_json.c \
 	tools/report/summary_text.c \

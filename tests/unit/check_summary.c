@@ -723,6 +723,20 @@ END_TEST
 
 /* ---- limits and what is used of them ------------------------------------------------ */
 
+static int append(void *context, const void *bytes, size_t n);
+
+static void expect_text(const struct made *m, const char *wanted)
+{
+    static char text[1 << 16];
+    struct mst_sink sink;
+
+    text[0] = '\0';
+    mst_sink_init(&sink, append, text);
+    mst_report_text(&sink, &m->s, "runs.sqlite");
+    mst_sink_flush(&sink);
+    ck_assert_msg(strstr(text, wanted) != NULL, "no \"%s\" in\n%s", wanted, text);
+}
+
 START_TEST(test_resources)
 {
     struct run r = quiet_run();
@@ -755,6 +769,10 @@ START_TEST(test_resources)
     ck_assert_str_eq(m.s.ports[0].remote, "127.0.0.1:9000");
     ck_assert(m.s.ports[0].ports == 28000 && m.s.ports[0].limit == 28232);
     ck_assert_str_eq(m.s.ports[1].remote, "[::1]:3306");
+    expect_text(&m, "\n  files     process 71 had 59 files open, limit 60\n");
+    expect_text(&m, "\n  mem limit its control group had 900 B, limit 1.00 kB\n");
+    expect_text(&m, "\n  ports     28000 of 28232 local ports were in use towards "
+                    "127.0.0.1:9000\n");
     check_output(&m.s);
     unmake(&m);
 }
@@ -831,6 +849,9 @@ START_TEST(test_pools)
     ck_assert(www->workers_limit == 10 && www->max_busy == 1 && www->at_limit_milli == 0);
     ck_assert(www->limit_reached == 0 && www->requests == 300 && www->measured == 0);
     ck_assert_uint_eq(www->waits_sum_ns[MST_WAIT_DATABASE], 0);
+    expect_text(&m, "  limit  busy  most    full reached requests php_wait  php_run   memory   pool"
+                "\n      2  1.50     2  50.0 %      41      100  40.0 ms  1.00 ms  9.00 MB   shop\n"
+                "     10  1.00     1   0.0 %       0      300  6.00 ms  1.00 ms  2.10 MB   www\n");
     check_output(&m.s);
     unmake(&m);
 }
