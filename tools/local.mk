@@ -185,6 +185,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/system/machine.h \
 	tools/system/owner.c \
 	tools/system/owner.h \
+	tools/system/ownership.c \
+	tools/system/ownership.h \
 	tools/system/ports.c \
 	tools/system/ports.h \
 	tools/system/preflight.c \

@@ -1128,34 +1128,63 @@ START_TEST(test_waits_too_little)
 }
 END_TEST
 
+/* With all CPUs busy; which programs, and whose they are. */
+static const struct { const char *sql, *verdict; } cpus[] = {
+    /* An FPM that Apache calls, without a board: found by its socket. */
+    { "INSERT INTO programs VALUES (1, 'php-fpm8.2', 7000000000, 'server')",
+      "The CPUs were the limit: 100.0 % busy, most with php-fpm8.2, while at most 1 of 10 workers "
+      "were." },
+    { "INSERT INTO programs VALUES (1, 'cc1', 7000000000, 'other')",
+      "Cannot tell: the CPUs were 100.0 % busy, but mostly with other programs" },
+    /* A name is no proof, whether PHP was recorded or not. */
+    { "INSERT INTO programs VALUES (1, 'php-fpm8.2', 1000000000, 'server'), "
+      "(1, 'php-fpm8.2', 6000000000, 'other')",
+      "Cannot tell: the CPUs were 100.0 % busy, but mostly with other programs than the server, PHP "
+      "and ab (most with php-fpm8.2, 6.00 s)" },
+    { "INSERT INTO programs VALUES (1, 'php-fpm8.2', 7000000000, NULL)",
+      "Cannot tell: the CPUs were 100.0 % busy, but mostly with other programs" },
+    { PHP_SERVER "UPDATE servers SET cpu_ns = 9000000 WHERE id = 2;"
+      "INSERT INTO programs VALUES (1, 'phpunit', 7000000000, NULL)",
+      "Cannot tell: the CPUs were 100.0 % busy, but mostly with other programs" },
+    { PHP_SERVER "UPDATE servers SET cpu_ns = 6000000000 WHERE id = 2;"
+      "INSERT INTO programs VALUES (1, 'pool', 7000000000, NULL)",
+      "The CPUs were the limit: 100.0 % busy, most with pool" },
+    /* What the servers took can be the busiest program's: others, in other pid namespaces, had the
+     * rest. */
+    { PHP_SERVER "UPDATE servers SET cpu_ns = 2000000000 WHERE id = 2;"
+      "INSERT INTO programs VALUES (1, 'php-fpm8.2', 2000000000, 'server')",
+      "Cannot tell: the CPUs were 100.0 % busy, but mostly with other programs than the server, PHP "
+      "and ab: if they" },
+    { "INSERT INTO programs VALUES (1, 'apache2', 1000000000, 'server'), (1, "
+      "'processes that cannot be seen from here', 6000000000, 'unseen')",
+      "Cannot tell: the CPUs were 100.0 % busy, but mostly with other programs than the server, PHP "
+      "and ab (most with processes that cannot be seen from here, 6.00 s)" },
+};
+
 START_TEST(test_cpu)
 {
     struct run r = quiet_run();
     struct made m;
 
     r.machine_busy_ns = 2 * r.duration_ns;
-    make(&m, &r, "INSERT INTO programs VALUES (1, 'php-fpm8.2', 7000000000)");
-    expect_verdict(&m, "The CPUs were the limit: 100.0 % busy, most with php-fpm8.2, while at most "
-                       "1 of 10 workers were.");
+    make(&m, &r, cpus[_i].sql);
+    expect_verdict(&m, cpus[_i].verdict);
     unmake(&m);
-    make(&m, &r, "INSERT INTO programs VALUES (1, 'cc1', 7000000000)");
-    expect_verdict(&m, "Cannot tell: the CPUs were 100.0 % busy, but mostly with other programs");
-    unmake(&m);
-    /* Where PHP was recorded, its processes are known: a name is no proof. */
-    make(&m, &r, PHP_SERVER "UPDATE servers SET cpu_ns = 9000000 WHERE id = 2;"
-                 "INSERT INTO programs VALUES (1, 'phpunit', 7000000000)");
-    expect_verdict(&m, "Cannot tell: the CPUs were 100.0 % busy, but mostly with other programs");
-    unmake(&m);
-    make(&m, &r, PHP_SERVER "UPDATE servers SET cpu_ns = 6000000000 WHERE id = 2;"
-                 "INSERT INTO programs VALUES (1, 'pool', 7000000000)");
-    expect_verdict(&m, "The CPUs were the limit: 100.0 % busy, most with pool");
-    unmake(&m);
-    /* What the servers took can be the busiest program's: others, in other pid namespaces, had the
-     * rest. */
-    make(&m, &r, PHP_SERVER "UPDATE servers SET cpu_ns = 2000000000 WHERE id = 2;"
-                 "INSERT INTO programs VALUES (1, 'php-fpm8.2', 2000000000)");
-    expect_verdict(&m, "Cannot tell: the CPUs were 100.0 % busy, but mostly with other programs "
-                       "than the server, PHP and ab: if they");
+}
+END_TEST
+
+START_TEST(test_programs_and_their_owners)
+{
+    struct run r = quiet_run();
+    struct made m;
+
+    make(&m, &r, "INSERT INTO programs VALUES (1, 'php-fpm8.2', 1000000000, 'server'), "
+                 "(1, 'php-fpm8.2', 3000000000, 'other'), (1, 'x', 2000000000, 'theirs')");
+    ck_assert_uint_eq(m.s.program_count, 3);
+    ck_assert_int_eq(m.s.programs[0].owner, MST_PROC_OTHER);
+    ck_assert_int_eq(m.s.programs[1].owner, MST_PROC_OWNER_COUNT);
+    ck_assert_int_eq(m.s.programs[2].owner, MST_PROC_SERVER);
+    expect_text(&m, "php-fpm8.2 3.00 s (other), x 2.00 s, php-fpm8.2 1.00 s (server)\n");
     unmake(&m);
 }
 END_TEST
@@ -1168,7 +1197,7 @@ START_TEST(test_cpu_of_the_tool)
 
     r.machine_busy_ns = 2 * r.duration_ns;
     r.tool_cpu_ns = r.duration_ns / 2;
-    make(&m, &r, "INSERT INTO programs VALUES (1, 'php-fpm8.2', 7000000000)");
+    make(&m, &r, "INSERT INTO programs VALUES (1, 'php-fpm8.2', 7000000000, 'server')");
     expect_verdict(&m, "The CPUs were the limit: 100.0 % busy, most with php-fpm8.2, while at most "
                        "1 of 10 workers were; ab itself took 25.0 % of that");
     unmake(&m);
@@ -1490,7 +1519,7 @@ static const char *const strange[] = {
     "DELETE FROM samples; DELETE FROM server_requests; DELETE FROM client_results",
     "UPDATE servers SET producer = 'php', mpm = hex(zeroblob(200)), unknown = hex(zeroblob(900))",
     "INSERT INTO notes SELECT 1, 1, hex(zeroblob(2000))",
-    "INSERT INTO programs SELECT 1, hex(zeroblob(20 + column1)), 5 FROM (VALUES (1), (2), (3), "
+    "INSERT INTO programs SELECT 1, hex(zeroblob(20 + column1)), 5, 'other' FROM (VALUES (1), (2), (3), "
     "(4), (5), (6))",
     "UPDATE environment SET value = '-3'",
     PHP "UPDATE php_requests SET run_ns = 9223372036854775807, wait_ns = -1, script = x'ff0a'",
@@ -1583,7 +1612,8 @@ int main(void)
     tcase_add_test(tests, test_few_waited_for_long);
     tcase_add_test(tests, test_waits_below_the_limit);
     tcase_add_test(tests, test_waits_too_little);
-    tcase_add_test(tests, test_cpu);
+    tcase_add_loop_test(tests, test_cpu, 0, (int)(sizeof cpus / sizeof *cpus));
+    tcase_add_test(tests, test_programs_and_their_owners);
     tcase_add_test(tests, test_cpu_of_the_tool);
     tcase_add_loop_test(tests, test_keepalive, 0, (int)(sizeof keepalive / sizeof *keepalive));
     tcase_add_test(tests, test_slow_clients);

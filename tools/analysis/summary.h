@@ -158,6 +158,7 @@ struct mst_summary_server {
 /* A program of the recording machine that took CPU time during the load. */
 struct mst_summary_program {
     char    *name;
+    enum mst_proc_owner owner;         /* MST_PROC_OWNER_COUNT: an older archive does not tell */
     uint64_t cpu_ns;
 };
 

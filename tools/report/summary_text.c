@@ -399,6 +399,17 @@ static void put_script(struct mst_sink *sink, const struct mst_summary_server *s
     mst_wrapped(sink, "  scripts", MST_TEXT_INDENT, MST_TEXT_WIDTH, s.text);
 }
 
+/* Whose it is, where its name does not tell it. */
+static const char *owner_text(const struct mst_summary_program *program)
+{
+    static const char *const texts[] = {
+        [MST_PROC_OTHER] = " (other)", [MST_PROC_SERVER] = " (server)",
+        [MST_PROC_TOOL] = " (load tool)", [MST_PROC_RECORDER] = " (recording)",
+    };
+
+    return program->owner < sizeof texts / sizeof *texts ? texts[program->owner] : "";
+}
+
 /* The busiest programs of the machine, Apache's own among them. */
 static void put_programs(struct mst_sink *sink, const struct mst_summary *s)
 {
@@ -406,8 +417,8 @@ static void put_programs(struct mst_sink *sink, const struct mst_summary *s)
     size_t i;
 
     for (i = 0; i < s->program_count && i < PROGRAMS_SHOWN; i++)
-        add(&programs, "%s%s %s", i > 0 ? ", " : "", s->programs[i].name,
-            mst_format_time(s->programs[i].cpu_ns).text);
+        add(&programs, "%s%s %s%s", i > 0 ? ", " : "", s->programs[i].name,
+            mst_format_time(s->programs[i].cpu_ns).text, owner_text(&s->programs[i]));
     mst_wrapped(sink, "", MST_TEXT_INDENT, MST_TEXT_WIDTH, programs.text);
 }
 
