@@ -306,6 +306,7 @@ def test_tables_show_what_the_boards_say(browser, saved_page):
 def stuck(browser, cgi_server, mpm):
     """(A page of a server all of whose workers are busy, what ends that)"""
     apache = cgi_server(workers=4, threads=2)
+    apache.allow("AH01259")   # mod_cgid: a script that still sleeps as its client has gone
     nap = apache.cgi("nap", NAP.format(9 if mpm == "event" else 5))
     page = show(browser, apache)
     held = [apache.connect() for _ in range(8)]
