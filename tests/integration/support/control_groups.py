@@ -57,6 +57,19 @@ def make(controller, file_of_v1, file_of_v2):
     return None
 
 
+def make_unified():
+    """A new group of version 2 without controllers, where version 1 has these; None."""
+    root = Path("/sys/fs/cgroup/unified")
+    try:
+        made = Group(Path(tempfile.mkdtemp(prefix="mpmstat-test-", dir=root)), 2)
+    except OSError:
+        return None
+    if (made.path / "memory.pressure").exists():
+        return made
+    made.remove()
+    return None
+
+
 @contextmanager
 def groups(controller, file_of_v1, file_of_v2):
     """(a group, one below it), both new; the test is skipped where there can be none."""
