@@ -1,18 +1,22 @@
-"""Intervals of a request that others keep waiting: a name server that answers late, HTTP/2 workers
-that are too few, keys that are long. Their own clocks are the witnesses."""
+"""Intervals of a request that others keep waiting: a name server that answers late, backends that
+do not answer, clients that send slowly, HTTP/2 workers that are too few, keys that are long. Their
+own clocks are the witnesses."""
+import os
 import re
+import signal
 import subprocess
 import time
 from decimal import Decimal
 
 import pytest
 
+import backend
 import build
 import clients
 import name_server
 import tls
 import tool
-from phases import CGI, assert_sums, records_of
+from phases import CGI, assert_sums, cgi_module, records_of
 from processes import wait_until
 
 
@@ -71,6 +75,118 @@ def test_names_of_clients_in_the_log(server, mpm, names):
     assert (apache.root / "hosts.log").read_text().startswith("client.test.example\n")
 
 
+# ---- backends that do not answer ------------------------------------------------------------
+
+TIMEOUT = "ProxyTimeout 1"
+
+
+class Silent(backend.Backend):
+    """Reads requests, and says when."""
+
+    def __init__(self):
+        super().__init__()
+        self.asked = []
+
+    def serve(self, connection, stream):
+        if not self.read_head(stream):
+            return False
+        self.asked.append(time.monotonic())
+        return True
+
+
+def assert_gave_up(apache, name, since):
+    """The only request failed at the time-out, which the backend has all of; `since` is when the
+    backend, or else the client, saw it."""
+    seen = Decimal(time.monotonic() - since)
+    record = only_record(apache)
+    assert record["backend"].startswith(name[:63]) and record["status"] in (502, 503, 504)
+    assert Decimal("0.9") <= record["backend_time"] <= record["handle"]
+    assert seen >= Decimal("0.9")
+    [end] = [e for e in tool.status(apache.board)["ends"] if e["kind"] == "backend"]
+    assert (end["calls"], end["failed"], end["status"]["5xx"]) == (1, 1, 1)
+
+
+def test_a_backend_that_does_not_answer_in_time(server, mpm):
+    with Silent() as behind:
+        apache = server(mpm, f"{TIMEOUT}\nProxyPass /app/ http://127.0.0.1:{behind.port}/",
+                        modules=["proxy", "proxy_http"])
+        apache.allow("AH0110|AH00898|AH00957")
+        assert apache.get("/app/x").status in (502, 504)
+        assert apache.log_lines("timeout specified has expired")
+        assert_gave_up(apache, f"http://127.0.0.1:{behind.port}/", behind.asked[0])
+
+
+@pytest.mark.mpms("worker", "event")
+@pytest.mark.skipif(not build.FPM, reason="needs PHP-FPM")
+def test_an_fpm_that_was_stopped(php_server, mpm):
+    """Its processes do not run, and the kernel still takes connections for them."""
+    apache = php_server(mpm, TIMEOUT, children=1)
+    apache.allow("AH0107|AH0106|AH00957|AH0110")
+    page = apache.page("hello.php", "<?php echo 'hello';")
+    stopped = [apache.fpm.pid, *apache.fpm.workers()]
+    for pid in stopped:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        began = time.monotonic()
+        assert apache.get(page).status >= 500
+        assert_gave_up(apache, f"unix:{apache.fpm.socket}", began)
+    finally:
+        for pid in stopped:
+            os.kill(pid, signal.SIGCONT)
+
+
+@pytest.mark.mpms("worker", "event")
+@pytest.mark.skipif(not build.FPM, reason="needs PHP-FPM")
+def test_an_fpm_that_has_ended(php_server, mpm):
+    apache = php_server(mpm, children=1)
+    apache.allow("AH02454|AH01079|AH00957|AH00959")
+    apache.fpm.stop()
+    assert apache.get(apache.page("hello.php", "<?php echo 'hello';")).status == 503
+    record = only_record(apache)
+    assert record["backend"].startswith(f"unix:{apache.fpm.socket}"[:63])
+    [end] = [e for e in tool.status(apache.board)["ends"] if e["kind"] == "backend"]
+    assert (end["calls"], end["failed"], end["status"]["5xx"]) == (1, 1, 1)
+
+
+# ---- uploads ----------------------------------------------------------------------------------
+
+PIECE, PIECES = b"x" * 50_000, 20
+
+
+def upload(apache, path):
+    """A megabyte in a second; for how long the client sent it."""
+    with apache.connect() as connection:
+        connection.send(f"POST {path} HTTP/1.1\r\nHost: test.example\r\n"
+                        "Content-Type: application/octet-stream\r\n"
+                        f"Content-Length: {len(PIECE) * PIECES}\r\n\r\n")
+        began = time.monotonic()
+        for _ in range(PIECES):
+            time.sleep(1 / PIECES)      # the client's slowness itself
+            connection.send(PIECE)
+        sent = time.monotonic() - began
+        assert connection.read_response("POST").status == 200
+    return Decimal(sent)
+
+
+@pytest.mark.parametrize("to", ["a script", "a backend", "a file", "PHP"])
+def test_a_megabyte_that_takes_a_second(php_server, server, mpm, to):
+    """Most of the client's time is upload; none of it is the backend's."""
+    with backend.HTTPBackend() as behind:
+        extra = f"{CGI}\nProxyPass /app/ http://127.0.0.1:{behind.port}/"
+        modules = [cgi_module(mpm), "proxy", "proxy_http"]
+        apache = (php_server if to == "PHP" else server)(mpm, extra, modules=modules)
+        path = {"a script": lambda: apache.cgi(
+                    "read", "cat >/dev/null\necho Content-Type: text/plain\necho\necho done\n"),
+                "a backend": lambda: "/app/x",
+                "a file": lambda: "/index.html",
+                "PHP": lambda: apache.page("read.php", "<?php echo strlen(file_get_contents("
+                                           "'php://input'));")}[to]()
+        sent = upload(apache, path)
+    record = only_record(apache)
+    assert sent / 2 <= record["upload"] <= record["handle"], (sent, record)
+    assert record["backend_time"] + record["upload"] <= record["handle"]
+
+
 # ---- HTTP/2 -----------------------------------------------------------------------------------
 
 STREAMS = 100
@@ -114,11 +230,16 @@ def signing_seconds():
     return Decimal(re.search(r"^rsa +4096 bits +([\d.]+)s ", said, re.M)[1])
 
 
-def test_handshakes_with_long_keys(server, mpm, tmp_path):
+@pytest.fixture(scope="module")
+def long_key(tmp_path_factory):
+    """The directives for it; it takes long to make."""
+    return tls.make_certificate(tmp_path_factory.mktemp("key"), ("rsa:4096",))
+
+
+def test_handshakes_with_long_keys(server, mpm, long_key):
     """Each needs at least half a signature's CPU time, and is over when the client has its answer."""
     signature = signing_seconds()
-    apache = server(mpm, tls.make_certificate(tmp_path, ("rsa:4096",)),
-                    modules=["ssl", "socache_shmcb"])
+    apache = server(mpm, long_key, modules=["ssl", "socache_shmcb"])
     seen = 0.0
     for _ in range(HANDSHAKES):
         began = time.monotonic()

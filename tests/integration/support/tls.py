@@ -16,7 +16,7 @@ def make_certificate(directory, key_type=ELLIPTIC):
     subprocess.run(
         [program, "req", "-x509", "-newkey", *key_type, "-nodes", "-days", "2",
          "-subj", "/CN=test.example", "-keyout", str(key), "-out", str(certificate)],
-        check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=60)
+        check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=300)
     return (f'SSLEngine On\nSSLCertificateFile "{certificate}"\n'
             f'SSLCertificateKeyFile "{key}"\n')
 
