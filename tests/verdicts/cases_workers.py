@@ -54,7 +54,7 @@ def each_child_serves_one_connection(stage):
     apache = stage.apache("prefork", "MaxConnectionsPerChild 1", mod_php=True, limits=(
         "StartServers 5\nMinSpareServers 5\nMaxSpareServers 10\nMaxRequestWorkers 150\n"
         "ListenBacklog 511"))
-    return stage.record(*stage.ab(apache.page("quick.php", pages.QUICK), 20, 600))
+    return stage.record(*stage.ab(apache.page("quick.php", pages.QUICK), 20, 5000, "-t", "4"))
 
 
 @case("accept-queue client-errors", also="accept-queue", maybe="client-beyond-server", fast=True)
@@ -66,18 +66,23 @@ def accept_queue_of_one(stage):
 @case("event-connections slow-clients", also="event-connections", maybe="accept-queue")
 def connections_of_event(stage):
     """Slow readers are connections without a worker, of which event keeps so many at most."""
-    apache = stage.apache("event", "SendBufferSize 16384\nAsyncRequestWorkerFactor 1",
+    apache = stage.apache("event", "SendBufferSize 16384\nAsyncRequestWorkerFactor 1\n"
+                          "EnableMMAP Off\nEnableSendfile On",
                           limits="ThreadLimit 5\nServerLimit 1\nThreadsPerChild 5\n"
                                  "MaxRequestWorkers 5\nStartServers 1\nListenBacklog 511")
     apache.page("large", bytes(500_000))
     return stage.record(*stage.python(pages.SLOW_READERS, apache.port, 40, "/large"))
 
 
-@case("stuck-requests", maybe="apache-workers php-workers held-by sleep")
+@case("stuck-requests apache-workers held-by", also="stuck-requests", within=3, maybe="sleep")
 def requests_that_never_end(stage):
-    apache = stage.apache("prefork", mod_php=True, workers=4)
+    """They hold three of five workers before the load begins and until it has ended."""
+    apache = stage.apache("prefork", mod_php=True, workers=5)
     apache.page("stuck.php", pages.nap(60_000))
-    return stage.record(*stage.python(pages.IMPATIENT, apache.port, 4, 1, 8, "/stuck.php"))
+    apache.page("page.php", pages.nap(20))
+    stage.program(*stage.ab("/stuck.php", 3, 3, "-s", "60"))
+    stage.in_flight(apache, 3)
+    return stage.record(*stage.wrk("/page.php", 10))
 
 
 # ---- HTTP/2's workers ------------------------------------------------------------------
@@ -129,7 +134,9 @@ def few_static_php_workers(stage):
 @case("php-workers", maybe="php-spawning")
 def few_php_workers_on_demand(stage):
     apache = stage.apache("event", stock=True, fpm=stage.fpm(4, "pm = ondemand"))
-    return stage.record(*stage.wrk(apache.page("nap.php", pages.NAP), 24))
+    page = apache.page("nap.php", pages.NAP)
+    assert apache.get(page).text() == "done", "the first child makes the board"
+    return stage.record(*stage.wrk(page, 24))
 
 
 @case("php-spawning", maybe="php-workers")
@@ -220,7 +227,7 @@ def local_ports_to_the_backend(stage):
     stage.apache("event", H2.format(100) + f'ProxyPass "/app" "{backend.url}"',
                  modules=["http2", "proxy", "proxy_http"], workers=50, threads=25)
     Path("/proc/sys/net/ipv4/ip_local_port_range").write_text("40000 40039")
-    return stage.record(*stage.h2load("/app", 4, 20, 800))
+    return stage.record(*stage.h2load("/app", 4, 20, 8000))
 
 
 @case("generator client-beyond-server", fast=True)

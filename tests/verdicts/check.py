@@ -99,6 +99,16 @@ def show(name, outcome, why, run, seconds, file):
     file.flush()
 
 
+def evidence(run):
+    """What the servers and the load tool say, to see whether the fault did happen."""
+    lines = [f"client: { {k: v for k, v in run['client'].items() if not isinstance(v, (dict, list))} }"]
+    for server in run["servers"]:
+        lines.append(f"{server.get('producer')}: {server.get('requests')} requests, "
+                     f"4xx {server.get('errors_4xx')}, 5xx {server.get('errors_5xx')}, workers "
+                     f"{ {k: v for k, v in server['workers'].items() if k != 'mean_states'} }")
+    return lines + run["logs"]
+
+
 def select(options):
     found = [c for c in CASES.values() if (c.fast or not options.fast)
              and (not options.names or any(word in c.name for word in options.names))]
@@ -111,6 +121,8 @@ def main():
     parser.add_argument("--fast", action="store_true", help="the fast half")
     parser.add_argument("--list", action="store_true", help="name the cases, and run none")
     parser.add_argument("--results", help="append all that was found to this file")
+    parser.add_argument("--evidence", action="store_true",
+                        help="show what servers and load tools say, too")
     parser.add_argument("--inside", nargs=4, help=argparse.SUPPRESS)
     options = parser.parse_args()
     load_cases()
@@ -134,6 +146,8 @@ def main():
             counts[outcome] += 1
             seconds = time.monotonic() - began
             show(chosen_case.name, outcome, why, run, seconds, sys.stdout)
+            if options.evidence and run:
+                print(*(f"           {line}" for line in evidence(run)), sep="\n", flush=True)
             if options.results:
                 with open(options.results, "a") as file:
                     show(chosen_case.name, outcome, why, run, seconds, file)

@@ -5,7 +5,9 @@ import tempfile
 import time
 from pathlib import Path
 
+# On a hybrid machine version 2's hierarchy has no controllers, but a group's pressure.
 V1 = {"cpu": "/sys/fs/cgroup/cpu", "memory": "/sys/fs/cgroup/memory"}
+V1_PRESSURE = "/sys/fs/cgroup/unified"
 V2 = "/sys/fs/cgroup"
 
 
@@ -87,7 +89,10 @@ def make_v2():
 
 def make_v1():
     name = f"mpmstat-verdict-{os.getpid()}-{time.monotonic_ns()}"
-    places = {controller: Path(root) / name for controller, root in V1.items()}
+    roots = dict(V1)
+    if (Path(V1_PRESSURE) / "cgroup.procs").exists():
+        roots["pressure"] = V1_PRESSURE
+    places = {controller: Path(root) / name for controller, root in roots.items()}
     for place in places.values():
         place.mkdir()
     (places["cpu"] / "cpu.shares").write_text("200000")

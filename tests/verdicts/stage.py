@@ -4,8 +4,7 @@ A case runs in namespaces of its own (check.py makes them), so ports, /etc/resol
 loopback device and the process ids are its own. Everything here lives until the case ends.
 """
 import json
-import os
-import socket
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -21,9 +20,10 @@ import build                       # noqa: E402  (after the path is set)
 import php                         # noqa: E402
 import network                     # noqa: E402
 import slow_services               # noqa: E402
+import tool                        # noqa: E402
 import tls                         # noqa: E402
 from apache import Apache          # noqa: E402
-from data_servers import MariaDB, Redis, lacks  # noqa: E402
+from data_servers import MariaDB, lacks  # noqa: E402
 from fpm import FPM                # noqa: E402
 
 from nginx import Nginx            # noqa: E402
@@ -90,7 +90,7 @@ class Stage:
         self.stack.callback(apache.stop)
         self.apaches.append(apache)
         if record:
-            self.targets.append(apache.board)
+            self.targets.append(apache)
             if mod_php:
                 self.targets.append(php.board(self.scratch / "boards", "apache2handler"))
         return apache
@@ -105,7 +105,7 @@ class Stage:
             options["wrapper"] = children_in.wrapper()
         master = self.stack.enter_context(FPM(children, manager=manager, settings=given, **options))
         if record:
-            self.targets.append(master.board)
+            self.targets.append(master)
         return master
 
     def nginx(self, fpm):
@@ -124,17 +124,14 @@ class Stage:
         return self.apache(mpm, extra, stock=True, fpm=fpm), fpm
 
     def redis(self):
-        return self.data(Redis)
+        if lacks(slow_services.SleepyRedis):
+            raise NotRun("there is no Redis")
+        return self.stack.enter_context(slow_services.SleepyRedis())
 
     def mariadb(self):
         if lacks(MariaDB):
             raise NotRun(f"there is no {lacks(MariaDB)}")
         return self.stack.enter_context(slow_services.KeptMariaDB(self.templates))
-
-    def data(self, kind):
-        if lacks(kind):
-            raise NotRun(f"there is no {lacks(kind)}")
-        return self.stack.enter_context(kind())
 
     def backend(self, seconds, serial=False):
         return self.stack.enter_context(slow_services.Backend(seconds, serial))
@@ -174,6 +171,10 @@ class Stage:
         path.chmod(0o755)
         return path
 
+    @staticmethod
+    def workloads(apache):
+        shutil.copytree(build.WORKLOADS, apache.root / "htdocs", dirs_exist_ok=True)
+
     # ---- others ------------------------------------------------------------------------
 
     def program(self, *words, group=None, **options):
@@ -185,6 +186,12 @@ class Stage:
         self.stack.callback(started.kill)
         return started
 
+    @staticmethod
+    def in_flight(apache, requests):
+        """Waits until so many requests are in flight."""
+        wait_until(lambda: tool.status(apache.board)["workers"]["busy"] >= requests, 20,
+                   f"{requests} requests in flight")
+
     def after(self, requests, action, apache=None):
         """Does it in a thread once Apache has logged so many requests."""
         log = (apache or self.apaches[0]).root / "access.log"
@@ -194,6 +201,17 @@ class Stage:
                        f"{requests} requests")
             action()
         self.at_once(wait)
+
+    @staticmethod
+    def pause(seconds):
+        """A moment that is part of a plant, never of a judgement."""
+        time.sleep(seconds)
+
+    @staticmethod
+    def php_cli():
+        if not php.CLI:
+            raise NotRun("there is no php")
+        return php.CLI
 
     def at_once(self, action):
         thread = threading.Thread(target=action, daemon=True)
@@ -242,7 +260,8 @@ class Stage:
     def record(self, *words, targets=None, inside=(), archive=None):
         """Records the load; returns what `mpmstat report --format json` says of the run."""
         archive = archive or self.archive
-        named = [w for target in targets or self.targets for w in ("-t", target)]
+        named = [w for target in targets or self.targets
+                 for w in ("-t", getattr(target, "board", target))]
         done = subprocess.run(
             [str(w) for w in (*inside, build.TOOL, "record", "-o", archive, *named,
                               "--timeout", "25", "--format", "json", "--", *words)],
@@ -253,20 +272,14 @@ class Stage:
                               capture_output=True, timeout=30, check=False)
         if said.returncode:
             raise RuntimeError(f"mpmstat report ended with {said.returncode}: {said.stderr}")
-        return json.loads(said.stdout)[-1]
+        return {**json.loads(said.stdout)[-1], "logs": self.logs()}
+
+    def logs(self):
+        """What the servers complained of: evidence that the fault happened."""
+        return [line for apache in self.apaches for line in apache.everything_said().splitlines()
+                if "notice]" not in line][:8]
 
     def close(self):
         for thread in self.threads:
             thread.join(5)
         self.stack.close()
-
-def open_connections(address, count):
-    """Connections that the case keeps and says nothing on."""
-    return [socket.create_connection(address, 10) for _ in range(count)]
-
-def pause(seconds):
-    """A moment that is part of a plant, never of a judgement."""
-    time.sleep(seconds)
-
-def kill_one(pids, signum):
-    os.kill(pids[0], signum)
