@@ -219,7 +219,7 @@ def slow_posts_on_php_fpm(stage):
 def slow_posts_hold_few_workers(stage):
     apache = stage.apache("event", fpm=stage.fpm(20, "pm = static"), workers=4, threads=4)
     apache.page("p.php", "<?php echo strlen(file_get_contents('php://input'));")
-    return stage.record(*stage.python(pages.SLOW_POSTS, apache.port, 12, 1, 1, "/p.php"))
+    return stage.record(*stage.python(pages.SLOW_POSTS, apache.port, 12, 3, 1, "/p.php"))
 
 
 @case("slow-headers apache-workers", also="slow-headers", within=2)

@@ -49,7 +49,7 @@ def idle_connections_hold_prefork(stage):
     return stage.record(*stage.ab("/index.html", 20, 3000, "-k"))
 
 
-@case("child-churn", maybe="apache-spawning apache-workers cpu")
+@case("child-churn apache-spawning", also="child-churn", maybe="apache-workers cpu")
 def each_child_serves_one_connection(stage):
     apache = stage.apache("prefork", "MaxConnectionsPerChild 1", mod_php=True, limits=(
         "StartServers 5\nMinSpareServers 5\nMaxSpareServers 10\nMaxRequestWorkers 150\n"
@@ -80,7 +80,7 @@ def requests_that_never_end(stage):
     apache = stage.apache("prefork", mod_php=True, workers=5)
     apache.page("stuck.php", pages.nap(60_000))
     apache.page("page.php", pages.nap(20))
-    stage.program(*stage.ab("/stuck.php", 3, 3, "-s", "60"))
+    stage.program(*stage.hey("/stuck.php", 3, "-t", 60, seconds=60))
     stage.in_flight(apache, 3)
     return stage.record(*stage.wrk("/page.php", 10))
 
@@ -155,7 +155,7 @@ def each_php_child_serves_one_request(stage):
     return stage.record(*stage.ab(apache.page("quick.php", pages.QUICK), 5, 250))
 
 
-@case("php-accept-queue php-workers", also="php-accept-queue", maybe="answers-5xx")
+@case("php-accept-queue php-workers answers-5xx", also="php-accept-queue", maybe="answers-5xx")
 def tcp_backlog_of_php(stage):
     """Connections find FPM's queue full; the kernel tries again a second later."""
     fpm = stage.fpm(4, "pm = static", pool="listen = 127.0.0.1:9000\nlisten.backlog = 2")
@@ -163,10 +163,9 @@ def tcp_backlog_of_php(stage):
     return stage.record(*stage.ab(apache.page("nap.php", pages.nap(20)), 60, 600))
 
 
-@case("answers-5xx php-accept-queue", also="php-accept-queue", maybe="php-workers",
-      fast=True)
+@case("php-workers php-accept-queue", maybe="answers-5xx")
 def unix_backlog_of_php(stage):
-    """A full queue of a Unix socket refuses at once: 503."""
+    """Apache waits for a place in a full queue of a Unix socket: it refuses nobody."""
     fpm = stage.fpm(3, "pm = static", pool="listen.backlog = 2")
     apache = stage.apache("event", stock=True, fpm=fpm)
     return stage.record(*stage.ab(apache.page("nap.php", pages.NAP), 40, 400))

@@ -17,15 +17,14 @@ SUPPORT = Path(__file__).resolve().parents[1] / "integration" / "support"
 sys.path.insert(0, str(SUPPORT))
 
 import build                       # noqa: E402  (after the path is set)
-import php                         # noqa: E402
 import network                     # noqa: E402
+import php                         # noqa: E402
 import slow_services               # noqa: E402
-import tool                        # noqa: E402
 import tls                         # noqa: E402
+import tool                        # noqa: E402
 from apache import Apache          # noqa: E402
 from data_servers import MariaDB, lacks  # noqa: E402
 from fpm import FPM                # noqa: E402
-
 from nginx import Nginx            # noqa: E402
 from processes import wait_until   # noqa: E402
 
@@ -44,8 +43,10 @@ DEBIAN_POOL = ("pm = dynamic\npm.start_servers = 2\npm.min_spare_servers = 1\n"
                "pm.max_spare_servers = 3")
 DEBIAN_CHILDREN = 5
 
+
 class NotRun(Exception):
     """The case cannot be staged on this machine; the message says why."""
+
 
 class Stage:
     def __init__(self, group, templates):

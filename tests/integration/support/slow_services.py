@@ -12,7 +12,7 @@ import threading
 import time
 from http.server import BaseHTTPRequestHandler, HTTPServer, ThreadingHTTPServer
 
-from data_servers import MariaDB
+from data_servers import MariaDB, Redis
 
 A, PTR = 1, 12
 
@@ -102,3 +102,10 @@ class KeptMariaDB(MariaDB):
             shutil.copytree(self.root / "data", self.template)
             return
         subprocess.run(["cp", "-r", self.template, self.root / "data"], check=True)
+
+
+class SleepyRedis(Redis):
+    """It takes the command DEBUG SLEEP."""
+
+    def command(self):
+        return [*super().command(), "--enable-debug-command", "yes"]
