@@ -45,7 +45,7 @@ def prefork_starts_children_slowly(stage):
 
 @case("keepalive apache-workers", also="keepalive", within=2, fast=True)
 def idle_connections_hold_prefork(stage):
-    apache = stage.apache("prefork", "KeepAlive On\nKeepAliveTimeout 2", workers=4)
+    stage.apache("prefork", "KeepAlive On\nKeepAliveTimeout 2", workers=4)
     return stage.record(*stage.ab("/index.html", 20, 3000, "-k"))
 
 

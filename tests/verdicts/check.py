@@ -7,7 +7,6 @@ wrong, a case broke, or more than one case in twenty is empty.
 """
 import argparse
 import json
-import os
 import shutil
 import signal
 import subprocess
