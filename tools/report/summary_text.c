@@ -477,6 +477,27 @@ static void put_target(struct mst_sink *sink, const struct mst_summary_server *s
     mst_wrapped(sink, "", 2, WIDTH, text);
 }
 
+/* The verdict, what to do about it, and what else was found. */
+static void put_findings(struct mst_sink *sink, const struct mst_summary *s)
+{
+    char lead[48];
+    size_t i, told = 0;
+
+    mst_wrapped(sink, "", 0, WIDTH, s->verdict);
+    for (i = 0; i < s->finding_count; i++) {
+        const struct mst_finding *f = &s->findings[i];
+
+        if (strstr(s->verdict, f->text) == NULL) {
+            snprintf(lead, sizeof lead, "  %s", mst_code_names[f->code]);
+            mst_wrapped(sink, lead, 23, WIDTH, f->text);
+        } else if (told++ < 2 && f->action[0] != '\0') {
+            mst_wrapped(sink, "  do", 12, WIDTH, f->action);
+        }
+        if (f->predicted[0] != '\0' && i == 0)
+            mst_wrapped(sink, "  predicted", 12, WIDTH, f->predicted);
+    }
+}
+
 void mst_report_text(struct mst_sink *sink, const struct mst_summary *s, const char *path)
 {
     size_t i;
@@ -496,5 +517,5 @@ void mst_report_text(struct mst_sink *sink, const struct mst_summary *s, const c
         put_costs(sink, s, &s->servers[i]);
     }
     put_checks(sink, s);
-    mst_wrapped(sink, "", 0, WIDTH, s->verdict);
+    put_findings(sink, s);
 }
