@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "analysis/summary.h"
+#include "findings/findings.h"
 #include "archive/writer.h"
 #include "console/stop.h"
 #include "harness.h"
@@ -144,7 +145,7 @@ static int report_run(struct mst_archive *a, int64_t id, char error[MST_ERROR_MA
     char title[] = "run";
     struct mst_report_run run = { .archive = a, .path = path, .title = title };
     const struct mst_report report = { .runs = &run, .count = 1 };
-    int status = mst_summary_make(&run.summary, a, id, error);
+    int status = mst_findings_summary(&run.summary, a, id, error);
 
     if (status == 0)
         status = report_all(&report, error);

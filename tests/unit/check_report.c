@@ -12,7 +12,8 @@
 #include <string.h>
 
 #include "analysis/series.h"
-#include "analysis/sizing.h"
+#include "analysis/usl.h"
+#include "findings/sizing.h"
 #include "archive/writer.h"
 #include "base/clock.h"
 #include "harness.h"
@@ -20,6 +21,7 @@
 #include "report/cells.h"
 #include "report/markup.h"
 #include "report/metrics.h"
+#include "findings/findings.h"
 #include "report/report.h"
 #include "stats/random.h"
 
@@ -229,7 +231,7 @@ static void summarize(struct made *m)
     char error[MST_ERROR_MAX] = "";
 
     ck_assert_int_eq(mst_archive_commit(m->archive), 0);
-    ck_assert_msg(mst_summary_make(&m->s, m->archive, m->run_id, error) == 0, "%s", error);
+    ck_assert_msg(mst_findings_summary(&m->s, m->archive, m->run_id, error) == 0, "%s", error);
 }
 
 static void end(struct made *m)

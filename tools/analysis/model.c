@@ -151,6 +151,7 @@ void mst_summary_free(struct mst_summary *s)
     for (i = 0; i < s->note_count; i++)
         free(s->notes[i]);
     free(s->servers);
+    free(s->findings);
     free(s->notes);
     free(s->name);
     free(s->command_json);

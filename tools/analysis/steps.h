@@ -32,8 +32,7 @@ bool mst_summary_join_php(struct mst_summary *s, sqlite3 *db);
 /* join_client.c: joins the client's requests to the servers'. */
 bool mst_summary_join_client(struct mst_summary *s, sqlite3 *db);
 
-/* checks.c and verdict.c: what the numbers mean. */
+/* checks.c: whether to believe the numbers. */
 void mst_summary_check(struct mst_summary *s);
-void mst_summary_judge(struct mst_summary *s);
 
 #endif

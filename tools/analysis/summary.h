@@ -1,4 +1,4 @@
-/* summary.h - what a run comes to: both sides, the checks, the verdict.
+/* summary.h - what a run comes to: both sides, the checks, the findings.
  *
  * Made from an archive alone, so that it is the same right after the run and
  * years later. MST_UNKNOWN is what the archive does not tell.
@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/finding.h"
 #include "archive/archive.h"
 #include "archive/states.h"
 #include "segment/format.h"
@@ -205,7 +206,10 @@ struct mst_summary {
     size_t   note_count;
     char   **notes;
     struct mst_check checks[MST_CHECK_COUNT];
-    char     verdict[512];
+    /* Made by findings/: */
+    size_t   finding_count;            /* strongest first */
+    struct mst_finding *findings;
+    char     verdict[1100];            /* the first one or two findings' sentences */
 };
 
 /* The runs of an archive, oldest first. 0, or -1 with a sentence. Free *ids. */

@@ -100,7 +100,9 @@ CREATE TABLE IF NOT EXISTS servers (
     memory_limit_bytes INTEGER,          -- limit of the group; NULL also: there is no limit
     oom_kills         INTEGER,           -- processes of the group that the kernel killed during the
                                          -- load because memory ran out
-    memory_stall_ns   INTEGER,           -- time of the load in which any process waited for memory
+    memory_stall_ns   INTEGER,           -- time of the load in which any process of its group
+                                         -- waited for memory; NULL also: it is in no group of
+                                         -- version 2 but the root
     throttled_ns      INTEGER            -- time of the load in which the group's CPU limit stopped
                                          -- its processes, summed over the CPUs
 );
@@ -286,7 +288,8 @@ CREATE TABLE IF NOT EXISTS samples (
     group_memory_bytes INTEGER,          -- of the control group that limits the memory
     group_memory_limit_bytes INTEGER,    -- NULL also: there is no limit
     group_io_stall_ns INTEGER            -- counter: time during which any process of the parent
-                                         -- process's own group waited for a disk
+                                         -- process's own group waited for a disk; NULL also: it
+                                         -- is in no group of version 2 but the root
 );
 CREATE INDEX IF NOT EXISTS samples_server ON samples (server_id);
 

@@ -371,6 +371,28 @@ static void put_check(struct mst_json *j, const struct mst_check *check)
     mst_json_end(j, '}');
 }
 
+/* A share is a fraction of 1, as all shares in JSON are; figures keep the unit of their name. */
+static void put_finding(struct mst_json *j, const struct mst_finding *f)
+{
+    size_t i;
+
+    mst_json_begin(j, NULL, '{');
+    mst_json_string(j, "code", mst_code_names[f->code]);
+    mst_json_string(j, "certainty", mst_certainty_names[f->certainty]);
+    mst_json_string(j, "subject", f->subject[0] != '\0' ? f->subject : NULL);
+    put_milli(j, "share", f->share_milli);
+    mst_json_count(j, "requests", f->requests);
+    mst_json_string(j, "text", f->text);
+    mst_json_string(j, "action", f->action[0] != '\0' ? f->action : NULL);
+    mst_json_string(j, "predicted", f->predicted[0] != '\0' ? f->predicted : NULL);
+    mst_json_string(j, "otherwise", mst_code_otherwise(f->code));
+    mst_json_begin(j, "numbers", '{');
+    for (i = 0; i < f->number_count; i++)
+        mst_json_count(j, f->numbers[i].name, f->numbers[i].value);
+    mst_json_end(j, '}');
+    mst_json_end(j, '}');
+}
+
 void mst_report_json(struct mst_sink *sink, const struct mst_summary *s)
 {
     struct mst_json json = { .out = sink, .spaced = true }, *j = &json;
@@ -398,6 +420,13 @@ void mst_report_json(struct mst_sink *sink, const struct mst_summary *s)
     for (i = 0; i < s->note_count; i++) {
         mst_json_line(j, 2);
         mst_json_string(j, NULL, s->notes[i]);
+    }
+    mst_json_end(j, ']');
+    mst_json_line(j, 1);
+    mst_json_begin(j, "findings", '[');
+    for (i = 0; i < s->finding_count; i++) {
+        mst_json_line(j, 2);
+        put_finding(j, &s->findings[i]);
     }
     mst_json_end(j, ']');
     mst_json_line(j, 1);
