@@ -173,7 +173,7 @@ static void find_all(struct mst_inquiry *q)
     mst_find_workers(q);
     mst_find_queues(q);
     mst_find_cpu(q);
-    mst_find_disk(q);
+    mst_find_exhausted(q);
     mst_find_holders(q);
     mst_find_tail(q);
     mst_find_beyond(q);

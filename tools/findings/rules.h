@@ -37,7 +37,7 @@ const char *mst_find_obstacle(const struct mst_inquiry *q, enum mst_code *code);
 void mst_find_failures(struct mst_inquiry *q);     /* failed.c */
 void mst_find_memory(struct mst_inquiry *q);       /* machine.c */
 void mst_find_cpu(struct mst_inquiry *q);          /* machine.c */
-void mst_find_disk(struct mst_inquiry *q);         /* machine.c */
+void mst_find_exhausted(struct mst_inquiry *q);    /* machine.c */
 void mst_find_generator(struct mst_inquiry *q);    /* client.c */
 void mst_find_beyond(struct mst_inquiry *q);       /* client.c */
 void mst_find_workers(struct mst_inquiry *q);      /* workers.c */
