@@ -4,7 +4,6 @@
 #include "analysis/resources.h"
 #include "analysis/thresholds.h"
 #include "base/ratio.h"
-#include "findings/findings.h"
 #include "findings/rules.h"
 #include "findings/sentences.h"
 
@@ -43,7 +42,7 @@ static void find_stall(struct mst_inquiry *q, enum mst_code code, bool of_groups
     mst_say_memory_short(f, q->s, of_groups, stall_ns);
 }
 
-/* Tested before what mst_find_obstacle() finds, because it can be why the load failed. */
+/* Tested before what find_obstacle() finds, because it can be why the load failed. */
 void mst_find_memory(struct mst_inquiry *q)
 {
     const struct mst_summary_server *server = q->b.front;
