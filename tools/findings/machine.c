@@ -126,14 +126,18 @@ static void find_full(struct mst_inquiry *q)
     bool full = s->machine_busy_milli >= MST_CPU_FULL_MILLI;
     bool ours = mst_cpu_is_ours(s), shared = !ours && waited_for_others(&q->b);
     uint64_t computing = computing_ns(q, ours || shared);
+    bool felt = mst_budget_milli(&q->b, computing) >= MST_FINDING_MILLI;
+    bool measured = mst_budget_knows_run(&q->b);
     struct mst_finding *f;
 
+    if (!ours && !shared && !felt && measured)
+        return;   /* they delayed nobody here */
     f = mst_found(q, ours || shared ? MST_CODE_CPU : MST_CODE_CPU_NEIGHBOUR,
-                  full && !shared ? MST_CERTAIN : MST_LIKELY,
+                  full && (ours || (measured && !shared)) ? MST_CERTAIN : MST_LIKELY,
                   computing < q->b.total_ns ? computing : q->b.total_ns);
-    f->weight = mst_weight_with_queue(&q->b, computing);
-    /* What PHP measures is the effect; elsewhere full CPUs delay what runs. */
-    if (shared || (full && (ours || !mst_budget_knows_run(&q->b))))
+    f->weight = felt ? mst_weight_with_queue(&q->b, computing) : 0;
+    /* Full CPUs delay what runs, however little of it is known. */
+    if (shared || (full && ours))
         f->weight = f->weight > MST_CPU_FLOOR_MILLI ? f->weight : MST_CPU_FLOOR_MILLI;
     if (!full)    /* nearly full: others that explain as much come first */
         f->weight = f->weight * s->machine_busy_milli / 1000 * 3 / 4;
