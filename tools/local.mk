@@ -103,6 +103,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/findings/findings.c \
 	tools/findings/findings.h \
 	tools/findings/held.c \
+	tools/findings/inquiry.c \
+	tools/findings/inquiry.h \
 	tools/findings/machine.c \
 	tools/findings/rules.h \
 	tools/findings/say.h \
