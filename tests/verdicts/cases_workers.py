@@ -25,7 +25,7 @@ def event_with_few_workers(stage):
     return stage.record(*stage.hey(apache.page("nap.php", pages.NAP), 40))
 
 
-@case("apache-workers")
+@case("apache-workers", maybe="backend")
 def few_workers_by_url_from_outside(stage):
     """Only the status page is recorded, as from another machine."""
     fpm = stage.fpm(40, "pm = static")
@@ -57,10 +57,13 @@ def each_child_serves_one_connection(stage):
     return stage.record(*stage.ab(apache.page("quick.php", pages.QUICK), 20, 5000, "-t", "4"))
 
 
-@case("accept-queue client-errors", also="accept-queue", maybe="client-beyond-server", fast=True)
+@case("accept-queue client-errors", also="accept-queue", maybe="client-beyond-server sleep",
+      fast=True)
 def accept_queue_of_one(stage):
-    stage.apache("event", limits="MaxRequestWorkers 50\nThreadsPerChild 25\nListenBacklog 1")
-    return stage.record(*stage.ab("/index.html", 100, 30000, "-t", "3"))
+    """A burst of connections every time that the pages are ready."""
+    apache = stage.apache("event", "ListenBacklog 1", fpm=stage.fpm(60, "pm = static"), limits=(
+        "ThreadLimit 50\nServerLimit 2\nThreadsPerChild 50\nMaxRequestWorkers 100"))
+    return stage.record(*stage.ab(apache.page("nap.php", pages.nap(30)), 60, 600))
 
 
 @case("event-connections slow-clients", also="event-connections", maybe="accept-queue")
@@ -148,14 +151,14 @@ def php_starts_children_slowly(stage):
     return stage.record(*stage.ab(apache.page("nap.php", pages.nap(300)), 40, 200))
 
 
-@case("child-churn", maybe="php-spawning php-workers cpu")
+@case("child-churn php-spawning", also="child-churn", maybe="php-workers cpu")
 def each_php_child_serves_one_request(stage):
     apache = stage.apache("event", stock=True, fpm=stage.fpm(5, "pm = static",
                                                              pool="pm.max_requests = 1"))
     return stage.record(*stage.ab(apache.page("quick.php", pages.QUICK), 5, 250))
 
 
-@case("php-accept-queue php-workers answers-5xx", also="php-accept-queue", maybe="answers-5xx")
+@case("php-accept-queue php-workers answers-5xx", also="php-accept-queue", maybe="answers-5xx backend")
 def tcp_backlog_of_php(stage):
     """Connections find FPM's queue full; the kernel tries again a second later."""
     fpm = stage.fpm(4, "pm = static", pool="listen = 127.0.0.1:9000\nlisten.backlog = 2")

@@ -7,6 +7,7 @@ wrong, a case broke, or more than one case in twenty is empty.
 """
 import argparse
 import json
+import os
 import shutil
 import signal
 import subprocess
@@ -14,13 +15,17 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import groups
-from judge import CASES, judge
+from judge import CASES, CLAIM, judge
 
 CASE_SECONDS = 120
 EMPTY_LIMIT = 1 / 20
+# Above this share of the machine's CPUs, programs outside a case's group can delay it, whatever the
+# group's weight: the kernel lets them run to the end of a slice.
+OTHERS_LIMIT = 0.1
 NAMESPACES = ["unshare", "--mount", "--pid", "--net", "--fork", "--mount-proc", "--kill-child"]
 HERE = Path(__file__).resolve().parent
 
@@ -58,10 +63,13 @@ def run_case(name, templates):
     words = [*NAMESPACES, sys.executable, str(HERE / "check.py"), "--inside", name, str(result),
              json.dumps([str(group.version), {k: str(v) for k, v in group.directories.items()}]),
              str(templates)]
+    began, used, own = time.monotonic(), groups.machine_cpu_seconds(), group.cpu_seconds()
     case = subprocess.Popen([*inner.wrapper(), *words], stdin=subprocess.DEVNULL, text=True,
                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     try:
         output = case.communicate(timeout=CASE_SECONDS)[0]
+        others = (groups.machine_cpu_seconds() - used - (group.cpu_seconds() - own)) / (
+            (time.monotonic() - began) * os.cpu_count())
         if not result.exists():
             return "broken", output[-3000:], None
         said = json.loads(result.read_text())
@@ -77,7 +85,14 @@ def run_case(name, templates):
     run = said["run"]
     if "findings" not in run:
         return "broken", "the run has no findings", run
-    return (*judge(CASES[name], run["findings"]), run)
+    wanted = CASES[name]
+    if others > OTHERS_LIMIT:
+        wanted = replace(wanted, maybe=wanted.maybe | {"cpu-neighbour"})
+        first = run["findings"][0]
+        if (first["code"] == "cpu-neighbour" and (first["share"] or 0) >= CLAIM
+                and "cpu-neighbour" not in wanted.expected):
+            return "not run", f"others had {others:.0%} of the machine's CPUs, and decided", run
+    return (*judge(wanted, run["findings"]), run)
 
 
 def sentence(finding):

@@ -39,21 +39,32 @@ def case(expected, *, also="", maybe="", never="", within=0, fast=False):
     return add
 
 
+# A finding that explains less than this share of the time is no claim to be the cause.
+CLAIM = 0.1
+
+
+def claims(finding):
+    """Whether it says for certain that it is a cause; failures have no share."""
+    share = finding.get("share")
+    return finding["certainty"] == "certain" and (share is None or share >= CLAIM)
+
+
 def false_codes(wanted):
     return (NEVER | wanted.never) - wanted.expected - wanted.also - wanted.maybe
 
 
 def judge(wanted, findings):
     """("right", "empty" or "wrong", and why) for the findings of a run, strongest first."""
-    codes = [finding["code"] for finding in findings]
+    codes = list(dict.fromkeys(finding["code"] for finding in findings))
     first = codes[0] if codes else "nothing"
-    sure = [f["code"] for f in findings if f["certainty"] == "certain"]
-    false = [code for code in sure if code in false_codes(wanted)]
+    false = [f["code"] for f in findings if claims(f) and f["code"] in false_codes(wanted)]
     if false:
         return "wrong", f"{false[0]} is certain, and false"
     if first in wanted.expected:
         missing = wanted.also - set(codes[:wanted.within] if wanted.within else codes)
         return ("empty", f"nothing of {', '.join(sorted(missing))}") if missing else ("right", "")
     if first in SAYS_NOTHING:
-        return "empty", f"{first}"
+        return "empty", first
+    if first in wanted.maybe:
+        return "empty", f"{first} is first, which is true, but not the cause"
     return "wrong", f"{first} is first"

@@ -10,6 +10,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections import Counter
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -277,8 +278,10 @@ class Stage:
 
     def logs(self):
         """What the servers complained of: evidence that the fault happened."""
-        return [line for apache in self.apaches for line in apache.everything_said().splitlines()
-                if "notice]" not in line][:8]
+        ends = Counter(row[:2] for apache in self.apaches for row in apache.access_log())
+        return [f"access log, status and connection's end: {dict(ends)}"] + [
+            line for apache in self.apaches for line in apache.everything_said().splitlines()
+            if "notice]" not in line][:8]
 
     def close(self):
         for thread in self.threads:

@@ -56,6 +56,8 @@
 /* A part of a request that takes less on average is no reason to call the server slow. */
 #define MST_PART_MEAN_MIN_NS       MST_NS_PER_MS
 
+/* Requests that clients abort in the last moment of a load are the load tool's end. */
+#define MST_LAST_MOMENT_NS         (200 * MST_NS_PER_MS)
 /* From this share of the workers' busy time on, one label or wait has most of it. */
 #define MST_HOLDER_TIME_MILLI      500u
 /* Processes that end after fewer requests cost more than they serve; and how many must have ended

@@ -4,7 +4,6 @@
 #include "analysis/resources.h"
 #include "analysis/thresholds.h"
 #include "base/ratio.h"
-#include "findings/findings.h"
 #include "findings/rules.h"
 #include "findings/sentences.h"
 
@@ -43,7 +42,7 @@ static void find_stall(struct mst_inquiry *q, enum mst_code code, bool of_groups
     mst_say_memory_short(f, q->s, of_groups, stall_ns);
 }
 
-/* Tested before what mst_find_obstacle() finds, because it can be why the load failed. */
+/* Tested before what find_obstacle() finds, because it can be why the load failed. */
 void mst_find_memory(struct mst_inquiry *q)
 {
     const struct mst_summary_server *server = q->b.front;
@@ -127,14 +126,18 @@ static void find_full(struct mst_inquiry *q)
     bool full = s->machine_busy_milli >= MST_CPU_FULL_MILLI;
     bool ours = mst_cpu_is_ours(s), shared = !ours && waited_for_others(&q->b);
     uint64_t computing = computing_ns(q, ours || shared);
+    bool felt = mst_budget_milli(&q->b, computing) >= MST_FINDING_MILLI;
+    bool measured = mst_budget_knows_run(&q->b);
     struct mst_finding *f;
 
+    if (!ours && !shared && !felt && measured)
+        return;   /* they delayed nobody here */
     f = mst_found(q, ours || shared ? MST_CODE_CPU : MST_CODE_CPU_NEIGHBOUR,
-                  full && !shared ? MST_CERTAIN : MST_LIKELY,
+                  full && (ours || (measured && !shared)) ? MST_CERTAIN : MST_LIKELY,
                   computing < q->b.total_ns ? computing : q->b.total_ns);
-    f->weight = mst_weight_with_queue(&q->b, computing);
-    /* What PHP measures is the effect; elsewhere full CPUs delay what runs. */
-    if (shared || (full && (ours || !mst_budget_knows_run(&q->b))))
+    f->weight = felt ? mst_weight_with_queue(&q->b, computing) : 0;
+    /* Full CPUs delay what runs, however little of it is known. */
+    if (shared || (full && ours))
         f->weight = f->weight > MST_CPU_FLOOR_MILLI ? f->weight : MST_CPU_FLOOR_MILLI;
     if (!full)    /* nearly full: others that explain as much come first */
         f->weight = f->weight * s->machine_busy_milli / 1000 * 3 / 4;

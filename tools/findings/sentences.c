@@ -197,6 +197,13 @@ void mst_say_php_workers(struct mst_finding *f, const struct mst_budget *b, bool
              mst_format_percent(mst_budget_milli(b, b->php_wait_ns)).text, apache);
 }
 
+void mst_say_php_queued(struct mst_finding *f, const struct mst_summary_server *php)
+{
+    MST_TEXT(f, "PHP's workers ran out: all %" PRIu64 " were busy (%s on average), and up to %"
+             PRIu64 " connections waited in its accept queue.", php->max_busy,
+             mst_format_milli(php->mean_busy_milli).text, php->max_listen_queue);
+}
+
 /* Memory and CPU that the workers take. */
 static void say_needs(char text[224], const struct mst_plan *plan)
 {
