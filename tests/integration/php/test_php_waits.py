@@ -580,7 +580,8 @@ def test_cgi(server, php_boards, tmp_path):
 def test_opcache_and_its_compiler(jit):
     """Hot loops are compiled to machine code, which calls the same functions."""
     text = ('function hot() { $n = 0; for ($i = 0; $i < 2000; $i++) { usleep(1); $n += $i; } '
-            'return $n; } hot();')
+            'return $n; } hot(); $status = opcache_get_status(false); '
+            'echo json_encode([$status["opcache_enabled"], $status["jit"]["on"] ?? false]);')
     settings = {"opcache.jit": jit, "opcache.jit_buffer_size": "16M"} if jit else {}
     fpm = FPM(1, settings={"opcache.enable": 1, **settings,
                            **php.settings("@ROOT@/run", journal=1024)})
@@ -588,12 +589,38 @@ def test_opcache_and_its_compiler(jit):
         script = fpm.script("hot.php", "<?php " + text)
         os.utime(script, (1e9, 1e9))
         for _ in range(3):
-            assert php.fastcgi(fpm.socket, script)[0] == 200
+            status, body = php.fastcgi(fpm.socket, script)
+            assert (status, json.loads(body)) == (200, [True, jit is not None])
         found = wait_until(lambda: [r for r in [php_records.records(fpm.board)] if len(r) == 3],
                            30, "three records")[0]
         for record in found:
             check_sum(record)
             assert record["longest"][0]["calls"] == 2000
+
+
+def test_after_fastcgi_finish_request(site):
+    """The worker is at the request until its script ends, which the client does not see."""
+    body = site.ask('echo "x"; fastcgi_finish_request(); usleep(200000); '
+                    'register_shutdown_function("usleep", 20000);')
+    assert body == "x"
+    [record] = site.records(1)
+    check_wait(record, "sleep", 220 * MS, record["run_ns"])
+    assert record["longest"][0]["calls"] == 2
+
+
+def test_a_client_that_goes_away_within_a_call(site):
+    """PHP leaves the session's handler as it writes to nobody: the call has no return value."""
+    script = site.script(
+        "class H implements SessionHandlerInterface {"
+        "function open($p, $n): bool { usleep(20000); for (;;) { echo str_repeat('x', 9000); flush(); } }"
+        "function close(): bool { return true; } function read($i): string|false { return ''; }"
+        "function write($i, $d): bool { return true; } function destroy($i): bool { return true; }"
+        "function gc($l): int|false { return 0; } } session_set_save_handler(new H, false);"
+        "ini_set('session.use_cookies', 0); ini_set('session.cache_limiter', ''); session_start();")
+    php.fastcgi(site.fpm.socket, script, leave=True)
+    [record] = site.records(1)
+    check_wait(record, "lock", 20 * MS, record["run_ns"])
+    assert [(e["kind"], e["calls"], e["failed"]) for e in record["longest"]] == [("lock", 1, 1)]
 
 
 def test_mail():
@@ -629,6 +656,29 @@ def test_ports_and_hosts_in_names(site):
         "http [::1]:1", "http localhost:1", "http 127.0.0.1:1", "ftp 127.0.0.1:1", "unix localhost",
         "udp 127.0.0.1:9", "tcp 127.0.0.1:1", "file", "mysql localhost", "pgsql localhost",
         "pgsql 127.0.0.1:1", "sqlite"}
+
+
+def test_a_socket_is_not_named_after_one_before_it(site):
+    """An object of PHP's gets the address of one that is gone."""
+    needs_extension("sockets")
+    port = site.ask(
+        '$l = socket_create_listen(0); socket_getsockname($l, $a, $port); '
+        '$c = socket_create(AF_INET, SOCK_STREAM, SOL_TCP); socket_connect($c, "127.0.0.1", $port); '
+        'socket_write($c, "x"); '
+        'for ($i = 0; $i < 9; $i++) $f[] = stream_socket_client("tcp://127.0.0.1:$port"); '
+        '$n = socket_accept($l); socket_close($c); unset($c); '
+        'for ($i = 0; $i < 9; $i++) { $a = socket_accept($l); socket_write($a, "x"); '
+        'socket_close($a); unset($a); } echo $port;')
+    calls = {n: (e["kind"], e["calls"]) for n, e in site.ends().items()}
+    assert calls == {f"tcp 127.0.0.1:{port}": ("stream", 2 + 9), "stream": ("stream", 1 + 2 * 9)}
+
+
+def test_a_client_is_not_named_after_one_before_it(site):
+    needs_extension("memcached")
+    site.ask('foreach ([1, 2] as $port) { $m = new Memcached; $m->addServer("127.0.0.1", $port); '
+             '$m->get("a"); unset($m); }')
+    calls = {n: (e["kind"], e["calls"]) for n, e in site.ends().items()}
+    assert calls == {f"memcached 127.0.0.1:{port}": ("cache", 1) for port in (1, 2)}
 
 
 def test_functions_in_preloaded_classes():
