@@ -7,7 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analysis/summary.h"
 #include "archive/archive.h"
 #include "base/clock.h"
 #include "console/diag.h"
@@ -15,6 +14,7 @@
 #include "console/output.h"
 #include "exec/shell_quote.h"
 #include "render/sink.h"
+#include "findings/findings.h"
 #include "report/report.h"
 
 #define TIMEOUT_SECONDS_MAX 604800u   /* a week */
@@ -127,7 +127,7 @@ static int show_run(const struct mst_record_request *r, int64_t run_id)
     archive = mst_archive_read(r->recording.archive, error);
     if (archive == NULL)
         return mst_failed(MST_EXIT_OUTPUT, "%s", error);
-    if (mst_summary_make(&summary, archive, run_id, error) != 0) {
+    if (mst_findings_summary(&summary, archive, run_id, error) != 0) {
         mst_error("%s", error);
         mst_summary_free(&summary);
         mst_archive_close(archive, ignored);

@@ -13,6 +13,7 @@
 #include "cli/study_reports.h"
 #include "cli/verbs.h"
 #include "console/diag.h"
+#include "findings/findings.h"
 #include "report/report.h"
 
 static const char help[] =
@@ -180,7 +181,7 @@ static int add_run(struct mst_report *report, const struct options *o, struct ms
     struct mst_report_run run = { .archive = archive, .path = path }, *kept;
     char error[MST_ERROR_MAX];
 
-    if (mst_summary_make(&run.summary, archive, id, error) != 0) {
+    if (mst_findings_summary(&run.summary, archive, id, error) != 0) {
         mst_error("%s", error);
         mst_summary_free(&run.summary);
         return MST_EXIT_TARGET;

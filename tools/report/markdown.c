@@ -2,6 +2,7 @@
 #include "report/markup.h"
 #include "report/metrics.h"
 #include "report/report.h"
+#include "report/resources.h"
 
 static void put_checks(struct mst_sink *sink, const struct mst_summary *s)
 {
@@ -69,6 +70,8 @@ int mst_report_markdown(struct mst_sink *sink, const struct mst_report *report,
     for (i = 0; i < report->count; i++)
         put_run(sink, &report->runs[i]);
     put_runs(sink, report);
+    for (i = 0; i < report->count; i++)
+        mst_pools_markdown(sink, &report->runs[i].summary, report->runs[i].title);
     mst_markdown(sink, "\n### Sizing\n\n| run | directive | advice | why |\n|---|---|---|---|\n");
     for (i = 0; i < report->count; i++) {
         if (mst_report_sizing(&sizing, &report->runs[i], error) != 0)
