@@ -4,6 +4,7 @@ import concurrent.futures
 import fcntl
 import json
 import os
+import re
 import socket
 import sqlite3
 import subprocess
@@ -23,6 +24,7 @@ from fpm import FPM
 from php_site import (MS, Site, check_sum, check_wait, connect, needs, needs_extension, seconds,
                       slack, timed, waiting_for_rows)
 from processes import wait_until
+from recording import has
 
 pytestmark = pytest.mark.skipif(php.why_not_fpm() is not None, reason=str(php.why_not_fpm()))
 FEW = 0.05          # of a time: how far witnesses may be apart
@@ -571,6 +573,29 @@ def test_a_client_is_not_named_after_one_before_it(site):
              '$m->get("a"); unset($m); }')
     calls = {n: (e["kind"], e["calls"]) for n, e in site.ends().items()}
     assert calls == {f"memcached 127.0.0.1:{port}": ("cache", 1) for port in (1, 2)}
+
+
+def test_an_end_without_a_name_is_shown_once(site, tmp_path):
+    """By its kind, in everything that people read; figures keep kind and name."""
+    archive = tmp_path / "runs.sqlite"
+    with subprocess.Popen([str(build.TOOL), "record", "-o", str(archive), "-t", str(site.fpm.board),
+                           "--", "cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          text=True) as recorder:
+        wait_until(lambda: has(archive, "samples", 4), 30, "the recording has begun")
+        site.ask("usleep(1000); flock(fopen(__FILE__, 'r'), LOCK_SH);")
+        site.records(1)
+        text = recorder.communicate(timeout=60)[0]
+    assert {(e["kind"], e["name"]) for e in site.ends().values()} == {
+        ("sleep", "sleep"), ("file", "file"), ("lock", "lock flock")}
+    status = tool.run("status", "--format", "text", site.fpm.board).stdout
+    for name in ("sleep", "file", "lock lock flock"):
+        assert f"End[{name}]Calls: 1\n" in status
+    for name in ("sleep", "file", "lock flock"):
+        assert re.search(rf"\n +1 [^\n]* {name}\n", text)
+        assert f"{name.split()[0]} {name}" not in text
+    page = tool.report("--format", "html", archive)
+    assert page.count('<tr><td></td><th scope="row">sleep</th>') == 1
+    assert '<tr><td>lock</td><th scope="row">lock flock</th>' in page
 
 
 def test_functions_in_preloaded_classes():
