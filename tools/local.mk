@@ -27,13 +27,17 @@ libmpmstat_tool_la_SOURCES = \
 	tools/analysis/model.c \
 	tools/analysis/read.c \
 	tools/analysis/read_parts.c \
+	tools/analysis/read_resources.c \
 	tools/analysis/read_servers.c \
+	tools/analysis/resources.c \
+	tools/analysis/resources.h \
 	tools/analysis/provenance.c \
 	tools/analysis/provenance.h \
 	tools/analysis/series.h \
 	tools/analysis/series_bins.c \
 	tools/analysis/series_parts.c \
 	tools/analysis/series_requests.c \
+	tools/analysis/series_resources.c \
 	tools/analysis/series_samples.c \
 	tools/analysis/steps.h \
 	tools/analysis/summary.h \
@@ -59,6 +63,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/archive/wal.c \
 	tools/archive/writer.c \
 	tools/archive/writer.h \
+	tools/cli/fail_on.c \
+	tools/cli/fail_on.h \
 	tools/cli/record_runs.c \
 	tools/cli/record_runs.h \
 	tools/cli/study_reports.h \
@@ -99,6 +105,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/findings/findings.c \
 	tools/findings/findings.h \
 	tools/findings/held.c \
+	tools/findings/inquiry.c \
+	tools/findings/inquiry.h \
 	tools/findings/machine.c \
 	tools/findings/rules.h \
 	tools/findings/say.h \
@@ -165,6 +173,10 @@ libmpmstat_tool_la_SOURCES = \
 	tools/report/parts.c \
 	tools/report/parts.h \
 	tools/report/report.h \
+	tools/report/resources.h \
+	tools/report/resources_json.c \
+	tools/report/resources_markup.c \
+	tools/report/resources_text.c \
 	tools/report/runs.c \
 	tools/report/summary_json.c \
 	tools/report/summary_text.c \
@@ -198,6 +210,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/system/machine.h \
 	tools/system/owner.c \
 	tools/system/owner.h \
+	tools/system/ownership.c \
+	tools/system/ownership.h \
 	tools/system/ports.c \
 	tools/system/ports.h \
 	tools/system/preflight.c \

@@ -737,6 +737,167 @@ START_TEST(test_parts_of_php_run)
 }
 END_TEST
 
+/* ---- limits and what is used of them ------------------------------------------------ */
+
+static int append(void *context, const void *bytes, size_t n);
+
+static void expect_text(const struct made *m, const char *wanted)
+{
+    static char text[1 << 16];
+    struct mst_sink sink;
+
+    text[0] = '\0';
+    mst_sink_init(&sink, append, text);
+    mst_report_text(&sink, &m->s, "runs.sqlite");
+    mst_sink_flush(&sink);
+    ck_assert_msg(strstr(text, wanted) != NULL, "no \"%s\" in\n%s", wanted, text);
+}
+
+START_TEST(test_resources)
+{
+    struct run r = quiet_run();
+    const struct mst_summary_resources *res;
+    struct made m;
+
+    make(&m, &r, "INSERT INTO process_samples VALUES (1, 1, 70, 1, 1, 900, 20000), "
+                 "(1, 2, 71, 1, 1, 59, 60), (1, 3, 71, 1, 1, 12, 60), (1, 3, 72, 1, 1, NULL, 9);"
+                 "UPDATE samples SET group_cpu_ns = 5000 + rowid, group_cpu_limit_milli = 1500, "
+                 "group_throttled_ns = 30 * rowid, group_memory_bytes = 100 * rowid, "
+                 "group_memory_limit_bytes = 8000, group_io_stall_ns = 7 * rowid;"
+                 "UPDATE samples SET group_memory_limit_bytes = 1000, group_cpu_limit_milli = 500 "
+                 "WHERE rowid = 9;"
+                 "UPDATE machine_samples SET io_stall_ns = 4, blocked = 1;"
+                 "UPDATE machine_samples SET io_stall_ns = 50, blocked = 6 WHERE moment = 'end';"
+                 "INSERT INTO port_samples VALUES (1, 1, '127.0.0.1:9000', 300, 28232), "
+                 "(1, 2, '127.0.0.1:9000', 28000, 28232), (1, 2, '[::1]:3306', 290, 28232)");
+    res = &m.s.servers[0].resources;
+    ck_assert(res->files == 59 && res->files_limit == 60 && res->files_pid == 71);
+    /* Samples 1 (before) to 41 (at the end). */
+    ck_assert_uint_eq(res->group_cpu_ns, 40);
+    ck_assert_uint_eq(res->group_throttled_ns, 40 * 30);
+    ck_assert_uint_eq(res->group_io_stall_ns, 40 * 7);
+    ck_assert_uint_eq(res->group_cpu_limit_milli, 500);
+    ck_assert_uint_eq(res->group_memory_bytes, 900);
+    ck_assert_uint_eq(res->group_memory_limit_bytes, 1000);
+    ck_assert_uint_eq(m.s.io_stall_ns, 46);
+    ck_assert_uint_eq(m.s.max_blocked, 6);
+    ck_assert_uint_eq(m.s.port_count, 2);
+    ck_assert_str_eq(m.s.ports[0].remote, "127.0.0.1:9000");
+    ck_assert(m.s.ports[0].ports == 28000 && m.s.ports[0].limit == 28232);
+    ck_assert_str_eq(m.s.ports[1].remote, "[::1]:3306");
+    expect_text(&m, "\n  files     process 71 had 59 files open, limit 60\n");
+    expect_text(&m, "\n  mem limit its control group had 900 B, limit 1.00 kB\n");
+    expect_text(&m, "\n  ports     28000 of 28232 local ports were in use towards "
+                    "127.0.0.1:9000\n");
+    check_output(&m.s);
+    unmake(&m);
+}
+END_TEST
+
+/* A limit that is not there is not known; nor is how much a counter grew that began again. */
+START_TEST(test_resources_unknown)
+{
+    struct run r = quiet_run();
+    const struct mst_summary_resources *res;
+    struct made m;
+
+    make(&m, &r, "UPDATE samples SET group_memory_bytes = 100 * rowid, group_cpu_ns = 99 - rowid;"
+                 "UPDATE machine_samples SET io_stall_ns = NULL;"
+                 "INSERT INTO process_samples VALUES (1, 1, 70, 1, 1, 12, NULL)");
+    res = &m.s.servers[0].resources;
+    ck_assert(res->files == 12 && res->files_limit == MST_UNKNOWN);
+    ck_assert_uint_eq(res->group_cpu_ns, MST_UNKNOWN);
+    ck_assert_uint_eq(res->group_io_stall_ns, MST_UNKNOWN);
+    ck_assert_uint_eq(res->group_cpu_limit_milli, MST_UNKNOWN);
+    ck_assert_uint_eq(res->group_memory_bytes, 4100);
+    ck_assert_uint_eq(res->group_memory_limit_bytes, MST_UNKNOWN);
+    ck_assert_uint_eq(m.s.io_stall_ns, MST_UNKNOWN);
+    ck_assert_uint_eq(m.s.port_count, 0);
+    ck_assert_uint_eq(m.s.servers[0].pool_count, 0);
+    check_output(&m.s);
+    unmake(&m);
+}
+END_TEST
+
+/* Two pools of one master: `shop`, all of whose workers are busy in half the samples, has a quarter
+ * of the requests; `www` has room. */
+#define POOLS PHP \
+    "UPDATE php_requests SET label = 'shop', memory_bytes = 9000000, wait_ns = 40000000 " \
+    "WHERE key % 4 = 0;" \
+    "INSERT INTO pool_samples SELECT 2, time_ns, moment, 'www', 10, 1, 4 FROM samples " \
+    "WHERE server_id = 1;" \
+    "INSERT INTO pool_samples SELECT 2, time_ns, moment, 'shop', 2, " \
+    "CASE moment WHEN 'before' THEN 2 ELSE 1 + rowid % 2 END, rowid FROM samples " \
+    "WHERE server_id = 1;"
+
+START_TEST(test_pools)
+{
+    struct run r = quiet_run();
+    const struct mst_summary_pool *shop, *www;
+    struct made m;
+
+    make(&m, &r, POOLS
+                 "UPDATE php_requests SET waits_ns = 600000 WHERE label = 'shop';"
+                 "INSERT INTO php_waits SELECT 2, key, 'database', 'mysql', 1, 0, 500000 FROM "
+                 "php_requests WHERE label = 'shop';"
+                 "INSERT INTO php_waits SELECT 2, key, 'lock', NULL, NULL, NULL, 100000 FROM "
+                 "php_requests WHERE label = 'shop'");
+    ck_assert_uint_eq(m.s.servers[1].pool_count, 2);
+    shop = &m.s.servers[1].pools[0];
+    www = &m.s.servers[1].pools[1];
+    ck_assert_str_eq(shop->label, "shop");
+    ck_assert_uint_eq(shop->workers_limit, 2);
+    ck_assert_uint_eq(shop->samples, 40);
+    ck_assert_uint_eq(shop->max_busy, 2);
+    ck_assert_uint_eq(shop->mean_busy_milli, 1500);
+    ck_assert_uint_eq(shop->at_limit_milli, 500);
+    ck_assert_uint_eq(shop->limit_reached, 41);   /* from the first of 42 samples to the last */
+    ck_assert_uint_eq(shop->requests, 100);
+    ck_assert_uint_eq(shop->waited, 100);
+    ck_assert_uint_eq(shop->wait_sum_ns, 100 * 40 * MS);
+    ck_assert_uint_eq(shop->wait_max_ns, 40 * MS);
+    ck_assert_uint_eq(shop->run_sum_ns, 100 * MS);
+    ck_assert_uint_eq(shop->measured, 100);
+    ck_assert_uint_eq(shop->waits_sum_ns[MST_WAIT_DATABASE], 50 * MS);
+    ck_assert_uint_eq(shop->waits_sum_ns[MST_WAIT_LOCK], 10 * MS);
+    ck_assert_uint_eq(shop->max_memory_bytes, 9000000);
+    ck_assert_str_eq(www->label, "www");
+    ck_assert(www->workers_limit == 10 && www->max_busy == 1 && www->at_limit_milli == 0);
+    ck_assert(www->limit_reached == 0 && www->requests == 300 && www->measured == 0);
+    ck_assert_uint_eq(www->waits_sum_ns[MST_WAIT_DATABASE], 0);
+    expect_text(&m, "  limit  busy  most    full reached requests php_wait  php_run   memory   pool"
+                "\n      2  1.50     2  50.0 %      41      100  40.0 ms  1.00 ms  9.00 MB   shop\n"
+                "     10  1.00     1   0.0 %       0      300  6.00 ms  1.00 ms  2.10 MB   www\n");
+    check_output(&m.s);
+    unmake(&m);
+}
+END_TEST
+
+/* After a new start FPM counts from 0; a pool without a request has no times. */
+START_TEST(test_pools_unknown)
+{
+    struct run r = quiet_run();
+    const struct mst_summary_pool *pool;
+    struct made m;
+
+    make(&m, &r, PHP "UPDATE servers SET restarts = 1; UPDATE php_requests SET wait_ns = NULL;"
+                     "INSERT INTO pool_samples VALUES (2, 1, 'before', 'www', 5, NULL, 7), "
+                     "(2, 2, 'after', 'www', 5, NULL, 9), (2, 2, 'end', 'idle', 3, 0, NULL)");
+    ck_assert_uint_eq(m.s.servers[1].pool_count, 2);
+    pool = &m.s.servers[1].pools[0];
+    ck_assert(pool->requests == 0 && pool->wait_sum_ns == MST_UNKNOWN && pool->run_sum_ns == 0);
+    ck_assert(pool->max_busy == 0 && pool->mean_busy_milli == 0);
+    ck_assert_uint_eq(pool->limit_reached, MST_UNKNOWN);
+    pool = &m.s.servers[1].pools[1];
+    ck_assert(pool->samples == 0 && pool->max_busy == MST_UNKNOWN);
+    ck_assert(pool->mean_busy_milli == MST_UNKNOWN && pool->at_limit_milli == MST_UNKNOWN);
+    ck_assert_uint_eq(pool->limit_reached, MST_UNKNOWN);
+    ck_assert(pool->requests == 400 && pool->waited == 0 && pool->wait_sum_ns == MST_UNKNOWN);
+    check_output(&m.s);
+    unmake(&m);
+}
+END_TEST
+
 /* PHP flushed: Apache began to send while it still ran. */
 START_TEST(test_php_runs_into_send)
 {
@@ -988,35 +1149,62 @@ START_TEST(test_waits_too_little)
 }
 END_TEST
 
+/* With all CPUs busy; which programs, and whose they are. */
+static const struct { const char *sql, *verdict; } cpus[] = {
+    /* An FPM that Apache calls, without a board: found by its socket. */
+    { "INSERT INTO programs VALUES (1, 'php-fpm8.2', 7000000000, 'server')",
+      "The CPUs were the limit: 100.0 % busy, most with php-fpm8.2, while at most 1 of 10 workers "
+      "were." },
+    { "INSERT INTO programs VALUES (1, 'cc1', 7000000000, 'other')",
+      "The CPUs were 100.0 % busy, but mostly with other programs" },
+    /* A name is no proof, whether PHP was recorded or not. */
+    { "INSERT INTO programs VALUES (1, 'php-fpm8.2', 1000000000, 'server'), "
+      "(1, 'php-fpm8.2', 6000000000, 'other')",
+      "The CPUs were 100.0 % busy, but mostly with other programs than the server, PHP "
+      "and ab (most with php-fpm8.2, 6.00 s)" },
+    { "INSERT INTO programs VALUES (1, 'php-fpm8.2', 7000000000, NULL)",
+      "The CPUs were 100.0 % busy, but mostly with other programs" },
+    { PHP_SERVER "UPDATE servers SET cpu_ns = 9000000 WHERE id = 2;"
+      "INSERT INTO programs VALUES (1, 'phpunit', 7000000000, NULL)",
+      "The CPUs were 100.0 % busy, but mostly with other programs" },
+    { PHP_SERVER "UPDATE servers SET cpu_ns = 6000000000 WHERE id = 2;"
+      "INSERT INTO programs VALUES (1, 'pool', 7000000000, NULL)",
+      "The CPUs were the limit: 100.0 % busy, most with pool" },
+    /* What the servers took can be the busiest program's: others, in other pid namespaces, had the
+     * rest. */
+    { PHP_SERVER "UPDATE servers SET cpu_ns = 2000000000 WHERE id = 2;"
+      "INSERT INTO programs VALUES (1, 'php-fpm8.2', 2000000000, 'server')",
+      "The CPUs were 100.0 % busy, but mostly with other programs than the server, PHP and ab." },
+    { "INSERT INTO programs VALUES (1, 'apache2', 1000000000, 'server'), (1, "
+      "'processes that cannot be seen from here', 6000000000, 'unseen')",
+      "The CPUs were 100.0 % busy, but mostly with other programs than the server, PHP "
+      "and ab (most with processes that cannot be seen from here, 6.00 s)" },
+};
+
 START_TEST(test_cpu)
 {
     struct run r = quiet_run();
     struct made m;
 
     r.machine_busy_ns = 2 * r.duration_ns;
-    make(&m, &r, "INSERT INTO programs VALUES (1, 'php-fpm8.2', 7000000000)");
-    expect_verdict(&m, "The CPUs were the limit: 100.0 % busy, most with php-fpm8.2, while at most "
-                       "1 of 10 workers were.");
+    make(&m, &r, cpus[_i].sql);
+    expect_verdict(&m, cpus[_i].verdict);
     unmake(&m);
-    make(&m, &r, "INSERT INTO programs VALUES (1, 'cc1', 7000000000)");
-    expect_verdict(&m, "The CPUs were 100.0 % busy, but mostly with other programs");
-    unmake(&m);
-    /* Where PHP was recorded, its processes are known: a name is no proof. */
-    make(&m, &r, PHP_SERVER "UPDATE servers SET cpu_ns = 9000000 WHERE id = 2;"
-                 "INSERT INTO programs VALUES (1, 'phpunit', 7000000000)");
-    expect_verdict(&m, "The CPUs were 100.0 % busy, but mostly with other programs");
-    unmake(&m);
-    make(&m, &r, PHP_SERVER "UPDATE servers SET cpu_ns = 6000000000 WHERE id = 2;"
-                 "INSERT INTO programs VALUES (1, 'pool', 7000000000)");
-    expect_verdict(&m, "The CPUs were the limit: 100.0 % busy, most with pool");
-    unmake(&m);
-    /* What the servers took can be the busiest program's: others, in other pid namespaces, had the
-     * rest. */
-    make(&m, &r, PHP_SERVER "UPDATE servers SET cpu_ns = 2000000000 WHERE id = 2;"
-                 "INSERT INTO programs VALUES (1, 'php-fpm8.2', 2000000000)");
-    expect_codes(&m, "cpu-neighbour");
-    expect_verdict(&m, "The CPUs were 100.0 % busy, but mostly with other programs than the "
-                       "server, PHP and ab.");
+}
+END_TEST
+
+START_TEST(test_programs_and_their_owners)
+{
+    struct run r = quiet_run();
+    struct made m;
+
+    make(&m, &r, "INSERT INTO programs VALUES (1, 'php-fpm8.2', 1000000000, 'server'), "
+                 "(1, 'php-fpm8.2', 3000000000, 'other'), (1, 'x', 2000000000, 'theirs')");
+    ck_assert_uint_eq(m.s.program_count, 3);
+    ck_assert_int_eq(m.s.programs[0].owner, MST_PROC_OTHER);
+    ck_assert_int_eq(m.s.programs[1].owner, MST_PROC_OWNER_COUNT);
+    ck_assert_int_eq(m.s.programs[2].owner, MST_PROC_SERVER);
+    expect_text(&m, "php-fpm8.2 3.00 s (other), x 2.00 s, php-fpm8.2 1.00 s (server)\n");
     unmake(&m);
 }
 END_TEST
@@ -1029,7 +1217,7 @@ START_TEST(test_cpu_of_the_tool)
 
     r.machine_busy_ns = 2 * r.duration_ns;
     r.tool_cpu_ns = r.duration_ns / 2;
-    make(&m, &r, "INSERT INTO programs VALUES (1, 'php-fpm8.2', 7000000000)");
+    make(&m, &r, "INSERT INTO programs VALUES (1, 'php-fpm8.2', 7000000000, 'server')");
     expect_verdict(&m, "The CPUs were the limit: 100.0 % busy, most with php-fpm8.2, while at most "
                        "1 of 10 workers were; ab itself took 25.0 % of that");
     unmake(&m);
@@ -1351,7 +1539,7 @@ static const char *const strange[] = {
     "DELETE FROM samples; DELETE FROM server_requests; DELETE FROM client_results",
     "UPDATE servers SET producer = 'php', mpm = hex(zeroblob(200)), unknown = hex(zeroblob(900))",
     "INSERT INTO notes SELECT 1, 1, hex(zeroblob(2000))",
-    "INSERT INTO programs SELECT 1, hex(zeroblob(20 + column1)), 5 FROM (VALUES (1), (2), (3), "
+    "INSERT INTO programs SELECT 1, hex(zeroblob(20 + column1)), 5, 'other' FROM (VALUES (1), (2), (3), "
     "(4), (5), (6))",
     "UPDATE environment SET value = '-3'",
     PHP "UPDATE php_requests SET run_ns = 9223372036854775807, wait_ns = -1, script = x'ff0a'",
@@ -1361,6 +1549,14 @@ static const char *const strange[] = {
     PHP "UPDATE servers SET clock_offset_ns = -9223372036854775807 WHERE id = 2",
     PHP "UPDATE servers SET sapi = hex(zeroblob(200)), target = hex(zeroblob(200)) WHERE id = 2",
     PHP "UPDATE php_requests SET start_ns = 'x', run_ns = 'y', request_id = x'00'",
+    POOLS "UPDATE pool_samples SET label = hex(zeroblob(200)), workers_limit = 9223372036854775807,"
+        " limit_reached = -1, workers_busy = 9223372036854775807",
+    POOLS "UPDATE pool_samples SET workers_limit = 0, workers_busy = 'x', limit_reached = 'y';"
+        "UPDATE php_requests SET wait_ns = 9223372036854775807, run_ns = 9223372036854775807",
+    "INSERT INTO port_samples VALUES (1, 1, hex(zeroblob(200)), 'x', 0), (1, 1, x'ff0a', 7, -1);"
+        "INSERT INTO process_samples VALUES (1, 1, 1, 1, 1, 9223372036854775807, 0);"
+        "UPDATE samples SET group_cpu_ns = 9223372036854775807 * (moment = 'end'), "
+        "group_memory_bytes = 'x', group_memory_limit_bytes = 0, group_cpu_limit_milli = -1",
 };
 
 START_TEST(test_strange)
@@ -1418,6 +1614,10 @@ int main(void)
     tcase_add_test(tests, test_intervals);
     tcase_add_test(tests, test_no_intervals);
     tcase_add_test(tests, test_parts_of_php_run);
+    tcase_add_test(tests, test_resources);
+    tcase_add_test(tests, test_resources_unknown);
+    tcase_add_test(tests, test_pools);
+    tcase_add_test(tests, test_pools_unknown);
     tcase_add_test(tests, test_php_runs_into_send);
     tcase_add_loop_test(tests, test_php_is_joined_by_id_and_time, 0,
                         (int)(sizeof clocks / sizeof clocks[0]));
@@ -1432,7 +1632,8 @@ int main(void)
     tcase_add_test(tests, test_few_waited_for_long);
     tcase_add_test(tests, test_waits_below_the_limit);
     tcase_add_test(tests, test_waits_too_little);
-    tcase_add_test(tests, test_cpu);
+    tcase_add_loop_test(tests, test_cpu, 0, (int)(sizeof cpus / sizeof *cpus));
+    tcase_add_test(tests, test_programs_and_their_owners);
     tcase_add_test(tests, test_cpu_of_the_tool);
     tcase_add_loop_test(tests, test_keepalive, 0, (int)(sizeof keepalive / sizeof *keepalive));
     tcase_add_test(tests, test_slow_clients);

@@ -56,6 +56,8 @@
 /* A part of a request that takes less on average is no reason to call the server slow. */
 #define MST_PART_MEAN_MIN_NS       MST_NS_PER_MS
 
+/* Requests that clients abort in the last moment of a load are the load tool's end. */
+#define MST_LAST_MOMENT_NS         (200 * MST_NS_PER_MS)
 /* From this share of the workers' busy time on, one label or wait has most of it. */
 #define MST_HOLDER_TIME_MILLI      500u
 /* Processes that end after fewer requests cost more than they serve; and how many must have ended
@@ -114,7 +116,10 @@
 #define MST_GENERATOR_BUSY_MILLI   900u
 /* From this share of the machine's busy time on, the load tool's is worth a remark. */
 #define MST_TOOL_SHARE_MILLI       200u
-/* The share of the run in which programs waited for memory (pressure stall information). */
+/* From this share of its limit on, a process has no descriptor left at times, and an address no
+ * port: samples are taken between the requests. */
+#define MST_EXHAUSTED_MILLI        950u
+/* The share of the run in which programs waited for memory or a disk (pressure stall information). */
 #define MST_STALL_MILLI            100u
 /* The share of the run for which a control group's limit of CPU time held a server up. */
 #define MST_THROTTLED_MILLI        200u

@@ -400,10 +400,11 @@ int mst_archive_add_machine(struct mst_archive *a, int64_t run_id, uint64_t wall
 }
 
 int mst_archive_add_program(struct mst_archive *a, int64_t run_id, const char *name,
-                            uint64_t cpu_ns)
+                            enum mst_proc_owner owner, uint64_t cpu_ns)
 {
     const struct programs_row row = {
         .run_id = NUMBER(run_id), .program = TEXT(name), .cpu_ns = NUMBER(cpu_ns),
+        .owner = TEXT(mst_proc_owner_names[owner]),
     };
 
     return insert_programs(a, &row);

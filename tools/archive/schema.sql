@@ -365,15 +365,19 @@ CREATE TABLE IF NOT EXISTS machine_samples (
 );
 CREATE INDEX IF NOT EXISTS machine_samples_run ON machine_samples (run_id);
 
--- CPU time of the recording machine's programs during the load: the server, programs that work for
--- it, and unrelated programs. The name is cut to 15 bytes. 'processes that cannot be seen from here'
--- is what no process of /proc took, where that is a tenth of all or more: another pid namespace's.
+-- CPU time of the recording machine's programs during the load, by name and owner: processes of one
+-- name can be of several owners. The name is cut to 15 bytes. 'processes that cannot be seen from
+-- here' is what no process of /proc took, where that is a tenth of all or more: another pid
+-- namespace's.
 CREATE TABLE IF NOT EXISTS programs (
     run_id            INTEGER NOT NULL REFERENCES runs(id),
     program           TEXT NOT NULL,
     cpu_ns            INTEGER NOT NULL,
-    PRIMARY KEY (run_id, program)
-) WITHOUT ROWID;
+    owner             TEXT               -- 'server' (processes of the recorded servers, and of the
+                                         -- local backends that they called), 'tool' (the load
+                                         -- tool), 'recorder', 'other', 'unseen'
+);
+CREATE INDEX IF NOT EXISTS programs_run ON programs (run_id);
 
 -- The environment of the run: machine, kernel, limits, versions. Names that begin with apache_ or
 -- php_ (for a second server: apache2_) describe a server: _command is its parent's command line,

@@ -65,6 +65,7 @@ int mst_record_option(struct mst_record_request *r, const char *verb, int option
     case 'f': r->recording.add_flags = false; break;
     case 'm': r->recording.memory = false; break;
     case 'v': r->recording.verbose = true; break;
+    case 'A': return mst_fail_on_read(&r->fail_on, verb, argument);
     }
     return MST_EXIT_OK;
 }
@@ -123,6 +124,7 @@ static int show_run(const struct mst_record_request *r, int64_t run_id)
     struct mst_summary summary;
     struct mst_archive *archive;
     char error[MST_ERROR_MAX], ignored[MST_ERROR_MAX];
+    bool failed;
 
     archive = mst_archive_read(r->recording.archive, error);
     if (archive == NULL)
@@ -137,9 +139,10 @@ static int show_run(const struct mst_record_request *r, int64_t run_id)
         put_line(&summary, r->recording.repetition, r->repeat);
     else
         put_summary(r, &summary);
+    failed = mst_fail_on_found(&r->fail_on, &summary);
     mst_summary_free(&summary);
     mst_archive_close(archive, ignored);
-    return MST_EXIT_OK;
+    return failed ? MST_EXIT_BAD : MST_EXIT_OK;
 }
 
 /* ---- the runs -------------------------------------------------------------------- */

@@ -129,3 +129,23 @@ bool mst_plan_workers(struct mst_plan *plan, const struct mst_budget *b,
     choose(plan, b);
     return true;
 }
+
+void mst_plan_pool(struct mst_plan *plan, const struct mst_budget *b,
+                   const struct mst_summary_pool *pool)
+{
+    double seconds = (double)b->s->duration_ns / (double)MST_NS_PER_S, waited;
+
+    memset(plan, 0, sizeof *plan);
+    plan->processes_fit = MST_UNKNOWN;
+    plan->known = b->s->duration_ns >= MST_SIZING_RUN_MIN_NS &&
+                  pool->requests >= MST_SIZING_REQUESTS_MIN && pool->run_sum_ns > 0 &&
+                  pool->waited > 0;
+    if (!plan->known)
+        return;
+    plan->now = pool->workers_limit;
+    plan->held = (double)pool->run_sum_ns / (double)pool->requests / (double)MST_NS_PER_S;
+    plan->rate = (double)pool->requests / seconds;
+    waited = (double)pool->wait_sum_ns / (double)pool->waited / (double)MST_NS_PER_S;
+    plan->wanted = (uint64_t)ceil(plan->rate * (plan->held + waited));
+    choose(plan, b);
+}

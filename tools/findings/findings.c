@@ -6,72 +6,13 @@
 #include <string.h>
 
 #include "analysis/thresholds.h"
-#include "base/array.h"
-#include "base/ratio.h"
 #include "findings/rules.h"
 #include "findings/sentences.h"
 
-/* ---- adding ------------------------------------------------------------------------------- */
-
-struct mst_finding *mst_found(struct mst_inquiry *q, enum mst_code code,
-                              enum mst_certainty certainty, uint64_t part_ns)
-{
-    static struct mst_finding nobodys;
-    struct mst_finding *f = mst_append(&q->s->findings, &q->s->finding_count, sizeof *f);
-
-    if (f == NULL) {
-        q->failed = true;
-        f = &nobodys;
-    }
-    memset(f, 0, sizeof *f);
-    f->code = code;
-    f->certainty = certainty;
-    f->requests = MST_UNKNOWN;
-    f->share_milli = mst_budget_milli(&q->b, part_ns);
-    f->weight = f->share_milli;
-    return f;
-}
-
-struct mst_finding *mst_found_requests(struct mst_inquiry *q, enum mst_code code,
-                                       enum mst_certainty certainty, uint64_t requests,
-                                       uint64_t of)
-{
-    struct mst_finding *f = mst_found(q, code, certainty, 0);
-
-    f->requests = requests;
-    f->share_milli = of > 0 ? mst_milli(requests < of ? requests : of, of) : MST_UNKNOWN;
-    f->weight = f->share_milli != MST_UNKNOWN ? f->share_milli : 0;
-    return f;
-}
-
-void mst_found_number(struct mst_finding *f, const char *name, uint64_t value)
-{
-    if (value != MST_UNKNOWN && f->number_count < MST_FINDING_NUMBERS)
-        f->numbers[f->number_count++] = (struct mst_finding_number){ name, value };
-}
-
-void mst_found_subject(struct mst_finding *f, const char *subject)
-{
-    if (subject != NULL) {
-        strncpy(f->subject, subject, sizeof f->subject - 1);
-        f->subject[sizeof f->subject - 1] = '\0';
-    }
-}
-
-uint64_t mst_weight_with_queue(const struct mst_budget *b, uint64_t part_ns)
-{
-    uint64_t waiting = b->queue_ns + b->php_wait_ns + b->h2_wait_ns;
-    uint64_t held = b->total_ns > waiting ? b->total_ns - waiting : 0;
-
-    if (held == 0)
-        return 0;
-    part_ns = part_ns < held ? part_ns : held;
-    return mst_budget_milli(b, part_ns + (uint64_t)((unsigned __int128)waiting * part_ns / held));
-}
-
 /* ---- when nothing can be said -------------------------------------------------------------- */
 
-const char *mst_find_obstacle(const struct mst_inquiry *q, enum mst_code *code)
+/* Why what was recorded is no evidence of what ran out. NULL: it is. */
+static const char *find_obstacle(const struct mst_inquiry *q, enum mst_code *code)
 {
     static const char *const incomplete[MST_OUTCOME_COUNT] = {
         [MST_OUTCOME_UNFINISHED] = "the recording did not come to its end",
@@ -140,11 +81,26 @@ static void judge(struct mst_summary *s)
     }
 }
 
+/* Full CPUs, though it is not known whom they delayed: then it is not nothing that ran out. */
+static struct mst_finding *full_cpus(struct mst_summary *s)
+{
+    size_t i;
+
+    for (i = 0; i < s->finding_count && s->machine_busy_milli >= MST_CPU_FULL_MILLI; i++)
+        if (s->findings[i].code == MST_CODE_CPU_NEIGHBOUR || s->findings[i].code == MST_CODE_CPU)
+            return &s->findings[i];
+    return NULL;
+}
+
 /* The other findings stay behind it: what they explain does not decide. */
 static void find_nothing(struct mst_inquiry *q)
 {
-    struct mst_finding *f;
+    struct mst_finding *f = full_cpus(q->s);
 
+    if (f != NULL) {
+        f->weight = MST_HEADLINE_MILLI;
+        return;
+    }
     if (q->b.front->local && q->s->machine_busy_milli == MST_UNKNOWN) {
         f = mst_found(q, MST_CODE_CANNOT_TELL, MST_CANNOT_TELL, 0);
         mst_say_obstacle(f, "the workers did not run out, and how busy the CPUs were is not known");
@@ -163,7 +119,7 @@ static void find_all(struct mst_inquiry *q)
 
     mst_find_failures(q);
     mst_find_memory(q);
-    obstacle = mst_find_obstacle(q, &code);
+    obstacle = find_obstacle(q, &code);
     if (obstacle != NULL) {
         mst_say_obstacle(mst_found(q, code, MST_CANNOT_TELL, 0), obstacle);
         return;
@@ -173,7 +129,7 @@ static void find_all(struct mst_inquiry *q)
     mst_find_workers(q);
     mst_find_queues(q);
     mst_find_cpu(q);
-    mst_find_disk(q);
+    mst_find_exhausted(q);
     mst_find_holders(q);
     mst_find_tail(q);
     mst_find_beyond(q);
@@ -196,14 +152,4 @@ int mst_findings_summary(struct mst_summary *s, struct mst_archive *a, int64_t r
     qsort(s->findings, s->finding_count, sizeof *s->findings, by_weight);
     judge(s);
     return 0;
-}
-
-const struct mst_finding *mst_findings_get(const struct mst_summary *s, enum mst_code code)
-{
-    size_t i;
-
-    for (i = 0; i < s->finding_count; i++)
-        if (s->findings[i].code == code)
-            return &s->findings[i];
-    return NULL;
 }

@@ -9,7 +9,4 @@
 int mst_findings_summary(struct mst_summary *s, struct mst_archive *a, int64_t run_id,
                          char error[MST_ERROR_MAX]);
 
-/* The finding of that code, or NULL. */
-const struct mst_finding *mst_findings_get(const struct mst_summary *s, enum mst_code code);
-
 #endif

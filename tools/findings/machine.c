@@ -1,6 +1,7 @@
-/* machine.c - the rules for CPUs, memory and disks, the server's and its neighbours'. See rules.h.
- */
+/* machine.c - the rules for CPUs, memory, disks, descriptors and ports, the server's and its
+ * neighbours'. See rules.h. */
 #include "analysis/bottleneck.h"
+#include "analysis/resources.h"
 #include "analysis/thresholds.h"
 #include "base/ratio.h"
 #include "findings/rules.h"
@@ -41,7 +42,7 @@ static void find_stall(struct mst_inquiry *q, enum mst_code code, bool of_groups
     mst_say_memory_short(f, q->s, of_groups, stall_ns);
 }
 
-/* Tested before what mst_find_obstacle() finds, because it can be why the load failed. */
+/* Tested before what find_obstacle() finds, because it can be why the load failed. */
 void mst_find_memory(struct mst_inquiry *q)
 {
     const struct mst_summary_server *server = q->b.front;
@@ -125,14 +126,18 @@ static void find_full(struct mst_inquiry *q)
     bool full = s->machine_busy_milli >= MST_CPU_FULL_MILLI;
     bool ours = mst_cpu_is_ours(s), shared = !ours && waited_for_others(&q->b);
     uint64_t computing = computing_ns(q, ours || shared);
+    bool felt = mst_budget_milli(&q->b, computing) >= MST_FINDING_MILLI;
+    bool measured = mst_budget_knows_run(&q->b);
     struct mst_finding *f;
 
+    if (!ours && !shared && !felt && measured)
+        return;   /* they delayed nobody here */
     f = mst_found(q, ours || shared ? MST_CODE_CPU : MST_CODE_CPU_NEIGHBOUR,
-                  full && !shared ? MST_CERTAIN : MST_LIKELY,
+                  full && (ours || (measured && !shared)) ? MST_CERTAIN : MST_LIKELY,
                   computing < q->b.total_ns ? computing : q->b.total_ns);
-    f->weight = mst_weight_with_queue(&q->b, computing);
-    /* What PHP measures is the effect; elsewhere full CPUs delay what runs. */
-    if (shared || (full && (ours || !mst_budget_knows_run(&q->b))))
+    f->weight = felt ? mst_weight_with_queue(&q->b, computing) : 0;
+    /* Full CPUs delay what runs, however little of it is known. */
+    if (shared || (full && ours))
         f->weight = f->weight > MST_CPU_FLOOR_MILLI ? f->weight : MST_CPU_FLOOR_MILLI;
     if (!full)    /* nearly full: others that explain as much come first */
         f->weight = f->weight * s->machine_busy_milli / 1000 * 3 / 4;
@@ -170,9 +175,82 @@ void mst_find_cpu(struct mst_inquiry *q)
         find_full(q);
 }
 
-/* ---- disks --------------------------------------------------------------------------------- */
+/* ---- disks, descriptors, ports ------------------------------------------------------------- */
 
-void mst_find_disk(struct mst_inquiry *q)
+/* PHP measures its waits for files. A disk that is busy for others, or behind the page cache, delays
+ * nobody here. */
+static void find_disk(struct mst_inquiry *q)
 {
-    (void)q;
+    const struct mst_summary_server *front = q->b.front;
+    bool of_group = front->resources.group_io_stall_ns != MST_UNKNOWN;
+    uint64_t stall = of_group ? front->resources.group_io_stall_ns : q->s->io_stall_ns;
+    uint64_t waited = q->b.waits_ns[MST_WAIT_FILE] + q->b.waits_ns[MST_WAIT_DATABASE];
+    bool felt = mst_budget_milli(&q->b, waited) >= MST_FINDING_MILLI ||
+                !mst_budget_knows_run(&q->b);
+    struct mst_finding *f;
+
+    if (!front->local || stall == MST_UNKNOWN ||
+        mst_milli(stall, q->s->duration_ns) < MST_STALL_MILLI)
+        return;
+    f = mst_found(q, MST_CODE_DISK, MST_LIKELY, 0);
+    f->share_milli = mst_milli(stall, q->s->duration_ns);
+    f->weight = f->share_milli;
+    if (!felt && f->weight >= MST_HEADLINE_MILLI)
+        f->weight = MST_HEADLINE_MILLI - 1;
+    mst_found_number(f, "stall_ns", stall);
+    mst_say_disk(f, q->s, of_group, stall);
+}
+
+/* What ran out is the reason of the failures that it made. */
+static void weigh_exhausted(struct mst_inquiry *q, struct mst_finding *f)
+{
+    bool failures = q->b.front->errors_5xx > 0 ||
+                    mst_findings_get(q->s, MST_CODE_CLIENT_ERRORS) != NULL ||
+                    mst_findings_get(q->s, MST_CODE_ANSWERS_4XX) != NULL ||
+                    mst_findings_get(q->s, MST_CODE_CLIENT_ABORTS) != NULL;
+
+    f->share_milli = MST_UNKNOWN;
+    f->weight = failures ? MST_WEIGHT_FIRST + 1500 : MST_HEADLINE_MILLI;
+}
+
+static void find_descriptors(struct mst_inquiry *q)
+{
+    const struct mst_summary_server *server;
+    struct mst_finding *f;
+    uint64_t milli;
+    size_t i;
+
+    for (i = 0; i < q->s->server_count; i++) {
+        server = &q->s->servers[i];
+        milli = mst_files_milli(server);
+        if (milli == MST_UNKNOWN || milli < MST_EXHAUSTED_MILLI)
+            continue;
+        f = mst_found(q, MST_CODE_DESCRIPTORS, MST_LIKELY, 0);
+        weigh_exhausted(q, f);
+        mst_found_number(f, "files", server->resources.files);
+        mst_found_number(f, "files_limit", server->resources.files_limit);
+        mst_say_descriptors(f, server);
+    }
+}
+
+static void find_ports(struct mst_inquiry *q)
+{
+    uint64_t milli = mst_ports_milli(q->s);
+    struct mst_finding *f;
+
+    if (milli == MST_UNKNOWN || milli < MST_EXHAUSTED_MILLI)
+        return;
+    f = mst_found(q, MST_CODE_LOCAL_PORTS, MST_LIKELY, 0);
+    weigh_exhausted(q, f);
+    mst_found_subject(f, q->s->ports[0].remote);
+    mst_found_number(f, "ports", q->s->ports[0].ports);
+    mst_found_number(f, "ports_limit", q->s->ports[0].limit);
+    mst_say_ports(f, &q->s->ports[0]);
+}
+
+void mst_find_exhausted(struct mst_inquiry *q)
+{
+    find_disk(q);
+    find_descriptors(q);
+    find_ports(q);
 }

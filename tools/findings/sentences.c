@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "analysis/resources.h"
 #include "analysis/thresholds.h"
 #include "base/clock.h"
 #include "base/ratio.h"
@@ -166,6 +167,16 @@ void mst_say_apache_workers(struct mst_finding *f, const struct mst_budget *b)
              say_state(b->front));
 }
 
+void mst_say_pool(struct mst_finding *f, const struct mst_budget *b,
+                  const struct mst_summary_pool *pool)
+{
+    MST_TEXT(f, "PHP's workers of the pool %s ran out: all %" PRIu64 " were busy (%s on average), "
+             "and its requests waited %s for one, %s of the time of all.", pool->label,
+             pool->workers_limit, mst_format_milli(pool->mean_busy_milli).text,
+             mst_format_time(mst_pool_mean_wait_ns(pool)).text,
+             mst_format_percent(mst_budget_milli(b, pool->wait_sum_ns)).text);
+}
+
 void mst_say_php_workers(struct mst_finding *f, const struct mst_budget *b, bool apache_too)
 {
     const struct mst_summary_server *php = b->php;
@@ -184,6 +195,13 @@ void mst_say_php_workers(struct mst_finding *f, const struct mst_budget *b, bool
     MST_TEXT(f, "PHP's workers ran out: %s, and a request waited %s for one, %s of its time%s.",
              busy, mst_format_time(mst_php_wait(b->front)->mean_ns).text,
              mst_format_percent(mst_budget_milli(b, b->php_wait_ns)).text, apache);
+}
+
+void mst_say_php_queued(struct mst_finding *f, const struct mst_summary_server *php)
+{
+    MST_TEXT(f, "PHP's workers ran out: all %" PRIu64 " were busy (%s on average), and up to %"
+             PRIu64 " connections waited in its accept queue.", php->max_busy,
+             mst_format_milli(php->mean_busy_milli).text, php->max_listen_queue);
 }
 
 /* Memory and CPU that the workers take. */
@@ -346,6 +364,36 @@ void mst_say_memory_short(struct mst_finding *f, const struct mst_summary *s, bo
                "Fewer workers, or more memory");
 }
 
+/* ---- disks, descriptors, ports ------------------------------------------------------------- */
+
+void mst_say_disk(struct mst_finding *f, const struct mst_summary *s, bool of_group,
+                  uint64_t stall_ns)
+{
+    MST_TEXT(f, "Disks were slow: for %s of the run programs of %s waited for one (pressure stall "
+             "information).", mst_format_percent(mst_milli(stall_ns, s->duration_ns)).text,
+             of_group ? "the server's control group" : "this machine");
+    MST_ACTION(f, "iostat -x names the disk: a faster one, fewer fsync(), or more memory for the "
+               "page cache.");
+}
+
+void mst_say_descriptors(struct mst_finding *f, const struct mst_summary_server *server)
+{
+    MST_TEXT(f, "File descriptors ran out: process %" PRIu64 " of %s had %" PRIu64 " open, and may "
+             "have %" PRIu64 ".", server->resources.files_pid,
+             mst_summary_is_php(server) ? "PHP" : "Apache", server->resources.files,
+             server->resources.files_limit);
+    MST_ACTION(f, "%s", mst_summary_is_php(server) ? "Set rlimit_files of the pool higher." :
+               "Set LimitNOFILE of the service (or ulimit -n) higher.");
+}
+
+void mst_say_ports(struct mst_finding *f, const struct mst_summary_port *port)
+{
+    MST_TEXT(f, "Local ports ran out: %" PRIu64 " of %" PRIu64 " were in use towards %s.",
+             port->ports, port->limit, port->remote);
+    MST_ACTION(f, "Keep connections to it alive (ProxyPass keepalive, enablereuse=on), use a Unix "
+               "socket, or widen net.ipv4.ip_local_port_range.");
+}
+
 /* ---- CPUs ---------------------------------------------------------------------------------- */
 
 /* The load tool's part of what the CPUs were busy with. */
@@ -375,18 +423,31 @@ static struct mst_formatted workers_of_limit(const struct mst_summary_server *se
     return h;
 }
 
+/* The busiest program of the servers; of an older archive, which does not tell whose it is, the
+ * busiest of all. */
+static const char *busiest_own(const struct mst_summary *s)
+{
+    size_t i;
+
+    for (i = 0; i < s->program_count; i++)
+        if (s->programs[i].owner == MST_PROC_SERVER ||
+            s->programs[i].owner == MST_PROC_OWNER_COUNT)
+            return s->programs[i].name;
+    return NULL;
+}
+
 void mst_say_cpu(struct mst_finding *f, const struct mst_budget *b, bool full)
 {
     const struct mst_summary *s = b->s;
+    const char *busiest = busiest_own(s);
     char tool[160];
 
     say_tool(tool, s);
     MST_TEXT(f, "%s: %s busy%s%s, while at most %s workers were%s.",
              full ? "The CPUs were the limit" : "The CPUs were nearly full",
              mst_format_percent(s->machine_busy_milli).text,
-             s->program_count > 0 ? ", most with " : "",
-             s->program_count > 0 ? s->programs[0].name : "", workers_of_limit(b->front).text,
-             tool);
+             busiest != NULL ? ", most with " : "", busiest != NULL ? busiest : "",
+             workers_of_limit(b->front).text, tool);
     MST_ACTION(f, "More workers cannot help. Make the requests cheaper (OPcache, a cache in front, "
                "a profiler), or add CPUs%s.", tool[0] != '\0' ? "; run the load tool on another "
                "machine" : "");

@@ -30,7 +30,11 @@ void mst_say_restarts(struct mst_finding *f, const struct mst_summary_server *se
 
 void mst_say_apache_workers(struct mst_finding *f, const struct mst_budget *b);
 void mst_say_php_workers(struct mst_finding *f, const struct mst_budget *b, bool apache_too);
-/* Action and prediction of these two. */
+void mst_say_pool(struct mst_finding *f, const struct mst_budget *b,
+                  const struct mst_summary_pool *pool);
+/* Of a PHP whose php_wait is not known. */
+void mst_say_php_queued(struct mst_finding *f, const struct mst_summary_server *php);
+/* Action and prediction of these four. */
 void mst_say_plan(struct mst_finding *f, const struct mst_plan *plan, const char *directive);
 void mst_say_below_limit(struct mst_finding *f, const struct mst_budget *b);
 void mst_say_php_below_limit(struct mst_finding *f, const struct mst_budget *b, bool forked);
@@ -46,6 +50,10 @@ void mst_say_cpu(struct mst_finding *f, const struct mst_budget *b, bool full);
 void mst_say_cpu_neighbour(struct mst_finding *f, const struct mst_budget *b);
 void mst_say_quota(struct mst_finding *f, const struct mst_summary *s,
                    const struct mst_summary_server *throttled, bool certain);
+void mst_say_disk(struct mst_finding *f, const struct mst_summary *s, bool of_group,
+                  uint64_t stall_ns);
+void mst_say_descriptors(struct mst_finding *f, const struct mst_summary_server *server);
+void mst_say_ports(struct mst_finding *f, const struct mst_summary_port *port);
 void mst_say_generator(struct mst_finding *f, const struct mst_budget *b);
 void mst_say_idle_server(struct mst_finding *f, const struct mst_budget *b, uint64_t idle_milli,
                          uint64_t used_milli);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "analysis/bottleneck.h"
+#include "analysis/resources.h"
 #include "analysis/thresholds.h"
 #include "archive/query.h"
 #include "base/ratio.h"
@@ -18,6 +19,17 @@ static void note_workers(struct mst_finding *f, const struct mst_summary_server 
 }
 
 /* Action and prediction of a finding that workers ran out. */
+static void note_plan(struct mst_finding *f, const struct mst_plan *plan, const char *directive)
+{
+    if (plan->known) {
+        mst_found_number(f, "workers_advised", plan->workers);
+        mst_found_number(f, "wanted", plan->wanted);
+        mst_found_number(f, "predicted_rate_milli", (uint64_t)(plan->then * 1000));
+        mst_found_number(f, "predicted_cpu_milli", plan->cpu_then_milli);
+    }
+    mst_say_plan(f, plan, directive);
+}
+
 static void plan_workers(struct mst_inquiry *q, struct mst_finding *f,
                          const struct mst_summary_server *server, const char *directive)
 {
@@ -27,13 +39,7 @@ static void plan_workers(struct mst_inquiry *q, struct mst_finding *f,
         q->failed = true;
         return;
     }
-    if (plan.known) {
-        mst_found_number(f, "workers_advised", plan.workers);
-        mst_found_number(f, "wanted", plan.wanted);
-        mst_found_number(f, "predicted_rate_milli", (uint64_t)(plan.then * 1000));
-        mst_found_number(f, "predicted_cpu_milli", plan.cpu_then_milli);
-    }
-    mst_say_plan(f, &plan, directive);
+    note_plan(f, &plan, directive);
 }
 
 /* ---- Apache's ------------------------------------------------------------------------------ */
@@ -154,6 +160,51 @@ static void find_php(struct mst_inquiry *q, bool apache_too)
     plan_workers(q, f, php, "pm.max_children");
 }
 
+/* Of several pools each has a limit of its own. */
+static bool pool_ran_out(const struct mst_budget *b, const struct mst_summary_pool *pool)
+{
+    return pool->workers_limit != MST_UNKNOWN && pool->max_busy != MST_UNKNOWN &&
+           pool->max_busy >= pool->workers_limit && pool->wait_sum_ns != MST_UNKNOWN &&
+           mst_pool_mean_wait_ns(pool) != MST_UNKNOWN &&
+           mst_pool_mean_wait_ns(pool) >= MST_PHP_WAIT_MEAN_MIN_NS &&
+           mst_budget_milli(b, pool->wait_sum_ns) >= MST_FINDING_MILLI;
+}
+
+static void find_pool(struct mst_inquiry *q, const struct mst_summary_pool *pool, bool apache_too)
+{
+    struct mst_finding *f = mst_found(q, MST_CODE_PHP_WORKERS, MST_CERTAIN, pool->wait_sum_ns);
+    struct mst_plan plan;
+
+    if (apache_too)
+        f->weight = mst_budget_milli(&q->b, pool->wait_sum_ns + q->b.queue_ns);
+    mst_found_subject(f, pool->label);
+    f->requests = pool->requests;
+    mst_found_number(f, "workers_limit", pool->workers_limit);
+    mst_found_number(f, "max_busy", pool->max_busy);
+    mst_found_number(f, "mean_busy_milli", pool->mean_busy_milli);
+    mst_found_number(f, "wait_mean_ns", mst_pool_mean_wait_ns(pool));
+    mst_found_number(f, "limit_reached", pool->limit_reached);
+    mst_say_pool(f, &q->b, pool);
+    mst_plan_pool(&plan, &q->b, pool);
+    note_plan(f, &plan, "pm.max_children");
+}
+
+static bool find_pools(struct mst_inquiry *q, bool apache_too)
+{
+    const struct mst_summary_server *php = q->b.php;
+    bool found = false;
+    size_t i;
+
+    if (php == NULL || !mst_pools_matter(php) || php->pool_count < 2)
+        return false;
+    for (i = 0; i < php->pool_count; i++)
+        if (pool_ran_out(&q->b, &php->pools[i])) {
+            find_pool(q, &php->pools[i], apache_too);
+            found = true;
+        }
+    return found;
+}
+
 static void find_php_below_limit(struct mst_inquiry *q)
 {
     const struct mst_summary_server *php = q->b.php;
@@ -166,23 +217,46 @@ static void find_php_below_limit(struct mst_inquiry *q)
     mst_say_php_below_limit(f, &q->b, forked);
 }
 
+/* A PHP behind another server than Apache does not know when requests were handed to it. Connections
+ * that its accept queue held are such requests. */
+static void find_php_by_its_queue(struct mst_inquiry *q)
+{
+    const struct mst_summary_server *php = q->b.php;
+    struct mst_finding *f;
+
+    if (php == NULL || php != q->b.front || php->phases[MST_PHASE_PHP_WAIT].count > 0 ||
+        !mst_summary_all_busy(php) || php->max_listen_queue == MST_UNKNOWN ||
+        php->max_listen_queue == 0)
+        return;
+    f = mst_found(q, MST_CODE_PHP_WORKERS, MST_LIKELY, 0);
+    f->share_milli = mst_milli(php->max_listen_queue,
+                               php->max_listen_queue + php->max_busy);
+    f->weight = 1000 + f->share_milli;   /* it is in front of all that PHP knows */
+    note_workers(f, php);
+    mst_found_number(f, "queue", php->max_listen_queue);
+    mst_say_php_queued(f, php);
+    plan_workers(q, f, php, "pm.max_children");
+}
+
 void mst_find_workers(struct mst_inquiry *q)
 {
     bool apache = apache_ran_out(&q->b), php = php_waited(&q->b);
-    bool php_all_busy = php && mst_summary_all_busy(q->b.php);
+    bool pools = php && find_pools(q, apache);
+    bool php_all_busy = pools || (php && mst_summary_all_busy(q->b.php));
 
     if (php_queue_overflowed(&q->b))
         find_php_queue(q);
-    if (php && php_all_busy)
+    if (php_all_busy && !pools)
         find_php(q, apache);
-    else if (php)
+    else if (php && !pools)
         find_php_below_limit(q);
+    find_php_by_its_queue(q);
     if (mst_starved_by_keepalive(q->b.front)) {
         mst_say_keepalive(mst_found(q, MST_CODE_KEEPALIVE, MST_CERTAIN, q->b.queue_ns), &q->b);
         return;
     }
     if (apache)
-        find_apache(q, php && php_all_busy);
+        find_apache(q, php_all_busy);
     else if (mst_waits_are_too_short(q->b.front))
         mst_say_short_waits(mst_found(q, MST_CODE_CANNOT_TELL, MST_CANNOT_TELL, q->b.queue_ns),
                             &q->b);
@@ -211,9 +285,9 @@ void mst_find_queues(struct mst_inquiry *q)
     if (q->s->checks[MST_CHECK_ACCEPT_QUEUE].ok == MST_ANSWER_NO) {
         f = mst_found(q, MST_CODE_ACCEPT_QUEUE, MST_CERTAIN, 0);
         f->share_milli = MST_UNKNOWN;
-        f->weight = before_server_milli(q);
-        if (f->weight < MST_FAILURES_FLOOR_MILLI)
-            f->weight = MST_FAILURES_FLOOR_MILLI;
+        f->weight = MST_FAILURES_FLOOR_MILLI;
+        if (before_server_milli(q) >= MST_HOLDER_TIME_MILLI)
+            f->weight = 1000 + before_server_milli(q);   /* more than all of the server's time */
         mst_found_number(f, "queue", q->b.front->max_listen_queue);
         mst_found_number(f, "queue_limit", q->b.front->listen_queue_limit);
         mst_found_number(f, "overflows", q->s->listen_overflows);

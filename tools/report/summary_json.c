@@ -2,6 +2,7 @@
 #include "render/json_writer.h"
 #include "report/metrics.h"
 #include "report/report.h"
+#include "report/resources.h"
 #include "segment/fields.h"
 #include "segment/format.h"
 
@@ -36,6 +37,8 @@ static void put_programs(struct mst_json *j, const struct mst_summary *s)
         mst_json_begin(j, NULL, '{');
         mst_json_string(j, "program", s->programs[i].name);
         mst_json_seconds(j, "cpu_seconds", s->programs[i].cpu_ns);
+        mst_json_string(j, "owner", s->programs[i].owner < MST_PROC_OWNER_COUNT
+                                        ? mst_proc_owner_names[s->programs[i].owner] : NULL);
         mst_json_end(j, '}');
     }
     mst_json_end(j, ']');
@@ -66,6 +69,7 @@ static void put_run(struct mst_json *j, const struct mst_summary *s)
     mst_json_count(j, "tcp_retransmits", s->tcp_retransmits);
     mst_json_count(j, "syn_retransmits", s->syn_retransmits);
     mst_json_seconds(j, "recorder_cpu_seconds", s->recorder_cpu_ns);
+    mst_machine_resources_json(j, s);
     put_programs(j, s);
     mst_json_end(j, '}');
 }
@@ -347,6 +351,7 @@ static void put_server(struct mst_json *j, const struct mst_summary *s,
     mst_json_count(j, "processes", server->peak_processes);
     mst_json_end(j, '}');
     put_cgroup(j, server);
+    mst_resources_json(j, server);
     mst_json_seconds(j, "cpu_seconds", server->cpu_ns);
     mst_json_string(j, "unknown", server->unknown);
     mst_json_end(j, '}');
