@@ -219,7 +219,7 @@ def few_descriptors(stage):
     stage.apache("event", H2.format(100) + f'ProxyPass "/app" "{backend.url}" retry=0',
                  modules=["http2", "proxy", "proxy_http"], workers=25, threads=25,
                  wrapper=["/bin/sh", "-c", 'ulimit -n 64; exec "$@"', "sh"])
-    return stage.record(*stage.h2load("/app", 4, 20, 8000))
+    return stage.record(*stage.h2load("/app", 4, 20, 2500))
 
 
 @case("local-ports answers-5xx", also="local-ports", maybe="backend h2-workers")

@@ -19,7 +19,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import groups
-from judge import CASES, CLAIM, judge
+from judge import CASES, CLAIM, judge, judge_advice
 
 CASE_SECONDS = 120
 EMPTY_LIMIT = 1 / 20
@@ -94,7 +94,10 @@ def run_case(name, templates, keep):
         if (first["code"] == "cpu-neighbour" and (first["share"] or 0) >= CLAIM
                 and "cpu-neighbour" not in wanted.expected):
             return "not run", f"others had {others:.0%} of the machine's CPUs, and decided", run
-    return (*judge(wanted, run["findings"]), run)
+    outcome, why = judge(wanted, run["findings"])
+    if outcome == "right" and wanted.followed:
+        outcome, why = judge_advice(run)
+    return outcome, why, run
 
 
 def sentence(finding):
