@@ -80,12 +80,12 @@ static void pick_up_again(struct mst_connection *conn, const request_rec *r, uin
 
 /* The request before is not complete (the client did not wait for its response): the worker serves
  * this one from now on. */
-static struct mst_timed *room_for_pipelined(struct mst_connection *conn, const request_rec *r)
+static __attribute__((noinline))
+struct mst_timed *room_for_pipelined(struct mst_connection *conn, const request_rec *r)
 {
     struct mst_timed *req = &conn->own;
 
-    if (conn->own.complete_ns)
-        mst_timing_end(req, r->connection, req->complete_ns);   /* a log hook stopped the others */
+    mst_timing_end_unlogged(req, r->connection);
     if (conn->current)
         mst_count_off_worker(conn->current);
     if (conn->current && conn->worker)
@@ -123,7 +123,7 @@ struct mst_timed *begin(request_rec *r, struct mst_connection *conn, uint64_t no
         req = room_for_pipelined(conn, r);
     req->r = r;
     req->dir = mst_dir_config_of(r);
-    ap_set_module_config(r->request_config, &mpmstat_module, req);
+    ap_set_module_config(r->request_config, &mst_module, req);
     conn->current = conn->awaited = req;
     req->picked_up_ns = conn->picked_up_ns;
     req->queue_ns = conn->queue_ns;
@@ -141,28 +141,37 @@ struct mst_timed *begin(request_rec *r, struct mst_connection *conn, uint64_t no
     return req;
 }
 
+/* What few requests begin with. */
+static __attribute__((noinline)) void begin_more(struct mst_timed *req, request_rec *r)
+{
+    struct mst_connection *conn = req->connection;
+
+    if (conn->tls_ns)
+        mst_parts_of(req)->tls_ns = conn->tls_ns;
+    conn->tls_ns = 0;
+    if (conn->late.id)
+        mst_delivery_settle(conn, r->connection);
+    if (mst_config.trust_request_start)
+        mst_parts_of(req)->front_ns = front_ns(req, r);
+    conn->expects_more = mst_config.trust_request_start;
+}
+
 int mst_timing_begin(request_rec *r)
 {
     struct mst_connection *conn = mst_connection_of(r->connection);
     struct mst_timed *req;
     uint64_t now;
 
-    if (!conn || r->main || r->prev)
-        return DECLINED;
+    if (!conn || r->prev)
+        return DECLINED;   /* httpd does not run this hook for sub-requests */
     now = mst_connection_now(conn);
     req = begin(r, conn, now, MST_STATE_HANDLING);
     req->parsed_ns = now;
     req->first_ns = 0;
-    if (conn->tls_ns) {
-        mst_parts_of(req)->tls_ns = conn->tls_ns;
-        conn->tls_ns = 0;
-    }
+    if (conn->expects_more)
+        begin_more(req, r);
     if (r->method_number != M_GET)   /* those of GET (and HEAD) have no body that matters */
         mst_upload_watch(req, r);
-    if (conn->late.id)
-        mst_delivery_settle(conn, r->connection);
-    if (mst_config.trust_request_start)
-        mst_parts_of(req)->front_ns = front_ns(req, r);
     if (!conn->worker) {
         mst_count_off_worker(req);
         return DECLINED;
@@ -197,13 +206,13 @@ void mst_timing_check_entry(struct mst_connection *conn)
 {
     const struct mst_process *self = mst_recording.self;
 
-    mst_set_worker_index(conn, (uint32_t)conn->pid_worker);   /* this process's pid */
+    mst_thread_set_index(conn->thread, (uint32_t)conn->thread->pid_worker);   /* another pid */
     if (self && __atomic_load_n(&self->pid, __ATOMIC_RELAXED) == mst_recording.owner)
         return;
     mst_recording.self = NULL;
     mst_recording.in_flight = NULL;
-    conn->worker = NULL;
-    mst_set_worker_index(conn, UINT32_MAX);
+    mst_thread_set_index(&mst_recording.other_threads, UINT32_MAX);
+    mst_set_no_worker(conn);
 }
 
 /* ---- its configuration --------------------------------------------------------------- */
@@ -254,11 +263,12 @@ void mst_timing_set_label(request_rec *r, uint32_t label)
 
 static bool has_data(const apr_bucket_brigade *bb)
 {
-    const apr_bucket *b = APR_BRIGADE_FIRST(bb);
+    const apr_bucket *b;
 
-    while (b != APR_BRIGADE_SENTINEL(bb) && APR_BUCKET_IS_METADATA(b))
-        b = APR_BUCKET_NEXT(b);
-    return b != APR_BRIGADE_SENTINEL(bb);
+    for (b = APR_BRIGADE_FIRST(bb); b != APR_BRIGADE_SENTINEL(bb); b = APR_BUCKET_NEXT(b))
+        if (!APR_BUCKET_IS_METADATA(b))
+            return true;
+    return false;
 }
 
 /* The first data while a response is awaited is its beginning. Interim responses (1xx), which
@@ -267,17 +277,17 @@ static bool has_data(const apr_bucket_brigade *bb)
 static void begin_response(struct mst_connection *conn, const apr_bucket_brigade *bb)
 {
     struct mst_timed *req = conn->awaited;
+    const request_rec *r = req->r;   /* NULL: it is the response to what never became a request */
 
-    if (!has_data(bb) || (req->r && ap_is_HTTP_INFO(req->r->status)))
+    if (!has_data(bb) || (r && ap_is_HTTP_INFO(r->status)))
         return;
     if (mst_recording.forked)
         mst_timing_check_entry(conn);
     conn->awaited = NULL;
-    if (req->nth > 0 && req->r
-        && (req->r->clength > MST_LARGE_BYTES || req->r->chunked || req->r->next))
-        mst_delivery_begin(conn, req->r->connection);
+    if (r && req->nth > 0 && (r->clength > MST_LARGE_BYTES || r->chunked || r->next))
+        mst_delivery_begin(conn, r->connection);
     req->first_ns = mst_connection_now(conn);
-    if (req->r)   /* else it is the response to what never became a request */
+    if (r)
         mst_enter(conn, MST_STATE_SENDING, req->first_ns);
 }
 
@@ -325,24 +335,36 @@ static inline void measure(struct mst_request *record, const struct mst_timed *r
 {
     uint64_t parsed = req->parsed_ns, first = req->first_ns, handler = req->handler_ns;
 
-    if (handler < parsed || handler > first)
-        handler = handler && handler < parsed ? parsed : first;
     record->queue_ns = req->queue_ns;
     record->read_ns = parsed - req->picked_up_ns;
     record->handle_ns = first - parsed;
     record->send_ns = req->complete_ns - first;
     record->checks_ns = handler - parsed;
+    if (record->checks_ns > record->handle_ns)   /* it was called outside, or not at all */
+        record->checks_ns = handler && handler < parsed ? 0 : record->handle_ns;
 }
 
-/* How much of the time from the pick-up to `until` the connection was on a worker. */
-static uint64_t held_ns(const struct mst_timed *req, uint64_t until)
+/* How much of the time from the pick-up to `until` the connection was on no worker. */
+static __attribute__((noinline))
+uint64_t suspended_ns(const struct mst_timed *req, uint64_t until)
 {
     const struct mst_connection *conn = req->connection;
     uint64_t suspended = conn->suspended_ns - req->suspended_ns, since = until - req->picked_up_ns;
 
     if (conn->left_ns != 0 && until > conn->left_ns)
         suspended += until - conn->left_ns;
-    return suspended < since ? since - suspended : 0;
+    return suspended < since ? suspended : since;
+}
+
+/* How much of it the connection was on a worker. */
+static inline uint64_t held_ns(const struct mst_timed *req, uint64_t until)
+{
+    const struct mst_connection *conn = req->connection;
+    uint64_t since = until - req->picked_up_ns;
+
+    if (conn->left_ns == 0 && conn->suspended_ns == req->suspended_ns)
+        return since;
+    return since - suspended_ns(req, until);
 }
 
 /* A script may set any number; httpd answers 500 for what is no status. */
@@ -368,11 +390,11 @@ static __attribute__((noinline)) uint64_t client_id(const request_rec *r)
 }
 
 /* httpd's parent wakes a child that is to end by a connection to itself: no client's request. */
-static bool is_dummy(const request_rec *r)
+static __attribute__((noinline)) bool is_dummy(const request_rec *r)
 {
     const char *agent;
 
-    if (r->method_number != M_OPTIONS || strcmp(r->unparsed_uri, "*") != 0)
+    if (strcmp(r->unparsed_uri, "*") != 0)
         return false;
     agent = apr_table_get(r->headers_in, "User-Agent");
     return agent && strstr(agent, "(internal dummy connection)")
@@ -383,19 +405,19 @@ static bool is_dummy(const request_rec *r)
 static void note_outcome(struct mst_timed *req, const request_rec *r)
 {
     const request_rec *last = r;
-    uint32_t status, flags = 0;
+    uint32_t status;
 
     while (last->next)
         last = last->next;
     status = status_of(last);
     req->status_class = class_of(status);
+    req->status_flags = status;
     if (r->connection->aborted && !req->delivered) {
         req->status_class = MST_CLASS_ABORTED;
-        flags |= MST_REQUEST_ABORTED;
+        req->status_flags |= MST_REQUEST_ABORTED << 16;
     }
     if (req->connection->stream)
-        flags |= MST_REQUEST_NO_WORKER;
-    req->status_flags = flags << 16 | status;
+        req->status_flags |= MST_REQUEST_NO_WORKER << 16;
     /* httpd counts what was generated: the body of a response to HEAD is not sent. */
     req->bytes = last->bytes_sent > 0 && !last->header_only ? (uint64_t)last->bytes_sent : 0;
     if (req->dir->trust_client_id == 1)
@@ -442,7 +464,7 @@ int mst_timing_complete(request_rec *r)
     note_outcome(req, r);
     if (req->complete_ns - req->first_ns >= MST_SLOW_SEND_NS || req->bytes > MST_LARGE_BYTES)
         mst_delivery_complete(req, r->connection);
-    if (is_dummy(r)) {
+    if (r->method_number == M_OPTIONS && is_dummy(r)) {
         mst_count_on_worker(req);
         req->label = MST_NO_LABEL;
     }
@@ -484,7 +506,8 @@ void add_to_counters(const struct mst_request *record, uint64_t total, enum mst_
 
 static inline void count_end(uint32_t end, const struct mst_timed *req, uint64_t ns)
 {
-    struct mst_other_end_counters *c = req->connection->ends + (size_t)end * mst_recording.stripes;
+    struct mst_other_end_counters *c =
+        req->connection->thread->ends + (size_t)end * mst_recording.stripes;
 
     mst_count(&c->calls, 1);
     mst_count(&c->end_ns, ns);
@@ -555,7 +578,7 @@ static inline __attribute__((always_inline))
 void record_request(const struct mst_timed *req, uint64_t logged, bool has_parts)
 {
     const struct mst_connection *conn = req->connection;
-    struct mst_counters *t = conn->counters + (size_t)req->label * mst_recording.stripes;
+    struct mst_counters *t = conn->thread->counters + (size_t)req->label * mst_recording.stripes;
     struct mst_request record;
 
     measure(&record, req);
@@ -564,7 +587,7 @@ void record_request(const struct mst_timed *req, uint64_t logged, bool has_parts
     record.start_ns = req->picked_up_ns - record.queue_ns;
     record.bytes = req->bytes;
     record.label_status = (uint64_t)req->label << 32 | req->status_flags;
-    record.pid_worker = conn->pid_worker;
+    record.pid_worker = conn->thread->pid_worker;
     record.connection = conn->number_port;
     record.nth = req->nth;
     record.ends = (uint64_t)req->handler << 32 | MST_NO_END;
@@ -609,18 +632,37 @@ static inline void finish_on_worker(struct mst_connection *conn, const conn_rec 
         mst_enter(conn, MST_STATE_KEEPALIVE, logged);
 }
 
-void mst_timing_end(struct mst_timed *req, const conn_rec *c, uint64_t logged)
+static inline void finish(struct mst_timed *req, const conn_rec *c, uint64_t logged)
 {
-    if (logged < req->complete_ns)
-        logged = req->complete_ns;
-    if (req->label != MST_NO_LABEL && !req->has_parts)
-        record_request(req, logged, false);
-    else if (req->label != MST_NO_LABEL)
-        record_with_parts(req, logged);
     mst_count_on_worker(req);
     finish_on_worker(req->connection, c, logged);
     req->r = NULL;
     req->complete_ns = 0;
+}
+
+int mst_timing_logged(struct mst_timed *req, const conn_rec *c)
+{
+    uint64_t logged = mst_connection_now(req->connection);
+
+    if (req->label != MST_NO_LABEL && !req->has_parts)
+        record_request(req, logged, false);
+    else if (req->label != MST_NO_LABEL)
+        record_with_parts(req, logged);
+    finish(req, c, logged);
+    return DECLINED;
+}
+
+void mst_timing_end_unlogged(struct mst_timed *req, const conn_rec *c)
+{
+    uint64_t complete = req->complete_ns;
+
+    if (complete == 0)
+        return;
+    if (req->label != MST_NO_LABEL) {
+        mst_parts_of(req);
+        record_with_parts(req, complete);
+    }
+    finish(req, c, complete);
 }
 
 /* ---- for exports.c ------------------------------------------------------------------- */
