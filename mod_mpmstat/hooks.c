@@ -57,7 +57,7 @@ static inline void begin_handler(struct mst_timed *req, uint32_t handler)
 }
 
 /* The handler was set by name, or it is the media type of a program. */
-static __attribute__((noinline)) int before_named_handler(request_rec *r)
+static MST_SELDOM int before_named_handler(request_rec *r)
 {
     struct mst_timed *req = mst_timed_from(r);
 
@@ -106,11 +106,11 @@ static int before_handler(request_rec *r)
 }
 
 /* As end_log(), where there is more to do. */
-static __attribute__((noinline)) int end_log_and_more(struct mst_timed *req, const conn_rec *c)
+static MST_SELDOM int end_log_and_more(struct mst_timed *req, const conn_rec *c)
 {
     struct mst_connection *conn = req->connection;
 
-    mst_timing_logged(req, c);
+    mst_record_logged(req, c);
     if (conn->stream)
         mst_http2_end_stream(conn);
     if (mst_recording.forks_running)
@@ -126,7 +126,7 @@ static int end_log(request_rec *r)
     if (!req || !req->complete_ns)
         return DECLINED;
     return req->connection->stream || mst_recording.forks_running
-        ? end_log_and_more(req, r->connection) : mst_timing_logged(req, r->connection);
+        ? end_log_and_more(req, r->connection) : mst_record_logged(req, r->connection);
 }
 
 /* ---- registering --------------------------------------------------------------------- */

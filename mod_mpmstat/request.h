@@ -1,6 +1,6 @@
 /* request.h - a client's connection and its requests as the module follows them. The hot path:
- * each request passes connections.c (which worker has its connection), timing.c (its time stamps
- * and its record) and, where it is a stream of HTTP/2, http2.c.
+ * each request passes connections.c (which worker has its connection), timing.c (its time stamps),
+ * record.c (its record) and, where it is a stream of HTTP/2, http2.c.
  *
  * Times are nanoseconds of CLOCK_MONOTONIC (base/clock.h). The thread that has the connection
  * writes all members but those marked atomic.
@@ -15,6 +15,10 @@
 
 #include "base/clock.h"
 #include "write/worker.h"
+
+/* Of a function that few requests need: it is out of line, so that its callers save fewer
+ * registers. All together that saves 16 of a request's instructions, 25 of event's. */
+#define MST_SELDOM __attribute__((noinline))
 
 struct mst_connection;
 
@@ -256,18 +260,6 @@ struct mst_timed *mst_timing_begin_malformed(request_rec *r, uint64_t now);
 /* log_transaction: the response is complete, and other modules' log hooks run next. */
 int mst_timing_complete(request_rec *r);
 
-/* The request's log hooks are done: records it, and ends it. c: its connection. Returns DECLINED,
- * as hooks do. */
-int mst_timing_logged(struct mst_timed *req, const conn_rec *c);
-
-/* The same for a request whose response is complete, if another module's log hook stopped those
- * after it. */
-void mst_timing_end_unlogged(struct mst_timed *req, const conn_rec *c);
-
-/* Of a request whose response is complete: sets its id and its times, and no other member. False:
- * it is not recorded. */
-bool mst_timing_measure(const struct mst_timed *req, struct mst_request *record);
-
 /* These two are about the client's request, which r is or belongs to. */
 
 /* Its id; 0: it is not recorded. */
@@ -276,6 +268,23 @@ uint64_t mst_timing_id(request_rec *r);
 /* Sets its id and its phases as they would be if its response began now, and no other member.
  * False: it is not recorded. */
 bool mst_timing_so_far(request_rec *r, struct mst_request *so_far);
+
+/* ---- record.c: what is recorded ------------------------------------------------------ */
+
+/* The request's log hooks are done: records it, and ends it. c: its connection. Returns DECLINED,
+ * as hooks do. */
+int mst_record_logged(struct mst_timed *req, const conn_rec *c);
+
+/* The same for a request whose response is complete, if another module's log hook stopped those
+ * after it. */
+void mst_record_unlogged(struct mst_timed *req, const conn_rec *c);
+
+/* Of a request whose response is complete: sets its id and its times, and no other member. False:
+ * it is not recorded. */
+bool mst_record_times(const struct mst_timed *req, struct mst_request *record);
+
+/* Sets the id and the phases of a request whose time stamps are in order, and no other member. */
+void mst_record_phases(struct mst_request *record, const struct mst_timed *req);
 
 /* ---- delivery.c: what limited the sending, and what the client got later ------------- */
 
