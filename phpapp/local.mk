@@ -5,6 +5,21 @@ phpext_sources = \
 	phpapp/ext/board_place.h \
 	phpapp/ext/delay.c \
 	phpapp/ext/delay.h \
+	phpapp/ext/end_cache.c \
+	phpapp/ext/end_call.c \
+	phpapp/ext/end_call.h \
+	phpapp/ext/end_database.c \
+	phpapp/ext/end_file.c \
+	phpapp/ext/end_functions.h \
+	phpapp/ext/end_http.c \
+	phpapp/ext/end_known.c \
+	phpapp/ext/end_known.h \
+	phpapp/ext/end_name.c \
+	phpapp/ext/end_name.h \
+	phpapp/ext/end_socket.c \
+	phpapp/ext/end_stream.c \
+	phpapp/ext/end_url.c \
+	phpapp/ext/end_url.h \
 	phpapp/ext/ends.c \
 	phpapp/ext/ends.h \
 	phpapp/ext/label.c \

@@ -18,31 +18,34 @@ libmpmstat_tool_la_SOURCES = \
 	tools/analysis/compare.h \
 	tools/analysis/compare_runs.c \
 	tools/analysis/compare_runs.h \
+	tools/analysis/codes.def \
+	tools/analysis/finding.c \
+	tools/analysis/finding.h \
 	tools/analysis/join_client.c \
 	tools/analysis/join_php.c \
 	tools/analysis/join_php.h \
 	tools/analysis/model.c \
 	tools/analysis/read.c \
 	tools/analysis/read_parts.c \
+	tools/analysis/read_resources.c \
 	tools/analysis/read_servers.c \
+	tools/analysis/resources.c \
+	tools/analysis/resources.h \
 	tools/analysis/provenance.c \
 	tools/analysis/provenance.h \
 	tools/analysis/series.h \
 	tools/analysis/series_bins.c \
 	tools/analysis/series_parts.c \
 	tools/analysis/series_requests.c \
+	tools/analysis/series_resources.c \
 	tools/analysis/series_samples.c \
-	tools/analysis/sizing.c \
-	tools/analysis/sizing.h \
 	tools/analysis/steps.h \
 	tools/analysis/summary.h \
 	tools/analysis/table.c \
 	tools/analysis/table.h \
 	tools/analysis/thresholds.h \
 	tools/analysis/usl.c \
-	tools/analysis/verdict.c \
-	tools/analysis/verdict_text.c \
-	tools/analysis/verdict_text.h \
+	tools/analysis/usl.h \
 	tools/archive/archive.c \
 	tools/archive/archive.h \
 	tools/archive/batch.c \
@@ -60,6 +63,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/archive/wal.c \
 	tools/archive/writer.c \
 	tools/archive/writer.h \
+	tools/cli/fail_on.c \
+	tools/cli/fail_on.h \
 	tools/cli/record_runs.c \
 	tools/cli/record_runs.h \
 	tools/cli/study_reports.h \
@@ -89,6 +94,30 @@ libmpmstat_tool_la_SOURCES = \
 	tools/exec/spawn.h \
 	tools/exec/supervise.c \
 	tools/exec/supervise.h \
+	tools/findings/advice.c \
+	tools/findings/advice.h \
+	tools/findings/budget.c \
+	tools/findings/budget.h \
+	tools/findings/client.c \
+	tools/findings/demand.c \
+	tools/findings/demand.h \
+	tools/findings/failed.c \
+	tools/findings/findings.c \
+	tools/findings/findings.h \
+	tools/findings/held.c \
+	tools/findings/inquiry.c \
+	tools/findings/inquiry.h \
+	tools/findings/machine.c \
+	tools/findings/rules.h \
+	tools/findings/say.h \
+	tools/findings/sentences.c \
+	tools/findings/sentences.h \
+	tools/findings/sentences_around.c \
+	tools/findings/sizing.c \
+	tools/findings/sizing.h \
+	tools/findings/tail.c \
+	tools/findings/waited.c \
+	tools/findings/workers.c \
 	tools/loadtools/ab.c \
 	tools/loadtools/generic.c \
 	tools/loadtools/h2load.c \
@@ -144,6 +173,10 @@ libmpmstat_tool_la_SOURCES = \
 	tools/report/parts.c \
 	tools/report/parts.h \
 	tools/report/report.h \
+	tools/report/resources.h \
+	tools/report/resources_json.c \
+	tools/report/resources_markup.c \
+	tools/report/resources_text.c \
 	tools/report/runs.c \
 	tools/report/summary_json.c \
 	tools/report/summary_text.c \
@@ -177,6 +210,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/system/machine.h \
 	tools/system/owner.c \
 	tools/system/owner.h \
+	tools/system/ownership.c \
+	tools/system/ownership.h \
 	tools/system/ports.c \
 	tools/system/ports.h \
 	tools/system/preflight.c \

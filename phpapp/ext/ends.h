@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "end_name.h"
+
 /* How a return value says that a call has failed. An exception always says so. */
 enum mst_failure_rule {
     MST_FAILS_NONE, MST_FAILS_FALSE, MST_FAILS_NEGATIVE, MST_FAILS_SAME   /* its own argument */
@@ -28,29 +30,16 @@ typedef uint64_t mst_wait_of_call(struct mst_wait_line *line, zend_execute_data 
 struct mst_wait_line {
     const char  *class_name;   /* "": a function */
     const char  *function;     /* "*": all methods of the class */
-    uint32_t     kind;         /* enum mst_wait */
-    const char  *name;         /* of the other end, where nothing more is known */
+    struct mst_own_end own;    /* where nothing more is known of the other end */
     mst_can_wait *can_wait;    /* whether a call can wait; NULL: always */
     mst_wait_of_call *end;     /* what a call waited for; to be called after the function */
     enum mst_failure_rule failure;
     enum mst_treatment treatment;
-    uint32_t     name_end;     /* index of `name` plus 1; 0: not looked up yet */
 };
 extern struct mst_wait_line mst_wait_lines[];
 extern const uint32_t mst_wait_line_count;
 
-/* A wait: enum mst_wait << 32 | index of the other end. */
-static inline uint64_t mst_wait_of(uint32_t kind, uint32_t end)
-{
-    return (uint64_t)kind << 32 | end;
-}
-
-/* The wait as the line says it, without looking at the call. */
-uint64_t mst_wait_default(struct mst_wait_line *line);
-
 /* The process joins a board: indices of other ends on another one are not valid any more. */
 void mst_ends_join(void);
-/* The request is over: so are the objects whose other ends are remembered. */
-void mst_ends_forget_things(void);
 
 #endif

@@ -4,7 +4,13 @@
  *   mpmstat.c    module entry, ini settings, phpinfo(), mpmstat_mark(): calls all below
  *   request.c    one request: time stamps, counters, journal record
  *   waits.c      what a request waits for: times the functions of waits.def
- *   ends.c       what such a function waits for: kind and other end
+ *   ends.c       the table of waits.def
+ *   end_*.c      what such a function waits for, kind and other end: of databases, caches, http,
+ *                paths, sockets, streams
+ *   end_call.c   what the arguments of its call say
+ *   end_url.c    URLs that scripts open
+ *   end_known.c  the objects and resources whose other ends are known
+ *   end_name.c   the names of other ends
  *   lifecycle.c  workers: joining the board, forks, ends
  *   label.c      the label that a request is counted under
  *   board_place.c  which board is this process's, and making or opening it
@@ -43,7 +49,7 @@ struct mst_wait_sum {
 
 /* An object or resource of PHP's, and what its functions wait for. */
 struct mst_known {
-    const void *thing;             /* NULL: no entry */
+    const void *thing;             /* as mst_known_in(); NULL: no entry */
     uint64_t    wait;              /* as mst_wait_of() */
 };
 #define MPMSTAT_KNOWN 256u         /* a power of two */

@@ -25,6 +25,7 @@
 
 #include "base/clock.h"
 #include "delay.h"
+#include "end_known.h"
 #include "ends.h"
 #include "state.h"
 #include "write/worker.h"
@@ -221,7 +222,7 @@ static void suspend(struct mst_waits *w, const void *fiber)
                                      w->suspended };
         w->suspended = s;
     } else {
-        add(w, mst_wait_default(w->timed->line), w->waited_ns, false);
+        add(w, mst_wait_of_own(&w->timed->line->own), w->waited_ns, false);
     }
     w->call = NULL;
 }
@@ -284,12 +285,12 @@ static void count_unreturned(struct mst_waits *w)
 
     if (w->call) {
         stop_clock(w);
-        add(w, mst_wait_default(w->timed->line), w->waited_ns, true);
+        add(w, mst_wait_of_own(&w->timed->line->own), w->waited_ns, true);
         w->call = NULL;
     }
     while ((s = w->suspended) != NULL) {
         w->suspended = s->next;
-        add(w, mst_wait_default(s->timed->line), s->waited_ns, true);
+        add(w, mst_wait_of_own(&s->timed->line->own), s->waited_ns, true);
         free(s);
     }
 }
@@ -356,7 +357,7 @@ void mst_waits_end(struct mst_php_request *r, uint64_t left_ns)
     if (w->is_on) {
         count_unreturned(w);
         set_waits(w, r, t, &left_ns);
-        mst_ends_forget_things();
+        mst_known_forget();
     }
     w->is_on = false;
     last_delay_ns = mst_delay_read();

@@ -12,6 +12,7 @@
 
 #include "archive/writer.h"
 #include "lab/report/report.h"
+#include "findings/findings.h"
 #include "report/report.h"
 
 #define CHANGE_BYTES 8u
@@ -230,7 +231,7 @@ static bool report_run(struct mst_archive *a, int64_t id)
     char title[] = "run", error[MST_ERROR_MAX] = "";
     struct mst_report_run run = { .archive = a, .path = path, .title = title };
     const struct mst_report report = { .runs = &run, .count = 1 };
-    bool fine = mst_summary_make(&run.summary, a, id, error) == 0;
+    bool fine = mst_findings_summary(&run.summary, a, id, error) == 0;
 
     if (fine)
         fine = report_all(&report);

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "analysis/summary.h"
+#include "findings/findings.h"
 #include "archive/writer.h"
 #include "base/clock.h"
 #include "harness.h"
@@ -294,7 +295,7 @@ START_TEST(test_unknown_is_null)
     ck_assert_int_eq(mst_archive_add_process(a, server, 1, &process, 4), 0);
     ck_assert_int_eq(mst_archive_add_memory(a, server, 1, 2, 3, 4, 5, 6), 0);
     ck_assert_int_eq(mst_archive_add_machine(a, run, 1, MST_MOMENT_DURING, &machine), 0);
-    ck_assert_int_eq(mst_archive_add_program(a, run, "php-fpm", 1), 0);
+    ck_assert_int_eq(mst_archive_add_program(a, run, "php-fpm", MST_PROC_SERVER, 1), 0);
     ck_assert_int_eq(mst_archive_add_client_result(a, run, &result, &plan),
                      0);
     ck_assert_int_eq(mst_archive_add_client_row(a, run, &row), 0);
@@ -472,7 +473,7 @@ START_TEST(test_a_report_is_of_one_moment)
     ck_assert_msg(reader != NULL, "%s", error);
     ck_assert_int_eq(add_request(a, server, 1), 0);
     ck_assert_int_eq(mst_archive_commit(a), 0);
-    ck_assert_msg(mst_summary_make(&summary, reader, run, error) == 0, "%s", error);
+    ck_assert_msg(mst_findings_summary(&summary, reader, run, error) == 0, "%s", error);
     ck_assert_uint_eq(summary.servers[0].requests, 0);
     ck_assert(!summary.complete);
     ck_assert_int_eq(summary.outcome, MST_OUTCOME_UNFINISHED);
@@ -802,7 +803,7 @@ START_TEST(test_an_older_version_is_read_as_it_is)
     make_version(_i, path);
     a = mst_archive_read(path, error);
     ck_assert_msg(a != NULL, "%s", error);
-    ck_assert_msg(mst_summary_make(&summary, a, 1, error) == 0, "%s", error);
+    ck_assert_msg(mst_findings_summary(&summary, a, 1, error) == 0, "%s", error);
     ck_assert_uint_eq(summary.servers[0].requests, 2);
     ck_assert_uint_eq(summary.servers[0].phases[MST_PHASE_FRONT].count, 0);
     ck_assert_str_eq(mst_archive_path(a), path);
@@ -944,7 +945,7 @@ START_TEST(test_disk_full)
     write_junk(directory);   /* no room for anything is left */
     a = mst_archive_read(path, error);
     ck_assert_msg(a != NULL, "%s", error);
-    ck_assert_msg(mst_summary_make(&summary, a, 1, error) == 0, "%s", error);
+    ck_assert_msg(mst_findings_summary(&summary, a, 1, error) == 0, "%s", error);
     ck_assert(!summary.complete);
     ck_assert_int_eq(summary.outcome, MST_OUTCOME_UNFINISHED);
     ck_assert_uint_eq(summary.servers[0].requests, (uint64_t)committed);
@@ -1000,7 +1001,7 @@ static uint64_t requests_read(const char *path)
     uint64_t requests;
 
     ck_assert_msg(a != NULL, "%s", error);
-    ck_assert_msg(mst_summary_make(&summary, a, 1, error) == 0, "%s", error);
+    ck_assert_msg(mst_findings_summary(&summary, a, 1, error) == 0, "%s", error);
     ck_assert_int_eq(summary.outcome, MST_OUTCOME_UNFINISHED);
     requests = summary.servers[0].requests;
     mst_summary_free(&summary);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "analysis/summary.h"
+#include "findings/findings.h"
 #include "archive/writer.h"
 #include "console/stop.h"
 #include "harness.h"
@@ -47,7 +48,7 @@ static const char rows[] =
     "(1, 1000000000, 'during', 1, 2), (1, 2000000000, 'during', 2, 4);"
     "INSERT INTO pool_samples VALUES (2, 1000000000, 'before', 'site', 10, 1, 0);"
     "INSERT INTO port_samples VALUES (1, 1000000000, '127.0.0.1:80', 500, 28232);"
-    "INSERT INTO programs VALUES (1, 'ab', 5);"
+    "INSERT INTO programs VALUES (1, 'ab', 5, 'tool');"
     "INSERT INTO environment VALUES (1, 'cpus', '2');"
     "INSERT INTO output VALUES (1, 'stdout', 3, 'abc');"
     "INSERT INTO notes VALUES (1, 1, 'a note');";
@@ -144,7 +145,7 @@ static int report_run(struct mst_archive *a, int64_t id, char error[MST_ERROR_MA
     char title[] = "run";
     struct mst_report_run run = { .archive = a, .path = path, .title = title };
     const struct mst_report report = { .runs = &run, .count = 1 };
-    int status = mst_summary_make(&run.summary, a, id, error);
+    int status = mst_findings_summary(&run.summary, a, id, error);
 
     if (status == 0)
         status = report_all(&report, error);

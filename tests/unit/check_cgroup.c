@@ -152,6 +152,32 @@ START_TEST(both_versions_together)
 }
 END_TEST
 
+/* The root of all groups has the pressure of the whole machine, a container's its own. */
+START_TEST(the_pressure_of_the_machine_is_no_groups)
+{
+    struct mst_cgroup_use use;
+    struct mst_cgroup_watch w;
+    struct mst_cgroup group;
+    char mounts[PATH_MAX * 2] = "";
+
+    begin();
+    put("u/io.pressure", "some avg10=0.00 avg60=0.00 avg300=0.00 total=8\n");
+    put("u/memory.pressure", "some avg10=0.00 avg60=0.00 avg300=0.00 total=9\n");
+    mount_line(mounts, "u", "/", "cgroup2", "nsdelegate");
+    mst_cgroup_find(&w, "0::/\n", mounts);
+    mst_cgroup_use_read(&use, &w);
+    mst_cgroup_read(&group, &w);
+    ck_assert_uint_eq(use.io_stall_ns, MST_UNKNOWN);
+    ck_assert_uint_eq(group.memory_stall_ns, MST_UNKNOWN);
+    put("u/cgroup.type", "domain\n");
+    mst_cgroup_find(&w, "0::/\n", mounts);
+    mst_cgroup_use_read(&use, &w);
+    mst_cgroup_read(&group, &w);
+    ck_assert_uint_eq(use.io_stall_ns, 8000);
+    ck_assert_uint_eq(group.memory_stall_ns, 9000);
+}
+END_TEST
+
 START_TEST(what_cannot_be_seen_is_unknown)
 {
     static const char *const odd[] = { "", "\n", "0::", "x", "0::/gone\n", "1:memory\n" };
@@ -180,6 +206,7 @@ int main(void)
     tcase_add_test(tests, the_lowest_limit_above_counts);
     tcase_add_test(tests, controllers_can_end_above_the_process);
     tcase_add_test(tests, both_versions_together);
+    tcase_add_test(tests, the_pressure_of_the_machine_is_no_groups);
     tcase_add_loop_test(tests, what_cannot_be_seen_is_unknown, 0, 6);
     suite_add_tcase(suite, tests);
     return test_run(suite);

@@ -406,7 +406,7 @@ START_TEST(test_programs)
     }
     while (mst_proc_cpu((uint64_t)pid) < BURN_NS)
         poll(NULL, 0, 5);
-    ck_assert(mst_programs_after(&p));
+    ck_assert(mst_programs_after(&p) && mst_programs_sum(&p));
     for (i = 0; i < p.count && strcmp(p.items[i].name, "burns-cpu") != 0; i++)
         ;
     ck_assert_msg(i < p.count, "the program is not among the %zu", p.count);
@@ -438,7 +438,7 @@ START_TEST(test_programs_ended)
     ck_assert(mst_programs_before(&p));
     kill(pid, SIGKILL);
     test_wait(pid);
-    ck_assert(mst_programs_after(&p));
+    ck_assert(mst_programs_after(&p) && mst_programs_sum(&p));
     for (i = 0; i < p.count; i++)
         if (strcmp(p.items[i].name, "its-parent") == 0)
             total = p.items[i].cpu_ns;
@@ -446,6 +446,135 @@ START_TEST(test_programs_ended)
     ck_assert_int_lt(total, (int64_t)(BURN_NS / 2));
     ck_assert_int_gt(total, -(int64_t)(BURN_NS / 4));
     mst_programs_free(&p);
+}
+END_TEST
+
+/* ---- owners ------------------------------------------------------------------------- */
+
+static void add_proc(struct mst_proc_list *list, uint64_t pid, uint64_t parent, uint64_t start)
+{
+    const struct mst_proc proc = { .pid = pid, .parent = parent, .start_ticks = start };
+
+    ck_assert(mst_proc_add(list, &proc));
+}
+
+static enum mst_proc_owner owner_of(const struct mst_proc_list *list, uint64_t pid)
+{
+    const struct mst_proc *proc = mst_proc_find(list, pid);
+
+    ck_assert_ptr_nonnull(proc);
+    return (enum mst_proc_owner)proc->owner;
+}
+
+/* Made-up processes beyond every pid. The recorder has started the server, as the lab does, and
+ * the load tool; both have processes below them. */
+#define PIDS UINT64_C(9000000)
+
+START_TEST(test_owners_by_descent)
+{
+    const struct mst_proc_root roots[] = {
+        { PIDS + 10, 70, MST_PROC_SERVER }, { PIDS + 20, 0, MST_PROC_TOOL },
+        { PIDS + 30, 71, MST_PROC_SERVER },   /* the pid is another process's now */
+    };
+    struct mst_proc_list list = { 0 };
+    uint64_t self = (uint64_t)getpid();
+
+    add_proc(&list, self, 1, 60);
+    add_proc(&list, PIDS + 10, self, 70);
+    add_proc(&list, PIDS + 11, PIDS + 10, 72);
+    add_proc(&list, PIDS + 12, PIDS + 11, 73);
+    add_proc(&list, PIDS + 20, self, 74);
+    add_proc(&list, PIDS + 21, PIDS + 20, 75);
+    add_proc(&list, PIDS + 30, self, 76);
+    add_proc(&list, PIDS + 31, PIDS + 30, 77);
+    add_proc(&list, PIDS + 40, PIDS + 41, 78);   /* in a circle */
+    add_proc(&list, PIDS + 41, PIDS + 40, 79);
+    mst_ownership_find(&list, roots, sizeof roots / sizeof *roots);
+    ck_assert_int_eq(owner_of(&list, self), MST_PROC_RECORDER);
+    ck_assert_int_eq(owner_of(&list, PIDS + 10), MST_PROC_SERVER);
+    ck_assert_int_eq(owner_of(&list, PIDS + 12), MST_PROC_SERVER);
+    ck_assert_int_eq(owner_of(&list, PIDS + 20), MST_PROC_TOOL);
+    ck_assert_int_eq(owner_of(&list, PIDS + 21), MST_PROC_TOOL);
+    ck_assert_int_eq(owner_of(&list, PIDS + 30), MST_PROC_OTHER);
+    ck_assert_int_eq(owner_of(&list, PIDS + 31), MST_PROC_OTHER);
+    ck_assert_int_eq(owner_of(&list, PIDS + 40), MST_PROC_OTHER);
+    mst_proc_free(&list);
+}
+END_TEST
+
+static const char tcp[] =
+    "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout\n"
+    "   0: 0100007F:2328 0100007F:C350 01 00000000:00000000 00:00000000 00000000     0  0 11 1 0\n"
+    "   1: 0A00000A:2328 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0  0 12 1 0\n"
+    "   2: 0100007F:2328 00000000:0000 0A 00000000:00000000 00:00000000 00000000    33  0 13 1 0\n"
+    "   3: 00000000:0050 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0  0 14 1 0\n";
+static const char tcp6[] =
+    "  sl  local_address                         remote_address\n"
+    "   0: 00000000000000000000000001000000:2328 00000000000000000000000000000000:0000 0A "
+    "00000000:00000000 00:00000000 00000000     0        0 21 1 0000000000000000 100 0 0 10 0\n";
+static const char unix_sockets[] =
+    "Num       RefCount Protocol Flags    Type St Inode Path\n"
+    "0000000000000000: 00000003 00000000 00000000 0001 03 31 /run/php/a.sock\n"
+    "0000000000000000: 00000002 00000000 00010000 0001 01 32 /run/php/a.sock2\n"
+    "0000000000000000: 00000002 00000000 00010000 0001 01 33 /run/php/a.sock\n"
+    "0000000000000000: 00000002 00000000 00010000 0001 01 34\n";
+
+START_TEST(test_listening_sockets)
+{
+    ck_assert_uint_eq(mst_listening_tcp(tcp, 9000), 13);
+    ck_assert_uint_eq(mst_listening_tcp(tcp, 80), 14);
+    ck_assert_uint_eq(mst_listening_tcp(tcp, 9001), 0);
+    ck_assert_uint_eq(mst_listening_tcp(tcp6, 9000), 21);
+    ck_assert_uint_eq(mst_listening_tcp("", 80), 0);
+    ck_assert_uint_eq(mst_listening_unix(unix_sockets, "/run/php/a.sock"), 33);
+    ck_assert_uint_eq(mst_listening_unix(unix_sockets, "/run/php/a.sock2"), 32);
+    ck_assert_uint_eq(mst_listening_unix(unix_sockets, "/run/php/b.sock"), 0);
+    ck_assert_uint_eq(mst_listening_unix("", "/run/php/a.sock"), 0);
+}
+END_TEST
+
+/* A process of no known owner listens where the backend is, and has a child. */
+START_TEST(test_owners_by_backend)
+{
+    struct sockaddr_in address = { .sin_family = AF_INET };
+    socklen_t length = sizeof address;
+    struct mst_proc_list list = { 0 };
+    int fd = socket(AF_INET, SOCK_STREAM, 0), pipe_fds[2];
+    char backend[64];
+    pid_t pid, child = 0;
+
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    ck_assert_int_eq(bind(fd, (struct sockaddr *)&address, sizeof address), 0);
+    ck_assert_int_eq(listen(fd, 5), 0);
+    ck_assert_int_eq(getsockname(fd, (struct sockaddr *)&address, &length), 0);
+    ck_assert_int_eq(pipe(pipe_fds), 0);
+    if (test_fork(&pid)) {
+        child = fork();
+        if (child == 0)
+            close(fd);
+        else
+            (void)!write(pipe_fds[1], &child, sizeof child);
+        pause();
+    }
+    ck_assert_int_eq(read(pipe_fds[0], &child, sizeof child), sizeof child);
+    close(fd);
+    ck_assert(mst_proc_scan(&list));
+    mst_ownership_find(&list, NULL, 0);
+    ck_assert_int_eq(owner_of(&list, (uint64_t)pid), MST_PROC_OTHER);
+    snprintf(backend, sizeof backend, "fcgi://example.com:%u", ntohs(address.sin_port));
+    mst_ownership_find_backend(&list, (uint64_t)getpid(), backend);
+    ck_assert_int_eq(owner_of(&list, (uint64_t)pid), MST_PROC_OTHER);
+    snprintf(backend, sizeof backend, "fcgi://127.0.0.1:%u", ntohs(address.sin_port));
+    mst_ownership_find_backend(&list, (uint64_t)getpid(), backend);
+    ck_assert_int_eq(owner_of(&list, (uint64_t)pid), MST_PROC_SERVER);
+    ck_assert_int_eq(owner_of(&list, (uint64_t)child), MST_PROC_SERVER);
+    ck_assert_int_eq(owner_of(&list, (uint64_t)getpid()), MST_PROC_RECORDER);
+    mst_proc_free(&list);
+    kill(child, SIGKILL);
+    kill(pid, SIGKILL);
+    test_wait(pid);
+    close(pipe_fds[0]);
+    close(pipe_fds[1]);
 }
 END_TEST
 
@@ -639,6 +768,9 @@ int main(void)
     tcase_add_test(cpu, test_machine);
     tcase_add_test(cpu, test_programs);
     tcase_add_test(cpu, test_programs_ended);
+    tcase_add_test(cpu, test_owners_by_descent);
+    tcase_add_test(cpu, test_listening_sockets);
+    tcase_add_test(cpu, test_owners_by_backend);
     tcase_add_test(memory, test_memory_round);
     tcase_add_test(memory, test_memory_is_not_read_often);
     tcase_add_test(memory, test_memory_budget);

@@ -12,7 +12,8 @@
 #include <string.h>
 
 #include "analysis/series.h"
-#include "analysis/sizing.h"
+#include "analysis/usl.h"
+#include "findings/sizing.h"
 #include "archive/writer.h"
 #include "base/clock.h"
 #include "harness.h"
@@ -20,6 +21,7 @@
 #include "report/cells.h"
 #include "report/markup.h"
 #include "report/metrics.h"
+#include "findings/findings.h"
 #include "report/report.h"
 #include "stats/random.h"
 
@@ -229,7 +231,7 @@ static void summarize(struct made *m)
     char error[MST_ERROR_MAX] = "";
 
     ck_assert_int_eq(mst_archive_commit(m->archive), 0);
-    ck_assert_msg(mst_summary_make(&m->s, m->archive, m->run_id, error) == 0, "%s", error);
+    ck_assert_msg(mst_findings_summary(&m->s, m->archive, m->run_id, error) == 0, "%s", error);
 }
 
 static void end(struct made *m)
@@ -420,6 +422,82 @@ START_TEST(test_occupancy)
     ck_assert_double_eq(cell_of(&table, 0, "t0"), 0);
     ck_assert_double_eq(cell_of(&table, table.rows - 1, "t1"), 10);
     ck_assert_double_eq(cell_of(&table, table.rows - 1, "listen_queue_max"), 10);
+    mst_table_free(&table);
+    end(&m);
+}
+END_TEST
+
+/* Samples each second; the counters grow by half a second, the memory by 10 bytes. */
+START_TEST(test_group_over_time)
+{
+    struct mst_table table;
+    struct mst_bins bins;
+    struct made m;
+    size_t row;
+
+    begin(&m, NULL, "http://127.0.0.1/");
+    add_samples(&m, 4, 10);
+    sql(&m, "UPDATE samples SET group_cpu_ns = (time_ns - %" PRIu64 ") / 2, group_throttled_ns = "
+        "(time_ns - %" PRIu64 ") / 4, group_cpu_limit_milli = 750, group_memory_bytes = 10 * rowid,"
+        " group_memory_limit_bytes = 500", START, START);
+    sql(&m, "UPDATE samples SET group_cpu_ns = 0 WHERE moment = 'end'");
+    summarize(&m);
+    ck_assert(mst_bins_make(&bins, mst_archive_db(m.archive), &m.s, 10, 0));
+    ck_assert(mst_series_group(&table, mst_archive_db(m.archive), 1, &bins));
+    ck_assert_uint_eq(table.rows, 10);
+    for (row = 0; row < table.rows; row++) {
+        if (row < 9)
+            ck_assert_double_eq_tol(cell_of(&table, row, "cpus"), 0.5, 1e-9);
+        else
+            ck_assert(isnan(cell_of(&table, row, "cpus")));   /* another group's counter */
+        ck_assert_double_eq_tol(cell_of(&table, row, "throttled"), 0.25, 1e-9);
+        ck_assert_double_eq(cell_of(&table, row, "cpus_limit"), 0.75);
+        ck_assert_double_eq(cell_of(&table, row, "memory_limit_bytes"), 500);
+        ck_assert(isnan(cell_of(&table, row, "io_stall")));
+    }
+    mst_table_free(&table);
+    sql(&m, "UPDATE samples SET group_cpu_ns = NULL, group_memory_bytes = NULL");
+    ck_assert(mst_series_group(&table, mst_archive_db(m.archive), 1, &bins));
+    ck_assert_uint_eq(table.rows, 0);
+    mst_table_free(&table);
+    end(&m);
+}
+END_TEST
+
+/* Each bin of 2 s has the most of its samples, and those before the load are in none. */
+START_TEST(test_resources_over_time)
+{
+    struct mst_table table;
+    struct mst_bins bins;
+    struct made m;
+
+    begin(&m, NULL, "http://127.0.0.1/");
+    add_samples(&m, 4, 10);
+    sql(&m, "INSERT INTO pool_samples SELECT 1, time_ns - 1000000000, moment, 'www', 8, rowid %% 5,"
+        " 0 FROM samples");
+    sql(&m, "INSERT INTO process_samples VALUES (1, %" PRIu64 ", 5, 0, 0, 90, 1000), (1, %" PRIu64
+        ", 6, 0, 0, 50, 60), (1, %" PRIu64 ", 6, 0, 0, 55, 0)", START, START + 1, START + 2);
+    sql(&m, "INSERT INTO port_samples VALUES (1, %" PRIu64 ", '[::1]:80', 7, 9), "
+        "(1, %" PRIu64 ", '[::1]:80', 8, 9)", START + 4000 * MS, START + 5000 * MS);
+    summarize(&m);
+    ck_assert(mst_bins_make(&bins, mst_archive_db(m.archive), &m.s, 5, 0));
+    ck_assert(mst_series_pool(&table, mst_archive_db(m.archive), 1, &m.s.servers[0].pools[0],
+                              &bins));
+    ck_assert_uint_eq(table.rows, 5);
+    ck_assert_double_eq(cell_of(&table, 0, "busy_max"), 3);   /* of samples 2 and 3 */
+    ck_assert_double_eq(cell_of(&table, 1, "busy_max"), 4);
+    ck_assert_double_eq(cell_of(&table, 1, "t"), 2);
+    ck_assert_double_eq(cell_of(&table, 4, "limit"), 8);
+    mst_table_free(&table);
+    ck_assert(mst_series_files(&table, mst_archive_db(m.archive), 1, &bins));
+    ck_assert_uint_eq(table.rows, 1);
+    ck_assert_double_eq(cell_of(&table, 0, "files"), 50);
+    ck_assert_double_eq(cell_of(&table, 0, "limit"), 60);
+    mst_table_free(&table);
+    ck_assert(mst_series_ports(&table, mst_archive_db(m.archive), 1, &m.s.ports[0], &bins));
+    ck_assert_uint_eq(table.rows, 1);
+    ck_assert_double_eq(cell_of(&table, 0, "t"), 4);
+    ck_assert_double_eq(cell_of(&table, 0, "ports"), 8);
     mst_table_free(&table);
     end(&m);
 }
@@ -744,8 +822,12 @@ START_TEST(test_hostile_archive)
     sql(&m, "INSERT INTO notes SELECT 1, 1, name FROM runs");
     sql(&m, "INSERT INTO environment SELECT 1, name, name FROM runs");
     sql(&m, "INSERT INTO output SELECT 1, 'stdout', length(name), CAST(name AS BLOB) FROM runs");
+    sql(&m, "INSERT INTO pool_samples SELECT 1, %" PRIu64 ", 'during', name, 2, 2, 1 FROM runs",
+        START);
+    sql(&m, "INSERT INTO port_samples SELECT 1, %" PRIu64 ", name, 9, 9 FROM runs", START);
     summarize(&m);
     page = page_of(&m);
+    ck_assert_ptr_nonnull(strstr(page, "<h3>Pools of PHP-FPM</h3>"));
     ck_assert_uint_eq(count_of(page, "<script"), 5);
     ck_assert_uint_eq(count_of(page, "</script>"), 5);
     ck_assert_uint_eq(count_of(page, "<title>"), 1);
@@ -755,6 +837,51 @@ START_TEST(test_hostile_archive)
     ck_assert_uint_eq(json_array_size(json_object_get(root, "runs")), 1);
     json_decref(root);
     free(page);
+    end(&m);
+}
+END_TEST
+
+static char *markdown_of(struct made *m)
+{
+    struct mst_report_run run;
+    struct mst_report report = report_of(m, &run);
+    struct text text = { 0 };
+    struct mst_sink sink;
+    char error[MST_ERROR_MAX] = "";
+
+    mst_sink_init(&sink, keep, &text);
+    ck_assert_msg(mst_report_markdown(&sink, &report, error) == 0, "%s", error);
+    mst_sink_flush(&sink);
+    return text.bytes;
+}
+
+/* Pools are named by their scripts, and remote addresses by the archive. */
+START_TEST(test_hostile_names_of_pools)
+{
+    struct text text = { 0 };
+    struct mst_sink sink;
+    struct made m;
+    char *markdown;
+
+    begin(&m, "pools", "http://127.0.0.1/");
+    add_samples(&m, 1, 10);
+    add_request(&m, 1, START, 0, MS, 200);
+    sql(&m, "INSERT INTO pool_samples SELECT 1, time_ns, moment, 'a|b<script>' || char(10, 27) || "
+        "'[31m @me', 2, 2, rowid FROM samples");
+    sql(&m, "INSERT INTO port_samples VALUES (1, %" PRIu64 ", 'x' || char(10, 27) || '<b>', 9, 9)",
+        START);
+    summarize(&m);
+    markdown = markdown_of(&m);
+    ck_assert_ptr_nonnull(strstr(markdown, "| a\\|b&#60;script&#62;  \\[31m "
+                                 "&#64;me | 2 | "));
+    free(markdown);
+    mst_sink_init(&sink, keep, &text);
+    mst_report_text(&sink, &m.s, "x");
+    mst_sink_flush(&sink);
+    ck_assert_ptr_nonnull(strstr(text.bytes, "  a|b<script>\\x0a\\x1b[31m"));
+    ck_assert_ptr_nonnull(strstr(text.bytes, "9 of 9 local ports were in use towards x\\x0a\\x1b<b>"));
+    ck_assert_ptr_null(strchr(text.bytes, '\033'));
+    free(text.bytes);
     end(&m);
 }
 END_TEST
@@ -788,8 +915,8 @@ START_TEST(test_text_of_long_program_names)
         begin(&m, "long names", "http://127.0.0.1/");
         add_samples(&m, 1, 10);
         add_request(&m, 1, START, 0, MS, 200);
-        sql(&m, "INSERT INTO programs VALUES (1, printf('%%.*c', %u, 'x'), 3000000000), "
-            "(1, printf('%%.*c', 300, 'y'), 2000000000), (1, 'z', 1000000000)", length);
+        sql(&m, "INSERT INTO programs VALUES (1, printf('%%.*c', %u, 'x'), 3000000000, 'other'), "
+            "(1, printf('%%.*c', 300, 'y'), 2000000000, NULL), (1, 'z', 1000000000, 'server')", length);
         summarize(&m);
         text.used = 0;
         mst_sink_init(&sink, keep, &text);
@@ -861,6 +988,8 @@ int main(void)
     tcase_add_test(tests, test_spectrum);
     tcase_add_test(tests, test_occupancy);
     tcase_add_test(tests, test_occupancy_of_a_new_server);
+    tcase_add_test(tests, test_group_over_time);
+    tcase_add_test(tests, test_resources_over_time);
     tcase_add_test(tests, test_sizing);
     tcase_add_test(tests, test_sizing_where_workers_ran_out);
     tcase_add_test(tests, test_sizing_counts_idle_connections);
@@ -872,6 +1001,7 @@ int main(void)
     tcase_add_test(tests, test_sizing_by_memory);
     tcase_add_test(tests, test_usl);
     tcase_add_test(tests, test_hostile_archive);
+    tcase_add_test(tests, test_hostile_names_of_pools);
     tcase_add_test(tests, test_output_with_a_nul);
     tcase_add_test(tests, test_text_of_long_program_names);
     tcase_add_test(tests, test_interrupted_run);

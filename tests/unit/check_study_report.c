@@ -103,7 +103,7 @@ END_TEST
 struct made {
     struct mst_archive   *archive;
     struct mst_study_data data;
-    struct mst_findings    findings;
+    struct mst_insights    findings;
     unsigned              steps;
 };
 
@@ -157,14 +157,14 @@ static void load(struct made *m)
     ck_assert_int_eq(mst_archive_commit(m->archive), 0);
     ck_assert(mst_study_in(m->archive));
     ck_assert_msg(mst_study_load(&m->data, m->archive, "study.db", error) == 0, "%s", error);
-    ck_assert_int_eq(mst_findings_make(&m->findings, &m->data), 0);
+    ck_assert_int_eq(mst_insights_make(&m->findings, &m->data), 0);
 }
 
 static void end(struct made *m)
 {
     char error[MST_ERROR_MAX];
 
-    mst_findings_free(&m->findings);
+    mst_insights_free(&m->findings);
     mst_study_unload(&m->data);
     mst_archive_close(m->archive, error);
 }
@@ -179,41 +179,41 @@ static const struct {
     const char *claim;
     double      b;
     unsigned    a_failed, b_failed;
-    enum mst_finding_kind kind;
+    enum mst_insight_kind kind;
     const char *said;
 } claims[] = {
-    { "a > b by requests_per_second", 40, 0, 0, MST_FINDING_HOLDS, "1.50 times as much" },
-    { "a < b by requests_per_second", 40, 0, 0, MST_FINDING_FAILS, "1.50 times as much" },
-    { "a > b by requests_per_second", 60.3, 0, 0, MST_FINDING_UNSURE, "the interval includes 1" },
-    { "a ~ b by requests_per_second", 60.3, 0, 0, MST_FINDING_HOLDS, "1.00 times" },
-    { "a ~ b by requests_per_second", 40, 0, 0, MST_FINDING_FAILS, "1.50 times" },
-    { "a ~ b by requests_per_second", 54.6, 0, 0, MST_FINDING_UNSURE, "beyond 10 %" },
-    { "a > b by requests_per_second times 1.4", 40, 0, 0, MST_FINDING_HOLDS, "1.50 times" },
-    { "a > b by requests_per_second times 3", 40, 0, 0, MST_FINDING_FAILS,
+    { "a > b by requests_per_second", 40, 0, 0, MST_INSIGHT_HOLDS, "1.50 times as much" },
+    { "a < b by requests_per_second", 40, 0, 0, MST_INSIGHT_FAILS, "1.50 times as much" },
+    { "a > b by requests_per_second", 60.3, 0, 0, MST_INSIGHT_UNSURE, "the interval includes 1" },
+    { "a ~ b by requests_per_second", 60.3, 0, 0, MST_INSIGHT_HOLDS, "1.00 times" },
+    { "a ~ b by requests_per_second", 40, 0, 0, MST_INSIGHT_FAILS, "1.50 times" },
+    { "a ~ b by requests_per_second", 54.6, 0, 0, MST_INSIGHT_UNSURE, "beyond 10 %" },
+    { "a > b by requests_per_second times 1.4", 40, 0, 0, MST_INSIGHT_HOLDS, "1.50 times" },
+    { "a > b by requests_per_second times 3", 40, 0, 0, MST_INSIGHT_FAILS,
       "the same way, but by less" },
-    { "a < b by mean_ms", 40, 0, 0, MST_FINDING_HOLDS, "times as long" },
-    { "a > b by requests_per_second apart 20", 40, 0, 0, MST_FINDING_HOLDS, "20.0/s was said" },
-    { "a > b by requests_per_second apart 40", 40, 0, 0, MST_FINDING_FAILS,
+    { "a < b by mean_ms", 40, 0, 0, MST_INSIGHT_HOLDS, "times as long" },
+    { "a > b by requests_per_second apart 20", 40, 0, 0, MST_INSIGHT_HOLDS, "20.0/s was said" },
+    { "a > b by requests_per_second apart 40", 40, 0, 0, MST_INSIGHT_FAILS,
       "the same way, but less" },
-    { "b > a by requests_per_second apart 20", 40, 0, 0, MST_FINDING_FAILS, "other way round" },
-    { "a > b by failed", 40, 5, 0, MST_FINDING_HOLDS, "more in each repetition" },
-    { "a > b by failed", 40, 0, 5, MST_FINDING_FAILS, "less in each repetition" },
-    { "a > b by failed", 40, 0, 0, MST_FINDING_FAILS, "0 in every repetition of both" },
-    { "a ~ b by failed", 40, 0, 0, MST_FINDING_HOLDS, "0 in every repetition of both" },
-    { "a ~ 0 by failed", 40, 0, 0, MST_FINDING_HOLDS,
+    { "b > a by requests_per_second apart 20", 40, 0, 0, MST_INSIGHT_FAILS, "other way round" },
+    { "a > b by failed", 40, 5, 0, MST_INSIGHT_HOLDS, "more in each repetition" },
+    { "a > b by failed", 40, 0, 5, MST_INSIGHT_FAILS, "less in each repetition" },
+    { "a > b by failed", 40, 0, 0, MST_INSIGHT_FAILS, "0 in every repetition of both" },
+    { "a ~ b by failed", 40, 0, 0, MST_INSIGHT_HOLDS, "0 in every repetition of both" },
+    { "a ~ 0 by failed", 40, 0, 0, MST_INSIGHT_HOLDS,
       "0 with a; the same in each of 3 repetitions" },
-    { "a ~ 0 by failed", 40, 5, 0, MST_FINDING_FAILS, "5 with a; the same in each of 3" },
-    { "a > 0 by failed", 40, 5, 0, MST_FINDING_HOLDS, "5 with a" },
-    { "a > 0 by failed", 40, 0, 0, MST_FINDING_FAILS, "0 with a" },
-    { "a < 0 by failed", 40, 0, 0, MST_FINDING_FAILS, "0 with a; the same in each of 3" },
-    { "a < 5 by failed", 40, 5, 0, MST_FINDING_FAILS, "5 with a; the same in each of 3" },
-    { "a > 5 by failed", 40, 5, 0, MST_FINDING_FAILS, "5 with a; the same in each of 3" },
-    { "a < 6 by failed", 40, 5, 0, MST_FINDING_HOLDS, "5 with a; the same in each of 3" },
-    { "a < 100 by requests_per_second", 40, 0, 0, MST_FINDING_HOLDS, "60.0/s with a" },
-    { "a < 10 by mean_ms", 40, 0, 0, MST_FINDING_FAILS, "16.7 ms" },
-    { "a > b by furlongs", 40, 0, 0, MST_FINDING_UNSURE, "no figure that mpmstat measures" },
-    { "a > c by failed", 40, 0, 0, MST_FINDING_UNSURE, "No case that it is about" },
-    { "a > b by spawn_all_s", 40, 0, 0, MST_FINDING_UNSURE, "the figure is not known" },
+    { "a ~ 0 by failed", 40, 5, 0, MST_INSIGHT_FAILS, "5 with a; the same in each of 3" },
+    { "a > 0 by failed", 40, 5, 0, MST_INSIGHT_HOLDS, "5 with a" },
+    { "a > 0 by failed", 40, 0, 0, MST_INSIGHT_FAILS, "0 with a" },
+    { "a < 0 by failed", 40, 0, 0, MST_INSIGHT_FAILS, "0 with a; the same in each of 3" },
+    { "a < 5 by failed", 40, 5, 0, MST_INSIGHT_FAILS, "5 with a; the same in each of 3" },
+    { "a > 5 by failed", 40, 5, 0, MST_INSIGHT_FAILS, "5 with a; the same in each of 3" },
+    { "a < 6 by failed", 40, 5, 0, MST_INSIGHT_HOLDS, "5 with a; the same in each of 3" },
+    { "a < 100 by requests_per_second", 40, 0, 0, MST_INSIGHT_HOLDS, "60.0/s with a" },
+    { "a < 10 by mean_ms", 40, 0, 0, MST_INSIGHT_FAILS, "16.7 ms" },
+    { "a > b by furlongs", 40, 0, 0, MST_INSIGHT_UNSURE, "no figure that mpmstat measures" },
+    { "a > c by failed", 40, 0, 0, MST_INSIGHT_UNSURE, "No case that it is about" },
+    { "a > b by spawn_all_s", 40, 0, 0, MST_INSIGHT_UNSURE, "the figure is not known" },
 };
 
 START_TEST(test_claim)
@@ -249,11 +249,11 @@ START_TEST(test_too_few)
     add(&m, "a", "{}", 1, 60, 0);
     add(&m, "b", "{}", 1, 40, 0);
     load(&m);
-    ck_assert_int_eq(m.findings.items[0].kind, MST_FINDING_UNSURE);
+    ck_assert_int_eq(m.findings.items[0].kind, MST_INSIGHT_UNSURE);
     ck_assert_ptr_nonnull(strstr(m.findings.items[0].text, "too few repetitions"));
-    ck_assert_int_eq(m.findings.items[1].kind, MST_FINDING_UNSURE);
+    ck_assert_int_eq(m.findings.items[1].kind, MST_INSIGHT_UNSURE);
     ck_assert_ptr_nonnull(strstr(m.findings.items[1].text, "it takes 3 each"));
-    ck_assert_int_eq(m.findings.items[2].kind, MST_FINDING_UNSURE);
+    ck_assert_int_eq(m.findings.items[2].kind, MST_INSIGHT_UNSURE);
     end(&m);
 }
 END_TEST
@@ -281,7 +281,7 @@ START_TEST(test_one_sentence_of_several_cases)
     load(&m);
     ck_assert_uint_ge(m.findings.count, 2);
     ck_assert_str_eq(m.findings.items[1].claim, "everywhere");
-    ck_assert_int_eq(m.findings.items[0].kind, MST_FINDING_FAILS);
+    ck_assert_int_eq(m.findings.items[0].kind, MST_INSIGHT_FAILS);
     ck_assert_ptr_nonnull(strstr(m.findings.items[0].text, "In 1 of 2 cases it holds, in 1 it does "
                                  "not"));
     ck_assert_ptr_nonnull(strstr(m.findings.items[1].text, "In 2 of 3 cases it holds"));

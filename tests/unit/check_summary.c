@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "analysis/summary.h"
+#include "findings/findings.h"
 #include "archive/writer.h"
 #include "base/clock.h"
 #include "harness.h"
@@ -158,7 +159,7 @@ static void make(struct made *m, const struct run *r, const char *sql)
     if (sql != NULL)
         ck_assert_msg(sqlite3_exec(mst_archive_db(m->archive), sql, NULL, NULL, NULL) == SQLITE_OK,
                       "%s: %s", sql, sqlite3_errmsg(mst_archive_db(m->archive)));
-    ck_assert_msg(mst_summary_make(&m->s, m->archive, m->run_id, error) == 0, "%s", error);
+    ck_assert_msg(mst_findings_summary(&m->s, m->archive, m->run_id, error) == 0, "%s", error);
 }
 
 static void unmake(struct made *m)
@@ -181,6 +182,19 @@ static void expect_check(const struct made *m, enum mst_check_id id, enum mst_an
 static void expect_verdict(const struct made *m, const char *begins)
 {
     ck_assert_msg(strncmp(m->s.verdict, begins, strlen(begins)) == 0, "\"%s\"", m->s.verdict);
+}
+
+/* The codes of the first findings, as many as are named: "php-workers apache-workers". */
+static void expect_codes(const struct made *m, const char *codes)
+{
+    char found[512] = "";
+    size_t i, used = 0;
+
+    for (i = 0; i < m->s.finding_count; i++)
+        used += (size_t)snprintf(found + used, sizeof found - used, "%s ",
+                                 mst_code_names[m->s.findings[i].code]);
+    ck_assert_msg(strncmp(found, codes, strlen(codes)) == 0 && found[strlen(codes)] == ' ',
+                  "%s, not %s: %s", found, codes, m->s.verdict);
 }
 
 static void check_output(const struct mst_summary *s);
@@ -269,7 +283,9 @@ START_TEST(test_all_well)
     expect_check(&m, MST_CHECK_ACCEPT_QUEUE, MST_ANSWER_YES, "at most 3 connections were seen "
                                                              "waiting; 511 may");
     expect_verdict(&m, "Nothing ran out: at most 1 of 10 workers were busy and the CPUs to 12.5 %; "
-                       "100.0 % of a request's time is handle");
+                       "a request takes 8.00 ms, 100.0 % of it handle (the application, or what "
+                       "it waits for).");
+    expect_codes(&m, "nothing");
     unmake(&m);
 }
 END_TEST
@@ -721,6 +737,167 @@ START_TEST(test_parts_of_php_run)
 }
 END_TEST
 
+/* ---- limits and what is used of them ------------------------------------------------ */
+
+static int append(void *context, const void *bytes, size_t n);
+
+static void expect_text(const struct made *m, const char *wanted)
+{
+    static char text[1 << 16];
+    struct mst_sink sink;
+
+    text[0] = '\0';
+    mst_sink_init(&sink, append, text);
+    mst_report_text(&sink, &m->s, "runs.sqlite");
+    mst_sink_flush(&sink);
+    ck_assert_msg(strstr(text, wanted) != NULL, "no \"%s\" in\n%s", wanted, text);
+}
+
+START_TEST(test_resources)
+{
+    struct run r = quiet_run();
+    const struct mst_summary_resources *res;
+    struct made m;
+
+    make(&m, &r, "INSERT INTO process_samples VALUES (1, 1, 70, 1, 1, 900, 20000), "
+                 "(1, 2, 71, 1, 1, 59, 60), (1, 3, 71, 1, 1, 12, 60), (1, 3, 72, 1, 1, NULL, 9);"
+                 "UPDATE samples SET group_cpu_ns = 5000 + rowid, group_cpu_limit_milli = 1500, "
+                 "group_throttled_ns = 30 * rowid, group_memory_bytes = 100 * rowid, "
+                 "group_memory_limit_bytes = 8000, group_io_stall_ns = 7 * rowid;"
+                 "UPDATE samples SET group_memory_limit_bytes = 1000, group_cpu_limit_milli = 500 "
+                 "WHERE rowid = 9;"
+                 "UPDATE machine_samples SET io_stall_ns = 4, blocked = 1;"
+                 "UPDATE machine_samples SET io_stall_ns = 50, blocked = 6 WHERE moment = 'end';"
+                 "INSERT INTO port_samples VALUES (1, 1, '127.0.0.1:9000', 300, 28232), "
+                 "(1, 2, '127.0.0.1:9000', 28000, 28232), (1, 2, '[::1]:3306', 290, 28232)");
+    res = &m.s.servers[0].resources;
+    ck_assert(res->files == 59 && res->files_limit == 60 && res->files_pid == 71);
+    /* Samples 1 (before) to 41 (at the end). */
+    ck_assert_uint_eq(res->group_cpu_ns, 40);
+    ck_assert_uint_eq(res->group_throttled_ns, 40 * 30);
+    ck_assert_uint_eq(res->group_io_stall_ns, 40 * 7);
+    ck_assert_uint_eq(res->group_cpu_limit_milli, 500);
+    ck_assert_uint_eq(res->group_memory_bytes, 900);
+    ck_assert_uint_eq(res->group_memory_limit_bytes, 1000);
+    ck_assert_uint_eq(m.s.io_stall_ns, 46);
+    ck_assert_uint_eq(m.s.max_blocked, 6);
+    ck_assert_uint_eq(m.s.port_count, 2);
+    ck_assert_str_eq(m.s.ports[0].remote, "127.0.0.1:9000");
+    ck_assert(m.s.ports[0].ports == 28000 && m.s.ports[0].limit == 28232);
+    ck_assert_str_eq(m.s.ports[1].remote, "[::1]:3306");
+    expect_text(&m, "\n  files     process 71 had 59 files open, limit 60\n");
+    expect_text(&m, "\n  mem limit its control group had 900 B, limit 1.00 kB\n");
+    expect_text(&m, "\n  ports     28000 of 28232 local ports were in use towards "
+                    "127.0.0.1:9000\n");
+    check_output(&m.s);
+    unmake(&m);
+}
+END_TEST
+
+/* A limit that is not there is not known; nor is how much a counter grew that began again. */
+START_TEST(test_resources_unknown)
+{
+    struct run r = quiet_run();
+    const struct mst_summary_resources *res;
+    struct made m;
+
+    make(&m, &r, "UPDATE samples SET group_memory_bytes = 100 * rowid, group_cpu_ns = 99 - rowid;"
+                 "UPDATE machine_samples SET io_stall_ns = NULL;"
+                 "INSERT INTO process_samples VALUES (1, 1, 70, 1, 1, 12, NULL)");
+    res = &m.s.servers[0].resources;
+    ck_assert(res->files == 12 && res->files_limit == MST_UNKNOWN);
+    ck_assert_uint_eq(res->group_cpu_ns, MST_UNKNOWN);
+    ck_assert_uint_eq(res->group_io_stall_ns, MST_UNKNOWN);
+    ck_assert_uint_eq(res->group_cpu_limit_milli, MST_UNKNOWN);
+    ck_assert_uint_eq(res->group_memory_bytes, 4100);
+    ck_assert_uint_eq(res->group_memory_limit_bytes, MST_UNKNOWN);
+    ck_assert_uint_eq(m.s.io_stall_ns, MST_UNKNOWN);
+    ck_assert_uint_eq(m.s.port_count, 0);
+    ck_assert_uint_eq(m.s.servers[0].pool_count, 0);
+    check_output(&m.s);
+    unmake(&m);
+}
+END_TEST
+
+/* Two pools of one master: `shop`, all of whose workers are busy in half the samples, has a quarter
+ * of the requests; `www` has room. */
+#define POOLS PHP \
+    "UPDATE php_requests SET label = 'shop', memory_bytes = 9000000, wait_ns = 40000000 " \
+    "WHERE key % 4 = 0;" \
+    "INSERT INTO pool_samples SELECT 2, time_ns, moment, 'www', 10, 1, 4 FROM samples " \
+    "WHERE server_id = 1;" \
+    "INSERT INTO pool_samples SELECT 2, time_ns, moment, 'shop', 2, " \
+    "CASE moment WHEN 'before' THEN 2 ELSE 1 + rowid % 2 END, rowid FROM samples " \
+    "WHERE server_id = 1;"
+
+START_TEST(test_pools)
+{
+    struct run r = quiet_run();
+    const struct mst_summary_pool *shop, *www;
+    struct made m;
+
+    make(&m, &r, POOLS
+                 "UPDATE php_requests SET waits_ns = 600000 WHERE label = 'shop';"
+                 "INSERT INTO php_waits SELECT 2, key, 'database', 'mysql', 1, 0, 500000 FROM "
+                 "php_requests WHERE label = 'shop';"
+                 "INSERT INTO php_waits SELECT 2, key, 'lock', NULL, NULL, NULL, 100000 FROM "
+                 "php_requests WHERE label = 'shop'");
+    ck_assert_uint_eq(m.s.servers[1].pool_count, 2);
+    shop = &m.s.servers[1].pools[0];
+    www = &m.s.servers[1].pools[1];
+    ck_assert_str_eq(shop->label, "shop");
+    ck_assert_uint_eq(shop->workers_limit, 2);
+    ck_assert_uint_eq(shop->samples, 40);
+    ck_assert_uint_eq(shop->max_busy, 2);
+    ck_assert_uint_eq(shop->mean_busy_milli, 1500);
+    ck_assert_uint_eq(shop->at_limit_milli, 500);
+    ck_assert_uint_eq(shop->limit_reached, 41);   /* from the first of 42 samples to the last */
+    ck_assert_uint_eq(shop->requests, 100);
+    ck_assert_uint_eq(shop->waited, 100);
+    ck_assert_uint_eq(shop->wait_sum_ns, 100 * 40 * MS);
+    ck_assert_uint_eq(shop->wait_max_ns, 40 * MS);
+    ck_assert_uint_eq(shop->run_sum_ns, 100 * MS);
+    ck_assert_uint_eq(shop->measured, 100);
+    ck_assert_uint_eq(shop->waits_sum_ns[MST_WAIT_DATABASE], 50 * MS);
+    ck_assert_uint_eq(shop->waits_sum_ns[MST_WAIT_LOCK], 10 * MS);
+    ck_assert_uint_eq(shop->max_memory_bytes, 9000000);
+    ck_assert_str_eq(www->label, "www");
+    ck_assert(www->workers_limit == 10 && www->max_busy == 1 && www->at_limit_milli == 0);
+    ck_assert(www->limit_reached == 0 && www->requests == 300 && www->measured == 0);
+    ck_assert_uint_eq(www->waits_sum_ns[MST_WAIT_DATABASE], 0);
+    expect_text(&m, "  limit  busy  most    full reached requests php_wait  php_run   memory   pool"
+                "\n      2  1.50     2  50.0 %      41      100  40.0 ms  1.00 ms  9.00 MB   shop\n"
+                "     10  1.00     1   0.0 %       0      300  6.00 ms  1.00 ms  2.10 MB   www\n");
+    check_output(&m.s);
+    unmake(&m);
+}
+END_TEST
+
+/* After a new start FPM counts from 0; a pool without a request has no times. */
+START_TEST(test_pools_unknown)
+{
+    struct run r = quiet_run();
+    const struct mst_summary_pool *pool;
+    struct made m;
+
+    make(&m, &r, PHP "UPDATE servers SET restarts = 1; UPDATE php_requests SET wait_ns = NULL;"
+                     "INSERT INTO pool_samples VALUES (2, 1, 'before', 'www', 5, NULL, 7), "
+                     "(2, 2, 'after', 'www', 5, NULL, 9), (2, 2, 'end', 'idle', 3, 0, NULL)");
+    ck_assert_uint_eq(m.s.servers[1].pool_count, 2);
+    pool = &m.s.servers[1].pools[0];
+    ck_assert(pool->requests == 0 && pool->wait_sum_ns == MST_UNKNOWN && pool->run_sum_ns == 0);
+    ck_assert(pool->max_busy == 0 && pool->mean_busy_milli == 0);
+    ck_assert_uint_eq(pool->limit_reached, MST_UNKNOWN);
+    pool = &m.s.servers[1].pools[1];
+    ck_assert(pool->samples == 0 && pool->max_busy == MST_UNKNOWN);
+    ck_assert(pool->mean_busy_milli == MST_UNKNOWN && pool->at_limit_milli == MST_UNKNOWN);
+    ck_assert_uint_eq(pool->limit_reached, MST_UNKNOWN);
+    ck_assert(pool->requests == 400 && pool->waited == 0 && pool->wait_sum_ns == MST_UNKNOWN);
+    check_output(&m.s);
+    unmake(&m);
+}
+END_TEST
+
 /* PHP flushed: Apache began to send while it still ran. */
 START_TEST(test_php_runs_into_send)
 {
@@ -814,32 +991,33 @@ START_TEST(test_php_wait_unknown)
 }
 END_TEST
 
-static const struct { const char *sql, *verdict; } php_verdicts[] = {
-    { PHP, "PHP's workers ran out: all 5 were busy (0.10 in the mean), and a request waited "
-           "6.00 ms for one, 75.0 % of its time." },
+static const struct { const char *sql, *codes, *verdict; } php_verdicts[] = {
+    { PHP, "php-workers",
+      "PHP's workers ran out: all 5 were busy (0.10 on average), and a request waited 6.00 ms for "
+      "one, 75.0 % of its time." },
     { PHP "UPDATE samples SET workers_limit = NULL WHERE server_id = 2;"
-      "UPDATE samples SET handling_ns = 49 * handling_ns WHERE server_id = 2",
-      "PHP's workers ran out: 5 were busy all the time (4.90 in the mean; their limit is not "
+      "UPDATE samples SET handling_ns = 49 * handling_ns WHERE server_id = 2", "php-workers",
+      "PHP's workers ran out: 5 were busy all the time (4.90 on average; their limit is not "
       "known), and a request waited 6.00 ms" },
-    { PHP "UPDATE samples SET workers_limit = NULL WHERE server_id = 2",
+    { PHP "UPDATE samples SET workers_limit = NULL WHERE server_id = 2", "cannot-tell",
       "Requests waited for PHP's workers (75.0 % of their time) although at most 5 were busy: "
       "cannot tell why." },
     { PHP "UPDATE samples SET workers_limit = 50 WHERE server_id = 2;"
       "UPDATE samples SET forks = 0 WHERE server_id = 2;"
-      "UPDATE samples SET forks = 9 WHERE server_id = 2 AND moment = 'after'",
+      "UPDATE samples SET forks = 9 WHERE server_id = 2 AND moment = 'after'", "php-spawning",
       "Requests waited for PHP's workers (75.0 % of their time) although at most 5 of 50 were "
       "busy: PHP's processes were started too slowly" },
-    { PHP "UPDATE php_requests SET wait_ns = 100000", "Nothing ran out: at most 1 of 10 workers "
-      "were busy and the CPUs to 12.5 %; 100.0 % of a request's time is handle (the application, "
-      "or what it waits for, 12.5 % php_run)." },
+    { PHP "UPDATE php_requests SET wait_ns = 100000", "nothing",
+      "Nothing ran out: at most 1 of 10 workers were busy and the CPUs to 12.5 %; a request takes "
+      "8.00 ms, 100.0 % of it handle (the application, or what it waits for)." },
     /* Alone, as behind nginx. */
-    { PHP "DELETE FROM servers WHERE id = 1",
-      "PHP's workers ran out: all 5 were busy (0.10 in the mean), and a request waited 6.00 ms for "
+    { PHP "DELETE FROM servers WHERE id = 1", "php-workers",
+      "PHP's workers ran out: all 5 were busy (0.10 on average), and a request waited 6.00 ms for "
       "one, 85.7 % of its time." },
     { PHP "DELETE FROM servers WHERE id = 1; UPDATE php_requests SET wait_ns = NULL;"
-      "UPDATE samples SET workers_limit = NULL",
-      "Nothing ran out: at most 5 workers were busy and the CPUs to 12.5 %; 100.0 % of a request's "
-      "time is php_run (the application" },
+      "UPDATE samples SET workers_limit = NULL", "nothing",
+      "Nothing ran out: at most 5 workers were busy and the CPUs to 12.5 %; a request takes "
+      "1.00 ms, 100.0 % of it php_run (the application" },
 };
 
 START_TEST(test_php_verdicts)
@@ -848,6 +1026,7 @@ START_TEST(test_php_verdicts)
     struct made m;
 
     make(&m, &r, php_verdicts[_i].sql);
+    expect_codes(&m, php_verdicts[_i].codes);
     expect_verdict(&m, php_verdicts[_i].verdict);
     check_output(&m.s);
     unmake(&m);
@@ -863,12 +1042,13 @@ START_TEST(test_both_ran_out)
     r.busy = r.limit;
     r.queue_ns = 12 * MS;
     make(&m, &r, PHP);
-    expect_verdict(&m, "PHP's workers ran out: all 5 were busy (0.10 in the mean), and a request "
+    expect_codes(&m, "php-workers apache-workers");
+    expect_verdict(&m, "PHP's workers ran out: all 5 were busy (0.10 on average), and a request "
                        "waited 6.00 ms for one, 30.0 % of its time; Apache's own 10 workers waited "
                        "with them, and requests 12.0 ms for one of those.");
     unmake(&m);
     make(&m, &r, PHP "UPDATE php_requests SET wait_ns = 0");   /* mod_php: PHP's are Apache's */
-    expect_verdict(&m, "Apache's workers ran out: all 10 were busy");
+    expect_codes(&m, "apache-workers");
     unmake(&m);
 }
 END_TEST
@@ -895,14 +1075,14 @@ START_TEST(test_workers_ran_out)
     r.busy = r.limit;
     r.queue_ns = 24 * MS;
     make(&m, &r, NULL);
-    expect_verdict(&m, "Apache's workers ran out: all 10 were busy (0.80 in the mean), and a "
+    expect_verdict(&m, "Apache's workers ran out: all 10 were busy (0.80 on average), and a "
                        "request waited 24.0 ms for one, 75.0 % of its time.");
     unmake(&m);
-    r.machine_busy_ns = 2 * r.duration_ns;   /* and the CPUs too */
+    r.machine_busy_ns = 2 * r.duration_ns;   /* and the CPUs too: more workers cannot help */
     make(&m, &r, NULL);
-    expect_verdict(&m, "Apache's workers ran out: all 10 were busy (0.80 in the mean), and a "
-                       "request waited 24.0 ms for one, 75.0 % of its time; the CPUs were 100.0 % "
-                       "busy too, so more workers may not help.");
+    expect_codes(&m, "cpu apache-workers");
+    ck_assert_msg(strstr(m.s.findings[1].action, "More workers cannot help: the CPUs are full") !=
+                  NULL, "%s", m.s.findings[1].action);
     unmake(&m);
 }
 END_TEST
@@ -916,13 +1096,15 @@ START_TEST(test_few_waited_for_long)
     r.busy = r.limit;
     r.handle_ns = MS;
     make(&m, &r, "UPDATE server_requests SET queue_ns = 60000000 WHERE key % 20 = 0");
-    expect_verdict(&m, "Apache's workers ran out: all 10 were busy (0.10 in the mean), and 20 of "
-                       "400 requests waited for one, 60.0 ms in the mean (75.0 % of the time of "
+    expect_verdict(&m, "Apache's workers ran out: all 10 were busy (0.10 on average), and 20 of "
+                       "400 requests waited for one, 60.0 ms on average (75.0 % of the time of "
                        "all).");
+    expect_codes(&m, "apache-workers tail");
     unmake(&m);
     r.busy = r.limit - 1;
     make(&m, &r, "UPDATE server_requests SET queue_ns = 60000000 WHERE key % 20 = 0");
-    expect_verdict(&m, "Nothing ran out: at most 9 of 10");
+    expect_verdict(&m, "Requests waited for workers (75.0 % of their time) although at most 9 of "
+                       "10 were busy: cannot tell why.");
     unmake(&m);
 }
 END_TEST
@@ -959,7 +1141,7 @@ START_TEST(test_waits_too_little)
     unmake(&m);
     r.busy = r.limit;
     make(&m, &r, NULL);
-    expect_verdict(&m, "Cannot tell: all 10 workers were busy at times (0.10 in the mean), and "
+    expect_verdict(&m, "Cannot tell: all 10 workers were busy at times (0.10 on average), and "
                        "80.0 % of a request's time is queue (waiting for a worker), but in waits "
                        "of 4.00 ms");
     check_output(&m.s);
@@ -967,34 +1149,62 @@ START_TEST(test_waits_too_little)
 }
 END_TEST
 
+/* With all CPUs busy; which programs, and whose they are. */
+static const struct { const char *sql, *verdict; } cpus[] = {
+    /* An FPM that Apache calls, without a board: found by its socket. */
+    { "INSERT INTO programs VALUES (1, 'php-fpm8.2', 7000000000, 'server')",
+      "The CPUs were the limit: 100.0 % busy, most with php-fpm8.2, while at most 1 of 10 workers "
+      "were." },
+    { "INSERT INTO programs VALUES (1, 'cc1', 7000000000, 'other')",
+      "The CPUs were 100.0 % busy, but mostly with other programs" },
+    /* A name is no proof, whether PHP was recorded or not. */
+    { "INSERT INTO programs VALUES (1, 'php-fpm8.2', 1000000000, 'server'), "
+      "(1, 'php-fpm8.2', 6000000000, 'other')",
+      "The CPUs were 100.0 % busy, but mostly with other programs than the server, PHP "
+      "and ab (most with php-fpm8.2, 6.00 s)" },
+    { "INSERT INTO programs VALUES (1, 'php-fpm8.2', 7000000000, NULL)",
+      "The CPUs were 100.0 % busy, but mostly with other programs" },
+    { PHP_SERVER "UPDATE servers SET cpu_ns = 9000000 WHERE id = 2;"
+      "INSERT INTO programs VALUES (1, 'phpunit', 7000000000, NULL)",
+      "The CPUs were 100.0 % busy, but mostly with other programs" },
+    { PHP_SERVER "UPDATE servers SET cpu_ns = 6000000000 WHERE id = 2;"
+      "INSERT INTO programs VALUES (1, 'pool', 7000000000, NULL)",
+      "The CPUs were the limit: 100.0 % busy, most with pool" },
+    /* What the servers took can be the busiest program's: others, in other pid namespaces, had the
+     * rest. */
+    { PHP_SERVER "UPDATE servers SET cpu_ns = 2000000000 WHERE id = 2;"
+      "INSERT INTO programs VALUES (1, 'php-fpm8.2', 2000000000, 'server')",
+      "The CPUs were 100.0 % busy, but mostly with other programs than the server, PHP and ab." },
+    { "INSERT INTO programs VALUES (1, 'apache2', 1000000000, 'server'), (1, "
+      "'processes that cannot be seen from here', 6000000000, 'unseen')",
+      "The CPUs were 100.0 % busy, but mostly with other programs than the server, PHP "
+      "and ab (most with processes that cannot be seen from here, 6.00 s)" },
+};
+
 START_TEST(test_cpu)
 {
     struct run r = quiet_run();
     struct made m;
 
     r.machine_busy_ns = 2 * r.duration_ns;
-    make(&m, &r, "INSERT INTO programs VALUES (1, 'php-fpm8.2', 7000000000)");
-    expect_verdict(&m, "The CPUs were the limit: 100.0 % busy, most with php-fpm8.2, while at most "
-                       "1 of 10 workers were.");
+    make(&m, &r, cpus[_i].sql);
+    expect_verdict(&m, cpus[_i].verdict);
     unmake(&m);
-    make(&m, &r, "INSERT INTO programs VALUES (1, 'cc1', 7000000000)");
-    expect_verdict(&m, "Cannot tell: the CPUs were 100.0 % busy, but mostly with other programs");
-    unmake(&m);
-    /* Where PHP was recorded, its processes are known: a name is no proof. */
-    make(&m, &r, PHP_SERVER "UPDATE servers SET cpu_ns = 9000000 WHERE id = 2;"
-                 "INSERT INTO programs VALUES (1, 'phpunit', 7000000000)");
-    expect_verdict(&m, "Cannot tell: the CPUs were 100.0 % busy, but mostly with other programs");
-    unmake(&m);
-    make(&m, &r, PHP_SERVER "UPDATE servers SET cpu_ns = 6000000000 WHERE id = 2;"
-                 "INSERT INTO programs VALUES (1, 'pool', 7000000000)");
-    expect_verdict(&m, "The CPUs were the limit: 100.0 % busy, most with pool");
-    unmake(&m);
-    /* What the servers took can be the busiest program's: others, in other pid namespaces, had the
-     * rest. */
-    make(&m, &r, PHP_SERVER "UPDATE servers SET cpu_ns = 2000000000 WHERE id = 2;"
-                 "INSERT INTO programs VALUES (1, 'php-fpm8.2', 2000000000)");
-    expect_verdict(&m, "Cannot tell: the CPUs were 100.0 % busy, but mostly with other programs "
-                       "than the server, PHP and ab: if they");
+}
+END_TEST
+
+START_TEST(test_programs_and_their_owners)
+{
+    struct run r = quiet_run();
+    struct made m;
+
+    make(&m, &r, "INSERT INTO programs VALUES (1, 'php-fpm8.2', 1000000000, 'server'), "
+                 "(1, 'php-fpm8.2', 3000000000, 'other'), (1, 'x', 2000000000, 'theirs')");
+    ck_assert_uint_eq(m.s.program_count, 3);
+    ck_assert_int_eq(m.s.programs[0].owner, MST_PROC_OTHER);
+    ck_assert_int_eq(m.s.programs[1].owner, MST_PROC_OWNER_COUNT);
+    ck_assert_int_eq(m.s.programs[2].owner, MST_PROC_SERVER);
+    expect_text(&m, "php-fpm8.2 3.00 s (other), x 2.00 s, php-fpm8.2 1.00 s (server)\n");
     unmake(&m);
 }
 END_TEST
@@ -1007,7 +1217,7 @@ START_TEST(test_cpu_of_the_tool)
 
     r.machine_busy_ns = 2 * r.duration_ns;
     r.tool_cpu_ns = r.duration_ns / 2;
-    make(&m, &r, "INSERT INTO programs VALUES (1, 'php-fpm8.2', 7000000000)");
+    make(&m, &r, "INSERT INTO programs VALUES (1, 'php-fpm8.2', 7000000000, 'server')");
     expect_verdict(&m, "The CPUs were the limit: 100.0 % busy, most with php-fpm8.2, while at most "
                        "1 of 10 workers were; ab itself took 25.0 % of that");
     unmake(&m);
@@ -1021,9 +1231,9 @@ END_TEST
     "UPDATE server_requests SET queue_ns = 3000000000 WHERE key % 200 = 0;"
 
 static const struct { const char *sql, *verdict; } keepalive[] = {
-    { STARVED, "Idle keep-alive connections held Apache's workers: of all 10, 9.20 in the mean "
-               "waited for another request, and connections waited up to 3.00 s for one (65.2 % "
-               "of the requests' time)" },
+    { STARVED, "Idle keep-alive connections held Apache's workers: of all 10, 9.20 on "
+               "average waited for another request, and connections waited up to 3.00 s for one "
+               "(65.2 % of the requests' time)" },
     { STARVED "UPDATE samples SET workers_busy = 9", "Requests waited for workers (65.2 % " },
     { STARVED "UPDATE server_requests SET queue_ns = 90000000 WHERE key % 200 = 0",
       "Nothing ran out" },
@@ -1047,22 +1257,22 @@ START_TEST(test_slow_clients)
     struct made m;
 
     make(&m, &r, "UPDATE server_requests SET send_ns = 72000000");
-    expect_verdict(&m, "The clients, or the network to them, were slow: sending took 90.0 % of a "
-                       "request's time (72.0 ms in the mean), while at most 1 of 10 workers were "
-                       "busy and the CPUs to 12.5 %.");
+    expect_verdict(&m, "The clients, or the network to them, were slow: sending took 72.0 ms a "
+                       "request (90.0 % of its time).");
+    expect_codes(&m, "slow-clients");
     unmake(&m);
     make(&m, &r, "UPDATE server_requests SET send_ns = 9000000");   /* what writing may take */
     expect_verdict(&m, "Nothing ran out");
     unmake(&m);
     make(&m, &r, PHP "UPDATE server_requests SET send_ns = 72000000; "
                  "UPDATE php_requests SET run_ns = 70000000, wait_ns = 0");
-    expect_verdict(&m, "Nothing ran out");             /* PHP still made the response */
+    expect_codes(&m, "cannot-tell");                   /* PHP still made the response */
     unmake(&m);
 }
 END_TEST
 
 static const struct { const char *state, *says; } held[] = {
-    { "sending_ns", "; most of their time they sent to clients that read slowly." },
+    { "sending_ns", "; most of their time they sent answers." },
     { "reading_ns", "; most of their time they read from clients that sent slowly or nothing." },
     { "closing_ns", "; most of their time they waited for clients to close their connections." },
     { "idle_ns", "75.0 % of its time." },
@@ -1089,9 +1299,9 @@ END_TEST
 #define KILLED ENDED("killed")
 static const struct { const char *sql, *verdict; } memory[] = {
     { "UPDATE machine_samples SET oom_kills = 4 WHERE moment = 'end'; " KILLED,
-      "Memory ran out: the kernel killed 1 process of this machine for want of it" },
+      "Memory ran out: the kernel killed 1 process of this machine." },
     { "UPDATE machine_samples SET oom_kills = 4 WHERE moment = 'end'; " ENDED("signal"),
-      "Memory ran out: the kernel killed 1 process of this machine for want of it" },
+      "Memory ran out: the kernel killed 1 process of this machine." },
     { "UPDATE machine_samples SET oom_kills = 4 WHERE moment = 'end'; " ENDED("clean"),
       "Nothing ran out" },      /* somebody else's process */
     { "UPDATE machine_samples SET oom_kills = 4 WHERE moment = 'end'; " ENDED("unknown"),
@@ -1107,8 +1317,8 @@ static const struct { const char *sql, *verdict; } memory[] = {
       "Nothing ran out" },
     { "UPDATE machine_samples SET memory_stall_ns = NULL, oom_kills = NULL", "Nothing ran out" },
     { "UPDATE servers SET cgroup = '/web', oom_kills = 2, memory_limit_bytes = 64000000; " KILLED,
-      "Memory ran out: the kernel killed 2 processes of the server's control group (it may have "
-      "64.0 MB) for want of it" },
+      "Memory ran out: the kernel killed 2 processes of the server's control group (its limit is "
+      "64.0 MB)." },
     { "UPDATE machine_samples SET oom_kills = 9 WHERE moment = 'end'; "
       "UPDATE servers SET cgroup = '/web', oom_kills = 0; " KILLED,
       "Nothing ran out" },      /* another group's processes */
@@ -1120,16 +1330,16 @@ static const struct { const char *sql, *verdict; } memory[] = {
     { "INSERT INTO servers (id, run_id, target, producer, local, cgroup, oom_kills) VALUES "
       "(2, 1, 'php.board', 'php', 1, '/fpm', 3), (3, 1, 'other.board', 'php', 1, '/fpm', 3); "
       "UPDATE servers SET cgroup = '/web', oom_kills = 0 WHERE id = 1; " KILLED,
-      "Memory ran out: the kernel killed 3 processes of the server's control group for" },
+      "Memory ran out: the kernel killed 3 processes of the server's control group." },
     /* Added up over two CPUs: longer than the load, or one after the other. */
     { "UPDATE servers SET cgroup = '/web', throttled_ns = 5800000000",
       "The CPUs were the limit: the control group of the apache had used up its share of them, "
       "and was held up for at least 2.90 s in 4.00 s of load" },
     { "UPDATE servers SET cgroup = '/web', throttled_ns = 900000000",
-      "Cannot tell: the control group of the apache had used up its share of the CPUs at times, "
+      "The control group of the apache had used up its share of the CPUs at times, "
       "and was held up for at least 450 ms and at most 900 ms in 4.00 s of load" },
     { "UPDATE servers SET cgroup = '/web', throttled_ns = 5800000000; DELETE FROM environment",
-      "Cannot tell: the control group of the apache had used up its share of the CPUs at times, "
+      "The control group of the apache had used up its share of the CPUs at times, "
       "and was held up for at least 0 and at most 4.00 s" },
     { "UPDATE servers SET cgroup = '/web', throttled_ns = 700000000", "Nothing ran out" },
 };
@@ -1171,14 +1381,14 @@ static const struct { const char *sql, *verdict; } obstacles[] = {
     { "UPDATE runs SET complete = 0, outcome = 'failed'", "Cannot tell: the load tool failed." },
     { "UPDATE runs SET complete = 0, outcome = 'timeout'",
       "Cannot tell: the load tool did not end in time." },
-    { "DELETE FROM server_requests", "Cannot tell: no request of the load was recorded." },
+    { "DELETE FROM server_requests", "Cannot tell: no request of the load was recorded (" },
     { "UPDATE runs SET duration_ns = 400000000", "Cannot tell: the run was too short." },
     { "DELETE FROM samples WHERE moment = 'during'", "Cannot tell: the run was too short." },
-    { "UPDATE servers SET restarts = 1", "Cannot tell: the server was started anew" },
+    { "UPDATE servers SET restarts = 1", "Apache was stopped and started while the load ran" },
     { "UPDATE samples SET workers_limit = NULL", "Cannot tell: how busy the workers were" },
     { "UPDATE samples SET handling_ns = NULL", "Cannot tell: how busy the workers were" },
     { "DELETE FROM machine_samples", "Cannot tell: the workers did not run out" },
-    { "DELETE FROM servers", "Cannot tell: no request of the load was recorded." },
+    { "DELETE FROM servers", "Cannot tell: no request of the load was recorded (" },
 };
 
 START_TEST(test_cannot_tell)
@@ -1329,7 +1539,7 @@ static const char *const strange[] = {
     "DELETE FROM samples; DELETE FROM server_requests; DELETE FROM client_results",
     "UPDATE servers SET producer = 'php', mpm = hex(zeroblob(200)), unknown = hex(zeroblob(900))",
     "INSERT INTO notes SELECT 1, 1, hex(zeroblob(2000))",
-    "INSERT INTO programs SELECT 1, hex(zeroblob(20 + column1)), 5 FROM (VALUES (1), (2), (3), "
+    "INSERT INTO programs SELECT 1, hex(zeroblob(20 + column1)), 5, 'other' FROM (VALUES (1), (2), (3), "
     "(4), (5), (6))",
     "UPDATE environment SET value = '-3'",
     PHP "UPDATE php_requests SET run_ns = 9223372036854775807, wait_ns = -1, script = x'ff0a'",
@@ -1339,6 +1549,14 @@ static const char *const strange[] = {
     PHP "UPDATE servers SET clock_offset_ns = -9223372036854775807 WHERE id = 2",
     PHP "UPDATE servers SET sapi = hex(zeroblob(200)), target = hex(zeroblob(200)) WHERE id = 2",
     PHP "UPDATE php_requests SET start_ns = 'x', run_ns = 'y', request_id = x'00'",
+    POOLS "UPDATE pool_samples SET label = hex(zeroblob(200)), workers_limit = 9223372036854775807,"
+        " limit_reached = -1, workers_busy = 9223372036854775807",
+    POOLS "UPDATE pool_samples SET workers_limit = 0, workers_busy = 'x', limit_reached = 'y';"
+        "UPDATE php_requests SET wait_ns = 9223372036854775807, run_ns = 9223372036854775807",
+    "INSERT INTO port_samples VALUES (1, 1, hex(zeroblob(200)), 'x', 0), (1, 1, x'ff0a', 7, -1);"
+        "INSERT INTO process_samples VALUES (1, 1, 1, 1, 1, 9223372036854775807, 0);"
+        "UPDATE samples SET group_cpu_ns = 9223372036854775807 * (moment = 'end'), "
+        "group_memory_bytes = 'x', group_memory_limit_bytes = 0, group_cpu_limit_milli = -1",
 };
 
 START_TEST(test_strange)
@@ -1362,7 +1580,7 @@ START_TEST(test_no_such_run)
     struct made m;
 
     make(&m, &r, NULL);
-    ck_assert_int_eq(mst_summary_make(&s, m.archive, 77, error), -1);
+    ck_assert_int_eq(mst_findings_summary(&s, m.archive, 77, error), -1);
     ck_assert_ptr_nonnull(strstr(error, "there is no run 77 in the archive"));
     mst_summary_free(&s);
     ck_assert_int_eq(mst_summary_runs(m.archive, &ids, &count, error), 0);
@@ -1396,6 +1614,10 @@ int main(void)
     tcase_add_test(tests, test_intervals);
     tcase_add_test(tests, test_no_intervals);
     tcase_add_test(tests, test_parts_of_php_run);
+    tcase_add_test(tests, test_resources);
+    tcase_add_test(tests, test_resources_unknown);
+    tcase_add_test(tests, test_pools);
+    tcase_add_test(tests, test_pools_unknown);
     tcase_add_test(tests, test_php_runs_into_send);
     tcase_add_loop_test(tests, test_php_is_joined_by_id_and_time, 0,
                         (int)(sizeof clocks / sizeof clocks[0]));
@@ -1410,7 +1632,8 @@ int main(void)
     tcase_add_test(tests, test_few_waited_for_long);
     tcase_add_test(tests, test_waits_below_the_limit);
     tcase_add_test(tests, test_waits_too_little);
-    tcase_add_test(tests, test_cpu);
+    tcase_add_loop_test(tests, test_cpu, 0, (int)(sizeof cpus / sizeof *cpus));
+    tcase_add_test(tests, test_programs_and_their_owners);
     tcase_add_test(tests, test_cpu_of_the_tool);
     tcase_add_loop_test(tests, test_keepalive, 0, (int)(sizeof keepalive / sizeof *keepalive));
     tcase_add_test(tests, test_slow_clients);

@@ -124,23 +124,21 @@ static bool has_own_cpu(const struct mst_summary_server *server)
 }
 
 /* The CPU time of what belongs to this run: the load tool, and the servers with all processes below
- * their parents. Where no PHP was recorded, any program that is called so is taken for the
- * server's. */
+ * their parents, or, where the recording told whose processes were busy, the servers' programs:
+ * those have backends without a board, too, but none that took little. */
 static uint64_t own_cpu(const struct mst_summary *s)
 {
-    uint64_t own = s->tool_cpu_ns != MST_UNKNOWN ? s->tool_cpu_ns : 0;
-    bool has_php = false;
+    uint64_t servers = 0, programs = 0;
     size_t i;
 
-    for (i = 0; i < s->server_count; i++) {
+    for (i = 0; i < s->server_count; i++)
         if (has_own_cpu(&s->servers[i]))
-            own += s->servers[i].cpu_ns;
-        has_php |= mst_summary_is_php(&s->servers[i]) && s->servers[i].cpu_ns != MST_UNKNOWN;
-    }
-    for (i = 0; i < s->program_count && !has_php; i++)
-        if (strncmp(s->programs[i].name, "php", 3) == 0 && s->programs[i].cpu_ns != MST_UNKNOWN)
-            own += s->programs[i].cpu_ns;
-    return own;
+            servers += s->servers[i].cpu_ns;
+    for (i = 0; i < s->program_count; i++)
+        if (s->programs[i].owner == MST_PROC_SERVER && s->programs[i].cpu_ns != MST_UNKNOWN)
+            programs += s->programs[i].cpu_ns;
+    return (s->tool_cpu_ns != MST_UNKNOWN ? s->tool_cpu_ns : 0) +
+           (programs > servers ? programs : servers);
 }
 
 bool mst_cpu_is_ours(const struct mst_summary *s)
@@ -153,13 +151,21 @@ bool mst_cpu_is_ours(const struct mst_summary *s)
     return (unsigned __int128)own_cpu(s) * 2 >= busy;
 }
 
+/* A program of an older archive is another's where it took more than all that belongs to the run. */
 const struct mst_summary_program *mst_program_of_others(const struct mst_summary *s)
 {
-    const struct mst_summary_program *busiest = s->programs;
+    size_t i;
 
-    if (s->program_count == 0 || busiest->cpu_ns == MST_UNKNOWN)
-        return NULL;
-    return busiest->cpu_ns > own_cpu(s) ? busiest : NULL;
+    for (i = 0; i < s->program_count; i++) {
+        const struct mst_summary_program *program = &s->programs[i];
+
+        if (program->cpu_ns == MST_UNKNOWN)
+            continue;
+        if (program->owner == MST_PROC_OTHER || program->owner == MST_PROC_UNSEEN ||
+            (program->owner == MST_PROC_OWNER_COUNT && program->cpu_ns > own_cpu(s)))
+            return program;
+    }
+    return NULL;
 }
 
 bool mst_waits_are_too_short(const struct mst_summary_server *server)

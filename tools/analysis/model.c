@@ -113,10 +113,13 @@ uint64_t mst_summary_at_once_milli(const struct mst_summary *s, const struct mst
     return mst_summary_milli(end->end_ns, s->duration_ns);
 }
 
-static void free_ends(struct mst_summary_server *server)
+static void free_lists(struct mst_summary_server *server)
 {
     size_t i;
 
+    for (i = 0; i < server->pool_count; i++)
+        free(server->pools[i].label);
+    free(server->pools);
     for (i = 0; i < server->end_count; i++) {
         free(server->ends[i].kind);
         free(server->ends[i].name);
@@ -137,14 +140,18 @@ void mst_summary_free(struct mst_summary *s)
         free(s->servers[i].sapi);
         free(s->servers[i].unknown);
         free(s->servers[i].cgroup);
-        free_ends(&s->servers[i]);
+        free_lists(&s->servers[i]);
     }
     for (i = 0; i < s->program_count; i++)
         free(s->programs[i].name);
     free(s->programs);
+    for (i = 0; i < s->port_count; i++)
+        free(s->ports[i].remote);
+    free(s->ports);
     for (i = 0; i < s->note_count; i++)
         free(s->notes[i]);
     free(s->servers);
+    free(s->findings);
     free(s->notes);
     free(s->name);
     free(s->command_json);

@@ -76,7 +76,8 @@ static bool read_machine(struct mst_summary *s, sqlite3 *db)
     struct mst_query q = mst_query_ask(db,
         "SELECT " GROWN(busy_ns) GROWN(total_ns) GROWN(listen_overflows) GROWN(memory_stall_ns)
         GROWN(oom_kills) GROWN(cpu_stall_ns) GROWN(tcp_retransmits) GROWN(syn_retransmits)
-        "max(runnable) AS runnable FROM machine_samples WHERE run_id = :id", s->id);
+        GROWN(io_stall_ns) "max(runnable) AS runnable, max(blocked) AS blocked "
+        "FROM machine_samples WHERE run_id = :id", s->id);
     struct mst_query cpus = mst_query_ask(db,
         "SELECT CAST(value AS INTEGER) AS cpus FROM environment WHERE run_id = :id "
         "AND name = 'cpus'", s->id);
@@ -84,7 +85,7 @@ static bool read_machine(struct mst_summary *s, sqlite3 *db)
 
     s->machine_busy_milli = s->listen_overflows = s->cpus = MST_UNKNOWN;
     s->memory_stall_ns = s->oom_kills = s->max_runnable = s->cpu_stall_ns = MST_UNKNOWN;
-    s->tcp_retransmits = s->syn_retransmits = MST_UNKNOWN;
+    s->tcp_retransmits = s->syn_retransmits = s->io_stall_ns = s->max_blocked = MST_UNKNOWN;
     if (mst_query_next(&q)) {
         s->machine_busy_milli = mst_summary_milli(mst_row_number(&q, "busy_ns"),
                                                   mst_row_number(&q, "total_ns"));
@@ -94,7 +95,9 @@ static bool read_machine(struct mst_summary *s, sqlite3 *db)
         s->cpu_stall_ns = mst_row_number(&q, "cpu_stall_ns");
         s->tcp_retransmits = mst_row_number(&q, "tcp_retransmits");
         s->syn_retransmits = mst_row_number(&q, "syn_retransmits");
+        s->io_stall_ns = mst_row_number(&q, "io_stall_ns");
         s->max_runnable = mst_row_number(&q, "runnable");
+        s->max_blocked = mst_row_number(&q, "blocked");
     }
     if (mst_query_next(&cpus))
         s->cpus = mst_row_number(&cpus, "cpus");
@@ -105,7 +108,8 @@ static bool read_machine(struct mst_summary *s, sqlite3 *db)
 static bool read_programs(struct mst_summary *s, sqlite3 *db)
 {
     struct mst_query q = mst_query_ask(db,
-        "SELECT program, cpu_ns FROM programs WHERE run_id = :id ORDER BY cpu_ns DESC", s->id);
+        "SELECT program, cpu_ns, owner FROM programs WHERE run_id = :id "
+        "ORDER BY cpu_ns DESC, program, owner", s->id);
     struct mst_summary_program *program;
 
     while (mst_query_next(&q)) {
@@ -116,6 +120,7 @@ static bool read_programs(struct mst_summary *s, sqlite3 *db)
         }
         program->name = mst_row_string(&q, "program");
         program->cpu_ns = mst_row_number(&q, "cpu_ns");
+        program->owner = mst_proc_owner_of(mst_row_text(&q, "owner"));
         s->program_count -= program->name == NULL;
     }
     return mst_query_done(&q);
@@ -181,7 +186,8 @@ int mst_summary_read(struct mst_summary *s, sqlite3 *db, int64_t run_id)
     memset(s, 0, sizeof *s);
     found = read_run(s, db, run_id);
     if (found > 0 && (!read_client(&s->client, db, run_id) || !mst_summary_read_servers(s, db) ||
-                      !read_machine(s, db) || !read_programs(s, db) || !read_notes(s, db)))
+                      !read_machine(s, db) || !mst_summary_read_ports(s, db) ||
+                      !read_programs(s, db) || !read_notes(s, db)))
         return -1;
     return found;
 }

@@ -310,7 +310,8 @@ static bool read_server(struct mst_summary_server *s, sqlite3 *db, const struct 
     return read_counts(s, db, run->ended_ns) && read_all_requests(s, db) && read_phases(s, db) &&
            mst_summary_read_parts(s, db) &&
            (!mst_summary_is_php(s) || read_php(s, db)) &&
-           read_samples(s, db, run->started_ns) && read_listen_queue(s, db) && read_memory(s, db);
+           read_samples(s, db, run->started_ns) && read_listen_queue(s, db) && read_memory(s, db) &&
+           mst_summary_read_resources(s, db);
 }
 
 /* ---- all of them ------------------------------------------------------------------ */

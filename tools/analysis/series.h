@@ -61,6 +61,17 @@ bool mst_series_machine(struct mst_table *table, sqlite3 *db, int64_t run_id,
                         const struct mst_bins *bins);
 bool mst_series_memory(struct mst_table *table, sqlite3 *db, int64_t server_id,
                        const struct mst_bins *bins);
+/* What was used of the limits, see struct mst_summary_resources: of control groups, with the CPUs
+ * that they used and the shares of the time in which they waited; of a pool's workers; of the files
+ * that one process had open; of local ports. No rows where nothing is known. */
+bool mst_series_group(struct mst_table *table, sqlite3 *db, int64_t server_id,
+                      const struct mst_bins *bins);
+bool mst_series_pool(struct mst_table *table, sqlite3 *db, int64_t server_id,
+                     const struct mst_summary_pool *pool, const struct mst_bins *bins);
+bool mst_series_files(struct mst_table *table, sqlite3 *db, int64_t server_id,
+                      const struct mst_bins *bins);
+bool mst_series_ports(struct mst_table *table, sqlite3 *db, int64_t run_id,
+                      const struct mst_summary_port *port, const struct mst_bins *bins);
 /* Processes that were forked or ended in each bin. */
 bool mst_series_lifecycle(struct mst_table *table, sqlite3 *db, int64_t server_id,
                           const struct mst_bins *bins);

@@ -149,10 +149,11 @@ bool mst_series_occupancy(struct mst_table *table, sqlite3 *db, int64_t server_i
 
 /* ---- the machine ----------------------------------------------------------------- */
 
-enum { MA_T0, MA_T1, MA_BUSY, MA_OVERFLOWS, MA_DROPS, MA_COLUMNS };
+enum { MA_T0, MA_T1, MA_BUSY, MA_OVERFLOWS, MA_DROPS, MA_IO_STALL, MA_COLUMNS };
 static const char *const machine_columns[] = { "t0", "t1", "cpu_busy", "listen_overflows",
-                                               "listen_drops" };
-struct machine_sample { uint64_t time_ns; double busy, total, overflows, drops; };
+                                               "listen_drops", "io_stall" };
+_Static_assert(sizeof machine_columns / sizeof *machine_columns == MA_COLUMNS, "a name each");
+struct machine_sample { uint64_t time_ns; double busy, total, overflows, drops, io_stall; };
 
 static struct machine_sample read_machine_sample(struct mst_query *q)
 {
@@ -161,6 +162,7 @@ static struct machine_sample read_machine_sample(struct mst_query *q)
         .total = mst_cell(mst_row_number(q, "total_ns")),
         .overflows = mst_cell(mst_row_number(q, "listen_overflows")),
         .drops = mst_cell(mst_row_number(q, "listen_drops")),
+        .io_stall = mst_cell_seconds(mst_row_number(q, "io_stall_ns")),
     };
 }
 
@@ -168,8 +170,8 @@ bool mst_series_machine(struct mst_table *table, sqlite3 *db, int64_t run_id,
                         const struct mst_bins *bins)
 {
     struct mst_query q = mst_query_ask(db,
-        "SELECT time_ns, busy_ns, total_ns, listen_overflows, listen_drops FROM machine_samples "
-        "WHERE run_id = :id ORDER BY time_ns", run_id);
+        "SELECT time_ns, busy_ns, total_ns, listen_overflows, listen_drops, io_stall_ns "
+        "FROM machine_samples WHERE run_id = :id ORDER BY time_ns", run_id);
     struct machine_sample before = { 0 }, last = { 0 }, now;
     int64_t bin = -2, at;
     double *row = NULL;
@@ -198,6 +200,8 @@ bool mst_series_machine(struct mst_table *table, sqlite3 *db, int64_t run_id,
             row[MA_BUSY] = grown(before.busy, now.busy) / (now.total - before.total);
         row[MA_OVERFLOWS] = grown(before.overflows, now.overflows);
         row[MA_DROPS] = grown(before.drops, now.drops);
+        if (row[MA_T1] > row[MA_T0])
+            row[MA_IO_STALL] = grown(before.io_stall, now.io_stall) / (row[MA_T1] - row[MA_T0]);
         last = now;
     }
     return mst_query_done(&q) && fine;

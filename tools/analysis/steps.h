@@ -22,14 +22,17 @@ bool mst_summary_read_servers(struct mst_summary *s, sqlite3 *db);
 /* read_parts.c: what the phases of a server's requests consist of, for read_servers.c. */
 bool mst_summary_read_parts(struct mst_summary_server *server, sqlite3 *db);
 
+/* read_resources.c: limits and what was used of them, for read_servers.c and read.c. */
+bool mst_summary_read_resources(struct mst_summary_server *server, sqlite3 *db);
+bool mst_summary_read_ports(struct mst_summary *s, sqlite3 *db);
+
 /* join_php.c: joins PHP's requests to Apache's. */
 bool mst_summary_join_php(struct mst_summary *s, sqlite3 *db);
 
 /* join_client.c: joins the client's requests to the servers'. */
 bool mst_summary_join_client(struct mst_summary *s, sqlite3 *db);
 
-/* checks.c and verdict.c: what the numbers mean. */
+/* checks.c: whether to believe the numbers. */
 void mst_summary_check(struct mst_summary *s);
-void mst_summary_judge(struct mst_summary *s);
 
 #endif

@@ -1,4 +1,4 @@
-/* summary.h - what a run comes to: both sides, the checks, the verdict.
+/* summary.h - what a run comes to: both sides, the checks, the findings.
  *
  * Made from an archive alone, so that it is the same right after the run and
  * years later. MST_UNKNOWN is what the archive does not tell.
@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/finding.h"
 #include "archive/archive.h"
 #include "archive/states.h"
 #include "segment/format.h"
@@ -73,6 +74,37 @@ struct mst_summary_end {
     uint64_t calls, failed, end_ns;
 };
 
+/* What a server had of the limits around it, and of its disks. "Over the load" is from the sample
+ * before it to the one at its end. A limit is MST_UNKNOWN also where there is none. */
+struct mst_summary_resources {
+    /* Of the process that came nearest to its limit, at that moment: descriptors. */
+    uint64_t files, files_limit, files_pid;
+    /* Of the control groups that limit its parent process: other processes can be in them. */
+    uint64_t group_cpu_ns;             /* over the load */
+    uint64_t group_cpu_limit_milli;    /* thousandths of a CPU; the lowest of the load */
+    uint64_t group_throttled_ns;       /* over the load; adds up over the CPUs */
+    uint64_t group_memory_bytes, group_memory_limit_bytes;   /* when it was nearest to the limit */
+    uint64_t group_io_stall_ns;        /* over the load: any of them waited for a disk */
+};
+
+/* A pool of a PHP-FPM: a label with a limit of its own. */
+struct mst_summary_pool {
+    char    *label;
+    uint64_t workers_limit;            /* pm.max_children; the lowest of the load */
+    uint64_t samples, max_busy;        /* during the load */
+    uint64_t mean_busy_milli;          /* thousandths of a worker: mean of those samples */
+    uint64_t at_limit_milli;           /* thousandths of them with all its workers busy */
+    uint64_t limit_reached;            /* how often FPM found it at its limit, over the recording */
+    /* This run's requests under the label. */
+    uint64_t requests;
+    uint64_t waited;                   /* those whose php_wait is known */
+    uint64_t wait_sum_ns, wait_max_ns; /* php_wait of these; MST_UNKNOWN: of none */
+    uint64_t run_sum_ns;               /* php_run */
+    uint64_t measured;                 /* those whose waits are known */
+    uint64_t waits_sum_ns[MST_WAIT_COUNT];   /* parts of php_run, by kind of wait */
+    uint64_t max_memory_bytes;
+};
+
 struct mst_summary_server {
     int64_t  id;
     bool     local;                    /* on the machine that recorded */
@@ -119,12 +151,22 @@ struct mst_summary_server {
     char    *cgroup;
     uint64_t memory_limit, oom_kills, memory_stall_ns, throttled_ns;
     uint64_t cpu_ns;
+    struct mst_summary_resources resources;
+    size_t   pool_count;               /* an FPM's, by label */
+    struct mst_summary_pool *pools;
 };
 
 /* A program of the recording machine that took CPU time during the load. */
 struct mst_summary_program {
     char    *name;
+    enum mst_proc_owner owner;         /* MST_PROC_OWNER_COUNT: an older archive does not tell */
     uint64_t cpu_ns;
+};
+
+/* Local TCP ports of the recording machine in use towards an address, when most were. */
+struct mst_summary_port {
+    char    *remote;                   /* "127.0.0.1:9000" */
+    uint64_t ports, limit;
 };
 
 enum mst_check_id {
@@ -152,15 +194,22 @@ struct mst_summary {
     uint64_t memory_stall_ns, oom_kills;   /* the same */
     uint64_t max_runnable;             /* threads that ran or waited for a CPU at once; sampled */
     uint64_t cpu_stall_ns, tcp_retransmits, syn_retransmits;   /* as listen_overflows */
+    uint64_t io_stall_ns;              /* the same */
+    uint64_t max_blocked;              /* threads that waited for a disk at once; sampled */
     struct mst_summary_client client;
     size_t   server_count;
     struct mst_summary_server *servers;
     size_t   program_count;            /* the busiest first */
     struct mst_summary_program *programs;
+    size_t   port_count;               /* the most ports first; none below a hundredth of all */
+    struct mst_summary_port *ports;
     size_t   note_count;
     char   **notes;
     struct mst_check checks[MST_CHECK_COUNT];
-    char     verdict[512];
+    /* Made by findings/: */
+    size_t   finding_count;            /* strongest first */
+    struct mst_finding *findings;
+    char     verdict[1100];            /* the first one or two findings' sentences */
 };
 
 /* The runs of an archive, oldest first. 0, or -1 with a sentence. Free *ids. */

@@ -40,6 +40,52 @@
 /* Requests of a server that are compared with one of a client's: bounds the time of a join. */
 #define MST_JOIN_CHOICES_MAX       512u
 
+/* ---- findings ---------------------------------------------------------------------- */
+
+/* From this share of the time of all requests on, a part of it is a finding, ... */
+#define MST_FINDING_MILLI          50u
+/* ... and from this share on it is named in the verdict: what explains less does not decide. */
+#define MST_HEADLINE_MILLI         200u
+/* Full CPUs are named in the verdict, however little of the time is known to be computing. */
+#define MST_CPU_FLOOR_MILLI        250u
+/* Failures of more than a few in a hundred come before everything else: such a run measures the
+ * failures. */
+#define MST_FAILURES_FIRST_MILLI   30u
+/* Fewer failures are told before "nothing ran out", and after causes that explain more. */
+#define MST_FAILURES_FLOOR_MILLI   250u
+/* A part of a request that takes less on average is no reason to call the server slow. */
+#define MST_PART_MEAN_MIN_NS       MST_NS_PER_MS
+
+/* Requests that clients abort in the last moment of a load are the load tool's end. */
+#define MST_LAST_MOMENT_NS         (200 * MST_NS_PER_MS)
+/* From this share of the workers' busy time on, one label or wait has most of it. */
+#define MST_HOLDER_TIME_MILLI      500u
+/* Processes that end after fewer requests cost more than they serve; and how many must have ended
+ * for that to be a habit. */
+#define MST_CHURN_REQUESTS_MAX     20u
+#define MST_CHURN_EXITS_MIN        20u
+/* A request that computes for less is quick enough. */
+#define MST_COMPUTING_MEAN_MIN_NS  (20 * MST_NS_PER_MS)
+/* A thing that serves one request at a time: so many waits end at distances that deviate by at most
+ * this part of their mean, two or more were inside at once, and the shortest wait took no longer
+ * than this many distances. Ends at random deviate by 1, and those of a slow thing whose clients
+ * wait for each other by more. */
+#define MST_SERIAL_REQUESTS_MIN    10u
+#define MST_SERIAL_DEVIATION_MAX   0.5
+#define MST_SERIAL_INSIDE_MIN      1.8
+#define MST_SERIAL_SHORTEST_MAX    1.5
+/* Slow requests take more than so many times the median, and so much more than it; where there are
+ * so many requests, a hundredth of them is more than one. */
+#define MST_TAIL_REQUESTS_MIN      200u
+#define MST_TAIL_FACTOR            3u
+#define MST_TAIL_NS                (20 * MST_NS_PER_MS)
+/* As many slow requests are no chance; more than this share of all are no tail. */
+#define MST_TAIL_SLOW_MIN          5u
+#define MST_TAIL_MOST_MILLI        100u
+/* What so many of the slow requests have, and at most half as many of all, is what they have in
+ * common. */
+#define MST_COMMON_SLOW_MILLI      700u
+
 /* ---- waiting ----------------------------------------------------------------------- */
 
 /* From this share of the time of all requests on, waiting is what they did. */
@@ -61,13 +107,19 @@
 /* From this share of busy workers with idle keep-alive connections on, what requests held is
  * only a part. */
 #define MST_KEEPALIVE_SHARE_MILLI  50u
-/* From this share of all CPUs on, nothing is left. */
+/* From this share of all CPUs on, nothing is left, ... */
 #define MST_CPU_FULL_MILLI         950u
+/* ... and from this share on there is little: requests wait for a CPU at times, and more workers
+ * help little. */
+#define MST_CPU_MUCH_MILLI         850u
 /* From this share of a CPU for each thread on, the load tool can do no more. */
 #define MST_GENERATOR_BUSY_MILLI   900u
 /* From this share of the machine's busy time on, the load tool's is worth a remark. */
 #define MST_TOOL_SHARE_MILLI       200u
-/* The share of the run in which programs waited for memory (pressure stall information). */
+/* From this share of its limit on, a process has no descriptor left at times, and an address no
+ * port: samples are taken between the requests. */
+#define MST_EXHAUSTED_MILLI        950u
+/* The share of the run in which programs waited for memory or a disk (pressure stall information). */
 #define MST_STALL_MILLI            100u
 /* The share of the run for which a control group's limit of CPU time held a server up. */
 #define MST_THROTTLED_MILLI        200u
@@ -79,6 +131,10 @@
 #define MST_PART_SHARE_MILLI       5u
 /* The share of RAM for a server's processes: the system and the page cache need the rest. */
 #define MST_RAM_SHARE_MILLI        800u
+/* Connections of all processes against the limit of event: one process reaches its part before
+ * all have theirs. And httpd's own default of AsyncRequestWorkerFactor. */
+#define MST_EVENT_FULL_MILLI       700u
+#define MST_DEFAULT_ASYNC_FACTOR   2
 /* httpd's own default of ListenBacklog. */
 #define MST_DEFAULT_BACKLOG        511u
 

@@ -1,4 +1,4 @@
-/* usl.c - fits the Universal Scalability Law to several runs: see sizing.h.
+/* usl.c - fits the Universal Scalability Law to several runs: see usl.h.
  *
  * N / X(N) is linear in a = 1/gamma, b = alpha/gamma and c = beta/gamma:
  * a + b (N - 1) + c N (N - 1). Weighted with X^2 / N^2 its residuals are relative
@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "analysis/sizing.h"
 #include "analysis/thresholds.h"
+#include "analysis/usl.h"
 #include "stats/distribution.h"
 
 enum { TERMS = 3 };

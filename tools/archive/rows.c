@@ -400,10 +400,11 @@ int mst_archive_add_machine(struct mst_archive *a, int64_t run_id, uint64_t wall
 }
 
 int mst_archive_add_program(struct mst_archive *a, int64_t run_id, const char *name,
-                            uint64_t cpu_ns)
+                            enum mst_proc_owner owner, uint64_t cpu_ns)
 {
     const struct programs_row row = {
         .run_id = NUMBER(run_id), .program = TEXT(name), .cpu_ns = NUMBER(cpu_ns),
+        .owner = TEXT(mst_proc_owner_names[owner]),
     };
 
     return insert_programs(a, &row);
@@ -477,6 +478,19 @@ int mst_archive_add_note(struct mst_archive *a, int64_t run_id, uint64_t wall_ns
     };
 
     return insert_notes(a, &row);
+}
+
+int mst_archive_add_finding(struct mst_archive *a, int64_t run_id,
+                            const struct mst_archive_finding *f)
+{
+    const struct findings_row row = {
+        .run_id = NUMBER(run_id), .rank = NUMBER(f->rank), .code = TEXT(f->code),
+        .certainty = TEXT(f->certainty), .subject = TEXT(f->subject),
+        .share_milli = NUMBER(f->share_milli), .requests = NUMBER(f->requests),
+        .text = TEXT(f->text), .action = TEXT(f->action), .predicted = TEXT(f->predicted),
+    };
+
+    return insert_findings(a, &row);
 }
 
 /* ---- the lab's studies ------------------------------------------------------------- */

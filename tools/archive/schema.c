@@ -68,7 +68,12 @@ static const char *const upgrades[MST_ARCHIVE_VERSION - 1] = {
     "ALTER TABLE samples ADD COLUMN group_io_stall_ns INTEGER;"
     "ALTER TABLE process_samples ADD COLUMN files INTEGER;"
     "ALTER TABLE process_samples ADD COLUMN files_limit INTEGER;"
-    "ALTER TABLE machine_samples ADD COLUMN io_stall_ns INTEGER;",
+    "ALTER TABLE machine_samples ADD COLUMN io_stall_ns INTEGER;"
+    "ALTER TABLE programs RENAME TO older_programs;"
+    "CREATE TABLE programs (run_id INTEGER NOT NULL REFERENCES runs(id), program TEXT NOT NULL, "
+    "cpu_ns INTEGER NOT NULL, owner TEXT);"
+    "INSERT INTO programs SELECT run_id, program, cpu_ns, NULL FROM older_programs;"
+    "DROP TABLE older_programs;",
 };
 
 /* The first column of the first row. 0, or SQLite's error. */

@@ -100,7 +100,9 @@ CREATE TABLE IF NOT EXISTS servers (
     memory_limit_bytes INTEGER,          -- limit of the group; NULL also: there is no limit
     oom_kills         INTEGER,           -- processes of the group that the kernel killed during the
                                          -- load because memory ran out
-    memory_stall_ns   INTEGER,           -- time of the load in which any process waited for memory
+    memory_stall_ns   INTEGER,           -- time of the load in which any process of its group
+                                         -- waited for memory; NULL also: it is in no group of
+                                         -- version 2 but the root
     throttled_ns      INTEGER            -- time of the load in which the group's CPU limit stopped
                                          -- its processes, summed over the CPUs
 );
@@ -286,7 +288,8 @@ CREATE TABLE IF NOT EXISTS samples (
     group_memory_bytes INTEGER,          -- of the control group that limits the memory
     group_memory_limit_bytes INTEGER,    -- NULL also: there is no limit
     group_io_stall_ns INTEGER            -- counter: time during which any process of the parent
-                                         -- process's own group waited for a disk
+                                         -- process's own group waited for a disk; NULL also: it
+                                         -- is in no group of version 2 but the root
 );
 CREATE INDEX IF NOT EXISTS samples_server ON samples (server_id);
 
@@ -362,15 +365,19 @@ CREATE TABLE IF NOT EXISTS machine_samples (
 );
 CREATE INDEX IF NOT EXISTS machine_samples_run ON machine_samples (run_id);
 
--- CPU time of the recording machine's programs during the load: the server, programs that work for
--- it, and unrelated programs. The name is cut to 15 bytes. 'processes that cannot be seen from here'
--- is what no process of /proc took, where that is a tenth of all or more: another pid namespace's.
+-- CPU time of the recording machine's programs during the load, by name and owner: processes of one
+-- name can be of several owners. The name is cut to 15 bytes. 'processes that cannot be seen from
+-- here' is what no process of /proc took, where that is a tenth of all or more: another pid
+-- namespace's.
 CREATE TABLE IF NOT EXISTS programs (
     run_id            INTEGER NOT NULL REFERENCES runs(id),
     program           TEXT NOT NULL,
     cpu_ns            INTEGER NOT NULL,
-    PRIMARY KEY (run_id, program)
-) WITHOUT ROWID;
+    owner             TEXT               -- 'server' (processes of the recorded servers, and of the
+                                         -- local backends that they called), 'tool' (the load
+                                         -- tool), 'recorder', 'other', 'unseen'
+);
+CREATE INDEX IF NOT EXISTS programs_run ON programs (run_id);
 
 -- The environment of the run: machine, kernel, limits, versions. Names that begin with apache_ or
 -- php_ (for a second server: apache2_) describe a server: _command is its parent's command line,
@@ -392,6 +399,22 @@ CREATE TABLE IF NOT EXISTS output (
     bytes             INTEGER NOT NULL,  -- number of bytes that it printed
     content           BLOB NOT NULL,     -- the output, or the end of a long one
     PRIMARY KEY (run_id, stream)
+) WITHOUT ROWID;
+
+-- What `mpmstat record` found in the run, the strongest first: as JSON's "findings". `mpmstat report`
+-- finds anew, from the rows of this archive.
+CREATE TABLE IF NOT EXISTS findings (
+    run_id            INTEGER NOT NULL REFERENCES runs(id),
+    rank              INTEGER NOT NULL,  -- from 1
+    code              TEXT NOT NULL,     -- docs/reference/findings.md
+    certainty         TEXT NOT NULL,     -- 'certain', 'likely', 'cannot-tell'
+    subject           TEXT,              -- NULL: the server
+    share_milli       INTEGER,           -- thousandths
+    requests          INTEGER,
+    text              TEXT NOT NULL,
+    action            TEXT,
+    predicted         TEXT,
+    PRIMARY KEY (run_id, rank)
 ) WITHOUT ROWID;
 
 -- Messages of mpmstat during the recording: warnings and errors.

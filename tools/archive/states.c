@@ -45,6 +45,12 @@ enum mst_producer mst_producer_of(const char *word)
                ? MST_PRODUCER_PHP : MST_PRODUCER_APACHE;
 }
 
+enum mst_proc_owner mst_proc_owner_of(const char *word)
+{
+    return (enum mst_proc_owner)find(word, mst_proc_owner_names, MST_PROC_OWNER_COUNT,
+                                     MST_PROC_OWNER_COUNT);
+}
+
 enum mst_sapi mst_sapi_of(const char *word)
 {
     static const char *const names[] = {

@@ -8,6 +8,7 @@
 #define MPMSTAT_STATES_H
 
 #include "segment/format.h"
+#include "system/ownership.h"
 
 /* runs.outcome. The first stands until a run has ended. */
 #define MST_OUTCOMES(X) \
@@ -40,6 +41,9 @@ const char *mst_producer_name(enum mst_producer producer);
 enum mst_outcome    mst_outcome_of(const char *word);
 enum mst_producer   mst_producer_of(const char *word);
 enum mst_step_state mst_step_state_of(const char *word);
+
+/* programs.owner; MST_PROC_OWNER_COUNT where it is none of the words (NULL: older archives). */
+enum mst_proc_owner mst_proc_owner_of(const char *word);
 
 /* servers.sapi has PHP's own word. With these two it is known which program owns the workers. */
 enum mst_sapi { MST_SAPI_OTHER, MST_SAPI_MOD_PHP, MST_SAPI_FPM };

@@ -17,6 +17,7 @@
 #include "source/source.h"
 #include "system/cgroup.h"
 #include "system/machine.h"
+#include "system/ownership.h"
 #include "system/proc.h"
 
 #define MST_ARCHIVE_BATCH_NS UINT64_C(250000000)
@@ -111,7 +112,7 @@ int mst_archive_add_memory(struct mst_archive *a, int64_t server_id, uint64_t wa
 int mst_archive_add_machine(struct mst_archive *a, int64_t run_id, uint64_t wall_ns,
                             enum mst_moment moment, const struct mst_machine *machine);
 int mst_archive_add_program(struct mst_archive *a, int64_t run_id, const char *name,
-                            uint64_t cpu_ns);
+                            enum mst_proc_owner owner, uint64_t cpu_ns);
 int mst_archive_add_client_result(struct mst_archive *a, int64_t run_id,
                                   const struct mst_client_result *result,
                                   const struct mst_plan *plan);
@@ -122,6 +123,18 @@ int mst_archive_add_environment(struct mst_archive *a, int64_t run_id, const cha
 /* content: the end of what was printed, n of `bytes` bytes. */
 int mst_archive_add_output(struct mst_archive *a, int64_t run_id, const char *stream,
                            uint64_t bytes, const void *content, size_t n);
+/* What was found in a run that has ended. */
+struct mst_archive_finding {
+    uint64_t    rank;            /* from 1 */
+    const char *code, *certainty;
+    const char *subject;         /* NULL: the server */
+    uint64_t    share_milli, requests;   /* MST_UNKNOWN: none */
+    const char *text;
+    const char *action, *predicted;      /* NULL: none */
+};
+int mst_archive_add_finding(struct mst_archive *a, int64_t run_id,
+                            const struct mst_archive_finding *finding);
+
 int mst_archive_add_note(struct mst_archive *a, int64_t run_id, uint64_t wall_ns, const char *text);
 
 /* ---- what the lab writes of a study; as above ------------------------------------- */

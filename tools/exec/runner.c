@@ -199,6 +199,11 @@ uint64_t mst_runner_started(const struct mst_runner *r)
     return r->last.started_wall_ns;
 }
 
+uint64_t mst_runner_pid(const struct mst_runner *r)
+{
+    return (uint64_t)r->supervisor;
+}
+
 int mst_runner_fd(const struct mst_runner *r)
 {
     return r->reports;

@@ -35,6 +35,10 @@ struct mst_runner *mst_runner_start(const struct mst_spawn *spawn, char error[MS
 
 uint64_t mst_runner_started(const struct mst_runner *runner);   /* since 1970, as in the end */
 
+/* The supervisor's process id: until mst_runner_close() everything that the command started is
+ * below it. */
+uint64_t mst_runner_pid(const struct mst_runner *runner);
+
 /* A descriptor that becomes readable when the command has ended, for poll(). */
 int mst_runner_fd(const struct mst_runner *runner);
 

@@ -28,8 +28,8 @@ lab_sources = \
 	tools/lab/report/estimates.h \
 	tools/lab/report/figures.c \
 	tools/lab/report/figures.h \
-	tools/lab/report/findings.c \
-	tools/lab/report/findings.h \
+	tools/lab/report/insights.c \
+	tools/lab/report/insights.h \
 	tools/lab/report/html.c \
 	tools/lab/report/json.c \
 	tools/lab/report/lines.c \

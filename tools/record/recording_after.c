@@ -5,11 +5,13 @@
 #include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "console/diag.h"
 #include "record/limits.h"
+#include "segment/fields.h"
 
 /* CPU time that no process of /proc took: of processes in another pid namespace, or that are hidden
  * from this user, or that nothing waited for. 0 where it is a small part of all. */
@@ -32,7 +34,67 @@ static int record_unseen(struct mst_recording *r)
 
     if (cpu_ns == 0 || cpu_ns < r->end.duration_ns / 1000)
         return 0;
-    return mst_archive_add_program(r->archive, r->run_id, MST_UNSEEN_PROGRAMS, cpu_ns);
+    return mst_archive_add_program(r->archive, r->run_id, MST_UNSEEN_PROGRAMS, MST_PROC_UNSEEN,
+                                   cpu_ns);
+}
+
+/* The processes that a server is known by: its parent, also that of a new start, and those that
+ * its board names. */
+static bool add_server_roots(const struct mst_sampler *s, struct mst_proc_root **roots,
+                             size_t *count)
+{
+    const struct mst_processes *p = &s->processes;
+    size_t needed = *count + p->named_count + 2, i;
+    struct mst_proc_root *bigger = realloc(*roots, needed * sizeof *bigger);
+    char error[MST_ERROR_MAX];
+    uint64_t pid;
+
+    if (bigger == NULL)
+        return false;
+    *roots = bigger;
+    if (p->start_ticks != 0)
+        bigger[(*count)++] = (struct mst_proc_root){ p->pid, p->start_ticks, MST_PROC_SERVER };
+    for (i = 0; i < p->named_count; i++)
+        if (!p->named[i].foreign)
+            bigger[(*count)++] = (struct mst_proc_root){ p->named[i].pid, p->named[i].start_ticks,
+                                                         MST_PROC_SERVER };
+    pid = mst_source_identity(s->source)->pid;
+    if (pid != p->pid && pid != 0 && pid != MST_UNKNOWN &&
+        mst_process_has_board(pid, mst_source_board(s->source), error))
+        bigger[(*count)++] = (struct mst_proc_root){ pid, 0, MST_PROC_SERVER };
+    return true;
+}
+
+/* An FPM without a board listens where Apache's requests went. */
+static void find_backends(struct mst_recording *r, const struct mst_sampler *s)
+{
+    size_t i;
+
+    for (i = 0; i < s->sample.end_count; i++)
+        if (s->sample.ends[i].kind != NULL &&
+            strcmp(s->sample.ends[i].kind, mst_other_end_kind_names[MST_END_BACKEND]) == 0)
+            mst_ownership_find_backend(&r->programs.after, s->processes.pid,
+                                       s->sample.ends[i].name);
+}
+
+static bool find_owners(struct mst_recording *r)
+{
+    struct mst_proc_root *roots = calloc(1, sizeof *roots);
+    bool fine = roots != NULL;
+    size_t count = 0, i;
+
+    if (fine && r->runner != NULL)
+        roots[count++] = (struct mst_proc_root){ mst_runner_pid(r->runner), 0, MST_PROC_TOOL };
+    for (i = 0; i < r->sampler_count && fine; i++)
+        if (r->samplers[i].local && !r->samplers[i].others_processes)
+            fine = add_server_roots(&r->samplers[i], &roots, &count);
+    if (fine)
+        mst_ownership_find(&r->programs.after, roots, count);
+    for (i = 0; i < r->sampler_count && fine; i++)
+        if (r->samplers[i].local && r->samplers[i].processes.start_ticks != 0)
+            find_backends(r, &r->samplers[i]);
+    free(roots);
+    return fine;
 }
 
 /* Programs that took a thousandth of the load's time or more. The supervisor's time
@@ -42,14 +104,16 @@ static int record_programs(struct mst_recording *r)
     const struct mst_program *program;
     size_t i;
 
-    if (!r->programs_known || !mst_programs_after(&r->programs))
+    if (!r->programs_known || !mst_programs_after(&r->programs) || !find_owners(r) ||
+        !mst_programs_sum(&r->programs))
         return 0;
     for (i = 0; i < r->programs.count; i++) {
         program = &r->programs.items[i];
         if (program->cpu_ns <= 0 || (uint64_t)program->cpu_ns < r->end.duration_ns / 1000)
             break;
-        if (strcmp(program->name, MST_RUNNER_SUPERVISOR) != 0 &&
-            mst_archive_add_program(r->archive, r->run_id, program->name,
+        if ((program->owner != MST_PROC_TOOL ||
+             strcmp(program->name, MST_RUNNER_SUPERVISOR) != 0) &&
+            mst_archive_add_program(r->archive, r->run_id, program->name, program->owner,
                                     (uint64_t)program->cpu_ns) != 0)
             return -1;
     }

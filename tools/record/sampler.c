@@ -7,19 +7,35 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "base/siphash.h"
 #include "console/diag.h"
 #include "record/limits.h"
 
 /* ---- trouble --------------------------------------------------------------------- */
 
-/* Repeated trouble is noted once. */
-static int note(struct mst_sampler *s, enum mst_trouble with, const char *text)
+static int add_note(struct mst_sampler *s, const char *text)
 {
-    if (strcmp(text, s->last_note[with]) == 0)
-        return 0;
-    snprintf(s->last_note[with], sizeof s->last_note[with], "%s", text);
     mst_warn("%s", text);
     return mst_archive_add_note(s->archive, s->run_id, mst_realtime_ns(), text);
+}
+
+/* Each sentence is noted once, and so many of them: a server can make up others for ever. */
+static int note_trouble(struct mst_sampler *s, const char *text)
+{
+    static const unsigned char key[MST_SIPHASH_KEY];
+    uint64_t hash = mst_siphash(key, text, strlen(text));
+    size_t i;
+
+    for (i = 0; i < s->noted_count; i++)
+        if (s->noted[i] == hash)
+            return 0;
+    if (s->noted_count == MST_NOTES_MAX)
+        return 0;
+    s->noted[s->noted_count++] = hash;
+    if (add_note(s, text) != 0)
+        return -1;
+    return s->noted_count < MST_NOTES_MAX ? 0 :
+           add_note(s, "what else is wrong with this server is not noted: it is too much");
 }
 
 /* ---- the journal ----------------------------------------------------------------- */
@@ -76,7 +92,7 @@ static int on_lifecycle(void *context, const struct mst_lifecycle *event, uint64
 static int keep_late(struct mst_sampler *s, const struct mst_delivery *delivery, uint64_t key)
 {
     if (!mst_grow(&s->late, &s->late_room, s->late_count, sizeof *s->late))
-        return note(s, MST_TROUBLE_JOURNAL, "out of memory for late deliveries");
+        return note_trouble(s, "out of memory for late deliveries");
     s->late[s->late_count++] = (struct mst_late_delivery){ *delivery, key };
     return 0;
 }
@@ -117,7 +133,7 @@ static int poll_journal(struct mst_sampler *s)
     s->poll_failed = mst_source_poll(s->source, &events, error) < 0;
     if (!s->poll_failed)
         return 0;
-    return error[0] != '\0' ? note(s, MST_TROUBLE_JOURNAL, error) : -1;
+    return error[0] != '\0' ? note_trouble(s, error) : -1;
 }
 
 /* ---- samples --------------------------------------------------------------------- */
@@ -151,7 +167,7 @@ static int take_sample(struct mst_sampler *s, enum mst_moment moment)
 
     s->sampled = mst_source_sample(s->source, &s->sample, error) == 0;
     if (!s->sampled)
-        return note(s, MST_TROUBLE_SAMPLE, error);
+        return note_trouble(s, error);
     name_processes(s);
     return add_sample(s, moment);
 }
@@ -392,7 +408,7 @@ int mst_sampler_finish(struct mst_sampler *s)
         return -1;
     mst_source_finish(s->source);
     if (s->local && s->cpu_before_ns != MST_UNKNOWN && !mst_processes_alive(&s->processes) &&
-        note(s, MST_TROUBLE_END, "the server's parent process ended during the run") != 0)
+        add_note(s, "the server's parent process ended during the run") != 0)
         return -1;
     what_is_unknown(s, unknown);
     end.lost = s->poll_failed ? MST_UNKNOWN : mst_source_lost(s->source);
@@ -402,7 +418,7 @@ int mst_sampler_finish(struct mst_sampler *s)
     if (s->sampled && s->sample.in_flight > 0 && s->sample.in_flight != MST_UNKNOWN) {
         snprintf(text, sizeof text, "requests were still in flight when the recording ended: %llu",
                  (unsigned long long)s->sample.in_flight);
-        if (note(s, MST_TROUBLE_END, text) != 0)
+        if (add_note(s, text) != 0)
             return -1;
     }
     return mst_archive_end_server(s->archive, s->server_id, &end);

@@ -19,8 +19,7 @@
 #include "source/source.h"
 #include "system/processes.h"
 
-/* Kinds of trouble. A sentence that repeats the last one of its kind is left out. */
-enum mst_trouble { MST_TROUBLE_SAMPLE, MST_TROUBLE_JOURNAL, MST_TROUBLE_END, MST_TROUBLE_COUNT };
+#define MST_NOTES_MAX 16u   /* different sentences about trouble with one server */
 
 struct mst_late_delivery { struct mst_delivery delivery; uint64_t key; };
 
@@ -46,7 +45,8 @@ struct mst_sampler {
     struct mst_cgroup    cgroup;         /* before the load; then its counters are of the load */
     uint64_t             requests_seen;  /* journal records, without mpm-status */
     bool                 poll_failed;    /* the latest poll */
-    char                 last_note[MST_TROUBLE_COUNT][MST_ERROR_MAX];
+    uint64_t             noted[MST_NOTES_MAX];   /* hashes of the sentences in the archive */
+    size_t               noted_count;
 };
 
 /* Opens the target. Nothing is written yet. 0, or -1 with a sentence. */

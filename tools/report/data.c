@@ -2,6 +2,7 @@
  *
  * No more than one run's rows are in memory at a time.
  */
+#include "analysis/resources.h"
 #include "analysis/series.h"
 #include "archive/archive.h"
 #include "report/cells.h"
@@ -13,6 +14,7 @@
 #define BINS_LEAST   60u
 #define BINS_FEW     30u     /* at least, however few requests there are */
 #define REQUESTS_A_BIN 8u
+#define POOLS_DRAWN  12u     /* lines of one chart that can be told apart */
 
 static size_t clamp(size_t n, size_t least, size_t most)
 {
@@ -69,6 +71,52 @@ static bool put_client(struct mst_json *j, sqlite3 *db, const struct mst_summary
     return true;
 }
 
+/* Where pools tell more than their sum. */
+static bool put_pools(struct mst_json *j, sqlite3 *db, const struct mst_summary_server *server,
+                      const struct mst_bins *bins)
+{
+    struct mst_table table;
+    bool fine = true;
+    size_t i, drawn = 0;
+
+    mst_json_begin(j, "pools", '[');
+    for (i = 0; i < server->pool_count && drawn < POOLS_DRAWN && mst_pools_matter(server); i++) {
+        if (!mst_pool_was_used(&server->pools[i]))
+            continue;
+        drawn++;
+        fine = mst_series_pool(&table, db, server->id, &server->pools[i], bins) && fine;
+        mst_json_begin(j, NULL, '{');
+        mst_json_string(j, "pool", server->pools[i].label);
+        put_table(j, &table);
+        mst_json_end(j, '}');
+    }
+    mst_json_end(j, ']');
+    return fine;
+}
+
+/* Of the addresses towards which ports ran short. */
+static bool put_ports(struct mst_json *j, sqlite3 *db, const struct mst_summary *s,
+                      const struct mst_bins *bins)
+{
+    struct mst_table table;
+    bool fine = true;
+    size_t i;
+
+    mst_json_begin(j, "ports", '[');
+    for (i = 0; i < s->port_count; i++) {
+        if (!mst_is_near_limit(mst_summary_milli(s->ports[i].ports, s->ports[i].limit)))
+            continue;
+        fine = mst_series_ports(&table, db, s->id, &s->ports[i], bins) && fine;
+        mst_json_begin(j, NULL, '{');
+        mst_json_string(j, "remote", s->ports[i].remote);
+        mst_json_count(j, "limit", s->ports[i].limit);
+        put_table(j, &table);
+        mst_json_end(j, '}');
+    }
+    mst_json_end(j, ']');
+    return fine;
+}
+
 static bool put_server(struct mst_json *j, sqlite3 *db, const struct mst_summary *run,
                        const struct mst_summary_server *server, const struct mst_bins *bins)
 {
@@ -91,7 +139,14 @@ static bool put_server(struct mst_json *j, sqlite3 *db, const struct mst_summary
     fine = fine && mst_series_memory(&table, db, server->id, bins);
     if (fine)
         put_table(j, &table);
-    fine = fine && mst_series_lifecycle(&table, db, server->id, bins);
+    fine = fine && mst_series_group(&table, db, server->id, bins);
+    if (fine)
+        put_table(j, &table);
+    fine = fine && mst_series_files(&table, db, server->id, bins);
+    if (fine)
+        put_table(j, &table);
+    fine = fine && put_pools(j, db, server, bins) &&
+           mst_series_lifecycle(&table, db, server->id, bins);
     if (fine)
         put_table(j, &table);
     fine = fine && mst_series_statuses(&table, db, server);
@@ -122,6 +177,8 @@ static bool put_run(struct mst_json *j, const struct mst_report_run *run, size_t
     if (!fine)
         return false;
     put_table(j, &machine);
+    if (!put_ports(j, db, s, &bins))
+        return false;
     mst_json_line(j, 0);
     mst_json_begin(j, "servers", '[');
     for (i = 0; i < s->server_count && fine; i++) {

@@ -11,6 +11,7 @@
 #include "report/markup.h"
 #include "report/page.h"
 #include "report/parts.h"
+#include "report/resources.h"
 #include "segment/format.h"
 
 #define OUTPUT_SHOWN 65536u   /* bytes of what the load tool printed: the end of it */
@@ -176,6 +177,7 @@ void mst_html_run(struct mst_sink *sink, const struct mst_report *report, size_t
     if (front != NULL && front->requests > 0) {
         put_phases(sink, front);
         put_sides(sink, &run->summary, front);
+        mst_pools_html(sink, &run->summary);
         for (k = 0; k < run->summary.server_count; k++)
             put_ends(sink, &run->summary, &run->summary.servers[k]);
     } else {

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/resources.h"
 #include "base/clock.h"
 #include "base/ratio.h"
 #include "segment/format.h"
@@ -67,6 +68,49 @@ static uint64_t cpu_each(const struct mst_summary *s)
     return server->cpu_ns / server->requests;
 }
 
+static uint64_t larger_known(uint64_t a, uint64_t b)
+{
+    return a == MST_UNKNOWN || (b != MST_UNKNOWN && b > a) ? b : a;
+}
+
+/* Of the server that came nearest to its limit. */
+static uint64_t files_share(const struct mst_summary *s)
+{
+    uint64_t share = MST_UNKNOWN;
+    size_t i;
+
+    for (i = 0; i < s->server_count; i++)
+        share = larger_known(share, mst_files_milli(&s->servers[i]));
+    return share;
+}
+
+static uint64_t group_cpu_share(const struct mst_summary *s)
+{
+    uint64_t share = MST_UNKNOWN;
+    size_t i;
+
+    for (i = 0; i < s->server_count; i++)
+        share = larger_known(share, mst_group_cpu_milli(s, &s->servers[i]));
+    return share;
+}
+
+static uint64_t group_memory_share(const struct mst_summary *s)
+{
+    uint64_t share = MST_UNKNOWN;
+    size_t i;
+
+    for (i = 0; i < s->server_count; i++)
+        share = larger_known(share, mst_group_memory_milli(&s->servers[i]));
+    return share;
+}
+
+static uint64_t limit_reached(const struct mst_summary *s)
+{
+    const struct mst_summary_server *php = mst_summary_behind(s);
+
+    return php != NULL ? mst_limits_reached(php) : MST_UNKNOWN;
+}
+
 /* ---- the table ------------------------------------------------------------------- */
 
 static const char no_client[] = "the load tool did not report it, or its output was not understood";
@@ -82,6 +126,8 @@ static const char no_wait[] = "no request waited for it, or PHP's waits were not
 static const char no_limit[] = "this PHP is no FPM, or FPM's configuration was not found: set "
                                "mpmstat.workers_limit";
 static const char no_memory[] = "the kernel does not report it, or that mpmstat did not read it";
+static const char no_group[] = "the server's control group has no such limit, or cannot be seen";
+static const char no_ports[] = "few were in use, or the kernel did not tell";
 static const char no_join[] = "the load tool's rows do not tell which request is which";
 static const char no_end[] = "the recording did not come to its end";
 

@@ -7,8 +7,9 @@
 
 #include <stdbool.h>
 
-#include "analysis/sizing.h"
 #include "analysis/summary.h"
+#include "analysis/usl.h"
+#include "findings/sizing.h"
 #include "render/sink.h"
 
 /* For a terminal, at most 100 columns. path: the archive's, as it is shown. */

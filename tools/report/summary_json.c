@@ -2,6 +2,7 @@
 #include "render/json_writer.h"
 #include "report/metrics.h"
 #include "report/report.h"
+#include "report/resources.h"
 #include "segment/fields.h"
 #include "segment/format.h"
 
@@ -36,6 +37,8 @@ static void put_programs(struct mst_json *j, const struct mst_summary *s)
         mst_json_begin(j, NULL, '{');
         mst_json_string(j, "program", s->programs[i].name);
         mst_json_seconds(j, "cpu_seconds", s->programs[i].cpu_ns);
+        mst_json_string(j, "owner", s->programs[i].owner < MST_PROC_OWNER_COUNT
+                                        ? mst_proc_owner_names[s->programs[i].owner] : NULL);
         mst_json_end(j, '}');
     }
     mst_json_end(j, ']');
@@ -66,6 +69,7 @@ static void put_run(struct mst_json *j, const struct mst_summary *s)
     mst_json_count(j, "tcp_retransmits", s->tcp_retransmits);
     mst_json_count(j, "syn_retransmits", s->syn_retransmits);
     mst_json_seconds(j, "recorder_cpu_seconds", s->recorder_cpu_ns);
+    mst_machine_resources_json(j, s);
     put_programs(j, s);
     mst_json_end(j, '}');
 }
@@ -347,6 +351,7 @@ static void put_server(struct mst_json *j, const struct mst_summary *s,
     mst_json_count(j, "processes", server->peak_processes);
     mst_json_end(j, '}');
     put_cgroup(j, server);
+    mst_resources_json(j, server);
     mst_json_seconds(j, "cpu_seconds", server->cpu_ns);
     mst_json_string(j, "unknown", server->unknown);
     mst_json_end(j, '}');
@@ -363,6 +368,28 @@ static void put_check(struct mst_json *j, const struct mst_check *check)
     mst_json_value(j, "ok");
     mst_sink_puts(j->out, answers[check->ok]);
     mst_json_string(j, "text", check->text);
+    mst_json_end(j, '}');
+}
+
+/* A share is a fraction of 1, as all shares in JSON are; figures keep the unit of their name. */
+static void put_finding(struct mst_json *j, const struct mst_finding *f)
+{
+    size_t i;
+
+    mst_json_begin(j, NULL, '{');
+    mst_json_string(j, "code", mst_code_names[f->code]);
+    mst_json_string(j, "certainty", mst_certainty_names[f->certainty]);
+    mst_json_string(j, "subject", f->subject[0] != '\0' ? f->subject : NULL);
+    put_milli(j, "share", f->share_milli);
+    mst_json_count(j, "requests", f->requests);
+    mst_json_string(j, "text", f->text);
+    mst_json_string(j, "action", f->action[0] != '\0' ? f->action : NULL);
+    mst_json_string(j, "predicted", f->predicted[0] != '\0' ? f->predicted : NULL);
+    mst_json_string(j, "otherwise", mst_code_otherwise(f->code));
+    mst_json_begin(j, "numbers", '{');
+    for (i = 0; i < f->number_count; i++)
+        mst_json_count(j, f->numbers[i].name, f->numbers[i].value);
+    mst_json_end(j, '}');
     mst_json_end(j, '}');
 }
 
@@ -393,6 +420,13 @@ void mst_report_json(struct mst_sink *sink, const struct mst_summary *s)
     for (i = 0; i < s->note_count; i++) {
         mst_json_line(j, 2);
         mst_json_string(j, NULL, s->notes[i]);
+    }
+    mst_json_end(j, ']');
+    mst_json_line(j, 1);
+    mst_json_begin(j, "findings", '[');
+    for (i = 0; i < s->finding_count; i++) {
+        mst_json_line(j, 2);
+        put_finding(j, &s->findings[i]);
     }
     mst_json_end(j, ']');
     mst_json_line(j, 1);

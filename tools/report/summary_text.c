@@ -12,10 +12,10 @@
 #include "console/format.h"
 #include "report/lines.h"
 #include "report/report.h"
+#include "report/resources.h"
 #include "segment/fields.h"
 #include "segment/format.h"
 
-#define WIDTH     96u    /* of wrapped sentences */
 #define BAR_CELLS 30u
 #define ENDS_SHOWN 5u    /* the archive has all */
 #define PROGRAMS_SHOWN 5u
@@ -27,14 +27,14 @@ static void put_head(struct mst_sink *sink, const struct mst_summary *s, const c
     char text[1024];
 
     if (s->command_line != NULL)
-        mst_wrapped(sink, "", 2, WIDTH, s->command_line);
+        mst_wrapped(sink, "", 2, MST_TEXT_WIDTH, s->command_line);
     if (s->added != NULL)
         mst_line(sink, "  (mpmstat added %s)", s->added);
     snprintf(text, sizeof text, "run %lld%s%s of %s, %s%s%s", (long long)s->id,
              s->name != NULL ? " " : "", s->name != NULL ? s->name : "", path,
              mst_format_time(s->duration_ns).text, s->complete ? "" : ", not complete: ",
              s->complete ? "" : mst_outcome_names[s->outcome]);
-    mst_wrapped(sink, "", 2, WIDTH, text);
+    mst_wrapped(sink, "", 2, MST_TEXT_WIDTH, text);
     mst_sink_char(sink, '\n');
 }
 
@@ -321,7 +321,7 @@ static void put_joined(struct mst_sink *sink, const struct mst_summary *s,
     } else {
         return;
     }
-    mst_wrapped(sink, "  php", 12, WIDTH, text);
+    mst_wrapped(sink, "  php", MST_TEXT_INDENT, MST_TEXT_WIDTH, text);
 }
 
 /* ---- what it took ---------------------------------------------------------------- */
@@ -368,7 +368,7 @@ static void put_workers(struct mst_sink *sink, const struct mst_summary_server *
             mst_state_names[i]);
         lead = ", ";
     }
-    mst_wrapped(sink, "  workers", 12, WIDTH, s.text);
+    mst_wrapped(sink, "  workers", MST_TEXT_INDENT, MST_TEXT_WIDTH, s.text);
 }
 
 static void put_processes(struct mst_sink *sink, const struct mst_summary_server *server)
@@ -396,7 +396,18 @@ static void put_script(struct mst_sink *sink, const struct mst_summary_server *s
     add_some(&s, server->timeouts, "timeouts");
     add_some(&s, server->uncached, "that OPcache did not have yet");
     add_some(&s, server->marks, "marks");
-    mst_wrapped(sink, "  scripts", 12, WIDTH, s.text);
+    mst_wrapped(sink, "  scripts", MST_TEXT_INDENT, MST_TEXT_WIDTH, s.text);
+}
+
+/* Whose it is, where its name does not tell it. */
+static const char *owner_text(const struct mst_summary_program *program)
+{
+    static const char *const texts[] = {
+        [MST_PROC_OTHER] = " (other)", [MST_PROC_SERVER] = " (server)",
+        [MST_PROC_TOOL] = " (load tool)", [MST_PROC_RECORDER] = " (recording)",
+    };
+
+    return program->owner < sizeof texts / sizeof *texts ? texts[program->owner] : "";
 }
 
 /* The busiest programs of the machine, Apache's own among them. */
@@ -406,9 +417,9 @@ static void put_programs(struct mst_sink *sink, const struct mst_summary *s)
     size_t i;
 
     for (i = 0; i < s->program_count && i < PROGRAMS_SHOWN; i++)
-        add(&programs, "%s%s %s", i > 0 ? ", " : "", s->programs[i].name,
-            mst_format_time(s->programs[i].cpu_ns).text);
-    mst_wrapped(sink, "", 12, WIDTH, programs.text);
+        add(&programs, "%s%s %s%s", i > 0 ? ", " : "", s->programs[i].name,
+            mst_format_time(s->programs[i].cpu_ns).text, owner_text(&s->programs[i]));
+    mst_wrapped(sink, "", MST_TEXT_INDENT, MST_TEXT_WIDTH, programs.text);
 }
 
 static void put_costs(struct mst_sink *sink, const struct mst_summary *s,
@@ -432,8 +443,9 @@ static void put_costs(struct mst_sink *sink, const struct mst_summary *s,
         mst_line(sink, "  CPU       %s took %s: %s of %s CPUs", mst_producer_name(server->producer),
                  mst_format_time(server->cpu_ns).text, mst_format_milli(cpus_milli).text,
                  mst_format_count(s->cpus).text);
+    mst_resources_text(sink, s, server);
     if (server->unknown != NULL)
-        mst_wrapped(sink, "  unknown", 12, WIDTH, server->unknown);
+        mst_wrapped(sink, "  unknown", MST_TEXT_INDENT, MST_TEXT_WIDTH, server->unknown);
     if (server != mst_summary_front(s)) {   /* the machine is shown once */
         mst_sink_char(sink, '\n');
         return;
@@ -443,6 +455,7 @@ static void put_costs(struct mst_sink *sink, const struct mst_summary *s,
                  "what ended under them:", mst_format_percent(s->machine_busy_milli).text,
              mst_format_time(s->recorder_cpu_ns).text);
     put_programs(sink, s);
+    mst_machine_resources_text(sink, s);
     mst_sink_char(sink, '\n');
 }
 
@@ -458,10 +471,10 @@ static void put_checks(struct mst_sink *sink, const struct mst_summary *s)
 
     for (i = 0; i < MST_CHECK_COUNT; i++) {
         snprintf(lead, sizeof lead, "  %-3s %s", words[s->checks[i].ok], s->checks[i].name);
-        mst_wrapped(sink, lead, 23, WIDTH, s->checks[i].text);
+        mst_wrapped(sink, lead, 23, MST_TEXT_WIDTH, s->checks[i].text);
     }
     for (i = 0; i < s->note_count; i++)
-        mst_wrapped(sink, "  note", 23, WIDTH, s->notes[i]);
+        mst_wrapped(sink, "  note", 23, MST_TEXT_WIDTH, s->notes[i]);
     mst_sink_char(sink, '\n');
 }
 
@@ -474,7 +487,28 @@ static void put_target(struct mst_sink *sink, const struct mst_summary_server *s
     snprintf(text, sizeof text, "%s: %s%s%.20s%s", server->target,
              mst_producer_name(server->producer), kind != NULL ? " " : "", kind != NULL ? kind : "",
              server->requests == 0 ? ", no request of this load" : "");
-    mst_wrapped(sink, "", 2, WIDTH, text);
+    mst_wrapped(sink, "", 2, MST_TEXT_WIDTH, text);
+}
+
+/* The verdict, what to do about it, and what else was found. */
+static void put_findings(struct mst_sink *sink, const struct mst_summary *s)
+{
+    char lead[48];
+    size_t i, told = 0;
+
+    mst_wrapped(sink, "", 0, MST_TEXT_WIDTH, s->verdict);
+    for (i = 0; i < s->finding_count; i++) {
+        const struct mst_finding *f = &s->findings[i];
+
+        if (strstr(s->verdict, f->text) == NULL) {
+            snprintf(lead, sizeof lead, "  %s", mst_code_names[f->code]);
+            mst_wrapped(sink, lead, 23, MST_TEXT_WIDTH, f->text);
+        } else if (told++ < 2 && f->action[0] != '\0') {
+            mst_wrapped(sink, "  do", 12, MST_TEXT_WIDTH, f->action);
+        }
+        if (f->predicted[0] != '\0' && i == 0)
+            mst_wrapped(sink, "  predicted", 12, MST_TEXT_WIDTH, f->predicted);
+    }
 }
 
 void mst_report_text(struct mst_sink *sink, const struct mst_summary *s, const char *path)
@@ -496,5 +530,5 @@ void mst_report_text(struct mst_sink *sink, const struct mst_summary *s, const c
         put_costs(sink, s, &s->servers[i]);
     }
     put_checks(sink, s);
-    mst_wrapped(sink, "", 0, WIDTH, s->verdict);
+    put_findings(sink, s);
 }

@@ -236,6 +236,17 @@ static void find_controller(struct mst_cgroup_place *place, const char *groups,
     while (go_up(&at));
 }
 
+/* The own group of version 2. The root's pressure is the whole machine's, its neighbours' included;
+ * a container's root is a group, and only that has a type. */
+static void find_pressure(struct mst_cgroup_place *place, const char *groups, const char *mounts)
+{
+    char text[64];
+
+    if (find_place(place, groups, mounts, "") && strlen(place->path) <= place->mount + 1 &&
+        !read_file(place, "cgroup.type", text, sizeof text))
+        place->path[0] = '\0';
+}
+
 void mst_cgroup_find(struct mst_cgroup_watch *w, const char *groups, const char *mounts)
 {
     struct mst_cgroup_place leaf;
@@ -252,7 +263,7 @@ void mst_cgroup_find(struct mst_cgroup_watch *w, const char *groups, const char 
     w->cpu_limit_milli = find_limit(&w->cpu, own_cpu_limit);
     if (!find_place(&w->cpu_use, groups, mounts, "cpuacct"))
         w->cpu_use = w->cpu.v2 ? w->cpu : w->cpu_use;
-    find_place(&w->pressure, groups, mounts, "");
+    find_pressure(&w->pressure, groups, mounts);
 }
 
 void mst_cgroup_watch(struct mst_cgroup_watch *w, uint64_t pid)

@@ -26,7 +26,8 @@ struct mst_cgroup_watch {
     char     name[MST_CGROUP_NAME_MAX];   /* of the group with the memory; "" not known */
     struct mst_cgroup_place events;       /* that group */
     struct mst_cgroup_place memory, cpu;  /* the groups whose limits hold; without one as above */
-    struct mst_cgroup_place cpu_use, pressure;
+    struct mst_cgroup_place cpu_use;
+    struct mst_cgroup_place pressure;     /* its own; not known where it is the machine's root */
     uint64_t memory_limit;     /* bytes, the lowest above it included; MST_UNKNOWN also: none */
     uint64_t cpu_limit_milli;  /* the same: thousandths of a CPU */
 };

@@ -13,6 +13,7 @@ struct mst_proc {
     char     name[16];         /* of the program, cut to 15 bytes by the kernel */
     uint64_t waited_ns;        /* CPU time of the children that it waited for */
     uint64_t cpu_ns;           /* its own, where the scanning code has asked for it */
+    unsigned char owner;       /* enum mst_proc_owner: ownership.h sets it */
     bool     ours;
     bool     seen;             /* read in this round */
     uint64_t pss_bytes, rss_bytes;

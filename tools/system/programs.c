@@ -12,16 +12,18 @@
 
 #define KTHREADD 2u   /* the parent of the kernel's threads */
 
-static struct mst_program *find_program(struct mst_programs *p, const char *name)
+static struct mst_program *find_program(struct mst_programs *p, const char *name,
+                                        enum mst_proc_owner owner)
 {
     size_t i;
 
     for (i = 0; i < p->count; i++)
-        if (strcmp(p->items[i].name, name) == 0)
+        if (p->items[i].owner == owner && strcmp(p->items[i].name, name) == 0)
             return &p->items[i];
     if (!mst_grow(&p->items, &p->room, p->count, sizeof *p->items))
         return NULL;
     memset(&p->items[p->count], 0, sizeof *p->items);
+    p->items[p->count].owner = owner;
     memcpy(p->items[p->count].name, name, strlen(name));   /* at most 15 bytes */
     return &p->items[p->count++];
 }
@@ -65,7 +67,8 @@ static const char *program_of(const struct mst_proc *proc)
 static bool add_time(struct mst_programs *p, const struct mst_proc *to, const struct mst_proc *time,
                 int64_t sign)
 {
-    struct mst_program *program = find_program(p, program_of(to));
+    struct mst_program *program = find_program(p, program_of(to),
+                                               (enum mst_proc_owner)to->owner);
 
     if (program == NULL)
         return false;
@@ -88,11 +91,14 @@ bool mst_programs_before(struct mst_programs *p)
 
 bool mst_programs_after(struct mst_programs *p)
 {
+    return sample_processes(&p->after);
+}
+
+bool mst_programs_sum(struct mst_programs *p)
+{
     const struct mst_proc *to;
     size_t i;
 
-    if (!sample_processes(&p->after))
-        return false;
     for (i = 0; i < p->after.count; i++)
         if (!add_time(p, &p->after.items[i], &p->after.items[i], 1))
             return false;

@@ -1,18 +1,19 @@
 /* programs.h - which programs of this machine took the CPU while the load ran.
  *
- * A server is not alone: a PHP-FPM behind it, a database next to it, a compiler
- * that has nothing to do with it. By the programs' names, so that a reader sees
- * what the CPUs were busy with.
+ * A server is not alone: a PHP-FPM behind it, a database next to it, a compiler that has nothing to
+ * do with it. Programs are told by name, so that a reader sees what the CPUs were busy with, and by
+ * owner: a name alone proves nothing.
  */
 #ifndef MPMSTAT_PROGRAMS_H
 #define MPMSTAT_PROGRAMS_H
 
 #include <stdint.h>
 
-#include "system/processes.h"
+#include "system/ownership.h"
 
 struct mst_program {
     char     name[16];
+    enum mst_proc_owner owner;
     int64_t  cpu_ns;         /* between the two samples; what ended in between is its
                               * parent's; slightly negative where clocks disagree */
 };
@@ -23,10 +24,12 @@ struct mst_programs {
     struct mst_program *items;      /* after the second sample: the busiest first */
 };
 
-/* Sample the processes before the load, and after it. false: /proc cannot be read, or out of
- * memory. Zero *p before the first. */
+/* Sample the processes before the load, and after it. After the second sample, the owners of
+ * p->after are found out: mst_ownership_find(); then mst_programs_sum() makes the list. false: /proc
+ * cannot be read, or out of memory. Zero *p before the first. */
 bool mst_programs_before(struct mst_programs *p);
 bool mst_programs_after(struct mst_programs *p);
+bool mst_programs_sum(struct mst_programs *p);
 void mst_programs_free(struct mst_programs *p);
 
 #endif

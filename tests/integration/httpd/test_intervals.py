@@ -421,6 +421,53 @@ def test_sending_to_a_reader_slower_than_a_narrow_network(server, mpm, narrow):
     assert record["closed"] >= record["busy"] * Decimal("0.9"), record
 
 
+def slowly(size, piece, pause):
+    """A client that reads so many bytes at a time, and then none for a while."""
+    def read(connection):
+        connection.read_head()
+        for _ in range(size // piece):
+            connection.read_exactly(piece)
+            time.sleep(pause)      # the client's slowness itself
+    return read
+
+
+def limited(kilobytes):
+    return f"SetOutputFilter RATE_LIMIT\nSetEnv rate-limit {kilobytes}"
+
+
+def test_a_network_narrower_than_the_servers_own_limit(server, mpm, narrow):
+    record = send_through(narrow, server, mpm, 4_000_000, clients.Connection.read_response,
+                          limited(3000), ["ratelimit"])
+    assert_most_of_send(record, "send_network")
+    assert record["busy"] - record["closed"] >= record["send"] * Decimal("0.9"), record
+    assert narrow.passed()[1] > 0
+
+
+def test_a_network_narrower_than_a_slow_reader(server, mpm, narrow):
+    """The reader's buffer holds what comes while it reads nothing."""
+    record = send_through(narrow, server, mpm, 3_000_000, slowly(3_000_000, 30_000, 0.01))
+    assert_most_of_send(record, "send_network")
+    assert record["busy"] - record["closed"] >= record["send"] * Decimal("0.9"), record
+    assert narrow.passed()[1] > 0
+
+
+def test_a_reader_slower_than_the_servers_own_limit(server, mpm, narrow):
+    """50 KB in a second where the server would send 200."""
+    record = send_through(narrow, server, mpm, 200_000, slowly(200_000, 10_000, 0.2),
+                          "SendBufferSize 32768\n" + limited(200), ["ratelimit"],
+                          receive_buffer=16384)
+    assert_most_of_send(record, "send_client")
+    assert record["closed"] >= record["busy"] * Decimal("0.9"), record
+
+
+def test_a_servers_own_limit_below_a_slow_readers(server, mpm, narrow):
+    """200 KB in a second where the server sends 50."""
+    record = send_through(narrow, server, mpm, 80_000, slowly(80_000, 10_000, 0.05), limited(50),
+                          ["ratelimit"])
+    assert_most_of_send(record, "send_server")
+    assert record["busy"] <= record["send"] / 10, record
+
+
 @pytest.mark.parametrize("keep", [True, False], ids=["kept-alive", "closed"])
 def test_undelivered(server, mpm, keep):
     """A file that the socket's buffers hold, of which the client reads nothing for a while."""

@@ -84,18 +84,28 @@ def load(fpm, clients, microseconds=200_000, socket="fpm"):
 
 # ---- pm.max_children -------------------------------------------------------------------------
 
-@pytest.mark.skipif(not STOCK, reason="needs Debian's configuration of FPM")
-def test_debians_own_configuration(as_root):
-    """A copy of it, in which only the paths are other ones: nobody has set a limit for
-    mpmstat."""
+def stock_files(**pools):
+    """A copy of Debian's, in which only the paths are other ones; pools: name -> the lines of its
+    own pool that are other ones in a second, a third ..."""
     stock = STOCK[-1]
     main = re.sub(r"^pid = .*", "pid = @ROOT@/fpm.pid", (stock / "php-fpm.conf").read_text(),
                   flags=re.M)
     main = re.sub(r"^error_log = .*", "error_log = @ROOT@/fpm.log", main, flags=re.M)
-    main = main.replace(str(stock), "@ROOT@")
     www = re.sub(r"^listen = .*", "listen = @ROOT@/fpm.sock",
                  (stock / "pool.d/www.conf").read_text(), flags=re.M)
-    with Limited({"fpm.conf": main, "pool.d/www.conf": www}) as fpm:
+    files = {"fpm.conf": main.replace(str(stock), "@ROOT@"), "pool.d/www.conf": www}
+    for name, lines in pools.items():
+        text = www.replace("[www]", f"[{name}]").replace("@ROOT@/fpm.sock", f"@ROOT@/{name}.sock")
+        for key, value in lines.items():
+            text = re.sub(rf"^{re.escape(key)} = .*", f"{key} = {value}", text, flags=re.M)
+        files[f"pool.d/{name}.conf"] = text
+    return files
+
+
+@pytest.mark.skipif(not STOCK, reason="needs Debian's configuration of FPM")
+def test_debians_own_configuration(as_root):
+    """Nobody has set a limit for mpmstat."""
+    with Limited(stock_files()) as fpm:
         told = fpm.told()
         board = tool.status(fpm.board)
         assert board["workers"]["limit"] == sum(told.values()) > 0
@@ -107,6 +117,31 @@ def test_debians_own_configuration(as_root):
         assert board["workers"]["busy_max"] == told["www"]
     rows = archive.ask("SELECT max(workers_limit) AS most, max(workers_busy) AS busy FROM samples")
     assert [tuple(row) for row in rows] == [(told["www"], told["www"])]
+
+
+@pytest.mark.skipif(not STOCK, reason="needs Debian's configuration of FPM")
+def test_two_pools_in_debians_layout(as_root):
+    """One more file in pool.d: a pool of another size that starts workers on demand. It is at its
+    limit, as FPM's log says, while the other one is idle."""
+    with Limited(stock_files(shop={"pm": "ondemand", "pm.max_children": 3})) as fpm:
+        told = fpm.told()
+        assert told == {"www": told["www"], "shop": 3} and told["www"] != 3
+        php.fastcgi(fpm.socket, fpm.script("nap.php", NAP))
+        board = tool.status(fpm.board)
+        assert limits(board) == told and board["workers"]["limit"] == sum(told.values())
+        with php.recorded(fpm.board) as archive, load(fpm, 3 + 3, socket="shop"):
+            wait_until(lambda: {e["label"]: e["in_flight"] for e in
+                                tool.status(fpm.board)["labels"]}.get("shop") == 3, 60,
+                       lambda: fpm.log_text() + str(tool.status(fpm.board)))
+            wait_until(lambda: re.search(r"\[pool shop\].*reached.*max_children", fpm.log_text()),
+                       60, fpm.log_text)
+            done = tool.requests(tool.status(fpm.board))
+            wait_until(lambda: tool.requests(tool.status(fpm.board)) > done + 10, 60, "requests")
+        assert not re.search(r"\[pool www\].*reached", fpm.log_text())
+    found = archive.ask("SELECT label, min(workers_limit), max(workers_limit), max(workers_busy), "
+                        "max(limit_reached) > 0 FROM pool_samples GROUP BY label ORDER BY label")
+    assert [tuple(row) for row in found] == [("shop", 3, 3, 3, 1),
+                                             ("www", told["www"], told["www"], 0, 0)]
 
 
 RULES = {

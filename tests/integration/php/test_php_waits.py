@@ -1,8 +1,5 @@
 """What PHP's requests waited for: which kind, which other end, how long. The witnesses are the
-scripts' own clocks, the servers that they waited for, and the kernel.
-
-A wait is without the CPU time and the run delay in it. So what passed on a witness's clock is at
-least the wait, and at most the wait, the CPU time and `cpu_wait` of the request together."""
+scripts' own clocks, the servers that they waited for, and the kernel."""
 import concurrent.futures
 import fcntl
 import json
@@ -11,7 +8,6 @@ import socket
 import sqlite3
 import subprocess
 import sys
-from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -24,49 +20,12 @@ import processes
 import tool
 from backend import HTTPBackend
 from fpm import FPM
+from php_site import (MS, Site, check_sum, check_wait, connect, needs, needs_extension, seconds,
+                      slack, timed, waiting_for_rows)
 from processes import wait_until
 
 pytestmark = pytest.mark.skipif(php.why_not_fpm() is not None, reason=str(php.why_not_fpm()))
-MS = 1_000_000
 FEW = 0.05          # of a time: how far witnesses may be apart
-
-
-class Site:
-    """An FPM with the extension: asks for scripts, knows their records."""
-
-    def __init__(self, children=1, **options):
-        settings = {"display_errors": 1, "html_errors": 0, **options.pop("settings", {}),
-                    **php.settings("@ROOT@/run", journal=4096, **options.pop("mpmstat", {}))}
-        self.fpm = FPM(children, settings=settings, **options)
-
-    def __enter__(self):
-        self.fpm.__enter__()
-        return self
-
-    def __exit__(self, *error):
-        self.fpm.__exit__(*error)
-
-    def script(self, text, name="script.php"):
-        return self.fpm.script(name, "<?php " + text)
-
-    def ask(self, text, name="script.php"):
-        status, body = php.fastcgi(self.fpm.socket, self.script(text, name))
-        assert status == 200, body
-        return body
-
-    def records(self, count):
-        """All records, of which there must be that many: a record is written after its answer."""
-        wait_until(lambda: len(php_records.records(self.fpm.board)) >= count, 30, "the records")
-        found = php_records.records(self.fpm.board)
-        assert len(found) == count
-        return found
-
-    def ends(self):
-        [board] = [tool.status(self.fpm.board)]
-        return {end["name"]: end for end in board["ends"]}
-
-    def label(self):
-        return next(e for e in tool.status(self.fpm.board)["labels"] if e["label"] == "www")["php"]
 
 
 @pytest.fixture
@@ -75,72 +34,13 @@ def site():
         yield started
 
 
-def check_sum(record):
-    """run = user + system + cpu_wait + waits + rest, and the rest is not negative."""
-    parts = [record["user_ns"], record["system_ns"], record["cpu_wait_ns"] or 0,
-             *(record["waits"] or {}).values()]
-    assert all(part >= 0 for part in parts)
-    assert sum(parts) <= record["run_ns"], record
-
-
-def seconds(ns):
-    """As the tool's JSON has them, which are exact."""
-    return Decimal(ns).scaleb(-9)
-
-
-def slack(record):
-    """What a witness's clock can have passed in a wait, that does not count as wait."""
-    return record["user_ns"] + record["system_ns"] + (record["cpu_wait_ns"] or 0)
-
-
-def check_wait(record, kind, at_least, at_most):
-    """The wait of that kind is what the witness says; of the others there is no mention."""
-    check_sum(record)
-    assert record["waits"][kind] <= at_most
-    assert record["waits"][kind] + slack(record) >= at_least, record
-
-
-def needs_extension(*names):
-    have = subprocess.run([build.FPM, "-m"], text=True, capture_output=True, check=True).stdout
-    for name in names:
-        if name not in have.split():
-            pytest.skip(f"PHP has no {name}")
-
-
-def needs(server, *extensions):
-    """A started server; skips the test where it, or an extension of PHP, is not here."""
-    if data_servers.lacks(server):
-        pytest.skip(f"needs {data_servers.lacks(server)}")
-    needs_extension(*extensions)
-    return server()
-
-
 @pytest.fixture(scope="module")
 def mariadb():
     with needs(data_servers.MariaDB, "mysqli", "pdo_mysql") as server:
         yield server
 
 
-def timed(text, before=""):
-    """A script that does `before`, then `text`, and prints how long that took in nanoseconds."""
-    return f"{before}; $began = hrtime(true); {text}; echo hrtime(true) - $began;"
-
-
 # ---- database -----------------------------------------------------------------------------
-
-def connect(server):
-    return {
-        "mysqli": f'$db = new mysqli("127.0.0.1", "root", "", "mysql", {server.port})',
-        "mysqli, procedural": f'$db = mysqli_connect("127.0.0.1", "root", "", "", {server.port})',
-        "mysqli, real_connect": '$db = mysqli_init(); '
-                                f'$db->real_connect("127.0.0.1", "root", "", "", {server.port})',
-        "mysqli, a subclass": 'class DB extends mysqli {} '
-                              f'$db = new DB("127.0.0.1", "root", "", "", {server.port})',
-        "mysqli, socket": f'$db = new mysqli("localhost", "root", "", "", 0, "{server.socket}")',
-        "PDO": f'$db = new PDO("mysql:host=127.0.0.1;port={server.port};dbname=mysql", "root")',
-        "PDO, socket": f'$db = new PDO("mysql:unix_socket={server.socket}", "root")',
-    }
-
 
 @pytest.mark.parametrize("how, query", [
     ("mysqli", '$db->query("SELECT SLEEP(0.2)")'),
@@ -190,14 +90,6 @@ def test_a_row_that_another_client_has_locked(site, mariadb):
     record = site.records(2)[-1]
     check_wait(record, "database", wall, record["run_ns"])
     assert record["waits"]["database"] > record["run_ns"] / 2
-
-
-def waiting_for_rows(server):
-    return subprocess.run(
-        [php.CLI, "-r", f'{connect(server)["PDO"]}; echo json_encode($db->query("SELECT '
-         'trx_state, \'mysql\' FROM information_schema.innodb_trx '
-         'WHERE trx_state = \'LOCK WAIT\'")->fetchAll());'],
-        text=True, capture_output=True, check=True).stdout
 
 
 @pytest.mark.parametrize("how", ["mysqli", "PDO"])

@@ -5,17 +5,18 @@ import subprocess
 import build
 import clients
 
+ELLIPTIC = ("ec", "-pkeyopt", "ec_paramgen_curve:P-256")
 
-def make_certificate(directory):
+
+def make_certificate(directory, key_type=ELLIPTIC):
     """Makes server.key and server.crt in `directory`; returns the directives to use them."""
     program = build.find("openssl")
     assert program, "there is no openssl: install openssl"
     key, certificate = directory / "server.key", directory / "server.crt"
     subprocess.run(
-        [program, "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
-         "-nodes", "-days", "2", "-subj", "/CN=test.example", "-keyout", str(key),
-         "-out", str(certificate)],
-        check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=60)
+        [program, "req", "-x509", "-newkey", *key_type, "-nodes", "-days", "2",
+         "-subj", "/CN=test.example", "-keyout", str(key), "-out", str(certificate)],
+        check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=300)
     return (f'SSLEngine On\nSSLCertificateFile "{certificate}"\n'
             f'SSLCertificateKeyFile "{key}"\n')
 

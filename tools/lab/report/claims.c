@@ -1,4 +1,4 @@
-/* claims.c - checks what the original claims against the runs: see findings.h.
+/* claims.c - checks what the original claims against the runs: see insights.h.
  *
  * A claim compares two stacks by a figure, in each pair of cases that it is about, or a stack with
  * a number. It holds, or does not, where the whole interval says so; else it cannot be told.
@@ -10,7 +10,7 @@
 
 #include "lab/report/estimates.h"
 #include "lab/report/figures.h"
-#include "lab/report/findings.h"
+#include "lab/report/insights.h"
 #include "stats/bootstrap.h"
 
 #define ABOUT_SAME 1.10    /* ratios up to here are about the same */
@@ -67,13 +67,13 @@ static bool is_counterpart(const struct mst_study_section *section, const struct
 /* ---- one pair --------------------------------------------------------------------- */
 
 struct answer {
-    enum mst_finding_kind kind;
+    enum mst_insight_kind kind;
     char text[512];
 };
 
 static struct answer unsure(const char *why)
 {
-    struct answer answer = { .kind = MST_FINDING_UNSURE };
+    struct answer answer = { .kind = MST_INSIGHT_UNSURE };
 
     snprintf(answer.text, sizeof answer.text, "%s", why);
     return answer;
@@ -92,30 +92,30 @@ static void say_ratio(char *text, size_t size, const struct mst_ratio *r,
 }
 
 /* Compares the ratio with `times`, or with 1 where the claim names no factor. */
-static enum mst_finding_kind judge_ratio(const struct mst_claim *claim, const struct mst_ratio *r)
+static enum mst_insight_kind judge_ratio(const struct mst_claim *claim, const struct mst_ratio *r)
 {
     if (claim->relation == MST_CLAIM_SAME)
-        return r->low > ABOUT_SAME || r->high < 1 / ABOUT_SAME ? MST_FINDING_FAILS :
-               r->low >= 1 / ABOUT_SAME && r->high <= ABOUT_SAME ? MST_FINDING_HOLDS :
-               MST_FINDING_UNSURE;
+        return r->low > ABOUT_SAME || r->high < 1 / ABOUT_SAME ? MST_INSIGHT_FAILS :
+               r->low >= 1 / ABOUT_SAME && r->high <= ABOUT_SAME ? MST_INSIGHT_HOLDS :
+               MST_INSIGHT_UNSURE;
     if (r->low <= 1 && r->high >= 1)
-        return MST_FINDING_UNSURE;
+        return MST_INSIGHT_UNSURE;
     if ((r->low > 1) != (claim->relation == MST_CLAIM_MORE))
-        return MST_FINDING_FAILS;
+        return MST_INSIGHT_FAILS;
     if (claim->times > 0 && (claim->relation == MST_CLAIM_MORE ? r->high < claim->times
                                                                : r->low > claim->times))
-        return MST_FINDING_FAILS;
-    return MST_FINDING_HOLDS;
+        return MST_INSIGHT_FAILS;
+    return MST_INSIGHT_HOLDS;
 }
 
 /* Why it cannot be told, or in which way it does not hold. */
 static const char *remark(const struct mst_claim *claim, const struct mst_ratio *r,
-                          enum mst_finding_kind kind)
+                          enum mst_insight_kind kind)
 {
-    if (kind == MST_FINDING_UNSURE)
+    if (kind == MST_INSIGHT_UNSURE)
         return claim->relation == MST_CLAIM_SAME ? ": the interval reaches beyond 10 %" :
                ": the interval includes 1";
-    if (kind == MST_FINDING_FAILS && claim->times > 0 &&
+    if (kind == MST_INSIGHT_FAILS && claim->times > 0 &&
         (r->low > 1) == (claim->relation == MST_CLAIM_MORE))
         return ": the same way, but by less than was said";
     return "";
@@ -128,20 +128,20 @@ static struct answer judge_counts(const struct mst_claim *claim, const struct ms
 {
     bool more = a->least > b->most, less = a->most < b->least;
     bool none = a->most == 0 && b->most == 0;
-    struct answer answer = { .kind = MST_FINDING_UNSURE };
+    struct answer answer = { .kind = MST_INSIGHT_UNSURE };
 
     if (a->count < APART_ENOUGH || b->count < APART_ENOUGH) {
         snprintf(answer.text, sizeof answer.text, "too few repetitions to tell: it takes %u each",
                  APART_ENOUGH);
     } else if (none) {
-        answer.kind = claim->relation == MST_CLAIM_SAME ? MST_FINDING_HOLDS : MST_FINDING_FAILS;
+        answer.kind = claim->relation == MST_CLAIM_SAME ? MST_INSIGHT_HOLDS : MST_INSIGHT_FAILS;
         snprintf(answer.text, sizeof answer.text, "0 in every repetition of both");
     } else if (!more && !less) {
         snprintf(answer.text, sizeof answer.text, "the repetitions overlap, and some are 0");
     } else {
         answer.kind = claim->relation != MST_CLAIM_SAME &&
-                      more == (claim->relation == MST_CLAIM_MORE) ? MST_FINDING_HOLDS :
-                      MST_FINDING_FAILS;
+                      more == (claim->relation == MST_CLAIM_MORE) ? MST_INSIGHT_HOLDS :
+                      MST_INSIGHT_FAILS;
         snprintf(answer.text, sizeof answer.text, "%s in each repetition (%zu and %zu)",
                  more ? "more" : "less", a->count, b->count);
     }
@@ -155,7 +155,7 @@ static struct answer judge_pair(const struct mst_claim *claim, enum mst_metric_i
     const struct mst_metric *m = &mst_metrics[metric];
     struct mst_estimate a = mst_estimate_of(left, metric), b = mst_estimate_of(right, metric);
     struct mst_ratio r = mst_ratio_of(left, right, metric);
-    struct answer answer = { .kind = MST_FINDING_UNSURE };
+    struct answer answer = { .kind = MST_INSIGHT_UNSURE };
     char ratio[160];
 
     if (a.count == 0 || b.count == 0)
@@ -209,8 +209,8 @@ static struct answer judge_apart(const struct mst_claim *claim, enum mst_metric_
     } else if (of_a > 0 && of_b > 0) {
         low = fmin(sign * i.low, sign * i.high);
         high = fmax(sign * i.low, sign * i.high);
-        answer.kind = low > 0 && low <= apart && high >= apart ? MST_FINDING_HOLDS :
-                      high < apart || low > apart ? MST_FINDING_FAILS : MST_FINDING_UNSURE;
+        answer.kind = low > 0 && low <= apart && high >= apart ? MST_INSIGHT_HOLDS :
+                      high < apart || low > apart ? MST_INSIGHT_FAILS : MST_INSIGHT_UNSURE;
         snprintf(answer.text, sizeof answer.text, "%s%s apart (%s%s to %s%s; %zu repetitions), "
                  "%s was said%s", sign * i.ratio < 0 ? "-" : "",
                  mst_study_format(unit, fabs(i.ratio)).text,
@@ -221,7 +221,7 @@ static struct answer judge_apart(const struct mst_claim *claim, enum mst_metric_
                  low > 0 && high < apart ? ": the same way, but less" :
                  low > apart ? ": the same way, and more" :
                  high < apart ? ": it is less, if it is anything" :
-                 answer.kind == MST_FINDING_UNSURE ? ": the interval includes 0" : "");
+                 answer.kind == MST_INSIGHT_UNSURE ? ": the interval includes 0" : "");
     }
     free(a);
     free(b);
@@ -250,7 +250,7 @@ static struct answer judge_number(const struct mst_claim *claim, enum mst_metric
     struct mst_estimate e = mst_estimate_of(left, metric);
     double slack = claim->relation == MST_CLAIM_SAME ? ABOUT_SAME : 1;
     double low = isnan(e.low) ? e.least : e.low, high = isnan(e.high) ? e.most : e.high;
-    struct answer answer = { .kind = MST_FINDING_UNSURE };
+    struct answer answer = { .kind = MST_INSIGHT_UNSURE };
     bool above, below;
 
     if (e.count == 0)
@@ -259,14 +259,14 @@ static struct answer judge_number(const struct mst_claim *claim, enum mst_metric
     above = low > number * slack || (claim->relation == MST_CLAIM_LESS && low >= number);
     below = high < number / slack || (claim->relation == MST_CLAIM_MORE && high <= number);
     if (claim->relation == MST_CLAIM_SAME)
-        answer.kind = above || below ? MST_FINDING_FAILS :
-                      low >= number / slack && high <= number * slack ? MST_FINDING_HOLDS :
-                      MST_FINDING_UNSURE;
+        answer.kind = above || below ? MST_INSIGHT_FAILS :
+                      low >= number / slack && high <= number * slack ? MST_INSIGHT_HOLDS :
+                      MST_INSIGHT_UNSURE;
     else if (above || below)
-        answer.kind = above == (claim->relation == MST_CLAIM_MORE) ? MST_FINDING_HOLDS :
-                                                                     MST_FINDING_FAILS;
+        answer.kind = above == (claim->relation == MST_CLAIM_MORE) ? MST_INSIGHT_HOLDS :
+                                                                     MST_INSIGHT_FAILS;
     if (e.count < MST_BOOTSTRAP_RUNS_MIN)
-        answer.kind = MST_FINDING_UNSURE;
+        answer.kind = MST_INSIGHT_UNSURE;
     say_range(answer.text, sizeof answer.text, mst_metrics[metric].unit, low, high, e.count);
     return answer;
 }
@@ -283,8 +283,8 @@ struct pair {
 
 /* All pairs that one sentence is about; of each kind the first. */
 struct verdict {
-    size_t pairs, counts[MST_FINDING_KINDS];
-    struct pair first[MST_FINDING_KINDS];
+    size_t pairs, counts[MST_INSIGHT_KINDS];
+    struct pair first[MST_INSIGHT_KINDS];
 };
 
 static void count_pair(struct verdict *v, const struct pair *pair)
@@ -332,12 +332,12 @@ static void judge_claim(struct verdict *v, const struct mst_study_section *secti
 
 /* A claim that fails in one case does not hold; one that cannot be told in most cases cannot be
  * told. */
-static enum mst_finding_kind kind_of(const struct verdict *v)
+static enum mst_insight_kind kind_of(const struct verdict *v)
 {
-    if (v->counts[MST_FINDING_FAILS] > 0)
-        return MST_FINDING_FAILS;
-    return v->counts[MST_FINDING_HOLDS] > v->counts[MST_FINDING_UNSURE] ? MST_FINDING_HOLDS :
-                                                                        MST_FINDING_UNSURE;
+    if (v->counts[MST_INSIGHT_FAILS] > 0)
+        return MST_INSIGHT_FAILS;
+    return v->counts[MST_INSIGHT_HOLDS] > v->counts[MST_INSIGHT_UNSURE] ? MST_INSIGHT_HOLDS :
+                                                                        MST_INSIGHT_UNSURE;
 }
 
 /* "mean response: 1.02 s with prefork, 1.04 s with event: 0.98 times as long (...)". */
@@ -350,14 +350,14 @@ static char *say_pair(const struct pair *pair)
                                                  mst_estimate_of(pair->left, pair->metric).mean);
 
     if (a != NULL && b != NULL && pair->left->run_count == 0)
-        text = mst_finding_text("%s was not run", a);
+        text = mst_insight_text("%s was not run", a);
     else if (a != NULL && b != NULL && pair->right != NULL && pair->right->run_count == 0)
-        text = mst_finding_text("%s was not run", b);
+        text = mst_insight_text("%s was not run", b);
     else if (a != NULL && b != NULL && pair->right == NULL)
-        text = mst_finding_text("%s: %s with %s; %s", m->study_label, left.text, a,
+        text = mst_insight_text("%s: %s with %s; %s", m->study_label, left.text, a,
                                pair->answer.text);
     else if (a != NULL && b != NULL)
-        text = mst_finding_text("%s: %s with %s, %s with %s; %s", m->study_label, left.text, a,
+        text = mst_insight_text("%s: %s with %s, %s with %s; %s", m->study_label, left.text, a,
                                mst_study_format(m->unit, mst_estimate_of(pair->right,
                                pair->metric).mean).text, b, pair->answer.text);
     free(a);
@@ -368,9 +368,9 @@ static char *say_pair(const struct pair *pair)
 /* "In 2 of 4 cases it holds, in 1 it does not". */
 static void say_counts(char *text, size_t size, const struct verdict *v)
 {
-    static const struct { enum mst_finding_kind kind; const char *word; } parts[] = {
-        { MST_FINDING_HOLDS, "it holds" }, { MST_FINDING_FAILS, "it does not" },
-        { MST_FINDING_UNSURE, "it cannot be told" },
+    static const struct { enum mst_insight_kind kind; const char *word; } parts[] = {
+        { MST_INSIGHT_HOLDS, "it holds" }, { MST_INSIGHT_FAILS, "it does not" },
+        { MST_INSIGHT_UNSURE, "it cannot be told" },
     };
     size_t used = 0, i;
 
@@ -389,17 +389,17 @@ static void say_counts(char *text, size_t size, const struct verdict *v)
 }
 
 /* The counts, and the first case of the kind that decided. */
-static char *say_verdict(const struct verdict *v, enum mst_finding_kind kind)
+static char *say_verdict(const struct verdict *v, enum mst_insight_kind kind)
 {
     char *one = say_pair(&v->first[kind]), *text = NULL, counts[160] = "";
 
     say_counts(counts, sizeof counts, v);
     if (one != NULL && v->pairs == 1)
-        text = mst_finding_text("%s.", one);
+        text = mst_insight_text("%s.", one);
     else if (one != NULL)
-        text = mst_finding_text("%s. %s %s.", counts, v->counts[kind] == v->pairs ?
-                               "The first:" : kind == MST_FINDING_HOLDS ? "It holds so:" :
-                               kind == MST_FINDING_FAILS ? "It does not here:" :
+        text = mst_insight_text("%s. %s %s.", counts, v->counts[kind] == v->pairs ?
+                               "The first:" : kind == MST_INSIGHT_HOLDS ? "It holds so:" :
+                               kind == MST_INSIGHT_FAILS ? "It does not here:" :
                                "It cannot be told here:", one);
     free(one);
     return text;
@@ -427,7 +427,7 @@ static bool is_repeated(const struct mst_study *study, size_t claim)
     return false;
 }
 
-static int add_claim(struct mst_findings *findings, const struct mst_study_data *data, size_t claim)
+static int add_claim(struct mst_insights *findings, const struct mst_study_data *data, size_t claim)
 {
     const struct mst_claim *claims = data->study.claims;
     const char *sentence = claims[claim].sentence;
@@ -439,17 +439,17 @@ static int add_claim(struct mst_findings *findings, const struct mst_study_data 
         if (strcmp(claims[i].sentence, sentence) != 0)
             continue;
         if (mst_study_metric_find(claims[i].figure, &scale) == MST_M_COUNT)
-            return mst_findings_add(findings, MST_FINDING_UNSURE, section_of(data, &claims[i]),
-                                   sentence, mst_finding_text("\"%s\" is no figure that mpmstat "
+            return mst_insights_add(findings, MST_INSIGHT_UNSURE, section_of(data, &claims[i]),
+                                   sentence, mst_insight_text("\"%s\" is no figure that mpmstat "
                                    "measures.", claims[i].figure));
         judge_claim(&v, section_of(data, &claims[i]), &claims[i]);
     }
-    return mst_findings_add(findings, kind_of(&v), section_of(data, &claims[claim]), sentence,
-                           v.pairs > 0 ? say_verdict(&v, kind_of(&v)) : mst_finding_text(
+    return mst_insights_add(findings, kind_of(&v), section_of(data, &claims[claim]), sentence,
+                           v.pairs > 0 ? say_verdict(&v, kind_of(&v)) : mst_insight_text(
                            "No case that it is about is in this study as it was run."));
 }
 
-int mst_findings_of_claims(struct mst_findings *findings, const struct mst_study_data *data)
+int mst_insights_of_claims(struct mst_insights *findings, const struct mst_study_data *data)
 {
     int failed = 0;
     size_t i;

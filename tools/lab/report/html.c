@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lab/report/findings.h"
+#include "lab/report/insights.h"
 #include "lab/report/parts.h"
 #include "lab/report/provenance.h"
 #include "lab/report/published.h"
@@ -39,12 +39,12 @@ static void put_contents(struct mst_sink *sink, const struct mst_study_data *dat
 
 /* ---- sentences -------------------------------------------------------------------- */
 
-static const struct { const char *class, *mark; } marks[MST_FINDING_KINDS] = {
-    [MST_FINDING_HOLDS] = { "yes", "✓" }, [MST_FINDING_FAILS] = { "no", "✕" },
-    [MST_FINDING_UNSURE] = { "maybe", "?" }, [MST_FINDING_UNMEASURED] = { "seen", "!" },
+static const struct { const char *class, *mark; } marks[MST_INSIGHT_KINDS] = {
+    [MST_INSIGHT_HOLDS] = { "yes", "✓" }, [MST_INSIGHT_FAILS] = { "no", "✕" },
+    [MST_INSIGHT_UNSURE] = { "maybe", "?" }, [MST_INSIGHT_UNMEASURED] = { "seen", "!" },
 };
 
-static void put_finding(struct mst_sink *sink, const struct mst_finding *finding)
+static void put_finding(struct mst_sink *sink, const struct mst_insight *finding)
 {
     mst_html(sink, "<li class=\"%s\"><span class=\"mark\" aria-hidden=\"true\">%s</span> ",
              marks[finding->kind].class, marks[finding->kind].mark);
@@ -53,7 +53,7 @@ static void put_finding(struct mst_sink *sink, const struct mst_finding *finding
     mst_html(sink, "<span>%s</span></li>\n", finding->text);
 }
 
-static size_t count_kind(const struct mst_findings *findings, enum mst_finding_kind kind)
+static size_t count_kind(const struct mst_insights *findings, enum mst_insight_kind kind)
 {
     size_t count = 0, i;
 
@@ -64,7 +64,7 @@ static size_t count_kind(const struct mst_findings *findings, enum mst_finding_k
 
 /* Where the study has several sections, findings that are no claim's are grouped by section. */
 static void put_kind(struct mst_sink *sink, const struct mst_study_data *data,
-                     const struct mst_findings *findings, enum mst_finding_kind kind)
+                     const struct mst_insights *findings, enum mst_insight_kind kind)
 {
     const struct mst_study_section *section = NULL;
     size_t i;
@@ -72,13 +72,13 @@ static void put_kind(struct mst_sink *sink, const struct mst_study_data *data,
     if (count_kind(findings, kind) == 0)
         return;
     mst_html(sink, "<article class=\"card sayings\">\n<h3>%s</h3>\n<ul class=\"checks\">\n",
-             mst_finding_titles[kind]);
+             mst_insight_titles[kind]);
     for (i = 0; i < findings->count; i++) {
-        const struct mst_finding *finding = &findings->items[i];
+        const struct mst_insight *finding = &findings->items[i];
 
         if (finding->kind != kind)
             continue;
-        if (kind == MST_FINDING_UNMEASURED && data->section_count > 1 &&
+        if (kind == MST_INSIGHT_UNMEASURED && data->section_count > 1 &&
             finding->section != section) {
             section = finding->section;
             mst_html(sink, "</ul>\n<h4>%s</h4>\n<ul class=\"checks\">\n", section->runs->title);
@@ -89,11 +89,11 @@ static void put_kind(struct mst_sink *sink, const struct mst_study_data *data,
 }
 
 /* "Of 8 claims 3 hold, 2 do not, 3 cannot be told." */
-static void put_count(struct mst_sink *sink, const struct mst_findings *findings)
+static void put_count(struct mst_sink *sink, const struct mst_insights *findings)
 {
-    size_t holds = count_kind(findings, MST_FINDING_HOLDS);
-    size_t fails = count_kind(findings, MST_FINDING_FAILS);
-    size_t unsure = count_kind(findings, MST_FINDING_UNSURE), all = holds + fails + unsure;
+    size_t holds = count_kind(findings, MST_INSIGHT_HOLDS);
+    size_t fails = count_kind(findings, MST_INSIGHT_FAILS);
+    size_t unsure = count_kind(findings, MST_INSIGHT_UNSURE), all = holds + fails + unsure;
 
     if (all > 0)
         mst_html(sink, "<p class=\"verdict\">Of %zu thing%s that the original says, %zu %s here, "
@@ -102,7 +102,7 @@ static void put_count(struct mst_sink *sink, const struct mst_findings *findings
 }
 
 static void put_verdict(struct mst_sink *sink, const struct mst_study_data *data,
-                        const struct mst_findings *findings)
+                        const struct mst_insights *findings)
 {
     char *about = mst_study_about(data);
     int kind;
@@ -115,8 +115,8 @@ static void put_verdict(struct mst_sink *sink, const struct mst_study_data *data
                  "What was run until then is shown.</p>\n");
     put_count(sink, findings);
     mst_html(sink, "<p class=\"note\">%s</p><p class=\"note\">%s</p>\n", about, mst_study_caution);
-    for (kind = 0; kind < MST_FINDING_KINDS; kind++)
-        put_kind(sink, data, findings, (enum mst_finding_kind)kind);
+    for (kind = 0; kind < MST_INSIGHT_KINDS; kind++)
+        put_kind(sink, data, findings, (enum mst_insight_kind)kind);
     mst_html(sink, "</section>\n");
     free(about);
 }
@@ -126,7 +126,7 @@ static void put_verdict(struct mst_sink *sink, const struct mst_study_data *data
 static void put_section(struct mst_sink *sink, const struct mst_study_data *data, size_t i)
 {
     const struct mst_study_section *section = &data->sections[i];
-    char *about = mst_study_about_section(section), *ranking = mst_findings_ranking(section);
+    char *about = mst_study_about_section(section), *ranking = mst_insights_ranking(section);
 
     mst_html(sink, "<section id=\"runs-%zu\">\n<h2>%s</h2><p class=\"sub\">%s</p>", i + 1,
              section->runs->title, about);
@@ -278,7 +278,7 @@ static void say_origin(char sub[SUB_MAX], const struct mst_study *study)
 }
 
 int mst_study_html(struct mst_sink *sink, const struct mst_study_data *data,
-                   const struct mst_findings *findings, char error[MST_ERROR_MAX])
+                   const struct mst_insights *findings, char error[MST_ERROR_MAX])
 {
     char sub[SUB_MAX];
     const struct mst_page page = {

@@ -20,22 +20,22 @@ static void put_paragraph(struct mst_sink *sink, const char *string)
 
 /* ---- sentences -------------------------------------------------------------------- */
 
-static void put_findings(struct mst_sink *sink, const struct mst_findings *findings,
-                        enum mst_finding_kind kind)
+static void put_findings(struct mst_sink *sink, const struct mst_insights *findings,
+                        enum mst_insight_kind kind)
 {
     const struct mst_study_section *section = NULL;
     bool begun = false;
     size_t i;
 
     for (i = 0; i < findings->count; i++) {
-        const struct mst_finding *finding = &findings->items[i];
+        const struct mst_insight *finding = &findings->items[i];
 
         if (finding->kind != kind)
             continue;
         if (!begun)
-            mst_markdown(sink, "### %s\n\n", mst_finding_titles[kind]);
+            mst_markdown(sink, "### %s\n\n", mst_insight_titles[kind]);
         begun = true;
-        if (kind == MST_FINDING_UNMEASURED && finding->section != section) {
+        if (kind == MST_INSIGHT_UNMEASURED && finding->section != section) {
             mst_markdown(sink, section != NULL ? "\n**%s**\n\n" : "**%s**\n\n",
                          finding->section->runs->title);
             section = finding->section;
@@ -105,7 +105,7 @@ static void put_section(struct mst_sink *sink, const struct mst_study_section *s
 {
     enum mst_metric_id figures[MST_STUDY_FIGURES_MAX];
     size_t count = mst_study_figures(section, figures), i;
-    char *about = mst_study_about_section(section), *ranking = mst_findings_ranking(section);
+    char *about = mst_study_about_section(section), *ranking = mst_insights_ranking(section);
 
     mst_markdown(sink, "## %s\n\n", section->runs->title);
     put_paragraph(sink, about);
@@ -141,7 +141,7 @@ static void put_unrun(struct mst_sink *sink, const struct mst_study_data *data)
 /* ---- all of it -------------------------------------------------------------------- */
 
 int mst_study_markdown(struct mst_sink *sink, const struct mst_study_data *data,
-                       const struct mst_findings *findings, char error[MST_ERROR_MAX])
+                       const struct mst_insights *findings, char error[MST_ERROR_MAX])
 {
     char *about = mst_study_about(data);
     size_t i;
@@ -153,8 +153,8 @@ int mst_study_markdown(struct mst_sink *sink, const struct mst_study_data *data,
     put_paragraph(sink, data->study.question);
     put_paragraph(sink, about);
     put_paragraph(sink, mst_study_caution);
-    for (kind = 0; kind < MST_FINDING_KINDS; kind++)
-        put_findings(sink, findings, (enum mst_finding_kind)kind);
+    for (kind = 0; kind < MST_INSIGHT_KINDS; kind++)
+        put_findings(sink, findings, (enum mst_insight_kind)kind);
     for (i = 0; i < data->section_count; i++)
         put_section(sink, &data->sections[i]);
     put_unrun(sink, data);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "lab/report/figures.h"
-#include "lab/report/findings.h"
+#include "lab/report/insights.h"
 
 const char mst_study_caution[] =
     "The machine, the versions and the network are others than the original's: its absolute "
@@ -141,7 +141,7 @@ char *mst_study_about(const struct mst_study_data *data)
     char text[128];
 
     say_missing(text, sizeof text, &missing);
-    return mst_finding_text("Run at the %s size%s: %zu of %zu runs were made%s.%s",
+    return mst_insight_text("Run at the %s size%s: %zu of %zu runs were made%s.%s",
                            quick ? "quick" : "study's own", quick ?
                            " (minutes instead of hours; the same shape)" : "", data->done,
                            data->steps, text, data->interrupted == 0 ? "" :
@@ -198,11 +198,11 @@ char *mst_study_about_section(const struct mst_study_section *section)
     char *text, *filled;
 
     if (runs->kind == MST_RUNS_RAMP)
-        text = mst_finding_text("Arrivals at a rate from %s to %s a second over %s s; %u "
+        text = mst_insight_text("Arrivals at a rate from %s to %s a second over %s s; %u "
                                "repetition%s.", runs->from, runs->to, runs->over,
                                runs->repetitions, plural);
     else
-        text = mst_finding_text("%s; %u repetition%s%s.", runs->load != NULL ? runs->load : "",
+        text = mst_insight_text("%s; %u repetition%s%s.", runs->load != NULL ? runs->load : "",
                                runs->repetitions, plural, runs->kind == MST_RUNS_SPAWN ?
                                ", each on servers that were just started" : "");
     filled = text != NULL ? fill_in(section, text) : NULL;

@@ -5,15 +5,15 @@
 
 #include "console/output.h"
 
-int mst_findings_make(struct mst_findings *findings, const struct mst_study_data *data)
+int mst_insights_make(struct mst_insights *findings, const struct mst_study_data *data)
 {
     int failed;
     size_t i;
 
-    *findings = (struct mst_findings){ 0 };
-    failed = mst_findings_of_claims(findings, data);
+    *findings = (struct mst_insights){ 0 };
+    failed = mst_insights_of_claims(findings, data);
     for (i = 0; i < data->section_count && !failed; i++)
-        failed = mst_findings_unmeasured(findings, &data->sections[i]);
+        failed = mst_insights_unmeasured(findings, &data->sections[i]);
     return failed;
 }
 
@@ -21,17 +21,17 @@ int mst_study_report(struct mst_sink *sink, enum mst_study_format format,
                      struct mst_archive *archive, const char *path, char error[MST_ERROR_MAX])
 {
     struct mst_study_data data;
-    struct mst_findings findings = { 0 };
+    struct mst_insights findings = { 0 };
     int failed = mst_study_load(&data, archive, path, error);
 
-    if (!failed && mst_findings_make(&findings, &data) != 0) {
+    if (!failed && mst_insights_make(&findings, &data) != 0) {
         snprintf(error, MST_ERROR_MAX, "out of memory for the study's report");
         failed = -1;
     }
     if (!failed)
         failed = format == MST_STUDY_HTML ? mst_study_html(sink, &data, &findings, error) :
                                             mst_study_markdown(sink, &data, &findings, error);
-    mst_findings_free(&findings);
+    mst_insights_free(&findings);
     mst_study_unload(&data);
     return failed;
 }

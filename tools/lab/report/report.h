@@ -6,7 +6,7 @@
 
 #include "archive/archive.h"
 #include "lab/report/cases.h"
-#include "lab/report/findings.h"
+#include "lab/report/insights.h"
 #include "render/sink.h"
 
 enum mst_study_format { MST_STUDY_HTML, MST_STUDY_MARKDOWN };
@@ -21,15 +21,15 @@ int mst_study_report_file(const char *to, enum mst_study_format format,
                           struct mst_archive *archive, const char *path,
                           char error[MST_ERROR_MAX]);
 
-/* Makes the findings, which the caller frees with mst_findings_free(). 0, or -1: out of memory. */
-int mst_findings_make(struct mst_findings *findings, const struct mst_study_data *data);
+/* Makes the findings, which the caller frees with mst_insights_free(). 0, or -1: out of memory. */
+int mst_insights_make(struct mst_insights *findings, const struct mst_study_data *data);
 
 /* ---- the formats ---------------------------------------------------------------------- */
 
 int mst_study_html(struct mst_sink *sink, const struct mst_study_data *data,
-                   const struct mst_findings *findings, char error[MST_ERROR_MAX]);
+                   const struct mst_insights *findings, char error[MST_ERROR_MAX]);
 int mst_study_markdown(struct mst_sink *sink, const struct mst_study_data *data,
-                       const struct mst_findings *findings, char error[MST_ERROR_MAX]);
+                       const struct mst_insights *findings, char error[MST_ERROR_MAX]);
 /* The JSON that assets/study.js draws from. */
 int mst_study_json(struct mst_sink *sink, const struct mst_study_data *data,
                    char error[MST_ERROR_MAX]);

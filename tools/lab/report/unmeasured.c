@@ -1,4 +1,4 @@
-/* unmeasured.c - what the original did not measure: see findings.h.
+/* unmeasured.c - what the original did not measure: see insights.h.
  *
  * Each line of cases is represented by its heaviest case that was run; of these the two that are
  * furthest apart are named. The tables have the rest.
@@ -93,31 +93,31 @@ static char *say_extremes(const struct mst_study_section *section, const struct 
     char *most = mst_study_label(section, e->most_case), *text = NULL;
 
     if (least != NULL && most != NULL && e->known == 1)
-        text = mst_finding_text("%s (%s)", mst_study_format(unit, e->most).text, most);
+        text = mst_insight_text("%s (%s)", mst_study_format(unit, e->most).text, most);
     else if (least != NULL && most != NULL && e->most <= e->least * ALIKE)
-        text = mst_finding_text("about %s", mst_study_format(unit, e->most).text);
+        text = mst_insight_text("about %s", mst_study_format(unit, e->most).text);
     else if (least != NULL && most != NULL)
-        text = mst_finding_text("from %s (%s) to %s (%s)", mst_study_format(unit, e->least).text,
+        text = mst_insight_text("from %s (%s) to %s (%s)", mst_study_format(unit, e->least).text,
                                least, mst_study_format(unit, e->most).text, most);
     free(least);
     free(most);
     return text;
 }
 
-static int add(struct mst_findings *findings, const struct mst_study_section *section, char *text)
+static int add(struct mst_insights *findings, const struct mst_study_section *section, char *text)
 {
-    return mst_findings_add(findings, MST_FINDING_UNMEASURED, section, NULL, text);
+    return mst_insights_add(findings, MST_INSIGHT_UNMEASURED, section, NULL, text);
 }
 
 /* Adds "BEFORE EXTREMES AFTER". */
-static int add_extremes(struct mst_findings *findings, const struct mst_study_section *section,
+static int add_extremes(struct mst_insights *findings, const struct mst_study_section *section,
                         const struct extremes *e, enum mst_metric_unit unit, const char *before,
                         const char *after)
 {
     char *extremes = say_extremes(section, e, unit), *text = NULL;
 
     if (extremes != NULL)
-        text = mst_finding_text("%s %s%s.", before, extremes, after);
+        text = mst_insight_text("%s %s%s.", before, extremes, after);
     free(extremes);
     return add(findings, section, text);
 }
@@ -130,7 +130,7 @@ struct share {
     const char    *before, *after;
 };
 
-static int say_shares(struct mst_findings *findings, const struct mst_study_section *section,
+static int say_shares(struct mst_insights *findings, const struct mst_study_section *section,
                       const struct share *shares, size_t count)
 {
     int failed = 0;
@@ -146,7 +146,7 @@ static int say_shares(struct mst_findings *findings, const struct mst_study_sect
     return failed;
 }
 
-static int say_time(struct mst_findings *findings, const struct mst_study_section *section)
+static int say_time(struct mst_insights *findings, const struct mst_study_section *section)
 {
     static const char after[] = " of a request's time at the server";
     static const struct share parts[] = {
@@ -158,7 +158,7 @@ static int say_time(struct mst_findings *findings, const struct mst_study_sectio
     return say_shares(findings, section, parts, sizeof parts / sizeof *parts);
 }
 
-static int say_tail(struct mst_findings *findings, const struct mst_study_section *section)
+static int say_tail(struct mst_insights *findings, const struct mst_study_section *section)
 {
     struct extremes e = extremes_of(section, (struct subject){ MST_M_P99, MST_M_P50 });
 
@@ -168,7 +168,7 @@ static int say_tail(struct mst_findings *findings, const struct mst_study_sectio
                         "p99 is", " times the median");
 }
 
-static int say_occupancy(struct mst_findings *findings, const struct mst_study_section *section)
+static int say_occupancy(struct mst_insights *findings, const struct mst_study_section *section)
 {
     static const char after[] = " of the time that the load took";
     static const struct share sides[] = {
@@ -208,7 +208,7 @@ static struct sums sum_failures(const struct mst_study_section *section)
 }
 
 /* ab compares each answer's length with the first one's. */
-static int say_failures(struct mst_findings *findings, const struct mst_study_section *section)
+static int say_failures(struct mst_insights *findings, const struct mst_study_section *section)
 {
     struct sums s = sum_failures(section);
     char pages[96] = "";
@@ -217,7 +217,7 @@ static int say_failures(struct mst_findings *findings, const struct mst_study_se
         return 0;
     if (s.most > s.least)
         snprintf(pages, sizeof pages, "; the pages were of %.0f to %.0f bytes", s.least, s.most);
-    return add(findings, section, mst_finding_text(
+    return add(findings, section, mst_insight_text(
         "The load tool calls %.0f of %.0f requests failed: %.0f of them only because the answer "
         "was of another length than the first one%s. The server answered %.0f, %.0f with a 5xx: "
         "%s.", s.failed, s.requests, s.of_length, pages, s.answered, s.errors,
@@ -240,7 +240,7 @@ static bool is_first_in_part(const struct mst_study_section *section, size_t i)
 }
 
 /* Names the stacks that the sentences about all processes leave out, and says why. */
-static int say_in_part(struct mst_findings *findings, const struct mst_study_section *section)
+static int say_in_part(struct mst_insights *findings, const struct mst_study_section *section)
 {
     char *titles = NULL, *more;
     int failed = 0;
@@ -249,21 +249,21 @@ static int say_in_part(struct mst_findings *findings, const struct mst_study_sec
     for (i = 0; i < section->case_count && !failed; i++) {
         if (!is_first_in_part(section, i))
             continue;
-        more = mst_finding_text("%s%s%s", titles != NULL ? titles : "",
+        more = mst_insight_text("%s%s%s", titles != NULL ? titles : "",
                                titles != NULL ? ", of " : "", section->cases[i].title);
         free(titles);
         titles = more;
         failed = more == NULL;
     }
     if (titles != NULL)
-        failed = add(findings, section, mst_finding_text(
+        failed = add(findings, section, mst_insight_text(
             "Memory and CPU time of all processes together are not known of %s: not every server "
             "there was recorded (nginx cannot be).", titles));
     free(titles);
     return failed;
 }
 
-static int say_memory(struct mst_findings *findings, const struct mst_study_section *section)
+static int say_memory(struct mst_insights *findings, const struct mst_study_section *section)
 {
     struct extremes pss = extremes_of(section, (struct subject){ MST_M_PSS, MST_M_COUNT });
     struct extremes each = extremes_of(section, (struct subject){ MST_M_PSS_EACH, MST_M_COUNT });
@@ -282,7 +282,7 @@ static int say_memory(struct mst_findings *findings, const struct mst_study_sect
     return failed;
 }
 
-static int say_machine(struct mst_findings *findings, const struct mst_study_section *section)
+static int say_machine(struct mst_insights *findings, const struct mst_study_section *section)
 {
     struct extremes busy = extremes_of(section, (struct subject){ MST_M_MACHINE, MST_M_COUNT });
 
@@ -292,7 +292,7 @@ static int say_machine(struct mst_findings *findings, const struct mst_study_sec
                         "The machine's CPUs were busy for", " of the time");
 }
 
-static int say_processes(struct mst_findings *findings, const struct mst_study_section *section)
+static int say_processes(struct mst_insights *findings, const struct mst_study_section *section)
 {
     struct extremes forks = extremes_of(section, (struct subject){ MST_M_FORKS_EACH,
                                                                    MST_M_COUNT });
@@ -327,7 +327,7 @@ static size_t count_runs(const struct mst_study_section *section, enum mst_metri
     return above;
 }
 
-static int say_limits(struct mst_findings *findings, const struct mst_study_section *section)
+static int say_limits(struct mst_insights *findings, const struct mst_study_section *section)
 {
     static const struct { enum mst_metric_id metric; const char *text; } limits[] = {
         { MST_M_GENERATOR, "the load tool itself was at its limit: their throughput is the load "
@@ -341,7 +341,7 @@ static int say_limits(struct mst_findings *findings, const struct mst_study_sect
     for (i = 0; i < sizeof limits / sizeof *limits && !failed; i++) {
         above = count_runs(section, limits[i].metric, &known);
         if (above > 0)
-            failed = add(findings, section, mst_finding_text(
+            failed = add(findings, section, mst_insight_text(
                 "In %zu of %zu runs %s.", above, known, limits[i].text));
     }
     return failed;
@@ -349,7 +349,7 @@ static int say_limits(struct mst_findings *findings, const struct mst_study_sect
 
 /* ---- spawning --------------------------------------------------------------------- */
 
-static int say_spawning(struct mst_findings *findings, const struct mst_study_section *section)
+static int say_spawning(struct mst_insights *findings, const struct mst_study_section *section)
 {
     struct extremes rate = extremes_of(section, (struct subject){ MST_M_SPAWN_RATE, MST_M_COUNT });
     struct extremes first = extremes_of(section, (struct subject){ MST_M_SPAWN_FIRST,
@@ -369,7 +369,7 @@ static int say_spawning(struct mst_findings *findings, const struct mst_study_se
 }
 
 /* Which sentences are made depends on the kind of the runs. */
-int mst_findings_unmeasured(struct mst_findings *findings, const struct mst_study_section *section)
+int mst_insights_unmeasured(struct mst_insights *findings, const struct mst_study_section *section)
 {
     enum mst_runs_kind kind = section->runs->kind;
 

@@ -216,6 +216,90 @@ function drawMachine(parent, run, together) {
     }, together);
 }
 
+// ---- limits over time: only where something came near to one -----------------------------
+
+const NEAR = 0.5;      // of its limit
+const STALLED = 0.05;  // of the time
+
+// A table with a row for each bin that has a sample.
+function sampled(table, column, run) {
+    return (table[column] || []).map((y, i) => ({ from: table.t[i], y,
+                                                  to: table.t[i] + run.bin_seconds }));
+}
+function isNear(table, used, limit) {
+    return (table[used] || []).some((y, i) => y !== null && table[limit][i] > 0 &&
+                                    y >= NEAR * table[limit][i]);
+}
+function drawLimit(parent, spec, used, limit, together) {
+    lineChart(parent, {
+        height: "low", to: together.seconds, suggestedMax: largest(limit) * 1.05, ...spec,
+        series: [{ label: spec.used, colour: spec.colour, fill: true, step: true, points: used },
+                 ...(largest(limit) > 0 ? [{ label: "limit", colour: "limit", dash: [6, 4],
+                                             step: true, points: limit }] : [])],
+    }, together);
+}
+
+function drawPools(parent, run, server, together) {
+    lineChart(parent, {
+        title: "Pools of PHP-FPM", format: asShare, to: together.seconds, suggestedMax: 1,
+        about: "Busy workers of each pool as a share of its limit, pm.max_children: the most " +
+            `that was seen in each ${asTime(run.bin_seconds)}.`,
+        series: server.pools.map(({ pool, samples }, i) => ({
+            label: `${pool}, limit ${Math.max(...samples.limit)}`, step: true,
+            colour: RUN_COLOURS[i % RUN_COLOURS.length],
+            dash: RUN_DASHES[Math.floor(i / RUN_COLOURS.length) % RUN_DASHES.length],
+            points: sampled(samples, "busy_max", run).map((p, row) => ({
+                ...p, y: p.y === null || !samples.limit[row] ? null
+                                                             : p.y / samples.limit[row] })),
+        })),
+    }, together);
+}
+
+function drawLimits(parent, run, server, together, several) {
+    const whose = several ? `: ${NAMES[server.producer]}` : "";
+    const { group: cgroup, files } = server;
+    if (server.pools.length > 0) drawPools(parent, run, server, together);
+    if (isNear(cgroup, "cpus", "cpus_limit") || anything(cgroup, "throttled"))
+        drawLimit(parent, {
+            title: `CPU time of the control group${whose}`, format: asCount, used: "CPUs used",
+            colour: "php_run", about: "Of all processes in the group that limits the server.",
+        }, spans(cgroup, "cpus"), spans(cgroup, "cpus_limit"), together);
+    if (isNear(cgroup, "memory_bytes", "memory_limit_bytes"))
+        drawLimit(parent, {
+            title: `Memory of the control group${whose}`, format: asBytes, used: "used",
+            colour: "php_run", about: "Of all processes in the group that limits the server, the " +
+                "page cache included.",
+        }, spans(cgroup, "memory_bytes"), spans(cgroup, "memory_limit_bytes"), together);
+    if (isNear(files, "files", "limit"))
+        drawLimit(parent, {
+            title: `Open files${whose}`, format: asCount, whole: true, used: "open",
+            colour: "queue", about: "Of the process that was nearest to its limit.",
+        }, sampled(files, "files", run), sampled(files, "limit", run), together);
+    if ((cgroup.io_stall || []).some(y => y >= STALLED))
+        drawLimit(parent, {
+            title: `Waiting for a disk${whose}`, format: asShare, used: "any process waited",
+            colour: "wait", suggestedMax: 1,
+            about: "Share of the time in which a process of the server's control group waited " +
+                "for a disk.",
+        }, spans(cgroup, "io_stall"), [], together);
+}
+
+function drawMachineLimits(parent, run, together) {
+    for (const { remote, limit, samples } of run.ports) {
+        const used = sampled(samples, "ports", run);
+        drawLimit(parent, {
+            title: `Local ports towards ${remote}`, format: asCount, whole: true, used: "in use",
+            colour: "queue", about: "Connections of this machine, those in TIME_WAIT included.",
+        }, used, used.map(p => ({ ...p, y: limit })), together);
+    }
+    if ((run.machine.io_stall || []).some(y => y >= STALLED))
+        drawLimit(parent, {
+            title: "Waiting for a disk (machine)", format: asShare, used: "any program waited",
+            colour: "wait", suggestedMax: 1,
+            about: "Share of the time in which any program waited for a disk.",
+        }, spans(run.machine, "io_stall"), [], together);
+}
+
 // Events are counted in bins; as steps they add up from 0.
 function cumulative(table, column, run) {
     let sum = 0;
@@ -579,9 +663,12 @@ function drawRun(parent, run) {
     drawErrors(parent, run, server, together);
     drawQueue(parent, run, server, together);
     drawMachine(parent, run, together);
+    drawMachineLimits(parent, run, together);
+    drawLimits(parent, run, server, together, others.length > 0);
     drawProcesses(parent, run, server, together);
     others.forEach(other => other.producer === "php"
         ? drawPhp(parent, other, together) : drawWorkersOverTime(parent, other, together, true));
+    others.forEach(other => drawLimits(parent, run, other, together, true));
     const pair = make("div", { class: "pair" });
     parent.append(pair);
     drawSpectrum(pair, run, server);

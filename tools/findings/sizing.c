@@ -5,7 +5,7 @@
  * the distribution. Where no request waits, the number held scatters about that mean as
  * Poisson's distribution does: 99 % of the time it is below mean + 2.33 sqrt(mean).
  */
-#include "analysis/sizing.h"
+#include "findings/sizing.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -14,23 +14,11 @@
 #include <string.h>
 
 #include "analysis/thresholds.h"
-#include "archive/query.h"
 #include "base/clock.h"
 #include "console/format.h"
+#include "findings/advice.h"
+#include "findings/demand.h"
 #include "stats/distribution.h"
-
-/* What holds workers of a server: an Apache's requests, or a PHP's. */
-struct demand {
-    uint64_t requests;
-    double   rate, held, held_deviation;   /* per second, while the load ran; seconds */
-    double   workers, low, high;           /* rate x held, and its 95 % interval */
-};
-
-/* What a process takes: of rounds with different numbers of them, the slope. */
-struct per_process {
-    bool   known, slope;
-    double bytes, low, high;
-};
 
 __attribute__((format(printf, 3, 4)))
 static void say(char *text, size_t size, const char *format, ...)
@@ -62,123 +50,8 @@ static struct mst_formatted bytes_text(double bytes)
     return mst_format_bytes(bytes > 0 ? (uint64_t)bytes : 0);
 }
 
-/* ---- demand ---------------------------------------------------------------------- */
-
-static const char apache_held[] =
-    "SELECT count(*) AS requests, avg(held_ns) AS mean, avg(1.0 * held_ns * held_ns) AS squares, "
-    "total(start_ns + queue_ns + read_ns + handle_ns + send_ns <= :ended_ns) AS in_time "
-    "FROM server_requests WHERE server_id = :id AND no_worker = 0 AND ghost = 0 "
-    "AND label <> '" MST_LABEL_STATUS_NAME "'";
-static const char php_held[] =
-    "SELECT count(*) AS requests, avg(run_ns) AS mean, avg(1.0 * run_ns * run_ns) AS squares, "
-    "total(start_ns + run_ns <= :ended_ns) AS in_time FROM php_requests "
-    "WHERE server_id = :id AND ghost = 0";
-
-/* The interval takes requests as independent of each other. Those that ended after the load
- * are none of its rate; another machine's clock does not tell which these are. */
-static bool read_demand(struct demand *d, sqlite3 *db, const struct mst_summary *run,
-                        const struct mst_summary_server *server)
-{
-    const char *sql = mst_summary_is_php(server) ? php_held : apache_held;
-    struct mst_query q = mst_query_ask(db, sql, server->id);
-    double mean, squares, seconds = (double)run->duration_ns / (double)MST_NS_PER_S, relative;
-    double in_time = 0;
-
-    mst_query_set(&q, ":ended_ns", server->local && run->ended_ns != MST_UNKNOWN ?
-                  (int64_t)run->ended_ns : INT64_MAX);
-    memset(d, 0, sizeof *d);
-    if (mst_query_next(&q)) {
-        d->requests = mst_row_number(&q, "requests");
-        mean = mst_row_real(&q, "mean") / (double)MST_NS_PER_S;
-        squares = mst_row_real(&q, "squares") / 1e18;
-        in_time = mst_row_real(&q, "in_time");
-        d->held = mean;
-        d->held_deviation = squares > mean * mean ? sqrt(squares - mean * mean) : 0;
-    }
-    if (!mst_query_done(&q))
-        return false;
-    if (d->requests == 0 || d->held <= 0)
-        return true;
-    d->rate = in_time / seconds;
-    d->workers = d->rate * d->held;
-    relative = MST_NORMAL_95_BOTH_SIDES *
-               sqrt((1 + pow(d->held_deviation / d->held, 2)) / (double)d->requests);
-    d->low = d->workers * (1 - relative);
-    d->high = d->workers * (1 + relative);
-    return true;
-}
-
-/* ---- memory ---------------------------------------------------------------------- */
-
-struct sums { double n, x, y, xx, xy, yy; uint64_t counts; };
-
-static bool read_memory_sums(struct sums *s, sqlite3 *db, int64_t server_id)
-{
-    struct mst_query q = mst_query_ask(db,
-        "SELECT count(*) AS n, avg(processes) AS x, avg(pss_bytes) AS y, "
-        "avg(1.0 * processes * processes) AS xx, avg(1.0 * processes * pss_bytes) AS xy, "
-        "avg(1.0 * pss_bytes * pss_bytes) AS yy, count(DISTINCT processes) AS counts "
-        "FROM memory_samples WHERE server_id = :id", server_id);
-
-    memset(s, 0, sizeof *s);
-    if (mst_query_next(&q))
-        *s = (struct sums){
-            .n = mst_row_real(&q, "n"), .x = mst_row_real(&q, "x"), .y = mst_row_real(&q, "y"),
-            .xx = mst_row_real(&q, "xx"), .xy = mst_row_real(&q, "xy"),
-            .yy = mst_row_real(&q, "yy"), .counts = mst_row_number(&q, "counts"),
-        };
-    return mst_query_done(&q);
-}
-
-/* Rounds with several numbers of processes: the slope of a line through them is one
- * more process. Else what there is divided by the processes, shared pages included:
- * more than one more would take. */
-static bool read_per_process(struct per_process *p, sqlite3 *db, int64_t server_id)
-{
-    struct sums s;
-    double var_x, error;
-
-    memset(p, 0, sizeof *p);
-    if (!read_memory_sums(&s, db, server_id))
-        return false;
-    if (s.n < 1 || s.x < 1)
-        return true;
-    p->known = true;
-    var_x = s.xx - s.x * s.x;
-    p->slope = s.counts >= MST_MEMORY_COUNTS_MIN && s.n >= MST_MEMORY_COUNTS_MIN + 2 && var_x > 0;
-    if (!p->slope) {
-        p->bytes = p->high = s.y / s.x;
-        return true;
-    }
-    p->bytes = (s.xy - s.x * s.y) / var_x;
-    error = s.yy - s.y * s.y - p->bytes * p->bytes * var_x;
-    error = MST_NORMAL_95_BOTH_SIDES * sqrt(fmax(error, 0) / var_x / (s.n - 2));
-    p->low = p->bytes - error;
-    p->high = p->bytes + error;
-    p->slope = p->low > 0;
-    if (!p->slope)
-        p->bytes = p->high = s.y / s.x;
-    return true;
-}
-
-static bool read_ram(uint64_t *bytes, sqlite3 *db, int64_t run_id)
-{
-    struct mst_query q = mst_query_ask(db,
-        "SELECT CAST(value AS INTEGER) AS bytes FROM environment WHERE run_id = :id "
-        "AND name = 'memory_bytes'", run_id);
-
-    *bytes = mst_query_next(&q) ? mst_row_number(&q, "bytes") : MST_UNKNOWN;
-    return mst_query_done(&q);
-}
-
-static bool is_threaded(const struct mst_summary_server *server)
-{
-    return server->mpm != NULL &&
-           (strcmp(server->mpm, "worker") == 0 || strcmp(server->mpm, "event") == 0);
-}
-
 /* What memory allows, behind the uncertainty. */
-static void add_memory(struct mst_advice *advice, const struct per_process *p, uint64_t ram,
+static void add_memory(struct mst_advice *advice, const struct mst_per_process *p, uint64_t ram,
                        bool threaded)
 {
     size_t used = strlen(advice->uncertainty);
@@ -198,7 +71,7 @@ static void add_memory(struct mst_advice *advice, const struct per_process *p, u
 
 /* ---- workers --------------------------------------------------------------------- */
 
-static const char *too_little(const struct mst_summary *run, const struct demand *d)
+static const char *too_little(const struct mst_summary *run, const struct mst_demand *d)
 {
     if (run->duration_ns == MST_UNKNOWN || run->duration_ns < MST_SIZING_RUN_MIN_NS)
         return "the run was shorter than two seconds, or did not come to its end";
@@ -238,7 +111,7 @@ static bool keepalive_holds(const struct mst_summary_server *server)
 /* Says how many requests there were at once on average, waiting and with a worker. Returns how
  * many. */
 static double add_at_once(char *text, size_t size, const struct mst_summary_server *server,
-                          const struct demand *d)
+                          const struct mst_demand *d)
 {
     double waited = (double)waiting(server)->mean_ns / (double)MST_NS_PER_S;
     double busy = (double)server->mean_busy_milli / 1000, all = d->rate * (d->held + waited);
@@ -259,7 +132,7 @@ static double add_at_once(char *text, size_t size, const struct mst_summary_serv
 /* Requests waited: all that were there, waiting or held, could have had a worker. They may
  * wait although there are workers enough on average: then the average gives no number. */
 static void advise_more(struct mst_advice *advice, const struct mst_summary *run,
-                        const struct mst_summary_server *server, const struct demand *d)
+                        const struct mst_summary_server *server, const struct mst_demand *d)
 {
     uint64_t limit = server->workers_limit != MST_UNKNOWN ? server->workers_limit
                                                           : server->max_busy;
@@ -289,7 +162,7 @@ static void advise_more(struct mst_advice *advice, const struct mst_summary *run
 }
 
 static void advise_enough(struct mst_advice *advice, const struct mst_summary_server *server,
-                          const struct demand *d)
+                          const struct mst_demand *d)
 {
     double most = d->high + MST_NORMAL_99_ONE_SIDE * sqrt(d->high);
     uint64_t seen = server->max_busy != MST_UNKNOWN ? server->max_busy : 0;
@@ -308,11 +181,11 @@ static void advise_enough(struct mst_advice *advice, const struct mst_summary_se
 static bool advise_workers(struct mst_advice *advice, const struct mst_summary *run,
                            const struct mst_summary_server *server, sqlite3 *db, uint64_t ram)
 {
-    struct per_process process;
-    struct demand d;
+    struct mst_per_process process;
+    struct mst_demand d;
     const char *why;
 
-    if (!read_demand(&d, db, run, server) || !read_per_process(&process, db, server->id))
+    if (!mst_demand_read(&d, db, run, server) || !mst_per_process_read(&process, db, server->id))
         return false;
     why = too_little(run, &d);
     if (why == NULL && server->lost != 0)
@@ -324,7 +197,7 @@ static bool advise_workers(struct mst_advice *advice, const struct mst_summary *
     else
         advise_enough(advice, server, &d);
     if (advice->known)
-        add_memory(advice, &process, ram, is_threaded(server));
+        add_memory(advice, &process, ram, mst_plan_is_threaded(server));
     return true;
 }
 
@@ -380,7 +253,7 @@ bool mst_sizing_make(struct mst_sizing *sizing, const struct mst_summary *run, s
     memset(sizing, 0, sizeof *sizing);
     for (i = 0; i < MST_ADVICE_COUNT; i++)
         advice[i].directive = directives[i];
-    if (!read_ram(&ram, db, run->id))
+    if (!mst_ram_read(&ram, db, run->id))
         return false;
     advise_backlog(&advice[MST_ADVICE_BACKLOG], run, front);
     if (front == NULL || mst_summary_is_php(front))

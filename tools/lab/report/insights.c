@@ -1,5 +1,5 @@
-/* findings.c - what a study came to, in sentences: see findings.h. */
-#include "lab/report/findings.h"
+/* insights.c - what a study came to, in sentences: see insights.h. */
+#include "lab/report/insights.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -11,13 +11,13 @@
 #include "lab/report/figures.h"
 #include "lab/report/published.h"
 
-const char *const mst_finding_titles[MST_FINDING_KINDS] = {
-    [MST_FINDING_HOLDS] = "What still holds", [MST_FINDING_FAILS] = "What does not hold",
-    [MST_FINDING_UNSURE] = "What cannot be told",
-    [MST_FINDING_UNMEASURED] = "What the original could not see",
+const char *const mst_insight_titles[MST_INSIGHT_KINDS] = {
+    [MST_INSIGHT_HOLDS] = "What still holds", [MST_INSIGHT_FAILS] = "What does not hold",
+    [MST_INSIGHT_UNSURE] = "What cannot be told",
+    [MST_INSIGHT_UNMEASURED] = "What the original could not see",
 };
 
-char *mst_finding_text(const char *format, ...)
+char *mst_insight_text(const char *format, ...)
 {
     va_list args;
     char *text;
@@ -29,21 +29,21 @@ char *mst_finding_text(const char *format, ...)
     return n >= 0 ? text : NULL;
 }
 
-int mst_findings_add(struct mst_findings *findings, enum mst_finding_kind kind,
+int mst_insights_add(struct mst_insights *findings, enum mst_insight_kind kind,
                     const struct mst_study_section *section, const char *claim, char *text)
 {
-    struct mst_finding *finding = text != NULL ? mst_append(&findings->items, &findings->count,
+    struct mst_insight *finding = text != NULL ? mst_append(&findings->items, &findings->count,
                                                             sizeof *finding) : NULL;
 
     if (finding == NULL) {
         free(text);
         return -1;
     }
-    *finding = (struct mst_finding){ kind, section, claim, text };
+    *finding = (struct mst_insight){ kind, section, claim, text };
     return 0;
 }
 
-void mst_findings_free(struct mst_findings *findings)
+void mst_insights_free(struct mst_insights *findings)
 {
     size_t i;
 
@@ -103,7 +103,7 @@ static struct orders count_pairs(const struct mst_study_section *section,
     return t;
 }
 
-char *mst_findings_ranking(const struct mst_study_section *section)
+char *mst_insights_ranking(const struct mst_study_section *section)
 {
     const struct mst_row *names;
     double scale;
@@ -119,7 +119,7 @@ char *mst_findings_ranking(const struct mst_study_section *section)
         if (metric != MST_M_COUNT)
             t = count_pairs(section, metric);
         if (t.same + t.reversed + t.unsure > 0)
-            return mst_finding_text("By %s, of the %zu pairs of published systems %zu %s in the "
+            return mst_insight_text("By %s, of the %zu pairs of published systems %zu %s in the "
                                    "same order here, %zu %s reversed, and %zu cannot be told "
                                    "apart.", mst_metrics[metric].study_label,
                                    t.same + t.reversed + t.unsure, t.same,

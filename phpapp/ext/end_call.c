@@ -1,0 +1,54 @@
+/* end_call.c - what the arguments of a timed call say of the other end. */
+#include "end_call.h"
+
+#include <stdio.h>
+
+#include "end_known.h"
+
+struct mst_part mst_call_text_of(const zval *value)
+{
+    if (!value || Z_TYPE_P(value) != IS_STRING)
+        return (struct mst_part){ NULL, 0 };
+    return (struct mst_part){ Z_STRVAL_P(value), Z_STRLEN_P(value) };
+}
+
+struct mst_part mst_call_text(zend_execute_data *call, uint32_t n)
+{
+    return mst_call_text_of(mst_call_argument(call, n));
+}
+
+struct mst_part mst_call_port_of(const zval *value, const char *standard, char to[16])
+{
+    if (value && Z_TYPE_P(value) == IS_LONG && Z_LVAL_P(value) > 0) {
+        snprintf(to, 16, "%ld", (long)Z_LVAL_P(value));
+        return mst_part_of(to);
+    }
+    if (value && Z_TYPE_P(value) == IS_STRING && Z_STRLEN_P(value) > 0)
+        return mst_call_text_of(value);
+    return mst_part_of(standard);
+}
+
+const void *mst_call_subject(zend_execute_data *call)
+{
+    zval *first;
+
+    if (Z_TYPE(call->This) == IS_OBJECT)
+        return Z_OBJ(call->This);
+    first = mst_call_argument(call, 0);
+    return first ? mst_known_in(first) : NULL;
+}
+
+uint64_t mst_call_known(zend_execute_data *call, struct mst_own_end *otherwise)
+{
+    uint64_t known = mst_known_find(mst_call_subject(call));
+
+    return known != MST_KNOWN_NONE ? known : mst_wait_of_own(otherwise);
+}
+
+uint64_t mst_call_connected(zend_execute_data *call, const zval *result, uint64_t wait)
+{
+    const void *subject = mst_call_subject(call);
+
+    mst_known_set(subject ? subject : mst_known_in(result), wait);
+    return wait;
+}

@@ -1,0 +1,178 @@
+#!/usr/bin/python3
+"""Runs the planted faults and judges what mpmstat finds: right, empty or wrong.
+
+Each case runs in namespaces and a control group of its own, so that neighbours do not decide. A
+case that cannot be staged here is "not run", and counted. The exit status is 1 where a finding is
+wrong, a case broke, or more than one case in twenty is empty.
+"""
+import argparse
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import groups
+from judge import CASES, CLAIM, judge
+
+CASE_SECONDS = 120
+EMPTY_LIMIT = 1 / 20
+# Above this share of the machine's CPUs, programs outside a case's group can delay it, whatever the
+# group's weight: the kernel lets them run to the end of a slice.
+OTHERS_LIMIT = 0.1
+NAMESPACES = ["unshare", "--mount", "--pid", "--net", "--fork", "--mount-proc", "--kill-child"]
+HERE = Path(__file__).resolve().parent
+
+
+def load_cases():
+    for file in sorted(HERE.glob("cases_*.py")):
+        __import__(file.stem)
+
+
+def run_inside(name, result, group, templates):
+    """The case, in a process of its own group and namespaces: writes what was recorded."""
+    import stage as stages
+    subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
+    stage = stages.Stage(group, Path(templates))
+    said = {}
+    try:
+        said["run"] = CASES[name].plant(stage)
+    except (stages.NotRun, groups.Unavailable, stages.network.Unavailable) as reason:
+        said["not run"] = str(reason)
+    finally:
+        stage.close()
+        shutil.rmtree(stage.scratch, ignore_errors=True)
+    Path(result).write_text(json.dumps(said))
+
+
+def run_case(name, templates):
+    """(outcome, why, run): outcome is right, empty, wrong, not run or broken."""
+    try:
+        group = groups.make()
+    except groups.Unavailable as reason:
+        return "not run", str(reason), None
+    scratch = Path(tempfile.mkdtemp(prefix="mpmstat-verdict-"))
+    result = scratch / "result"
+    inner = group.inner("case")
+    words = [*NAMESPACES, sys.executable, str(HERE / "check.py"), "--inside", name, str(result),
+             json.dumps([str(group.version), {k: str(v) for k, v in group.directories.items()}]),
+             str(templates)]
+    began, used, own = time.monotonic(), groups.machine_cpu_seconds(), group.cpu_seconds()
+    case = subprocess.Popen([*inner.wrapper(), *words], stdin=subprocess.DEVNULL, text=True,
+                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    try:
+        output = case.communicate(timeout=CASE_SECONDS)[0]
+        others = (groups.machine_cpu_seconds() - used - (group.cpu_seconds() - own)) / (
+            (time.monotonic() - began) * os.cpu_count())
+        if not result.exists():
+            return "broken", output[-3000:], None
+        said = json.loads(result.read_text())
+    except subprocess.TimeoutExpired:
+        return "broken", f"not at its end after {CASE_SECONDS} s", None
+    finally:
+        case.kill()
+        case.wait()
+        group.remove()
+        shutil.rmtree(scratch, ignore_errors=True)
+    if "not run" in said:
+        return "not run", said["not run"], None
+    run = said["run"]
+    if "findings" not in run:
+        return "broken", "the run has no findings", run
+    wanted = CASES[name]
+    if others > OTHERS_LIMIT:
+        wanted = replace(wanted, maybe=wanted.maybe | {"cpu-neighbour"})
+        first = run["findings"][0]
+        if (first["code"] == "cpu-neighbour" and (first["share"] or 0) >= CLAIM
+                and "cpu-neighbour" not in wanted.expected):
+            return "not run", f"others had {others:.0%} of the machine's CPUs, and decided", run
+    return (*judge(wanted, run["findings"]), run)
+
+
+def sentence(finding):
+    share = finding.get("share")
+    return (f"{finding['code']}/{finding['certainty']}"
+            + (f" {share:.2f}" if isinstance(share, (int, float)) else "")
+            + (f" ({finding['subject']})" if finding.get("subject") else ""))
+
+
+def show(name, outcome, why, run, seconds, file):
+    wanted = CASES[name]
+    also = f" also {' '.join(sorted(wanted.also))}" if wanted.also else ""
+    print(f"{outcome:8} {name:34} expected {'|'.join(sorted(wanted.expected))}{also}"
+          f"{'; ' + why if why else ''} [{seconds:.0f} s]", file=file)
+    if run is not None and outcome != "right" or (run and file is not sys.stdout):
+        found = ", ".join(sentence(f) for f in run.get("findings", [])[:6])
+        print(f"         got {found or 'no finding'}\n         says: {run['verdict']}", file=file)
+    file.flush()
+
+
+def evidence(run):
+    """What the servers and the load tool say, to see whether the fault did happen."""
+    lines = [f"client: { {k: v for k, v in run['client'].items() if not isinstance(v, (dict, list))} }"]
+    for server in run["servers"]:
+        lines.append(f"{server.get('producer')}: {server.get('requests')} requests, "
+                     f"4xx {server.get('errors_4xx')}, 5xx {server.get('errors_5xx')}, workers "
+                     f"{ {k: v for k, v in server['workers'].items() if k != 'mean_states'} }")
+    return lines + run["logs"]
+
+
+def select(options):
+    found = [c for c in CASES.values() if (c.fast or not options.fast)
+             and (not options.names or any(word in c.name for word in options.names))]
+    return sorted(found, key=lambda c: c.plant.__code__.co_filename)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", help="only cases whose names have one of these in them")
+    parser.add_argument("--fast", action="store_true", help="the fast half")
+    parser.add_argument("--list", action="store_true", help="name the cases, and run none")
+    parser.add_argument("--results", help="append all that was found to this file")
+    parser.add_argument("--evidence", action="store_true",
+                        help="show what servers and load tools say, too")
+    parser.add_argument("--inside", nargs=4, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    load_cases()
+    if options.inside:
+        name, result, where, templates = options.inside
+        version, places = json.loads(where)
+        group = groups.Group({k: Path(v) for k, v in places.items()}, int(version))
+        return run_inside(name, result, group, templates)
+    chosen = select(options)
+    if options.list:
+        return print("\n".join(f"{c.name:34} {'fast' if c.fast else '':5}"
+                               f"{'|'.join(sorted(c.expected))}" for c in chosen))
+    templates = Path(tempfile.mkdtemp(prefix="mpmstat-verdict-templates-"))
+    templates.chmod(0o755)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    counts = Counter()
+    try:
+        for chosen_case in chosen:
+            began = time.monotonic()
+            outcome, why, run = run_case(chosen_case.name, templates)
+            counts[outcome] += 1
+            seconds = time.monotonic() - began
+            show(chosen_case.name, outcome, why, run, seconds, sys.stdout)
+            if options.evidence and run:
+                print(*(f"           {line}" for line in evidence(run)), sep="\n", flush=True)
+            if options.results:
+                with open(options.results, "a") as file:
+                    show(chosen_case.name, outcome, why, run, seconds, file)
+    finally:
+        shutil.rmtree(templates, ignore_errors=True)
+    names = ("right", "empty", "wrong", "not run", "broken")
+    print(", ".join(f"{counts[name]} {name}" for name in names), f"of {len(chosen)} planted faults")
+    judged = counts["right"] + counts["empty"] + counts["wrong"]
+    return int(counts["wrong"] > 0 or counts["broken"] > 0
+               or counts["empty"] > max(1, EMPTY_LIMIT * judged))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,70 @@
+"""Judges the findings of a case against what the case planted."""
+from dataclasses import dataclass, field
+
+# What says that no cause was found: right only where the case expects it.
+SAYS_NOTHING = {"nothing", "too-short", "cannot-tell"}
+
+# Codes that are false of every case that does not name them.
+NEVER = {
+    "answers-4xx", "answers-5xx", "answers-length", "client-aborts", "requests-died", "php-fatal",
+    "server-restarted", "h2-workers", "cpu-quota", "memory", "descriptors", "local-ports",
+    "event-connections", "child-churn", "slow-upload", "slow-headers", "server-paced",
+    "slow-network", "memory-neighbour", "cpu-neighbour", "database", "cache", "http", "process",
+    "dns", "mail", "backend", "tls", "logging"}
+
+
+@dataclass
+class Case:
+    name: str
+    expected: set               # codes of which the first finding has one
+    plant: object               # plant(stage): stages the fault, returns the recorded run
+    also: set = field(default_factory=set)     # codes that are among the findings
+    maybe: set = field(default_factory=set)    # codes that are true of the case, too
+    never: set = field(default_factory=set)    # codes that are false of it, beyond NEVER
+    within: int = 0             # also: among so many first ones; 0: anywhere
+    fast: bool = False          # in the half that make check-verdicts-fast runs
+
+
+CASES = {}
+
+
+def case(expected, *, also="", maybe="", never="", within=0, fast=False):
+    """The function below it is a case; codes are words in a string."""
+    def add(plant):
+        name = plant.__name__.replace("_", "-")
+        assert name not in CASES, name
+        CASES[name] = Case(name, set(expected.split()), plant, set(also.split()),
+                           set(maybe.split()), set(never.split()), within, fast)
+        return plant
+    return add
+
+
+# A finding that explains less than this share of the time is no claim to be the cause.
+CLAIM = 0.1
+
+
+def claims(finding):
+    """Whether it says for certain that it is a cause; failures have no share."""
+    share = finding.get("share")
+    return finding["certainty"] == "certain" and (share is None or share >= CLAIM)
+
+
+def false_codes(wanted):
+    return (NEVER | wanted.never) - wanted.expected - wanted.also - wanted.maybe
+
+
+def judge(wanted, findings):
+    """("right", "empty" or "wrong", and why) for the findings of a run, strongest first."""
+    codes = list(dict.fromkeys(finding["code"] for finding in findings))
+    first = codes[0] if codes else "nothing"
+    false = [f["code"] for f in findings if claims(f) and f["code"] in false_codes(wanted)]
+    if false:
+        return "wrong", f"{false[0]} is certain, and false"
+    if first in wanted.expected:
+        missing = wanted.also - set(codes[:wanted.within] if wanted.within else codes)
+        return ("empty", f"nothing of {', '.join(sorted(missing))}") if missing else ("right", "")
+    if first in SAYS_NOTHING:
+        return "empty", first
+    if first in wanted.maybe:
+        return "empty", f"{first} is first, which is true, but not the cause"
+    return "wrong", f"{first} is first"

@@ -1,0 +1,15 @@
+# The verdicts: loads with a planted fault, and what mpmstat finds in them. They need root, for
+# namespaces and control groups, and a machine with nothing else to do is best.
+
+# VERDICTS selects cases by words of their names.
+VERDICTS =
+run_verdicts = $(TEST_SETTINGS) export $(TEST_NAMES) PYTHONDONTWRITEBYTECODE=1; \
+	$(PYTHON) $(srcdir)/tests/verdicts/check.py
+.PHONY: check-verdicts check-verdicts-fast
+check-verdicts: all
+	@$(run_verdicts) $(VERDICTS)
+
+check-verdicts-fast: all
+	@$(run_verdicts) --fast $(VERDICTS)
+
+EXTRA_DIST += tests/verdicts

@@ -1,0 +1,34 @@
+/* finding.c - the codes of findings by name: see finding.h. */
+#include "analysis/finding.h"
+
+#include <string.h>
+
+const char *const mst_code_names[MST_CODE_COUNT] = {
+#define X_CODE(id, name, group, meaning, evidence, otherwise) [MST_CODE_##id] = name,
+#include "analysis/codes.def"
+#undef X_CODE
+};
+
+const char *const mst_certainty_names[] = {
+    [MST_CERTAIN] = "certain", [MST_LIKELY] = "likely", [MST_CANNOT_TELL] = "cannot-tell",
+};
+
+enum mst_code mst_code_of(const char *name)
+{
+    int i;
+
+    for (i = 0; i < MST_CODE_COUNT && strcmp(mst_code_names[i], name) != 0; i++)
+        ;
+    return (enum mst_code)i;
+}
+
+const char *mst_code_otherwise(enum mst_code code)
+{
+    static const char *const otherwise[MST_CODE_COUNT] = {
+#define X_CODE(id, name, group, meaning, evidence, otherwise) [MST_CODE_##id] = otherwise,
+#include "analysis/codes.def"
+#undef X_CODE
+    };
+
+    return otherwise[code];
+}

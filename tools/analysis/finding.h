@@ -1,0 +1,51 @@
+/* finding.h - what an analysis found: one cause, with its evidence and what to do about it.
+ *
+ * The codes are promises (JSON, archives, --fail-on); analysis/codes.def documents them. The
+ * rules that make findings are in findings/.
+ */
+#ifndef MPMSTAT_FINDING_H
+#define MPMSTAT_FINDING_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum mst_code {
+#define X_CODE(id, name, group, meaning, evidence, otherwise) MST_CODE_##id,
+#include "analysis/codes.def"
+#undef X_CODE
+    MST_CODE_COUNT
+};
+
+enum mst_certainty { MST_CERTAIN, MST_LIKELY, MST_CANNOT_TELL };
+
+/* A figure that the finding rests on. The name ends with its unit: _ns, _milli, _bytes; without
+ * one it is a count. */
+struct mst_finding_number { const char *name; uint64_t value; };
+#define MST_FINDING_NUMBERS 10u
+
+struct mst_finding {
+    enum mst_code      code;
+    enum mst_certainty certainty;
+    char     subject[160];      /* a label, pool, backend, other end or program; "": the server */
+    uint64_t share_milli;       /* thousandths of the time of all requests; MST_UNKNOWN: none */
+    uint64_t requests;          /* that it concerns; MST_UNKNOWN: not counted */
+    char     text[512];         /* a sentence */
+    char     action[512];       /* what to do; "": nothing */
+    char     predicted[256];    /* what that changes; "": not known */
+    size_t   number_count;
+    struct mst_finding_number numbers[MST_FINDING_NUMBERS];
+    uint64_t weight;            /* the order of findings: what it explains, with what follows from
+                                 * it; thousandths, and MST_WEIGHT_FIRST before all shares */
+};
+#define MST_WEIGHT_FIRST 10000u
+
+extern const char *const mst_code_names[MST_CODE_COUNT];
+extern const char *const mst_certainty_names[];
+
+/* The code of that name, or MST_CODE_COUNT. */
+enum mst_code mst_code_of(const char *name);
+
+/* What would disprove a finding of this code, or tell more. */
+const char *mst_code_otherwise(enum mst_code code);
+
+#endif

@@ -1,0 +1,151 @@
+/* advice.c - how many workers the load that wanted to come takes: see advice.h.
+ *
+ * A load tool with C connections sends the next request when it has the answer to the last: with a
+ * worker for each it has C requests at once, and C / held of them a second (Little's law), unless
+ * the CPUs are full before. What the server completed in this run is no measure of that: too few
+ * workers made it so few.
+ */
+#include "findings/advice.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "analysis/thresholds.h"
+#include "base/clock.h"
+#include "findings/demand.h"
+
+bool mst_plan_is_threaded(const struct mst_summary_server *server)
+{
+    return server->mpm != NULL &&
+           (strcmp(server->mpm, "worker") == 0 || strcmp(server->mpm, "event") == 0);
+}
+
+/* Time that a request waits for a worker of this server, and for those in front of it. */
+static double waited_seconds(const struct mst_budget *b, const struct mst_summary_server *server)
+{
+    uint64_t ns = b->queue_ns + (server == b->php ? b->php_wait_ns : 0);
+
+    return (double)mst_budget_mean_ns(b, ns) / (double)MST_NS_PER_S;
+}
+
+static void take_demand(struct mst_plan *plan, const struct mst_budget *b,
+                        const struct mst_summary_server *server, const struct mst_demand *d)
+{
+    const struct mst_summary_client *c = &b->s->client;
+    double seen = ceil(d->rate * (d->held + waited_seconds(b, server)));
+
+    plan->held = d->held;
+    plan->rate = d->rate;
+    plan->wanted = (uint64_t)seen;
+    if (c->known && c->concurrency != MST_UNKNOWN && c->concurrency >= plan->wanted) {
+        plan->wanted = c->concurrency;
+        plan->wanted_by_tool = true;
+    }
+}
+
+/* The rate at which the CPUs are full, if a request takes as much of them as now. */
+static double full_rate(const struct mst_budget *b, const struct mst_plan *plan)
+{
+    uint64_t busy = b->s->machine_busy_milli;
+
+    if (!b->front->local || busy == MST_UNKNOWN || busy == 0)
+        return INFINITY;
+    return plan->rate * 1000.0 / (double)busy;
+}
+
+static bool waits_one_by_one(const struct mst_summary *s)
+{
+    const struct mst_finding *f;
+    size_t i, n;
+
+    for (i = 0; i < s->finding_count; i++)
+        for (f = &s->findings[i], n = 0; n < f->number_count; n++)
+            if (strcmp(f->numbers[n].name, "one_at_a_time") == 0 && f->numbers[n].value == 1 &&
+                f->weight >= MST_HOLDER_TIME_MILLI)
+                return true;
+    return false;
+}
+
+static void take_memory(struct mst_plan *plan, const struct mst_per_process *p, uint64_t ram)
+{
+    plan->processes_fit = MST_UNKNOWN;
+    if (!p->known || ram == MST_UNKNOWN || p->high <= 0)
+        return;
+    plan->process_bytes = p->high;
+    plan->processes_fit = (uint64_t)((double)ram * MST_RAM_SHARE_MILLI / 1000.0 / p->high);
+}
+
+static void choose(struct mst_plan *plan, const struct mst_budget *b)
+{
+    double alone = (double)plan->wanted / plan->held, full = full_rate(b, plan);
+    uint64_t busy = b->s->machine_busy_milli;
+
+    plan->then = fmin(alone, full);
+    plan->workers = plan->wanted > plan->now ? plan->wanted : plan->now + 1;
+    if (waits_one_by_one(b->s)) {
+        plan->next = MST_NEXT_ONE_BY_ONE;
+        plan->workers = plan->now;
+        plan->then = plan->rate;
+    } else if (busy != MST_UNKNOWN && b->front->local && busy >= MST_CPU_MUCH_MILLI) {
+        plan->next = MST_NEXT_CPU;
+        plan->workers = plan->now;
+    } else if (full < alone) {
+        plan->next = MST_NEXT_CPU;
+        plan->workers = (uint64_t)ceil(full * plan->held);
+        if (plan->workers <= plan->now)
+            plan->workers = plan->now + 1;
+    }
+    if (!plan->threaded && plan->processes_fit != MST_UNKNOWN &&
+        plan->processes_fit < plan->workers && plan->processes_fit > 0) {
+        plan->next = MST_NEXT_MEMORY;
+        plan->workers = plan->processes_fit;
+        plan->then = fmin(plan->then, (double)plan->workers / plan->held);
+    }
+    plan->cpu_then_milli = MST_UNKNOWN;
+    if (busy != MST_UNKNOWN && b->front->local && plan->rate > 0)
+        plan->cpu_then_milli = (uint64_t)fmin((double)busy * plan->then / plan->rate, 1000);
+}
+
+bool mst_plan_workers(struct mst_plan *plan, const struct mst_budget *b,
+                      const struct mst_summary_server *server, sqlite3 *db)
+{
+    struct mst_per_process process;
+    struct mst_demand d;
+    uint64_t ram;
+
+    memset(plan, 0, sizeof *plan);
+    if (!mst_demand_read(&d, db, b->s, server) ||
+        !mst_per_process_read(&process, db, server->id) || !mst_ram_read(&ram, db, b->s->id))
+        return false;
+    plan->known = b->s->duration_ns != MST_UNKNOWN &&
+                  b->s->duration_ns >= MST_SIZING_RUN_MIN_NS &&
+                  d.requests >= MST_SIZING_REQUESTS_MIN && d.held > 0 && server->lost == 0;
+    if (!plan->known)
+        return true;
+    plan->now = server->workers_limit != MST_UNKNOWN ? server->workers_limit : server->max_busy;
+    plan->threaded = mst_plan_is_threaded(server);
+    take_memory(plan, &process, ram);
+    take_demand(plan, b, server, &d);
+    choose(plan, b);
+    return true;
+}
+
+void mst_plan_pool(struct mst_plan *plan, const struct mst_budget *b,
+                   const struct mst_summary_pool *pool)
+{
+    double seconds = (double)b->s->duration_ns / (double)MST_NS_PER_S, waited;
+
+    memset(plan, 0, sizeof *plan);
+    plan->processes_fit = MST_UNKNOWN;
+    plan->known = b->s->duration_ns >= MST_SIZING_RUN_MIN_NS &&
+                  pool->requests >= MST_SIZING_REQUESTS_MIN && pool->run_sum_ns > 0 &&
+                  pool->waited > 0;
+    if (!plan->known)
+        return;
+    plan->now = pool->workers_limit;
+    plan->held = (double)pool->run_sum_ns / (double)pool->requests / (double)MST_NS_PER_S;
+    plan->rate = (double)pool->requests / seconds;
+    waited = (double)pool->wait_sum_ns / (double)pool->waited / (double)MST_NS_PER_S;
+    plan->wanted = (uint64_t)ceil(plan->rate * (plan->held + waited));
+    choose(plan, b);
+}

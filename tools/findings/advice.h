@@ -1,0 +1,45 @@
+/* advice.h - how many workers the load that wanted to come takes, and what more of them change. */
+#ifndef MPMSTAT_ADVICE_H
+#define MPMSTAT_ADVICE_H
+
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "findings/budget.h"
+
+/* What else limits, once there are more workers. */
+enum mst_next_limit {
+    MST_NEXT_NONE,           /* nothing that was measured: each request has a worker */
+    MST_NEXT_CPU,            /* the CPUs are full before */
+    MST_NEXT_ONE_BY_ONE,     /* what they wait for lets in one request at a time */
+    MST_NEXT_MEMORY          /* the machine's memory is used up before */
+};
+
+struct mst_plan {
+    bool     known;                /* false: the run is too short for a mean */
+    enum mst_next_limit next;
+    uint64_t workers;              /* advised; no more than now where more cannot help */
+    uint64_t now;                  /* the limit, or what was seen busy where that is not known */
+    uint64_t wanted;               /* requests at once, those that waited included */
+    bool     wanted_by_tool;       /* the load tool says so: else rate x (held + waited) */
+    double   held, rate, then;     /* seconds; requests a second now, and predicted */
+    uint64_t cpu_then_milli;       /* predicted; MST_UNKNOWN */
+    double   process_bytes;        /* of one more process, upper end; 0: not known */
+    uint64_t processes_fit;        /* in 80 % of the machine's memory; MST_UNKNOWN */
+    bool     threaded;             /* several workers share a process */
+};
+
+/* Whether several of its workers share a process. */
+bool mst_plan_is_threaded(const struct mst_summary_server *server);
+
+/* False: SQLite failed. */
+bool mst_plan_workers(struct mst_plan *plan, const struct mst_budget *b,
+                      const struct mst_summary_server *server, sqlite3 *db);
+
+/* The same of one of several FPM pools, by what was there at once: which pool the load tool's
+ * connections were for is not known. */
+void mst_plan_pool(struct mst_plan *plan, const struct mst_budget *b,
+                   const struct mst_summary_pool *pool);
+
+#endif

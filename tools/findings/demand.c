@@ -1,0 +1,119 @@
+/* demand.c - what holds a server's workers, and what its processes take: see demand.h. */
+#include "findings/demand.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "analysis/thresholds.h"
+#include "archive/query.h"
+#include "base/clock.h"
+#include "stats/distribution.h"
+
+/* ---- demand ---------------------------------------------------------------------- */
+
+static const char apache_held[] =
+    "SELECT count(*) AS requests, avg(held_ns) AS mean, avg(1.0 * held_ns * held_ns) AS squares, "
+    "total(start_ns + queue_ns + read_ns + handle_ns + send_ns <= :ended_ns) AS in_time "
+    "FROM server_requests WHERE server_id = :id AND no_worker = 0 AND ghost = 0 "
+    "AND label <> '" MST_LABEL_STATUS_NAME "'";
+static const char php_held[] =
+    "SELECT count(*) AS requests, avg(run_ns) AS mean, avg(1.0 * run_ns * run_ns) AS squares, "
+    "total(start_ns + run_ns <= :ended_ns) AS in_time FROM php_requests "
+    "WHERE server_id = :id AND ghost = 0";
+
+/* The interval takes requests as independent of each other. Those that ended after the load
+ * are none of its rate; another machine's clock does not tell which these are. */
+bool mst_demand_read(struct mst_demand *d, sqlite3 *db, const struct mst_summary *run,
+                     const struct mst_summary_server *server)
+{
+    const char *sql = mst_summary_is_php(server) ? php_held : apache_held;
+    struct mst_query q = mst_query_ask(db, sql, server->id);
+    double mean, squares, seconds = (double)run->duration_ns / (double)MST_NS_PER_S, relative;
+    double in_time = 0;
+
+    mst_query_set(&q, ":ended_ns", server->local && run->ended_ns != MST_UNKNOWN ?
+                  (int64_t)run->ended_ns : INT64_MAX);
+    memset(d, 0, sizeof *d);
+    if (mst_query_next(&q)) {
+        d->requests = mst_row_number(&q, "requests");
+        mean = mst_row_real(&q, "mean") / (double)MST_NS_PER_S;
+        squares = mst_row_real(&q, "squares") / 1e18;
+        in_time = mst_row_real(&q, "in_time");
+        d->held = mean;
+        d->held_deviation = squares > mean * mean ? sqrt(squares - mean * mean) : 0;
+    }
+    if (!mst_query_done(&q))
+        return false;
+    if (d->requests == 0 || d->held <= 0)
+        return true;
+    d->rate = in_time / seconds;
+    d->workers = d->rate * d->held;
+    relative = MST_NORMAL_95_BOTH_SIDES *
+               sqrt((1 + pow(d->held_deviation / d->held, 2)) / (double)d->requests);
+    d->low = d->workers * (1 - relative);
+    d->high = d->workers * (1 + relative);
+    return true;
+}
+
+/* ---- memory ---------------------------------------------------------------------- */
+
+struct sums { double n, x, y, xx, xy, yy; uint64_t counts; };
+
+static bool read_memory_sums(struct sums *s, sqlite3 *db, int64_t server_id)
+{
+    struct mst_query q = mst_query_ask(db,
+        "SELECT count(*) AS n, avg(processes) AS x, avg(pss_bytes) AS y, "
+        "avg(1.0 * processes * processes) AS xx, avg(1.0 * processes * pss_bytes) AS xy, "
+        "avg(1.0 * pss_bytes * pss_bytes) AS yy, count(DISTINCT processes) AS counts "
+        "FROM memory_samples WHERE server_id = :id", server_id);
+
+    memset(s, 0, sizeof *s);
+    if (mst_query_next(&q))
+        *s = (struct sums){
+            .n = mst_row_real(&q, "n"), .x = mst_row_real(&q, "x"), .y = mst_row_real(&q, "y"),
+            .xx = mst_row_real(&q, "xx"), .xy = mst_row_real(&q, "xy"),
+            .yy = mst_row_real(&q, "yy"), .counts = mst_row_number(&q, "counts"),
+        };
+    return mst_query_done(&q);
+}
+
+/* Rounds with several numbers of processes: the slope of a line through them is one
+ * more process. Else what there is divided by the processes, shared pages included:
+ * more than one more would take. */
+bool mst_per_process_read(struct mst_per_process *p, sqlite3 *db, int64_t server_id)
+{
+    struct sums s;
+    double var_x, error;
+
+    memset(p, 0, sizeof *p);
+    if (!read_memory_sums(&s, db, server_id))
+        return false;
+    if (s.n < 1 || s.x < 1)
+        return true;
+    p->known = true;
+    var_x = s.xx - s.x * s.x;
+    p->slope = s.counts >= MST_MEMORY_COUNTS_MIN && s.n >= MST_MEMORY_COUNTS_MIN + 2 && var_x > 0;
+    if (!p->slope) {
+        p->bytes = p->high = s.y / s.x;
+        return true;
+    }
+    p->bytes = (s.xy - s.x * s.y) / var_x;
+    error = s.yy - s.y * s.y - p->bytes * p->bytes * var_x;
+    error = MST_NORMAL_95_BOTH_SIDES * sqrt(fmax(error, 0) / var_x / (s.n - 2));
+    p->low = p->bytes - error;
+    p->high = p->bytes + error;
+    p->slope = p->low > 0;
+    if (!p->slope)
+        p->bytes = p->high = s.y / s.x;
+    return true;
+}
+
+bool mst_ram_read(uint64_t *bytes, sqlite3 *db, int64_t run_id)
+{
+    struct mst_query q = mst_query_ask(db,
+        "SELECT CAST(value AS INTEGER) AS bytes FROM environment WHERE run_id = :id "
+        "AND name = 'memory_bytes'", run_id);
+
+    *bytes = mst_query_next(&q) ? mst_row_number(&q, "bytes") : MST_UNKNOWN;
+    return mst_query_done(&q);
+}

@@ -1,0 +1,249 @@
+/* failed.c - the rules for failures: answers, clients, processes, restarts. See rules.h. */
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/thresholds.h"
+#include "archive/query.h"
+#include "findings/rules.h"
+#include "findings/sentences.h"
+
+/* Many failures come before all else; few are a finding of their own. */
+static void weigh_failure(struct mst_finding *f, uint64_t floor)
+{
+    if (f->share_milli == MST_UNKNOWN)
+        f->weight = floor;
+    else if (f->share_milli >= MST_FAILURES_FIRST_MILLI)
+        f->weight = MST_WEIGHT_FIRST + f->share_milli;
+    else
+        f->weight = f->share_milli > floor ? f->share_milli : floor;
+}
+
+/* ---- answers ------------------------------------------------------------------------------- */
+
+static const char apache_failures[] =
+    "SELECT status, label, coalesce(backend, handler) AS end, count(*) AS n "
+    "FROM server_requests WHERE server_id = :id AND ghost = 0 AND label <> '"
+    MST_LABEL_STATUS_NAME "' AND status BETWEEN :low AND :high "
+    "GROUP BY status, label, coalesce(backend, handler) ORDER BY n DESC";
+static const char php_failures[] =
+    "SELECT status, label, script AS end, count(*) AS n FROM php_requests "
+    "WHERE server_id = :id AND ghost = 0 AND status BETWEEN :low AND :high "
+    "GROUP BY status, label, script ORDER BY n DESC";
+
+/* All answers with a status of a hundred, and what most of them have in common. */
+struct answers {
+    uint64_t all, most, status;    /* most: those with this status, label and end */
+    char     label[64], end[128];
+};
+
+static void copy(char *to, size_t size, const char *text)
+{
+    snprintf(to, size, "%s", text != NULL ? text : "");
+}
+
+static struct answers read_answers(struct mst_inquiry *q, unsigned hundred)
+{
+    const struct mst_summary_server *front = q->b.front;
+    struct mst_query rows = mst_query_ask(q->db, mst_summary_is_php(front) ? php_failures
+                                                                           : apache_failures,
+                                          front->id);
+    struct answers a = { 0 };
+
+    mst_query_set(&rows, ":low", hundred * 100);
+    mst_query_set(&rows, ":high", hundred * 100 + 99);
+    while (mst_query_next(&rows)) {
+        if (a.all == 0) {
+            a.status = mst_row_number(&rows, "status");
+            a.most = mst_row_number(&rows, "n");
+            copy(a.label, sizeof a.label, mst_row_text(&rows, "label"));
+            copy(a.end, sizeof a.end, mst_row_text(&rows, "end"));
+        }
+        a.all += mst_row_number(&rows, "n");
+    }
+    q->failed |= !mst_query_done(&rows);
+    return a;
+}
+
+static void find_answers(struct mst_inquiry *q, enum mst_code code, unsigned hundred)
+{
+    struct answers a = read_answers(q, hundred);
+    struct mst_finding *f;
+
+    if (a.all == 0)
+        return;
+    f = mst_found_requests(q, code, MST_CERTAIN, a.all, q->b.front->requests);
+    weigh_failure(f, hundred == 5 ? MST_FAILURES_FLOOR_MILLI : 0);
+    mst_found_subject(f, a.end[0] != '\0' ? a.end : a.label);
+    mst_found_number(f, "answers", a.all);
+    mst_found_number(f, "status", a.status);
+    mst_found_number(f, "with_that_status", a.most);
+    mst_say_answers(f, &q->b, a.status, a.most, a.label, a.end);
+}
+
+/* A page whose length varies is no failure, and the load tool cannot tell. */
+static void find_lengths(struct mst_inquiry *q)
+{
+    const struct mst_summary_client *c = &q->s->client;
+    struct mst_finding *f;
+
+    if (!c->known || c->failed_length == MST_UNKNOWN || c->failed_length == 0)
+        return;
+    f = mst_found_requests(q, MST_CODE_ANSWERS_LENGTH, MST_CANNOT_TELL, c->failed_length,
+                           c->requests);
+    f->weight = 0;
+    mst_found_number(f, "answers", c->failed_length);
+    mst_say_lengths(f, c);
+}
+
+/* ---- clients ------------------------------------------------------------------------------- */
+
+static uint64_t known(uint64_t n)
+{
+    return n != MST_UNKNOWN ? n : 0;
+}
+
+/* Aborted requests without those of the load's last moment: a load tool that ends by time closes its
+ * last connections, too. */
+static uint64_t aborted_before_the_end(struct mst_inquiry *q)
+{
+    const struct mst_summary_server *front = q->b.front;
+    uint64_t ended = q->s->ended_ns, n = 0;
+    struct mst_query row;
+
+    if (mst_summary_is_php(front) || front->aborted == 0 || ended == MST_UNKNOWN)
+        return mst_summary_is_php(front) ? front->aborted : 0;
+    row = mst_query_ask(q->db,
+        "SELECT count(*) AS n FROM server_requests WHERE server_id = :id AND ghost = 0 AND aborted "
+        "AND start_ns + queue_ns + read_ns + handle_ns + send_ns < :end", front->id);
+    mst_query_set(&row, ":end", (int64_t)(ended - MST_LAST_MOMENT_NS));
+    if (mst_query_next(&row))
+        n = mst_row_number(&row, "n");
+    q->failed |= !mst_query_done(&row);
+    return n;
+}
+
+static void find_aborts(struct mst_inquiry *q)
+{
+    const struct mst_summary_client *c = &q->s->client;
+    uint64_t timeouts = c->known ? known(c->failed_timeout) : 0;
+    uint64_t aborted = aborted_before_the_end(q), n = aborted > timeouts ? aborted : timeouts;
+    struct mst_finding *f;
+
+    if (n == 0)
+        return;
+    f = mst_found_requests(q, MST_CODE_CLIENT_ABORTS, MST_CERTAIN, n,
+                           q->b.front->requests > n ? q->b.front->requests : n);
+    weigh_failure(f, MST_FAILURES_FLOOR_MILLI);
+    mst_found_number(f, "aborted", aborted);
+    mst_found_number(f, "timeouts", timeouts);
+    mst_say_aborts(f, &q->b, aborted, timeouts);
+}
+
+static void find_client_errors(struct mst_inquiry *q)
+{
+    const struct mst_summary_client *c = &q->s->client;
+    uint64_t n = known(c->failed_connect) + known(c->failed_receive);
+    struct mst_finding *f;
+
+    if (!c->known || n == 0)
+        return;
+    f = mst_found_requests(q, MST_CODE_CLIENT_ERRORS, MST_CERTAIN, n,
+                           known(c->requests) + known(c->failed_connect));
+    weigh_failure(f, MST_FAILURES_FLOOR_MILLI);
+    mst_found_number(f, "connect", c->failed_connect);
+    mst_found_number(f, "receive", c->failed_receive);
+    mst_say_client_errors(f, &q->b, n);
+}
+
+/* ---- processes ----------------------------------------------------------------------------- */
+
+static void find_deaths(struct mst_inquiry *q, const struct mst_summary_server *server)
+{
+    uint64_t n = known(server->unfinished), killed = known(server->killed);
+    struct mst_finding *f;
+
+    if (n == 0)
+        return;
+    f = mst_found_requests(q, MST_CODE_REQUESTS_DIED, MST_CERTAIN, n, server->requests + n);
+    weigh_failure(f, MST_FAILURES_FLOOR_MILLI + 1);
+    mst_found_number(f, "requests", n);
+    mst_found_number(f, "processes_killed", killed);
+    mst_say_deaths(f, server, n, killed);
+}
+
+static void find_fatal(struct mst_inquiry *q, const struct mst_summary_server *php)
+{
+    struct mst_query rows;
+    struct mst_finding *f;
+    uint64_t n = known(php->fatal) + known(php->timeouts);
+
+    if (n == 0)
+        return;
+    f = mst_found_requests(q, MST_CODE_PHP_FATAL, MST_CERTAIN, n, php->requests);
+    weigh_failure(f, MST_FAILURES_FLOOR_MILLI + 2);
+    f->weight += f->weight >= MST_WEIGHT_FIRST ? 2 : 0;   /* before the 5xx that it is */
+    rows = mst_query_ask(q->db, "SELECT script, count(*) AS n FROM php_requests WHERE "
+                         "server_id = :id AND ghost = 0 AND (fatal OR timeout) GROUP BY script "
+                         "ORDER BY n DESC LIMIT 1", php->id);
+    if (mst_query_next(&rows))
+        mst_found_subject(f, mst_row_text(&rows, "script"));
+    q->failed |= !mst_query_done(&rows);
+    mst_found_number(f, "fatal", php->fatal);
+    mst_found_number(f, "timeouts", php->timeouts);
+    mst_found_number(f, "max_memory_bytes", php->max_memory_bytes);
+    mst_say_fatal(f, php);
+}
+
+/* ---- restarts ------------------------------------------------------------------------------ */
+
+/* The first restart of the load, after its start. */
+static uint64_t first_restart_ns(struct mst_inquiry *q, const struct mst_summary_server *server)
+{
+    struct mst_query row = mst_query_ask(q->db,
+        "SELECT min(time_ns) AS at FROM lifecycle WHERE server_id = :id AND event = 'generation' "
+        "AND time_ns >= :started", server->id);
+    uint64_t at = MST_UNKNOWN;
+
+    mst_query_set(&row, ":started", (int64_t)q->s->started_ns);
+    if (mst_query_next(&row))
+        at = mst_row_number(&row, "at");
+    q->failed |= !mst_query_done(&row);
+    return at != MST_UNKNOWN && at >= q->s->started_ns ? at - q->s->started_ns : MST_UNKNOWN;
+}
+
+static void find_restarts(struct mst_inquiry *q, const struct mst_summary_server *server)
+{
+    uint64_t starts = known(server->restarts), generations = known(server->generations);
+    struct mst_finding *f;
+
+    if (starts + generations == 0)
+        return;
+    f = mst_found(q, MST_CODE_SERVER_RESTARTED, MST_CERTAIN, 0);
+    f->share_milli = MST_UNKNOWN;
+    f->weight = MST_FAILURES_FLOOR_MILLI + (starts > 0 ? MST_WEIGHT_FIRST : 0);
+    mst_found_number(f, "restarts", generations);
+    mst_found_number(f, "starts", starts);
+    mst_found_number(f, "first_ns", first_restart_ns(q, server));
+    mst_say_restarts(f, server, first_restart_ns(q, server));
+}
+
+void mst_find_failures(struct mst_inquiry *q)
+{
+    size_t i;
+
+    if (q->b.front == NULL) {
+        find_client_errors(q);
+        return;
+    }
+    find_answers(q, MST_CODE_ANSWERS_4XX, 4);
+    find_answers(q, MST_CODE_ANSWERS_5XX, 5);
+    find_lengths(q);
+    find_aborts(q);
+    find_client_errors(q);
+    for (i = 0; i < q->s->server_count; i++) {
+        find_deaths(q, &q->s->servers[i]);
+        find_restarts(q, &q->s->servers[i]);
+        if (mst_summary_is_php(&q->s->servers[i]))
+            find_fatal(q, &q->s->servers[i]);
+    }
+}

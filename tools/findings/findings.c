@@ -1,0 +1,156 @@
+/* findings.c - makes a run's findings, puts them in order, and makes the verdict: findings.h. */
+#include "findings/findings.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/thresholds.h"
+#include "findings/rules.h"
+#include "findings/sentences.h"
+
+/* ---- when nothing can be said -------------------------------------------------------------- */
+
+/* Why what was recorded is no evidence of what ran out. NULL: it is. */
+static const char *find_obstacle(const struct mst_inquiry *q, enum mst_code *code)
+{
+    static const char *const incomplete[MST_OUTCOME_COUNT] = {
+        [MST_OUTCOME_UNFINISHED] = "the recording did not come to its end",
+        [MST_OUTCOME_COMPLETE] = "the run was interrupted",
+        [MST_OUTCOME_FAILED] = "the load tool failed",
+        [MST_OUTCOME_TIMEOUT] = "the load tool did not end in time",
+        [MST_OUTCOME_INTERRUPTED] = "the run was interrupted",
+    };
+    const struct mst_summary *s = q->s;
+    const struct mst_summary_server *server = q->b.front;
+
+    *code = MST_CODE_CANNOT_TELL;
+    if (!s->complete || s->outcome == MST_OUTCOME_UNFINISHED)
+        return incomplete[s->outcome];
+    if (server == NULL || server->requests == 0)
+        return "no request of the load was recorded (does its URL lead to this server, and is "
+               "MPMStat on there?)";
+    if (s->duration_ns == MST_UNKNOWN || s->duration_ns < MST_VERDICT_RUN_MIN_NS ||
+        server->samples < MST_SAMPLES_MIN) {
+        *code = MST_CODE_TOO_SHORT;
+        return "the run was too short";
+    }
+    if (server->restarts != 0)
+        return "the server was started anew during the run, so what its workers did in between is "
+               "not known";
+    if ((server->workers_limit == MST_UNKNOWN && !mst_summary_is_php(server)) ||
+        server->max_busy == MST_UNKNOWN || server->mean_busy_milli == MST_UNKNOWN)
+        return "how busy the workers were is not known";
+    return NULL;
+}
+
+/* ---- order and verdict --------------------------------------------------------------------- */
+
+static int by_weight(const void *left, const void *right)
+{
+    const struct mst_finding *a = left, *b = right;
+
+    if (a->weight != b->weight)
+        return a->weight < b->weight ? 1 : -1;
+    return (int)a->code - (int)b->code;
+}
+
+static uint64_t heaviest(const struct mst_summary *s)
+{
+    uint64_t most = 0;
+    size_t i;
+
+    for (i = 0; i < s->finding_count; i++)
+        if (s->findings[i].weight > most)
+            most = s->findings[i].weight;
+    return most;
+}
+
+/* The first finding, and the second where it explains a headline's share, too. */
+static void judge(struct mst_summary *s)
+{
+    size_t used, i;
+
+    s->verdict[0] = '\0';
+    for (i = 0; i < s->finding_count && i < 2; i++) {
+        if (i > 0 && s->findings[i].weight < MST_HEADLINE_MILLI)
+            break;
+        used = strlen(s->verdict);
+        snprintf(s->verdict + used, sizeof s->verdict - used, "%s%s", i > 0 ? " " : "",
+                 s->findings[i].text);
+    }
+}
+
+/* Full CPUs, though it is not known whom they delayed: then it is not nothing that ran out. */
+static struct mst_finding *full_cpus(struct mst_summary *s)
+{
+    size_t i;
+
+    for (i = 0; i < s->finding_count && s->machine_busy_milli >= MST_CPU_FULL_MILLI; i++)
+        if (s->findings[i].code == MST_CODE_CPU_NEIGHBOUR || s->findings[i].code == MST_CODE_CPU)
+            return &s->findings[i];
+    return NULL;
+}
+
+/* The other findings stay behind it: what they explain does not decide. */
+static void find_nothing(struct mst_inquiry *q)
+{
+    struct mst_finding *f = full_cpus(q->s);
+
+    if (f != NULL) {
+        f->weight = MST_HEADLINE_MILLI;
+        return;
+    }
+    if (q->b.front->local && q->s->machine_busy_milli == MST_UNKNOWN) {
+        f = mst_found(q, MST_CODE_CANNOT_TELL, MST_CANNOT_TELL, 0);
+        mst_say_obstacle(f, "the workers did not run out, and how busy the CPUs were is not known");
+    } else {
+        f = mst_found(q, MST_CODE_NOTHING, MST_CERTAIN, 0);
+        mst_say_nothing(f, &q->b);
+    }
+    f->share_milli = MST_UNKNOWN;
+    f->weight = MST_HEADLINE_MILLI;
+}
+
+static void find_all(struct mst_inquiry *q)
+{
+    enum mst_code code;
+    const char *obstacle;
+
+    mst_find_failures(q);
+    mst_find_memory(q);
+    obstacle = find_obstacle(q, &code);
+    if (obstacle != NULL) {
+        mst_say_obstacle(mst_found(q, code, MST_CANNOT_TELL, 0), obstacle);
+        return;
+    }
+    mst_find_waits(q);
+    mst_find_generator(q);
+    mst_find_workers(q);
+    mst_find_queues(q);
+    mst_find_cpu(q);
+    mst_find_exhausted(q);
+    mst_find_holders(q);
+    mst_find_tail(q);
+    mst_find_beyond(q);
+    if (heaviest(q->s) < MST_HEADLINE_MILLI)
+        find_nothing(q);
+}
+
+int mst_findings_make(struct mst_summary *s, struct mst_archive *a, char error[MST_ERROR_MAX])
+{
+    struct mst_inquiry q = { .s = s, .db = mst_archive_db(a), .b = mst_budget_make(s) };
+
+    find_all(&q);
+    if (q.failed)
+        return mst_archive_unreadable(a, error);
+    qsort(s->findings, s->finding_count, sizeof *s->findings, by_weight);
+    judge(s);
+    return 0;
+}
+
+int mst_findings_summary(struct mst_summary *s, struct mst_archive *a, int64_t run_id,
+                         char error[MST_ERROR_MAX])
+{
+    return mst_summary_make(s, a, run_id, error) != 0 ? -1 : mst_findings_make(s, a, error);
+}

@@ -1,0 +1,16 @@
+/* findings.h - what a run's numbers mean: findings, strongest first, and the verdict. */
+#ifndef MPMSTAT_FINDINGS_H
+#define MPMSTAT_FINDINGS_H
+
+#include "analysis/summary.h"
+
+/* Makes s->findings and s->verdict of a summary of that archive, which has none yet. 0, or -1 with a
+ * sentence. */
+int mst_findings_make(struct mst_summary *s, struct mst_archive *a, char error[MST_ERROR_MAX]);
+
+/* mst_summary_make(), with s->findings and s->verdict. 0, or -1 with a sentence. Free with
+ * mst_summary_free() in either case. */
+int mst_findings_summary(struct mst_summary *s, struct mst_archive *a, int64_t run_id,
+                         char error[MST_ERROR_MAX]);
+
+#endif

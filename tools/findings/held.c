@@ -1,0 +1,191 @@
+/* held.c - the rules for what held workers: clients, the network, labels, stuck requests. See
+ * rules.h. */
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/bottleneck.h"
+#include "analysis/thresholds.h"
+#include "archive/query.h"
+#include "base/ratio.h"
+#include "findings/rules.h"
+#include "findings/sentences.h"
+
+/* A part of the requests' time is a finding from MST_FINDING_MILLI on, where a request notices it.
+ */
+static bool counts(const struct mst_budget *b, uint64_t part_ns)
+{
+    return mst_budget_milli(b, part_ns) >= MST_FINDING_MILLI &&
+           mst_budget_mean_ns(b, part_ns) >= MST_PART_MEAN_MIN_NS;
+}
+
+/* ---- clients and the network --------------------------------------------------------------- */
+
+/* Archives of an older mpmstat do not tell the client from the network. */
+static bool knows_sending(const struct mst_summary_server *server)
+{
+    return server->send_rest.count > 0 || server->intervals[MST_INTERVAL_CHECKS].requests > 0;
+}
+
+/* The kernel counts small gaps between a client's windows as the network's, and the reverse: what
+ * is much less than the other is no headline. */
+static void find_sending(struct mst_inquiry *q, enum mst_code code, uint64_t part_ns,
+                         uint64_t other_ns, enum mst_interval interval)
+{
+    struct mst_finding *f;
+
+    if (!counts(&q->b, part_ns))
+        return;
+    f = mst_found(q, code, part_ns < other_ns / 3 * 2 ? MST_LIKELY : MST_CERTAIN, part_ns);
+    if (f->certainty == MST_LIKELY && f->weight >= MST_HEADLINE_MILLI)
+        f->weight = MST_HEADLINE_MILLI - 1;
+    f->requests = q->b.front->intervals[interval].requests;
+    mst_found_number(f, "mean_ns", mst_budget_mean_ns(&q->b, part_ns));
+    mst_say_sending(f, &q->b, part_ns);
+}
+
+/* What the kernel still had when the response was complete. It does not tell the client's window
+ * from the network's width: retransmissions, and what `send` was limited by, do. */
+static void find_late_delivery(struct mst_inquiry *q)
+{
+    const struct mst_budget *b = &q->b;
+    const struct mst_summary_interval *late = &b->front->intervals[MST_INTERVAL_UNDELIVERED];
+    bool by_client = b->send_client_ns > b->send_network_ns;
+    struct mst_finding *f;
+
+    if (!counts(b, b->undelivered_ns) || b->send_client_ns + b->send_network_ns >=
+        b->undelivered_ns)
+        return;
+    f = mst_found(q, by_client ? MST_CODE_SLOW_CLIENTS : MST_CODE_SLOW_NETWORK, MST_LIKELY,
+                  b->undelivered_ns);
+    f->share_milli = mst_milli(b->undelivered_ns, b->total_ns + b->undelivered_ns);
+    f->weight = f->share_milli;
+    f->requests = late->requests;
+    mst_found_number(f, "undelivered_mean_ns", late->times.mean_ns);
+    mst_say_late_delivery(f, b);
+}
+
+static void find_uploads(struct mst_inquiry *q)
+{
+    struct mst_finding *f;
+
+    if (counts(&q->b, q->b.upload_ns)) {
+        f = mst_found(q, MST_CODE_SLOW_UPLOAD, MST_CERTAIN, q->b.upload_ns);
+        f->requests = q->b.front->intervals[MST_INTERVAL_UPLOAD].requests;
+        mst_say_uploads(f, &q->b);
+    }
+    if (counts(&q->b, q->b.read_ns)) {
+        f = mst_found(q, MST_CODE_SLOW_HEADERS, MST_LIKELY, q->b.read_ns);
+        mst_found_number(f, "mean_ns", mst_budget_mean_ns(&q->b, q->b.read_ns));
+        mst_say_headers(f, &q->b);
+    }
+}
+
+/* ---- who held them ------------------------------------------------------------------------- */
+
+static const char apache_holders[] =
+    "SELECT label AS name, count(*) AS n, total(held_ns) AS held_ns FROM server_requests "
+    "WHERE server_id = :id AND ghost = 0 AND no_worker = 0 AND label <> '"
+    MST_LABEL_STATUS_NAME "' GROUP BY label ORDER BY held_ns DESC";
+static const char php_holders[] =
+    "SELECT script AS name, count(*) AS n, total(run_ns) AS held_ns FROM php_requests "
+    "WHERE server_id = :id AND ghost = 0 GROUP BY script ORDER BY held_ns DESC";
+
+/* A label or script that had the workers for more of their time than its requests are many. It is
+ * evidence only where others waited. */
+static bool find_holder(struct mst_inquiry *q, const struct mst_summary_server *server,
+                        const char *sql)
+{
+    struct mst_query rows = mst_query_ask(q->db, sql, server->id);
+    double held = 0, most = 0;
+    uint64_t requests = 0, most_requests = 0, groups = 0, of_time, of_requests;
+    struct mst_finding *f;
+    char name[128] = "";
+
+    while (mst_query_next(&rows)) {
+        if (groups++ == 0) {
+            most = mst_row_real(&rows, "held_ns");
+            most_requests = mst_row_number(&rows, "n");
+            snprintf(name, sizeof name, "%s", mst_row_text(&rows, "name") != NULL ?
+                     mst_row_text(&rows, "name") : "");
+        }
+        held += mst_row_real(&rows, "held_ns");
+        requests += mst_row_number(&rows, "n");
+    }
+    q->failed |= !mst_query_done(&rows);
+    if (groups < 2 || held <= 0 || requests == 0)
+        return false;
+    of_time = (uint64_t)(most / held * 1000);
+    of_requests = mst_milli(most_requests, requests);
+    if (of_time < MST_HOLDER_TIME_MILLI || of_requests * 2 > of_time)
+        return false;
+    f = mst_found_requests(q, MST_CODE_HELD_BY, MST_CERTAIN, most_requests, requests);
+    f->share_milli = of_time;
+    f->weight = mst_budget_milli(&q->b, q->b.queue_ns + q->b.php_wait_ns) * of_time / 1000;
+    mst_found_subject(f, name);
+    mst_found_number(f, "of_busy_time_milli", of_time);
+    mst_found_number(f, "of_requests_milli", of_requests);
+    mst_say_holder(f, server, of_time, of_requests);
+    return true;
+}
+
+static void find_stuck(struct mst_inquiry *q, const struct mst_summary_server *server)
+{
+    uint64_t n = server->in_flight, limit = server->workers_limit;
+    struct mst_finding *f;
+
+    if (n == MST_UNKNOWN || n == 0 || limit == MST_UNKNOWN || limit == 0 ||
+        mst_milli(n, limit) < MST_FINDING_MILLI)
+        return;
+    f = mst_found(q, MST_CODE_STUCK_REQUESTS, MST_LIKELY, 0);
+    f->requests = n;
+    f->share_milli = mst_milli(n, limit);
+    f->weight = f->share_milli;
+    mst_say_stuck(f, server);
+}
+
+/* ---- processes that live shortly ----------------------------------------------------------- */
+
+static void find_churn(struct mst_inquiry *q, const struct mst_summary_server *server)
+{
+    uint64_t exits = server->exits;
+    struct mst_finding *f;
+
+    if (exits == MST_UNKNOWN || exits < MST_CHURN_EXITS_MIN ||
+        server->requests / exits > MST_CHURN_REQUESTS_MAX)
+        return;
+    f = mst_found(q, MST_CODE_CHILD_CHURN, MST_LIKELY, 0);
+    f->share_milli = MST_UNKNOWN;
+    f->weight = MST_HEADLINE_MILLI;
+    mst_found_number(f, "exits", exits);
+    mst_found_number(f, "forks", server->forks);
+    mst_found_number(f, "requests", server->requests);
+    mst_say_churn(f, server);
+}
+
+void mst_find_holders(struct mst_inquiry *q)
+{
+    const struct mst_budget *b = &q->b;
+    size_t i;
+
+    if (b->front != b->php) {
+        if (knows_sending(b->front)) {
+            find_sending(q, MST_CODE_SLOW_CLIENTS, b->send_client_ns, b->send_network_ns,
+                         MST_INTERVAL_SEND_CLIENT);
+            find_sending(q, MST_CODE_SLOW_NETWORK, b->send_network_ns, b->send_client_ns,
+                         MST_INTERVAL_SEND_NETWORK);
+            find_sending(q, MST_CODE_SERVER_PACED, b->send_server_ns, 0,
+                         MST_INTERVAL_SEND_SERVER);
+        } else if (mst_clients_are_slow(b->front)) {
+            mst_say_slow_sending(mst_found(q, MST_CODE_SLOW_CLIENTS, MST_LIKELY, b->send_ns), b);
+        }
+        find_late_delivery(q);
+        find_uploads(q);
+    }
+    if (mst_budget_milli(b, b->queue_ns + b->php_wait_ns) >= MST_FINDING_MILLI &&
+        !find_holder(q, b->front, b->front != b->php ? apache_holders : php_holders) &&
+        b->php != NULL && b->php != b->front)
+        find_holder(q, b->php, php_holders);
+    find_stuck(q, b->front);
+    for (i = 0; i < q->s->server_count; i++)
+        find_churn(q, &q->s->servers[i]);
+}

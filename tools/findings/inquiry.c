@@ -1,0 +1,76 @@
+/* inquiry.c - adds findings to a summary, and finds them again: see inquiry.h. */
+#include "findings/inquiry.h"
+
+#include <string.h>
+
+#include "base/array.h"
+#include "base/ratio.h"
+
+struct mst_finding *mst_found(struct mst_inquiry *q, enum mst_code code,
+                              enum mst_certainty certainty, uint64_t part_ns)
+{
+    static struct mst_finding nobodys;
+    struct mst_finding *f = mst_append(&q->s->findings, &q->s->finding_count, sizeof *f);
+
+    if (f == NULL) {
+        q->failed = true;
+        f = &nobodys;
+    }
+    memset(f, 0, sizeof *f);
+    f->code = code;
+    f->certainty = certainty;
+    f->requests = MST_UNKNOWN;
+    f->share_milli = mst_budget_milli(&q->b, part_ns);
+    f->weight = f->share_milli;
+    return f;
+}
+
+struct mst_finding *mst_found_requests(struct mst_inquiry *q, enum mst_code code,
+                                       enum mst_certainty certainty, uint64_t requests,
+                                       uint64_t of)
+{
+    struct mst_finding *f = mst_found(q, code, certainty, 0);
+
+    f->requests = requests;
+    f->share_milli = of > 0 ? mst_milli(requests < of ? requests : of, of) : MST_UNKNOWN;
+    f->weight = f->share_milli != MST_UNKNOWN ? f->share_milli : 0;
+    return f;
+}
+
+void mst_found_number(struct mst_finding *f, const char *name, uint64_t value)
+{
+    if (value != MST_UNKNOWN && f->number_count < MST_FINDING_NUMBERS)
+        f->numbers[f->number_count++] = (struct mst_finding_number){ name, value };
+}
+
+void mst_found_subject(struct mst_finding *f, const char *subject)
+{
+    if (subject != NULL) {
+        strncpy(f->subject, subject, sizeof f->subject - 1);
+        f->subject[sizeof f->subject - 1] = '\0';
+    }
+}
+
+uint64_t mst_weight_with_queue(const struct mst_budget *b, uint64_t part_ns)
+{
+    uint64_t waiting = b->queue_ns + b->php_wait_ns + b->h2_wait_ns, busy = 0;
+    uint64_t held = b->total_ns > waiting ? b->total_ns - waiting : 0;
+
+    if (b->front->mean_busy_milli != MST_UNKNOWN && b->s->duration_ns != MST_UNKNOWN)
+        busy = (uint64_t)((unsigned __int128)b->front->mean_busy_milli * b->s->duration_ns / 1000);
+    held = held > busy ? held : busy;
+    if (held == 0)
+        return 0;
+    part_ns = part_ns < held ? part_ns : held;
+    return mst_budget_milli(b, part_ns + (uint64_t)((unsigned __int128)waiting * part_ns / held));
+}
+
+const struct mst_finding *mst_findings_get(const struct mst_summary *s, enum mst_code code)
+{
+    size_t i;
+
+    for (i = 0; i < s->finding_count; i++)
+        if (s->findings[i].code == code)
+            return &s->findings[i];
+    return NULL;
+}

@@ -1,0 +1,36 @@
+/* inquiry.h - what the rules ask and where they put what they find. */
+#ifndef MPMSTAT_INQUIRY_H
+#define MPMSTAT_INQUIRY_H
+
+#include <sqlite3.h>
+#include <stdbool.h>
+
+#include "findings/budget.h"
+
+struct mst_inquiry {
+    struct mst_summary *s;
+    sqlite3            *db;
+    struct mst_budget   b;
+    bool                failed;   /* SQLite failed, or memory ran out */
+};
+
+/* Adds a finding; its share is part_ns of the time of all requests, and so is its weight at first.
+ * Never NULL: where memory runs out the inquiry has failed, and the finding is nobody's. */
+struct mst_finding *mst_found(struct mst_inquiry *q, enum mst_code code,
+                              enum mst_certainty certainty, uint64_t part_ns);
+/* The same of a share of all requests: how many. */
+struct mst_finding *mst_found_requests(struct mst_inquiry *q, enum mst_code code,
+                                       enum mst_certainty certainty, uint64_t requests,
+                                       uint64_t of);
+/* A figure for programs; unknown ones are left out. */
+void mst_found_number(struct mst_finding *f, const char *name, uint64_t value);
+void mst_found_subject(struct mst_finding *f, const char *subject);
+
+/* The finding of that code that was added first, or NULL. */
+const struct mst_finding *mst_findings_get(const struct mst_summary *s, enum mst_code code);
+
+/* What a limited resource explains of the time that requests waited for workers: its part of the
+ * time for which workers were held, by requests or by idle connections. Thousandths. */
+uint64_t mst_weight_with_queue(const struct mst_budget *b, uint64_t part_ns);
+
+#endif

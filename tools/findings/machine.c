@@ -1,0 +1,256 @@
+/* machine.c - the rules for CPUs, memory, disks, descriptors and ports, the server's and its
+ * neighbours'. See rules.h. */
+#include "analysis/bottleneck.h"
+#include "analysis/resources.h"
+#include "analysis/thresholds.h"
+#include "base/ratio.h"
+#include "findings/rules.h"
+#include "findings/sentences.h"
+
+/* ---- memory -------------------------------------------------------------------------------- */
+
+static bool stalled(uint64_t stall_ns, uint64_t duration_ns)
+{
+    return stall_ns != MST_UNKNOWN && duration_ns >= MST_VERDICT_RUN_MIN_NS &&
+           stall_ns / MST_STALL_MILLI >= duration_ns / 1000;
+}
+
+static void find_kills(struct mst_inquiry *q, const struct mst_memory_shortage *found)
+{
+    struct mst_finding *f = mst_found(q, MST_CODE_MEMORY,
+                                      found->of_groups ? MST_CERTAIN : MST_LIKELY, 0);
+
+    f->share_milli = MST_UNKNOWN;
+    f->weight = MST_WEIGHT_FIRST + 2000;   /* before the failures that follow from it */
+    mst_found_number(f, "killed", found->kills);
+    mst_found_number(f, "limit_bytes", q->b.front->memory_limit);
+    mst_say_killed(f, &q->b, found);
+}
+
+static void find_stall(struct mst_inquiry *q, enum mst_code code, bool of_groups,
+                       uint64_t stall_ns)
+{
+    struct mst_finding *f = mst_found(q, code, of_groups ? MST_CERTAIN : MST_LIKELY, 0);
+
+    f->share_milli = mst_milli(stall_ns, q->s->duration_ns);
+    f->weight = f->share_milli;
+    if (code == MST_CODE_MEMORY_NEIGHBOUR)   /* it delayed none of the server's processes */
+        f->weight = MST_HEADLINE_MILLI - 1;
+    else if (of_groups)
+        f->weight += MST_HEADLINE_MILLI;
+    mst_found_number(f, "stall_ns", stall_ns);
+    mst_say_memory_short(f, q->s, of_groups, stall_ns);
+}
+
+/* Tested before what find_obstacle() finds, because it can be why the load failed. */
+void mst_find_memory(struct mst_inquiry *q)
+{
+    const struct mst_summary_server *server = q->b.front;
+    struct mst_memory_shortage found;
+
+    if (server == NULL || !server->local || q->s->duration_ns == MST_UNKNOWN)
+        return;
+    found = mst_find_memory_shortage(q->s, server);
+    if (found.kills != MST_UNKNOWN && found.kills > 0 && mst_load_was_hurt(q->s))
+        find_kills(q, &found);
+    else if (stalled(found.stall_ns, q->s->duration_ns))
+        find_stall(q, MST_CODE_MEMORY, found.of_groups, found.stall_ns);
+    else if (found.of_groups && stalled(q->s->memory_stall_ns, q->s->duration_ns))
+        find_stall(q, MST_CODE_MEMORY_NEIGHBOUR, false, q->s->memory_stall_ns);
+}
+
+/* ---- CPUs ---------------------------------------------------------------------------------- */
+
+/* CPU time that the machine spent on requests: where its CPUs are the servers', what the load tool
+ * did not take; else what the servers' processes took. */
+static uint64_t spent_ns(const struct mst_inquiry *q, bool ours)
+{
+    const struct mst_summary *s = q->s;
+    const struct mst_budget *b = &q->b;
+    uint64_t cpu = b->front->cpu_ns != MST_UNKNOWN ? b->front->cpu_ns : 0, tool;
+
+    if (!ours || s->cpus == MST_UNKNOWN) {
+        if (b->php != NULL && b->php != b->front && b->php->cpu_ns != MST_UNKNOWN)
+            cpu += b->php->cpu_ns;
+        return cpu;
+    }
+    cpu = (uint64_t)((unsigned __int128)s->duration_ns * s->cpus * s->machine_busy_milli / 1000);
+    tool = s->tool_cpu_ns != MST_UNKNOWN ? s->tool_cpu_ns : 0;
+    return cpu > tool ? cpu - tool : 0;
+}
+
+/* Time in which requests computed or were ready to: PHP says so of its own. Elsewhere it is the CPU
+ * time, as many times longer as threads wait for a CPU. */
+static uint64_t computing_ns(const struct mst_inquiry *q, bool ours)
+{
+    const struct mst_summary *s = q->s;
+    const struct mst_budget *b = &q->b;
+    uint64_t crowd = 1000;
+
+    if (mst_budget_knows_run(b))
+        return b->cpu_ns + b->cpu_wait_ns + (b->cpu_wait_ns == 0 ? b->php_rest_ns : 0) +
+               (b->front != b->php ? b->handle_ns + b->read_ns + b->send_ns + b->tls_ns +
+                b->checks_ns : 0);
+    if (s->max_runnable != MST_UNKNOWN && s->cpus != MST_UNKNOWN && s->cpus > 0 &&
+        s->max_runnable > s->cpus)
+        crowd = mst_milli(s->max_runnable, s->cpus);
+    return (uint64_t)((unsigned __int128)spent_ns(q, ours) * crowd / 1000);
+}
+
+/* Whether other programs can have worked for this server: it waited for ends on this machine. */
+static bool waited_for_others(const struct mst_budget *b)
+{
+    static const int kinds[] = { MST_WAIT_DATABASE, MST_WAIT_CACHE, MST_WAIT_HTTP,
+                                 MST_WAIT_PROCESS, MST_WAIT_STREAM };
+    uint64_t ns = b->backend_ns;
+    size_t i;
+
+    for (i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        ns += b->waits_ns[kinds[i]];
+    return mst_budget_milli(b, ns) >= MST_FINDING_MILLI;
+}
+
+static void note_cpu(struct mst_finding *f, const struct mst_summary *s,
+                     const struct mst_budget *b)
+{
+    mst_found_number(f, "busy_milli", s->machine_busy_milli);
+    mst_found_number(f, "cpus", s->cpus);
+    mst_found_number(f, "server_cpu_ns", b->front->cpu_ns);
+    mst_found_number(f, "tool_cpu_ns", s->tool_cpu_ns);
+    mst_found_number(f, "cpu_wait_ns", mst_budget_knows_run(b) ? b->cpu_wait_ns : MST_UNKNOWN);
+}
+
+static void find_full(struct mst_inquiry *q)
+{
+    const struct mst_summary *s = q->s;
+    bool full = s->machine_busy_milli >= MST_CPU_FULL_MILLI;
+    bool ours = mst_cpu_is_ours(s), shared = !ours && waited_for_others(&q->b);
+    uint64_t computing = computing_ns(q, ours || shared);
+    bool felt = mst_budget_milli(&q->b, computing) >= MST_FINDING_MILLI;
+    bool measured = mst_budget_knows_run(&q->b);
+    struct mst_finding *f;
+
+    if (!ours && !shared && !felt && measured)
+        return;   /* they delayed nobody here */
+    f = mst_found(q, ours || shared ? MST_CODE_CPU : MST_CODE_CPU_NEIGHBOUR,
+                  full && (ours || (measured && !shared)) ? MST_CERTAIN : MST_LIKELY,
+                  computing < q->b.total_ns ? computing : q->b.total_ns);
+    f->weight = felt ? mst_weight_with_queue(&q->b, computing) : 0;
+    /* Full CPUs delay what runs, however little of it is known. */
+    if (shared || (full && ours))
+        f->weight = f->weight > MST_CPU_FLOOR_MILLI ? f->weight : MST_CPU_FLOOR_MILLI;
+    if (!full)    /* nearly full: others that explain as much come first */
+        f->weight = f->weight * s->machine_busy_milli / 1000 * 3 / 4;
+    note_cpu(f, s, &q->b);
+    if (ours || shared)
+        mst_say_cpu(f, &q->b, full);
+    else
+        mst_say_cpu_neighbour(f, &q->b);
+}
+
+static void find_quota(struct mst_inquiry *q, const struct mst_summary_server *throttled)
+{
+    uint64_t least = mst_throttled_at_least(q->s, throttled);
+    uint64_t most = mst_throttled_at_most(q->s, throttled);
+    bool certain = least / MST_THROTTLED_MILLI >= q->s->duration_ns / 1000;
+    struct mst_finding *f = mst_found(q, MST_CODE_CPU_QUOTA, certain ? MST_CERTAIN : MST_LIKELY,
+                                      0);
+
+    f->share_milli = mst_milli(least, q->s->duration_ns);
+    f->weight = mst_weight_with_queue(&q->b, computing_ns(q, false));
+    if (f->weight < mst_milli(most, q->s->duration_ns))
+        f->weight = mst_milli(most, q->s->duration_ns);
+    mst_found_number(f, "throttled_ns", throttled->throttled_ns);
+    mst_say_quota(f, q->s, throttled, certain);
+}
+
+void mst_find_cpu(struct mst_inquiry *q)
+{
+    const struct mst_summary_server *throttled = mst_throttled_server(q->s);
+
+    if (throttled != NULL)
+        find_quota(q, throttled);
+    if (q->s->machine_busy_milli != MST_UNKNOWN &&
+        q->s->machine_busy_milli >= MST_CPU_MUCH_MILLI && q->b.front->local)
+        find_full(q);
+}
+
+/* ---- disks, descriptors, ports ------------------------------------------------------------- */
+
+/* PHP measures its waits for files. A disk that is busy for others, or behind the page cache, delays
+ * nobody here. */
+static void find_disk(struct mst_inquiry *q)
+{
+    const struct mst_summary_server *front = q->b.front;
+    bool of_group = front->resources.group_io_stall_ns != MST_UNKNOWN;
+    uint64_t stall = of_group ? front->resources.group_io_stall_ns : q->s->io_stall_ns;
+    uint64_t waited = q->b.waits_ns[MST_WAIT_FILE] + q->b.waits_ns[MST_WAIT_DATABASE];
+    bool felt = mst_budget_milli(&q->b, waited) >= MST_FINDING_MILLI ||
+                !mst_budget_knows_run(&q->b);
+    struct mst_finding *f;
+
+    if (!front->local || stall == MST_UNKNOWN ||
+        mst_milli(stall, q->s->duration_ns) < MST_STALL_MILLI)
+        return;
+    f = mst_found(q, MST_CODE_DISK, MST_LIKELY, 0);
+    f->share_milli = mst_milli(stall, q->s->duration_ns);
+    f->weight = f->share_milli;
+    if (!felt && f->weight >= MST_HEADLINE_MILLI)
+        f->weight = MST_HEADLINE_MILLI - 1;
+    mst_found_number(f, "stall_ns", stall);
+    mst_say_disk(f, q->s, of_group, stall);
+}
+
+/* What ran out is the reason of the failures that it made. */
+static void weigh_exhausted(struct mst_inquiry *q, struct mst_finding *f)
+{
+    bool failures = q->b.front->errors_5xx > 0 ||
+                    mst_findings_get(q->s, MST_CODE_CLIENT_ERRORS) != NULL ||
+                    mst_findings_get(q->s, MST_CODE_ANSWERS_4XX) != NULL ||
+                    mst_findings_get(q->s, MST_CODE_CLIENT_ABORTS) != NULL;
+
+    f->share_milli = MST_UNKNOWN;
+    f->weight = failures ? MST_WEIGHT_FIRST + 1500 : MST_HEADLINE_MILLI;
+}
+
+static void find_descriptors(struct mst_inquiry *q)
+{
+    const struct mst_summary_server *server;
+    struct mst_finding *f;
+    uint64_t milli;
+    size_t i;
+
+    for (i = 0; i < q->s->server_count; i++) {
+        server = &q->s->servers[i];
+        milli = mst_files_milli(server);
+        if (milli == MST_UNKNOWN || milli < MST_EXHAUSTED_MILLI)
+            continue;
+        f = mst_found(q, MST_CODE_DESCRIPTORS, MST_LIKELY, 0);
+        weigh_exhausted(q, f);
+        mst_found_number(f, "files", server->resources.files);
+        mst_found_number(f, "files_limit", server->resources.files_limit);
+        mst_say_descriptors(f, server);
+    }
+}
+
+static void find_ports(struct mst_inquiry *q)
+{
+    uint64_t milli = mst_ports_milli(q->s);
+    struct mst_finding *f;
+
+    if (milli == MST_UNKNOWN || milli < MST_EXHAUSTED_MILLI)
+        return;
+    f = mst_found(q, MST_CODE_LOCAL_PORTS, MST_LIKELY, 0);
+    weigh_exhausted(q, f);
+    mst_found_subject(f, q->s->ports[0].remote);
+    mst_found_number(f, "ports", q->s->ports[0].ports);
+    mst_found_number(f, "ports_limit", q->s->ports[0].limit);
+    mst_say_ports(f, &q->s->ports[0]);
+}
+
+void mst_find_exhausted(struct mst_inquiry *q)
+{
+    find_disk(q);
+    find_descriptors(q);
+    find_ports(q);
+}

@@ -1,0 +1,24 @@
+/* rules.h - the rules that make findings, by group; findings.c calls all of them.
+ *
+ * A rule adds a finding where its evidence is there. How much it explains is its weight: so the
+ * rules do not exclude each other, and no threshold of one hides another. The sentences are in
+ * sentences.c.
+ */
+#ifndef MPMSTAT_RULES_H
+#define MPMSTAT_RULES_H
+
+#include "findings/inquiry.h"
+
+void mst_find_failures(struct mst_inquiry *q);     /* failed.c */
+void mst_find_memory(struct mst_inquiry *q);       /* machine.c */
+void mst_find_cpu(struct mst_inquiry *q);          /* machine.c */
+void mst_find_exhausted(struct mst_inquiry *q);    /* machine.c */
+void mst_find_generator(struct mst_inquiry *q);    /* client.c */
+void mst_find_beyond(struct mst_inquiry *q);       /* client.c */
+void mst_find_workers(struct mst_inquiry *q);      /* workers.c */
+void mst_find_queues(struct mst_inquiry *q);       /* workers.c */
+void mst_find_holders(struct mst_inquiry *q);      /* held.c */
+void mst_find_waits(struct mst_inquiry *q);        /* waited.c */
+void mst_find_tail(struct mst_inquiry *q);         /* tail.c */
+
+#endif

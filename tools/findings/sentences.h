@@ -1,0 +1,108 @@
+/* sentences.h - the findings' sentences: text, action and prediction of each. The rules say when.
+ *
+ * All are in sentences.c and sentences_around.c, and none is made elsewhere.
+ */
+#ifndef MPMSTAT_SENTENCES_H
+#define MPMSTAT_SENTENCES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analysis/bottleneck.h"
+#include "findings/advice.h"
+#include "findings/budget.h"
+
+/* ---- failed ------------------------------------------------------------------------------- */
+
+void mst_say_answers(struct mst_finding *f, const struct mst_budget *b, uint64_t status,
+                     uint64_t most, const char *label, const char *end);
+void mst_say_lengths(struct mst_finding *f, const struct mst_summary_client *c);
+void mst_say_aborts(struct mst_finding *f, const struct mst_budget *b, uint64_t aborted,
+                    uint64_t timeouts);
+void mst_say_client_errors(struct mst_finding *f, const struct mst_budget *b, uint64_t n);
+void mst_say_deaths(struct mst_finding *f, const struct mst_summary_server *server, uint64_t n,
+                    uint64_t killed);
+void mst_say_fatal(struct mst_finding *f, const struct mst_summary_server *php);
+void mst_say_restarts(struct mst_finding *f, const struct mst_summary_server *server,
+                      uint64_t first_ns);
+
+/* ---- ran out ------------------------------------------------------------------------------ */
+
+void mst_say_apache_workers(struct mst_finding *f, const struct mst_budget *b);
+void mst_say_php_workers(struct mst_finding *f, const struct mst_budget *b, bool apache_too);
+void mst_say_pool(struct mst_finding *f, const struct mst_budget *b,
+                  const struct mst_summary_pool *pool);
+/* Of a PHP whose php_wait is not known. */
+void mst_say_php_queued(struct mst_finding *f, const struct mst_summary_server *php);
+/* Action and prediction of these four. */
+void mst_say_plan(struct mst_finding *f, const struct mst_plan *plan, const char *directive);
+void mst_say_below_limit(struct mst_finding *f, const struct mst_budget *b);
+void mst_say_php_below_limit(struct mst_finding *f, const struct mst_budget *b, bool forked);
+void mst_say_short_waits(struct mst_finding *f, const struct mst_budget *b);
+void mst_say_php_queue(struct mst_finding *f, const struct mst_budget *b);
+void mst_say_accept_queue(struct mst_finding *f, const struct mst_budget *b);
+void mst_say_h2_workers(struct mst_finding *f, const struct mst_budget *b);
+void mst_say_killed(struct mst_finding *f, const struct mst_budget *b,
+                    const struct mst_memory_shortage *found);
+void mst_say_memory_short(struct mst_finding *f, const struct mst_summary *s, bool of_groups,
+                          uint64_t stall_ns);
+void mst_say_cpu(struct mst_finding *f, const struct mst_budget *b, bool full);
+void mst_say_cpu_neighbour(struct mst_finding *f, const struct mst_budget *b);
+void mst_say_quota(struct mst_finding *f, const struct mst_summary *s,
+                   const struct mst_summary_server *throttled, bool certain);
+void mst_say_disk(struct mst_finding *f, const struct mst_summary *s, bool of_group,
+                  uint64_t stall_ns);
+void mst_say_descriptors(struct mst_finding *f, const struct mst_summary_server *server);
+void mst_say_ports(struct mst_finding *f, const struct mst_summary_port *port);
+void mst_say_generator(struct mst_finding *f, const struct mst_budget *b);
+void mst_say_idle_server(struct mst_finding *f, const struct mst_budget *b, uint64_t idle_milli,
+                         uint64_t used_milli);
+
+/* ---- held workers -------------------------------------------------------------------------- */
+
+void mst_say_keepalive(struct mst_finding *f, const struct mst_budget *b);
+void mst_say_sending(struct mst_finding *f, const struct mst_budget *b, uint64_t part_ns);
+void mst_say_slow_sending(struct mst_finding *f, const struct mst_budget *b);
+void mst_say_late_delivery(struct mst_finding *f, const struct mst_budget *b);
+void mst_say_uploads(struct mst_finding *f, const struct mst_budget *b);
+void mst_say_headers(struct mst_finding *f, const struct mst_budget *b);
+void mst_say_holder(struct mst_finding *f, const struct mst_summary_server *server,
+                    uint64_t of_time_milli, uint64_t of_requests_milli);
+void mst_say_stuck(struct mst_finding *f, const struct mst_summary_server *server);
+void mst_say_churn(struct mst_finding *f, const struct mst_summary_server *server);
+
+/* ---- waited for ---------------------------------------------------------------------------- */
+
+void mst_say_wait(struct mst_finding *f, const struct mst_budget *b, enum mst_wait wait,
+                  const struct mst_summary_end *end, bool one_by_one);
+void mst_say_backend(struct mst_finding *f, const struct mst_budget *b,
+                     const struct mst_summary_end *end, bool one_by_one);
+/* checks, tls */
+void mst_say_own(struct mst_finding *f, const struct mst_budget *b, uint64_t ns);
+void mst_say_logging(struct mst_finding *f, const struct mst_budget *b);
+void mst_say_computing(struct mst_finding *f, const struct mst_budget *b);
+void mst_say_unseen(struct mst_finding *f, const struct mst_budget *b, uint64_t ns);
+
+/* ---- around -------------------------------------------------------------------------------- */
+
+struct mst_tail_part { const char *name, *meaning; };
+enum mst_in_common {
+    MST_COMMON_NONE, MST_COMMON_LABEL, MST_COMMON_FIRST, MST_COMMON_UNCACHED, MST_COMMON_SECOND,
+    MST_COMMON_PROCESS
+};
+struct mst_tail {
+    const struct mst_summary_server *server;
+    uint64_t median_ns, border_ns;          /* slow: longer than the border */
+    uint64_t slow, excess_ns;               /* what they took beyond the median */
+    const struct mst_tail_part *part;       /* that has most of it */
+    enum mst_in_common common;
+    char     value[96];                     /* the label, script, second or process */
+    uint64_t common_slow_milli, common_all_milli;
+};
+
+void mst_say_tail(struct mst_finding *f, const struct mst_budget *b, const struct mst_tail *t);
+void mst_say_beyond(struct mst_finding *f, const struct mst_budget *b, uint64_t apart_ns);
+void mst_say_nothing(struct mst_finding *f, const struct mst_budget *b);
+void mst_say_obstacle(struct mst_finding *f, const char *why);
+
+#endif

@@ -1,0 +1,342 @@
+/* sentences_around.c - the sentences of what held workers, of what requests waited for, and of
+ * what is around: see sentences.h. */
+#include "findings/sentences.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/ratio.h"
+#include "console/format.h"
+#include "findings/say.h"
+#include "segment/fields.h"
+
+/* "12.3 ms a request (45.6 % of its time)". */
+static void say_part(char text[80], const struct mst_budget *b, uint64_t ns)
+{
+    mst_say(text, 80, "%s a request (%s of its time)",
+            mst_format_time(mst_budget_mean_ns(b, ns)).text,
+            mst_format_percent(mst_budget_milli(b, ns)).text);
+}
+
+/* ---- held workers -------------------------------------------------------------------------- */
+
+void mst_say_keepalive(struct mst_finding *f, const struct mst_budget *b)
+{
+    const struct mst_summary_server *server = b->front;
+
+    MST_TEXT(f, "Idle keep-alive connections held Apache's workers: of all %" PRIu64 ", %s on "
+             "average waited for another request, and connections waited up to %s for one (%s of "
+             "the requests' time).", server->workers_limit,
+             mst_format_milli(server->mean_state_milli[MST_STATE_KEEPALIVE]).text,
+             mst_format_time(server->phases[MST_PHASE_QUEUE].max_ns).text,
+             mst_format_percent(mst_budget_milli(b, b->queue_ns)).text);
+    MST_ACTION(f, "A short KeepAliveTimeout, more workers, or the event MPM, which needs no worker "
+               "for an idle connection.");
+}
+
+void mst_say_sending(struct mst_finding *f, const struct mst_budget *b, uint64_t part_ns)
+{
+    char part[80];
+
+    say_part(part, b, part_ns);
+    switch (f->code) {
+    case MST_CODE_SLOW_CLIENTS:
+        MST_TEXT(f, "Clients read slowly: their receive windows were full for %s.",
+                 part);
+        MST_ACTION(f, "A worker is held until the client has nearly all: a proxy in front, or "
+                   "event, which needs no worker while it waits to write.");
+        break;
+    case MST_CODE_SLOW_NETWORK:
+        MST_TEXT(f, "The network to the clients was slow: data was under way to clients that were "
+                 "ready to read for %s.", part);
+        MST_ACTION(f, "Smaller answers (compression, images), or a faster network.");
+        break;
+    default:
+        MST_TEXT(f, "The server itself sent slowly, with nothing of it under way, for %s: a "
+                 "rate limit, a filter, or an application that streams.", part);
+        MST_ACTION(f, "Look for mod_ratelimit, output filters and flushing in the application.");
+    }
+}
+
+void mst_say_slow_sending(struct mst_finding *f, const struct mst_budget *b)
+{
+    char part[80];
+
+    say_part(part, b, b->send_ns);
+    MST_TEXT(f, "The clients, or the network to them, were slow: sending took %s.",
+             part);
+    MST_ACTION(f, "An archive of this version of mpmstat tells the client from the network.");
+}
+
+void mst_say_late_delivery(struct mst_finding *f, const struct mst_budget *b)
+{
+    const struct mst_summary_interval *late = &b->front->intervals[MST_INTERVAL_UNDELIVERED];
+
+    MST_TEXT(f, "%s: the kernel needed %s more on average to deliver %" PRIu64 " answers that "
+             "Apache had sent.", f->code == MST_CODE_SLOW_CLIENTS ? "Clients read slowly" :
+             "The network to the clients, or the clients, were slow",
+             mst_format_time(late->requests > 0 ? late->times.sum_ns / late->requests : 0).text,
+             late->requests);
+    MST_ACTION(f, "Smaller answers, or a faster network.");
+}
+
+void mst_say_uploads(struct mst_finding *f, const struct mst_budget *b)
+{
+    char part[80];
+
+    say_part(part, b, b->upload_ns);
+    MST_TEXT(f, "Clients sent their requests' bodies slowly: a worker waited for them for %s.",
+             part);
+    MST_ACTION(f, "A proxy in front that takes the whole body first, mod_reqtimeout against "
+               "clients that stall.");
+}
+
+void mst_say_headers(struct mst_finding *f, const struct mst_budget *b)
+{
+    char part[80];
+
+    say_part(part, b, b->read_ns);
+    MST_TEXT(f, "Clients sent their requests' headers slowly: reading them took %s.", part);
+    MST_ACTION(f, "mod_reqtimeout ends connections that send nothing; event needs no worker while "
+               "a connection is idle.");
+}
+
+void mst_say_holder(struct mst_finding *f, const struct mst_summary_server *server,
+                    uint64_t of_time_milli, uint64_t of_requests_milli)
+{
+    MST_TEXT(f, "%s %s held %s of the busy workers' time with %s of the requests.",
+             mst_summary_is_php(server) ? "Script" : "Label", f->subject,
+             mst_format_percent(of_time_milli).text,
+             mst_format_percent(of_requests_milli).text);
+    MST_ACTION(f, "Give it workers of its own (a pool, a server), or make it quicker: the others "
+               "wait for it.");
+}
+
+void mst_say_stuck(struct mst_finding *f, const struct mst_summary_server *server)
+{
+    MST_TEXT(f, "%" PRIu64 " request%s still held workers (of %" PRIu64 ") when the recording "
+             "ended.", f->requests, f->requests == 1 ? "" : "s", server->workers_limit);
+    MST_ACTION(f, "mpmstat status shows the longest in flight; the stack of such a process says "
+               "what it waits for.");
+}
+
+void mst_say_churn(struct mst_finding *f, const struct mst_summary_server *server)
+{
+    MST_TEXT(f, "%s's processes lived shortly: %" PRIu64 " ended, after %s requests each on "
+             "average, and others were started for them.",
+             mst_summary_is_php(server) ? "PHP" : "Apache", server->exits,
+             mst_format_milli(mst_milli(server->requests, server->exits)).text);
+    MST_ACTION(f, "Set %s to 0 or much higher.", mst_summary_is_php(server) ?
+               "pm.max_requests (and pm.process_idle_timeout of ondemand)" :
+               "MaxConnectionsPerChild");
+}
+
+/* ---- waited for ---------------------------------------------------------------------------- */
+
+static const char *const wait_names[MST_WAIT_COUNT] = {
+    [MST_WAIT_DATABASE] = "a database", [MST_WAIT_CACHE] = "a cache",
+    [MST_WAIT_HTTP] = "another HTTP server", [MST_WAIT_LOCK] = "a lock",
+    [MST_WAIT_FILE] = "files", [MST_WAIT_PROCESS] = "programs that it started",
+    [MST_WAIT_DNS] = "a name server", [MST_WAIT_MAIL] = "mail",
+    [MST_WAIT_SLEEP] = "its own sleep", [MST_WAIT_STREAM] = "a socket or stream",
+};
+static const char *const wait_actions[MST_WAIT_COUNT] = {
+    [MST_WAIT_DATABASE] = "The database's slow log names the queries: an index, or fewer of them.",
+    [MST_WAIT_CACHE] = "The cache's own latency figures; fewer calls (pipelines, getMulti).",
+    [MST_WAIT_HTTP] = "A cache for its answers, a time-out, or the call outside of the request.",
+    [MST_WAIT_LOCK] = "session_write_close() as early as possible, or shorter locked parts.",
+    [MST_WAIT_FILE] = "Fewer fsync() and smaller files, or a faster disk.",
+    [MST_WAIT_PROCESS] = "Do it in PHP, or outside of the request.",
+    [MST_WAIT_DNS] = "A caching resolver on this machine, or addresses instead of names.",
+    [MST_WAIT_MAIL] = "Queue mail on this machine instead of sending it within the request.",
+    [MST_WAIT_SLEEP] = "The script asks for it.",
+    [MST_WAIT_STREAM] = "A time-out, or the call outside of the request.",
+};
+
+/* "mysql 127.0.0.1:3306: 3.0 calls a request, 12 ms each". */
+static void say_end(char text[256], const struct mst_summary_end *end, uint64_t requests)
+{
+    text[0] = '\0';
+    if (end == NULL)
+        return;
+    if (end->calls == MST_UNKNOWN || end->calls == 0 || requests == 0)
+        mst_say(text, 256, " (%s)", end->name);
+    else
+        mst_say(text, 256, " (%s: %s calls a request, %s each)", end->name,
+                mst_format_milli(mst_milli(end->calls, requests)).text,
+                mst_format_time(end->end_ns / end->calls).text);
+}
+
+static const char one_at_a_time[] = "; it let in one request at a time";
+
+void mst_say_wait(struct mst_finding *f, const struct mst_budget *b, enum mst_wait wait,
+                  const struct mst_summary_end *end, bool one_by_one)
+{
+    uint64_t ns = b->waits_ns[wait], without = b->total_ns - (ns < b->total_ns ? ns : 0);
+    char part[80], which[256], of_run[64] = "";
+
+    say_part(part, b, ns);
+    say_end(which, end, b->php->requests);
+    if (b->php_wait_ns > ns)
+        mst_say(of_run, sizeof of_run, " and %s of PHP's running time",
+                mst_format_percent(mst_budget_run_milli(b, ns)).text);
+    MST_TEXT(f, "PHP waited for %s for %s%s%s%s.", wait_names[wait], part, of_run, which,
+             one_by_one ? one_at_a_time : "");
+    MST_ACTION(f, "%s%s", wait_actions[wait], one_by_one ? " More workers cannot help: they would "
+               "wait there, too." : "");
+    MST_PREDICTED(f, "without this wait a request takes %s instead of %s",
+                  mst_format_time(mst_budget_mean_ns(b, without)).text,
+                  mst_format_time(mst_budget_mean_ns(b, b->total_ns)).text);
+}
+
+void mst_say_backend(struct mst_finding *f, const struct mst_budget *b,
+                     const struct mst_summary_end *end, bool one_by_one)
+{
+    char part[80], which[256];
+
+    say_part(part, b, b->backend_ns);
+    say_end(which, end, f->requests);
+    MST_TEXT(f, "Apache waited for its backend for %s%s%s.", part, which,
+             one_by_one ? one_at_a_time : "");
+    MST_ACTION(f, "%s", one_by_one ? "More workers in Apache cannot help: the backend has to serve "
+               "more at once." : "The backend's own log and load say why; where it is PHP, its "
+               "extension does.");
+}
+
+void mst_say_own(struct mst_finding *f, const struct mst_budget *b, uint64_t ns)
+{
+    char part[80];
+
+    say_part(part, b, ns);
+    if (f->code == MST_CODE_TLS) {
+        MST_TEXT(f, "TLS handshakes took %s.", part);
+        MST_ACTION(f, "Keep connections alive, resume sessions, or use an ECDSA certificate.");
+    } else {
+        MST_TEXT(f, "The checks before the application (access control, look-ups of names, "
+                 "rewriting) took %s.", part);
+        MST_ACTION(f, "Addresses instead of host names in Require, HostnameLookups Off, fewer "
+                   "rewriting rules.");
+    }
+}
+
+void mst_say_logging(struct mst_finding *f, const struct mst_budget *b)
+{
+    MST_TEXT(f, "Workers waited for their log: %s a request, %s of the time that it held its "
+             "worker.", mst_format_time(mst_budget_mean_ns(b, b->log_ns)).text,
+             mst_format_percent(f->share_milli).text);
+    MST_ACTION(f, "See what the log is written to: a slow program behind a pipe, a slow disk, or "
+               "names that HostnameLookups asks for. More workers would wait there, too.");
+}
+
+void mst_say_computing(struct mst_finding *f, const struct mst_budget *b)
+{
+    char part[80];
+
+    say_part(part, b, b->cpu_ns);
+    MST_TEXT(f, "PHP computed for %s.", part);
+    MST_ACTION(f, "A profiler names the functions; OPcache and caches spare work.");
+}
+
+void mst_say_unseen(struct mst_finding *f, const struct mst_budget *b, uint64_t ns)
+{
+    bool php = b->php != NULL;
+    char part[80];
+
+    say_part(part, b, ns);
+    MST_TEXT(f, "The application, or what it waits for, took %s; what it did is not measured.",
+             part);
+    MST_ACTION(f, "%s", php ? "mpmstat.waits = 1 in php.ini tells what PHP waited for." :
+               "Where it is PHP, mpmstat's extension tells what it waited for.");
+}
+
+/* ---- around -------------------------------------------------------------------------------- */
+
+static void say_common(char text[256], const struct mst_tail *t)
+{
+    const struct mst_formatted slow = mst_format_percent(t->common_slow_milli);
+    const struct mst_formatted all = mst_format_percent(t->common_all_milli);
+
+    switch (t->common) {
+    case MST_COMMON_LABEL:
+        mst_say(text, 256, "; %s of them are of %s, which has %s of all", slow.text, t->value,
+                all.text);
+        break;
+    case MST_COMMON_FIRST:
+        mst_say(text, 256, "; %s of them are the first of their connection, as are %s of all",
+                slow.text, all.text);
+        break;
+    case MST_COMMON_UNCACHED:
+        mst_say(text, 256, "; for %s of them OPcache did not have the script yet", slow.text);
+        break;
+    case MST_COMMON_SECOND:
+        mst_say(text, 256, "; %s of them began in second %s of the load, as did %s of all",
+                slow.text, t->value, all.text);
+        break;
+    case MST_COMMON_PROCESS:
+        mst_say(text, 256, "; %s of them were process %s's, which had %s of all", slow.text,
+                t->value, all.text);
+        break;
+    default:
+        text[0] = '\0';
+    }
+}
+
+void mst_say_tail(struct mst_finding *f, const struct mst_budget *b, const struct mst_tail *t)
+{
+    char common[256];
+
+    say_common(common, t);
+    MST_TEXT(f, "%" PRIu64 " of %" PRIu64 " requests took more than %s, the median takes %s: what "
+             "made them slow is mostly %s%s.", t->slow, b->front->requests,
+             mst_format_time(t->border_ns).text, mst_format_time(t->median_ns).text,
+             t->part->meaning, common);
+    MST_ACTION(f, "Look at these requests alone: the report lists the slowest.");
+}
+
+void mst_say_beyond(struct mst_finding *f, const struct mst_budget *b, uint64_t apart_ns)
+{
+    const struct mst_summary *s = b->s;
+    char retries[96] = "";
+
+    if (s->syn_retransmits != MST_UNKNOWN && s->syn_retransmits > 0)
+        mst_say(retries, sizeof retries, "; %" PRIu64 " connections had to knock again",
+                s->syn_retransmits);
+    MST_TEXT(f, "The client saw %s more for a request than the server knows of (%s of its %s)%s.",
+             mst_format_time(apart_ns).text, mst_format_percent(f->share_milli).text,
+             mst_format_time(s->client.times.mean_ns).text, retries);
+    MST_ACTION(f, "What is between them (a proxy, the network), or the load tool's own work.");
+}
+
+static const char *phase_meaning(enum mst_phase phase)
+{
+    switch (phase) {
+    case MST_PHASE_QUEUE:    return "waiting for a worker";
+    case MST_PHASE_READ:     return "reading requests";
+    case MST_PHASE_HANDLE:
+    case MST_PHASE_PHP_RUN:  return "the application, or what it waits for";
+    case MST_PHASE_PHP_WAIT: return "waiting for a PHP worker";
+    default:                 return "sending to the clients";
+    }
+}
+
+void mst_say_nothing(struct mst_finding *f, const struct mst_budget *b)
+{
+    enum mst_phase longest = mst_longest_phase(b->front);
+    char limit[32] = "", cpus[48] = "";
+
+    if (b->front->workers_limit != MST_UNKNOWN)
+        mst_say(limit, sizeof limit, " of %" PRIu64, b->front->workers_limit);
+    if (b->s->machine_busy_milli != MST_UNKNOWN)
+        mst_say(cpus, sizeof cpus, " and the CPUs to %s",
+                mst_format_percent(b->s->machine_busy_milli).text);
+    MST_TEXT(f, "Nothing ran out: at most %s%s workers were busy%s; a request takes %s, %s of it "
+             "%s (%s).", mst_format_count(b->front->max_busy).text, limit, cpus,
+             mst_format_time(b->front->phases[MST_PHASE_TOTAL].mean_ns).text,
+             mst_format_percent(mst_phase_milli(b->front, longest)).text,
+             mst_phase_names[longest], phase_meaning(longest));
+}
+
+void mst_say_obstacle(struct mst_finding *f, const char *why)
+{
+    MST_TEXT(f, "Cannot tell: %s.", why);
+}

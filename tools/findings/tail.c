@@ -1,0 +1,159 @@
+/* tail.c - the slowest requests against the median: which part grew, and what they have in common.
+ * See rules.h. */
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/thresholds.h"
+#include "archive/query.h"
+#include "base/ratio.h"
+#include "findings/rules.h"
+#include "findings/sentences.h"
+
+#define TOTAL "queue_ns + read_ns + handle_ns + send_ns"
+#define APACHES " FROM server_requests WHERE server_id = :id AND ghost = 0 AND label <> '" \
+                MST_LABEL_STATUS_NAME "'"
+#define PHPS    " FROM php_requests WHERE server_id = :id AND ghost = 0"
+
+/* What of the slow requests exceeds the median's, in parts. */
+static const char apache_parts[] =
+    "SELECT total(slow) AS n, total(slow * (total_ns - :median)) AS excess, "
+    "total(slow * queue_ns) AS queue, total(slow * read_ns) AS read, "
+    "total(slow * coalesce(checks_ns, 0)) AS checks, "
+    "total(slow * coalesce(upload_ns, 0)) AS upload, "
+    "total(slow * (handle_ns - coalesce(checks_ns, 0) - coalesce(upload_ns, 0))) AS handle, "
+    "total(slow * send_ns) AS send FROM "
+    "(SELECT *, " TOTAL " AS total_ns, (" TOTAL ") > :slow AS slow" APACHES ")";
+static const char php_parts[] =
+    "SELECT total(slow) AS n, total(slow * (total_ns - :median)) AS excess, "
+    "total(slow * coalesce(wait_ns, 0)) AS php_wait, "
+    "total(slow * coalesce(user_ns + system_ns, 0)) AS cpu, "
+    "total(slow * coalesce(cpu_wait_ns, 0)) AS cpu_wait, "
+    "total(slow * coalesce(waits_ns, 0)) AS waits FROM "
+    "(SELECT *, coalesce(wait_ns, 0) + run_ns AS total_ns, "
+    "coalesce(wait_ns, 0) + run_ns > :slow AS slow" PHPS ")";
+
+static const struct mst_tail_part apache_names[] = {
+    { "queue", "waiting for a worker" }, { "read", "reading the request" },
+    { "checks", "the checks before the application" }, { "upload", "the upload of the body" },
+    { "handle", "the application, or what it waits for" }, { "send", "sending the answer" },
+};
+static const struct mst_tail_part php_names[] = {
+    { "php_wait", "waiting for a PHP worker" }, { "cpu", "PHP's computing" },
+    { "cpu_wait", "waiting for a CPU" }, { "waits", "what PHP waited for" },
+};
+
+/* What most slow requests share, and few others have. */
+struct attribute { const char *apache, *php; enum mst_in_common kind; };
+static const struct attribute attributes[] = {
+    { "label", "script", MST_COMMON_LABEL },
+    { "CASE nth WHEN 0 THEN 'first' END", NULL, MST_COMMON_FIRST },
+    { NULL, "CASE cached WHEN 0 THEN 'cold' END", MST_COMMON_UNCACHED },
+    { "(start_ns - :started) / 1000000000", "(start_ns - :started) / 1000000000",
+      MST_COMMON_SECOND },
+    { "pid", "pid", MST_COMMON_PROCESS },
+};
+
+static bool find_common(struct mst_inquiry *q, struct mst_tail *t, const char *expression,
+                        const char *rows_of, const char *total)
+{
+    struct mst_query rows;
+    uint64_t slow = 0, all = 0, first_slow = 0, first_all = 0, n;
+    char sql[1024];
+
+    snprintf(sql, sizeof sql, "SELECT %s AS value, CAST(total(%s > :slow) AS INTEGER) AS slow, "
+             "count(*) AS n%s GROUP BY 1 ORDER BY 2 DESC", expression, total, rows_of);
+    rows = mst_query_ask(q->db, sql, t->server->id);
+    mst_query_set(&rows, ":slow", (int64_t)t->border_ns);
+    if (strstr(sql, ":started") != NULL)
+        mst_query_set(&rows, ":started", (int64_t)q->s->started_ns);
+    while (mst_query_next(&rows)) {
+        n = mst_row_number(&rows, "slow");
+        if (first_all == 0 && !mst_row_is_null(&rows, "value")) {
+            first_slow = n;
+            first_all = mst_row_number(&rows, "n");
+            snprintf(t->value, sizeof t->value, "%s", mst_row_text(&rows, "value") != NULL ?
+                     mst_row_text(&rows, "value") : "");
+        }
+        slow += n;
+        all += mst_row_number(&rows, "n");
+    }
+    q->failed |= !mst_query_done(&rows);
+    if (slow == 0 || all == 0)
+        return false;
+    t->common_slow_milli = mst_milli(first_slow, slow);
+    t->common_all_milli = mst_milli(first_all, all);
+    return t->common_slow_milli >= MST_COMMON_SLOW_MILLI &&
+           t->common_all_milli * 2 <= t->common_slow_milli;
+}
+
+static void look_for_common(struct mst_inquiry *q, struct mst_tail *t)
+{
+    bool is_php = mst_summary_is_php(t->server);
+    const char *expression;
+    size_t i;
+
+    for (i = 0; i < sizeof attributes / sizeof *attributes; i++) {
+        expression = is_php ? attributes[i].php : attributes[i].apache;
+        if (expression != NULL &&
+            find_common(q, t, expression, is_php ? PHPS : APACHES,
+                        is_php ? "coalesce(wait_ns, 0) + run_ns" : "(" TOTAL ")")) {
+            t->common = attributes[i].kind;
+            return;
+        }
+    }
+}
+
+/* The part that has most of what the slow requests took beyond the median. */
+static bool read_parts(struct mst_inquiry *q, struct mst_tail *t)
+{
+    bool is_php = mst_summary_is_php(t->server);
+    const struct mst_tail_part *parts = is_php ? php_names : apache_names;
+    size_t count = is_php ? sizeof php_names / sizeof *php_names
+                          : sizeof apache_names / sizeof *apache_names, i;
+    struct mst_query row = mst_query_ask(q->db, is_php ? php_parts : apache_parts, t->server->id);
+    double most = 0, part;
+
+    mst_query_set(&row, ":median", (int64_t)t->median_ns);
+    mst_query_set(&row, ":slow", (int64_t)t->border_ns);
+    if (mst_query_next(&row)) {
+        t->slow = (uint64_t)mst_row_real(&row, "n");
+        t->excess_ns = (uint64_t)mst_row_real(&row, "excess");
+        for (i = 0; i < count; i++) {
+            part = mst_row_real(&row, parts[i].name);
+            if (part > most) {
+                most = part;
+                t->part = &parts[i];
+            }
+        }
+    }
+    q->failed |= !mst_query_done(&row);
+    return t->slow >= MST_TAIL_SLOW_MIN && t->part != NULL;
+}
+
+void mst_find_tail(struct mst_inquiry *q)
+{
+    const struct mst_summary_times *total = &q->b.front->phases[MST_PHASE_TOTAL];
+    struct mst_tail t = { .server = q->b.front, .median_ns = total->p50_ns };
+    struct mst_finding *f;
+
+    if (total->count < MST_TAIL_REQUESTS_MIN)
+        return;
+    t.border_ns = t.median_ns * MST_TAIL_FACTOR;
+    if (t.border_ns < t.median_ns + MST_TAIL_NS)
+        t.border_ns = t.median_ns + MST_TAIL_NS;
+    if (total->max_ns <= t.border_ns || !read_parts(q, &t) ||
+        mst_milli(t.slow, total->count) > MST_TAIL_MOST_MILLI ||
+        mst_budget_milli(&q->b, t.excess_ns) < MST_FINDING_MILLI)
+        return;
+    look_for_common(q, &t);
+    f = mst_found(q, MST_CODE_TAIL, MST_CERTAIN, t.excess_ns);
+    if (strcmp(t.part->name, "queue") == 0 || strcmp(t.part->name, "php_wait") == 0)
+        f->weight = f->weight < MST_HEADLINE_MILLI ? f->weight : MST_HEADLINE_MILLI - 1;
+    f->requests = t.slow;
+    if (t.common == MST_COMMON_LABEL)
+        mst_found_subject(f, t.value);
+    mst_found_number(f, "median_ns", t.median_ns);
+    mst_found_number(f, "border_ns", t.border_ns);
+    mst_found_number(f, "max_ns", total->max_ns);
+    mst_say_tail(f, &q->b, &t);
+}

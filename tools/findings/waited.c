@@ -1,0 +1,241 @@
+/* waited.c - the rules for what requests waited for: PHP's waits, backends, what comes before and
+ * after the application. See rules.h.
+ *
+ * A thing that lets in one request at a time is told from one that is slow by the ends of the
+ * waits: they follow each other at the distance of the shortest wait. More workers help only with
+ * what is slow.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/thresholds.h"
+#include "archive/query.h"
+#include "base/ratio.h"
+#include "findings/rules.h"
+#include "findings/sentences.h"
+#include "segment/fields.h"
+
+static const enum mst_code codes[MST_WAIT_COUNT] = {
+    [MST_WAIT_DATABASE] = MST_CODE_DATABASE, [MST_WAIT_CACHE] = MST_CODE_CACHE,
+    [MST_WAIT_HTTP] = MST_CODE_HTTP, [MST_WAIT_LOCK] = MST_CODE_LOCK,
+    [MST_WAIT_FILE] = MST_CODE_FILE, [MST_WAIT_PROCESS] = MST_CODE_PROCESS,
+    [MST_WAIT_DNS] = MST_CODE_DNS, [MST_WAIT_MAIL] = MST_CODE_MAIL,
+    [MST_WAIT_SLEEP] = MST_CODE_SLEEP, [MST_WAIT_STREAM] = MST_CODE_STREAM,
+};
+
+static bool counts(const struct mst_budget *b, uint64_t part_ns)
+{
+    return mst_budget_milli(b, part_ns) >= MST_FINDING_MILLI &&
+           mst_budget_mean_ns(b, part_ns) >= MST_PART_MEAN_MIN_NS;
+}
+
+/* ---- one at a time ------------------------------------------------------------------------- */
+
+static const char backend_ends[] =
+    "SELECT start_ns + queue_ns + read_ns + checks_ns + upload_ns + backend_ns AS ended, "
+    "backend_ns AS ns FROM server_requests WHERE server_id = :id AND ghost = 0 "
+    "AND backend_ns > 0 ORDER BY 1";
+/* PHP's waits have no instants of their own: those of a kind that fills php_run end with it. */
+static const char wait_ends[] =
+    "SELECT p.start_ns + p.run_ns AS ended, sum(w.wait_ns) AS ns FROM php_waits w "
+    "JOIN php_requests p ON p.server_id = w.server_id AND p.key = w.key AND p.ghost = 0 "
+    "WHERE w.server_id = :id AND w.kind = :kind GROUP BY w.key ORDER BY 1";
+
+/* Of the ends of waits: the mean distance, how regular it is, and the shortest wait. */
+struct spacing {
+    uint64_t count, shortest_ns, sum_ns;
+    double   gaps, gap_squares;
+};
+
+static void add_end(struct spacing *p, uint64_t *last, uint64_t ended, uint64_t ns)
+{
+    double gap;
+
+    if (ended == MST_UNKNOWN || ns == MST_UNKNOWN)
+        return;
+    if (p->count++ > 0) {
+        gap = (double)(ended - *last);
+        p->gaps += gap;
+        p->gap_squares += gap * gap;
+    }
+    if (p->shortest_ns == 0 || ns < p->shortest_ns)
+        p->shortest_ns = ns;
+    p->sum_ns += ns;
+    *last = ended;
+}
+
+/* Whether waits ended one after the other, as regularly as of a thing that serves one at a time,
+ * and the shortest took as long as one takes there. */
+static bool is_serial(const struct spacing *p)
+{
+    double n = (double)p->count - 1, mean, deviation;
+
+    if (p->count < MST_SERIAL_REQUESTS_MIN)
+        return false;
+    mean = p->gaps / n;
+    deviation = sqrt(fmax(p->gap_squares / n - mean * mean, 0));
+    return mean > 0 && deviation <= MST_SERIAL_DEVIATION_MAX * mean &&
+           (double)p->sum_ns / (double)p->count >= MST_SERIAL_INSIDE_MIN * mean &&
+           (double)p->shortest_ns <= MST_SERIAL_SHORTEST_MAX * mean;
+}
+
+static bool ends_one_by_one(struct mst_inquiry *q, const char *sql, int64_t server_id,
+                            const char *kind)
+{
+    struct mst_query rows = mst_query_ask(q->db, sql, server_id);
+    struct spacing p = { 0 };
+    uint64_t last = 0;
+
+    if (kind != NULL)
+        mst_query_set_text(&rows, ":kind", kind);
+    while (mst_query_next(&rows))
+        add_end(&p, &last, mst_row_number(&rows, "ended"), mst_row_number(&rows, "ns"));
+    q->failed |= !mst_query_done(&rows);
+    return is_serial(&p);
+}
+
+/* ---- PHP's waits --------------------------------------------------------------------------- */
+
+/* The end of that kind that took longest: ends are in this order. NULL: none has a name. */
+static const struct mst_summary_end *longest_end(const struct mst_summary_server *server,
+                                                 const char *kind)
+{
+    size_t i;
+
+    for (i = 0; server != NULL && i < server->end_count; i++)
+        if (strcmp(server->ends[i].kind, kind) == 0)
+            return &server->ends[i];
+    return NULL;
+}
+
+static void note_end(struct mst_finding *f, const struct mst_inquiry *q,
+                     const struct mst_summary_end *end)
+{
+    if (end == NULL)
+        return;
+    mst_found_subject(f, end->name);
+    mst_found_number(f, "calls", end->calls);
+    mst_found_number(f, "failed", end->failed);
+    mst_found_number(f, "at_once_milli", mst_summary_at_once_milli(q->s, end));
+}
+
+/* A lock lets in one at a time by its nature. */
+static void find_wait(struct mst_inquiry *q, int wait)
+{
+    uint64_t ns = q->b.waits_ns[wait], of_run = mst_budget_run_milli(&q->b, ns);
+    const struct mst_summary_end *end = longest_end(q->b.php, mst_wait_names[wait]);
+    bool one_by_one = wait == MST_WAIT_LOCK;
+    struct mst_finding *f;
+
+    if (!counts(&q->b, ns) && (of_run < MST_HOLDER_TIME_MILLI ||
+                               mst_budget_mean_ns(&q->b, ns) < MST_PART_MEAN_MIN_NS))
+        return;
+    if (!one_by_one && wait != MST_WAIT_SLEEP && of_run >= MST_HOLDER_TIME_MILLI)
+        one_by_one = ends_one_by_one(q, wait_ends, q->b.php->id, mst_wait_names[wait]);
+    f = mst_found(q, codes[wait], MST_CERTAIN, ns);
+    f->requests = q->b.php->run.waits[wait].requests;
+    if (one_by_one)
+        f->weight = mst_weight_with_queue(&q->b, ns) + 1;
+    else if (of_run >= MST_HOLDER_TIME_MILLI && f->weight < MST_HEADLINE_MILLI)
+        f->weight = MST_HEADLINE_MILLI;   /* what PHP's workers were held by, where they ran out */
+    note_end(f, q, end);
+    mst_found_number(f, "mean_ns", mst_budget_mean_ns(&q->b, ns));
+    mst_found_number(f, "of_php_run_milli", of_run);
+    mst_found_number(f, "one_at_a_time", one_by_one);
+    mst_say_wait(f, &q->b, (enum mst_wait)wait, end, one_by_one);
+}
+
+/* ---- Apache's ------------------------------------------------------------------------------ */
+
+static void find_backend(struct mst_inquiry *q)
+{
+    const struct mst_summary_end *end = longest_end(q->b.front, "backend");
+    bool one_by_one;
+    struct mst_finding *f;
+
+    if (!counts(&q->b, q->b.backend_ns))
+        return;
+    one_by_one = ends_one_by_one(q, backend_ends, q->b.front->id, NULL);
+    f = mst_found(q, MST_CODE_BACKEND, MST_CERTAIN, q->b.backend_ns);
+    f->requests = q->b.front->intervals[MST_INTERVAL_BACKEND].requests;
+    if (one_by_one)
+        f->weight = mst_weight_with_queue(&q->b, q->b.backend_ns) + 1;
+    note_end(f, q, end);
+    mst_found_number(f, "mean_ns", mst_budget_mean_ns(&q->b, q->b.backend_ns));
+    mst_found_number(f, "one_at_a_time", one_by_one);
+    mst_say_backend(f, &q->b, end, one_by_one);
+}
+
+static void find_own(struct mst_inquiry *q, enum mst_code code, uint64_t ns,
+                     enum mst_interval interval)
+{
+    struct mst_finding *f;
+
+    if (!counts(&q->b, ns))
+        return;
+    f = mst_found(q, code, MST_CERTAIN, ns);
+    f->requests = q->b.front->intervals[interval].requests;
+    mst_found_number(f, "mean_ns", mst_budget_mean_ns(&q->b, ns));
+    mst_say_own(f, &q->b, ns);
+}
+
+/* It follows the total: the client does not wait for it, but the worker is held. */
+static void find_logging(struct mst_inquiry *q)
+{
+    const struct mst_budget *b = &q->b;
+    uint64_t held = b->total_ns - b->queue_ns + b->log_ns, milli;
+    struct mst_finding *f;
+
+    milli = held > 0 ? mst_milli(b->log_ns, held) : 0;
+    if (milli < MST_FINDING_MILLI || mst_budget_mean_ns(b, b->log_ns) < MST_PART_MEAN_MIN_NS)
+        return;
+    f = mst_found(q, MST_CODE_LOGGING, MST_CERTAIN, b->log_ns);
+    f->share_milli = milli;
+    f->weight = milli + mst_budget_milli(b, b->queue_ns) * milli / 1000;
+    mst_found_number(f, "mean_ns", mst_budget_mean_ns(b, b->log_ns));
+    mst_say_logging(f, b);
+}
+
+static void find_computing(struct mst_inquiry *q)
+{
+    uint64_t cpu = q->b.cpu_ns;
+    struct mst_finding *f;
+
+    if (!mst_budget_knows_run(&q->b) || mst_budget_milli(&q->b, cpu) < MST_HEADLINE_MILLI ||
+        mst_budget_mean_ns(&q->b, cpu) < MST_COMPUTING_MEAN_MIN_NS)
+        return;
+    f = mst_found(q, MST_CODE_APPLICATION_CPU, MST_CERTAIN, cpu);
+    f->requests = q->b.php->requests;
+    mst_found_number(f, "mean_ns", mst_budget_mean_ns(&q->b, cpu));
+    mst_say_computing(f, &q->b);
+}
+
+/* Most of the time is the handler's, and nothing here looks inside. */
+static void find_unseen(struct mst_inquiry *q)
+{
+    const struct mst_budget *b = &q->b;
+    uint64_t ns = b->handle_ns + b->php_rest_ns;
+
+    if (mst_budget_milli(b, ns) < MST_HOLDER_TIME_MILLI ||
+        mst_budget_mean_ns(b, ns) < MST_COMPUTING_MEAN_MIN_NS)
+        return;
+    mst_say_unseen(mst_found(q, MST_CODE_CANNOT_TELL, MST_CANNOT_TELL, ns), b, ns);
+}
+
+void mst_find_waits(struct mst_inquiry *q)
+{
+    int i;
+
+    if (mst_budget_knows_run(&q->b))
+        for (i = 0; i < MST_WAIT_COUNT; i++)
+            find_wait(q, i);
+    find_computing(q);
+    if (q->b.front != q->b.php) {
+        find_backend(q);
+        find_own(q, MST_CODE_CHECKS, q->b.checks_ns, MST_INTERVAL_CHECKS);
+        find_own(q, MST_CODE_TLS, q->b.tls_ns, MST_INTERVAL_TLS);
+        find_logging(q);
+    }
+    find_unseen(q);
+}

@@ -1,0 +1,301 @@
+/* workers.c - the rules for workers and accept queues that ran out, and for processes that were
+ * started too slowly. See rules.h. */
+#include <string.h>
+
+#include "analysis/bottleneck.h"
+#include "analysis/resources.h"
+#include "analysis/thresholds.h"
+#include "archive/query.h"
+#include "base/ratio.h"
+#include "findings/advice.h"
+#include "findings/rules.h"
+#include "findings/sentences.h"
+
+static void note_workers(struct mst_finding *f, const struct mst_summary_server *server)
+{
+    mst_found_number(f, "workers_limit", server->workers_limit);
+    mst_found_number(f, "max_busy", server->max_busy);
+    mst_found_number(f, "mean_busy_milli", server->mean_busy_milli);
+}
+
+/* Action and prediction of a finding that workers ran out. */
+static void note_plan(struct mst_finding *f, const struct mst_plan *plan, const char *directive)
+{
+    if (plan->known) {
+        mst_found_number(f, "workers_advised", plan->workers);
+        mst_found_number(f, "wanted", plan->wanted);
+        mst_found_number(f, "predicted_rate_milli", (uint64_t)(plan->then * 1000));
+        mst_found_number(f, "predicted_cpu_milli", plan->cpu_then_milli);
+    }
+    mst_say_plan(f, plan, directive);
+}
+
+static void plan_workers(struct mst_inquiry *q, struct mst_finding *f,
+                         const struct mst_summary_server *server, const char *directive)
+{
+    struct mst_plan plan;
+
+    if (!mst_plan_workers(&plan, &q->b, server, q->db)) {
+        q->failed = true;
+        return;
+    }
+    note_plan(f, &plan, directive);
+}
+
+/* ---- Apache's ------------------------------------------------------------------------------ */
+
+static bool apache_ran_out(const struct mst_budget *b)
+{
+    return b->front != b->php && mst_summary_all_busy(b->front) && mst_summary_waits(b->front) &&
+           mst_budget_milli(b, b->queue_ns) >= MST_FINDING_MILLI;
+}
+
+/* Workers that wait for PHP's are busy for that alone: then PHP's workers are the cause. */
+static void find_apache(struct mst_inquiry *q, bool php_ran_out)
+{
+    struct mst_finding *f = mst_found(q, MST_CODE_APACHE_WORKERS, MST_CERTAIN, q->b.queue_ns);
+
+    if (php_ran_out && f->weight >= MST_HEADLINE_MILLI)
+        f->weight = MST_HEADLINE_MILLI - 1;   /* php-workers says so */
+    f->requests = q->b.front->waited;
+    note_workers(f, q->b.front);
+    mst_found_number(f, "queue_mean_ns", q->b.front->phases[MST_PHASE_QUEUE].mean_ns);
+    mst_say_apache_workers(f, &q->b);
+    plan_workers(q, f, q->b.front, "MaxRequestWorkers");
+}
+
+/* Event takes as many connections as it has workers, and AsyncRequestWorkerFactor more for each
+ * idle one. Whether a sample was near that: a process can be at its limit before all are. */
+static bool connections_were_full(struct mst_inquiry *q)
+{
+    const struct mst_summary_server *front = q->b.front;
+    struct mst_query row;
+    bool full;
+
+    if (front->mpm == NULL || strcmp(front->mpm, "event") != 0)
+        return false;
+    row = mst_query_ask(q->db,
+        "SELECT count(*) AS n FROM samples WHERE server_id = :id AND moment IN ('during', 'end') "
+        "AND connections * 1000 >= :share * (workers_busy + idle + :factor * idle)", front->id);
+    mst_query_set(&row, ":share", MST_EVENT_FULL_MILLI);
+    mst_query_set(&row, ":factor", MST_DEFAULT_ASYNC_FACTOR);
+    full = mst_query_next(&row) && mst_row_number(&row, "n") > 0;
+    q->failed |= !mst_query_done(&row);
+    return full;
+}
+
+/* Requests waited below the limit: processes were started too slowly, or event accepted no more
+ * connections. */
+static void find_below_limit(struct mst_inquiry *q)
+{
+    const struct mst_summary_server *front = q->b.front;
+    struct mst_finding *f;
+
+    if (front == q->b.php || mst_budget_milli(&q->b, q->b.queue_ns) < MST_FINDING_MILLI ||
+        mst_mean_wait_ns(front) < MST_QUEUE_MEAN_MIN_NS)
+        return;
+    if (front->forks != MST_UNKNOWN && front->forks > 0) {
+        f = mst_found(q, MST_CODE_APACHE_SPAWNING, MST_LIKELY, q->b.queue_ns);
+        mst_found_number(f, "forks", front->forks);
+    } else if (connections_were_full(q)) {
+        f = mst_found(q, MST_CODE_EVENT_CONNECTIONS, MST_LIKELY, q->b.queue_ns);
+    } else {
+        f = mst_found(q, MST_CODE_CANNOT_TELL, MST_CANNOT_TELL, q->b.queue_ns);
+    }
+    f->requests = front->waited;
+    note_workers(f, front);
+    mst_say_below_limit(f, &q->b);
+}
+
+/* ---- PHP's --------------------------------------------------------------------------------- */
+
+/* Below a millisecond on average it is the hand-over. */
+static bool php_waited(const struct mst_budget *b)
+{
+    return b->php != NULL && mst_budget_milli(b, b->php_wait_ns) >= MST_FINDING_MILLI &&
+           mst_php_wait(b->front)->mean_ns >= MST_PHP_WAIT_MEAN_MIN_NS;
+}
+
+/* The queue in front of PHP overflowed: connections to it wait for the kernel's next try, or fail.
+ * A Unix socket's clients get EAGAIN, and no overflow is counted. */
+static bool php_queue_overflowed(const struct mst_budget *b)
+{
+    const struct mst_summary_server *php = b->php;
+
+    return php != NULL && php != b->front && php->max_listen_queue != MST_UNKNOWN &&
+           php->listen_queue_limit != MST_UNKNOWN &&
+           php->max_listen_queue >= php->listen_queue_limit &&
+           ((b->s->listen_overflows != MST_UNKNOWN && b->s->listen_overflows > 0) ||
+            b->front->errors_5xx > 0);
+}
+
+static void find_php_queue(struct mst_inquiry *q)
+{
+    struct mst_finding *f = mst_found(q, MST_CODE_PHP_ACCEPT_QUEUE, MST_CERTAIN,
+                                      q->b.php_wait_ns);
+
+    f->weight = mst_budget_milli(&q->b, q->b.php_wait_ns + q->b.queue_ns + q->b.backend_ns) + 1;
+    if (f->weight < MST_FAILURES_FLOOR_MILLI)
+        f->weight = MST_FAILURES_FLOOR_MILLI;
+    mst_found_number(f, "queue", q->b.php->max_listen_queue);
+    mst_found_number(f, "queue_limit", q->b.php->listen_queue_limit);
+    mst_found_number(f, "overflows", q->s->listen_overflows);
+    mst_say_php_queue(f, &q->b);
+}
+
+/* Apache's workers, which wait for PHP's, run out for that alone: what requests waited for those
+ * follows from PHP's. */
+static void find_php(struct mst_inquiry *q, bool apache_too)
+{
+    const struct mst_summary_server *php = q->b.php;
+    struct mst_finding *f = mst_found(q, MST_CODE_PHP_WORKERS, MST_CERTAIN, q->b.php_wait_ns);
+
+    if (apache_too)
+        f->weight = mst_budget_milli(&q->b, q->b.php_wait_ns + q->b.queue_ns);
+    if (php->workers_limit == MST_UNKNOWN)
+        f->certainty = MST_LIKELY;
+    note_workers(f, php);
+    mst_found_number(f, "wait_mean_ns", mst_php_wait(q->b.front)->mean_ns);
+    mst_say_php_workers(f, &q->b, apache_too);
+    plan_workers(q, f, php, "pm.max_children");
+}
+
+/* Of several pools each has a limit of its own. */
+static bool pool_ran_out(const struct mst_budget *b, const struct mst_summary_pool *pool)
+{
+    return pool->workers_limit != MST_UNKNOWN && pool->max_busy != MST_UNKNOWN &&
+           pool->max_busy >= pool->workers_limit && pool->wait_sum_ns != MST_UNKNOWN &&
+           mst_pool_mean_wait_ns(pool) != MST_UNKNOWN &&
+           mst_pool_mean_wait_ns(pool) >= MST_PHP_WAIT_MEAN_MIN_NS &&
+           mst_budget_milli(b, pool->wait_sum_ns) >= MST_FINDING_MILLI;
+}
+
+static void find_pool(struct mst_inquiry *q, const struct mst_summary_pool *pool, bool apache_too)
+{
+    struct mst_finding *f = mst_found(q, MST_CODE_PHP_WORKERS, MST_CERTAIN, pool->wait_sum_ns);
+    struct mst_plan plan;
+
+    if (apache_too)
+        f->weight = mst_budget_milli(&q->b, pool->wait_sum_ns + q->b.queue_ns);
+    mst_found_subject(f, pool->label);
+    f->requests = pool->requests;
+    mst_found_number(f, "workers_limit", pool->workers_limit);
+    mst_found_number(f, "max_busy", pool->max_busy);
+    mst_found_number(f, "mean_busy_milli", pool->mean_busy_milli);
+    mst_found_number(f, "wait_mean_ns", mst_pool_mean_wait_ns(pool));
+    mst_found_number(f, "limit_reached", pool->limit_reached);
+    mst_say_pool(f, &q->b, pool);
+    mst_plan_pool(&plan, &q->b, pool);
+    note_plan(f, &plan, "pm.max_children");
+}
+
+static bool find_pools(struct mst_inquiry *q, bool apache_too)
+{
+    const struct mst_summary_server *php = q->b.php;
+    bool found = false;
+    size_t i;
+
+    if (php == NULL || !mst_pools_matter(php) || php->pool_count < 2)
+        return false;
+    for (i = 0; i < php->pool_count; i++)
+        if (pool_ran_out(&q->b, &php->pools[i])) {
+            find_pool(q, &php->pools[i], apache_too);
+            found = true;
+        }
+    return found;
+}
+
+static void find_php_below_limit(struct mst_inquiry *q)
+{
+    const struct mst_summary_server *php = q->b.php;
+    bool forked = php->forks != MST_UNKNOWN && php->forks > 0;
+    struct mst_finding *f = mst_found(q, forked ? MST_CODE_PHP_SPAWNING : MST_CODE_CANNOT_TELL,
+                                      forked ? MST_LIKELY : MST_CANNOT_TELL, q->b.php_wait_ns);
+
+    note_workers(f, php);
+    mst_found_number(f, "forks", php->forks);
+    mst_say_php_below_limit(f, &q->b, forked);
+}
+
+/* A PHP behind another server than Apache does not know when requests were handed to it. Connections
+ * that its accept queue held are such requests. */
+static void find_php_by_its_queue(struct mst_inquiry *q)
+{
+    const struct mst_summary_server *php = q->b.php;
+    struct mst_finding *f;
+
+    if (php == NULL || php != q->b.front || php->phases[MST_PHASE_PHP_WAIT].count > 0 ||
+        !mst_summary_all_busy(php) || php->max_listen_queue == MST_UNKNOWN ||
+        php->max_listen_queue == 0)
+        return;
+    f = mst_found(q, MST_CODE_PHP_WORKERS, MST_LIKELY, 0);
+    f->share_milli = mst_milli(php->max_listen_queue,
+                               php->max_listen_queue + php->max_busy);
+    f->weight = 1000 + f->share_milli;   /* it is in front of all that PHP knows */
+    note_workers(f, php);
+    mst_found_number(f, "queue", php->max_listen_queue);
+    mst_say_php_queued(f, php);
+    plan_workers(q, f, php, "pm.max_children");
+}
+
+void mst_find_workers(struct mst_inquiry *q)
+{
+    bool apache = apache_ran_out(&q->b), php = php_waited(&q->b);
+    bool pools = php && find_pools(q, apache);
+    bool php_all_busy = pools || (php && mst_summary_all_busy(q->b.php));
+
+    if (php_queue_overflowed(&q->b))
+        find_php_queue(q);
+    if (php_all_busy && !pools)
+        find_php(q, apache);
+    else if (php && !pools)
+        find_php_below_limit(q);
+    find_php_by_its_queue(q);
+    if (mst_starved_by_keepalive(q->b.front)) {
+        mst_say_keepalive(mst_found(q, MST_CODE_KEEPALIVE, MST_CERTAIN, q->b.queue_ns), &q->b);
+        return;
+    }
+    if (apache)
+        find_apache(q, php_all_busy);
+    else if (mst_waits_are_too_short(q->b.front))
+        mst_say_short_waits(mst_found(q, MST_CODE_CANNOT_TELL, MST_CANNOT_TELL, q->b.queue_ns),
+                            &q->b);
+    else
+        find_below_limit(q);
+}
+
+/* ---- queues -------------------------------------------------------------------------------- */
+
+/* What the client waited for before the server knew of it: thousandths of the client's time. */
+static uint64_t before_server_milli(const struct mst_inquiry *q)
+{
+    const struct mst_summary_times *client = &q->s->client.times;
+    uint64_t server = q->b.front->phases[MST_PHASE_TOTAL].mean_ns;
+
+    if (!q->s->client.known || client->mean_ns == MST_UNKNOWN || client->mean_ns == 0 ||
+        server == MST_UNKNOWN || server >= client->mean_ns)
+        return 0;
+    return mst_milli(client->mean_ns - server, client->mean_ns);
+}
+
+void mst_find_queues(struct mst_inquiry *q)
+{
+    struct mst_finding *f;
+
+    if (q->s->checks[MST_CHECK_ACCEPT_QUEUE].ok == MST_ANSWER_NO) {
+        f = mst_found(q, MST_CODE_ACCEPT_QUEUE, MST_CERTAIN, 0);
+        f->share_milli = MST_UNKNOWN;
+        f->weight = MST_FAILURES_FLOOR_MILLI;
+        if (before_server_milli(q) >= MST_HOLDER_TIME_MILLI)
+            f->weight = 1000 + before_server_milli(q);   /* more than all of the server's time */
+        mst_found_number(f, "queue", q->b.front->max_listen_queue);
+        mst_found_number(f, "queue_limit", q->b.front->listen_queue_limit);
+        mst_found_number(f, "overflows", q->s->listen_overflows);
+        mst_say_accept_queue(f, &q->b);
+    }
+    if (mst_budget_milli(&q->b, q->b.h2_wait_ns) >= MST_FINDING_MILLI) {
+        f = mst_found(q, MST_CODE_H2_WORKERS, MST_CERTAIN, q->b.h2_wait_ns);
+        f->requests = q->b.front->intervals[MST_INTERVAL_H2_WAIT].requests;
+        mst_say_h2_workers(f, &q->b);
+    }
+}

@@ -1,0 +1,113 @@
+/* resources_text.c - limits, pools and disks of a run for a terminal: see resources.h. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "analysis/resources.h"
+#include "console/format.h"
+#include "report/lines.h"
+#include "report/resources.h"
+
+static void put_text(struct mst_sink *sink, const char *name, const char *text)
+{
+    mst_wrapped(sink, name, MST_TEXT_INDENT, MST_TEXT_WIDTH, text);
+}
+
+#define POOL_COLUMNS 74u   /* of its figures; the label follows, since it can be long */
+
+static void put_pool(struct mst_sink *sink, const struct mst_summary_pool *p)
+{
+    char figures[320];
+
+    snprintf(figures, sizeof figures, "  %5s%6s%6s%8s%8s%9s%9s%9s%9s",
+             mst_format_count(p->workers_limit).text, mst_format_milli(p->mean_busy_milli).text,
+             mst_format_count(p->max_busy).text, mst_format_percent(p->at_limit_milli).text,
+             mst_format_count(p->limit_reached).text, mst_format_count(p->requests).text,
+             mst_format_time(mst_pool_mean_wait_ns(p)).text,
+             mst_format_time(mst_pool_mean_run_ns(p)).text,
+             mst_format_bytes(p->max_memory_bytes).text);
+    figures[POOL_COLUMNS - 1] = '\0';
+    mst_wrapped(sink, figures, POOL_COLUMNS, MST_TEXT_WIDTH, p->label);
+}
+
+static void put_pools(struct mst_sink *sink, const struct mst_summary_server *server)
+{
+    size_t i;
+
+    if (!mst_pools_matter(server))
+        return;
+    mst_line(sink, "  %5s%6s%6s%8s%8s%9s%9s%9s%9s   %s", "limit", "busy", "most", "full",
+             "reached", "requests", "php_wait", "php_run", "memory", "pool");
+    for (i = 0; i < server->pool_count; i++)
+        if (mst_pool_was_used(&server->pools[i]))
+            put_pool(sink, &server->pools[i]);
+}
+
+static void put_files(struct mst_sink *sink, const struct mst_summary_server *server)
+{
+    const struct mst_summary_resources *r = &server->resources;
+    char text[128];
+
+    if (!mst_is_near_limit(mst_files_milli(server)))
+        return;
+    snprintf(text, sizeof text, "process %" PRIu64 " had %" PRIu64 " files open, limit %" PRIu64,
+             r->files_pid, r->files, r->files_limit);
+    put_text(sink, "  files", text);
+}
+
+static void put_group(struct mst_sink *sink, const struct mst_summary *s,
+                      const struct mst_summary_server *server)
+{
+    const struct mst_summary_resources *r = &server->resources;
+    uint64_t cpu_milli = mst_summary_milli(r->group_cpu_ns, s->duration_ns);
+    bool throttled = r->group_throttled_ns != MST_UNKNOWN && r->group_throttled_ns > 0;
+    char text[256];
+
+    if (mst_is_near_limit(mst_group_cpu_milli(s, server)) || throttled) {
+        snprintf(text, sizeof text, "its control group used %s CPUs on average, limit %s; the "
+                 "limit stopped processes for %s, summed over the CPUs",
+                 mst_format_milli(cpu_milli).text, mst_format_milli(r->group_cpu_limit_milli).text,
+                 mst_format_time(r->group_throttled_ns).text);
+        put_text(sink, "  CPU limit", text);
+    }
+    if (mst_is_near_limit(mst_group_memory_milli(server))) {
+        snprintf(text, sizeof text, "its control group had %s, limit %s",
+                 mst_format_bytes(r->group_memory_bytes).text,
+                 mst_format_bytes(r->group_memory_limit_bytes).text);
+        put_text(sink, "  mem limit", text);
+    }
+    if (mst_is_stalled(s, r->group_io_stall_ns)) {
+        snprintf(text, sizeof text, "processes of its control group waited for a disk for %s",
+                 mst_format_time(r->group_io_stall_ns).text);
+        put_text(sink, "  disk", text);
+    }
+}
+
+void mst_resources_text(struct mst_sink *sink, const struct mst_summary *s,
+                        const struct mst_summary_server *server)
+{
+    put_pools(sink, server);
+    put_files(sink, server);
+    put_group(sink, s, server);
+}
+
+void mst_machine_resources_text(struct mst_sink *sink, const struct mst_summary *s)
+{
+    char text[256];
+    size_t i;
+
+    for (i = 0; i < s->port_count; i++) {
+        const struct mst_summary_port *port = &s->ports[i];
+
+        if (!mst_is_near_limit(mst_summary_milli(port->ports, port->limit)))
+            break;
+        snprintf(text, sizeof text, "%" PRIu64 " of %" PRIu64 " local ports were in use towards "
+                 "%.64s", port->ports, port->limit, port->remote);
+        put_text(sink, "  ports", text);
+    }
+    if (mst_is_stalled(s, s->io_stall_ns)) {
+        snprintf(text, sizeof text, "programs of the machine waited for a disk for %s, at most %s "
+                 "threads at once", mst_format_time(s->io_stall_ns).text,
+                 mst_format_count(s->max_blocked).text);
+        put_text(sink, "  disks", text);
+    }
+}
