@@ -297,7 +297,7 @@ function fillTables(section, board) {
                                      asTime(count > 0 ? seconds / count : null),
                                      asTime(seconds)])));
     ends.fill((board.ends || []).slice().sort((a, b) => b.seconds - a.seconds)
-        .map(e => [e.name, e.kind || none, asCount(e.calls), asCount(e.failed),
+        .map(e => [e.name, e.kind === e.name ? none : e.kind || none, asCount(e.calls), asCount(e.failed),
                    asTime(e.calls > 0 ? e.seconds / e.calls : null),
                    (e.seconds / board.uptime_seconds).toFixed(2)]));
     longest.fill(board.slots.filter(slot => slot.request_for_seconds !== null
