@@ -879,7 +879,8 @@ START_TEST(test_hostile_names_of_pools)
     mst_report_text(&sink, &m.s, "x");
     mst_sink_flush(&sink);
     ck_assert_ptr_nonnull(strstr(text.bytes, "  a|b<script>\\x0a\\x1b[31m"));
-    ck_assert_ptr_nonnull(strstr(text.bytes, "9 of 9 local ports were in use towards x\\x0a\\x1b<b>"));
+    ck_assert_ptr_nonnull(strstr(text.bytes, "9 of 9 local ports were in use towards "
+                                 "x\\x0a\\x1b<b>"));
     ck_assert_ptr_null(strchr(text.bytes, '\033'));
     free(text.bytes);
     end(&m);
@@ -916,7 +917,8 @@ START_TEST(test_text_of_long_program_names)
         add_samples(&m, 1, 10);
         add_request(&m, 1, START, 0, MS, 200);
         sql(&m, "INSERT INTO programs VALUES (1, printf('%%.*c', %u, 'x'), 3000000000, 'other'), "
-            "(1, printf('%%.*c', 300, 'y'), 2000000000, NULL), (1, 'z', 1000000000, 'server')", length);
+            "(1, printf('%%.*c', 300, 'y'), 2000000000, NULL), "
+            "(1, 'z', 1000000000, 'server')", length);
         summarize(&m);
         text.used = 0;
         mst_sink_init(&sink, keep, &text);

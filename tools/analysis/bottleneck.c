@@ -151,7 +151,7 @@ bool mst_cpu_is_ours(const struct mst_summary *s)
     return (unsigned __int128)mst_own_cpu_ns(s) * 2 >= busy;
 }
 
-/* A program of an older archive is another's where it took more than all that belongs to the run. */
+/* A program of an older archive is another's where it took more than all of the run's own. */
 const struct mst_summary_program *mst_program_of_others(const struct mst_summary *s)
 {
     size_t i;

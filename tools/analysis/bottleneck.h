@@ -45,8 +45,8 @@ uint64_t mst_own_cpu_ns(const struct mst_summary *s);
  * machine's programs is not known. */
 bool mst_cpu_is_ours(const struct mst_summary *s);
 
-/* The busiest program that is neither the servers' nor the load tool's; one of an older archive only
- * if it took more CPU time than these together. NULL: none is known to be another's. */
+/* The busiest program that is neither the servers' nor the load tool's; one of an older archive
+ * only if it took more CPU time than these together. NULL: none is known to be another's. */
 const struct mst_summary_program *mst_program_of_others(const struct mst_summary *s);
 
 /* The server that the CPU limit of its control group held up longest. NULL: none was held up. */

@@ -129,8 +129,8 @@ void mst_ownership_find(struct mst_proc_list *list, const struct mst_proc_root *
 
 /* ---- by listening sockets --------------------------------------------------------------- */
 
-/* A line of /proc/net/tcp: "  0: 0100007F:2328 00000000:0000 0A ... inode". Only sockets that listen
- * on all addresses or on the loopback one; the addresses' words are in the machine's byte order. */
+/* A line of /proc/net/tcp: "  0: 0100007F:2328 00000000:0000 0A ... inode". Only sockets count that
+ * listen on all addresses or the loopback one. An address's words have the machine's byte order. */
 uint64_t mst_listening_tcp(const char *table, unsigned port)
 {
     static const char *const locals[] = {
