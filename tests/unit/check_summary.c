@@ -569,7 +569,9 @@ START_TEST(test_accept_queue)
     expect_check(&m, MST_CHECK_ACCEPT_QUEUE, MST_ANSWER_NO, "at most 511");
     unmake(&m);
     /* One socket of several was nearly full for a moment: its limit goes with its queue. */
-    make(&m, &r, "UPDATE samples SET listen_queue = 9, listen_queue_limit = 10 WHERE rowid = 20");
+    make(&m, &r, "UPDATE samples SET listen_queue = 9, listen_queue_limit = 10, "
+                 "listen_address = '/run/php/shop.sock' WHERE rowid = 20");
+    ck_assert_str_eq(m.s.servers[0].listen_address, "/run/php/shop.sock");
     expect_check(&m, MST_CHECK_ACCEPT_QUEUE, MST_ANSWER_YES, "at most 9 connections were seen "
                                                              "waiting; 10 may");
     unmake(&m);

@@ -310,6 +310,7 @@ int mst_archive_add_sample(struct mst_archive *a, int64_t server_id, enum mst_mo
         .group_memory_bytes = NUMBER(use->memory_bytes),
         .group_memory_limit_bytes = NUMBER(use->memory_limit),
         .group_io_stall_ns = NUMBER(use->io_stall_ns),
+        .listen_address = TEXT(s->listen_address[0] != '\0' ? s->listen_address : NULL),
     };
 
     return insert_samples(a, &row);
