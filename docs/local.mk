@@ -13,6 +13,7 @@ documents = \
 	docs/reference/board.md \
 	docs/reference/cli.md \
 	docs/reference/directives.md \
+	docs/reference/findings.md \
 	docs/reference/loadtools.md \
 	docs/reference/metrics.md \
 	docs/reference/php-settings.md \

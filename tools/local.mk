@@ -63,6 +63,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/archive/wal.c \
 	tools/archive/writer.c \
 	tools/archive/writer.h \
+	tools/cli/fail_on.c \
+	tools/cli/fail_on.h \
 	tools/cli/record_runs.c \
 	tools/cli/record_runs.h \
 	tools/cli/study_reports.h \

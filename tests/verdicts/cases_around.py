@@ -107,14 +107,14 @@ def healthy_beside_a_neighbour_that_thrashes(stage):
 
 # ---- the tail, and who held the workers ------------------------------------------------
 
-@case("tail", maybe="sleep held-by", never="apache-workers php-workers", fast=True)
+@case("tail sleep", also="tail", within=2, maybe="held-by", never="apache-workers php-workers", fast=True)
 def two_in_a_hundred_are_slow(stage):
     apache, _ = stage.roomy_php(20)
     apache.page("tail.php", pages.some(0.02, pages.nap(400), pages.nap(4)))
     return stage.record(*stage.hey("/tail.php", 4))
 
 
-@case("held-by apache-workers", also="held-by apache-workers", within=3, maybe="sleep")
+@case("held-by apache-workers", also="held-by apache-workers", within=3, maybe="sleep tail")
 def one_virtual_host_holds_the_workers(stage):
     """One request in ten is for the slow host, which has nearly all of the workers' time."""
     hosts = "".join(f'<VirtualHost *>\nServerName {name}.example\nDocumentRoot "@ROOT@/htdocs/{name}"'

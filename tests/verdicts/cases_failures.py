@@ -34,7 +34,7 @@ def php_is_down(stage):
     return stage.record(*stage.ab("/nap.php", 5, 400, "-t", "3"))
 
 
-@case("answers-5xx")
+@case("answers-5xx", maybe="requests-died")
 def php_goes_down_meanwhile(stage):
     apache, fpm = stage.stock_php()
     apache.page("quick.php", pages.QUICK)
@@ -50,7 +50,7 @@ def proxy_timeout(stage):
     return stage.record(*stage.ab("/slow.php", 5, 15))
 
 
-@case("answers-5xx requests-died", maybe="requests-died child-churn php-fatal sleep")
+@case("answers-5xx requests-died", maybe="requests-died child-churn php-fatal sleep backend")
 def terminated_by_fpm(stage):
     """request_terminate_timeout kills the child of a page that takes too long."""
     apache, _ = stage.roomy_php(8, pool="request_terminate_timeout = 1s")
@@ -77,7 +77,7 @@ def uncaught_exceptions(stage):
 def crashes_of_php(stage):
     """One request in twenty ends its process, as a bug in an extension does."""
     apache, _ = stage.roomy_php(8)
-    apache.page("c.php", pages.some(0.05, "<?php posix_kill(getpid(), SIGKILL); usleep(1e6);"))
+    apache.page("c.php", pages.some(0.05, "<?php posix_kill(getmypid(), 9); usleep(1000000);"))
     return stage.record(*stage.hey("/c.php", 4, rate=40))
 
 

@@ -25,7 +25,7 @@ def event_with_few_workers(stage):
     return stage.record(*stage.hey(apache.page("nap.php", pages.NAP), 40))
 
 
-@case("apache-workers")
+@case("apache-workers", maybe="backend")
 def few_workers_by_url_from_outside(stage):
     """Only the status page is recorded, as from another machine."""
     fpm = stage.fpm(40, "pm = static")
@@ -57,10 +57,13 @@ def each_child_serves_one_connection(stage):
     return stage.record(*stage.ab(apache.page("quick.php", pages.QUICK), 20, 5000, "-t", "4"))
 
 
-@case("accept-queue client-errors", also="accept-queue", maybe="client-beyond-server", fast=True)
+@case("accept-queue client-errors", also="accept-queue", maybe="client-beyond-server sleep",
+      fast=True)
 def accept_queue_of_one(stage):
-    stage.apache("event", limits="MaxRequestWorkers 50\nThreadsPerChild 25\nListenBacklog 1")
-    return stage.record(*stage.ab("/index.html", 100, 30000, "-t", "3"))
+    """A burst of connections every time that the pages are ready."""
+    apache = stage.apache("event", "ListenBacklog 1", fpm=stage.fpm(120, "pm = static"), limits=(
+        "ThreadLimit 100\nServerLimit 3\nThreadsPerChild 100\nMaxRequestWorkers 300"))
+    return stage.record(*stage.hey(apache.page("nap.php", pages.nap(30)), 110, "-disable-keepalive"))
 
 
 @case("event-connections slow-clients", also="event-connections", maybe="accept-queue")
@@ -148,14 +151,14 @@ def php_starts_children_slowly(stage):
     return stage.record(*stage.ab(apache.page("nap.php", pages.nap(300)), 40, 200))
 
 
-@case("child-churn", maybe="php-spawning php-workers cpu")
+@case("child-churn php-spawning", also="child-churn", maybe="php-workers cpu")
 def each_php_child_serves_one_request(stage):
     apache = stage.apache("event", stock=True, fpm=stage.fpm(5, "pm = static",
                                                              pool="pm.max_requests = 1"))
     return stage.record(*stage.ab(apache.page("quick.php", pages.QUICK), 5, 250))
 
 
-@case("php-accept-queue php-workers answers-5xx", also="php-accept-queue", maybe="answers-5xx")
+@case("php-accept-queue php-workers answers-5xx", also="php-accept-queue", maybe="answers-5xx backend")
 def tcp_backlog_of_php(stage):
     """Connections find FPM's queue full; the kernel tries again a second later."""
     fpm = stage.fpm(4, "pm = static", pool="listen = 127.0.0.1:9000\nlisten.backlog = 2")
@@ -209,17 +212,17 @@ def long_polls_hold_php(stage):
 
 # ---- other limits ------------------------------------------------------------------------
 
-@case("descriptors client-errors answers-5xx", also="descriptors", maybe="accept-queue")
+@case("descriptors answers-5xx", also="descriptors", maybe="backend h2-workers")
 def few_descriptors(stage):
-    """Apache's children may open 60 files, and 45 clients come, each with one to a backend."""
-    backend = stage.backend(0.1)
-    stage.apache("event", f'ProxyPass "/app" "{backend.url}"', modules=["proxy", "proxy_http"],
-                 workers=60, threads=60,
+    """Apache's child may open 64 files, and eighty requests at a time want one to a backend."""
+    backend = stage.backend(1.5)
+    stage.apache("event", H2.format(100) + f'ProxyPass "/app" "{backend.url}" retry=0',
+                 modules=["http2", "proxy", "proxy_http"], workers=25, threads=25,
                  wrapper=["/bin/sh", "-c", 'ulimit -n 64; exec "$@"', "sh"])
-    return stage.record(*stage.ab("/app", 55, 800, "-r"))
+    return stage.record(*stage.h2load("/app", 4, 20, 2500))
 
 
-@case("local-ports answers-5xx", also="local-ports", maybe="backend")
+@case("local-ports answers-5xx", also="local-ports", maybe="backend h2-workers")
 def local_ports_to_the_backend(stage):
     """Forty local ports, and eighty requests at a time on a few connections of HTTP/2."""
     backend = stage.backend(0.2)

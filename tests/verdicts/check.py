@@ -7,6 +7,7 @@ wrong, a case broke, or more than one case in twenty is empty.
 """
 import argparse
 import json
+import os
 import shutil
 import signal
 import subprocess
@@ -14,13 +15,17 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import groups
-from judge import CASES, judge
+from judge import CASES, CLAIM, judge, judge_advice
 
 CASE_SECONDS = 120
 EMPTY_LIMIT = 1 / 20
+# Above this share of the machine's CPUs, programs outside a case's group can delay it, whatever the
+# group's weight: the kernel lets them run to the end of a slice.
+OTHERS_LIMIT = 0.1
 NAMESPACES = ["unshare", "--mount", "--pid", "--net", "--fork", "--mount-proc", "--kill-child"]
 HERE = Path(__file__).resolve().parent
 
@@ -30,7 +35,7 @@ def load_cases():
         __import__(file.stem)
 
 
-def run_inside(name, result, group, templates):
+def run_inside(name, result, group, templates, keep):
     """The case, in a process of its own group and namespaces: writes what was recorded."""
     import stage as stages
     subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
@@ -42,11 +47,13 @@ def run_inside(name, result, group, templates):
         said["not run"] = str(reason)
     finally:
         stage.close()
+        if keep and stage.archive.exists():
+            shutil.copy(stage.archive, Path(keep) / f"{name}.db")
         shutil.rmtree(stage.scratch, ignore_errors=True)
     Path(result).write_text(json.dumps(said))
 
 
-def run_case(name, templates):
+def run_case(name, templates, keep):
     """(outcome, why, run): outcome is right, empty, wrong, not run or broken."""
     try:
         group = groups.make()
@@ -57,11 +64,14 @@ def run_case(name, templates):
     inner = group.inner("case")
     words = [*NAMESPACES, sys.executable, str(HERE / "check.py"), "--inside", name, str(result),
              json.dumps([str(group.version), {k: str(v) for k, v in group.directories.items()}]),
-             str(templates)]
+             str(templates), str(keep or "")]
+    began, used, own = time.monotonic(), groups.machine_cpu_seconds(), group.cpu_seconds()
     case = subprocess.Popen([*inner.wrapper(), *words], stdin=subprocess.DEVNULL, text=True,
                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     try:
         output = case.communicate(timeout=CASE_SECONDS)[0]
+        others = (groups.machine_cpu_seconds() - used - (group.cpu_seconds() - own)) / (
+            (time.monotonic() - began) * os.cpu_count())
         if not result.exists():
             return "broken", output[-3000:], None
         said = json.loads(result.read_text())
@@ -77,7 +87,17 @@ def run_case(name, templates):
     run = said["run"]
     if "findings" not in run:
         return "broken", "the run has no findings", run
-    return (*judge(CASES[name], run["findings"]), run)
+    wanted = CASES[name]
+    if others > OTHERS_LIMIT:
+        wanted = replace(wanted, maybe=wanted.maybe | {"cpu-neighbour"})
+        first = run["findings"][0]
+        if (first["code"] == "cpu-neighbour" and (first["share"] or 0) >= CLAIM
+                and "cpu-neighbour" not in wanted.expected):
+            return "not run", f"others had {others:.0%} of the machine's CPUs, and decided", run
+    outcome, why = judge(wanted, run["findings"])
+    if outcome == "right" and wanted.followed:
+        outcome, why = judge_advice(run)
+    return outcome, why, run
 
 
 def sentence(finding):
@@ -122,14 +142,15 @@ def main():
     parser.add_argument("--results", help="append all that was found to this file")
     parser.add_argument("--evidence", action="store_true",
                         help="show what servers and load tools say, too")
-    parser.add_argument("--inside", nargs=4, help=argparse.SUPPRESS)
+    parser.add_argument("--keep", metavar="DIRECTORY", help="keep the archives there")
+    parser.add_argument("--inside", nargs=5, help=argparse.SUPPRESS)
     options = parser.parse_args()
     load_cases()
     if options.inside:
-        name, result, where, templates = options.inside
+        name, result, where, templates, keep = options.inside
         version, places = json.loads(where)
         group = groups.Group({k: Path(v) for k, v in places.items()}, int(version))
-        return run_inside(name, result, group, templates)
+        return run_inside(name, result, group, templates, keep)
     chosen = select(options)
     if options.list:
         return print("\n".join(f"{c.name:34} {'fast' if c.fast else '':5}"
@@ -141,7 +162,7 @@ def main():
     try:
         for chosen_case in chosen:
             began = time.monotonic()
-            outcome, why, run = run_case(chosen_case.name, templates)
+            outcome, why, run = run_case(chosen_case.name, templates, options.keep)
             counts[outcome] += 1
             seconds = time.monotonic() - began
             show(chosen_case.name, outcome, why, run, seconds, sys.stdout)

@@ -6,7 +6,8 @@ import time
 from pathlib import Path
 
 # On a hybrid machine version 2's hierarchy has no controllers, but a group's pressure.
-V1 = {"cpu": "/sys/fs/cgroup/cpu", "memory": "/sys/fs/cgroup/memory"}
+V1 = {"cpu": "/sys/fs/cgroup/cpu", "memory": "/sys/fs/cgroup/memory",
+      "cpuacct": "/sys/fs/cgroup/cpuacct"}
 V1_PRESSURE = "/sys/fs/cgroup/unified"
 V2 = "/sys/fs/cgroup"
 
@@ -40,6 +41,14 @@ class Group:
                           sorted({str(p) for p in self.directories.values()}))
         return ["/bin/sh", "-c", joins + '; exec "$@"', "sh"]
 
+    def cpu_seconds(self):
+        """What its processes have used, those in groups within included."""
+        if self.version == 2:
+            said = dict(line.split() for line in
+                        (self.directories["cpu"] / "cpu.stat").read_text().splitlines())
+            return int(said["usage_usec"]) / 1e6
+        return int((self.directories["cpuacct"] / "cpuacct.usage").read_text()) / 1e9
+
     def inner(self, name, *, cpus=None, memory=None):
         """A group within; cpus: how many it may use; memory: how many bytes."""
         made = {}
@@ -68,6 +77,13 @@ class Group:
                         break
                     except OSError:
                         time.sleep(0.01)
+
+
+def machine_cpu_seconds():
+    """What all processes of the machine have used."""
+    first = Path("/proc/stat").read_text().splitlines()[0].split()[1:]
+    user, nice, system, _, _, irq, softirq = map(int, first[:7])
+    return (user + nice + system + irq + softirq) / os.sysconf("SC_CLK_TCK")
 
 
 def make():

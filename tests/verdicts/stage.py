@@ -10,6 +10,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections import Counter
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -60,6 +61,13 @@ class Stage:
         self.archive = self.scratch / "run.db"
         self.host = "127.0.0.1"
         self.threads = []
+
+    def again(self):
+        """A new stage of the same case, for a second run; the case's own stage ends it."""
+        other = Stage(self.group, self.templates)
+        self.stack.callback(shutil.rmtree, other.scratch, ignore_errors=True)
+        self.stack.callback(other.close)
+        return other
 
     # ---- servers -----------------------------------------------------------------------
 
@@ -277,8 +285,10 @@ class Stage:
 
     def logs(self):
         """What the servers complained of: evidence that the fault happened."""
-        return [line for apache in self.apaches for line in apache.everything_said().splitlines()
-                if "notice]" not in line][:8]
+        ends = Counter(row[:2] for apache in self.apaches for row in apache.access_log())
+        return [f"access log, status and connection's end: {dict(ends)}"] + [
+            line for apache in self.apaches for line in apache.everything_said().splitlines()
+            if "notice]" not in line][:8]
 
     def close(self):
         for thread in self.threads:

@@ -56,6 +56,8 @@
 /* A part of a request that takes less on average is no reason to call the server slow. */
 #define MST_PART_MEAN_MIN_NS       MST_NS_PER_MS
 
+/* Requests that clients abort in the last moment of a load are the load tool's end. */
+#define MST_LAST_MOMENT_NS         (200 * MST_NS_PER_MS)
 /* From this share of the workers' busy time on, one label or wait has most of it. */
 #define MST_HOLDER_TIME_MILLI      500u
 /* Processes that end after fewer requests cost more than they serve; and how many must have ended
@@ -72,6 +74,8 @@
 #define MST_SERIAL_DEVIATION_MAX   0.5
 #define MST_SERIAL_INSIDE_MIN      1.8
 #define MST_SERIAL_SHORTEST_MAX    1.5
+/* Only those that wait are inside a lock's wait, without the one that has it. */
+#define MST_LOCK_INSIDE_MIN        0.8
 /* Slow requests take more than so many times the median, and so much more than it; where there are
  * so many requests, a hundredth of them is more than one. */
 #define MST_TAIL_REQUESTS_MIN      200u
@@ -110,6 +114,8 @@
 /* ... and from this share on there is little: requests wait for a CPU at times, and more workers
  * help little. */
 #define MST_CPU_MUCH_MILLI         850u
+/* More workers are worth it from this rate on: thousandths of the rate now. */
+#define MST_WORTH_MILLI            1150u
 /* From this share of a CPU for each thread on, the load tool can do no more. */
 #define MST_GENERATOR_BUSY_MILLI   900u
 /* From this share of the machine's busy time on, the load tool's is worth a remark. */

@@ -98,7 +98,7 @@ static int read_options(struct options *o, int argc, char **argv, char **targets
         { "timeout", required_argument, NULL, 'T' }, { "no-flags", no_argument, NULL, 'f' },
         { "no-memory", no_argument, NULL, 'm' }, { "verbose", no_argument, NULL, 'v' },
         { "repeat", required_argument, NULL, 'R' }, { "interleave", no_argument, NULL, 'I' },
-        { "help", no_argument, NULL, 'h' }, { 0 },
+        { "fail-on", required_argument, NULL, 'A' }, { "help", no_argument, NULL, 'h' }, { 0 },
     };
     int option, status;
 

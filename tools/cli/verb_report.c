@@ -10,6 +10,7 @@
 #include "archive/query.h"
 #include "base/array.h"
 #include "console/output.h"
+#include "cli/fail_on.h"
 #include "cli/study_reports.h"
 #include "cli/verbs.h"
 #include "console/diag.h"
@@ -31,6 +32,7 @@ struct selected {
 struct options {
     enum format      format;
     bool             series, help;
+    struct mst_fail_on fail_on;
     const char      *output;     /* NULL: stdout */
     struct selected *selected;   /* --run */
     size_t           selected_count;
@@ -96,6 +98,7 @@ static int read_options(struct options *o, int argc, char **argv)
     static const struct option names[] = {
         { "format", required_argument, NULL, 'f' }, { "output", required_argument, NULL, 'o' },
         { "run", required_argument, NULL, 'r' }, { "series", no_argument, NULL, 's' },
+        { "fail-on", required_argument, NULL, 'A' },
         { "help", no_argument, NULL, 'h' }, { 0 },
     };
     int option, status;
@@ -112,6 +115,11 @@ static int read_options(struct options *o, int argc, char **argv)
         case 'o': o->output = optarg; break;
         case 'r': o->selected[o->selected_count++].run = optarg; break;
         case 's': o->series = true; break;
+        case 'A':
+            status = mst_fail_on_read(&o->fail_on, "report", optarg);
+            if (status != MST_EXIT_OK)
+                return status;
+            break;
         case 'h': o->help = true; return MST_EXIT_OK;
         default:  return mst_option_error("report", option, argv);
         }
@@ -352,6 +360,7 @@ static int report_files(const struct options *o)
     struct mst_report report = { 0 };
     struct job job = { .o = o, .report = &report };
     char ignored[MST_ERROR_MAX];
+    bool failed = false;
     size_t i;
     int status = open_archives(&archives, o);
 
@@ -361,11 +370,13 @@ static int report_files(const struct options *o)
         status = find_runs(&report, o, &archives);
     if (status == MST_EXIT_OK)
         status = write_report(&job);
+    for (i = 0; i < report.count && status == MST_EXIT_OK; i++)
+        failed |= mst_fail_on_found(&o->fail_on, &report.runs[i].summary);
     free_runs(&report);
     for (i = 0; i < archives.count; i++)
         mst_archive_close(archives.items[i], ignored);
     free(archives.items);
-    return status;
+    return status == MST_EXIT_OK && failed ? MST_EXIT_BAD : status;
 }
 
 int mst_verb_report(int argc, char **argv)

@@ -102,15 +102,31 @@ static uint64_t known(uint64_t n)
     return n != MST_UNKNOWN ? n : 0;
 }
 
-/* A load tool that ends by time leaves as many requests as it has connections. */
+/* Aborted requests without those of the load's last moment: a load tool that ends by time closes its
+ * last connections, too. */
+static uint64_t aborted_before_the_end(struct mst_inquiry *q)
+{
+    const struct mst_summary_server *front = q->b.front;
+    uint64_t ended = q->s->ended_ns, n = 0;
+    struct mst_query row;
+
+    if (mst_summary_is_php(front) || front->aborted == 0 || ended == MST_UNKNOWN)
+        return mst_summary_is_php(front) ? front->aborted : 0;
+    row = mst_query_ask(q->db,
+        "SELECT count(*) AS n FROM server_requests WHERE server_id = :id AND ghost = 0 AND aborted "
+        "AND start_ns + queue_ns + read_ns + handle_ns + send_ns < :end", front->id);
+    mst_query_set(&row, ":end", (int64_t)(ended - MST_LAST_MOMENT_NS));
+    if (mst_query_next(&row))
+        n = mst_row_number(&row, "n");
+    q->failed |= !mst_query_done(&row);
+    return n;
+}
+
 static void find_aborts(struct mst_inquiry *q)
 {
     const struct mst_summary_client *c = &q->s->client;
-    uint64_t aborted = q->b.front->aborted, timeouts = c->known ? known(c->failed_timeout) : 0;
-    uint64_t at_end = c->known && !c->abandons ? 0 :
-                      c->concurrency != MST_UNKNOWN ? c->concurrency : aborted;
-    uint64_t beyond = aborted > at_end ? aborted - at_end : 0;
-    uint64_t n = beyond > timeouts ? beyond : timeouts;
+    uint64_t timeouts = c->known ? known(c->failed_timeout) : 0;
+    uint64_t aborted = aborted_before_the_end(q), n = aborted > timeouts ? aborted : timeouts;
     struct mst_finding *f;
 
     if (n == 0)
@@ -120,7 +136,7 @@ static void find_aborts(struct mst_inquiry *q)
     weigh_failure(f, MST_FAILURES_FLOOR_MILLI);
     mst_found_number(f, "aborted", aborted);
     mst_found_number(f, "timeouts", timeouts);
-    mst_say_aborts(f, &q->b, beyond, timeouts);
+    mst_say_aborts(f, &q->b, aborted, timeouts);
 }
 
 static void find_client_errors(struct mst_inquiry *q)

@@ -81,11 +81,26 @@ static void judge(struct mst_summary *s)
     }
 }
 
+/* Full CPUs, though it is not known whom they delayed: then it is not nothing that ran out. */
+static struct mst_finding *full_cpus(struct mst_summary *s)
+{
+    size_t i;
+
+    for (i = 0; i < s->finding_count && s->machine_busy_milli >= MST_CPU_FULL_MILLI; i++)
+        if (s->findings[i].code == MST_CODE_CPU_NEIGHBOUR || s->findings[i].code == MST_CODE_CPU)
+            return &s->findings[i];
+    return NULL;
+}
+
 /* The other findings stay behind it: what they explain does not decide. */
 static void find_nothing(struct mst_inquiry *q)
 {
-    struct mst_finding *f;
+    struct mst_finding *f = full_cpus(q->s);
 
+    if (f != NULL) {
+        f->weight = MST_HEADLINE_MILLI;
+        return;
+    }
     if (q->b.front->local && q->s->machine_busy_milli == MST_UNKNOWN) {
         f = mst_found(q, MST_CODE_CANNOT_TELL, MST_CANNOT_TELL, 0);
         mst_say_obstacle(f, "the workers did not run out, and how busy the CPUs were is not known");
@@ -122,19 +137,20 @@ static void find_all(struct mst_inquiry *q)
         find_nothing(q);
 }
 
-int mst_findings_summary(struct mst_summary *s, struct mst_archive *a, int64_t run_id,
-                         char error[MST_ERROR_MAX])
+int mst_findings_make(struct mst_summary *s, struct mst_archive *a, char error[MST_ERROR_MAX])
 {
-    struct mst_inquiry q = { .s = s };
+    struct mst_inquiry q = { .s = s, .db = mst_archive_db(a), .b = mst_budget_make(s) };
 
-    if (mst_summary_make(s, a, run_id, error) != 0)
-        return -1;
-    q.db = mst_archive_db(a);
-    q.b = mst_budget_make(s);
     find_all(&q);
     if (q.failed)
         return mst_archive_unreadable(a, error);
     qsort(s->findings, s->finding_count, sizeof *s->findings, by_weight);
     judge(s);
     return 0;
+}
+
+int mst_findings_summary(struct mst_summary *s, struct mst_archive *a, int64_t run_id,
+                         char error[MST_ERROR_MAX])
+{
+    return mst_summary_make(s, a, run_id, error) != 0 ? -1 : mst_findings_make(s, a, error);
 }

@@ -35,8 +35,8 @@ static void find_sending(struct mst_inquiry *q, enum mst_code code, uint64_t par
 
     if (!counts(&q->b, part_ns))
         return;
-    f = mst_found(q, code, MST_CERTAIN, part_ns);
-    if (part_ns < other_ns / 3 * 2 && f->weight >= MST_HEADLINE_MILLI)
+    f = mst_found(q, code, part_ns < other_ns / 3 * 2 ? MST_LIKELY : MST_CERTAIN, part_ns);
+    if (f->certainty == MST_LIKELY && f->weight >= MST_HEADLINE_MILLI)
         f->weight = MST_HEADLINE_MILLI - 1;
     f->requests = q->b.front->intervals[interval].requests;
     mst_found_number(f, "mean_ns", mst_budget_mean_ns(&q->b, part_ns));

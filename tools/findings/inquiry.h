@@ -29,8 +29,12 @@ void mst_found_subject(struct mst_finding *f, const char *subject);
 /* The finding of that code that was added first, or NULL. */
 const struct mst_finding *mst_findings_get(const struct mst_summary *s, enum mst_code code);
 
-/* What a limited resource explains of the time that requests waited for workers: workers that it
- * holds for part_ns of their requests' time are held that much longer. Thousandths. */
+/* What a limited resource explains of the time that requests waited for workers: its part of the
+ * time for which workers were held, by requests or by idle connections. Thousandths. */
 uint64_t mst_weight_with_queue(const struct mst_budget *b, uint64_t part_ns);
+
+/* The same of what lets in one request at a time and is never free: all requests that wait for
+ * workers would wait there. */
+uint64_t mst_weight_with_all_waiting(const struct mst_budget *b, uint64_t part_ns);
 
 #endif

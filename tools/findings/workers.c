@@ -19,15 +19,19 @@ static void note_workers(struct mst_finding *f, const struct mst_summary_server 
 }
 
 /* Action and prediction of a finding that workers ran out. */
-static void note_plan(struct mst_finding *f, const struct mst_plan *plan, const char *directive)
+static void note_plan(struct mst_finding *f, const struct mst_plan *plan,
+                      const struct mst_summary_server *server, const char *directive)
 {
+    bool spawns = mst_summary_is_php(server) && server->forks != MST_UNKNOWN && server->forks > 0;
+
     if (plan->known) {
         mst_found_number(f, "workers_advised", plan->workers);
         mst_found_number(f, "wanted", plan->wanted);
         mst_found_number(f, "predicted_rate_milli", (uint64_t)(plan->then * 1000));
         mst_found_number(f, "predicted_cpu_milli", plan->cpu_then_milli);
+        mst_found_number(f, "start_servers_too", spawns ? 1 : MST_UNKNOWN);
     }
-    mst_say_plan(f, plan, directive);
+    mst_say_plan(f, plan, directive, spawns);
 }
 
 static void plan_workers(struct mst_inquiry *q, struct mst_finding *f,
@@ -39,7 +43,7 @@ static void plan_workers(struct mst_inquiry *q, struct mst_finding *f,
         q->failed = true;
         return;
     }
-    note_plan(f, &plan, directive);
+    note_plan(f, &plan, server, directive);
 }
 
 /* ---- Apache's ------------------------------------------------------------------------------ */
@@ -186,7 +190,7 @@ static void find_pool(struct mst_inquiry *q, const struct mst_summary_pool *pool
     mst_found_number(f, "limit_reached", pool->limit_reached);
     mst_say_pool(f, &q->b, pool);
     mst_plan_pool(&plan, &q->b, pool);
-    note_plan(f, &plan, "pm.max_children");
+    note_plan(f, &plan, q->b.php, "pm.max_children");
 }
 
 static bool find_pools(struct mst_inquiry *q, bool apache_too)
@@ -217,6 +221,27 @@ static void find_php_below_limit(struct mst_inquiry *q)
     mst_say_php_below_limit(f, &q->b, forked);
 }
 
+/* A PHP behind another server than Apache does not know when requests were handed to it. Connections
+ * that its accept queue held are such requests. */
+static void find_php_by_its_queue(struct mst_inquiry *q)
+{
+    const struct mst_summary_server *php = q->b.php;
+    struct mst_finding *f;
+
+    if (php == NULL || php != q->b.front || php->phases[MST_PHASE_PHP_WAIT].count > 0 ||
+        !mst_summary_all_busy(php) || php->max_listen_queue == MST_UNKNOWN ||
+        php->max_listen_queue == 0)
+        return;
+    f = mst_found(q, MST_CODE_PHP_WORKERS, MST_LIKELY, 0);
+    f->share_milli = mst_milli(php->max_listen_queue,
+                               php->max_listen_queue + php->max_busy);
+    f->weight = 1000 + f->share_milli;   /* it is in front of all that PHP knows */
+    note_workers(f, php);
+    mst_found_number(f, "queue", php->max_listen_queue);
+    mst_say_php_queued(f, php);
+    plan_workers(q, f, php, "pm.max_children");
+}
+
 void mst_find_workers(struct mst_inquiry *q)
 {
     bool apache = apache_ran_out(&q->b), php = php_waited(&q->b);
@@ -229,6 +254,7 @@ void mst_find_workers(struct mst_inquiry *q)
         find_php(q, apache);
     else if (php && !pools)
         find_php_below_limit(q);
+    find_php_by_its_queue(q);
     if (mst_starved_by_keepalive(q->b.front)) {
         mst_say_keepalive(mst_found(q, MST_CODE_KEEPALIVE, MST_CERTAIN, q->b.queue_ns), &q->b);
         return;
@@ -263,9 +289,9 @@ void mst_find_queues(struct mst_inquiry *q)
     if (q->s->checks[MST_CHECK_ACCEPT_QUEUE].ok == MST_ANSWER_NO) {
         f = mst_found(q, MST_CODE_ACCEPT_QUEUE, MST_CERTAIN, 0);
         f->share_milli = MST_UNKNOWN;
-        f->weight = before_server_milli(q);
-        if (f->weight < MST_FAILURES_FLOOR_MILLI)
-            f->weight = MST_FAILURES_FLOOR_MILLI;
+        f->weight = MST_FAILURES_FLOOR_MILLI;
+        if (before_server_milli(q) >= MST_HOLDER_TIME_MILLI)
+            f->weight = 1000 + before_server_milli(q);   /* more than all of the server's time */
         mst_found_number(f, "queue", q->b.front->max_listen_queue);
         mst_found_number(f, "queue_limit", q->b.front->listen_queue_limit);
         mst_found_number(f, "overflows", q->s->listen_overflows);

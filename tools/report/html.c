@@ -98,6 +98,25 @@ static void put_trust(struct mst_sink *sink, const struct mst_summary *s, bool a
     mst_html(sink, "</details>\n");
 }
 
+/* What to do about each finding, and what it changes; the sentences of the verdict are above. */
+static void put_findings(struct mst_sink *sink, const struct mst_summary *s)
+{
+    size_t i;
+
+    mst_html(sink, "<ol class=\"findings\">\n");
+    for (i = 0; i < s->finding_count; i++) {
+        const struct mst_finding *f = &s->findings[i];
+
+        mst_html(sink, "<li><code>%s</code> %s", mst_code_names[f->code], f->text);
+        if (f->action[0] != '\0')
+            mst_html(sink, "<br><b>Do:</b> %s", f->action);
+        if (f->predicted[0] != '\0')
+            mst_html(sink, "<br><b>Predicted:</b> %s", f->predicted);
+        mst_html(sink, "</li>\n");
+    }
+    mst_html(sink, "</ol>\n");
+}
+
 static void put_verdict(struct mst_sink *sink, const struct mst_report *report, size_t i)
 {
     const struct mst_report_run *run = &report->runs[i];
@@ -113,6 +132,7 @@ static void put_verdict(struct mst_sink *sink, const struct mst_report *report, 
         mst_html(sink, "<p class=\"warning\"><strong>This run is not complete</strong>: %s. What "
                  "was recorded until then is shown.</p>\n", mst_outcome_names[s->outcome]);
     mst_html(sink, "<p class=\"verdict\">%s</p>", s->verdict);
+    put_findings(sink, s);
     put_tiles(sink, s);
     put_trust(sink, s, report->count > MST_HTML_RUNS_IN_GROUPS);
     for (note = 0; note < s->note_count; note++)

@@ -19,6 +19,16 @@ static void put_checks(struct mst_sink *sink, const struct mst_summary *s)
     }
 }
 
+static void put_findings(struct mst_sink *sink, const struct mst_summary *s)
+{
+    size_t i;
+
+    mst_markdown(sink, "\n| finding | | do |\n|---|---|---|\n");
+    for (i = 0; i < s->finding_count; i++)
+        mst_markdown(sink, "| %s | %s | %s %s |\n", mst_code_names[s->findings[i].code],
+                     s->findings[i].text, s->findings[i].action, s->findings[i].predicted);
+}
+
 static void put_run(struct mst_sink *sink, const struct mst_report_run *run)
 {
     const struct mst_summary *s = &run->summary;
@@ -30,6 +40,7 @@ static void put_run(struct mst_sink *sink, const struct mst_report_run *run)
         mst_markdown(sink, "**Not complete** (%s): what was recorded until then is shown.\n\n",
                      mst_outcome_names[s->outcome]);
     mst_markdown(sink, "**%s**\n", s->verdict);
+    put_findings(sink, s);
     put_checks(sink, s);
     mst_markdown(sink, "\n");
 }
