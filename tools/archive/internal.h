@@ -20,7 +20,7 @@
 #include "archive/guard.h"
 #include "archive/writer.h"
 
-#define MST_STATEMENT_COUNT   32
+#define MST_STATEMENT_COUNT   33
 #define MST_STATEMENT_VALUES  64     /* columns of the widest table, and some */
 
 struct mst_statement {

@@ -480,6 +480,19 @@ int mst_archive_add_note(struct mst_archive *a, int64_t run_id, uint64_t wall_ns
     return insert_notes(a, &row);
 }
 
+int mst_archive_add_finding(struct mst_archive *a, int64_t run_id,
+                            const struct mst_archive_finding *f)
+{
+    const struct findings_row row = {
+        .run_id = NUMBER(run_id), .rank = NUMBER(f->rank), .code = TEXT(f->code),
+        .certainty = TEXT(f->certainty), .subject = TEXT(f->subject),
+        .share_milli = NUMBER(f->share_milli), .requests = NUMBER(f->requests),
+        .text = TEXT(f->text), .action = TEXT(f->action), .predicted = TEXT(f->predicted),
+    };
+
+    return insert_findings(a, &row);
+}
+
 /* ---- the lab's studies ------------------------------------------------------------- */
 
 int mst_archive_begin_study(struct mst_archive *a, const struct mst_archive_study *study,

@@ -401,6 +401,22 @@ CREATE TABLE IF NOT EXISTS output (
     PRIMARY KEY (run_id, stream)
 ) WITHOUT ROWID;
 
+-- What `mpmstat record` found in the run, the strongest first: as JSON's "findings". `mpmstat report`
+-- finds anew, from the rows of this archive.
+CREATE TABLE IF NOT EXISTS findings (
+    run_id            INTEGER NOT NULL REFERENCES runs(id),
+    rank              INTEGER NOT NULL,  -- from 1
+    code              TEXT NOT NULL,     -- docs/reference/findings.md
+    certainty         TEXT NOT NULL,     -- 'certain', 'likely', 'cannot-tell'
+    subject           TEXT,              -- NULL: the server
+    share_milli       INTEGER,           -- thousandths
+    requests          INTEGER,
+    text              TEXT NOT NULL,
+    action            TEXT,
+    predicted         TEXT,
+    PRIMARY KEY (run_id, rank)
+) WITHOUT ROWID;
+
 -- Messages of mpmstat during the recording: warnings and errors.
 CREATE TABLE IF NOT EXISTS notes (
     run_id            INTEGER NOT NULL REFERENCES runs(id),

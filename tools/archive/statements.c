@@ -19,7 +19,7 @@ static const struct table {
 /* Those of which a row is replaced where it is there already. */
 static bool is_replaced(int table)
 {
-    return table == TABLE_ENVIRONMENT || table == TABLE_OUTPUT;
+    return table == TABLE_ENVIRONMENT || table == TABLE_OUTPUT || table == TABLE_FINDINGS;
 }
 
 /* A parameter is called like the column whose value it takes. */

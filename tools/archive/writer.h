@@ -123,6 +123,18 @@ int mst_archive_add_environment(struct mst_archive *a, int64_t run_id, const cha
 /* content: the end of what was printed, n of `bytes` bytes. */
 int mst_archive_add_output(struct mst_archive *a, int64_t run_id, const char *stream,
                            uint64_t bytes, const void *content, size_t n);
+/* What was found in a run that has ended. */
+struct mst_archive_finding {
+    uint64_t    rank;            /* from 1 */
+    const char *code, *certainty;
+    const char *subject;         /* NULL: the server */
+    uint64_t    share_milli, requests;   /* MST_UNKNOWN: none */
+    const char *text;
+    const char *action, *predicted;      /* NULL: none */
+};
+int mst_archive_add_finding(struct mst_archive *a, int64_t run_id,
+                            const struct mst_archive_finding *finding);
+
 int mst_archive_add_note(struct mst_archive *a, int64_t run_id, uint64_t wall_ns, const char *text);
 
 /* ---- what the lab writes of a study; as above ------------------------------------- */

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "archive/archive.h"
+#include "archive/writer.h"
 #include "base/clock.h"
 #include "console/diag.h"
 #include "console/format.h"
@@ -119,6 +120,39 @@ static void put_summary(const struct mst_record_request *r, const struct mst_sum
     mst_sink_flush(&sink);   /* whether it arrived, main asks */
 }
 
+static const char *or_null(const char *text)
+{
+    return text[0] != '\0' ? text : NULL;
+}
+
+/* Puts what was found into the archive, for those who read it with SQL. The run is complete without:
+ * a report finds anew. */
+static void keep_findings(const struct mst_record_request *r, const struct mst_summary *s)
+{
+    char error[MST_ERROR_MAX], ignored[MST_ERROR_MAX];
+    struct mst_archive *archive = mst_archive_create(r->recording.archive, NULL, error);
+    bool kept = archive != NULL;
+    size_t i;
+
+    for (i = 0; i < s->finding_count && kept; i++) {
+        const struct mst_finding *f = &s->findings[i];
+        const struct mst_archive_finding row = {
+            i + 1, mst_code_names[f->code], mst_certainty_names[f->certainty],
+            or_null(f->subject), f->share_milli, f->requests, f->text, or_null(f->action),
+            or_null(f->predicted),
+        };
+
+        kept = mst_archive_add_finding(archive, s->id, &row) == 0;
+    }
+    if (archive == NULL) {
+        mst_warn("the archive does not get the findings: %s", error);
+        return;
+    }
+    if (!kept || mst_archive_commit(archive) != 0)
+        mst_warn("the archive does not get the findings: %s", mst_archive_error(archive));
+    mst_archive_close(archive, ignored);
+}
+
 static int show_run(const struct mst_record_request *r, int64_t run_id)
 {
     struct mst_summary summary;
@@ -140,8 +174,9 @@ static int show_run(const struct mst_record_request *r, int64_t run_id)
     else
         put_summary(r, &summary);
     failed = mst_fail_on_found(&r->fail_on, &summary);
-    mst_summary_free(&summary);
     mst_archive_close(archive, ignored);
+    keep_findings(r, &summary);
+    mst_summary_free(&summary);
     return failed ? MST_EXIT_BAD : MST_EXIT_OK;
 }
 

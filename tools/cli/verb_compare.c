@@ -10,6 +10,7 @@
 #include "console/output.h"
 #include "cli/verbs.h"
 #include "console/diag.h"
+#include "findings/findings.h"
 #include "report/comparison.h"
 
 #define LIMIT_PERCENT_MAX 1000.0
@@ -127,6 +128,16 @@ static int exit_status(const struct options *o, const struct mst_comparison_tabl
     return o->fail_if_unsure ? MST_EXIT_BAD : MST_EXIT_OK;
 }
 
+static int find_causes(struct mst_compare_side *side, char error[MST_ERROR_MAX])
+{
+    size_t i;
+
+    for (i = 0; i < side->count; i++)
+        if (mst_findings_make(&side->runs[i].summary, side->archive, error) != 0)
+            return -1;
+    return 0;
+}
+
 static int compare(const struct options *o)
 {
     struct mst_comparison_table table = { .limit = o->limit };
@@ -134,7 +145,8 @@ static int compare(const struct options *o)
     int status = MST_EXIT_TARGET;
 
     if (mst_compare_side_read(&table.a, o->a, error) != 0 ||
-        mst_compare_side_read(&table.b, o->b, error) != 0) {
+        mst_compare_side_read(&table.b, o->b, error) != 0 ||
+        find_causes(&table.a, error) != 0 || find_causes(&table.b, error) != 0) {
         mst_error("%s", error);
     } else if (mst_comparison_make(&table, o->metrics, o->metric_count) != 0) {
         mst_error("out of memory for the comparison");

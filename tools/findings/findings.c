@@ -137,19 +137,20 @@ static void find_all(struct mst_inquiry *q)
         find_nothing(q);
 }
 
-int mst_findings_summary(struct mst_summary *s, struct mst_archive *a, int64_t run_id,
-                         char error[MST_ERROR_MAX])
+int mst_findings_make(struct mst_summary *s, struct mst_archive *a, char error[MST_ERROR_MAX])
 {
-    struct mst_inquiry q = { .s = s };
+    struct mst_inquiry q = { .s = s, .db = mst_archive_db(a), .b = mst_budget_make(s) };
 
-    if (mst_summary_make(s, a, run_id, error) != 0)
-        return -1;
-    q.db = mst_archive_db(a);
-    q.b = mst_budget_make(s);
     find_all(&q);
     if (q.failed)
         return mst_archive_unreadable(a, error);
     qsort(s->findings, s->finding_count, sizeof *s->findings, by_weight);
     judge(s);
     return 0;
+}
+
+int mst_findings_summary(struct mst_summary *s, struct mst_archive *a, int64_t run_id,
+                         char error[MST_ERROR_MAX])
+{
+    return mst_summary_make(s, a, run_id, error) != 0 ? -1 : mst_findings_make(s, a, error);
 }

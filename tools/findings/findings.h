@@ -4,6 +4,10 @@
 
 #include "analysis/summary.h"
 
+/* Makes s->findings and s->verdict of a summary of that archive, which has none yet. 0, or -1 with a
+ * sentence. */
+int mst_findings_make(struct mst_summary *s, struct mst_archive *a, char error[MST_ERROR_MAX]);
+
 /* mst_summary_make(), with s->findings and s->verdict. 0, or -1 with a sentence. Free with
  * mst_summary_free() in either case. */
 int mst_findings_summary(struct mst_summary *s, struct mst_archive *a, int64_t run_id,

@@ -278,6 +278,20 @@ static bool find_differences(struct mst_comparison_table *t)
 
 /* ---- all of it ------------------------------------------------------------------- */
 
+static struct mst_comparison_cause cause_of(const struct mst_compare_side *side)
+{
+    struct mst_comparison_cause cause = { MST_CODE_COUNT, 0 };
+    size_t counts[MST_CODE_COUNT] = { 0 }, i;
+
+    for (i = 0; i < side->count; i++)
+        if (side->runs[i].summary.finding_count > 0)
+            counts[side->runs[i].summary.findings[0].code]++;
+    for (i = 0; i < MST_CODE_COUNT; i++)
+        if (counts[i] > cause.runs)
+            cause = (struct mst_comparison_cause){ (enum mst_code)i, counts[i] };
+    return cause;
+}
+
 int mst_comparison_make(struct mst_comparison_table *t, char *const *gates, size_t gate_count)
 {
     double *a, *b;
@@ -286,6 +300,8 @@ int mst_comparison_make(struct mst_comparison_table *t, char *const *gates, size
     bool fine;
 
     t->paired = mst_compare_pair(&t->a, &t->b);
+    t->cause_a = cause_of(&t->a);
+    t->cause_b = cause_of(&t->b);
     a = calloc(t->a.count, sizeof *a);
     b = calloc(t->b.count, sizeof *b);
     fine = a != NULL && b != NULL;

@@ -9,6 +9,12 @@
 #include "render/sink.h"
 #include "report/metrics.h"
 
+/* The first finding of most runs of a side. */
+struct mst_comparison_cause {
+    enum mst_code code;              /* MST_CODE_COUNT: the runs have no findings */
+    size_t        runs;              /* of which it is the first */
+};
+
 /* A metric of two sides. */
 struct mst_comparison_row {
     const struct mst_metric *metric;
@@ -22,6 +28,7 @@ struct mst_comparison_table {
     bool   paired;
     size_t row_count;
     struct mst_comparison_row rows[MST_M_COUNT];
+    struct mst_comparison_cause cause_a, cause_b;
     size_t warning_count;
     char **warnings;                 /* sentences */
     double limit;                    /* --fail-if-slower as a fraction; below 0: none */

@@ -38,6 +38,21 @@ static void put_row(struct mst_sink *sink, const struct mst_comparison_row *row)
              format(row->metric, c->b).text, noise, c->text);
 }
 
+static void put_causes(struct mst_sink *sink, const struct mst_comparison_table *t)
+{
+    const struct mst_comparison_cause *a = &t->cause_a, *b = &t->cause_b;
+
+    if (a->code == MST_CODE_COUNT || b->code == MST_CODE_COUNT)
+        return;
+    if (a->code == b->code)
+        mst_line(sink, "\n  The cause is the same: %s (%zu of %zu and %zu of %zu runs).",
+                 mst_code_names[a->code], a->runs, t->a.count, b->runs, t->b.count);
+    else
+        mst_line(sink, "\n  The cause changed from %s (%zu of %zu runs) to %s (%zu of %zu).",
+                 mst_code_names[a->code], a->runs, t->a.count, mst_code_names[b->code], b->runs,
+                 t->b.count);
+}
+
 /* The answer to --fail-if-slower. */
 static void put_verdict(struct mst_sink *sink, const struct mst_comparison_table *t)
 {
@@ -70,6 +85,7 @@ void mst_comparison_text(struct mst_sink *sink, const struct mst_comparison_tabl
                   "  In brackets: where the truth is in 95 of 100 such comparisons (so that one "
                   "line in 20 is\n  wrong by chance). A/A: by how much halves of A's runs differ, "
                   "with nothing changed.\n");
+    put_causes(sink, t);
     for (i = 0; i < t->warning_count; i++) {
         mst_sink_puts(sink, i == 0 ? "\n" : "");
         mst_line(sink, "  beware: %s", t->warnings[i]);
@@ -88,7 +104,8 @@ static void put_real(struct mst_json *j, const char *key, double value)
     mst_sink_puts(j->out, isfinite(value) ? text : "null");
 }
 
-static void put_json_side(struct mst_json *j, const char *key, const struct mst_compare_side *side)
+static void put_json_side(struct mst_json *j, const char *key, const struct mst_compare_side *side,
+                          const struct mst_comparison_cause *cause)
 {
     size_t i;
 
@@ -99,6 +116,8 @@ static void put_json_side(struct mst_json *j, const char *key, const struct mst_
     mst_json_string(j, "name", side->runs[0].summary.name);
     mst_json_value(j, "command");
     mst_sink_json(j->out, side->runs[0].summary.command_json);
+    mst_json_string(j, "cause", cause->code != MST_CODE_COUNT ? mst_code_names[cause->code] : NULL);
+    mst_json_count(j, "runs_with_cause", cause->runs);
     mst_json_begin(j, "runs", '[');
     for (i = 0; i < side->count; i++) {
         mst_json_value(j, NULL);
@@ -145,8 +164,8 @@ void mst_comparison_json(struct mst_sink *sink, const struct mst_comparison_tabl
     size_t i;
 
     mst_json_begin(j, NULL, '{');
-    put_json_side(j, "a", &t->a);
-    put_json_side(j, "b", &t->b);
+    put_json_side(j, "a", &t->a, &t->cause_a);
+    put_json_side(j, "b", &t->b, &t->cause_b);
     mst_json_line(j, 1);
     mst_json_bool(j, "paired", t->paired);
     mst_json_value(j, "confidence");
