@@ -98,8 +98,8 @@ static void count_failure(struct mst_timed *req, uint64_t now)
 
     if (parts->handed_ns)
         mst_other_end_count(mst_recording.board, parts->backend,
-                            (uint32_t)req->connection->pid_worker, time_at_backend(parts, now),
-                            true);
+                            (uint32_t)req->connection->thread->pid_worker,
+                            time_at_backend(parts, now), true);
     end_wait(parts, now);
 }
 

@@ -75,6 +75,7 @@ static void note_late(struct mst_timed *req, int fd)
     conn->late = (struct mst_late){
         .id = req->id, .bytes = bytes, .busy_ns = conn->busy_ns, .label = req->label, .fd = -1,
     };
+    conn->expects_more = true;
 }
 
 void mst_delivery_complete(struct mst_timed *req, conn_rec *c)
@@ -100,7 +101,8 @@ static void write_delivery(struct mst_connection *conn, int fd)
     struct mst_delivery delivery = {
         .id = conn->late.id, .undelivered_ns = MST_UNKNOWN, .undelivered_bytes = conn->late.bytes,
     };
-    struct mst_counters *t = conn->counters + (size_t)conn->late.label * mst_recording.stripes;
+    struct mst_counters *t = conn->thread->counters
+                           + (size_t)conn->late.label * mst_recording.stripes;
     struct mst_tcp_info since;
     uint64_t left;
 

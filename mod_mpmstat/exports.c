@@ -111,7 +111,7 @@ static int note_times(request_rec *r)
     struct mst_request record;
     request_rec *last = r;
 
-    if (!req || req->dir->notes != 1 || !mst_timing_measure(req, &record))
+    if (!req || req->dir->notes != 1 || !mst_record_times(req, &record))
         return DECLINED;
     while (last->next)
         last = last->next;

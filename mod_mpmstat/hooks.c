@@ -52,15 +52,15 @@ static void error_log(const ap_errorlog_info *info, const char *line)
 /* Notes the call of the first handler that makes content. A handler that redirects makes none. */
 static inline void begin_handler(struct mst_timed *req, uint32_t handler)
 {
-    if (!req || req->handler_ns)
-        return;
     req->handler_ns = mst_connection_now(req->connection);
     req->handler = handler;
 }
 
 /* The handler was set by name, or it is the media type of a program. */
-static int before_named_handler(struct mst_timed *req, request_rec *r)
+static MST_SELDOM int before_named_handler(request_rec *r)
 {
+    struct mst_timed *req = mst_timed_from(r);
+
     if (strcmp(r->handler, "redirect-handler") == 0)
         return DECLINED;
     if (req && !req->handler_ns) {
@@ -82,10 +82,11 @@ static inline bool is_default(const request_rec *r)
     static const char programs[] = "application/x-httpd-";
     const char *handler = r->handler;
 
-    if (!handler || handler[0] == '\0')
+    if (!handler)
         return true;
-    return handler == r->content_type
-        && (handler[0] != 'a' || strncmp(handler, programs, sizeof programs - 1) != 0);
+    if (handler != r->content_type)
+        return handler[0] == '\0';
+    return handler[0] != 'a' || strncmp(handler, programs, sizeof programs - 1) != 0;
 }
 
 /* One handler hook for all files that have something to do before the content is made. */
@@ -98,26 +99,34 @@ static int before_handler(request_rec *r)
     else if (r->prev)
         req = mst_timed_from(r);
     if (!is_default(r))
-        return before_named_handler(req, r);
-    begin_handler(req, mst_recording.default_end);
+        return before_named_handler(r);
+    if (req && !req->handler_ns)
+        begin_handler(req, mst_recording.default_end);
     return DECLINED;
 }
 
-/* Runs after other modules' log hooks. */
-static int log_ends(request_rec *r)
+/* As end_log(), where there is more to do. */
+static MST_SELDOM int end_log_and_more(struct mst_timed *req, const conn_rec *c)
 {
-    struct mst_timed *req = mst_timed_of(r);
-    struct mst_connection *conn;
+    struct mst_connection *conn = req->connection;
 
-    if (!req || !req->complete_ns)
-        return DECLINED;
-    conn = req->connection;
-    mst_timing_end(req, r->connection, mst_connection_now(conn));
+    mst_record_logged(req, c);
     if (conn->stream)
         mst_http2_end_stream(conn);
     if (mst_recording.forks_running)
         mst_forks_check();
     return DECLINED;
+}
+
+/* Runs after other modules' log hooks. */
+static int end_log(request_rec *r)
+{
+    struct mst_timed *req = mst_timed_of(r);
+
+    if (!req || !req->complete_ns)
+        return DECLINED;
+    return req->connection->stream || mst_recording.forks_running
+        ? end_log_and_more(req, r->connection) : mst_record_logged(req, r->connection);
 }
 
 /* ---- registering --------------------------------------------------------------------- */
@@ -154,7 +163,7 @@ static void register_request_hooks(void)
     ap_hook_post_read_request(mst_timing_begin, NULL, NULL, APR_HOOK_REALLY_FIRST);
     ap_hook_handler(before_handler, NULL, NULL, APR_HOOK_REALLY_FIRST);
     ap_hook_log_transaction(mst_timing_complete, NULL, NULL, APR_HOOK_REALLY_FIRST);
-    ap_hook_log_transaction(log_ends, NULL, NULL, APR_HOOK_REALLY_LAST);
+    ap_hook_log_transaction(end_log, NULL, NULL, APR_HOOK_REALLY_LAST);
 }
 
 void mst_hooks_register(apr_pool_t *p)

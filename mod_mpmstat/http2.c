@@ -10,7 +10,7 @@
 #include <http_request.h>
 
 
-static ap_filter_rec_t *stream_filter;
+static ap_filter_rec_t *session_filter, *stream_filter;
 
 /* ---- the session --------------------------------------------------------------------- */
 
@@ -36,7 +36,8 @@ void mst_http2_update(struct mst_connection *session, uint64_t now)
     } while (streams != __atomic_load_n(&session->streams, __ATOMIC_SEQ_CST));
 }
 
-apr_status_t mst_http2_write(ap_filter_t *f, apr_bucket_brigade *bb)
+/* Notes when the session has written to the client. */
+static apr_status_t see_session(ap_filter_t *f, apr_bucket_brigade *bb)
 {
     struct mst_connection *session = f->ctx;
     apr_status_t rv = ap_pass_brigade(f->next, bb);
@@ -45,13 +46,16 @@ apr_status_t mst_http2_write(ap_filter_t *f, apr_bucket_brigade *bb)
     return rv;
 }
 
-/* The request by which its connection becomes HTTP/2's is the first stream, too, and is recorded
- * as that. */
+/* The connection becomes a session. The request by which it does is the first stream, too, and is
+ * recorded as that. */
 int mst_http2_protocol_switch(conn_rec *c, request_rec *r, server_rec *s, const char *protocol)
 {
+    struct mst_connection *conn = mst_connection_of(c);
     struct mst_timed *req = r ? mst_timed_of(r) : NULL;
 
-    (void)c, (void)s;
+    (void)s;
+    if (conn && (strcmp(protocol, "h2") == 0 || strcmp(protocol, "h2c") == 0))
+        ap_add_output_filter_handle(session_filter, conn, NULL, c);
     if (!req || strcmp(protocol, "h2c") != 0)
         return DECLINED;
     mst_count_on_worker(req);
@@ -61,7 +65,7 @@ int mst_http2_protocol_switch(conn_rec *c, request_rec *r, server_rec *s, const 
     req->connection->current = req->connection->awaited = NULL;
     req->connection->upgraded = true;
     req->r = NULL;
-    ap_set_module_config(r->request_config, &mpmstat_module, NULL);
+    ap_set_module_config(r->request_config, &mst_module, NULL);
     return DECLINED;
 }
 
@@ -94,7 +98,6 @@ void mst_http2_begin_stream(struct mst_connection *stream, conn_rec *c)
 {
     stream->left_ns = 1;   /* it never has a worker */
     stream->picked_up_ns = mst_connection_now(stream);   /* this thread is mod_http2's worker */
-    mst_set_worker_index(stream, UINT32_MAX);
     stream->session = mst_connection_of(c->master);
     ap_add_output_filter_handle(stream_filter, stream, NULL, c);
     if (!stream->session)
@@ -130,6 +133,8 @@ static apr_status_t see_stream(ap_filter_t *f, apr_bucket_brigade *bb)
 
 void mst_http2_register_filter(void)
 {
+    session_filter = ap_register_output_filter("MPMSTAT_SESSION", see_session, NULL,
+                                               AP_FTYPE_CONNECTION);
     stream_filter = ap_register_output_filter("MPMSTAT_STREAM", see_stream, NULL,
                                               AP_FTYPE_CONNECTION);
 }

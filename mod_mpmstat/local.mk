@@ -23,6 +23,7 @@ mod_mpmstat_la_SOURCES = \
 	mod_mpmstat/mod_mpmstat.h \
 	mod_mpmstat/mpm.c \
 	mod_mpmstat/processes.c \
+	mod_mpmstat/record.c \
 	mod_mpmstat/recording.c \
 	mod_mpmstat/request.h \
 	mod_mpmstat/scoreboard.c \

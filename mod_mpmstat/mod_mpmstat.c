@@ -12,6 +12,8 @@ AP_DECLARE_MODULE(mpmstat) = {
     AP_MODULE_FLAG_NONE
 };
 
+extern __attribute__((alias("mpmstat_module"))) module mst_module;
+
 /* Under mod_php the PHP extension has a board in the same processes: one signal handler guards
  * both boards (guard.h). */
 extern __attribute__((visibility("default"))) const struct mst_guard_service *const mpmstat_guard;

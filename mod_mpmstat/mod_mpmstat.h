@@ -10,6 +10,7 @@
  *   processes.c   connections.c
  *   forks.c       http2.c, backend.c, tls.c
  *   mpm.c         timing.c
+ *                 record.c
  *                 accept_wait.c, delivery.c, upload.c
  *                 tcp_info.c
  *                    |
@@ -30,6 +31,13 @@
 
 /* The build hides all symbols but the module record, which httpd looks up by its name. */
 extern __attribute__((visibility("default"))) module AP_MODULE_DECLARE_DATA mpmstat_module;
+
+/* Of a variable of the module that no other object sees, so that its address is known when the
+ * module is linked. On three variables that saves 30 of a request's instructions. */
+#define MST_HIDDEN __attribute__((visibility("hidden")))
+
+/* The same, by a name that only the module's own files see. */
+extern MST_HIDDEN module mst_module;
 
 /* Each line that the module logs begins with a tag of its own, as httpd's lines do. */
 #define MPMSTAT_LOGNO(n) "MPMSTAT" #n ": "
@@ -74,17 +82,27 @@ struct mst_main_config {
     bool                  notes;               /* likewise */
     bool                  server_timing;       /* likewise */
 };
-extern struct mst_main_config mst_config;
+extern MST_HIDDEN struct mst_main_config mst_config;
 
 static inline const struct mst_dir_config *mst_dir_config_of(const request_rec *r)
 {
-    return ap_get_module_config(r->per_dir_config, &mpmstat_module);
+    return ap_get_module_config(r->per_dir_config, &mst_module);
 }
 
 static inline const struct mst_server_config *mst_server_config_of(const server_rec *s)
 {
-    return ap_get_module_config(s->module_config, &mpmstat_module);
+    return ap_get_module_config(s->module_config, &mst_module);
 }
+
+/* A thread that serves connections. Exists as long as the process. */
+struct mst_thread {
+    struct mst_worker *worker;        /* its entry; NULL: it has none */
+    uint64_t           pid_worker;    /* of records: pid << 32 | that entry's index on the board,
+                                       * UINT32_MAX: none */
+    uint64_t           idle_since_ns; /* since when it has had no connection */
+    struct mst_counters *counters;    /* of label 0 in the stripe that it counts in */
+    struct mst_other_end_counters *ends;   /* of end 0, likewise */
+} __attribute__((aligned(64)));
 
 /* This process's part of the board. Constant once connections are served, unless a member says
  * otherwise. board NULL: nothing is recorded, and each hook returns at once. */
@@ -94,6 +112,8 @@ struct mst_recording {
                                        * free */
     struct mst_worker  *workers;      /* its workers, one for each thread that it may have */
     uint32_t            first_worker; /* index of the first one on the board */
+    struct mst_thread  *worker_threads;    /* those of its workers that have served so far */
+    struct mst_thread   other_threads;     /* all others, together */
     const struct worker_score *scores; /* its workers on httpd's scoreboard; NULL: not known yet */
     uint32_t           *in_flight;    /* its requests that no worker shows, by label; atomic */
     uint32_t            threads;      /* ThreadLimit */
@@ -114,7 +134,16 @@ struct mst_recording {
     uint32_t            default_end;  /* index of the other end "default-handler" */
     uint64_t            idle_enough_ns; /* a worker idle for so long kept no connection waiting */
 };
-extern struct mst_recording mst_recording;
+extern MST_HIDDEN struct mst_recording mst_recording;
+
+/* Which worker the thread is, in this process; UINT32_MAX: none. */
+static inline void mst_thread_set_index(struct mst_thread *thread, uint32_t index)
+{
+    thread->pid_worker = mst_recording.pid << 32 | index;
+}
+
+/* Which of the board's stripes the thread counts in. */
+void mst_thread_set_stripe(struct mst_thread *thread, uint32_t stripe);
 
 /* Where this server runs, for mst_handover_format(). Constant once connections are served. */
 extern char mst_place[MST_HANDOVER_MAX];

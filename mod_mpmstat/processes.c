@@ -45,6 +45,8 @@ void mst_processes_join(apr_pool_t *pchild, server_rec *s)
         return;
     mst_recording.pid = mst_recording.owner = (uint64_t)getpid();
     mst_forks_joined(b, mst_recording.pid);
+    mst_thread_set_index(&mst_recording.other_threads, UINT32_MAX);
+    mst_thread_set_stripe(&mst_recording.other_threads, (uint32_t)mst_recording.pid);
     mst_recording.default_end = mst_ends_index(MST_END_HANDLER, "default-handler", 0);
     mst_busy_correct_waiting(b);
     process = mst_process_claim(b, mst_recording.pid, mst_mpm_generation(), mst_now_ns());

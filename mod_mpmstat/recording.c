@@ -161,13 +161,13 @@ void mst_recording_report_loss(const server_rec *s)
  * configuration itself: such a host gets its own here. */
 static struct mst_server_config *own_config(server_rec *s, const server_rec *main_server)
 {
-    struct mst_server_config *c = ap_get_module_config(s->module_config, &mpmstat_module);
+    struct mst_server_config *c = ap_get_module_config(s->module_config, &mst_module);
 
     if (s == main_server
-        || c != ap_get_module_config(main_server->module_config, &mpmstat_module))
+        || c != ap_get_module_config(main_server->module_config, &mst_module))
         return c;
     c = mst_create_server_config(s->process->pconf, s);
-    ap_set_module_config(s->module_config, &mpmstat_module, c);
+    ap_set_module_config(s->module_config, &mst_module, c);
     return c;
 }
 
@@ -195,7 +195,17 @@ static uint32_t threads_used(const struct mst_board *b)
     return threads < b->threads ? threads : b->threads;
 }
 
-static void begin_recording(struct mst_board *b)
+/* Each on cache lines of its own. They are not from a child's pool, as connections are cleaned up
+ * after that. */
+static struct mst_thread *make_threads(apr_pool_t *pconf, uint32_t count)
+{
+    const size_t line = sizeof(struct mst_thread);
+    uintptr_t room = (uintptr_t)apr_pcalloc(pconf, (count + 1) * line);
+
+    return (struct mst_thread *)((room + line - 1) / line * line);
+}
+
+static void begin_recording(struct mst_board *b, apr_pool_t *pconf)
 {
     mst_recording.parent = (uint64_t)getpid();
     mst_recording.board = b;
@@ -204,6 +214,7 @@ static void begin_recording(struct mst_board *b)
     mst_recording.suspends = mst_mpm_number(AP_MPMQ_IS_ASYNC, 0) > 0;
     mst_recording.stripes = b->stripe_mask + 1;
     mst_recording.threads = b->threads;
+    mst_recording.worker_threads = make_threads(pconf, b->threads);
     mst_recording.idle_enough_ns = 2 * MST_NS_PER_S / mst_host_hz();
     b->threads_used = threads_used(b);
     mst_forks_watch();
@@ -233,6 +244,6 @@ int mst_recording_open(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, s
         return OK;
     apr_pool_cleanup_register(pconf, &kept->board, note_stop, apr_pool_cleanup_null);
     intern_labels(&kept->board, s);
-    begin_recording(&kept->board);
+    begin_recording(&kept->board, pconf);
     return OK;
 }

@@ -1,9 +1,19 @@
 /* shared.c - the variables that the files of this module share. It calls none of them. */
 #include "mod_mpmstat.h"
 
+#include "write/worker.h"
+
 struct mst_main_config mst_config;
 struct mst_recording mst_recording;
 char mst_place[MST_HANDOVER_MAX];
+
+void mst_thread_set_stripe(struct mst_thread *thread, uint32_t stripe)
+{
+    struct mst_board *b = mst_recording.board;
+
+    thread->counters = mst_counters_of(b, 0, stripe);
+    thread->ends = &b->end_counters[stripe & b->stripe_mask];
+}
 
 uint64_t mst_request_id_base(uint64_t serial)
 {

@@ -1,4 +1,4 @@
-/* timing.c - requests: time stamps, phases, records.
+/* timing.c - requests: their time stamps, until the response is complete; record.c has the rest.
  *
  * The hot path. For each request: seven time stamps, a few stores into the worker's own cache
  * lines, relaxed adds to the label's counters, one journal record. No lock, no system call but
@@ -26,7 +26,6 @@
 #include <http_request.h>
 
 #include "segment/handover.h"
-#include "write/journal.h"
 
 /* ---- the beginning ------------------------------------------------------------------- */
 
@@ -80,12 +79,12 @@ static void pick_up_again(struct mst_connection *conn, const request_rec *r, uin
 
 /* The request before is not complete (the client did not wait for its response): the worker serves
  * this one from now on. */
-static struct mst_timed *room_for_pipelined(struct mst_connection *conn, const request_rec *r)
+static MST_SELDOM
+struct mst_timed *room_for_pipelined(struct mst_connection *conn, const request_rec *r)
 {
     struct mst_timed *req = &conn->own;
 
-    if (conn->own.complete_ns)
-        mst_timing_end(req, r->connection, req->complete_ns);   /* a log hook stopped the others */
+    mst_record_unlogged(req, r->connection);
     if (conn->current)
         mst_count_off_worker(conn->current);
     if (conn->current && conn->worker)
@@ -99,7 +98,7 @@ static struct mst_timed *room_for_pipelined(struct mst_connection *conn, const r
 
 /* mod_http2 had read the request at httpd's request_time; then it waited for a worker of
  * mod_http2. */
-static __attribute__((noinline))
+static MST_SELDOM
 void note_h2_wait(struct mst_timed *req, const request_rec *r, uint64_t now)
 {
     uint64_t ready = request_time(req->connection, r, now);
@@ -110,7 +109,7 @@ void note_h2_wait(struct mst_timed *req, const request_rec *r, uint64_t now)
 }
 
 /* The connection's worker has read the request until now, and is in `state` from now on. Always
- * inline saves 17 of a request's instructions. */
+ * inline: that saves 8 of a request's instructions, 21 of event's. */
 static inline __attribute__((always_inline))
 struct mst_timed *begin(request_rec *r, struct mst_connection *conn, uint64_t now,
                         enum mst_state state)
@@ -123,7 +122,7 @@ struct mst_timed *begin(request_rec *r, struct mst_connection *conn, uint64_t no
         req = room_for_pipelined(conn, r);
     req->r = r;
     req->dir = mst_dir_config_of(r);
-    ap_set_module_config(r->request_config, &mpmstat_module, req);
+    ap_set_module_config(r->request_config, &mst_module, req);
     conn->current = conn->awaited = req;
     req->picked_up_ns = conn->picked_up_ns;
     req->queue_ns = conn->queue_ns;
@@ -141,28 +140,37 @@ struct mst_timed *begin(request_rec *r, struct mst_connection *conn, uint64_t no
     return req;
 }
 
+/* What few requests begin with. */
+static MST_SELDOM void begin_more(struct mst_timed *req, request_rec *r)
+{
+    struct mst_connection *conn = req->connection;
+
+    if (conn->tls_ns)
+        mst_parts_of(req)->tls_ns = conn->tls_ns;
+    conn->tls_ns = 0;
+    if (conn->late.id)
+        mst_delivery_settle(conn, r->connection);
+    if (mst_config.trust_request_start)
+        mst_parts_of(req)->front_ns = front_ns(req, r);
+    conn->expects_more = mst_config.trust_request_start;
+}
+
 int mst_timing_begin(request_rec *r)
 {
     struct mst_connection *conn = mst_connection_of(r->connection);
     struct mst_timed *req;
     uint64_t now;
 
-    if (!conn || r->main || r->prev)
-        return DECLINED;
+    if (!conn || r->prev)
+        return DECLINED;   /* httpd does not run this hook for sub-requests */
     now = mst_connection_now(conn);
     req = begin(r, conn, now, MST_STATE_HANDLING);
     req->parsed_ns = now;
     req->first_ns = 0;
-    if (conn->tls_ns) {
-        mst_parts_of(req)->tls_ns = conn->tls_ns;
-        conn->tls_ns = 0;
-    }
+    if (conn->expects_more)
+        begin_more(req, r);
     if (r->method_number != M_GET)   /* those of GET (and HEAD) have no body that matters */
         mst_upload_watch(req, r);
-    if (conn->late.id)
-        mst_delivery_settle(conn, r->connection);
-    if (mst_config.trust_request_start)
-        mst_parts_of(req)->front_ns = front_ns(req, r);
     if (!conn->worker) {
         mst_count_off_worker(req);
         return DECLINED;
@@ -197,13 +205,13 @@ void mst_timing_check_entry(struct mst_connection *conn)
 {
     const struct mst_process *self = mst_recording.self;
 
-    mst_set_worker_index(conn, (uint32_t)conn->pid_worker);   /* this process's pid */
+    mst_thread_set_index(conn->thread, (uint32_t)conn->thread->pid_worker);   /* another pid */
     if (self && __atomic_load_n(&self->pid, __ATOMIC_RELAXED) == mst_recording.owner)
         return;
     mst_recording.self = NULL;
     mst_recording.in_flight = NULL;
-    conn->worker = NULL;
-    mst_set_worker_index(conn, UINT32_MAX);
+    mst_thread_set_index(&mst_recording.other_threads, UINT32_MAX);
+    mst_set_no_worker(conn);
 }
 
 /* ---- its configuration --------------------------------------------------------------- */
@@ -254,11 +262,12 @@ void mst_timing_set_label(request_rec *r, uint32_t label)
 
 static bool has_data(const apr_bucket_brigade *bb)
 {
-    const apr_bucket *b = APR_BRIGADE_FIRST(bb);
+    const apr_bucket *b;
 
-    while (b != APR_BRIGADE_SENTINEL(bb) && APR_BUCKET_IS_METADATA(b))
-        b = APR_BUCKET_NEXT(b);
-    return b != APR_BRIGADE_SENTINEL(bb);
+    for (b = APR_BRIGADE_FIRST(bb); b != APR_BRIGADE_SENTINEL(bb); b = APR_BUCKET_NEXT(b))
+        if (!APR_BUCKET_IS_METADATA(b))
+            return true;
+    return false;
 }
 
 /* The first data while a response is awaited is its beginning. Interim responses (1xx), which
@@ -267,17 +276,17 @@ static bool has_data(const apr_bucket_brigade *bb)
 static void begin_response(struct mst_connection *conn, const apr_bucket_brigade *bb)
 {
     struct mst_timed *req = conn->awaited;
+    const request_rec *r = req->r;   /* NULL: it is the response to what never became a request */
 
-    if (!has_data(bb) || (req->r && ap_is_HTTP_INFO(req->r->status)))
+    if (!has_data(bb) || (r && ap_is_HTTP_INFO(r->status)))
         return;
     if (mst_recording.forked)
         mst_timing_check_entry(conn);
     conn->awaited = NULL;
-    if (req->nth > 0 && req->r
-        && (req->r->clength > MST_LARGE_BYTES || req->r->chunked || req->r->next))
-        mst_delivery_begin(conn, req->r->connection);
+    if (r && req->nth > 0 && (r->clength > MST_LARGE_BYTES || r->chunked || r->next))
+        mst_delivery_begin(conn, r->connection);
     req->first_ns = mst_connection_now(conn);
-    if (req->r)   /* else it is the response to what never became a request */
+    if (r)
         mst_enter(conn, MST_STATE_SENDING, req->first_ns);
 }
 
@@ -296,7 +305,7 @@ static enum mst_class class_of(uint32_t status)
 
 /* Makes each time no earlier than the one before. Headers that were never parsed (malformed, 408)
  * make `handle` empty, a response that never began makes `send` empty. */
-static __attribute__((noinline)) void put_in_order(struct mst_timed *req)
+static MST_SELDOM void put_in_order(struct mst_timed *req)
 {
     if (req->complete_ns < req->picked_up_ns)
         req->complete_ns = req->picked_up_ns;
@@ -319,32 +328,6 @@ static inline void set_complete(struct mst_timed *req, uint64_t complete)
         put_in_order(req);
 }
 
-/* Sets the phases of a complete request: the differences of its time stamps, so that their sum is
- * the total exactly; and `checks`, which is all of `handle` where no handler was called. */
-static inline void measure(struct mst_request *record, const struct mst_timed *req)
-{
-    uint64_t parsed = req->parsed_ns, first = req->first_ns, handler = req->handler_ns;
-
-    if (handler < parsed || handler > first)
-        handler = handler && handler < parsed ? parsed : first;
-    record->queue_ns = req->queue_ns;
-    record->read_ns = parsed - req->picked_up_ns;
-    record->handle_ns = first - parsed;
-    record->send_ns = req->complete_ns - first;
-    record->checks_ns = handler - parsed;
-}
-
-/* How much of the time from the pick-up to `until` the connection was on a worker. */
-static uint64_t held_ns(const struct mst_timed *req, uint64_t until)
-{
-    const struct mst_connection *conn = req->connection;
-    uint64_t suspended = conn->suspended_ns - req->suspended_ns, since = until - req->picked_up_ns;
-
-    if (conn->left_ns != 0 && until > conn->left_ns)
-        suspended += until - conn->left_ns;
-    return suspended < since ? since - suspended : 0;
-}
-
 /* A script may set any number; httpd answers 500 for what is no status. */
 static uint32_t status_of(const request_rec *last)
 {
@@ -353,7 +336,7 @@ static uint32_t status_of(const request_rec *last)
 }
 
 /* The number that a load tool gave the request, plus 1; 0: none. Below 2^53, as request ids. */
-static __attribute__((noinline)) uint64_t client_id(const request_rec *r)
+static MST_SELDOM uint64_t client_id(const request_rec *r)
 {
     const char *text = apr_table_get(r->headers_in, "X-MPMStat-Id");
     char *end;
@@ -368,11 +351,11 @@ static __attribute__((noinline)) uint64_t client_id(const request_rec *r)
 }
 
 /* httpd's parent wakes a child that is to end by a connection to itself: no client's request. */
-static bool is_dummy(const request_rec *r)
+static MST_SELDOM bool is_dummy(const request_rec *r)
 {
     const char *agent;
 
-    if (r->method_number != M_OPTIONS || strcmp(r->unparsed_uri, "*") != 0)
+    if (strcmp(r->unparsed_uri, "*") != 0)
         return false;
     agent = apr_table_get(r->headers_in, "User-Agent");
     return agent && strstr(agent, "(internal dummy connection)")
@@ -383,19 +366,19 @@ static bool is_dummy(const request_rec *r)
 static void note_outcome(struct mst_timed *req, const request_rec *r)
 {
     const request_rec *last = r;
-    uint32_t status, flags = 0;
+    uint32_t status;
 
     while (last->next)
         last = last->next;
     status = status_of(last);
     req->status_class = class_of(status);
+    req->status_flags = status;
     if (r->connection->aborted && !req->delivered) {
         req->status_class = MST_CLASS_ABORTED;
-        flags |= MST_REQUEST_ABORTED;
+        req->status_flags |= MST_REQUEST_ABORTED << 16;
     }
     if (req->connection->stream)
-        flags |= MST_REQUEST_NO_WORKER;
-    req->status_flags = flags << 16 | status;
+        req->status_flags |= MST_REQUEST_NO_WORKER << 16;
     /* httpd counts what was generated: the body of a response to HEAD is not sent. */
     req->bytes = last->bytes_sent > 0 && !last->header_only ? (uint64_t)last->bytes_sent : 0;
     if (req->dir->trust_client_id == 1)
@@ -442,185 +425,11 @@ int mst_timing_complete(request_rec *r)
     note_outcome(req, r);
     if (req->complete_ns - req->first_ns >= MST_SLOW_SEND_NS || req->bytes > MST_LARGE_BYTES)
         mst_delivery_complete(req, r->connection);
-    if (is_dummy(r)) {
+    if (r->method_number == M_OPTIONS && is_dummy(r)) {
         mst_count_on_worker(req);
         req->label = MST_NO_LABEL;
     }
     return DECLINED;
-}
-
-bool mst_timing_measure(const struct mst_timed *req, struct mst_request *record)
-{
-    if (req->label == MST_NO_LABEL)
-        return false;
-    measure(record, req);
-    record->id = req->id;
-    record->held_ns = held_ns(req, req->complete_ns);
-    record->front_ns = req->has_parts ? req->parts.front_ns : MST_UNKNOWN;
-    return true;
-}
-
-static inline void count_interval(struct mst_counters *t, enum mst_interval interval, uint64_t ns)
-{
-    mst_count(&t->interval_ns[interval], ns);
-    mst_count(&t->intervals[interval], 1);
-}
-
-static inline __attribute__((always_inline))
-void add_to_counters(const struct mst_request *record, uint64_t total, enum mst_class status_class,
-                     struct mst_counters *t)
-{
-    mst_count(&t->status[status_class], 1);
-    mst_count(&t->bytes, record->bytes);
-    mst_histogram_record(&t->times[MST_PHASE_QUEUE], record->queue_ns);
-    mst_histogram_record(&t->times[MST_PHASE_READ], record->read_ns);
-    mst_histogram_record(&t->times[MST_PHASE_HANDLE], record->handle_ns);
-    mst_histogram_record(&t->times[MST_PHASE_SEND], record->send_ns);
-    mst_histogram_record(&t->times[MST_PHASE_TOTAL], total);
-    mst_histogram_record(&t->times[MST_PHASE_HELD], record->held_ns);
-    count_interval(t, MST_INTERVAL_CHECKS, record->checks_ns);
-    count_interval(t, MST_INTERVAL_LOG, record->log_ns);
-}
-
-static inline void count_end(uint32_t end, const struct mst_timed *req, uint64_t ns)
-{
-    struct mst_other_end_counters *c = req->connection->ends + (size_t)end * mst_recording.stripes;
-
-    mst_count(&c->calls, 1);
-    mst_count(&c->end_ns, ns);
-    mst_count(&c->end_status[req->status_class], 1);
-    if (req->status_class == MST_CLASS_5XX)
-        mst_count(&c->failed, 1);
-}
-
-static uint64_t at_most(uint64_t ns, uint64_t phase_ns)
-{
-    return ns < phase_ns ? ns : phase_ns;
-}
-
-/* Sets what few requests have, each within its phase. */
-static inline void add_parts(struct mst_request *record, const struct mst_timed *req)
-{
-    const struct mst_parts *parts = &req->parts;
-    uint64_t handle = record->handle_ns, backend = parts->backend_ns;
-
-    if (parts->handed_ns && parts->handed_ns < req->first_ns)   /* the backend has not answered */
-        backend += req->first_ns - parts->handed_ns
-                 - at_most(parts->upload_ns - parts->handed_upload_ns,
-                           req->first_ns - parts->handed_ns);
-    record->front_ns = parts->front_ns;
-    record->client_id = parts->client_id;
-    record->upload_ns = at_most(parts->upload_ns, handle);
-    record->backend_ns = at_most(backend, handle - record->upload_ns);
-    record->ends = (uint64_t)req->handler << 32 | parts->backend;
-    record->tls_ns = at_most(parts->tls_ns, record->read_ns);
-    record->h2_wait_ns = parts->h2_wait_ns;
-    if (parts->asked) {
-        record->send_client_ns = parts->send_client_ns;
-        record->send_network_ns = parts->send_network_ns;
-        record->send_server_ns = record->send_ns - parts->send_client_ns - parts->send_network_ns;
-    }
-}
-
-static inline void add_no_parts(struct mst_request *record)
-{
-    record->client_id = 0;
-    record->front_ns = MST_UNKNOWN;
-    record->upload_ns = record->backend_ns = record->tls_ns = record->h2_wait_ns = 0;
-    record->send_client_ns = record->send_network_ns = record->send_server_ns = MST_UNKNOWN;
-}
-
-static void count_if_any(struct mst_counters *t, enum mst_interval interval, uint64_t ns)
-{
-    if (ns != 0 && ns != MST_UNKNOWN)
-        count_interval(t, interval, ns);
-}
-
-static void count_parts(const struct mst_request *record, struct mst_counters *t)
-{
-    if (record->front_ns != MST_UNKNOWN)
-        mst_histogram_record(&t->times[MST_PHASE_FRONT], record->front_ns);
-    count_if_any(t, MST_INTERVAL_UPLOAD, record->upload_ns);
-    count_if_any(t, MST_INTERVAL_BACKEND, record->backend_ns);
-    count_if_any(t, MST_INTERVAL_TLS, record->tls_ns);
-    count_if_any(t, MST_INTERVAL_H2_WAIT, record->h2_wait_ns);
-    count_if_any(t, MST_INTERVAL_SEND_CLIENT, record->send_client_ns);
-    count_if_any(t, MST_INTERVAL_SEND_NETWORK, record->send_network_ns);
-    count_if_any(t, MST_INTERVAL_SEND_SERVER, record->send_server_ns);
-}
-
-/* has_parts is a constant: the compiler makes one function for most requests, and one for those
- * that have parts. */
-static inline __attribute__((always_inline))
-void record_request(const struct mst_timed *req, uint64_t logged, bool has_parts)
-{
-    const struct mst_connection *conn = req->connection;
-    struct mst_counters *t = conn->counters + (size_t)req->label * mst_recording.stripes;
-    struct mst_request record;
-
-    measure(&record, req);
-    record.held_ns = held_ns(req, logged);
-    record.id = req->id;
-    record.start_ns = req->picked_up_ns - record.queue_ns;
-    record.bytes = req->bytes;
-    record.label_status = (uint64_t)req->label << 32 | req->status_flags;
-    record.pid_worker = conn->pid_worker;
-    record.connection = conn->number_port;
-    record.nth = req->nth;
-    record.ends = (uint64_t)req->handler << 32 | MST_NO_END;
-    record.log_ns = logged - req->complete_ns;
-    add_no_parts(&record);
-    if (has_parts)
-        add_parts(&record, req);
-    mst_journal_request(mst_recording.board, &record);
-    add_to_counters(&record, req->complete_ns - record.start_ns, req->status_class, t);
-    if (has_parts)
-        count_parts(&record, t);
-    if (has_parts && req->parts.backend != MST_NO_END)
-        count_end(req->parts.backend, req, record.backend_ns);
-    if (req->handler_ns)
-        count_end(req->handler, req, record.handle_ns - record.checks_ns);
-}
-
-static __attribute__((noinline))
-void record_with_parts(const struct mst_timed *req, uint64_t logged)
-{
-    if (req->connection->stream)
-        mst_count(&mst_recording.board->totals->http2_requests, 1);
-    record_request(req, logged, true);
-}
-
-/* The worker is done with the request: it waits for the next one on a kept-alive connection,
- * unless event suspends the connection a moment later; else it stays `logging` until httpd
- * closes or suspends the connection. */
-static inline void finish_on_worker(struct mst_connection *conn, const conn_rec *c,
-                                    uint64_t logged)
-{
-    struct mst_worker *w = conn->worker;
-
-    conn->ended_ns = logged;
-    if (!w)
-        return;
-    __atomic_store_n(&w->requests, w->requests + 1, __ATOMIC_RELAXED);
-    if (conn->current)
-        return;   /* pipelined: its worker serves a later one */
-    mst_worker_show_none(w);
-    if (!mst_recording.suspends && c->keepalive == AP_CONN_KEEPALIVE && !c->aborted)
-        mst_enter(conn, MST_STATE_KEEPALIVE, logged);
-}
-
-void mst_timing_end(struct mst_timed *req, const conn_rec *c, uint64_t logged)
-{
-    if (logged < req->complete_ns)
-        logged = req->complete_ns;
-    if (req->label != MST_NO_LABEL && !req->has_parts)
-        record_request(req, logged, false);
-    else if (req->label != MST_NO_LABEL)
-        record_with_parts(req, logged);
-    mst_count_on_worker(req);
-    finish_on_worker(req->connection, c, logged);
-    req->r = NULL;
-    req->complete_ns = 0;
 }
 
 /* ---- for exports.c ------------------------------------------------------------------- */
@@ -656,7 +465,6 @@ bool mst_timing_so_far(request_rec *r, struct mst_request *so_far)
         return false;
     so_now = *req;
     set_complete(&so_now, mst_now_ns());
-    measure(so_far, &so_now);
-    so_far->id = req->id;
+    mst_record_phases(so_far, &so_now);
     return true;
 }

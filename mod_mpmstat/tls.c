@@ -23,6 +23,7 @@ static apr_status_t see_decrypted(ap_filter_t *f, apr_bucket_brigade *bb, ap_inp
     now = mst_connection_now(conn);
     if (conn->picked_up_ns && now > conn->picked_up_ns)
         conn->tls_ns = now - conn->picked_up_ns;
+    conn->expects_more = true;
     return rv;
 }
 

@@ -16,7 +16,7 @@
  * that of the words stored there. The payload is a struct of `words` words of 8 bytes.
  *
  * The loop is unrolled, so that a compiler which knows the payload stores its members from
- * registers, and does not make the struct at all. That saves 60 of a request's instructions. */
+ * registers, and does not make the struct at all. That saves 143 of a request's instructions. */
 static inline void mst_journal_store(void *record, uint64_t ticket, const void *payload,
                                      size_t words)
 {

@@ -70,12 +70,12 @@ static inline void mst_count(uint64_t *word, uint64_t n)
     __atomic_fetch_add(word, n, __ATOMIC_RELAXED);
 }
 
-/* Makes *max at least ns. Seldom called, and so out of line. */
-static __attribute__((noinline, unused)) void mst_raise(uint64_t *max, uint64_t ns)
+/* Makes h's maximum at least ns. Seldom called, and so out of line. */
+static __attribute__((noinline, unused)) void mst_raise(struct mst_histogram *h, uint64_t ns)
 {
-    uint64_t old = __atomic_load_n(max, __ATOMIC_RELAXED);
+    uint64_t old = __atomic_load_n(&h->max_ns, __ATOMIC_RELAXED);
 
-    while (ns > old && !__atomic_compare_exchange_n(max, &old, ns, true, __ATOMIC_RELAXED,
+    while (ns > old && !__atomic_compare_exchange_n(&h->max_ns, &old, ns, true, __ATOMIC_RELAXED,
                                                     __ATOMIC_RELAXED))
         ;
 }
@@ -88,7 +88,7 @@ static inline void mst_histogram_record(struct mst_histogram *h, uint64_t ns)
         return;   /* an atomic addition of 0 would take as long as any other */
     mst_count(&h->sum_ns, ns);
     if (ns > __atomic_load_n(&h->max_ns, __ATOMIC_RELAXED))
-        mst_raise(&h->max_ns, ns);
+        mst_raise(h, ns);
 }
 
 /* Counts calls to an other end that took ns together. The index must be below end_count. */

@@ -349,6 +349,8 @@ def test_a_runtime_directory_of_others_is_none(anywhere, as_root, owner, mode):
     assert mode is None or list(runtime.iterdir()) == []
 
 
+@pytest.mark.skipif(not (build.SRCDIR / "debian").exists(),
+                    reason="the source archive is without debian/")
 def test_an_upgrade_closes_the_place_where_all_users_could_write(anywhere, as_root):
     """Debian's package: up to 0.1.0 it was on /run. What a process has mapped stays for it; a
     file system that was mounted there is another thing."""
