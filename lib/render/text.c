@@ -31,6 +31,15 @@ static void put_value(struct mst_sink *out, const struct mst_field *f,
         put_word(out, f, mst_field_words(f, place)[i]);
 }
 
+/* An element of which no more is known has the name of its kind: it is said once. */
+static bool is_named_after_kind(const struct mst_place *place)
+{
+    const struct mst_field *key = mst_scope_key(place->scope);
+
+    return mst_field_known(key + 1, place, 0)
+        && strcmp(mst_field_string(key, place), mst_field_string(key + 1, place)) == 0;
+}
+
 /* The names of the elements down to a place: `Label[www]Queue`. "" for the board itself. */
 static void put_prefix(struct mst_sink *out, const struct mst_place *place)
 {
@@ -45,7 +54,7 @@ static void put_prefix(struct mst_sink *out, const struct mst_place *place)
     }
     mst_sink_puts(out, form->text);
     mst_sink_char(out, '[');
-    if (form->kind != NULL) {
+    if (form->kind != NULL && !is_named_after_kind(place)) {
         put_value(out, mst_scope_key(place->scope) + 1, place, 0, true);
         mst_sink_char(out, ' ');
     }

@@ -3,6 +3,8 @@
  */
 #include "segment/fields.h"
 
+#include <string.h>
+
 #define WORDS(type, member) (sizeof(((type *)0)->member) / (sizeof(uint64_t)))
 
 #define STORED_NONE(id)  0, 0
@@ -31,6 +33,13 @@ const char *const mst_event_names[MST_EVENT_COUNT]   = { MST_EVENTS(NAME) };
 const char *const mst_interval_names[MST_INTERVAL_COUNT] = { MST_INTERVALS(NAME) };
 const char *const mst_wait_names[MST_WAIT_COUNT]     = { MST_WAITS(NAME) };
 const char *const mst_other_end_kind_names[MST_END_KIND_COUNT] = { MST_END_KINDS(NAME) };
+
+bool mst_other_end_says_kind(const char *name, const char *kind)
+{
+    size_t length = strlen(kind);
+
+    return strncmp(name, kind, length) == 0 && (name[length] == '\0' || name[length] == ' ');
+}
 
 size_t mst_type_elements(enum mst_type type, const char *const **names)
 {

@@ -7,6 +7,7 @@
 #define MPMSTAT_FIELDS_H
 
 #include <stddef.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "segment/format.h"
@@ -108,6 +109,10 @@ extern const char *const mst_event_names[MST_EVENT_COUNT];
 extern const char *const mst_interval_names[MST_INTERVAL_COUNT];
 extern const char *const mst_wait_names[MST_WAIT_COUNT];
 extern const char *const mst_other_end_kind_names[MST_END_KIND_COUNT];
+
+/* Whether an other end's name says its kind itself: "sleep", "lock session", "http a.example:80".
+ * Text that has both leaves the kind out then. */
+bool mst_other_end_says_kind(const char *name, const char *kind);
 
 /* Names of scopes, types, units and natures, as `mpmstat fields` shows them. */
 const char *mst_scope_name(enum mst_scope scope);

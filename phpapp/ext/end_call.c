@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 
-#include "end_known.h"
 
 struct mst_part mst_call_text_of(const zval *value)
 {
@@ -28,27 +27,21 @@ struct mst_part mst_call_port_of(const zval *value, const char *standard, char t
     return mst_part_of(standard);
 }
 
-const void *mst_call_subject(zend_execute_data *call)
+uint64_t mst_call_known(zend_execute_data *call, struct mst_own_end *own)
 {
-    zval *first;
+    if (MPMSTAT_G(waits).has_known) {
+        uint64_t known = mst_known_find(mst_call_subject(call));
 
-    if (Z_TYPE(call->This) == IS_OBJECT)
-        return Z_OBJ(call->This);
-    first = mst_call_argument(call, 0);
-    return first ? mst_known_in(first) : NULL;
-}
-
-uint64_t mst_call_known(zend_execute_data *call, struct mst_own_end *otherwise)
-{
-    uint64_t known = mst_known_find(mst_call_subject(call));
-
-    return known != MST_KNOWN_NONE ? known : mst_wait_of_own(otherwise);
+        if (known != MST_KNOWN_NONE)
+            return known;
+    }
+    return mst_wait_of_own(own);
 }
 
 uint64_t mst_call_connected(zend_execute_data *call, const zval *result, uint64_t wait)
 {
-    const void *subject = mst_call_subject(call);
+    uintptr_t subject = mst_call_subject(call);
 
-    mst_known_set(subject ? subject : mst_known_in(result), wait);
+    mst_known_set(subject ? subject : mst_known_key(result), wait);
     return wait;
 }

@@ -5,6 +5,7 @@
 #include <php.h>
 #include <stdint.h>
 
+#include "end_known.h"
 #include "end_name.h"
 
 /* Argument n, from 0; NULL: it was not given. */
@@ -26,12 +27,16 @@ struct mst_part mst_call_text(zend_execute_data *call, uint32_t n);
 /* Writes a port to `to`; the standard one where the value has none. */
 struct mst_part mst_call_port_of(const zval *value, const char *standard, char to[16]);
 
-/* The object or resource that the function is called for: the object of a method, or else the first
- * argument. */
-const void *mst_call_subject(zend_execute_data *call);
+/* The key of what the function is called for: the object of a method, or else the first argument. */
+static inline uintptr_t mst_call_subject(const zend_execute_data *call)
+{
+    if (Z_TYPE(call->This) == IS_OBJECT)
+        return mst_known_key(&call->This);
+    return ZEND_CALL_NUM_ARGS(call) > 0 ? mst_known_key(ZEND_CALL_ARG(call, 1)) : 0;
+}
 
-/* What is noted for the subject; else `otherwise`. */
-uint64_t mst_call_known(zend_execute_data *call, struct mst_own_end *otherwise);
+/* What is noted for the subject; else the own end. */
+uint64_t mst_call_known(zend_execute_data *call, struct mst_own_end *own);
 
 /* Notes the wait for the object of a constructor or method; else for an object that the first
  * argument is; else for the result. Returns the wait. */

@@ -4,7 +4,6 @@
 
 #include "end_call.h"
 #include "end_functions.h"
-#include "end_known.h"
 
 static struct mst_part setting(const char *name)
 {
@@ -18,7 +17,7 @@ MST_END(mysql)
     struct mst_part host = mst_call_text(call, from), port;
     char digits[16];
 
-    (void)line;
+    (void)own;
     if (!host.text)
         host = setting("mysqli.default_host");
     if (mst_part_starts_with(host, "p:"))
@@ -65,7 +64,7 @@ static struct mst_part standard_port(struct mst_part driver)
 }
 
 /* "DRIVER:host=...;port=..."; of others than servers only the driver. */
-static uint64_t wait_of_dsn(struct mst_wait_line *line, struct mst_part dsn)
+static uint64_t wait_of_dsn(struct mst_own_end *own, struct mst_part dsn)
 {
     const char *colon = dsn.text ? memchr(dsn.text, ':', dsn.length) : NULL;
     struct mst_part driver, rest, host, port;
@@ -73,7 +72,7 @@ static uint64_t wait_of_dsn(struct mst_wait_line *line, struct mst_part dsn)
     bool is_server;
 
     if (!colon || mst_part_starts_with(dsn, "uri:"))
-        return mst_wait_of_own(&line->own);
+        return mst_wait_of_own(own);
     driver = (struct mst_part){ dsn.text, (size_t)(colon - dsn.text) };
     rest = (struct mst_part){ colon + 1, dsn.length - driver.length - 1 };
     host = value_in(rest, "host", "; ");
@@ -94,7 +93,7 @@ static uint64_t wait_of_dsn(struct mst_wait_line *line, struct mst_part dsn)
 
 MST_END(pdo)
 {
-    return mst_call_connected(call, result, wait_of_dsn(line, mst_call_text(call, 0)));
+    return mst_call_connected(call, result, wait_of_dsn(own, mst_call_text(call, 0)));
 }
 
 MST_END(pgsql)
@@ -102,13 +101,13 @@ MST_END(pgsql)
     struct mst_part text = mst_call_text(call, 0), host, port;
     uint64_t wait;
 
-    (void)line;
+    (void)own;
     host = value_in(text, "host", " ");
     if (host.length == 0)
         host = value_in(text, "hostaddr", " ");
     port = value_in(text, "port", " ");
     wait = mst_wait_of_host(MST_WAIT_DATABASE, mst_part_of("pgsql"), host,
                             port.length ? port : mst_part_of("5432"));
-    mst_known_set(mst_known_in(result), wait);
+    mst_known_set(mst_known_key(result), wait);
     return wait;
 }

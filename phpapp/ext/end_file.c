@@ -1,7 +1,6 @@
 /* end_file.c - the other ends of functions that open something by its path, and of popen(). */
 #include "end_call.h"
 #include "end_functions.h"
-#include "end_known.h"
 #include "end_url.h"
 
 MST_CAN_WAIT(may_be_distant)
@@ -9,7 +8,7 @@ MST_CAN_WAIT(may_be_distant)
     struct mst_part path = mst_call_text(call, 0);
     struct mst_url url;
 
-    return path.text && mst_url_read(path, &url) && mst_url_is_distant(&url);
+    return path.text && mst_url_read(path, &url) && mst_url_is_distant(&url) ? own : NULL;
 }
 
 /* A plain file or a distant one; neither memory, nor a wrapper in PHP, whose own calls count. */
@@ -19,30 +18,29 @@ MST_CAN_WAIT(may_be_file)
     struct mst_url url;
 
     if (!path.text || mst_part_starts_with(path, "data:"))
-        return false;
+        return NULL;
     return !mst_url_read(path, &url) || mst_url_is_distant(&url)
-        || mst_part_starts_with(url.scheme, "file");
+        || mst_part_starts_with(url.scheme, "file") ? own : NULL;
 }
 
 MST_END(path)
 {
     (void)result;
-    return mst_url_wait_of_path(mst_call_text(call, 0), &line->own);
+    return mst_url_wait_of_path(mst_call_text(call, 0), own);
 }
 
 MST_END(opened)
 {
-    uint64_t wait = mst_url_wait_of_path(mst_call_text(call, 0), &line->own);
+    uint64_t wait = mst_url_wait_of_path(mst_call_text(call, 0), own);
 
-    /* A file is known by its stream: only what is not a file is remembered. */
-    mst_known_set(mst_known_in(result), wait != mst_wait_of_own(&line->own) ? wait
-                                                                            : MST_KNOWN_NONE);
+    if (wait != mst_wait_of_own(own))   /* a file's stream tells that it is one */
+        mst_known_set(mst_known_key(result), wait);
     return wait;
 }
 
 MST_END(opened_process)
 {
     (void)call;
-    mst_known_set(mst_known_in(result), mst_wait_of_own(&line->own));
-    return mst_wait_of_own(&line->own);
+    mst_known_set(mst_known_key(result), mst_wait_of_own(own));
+    return mst_wait_of_own(own);
 }

@@ -4,16 +4,16 @@
 
 #include "ends.h"
 
-#define MST_CAN_WAIT(name) bool mst_can_wait_##name(zend_execute_data *call)
+#define MST_CAN_WAIT(name) \
+    struct mst_own_end *mst_can_wait_##name(struct mst_own_end *own, zend_execute_data *call)
 #define MST_END(name) \
-    uint64_t mst_end_##name(struct mst_wait_line *line, zend_execute_data *call, zval *result)
+    uint64_t mst_end_##name(struct mst_own_end *own, zend_execute_data *call, zval *result)
 
 /* end_stream.c */
 MST_CAN_WAIT(reaches_out);
 MST_CAN_WAIT(reads_some);
 MST_CAN_WAIT(reads_bytes);
 MST_CAN_WAIT(reads_line);
-MST_END(stream);
 void mst_end_stream_join(void);
 
 /* end_file.c */
@@ -49,6 +49,7 @@ MST_END(memcacheds);
 MST_END(fixed);
 MST_END(subject);
 MST_END(made);
+MST_END(new);
 MST_END(made_of);
 
 #endif

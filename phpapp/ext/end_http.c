@@ -1,19 +1,18 @@
 /* end_http.c - the other ends of cURL and SOAP. */
 #include "end_call.h"
 #include "end_functions.h"
-#include "end_known.h"
 #include "end_url.h"
 
 #define CURL_OPTION_URL 10002   /* CURLOPT_URL, of libcurl's stable ABI */
 
 /* libcurl takes a URL without a scheme for one with http. */
-static uint64_t wait_of_curl(struct mst_wait_line *line, struct mst_part text)
+static uint64_t wait_of_curl(struct mst_own_end *own, struct mst_part text)
 {
     struct mst_end_name with_scheme = { "http://", 7 };
     struct mst_url url;
 
     if (text.length == 0)
-        return mst_wait_of_own(&line->own);
+        return mst_wait_of_own(own);
     if (mst_url_read(text, &url))
         return mst_url_wait_of_http(&url);
     mst_end_name_append(&with_scheme, text);
@@ -23,9 +22,9 @@ static uint64_t wait_of_curl(struct mst_wait_line *line, struct mst_part text)
 
 MST_END(curl_url)
 {
-    uint64_t wait = wait_of_curl(line, mst_call_text(call, 0));
+    uint64_t wait = wait_of_curl(own, mst_call_text(call, 0));
 
-    mst_known_set(mst_known_in(result), wait);
+    mst_known_set(mst_known_key(result), wait);
     return wait;
 }
 
@@ -35,7 +34,7 @@ MST_END(curl_option)
 
     (void)result;
     if (option && Z_TYPE_P(option) == IS_LONG && Z_LVAL_P(option) == CURL_OPTION_URL)
-        mst_known_set(mst_call_subject(call), wait_of_curl(line, mst_call_text(call, 2)));
+        mst_known_set(mst_call_subject(call), wait_of_curl(own, mst_call_text(call, 2)));
     return MST_KNOWN_NONE;
 }
 
@@ -47,14 +46,14 @@ MST_END(curl_options)
     if (options && Z_TYPE_P(options) == IS_ARRAY)
         url = zend_hash_index_find(Z_ARRVAL_P(options), CURL_OPTION_URL);
     if (url)
-        mst_known_set(mst_call_subject(call), wait_of_curl(line, mst_call_text_of(url)));
+        mst_known_set(mst_call_subject(call), wait_of_curl(own, mst_call_text_of(url)));
     return MST_KNOWN_NONE;
 }
 
 MST_END(curl_reset)
 {
     (void)result;
-    mst_known_set(mst_call_subject(call), mst_wait_of_own(&line->own));
+    mst_known_set(mst_call_subject(call), mst_wait_of_own(own));
     return MST_KNOWN_NONE;
 }
 
@@ -62,5 +61,5 @@ MST_END(curl_reset)
 MST_END(soap)
 {
     (void)result;
-    return mst_url_wait_of_path(mst_call_text(call, 1), &line->own);
+    return mst_url_wait_of_path(mst_call_text(call, 1), own);
 }

@@ -11,16 +11,23 @@
 
 #define MST_KNOWN_NONE UINT64_MAX   /* instead of a wait */
 
-/* The object or resource that a value is; NULL: it is neither. */
-const void *mst_known_in(const zval *value);
+/* What a value is known by: an object by its address, a resource by its number, which no later one
+ * of the request gets (an address can be another one's soon). 0: it is neither. */
+static inline uintptr_t mst_known_key(const zval *value)
+{
+    ZVAL_DEREF(value);
+    if (Z_TYPE_P(value) == IS_OBJECT)
+        return (uintptr_t)Z_OBJ_P(value);
+    return Z_TYPE_P(value) == IS_RESOURCE ? (uintptr_t)Z_RES_HANDLE_P(value) << 1 | 1 : 0;
+}
 
-/* The wait that is noted for a thing; MST_KNOWN_NONE: none is. */
-uint64_t mst_known_find(const void *thing);
+/* The wait that is noted for a key; MST_KNOWN_NONE: none is. */
+uint64_t mst_known_find(uintptr_t key);
 
-/* Notes what a thing waits for. MST_KNOWN_NONE: what is noted for this address was another thing's.
- * Where all places are taken, the last one loses its entry: that object's calls are counted under
- * the name of their line. */
-void mst_known_set(const void *thing, uint64_t wait);
+/* Notes what an object or resource waits for; not for a key of 0. MST_KNOWN_NONE: that is not known.
+ * Where all places are taken, the last one loses its entry: that object's calls are counted under the
+ * name of their line. */
+void mst_known_set(uintptr_t key, uint64_t wait);
 
 /* The request is over, and so are its objects. */
 void mst_known_forget(void);

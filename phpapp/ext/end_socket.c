@@ -1,7 +1,6 @@
 /* end_socket.c - the other ends of functions that connect sockets. */
 #include "end_call.h"
 #include "end_functions.h"
-#include "end_known.h"
 #include "end_url.h"
 
 /* TRANSPORT://HOST:PORT, or HOST and PORT: over TCP. */
@@ -24,8 +23,8 @@ MST_END(socket_address)
     uint64_t wait = wait_of_socket(mst_call_text(call, 0),
                                    mst_call_port_of(mst_call_argument(call, 1), "", digits));
 
-    (void)line;
-    mst_known_set(mst_known_in(result), wait);
+    (void)own;
+    mst_known_set(mst_known_key(result), wait);
     return wait;
 }
 
@@ -37,13 +36,13 @@ MST_END(socket_url)
     struct mst_url url;
     uint64_t wait;
 
-    (void)line;
+    (void)own;
     if (address.text && !mst_url_read(address, &url)) {
         mst_end_name_append(&with_scheme, address);
         address = (struct mst_part){ with_scheme.text, with_scheme.length };
     }
     wait = wait_of_socket(address, mst_part_of(""));
-    mst_known_set(mst_known_in(result), wait);
+    mst_known_set(mst_known_key(result), wait);
     return wait;
 }
 
@@ -56,7 +55,7 @@ MST_END(socket_peer)
     uint64_t wait = mst_wait_of_host(MST_WAIT_STREAM, mst_part_of(is_unix ? "unix" : "tcp"),
                                      is_unix ? mst_part_of("") : mst_call_text(call, 1), port);
 
-    (void)line, (void)result;
+    (void)own, (void)result;
     mst_known_set(mst_call_subject(call), wait);
     return wait;
 }

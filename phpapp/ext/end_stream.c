@@ -3,7 +3,6 @@
 
 #include "end_call.h"
 #include "end_functions.h"
-#include "end_known.h"
 
 static struct mst_own_end file_end = { MST_WAIT_FILE, 0, "file" };
 static struct mst_own_end pipe_end = { MST_WAIT_PROCESS, 0, "process" };
@@ -16,7 +15,7 @@ void mst_end_stream_join(void)
     file_end.index = pipe_end.index = 0;
 }
 
-static php_stream *stream_of(zend_execute_data *call)
+static inline php_stream *stream_of(zend_execute_data *call)
 {
     zval *first = mst_call_argument(call, 0);
 
@@ -26,20 +25,33 @@ static php_stream *stream_of(zend_execute_data *call)
     return NULL;
 }
 
-static bool is_socket(const php_stream *stream)
+/* Streams of a kind share their functions. PHP does not export those of sockets; their label has the
+ * word. The latest that had it is kept, which saves the search. */
+static const php_stream_ops *latest_socket;
+
+static bool is_new_socket(const php_stream *stream)
 {
-    return strstr(stream->ops->label, "socket") != NULL;
+    if (strstr(stream->ops->label, "socket") == NULL)
+        return false;
+    __atomic_store_n(&latest_socket, stream->ops, __ATOMIC_RELAXED);
+    return true;
 }
 
-/* Files, pipes and sockets; neither memory nor wrappers in PHP. */
-static bool is_outside(const php_stream *stream)
+/* A file, a pipe or a socket, whose own end is the line's. NULL: memory, or a wrapper in PHP. */
+static inline struct mst_own_end *end_of(const php_stream *stream, struct mst_own_end *own)
 {
-    return stream && (stream->ops == &php_stream_stdio_ops || is_socket(stream));
+    if (!stream)
+        return NULL;
+    if (stream->ops == &php_stream_stdio_ops)
+        return stream->flags & PHP_STREAM_FLAG_NO_SEEK ? &pipe_end : &file_end;
+    if (stream->ops == __atomic_load_n(&latest_socket, __ATOMIC_RELAXED) || is_new_socket(stream))
+        return own;
+    return NULL;
 }
 
 MST_CAN_WAIT(reaches_out)
 {
-    return is_outside(stream_of(call));
+    return end_of(stream_of(call), own);
 }
 
 static size_t buffered(const php_stream *stream)
@@ -51,7 +63,7 @@ MST_CAN_WAIT(reads_some)
 {
     php_stream *stream = stream_of(call);
 
-    return is_outside(stream) && buffered(stream) == 0;
+    return stream && buffered(stream) == 0 ? end_of(stream, own) : NULL;
 }
 
 MST_CAN_WAIT(reads_bytes)
@@ -59,34 +71,18 @@ MST_CAN_WAIT(reads_bytes)
     php_stream *stream = stream_of(call);
     zval *length = mst_call_argument(call, 1);
 
-    return is_outside(stream) && !(length && Z_TYPE_P(length) == IS_LONG
-                                   && (zend_ulong)Z_LVAL_P(length) <= buffered(stream));
+    if (stream && length && Z_TYPE_P(length) == IS_LONG
+        && (zend_ulong)Z_LVAL_P(length) <= buffered(stream))
+        return NULL;
+    return end_of(stream, own);
 }
 
 MST_CAN_WAIT(reads_line)
 {
     php_stream *stream = stream_of(call);
 
-    return is_outside(stream)
-        && !(buffered(stream) > 0
-             && memchr(stream->readbuf + stream->readpos, '\n', buffered(stream)));
-}
-
-/* fopen() of http remembers what the stream is connected to; else its type tells. */
-MST_END(stream)
-{
-    php_stream *stream = stream_of(call);
-    uint64_t known;
-
-    (void)result;
-    if (stream && MPMSTAT_G(waits).has_known) {
-        known = mst_known_find(stream->res);
-        if (known != MST_KNOWN_NONE)
-            return known;
-    }
-    if (!stream || stream->ops != &php_stream_stdio_ops)
-        return mst_wait_of_own(&line->own);
-    if (stream->flags & PHP_STREAM_FLAG_NO_SEEK)
-        return mst_wait_of_own(&pipe_end);
-    return mst_wait_of_own(&file_end);
+    if (stream && buffered(stream) > 0
+        && memchr(stream->readbuf + stream->readpos, '\n', buffered(stream)))
+        return NULL;
+    return end_of(stream, own);
 }

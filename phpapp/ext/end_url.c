@@ -44,12 +44,12 @@ bool mst_url_is_distant(const struct mst_url *url)
     return mst_part_starts_with(url->scheme, "http") || mst_part_starts_with(url->scheme, "ftp");
 }
 
-uint64_t mst_url_wait_of_path(struct mst_part path, struct mst_own_end *otherwise)
+uint64_t mst_url_wait_of_path(struct mst_part path, struct mst_own_end *own)
 {
     struct mst_url url;
 
     if (!path.text || !mst_url_read(path, &url) || !mst_url_is_distant(&url))
-        return mst_wait_of_own(otherwise);
+        return mst_wait_of_own(own);
     if (mst_part_starts_with(url.scheme, "ftp"))
         return mst_wait_of_host(MST_WAIT_STREAM, url.scheme, url.host,
                                 url.port.length ? url.port : mst_part_of("21"));

@@ -20,7 +20,7 @@ bool mst_url_is_distant(const struct mst_url *url);
 
 uint64_t mst_url_wait_of_http(const struct mst_url *url);
 
-/* The wait of a function that opens a path: of http or ftp; else `otherwise`. */
-uint64_t mst_url_wait_of_path(struct mst_part path, struct mst_own_end *otherwise);
+/* The wait of a function that opens a path: of http or ftp; else the own end. */
+uint64_t mst_url_wait_of_path(struct mst_part path, struct mst_own_end *own);
 
 #endif

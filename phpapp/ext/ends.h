@@ -8,11 +8,6 @@
 
 #include "end_name.h"
 
-/* How a return value says that a call has failed. An exception always says so. */
-enum mst_failure_rule {
-    MST_FAILS_NONE, MST_FAILS_FALSE, MST_FAILS_NEGATIVE, MST_FAILS_SAME   /* its own argument */
-};
-
 /* How the extension treats a function of waits.def. */
 enum mst_treatment {
     MST_IS_CALL,      /* it is timed */
@@ -21,19 +16,22 @@ enum mst_treatment {
     MST_IS_NOTE       /* it does not wait; what it says of the other end is remembered */
 };
 
-struct mst_wait_line;
-typedef bool mst_can_wait(zend_execute_data *call);
-typedef uint64_t mst_wait_of_call(struct mst_wait_line *line, zend_execute_data *call,
-                                  zval *result);
+/* Whether a call can wait, and what for, as far as the call tells that itself: the line's own end, or
+ * another one. NULL: it cannot wait. */
+typedef struct mst_own_end *mst_can_wait(struct mst_own_end *own, zend_execute_data *call);
+/* What a call waited for; to be called after the function. `own`: as the above returned it. */
+typedef uint64_t mst_wait_of_call(struct mst_own_end *own, zend_execute_data *call, zval *result);
+typedef bool mst_has_failed(const zend_execute_data *call, const zval *result);
 
 /* A line of waits.def. */
 struct mst_wait_line {
     const char  *class_name;   /* "": a function */
     const char  *function;     /* "*": all methods of the class */
     struct mst_own_end own;    /* where nothing more is known of the other end */
-    mst_can_wait *can_wait;    /* whether a call can wait; NULL: always */
-    mst_wait_of_call *end;     /* what a call waited for; to be called after the function */
-    enum mst_failure_rule failure;
+    mst_can_wait *can_wait;    /* NULL: a call can always wait */
+    mst_wait_of_call *end;
+    mst_has_failed *has_failed;   /* whether a call's result says so; NULL: never. An exception
+                                   * always does */
     enum mst_treatment treatment;
 };
 extern struct mst_wait_line mst_wait_lines[];

@@ -28,6 +28,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <time.h>
 #include <zend_ini.h>
 
 #include "segment/handover.h"
@@ -49,11 +50,12 @@ struct mst_wait_sum {
 
 /* An object or resource of PHP's, and what its functions wait for. */
 struct mst_known {
-    const void *thing;             /* as mst_known_in(); NULL: no entry */
-    uint64_t    wait;              /* as mst_wait_of() */
+    uintptr_t key;                 /* as mst_known_key(); 0: no entry */
+    uint64_t  wait;                /* as mst_wait_of() */
 };
 #define MPMSTAT_KNOWN 256u         /* a power of two */
 
+struct mst_own_end;
 struct mst_timed_function;
 struct mst_suspended;
 
@@ -63,6 +65,7 @@ struct mst_waits {
     bool     has_known;            /* `known` has entries */
     struct _zend_execute_data *call;   /* the outermost timed call under way; NULL: none */
     const struct mst_timed_function *timed; /* the function called */
+    struct mst_own_end *own;       /* what it waits for, where no more is known */
     zval    *result;
     uint64_t began_ns, began_cpu_ns;   /* when it began, or its fiber went on */
     uint64_t waited_ns;            /* off the CPU in it before its fiber was suspended */
@@ -71,6 +74,7 @@ struct mst_waits {
     uint64_t first_delay_ns;       /* the same as the request began */
     uint64_t unread_ns;            /* off the CPU since the run delay was read */
     uint64_t unread_outside_ns;    /* of that, outside timed calls */
+    struct timespec clock;         /* room for a clock's answer */
     struct mst_suspended *suspended;   /* timed calls in fibers that do not run now */
     uint32_t used_count;
     uint8_t  used[MST_ENDS + MST_WAIT_COUNT];   /* which of `sums` are not empty */

@@ -16,7 +16,6 @@
 #include <php.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <zend_exceptions.h>
 #include <zend_extensions.h>
 #if PHP_VERSION_ID >= 80100
@@ -53,6 +52,7 @@ struct mst_suspended {
     const void           *fiber;      /* its context */
     zend_execute_data    *call;
     const struct mst_timed_function *timed;
+    struct mst_own_end   *own;
     zval                 *result;
     uint64_t              waited_ns;
     struct mst_suspended *next;
@@ -63,14 +63,6 @@ static struct mst_timed_function *all_timed;   /* NULL: no function is timed */
 
 /* ---- time ------------------------------------------------------------------------------- */
 
-static uint64_t cpu_now_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (uint64_t)t.tv_sec * MST_NS_PER_S + (uint64_t)t.tv_nsec;
-}
-
 /* ns less `part`, but at least 0. */
 static uint64_t without(uint64_t ns, uint64_t part)
 {
@@ -78,7 +70,7 @@ static uint64_t without(uint64_t ns, uint64_t part)
 }
 
 /* Returns the run delay since the last reading; 0 where it is unknown. */
-static uint64_t read_delay(struct mst_waits *w)
+static __attribute__((cold)) uint64_t read_delay(struct mst_waits *w)
 {
     uint64_t before = w->delay_ns;
 
@@ -90,12 +82,12 @@ static uint64_t read_delay(struct mst_waits *w)
 }
 
 /* Starts the clock of the call under way. */
-static void start_clock(struct mst_waits *w)
+static inline void start_clock(struct mst_waits *w)
 {
     uint64_t outside;
 
-    w->began_ns = mst_now_ns();
-    w->began_cpu_ns = cpu_now_ns();
+    w->began_ns = mst_clock_by(CLOCK_MONOTONIC, &w->clock);
+    w->began_cpu_ns = mst_clock_by(CLOCK_THREAD_CPUTIME_ID, &w->clock);
     outside = without(w->began_ns - w->seen_ns, w->began_cpu_ns - w->seen_cpu_ns);
     w->unread_outside_ns += outside;
     w->unread_ns += outside;
@@ -103,17 +95,24 @@ static void start_clock(struct mst_waits *w)
         read_delay(w);
 }
 
-/* Stops the clock. The run delay within a long call does not count as waiting. Time off the CPU
- * outside timed calls is taken for run delay, too. */
-static void stop_clock(struct mst_waits *w)
+/* The run delay within a long call does not count as waiting. Time off the CPU outside timed calls
+ * is taken for run delay, too. */
+static __attribute__((cold)) uint64_t without_delay(struct mst_waits *w, uint64_t waited)
 {
-    uint64_t waited, outside = w->unread_outside_ns;
+    uint64_t outside = w->unread_outside_ns;
 
-    w->seen_ns = mst_now_ns();
-    w->seen_cpu_ns = cpu_now_ns();
+    return without(waited, without(read_delay(w), outside));
+}
+
+static inline void stop_clock(struct mst_waits *w)
+{
+    uint64_t waited;
+
+    w->seen_ns = mst_clock_by(CLOCK_MONOTONIC, &w->clock);
+    w->seen_cpu_ns = mst_clock_by(CLOCK_THREAD_CPUTIME_ID, &w->clock);
     waited = without(w->seen_ns - w->began_ns, w->seen_cpu_ns - w->began_cpu_ns);
     if (waited >= LONG_NS)
-        waited = without(waited, without(read_delay(w), outside));
+        waited = without_delay(w, waited);
     else
         w->unread_ns += waited;
     w->waited_ns += waited;
@@ -144,53 +143,36 @@ static bool has_thrown(void)
 #endif
 }
 
-static bool is_own_argument(const zend_execute_data *call, const zval *result)
-{
-    const zval *argument = ZEND_CALL_ARG(call, 1);
-
-    return ZEND_CALL_NUM_ARGS(call) > 0 && Z_TYPE_P(argument) == IS_STRING
-        && Z_TYPE_P(result) == IS_STRING && zend_string_equals(Z_STR_P(argument), Z_STR_P(result))
-        && strspn(Z_STRVAL_P(result), "0123456789.") != Z_STRLEN_P(result);
-}
-
-static bool has_failed(enum mst_failure_rule how, const zend_execute_data *call, const zval *result)
-{
-    if (has_thrown())
-        return true;
-    switch (how) {
-    case MST_FAILS_FALSE:    return Z_TYPE_P(result) == IS_FALSE;
-    case MST_FAILS_NEGATIVE: return Z_TYPE_P(result) == IS_LONG && Z_LVAL_P(result) < 0;
-    case MST_FAILS_SAME:     return is_own_argument(call, result);
-    case MST_FAILS_NONE:     break;
-    }
-    return false;
-}
-
 /* Ends the call under way, whose frame must be alive. */
-static void end_call(struct mst_waits *w, bool is_broken)
+static inline void end_call(struct mst_waits *w, bool is_broken)
 {
     struct mst_wait_line *line = w->timed->line;
     zend_execute_data *call = w->call;
+    bool has_failed;
 
     stop_clock(w);
     w->call = NULL;
-    add(w, line->end(line, call, w->result), w->waited_ns,
-        is_broken || has_failed(line->failure, call, w->result));
+    has_failed = is_broken || has_thrown()
+        || (line->has_failed && line->has_failed(call, w->result));
+    add(w, line->end(w->own, call, w->result), w->waited_ns, has_failed);
 }
 
 static ZEND_NAMED_FUNCTION(call_timed)
 {
     const struct mst_timed_function *timed = EX(func)->internal_function.reserved[slot];
     struct mst_wait_line *line = timed->line;
+    struct mst_own_end *own = &line->own;
     struct mst_waits *w = &MPMSTAT_G(waits);
 
-    if (!w->is_on || w->call || (line->can_wait && !line->can_wait(execute_data))) {
+    if (!w->is_on || w->call
+        || (line->can_wait && (own = line->can_wait(own, execute_data)) == NULL)) {
         timed->original(INTERNAL_FUNCTION_PARAM_PASSTHRU);
         if (w->is_on && line->treatment == MST_IS_CONNECT)
-            line->end(line, execute_data, return_value);
+            line->end(&line->own, execute_data, return_value);
         return;
     }
     w->call = execute_data;
+    w->own = own;
     w->timed = timed;
     w->result = return_value;
     w->waited_ns = 0;
@@ -206,7 +188,7 @@ static ZEND_NAMED_FUNCTION(call_noted)
 
     timed->original(INTERNAL_FUNCTION_PARAM_PASSTHRU);
     if (MPMSTAT_G(waits).is_on)
-        timed->line->end(timed->line, execute_data, return_value);
+        timed->line->end(&timed->line->own, execute_data, return_value);
 }
 
 /* ---- fibers ------------------------------------------------------------------------------ */
@@ -218,11 +200,11 @@ static void suspend(struct mst_waits *w, const void *fiber)
 
     stop_clock(w);
     if (s) {
-        *s = (struct mst_suspended){ fiber, w->call, w->timed, w->result, w->waited_ns,
-                                     w->suspended };
+        *s = (struct mst_suspended){ fiber, w->call, w->timed, w->own, w->result,
+                                     w->waited_ns, w->suspended };
         w->suspended = s;
     } else {
-        add(w, mst_wait_of_own(&w->timed->line->own), w->waited_ns, false);
+        add(w, mst_wait_of_own(w->own), w->waited_ns, false);
     }
     w->call = NULL;
 }
@@ -239,6 +221,7 @@ static void resume(struct mst_waits *w, const void *fiber)
     *at = s->next;
     w->call = s->call;
     w->timed = s->timed;
+    w->own = s->own;
     w->result = s->result;
     w->waited_ns = s->waited_ns;
     free(s);
@@ -264,7 +247,8 @@ void mst_waits_begin(uint64_t now_ns, uint64_t cpu_ns)
 
     w->is_on = MPMSTAT_G(measure_waits) && all_timed != NULL;
     w->seen_ns = now_ns;
-    w->seen_cpu_ns = cpu_ns != MST_UNKNOWN ? cpu_ns : cpu_now_ns();
+    w->seen_cpu_ns = cpu_ns != MST_UNKNOWN ? cpu_ns
+                                          : mst_clock_read(CLOCK_THREAD_CPUTIME_ID);
     w->delay_ns = w->first_delay_ns = mst_delay_read();
     w->unread_ns = w->unread_outside_ns = 0;
 }
@@ -285,12 +269,12 @@ static void count_unreturned(struct mst_waits *w)
 
     if (w->call) {
         stop_clock(w);
-        add(w, mst_wait_of_own(&w->timed->line->own), w->waited_ns, true);
+        add(w, mst_wait_of_own(w->own), w->waited_ns, true);
         w->call = NULL;
     }
     while ((s = w->suspended) != NULL) {
         w->suspended = s->next;
-        add(w, mst_wait_of_own(&s->timed->line->own), s->waited_ns, true);
+        add(w, mst_wait_of_own(s->own), s->waited_ns, true);
         free(s);
     }
 }

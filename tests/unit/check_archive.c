@@ -745,6 +745,8 @@ static void make_version(int version, char path[PATH_MAX])
     snprintf(path, PATH_MAX, "%s", test_path());
     ck_assert_int_eq(sqlite3_open(path, &db), SQLITE_OK);
     ck_assert_msg(sqlite3_exec(db, sql, NULL, NULL, &message) == SQLITE_OK, "%s", message);
+    ck_assert_int_eq(sqlite3_exec(db, "INSERT INTO programs VALUES (1, 'apache2', 5)", NULL, NULL,
+                                  NULL), SQLITE_OK);
     sqlite3_close(db);
     free(sql);
 }
@@ -783,6 +785,8 @@ START_TEST(test_an_older_version_becomes_this_one)
     ck_assert_int_eq(ask(path, "SELECT count(*) FROM server_requests WHERE front_ns IS NULL AND "
                                "request_id IN (77, 78)"), 2);
     ck_assert_int_eq(ask(path, "SELECT count(*) FROM php_requests"), 0);
+    ck_assert_int_eq(ask(path, "SELECT count(*) FROM programs WHERE run_id = 1 AND program = "
+                               "'apache2' AND cpu_ns = 5 AND owner IS NULL"), 1);
     snprintf(fresh, sizeof fresh, "%s", test_path());
     close_archive(create(fresh));
     upgraded = shape(path);

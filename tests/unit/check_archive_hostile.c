@@ -51,6 +51,8 @@ static const char rows[] =
     "INSERT INTO programs VALUES (1, 'ab', 5, 'tool');"
     "INSERT INTO environment VALUES (1, 'cpus', '2');"
     "INSERT INTO output VALUES (1, 'stdout', 3, 'abc');"
+    "INSERT INTO findings (run_id, rank, code, certainty, text) VALUES (1, 1, 'nothing', 'certain', "
+    "'Nothing ran out.');"
     "INSERT INTO notes VALUES (1, 1, 'a note');";
 
 static char path[PATH_MAX];
@@ -198,7 +200,7 @@ static const char *const tables[] = {
     "runs", "client_results", "client_requests", "servers", "server_requests", "php_requests",
     "php_waits", "ends", "marks", "lifecycle", "samples", "pool_samples", "process_samples",
     "memory_samples", "port_samples", "machine_samples", "programs", "environment", "output",
-    "notes", "studies", "study_files", "steps",
+    "findings", "notes", "studies", "study_files", "steps",
 };
 #define TABLES (sizeof tables / sizeof *tables)
 

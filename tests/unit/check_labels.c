@@ -386,6 +386,16 @@ START_TEST(an_end_is_known_by_kind_and_name)
 }
 END_TEST
 
+START_TEST(a_name_can_say_its_kind)
+{
+    ck_assert(mst_other_end_says_kind("sleep", "sleep"));
+    ck_assert(mst_other_end_says_kind("lock session", "lock"));
+    ck_assert(!mst_other_end_says_kind("https://a.example", "http"));
+    ck_assert(!mst_other_end_says_kind("mysql db:3306", "database"));
+    ck_assert(!mst_other_end_says_kind("", "sleep"));
+}
+END_TEST
+
 /* Scripts name as many ends as they like. */
 static uint32_t greedy_for_ends(const char *tenant)
 {
@@ -470,6 +480,7 @@ int main(void)
     tcase_add_test(hostile, a_table_that_changes_under_the_search);
     tcase_add_test(older, labels_without_owners_are_read);
     tcase_add_test(ends, an_end_is_known_by_kind_and_name);
+    tcase_add_test(ends, a_name_can_say_its_kind);
     tcase_add_test(ends, a_tenant_gets_its_quota_of_ends_and_all_of_them_a_share);
     tcase_add_test(ends, ends_without_room_are_other);
     suite_add_tcase(suite, ends);

@@ -63,7 +63,7 @@ def slow_service_and_slow_database(stage):
 @pair("cpu-neighbour", "php-workers", maybe="application-cpu")
 def neighbour_and_few_php_workers(stage):
     apache, _ = stage.stock_php()
-    apache.page("burn.php", pages.burn(3).replace("echo 'done'", "usleep(40000); echo 'done'"))
+    apache.page("burn.php", pages.burn(8).replace("echo 'done'", "usleep(10000); echo 'done'"))
     for _ in range(BUSY):
         stage.program(stage.php_cli(), "-r", pages.BURNER)
     return stage.record(*stage.wrk("/burn.php", 20))
@@ -120,7 +120,7 @@ def time_outs_and_slow_pages(stage):
     apache, _ = stage.roomy_php(30, "ProxyTimeout 1\n")
     apache.page("t.php", pages.some(0.05, pages.nap(1500), pages.some(
         0.03, pages.nap(700), pages.nap(10))))
-    return stage.record(*stage.hey("/t.php", 8, rate=20, seconds=4))
+    return stage.record(*stage.hey("/t.php", 16, rate=20, seconds=4))
 
 
 @pair("php-workers", "sleep", maybe="memory-neighbour")

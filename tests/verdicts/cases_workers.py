@@ -61,9 +61,9 @@ def each_child_serves_one_connection(stage):
       fast=True)
 def accept_queue_of_one(stage):
     """A burst of connections every time that the pages are ready."""
-    apache = stage.apache("event", "ListenBacklog 1", fpm=stage.fpm(60, "pm = static"), limits=(
-        "ThreadLimit 50\nServerLimit 2\nThreadsPerChild 50\nMaxRequestWorkers 100"))
-    return stage.record(*stage.ab(apache.page("nap.php", pages.nap(30)), 60, 600))
+    apache = stage.apache("event", "ListenBacklog 1", fpm=stage.fpm(120, "pm = static"), limits=(
+        "ThreadLimit 100\nServerLimit 3\nThreadsPerChild 100\nMaxRequestWorkers 300"))
+    return stage.record(*stage.hey(apache.page("nap.php", pages.nap(30)), 110, "-disable-keepalive"))
 
 
 @case("event-connections slow-clients", also="event-connections", maybe="accept-queue")
@@ -212,17 +212,17 @@ def long_polls_hold_php(stage):
 
 # ---- other limits ------------------------------------------------------------------------
 
-@case("descriptors client-errors answers-5xx", also="descriptors", maybe="accept-queue")
+@case("descriptors answers-5xx", also="descriptors", maybe="backend h2-workers")
 def few_descriptors(stage):
-    """Apache's children may open 60 files, and 45 clients come, each with one to a backend."""
-    backend = stage.backend(0.1)
-    stage.apache("event", f'ProxyPass "/app" "{backend.url}"', modules=["proxy", "proxy_http"],
-                 workers=60, threads=60,
+    """Apache's child may open 64 files, and eighty requests at a time want one to a backend."""
+    backend = stage.backend(1.5)
+    stage.apache("event", H2.format(100) + f'ProxyPass "/app" "{backend.url}" retry=0',
+                 modules=["http2", "proxy", "proxy_http"], workers=25, threads=25,
                  wrapper=["/bin/sh", "-c", 'ulimit -n 64; exec "$@"', "sh"])
-    return stage.record(*stage.ab("/app", 55, 800, "-r"))
+    return stage.record(*stage.h2load("/app", 4, 20, 2500))
 
 
-@case("local-ports answers-5xx", also="local-ports", maybe="backend")
+@case("local-ports answers-5xx", also="local-ports", maybe="backend h2-workers")
 def local_ports_to_the_backend(stage):
     """Forty local ports, and eighty requests at a time on a few connections of HTTP/2."""
     backend = stage.backend(0.2)

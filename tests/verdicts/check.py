@@ -19,7 +19,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import groups
-from judge import CASES, CLAIM, judge
+from judge import CASES, CLAIM, judge, judge_advice
 
 CASE_SECONDS = 120
 EMPTY_LIMIT = 1 / 20
@@ -35,7 +35,7 @@ def load_cases():
         __import__(file.stem)
 
 
-def run_inside(name, result, group, templates):
+def run_inside(name, result, group, templates, keep):
     """The case, in a process of its own group and namespaces: writes what was recorded."""
     import stage as stages
     subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
@@ -47,11 +47,13 @@ def run_inside(name, result, group, templates):
         said["not run"] = str(reason)
     finally:
         stage.close()
+        if keep and stage.archive.exists():
+            shutil.copy(stage.archive, Path(keep) / f"{name}.db")
         shutil.rmtree(stage.scratch, ignore_errors=True)
     Path(result).write_text(json.dumps(said))
 
 
-def run_case(name, templates):
+def run_case(name, templates, keep):
     """(outcome, why, run): outcome is right, empty, wrong, not run or broken."""
     try:
         group = groups.make()
@@ -62,7 +64,7 @@ def run_case(name, templates):
     inner = group.inner("case")
     words = [*NAMESPACES, sys.executable, str(HERE / "check.py"), "--inside", name, str(result),
              json.dumps([str(group.version), {k: str(v) for k, v in group.directories.items()}]),
-             str(templates)]
+             str(templates), str(keep or "")]
     began, used, own = time.monotonic(), groups.machine_cpu_seconds(), group.cpu_seconds()
     case = subprocess.Popen([*inner.wrapper(), *words], stdin=subprocess.DEVNULL, text=True,
                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
@@ -92,7 +94,10 @@ def run_case(name, templates):
         if (first["code"] == "cpu-neighbour" and (first["share"] or 0) >= CLAIM
                 and "cpu-neighbour" not in wanted.expected):
             return "not run", f"others had {others:.0%} of the machine's CPUs, and decided", run
-    return (*judge(wanted, run["findings"]), run)
+    outcome, why = judge(wanted, run["findings"])
+    if outcome == "right" and wanted.followed:
+        outcome, why = judge_advice(run)
+    return outcome, why, run
 
 
 def sentence(finding):
@@ -137,14 +142,15 @@ def main():
     parser.add_argument("--results", help="append all that was found to this file")
     parser.add_argument("--evidence", action="store_true",
                         help="show what servers and load tools say, too")
-    parser.add_argument("--inside", nargs=4, help=argparse.SUPPRESS)
+    parser.add_argument("--keep", metavar="DIRECTORY", help="keep the archives there")
+    parser.add_argument("--inside", nargs=5, help=argparse.SUPPRESS)
     options = parser.parse_args()
     load_cases()
     if options.inside:
-        name, result, where, templates = options.inside
+        name, result, where, templates, keep = options.inside
         version, places = json.loads(where)
         group = groups.Group({k: Path(v) for k, v in places.items()}, int(version))
-        return run_inside(name, result, group, templates)
+        return run_inside(name, result, group, templates, keep)
     chosen = select(options)
     if options.list:
         return print("\n".join(f"{c.name:34} {'fast' if c.fast else '':5}"
@@ -156,7 +162,7 @@ def main():
     try:
         for chosen_case in chosen:
             began = time.monotonic()
-            outcome, why, run = run_case(chosen_case.name, templates)
+            outcome, why, run = run_case(chosen_case.name, templates, options.keep)
             counts[outcome] += 1
             seconds = time.monotonic() - began
             show(chosen_case.name, outcome, why, run, seconds, sys.stdout)

@@ -23,24 +23,42 @@ class Case:
     never: set = field(default_factory=set)    # codes that are false of it, beyond NEVER
     within: int = 0             # also: among so many first ones; 0: anywhere
     fast: bool = False          # in the half that make check-verdicts-fast runs
+    followed: bool = False      # its advice is followed, and the rate that it predicts is met
 
 
 CASES = {}
 
 
-def case(expected, *, also="", maybe="", never="", within=0, fast=False):
+def case(expected, *, also="", maybe="", never="", within=0, fast=False, followed=False):
     """The function below it is a case; codes are words in a string."""
     def add(plant):
         name = plant.__name__.replace("_", "-")
         assert name not in CASES, name
         CASES[name] = Case(name, set(expected.split()), plant, set(also.split()),
-                           set(maybe.split()), set(never.split()), within, fast)
+                           set(maybe.split()), set(never.split()), within, fast, followed)
         return plant
     return add
 
 
 # A finding that explains less than this share of the time is no claim to be the cause.
 CLAIM = 0.1
+
+
+# What advice predicts is met within this part of it.
+MET_WITHIN = 0.25
+
+
+def judge_advice(run):
+    """("right", "empty" or "wrong", and why) for a case whose advice was followed."""
+    if "followed" not in run:
+        return "empty", "no finding advises a number of workers"
+    followed = run["followed"]
+    said = (f"{followed['workers']} workers: {followed['before']:.0f} requests a second before, "
+            f"{followed['predicted']:.0f} predicted, {followed['met']:.0f} met")
+    if followed["helps"] and followed["workers"] <= followed["start"]:
+        return "empty", f"no more workers are advised; {said}"
+    off = abs(followed["met"] - followed["predicted"]) / followed["predicted"]
+    return ("right" if off <= MET_WITHIN else "wrong"), said
 
 
 def claims(finding):

@@ -62,6 +62,13 @@ class Stage:
         self.host = "127.0.0.1"
         self.threads = []
 
+    def again(self):
+        """A new stage of the same case, for a second run; the case's own stage ends it."""
+        other = Stage(self.group, self.templates)
+        self.stack.callback(shutil.rmtree, other.scratch, ignore_errors=True)
+        self.stack.callback(other.close)
+        return other
+
     # ---- servers -----------------------------------------------------------------------
 
     def apache(self, mpm="event", extra="", *, stock=False, fpm=None, mod_php=False, record=True,

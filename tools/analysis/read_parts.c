@@ -4,13 +4,13 @@
  * Each set of times has a value for every request that tells, 0 where it had no such part: so the
  * means of parts that follow each other add up to the phase's.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "analysis/steps.h"
 #include "analysis/thresholds.h"
 #include "archive/query.h"
 #include "base/array.h"
+#include "base/saturate.h"
 #include "segment/fields.h"
 
 #define APACHES "FROM server_requests WHERE server_id = :id AND ghost = 0 AND label <> '" \
@@ -20,28 +20,21 @@
 /* A board has 64, and other archives may have any number. */
 #define ENDS_MAX 4096u
 
-/* Times of `ns`, one for each row. */
-static bool take_times(struct mst_summary_times *t, struct mst_query *q)
+/* Adds zeros until there are `count` values, and makes the times of all. */
+static bool take_times(struct mst_summary_times *t, struct mst_values *values, uint64_t count)
 {
-    struct mst_values values = { 0 };
     bool fine = true;
-    uint64_t ns;
 
-    while (fine && mst_query_next(q)) {
-        ns = mst_row_number(q, "ns");
-        fine = ns == MST_UNKNOWN || mst_values_add(&values, ns) == 0;
-    }
-    fine = mst_query_done(q) && fine;
-    mst_summary_times_of(t, &values);
-    mst_values_free(&values);
+    while (fine && values->count < count)
+        fine = mst_values_add(values, 0) == 0;
+    mst_summary_times_of(t, values);
+    mst_values_free(values);
     return fine;
 }
 
-static bool ask_times(struct mst_summary_times *t, sqlite3 *db, int64_t server_id, const char *sql)
+static bool add_known(struct mst_values *values, uint64_t ns)
 {
-    struct mst_query q = mst_query_ask(db, sql, server_id);
-
-    return take_times(t, &q);
+    return ns == MST_UNKNOWN || mst_values_add(values, ns) == 0;
 }
 
 /* ---- an Apache's intervals ---------------------------------------------------------------- */
@@ -75,40 +68,6 @@ bool mst_summary_has_interval(const struct mst_summary_server *s, enum mst_inter
            mst_summary_is_much(i->times.sum_ns, s->phases[phases[interval]].sum_ns);
 }
 
-/* How many requests had each of them. */
-static bool count_intervals(struct mst_summary_server *s, sqlite3 *db)
-{
-#define X_COUNT(suffix, name) "total(" name "_ns > 0) AS " name ", "
-    struct mst_query q = mst_query_ask(db, "SELECT " MST_INTERVALS(X_COUNT) "count(*) AS requests "
-                                           APACHES, s->id);
-    uint64_t requests;
-    int i;
-
-    if (mst_query_next(&q))
-        for (i = 0; i < MST_INTERVAL_COUNT; i++) {
-            requests = mst_row_number(&q, mst_interval_names[i]);
-            s->intervals[i].requests = requests != MST_UNKNOWN ? requests : 0;
-        }
-    return mst_query_done(&q);
-}
-
-/* Requests of an older mpmstat tell of no interval: their `checks_ns` is NULL, too. */
-static bool read_intervals(struct mst_summary_server *s, sqlite3 *db)
-{
-    bool fine = count_intervals(s, db);
-    char sql[256];
-    int i;
-
-    for (i = 0; i < MST_INTERVAL_COUNT && fine; i++) {
-        if (s->intervals[i].requests == 0)
-            continue;
-        snprintf(sql, sizeof sql, "SELECT coalesce(%s_ns, 0) AS ns " APACHES
-                 " AND checks_ns IS NOT NULL", mst_interval_names[i]);
-        fine = ask_times(&s->intervals[i].times, db, s->id, sql);
-    }
-    return fine;
-}
-
 static bool has_any(const struct mst_summary_server *s, enum mst_phase in)
 {
     int i;
@@ -119,65 +78,137 @@ static bool has_any(const struct mst_summary_server *s, enum mst_phase in)
     return false;
 }
 
-/* What is left of a phase without the intervals that lie in it one after the other. */
-static bool read_rests(struct mst_summary_server *s, sqlite3 *db)
+/* The intervals of all requests, of which most had few, and what is left of two phases without
+ * those that lie in them one after the other. Requests of an older mpmstat tell of no interval:
+ * their `checks_ns` is NULL, too. */
+#define X_COLUMN(suffix, name) "coalesce(" name "_ns, 0) AS " name ", "
+static const char intervals_sql[] =
+    "SELECT " MST_INTERVALS(X_COLUMN)
+    "max(0, handle_ns - checks_ns - upload_ns - backend_ns) AS handle_rest, "
+    "max(0, send_ns - coalesce(send_client_ns + send_network_ns + send_server_ns, 0)) AS send_rest "
+    APACHES " AND checks_ns IS NOT NULL";
+
+struct intervals { struct mst_values of[MST_INTERVAL_COUNT], handle_rest, send_rest; };
+
+static bool add_intervals(struct intervals *v, struct mst_query *q)
 {
-    return (!has_any(s, MST_PHASE_HANDLE) ||
-            ask_times(&s->handle_rest, db, s->id,
-                      "SELECT max(0, handle_ns - checks_ns - upload_ns - backend_ns) AS ns "
-                      APACHES " AND checks_ns IS NOT NULL")) &&
-           (!has_any(s, MST_PHASE_SEND) ||
-            ask_times(&s->send_rest, db, s->id,
-                      "SELECT max(0, send_ns - coalesce(send_client_ns + send_network_ns + "
-                      "send_server_ns, 0)) AS ns " APACHES " AND checks_ns IS NOT NULL"));
+    bool fine = true;
+    uint64_t ns;
+    int i;
+
+    for (i = 0; i < MST_INTERVAL_COUNT; i++) {
+        ns = mst_row_number(q, mst_interval_names[i]);
+        fine = fine && (ns == 0 || add_known(&v->of[i], ns));
+    }
+    return fine && add_known(&v->handle_rest, mst_row_number(q, "handle_rest")) &&
+           add_known(&v->send_rest, mst_row_number(q, "send_rest"));
+}
+
+static bool read_intervals(struct mst_summary_server *s, sqlite3 *db)
+{
+    struct mst_query q = mst_query_ask(db, intervals_sql, s->id);
+    struct intervals v = { 0 };
+    uint64_t requests = 0;
+    bool fine = true;
+    int i;
+
+    for (; fine && mst_query_next(&q); requests++)
+        fine = add_intervals(&v, &q);
+    fine = mst_query_done(&q) && fine;
+    for (i = 0; i < MST_INTERVAL_COUNT; i++) {
+        s->intervals[i].requests = v.of[i].count;
+        fine = take_times(&s->intervals[i].times, &v.of[i], v.of[i].count > 0 ? requests : 0) &&
+               fine;
+    }
+    if (has_any(s, MST_PHASE_HANDLE))
+        fine = take_times(&s->handle_rest, &v.handle_rest, 0) && fine;
+    if (has_any(s, MST_PHASE_SEND))
+        fine = take_times(&s->send_rest, &v.send_rest, 0) && fine;
+    mst_values_free(&v.handle_rest);
+    mst_values_free(&v.send_rest);
+    return fine;
 }
 
 /* ---- the parts of php_run ----------------------------------------------------------------- */
 
-static bool read_wait(struct mst_summary_server *s, sqlite3 *db, enum mst_wait wait)
-{
-    struct mst_summary_interval *w = &s->run.waits[wait];
-    struct mst_query q = mst_query_ask(db,
-        "SELECT coalesce((SELECT sum(wait_ns) FROM php_waits w WHERE w.server_id = p.server_id "
-        "AND w.key = p.key AND w.kind = :kind), 0) AS ns " PHPS " AND waits_ns IS NOT NULL", s->id);
+/* The waits of one request, by kind; it can have waited for several ends of a kind. */
+struct request_waits { int64_t key; bool any[MST_WAIT_COUNT]; uint64_t ns[MST_WAIT_COUNT]; };
 
-    mst_query_set_text(&q, ":kind", mst_wait_names[wait]);
-    return take_times(&w->times, &q);
-}
-
-/* In one pass, which requests waited for what. */
-static bool count_waits(struct mst_summary_server *s, sqlite3 *db)
+static void add_wait(struct request_waits *of, struct mst_query *q)
 {
-    struct mst_query q = mst_query_ask(db,
-        "SELECT kind, count(DISTINCT w.key) AS requests FROM php_waits w JOIN php_requests p ON "
-        "p.server_id = w.server_id AND p.key = w.key AND p.ghost = 0 WHERE w.server_id = :id "
-        "GROUP BY kind", s->id);
+    const char *kind = mst_row_text(q, "kind");
+    uint64_t ns = mst_row_number(q, "ns");
     int i;
 
-    while (mst_query_next(&q)) {
-        const char *kind = mst_row_text(&q, "kind");
+    for (i = 0; i < MST_WAIT_COUNT; i++)
+        if (kind != NULL && strcmp(kind, mst_wait_names[i]) == 0 && ns != MST_UNKNOWN) {
+            of->any[i] = true;
+            of->ns[i] = mst_add_saturated(of->ns[i], ns);
+        }
+}
 
-        for (i = 0; i < MST_WAIT_COUNT; i++)
-            if (kind != NULL && strcmp(kind, mst_wait_names[i]) == 0)
-                s->run.waits[i].requests = mst_row_number(&q, "requests");
+static bool end_request(struct request_waits *of, struct mst_values values[MST_WAIT_COUNT])
+{
+    bool fine = true;
+    int i;
+
+    for (i = 0; i < MST_WAIT_COUNT && fine; i++)
+        fine = !of->any[i] || mst_values_add(&values[i], of->ns[i]) == 0;
+    *of = (struct request_waits){ 0 };
+    return fine;
+}
+
+/* One after the other, with the waits of each by its index: in the other order SQLite would look
+ * for each wait's request among all. */
+static const char waits_sql[] =
+    "SELECT p.rowid AS key, w.kind AS kind, w.wait_ns AS ns FROM php_requests p "
+    "CROSS JOIN php_waits w ON w.server_id = p.server_id AND w.key = p.key "
+    "WHERE p.server_id = :id AND p.ghost = 0 AND p.waits_ns IS NOT NULL ORDER BY p.rowid";
+
+static bool read_waits(struct mst_summary_run *run, sqlite3 *db, int64_t server_id,
+                       uint64_t requests)
+{
+    struct mst_query q = mst_query_ask(db, waits_sql, server_id);
+    struct mst_values values[MST_WAIT_COUNT] = { 0 };
+    struct request_waits of = { 0 };
+    bool fine = true;
+    int64_t key;
+    int i;
+
+    while (fine && mst_query_next(&q)) {
+        key = mst_row_id(&q, "key");
+        if (key != of.key)
+            fine = end_request(&of, values);
+        of.key = key;
+        add_wait(&of, &q);
     }
-    return mst_query_done(&q);
+    fine = mst_query_done(&q) && fine && end_request(&of, values);
+    for (i = 0; i < MST_WAIT_COUNT; i++) {
+        run->waits[i].requests = values[i].count;
+        fine = take_times(&run->waits[i].times, &values[i],
+                          values[i].count > 0 ? requests : 0) && fine;
+    }
+    return fine;
 }
 
 static bool read_run(struct mst_summary_server *s, sqlite3 *db)
 {
-    bool fine = ask_times(&s->run.cpu, db, s->id, "SELECT user_ns + system_ns AS ns " PHPS
-                          " AND waits_ns IS NOT NULL") &&
-                ask_times(&s->run.cpu_wait, db, s->id, "SELECT cpu_wait_ns AS ns " PHPS) &&
-                ask_times(&s->run.rest, db, s->id, "SELECT max(0, run_ns - coalesce(user_ns + "
-                          "system_ns, 0) - coalesce(cpu_wait_ns, 0) - waits_ns) AS ns " PHPS) &&
-                count_waits(s, db);
-    int i;
+    struct mst_query q = mst_query_ask(db,
+        "SELECT CASE WHEN waits_ns IS NOT NULL THEN user_ns + system_ns END AS cpu, "
+        "cpu_wait_ns AS cpu_wait, max(0, run_ns - coalesce(user_ns + system_ns, 0) "
+        "- coalesce(cpu_wait_ns, 0) - waits_ns) AS rest " PHPS, s->id);
+    struct mst_values cpu = { 0 }, cpu_wait = { 0 }, rest = { 0 };
+    bool fine = true;
 
-    for (i = 0; i < MST_WAIT_COUNT && fine; i++)
-        if (s->run.waits[i].requests > 0)
-            fine = read_wait(s, db, (enum mst_wait)i);
-    return fine;
+    while (fine && mst_query_next(&q))
+        fine = add_known(&cpu, mst_row_number(&q, "cpu")) &&
+               add_known(&cpu_wait, mst_row_number(&q, "cpu_wait")) &&
+               add_known(&rest, mst_row_number(&q, "rest"));
+    fine = mst_query_done(&q) && fine;
+    fine = take_times(&s->run.cpu, &cpu, 0) && fine;
+    fine = take_times(&s->run.cpu_wait, &cpu_wait, 0) && fine;
+    fine = take_times(&s->run.rest, &rest, 0) && fine;
+    return fine && read_waits(&s->run, db, s->id, s->run.rest.count);
 }
 
 /* ---- other ends --------------------------------------------------------------------------- */
@@ -207,7 +238,7 @@ static bool read_ends(struct mst_summary_server *s, sqlite3 *db)
 bool mst_summary_read_parts(struct mst_summary_server *s, sqlite3 *db)
 {
     bool fine = mst_summary_is_php(s) ? read_run(s, db)
-                                      : read_intervals(s, db) && read_rests(s, db);
+                                      : read_intervals(s, db);
 
     return fine && read_ends(s, db);
 }

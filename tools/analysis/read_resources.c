@@ -153,7 +153,7 @@ static bool read_pool_waits(struct mst_summary_server *s, sqlite3 *db)
 {
     struct mst_query q = mst_query_ask(db,
         "SELECT p.label AS label, w.kind AS kind, total(w.wait_ns) AS sum_ns FROM php_requests p "
-        "JOIN php_waits w ON w.server_id = p.server_id AND w.key = p.key WHERE " OF_POOLS
+        "CROSS JOIN php_waits w ON w.server_id = p.server_id AND w.key = p.key WHERE " OF_POOLS
         " GROUP BY p.label, w.kind", s->id);
     struct mst_summary_pool *pool;
     int i;

@@ -153,7 +153,8 @@ static void put_ends(struct mst_sink *sink, const struct mst_summary *s,
         const struct mst_summary_end *end = &server->ends[i];
         bool known = end->calls > 0 && end->calls != MST_UNKNOWN && end->end_ns != MST_UNKNOWN;
 
-        mst_html(sink, "<tr><td>%s</td><th scope=\"row\">%s</th>", end->kind, end->name);
+        mst_html(sink, "<tr><td>%s</td><th scope=\"row\">%s</th>",
+                 strcmp(end->kind, end->name) == 0 ? "" : end->kind, end->name);
         mst_page_cell(sink, MST_METRIC_COUNT, end->calls);
         mst_page_cell(sink, MST_METRIC_COUNT, end->failed);
         mst_page_cell(sink, MST_METRIC_TIME, known ? end->end_ns / end->calls : MST_UNKNOWN);

@@ -269,12 +269,14 @@ static void put_end(struct mst_sink *sink, const struct mst_summary *s,
                     const struct mst_summary_end *end)
 {
     uint64_t calls = end->calls != MST_UNKNOWN && end->calls > 0 ? end->calls : 1;
+    const char *name = end->name != NULL ? end->name : "";
+    bool is_said = mst_other_end_says_kind(name, end->kind);
 
-    mst_line(sink, "  %9s%11s%9s%10s   %s %s", mst_format_count(end->calls).text,
+    mst_line(sink, "  %9s%11s%9s%10s   %s%s%s", mst_format_count(end->calls).text,
              mst_format_time(end->end_ns != MST_UNKNOWN ? end->end_ns / calls : MST_UNKNOWN).text,
              mst_format_count(end->failed).text,
-             mst_format_milli(mst_summary_at_once_milli(s, end)).text, end->kind,
-             end->name != NULL ? end->name : "");
+             mst_format_milli(mst_summary_at_once_milli(s, end)).text,
+             is_said ? "" : end->kind, is_said ? "" : " ", name);
 }
 
 /* The strongest; names are last, since a backend's can be long. A handler has all of a request's

@@ -231,6 +231,9 @@ function makeSection(first) {
         labels: makeTable("By label", "Since the server's start.",
                           ["label", "requests", "in flight", "5xx", "aborted", "bytes",
                            "p50", "p90", "p99", "longest"]),
+        pools: makeTable("Pools", "Requests of each pool of PHP-FPM, its limit (pm.max_children), "
+                         + "and how often FPM found it reached.",
+                         ["pool", "in flight", "limit", "limit reached"]),
         within: makeTable("Within the phases, by label", php
             ? "What PHP waited for, since the server's start."
             : "Intervals of the phases, and of what follows them, since the server's start.",
@@ -253,7 +256,7 @@ function makeSection(first) {
         make("div", { class: "charts" }, parts.rate.element, parts.mean.element,
              parts.workers.element),
         parts.grid.element, parts.longest.element, parts.labels.element,
-        parts.within.element, parts.ends.element, parts.listeners.element,
+        parts.pools.element, parts.within.element, parts.ends.element, parts.listeners.element,
         parts.events.element);
     return { element, name, about, warning, tiles, parts, started: first.started,
              last: null, steps: [], events: [], cursor: "start", written: null };
@@ -287,14 +290,14 @@ function within(board, label) {
 }
 
 function fillTables(section, board) {
-    const { longest, labels, listeners, ends } = section.parts;
+    const { longest, labels, pools, listeners, ends } = section.parts;
     const none = "";
     section.parts.within.fill(clients(board).flatMap(l => within(board, l).map(
         ([name, count, seconds]) => [l.label || none, name, asCount(count),
                                      asTime(count > 0 ? seconds / count : null),
                                      asTime(seconds)])));
     ends.fill((board.ends || []).slice().sort((a, b) => b.seconds - a.seconds)
-        .map(e => [e.name, e.kind || none, asCount(e.calls), asCount(e.failed),
+        .map(e => [e.name, e.kind === e.name ? none : e.kind || none, asCount(e.calls), asCount(e.failed),
                    asTime(e.calls > 0 ? e.seconds / e.calls : null),
                    (e.seconds / board.uptime_seconds).toFixed(2)]));
     longest.fill(board.slots.filter(slot => slot.request_for_seconds !== null
@@ -308,6 +311,10 @@ function fillTables(section, board) {
                    asCount(l.status["5xx"]), asCount(l.status.aborted), asBytes(l.bytes),
                    ...["p50_seconds", "p90_seconds", "p99_seconds", "max_seconds"]
                        .map(name => asTime(l.phases.total[name]))]));
+    pools.fill(clients(board).filter(l => l.workers && l.workers.limit !== null)
+        .map(l => [l.label || none, asCount(l.in_flight), asCount(l.workers.limit),
+                   l.workers.limit_reached === null ? "not known"
+                                                    : asCount(l.workers.limit_reached)]));
     listeners.fill((board.listeners || []).map(l => [l.address || "another", asCount(l.queue),
                                                      asCount(l.queue_fullest),
                                                      asCount(l.queue_limit)]));

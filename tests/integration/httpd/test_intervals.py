@@ -360,9 +360,9 @@ def test_what_was_sent_at_once_is_not_asked_about(server, mpm):
 
 
 @pytest.fixture
-def narrow():
-    """A network of 1 MB in a second."""
-    link = network.Narrow()
+def narrow(request):
+    """A network of 1 MB in a second, or of as much as a test says."""
+    link = network.Narrow(getattr(request, "param", 1_000_000))
     try:
         link.__enter__()
     except network.Unavailable as reason:
@@ -390,13 +390,15 @@ def assert_most_of_send(record, interval):
     assert record[interval] >= record["send"] * Decimal("0.9"), record
 
 
+@pytest.mark.parametrize("narrow", [200_000], indirect=True)
 def test_sending_through_a_narrow_network(server, mpm, narrow):
     """tbf has counted the bytes: it needs as long for them as the network is said to have had."""
-    record = send_through(narrow, server, mpm, 3_000_000, clients.Connection.read_response)
+    record = send_through(narrow, server, mpm, 600_000, clients.Connection.read_response,
+                          "SendBufferSize 65536")
     assert_most_of_send(record, "send_network")
     passed, full = narrow.passed()
-    assert passed >= 3_000_000 and full > 0
-    assert record["send_network"] * Decimal("0.9") <= Decimal(passed) / narrow.RATE
+    assert passed >= 600_000 and full > 0
+    assert record["send_network"] * Decimal("0.9") <= Decimal(passed) / narrow.rate
     assert record["busy"] - record["closed"] >= record["send"] * Decimal("0.9"), record
 
 
@@ -435,26 +437,30 @@ def limited(kilobytes):
     return f"SetOutputFilter RATE_LIMIT\nSetEnv rate-limit {kilobytes}"
 
 
+@pytest.mark.parametrize("narrow", [200_000], indirect=True)
 def test_a_network_narrower_than_the_servers_own_limit(server, mpm, narrow):
-    record = send_through(narrow, server, mpm, 4_000_000, clients.Connection.read_response,
-                          limited(3000), ["ratelimit"])
+    """The kernel has data while mod_ratelimit pauses, for 0.2 s at a time."""
+    record = send_through(narrow, server, mpm, 800_000, clients.Connection.read_response,
+                          "SendBufferSize 200000\n" + limited(600), ["ratelimit"])
     assert_most_of_send(record, "send_network")
     assert record["busy"] - record["closed"] >= record["send"] * Decimal("0.9"), record
     assert narrow.passed()[1] > 0
 
 
+@pytest.mark.parametrize("narrow", [200_000], indirect=True)
 def test_a_network_narrower_than_a_slow_reader(server, mpm, narrow):
     """The reader's buffer holds what comes while it reads nothing."""
-    record = send_through(narrow, server, mpm, 3_000_000, slowly(3_000_000, 30_000, 0.01))
+    record = send_through(narrow, server, mpm, 600_000, slowly(600_000, 20_000, 0.02),
+                          "SendBufferSize 65536")
     assert_most_of_send(record, "send_network")
     assert record["busy"] - record["closed"] >= record["send"] * Decimal("0.9"), record
     assert narrow.passed()[1] > 0
 
 
 def test_a_reader_slower_than_the_servers_own_limit(server, mpm, narrow):
-    """50 KB in a second where the server would send 200."""
-    record = send_through(narrow, server, mpm, 200_000, slowly(200_000, 10_000, 0.2),
-                          "SendBufferSize 32768\n" + limited(200), ["ratelimit"],
+    """100 KB in a second where the server would send 400."""
+    record = send_through(narrow, server, mpm, 600_000, slowly(600_000, 20_000, 0.2),
+                          "SendBufferSize 32768\n" + limited(400), ["ratelimit"],
                           receive_buffer=16384)
     assert_most_of_send(record, "send_client")
     assert record["closed"] >= record["busy"] * Decimal("0.9"), record

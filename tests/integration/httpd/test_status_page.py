@@ -1,10 +1,12 @@
 """/mpm-status in a browser: a page that goes on asking its server, and nobody else."""
 import html
+import json
 import re
 import time
 
 import pytest
 
+import boards
 import clients
 import php
 import tool
@@ -237,6 +239,66 @@ def test_php_beside_apache(browser, php_server, php_boards):
     assert page.complaints == []
 
 
+def table(nth, title):
+    """JavaScript: the texts of a table's rows, in the section of the nth board; null: not shown."""
+    return f"""(section => section.hidden ? null : Array.from(section.querySelectorAll('tbody tr'))
+        .map(row => Array.from(row.cells).map(cell => cell.textContent)))(Array.from(
+            document.querySelectorAll('article:nth-child({nth}) section')).find(section =>
+                section.firstChild.textContent === '{title}'))"""
+
+
+@pytest.fixture
+def saved_page(server, tmp_path):
+    """saved_page(snapshot): the path of the page with these boards in it. It has no server."""
+    apache = server("event")
+
+    def save(snapshot):
+        text = apache.get("/mpm-status", headers=BROWSERS).text()
+        data = json.dumps(snapshot).replace("<", "\\u003c")
+        page = re.sub(r'(<script[^>]* id="data"[^>]*>).*?(</script>)',
+                      lambda found: found[1] + data + found[2], text, flags=re.DOTALL)
+        path = tmp_path / "saved.html"
+        path.write_text(page)
+        return path
+    return save
+
+
+def test_tables_show_what_the_boards_say(browser, saved_page):
+    """Four requests of a made-up server and of its PHP, of which every interval, wait and end is
+    known; and two pools, of which one has a hostile name."""
+    with boards.board(4, php="php.board") as board:
+        done = tool.run("status", "--format", "json", board.path, board.php)
+        assert done.returncode == 0, done.stderr
+    snapshot = json.loads(done.stdout)
+    labels = snapshot["boards"][1]["labels"]
+    pool, = (label for label in labels if label["label"] == "www")
+    pool["in_flight"], pool["workers"] = 2, {"limit": 5, "limit_reached": 3}
+    labels.append(json.loads(json.dumps({**pool, "label": HOSTILE, "in_flight": 7,
+                                         "workers": {"limit": 7, "limit_reached": None}})))
+    page = browser.open(saved_page(snapshot))
+    assert page.evaluate(table(1, "By label"))[0][:6] == ["www", "4", "0", "0", "0", "280 kB"]
+    assert page.evaluate(table(1, "Within the phases, by label")) == [
+        ["www", *words] for words in (
+            ["undelivered", "4", "5.00 ms", "20.0 ms"], ["backend", "4", "2.70 ms", "10.8 ms"],
+            ["send_client", "4", "300 µs", "1.20 ms"], ["send_network", "4", "70.0 µs", "280 µs"],
+            ["checks", "4", "60.0 µs", "240 µs"], ["log", "4", "50.0 µs", "200 µs"],
+            ["upload", "4", "40.0 µs", "160 µs"], ["send_server", "4", "30.0 µs", "120 µs"],
+            ["tls", "4", "8.00 µs", "32.0 µs"], ["h2_wait", "4", "0.60 µs", "2.40 µs"])]
+    assert page.evaluate(table(2, "Within the phases, by label"))[:2] == [
+        ["www", "database", "12", "8.33 µs", "100 µs"], ["www", "cache", "4", "10.0 µs", "40.0 µs"]]
+    ends = {nth: [row[:5] for row in page.evaluate(table(nth, "Other ends"))] for nth in (1, 2)}
+    assert ends[1] == [["proxy:unix:/run/php.sock", "handler", "4", "0", "2.94 ms"],
+                       ["fcgi://localhost", "backend", "4", "0", "2.70 ms"]]
+    assert ends[2] == [["mysql 127.0.0.1:3306", "database", "8", "0", "10.0 µs"],
+                       ["redis 127.0.0.1:6379", "cache", "4", "4", "10.0 µs"],
+                       ["sqlite /srv/app.db", "database", "4", "0", "5.00 µs"]]
+    assert page.evaluate(table(1, "Pools")) is None
+    assert page.evaluate(table(2, "Pools")) == [["www", "2", "5", "3"],
+                                                [HOSTILE, "7", "7", "not known"]]
+    assert page.evaluate("document.querySelectorAll('img').length") == 0
+    assert page.complaints == []
+
+
 # ---- when there is no answer -----------------------------------------------------------------
 
 
@@ -244,6 +306,7 @@ def test_php_beside_apache(browser, php_server, php_boards):
 def stuck(browser, cgi_server, mpm):
     """(A page of a server all of whose workers are busy, what ends that)"""
     apache = cgi_server(workers=4, threads=2)
+    apache.allow("AH01259")   # mod_cgid: a script that still sleeps as its client has gone
     nap = apache.cgi("nap", NAP.format(9 if mpm == "event" else 5))
     page = show(browser, apache)
     held = [apache.connect() for _ in range(8)]

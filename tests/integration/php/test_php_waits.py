@@ -4,6 +4,7 @@ import concurrent.futures
 import fcntl
 import json
 import os
+import re
 import socket
 import sqlite3
 import subprocess
@@ -23,6 +24,7 @@ from fpm import FPM
 from php_site import (MS, Site, check_sum, check_wait, connect, needs, needs_extension, seconds,
                       slack, timed, waiting_for_rows)
 from processes import wait_until
+from recording import has
 
 pytestmark = pytest.mark.skipif(php.why_not_fpm() is not None, reason=str(php.why_not_fpm()))
 FEW = 0.05          # of a time: how far witnesses may be apart
@@ -472,7 +474,8 @@ def test_cgi(server, php_boards, tmp_path):
 def test_opcache_and_its_compiler(jit):
     """Hot loops are compiled to machine code, which calls the same functions."""
     text = ('function hot() { $n = 0; for ($i = 0; $i < 2000; $i++) { usleep(1); $n += $i; } '
-            'return $n; } hot();')
+            'return $n; } hot(); $status = opcache_get_status(false); '
+            'echo json_encode([$status["opcache_enabled"], $status["jit"]["on"] ?? false]);')
     settings = {"opcache.jit": jit, "opcache.jit_buffer_size": "16M"} if jit else {}
     fpm = FPM(1, settings={"opcache.enable": 1, **settings,
                            **php.settings("@ROOT@/run", journal=1024)})
@@ -480,12 +483,38 @@ def test_opcache_and_its_compiler(jit):
         script = fpm.script("hot.php", "<?php " + text)
         os.utime(script, (1e9, 1e9))
         for _ in range(3):
-            assert php.fastcgi(fpm.socket, script)[0] == 200
+            status, body = php.fastcgi(fpm.socket, script)
+            assert (status, json.loads(body)) == (200, [True, jit is not None])
         found = wait_until(lambda: [r for r in [php_records.records(fpm.board)] if len(r) == 3],
                            30, "three records")[0]
         for record in found:
             check_sum(record)
             assert record["longest"][0]["calls"] == 2000
+
+
+def test_after_fastcgi_finish_request(site):
+    """The worker is at the request until its script ends, which the client does not see."""
+    body = site.ask('echo "x"; fastcgi_finish_request(); usleep(200000); '
+                    'register_shutdown_function("usleep", 20000);')
+    assert body == "x"
+    [record] = site.records(1)
+    check_wait(record, "sleep", 220 * MS, record["run_ns"])
+    assert record["longest"][0]["calls"] == 2
+
+
+def test_a_client_that_goes_away_within_a_call(site):
+    """PHP leaves the session's handler as it writes to nobody: the call has no return value."""
+    script = site.script(
+        "class H implements SessionHandlerInterface {"
+        "function open($p, $n): bool { usleep(20000); for (;;) { echo str_repeat('x', 9000); flush(); } }"
+        "function close(): bool { return true; } function read($i): string|false { return ''; }"
+        "function write($i, $d): bool { return true; } function destroy($i): bool { return true; }"
+        "function gc($l): int|false { return 0; } } session_set_save_handler(new H, false);"
+        "ini_set('session.use_cookies', 0); ini_set('session.cache_limiter', ''); session_start();")
+    php.fastcgi(site.fpm.socket, script, leave=True)
+    [record] = site.records(1)
+    check_wait(record, "lock", 20 * MS, record["run_ns"])
+    assert [(e["kind"], e["calls"], e["failed"]) for e in record["longest"]] == [("lock", 1, 1)]
 
 
 def test_mail():
@@ -521,6 +550,52 @@ def test_ports_and_hosts_in_names(site):
         "http [::1]:1", "http localhost:1", "http 127.0.0.1:1", "ftp 127.0.0.1:1", "unix localhost",
         "udp 127.0.0.1:9", "tcp 127.0.0.1:1", "file", "mysql localhost", "pgsql localhost",
         "pgsql 127.0.0.1:1", "sqlite"}
+
+
+def test_a_socket_is_not_named_after_one_before_it(site):
+    """An object of PHP's gets the address of one that is gone."""
+    needs_extension("sockets")
+    port = site.ask(
+        '$l = socket_create_listen(0); socket_getsockname($l, $a, $port); '
+        '$c = socket_create(AF_INET, SOCK_STREAM, SOL_TCP); socket_connect($c, "127.0.0.1", $port); '
+        'socket_write($c, "x"); '
+        'for ($i = 0; $i < 9; $i++) $f[] = stream_socket_client("tcp://127.0.0.1:$port"); '
+        '$n = socket_accept($l); socket_close($c); unset($c); '
+        'for ($i = 0; $i < 9; $i++) { $a = socket_accept($l); socket_write($a, "x"); '
+        'socket_close($a); unset($a); } echo $port;')
+    calls = {n: (e["kind"], e["calls"]) for n, e in site.ends().items()}
+    assert calls == {f"tcp 127.0.0.1:{port}": ("stream", 2 + 9), "stream": ("stream", 1 + 2 * 9)}
+
+
+def test_a_client_is_not_named_after_one_before_it(site):
+    needs_extension("memcached")
+    site.ask('foreach ([1, 2] as $port) { $m = new Memcached; $m->addServer("127.0.0.1", $port); '
+             '$m->get("a"); unset($m); }')
+    calls = {n: (e["kind"], e["calls"]) for n, e in site.ends().items()}
+    assert calls == {f"memcached 127.0.0.1:{port}": ("cache", 1) for port in (1, 2)}
+
+
+def test_an_end_without_a_name_is_shown_once(site, tmp_path):
+    """By its kind, in everything that people read; figures keep kind and name."""
+    archive = tmp_path / "runs.sqlite"
+    with subprocess.Popen([str(build.TOOL), "record", "-o", str(archive), "-t", str(site.fpm.board),
+                           "--", "cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          text=True) as recorder:
+        wait_until(lambda: has(archive, "samples", 4), 30, "the recording has begun")
+        site.ask("usleep(1000); flock(fopen(__FILE__, 'r'), LOCK_SH);")
+        site.records(1)
+        text = recorder.communicate(timeout=60)[0]
+    assert {(e["kind"], e["name"]) for e in site.ends().values()} == {
+        ("sleep", "sleep"), ("file", "file"), ("lock", "lock flock")}
+    status = tool.run("status", "--format", "text", site.fpm.board).stdout
+    for name in ("sleep", "file", "lock lock flock"):
+        assert f"End[{name}]Calls: 1\n" in status
+    for name in ("sleep", "file", "lock flock"):
+        assert re.search(rf"\n +1 [^\n]* {name}\n", text)
+        assert f"{name.split()[0]} {name}" not in text
+    page = tool.report("--format", "html", archive)
+    assert page.count('<tr><td></td><th scope="row">sleep</th>') == 1
+    assert '<tr><td>lock</td><th scope="row">lock flock</th>' in page
 
 
 def test_functions_in_preloaded_classes():

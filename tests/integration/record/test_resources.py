@@ -13,6 +13,7 @@ import pytest
 import build
 import php
 import processes
+from apache import Apache
 from fpm import FPM
 from processes import wait_until
 
@@ -179,7 +180,122 @@ def test_cpu_of_another_pid_namespace(as_root, archive, tmp_path):
             processes.end(recorder, str(tmp_path))
     assert recorder.returncode == 0, said
     unseen = rows(archive, "SELECT cpu_ns FROM programs WHERE program = "
-                           "'processes that cannot be seen from here'")
+                           "'processes that cannot be seen from here' AND owner = 'unseen'")
     assert unseen and unseen[0][0] >= 900_000_000, unseen
     [(local, why)] = rows(archive, "SELECT local, unknown FROM servers")
     assert local == 0 and "another pid namespace" in why
+
+
+# ---- whose CPU time it is ------------------------------------------------------------------
+
+NEIGHBOUR = """
+import ctypes, pathlib, sys, time
+ctypes.CDLL(None).prctl(15, sys.argv[1].encode())
+pathlib.Path(sys.argv[2]).touch()
+end = time.monotonic() + 60
+while not pathlib.Path(sys.argv[3]).exists() and time.monotonic() < end:
+    sum(range(10000))
+"""
+
+
+@contextmanager
+def neighbour(name, directory):
+    """A program of that name that burns CPU time, and is nobody's."""
+    began, stop = directory / f"{name}.began", directory / f"{name}.stop"
+    process = subprocess.Popen(["/usr/bin/python3", "-c", NEIGHBOUR, name, str(began), str(stop)])
+    try:
+        wait_until(began.exists, 20, "the neighbour to begin")
+        yield process
+    finally:
+        stop.touch()
+        process.wait(20)
+
+
+def owners(archive):
+    """{(program, owner): seconds}"""
+    return {(program, owner): cpu_ns / 1e9 for program, owner, cpu_ns in
+            rows(archive, "SELECT program, owner, cpu_ns FROM programs")}
+
+
+BURNS_ONE = "<?php $u = getrusage(); do { $n = getrusage(); } while ($n['ru_utime.tv_sec'] * 1e6 + " \
+            "$n['ru_utime.tv_usec'] - $u['ru_utime.tv_sec'] * 1e6 - $u['ru_utime.tv_usec'] < 5e5);"
+
+
+@pytest.mark.skipif(php.why_not_fpm() is not None, reason=str(php.why_not_fpm()))
+def test_cpu_is_of_a_tree_and_of_no_name(as_root, archive, tmp_path):
+    """An FPM without the extension works for Apache; programs of the same names do not."""
+    with FPM(2) as fpm, Apache("event", php="fpm", fpm=fpm) as apache:
+        apache.page("burn.php", BURNS_ONE)
+        name = Path(f"/proc/{fpm.pid}/comm").read_text().strip()
+        with neighbour("apache2", tmp_path), neighbour(name, tmp_path):
+            done = subprocess.run([build.TOOL, "record", "-o", archive, "-t", apache.board, "--",
+                                   build.find("ab"), "-n", "4",
+                                   f"http://127.0.0.1:{apache.port}/burn.php"],
+                                  capture_output=True, text=True, timeout=120)
+        assert done.returncode == 0, done.stderr
+    told = owners(archive)
+    assert told[name, "server"] > 1.5, told
+    assert told["apache2", "other"] > 0.5 and told[name, "other"] > 0.5, told
+    assert ("apache2", "server") not in told or told["apache2", "server"] < 1, told
+
+
+@contextmanager
+def group_of_its_own():
+    """A control group without limits, of version 2 or of the first hierarchy of version 1."""
+    for root in (Path("/sys/fs/cgroup"), Path("/sys/fs/cgroup/cpu")):
+        if not (root / "cgroup.procs").exists():
+            continue
+        try:
+            group = Path(tempfile.mkdtemp(prefix="mpmstat-test-", dir=root))
+        except OSError:
+            continue
+        try:
+            yield group
+        finally:
+            wait_until(lambda: not (group / "cgroup.procs").read_text(), 20, "an empty group")
+            group.rmdir()
+        return
+    pytest.skip("this machine lets nobody make a cgroup")
+
+
+LEAVES = """<?php
+exec("setsid /usr/bin/python3 -c " . escapeshellarg(<<<'PYTHON'
+import ctypes, os, pathlib, time
+if os.fork():
+    os._exit(0)
+ctypes.CDLL(None).prctl(15, b"left-behind")
+while time.process_time() < 1:
+    pass
+pathlib.Path("@BURNT@").touch()
+end = time.monotonic() + 60
+while not os.path.exists("@STOP@") and time.monotonic() < end:
+    time.sleep(0.05)
+PYTHON) . " > /dev/null 2>&1");
+while (!file_exists("@BURNT@")) usleep(20000);
+echo 'done';
+"""
+
+
+@pytest.mark.parametrize("apart", (True, False))
+@pytest.mark.skipif(php.why_not_fpm() is not None, reason=str(php.why_not_fpm()))
+def test_cpu_of_a_process_whose_parent_has_ended(as_root, apart, tmp_path):
+    """It is the server's where the server's group is not the recorder's, too; elsewhere nobody
+    can tell."""
+    with FPM(2, settings=php.settings("@ROOT@/run")) as fpm:
+        run = fpm.root / "run"
+        script = fpm.script("leaves.php", LEAVES.replace("@BURNT@", str(run / "burnt"))
+                            .replace("@STOP@", str(run / "stop")))
+        with group_of_its_own() as group, neighbour("left-too", tmp_path):
+            try:
+                for pid in [fpm.pid, *fpm.workers()] if apart else []:
+                    (group / "cgroup.procs").write_text(str(pid))
+                with php.recorded(fpm.board) as archive:
+                    assert php.fastcgi(fpm.socket, script)[1] == "done"
+            finally:
+                (run / "stop").touch()
+                fpm.stop()
+    told = {row["program"]: (row["owner"], row["cpu_ns"])
+            for row in archive.ask("SELECT program, owner, cpu_ns FROM programs")}
+    owner, cpu_ns = told["left-behind"]
+    assert owner == ("server" if apart else "other") and cpu_ns > 9e8, told
+    assert told["left-too"][0] == "other", told

@@ -158,6 +158,74 @@ def test_chart_data_is_of_all_requests(page_file, runs):
         assert slowest == pytest.approx(most / 1e9, rel=1e-5)
 
 
+@pytest.fixture(scope="module")
+def limited(runs, tmp_path_factory):
+    """A page of a run that came near to every limit: its server has 40 of 50 files open, uses
+    three quarters of a CPU's limit, 90 of 100 MB, waits for a disk a fifth of the time, and has two
+    pools, of which one is full."""
+    archive = tmp_path_factory.mktemp("limited") / "runs.sqlite"
+    with sqlite3.connect(runs[0]) as old, closing(sqlite3.connect(archive)) as db:
+        old.backup(db)
+        db.executescript(f"""
+            DELETE FROM samples WHERE server_id NOT IN (SELECT id FROM servers WHERE run_id = 1);
+            UPDATE samples SET group_cpu_ns = time_ns % 1000000000000000 * 3 / 4,
+                group_cpu_limit_milli = 1000, group_throttled_ns = 0,
+                group_memory_bytes = 90000000, group_memory_limit_bytes = 100000000,
+                group_io_stall_ns = time_ns % 1000000000000000 / 5;
+            UPDATE machine_samples SET io_stall_ns = time_ns % 1000000000000000 / 10;
+            UPDATE process_samples SET files = 40, files_limit = 50;
+            INSERT INTO pool_samples SELECT server_id, time_ns, moment, 'shop', 4, 4, rowid
+                FROM samples;
+            INSERT INTO pool_samples SELECT server_id, time_ns, moment, '{EVIL}', 8, 2, 0
+                FROM samples;
+            INSERT INTO port_samples SELECT 1, started_ns + 1000000, '127.0.0.1:9000', 50, 100
+                FROM runs WHERE id = 1;""")
+    path = archive.with_suffix(".html")
+    report("-o", path, "--run", "1", archive)
+    return archive, path
+
+
+def test_limits_are_drawn(browser, limited):
+    page = show(browser, limited[1])
+    page.evaluate("document.querySelectorAll('figure details').forEach(d => { d.open = true; })")
+    page.wait("""Array.from(document.querySelectorAll("figure")).every(figure =>
+        figure.querySelectorAll("tbody tr").length > 0)""")
+    figures = page.evaluate("""Object.fromEntries(Array.from(document.querySelectorAll("figure"))
+        .map(figure => [figure.querySelector("figcaption, h3, h4").textContent, Array.from(
+            figure.querySelectorAll("tr")).map(row => Array.from(row.cells).map(
+                cell => cell.textContent))]))""")
+
+    def last(title):
+        rows, = (rows for name, rows in figures.items() if name.startswith(title))
+        return rows[0][1:], rows[-1][1:]
+    assert last("Pools of PHP-FPM") == ([f"{EVIL}, limit 8", "shop, limit 4"],
+                                        ["25.0 %", "100.0 %"])
+    assert last("CPU time of the control group") == (["CPUs used", "limit"], ["0.75", "1"])
+    assert last("Memory of the control group") == (["used", "limit"], ["90.0 MB", "100 MB"])
+    assert last("Open files") == (["open", "limit"], ["40", "50"])
+    assert last("Local ports towards 127.0.0.1:9000") == (["in use", "limit"], ["50", "100"])
+    assert last("Waiting for a disk (machine)") == (["any program waited"], ["10.0 %"])
+    assert page.complaints == []
+
+
+def test_limits_in_every_format(limited):
+    archive, path = limited
+    run, = json.loads(report("--format", "json", "--run", "1", archive))
+    server, = run["servers"]
+    assert server["resources"]["open_files"] == 40
+    assert server["resources"]["open_files_limit"] == 50
+    assert run["run"]["ports"] == [{"remote": "127.0.0.1:9000", "max": 50, "limit": 100}]
+    text = report("--format", "text", "--run", "1", archive)
+    assert "had 40 files open, limit 50" in text and "   shop\n" in text
+    assert "50 of 100 local ports were in use towards 127.0.0.1:9000" in text
+    row, = csv.DictReader(io.StringIO(report("--format", "csv", "--run", "1", archive)))
+    assert row["open_files_share"] == "0.800" and row["local_ports_share"] == "0.500"
+    assert row["cgroup_memory_share"] == "0.900"
+    markdown = report("--format", "md", "--run", "1", archive)
+    assert "| shop | 4 | 4.00 | 4 | 100.0 % |" in markdown and "<b" not in markdown
+    assert "<h3>Pools of PHP-FPM</h3>" in path.read_text()
+
+
 def test_nothing_else_can_run_or_connect(browser, page_file):
     page = show(browser, page_file)
     page.evaluate("""{ const script = document.createElement("script");

@@ -39,9 +39,10 @@ class Unavailable(Exception):
 
 class Narrow:
     ADDRESS, CLIENT, PORT = "192.0.2.1", "192.0.2.2", 80
-    RATE = 1_000_000      # bytes in a second
 
-    def __init__(self):
+    def __init__(self, rate=1_000_000):
+        """rate: bytes in a second, from the server to the client."""
+        self.rate = rate
         self.holders = []
 
     def __enter__(self):
@@ -82,7 +83,7 @@ class Narrow:
             run_in(pid, "ip", "link", "set", "wire", "up")
         run_in(client, "ip", "route", "change", "192.0.2.0/24", "dev", "wire", "quickack", "1")
         run_in(server, "tc", "qdisc", "add", "dev", "wire", "root", "tbf", "rate",
-               f"{self.RATE * 8}bit", "burst", "32kb", "latency", "400ms")
+               f"{self.rate * 8}bit", "burst", "32kb", "latency", "400ms")
 
     @contextlib.contextmanager
     def inside(self, pid):
