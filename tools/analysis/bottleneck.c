@@ -126,7 +126,7 @@ static bool has_own_cpu(const struct mst_summary_server *server)
 /* The CPU time of what belongs to this run: the load tool, and the servers with all processes below
  * their parents, or, where the recording told whose processes were busy, the servers' programs:
  * those have backends without a board, too, but none that took little. */
-static uint64_t own_cpu(const struct mst_summary *s)
+uint64_t mst_own_cpu_ns(const struct mst_summary *s)
 {
     uint64_t servers = 0, programs = 0;
     size_t i;
@@ -148,7 +148,7 @@ bool mst_cpu_is_ours(const struct mst_summary *s)
     if (s->program_count == 0 || s->cpus == MST_UNKNOWN)
         return true;
     busy = (unsigned __int128)s->duration_ns * s->cpus * s->machine_busy_milli / 1000;
-    return (unsigned __int128)own_cpu(s) * 2 >= busy;
+    return (unsigned __int128)mst_own_cpu_ns(s) * 2 >= busy;
 }
 
 /* A program of an older archive is another's where it took more than all that belongs to the run. */
@@ -162,7 +162,7 @@ const struct mst_summary_program *mst_program_of_others(const struct mst_summary
         if (program->cpu_ns == MST_UNKNOWN)
             continue;
         if (program->owner == MST_PROC_OTHER || program->owner == MST_PROC_UNSEEN ||
-            (program->owner == MST_PROC_OWNER_COUNT && program->cpu_ns > own_cpu(s)))
+            (program->owner == MST_PROC_OWNER_COUNT && program->cpu_ns > mst_own_cpu_ns(s)))
             return program;
     }
     return NULL;

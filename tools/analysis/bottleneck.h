@@ -38,6 +38,9 @@ bool mst_clients_are_slow(const struct mst_summary_server *server);
 
 /* ---- CPUs ---------------------------------------------------------------------------- */
 
+/* The CPU time of what belongs to this run: the servers and the load tool. */
+uint64_t mst_own_cpu_ns(const struct mst_summary *s);
+
 /* Whether this run used half of the CPU time that was used. True where the CPU time of the
  * machine's programs is not known. */
 bool mst_cpu_is_ours(const struct mst_summary *s);

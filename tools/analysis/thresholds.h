@@ -74,6 +74,8 @@
 #define MST_SERIAL_DEVIATION_MAX   0.5
 #define MST_SERIAL_INSIDE_MIN      1.8
 #define MST_SERIAL_SHORTEST_MAX    1.5
+/* Only those that wait are inside a lock's wait, without the one that has it. */
+#define MST_LOCK_INSIDE_MIN        0.8
 /* Slow requests take more than so many times the median, and so much more than it; where there are
  * so many requests, a hundredth of them is more than one. */
 #define MST_TAIL_REQUESTS_MIN      200u
@@ -112,6 +114,8 @@
 /* ... and from this share on there is little: requests wait for a CPU at times, and more workers
  * help little. */
 #define MST_CPU_MUCH_MILLI         850u
+/* More workers are worth it from this rate on: thousandths of the rate now. */
+#define MST_WORTH_MILLI            1150u
 /* From this share of a CPU for each thread on, the load tool can do no more. */
 #define MST_GENERATOR_BUSY_MILLI   900u
 /* From this share of the machine's busy time on, the load tool's is worth a remark. */

@@ -10,6 +10,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "analysis/bottleneck.h"
 #include "analysis/thresholds.h"
 #include "base/clock.h"
 #include "findings/demand.h"
@@ -43,14 +44,21 @@ static void take_demand(struct mst_plan *plan, const struct mst_budget *b,
     }
 }
 
-/* The rate at which the CPUs are full, if a request takes as much of them as now. */
+/* The rate at which the CPUs are full, if a request takes as much of them as now: of what others
+ * take, the scheduler gives half where both want all. */
 static double full_rate(const struct mst_budget *b, const struct mst_plan *plan)
 {
-    uint64_t busy = b->s->machine_busy_milli;
+    const struct mst_summary *s = b->s;
+    double all, busy, own = (double)mst_own_cpu_ns(s), others;
 
-    if (!b->front->local || busy == MST_UNKNOWN || busy == 0)
+    if (!b->front->local || s->machine_busy_milli == MST_UNKNOWN || s->cpus == MST_UNKNOWN)
         return INFINITY;
-    return plan->rate * 1000.0 / (double)busy;
+    all = (double)s->duration_ns * (double)s->cpus;
+    busy = all * (double)s->machine_busy_milli / 1000;
+    if (mst_cpu_is_ours(s))
+        own = busy;
+    others = fmax(busy - own, 0);
+    return own > 0 ? plan->rate * (all - others / 2) / own : INFINITY;
 }
 
 static bool waits_one_by_one(const struct mst_summary *s)
@@ -78,7 +86,6 @@ static void take_memory(struct mst_plan *plan, const struct mst_per_process *p, 
 static void choose(struct mst_plan *plan, const struct mst_budget *b)
 {
     double alone = (double)plan->wanted / plan->held, full = full_rate(b, plan);
-    uint64_t busy = b->s->machine_busy_milli;
 
     plan->then = fmin(alone, full);
     plan->workers = plan->wanted > plan->now ? plan->wanted : plan->now + 1;
@@ -86,7 +93,7 @@ static void choose(struct mst_plan *plan, const struct mst_budget *b)
         plan->next = MST_NEXT_ONE_BY_ONE;
         plan->workers = plan->now;
         plan->then = plan->rate;
-    } else if (busy != MST_UNKNOWN && b->front->local && busy >= MST_CPU_MUCH_MILLI) {
+    } else if (full * 1000 <= plan->rate * MST_WORTH_MILLI) {
         plan->next = MST_NEXT_CPU;
         plan->workers = plan->now;
     } else if (full < alone) {
@@ -102,8 +109,8 @@ static void choose(struct mst_plan *plan, const struct mst_budget *b)
         plan->then = fmin(plan->then, (double)plan->workers / plan->held);
     }
     plan->cpu_then_milli = MST_UNKNOWN;
-    if (busy != MST_UNKNOWN && b->front->local && plan->rate > 0)
-        plan->cpu_then_milli = (uint64_t)fmin((double)busy * plan->then / plan->rate, 1000);
+    if (isfinite(full) && full > 0)
+        plan->cpu_then_milli = (uint64_t)fmin(1000 * plan->then / full, 1000);
 }
 
 bool mst_plan_workers(struct mst_plan *plan, const struct mst_budget *b,

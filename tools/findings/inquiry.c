@@ -58,11 +58,17 @@ uint64_t mst_weight_with_queue(const struct mst_budget *b, uint64_t part_ns)
 
     if (b->front->mean_busy_milli != MST_UNKNOWN && b->s->duration_ns != MST_UNKNOWN)
         busy = (uint64_t)((unsigned __int128)b->front->mean_busy_milli * b->s->duration_ns / 1000);
+    busy = busy > b->php_wait_ns ? busy - b->php_wait_ns : 0;   /* Apache's workers wait for PHP's */
     held = held > busy ? held : busy;
     if (held == 0)
         return 0;
     part_ns = part_ns < held ? part_ns : held;
     return mst_budget_milli(b, part_ns + (uint64_t)((unsigned __int128)waiting * part_ns / held));
+}
+
+uint64_t mst_weight_with_all_waiting(const struct mst_budget *b, uint64_t part_ns)
+{
+    return mst_budget_milli(b, part_ns + b->queue_ns + b->php_wait_ns + b->h2_wait_ns);
 }
 
 const struct mst_finding *mst_findings_get(const struct mst_summary *s, enum mst_code code)

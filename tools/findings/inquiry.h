@@ -33,4 +33,8 @@ const struct mst_finding *mst_findings_get(const struct mst_summary *s, enum mst
  * time for which workers were held, by requests or by idle connections. Thousandths. */
 uint64_t mst_weight_with_queue(const struct mst_budget *b, uint64_t part_ns);
 
+/* The same of what lets in one request at a time and is never free: all requests that wait for
+ * workers would wait there. */
+uint64_t mst_weight_with_all_waiting(const struct mst_budget *b, uint64_t part_ns);
+
 #endif

@@ -97,17 +97,15 @@ static uint64_t computing_ns(const struct mst_inquiry *q, bool ours)
     return (uint64_t)((unsigned __int128)spent_ns(q, ours) * crowd / 1000);
 }
 
-/* Whether other programs can have worked for this server: it waited for ends on this machine. */
+/* Whether other programs can have worked for this server: its requests waited for a database or a
+ * cache for a share of their time, and no unseen process took the CPUs. */
 static bool waited_for_others(const struct mst_budget *b)
 {
-    static const int kinds[] = { MST_WAIT_DATABASE, MST_WAIT_CACHE, MST_WAIT_HTTP,
-                                 MST_WAIT_PROCESS, MST_WAIT_STREAM };
-    uint64_t ns = b->backend_ns;
-    size_t i;
+    const struct mst_summary_program *other = mst_program_of_others(b->s);
 
-    for (i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        ns += b->waits_ns[kinds[i]];
-    return mst_budget_milli(b, ns) >= MST_FINDING_MILLI;
+    return (other == NULL || other->owner != MST_PROC_UNSEEN) &&
+           mst_budget_milli(b, b->waits_ns[MST_WAIT_DATABASE] + b->waits_ns[MST_WAIT_CACHE]) >=
+               MST_HEADLINE_MILLI;
 }
 
 static void note_cpu(struct mst_finding *f, const struct mst_summary *s,
@@ -125,7 +123,7 @@ static void find_full(struct mst_inquiry *q)
     const struct mst_summary *s = q->s;
     bool full = s->machine_busy_milli >= MST_CPU_FULL_MILLI;
     bool ours = mst_cpu_is_ours(s), shared = !ours && waited_for_others(&q->b);
-    uint64_t computing = computing_ns(q, ours || shared);
+    uint64_t computing = computing_ns(q, ours);
     bool felt = mst_budget_milli(&q->b, computing) >= MST_FINDING_MILLI;
     bool measured = mst_budget_knows_run(&q->b);
     struct mst_finding *f;

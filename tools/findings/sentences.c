@@ -227,14 +227,15 @@ static struct mst_formatted mean_at(const struct mst_plan *plan, double rate)
     return mst_format_time((uint64_t)((double)plan->wanted / rate * (double)MST_NS_PER_S));
 }
 
-void mst_say_plan(struct mst_finding *f, const struct mst_plan *plan, const char *directive)
+void mst_say_plan(struct mst_finding *f, const struct mst_plan *plan, const char *directive,
+                  bool spawns)
 {
     static const char *const stops[] = {
         [MST_NEXT_NONE] = "",
         [MST_NEXT_CPU] = "; from there on the CPUs are the limit",
         [MST_NEXT_MEMORY] = "; more do not fit in the memory",
     };
-    char needs[224];
+    char needs[224], spawning[128] = "";
 
     if (!plan->known) {
         MST_ACTION(f, "Set %s higher; how high takes a run of two seconds and 100 requests.",
@@ -253,8 +254,11 @@ void mst_say_plan(struct mst_finding *f, const struct mst_plan *plan, const char
         return;
     }
     say_needs(needs, plan);
-    MST_ACTION(f, "Set %s to %" PRIu64 " (now %" PRIu64 "): %" PRIu64 " requests wanted to be "
-               "served at once%s%s.%s", directive, plan->workers, plan->now, plan->wanted,
+    if (spawns)
+        mst_say(spawning, sizeof spawning, " and pm.start_servers with it (or pm = static): FPM "
+                "starts few processes at a time");
+    MST_ACTION(f, "Set %s to %" PRIu64 " (now %" PRIu64 ")%s: %" PRIu64 " requests wanted to be "
+               "served at once%s%s.%s", directive, plan->workers, plan->now, spawning, plan->wanted,
                plan->wanted_by_tool ? " (the load tool's concurrency)" : "", stops[plan->next],
                needs);
     MST_PREDICTED(f, "about %.3g requests/s instead of %.3g, and %s instead of %s for a request, "

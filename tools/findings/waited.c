@@ -67,7 +67,7 @@ static void add_end(struct spacing *p, uint64_t *last, uint64_t ended, uint64_t 
 
 /* Whether waits ended one after the other, as regularly as of a thing that serves one at a time,
  * and the shortest took as long as one takes there. */
-static bool is_serial(const struct spacing *p)
+static bool is_serial(const struct spacing *p, double inside_min)
 {
     double n = (double)p->count - 1, mean, deviation;
 
@@ -76,12 +76,12 @@ static bool is_serial(const struct spacing *p)
     mean = p->gaps / n;
     deviation = sqrt(fmax(p->gap_squares / n - mean * mean, 0));
     return mean > 0 && deviation <= MST_SERIAL_DEVIATION_MAX * mean &&
-           (double)p->sum_ns / (double)p->count >= MST_SERIAL_INSIDE_MIN * mean &&
+           (double)p->sum_ns / (double)p->count >= inside_min * mean &&
            (double)p->shortest_ns <= MST_SERIAL_SHORTEST_MAX * mean;
 }
 
 static bool ends_one_by_one(struct mst_inquiry *q, const char *sql, int64_t server_id,
-                            const char *kind)
+                            const char *kind, double inside_min)
 {
     struct mst_query rows = mst_query_ask(q->db, sql, server_id);
     struct spacing p = { 0 };
@@ -92,7 +92,7 @@ static bool ends_one_by_one(struct mst_inquiry *q, const char *sql, int64_t serv
     while (mst_query_next(&rows))
         add_end(&p, &last, mst_row_number(&rows, "ended"), mst_row_number(&rows, "ns"));
     q->failed |= !mst_query_done(&rows);
-    return is_serial(&p);
+    return is_serial(&p, inside_min);
 }
 
 /* ---- PHP's waits --------------------------------------------------------------------------- */
@@ -120,22 +120,25 @@ static void note_end(struct mst_finding *f, const struct mst_inquiry *q,
     mst_found_number(f, "at_once_milli", mst_summary_at_once_milli(q->s, end));
 }
 
-/* A lock lets in one at a time by its nature. */
+/* A lock lets in one at a time by its nature; but there can be many of a kind, as many as sessions. */
 static void find_wait(struct mst_inquiry *q, int wait)
 {
     uint64_t ns = q->b.waits_ns[wait], of_run = mst_budget_run_milli(&q->b, ns);
     const struct mst_summary_end *end = longest_end(q->b.php, mst_wait_names[wait]);
-    bool one_by_one = wait == MST_WAIT_LOCK;
+    bool is_lock = wait == MST_WAIT_LOCK, one_by_one = false;
     struct mst_finding *f;
 
     if (!counts(&q->b, ns) && (of_run < MST_HOLDER_TIME_MILLI ||
                                mst_budget_mean_ns(&q->b, ns) < MST_PART_MEAN_MIN_NS))
         return;
-    if (!one_by_one && wait != MST_WAIT_SLEEP && of_run >= MST_HOLDER_TIME_MILLI)
-        one_by_one = ends_one_by_one(q, wait_ends, q->b.php->id, mst_wait_names[wait]);
+    if (wait != MST_WAIT_SLEEP && (is_lock || of_run >= MST_HOLDER_TIME_MILLI))
+        one_by_one = ends_one_by_one(q, wait_ends, q->b.php->id, mst_wait_names[wait],
+                                     is_lock ? MST_LOCK_INSIDE_MIN : MST_SERIAL_INSIDE_MIN);
     f = mst_found(q, codes[wait], MST_CERTAIN, ns);
     f->requests = q->b.php->run.waits[wait].requests;
     if (one_by_one)
+        f->weight = mst_weight_with_all_waiting(&q->b, ns) + 1;
+    else if (is_lock)
         f->weight = mst_weight_with_queue(&q->b, ns) + 1;
     else if (of_run >= MST_HOLDER_TIME_MILLI && f->weight < MST_HEADLINE_MILLI)
         f->weight = MST_HEADLINE_MILLI;   /* what PHP's workers were held by, where they ran out */
@@ -143,7 +146,7 @@ static void find_wait(struct mst_inquiry *q, int wait)
     mst_found_number(f, "mean_ns", mst_budget_mean_ns(&q->b, ns));
     mst_found_number(f, "of_php_run_milli", of_run);
     mst_found_number(f, "one_at_a_time", one_by_one);
-    mst_say_wait(f, &q->b, (enum mst_wait)wait, end, one_by_one);
+    mst_say_wait(f, &q->b, (enum mst_wait)wait, end, one_by_one || is_lock);
 }
 
 /* ---- Apache's ------------------------------------------------------------------------------ */
@@ -156,11 +159,11 @@ static void find_backend(struct mst_inquiry *q)
 
     if (!counts(&q->b, q->b.backend_ns))
         return;
-    one_by_one = ends_one_by_one(q, backend_ends, q->b.front->id, NULL);
+    one_by_one = ends_one_by_one(q, backend_ends, q->b.front->id, NULL, MST_SERIAL_INSIDE_MIN);
     f = mst_found(q, MST_CODE_BACKEND, MST_CERTAIN, q->b.backend_ns);
     f->requests = q->b.front->intervals[MST_INTERVAL_BACKEND].requests;
     if (one_by_one)
-        f->weight = mst_weight_with_queue(&q->b, q->b.backend_ns) + 1;
+        f->weight = mst_weight_with_all_waiting(&q->b, q->b.backend_ns) + 1;
     note_end(f, q, end);
     mst_found_number(f, "mean_ns", mst_budget_mean_ns(&q->b, q->b.backend_ns));
     mst_found_number(f, "one_at_a_time", one_by_one);

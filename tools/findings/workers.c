@@ -19,15 +19,19 @@ static void note_workers(struct mst_finding *f, const struct mst_summary_server 
 }
 
 /* Action and prediction of a finding that workers ran out. */
-static void note_plan(struct mst_finding *f, const struct mst_plan *plan, const char *directive)
+static void note_plan(struct mst_finding *f, const struct mst_plan *plan,
+                      const struct mst_summary_server *server, const char *directive)
 {
+    bool spawns = mst_summary_is_php(server) && server->forks != MST_UNKNOWN && server->forks > 0;
+
     if (plan->known) {
         mst_found_number(f, "workers_advised", plan->workers);
         mst_found_number(f, "wanted", plan->wanted);
         mst_found_number(f, "predicted_rate_milli", (uint64_t)(plan->then * 1000));
         mst_found_number(f, "predicted_cpu_milli", plan->cpu_then_milli);
+        mst_found_number(f, "start_servers_too", spawns ? 1 : MST_UNKNOWN);
     }
-    mst_say_plan(f, plan, directive);
+    mst_say_plan(f, plan, directive, spawns);
 }
 
 static void plan_workers(struct mst_inquiry *q, struct mst_finding *f,
@@ -39,7 +43,7 @@ static void plan_workers(struct mst_inquiry *q, struct mst_finding *f,
         q->failed = true;
         return;
     }
-    note_plan(f, &plan, directive);
+    note_plan(f, &plan, server, directive);
 }
 
 /* ---- Apache's ------------------------------------------------------------------------------ */
@@ -186,7 +190,7 @@ static void find_pool(struct mst_inquiry *q, const struct mst_summary_pool *pool
     mst_found_number(f, "limit_reached", pool->limit_reached);
     mst_say_pool(f, &q->b, pool);
     mst_plan_pool(&plan, &q->b, pool);
-    note_plan(f, &plan, "pm.max_children");
+    note_plan(f, &plan, q->b.php, "pm.max_children");
 }
 
 static bool find_pools(struct mst_inquiry *q, bool apache_too)
