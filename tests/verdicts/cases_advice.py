@@ -1,7 +1,7 @@
 """Advice that is followed: the rate that a finding predicts is met within a quarter."""
 import pages
 from judge import case
-from stage import DEBIAN_POOL
+from stage import DEBIAN_CHILDREN, DEBIAN_POOL
 
 
 def advised(run, code):
@@ -14,9 +14,10 @@ def advised(run, code):
     return None
 
 
-def advice(code, start, *, helps=True, **options):
+def advice(code, start, *, helps=True, first="", **options):
     """The function below it records a load with so many workers; it runs with `start` of them,
-    and again with as many as the finding advises. helps: more workers do help."""
+    and again with as many as the finding advises. helps: more workers do help. first:
+    codes that can be before it, too."""
     def add(record):
         def plant(stage):
             run = record(stage, start)
@@ -29,7 +30,7 @@ def advice(code, start, *, helps=True, **options):
                                    "met": again["client"]["requests_per_second"]}
             return run
         plant.__name__ = record.__name__
-        case(code, followed=True, **options)(plant)
+        case(f"{code} {first}", followed=True, **options)(plant)
         return record
     return add
 
@@ -53,14 +54,16 @@ def following_advice_for_static_php(stage, workers):
     return stage.record(*stage.wrk(apache.page("nap.php", pages.NAP), 24))
 
 
-@advice("php-workers", 5, maybe="sleep tail")
+@advice("php-workers", DEBIAN_CHILDREN, maybe="sleep tail")
 def following_advice_for_stock_php(stage, workers):
-    """pm = dynamic starts them within a few seconds of a longer load."""
-    apache = stage.apache("event", stock=True, fpm=stage.fpm(workers, DEBIAN_POOL))
-    return stage.record(*stage.wrk(apache.page("nap.php", pages.NAP), 20, 8))
+    """Of the two ways that the advice names for pm = dynamic, which starts a child a second here,
+    this takes pm = static."""
+    manager = DEBIAN_POOL if workers == DEBIAN_CHILDREN else "pm = static"
+    apache = stage.apache("event", stock=True, fpm=stage.fpm(workers, manager))
+    return stage.record(*stage.wrk(apache.page("nap.php", pages.NAP), 20))
 
 
-@advice("php-workers", 3, helps=False, maybe="lock tail sleep")
+@advice("php-workers", 3, helps=False, first="lock", maybe="tail sleep")
 def following_advice_where_a_lock_is_serial(stage, workers):
     apache = stage.apache("event", stock=True, fpm=stage.fpm(workers, "pm = static"))
     apache.page("s.php", "<?php session_save_path('/tmp'); session_id('one'); session_start(); "

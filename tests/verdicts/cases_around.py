@@ -1,4 +1,5 @@
 """CPUs, memory, neighbours, the tail, who held the workers, and controls without a fault."""
+import os
 import sys
 
 import pages
@@ -69,6 +70,26 @@ def memory_of_the_group(stage):
     apache.page("hungry.php", "<?php ini_set('memory_limit', -1); $s = str_repeat('x', 64 << 20); "
                               "usleep(100000); echo strlen($s);")
     return stage.record(*stage.ab("/hungry.php", 4, 40, "-r"))
+
+
+@case("memory disk file cpu", also="memory file")
+def memory_of_the_group_is_short(stage):
+    """Nobody is killed: files that PHP reads do not fit into its group's memory, and are read from
+    the disk each time."""
+    group = stage.group.inner("short", memory=80 << 20)
+    apache = stage.apache("event", stock=True, fpm=stage.fpm(4, "pm = static", children_in=group))
+    files = stage.scratch / "files"
+    files.mkdir()
+    files.chmod(0o755)
+    for number in range(40):
+        with open(files / str(number), "wb") as file:
+            file.write(os.urandom(4 << 20))
+            file.flush()
+            os.fsync(file.fileno())
+            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+    apache.page("read.php", f"<?php $f = fopen('{files}/' . mt_rand(0, 39), 'r'); while (!feof($f)) "
+                            "fread($f, 65536); echo 'done';")
+    return stage.record(*stage.wrk("/read.php", 4))
 
 
 THRASH = """

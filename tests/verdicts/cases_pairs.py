@@ -26,6 +26,14 @@ def few_php_workers_and_full_cpus(stage):
     return stage.record(*stage.wrk("/burn.php", 20))
 
 
+@pair("apache-workers", "cpu", maybe="application-cpu sleep")
+def full_workers_and_nearly_full_cpus(stage):
+    """A worker for each CPU, which rests for a seventh of each request."""
+    apache = stage.apache("prefork", mod_php=True, workers=os.cpu_count())
+    apache.page("mixed.php", pages.burn(12).replace("echo 'done'", "usleep(2000); echo 'done'"))
+    return stage.record(*stage.wrk("/mixed.php", 8 * os.cpu_count()))
+
+
 @pair("database", "php-workers", fast=True)
 def slow_database_and_few_php_workers(stage):
     server = stage.mariadb()

@@ -129,6 +129,12 @@ def stock_php_pool_with_k6(stage):
 
 
 @case("php-workers")
+def stock_php_pool_with_siege(stage):
+    apache, _ = stage.stock_php()
+    return stage.record(*stage.siege(apache.page("nap.php", pages.NAP), 25, 8))
+
+
+@case("php-workers")
 def few_static_php_workers(stage):
     apache = stage.apache("event", stock=True, fpm=stage.fpm(3, "pm = static"))
     return stage.record(*stage.wrk(apache.page("nap.php", pages.NAP), 24))

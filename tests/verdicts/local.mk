@@ -3,13 +3,14 @@
 
 # VERDICTS selects cases by words of their names.
 VERDICTS =
-run_verdicts = $(TEST_SETTINGS) export $(TEST_NAMES) PYTHONDONTWRITEBYTECODE=1; \
+verdicts_environment = $(TEST_SETTINGS) export $(TEST_NAMES) PYTHONDONTWRITEBYTECODE=1
+run_verdicts = $(PYTHON) -m pytest -p no:cacheprovider -q $(srcdir)/tests/verdicts && \
 	$(PYTHON) $(srcdir)/tests/verdicts/check.py
 .PHONY: check-verdicts check-verdicts-fast
-check-verdicts: all
-	@$(run_verdicts) $(VERDICTS)
+check-verdicts: need-pytest all
+	@$(verdicts_environment); $(run_verdicts) $(VERDICTS)
 
-check-verdicts-fast: all
-	@$(run_verdicts) --fast $(VERDICTS)
+check-verdicts-fast: need-pytest all
+	@$(verdicts_environment); $(run_verdicts) --fast $(VERDICTS)
 
 EXTRA_DIST += tests/verdicts

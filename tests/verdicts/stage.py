@@ -253,6 +253,9 @@ class Stage:
         return [self.tool("hey"), "-c", c, "-z", f"{seconds}s", *pace, *options,
                 self.url(path, **url)]
 
+    def siege(self, path, c, rounds):
+        return [self.tool("siege"), "-b", "-c", c, "-r", rounds, self.url(path)]
+
     def h2load(self, path, c, m, n, **url):
         return [self.tool("h2load"), "-c", c, "-m", m, "-n", n, self.url(path, **url)]
 

@@ -1,0 +1,47 @@
+"""The judge itself: findings as mpmstat could have them, and what they are judged as."""
+import pytest
+
+from judge import Case, judge, judge_advice
+
+WANTED = Case("a-case", {"php-workers"}, None, also={"database"}, maybe={"sleep"}, within=2)
+
+
+def findings(*words):
+    """From "code" or "code certainty share"."""
+    parts = [word.split() + ["certain", "0.5"][len(word.split()) - 1:] for word in words]
+    return [{"code": code, "certainty": certainty, "share": float(share)}
+            for code, certainty, share in parts]
+
+
+@pytest.mark.parametrize("words, outcome", [
+    (("php-workers", "database"), "right"),
+    (("php-workers", "sleep", "database"), "empty"),     # beyond the first two
+    (("php-workers",), "empty"),
+    (("sleep", "php-workers", "database"), "empty"),     # true, but not the cause
+    (("nothing",), "empty"),
+    ((), "empty"),
+    (("cpu", "php-workers", "database"), "wrong"),
+    (("php-workers", "database", "memory"), "wrong"),
+    (("php-workers", "database", "memory likely"), "right"),
+    (("php-workers", "database", "memory certain 0.01"), "right")])
+def test_judge(words, outcome):
+    assert judge(WANTED, findings(*words))[0] == outcome
+
+
+def test_a_control_wants_nothing():
+    wanted = Case("a-control", {"nothing"}, None)
+    assert judge(wanted, findings("nothing"))[0] == "right"
+    assert judge(wanted, findings("cpu"))[0] == "wrong"
+
+
+@pytest.mark.parametrize("followed, outcome", [
+    ({"workers": 20, "predicted": 100.0, "met": 80.0}, "right"),
+    ({"workers": 20, "predicted": 100.0, "met": 70.0}, "wrong"),
+    ({"workers": 5, "predicted": 50.0, "met": 50.0}, "empty")])
+def test_judge_advice(followed, outcome):
+    assert judge_advice({"followed": {"start": 5, "before": 50.0, "helps": True, **followed}}
+                        )[0] == outcome
+
+
+def test_no_advice_is_empty():
+    assert judge_advice({})[0] == "empty"
