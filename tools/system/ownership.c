@@ -120,7 +120,7 @@ void mst_ownership_find(struct mst_proc_list *list, const struct mst_proc_root *
     size_t i;
 
     for (i = 0; i < list->count; i++)
-        list->items[i].owner = by_descent(list, &list->items[i], roots, count);
+        list->items[i].owner = (unsigned char)by_descent(list, &list->items[i], roots, count);
     self = mst_proc_find(list, (uint64_t)getpid());
     if (self != NULL)
         self->owner = MST_PROC_RECORDER;
