@@ -60,7 +60,10 @@ uint64_t mst_throttled_at_most(const struct mst_summary *s,
 
 /* The kills and the longest stall of the servers' control groups, which contain nothing else;
  * where those of the server are not known, the machine's. */
-struct mst_memory_shortage { bool of_groups; uint64_t kills, stall_ns; };
+struct mst_memory_shortage {
+    bool     of_groups, stall_of_groups;   /* kills are those of the groups; so is the stall */
+    uint64_t kills, stall_ns;
+};
 
 struct mst_memory_shortage mst_find_memory_shortage(const struct mst_summary *s,
                                                     const struct mst_summary_server *server);
