@@ -182,7 +182,7 @@ int mst_timing_begin(request_rec *r)
 }
 
 /* A request that was malformed, or timed out, begins when its response does or when it is complete.
- * Data that was sent since the previous request was its response; `own.first_ns` is when that began.
+ * Data that was sent since the previous request was its response, which began at `own.first_ns`.
  * NULL: its connection is not followed, or HTTP/2 records it as a stream. */
 static MST_SELDOM struct mst_timed *begin_malformed(request_rec *r, uint64_t now)
 {

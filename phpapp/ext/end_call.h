@@ -27,7 +27,7 @@ struct mst_part mst_call_text(zend_execute_data *call, uint32_t n);
 /* Writes a port to `to`; the standard one where the value has none. */
 struct mst_part mst_call_port_of(const zval *value, const char *standard, char to[16]);
 
-/* The key of what the function is called for: the object of a method, or else the first argument. */
+/* The key of what the function is called for: the object of a method, else the first argument. */
 static inline uintptr_t mst_call_subject(const zend_execute_data *call)
 {
     if (Z_TYPE(call->This) == IS_OBJECT)

@@ -24,9 +24,9 @@ static inline uintptr_t mst_known_key(const zval *value)
 /* The wait that is noted for a key; MST_KNOWN_NONE: none is. */
 uint64_t mst_known_find(uintptr_t key);
 
-/* Notes what an object or resource waits for; not for a key of 0. MST_KNOWN_NONE: that is not known.
- * Where all places are taken, the last one loses its entry: that object's calls are counted under the
- * name of their line. */
+/* Notes what an object or resource waits for; not for a key of 0. MST_KNOWN_NONE: that is not
+ * known. Where all places are taken, the last one loses its entry: that object's calls are counted
+ * under the name of their line. */
 void mst_known_set(uintptr_t key, uint64_t wait);
 
 /* The request is over, and so are its objects. */

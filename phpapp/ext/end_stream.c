@@ -25,8 +25,8 @@ static inline php_stream *stream_of(zend_execute_data *call)
     return NULL;
 }
 
-/* Streams of a kind share their functions. PHP does not export those of sockets; their label has the
- * word. The latest that had it is kept, which saves the search. */
+/* Streams of a kind share their functions. PHP does not export those of sockets; their label has
+ * the word. The latest that had it is kept, which saves the search. */
 static const php_stream_ops *latest_socket;
 
 static bool is_new_socket(const php_stream *stream)

@@ -16,8 +16,8 @@ enum mst_treatment {
     MST_IS_NOTE       /* it does not wait; what it says of the other end is remembered */
 };
 
-/* Whether a call can wait, and what for, as far as the call tells that itself: the line's own end, or
- * another one. NULL: it cannot wait. */
+/* Whether a call can wait, and what for, as far as the call tells that itself: the line's own end,
+ * or another one. NULL: it cannot wait. */
 typedef struct mst_own_end *mst_can_wait(struct mst_own_end *own, zend_execute_data *call);
 /* What a call waited for; to be called after the function. `own`: as the above returned it. */
 typedef uint64_t mst_wait_of_call(struct mst_own_end *own, zend_execute_data *call, zval *result);

@@ -51,8 +51,8 @@ static const char rows[] =
     "INSERT INTO programs VALUES (1, 'ab', 5, 'tool');"
     "INSERT INTO environment VALUES (1, 'cpus', '2');"
     "INSERT INTO output VALUES (1, 'stdout', 3, 'abc');"
-    "INSERT INTO findings (run_id, rank, code, certainty, text) VALUES (1, 1, 'nothing', 'certain', "
-    "'Nothing ran out.');"
+    "INSERT INTO findings (run_id, rank, code, certainty, text) VALUES (1, 1, 'nothing', "
+    "'certain', 'Nothing ran out.');"
     "INSERT INTO notes VALUES (1, 1, 'a note');";
 
 static char path[PATH_MAX];
