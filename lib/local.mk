@@ -69,6 +69,8 @@ board_sources = \
 	lib/read/snapshot_fields.c \
 	lib/read/snapshot_labels.c \
 	lib/read/snapshot_workers.c \
+	lib/read/sock_diag.c \
+	lib/read/sock_diag.h \
 	lib/read/tail.c \
 	lib/read/tail.h \
 	lib/read/window.c \

@@ -253,10 +253,6 @@ static inline void mst_timing_apply_config(struct mst_timed *req, const request_
 /* Counts r under this label, if it is recorded. */
 void mst_timing_set_label(request_rec *r, uint32_t label);
 
-/* A request that was malformed, or timed out, begins when its response does or when it is complete.
- * NULL: its connection is not followed, or HTTP/2 records it as a stream. */
-struct mst_timed *mst_timing_begin_malformed(request_rec *r, uint64_t now);
-
 /* log_transaction: the response is complete, and other modules' log hooks run next. */
 int mst_timing_complete(request_rec *r);
 

@@ -181,9 +181,10 @@ int mst_timing_begin(request_rec *r)
     return DECLINED;
 }
 
-/* Data that was sent since the previous request was this request's response; `own.first_ns` is when
- * it began. */
-struct mst_timed *mst_timing_begin_malformed(request_rec *r, uint64_t now)
+/* A request that was malformed, or timed out, begins when its response does or when it is complete.
+ * Data that was sent since the previous request was its response; `own.first_ns` is when that began.
+ * NULL: its connection is not followed, or HTTP/2 records it as a stream. */
+static MST_SELDOM struct mst_timed *begin_malformed(request_rec *r, uint64_t now)
 {
     struct mst_connection *conn = mst_connection_of(r->connection);
     struct mst_timed *req;
@@ -407,7 +408,7 @@ int mst_timing_complete(request_rec *r)
     struct mst_connection *conn;
     uint64_t complete;
 
-    if (!req && !(req = mst_timing_begin_malformed(r, mst_now_ns())))
+    if (!req && !(req = begin_malformed(r, mst_now_ns())))
         return DECLINED;
     conn = req->connection;
     complete = mst_connection_now(conn);
@@ -446,7 +447,7 @@ static struct mst_timed *recorded_request(request_rec *r)
     if (mst_dir_config_of(r)->enabled == 0)
         return NULL;
     req = mst_timed_of(r);
-    return req ? req : mst_timing_begin_malformed(r, mst_now_ns());
+    return req ? req : begin_malformed(r, mst_now_ns());
 }
 
 uint64_t mst_timing_id(request_rec *r)

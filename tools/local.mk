@@ -56,6 +56,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/archive/query.h \
 	tools/archive/reader.c \
 	tools/archive/rows.c \
+	tools/archive/rows_server.c \
+	tools/archive/rows_study.c \
 	tools/archive/schema.c \
 	tools/archive/statements.c \
 	tools/archive/states.c \
@@ -187,7 +189,11 @@ libmpmstat_tool_la_SOURCES = \
 	tools/source/http_source.c \
 	tools/source/ndjson.c \
 	tools/source/ndjson.h \
+	tools/source/ndjson_members.c \
+	tools/source/ndjson_members.h \
 	tools/source/open.c \
+	tools/source/remote_clock.c \
+	tools/source/remote_clock.h \
 	tools/source/sample.c \
 	tools/source/source.c \
 	tools/source/source.h \

@@ -12,12 +12,9 @@
 
 #include <arpa/inet.h>
 #include <dirent.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <linux/inet_diag.h>
-#include <linux/netlink.h>
 #include <linux/rtnetlink.h>
-#include <linux/sock_diag.h>
 #include <linux/unix_diag.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -25,12 +22,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include "base/array.h"
 #include "base/host.h"
+#include "read/sock_diag.h"
 
 #define ADDRESS_MAX   (sizeof ((struct sockaddr_un *)0)->sun_path + 2)   /* the longest */
 #define LISTENERS_MAX 1024u
@@ -114,26 +111,29 @@ static void add_listener(struct mst_listen *l, const char *address, uint32_t que
         listener->queue_fullest = queue;
 }
 
-/* Takes the kernel's answer about one socket. */
-typedef void take_socket(struct mst_listen *l, const struct mst_sockets *s, const char *bytes,
-                         size_t length);
+/* Of whose sockets the queues are to be read, and where they go. */
+struct reading {
+    struct mst_listen        *listen;
+    const struct mst_sockets *sockets;
+};
 
-static void take_tcp(struct mst_listen *l, const struct mst_sockets *s, const char *bytes,
-                     size_t length)
+static bool take_tcp(void *reading_, const char *bytes, size_t length)
 {
+    const struct reading *reading = reading_;
     char ip[INET6_ADDRSTRLEN], address[ADDRESS_MAX];
     struct inet_diag_msg m;
 
     if (length < sizeof m)
-        return;
+        return true;
     memcpy(&m, bytes, sizeof m);
-    if (!has_socket(s, m.idiag_inode))
-        return;
+    if (!has_socket(reading->sockets, m.idiag_inode))
+        return true;
     if (inet_ntop(m.idiag_family, m.id.idiag_src, ip, sizeof ip) == NULL)
         strcpy(ip, "?");
     snprintf(address, sizeof address, m.idiag_family == AF_INET6 ? "[%s]:%u" : "%s:%u", ip,
              (unsigned)ntohs(m.id.idiag_sport));
-    add_listener(l, address, m.idiag_rqueue, m.idiag_wqueue);
+    add_listener(reading->listen, address, m.idiag_rqueue, m.idiag_wqueue);
+    return true;
 }
 
 /* A path; or a name without a file, which begins with a NUL and is shown with "@". */
@@ -148,9 +148,9 @@ static void print_path(char out[ADDRESS_MAX], const char *name, size_t length)
     out[i] = '\0';
 }
 
-static void take_unix(struct mst_listen *l, const struct mst_sockets *s, const char *bytes,
-                      size_t length)
+static bool take_unix(void *reading_, const char *bytes, size_t length)
 {
+    const struct reading *reading = reading_;
     struct unix_diag_rqlen queue = { 0, 0 };
     char address[ADDRESS_MAX] = "";
     struct unix_diag_msg m;
@@ -158,10 +158,10 @@ static void take_unix(struct mst_listen *l, const struct mst_sockets *s, const c
     size_t at;
 
     if (length < sizeof m)
-        return;
+        return true;
     memcpy(&m, bytes, sizeof m);
-    if (!has_socket(s, m.udiag_ino))
-        return;
+    if (!has_socket(reading->sockets, m.udiag_ino))
+        return true;
     for (at = NLMSG_ALIGN(sizeof m); at + sizeof attribute <= length;
          at += RTA_ALIGN(attribute.rta_len)) {
         memcpy(&attribute, bytes + at, sizeof attribute);
@@ -172,82 +172,34 @@ static void take_unix(struct mst_listen *l, const struct mst_sockets *s, const c
         if (attribute.rta_type == UNIX_DIAG_RQLEN && attribute.rta_len >= RTA_LENGTH(sizeof queue))
             memcpy(&queue, bytes + at + RTA_LENGTH(0), sizeof queue);
     }
-    add_listener(l, address, queue.udiag_rqueue, queue.udiag_wqueue);
+    add_listener(reading->listen, address, queue.udiag_rqueue, queue.udiag_wqueue);
+    return true;
 }
 
-static bool request_listeners(int netlink, uint8_t family)
+static bool read_tcp(struct reading *reading, int netlink, uint8_t family)
 {
-    struct {
-        struct nlmsghdr header;
-        union {
-            struct inet_diag_req_v2 tcp;
-            struct unix_diag_req    path;
-        } request;
-    } message;
+    const struct inet_diag_req_v2 request = {
+        .sdiag_family = family, .sdiag_protocol = IPPROTO_TCP, .idiag_states = 1u << TCP_LISTEN,
+    };
 
-    memset(&message, 0, sizeof message);
-    message.header.nlmsg_len = sizeof message;
-    message.header.nlmsg_type = SOCK_DIAG_BY_FAMILY;
-    message.header.nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
-    if (family == AF_UNIX) {
-        message.request.path.sdiag_family = family;
-        message.request.path.udiag_states = 1u << TCP_LISTEN;
-        message.request.path.udiag_show = UDIAG_SHOW_NAME | UDIAG_SHOW_RQLEN;
-    }
-    else {
-        message.request.tcp.sdiag_family = family;
-        message.request.tcp.sdiag_protocol = IPPROTO_TCP;
-        message.request.tcp.idiag_states = 1u << TCP_LISTEN;
-    }
-    return send(netlink, &message, sizeof message, 0) == (ssize_t)sizeof message;
+    return mst_sock_diag_read(netlink, &request, sizeof request, take_tcp, reading);
 }
 
-/* Takes the messages of one datagram. Returns 1 where more follow, 0 at the end, -1 where the
- * kernel refused. */
-static int take_messages(struct mst_listen *l, const struct mst_sockets *s, take_socket *take,
-                         const char *bytes, size_t length)
+static bool read_unix(struct reading *reading, int netlink)
 {
-    struct nlmsghdr header;
-    size_t at;
+    const struct unix_diag_req request = {
+        .sdiag_family = AF_UNIX, .udiag_states = 1u << TCP_LISTEN,
+        .udiag_show = UDIAG_SHOW_NAME | UDIAG_SHOW_RQLEN,
+    };
 
-    for (at = 0; at + sizeof header <= length; at += NLMSG_ALIGN(header.nlmsg_len)) {
-        memcpy(&header, bytes + at, sizeof header);
-        if (header.nlmsg_type == NLMSG_DONE)
-            return 0;
-        if (header.nlmsg_type == NLMSG_ERROR || header.nlmsg_len > length - at
-            || header.nlmsg_len < NLMSG_HDRLEN)
-            return -1;
-        take(l, s, bytes + at + NLMSG_HDRLEN, header.nlmsg_len - NLMSG_HDRLEN);
-    }
-    return 1;
-}
-
-/* The kernel makes its datagrams as large as the buffer, if that has 8 KiB or more. */
-static bool read_family(struct mst_listen *l, const struct mst_sockets *s, int netlink,
-                        uint8_t family)
-{
-    char buffer[16384];
-    ssize_t n;
-    int more;
-
-    if (!request_listeners(netlink, family))
-        return false;
-    do {
-        do
-            n = recv(netlink, buffer, sizeof buffer, 0);
-        while (n < 0 && errno == EINTR);
-        if (n <= 0)
-            return false;
-        more = take_messages(l, s, family == AF_UNIX ? take_unix : take_tcp, buffer, (size_t)n);
-    } while (more > 0);
-    return more == 0;
+    return mst_sock_diag_read(netlink, &request, sizeof request, take_unix, reading);
 }
 
 /* Where the kernel cannot tell Unix sockets (it lacks unix_diag), those of TCP are told. */
 static bool read_queues(struct mst_listen *l, const struct mst_sockets *s, bool with_unix)
 {
-    const struct timeval patience = { .tv_sec = 1, .tv_usec = 0 };
-    int netlink = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
+    struct reading reading = { l, s };
+    int netlink = mst_sock_diag_open();
     bool known;
 
     if (netlink < 0)
@@ -255,9 +207,8 @@ static bool read_queues(struct mst_listen *l, const struct mst_sockets *s, bool 
     l->listeners = calloc(LISTENERS_MAX, sizeof *l->listeners);
     l->addresses = calloc(LISTENERS_MAX, ADDRESS_MAX);
     known = l->listeners != NULL && l->addresses != NULL
-         && setsockopt(netlink, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience) == 0
-         && read_family(l, s, netlink, AF_INET) && read_family(l, s, netlink, AF_INET6);
-    if (known && with_unix && !read_family(l, s, netlink, AF_UNIX))
+         && read_tcp(&reading, netlink, AF_INET) && read_tcp(&reading, netlink, AF_INET6);
+    if (known && with_unix && !read_unix(&reading, netlink))
         known = l->count > 0;
     close(netlink);
     return known;

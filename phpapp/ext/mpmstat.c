@@ -170,6 +170,8 @@ static void show_recording(void)
     if (MPMSTAT_G(active))
         mst_label_show(text, sizeof text);
     php_info_print_table_row(2, "label of this request", text);
+    if (mst_waits_why_not())
+        php_info_print_table_row(2, "waits", mst_waits_why_not());
 }
 
 static PHP_MINFO_FUNCTION(mpmstat)

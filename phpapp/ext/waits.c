@@ -402,13 +402,32 @@ static void replace_in_classes(struct mst_wait_line *line)
     } ZEND_HASH_FOREACH_END();
 }
 
+/* With threads, each has copies of all functions, and machine code that the JIT made in one thread
+ * calls with that thread's copy, also after the thread has ended (PHP 8.2). What is timed cannot be
+ * told then. Where it has a buffer and is not disabled, the JIT can be turned on later. */
+static bool is_unsafe(void)
+{
+    const char *jit = INI_STR("opcache.jit");
+
+    return MPMSTAT_THREADS > 1 && INI_INT("opcache.jit_buffer_size") > 0
+        && !(jit && strcmp(jit, "disable") == 0);
+}
+
+static bool is_refused;
+
+const char *mst_waits_why_not(void)
+{
+    return is_refused ? "not measured: the JIT of a PHP with threads has a buffer" : NULL;
+}
+
 static startup_result (*next_post_startup)(void);
 
 static startup_result replace_all(void)
 {
     struct mst_wait_line *line;
 
-    for (line = mst_wait_lines; line < mst_wait_lines + mst_wait_line_count; line++)
+    is_refused = is_unsafe();
+    for (line = mst_wait_lines; line < mst_wait_lines + mst_wait_line_count && !is_refused; line++)
         if (*line->class_name)
             replace_in_classes(line);
         else

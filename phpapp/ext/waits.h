@@ -6,6 +6,8 @@
 
 /* At MINIT: has the functions of waits.def timed after all extensions have started. */
 void mst_waits_install(void);
+/* For phpinfo(): why waits are not measured although mpmstat.waits is on; NULL: they are. */
+const char *mst_waits_why_not(void);
 /* At MSHUTDOWN. */
 void mst_waits_uninstall(void);
 

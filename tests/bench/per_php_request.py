@@ -125,10 +125,15 @@ def timed_calls():
     """What timing adds to a call of a function that waits, here for nothing."""
     calls, rows = 100, []
     without, timed = ({}, php.settings("@ROOT@/run"))
-    for name, text in (("flock", "flock($f, LOCK_SH)"), ("fwrite", "fwrite($f, 'x')"),
-                       ("md5, which is not timed", "md5('x')")):
+    null = "$f = fopen('/dev/null', 'w');"
+    connected = ("$s = stream_socket_server('tcp://127.0.0.1:0'); $f = stream_socket_client('tcp://' "
+                 ". stream_socket_get_name($s, false)); stream_set_blocking($f, false);")
+    for name, before, text in (("flock", null, "flock($f, LOCK_SH)"),
+                               ("fwrite, to a file", null, "fwrite($f, 'x')"),
+                               ("fread, from a connection", connected, "fread($f, 1)"),
+                               ("md5, which is not timed", null, "md5('x')")):
         measure.progress(f"PHP-FPM, {name}")
-        script = "<?php $f = fopen('/dev/null', 'w'); for ($i = 0; $i < {}; $i++) {};"
+        script = "<?php " + before + " for ($i = 0; $i < {}; $i++) {};"
         cost = []
         for settings in (without, timed):
             none, some = (per_request(instructions, settings,

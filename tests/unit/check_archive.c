@@ -149,7 +149,7 @@ START_TEST(test_columns)
         .wall_ns = 1, .cost_ns = 2, .workers_limit = 3, .workers_busy = 4, .connections = 17,
         .in_flight = 18, .accepted = 19, .shed = 20, .requests = 21, .requests_status = 22,
         .bytes = 23, .forks_failed = 26, .no_idle_ns = 27, .generations = 28, .unfinished = 29,
-        .listen_queue = 30, .listen_queue_limit = 31,
+        .listen_queue = 30, .listen_queue_limit = 31, .listen_address = "[::]:80",
     };
     const struct mst_cgroup_use use = {
         .cpu_ns = 34, .cpu_limit_milli = 35, .throttled_ns = 36, .memory_bytes = 37,
@@ -175,7 +175,7 @@ START_TEST(test_columns)
                          "accepted, shed, requests, status_requests, bytes, forks, exits, "
                          "forks_failed, no_idle_ns, generations, unfinished, listen_queue, "
                          "listen_queue_limit) = (17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, "
-                         "29, 30, 31) FROM samples"), 1);
+                         "29, 30, 31) AND listen_address = '[::]:80' FROM samples"), 1);
     ck_assert_int_eq(ask(path, "SELECT (group_cpu_ns, group_cpu_limit_milli, group_throttled_ns, "
                          "group_memory_bytes, group_memory_limit_bytes, group_io_stall_ns) = "
                          "(34, 35, 36, 37, 38, 39) FROM samples"), 1);
@@ -287,6 +287,7 @@ START_TEST(test_unknown_is_null)
     process.pss_bytes = 3;
     memset(&machine, 0xff, sizeof machine);
     memset(&sample, 0xff, sizeof sample);
+    sample.listen_address[0] = '\0';
     sample.wall_ns = 3;
     mst_client_result_init(&result);
     ck_assert_int_eq(mst_archive_started(a, run, 4), 0);
@@ -309,6 +310,7 @@ START_TEST(test_unknown_is_null)
                                "kind = 'child'"), 1);
     ck_assert_int_eq(ask(path, "SELECT count(*) FROM samples WHERE workers_busy IS NULL AND "
                                "closing_ns IS NULL AND exits IS NULL AND listen_queue IS NULL "
+                               "AND listen_address IS NULL "
                                "AND group_cpu_ns IS NULL AND group_io_stall_ns IS NULL"), 1);
     ck_assert_int_eq(ask(path, "SELECT count(*) FROM machine_samples WHERE busy_ns IS NULL AND "
                                "listen_drops IS NULL AND runnable IS NULL AND syn_retransmits "

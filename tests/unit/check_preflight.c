@@ -137,8 +137,8 @@ END_TEST
 START_TEST(test_several_listeners)
 {
     struct mst_snapshot_listener listeners[] = {
-        { .sockets = 1, .queue_limit = 511 },
-        { .sockets = 2, .queue_limit = 1022 },
+        { .address = "127.0.0.1:80", .sockets = 1, .queue_limit = 511 },
+        { .address = "[::]:80", .sockets = 2, .queue_limit = 1022 },
         { .sockets = 1, .queue_limit = 511 },
     };
     struct mst_snapshot board = { .listeners_known = true, .listener_count = 3,
@@ -159,10 +159,12 @@ START_TEST(test_several_listeners)
     listeners[1].queue_fullest = 250;
     mst_sample_from_snapshot(&sample, &board);
     ck_assert_uint_eq(sample.listen_queue, 250);
+    ck_assert_str_eq(sample.listen_address, "[::]:80");
     ck_assert_uint_eq(sample.listen_queue_limit, 511);
     listeners[2].queue = listeners[2].queue_fullest = MST_UNKNOWN;
     mst_sample_from_snapshot(&sample, &board);
     ck_assert_uint_eq(sample.listen_queue, MST_UNKNOWN);
+    ck_assert_str_eq(sample.listen_address, "");
     ck_assert_uint_eq(sample.listen_queue_limit, MST_UNKNOWN);
     board.listener_count = 0;
     mst_sample_from_snapshot(&sample, &board);

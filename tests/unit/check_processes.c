@@ -526,10 +526,12 @@ START_TEST(test_listening_sockets)
     ck_assert_uint_eq(mst_listening_tcp(tcp, 9001), 0);
     ck_assert_uint_eq(mst_listening_tcp(tcp6, 9000), 21);
     ck_assert_uint_eq(mst_listening_tcp("", 80), 0);
-    ck_assert_uint_eq(mst_listening_unix(unix_sockets, "/run/php/a.sock"), 33);
-    ck_assert_uint_eq(mst_listening_unix(unix_sockets, "/run/php/a.sock2"), 32);
-    ck_assert_uint_eq(mst_listening_unix(unix_sockets, "/run/php/b.sock"), 0);
-    ck_assert_uint_eq(mst_listening_unix("", "/run/php/a.sock"), 0);
+    ck_assert_uint_eq(mst_listening_unix(unix_sockets, "/run/php/a.sock", false), 33);
+    ck_assert_uint_eq(mst_listening_unix(unix_sockets, "/run/php/a.sock2", false), 32);
+    ck_assert_uint_eq(mst_listening_unix(unix_sockets, "/run/php/b.sock", false), 0);
+    ck_assert_uint_eq(mst_listening_unix("", "/run/php/a.sock", false), 0);
+    ck_assert_uint_eq(mst_listening_unix(unix_sockets, "/run/ph", false), 0);
+    ck_assert_uint_eq(mst_listening_unix(unix_sockets, "/run/ph", true), 32);
 }
 END_TEST
 
@@ -539,6 +541,7 @@ START_TEST(test_owners_by_backend)
     struct sockaddr_in address = { .sin_family = AF_INET };
     socklen_t length = sizeof address;
     struct mst_proc_list list = { 0 };
+    uint64_t sockets[2] = { 1, 0 };
     int fd = socket(AF_INET, SOCK_STREAM, 0), pipe_fds[2];
     char backend[64];
     pid_t pid, child = 0;
@@ -562,10 +565,11 @@ START_TEST(test_owners_by_backend)
     mst_ownership_find(&list, NULL, 0);
     ck_assert_int_eq(owner_of(&list, (uint64_t)pid), MST_PROC_OTHER);
     snprintf(backend, sizeof backend, "fcgi://example.com:%u", ntohs(address.sin_port));
-    mst_ownership_find_backend(&list, (uint64_t)getpid(), backend);
-    ck_assert_int_eq(owner_of(&list, (uint64_t)pid), MST_PROC_OTHER);
+    ck_assert_uint_eq(mst_backend_socket((uint64_t)getpid(), backend), 0);
     snprintf(backend, sizeof backend, "fcgi://127.0.0.1:%u", ntohs(address.sin_port));
-    mst_ownership_find_backend(&list, (uint64_t)getpid(), backend);
+    sockets[1] = mst_backend_socket((uint64_t)getpid(), backend);
+    ck_assert_uint_ne(sockets[1], 0);
+    mst_ownership_find_backends(&list, sockets, 2);
     ck_assert_int_eq(owner_of(&list, (uint64_t)pid), MST_PROC_SERVER);
     ck_assert_int_eq(owner_of(&list, (uint64_t)child), MST_PROC_SERVER);
     ck_assert_int_eq(owner_of(&list, (uint64_t)getpid()), MST_PROC_RECORDER);

@@ -574,10 +574,11 @@ START_TEST(test_sizing_where_workers_ran_out)
     sql(&m, "INSERT INTO machine_samples (run_id, time_ns, moment, busy_ns, total_ns, "
         "listen_overflows, listen_drops, memory_stall_ns, oom_kills) "
         "VALUES (1, 1, 'before', 0, 0, 0, 0, 0, 0), "
-        "(1, 2, 'end', 99, 100, 3, 3, 0, 0)");
+        "(1, 2, 'end', 99, 100, 3, 3, 0, 0);"
+        "INSERT OR REPLACE INTO environment VALUES (1, 'cpus', '2')");
     mst_summary_free(&m.s);
     summarize(&m);
-    expect_advice(&m, MST_ADVICE_WORKERS, "cannot tell", "the CPUs were busy too");
+    expect_advice(&m, MST_ADVICE_WORKERS, "9, as it is", "the CPUs are full");
     expect_advice(&m, MST_ADVICE_BACKLOG, "more than 511", "found a queue full 3 times");
     end(&m);
 }
@@ -596,7 +597,7 @@ START_TEST(test_sizing_counts_idle_connections)
     sql(&m, "UPDATE samples SET keepalive_ns = handling_ns / 10 * 6.5, handling_ns = handling_ns / "
         "10 * 3");
     summarize(&m);
-    expect_advice(&m, MST_ADVICE_WORKERS, "more than 10: up to 13", "9.5 workers busy in the mean "
+    expect_advice(&m, MST_ADVICE_WORKERS, "more than 10: up to 13", "9.5 workers busy on average "
                   "(6.50 of them with idle keep-alive connections) + 50/s x 60.0 ms waited = 12.5 "
                   "at once");
     end(&m);
@@ -612,7 +613,7 @@ START_TEST(test_sizing_of_a_burst)
     add_samples(&m, 30, 30);
     add_load(&m, 550 * MS);
     summarize(&m);
-    expect_advice(&m, MST_ADVICE_WORKERS, "more than 30", "= 20 requests at once, in the mean, for "
+    expect_advice(&m, MST_ADVICE_WORKERS, "more than 30", "= 20 requests at once, on average, for "
                   "30 workers: at times there were more");
     end(&m);
 }
@@ -879,7 +880,8 @@ START_TEST(test_hostile_names_of_pools)
     mst_report_text(&sink, &m.s, "x");
     mst_sink_flush(&sink);
     ck_assert_ptr_nonnull(strstr(text.bytes, "  a|b<script>\\x0a\\x1b[31m"));
-    ck_assert_ptr_nonnull(strstr(text.bytes, "9 of 9 local ports were in use towards x\\x0a\\x1b<b>"));
+    ck_assert_ptr_nonnull(strstr(text.bytes, "9 of 9 local ports were in use towards "
+                                 "x\\x0a\\x1b<b>"));
     ck_assert_ptr_null(strchr(text.bytes, '\033'));
     free(text.bytes);
     end(&m);
@@ -916,7 +918,8 @@ START_TEST(test_text_of_long_program_names)
         add_samples(&m, 1, 10);
         add_request(&m, 1, START, 0, MS, 200);
         sql(&m, "INSERT INTO programs VALUES (1, printf('%%.*c', %u, 'x'), 3000000000, 'other'), "
-            "(1, printf('%%.*c', 300, 'y'), 2000000000, NULL), (1, 'z', 1000000000, 'server')", length);
+            "(1, printf('%%.*c', 300, 'y'), 2000000000, NULL), "
+            "(1, 'z', 1000000000, 'server')", length);
         summarize(&m);
         text.used = 0;
         mst_sink_init(&sink, keep, &text);

@@ -14,6 +14,7 @@
 #include "render/render.h"
 #include "source/http.h"
 #include "source/ndjson.h"
+#include "source/ndjson_members.h"
 #include "source/source_kind.h"
 #include "source/status_json.h"
 #include "stats/random.h"

@@ -569,7 +569,9 @@ START_TEST(test_accept_queue)
     expect_check(&m, MST_CHECK_ACCEPT_QUEUE, MST_ANSWER_NO, "at most 511");
     unmake(&m);
     /* One socket of several was nearly full for a moment: its limit goes with its queue. */
-    make(&m, &r, "UPDATE samples SET listen_queue = 9, listen_queue_limit = 10 WHERE rowid = 20");
+    make(&m, &r, "UPDATE samples SET listen_queue = 9, listen_queue_limit = 10, "
+                 "listen_address = '/run/php/shop.sock' WHERE rowid = 20");
+    ck_assert_str_eq(m.s.servers[0].listen_address, "/run/php/shop.sock");
     expect_check(&m, MST_CHECK_ACCEPT_QUEUE, MST_ANSWER_YES, "at most 9 connections were seen "
                                                              "waiting; 10 may");
     unmake(&m);
@@ -1539,8 +1541,8 @@ static const char *const strange[] = {
     "DELETE FROM samples; DELETE FROM server_requests; DELETE FROM client_results",
     "UPDATE servers SET producer = 'php', mpm = hex(zeroblob(200)), unknown = hex(zeroblob(900))",
     "INSERT INTO notes SELECT 1, 1, hex(zeroblob(2000))",
-    "INSERT INTO programs SELECT 1, hex(zeroblob(20 + column1)), 5, 'other' FROM (VALUES (1), (2), (3), "
-    "(4), (5), (6))",
+    "INSERT INTO programs SELECT 1, hex(zeroblob(20 + column1)), 5, 'other' FROM "
+    "(VALUES (1), (2), (3), (4), (5), (6))",
     "UPDATE environment SET value = '-3'",
     PHP "UPDATE php_requests SET run_ns = 9223372036854775807, wait_ns = -1, script = x'ff0a'",
     PHP PHP_REQUESTS("1") PHP_REQUESTS("2")

@@ -151,7 +151,7 @@ bool mst_cpu_is_ours(const struct mst_summary *s)
     return (unsigned __int128)mst_own_cpu_ns(s) * 2 >= busy;
 }
 
-/* A program of an older archive is another's where it took more than all that belongs to the run. */
+/* A program of an older archive is another's where it took more than all of the run's own. */
 const struct mst_summary_program *mst_program_of_others(const struct mst_summary *s)
 {
     size_t i;
@@ -199,13 +199,13 @@ static bool is_told_already(const struct mst_summary *s, size_t which)
 struct mst_memory_shortage mst_find_memory_shortage(const struct mst_summary *s,
                                                     const struct mst_summary_server *server)
 {
-    struct mst_memory_shortage found = { false, s->oom_kills, s->memory_stall_ns };
+    struct mst_memory_shortage found = { false, false, s->oom_kills, s->memory_stall_ns };
     const struct mst_summary_server *other;
     size_t i;
 
     if (server->cgroup == NULL || server->oom_kills == MST_UNKNOWN)
         return found;
-    found = (struct mst_memory_shortage){ true, 0, server->memory_stall_ns };
+    found = (struct mst_memory_shortage){ true, true, 0, server->memory_stall_ns };
     for (i = 0; i < s->server_count; i++) {
         other = &s->servers[i];
         if (other->cgroup == NULL || is_told_already(s, i))
@@ -216,8 +216,10 @@ struct mst_memory_shortage mst_find_memory_shortage(const struct mst_summary *s,
             (found.stall_ns == MST_UNKNOWN || other->memory_stall_ns > found.stall_ns))
             found.stall_ns = other->memory_stall_ns;
     }
-    if (found.stall_ns == MST_UNKNOWN)
+    if (found.stall_ns == MST_UNKNOWN) {
+        found.stall_of_groups = false;
         found.stall_ns = s->memory_stall_ns;
+    }
     return found;
 }
 

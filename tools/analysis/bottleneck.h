@@ -45,8 +45,8 @@ uint64_t mst_own_cpu_ns(const struct mst_summary *s);
  * machine's programs is not known. */
 bool mst_cpu_is_ours(const struct mst_summary *s);
 
-/* The busiest program that is neither the servers' nor the load tool's; one of an older archive only
- * if it took more CPU time than these together. NULL: none is known to be another's. */
+/* The busiest program that is neither the servers' nor the load tool's; one of an older archive
+ * only if it took more CPU time than these together. NULL: none is known to be another's. */
 const struct mst_summary_program *mst_program_of_others(const struct mst_summary *s);
 
 /* The server that the CPU limit of its control group held up longest. NULL: none was held up. */
@@ -60,7 +60,10 @@ uint64_t mst_throttled_at_most(const struct mst_summary *s,
 
 /* The kills and the longest stall of the servers' control groups, which contain nothing else;
  * where those of the server are not known, the machine's. */
-struct mst_memory_shortage { bool of_groups; uint64_t kills, stall_ns; };
+struct mst_memory_shortage {
+    bool     of_groups, stall_of_groups;   /* kills are those of the groups; so is the stall */
+    uint64_t kills, stall_ns;
+};
 
 struct mst_memory_shortage mst_find_memory_shortage(const struct mst_summary *s,
                                                     const struct mst_summary_server *server);

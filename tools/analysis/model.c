@@ -140,6 +140,7 @@ void mst_summary_free(struct mst_summary *s)
         free(s->servers[i].sapi);
         free(s->servers[i].unknown);
         free(s->servers[i].cgroup);
+        free(s->servers[i].listen_address);
         free_lists(&s->servers[i]);
     }
     for (i = 0; i < s->program_count; i++)

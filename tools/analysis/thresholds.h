@@ -123,7 +123,8 @@
 /* From this share of its limit on, a process has no descriptor left at times, and an address no
  * port: samples are taken between the requests. */
 #define MST_EXHAUSTED_MILLI        950u
-/* The share of the run in which programs waited for memory or a disk (pressure stall information). */
+/* The share of the run in which programs waited for memory or a disk (pressure stall
+ * information). */
 #define MST_STALL_MILLI            100u
 /* The share of the run for which a control group's limit of CPU time held a server up. */
 #define MST_THROTTLED_MILLI        200u

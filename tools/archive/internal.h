@@ -5,7 +5,9 @@
  *   batch.c       transactions; waiting for other programs
  *   wal.c         the write-ahead log
  *   statements.c  prepared statements, and values for them
- *   rows.c        what a recording and the lab write
+ *   rows.c        what a recording writes
+ *   rows_server.c what it writes of its servers
+ *   rows_study.c  what the lab writes
  *   reader.c, writer.c   opening
  */
 #ifndef MPMSTAT_ARCHIVE_INTERNAL_H
@@ -41,6 +43,11 @@ struct mst_archive {
     void        (*end)(struct mst_archive *a);   /* ends what opening it began */
     struct mst_statement statements[MST_STATEMENT_COUNT];
 };
+
+static inline uint64_t mst_or_unknown(bool known, uint64_t value)
+{
+    return known ? value : MST_UNKNOWN;
+}
 
 /* ---- archive.c --------------------------------------------------------------------- */
 

@@ -287,9 +287,11 @@ CREATE TABLE IF NOT EXISTS samples (
     group_throttled_ns INTEGER,          -- counter: time for which that limit stopped processes
     group_memory_bytes INTEGER,          -- of the control group that limits the memory
     group_memory_limit_bytes INTEGER,    -- NULL also: there is no limit
-    group_io_stall_ns INTEGER            -- counter: time during which any process of the parent
+    group_io_stall_ns INTEGER,           -- counter: time during which any process of the parent
                                          -- process's own group waited for a disk; NULL also: it
                                          -- is in no group of version 2 but the root
+    listen_address    TEXT               -- of the fullest socket: with several pools of one FPM,
+                                         -- it tells whose queue it is
 );
 CREATE INDEX IF NOT EXISTS samples_server ON samples (server_id);
 

@@ -125,8 +125,8 @@ static const char *or_null(const char *text)
     return text[0] != '\0' ? text : NULL;
 }
 
-/* Puts what was found into the archive, for those who read it with SQL. The run is complete without:
- * a report finds anew. */
+/* Puts what was found into the archive, for those who read it with SQL. The run is complete
+ * without: a report finds anew. */
 static void keep_findings(const struct mst_record_request *r, const struct mst_summary *s)
 {
     char error[MST_ERROR_MAX], ignored[MST_ERROR_MAX];

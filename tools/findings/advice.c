@@ -88,7 +88,7 @@ static void choose(struct mst_plan *plan, const struct mst_budget *b)
     double alone = (double)plan->wanted / plan->held, full = full_rate(b, plan);
 
     plan->then = fmin(alone, full);
-    plan->workers = plan->wanted > plan->now ? plan->wanted : plan->now + 1;
+    plan->workers = plan->wanted > plan->now ? plan->wanted : MST_UNKNOWN;
     if (waits_one_by_one(b->s)) {
         plan->next = MST_NEXT_ONE_BY_ONE;
         plan->workers = plan->now;
@@ -98,11 +98,9 @@ static void choose(struct mst_plan *plan, const struct mst_budget *b)
         plan->workers = plan->now;
     } else if (full < alone) {
         plan->next = MST_NEXT_CPU;
-        plan->workers = (uint64_t)ceil(full * plan->held);
-        if (plan->workers <= plan->now)
-            plan->workers = plan->now + 1;
+        plan->workers = (uint64_t)fmax(ceil(full * plan->held), (double)plan->now + 1);
     }
-    if (!plan->threaded && plan->processes_fit != MST_UNKNOWN &&
+    if (plan->workers != MST_UNKNOWN && !plan->threaded && plan->processes_fit != MST_UNKNOWN &&
         plan->processes_fit < plan->workers && plan->processes_fit > 0) {
         plan->next = MST_NEXT_MEMORY;
         plan->workers = plan->processes_fit;

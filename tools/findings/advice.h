@@ -19,7 +19,8 @@ enum mst_next_limit {
 struct mst_plan {
     bool     known;                /* false: the run is too short for a mean */
     enum mst_next_limit next;
-    uint64_t workers;              /* advised; no more than now where more cannot help */
+    uint64_t workers;              /* advised; no more than now where more cannot help. MST_UNKNOWN:
+                                    * more than now, and an average does not tell how many */
     uint64_t now;                  /* the limit, or what was seen busy where that is not known */
     uint64_t wanted;               /* requests at once, those that waited included */
     bool     wanted_by_tool;       /* the load tool says so: else rate x (held + waited) */

@@ -102,8 +102,8 @@ static uint64_t known(uint64_t n)
     return n != MST_UNKNOWN ? n : 0;
 }
 
-/* Aborted requests without those of the load's last moment: a load tool that ends by time closes its
- * last connections, too. */
+/* Aborted requests without those of the load's last moment: a load tool that ends by time closes
+ * its last connections, too. */
 static uint64_t aborted_before_the_end(struct mst_inquiry *q)
 {
     const struct mst_summary_server *front = q->b.front;

@@ -4,8 +4,8 @@
 
 #include "analysis/summary.h"
 
-/* Makes s->findings and s->verdict of a summary of that archive, which has none yet. 0, or -1 with a
- * sentence. */
+/* Makes s->findings and s->verdict of a summary of that archive, which has none yet. 0, or -1 with
+ * a sentence. */
 int mst_findings_make(struct mst_summary *s, struct mst_archive *a, char error[MST_ERROR_MAX]);
 
 /* mst_summary_make(), with s->findings and s->verdict. 0, or -1 with a sentence. Free with

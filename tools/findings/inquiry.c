@@ -58,7 +58,8 @@ uint64_t mst_weight_with_queue(const struct mst_budget *b, uint64_t part_ns)
 
     if (b->front->mean_busy_milli != MST_UNKNOWN && b->s->duration_ns != MST_UNKNOWN)
         busy = (uint64_t)((unsigned __int128)b->front->mean_busy_milli * b->s->duration_ns / 1000);
-    busy = busy > b->php_wait_ns ? busy - b->php_wait_ns : 0;   /* Apache's workers wait for PHP's */
+    /* Apache's workers wait for PHP's, too. */
+    busy = busy > b->php_wait_ns ? busy - b->php_wait_ns : 0;
     held = held > busy ? held : busy;
     if (held == 0)
         return 0;

@@ -54,8 +54,8 @@ void mst_find_memory(struct mst_inquiry *q)
     if (found.kills != MST_UNKNOWN && found.kills > 0 && mst_load_was_hurt(q->s))
         find_kills(q, &found);
     else if (stalled(found.stall_ns, q->s->duration_ns))
-        find_stall(q, MST_CODE_MEMORY, found.of_groups, found.stall_ns);
-    else if (found.of_groups && stalled(q->s->memory_stall_ns, q->s->duration_ns))
+        find_stall(q, MST_CODE_MEMORY, found.stall_of_groups, found.stall_ns);
+    else if (found.stall_of_groups && stalled(q->s->memory_stall_ns, q->s->duration_ns))
         find_stall(q, MST_CODE_MEMORY_NEIGHBOUR, false, q->s->memory_stall_ns);
 }
 
@@ -175,8 +175,8 @@ void mst_find_cpu(struct mst_inquiry *q)
 
 /* ---- disks, descriptors, ports ------------------------------------------------------------- */
 
-/* PHP measures its waits for files. A disk that is busy for others, or behind the page cache, delays
- * nobody here. */
+/* PHP measures its waits for files. A disk that is busy for others, or behind the page cache,
+ * delays nobody here. */
 static void find_disk(struct mst_inquiry *q)
 {
     const struct mst_summary_server *front = q->b.front;

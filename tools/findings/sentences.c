@@ -253,6 +253,12 @@ void mst_say_plan(struct mst_finding *f, const struct mst_plan *plan, const char
                    "no more processes fit in the memory");
         return;
     }
+    if (plan->workers == MST_UNKNOWN) {
+        MST_ACTION(f, "Set %s higher (now %" PRIu64 "): at times there were more requests than on "
+                   "average (%" PRIu64 "), and an average does not tell how many.", directive,
+                   plan->now, plan->wanted);
+        return;
+    }
     say_needs(needs, plan);
     if (spawns)
         mst_say(spawning, sizeof spawning, " and pm.start_servers with it (or pm = static): FPM "

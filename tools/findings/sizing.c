@@ -18,6 +18,7 @@
 #include "console/format.h"
 #include "findings/advice.h"
 #include "findings/demand.h"
+#include "findings/inquiry.h"
 #include "stats/distribution.h"
 
 __attribute__((format(printf, 3, 4)))
@@ -94,11 +95,6 @@ static bool ran_out(const struct mst_summary_server *server)
            (double)waiting(server)->sum_ns > MST_SIZING_WAIT_SHARE_MILLI / 1000.0 * (double)total;
 }
 
-static bool cpu_is_full(const struct mst_summary *run)
-{
-    return run->machine_busy_milli != MST_UNKNOWN && run->machine_busy_milli >= MST_CPU_FULL_MILLI;
-}
-
 /* Whether connections without a request held workers, too: not on event. */
 static bool keepalive_holds(const struct mst_summary_server *server)
 {
@@ -122,43 +118,67 @@ static double add_at_once(char *text, size_t size, const struct mst_summary_serv
         return all;
     }
     all = busy + d->rate * waited;
-    say(text, size, "%.3g workers busy in the mean (%s of them with idle keep-alive connections) "
+    say(text, size, "%.3g workers busy on average (%s of them with idle keep-alive connections) "
         "+ %.4g/s x %s waited = %.3g at once", busy,
         mst_format_milli(server->mean_state_milli[MST_STATE_KEEPALIVE]).text, d->rate,
         seconds_text(waited).text, all);
     return all;
 }
 
+/* What the finding that this server's workers ran out advises; MST_UNKNOWN: nothing. */
+static const struct mst_finding *advised(const struct mst_summary *run,
+                                         const struct mst_summary_server *server,
+                                         uint64_t *workers)
+{
+    const struct mst_finding *f = mst_findings_get(run, mst_summary_is_php(server) ?
+                                                   MST_CODE_PHP_WORKERS :
+                                                   MST_CODE_APACHE_WORKERS);
+    size_t i;
+
+    *workers = MST_UNKNOWN;
+    for (i = 0; f != NULL && i < f->number_count; i++)
+        if (strcmp(f->numbers[i].name, "workers_advised") == 0)
+            *workers = f->numbers[i].value;
+    return f;
+}
+
 /* Requests waited: all that were there, waiting or held, could have had a worker. They may
- * wait although there are workers enough on average: then the average gives no number. */
+ * wait although there are workers enough on average: then the average gives no number. Where there
+ * is a finding, its advice is this one. */
 static void advise_more(struct mst_advice *advice, const struct mst_summary *run,
                         const struct mst_summary_server *server, const struct mst_demand *d)
 {
     uint64_t limit = server->workers_limit != MST_UNKNOWN ? server->workers_limit
-                                                          : server->max_busy;
+                                                          : server->max_busy, up_to;
+    const struct mst_finding *f = advised(run, server, &up_to);
     char at_once[256], now[32] = "now";
     double all = ceil(add_at_once(at_once, sizeof at_once, server, d));
 
-    if (cpu_is_full(run)) {
-        cannot_tell(advice, "requests waited for workers, but the CPUs were busy too: more workers "
-                            "would share them, and a request would hold its worker for longer");
-        return;
-    }
     advice->known = true;
     if (server->workers_limit != MST_UNKNOWN)
         snprintf(now, sizeof now, "%" PRIu64, limit);
+    if (up_to != MST_UNKNOWN && up_to <= limit) {
+        SAY(advice->answer, "%s, as it is", now);
+        SAY(advice->arithmetic, "%s", f->action);
+        return;
+    }
+    if (up_to != MST_UNKNOWN)
+        all = (double)up_to;
     if (all > (double)limit) {
         SAY(advice->answer, "more than %s: up to %.0f", now, all);
         SAY(advice->arithmetic, "Requests waited for workers. %s: with a worker each, none of them "
             "would have waited.", at_once);
     } else {
         SAY(advice->answer, "more than %s", now);
-        SAY(advice->arithmetic, "Requests waited for workers. %s, in the mean, for %" PRIu64
+        SAY(advice->arithmetic, "Requests waited for workers. %s, on average, for %" PRIu64
             " workers: at times there were more, and a mean does not tell how many.", at_once,
             limit);
     }
-    SAY(advice->uncertainty, "If a request takes no longer with more of them at once, which only a "
-        "run with more workers can show; and for as many clients as in this run. ");
+    if (f != NULL && f->predicted[0] != '\0')
+        SAY(advice->uncertainty, "Predicted: %s. ", f->predicted);
+    else
+        SAY(advice->uncertainty, "If a request takes no longer with more of them at once, which "
+            "only a run with more workers can show; and for as many clients as in this run. ");
 }
 
 static void advise_enough(struct mst_advice *advice, const struct mst_summary_server *server,
@@ -170,7 +190,7 @@ static void advise_enough(struct mst_advice *advice, const struct mst_summary_se
 
     advice->known = true;
     SAY(advice->answer, "%.0f for this load", answer);
-    SAY(advice->arithmetic, "%.4g requests/s x %s held = %.3g workers in the mean; with arrivals "
+    SAY(advice->arithmetic, "%.4g requests/s x %s held = %.3g workers on average; with arrivals "
         "at random 99 %% of the time at most %.0f. At most %s were seen busy.", d->rate,
         seconds_text(d->held).text, d->workers, ceil(most),
         mst_format_count(server->max_busy).text);

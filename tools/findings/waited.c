@@ -120,7 +120,7 @@ static void note_end(struct mst_finding *f, const struct mst_inquiry *q,
     mst_found_number(f, "at_once_milli", mst_summary_at_once_milli(q->s, end));
 }
 
-/* A lock lets in one at a time by its nature; but there can be many of a kind, as many as sessions. */
+/* A lock lets in one at a time by its nature; but there can be as many locks as sessions. */
 static void find_wait(struct mst_inquiry *q, int wait)
 {
     uint64_t ns = q->b.waits_ns[wait], of_run = mst_budget_run_milli(&q->b, ns);

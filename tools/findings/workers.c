@@ -221,8 +221,8 @@ static void find_php_below_limit(struct mst_inquiry *q)
     mst_say_php_below_limit(f, &q->b, forked);
 }
 
-/* A PHP behind another server than Apache does not know when requests were handed to it. Connections
- * that its accept queue held are such requests. */
+/* A PHP behind another server than Apache does not know when requests were handed to it.
+ * Connections that its accept queue held are such requests. */
 static void find_php_by_its_queue(struct mst_inquiry *q)
 {
     const struct mst_summary_server *php = q->b.php;

@@ -68,13 +68,19 @@ static bool add_server_roots(const struct mst_sampler *s, struct mst_proc_root *
 /* An FPM without a board listens where Apache's requests went. */
 static void find_backends(struct mst_recording *r, const struct mst_sampler *s)
 {
-    size_t i;
+    uint64_t sockets[MST_ENDS];
+    size_t count = 0, i;
 
-    for (i = 0; i < s->sample.end_count; i++)
-        if (s->sample.ends[i].kind != NULL &&
-            strcmp(s->sample.ends[i].kind, mst_other_end_kind_names[MST_END_BACKEND]) == 0)
-            mst_ownership_find_backend(&r->programs.after, s->processes.pid,
-                                       s->sample.ends[i].name);
+    for (i = 0; i < s->sample.end_count; i++) {
+        const struct mst_sample_end *end = &s->sample.ends[i];
+
+        if (end->kind == NULL ||
+            strcmp(end->kind, mst_other_end_kind_names[MST_END_BACKEND]) != 0)
+            continue;
+        sockets[count] = mst_backend_socket(s->processes.pid, end->name);
+        count += sockets[count] != 0;
+    }
+    mst_ownership_find_backends(&r->programs.after, sockets, count);
 }
 
 static bool find_owners(struct mst_recording *r)

@@ -15,6 +15,7 @@
 #include "segment/liveness.h"
 #include "source/http.h"
 #include "source/ndjson.h"
+#include "source/remote_clock.h"
 #include "source/source_kind.h"
 #include "source/status_json.h"
 
@@ -40,9 +41,7 @@ struct url_source {
     unsigned          put_off;  /* polls in a row */
 
     uint64_t          asked_ns, answered_ns;   /* CLOCK_MONOTONIC: the latest status */
-    /* How far its instants are ahead of our CLOCK_MONOTONIC is between these. Not known
-     * yet: INT64_MIN, INT64_MAX. */
-    int64_t           ahead_min_ns, ahead_max_ns;
+    struct mst_remote_clock clock;
 
     uint64_t          sampled_ns, no_idle_ns;   /* the sample before: its time and value */
 };
@@ -116,58 +115,19 @@ done:
     return board;
 }
 
-/* ---- its clock -------------------------------------------------------------------
- * Its instants are monotonic times with what its wall clock was ahead of them when it
- * started. The wall clock may have been set since, and can be another machine's: so we
- * find out how far they are ahead of our own CLOCK_MONOTONIC. */
+/* ---- its clock ----------------------------------------------------------------- */
 
-static void forget_clock(struct url_source *u)
-{
-    u->ahead_min_ns = INT64_MIN;
-    u->ahead_max_ns = INT64_MAX;
-}
-
-/* When a status was made, by its server's clock; MST_UNKNOWN. */
-static uint64_t made_ns(const struct mst_snapshot *board)
-{
-    uint64_t ns;
-
-    if (board->started_ns == MST_UNKNOWN || board->uptime_ns == MST_UNKNOWN ||
-        (board->running != NULL && strcmp(board->running, "no") == 0))
-        return MST_UNKNOWN;
-    ns = mst_add_saturated(board->started_ns, board->uptime_ns);
-    return ns <= INT64_MAX ? ns : MST_UNKNOWN;
-}
-
-/* A status was made after it was asked for and before it was there. A run is timed by
- * one clock: what is found out later is of no use to it. */
+/* A run is timed by one clock: what is found out later is of no use to it. */
 static void learn_clock(struct url_source *u, const struct mst_snapshot *board)
 {
-    uint64_t ns = made_ns(board);
-    int64_t least, most;
-
-    if (ns == MST_UNKNOWN || u->base.local || (u->marked && u->ahead_min_ns != INT64_MIN))
-        return;
-    least = (int64_t)ns - (int64_t)u->answered_ns;
-    most = (int64_t)ns - (int64_t)u->asked_ns;
-    if (least > u->ahead_min_ns)
-        u->ahead_min_ns = least;
-    if (most < u->ahead_max_ns)
-        u->ahead_max_ns = most;
+    if (!u->base.local && !(u->marked && mst_remote_clock_is_known(&u->clock)))
+        mst_remote_clock_learn(&u->clock, board, u->asked_ns, u->answered_ns);
 }
 
-/* An instant of its own by our clock. Where the clocks may agree, it is what it is; else
- * an answer is taken to be quick once it is made, for it is the worker that one waits for. */
+/* An instant of its own by our clock. */
 static uint64_t our_wall_ns(const struct url_source *u, uint64_t its_ns)
 {
-    int64_t offset = (int64_t)u->base.clock_offset_ns, behind;
-
-    if (its_ns == MST_UNKNOWN || u->ahead_min_ns == INT64_MIN ||
-        (u->ahead_min_ns <= offset && offset <= u->ahead_max_ns) ||
-        __builtin_sub_overflow(offset, u->ahead_min_ns, &behind))
-        return its_ns;
-    return behind >= 0 ? mst_add_saturated(its_ns, (uint64_t)behind)
-                       : mst_elapsed(-(uint64_t)behind, its_ns);
+    return mst_remote_clock_ours(&u->clock, u->base.clock_offset_ns, its_ns);
 }
 
 /* ---- identity ------------------------------------------------------------------ */
@@ -194,7 +154,7 @@ static void find_local(struct url_source *u)
     if (reader.header.pid == s->identity.pid && mst_header_running(&reader.header) == 1)
         mst_source_take_board(s, &reader);
     if (s->local)
-        u->ahead_min_ns = u->ahead_max_ns = reader.header.realtime_offset_ns;
+        u->clock.ahead_min_ns = u->clock.ahead_max_ns = reader.header.realtime_offset_ns;
     mst_reader_close(&reader);
 }
 
@@ -216,7 +176,7 @@ static void identify(struct mst_source *s, const struct mst_snapshot *board)
     copy_string(id->board, sizeof id->board, board->path);
     id->pid = board->pid;
     id->started_wall_ns = board->started_ns;
-    forget_clock(u);
+    mst_remote_clock_forget(&u->clock);
     find_local(u);
 }
 
@@ -383,7 +343,7 @@ static uint64_t shown_wall_ns(const struct url_source *u, const struct mst_snaps
 {
     uint64_t first = mst_source_wall_ns(&u->base, u->asked_ns);
     uint64_t last = mst_source_wall_ns(&u->base, u->answered_ns);
-    uint64_t ns = our_wall_ns(u, made_ns(board));
+    uint64_t ns = our_wall_ns(u, mst_remote_clock_made(board));
 
     return ns > last ? last : ns < first ? first : ns;
 }
@@ -481,7 +441,7 @@ struct mst_source *mst_source_open_url(struct mst_target *target, char error[MST
     }
     u->base.kind = &url_kind;
     u->base.deadline_ns = UINT64_MAX;
-    forget_clock(u);
+    mst_remote_clock_forget(&u->clock);
     u->base.target = target;
     if (choose_board(u, error) == 0)
         board = get_status(u, &status, error);

@@ -1,8 +1,6 @@
 /* ndjson.c - reads the journal's lines of JSON: see ndjson.h. */
 #include "source/ndjson.h"
 
-#include <jansson.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,290 +8,131 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "segment/fields.h"
-
-/* ---- one line --------------------------------------------------------------
- * A line's text and what jansson made of it, with the first complaint. Members
- * are asked for one after the other, and `problem` is checked once, at the
- * end. */
-struct line {
-    const char *text;
-    size_t      length;
-    json_t     *object;
-    char        problem[160];
-};
-
-__attribute__((format(printf, 2, 3)))
-static void complain(struct line *l, const char *format, ...)
-{
-    va_list args;
-
-    if (l->problem[0] != '\0')
-        return;
-    va_start(args, format);
-    vsnprintf(l->problem, sizeof l->problem, format, args);
-    va_end(args);
-}
-
-size_t mst_decimal_ns(const char *text, size_t length, uint64_t *ns)
-{
-    uint64_t value = 0, scale = MST_NS_PER_S / 10;
-    size_t i = 0, decimals;
-
-    for (; i < length && text[i] >= '0' && text[i] <= '9'; i++)
-        if (__builtin_mul_overflow(value, 10, &value) ||
-            __builtin_add_overflow(value, (uint64_t)(text[i] - '0'), &value))
-            return 0;
-    if (i == 0 || __builtin_mul_overflow(value, MST_NS_PER_S, &value))
-        return 0;
-    if (i < length && text[i] == '.') {
-        decimals = ++i;
-        for (; i < length && text[i] >= '0' && text[i] <= '9'; i++, scale /= 10)
-            if (__builtin_add_overflow(value, scale * (uint64_t)(text[i] - '0'), &value))
-                return 0;
-        if (i == decimals || i - decimals > 9)
-            return 0;
-    }
-    *ns = value;
-    return i;
-}
-
-/* The text of a number member. jansson makes a double of it, which has not
- * enough digits for a time of day in nanoseconds. The line is known to be one
- * valid object: unescaped, "key": cannot stand within a string. NULL: not there
- * in this plain form. */
-static const char *number_text(const struct line *l, const char *key)
-{
-    const char *from = l->text, *end = l->text + l->length, *found;
-    char pattern[32];
-    size_t n = (size_t)snprintf(pattern, sizeof pattern, "\"%s\":", key);
-
-    while ((found = memmem(from, (size_t)(end - from), pattern, n)) != NULL) {
-        if (found > l->text && found[-1] != '\\')
-            return found + n;
-        from = found + n;
-    }
-    return NULL;
-}
-
-/* MST_UNKNOWN where the member is null. */
-static uint64_t seconds(struct line *l, const char *key)
-{
-    const char *text = number_text(l, key);
-    uint64_t ns = 0;
-    size_t n = 0;
-
-    if (json_is_null(json_object_get(l->object, key)))
-        return MST_UNKNOWN;
-    if (text != NULL)
-        n = mst_decimal_ns(text, (size_t)(l->text + l->length - text), &ns);
-    if (n == 0 || (text[n] != ',' && text[n] != '}'))
-        complain(l, "expected \"%s\" to be seconds with up to nine decimals", key);
-    return ns;
-}
-
-/* What servers of this version send, and older ones do not: MST_UNKNOWN. */
-static uint64_t seconds_if_sent(struct line *l, const char *key)
-{
-    return json_object_get(l->object, key) != NULL ? seconds(l, key) : MST_UNKNOWN;
-}
-
-static uint64_t integer(struct line *l, const char *key, uint64_t max)
-{
-    const json_t *value = json_object_get(l->object, key);
-    json_int_t n = json_integer_value(value);
-
-    if (!json_is_integer(value) || n < 0 || (uint64_t)n > max) {
-        complain(l, "expected \"%s\" to be an integer from 0 to %llu", key,
-                 (unsigned long long)max);
-        return 0;
-    }
-    return (uint64_t)n;
-}
-
-/* `absent` where the member is null. */
-static uint64_t integer_or_null(struct line *l, const char *key, uint64_t max, uint64_t absent)
-{
-    return json_is_null(json_object_get(l->object, key)) ? absent : integer(l, key, max);
-}
-
-static bool boolean(struct line *l, const char *key)
-{
-    const json_t *value = json_object_get(l->object, key);
-
-    if (!json_is_boolean(value))
-        complain(l, "expected \"%s\" to be true or false", key);
-    return json_is_true(value);
-}
-
-static uint64_t count(struct line *l, const char *key)
-{
-    return integer_or_null(l, key, INT64_MAX, MST_UNKNOWN);
-}
-
-static void string(struct line *l, const char *key, char *out, size_t room)
-{
-    const char *value = json_string_value(json_object_get(l->object, key));
-
-    if (value == NULL || strlen(value) >= room) {
-        complain(l, "expected \"%s\" to be a string of at most %zu bytes", key, room - 1);
-        value = "";
-    }
-    snprintf(out, room, "%s", value);
-}
-
-/* Bytes that were no UTF-8 have become three on their way (\ufffd): such a text is
- * cut to the room it had, at the end of a character. */
-#define REPLACED_BYTES 3u
-
-static void cut_string(struct line *l, const char *key, char *out, size_t room)
-{
-    const char *value = json_string_value(json_object_get(l->object, key));
-    size_t n = value != NULL ? strlen(value) : 0, most = REPLACED_BYTES * (room - 1);
-
-    memset(out, 0, room);
-    if (value == NULL || n > most) {
-        complain(l, "expected \"%s\" to be a string of at most %zu bytes", key, most);
-        return;
-    }
-    if (n > room - 1)
-        for (n = room - 1; n > 0 && ((unsigned char)value[n] & 0xc0) == 0x80; n--)
-            ;
-    memcpy(out, value, n);
-}
-
-/* The index of a member's name in names[n]; n where it is null, missing or new. */
-static size_t name_index(const struct line *l, const char *key, const char *const *names, size_t n)
-{
-    const char *value = json_string_value(json_object_get(l->object, key));
-    size_t i;
-
-    for (i = 0; value != NULL && i < n; i++)
-        if (strcmp(names[i], value) == 0)
-            return i;
-    return n;
-}
+#include "source/ndjson_members.h"
 
 /* ---- the kinds of line ------------------------------------------------------ */
 
-static void read_label(struct line *l, struct mst_ndjson_line *out)
+static void read_label(struct mst_line *l, struct mst_ndjson_line *out)
 {
     if (json_is_null(json_object_get(l->object, "label")))
         strcpy(out->label, MST_LABEL_OTHER_NAME);
     else
-        cut_string(l, "label", out->label, sizeof out->label);
+        mst_line_cut_string(l, "label", out->label, sizeof out->label);
 }
 
 /* Empty where the member is null, or missing as in an older server's line. */
-static void read_end(struct line *l, const char *key, char end[MST_NAME_MAX])
+static void read_end(struct mst_line *l, const char *key, char end[MST_NAME_MAX])
 {
     if (json_is_string(json_object_get(l->object, key)))
-        cut_string(l, key, end, MST_NAME_MAX);
+        mst_line_cut_string(l, key, end, MST_NAME_MAX);
 }
 
-static uint64_t pid_and_worker(struct line *l)
+static uint64_t pid_and_worker(struct mst_line *l)
 {
-    return integer(l, "pid", UINT32_MAX) << 32 |
-           integer_or_null(l, "worker", UINT32_MAX, UINT32_MAX);
+    return mst_line_integer(l, "pid", UINT32_MAX) << 32 |
+           mst_line_integer_or_null(l, "worker", UINT32_MAX, UINT32_MAX);
 }
 
 /* As the board has it: plus 1, and 0 where there is none, or an older server's line. */
-static uint64_t client_id(struct line *l)
+static uint64_t client_id(struct mst_line *l)
 {
     const json_t *value = json_object_get(l->object, "client_id");
 
-    return value == NULL || json_is_null(value) ? 0 : integer(l, "client_id", INT64_MAX) + 1;
+    return value == NULL || json_is_null(value)
+        ? 0 : mst_line_integer(l, "client_id", INT64_MAX) + 1;
 }
 
-static void read_request(struct line *l, struct mst_ndjson_line *out)
+static void read_request(struct mst_line *l, struct mst_ndjson_line *out)
 {
     struct mst_request *r = &out->record.request;
     uint64_t flags;
 
-    out->ticket = integer(l, "ticket", INT64_MAX);
-    out->wall_ns = seconds(l, "start");
+    out->ticket = mst_line_integer(l, "ticket", INT64_MAX);
+    out->wall_ns = mst_line_seconds(l, "start");
     read_label(l, out);
-    r->id = count(l, "id");
-    r->queue_ns = seconds(l, "queue");
-    r->read_ns = seconds(l, "read");
-    r->handle_ns = seconds(l, "handle");
-    r->send_ns = seconds(l, "send");
-    r->held_ns = seconds(l, "held");
-    r->front_ns = seconds_if_sent(l, "front");
-    r->bytes = count(l, "bytes");
-    flags = (boolean(l, "aborted") ? MST_REQUEST_ABORTED : 0u) |
-            (boolean(l, "no_worker") ? MST_REQUEST_NO_WORKER : 0u);
-    r->label_status = flags << 16 | integer(l, "status", UINT16_MAX);
+    r->id = mst_line_count(l, "id");
+    r->queue_ns = mst_line_seconds(l, "queue");
+    r->read_ns = mst_line_seconds(l, "read");
+    r->handle_ns = mst_line_seconds(l, "handle");
+    r->send_ns = mst_line_seconds(l, "send");
+    r->held_ns = mst_line_seconds(l, "held");
+    r->front_ns = mst_line_seconds_if_sent(l, "front");
+    r->bytes = mst_line_count(l, "bytes");
+    flags = (mst_line_boolean(l, "aborted") ? MST_REQUEST_ABORTED : 0u) |
+            (mst_line_boolean(l, "no_worker") ? MST_REQUEST_NO_WORKER : 0u);
+    r->label_status = flags << 16 | mst_line_integer(l, "status", UINT16_MAX);
     r->pid_worker = pid_and_worker(l);
-    r->connection = integer(l, "connection", UINT64_MAX >> 16) << 16 |
-                    integer(l, "port", UINT16_MAX);
-    r->nth = count(l, "nth");
+    r->connection = mst_line_integer(l, "connection", UINT64_MAX >> 16) << 16 |
+                    mst_line_integer(l, "port", UINT16_MAX);
+    r->nth = mst_line_count(l, "nth");
     r->client_id = client_id(l);
     read_end(l, "handler", out->ends[0]);
     read_end(l, "backend", out->ends[1]);
-    r->tls_ns = seconds_if_sent(l, "tls");
-    r->h2_wait_ns = seconds_if_sent(l, "h2_wait");
-    r->checks_ns = seconds_if_sent(l, "checks");
-    r->upload_ns = seconds_if_sent(l, "upload");
-    r->backend_ns = seconds_if_sent(l, "backend_time");
-    r->send_client_ns = seconds_if_sent(l, "send_client");
-    r->send_network_ns = seconds_if_sent(l, "send_network");
-    r->send_server_ns = seconds_if_sent(l, "send_server");
-    r->log_ns = seconds_if_sent(l, "log");
+    r->tls_ns = mst_line_seconds_if_sent(l, "tls");
+    r->h2_wait_ns = mst_line_seconds_if_sent(l, "h2_wait");
+    r->checks_ns = mst_line_seconds_if_sent(l, "checks");
+    r->upload_ns = mst_line_seconds_if_sent(l, "upload");
+    r->backend_ns = mst_line_seconds_if_sent(l, "backend_time");
+    r->send_client_ns = mst_line_seconds_if_sent(l, "send_client");
+    r->send_network_ns = mst_line_seconds_if_sent(l, "send_network");
+    r->send_server_ns = mst_line_seconds_if_sent(l, "send_server");
+    r->log_ns = mst_line_seconds_if_sent(l, "log");
 }
 
-static void read_delivery(struct line *l, struct mst_ndjson_line *out)
+static void read_delivery(struct mst_line *l, struct mst_ndjson_line *out)
 {
     struct mst_delivery *d = &out->record.delivery;
 
-    out->ticket = integer(l, "ticket", INT64_MAX);
-    d->id = count(l, "delivery");
-    d->undelivered_ns = seconds(l, "undelivered");
-    d->undelivered_bytes = count(l, "undelivered_bytes");
+    out->ticket = mst_line_integer(l, "ticket", INT64_MAX);
+    d->id = mst_line_count(l, "delivery");
+    d->undelivered_ns = mst_line_seconds(l, "undelivered");
+    d->undelivered_bytes = mst_line_count(l, "undelivered_bytes");
 }
 
 /* Events and kinds of a newer server are left out, as another record would be. */
-static void read_lifecycle(struct line *l, struct mst_ndjson_line *out)
+static void read_lifecycle(struct mst_line *l, struct mst_ndjson_line *out)
 {
     struct mst_lifecycle *e = &out->record.lifecycle;
-    size_t event = name_index(l, "event", mst_event_names, MST_EVENT_COUNT);
-    size_t kind = name_index(l, "kind", mst_kind_names, MST_KIND_COUNT);
-    size_t reason = name_index(l, "reason", mst_reason_names, MST_REASON_COUNT);
+    size_t event = mst_line_name_index(l, "event", mst_event_names, MST_EVENT_COUNT);
+    size_t kind = mst_line_name_index(l, "kind", mst_kind_names, MST_KIND_COUNT);
+    size_t reason = mst_line_name_index(l, "reason", mst_reason_names, MST_REASON_COUNT);
 
     if (event == MST_EVENT_COUNT || kind == MST_KIND_COUNT) {
         out->kind = MST_NDJSON_OTHER;
         return;
     }
-    out->ticket = integer(l, "ticket", INT64_MAX);
-    out->wall_ns = seconds(l, "time");
+    out->ticket = mst_line_integer(l, "ticket", INT64_MAX);
+    out->wall_ns = mst_line_seconds(l, "time");
     e->event_kind = (uint64_t)event << 32 | kind;
-    e->pid_parent = integer(l, "pid", UINT32_MAX) << 32 | integer(l, "parent", UINT32_MAX);
-    e->mpm_slot = (int64_t)integer_or_null(l, "slot", INT64_MAX, UINT64_MAX);
-    e->generation = count(l, "generation");
-    e->duration_ns = seconds(l, "duration");
-    e->requests = count(l, "requests");
-    e->unfinished = count(l, "unfinished");
+    e->pid_parent = mst_line_integer(l, "pid", UINT32_MAX) << 32
+                  | mst_line_integer(l, "parent", UINT32_MAX);
+    e->mpm_slot = (int64_t)mst_line_integer_or_null(l, "slot", INT64_MAX, UINT64_MAX);
+    e->generation = mst_line_count(l, "generation");
+    e->duration_ns = mst_line_seconds(l, "duration");
+    e->requests = mst_line_count(l, "requests");
+    e->unfinished = mst_line_count(l, "unfinished");
     if (event == MST_EVENT_EXIT)
         e->reason = reason < MST_REASON_COUNT ? reason : MST_REASON_UNKNOWN;
 }
 
 /* Two flags, and neither where it is not known. */
-static uint64_t cached(struct line *l)
+static uint64_t cached(struct mst_line *l)
 {
     if (json_is_null(json_object_get(l->object, "cached")))
         return 0;
-    return boolean(l, "cached") ? MST_PHP_CACHED : MST_PHP_UNCACHED;
+    return mst_line_boolean(l, "cached") ? MST_PHP_CACHED : MST_PHP_UNCACHED;
 }
 
 /* Seconds within an object of the line, where keys repeat: number_text() would find the first. A
  * double has enough digits for times of up to 104 days. */
 #define NESTED_SECONDS_MAX ((double)(UINT64_C(1) << 53) / MST_NS_PER_S)
 
-static uint64_t nested_seconds(struct line *l, const json_t *value, const char *key)
+static uint64_t nested_seconds(struct mst_line *l, const json_t *value, const char *key)
 {
     double s = json_number_value(value);
 
     if (!json_is_number(value) || !(s >= 0) || s > NESTED_SECONDS_MAX) {
-        complain(l, "expected the times in \"%s\" to be seconds, at most %.0f", key,
+        mst_line_complain(l, "expected the times in \"%s\" to be seconds, at most %.0f", key,
                  NESTED_SECONDS_MAX);
         return 0;
     }
@@ -311,38 +150,39 @@ static size_t wait_kind(const char *name)
 }
 
 /* What an older server does not send, and a PHP without waits, is unknown. */
-static void read_waits(struct line *l, struct mst_php_request *r)
+static void read_waits(struct mst_line *l, struct mst_php_request *r)
 {
     json_t *waits = json_object_get(l->object, "waits"), *value;
     const char *name;
 
     memset(r->waits_ns, json_is_object(waits) ? 0 : 0xff, sizeof r->waits_ns);
     if (waits != NULL && !json_is_object(waits) && !json_is_null(waits))
-        complain(l, "expected \"waits\" to be an object or null");
+        mst_line_complain(l, "expected \"waits\" to be an object or null");
     json_object_foreach(waits, name, value)
         if (wait_kind(name) < MST_WAIT_COUNT)
             r->waits_ns[wait_kind(name)] = nested_seconds(l, value, "waits");
 }
 
-static uint32_t nested_count(struct line *l, const json_t *value)
+static uint32_t nested_count(struct mst_line *l, const json_t *value)
 {
     json_int_t n = json_integer_value(value);
 
     if (!json_is_integer(value) || n < 0 || n > UINT32_MAX) {
-        complain(l, "expected the counts in \"longest\" to be integers from 0 to %u", UINT32_MAX);
+        mst_line_complain(l, "expected the counts in \"longest\" to be integers from 0 to %u",
+                          UINT32_MAX);
         return 0;
     }
     return (uint32_t)n;
 }
 
-static void read_longest(struct line *l, struct mst_ndjson_line *out)
+static void read_longest(struct mst_line *l, struct mst_ndjson_line *out)
 {
     json_t *longest = json_object_get(l->object, "longest"), *wait;
     struct mst_php_wait *w = out->record.php_request.longest;
     size_t i, kind, n = 0;
 
     if (longest != NULL && (!json_is_array(longest) || json_array_size(longest) > MST_RECORD_ENDS))
-        complain(l, "expected \"longest\" to be an array of at most %u", MST_RECORD_ENDS);
+        mst_line_complain(l, "expected \"longest\" to be an array of at most %u", MST_RECORD_ENDS);
     for (i = 0; l->problem[0] == '\0' && i < json_array_size(longest); i++) {
         wait = json_array_get(longest, i);
         kind = wait_kind(json_string_value(json_object_get(wait, "kind")));
@@ -353,61 +193,61 @@ static void read_longest(struct line *l, struct mst_ndjson_line *out)
                             nested_count(l, json_object_get(wait, "failed"));
         w[n].wait_ns = nested_seconds(l, json_object_get(wait, "seconds"), "longest");
         if (json_is_string(json_object_get(wait, "end"))) {
-            struct line nested = { l->text, l->length, wait, "" };
+            struct mst_line nested = { l->text, l->length, wait, "" };
 
-            cut_string(&nested, "end", out->ends[n], MST_NAME_MAX);
+            mst_line_cut_string(&nested, "end", out->ends[n], MST_NAME_MAX);
             if (nested.problem[0] != '\0')
-                complain(l, "%s", nested.problem);
+                mst_line_complain(l, "%s", nested.problem);
         }
         n++;
     }
 }
 
-static void read_php_request(struct line *l, struct mst_ndjson_line *out)
+static void read_php_request(struct mst_line *l, struct mst_ndjson_line *out)
 {
     struct mst_php_request *r = &out->record.php_request;
     uint64_t flags;
 
-    out->ticket = integer(l, "ticket", INT64_MAX);
-    out->wall_ns = seconds(l, "start");
+    out->ticket = mst_line_integer(l, "ticket", INT64_MAX);
+    out->wall_ns = mst_line_seconds(l, "start");
     read_label(l, out);
-    r->id = count(l, "php_request");
-    r->wait_ns = seconds(l, "php_wait");
-    r->run_ns = seconds(l, "php_run");
-    r->user_ns = seconds(l, "user");
-    r->system_ns = seconds(l, "system");
-    r->memory_bytes = count(l, "memory");
-    flags = (boolean(l, "aborted") ? MST_PHP_ABORTED : 0u) |
-            (boolean(l, "fatal") ? MST_PHP_FATAL : 0u) |
-            (boolean(l, "timeout") ? MST_PHP_TIMEOUT : 0u) | cached(l);
-    r->label_status = flags << 16 | integer_or_null(l, "status", UINT16_MAX, 0);
+    r->id = mst_line_count(l, "php_request");
+    r->wait_ns = mst_line_seconds(l, "php_wait");
+    r->run_ns = mst_line_seconds(l, "php_run");
+    r->user_ns = mst_line_seconds(l, "user");
+    r->system_ns = mst_line_seconds(l, "system");
+    r->memory_bytes = mst_line_count(l, "memory");
+    flags = (mst_line_boolean(l, "aborted") ? MST_PHP_ABORTED : 0u) |
+            (mst_line_boolean(l, "fatal") ? MST_PHP_FATAL : 0u) |
+            (mst_line_boolean(l, "timeout") ? MST_PHP_TIMEOUT : 0u) | cached(l);
+    r->label_status = flags << 16 | mst_line_integer_or_null(l, "status", UINT16_MAX, 0);
     r->pid_worker = pid_and_worker(l);
-    cut_string(l, "script", r->script, sizeof r->script);
-    r->cpu_wait_ns = seconds_if_sent(l, "cpu_wait");
+    mst_line_cut_string(l, "script", r->script, sizeof r->script);
+    r->cpu_wait_ns = mst_line_seconds_if_sent(l, "cpu_wait");
     read_waits(l, r);
     read_longest(l, out);
 }
 
-static void read_mark(struct line *l, struct mst_ndjson_line *out)
+static void read_mark(struct mst_line *l, struct mst_ndjson_line *out)
 {
     struct mst_mark *m = &out->record.mark;
 
-    out->ticket = integer(l, "ticket", INT64_MAX);
-    out->wall_ns = seconds(l, "time");
-    out->request_wall_ns = seconds(l, "request_start");
-    m->pid = integer(l, "pid", UINT32_MAX);
-    cut_string(l, "mark", m->name, sizeof m->name);
+    out->ticket = mst_line_integer(l, "ticket", INT64_MAX);
+    out->wall_ns = mst_line_seconds(l, "time");
+    out->request_wall_ns = mst_line_seconds(l, "request_start");
+    m->pid = mst_line_integer(l, "pid", UINT32_MAX);
+    mst_line_cut_string(l, "mark", m->name, sizeof m->name);
 }
 
-static void read_trailer(struct line *l, struct mst_ndjson *trailer)
+static void read_trailer(struct mst_line *l, struct mst_ndjson *trailer)
 {
-    string(l, "next", trailer->next, sizeof trailer->next);
+    mst_line_string(l, "next", trailer->next, sizeof trailer->next);
     /* It goes back as part of a URL. */
     if (trailer->next[0] == '\0' ||
         trailer->next[strspn(trailer->next, "0123456789abcdef-")] != '\0')
-        complain(l, "expected \"next\" to be a cursor of hexadecimal digits and '-'");
-    trailer->lost = count(l, "lost");
-    trailer->more = boolean(l, "more");
+        mst_line_complain(l, "expected \"next\" to be a cursor of hexadecimal digits and '-'");
+    trailer->lost = mst_line_count(l, "lost");
+    trailer->more = mst_line_boolean(l, "more");
 }
 
 /* Reads one line, without its newline. For a trailer fills *trailer's next, lost and more.
@@ -415,13 +255,13 @@ static void read_trailer(struct line *l, struct mst_ndjson *trailer)
 static int read_line(const char *text, size_t length, struct mst_ndjson_line *out,
                      struct mst_ndjson *trailer, char error[MST_ERROR_MAX])
 {
-    struct line l = { text, length, NULL, "" };
+    struct mst_line l = { text, length, NULL, "" };
     json_error_t reason;
 
     memset(out, 0, sizeof *out);
     l.object = json_loadb(text, length, JSON_REJECT_DUPLICATES, &reason);
     if (!json_is_object(l.object)) {
-        complain(&l, "expected a JSON object, found %s",
+        mst_line_complain(&l, "expected a JSON object, found %s",
                  l.object == NULL ? "none" : "another value");
     } else if (json_object_get(l.object, "next") != NULL) {
         out->kind = MST_NDJSON_TRAILER;

@@ -54,10 +54,6 @@ struct mst_ndjson {
     bool                    more;
 };
 
-/* Seconds as plain decimal digits, "S" or "S.N" with one to nine decimals, into
- * nanoseconds, exactly. Returns the bytes used, 0 where it is none or too large. */
-size_t mst_decimal_ns(const char *text, size_t length, uint64_t *ns);
-
 /* Reads a whole answer: lines, at most `limit` of each kind, then the trailer, which tells
  * that nothing is missing. Zero *out before the first use; its memory is used again. Returns 0,
  * or -1 with a sentence that names the line; then *out has no lines. */

@@ -159,6 +159,8 @@ struct mst_sample_end {
     uint64_t    calls, failed, end_ns;
 };
 
+#define MST_LISTEN_ADDRESS_MAX 128u   /* a path of a Unix socket has at most 108 bytes */
+
 /* The server now, and its totals since its start. MST_UNKNOWN where not known. */
 struct mst_sample {
     uint64_t wall_ns;                         /* when it was so, since 1970 (our clock) */
@@ -170,6 +172,7 @@ struct mst_sample {
     uint64_t connections, in_flight;          /* now; in_flight without mpm-status */
     uint64_t accepted, shed;
     uint64_t listen_queue, listen_queue_limit;   /* now, of the fullest listening socket */
+    char     listen_address[MST_LISTEN_ADDRESS_MAX];   /* of that socket, cut; "" not known */
     uint64_t requests;                        /* completed, without the label mpm-status */
     uint64_t requests_status;                 /* completed, with the label mpm-status */
     uint64_t bytes;                           /* without mpm-status */

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "segment/format.h"
+
 #define INIT_PID    1u
 #define KTHREADD    2u          /* the parent of the kernel's threads */
 #define GROUPS_MAX  4096u       /* of /proc/PID/cgroup: some lines of at most PATH_MAX */
@@ -118,7 +120,7 @@ void mst_ownership_find(struct mst_proc_list *list, const struct mst_proc_root *
     size_t i;
 
     for (i = 0; i < list->count; i++)
-        list->items[i].owner = by_descent(list, &list->items[i], roots, count);
+        list->items[i].owner = (unsigned char)by_descent(list, &list->items[i], roots, count);
     self = mst_proc_find(list, (uint64_t)getpid());
     if (self != NULL)
         self->owner = MST_PROC_RECORDER;
@@ -127,8 +129,8 @@ void mst_ownership_find(struct mst_proc_list *list, const struct mst_proc_root *
 
 /* ---- by listening sockets --------------------------------------------------------------- */
 
-/* A line of /proc/net/tcp: "  0: 0100007F:2328 00000000:0000 0A ... inode". Only sockets that listen
- * on all addresses or on the loopback one; the addresses' words are in the machine's byte order. */
+/* A line of /proc/net/tcp: "  0: 0100007F:2328 00000000:0000 0A ... inode". Only sockets count that
+ * listen on all addresses or the loopback one. An address's words have the machine's byte order. */
 uint64_t mst_listening_tcp(const char *table, unsigned port)
 {
     static const char *const locals[] = {
@@ -154,7 +156,7 @@ uint64_t mst_listening_tcp(const char *table, unsigned port)
 }
 
 /* A line of /proc/net/unix: "0000000000000000: 00000002 00000000 00010000 0001 01 inode path". */
-uint64_t mst_listening_unix(const char *table, const char *path)
+uint64_t mst_listening_unix(const char *table, const char *path, bool is_cut)
 {
     size_t length = strlen(path);
     const char *line;
@@ -168,20 +170,38 @@ uint64_t mst_listening_unix(const char *table, const char *path)
         if (sscanf(line, "%*[^:]: %*s %*s %x %*s %*s %" SCNu64 " %n", &flags, &inode,
                    &used) == 2 && used > 0 && (flags & UNIX_ACCEPTS) != 0 &&
             strncmp(line + used, path, length) == 0 &&
-            (line[used + length] == '\n' || line[used + length] == '\0'))
+            (is_cut || line[used + length] == '\n' || line[used + length] == '\0'))
             return inode;
     }
     return 0;
 }
 
-static uint64_t read_inode(uint64_t near, const char *name, unsigned port, const char *path)
+/* The text of such a table, to be freed; NULL where it cannot be read. */
+static char *read_table(uint64_t near, const char *name)
 {
     char *table = malloc(TABLE_MAX), file[64];
-    uint64_t inode = 0;
 
     snprintf(file, sizeof file, "/proc/%" PRIu64 "/net/%s", near, name);
-    if (table != NULL && mst_proc_read(file, table, TABLE_MAX) > 0)
-        inode = path != NULL ? mst_listening_unix(table, path) : mst_listening_tcp(table, port);
+    if (table == NULL || mst_proc_read(file, table, TABLE_MAX) > 0)
+        return table;
+    free(table);
+    return NULL;
+}
+
+static uint64_t tcp_socket(uint64_t near, const char *name, unsigned port)
+{
+    char *table = read_table(near, name);
+    uint64_t inode = table != NULL ? mst_listening_tcp(table, port) : 0;
+
+    free(table);
+    return inode;
+}
+
+static uint64_t unix_socket(uint64_t near, const char *path, bool is_cut)
+{
+    char *table = read_table(near, "unix");
+    uint64_t inode = table != NULL ? mst_listening_unix(table, path, is_cut) : 0;
+
     free(table);
     return inode;
 }
@@ -204,37 +224,43 @@ static unsigned local_port(const char *host)
     return 0;
 }
 
-static uint64_t inode_of(uint64_t near, const char *backend)
+uint64_t mst_backend_socket(uint64_t near, const char *backend)
 {
     const char *host = strstr(backend, "://");
+    bool is_cut = strchr(backend, '|') == NULL && strlen(backend) == MST_NAME_MAX - 1;
     char path[128];
     uint64_t inode;
     unsigned port;
 
     if (sscanf(backend, "unix:%127[^|]", path) == 1)
-        return read_inode(near, "unix", 0, path);
+        return unix_socket(near, path, is_cut);
     port = host != NULL ? local_port(host + 3) : 0;
     if (port == 0)
         return 0;
-    inode = read_inode(near, "tcp", port, NULL);
-    return inode != 0 ? inode : read_inode(near, "tcp6", port, NULL);
+    inode = tcp_socket(near, "tcp", port);
+    return inode != 0 ? inode : tcp_socket(near, "tcp6", port);
 }
 
-static bool has_socket(uint64_t pid, uint64_t inode)
+/* Whether it has one of the sockets. */
+static bool has_socket(uint64_t pid, const uint64_t *sockets, size_t count)
 {
-    char path[64], wanted[64], link[64];
     struct dirent *entry;
     bool found = false;
+    char path[64], link[64];
+    uint64_t inode;
     ssize_t n;
+    size_t i;
     DIR *dir;
 
     snprintf(path, sizeof path, "/proc/%" PRIu64 "/fd", pid);
-    snprintf(wanted, sizeof wanted, "socket:[%" PRIu64 "]", inode);
     dir = opendir(path);
     while (!found && dir != NULL && (entry = readdir(dir)) != NULL) {
         n = readlinkat(dirfd(dir), entry->d_name, link, sizeof link - 1);
         link[n > 0 ? n : 0] = '\0';
-        found = strcmp(link, wanted) == 0;
+        if (sscanf(link, "socket:[%" SCNu64 "]", &inode) != 1)
+            continue;
+        for (i = 0; i < count; i++)
+            found = found || sockets[i] == inode;
     }
     if (dir != NULL)
         closedir(dir);
@@ -242,17 +268,16 @@ static bool has_socket(uint64_t pid, uint64_t inode)
 }
 
 /* Init, and what is above the recorder, can hold a service's socket for it (socket activation). */
-void mst_ownership_find_backend(struct mst_proc_list *list, uint64_t near, const char *backend)
+void mst_ownership_find_backends(struct mst_proc_list *list, const uint64_t *sockets, size_t count)
 {
-    uint64_t inode = inode_of(near, backend);
     struct mst_proc_root root = { .owner = MST_PROC_SERVER };
     size_t i, k;
 
-    for (i = 0; i < list->count && inode != 0; i++) {
+    for (i = 0; i < list->count && count > 0; i++) {
         struct mst_proc *proc = &list->items[i];
 
         if (proc->owner != MST_PROC_OTHER || proc->pid == INIT_PID || proc->parent == KTHREADD ||
-            is_above(list, proc, (uint64_t)getpid()) || !has_socket(proc->pid, inode))
+            is_above(list, proc, (uint64_t)getpid()) || !has_socket(proc->pid, sockets, count))
             continue;
         root.pid = proc->pid;
         for (k = 0; k < list->count; k++)

@@ -11,6 +11,7 @@
 #ifndef MPMSTAT_OWNERSHIP_H
 #define MPMSTAT_OWNERSHIP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -36,14 +37,17 @@ struct mst_proc_root {
 void mst_ownership_find(struct mst_proc_list *list, const struct mst_proc_root *roots,
                         size_t count);
 
-/* Then those that listen, on this machine, at a backend as mod_proxy names it: "fcgi://127.0.0.1:9000",
- * "unix:/run/php/fpm.sock|fcgi://localhost". `near`: the process whose network namespace it is.
- * Processes with another owner keep it. */
-void mst_ownership_find_backend(struct mst_proc_list *list, uint64_t near, const char *backend);
+/* The inode of the socket that listens, on this machine, at a backend as mod_proxy names it:
+ * "fcgi://127.0.0.1:9000", "unix:/run/php/fpm.sock|fcgi://localhost" (as boards have it: cut to
+ * MST_NAME_MAX). `near`: the process whose network namespace it is. 0: none. */
+uint64_t mst_backend_socket(uint64_t near, const char *backend);
+/* Then the processes that have one of these sockets, and all below them, are the server's. Those
+ * with another owner keep it. */
+void mst_ownership_find_backends(struct mst_proc_list *list, const uint64_t *sockets, size_t count);
 
 /* For tests: the inode of the listening socket in the text of /proc/PID/net/tcp or tcp6, of
- * /proc/PID/net/unix. 0: none. */
+ * /proc/PID/net/unix. 0: none. is_cut: the path may go on. */
 uint64_t mst_listening_tcp(const char *table, unsigned port);
-uint64_t mst_listening_unix(const char *table, const char *path);
+uint64_t mst_listening_unix(const char *table, const char *path, bool is_cut);
 
 #endif

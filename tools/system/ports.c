@@ -7,20 +7,17 @@
 #include "system/ports.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <linux/inet_diag.h>
-#include <linux/netlink.h>
-#include <linux/sock_diag.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/time.h>
 #include <unistd.h>
 
+#include "read/sock_diag.h"
 #include "system/proc.h"
 
 #define REMOTES_MAX (1u << 17)   /* different addresses; with more, nothing is told */
@@ -93,60 +90,24 @@ static bool count_connection(struct remotes *r, const struct inet_diag_msg *m)
     return true;
 }
 
-static bool request_connections(int netlink, uint8_t family)
-{
-    struct {
-        struct nlmsghdr         header;
-        struct inet_diag_req_v2 request;
-    } message;
-
-    memset(&message, 0, sizeof message);
-    message.header.nlmsg_len = sizeof message;
-    message.header.nlmsg_type = SOCK_DIAG_BY_FAMILY;
-    message.header.nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
-    message.request.sdiag_family = family;
-    message.request.sdiag_protocol = IPPROTO_TCP;
-    message.request.idiag_states = UINT32_MAX & ~NO_STATES;
-    return send(netlink, &message, sizeof message, 0) == (ssize_t)sizeof message;
-}
-
-/* Takes the messages of one datagram. Returns 1 where more follow, 0 at the end, -1 where the
- * kernel refused. */
-static int take_messages(struct remotes *r, const char *bytes, size_t length)
+static bool take_connection(void *remotes, const char *bytes, size_t length)
 {
     struct inet_diag_msg socket;
-    struct nlmsghdr header;
-    size_t at;
 
-    for (at = 0; at + sizeof header <= length; at += NLMSG_ALIGN(header.nlmsg_len)) {
-        memcpy(&header, bytes + at, sizeof header);
-        if (header.nlmsg_type == NLMSG_DONE)
-            return 0;
-        if (header.nlmsg_type == NLMSG_ERROR || header.nlmsg_len > length - at ||
-            header.nlmsg_len < NLMSG_LENGTH(sizeof socket))
-            return -1;
-        memcpy(&socket, bytes + at + NLMSG_HDRLEN, sizeof socket);
-        if (!count_connection(r, &socket))
-            return -1;
-    }
-    return 1;
+    if (length < sizeof socket)
+        return false;
+    memcpy(&socket, bytes, sizeof socket);
+    return count_connection(remotes, &socket);
 }
 
 static bool read_family(struct remotes *r, int netlink, uint8_t family)
 {
-    char buffer[32768];
-    ssize_t n;
-    int more;
+    const struct inet_diag_req_v2 request = {
+        .sdiag_family = family, .sdiag_protocol = IPPROTO_TCP,
+        .idiag_states = UINT32_MAX & ~NO_STATES,
+    };
 
-    if (!request_connections(netlink, family))
-        return false;
-    do {
-        do
-            n = recv(netlink, buffer, sizeof buffer, 0);
-        while (n < 0 && errno == EINTR);
-        more = n > 0 ? take_messages(r, buffer, (size_t)n) : -1;
-    } while (more > 0);
-    return more == 0;
+    return mst_sock_diag_read(netlink, &request, sizeof request, take_connection, r);
 }
 
 static bool read_range(struct remotes *r)
@@ -159,14 +120,12 @@ static bool read_range(struct remotes *r)
 
 static bool read_connections(struct remotes *r)
 {
-    const struct timeval patience = { .tv_sec = 1, .tv_usec = 0 };
-    int netlink = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
+    int netlink = mst_sock_diag_open();
     bool known;
 
     if (netlink < 0)
         return false;
-    known = setsockopt(netlink, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience) == 0 &&
-            read_family(r, netlink, AF_INET) && read_family(r, netlink, AF_INET6);
+    known = read_family(r, netlink, AF_INET) && read_family(r, netlink, AF_INET6);
     close(netlink);
     return known;
 }

@@ -24,9 +24,9 @@ struct mst_programs {
     struct mst_program *items;      /* after the second sample: the busiest first */
 };
 
-/* Sample the processes before the load, and after it. After the second sample, the owners of
- * p->after are found out: mst_ownership_find(); then mst_programs_sum() makes the list. false: /proc
- * cannot be read, or out of memory. Zero *p before the first. */
+/* Sample the processes before the load, and after it. Then mst_ownership_find() gives the processes
+ * of p->after their owners, and mst_programs_sum() makes the list. false: /proc cannot be read, or
+ * out of memory. Zero *p before the first. */
 bool mst_programs_before(struct mst_programs *p);
 bool mst_programs_after(struct mst_programs *p);
 bool mst_programs_sum(struct mst_programs *p);

@@ -305,9 +305,9 @@ def test_accept_queues_of_pools(as_root):
                     waiting.enter_context(socket.create_connection(("127.0.0.1", port)))
                 wait_until(lambda: queue(tcp)[0] == 2, 30, lambda: str(queue(tcp)))
                 assert queue(tcp) == ss("-Hltn", tcp)
-        found = archive.ask("SELECT max(listen_queue) AS queue, listen_queue_limit AS most "
-                            "FROM samples")
-        assert [tuple(row) for row in found] == [(3, 40)]
+        found = archive.ask("SELECT max(listen_queue) AS queue, listen_queue_limit AS most, "
+                            "listen_address AS address FROM samples")
+        assert [tuple(row) for row in found] == [(3, 40, unix)]
 
 
 # ---- pools, in a recording -----------------------------------------------------------------------

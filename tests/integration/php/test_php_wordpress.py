@@ -1,0 +1,110 @@
+"""Real WordPress on a MariaDB of its own: how much of its time is the database's. WordPress itself
+is the witness, which notes each of its queries and how long it took."""
+import json
+import shutil
+import subprocess
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+import build
+import php
+import processes
+from php_site import Site, check_sum, check_wait, needs_extension
+from processes import wait_until
+
+pytestmark = pytest.mark.skipif(php.why_not_fpm() is not None, reason=str(php.why_not_fpm()))
+SET_UP = build.SRCDIR / "phpapp" / "real" / "wordpress"
+REQUESTS, AT_ONCE, HELD = 24, 4, 3
+
+# What WordPress is told to note, and where its notes go.
+PREPENDED = """<?php
+define('SAVEQUERIES', true);
+register_shutdown_function(function () {
+    global $wpdb;
+    file_put_contents('%s', json_encode(['queries' => count($wpdb->queries),
+        'seconds' => array_sum(array_column($wpdb->queries, 1))]) . "\\n", FILE_APPEND | LOCK_EX);
+});
+"""
+# The first line of the table's reader is printed when the table is locked; then a line is awaited.
+HOLDER = ('$db = new mysqli("localhost", "root", "", "wordpress", 0, "%s"); '
+          '$db->query("LOCK TABLES wp_options WRITE"); echo "held\\n"; fgets(STDIN); '
+          f'sleep({HELD}); $db->query("UNLOCK TABLES");')
+WAITING = ('$db = new mysqli("localhost", "root", "", "wordpress", 0, "%s"); '
+           'echo $db->query("SELECT COUNT(*) FROM information_schema.processlist WHERE state LIKE '
+           "'Waiting for table%%'\")->fetch_row()[0];")
+
+
+NEEDED = ("/usr/share/wordpress/wp-load.php", "/usr/sbin/mariadbd",
+          "/var/lib/wordpress/wp-content/themes/twentytwentyone/style.css")
+
+
+@pytest.fixture
+def wordpress(as_root):
+    needs_extension("mysqli")
+    for path in NEEDED:
+        if not Path(path).exists():
+            pytest.skip(f"needs {path}")
+    above = Path(tempfile.mkdtemp(prefix="mpmstat-test-wordpress-"))
+    above.chmod(0o755)                              # for the servers' user
+    directory = above / "site"
+    done = subprocess.run([str(SET_UP), "up", str(directory)], text=True, capture_output=True,
+                          timeout=300, check=False)
+    try:
+        assert done.returncode == 0, done.stdout + done.stderr
+        yield directory
+    finally:
+        if directory.exists():
+            subprocess.run([str(SET_UP), "down", str(directory)], check=True, capture_output=True,
+                           timeout=120)
+        shutil.rmtree(above)
+
+
+def test_how_much_of_its_time_is_the_databases(wordpress):
+    database = wordpress / "mariadb.sock"
+    with Site(children=AT_ONCE, settings={"auto_prepend_file": "@ROOT@/prepended.php"}) as site:
+        notes = site.fpm.root / "run" / "notes"
+        (site.fpm.root / "prepended.php").write_text(PREPENDED % notes)
+
+        def ask(_=None):
+            status, body = php.fastcgi(
+                site.fpm.socket, wordpress / "htdocs" / "index.php", HTTP_HOST="127.0.0.1",
+                DOCUMENT_ROOT=str(wordpress / "htdocs"), REQUEST_URI="/", SCRIPT_NAME="/index.php")
+            assert status == 200 and "</html>" in body, body[-500:]
+
+        def noted():
+            return [json.loads(line) for line in notes.read_text().splitlines()]
+
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            list(pool.map(ask, range(REQUESTS)))
+        records = site.records(REQUESTS)
+        for record in records:
+            check_sum(record)
+        told = noted()
+        assert len(told) == REQUESTS
+        waited = sum(r["waits"]["database"] for r in records)
+        slack = sum(r["user_ns"] + r["system_ns"] + (r["cpu_wait_ns"] or 0) for r in records)
+        assert 0 < waited and waited + slack >= sum(note["seconds"] for note in told) * 1e9
+        ends = site.ends()
+        assert ends["mysql localhost"]["calls"] >= sum(note["queries"] for note in told)
+
+        holder = subprocess.Popen([php.CLI, "-r", HOLDER % database], stdin=subprocess.PIPE,
+                                  stdout=subprocess.PIPE, text=True)
+        try:
+            assert holder.stdout.readline() == "held\n"
+            with ThreadPoolExecutor() as pool:
+                answer = pool.submit(ask)
+                wait_until(lambda: answer.done() or subprocess.run(
+                    [php.CLI, "-r", WAITING % database], text=True, capture_output=True,
+                    check=True).stdout == "1", 60, "WordPress to wait")
+                holder.communicate("\n", timeout=60)
+                answer.result(60)
+        finally:
+            processes.end(holder, "held")
+        locked = site.records(REQUESTS + 1)[-1]
+        last = noted()[-1]["seconds"] * 1e9
+    check_wait(locked, "database", last, locked["run_ns"])
+    assert last >= HELD * 1e9
+    assert 0.95 <= locked["waits"]["database"] / last <= 1.05, (locked, last)
