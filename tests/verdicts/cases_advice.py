@@ -25,7 +25,8 @@ def advice(code, start, *, helps=True, first="", **options):
             if found:
                 stage.close()
                 again = record(stage.again(), found[0])
-                run["followed"] = {"start": start, "workers": found[0], "helps": helps, "predicted": found[1],
+                run["followed"] = {"start": start, "workers": found[0], "helps": helps,
+                                   "predicted": found[1],
                                    "before": run["client"]["requests_per_second"],
                                    "met": again["client"]["requests_per_second"]}
             return run

@@ -24,8 +24,7 @@ def mod_php_fills_the_cpus(stage):
     return stage.record(*stage.ab("/burn.php", 20, 500))
 
 
-@case("cpu-neighbour", maybe="cpu-neighbour application-cpu", never="cpu php-workers apache-workers",
-      fast=True)
+@case("cpu-neighbour", maybe="application-cpu", never="cpu php-workers apache-workers", fast=True)
 def another_php_takes_the_cpus(stage):
     """A cron job's `php`, that is none of the server's."""
     apache, _ = stage.roomy_php(20)
@@ -87,8 +86,8 @@ def memory_of_the_group_is_short(stage):
             file.flush()
             os.fsync(file.fileno())
             os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
-    apache.page("read.php", f"<?php $f = fopen('{files}/' . mt_rand(0, 39), 'r'); while (!feof($f)) "
-                            "fread($f, 65536); echo 'done';")
+    apache.page("read.php", f"<?php $f = fopen('{files}/' . mt_rand(0, 39), 'r'); "
+                            "while (!feof($f)) fread($f, 65536); echo 'done';")
     return stage.record(*stage.wrk("/read.php", 4))
 
 
@@ -108,7 +107,7 @@ while time.monotonic() < end:
 def thrash(stage):
     group = stage.group.inner("neighbour", memory=24 << 20, cpus=0.5)
     script = stage.script("thrash.py", THRASH)
-    stage.program(sys.executable, script, "/var/tmp/mpmstat-verdict-thrash", group=group)
+    stage.program(sys.executable, script, stage.scratch / "thrash", group=group)
 
 
 @case("php-workers", never="memory")
@@ -128,7 +127,8 @@ def healthy_beside_a_neighbour_that_thrashes(stage):
 
 # ---- the tail, and who held the workers ------------------------------------------------
 
-@case("tail sleep", also="tail", within=2, maybe="held-by", never="apache-workers php-workers", fast=True)
+@case("tail sleep", also="tail", within=2, maybe="held-by", never="apache-workers php-workers",
+      fast=True)
 def two_in_a_hundred_are_slow(stage):
     apache, _ = stage.roomy_php(20)
     apache.page("tail.php", pages.some(0.02, pages.nap(400), pages.nap(4)))
@@ -138,8 +138,9 @@ def two_in_a_hundred_are_slow(stage):
 @case("held-by apache-workers", also="held-by apache-workers", within=3, maybe="sleep tail")
 def one_virtual_host_holds_the_workers(stage):
     """One request in ten is for the slow host, which has nearly all of the workers' time."""
-    hosts = "".join(f'<VirtualHost *>\nServerName {name}.example\nDocumentRoot "@ROOT@/htdocs/{name}"'
-                    "\n</VirtualHost>\n" for name in ("fast", "slow"))
+    hosts = "".join(f"<VirtualHost *>\nServerName {name}.example\n"
+                    f'DocumentRoot "@ROOT@/htdocs/{name}"\n</VirtualHost>\n'
+                    for name in ("fast", "slow"))
     apache = stage.apache("event", hosts, fpm=stage.fpm(40, "pm = static"), workers=8, threads=8)
     for name, milliseconds in (("fast", 1), ("slow", 800)):
         (apache.root / "htdocs" / name).mkdir()

@@ -50,9 +50,13 @@ def locked_file(stage):
 @case("file disk", maybe="disk cpu")
 def files_synced_to_disk(stage):
     apache, _ = stage.roomy_php()
-    apache.page("w.php", "<?php $n = '/var/tmp/mpmstat-verdict-' . getmypid(); for ($i = 0; $i < "
-                         "20; $i++) { $f = fopen($n, 'w'); fwrite($f, str_repeat('x', 20000)); "
-                         "fsync($f); fclose($f); } unlink($n); echo 'done';")
+    place = stage.scratch / "synced"
+    place.mkdir()
+    place.chmod(0o777)
+    apache.page("w.php", f"<?php $n = '{place}/' . getmypid(); "
+                         "for ($i = 0; $i < 20; $i++) { $f = fopen($n, 'w'); "
+                         "fwrite($f, str_repeat('x', 20000)); fsync($f); fclose($f); } "
+                         "unlink($n); echo 'done';")
     return stage.record(*stage.ab("/w.php", 4, 200, "-t", "4"))
 
 
@@ -154,8 +158,8 @@ LOG_READER = "import sys, time\nfor line in sys.stdin.buffer:\n    time.sleep(0.
 def slow_log_program(stage):
     """It reads a line in 10 ms; the lines are long, so the pipe is soon full."""
     reader = stage.script("reader.py", LOG_READER)
-    stage.apache("event", f'LogFormat "%h {"x" * 3900}" long\nCustomLog "|/usr/bin/python3 {reader}" '
-                 "long", workers=10, threads=10)
+    stage.apache("event", f'LogFormat "%h {"x" * 3900}" long\n'
+                 f'CustomLog "|/usr/bin/python3 {reader}" long', workers=10, threads=10)
     return stage.record(*stage.ab("/index.html", 20, 350))
 
 

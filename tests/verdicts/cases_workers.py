@@ -63,7 +63,8 @@ def accept_queue_of_one(stage):
     """A burst of connections every time that the pages are ready."""
     apache = stage.apache("event", "ListenBacklog 1", fpm=stage.fpm(120, "pm = static"), limits=(
         "ThreadLimit 100\nServerLimit 3\nThreadsPerChild 100\nMaxRequestWorkers 300"))
-    return stage.record(*stage.hey(apache.page("nap.php", pages.nap(30)), 110, "-disable-keepalive"))
+    page = apache.page("nap.php", pages.nap(30))
+    return stage.record(*stage.hey(page, 110, "-disable-keepalive"))
 
 
 @case("event-connections slow-clients", also="event-connections", maybe="accept-queue")
@@ -164,7 +165,7 @@ def each_php_child_serves_one_request(stage):
     return stage.record(*stage.ab(apache.page("quick.php", pages.QUICK), 5, 250))
 
 
-@case("php-accept-queue php-workers answers-5xx", also="php-accept-queue", maybe="answers-5xx backend")
+@case("php-accept-queue php-workers answers-5xx", also="php-accept-queue", maybe="backend")
 def tcp_backlog_of_php(stage):
     """Connections find FPM's queue full; the kernel tries again a second later."""
     fpm = stage.fpm(4, "pm = static", pool="listen = 127.0.0.1:9000\nlisten.backlog = 2")
@@ -225,7 +226,7 @@ def few_descriptors(stage):
     stage.apache("event", H2.format(100) + f'ProxyPass "/app" "{backend.url}" retry=0',
                  modules=["http2", "proxy", "proxy_http"], workers=25, threads=25,
                  wrapper=["/bin/sh", "-c", 'ulimit -n 64; exec "$@"', "sh"])
-    return stage.record(*stage.h2load("/app", 4, 20, 2500))
+    return stage.record(*stage.h2load("/app", 4, 20, 500))
 
 
 @case("local-ports answers-5xx", also="local-ports", maybe="backend h2-workers")

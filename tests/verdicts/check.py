@@ -121,7 +121,8 @@ def show(name, outcome, why, run, seconds, file):
 
 def evidence(run):
     """What the servers and the load tool say, to see whether the fault did happen."""
-    lines = [f"client: { {k: v for k, v in run['client'].items() if not isinstance(v, (dict, list))} }"]
+    client = {k: v for k, v in run["client"].items() if not isinstance(v, (dict, list))}
+    lines = [f"client: {client}"]
     for server in run["servers"]:
         lines.append(f"{server.get('producer')}: {server.get('requests')} requests, "
                      f"4xx {server.get('errors_4xx')}, 5xx {server.get('errors_5xx')}, workers "

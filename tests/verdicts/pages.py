@@ -19,7 +19,8 @@ def burn(milliseconds):
 def some(share, rare, usual=QUICK):
     """One page in a hundred times `share` is `rare`, the others are `usual`."""
     bodies = [text.removeprefix("<?php ") for text in (rare, usual)]
-    return f"<?php if (mt_rand(1, 1000) <= {int(share * 1000)}) {{ {bodies[0]} }} else {{ {bodies[1]} }}"
+    return (f"<?php if (mt_rand(1, 1000) <= {int(share * 1000)}) {{ {bodies[0]} }} "
+            f"else {{ {bodies[1]} }}")
 
 
 def queries(port, *statements):
@@ -64,7 +65,8 @@ def client():
     for _ in range(rounds):
         c = socket.create_connection(("127.0.0.1", port))
         c.sendall(f"POST {path} HTTP/1.1\\r\\nHost: x\\r\\nContent-Length: 20000\\r\\n"
-                  "Content-Type: application/octet-stream\\r\\nConnection: close\\r\\n\\r\\n".encode())
+                  "Content-Type: application/octet-stream\\r\\n"
+                  "Connection: close\\r\\n\\r\\n".encode())
         for _ in range(20):
             time.sleep(seconds / 20)
             c.sendall(b"x" * 1000)
