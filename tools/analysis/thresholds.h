@@ -56,6 +56,8 @@
 /* A part of a request that takes less on average is no reason to call the server slow. */
 #define MST_PART_MEAN_MIN_NS       MST_NS_PER_MS
 
+/* A log that takes as long has to wait for something. */
+#define MST_LOG_MEAN_MIN_NS        (10 * MST_NS_PER_MS)
 /* Requests that clients abort in the last moment of a load are the load tool's end. */
 #define MST_LAST_MOMENT_NS         (200 * MST_NS_PER_MS)
 /* From this share of the workers' busy time on, one label or wait has most of it. */

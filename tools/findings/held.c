@@ -83,47 +83,63 @@ static void find_uploads(struct mst_inquiry *q)
 /* ---- who held them ------------------------------------------------------------------------- */
 
 static const char apache_holders[] =
-    "SELECT label AS name, count(*) AS n, total(held_ns) AS held_ns FROM server_requests "
-    "WHERE server_id = :id AND ghost = 0 AND no_worker = 0 AND label <> '"
+    "SELECT label AS name, count(*) AS n, total(held_ns) AS held_ns, total(queue_ns) AS waited_ns "
+    "FROM server_requests WHERE server_id = :id AND ghost = 0 AND no_worker = 0 AND label <> '"
     MST_LABEL_STATUS_NAME "' GROUP BY label ORDER BY held_ns DESC";
 static const char php_holders[] =
-    "SELECT script AS name, count(*) AS n, total(run_ns) AS held_ns FROM php_requests "
-    "WHERE server_id = :id AND ghost = 0 GROUP BY script ORDER BY held_ns DESC";
+    "SELECT script AS name, count(*) AS n, total(run_ns) AS held_ns, total(wait_ns) AS waited_ns "
+    "FROM php_requests WHERE server_id = :id AND ghost = 0 GROUP BY script ORDER BY held_ns DESC";
 
-/* A label or script that had the workers for more of their time than its requests are many. It is
- * evidence only where others waited. */
+/* The group of requests that had the workers for longest, against all. */
+struct holder {
+    char     name[128];
+    uint64_t groups, requests, all_requests;
+    double   held_ns, all_held_ns, others_waited_ns;
+};
+
+static void add_group(struct holder *h, struct mst_query *row)
+{
+    uint64_t n = mst_row_number(row, "n");
+    double held_ns = mst_row_real(row, "held_ns");
+    const char *name = mst_row_text(row, "name");
+
+    if (h->groups++ == 0) {
+        h->held_ns = held_ns;
+        h->requests = n;
+        snprintf(h->name, sizeof h->name, "%s", name != NULL ? name : "");
+    } else {
+        h->others_waited_ns += mst_row_real(row, "waited_ns");
+    }
+    h->all_held_ns += held_ns;
+    h->all_requests += n;
+}
+
+/* A label or script that had the workers for more of their time than its requests are many, while
+ * others waited: it explains its own time and theirs. */
 static bool find_holder(struct mst_inquiry *q, const struct mst_summary_server *server,
                         const char *sql)
 {
     struct mst_query rows = mst_query_ask(q->db, sql, server->id);
-    double held = 0, most = 0;
-    uint64_t requests = 0, most_requests = 0, groups = 0, of_time, of_requests;
+    struct holder h = { 0 };
+    uint64_t of_time, of_requests;
     struct mst_finding *f;
-    char name[128] = "";
 
-    while (mst_query_next(&rows)) {
-        if (groups++ == 0) {
-            most = mst_row_real(&rows, "held_ns");
-            most_requests = mst_row_number(&rows, "n");
-            snprintf(name, sizeof name, "%s", mst_row_text(&rows, "name") != NULL ?
-                     mst_row_text(&rows, "name") : "");
-        }
-        held += mst_row_real(&rows, "held_ns");
-        requests += mst_row_number(&rows, "n");
-    }
+    while (mst_query_next(&rows))
+        add_group(&h, &rows);
     q->failed |= !mst_query_done(&rows);
-    if (groups < 2 || held <= 0 || requests == 0)
+    if (h.groups < 2 || h.all_held_ns <= 0 ||
+        mst_budget_milli(&q->b, (uint64_t)h.others_waited_ns) < MST_FINDING_MILLI)
         return false;
-    of_time = (uint64_t)(most / held * 1000);
-    of_requests = mst_milli(most_requests, requests);
+    of_time = (uint64_t)(h.held_ns / h.all_held_ns * 1000);
+    of_requests = mst_milli(h.requests, h.all_requests);
     if (of_time < MST_HOLDER_TIME_MILLI || of_requests * 2 > of_time)
         return false;
-    f = mst_found_requests(q, MST_CODE_HELD_BY, MST_CERTAIN, most_requests, requests);
-    f->share_milli = of_time;
-    f->weight = mst_budget_milli(&q->b, q->b.queue_ns + q->b.php_wait_ns) * of_time / 1000;
-    mst_found_subject(f, name);
+    f = mst_found_requests(q, MST_CODE_HELD_BY, MST_CERTAIN, h.requests, h.all_requests);
+    f->share_milli = f->weight = of_time;
+    mst_found_subject(f, h.name);
     mst_found_number(f, "of_busy_time_milli", of_time);
     mst_found_number(f, "of_requests_milli", of_requests);
+    mst_found_number(f, "others_waited_ns", (uint64_t)h.others_waited_ns);
     mst_say_holder(f, server, of_time, of_requests);
     return true;
 }

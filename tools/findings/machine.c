@@ -61,8 +61,8 @@ void mst_find_memory(struct mst_inquiry *q)
 
 /* ---- CPUs ---------------------------------------------------------------------------------- */
 
-/* CPU time that the machine spent on requests: where its CPUs are the servers', what the load tool
- * did not take; else what the servers' processes took. */
+/* CPU time that was spent on requests: what the servers' processes took, and where whose it was is
+ * not known, all that the load tool did not take. */
 static uint64_t spent_ns(const struct mst_inquiry *q, bool ours)
 {
     const struct mst_summary *s = q->s;
@@ -74,7 +74,8 @@ static uint64_t spent_ns(const struct mst_inquiry *q, bool ours)
             cpu += b->php->cpu_ns;
         return cpu;
     }
-    cpu = (uint64_t)((unsigned __int128)s->duration_ns * s->cpus * s->machine_busy_milli / 1000);
+    cpu = s->program_count > 0 ? mst_own_cpu_ns(s) :
+          (uint64_t)((unsigned __int128)s->duration_ns * s->cpus * s->machine_busy_milli / 1000);
     tool = s->tool_cpu_ns != MST_UNKNOWN ? s->tool_cpu_ns : 0;
     return cpu > tool ? cpu - tool : 0;
 }

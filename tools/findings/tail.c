@@ -130,6 +130,16 @@ static bool read_parts(struct mst_inquiry *q, struct mst_tail *t)
     return t->slow >= MST_TAIL_SLOW_MIN && t->part != NULL;
 }
 
+static bool has_headline(const struct mst_summary *s)
+{
+    size_t i;
+
+    for (i = 0; i < s->finding_count; i++)
+        if (s->findings[i].code != MST_CODE_TAIL && s->findings[i].weight >= MST_HEADLINE_MILLI)
+            return true;
+    return false;
+}
+
 void mst_find_tail(struct mst_inquiry *q)
 {
     const struct mst_summary_times *total = &q->b.front->phases[MST_PHASE_TOTAL];
@@ -147,7 +157,10 @@ void mst_find_tail(struct mst_inquiry *q)
         return;
     look_for_common(q, &t);
     f = mst_found(q, MST_CODE_TAIL, MST_CERTAIN, t.excess_ns);
-    if (strcmp(t.part->name, "queue") == 0 || strcmp(t.part->name, "php_wait") == 0)
+    if (has_headline(q->s))
+        f->weight /= 2;   /* that says why; this, which requests */
+    if (strcmp(t.part->name, "queue") == 0 || strcmp(t.part->name, "php_wait") == 0 ||
+        mst_findings_get(q->s, MST_CODE_HELD_BY) != NULL)
         f->weight = f->weight < MST_HEADLINE_MILLI ? f->weight : MST_HEADLINE_MILLI - 1;
     f->requests = t.slow;
     if (t.common == MST_COMMON_LABEL)

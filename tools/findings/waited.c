@@ -193,7 +193,9 @@ static void find_logging(struct mst_inquiry *q)
     milli = held > 0 ? mst_milli(b->log_ns, held) : 0;
     if (milli < MST_FINDING_MILLI || mst_budget_mean_ns(b, b->log_ns) < MST_PART_MEAN_MIN_NS)
         return;
-    f = mst_found(q, MST_CODE_LOGGING, MST_CERTAIN, b->log_ns);
+    /* Little of it is what computing takes where the CPUs are full. */
+    f = mst_found(q, MST_CODE_LOGGING, mst_budget_mean_ns(b, b->log_ns) >= MST_LOG_MEAN_MIN_NS ?
+                  MST_CERTAIN : MST_LIKELY, b->log_ns);
     f->share_milli = milli;
     f->weight = milli + mst_budget_milli(b, b->queue_ns) * milli / 1000;
     mst_found_number(f, "mean_ns", mst_budget_mean_ns(b, b->log_ns));
