@@ -5,7 +5,9 @@ libmpmstat_test_la_SOURCES = \
 	tests/unit/boards.c \
 	tests/unit/boards.h \
 	tests/unit/harness.c \
-	tests/unit/harness.h
+	tests/unit/harness.h \
+	tests/unit/made_run.c \
+	tests/unit/made_run.h
 UNIT_TESTS = \
 	tests/unit/check_archive \
 	tests/unit/check_archive_hostile \
@@ -15,6 +17,7 @@ UNIT_TESTS = \
 	tests/unit/check_cgroup \
 	tests/unit/check_compare \
 	tests/unit/check_directory \
+	tests/unit/check_findings \
 	tests/unit/check_guard \
 	tests/unit/check_handover \
 	tests/unit/check_histogram \
@@ -150,6 +153,7 @@ if !HAVE_PYTEST
 endif
 
 check-local: need-pytest check-exports check-architecture check-php check-phpt check-fuzz check-integration
+	$(MAKE) $(AM_MAKEFLAGS) check-verdicts-fast   # behind the others: it takes the CPUs
 
 check-unit: need-check $(BUILT_SOURCES) $(check_LTLIBRARIES) $(check_PROGRAMS)
 	$(MAKE) $(AM_MAKEFLAGS) check-TESTS

@@ -135,7 +135,9 @@ static bool has_headline(const struct mst_summary *s)
     size_t i;
 
     for (i = 0; i < s->finding_count; i++)
-        if (s->findings[i].code != MST_CODE_TAIL && s->findings[i].weight >= MST_HEADLINE_MILLI)
+        if (s->findings[i].code != MST_CODE_TAIL &&
+            s->findings[i].certainty != MST_CANNOT_TELL &&
+            s->findings[i].weight >= MST_HEADLINE_MILLI)
             return true;
     return false;
 }

@@ -221,11 +221,14 @@ static void find_unseen(struct mst_inquiry *q)
 {
     const struct mst_budget *b = &q->b;
     uint64_t ns = b->handle_ns + b->php_rest_ns;
+    struct mst_finding *f;
 
     if (mst_budget_milli(b, ns) < MST_HOLDER_TIME_MILLI ||
         mst_budget_mean_ns(b, ns) < MST_COMPUTING_MEAN_MIN_NS)
         return;
-    mst_say_unseen(mst_found(q, MST_CODE_CANNOT_TELL, MST_CANNOT_TELL, ns), b, ns);
+    f = mst_found(q, MST_CODE_CANNOT_TELL, MST_CANNOT_TELL, ns);
+    f->weight = MST_HEADLINE_MILLI;   /* what is known comes first */
+    mst_say_unseen(f, b, ns);
 }
 
 void mst_find_waits(struct mst_inquiry *q)

@@ -1,0 +1,223 @@
+/* check_findings.c - findings: which codes a run's numbers make, in which order, and on which figures.
+ *
+ * Each run is a quiet one (400 requests, ten workers) in which SQL plants the evidence.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "harness.h"
+#include "made_run.h"
+
+/* Six of ten requests wait in PHP for what `kind` is. */
+#define WAITS(kind, end, ns) \
+    "UPDATE server_requests SET handle_ns = 108000000;" \
+    "UPDATE php_requests SET wait_ns = 100000, run_ns = 102000000, cpu_wait_ns = 0, " \
+    "waits_ns = " ns ";" \
+    "INSERT INTO php_waits SELECT 2, key, '" kind "', '" end "', NULL, NULL, " ns \
+    " FROM php_requests;" \
+    "INSERT INTO ends VALUES (2, '" kind "', '" end "', 400, 0, 400 * " ns ");"
+
+/* Requests that a thing served one after the other, each for 10 ms, with four inside at once. */
+#define ONE_BY_ONE \
+    "UPDATE server_requests SET handle_ns = 40000000, backend_ns = 40000000 - (key = 1) * " \
+    "30000000, backend = 'http://127.0.0.1:1/', checks_ns = 0, upload_ns = 0;"
+
+static const struct { const char *sql, *codes; } found[] = {
+    { "UPDATE server_requests SET status = 404", "answers-4xx" },
+    { "UPDATE server_requests SET status = 404 WHERE key = 1", "nothing answers-4xx" },
+    { "UPDATE server_requests SET status = 503, backend = 'fcgi://x' WHERE key % 10 = 0",
+      "answers-5xx" },
+    { "UPDATE server_requests SET status = 500 WHERE key = 1", "answers-5xx" },
+    { "UPDATE server_requests SET aborted = 1 WHERE key BETWEEN 100 AND 200", "client-aborts" },
+    /* The load tool's end closes connections, too. */
+    { "UPDATE server_requests SET aborted = 1 WHERE key > 395", "nothing" },
+    { "UPDATE client_results SET failed = 40, failed_connect = 40", "client-errors" },
+    { "UPDATE client_results SET failed = 400, failed_length = 399", "nothing answers-length" },
+    { "UPDATE samples SET unfinished = 0; UPDATE samples SET unfinished = 3 WHERE moment = 'after'",
+      "requests-died" },
+    { "UPDATE samples SET generations = 1; UPDATE samples SET generations = 2 WHERE "
+      "moment = 'after'", "server-restarted" },
+    { PHP "UPDATE php_requests SET wait_ns = 0, fatal = 1, status = 500 WHERE key % 3 = 0;"
+      "UPDATE php_requests SET wait_ns = 0;"
+      "UPDATE server_requests SET status = 500 WHERE key % 3 = 0", "php-fatal answers-5xx" },
+    { PHP WAITS("database", "mysql db:3306", "100000000"), "database" },
+    { PHP WAITS("dns", "dns", "100000000"), "dns" },
+    { PHP WAITS("lock", "lock session", "100000000"), "lock" },
+    { PHP WAITS("file", "file", "100000000"), "file" },
+    { ONE_BY_ONE, "backend" },
+    { "UPDATE server_requests SET checks_ns = 60000000, handle_ns = 65000000, upload_ns = 0, "
+      "backend_ns = 0", "checks" },
+    { "UPDATE server_requests SET upload_ns = 60000000, handle_ns = 65000000, checks_ns = 0, "
+      "backend_ns = 0", "slow-upload" },
+    { "UPDATE server_requests SET tls_ns = 30000000, read_ns = 30000000, checks_ns = 0", "tls" },
+    { "UPDATE server_requests SET h2_wait_ns = 30000000, queue_ns = 30000000, checks_ns = 0",
+      "h2-workers" },
+    { "UPDATE server_requests SET log_ns = 30000000, checks_ns = 1", "logging" },
+    { "UPDATE server_requests SET send_ns = 90000000, send_client_ns = 80000000, "
+      "send_network_ns = 1000000, send_server_ns = 0, checks_ns = 1", "slow-clients" },
+    { "UPDATE server_requests SET send_ns = 90000000, send_client_ns = 1000000, "
+      "send_network_ns = 80000000, send_server_ns = 0, checks_ns = 1", "slow-network" },
+    { "UPDATE server_requests SET send_ns = 90000000, send_client_ns = 0, send_network_ns = 0, "
+      "send_server_ns = 90000000, checks_ns = 1", "server-paced" },
+    { "UPDATE server_requests SET handle_ns = 900000000 WHERE key % 50 = 0", "tail" },
+    { "INSERT INTO process_samples VALUES (1, 1, 7, 1000, 1, 60, 60);"
+      "UPDATE server_requests SET status = 503 WHERE key % 2 = 0", "descriptors answers-5xx" },
+    { "INSERT INTO process_samples VALUES (1, 1, 7, 1000, 1, 30, 60)", "nothing" },
+    { "INSERT INTO port_samples VALUES (1, 1, '127.0.0.1:9', 28230, 28232);"
+      "UPDATE server_requests SET status = 503 WHERE key % 2 = 0", "local-ports answers-5xx" },
+    { "UPDATE samples SET exits = 0, forks = 0; UPDATE samples SET exits = 100, forks = 100 WHERE "
+      "moment = 'after'", "child-churn" },
+    { "UPDATE samples SET in_flight = 0; UPDATE samples SET in_flight = 4 WHERE moment = 'after'",
+      "stuck-requests" },
+};
+
+START_TEST(test_found)
+{
+    struct run r = quiet_run();
+    struct made m;
+
+    make_run(&m, &r, found[_i].sql);
+    expect_codes(&m, found[_i].codes);
+    free_run(&m);
+}
+END_TEST
+
+/* Two labels on workers that ran out: one has the workers, the other waits for them. */
+START_TEST(test_held_by)
+{
+    struct run r = quiet_run();
+    struct made m;
+    const struct mst_finding *f;
+
+    r.busy = r.limit;
+    r.queue_ns = 24 * MST_NS_PER_MS;
+    make_run(&m, &r, "UPDATE server_requests SET label = 'slow', held_ns = 500000000 WHERE "
+             "key % 10 = 0");
+    expect_codes(&m, "held-by apache-workers");
+    f = &m.s.findings[0];
+    ck_assert_str_eq(f->subject, "slow");
+    ck_assert_uint_eq(f->requests, 40);
+    ck_assert_uint_eq(f->share_milli, 874);   /* 40 x 500 ms of 40 x 500 ms + 360 x 8 ms */
+    free_run(&m);
+    /* Where nobody waited, nobody was kept. */
+    r.busy = 1;
+    r.queue_ns = 0;
+    make_run(&m, &r, "UPDATE server_requests SET label = 'slow', held_ns = 500000000 WHERE "
+             "key % 10 = 0");
+    expect_codes(&m, "nothing");
+    free_run(&m);
+}
+END_TEST
+
+static const struct mst_finding *finding(const struct made *m, enum mst_code code)
+{
+    size_t i;
+
+    for (i = 0; i < m->s.finding_count; i++)
+        if (m->s.findings[i].code == code)
+            return &m->s.findings[i];
+    ck_abort_msg("there is no %s: %s", mst_code_names[code], m->s.verdict);
+}
+
+static uint64_t number(const struct mst_finding *f, const char *name)
+{
+    size_t i;
+
+    for (i = 0; i < f->number_count; i++)
+        if (strcmp(f->numbers[i].name, name) == 0)
+            return f->numbers[i].value;
+    ck_abort_msg("%s has no %s", mst_code_names[f->code], name);
+}
+
+/* Four at once, ten milliseconds apart, and the first alone took ten: more workers cannot help. A
+ * thing that is only slow has no such spacing. */
+START_TEST(test_one_at_a_time)
+{
+    struct run r = quiet_run();
+    struct made m;
+
+    make_run(&m, &r, ONE_BY_ONE);
+    ck_assert_uint_eq(number(finding(&m, MST_CODE_BACKEND), "one_at_a_time"), 1);
+    free_run(&m);
+    make_run(&m, &r, ONE_BY_ONE "UPDATE server_requests SET backend_ns = 40000000");
+    ck_assert_uint_eq(number(finding(&m, MST_CODE_BACKEND), "one_at_a_time"), 0);
+    free_run(&m);
+}
+END_TEST
+
+/* ab had 20 connections, 400 requests of 8 ms in four seconds: with a worker each 20 / 8 ms. */
+START_TEST(test_advice)
+{
+    struct run r = quiet_run();
+    const struct mst_finding *f;
+    struct made m;
+
+    r.busy = r.limit;
+    r.queue_ns = 24 * MST_NS_PER_MS;
+    r.machine_busy_ns = r.duration_ns / 100;
+    make_run(&m, &r, NULL);
+    f = finding(&m, MST_CODE_APACHE_WORKERS);
+    ck_assert_uint_eq(number(f, "workers_advised"), 20);
+    ck_assert_uint_eq(number(f, "wanted"), 20);
+    ck_assert_msg(strncmp(f->action, "Set MaxRequestWorkers to 20 (now 10): 20 requests", 48) == 0,
+                  "%s", f->action);
+    ck_assert_uint_eq(number(f, "predicted_rate_milli"), 2500000);
+    free_run(&m);
+    /* An eighth of the CPUs is busy (in thousandths: 125 or 126), so they are full at eight times the
+     * rate. */
+    r.machine_busy_ns = r.duration_ns / 4;
+    make_run(&m, &r, NULL);
+    f = finding(&m, MST_CODE_APACHE_WORKERS);
+    ck_assert_uint_ge(number(f, "predicted_rate_milli"), 790000);
+    ck_assert_uint_le(number(f, "predicted_rate_milli"), 800000);
+    ck_assert_uint_eq(number(f, "predicted_cpu_milli"), 1000);
+    free_run(&m);
+}
+END_TEST
+
+/* The pool that ran out is named, and the one that did not is not. */
+START_TEST(test_pools)
+{
+    struct run r = quiet_run();
+    const struct mst_finding *f;
+    struct made m;
+
+    make_run(&m, &r, PHP "UPDATE php_requests SET label = 'shop' WHERE key % 2 = 0;"
+             "UPDATE php_requests SET label = 'blog', wait_ns = 10000 WHERE key % 2 = 1;"
+             "INSERT INTO pool_samples SELECT 2, time_ns, moment, 'shop', 2, 2, 0 FROM samples "
+             "WHERE server_id = 2;"
+             "INSERT INTO pool_samples SELECT 2, time_ns, moment, 'blog', 3, 1, 0 FROM samples "
+             "WHERE server_id = 2");
+    expect_codes(&m, "php-workers");
+    f = &m.s.findings[0];
+    ck_assert_str_eq(f->subject, "shop");
+    ck_assert_uint_eq(number(f, "workers_limit"), 2);
+    free_run(&m);
+}
+END_TEST
+
+/* Every code has a name of its own, by which it is found. */
+START_TEST(test_codes)
+{
+    int i;
+
+    for (i = 0; i < MST_CODE_COUNT; i++)
+        ck_assert_int_eq(mst_code_of(mst_code_names[i]), i);
+    ck_assert_int_eq(mst_code_of("no-such-code"), MST_CODE_COUNT);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("findings");
+    TCase *tests = tcase_create("findings");
+
+    tcase_add_loop_test(tests, test_found, 0, (int)(sizeof found / sizeof found[0]));
+    tcase_add_test(tests, test_held_by);
+    tcase_add_test(tests, test_one_at_a_time);
+    tcase_add_test(tests, test_advice);
+    tcase_add_test(tests, test_pools);
+    tcase_add_test(tests, test_codes);
+    suite_add_tcase(suite, tests);
+    return test_run(suite);
+}
