@@ -1,4 +1,4 @@
-/* check_findings.c - findings: which codes a run's numbers make, in which order, and on which figures.
+/* check_findings.c - which findings the numbers of a run make, in which order, on which figures.
  *
  * Each run is a quiet one (400 requests, ten workers) in which SQL plants the evidence.
  */
@@ -76,9 +76,9 @@ START_TEST(test_found)
     struct run r = quiet_run();
     struct made m;
 
-    make_run(&m, &r, found[_i].sql);
+    make(&m, &r, found[_i].sql);
     expect_codes(&m, found[_i].codes);
-    free_run(&m);
+    unmake(&m);
 }
 END_TEST
 
@@ -91,21 +91,21 @@ START_TEST(test_held_by)
 
     r.busy = r.limit;
     r.queue_ns = 24 * MST_NS_PER_MS;
-    make_run(&m, &r, "UPDATE server_requests SET label = 'slow', held_ns = 500000000 WHERE "
+    make(&m, &r, "UPDATE server_requests SET label = 'slow', held_ns = 500000000 WHERE "
              "key % 10 = 0");
     expect_codes(&m, "held-by apache-workers");
     f = &m.s.findings[0];
     ck_assert_str_eq(f->subject, "slow");
     ck_assert_uint_eq(f->requests, 40);
     ck_assert_uint_eq(f->share_milli, 874);   /* 40 x 500 ms of 40 x 500 ms + 360 x 8 ms */
-    free_run(&m);
+    unmake(&m);
     /* Where nobody waited, nobody was kept. */
     r.busy = 1;
     r.queue_ns = 0;
-    make_run(&m, &r, "UPDATE server_requests SET label = 'slow', held_ns = 500000000 WHERE "
+    make(&m, &r, "UPDATE server_requests SET label = 'slow', held_ns = 500000000 WHERE "
              "key % 10 = 0");
     expect_codes(&m, "nothing");
-    free_run(&m);
+    unmake(&m);
 }
 END_TEST
 
@@ -136,12 +136,12 @@ START_TEST(test_one_at_a_time)
     struct run r = quiet_run();
     struct made m;
 
-    make_run(&m, &r, ONE_BY_ONE);
+    make(&m, &r, ONE_BY_ONE);
     ck_assert_uint_eq(number(finding(&m, MST_CODE_BACKEND), "one_at_a_time"), 1);
-    free_run(&m);
-    make_run(&m, &r, ONE_BY_ONE "UPDATE server_requests SET backend_ns = 40000000");
+    unmake(&m);
+    make(&m, &r, ONE_BY_ONE "UPDATE server_requests SET backend_ns = 40000000");
     ck_assert_uint_eq(number(finding(&m, MST_CODE_BACKEND), "one_at_a_time"), 0);
-    free_run(&m);
+    unmake(&m);
 }
 END_TEST
 
@@ -155,23 +155,23 @@ START_TEST(test_advice)
     r.busy = r.limit;
     r.queue_ns = 24 * MST_NS_PER_MS;
     r.machine_busy_ns = r.duration_ns / 100;
-    make_run(&m, &r, NULL);
+    make(&m, &r, NULL);
     f = finding(&m, MST_CODE_APACHE_WORKERS);
     ck_assert_uint_eq(number(f, "workers_advised"), 20);
     ck_assert_uint_eq(number(f, "wanted"), 20);
     ck_assert_msg(strncmp(f->action, "Set MaxRequestWorkers to 20 (now 10): 20 requests", 48) == 0,
                   "%s", f->action);
     ck_assert_uint_eq(number(f, "predicted_rate_milli"), 2500000);
-    free_run(&m);
-    /* An eighth of the CPUs is busy (in thousandths: 125 or 126), so they are full at eight times the
-     * rate. */
+    unmake(&m);
+    /* An eighth of the CPUs is busy (in thousandths: 125 or 126), so they are full at eight times
+     * the rate. */
     r.machine_busy_ns = r.duration_ns / 4;
-    make_run(&m, &r, NULL);
+    make(&m, &r, NULL);
     f = finding(&m, MST_CODE_APACHE_WORKERS);
     ck_assert_uint_ge(number(f, "predicted_rate_milli"), 790000);
     ck_assert_uint_le(number(f, "predicted_rate_milli"), 800000);
     ck_assert_uint_eq(number(f, "predicted_cpu_milli"), 1000);
-    free_run(&m);
+    unmake(&m);
 }
 END_TEST
 
@@ -182,7 +182,7 @@ START_TEST(test_pools)
     const struct mst_finding *f;
     struct made m;
 
-    make_run(&m, &r, PHP "UPDATE php_requests SET label = 'shop' WHERE key % 2 = 0;"
+    make(&m, &r, PHP "UPDATE php_requests SET label = 'shop' WHERE key % 2 = 0;"
              "UPDATE php_requests SET label = 'blog', wait_ns = 10000 WHERE key % 2 = 1;"
              "INSERT INTO pool_samples SELECT 2, time_ns, moment, 'shop', 2, 2, 0 FROM samples "
              "WHERE server_id = 2;"
@@ -192,7 +192,7 @@ START_TEST(test_pools)
     f = &m.s.findings[0];
     ck_assert_str_eq(f->subject, "shop");
     ck_assert_uint_eq(number(f, "workers_limit"), 2);
-    free_run(&m);
+    unmake(&m);
 }
 END_TEST
 

@@ -29,7 +29,7 @@ START_TEST(test_numbers)
     struct made m;
 
     r.queue_ns = 2 * MS;
-    make_run(&m, &r, "UPDATE server_requests SET handle_ns = 98000000 WHERE key > 396");
+    make(&m, &r, "UPDATE server_requests SET handle_ns = 98000000 WHERE key > 396");
     server = &m.s.servers[0];
     ck_assert_uint_eq(m.s.server_count, 1);
     ck_assert_uint_eq(server->requests, 400);
@@ -45,7 +45,7 @@ START_TEST(test_numbers)
     ck_assert_uint_eq(m.s.cpus, 2);
     ck_assert(m.s.complete);
     ck_assert_str_eq(m.s.command_line, "ab http://127.0.0.1/");
-    free_run(&m);
+    unmake(&m);
 }
 END_TEST
 
@@ -60,12 +60,12 @@ START_TEST(test_busy_between_looks)
     struct run r = quiet_run();
     struct made m;
 
-    make_run(&m, &r, TWO_SECONDS_WITHOUT_IDLE "UPDATE samples SET cost_ns = 10000000;");
+    make(&m, &r, TWO_SECONDS_WITHOUT_IDLE "UPDATE samples SET cost_ns = 10000000;");
     ck_assert_uint_eq(m.s.servers[0].max_busy, 4);
-    free_run(&m);
-    make_run(&m, &r, TWO_SECONDS_WITHOUT_IDLE "UPDATE samples SET cost_ns = 2000000000;");
+    unmake(&m);
+    make(&m, &r, TWO_SECONDS_WITHOUT_IDLE "UPDATE samples SET cost_ns = 2000000000;");
     ck_assert_uint_eq(m.s.servers[0].max_busy, 1);
-    free_run(&m);
+    unmake(&m);
 }
 END_TEST
 
@@ -80,12 +80,12 @@ START_TEST(test_client_rows)
     snprintf(sql, sizeof sql, "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n "
              "WHERE i < %d) INSERT INTO client_requests SELECT 1, %llu, i * 1000000, 0, 0, NULL, "
              "NULL FROM n", _i == 0 ? 400 : 399, (unsigned long long)START);
-    make_run(&m, &r, sql);
+    make(&m, &r, sql);
     ck_assert_uint_eq(m.s.client.times.count, _i == 0 ? 400 : 0);
     ck_assert_uint_eq(m.s.client.times.p50_ns, _i == 0 ? 200 * MS : MST_UNKNOWN);
     ck_assert_uint_eq(m.s.client.times.mean_ns, _i == 0 ? 200500000 : 9 * MS);
     ck_assert_uint_eq(m.s.client.times.p99_ns, _i == 0 ? 396 * MS : 20 * MS);
-    free_run(&m);
+    unmake(&m);
 }
 END_TEST
 
@@ -96,7 +96,7 @@ START_TEST(test_all_well)
     struct run r = quiet_run();
     struct made m;
 
-    make_run(&m, &r, NULL);
+    make(&m, &r, NULL);
     expect_check(&m, MST_CHECK_COUNTS, MST_ANSWER_YES, "400 requests on both sides");
     expect_check(&m, MST_CHECK_JOURNAL_COMPLETE, MST_ANSWER_YES, "no record was lost");
     expect_check(&m, MST_CHECK_LITTLES_LAW, MST_ANSWER_YES, "0.78 workers, 0.78 were at work");
@@ -107,7 +107,7 @@ START_TEST(test_all_well)
                        "a request takes 8.00 ms, 100.0 % of it handle (the application, or what "
                        "it waits for).");
     expect_codes(&m, "nothing");
-    free_run(&m);
+    unmake(&m);
 }
 END_TEST
 
@@ -165,9 +165,9 @@ START_TEST(test_counts)
 
     r.requests = counts[_i].requests;
     r.counted = counts[_i].counted;
-    make_run(&m, &r, counts[_i].sql);
+    make(&m, &r, counts[_i].sql);
     expect_check(&m, MST_CHECK_COUNTS, counts[_i].ok, counts[_i].text);
-    free_run(&m);
+    unmake(&m);
 }
 END_TEST
 
@@ -178,11 +178,11 @@ START_TEST(test_lost)
     struct made m;
 
     r.server_end.lost = 25;
-    make_run(&m, &r, "DELETE FROM server_requests WHERE key <= 25");
+    make(&m, &r, "DELETE FROM server_requests WHERE key <= 25");
     expect_check(&m, MST_CHECK_JOURNAL_COMPLETE, MST_ANSWER_NO, "25 records were lost, 375 are");
     expect_check(&m, MST_CHECK_COUNTS, MST_ANSWER_YES, "400 requests on both sides");
     expect_check(&m, MST_CHECK_LITTLES_LAW, MST_ANSWER_UNKNOWN, "missing");
-    free_run(&m);
+    unmake(&m);
 }
 END_TEST
 
@@ -193,13 +193,13 @@ START_TEST(test_logging_is_busy)
     struct run r = quiet_run();
     struct made m;
 
-    make_run(&m, &r, "UPDATE samples SET logging_ns = 400000000 WHERE moment = 'end'");
+    make(&m, &r, "UPDATE samples SET logging_ns = 400000000 WHERE moment = 'end'");
     ck_assert_uint_eq(m.s.servers[0].mean_state_milli[MST_STATE_LOGGING], 100);
     ck_assert_uint_eq(m.s.servers[0].mean_busy_milli, 900);
-    free_run(&m);
-    make_run(&m, &r, "UPDATE samples SET logging_ns = NULL");
+    unmake(&m);
+    make(&m, &r, "UPDATE samples SET logging_ns = NULL");
     ck_assert_uint_eq(m.s.servers[0].mean_busy_milli, 800);
-    free_run(&m);
+    unmake(&m);
 }
 END_TEST
 
@@ -209,9 +209,9 @@ START_TEST(test_lost_unknown)
     struct made m;
 
     r.server_end.lost = MST_UNKNOWN;
-    make_run(&m, &r, NULL);
+    make(&m, &r, NULL);
     expect_check(&m, MST_CHECK_JOURNAL_COMPLETE, MST_ANSWER_UNKNOWN, "not known");
-    free_run(&m);
+    unmake(&m);
 }
 END_TEST
 
@@ -220,18 +220,18 @@ START_TEST(test_littles_law_fails)
     struct run r = quiet_run();
     struct made m;
 
-    make_run(&m, &r, "UPDATE server_requests SET held_ns = held_ns * 9 / 10");
+    make(&m, &r, "UPDATE server_requests SET held_ns = held_ns * 9 / 10");
     expect_check(&m, MST_CHECK_LITTLES_LAW, MST_ANSWER_NO, "10.0 % apart (5.0 % may be): workers "
                  "were held by what is no recorded request");
-    free_run(&m);
-    make_run(&m, &r, "UPDATE server_requests SET held_ns = held_ns * 11 / 10");
+    unmake(&m);
+    make(&m, &r, "UPDATE server_requests SET held_ns = held_ns * 11 / 10");
     expect_check(&m, MST_CHECK_LITTLES_LAW, MST_ANSWER_NO, "10.0 % apart (5.0 % may be): times or "
                  "counters are wrong");
-    free_run(&m);
+    unmake(&m);
     r.duration_ns = SECOND / 2;
-    make_run(&m, &r, NULL);
+    make(&m, &r, NULL);
     expect_check(&m, MST_CHECK_LITTLES_LAW, MST_ANSWER_UNKNOWN, "too short a run");
-    free_run(&m);
+    unmake(&m);
 }
 END_TEST
 
@@ -241,9 +241,9 @@ START_TEST(test_littles_law_is_of_the_whole_recording)
     struct run r = quiet_run();
     struct made m;
 
-    make_run(&m, &r, "UPDATE samples SET time_ns = time_ns + 3899000000 WHERE moment = 'after'");
+    make(&m, &r, "UPDATE samples SET time_ns = time_ns + 3899000000 WHERE moment = 'after'");
     expect_check(&m, MST_CHECK_LITTLES_LAW, MST_ANSWER_YES, "0.40 workers, 0.40 were at work");
-    free_run(&m);
+    unmake(&m);
 }
 END_TEST
 
@@ -260,10 +260,10 @@ START_TEST(test_rate_is_of_the_load)
     struct run r = quiet_run();
     struct made m;
 
-    make_run(&m, &r, rates[_i].sql);
+    make(&m, &r, rates[_i].sql);
     ck_assert_uint_eq(mst_metric_get(&mst_metrics[MST_M_SERVER_RATE], &m.s), rates[_i].milli);
     check_output(&m.s);
-    free_run(&m);
+    unmake(&m);
 }
 END_TEST
 
@@ -281,9 +281,9 @@ START_TEST(test_failures)
     struct run r = quiet_run();
     struct made m;
 
-    make_run(&m, &r, failures[_i].sql);
+    make(&m, &r, failures[_i].sql);
     ck_assert_uint_eq(mst_summary_failures(&m.s.client), failures[_i].failures);
-    free_run(&m);
+    unmake(&m);
 }
 END_TEST
 
@@ -335,7 +335,7 @@ START_TEST(test_join)
     struct run r = quiet_run();
     struct made m;
 
-    make_run(&m, &r, joins[_i].sql);
+    make(&m, &r, joins[_i].sql);
     join = &m.s.client.join;
     ck_assert_int_eq(join->by, joins[_i].by);
     ck_assert_uint_eq(join->apart.count, joins[_i].count);
@@ -343,7 +343,7 @@ START_TEST(test_join)
     ck_assert_uint_eq(join->apart.p50_ns, joins[_i].p50_ns);
     ck_assert_uint_eq(join->apart.p99_ns, joins[_i].p99_ns);
     check_output(&m.s);
-    free_run(&m);
+    unmake(&m);
 }
 END_TEST
 
@@ -354,7 +354,7 @@ START_TEST(test_pool)
     struct made m;
 
     r.counted = 410;
-    make_run(&m, &r, "INSERT INTO servers (id, run_id, target, producer, local, lost, restarts) VALUES "
+    make(&m, &r, "INSERT INTO servers (id, run_id, target, producer, local, lost, restarts) VALUES "
                  "(2, 1, 'other.board', 'apache', 1, 0, 0), (3, 1, 'php.board', 'php', 1, 0, 0);"
                  "INSERT INTO server_requests SELECT 2, key, start_ns, queue_ns, read_ns, "
                  "handle_ns, send_ns, held_ns, bytes, label, status, aborted, no_worker, pid, "
@@ -369,7 +369,7 @@ START_TEST(test_pool)
     expect_check(&m, MST_CHECK_COUNTS, MST_ANSWER_YES, "410 requests on both sides");
     expect_verdict(&m, "Nothing ran out");
     check_output(&m.s);
-    free_run(&m);
+    unmake(&m);
 }
 END_TEST
 
@@ -378,27 +378,27 @@ START_TEST(test_accept_queue)
     struct run r = quiet_run();
     struct made m;
 
-    make_run(&m, &r, "UPDATE machine_samples SET listen_overflows = 12 WHERE moment = 'end'");
+    make(&m, &r, "UPDATE machine_samples SET listen_overflows = 12 WHERE moment = 'end'");
     expect_check(&m, MST_CHECK_ACCEPT_QUEUE, MST_ANSWER_NO, "queue full 5 times");
     expect_verdict(&m, "The accept queue was full: connections found an accept queue full 5");
-    free_run(&m);
-    make_run(&m, &r, "UPDATE machine_samples SET listen_overflows = 12 WHERE moment = 'end'; "
+    unmake(&m);
+    make(&m, &r, "UPDATE machine_samples SET listen_overflows = 12 WHERE moment = 'end'; "
                  "UPDATE servers SET local = 0");
     expect_check(&m, MST_CHECK_ACCEPT_QUEUE, MST_ANSWER_YES, "at most 3");
-    free_run(&m);
-    make_run(&m, &r, "UPDATE samples SET listen_queue = 511 WHERE moment = 'during'");
+    unmake(&m);
+    make(&m, &r, "UPDATE samples SET listen_queue = 511 WHERE moment = 'during'");
     expect_check(&m, MST_CHECK_ACCEPT_QUEUE, MST_ANSWER_NO, "at most 511");
-    free_run(&m);
+    unmake(&m);
     /* One socket of several was nearly full for a moment: its limit goes with its queue. */
-    make_run(&m, &r, "UPDATE samples SET listen_queue = 9, listen_queue_limit = 10, "
+    make(&m, &r, "UPDATE samples SET listen_queue = 9, listen_queue_limit = 10, "
                  "listen_address = '/run/php/shop.sock' WHERE rowid = 20");
     ck_assert_str_eq(m.s.servers[0].listen_address, "/run/php/shop.sock");
     expect_check(&m, MST_CHECK_ACCEPT_QUEUE, MST_ANSWER_YES, "at most 9 connections were seen "
                                                              "waiting; 10 may");
-    free_run(&m);
-    make_run(&m, &r, "UPDATE samples SET listen_queue = NULL");
+    unmake(&m);
+    make(&m, &r, "UPDATE samples SET listen_queue = NULL");
     expect_check(&m, MST_CHECK_ACCEPT_QUEUE, MST_ANSWER_UNKNOWN, "is not known");
-    free_run(&m);
+    unmake(&m);
 }
 END_TEST
 
@@ -412,7 +412,7 @@ START_TEST(test_php_is_laid_over)
     const struct mst_summary_server *apache, *php;
     struct made m;
 
-    make_run(&m, &r, PHP "INSERT INTO marks VALUES (2, 1, 5, 'step', 7, 4)");
+    make(&m, &r, PHP "INSERT INTO marks VALUES (2, 1, 5, 'step', 7, 4)");
     apache = &m.s.servers[0];
     php = &m.s.servers[1];
     ck_assert_ptr_eq(mst_summary_front(&m.s), apache);
@@ -442,7 +442,7 @@ START_TEST(test_php_is_laid_over)
                  "be); PHP: "
                  "throughput x php_run = 0.10 workers, 0.10 were at work: 0.0 % apart");
     check_output(&m.s);
-    free_run(&m);
+    unmake(&m);
 }
 END_TEST
 
@@ -455,7 +455,7 @@ START_TEST(test_intervals)
     const struct mst_summary_server *s;
     struct made m;
 
-    make_run(&m, &r, "UPDATE server_requests SET checks_ns = 1000000, upload_ns = 2000000, backend_ns "
+    make(&m, &r, "UPDATE server_requests SET checks_ns = 1000000, upload_ns = 2000000, backend_ns "
                  "= 3000000, log_ns = 39999 WHERE key % 2;"
                  "UPDATE server_requests SET undelivered_ns = 7000000 WHERE key = 1;"
                  "UPDATE server_requests SET send_ns = 4000000, send_client_ns = 2500000, "
@@ -485,7 +485,7 @@ START_TEST(test_intervals)
     ck_assert(s->ends[0].calls == 200 && s->ends[0].failed == 3);
     ck_assert_uint_eq(mst_summary_at_once_milli(&m.s, &s->ends[0]), 150);   /* 0.6 s in 4 s */
     check_output(&m.s);
-    free_run(&m);
+    unmake(&m);
 }
 END_TEST
 
@@ -496,14 +496,14 @@ START_TEST(test_no_intervals)
     struct made m;
     int i;
 
-    make_run(&m, &r, "UPDATE server_requests SET tls_ns = NULL, h2_wait_ns = NULL, checks_ns = NULL, "
+    make(&m, &r, "UPDATE server_requests SET tls_ns = NULL, h2_wait_ns = NULL, checks_ns = NULL, "
                  "upload_ns = NULL, backend_ns = NULL, send_client_ns = NULL, send_network_ns = "
                  "NULL, send_server_ns = NULL, log_ns = NULL");
     for (i = 0; i < MST_INTERVAL_COUNT; i++)
         ck_assert_uint_eq(m.s.servers[0].intervals[i].times.count, 0);
     ck_assert_uint_eq(m.s.servers[0].handle_rest.count, 0);
     check_output(&m.s);
-    free_run(&m);
+    unmake(&m);
 }
 END_TEST
 
@@ -515,7 +515,7 @@ START_TEST(test_parts_of_php_run)
     const struct mst_summary_server *apache;
     struct made m;
 
-    make_run(&m, &r, PHP "UPDATE server_requests SET checks_ns = 100000, upload_ns = 300000;"
+    make(&m, &r, PHP "UPDATE server_requests SET checks_ns = 100000, upload_ns = 300000;"
                  "UPDATE php_requests SET user_ns = 150000, system_ns = 50000, "
                  "cpu_wait_ns = 100000, waits_ns = CASE key % 2 WHEN 0 THEN 500000 ELSE 0 END;"
                  "INSERT INTO php_waits SELECT 2, key, 'database', 'mysql', 3, 0, 300000 FROM "
@@ -541,7 +541,7 @@ START_TEST(test_parts_of_php_run)
     ck_assert_uint_eq(apache->php.handle_other.mean_ns, MS);
     ck_assert_uint_eq(apache->php.handle_rest.mean_ns, 6 * MS / 10);
     check_output(&m.s);
-    free_run(&m);
+    unmake(&m);
 }
 END_TEST
 
@@ -567,7 +567,7 @@ START_TEST(test_resources)
     const struct mst_summary_resources *res;
     struct made m;
 
-    make_run(&m, &r, "INSERT INTO process_samples VALUES (1, 1, 70, 1, 1, 900, 20000), "
+    make(&m, &r, "INSERT INTO process_samples VALUES (1, 1, 70, 1, 1, 900, 20000), "
                  "(1, 2, 71, 1, 1, 59, 60), (1, 3, 71, 1, 1, 12, 60), (1, 3, 72, 1, 1, NULL, 9);"
                  "UPDATE samples SET group_cpu_ns = 5000 + rowid, group_cpu_limit_milli = 1500, "
                  "group_throttled_ns = 30 * rowid, group_memory_bytes = 100 * rowid, "
@@ -598,7 +598,7 @@ START_TEST(test_resources)
     expect_text(&m, "\n  ports     28000 of 28232 local ports were in use towards "
                     "127.0.0.1:9000\n");
     check_output(&m.s);
-    free_run(&m);
+    unmake(&m);
 }
 END_TEST
 
@@ -609,7 +609,7 @@ START_TEST(test_resources_unknown)
     const struct mst_summary_resources *res;
     struct made m;
 
-    make_run(&m, &r, "UPDATE samples SET group_memory_bytes = 100 * rowid, group_cpu_ns = 99 - rowid;"
+    make(&m, &r, "UPDATE samples SET group_memory_bytes = 100 * rowid, group_cpu_ns = 99 - rowid;"
                  "UPDATE machine_samples SET io_stall_ns = NULL;"
                  "INSERT INTO process_samples VALUES (1, 1, 70, 1, 1, 12, NULL)");
     res = &m.s.servers[0].resources;
@@ -623,7 +623,7 @@ START_TEST(test_resources_unknown)
     ck_assert_uint_eq(m.s.port_count, 0);
     ck_assert_uint_eq(m.s.servers[0].pool_count, 0);
     check_output(&m.s);
-    free_run(&m);
+    unmake(&m);
 }
 END_TEST
 
@@ -644,7 +644,7 @@ START_TEST(test_pools)
     const struct mst_summary_pool *shop, *www;
     struct made m;
 
-    make_run(&m, &r, POOLS
+    make(&m, &r, POOLS
                  "UPDATE php_requests SET waits_ns = 600000 WHERE label = 'shop';"
                  "INSERT INTO php_waits SELECT 2, key, 'database', 'mysql', 1, 0, 500000 FROM "
                  "php_requests WHERE label = 'shop';"
@@ -677,7 +677,7 @@ START_TEST(test_pools)
                 "\n      2  1.50     2  50.0 %      41      100  40.0 ms  1.00 ms  9.00 MB   shop\n"
                 "     10  1.00     1   0.0 %       0      300  6.00 ms  1.00 ms  2.10 MB   www\n");
     check_output(&m.s);
-    free_run(&m);
+    unmake(&m);
 }
 END_TEST
 
@@ -688,7 +688,7 @@ START_TEST(test_pools_unknown)
     const struct mst_summary_pool *pool;
     struct made m;
 
-    make_run(&m, &r, PHP "UPDATE servers SET restarts = 1; UPDATE php_requests SET wait_ns = NULL;"
+    make(&m, &r, PHP "UPDATE servers SET restarts = 1; UPDATE php_requests SET wait_ns = NULL;"
                      "INSERT INTO pool_samples VALUES (2, 1, 'before', 'www', 5, NULL, 7), "
                      "(2, 2, 'after', 'www', 5, NULL, 9), (2, 2, 'end', 'idle', 3, 0, NULL)");
     ck_assert_uint_eq(m.s.servers[1].pool_count, 2);
@@ -702,7 +702,7 @@ START_TEST(test_pools_unknown)
     ck_assert_uint_eq(pool->limit_reached, MST_UNKNOWN);
     ck_assert(pool->requests == 400 && pool->waited == 0 && pool->wait_sum_ns == MST_UNKNOWN);
     check_output(&m.s);
-    free_run(&m);
+    unmake(&m);
 }
 END_TEST
 
@@ -713,7 +713,7 @@ START_TEST(test_php_runs_into_send)
     const struct mst_summary_overlay *php;
     struct made m;
 
-    make_run(&m, &r, "UPDATE server_requests SET send_ns = 2000000;"
+    make(&m, &r, "UPDATE server_requests SET send_ns = 2000000;"
                  PHP_SERVER PHP_SAMPLES PHP_REQUESTS("7400000"));
     php = &m.s.servers[0].php;
     ck_assert_uint_eq(php->handle_wait.mean_ns, 6 * MS);
@@ -722,7 +722,7 @@ START_TEST(test_php_runs_into_send)
     ck_assert_uint_eq(php->send_run.mean_ns, 400000);
     ck_assert_uint_eq(php->send_other.mean_ns, 1600000);
     check_output(&m.s);
-    free_run(&m);
+    unmake(&m);
 }
 END_TEST
 
@@ -751,7 +751,7 @@ START_TEST(test_php_is_joined_by_id_and_time)
     const struct mst_summary_overlay *php;
     struct made m;
 
-    make_run(&m, &r, clocks[_i].sql);
+    make(&m, &r, clocks[_i].sql);
     php = &m.s.servers[0].php;
     ck_assert(php->known == (clocks[_i].joined != MST_UNKNOWN));
     if (php->known) {
@@ -762,7 +762,7 @@ START_TEST(test_php_is_joined_by_id_and_time)
                           php->handle_other.sum_ns, m.s.servers[0].phases[MST_PHASE_HANDLE].sum_ns);
     }
     check_output(&m.s);
-    free_run(&m);
+    unmake(&m);
 }
 END_TEST
 
@@ -773,14 +773,14 @@ START_TEST(test_php_twice)
     const struct mst_summary_overlay *php;
     struct made m;
 
-    make_run(&m, &r, PHP PHP_REQUESTS("7000000"));
+    make(&m, &r, PHP PHP_REQUESTS("7000000"));
     php = &m.s.servers[0].php;
     ck_assert_uint_eq(php->joined, 400);
     ck_assert_uint_eq(m.s.servers[1].joined, 800);
     ck_assert_uint_eq(php->handle_run.mean_ns, 2 * MS);
     ck_assert_uint_eq(php->handle_wait.mean_ns, 8 * MS);
     ck_assert_uint_eq(php->handle_other.mean_ns, 0);
-    free_run(&m);
+    unmake(&m);
 }
 END_TEST
 
@@ -789,13 +789,13 @@ START_TEST(test_php_wait_unknown)
     struct run r = quiet_run();
     struct made m;
 
-    make_run(&m, &r, PHP "UPDATE php_requests SET wait_ns = NULL WHERE key <= 40");
+    make(&m, &r, PHP "UPDATE php_requests SET wait_ns = NULL WHERE key <= 40");
     ck_assert_uint_eq(m.s.servers[0].php.joined, 400);
     ck_assert_uint_eq(m.s.servers[0].php.wait_unknown, 40);
     ck_assert_uint_eq(m.s.servers[1].phases[MST_PHASE_PHP_WAIT].count, 360);
     ck_assert_uint_eq(m.s.servers[1].phases[MST_PHASE_TOTAL].count, 400);
     check_output(&m.s);
-    free_run(&m);
+    unmake(&m);
 }
 END_TEST
 
@@ -833,11 +833,11 @@ START_TEST(test_php_verdicts)
     struct run r = quiet_run();
     struct made m;
 
-    make_run(&m, &r, php_verdicts[_i].sql);
+    make(&m, &r, php_verdicts[_i].sql);
     expect_codes(&m, php_verdicts[_i].codes);
     expect_verdict(&m, php_verdicts[_i].verdict);
     check_output(&m.s);
-    free_run(&m);
+    unmake(&m);
 }
 END_TEST
 
@@ -849,15 +849,15 @@ START_TEST(test_both_ran_out)
 
     r.busy = r.limit;
     r.queue_ns = 12 * MS;
-    make_run(&m, &r, PHP);
+    make(&m, &r, PHP);
     expect_codes(&m, "php-workers apache-workers");
     expect_verdict(&m, "PHP's workers ran out: all 5 were busy (0.10 on average), and a request "
                        "waited 6.00 ms for one, 30.0 % of its time; Apache's own 10 workers waited "
                        "with them, and requests 12.0 ms for one of those.");
-    free_run(&m);
-    make_run(&m, &r, PHP "UPDATE php_requests SET wait_ns = 0");   /* mod_php: PHP's are Apache's */
+    unmake(&m);
+    make(&m, &r, PHP "UPDATE php_requests SET wait_ns = 0");   /* mod_php: PHP's are Apache's */
     expect_codes(&m, "apache-workers");
-    free_run(&m);
+    unmake(&m);
 }
 END_TEST
 
@@ -866,10 +866,10 @@ START_TEST(test_php_breaks_littles_law)
     struct run r = quiet_run();
     struct made m;
 
-    make_run(&m, &r, PHP "UPDATE samples SET handling_ns = 2 * handling_ns WHERE server_id = 2");
+    make(&m, &r, PHP "UPDATE samples SET handling_ns = 2 * handling_ns WHERE server_id = 2");
     expect_check(&m, MST_CHECK_LITTLES_LAW, MST_ANSWER_NO, "; PHP: throughput x php_run = 0.10 "
                  "workers, 0.20 were at work: 50.0 % apart");
-    free_run(&m);
+    unmake(&m);
 }
 END_TEST
 
@@ -882,16 +882,16 @@ START_TEST(test_workers_ran_out)
 
     r.busy = r.limit;
     r.queue_ns = 24 * MS;
-    make_run(&m, &r, NULL);
+    make(&m, &r, NULL);
     expect_verdict(&m, "Apache's workers ran out: all 10 were busy (0.80 on average), and a "
                        "request waited 24.0 ms for one, 75.0 % of its time.");
-    free_run(&m);
+    unmake(&m);
     r.machine_busy_ns = 2 * r.duration_ns;   /* and the CPUs too: more workers cannot help */
-    make_run(&m, &r, NULL);
+    make(&m, &r, NULL);
     expect_codes(&m, "cpu apache-workers");
     ck_assert_msg(strstr(m.s.findings[1].action, "More workers cannot help: the CPUs are full") !=
                   NULL, "%s", m.s.findings[1].action);
-    free_run(&m);
+    unmake(&m);
 }
 END_TEST
 
@@ -903,17 +903,17 @@ START_TEST(test_few_waited_for_long)
 
     r.busy = r.limit;
     r.handle_ns = MS;
-    make_run(&m, &r, "UPDATE server_requests SET queue_ns = 60000000 WHERE key % 20 = 0");
+    make(&m, &r, "UPDATE server_requests SET queue_ns = 60000000 WHERE key % 20 = 0");
     expect_verdict(&m, "Apache's workers ran out: all 10 were busy (0.10 on average), and 20 of "
                        "400 requests waited for one, 60.0 ms on average (75.0 % of the time of "
                        "all).");
     expect_codes(&m, "apache-workers tail");
-    free_run(&m);
+    unmake(&m);
     r.busy = r.limit - 1;
-    make_run(&m, &r, "UPDATE server_requests SET queue_ns = 60000000 WHERE key % 20 = 0");
+    make(&m, &r, "UPDATE server_requests SET queue_ns = 60000000 WHERE key % 20 = 0");
     expect_verdict(&m, "Requests waited for workers (75.0 % of their time) although at most 9 of "
                        "10 were busy: cannot tell why.");
-    free_run(&m);
+    unmake(&m);
 }
 END_TEST
 
@@ -924,15 +924,15 @@ START_TEST(test_waits_below_the_limit)
     struct made m;
 
     r.queue_ns = 24 * MS;
-    make_run(&m, &r, NULL);
+    make(&m, &r, NULL);
     expect_verdict(&m, "Requests waited for workers (75.0 % of their time) although at most 1 of "
                        "10 were busy: cannot tell why.");
-    free_run(&m);
-    make_run(&m, &r, "UPDATE samples SET forks = 5; UPDATE samples SET forks = 9 WHERE moment = "
+    unmake(&m);
+    make(&m, &r, "UPDATE samples SET forks = 5; UPDATE samples SET forks = 9 WHERE moment = "
                  "'after'");
     expect_verdict(&m, "Requests waited for workers (75.0 % of their time) although at most 1 of "
                        "10 were busy: Apache started its processes too slowly");
-    free_run(&m);
+    unmake(&m);
 }
 END_TEST
 
@@ -944,16 +944,16 @@ START_TEST(test_waits_too_little)
 
     r.queue_ns = 4 * MS;
     r.handle_ns = MS;
-    make_run(&m, &r, NULL);
+    make(&m, &r, NULL);
     expect_verdict(&m, "Nothing ran out");
-    free_run(&m);
+    unmake(&m);
     r.busy = r.limit;
-    make_run(&m, &r, NULL);
+    make(&m, &r, NULL);
     expect_verdict(&m, "Cannot tell: all 10 workers were busy at times (0.10 on average), and "
                        "80.0 % of a request's time is queue (waiting for a worker), but in waits "
                        "of 4.00 ms");
     check_output(&m.s);
-    free_run(&m);
+    unmake(&m);
 }
 END_TEST
 
@@ -995,9 +995,9 @@ START_TEST(test_cpu)
     struct made m;
 
     r.machine_busy_ns = 2 * r.duration_ns;
-    make_run(&m, &r, cpus[_i].sql);
+    make(&m, &r, cpus[_i].sql);
     expect_verdict(&m, cpus[_i].verdict);
-    free_run(&m);
+    unmake(&m);
 }
 END_TEST
 
@@ -1006,14 +1006,14 @@ START_TEST(test_programs_and_their_owners)
     struct run r = quiet_run();
     struct made m;
 
-    make_run(&m, &r, "INSERT INTO programs VALUES (1, 'php-fpm8.2', 1000000000, 'server'), "
+    make(&m, &r, "INSERT INTO programs VALUES (1, 'php-fpm8.2', 1000000000, 'server'), "
                  "(1, 'php-fpm8.2', 3000000000, 'other'), (1, 'x', 2000000000, 'theirs')");
     ck_assert_uint_eq(m.s.program_count, 3);
     ck_assert_int_eq(m.s.programs[0].owner, MST_PROC_OTHER);
     ck_assert_int_eq(m.s.programs[1].owner, MST_PROC_OWNER_COUNT);
     ck_assert_int_eq(m.s.programs[2].owner, MST_PROC_SERVER);
     expect_text(&m, "php-fpm8.2 3.00 s (other), x 2.00 s, php-fpm8.2 1.00 s (server)\n");
-    free_run(&m);
+    unmake(&m);
 }
 END_TEST
 
@@ -1025,10 +1025,10 @@ START_TEST(test_cpu_of_the_tool)
 
     r.machine_busy_ns = 2 * r.duration_ns;
     r.tool_cpu_ns = r.duration_ns / 2;
-    make_run(&m, &r, "INSERT INTO programs VALUES (1, 'php-fpm8.2', 7000000000, 'server')");
+    make(&m, &r, "INSERT INTO programs VALUES (1, 'php-fpm8.2', 7000000000, 'server')");
     expect_verdict(&m, "The CPUs were the limit: 100.0 % busy, most with php-fpm8.2, while at most "
                        "1 of 10 workers were; ab itself took 25.0 % of that");
-    free_run(&m);
+    unmake(&m);
 }
 END_TEST
 
@@ -1052,10 +1052,10 @@ START_TEST(test_keepalive)
     struct run r = quiet_run();
     struct made m;
 
-    make_run(&m, &r, keepalive[_i].sql);
+    make(&m, &r, keepalive[_i].sql);
     expect_verdict(&m, keepalive[_i].verdict);
     check_output(&m.s);
-    free_run(&m);
+    unmake(&m);
 }
 END_TEST
 
@@ -1064,18 +1064,18 @@ START_TEST(test_slow_clients)
     struct run r = quiet_run();
     struct made m;
 
-    make_run(&m, &r, "UPDATE server_requests SET send_ns = 72000000");
+    make(&m, &r, "UPDATE server_requests SET send_ns = 72000000");
     expect_verdict(&m, "The clients, or the network to them, were slow: sending took 72.0 ms a "
                        "request (90.0 % of its time).");
     expect_codes(&m, "slow-clients");
-    free_run(&m);
-    make_run(&m, &r, "UPDATE server_requests SET send_ns = 9000000");   /* what writing may take */
+    unmake(&m);
+    make(&m, &r, "UPDATE server_requests SET send_ns = 9000000");   /* what writing may take */
     expect_verdict(&m, "Nothing ran out");
-    free_run(&m);
-    make_run(&m, &r, PHP "UPDATE server_requests SET send_ns = 72000000; "
+    unmake(&m);
+    make(&m, &r, PHP "UPDATE server_requests SET send_ns = 72000000; "
                  "UPDATE php_requests SET run_ns = 70000000, wait_ns = 0");
     expect_codes(&m, "cannot-tell");                   /* PHP still made the response */
-    free_run(&m);
+    unmake(&m);
 }
 END_TEST
 
@@ -1095,10 +1095,10 @@ START_TEST(test_what_held_the_workers)
     r.busy = r.limit;
     r.queue_ns = 24 * MS;
     snprintf(sql, sizeof sql, "UPDATE samples SET %s = 2 * handling_ns", held[_i].state);
-    make_run(&m, &r, sql);
+    make(&m, &r, sql);
     expect_verdict(&m, "Apache's workers ran out: all 10 were busy");
     ck_assert_msg(strstr(m.s.verdict, held[_i].says) != NULL, "%s", m.s.verdict);
-    free_run(&m);
+    unmake(&m);
 }
 END_TEST
 
@@ -1157,10 +1157,10 @@ START_TEST(test_memory)
     struct run r = quiet_run();
     struct made m;
 
-    make_run(&m, &r, memory[_i].sql);
+    make(&m, &r, memory[_i].sql);
     expect_verdict(&m, memory[_i].verdict);
     check_output(&m.s);
-    free_run(&m);
+    unmake(&m);
 }
 END_TEST
 
@@ -1171,13 +1171,13 @@ START_TEST(test_generator)
 
     r.tool_cpu_ns = r.duration_ns * 95 / 100;
     r.machine_busy_ns = 2 * r.duration_ns;
-    make_run(&m, &r, NULL);
+    make(&m, &r, NULL);
     expect_check(&m, MST_CHECK_GENERATOR, MST_ANSWER_NO, "ab itself was at its limit: 95.0 %");
     expect_verdict(&m, "ab was the limit, not the server");
-    free_run(&m);
-    make_run(&m, &r, "UPDATE runs SET tool_threads = NULL");
+    unmake(&m);
+    make(&m, &r, "UPDATE runs SET tool_threads = NULL");
     expect_check(&m, MST_CHECK_GENERATOR, MST_ANSWER_UNKNOWN, "is not known");
-    free_run(&m);
+    unmake(&m);
 }
 END_TEST
 
@@ -1204,9 +1204,9 @@ START_TEST(test_cannot_tell)
     struct run r = quiet_run();
     struct made m;
 
-    make_run(&m, &r, obstacles[_i].sql);
+    make(&m, &r, obstacles[_i].sql);
     expect_verdict(&m, obstacles[_i].verdict);
-    free_run(&m);
+    unmake(&m);
 }
 END_TEST
 
@@ -1263,7 +1263,7 @@ START_TEST(test_promised_names)
     int complete, i;
     struct made m;
 
-    make_run(&m, &r, NULL);
+    make(&m, &r, NULL);
     root = as_json(&m.s);
     ck_assert_int_eq(json_unpack(root, "{s:o, s:o, s:[o], s:o, s:s}", "run", &run, "client",
                                  &client, "servers", &server, "checks", &checks, "verdict",
@@ -1299,7 +1299,7 @@ START_TEST(test_promised_names)
                                                            "name")), m.s.checks[i].name);
     json_decref(root);
     check_output(&m.s);
-    free_run(&m);
+    unmake(&m);
 }
 END_TEST
 
@@ -1310,7 +1310,7 @@ START_TEST(test_promised_names_of_php)
     json_t *root, *apache, *php;
     double wait, run, other;
 
-    make_run(&m, &r, PHP);
+    make(&m, &r, PHP);
     root = as_json(&m.s);
     apache = json_array_get(json_object_get(root, "servers"), 0);
     php = json_array_get(json_object_get(root, "servers"), 1);
@@ -1329,7 +1329,7 @@ START_TEST(test_promised_names_of_php)
                                  &(int){ 0 }, "unjoined", &(int){ 0 }), 0);
     ck_assert_uint_eq(json_object_size(json_object_get(php, "phases")), 3);
     json_decref(root);
-    free_run(&m);
+    unmake(&m);
 }
 END_TEST
 
@@ -1372,9 +1372,9 @@ START_TEST(test_strange)
     struct run r = quiet_run();
     struct made m;
 
-    make_run(&m, &r, strange[_i]);
+    make(&m, &r, strange[_i]);
     check_output(&m.s);
-    free_run(&m);
+    unmake(&m);
 }
 END_TEST
 
@@ -1387,7 +1387,7 @@ START_TEST(test_no_such_run)
     size_t count;
     struct made m;
 
-    make_run(&m, &r, NULL);
+    make(&m, &r, NULL);
     ck_assert_int_eq(mst_findings_summary(&s, m.archive, 77, error), -1);
     ck_assert_ptr_nonnull(strstr(error, "there is no run 77 in the archive"));
     mst_summary_free(&s);
@@ -1395,7 +1395,7 @@ START_TEST(test_no_such_run)
     ck_assert_uint_eq(count, 1);
     ck_assert_int_eq(ids[0], 1);
     free(ids);
-    free_run(&m);
+    unmake(&m);
 }
 END_TEST
 

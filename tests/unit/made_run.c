@@ -88,7 +88,7 @@ static void add_client(struct made *m, const struct run *r)
                      0);
 }
 
-void make_run(struct made *m, const struct run *r, const char *sql)
+void make(struct made *m, const struct run *r, const char *sql)
 {
     static char ab[] = "ab", url[] = "http://127.0.0.1/";
     static char *const command[] = { ab, url, NULL };
@@ -129,7 +129,7 @@ void make_run(struct made *m, const struct run *r, const char *sql)
     ck_assert_msg(mst_findings_summary(&m->s, m->archive, m->run_id, error) == 0, "%s", error);
 }
 
-void free_run(struct made *m)
+void unmake(struct made *m)
 {
     char error[MST_ERROR_MAX];
 

@@ -1,5 +1,5 @@
-/* made_run.h - a run in an archive of its own, as a recording would write it: what a test is about is
- * changed in it by SQL. For tests of summaries and findings.
+/* made_run.h - a run in an archive of its own, as a recording would write it, for tests of
+ * summaries and findings: SQL changes in it what a test is about.
  */
 #ifndef MPMSTAT_TESTS_MADE_RUN_H
 #define MPMSTAT_TESTS_MADE_RUN_H
@@ -36,10 +36,10 @@ struct made {
     int64_t run_id, server_id;
 };
 
-/* The run in an archive of its own, with summary and findings. `sql` (NULL: none) changes it before.
- */
-void make_run(struct made *m, const struct run *r, const char *sql);
-void free_run(struct made *m);
+/* The run in an archive of its own, with summary and findings. `sql` (NULL: none) changes it
+ * before. */
+void make(struct made *m, const struct run *r, const char *sql);
+void unmake(struct made *m);
 
 void add_request(struct made *m, uint64_t key, uint64_t start_ns, uint64_t queue_ns,
                  uint64_t handle_ns, const char *label, bool ghost);
