@@ -115,6 +115,7 @@ libmpmstat_tool_la_SOURCES = \
 	tools/findings/sentences.c \
 	tools/findings/sentences.h \
 	tools/findings/sentences_around.c \
+	tools/findings/sentences_machine.c \
 	tools/findings/sizing.c \
 	tools/findings/sizing.h \
 	tools/findings/tail.c \

@@ -1,6 +1,6 @@
 /* sentences.h - the findings' sentences: text, action and prediction of each. The rules say when.
  *
- * All are in sentences.c and sentences_around.c, and none is made elsewhere.
+ * All are in sentences.c, sentences_machine.c and sentences_around.c, and none is made elsewhere.
  */
 #ifndef MPMSTAT_SENTENCES_H
 #define MPMSTAT_SENTENCES_H

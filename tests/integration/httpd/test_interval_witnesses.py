@@ -183,7 +183,8 @@ def test_a_megabyte_that_takes_a_second(php_server, server, mpm, to):
                                            "'php://input'));")}[to]()
         sent = upload(apache, path)
     record = only_record(apache)
-    assert sent / 2 <= record["upload"] <= record["handle"], (sent, record)
+    # A client without a CPU sends for longer; its pauses alone take a second.
+    assert Decimal("0.8") <= record["upload"] <= record["handle"], (sent, record)
     assert record["backend_time"] + record["upload"] <= record["handle"]
 
 

@@ -178,6 +178,7 @@ def limited(runs, tmp_path_factory):
                 FROM samples;
             INSERT INTO pool_samples SELECT server_id, time_ns, moment, '{EVIL}', 8, 2, 0
                 FROM samples;
+            DELETE FROM port_samples;
             INSERT INTO port_samples SELECT 1, started_ns + 1000000, '127.0.0.1:9000', 50, 100
                 FROM runs WHERE id = 1;""")
     path = archive.with_suffix(".html")

@@ -1,0 +1,184 @@
+/* sentences_machine.c - the sentences of memory, disks, descriptors, ports, CPUs and the load tool:
+ * see sentences.h. */
+#include "findings/sentences.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "analysis/thresholds.h"
+#include "base/ratio.h"
+#include "console/format.h"
+#include "findings/say.h"
+
+/* ---- memory -------------------------------------------------------------------------------- */
+
+void mst_say_killed(struct mst_finding *f, const struct mst_budget *b,
+                    const struct mst_memory_shortage *found)
+{
+    char limit[80] = "";
+
+    if (b->front->memory_limit != MST_UNKNOWN)
+        mst_say(limit, sizeof limit, " (its limit is %s)",
+                mst_format_bytes(b->front->memory_limit).text);
+    MST_TEXT(f, "Memory ran out: the kernel killed %" PRIu64 " process%s of %s%s.", found->kills,
+             found->kills == 1 ? "" : "es", found->of_groups ? "the server's control group" :
+             "this machine", found->of_groups ? limit : "");
+    MST_ACTION(f, "Fewer workers, or more memory%s.", found->of_groups ? " for the group" :
+               " (of the cgroup, where that has a limit)");
+}
+
+void mst_say_memory_short(struct mst_finding *f, const struct mst_summary *s, bool of_groups,
+                          uint64_t stall_ns)
+{
+    MST_TEXT(f, "Memory was short: for %s of the run programs of %s waited for it (pressure stall "
+             "information)%s.", mst_format_percent(mst_milli(stall_ns, s->duration_ns)).text,
+             of_groups ? "the server's control group" : "this machine",
+             f->code == MST_CODE_MEMORY_NEIGHBOUR ? ", but not those of the server" : "");
+    MST_ACTION(f, "%s.", f->code == MST_CODE_MEMORY_NEIGHBOUR ?
+               "See which program it is, and give it a memory limit of its own" :
+               "Fewer workers, or more memory");
+}
+
+/* ---- disks, descriptors, ports ------------------------------------------------------------- */
+
+void mst_say_disk(struct mst_finding *f, const struct mst_summary *s, bool of_group,
+                  uint64_t stall_ns)
+{
+    MST_TEXT(f, "Disks were slow: for %s of the run programs of %s waited for one (pressure stall "
+             "information).", mst_format_percent(mst_milli(stall_ns, s->duration_ns)).text,
+             of_group ? "the server's control group" : "this machine");
+    MST_ACTION(f, "iostat -x names the disk: a faster one, fewer fsync(), or more memory for the "
+               "page cache.");
+}
+
+void mst_say_descriptors(struct mst_finding *f, const struct mst_summary_server *server)
+{
+    MST_TEXT(f, "File descriptors ran out: process %" PRIu64 " of %s had %" PRIu64 " open, and may "
+             "have %" PRIu64 ".", server->resources.files_pid,
+             mst_summary_is_php(server) ? "PHP" : "Apache", server->resources.files,
+             server->resources.files_limit);
+    MST_ACTION(f, "%s", mst_summary_is_php(server) ? "Set rlimit_files of the pool higher." :
+               "Set LimitNOFILE of the service (or ulimit -n) higher.");
+}
+
+void mst_say_ports(struct mst_finding *f, const struct mst_summary_port *port)
+{
+    MST_TEXT(f, "Local ports ran out: %" PRIu64 " of %" PRIu64 " were in use towards %s.",
+             port->ports, port->limit, port->remote);
+    MST_ACTION(f, "Keep connections to it alive (ProxyPass keepalive, enablereuse=on), use a Unix "
+               "socket, or widen net.ipv4.ip_local_port_range.");
+}
+
+/* ---- CPUs ---------------------------------------------------------------------------------- */
+
+/* The load tool's part of what the CPUs were busy with. */
+static void say_tool(char text[160], const struct mst_summary *s)
+{
+    uint64_t busy_ns, milli;
+
+    text[0] = '\0';
+    if (s->cpus == MST_UNKNOWN || s->tool_cpu_ns == MST_UNKNOWN || s->client.tool == NULL)
+        return;
+    busy_ns = (uint64_t)((unsigned __int128)s->duration_ns * s->cpus * s->machine_busy_milli /
+                         1000);
+    milli = busy_ns > 0 ? mst_milli(s->tool_cpu_ns, busy_ns) : 0;
+    if (milli >= MST_TOOL_SHARE_MILLI)
+        mst_say(text, 160, "; %s itself took %s of that, which the server would have from another "
+                "machine", s->client.tool, mst_format_percent(milli).text);
+}
+
+/* "9 of 10", and where the limit is not known "9". */
+static struct mst_formatted workers_of_limit(const struct mst_summary_server *server)
+{
+    struct mst_formatted h = mst_format_count(server->max_busy);
+    size_t used = strlen(h.text);
+
+    if (server->workers_limit != MST_UNKNOWN)
+        mst_say(h.text + used, sizeof h.text - used, " of %" PRIu64, server->workers_limit);
+    return h;
+}
+
+/* The busiest program of the servers; of an older archive, which does not tell whose it is, the
+ * busiest of all. */
+static const char *busiest_own(const struct mst_summary *s)
+{
+    size_t i;
+
+    for (i = 0; i < s->program_count; i++)
+        if (s->programs[i].owner == MST_PROC_SERVER ||
+            s->programs[i].owner == MST_PROC_OWNER_COUNT)
+            return s->programs[i].name;
+    return NULL;
+}
+
+void mst_say_cpu(struct mst_finding *f, const struct mst_budget *b, bool full)
+{
+    const struct mst_summary *s = b->s;
+    const char *busiest = busiest_own(s);
+    char tool[160];
+
+    say_tool(tool, s);
+    MST_TEXT(f, "%s: %s busy%s%s, while at most %s workers were%s.",
+             full ? "The CPUs were the limit" : "The CPUs were nearly full",
+             mst_format_percent(s->machine_busy_milli).text,
+             busiest != NULL ? ", most with " : "", busiest != NULL ? busiest : "",
+             workers_of_limit(b->front).text, tool);
+    MST_ACTION(f, "More workers cannot help. Make the requests cheaper (OPcache, a cache in front, "
+               "a profiler), or add CPUs%s.", tool[0] != '\0' ? "; run the load tool on another "
+               "machine" : "");
+}
+
+void mst_say_cpu_neighbour(struct mst_finding *f, const struct mst_budget *b)
+{
+    const struct mst_summary_program *other = mst_program_of_others(b->s);
+    const struct mst_summary *s = b->s;
+    char most[160] = "";
+
+    if (other != NULL) {
+        mst_say(most, sizeof most, " (most with %s, %s)", other->name,
+                mst_format_time(other->cpu_ns).text);
+        mst_say(f->subject, sizeof f->subject, "%s", other->name);
+    }
+    MST_TEXT(f, "The CPUs were %s busy, but mostly with other programs than the server, PHP and "
+             "%s%s.", mst_format_percent(s->machine_busy_milli).text,
+             s->client.tool != NULL ? s->client.tool : "mpmstat", most);
+    MST_ACTION(f, "If they do not work for this server, stop them and measure again.");
+}
+
+void mst_say_quota(struct mst_finding *f, const struct mst_summary *s,
+                   const struct mst_summary_server *throttled, bool certain)
+{
+    const char *whose = mst_producer_name(throttled->producer);
+
+    if (certain)
+        MST_TEXT(f, "The CPUs were the limit: the control group of the %s had used up its share of "
+                 "them, and was held up for at least %s in %s of load.", whose,
+                 mst_format_time(mst_throttled_at_least(s, throttled)).text,
+                 mst_format_time(s->duration_ns).text);
+    else
+        MST_TEXT(f, "The control group of the %s had used up its share of the CPUs at times, and "
+                 "was held up for at least %s and at most %s in %s of load.", whose,
+                 mst_format_time(mst_throttled_at_least(s, throttled)).text,
+                 mst_format_time(mst_throttled_at_most(s, throttled)).text,
+                 mst_format_time(s->duration_ns).text);
+    MST_ACTION(f, "Give the group a larger share (CPUQuota, cpu.max), and measure again.");
+}
+
+/* ---- the load tool ------------------------------------------------------------------------- */
+
+void mst_say_generator(struct mst_finding *f, const struct mst_budget *b)
+{
+    MST_TEXT(f, "%s was the limit, not the server: %s. What the server could do is not to be seen.",
+             b->s->client.tool, b->s->checks[MST_CHECK_GENERATOR].text);
+    MST_ACTION(f, "Use more load tools at once, one with more threads, or a faster one.");
+}
+
+void mst_say_idle_server(struct mst_finding *f, const struct mst_budget *b, uint64_t idle_milli,
+                         uint64_t used_milli)
+{
+    MST_TEXT(f, "%s was the limit, not the server: for %s of the run the server had no request, "
+             "while %s took %s of a CPU.", b->s->client.tool,
+             mst_format_percent(idle_milli).text, b->s->client.tool,
+             mst_format_percent(used_milli).text);
+    MST_ACTION(f, "Use a load tool with more connections at once, or a faster one.");
+}
