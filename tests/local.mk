@@ -210,7 +210,7 @@ if !WITH_LAB
 lab_left_out += --ignore=$(srcdir)/tests/integration/lab
 endif
 # Tests that fail while others take the machine from them run once more, alone, up to so many.
-SECOND_CHANCES = 3
+SECOND_CHANCES = 5
 check-integration: need-pytest all tests/integration/support/make_board $(shallow_bind) \
 		$(hostile_workers)
 	@$(TEST_SETTINGS) export $(TEST_NAMES) PYTHONDONTWRITEBYTECODE=1; \

@@ -160,6 +160,7 @@ libmpmstat_tool_la_SOURCES = \
 	tools/report/comparison_output.c \
 	tools/report/csv.c \
 	tools/report/data.c \
+	tools/report/findings_text.c \
 	tools/report/html.c \
 	tools/report/html_run.c \
 	tools/report/html_run.h \

@@ -51,15 +51,6 @@ bool mst_summary_all_busy(const struct mst_summary_server *server)
            server->mean_busy_milli >= server->max_busy * MST_CONSTANT_BUSY_MILLI;
 }
 
-/* On kept-alive connections only the first request waits. So where all workers were busy, the
- * mean of those that waited decides; elsewhere a few slow accepts mean nothing. */
-bool mst_waited_for_workers(const struct mst_summary_server *server)
-{
-    return mst_phase_milli(server, MST_PHASE_QUEUE) >= MST_WAIT_SHARE_MILLI &&
-           (server->phases[MST_PHASE_QUEUE].mean_ns >= MST_QUEUE_MEAN_MIN_NS ||
-            (mst_summary_all_busy(server) && mst_summary_waits(server)));
-}
-
 bool mst_mostly_in(const struct mst_summary_server *server, enum mst_state state)
 {
     uint64_t in_state = server->mean_state_milli[state];
@@ -91,14 +82,6 @@ const struct mst_summary_times *mst_php_wait(const struct mst_summary_server *se
 {
     return mst_summary_is_php(server) ? &server->phases[MST_PHASE_PHP_WAIT]
                                       : &server->php.handle_wait;
-}
-
-bool mst_waited_for_php(const struct mst_summary_server *server)
-{
-    const struct mst_summary_times *wait = mst_php_wait(server);
-
-    return wait->count > 0 && mst_part_milli(server, wait) >= MST_WAIT_SHARE_MILLI &&
-           wait->mean_ns >= MST_PHP_WAIT_MEAN_MIN_NS;
 }
 
 enum mst_phase mst_longest_phase(const struct mst_summary_server *server)

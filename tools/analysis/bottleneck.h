@@ -20,10 +20,6 @@ uint64_t mst_mean_wait_ns(const struct mst_summary_server *server);
 /* The times that requests waited for a PHP worker. */
 const struct mst_summary_times *mst_php_wait(const struct mst_summary_server *server);
 
-/* Whether requests waited for a worker, or for a PHP worker, for a share of their time. */
-bool mst_waited_for_workers(const struct mst_summary_server *server);
-bool mst_waited_for_php(const struct mst_summary_server *server);
-
 /* Whether all workers were busy and requests waited, but not longer than the kernel's clock can
  * measure. */
 bool mst_waits_are_too_short(const struct mst_summary_server *server);

@@ -48,11 +48,6 @@ static const enum mst_phase phases[] = {
     [MST_INTERVAL_UNDELIVERED] = MST_PHASE_TOTAL, [MST_INTERVAL_LOG] = MST_PHASE_HELD,
 };
 
-enum mst_phase mst_summary_interval_in(enum mst_interval interval)
-{
-    return phases[interval];
-}
-
 bool mst_summary_is_much(uint64_t part_ns, uint64_t whole_ns)
 {
     uint64_t share = mst_summary_milli(part_ns, whole_ns);

@@ -248,9 +248,6 @@ const struct mst_summary_server *mst_summary_behind(const struct mst_summary *s)
 /* The phases that such a server has, in the order in which they are shown. */
 size_t mst_summary_phases(const struct mst_summary_server *server, const enum mst_phase **phases);
 
-/* Where an interval lies: what follows the total is in TOTAL or HELD here. */
-enum mst_phase mst_summary_interval_in(enum mst_interval interval);
-
 /* Whether a part is so much of a whole (a phase, php_run) that tables show it; MST_PART_SHARE_MILLI
  * in thresholds.h. */
 bool mst_summary_is_much(uint64_t part_ns, uint64_t whole_ns);

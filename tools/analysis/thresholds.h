@@ -92,10 +92,8 @@
 
 /* ---- waiting ----------------------------------------------------------------------- */
 
-/* From this share of the time of all requests on, waiting is what they did. */
+/* From this share of the time of all requests on, connections that waited were starved. */
 #define MST_WAIT_SHARE_MILLI       200u
-/* From this share on, the advice on limits says that there were too few workers. */
-#define MST_SIZING_WAIT_SHARE_MILLI 50u
 /* The phase `queue` comes from TCP_INFO, in jiffies of the kernel: 10 ms with CONFIG_HZ=100. */
 #define MST_QUEUE_MEAN_MIN_NS      (10 * MST_NS_PER_MS)
 /* Less is what handing a request over to PHP takes. */

@@ -85,14 +85,14 @@ static const struct mst_summary_times *waiting(const struct mst_summary_server *
     return &server->phases[mst_summary_is_php(server) ? MST_PHASE_PHP_WAIT : MST_PHASE_QUEUE];
 }
 
-/* The verdict's condition, with the lower threshold MST_SIZING_WAIT_SHARE_MILLI. */
+/* Also where idle connections held the workers, which is another finding. */
 static bool ran_out(const struct mst_summary_server *server)
 {
     uint64_t total = server->phases[MST_PHASE_TOTAL].sum_ns;
 
     return total != MST_UNKNOWN && total > 0 && mst_summary_all_busy(server) &&
            mst_summary_waits(server) &&
-           (double)waiting(server)->sum_ns > MST_SIZING_WAIT_SHARE_MILLI / 1000.0 * (double)total;
+           (double)waiting(server)->sum_ns > MST_FINDING_MILLI / 1000.0 * (double)total;
 }
 
 /* Whether connections without a request held workers, too: not on event. */

@@ -492,27 +492,6 @@ static void put_target(struct mst_sink *sink, const struct mst_summary_server *s
     mst_wrapped(sink, "", 2, MST_TEXT_WIDTH, text);
 }
 
-/* The verdict, what to do about it, and what else was found. */
-static void put_findings(struct mst_sink *sink, const struct mst_summary *s)
-{
-    char lead[48];
-    size_t i, told = 0;
-
-    mst_wrapped(sink, "", 0, MST_TEXT_WIDTH, s->verdict);
-    for (i = 0; i < s->finding_count; i++) {
-        const struct mst_finding *f = &s->findings[i];
-
-        if (strstr(s->verdict, f->text) == NULL) {
-            snprintf(lead, sizeof lead, "  %s", mst_code_names[f->code]);
-            mst_wrapped(sink, lead, 23, MST_TEXT_WIDTH, f->text);
-        } else if (told++ < 2 && f->action[0] != '\0') {
-            mst_wrapped(sink, "  do", 12, MST_TEXT_WIDTH, f->action);
-        }
-        if (f->predicted[0] != '\0' && i == 0)
-            mst_wrapped(sink, "  predicted", 12, MST_TEXT_WIDTH, f->predicted);
-    }
-}
-
 void mst_report_text(struct mst_sink *sink, const struct mst_summary *s, const char *path)
 {
     size_t i;
@@ -532,5 +511,5 @@ void mst_report_text(struct mst_sink *sink, const struct mst_summary *s, const c
         put_costs(sink, s, &s->servers[i]);
     }
     put_checks(sink, s);
-    put_findings(sink, s);
+    mst_report_findings_text(sink, s);
 }

@@ -115,7 +115,7 @@ def test_forks_of_a_burst_are_those_that_strace_sees():
     for event in events:
         assert event["kind"] == "php" and event["parent"] == fpm_pid(events)
         # strace's time is that of the call: the event's is the one just before it.
-        assert abs(event["time_ns"] / 1e9 - times[event["pid"]]) < 0.5
+        assert abs(event["time_ns"] / 1e9 - times[event["pid"]]) < 5
         assert 0 < event["duration_ns"] < 5e9
 
 
@@ -270,7 +270,8 @@ def test_a_daemon_owns_its_board():
                        env=fpm.environment, stdin=subprocess.DEVNULL,
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
-            wait_until(lambda: list((fpm.root / "run").iterdir()), 15, "the daemon's first worker")
+            wait_until(lambda: list((fpm.root / "run").glob("fpm-fcgi-*.board")), 15,
+                       "the daemon's first worker")
             board = settled(fpm)
             assert board["pid"] == fpm.pid and board["running"] == "yes"
             assert board["lifecycle"]["forks"]["php"] == 2 == len(board["slots"])

@@ -106,5 +106,6 @@ def test_how_much_of_its_time_is_the_databases(wordpress):
         locked = site.records(REQUESTS + 1)[-1]
         last = noted()[-1]["seconds"] * 1e9
     check_wait(locked, "database", last, locked["run_ns"])
-    assert last >= HELD * 1e9 / 2   # another of its requests can have been seen to wait first
+    # WordPress's own cron can be what was seen to wait; then the request began later.
+    assert last >= HELD * 1e9 / 10
     assert 0.95 <= locked["waits"]["database"] / last <= 1.05, (locked, last)
