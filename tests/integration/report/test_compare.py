@@ -14,7 +14,8 @@ from apache import Apache
 from processes import wait_until
 
 AB = build.find("ab")
-FAST, SLOW = "/loop.php?iterations=0", "/loop.php?iterations=3000000"
+# Pages that wait: what another program takes of the CPUs is little beside it.
+FAST, SLOW = "/sleep.php?seconds=0.015&spread=0", "/sleep.php?seconds=0.15&spread=0"
 
 
 @pytest.fixture(scope="module")
