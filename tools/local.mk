@@ -33,6 +33,7 @@ libmpmstat_tool_la_SOURCES = \
 	tools/analysis/resources.h \
 	tools/analysis/provenance.c \
 	tools/analysis/provenance.h \
+	tools/analysis/run_requests.h \
 	tools/analysis/series.h \
 	tools/analysis/series_bins.c \
 	tools/analysis/series_parts.c \

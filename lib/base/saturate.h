@@ -13,10 +13,16 @@ static inline uint64_t mst_add_saturated(uint64_t a, uint64_t b)
     return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
+/* a - b, or 0 where b is more. */
+static inline uint64_t mst_subtract_saturated(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : 0;
+}
+
 /* now - since, or 0 where now is earlier. */
 static inline uint64_t mst_elapsed(uint64_t since, uint64_t now)
 {
-    return now > since ? now - since : 0;
+    return mst_subtract_saturated(now, since);
 }
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "findings/inquiry.h"
 #include "harness.h"
 #include "made_run.h"
 
@@ -111,22 +112,18 @@ END_TEST
 
 static const struct mst_finding *finding(const struct made *m, enum mst_code code)
 {
-    size_t i;
+    const struct mst_finding *f = mst_findings_get(&m->s, code);
 
-    for (i = 0; i < m->s.finding_count; i++)
-        if (m->s.findings[i].code == code)
-            return &m->s.findings[i];
-    ck_abort_msg("there is no %s: %s", mst_code_names[code], m->s.verdict);
+    ck_assert_msg(f != NULL, "there is no %s: %s", mst_code_names[code], m->s.verdict);
+    return f;
 }
 
 static uint64_t number(const struct mst_finding *f, const char *name)
 {
-    size_t i;
+    uint64_t value = mst_finding_number(f, name);
 
-    for (i = 0; i < f->number_count; i++)
-        if (strcmp(f->numbers[i].name, name) == 0)
-            return f->numbers[i].value;
-    ck_abort_msg("%s has no %s", mst_code_names[f->code], name);
+    ck_assert_msg(value != MST_UNKNOWN, "%s has no %s", mst_code_names[f->code], name);
+    return value;
 }
 
 /* Four at once, ten milliseconds apart, and the first alone took ten: more workers cannot help. A

@@ -8,8 +8,8 @@
 #include "analysis/thresholds.h"
 #include "base/ratio.h"
 
-uint64_t mst_part_milli(const struct mst_summary_server *server,
-                        const struct mst_summary_times *part)
+static uint64_t part_milli(const struct mst_summary_server *server,
+                           const struct mst_summary_times *part)
 {
     uint64_t total = server->phases[MST_PHASE_TOTAL].sum_ns;
 
@@ -20,7 +20,7 @@ uint64_t mst_part_milli(const struct mst_summary_server *server,
 
 uint64_t mst_phase_milli(const struct mst_summary_server *server, enum mst_phase phase)
 {
-    return mst_part_milli(server, &server->phases[phase]);
+    return part_milli(server, &server->phases[phase]);
 }
 
 uint64_t mst_mean_wait_ns(const struct mst_summary_server *server)
@@ -74,7 +74,7 @@ bool mst_clients_are_slow(const struct mst_summary_server *server)
     const struct mst_summary_times *others =
         server->php.joined > 0 ? &server->php.send_other : send;
 
-    return mst_part_milli(server, others) >= MST_SLOW_SEND_MILLI &&
+    return part_milli(server, others) >= MST_SLOW_SEND_MILLI &&
            send->mean_ns >= MST_SLOW_SEND_MEAN_MIN_NS;
 }
 

@@ -7,8 +7,6 @@
 
 /* ---- shares of the time that a server's requests took, in thousandths ---------------- */
 
-uint64_t mst_part_milli(const struct mst_summary_server *server,
-                        const struct mst_summary_times *part);
 uint64_t mst_phase_milli(const struct mst_summary_server *server, enum mst_phase phase);
 enum mst_phase mst_longest_phase(const struct mst_summary_server *server);
 

@@ -6,6 +6,7 @@
  * many connections at once such a pair can be of two requests; the mean over all hardly
  * changes by that, and how many had more than one to choose from is told.
  */
+#include "analysis/run_requests.h"
 #include "analysis/steps.h"
 
 #include <stdlib.h>
@@ -174,8 +175,7 @@ static bool join_by_time(struct mst_summary_join *join, sqlite3 *db, const struc
     fine = read_spans(&clients, db, "SELECT start_ns AS begin, duration_ns AS took_ns FROM "
                       "client_requests WHERE run_id = :id AND status IS NOT 0", s->id, by_end) &&
            read_spans(&servers, db, "SELECT start_ns AS begin, queue_ns + read_ns + handle_ns + "
-                      "send_ns AS took_ns FROM server_requests WHERE server_id = :id "
-                      "AND ghost = 0 AND label <> '" MST_LABEL_STATUS_NAME "'",
+                      "send_ns AS took_ns " MST_FROM_APACHES_REQUESTS,
                       server->id, by_end) &&
            join_spans(join, &clients, &servers,
                       s->client.rows_start_step_ns + MST_SAME_CLOCK_TOLERANCE_NS, apart);

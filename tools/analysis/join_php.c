@@ -11,6 +11,7 @@
 #include "analysis/steps.h"
 #include "analysis/thresholds.h"
 #include "archive/query.h"
+#include "base/saturate.h"
 
 struct interval { uint64_t from, to; };
 
@@ -49,12 +50,6 @@ static void add(uint64_t *part, uint64_t ns, uint64_t whole)
     *part = ns > whole || *part > whole - ns ? whole : *part + ns;
 }
 
-/* a - b, not below 0. */
-static uint64_t rest(uint64_t a, uint64_t b)
-{
-    return a > b ? a - b : 0;
-}
-
 static void lay(struct mst_joined *l, uint64_t start_ns, uint64_t wait_ns, uint64_t run_ns)
 {
     uint64_t handled_ns = l->start_ns + l->before_ns, sent_ns = handled_ns + l->handle_ns;
@@ -64,7 +59,7 @@ static void lay(struct mst_joined *l, uint64_t start_ns, uint64_t wait_ns, uint6
     if (wait_ns == MST_UNKNOWN)
         l->wait_unknown = true;
     else
-        wait.from = rest(start_ns, wait_ns);
+        wait.from = mst_subtract_saturated(start_ns, wait_ns);
     l->joined = true;
     add(&l->handle_wait, common(wait, handle), l->handle_ns);
     add(&l->handle_run, common(run, handle), l->handle_ns);
@@ -75,11 +70,11 @@ static void lay(struct mst_joined *l, uint64_t start_ns, uint64_t wait_ns, uint6
 static bool take(void *context, const struct mst_joined *l)
 {
     struct parts *o = context;
-    uint64_t other = rest(l->handle_ns, l->handle_wait + l->handle_run);
+    uint64_t other = mst_subtract_saturated(l->handle_ns, l->handle_wait + l->handle_run);
     const uint64_t parts[PARTS] = {
         [HANDLE_WAIT] = l->handle_wait, [HANDLE_RUN] = l->handle_run,
-        [HANDLE_OTHER] = other, [HANDLE_REST] = rest(other, l->apart_ns),
-        [SEND_RUN] = l->send_run, [SEND_OTHER] = rest(l->send_ns, l->send_run),
+        [HANDLE_OTHER] = other, [HANDLE_REST] = mst_subtract_saturated(other, l->apart_ns),
+        [SEND_RUN] = l->send_run, [SEND_OTHER] = mst_subtract_saturated(l->send_ns, l->send_run),
     };
     int i;
 

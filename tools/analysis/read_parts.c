@@ -6,16 +6,13 @@
  */
 #include <string.h>
 
+#include "analysis/run_requests.h"
 #include "analysis/steps.h"
 #include "analysis/thresholds.h"
 #include "archive/query.h"
 #include "base/array.h"
 #include "base/saturate.h"
 #include "segment/fields.h"
-
-#define APACHES "FROM server_requests WHERE server_id = :id AND ghost = 0 AND label <> '" \
-                MST_LABEL_STATUS_NAME "'"
-#define PHPS    "FROM php_requests p WHERE server_id = :id AND ghost = 0"
 
 /* A board has 64, and other archives may have any number. */
 #define ENDS_MAX 4096u
@@ -81,7 +78,7 @@ static const char intervals_sql[] =
     "SELECT " MST_INTERVALS(X_COLUMN)
     "max(0, handle_ns - checks_ns - upload_ns - backend_ns) AS handle_rest, "
     "max(0, send_ns - coalesce(send_client_ns + send_network_ns + send_server_ns, 0)) AS send_rest "
-    APACHES " AND checks_ns IS NOT NULL";
+    MST_FROM_APACHES_REQUESTS "AND checks_ns IS NOT NULL";
 
 struct intervals { struct mst_values of[MST_INTERVAL_COUNT], handle_rest, send_rest; };
 
@@ -191,7 +188,7 @@ static bool read_run(struct mst_summary_server *s, sqlite3 *db)
     struct mst_query q = mst_query_ask(db,
         "SELECT CASE WHEN waits_ns IS NOT NULL THEN user_ns + system_ns END AS cpu, "
         "cpu_wait_ns AS cpu_wait, max(0, run_ns - coalesce(user_ns + system_ns, 0) "
-        "- coalesce(cpu_wait_ns, 0) - waits_ns) AS rest " PHPS, s->id);
+        "- coalesce(cpu_wait_ns, 0) - waits_ns) AS rest " MST_FROM_PHPS_REQUESTS, s->id);
     struct mst_values cpu = { 0 }, cpu_wait = { 0 }, rest = { 0 };
     bool fine = true;
 

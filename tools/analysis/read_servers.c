@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/run_requests.h"
 #include "analysis/steps.h"
 #include "archive/guard.h"
 #include "archive/query.h"
@@ -12,16 +13,11 @@
 
 /* ---- requests -------------------------------------------------------------------- */
 
-/* Requests of the load that is analysed: an Apache's, a PHP's. */
-#define THIS_RUNS     "server_id = :id AND label <> '" MST_LABEL_STATUS_NAME "' AND ghost = 0"
-#define THIS_RUNS_PHP "server_id = :id AND ghost = 0"
-
 static const char apache_phases[] =
     "SELECT queue_ns, read_ns, handle_ns, send_ns, queue_ns + read_ns + handle_ns + send_ns AS "
-    "total_ns, held_ns, front_ns FROM server_requests WHERE " THIS_RUNS;
+    "total_ns, held_ns, front_ns " MST_FROM_APACHES_REQUESTS;
 static const char php_phases[] =
-    "SELECT wait_ns, run_ns, coalesce(wait_ns, 0) + run_ns AS total_ns FROM php_requests WHERE "
-    THIS_RUNS_PHP;
+    "SELECT wait_ns, run_ns, coalesce(wait_ns, 0) + run_ns AS total_ns " MST_FROM_PHPS_REQUESTS;
 
 /* Their columns: in the order of mst_summary_phases(), of which the reader takes them. */
 static const char *const phase_columns[MST_PHASE_COUNT] = {
@@ -59,12 +55,12 @@ static const char apache_counts[] =
     "SELECT count(*) AS requests, total(aborted) AS aborted, total(status >= 500) AS errors_5xx, "
     "total(status NOT BETWEEN 200 AND 299) AS non_2xx, total(bytes) AS bytes, "
     "total(start_ns + queue_ns + read_ns + handle_ns + send_ns > :ended_ns) AS late, "
-    "total(queue_ns > 0) AS waited FROM server_requests WHERE " THIS_RUNS;
+    "total(queue_ns > 0) AS waited " MST_FROM_APACHES_REQUESTS;
 static const char php_counts[] =
     "SELECT count(*) AS requests, total(aborted) AS aborted, total(status >= 500) AS errors_5xx, "
     "total(status NOT BETWEEN 200 AND 299) AS non_2xx, NULL AS bytes, "
     "total(start_ns + run_ns > :ended_ns) AS late, total(wait_ns > 0) AS waited "
-    "FROM php_requests WHERE " THIS_RUNS_PHP;
+    MST_FROM_PHPS_REQUESTS;
 
 static bool read_counts(struct mst_summary_server *s, sqlite3 *db, uint64_t ended_ns)
 {
@@ -120,7 +116,7 @@ static bool read_php(struct mst_summary_server *s, sqlite3 *db)
         "CAST(total(user_ns) + total(system_ns) AS INTEGER) AS cpu_ns, "
         "max(memory_bytes) AS max_memory, "
         "(SELECT count(*) FROM marks WHERE server_id = :id) AS marks "
-        "FROM php_requests WHERE " THIS_RUNS_PHP, s->id);
+        MST_FROM_PHPS_REQUESTS, s->id);
 
     if (mst_query_next(&q)) {
         s->fatal = mst_row_number(&q, "fatal");

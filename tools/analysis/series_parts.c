@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/run_requests.h"
 #include "analysis/series.h"
 #include "archive/query.h"
 #include "base/clock.h"
@@ -61,8 +62,8 @@ static const char intervals_sql[] =
 #define X_MEAN(name) "total(" name "_ns) / count(*) AS " name ", "
 #define X_COLUMN(suffix, name) X_MEAN(name)
     MST_INTERVALS(X_COLUMN)
-    "count(*) AS requests FROM server_requests WHERE server_id = :id AND ghost = 0 AND label <> '"
-    MST_LABEL_STATUS_NAME "' AND start_ns + queue_ns + read_ns + handle_ns + send_ns >= :start_ns "
+    "count(*) AS requests " MST_FROM_APACHES_REQUESTS
+    "AND start_ns + queue_ns + read_ns + handle_ns + send_ns >= :start_ns "
     "GROUP BY bin";
 
 static bool fill_intervals(struct mst_table *table, sqlite3 *db,

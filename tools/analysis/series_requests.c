@@ -3,6 +3,7 @@
  * The rows are read once and all durations are sorted once: the spectrum is read from that order,
  * and durations that are dealt out to the bins in it are sorted in each bin, too.
  */
+#include "analysis/run_requests.h"
 #include "analysis/series.h"
 
 #include <math.h>
@@ -333,13 +334,12 @@ struct server_gathering {
 
 static const char apache_requests[] =
     "SELECT rowid AS id, start_ns, queue_ns, read_ns, handle_ns, send_ns, status, aborted, "
-    "held_ns, worker FROM server_requests WHERE server_id = :id AND ghost = 0 "
-    "AND label <> '" MST_LABEL_STATUS_NAME "' ORDER BY rowid";
+    "held_ns, worker " MST_FROM_APACHES_REQUESTS "ORDER BY rowid";
 /* A PHP's request begins here with its wait: its total is what PHP knows. */
 static const char php_requests[] =
     "SELECT start_ns - coalesce(wait_ns, 0) AS start_ns, coalesce(wait_ns, 0) AS wait_ns, "
-    "run_ns, status, aborted, run_ns AS held_ns, worker FROM php_requests WHERE server_id = :id "
-    "AND ghost = 0 ORDER BY rowid";
+    "run_ns, status, aborted, run_ns AS held_ns, worker " MST_FROM_PHPS_REQUESTS
+    "ORDER BY rowid";
 
 /* The present row, whose time consists of these parts. */
 static bool gather_request(struct server_gathering *s, const uint64_t parts[PART_COUNT])

@@ -6,6 +6,7 @@
  */
 #include <math.h>
 
+#include "analysis/run_requests.h"
 #include "analysis/series.h"
 #include "archive/query.h"
 #include "base/clock.h"
@@ -290,11 +291,10 @@ bool mst_series_statuses(struct mst_table *table, sqlite3 *db,
 {
     static const char *const columns[] = { "status", "requests", "aborted" };
     struct mst_query q = mst_query_ask(db, mst_summary_is_php(server) ?
-        "SELECT status, count(*) AS requests, total(aborted) AS aborted FROM php_requests "
-        "WHERE server_id = :id AND ghost = 0 GROUP BY status ORDER BY status" :
-        "SELECT status, count(*) AS requests, total(aborted) AS aborted FROM server_requests "
-        "WHERE server_id = :id AND label <> '" MST_LABEL_STATUS_NAME "' AND ghost = 0 "
-        "GROUP BY status ORDER BY status",
+        "SELECT status, count(*) AS requests, total(aborted) AS aborted "
+        MST_FROM_PHPS_REQUESTS "GROUP BY status ORDER BY status" :
+        "SELECT status, count(*) AS requests, total(aborted) AS aborted "
+        MST_FROM_APACHES_REQUESTS "GROUP BY status ORDER BY status",
         server->id);
 
     *table = MST_TABLE("statuses", columns);

@@ -210,7 +210,8 @@ struct mst_summary {
     /* Made by findings/: */
     size_t   finding_count;            /* strongest first */
     struct mst_finding *findings;
-    char     verdict[1100];            /* the first one or two findings' sentences */
+    size_t   headline_count;           /* the first one or two, of which the verdict is made */
+    char     verdict[1100];            /* their sentences */
 };
 
 /* The runs of an archive, oldest first. 0, or -1 with a sentence. Free *ids. */

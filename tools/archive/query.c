@@ -165,6 +165,13 @@ const char *mst_row_text(struct mst_query *q, const char *name)
     return "";
 }
 
+void mst_row_copy(struct mst_query *q, const char *name, char *to, size_t size)
+{
+    const char *text = mst_row_text(q, name);
+
+    snprintf(to, size, "%s", text != NULL ? text : "");
+}
+
 size_t mst_row_text_bytes(struct mst_query *q, const char *name)
 {
     int at = column(q, name);

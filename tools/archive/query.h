@@ -56,6 +56,8 @@ double mst_row_real(struct mst_query *q, const char *name);
 bool mst_row_is_null(struct mst_query *q, const char *name);
 /* Valid until the next row; NULL for NULL. */
 const char *mst_row_text(struct mst_query *q, const char *name);
+/* The same, copied and cut to `size` bytes; "" for NULL. */
+void mst_row_copy(struct mst_query *q, const char *name, char *to, size_t size);
 /* The length of that text; a NUL can be in it. */
 size_t mst_row_text_bytes(struct mst_query *q, const char *name);
 /* The same, to be freed. NULL also where memory runs out: then the query has failed. */

@@ -14,6 +14,7 @@
 #include "analysis/thresholds.h"
 #include "base/clock.h"
 #include "findings/demand.h"
+#include "findings/inquiry.h"
 
 bool mst_plan_is_threaded(const struct mst_summary_server *server)
 {
@@ -63,24 +64,13 @@ static double full_rate(const struct mst_budget *b, const struct mst_plan *plan)
 
 static bool waits_one_by_one(const struct mst_summary *s)
 {
-    const struct mst_finding *f;
-    size_t i, n;
+    size_t i;
 
     for (i = 0; i < s->finding_count; i++)
-        for (f = &s->findings[i], n = 0; n < f->number_count; n++)
-            if (strcmp(f->numbers[n].name, "one_at_a_time") == 0 && f->numbers[n].value == 1 &&
-                f->weight >= MST_HOLDER_TIME_MILLI)
-                return true;
+        if (mst_finding_number(&s->findings[i], "one_at_a_time") == 1 &&
+            s->findings[i].weight >= MST_HOLDER_TIME_MILLI)
+            return true;
     return false;
-}
-
-static void take_memory(struct mst_plan *plan, const struct mst_per_process *p, uint64_t ram)
-{
-    plan->processes_fit = MST_UNKNOWN;
-    if (!p->known || ram == MST_UNKNOWN || p->high <= 0)
-        return;
-    plan->process_bytes = p->high;
-    plan->processes_fit = (uint64_t)((double)ram * MST_RAM_SHARE_MILLI / 1000.0 / p->high);
 }
 
 static void choose(struct mst_plan *plan, const struct mst_budget *b)
@@ -129,7 +119,8 @@ bool mst_plan_workers(struct mst_plan *plan, const struct mst_budget *b,
         return true;
     plan->now = server->workers_limit != MST_UNKNOWN ? server->workers_limit : server->max_busy;
     plan->threaded = mst_plan_is_threaded(server);
-    take_memory(plan, &process, ram);
+    plan->processes_fit = mst_processes_fit(&process, ram);
+    plan->process_bytes = plan->processes_fit != MST_UNKNOWN ? process.high : 0;
     take_demand(plan, b, server, &d);
     choose(plan, b);
     return true;

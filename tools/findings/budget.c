@@ -1,37 +1,27 @@
 /* budget.c - where the time of all requests went: see budget.h. */
 #include "findings/budget.h"
 
-#include <string.h>
-
+#include "analysis/thresholds.h"
 #include "base/ratio.h"
-
-static uint64_t known(uint64_t ns)
-{
-    return ns != MST_UNKNOWN ? ns : 0;
-}
-
-static uint64_t less(uint64_t a, uint64_t b)
-{
-    return a > b ? a - b : 0;
-}
+#include "base/saturate.h"
 
 /* The sum of an interval over all requests; 0 where none had it. */
 static uint64_t interval(const struct mst_summary_server *server, enum mst_interval which)
 {
     const struct mst_summary_interval *i = &server->intervals[which];
 
-    return i->requests > 0 ? known(i->times.sum_ns) : 0;
+    return i->requests > 0 ? mst_known(i->times.sum_ns) : 0;
 }
 
 static uint64_t phase(const struct mst_summary_server *server, enum mst_phase which)
 {
-    return known(server->phases[which].sum_ns);
+    return mst_known(server->phases[which].sum_ns);
 }
 
 /* Of a PHP that also works for others: the part of its time that is the front's. */
 static uint64_t of_front(const struct mst_budget *b, uint64_t ns)
 {
-    ns = known(ns);
+    ns = mst_known(ns);
     if (b->php == b->front || b->php->requests == 0 || b->php->joined >= b->php->requests)
         return ns;
     return (uint64_t)((unsigned __int128)ns * b->php->joined / b->php->requests);
@@ -50,7 +40,7 @@ static void take_run(struct mst_budget *b)
         b->waits_ns[i] = run->waits[i].requests > 0 ? of_front(b, run->waits[i].times.sum_ns) : 0;
         told += b->waits_ns[i];
     }
-    b->php_rest_ns = less(all, told);
+    b->php_rest_ns = mst_subtract_saturated(all, told);
 }
 
 /* PHP's time in `handle` is a backend's where Apache handed requests over, else the handler's. */
@@ -62,23 +52,24 @@ static void take_handle(struct mst_budget *b)
     b->checks_ns = interval(b->front, MST_INTERVAL_CHECKS);
     b->upload_ns = interval(b->front, MST_INTERVAL_UPLOAD);
     if (php->joined > 0) {
-        b->php_wait_ns = known(php->handle_wait.sum_ns);
-        in_php = b->php_wait_ns + known(php->handle_run.sum_ns);
+        b->php_wait_ns = mst_known(php->handle_wait.sum_ns);
+        in_php = b->php_wait_ns + mst_known(php->handle_run.sum_ns);
     }
-    b->backend_ns = less(backend, in_php);
-    rest = less(phase(b->front, MST_PHASE_HANDLE), b->checks_ns + b->upload_ns);
-    b->handle_ns = less(rest, backend > in_php ? backend : in_php);
+    b->backend_ns = mst_subtract_saturated(backend, in_php);
+    rest = mst_subtract_saturated(phase(b->front, MST_PHASE_HANDLE), b->checks_ns + b->upload_ns);
+    b->handle_ns = mst_subtract_saturated(rest, backend > in_php ? backend : in_php);
 }
 
 static void take_send(struct mst_budget *b)
 {
-    uint64_t in_php = b->front->php.joined > 0 ? known(b->front->php.send_run.sum_ns) : 0;
+    uint64_t in_php = b->front->php.joined > 0 ? mst_known(b->front->php.send_run.sum_ns) : 0;
 
     b->send_client_ns = interval(b->front, MST_INTERVAL_SEND_CLIENT);
     b->send_network_ns = interval(b->front, MST_INTERVAL_SEND_NETWORK);
-    b->send_server_ns = less(interval(b->front, MST_INTERVAL_SEND_SERVER), in_php);
-    b->send_ns = less(phase(b->front, MST_PHASE_SEND), b->send_client_ns + b->send_network_ns +
-                      b->send_server_ns + in_php);
+    b->send_server_ns =
+        mst_subtract_saturated(interval(b->front, MST_INTERVAL_SEND_SERVER), in_php);
+    b->send_ns = mst_subtract_saturated(phase(b->front, MST_PHASE_SEND),
+        b->send_client_ns + b->send_network_ns + b->send_server_ns + in_php);
 }
 
 struct mst_budget mst_budget_make(const struct mst_summary *s)
@@ -95,9 +86,9 @@ struct mst_budget mst_budget_make(const struct mst_summary *s)
         return b;
     }
     b.h2_wait_ns = interval(b.front, MST_INTERVAL_H2_WAIT);
-    b.queue_ns = less(phase(b.front, MST_PHASE_QUEUE), b.h2_wait_ns);
+    b.queue_ns = mst_subtract_saturated(phase(b.front, MST_PHASE_QUEUE), b.h2_wait_ns);
     b.tls_ns = interval(b.front, MST_INTERVAL_TLS);
-    b.read_ns = less(phase(b.front, MST_PHASE_READ), b.tls_ns);
+    b.read_ns = mst_subtract_saturated(phase(b.front, MST_PHASE_READ), b.tls_ns);
     take_handle(&b);
     take_send(&b);
     b.log_ns = interval(b.front, MST_INTERVAL_LOG);
@@ -113,6 +104,12 @@ uint64_t mst_budget_milli(const struct mst_budget *b, uint64_t part_ns)
 uint64_t mst_budget_mean_ns(const struct mst_budget *b, uint64_t part_ns)
 {
     return b->front != NULL && b->front->requests > 0 ? part_ns / b->front->requests : 0;
+}
+
+bool mst_budget_counts(const struct mst_budget *b, uint64_t part_ns)
+{
+    return mst_budget_milli(b, part_ns) >= MST_FINDING_MILLI &&
+           mst_budget_mean_ns(b, part_ns) >= MST_PART_MEAN_MIN_NS;
 }
 
 uint64_t mst_budget_run_milli(const struct mst_budget *b, uint64_t part_ns)

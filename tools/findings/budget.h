@@ -28,6 +28,12 @@ struct mst_budget {
     uint64_t log_ns, undelivered_ns;          /* after the total */
 };
 
+/* 0 for what is not known: nothing of it is told. */
+static inline uint64_t mst_known(uint64_t number)
+{
+    return number != MST_UNKNOWN ? number : 0;
+}
+
 struct mst_budget mst_budget_make(const struct mst_summary *s);
 
 /* Thousandths of the time of all requests; 0 where there is none. */
@@ -35,6 +41,9 @@ uint64_t mst_budget_milli(const struct mst_budget *b, uint64_t part_ns);
 
 /* The mean of a part over all requests of the front. */
 uint64_t mst_budget_mean_ns(const struct mst_budget *b, uint64_t part_ns);
+
+/* Whether the part is a finding: it has MST_FINDING_MILLI, and a request notices it. */
+bool mst_budget_counts(const struct mst_budget *b, uint64_t part_ns);
 
 /* PHP's part of a worker's time: thousandths of php_run. */
 uint64_t mst_budget_run_milli(const struct mst_budget *b, uint64_t part_ns);

@@ -1,4 +1,5 @@
 /* client.c - the rules for what the load tool saw, and for its own limits. See rules.h. */
+#include "analysis/run_requests.h"
 #include "analysis/thresholds.h"
 #include "archive/query.h"
 #include "base/ratio.h"
@@ -11,10 +12,9 @@ static uint64_t covered_ns(struct mst_inquiry *q)
     bool is_php = mst_summary_is_php(q->b.front);
     struct mst_query rows = mst_query_ask(q->db, is_php ?
         "SELECT start_ns - coalesce(wait_ns, 0) AS began, start_ns + run_ns AS ended "
-        "FROM php_requests WHERE server_id = :id AND ghost = 0 ORDER BY 1" :
+        MST_FROM_PHPS_REQUESTS "ORDER BY 1" :
         "SELECT start_ns AS began, start_ns + queue_ns + read_ns + handle_ns + send_ns AS ended "
-        "FROM server_requests WHERE server_id = :id AND ghost = 0 AND label <> '"
-        MST_LABEL_STATUS_NAME "' ORDER BY 1", q->b.front->id);
+        MST_FROM_APACHES_REQUESTS "ORDER BY 1", q->b.front->id);
     uint64_t covered = 0, until = 0, began, ended;
 
     while (mst_query_next(&rows)) {

@@ -1,4 +1,5 @@
 /* demand.c - what holds a server's workers, and what its processes take: see demand.h. */
+#include "analysis/run_requests.h"
 #include "findings/demand.h"
 
 #include <math.h>
@@ -14,12 +15,10 @@
 static const char apache_held[] =
     "SELECT count(*) AS requests, avg(held_ns) AS mean, avg(1.0 * held_ns * held_ns) AS squares, "
     "total(start_ns + queue_ns + read_ns + handle_ns + send_ns <= :ended_ns) AS in_time "
-    "FROM server_requests WHERE server_id = :id AND no_worker = 0 AND ghost = 0 "
-    "AND label <> '" MST_LABEL_STATUS_NAME "'";
+    MST_FROM_APACHES_REQUESTS "AND no_worker = 0";
 static const char php_held[] =
     "SELECT count(*) AS requests, avg(run_ns) AS mean, avg(1.0 * run_ns * run_ns) AS squares, "
-    "total(start_ns + run_ns <= :ended_ns) AS in_time FROM php_requests "
-    "WHERE server_id = :id AND ghost = 0";
+    "total(start_ns + run_ns <= :ended_ns) AS in_time " MST_FROM_PHPS_REQUESTS;
 
 /* The interval takes requests as independent of each other. Those that ended after the load
  * are none of its rate; another machine's clock does not tell which these are. */
@@ -106,6 +105,13 @@ bool mst_per_process_read(struct mst_per_process *p, sqlite3 *db, int64_t server
     if (!p->slope)
         p->bytes = p->high = s.y / s.x;
     return true;
+}
+
+uint64_t mst_processes_fit(const struct mst_per_process *p, uint64_t ram_bytes)
+{
+    if (!p->known || ram_bytes == MST_UNKNOWN || p->high <= 0)
+        return MST_UNKNOWN;
+    return (uint64_t)((double)ram_bytes * (MST_RAM_SHARE_MILLI / 1000.0) / p->high);
 }
 
 bool mst_ram_read(uint64_t *bytes, sqlite3 *db, int64_t run_id)

@@ -26,6 +26,9 @@ bool mst_demand_read(struct mst_demand *d, sqlite3 *db, const struct mst_summary
                      const struct mst_summary_server *server);
 bool mst_per_process_read(struct mst_per_process *p, sqlite3 *db, int64_t server_id);
 
+/* Processes of that size, upper end, that fit in MST_RAM_SHARE_MILLI of the memory; MST_UNKNOWN. */
+uint64_t mst_processes_fit(const struct mst_per_process *p, uint64_t ram_bytes);
+
 /* The machine's memory; MST_UNKNOWN where the archive does not tell. */
 bool mst_ram_read(uint64_t *bytes, sqlite3 *db, int64_t run_id);
 

@@ -1,7 +1,5 @@
 /* failed.c - the rules for failures: answers, clients, processes, restarts. See rules.h. */
-#include <stdio.h>
-#include <string.h>
-
+#include "analysis/run_requests.h"
 #include "analysis/thresholds.h"
 #include "archive/query.h"
 #include "findings/rules.h"
@@ -22,12 +20,11 @@ static void weigh_failure(struct mst_finding *f, uint64_t floor)
 
 static const char apache_failures[] =
     "SELECT status, label, coalesce(backend, handler) AS end, count(*) AS n "
-    "FROM server_requests WHERE server_id = :id AND ghost = 0 AND label <> '"
-    MST_LABEL_STATUS_NAME "' AND status BETWEEN :low AND :high "
+    MST_FROM_APACHES_REQUESTS "AND status BETWEEN :low AND :high "
     "GROUP BY status, label, coalesce(backend, handler) ORDER BY n DESC";
 static const char php_failures[] =
-    "SELECT status, label, script AS end, count(*) AS n FROM php_requests "
-    "WHERE server_id = :id AND ghost = 0 AND status BETWEEN :low AND :high "
+    "SELECT status, label, script AS end, count(*) AS n " MST_FROM_PHPS_REQUESTS
+    "AND status BETWEEN :low AND :high "
     "GROUP BY status, label, script ORDER BY n DESC";
 
 /* All answers with a status of a hundred, and what most of them have in common. */
@@ -35,11 +32,6 @@ struct answers {
     uint64_t all, most, status;    /* most: those with this status, label and end */
     char     label[64], end[128];
 };
-
-static void copy(char *to, size_t size, const char *text)
-{
-    snprintf(to, size, "%s", text != NULL ? text : "");
-}
 
 static struct answers read_answers(struct mst_inquiry *q, unsigned hundred)
 {
@@ -55,8 +47,8 @@ static struct answers read_answers(struct mst_inquiry *q, unsigned hundred)
         if (a.all == 0) {
             a.status = mst_row_number(&rows, "status");
             a.most = mst_row_number(&rows, "n");
-            copy(a.label, sizeof a.label, mst_row_text(&rows, "label"));
-            copy(a.end, sizeof a.end, mst_row_text(&rows, "end"));
+            mst_row_copy(&rows, "label", a.label, sizeof a.label);
+            mst_row_copy(&rows, "end", a.end, sizeof a.end);
         }
         a.all += mst_row_number(&rows, "n");
     }
@@ -97,11 +89,6 @@ static void find_lengths(struct mst_inquiry *q)
 
 /* ---- clients ------------------------------------------------------------------------------- */
 
-static uint64_t known(uint64_t n)
-{
-    return n != MST_UNKNOWN ? n : 0;
-}
-
 /* Aborted requests without those of the load's last moment: a load tool that ends by time closes
  * its last connections, too. */
 static uint64_t aborted_before_the_end(struct mst_inquiry *q)
@@ -113,7 +100,7 @@ static uint64_t aborted_before_the_end(struct mst_inquiry *q)
     if (mst_summary_is_php(front) || front->aborted == 0 || ended == MST_UNKNOWN)
         return mst_summary_is_php(front) ? front->aborted : 0;
     row = mst_query_ask(q->db,
-        "SELECT count(*) AS n FROM server_requests WHERE server_id = :id AND ghost = 0 AND aborted "
+        "SELECT count(*) AS n " MST_FROM_APACHES_REQUESTS "AND aborted "
         "AND start_ns + queue_ns + read_ns + handle_ns + send_ns < :end", front->id);
     mst_query_set(&row, ":end", (int64_t)(ended - MST_LAST_MOMENT_NS));
     if (mst_query_next(&row))
@@ -125,7 +112,7 @@ static uint64_t aborted_before_the_end(struct mst_inquiry *q)
 static void find_aborts(struct mst_inquiry *q)
 {
     const struct mst_summary_client *c = &q->s->client;
-    uint64_t timeouts = c->known ? known(c->failed_timeout) : 0;
+    uint64_t timeouts = c->known ? mst_known(c->failed_timeout) : 0;
     uint64_t aborted = aborted_before_the_end(q), n = aborted > timeouts ? aborted : timeouts;
     struct mst_finding *f;
 
@@ -142,13 +129,13 @@ static void find_aborts(struct mst_inquiry *q)
 static void find_client_errors(struct mst_inquiry *q)
 {
     const struct mst_summary_client *c = &q->s->client;
-    uint64_t n = known(c->failed_connect) + known(c->failed_receive);
+    uint64_t n = mst_known(c->failed_connect) + mst_known(c->failed_receive);
     struct mst_finding *f;
 
     if (!c->known || n == 0)
         return;
     f = mst_found_requests(q, MST_CODE_CLIENT_ERRORS, MST_CERTAIN, n,
-                           known(c->requests) + known(c->failed_connect));
+                           mst_known(c->requests) + mst_known(c->failed_connect));
     weigh_failure(f, MST_FAILURES_FLOOR_MILLI);
     mst_found_number(f, "connect", c->failed_connect);
     mst_found_number(f, "receive", c->failed_receive);
@@ -159,7 +146,7 @@ static void find_client_errors(struct mst_inquiry *q)
 
 static void find_deaths(struct mst_inquiry *q, const struct mst_summary_server *server)
 {
-    uint64_t n = known(server->unfinished), killed = known(server->killed);
+    uint64_t n = mst_known(server->unfinished), killed = mst_known(server->killed);
     struct mst_finding *f;
 
     if (n == 0)
@@ -175,15 +162,15 @@ static void find_fatal(struct mst_inquiry *q, const struct mst_summary_server *p
 {
     struct mst_query rows;
     struct mst_finding *f;
-    uint64_t n = known(php->fatal) + known(php->timeouts);
+    uint64_t n = mst_known(php->fatal) + mst_known(php->timeouts);
 
     if (n == 0)
         return;
     f = mst_found_requests(q, MST_CODE_PHP_FATAL, MST_CERTAIN, n, php->requests);
     weigh_failure(f, MST_FAILURES_FLOOR_MILLI + 2);
     f->weight += f->weight >= MST_WEIGHT_FIRST ? 2 : 0;   /* before the 5xx that it is */
-    rows = mst_query_ask(q->db, "SELECT script, count(*) AS n FROM php_requests WHERE "
-                         "server_id = :id AND ghost = 0 AND (fatal OR timeout) GROUP BY script "
+    rows = mst_query_ask(q->db, "SELECT script, count(*) AS n " MST_FROM_PHPS_REQUESTS
+                         "AND (fatal OR timeout) GROUP BY script "
                          "ORDER BY n DESC LIMIT 1", php->id);
     if (mst_query_next(&rows))
         mst_found_subject(f, mst_row_text(&rows, "script"));
@@ -213,7 +200,8 @@ static uint64_t first_restart_ns(struct mst_inquiry *q, const struct mst_summary
 
 static void find_restarts(struct mst_inquiry *q, const struct mst_summary_server *server)
 {
-    uint64_t starts = known(server->restarts), generations = known(server->generations);
+    uint64_t starts = mst_known(server->restarts), generations = mst_known(server->generations);
+    uint64_t first_ns;
     struct mst_finding *f;
 
     if (starts + generations == 0)
@@ -221,10 +209,11 @@ static void find_restarts(struct mst_inquiry *q, const struct mst_summary_server
     f = mst_found(q, MST_CODE_SERVER_RESTARTED, MST_CERTAIN, 0);
     f->share_milli = MST_UNKNOWN;
     f->weight = MST_FAILURES_FLOOR_MILLI + (starts > 0 ? MST_WEIGHT_FIRST : 0);
+    first_ns = first_restart_ns(q, server);
     mst_found_number(f, "restarts", generations);
     mst_found_number(f, "starts", starts);
-    mst_found_number(f, "first_ns", first_restart_ns(q, server));
-    mst_say_restarts(f, server, first_restart_ns(q, server));
+    mst_found_number(f, "first_ns", first_ns);
+    mst_say_restarts(f, server, first_ns);
 }
 
 void mst_find_failures(struct mst_inquiry *q)

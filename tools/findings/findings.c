@@ -69,15 +69,15 @@ static uint64_t heaviest(const struct mst_summary *s)
 /* The first finding, and the second where it explains a headline's share, too. */
 static void judge(struct mst_summary *s)
 {
-    size_t used, i;
+    size_t used = 0, i;
 
+    s->headline_count = s->finding_count > 1 && s->findings[1].weight >= MST_HEADLINE_MILLI ? 2 :
+                        s->finding_count > 0;
     s->verdict[0] = '\0';
-    for (i = 0; i < s->finding_count && i < 2; i++) {
-        if (i > 0 && s->findings[i].weight < MST_HEADLINE_MILLI)
-            break;
-        used = strlen(s->verdict);
+    for (i = 0; i < s->headline_count; i++) {
         snprintf(s->verdict + used, sizeof s->verdict - used, "%s%s", i > 0 ? " " : "",
                  s->findings[i].text);
+        used = strlen(s->verdict);
     }
 }
 

@@ -1,22 +1,12 @@
 /* held.c - the rules for what held workers: clients, the network, labels, stuck requests. See
  * rules.h. */
-#include <stdio.h>
-#include <string.h>
-
 #include "analysis/bottleneck.h"
+#include "analysis/run_requests.h"
 #include "analysis/thresholds.h"
 #include "archive/query.h"
 #include "base/ratio.h"
 #include "findings/rules.h"
 #include "findings/sentences.h"
-
-/* A part of the requests' time is a finding from MST_FINDING_MILLI on, where a request notices it.
- */
-static bool counts(const struct mst_budget *b, uint64_t part_ns)
-{
-    return mst_budget_milli(b, part_ns) >= MST_FINDING_MILLI &&
-           mst_budget_mean_ns(b, part_ns) >= MST_PART_MEAN_MIN_NS;
-}
 
 /* ---- clients and the network --------------------------------------------------------------- */
 
@@ -33,11 +23,11 @@ static void find_sending(struct mst_inquiry *q, enum mst_code code, uint64_t par
 {
     struct mst_finding *f;
 
-    if (!counts(&q->b, part_ns))
+    if (!mst_budget_counts(&q->b, part_ns))
         return;
     f = mst_found(q, code, part_ns < other_ns / 3 * 2 ? MST_LIKELY : MST_CERTAIN, part_ns);
-    if (f->certainty == MST_LIKELY && f->weight >= MST_HEADLINE_MILLI)
-        f->weight = MST_HEADLINE_MILLI - 1;
+    if (f->certainty == MST_LIKELY)
+        mst_found_no_headline(f);
     f->requests = q->b.front->intervals[interval].requests;
     mst_found_number(f, "mean_ns", mst_budget_mean_ns(&q->b, part_ns));
     mst_say_sending(f, &q->b, part_ns);
@@ -52,7 +42,7 @@ static void find_late_delivery(struct mst_inquiry *q)
     bool by_client = b->send_client_ns > b->send_network_ns;
     struct mst_finding *f;
 
-    if (!counts(b, b->undelivered_ns) || b->send_client_ns + b->send_network_ns >=
+    if (!mst_budget_counts(b, b->undelivered_ns) || b->send_client_ns + b->send_network_ns >=
         b->undelivered_ns)
         return;
     f = mst_found(q, by_client ? MST_CODE_SLOW_CLIENTS : MST_CODE_SLOW_NETWORK, MST_LIKELY,
@@ -68,12 +58,12 @@ static void find_uploads(struct mst_inquiry *q)
 {
     struct mst_finding *f;
 
-    if (counts(&q->b, q->b.upload_ns)) {
+    if (mst_budget_counts(&q->b, q->b.upload_ns)) {
         f = mst_found(q, MST_CODE_SLOW_UPLOAD, MST_CERTAIN, q->b.upload_ns);
         f->requests = q->b.front->intervals[MST_INTERVAL_UPLOAD].requests;
         mst_say_uploads(f, &q->b);
     }
-    if (counts(&q->b, q->b.read_ns)) {
+    if (mst_budget_counts(&q->b, q->b.read_ns)) {
         f = mst_found(q, MST_CODE_SLOW_HEADERS, MST_LIKELY, q->b.read_ns);
         mst_found_number(f, "mean_ns", mst_budget_mean_ns(&q->b, q->b.read_ns));
         mst_say_headers(f, &q->b);
@@ -84,11 +74,10 @@ static void find_uploads(struct mst_inquiry *q)
 
 static const char apache_holders[] =
     "SELECT label AS name, count(*) AS n, total(held_ns) AS held_ns, total(queue_ns) AS waited_ns "
-    "FROM server_requests WHERE server_id = :id AND ghost = 0 AND no_worker = 0 AND label <> '"
-    MST_LABEL_STATUS_NAME "' GROUP BY label ORDER BY held_ns DESC";
+    MST_FROM_APACHES_REQUESTS "AND no_worker = 0 GROUP BY label ORDER BY held_ns DESC";
 static const char php_holders[] =
     "SELECT script AS name, count(*) AS n, total(run_ns) AS held_ns, total(wait_ns) AS waited_ns "
-    "FROM php_requests WHERE server_id = :id AND ghost = 0 GROUP BY script ORDER BY held_ns DESC";
+    MST_FROM_PHPS_REQUESTS "GROUP BY script ORDER BY held_ns DESC";
 
 /* The group of requests that had the workers for longest, against all. */
 struct holder {
@@ -101,12 +90,11 @@ static void add_group(struct holder *h, struct mst_query *row)
 {
     uint64_t n = mst_row_number(row, "n");
     double held_ns = mst_row_real(row, "held_ns");
-    const char *name = mst_row_text(row, "name");
 
     if (h->groups++ == 0) {
         h->held_ns = held_ns;
         h->requests = n;
-        snprintf(h->name, sizeof h->name, "%s", name != NULL ? name : "");
+        mst_row_copy(row, "name", h->name, sizeof h->name);
     } else {
         h->others_waited_ns += mst_row_real(row, "waited_ns");
     }

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "analysis/thresholds.h"
 #include "base/array.h"
 #include "base/ratio.h"
 
@@ -41,6 +42,22 @@ void mst_found_number(struct mst_finding *f, const char *name, uint64_t value)
 {
     if (value != MST_UNKNOWN && f->number_count < MST_FINDING_NUMBERS)
         f->numbers[f->number_count++] = (struct mst_finding_number){ name, value };
+}
+
+uint64_t mst_finding_number(const struct mst_finding *f, const char *name)
+{
+    size_t i;
+
+    for (i = 0; i < f->number_count; i++)
+        if (strcmp(f->numbers[i].name, name) == 0)
+            return f->numbers[i].value;
+    return MST_UNKNOWN;
+}
+
+void mst_found_no_headline(struct mst_finding *f)
+{
+    if (f->weight >= MST_HEADLINE_MILLI)
+        f->weight = MST_HEADLINE_MILLI - 1;
 }
 
 void mst_found_subject(struct mst_finding *f, const char *subject)

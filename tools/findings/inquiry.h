@@ -24,7 +24,12 @@ struct mst_finding *mst_found_requests(struct mst_inquiry *q, enum mst_code code
                                        uint64_t of);
 /* A figure for programs; unknown ones are left out. */
 void mst_found_number(struct mst_finding *f, const char *name, uint64_t value);
+/* The figure of that name; MST_UNKNOWN: the finding has none. */
+uint64_t mst_finding_number(const struct mst_finding *f, const char *name);
 void mst_found_subject(struct mst_finding *f, const char *subject);
+
+/* What explains less than others, or follows from them, is no headline. */
+void mst_found_no_headline(struct mst_finding *f);
 
 /* The finding of that code that was added first, or NULL. */
 const struct mst_finding *mst_findings_get(const struct mst_summary *s, enum mst_code code);

@@ -194,8 +194,8 @@ static void find_disk(struct mst_inquiry *q)
     f = mst_found(q, MST_CODE_DISK, MST_LIKELY, 0);
     f->share_milli = mst_milli(stall, q->s->duration_ns);
     f->weight = f->share_milli;
-    if (!felt && f->weight >= MST_HEADLINE_MILLI)
-        f->weight = MST_HEADLINE_MILLI - 1;
+    if (!felt)
+        mst_found_no_headline(f);
     mst_found_number(f, "stall_ns", stall);
     mst_say_disk(f, q->s, of_group, stall);
 }

@@ -1,4 +1,4 @@
-/* say.h - puts a sentence into a member of a finding: for sentences*.c. */
+/* say.h - puts a sentence into a member that is an array: for sentences*.c and sizing.c. */
 #ifndef MPMSTAT_SAY_H
 #define MPMSTAT_SAY_H
 
@@ -15,8 +15,11 @@ static inline void mst_say(char *text, size_t size, const char *format, ...)
     va_end(args);
 }
 
-#define MST_TEXT(f, ...)      mst_say((f)->text, sizeof (f)->text, __VA_ARGS__)
-#define MST_ACTION(f, ...)    mst_say((f)->action, sizeof (f)->action, __VA_ARGS__)
-#define MST_PREDICTED(f, ...) mst_say((f)->predicted, sizeof (f)->predicted, __VA_ARGS__)
+#define MST_SAY(member, ...)  mst_say((member), sizeof (member), __VA_ARGS__)
+
+/* Members of a finding. */
+#define MST_TEXT(f, ...)      MST_SAY((f)->text, __VA_ARGS__)
+#define MST_ACTION(f, ...)    MST_SAY((f)->action, __VA_ARGS__)
+#define MST_PREDICTED(f, ...) MST_SAY((f)->predicted, __VA_ARGS__)
 
 #endif

@@ -9,7 +9,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -19,25 +18,14 @@
 #include "findings/advice.h"
 #include "findings/demand.h"
 #include "findings/inquiry.h"
+#include "findings/say.h"
 #include "stats/distribution.h"
-
-__attribute__((format(printf, 3, 4)))
-static void say(char *text, size_t size, const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    vsnprintf(text, size, format, args);
-    va_end(args);
-}
-
-#define SAY(member, ...) say((member), sizeof (member), __VA_ARGS__)
 
 static void cannot_tell(struct mst_advice *advice, const char *why)
 {
     advice->known = false;
-    SAY(advice->answer, "cannot tell");
-    SAY(advice->arithmetic, "%s", why);
+    MST_SAY(advice->answer, "cannot tell");
+    MST_SAY(advice->arithmetic, "%s", why);
     advice->uncertainty[0] = '\0';
 }
 
@@ -55,19 +43,19 @@ static struct mst_formatted bytes_text(double bytes)
 static void add_memory(struct mst_advice *advice, const struct mst_per_process *p, uint64_t ram,
                        bool threaded)
 {
+    uint64_t fit = mst_processes_fit(p, ram);
     size_t used = strlen(advice->uncertainty);
 
-    if (!p->known || ram == MST_UNKNOWN || p->high <= 0)
-        say(advice->uncertainty + used, sizeof advice->uncertainty - used,
+    if (fit == MST_UNKNOWN)
+        mst_say(advice->uncertainty + used, sizeof advice->uncertainty - used,
             "What memory allows is not known.");
     else
-        say(advice->uncertainty + used, sizeof advice->uncertainty - used,
-            "Memory: 80 %% of %s / %s a process (%s) = %.0f processes%s, where nothing else "
+        mst_say(advice->uncertainty + used, sizeof advice->uncertainty - used,
+            "Memory: 80 %% of %s / %s a process (%s) = %" PRIu64 " processes%s, where nothing else "
             "needs it.",
             mst_format_bytes(ram).text, bytes_text(p->high).text,
             p->slope ? "what one more takes, upper end" : "an upper bound: shared pages included",
-            floor((double)ram * (MST_RAM_SHARE_MILLI / 1000.0) / p->high),
-            threaded ? " of several workers each" : "");
+            fit, threaded ? " of several workers each" : "");
 }
 
 /* ---- workers --------------------------------------------------------------------- */
@@ -113,33 +101,16 @@ static double add_at_once(char *text, size_t size, const struct mst_summary_serv
     double busy = (double)server->mean_busy_milli / 1000, all = d->rate * (d->held + waited);
 
     if (!keepalive_holds(server)) {
-        say(text, size, "%.4g/s x (%s held + %s waited) = %.3g requests at once", d->rate,
+        mst_say(text, size, "%.4g/s x (%s held + %s waited) = %.3g requests at once", d->rate,
             seconds_text(d->held).text, seconds_text(waited).text, all);
         return all;
     }
     all = busy + d->rate * waited;
-    say(text, size, "%.3g workers busy on average (%s of them with idle keep-alive connections) "
-        "+ %.4g/s x %s waited = %.3g at once", busy,
+    mst_say(text, size, "%.3g workers busy on average (%s of them with idle keep-alive "
+        "connections) + %.4g/s x %s waited = %.3g at once", busy,
         mst_format_milli(server->mean_state_milli[MST_STATE_KEEPALIVE]).text, d->rate,
         seconds_text(waited).text, all);
     return all;
-}
-
-/* What the finding that this server's workers ran out advises; MST_UNKNOWN: nothing. */
-static const struct mst_finding *advised(const struct mst_summary *run,
-                                         const struct mst_summary_server *server,
-                                         uint64_t *workers)
-{
-    const struct mst_finding *f = mst_findings_get(run, mst_summary_is_php(server) ?
-                                                   MST_CODE_PHP_WORKERS :
-                                                   MST_CODE_APACHE_WORKERS);
-    size_t i;
-
-    *workers = MST_UNKNOWN;
-    for (i = 0; f != NULL && i < f->number_count; i++)
-        if (strcmp(f->numbers[i].name, "workers_advised") == 0)
-            *workers = f->numbers[i].value;
-    return f;
 }
 
 /* Requests waited: all that were there, waiting or held, could have had a worker. They may
@@ -148,9 +119,12 @@ static const struct mst_finding *advised(const struct mst_summary *run,
 static void advise_more(struct mst_advice *advice, const struct mst_summary *run,
                         const struct mst_summary_server *server, const struct mst_demand *d)
 {
+    const struct mst_finding *f = mst_findings_get(run, mst_summary_is_php(server) ?
+                                                   MST_CODE_PHP_WORKERS :
+                                                   MST_CODE_APACHE_WORKERS);
     uint64_t limit = server->workers_limit != MST_UNKNOWN ? server->workers_limit
-                                                          : server->max_busy, up_to;
-    const struct mst_finding *f = advised(run, server, &up_to);
+                                                          : server->max_busy;
+    uint64_t up_to = f != NULL ? mst_finding_number(f, "workers_advised") : MST_UNKNOWN;
     char at_once[256], now[32] = "now";
     double all = ceil(add_at_once(at_once, sizeof at_once, server, d));
 
@@ -158,27 +132,28 @@ static void advise_more(struct mst_advice *advice, const struct mst_summary *run
     if (server->workers_limit != MST_UNKNOWN)
         snprintf(now, sizeof now, "%" PRIu64, limit);
     if (up_to != MST_UNKNOWN && up_to <= limit) {
-        SAY(advice->answer, "%s, as it is", now);
-        SAY(advice->arithmetic, "%s", f->action);
+        MST_SAY(advice->answer, "%s, as it is", now);
+        MST_SAY(advice->arithmetic, "%s", f->action);
         return;
     }
     if (up_to != MST_UNKNOWN)
         all = (double)up_to;
     if (all > (double)limit) {
-        SAY(advice->answer, "more than %s: up to %.0f", now, all);
-        SAY(advice->arithmetic, "Requests waited for workers. %s: with a worker each, none of them "
-            "would have waited.", at_once);
+        MST_SAY(advice->answer, "more than %s: up to %.0f", now, all);
+        MST_SAY(advice->arithmetic, "Requests waited for workers. %s: with a worker each, none of "
+            "them would have waited.", at_once);
     } else {
-        SAY(advice->answer, "more than %s", now);
-        SAY(advice->arithmetic, "Requests waited for workers. %s, on average, for %" PRIu64
+        MST_SAY(advice->answer, "more than %s", now);
+        MST_SAY(advice->arithmetic, "Requests waited for workers. %s, on average, for %" PRIu64
             " workers: at times there were more, and a mean does not tell how many.", at_once,
             limit);
     }
     if (f != NULL && f->predicted[0] != '\0')
-        SAY(advice->uncertainty, "Predicted: %s. ", f->predicted);
+        MST_SAY(advice->uncertainty, "Predicted: %s. ", f->predicted);
     else
-        SAY(advice->uncertainty, "If a request takes no longer with more of them at once, which "
-            "only a run with more workers can show; and for as many clients as in this run. ");
+        MST_SAY(advice->uncertainty, "If a request takes no longer with more of them at once, "
+            "which only a run with more workers can show; and for as many clients as in this "
+            "run. ");
 }
 
 static void advise_enough(struct mst_advice *advice, const struct mst_summary_server *server,
@@ -189,12 +164,12 @@ static void advise_enough(struct mst_advice *advice, const struct mst_summary_se
     double answer = fmax(ceil(most), (double)seen);
 
     advice->known = true;
-    SAY(advice->answer, "%.0f for this load", answer);
-    SAY(advice->arithmetic, "%.4g requests/s x %s held = %.3g workers on average; with arrivals "
-        "at random 99 %% of the time at most %.0f. At most %s were seen busy.", d->rate,
+    MST_SAY(advice->answer, "%.0f for this load", answer);
+    MST_SAY(advice->arithmetic, "%.4g requests/s x %s held = %.3g workers on average; with "
+        "arrivals at random 99 %% of the time at most %.0f. At most %s were seen busy.", d->rate,
         seconds_text(d->held).text, d->workers, ceil(most),
         mst_format_count(server->max_busy).text);
-    SAY(advice->uncertainty, "95 %% interval of the mean: %.3g to %.3g. Another rate: the same "
+    MST_SAY(advice->uncertainty, "95 %% interval of the mean: %.3g to %.3g. Another rate: the same "
         "time held, times that rate. ", d->low, d->high);
 }
 
@@ -237,22 +212,23 @@ static void advise_backlog(struct mst_advice *advice, const struct mst_summary *
     longest = server->max_listen_queue;
     limit = server->listen_queue_limit;
     advice->known = true;
-    SAY(advice->uncertainty, "Of each listening socket by itself, seen at the fullest. It was "
+    MST_SAY(advice->uncertainty, "Of each listening socket by itself, seen at the fullest. It was "
         "looked at ten times a second: between two looks it may have been longer. The kernel cuts "
         "ListenBacklog to net.core.somaxconn.");
     if (server->local && run->listen_overflows != MST_UNKNOWN && run->listen_overflows > 0) {
-        SAY(advice->answer, "more than %" PRIu64, limit);
-        SAY(advice->arithmetic, "Connections found a queue full %" PRIu64 " times on this machine, "
-            "and had to try again after 0.2 s or more; %" PRIu64 " may wait here.",
+        MST_SAY(advice->answer, "more than %" PRIu64, limit);
+        MST_SAY(advice->arithmetic, "Connections found a queue full %" PRIu64 " times on this "
+            "machine, and had to try again after 0.2 s or more; %" PRIu64 " may wait here.",
             run->listen_overflows, limit);
     } else if (longest * 2 > limit) {
-        SAY(advice->answer, "%" PRIu64 ", twice what was seen", longest * 2);
-        SAY(advice->arithmetic, "At most %" PRIu64 " of %" PRIu64 " connections were seen waiting, "
-            "and none was refused: little is left.", longest, limit);
+        MST_SAY(advice->answer, "%" PRIu64 ", twice what was seen", longest * 2);
+        MST_SAY(advice->arithmetic, "At most %" PRIu64 " of %" PRIu64 " connections were seen "
+            "waiting, and none was refused: little is left.", longest, limit);
     } else {
-        SAY(advice->answer, "%" PRIu64 ", as it is", limit);
-        SAY(advice->arithmetic, "At most %" PRIu64 " connections were seen waiting, and %" PRIu64
-            " may%s.", longest, limit, limit == MST_DEFAULT_BACKLOG ? " (the default)" : "");
+        MST_SAY(advice->answer, "%" PRIu64 ", as it is", limit);
+        MST_SAY(advice->arithmetic, "At most %" PRIu64 " connections were seen waiting, and %"
+            PRIu64 " may%s.", longest, limit,
+            limit == MST_DEFAULT_BACKLOG ? " (the default)" : "");
     }
 }
 

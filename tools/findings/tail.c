@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/run_requests.h"
 #include "analysis/thresholds.h"
 #include "archive/query.h"
 #include "base/ratio.h"
@@ -10,9 +11,6 @@
 #include "findings/sentences.h"
 
 #define TOTAL "queue_ns + read_ns + handle_ns + send_ns"
-#define APACHES " FROM server_requests WHERE server_id = :id AND ghost = 0 AND label <> '" \
-                MST_LABEL_STATUS_NAME "'"
-#define PHPS    " FROM php_requests WHERE server_id = :id AND ghost = 0"
 
 /* What of the slow requests exceeds the median's, in parts. */
 static const char apache_parts[] =
@@ -22,7 +20,8 @@ static const char apache_parts[] =
     "total(slow * coalesce(upload_ns, 0)) AS upload, "
     "total(slow * (handle_ns - coalesce(checks_ns, 0) - coalesce(upload_ns, 0))) AS handle, "
     "total(slow * send_ns) AS send FROM "
-    "(SELECT *, " TOTAL " AS total_ns, (" TOTAL ") > :slow AS slow" APACHES ")";
+    "(SELECT *, " TOTAL " AS total_ns, (" TOTAL ") > :slow AS slow "
+    MST_FROM_APACHES_REQUESTS ")";
 static const char php_parts[] =
     "SELECT total(slow) AS n, total(slow * (total_ns - :median)) AS excess, "
     "total(slow * coalesce(wait_ns, 0)) AS php_wait, "
@@ -30,7 +29,7 @@ static const char php_parts[] =
     "total(slow * coalesce(cpu_wait_ns, 0)) AS cpu_wait, "
     "total(slow * coalesce(waits_ns, 0)) AS waits FROM "
     "(SELECT *, coalesce(wait_ns, 0) + run_ns AS total_ns, "
-    "coalesce(wait_ns, 0) + run_ns > :slow AS slow" PHPS ")";
+    "coalesce(wait_ns, 0) + run_ns > :slow AS slow " MST_FROM_PHPS_REQUESTS ")";
 
 static const struct mst_tail_part apache_names[] = {
     { "queue", "waiting for a worker" }, { "read", "reading the request" },
@@ -61,7 +60,7 @@ static bool find_common(struct mst_inquiry *q, struct mst_tail *t, const char *e
     char sql[1024];
 
     snprintf(sql, sizeof sql, "SELECT %s AS value, CAST(total(%s > :slow) AS INTEGER) AS slow, "
-             "count(*) AS n%s GROUP BY 1 ORDER BY 2 DESC", expression, total, rows_of);
+             "count(*) AS n %s GROUP BY 1 ORDER BY 2 DESC", expression, total, rows_of);
     rows = mst_query_ask(q->db, sql, t->server->id);
     mst_query_set(&rows, ":slow", (int64_t)t->border_ns);
     if (strstr(sql, ":started") != NULL)
@@ -71,8 +70,7 @@ static bool find_common(struct mst_inquiry *q, struct mst_tail *t, const char *e
         if (first_all == 0 && !mst_row_is_null(&rows, "value")) {
             first_slow = n;
             first_all = mst_row_number(&rows, "n");
-            snprintf(t->value, sizeof t->value, "%s", mst_row_text(&rows, "value") != NULL ?
-                     mst_row_text(&rows, "value") : "");
+            mst_row_copy(&rows, "value", t->value, sizeof t->value);
         }
         slow += n;
         all += mst_row_number(&rows, "n");
@@ -95,7 +93,8 @@ static void look_for_common(struct mst_inquiry *q, struct mst_tail *t)
     for (i = 0; i < sizeof attributes / sizeof *attributes; i++) {
         expression = is_php ? attributes[i].php : attributes[i].apache;
         if (expression != NULL &&
-            find_common(q, t, expression, is_php ? PHPS : APACHES,
+            find_common(q, t, expression,
+                        is_php ? MST_FROM_PHPS_REQUESTS : MST_FROM_APACHES_REQUESTS,
                         is_php ? "coalesce(wait_ns, 0) + run_ns" : "(" TOTAL ")")) {
             t->common = attributes[i].kind;
             return;
@@ -163,7 +162,7 @@ void mst_find_tail(struct mst_inquiry *q)
         f->weight /= 2;   /* that says why; this, which requests */
     if (strcmp(t.part->name, "queue") == 0 || strcmp(t.part->name, "php_wait") == 0 ||
         mst_findings_get(q->s, MST_CODE_HELD_BY) != NULL)
-        f->weight = f->weight < MST_HEADLINE_MILLI ? f->weight : MST_HEADLINE_MILLI - 1;
+        mst_found_no_headline(f);
     f->requests = t.slow;
     if (t.common == MST_COMMON_LABEL)
         mst_found_subject(f, t.value);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/run_requests.h"
 #include "analysis/thresholds.h"
 #include "archive/query.h"
 #include "base/ratio.h"
@@ -24,18 +25,11 @@ static const enum mst_code codes[MST_WAIT_COUNT] = {
     [MST_WAIT_SLEEP] = MST_CODE_SLEEP, [MST_WAIT_STREAM] = MST_CODE_STREAM,
 };
 
-static bool counts(const struct mst_budget *b, uint64_t part_ns)
-{
-    return mst_budget_milli(b, part_ns) >= MST_FINDING_MILLI &&
-           mst_budget_mean_ns(b, part_ns) >= MST_PART_MEAN_MIN_NS;
-}
-
 /* ---- one at a time ------------------------------------------------------------------------- */
 
 static const char backend_ends[] =
     "SELECT start_ns + queue_ns + read_ns + checks_ns + upload_ns + backend_ns AS ended, "
-    "backend_ns AS ns FROM server_requests WHERE server_id = :id AND ghost = 0 "
-    "AND backend_ns > 0 ORDER BY 1";
+    "backend_ns AS ns " MST_FROM_APACHES_REQUESTS "AND backend_ns > 0 ORDER BY 1";
 /* PHP's waits have no instants of their own: those of a kind that fills php_run end with it. */
 static const char wait_ends[] =
     "SELECT p.start_ns + p.run_ns AS ended, sum(w.wait_ns) AS ns FROM php_waits w "
@@ -128,7 +122,7 @@ static void find_wait(struct mst_inquiry *q, int wait)
     bool is_lock = wait == MST_WAIT_LOCK, one_by_one = false;
     struct mst_finding *f;
 
-    if (!counts(&q->b, ns) && (of_run < MST_HOLDER_TIME_MILLI ||
+    if (!mst_budget_counts(&q->b, ns) && (of_run < MST_HOLDER_TIME_MILLI ||
                                mst_budget_mean_ns(&q->b, ns) < MST_PART_MEAN_MIN_NS))
         return;
     if (wait != MST_WAIT_SLEEP && (is_lock || of_run >= MST_HOLDER_TIME_MILLI))
@@ -157,7 +151,7 @@ static void find_backend(struct mst_inquiry *q)
     bool one_by_one;
     struct mst_finding *f;
 
-    if (!counts(&q->b, q->b.backend_ns))
+    if (!mst_budget_counts(&q->b, q->b.backend_ns))
         return;
     one_by_one = ends_one_by_one(q, backend_ends, q->b.front->id, NULL, MST_SERIAL_INSIDE_MIN);
     f = mst_found(q, MST_CODE_BACKEND, MST_CERTAIN, q->b.backend_ns);
@@ -175,7 +169,7 @@ static void find_own(struct mst_inquiry *q, enum mst_code code, uint64_t ns,
 {
     struct mst_finding *f;
 
-    if (!counts(&q->b, ns))
+    if (!mst_budget_counts(&q->b, ns))
         return;
     f = mst_found(q, code, MST_CERTAIN, ns);
     f->requests = q->b.front->intervals[interval].requests;

@@ -11,11 +11,17 @@
 #include "findings/rules.h"
 #include "findings/sentences.h"
 
+static void note_busy(struct mst_finding *f, uint64_t limit, uint64_t max_busy,
+                      uint64_t mean_busy_milli)
+{
+    mst_found_number(f, "workers_limit", limit);
+    mst_found_number(f, "max_busy", max_busy);
+    mst_found_number(f, "mean_busy_milli", mean_busy_milli);
+}
+
 static void note_workers(struct mst_finding *f, const struct mst_summary_server *server)
 {
-    mst_found_number(f, "workers_limit", server->workers_limit);
-    mst_found_number(f, "max_busy", server->max_busy);
-    mst_found_number(f, "mean_busy_milli", server->mean_busy_milli);
+    note_busy(f, server->workers_limit, server->max_busy, server->mean_busy_milli);
 }
 
 /* Action and prediction of a finding that workers ran out. */
@@ -59,8 +65,8 @@ static void find_apache(struct mst_inquiry *q, bool php_ran_out)
 {
     struct mst_finding *f = mst_found(q, MST_CODE_APACHE_WORKERS, MST_CERTAIN, q->b.queue_ns);
 
-    if (php_ran_out && f->weight >= MST_HEADLINE_MILLI)
-        f->weight = MST_HEADLINE_MILLI - 1;   /* php-workers says so */
+    if (php_ran_out)
+        mst_found_no_headline(f);   /* php-workers says so */
     f->requests = q->b.front->waited;
     note_workers(f, q->b.front);
     mst_found_number(f, "queue_mean_ns", q->b.front->phases[MST_PHASE_QUEUE].mean_ns);
@@ -183,9 +189,7 @@ static void find_pool(struct mst_inquiry *q, const struct mst_summary_pool *pool
         f->weight = mst_budget_milli(&q->b, pool->wait_sum_ns + q->b.queue_ns);
     mst_found_subject(f, pool->label);
     f->requests = pool->requests;
-    mst_found_number(f, "workers_limit", pool->workers_limit);
-    mst_found_number(f, "max_busy", pool->max_busy);
-    mst_found_number(f, "mean_busy_milli", pool->mean_busy_milli);
+    note_busy(f, pool->workers_limit, pool->max_busy, pool->mean_busy_milli);
     mst_found_number(f, "wait_mean_ns", mst_pool_mean_wait_ns(pool));
     mst_found_number(f, "limit_reached", pool->limit_reached);
     mst_say_pool(f, &q->b, pool);

@@ -270,6 +270,12 @@ void mst_metric_put(struct mst_sink *sink, enum mst_metric_unit unit, uint64_t v
     }
 }
 
+void mst_put_milli(struct mst_json *j, const char *key, uint64_t milli)
+{
+    mst_json_value(j, key);
+    mst_metric_put(j->out, MST_METRIC_MEAN, milli, "null");
+}
+
 const char *mst_metric_why(const struct mst_metric *metric, const struct mst_summary *s)
 {
     const struct mst_summary_server *server = mst_summary_front(s);

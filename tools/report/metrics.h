@@ -12,6 +12,7 @@
 
 #include "analysis/summary.h"
 #include "console/format.h"
+#include "render/json_writer.h"
 #include "render/sink.h"
 
 enum mst_metric_unit {
@@ -67,6 +68,8 @@ struct mst_formatted mst_format_micro(struct mst_formatted number);
 /* Writes it for programs, in seconds, bytes or plain numbers; `unknown` where it is not known. */
 void mst_metric_put(struct mst_sink *sink, enum mst_metric_unit unit, uint64_t value,
                     const char *unknown);
+/* A member of a JSON object: thousandths as a plain number, or null. */
+void mst_put_milli(struct mst_json *j, const char *key, uint64_t milli);
 /* Why it is not known in this run. */
 const char *mst_metric_why(const struct mst_metric *metric, const struct mst_summary *s);
 

@@ -4,12 +4,6 @@
 #include "report/resources.h"
 #include "segment/fields.h"
 
-static void put_milli(struct mst_json *j, const char *key, uint64_t milli)
-{
-    mst_json_value(j, key);
-    mst_metric_put(j->out, MST_METRIC_MEAN, milli, "null");
-}
-
 static void put_waits(struct mst_json *j, const struct mst_summary_pool *pool)
 {
     int i;
@@ -38,9 +32,9 @@ static void put_pools(struct mst_json *j, const struct mst_summary_server *serve
         mst_json_begin(j, NULL, '{');
         mst_json_string(j, "pool", p->label);
         mst_json_count(j, "workers_limit", p->workers_limit);
-        put_milli(j, "mean_busy", p->mean_busy_milli);
+        mst_put_milli(j, "mean_busy", p->mean_busy_milli);
         mst_json_count(j, "max_busy", p->max_busy);
-        put_milli(j, "at_limit", p->at_limit_milli);
+        mst_put_milli(j, "at_limit", p->at_limit_milli);
         mst_json_count(j, "limit_reached", p->limit_reached);
         mst_json_count(j, "requests", p->requests);
         mst_json_seconds(j, "php_wait_seconds", p->wait_sum_ns);
@@ -65,7 +59,7 @@ void mst_resources_json(struct mst_json *j, const struct mst_summary_server *ser
     mst_json_count(j, "open_files_limit", r->files_limit);
     mst_json_count(j, "open_files_pid", r->files_pid);
     mst_json_seconds(j, "group_cpu_seconds", r->group_cpu_ns);
-    put_milli(j, "group_cpu_limit", r->group_cpu_limit_milli);
+    mst_put_milli(j, "group_cpu_limit", r->group_cpu_limit_milli);
     mst_json_seconds(j, "group_throttled_seconds", r->group_throttled_ns);
     mst_json_count(j, "group_memory_bytes", r->group_memory_bytes);
     mst_json_count(j, "group_memory_limit_bytes", r->group_memory_limit_bytes);

@@ -10,13 +10,6 @@
 
 /* ---- members --------------------------------------------------------------------- */
 
-/* milli: thousandths. */
-static void put_milli(struct mst_json *j, const char *key, uint64_t milli)
-{
-    mst_json_value(j, key);
-    mst_metric_put(j->out, MST_METRIC_MEAN, milli, "null");
-}
-
 static void put_quantiles(struct mst_json *j, const struct mst_summary_times *t)
 {
     mst_json_seconds(j, "p50_seconds", t->p50_ns);
@@ -59,7 +52,7 @@ static void put_run(struct mst_json *j, const struct mst_summary *s)
     mst_json_bool(j, "complete", s->complete);
     mst_json_string(j, "outcome", mst_outcome_names[s->outcome]);
     mst_json_count(j, "exit_status", s->exit_status);
-    put_milli(j, "machine_cpu_busy", s->machine_busy_milli);
+    mst_put_milli(j, "machine_cpu_busy", s->machine_busy_milli);
     mst_json_count(j, "listen_overflows", s->listen_overflows);
     mst_json_seconds(j, "memory_cost_seconds", s->memory_cost_ns);
     mst_json_seconds(j, "memory_stall_seconds", s->memory_stall_ns);
@@ -122,7 +115,7 @@ static void put_client(struct mst_json *j, const struct mst_summary *s)
     mst_json_count(j, "requests", c->requests);
     mst_json_count(j, "failed", c->failed);
     mst_json_count(j, "unfinished", c->unfinished);
-    put_milli(j, "requests_per_second", c->requests_per_1000s);
+    mst_put_milli(j, "requests_per_second", c->requests_per_1000s);
     mst_json_seconds(j, "mean_seconds", c->times.mean_ns);
     put_quantiles(j, &c->times);
     mst_json_count(j, "non_2xx", c->non_2xx);
@@ -233,7 +226,7 @@ static void put_ends(struct mst_json *j, const struct mst_summary *s,
         mst_json_count(j, "calls", end->calls);
         mst_json_count(j, "failed", end->failed);
         mst_json_seconds(j, "seconds", end->end_ns);
-        put_milli(j, "at_once", mst_summary_at_once_milli(s, end));
+        mst_put_milli(j, "at_once", mst_summary_at_once_milli(s, end));
         mst_json_end(j, '}');
     }
     mst_json_end(j, ']');
@@ -286,11 +279,11 @@ static void put_workers(struct mst_json *j, const struct mst_summary_server *ser
     mst_json_line(j, 3);
     mst_json_begin(j, "workers", '{');
     mst_json_count(j, "limit", server->workers_limit);
-    put_milli(j, "mean_busy", server->mean_busy_milli);
+    mst_put_milli(j, "mean_busy", server->mean_busy_milli);
     mst_json_count(j, "max_busy", server->max_busy);
     mst_json_begin(j, "mean_states", '{');
     for (i = 0; i < MST_STATE_COUNT; i++)
-        put_milli(j, mst_state_names[i], server->mean_state_milli[i]);
+        mst_put_milli(j, mst_state_names[i], server->mean_state_milli[i]);
     mst_json_end(j, '}');
     mst_json_seconds(j, "no_idle_worker_seconds", server->no_idle_ns);
     mst_json_end(j, '}');
@@ -381,7 +374,7 @@ static void put_finding(struct mst_json *j, const struct mst_finding *f)
     mst_json_string(j, "code", mst_code_names[f->code]);
     mst_json_string(j, "certainty", mst_certainty_names[f->certainty]);
     mst_json_string(j, "subject", f->subject[0] != '\0' ? f->subject : NULL);
-    put_milli(j, "share", f->share_milli);
+    mst_put_milli(j, "share", f->share_milli);
     mst_json_count(j, "requests", f->requests);
     mst_json_string(j, "text", f->text);
     mst_json_string(j, "action", f->action[0] != '\0' ? f->action : NULL);

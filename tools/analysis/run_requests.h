@@ -1,0 +1,16 @@
+/* run_requests.h - which rows of requests count as the load's, for SQL of analysis and findings.
+ *
+ * A ghost was in flight before the load began; requests to /mpm-status are of the tools that
+ * measure. */
+#ifndef MPMSTAT_RUN_REQUESTS_H
+#define MPMSTAT_RUN_REQUESTS_H
+
+#include "segment/format.h"
+
+/* Of the server :id; further conditions follow with AND. */
+#define MST_FROM_APACHES_REQUESTS \
+    "FROM server_requests WHERE server_id = :id AND ghost = 0 AND label <> '" \
+    MST_LABEL_STATUS_NAME "' "
+#define MST_FROM_PHPS_REQUESTS "FROM php_requests WHERE server_id = :id AND ghost = 0 "
+
+#endif
