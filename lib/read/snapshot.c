@@ -125,11 +125,11 @@ static bool allocate(struct mst_draft *m, size_t slots)
     const struct mst_copy *c = m->copy;
     struct mst_snapshot *s = m->s;
 
-    /* The upper limit of all texts: the header's, the path, the labels', the workers' paths and
-     * the scoreboard. */
+    /* The upper limit of all texts: the header's, the path, the labels', the other ends', the
+     * workers' paths and those that they wait for, and the scoreboard. */
     m->text_left = sizeof c->header + sizeof c->reader->path
                  + (c->label_count + c->end_count) * MST_NAME_MAX
-                 + slots * (MST_PATH_MAX + 1) + 1;
+                 + slots * (MST_PATH_MAX + MST_NAME_MAX + 1) + 1;
     s->storage = m->text = mst_zalloc(1, m->text_left);
     s->labels = mst_zalloc(c->label_count + 1, sizeof *s->labels);
     s->slots = mst_zalloc(slots + 1, sizeof *s->slots);

@@ -307,6 +307,13 @@ struct mst_worker {
     char     path[MST_PATH_MAX];             /* its URL path where MPMStatPaths is On; else "" */
     uint64_t later_state_ns[MST_STATE_COUNT - MST_STATES_FIRST];   /* of the further states: older
                                               * writers' entries end before */
+    /* What PHP's worker waits for now. Both words are 0 in older writers' entries. A wait that does
+     * not lie within the request in flight is an earlier one's: there is none then. */
+    uint64_t waits_for;                      /* the call under way: enum mst_wait << 32 | index of
+                                              * the other end (MST_END_OTHER: not known which),
+                                              * plus 1. 0: none, or none that is measured */
+    uint64_t waits_since_ns;                 /* CLOCK_MONOTONIC when that call began, or its fiber
+                                              * went on; stored before waits_for */
 } __attribute__((aligned(64)));
 
 /* Where an entry has the time that its worker has spent in a state. */

@@ -854,6 +854,110 @@ START_TEST(nonsense_in_workers_stays_in_bounds)
 }
 END_TEST
 
+/* A worker of a board of PHP at a request since 9 s ago, that waits since 2 s ago. */
+static struct mst_worker *make_waiting(uint64_t start_ns, uint64_t wait)
+{
+    struct mst_layout layout = test_php_layout();
+    struct mst_worker *w;
+
+    test_board(&board, &layout);
+    w = worker(claim(start_ns), 0);
+    enter(w, MST_STATE_HANDLING, start_ns);
+    mst_worker_show(w, start_ns, 0);
+    mst_worker_wait(w, wait, start_ns + 7 * MST_NS_PER_S);
+    return w;
+}
+
+static void expect_wait(const char *wait, const char *end, uint64_t for_ns)
+{
+    const struct mst_snapshot_slot *slot;
+
+    test_view_free(&view);
+    look(1);
+    slot = &view.s.slots[0];
+    ck_assert_pstr_eq(slot->wait, wait);
+    ck_assert_pstr_eq(slot->wait_end, end);
+    ck_assert_uint_eq(slot->wait_for_ns, for_ns == MST_UNKNOWN ? for_ns
+                                         : view.s.taken_ns - for_ns);
+}
+
+/* The other end has not counted a call yet. */
+START_TEST(a_worker_shows_what_it_waits_for)
+{
+    uint64_t start = mst_now_ns() - 9 * MST_NS_PER_S, since = start + 7 * MST_NS_PER_S;
+    struct mst_worker *w = make_waiting(start, (uint64_t)MST_WAIT_SLEEP << 32);
+    uint64_t mysql = mst_other_end_intern(&board, MST_END_DATABASE, "mysql 127.0.0.1:3306");
+
+    look(1);
+    expect_wait("sleep", NULL, since);
+    mst_worker_wait(w, (uint64_t)MST_WAIT_DATABASE << 32 | mysql, since);
+    expect_wait("database", "mysql 127.0.0.1:3306", since);
+    ck_assert_uint_eq(view.s.end_count, 0);
+    mst_worker_wait(w, (uint64_t)MST_WAIT_DATABASE << 32 | MST_END_OTHER, since);
+    expect_wait("database", NULL, since);
+    mst_worker_wait_none(w);
+    expect_wait(NULL, NULL, MST_UNKNOWN);
+    tear_down();
+}
+END_TEST
+
+START_TEST(nonsense_in_waits_shows_as_none)
+{
+    uint64_t start = mst_now_ns() - 9 * MST_NS_PER_S, since = start + 7 * MST_NS_PER_S;
+    struct mst_worker *w = make_waiting(start, UINT64_C(99) << 32);
+
+    look(1);
+    expect_wait(NULL, NULL, MST_UNKNOWN);
+    mst_worker_wait(w, MST_UNKNOWN - 1, since);
+    expect_wait(NULL, NULL, MST_UNKNOWN);
+    mst_worker_wait(w, (uint64_t)MST_WAIT_HTTP << 32 | 4000000, since);
+    expect_wait("http", NULL, since);
+    mst_worker_wait(w, (uint64_t)MST_WAIT_HTTP << 32 | 5, since);   /* an entry that is free */
+    expect_wait("http", NULL, since);
+    mst_worker_wait(w, (uint64_t)MST_WAIT_HTTP << 32, since);
+    w->waits_since_ns = UINT64_MAX;
+    test_view_free(&view);
+    look(1);
+    ck_assert_str_eq(view.s.slots[0].wait, "http");
+    ck_assert_uint_eq(view.s.slots[0].wait_for_ns, 0);
+    mst_worker_wait(w, (uint64_t)MST_WAIT_HTTP << 32, start - 1);   /* an earlier request's */
+    expect_wait(NULL, NULL, MST_UNKNOWN);
+    mst_worker_wait(w, (uint64_t)MST_WAIT_HTTP << 32, since);
+    mst_worker_show_none(w);
+    expect_wait(NULL, NULL, MST_UNKNOWN);
+    tear_down();
+}
+END_TEST
+
+START_TEST(a_wait_ends_with_its_process)
+{
+    struct mst_worker *w = make_waiting(mst_now_ns(), (uint64_t)MST_WAIT_HTTP << 32);
+    struct mst_process_end end;
+
+    ck_assert(mst_process_release(&board, (uint64_t)getpid(), mst_now_ns(), &end));
+    ck_assert_uint_eq(w->waits_for, 0);
+    mst_worker_wait(w, (uint64_t)MST_WAIT_HTTP << 32, mst_now_ns());
+    ck_assert_ptr_eq(worker(claim(mst_now_ns()), 0), w);
+    ck_assert_uint_eq(w->waits_for, 0);
+    mst_board_close(&board);
+}
+END_TEST
+
+START_TEST(a_worker_of_apache_does_not_wait)
+{
+    struct mst_worker *w;
+
+    make();
+    w = worker(claim(mst_now_ns()), 0);
+    enter(w, MST_STATE_HANDLING, mst_now_ns());
+    mst_worker_show(w, mst_now_ns(), 0);
+    mst_worker_wait(w, (uint64_t)MST_WAIT_HTTP << 32, mst_now_ns());
+    look(1);
+    expect_wait(NULL, NULL, MST_UNKNOWN);
+    tear_down();
+}
+END_TEST
+
 START_TEST(nonsense_in_totals_shows_as_unknown)
 {
     make();
@@ -930,6 +1034,9 @@ int main(void)
     tcase_add_test(workers, the_times_in_all_states_are_the_time_elapsed);
     tcase_add_test(workers, the_present_state_counts_up_to_now);
     tcase_add_test(workers, a_state_that_begins_after_the_copy_has_no_time_yet);
+    tcase_add_test(workers, a_worker_shows_what_it_waits_for);
+    tcase_add_test(workers, a_wait_ends_with_its_process);
+    tcase_add_test(workers, a_worker_of_apache_does_not_wait);
     tcase_add_test(workers, the_longest_on_a_request_come_first);
     tcase_add_test(workers, idle_workers_stay_in_order);
     tcase_add_test(workers, what_nobody_owns_counts_its_past_only);
@@ -949,6 +1056,7 @@ int main(void)
     tcase_add_test(gone, another_users_process_is_not_the_server);
     tcase_add_test(gone, the_owner_is_told_where_it_is_another_user);
     tcase_add_test(nonsense, nonsense_in_workers_stays_in_bounds);
+    tcase_add_test(nonsense, nonsense_in_waits_shows_as_none);
     tcase_add_test(nonsense, nonsense_in_totals_shows_as_unknown);
     tcase_add_test(nonsense, a_label_keeps_its_bytes);
     tcase_add_test(nonsense, a_label_without_an_end_is_ended);

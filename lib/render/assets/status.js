@@ -152,6 +152,13 @@ function limitLine(limit, highest) {
     return [line];
 }
 
+// "database mysql 127.0.0.1:3306, 12.3 s". An end of which no more is known has its kind's name.
+function waitOf(slot) {
+    if (!slot.wait) return null;
+    const end = slot.wait_end === slot.wait ? null : slot.wait_end;
+    return [slot.wait, end].filter(Boolean).join(" ") + `, ${asTime(slot.wait_for_seconds)}`;
+}
+
 // A square for each worker, a row for each process. Squares are reused, so that one under the
 // pointer keeps its tooltip.
 function makeGrid() {
@@ -184,8 +191,9 @@ function makeGrid() {
             for (const slot of slots) {
                 const square = squares.get(slot.slot);
                 square.className = STATE_COLOURS[slot.state];
-                square.title = [`${slot.state} for ${asTime(slot.state_for_seconds)}`, slot.label,
-                                slot.path, `${asCount(slot.requests)} requests so far`]
+                const wait = waitOf(slot);
+                square.title = [`${slot.state} for ${asTime(slot.state_for_seconds)}`,
+                                wait && `waits for ${wait}`, slot.label, slot.path, `${asCount(slot.requests)} requests so far`]
                     .filter(Boolean).join(" · ");
             }
             counts.replaceChildren(...APACHE_STATES.filter(s => board.workers.states[s] !== null)
@@ -227,7 +235,8 @@ function makeSection(first) {
                            "how many were in each state, on average; dashed: the limit",
                            states.map(state => [state, STATE_COLOURS[state]]), asCount),
         grid: makeGrid(),
-        longest: makeTable("Longest in flight", "", ["for", "label", "path", "state", "pid"]),
+        longest: makeTable("Longest in flight", "", ["for", "label", "path", "state",
+                                                     ...(php ? ["waits for"] : []), "pid"]),
         labels: makeTable("By label", "Since the server's start.",
                           ["label", "requests", "in flight", "5xx", "aborted", "bytes",
                            "p50", "p90", "p99", "longest"]),
@@ -304,6 +313,7 @@ function fillTables(section, board) {
                                             && slot.label !== null && slot.label !== OWN_LABEL)
         .sort((a, b) => b.request_for_seconds - a.request_for_seconds).slice(0, REQUESTS_SHOWN)
         .map(slot => [asTime(slot.request_for_seconds), slot.label, slot.path || none, slot.state,
+                      ...(board.producer === "php" ? [waitOf(slot) || none] : []),
                       String(slot.pid)]));
     labels.fill([...clients(board), ...labelsBut(board, true)]
         .filter(l => l.requests > 0 || l.in_flight > 0)
