@@ -4,13 +4,13 @@ import os
 import shutil
 import sqlite3
 import subprocess
-import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 import build
+import control_groups
 import php
 import processes
 from apache import Apache
@@ -93,49 +93,19 @@ def test_local_ports_of_a_namespace(as_root, archive):
     assert found == [("127.0.0.1:8099", 100, 100)]
 
 
-@contextmanager
-def nested_groups():
-    """(a group that may use a twentieth of a CPU, one below it, the version): of version 2, or of
-    version 1's cpu controller."""
-    for root, version in (("/sys/fs/cgroup", 2), ("/sys/fs/cgroup/cpu", 1)):
-        limit = "cpu.max" if version == 2 else "cpu.cfs_quota_us"
-        if not (Path(root) / "cgroup.procs").exists():
-            continue
-        try:
-            upper = Path(tempfile.mkdtemp(prefix="mpmstat-test-", dir=root))
-        except OSError:
-            continue
-        lower = upper / "service"
-        try:
-            if (upper / limit).exists():
-                (upper / limit).write_text("5000 100000" if version == 2 else "5000")
-                if version == 2:
-                    (upper / "cgroup.subtree_control").write_text("+cpu")
-                lower.mkdir()
-                yield upper, lower, version
-                return
-        finally:
-            if lower.exists():
-                wait_until(lambda: not (lower / "cgroup.procs").read_text(), 20, "an empty group")
-                lower.rmdir()
-            upper.rmdir()
-    pytest.skip("this machine gives no cgroup with a CPU quota")
-
-
 @pytest.mark.skipif(php.why_not_fpm() is not None, reason=str(php.why_not_fpm()))
 def test_the_quota_above_the_servers_group(as_root):
     """The server's own group has no limit, and the one above it a twentieth of a
     CPU, so it is stopped however busy the machine is."""
-    with nested_groups() as (upper, lower, version), \
+    with control_groups.nested(control_groups.CPU) as (upper, lower), \
             FPM(2, settings=php.settings("@ROOT@/run")) as fpm:
-        for pid in [fpm.pid, *fpm.workers()]:
-            (lower / "cgroup.procs").write_text(str(pid))
+        upper.limit_cpus(0.05)
+        lower.take(fpm.pid, *fpm.workers())
         script = fpm.script("burns.php", BURNS)
-        key, unit = ("throttled_usec", 1000) if version == 2 else ("throttled_time", 1)
+        key, unit = ("throttled_usec", 1000) if upper.version == 2 else ("throttled_time", 1)
 
         def throttled():
-            lines = dict(line.split() for line in (upper / "cpu.stat").read_text().splitlines())
-            return int(lines[key]) * unit
+            return upper.keys("cpu.stat")[key] * unit
         before = throttled()
         with php.recorded(fpm.board) as archive:
             assert php.fastcgi(fpm.socket, script)[1] == "done"
@@ -147,7 +117,7 @@ def test_the_quota_above_the_servers_group(as_root):
     server = archive.ask("SELECT throttled_ns FROM servers")[0]
     assert found["lowest"] == found["most"] == 50
     assert 0 < found["throttled"] <= grown and 0 < server["throttled_ns"] <= grown
-    if version == 2:
+    if upper.version == 2:
         assert found["cpu"] > 0
 
 
@@ -239,25 +209,6 @@ def test_cpu_is_of_a_tree_and_of_no_name(as_root, archive, tmp_path):
     assert ("apache2", "server") not in told or told["apache2", "server"] < 1, told
 
 
-@contextmanager
-def group_of_its_own():
-    """A control group without limits, of version 2 or of the first hierarchy of version 1."""
-    for root in (Path("/sys/fs/cgroup"), Path("/sys/fs/cgroup/cpu")):
-        if not (root / "cgroup.procs").exists():
-            continue
-        try:
-            group = Path(tempfile.mkdtemp(prefix="mpmstat-test-", dir=root))
-        except OSError:
-            continue
-        try:
-            yield group
-        finally:
-            wait_until(lambda: not (group / "cgroup.procs").read_text(), 20, "an empty group")
-            group.rmdir()
-        return
-    pytest.skip("this machine lets nobody make a cgroup")
-
-
 LEAVES = """<?php
 exec("setsid /usr/bin/python3 -c " . escapeshellarg(<<<'PYTHON'
 import ctypes, os, pathlib, time
@@ -285,10 +236,10 @@ def test_cpu_of_a_process_whose_parent_has_ended(as_root, apart, tmp_path):
         run = fpm.root / "run"
         script = fpm.script("leaves.php", LEAVES.replace("@BURNT@", str(run / "burnt"))
                             .replace("@STOP@", str(run / "stop")))
-        with group_of_its_own() as group, neighbour("left-too", tmp_path):
+        with control_groups.group(control_groups.ANY) as group, neighbour("left-too", tmp_path):
             try:
-                for pid in [fpm.pid, *fpm.workers()] if apart else []:
-                    (group / "cgroup.procs").write_text(str(pid))
+                if apart:
+                    group.take(fpm.pid, *fpm.workers())
                 with php.recorded(fpm.board) as archive:
                     assert php.fastcgi(fpm.socket, script)[1] == "done"
             finally:
