@@ -2,9 +2,11 @@
  *
  * Each run is a quiet one (400 requests, ten workers) in which SQL plants the evidence.
  */
+#include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "findings/findings.h"
 #include "findings/inquiry.h"
 #include "harness.h"
 #include "made_run.h"
@@ -193,6 +195,40 @@ START_TEST(test_pools)
 }
 END_TEST
 
+static int count_steps(void *steps)
+{
+    ++*(unsigned long *)steps;
+    return 0;
+}
+
+/* Hundreds of SQLite's steps of the findings of a run in which PHP's requests waited. */
+static unsigned long steps_of_findings(unsigned requests)
+{
+    struct run r = quiet_run();
+    unsigned long steps = 0;
+    char error[MST_ERROR_MAX];
+    struct made m;
+
+    r.requests = r.counted = requests;
+    make(&m, &r, PHP WAITS("database", "mysql db:3306", "100000000"));
+    mst_summary_free(&m.s);
+    sqlite3_progress_handler(mst_archive_db(m.archive), 100, count_steps, &steps);
+    ck_assert_msg(mst_findings_summary(&m.s, m.archive, m.run_id, error) == 0, "%s", error);
+    expect_codes(&m, "database");
+    unmake(&m);
+    return steps;
+}
+
+/* Eight times the requests take some eight times the work, and not its square. */
+START_TEST(test_work_grows_with_requests)
+{
+    unsigned long few = steps_of_findings(400), many = steps_of_findings(3200);
+
+    ck_assert_msg(few > 0 && many < 16 * few, "%lu hundred steps for 400 requests, %lu for 3,200",
+                  few, many);
+}
+END_TEST
+
 /* Every code has a name of its own, by which it is found. */
 START_TEST(test_codes)
 {
@@ -214,6 +250,7 @@ int main(void)
     tcase_add_test(tests, test_one_at_a_time);
     tcase_add_test(tests, test_advice);
     tcase_add_test(tests, test_pools);
+    tcase_add_test(tests, test_work_grows_with_requests);
     tcase_add_test(tests, test_codes);
     suite_add_tcase(suite, tests);
     return test_run(suite);

@@ -10,6 +10,7 @@ sys.path.insert(0, str(SUPPORT))
 
 import control_groups              # noqa: E402  (after the path is set)
 
+
 class Unavailable(Exception):
     """There can be no such group here; the message says why."""
 
