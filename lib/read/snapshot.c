@@ -105,8 +105,11 @@ static void fill_world(struct mst_snapshot *s, const struct mst_world *world)
 
 static void fill_connections(struct mst_draft *m)
 {
+    uint64_t limit = m->copy->header.http2_workers_limit;
     size_t i;
 
+    m->s->http2_workers_limit = limit != 0 ? limit : MST_UNKNOWN;
+    m->s->http2_workers_busy = limit != 0 ? 0 : MST_UNKNOWN;
     for (i = 0; i < m->copy->process_count; i++) {
         const struct mst_process *p = &m->copy->processes[i];
 
@@ -117,6 +120,8 @@ static void fill_connections(struct mst_draft *m)
             m->s->connections = mst_add_saturated(m->s->connections, (uint64_t)p->connections);
         if (p->streams > 0)
             m->s->http2_streams = mst_add_saturated(m->s->http2_streams, (uint64_t)p->streams);
+        if (p->http2_busy > 0 && (uint64_t)p->http2_busy > m->s->http2_workers_busy)
+            m->s->http2_workers_busy = (uint64_t)p->http2_busy;
     }
 }
 

@@ -236,6 +236,8 @@ struct mst_header {
     /* Headers of older writers end here. */
     struct mst_section more[MST_SECTION_ROOM] __attribute__((aligned(64)));
     uint64_t deliveries_written   __attribute__((aligned(64)));   /* (changes) */
+    uint64_t http2_workers_limit;   /* (changes) of each process: H2MaxWorkers; 0: no mod_http2, or
+                                     * an older writer */
 } __attribute__((aligned(64)));
 
 /* Where the header says that a section is. A section that an older writer lacks has a count
@@ -286,7 +288,8 @@ struct mst_process {
     uint64_t request_ids;        /* ids given to requests so far, also by its forked processes */
     int64_t  streams;            /* HTTP/2 streams in flight now */
     uint64_t journal_answers;    /* journals that it is answering with now (status page) */
-    uint64_t reserved[2];
+    int64_t  http2_busy;         /* threads of mod_http2 that work on streams now */
+    uint64_t reserved[1];
 } __attribute__((aligned(64)));
 #define MST_PROCESS_CLAIMING (UINT64_C(1) << 63)
 

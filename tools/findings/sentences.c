@@ -340,8 +340,13 @@ void mst_say_accept_queue(struct mst_finding *f, const struct mst_budget *b)
 
 void mst_say_h2_workers(struct mst_finding *f, const struct mst_budget *b)
 {
+    uint64_t limit = b->front->resources.http2_workers_limit;
+
     MST_TEXT(f, "HTTP/2's workers ran out: a request waited %s for one, %s of its time.",
              mst_format_time(mst_budget_mean_ns(b, b->h2_wait_ns)).text,
              mst_format_percent(f->share_milli).text);
-    MST_ACTION(f, "Set H2MaxWorkers higher.");
+    if (limit != MST_UNKNOWN)
+        MST_ACTION(f, "Set H2MaxWorkers higher (now %" PRIu64 " for each child).", limit);
+    else
+        MST_ACTION(f, "Set H2MaxWorkers higher.");
 }

@@ -30,8 +30,8 @@ static const enum mst_code codes[MST_WAIT_COUNT] = {
 static const char backend_ends[] =
     "SELECT start_ns + queue_ns + read_ns + checks_ns + upload_ns + backend_ns AS ended, "
     "backend_ns AS ns " MST_FROM_APACHES_REQUESTS "AND backend_ns > 0 ORDER BY 1";
-/* PHP's waits have no instants of their own: those of a kind that fills php_run end with it. For
- * each request, the index of php_waits finds its waits; a plain JOIN can go the other way, and reads
+/* PHP's waits have no instants of their own: those of a kind that fills php_run end with it. The
+ * index of php_waits finds those of each request; a plain JOIN can go the other way, and then reads
  * all requests for each wait. */
 static const char wait_ends[] =
     "SELECT p.start_ns + p.run_ns AS ended, sum(w.wait_ns) AS ns FROM php_requests p "

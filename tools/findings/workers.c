@@ -304,6 +304,9 @@ void mst_find_queues(struct mst_inquiry *q)
     if (mst_budget_milli(&q->b, q->b.h2_wait_ns) >= MST_FINDING_MILLI) {
         f = mst_found(q, MST_CODE_H2_WORKERS, MST_CERTAIN, q->b.h2_wait_ns);
         f->requests = q->b.front->intervals[MST_INTERVAL_H2_WAIT].requests;
+        mst_found_number(f, "workers_limit", q->b.front->resources.http2_workers_limit);
+        mst_found_number(f, "max_busy", q->b.front->resources.http2_workers);
+        mst_found_number(f, "full_milli", q->b.front->resources.http2_full_milli);
         mst_say_h2_workers(f, &q->b);
     }
 }

@@ -179,6 +179,8 @@ void mst_sample_from_snapshot(struct mst_sample *sample, const struct mst_snapsh
     sample->connections = board->connections;
     sample->accepted = board->accepted;
     sample->shed = board->shed;
+    sample->http2_workers_limit = board->http2_workers_limit;
+    sample->http2_workers_busy = board->http2_workers_busy;
     memcpy(sample->forks, board->forks, sizeof sample->forks);
     memcpy(sample->exits, board->exits, sizeof sample->exits);
     sample->forks_failed = board->forks_failed;

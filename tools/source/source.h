@@ -171,6 +171,7 @@ struct mst_sample {
     uint64_t state_ns[MST_STATE_COUNT];       /* of all workers, with the present state's so far */
     uint64_t connections, in_flight;          /* now; in_flight without mpm-status */
     uint64_t accepted, shed;
+    uint64_t http2_workers_limit, http2_workers_busy;   /* now, of the child that is fullest */
     uint64_t listen_queue, listen_queue_limit;   /* now, of the fullest listening socket */
     char     listen_address[MST_LISTEN_ADDRESS_MAX];   /* of that socket, cut; "" not known */
     uint64_t requests;                        /* completed, without the label mpm-status */

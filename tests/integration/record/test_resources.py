@@ -1,5 +1,6 @@
 """What `mpmstat record` samples of resources that can run out: descriptors, local ports, and the
 control group that limits a server. The witnesses are /proc, the client, and the limit itself."""
+import json
 import os
 import shutil
 import sqlite3
@@ -13,9 +14,12 @@ import build
 import control_groups
 import php
 import processes
+import tool
 from apache import Apache
 from fpm import FPM
+from phases import CGI, cgi_module
 from processes import wait_until
+from recording import ask, has, recording
 
 HOLDS = ("<?php for ($i = 0; $i < 40; $i++) $open[] = fopen('/dev/null', 'r'); touch($argv[1] ?? "
          "$_SERVER['BEGAN']); while (!file_exists($_SERVER['STOP'])) usleep(5000); echo 'done';")
@@ -250,3 +254,28 @@ def test_cpu_of_a_process_whose_parent_has_ended(as_root, apart, tmp_path):
     owner, cpu_ns = told["left-behind"]
     assert owner == ("server" if apart else "other") and cpu_ns > 9e8, told
     assert told["left-too"][0] == "other", told
+
+
+@pytest.mark.mpms("event")
+@pytest.mark.skipif(not build.find("h2load"), reason="needs h2load")
+def test_http2_workers_of_a_recording(server, mpm, tmp_path):
+    """Two scripts run at once, until a sample was taken while they did, and others wait."""
+    apache = server(mpm, CGI + "Protocols h2c http/1.1\nH2MinWorkers 2\nH2MaxWorkers 2",
+                    modules=[cgi_module(mpm), "http2"])
+    path, stop = tmp_path / "runs.sqlite", apache.root / "stop"
+    waits = apache.cgi("waits", f'while [ ! -e "{stop}" ]; do sleep 0.02; done\n'
+                       "echo Content-Type: text/plain\necho\necho done\n")
+    load = [build.find("h2load"), "-n", "20", "-c", "1", "-m", "20",
+            f"http://127.0.0.1:{apache.port}{waits}"]
+    with recording(path, *load, targets=[apache.board]) as recorder:
+        wait_until(lambda: has(path, "samples WHERE http2_workers_busy = 2", 4), 60, "samples")
+        stop.touch()
+        said = recorder.communicate(timeout=60)[0]
+    assert ask(path, "SELECT DISTINCT http2_workers_limit FROM samples") == [(2,)]
+    assert ask(path, "SELECT max(http2_workers_busy) FROM samples") == [(2,)]
+    assert "HTTP/2 workers 2 of 2 in the fullest child; all of them busy for " in " ".join(said.split())
+    assert "Set H2MaxWorkers higher (now 2 for each child)" in " ".join(said.split())
+    (summary,) = json.loads(tool.report("--format", "json", path))
+    found = summary["servers"][0]["resources"]
+    assert (found["http2_workers_max"], found["http2_workers_limit"]) == (2, 2)
+    assert 0 < found["http2_workers_full"] <= 1
