@@ -147,6 +147,7 @@ struct mst_summary_server {
     uint64_t forks, exits, forks_failed, shed, unfinished, no_idle_ns, generations;
     uint64_t max_listen_queue, listen_queue_limit;   /* of the socket that was fullest */
     char    *listen_address;           /* of that socket; NULL not known */
+    char    *listen_pool;              /* the FPM pool that it is of; NULL: none, or not known */
     uint64_t peak_pss_bytes, peak_processes, memory_rounds;
     uint64_t peak_rss_bytes;           /* when PSS was at its peak */
     uint64_t killed;                   /* processes that a signal ended */

@@ -69,6 +69,7 @@ static const char *const upgrades[MST_ARCHIVE_VERSION - 1] = {
     "ALTER TABLE samples ADD COLUMN listen_address TEXT;"
     "ALTER TABLE samples ADD COLUMN http2_workers_limit INTEGER;"
     "ALTER TABLE samples ADD COLUMN http2_workers_busy INTEGER;"
+    "ALTER TABLE samples ADD COLUMN listen_pool TEXT;"
     "ALTER TABLE process_samples ADD COLUMN files INTEGER;"
     "ALTER TABLE process_samples ADD COLUMN files_limit INTEGER;"
     "ALTER TABLE machine_samples ADD COLUMN io_stall_ns INTEGER;"

@@ -294,8 +294,9 @@ CREATE TABLE IF NOT EXISTS samples (
                                          -- it tells whose queue it is
     http2_workers_limit INTEGER,         -- threads that mod_http2 can have in each child; NULL:
                                          -- there is no mod_http2
-    http2_workers_busy INTEGER           -- those that work on streams now, in the child that has
+    http2_workers_busy INTEGER,          -- those that work on streams now, in the child that has
                                          -- most of them
+    listen_pool       TEXT               -- the FPM pool of listen_address, by its label
 );
 CREATE INDEX IF NOT EXISTS samples_server ON samples (server_id);
 

@@ -325,8 +325,11 @@ void mst_say_short_waits(struct mst_finding *f, const struct mst_budget *b)
 
 void mst_say_php_queue(struct mst_finding *f, const struct mst_budget *b)
 {
-    MST_TEXT(f, "PHP's accept queue was full: %" PRIu64 " connections fit, and those beyond it "
-             "failed or had to try again after a second.", b->php->listen_queue_limit);
+    const char *pool = b->php->listen_pool;
+
+    MST_TEXT(f, "PHP's accept queue was full%s%.64s: %" PRIu64 " connections fit, and those beyond "
+             "it failed or had to try again after a second.", pool != NULL ? ", of the pool " : "",
+             pool != NULL ? pool : "", b->php->listen_queue_limit);
     MST_ACTION(f, "Set listen.backlog of the FPM pool higher (now %" PRIu64 "); the kernel cuts it "
                "to net.core.somaxconn.", b->php->listen_queue_limit);
 }

@@ -1,5 +1,6 @@
 /* workers.c - the rules for workers and accept queues that ran out, and for processes that were
  * started too slowly. See rules.h. */
+#include <stdio.h>
 #include <string.h>
 
 #include "analysis/bottleneck.h"
@@ -141,14 +142,17 @@ static bool php_queue_overflowed(const struct mst_budget *b)
 
 static void find_php_queue(struct mst_inquiry *q)
 {
+    const struct mst_summary_server *php = q->b.php;
     struct mst_finding *f = mst_found(q, MST_CODE_PHP_ACCEPT_QUEUE, MST_CERTAIN,
                                       q->b.php_wait_ns);
 
+    if (php->listen_pool != NULL && php->listen_address != NULL)
+        snprintf(f->subject, sizeof f->subject, "%s (%s)", php->listen_pool, php->listen_address);
     f->weight = mst_budget_milli(&q->b, q->b.php_wait_ns + q->b.queue_ns + q->b.backend_ns) + 1;
     if (f->weight < MST_FAILURES_FLOOR_MILLI)
         f->weight = MST_FAILURES_FLOOR_MILLI;
-    mst_found_number(f, "queue", q->b.php->max_listen_queue);
-    mst_found_number(f, "queue_limit", q->b.php->listen_queue_limit);
+    mst_found_number(f, "queue", php->max_listen_queue);
+    mst_found_number(f, "queue_limit", php->listen_queue_limit);
     mst_found_number(f, "overflows", q->s->listen_overflows);
     mst_say_php_queue(f, &q->b);
 }

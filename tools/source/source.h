@@ -174,6 +174,7 @@ struct mst_sample {
     uint64_t http2_workers_limit, http2_workers_busy;   /* now, of the child that is fullest */
     uint64_t listen_queue, listen_queue_limit;   /* now, of the fullest listening socket */
     char     listen_address[MST_LISTEN_ADDRESS_MAX];   /* of that socket, cut; "" not known */
+    char     listen_pool[MST_NAME_MAX];       /* the FPM pool that it is of; "" none, not known */
     uint64_t requests;                        /* completed, without the label mpm-status */
     uint64_t requests_status;                 /* completed, with the label mpm-status */
     uint64_t bytes;                           /* without mpm-status */
