@@ -61,6 +61,15 @@ static bool has_requests(const struct mst_explanation *e)
     return false;
 }
 
+static void look_at_machine(struct mst_explanation *e)
+{
+    size_t i;
+
+    for (i = 0; i < e->server_count && !e->knows_pressure; i++)
+        e->knows_pressure = mst_source_local(e->servers[i].source) &&
+                            mst_machine_cpu_pressure(e->cpu_pressure_milli);
+}
+
 int mst_explain(struct mst_explanation *e, char *const *targets, size_t count, uint64_t last_ns)
 {
     char error[MST_ERROR_MAX];
@@ -71,6 +80,7 @@ int mst_explain(struct mst_explanation *e, char *const *targets, size_t count, u
     status = mst_explain_look(e, targets, count);
     if (status != MST_EXIT_OK)
         return status;
+    look_at_machine(e);
     stuck = is_stuck(e);
     status = mst_explain_past(e, !stuck);
     if (status != MST_EXIT_OK)

@@ -14,6 +14,7 @@
 #include "archive/archive.h"
 #include "render/sink.h"
 #include "source/source.h"
+#include "system/machine.h"
 
 #define MST_EXPLAIN_LAST_NS UINT64_C(300000000000)   /* without --last */
 #define MST_STUCK_NS        UINT64_C(2000000000)     /* longer than most pages take */
@@ -52,6 +53,8 @@ struct mst_explanation {
     struct mst_explained_server *servers;
     uint64_t           last_ns;              /* as asked for */
     uint64_t           from_ns, until_ns;    /* nanoseconds since 1970 */
+    bool               knows_pressure;       /* a server of this machine is among them */
+    uint64_t           cpu_pressure_milli[MST_PRESSURE_SPANS];   /* see machine.h */
     struct mst_archive *archive;
     int64_t            run_id;
     struct mst_summary summary;              /* with findings and verdict */

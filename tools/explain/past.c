@@ -313,15 +313,14 @@ static bool forget(struct mst_explanation *e, const char *sql)
     return mst_query_done(&q);
 }
 
-static bool forget_earlier(struct mst_explanation *e)
+static bool forget_earlier_requests(struct mst_explanation *e)
 {
     return forget(e, "DELETE FROM server_requests WHERE start_ns + queue_ns + read_ns + handle_ns "
                      "+ send_ns < :id") &&
            forget(e, "DELETE FROM php_waits WHERE EXISTS (SELECT 1 FROM php_requests p WHERE "
                      "p.server_id = php_waits.server_id AND p.key = php_waits.key AND "
                      "start_ns + run_ns < :id)") &&
-           forget(e, "DELETE FROM php_requests WHERE start_ns + run_ns < :id") &&
-           forget(e, "DELETE FROM lifecycle WHERE time_ns < :id");
+           forget(e, "DELETE FROM php_requests WHERE start_ns + run_ns < :id");
 }
 
 static bool begin(struct mst_explanation *e, uint64_t now_ns)
@@ -377,8 +376,8 @@ int mst_explain_past(struct mst_explanation *e, bool with_journal)
     for (i = 0; i < e->server_count && fine && with_journal; i++)
         fine = read_journal(e, &e->servers[i], now_ns > e->last_ns ? now_ns - e->last_ns : 0) == 0;
     find_window(e);
-    fine = fine && mst_archive_commit(e->archive) == 0 && forget_earlier(e) &&
-           begin_with_first(e) && end(e);
+    fine = fine && mst_archive_commit(e->archive) == 0 && forget_earlier_requests(e) &&
+           begin_with_first(e) && forget(e, "DELETE FROM lifecycle WHERE time_ns < :id") && end(e);
     return fine ? MST_EXIT_OK : mst_failed(MST_EXIT_OUTPUT, "the journals cannot be kept: %s",
                                            mst_archive_error(e->archive));
 }

@@ -9,6 +9,7 @@
 #include "explain/explain.h"
 #include "render/json_writer.h"
 #include "report/lines.h"
+#include "report/metrics.h"
 #include "report/report.h"
 #include "report/resources.h"
 #include "segment/fields.h"
@@ -146,6 +147,11 @@ void mst_explain_text(struct mst_sink *sink, const struct mst_explanation *e)
     put_title(sink, "Now", "");
     for (i = 0; i < e->server_count; i++)
         put_server(sink, &e->servers[i]);
+    if (e->knows_pressure)
+        mst_line(sink, "  %-22s a thread waited for a CPU for %s of 10 s, %s of 60 s, %s of 5 min",
+                 "the machine", mst_format_percent(e->cpu_pressure_milli[0]).text,
+                 mst_format_percent(e->cpu_pressure_milli[1]).text,
+                 mst_format_percent(e->cpu_pressure_milli[2]).text);
     put_workers(sink, e);
     if (e->summary.findings[0].weight < 2 * MST_WEIGHT_FIRST && e->from_ns < e->until_ns) {
         put_title(sink, "Requests that ended", "");
@@ -194,6 +200,18 @@ static void put_json_server(struct mst_json *j, const struct mst_explained_serve
     mst_json_end(j, '}');
 }
 
+static void put_json_pressure(struct mst_json *j, const struct mst_explanation *e)
+{
+    static const char *const names[MST_PRESSURE_SPANS] = { "10", "60", "300" };
+    unsigned i;
+
+    mst_json_line(j, 1);
+    mst_json_begin(j, "cpu_pressure_by_seconds", '{');
+    for (i = 0; i < MST_PRESSURE_SPANS; i++)
+        mst_put_milli(j, names[i], e->knows_pressure ? e->cpu_pressure_milli[i] : MST_UNKNOWN);
+    mst_json_end(j, '}');
+}
+
 void mst_explain_json(struct mst_sink *sink, const struct mst_explanation *e)
 {
     struct mst_json writer = { .out = sink, .spaced = true }, *j = &writer;
@@ -210,6 +228,7 @@ void mst_explain_json(struct mst_sink *sink, const struct mst_explanation *e)
         put_json_server(j, &e->servers[i]);
     }
     mst_json_end(j, ']');
+    put_json_pressure(j, e);
     mst_json_line(j, 1);
     mst_json_value(j, "past");
     mst_report_json(sink, &e->summary);

@@ -4,11 +4,15 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "console/format.h"
 #include "explain/steps.h"
 #include "findings/findings.h"
 #include "findings/say.h"
 #include "system/proc.h"
+
+/* With this much pressure the CPUs were full for half of the time. */
+#define MST_PRESSURE_MILLI 500u
 
 /* What most of some workers do: one wait in PHP, or one state. */
 struct doing {
@@ -232,9 +236,34 @@ static bool add_long(struct mst_explanation *e, const struct mst_explained_serve
     return mst_findings_add(&e->summary, &f);
 }
 
+/* Threads that wait for a CPU are known over the last seconds only, and not whose work it was. */
+static bool add_cpu(struct mst_explanation *e)
+{
+    static const uint64_t spans_s[MST_PRESSURE_SPANS] = { 10, 60, 300 };
+    uint64_t window_s = (e->until_ns - e->from_ns) / MST_NS_PER_S;
+    uint64_t ago_s = (mst_realtime_ns() - e->until_ns) / MST_NS_PER_S, milli;
+    struct mst_finding f = {
+        .code = MST_CODE_CPU, .certainty = MST_LIKELY, .requests = MST_UNKNOWN,
+    };
+    unsigned i = 0;
+
+    while (i + 1 < MST_PRESSURE_SPANS && spans_s[i] < window_s)
+        i++;
+    milli = e->cpu_pressure_milli[i];
+    if (!e->knows_pressure || ago_s > spans_s[i] / 2 || milli < MST_PRESSURE_MILLI)
+        return true;
+    f.share_milli = f.weight = milli;
+    f.numbers[f.number_count++] = (struct mst_finding_number){ "pressure_milli", milli };
+    MST_TEXT(&f, "Threads of this machine waited for a CPU for %s of the last %" PRIu64 " s. Whose "
+             "work filled the CPUs is not known without a recording.",
+             mst_format_percent(milli).text, spans_s[i]);
+    MST_ACTION(&f, "Record a load (mpmstat record), or look at top while it is slow.");
+    return mst_findings_add(&e->summary, &f);
+}
+
 bool mst_explain_now(struct mst_explanation *e)
 {
-    bool fine = true;
+    bool fine = add_cpu(e);
     size_t i, k;
 
     for (i = 0; i < e->server_count && fine; i++) {
