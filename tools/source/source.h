@@ -114,6 +114,9 @@ struct mst_source_events {
 /* The journal's position is now: polls give what comes after. */
 int mst_source_mark(struct mst_source *source, char error[MST_ERROR_MAX]);
 
+/* The journal's position is its oldest record. What its ring has overwritten counts as lost. */
+int mst_source_rewind(struct mst_source *source, char error[MST_ERROR_MAX]);
+
 /* Gives what has come since the last poll (or mark). Returns the number of
  * records, or -1 with a sentence; what was given before the error stays given,
  * and the next poll goes on behind it. After a new start of the server it goes
@@ -199,5 +202,9 @@ struct mst_sample {
 int  mst_source_sample(struct mst_source *source, struct mst_sample *sample,
                        char error[MST_ERROR_MAX]);
 void mst_sample_free(struct mst_sample *sample);
+
+/* From now on each sample also shows the snapshot that it is made of. */
+typedef void mst_source_see(void *context, const struct mst_snapshot *board);
+void mst_source_watch(struct mst_source *source, mst_source_see *see, void *context);
 
 #endif
