@@ -74,15 +74,14 @@ int mst_explain(struct mst_explanation *e, char *const *targets, size_t count, u
 {
     char error[MST_ERROR_MAX];
     int status;
-    bool stuck;
 
     *e = (struct mst_explanation){ .last_ns = last_ns };
     status = mst_explain_look(e, targets, count);
     if (status != MST_EXIT_OK)
         return status;
     look_at_machine(e);
-    stuck = is_stuck(e);
-    status = mst_explain_past(e, !stuck);
+    e->is_stuck = is_stuck(e);
+    status = mst_explain_past(e);
     if (status != MST_EXIT_OK)
         return status;
     if (mst_summary_make(&e->summary, e->archive, e->run_id, error) != 0 ||

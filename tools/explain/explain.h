@@ -53,6 +53,7 @@ struct mst_explanation {
     struct mst_explained_server *servers;
     uint64_t           last_ns;              /* as asked for */
     uint64_t           from_ns, until_ns;    /* nanoseconds since 1970 */
+    bool               is_stuck;             /* then the past is not told */
     bool               knows_pressure;       /* a server of this machine is among them */
     uint64_t           cpu_pressure_milli[MST_PRESSURE_SPANS];   /* see machine.h */
     struct mst_archive *archive;

@@ -362,7 +362,7 @@ static bool end(struct mst_explanation *e)
     return mst_archive_end_run(e->archive, e->run_id, &run) == 0;
 }
 
-int mst_explain_past(struct mst_explanation *e, bool with_journal)
+int mst_explain_past(struct mst_explanation *e)
 {
     uint64_t now_ns = mst_realtime_ns();
     char error[MST_ERROR_MAX];
@@ -373,7 +373,7 @@ int mst_explain_past(struct mst_explanation *e, bool with_journal)
     if (e->archive == NULL)
         return mst_failed(MST_EXIT_OUTPUT, "%s", error);
     fine = begin(e, now_ns);
-    for (i = 0; i < e->server_count && fine && with_journal; i++)
+    for (i = 0; i < e->server_count && fine && !e->is_stuck; i++)
         fine = read_journal(e, &e->servers[i], now_ns > e->last_ns ? now_ns - e->last_ns : 0) == 0;
     find_window(e);
     fine = fine && mst_archive_commit(e->archive) == 0 && forget_earlier_requests(e) &&

@@ -43,7 +43,7 @@ static void put_head(struct mst_sink *sink, const struct mst_explanation *e)
 
     clock_text(e->from_ns, from);
     clock_text(e->until_ns, until);
-    if (e->from_ns < e->until_ns && e->summary.findings[0].weight < 2 * MST_WEIGHT_FIRST)
+    if (!e->is_stuck && e->from_ns < e->until_ns)
         mst_line(sink, "%s to %s (%s): what the journals have", from, until,
                  mst_format_time(e->until_ns - e->from_ns).text);
     else
@@ -153,7 +153,7 @@ void mst_explain_text(struct mst_sink *sink, const struct mst_explanation *e)
                  mst_format_percent(e->cpu_pressure_milli[1]).text,
                  mst_format_percent(e->cpu_pressure_milli[2]).text);
     put_workers(sink, e);
-    if (e->summary.findings[0].weight < 2 * MST_WEIGHT_FIRST && e->from_ns < e->until_ns) {
+    if (!e->is_stuck && e->from_ns < e->until_ns) {
         put_title(sink, "Requests that ended", "");
         put_requests(sink, &e->summary);
     }

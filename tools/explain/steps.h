@@ -12,9 +12,9 @@ int mst_explain_look(struct mst_explanation *e, char *const *targets, size_t cou
 bool mst_now_is_stuck(const struct mst_explained_server *s, const char *label, uint64_t limit,
                       uint64_t *idle_ns);
 
-/* past.c: makes a run of what the journals have of the last minutes, or an empty one where
- * `with_journal` is false. An enum mst_exit, having said the error. */
-int mst_explain_past(struct mst_explanation *e, bool with_journal);
+/* past.c: makes a run of what the journals have of the last minutes, or an empty one where a server
+ * is stuck. An enum mst_exit, having said the error. */
+int mst_explain_past(struct mst_explanation *e);
 
 /* stuck.c: adds the finding of what stuck workers do now, and that of servers that do not run.
  * False: out of memory. */

@@ -121,7 +121,8 @@ def test_a_killed_server(server):
     assert "ended without being stopped" in first(found)["text"]
     assert found["past"]["findings"][1]["code"] == "answers-4xx"
     assert found["past"]["findings"][1]["requests"] == 20
-    assert "does not run" in shown(apache.board)
+    text = shown(apache.board)
+    assert "does not run" in text and "Requests that ended apache 20 requests" in text
 
 
 @pytest.mark.parametrize("words, said", (
