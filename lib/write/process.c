@@ -79,6 +79,7 @@ static void move_in(struct mst_board *b, int process, uint64_t pid, uint64_t gen
     p->clean_exit = 0;
     p->connections = 0;
     p->streams = 0;
+    p->http2_busy = 0;
     p->request_ids = 0;
     p->requests_at_claim = requests_of(b, process);
     memset(&b->in_flight[(size_t)process * b->in_flight_stride], 0,
@@ -187,6 +188,7 @@ static void vacate(struct mst_process *p)
 {
     __atomic_store_n(&p->connections, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&p->streams, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&p->http2_busy, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&p->pid, 0, __ATOMIC_RELEASE);
 }
 

@@ -115,6 +115,8 @@ static void fill_apache_counts(struct mst_snapshot *s)
     s->shed = 0;
     s->http2_streams = 6;
     s->http2_requests = 77;
+    s->http2_workers_limit = 25;
+    s->http2_workers_busy = 6;
     s->listen_overflows = 17;
     s->listen_drops = 19;
     s->forks[MST_KIND_CHILD] = 8;

@@ -238,10 +238,10 @@ START_TEST(pools_have_limits)
     uint32_t www;
 
     test_board(&board, &layout);
-    mst_pool_limit_add(&board, "www", 5, true);
-    mst_pool_limit_add(&board, "fixed", 7, false);
-    mst_pool_limit_add(&board, "both", 1, true);
-    mst_pool_limit_add(&board, "both", 2, true);
+    mst_pool_limit_add(&board, "www", 5, true, 0);
+    mst_pool_limit_add(&board, "fixed", 7, false, 0);
+    mst_pool_limit_add(&board, "both", 1, true, 0);
+    mst_pool_limit_add(&board, "both", 2, true, 0);
     www = mst_label_intern(&board, "www");
     ck_assert(!mst_pool_limit_is_to_ask(&board, mst_label_intern(&board, "none"), 100 * s));
     ck_assert(!mst_pool_limit_is_to_ask(&board, mst_label_intern(&board, "fixed"), 100 * s));
@@ -257,12 +257,47 @@ START_TEST(pools_have_limits)
     ck_pool("none", MST_UNKNOWN, MST_UNKNOWN);
     test_view_free(&view);
     mst_pool_limits_clear(&board);           /* a reload: FPM counts from 0 */
-    mst_pool_limit_add(&board, "www", 6, true);
+    mst_pool_limit_add(&board, "www", 6, true, 0);
     mst_pool_limit_answer(&board, www, 4);
     mst_pool_limit_answer(&board, mst_label_intern(&board, "both"), MST_UNKNOWN);
     look(1);
     ck_pool("www", 6, 7);
     ck_pool("both", MST_UNKNOWN, MST_UNKNOWN);
+    tear_down();
+}
+END_TEST
+
+/* The listener's pool, for each; the list stays as it was. */
+START_TEST(pools_have_queues)
+{
+    static const struct { const char *address, *pool; } expected[] = {
+        { "/run/php/www.sock", "www" }, { "127.0.0.1:9000", "shop" }, { "[::]:9001", "port" },
+        { "0.0.0.0:9001", "port" }, { "127.0.0.1:9001", NULL },
+        { "[::]:9000", NULL }, { "", NULL }, { NULL, NULL },
+    };
+    enum { COUNT = sizeof expected / sizeof *expected };
+    struct mst_snapshot_listener listeners[COUNT] = { 0 };
+    struct mst_world world = { .running = 1, .listeners_known = true, .listener_count = COUNT,
+                               .listeners = listeners };
+    struct mst_layout layout = test_php_layout();
+    size_t i;
+
+    test_board(&board, &layout);
+    mst_pool_limit_add(&board, "none", 1, true, 0);
+    mst_pool_limit_add(&board, "www", 5, true, mst_listen_hash("/run/php/www.sock"));
+    mst_pool_limit_add(&board, "shop", 5, true, mst_listen_hash("127.0.0.1:9000"));
+    mst_pool_limit_add(&board, "shop", 5, true, mst_listen_hash("127.0.0.1:9009"));
+    mst_pool_limit_add(&board, "port", 5, true, mst_listen_hash("9001"));
+    for (i = 0; i < COUNT; i++)
+        listeners[i].address = expected[i].address;
+    look(1);
+    mst_snapshot_free(&view.s);
+    ck_assert_int_eq(mst_snapshot_make(&view.s, &view.copy, &world), 0);
+    for (i = 0; i < COUNT; i++) {
+        ck_assert_ptr_eq(view.s.listeners[i].address, expected[i].address);
+        ck_assert_pstr_eq(view.s.listeners[i].pool, expected[i].pool);
+        ck_assert_ptr_null(listeners[i].pool);
+    }
     tear_down();
 }
 END_TEST
@@ -1024,6 +1059,7 @@ int main(void)
     tcase_add_test(stored, every_counter_arrives_summed_over_its_stripes);
     tcase_add_loop_test(stored, a_producer_has_its_own_phases_and_fields, 0, 2);
     tcase_add_test(stored, pools_have_limits);
+    tcase_add_test(stored, pools_have_queues);
     tcase_add_test(stored, a_php_board_says_what_it_is);
     tcase_add_test(stored, requests_are_the_sum_of_their_classes);
     tcase_add_test(stored, phases_have_counts_sums_and_quantiles);
