@@ -198,9 +198,10 @@ END_TEST
 /* Whose queue was full: by the pool and its address, where both are known. */
 START_TEST(test_full_queue_of_a_pool)
 {
-#define FULL_QUEUE PHP "UPDATE samples SET listen_queue = 8, listen_queue_limit = 8, listen_address " \
-                   "= '/run/shop.sock' WHERE server_id = 2 AND rowid % 9 = 0;" \
-                   "UPDATE server_requests SET status = 503 WHERE key % 9 = 0;"
+#define FULL_QUEUE \
+    PHP "UPDATE samples SET listen_queue = 8, listen_queue_limit = 8, " \
+    "listen_address = '/run/shop.sock' WHERE server_id = 2 AND rowid % 9 = 0;" \
+    "UPDATE server_requests SET status = 503 WHERE key % 9 = 0;"
     struct run r = quiet_run();
     const struct mst_finding *f;
     struct made m;
@@ -208,13 +209,13 @@ START_TEST(test_full_queue_of_a_pool)
     make(&m, &r, FULL_QUEUE "UPDATE samples SET listen_pool = 'shop' WHERE server_id = 2");
     f = finding(&m, MST_CODE_PHP_ACCEPT_QUEUE);
     ck_assert_str_eq(f->subject, "shop (/run/shop.sock)");
-    ck_assert_msg(strncmp(f->text, "PHP's accept queue was full, of the pool shop: 8 conn", 53) == 0,
-                  "%s", f->text);
+    ck_assert_msg(strstr(f->text, "queue was full, of the pool shop: 8 connections") != NULL, "%s",
+                  f->text);
     unmake(&m);
     make(&m, &r, FULL_QUEUE);
     f = finding(&m, MST_CODE_PHP_ACCEPT_QUEUE);
     ck_assert_str_eq(f->subject, "");
-    ck_assert_msg(strncmp(f->text, "PHP's accept queue was full: 8 conn", 35) == 0, "%s", f->text);
+    ck_assert_msg(strstr(f->text, "queue was full: 8 connections") != NULL, "%s", f->text);
     unmake(&m);
 }
 END_TEST

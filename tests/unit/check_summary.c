@@ -596,8 +596,8 @@ START_TEST(test_resources)
     ck_assert_str_eq(m.s.ports[0].remote, "127.0.0.1:9000");
     ck_assert(m.s.ports[0].ports == 28000 && m.s.ports[0].limit == 28232);
     ck_assert_str_eq(m.s.ports[1].remote, "[::1]:3306");
-    expect_text(&m, "\n  HTTP/2    workers 8 of 8 in the fullest child; all of them busy for 10.0 % of "
-                    "the load\n");
+    expect_text(&m, "\n  HTTP/2    workers 8 of 8 in the fullest child; all of them busy for "
+                    "10.0 % of the load\n");
     expect_text(&m, "\n  files     process 71 had 59 files open, limit 60\n");
     expect_text(&m, "\n  mem limit its control group had 900 B, limit 1.00 kB\n");
     expect_text(&m, "\n  ports     28000 of 28232 local ports were in use towards "

@@ -228,6 +228,8 @@ static bool sample_server(struct sampling *p)
     s->listen_queue = now->listen_queue;
     s->listen_queue_limit = now->listen_queue_limit;
     memcpy(s->listen_address, now->listen_address, sizeof s->listen_address);
+    memcpy(s->listen_pool, now->listen_pool, sizeof s->listen_pool);
+    s->http2_workers_limit = now->http2_workers_limit;
     s->forks[MST_KIND_CHILD] = forks;
     s->exits[MST_REASON_CLEAN] = exits;
     s->generations = generations;
@@ -260,7 +262,7 @@ static bool add_samples(struct mst_explanation *e, struct mst_explained_server *
 
     memset(&p.sample, 0xff, sizeof p.sample);
     p.sample.end_count = p.sample.process_count = p.sample.pool_count = 0;
-    p.sample.listen_address[0] = '\0';
+    p.sample.listen_address[0] = p.sample.listen_pool[0] = '\0';
     p.sample.processes = NULL;
     return sample_server(&p) && sample_pools(&p);
 }

@@ -217,12 +217,14 @@ function makeSection(first) {
         mean: tile("mean time", "of these, as the server saw it"),
         p99: tile("p99", "since the server's start, of the label with the longest"),
         busy: tile("workers busy", "now, and their limit"),
+        http2: tile("HTTP/2 workers", "busy now in the child that has most, and a child's limit"),
         flight: tile("in flight", "requests that have begun and are not complete"),
         queue: tile("waiting", "connections that are not accepted yet, of all listeners"),
         no_idle: tile("no worker idle", "the share of the time since the last sample in which all"
                       + " workers were busy"),
     };
     if (php) delete tiles.queue;
+    if (first.connections.http2_workers_limit === null) delete tiles.http2;
     const states = APACHE_STATES.filter(state => first.workers.states[state] !== null);
     const parts = {
         rate: makeChart("Requests a second", "by status; without this page's own",
@@ -283,6 +285,8 @@ function fillTiles(section, board, step) {
     set("mean", !step ? "…" : mean === null ? "none ended" : asTime(mean));
     set("p99", p99 > 0 ? asTime(p99) : "none yet");
     set("busy", asCount(board.workers.busy) + (limit === null ? "" : ` of ${asCount(limit)}`));
+    set("http2", `${asCount(board.connections.http2_workers_busy)} of `
+        + asCount(board.connections.http2_workers_limit));
     set("flight", asCount(sum(clients(board), l => l.in_flight)));
     set("queue", board.listeners && board.listeners.some(l => l.queue !== null)
         ? asCount(sum(board.listeners, l => l.queue)) : "not known");
