@@ -6,6 +6,8 @@
 #include <ap_mpm.h>
 #include <apr_strings.h>
 #include <apr_time.h>
+#include <http_config.h>
+#include <string.h>
 
 /* The queries for the values of an MPM's directives. The value of a directive that it does not have
  * is 0 or not supported. */
@@ -46,6 +48,30 @@ static const char *duration(apr_pool_t *p, apr_interval_time_t t)
     return apr_psprintf(p, "%" APR_TIME_T_FMT "ms", apr_time_as_msec(t));
 }
 
+/* The argument of the last such directive from d on, sections included. NULL: there is none. */
+static const char *last_argument(apr_pool_t *p, const ap_directive_t *d, const char *directive)
+{
+    const char *found = NULL, *inside, *args;
+
+    for (; d; d = d->next) {
+        if (strcasecmp(d->directive, directive) == 0) {
+            args = d->args;
+            found = ap_getword_conf(p, &args);
+        }
+        inside = last_argument(p, d->first_child, directive);
+        found = inside ? inside : found;
+    }
+    return found;
+}
+
+/* Event tells no query what it has; without the directive that is httpd's default. */
+static const char *async_factor(apr_pool_t *p)
+{
+    const char *factor = last_argument(p, ap_conftree, "AsyncRequestWorkerFactor");
+
+    return factor ? factor : "2";
+}
+
 const char *mst_mpm_settings(apr_pool_t *p, const server_rec *s)
 {
     const char *text = apr_psprintf(p, "MaxRequestWorkers %" APR_UINT64_T_FMT,
@@ -59,6 +85,8 @@ const char *mst_mpm_settings(apr_pool_t *p, const server_rec *s)
     for (i = 0; i < sizeof limits / sizeof *limits; i++)
         if ((number = mst_mpm_number(limits[i].query, 0)) > 0)
             text = apr_psprintf(p, "%s; %s %d", text, limits[i].directive, number);
+    if (mst_mpm_number(AP_MPMQ_IS_ASYNC, 0) > 0)
+        text = apr_psprintf(p, "%s; AsyncRequestWorkerFactor %.15s", text, async_factor(p));
     return apr_psprintf(p, "%s; MaxConnectionsPerChild %d; KeepAlive %s; KeepAliveTimeout %s; "
                         "MaxKeepAliveRequests %d; Timeout %s", text,
                         mst_mpm_number(AP_MPMQ_MAX_REQUESTS_DAEMON, 0),

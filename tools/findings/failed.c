@@ -198,17 +198,39 @@ static uint64_t first_restart_ns(struct mst_inquiry *q, const struct mst_summary
     return at != MST_UNKNOWN && at >= q->s->started_ns ? at - q->s->started_ns : MST_UNKNOWN;
 }
 
+uint64_t mst_restart_wait_ns(struct mst_inquiry *q)
+{
+    struct mst_query row;
+    uint64_t ns = 0;
+
+    if (mst_known(q->b.front->generations) == 0)
+        return 0;
+    row = mst_query_ask(q->db, "SELECT sum(queue_ns) AS ns " MST_FROM_APACHES_REQUESTS
+        "AND EXISTS (SELECT 1 FROM lifecycle AS l WHERE l.server_id = :id AND l.event = "
+        "'generation' AND start_ns + queue_ns >= l.time_ns AND start_ns <= l.time_ns + :after)",
+        q->b.front->id);
+    mst_query_set(&row, ":after", MST_RESTART_NS);
+    if (mst_query_next(&row))
+        ns = mst_known(mst_row_number(&row, "ns"));
+    q->failed |= !mst_query_done(&row);
+    return ns;
+}
+
 static void find_restarts(struct mst_inquiry *q, const struct mst_summary_server *server)
 {
     uint64_t starts = mst_known(server->restarts), generations = mst_known(server->generations);
-    uint64_t first_ns;
+    uint64_t first_ns, waited_ns, waited_milli;
     struct mst_finding *f;
 
     if (starts + generations == 0)
         return;
+    waited_ns = server == q->b.front ? mst_restart_wait_ns(q) : 0;
+    waited_milli = mst_budget_milli(&q->b, waited_ns);
     f = mst_found(q, MST_CODE_SERVER_RESTARTED, MST_CERTAIN, 0);
-    f->share_milli = MST_UNKNOWN;
-    f->weight = MST_FAILURES_FLOOR_MILLI + (starts > 0 ? MST_WEIGHT_FIRST : 0);
+    f->share_milli = waited_milli >= MST_FINDING_MILLI ? waited_milli : MST_UNKNOWN;
+    f->weight = waited_milli > MST_FAILURES_FLOOR_MILLI ? waited_milli : MST_FAILURES_FLOOR_MILLI;
+    f->weight += starts > 0 ? MST_WEIGHT_FIRST : 0;
+    mst_found_number(f, "waited_ns", waited_ns > 0 ? waited_ns : MST_UNKNOWN);
     first_ns = first_restart_ns(q, server);
     mst_found_number(f, "restarts", generations);
     mst_found_number(f, "starts", starts);

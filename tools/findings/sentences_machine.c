@@ -28,12 +28,14 @@ void mst_say_killed(struct mst_finding *f, const struct mst_budget *b,
 }
 
 void mst_say_memory_short(struct mst_finding *f, const struct mst_summary *s, bool of_groups,
-                          uint64_t stall_ns)
+                          uint64_t stall_ns, bool for_files)
 {
     MST_TEXT(f, "Memory was short: for %s of the run programs of %s waited for it (pressure stall "
              "information)%s.", mst_format_percent(mst_milli(stall_ns, s->duration_ns)).text,
              of_groups ? "the server's control group" : "this machine",
-             f->code == MST_CODE_MEMORY_NEIGHBOUR ? ", but not those of the server" : "");
+             f->code == MST_CODE_MEMORY_NEIGHBOUR ? ", but not those of the server" :
+             for_files ? ", and files were read from the disk again, for which there was no room" :
+             "");
     MST_ACTION(f, "%s.", f->code == MST_CODE_MEMORY_NEIGHBOUR ?
                "See which program it is, and give it a memory limit of its own" :
                "Fewer workers, or more memory");
