@@ -155,12 +155,13 @@ static void find_full(struct mst_inquiry *q)
     uint64_t computing = computing_ns(q, ours);
     bool felt = mst_budget_milli(&q->b, computing) >= MST_FINDING_MILLI;
     bool measured = mst_budget_knows_run(&q->b);
+    bool alone = mst_cpu_of_others_milli(s) < MST_HEADLINE_MILLI;
     struct mst_finding *f;
 
     if (!ours && !shared && !felt && measured)
         return;   /* they delayed nobody here */
     f = mst_found(q, ours || shared ? MST_CODE_CPU : MST_CODE_CPU_NEIGHBOUR,
-                  full && (ours || (measured && !shared)) ? MST_CERTAIN : MST_LIKELY,
+                  full && (ours ? alone : measured && !shared) ? MST_CERTAIN : MST_LIKELY,
                   computing < q->b.total_ns ? computing : q->b.total_ns);
     f->weight = felt ? mst_weight_with_queue(&q->b, computing) : 0;
     /* Full CPUs delay what runs, however little of it is known. */

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "analysis/bottleneck.h"
 #include "analysis/thresholds.h"
 #include "base/ratio.h"
 #include "console/format.h"
@@ -117,14 +118,18 @@ void mst_say_cpu(struct mst_finding *f, const struct mst_budget *b, bool full)
 {
     const struct mst_summary *s = b->s;
     const char *busiest = busiest_own(s);
-    char tool[160];
+    char tool[160], others[64] = "";
+    uint64_t milli = mst_cpu_of_others_milli(s);
 
+    if (milli >= MST_HEADLINE_MILLI)
+        mst_say(others, sizeof others, "; other programs had %s of that",
+                mst_format_percent(milli).text);
     say_tool(tool, s);
-    MST_TEXT(f, "%s: %s busy%s%s, while at most %s workers were%s.",
+    MST_TEXT(f, "%s: %s busy%s%s, while at most %s workers were%s%s.",
              full ? "The CPUs were the limit" : "The CPUs were nearly full",
              mst_format_percent(s->machine_busy_milli).text,
              busiest != NULL ? ", most with " : "", busiest != NULL ? busiest : "",
-             workers_of_limit(b->front).text, tool);
+             workers_of_limit(b->front).text, tool, others);
     MST_ACTION(f, "More workers cannot help. Make the requests cheaper (OPcache, a cache in front, "
                "a profiler), or add CPUs%s.", tool[0] != '\0' ? "; run the load tool on another "
                "machine" : "");

@@ -132,11 +132,15 @@ static bool connections_were_full(struct mst_inquiry *q, enum mst_certainty *cer
            sampled(q, near, MST_EVENT_FULL_MILLI, factor > 0 ? factor : MST_DEFAULT_ASYNC_FACTOR);
 }
 
-/* Whether new processes came too late: those that were there had hardly an idle worker. */
+/* Whether new processes came too late: those that were there had hardly an idle worker, or had
+ * ended, which their parent notices once a second. */
 static bool started_too_slowly(struct mst_inquiry *q)
 {
-    return mst_known(q->b.front->forks) > 0 &&
-           sampled(q, "idle * 1000 <= :share * workers_busy", MST_SPAWNING_IDLE_MILLI, 1);
+    const struct mst_summary_server *front = q->b.front;
+
+    return mst_known(front->forks) > 0 &&
+           (mst_known(front->exits) > mst_restart_exits(q, front) ||
+            sampled(q, "idle * 1000 <= :share * workers_busy", MST_SPAWNING_IDLE_MILLI, 1));
 }
 
 /* Requests waited below the limit: event accepted no more connections, or processes were started
@@ -148,7 +152,8 @@ static void find_below_limit(struct mst_inquiry *q)
     struct mst_finding *f;
 
     if (front == q->b.php || mst_mean_wait_ns(front) < MST_QUEUE_MEAN_MIN_NS ||
-        mst_budget_milli(&q->b, mst_subtract_saturated(q->b.queue_ns, mst_restart_wait_ns(q))) <
+        mst_budget_milli(&q->b, mst_subtract_saturated(q->b.queue_ns,
+                                                      mst_restart_wait_ns(q, front))) <
             MST_FINDING_MILLI)
         return;
     if (connections_were_full(q, &certainty)) {
@@ -264,9 +269,14 @@ static void find_php_below_limit(struct mst_inquiry *q)
 {
     const struct mst_summary_server *php = q->b.php;
     bool forked = php->forks != MST_UNKNOWN && php->forks > 0;
-    struct mst_finding *f = mst_found(q, forked ? MST_CODE_PHP_SPAWNING : MST_CODE_CANNOT_TELL,
-                                      forked ? MST_LIKELY : MST_CANNOT_TELL, q->b.php_wait_ns);
+    uint64_t restart_ns = mst_restart_wait_ns(q, php);
+    struct mst_finding *f;
 
+    if (mst_budget_milli(&q->b, mst_subtract_saturated(q->b.php_wait_ns, restart_ns)) <
+        MST_FINDING_MILLI)
+        return;
+    f = mst_found(q, forked ? MST_CODE_PHP_SPAWNING : MST_CODE_CANNOT_TELL,
+                  forked ? MST_LIKELY : MST_CANNOT_TELL, q->b.php_wait_ns);
     note_workers(f, php);
     mst_found_number(f, "forks", php->forks);
     mst_say_php_below_limit(f, &q->b, forked);
