@@ -87,9 +87,20 @@ void mst_http2_end_stream(struct mst_connection *stream)
     count_stream(stream, -1);
 }
 
+/* Begins or ends the work of one of mod_http2's threads on the stream. mod_http2 frees the stream's
+ * connection only after that, so two threads are never here for one stream at once. */
+static void set_worker(struct mst_connection *stream, bool has_one)
+{
+    if (stream->on_http2_worker == has_one || !mst_recording.self)
+        return;
+    stream->on_http2_worker = has_one;
+    __atomic_fetch_add(&mst_recording.self->http2_busy, has_one ? 1 : -1, __ATOMIC_RELAXED);
+}
+
 /* Ends a stream that had no request. */
 static apr_status_t stream_gone(void *stream)
 {
+    set_worker(stream, false);
     mst_http2_end_stream(stream);
     return APR_SUCCESS;
 }
@@ -105,6 +116,7 @@ void mst_http2_begin_stream(struct mst_connection *stream, conn_rec *c)
     __atomic_store_n(&stream->session->has_streams, true, __ATOMIC_RELAXED);
     stream->counted = true;
     count_stream(stream, 1);
+    set_worker(stream, true);
     apr_pool_cleanup_register(c->pool, stream, stream_gone, apr_pool_cleanup_null);
 }
 
@@ -122,6 +134,8 @@ static apr_status_t see_stream(ap_filter_t *f, apr_bucket_brigade *bb)
         has_eor = has_eor || AP_BUCKET_IS_EOR(b);
     }
     rv = conn->awaited ? mst_timing_pass_response(f, bb) : ap_pass_brigade(f->next, bb);
+    if (has_eor)
+        set_worker(conn, false);   /* the thread has nothing more to do than to end */
     if (!conn->current)
         return rv;   /* EOR was destroyed: the request is complete */
     if (has_eos && rv == APR_SUCCESS)

@@ -178,6 +178,9 @@ uint64_t mst_mpm_generation(void);
 /* How many workers there can be at once. */
 uint64_t mst_mpm_workers_limit(void);
 
+/* Threads that mod_http2 can have for streams in each child; 0: it serves none. */
+uint64_t mst_mpm_http2_workers_limit(apr_pool_t *p);
+
 /* The directives that decide what a load meets: "MaxRequestWorkers 150; ServerLimit 16; ...;
  * Timeout 300". Timeouts are the main server's; a virtual host may have others. From the pool. */
 const char *mst_mpm_settings(apr_pool_t *p, const server_rec *s);

@@ -4,6 +4,7 @@
 #include "mod_mpmstat.h"
 
 #include <ap_mpm.h>
+#include <http_config.h>
 #include <apr_strings.h>
 #include <apr_time.h>
 #include <http_config.h>
@@ -38,6 +39,37 @@ uint64_t mst_mpm_workers_limit(void)
 {
     return (uint64_t)mst_mpm_number(AP_MPMQ_MAX_DAEMONS, 1)
          * (uint64_t)mst_mpm_number(AP_MPMQ_MAX_THREADS, 1);
+}
+
+/* The value of the main server's directive of that name, if it is a number; else 0. Files that are
+ * included, and the content of <IfModule>, are part of the same list. */
+static uint64_t directive_number(apr_pool_t *p, const char *name)
+{
+    const ap_directive_t *d;
+    uint64_t number = 0;
+
+    for (d = ap_conftree; d; d = d->next) {
+        const char *args = d->args;
+
+        if (strcasecmp(d->directive, name) == 0)
+            number = strtoull(ap_getword_conf(p, &args), NULL, 10);
+    }
+    return number;
+}
+
+uint64_t mst_mpm_http2_workers_limit(apr_pool_t *p)
+{
+    uint64_t threads = (uint64_t)mst_mpm_number(AP_MPMQ_MAX_THREADS, 1), most, least;
+
+    if (mst_mpm_number(AP_MPMQ_IS_THREADED, AP_MPMQ_NOT_SUPPORTED) == AP_MPMQ_NOT_SUPPORTED
+        || !ap_find_linked_module("mod_http2.c"))
+        return 0;
+    most = directive_number(p, "H2MaxWorkers");
+    if (most > 0)
+        return most;
+    least = directive_number(p, "H2MinWorkers");
+    most = 3 * (least > 0 ? least : threads) / 2;   /* as h2_get_workers_config() */
+    return most > 4 ? most : 4;
 }
 
 /* The duration as a directive takes it: seconds, or milliseconds with their unit. */

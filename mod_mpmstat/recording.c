@@ -61,6 +61,7 @@ static struct mst_identity present_identity(apr_pool_t *p, const server_rec *s)
         .version = MPMSTAT_VERSION,
         .settings = mst_mpm_settings(p, s),
         .workers_limit = mst_mpm_workers_limit(),
+        .http2_workers_limit = mst_mpm_http2_workers_limit(p),
     };
 }
 

@@ -84,6 +84,7 @@ struct mst_connection {
     uint32_t requests;               /* begun on it */
     bool     stream;                 /* it is a stream of HTTP/2: its thread is no worker */
     bool     counted;                /* it is a stream, counted in its session's `streams` */
+    bool     on_http2_worker;        /* it is a stream, counted in the process's `http2_busy` */
     struct mst_connection *session;  /* a stream's: the connection that it is part of */
     /* A session's. Atomic: the threads of its streams write them. */
     bool     has_streams;            /* has had any */

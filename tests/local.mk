@@ -17,6 +17,7 @@ UNIT_TESTS = \
 	tests/unit/check_cgroup \
 	tests/unit/check_compare \
 	tests/unit/check_directory \
+	tests/unit/check_explain \
 	tests/unit/check_findings \
 	tests/unit/check_guard \
 	tests/unit/check_handover \

@@ -72,6 +72,7 @@ libmpmstat_tool_la_SOURCES = \
 	tools/cli/record_runs.h \
 	tools/cli/study_reports.h \
 	tools/cli/verb_compare.c \
+	tools/cli/verb_explain.c \
 	tools/cli/verb_fields.c \
 	tools/cli/verb_record.c \
 	tools/cli/verb_report.c \
@@ -97,6 +98,15 @@ libmpmstat_tool_la_SOURCES = \
 	tools/exec/spawn.h \
 	tools/exec/supervise.c \
 	tools/exec/supervise.h \
+	tools/explain/explain.c \
+	tools/explain/explain.h \
+	tools/explain/now.c \
+	tools/explain/occupancy.c \
+	tools/explain/occupancy.h \
+	tools/explain/past.c \
+	tools/explain/show.c \
+	tools/explain/steps.h \
+	tools/explain/stuck.c \
 	tools/findings/advice.c \
 	tools/findings/advice.h \
 	tools/findings/budget.c \
@@ -235,6 +245,7 @@ libmpmstat_tool_la_SOURCES = \
 # What mpmstat VERB --help prints, as C string literals.
 help_texts = \
 	tools/cli/help/compare.txt \
+	tools/cli/help/explain.txt \
 	tools/cli/help/fields.txt \
 	tools/cli/help/lab.txt \
 	tools/cli/help/record.txt \

@@ -103,10 +103,51 @@ static void fill_world(struct mst_snapshot *s, const struct mst_world *world)
     s->apache_scoreboard = world->apache_scoreboard;
 }
 
-static void fill_connections(struct mst_draft *m)
+/* The label of the pool that listens there. A port alone in a configuration is on all addresses,
+ * which are [::] or 0.0.0.0. */
+static const char *pool_at(const struct mst_draft *m, const char **names, const char *address)
 {
+    uint64_t whole = mst_listen_hash(address), port = whole;
     size_t i;
 
+    if (strncmp(address, "[::]:", strlen("[::]:")) == 0 ||
+        strncmp(address, "0.0.0.0:", strlen("0.0.0.0:")) == 0)
+        port = mst_listen_hash(strrchr(address, ':') + 1);
+    for (i = 0; i < m->copy->label_count; i++) {
+        uint64_t listen = m->copy->labels[i].listen;
+
+        if (listen != 0 && (listen == whole || listen == port))
+            return names[i];
+    }
+    return NULL;
+}
+
+/* Returns -1 where there is not enough memory. */
+static int name_pools(struct mst_draft *m, const char **names)
+{
+    struct mst_snapshot *s = m->s;
+    size_t i;
+
+    if (m->copy->header.producer != MST_PRODUCER_PHP || s->listener_count == 0)
+        return 0;
+    s->fpm_listeners = mst_zalloc(s->listener_count, sizeof *s->fpm_listeners);
+    if (s->fpm_listeners == NULL)
+        return -1;
+    memcpy(s->fpm_listeners, s->listeners, s->listener_count * sizeof *s->listeners);
+    for (i = 0; i < s->listener_count; i++)
+        if (s->listeners[i].address != NULL)
+            s->fpm_listeners[i].pool = pool_at(m, names, s->listeners[i].address);
+    s->listeners = s->fpm_listeners;
+    return 0;
+}
+
+static void fill_connections(struct mst_draft *m)
+{
+    uint64_t limit = m->copy->header.http2_workers_limit;
+    size_t i;
+
+    m->s->http2_workers_limit = limit != 0 ? limit : MST_UNKNOWN;
+    m->s->http2_workers_busy = limit != 0 ? 0 : MST_UNKNOWN;
     for (i = 0; i < m->copy->process_count; i++) {
         const struct mst_process *p = &m->copy->processes[i];
 
@@ -117,6 +158,8 @@ static void fill_connections(struct mst_draft *m)
             m->s->connections = mst_add_saturated(m->s->connections, (uint64_t)p->connections);
         if (p->streams > 0)
             m->s->http2_streams = mst_add_saturated(m->s->http2_streams, (uint64_t)p->streams);
+        if (p->http2_busy > 0 && (uint64_t)p->http2_busy > m->s->http2_workers_busy)
+            m->s->http2_workers_busy = (uint64_t)p->http2_busy;
     }
 }
 
@@ -125,11 +168,11 @@ static bool allocate(struct mst_draft *m, size_t slots)
     const struct mst_copy *c = m->copy;
     struct mst_snapshot *s = m->s;
 
-    /* The upper limit of all texts: the header's, the path, the labels', the workers' paths and
-     * the scoreboard. */
+    /* The upper limit of all texts: the header's, the path, the labels', the other ends', the
+     * workers' paths and those that they wait for, and the scoreboard. */
     m->text_left = sizeof c->header + sizeof c->reader->path
                  + (c->label_count + c->end_count) * MST_NAME_MAX
-                 + slots * (MST_PATH_MAX + 1) + 1;
+                 + slots * (MST_PATH_MAX + MST_NAME_MAX + 1) + 1;
     s->storage = m->text = mst_zalloc(1, m->text_left);
     s->labels = mst_zalloc(c->label_count + 1, sizeof *s->labels);
     s->slots = mst_zalloc(slots + 1, sizeof *s->slots);
@@ -173,7 +216,7 @@ int mst_snapshot_make(struct mst_snapshot *s, const struct mst_copy *copy,
     mst_draft_fill_labels(&m, names);
     mst_draft_fill_ends(&m);
     mst_draft_fill_workers(&m, names, scoreboard);
-    rc = 0;
+    rc = name_pools(&m, names);
 
 done:
     free(names);
@@ -190,5 +233,6 @@ void mst_snapshot_free(struct mst_snapshot *s)
     mst_zfree(s->labels);
     mst_zfree(s->slots);
     mst_zfree(s->ends);
+    mst_zfree(s->fpm_listeners);
     memset(s, 0, sizeof *s);
 }

@@ -87,7 +87,8 @@ struct mst_snapshot {
     uint64_t taken_ns;                         /* CLOCK_MONOTONIC */
     bool     listeners_known;                  /* false: they could not be read */
     size_t   listener_count;
-    const struct mst_snapshot_listener *listeners;   /* borrowed: see struct mst_world */
+    const struct mst_snapshot_listener *listeners;   /* borrowed: see struct mst_world; or: */
+    struct mst_snapshot_listener *fpm_listeners;     /* NULL: it is no FPM's */
     size_t   label_count;                      /* those in use, in order of their index */
     struct mst_snapshot_label *labels;
     size_t   slot_count;                       /* busy ones first, longest in flight first */

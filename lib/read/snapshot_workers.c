@@ -20,6 +20,22 @@ static uint64_t state_since(const struct mst_worker *w)
     return since;
 }
 
+/* The kind and the other end are what a less trusted process has written. */
+static void fill_wait(struct mst_draft *m, struct mst_snapshot_slot *slot,
+                      const struct mst_worker *w)
+{
+    uint64_t kind = (w->waits_for - 1) >> 32, end = (uint32_t)(w->waits_for - 1);
+
+    slot->wait_for_ns = MST_UNKNOWN;
+    if (w->waits_for == 0 || kind >= MST_WAIT_COUNT || w->request_start_ns == 0
+        || w->waits_since_ns < w->request_start_ns)
+        return;
+    slot->wait = mst_wait_names[kind];
+    slot->wait_for_ns = mst_elapsed(w->waits_since_ns, m->end_ns);
+    if (end != MST_END_OTHER && end < m->copy->end_count && m->copy->ends[end].used)
+        slot->wait_end = mst_draft_keep_unless_empty(m, m->copy->ends[end].name);
+}
+
 static void fill_slot(struct mst_draft *m, struct mst_snapshot_slot *slot, size_t worker,
                       const char *const *names)
 {
@@ -34,6 +50,8 @@ static void fill_slot(struct mst_draft *m, struct mst_snapshot_slot *slot, size_
     slot->requests = w->requests;
     slot->label = w->request_label < m->copy->label_count ? names[w->request_label] : NULL;
     slot->path = mst_draft_keep_unless_empty(m, w->path);
+    fill_wait(m, slot, w);
+    mst_draft_blank_foreign(m, MST_SCOPE_SLOT, slot);
 }
 
 /* Adds the time that is counted in each state, and that which still runs. A dead worker's time

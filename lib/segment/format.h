@@ -236,6 +236,8 @@ struct mst_header {
     /* Headers of older writers end here. */
     struct mst_section more[MST_SECTION_ROOM] __attribute__((aligned(64)));
     uint64_t deliveries_written   __attribute__((aligned(64)));   /* (changes) */
+    uint64_t http2_workers_limit;   /* (changes) of each process: H2MaxWorkers; 0: no mod_http2, or
+                                     * an older writer */
 } __attribute__((aligned(64)));
 
 /* Where the header says that a section is. A section that an older writer lacks has a count
@@ -286,7 +288,8 @@ struct mst_process {
     uint64_t request_ids;        /* ids given to requests so far, also by its forked processes */
     int64_t  streams;            /* HTTP/2 streams in flight now */
     uint64_t journal_answers;    /* journals that it is answering with now (status page) */
-    uint64_t reserved[2];
+    int64_t  http2_busy;         /* threads of mod_http2 that work on streams now */
+    uint64_t reserved[1];
 } __attribute__((aligned(64)));
 #define MST_PROCESS_CLAIMING (UINT64_C(1) << 63)
 
@@ -307,6 +310,13 @@ struct mst_worker {
     char     path[MST_PATH_MAX];             /* its URL path where MPMStatPaths is On; else "" */
     uint64_t later_state_ns[MST_STATE_COUNT - MST_STATES_FIRST];   /* of the further states: older
                                               * writers' entries end before */
+    /* What PHP's worker waits for now. Both words are 0 in older writers' entries. A wait that does
+     * not lie within the request in flight is an earlier one's: there is none then. */
+    uint64_t waits_for;                      /* the call under way: enum mst_wait << 32 | index of
+                                              * the other end (MST_END_OTHER: not known which),
+                                              * plus 1. 0: none, or none that is measured */
+    uint64_t waits_since_ns;                 /* CLOCK_MONOTONIC when that call began, or its fiber
+                                              * went on; stored before waits_for */
 } __attribute__((aligned(64)));
 
 /* Where an entry has the time that its worker has spent in a state. */
@@ -349,13 +359,26 @@ struct mst_name {
     uint64_t owner;              /* a label's: the tenant that made it (mst_label_owner()); 0: made
                                   * by the server's own configuration. An other end's:
                                   * tenant << 32 | enum mst_other_end_kind */
-    /* These four are set where the label is an FPM pool's (write/pool_limit.h): */
+    /* These five are set where the label is an FPM pool's (write/pool_limit.h): */
     uint64_t workers_limit;      /* pm.max_children; 0: it is no pool's, or not known */
     uint64_t limit_reached;      /* how often FPM found the pool at that limit */
     uint64_t fpm_reached;        /* the part of it that FPM counted since its latest reload */
     uint64_t asked_ns;           /* CLOCK_MONOTONIC when FPM was last asked; MST_UNKNOWN: FPM
                                   * does not count it */
+    uint64_t listen;             /* mst_listen_hash() of the address on which the pool listens; 0:
+                                  * not known */
 };
+
+/* FNV-1a of an address as the kernel writes it: "127.0.0.1:9000", "/run/php.sock"; or of a port
+ * alone ("9000"), where the pool listens on all addresses. */
+static inline uint64_t mst_listen_hash(const char *address)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+    for (; *address; address++)
+        hash = (hash ^ (unsigned char)*address) * UINT64_C(0x100000001b3);
+    return hash;
+}
 
 /* Label 0 counts requests whose label found no room; label 1 those of the status page. */
 #define MST_LABEL_OTHER  0u

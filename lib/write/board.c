@@ -41,6 +41,7 @@ static void set_identity(struct mst_header *h, const struct mst_identity *id)
     set_text(h->version_text, sizeof h->version_text, id->version);
     set_text(h->settings, sizeof h->settings, id->settings);
     __atomic_store_n(&h->workers_limit, id->workers_limit, __ATOMIC_RELAXED);
+    __atomic_store_n(&h->http2_workers_limit, id->http2_workers_limit, __ATOMIC_RELAXED);
 }
 
 static void fill_header(struct mst_header *h, const struct mst_layout *layout,

@@ -28,6 +28,7 @@ struct mst_identity {
     const char *server, *mpm, *sapi, *version;
     const char *settings;          /* see struct mst_header */
     uint64_t    workers_limit;     /* MST_UNKNOWN: not known */
+    uint64_t    http2_workers_limit;   /* of each process; 0: none */
     bool        no_parent;         /* its processes have no common parent: the header names no
                                     * pid */
 };

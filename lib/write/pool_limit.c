@@ -16,11 +16,13 @@ void mst_pool_limits_clear(struct mst_board *b)
         __atomic_store_n(&b->labels[i].workers_limit, 0, __ATOMIC_RELAXED);
         __atomic_store_n(&b->labels[i].fpm_reached, 0, __ATOMIC_RELAXED);
         __atomic_store_n(&b->labels[i].asked_ns, 0, __ATOMIC_RELAXED);
+        __atomic_store_n(&b->labels[i].listen, 0, __ATOMIC_RELAXED);
     }
 }
 
 /* The counts of pools that share a label cannot be told apart: then it is unknown. */
-void mst_pool_limit_add(struct mst_board *b, const char *label, uint64_t workers, bool is_counted)
+void mst_pool_limit_add(struct mst_board *b, const char *label, uint64_t workers, bool is_counted,
+                        uint64_t listen)
 {
     uint32_t index = mst_label_reserve(b, label);
     struct mst_name *l = &b->labels[index];
@@ -29,6 +31,8 @@ void mst_pool_limit_add(struct mst_board *b, const char *label, uint64_t workers
         return;
     if (!is_counted || l->workers_limit > 0)
         __atomic_store_n(&l->asked_ns, MST_UNKNOWN, __ATOMIC_RELAXED);
+    if (l->listen == 0)
+        __atomic_store_n(&l->listen, listen, __ATOMIC_RELAXED);
     __atomic_store_n(&l->workers_limit, l->workers_limit + workers, __ATOMIC_RELAXED);
 }
 

@@ -1,5 +1,5 @@
-/* pool_limit.h - how many workers each FPM pool can have, and how often FPM found it at that
- * limit: both at the pool's label.
+/* pool_limit.h - how many workers each FPM pool can have, how often FPM found it at that limit, and
+ * where it listens: at the pool's label.
  *
  * The master writes the limits as it starts and at each reload. Workers write FPM's own count,
  * which only FPM's processes can read.
@@ -13,9 +13,11 @@
 void mst_pool_limits_clear(struct mst_board *b);
 
 /* Adds the limit of a pool to its label, which it can share with other pools. is_counted: FPM
- * counts how often the pool is at its limit. Does nothing where the table has no room for the
+ * counts how often the pool is at its limit. listen: mst_listen_hash() of its address, of which a
+ * label keeps the first pool's; 0: not known. Does nothing where the table has no room for the
  * label. */
-void mst_pool_limit_add(struct mst_board *b, const char *label, uint64_t workers, bool is_counted);
+void mst_pool_limit_add(struct mst_board *b, const char *label, uint64_t workers, bool is_counted,
+                        uint64_t listen);
 
 /* Whether this process is to ask FPM for its count now: about once a second for each pool, and
  * more rarely for large ones, since FPM's answer takes time for each worker. */

@@ -79,6 +79,7 @@ static void move_in(struct mst_board *b, int process, uint64_t pid, uint64_t gen
     p->clean_exit = 0;
     p->connections = 0;
     p->streams = 0;
+    p->http2_busy = 0;
     p->request_ids = 0;
     p->requests_at_claim = requests_of(b, process);
     memset(&b->in_flight[(size_t)process * b->in_flight_stride], 0,
@@ -89,6 +90,7 @@ static void move_in(struct mst_board *b, int process, uint64_t pid, uint64_t gen
         w[t].request_label = MST_UNKNOWN;
         w[t].request_start_ns = 0;
         w[t].path[0] = '\0';
+        mst_worker_wait_none(&w[t]);
         __atomic_store_n(&w[t].base_ns, now_ns - counted, __ATOMIC_RELAXED);
         __atomic_store_n(&w[t].state, t < b->threads_used ? MST_STATE_IDLE : MST_WORKER_FREE,
                          __ATOMIC_RELEASE);
@@ -127,6 +129,7 @@ static void evict(struct mst_board *b, int process, uint64_t now_ns, struct mst_
     mst_busy_drop(b, p, now_ns);
     for (i = 0; i < b->threads; i++) {
         mst_worker_enter(&w[i], MST_STATE_IDLE, mst_worker_since(&w[i]), now_ns);
+        mst_worker_wait_none(&w[i]);
         __atomic_store_n(&w[i].state, MST_WORKER_FREE, __ATOMIC_RELAXED);
     }
 }
@@ -185,6 +188,7 @@ static void vacate(struct mst_process *p)
 {
     __atomic_store_n(&p->connections, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&p->streams, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&p->http2_busy, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&p->pid, 0, __ATOMIC_RELEASE);
 }
 

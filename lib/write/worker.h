@@ -65,6 +65,19 @@ static inline void mst_worker_show_none(struct mst_worker *w)
         w->path[0] = '\0';
 }
 
+/* The worker waits, since since_ns, for `wait`: enum mst_wait << 32 | index of the other end. */
+static inline void mst_worker_wait(struct mst_worker *w, uint64_t wait, uint64_t since_ns)
+{
+    __atomic_store_n(&w->waits_since_ns, since_ns, __ATOMIC_RELAXED);
+    __atomic_store_n(&w->waits_for, wait + 1, __ATOMIC_RELEASE);
+}
+
+/* The worker waits for nothing. */
+static inline void mst_worker_wait_none(struct mst_worker *w)
+{
+    __atomic_store_n(&w->waits_for, 0, __ATOMIC_RELAXED);
+}
+
 static inline void mst_count(uint64_t *word, uint64_t n)
 {
     __atomic_fetch_add(word, n, __ATOMIC_RELAXED);

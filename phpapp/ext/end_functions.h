@@ -22,6 +22,7 @@ MST_CAN_WAIT(may_be_file);
 MST_END(path);
 MST_END(opened);
 MST_END(opened_process);
+void mst_end_file_join(void);
 
 /* end_socket.c */
 MST_END(socket_address);

@@ -3,27 +3,6 @@
 
 #include <string.h>
 
-#include "state.h"
-
-#define PROBES 4u
-
-static struct mst_known *place_of(uintptr_t key, uint32_t probe)
-{
-    uint64_t hash = key * UINT64_C(0x9e3779b97f4a7c15) >> 32;
-
-    return &MPMSTAT_G(waits).known[(hash + probe) % MPMSTAT_KNOWN];
-}
-
-uint64_t mst_known_find(uintptr_t key)
-{
-    uint32_t probe;
-
-    for (probe = 0; probe < PROBES; probe++)
-        if (place_of(key, probe)->key == key && key != 0)
-            return place_of(key, probe)->wait;
-    return MST_KNOWN_NONE;
-}
-
 void mst_known_set(uintptr_t key, uint64_t wait)
 {
     struct mst_known *k = NULL;
@@ -31,8 +10,8 @@ void mst_known_set(uintptr_t key, uint64_t wait)
 
     if (key == 0 || (wait == MST_KNOWN_NONE && !MPMSTAT_G(waits).has_known))
         return;
-    for (probe = 0; probe < PROBES; probe++) {
-        k = place_of(key, probe);
+    for (probe = 0; probe < MST_KNOWN_PROBES; probe++) {
+        k = mst_known_place(key, probe);
         if (k->key == key || k->key == 0)
             break;
     }

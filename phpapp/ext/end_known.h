@@ -9,6 +9,8 @@
 #include <php.h>
 #include <stdint.h>
 
+#include "state.h"
+
 #define MST_KNOWN_NONE UINT64_MAX   /* instead of a wait */
 
 /* What a value is known by: an object by its address, a resource by its number, which no later one
@@ -21,8 +23,28 @@ static inline uintptr_t mst_known_key(const zval *value)
     return Z_TYPE_P(value) == IS_RESOURCE ? (uintptr_t)Z_RES_HANDLE_P(value) << 1 | 1 : 0;
 }
 
+#define MST_KNOWN_PROBES 4u
+
+static inline struct mst_known *mst_known_place(uintptr_t key, uint32_t probe)
+{
+    uint64_t hash = key * UINT64_C(0x9e3779b97f4a7c15) >> 32;
+
+    return &MPMSTAT_G(waits).known[(hash + probe) % MPMSTAT_KNOWN];
+}
+
 /* The wait that is noted for a key; MST_KNOWN_NONE: none is. */
-uint64_t mst_known_find(uintptr_t key);
+static inline uint64_t mst_known_find(uintptr_t key)
+{
+    uint32_t probe;
+
+    for (probe = 0; probe < MST_KNOWN_PROBES && key != 0; probe++) {
+        const struct mst_known *k = mst_known_place(key, probe);
+
+        if (k->key == key)
+            return k->wait;
+    }
+    return MST_KNOWN_NONE;
+}
 
 /* Notes what an object or resource waits for; not for a key of 0. MST_KNOWN_NONE: that is not
  * known. Where all places are taken, the last one loses its entry: that object's calls are counted

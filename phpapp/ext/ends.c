@@ -97,4 +97,5 @@ void mst_ends_join(void)
     for (i = 0; i < mst_wait_line_count; i++)
         mst_wait_lines[i].own.index = 0;
     mst_end_stream_join();
+    mst_end_file_join();
 }

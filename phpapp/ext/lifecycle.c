@@ -334,6 +334,7 @@ static void after_fork_in_child(void)
             tell_fork_of_worker();
             MPMSTAT_G(active) = MPMSTAT_G(waits).is_on = false;
             MPMSTAT_G(waits).call = NULL;
+            MPMSTAT_G(worker) = NULL;   /* it is the parent's */
             mst_delay_close();
         }
         return;

@@ -30,6 +30,7 @@ struct pool {
     bool     is_off;                /* mpmstat.enable is off */
     bool     is_static;             /* pm = static */
     uint64_t children;              /* pm.max_children */
+    uint64_t listen;                /* mst_listen_hash() of its address; 0: not known */
 };
 
 /* Only FPM's master uses it, and only while it opens the board. */
@@ -112,6 +113,37 @@ static void enter_section(const char *name)
     reading.current = i;
 }
 
+/* Replaces each "$pool" by the pool's name, as FPM does. False: the result is too long. */
+static bool expand(char *to, size_t size, const char *value, const char *pool)
+{
+    static const char token[] = "$pool";
+    const char *found;
+    size_t used = 0;
+
+    while ((found = strstr(value, token)) != NULL && used < size) {
+        used += (size_t)snprintf(to + used, size - used, "%.*s%s", (int)(found - value), value,
+                                 pool);
+        value = found + sizeof token - 1;
+    }
+    if (used < size)
+        used += (size_t)snprintf(to + used, size - used, "%s", value);
+    return used < size;
+}
+
+/* An address, a port, or a Unix socket, whose path can be relative to FPM's prefix. (Where the pool
+ * has a prefix of its own, the path is another, and the hash is that of no socket.) */
+static void take_listen(struct pool *pool, const char *value)
+{
+    char text[PATH_MAX], path[2 * PATH_MAX];
+
+    pool->listen = 0;
+    if (!expand(text, sizeof text, value, pool->name))
+        return;
+    snprintf(path, sizeof path, "%s/%s", prefix, text);
+    pool->listen = mst_listen_hash(*text == '/' || strchr(text, ':') != NULL
+                                   || text[strspn(text, "0123456789")] == '\0' ? text : path);
+}
+
 static void take_entry(const char *name, const char *value)
 {
     struct pool *pool = reading.current < reading.count ? &reading.pools[reading.current] : NULL;
@@ -127,23 +159,8 @@ static void take_entry(const char *name, const char *value)
         pool->children = number(value);
     else if (pool && strcasecmp(name, "pm") == 0)
         pool->is_static = strcasecmp(value, "static") == 0;
-}
-
-/* Replaces each "$pool" by the pool's name, as FPM does. False: the result is too long. */
-static bool expand(char to[MST_NAME_MAX], const char *value, const char *pool)
-{
-    static const char token[] = "$pool";
-    const char *found;
-    size_t used = 0;
-
-    while ((found = strstr(value, token)) != NULL && used < MST_NAME_MAX) {
-        used += (size_t)snprintf(to + used, MST_NAME_MAX - used, "%.*s%s", (int)(found - value),
-                                 value, pool);
-        value = found + sizeof token - 1;
-    }
-    if (used < MST_NAME_MAX)
-        used += (size_t)snprintf(to + used, MST_NAME_MAX - used, "%s", value);
-    return used < MST_NAME_MAX;
+    else if (pool && strcasecmp(name, "listen") == 0)
+        take_listen(pool, value);
 }
 
 /* FPM applies a pool's php_value and then its php_admin_value, each list from its end: the first
@@ -152,8 +169,8 @@ static void take_label(struct pool *pool, const char *value, bool is_admins)
 {
     char label[MST_NAME_MAX];
 
-    if (pool->is_admins || (*pool->label && !is_admins) || !expand(label, value, pool->name)
-        || !mst_label_is_valid(label))
+    if (pool->is_admins || (*pool->label && !is_admins) ||
+        !expand(label, sizeof label, value, pool->name) || !mst_label_is_valid(label))
         return;
     strcpy(pool->label, label);
     pool->is_admins = is_admins;
@@ -300,7 +317,8 @@ void mst_pools_show(void)
         const char *label = *pool->label ? pool->label : *everywhere ? everywhere : pool->name;
 
         if (!pool->is_off)
-            mst_pool_limit_add(&mst_php.board, label, limit_of(pool), !pool->is_static);
+            mst_pool_limit_add(&mst_php.board, label, limit_of(pool), !pool->is_static,
+                               pool->listen);
     }
     forget();
 }

@@ -372,19 +372,11 @@ static void count_request(const struct mst_php_request *r, enum mst_class status
                          r->wait_ns + r->run_ns);
 }
 
-/* Whether another thread has ended PHP, and so freed this process's entry, while this thread was
- * at its request. */
-static bool has_left(void)
-{
-    return MPMSTAT_THREADS > 1
-        && MPMSTAT_G(joined) != __atomic_load_n(&mst_php.joins, __ATOMIC_RELAXED);
-}
-
 static void leave_worker(uint64_t now_ns)
 {
     struct mst_worker *w = MPMSTAT_G(worker);
 
-    if (!w || has_left())
+    if (!w || mst_worker_has_left())
         return;
     __atomic_store_n(&w->requests, w->requests + 1, __ATOMIC_RELAXED);
     mst_worker_show_none(w);
@@ -401,7 +393,7 @@ void mst_request_end(void)
     uint32_t set = flags();
 
     MPMSTAT_G(active) = false;
-    if (has_left())
+    if (mst_worker_has_left())
         return;
     read_cpu(&user_ns, &system_ns);
     now = mst_now_ns();

@@ -66,6 +66,7 @@ struct mst_waits {
     struct _zend_execute_data *call;   /* the outermost timed call under way; NULL: none */
     const struct mst_timed_function *timed; /* the function called */
     struct mst_own_end *own;       /* what it waits for, where no more is known */
+    uint64_t wait;                 /* what that waits for, as far as is known before its end */
     zval    *result;
     uint64_t began_ns, began_cpu_ns;   /* when it began, or its fiber went on */
     uint64_t waited_ns;            /* off the CPU in it before its fiber was suspended */
@@ -147,5 +148,13 @@ struct mst_php {
     char                place[MST_HANDOVER_MAX];  /* the place in hand-overs from this machine */
 };
 extern struct mst_php mst_php;
+
+/* Whether another thread has ended PHP, and so freed this process's entry, while this thread was
+ * at its request. */
+static inline bool mst_worker_has_left(void)
+{
+    return MPMSTAT_THREADS > 1
+        && MPMSTAT_G(joined) != __atomic_load_n(&mst_php.joins, __ATOMIC_RELAXED);
+}
 
 #endif

@@ -10,6 +10,8 @@
  * and had no CPU (the run delay). Reading the run delay takes a system call, so it is read only
  * around calls that are off the CPU for LONG_NS, and where so much time off the CPU has passed
  * since the last reading.
+ *
+ * While a timed call is under way, the worker's entry on the board says what it waits for.
  */
 #include "waits.h"
 
@@ -24,7 +26,8 @@
 
 #include "base/clock.h"
 #include "delay.h"
-#include "end_known.h"
+#include "end_call.h"
+#include "end_functions.h"
 #include "ends.h"
 #include "state.h"
 #include "write/worker.h"
@@ -40,10 +43,19 @@ static zend_extension handle_owner;
 typedef int startup_result;
 #endif
 
+/* What tells, as a call begins, which other end it waits for. */
+enum mst_told_by {
+    MST_TOLD_BY_RESULT,    /* only its arguments and result, as it ends */
+    MST_TOLD_BY_LINE,      /* always the own end */
+    MST_TOLD_BY_SUBJECT    /* what is noted for the subject */
+};
+
 /* A function whose handler is replaced. */
 struct mst_timed_function {
     zif_handler                original;
     struct mst_wait_line      *line;
+    enum mst_told_by           told_by;
+    mst_wait_of_call          *end;    /* to be called as a call ends; NULL: no need */
     struct mst_timed_function *next;
 };
 
@@ -53,6 +65,7 @@ struct mst_suspended {
     zend_execute_data    *call;
     const struct mst_timed_function *timed;
     struct mst_own_end   *own;
+    uint64_t              wait;
     zval                 *result;
     uint64_t              waited_ns;
     struct mst_suspended *next;
@@ -118,7 +131,41 @@ static inline void stop_clock(struct mst_waits *w)
     w->waited_ns += waited;
 }
 
+/* ---- what the board shows ------------------------------------------------------------------ */
+
+static inline void show_wait(const struct mst_waits *w)
+{
+    struct mst_worker *worker = MPMSTAT_G(worker);
+
+    if (worker && !mst_worker_has_left())
+        mst_worker_wait(worker, w->wait, w->began_ns);
+}
+
+static inline void show_no_wait(void)
+{
+    struct mst_worker *worker = MPMSTAT_G(worker);
+
+    if (worker && !mst_worker_has_left())
+        mst_worker_wait_none(worker);
+}
+
 /* ---- calls ------------------------------------------------------------------------------- */
+
+/* What a call that begins waits for. Where only its end can tell the other end, that stays open, so
+ * that the board's table has no names of calls that came to nothing. */
+static inline uint64_t wait_of_beginning(const struct mst_timed_function *timed,
+                                         struct mst_own_end *own, zend_execute_data *call)
+{
+    switch (timed->told_by) {
+    case MST_TOLD_BY_LINE:
+        return mst_wait_of_own(own);
+    case MST_TOLD_BY_SUBJECT:
+        return mst_call_known(call, own);
+    case MST_TOLD_BY_RESULT:
+        break;
+    }
+    return mst_wait_of(own->kind, MST_END_OTHER);
+}
 
 static void add(struct mst_waits *w, uint64_t wait, uint64_t ns, bool failed)
 {
@@ -146,15 +193,17 @@ static bool has_thrown(void)
 /* Ends the call under way, whose frame must be alive. */
 static inline void end_call(struct mst_waits *w, bool is_broken)
 {
-    struct mst_wait_line *line = w->timed->line;
+    const struct mst_timed_function *timed = w->timed;
+    struct mst_wait_line *line = timed->line;
     zend_execute_data *call = w->call;
     bool has_failed;
 
     stop_clock(w);
+    show_no_wait();
     w->call = NULL;
     has_failed = is_broken || has_thrown()
         || (line->has_failed && line->has_failed(call, w->result));
-    add(w, line->end(w->own, call, w->result), w->waited_ns, has_failed);
+    add(w, timed->end ? timed->end(w->own, call, w->result) : w->wait, w->waited_ns, has_failed);
 }
 
 static ZEND_NAMED_FUNCTION(call_timed)
@@ -174,9 +223,11 @@ static ZEND_NAMED_FUNCTION(call_timed)
     w->call = execute_data;
     w->own = own;
     w->timed = timed;
+    w->wait = wait_of_beginning(timed, own, execute_data);
     w->result = return_value;
     w->waited_ns = 0;
     start_clock(w);
+    show_wait(w);
     timed->original(INTERNAL_FUNCTION_PARAM_PASSTHRU);
     if (w->call == execute_data)
         end_call(w, false);
@@ -199,8 +250,9 @@ static void suspend(struct mst_waits *w, const void *fiber)
     struct mst_suspended *s = malloc(sizeof *s);
 
     stop_clock(w);
+    show_no_wait();
     if (s) {
-        *s = (struct mst_suspended){ fiber, w->call, w->timed, w->own, w->result,
+        *s = (struct mst_suspended){ fiber, w->call, w->timed, w->own, w->wait, w->result,
                                      w->waited_ns, w->suspended };
         w->suspended = s;
     } else {
@@ -222,10 +274,12 @@ static void resume(struct mst_waits *w, const void *fiber)
     w->call = s->call;
     w->timed = s->timed;
     w->own = s->own;
+    w->wait = s->wait;
     w->result = s->result;
     w->waited_ns = s->waited_ns;
     free(s);
     start_clock(w);
+    show_wait(w);
 }
 
 static void see_switch(zend_fiber_context *from, zend_fiber_context *to)
@@ -269,6 +323,7 @@ static void count_unreturned(struct mst_waits *w)
 
     if (w->call) {
         stop_clock(w);
+        show_no_wait();
         add(w, mst_wait_of_own(w->own), w->waited_ns, true);
         w->call = NULL;
     }
@@ -360,6 +415,19 @@ static bool is_replaced(const zend_internal_function *f)
     return f->handler == call_timed || f->handler == call_noted;
 }
 
+static enum mst_told_by told_by(const struct mst_wait_line *line)
+{
+    if (line->end == mst_end_subject || line->end == mst_end_made)
+        return MST_TOLD_BY_SUBJECT;
+    return line->end == mst_end_fixed ? MST_TOLD_BY_LINE : MST_TOLD_BY_RESULT;
+}
+
+/* Whether a call's end has to be looked at: it tells the other end, or that of what it made. */
+static bool is_to_end(const struct mst_wait_line *line)
+{
+    return line->end != mst_end_subject && line->end != mst_end_fixed;
+}
+
 static void replace(zend_function *f, struct mst_wait_line *line)
 {
     struct mst_timed_function *timed;
@@ -367,7 +435,8 @@ static void replace(zend_function *f, struct mst_wait_line *line)
     if (f->type != ZEND_INTERNAL_FUNCTION || is_replaced(&f->internal_function)
         || (timed = malloc(sizeof *timed)) == NULL)
         return;
-    *timed = (struct mst_timed_function){ f->internal_function.handler, line, all_timed };
+    *timed = (struct mst_timed_function){ f->internal_function.handler, line, told_by(line),
+                                          is_to_end(line) ? line->end : NULL, all_timed };
     all_timed = timed;
     f->internal_function.reserved[slot] = timed;
     f->internal_function.handler = line->treatment == MST_IS_NOTE ? call_noted : call_timed;

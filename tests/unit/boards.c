@@ -91,6 +91,7 @@ static void fill_apache_slots(struct mst_snapshot_slot slots[SLOTS])
         slot->requests = i;
         slot->label = busy ? "www.example.com:443" : NULL;
         slot->path = NULL;
+        slot->wait_for_ns = MST_UNKNOWN;
     }
     slots[0].path = "/sleep.php";
     slots[1].path = HOSTILE;
@@ -114,6 +115,8 @@ static void fill_apache_counts(struct mst_snapshot *s)
     s->shed = 0;
     s->http2_streams = 6;
     s->http2_requests = 77;
+    s->http2_workers_limit = 25;
+    s->http2_workers_busy = 6;
     s->listen_overflows = 17;
     s->listen_drops = 19;
     s->forks[MST_KIND_CHILD] = 8;
@@ -211,7 +214,7 @@ static void forget(enum mst_scope scope, void *element, size_t bytes)
 static void fill_php(struct mst_snapshot *s)
 {
     static struct mst_snapshot_label labels[2];
-    static struct mst_snapshot_slot slot;
+    static struct mst_snapshot_slot slots[2];
 
     forget(MST_SCOPE_BOARD, s, offsetof(struct mst_snapshot, taken_ns));
     s->producer = "php";
@@ -230,13 +233,17 @@ static void fill_php(struct mst_snapshot *s)
     memset(&labels[0].phases[MST_PHASE_TOTAL], 0, sizeof labels[0].phases[0]);
     observe(&labels[0].phases[MST_PHASE_TOTAL], 2, 1000);
     fill_php_label(&labels[1], "www");
-    forget(MST_SCOPE_SLOT, &slot, sizeof slot);
-    slot.slot = 0;
+    forget(MST_SCOPE_SLOT, &slots[0], sizeof slots[0]);
+    slots[0].slot = 0;
+    slots[1] = (struct mst_snapshot_slot){
+        .slot = 1, .pid = 78, .state = "handling", .state_for_ns = 12500000000,
+        .request_for_ns = 12500000000, .requests = 3, .label = "www", .path = "/srv/report.php",
+        .wait = "database", .wait_end = "mysql 127.0.0.1:3306", .wait_for_ns = 12300000000 };
     s->listeners_known = false;
     s->label_count = sizeof labels / sizeof labels[0];
-    s->slot_count = 1;
+    s->slot_count = 2;
     s->labels = labels;
-    s->slots = &slot;
+    s->slots = slots;
 }
 
 const struct mst_snapshot *const *test_boards(void)

@@ -150,6 +150,7 @@ START_TEST(test_columns)
         .in_flight = 18, .accepted = 19, .shed = 20, .requests = 21, .requests_status = 22,
         .bytes = 23, .forks_failed = 26, .no_idle_ns = 27, .generations = 28, .unfinished = 29,
         .listen_queue = 30, .listen_queue_limit = 31, .listen_address = "[::]:80",
+        .http2_workers_limit = 40, .http2_workers_busy = 41, .listen_pool = "shop",
     };
     const struct mst_cgroup_use use = {
         .cpu_ns = 34, .cpu_limit_milli = 35, .throttled_ns = 36, .memory_bytes = 37,
@@ -175,7 +176,9 @@ START_TEST(test_columns)
                          "accepted, shed, requests, status_requests, bytes, forks, exits, "
                          "forks_failed, no_idle_ns, generations, unfinished, listen_queue, "
                          "listen_queue_limit) = (17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, "
-                         "29, 30, 31) AND listen_address = '[::]:80' FROM samples"), 1);
+                         "29, 30, 31) AND listen_address = '[::]:80' AND (http2_workers_limit, "
+                         "http2_workers_busy) = (40, 41) AND listen_pool = 'shop' FROM "
+                         "samples"), 1);
     ck_assert_int_eq(ask(path, "SELECT (group_cpu_ns, group_cpu_limit_milli, group_throttled_ns, "
                          "group_memory_bytes, group_memory_limit_bytes, group_io_stall_ns) = "
                          "(34, 35, 36, 37, 38, 39) FROM samples"), 1);

@@ -101,6 +101,93 @@ START_TEST(the_lowest_limit_above_counts)
 }
 END_TEST
 
+/* Each figure is that of the group that it is about: the kills and the stalls of the service's own,
+ * the CPU time of the group with the quota, the memory of the group with the limit. Counters and
+ * use change while the limits stay. */
+START_TEST(each_figure_is_of_its_own_group)
+{
+    struct mst_cgroup_watch w;
+    struct mst_cgroup group;
+    char mounts[PATH_MAX * 2] = "";
+
+    begin();
+    put_v2("u/a.slice", "900000\n", "800000\n", "50000 100000\n", "1000", "70");
+    put_v2("u/a.slice/b.slice", "600000\n", "400000\n", "max 100000\n", "100", "0");
+    put_v2("u/a.slice/b.slice/c.service", "max\n", "30000\n", "200000 100000\n", "10", "0");
+    put("u/a.slice/memory.events", "oom_kill 50\n");
+    put("u/a.slice/b.slice/c.service/memory.events",
+        "low 0\noom 9\noom_kill 0\noom_group_kill 8\n");
+    put("u/a.slice/memory.pressure", "some avg10=0.00 avg60=0.00 avg300=0.00 total=99\n");
+    put("u/a.slice/b.slice/c.service/memory.pressure",
+        "some avg10=1.00 avg60=0.00 avg300=0.00 total=6\nfull avg10=0.00 avg60=0.00 total=3\n");
+    mount_line(mounts, "u", "/", "cgroup2", "nsdelegate");
+    mst_cgroup_find(&w, "0::/a.slice/b.slice/c.service\n", mounts);
+    ck_use(&w, &(struct mst_cgroup_use){ 400000, 600000, 1000000, 500, 70000, 77000 });
+    mst_cgroup_read(&group, &w);
+    ck_assert_str_eq(group.name, "/a.slice/b.slice/c.service");
+    ck_assert_uint_eq(group.oom_kills, 0);
+    ck_assert_uint_eq(group.memory_stall_ns, 6000);
+    ck_assert_uint_eq(group.throttled_ns, 70000);
+
+    put("u/a.slice/b.slice/memory.current", "599999\n");
+    put("u/a.slice/cpu.stat", "usage_usec 1005\nthrottled_usec 75\n");
+    put("u/a.slice/b.slice/c.service/memory.events", "oom 10\noom_kill 2\n");
+    ck_use(&w, &(struct mst_cgroup_use){ 599999, 600000, 1005000, 500, 75000, 77000 });
+    mst_cgroup_read(&group, &w);
+    ck_assert_uint_eq(group.oom_kills, 2);
+}
+END_TEST
+
+/* No group has a limit: the use is that of the process's own. The machine's root has no
+ * memory.max. */
+START_TEST(without_limits_the_use_is_of_its_own_group)
+{
+    struct mst_cgroup_watch w;
+    struct mst_cgroup group;
+    char mounts[PATH_MAX * 2] = "";
+
+    begin();
+    put("u/cpu.stat", "usage_usec 5000\n");
+    put_v2("u/a.slice", "max\n", "800000\n", "max 100000\n", "1000", "70");
+    put_v2("u/a.slice/c.service", "max\n", "30000\n", "max 100000\n", "10", "2");
+    mount_line(mounts, "u", "/", "cgroup2", "nsdelegate");
+    mst_cgroup_find(&w, "0::/a.slice/c.service\n", mounts);
+    ck_use(&w, &(struct mst_cgroup_use){ 30000, MST_UNKNOWN, 10000, MST_UNKNOWN, 2000, 77000 });
+    mst_cgroup_read(&group, &w);
+    ck_assert_uint_eq(group.memory_limit, MST_UNKNOWN);
+    ck_assert_uint_eq(group.memory_stall_ns, MST_UNKNOWN);   /* a kernel without pressures */
+}
+END_TEST
+
+/* From a cgroup namespace, groups outside of it are "/../NAME". The group that is mounted is the
+ * reader's own, and no group of the server's. */
+START_TEST(a_group_outside_of_the_namespace_is_unknown)
+{
+    static const char *const groups[] = {
+        "0::/../apache.service\n", "0::/../../a/b\n", "0::/..\n"
+    };
+    struct mst_cgroup_watch w;
+    struct mst_cgroup group;
+    char mounts[PATH_MAX * 2] = "";
+
+    begin();
+    put_v2("u", "500000\n", "400000\n", "150000 100000\n", "90", "44");
+    put("u/cgroup.type", "domain\n");
+    put_v2("apache.service", "500000\n", "400000\n", "150000 100000\n", "90", "44");
+    mount_line(mounts, "u", "/", "cgroup2", "nsdelegate");
+    mst_cgroup_find(&w, groups[_i], mounts);
+    ck_use(&w, &(struct mst_cgroup_use){ MST_UNKNOWN, MST_UNKNOWN, MST_UNKNOWN, MST_UNKNOWN,
+                                         MST_UNKNOWN, MST_UNKNOWN });
+    mst_cgroup_read(&group, &w);
+    ck_assert_str_eq(group.name, "");
+    ck_assert_uint_eq(group.oom_kills, MST_UNKNOWN);
+    /* A name that only begins with two dots is none of these. */
+    put_v2("u/..a", "300000\n", "7\n", "max 100000\n", "9", "0");
+    mst_cgroup_find(&w, "0::/..a\n", mounts);
+    ck_use(&w, &(struct mst_cgroup_use){ 7, 300000, 90000, 1500, 44000, 77000 });
+}
+END_TEST
+
 /* The service's own group has no controllers: they end above it. */
 START_TEST(controllers_can_end_above_the_process)
 {
@@ -204,6 +291,9 @@ int main(void)
     TCase *tests = tcase_create("cgroup");
 
     tcase_add_test(tests, the_lowest_limit_above_counts);
+    tcase_add_test(tests, each_figure_is_of_its_own_group);
+    tcase_add_test(tests, without_limits_the_use_is_of_its_own_group);
+    tcase_add_loop_test(tests, a_group_outside_of_the_namespace_is_unknown, 0, 3);
     tcase_add_test(tests, controllers_can_end_above_the_process);
     tcase_add_test(tests, both_versions_together);
     tcase_add_test(tests, the_pressure_of_the_machine_is_no_groups);

@@ -2,9 +2,11 @@
  *
  * Each run is a quiet one (400 requests, ten workers) in which SQL plants the evidence.
  */
+#include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "findings/findings.h"
 #include "findings/inquiry.h"
 #include "harness.h"
 #include "made_run.h"
@@ -268,6 +270,65 @@ START_TEST(test_pools)
 }
 END_TEST
 
+/* Whose queue was full: by the pool and its address, where both are known. */
+START_TEST(test_full_queue_of_a_pool)
+{
+#define FULL_QUEUE \
+    PHP "UPDATE samples SET listen_queue = 8, listen_queue_limit = 8, " \
+    "listen_address = '/run/shop.sock' WHERE server_id = 2 AND rowid % 9 = 0;" \
+    "UPDATE server_requests SET status = 503 WHERE key % 9 = 0;"
+    struct run r = quiet_run();
+    const struct mst_finding *f;
+    struct made m;
+
+    make(&m, &r, FULL_QUEUE "UPDATE samples SET listen_pool = 'shop' WHERE server_id = 2");
+    f = finding(&m, MST_CODE_PHP_ACCEPT_QUEUE);
+    ck_assert_str_eq(f->subject, "shop (/run/shop.sock)");
+    ck_assert_msg(strstr(f->text, "queue was full, of the pool shop: 8 connections") != NULL, "%s",
+                  f->text);
+    unmake(&m);
+    make(&m, &r, FULL_QUEUE);
+    f = finding(&m, MST_CODE_PHP_ACCEPT_QUEUE);
+    ck_assert_str_eq(f->subject, "");
+    ck_assert_msg(strstr(f->text, "queue was full: 8 connections") != NULL, "%s", f->text);
+    unmake(&m);
+}
+END_TEST
+
+static int count_steps(void *steps)
+{
+    ++*(unsigned long *)steps;
+    return 0;
+}
+
+/* Hundreds of SQLite's steps of the findings of a run in which PHP's requests waited. */
+static unsigned long steps_of_findings(unsigned requests)
+{
+    struct run r = quiet_run();
+    unsigned long steps = 0;
+    char error[MST_ERROR_MAX];
+    struct made m;
+
+    r.requests = r.counted = requests;
+    make(&m, &r, PHP WAITS("database", "mysql db:3306", "100000000"));
+    mst_summary_free(&m.s);
+    sqlite3_progress_handler(mst_archive_db(m.archive), 100, count_steps, &steps);
+    ck_assert_msg(mst_findings_summary(&m.s, m.archive, m.run_id, error) == 0, "%s", error);
+    expect_codes(&m, "database");
+    unmake(&m);
+    return steps;
+}
+
+/* Eight times the requests take some eight times the work, and not its square. */
+START_TEST(test_work_grows_with_requests)
+{
+    unsigned long few = steps_of_findings(400), many = steps_of_findings(3200);
+
+    ck_assert_msg(few > 0 && many < 16 * few, "%lu hundred steps for 400 requests, %lu for 3,200",
+                  few, many);
+}
+END_TEST
+
 /* Every code has a name of its own, by which it is found. */
 START_TEST(test_codes)
 {
@@ -291,6 +352,8 @@ int main(void)
     tcase_add_test(tests, test_one_at_a_time);
     tcase_add_test(tests, test_advice);
     tcase_add_test(tests, test_pools);
+    tcase_add_test(tests, test_full_queue_of_a_pool);
+    tcase_add_test(tests, test_work_grows_with_requests);
     tcase_add_test(tests, test_codes);
     suite_add_tcase(suite, tests);
     return test_run(suite);

@@ -238,10 +238,10 @@ START_TEST(pools_have_limits)
     uint32_t www;
 
     test_board(&board, &layout);
-    mst_pool_limit_add(&board, "www", 5, true);
-    mst_pool_limit_add(&board, "fixed", 7, false);
-    mst_pool_limit_add(&board, "both", 1, true);
-    mst_pool_limit_add(&board, "both", 2, true);
+    mst_pool_limit_add(&board, "www", 5, true, 0);
+    mst_pool_limit_add(&board, "fixed", 7, false, 0);
+    mst_pool_limit_add(&board, "both", 1, true, 0);
+    mst_pool_limit_add(&board, "both", 2, true, 0);
     www = mst_label_intern(&board, "www");
     ck_assert(!mst_pool_limit_is_to_ask(&board, mst_label_intern(&board, "none"), 100 * s));
     ck_assert(!mst_pool_limit_is_to_ask(&board, mst_label_intern(&board, "fixed"), 100 * s));
@@ -257,12 +257,47 @@ START_TEST(pools_have_limits)
     ck_pool("none", MST_UNKNOWN, MST_UNKNOWN);
     test_view_free(&view);
     mst_pool_limits_clear(&board);           /* a reload: FPM counts from 0 */
-    mst_pool_limit_add(&board, "www", 6, true);
+    mst_pool_limit_add(&board, "www", 6, true, 0);
     mst_pool_limit_answer(&board, www, 4);
     mst_pool_limit_answer(&board, mst_label_intern(&board, "both"), MST_UNKNOWN);
     look(1);
     ck_pool("www", 6, 7);
     ck_pool("both", MST_UNKNOWN, MST_UNKNOWN);
+    tear_down();
+}
+END_TEST
+
+/* The listener's pool, for each; the list stays as it was. */
+START_TEST(pools_have_queues)
+{
+    static const struct { const char *address, *pool; } expected[] = {
+        { "/run/php/www.sock", "www" }, { "127.0.0.1:9000", "shop" }, { "[::]:9001", "port" },
+        { "0.0.0.0:9001", "port" }, { "127.0.0.1:9001", NULL },
+        { "[::]:9000", NULL }, { "", NULL }, { NULL, NULL },
+    };
+    enum { COUNT = sizeof expected / sizeof *expected };
+    struct mst_snapshot_listener listeners[COUNT] = { 0 };
+    struct mst_world world = { .running = 1, .listeners_known = true, .listener_count = COUNT,
+                               .listeners = listeners };
+    struct mst_layout layout = test_php_layout();
+    size_t i;
+
+    test_board(&board, &layout);
+    mst_pool_limit_add(&board, "none", 1, true, 0);
+    mst_pool_limit_add(&board, "www", 5, true, mst_listen_hash("/run/php/www.sock"));
+    mst_pool_limit_add(&board, "shop", 5, true, mst_listen_hash("127.0.0.1:9000"));
+    mst_pool_limit_add(&board, "shop", 5, true, mst_listen_hash("127.0.0.1:9009"));
+    mst_pool_limit_add(&board, "port", 5, true, mst_listen_hash("9001"));
+    for (i = 0; i < COUNT; i++)
+        listeners[i].address = expected[i].address;
+    look(1);
+    mst_snapshot_free(&view.s);
+    ck_assert_int_eq(mst_snapshot_make(&view.s, &view.copy, &world), 0);
+    for (i = 0; i < COUNT; i++) {
+        ck_assert_ptr_eq(view.s.listeners[i].address, expected[i].address);
+        ck_assert_pstr_eq(view.s.listeners[i].pool, expected[i].pool);
+        ck_assert_ptr_null(listeners[i].pool);
+    }
     tear_down();
 }
 END_TEST
@@ -854,6 +889,110 @@ START_TEST(nonsense_in_workers_stays_in_bounds)
 }
 END_TEST
 
+/* A worker of a board of PHP at a request since 9 s ago, that waits since 2 s ago. */
+static struct mst_worker *make_waiting(uint64_t start_ns, uint64_t wait)
+{
+    struct mst_layout layout = test_php_layout();
+    struct mst_worker *w;
+
+    test_board(&board, &layout);
+    w = worker(claim(start_ns), 0);
+    enter(w, MST_STATE_HANDLING, start_ns);
+    mst_worker_show(w, start_ns, 0);
+    mst_worker_wait(w, wait, start_ns + 7 * MST_NS_PER_S);
+    return w;
+}
+
+static void expect_wait(const char *wait, const char *end, uint64_t for_ns)
+{
+    const struct mst_snapshot_slot *slot;
+
+    test_view_free(&view);
+    look(1);
+    slot = &view.s.slots[0];
+    ck_assert_pstr_eq(slot->wait, wait);
+    ck_assert_pstr_eq(slot->wait_end, end);
+    ck_assert_uint_eq(slot->wait_for_ns, for_ns == MST_UNKNOWN ? for_ns
+                                         : view.s.taken_ns - for_ns);
+}
+
+/* The other end has not counted a call yet. */
+START_TEST(a_worker_shows_what_it_waits_for)
+{
+    uint64_t start = mst_now_ns() - 9 * MST_NS_PER_S, since = start + 7 * MST_NS_PER_S;
+    struct mst_worker *w = make_waiting(start, (uint64_t)MST_WAIT_SLEEP << 32);
+    uint64_t mysql = mst_other_end_intern(&board, MST_END_DATABASE, "mysql 127.0.0.1:3306");
+
+    look(1);
+    expect_wait("sleep", NULL, since);
+    mst_worker_wait(w, (uint64_t)MST_WAIT_DATABASE << 32 | mysql, since);
+    expect_wait("database", "mysql 127.0.0.1:3306", since);
+    ck_assert_uint_eq(view.s.end_count, 0);
+    mst_worker_wait(w, (uint64_t)MST_WAIT_DATABASE << 32 | MST_END_OTHER, since);
+    expect_wait("database", NULL, since);
+    mst_worker_wait_none(w);
+    expect_wait(NULL, NULL, MST_UNKNOWN);
+    tear_down();
+}
+END_TEST
+
+START_TEST(nonsense_in_waits_shows_as_none)
+{
+    uint64_t start = mst_now_ns() - 9 * MST_NS_PER_S, since = start + 7 * MST_NS_PER_S;
+    struct mst_worker *w = make_waiting(start, UINT64_C(99) << 32);
+
+    look(1);
+    expect_wait(NULL, NULL, MST_UNKNOWN);
+    mst_worker_wait(w, MST_UNKNOWN - 1, since);
+    expect_wait(NULL, NULL, MST_UNKNOWN);
+    mst_worker_wait(w, (uint64_t)MST_WAIT_HTTP << 32 | 4000000, since);
+    expect_wait("http", NULL, since);
+    mst_worker_wait(w, (uint64_t)MST_WAIT_HTTP << 32 | 5, since);   /* an entry that is free */
+    expect_wait("http", NULL, since);
+    mst_worker_wait(w, (uint64_t)MST_WAIT_HTTP << 32, since);
+    w->waits_since_ns = UINT64_MAX;
+    test_view_free(&view);
+    look(1);
+    ck_assert_str_eq(view.s.slots[0].wait, "http");
+    ck_assert_uint_eq(view.s.slots[0].wait_for_ns, 0);
+    mst_worker_wait(w, (uint64_t)MST_WAIT_HTTP << 32, start - 1);   /* an earlier request's */
+    expect_wait(NULL, NULL, MST_UNKNOWN);
+    mst_worker_wait(w, (uint64_t)MST_WAIT_HTTP << 32, since);
+    mst_worker_show_none(w);
+    expect_wait(NULL, NULL, MST_UNKNOWN);
+    tear_down();
+}
+END_TEST
+
+START_TEST(a_wait_ends_with_its_process)
+{
+    struct mst_worker *w = make_waiting(mst_now_ns(), (uint64_t)MST_WAIT_HTTP << 32);
+    struct mst_process_end end;
+
+    ck_assert(mst_process_release(&board, (uint64_t)getpid(), mst_now_ns(), &end));
+    ck_assert_uint_eq(w->waits_for, 0);
+    mst_worker_wait(w, (uint64_t)MST_WAIT_HTTP << 32, mst_now_ns());
+    ck_assert_ptr_eq(worker(claim(mst_now_ns()), 0), w);
+    ck_assert_uint_eq(w->waits_for, 0);
+    mst_board_close(&board);
+}
+END_TEST
+
+START_TEST(a_worker_of_apache_does_not_wait)
+{
+    struct mst_worker *w;
+
+    make();
+    w = worker(claim(mst_now_ns()), 0);
+    enter(w, MST_STATE_HANDLING, mst_now_ns());
+    mst_worker_show(w, mst_now_ns(), 0);
+    mst_worker_wait(w, (uint64_t)MST_WAIT_HTTP << 32, mst_now_ns());
+    look(1);
+    expect_wait(NULL, NULL, MST_UNKNOWN);
+    tear_down();
+}
+END_TEST
+
 START_TEST(nonsense_in_totals_shows_as_unknown)
 {
     make();
@@ -920,6 +1059,7 @@ int main(void)
     tcase_add_test(stored, every_counter_arrives_summed_over_its_stripes);
     tcase_add_loop_test(stored, a_producer_has_its_own_phases_and_fields, 0, 2);
     tcase_add_test(stored, pools_have_limits);
+    tcase_add_test(stored, pools_have_queues);
     tcase_add_test(stored, a_php_board_says_what_it_is);
     tcase_add_test(stored, requests_are_the_sum_of_their_classes);
     tcase_add_test(stored, phases_have_counts_sums_and_quantiles);
@@ -930,6 +1070,9 @@ int main(void)
     tcase_add_test(workers, the_times_in_all_states_are_the_time_elapsed);
     tcase_add_test(workers, the_present_state_counts_up_to_now);
     tcase_add_test(workers, a_state_that_begins_after_the_copy_has_no_time_yet);
+    tcase_add_test(workers, a_worker_shows_what_it_waits_for);
+    tcase_add_test(workers, a_wait_ends_with_its_process);
+    tcase_add_test(workers, a_worker_of_apache_does_not_wait);
     tcase_add_test(workers, the_longest_on_a_request_come_first);
     tcase_add_test(workers, idle_workers_stay_in_order);
     tcase_add_test(workers, what_nobody_owns_counts_its_past_only);
@@ -949,6 +1092,7 @@ int main(void)
     tcase_add_test(gone, another_users_process_is_not_the_server);
     tcase_add_test(gone, the_owner_is_told_where_it_is_another_user);
     tcase_add_test(nonsense, nonsense_in_workers_stays_in_bounds);
+    tcase_add_test(nonsense, nonsense_in_waits_shows_as_none);
     tcase_add_test(nonsense, nonsense_in_totals_shows_as_unknown);
     tcase_add_test(nonsense, a_label_keeps_its_bytes);
     tcase_add_test(nonsense, a_label_without_an_end_is_ended);

@@ -574,6 +574,7 @@ START_TEST(test_resources)
                  "group_memory_limit_bytes = 8000, group_io_stall_ns = 7 * rowid;"
                  "UPDATE samples SET group_memory_limit_bytes = 1000, group_cpu_limit_milli = 500 "
                  "WHERE rowid = 9;"
+                 "UPDATE samples SET http2_workers_limit = 8, http2_workers_busy = rowid % 9;"
                  "UPDATE machine_samples SET io_stall_ns = 4, blocked = 1;"
                  "UPDATE machine_samples SET io_stall_ns = 50, blocked = 6 WHERE moment = 'end';"
                  "INSERT INTO port_samples VALUES (1, 1, '127.0.0.1:9000', 300, 28232), "
@@ -587,12 +588,16 @@ START_TEST(test_resources)
     ck_assert_uint_eq(res->group_cpu_limit_milli, 500);
     ck_assert_uint_eq(res->group_memory_bytes, 900);
     ck_assert_uint_eq(res->group_memory_limit_bytes, 1000);
+    ck_assert(res->http2_workers == 8 && res->http2_workers_limit == 8);
+    ck_assert_uint_eq(res->http2_full_milli, 100);   /* 4 of the load's 40 */
     ck_assert_uint_eq(m.s.io_stall_ns, 46);
     ck_assert_uint_eq(m.s.max_blocked, 6);
     ck_assert_uint_eq(m.s.port_count, 2);
     ck_assert_str_eq(m.s.ports[0].remote, "127.0.0.1:9000");
     ck_assert(m.s.ports[0].ports == 28000 && m.s.ports[0].limit == 28232);
     ck_assert_str_eq(m.s.ports[1].remote, "[::1]:3306");
+    expect_text(&m, "\n  HTTP/2    workers 8 of 8 in the fullest child; all of them busy for "
+                    "10.0 % of the load\n");
     expect_text(&m, "\n  files     process 71 had 59 files open, limit 60\n");
     expect_text(&m, "\n  mem limit its control group had 900 B, limit 1.00 kB\n");
     expect_text(&m, "\n  ports     28000 of 28232 local ports were in use towards "
@@ -619,6 +624,7 @@ START_TEST(test_resources_unknown)
     ck_assert_uint_eq(res->group_cpu_limit_milli, MST_UNKNOWN);
     ck_assert_uint_eq(res->group_memory_bytes, 4100);
     ck_assert_uint_eq(res->group_memory_limit_bytes, MST_UNKNOWN);
+    ck_assert(res->http2_workers == MST_UNKNOWN && res->http2_full_milli == MST_UNKNOWN);
     ck_assert_uint_eq(m.s.io_stall_ns, MST_UNKNOWN);
     ck_assert_uint_eq(m.s.port_count, 0);
     ck_assert_uint_eq(m.s.servers[0].pool_count, 0);

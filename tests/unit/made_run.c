@@ -25,6 +25,7 @@ static struct mst_sample sample_at(const struct run *r, uint64_t time_ns, unsign
     struct mst_sample sample = {
         .wall_ns = time_ns, .workers_limit = r->limit, .workers_busy = r->busy,
         .requests = 1000 + requests, .listen_queue = 3, .listen_queue_limit = 511,
+        .http2_workers_limit = MST_UNKNOWN, .http2_workers_busy = MST_UNKNOWN,
     };
 
     sample.state_ns[MST_STATE_HANDLING] = requests * r->handle_ns;

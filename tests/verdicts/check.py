@@ -64,7 +64,7 @@ def run_case(name, templates, keep):
     result = scratch / "result"
     inner = group.inner("case")
     words = [*NAMESPACES, sys.executable, str(HERE / "check.py"), "--inside", name, str(result),
-             json.dumps([str(group.version), {k: str(v) for k, v in group.directories.items()}]),
+             json.dumps({k: [str(v.path), v.version] for k, v in group.parts.items()}),
              str(templates), str(keep or "")]
     began, used, own = time.monotonic(), groups.machine_cpu_seconds(), group.cpu_seconds()
     case = subprocess.Popen([*inner.wrapper(), *words], stdin=subprocess.DEVNULL, text=True,
@@ -180,9 +180,7 @@ def main():
     load_cases()
     if options.inside:
         name, result, where, templates, keep = options.inside
-        version, places = json.loads(where)
-        group = groups.Group({k: Path(v) for k, v in places.items()}, int(version))
-        return run_inside(name, result, group, templates, keep)
+        return run_inside(name, result, groups.load(json.loads(where)), templates, keep)
     chosen = select(options)
     if options.list:
         return print("\n".join(f"{c.name:34} {'fast' if c.fast else '':5}"

@@ -76,6 +76,22 @@ static bool read_group_levels(struct mst_summary_resources *r, sqlite3 *db, int6
     return mst_query_done(&memory) && fine;
 }
 
+static bool read_http2_workers(struct mst_summary_resources *r, sqlite3 *db, int64_t server_id)
+{
+    struct mst_query q = mst_query_ask(db,
+        "SELECT max(http2_workers_busy) AS most, min(http2_workers_limit) AS \"limit\", "
+        "avg(http2_workers_busy >= http2_workers_limit) * 1000 + 0.5 AS full_milli FROM samples "
+        "WHERE server_id = :id AND " LOAD, server_id);
+
+    r->http2_workers = r->http2_workers_limit = r->http2_full_milli = MST_UNKNOWN;
+    if (mst_query_next(&q)) {
+        r->http2_workers = mst_row_number(&q, "most");
+        r->http2_workers_limit = mst_row_number(&q, "limit");
+        r->http2_full_milli = mst_row_number(&q, "full_milli");
+    }
+    return mst_query_done(&q);
+}
+
 /* ---- an FPM's pools ------------------------------------------------------------------------- */
 
 /* After a new start of the server, limit_reached counts from 0 again. */
@@ -173,7 +189,8 @@ bool mst_summary_read_resources(struct mst_summary_server *s, sqlite3 *db)
 {
     return read_files(&s->resources, db, s->id) &&
            read_group_counters(&s->resources, db, s->id) &&
-           read_group_levels(&s->resources, db, s->id) && read_pool_samples(s, db) &&
+           read_group_levels(&s->resources, db, s->id) &&
+           read_http2_workers(&s->resources, db, s->id) && read_pool_samples(s, db) &&
            (s->pool_count == 0 || (read_pool_requests(s, db) && read_pool_waits(s, db)));
 }
 

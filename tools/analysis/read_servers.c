@@ -270,7 +270,7 @@ static bool read_samples(struct mst_summary_server *s, sqlite3 *db, uint64_t loa
 static bool read_listen_queue(struct mst_summary_server *s, sqlite3 *db)
 {
     struct mst_query q = mst_query_ask(db,
-        "SELECT listen_queue, listen_queue_limit, listen_address FROM samples "
+        "SELECT listen_queue, listen_queue_limit, listen_address, listen_pool FROM samples "
         "WHERE server_id = :id AND moment IN ('during', 'end') "
         "ORDER BY 1.0 * listen_queue / listen_queue_limit DESC, listen_queue DESC, "
         "listen_queue_limit LIMIT 1", s->id);
@@ -280,6 +280,7 @@ static bool read_listen_queue(struct mst_summary_server *s, sqlite3 *db)
         s->max_listen_queue = mst_row_number(&q, "listen_queue");
         s->listen_queue_limit = mst_row_number(&q, "listen_queue_limit");
         s->listen_address = mst_row_string(&q, "listen_address");
+        s->listen_pool = mst_row_string(&q, "listen_pool");
     }
     return mst_query_done(&q);
 }

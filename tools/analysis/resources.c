@@ -20,6 +20,12 @@ uint64_t mst_group_memory_milli(const struct mst_summary_server *server)
                              server->resources.group_memory_limit_bytes);
 }
 
+uint64_t mst_http2_workers_milli(const struct mst_summary_server *server)
+{
+    return mst_summary_milli(server->resources.http2_workers,
+                             server->resources.http2_workers_limit);
+}
+
 uint64_t mst_ports_milli(const struct mst_summary *s)
 {
     return s->port_count > 0 ? mst_summary_milli(s->ports[0].ports, s->ports[0].limit)

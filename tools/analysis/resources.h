@@ -19,6 +19,7 @@
 uint64_t mst_files_milli(const struct mst_summary_server *server);
 uint64_t mst_group_cpu_milli(const struct mst_summary *s, const struct mst_summary_server *server);
 uint64_t mst_group_memory_milli(const struct mst_summary_server *server);
+uint64_t mst_http2_workers_milli(const struct mst_summary_server *server);
 /* Of the remote address towards which most ports were in use. */
 uint64_t mst_ports_milli(const struct mst_summary *s);
 

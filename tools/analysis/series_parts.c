@@ -93,10 +93,12 @@ static const char run_sql[] =
     "total(cpu_wait_ns) / count(*) AS cpu_wait, "
     "total(max(0, run_ns - coalesce(user_ns + system_ns, 0) - coalesce(cpu_wait_ns, 0) "
     "- waits_ns)) / count(*) AS rest, count(*) AS requests " OF_PHP "GROUP BY bin";
+/* In this order, as in read_parts.c. */
 static const char waits_sql[] =
-    "SELECT " PHP_BIN " AS bin, kind, total(w.wait_ns) AS sum FROM php_requests p JOIN php_waits w "
-    "ON w.server_id = p.server_id AND w.key = p.key WHERE p.server_id = :id AND ghost = 0 "
-    "AND start_ns + run_ns >= :start_ns GROUP BY bin, kind";
+    "SELECT " PHP_BIN " AS bin, kind, total(w.wait_ns) AS sum FROM php_requests p "
+    "CROSS JOIN php_waits w ON w.server_id = p.server_id AND w.key = p.key "
+    "WHERE p.server_id = :id AND ghost = 0 AND start_ns + run_ns >= :start_ns "
+    "GROUP BY bin, kind";
 
 static size_t wait_of(const char *kind)
 {

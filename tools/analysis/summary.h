@@ -85,6 +85,9 @@ struct mst_summary_resources {
     uint64_t group_throttled_ns;       /* over the load; adds up over the CPUs */
     uint64_t group_memory_bytes, group_memory_limit_bytes;   /* when it was nearest to the limit */
     uint64_t group_io_stall_ns;        /* over the load: any of them waited for a disk */
+    /* Threads of mod_http2 in the child that had most of them at work; the samples of the load in
+     * which all of that child's were, in thousandths. MST_UNKNOWN: there is no mod_http2. */
+    uint64_t http2_workers, http2_workers_limit, http2_full_milli;
 };
 
 /* A pool of a PHP-FPM: a label with a limit of its own. */
@@ -144,6 +147,7 @@ struct mst_summary_server {
     uint64_t forks, exits, forks_failed, shed, unfinished, no_idle_ns, generations;
     uint64_t max_listen_queue, listen_queue_limit;   /* of the socket that was fullest */
     char    *listen_address;           /* of that socket; NULL not known */
+    char    *listen_pool;              /* the FPM pool that it is of; NULL: none, or not known */
     uint64_t peak_pss_bytes, peak_processes, memory_rounds;
     uint64_t peak_rss_bytes;           /* when PSS was at its peak */
     uint64_t killed;                   /* processes that a signal ended */

@@ -217,6 +217,9 @@ int mst_archive_add_sample(struct mst_archive *a, int64_t server_id, enum mst_mo
         .group_memory_limit_bytes = NUMBER(use->memory_limit),
         .group_io_stall_ns = NUMBER(use->io_stall_ns),
         .listen_address = TEXT(s->listen_address[0] != '\0' ? s->listen_address : NULL),
+        .http2_workers_limit = NUMBER(s->http2_workers_limit),
+        .http2_workers_busy = NUMBER(s->http2_workers_busy),
+        .listen_pool = TEXT(s->listen_pool[0] != '\0' ? s->listen_pool : NULL),
     };
 
     return insert_samples(a, &row);

@@ -290,8 +290,13 @@ CREATE TABLE IF NOT EXISTS samples (
     group_io_stall_ns INTEGER,           -- counter: time during which any process of the parent
                                          -- process's own group waited for a disk; NULL also: it
                                          -- is in no group of version 2 but the root
-    listen_address    TEXT               -- of the fullest socket: with several pools of one FPM,
+    listen_address    TEXT,              -- of the fullest socket: with several pools of one FPM,
                                          -- it tells whose queue it is
+    http2_workers_limit INTEGER,         -- threads that mod_http2 can have in each child; NULL:
+                                         -- there is no mod_http2
+    http2_workers_busy INTEGER,          -- those that work on streams now, in the child that has
+                                         -- most of them
+    listen_pool       TEXT               -- the FPM pool of listen_address, by its label
 );
 CREATE INDEX IF NOT EXISTS samples_server ON samples (server_id);
 

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -78,5 +79,23 @@ struct mst_archive *mst_archive_create(const char *path, mst_archive_tell *tell,
     mst_archive_discard(a, error);
     if (is_new)
         remove_empty(path);
+    return NULL;
+}
+
+struct mst_archive *mst_archive_in_memory(char error[MST_ERROR_MAX])
+{
+    struct mst_archive *a = calloc(1, sizeof *a);
+
+    if (a == NULL || (a->path = strdup("in memory")) == NULL) {
+        free(a);
+        mst_fail(error, "out of memory for the archive");
+        return NULL;
+    }
+    a->end = end_writing;
+    if (mst_archive_connect(a, ":memory:", SQLITE_OPEN_READWRITE) == SQLITE_OK &&
+        mst_archive_upgrade(a, 0) == 0 && mst_archive_prepare(a) == 0)
+        return a;
+    mst_archive_fail(a);
+    mst_archive_discard(a, error);
     return NULL;
 }

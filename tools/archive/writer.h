@@ -34,6 +34,9 @@ typedef void mst_archive_tell(bool is_warning, const char *sentence);
 struct mst_archive *mst_archive_create(const char *path, mst_archive_tell *tell,
                                        char error[MST_ERROR_MAX]);
 
+/* Makes an archive in memory, which ends with mst_archive_close(). NULL with a sentence. */
+struct mst_archive *mst_archive_in_memory(char error[MST_ERROR_MAX]);
+
 /* Commits the batch if it is old enough; now_ns is CLOCK_MONOTONIC. It does not wait: while a
  * reader keeps the batch from being committed (only on file systems that cannot share memory),
  * the batch grows. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/thresholds.h"
+#include "base/array.h"
 #include "findings/rules.h"
 #include "findings/sentences.h"
 
@@ -137,6 +138,23 @@ static void find_all(struct mst_inquiry *q)
         find_nothing(q);
 }
 
+static void conclude(struct mst_summary *s)
+{
+    qsort(s->findings, s->finding_count, sizeof *s->findings, by_weight);
+    judge(s);
+}
+
+bool mst_findings_add(struct mst_summary *s, const struct mst_finding *f)
+{
+    struct mst_finding *added = mst_append(&s->findings, &s->finding_count, sizeof *added);
+
+    if (added == NULL)
+        return false;
+    *added = *f;
+    conclude(s);
+    return true;
+}
+
 int mst_findings_make(struct mst_summary *s, struct mst_archive *a, char error[MST_ERROR_MAX])
 {
     struct mst_inquiry q = { .s = s, .db = mst_archive_db(a), .b = mst_budget_make(s) };
@@ -144,8 +162,7 @@ int mst_findings_make(struct mst_summary *s, struct mst_archive *a, char error[M
     find_all(&q);
     if (q.failed)
         return mst_archive_unreadable(a, error);
-    qsort(s->findings, s->finding_count, sizeof *s->findings, by_weight);
-    judge(s);
+    conclude(s);
     return 0;
 }
 

@@ -328,8 +328,11 @@ void mst_say_short_waits(struct mst_finding *f, const struct mst_budget *b)
 
 void mst_say_php_queue(struct mst_finding *f, const struct mst_budget *b)
 {
-    MST_TEXT(f, "PHP's accept queue was full: %" PRIu64 " connections fit, and those beyond it "
-             "failed or had to try again after a second.", b->php->listen_queue_limit);
+    const char *pool = b->php->listen_pool;
+
+    MST_TEXT(f, "PHP's accept queue was full%s%.64s: %" PRIu64 " connections fit, and those beyond "
+             "it failed or had to try again after a second.", pool != NULL ? ", of the pool " : "",
+             pool != NULL ? pool : "", b->php->listen_queue_limit);
     MST_ACTION(f, "Set listen.backlog of the FPM pool higher (now %" PRIu64 "); the kernel cuts it "
                "to net.core.somaxconn.", b->php->listen_queue_limit);
 }
@@ -343,8 +346,13 @@ void mst_say_accept_queue(struct mst_finding *f, const struct mst_budget *b)
 
 void mst_say_h2_workers(struct mst_finding *f, const struct mst_budget *b)
 {
+    uint64_t limit = b->front->resources.http2_workers_limit;
+
     MST_TEXT(f, "HTTP/2's workers ran out: a request waited %s for one, %s of its time.",
              mst_format_time(mst_budget_mean_ns(b, b->h2_wait_ns)).text,
              mst_format_percent(f->share_milli).text);
-    MST_ACTION(f, "Set H2MaxWorkers higher.");
+    if (limit != MST_UNKNOWN)
+        MST_ACTION(f, "Set H2MaxWorkers higher (now %" PRIu64 " for each child).", limit);
+    else
+        MST_ACTION(f, "Set H2MaxWorkers higher.");
 }

@@ -30,11 +30,13 @@ static const enum mst_code codes[MST_WAIT_COUNT] = {
 static const char backend_ends[] =
     "SELECT start_ns + queue_ns + read_ns + checks_ns + upload_ns + backend_ns AS ended, "
     "backend_ns AS ns " MST_FROM_APACHES_REQUESTS "AND backend_ns > 0 ORDER BY 1";
-/* PHP's waits have no instants of their own: those of a kind that fills php_run end with it. */
+/* PHP's waits have no instants of their own: those of a kind that fills php_run end with it. The
+ * index of php_waits finds those of each request; a plain JOIN can go the other way, and then reads
+ * all requests for each wait. */
 static const char wait_ends[] =
-    "SELECT p.start_ns + p.run_ns AS ended, sum(w.wait_ns) AS ns FROM php_waits w "
-    "JOIN php_requests p ON p.server_id = w.server_id AND p.key = w.key AND p.ghost = 0 "
-    "WHERE w.server_id = :id AND w.kind = :kind GROUP BY w.key ORDER BY 1";
+    "SELECT p.start_ns + p.run_ns AS ended, sum(w.wait_ns) AS ns FROM php_requests p "
+    "CROSS JOIN php_waits w ON w.server_id = p.server_id AND w.key = p.key "
+    "WHERE p.server_id = :id AND p.ghost = 0 AND w.kind = :kind GROUP BY p.key ORDER BY 1";
 
 /* Of the ends of waits: the mean distance, how regular it is, and the shortest wait. */
 struct spacing {

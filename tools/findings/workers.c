@@ -193,14 +193,17 @@ static bool php_queue_overflowed(const struct mst_budget *b)
 
 static void find_php_queue(struct mst_inquiry *q)
 {
+    const struct mst_summary_server *php = q->b.php;
     struct mst_finding *f = mst_found(q, MST_CODE_PHP_ACCEPT_QUEUE, MST_CERTAIN,
                                       q->b.php_wait_ns);
 
+    if (php->listen_pool != NULL && php->listen_address != NULL)
+        snprintf(f->subject, sizeof f->subject, "%s (%s)", php->listen_pool, php->listen_address);
     f->weight = mst_budget_milli(&q->b, q->b.php_wait_ns + q->b.queue_ns + q->b.backend_ns) + 1;
     if (f->weight < MST_FAILURES_FLOOR_MILLI)
         f->weight = MST_FAILURES_FLOOR_MILLI;
-    mst_found_number(f, "queue", q->b.php->max_listen_queue);
-    mst_found_number(f, "queue_limit", q->b.php->listen_queue_limit);
+    mst_found_number(f, "queue", php->max_listen_queue);
+    mst_found_number(f, "queue_limit", php->listen_queue_limit);
     mst_found_number(f, "overflows", q->s->listen_overflows);
     mst_say_php_queue(f, &q->b);
 }
@@ -361,6 +364,9 @@ void mst_find_queues(struct mst_inquiry *q)
     if (mst_budget_milli(&q->b, q->b.h2_wait_ns) >= MST_FINDING_MILLI) {
         f = mst_found(q, MST_CODE_H2_WORKERS, MST_CERTAIN, q->b.h2_wait_ns);
         f->requests = q->b.front->intervals[MST_INTERVAL_H2_WAIT].requests;
+        mst_found_number(f, "workers_limit", q->b.front->resources.http2_workers_limit);
+        mst_found_number(f, "max_busy", q->b.front->resources.http2_workers);
+        mst_found_number(f, "full_milli", q->b.front->resources.http2_full_milli);
         mst_say_h2_workers(f, &q->b);
     }
 }

@@ -84,6 +84,16 @@ static uint64_t files_share(const struct mst_summary *s)
     return share;
 }
 
+static uint64_t http2_share(const struct mst_summary *s)
+{
+    uint64_t share = MST_UNKNOWN;
+    size_t i;
+
+    for (i = 0; i < s->server_count; i++)
+        share = larger_known(share, mst_http2_workers_milli(&s->servers[i]));
+    return share;
+}
+
 static uint64_t group_cpu_share(const struct mst_summary *s)
 {
     uint64_t share = MST_UNKNOWN;
@@ -127,6 +137,7 @@ static const char no_limit[] = "this PHP is no FPM, or FPM's configuration was n
                                "mpmstat.workers_limit";
 static const char no_memory[] = "the kernel does not report it, or that mpmstat did not read it";
 static const char no_group[] = "the server's control group has no such limit, or cannot be seen";
+static const char no_http2[] = "there is no mod_http2, or the server's mpmstat does not measure it";
 static const char no_ports[] = "few were in use, or the kernel did not tell";
 static const char no_join[] = "the load tool's rows do not tell which request is which";
 static const char no_end[] = "the recording did not come to its end";

@@ -64,6 +64,9 @@ void mst_resources_json(struct mst_json *j, const struct mst_summary_server *ser
     mst_json_count(j, "group_memory_bytes", r->group_memory_bytes);
     mst_json_count(j, "group_memory_limit_bytes", r->group_memory_limit_bytes);
     mst_json_seconds(j, "group_io_stall_seconds", r->group_io_stall_ns);
+    mst_json_count(j, "http2_workers_max", r->http2_workers);
+    mst_json_count(j, "http2_workers_limit", r->http2_workers_limit);
+    mst_put_milli(j, "http2_workers_full", r->http2_full_milli);
     mst_json_end(j, '}');
     if (mst_summary_is_php(server))
         put_pools(j, server);

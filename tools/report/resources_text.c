@@ -54,6 +54,19 @@ static void put_files(struct mst_sink *sink, const struct mst_summary_server *se
     put_text(sink, "  files", text);
 }
 
+static void put_http2_workers(struct mst_sink *sink, const struct mst_summary_server *server)
+{
+    const struct mst_summary_resources *r = &server->resources;
+    char text[128];
+
+    if (!mst_is_near_limit(mst_http2_workers_milli(server)))
+        return;
+    snprintf(text, sizeof text, "workers %" PRIu64 " of %" PRIu64 " in the fullest child; "
+             "all of them busy for %s of the load", r->http2_workers, r->http2_workers_limit,
+             mst_format_percent(r->http2_full_milli).text);
+    put_text(sink, "  HTTP/2", text);
+}
+
 static void put_group(struct mst_sink *sink, const struct mst_summary *s,
                       const struct mst_summary_server *server)
 {
@@ -86,6 +99,7 @@ void mst_resources_text(struct mst_sink *sink, const struct mst_summary *s,
                         const struct mst_summary_server *server)
 {
     put_pools(sink, server);
+    put_http2_workers(sink, server);
     put_files(sink, server);
     put_group(sink, s, server);
 }

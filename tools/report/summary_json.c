@@ -331,6 +331,7 @@ static void put_server(struct mst_json *j, const struct mst_summary *s,
     mst_json_count(j, "max", server->max_listen_queue);
     mst_json_count(j, "limit", server->listen_queue_limit);
     mst_json_string(j, "address", server->listen_address);
+    mst_json_string(j, "pool", server->listen_pool);
     mst_json_end(j, '}');
     mst_json_count(j, "forks", server->forks);
     mst_json_count(j, "exits", server->exits);

@@ -274,13 +274,13 @@ static int follow(struct file_source *f, bool from_head, char error[MST_ERROR_MA
     return -1;
 }
 
-static int mark_journal(struct mst_source *s, char error[MST_ERROR_MAX])
+static int mark_journal(struct mst_source *s, bool from_head, char error[MST_ERROR_MAX])
 {
     struct file_source *f = (struct file_source *)s;
 
     stop_following(f);
     f->lost_before = 0;
-    return follow(f, true, error);
+    return follow(f, from_head, error);
 }
 
 /* Whether the board has records that the tails have not come to. */
@@ -402,6 +402,7 @@ static int take_sample(struct mst_source *s, struct mst_sample *sample, char err
         return -1;
     if (changed > 0)
         identify(s);
+    mst_source_show(s, &snapshot);
     mst_sample_from_snapshot(sample, &snapshot);
     sample->wall_ns = mst_source_wall_ns(s, snapshot.taken_ns);
     result = add_processes(sample, &copy);

@@ -223,10 +223,16 @@ done:
     return result;
 }
 
-static int mark_journal(struct mst_source *s, char error[MST_ERROR_MAX])
+#define FROM_START "start"   /* the cursor of the oldest record */
+
+static int mark_journal(struct mst_source *s, bool from_head, char error[MST_ERROR_MAX])
 {
     struct url_source *u = (struct url_source *)s;
 
+    if (!from_head) {
+        memcpy(u->cursor, FROM_START, sizeof FROM_START);
+        return 0;
+    }
     if (get_page(u, "now", error) != 0)
         return -1;
     memcpy(u->cursor, u->page.next, sizeof u->cursor);
@@ -247,7 +253,7 @@ static void advance(struct url_source *u)
 {
     struct mst_source *s = &u->base;
 
-    if (!same_start(u->cursor, u->page.next)) {
+    if (strcmp(u->cursor, FROM_START) != 0 && !same_start(u->cursor, u->page.next)) {
         s->restarts++;
         refresh_identity(u);
     }
@@ -375,6 +381,7 @@ static int take_sample(struct mst_source *s, struct mst_sample *sample, char err
         return -1;
     identify(s, board);
     learn_clock(u, board);
+    mst_source_show(s, board);
     mst_sample_from_snapshot(sample, board);
     sample->wall_ns = shown_wall_ns(u, board);
     /* Where workers ran out, the one that answers us is one that the load would have. */

@@ -96,14 +96,14 @@ static void add_listeners(struct mst_sample *sample, const struct mst_snapshot *
     size_t i;
 
     sample->listen_queue = sample->listen_queue_limit = MST_UNKNOWN;
-    sample->listen_address[0] = '\0';
+    sample->listen_address[0] = sample->listen_pool[0] = '\0';
     for (i = 0; board->listeners_known && i < board->listener_count; i++) {
         listener = &board->listeners[i];
         queue = listener->queue_fullest;
         limit = listener->queue_limit;
         if (queue == MST_UNKNOWN || limit == MST_UNKNOWN) {
             sample->listen_queue = sample->listen_queue_limit = MST_UNKNOWN;
-            sample->listen_address[0] = '\0';
+            sample->listen_address[0] = sample->listen_pool[0] = '\0';
             return;
         }
         if (listener->sockets > 1 && listener->sockets != MST_UNKNOWN)
@@ -115,6 +115,8 @@ static void add_listeners(struct mst_sample *sample, const struct mst_snapshot *
             sample->listen_queue_limit = limit;
             snprintf(sample->listen_address, sizeof sample->listen_address, "%s",
                      listener->address != NULL ? listener->address : "");
+            snprintf(sample->listen_pool, sizeof sample->listen_pool, "%s",
+                     listener->pool != NULL ? listener->pool : "");
         }
     }
 }
@@ -179,6 +181,8 @@ void mst_sample_from_snapshot(struct mst_sample *sample, const struct mst_snapsh
     sample->connections = board->connections;
     sample->accepted = board->accepted;
     sample->shed = board->shed;
+    sample->http2_workers_limit = board->http2_workers_limit;
+    sample->http2_workers_busy = board->http2_workers_busy;
     memcpy(sample->forks, board->forks, sizeof sample->forks);
     memcpy(sample->exits, board->exits, sizeof sample->exits);
     sample->forks_failed = board->forks_failed;

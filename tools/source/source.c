@@ -80,12 +80,22 @@ bool mst_source_is_over(const struct mst_source *source)
     return (source->stop != NULL && *source->stop) || mst_now_ns() >= source->deadline_ns;
 }
 
-int mst_source_mark(struct mst_source *source, char error[MST_ERROR_MAX])
+static int mark(struct mst_source *source, bool from_head, char error[MST_ERROR_MAX])
 {
     source->lost = 0;
     source->restarts = 0;
     source->pending = source->cut = false;
-    return source->kind->mark(source, error);
+    return source->kind->mark(source, from_head, error);
+}
+
+int mst_source_mark(struct mst_source *source, char error[MST_ERROR_MAX])
+{
+    return mark(source, true, error);
+}
+
+int mst_source_rewind(struct mst_source *source, char error[MST_ERROR_MAX])
+{
+    return mark(source, false, error);
 }
 
 long mst_source_poll(struct mst_source *source, const struct mst_source_events *events,
@@ -130,6 +140,18 @@ int mst_source_sample(struct mst_source *source, struct mst_sample *sample,
     result = source->kind->sample(source, sample, error);
     sample->cost_ns = mst_now_ns() - begun;
     return result;
+}
+
+void mst_source_watch(struct mst_source *source, mst_source_see *see, void *context)
+{
+    source->see = see;
+    source->see_context = context;
+}
+
+void mst_source_show(const struct mst_source *source, const struct mst_snapshot *board)
+{
+    if (source->see != NULL)
+        source->see(source->see_context, board);
 }
 
 void mst_sample_free(struct mst_sample *sample)

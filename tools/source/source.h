@@ -114,6 +114,9 @@ struct mst_source_events {
 /* The journal's position is now: polls give what comes after. */
 int mst_source_mark(struct mst_source *source, char error[MST_ERROR_MAX]);
 
+/* The journal's position is its oldest record. What its ring has overwritten counts as lost. */
+int mst_source_rewind(struct mst_source *source, char error[MST_ERROR_MAX]);
+
 /* Gives what has come since the last poll (or mark). Returns the number of
  * records, or -1 with a sentence; what was given before the error stays given,
  * and the next poll goes on behind it. After a new start of the server it goes
@@ -171,8 +174,10 @@ struct mst_sample {
     uint64_t state_ns[MST_STATE_COUNT];       /* of all workers, with the present state's so far */
     uint64_t connections, in_flight;          /* now; in_flight without mpm-status */
     uint64_t accepted, shed;
+    uint64_t http2_workers_limit, http2_workers_busy;   /* now, of the child that is fullest */
     uint64_t listen_queue, listen_queue_limit;   /* now, of the fullest listening socket */
     char     listen_address[MST_LISTEN_ADDRESS_MAX];   /* of that socket, cut; "" not known */
+    char     listen_pool[MST_NAME_MAX];       /* the FPM pool that it is of; "" none, not known */
     uint64_t requests;                        /* completed, without the label mpm-status */
     uint64_t requests_status;                 /* completed, with the label mpm-status */
     uint64_t bytes;                           /* without mpm-status */
@@ -197,5 +202,9 @@ struct mst_sample {
 int  mst_source_sample(struct mst_source *source, struct mst_sample *sample,
                        char error[MST_ERROR_MAX]);
 void mst_sample_free(struct mst_sample *sample);
+
+/* From now on each sample also shows the snapshot that it is made of. */
+typedef void mst_source_see(void *context, const struct mst_snapshot *board);
+void mst_source_watch(struct mst_source *source, mst_source_see *see, void *context);
 
 #endif

@@ -8,7 +8,7 @@
 /* The functions behind source.h's of the same name. */
 struct mst_source_kind {
     void (*close)(struct mst_source *source);
-    int  (*mark)(struct mst_source *source, char error[MST_ERROR_MAX]);
+    int  (*mark)(struct mst_source *source, bool from_head, char error[MST_ERROR_MAX]);
     long (*poll)(struct mst_source *source, const struct mst_source_events *events,
                  char error[MST_ERROR_MAX]);
     void (*finish)(struct mst_source *source);
@@ -33,6 +33,8 @@ struct mst_source {
     uint64_t                      clock_offset_ns;   /* see mst_source_set_clock */
     uint64_t                      lost;       /* since mark */
     unsigned                      restarts;   /* since mark */
+    mst_source_see               *see;        /* see mst_source_watch; NULL: nobody watches */
+    void                         *see_context;
 };
 
 /* NULL with a sentence. */
@@ -48,6 +50,9 @@ void mst_source_take_board(struct mst_source *source, const struct mst_reader *r
 
 /* A snapshot's numbers as a sample; the process list stays as it is. */
 void mst_sample_from_snapshot(struct mst_sample *sample, const struct mst_snapshot *board);
+
+/* Shows the source's watcher the snapshot of a sample. */
+void mst_source_show(const struct mst_source *source, const struct mst_snapshot *board);
 
 /* Takes the worker out that made the status it is shown in: by URL, each sample is a
  * request of ours, mpm-status, and no load's. */

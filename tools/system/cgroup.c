@@ -77,6 +77,12 @@ static bool is_mount(const char *line, const char *controller, char root[PATH_MA
            strcmp(type, "cgroup") == 0 && has_word(options, strlen(options), controller);
 }
 
+/* Whether it is the name of a group outside of this process's cgroup namespace: "/../NAME". */
+static bool is_outside(const char *group, size_t n)
+{
+    return n >= 3 && memcmp(group, "/..", 3) == 0 && (n == 3 || group[3] == '/');
+}
+
 /* The group's directory. A container sees a part of the hierarchy, which begins at
  * `root`. false: it is not mounted here, or the group is outside of what is. */
 static bool find_place(struct mst_cgroup_place *place, const char *groups, const char *mounts,
@@ -95,7 +101,7 @@ static bool find_place(struct mst_cgroup_place *place, const char *groups, const
             continue;
         above = strcmp(root, "/") == 0 ? 0 : strlen(root);
         if (above > n || memcmp(group, root, above) != 0 ||
-            (above > 0 && above < n && group[above] != '/'))
+            (above > 0 && above < n && group[above] != '/') || is_outside(group + above, n - above))
             continue;
         place->mount = strlen(point);
         return snprintf(place->path, sizeof place->path, "%s%.*s", point, (int)(n - above),

@@ -57,6 +57,21 @@ static uint64_t stall_ns(const char *path)
     return us * 1000;
 }
 
+bool mst_machine_cpu_pressure(uint64_t milli[MST_PRESSURE_SPANS])
+{
+    double percent[MST_PRESSURE_SPANS];
+    char text[512];
+    unsigned i;
+
+    if (mst_proc_read("/proc/pressure/cpu", text, sizeof text) <= 0 ||
+        sscanf(text, "some avg10=%lf avg60=%lf avg300=%lf", &percent[0], &percent[1],
+               &percent[2]) != 3)
+        return false;
+    for (i = 0; i < MST_PRESSURE_SPANS; i++)
+        milli[i] = percent[i] >= 0 && percent[i] <= 100 ? (uint64_t)(percent[i] * 10) : 1000;
+    return true;
+}
+
 /* Stalls and kills within a cgroup's limit count, too. */
 static void read_memory(struct mst_machine *m)
 {

@@ -2,6 +2,7 @@
 #ifndef MPMSTAT_MACHINE_H
 #define MPMSTAT_MACHINE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Counters since it was booted, but for what is now. MST_UNKNOWN where they cannot be
@@ -25,5 +26,10 @@ struct mst_machine {
 };
 
 void mst_machine_read(struct mst_machine *machine);
+
+/* For which part of the last 10, 60 and 300 seconds any thread waited for a CPU, in thousandths.
+ * False: the kernel does not tell. */
+#define MST_PRESSURE_SPANS 3u
+bool mst_machine_cpu_pressure(uint64_t milli[MST_PRESSURE_SPANS]);
 
 #endif

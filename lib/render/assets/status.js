@@ -152,6 +152,13 @@ function limitLine(limit, highest) {
     return [line];
 }
 
+// "database mysql 127.0.0.1:3306, 12.3 s". An end of which no more is known has its kind's name.
+function waitOf(slot) {
+    if (!slot.wait) return null;
+    const end = slot.wait_end === slot.wait ? null : slot.wait_end;
+    return [slot.wait, end].filter(Boolean).join(" ") + `, ${asTime(slot.wait_for_seconds)}`;
+}
+
 // A square for each worker, a row for each process. Squares are reused, so that one under the
 // pointer keeps its tooltip.
 function makeGrid() {
@@ -184,8 +191,9 @@ function makeGrid() {
             for (const slot of slots) {
                 const square = squares.get(slot.slot);
                 square.className = STATE_COLOURS[slot.state];
-                square.title = [`${slot.state} for ${asTime(slot.state_for_seconds)}`, slot.label,
-                                slot.path, `${asCount(slot.requests)} requests so far`]
+                const wait = waitOf(slot);
+                square.title = [`${slot.state} for ${asTime(slot.state_for_seconds)}`,
+                                wait && `waits for ${wait}`, slot.label, slot.path, `${asCount(slot.requests)} requests so far`]
                     .filter(Boolean).join(" · ");
             }
             counts.replaceChildren(...APACHE_STATES.filter(s => board.workers.states[s] !== null)
@@ -209,12 +217,14 @@ function makeSection(first) {
         mean: tile("mean time", "of these, as the server saw it"),
         p99: tile("p99", "since the server's start, of the label with the longest"),
         busy: tile("workers busy", "now, and their limit"),
+        http2: tile("HTTP/2 workers", "busy now in the child that has most, and a child's limit"),
         flight: tile("in flight", "requests that have begun and are not complete"),
         queue: tile("waiting", "connections that are not accepted yet, of all listeners"),
         no_idle: tile("no worker idle", "the share of the time since the last sample in which all"
                       + " workers were busy"),
     };
     if (php) delete tiles.queue;
+    if (first.connections.http2_workers_limit === null) delete tiles.http2;
     const states = APACHE_STATES.filter(state => first.workers.states[state] !== null);
     const parts = {
         rate: makeChart("Requests a second", "by status; without this page's own",
@@ -227,7 +237,8 @@ function makeSection(first) {
                            "how many were in each state, on average; dashed: the limit",
                            states.map(state => [state, STATE_COLOURS[state]]), asCount),
         grid: makeGrid(),
-        longest: makeTable("Longest in flight", "", ["for", "label", "path", "state", "pid"]),
+        longest: makeTable("Longest in flight", "", ["for", "label", "path", "state",
+                                                     ...(php ? ["waits for"] : []), "pid"]),
         labels: makeTable("By label", "Since the server's start.",
                           ["label", "requests", "in flight", "5xx", "aborted", "bytes",
                            "p50", "p90", "p99", "longest"]),
@@ -274,6 +285,8 @@ function fillTiles(section, board, step) {
     set("mean", !step ? "…" : mean === null ? "none ended" : asTime(mean));
     set("p99", p99 > 0 ? asTime(p99) : "none yet");
     set("busy", asCount(board.workers.busy) + (limit === null ? "" : ` of ${asCount(limit)}`));
+    set("http2", `${asCount(board.connections.http2_workers_busy)} of `
+        + asCount(board.connections.http2_workers_limit));
     set("flight", asCount(sum(clients(board), l => l.in_flight)));
     set("queue", board.listeners && board.listeners.some(l => l.queue !== null)
         ? asCount(sum(board.listeners, l => l.queue)) : "not known");
@@ -304,6 +317,7 @@ function fillTables(section, board) {
                                             && slot.label !== null && slot.label !== OWN_LABEL)
         .sort((a, b) => b.request_for_seconds - a.request_for_seconds).slice(0, REQUESTS_SHOWN)
         .map(slot => [asTime(slot.request_for_seconds), slot.label, slot.path || none, slot.state,
+                      ...(board.producer === "php" ? [waitOf(slot) || none] : []),
                       String(slot.pid)]));
     labels.fill([...clients(board), ...labelsBut(board, true)]
         .filter(l => l.requests > 0 || l.in_flight > 0)

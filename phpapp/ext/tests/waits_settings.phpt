@@ -18,8 +18,8 @@ foreach ([[], ['mpmstat.ends' => 0], ['mpmstat.waits' => 0]] as $settings) {
 both: http 1/1 lock 1/0 file 1/0 sleep 1/0 stream 1/1, right
   sleep: sleep 1/0
   http: http 127.0.0.1:1 1/1
-  file: file 1/0
   stream: tcp 127.0.0.1:1 1/1
+  file: file 1/0
   lock: lock flock 1/0
 mpmstat.ends=0: http 1/1 lock 1/0 file 1/0 sleep 1/0 stream 1/1, right
   : other 5/2

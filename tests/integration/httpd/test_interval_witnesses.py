@@ -13,6 +13,7 @@ import pytest
 import backend
 import build
 import clients
+import http2
 import name_server
 import tls
 import tool
@@ -217,6 +218,83 @@ def test_a_hundred_streams_for_two_workers(server, mpm):
     assert waited > STREAMS * Decimal("0.05") * 49 / 2
     assert waited * Decimal("0.8") <= told <= waited, (waited, told)
     assert interval(apache, "h2_wait") == (sum(record["h2_wait"] > 0 for record in records), told)
+
+
+def http2_workers(apache):
+    """(busy, limit): of the child that has most at work."""
+    connections = tool.status(apache.board)["connections"]
+    return connections["http2_workers_busy"], connections["http2_workers_limit"]
+
+
+@pytest.mark.mpms("worker", "event")
+@pytest.mark.skipif(not build.find("h2load"), reason="needs h2load")
+def test_workers_of_http2_that_are_busy(server, mpm):
+    """Those whose scripts run: each script leaves a file when it begins, and waits."""
+    apache = server(mpm, CGI + "Protocols h2c http/1.1\nH2MinWorkers 3\nH2MaxWorkers 3",
+                    modules=["cgid", "http2"])
+    began = apache.root / "began"
+    began.mkdir()
+    began.chmod(0o777)
+    waits = apache.cgi("waits", f'touch "{began}/$$"\nwhile [ ! -e "{began}/stop" ]; do sleep 0.02;'
+                       " done\necho Content-Type: text/plain\necho\necho done\n")
+    url = f"http://127.0.0.1:{apache.port}{waits}"
+    assert http2_workers(apache) == (0, 3)
+    with subprocess.Popen([build.find("h2load"), "-n", "20", "-c", "1", "-m", "20", url],
+                          stdout=subprocess.PIPE, text=True) as load:
+        try:
+            wait_until(lambda: http2_workers(apache) == (3, 3), 30, "all of them to be busy")
+            wait_until(lambda: len(list(began.iterdir())) == 3, 30, "their scripts")
+        finally:
+            (began / "stop").touch()
+        said = load.communicate(timeout=60)[0]
+    assert "20 succeeded" in said, said
+    wait_until(lambda: http2_workers(apache) == (0, 3), 30, "all of them to be idle")
+
+
+@pytest.mark.mpms("worker", "event")
+def test_a_worker_of_http2_is_idle_behind_its_stream(server, mpm):
+    """A client that lets nothing through has streams in flight, and their workers are free."""
+    apache = server(mpm, "Protocols h2c http/1.1\nH2MinWorkers 3\nH2MaxWorkers 3", modules=["http2"])
+    page = apache.page("page.txt", "x" * 100)
+    with http2.Session(apache.port) as session:
+        session.allow(0)
+        streams = [session.send_get(page) for _ in range(5)]
+
+        def look():
+            return tool.status(apache.board)["connections"]["http2_streams"], http2_workers(apache)
+        wait_until(lambda: look() == (5, (0, 3)), 30, lambda: f"idle workers, not {look()}")
+        session.allow(1000)
+        assert [session.read_stream(stream) for stream in streams] == [b"x" * 100] * 5
+
+
+WORKERS_OF_HTTP2 = (
+    "", "H2MinWorkers 40", "H2MinWorkers 1", "H2MinWorkers 2\nh2maxworkers 7",
+    '<IfModule mod_http2.c>\nH2MinWorkers 2\nH2MaxWorkers 9\n</IfModule>\nInclude "@ROOT@/more"\n'
+    "<VirtualHost 127.0.0.9:1>\nServerName other.example\nH2MaxWorkers 5\n</VirtualHost>\n")
+
+
+@pytest.mark.mpms("worker", "event")
+@pytest.mark.parametrize("directives", WORKERS_OF_HTTP2)
+def test_the_limit_of_workers_of_http2(server, mpm, directives, tmp_path):
+    """It is what mod_http2 says of itself when a child begins."""
+    more = tmp_path / "more"
+    more.write_text('H2MaxWorkers "11"\n')
+    apache = server(mpm, "Protocols h2c http/1.1\n" + directives.replace("@ROOT@/more", str(more)),
+                    modules=["http2"], log_level="notice http2:info", threads=4)
+
+    def told():
+        return [int(n) for n in re.findall(r"h2_workers: created with min=\d+ max=(\d+)",
+                                           apache.log_text())]
+    wait_until(told, 30, "mod_http2 to begin")
+    assert http2_workers(apache) == (0, told()[-1])
+    more.write_text("H2MaxWorkers 12\n")
+    apache.restart()
+    wait_until(lambda: http2_workers(apache)[1] == told()[-1], 30, "the new limit")
+    assert told()[-1] == (12 if "more" in directives else told()[0])
+
+
+def test_without_mod_http2_its_workers_are_unknown(server, mpm):
+    assert http2_workers(server(mpm)) == (None, None)
 
 
 # ---- TLS --------------------------------------------------------------------------------------

@@ -285,8 +285,10 @@ def test_accept_queues_of_pools(as_root):
         port = holder.getsockname()[1]
         files = {"fpm.conf": head("@ROOT@") + pool("@ROOT@", "fpm", 1, "listen.backlog = 40\n"
                                                    "pm = static\n")
-                 + pool("@ROOT@", "tcp", 1).replace("@ROOT@/tcp.sock", f"127.0.0.1:{port}")
-                 + pool("@ROOT@", "hidden", 1, "listen.backlog = 9\npm = static\n")}
+                 + pool("@ROOT@", "tcp", 1, "pm = static\nphp_admin_value[mpmstat.label] = shop\n")
+                 .replace("@ROOT@/tcp.sock", f"127.0.0.1:{port}")
+                 + pool("@ROOT@", "hidden", 1, "listen.backlog = 9\npm = static\n")
+                 .replace("hidden.sock", "$pool.sock")}
         with ExitStack() as stack:
             fpm = stack.enter_context(Limited(files))
             unix, tcp = str(fpm.socket), f"127.0.0.1:{port}"
@@ -295,6 +297,8 @@ def test_accept_queues_of_pools(as_root):
                 found = {entry["address"]: entry for entry in tool.status(fpm.board)["listeners"]}
                 assert set(found) == {unix, tcp, f"{fpm.root}/hidden.sock"}
                 assert found[address]["sockets"] == 1
+                assert {entry["pool"] for entry in found.values()} == {"fpm", "shop", "hidden"}
+                assert (found[unix]["pool"], found[tcp]["pool"]) == ("fpm", "shop")
                 return found[address]["queue"], found[address]["queue_limit"]
             archive = stack.enter_context(php.recorded(fpm.board))
             with load(fpm, 4, 500_000), ExitStack() as waiting:
@@ -306,8 +310,8 @@ def test_accept_queues_of_pools(as_root):
                 wait_until(lambda: queue(tcp)[0] == 2, 30, lambda: str(queue(tcp)))
                 assert queue(tcp) == ss("-Hltn", tcp)
         found = archive.ask("SELECT max(listen_queue) AS queue, listen_queue_limit AS most, "
-                            "listen_address AS address FROM samples")
-        assert [tuple(row) for row in found] == [(3, 40, unix)]
+                            "listen_address AS address, listen_pool AS pool FROM samples")
+        assert [tuple(row) for row in found] == [(3, 40, unix, "fpm")]
 
 
 # ---- pools, in a recording -----------------------------------------------------------------------

@@ -16,6 +16,7 @@ import network
 import php
 import processes
 from backend import HTTPBackend
+from control_groups import inside
 from fpm import FPM
 from processes import wait_until
 from recording import ask, has, recording
@@ -125,12 +126,6 @@ def test_a_server_that_may_open_sixty_files(server, mpm):
 LIMIT, HELD = 128 << 20, 48 << 20
 EAT = ("<?php ini_set('memory_limit', -1); $held = str_repeat('x', (int)$_SERVER['BYTES']); "
        "touch($_SERVER['BEGAN']); while (!file_exists($_SERVER['STOP'])) usleep(5000); echo 'done';")
-INTO = 'for group in $0; do echo $$ >"$group/cgroup.procs" || exit 1; done; exec "$@"'
-
-
-def inside(*groups):
-    """A command in front of one that is to begin in these groups."""
-    return ["sh", "-c", INTO, " ".join(str(group.path) for group in groups)]
 
 
 def memory_of(group):
@@ -143,10 +138,6 @@ def memory_of(group):
 
 def kills_of(group):
     return group.keys("memory.events" if group.version == 2 else "memory.oom_control")["oom_kill"]
-
-
-def limit_memory(group, size):
-    group.write("memory.max" if group.version == 2 else "memory.limit_in_bytes", size)
 
 
 @contextmanager
@@ -168,8 +159,8 @@ def eating(fpm, size, name="eat"):
 def test_the_memory_limit_above_the_servers_group(as_root):
     """The server's own group has none. What is in use is what the kernel says of the group that
     has the limit, and who is killed is counted."""
-    with control_groups.groups("memory", "memory.limit_in_bytes", "memory.max") as (upper, lower):
-        limit_memory(upper, LIMIT)
+    with control_groups.nested(control_groups.MEMORY) as (upper, lower):
+        upper.limit_memory(LIMIT)
         with FPM(2, settings=php.settings("@ROOT@/run"), wrapper=inside(lower)) as fpm:
             with eating(fpm, HELD) as answer:
                 with php.recorded(fpm.board) as held:
@@ -226,25 +217,19 @@ def pressure(group):
     return 1000 * int(re.search(r"^some .*total=(\d+)", group.read("memory.pressure"), re.M)[1])
 
 
-def cpu_of(group):
-    """Nanoseconds of CPU time of all that were in it."""
-    return (1000 * group.keys("cpu.stat")["usage_usec"] if group.version == 2
-            else int(group.read("cpuacct.usage")))
-
-
 @contextmanager
 def own_groups(pressure):
     """{what it is for: a group} for one server: version 1 has several. With version 1 the pressure
     is that of a group of version 2, if it is to have one."""
     made = {}
     try:
-        made["memory"] = control_groups.make("memory", "memory.limit_in_bytes", "memory.max")
+        made["memory"] = control_groups.make(*control_groups.MEMORY)
         if not made["memory"]:
             pytest.skip("this machine gives no control group with a memory limit")
         if made["memory"].version == 2:
             made["cpu"] = made["pressure"] = made["memory"]
         else:
-            made["cpu"] = control_groups.make("cpuacct", "cpuacct.usage", "cpu.stat")
+            made["cpu"] = control_groups.make(*control_groups.CPU_TIME)
             made["pressure"] = control_groups.make_unified() if pressure else None
         if not (made["pressure"] or not pressure):
             pytest.skip("this machine gives no control group with pressures")
@@ -257,10 +242,10 @@ def own_groups(pressure):
 @contextmanager
 def thrashing(group, directory):
     """A neighbour in that group, of which it has more to read than it may keep."""
-    limit_memory(group, SMALL)
+    group.limit_memory(SMALL)
     began, stop = directory / "began", directory / "stop"
-    process = subprocess.Popen([*inside(group), sys.executable, "-c", THRASHES, str(directory / "file"),
-                                str(began), str(stop)])
+    process = subprocess.Popen([*inside(group), sys.executable, "-c", THRASHES,
+                                str(directory / "file"), str(began), str(stop)])
     try:
         wait_until(lambda: began.exists() or process.poll() is not None, 60, "the neighbour")
         assert process.poll() is None
@@ -286,7 +271,7 @@ def test_a_neighbour_that_thrashes_in_its_own_group(as_root, tmp_path, pressure_
     with own_groups(pressure_of_its_own) as own, own_groups(False) as others, \
             FPM(2, settings=php.settings("@ROOT@/run"),
                 wrapper=inside(*{g.path: g for g in own.values() if g}.values())) as fpm:
-        limit_memory(own["memory"], LIMIT)
+        own["memory"].limit_memory(LIMIT)
         with thrashing(others["memory"], tmp_path) as neighbour:
             lost, burnt = refaults(others["memory"]), cpu_seconds(neighbour.pid)
             with php.recorded(fpm.board) as archive:
@@ -296,7 +281,7 @@ def test_a_neighbour_that_thrashes_in_its_own_group(as_root, tmp_path, pressure_
                            cpu_seconds(neighbour.pid) - burnt > 0.5, 120, "the neighbour")
         fpm_seconds = sum(cpu_seconds(pid) for pid in [fpm.pid, *fpm.workers()])
         most = memory_of(own["memory"])[1]
-        used = cpu_of(own["cpu"]) if own["cpu"] else None
+        used = own["cpu"].cpu_ns() if own["cpu"] else None
         stalled = pressure(own["pressure"]) if own["pressure"] else 0
         assert kills_of(own["memory"]) == 0
         fpm.stop()

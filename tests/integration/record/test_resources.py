@@ -1,21 +1,25 @@
 """What `mpmstat record` samples of resources that can run out: descriptors, local ports, and the
 control group that limits a server. The witnesses are /proc, the client, and the limit itself."""
+import json
 import os
 import shutil
 import sqlite3
 import subprocess
-import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 import build
+import control_groups
 import php
 import processes
+import tool
 from apache import Apache
 from fpm import FPM
+from phases import CGI, cgi_module
 from processes import wait_until
+from recording import ask, has, recording
 
 HOLDS = ("<?php for ($i = 0; $i < 40; $i++) $open[] = fopen('/dev/null', 'r'); touch($argv[1] ?? "
          "$_SERVER['BEGAN']); while (!file_exists($_SERVER['STOP'])) usleep(5000); echo 'done';")
@@ -93,49 +97,19 @@ def test_local_ports_of_a_namespace(as_root, archive):
     assert found == [("127.0.0.1:8099", 100, 100)]
 
 
-@contextmanager
-def nested_groups():
-    """(a group that may use a twentieth of a CPU, one below it, the version): of version 2, or of
-    version 1's cpu controller."""
-    for root, version in (("/sys/fs/cgroup", 2), ("/sys/fs/cgroup/cpu", 1)):
-        limit = "cpu.max" if version == 2 else "cpu.cfs_quota_us"
-        if not (Path(root) / "cgroup.procs").exists():
-            continue
-        try:
-            upper = Path(tempfile.mkdtemp(prefix="mpmstat-test-", dir=root))
-        except OSError:
-            continue
-        lower = upper / "service"
-        try:
-            if (upper / limit).exists():
-                (upper / limit).write_text("5000 100000" if version == 2 else "5000")
-                if version == 2:
-                    (upper / "cgroup.subtree_control").write_text("+cpu")
-                lower.mkdir()
-                yield upper, lower, version
-                return
-        finally:
-            if lower.exists():
-                wait_until(lambda: not (lower / "cgroup.procs").read_text(), 20, "an empty group")
-                lower.rmdir()
-            upper.rmdir()
-    pytest.skip("this machine gives no cgroup with a CPU quota")
-
-
 @pytest.mark.skipif(php.why_not_fpm() is not None, reason=str(php.why_not_fpm()))
 def test_the_quota_above_the_servers_group(as_root):
     """The server's own group has no limit, and the one above it a twentieth of a
     CPU, so it is stopped however busy the machine is."""
-    with nested_groups() as (upper, lower, version), \
+    with control_groups.nested(control_groups.CPU) as (upper, lower), \
             FPM(2, settings=php.settings("@ROOT@/run")) as fpm:
-        for pid in [fpm.pid, *fpm.workers()]:
-            (lower / "cgroup.procs").write_text(str(pid))
+        upper.limit_cpus(0.05)
+        lower.take(fpm.pid, *fpm.workers())
         script = fpm.script("burns.php", BURNS)
-        key, unit = ("throttled_usec", 1000) if version == 2 else ("throttled_time", 1)
+        key, unit = ("throttled_usec", 1000) if upper.version == 2 else ("throttled_time", 1)
 
         def throttled():
-            lines = dict(line.split() for line in (upper / "cpu.stat").read_text().splitlines())
-            return int(lines[key]) * unit
+            return upper.keys("cpu.stat")[key] * unit
         before = throttled()
         with php.recorded(fpm.board) as archive:
             assert php.fastcgi(fpm.socket, script)[1] == "done"
@@ -147,7 +121,7 @@ def test_the_quota_above_the_servers_group(as_root):
     server = archive.ask("SELECT throttled_ns FROM servers")[0]
     assert found["lowest"] == found["most"] == 50
     assert 0 < found["throttled"] <= grown and 0 < server["throttled_ns"] <= grown
-    if version == 2:
+    if upper.version == 2:
         assert found["cpu"] > 0
 
 
@@ -239,25 +213,6 @@ def test_cpu_is_of_a_tree_and_of_no_name(as_root, archive, tmp_path):
     assert ("apache2", "server") not in told or told["apache2", "server"] < 1, told
 
 
-@contextmanager
-def group_of_its_own():
-    """A control group without limits, of version 2 or of the first hierarchy of version 1."""
-    for root in (Path("/sys/fs/cgroup"), Path("/sys/fs/cgroup/cpu")):
-        if not (root / "cgroup.procs").exists():
-            continue
-        try:
-            group = Path(tempfile.mkdtemp(prefix="mpmstat-test-", dir=root))
-        except OSError:
-            continue
-        try:
-            yield group
-        finally:
-            wait_until(lambda: not (group / "cgroup.procs").read_text(), 20, "an empty group")
-            group.rmdir()
-        return
-    pytest.skip("this machine lets nobody make a cgroup")
-
-
 LEAVES = """<?php
 exec("setsid /usr/bin/python3 -c " . escapeshellarg(<<<'PYTHON'
 import ctypes, os, pathlib, time
@@ -285,10 +240,10 @@ def test_cpu_of_a_process_whose_parent_has_ended(as_root, apart, tmp_path):
         run = fpm.root / "run"
         script = fpm.script("leaves.php", LEAVES.replace("@BURNT@", str(run / "burnt"))
                             .replace("@STOP@", str(run / "stop")))
-        with group_of_its_own() as group, neighbour("left-too", tmp_path):
+        with control_groups.group(control_groups.ANY) as group, neighbour("left-too", tmp_path):
             try:
-                for pid in [fpm.pid, *fpm.workers()] if apart else []:
-                    (group / "cgroup.procs").write_text(str(pid))
+                if apart:
+                    group.take(fpm.pid, *fpm.workers())
                 with php.recorded(fpm.board) as archive:
                     assert php.fastcgi(fpm.socket, script)[1] == "done"
             finally:
@@ -299,3 +254,28 @@ def test_cpu_of_a_process_whose_parent_has_ended(as_root, apart, tmp_path):
     owner, cpu_ns = told["left-behind"]
     assert owner == ("server" if apart else "other") and cpu_ns > 9e8, told
     assert told["left-too"][0] == "other", told
+
+
+@pytest.mark.mpms("event")
+@pytest.mark.skipif(not build.find("h2load"), reason="needs h2load")
+def test_http2_workers_of_a_recording(server, mpm, tmp_path):
+    """Two scripts run at once, until a sample was taken while they did, and others wait."""
+    apache = server(mpm, CGI + "Protocols h2c http/1.1\nH2MinWorkers 2\nH2MaxWorkers 2",
+                    modules=[cgi_module(mpm), "http2"])
+    path, stop = tmp_path / "runs.sqlite", apache.root / "stop"
+    waits = apache.cgi("waits", f'while [ ! -e "{stop}" ]; do sleep 0.02; done\n'
+                       "echo Content-Type: text/plain\necho\necho done\n")
+    load = [build.find("h2load"), "-n", "20", "-c", "1", "-m", "20",
+            f"http://127.0.0.1:{apache.port}{waits}"]
+    with recording(path, *load, targets=[apache.board]) as recorder:
+        wait_until(lambda: has(path, "samples WHERE http2_workers_busy = 2", 4), 60, "samples")
+        stop.touch()
+        said = recorder.communicate(timeout=60)[0]
+    assert ask(path, "SELECT DISTINCT http2_workers_limit FROM samples") == [(2,)]
+    assert ask(path, "SELECT max(http2_workers_busy) FROM samples") == [(2,)]
+    assert "HTTP/2 workers 2 of 2 in the fullest child; all of them busy for " in " ".join(said.split())
+    assert "Set H2MaxWorkers higher (now 2 for each child)" in " ".join(said.split())
+    (summary,) = json.loads(tool.report("--format", "json", path))
+    found = summary["servers"][0]["resources"]
+    assert (found["http2_workers_max"], found["http2_workers_limit"]) == (2, 2)
+    assert 0 < found["http2_workers_full"] <= 1

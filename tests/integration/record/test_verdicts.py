@@ -6,13 +6,12 @@ test_both_boards.py.
 import json
 import os
 import re
-import tempfile
 from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 
 import build
+import control_groups
 import processes
 import tool
 
@@ -180,35 +179,15 @@ def test_keep_alive_clients_took_turns(server, tmp_path):
 
 # ---- memory ----------------------------------------------------------------------------
 
-CGROUPS = (("/sys/fs/cgroup", "memory.max"), ("/sys/fs/cgroup/memory", "memory.limit_in_bytes"))
 HUNGRY = "<?php ini_set('memory_limit', -1); echo strlen(str_repeat('x', 96 << 20));"
 
 
 @contextmanager
 def memory_limit(size):
-    """The file of a new cgroup that takes pids; its processes may have `size` bytes."""
-    for root, limit in CGROUPS:
-        if not (Path(root) / "cgroup.procs").exists():
-            continue
-        try:
-            group = Path(tempfile.mkdtemp(prefix="mpmstat-test-", dir=root))
-        except OSError:
-            continue
-        try:
-            if (group / limit).exists():
-                (group / limit).write_text(str(size))
-                yield group / "cgroup.procs"
-                return
-        finally:
-            processes.wait_until(lambda: not (group / "cgroup.procs").read_text(), 20,
-                                 "the cgroup to be empty")
-            group.rmdir()
-    pytest.skip("this machine gives no cgroup with a limit of memory")
-
-
-def move(apache, group):
-    for pid in [apache.pid, *apache.children()]:
-        group.write_text(str(pid))
+    """A new control group whose processes may have `size` bytes."""
+    with control_groups.group(control_groups.MEMORY) as group:
+        group.limit_memory(size)
+        yield group
 
 
 @pytest.mark.skipif(not build.MOD_PHP, reason="needs mod_php")
@@ -217,7 +196,7 @@ def test_memory_ran_out(php_server, as_root, tmp_path):
         apache = php_server("prefork", workers=4)
         apache.allow("exit signal Killed")
         apache.page("hungry.php", HUNGRY)
-        move(apache, group)
+        group.take(apache.pid, *apache.children())
         summary = record(apache, tmp_path / "a", *ab(apache, "/hungry.php", "-r", "-n", "8", "-c",
                                                      "2"), may_fail=True)
         complaint = apache.stop()
@@ -247,8 +226,9 @@ def test_memory_of_others_did(server, as_root, tmp_path):
     """A process of another group is killed, and requests fail for another reason."""
     with memory_limit(1 << 30) as group, memory_limit(32 << 20) as others:
         apache = server("event", "Redirect 503 /unavailable")
-        move(apache, group)
-        summary = record(apache, tmp_path / "a", "python3", "-c", OTHERS, str(others),
+        group.take(apache.pid, *apache.children())
+        summary = record(apache, tmp_path / "a", "python3", "-c", OTHERS,
+                         str(others.path / "cgroup.procs"),
                          f"http://127.0.0.1:{apache.port}/unavailable")
         apache.stop()
     assert summary["run"]["oom_kills"] > 0 and summary["servers"][0]["errors_5xx"] == 1

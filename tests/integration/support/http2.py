@@ -6,6 +6,7 @@ import clients
 
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 DATA, HEADERS, SETTINGS, PING, GOAWAY = 0, 1, 4, 6, 7
+INITIAL_WINDOW_SIZE = 4                    # of SETTINGS
 END_STREAM, ACK, END_HEADERS = 1, 1, 4
 ALREADY_INDEXED = b"\x82\x86"              # HPACK's static table: GET, http
 
@@ -34,6 +35,10 @@ class Session(clients.Connection):
         fields = ALREADY_INDEXED + literal(4, path) + literal(1, "test.example") + more
         self.send_frame(HEADERS, END_STREAM | END_HEADERS, stream, fields)
         return stream
+
+    def allow(self, size):
+        """How many bytes the server may send of each stream."""
+        self.send_frame(SETTINGS, 0, 0, struct.pack(">HI", INITIAL_WINDOW_SIZE, size))
 
     def ping(self):
         self.send_frame(PING, 0, 0, b"12345678")

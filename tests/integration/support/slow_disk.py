@@ -51,7 +51,7 @@ class SlowDisk:
             done = subprocess.run(command, capture_output=True, text=True, check=False)
             if done.returncode != 0:
                 raise Unavailable(f"{command[0]} failed: {done.stderr}")
-        self.group = control_groups.make("blkio", "blkio.throttle.write_bps_device", "io.max")
+        self.group = control_groups.make(*control_groups.DISK)
         if not self.group:
             raise Unavailable("this machine gives no control group that limits a disk")
 

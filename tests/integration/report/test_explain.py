@@ -1,0 +1,139 @@
+"""mpmstat explain: the same as a recording says, and what one cannot: stuck and dead servers."""
+import json
+import os
+import signal
+import socket
+import subprocess
+
+import pytest
+
+import php
+import tool
+from processes import wait_until
+from recording import AB, ab, record
+
+WORKERS = 25
+
+
+def explain(*words, status=0):
+    done = tool.run("explain", "--format", "json", *words)
+    assert done.returncode == status, f"exit {done.returncode}: {done.stderr}{done.stdout}"
+    return json.loads(done.stdout)
+
+
+def shown(*words):
+    done = tool.run("explain", *words)
+    assert done.returncode == 0, done.stderr
+    return " ".join(done.stdout.split())
+
+
+def first(found):
+    return found["past"]["findings"][0]
+
+
+@pytest.mark.skipif(not AB, reason="needs ab")
+@pytest.mark.parametrize("by_url", (False, True))
+def test_as_a_recording_of_the_same_load(server, by_url, tmp_path):
+    """404 for every second request: ab counts them, too."""
+    apache = server("event", workers=50)
+    recorded, _ = record(apache, tmp_path / "run.db", *ab(apache, "/none", "-q", "-n", "60", "-c",
+                                                          "4"))
+    target = f"http://127.0.0.1:{apache.port}/mpm-status" if by_url else apache.board
+    found = explain(target)
+    server_then, server_now = recorded["servers"][0], found["past"]["servers"][0]
+    assert server_now["requests"] == server_then["requests"] == recorded["client"]["requests"] == 60
+    assert server_now["phases"]["total"]["mean_seconds"] == pytest.approx(
+        server_then["phases"]["total"]["mean_seconds"], rel=1e-6)
+    assert server_now["workers"]["limit"] == server_then["workers"]["limit"] == 50
+    assert (first(found)["code"], first(found)["requests"]) == ("answers-4xx", 60)
+    assert first(found)["text"] == recorded["findings"][0]["text"]
+    assert found["now"][0]["running"] is True and found["now"][0]["workers_busy"] == 0
+    done = tool.run("explain", "--fail-on", "answers-4xx", target)
+    assert done.returncode == 1 and "answers-4xx" in done.stderr
+
+
+@pytest.mark.skipif(php.why_not_fpm() is not None, reason=str(php.why_not_fpm()))
+@pytest.mark.skipif(not AB, reason="needs ab")
+def test_php_ran_out(php_server, fpm_masters):
+    """Eight at once for two workers: most of the time of a request is php_wait."""
+    apache = php_server("event", workers=50, children=2, settings=php.settings("@ROOT@/run"))
+    path = "/sleep.php?seconds=0.05&spread=0"
+    subprocess.run(ab(apache, path, "-q", "-n", "64", "-c", "8"), check=True, capture_output=True,
+                   timeout=60)
+    found = explain(apache.board, fpm_masters[-1].board)
+    assert first(found)["code"] == "php-workers", found["past"]["verdict"]
+    php_found = found["past"]["servers"][1]
+    assert php_found["workers"]["max_busy"] == php_found["workers"]["limit"] == 2
+
+
+def test_no_requests(server):
+    found = explain(server("event", workers=50).board)
+    assert first(found)["code"] == "cannot-tell"
+    assert "nothing to explain" in found["past"]["verdict"]
+
+
+def test_a_stuck_apache(server):
+    """All workers wait for a backend that says nothing; requests have ended before."""
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen(1024)
+        apache = server("worker", 'ProxyPass "/stuck" "http://127.0.0.1:%d/"'
+                        % silent.getsockname()[1], modules=["proxy", "proxy_http"],
+                        workers=WORKERS, threads=WORKERS)
+        apache.allow(r"\[proxy")
+        apache.get("/index.html")
+        connections = []
+        try:
+            for _ in range(WORKERS):
+                connections.append(apache.connect(timeout=5))
+                connections[-1].send_request("/stuck")
+            wait_until(lambda: first(explain(apache.board))["code"] == "stuck-requests", 30,
+                       "Apache to be stuck")
+            found = explain(apache.board)
+            text = shown(apache.board)
+        finally:
+            for connection in connections:
+                connection.close()
+    f = first(found)
+    assert f["certainty"] == "cannot-tell" and f["requests"] == WORKERS
+    assert f["text"].startswith(f"Apache is stuck: {WORKERS} of its {WORKERS} workers are in the "
+                                "state handling, the longest for ")
+    workers = found["now"][0]["workers"]
+    assert len(workers) == WORKERS and {w["state"] for w in workers} == {"handling"}
+    assert all(f["numbers"]["none_taken_ns"] < w["busy_for_seconds"] * 1e9 + 1e6 for w in workers)
+    assert f"worker {WORKERS} of {WORKERS} workers busy: {WORKERS} handling" in text
+
+
+def test_a_killed_server(server):
+    """What its board still has explains the time before."""
+    apache = server("event", workers=50)
+    for _ in range(20):
+        assert apache.get("/none").status == 404
+    wait_until(lambda: explain(apache.board)["past"]["servers"][0]["requests"] == 20, 30,
+               "the journal")
+    children = apache.children()
+    os.kill(apache.pid, signal.SIGKILL)
+    for child in children:
+        os.kill(child, signal.SIGKILL)
+    wait_until(lambda: not explain(apache.board)["now"][0]["running"], 30, "the end")
+    found = explain(apache.board)
+    assert first(found)["code"] == "server-restarted"
+    assert "ended without being stopped" in first(found)["text"]
+    assert found["past"]["findings"][1]["code"] == "answers-4xx"
+    assert found["past"]["findings"][1]["requests"] == 20
+    text = shown(apache.board)
+    assert "does not run" in text and "Requests that ended apache 20 requests" in text
+
+
+@pytest.mark.parametrize("words, said", (
+    (["--last", "0"], "expected --last to be a time"), (["--last", "5y"], "expected --last"),
+    (["--last"], "an argument is missing"), (["--format", "xml"], "expected --format"),
+    (["--fail-on", "none-such"], "none-such"), (["--no-such"], "no such option")))
+def test_wrong_usage(words, said):
+    done = tool.run("explain", *words)
+    assert done.returncode == 2 and said in done.stderr, done.stderr
+
+
+def test_no_such_target(tmp_path):
+    done = tool.run("explain", tmp_path / "none.board")
+    assert done.returncode == 3 and "none.board" in done.stderr

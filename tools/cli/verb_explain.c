@@ -1,0 +1,103 @@
+/* verb_explain.c - mpmstat explain: why servers are slow or stuck now, without a recording. */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "cli/fail_on.h"
+#include "cli/verbs.h"
+#include "console/diag.h"
+#include "console/output.h"
+#include "explain/explain.h"
+
+#define LAST_MAX_S (7.0 * 86400)   /* no journal reaches back further */
+
+static const char help[] =
+#include "tools/cli/help/explain.inc"
+    ;
+
+struct options {
+    uint64_t           last_ns;
+    bool               json, help;
+    struct mst_fail_on fail_on;
+};
+
+/* "90", "90s", "5m", "2h". */
+static int read_last(const char *text, uint64_t *last_ns)
+{
+    static const struct { const char *unit; double seconds; } units[] = {
+        { "", 1 }, { "s", 1 }, { "m", 60 }, { "h", 3600 },
+    };
+    char *unit;
+    double number = strtod(text, &unit);
+    size_t i;
+
+    for (i = 0; i < sizeof units / sizeof *units && unit != text; i++)
+        if (strcmp(unit, units[i].unit) == 0 && number * units[i].seconds >= 1 &&
+            number * units[i].seconds <= LAST_MAX_S) {
+            *last_ns = (uint64_t)(number * units[i].seconds * 1e9);
+            return MST_EXIT_OK;
+        }
+    return mst_usage_error("explain", "expected --last to be a time of one second to seven days "
+                           "(90s, 5m, 2h), found \"%s\"", text);
+}
+
+static int read_option(struct options *o, int option)
+{
+    switch (option) {
+    case 'l': return read_last(optarg, &o->last_ns);
+    case 'F':
+        o->json = strcmp(optarg, "json") == 0;
+        if (o->json || strcmp(optarg, "text") == 0)
+            return MST_EXIT_OK;
+        return mst_usage_error("explain", "expected --format to be text or json, found \"%s\"",
+                               optarg);
+    case 'A': return mst_fail_on_read(&o->fail_on, "explain", optarg);
+    case 'h': o->help = true; return MST_EXIT_OK;
+    case ':': return mst_usage_error("explain", "an argument is missing at the end");
+    default:  return mst_usage_error("explain", "there is no such option: %s", optind > 0 ?
+                                     "see mpmstat explain --help" : "");
+    }
+}
+
+static int show(const struct options *o, char *const *targets, size_t count)
+{
+    struct mst_explanation e;
+    struct mst_sink sink;
+    int status = mst_explain(&e, targets, count, o->last_ns);
+
+    if (status == MST_EXIT_OK) {
+        mst_sink_init(&sink, mst_write_file, stdout);
+        (o->json ? mst_explain_json : mst_explain_text)(&sink, &e);
+        if (mst_sink_flush(&sink) != 0)
+            status = MST_EXIT_OUTPUT;
+        else if (mst_fail_on_found(&o->fail_on, &e.summary))
+            status = MST_EXIT_BAD;
+    }
+    mst_explanation_free(&e);
+    return status;
+}
+
+int mst_verb_explain(int argc, char **argv)
+{
+    static const struct option names[] = {
+        { "last", required_argument, NULL, 'l' }, { "format", required_argument, NULL, 'F' },
+        { "fail-on", required_argument, NULL, 'A' }, { "help", no_argument, NULL, 'h' }, { 0 },
+    };
+    struct options o = { .last_ns = MST_EXPLAIN_LAST_NS };
+    int option, status = MST_EXIT_OK;
+
+    opterr = 0;
+    optind = 0;
+    while (status == MST_EXIT_OK &&
+           (option = getopt_long(argc, argv, ":l:h", names, NULL)) != -1)
+        status = read_option(&o, option);
+    if (status != MST_EXIT_OK)
+        return status;
+    if (o.help) {
+        fputs(help, stdout);
+        return MST_EXIT_OK;
+    }
+    return show(&o, argv + optind, (size_t)(argc - optind));
+}

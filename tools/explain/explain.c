@@ -1,0 +1,95 @@
+/* explain.c - why servers are as they are: see explain.h. */
+#include "explain/explain.h"
+
+#include <string.h>
+
+#include "console/diag.h"
+#include "explain/steps.h"
+#include "findings/findings.h"
+#include "findings/say.h"
+
+static bool is_stuck(const struct mst_explanation *e)
+{
+    uint64_t idle_ns;
+    size_t i, k;
+
+    for (i = 0; i < e->server_count; i++) {
+        const struct mst_explained_server *s = &e->servers[i];
+
+        if (mst_now_is_stuck(s, NULL, s->sample.workers_limit, &idle_ns))
+            return true;
+        for (k = 0; k < s->sample.pool_count; k++)
+            if (mst_now_is_stuck(s, s->sample.pools[k].label, s->sample.pools[k].workers_limit,
+                                 &idle_ns))
+                return true;
+    }
+    return false;
+}
+
+/* Without a request of the window there is no evidence for the rules, whose sentences are of a
+ * load. */
+static bool find_nothing(struct mst_explanation *e)
+{
+    struct mst_finding f = {
+        .code = MST_CODE_CANNOT_TELL, .certainty = MST_CANNOT_TELL, .share_milli = MST_UNKNOWN,
+        .requests = MST_UNKNOWN, .weight = MST_WEIGHT_FIRST,
+    };
+
+    MST_TEXT(&f, "No request has ended in this time, and no server is stuck: there is nothing to "
+             "explain.");
+    MST_ACTION(&f, "Name a longer time (--last), or ask while there is a load.");
+    return mst_findings_add(&e->summary, &f);
+}
+
+/* In which states the workers were is not in the journals: the samples that were made of them have
+ * only whether they were busy. */
+static void forget_states(struct mst_summary *s)
+{
+    size_t i;
+
+    for (i = 0; i < s->server_count; i++)
+        memset(s->servers[i].mean_state_milli, 0xff, sizeof s->servers[i].mean_state_milli);
+}
+
+static bool has_requests(const struct mst_explanation *e)
+{
+    size_t i;
+
+    for (i = 0; i < e->summary.server_count; i++)
+        if (e->summary.servers[i].requests > 0)
+            return true;
+    return false;
+}
+
+static void look_at_machine(struct mst_explanation *e)
+{
+    size_t i;
+
+    for (i = 0; i < e->server_count && !e->knows_pressure; i++)
+        e->knows_pressure = mst_source_local(e->servers[i].source) &&
+                            mst_machine_cpu_pressure(e->cpu_pressure_milli);
+}
+
+int mst_explain(struct mst_explanation *e, char *const *targets, size_t count, uint64_t last_ns)
+{
+    char error[MST_ERROR_MAX];
+    int status;
+
+    *e = (struct mst_explanation){ .last_ns = last_ns };
+    status = mst_explain_look(e, targets, count);
+    if (status != MST_EXIT_OK)
+        return status;
+    look_at_machine(e);
+    e->is_stuck = is_stuck(e);
+    status = mst_explain_past(e);
+    if (status != MST_EXIT_OK)
+        return status;
+    if (mst_summary_make(&e->summary, e->archive, e->run_id, error) != 0 ||
+        (has_requests(e) && mst_findings_make(&e->summary, e->archive, error) != 0))
+        return mst_failed(MST_EXIT_OUTPUT, "%s", error);
+    forget_states(&e->summary);
+    if (!mst_explain_now(e) ||
+        (e->summary.finding_count == 0 && !find_nothing(e)))
+        return mst_failed(MST_EXIT_OUTPUT, "out of memory");
+    return MST_EXIT_OK;
+}

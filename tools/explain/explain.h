@@ -1,0 +1,72 @@
+/* explain.h - why servers are as they are, without a recording: mpmstat explain.
+ *
+ * The journals on the boards have the requests of the last minutes. They become a run in an archive
+ * in memory, of which the analysis makes the same summary and the same findings as of a recorded
+ * run. What only a recording sees (the load tool, the CPUs, queues before now) stays unknown.
+ *
+ * Where the workers of a server are busy and none has taken a request for MST_STUCK_NS, the cause
+ * is what they do now: then the journal is not asked, and the answer is there at once.
+ */
+#ifndef MPMSTAT_EXPLAIN_H
+#define MPMSTAT_EXPLAIN_H
+
+#include "analysis/summary.h"
+#include "archive/archive.h"
+#include "render/sink.h"
+#include "source/source.h"
+#include "system/machine.h"
+
+#define MST_EXPLAIN_LAST_NS UINT64_C(300000000000)   /* without --last */
+#define MST_STUCK_NS        UINT64_C(2000000000)     /* longer than most pages take */
+/* Of their limit so many thousandths have to be busy: event can leave a worker idle in a process
+ * that has no room for connections. */
+#define MST_STUCK_MILLI     950u
+
+/* A worker that is busy. Strings are "" where nothing is known. */
+struct mst_now_worker {
+    uint64_t pid;
+    char     state[16];
+    char     label[MST_NAME_MAX], path[MST_PATH_MAX];
+    char     wait[16], wait_end[MST_NAME_MAX];   /* PHP's present wait: kind, other end */
+    uint64_t busy_ns;          /* with its request; without one: in its state */
+    uint64_t wait_ns;          /* MST_UNKNOWN: no wait */
+};
+
+struct mst_explained_server {
+    struct mst_target *target;
+    struct mst_source *source;
+    struct mst_sample  sample;          /* now */
+    bool               is_running;
+    bool               has_stopped;     /* not running, after a clean stop */
+    size_t             worker_count, worker_room;   /* the longest on its request first */
+    struct mst_now_worker *workers;
+    bool               out_of_memory;   /* some workers are missing */
+    int64_t            id;              /* in the archive */
+    uint64_t           since_ns;        /* the journal has all requests that ended since then;
+                                         * nanoseconds since 1970 */
+    uint64_t           last_ns;         /* when its latest request ended; 0: none did */
+};
+
+struct mst_explanation {
+    struct mst_targets targets, behind;
+    size_t             server_count;
+    struct mst_explained_server *servers;
+    uint64_t           last_ns;              /* as asked for */
+    uint64_t           from_ns, until_ns;    /* nanoseconds since 1970 */
+    bool               is_stuck;             /* then the past is not told */
+    bool               knows_pressure;       /* a server of this machine is among them */
+    uint64_t           cpu_pressure_milli[MST_PRESSURE_SPANS];   /* see machine.h */
+    struct mst_archive *archive;
+    int64_t            run_id;
+    struct mst_summary summary;              /* with findings and verdict */
+};
+
+/* Explains the targets (none: all of this machine); last_ns: how long ago the oldest requests may
+ * have ended. Returns an enum mst_exit, having said the error. Free it in either case. */
+int  mst_explain(struct mst_explanation *e, char *const *targets, size_t count, uint64_t last_ns);
+void mst_explanation_free(struct mst_explanation *e);
+
+void mst_explain_text(struct mst_sink *sink, const struct mst_explanation *e);
+void mst_explain_json(struct mst_sink *sink, const struct mst_explanation *e);
+
+#endif

@@ -1,0 +1,218 @@
+/* now.c - the servers of an explanation, and what their workers do at this moment. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "console/diag.h"
+#include "explain/steps.h"
+
+/* ---- workers ------------------------------------------------------------------------------- */
+
+static void copy(char *to, size_t size, const char *text)
+{
+    snprintf(to, size, "%s", text != NULL ? text : "");
+}
+
+/* The status page's own request is nobody's load. */
+static bool is_askers(const struct mst_snapshot_slot *slot)
+{
+    return slot->label != NULL && strcmp(slot->label, MST_LABEL_STATUS_NAME) == 0;
+}
+
+static void add_worker(struct mst_explained_server *s, const struct mst_snapshot_slot *slot)
+{
+    struct mst_now_worker *w;
+
+    if (!mst_grow(&s->workers, &s->worker_room, s->worker_count, sizeof *s->workers)) {
+        s->out_of_memory = true;
+        return;
+    }
+    w = &s->workers[s->worker_count++];
+    memset(w, 0, sizeof *w);
+    w->pid = slot->pid;
+    copy(w->state, sizeof w->state, slot->state);
+    copy(w->label, sizeof w->label, slot->label);
+    copy(w->path, sizeof w->path, slot->path);
+    w->busy_ns = slot->request_for_ns != MST_UNKNOWN ? slot->request_for_ns : slot->state_for_ns;
+    w->wait_ns = MST_UNKNOWN;
+}
+
+/* A mst_source_see: the busy workers stand first. */
+static void see(void *context, const struct mst_snapshot *board)
+{
+    struct mst_explained_server *s = context;
+    size_t i;
+
+    s->worker_count = 0;
+    s->is_running = board->running == NULL || strcmp(board->running, "no") != 0;
+    s->has_stopped = board->stopped_ns != MST_UNKNOWN && board->stopped_ns != 0;
+    for (i = 0; i < board->slot_count; i++)
+        if (board->slots[i].state != NULL &&
+            strcmp(board->slots[i].state, mst_state_names[MST_STATE_IDLE]) != 0 &&
+            !is_askers(&board->slots[i]))
+            add_worker(s, &board->slots[i]);
+}
+
+bool mst_now_is_stuck(const struct mst_explained_server *s, const char *label, uint64_t limit,
+                      uint64_t *idle_ns)
+{
+    uint64_t busy = 0;
+    size_t i;
+
+    *idle_ns = MST_UNKNOWN;
+    for (i = 0; i < s->worker_count; i++)
+        if (label == NULL || strcmp(s->workers[i].label, label) == 0) {
+            busy++;
+            *idle_ns = s->workers[i].busy_ns < *idle_ns ? s->workers[i].busy_ns : *idle_ns;
+        }
+    return s->is_running && limit != MST_UNKNOWN && limit > 0 &&
+           busy * 1000 >= limit * MST_STUCK_MILLI && *idle_ns != MST_UNKNOWN &&
+           *idle_ns >= MST_STUCK_NS;
+}
+
+/* ---- servers ------------------------------------------------------------------------------- */
+
+/* The same server by another name: a board and its status URL. */
+static bool is_known(const struct mst_explanation *e, const struct mst_source *source)
+{
+    const struct mst_source_identity *other, *id = mst_source_identity(source);
+    size_t i;
+
+    for (i = 0; i < e->server_count; i++) {
+        other = mst_source_identity(e->servers[i].source);
+        if (other->producer == id->producer && other->pid == id->pid &&
+            other->started_wall_ns == id->started_wall_ns)
+            return true;
+    }
+    return false;
+}
+
+/* 0; -1 with a sentence; 1: it is there already. */
+static int add_server(struct mst_explanation *e, struct mst_target *target,
+                      char error[MST_ERROR_MAX])
+{
+    struct mst_explained_server *s = &e->servers[e->server_count];
+
+    *s = (struct mst_explained_server){ .target = target };
+    s->source = mst_source_open(target, error);
+    if (s->source == NULL)
+        return -1;
+    if (!is_known(e, s->source)) {
+        mst_source_watch(s->source, see, s);
+        if (mst_source_sample(s->source, &s->sample, error) == 0) {
+            e->server_count++;
+            return 0;
+        }
+        mst_source_close(s->source);
+        mst_sample_free(&s->sample);
+        return -1;
+    }
+    mst_source_close(s->source);
+    return 1;
+}
+
+static bool add_behind(struct mst_explanation *e, const struct mst_source *source)
+{
+    const char *name;
+    size_t k;
+
+    for (k = 0; (name = mst_source_other(source, k)) != NULL; k++)
+        if (!mst_targets_have(&e->targets, name) && !mst_targets_have(&e->behind, name) &&
+            mst_targets_add_url(&e->behind, name) != 0)
+            return false;
+    return true;
+}
+
+/* Room for a server of each target. */
+static bool make_room(struct mst_explanation *e)
+{
+    size_t room = e->targets.count + e->behind.count + 1;
+    struct mst_explained_server *bigger = reallocarray(e->servers, room, sizeof *bigger);
+    size_t i;
+
+    if (bigger == NULL)
+        return false;
+    e->servers = bigger;
+    for (i = 0; i < e->server_count; i++)
+        mst_source_watch(e->servers[i].source, see, &e->servers[i]);
+    return true;
+}
+
+static bool open_all(struct mst_explanation *e, struct mst_targets *targets, bool are_named,
+                     bool *failed)
+{
+    char error[MST_ERROR_MAX];
+    size_t i;
+
+    if (!make_room(e))
+        return false;
+    for (i = 0; i < targets->count; i++)
+        if (add_server(e, &targets->items[i], error) < 0) {
+            *failed |= are_named;
+            (are_named ? mst_error : mst_warn)("%s", error);
+        }
+    return true;
+}
+
+static void forget(struct mst_explained_server *s)
+{
+    mst_source_close(s->source);
+    mst_sample_free(&s->sample);
+    free(s->workers);
+}
+
+/* Boards of servers that have ended stay until the next start: where others run, these explain
+ * nothing. */
+static void forget_ended(struct mst_explanation *e)
+{
+    size_t running = 0, kept = 0, i;
+
+    for (i = 0; i < e->server_count; i++)
+        running += e->servers[i].is_running;
+    for (i = 0; i < e->server_count && running > 0; i++)
+        if (e->servers[i].is_running)
+            e->servers[kept++] = e->servers[i];
+        else
+            forget(&e->servers[i]);
+    e->server_count = running > 0 ? kept : e->server_count;
+}
+
+void mst_explanation_free(struct mst_explanation *e)
+{
+    char ignored[MST_ERROR_MAX];
+
+    while (e->server_count > 0)
+        forget(&e->servers[--e->server_count]);
+    free(e->servers);
+    mst_summary_free(&e->summary);
+    mst_archive_close(e->archive, ignored);
+    mst_targets_free(&e->targets);
+    mst_targets_free(&e->behind);
+    *e = (struct mst_explanation){ 0 };
+}
+
+int mst_explain_look(struct mst_explanation *e, char *const *targets, size_t count)
+{
+    char error[MST_ERROR_MAX];
+    bool failed = false;
+    size_t i;
+
+    if (mst_targets_resolve(&e->targets, targets, count, error) != 0)
+        return mst_failed(MST_EXIT_TARGET, "%s", error);
+    if (e->targets.note[0] != '\0')
+        mst_warn("%s", e->targets.note);
+    if (!open_all(e, &e->targets, count > 0, &failed))
+        return mst_failed(MST_EXIT_TARGET, "out of memory");
+    for (i = 0; i < e->server_count; i++)
+        if (!add_behind(e, e->servers[i].source))
+            return mst_failed(MST_EXIT_TARGET, "out of memory");
+    if (!open_all(e, &e->behind, false, &failed))
+        return mst_failed(MST_EXIT_TARGET, "out of memory");
+    if (failed)
+        return MST_EXIT_TARGET;
+    if (count == 0)
+        forget_ended(e);
+    return e->server_count > 0 ? MST_EXIT_OK
+                               : mst_failed(MST_EXIT_TARGET, "no server could be read");
+}

@@ -1,0 +1,385 @@
+/* past.c - makes a run of what the journals have of the last minutes: requests and events as they
+ * were recorded, and samples that are computed from them. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "archive/query.h"
+#include "archive/writer.h"
+#include "base/clock.h"
+#include "console/diag.h"
+#include "explain/occupancy.h"
+#include "explain/steps.h"
+
+#define STEPS       600u        /* samples of the window */
+#define MISSED_NS   (50 * MST_NS_PER_MS)   /* without an idle worker in the window, below which that
+                                            * does not count as "all workers were busy" */
+#define POLLS_MAX   1000u       /* of one journal; a board's takes one, a URL's one for each page */
+
+/* ---- the journal --------------------------------------------------------------------------- */
+
+struct gathering {
+    struct mst_explanation      *e;
+    struct mst_explained_server *s;
+    uint64_t first_end_ns;       /* of all requests that the journal still has; MST_UNKNOWN */
+    uint64_t begins_ns;          /* what ended before is not wanted; 0: all is */
+};
+
+/* Whether a request is wanted that ended then. */
+static bool is_wanted(struct gathering *g, uint64_t end_ns)
+{
+    g->first_end_ns = end_ns < g->first_end_ns ? end_ns : g->first_end_ns;
+    g->s->last_ns = end_ns > g->s->last_ns ? end_ns : g->s->last_ns;
+    return end_ns >= g->begins_ns;
+}
+
+static int on_request(void *context, const struct mst_request *r,
+                      const struct mst_record_names *names, uint64_t wall_start_ns, uint64_t key)
+{
+    struct gathering *g = context;
+
+    if (!is_wanted(g, wall_start_ns + r->queue_ns + r->read_ns + r->handle_ns + r->send_ns))
+        return 0;
+    return mst_archive_add_request(g->e->archive, g->s->id, r, names, wall_start_ns, key, false);
+}
+
+static int on_php_request(void *context, const struct mst_php_request *r,
+                          const struct mst_record_names *names, uint64_t wall_start_ns,
+                          uint64_t key)
+{
+    struct gathering *g = context;
+
+    if (!is_wanted(g, wall_start_ns + r->run_ns))
+        return 0;
+    return mst_archive_add_php_request(g->e->archive, g->s->id, r, names, wall_start_ns, key,
+                                       false);
+}
+
+static int on_lifecycle(void *context, const struct mst_lifecycle *event, uint64_t wall_ns,
+                        uint64_t key)
+{
+    struct gathering *g = context;
+
+    return wall_ns < g->begins_ns ? 0 : mst_archive_add_lifecycle(g->e->archive, g->s->id, event,
+                                                                  wall_ns, key);
+}
+
+static int on_delivery(void *context, const struct mst_delivery *delivery, uint64_t key)
+{
+    struct gathering *g = context;
+    bool found;
+
+    return mst_archive_add_delivery(g->e->archive, g->s->id, delivery, key, &found);
+}
+
+/* 0; -1: the archive failed. A journal that cannot be read to its end is told, and what there is of
+ * it is used. */
+static int read_journal(struct mst_explanation *e, struct mst_explained_server *s,
+                        uint64_t begins_ns)
+{
+    struct gathering g = { e, s, MST_UNKNOWN, begins_ns };
+    const struct mst_source_events events = {
+        .context = &g, .on_request = on_request, .on_php_request = on_php_request,
+        .on_lifecycle = on_lifecycle, .on_delivery = on_delivery,
+    };
+    char error[MST_ERROR_MAX] = "";
+    unsigned polls = 0;
+    long given = mst_source_rewind(s->source, error) == 0 ? 1 : -1;
+
+    while (given > 0 && polls++ < POLLS_MAX)
+        given = mst_source_poll(s->source, &events, error);
+    mst_source_finish(s->source);
+    if (given < 0 && error[0] == '\0')
+        return -1;
+    if (given < 0)
+        mst_warn("%s", error);
+    s->since_ns = mst_source_identity(s->source)->started_wall_ns;
+    if (mst_source_lost(s->source) > 0 && g.first_end_ns != MST_UNKNOWN)
+        s->since_ns = g.first_end_ns;
+    return 0;
+}
+
+/* ---- samples ------------------------------------------------------------------------------- */
+
+/* Writes the samples of one server, or of one pool. */
+struct sampling {
+    struct mst_explanation      *e;
+    struct mst_explained_server *s;
+    const char                  *pool;     /* NULL: the server */
+    uint64_t                     limit;    /* of its workers; MST_UNKNOWN */
+    struct mst_sample            sample;   /* all unknown, but for what does not change */
+};
+
+/* Events between a moment and now: the counters of that moment are as many less. */
+static bool count_events(struct sampling *p, uint64_t *forks, uint64_t *exits, uint64_t *limit_ns,
+                         uint64_t *generations)
+{
+    struct mst_query q = mst_query_ask(mst_archive_db(p->e->archive),
+        "SELECT total(event = 'fork' AND kind IN ('child', 'php')) AS forks, "
+        "total(event = 'exit') AS exits, total(event = 'generation') AS generations, "
+        "total(CASE WHEN event = 'limit' THEN duration_ns END) AS limit_ns "
+        "FROM lifecycle WHERE server_id = :id", p->s->id);
+
+    *forks = *exits = *limit_ns = *generations = 0;
+    if (mst_query_next(&q)) {
+        *forks = mst_row_number(&q, "forks");
+        *exits = mst_row_number(&q, "exits");
+        *limit_ns = mst_row_number(&q, "limit_ns");
+        *generations = mst_row_number(&q, "generations");
+    }
+    return mst_query_done(&q);
+}
+
+/* Requests that end are counted, by what they held the workers for; those in flight are added. */
+static bool gather(struct sampling *p, struct mst_occupancy *o)
+{
+    bool is_php = mst_source_identity(p->s->source)->producer == MST_PRODUCER_PHP, fine = true;
+    struct mst_query q = mst_query_ask(mst_archive_db(p->e->archive), is_php ?
+        "SELECT start_ns AS began, run_ns AS held FROM php_requests WHERE server_id = :id "
+        "AND (:pool IS NULL OR label = :pool)" :
+        "SELECT start_ns + queue_ns AS began, held_ns AS held FROM server_requests "
+        "WHERE server_id = :id AND no_worker = 0 AND (:pool IS NULL OR label = :pool)", p->s->id);
+    uint64_t began, held;
+    size_t i;
+
+    mst_query_set_text(&q, ":pool", p->pool);
+    while (fine && mst_query_next(&q)) {
+        began = mst_row_number(&q, "began");
+        held = mst_row_number(&q, "held");
+        if (began != MST_UNKNOWN && held != MST_UNKNOWN)
+            fine = mst_occupancy_add(o, began, began + held);
+    }
+    fine = mst_query_done(&q) && fine;
+    for (i = 0; i < p->s->worker_count && fine; i++) {
+        const struct mst_now_worker *w = &p->s->workers[i];
+
+        if (w->busy_ns != MST_UNKNOWN && (p->pool == NULL || strcmp(w->label, p->pool) == 0))
+            fine = mst_occupancy_add(o, p->e->until_ns - (w->busy_ns < p->e->until_ns ?
+                                     w->busy_ns : p->e->until_ns), p->e->until_ns + 1);
+    }
+    return fine;
+}
+
+static int put_sample(struct sampling *p, enum mst_moment moment)
+{
+    static const struct mst_cgroup_use unknown = {
+        MST_UNKNOWN, MST_UNKNOWN, MST_UNKNOWN, MST_UNKNOWN, MST_UNKNOWN, MST_UNKNOWN,
+    };
+
+    return p->pool != NULL
+        ? mst_archive_add_pools(p->e->archive, p->s->id, moment, &p->sample)
+        : mst_archive_add_sample(p->e->archive, p->s->id, moment, &p->sample, &unknown);
+}
+
+/* A mst_occupancy_step. What held a worker besides requests is not known here: so it was idle. A
+ * request's end and the next one's begin on its worker can overlap by a little. */
+static int take_step(void *context, uint64_t at_ns, uint64_t most, uint64_t busy_ns)
+{
+    struct sampling *p = context;
+    struct mst_sample *s = &p->sample;
+    uint64_t all_ns = p->limit != MST_UNKNOWN ? (at_ns - p->e->from_ns) * p->limit : MST_UNKNOWN;
+
+    s->wall_ns = at_ns;
+    most = p->limit != MST_UNKNOWN && most > p->limit ? p->limit : most;
+    if (p->pool != NULL) {
+        s->pools[0].in_flight = most;
+        return put_sample(p, MST_MOMENT_DURING);
+    }
+    s->workers_busy = most;
+    s->states[MST_STATE_HANDLING] = most;
+    s->states[MST_STATE_IDLE] = p->limit != MST_UNKNOWN ? p->limit - most : MST_UNKNOWN;
+    s->state_ns[MST_STATE_HANDLING] = busy_ns;
+    s->state_ns[MST_STATE_IDLE] = all_ns != MST_UNKNOWN && all_ns > busy_ns ? all_ns - busy_ns : 0;
+    return put_sample(p, at_ns == p->e->until_ns ? MST_MOMENT_END : MST_MOMENT_DURING);
+}
+
+static bool sweep(struct sampling *p)
+{
+    struct mst_occupancy o = { 0 };
+    bool fine = gather(p, &o) && mst_occupancy_sweep(&o, p->e->from_ns, p->e->until_ns, STEPS,
+                                                     take_step, p) == 0;
+
+    mst_occupancy_free(&o);
+    return fine;
+}
+
+/* What is known of now is of the last sample; the counters of the first one are those of now less
+ * what happened since. */
+static bool sample_server(struct sampling *p)
+{
+    const struct mst_sample *now = &p->s->sample;
+    struct mst_sample *s = &p->sample;
+    uint64_t forks, exits, limit_ns, generations;
+    unsigned state;
+
+    if (!count_events(p, &forks, &exits, &limit_ns, &generations))
+        return false;
+    for (state = 0; state < MST_STATE_COUNT; state++)
+        s->states[state] = s->state_ns[state] = 0;
+    s->wall_ns = p->e->from_ns;
+    s->workers_limit = p->limit;
+    s->workers_busy = 0;
+    s->forks[MST_KIND_CHILD] = s->forks[MST_KIND_PHP] = 0;
+    memset(s->exits, 0, sizeof s->exits);
+    s->generations = s->no_idle_ns = s->in_flight = 0;
+    if (put_sample(p, MST_MOMENT_BEFORE) != 0)
+        return false;
+    s->cost_ns = MISSED_NS / STEPS;
+    s->listen_queue = now->listen_queue;
+    s->listen_queue_limit = now->listen_queue_limit;
+    memcpy(s->listen_address, now->listen_address, sizeof s->listen_address);
+    memcpy(s->listen_pool, now->listen_pool, sizeof s->listen_pool);
+    s->http2_workers_limit = now->http2_workers_limit;
+    s->forks[MST_KIND_CHILD] = forks;
+    s->exits[MST_REASON_CLEAN] = exits;
+    s->generations = generations;
+    s->no_idle_ns = limit_ns;
+    return sweep(p);
+}
+
+static bool sample_pools(struct sampling *p)
+{
+    const struct mst_sample *now = &p->s->sample;
+    struct mst_sample_pool pool;
+    bool fine = true;
+    size_t i;
+
+    p->sample.pools = &pool;
+    p->sample.pool_count = 1;
+    for (i = 0; i < now->pool_count && fine; i++) {
+        pool = now->pools[i];
+        pool.limit_reached = MST_UNKNOWN;
+        p->pool = pool.label;
+        p->limit = pool.workers_limit;
+        fine = sweep(p);
+    }
+    return fine;
+}
+
+static bool add_samples(struct mst_explanation *e, struct mst_explained_server *s)
+{
+    struct sampling p = { .e = e, .s = s, .limit = s->sample.workers_limit };
+
+    memset(&p.sample, 0xff, sizeof p.sample);
+    p.sample.end_count = p.sample.process_count = p.sample.pool_count = 0;
+    p.sample.listen_address[0] = p.sample.listen_pool[0] = '\0';
+    p.sample.processes = NULL;
+    return sample_server(&p) && sample_pools(&p);
+}
+
+/* ---- the run ------------------------------------------------------------------------------- */
+
+/* The window ends now, or with the latest request where no request is in flight. Each journal
+ * reaches back only so far: all have what is left. */
+static void find_window(struct mst_explanation *e)
+{
+    uint64_t last = 0, now = 0;
+    size_t i, busy = 0;
+
+    for (i = 0; i < e->server_count; i++) {
+        const struct mst_explained_server *s = &e->servers[i];
+
+        busy += s->worker_count;
+        last = s->last_ns > last ? s->last_ns : last;
+        if (s->sample.wall_ns > now)
+            now = s->sample.wall_ns;
+    }
+    e->until_ns = busy > 0 || last == 0 || last > now ? now : last;
+    e->from_ns = now > e->last_ns ? now - e->last_ns : 0;
+    for (i = 0; i < e->server_count; i++)
+        if (e->servers[i].since_ns != MST_UNKNOWN && e->servers[i].since_ns > e->from_ns)
+            e->from_ns = e->servers[i].since_ns;
+    if (e->from_ns > e->until_ns)
+        e->from_ns = e->until_ns;
+}
+
+/* Time before the first request is no part of the load. */
+static bool begin_with_first(struct mst_explanation *e)
+{
+    struct mst_query q = mst_query_ask(mst_archive_db(e->archive),
+        "SELECT min(start_ns) AS first FROM (SELECT start_ns FROM server_requests WHERE label <> '"
+        MST_LABEL_STATUS_NAME "' UNION ALL SELECT start_ns - coalesce(wait_ns, 0) FROM "
+        "php_requests) WHERE :id >= 0", 0);
+    uint64_t first = mst_query_next(&q) ? mst_row_number(&q, "first") : MST_UNKNOWN;
+
+    if (first != MST_UNKNOWN && first > e->from_ns && first < e->until_ns)
+        e->from_ns = first;
+    return mst_query_done(&q);
+}
+
+static bool forget(struct mst_explanation *e, const char *sql)
+{
+    struct mst_query q = mst_query_ask(mst_archive_db(e->archive), sql, (int64_t)e->from_ns);
+
+    mst_query_next(&q);
+    return mst_query_done(&q);
+}
+
+static bool forget_earlier_requests(struct mst_explanation *e)
+{
+    return forget(e, "DELETE FROM server_requests WHERE start_ns + queue_ns + read_ns + handle_ns "
+                     "+ send_ns < :id") &&
+           forget(e, "DELETE FROM php_waits WHERE EXISTS (SELECT 1 FROM php_requests p WHERE "
+                     "p.server_id = php_waits.server_id AND p.key = php_waits.key AND "
+                     "start_ns + run_ns < :id)") &&
+           forget(e, "DELETE FROM php_requests WHERE start_ns + run_ns < :id");
+}
+
+static bool begin(struct mst_explanation *e, uint64_t now_ns)
+{
+    const struct mst_archive_run run = { .started_ns = now_ns, .tool_threads = MST_UNKNOWN };
+    size_t i;
+
+    if (mst_archive_begin_run(e->archive, &run, &e->run_id) != 0)
+        return false;
+    for (i = 0; i < e->server_count; i++) {
+        struct mst_explained_server *s = &e->servers[i];
+
+        s->since_ns = MST_UNKNOWN;
+        if (mst_archive_add_server(e->archive, e->run_id, mst_source_name(s->source),
+                                   mst_source_local(s->source), mst_source_identity(s->source),
+                                   &s->id) != 0)
+            return false;
+    }
+    return true;
+}
+
+static bool end(struct mst_explanation *e)
+{
+    struct mst_archive_server_end server = { .cpu_ns = MST_UNKNOWN, .lost = 0 };
+    const struct mst_archive_run_end run = {
+        .outcome = MST_OUTCOME_COMPLETE, .complete = true, .started_ns = e->from_ns,
+        .ended_ns = e->until_ns, .duration_ns = e->until_ns - e->from_ns,
+        .exit_status = MST_UNKNOWN, .exit_signal = MST_UNKNOWN, .tool_cpu_ns = MST_UNKNOWN,
+        .memory_cost_ns = MST_UNKNOWN, .recorder_cpu_ns = MST_UNKNOWN,
+    };
+    size_t i;
+
+    memset(&server.cgroup, 0xff, sizeof server.cgroup);
+    server.cgroup.name[0] = '\0';
+    for (i = 0; i < e->server_count; i++)
+        if (!add_samples(e, &e->servers[i]) ||
+            mst_archive_end_server(e->archive, e->servers[i].id, &server) != 0)
+            return false;
+    return mst_archive_end_run(e->archive, e->run_id, &run) == 0;
+}
+
+int mst_explain_past(struct mst_explanation *e)
+{
+    uint64_t now_ns = mst_realtime_ns();
+    char error[MST_ERROR_MAX];
+    bool fine;
+    size_t i;
+
+    e->archive = mst_archive_in_memory(error);
+    if (e->archive == NULL)
+        return mst_failed(MST_EXIT_OUTPUT, "%s", error);
+    fine = begin(e, now_ns);
+    for (i = 0; i < e->server_count && fine && !e->is_stuck; i++)
+        fine = read_journal(e, &e->servers[i], now_ns > e->last_ns ? now_ns - e->last_ns : 0) == 0;
+    find_window(e);
+    fine = fine && mst_archive_commit(e->archive) == 0 && forget_earlier_requests(e) &&
+           begin_with_first(e) && forget(e, "DELETE FROM lifecycle WHERE time_ns < :id") && end(e);
+    return fine ? MST_EXIT_OK : mst_failed(MST_EXIT_OUTPUT, "the journals cannot be kept: %s",
+                                           mst_archive_error(e->archive));
+}

@@ -1,0 +1,237 @@
+/* show.c - an explanation for a terminal, and as JSON. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "console/format.h"
+#include "explain/explain.h"
+#include "render/json_writer.h"
+#include "report/lines.h"
+#include "report/metrics.h"
+#include "report/report.h"
+#include "report/resources.h"
+#include "segment/fields.h"
+
+#define WORKERS_SHOWN 10u     /* the longest on their requests; JSON has all */
+
+/* ---- text ---------------------------------------------------------------------------------- */
+
+static const char *name_of(const struct mst_explained_server *s, char name[96])
+{
+    const struct mst_source_identity *id = mst_source_identity(s->source);
+    const char *kind = id->mpm[0] != '\0' ? id->mpm : id->sapi;
+
+    snprintf(name, 96, "%s%s%.40s", mst_producer_name(id->producer), kind[0] != '\0' ? " " : "",
+             kind);
+    return name;
+}
+
+static void clock_text(uint64_t wall_ns, char text[16])
+{
+    time_t seconds = (time_t)(wall_ns / MST_NS_PER_S);
+    struct tm tm;
+
+    if (localtime_r(&seconds, &tm) == NULL || strftime(text, 16, "%H:%M:%S", &tm) == 0)
+        text[0] = '\0';
+}
+
+static void put_head(struct mst_sink *sink, const struct mst_explanation *e)
+{
+    char from[16], until[16];
+
+    clock_text(e->from_ns, from);
+    clock_text(e->until_ns, until);
+    if (!e->is_stuck && e->from_ns < e->until_ns)
+        mst_line(sink, "%s to %s (%s): what the journals have", from, until,
+                 mst_format_time(e->until_ns - e->from_ns).text);
+    else
+        mst_line(sink, "%s, now", until);
+    mst_sink_char(sink, '\n');
+}
+
+static void put_title(struct mst_sink *sink, const char *title, const char *of)
+{
+    mst_sink_char(sink, '\n');
+    mst_line(sink, "%s%s", title, of);
+}
+
+/* "3 handling, 2 reading" of the workers that are busy. */
+static void put_states(const struct mst_explained_server *s, char *text, size_t size)
+{
+    size_t used = 0, i;
+    uint64_t count;
+    unsigned state;
+
+    text[0] = '\0';
+    for (state = 0; state < MST_STATE_COUNT; state++) {
+        for (count = i = 0; i < s->worker_count; i++)
+            count += strcmp(s->workers[i].state, mst_state_names[state]) == 0;
+        if (count > 0 && used < size)
+            used += (size_t)snprintf(text + used, size - used, "%s%" PRIu64 " %s",
+                                     used > 0 ? ", " : ": ", count, mst_state_names[state]);
+    }
+}
+
+static void put_server(struct mst_sink *sink, const struct mst_explained_server *s)
+{
+    const struct mst_sample *now = &s->sample;
+    char name[96], states[160], queue[96] = "";
+
+    if (!s->is_running) {
+        mst_line(sink, "  %-22s does not run", name_of(s, name));
+        return;
+    }
+    put_states(s, states, sizeof states);
+    if (now->listen_queue != MST_UNKNOWN && now->listen_queue_limit != MST_UNKNOWN)
+        snprintf(queue, sizeof queue, "; accept queue %" PRIu64 " of %" PRIu64, now->listen_queue,
+                 now->listen_queue_limit);
+    mst_line(sink, "  %-22s %zu of %s workers busy%s%s", name_of(s, name), s->worker_count,
+             mst_format_count(now->workers_limit).text, states, queue);
+}
+
+static void put_worker(struct mst_sink *sink, const struct mst_explained_server *s,
+                       const struct mst_now_worker *w)
+{
+    char wait[128] = "", name[96];
+
+    if (w->wait[0] != '\0')
+        snprintf(wait, sizeof wait, "  waits for %s%s%s, %s", w->wait,
+                 w->wait_end[0] != '\0' ? " " : "", w->wait_end,
+                 mst_format_time(w->wait_ns).text);
+    mst_line(sink, "  %10s  %-10s pid %-8" PRIu64 " %-20s %s%s%s%s",
+             mst_format_time(w->busy_ns).text, w->state, w->pid, name_of(s, name), w->label,
+             w->path[0] != '\0' ? " " : "", w->path, wait);
+}
+
+static void put_workers(struct mst_sink *sink, const struct mst_explanation *e)
+{
+    size_t i, k;
+
+    for (i = 0; i < e->server_count; i++) {
+        if (e->servers[i].worker_count == 0)
+            continue;
+        put_title(sink, "Longest on their requests in ", mst_source_name(e->servers[i].source));
+        for (k = 0; k < e->servers[i].worker_count && k < WORKERS_SHOWN; k++)
+            put_worker(sink, &e->servers[i], &e->servers[i].workers[k]);
+    }
+}
+
+/* Rate and times of the requests that ended in the window. */
+static void put_requests(struct mst_sink *sink, const struct mst_summary *s)
+{
+    size_t i;
+
+    for (i = 0; i < s->server_count; i++) {
+        const struct mst_summary_server *server = &s->servers[i];
+        const struct mst_summary_times *t = &server->phases[MST_PHASE_TOTAL];
+
+        if (server->requests == 0)
+            continue;
+        mst_line(sink, "  %-22s %s requests (%s/s), 5xx %s; mean %s, p50 %s, p90 %s, p99 %s",
+                 mst_producer_name(server->producer), mst_format_count(server->requests).text,
+                 mst_format_milli(mst_summary_rate_milli(s, server)).text,
+                 mst_format_count(server->errors_5xx).text, mst_format_time(t->mean_ns).text,
+                 mst_format_time(t->p50_ns).text, mst_format_time(t->p90_ns).text,
+                 mst_format_time(t->p99_ns).text);
+    }
+}
+
+void mst_explain_text(struct mst_sink *sink, const struct mst_explanation *e)
+{
+    size_t i;
+
+    put_head(sink, e);
+    mst_report_findings_text(sink, &e->summary);
+    put_title(sink, "Now", "");
+    for (i = 0; i < e->server_count; i++)
+        put_server(sink, &e->servers[i]);
+    if (e->knows_pressure)
+        mst_line(sink, "  %-22s a thread waited for a CPU for %s of 10 s, %s of 60 s, %s of 5 min",
+                 "the machine", mst_format_percent(e->cpu_pressure_milli[0]).text,
+                 mst_format_percent(e->cpu_pressure_milli[1]).text,
+                 mst_format_percent(e->cpu_pressure_milli[2]).text);
+    put_workers(sink, e);
+    if (!e->is_stuck && e->from_ns < e->until_ns) {
+        put_title(sink, "Requests that ended", "");
+        put_requests(sink, &e->summary);
+    }
+    mst_sink_char(sink, '\n');
+    mst_wrapped(sink, "", 0, MST_TEXT_WIDTH, "Not known without a recording (mpmstat record): what "
+                "clients saw, how busy the CPUs were, and queues before now.");
+}
+
+/* ---- JSON ---------------------------------------------------------------------------------- */
+
+static void put_json_worker(struct mst_json *j, const struct mst_now_worker *w)
+{
+    mst_json_begin(j, NULL, '{');
+    mst_json_count(j, "pid", w->pid);
+    mst_json_string(j, "state", w->state);
+    mst_json_seconds(j, "busy_for_seconds", w->busy_ns);
+    mst_json_string(j, "label", w->label[0] != '\0' ? w->label : NULL);
+    mst_json_string(j, "path", w->path[0] != '\0' ? w->path : NULL);
+    mst_json_string(j, "wait", w->wait[0] != '\0' ? w->wait : NULL);
+    mst_json_string(j, "wait_end", w->wait_end[0] != '\0' ? w->wait_end : NULL);
+    mst_json_seconds(j, "wait_for_seconds", w->wait_ns);
+    mst_json_end(j, '}');
+}
+
+static void put_json_server(struct mst_json *j, const struct mst_explained_server *s)
+{
+    const struct mst_source_identity *id = mst_source_identity(s->source);
+    size_t i;
+
+    mst_json_begin(j, NULL, '{');
+    mst_json_string(j, "target", mst_source_name(s->source));
+    mst_json_string(j, "producer", mst_producer_name(id->producer));
+    mst_json_bool(j, "running", s->is_running);
+    mst_json_count(j, "workers_limit", s->sample.workers_limit);
+    mst_json_count(j, "workers_busy", s->worker_count);
+    mst_json_count(j, "listen_queue", s->sample.listen_queue);
+    mst_json_count(j, "listen_queue_limit", s->sample.listen_queue_limit);
+    mst_json_begin(j, "workers", '[');
+    for (i = 0; i < s->worker_count; i++) {
+        mst_json_line(j, 3);
+        put_json_worker(j, &s->workers[i]);
+    }
+    mst_json_end(j, ']');
+    mst_json_end(j, '}');
+}
+
+static void put_json_pressure(struct mst_json *j, const struct mst_explanation *e)
+{
+    static const char *const names[MST_PRESSURE_SPANS] = { "10", "60", "300" };
+    unsigned i;
+
+    mst_json_line(j, 1);
+    mst_json_begin(j, "cpu_pressure_by_seconds", '{');
+    for (i = 0; i < MST_PRESSURE_SPANS; i++)
+        mst_put_milli(j, names[i], e->knows_pressure ? e->cpu_pressure_milli[i] : MST_UNKNOWN);
+    mst_json_end(j, '}');
+}
+
+void mst_explain_json(struct mst_sink *sink, const struct mst_explanation *e)
+{
+    struct mst_json writer = { .out = sink, .spaced = true }, *j = &writer;
+    size_t i;
+
+    mst_json_begin(j, NULL, '{');
+    mst_json_line(j, 1);
+    mst_json_instant(j, "from", e->from_ns);
+    mst_json_instant(j, "until", e->until_ns);
+    mst_json_line(j, 1);
+    mst_json_begin(j, "now", '[');
+    for (i = 0; i < e->server_count; i++) {
+        mst_json_line(j, 2);
+        put_json_server(j, &e->servers[i]);
+    }
+    mst_json_end(j, ']');
+    put_json_pressure(j, e);
+    mst_json_line(j, 1);
+    mst_json_value(j, "past");
+    mst_report_json(sink, &e->summary);
+    mst_json_end(j, '}');
+    mst_sink_char(sink, '\n');
+}

@@ -1,0 +1,23 @@
+/* steps.h - the steps of an explanation, in this order: for the files of this room. */
+#ifndef MPMSTAT_EXPLAIN_STEPS_H
+#define MPMSTAT_EXPLAIN_STEPS_H
+
+#include "explain/explain.h"
+
+/* now.c: opens the servers and looks at them once. An enum mst_exit, having said the error. */
+int mst_explain_look(struct mst_explanation *e, char *const *targets, size_t count);
+
+/* Whether the server's workers, or those of one pool (its label; NULL: all), are stuck. *idle_ns:
+ * since when none has taken a request. */
+bool mst_now_is_stuck(const struct mst_explained_server *s, const char *label, uint64_t limit,
+                      uint64_t *idle_ns);
+
+/* past.c: makes a run of what the journals have of the last minutes, or an empty one where a server
+ * is stuck. An enum mst_exit, having said the error. */
+int mst_explain_past(struct mst_explanation *e);
+
+/* stuck.c: adds the finding of what stuck workers do now, and that of servers that do not run.
+ * False: out of memory. */
+bool mst_explain_now(struct mst_explanation *e);
+
+#endif
