@@ -7,8 +7,6 @@
 #include <http_config.h>
 #include <apr_strings.h>
 #include <apr_time.h>
-#include <http_config.h>
-#include <string.h>
 
 /* The queries for the values of an MPM's directives. The value of a directive that it does not have
  * is 0 or not supported. */
@@ -41,20 +39,28 @@ uint64_t mst_mpm_workers_limit(void)
          * (uint64_t)mst_mpm_number(AP_MPMQ_MAX_THREADS, 1);
 }
 
-/* The value of the main server's directive of that name, if it is a number; else 0. Files that are
+/* The argument of the main server's last directive of that name; NULL: there is none. Files that are
  * included, and the content of <IfModule>, are part of the same list. */
-static uint64_t directive_number(apr_pool_t *p, const char *name)
+static const char *directive_argument(apr_pool_t *p, const char *name)
 {
     const ap_directive_t *d;
-    uint64_t number = 0;
+    const char *found = NULL;
 
     for (d = ap_conftree; d; d = d->next) {
         const char *args = d->args;
 
         if (strcasecmp(d->directive, name) == 0)
-            number = strtoull(ap_getword_conf(p, &args), NULL, 10);
+            found = ap_getword_conf(p, &args);
     }
-    return number;
+    return found;
+}
+
+/* The same, if it is a number; else 0. */
+static uint64_t directive_number(apr_pool_t *p, const char *name)
+{
+    const char *argument = directive_argument(p, name);
+
+    return argument ? strtoull(argument, NULL, 10) : 0;
 }
 
 uint64_t mst_mpm_http2_workers_limit(apr_pool_t *p)
@@ -80,26 +86,10 @@ static const char *duration(apr_pool_t *p, apr_interval_time_t t)
     return apr_psprintf(p, "%" APR_TIME_T_FMT "ms", apr_time_as_msec(t));
 }
 
-/* The argument of the last such directive from d on, sections included. NULL: there is none. */
-static const char *last_argument(apr_pool_t *p, const ap_directive_t *d, const char *directive)
-{
-    const char *found = NULL, *inside, *args;
-
-    for (; d; d = d->next) {
-        if (strcasecmp(d->directive, directive) == 0) {
-            args = d->args;
-            found = ap_getword_conf(p, &args);
-        }
-        inside = last_argument(p, d->first_child, directive);
-        found = inside ? inside : found;
-    }
-    return found;
-}
-
-/* Event tells no query what it has; without the directive that is httpd's default. */
+/* Event answers no query with it; without the directive it is httpd's default. */
 static const char *async_factor(apr_pool_t *p)
 {
-    const char *factor = last_argument(p, ap_conftree, "AsyncRequestWorkerFactor");
+    const char *factor = directive_argument(p, "AsyncRequestWorkerFactor");
 
     return factor ? factor : "2";
 }
