@@ -39,20 +39,28 @@ uint64_t mst_mpm_workers_limit(void)
          * (uint64_t)mst_mpm_number(AP_MPMQ_MAX_THREADS, 1);
 }
 
-/* The value of the main server's directive of that name, if it is a number; else 0. Files that are
+/* The argument of the main server's last directive of that name; NULL: there is none. Files that are
  * included, and the content of <IfModule>, are part of the same list. */
-static uint64_t directive_number(apr_pool_t *p, const char *name)
+static const char *directive_argument(apr_pool_t *p, const char *name)
 {
     const ap_directive_t *d;
-    uint64_t number = 0;
+    const char *found = NULL;
 
     for (d = ap_conftree; d; d = d->next) {
         const char *args = d->args;
 
         if (strcasecmp(d->directive, name) == 0)
-            number = strtoull(ap_getword_conf(p, &args), NULL, 10);
+            found = ap_getword_conf(p, &args);
     }
-    return number;
+    return found;
+}
+
+/* The same, if it is a number; else 0. */
+static uint64_t directive_number(apr_pool_t *p, const char *name)
+{
+    const char *argument = directive_argument(p, name);
+
+    return argument ? strtoull(argument, NULL, 10) : 0;
 }
 
 uint64_t mst_mpm_http2_workers_limit(apr_pool_t *p)
@@ -78,6 +86,14 @@ static const char *duration(apr_pool_t *p, apr_interval_time_t t)
     return apr_psprintf(p, "%" APR_TIME_T_FMT "ms", apr_time_as_msec(t));
 }
 
+/* Event answers no query with it; without the directive it is httpd's default. */
+static const char *async_factor(apr_pool_t *p)
+{
+    const char *factor = directive_argument(p, "AsyncRequestWorkerFactor");
+
+    return factor ? factor : "2";
+}
+
 const char *mst_mpm_settings(apr_pool_t *p, const server_rec *s)
 {
     const char *text = apr_psprintf(p, "MaxRequestWorkers %" APR_UINT64_T_FMT,
@@ -91,6 +107,8 @@ const char *mst_mpm_settings(apr_pool_t *p, const server_rec *s)
     for (i = 0; i < sizeof limits / sizeof *limits; i++)
         if ((number = mst_mpm_number(limits[i].query, 0)) > 0)
             text = apr_psprintf(p, "%s; %s %d", text, limits[i].directive, number);
+    if (mst_mpm_number(AP_MPMQ_IS_ASYNC, 0) > 0)
+        text = apr_psprintf(p, "%s; AsyncRequestWorkerFactor %.15s", text, async_factor(p));
     return apr_psprintf(p, "%s; MaxConnectionsPerChild %d; KeepAlive %s; KeepAliveTimeout %s; "
                         "MaxKeepAliveRequests %d; Timeout %s", text,
                         mst_mpm_number(AP_MPMQ_MAX_REQUESTS_DAEMON, 0),

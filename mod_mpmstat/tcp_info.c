@@ -21,6 +21,8 @@ bool mst_tcp_info(int fd, struct mst_tcp_info *info)
     if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &kernel, &size) != 0)
         return false;
     info->received_ns = kernel.tcpi_last_data_recv * MST_NS_PER_MS;
+    info->opened_ns = kernel.tcpi_last_data_sent * MST_NS_PER_MS;
+    info->segments = kernel.tcpi_data_segs_in;
     info->busy_ns = kernel.tcpi_busy_time * MST_NS_PER_US;
     info->client_slow_ns = kernel.tcpi_rwnd_limited * MST_NS_PER_US;
     return true;

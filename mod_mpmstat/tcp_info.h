@@ -7,6 +7,8 @@
 
 struct mst_tcp_info {
     uint64_t received_ns;      /* the age of the newest data from the client */
+    uint64_t opened_ns;        /* the age of a connection on which the server has sent nothing */
+    uint64_t segments;         /* with data from the client, so far */
     uint64_t busy_ns;          /* data was on its way to the client, so far; */
     uint64_t client_slow_ns;   /* of that: the client's window was closed */
 };

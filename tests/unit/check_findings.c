@@ -25,6 +25,18 @@
     "UPDATE server_requests SET handle_ns = 40000000, backend_ns = 40000000 - (key = 1) * " \
     "30000000, backend = 'http://127.0.0.1:1/', checks_ns = 0, upload_ns = 0;"
 
+/* So many events of Apache's processes, a second after the load's start. */
+#define LIFE(event, count) \
+    "INSERT INTO lifecycle (server_id, key, time_ns, event, kind) SELECT 1, " \
+    "1000 * length('" event "') + key, (SELECT started_ns FROM runs) + " \
+    "1000000000, '" event "', 'child' FROM server_requests WHERE key <= " count ";"
+
+/* A control group that uses `bytes` of 81 MB, and waited for memory. */
+#define SHORT(bytes, stall_ns) \
+    "UPDATE samples SET group_memory_bytes = " bytes ", group_memory_limit_bytes = 81000000 " \
+    "WHERE server_id = 1; UPDATE servers SET cgroup = '/g', oom_kills = 0, memory_stall_ns = " \
+    stall_ns " WHERE id = 1"
+
 static const struct { const char *sql, *codes; } found[] = {
     { "UPDATE server_requests SET status = 404", "answers-4xx" },
     { "UPDATE server_requests SET status = 404 WHERE key = 1", "nothing answers-4xx" },
@@ -72,6 +84,23 @@ static const struct { const char *sql, *codes; } found[] = {
       "moment = 'after'", "child-churn" },
     { "UPDATE samples SET in_flight = 0; UPDATE samples SET in_flight = 4 WHERE moment = 'after'",
       "stuck-requests" },
+    /* Requests that waited for the restart waited for nothing else. */
+    { "UPDATE samples SET forks = 0, generations = 1; UPDATE samples SET forks = 9, generations = "
+      "2 WHERE moment = 'after';" LIFE("generation", "1")
+      "UPDATE server_requests SET queue_ns = 900000000 WHERE key BETWEEN 120 AND 130",
+      "server-restarted tail" },
+    /* Processes were started, but there were idle ones all the time; unless those had ended. */
+    { "UPDATE samples SET forks = 0, idle = 9; UPDATE samples SET forks = 9 WHERE moment = "
+      "'after'; UPDATE server_requests SET queue_ns = 24000000", "cannot-tell" },
+    { "UPDATE samples SET forks = 0, exits = 0, idle = 9; UPDATE samples SET forks = 9, exits = 9 "
+      "WHERE moment = 'after'; UPDATE server_requests SET queue_ns = 24000000",
+      "apache-spawning" },
+    { "UPDATE samples SET forks = 0, idle = 0; UPDATE samples SET forks = 9 WHERE moment = "
+      "'after'; UPDATE server_requests SET queue_ns = 24000000", "apache-spawning" },
+    /* Files are read again where the group has no room to keep them. */
+    { PHP WAITS("file", "file", "100000000") SHORT("80000000", "200000000"), "memory file" },
+    { PHP WAITS("file", "file", "100000000") SHORT("80000000", "0"), "file" },
+    { PHP WAITS("file", "file", "100000000") SHORT("8000000", "200000000"), "file" },
 };
 
 START_TEST(test_found)
@@ -81,6 +110,52 @@ START_TEST(test_found)
 
     make(&m, &r, found[_i].sql);
     expect_codes(&m, found[_i].codes);
+    unmake(&m);
+}
+END_TEST
+
+/* Ten connections are all that event takes with five idle workers and a factor of one: what the
+ * server's settings say decides, and without them it is only likely. */
+START_TEST(test_connections_of_event)
+{
+    static const struct { const char *settings, *codes; enum mst_certainty certainty; } told[] = {
+        { "INSERT INTO environment VALUES (1, 'apache_settings', 'AsyncRequestWorkerFactor 1.5; "
+          "Timeout 60');", "event-connections", MST_CERTAIN },
+        { "INSERT INTO environment VALUES (1, 'apache_settings', 'AsyncRequestWorkerFactor 4; "
+          "Timeout 60');", "cannot-tell", MST_CANNOT_TELL },
+        { "UPDATE samples SET connections = 11;", "event-connections", MST_LIKELY },
+    };
+    struct run r = quiet_run();
+    struct made m;
+    char sql[512];
+
+    r.busy = 0;
+    r.queue_ns = 24 * MST_NS_PER_MS;
+    snprintf(sql, sizeof sql, "UPDATE samples SET idle = 5, connections = 10; %s",
+             told[_i].settings);
+    make(&m, &r, sql);
+    expect_codes(&m, told[_i].codes);
+    ck_assert_int_eq(m.s.findings[0].certainty, told[_i].certainty);
+    unmake(&m);
+}
+END_TEST
+
+/* Processes that end for a restart do not live shortly; those of another time do. */
+START_TEST(test_churn_of_a_restart)
+{
+    struct run r = quiet_run();
+    struct made m;
+
+    make(&m, &r, "UPDATE samples SET exits = 0, forks = 0, generations = 1;"
+         "UPDATE samples SET exits = 100, forks = 100, generations = 2 WHERE moment = 'after';"
+         LIFE("generation", "1") LIFE("exit", "100"));
+    expect_codes(&m, "server-restarted");
+    ck_assert_ptr_null(mst_findings_get(&m.s, MST_CODE_CHILD_CHURN));
+    unmake(&m);
+    make(&m, &r, "UPDATE samples SET exits = 0, forks = 0, generations = 1;"
+         "UPDATE samples SET exits = 100, forks = 100, generations = 2 WHERE moment = 'after';"
+         LIFE("generation", "1"));
+    expect_codes(&m, "server-restarted child-churn");
     unmake(&m);
 }
 END_TEST
@@ -271,6 +346,8 @@ int main(void)
     TCase *tests = tcase_create("findings");
 
     tcase_add_loop_test(tests, test_found, 0, (int)(sizeof found / sizeof found[0]));
+    tcase_add_loop_test(tests, test_connections_of_event, 0, 3);
+    tcase_add_test(tests, test_churn_of_a_restart);
     tcase_add_test(tests, test_held_by);
     tcase_add_test(tests, test_one_at_a_time);
     tcase_add_test(tests, test_advice);

@@ -814,13 +814,13 @@ static const struct { const char *sql, *codes, *verdict; } php_verdicts[] = {
       "PHP's workers ran out: 5 were busy all the time (4.90 on average; their limit is not "
       "known), and a request waited 6.00 ms" },
     { PHP "UPDATE samples SET workers_limit = NULL WHERE server_id = 2", "cannot-tell",
-      "Requests waited for PHP's workers (75.0 % of their time) although at most 5 were busy: "
-      "cannot tell why." },
+      "Requests waited for PHP's workers (75.0 % of their time) although no sample found more "
+      "than 5 busy: cannot tell why." },
     { PHP "UPDATE samples SET workers_limit = 50 WHERE server_id = 2;"
       "UPDATE samples SET forks = 0 WHERE server_id = 2;"
       "UPDATE samples SET forks = 9 WHERE server_id = 2 AND moment = 'after'", "php-spawning",
-      "Requests waited for PHP's workers (75.0 % of their time) although at most 5 of 50 were "
-      "busy: PHP's processes were started too slowly" },
+      "Requests waited for PHP's workers (75.0 % of their time) although no sample found more "
+      "than 5 of 50 busy: PHP's processes were started too slowly" },
     { PHP "UPDATE php_requests SET wait_ns = 100000", "nothing",
       "Nothing ran out: at most 1 of 10 workers were busy and the CPUs to 12.5 %; a request takes "
       "8.00 ms, 100.0 % of it handle (the application, or what it waits for)." },
@@ -917,8 +917,8 @@ START_TEST(test_few_waited_for_long)
     unmake(&m);
     r.busy = r.limit - 1;
     make(&m, &r, "UPDATE server_requests SET queue_ns = 60000000 WHERE key % 20 = 0");
-    expect_verdict(&m, "Requests waited for workers (75.0 % of their time) although at most 9 of "
-                       "10 were busy: cannot tell why.");
+    expect_verdict(&m, "Requests waited for workers (75.0 % of their time) although no sample "
+                       "found more than 9 of 10 busy: cannot tell why.");
     unmake(&m);
 }
 END_TEST
@@ -931,13 +931,13 @@ START_TEST(test_waits_below_the_limit)
 
     r.queue_ns = 24 * MS;
     make(&m, &r, NULL);
-    expect_verdict(&m, "Requests waited for workers (75.0 % of their time) although at most 1 of "
-                       "10 were busy: cannot tell why.");
+    expect_verdict(&m, "Requests waited for workers (75.0 % of their time) although no sample "
+                       "found more than 1 of 10 busy: cannot tell why.");
     unmake(&m);
     make(&m, &r, "UPDATE samples SET forks = 5; UPDATE samples SET forks = 9 WHERE moment = "
                  "'after'");
-    expect_verdict(&m, "Requests waited for workers (75.0 % of their time) although at most 1 of "
-                       "10 were busy: Apache started its processes too slowly");
+    expect_verdict(&m, "Requests waited for workers (75.0 % of their time) although no sample "
+                       "found more than 1 of 10 busy: Apache started its processes too slowly");
     unmake(&m);
 }
 END_TEST

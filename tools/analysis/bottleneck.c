@@ -124,14 +124,19 @@ uint64_t mst_own_cpu_ns(const struct mst_summary *s)
            (programs > servers ? programs : servers);
 }
 
-bool mst_cpu_is_ours(const struct mst_summary *s)
+uint64_t mst_cpu_of_others_milli(const struct mst_summary *s)
 {
-    unsigned __int128 busy;
+    uint64_t busy, own = mst_own_cpu_ns(s);
 
     if (s->program_count == 0 || s->cpus == MST_UNKNOWN)
-        return true;
-    busy = (unsigned __int128)s->duration_ns * s->cpus * s->machine_busy_milli / 1000;
-    return (unsigned __int128)mst_own_cpu_ns(s) * 2 >= busy;
+        return 0;
+    busy = (uint64_t)((unsigned __int128)s->duration_ns * s->cpus * s->machine_busy_milli / 1000);
+    return busy > own ? mst_milli(busy - own, busy) : 0;
+}
+
+bool mst_cpu_is_ours(const struct mst_summary *s)
+{
+    return mst_cpu_of_others_milli(s) <= 500;
 }
 
 /* A program of an older archive is another's where it took more than all of the run's own. */

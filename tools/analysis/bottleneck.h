@@ -35,6 +35,10 @@ bool mst_clients_are_slow(const struct mst_summary_server *server);
 /* The CPU time of what belongs to this run: the servers and the load tool. */
 uint64_t mst_own_cpu_ns(const struct mst_summary *s);
 
+/* The part of the used CPU time that was none of this run's: thousandths. 0 also where the CPU time
+ * of the machine's programs is not known. */
+uint64_t mst_cpu_of_others_milli(const struct mst_summary *s);
+
 /* Whether this run used half of the CPU time that was used. True where the CPU time of the
  * machine's programs is not known. */
 bool mst_cpu_is_ours(const struct mst_summary *s);

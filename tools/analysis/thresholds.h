@@ -126,6 +126,9 @@
 /* The share of the run in which programs waited for memory or a disk (pressure stall
  * information). */
 #define MST_STALL_MILLI            100u
+/* The same of memory where requests waited for files, too: what the kernel reads again from a fast
+ * disk holds the group up for little of the time. */
+#define MST_STALL_FOR_FILES_MILLI  20u
 /* The share of the run for which a control group's limit of CPU time held a server up. */
 #define MST_THROTTLED_MILLI        200u
 /* Of a request's time that was sending, and how long that was on average: less is what writing
@@ -140,6 +143,10 @@
  * all have theirs. And httpd's own default of AsyncRequestWorkerFactor. */
 #define MST_EVENT_FULL_MILLI       700u
 #define MST_DEFAULT_ASYNC_FACTOR   2
+/* As few idle workers, for each busy one, are none: processes are started too slowly. */
+#define MST_SPAWNING_IDLE_MILLI    100u
+/* After a restart a server has its processes again within this time. */
+#define MST_RESTART_NS             (2 * MST_NS_PER_S)
 /* httpd's own default of ListenBacklog. */
 #define MST_DEFAULT_BACKLOG        511u
 

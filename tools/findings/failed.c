@@ -198,17 +198,59 @@ static uint64_t first_restart_ns(struct mst_inquiry *q, const struct mst_summary
     return at != MST_UNKNOWN && at >= q->s->started_ns ? at - q->s->started_ns : MST_UNKNOWN;
 }
 
+/* The number that sql gives of a server around its restarts; 0 where it had none. */
+static uint64_t around_restarts(struct mst_inquiry *q, const struct mst_summary_server *server,
+                                const char *sql)
+{
+    struct mst_query row;
+    uint64_t number = 0;
+
+    if (mst_known(server->generations) == 0)
+        return 0;
+    row = mst_query_ask(q->db, sql, server->id);
+    mst_query_set(&row, ":length", MST_RESTART_NS);
+    if (mst_query_next(&row))
+        number = mst_known(mst_row_number(&row, "number"));
+    q->failed |= !mst_query_done(&row);
+    return number;
+}
+
+#define RESTARTS "AND EXISTS (SELECT 1 FROM lifecycle AS l WHERE l.server_id = :id " \
+                 "AND l.event = 'generation' AND "
+
+uint64_t mst_restart_wait_ns(struct mst_inquiry *q, const struct mst_summary_server *server)
+{
+    return around_restarts(q, server, mst_summary_is_php(server) ?
+        "SELECT sum(wait_ns) AS number " MST_FROM_PHPS_REQUESTS RESTARTS
+        "start_ns >= l.time_ns AND start_ns - wait_ns <= l.time_ns + :length)" :
+        "SELECT sum(queue_ns) AS number " MST_FROM_APACHES_REQUESTS RESTARTS
+        "start_ns + queue_ns >= l.time_ns AND start_ns <= l.time_ns + :length)");
+}
+
+/* The processes of a hard restart end before it. */
+uint64_t mst_restart_exits(struct mst_inquiry *q, const struct mst_summary_server *server)
+{
+    return around_restarts(q, server,
+        "SELECT count(*) AS number FROM lifecycle AS e WHERE server_id = :id AND event = 'exit' "
+        RESTARTS "abs(e.time_ns - l.time_ns) <= :length)");
+}
+
 static void find_restarts(struct mst_inquiry *q, const struct mst_summary_server *server)
 {
     uint64_t starts = mst_known(server->restarts), generations = mst_known(server->generations);
-    uint64_t first_ns;
+    uint64_t first_ns, waited_ns, waited_milli;
     struct mst_finding *f;
 
     if (starts + generations == 0)
         return;
+    waited_ns = server == q->b.front || server == q->b.php ?
+                mst_restart_wait_ns(q, server) : 0;
+    waited_milli = mst_budget_milli(&q->b, waited_ns);
     f = mst_found(q, MST_CODE_SERVER_RESTARTED, MST_CERTAIN, 0);
-    f->share_milli = MST_UNKNOWN;
-    f->weight = MST_FAILURES_FLOOR_MILLI + (starts > 0 ? MST_WEIGHT_FIRST : 0);
+    f->share_milli = waited_milli >= MST_FINDING_MILLI ? waited_milli : MST_UNKNOWN;
+    f->weight = waited_milli > MST_FAILURES_FLOOR_MILLI ? waited_milli : MST_FAILURES_FLOOR_MILLI;
+    f->weight += starts > 0 ? MST_WEIGHT_FIRST : 0;
+    mst_found_number(f, "waited_ns", waited_ns > 0 ? waited_ns : MST_UNKNOWN);
     first_ns = first_restart_ns(q, server);
     mst_found_number(f, "restarts", generations);
     mst_found_number(f, "starts", starts);

@@ -30,7 +30,7 @@ static const char *find_obstacle(const struct mst_inquiry *q, enum mst_code *cod
         return incomplete[s->outcome];
     if (server == NULL || server->requests == 0)
         return "no request of the load was recorded (does its URL lead to this server, and is "
-               "MPMStat on there?)";
+               "MPMStat on there? Requests for the status page do not count)";
     if (s->duration_ns == MST_UNKNOWN || s->duration_ns < MST_VERDICT_RUN_MIN_NS ||
         server->samples < MST_SAMPLES_MIN) {
         *code = MST_CODE_TOO_SHORT;

@@ -5,6 +5,7 @@
 #include "analysis/thresholds.h"
 #include "archive/query.h"
 #include "base/ratio.h"
+#include "base/saturate.h"
 #include "findings/rules.h"
 #include "findings/sentences.h"
 
@@ -151,10 +152,12 @@ static void find_stuck(struct mst_inquiry *q, const struct mst_summary_server *s
 
 static void find_churn(struct mst_inquiry *q, const struct mst_summary_server *server)
 {
-    uint64_t exits = server->exits;
+    uint64_t exits = mst_known(server->exits);
     struct mst_finding *f;
 
-    if (exits == MST_UNKNOWN || exits < MST_CHURN_EXITS_MIN ||
+    if (exits >= MST_CHURN_EXITS_MIN)
+        exits = mst_subtract_saturated(exits, mst_restart_exits(q, server));
+    if (exits < MST_CHURN_EXITS_MIN ||
         server->requests / exits > MST_CHURN_REQUESTS_MAX)
         return;
     f = mst_found(q, MST_CODE_CHILD_CHURN, MST_LIKELY, 0);

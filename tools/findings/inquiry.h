@@ -31,6 +31,11 @@ void mst_found_subject(struct mst_finding *f, const char *subject);
 /* What explains less than others, or follows from them, is no headline. */
 void mst_found_no_headline(struct mst_finding *f);
 
+/* For how long requests waited for a server's workers while it restarted, and how many of its
+ * processes ended for that: 0 where it did not restart. */
+uint64_t mst_restart_wait_ns(struct mst_inquiry *q, const struct mst_summary_server *server);
+uint64_t mst_restart_exits(struct mst_inquiry *q, const struct mst_summary_server *server);
+
 /* The finding of that code that was added first, or NULL. */
 const struct mst_finding *mst_findings_get(const struct mst_summary *s, enum mst_code code);
 

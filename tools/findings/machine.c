@@ -27,10 +27,33 @@ static void find_kills(struct mst_inquiry *q, const struct mst_memory_shortage *
     mst_say_killed(f, &q->b, found);
 }
 
+/* Whether files take the requests' time because the kernel has no room to keep them: a group uses
+ * all the memory that it may, and waited for it. Any group of a server that reads much fills its
+ * memory with files: the waits tell that it is short. */
+static bool reads_files_again(const struct mst_inquiry *q, uint64_t stall_ns)
+{
+    const struct mst_summary_resources *r;
+    size_t i;
+
+    if (stall_ns == MST_UNKNOWN || q->s->duration_ns < MST_VERDICT_RUN_MIN_NS ||
+        !mst_budget_counts(&q->b, q->b.waits_ns[MST_WAIT_FILE]) ||
+        mst_milli(stall_ns, q->s->duration_ns) < MST_STALL_FOR_FILES_MILLI)
+        return false;
+    for (i = 0; i < q->s->server_count; i++) {
+        r = &q->s->servers[i].resources;
+        if (r->group_memory_limit_bytes != MST_UNKNOWN && r->group_memory_bytes != MST_UNKNOWN &&
+            r->group_memory_bytes / 1000 >=
+                r->group_memory_limit_bytes / 1000 * MST_EXHAUSTED_MILLI / 1000)
+            return true;
+    }
+    return false;
+}
+
 static void find_stall(struct mst_inquiry *q, enum mst_code code, bool of_groups,
-                       uint64_t stall_ns)
+                       uint64_t stall_ns, bool for_files)
 {
     struct mst_finding *f = mst_found(q, code, of_groups ? MST_CERTAIN : MST_LIKELY, 0);
+    uint64_t files;
 
     f->share_milli = mst_milli(stall_ns, q->s->duration_ns);
     f->weight = f->share_milli;
@@ -38,8 +61,11 @@ static void find_stall(struct mst_inquiry *q, enum mst_code code, bool of_groups
         f->weight = MST_HEADLINE_MILLI - 1;
     else if (of_groups)
         f->weight += MST_HEADLINE_MILLI;
+    files = mst_budget_milli(&q->b, q->b.waits_ns[MST_WAIT_FILE]);
+    if (for_files && f->weight <= files)
+        f->weight = files + 1;   /* before what follows from it */
     mst_found_number(f, "stall_ns", stall_ns);
-    mst_say_memory_short(f, q->s, of_groups, stall_ns);
+    mst_say_memory_short(f, q->s, of_groups, stall_ns, for_files);
 }
 
 /* Tested before what find_obstacle() finds, because it can be why the load failed. */
@@ -47,16 +73,18 @@ void mst_find_memory(struct mst_inquiry *q)
 {
     const struct mst_summary_server *server = q->b.front;
     struct mst_memory_shortage found;
+    bool for_files;
 
     if (server == NULL || !server->local || q->s->duration_ns == MST_UNKNOWN)
         return;
     found = mst_find_memory_shortage(q->s, server);
+    for_files = found.stall_of_groups && reads_files_again(q, found.stall_ns);
     if (found.kills != MST_UNKNOWN && found.kills > 0 && mst_load_was_hurt(q->s))
         find_kills(q, &found);
-    else if (stalled(found.stall_ns, q->s->duration_ns))
-        find_stall(q, MST_CODE_MEMORY, found.stall_of_groups, found.stall_ns);
+    else if (for_files || stalled(found.stall_ns, q->s->duration_ns))
+        find_stall(q, MST_CODE_MEMORY, found.stall_of_groups, found.stall_ns, for_files);
     else if (found.stall_of_groups && stalled(q->s->memory_stall_ns, q->s->duration_ns))
-        find_stall(q, MST_CODE_MEMORY_NEIGHBOUR, false, q->s->memory_stall_ns);
+        find_stall(q, MST_CODE_MEMORY_NEIGHBOUR, false, q->s->memory_stall_ns, false);
 }
 
 /* ---- CPUs ---------------------------------------------------------------------------------- */
@@ -127,12 +155,13 @@ static void find_full(struct mst_inquiry *q)
     uint64_t computing = computing_ns(q, ours);
     bool felt = mst_budget_milli(&q->b, computing) >= MST_FINDING_MILLI;
     bool measured = mst_budget_knows_run(&q->b);
+    bool alone = mst_cpu_of_others_milli(s) < MST_HEADLINE_MILLI;
     struct mst_finding *f;
 
     if (!ours && !shared && !felt && measured)
         return;   /* they delayed nobody here */
     f = mst_found(q, ours || shared ? MST_CODE_CPU : MST_CODE_CPU_NEIGHBOUR,
-                  full && (ours || (measured && !shared)) ? MST_CERTAIN : MST_LIKELY,
+                  full && (ours ? alone : measured && !shared) ? MST_CERTAIN : MST_LIKELY,
                   computing < q->b.total_ns ? computing : q->b.total_ns);
     f->weight = felt ? mst_weight_with_queue(&q->b, computing) : 0;
     /* Full CPUs delay what runs, however little of it is known. */

@@ -117,14 +117,17 @@ void mst_say_restarts(struct mst_finding *f, const struct mst_summary_server *se
                       uint64_t first_ns)
 {
     bool anew = server->restarts != MST_UNKNOWN && server->restarts > 0;
-    char when[64] = "";
+    char when[64] = "", waited[96] = "";
 
+    if (f->share_milli != MST_UNKNOWN)
+        mst_say(waited, sizeof waited, " Requests waited for workers meanwhile (%s of the time of "
+                "all requests).", mst_format_percent(f->share_milli).text);
     if (first_ns != MST_UNKNOWN)
         mst_say(when, sizeof when, ", first %s after the load's start",
                 mst_format_time(first_ns).text);
-    MST_TEXT(f, "%s was %s while the load ran%s.",
+    MST_TEXT(f, "%s was %s while the load ran%s.%s",
              mst_summary_is_php(server) ? "PHP" : "Apache",
-             anew ? "stopped and started" : "restarted", when);
+             anew ? "stopped and started" : "restarted", when, waited);
     MST_ACTION(f, "Measure again without the restart; for its cost compare the two.");
 }
 
@@ -278,8 +281,8 @@ void mst_say_below_limit(struct mst_finding *f, const struct mst_budget *b)
 {
     const struct mst_summary_server *front = b->front;
 
-    MST_TEXT(f, "Requests waited for workers (%s of their time) although at most %" PRIu64 " of %"
-             PRIu64 " were busy%s.", mst_format_percent(mst_budget_milli(b, b->queue_ns)).text,
+    MST_TEXT(f, "Requests waited for workers (%s of their time) although no sample found more than %"
+             PRIu64 " of %" PRIu64 " busy%s.", mst_format_percent(mst_budget_milli(b, b->queue_ns)).text,
              front->max_busy, front->workers_limit,
              f->code == MST_CODE_APACHE_SPAWNING ?
              ": Apache started its processes too slowly for this load" :
@@ -301,8 +304,8 @@ void mst_say_php_below_limit(struct mst_finding *f, const struct mst_budget *b, 
 
     if (b->php->workers_limit != MST_UNKNOWN)
         mst_say(limit, sizeof limit, " of %" PRIu64, b->php->workers_limit);
-    MST_TEXT(f, "Requests waited for PHP's workers (%s of their time) although at most %s%s were "
-             "busy%s.", mst_format_percent(mst_budget_milli(b, b->php_wait_ns)).text,
+    MST_TEXT(f, "Requests waited for PHP's workers (%s of their time) although no sample found "
+             "more than %s%s busy%s.", mst_format_percent(mst_budget_milli(b, b->php_wait_ns)).text,
              mst_format_count(b->php->max_busy).text, limit, forked ?
              ": PHP's processes were started too slowly for this load" : ": cannot tell why");
     if (forked)

@@ -46,7 +46,7 @@ void mst_say_h2_workers(struct mst_finding *f, const struct mst_budget *b);
 void mst_say_killed(struct mst_finding *f, const struct mst_budget *b,
                     const struct mst_memory_shortage *found);
 void mst_say_memory_short(struct mst_finding *f, const struct mst_summary *s, bool of_groups,
-                          uint64_t stall_ns);
+                          uint64_t stall_ns, bool for_files);
 void mst_say_cpu(struct mst_finding *f, const struct mst_budget *b, bool full);
 void mst_say_cpu_neighbour(struct mst_finding *f, const struct mst_budget *b);
 void mst_say_quota(struct mst_finding *f, const struct mst_summary *s,

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "analysis/bottleneck.h"
 #include "analysis/thresholds.h"
 #include "base/ratio.h"
 #include "console/format.h"
@@ -28,12 +29,14 @@ void mst_say_killed(struct mst_finding *f, const struct mst_budget *b,
 }
 
 void mst_say_memory_short(struct mst_finding *f, const struct mst_summary *s, bool of_groups,
-                          uint64_t stall_ns)
+                          uint64_t stall_ns, bool for_files)
 {
     MST_TEXT(f, "Memory was short: for %s of the run programs of %s waited for it (pressure stall "
              "information)%s.", mst_format_percent(mst_milli(stall_ns, s->duration_ns)).text,
              of_groups ? "the server's control group" : "this machine",
-             f->code == MST_CODE_MEMORY_NEIGHBOUR ? ", but not those of the server" : "");
+             f->code == MST_CODE_MEMORY_NEIGHBOUR ? ", but not those of the server" :
+             for_files ? ", and files were read from the disk again, for which there was no room" :
+             "");
     MST_ACTION(f, "%s.", f->code == MST_CODE_MEMORY_NEIGHBOUR ?
                "See which program it is, and give it a memory limit of its own" :
                "Fewer workers, or more memory");
@@ -115,14 +118,18 @@ void mst_say_cpu(struct mst_finding *f, const struct mst_budget *b, bool full)
 {
     const struct mst_summary *s = b->s;
     const char *busiest = busiest_own(s);
-    char tool[160];
+    char tool[160], others[64] = "";
+    uint64_t milli = mst_cpu_of_others_milli(s);
 
+    if (milli >= MST_HEADLINE_MILLI)
+        mst_say(others, sizeof others, "; other programs had %s of that",
+                mst_format_percent(milli).text);
     say_tool(tool, s);
-    MST_TEXT(f, "%s: %s busy%s%s, while at most %s workers were%s.",
+    MST_TEXT(f, "%s: %s busy%s%s, while at most %s workers were%s%s.",
              full ? "The CPUs were the limit" : "The CPUs were nearly full",
              mst_format_percent(s->machine_busy_milli).text,
              busiest != NULL ? ", most with " : "", busiest != NULL ? busiest : "",
-             workers_of_limit(b->front).text, tool);
+             workers_of_limit(b->front).text, tool, others);
     MST_ACTION(f, "More workers cannot help. Make the requests cheaper (OPcache, a cache in front, "
                "a profiler), or add CPUs%s.", tool[0] != '\0' ? "; run the load tool on another "
                "machine" : "");

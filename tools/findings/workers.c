@@ -1,6 +1,7 @@
 /* workers.c - the rules for workers and accept queues that ran out, and for processes that were
  * started too slowly. See rules.h. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/bottleneck.h"
@@ -8,6 +9,7 @@
 #include "analysis/thresholds.h"
 #include "archive/query.h"
 #include "base/ratio.h"
+#include "base/saturate.h"
 #include "findings/advice.h"
 #include "findings/rules.h"
 #include "findings/sentences.h"
@@ -75,41 +77,90 @@ static void find_apache(struct mst_inquiry *q, bool php_ran_out)
     plan_workers(q, f, q->b.front, "MaxRequestWorkers");
 }
 
-/* Event takes as many connections as it has workers, and AsyncRequestWorkerFactor more for each
- * idle one. Whether a sample was near that: a process can be at its limit before all are. */
-static bool connections_were_full(struct mst_inquiry *q)
+/* Whether a sample during the load is as `condition` says; :share and :factor are set. */
+static bool sampled(struct mst_inquiry *q, const char *condition, uint64_t share, uint64_t factor)
 {
-    const struct mst_summary_server *front = q->b.front;
+    char sql[320];
     struct mst_query row;
-    bool full;
+    bool found;
 
-    if (front->mpm == NULL || strcmp(front->mpm, "event") != 0)
-        return false;
-    row = mst_query_ask(q->db,
-        "SELECT count(*) AS n FROM samples WHERE server_id = :id AND moment IN ('during', 'end') "
-        "AND connections * 1000 >= :share * (workers_busy + idle + :factor * idle)", front->id);
-    mst_query_set(&row, ":share", MST_EVENT_FULL_MILLI);
-    mst_query_set(&row, ":factor", MST_DEFAULT_ASYNC_FACTOR);
-    full = mst_query_next(&row) && mst_row_number(&row, "n") > 0;
+    snprintf(sql, sizeof sql, "SELECT count(*) AS n FROM samples WHERE server_id = :id "
+             "AND moment IN ('during', 'end') AND :share > 0 AND :factor > 0 AND %s", condition);
+    row = mst_query_ask(q->db, sql, q->b.front->id);
+    mst_query_set(&row, ":share", (int64_t)share);
+    mst_query_set(&row, ":factor", (int64_t)factor);
+    found = mst_query_next(&row) && mst_row_number(&row, "n") > 0;
     q->failed |= !mst_query_done(&row);
-    return full;
+    return found;
 }
 
-/* Requests waited below the limit: processes were started too slowly, or event accepted no more
- * connections. */
+/* AsyncRequestWorkerFactor, of which event uses the whole part. 0: the server does not tell; with
+ * several Apaches each has the settings of its own name, and the first one's are not sure. */
+static uint64_t async_factor(struct mst_inquiry *q)
+{
+    static const char name[] = "AsyncRequestWorkerFactor ";
+    struct mst_query row = mst_query_ask(q->db,
+        "SELECT value FROM environment WHERE name = 'apache_settings' AND run_id = (SELECT run_id "
+        "FROM servers WHERE id = :id) AND 1 = (SELECT count(*) FROM servers AS s WHERE s.run_id = "
+        "environment.run_id AND s.producer = 'apache')", q->b.front->id);
+    const char *settings = mst_query_next(&row) ? mst_row_text(&row, "value") : NULL;
+    const char *at = settings != NULL ? strstr(settings, name) : NULL;
+    uint64_t factor = 0;
+
+    if (at != NULL) {
+        factor = strtoul(at + strlen(name), NULL, 10);
+        factor = factor > 0 ? factor : 1;
+    }
+    q->failed |= !mst_query_done(&row);
+    return factor;
+}
+
+/* Event takes as many connections as it has workers, and AsyncRequestWorkerFactor more for each
+ * idle one. One process can be at its limit before all are: near the limit it is likely. */
+static bool connections_were_full(struct mst_inquiry *q, enum mst_certainty *certainty)
+{
+    static const char near[] =
+        "connections * 1000 >= :share * (workers_busy + idle + :factor * idle)";
+    const char *mpm = q->b.front->mpm;
+    uint64_t factor;
+
+    if (mpm == NULL || strcmp(mpm, "event") != 0)
+        return false;
+    factor = async_factor(q);
+    *certainty = factor > 0 && sampled(q, near, 1000, factor) ? MST_CERTAIN : MST_LIKELY;
+    return *certainty == MST_CERTAIN ||
+           sampled(q, near, MST_EVENT_FULL_MILLI, factor > 0 ? factor : MST_DEFAULT_ASYNC_FACTOR);
+}
+
+/* Whether new processes came too late: those that were there had hardly an idle worker, or had
+ * ended, which their parent notices once a second. */
+static bool started_too_slowly(struct mst_inquiry *q)
+{
+    const struct mst_summary_server *front = q->b.front;
+
+    return mst_known(front->forks) > 0 &&
+           (mst_known(front->exits) > mst_restart_exits(q, front) ||
+            sampled(q, "idle * 1000 <= :share * workers_busy", MST_SPAWNING_IDLE_MILLI, 1));
+}
+
+/* Requests waited below the limit: event accepted no more connections, or processes were started
+ * too slowly. What requests waited for while the server restarted is that finding's. */
 static void find_below_limit(struct mst_inquiry *q)
 {
     const struct mst_summary_server *front = q->b.front;
+    enum mst_certainty certainty;
     struct mst_finding *f;
 
-    if (front == q->b.php || mst_budget_milli(&q->b, q->b.queue_ns) < MST_FINDING_MILLI ||
-        mst_mean_wait_ns(front) < MST_QUEUE_MEAN_MIN_NS)
+    if (front == q->b.php || mst_mean_wait_ns(front) < MST_QUEUE_MEAN_MIN_NS ||
+        mst_budget_milli(&q->b, mst_subtract_saturated(q->b.queue_ns,
+                                                      mst_restart_wait_ns(q, front))) <
+            MST_FINDING_MILLI)
         return;
-    if (front->forks != MST_UNKNOWN && front->forks > 0) {
+    if (connections_were_full(q, &certainty)) {
+        f = mst_found(q, MST_CODE_EVENT_CONNECTIONS, certainty, q->b.queue_ns);
+    } else if (started_too_slowly(q)) {
         f = mst_found(q, MST_CODE_APACHE_SPAWNING, MST_LIKELY, q->b.queue_ns);
         mst_found_number(f, "forks", front->forks);
-    } else if (connections_were_full(q)) {
-        f = mst_found(q, MST_CODE_EVENT_CONNECTIONS, MST_LIKELY, q->b.queue_ns);
     } else {
         f = mst_found(q, MST_CODE_CANNOT_TELL, MST_CANNOT_TELL, q->b.queue_ns);
     }
@@ -221,9 +272,14 @@ static void find_php_below_limit(struct mst_inquiry *q)
 {
     const struct mst_summary_server *php = q->b.php;
     bool forked = php->forks != MST_UNKNOWN && php->forks > 0;
-    struct mst_finding *f = mst_found(q, forked ? MST_CODE_PHP_SPAWNING : MST_CODE_CANNOT_TELL,
-                                      forked ? MST_LIKELY : MST_CANNOT_TELL, q->b.php_wait_ns);
+    uint64_t restart_ns = mst_restart_wait_ns(q, php);
+    struct mst_finding *f;
 
+    if (mst_budget_milli(&q->b, mst_subtract_saturated(q->b.php_wait_ns, restart_ns)) <
+        MST_FINDING_MILLI)
+        return;
+    f = mst_found(q, forked ? MST_CODE_PHP_SPAWNING : MST_CODE_CANNOT_TELL,
+                  forked ? MST_LIKELY : MST_CANNOT_TELL, q->b.php_wait_ns);
     note_workers(f, php);
     mst_found_number(f, "forks", php->forks);
     mst_say_php_below_limit(f, &q->b, forked);

@@ -155,9 +155,17 @@ static int wait_for_load(struct mst_recording *r, uint64_t due_ns)
     return 1;
 }
 
+/* When the nth sample is due. Many loads have a period that is a multiple of the samples': those
+ * would find the same moment of it each time. So each sample is at another moment of its interval,
+ * and golden sections spread them evenly. */
+static uint64_t sample_due_ns(uint64_t began_ns, uint64_t nth)
+{
+    return began_ns + nth * MST_SAMPLE_NS + nth * 618034 % 1000000 * (MST_SAMPLE_NS / 1000000);
+}
+
 int mst_recording_follow_load(struct mst_recording *r)
 {
-    uint64_t now = mst_now_ns(), due = now;
+    uint64_t now = mst_now_ns(), began = now, nth = 0;
     bool is_over;
     int ended;
 
@@ -167,8 +175,9 @@ int mst_recording_follow_load(struct mst_recording *r)
         if (!is_over && sample_servers(r, now) != 0)
             return mst_recording_archive_failed(r);
         now = mst_now_ns();
-        due = due + MST_SAMPLE_NS > now ? due + MST_SAMPLE_NS : now;
-        ended = wait_for_load(r, due);
+        nth = now - began > nth * MST_SAMPLE_NS ? (now - began) / MST_SAMPLE_NS : nth;
+        nth++;
+        ended = wait_for_load(r, sample_due_ns(began, nth));
         now = mst_now_ns();
     } while (ended == 0);
     if (ended < 0)

@@ -340,11 +340,11 @@ void mst_sampler_load_began(struct mst_sampler *s, uint64_t now_ns)
 
 int mst_sampler_tick(struct mst_sampler *s, uint64_t now_ns)
 {
-    uint64_t step = s->by_url ? MST_SAMPLE_URL_NS : MST_SAMPLE_NS;
-
     if (now_ns < s->due_ns)
         return 0;
-    s->due_ns = s->due_ns + step > now_ns ? s->due_ns + step : now_ns + step;
+    if (s->by_url)
+        s->due_ns = s->due_ns + MST_SAMPLE_URL_NS > now_ns ? s->due_ns + MST_SAMPLE_URL_NS
+                                                           : now_ns + MST_SAMPLE_URL_NS;
     if (take_sample(s, MST_MOMENT_DURING) != 0 || poll_journal(s) != 0)
         return -1;
     return read_memory(s, false);

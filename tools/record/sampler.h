@@ -38,7 +38,8 @@ struct mst_sampler {
     size_t               late_count, late_room;
     bool                 sampled;        /* the latest attempt succeeded */
     struct mst_processes processes;
-    uint64_t             due_ns;         /* CLOCK_MONOTONIC: the next sample */
+    uint64_t             due_ns;         /* CLOCK_MONOTONIC: the next sample; a board's is at
+                                          * each tick */
     uint64_t             load_wall_ns;   /* the load began, by the source's clock; 0: not yet */
     uint64_t             cpu_before_ns, cpu_ns;
     struct mst_cgroup_watch groups;

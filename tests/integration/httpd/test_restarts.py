@@ -88,10 +88,14 @@ def test_settings(server, mpm):
     assert said.endswith("; KeepAlive On; KeepAliveTimeout 1500ms; MaxKeepAliveRequests 42; "
                          "Timeout 77"), said
     assert ("; ThreadsPerChild " in said) == (mpm != "prefork"), said
-    rewrite(apache, (r"^Timeout 77", "Timeout 78\nKeepAlive Off"))
+    assert ("; AsyncRequestWorkerFactor 2; " in said) == (mpm == "event"), said
+    factor = "\n<IfModule mpm_event_module>\nAsyncRequestWorkerFactor 1.5\n</IfModule>"
+    rewrite(apache, (r"^Timeout 77", "Timeout 78\nKeepAlive Off" + factor))
     apache.restart()
     wait_until(lambda: "; KeepAlive Off; " in tool.status(apache.board)["settings"], 10,
                "the new settings")
+    assert ("; AsyncRequestWorkerFactor 1.5; " in tool.status(apache.board)["settings"]) == (
+        mpm == "event")
     assert tool.status(apache.board)["settings"].endswith("; Timeout 78")
 
 

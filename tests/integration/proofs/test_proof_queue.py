@@ -2,6 +2,8 @@
 import os
 import time
 
+import pytest
+
 import tool
 from phases import CGI, cgi_module, record_of
 from processes import wait_until
@@ -24,7 +26,9 @@ def open_gate(apache):
     os.close(os.open(apache.root / "gate", os.O_WRONLY))
 
 
-def test_as_long_as_all_workers_were_held(server, mpm):
+@pytest.mark.parametrize("body", [b"", b"sent late"], ids=["whole", "rest-of-body-later"])
+def test_as_long_as_all_workers_were_held(server, mpm, body):
+    """Also where a client that waits goes on sending: the wait began with its first bytes."""
     apache = server(mpm, CGI, modules=[cgi_module(mpm)], workers=WORKERS, threads=WORKERS)
     gate = make_gate(apache)
     holding = [apache.connect() for _ in range(WORKERS)]
@@ -37,9 +41,12 @@ def test_as_long_as_all_workers_were_held(server, mpm):
         for _ in range(WAITING):
             waiting.append(apache.connect())
             before = time.monotonic()
-            waiting[-1].send_request("/", keep=False)
+            waiting[-1].send("GET / HTTP/1.1\r\nHost: test.example\r\nConnection: close\r\n"
+                             f"Content-Length: {len(body)}\r\n\r\n")
             sent.append((before, time.monotonic()))
             time.sleep(0.1)               # so that each waits for a time of its own
+        for connection in waiting:
+            connection.send(body)
         opened = time.monotonic()
         open_gate(apache)
         answered = []

@@ -1,0 +1,55 @@
+"""How many workers are busy after a restart. The witnesses are mod_status's scoreboard and the
+backend, which has the requests."""
+import signal
+import socket
+from contextlib import ExitStack
+
+import pytest
+
+import tool
+from processes import wait_until
+
+HELD = 5
+
+
+def scoreboard(apache):
+    """What mod_status says, less the worker that makes the page."""
+    said = dict(line.split(": ", 1) for line in
+                apache.get("/server-status?auto").text().splitlines() if ": " in line)
+    return int(said["BusyWorkers"]) - 1
+
+
+def accept(listener, count, stack):
+    listener.settimeout(20)
+    for _ in range(count):
+        stack.enter_context(listener.accept()[0])
+
+
+@pytest.mark.parametrize("signum", [signal.SIGUSR1, signal.SIGHUP], ids=["graceful", "hard"])
+def test_workers_of_the_new_generation(server, mpm, signum):
+    """Requests that a backend holds: the board shows as many busy workers, before a restart, after
+    it, and those of both generations together."""
+    with ExitStack() as stack:
+        listener = stack.enter_context(socket.create_server(("127.0.0.1", 0), backlog=64))
+        apache = server(
+            mpm, f'ProxyPass "/app" "http://127.0.0.1:{listener.getsockname()[1]}/"\n'
+            '<Location "/server-status">\nSetHandler server-status\n</Location>',
+            modules=["proxy", "proxy_http", "status"], workers=20, threads=10)
+        # A hard restart ends the requests of the generation before.
+        kept = HELD if signum == signal.SIGUSR1 else 0
+        apache.allow("AH01102|AH0111[04]|AH00898")
+
+        def hold(count, expected):
+            for _ in range(count):
+                client = stack.enter_context(apache.connect())
+                client.send_request("/app", keep=False)
+            accept(listener, count, stack)
+            wait_until(lambda: tool.status(apache.board)["workers"]["busy"] == expected, 10,
+                       lambda: f"{expected} busy: {tool.status(apache.board)['workers']}")
+        hold(HELD, HELD)
+        apache.restart(signum)
+        hold(HELD, kept + HELD)
+        states = tool.status(apache.board)["workers"]["states"]
+        assert states["handling"] == kept + HELD, states
+        hold(1, kept + HELD + 1)
+        assert HELD + 1 <= scoreboard(apache) <= kept + HELD + 1
