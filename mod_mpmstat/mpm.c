@@ -39,8 +39,8 @@ uint64_t mst_mpm_workers_limit(void)
          * (uint64_t)mst_mpm_number(AP_MPMQ_MAX_THREADS, 1);
 }
 
-/* The argument of the main server's last directive of that name; NULL: there is none. Files that are
- * included, and the content of <IfModule>, are part of the same list. */
+/* The argument of the main server's last directive of that name; NULL: there is none. Files that
+ * are included, and the content of <IfModule>, are part of the same list. */
 static const char *directive_argument(apr_pool_t *p, const char *name)
 {
     const ap_directive_t *d;

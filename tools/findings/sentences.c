@@ -281,8 +281,9 @@ void mst_say_below_limit(struct mst_finding *f, const struct mst_budget *b)
 {
     const struct mst_summary_server *front = b->front;
 
-    MST_TEXT(f, "Requests waited for workers (%s of their time) although no sample found more than %"
-             PRIu64 " of %" PRIu64 " busy%s.", mst_format_percent(mst_budget_milli(b, b->queue_ns)).text,
+    MST_TEXT(f, "Requests waited for workers (%s of their time) although no sample found more "
+             "than %" PRIu64 " of %" PRIu64 " busy%s.",
+             mst_format_percent(mst_budget_milli(b, b->queue_ns)).text,
              front->max_busy, front->workers_limit,
              f->code == MST_CODE_APACHE_SPAWNING ?
              ": Apache started its processes too slowly for this load" :
