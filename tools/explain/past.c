@@ -187,7 +187,7 @@ static int take_step(void *context, uint64_t at_ns, uint64_t most, uint64_t busy
     }
     s->workers_busy = most;
     s->states[MST_STATE_HANDLING] = most;
-    s->states[MST_STATE_IDLE] = p->limit != MST_UNKNOWN ? p->limit - most : MST_UNKNOWN;
+    s->states[MST_STATE_IDLE] = MST_UNKNOWN;   /* how many processes there were is not known */
     s->state_ns[MST_STATE_HANDLING] = busy_ns;
     s->state_ns[MST_STATE_IDLE] = all_ns != MST_UNKNOWN && all_ns > busy_ns ? all_ns - busy_ns : 0;
     return put_sample(p, at_ns == p->e->until_ns ? MST_MOMENT_END : MST_MOMENT_DURING);
