@@ -64,8 +64,7 @@ static void fill_label(struct mst_draft *m, struct mst_snapshot_label *to, size_
     to->label = mst_draft_keep(m, name->name);
     to->in_flight = m->in_flight[label];
     to->workers_limit = name->workers_limit != 0 ? name->workers_limit : MST_UNKNOWN;
-    to->limit_reached = name->workers_limit != 0 && name->asked_ns != MST_UNKNOWN
-                      ? name->limit_reached : MST_UNKNOWN;
+    to->limit_reached = name->workers_limit != 0 ? name->limit_reached : MST_UNKNOWN;
     mst_draft_fill_stored(MST_SCOPE_LABEL, to, counters, 0, 1);
     to->requests = sum_of_classes(to->status);
     for (i = 0; i < MST_PHASE_COUNT; i++) {

@@ -17,6 +17,7 @@
 #include "request.h"
 #include "state.h"
 #include "waits.h"
+#include "write/pool_limit.h"
 
 /* Reads a number as OnUpdateLong() does, with K, M and G. OnUpdateLong() warns of malformed
  * numbers. */
@@ -136,7 +137,7 @@ static PHP_RSHUTDOWN_FUNCTION(mpmstat)
     (void)type, (void)module_number;
     if (MPMSTAT_G(active)) {
         mst_request_note();
-        mst_pools_ask();
+        mst_pool_limit_look(&mst_php.board, MPMSTAT_G(label_index), MPMSTAT_G(start_ns));
     }
     return SUCCESS;
 }

@@ -28,7 +28,6 @@ struct pool {
     char     label[MST_NAME_MAX];   /* that the pool's configuration sets; "": none */
     bool     is_admins;             /* the label is that of php_admin_value */
     bool     is_off;                /* mpmstat.enable is off */
-    bool     is_static;             /* pm = static */
     uint64_t children;              /* pm.max_children */
     uint64_t listen;                /* mst_listen_hash() of its address; 0: not known */
 };
@@ -106,7 +105,7 @@ static void enter_section(const char *name)
             return;
         }
         reading.pools = more;
-        more[i] = (struct pool){ .is_static = false };
+        more[i] = (struct pool){ .children = 0 };
         strcpy(more[i].name, name);
         reading.count++;
     }
@@ -157,8 +156,6 @@ static void take_entry(const char *name, const char *value)
         reading.process_max = number(value);
     else if (pool && strcasecmp(name, "pm.max_children") == 0)
         pool->children = number(value);
-    else if (pool && strcasecmp(name, "pm") == 0)
-        pool->is_static = strcasecmp(value, "static") == 0;
     else if (pool && strcasecmp(name, "listen") == 0)
         take_listen(pool, value);
 }
@@ -317,44 +314,7 @@ void mst_pools_show(void)
         const char *label = *pool->label ? pool->label : *everywhere ? everywhere : pool->name;
 
         if (!pool->is_off)
-            mst_pool_limit_add(&mst_php.board, label, limit_of(pool), !pool->is_static,
-                               pool->listen);
+            mst_pool_limit_add(&mst_php.board, label, limit_of(pool), pool->listen);
     }
     forget();
-}
-
-/* ---- what FPM counts ------------------------------------------------------------------------- */
-
-/* "max children reached" of FPM's status page, from its function fpm_get_status(). MST_UNKNOWN:
- * disable_functions has it. 0: it did not answer now. */
-static uint64_t ask_fpm(void)
-{
-    static const char name[] = "fpm_get_status", key[] = "max-children-reached";
-    zend_function *function = zend_hash_str_find_ptr(CG(function_table), name, sizeof name - 1);
-    uint64_t reached = 0;
-    zval called, status, *count = NULL;
-
-    if (function == NULL || function->type != ZEND_INTERNAL_FUNCTION)
-        return MST_UNKNOWN;
-    ZVAL_UNDEF(&status);
-    ZVAL_STRINGL(&called, name, sizeof name - 1);
-    call_user_function(NULL, NULL, &called, &status, 0, NULL);
-    zval_ptr_dtor(&called);
-    if (Z_TYPE(status) == IS_ARRAY)
-        count = zend_hash_str_find(Z_ARRVAL(status), key, sizeof key - 1);
-    if (count && Z_TYPE_P(count) == IS_LONG && Z_LVAL_P(count) > 0)
-        reached = (uint64_t)Z_LVAL_P(count);
-    zval_ptr_dtor(&status);
-    return reached;
-}
-
-/* After a fatal error no function is called: memory can be exhausted. */
-void mst_pools_ask(void)
-{
-    struct mst_board *b = &mst_php.board;
-    uint32_t label = MPMSTAT_G(label_index);
-
-    if (mst_php.origin == MST_ORIGIN_FPM && !MPMSTAT_G(maybe_fatal) && !MPMSTAT_G(fatal)
-        && mst_pool_limit_is_to_ask(b, label, MPMSTAT_G(start_ns)))
-        mst_pool_limit_answer(b, label, ask_fpm());
 }

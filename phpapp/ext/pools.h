@@ -1,6 +1,4 @@
-/* pools.h - FPM's pools: how many workers each can have, by FPM's configuration, and how often
- * FPM found a pool at that limit.
- */
+/* pools.h - FPM's pools: how many workers each can have, by FPM's configuration. */
 #ifndef MPMSTAT_PHP_POOLS_H
 #define MPMSTAT_PHP_POOLS_H
 
@@ -17,9 +15,5 @@ uint64_t mst_pools_read(const char *path);
 /* Writes the limits of the pools that were read to the labels on the board, and forgets the
  * pools. */
 void mst_pools_show(void);
-
-/* Asks FPM now and then how often it found this worker's pool at its limit. Called at the end of
- * a request, while functions can be called. */
-void mst_pools_ask(void);
 
 #endif

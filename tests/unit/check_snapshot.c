@@ -233,35 +233,36 @@ static void ck_pool(const char *name, uint64_t limit, uint64_t reached)
 
 START_TEST(pools_have_limits)
 {
-    const uint64_t s = MST_NS_PER_S, soon = 10 * MST_NS_PER_MS;
+    const uint64_t s = MST_NS_PER_S;
     struct mst_layout layout = test_php_layout();
-    uint32_t www;
+    uint32_t www, i;
 
     test_board(&board, &layout);
-    mst_pool_limit_add(&board, "www", 5, true, 0);
-    mst_pool_limit_add(&board, "fixed", 7, false, 0);
-    mst_pool_limit_add(&board, "both", 1, true, 0);
-    mst_pool_limit_add(&board, "both", 2, true, 0);
+    mst_pool_limit_add(&board, "www", 3, 0);
+    mst_pool_limit_add(&board, "both", 1, 0);
+    mst_pool_limit_add(&board, "both", 2, 0);
     www = mst_label_intern(&board, "www");
-    ck_assert(!mst_pool_limit_is_to_ask(&board, mst_label_intern(&board, "none"), 100 * s));
-    ck_assert(!mst_pool_limit_is_to_ask(&board, mst_label_intern(&board, "fixed"), 100 * s));
-    ck_assert(mst_pool_limit_is_to_ask(&board, www, 100 * s));
-    ck_assert(!mst_pool_limit_is_to_ask(&board, www, 101 * s + 4 * soon));
-    ck_assert(mst_pool_limit_is_to_ask(&board, www, 101 * s + 6 * soon));
-    mst_pool_limit_answer(&board, www, 3);
-    mst_pool_limit_answer(&board, www, 2);   /* an answer that is late */
+    for (i = 0; i < 2; i++)
+        mst_worker_show(&board.workers[i], 1, www);
+    mst_pool_limit_look(&board, www, 100 * s);   /* 2 of 3 are busy */
+    mst_worker_show(&board.workers[2], 1, www);
+    mst_pool_limit_look(&board, www, 101 * s - 1);   /* too soon */
     look(1);
-    ck_pool("www", 5, 3);
-    ck_pool("fixed", 7, MST_UNKNOWN);
-    ck_pool("both", 3, MST_UNKNOWN);
+    ck_pool("www", 3, 0);
+    test_view_free(&view);
+    mst_pool_limit_look(&board, www, 101 * s);
+    mst_pool_limit_look(&board, www, 50 * s);   /* a request that began long ago */
+    mst_pool_limit_look(&board, mst_label_intern(&board, "none"), 102 * s);
+    look(1);
+    ck_pool("www", 3, 1);
+    ck_pool("both", 3, 0);
     ck_pool("none", MST_UNKNOWN, MST_UNKNOWN);
     test_view_free(&view);
-    mst_pool_limits_clear(&board);           /* a reload: FPM counts from 0 */
-    mst_pool_limit_add(&board, "www", 6, true, 0);
-    mst_pool_limit_answer(&board, www, 4);
-    mst_pool_limit_answer(&board, mst_label_intern(&board, "both"), MST_UNKNOWN);
+    mst_pool_limits_clear(&board);           /* a reload */
+    mst_pool_limit_add(&board, "www", 4, 0);
+    mst_pool_limit_look(&board, www, 103 * s);
     look(1);
-    ck_pool("www", 6, 7);
+    ck_pool("www", 4, 1);
     ck_pool("both", MST_UNKNOWN, MST_UNKNOWN);
     tear_down();
 }
@@ -283,11 +284,11 @@ START_TEST(pools_have_queues)
     size_t i;
 
     test_board(&board, &layout);
-    mst_pool_limit_add(&board, "none", 1, true, 0);
-    mst_pool_limit_add(&board, "www", 5, true, mst_listen_hash("/run/php/www.sock"));
-    mst_pool_limit_add(&board, "shop", 5, true, mst_listen_hash("127.0.0.1:9000"));
-    mst_pool_limit_add(&board, "shop", 5, true, mst_listen_hash("127.0.0.1:9009"));
-    mst_pool_limit_add(&board, "port", 5, true, mst_listen_hash("9001"));
+    mst_pool_limit_add(&board, "none", 1, 0);
+    mst_pool_limit_add(&board, "www", 5, mst_listen_hash("/run/php/www.sock"));
+    mst_pool_limit_add(&board, "shop", 5, mst_listen_hash("127.0.0.1:9000"));
+    mst_pool_limit_add(&board, "shop", 5, mst_listen_hash("127.0.0.1:9009"));
+    mst_pool_limit_add(&board, "port", 5, mst_listen_hash("9001"));
     for (i = 0; i < COUNT; i++)
         listeners[i].address = expected[i].address;
     look(1);

@@ -97,7 +97,7 @@ struct mst_summary_pool {
     uint64_t samples, max_busy;        /* during the load */
     uint64_t mean_busy_milli;          /* thousandths of a worker: mean of those samples */
     uint64_t at_limit_milli;           /* thousandths of them with all its workers busy */
-    uint64_t limit_reached;            /* how often FPM found it at its limit, over the recording */
+    uint64_t limit_reached;            /* how often all its workers were busy in the recording */
     /* This run's requests under the label. */
     uint64_t requests;
     uint64_t waited;                   /* those whose php_wait is known */

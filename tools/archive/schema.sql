@@ -308,7 +308,7 @@ CREATE TABLE IF NOT EXISTS pool_samples (
     label             TEXT NOT NULL,     -- the pool's label; several pools can share it
     workers_limit     INTEGER NOT NULL,  -- pm.max_children
     workers_busy      INTEGER,           -- requests of that label in flight, now
-    limit_reached     INTEGER            -- counter: how often FPM found the pool at its limit
+    limit_reached     INTEGER            -- counter: how often all of its workers were busy
 );
 CREATE INDEX IF NOT EXISTS pool_samples_server ON pool_samples (server_id);
 

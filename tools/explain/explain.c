@@ -88,8 +88,7 @@ int mst_explain(struct mst_explanation *e, char *const *targets, size_t count, u
         (has_requests(e) && mst_findings_make(&e->summary, e->archive, error) != 0))
         return mst_failed(MST_EXIT_OUTPUT, "%s", error);
     forget_states(&e->summary);
-    if (!mst_explain_now(e) ||
-        (e->summary.finding_count == 0 && !find_nothing(e)))
+    if ((!has_requests(e) && !e->is_stuck && !find_nothing(e)) || !mst_explain_now(e))
         return mst_failed(MST_EXIT_OUTPUT, "out of memory");
     return MST_EXIT_OK;
 }

@@ -35,7 +35,9 @@ static void add_worker(struct mst_explained_server *s, const struct mst_snapshot
     copy(w->label, sizeof w->label, slot->label);
     copy(w->path, sizeof w->path, slot->path);
     w->busy_ns = slot->request_for_ns != MST_UNKNOWN ? slot->request_for_ns : slot->state_for_ns;
-    w->wait_ns = MST_UNKNOWN;
+    copy(w->wait, sizeof w->wait, slot->wait);
+    copy(w->wait_end, sizeof w->wait_end, slot->wait_end);
+    w->wait_ns = slot->wait_for_ns;
 }
 
 /* A mst_source_see: the busy workers stand first. */

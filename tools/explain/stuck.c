@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/thresholds.h"
 #include "base/clock.h"
 #include "console/format.h"
 #include "explain/steps.h"
@@ -236,7 +237,8 @@ static bool add_long(struct mst_explanation *e, const struct mst_explained_serve
     return mst_findings_add(&e->summary, &f);
 }
 
-/* Threads that wait for a CPU are known over the last seconds only, and not whose work it was. */
+/* Threads that wait for a CPU are known over the last seconds only, and neither whose work it was
+ * nor whom it delayed: so it is no headline. */
 static bool add_cpu(struct mst_explanation *e)
 {
     static const uint64_t spans_s[MST_PRESSURE_SPANS] = { 10, 60, 300 };
@@ -250,9 +252,10 @@ static bool add_cpu(struct mst_explanation *e)
     while (i + 1 < MST_PRESSURE_SPANS && spans_s[i] < window_s)
         i++;
     milli = e->cpu_pressure_milli[i];
-    if (!e->knows_pressure || ago_s > spans_s[i] / 2 || milli < MST_PRESSURE_MILLI)
+    if (e->is_stuck || !e->knows_pressure || ago_s > spans_s[i] / 2 || milli < MST_PRESSURE_MILLI)
         return true;
-    f.share_milli = f.weight = milli;
+    f.share_milli = milli;
+    f.weight = MST_HEADLINE_MILLI - 1;
     f.numbers[f.number_count++] = (struct mst_finding_number){ "pressure_milli", milli };
     MST_TEXT(&f, "Threads of this machine waited for a CPU for %s of the last %" PRIu64 " s. Whose "
              "work filled the CPUs is not known without a recording.",

@@ -67,7 +67,8 @@ static void put_html_table(struct mst_sink *sink, const struct mst_summary_serve
 
     mst_html(sink, "<h3>Pools of PHP-FPM</h3>\n<p>Requests, waits and memory by the pool's label. "
              "Time at the limit is the share of samples in which all its workers were busy; limit "
-             "reached is FPM's own count of that.</p>\n");
+             "reached is how often a request ended while they were, looked at once a second."
+             "</p>\n");
     mst_page_table(sink, "Pools", "pools");
     mst_html(sink, "<thead><tr><th scope=\"col\">pool</th>");
     for (i = 0; i < COLUMNS; i++)

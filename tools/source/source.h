@@ -152,7 +152,7 @@ struct mst_sample_pool {
     char     label[MST_NAME_MAX];
     uint64_t workers_limit;
     uint64_t in_flight;      /* requests under that label: workers that are busy with them */
-    uint64_t limit_reached;  /* how often FPM found the pool at its limit, since its start */
+    uint64_t limit_reached;  /* how often all of its workers were busy, since its start */
 };
 
 /* An other end's totals since the server's start. */

@@ -243,7 +243,7 @@ function makeSection(first) {
                           ["label", "requests", "in flight", "5xx", "aborted", "bytes",
                            "p50", "p90", "p99", "longest"]),
         pools: makeTable("Pools", "Requests of each pool of PHP-FPM, its limit (pm.max_children), "
-                         + "and how often FPM found it reached.",
+                         + "and how often all of its workers were busy.",
                          ["pool", "in flight", "limit", "limit reached"]),
         within: makeTable("Within the phases, by label", php
             ? "What PHP waited for, since the server's start."

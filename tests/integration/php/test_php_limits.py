@@ -1,6 +1,5 @@
 """What mpmstat knows of FPM's limits without being told: FPM itself is the witness, by what
 `php-fpm -tt` prints, by its status and by its log."""
-import json
 import os
 import re
 import shutil
@@ -23,7 +22,6 @@ from processes import wait_until
 pytestmark = pytest.mark.skipif(php.why_not_fpm() is not None, reason=str(php.why_not_fpm()))
 USER = "user = www-data\ngroup = www-data\n" if os.geteuid() == 0 else ""
 NAP = "<?php usleep((int)$_SERVER['QUERY_STRING']); echo 'hello';"
-STATUS = "<?php echo json_encode(fpm_get_status());"
 STOCK = [path for path in Path("/etc/php").glob("*/fpm") if (path / "pool.d/www.conf").exists()]
 
 
@@ -212,16 +210,16 @@ def test_a_label_of_several_pools_has_their_limits_together():
         assert limits(tool.status(fpm.board)) == {"all": 5}
 
 
-# ---- max children reached -----------------------------------------------------------------------
+# ---- all workers busy ---------------------------------------------------------------------------
 
 @pytest.mark.parametrize("manager", [
     "pm = dynamic\npm.start_servers = 1\npm.min_spare_servers = 1\npm.max_spare_servers = 2\n",
     "pm = ondemand\n"])
-def test_how_often_fpm_reached_the_limit(manager):
-    """As FPM's own status and log say; also after a reload, where FPM begins with 0."""
+def test_how_often_a_pool_was_at_its_limit(manager):
+    """Where FPM's own log says that a pool reached its limit; also after a reload."""
     files = {"fpm.conf": head("@ROOT@") + pool("@ROOT@", "fpm", 2, manager)
              + pool("@ROOT@", "idle", 1, manager.replace("spare_servers = 2", "spare_servers = 1"))
-             + pool("@ROOT@", "fixed", 1)}
+             + pool("@ROOT@", "wide", 8)}
 
     def reached(label="fpm"):
         return next(entry["workers"]["limit_reached"] for entry in tool.status(fpm.board)["labels"]
@@ -230,40 +228,24 @@ def test_how_often_fpm_reached_the_limit(manager):
     def said():
         return len(re.findall(r"\[pool fpm\].*reached.*max_children", fpm.log_text()))
 
-    def provoke(before):
-        """Requests wait until FPM has noticed; then others come until one of them has asked it."""
+    def provoke(before, counted):
         with load(fpm, 4):
-            wait_until(lambda: said() > before, 30, lambda: "FPM to say it:\n" + fpm.log_text())
-
-        def told():
-            status = json.loads(php.fastcgi(fpm.root / "fpm.sock", fpm.script("s.php", STATUS))[1])
-            total = before + status["max-children-reached"]
-            return total > before and reached() == total and total
-        return wait_until(told, 30, lambda: f"{reached()} of {said()}")
+            wait_until(lambda: said() > before and reached() > counted, 30,
+                       lambda: f"{reached()} and FPM to say it:\n" + fpm.log_text())
+        return said(), reached()
 
     with Limited(files) as fpm:
         php.fastcgi(fpm.root / "fpm.sock", fpm.script("nap.php", NAP))   # ondemand: the board
-        assert reached() == 0 == reached("idle") and reached("fixed") is None
-        total = provoke(0)
+        php.fastcgi(fpm.root / "wide.sock", fpm.script("nap.php", NAP))
+        assert reached() == 0 == reached("idle") == reached("wide")
+        told = provoke(0, 0)
         fpm_workers = set(fpm.workers())
         os.kill(fpm.pid, signal.SIGUSR2)
         wait_until(lambda: fpm.log_text().count("ready to handle") == 2, 30, fpm.log_text)
         php.fastcgi(fpm.root / "fpm.sock", fpm.script("nap.php", NAP))
-        assert not fpm_workers & set(fpm.workers()) and reached() >= total
-        assert provoke(total) > total and reached("idle") == 0
-
-
-def test_fpm_that_may_not_be_asked():
-    """disable_functions removes what tells the count, and a script has one of that name."""
-    files = {"fpm.conf": head("@ROOT@") + pool(
-        "@ROOT@", "fpm", 2, "pm = ondemand\nphp_admin_value[disable_functions] = fpm_get_status\n")}
-    script = "<?php function fpm_get_status() { touch(__DIR__ . '/run/called'); } echo 'hello';"
-    with Limited(files) as fpm:
-        path = fpm.script("own.php", script)
-        assert php.fastcgi(fpm.socket, path) == (200, "hello")
-        pools = {e["label"]: e["workers"] for e in tool.status(fpm.board)["labels"]}
-        assert pools["fpm"] == {"limit": 2, "limit_reached": None}
-        assert not (fpm.root / "run" / "called").exists()
+        assert not fpm_workers & set(fpm.workers()) and reached() >= told[1]
+        provoke(*told)
+        assert reached("idle") == 0 == reached("wide")
 
 
 # ---- accept queues -------------------------------------------------------------------------------

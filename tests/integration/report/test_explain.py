@@ -1,4 +1,5 @@
 """mpmstat explain: the same as a recording says, and what one cannot: stuck and dead servers."""
+import fcntl
 import json
 import os
 import signal
@@ -102,6 +103,37 @@ def test_a_stuck_apache(server):
     assert len(workers) == WORKERS and {w["state"] for w in workers} == {"handling"}
     assert all(f["numbers"]["none_taken_ns"] < w["busy_for_seconds"] * 1e9 + 1e6 for w in workers)
     assert f"worker {WORKERS} of {WORKERS} workers busy: {WORKERS} handling" in text
+
+
+@pytest.mark.skipif(php.why_not_fpm() is not None, reason=str(php.why_not_fpm()))
+def test_php_stuck_in_a_lock(php_server, fpm_masters, tmp_path):
+    """The test holds the lock for which all of PHP's workers wait."""
+    apache = php_server("event", workers=50, children=3, settings=php.settings("@ROOT@/run"))
+    lock = fpm_masters[-1].root / "run" / "lock"
+    lock.touch(0o666)
+    lock.chmod(0o666)
+    apache.page("lock.php", f"<?php flock(fopen('{lock}', 'r'), LOCK_EX); echo 'free';")
+    board, connections = fpm_masters[-1].board, []
+    with open(lock) as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        try:
+            for _ in range(5):
+                connections.append(apache.connect(timeout=60))
+                connections[-1].send_request("/lock.php")
+            wait_until(lambda: first(explain(apache.board, board))["code"] == "lock", 30,
+                       "PHP to be stuck")
+            found = explain(apache.board, board)
+            text = shown(apache.board, board)
+        finally:
+            fcntl.flock(held, fcntl.LOCK_UN)
+            for connection in connections:
+                connection.close()
+    f = first(found)
+    assert (f["certainty"], f["requests"]) == ("certain", 3)
+    assert f["text"].startswith("PHP is stuck: 3 of its 3 workers wait for lock ")
+    assert "2 connections wait in the accept queue." in f["text"]
+    assert {w["wait"] for w in found["now"][1]["workers"]} == {"lock"}
+    assert "waits for lock" in text
 
 
 def test_a_killed_server(server):
