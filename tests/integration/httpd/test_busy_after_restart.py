@@ -10,6 +10,11 @@ import tool
 from processes import wait_until
 
 HELD = 5
+# Processes of the generation before end only with their requests; the new ones need room meanwhile.
+ROOM = {"prefork": "ServerLimit 40\nMaxRequestWorkers 20\nStartServers 20\n"
+                   "MinSpareServers 20\nMaxSpareServers 21\n"}
+ROOM_OF_THREADS = ("ThreadLimit 10\nServerLimit 8\nThreadsPerChild 10\nMaxRequestWorkers 20\n"
+                   "StartServers 2\nMinSpareThreads 20\nMaxSpareThreads 30\n")
 
 
 def scoreboard(apache):
@@ -34,7 +39,7 @@ def test_workers_of_the_new_generation(server, mpm, signum):
         apache = server(
             mpm, f'ProxyPass "/app" "http://127.0.0.1:{listener.getsockname()[1]}/"\n'
             '<Location "/server-status">\nSetHandler server-status\n</Location>',
-            modules=["proxy", "proxy_http", "status"], workers=20, threads=10)
+            modules=["proxy", "proxy_http", "status"], limits=ROOM.get(mpm, ROOM_OF_THREADS))
         # A hard restart ends the requests of the generation before.
         kept = HELD if signum == signal.SIGUSR1 else 0
         apache.allow("AH01102|AH0111[04]|AH00898")
