@@ -30,6 +30,7 @@ board_sources = \
 	lib/segment/handover.h \
 	lib/segment/histogram.c \
 	lib/segment/histogram.h \
+	lib/segment/listen_hash.h \
 	lib/segment/layout.c \
 	lib/segment/layout.h \
 	lib/segment/liveness.c \

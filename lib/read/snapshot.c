@@ -11,6 +11,7 @@
 #include "base/host.h"
 #include "base/memory.h"
 #include "base/saturate.h"
+#include "segment/listen_hash.h"
 
 static const char *producer_name(uint32_t producer)
 {

@@ -363,20 +363,9 @@ struct mst_name {
     uint64_t workers_limit;      /* pm.max_children; 0: it is no pool's, or not known */
     uint64_t limit_reached;      /* how often all of the pool's workers were found busy */
     uint64_t looked_ns;          /* CLOCK_MONOTONIC when a worker last looked for that */
-    uint64_t listen;             /* mst_listen_hash() of the address on which the pool listens; 0:
-                                  * not known */
+    uint64_t listen;             /* mst_listen_hash() of the address on which the pool listens (see
+                                  * listen_hash.h); 0: not known */
 };
-
-/* FNV-1a of an address as the kernel writes it: "127.0.0.1:9000", "/run/php.sock"; or of a port
- * alone ("9000"), where the pool listens on all addresses. */
-static inline uint64_t mst_listen_hash(const char *address)
-{
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-
-    for (; *address; address++)
-        hash = (hash ^ (unsigned char)*address) * UINT64_C(0x100000001b3);
-    return hash;
-}
 
 /* Label 0 counts requests whose label found no room; label 1 those of the status page. */
 #define MST_LABEL_OTHER  0u

@@ -16,6 +16,7 @@
 #include <zend_ini_scanner.h>
 
 #include "board_place.h"
+#include "segment/listen_hash.h"
 #include "write/pool_limit.h"
 
 #define POOLS_MAX   4096u

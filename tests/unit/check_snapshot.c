@@ -10,6 +10,7 @@
 #include "segment/liveness.h"
 #include "stats/random.h"
 #include "write/journal.h"
+#include "segment/listen_hash.h"
 #include "write/pool_limit.h"
 #include "write/worker.h"
 
