@@ -12,7 +12,7 @@ import pytest
 import build
 import php
 import processes
-from php_site import Site, check_sum, check_wait, needs_extension
+from php_site import MS, Site, check_sum, check_wait, needs_extension
 from processes import wait_until
 
 pytestmark = pytest.mark.skipif(php.why_not_fpm() is not None, reason=str(php.why_not_fpm()))
@@ -22,7 +22,6 @@ REQUESTS, AT_ONCE, HELD = 24, 4, 3
 # What WordPress is told to note, and where its notes go.
 PREPENDED = """<?php
 define('SAVEQUERIES', true);
-define('DISABLE_WP_CRON', true);
 register_shutdown_function(function () {
     global $wpdb;
     file_put_contents('%s', json_encode(['queries' => count($wpdb->queries),
@@ -107,5 +106,6 @@ def test_how_much_of_its_time_is_the_databases(wordpress):
         locked = site.records(REQUESTS + 1)[-1]
         last = noted()[-1]["seconds"] * 1e9
     check_wait(locked, "database", last, locked["run_ns"])
-    assert last >= HELD * 1e9 / 2
-    assert 0.95 <= locked["waits"]["database"] / last <= 1.05, (locked, last)
+    # How long it waits is the scheduler's; that both say the same is what counts.
+    assert last >= 50 * MS
+    assert abs(locked["waits"]["database"] - last) <= 0.05 * last + 10 * MS, (locked, last)
