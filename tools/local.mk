@@ -118,6 +118,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/findings/findings.c \
 	tools/findings/findings.h \
 	tools/findings/held.c \
+	tools/findings/holder.c \
+	tools/findings/holder.h \
 	tools/findings/inquiry.c \
 	tools/findings/inquiry.h \
 	tools/findings/machine.c \

@@ -219,6 +219,37 @@ START_TEST(test_one_at_a_time)
 }
 END_TEST
 
+/* A page that few ask for has nearly all of a wait; where all pages wait alike, no page is named. */
+START_TEST(test_whose_wait)
+{
+    struct run r = quiet_run();
+    struct made m;
+    const struct mst_finding *f;
+
+    make(&m, &r, PHP WAITS("database", "mysql db:3306", "100000000")
+         "UPDATE php_requests SET script = CASE WHEN key % 10 THEN '/a.php' ELSE '/b.php' END;"
+         "UPDATE php_waits SET wait_ns = 1000000 WHERE key % 10");
+    f = finding(&m, MST_CODE_DATABASE);
+    ck_assert_uint_eq(number(f, "of_wait_milli"), 917);   /* 40 x 100 ms of that and 360 x 1 ms */
+    ck_assert_uint_eq(number(f, "of_requests_milli"), 100);
+    ck_assert_msg(strstr(f->text, "/b.php has 91.7 % of this wait, and 10.0 % of the requests") !=
+                  NULL, "%s", f->text);
+    unmake(&m);
+    make(&m, &r, PHP WAITS("database", "mysql db:3306", "100000000")
+         "UPDATE php_requests SET script = CASE WHEN key % 10 THEN '/a.php' ELSE '/b.php' END");
+    f = finding(&m, MST_CODE_DATABASE);
+    ck_assert_uint_eq(mst_finding_number(f, "of_wait_milli"), MST_UNKNOWN);
+    unmake(&m);
+    make(&m, &r, "UPDATE server_requests SET backend = 'http://127.0.0.1:1/', checks_ns = 0, "
+         "upload_ns = 0, label = 'slow', handle_ns = 900000000, backend_ns = 900000000 "
+         "WHERE key % 10 = 0");
+    f = finding(&m, MST_CODE_BACKEND);
+    ck_assert_uint_eq(number(f, "of_wait_milli"), 1000);
+    ck_assert_msg(strstr(f->text, "slow has 100.0 % of this wait") != NULL, "%s", f->text);
+    unmake(&m);
+}
+END_TEST
+
 /* ab had 20 connections, 400 requests of 8 ms in four seconds: with a worker each 20 / 8 ms. */
 START_TEST(test_advice)
 {
@@ -350,6 +381,7 @@ int main(void)
     tcase_add_test(tests, test_churn_of_a_restart);
     tcase_add_test(tests, test_held_by);
     tcase_add_test(tests, test_one_at_a_time);
+    tcase_add_test(tests, test_whose_wait);
     tcase_add_test(tests, test_advice);
     tcase_add_test(tests, test_pools);
     tcase_add_test(tests, test_full_queue_of_a_pool);

@@ -3,9 +3,9 @@
 #include "analysis/bottleneck.h"
 #include "analysis/run_requests.h"
 #include "analysis/thresholds.h"
-#include "archive/query.h"
 #include "base/ratio.h"
 #include "base/saturate.h"
+#include "findings/holder.h"
 #include "findings/rules.h"
 #include "findings/sentences.h"
 
@@ -74,54 +74,24 @@ static void find_uploads(struct mst_inquiry *q)
 /* ---- who held them ------------------------------------------------------------------------- */
 
 static const char apache_holders[] =
-    "SELECT label AS name, count(*) AS n, total(held_ns) AS held_ns, total(queue_ns) AS waited_ns "
-    MST_FROM_APACHES_REQUESTS "AND no_worker = 0 GROUP BY label ORDER BY held_ns DESC";
+    "SELECT label AS name, count(*) AS n, total(held_ns) AS time_ns, total(queue_ns) AS waited_ns "
+    MST_FROM_APACHES_REQUESTS "AND no_worker = 0 GROUP BY label ORDER BY time_ns DESC";
 static const char php_holders[] =
-    "SELECT script AS name, count(*) AS n, total(run_ns) AS held_ns, total(wait_ns) AS waited_ns "
-    MST_FROM_PHPS_REQUESTS "GROUP BY script ORDER BY held_ns DESC";
-
-/* The group of requests that had the workers for longest, against all. */
-struct holder {
-    char     name[128];
-    uint64_t groups, requests, all_requests;
-    double   held_ns, all_held_ns, others_waited_ns;
-};
-
-static void add_group(struct holder *h, struct mst_query *row)
-{
-    uint64_t n = mst_row_number(row, "n");
-    double held_ns = mst_row_real(row, "held_ns");
-
-    if (h->groups++ == 0) {
-        h->held_ns = held_ns;
-        h->requests = n;
-        mst_row_copy(row, "name", h->name, sizeof h->name);
-    } else {
-        h->others_waited_ns += mst_row_real(row, "waited_ns");
-    }
-    h->all_held_ns += held_ns;
-    h->all_requests += n;
-}
+    "SELECT script AS name, count(*) AS n, total(run_ns) AS time_ns, total(wait_ns) AS waited_ns "
+    MST_FROM_PHPS_REQUESTS "GROUP BY script ORDER BY time_ns DESC";
 
 /* A label or script that had the workers for more of their time than its requests are many, while
  * others waited: it explains its own time and theirs. */
 static bool find_holder(struct mst_inquiry *q, const struct mst_summary_server *server,
                         const char *sql)
 {
-    struct mst_query rows = mst_query_ask(q->db, sql, server->id);
-    struct holder h = { 0 };
-    uint64_t of_time, of_requests;
+    struct mst_holder h = mst_holder_ask(q, sql, server->id, NULL);
+    uint64_t of_time = mst_holder_of_time_milli(&h);
+    uint64_t of_requests = mst_holder_of_requests_milli(&h);
     struct mst_finding *f;
 
-    while (mst_query_next(&rows))
-        add_group(&h, &rows);
-    q->failed |= !mst_query_done(&rows);
-    if (h.groups < 2 || h.all_held_ns <= 0 ||
+    if (!mst_holder_stands_out(&h) ||
         mst_budget_milli(&q->b, (uint64_t)h.others_waited_ns) < MST_FINDING_MILLI)
-        return false;
-    of_time = (uint64_t)(h.held_ns / h.all_held_ns * 1000);
-    of_requests = mst_milli(h.requests, h.all_requests);
-    if (of_time < MST_HOLDER_TIME_MILLI || of_requests * 2 > of_time)
         return false;
     f = mst_found_requests(q, MST_CODE_HELD_BY, MST_CERTAIN, h.requests, h.all_requests);
     f->share_milli = f->weight = of_time;

@@ -11,6 +11,7 @@
 #include "analysis/bottleneck.h"
 #include "findings/advice.h"
 #include "findings/budget.h"
+#include "findings/holder.h"
 
 /* ---- failed ------------------------------------------------------------------------------- */
 
@@ -78,6 +79,8 @@ void mst_say_wait(struct mst_finding *f, const struct mst_budget *b, enum mst_wa
                   const struct mst_summary_end *end, bool one_by_one);
 void mst_say_backend(struct mst_finding *f, const struct mst_budget *b,
                      const struct mst_summary_end *end, bool one_by_one);
+/* Adds to the text of either whose requests waited: h stands out. */
+void mst_say_whose(struct mst_finding *f, const struct mst_holder *h);
 /* checks, tls */
 void mst_say_own(struct mst_finding *f, const struct mst_budget *b, uint64_t ns);
 void mst_say_logging(struct mst_finding *f, const struct mst_budget *b);

@@ -203,6 +203,15 @@ void mst_say_backend(struct mst_finding *f, const struct mst_budget *b,
                "extension does.");
 }
 
+void mst_say_whose(struct mst_finding *f, const struct mst_holder *h)
+{
+    size_t length = strlen(f->text);
+
+    mst_say(f->text + length, sizeof f->text - length, " %s has %s of this wait, and %s of the "
+            "requests.", h->name, mst_format_percent(mst_holder_of_time_milli(h)).text,
+            mst_format_percent(mst_holder_of_requests_milli(h)).text);
+}
+
 void mst_say_own(struct mst_finding *f, const struct mst_budget *b, uint64_t ns)
 {
     char part[80];

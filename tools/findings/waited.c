@@ -13,6 +13,7 @@
 #include "analysis/thresholds.h"
 #include "archive/query.h"
 #include "base/ratio.h"
+#include "findings/holder.h"
 #include "findings/rules.h"
 #include "findings/sentences.h"
 #include "segment/fields.h"
@@ -116,6 +117,28 @@ static void note_end(struct mst_finding *f, const struct mst_inquiry *q,
     mst_found_number(f, "at_once_milli", mst_summary_at_once_milli(q->s, end));
 }
 
+/* Whose requests waited there: a page that few ask for can have nearly all of a wait. */
+static const char waiting_scripts[] =
+    "SELECT script AS name, count(*) AS n, total(kind_ns) AS time_ns, 0 AS waited_ns FROM ("
+    "SELECT script, (SELECT sum(w.wait_ns) FROM php_waits w WHERE w.key = php_requests.key AND "
+    "w.server_id = php_requests.server_id AND w.kind = :kind) AS kind_ns " MST_FROM_PHPS_REQUESTS
+    ") GROUP BY script ORDER BY time_ns DESC";
+static const char waiting_labels[] =
+    "SELECT label AS name, count(*) AS n, total(backend_ns) AS time_ns, 0 AS waited_ns "
+    MST_FROM_APACHES_REQUESTS "GROUP BY label ORDER BY time_ns DESC";
+
+static void note_holder(struct mst_finding *f, struct mst_inquiry *q, const char *sql,
+                        const struct mst_summary_server *server, const char *kind)
+{
+    struct mst_holder h = mst_holder_ask(q, sql, server->id, kind);
+
+    if (!mst_holder_stands_out(&h))
+        return;
+    mst_found_number(f, "of_wait_milli", mst_holder_of_time_milli(&h));
+    mst_found_number(f, "of_requests_milli", mst_holder_of_requests_milli(&h));
+    mst_say_whose(f, &h);
+}
+
 /* A lock lets in one at a time by its nature; but there can be as many locks as sessions. */
 static void find_wait(struct mst_inquiry *q, int wait)
 {
@@ -143,6 +166,7 @@ static void find_wait(struct mst_inquiry *q, int wait)
     mst_found_number(f, "of_php_run_milli", of_run);
     mst_found_number(f, "one_at_a_time", one_by_one);
     mst_say_wait(f, &q->b, (enum mst_wait)wait, end, one_by_one || is_lock);
+    note_holder(f, q, waiting_scripts, q->b.php, mst_wait_names[wait]);
 }
 
 /* ---- Apache's ------------------------------------------------------------------------------ */
@@ -164,6 +188,7 @@ static void find_backend(struct mst_inquiry *q)
     mst_found_number(f, "mean_ns", mst_budget_mean_ns(&q->b, q->b.backend_ns));
     mst_found_number(f, "one_at_a_time", one_by_one);
     mst_say_backend(f, &q->b, end, one_by_one);
+    note_holder(f, q, waiting_labels, q->b.front, NULL);
 }
 
 static void find_own(struct mst_inquiry *q, enum mst_code code, uint64_t ns,
