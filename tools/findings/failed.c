@@ -255,7 +255,7 @@ static void find_restarts(struct mst_inquiry *q, const struct mst_summary_server
     mst_found_number(f, "restarts", generations);
     mst_found_number(f, "starts", starts);
     mst_found_number(f, "first_ns", first_ns);
-    mst_say_restarts(f, server, first_ns);
+    mst_say_restarts(f, &q->b, server, first_ns);
 }
 
 void mst_find_failures(struct mst_inquiry *q)

@@ -18,28 +18,36 @@ static const char *plural(uint64_t n)
     return n == 1 ? "" : "s";
 }
 
+/* Whether a load tool made the requests; else they are those that the server had anyhow. */
+static bool of_a_load(const struct mst_budget *b)
+{
+    return b->s->client.tool != NULL;
+}
+
 /* ---- failed ------------------------------------------------------------------------------- */
 
 void mst_say_answers(struct mst_finding *f, const struct mst_budget *b, uint64_t status,
                      uint64_t most, const char *label, const char *end)
 {
-    bool many = f->weight >= MST_WEIGHT_FIRST, all_alike = most == f->requests;
+    bool all_alike = most == f->requests;
+    const char *so = of_a_load(b) && f->weight >= MST_WEIGHT_FIRST ?
+                     ": this measures the error page" : "";
     char which[256];
 
     mst_say(which, sizeof which, "label %s%s%s", label, end[0] != '\0' ? ", from " : "", end);
     if (all_alike)
         MST_TEXT(f, "%" PRIu64 " of %" PRIu64 " answers were %" PRIu64 " (%s)%s.", f->requests,
-                 b->front->requests, status, which,
-                 many ? ": this measures the error page" : "");
+                 b->front->requests, status, which, so);
     else
         MST_TEXT(f, "%" PRIu64 " of %" PRIu64 " answers were errors (%" PRIu64 " of them %" PRIu64
-                 ", %s)%s.", f->requests, b->front->requests, most, status, which,
-                 many ? ": this measures the error page" : "");
+                 ", %s)%s.", f->requests, b->front->requests, most, status, which, so);
     if (status == 503 || status == 502 || status == 504)
         MST_ACTION(f, "Look whether the backend runs and what the error log says: 502 and 503 are "
                    "a backend that is down, full or died, 504 is ProxyTimeout.");
     else if (f->code == MST_CODE_ANSWERS_5XX)
         MST_ACTION(f, "The error log of the server and of the application has the reason.");
+    else if (!of_a_load(b))
+        MST_ACTION(f, "The access log has their URLs.");
     else
         MST_ACTION(f, "%s", status == 404 ? "Check the URL of the load." :
                    status == 401 || status == 403 ? "Check the access rules (Require) and what the "
@@ -113,8 +121,8 @@ void mst_say_fatal(struct mst_finding *f, const struct mst_summary_server *php)
                "missing function.");
 }
 
-void mst_say_restarts(struct mst_finding *f, const struct mst_summary_server *server,
-                      uint64_t first_ns)
+void mst_say_restarts(struct mst_finding *f, const struct mst_budget *b,
+                      const struct mst_summary_server *server, uint64_t first_ns)
 {
     bool anew = server->restarts != MST_UNKNOWN && server->restarts > 0;
     char when[64] = "", waited[96] = "";
@@ -123,12 +131,14 @@ void mst_say_restarts(struct mst_finding *f, const struct mst_summary_server *se
         mst_say(waited, sizeof waited, " Requests waited for workers meanwhile (%s of the time of "
                 "all requests).", mst_format_percent(f->share_milli).text);
     if (first_ns != MST_UNKNOWN)
-        mst_say(when, sizeof when, ", first %s after the load's start",
-                mst_format_time(first_ns).text);
-    MST_TEXT(f, "%s was %s while the load ran%s.%s",
-             mst_summary_is_php(server) ? "PHP" : "Apache",
-             anew ? "stopped and started" : "restarted", when, waited);
-    MST_ACTION(f, "Measure again without the restart; for its cost compare the two.");
+        mst_say(when, sizeof when, ", first %s after the %s",
+                mst_format_time(first_ns).text, of_a_load(b) ? "load's start" : "beginning");
+    MST_TEXT(f, "%s was %s%s%s.%s", mst_summary_is_php(server) ? "PHP" : "Apache",
+             anew ? "stopped and started" : "restarted",
+             of_a_load(b) ? " while the load ran" : "", when, waited);
+    MST_ACTION(f, "%s", of_a_load(b) ?
+               "Measure again without the restart; for its cost compare the two." :
+               "The error log says when, and often why (AH00493, AH00494, AH00171).");
 }
 
 /* ---- workers ------------------------------------------------------------------------------- */

@@ -24,8 +24,8 @@ void mst_say_client_errors(struct mst_finding *f, const struct mst_budget *b, ui
 void mst_say_deaths(struct mst_finding *f, const struct mst_summary_server *server, uint64_t n,
                     uint64_t killed);
 void mst_say_fatal(struct mst_finding *f, const struct mst_summary_server *php);
-void mst_say_restarts(struct mst_finding *f, const struct mst_summary_server *server,
-                      uint64_t first_ns);
+void mst_say_restarts(struct mst_finding *f, const struct mst_budget *b,
+                      const struct mst_summary_server *server, uint64_t first_ns);
 
 /* ---- ran out ------------------------------------------------------------------------------ */
 
