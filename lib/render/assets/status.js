@@ -5,13 +5,13 @@
 "use strict";
 
 const { asTime, asCount, asRate, asBytes, make } = pieces;
+const { OWN_LABEL, clients, total } = minute;
 const EVERY_MS = 2000;
 const PATIENCE_MS = 5000;      // the page says so where an answer takes longer
 const SAMPLES_KEPT = 300;      // ten minutes
 const EVENTS_SHOWN = 20, EVENTS_KEPT = 200;
 const REQUESTS_SHOWN = 10;
 const WORKERS_SHOWN = 4000;    // further squares would be too small to tell apart
-const OWN_LABEL = "mpm-status";
 const APACHE_STATES = ["handling", "sending", "reading", "keepalive", "closing", "logging",
                        "idle"];
 const STATE_COLOURS = { handling: "handle", sending: "send", reading: "read",
@@ -19,40 +19,9 @@ const STATE_COLOURS = { handling: "handle", sending: "send", reading: "read",
                         idle: "idle" };
 const CLASSES = [["2xx", "handle"], ["3xx", "read"], ["1xx", "closing"], ["4xx", "php_wait"],
                  ["5xx", "queue"], ["aborted", "send"]];
-const PHASES = { apache: [["queue", "queue"], ["read", "read"], ["handle", "handle"],
-                          ["send", "send"]],
-                 php: [["php_wait", "php_wait"], ["php_run", "php_run"]] };
-
-// ---- two snapshots of a board ------------------------------------------------------------
+const PHP_PHASES = ["php_wait", "php_run"];
 
 function baseName(path) { return (path || "").replace(/^.*\//, ""); }
-function labelsBut(board, own) { return board.labels.filter(l => (l.label === OWN_LABEL) === own); }
-function clients(board) { return labelsBut(board, false); }
-function sum(list, of) {
-    return list.reduce((total, item) => total + (of(item) || 0), 0);
-}
-function phaseSum(board, phase, what) {
-    return sum(clients(board), l => l.phases[phase] && l.phases[phase][what]);
-}
-
-// What happened between two samples: rates by class, the mean of each phase, workers by state.
-function between(before, now) {
-    const seconds = now.uptime_seconds - before.uptime_seconds;
-    if (!(seconds > 0)) return null;
-    const grown = of => (of(now) - of(before)) / seconds;
-    const ended = phaseSum(now, "total", "count") - phaseSum(before, "total", "count");
-    const step = { seconds, at: now.uptime_seconds, rate: {}, mean: {}, workers: {} };
-    for (const [name] of CLASSES)
-        step.rate[name] = grown(board => sum(clients(board), l => l.status[name]));
-    for (const [name] of PHASES[now.producer])
-        step.mean[name] = ended > 0 ? (phaseSum(now, name, "sum_seconds")
-            - phaseSum(before, name, "sum_seconds")) / ended : null;
-    for (const state of APACHE_STATES)
-        step.workers[state] = grown(board => board.workers.state_seconds[state] || 0);
-    step.requests = ended / seconds;
-    step.no_idle = grown(board => board.lifecycle.no_idle_worker_seconds || 0);
-    return step;
-}
 
 // ---- the parts of a board's section ------------------------------------------------------
 
@@ -89,11 +58,10 @@ function makeChart(title, about, series, format) {
     const svg = document.createElementNS(SVG, "svg");
     const legend = make("ul", { class: "legend" });
     const scale = make("span", { class: "scale" });
-    const outputs = series.map(([name, colour]) => {
-        const output = make("output", {});
-        legend.append(make("li", {}, make("i", { class: colour }), name + " ", output));
-        return output;
-    });
+    const outputs = series.map(() => make("output", {}));
+    const entries = series.map(([name, colour], i) =>
+        make("li", {}, make("i", { class: colour }), name + " ", outputs[i]));
+    legend.append(...entries);
     svg.setAttribute("viewBox", `0 0 ${WIDTH} ${HEIGHT}`);
     svg.setAttribute("preserveAspectRatio", "none");
     svg.setAttribute("role", "img");
@@ -112,8 +80,11 @@ function makeChart(title, about, series, format) {
                 output.textContent = !last ? "…" : last.values[i] === null ? "–"
                                                  : format(last.values[i]);
             });
-            svg.setAttribute("aria-label", title + ": " + series.map(([name], i) =>
-                `${name} ${outputs[i].textContent}`).join(", "));
+            entries.forEach((entry, i) => {   // of what never was there is nothing to explain
+                entry.hidden = steps.length > 0 && !steps.some(step => step.values[i] > 0);
+            });
+            svg.setAttribute("aria-label", title + ": " + entries.filter(entry => !entry.hidden)
+                .map(entry => entry.textContent).join(", "));
             scale.textContent = highest > 0 ? format(highest) : "";
             since.textContent = last ? asTime(last.to - steps[0].from) + " ago" : "";
         },
@@ -226,13 +197,15 @@ function makeSection(first) {
     if (php) delete tiles.queue;
     if (first.connections.http2_workers_limit === null) delete tiles.http2;
     const states = APACHE_STATES.filter(state => first.workers.states[state] !== null);
+    const classes = CLASSES.filter(([name]) => !php || name !== "1xx");
     const parts = {
         rate: makeChart("Requests a second", "by status; without this page's own",
-                        CLASSES.filter(([name]) => !php || name !== "1xx"), asRate),
+                        classes, asRate),
         mean: makeChart("Where a request's time went", php
             ? "the mean wait for a PHP worker, and the mean time that PHP ran"
-            : "the mean of the requests that were complete then, by phase",
-                        PHASES[first.producer], asTime),
+            : "the mean of the requests that were complete then; what PHP's boards say of it is in "
+              + "place of handle",
+                        (php ? PHP_PHASES : minute.SHOWN).map(name => [name, name]), asTime),
         workers: makeChart("What the workers did",
                            "how many were in each state, on average; dashed: the limit",
                            states.map(state => [state, STATE_COLOURS[state]]), asCount),
@@ -266,31 +239,33 @@ function makeSection(first) {
         make("dl", { class: "tiles" }, ...Object.values(tiles).map(t => t.element)),
         make("div", { class: "charts" }, parts.rate.element, parts.mean.element,
              parts.workers.element),
-        parts.grid.element, parts.longest.element, parts.labels.element,
-        parts.pools.element, parts.within.element, parts.ends.element, parts.listeners.element,
-        parts.events.element);
-    return { element, name, about, warning, tiles, parts, started: first.started,
+        parts.grid.element, make("div", { class: "tables" },
+            ...["longest", "labels", "pools", "within", "ends", "listeners", "events"]
+                .map(part => parts[part].element)));
+    return { element, name, about, warning, tiles, parts, php, states,
+             classes: classes.map(([name]) => name), started: first.started,
              last: null, steps: [], events: [], cursor: "start", written: null };
 }
+
+function noIdle(step) { return Math.min(1, step.no_idle / step.seconds); }
 
 function fillTiles(section, board, step) {
     const set = (name, text) => {
         if (section.tiles[name]) section.tiles[name].value.textContent = text;
     };
-    const mean = step && Object.values(step.mean).some(value => value !== null)
-        ? sum(Object.values(step.mean), value => value) : null;
+    const mean = step && step.requests > 0 ? step.phases.total / step.requests : null;
     const p99 = Math.max(...clients(board).map(l => l.phases.total.p99_seconds || 0), 0);
     const limit = board.workers.limit;
-    set("requests", step ? asRate(step.requests) : "…");
+    set("requests", step ? asRate(step.requests / step.seconds) : "…");
     set("mean", !step ? "…" : mean === null ? "none ended" : asTime(mean));
     set("p99", p99 > 0 ? asTime(p99) : "none yet");
     set("busy", asCount(board.workers.busy) + (limit === null ? "" : ` of ${asCount(limit)}`));
     set("http2", `${asCount(board.connections.http2_workers_busy)} of `
         + asCount(board.connections.http2_workers_limit));
-    set("flight", asCount(sum(clients(board), l => l.in_flight)));
+    set("flight", asCount(total(clients(board), l => l.in_flight)));
     set("queue", board.listeners && board.listeners.some(l => l.queue !== null)
-        ? asCount(sum(board.listeners, l => l.queue)) : "not known");
-    set("no_idle", step ? Math.min(100, step.no_idle * 100).toFixed(0) + " %" : "…");
+        ? asCount(total(board.listeners, l => l.queue)) : "not known");
+    set("no_idle", step ? (noIdle(step) * 100).toFixed(0) + " %" : "…");
 }
 
 // Of a label: [name, count, seconds] of what there was, the longest time first.
@@ -319,7 +294,7 @@ function fillTables(section, board) {
         .map(slot => [asTime(slot.request_for_seconds), slot.label, slot.path || none, slot.state,
                       ...(board.producer === "php" ? [waitOf(slot) || none] : []),
                       String(slot.pid)]));
-    labels.fill([...clients(board), ...labelsBut(board, true)]
+    labels.fill([...clients(board), ...board.labels.filter(l => l.label === OWN_LABEL)]
         .filter(l => l.requests > 0 || l.in_flight > 0)
         .map(l => [l.label || none, asCount(l.requests), asCount(l.in_flight),
                    asCount(l.status["5xx"]), asCount(l.status.aborted), asBytes(l.bytes),
@@ -352,14 +327,33 @@ function warningOf(board, step) {
     if (board.running !== "yes")
         return board.running === "no" ? `Stopped${board.stopped ? " at " + board.stopped : ""}.`
                                       : "It is not known whether it still runs.";
-    if (step && step.no_idle > 0.5)
+    if (step && noIdle(step) > 0.5)
         return "All workers are busy: new requests wait.";
     return "";
 }
 
+// The steps of PHP's boards that end with Apache's: those of the same looks.
+function stepsOfPHP(section, nth) {
+    return [...sections.values()].filter(other => other !== section && other.php)
+        .map(other => other.steps[other.steps.length - (section.steps.length - nth)])
+        .filter(Boolean);
+}
+
+function drawCharts(section, board) {
+    const { rate, mean, workers } = section.parts;
+    const draw = (chart, values, line) => chart.draw(section.steps.map((step, nth) =>
+        ({ from: step.at - step.seconds, to: step.at, values: values(step, nth) })), line);
+    draw(rate, step => section.classes.map(name => (step.status[name] || 0) / step.seconds));
+    draw(mean, section.php
+        ? step => PHP_PHASES.map(name =>
+            step.requests > 0 ? step.phases[name] / step.requests : null)
+        : (step, nth) => minute.means(step, stepsOfPHP(section, nth)));
+    draw(workers, step => section.states.map(state => step.workers[state] / step.seconds),
+         board.workers.limit);
+}
+
 function fill(section, board, isPage) {
-    const step = section.last ? between(section.last, board) : null;
-    const limit = board.workers.limit;
+    const step = section.last ? minute.between(section.last, board) : null;
     section.name.textContent = [SERVERS[board.producer] || board.producer, board.mpm || board.sapi,
                                 isPage ? null : baseName(board.board)].filter(Boolean).join(" · ");
     section.about.textContent = [board.server, `pid ${board.pid}`,
@@ -368,16 +362,7 @@ function fill(section, board, isPage) {
         .filter(Boolean).join(" · ");
     if (step) section.steps.push(step);
     if (section.steps.length > SAMPLES_KEPT) section.steps.shift();
-    const shown = section.steps.map(s => ({ from: s.at - s.seconds, to: s.at, s }));
-    const draw = (chart, values, line) =>
-        chart.draw(shown.map(({ from, to, s }) => ({ from, to, values: values(s) })), line);
-    const { rate, mean, workers, grid } = section.parts;
-    draw(rate, s => CLASSES.filter(([name]) => board.producer !== "php" || name !== "1xx")
-        .map(([name]) => s.rate[name]));
-    draw(mean, s => PHASES[board.producer].map(([name]) => s.mean[name]));
-    draw(workers, s => APACHE_STATES.filter(state => board.workers.states[state] !== null)
-        .map(state => s.workers[state]), limit);
-    grid.fill(board);
+    section.parts.grid.fill(board);
     fillTiles(section, board, step);
     fillTables(section, board);
     section.warning.textContent = warningOf(board, step);
@@ -385,11 +370,25 @@ function fill(section, board, isPage) {
     section.last = board;
 }
 
+// What the last minute says of all boards.
+function fillMinute() {
+    const seen = [...sections.values()].map(section =>
+        ({ php: section.php, step: minute.last(section.steps), limit: section.last.workers.limit,
+           busy: section.last.workers.busy }));
+    const apache = seen.find(board => !board.php);
+    const said = minute.say(apache, seen.filter(board => board.php));
+    const step = (apache || seen[0] || {}).step;
+    lastMinute.hidden = said === "";
+    lastMinute.replaceChildren(make("strong", {}, step ? `The last ${asTime(step.seconds)}: ` : ""),
+                               said);
+}
+
 // ---- the page ----------------------------------------------------------------------------
 
 const main = document.querySelector("main");
 const state = make("p", { id: "state", role: "status" });
 const pause = make("button", { type: "button" }, "Pause");
+const lastMinute = make("p", { id: "minute" });
 const unreadable = make("ul", { class: "unreadable" });
 const articles = make("div", {});
 const sections = new Map();
@@ -410,6 +409,8 @@ function show(snapshot) {
     });
     for (const [key, section] of sections)
         if (!seen.has(key)) { section.element.remove(); sections.delete(key); }
+        else drawCharts(section, section.last);
+    fillMinute();
     unreadable.replaceChildren(...(snapshot.unreadable || []).map(u =>
         make("li", {}, u.reason.includes(u.board) ? u.reason : `${u.board}: ${u.reason}`)));
     const first = snapshot.boards[0];
@@ -481,7 +482,7 @@ pause.addEventListener("click", () => {
 
 main.replaceChildren(
     make("header", {}, make("h1", {}, location.host || "mpm-status"), state, pause),
-    unreadable, articles);
+    lastMinute, unreadable, articles);
 show(JSON.parse(document.getElementById("data").textContent));
 if (location.protocol.startsWith("http")) {
     follow();

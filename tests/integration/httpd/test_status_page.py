@@ -303,6 +303,76 @@ def test_tables_show_what_the_boards_say(browser, saved_page):
     assert page.complaints == []
 
 
+# ---- what the last minute says ---------------------------------------------------------------
+
+
+def step(requests, seconds=60, no_idle=0, waits=None, cpu=0, **phases):
+    """The sums of a minute, as minute.js makes them of two snapshots. Times are of all requests."""
+    failed = {name: phases.pop(name, 0) for name in ("4xx", "5xx")}
+    return {"seconds": seconds, "requests": requests, "no_idle": no_idle, "workers": {},
+            "status": {"2xx": requests - sum(failed.values()), **failed}, "cpu": cpu, "cpu_wait": 0,
+            "phases": {"total": sum(phases.values()), **phases}, "waits": waits or {}}
+
+
+def board_of(sums, limit=5):
+    return {"step": sums, "limit": limit, "busy": 1}
+
+
+SLEEPERS = step(100, no_idle=54, php_wait=38, php_run=11, waits={"sleep": 10}, cpu=1)
+MINUTES = [
+    # (Apache's, PHP's boards, what is said)
+    (step(100, handle=50), [SLEEPERS], "PHP's workers ran out: none of 5 was idle for 90.0 % of this "
+     "time. Requests waited for a PHP worker for 380 ms on average (76.0 % of their time). PHP waited "
+     "for its own sleep for 100 ms a request (20.0 % of its time)."),
+    (None, [SLEEPERS], "PHP's workers ran out: none of 5 was idle for 90.0 % of this time. Requests "
+     "waited for a PHP worker for 380 ms on average (77.6 % of their time). PHP waited for its own "
+     "sleep for 100 ms a request (20.4 % of its time)."),
+    (step(100, queue=30, handle=10, no_idle=30), [], "Apache's workers ran out: none of 50 was idle "
+     "for 50.0 % of this time. Requests waited for an Apache worker for 300 ms on average (75.0 % of "
+     "their time). The handler worked, or waited for what this page cannot see for 100 ms a request "
+     "(25.0 % of its time)."),
+    # Idle workers, and yet requests waited: nothing ran out.
+    (step(100, queue=30, handle=10), [], "Requests waited for an Apache worker for 300 ms on average "
+     "(75.0 % of their time). The handler"),
+    (step(100, handle=20), [step(100, php_run=19, waits={"database": 15}, cpu=4)],
+     "Workers did not run out: 1 of 50 were busy at the last look. PHP waited for its database for "
+     "150 ms a request (75.0 % of its time)."),
+    (step(100, handle=20, **{"4xx": 10, "5xx": 90}), [], "Of 100 answers 10 were 4xx, 90 were 5xx."),
+    (step(100, handle=20, **{"4xx": 2}), [], "Workers did not run out"),
+    (step(19, handle=20), [], "Only 19 requests were complete: too few to say more."),
+    # PHP serves another server, too: its parts are never more than Apache's handle.
+    (step(100, handle=2, send=8), [step(900, php_run=200, waits={"http": 200})],
+     "Workers did not run out: 1 of 50 were busy at the last look. Sending the response took 80.0 ms "
+     "a request (80.0 % of its time)."),
+]
+
+
+def test_what_the_last_minute_says(browser, saved_page):
+    page = browser.open(saved_page({"boards": [], "unreadable": []}))
+    for apache, phps, wanted in MINUTES:
+        front = "undefined" if apache is None else json.dumps(board_of(apache, 50))
+        said = page.evaluate(f"minute.say({front}, {json.dumps([board_of(php) for php in phps])})")
+        assert said.startswith(wanted), said
+
+
+def test_the_page_says_what_runs_out(browser, php_server, php_boards):
+    """Eight clients at a time for two PHP workers, while the page looks."""
+    apache = php_server("event", f'MPMStatPHPBoards "{php_boards}"', workers=20, children=2,
+                        settings=php.settings(php_boards, workers_limit=2))
+    assert apache.get("/sleep.php?seconds=0.01&spread=0").status == 200
+    php_boards.chmod(0o755)
+    php.board(php_boards, "fpm-fcgi").chmod(0o644)
+    page = show(browser, apache)
+    said = "document.querySelector('#minute').textContent"
+    clients.ab(apache.port, "/sleep.php?seconds=0.1&spread=0", 80, 8)
+    page.wait(f"{said}.includes(\"PHP's workers ran out: none of 2 was idle\")", 10)
+    assert "PHP waited for its own sleep for 10" in page.evaluate(said)
+    legend = page.evaluate("""Array.from(document.querySelectorAll('article:first-child figure')[1]
+        .querySelectorAll('li')).filter(li => !li.hidden).map(li => li.textContent.split(' ')[0])""")
+    assert {"php_wait", "wait", "handle"} <= set(legend) and "database" not in legend, legend
+    assert page.complaints == []
+
+
 # ---- when there is no answer -----------------------------------------------------------------
 
 

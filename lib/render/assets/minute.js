@@ -1,0 +1,179 @@
+// minute.js - what happened between snapshots of a board, and what the last minute of it says: pure
+// functions, without the document. Names are those of the JSON, which are promises.
+const minute = (function () {
+"use strict";
+
+const { asTime, asShare, asCount } = pieces;
+const OWN_LABEL = "mpm-status";
+const SECONDS = 60;
+// The limits of the tool's findings: tools/analysis/thresholds.h.
+const REQUESTS_MIN = 20;       // of fewer nothing is said
+const FAILED_SHARE = 0.03;     // errors come first from here on
+const HEADLINE_SHARE = 0.2;    // of a request's time
+const HELD_SHARE = 0.5;        // of the time of those that had a worker
+const NO_IDLE_SHARE = 0.05;    // of the minute
+
+function total(list, of) {
+    return list.reduce((sum, item) => sum + (of(item) || 0), 0);
+}
+function clients(board) { return board.labels.filter(l => l.label !== OWN_LABEL); }
+
+// ---- sums ----------------------------------------------------------------------------------
+
+function totalOf(labels, group) {
+    const sums = {};
+    for (const label of labels)
+        for (const [name, value] of Object.entries(group(label) || {}))
+            sums[name] = (sums[name] || 0) + (value || 0);
+    return sums;
+}
+
+// All that only grows, of all labels but the page's own. Times are seconds.
+function sums(board) {
+    const labels = clients(board);
+    const php = of => total(labels, l => l.php && of(l.php));
+    return {
+        seconds: board.uptime_seconds,
+        requests: total(labels, l => l.phases.total && l.phases.total.count),
+        no_idle: board.lifecycle.no_idle_worker_seconds || 0,
+        status: totalOf(labels, l => l.status),
+        workers: totalOf([board], b => b.workers.state_seconds),
+        phases: totalOf(labels, l => Object.fromEntries(Object.entries(l.phases)
+            .map(([name, phase]) => [name, phase && phase.sum_seconds]))),
+        waits: totalOf(labels, l => l.php && l.php.waits_seconds),
+        cpu: php(p => p.user_seconds + p.system_seconds),
+        cpu_wait: php(p => p.cpu_wait_seconds),
+    };
+}
+
+function combine(a, b, how) {
+    if (typeof a === "number" || typeof b === "number") return how(a || 0, b || 0);
+    const names = new Set([...Object.keys(a || {}), ...Object.keys(b || {})]);
+    return Object.fromEntries([...names].map(name =>
+        [name, combine((a || {})[name], (b || {})[name], how)]));
+}
+
+// What happened between two snapshots, and when the later one was made; null: nothing did.
+function between(before, now) {
+    const step = combine(sums(now), sums(before), (later, earlier) => later - earlier);
+    return step.seconds > 0 ? { at: now.uptime_seconds, ...step } : null;
+}
+
+// The steps of the last minute as one; null: there are none.
+function last(steps) {
+    if (steps.length === 0) return null;
+    const since = steps[steps.length - 1].at - SECONDS;
+    return steps.filter(step => step.at - step.seconds >= since - 1)
+        .reduce((all, step) => combine(all, step, (a, b) => a + b), {});
+}
+
+// ---- where a request's time went -----------------------------------------------------------
+
+const SHOWN_WAITS = ["database", "cache", "http", "lock"];   // the others are drawn as one
+const SHOWN = ["queue", "read", "php_wait", "cpu", "cpu_wait", ...SHOWN_WAITS, "wait", "handle",
+               "send"];
+
+function phpParts(step) {
+    return { php_wait: step.phases.php_wait || 0, cpu: step.cpu, cpu_wait: step.cpu_wait,
+             ...step.waits };
+}
+
+// Of Apache's step: its phases, with PHP's parts in place of what they are of `handle`. PHP serves
+// others, too, and counts a request sooner than Apache does: its parts never exceed `handle`.
+function parts(apache, phps) {
+    const found = phps.map(phpParts).reduce((a, b) => combine(a, b, (x, y) => x + y), {});
+    const handle = apache.phases.handle || 0;
+    const known = total(Object.values(found), seconds => seconds);
+    const scale = known > handle ? handle / known : 1;
+    for (const name of Object.keys(found)) found[name] *= scale;
+    for (const phase of ["queue", "read", "send"]) found[phase] = apache.phases[phase] || 0;
+    found.handle = handle - known * scale;
+    return found;
+}
+
+// The mean of each part of SHOWN of a request, for a chart; null: no request was complete.
+function means(apache, phps) {
+    if (!(apache.requests > 0)) return SHOWN.map(() => null);
+    const found = parts(apache, phps);
+    const others = Object.keys(found).filter(name => !SHOWN.includes(name));
+    return SHOWN.map(name => (name === "wait" ? total(others, other => found[other])
+                                              : found[name] || 0) / apache.requests);
+}
+
+// ---- what it says --------------------------------------------------------------------------
+
+const WORDS = {
+    queue: "requests waited for an Apache worker", read: "reading the request took",
+    php_wait: "requests waited for a PHP worker", cpu: "PHP computed",
+    cpu_wait: "PHP's processes waited for a CPU", database: "PHP waited for its database",
+    cache: "PHP waited for its cache", http: "PHP waited for another server (HTTP)",
+    lock: "PHP waited for a lock", file: "PHP waited for files",
+    process: "PHP waited for a program that it had started", dns: "PHP waited for a name server",
+    mail: "PHP waited for a mail server", sleep: "PHP waited for its own sleep",
+    stream: "PHP waited for a stream", send: "sending the response took",
+    handle: "the handler worked, or waited for what this page cannot see",
+};
+
+function capital(text) { return text[0].toUpperCase() + text.slice(1); }
+
+function failures(step) {
+    const client = step.status["4xx"] || 0, server = step.status["5xx"] || 0;
+    if (client + server < FAILED_SHARE * step.requests) return "";
+    const of = [[client, "4xx"], [server, "5xx"]].filter(([n]) => n > 0)
+        .map(([n, name]) => `${asCount(n)} were ${name}`).join(", ");
+    return `Of ${asCount(step.requests)} answers ${of}. `;
+}
+
+// The wait for workers, and whether there were none.
+function shortage(name, seconds, all, requests, server) {
+    const share = seconds / all;
+    if (!(share >= HEADLINE_SHARE)) return "";
+    const noIdle = server ? Math.min(1, server.step.no_idle / server.step.seconds) : 0;
+    const out = noIdle >= NO_IDLE_SHARE && server.limit !== null
+        ? `${name === "queue" ? "Apache" : "PHP"}'s workers ran out: none of `
+          + `${asCount(server.limit)} was idle for ${asShare(noIdle)} of this time. ` : "";
+    return `${out}${capital(WORDS[name])} for ${asTime(seconds / requests)} on average `
+        + `(${asShare(share)} of their time). `;
+}
+
+// What most of the rest was, which is what held the workers.
+function holder(found, all, requests) {
+    const rest = Object.entries(found).filter(([name]) => !["queue", "php_wait"].includes(name));
+    const held = total(rest, ([, seconds]) => seconds);
+    const [name, seconds] = rest.reduce((a, b) => b[1] > a[1] ? b : a);
+    if (seconds < HEADLINE_SHARE * all && seconds < HELD_SHARE * held) return "";
+    const how = /took$/.test(WORDS[name]) ? " " : " for ";
+    return `${capital(WORDS[name])}${how}${asTime(seconds / requests)} a request `
+        + `(${asShare(seconds / all)} of its time). `;
+}
+
+// Of Apache's board (undefined: there is none) and of PHP's, each { step, limit, busy }; step is of
+// last(). Some sentences, the failures first. `mpmstat explain` knows more: the page has sums only.
+function say(apache, phps) {
+    const front = apache || phps[0];
+    const stepped = phps.filter(php => php.step);
+    if (!front || !front.step) return "";
+    const { step } = front, requests = step.requests;
+    if (requests < REQUESTS_MIN)
+        return `Only ${asCount(requests)} requests were complete: too few to say more.`;
+    const found = apache ? parts(step, stepped.map(php => php.step))
+                         : { ...phpParts(step), handle: 0 };
+    if (!apache) found.handle = Math.max(0, (step.phases.php_run || 0) - total(
+        Object.entries(found), ([name, seconds]) => name === "php_wait" ? 0 : seconds));
+    const all = total(Object.values(found), seconds => seconds);
+    const fullest = stepped.reduce((a, b) =>
+        !a || b.step.no_idle / b.step.seconds > a.step.no_idle / a.step.seconds ? b : a, null);
+    if (!(all > 0)) return failures(step);
+    return failures(step)
+        + (shortage("php_wait", found.php_wait, all, requests, fullest)
+           + shortage("queue", found.queue || 0, all, requests, apache)
+           || (front.busy === front.limit
+               ? `All ${asCount(front.limit)} workers were busy at the last look, but requests `
+                 + "hardly waited for one. "
+               : `Workers did not run out: ${asCount(front.busy)} of ${asCount(front.limit)} `
+                 + "were busy at the last look. "))
+        + holder(found, all, requests);
+}
+
+return { OWN_LABEL, SHOWN, clients, total, between, last, means, say };
+})();
