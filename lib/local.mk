@@ -38,6 +38,8 @@ board_sources = \
 	lib/segment/reader.c \
 	lib/segment/reader.h \
 	lib/segment/record.h \
+	lib/segment/records.h \
+	lib/segment/terms.h \
 	lib/write/attach.c \
 	lib/write/board.c \
 	lib/write/board.h \

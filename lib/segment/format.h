@@ -19,16 +19,14 @@
 #include <stdint.h>
 
 #include "segment/histogram.h"
+#include "segment/records.h"
+#include "segment/terms.h"
 
 #define MST_MAGIC           "MPMSTAT"   /* 7 letters and the NUL: 8 bytes */
 #define MST_FORMAT_VERSION  2u          /* readers refuse every other number */
 #define MST_CACHE_LINE      64u
 #define MST_PAGE            4096u
 
-#define MST_NAME_MAX        64u         /* a label or field name, with its NUL */
-#define MST_PATH_MAX        64u         /* a URL path in a worker's entry, cut, with its NUL */
-#define MST_MARK_MAX        40u         /* a mark's name, with its NUL */
-#define MST_SETTINGS_MAX    320u        /* a server's limits and timeouts, with the NUL */
 #define MST_STRIPES_MAX     16u
 #define MST_LABELS_MAX      1024u
 #define MST_LABELS_DEFAULT  64u
@@ -38,104 +36,6 @@
 #define MST_MARK_RECORDS    8192u       /* PHP's marks kept */
 #define MST_BOARD_SUFFIX    ".board"    /* of a board's file name, unless configured otherwise */
 #define MST_FILE_MAX        (UINT64_C(4) << 30) /* far above any configuration that could run */
-
-/* A number that was not measured. Formats show it as null or leave it out; it is never 0. */
-#define MST_UNKNOWN         UINT64_MAX
-
-/* The fixed enumerations: X(ENUM_SUFFIX, "name"). The names are promises, since every format
- * shows them. The order is that of the file: new members go to the end. */
-#define MST_STATES(X) \
-    X(IDLE,      "idle")      \
-    X(READING,   "reading")   \
-    X(HANDLING,  "handling")  \
-    X(SENDING,   "sending")   \
-    X(KEEPALIVE, "keepalive") \
-    X(CLOSING,   "closing")   \
-    X(LOGGING,   "logging")
-
-#define MST_PHASES(X) \
-    X(QUEUE,  "queue")  \
-    X(READ,   "read")   \
-    X(HANDLE, "handle") \
-    X(SEND,   "send")   \
-    X(TOTAL,  "total")  \
-    X(HELD,   "held")   \
-    X(FRONT,  "front")  \
-    X(PHP_WAIT, "php_wait") \
-    X(PHP_RUN,  "php_run")
-
-/* Parts of a request's phases, and what follows them. docs/measuring.md defines them. */
-#define MST_INTERVALS(X) \
-    X(TLS,     "tls")     X(H2_WAIT, "h2_wait") X(CHECKS,  "checks") X(UPLOAD, "upload") \
-    X(BACKEND, "backend") X(SEND_CLIENT, "send_client") X(SEND_NETWORK, "send_network") \
-    X(SEND_SERVER, "send_server") X(UNDELIVERED, "undelivered") X(LOG, "log")
-
-/* What PHP waits for. */
-#define MST_WAITS(X) \
-    X(DATABASE, "database") X(CACHE, "cache")   X(HTTP, "http") X(LOCK, "lock") X(FILE, "file") \
-    X(PROCESS,  "process")  X(DNS,   "dns")     X(MAIL, "mail") X(SLEEP, "sleep") \
-    X(STREAM,   "stream")
-
-/* What an other end is. Those of PHP's waits are called as the wait. */
-#define MST_END_KINDS(X) \
-    X(HANDLER, "handler") X(BACKEND, "backend") MST_WAITS(X)
-
-#define MST_CLASSES(X) \
-    X(1XX, "1xx") X(2XX, "2xx") X(3XX, "3xx") X(4XX, "4xx") X(5XX, "5xx") \
-    X(ABORTED, "aborted")
-
-#define MST_KINDS(X) \
-    X(CHILD, "child") X(REQUEST, "request") X(HELPER, "helper") X(PHP, "php")
-
-#define MST_REASONS(X) \
-    X(CLEAN, "clean") X(SIGNAL, "signal") X(KILLED, "killed") X(UNKNOWN, "unknown")
-
-#define MST_EVENTS(X) \
-    X(FORK, "fork") X(EXIT, "exit") X(GENERATION, "generation") \
-    X(LIMIT, "limit") X(FORK_FAILED, "fork-failed")
-
-#define MST_ENUM_MEMBER(prefix, suffix) prefix##suffix,
-#define MST_X_STATE(s, n)  MST_ENUM_MEMBER(MST_STATE_, s)
-#define MST_X_PHASE(s, n)  MST_ENUM_MEMBER(MST_PHASE_, s)
-#define MST_X_INTERVAL(s, n) MST_ENUM_MEMBER(MST_INTERVAL_, s)
-#define MST_X_WAIT(s, n)   MST_ENUM_MEMBER(MST_WAIT_, s)
-#define MST_X_END_KIND(s, n) MST_ENUM_MEMBER(MST_END_, s)
-#define MST_X_CLASS(s, n)  MST_ENUM_MEMBER(MST_CLASS_, s)
-#define MST_X_KIND(s, n)   MST_ENUM_MEMBER(MST_KIND_, s)
-#define MST_X_REASON(s, n) MST_ENUM_MEMBER(MST_REASON_, s)
-#define MST_X_EVENT(s, n)  MST_ENUM_MEMBER(MST_EVENT_, s)
-enum mst_state  { MST_STATES(MST_X_STATE)   MST_STATE_COUNT };
-enum mst_phase  { MST_PHASES(MST_X_PHASE)   MST_PHASE_COUNT };
-enum mst_interval { MST_INTERVALS(MST_X_INTERVAL) MST_INTERVAL_COUNT };
-enum mst_wait   { MST_WAITS(MST_X_WAIT)     MST_WAIT_COUNT };
-enum mst_other_end_kind { MST_END_KINDS(MST_X_END_KIND) MST_END_KIND_COUNT };
-enum mst_class  { MST_CLASSES(MST_X_CLASS)  MST_CLASS_COUNT };
-enum mst_kind   { MST_KINDS(MST_X_KIND)     MST_KIND_COUNT };
-enum mst_reason { MST_REASONS(MST_X_REASON) MST_REASON_COUNT };
-enum mst_event  { MST_EVENTS(MST_X_EVENT)   MST_EVENT_COUNT };
-
-enum mst_producer { MST_PRODUCER_APACHE = 1, MST_PRODUCER_PHP = 2 };
-
-/* The index of a phase's histogram in struct mst_counters, which has one for each phase of the
- * board's producer; -1 where that producer does not have the phase. Apache's are in the order
- * of MST_PHASES, PHP's are wait, run, total. */
-#define MST_COUNTED_PHASES 7u
-static inline int mst_phase_index(uint32_t producer, enum mst_phase phase)
-{
-    if (producer != MST_PRODUCER_PHP)
-        return phase <= MST_PHASE_FRONT ? (int)phase : -1;
-    switch (phase) {
-    case MST_PHASE_PHP_WAIT: return 0;
-    case MST_PHASE_PHP_RUN:  return 1;
-    case MST_PHASE_TOTAL:    return 2;
-    default:                 return -1;
-    }
-}
-
-/* The number of states in the first version of this format, and the room for waits: arrays in the
- * middle of a struct cannot grow. */
-#define MST_STATES_FIRST 6u
-#define MST_WAITS_ROOM   16u
 
 /* Where a section is. count is 0 for the rings that the producer does not write. */
 struct mst_section {
@@ -385,141 +285,5 @@ struct mst_name {
 #define MST_END_OWNER(kind, tenant) ((uint64_t)(tenant) << 32 | (kind))
 #define MST_END_KIND_OF(owner)      ((uint32_t)(owner))
 #define MST_END_TENANT_OF(owner)    ((uint32_t)((owner) >> 32))
-
-/* Ring records: {ticket, payload, check}. The check (record.h) depends on ticket and payload: it
- * does not match where the writer was killed midway or overtaken by the ring's next round. New
- * words go to the end of the payload, before the check; readers see them by the stride. */
-struct mst_request {
-    uint64_t id;            /* unique over the board's life */
-    uint64_t start_ns;      /* CLOCK_MONOTONIC at the beginning of the phase `queue` */
-    uint64_t queue_ns;
-    uint64_t read_ns;
-    uint64_t handle_ns;
-    uint64_t send_ns;
-    uint64_t held_ns;
-    uint64_t bytes;         /* sent of the response's body */
-    uint64_t label_status;  /* label << 32 | flags << 16 | HTTP status */
-    uint64_t pid_worker;    /* pid << 32 | worker entry's index; ~0u: no worker */
-    uint64_t connection;    /* connection's number in this process << 16 | client's TCP port */
-    uint64_t nth;           /* its number on the connection, from 0 */
-    uint64_t front_ns;      /* from X-Request-Start to start_ns; MST_UNKNOWN; not in `total` */
-    uint64_t client_id;     /* id that the client sent, plus 1; 0: none, or an older writer */
-    /* Intervals: 0 where there was none. Each lies within its phase. */
-    uint64_t ends;          /* handler << 32 | backend, indices of the other ends; MST_END_OTHER
-                             * << 32: unknown. Backend MST_NO_END: none */
-    uint64_t checks_ns;     /* in handle: from the parsed headers to the handler's call */
-    uint64_t upload_ns;     /* in handle: blocked in reading the request's body */
-    uint64_t backend_ns;    /* in handle: from the hand-over to a backend to its first byte */
-    uint64_t tls_ns;        /* in read: the handshake; the connection's first request only */
-    uint64_t h2_wait_ns;    /* in queue: a stream that was ready waited for an HTTP/2 worker */
-    uint64_t send_client_ns;   /* in send: the client read too slowly; these three are MST_UNKNOWN
-                                * where sending was too short to ask the kernel */
-    uint64_t send_network_ns;  /* in send: the network had the data */
-    uint64_t send_server_ns;   /* in send: the server had nothing to send */
-    uint64_t log_ns;        /* after the total: logging */
-};
-#define MST_NO_END UINT32_MAX
-#define MST_REQUEST_WORDS (sizeof(struct mst_request) / 8)
-enum mst_request_flag {
-    MST_REQUEST_ABORTED   = 1u << 0,   /* the client closed before the end */
-    MST_REQUEST_NO_WORKER = 1u << 1    /* ran on a thread that is no worker of the MPM */
-};
-
-/* What the kernel still held of a response when it was complete. The kernel tells it later: at the
- * connection's next request or at its end. */
-struct mst_delivery {
-    uint64_t id;                 /* mst_request.id */
-    uint64_t undelivered_ns;     /* from `complete` until the client had all; MST_UNKNOWN: it had
-                                  * not when the connection ended */
-    uint64_t undelivered_bytes;  /* that the client did not have at `complete` */
-    uint64_t time_ns;            /* CLOCK_MONOTONIC when that was found out */
-};
-#define MST_DELIVERY_WORDS (sizeof(struct mst_delivery) / 8)
-#define MST_DELIVERY_RECORDS 8192u   /* kept */
-
-struct mst_lifecycle {
-    uint64_t time_ns;       /* CLOCK_MONOTONIC */
-    uint64_t event_kind;    /* enum mst_event << 32 | enum mst_kind */
-    uint64_t pid_parent;    /* pid << 32 | parent's pid */
-    int64_t  mpm_slot;      /* -1 unknown */
-    uint64_t generation;
-    uint64_t duration_ns;   /* fork: how long it took; exit: lifetime; limit, at its end:
-                             * time without an idle worker since the last such event;
-                             * MST_UNKNOWN */
-    uint64_t requests;      /* exit: requests served; MST_UNKNOWN */
-    uint64_t unfinished;    /* exit: requests in flight when it ended */
-    uint64_t reason;        /* exit: enum mst_reason */
-};
-#define MST_LIFECYCLE_WORDS (sizeof(struct mst_lifecycle) / 8)
-
-/* All waits of a request in PHP for one other end. */
-struct mst_php_wait {
-    uint64_t kind_end;      /* enum mst_wait << 32 | other end's index */
-    uint64_t calls_failed;  /* calls << 32 | those of them that failed; 0: no such wait */
-    uint64_t wait_ns;
-};
-
-/* A request in PHP. `start_ns` is RINIT; Apache handed it over wait_ns before. */
-struct mst_php_request {
-    uint64_t id;            /* Apache's mst_request.id (handover.h); MST_UNKNOWN: none */
-    uint64_t start_ns;      /* CLOCK_MONOTONIC */
-    uint64_t wait_ns;       /* php_wait: from the hand-over to RINIT; MST_UNKNOWN */
-    uint64_t run_ns;        /* php_run: from RINIT to RSHUTDOWN */
-    uint64_t user_ns;       /* CPU time of the worker during php_run; MST_UNKNOWN */
-    uint64_t system_ns;
-    uint64_t memory_bytes;  /* the most that PHP's allocator held at once */
-    uint64_t label_status;  /* label << 32 | flags << 16 | HTTP status (0: none was set) */
-    uint64_t pid_worker;    /* pid << 32 | worker entry's index; ~0u: no entry was free */
-    char     script[MST_PATH_MAX];  /* its file without the query; a long one lacks its beginning */
-    /* run_ns = user_ns + system_ns + cpu_wait_ns + all of waits_ns + the rest, which is not stored.
-     * The writer sees to it that the parts are not more than the whole. */
-    uint64_t cpu_wait_ns;   /* runnable, without a CPU; MST_UNKNOWN */
-    struct mst_php_wait longest[2];   /* the two other ends that took longest, longest first */
-    uint64_t waits_ns[MST_WAITS_ROOM];   /* by enum mst_wait, all other ends together; all are
-                                          * MST_UNKNOWN where waits are not measured */
-};
-#define MST_PHP_REQUEST_WORDS (sizeof(struct mst_php_request) / 8)
-enum mst_php_request_flag {
-    MST_PHP_ABORTED  = 1u << 0,   /* the client closed before the end */
-    MST_PHP_FATAL    = 1u << 1,   /* ended by a fatal error or an uncaught exception */
-    MST_PHP_TIMEOUT  = 1u << 2,   /* ended by max_execution_time */
-    MST_PHP_CACHED   = 1u << 3,   /* OPcache had the script when the request began */
-    MST_PHP_UNCACHED = 1u << 4    /* OPcache did not have it; neither flag: unknown */
-};
-
-/* mpmstat_mark(): a step of the request that has this pid and start. */
-struct mst_mark {
-    uint64_t request_start_ns;   /* mst_php_request.start_ns */
-    uint64_t time_ns;            /* CLOCK_MONOTONIC */
-    uint64_t pid;
-    char     name[MST_MARK_MAX]; /* cut; with its NUL, then zeroes */
-};
-#define MST_MARK_WORDS (sizeof(struct mst_mark) / 8)
-
-struct mst_delivery_record {
-    uint64_t            ticket;
-    struct mst_delivery payload;
-    uint64_t            check;
-};
-struct mst_request_record {
-    uint64_t           ticket;    /* from 1; 0: never written */
-    struct mst_request payload;
-    uint64_t           check;
-};
-struct mst_lifecycle_record {
-    uint64_t             ticket;
-    struct mst_lifecycle payload;
-    uint64_t             check;
-};
-struct mst_php_request_record {
-    uint64_t               ticket;
-    struct mst_php_request payload;
-    uint64_t               check;
-};
-struct mst_mark_record {
-    uint64_t        ticket;
-    struct mst_mark payload;
-    uint64_t        check;
-};
 
 #endif
