@@ -105,6 +105,50 @@ static void put_field(struct mst_json *j, const char *key, const struct mst_fiel
     mst_json_end(j, '}');
 }
 
+/* ---- the distribution of all requests ----------------------------------------------------- */
+
+/* Times of all labels but the status page's own. Returns whether any is known. */
+static bool add_totals(struct mst_histogram *all, const struct mst_snapshot *board)
+{
+    bool known = false;
+    size_t i;
+
+    for (i = 0; i < board->label_count; i++) {
+        const struct mst_snapshot_label *label = &board->labels[i];
+        const struct mst_histogram *times = &label->phases[MST_PHASE_TOTAL].times;
+
+        if (times->sum_ns == MST_UNKNOWN || (label->label != NULL &&
+                                             strcmp(label->label, MST_LABEL_STATUS_NAME) == 0))
+            continue;
+        mst_histogram_add(all, times);
+        known = true;
+    }
+    return known;
+}
+
+/* "total_buckets": [lower bound, requests] of each bucket that has any, of the phase `total`. The
+ * difference of two snapshots is the distribution of what ended between them. */
+static void put_totals(struct mst_json *j, const struct mst_snapshot *board)
+{
+    struct mst_histogram all = { 0 };
+    unsigned i;
+
+    if (!add_totals(&all, board)) {
+        mst_json_string(j, "total_buckets", NULL);
+        return;
+    }
+    mst_json_begin(j, "total_buckets", '[');
+    for (i = 0; i < MST_HIST_BUCKETS; i++) {
+        if (all.buckets[i] == 0)
+            continue;
+        mst_json_begin(j, NULL, '[');
+        mst_json_seconds(j, NULL, mst_histogram_lower(i));
+        mst_json_count(j, NULL, all.buckets[i]);
+        mst_json_end(j, ']');
+    }
+    mst_json_end(j, ']');
+}
+
 /* ---- elements ----------------------------------------------------------------------------- */
 
 static void put_place(struct board_json *b, const char *key, const struct mst_place *place);
@@ -168,6 +212,10 @@ static void put_place(struct board_json *b, const char *key, const struct mst_pl
     for (scope = MST_SCOPE_BOARD + 1; scope < MST_SCOPE_COUNT; scope++)
         if (mst_scopes[scope].parent == place->scope)
             put_elements(b, enter(b, mst_scopes[scope].json, indent), place, scope);
+    if (place->parent == NULL) {
+        mst_json_line(&b->json, indent);
+        put_totals(&b->json, place->element);
+    }
     mst_json_end(&b->json, '}');
 }
 

@@ -43,6 +43,7 @@ function sums(board) {
         waits: totalOf(labels, l => l.php && l.php.waits_seconds),
         cpu: php(p => p.user_seconds + p.system_seconds),
         cpu_wait: php(p => p.cpu_wait_seconds),
+        times: Object.fromEntries(board.total_buckets || []),
     };
 }
 
@@ -65,6 +66,29 @@ function last(steps) {
     const since = steps[steps.length - 1].at - SECONDS;
     return steps.filter(step => step.at - step.seconds >= since - 1)
         .reduce((all, step) => combine(all, step, (a, b) => a + b), {});
+}
+
+// ---- percentiles ---------------------------------------------------------------------------
+
+// Of the bucket that begins there: lib/segment/histogram.h has eight for each octave of ns.
+function bucketWidth(lower) {
+    const ns = Math.round(lower * 1e9);
+    return (ns < 512 ? 512 : 2 ** (Math.floor(Math.log2(ns)) - 3)) / 1e9;
+}
+
+// The q-quantile of a step's times, in proportion within its bucket. null: too few requests for one
+// of them to be beyond it.
+function quantile(step, q) {
+    const buckets = Object.entries(step.times).filter(([, n]) => n > 0)
+        .map(([lower, n]) => [Number(lower), n]).sort((a, b) => a[0] - b[0]);
+    const all = total(buckets, ([, n]) => n);
+    if (all * (1 - q) < 0.999) return null;
+    let below = 0;
+    for (const [lower, n] of buckets) {
+        if (below + n >= q * all) return lower + (q * all - below) / n * bucketWidth(lower);
+        below += n;
+    }
+    return null;
 }
 
 // ---- where a request's time went -----------------------------------------------------------
@@ -175,5 +199,5 @@ function say(apache, phps) {
         + holder(found, all, requests);
 }
 
-return { OWN_LABEL, SHOWN, clients, total, between, last, means, say };
+return { OWN_LABEL, SHOWN, clients, total, between, last, quantile, means, say };
 })();

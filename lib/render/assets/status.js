@@ -19,6 +19,7 @@ const STATE_COLOURS = { handling: "handle", sending: "send", reading: "read",
                         idle: "idle" };
 const CLASSES = [["2xx", "handle"], ["3xx", "read"], ["1xx", "closing"], ["4xx", "php_wait"],
                  ["5xx", "queue"], ["aborted", "send"]];
+const PERCENTILES = [["p50", 0.5, "handle"], ["p95", 0.95, "php_wait"], ["p99", 0.99, "queue"]];
 const PHP_PHASES = ["php_wait", "php_run"];
 
 function baseName(path) { return (path || "").replace(/^.*\//, ""); }
@@ -54,7 +55,8 @@ function makeTable(title, about, columns) {
 const SVG = "http://www.w3.org/2000/svg";
 const WIDTH = 600, HEIGHT = 150;
 
-function makeChart(title, about, series, format) {
+// nested: each value has those before it within, as percentiles have; else they add up.
+function makeChart(title, about, series, format, nested) {
     const svg = document.createElementNS(SVG, "svg");
     const legend = make("ul", { class: "legend" });
     const scale = make("span", { class: "scale" });
@@ -72,10 +74,12 @@ function makeChart(title, about, series, format) {
             make("div", { class: "axis" }, since, make("span", {}, "now")), legend),
         // steps: { from, to, values: one for each series, null where it is unknown }.
         draw(steps, limit) {
-            const tops = steps.map(step => step.values.reduce((a, b) => a + (b || 0), 0));
+            const top = nested ? Math.max : (a, b) => a + b;
+            const tops = steps.map(step => step.values.reduce((a, b) => top(a, b || 0), 0));
             const highest = Math.max(limit || 0, ...tops, 0);
             const last = steps[steps.length - 1];
-            svg.replaceChildren(...paths(steps, series, highest), ...limitLine(limit, highest));
+            svg.replaceChildren(...paths(steps, series, highest, nested),
+                                ...limitLine(limit, highest));
             outputs.forEach((output, i) => {
                 output.textContent = !last ? "…" : last.values[i] === null ? "–"
                                                  : format(last.values[i]);
@@ -92,7 +96,7 @@ function makeChart(title, about, series, format) {
 }
 
 // Each series is a band on top of those before it, and constant during a step, whose mean it is.
-function paths(steps, series, highest) {
+function paths(steps, series, highest, nested) {
     if (steps.length === 0 || highest <= 0) return [];
     const start = steps[0].from, length = steps[steps.length - 1].to - start;
     const x = time => ((time - start) / length * WIDTH).toFixed(1);
@@ -101,11 +105,11 @@ function paths(steps, series, highest) {
     return series.map(([, colour], nth) => {
         let d = "";
         steps.forEach((step, i) => {
-            const height = step.values[nth] || 0;
+            const height = (step.values[nth] || 0) - (nested ? below[i] : 0);
             if (height > 0)
                 d += `M${x(step.from)} ${y(below[i])}V${y(below[i] + height)}H${x(step.to)}`
                     + `V${y(below[i])}Z`;
-            below[i] += height;
+            below[i] += Math.max(0, height);
         });
         const path = document.createElementNS(SVG, "path");
         path.setAttribute("d", d);
@@ -206,6 +210,9 @@ function makeSection(first) {
             : "the mean of the requests that were complete then; what PHP's boards say of it is in "
               + "place of handle",
                         (php ? PHP_PHASES : minute.SHOWN).map(name => [name, name]), asTime),
+        slow: makeChart("The slower requests", "half, 95 % and 99 % of the requests of these seconds "
+            + "took at most this; a percentile of too few requests is left out",
+                        PERCENTILES.map(([name, , colour]) => [name, colour]), asTime, true),
         workers: makeChart("What the workers did",
                            "how many were in each state, on average; dashed: the limit",
                            states.map(state => [state, STATE_COLOURS[state]]), asCount),
@@ -238,7 +245,7 @@ function makeSection(first) {
     const element = make("article", {}, name, about, warning,
         make("dl", { class: "tiles" }, ...Object.values(tiles).map(t => t.element)),
         make("div", { class: "charts" }, parts.rate.element, parts.mean.element,
-             parts.workers.element),
+             parts.slow.element, parts.workers.element),
         parts.grid.element, make("div", { class: "tables" },
             ...["longest", "labels", "pools", "within", "ends", "listeners", "events"]
                 .map(part => parts[part].element)));
@@ -340,7 +347,7 @@ function stepsOfPHP(section, nth) {
 }
 
 function drawCharts(section, board) {
-    const { rate, mean, workers } = section.parts;
+    const { rate, mean, slow, workers } = section.parts;
     const draw = (chart, values, line) => chart.draw(section.steps.map((step, nth) =>
         ({ from: step.at - step.seconds, to: step.at, values: values(step, nth) })), line);
     draw(rate, step => section.classes.map(name => (step.status[name] || 0) / step.seconds));
@@ -348,6 +355,7 @@ function drawCharts(section, board) {
         ? step => PHP_PHASES.map(name =>
             step.requests > 0 ? step.phases[name] / step.requests : null)
         : (step, nth) => minute.means(step, stepsOfPHP(section, nth)));
+    draw(slow, step => PERCENTILES.map(([, q]) => minute.quantile(step, q)));
     draw(workers, step => section.states.map(state => step.workers[state] / step.seconds),
          board.workers.limit);
 }

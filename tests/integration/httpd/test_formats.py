@@ -38,7 +38,8 @@ PROMISED_BOARD = {
     "slots": [{"slot": int, "pid": int, "state": str, "state_for_seconds": NUMBER,
                "requests": int, "label": TEXT, "path": TEXT}],
     "journal": {"requests": {"capacity": int, "written": int},
-                "lifecycle": {"capacity": int, "written": int}}}
+                "lifecycle": {"capacity": int, "written": int}},
+    "total_buckets": [[NUMBER]]}
 
 # The same of OpenMetrics: family -> (type, labels besides board and producer).
 PROMISED_FAMILIES = {
@@ -122,6 +123,19 @@ def test_json_keeps_the_promised_names(apache):
     boards = json.loads(answer.text(), parse_float=Decimal)["boards"]
     assert len(boards) == 1
     assert not missing(PROMISED_BOARD, boards[0])
+
+
+def test_total_buckets_are_the_records(apache):
+    """Each of a server's requests is in the bucket of its total; the page's own are in none."""
+    totals = [record["total"] for record in apache.journal()[0] if record["label"] != "mpm-status"]
+    buckets = apache.status()["total_buckets"]
+    bounds = [bound for bound, _ in buckets]
+    assert bounds == sorted(set(bounds)) and all(count > 0 for _, count in buckets)
+    for bound, count in buckets:
+        octave = max(int(bound * 10 ** 9), 512)
+        width = Decimal(2 ** (octave.bit_length() - 4)) / 10 ** 9 if bound else Decimal("512e-9")
+        assert sum(bound <= total < bound + width for total in totals) == count
+    assert sum(count for _, count in buckets) == len(totals) == 6
 
 
 def test_json_tells_what_happened(apache):

@@ -149,6 +149,10 @@ def test_charts_agree_with_the_client(browser, cgi_server):
     rate = float(page.evaluate(tile("requests/s")).removesuffix("/s"))
     assert 60 / (since + 4) < rate < 60 / (since - 4 if since > 5 else 1), (rate, since)
     assert 0.05 < seconds(page.evaluate(tile("mean time"))) < client["mean"] * 1.02, client
+    median, p95, p99 = page.evaluate("""Array.from(Array.from(document.querySelectorAll('figure'))
+        .find(f => f.textContent.startsWith('The slower requests')).querySelectorAll('output'))
+        .map(output => output.textContent)""")
+    assert 0.05 * 0.88 < seconds(median) <= seconds(p95) and p99 == "–", "60 have no 99th hundredth"
     assert page.complaints == []
 
 
@@ -304,6 +308,20 @@ def test_tables_show_what_the_boards_say(browser, saved_page):
 
 
 # ---- what the last minute says ---------------------------------------------------------------
+
+
+def test_percentiles_of_a_step(browser, saved_page):
+    """Within an eighth of the times themselves; of too few requests there is none."""
+    page = browser.open(saved_page({"boards": [], "unreadable": []}))
+
+    def quantile(times, q):
+        return page.evaluate(f"minute.quantile({json.dumps({'times': times})}, {q})")
+    # 90 requests of 1.00 to 1.13 ms and 10 of 0.512 to 0.576 s: the bounds of their buckets.
+    times = {"0.001048576": 90, "0.536870912": 10, "0.002": 0}
+    assert quantile(times, 0.5) == pytest.approx(0.001048576 + 131.072e-6 * 50 / 90)
+    assert quantile(times, 0.95) == pytest.approx(0.536870912 * (1 + 0.125 / 2))
+    assert quantile(times, 0.99) == pytest.approx(0.536870912 * (1 + 0.125 * 0.9))
+    assert quantile(times, 0.999) is None and quantile({}, 0.5) is None
 
 
 def step(requests, seconds=60, no_idle=0, waits=None, cpu=0, **phases):
