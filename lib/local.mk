@@ -108,9 +108,10 @@ render_sources = \
 embed = $(SHELL) $(srcdir)/lib/render/embed
 render_assets = $(srcdir)/lib/render/assets
 shared_assets = colours_css=$(render_assets)/colours.css pieces_js=$(render_assets)/pieces.js
-status_assets = status_css=$(render_assets)/status.css minute_js=$(render_assets)/minute.js \
-	status_js=$(render_assets)/status.js
+status_assets = status_css=$(render_assets)/status.css bands_js=$(render_assets)/bands.js \
+	minute_js=$(render_assets)/minute.js status_js=$(render_assets)/status.js
 render_asset_files = \
+	lib/render/assets/bands.js \
 	lib/render/assets/colours.css \
 	lib/render/assets/minute.js \
 	lib/render/assets/pieces.js \

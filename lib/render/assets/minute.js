@@ -75,6 +75,10 @@ function bucketWidth(lower) {
     const ns = Math.round(lower * 1e9);
     return (ns < 512 ? 512 : 2 ** (Math.floor(Math.log2(ns)) - 3)) / 1e9;
 }
+function bucketOf(seconds) {
+    const width = bucketWidth(seconds);
+    return Math.floor(Math.round(seconds * 1e9) / Math.round(width * 1e9)) * width;
+}
 
 // The q-quantile of a step's times, in proportion within its bucket. null: too few requests for one
 // of them to be beyond it.
@@ -89,6 +93,52 @@ function quantile(step, q) {
         below += n;
     }
     return null;
+}
+
+// ---- single requests -----------------------------------------------------------------------
+
+const REQUESTS_OF_A_BIN = 100, BINS_MAX = 200;
+
+// What a chart needs of a record of the journal; null: it is no request of a client's.
+function request(record) {
+    const php = record.php_run !== undefined;
+    if (record.label === OWN_LABEL || !(php || record.total !== undefined)) return null;
+    const wait = record.php_wait || 0;
+    return {
+        end: record.start + (php ? record.php_run : record.total),
+        total: php ? wait + record.php_run : record.total,
+        status: record.aborted ? "aborted" : `${Math.floor((record.status || 200) / 100)}xx`,
+        phases: php ? { php_wait: wait, php_run: record.php_run }
+                    : { queue: record.queue, read: record.read, handle: record.handle,
+                        send: record.send },
+        waits: record.waits || {}, cpu: php ? record.user + record.system : 0,
+        cpu_wait: record.cpu_wait || 0,
+    };
+}
+
+function addTo(sums, more) {
+    for (const [name, value] of Object.entries(more))
+        if (typeof value === "number") sums[name] = (sums[name] || 0) + value;
+        else addTo(sums[name], value);
+}
+
+// Requests as steps of equal length, of a hundred requests each on average, or more. `at` is Unix
+// time.
+function bins(requests) {
+    if (requests.length === 0) return [];
+    const ends = requests.map(r => r.end);
+    const first = ends.reduce((a, b) => Math.min(a, b));
+    const last = ends.reduce((a, b) => Math.max(a, b));
+    const count = Math.max(1, Math.min(BINS_MAX, Math.floor(requests.length / REQUESTS_OF_A_BIN)));
+    const seconds = Math.max((last - first) / count, 0.001);
+    const steps = Array.from({ length: count }, () => ({ requests: 0, status: {}, phases: {},
+        waits: {}, cpu: 0, cpu_wait: 0, times: {} }));
+    for (const r of requests) {
+        addTo(steps[Math.min(count - 1, Math.floor((r.end - first) / seconds))], {
+            requests: 1, status: { [r.status]: 1 }, phases: r.phases, waits: r.waits, cpu: r.cpu,
+            cpu_wait: r.cpu_wait, times: { [bucketOf(r.total)]: 1 } });
+    }
+    return steps.map((step, i) => ({ at: first + (i + 1) * seconds, seconds, ...step }));
 }
 
 // ---- where a request's time went -----------------------------------------------------------
@@ -115,13 +165,19 @@ function parts(apache, phps) {
     return found;
 }
 
+// PHP's step alone: the rest of php_run is `handle`.
+function partsOfPHP(step) {
+    const found = phpParts(step);
+    const known = total(Object.values(found), seconds => seconds) - found.php_wait;
+    return { ...found, handle: Math.max(0, (step.phases.php_run || 0) - known) };
+}
+
 // The mean of each part of SHOWN of a request, for a chart; null: no request was complete.
-function means(apache, phps) {
-    if (!(apache.requests > 0)) return SHOWN.map(() => null);
-    const found = parts(apache, phps);
+function means(found, requests) {
+    if (!(requests > 0)) return SHOWN.map(() => null);
     const others = Object.keys(found).filter(name => !SHOWN.includes(name));
     return SHOWN.map(name => (name === "wait" ? total(others, other => found[other])
-                                              : found[name] || 0) / apache.requests);
+                                              : found[name] || 0) / requests);
 }
 
 // ---- what it says --------------------------------------------------------------------------
@@ -180,10 +236,7 @@ function say(apache, phps) {
     const { step } = front, requests = step.requests;
     if (requests < REQUESTS_MIN)
         return `Only ${asCount(requests)} requests were complete: too few to say more.`;
-    const found = apache ? parts(step, stepped.map(php => php.step))
-                         : { ...phpParts(step), handle: 0 };
-    if (!apache) found.handle = Math.max(0, (step.phases.php_run || 0) - total(
-        Object.entries(found), ([name, seconds]) => name === "php_wait" ? 0 : seconds));
+    const found = apache ? parts(step, stepped.map(php => php.step)) : partsOfPHP(step);
     const all = total(Object.values(found), seconds => seconds);
     const fullest = stepped.reduce((a, b) =>
         !a || b.step.no_idle / b.step.seconds > a.step.no_idle / a.step.seconds ? b : a, null);
@@ -199,5 +252,6 @@ function say(apache, phps) {
         + holder(found, all, requests);
 }
 
-return { OWN_LABEL, SHOWN, clients, total, between, last, quantile, means, say };
+return { OWN_LABEL, SHOWN, clients, total, between, last, quantile, request, bins, parts,
+         partsOfPHP, means, say };
 })();

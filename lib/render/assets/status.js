@@ -6,6 +6,7 @@
 
 const { asTime, asCount, asRate, asBytes, make } = pieces;
 const { OWN_LABEL, clients, total } = minute;
+const { makeChart, drawSteps } = bands;
 const EVERY_MS = 2000;
 const PATIENCE_MS = 5000;      // the page says so where an answer takes longer
 const SAMPLES_KEPT = 300;      // ten minutes
@@ -20,7 +21,6 @@ const STATE_COLOURS = { handling: "handle", sending: "send", reading: "read",
 const CLASSES = [["2xx", "handle"], ["3xx", "read"], ["1xx", "closing"], ["4xx", "php_wait"],
                  ["5xx", "queue"], ["aborted", "send"]];
 const PERCENTILES = [["p50", 0.5, "handle"], ["p95", 0.95, "php_wait"], ["p99", 0.99, "queue"]];
-const PHP_PHASES = ["php_wait", "php_run"];
 
 function baseName(path) { return (path || "").replace(/^.*\//, ""); }
 
@@ -50,81 +50,6 @@ function makeTable(title, about, columns) {
             body.replaceChildren(...rows.map(texts => row("td", texts)));
         },
     };
-}
-
-const SVG = "http://www.w3.org/2000/svg";
-const WIDTH = 600, HEIGHT = 150;
-
-// nested: each value has those before it within, as percentiles have; else they add up.
-function makeChart(title, about, series, format, nested) {
-    const svg = document.createElementNS(SVG, "svg");
-    const legend = make("ul", { class: "legend" });
-    const scale = make("span", { class: "scale" });
-    const outputs = series.map(() => make("output", {}));
-    const entries = series.map(([name, colour], i) =>
-        make("li", {}, make("i", { class: colour }), name + " ", outputs[i]));
-    legend.append(...entries);
-    svg.setAttribute("viewBox", `0 0 ${WIDTH} ${HEIGHT}`);
-    svg.setAttribute("preserveAspectRatio", "none");
-    svg.setAttribute("role", "img");
-    const since = make("span", {});
-    return {
-        element: make("figure", {}, make("figcaption", {}, make("strong", {}, title), about),
-            make("div", { class: "plot" }, svg, scale),
-            make("div", { class: "axis" }, since, make("span", {}, "now")), legend),
-        // steps: { from, to, values: one for each series, null where it is unknown }.
-        draw(steps, limit) {
-            const top = nested ? Math.max : (a, b) => a + b;
-            const tops = steps.map(step => step.values.reduce((a, b) => top(a, b || 0), 0));
-            const highest = Math.max(limit || 0, ...tops, 0);
-            const last = steps[steps.length - 1];
-            svg.replaceChildren(...paths(steps, series, highest, nested),
-                                ...limitLine(limit, highest));
-            outputs.forEach((output, i) => {
-                output.textContent = !last ? "…" : last.values[i] === null ? "–"
-                                                 : format(last.values[i]);
-            });
-            entries.forEach((entry, i) => {   // of what never was there is nothing to explain
-                entry.hidden = steps.length > 0 && !steps.some(step => step.values[i] > 0);
-            });
-            svg.setAttribute("aria-label", title + ": " + entries.filter(entry => !entry.hidden)
-                .map(entry => entry.textContent).join(", "));
-            scale.textContent = highest > 0 ? format(highest) : "";
-            since.textContent = last ? asTime(last.to - steps[0].from) + " ago" : "";
-        },
-    };
-}
-
-// Each series is a band on top of those before it, and constant during a step, whose mean it is.
-function paths(steps, series, highest, nested) {
-    if (steps.length === 0 || highest <= 0) return [];
-    const start = steps[0].from, length = steps[steps.length - 1].to - start;
-    const x = time => ((time - start) / length * WIDTH).toFixed(1);
-    const y = value => (HEIGHT - value / highest * HEIGHT).toFixed(1);
-    const below = steps.map(() => 0);
-    return series.map(([, colour], nth) => {
-        let d = "";
-        steps.forEach((step, i) => {
-            const height = (step.values[nth] || 0) - (nested ? below[i] : 0);
-            if (height > 0)
-                d += `M${x(step.from)} ${y(below[i])}V${y(below[i] + height)}H${x(step.to)}`
-                    + `V${y(below[i])}Z`;
-            below[i] += Math.max(0, height);
-        });
-        const path = document.createElementNS(SVG, "path");
-        path.setAttribute("d", d);
-        path.setAttribute("class", colour);
-        return path;
-    });
-}
-
-function limitLine(limit, highest) {
-    if (!limit || highest <= 0) return [];
-    const line = document.createElementNS(SVG, "line");
-    const y = (HEIGHT - limit / highest * HEIGHT).toFixed(1);
-    for (const [name, value] of Object.entries({ x1: 0, x2: WIDTH, y1: y, y2: y, class: "limit" }))
-        line.setAttribute(name, value);
-    return [line];
 }
 
 // "database mysql 127.0.0.1:3306, 12.3 s". An end of which no more is known has its kind's name.
@@ -168,7 +93,8 @@ function makeGrid() {
                 square.className = STATE_COLOURS[slot.state];
                 const wait = waitOf(slot);
                 square.title = [`${slot.state} for ${asTime(slot.state_for_seconds)}`,
-                                wait && `waits for ${wait}`, slot.label, slot.path, `${asCount(slot.requests)} requests so far`]
+                                wait && `waits for ${wait}`, slot.label, slot.path,
+                                `${asCount(slot.requests)} requests so far`]
                     .filter(Boolean).join(" · ");
             }
             counts.replaceChildren(...APACHE_STATES.filter(s => board.workers.states[s] !== null)
@@ -185,6 +111,65 @@ function makeGrid() {
 
 const SERVERS = { apache: "Apache", php: "PHP" };
 
+function rateChart(classes, options) {
+    return makeChart("Requests a second", "by status; without this page's own", classes, asRate,
+                     options);
+}
+function partsChart(about, options) {
+    return makeChart("Where a request's time went", about,
+                     minute.SHOWN.map(name => [name, name]), asTime, options);
+}
+function percentileChart(options) {
+    return makeChart("The slower requests", "half, 95 % and 99 % of the requests took at most "
+        + "this; a percentile of too few requests is left out",
+                     PERCENTILES.map(([name, , colour]) => [name, colour]), asTime,
+                     { nested: true, ...options });
+}
+
+// What was before the page was opened: the journal's single requests, asked for by a button, as
+// they can be many megabytes.
+function makePast(section) {
+    if (!location.protocol.startsWith("http")) return null;   // a saved page has no server
+    const button = make("button", { type: "button" }, "Show what was before");
+    const about = make("p", { class: "about", role: "status" });
+    const charts = make("div", { class: "charts" });
+    button.addEventListener("click", async () => {
+        button.disabled = true;
+        try {
+            await showPast(section, about, charts);
+        } catch (error) {
+            about.textContent = `No answer: ${error.message}.`;
+        } finally {
+            button.disabled = false;
+        }
+    });
+    return make("section", {}, make("h3", {}, "Before"), button, about, charts);
+}
+
+async function showPast(section, about, charts) {
+    const requests = await askRequests(section, read => {
+        about.textContent = `${asCount(read)} records read …`;
+    });
+    const steps = minute.bins(requests), last = steps[steps.length - 1];
+    about.textContent = last ? `${asCount(requests.length)} requests, which the journal still has; `
+        + "those before them are overwritten." : "The journal has no requests.";
+    charts.replaceChildren();
+    if (!last) return;
+    const end = { end: new Date(last.at * 1000).toLocaleTimeString() };
+    const drawn = [
+        [rateChart(section.classes, end), step => rates(section, step)],
+        [partsChart("the mean, by phase; of PHP by what it waited for", end), step => minute.means(
+            section.php ? minute.partsOfPHP(step) : minute.parts(step, []), step.requests)],
+        [percentileChart(end), percentiles],
+    ];
+    charts.append(...drawn.map(([chart]) => chart.element));
+    for (const [chart, values] of drawn) drawSteps(chart, steps, values);
+}
+
+function rates(section, step) {
+    return section.classes.map(([name]) => (step.status[name] || 0) / step.seconds);
+}
+function percentiles(step) { return PERCENTILES.map(([, q]) => minute.quantile(step, q)); }
 function makeSection(first) {
     const php = first.producer === "php";
     const tiles = {
@@ -203,16 +188,10 @@ function makeSection(first) {
     const states = APACHE_STATES.filter(state => first.workers.states[state] !== null);
     const classes = CLASSES.filter(([name]) => !php || name !== "1xx");
     const parts = {
-        rate: makeChart("Requests a second", "by status; without this page's own",
-                        classes, asRate),
-        mean: makeChart("Where a request's time went", php
-            ? "the mean wait for a PHP worker, and the mean time that PHP ran"
-            : "the mean of the requests that were complete then; what PHP's boards say of it is in "
-              + "place of handle",
-                        (php ? PHP_PHASES : minute.SHOWN).map(name => [name, name]), asTime),
-        slow: makeChart("The slower requests", "half, 95 % and 99 % of the requests of these seconds "
-            + "took at most this; a percentile of too few requests is left out",
-                        PERCENTILES.map(([name, , colour]) => [name, colour]), asTime, true),
+        rate: rateChart(classes),
+        mean: partsChart("the mean of the requests that were complete then; " + (php
+            ? "handle: what else PHP did" : "what PHP's boards say of it is in place of handle")),
+        slow: percentileChart(),
         workers: makeChart("What the workers did",
                            "how many were in each state, on average; dashed: the limit",
                            states.map(state => [state, STATE_COLOURS[state]]), asCount),
@@ -242,16 +221,18 @@ function makeSection(first) {
     if (php) parts.listeners.element.hidden = true;
     const name = make("h2", {}), about = make("p", { class: "about" });
     const warning = make("p", { class: "warning", role: "status" });
-    const element = make("article", {}, name, about, warning,
+    const section = { name, about, warning, tiles, parts, php, states, classes,
+                      started: first.started, last: null, steps: [], events: [], cursor: "start",
+                      written: null };
+    section.element = make("article", {}, name, about, warning,
         make("dl", { class: "tiles" }, ...Object.values(tiles).map(t => t.element)),
         make("div", { class: "charts" }, parts.rate.element, parts.mean.element,
              parts.slow.element, parts.workers.element),
         parts.grid.element, make("div", { class: "tables" },
             ...["longest", "labels", "pools", "within", "ends", "listeners", "events"]
-                .map(part => parts[part].element)));
-    return { element, name, about, warning, tiles, parts, php, states,
-             classes: classes.map(([name]) => name), started: first.started,
-             last: null, steps: [], events: [], cursor: "start", written: null };
+                .map(part => parts[part].element)),
+        makePast(section));
+    return section;
 }
 
 function noIdle(step) { return Math.min(1, step.no_idle / step.seconds); }
@@ -292,8 +273,8 @@ function fillTables(section, board) {
                                      asTime(count > 0 ? seconds / count : null),
                                      asTime(seconds)])));
     ends.fill((board.ends || []).slice().sort((a, b) => b.seconds - a.seconds)
-        .map(e => [e.name, e.kind === e.name ? none : e.kind || none, asCount(e.calls), asCount(e.failed),
-                   asTime(e.calls > 0 ? e.seconds / e.calls : null),
+        .map(e => [e.name, e.kind === e.name ? none : e.kind || none, asCount(e.calls),
+                   asCount(e.failed), asTime(e.calls > 0 ? e.seconds / e.calls : null),
                    (e.seconds / board.uptime_seconds).toFixed(2)]));
     longest.fill(board.slots.filter(slot => slot.request_for_seconds !== null
                                             && slot.label !== null && slot.label !== OWN_LABEL)
@@ -348,16 +329,13 @@ function stepsOfPHP(section, nth) {
 
 function drawCharts(section, board) {
     const { rate, mean, slow, workers } = section.parts;
-    const draw = (chart, values, line) => chart.draw(section.steps.map((step, nth) =>
-        ({ from: step.at - step.seconds, to: step.at, values: values(step, nth) })), line);
-    draw(rate, step => section.classes.map(name => (step.status[name] || 0) / step.seconds));
-    draw(mean, section.php
-        ? step => PHP_PHASES.map(name =>
-            step.requests > 0 ? step.phases[name] / step.requests : null)
-        : (step, nth) => minute.means(step, stepsOfPHP(section, nth)));
-    draw(slow, step => PERCENTILES.map(([, q]) => minute.quantile(step, q)));
-    draw(workers, step => section.states.map(state => step.workers[state] / step.seconds),
-         board.workers.limit);
+    drawSteps(rate, section.steps, step => rates(section, step));
+    drawSteps(mean, section.steps, (step, nth) => minute.means(
+        section.php ? minute.partsOfPHP(step) : minute.parts(step, stepsOfPHP(section, nth)),
+        step.requests));
+    drawSteps(slow, section.steps, percentiles);
+    drawSteps(workers, section.steps, step => section.states.map(state =>
+        step.workers[state] / step.seconds), board.workers.limit);
 }
 
 function fill(section, board, isPage) {
@@ -368,6 +346,7 @@ function fill(section, board, isPage) {
         `up ${asTime(board.uptime_seconds)}`,
         board.generation === null ? null : `generation ${board.generation}`]
         .filter(Boolean).join(" · ");
+    section.query = isPage ? "" : "&board=" + encodeURIComponent(baseName(board.board));
     if (step) section.steps.push(step);
     if (section.steps.length > SAMPLES_KEPT) section.steps.shift();
     section.parts.grid.fill(board);
@@ -438,12 +417,12 @@ async function ask(query, mayBePutOff) {
 
 // Fetches the events since the last sample, where the board has any. After a restart the server
 // does not know the cursor any more: then it begins again.
-async function askEvents(board, isPage) {
+async function askEvents(board) {
     const section = sections.get(board.board + " " + board.producer);
     const written = board.journal.lifecycle.written;
     if (!section || written === null || written === section.written) return;
     const answer = await ask("?format=journal&only=lifecycle&since=" + section.cursor
-        + (isPage ? "" : "&board=" + encodeURIComponent(baseName(board.board))), true);
+        + section.query, true);
     if (answer === null) return;
     const lines = answer.trim().split("\n").map(line => JSON.parse(line));
     const trailer = lines.pop();
@@ -451,6 +430,23 @@ async function askEvents(board, isPage) {
     section.written = trailer.more ? null : written;
     section.events = [...lines.reverse(), ...section.events].slice(0, EVENTS_KEPT);
     fillEvents(section);
+}
+
+// All requests of a board's journal that clients sent, page by page; tell() hears how many records
+// were read.
+async function askRequests(section, tell) {
+    const requests = [];
+    let cursor = "start", read = 0, trailer;
+    do {
+        const lines = (await ask("?format=journal&since=" + cursor + section.query)).trim()
+            .split("\n").map(line => JSON.parse(line));
+        trailer = lines.pop();
+        cursor = trailer.next;
+        read += lines.length;
+        requests.push(...lines.map(minute.request).filter(Boolean));
+        tell(read);
+    } while (trailer.more);
+    return requests;
 }
 
 async function look() {
@@ -462,7 +458,7 @@ async function look() {
     try {
         const snapshot = JSON.parse(await ask("?format=json"));
         show(snapshot);
-        for (const [i, board] of snapshot.boards.entries()) await askEvents(board, i === 0);
+        for (const board of snapshot.boards) await askEvents(board);
         state.className = "live";
         state.textContent = `Live: as of ${new Date().toLocaleTimeString()}`;
     } catch (error) {

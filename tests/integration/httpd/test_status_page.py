@@ -156,6 +156,25 @@ def test_charts_agree_with_the_client(browser, cgi_server):
     assert page.complaints == []
 
 
+def test_what_was_before_the_page(browser, server, mpm):
+    """The journal's requests, all of them, where the button is pressed."""
+    apache = server(mpm, workers=10)
+    clients.ab(apache.port, "/", 450, 5)
+    assert apache.get("/none").status == 404
+    page = show(browser, apache)
+    page.evaluate("document.querySelector('article section button').click()")
+    page.wait("document.body.textContent.includes('451 requests, which the journal still has')", 10)
+    charts = page.evaluate("""Array.from(document.querySelectorAll('article section figure'))
+        .map(figure => [figure.querySelector('strong').textContent, Array.from(
+            figure.querySelectorAll('li')).filter(li => !li.hidden).map(li =>
+                li.textContent.split(' ')[0])])""")
+    assert [title for title, _ in charts] == ["Requests a second", "Where a request's time went",
+                                              "The slower requests"]
+    assert charts[0][1] == ["2xx", "4xx"] and "handle" in charts[1][1], charts
+    assert charts[2][1] == ["p50", "p95", "p99"]
+    assert page.complaints == []
+
+
 def test_events_are_shown_as_they_happen(browser, server, mpm):
     apache = server(mpm, workers=10)
     page = show(browser, apache)
@@ -316,6 +335,11 @@ def test_percentiles_of_a_step(browser, saved_page):
 
     def quantile(times, q):
         return page.evaluate(f"minute.quantile({json.dumps({'times': times})}, {q})")
+    for took in (0, 1e-7, 5.12e-7, 0.001, 0.0011, 0.354, 1.0, 59.9):
+        bound = page.evaluate(f"minute.bins([{{...minute.request({{start: 0, total: {took}, "
+                              "status: 200, label: 'a'}), phases: {}}])[0].times")
+        (lower, count), = bound.items()
+        assert count == 1 and float(lower) <= took <= float(lower) * 1.125 + 5.12e-7, (took, bound)
     # 90 requests of 1.00 to 1.13 ms and 10 of 0.512 to 0.576 s: the bounds of their buckets.
     times = {"0.001048576": 90, "0.536870912": 10, "0.002": 0}
     assert quantile(times, 0.5) == pytest.approx(0.001048576 + 131.072e-6 * 50 / 90)
