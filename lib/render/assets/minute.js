@@ -64,7 +64,7 @@ function between(before, now) {
 function last(steps) {
     if (steps.length === 0) return null;
     const since = steps[steps.length - 1].at - SECONDS;
-    return steps.filter(step => step.at - step.seconds >= since - 1)
+    return steps.filter((step, i) => i === steps.length - 1 || step.at - step.seconds >= since - 1)
         .reduce((all, step) => combine(all, step, (a, b) => a + b), {});
 }
 

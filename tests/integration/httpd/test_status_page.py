@@ -255,8 +255,8 @@ def test_php_beside_apache(browser, php_server, php_boards):
     page = show(browser, apache)
     heads = page.evaluate("Array.from(document.querySelectorAll('h2')).map(h => h.textContent)")
     assert heads == ["Apache · event", f"PHP · fpm-fcgi · {board.name}"]
-    assert page.evaluate("""Array.from(document.querySelectorAll('article:nth-child(2) .legend'))
-        .some(legend => legend.textContent.startsWith('php_wait'))""")
+    assert page.evaluate("""Array.from(document.querySelectorAll('article:nth-child(2) .legend li'))
+        .some(entry => entry.textContent.startsWith('php_wait'))""")
     page.wait("""Array.from(document.querySelectorAll('article:nth-child(2) tbody td'))
         .some(cell => cell.textContent === 'fork php')""")
     assert page.complaints == []
