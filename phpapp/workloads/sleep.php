@@ -20,7 +20,8 @@ $start_ns = hrtime(true);
 workload_only_on_loopback();
 workload_only_parameters('seconds', 'spread');
 $seconds = workload_number('seconds', SLEEP_SECONDS, 0, SLEEP_SECONDS_MAX, 6);
-$spread = workload_number('spread', $seconds / 4, 0, $seconds, 6);
+$spread = ($_GET['spread'] ?? 'quarter') === 'quarter'
+    ? $seconds / 4 : workload_number('spread', 0, 0, $seconds, 6);
 
 // In whole microseconds, so that both ends are as likely as what is between.
 $spread_us = (int)round($spread * 1e6);

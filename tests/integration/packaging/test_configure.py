@@ -66,3 +66,24 @@ def test_the_lab_is_there_or_says_that_it_was_left_out():
         assert done.returncode == 0, done.stderr
     else:
         assert done.returncode == 2 and "--without-lab" in done.stderr
+
+
+def test_without_pkg_config_it_names_the_package(tmp_path):
+    """Not the libraries, which are perhaps there: it could not look."""
+    done = subprocess.run([str(build.SRCDIR / "configure"), "--quiet"],
+                          cwd=tmp_path, env=settings(tmp_path, PATH=path_without(tmp_path)),
+                          text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    assert done.returncode != 0 and "(Debian: pkgconf)" in done.stdout, done.stdout
+    assert "libcurl" not in done.stdout
+
+
+def path_without(tmp_path):
+    """A PATH with all programs but pkg-config."""
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    for directory in reversed(os.environ["PATH"].split(":")):
+        for program in os.scandir(directory) if os.path.isdir(directory) else ():
+            if "pkg-config" not in program.name and "pkgconf" not in program.name:
+                (programs / program.name).unlink(missing_ok=True)
+                (programs / program.name).symlink_to(program.path)
+    return str(programs)
