@@ -151,8 +151,8 @@ async function showPast(section, about, charts) {
         about.textContent = `${asCount(read)} records read …`;
     });
     const steps = minute.bins(requests), last = steps[steps.length - 1];
-    about.textContent = last ? `${asCount(requests.length)} requests, which the journal still has; `
-        + "those before them are overwritten." : "The journal has no requests.";
+    about.textContent = last ? `${asCount(requests.length)} requests: all that the journal `
+        + "still has." : "The journal has no requests.";
     charts.replaceChildren();
     if (!last) return;
     const end = { end: new Date(last.at * 1000).toLocaleTimeString() };

@@ -163,7 +163,7 @@ def test_what_was_before_the_page(browser, server, mpm):
     assert apache.get("/none").status == 404
     page = show(browser, apache)
     page.evaluate("document.querySelector('article section button').click()")
-    page.wait("document.body.textContent.includes('451 requests, which the journal still has')", 10)
+    page.wait("document.body.textContent.includes('451 requests: all that the journal still has.')", 10)
     charts = page.evaluate("""Array.from(document.querySelectorAll('article section figure'))
         .map(figure => [figure.querySelector('strong').textContent, Array.from(
             figure.querySelectorAll('li')).filter(li => !li.hidden).map(li =>
