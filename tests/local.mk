@@ -42,6 +42,7 @@ UNIT_TESTS = \
 	tests/unit/check_source_http \
 	tests/unit/check_stop \
 	tests/unit/check_summary \
+	tests/unit/check_summary_text \
 	tests/unit/check_tail \
 	tests/unit/check_target \
 	tests/unit/check_window \

@@ -15,7 +15,7 @@
 /* For a terminal, at most 100 columns. path: the archive's, as it is shown. */
 void mst_report_text(struct mst_sink *sink, const struct mst_summary *summary, const char *path);
 
-/* The last part of it: the verdict, what to do about it, and what else was found. */
+/* What it begins with: the verdict, what to do about it, and what else was found. */
 void mst_report_findings_text(struct mst_sink *sink, const struct mst_summary *summary);
 
 /* One object, without a newline behind it. Its names are promises. */

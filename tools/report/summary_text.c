@@ -1,7 +1,7 @@
 /* summary_text.c - a run's summary for a terminal: see report.h.
  *
- * First the two sides, the client's on the left; then where the server's time went, what it took,
- * the checks, the verdict.
+ * The verdict and the findings stand first. Then come the servers, Apaches before PHPs: client and
+ * server next to each other, where the server's time went, what it took. The checks stand last.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -477,7 +477,6 @@ static void put_checks(struct mst_sink *sink, const struct mst_summary *s)
     }
     for (i = 0; i < s->note_count; i++)
         mst_wrapped(sink, "  note", 23, MST_TEXT_WIDTH, s->notes[i]);
-    mst_sink_char(sink, '\n');
 }
 
 /* The heading of one of several servers. */
@@ -492,24 +491,34 @@ static void put_target(struct mst_sink *sink, const struct mst_summary_server *s
     mst_wrapped(sink, "", 2, MST_TEXT_WIDTH, text);
 }
 
+static void put_server(struct mst_sink *sink, const struct mst_summary *s,
+                       const struct mst_summary_server *server)
+{
+    if (server->requests == 0 && !s->client.known)
+        return;   /* the load never began: nothing to show */
+    if (s->server_count > 1)
+        put_target(sink, server);
+    if (s->server_count > 1 && server->requests == 0)
+        return;
+    if (mst_summary_is_php(server) == mst_summary_is_php(mst_summary_front(s)))
+        put_sides(sink, s, server);   /* the client did not talk to the others */
+    put_phases(sink, server);
+    put_ends(sink, s, server);
+    put_costs(sink, s, server);
+}
+
 void mst_report_text(struct mst_sink *sink, const struct mst_summary *s, const char *path)
 {
     size_t i;
 
     put_head(sink, s, path);
-    for (i = 0; i < s->server_count; i++) {
-        if (s->servers[i].requests == 0 && !s->client.known)
-            continue;   /* the load never began: nothing to show */
-        if (s->server_count > 1)
-            put_target(sink, &s->servers[i]);
-        if (s->server_count > 1 && s->servers[i].requests == 0)
-            continue;
-        if (mst_summary_is_php(&s->servers[i]) == mst_summary_is_php(mst_summary_front(s)))
-            put_sides(sink, s, &s->servers[i]);   /* the client did not talk to the others */
-        put_phases(sink, &s->servers[i]);
-        put_ends(sink, s, &s->servers[i]);
-        put_costs(sink, s, &s->servers[i]);
-    }
-    put_checks(sink, s);
     mst_report_findings_text(sink, s);
+    mst_sink_char(sink, '\n');
+    for (i = 0; i < s->server_count; i++)
+        if (!mst_summary_is_php(&s->servers[i]))
+            put_server(sink, s, &s->servers[i]);
+    for (i = 0; i < s->server_count; i++)
+        if (mst_summary_is_php(&s->servers[i]))
+            put_server(sink, s, &s->servers[i]);
+    put_checks(sink, s);
 }
