@@ -68,6 +68,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/archive/writer.h \
 	tools/cli/fail_on.c \
 	tools/cli/fail_on.h \
+	tools/cli/percentiles.c \
+	tools/cli/percentiles.h \
 	tools/cli/record_runs.c \
 	tools/cli/record_runs.h \
 	tools/cli/study_reports.h \
@@ -194,7 +196,9 @@ libmpmstat_tool_la_SOURCES = \
 	tools/report/resources_text.c \
 	tools/report/runs.c \
 	tools/report/summary_json.c \
+	tools/report/summary_phases.c \
 	tools/report/summary_text.c \
+	tools/report/summary_text.h \
 	tools/source/board_source.c \
 	tools/source/http.c \
 	tools/source/http.h \

@@ -877,7 +877,7 @@ START_TEST(test_hostile_names_of_pools)
                                  "&#64;me | 2 | "));
     free(markdown);
     mst_sink_init(&sink, keep, &text);
-    mst_report_text(&sink, &m.s, "x");
+    mst_report_text(&sink, &m.s, "x", 0);
     mst_sink_flush(&sink);
     ck_assert_ptr_nonnull(strstr(text.bytes, "  a|b<script>\\x0a\\x1b[31m"));
     ck_assert_ptr_nonnull(strstr(text.bytes, "9 of 9 local ports were in use towards "
@@ -923,7 +923,7 @@ START_TEST(test_text_of_long_program_names)
         summarize(&m);
         text.used = 0;
         mst_sink_init(&sink, keep, &text);
-        mst_report_text(&sink, &m.s, "an archive");
+        mst_report_text(&sink, &m.s, "an archive", 0);
         mst_sink_flush(&sink);
         ck_assert_ptr_nonnull(strstr(text.bytes, "xxxxxxxxxxxx"));
         end(&m);

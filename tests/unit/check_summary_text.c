@@ -15,13 +15,13 @@ static int append(void *context, const void *bytes, size_t n)
     return 0;
 }
 
-static const char *text_of(const struct mst_summary *s)
+static const char *text_of(const struct mst_summary *s, unsigned percentiles)
 {
     struct mst_sink sink;
 
     text[0] = '\0';
     mst_sink_init(&sink, append, NULL);
-    mst_report_text(&sink, s, "run.db");
+    mst_report_text(&sink, s, "run.db", percentiles);
     ck_assert_int_eq(mst_sink_flush(&sink), 0);
     return text;
 }
@@ -52,8 +52,8 @@ START_TEST(test_verdict_first)
                                   "  workers ", "  ok  counts" };
 
     make(&m, &r, NULL);
-    snprintf(verdict, sizeof verdict, "%s", m.s.verdict);   /* a line has all of this */
-    text_of(&m.s);
+    snprintf(verdict, sizeof verdict, "%.31s", m.s.verdict);   /* a line has all of this */
+    text_of(&m.s, 0);
     expect_order(parts, sizeof parts / sizeof *parts);
     ck_assert_str_ne(text + strlen(text) - 2, "\n\n");
     unmake(&m);
@@ -73,8 +73,77 @@ START_TEST(test_apache_before_php)
     apache = m.s.servers[0];
     m.s.servers[0] = m.s.servers[1];
     m.s.servers[1] = apache;
-    text_of(&m.s);
+    text_of(&m.s, 0);
     expect_order(parts, sizeof parts / sizeof *parts);
+    unmake(&m);
+}
+END_TEST
+
+/* ---- percentiles -------------------------------------------------------------------------- */
+
+/* The times 1, 2, 3, ... */
+static struct mst_summary_times first_times(unsigned count)
+{
+    struct mst_values values = { 0 };
+    struct mst_summary_times t;
+    unsigned i;
+
+    for (i = 1; i <= count; i++)
+        ck_assert_int_eq(mst_values_add(&values, i), 0);
+    mst_summary_times_of(&t, &values);
+    mst_values_free(&values);
+    return t;
+}
+
+START_TEST(test_percentiles_of_enough_times)
+{
+    const struct mst_summary_times t = first_times(1000);
+
+    ck_assert_uint_eq(mst_summary_percentile(&t, MST_P50), 500);
+    ck_assert_uint_eq(mst_summary_percentile(&t, MST_P90), 900);
+    ck_assert_uint_eq(mst_summary_percentile(&t, MST_P95), 950);
+    ck_assert_uint_eq(mst_summary_percentile(&t, MST_P99), 990);
+    ck_assert_uint_eq(mst_summary_percentile(&t, MST_P999), 999);
+}
+END_TEST
+
+/* One time fewer than it takes, and a percentile is not known. */
+START_TEST(test_percentiles_of_too_few_times)
+{
+    static const unsigned needs[MST_PERCENTILE_COUNT] = {
+        [MST_P50] = 2, [MST_P90] = 10, [MST_P95] = 20, [MST_P99] = 100, [MST_P999] = 1000,
+    };
+    struct mst_summary_times t;
+    enum mst_percentile p;
+
+    for (p = 0; p < MST_PERCENTILE_COUNT; p++) {
+        ck_assert_uint_eq(mst_percentile_needs(p), needs[p]);
+        t = first_times(needs[p] - 1);
+        ck_assert_uint_eq(mst_summary_percentile(&t, p), MST_UNKNOWN);
+        t = first_times(needs[p]);
+        ck_assert_uint_eq(mst_summary_percentile(&t, p), needs[p] - 1);
+    }
+    t = first_times(19);
+    ck_assert(t.p95_ns == MST_UNKNOWN && t.p999_ns == MST_UNKNOWN && t.p99_ns == 19);
+}
+END_TEST
+
+/* ab's own table has p99, and no p95; of the server's 400 requests there is no p99.9. */
+START_TEST(test_percentiles_shown)
+{
+    struct run r = quiet_run();
+    struct made m;
+
+    make(&m, &r, NULL);
+    text_of(&m.s, 0);
+    ck_assert_ptr_nonnull(strstr(text, "      p50      p90      p95      p99    p99.9      max"));
+    ck_assert_ptr_nonnull(strstr(text, "\n  p95                        -         8.00 ms\n"));
+    ck_assert_ptr_nonnull(strstr(text, "\n  p99                  20.0 ms         8.00 ms"));
+    ck_assert_ptr_nonnull(strstr(text, "\n  p99.9                      -               -\n"));
+    text_of(&m.s, 1u << MST_P50 | 1u << MST_P95);
+    ck_assert_ptr_nonnull(strstr(text, "     mean      p50      p95      max"));
+    ck_assert_ptr_null(strstr(text, "p99"));
+    ck_assert_ptr_null(strstr(text, "p90"));
     unmake(&m);
 }
 END_TEST
@@ -86,6 +155,9 @@ int main(void)
 
     tcase_add_test(tests, test_verdict_first);
     tcase_add_test(tests, test_apache_before_php);
+    tcase_add_test(tests, test_percentiles_of_enough_times);
+    tcase_add_test(tests, test_percentiles_of_too_few_times);
+    tcase_add_test(tests, test_percentiles_shown);
     suite_add_tcase(suite, tests);
     return test_run(suite);
 }

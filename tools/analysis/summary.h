@@ -16,10 +16,16 @@
 #include "segment/format.h"
 #include "stats/quantile.h"
 
-/* Of a set of times. Quantiles are nearest-rank: one of the times. */
+/* Of a set of times. Quantiles are nearest-rank: one of the times. Of too few times
+ * (mst_percentile_needs), p95 and p99.9 are MST_UNKNOWN; the others, which older formats have, are
+ * then the longest time. */
 struct mst_summary_times {
-    uint64_t count, sum_ns, mean_ns, p50_ns, p90_ns, p99_ns, max_ns;
+    uint64_t count, sum_ns, mean_ns, p50_ns, p90_ns, p95_ns, p99_ns, p999_ns, max_ns;
 };
+
+/* The percentiles that tables show. */
+enum mst_percentile { MST_P50, MST_P90, MST_P95, MST_P99, MST_P999, MST_PERCENTILE_COUNT };
+extern const char *const mst_percentile_names[MST_PERCENTILE_COUNT];   /* "p99.9" */
 
 /* The same requests on both sides, one by one: join_client.c. */
 enum mst_join { MST_JOIN_NONE, MST_JOIN_ID, MST_JOIN_TIME };
@@ -265,6 +271,12 @@ bool mst_summary_is_php(const struct mst_summary_server *server);
 
 /* Thousandths of the whole, rounded; MST_UNKNOWN where one of them is, or the whole is 0. */
 uint64_t mst_summary_milli(uint64_t part, uint64_t whole);
+
+/* How many times there have to be: of fewer, the percentile would be the longest. */
+uint64_t mst_percentile_needs(enum mst_percentile percentile);
+/* The percentile as people get it: MST_UNKNOWN also of too few times. A load tool's own table
+ * (count 0) is taken as it is. */
+uint64_t mst_summary_percentile(const struct mst_summary_times *t, enum mst_percentile percentile);
 
 /* Statistics of a set of times, which it sorts. */
 void mst_summary_times_of(struct mst_summary_times *t, struct mst_values *values);

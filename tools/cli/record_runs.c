@@ -10,6 +10,7 @@
 #include "archive/archive.h"
 #include "archive/writer.h"
 #include "base/clock.h"
+#include "cli/percentiles.h"
 #include "console/diag.h"
 #include "console/format.h"
 #include "console/output.h"
@@ -67,6 +68,7 @@ int mst_record_option(struct mst_record_request *r, const char *verb, int option
     case 'm': r->recording.memory = false; break;
     case 'v': r->recording.verbose = true; break;
     case 'A': return mst_fail_on_read(&r->fail_on, verb, argument);
+    case 'P': return mst_percentiles_read(&r->percentiles, verb, argument);
     }
     return MST_EXIT_OK;
 }
@@ -115,7 +117,7 @@ static void put_summary(const struct mst_record_request *r, const struct mst_sum
         mst_report_json(&sink, summary);
         mst_sink_char(&sink, '\n');
     } else {
-        mst_report_text(&sink, summary, r->recording.archive);
+        mst_report_text(&sink, summary, r->recording.archive, r->percentiles);
     }
     mst_sink_flush(&sink);   /* whether it arrived, main asks */
 }

@@ -98,7 +98,8 @@ static int read_options(struct options *o, int argc, char **argv, char **targets
         { "timeout", required_argument, NULL, 'T' }, { "no-flags", no_argument, NULL, 'f' },
         { "no-memory", no_argument, NULL, 'm' }, { "verbose", no_argument, NULL, 'v' },
         { "repeat", required_argument, NULL, 'R' }, { "interleave", no_argument, NULL, 'I' },
-        { "fail-on", required_argument, NULL, 'A' }, { "help", no_argument, NULL, 'h' }, { 0 },
+        { "fail-on", required_argument, NULL, 'A' },
+        { "percentiles", required_argument, NULL, 'P' }, { "help", no_argument, NULL, 'h' }, { 0 },
     };
     int option, status;
 
@@ -112,6 +113,8 @@ static int read_options(struct options *o, int argc, char **argv, char **targets
     }
     if (optind == argc && strcmp(argv[argc - 1], "--") == 0)
         return mst_usage_error("record", "the load tool's command is missing after --");
+    if (o->request.json && o->request.percentiles != 0)
+        return mst_usage_error("record", "--percentiles goes with --format text: JSON has all");
     return o->help ? MST_EXIT_OK : read_variants(o, optind < argc ? argv + optind : NULL);
 }
 

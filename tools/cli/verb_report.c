@@ -11,6 +11,7 @@
 #include "base/array.h"
 #include "console/output.h"
 #include "cli/fail_on.h"
+#include "cli/percentiles.h"
 #include "cli/study_reports.h"
 #include "cli/verbs.h"
 #include "console/diag.h"
@@ -33,6 +34,7 @@ struct options {
     enum format      format;
     bool             series, help;
     struct mst_fail_on fail_on;
+    unsigned         percentiles;
     const char      *output;     /* NULL: stdout */
     struct selected *selected;   /* --run */
     size_t           selected_count;
@@ -87,6 +89,8 @@ static int check_options(const struct options *o)
                                "record has made");
     if (o->series && o->format != FORMAT_CSV)
         return mst_usage_error("report", "--series goes with --format csv");
+    if (o->percentiles != 0 && o->format != FORMAT_TEXT)
+        return mst_usage_error("report", "--percentiles goes with --format text");
     if (o->format == FORMAT_HTML && o->output == NULL && isatty(STDOUT_FILENO))
         return mst_usage_error("report", "a page on a terminal would be no use: name a file with "
                                "-o FILE, or another --format");
@@ -99,6 +103,7 @@ static int read_options(struct options *o, int argc, char **argv)
         { "format", required_argument, NULL, 'f' }, { "output", required_argument, NULL, 'o' },
         { "run", required_argument, NULL, 'r' }, { "series", no_argument, NULL, 's' },
         { "fail-on", required_argument, NULL, 'A' },
+        { "percentiles", required_argument, NULL, 'P' },
         { "help", no_argument, NULL, 'h' }, { 0 },
     };
     int option, status;
@@ -117,6 +122,11 @@ static int read_options(struct options *o, int argc, char **argv)
         case 's': o->series = true; break;
         case 'A':
             status = mst_fail_on_read(&o->fail_on, "report", optarg);
+            if (status != MST_EXIT_OK)
+                return status;
+            break;
+        case 'P':
+            status = mst_percentiles_read(&o->percentiles, "report", optarg);
             if (status != MST_EXIT_OK)
                 return status;
             break;
@@ -357,7 +367,7 @@ static bool is_study(const struct options *o, const struct archives *archives)
 static int report_files(const struct options *o)
 {
     struct archives archives = { 0 };
-    struct mst_report report = { 0 };
+    struct mst_report report = { .percentiles = o->percentiles };
     struct job job = { .o = o, .report = &report };
     char ignored[MST_ERROR_MAX];
     bool failed = false;

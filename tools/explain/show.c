@@ -126,15 +126,23 @@ static void put_requests(struct mst_sink *sink, const struct mst_summary *s)
     for (i = 0; i < s->server_count; i++) {
         const struct mst_summary_server *server = &s->servers[i];
         const struct mst_summary_times *t = &server->phases[MST_PHASE_TOTAL];
+        char lead[32], text[384];   /* each number takes at most 31 bytes */
+        enum mst_percentile p;
+        int used;
 
         if (server->requests == 0)
             continue;
-        mst_line(sink, "  %-22s %s requests (%s/s), 5xx %s; mean %s, p50 %s, p90 %s, p99 %s",
-                 mst_producer_name(server->producer), mst_format_count(server->requests).text,
-                 mst_format_milli(mst_summary_rate_milli(s, server)).text,
-                 mst_format_count(server->errors_5xx).text, mst_format_time(t->mean_ns).text,
-                 mst_format_time(t->p50_ns).text, mst_format_time(t->p90_ns).text,
-                 mst_format_time(t->p99_ns).text);
+        snprintf(lead, sizeof lead, "  %s", mst_producer_name(server->producer));
+        used = snprintf(text, sizeof text, "%s requests (%s/s), 5xx %s; mean %s",
+                        mst_format_count(server->requests).text,
+                        mst_format_milli(mst_summary_rate_milli(s, server)).text,
+                        mst_format_count(server->errors_5xx).text,
+                        mst_format_time(t->mean_ns).text);
+        for (p = 0; p < MST_PERCENTILE_COUNT; p++)
+            used += snprintf(text + used, sizeof text - (size_t)used, ", %s %s",
+                             mst_percentile_names[p],
+                             mst_format_time(mst_summary_percentile(t, p)).text);
+        mst_wrapped(sink, lead, 25, MST_TEXT_WIDTH, text);
     }
 }
 

@@ -12,8 +12,10 @@
 #include "findings/sizing.h"
 #include "render/sink.h"
 
-/* For a terminal, at most 100 columns. path: the archive's, as it is shown. */
-void mst_report_text(struct mst_sink *sink, const struct mst_summary *summary, const char *path);
+/* For a terminal, at most 100 columns. path: the archive's, as it is shown. percentiles: those
+ * that tables show, 1u << enum mst_percentile each; 0: all. */
+void mst_report_text(struct mst_sink *sink, const struct mst_summary *summary, const char *path,
+                     unsigned percentiles);
 
 /* What it begins with: the verdict, what to do about it, and what else was found. */
 void mst_report_findings_text(struct mst_sink *sink, const struct mst_summary *summary);
@@ -34,6 +36,7 @@ struct mst_report {
     struct mst_report_run *runs;
     size_t                 count;
     bool                   several_archives;   /* then a run's archive is named with it */
+    unsigned               percentiles;        /* of the text, as mst_report_text() has them */
 };
 
 /* One self-contained page: nothing is fetched. 0, or -1 with a sentence: an archive
