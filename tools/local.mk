@@ -68,11 +68,11 @@ libmpmstat_tool_la_SOURCES = \
 	tools/archive/writer.h \
 	tools/cli/fail_on.c \
 	tools/cli/fail_on.h \
-	tools/cli/percentiles.c \
-	tools/cli/percentiles.h \
 	tools/cli/record_runs.c \
 	tools/cli/record_runs.h \
 	tools/cli/study_reports.h \
+	tools/cli/text_options.c \
+	tools/cli/text_options.h \
 	tools/cli/verb_compare.c \
 	tools/cli/verb_explain.c \
 	tools/cli/verb_fields.c \
@@ -90,6 +90,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/console/replace.h \
 	tools/console/stop.c \
 	tools/console/stop.h \
+	tools/console/style.c \
+	tools/console/style.h \
 	tools/exec/capture.c \
 	tools/exec/capture.h \
 	tools/exec/runner.c \

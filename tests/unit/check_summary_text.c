@@ -1,7 +1,9 @@
 /* check_summary_text.c - a run's summary as a person reads it: what stands where. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "console/style.h"
 #include "harness.h"
 #include "made_run.h"
 #include "report/report.h"
@@ -148,6 +150,65 @@ START_TEST(test_percentiles_shown)
 }
 END_TEST
 
+/* ---- styles ------------------------------------------------------------------------------- */
+
+#define STRONG  "\033[1m"
+#define WARNING "\033[33m"
+#define PLAIN   "\033[0m"
+
+/* Removes all styles of the text; each ends on its line. */
+static void strip_styles(void)
+{
+    static const char *const sequences[] = { STRONG, WARNING, "\033[31m", PLAIN };
+    size_t i;
+    char *at;
+
+    for (i = 0; i < sizeof sequences / sizeof *sequences; i++)
+        while ((at = strstr(text, sequences[i])) != NULL)
+            memmove(at, at + strlen(sequences[i]), strlen(at + strlen(sequences[i])) + 1);
+}
+
+START_TEST(test_styles_change_no_column)
+{
+    static char plain[sizeof text], styled[sizeof text];
+    struct run r = quiet_run();
+    struct made m;
+    char *line, *save = NULL;
+
+    r.counted = 500;   /* the check of the counts says NO */
+    make(&m, &r, NULL);
+    memcpy(plain, text_of(&m.s, 0), sizeof plain);
+    ck_assert_ptr_null(strchr(plain, '\033'));
+    mst_style_use(MST_COLOUR_ALWAYS, -1);
+    memcpy(styled, text_of(&m.s, 0), sizeof styled);
+    ck_assert_ptr_nonnull(strstr(styled, WARNING "  NO  counts"));
+    strip_styles();
+    ck_assert_str_eq(text, plain);
+    for (line = strtok_r(styled, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
+        ck_assert_int_eq(strchr(line, '\033') != NULL, strstr(line, PLAIN) != NULL);
+    text[0] = '\0';
+    unmake(&m);
+}
+END_TEST
+
+START_TEST(test_where_styles_are)
+{
+    setenv("TERM", "xterm", 1);
+    unsetenv("NO_COLOR");
+    ck_assert_str_eq(mst_style_begin(MST_STYLED_RESULTS, MST_STYLE_STRONG), "");
+    mst_style_use(MST_COLOUR_AUTO, -1);   /* into a file */
+    ck_assert_str_eq(mst_style_begin(MST_STYLED_RESULTS, MST_STYLE_STRONG), "");
+    mst_style_use(MST_COLOUR_ALWAYS, -1);
+    setenv("NO_COLOR", "1", 1);           /* asks AUTO alone */
+    ck_assert_str_eq(mst_style_begin(MST_STYLED_RESULTS, MST_STYLE_STRONG), STRONG);
+    ck_assert_str_eq(mst_style_end(MST_STYLED_RESULTS, MST_STYLE_STRONG), PLAIN);
+    ck_assert_str_eq(mst_style_begin(MST_STYLED_MESSAGES, MST_STYLE_WARNING), WARNING);
+    ck_assert_str_eq(mst_style_end(MST_STYLED_RESULTS, MST_STYLE_PLAIN), "");
+    mst_style_use(MST_COLOUR_NEVER, 1);
+    ck_assert_str_eq(mst_style_end(MST_STYLED_RESULTS, MST_STYLE_STRONG), "");
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("summary text");
@@ -158,6 +219,8 @@ int main(void)
     tcase_add_test(tests, test_percentiles_of_enough_times);
     tcase_add_test(tests, test_percentiles_of_too_few_times);
     tcase_add_test(tests, test_percentiles_shown);
+    tcase_add_test(tests, test_styles_change_no_column);
+    tcase_add_test(tests, test_where_styles_are);
     suite_add_tcase(suite, tests);
     return test_run(suite);
 }

@@ -10,7 +10,7 @@
 #include "archive/archive.h"
 #include "archive/writer.h"
 #include "base/clock.h"
-#include "cli/percentiles.h"
+#include "cli/text_options.h"
 #include "console/diag.h"
 #include "console/format.h"
 #include "console/output.h"
@@ -67,6 +67,7 @@ int mst_record_option(struct mst_record_request *r, const char *verb, int option
     case 'f': r->recording.add_flags = false; break;
     case 'm': r->recording.memory = false; break;
     case 'v': r->recording.verbose = true; break;
+    case 'q': r->quiet = true; break;
     case 'A': return mst_fail_on_read(&r->fail_on, verb, argument);
     case 'P': return mst_percentiles_read(&r->percentiles, verb, argument);
     }
@@ -116,6 +117,8 @@ static void put_summary(const struct mst_record_request *r, const struct mst_sum
     if (r->json) {
         mst_report_json(&sink, summary);
         mst_sink_char(&sink, '\n');
+    } else if (r->quiet) {
+        mst_report_verdict_text(&sink, summary);
     } else {
         mst_report_text(&sink, summary, r->recording.archive, r->percentiles);
     }
@@ -171,7 +174,7 @@ static int show_run(const struct mst_record_request *r, int64_t run_id)
         mst_archive_close(archive, ignored);
         return MST_EXIT_OUTPUT;
     }
-    if (r->recording.repetition > 0 && !r->json)
+    if (r->recording.repetition > 0 && !r->json && !r->quiet)
         put_line(&summary, r->recording.repetition, r->repeat);
     else
         put_summary(r, &summary);
@@ -245,7 +248,7 @@ static int record_all(struct mst_record_request *r)
         }
     if (r->json)
         fputs("]\n", stdout);
-    else if (status == MST_EXIT_OK)
+    else if (status == MST_EXIT_OK && !r->quiet)
         put_next(r);
     return status;
 }

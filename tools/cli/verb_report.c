@@ -11,8 +11,8 @@
 #include "base/array.h"
 #include "console/output.h"
 #include "cli/fail_on.h"
-#include "cli/percentiles.h"
 #include "cli/study_reports.h"
+#include "cli/text_options.h"
 #include "cli/verbs.h"
 #include "console/diag.h"
 #include "findings/findings.h"
@@ -35,6 +35,7 @@ struct options {
     bool             series, help;
     struct mst_fail_on fail_on;
     unsigned         percentiles;
+    enum mst_colour  colour;
     const char      *output;     /* NULL: stdout */
     struct selected *selected;   /* --run */
     size_t           selected_count;
@@ -104,6 +105,7 @@ static int read_options(struct options *o, int argc, char **argv)
         { "run", required_argument, NULL, 'r' }, { "series", no_argument, NULL, 's' },
         { "fail-on", required_argument, NULL, 'A' },
         { "percentiles", required_argument, NULL, 'P' },
+        { "color", required_argument, NULL, 'C' },
         { "help", no_argument, NULL, 'h' }, { 0 },
     };
     int option, status;
@@ -127,6 +129,11 @@ static int read_options(struct options *o, int argc, char **argv)
             break;
         case 'P':
             status = mst_percentiles_read(&o->percentiles, "report", optarg);
+            if (status != MST_EXIT_OK)
+                return status;
+            break;
+        case 'C':
+            status = mst_colour_read(&o->colour, "report", optarg);
             if (status != MST_EXIT_OK)
                 return status;
             break;
@@ -338,13 +345,18 @@ static int put(struct mst_sink *sink, const void *context)
     return mst_failed(MST_EXIT_TARGET, "%s", error);
 }
 
+static bool goes_into_file(const struct options *o)
+{
+    return o->output != NULL && strcmp(o->output, "-") != 0;
+}
+
 static int write_report(const struct job *job)
 {
     char error[MST_ERROR_MAX];
     struct mst_sink sink;
     int status;
 
-    if (job->o->output != NULL && strcmp(job->o->output, "-") != 0) {
+    if (goes_into_file(job->o)) {
         status = mst_output_file(job->o->output, put, job, error);
         if (status >= 0)
             return status;
@@ -397,6 +409,7 @@ int mst_verb_report(int argc, char **argv)
     if (o.selected == NULL)
         return out_of_memory();
     status = read_options(&o, argc, argv);
+    mst_style_use(o.colour, goes_into_file(&o) ? -1 : STDOUT_FILENO);
     if (status == MST_EXIT_OK && o.help)
         fputs(help, stdout);
     else if (status == MST_EXIT_OK)

@@ -54,7 +54,7 @@ static void put_head(struct mst_sink *sink, const struct mst_explanation *e)
 static void put_title(struct mst_sink *sink, const char *title, const char *of)
 {
     mst_sink_char(sink, '\n');
-    mst_line(sink, "%s%s", title, of);
+    mst_line_styled(sink, MST_STYLE_STRONG, "%s%s", title, of);
 }
 
 /* "3 handling, 2 reading" of the workers that are busy. */
@@ -80,15 +80,17 @@ static void put_server(struct mst_sink *sink, const struct mst_explained_server 
     char name[96], states[160], queue[96] = "";
 
     if (!s->is_running) {
-        mst_line(sink, "  %-22s does not run", name_of(s, name));
+        mst_line_styled(sink, MST_STYLE_ERROR, "  %-22s does not run", name_of(s, name));
         return;
     }
     put_states(s, states, sizeof states);
     if (now->listen_queue != MST_UNKNOWN && now->listen_queue_limit != MST_UNKNOWN)
         snprintf(queue, sizeof queue, "; accept queue %" PRIu64 " of %" PRIu64, now->listen_queue,
                  now->listen_queue_limit);
-    mst_line(sink, "  %-22s %zu of %s workers busy%s%s", name_of(s, name), s->worker_count,
-             mst_format_count(now->workers_limit).text, states, queue);
+    mst_line_styled(sink, s->worker_count >= now->workers_limit ? MST_STYLE_WARNING
+                                                                : MST_STYLE_PLAIN,
+                    "  %-22s %zu of %s workers busy%s%s", name_of(s, name), s->worker_count,
+                    mst_format_count(now->workers_limit).text, states, queue);
 }
 
 static void put_worker(struct mst_sink *sink, const struct mst_explained_server *s,

@@ -17,6 +17,9 @@
 void mst_report_text(struct mst_sink *sink, const struct mst_summary *summary, const char *path,
                      unsigned percentiles);
 
+/* The verdict alone. */
+void mst_report_verdict_text(struct mst_sink *sink, const struct mst_summary *summary);
+
 /* What it begins with: the verdict, what to do about it, and what else was found. */
 void mst_report_findings_text(struct mst_sink *sink, const struct mst_summary *summary);
 

@@ -50,7 +50,8 @@ static void put_head(struct mst_sink *sink, const struct mst_summary *s, const c
              s->name != NULL ? " " : "", s->name != NULL ? s->name : "", path,
              mst_format_time(s->duration_ns).text, s->complete ? "" : ", not complete: ",
              s->complete ? "" : mst_outcome_names[s->outcome]);
-    mst_wrapped(sink, "", 2, MST_TEXT_WIDTH, text);
+    mst_wrapped_styled(sink, s->complete ? MST_STYLE_PLAIN : MST_STYLE_ERROR, "", 2,
+                       MST_TEXT_WIDTH, text);
     mst_sink_char(sink, '\n');
 }
 
@@ -60,6 +61,16 @@ static void side(struct mst_sink *sink, const char *name, struct mst_formatted c
                  struct mst_formatted server)
 {
     mst_line(sink, "  %-14s%14s%16s", name, client.text, server.text);
+}
+
+/* Counts of what should not be: they are set off where any of it was. */
+static void side_counts(struct mst_sink *sink, enum mst_style style, const char *name,
+                        uint64_t client, uint64_t server)
+{
+    bool is_any = (client != MST_UNKNOWN && client > 0) || (server != MST_UNKNOWN && server > 0);
+
+    mst_line_styled(sink, is_any ? style : MST_STYLE_PLAIN, "  %-14s%14s%16s", name,
+                    mst_format_count(client).text, mst_format_count(server).text);
 }
 
 /* Both times, and their difference as exactly as the client's clock allows. */
@@ -118,12 +129,11 @@ static void put_sides(struct mst_sink *sink, const struct mst_summary *s,
     mst_line(sink, "  %-14s%14s%16s%s", "", c->tool != NULL ? c->tool : "(no client)", name,
              c->times.mean_ns != MST_UNKNOWN ? "     client - server" : "");
     side(sink, "requests", mst_format_count(c->requests), mst_format_count(server->requests));
-    side(sink, "failed, 5xx", mst_format_count(c->failed), mst_format_count(server->errors_5xx));
+    side_counts(sink, MST_STYLE_ERROR, "failed, 5xx", c->failed, server->errors_5xx);
     if (c->non_2xx != MST_UNKNOWN && c->non_2xx + server->non_2xx > 0)
-        side(sink, "not 2xx", mst_format_count(c->non_2xx), mst_format_count(server->non_2xx));
+        side_counts(sink, MST_STYLE_WARNING, "not 2xx", c->non_2xx, server->non_2xx);
     if ((c->unfinished != 0 && c->unfinished != MST_UNKNOWN) || server->aborted > 0)
-        side(sink, "unfinished", mst_format_count(c->unfinished),
-             mst_format_count(server->aborted));
+        side_counts(sink, MST_STYLE_WARNING, "unfinished", c->unfinished, server->aborted);
     side(sink, "requests/s", mst_format_milli(c->requests_per_1000s),
          mst_format_milli(mst_summary_rate_milli(s, server)));
     side_times(sink, "mean", c->times.mean_ns, t->mean_ns, c->time_step_ns);
@@ -134,10 +144,13 @@ static void put_sides(struct mst_sink *sink, const struct mst_summary *s,
     side_times(sink, "max", c->times.max_ns, t->max_ns, c->time_step_ns);
     put_join(sink, &c->join, percentiles);
     if (c->failed != MST_UNKNOWN && c->failed > 0)
-        mst_line(sink, "  %s's failures: %s connect, %s receive, %s timeout, %s other, %s length "
-                 "(not as its first)", c->tool, mst_format_count(c->failed_connect).text,
-             mst_format_count(c->failed_receive).text, mst_format_count(c->failed_timeout).text,
-             mst_format_count(c->failed_other).text, mst_format_count(c->failed_length).text);
+        mst_line_styled(sink, MST_STYLE_ERROR, "  %s's failures: %s connect, %s receive, "
+                        "%s timeout, %s other, %s length (not as its first)", c->tool,
+                        mst_format_count(c->failed_connect).text,
+                        mst_format_count(c->failed_receive).text,
+                        mst_format_count(c->failed_timeout).text,
+                        mst_format_count(c->failed_other).text,
+                        mst_format_count(c->failed_length).text);
     if (c->corrected)
         mst_line(sink, "  %s corrects its times for coordinated omission: they include made-up "
                  "ones", c->tool);
@@ -235,7 +248,8 @@ static void put_workers(struct mst_sink *sink, const struct mst_summary_server *
             mst_state_names[i]);
         lead = ", ";
     }
-    mst_wrapped(sink, "  workers", MST_TEXT_INDENT, MST_TEXT_WIDTH, s.text);
+    mst_wrapped_styled(sink, mst_summary_all_busy(server) ? MST_STYLE_WARNING : MST_STYLE_PLAIN,
+                       "  workers", MST_TEXT_INDENT, MST_TEXT_WIDTH, s.text);
 }
 
 static void put_processes(struct mst_sink *sink, const struct mst_summary_server *server)
@@ -338,10 +352,12 @@ static void put_checks(struct mst_sink *sink, const struct mst_summary *s)
 
     for (i = 0; i < MST_CHECK_COUNT; i++) {
         snprintf(lead, sizeof lead, "  %-3s %s", words[s->checks[i].ok], s->checks[i].name);
-        mst_wrapped(sink, lead, 23, MST_TEXT_WIDTH, s->checks[i].text);
+        mst_wrapped_styled(sink, s->checks[i].ok == MST_ANSWER_NO ? MST_STYLE_WARNING
+                                                                  : MST_STYLE_PLAIN,
+                           lead, 23, MST_TEXT_WIDTH, s->checks[i].text);
     }
     for (i = 0; i < s->note_count; i++)
-        mst_wrapped(sink, "  note", 23, MST_TEXT_WIDTH, s->notes[i]);
+        mst_wrapped_styled(sink, MST_STYLE_WARNING, "  note", 23, MST_TEXT_WIDTH, s->notes[i]);
 }
 
 /* The heading of one of several servers. */

@@ -1,5 +1,5 @@
-/* percentiles.c - --percentiles LIST: see percentiles.h. */
-#include "cli/percentiles.h"
+/* text_options.c - --percentiles LIST, --color WHEN: see text_options.h. */
+#include "cli/text_options.h"
 
 #include <string.h>
 
@@ -35,4 +35,19 @@ int mst_percentiles_read(unsigned *percentiles, const char *verb, const char *ar
         argument += length;
     } while (*argument++ == ',');
     return MST_EXIT_OK;
+}
+
+int mst_colour_read(enum mst_colour *colour, const char *verb, const char *argument)
+{
+    static const char *const names[MST_COLOUR_COUNT] = {
+        [MST_COLOUR_AUTO] = "auto", [MST_COLOUR_ALWAYS] = "always", [MST_COLOUR_NEVER] = "never",
+    };
+    enum mst_colour c;
+
+    for (c = 0; c < MST_COLOUR_COUNT; c++)
+        if (strcmp(argument, names[c]) == 0) {
+            *colour = c;
+            return MST_EXIT_OK;
+        }
+    return mst_usage_error(verb, "--color takes auto, always or never, not \"%s\"", argument);
 }
