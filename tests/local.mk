@@ -26,6 +26,7 @@ UNIT_TESTS = \
 	tests/unit/check_journal \
 	tests/unit/check_json_writer \
 	tests/unit/check_labels \
+	tests/unit/check_live \
 	tests/unit/check_loadtools \
 	tests/unit/check_memory \
 	tests/unit/check_negotiate \

@@ -156,6 +156,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/record/environment.c \
 	tools/record/environment.h \
 	tools/record/limits.h \
+	tools/record/live.c \
+	tools/record/live.h \
 	tools/record/load.c \
 	tools/record/load.h \
 	tools/record/recording.c \

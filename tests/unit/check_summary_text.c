@@ -186,7 +186,7 @@ START_TEST(test_styles_change_no_column)
     ck_assert_str_eq(text, plain);
     for (line = strtok_r(styled, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
         ck_assert_int_eq(strchr(line, '\033') != NULL, strstr(line, PLAIN) != NULL);
-    text[0] = '\0';
+    mst_style_use(MST_COLOUR_NEVER, -1);
     unmake(&m);
 }
 END_TEST

@@ -187,12 +187,14 @@ static int show_run(const struct mst_record_request *r, int64_t run_id)
 
 /* ---- the runs -------------------------------------------------------------------- */
 
+/* progress: what its line on a terminal begins with. */
 static int record_once(struct mst_record_request *r, const struct mst_variant *variant,
-                       unsigned repetition, const char *before)
+                       unsigned repetition, const char *before, const char *progress)
 {
     int64_t run_id;
     int status, shown;
 
+    r->recording.progress = r->quiet || r->recording.verbose ? NULL : progress;
     r->recording.name = variant->name;
     r->recording.command = variant->command;
     r->recording.repetition = repetition;
@@ -235,7 +237,8 @@ static int record_all(struct mst_record_request *r)
     size_t last = r->variant_count - 1, i;
     int status = MST_EXIT_OK;
     const char *before = "";
-    unsigned n;
+    char progress[64];
+    unsigned n, run = 1;
 
     if (r->repeat == 0)
         r->repeat = 1;
@@ -243,7 +246,9 @@ static int record_all(struct mst_record_request *r)
         fputs("[", stdout);
     for (n = 1; n <= r->repeat && status == MST_EXIT_OK; n++)
         for (i = 0; i <= last && status == MST_EXIT_OK; i++) {
-            status = record_once(r, &r->variants[n % 2 == 1 ? i : last - i], n, before);
+            snprintf(progress, sizeof progress, "run %u of %zu", run++,
+                     r->repeat * r->variant_count);
+            status = record_once(r, &r->variants[n % 2 == 1 ? i : last - i], n, before, progress);
             before = r->json ? "," : "";
         }
     if (r->json)
@@ -258,5 +263,5 @@ int mst_record_runs(struct mst_record_request *r)
     choose_archive(r);
     if (r->repeat > 0 || r->interleave)
         return record_all(r);
-    return record_once(r, &r->variants[0], 0, "");
+    return record_once(r, &r->variants[0], 0, "", "");
 }

@@ -2,6 +2,7 @@
 #include "console/diag.h"
 
 #include <getopt.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -145,13 +146,20 @@ void mst_diag_quiet(bool quiet)
 }
 
 /* No longer than the terminal is wide: a longer one could not be erased. */
-static int status_room(void)
+size_t mst_status_room(void)
 {
     struct winsize size;
-    int room = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col - 1
-                                                                               : 79;
+    size_t room = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ?
+                  size.ws_col - 1u : 79;
 
     return room < STATUS_MAX - 1 ? room : STATUS_MAX - 1;
+}
+
+static bool terminal_takes_more(void)
+{
+    struct pollfd fd = { STDERR_FILENO, POLLOUT, 0 };
+
+    return poll(&fd, 1, 0) == 1 && (fd.revents & POLLOUT) != 0;
 }
 
 void mst_status_line(const char *text)
@@ -159,11 +167,11 @@ void mst_status_line(const char *text)
     bool was = status[0] != '\0';
     char *end;
 
-    status[0] = '\0';
-    if (!isatty(STDERR_FILENO))
+    if (!isatty(STDERR_FILENO) || (text != NULL && !terminal_takes_more()))
         return;
+    status[0] = '\0';
     if (text != NULL)
-        snprintf(status, sizeof status, "%.*s", status_room(), text);
+        snprintf(status, sizeof status, "%.*s", (int)mst_status_room(), text);
     mst_tame(status, strlen(status));
     for (end = status; (end = strchr(end, '\n')) != NULL; end++)
         *end = ' ';

@@ -24,6 +24,7 @@ int mst_recording_start_load(struct mst_recording *r)
 {
     uint64_t timeout_ns = r->options->timeout_ns;
     char error[MST_ERROR_MAX];
+    struct mst_live_look look;
     size_t i;
 
     if (timeout_ns == 0 && r->options->command != NULL)
@@ -49,6 +50,10 @@ int mst_recording_start_load(struct mst_recording *r)
     set_deadlines(r, r->deadline_ns);
     for (i = 0; i < r->sampler_count; i++)
         mst_sampler_load_began(&r->samplers[i], r->started_ns);
+    if (r->options->progress != NULL) {
+        look = mst_live_look(r->samplers, r->sampler_count, r->started_ns);
+        mst_live_begin(&r->live, r->options->progress, &look);
+    }
     if (mst_archive_started(r->archive, r->run_id, r->end.started_ns) != 0)
         return mst_recording_archive_failed(r);
     return MST_EXIT_OK;
@@ -102,6 +107,18 @@ static int sample_ports(struct mst_recording *r, uint64_t now_ns)
                                   ports.limit) != 0)
             return -1;
     return 0;
+}
+
+/* After the samples have been taken: the line never delays one. */
+static void show_progress(struct mst_recording *r)
+{
+    struct mst_live_look look;
+
+    if (r->options->progress == NULL)
+        return;
+    look = mst_live_look(r->samplers, r->sampler_count, mst_now_ns());
+    mst_live_see(&r->live, &look);
+    mst_live_draw(&r->live);
 }
 
 /* While the load is being stopped a server has little time to answer: the end of the load tool
@@ -163,7 +180,7 @@ static uint64_t sample_due_ns(uint64_t began_ns, uint64_t nth)
     return began_ns + nth * MST_SAMPLE_NS + nth * 618034 % 1000000 * (MST_SAMPLE_NS / 1000000);
 }
 
-int mst_recording_follow_load(struct mst_recording *r)
+static int follow_load(struct mst_recording *r)
 {
     uint64_t now = mst_now_ns(), began = now, nth = 0;
     bool is_over;
@@ -174,6 +191,7 @@ int mst_recording_follow_load(struct mst_recording *r)
         is_over = r->runner == NULL && r->end.outcome != MST_OUTCOME_UNFINISHED;
         if (!is_over && sample_servers(r, now) != 0)
             return mst_recording_archive_failed(r);
+        show_progress(r);
         now = mst_now_ns();
         nth = now - began > nth * MST_SAMPLE_NS ? (now - began) / MST_SAMPLE_NS : nth;
         nth++;
@@ -189,6 +207,15 @@ int mst_recording_follow_load(struct mst_recording *r)
         r->end.exit_status = r->end.exit_signal = r->end.tool_cpu_ns = MST_UNKNOWN;
     }
     return MST_EXIT_OK;
+}
+
+int mst_recording_follow_load(struct mst_recording *r)
+{
+    int status = follow_load(r);
+
+    if (r->options->progress != NULL)
+        mst_status_line(NULL);
+    return status;
 }
 
 /* Its output is in no archive. */

@@ -11,13 +11,12 @@
 #include "archive/writer.h"
 #include "console/stop.h"
 #include "exec/runner.h"
+#include "record/live.h"
 #include "record/load.h"
 #include "record/recording.h"
 #include "record/sampler.h"
 #include "source/target.h"
 #include "system/preflight.h"
-#include "system/programs.h"
-
 #include "system/programs.h"
 
 struct mst_recording {
@@ -35,6 +34,7 @@ struct mst_recording {
     bool                programs_known;
     uint64_t            started_ns, deadline_ns;    /* CLOCK_MONOTONIC */
     uint64_t            ports_due_ns;
+    struct mst_live     live;               /* where options->progress is set */
     uint64_t            process_before_ns, process_ns;   /* struct mst_machine's: first, latest */
     uint64_t            cpu_before_ns;              /* our own, when the load began */
     struct mst_stop     stop;
