@@ -203,6 +203,7 @@ libmpmstat_tool_la_SOURCES = \
 	tools/report/summary_phases.c \
 	tools/report/summary_text.c \
 	tools/report/summary_text.h \
+	tools/report/summary_together.c \
 	tools/source/board_source.c \
 	tools/source/http.c \
 	tools/source/http.h \

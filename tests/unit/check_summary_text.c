@@ -81,6 +81,45 @@ START_TEST(test_apache_before_php)
 }
 END_TEST
 
+/* ---- several servers ------------------------------------------------------------------- */
+
+/* The second Apache has three quarters of the first one's requests, each twice as long. */
+#define SECOND_APACHE \
+    "INSERT INTO servers (id, run_id, target, producer, server, mpm, local, lost, restarts) VALUES " \
+    "(2, 1, 'y.board', 'apache', 'Apache/2.4', 'event', 1, 0, 0);" \
+    "INSERT INTO samples (server_id, time_ns, moment, workers_limit, workers_busy, idle_ns, " \
+    "reading_ns, handling_ns, sending_ns, keepalive_ns, closing_ns, in_flight, requests, forks, " \
+    "exits, forks_failed, no_idle_ns) SELECT 2, time_ns, moment, 5, 2, 0, 0, 2 * handling_ns, " \
+    "0, 0, 0, 0, requests, forks, exits, forks_failed, no_idle_ns FROM samples " \
+    "WHERE server_id = 1;" \
+    "CREATE TEMP TABLE more AS SELECT * FROM server_requests WHERE key % 4 > 0;" \
+    "UPDATE more SET server_id = 2, key = key + 1000, handle_ns = 2 * handle_ns;" \
+    "INSERT INTO server_requests SELECT * FROM more; DROP TABLE more"
+
+START_TEST(test_all_servers_together)
+{
+    static const char *const parts[] = {
+        "requests  requests/s     mean      max    5xx     busy  limit   server\n",
+        "   x.board\n", "   y.board\n", "   all 2 together\n", "x.board: apache",
+        "y.board: apache",
+    };
+    struct run r = quiet_run();
+    struct made m;
+
+    make(&m, &r, SECOND_APACHE);
+    text_of(&m.s, 0);
+    expect_order(parts, sizeof parts / sizeof *parts);
+    ck_assert_ptr_nonnull(strstr(text, "\n        400         100  8.00 ms  8.00 ms      0"));
+    ck_assert_ptr_nonnull(strstr(text, "\n        300        75.0  16.0 ms  16.0 ms      0"));
+    /* (400 x 8 ms + 300 x 16 ms) / 700 */
+    ck_assert_ptr_nonnull(strstr(text, "\n        700         175  11.4 ms  16.0 ms      0"));
+    unmake(&m);
+    make(&m, &r, PHP);   /* one of each kind */
+    ck_assert_ptr_null(strstr(text_of(&m.s, 0), "together"));
+    unmake(&m);
+}
+END_TEST
+
 /* ---- percentiles -------------------------------------------------------------------------- */
 
 /* The times 1, 2, 3, ... */
@@ -216,6 +255,7 @@ int main(void)
 
     tcase_add_test(tests, test_verdict_first);
     tcase_add_test(tests, test_apache_before_php);
+    tcase_add_test(tests, test_all_servers_together);
     tcase_add_test(tests, test_percentiles_of_enough_times);
     tcase_add_test(tests, test_percentiles_of_too_few_times);
     tcase_add_test(tests, test_percentiles_shown);

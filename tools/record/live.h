@@ -34,8 +34,8 @@ struct mst_live {
     uint64_t    began_ns, drawn_ns;
     struct mst_live_look look;         /* the latest */
     struct mst_live_mark now;          /* since the begin */
-    struct mst_live_mark marks[2];     /* the later one at most a second old: the rate is of the time
-                                        * since the earlier one */
+    struct mst_live_mark marks[2];     /* the later one is at most a second old; the rate is of
+                                        * the time since the earlier one */
     uint64_t    apache_full_ns, php_full_ns;   /* all workers busy since then; 0: they are not */
 };
 
