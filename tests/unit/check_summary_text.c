@@ -85,8 +85,8 @@ END_TEST
 
 /* The second Apache has three quarters of the first one's requests, each twice as long. */
 #define SECOND_APACHE \
-    "INSERT INTO servers (id, run_id, target, producer, server, mpm, local, lost, restarts) VALUES " \
-    "(2, 1, 'y.board', 'apache', 'Apache/2.4', 'event', 1, 0, 0);" \
+    "INSERT INTO servers (id, run_id, target, producer, server, mpm, local, lost, restarts) " \
+    "VALUES (2, 1, 'y.board', 'apache', 'Apache/2.4', 'event', 1, 0, 0);" \
     "INSERT INTO samples (server_id, time_ns, moment, workers_limit, workers_busy, idle_ns, " \
     "reading_ns, handling_ns, sending_ns, keepalive_ns, closing_ns, in_flight, requests, forks, " \
     "exits, forks_failed, no_idle_ns) SELECT 2, time_ns, moment, 5, 2, 0, 0, 2 * handling_ns, " \
@@ -110,13 +110,47 @@ START_TEST(test_all_servers_together)
     text_of(&m.s, 0);
     expect_order(parts, sizeof parts / sizeof *parts);
     ck_assert_ptr_nonnull(strstr(text, "\n        400         100  8.00 ms  8.00 ms      0"));
-    ck_assert_ptr_nonnull(strstr(text, "\n        300        75.0  16.0 ms  16.0 ms      0"));
+    ck_assert_ptr_nonnull(strstr(text, "\n        300        75.3  16.0 ms  16.0 ms      0"));
     /* (400 x 8 ms + 300 x 16 ms) / 700 */
-    ck_assert_ptr_nonnull(strstr(text, "\n        700         175  11.4 ms  16.0 ms      0"));
+    ck_assert_ptr_nonnull(strstr(text, "\n        700         176  11.4 ms  16.0 ms      0"));
     unmake(&m);
     make(&m, &r, PHP);   /* one of each kind */
     ck_assert_ptr_null(strstr(text_of(&m.s, 0), "together"));
     unmake(&m);
+}
+END_TEST
+
+/* ---- rates ------------------------------------------------------------------------------- */
+
+static uint64_t rate_after(const char *sql)
+{
+    struct run r = quiet_run();
+    struct made m;
+    uint64_t rate;
+
+    make(&m, &r, sql);
+    rate = mst_summary_rate_milli(&m.s, &m.s.servers[0]);
+    unmake(&m);
+    return rate;
+}
+
+/* 399 begins, 4 s / 401 apart, and the 8 ms of the last request. */
+#define UNDER_LOAD_NS (399 * (4 * SECOND / 401) + 8 * MS)
+
+START_TEST(test_rate_is_of_the_requests)
+{
+    const uint64_t rate = 400 * 1000 * SECOND / UNDER_LOAD_NS;
+
+    ck_assert_uint_eq(rate_after(NULL), rate);
+    /* A tool that takes two seconds to start and one to end. */
+    ck_assert_uint_eq(rate_after("UPDATE runs SET started_ns = started_ns - 2000000000, "
+                                 "ended_ns = ended_ns + 1000000000, "
+                                 "duration_ns = duration_ns + 3000000000"), rate);
+    /* A request that it gave up on. */
+    ck_assert_uint_eq(rate_after("UPDATE server_requests SET handle_ns = 9000000000 "
+                                 "WHERE key = 400"), 399 * 1000 * SECOND / (4 * SECOND));
+    ck_assert_uint_eq(rate_after("UPDATE runs SET tool = NULL"), 400 * 1000 / 4);
+    ck_assert_uint_eq(rate_after("DELETE FROM server_requests"), 0);
 }
 END_TEST
 
@@ -256,6 +290,7 @@ int main(void)
     tcase_add_test(tests, test_verdict_first);
     tcase_add_test(tests, test_apache_before_php);
     tcase_add_test(tests, test_all_servers_together);
+    tcase_add_test(tests, test_rate_is_of_the_requests);
     tcase_add_test(tests, test_percentiles_of_enough_times);
     tcase_add_test(tests, test_percentiles_of_too_few_times);
     tcase_add_test(tests, test_percentiles_shown);

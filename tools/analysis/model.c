@@ -101,14 +101,28 @@ uint64_t mst_summary_failures(const struct mst_summary_client *c)
     return besides + (failed > non_2xx ? failed : non_2xx);
 }
 
+/* The time in which the server had the requests of its rate. */
+static uint64_t time_under_load(const struct mst_summary *s,
+                                const struct mst_summary_server *server)
+{
+    uint64_t end_ns = server->last_ns;
+
+    if (s->client.tool == NULL || server->first_ns == MST_UNKNOWN || end_ns == MST_UNKNOWN)
+        return s->duration_ns;
+    if (server->local && s->ended_ns < end_ns)
+        end_ns = s->ended_ns;
+    return end_ns > server->first_ns ? end_ns - server->first_ns : s->duration_ns;
+}
+
 uint64_t mst_summary_rate_milli(const struct mst_summary *s,
                                 const struct mst_summary_server *server)
 {
     uint64_t late = server->local && server->late <= server->requests ? server->late : 0;
+    uint64_t time_ns = time_under_load(s, server);
 
-    if (s->duration_ns == MST_UNKNOWN || s->duration_ns == 0)
+    if (time_ns == MST_UNKNOWN || time_ns == 0)
         return MST_UNKNOWN;
-    return mst_rate_milli(server->requests - late, s->duration_ns);
+    return mst_rate_milli(server->requests - late, time_ns);
 }
 
 const struct mst_summary_server *mst_summary_front(const struct mst_summary *s)

@@ -123,6 +123,7 @@ struct mst_summary_server {
     /* This run's requests: of the load, without mpm-status and without those in flight
      * before the start. */
     uint64_t requests, in_flight_before, status_requests;
+    uint64_t first_ns, last_ns;        /* instants: the first one's begin, the last one's end */
     uint64_t late;                     /* completed after the load tool had ended */
     uint64_t waited;                   /* requests that waited for a worker at all */
     uint64_t aborted, errors_5xx, non_2xx, bytes;
@@ -237,9 +238,10 @@ void mst_summary_free(struct mst_summary *s);
  * too; a page whose length varies is not a failure. */
 uint64_t mst_summary_failures(const struct mst_summary_client *c);
 
-/* The rate at which a server completed requests while the load ran, in thousandths of a
- * request a second. What ended after it is none of that; another machine's clock does not
- * tell which these are. */
+/* The rate at which a server completed requests under load, in thousandths of a request a second:
+ * from the first one's begin to the last one's end, so that it does not count how long the load
+ * tool took to start and to end. What ended after the tool is none of that; another machine's clock
+ * does not tell which these are. Without a load tool it is the rate over the recording. */
 uint64_t mst_summary_rate_milli(const struct mst_summary *s,
                                 const struct mst_summary_server *server);
 
