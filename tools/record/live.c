@@ -41,8 +41,8 @@ static void add_sample(struct mst_live_look *look, struct mst_live_side *side,
     }
 }
 
-struct mst_live_look mst_live_look(const struct mst_sampler *samplers, size_t count,
-                                   uint64_t now_ns)
+struct mst_live_look mst_live_look_at(const struct mst_sampler *samplers, size_t count,
+                                      uint64_t now_ns)
 {
     struct mst_live_look look = { .at_ns = now_ns, .all_answer = true, .queue = MST_UNKNOWN,
                                   .queue_limit = MST_UNKNOWN };
@@ -115,7 +115,7 @@ static uint64_t seconds_since(uint64_t since_ns, uint64_t now_ns)
 }
 
 /* What is plain from the samples, the cause before what follows from it; "" nothing is. */
-static void find(const struct mst_live *live, char text[FINDING_MAX])
+static void compose_finding(const struct mst_live *live, char text[FINDING_MAX])
 {
     const struct mst_live_look *look = &live->look;
     uint64_t now = look->at_ns, errors = live->now.errors - live->marks[0].errors;
@@ -208,7 +208,7 @@ void mst_live_text(const struct mst_live *live, size_t width, char *text, size_t
     struct line line = { .text = text };
     char finding[FINDING_MAX];
 
-    find(live, finding);
+    compose_finding(live, finding);
     reserved = finding[0] != '\0' && strlen(finding) <= room ? strlen(finding) + GAP : 0;
     line.room = reserved < room ? room - reserved : 0;
     text[0] = '\0';

@@ -40,8 +40,8 @@ struct mst_live {
 };
 
 /* Puts the latest samples together. */
-struct mst_live_look mst_live_look(const struct mst_sampler *samplers, size_t count,
-                                   uint64_t now_ns);
+struct mst_live_look mst_live_look_at(const struct mst_sampler *samplers, size_t count,
+                                      uint64_t now_ns);
 
 /* The load begins at the time of the look. */
 void mst_live_begin(struct mst_live *live, const char *lead, const struct mst_live_look *look);

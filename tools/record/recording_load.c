@@ -51,7 +51,7 @@ int mst_recording_start_load(struct mst_recording *r)
     for (i = 0; i < r->sampler_count; i++)
         mst_sampler_load_began(&r->samplers[i], r->started_ns);
     if (r->options->progress != NULL) {
-        look = mst_live_look(r->samplers, r->sampler_count, r->started_ns);
+        look = mst_live_look_at(r->samplers, r->sampler_count, r->started_ns);
         mst_live_begin(&r->live, r->options->progress, &look);
     }
     if (mst_archive_started(r->archive, r->run_id, r->end.started_ns) != 0)
@@ -116,7 +116,7 @@ static void show_progress(struct mst_recording *r)
 
     if (r->options->progress == NULL)
         return;
-    look = mst_live_look(r->samplers, r->sampler_count, mst_now_ns());
+    look = mst_live_look_at(r->samplers, r->sampler_count, mst_now_ns());
     mst_live_see(&r->live, &look);
     mst_live_draw(&r->live);
 }
