@@ -121,6 +121,12 @@ static void show_progress(struct mst_recording *r)
     mst_live_draw(&r->live);
 }
 
+void mst_recording_end_progress(const struct mst_recording *r)
+{
+    if (r->options->progress != NULL)
+        mst_status_line(NULL);
+}
+
 /* While the load is being stopped a server has little time to answer: the end of the load tool
  * must be noticed. */
 static int sample_servers(struct mst_recording *r, uint64_t now_ns)
@@ -180,7 +186,7 @@ static uint64_t sample_due_ns(uint64_t began_ns, uint64_t nth)
     return began_ns + nth * MST_SAMPLE_NS + nth * 618034 % 1000000 * (MST_SAMPLE_NS / 1000000);
 }
 
-static int follow_load(struct mst_recording *r)
+int mst_recording_follow_load(struct mst_recording *r)
 {
     uint64_t now = mst_now_ns(), began = now, nth = 0;
     bool is_over;
@@ -209,20 +215,12 @@ static int follow_load(struct mst_recording *r)
     return MST_EXIT_OK;
 }
 
-int mst_recording_follow_load(struct mst_recording *r)
-{
-    int status = follow_load(r);
-
-    if (r->options->progress != NULL)
-        mst_status_line(NULL);
-    return status;
-}
-
 /* Its output is in no archive. */
 static void show_load(struct mst_recording *r)
 {
     const char *name = mst_load_name(&r->load);
 
+    mst_recording_end_progress(r);
     if (r->load.plan.rows == MST_ROWS_ON_STDOUT)
         mst_load_show(&r->load);
     else

@@ -56,6 +56,10 @@ int mst_recording_start_load(struct mst_recording *r);
 int mst_recording_follow_load(struct mst_recording *r);
 void mst_recording_end_load_unrecorded(struct mst_recording *r);
 
+/* Takes away the line on the terminal, for lines that are not messages. It waits for the terminal:
+ * call it when nothing is left to record. */
+void mst_recording_end_progress(const struct mst_recording *r);
+
 /* recording_after.c */
 int mst_recording_drain(struct mst_recording *r);
 int mst_recording_finish(struct mst_recording *r);

@@ -12,7 +12,8 @@ import pytest
 
 import build
 import tool
-from recording import ab
+from processes import wait_until
+from recording import ab, ask
 
 ERASE = "\r\x1b[K"
 STYLE = re.compile(r"\x1b\[\d*m")
@@ -88,6 +89,25 @@ def test_progress_tells_which_run(server, archive):
     apache = server("event", workers=10)
     text = on_terminal(*words_of(apache, archive, "--repeat", "2", load=["sleep", "0.5"]))
     assert {line[:len("run 1 of 2")] for line in progress_of(text)} == {"run 1 of 2", "run 2 of 2"}
+
+
+def test_a_stopped_terminal_holds_up_no_recording(server, archive):
+    """As by ^S."""
+    apache = server("event", workers=10)
+    ours, its = pty.openpty()
+    text = ""
+    words = map(str, words_of(apache, archive, load=["sleep", "2"]))
+    with subprocess.Popen([str(build.TOOL), *words], stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=its, env=environment()) as started:
+        while not progress_of(text):
+            text += os.read(ours, 65536).decode()
+        termios.tcflow(its, termios.TCOOFF)
+        wait_until(lambda: ask(archive, "SELECT outcome FROM runs") == [("complete",)], 30,
+                   "the end of the recording")
+        termios.tcflow(its, termios.TCOON)
+        assert started.wait(timeout=30) == 0
+    os.close(ours)
+    os.close(its)
 
 
 @pytest.mark.parametrize("option", ["--quiet", "--verbose"])
