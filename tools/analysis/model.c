@@ -101,17 +101,18 @@ uint64_t mst_summary_failures(const struct mst_summary_client *c)
     return besides + (failed > non_2xx ? failed : non_2xx);
 }
 
-/* The time in which the server had the requests of its rate. */
+/* The time in which the server had the requests of its rate; no longer than the tool ran. */
 static uint64_t time_under_load(const struct mst_summary *s,
                                 const struct mst_summary_server *server)
 {
-    uint64_t end_ns = server->last_ns;
+    uint64_t first_ns = server->first_ns, end_ns = server->last_ns;
 
-    if (s->client.tool == NULL || server->first_ns == MST_UNKNOWN || end_ns == MST_UNKNOWN)
+    if (s->client.tool == NULL || first_ns == MST_UNKNOWN || end_ns == MST_UNKNOWN)
         return s->duration_ns;
     if (server->local && s->ended_ns < end_ns)
         end_ns = s->ended_ns;
-    return end_ns > server->first_ns ? end_ns - server->first_ns : s->duration_ns;
+    return end_ns > first_ns && end_ns - first_ns < s->duration_ns ? end_ns - first_ns
+                                                                   : s->duration_ns;
 }
 
 uint64_t mst_summary_rate_milli(const struct mst_summary *s,

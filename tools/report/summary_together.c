@@ -51,7 +51,7 @@ static void put_row(struct mst_sink *sink, enum mst_style style, const struct ro
                     const char *name)
 {
     bool is_timed = row->times > 0 && row->times != MST_UNKNOWN && row->sum_ns != MST_UNKNOWN;
-    char figures[160];
+    char figures[256];
 
     snprintf(figures, sizeof figures, "  %9s%12s%9s%9s%7s%9s%7s",
              mst_format_count(row->requests).text, mst_format_milli(row->rate_milli).text,

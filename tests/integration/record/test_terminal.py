@@ -81,8 +81,8 @@ def test_progress_says_what_is_plain(php_server, archive):
     apache = php_server("prefork", workers=5)
     url = f"http://127.0.0.1:{apache.port}/sleep.php?seconds=3"
     text = on_terminal(*words_of(apache, archive, load=[
-        "sh", "-c", f"seq 5 | xargs -P 5 -I{{}} curl -s -o /dev/null '{url}&{{}}'"]))
-    assert any("5 workers busy for " in line for line in progress_of(text)), progress_of(text)
+        "sh", "-c", f"seq 5 | xargs -P 5 -I{{}} curl -s -o /dev/null -H 'X-Number: {{}}' {url}"]))
+    assert any("5 workers busy for " in line for line in progress_of(text)), text
 
 
 def test_progress_tells_which_run(server, archive):
