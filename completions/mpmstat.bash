@@ -63,6 +63,7 @@ _mpmstat_value() {
                 fields) _mpmstat_words 'text json md' "$4" ;;
                 *)      _mpmstat_words 'text json' "$4" ;;
             esac ;;
+        WHEN) _mpmstat_words 'auto always never' "$4" ;;
         STACK) _mpmstat_words "$(_mpmstat_lab_names "${COMP_WORDS[0]}" stacks)" "$4" ;;
         FILE|DIR|TARGET) _mpmstat_files "$4" ;;
     esac

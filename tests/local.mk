@@ -26,6 +26,7 @@ UNIT_TESTS = \
 	tests/unit/check_journal \
 	tests/unit/check_json_writer \
 	tests/unit/check_labels \
+	tests/unit/check_live \
 	tests/unit/check_loadtools \
 	tests/unit/check_memory \
 	tests/unit/check_negotiate \
@@ -42,6 +43,7 @@ UNIT_TESTS = \
 	tests/unit/check_source_http \
 	tests/unit/check_stop \
 	tests/unit/check_summary \
+	tests/unit/check_summary_text \
 	tests/unit/check_tail \
 	tests/unit/check_target \
 	tests/unit/check_window \

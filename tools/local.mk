@@ -71,6 +71,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/cli/record_runs.c \
 	tools/cli/record_runs.h \
 	tools/cli/study_reports.h \
+	tools/cli/text_options.c \
+	tools/cli/text_options.h \
 	tools/cli/verb_compare.c \
 	tools/cli/verb_explain.c \
 	tools/cli/verb_fields.c \
@@ -88,6 +90,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/console/replace.h \
 	tools/console/stop.c \
 	tools/console/stop.h \
+	tools/console/style.c \
+	tools/console/style.h \
 	tools/exec/capture.c \
 	tools/exec/capture.h \
 	tools/exec/runner.c \
@@ -154,6 +158,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/record/environment.c \
 	tools/record/environment.h \
 	tools/record/limits.h \
+	tools/record/live.c \
+	tools/record/live.h \
 	tools/record/load.c \
 	tools/record/load.h \
 	tools/record/recording.c \
@@ -196,7 +202,10 @@ libmpmstat_tool_la_SOURCES = \
 	tools/report/resources_text.c \
 	tools/report/runs.c \
 	tools/report/summary_json.c \
+	tools/report/summary_phases.c \
 	tools/report/summary_text.c \
+	tools/report/summary_text.h \
+	tools/report/summary_together.c \
 	tools/source/board_source.c \
 	tools/source/http.c \
 	tools/source/http.h \

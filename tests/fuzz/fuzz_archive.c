@@ -218,7 +218,7 @@ static bool report_all(const struct mst_report *report)
 
     mst_sink_init(&sink, ignore, NULL);
     mst_report_json(&sink, &report->runs[0].summary);
-    mst_report_text(&sink, &report->runs[0].summary, path);
+    mst_report_text(&sink, &report->runs[0].summary, path, 0);
     mst_report_csv(&sink, report);
     for (i = 0; i < sizeof formats / sizeof *formats; i++)
         if (formats[i](&sink, report, error) != 0)

@@ -132,7 +132,7 @@ static int report_all(const struct mst_report *report, char error[MST_ERROR_MAX]
 
     mst_sink_init(&sink, ignore, NULL);
     mst_report_json(&sink, &report->runs[0].summary);
-    mst_report_text(&sink, &report->runs[0].summary, path);
+    mst_report_text(&sink, &report->runs[0].summary, path, 0);
     mst_report_csv(&sink, report);
     if (mst_report_csv_series(&sink, report, error) != 0 ||
         mst_report_html(&sink, report, error) != 0 ||

@@ -765,7 +765,7 @@ static struct mst_report report_of(struct made *m, struct mst_report_run *run)
     static char title[] = "</title><script>alert(1)</script>";
 
     *run = (struct mst_report_run){ m->archive, "dir/<x>.sqlite", title, m->s };
-    return (struct mst_report){ run, 1, false };
+    return (struct mst_report){ .runs = run, .count = 1 };
 }
 
 static char *page_of(struct made *m)
@@ -877,7 +877,7 @@ START_TEST(test_hostile_names_of_pools)
                                  "&#64;me | 2 | "));
     free(markdown);
     mst_sink_init(&sink, keep, &text);
-    mst_report_text(&sink, &m.s, "x");
+    mst_report_text(&sink, &m.s, "x", 0);
     mst_sink_flush(&sink);
     ck_assert_ptr_nonnull(strstr(text.bytes, "  a|b<script>\\x0a\\x1b[31m"));
     ck_assert_ptr_nonnull(strstr(text.bytes, "9 of 9 local ports were in use towards "
@@ -923,7 +923,7 @@ START_TEST(test_text_of_long_program_names)
         summarize(&m);
         text.used = 0;
         mst_sink_init(&sink, keep, &text);
-        mst_report_text(&sink, &m.s, "an archive");
+        mst_report_text(&sink, &m.s, "an archive", 0);
         mst_sink_flush(&sink);
         ck_assert_ptr_nonnull(strstr(text.bytes, "xxxxxxxxxxxx"));
         end(&m);

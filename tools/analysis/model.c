@@ -10,15 +10,43 @@
 
 /* ---- sets of times --------------------------------------------------------------- */
 
+const char *const mst_percentile_names[MST_PERCENTILE_COUNT] = {
+    [MST_P50] = "p50", [MST_P90] = "p90", [MST_P95] = "p95", [MST_P99] = "p99",
+    [MST_P999] = "p99.9",
+};
+static const unsigned per_mille[MST_PERCENTILE_COUNT] = {
+    [MST_P50] = 500, [MST_P90] = 900, [MST_P95] = 950, [MST_P99] = 990, [MST_P999] = 999,
+};
+
+uint64_t mst_percentile_needs(enum mst_percentile percentile)
+{
+    return 1000 / (1000 - per_mille[percentile]);
+}
+
+uint64_t mst_summary_percentile(const struct mst_summary_times *t, enum mst_percentile percentile)
+{
+    const uint64_t values[MST_PERCENTILE_COUNT] = {
+        [MST_P50] = t->p50_ns, [MST_P90] = t->p90_ns, [MST_P95] = t->p95_ns,
+        [MST_P99] = t->p99_ns, [MST_P999] = t->p999_ns,
+    };
+
+    return t->count == 0 || t->count >= mst_percentile_needs(percentile) ? values[percentile]
+                                                                         : MST_UNKNOWN;
+}
+
 void mst_summary_times_of(struct mst_summary_times *t, struct mst_values *values)
 {
     mst_values_sort(values);
     t->count = values->count;
     t->sum_ns = mst_values_sum(values);
     t->mean_ns = mst_values_mean(values);
-    t->p50_ns = mst_values_quantile(values, 500);
-    t->p90_ns = mst_values_quantile(values, 900);
-    t->p99_ns = mst_values_quantile(values, 990);
+    t->p50_ns = mst_values_quantile(values, per_mille[MST_P50]);
+    t->p90_ns = mst_values_quantile(values, per_mille[MST_P90]);
+    t->p95_ns = mst_values_quantile(values, per_mille[MST_P95]);
+    t->p99_ns = mst_values_quantile(values, per_mille[MST_P99]);
+    t->p999_ns = mst_values_quantile(values, per_mille[MST_P999]);
+    t->p95_ns = mst_summary_percentile(t, MST_P95);
+    t->p999_ns = mst_summary_percentile(t, MST_P999);
     t->max_ns = mst_values_quantile(values, 1000);
 }
 
@@ -73,14 +101,29 @@ uint64_t mst_summary_failures(const struct mst_summary_client *c)
     return besides + (failed > non_2xx ? failed : non_2xx);
 }
 
+/* The time in which the server had the requests of its rate; no longer than the tool ran. */
+static uint64_t time_under_load(const struct mst_summary *s,
+                                const struct mst_summary_server *server)
+{
+    uint64_t first_ns = server->first_ns, end_ns = server->last_ns;
+
+    if (s->client.tool == NULL || first_ns == MST_UNKNOWN || end_ns == MST_UNKNOWN)
+        return s->duration_ns;
+    if (server->local && s->ended_ns < end_ns)
+        end_ns = s->ended_ns;
+    return end_ns > first_ns && end_ns - first_ns < s->duration_ns ? end_ns - first_ns
+                                                                   : s->duration_ns;
+}
+
 uint64_t mst_summary_rate_milli(const struct mst_summary *s,
                                 const struct mst_summary_server *server)
 {
     uint64_t late = server->local && server->late <= server->requests ? server->late : 0;
+    uint64_t time_ns = time_under_load(s, server);
 
-    if (s->duration_ns == MST_UNKNOWN || s->duration_ns == 0)
+    if (time_ns == MST_UNKNOWN || time_ns == 0)
         return MST_UNKNOWN;
-    return mst_rate_milli(server->requests - late, s->duration_ns);
+    return mst_rate_milli(server->requests - late, time_ns);
 }
 
 const struct mst_summary_server *mst_summary_front(const struct mst_summary *s)

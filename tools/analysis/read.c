@@ -55,7 +55,7 @@ static bool read_client(struct mst_summary_client *c, sqlite3 *db, int64_t run_i
     const size_t count = sizeof members / sizeof *members;
     size_t i;
 
-    c->times.sum_ns = MST_UNKNOWN;
+    c->times.sum_ns = c->times.p95_ns = c->times.p999_ns = MST_UNKNOWN;   /* rows tell them */
     for (i = 0; i < count; i++)
         *members[i].to = MST_UNKNOWN;
     c->known = mst_query_next(&q);

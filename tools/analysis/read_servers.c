@@ -55,11 +55,15 @@ static const char apache_counts[] =
     "SELECT count(*) AS requests, total(aborted) AS aborted, total(status >= 500) AS errors_5xx, "
     "total(status NOT BETWEEN 200 AND 299) AS non_2xx, total(bytes) AS bytes, "
     "total(start_ns + queue_ns + read_ns + handle_ns + send_ns > :ended_ns) AS late, "
+    "min(start_ns) AS first_ns, "
+    "max(start_ns + queue_ns + read_ns + handle_ns + send_ns) AS last_ns, "
     "total(queue_ns > 0) AS waited " MST_FROM_APACHES_REQUESTS;
 static const char php_counts[] =
     "SELECT count(*) AS requests, total(aborted) AS aborted, total(status >= 500) AS errors_5xx, "
     "total(status NOT BETWEEN 200 AND 299) AS non_2xx, NULL AS bytes, "
-    "total(start_ns + run_ns > :ended_ns) AS late, total(wait_ns > 0) AS waited "
+    "total(start_ns + run_ns > :ended_ns) AS late, "
+    "min(start_ns - coalesce(wait_ns, 0)) AS first_ns, max(start_ns + run_ns) AS last_ns, "
+    "total(wait_ns > 0) AS waited "
     MST_FROM_PHPS_REQUESTS;
 
 static bool read_counts(struct mst_summary_server *s, sqlite3 *db, uint64_t ended_ns)
@@ -75,6 +79,8 @@ static bool read_counts(struct mst_summary_server *s, sqlite3 *db, uint64_t ende
         s->non_2xx = mst_row_number(&q, "non_2xx");
         s->bytes = mst_row_number(&q, "bytes");
         s->late = mst_row_number(&q, "late");
+        s->first_ns = mst_row_number(&q, "first_ns");
+        s->last_ns = mst_row_number(&q, "last_ns");
         s->waited = mst_row_number(&q, "waited");
     }
     return mst_query_done(&q);

@@ -16,10 +16,16 @@
 #include "segment/format.h"
 #include "stats/quantile.h"
 
-/* Of a set of times. Quantiles are nearest-rank: one of the times. */
+/* Of a set of times. Quantiles are nearest-rank: one of the times. Of too few times
+ * (mst_percentile_needs), p95 and p99.9 are MST_UNKNOWN; the others, which older formats have, are
+ * then the longest time. */
 struct mst_summary_times {
-    uint64_t count, sum_ns, mean_ns, p50_ns, p90_ns, p99_ns, max_ns;
+    uint64_t count, sum_ns, mean_ns, p50_ns, p90_ns, p95_ns, p99_ns, p999_ns, max_ns;
 };
+
+/* The percentiles that tables show. */
+enum mst_percentile { MST_P50, MST_P90, MST_P95, MST_P99, MST_P999, MST_PERCENTILE_COUNT };
+extern const char *const mst_percentile_names[MST_PERCENTILE_COUNT];   /* "p99.9" */
 
 /* The same requests on both sides, one by one: join_client.c. */
 enum mst_join { MST_JOIN_NONE, MST_JOIN_ID, MST_JOIN_TIME };
@@ -117,6 +123,7 @@ struct mst_summary_server {
     /* This run's requests: of the load, without mpm-status and without those in flight
      * before the start. */
     uint64_t requests, in_flight_before, status_requests;
+    uint64_t first_ns, last_ns;        /* instants: the first one's begin, the last one's end */
     uint64_t late;                     /* completed after the load tool had ended */
     uint64_t waited;                   /* requests that waited for a worker at all */
     uint64_t aborted, errors_5xx, non_2xx, bytes;
@@ -231,9 +238,10 @@ void mst_summary_free(struct mst_summary *s);
  * too; a page whose length varies is not a failure. */
 uint64_t mst_summary_failures(const struct mst_summary_client *c);
 
-/* The rate at which a server completed requests while the load ran, in thousandths of a
- * request a second. What ended after it is none of that; another machine's clock does not
- * tell which these are. */
+/* The rate at which a server completed requests under load, in thousandths of a request a second:
+ * from the first one's begin to the last one's end, so that it does not count how long the load
+ * tool took to start and to end. What ended after the tool is none of that; another machine's clock
+ * does not tell which these are. Without a load tool it is the rate over the recording. */
 uint64_t mst_summary_rate_milli(const struct mst_summary *s,
                                 const struct mst_summary_server *server);
 
@@ -265,6 +273,12 @@ bool mst_summary_is_php(const struct mst_summary_server *server);
 
 /* Thousandths of the whole, rounded; MST_UNKNOWN where one of them is, or the whole is 0. */
 uint64_t mst_summary_milli(uint64_t part, uint64_t whole);
+
+/* How many times there have to be: of fewer, the percentile would be the longest. */
+uint64_t mst_percentile_needs(enum mst_percentile percentile);
+/* The percentile as people get it: MST_UNKNOWN also of too few times. A load tool's own table
+ * (count 0) is taken as it is. */
+uint64_t mst_summary_percentile(const struct mst_summary_times *t, enum mst_percentile percentile);
 
 /* Statistics of a set of times, which it sorts. */
 void mst_summary_times_of(struct mst_summary_times *t, struct mst_values *values);

@@ -10,6 +10,7 @@
 #include "console/output.h"
 #include "cli/verbs.h"
 #include "console/diag.h"
+#include "console/style.h"
 
 static int verb_help(int argc, char **argv);
 
@@ -161,5 +162,6 @@ int main(int argc, char **argv)
 {
     keep_standard_descriptors();
     signal(SIGPIPE, SIG_IGN);   /* a write fails instead, which is noticed */
+    mst_style_use(MST_COLOUR_AUTO, STDOUT_FILENO);
     return mst_finish_output(run(argc, argv));
 }

@@ -10,6 +10,7 @@
 #include "archive/archive.h"
 #include "archive/writer.h"
 #include "base/clock.h"
+#include "cli/text_options.h"
 #include "console/diag.h"
 #include "console/format.h"
 #include "console/output.h"
@@ -66,7 +67,9 @@ int mst_record_option(struct mst_record_request *r, const char *verb, int option
     case 'f': r->recording.add_flags = false; break;
     case 'm': r->recording.memory = false; break;
     case 'v': r->recording.verbose = true; break;
+    case 'q': r->quiet = true; break;
     case 'A': return mst_fail_on_read(&r->fail_on, verb, argument);
+    case 'P': return mst_percentiles_read(&r->percentiles, verb, argument);
     }
     return MST_EXIT_OK;
 }
@@ -114,8 +117,10 @@ static void put_summary(const struct mst_record_request *r, const struct mst_sum
     if (r->json) {
         mst_report_json(&sink, summary);
         mst_sink_char(&sink, '\n');
+    } else if (r->quiet) {
+        mst_report_verdict_text(&sink, summary);
     } else {
-        mst_report_text(&sink, summary, r->recording.archive);
+        mst_report_text(&sink, summary, r->recording.archive, r->percentiles);
     }
     mst_sink_flush(&sink);   /* whether it arrived, main asks */
 }
@@ -169,7 +174,7 @@ static int show_run(const struct mst_record_request *r, int64_t run_id)
         mst_archive_close(archive, ignored);
         return MST_EXIT_OUTPUT;
     }
-    if (r->recording.repetition > 0 && !r->json)
+    if (r->recording.repetition > 0 && !r->json && !r->quiet)
         put_line(&summary, r->recording.repetition, r->repeat);
     else
         put_summary(r, &summary);
@@ -182,12 +187,14 @@ static int show_run(const struct mst_record_request *r, int64_t run_id)
 
 /* ---- the runs -------------------------------------------------------------------- */
 
+/* progress: what its line on a terminal begins with. */
 static int record_once(struct mst_record_request *r, const struct mst_variant *variant,
-                       unsigned repetition, const char *before)
+                       unsigned repetition, const char *before, const char *progress)
 {
     int64_t run_id;
     int status, shown;
 
+    r->recording.progress = r->quiet || r->recording.verbose ? NULL : progress;
     r->recording.name = variant->name;
     r->recording.command = variant->command;
     r->recording.repetition = repetition;
@@ -230,7 +237,8 @@ static int record_all(struct mst_record_request *r)
     size_t last = r->variant_count - 1, i;
     int status = MST_EXIT_OK;
     const char *before = "";
-    unsigned n;
+    char progress[64];
+    unsigned n, run = 1;
 
     if (r->repeat == 0)
         r->repeat = 1;
@@ -238,12 +246,14 @@ static int record_all(struct mst_record_request *r)
         fputs("[", stdout);
     for (n = 1; n <= r->repeat && status == MST_EXIT_OK; n++)
         for (i = 0; i <= last && status == MST_EXIT_OK; i++) {
-            status = record_once(r, &r->variants[n % 2 == 1 ? i : last - i], n, before);
+            snprintf(progress, sizeof progress, "run %u of %zu", run++,
+                     r->repeat * r->variant_count);
+            status = record_once(r, &r->variants[n % 2 == 1 ? i : last - i], n, before, progress);
             before = r->json ? "," : "";
         }
     if (r->json)
         fputs("]\n", stdout);
-    else if (status == MST_EXIT_OK)
+    else if (status == MST_EXIT_OK && !r->quiet)
         put_next(r);
     return status;
 }
@@ -253,5 +263,5 @@ int mst_record_runs(struct mst_record_request *r)
     choose_archive(r);
     if (r->repeat > 0 || r->interleave)
         return record_all(r);
-    return record_once(r, &r->variants[0], 0, "");
+    return record_once(r, &r->variants[0], 0, "", "");
 }

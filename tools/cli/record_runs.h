@@ -21,6 +21,8 @@ struct mst_record_request {
     struct mst_recording_options recording;
     unsigned repeat;             /* 0: not said */
     bool     interleave, json;
+    bool     quiet;              /* the verdicts alone */
+    unsigned percentiles;        /* of the text, as mst_report_text() has them */
     struct mst_fail_on fail_on;
     struct mst_variant variants[MST_VARIANTS_MAX];
     size_t   variant_count;
@@ -29,7 +31,8 @@ struct mst_record_request {
 #define MST_RECORD_REQUEST { .recording = { .add_flags = true, .memory = true } }
 
 /* Takes one of the options that both verbs have: 'o' output, 'F' format, 'T' timeout, 'R' repeat,
- * 'f' no-flags, 'm' no-memory, 'v' verbose, 'A' fail-on. Returns an enum mst_exit. */
+ * 'f' no-flags, 'm' no-memory, 'v' verbose, 'A' fail-on, 'P' percentiles, 'q' quiet. Returns an
+ * enum mst_exit. */
 int mst_record_option(struct mst_record_request *request, const char *verb, int option,
                       const char *argument);
 

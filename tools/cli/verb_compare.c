@@ -6,8 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "console/output.h"
+#include "cli/text_options.h"
 #include "cli/verbs.h"
 #include "console/diag.h"
 #include "findings/findings.h"
@@ -22,6 +24,7 @@ static const char help[] =
 struct options {
     double limit;              /* a fraction; below 0: none */
     bool   fail_if_unsure, json, help;
+    enum mst_colour colour;
     char **metrics;
     size_t metric_count;
     const char *a, *b;
@@ -69,6 +72,7 @@ static int read_option(struct options *o, int option, char **argv)
     case 'l': return read_limit(o, optarg);
     case 'u': o->fail_if_unsure = true; return MST_EXIT_OK;
     case 'm': return add_metric(o, optarg);
+    case 'C': return mst_colour_read(&o->colour, "compare", optarg);
     case 'h': o->help = true; return MST_EXIT_OK;
     default:  return mst_option_error("compare", option, argv);
     }
@@ -80,7 +84,7 @@ static int read_options(struct options *o, int argc, char **argv)
         { "format", required_argument, NULL, 'F' },
         { "fail-if-slower", required_argument, NULL, 'l' },
         { "fail-if-unsure", no_argument, NULL, 'u' }, { "metric", required_argument, NULL, 'm' },
-        { "help", no_argument, NULL, 'h' }, { 0 },
+        { "color", required_argument, NULL, 'C' }, { "help", no_argument, NULL, 'h' }, { 0 },
     };
     int option, status;
 
@@ -166,6 +170,7 @@ int mst_verb_compare(int argc, char **argv)
     if (o.metrics == NULL)
         return mst_failed(MST_EXIT_USAGE, "out of memory for the command line");
     status = read_options(&o, argc, argv);
+    mst_style_use(o.colour, STDOUT_FILENO);
     if (status == MST_EXIT_OK && o.help)
         fputs(help, stdout);
     else if (status == MST_EXIT_OK)

@@ -3,9 +3,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "cli/fail_on.h"
+#include "cli/text_options.h"
 #include "cli/verbs.h"
 #include "console/diag.h"
 #include "console/output.h"
@@ -20,6 +22,7 @@ static const char help[] =
 struct options {
     uint64_t           last_ns;
     bool               json, help;
+    enum mst_colour    colour;
     struct mst_fail_on fail_on;
 };
 
@@ -54,6 +57,7 @@ static int read_option(struct options *o, int option)
         return mst_usage_error("explain", "expected --format to be text or json, found \"%s\"",
                                optarg);
     case 'A': return mst_fail_on_read(&o->fail_on, "explain", optarg);
+    case 'C': return mst_colour_read(&o->colour, "explain", optarg);
     case 'h': o->help = true; return MST_EXIT_OK;
     case ':': return mst_usage_error("explain", "an argument is missing at the end");
     default:  return mst_usage_error("explain", "there is no such option: %s", optind > 0 ?
@@ -65,8 +69,10 @@ static int show(const struct options *o, char *const *targets, size_t count)
 {
     struct mst_explanation e;
     struct mst_sink sink;
-    int status = mst_explain(&e, targets, count, o->last_ns);
+    int status;
 
+    mst_style_use(o->colour, STDOUT_FILENO);
+    status = mst_explain(&e, targets, count, o->last_ns);
     if (status == MST_EXIT_OK) {
         mst_sink_init(&sink, mst_write_file, stdout);
         (o->json ? mst_explain_json : mst_explain_text)(&sink, &e);
@@ -83,7 +89,8 @@ int mst_verb_explain(int argc, char **argv)
 {
     static const struct option names[] = {
         { "last", required_argument, NULL, 'l' }, { "format", required_argument, NULL, 'F' },
-        { "fail-on", required_argument, NULL, 'A' }, { "help", no_argument, NULL, 'h' }, { 0 },
+        { "fail-on", required_argument, NULL, 'A' }, { "color", required_argument, NULL, 'C' },
+        { "help", no_argument, NULL, 'h' }, { 0 },
     };
     struct options o = { .last_ns = MST_EXPLAIN_LAST_NS };
     int option, status = MST_EXIT_OK;

@@ -3,8 +3,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/record_runs.h"
+#include "cli/text_options.h"
 #include "cli/verbs.h"
 #include "console/diag.h"
 #include "loadtools/loadtool.h"
@@ -20,6 +22,7 @@ struct options {
     char **names;                /* --name, as often as it was given */
     size_t name_count;
     char   letters[MST_VARIANTS_MAX][2];
+    enum mst_colour colour;
     bool   help;
 };
 
@@ -31,6 +34,7 @@ static int read_option(struct options *o, int option, char **targets)
     case 't': targets[o->request.recording.target_count++] = optarg; return MST_EXIT_OK;
     case 'N': o->names[o->name_count++] = optarg; return MST_EXIT_OK;
     case 'I': o->request.interleave = true; return MST_EXIT_OK;
+    case 'C': return mst_colour_read(&o->colour, "record", optarg);
     case 'h': o->help = true; return MST_EXIT_OK;
     case ':': return mst_usage_error("record", "an argument is missing at the end");
     case '?':
@@ -98,20 +102,26 @@ static int read_options(struct options *o, int argc, char **argv, char **targets
         { "timeout", required_argument, NULL, 'T' }, { "no-flags", no_argument, NULL, 'f' },
         { "no-memory", no_argument, NULL, 'm' }, { "verbose", no_argument, NULL, 'v' },
         { "repeat", required_argument, NULL, 'R' }, { "interleave", no_argument, NULL, 'I' },
-        { "fail-on", required_argument, NULL, 'A' }, { "help", no_argument, NULL, 'h' }, { 0 },
+        { "fail-on", required_argument, NULL, 'A' },
+        { "percentiles", required_argument, NULL, 'P' }, { "color", required_argument, NULL, 'C' },
+        { "quiet", no_argument, NULL, 'q' }, { "help", no_argument, NULL, 'h' }, { 0 },
     };
     int option, status;
 
     o->request.recording.targets = targets;
     opterr = 0;
     optind = 0;
-    while ((option = getopt_long(argc, argv, "+:o:t:vh", names, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, "+:o:t:vqh", names, NULL)) != -1) {
         status = read_option(o, option, targets);
         if (status != MST_EXIT_OK)
             return status;
     }
     if (optind == argc && strcmp(argv[argc - 1], "--") == 0)
         return mst_usage_error("record", "the load tool's command is missing after --");
+    if (o->request.quiet && o->request.recording.verbose)
+        return mst_usage_error("record", "--quiet and --verbose exclude each other");
+    if (o->request.json && o->request.percentiles != 0)
+        return mst_usage_error("record", "--percentiles goes with --format text: JSON has all");
     return o->help ? MST_EXIT_OK : read_variants(o, optind < argc ? argv + optind : NULL);
 }
 
@@ -131,6 +141,8 @@ int mst_verb_record(int argc, char **argv)
         return MST_EXIT_USAGE;
     }
     status = read_options(&o, argc, argv, targets);
+    mst_style_use(o.colour, STDOUT_FILENO);
+    mst_diag_quiet(o.request.quiet);
     if (status == MST_EXIT_OK && o.help)
         printf(help, mst_loadtool_names());
     else if (status == MST_EXIT_OK)

@@ -12,6 +12,7 @@
 #include "console/output.h"
 #include "cli/fail_on.h"
 #include "cli/study_reports.h"
+#include "cli/text_options.h"
 #include "cli/verbs.h"
 #include "console/diag.h"
 #include "findings/findings.h"
@@ -33,6 +34,8 @@ struct options {
     enum format      format;
     bool             series, help;
     struct mst_fail_on fail_on;
+    unsigned         percentiles;
+    enum mst_colour  colour;
     const char      *output;     /* NULL: stdout */
     struct selected *selected;   /* --run */
     size_t           selected_count;
@@ -87,6 +90,8 @@ static int check_options(const struct options *o)
                                "record has made");
     if (o->series && o->format != FORMAT_CSV)
         return mst_usage_error("report", "--series goes with --format csv");
+    if (o->percentiles != 0 && o->format != FORMAT_TEXT)
+        return mst_usage_error("report", "--percentiles goes with --format text");
     if (o->format == FORMAT_HTML && o->output == NULL && isatty(STDOUT_FILENO))
         return mst_usage_error("report", "a page on a terminal would be no use: name a file with "
                                "-o FILE, or another --format");
@@ -99,6 +104,8 @@ static int read_options(struct options *o, int argc, char **argv)
         { "format", required_argument, NULL, 'f' }, { "output", required_argument, NULL, 'o' },
         { "run", required_argument, NULL, 'r' }, { "series", no_argument, NULL, 's' },
         { "fail-on", required_argument, NULL, 'A' },
+        { "percentiles", required_argument, NULL, 'P' },
+        { "color", required_argument, NULL, 'C' },
         { "help", no_argument, NULL, 'h' }, { 0 },
     };
     int option, status;
@@ -117,6 +124,16 @@ static int read_options(struct options *o, int argc, char **argv)
         case 's': o->series = true; break;
         case 'A':
             status = mst_fail_on_read(&o->fail_on, "report", optarg);
+            if (status != MST_EXIT_OK)
+                return status;
+            break;
+        case 'P':
+            status = mst_percentiles_read(&o->percentiles, "report", optarg);
+            if (status != MST_EXIT_OK)
+                return status;
+            break;
+        case 'C':
+            status = mst_colour_read(&o->colour, "report", optarg);
             if (status != MST_EXIT_OK)
                 return status;
             break;
@@ -328,13 +345,18 @@ static int put(struct mst_sink *sink, const void *context)
     return mst_failed(MST_EXIT_TARGET, "%s", error);
 }
 
+static bool goes_into_file(const struct options *o)
+{
+    return o->output != NULL && strcmp(o->output, "-") != 0;
+}
+
 static int write_report(const struct job *job)
 {
     char error[MST_ERROR_MAX];
     struct mst_sink sink;
     int status;
 
-    if (job->o->output != NULL && strcmp(job->o->output, "-") != 0) {
+    if (goes_into_file(job->o)) {
         status = mst_output_file(job->o->output, put, job, error);
         if (status >= 0)
             return status;
@@ -357,7 +379,7 @@ static bool is_study(const struct options *o, const struct archives *archives)
 static int report_files(const struct options *o)
 {
     struct archives archives = { 0 };
-    struct mst_report report = { 0 };
+    struct mst_report report = { .percentiles = o->percentiles };
     struct job job = { .o = o, .report = &report };
     char ignored[MST_ERROR_MAX];
     bool failed = false;
@@ -387,6 +409,7 @@ int mst_verb_report(int argc, char **argv)
     if (o.selected == NULL)
         return out_of_memory();
     status = read_options(&o, argc, argv);
+    mst_style_use(o.colour, goes_into_file(&o) ? -1 : STDOUT_FILENO);
     if (status == MST_EXIT_OK && o.help)
         fputs(help, stdout);
     else if (status == MST_EXIT_OK)

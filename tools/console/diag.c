@@ -2,12 +2,14 @@
 #include "console/diag.h"
 
 #include <getopt.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "console/style.h"
 #include "render/sink.h"
 
 #define ERASE_LINE "\r\033[K"
@@ -30,13 +32,16 @@ static void draw_status(void)
 
 /* Names in a message come from archives and servers: a terminal obeys none of them, and no line
  * in them begins as one of ours does. Writes what is to be shown, with a newline at its end, and
- * returns its length. */
-static size_t compose(char out[MESSAGE_MAX], char *message)
+ * returns its length. The first `lead` bytes of the message have the style. */
+static size_t compose(char out[MESSAGE_MAX], char *message, size_t lead, enum mst_style style)
 {
-    size_t used = 0;
+    size_t used;
 
     mst_tame(message, strlen(message));
-    for (; *message != '\0' && used < MESSAGE_MAX - sizeof INDENT - 1; message++) {
+    used = (size_t)snprintf(out, MESSAGE_MAX, "%s%.*s%s",
+                            mst_style_begin(MST_STYLED_MESSAGES, style), (int)lead, message,
+                            mst_style_end(MST_STYLED_MESSAGES, style));
+    for (message += lead; *message != '\0' && used < MESSAGE_MAX - sizeof INDENT - 1; message++) {
         out[used++] = *message;
         if (*message == '\n' && message[1] != '\0') {
             memcpy(out + used, INDENT, sizeof INDENT - 1);
@@ -50,18 +55,18 @@ static size_t compose(char out[MESSAGE_MAX], char *message)
 
 /* One write a message, so that those of several processes do not mix. stdout is
  * flushed first: on a terminal a message comes after the results before it. */
-__attribute__((format(printf, 2, 0)))
-static void say(const char *prefix, const char *format, va_list args)
+__attribute__((format(printf, 3, 0)))
+static void say(const char *lead, enum mst_style style, const char *format, va_list args)
 {
     char message[MESSAGE_MAX], out[MESSAGE_MAX];
-    int used = snprintf(message, sizeof message, "mpmstat: %s", prefix);
+    int used = snprintf(message, sizeof message, "%s ", lead);
 
     if (vsnprintf(message + used, sizeof message - (size_t)used, format, args) < 0)
         return;
     fflush(stdout);
     if (status[0] != '\0')
         fputs(ERASE_LINE, stderr);
-    fwrite(out, 1, compose(out, message), stderr);
+    fwrite(out, 1, compose(out, message, strlen(lead), style), stderr);
     draw_status();
     fflush(stderr);
 }
@@ -75,7 +80,7 @@ static void say_error(const char *format, va_list args)
     if (kept != NULL && kept[0] == '\0')
         vsnprintf(kept, kept_size, format, again);
     va_end(again);
-    say("", format, args);
+    say("mpmstat:", MST_STYLE_ERROR, format, args);
 }
 
 void mst_error(const char *format, ...)
@@ -110,7 +115,7 @@ void mst_warn(const char *format, ...)
     if (be_quiet)
         return;
     va_start(args, format);
-    say("warning: ", format, args);
+    say("mpmstat: warning:", MST_STYLE_WARNING, format, args);
     va_end(args);
 }
 
@@ -126,7 +131,7 @@ void mst_progress(const char *format, ...)
     if (be_quiet || (!progress_always && !isatty(STDERR_FILENO)))
         return;
     va_start(args, format);
-    say("", format, args);
+    say("mpmstat:", MST_STYLE_PLAIN, format, args);
     va_end(args);
 }
 
@@ -141,13 +146,20 @@ void mst_diag_quiet(bool quiet)
 }
 
 /* No longer than the terminal is wide: a longer one could not be erased. */
-static int status_room(void)
+size_t mst_status_room(void)
 {
     struct winsize size;
-    int room = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col - 1
-                                                                               : 79;
+    size_t room = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ?
+                  size.ws_col - 1u : 79;
 
     return room < STATUS_MAX - 1 ? room : STATUS_MAX - 1;
+}
+
+static bool terminal_takes_more(void)
+{
+    struct pollfd fd = { STDERR_FILENO, POLLOUT, 0 };
+
+    return poll(&fd, 1, 0) == 1 && (fd.revents & POLLOUT) != 0;
 }
 
 void mst_status_line(const char *text)
@@ -155,11 +167,11 @@ void mst_status_line(const char *text)
     bool was = status[0] != '\0';
     char *end;
 
-    status[0] = '\0';
-    if (!isatty(STDERR_FILENO))
+    if (!isatty(STDERR_FILENO) || (text != NULL && !terminal_takes_more()))
         return;
+    status[0] = '\0';
     if (text != NULL)
-        snprintf(status, sizeof status, "%.*s", status_room(), text);
+        snprintf(status, sizeof status, "%.*s", (int)mst_status_room(), text);
     mst_tame(status, strlen(status));
     for (end = status; (end = strchr(end, '\n')) != NULL; end++)
         *end = ' ';

@@ -43,8 +43,11 @@ void mst_diag_quiet(bool quiet);
 void mst_error_keep(char *buffer, size_t size);
 
 /* A line at the terminal's end that is redrawn each time; messages come above it. NULL
- * takes it away. Nothing where stderr is no terminal. */
+ * takes it away. Nothing where stderr is no terminal. A terminal that takes nothing now (^S, a
+ * slow line) keeps the line that it has, and is waited for only by NULL. */
 void mst_status_line(const char *text);
+/* How many columns of it are shown. */
+size_t mst_status_room(void);
 
 /* "mpmstat VERB: problem. See mpmstat VERB --help." Returns MST_EXIT_USAGE. */
 int mst_usage_error(const char *verb, const char *format, ...)

@@ -54,7 +54,7 @@ static void put_head(struct mst_sink *sink, const struct mst_explanation *e)
 static void put_title(struct mst_sink *sink, const char *title, const char *of)
 {
     mst_sink_char(sink, '\n');
-    mst_line(sink, "%s%s", title, of);
+    mst_line_styled(sink, MST_STYLE_STRONG, "%s%s", title, of);
 }
 
 /* "3 handling, 2 reading" of the workers that are busy. */
@@ -80,15 +80,17 @@ static void put_server(struct mst_sink *sink, const struct mst_explained_server 
     char name[96], states[160], queue[96] = "";
 
     if (!s->is_running) {
-        mst_line(sink, "  %-22s does not run", name_of(s, name));
+        mst_line_styled(sink, MST_STYLE_ERROR, "  %-22s does not run", name_of(s, name));
         return;
     }
     put_states(s, states, sizeof states);
     if (now->listen_queue != MST_UNKNOWN && now->listen_queue_limit != MST_UNKNOWN)
         snprintf(queue, sizeof queue, "; accept queue %" PRIu64 " of %" PRIu64, now->listen_queue,
                  now->listen_queue_limit);
-    mst_line(sink, "  %-22s %zu of %s workers busy%s%s", name_of(s, name), s->worker_count,
-             mst_format_count(now->workers_limit).text, states, queue);
+    mst_line_styled(sink, s->worker_count >= now->workers_limit ? MST_STYLE_WARNING
+                                                                : MST_STYLE_PLAIN,
+                    "  %-22s %zu of %s workers busy%s%s", name_of(s, name), s->worker_count,
+                    mst_format_count(now->workers_limit).text, states, queue);
 }
 
 static void put_worker(struct mst_sink *sink, const struct mst_explained_server *s,
@@ -126,15 +128,23 @@ static void put_requests(struct mst_sink *sink, const struct mst_summary *s)
     for (i = 0; i < s->server_count; i++) {
         const struct mst_summary_server *server = &s->servers[i];
         const struct mst_summary_times *t = &server->phases[MST_PHASE_TOTAL];
+        char lead[32], text[384];   /* each number takes at most 31 bytes */
+        enum mst_percentile p;
+        int used;
 
         if (server->requests == 0)
             continue;
-        mst_line(sink, "  %-22s %s requests (%s/s), 5xx %s; mean %s, p50 %s, p90 %s, p99 %s",
-                 mst_producer_name(server->producer), mst_format_count(server->requests).text,
-                 mst_format_milli(mst_summary_rate_milli(s, server)).text,
-                 mst_format_count(server->errors_5xx).text, mst_format_time(t->mean_ns).text,
-                 mst_format_time(t->p50_ns).text, mst_format_time(t->p90_ns).text,
-                 mst_format_time(t->p99_ns).text);
+        snprintf(lead, sizeof lead, "  %s", mst_producer_name(server->producer));
+        used = snprintf(text, sizeof text, "%s requests (%s/s), 5xx %s; mean %s",
+                        mst_format_count(server->requests).text,
+                        mst_format_milli(mst_summary_rate_milli(s, server)).text,
+                        mst_format_count(server->errors_5xx).text,
+                        mst_format_time(t->mean_ns).text);
+        for (p = 0; p < MST_PERCENTILE_COUNT; p++)
+            used += snprintf(text + used, sizeof text - (size_t)used, ", %s %s",
+                             mst_percentile_names[p],
+                             mst_format_time(mst_summary_percentile(t, p)).text);
+        mst_wrapped(sink, lead, 25, MST_TEXT_WIDTH, text);
     }
 }
 

@@ -72,6 +72,7 @@ int mst_record(const struct mst_recording_options *options, int64_t *run_id)
         mst_error("%s", error);
         status = MST_EXIT_OUTPUT;
     }
+    mst_recording_end_progress(&r);
     mst_programs_free(&r.programs);
     free(r.samplers);
     mst_targets_free(&r.targets);

@@ -18,6 +18,8 @@ struct mst_recording_options {
     bool         add_flags;       /* let the adapter add flags to the command */
     bool         memory;          /* read the servers' memory */
     bool         verbose;         /* show the load tool's output as it comes */
+    const char  *progress;        /* show a line on a terminal meanwhile, which begins with this;
+                                   * NULL: none */
     /* Called ten times a second meanwhile; false: stop the load, it has failed. NULL: not. */
     bool       (*tick)(void *context);
     void        *context;

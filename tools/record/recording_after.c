@@ -174,6 +174,7 @@ static int tool_failed(struct mst_recording *r)
                   strsignal((int)r->end.exit_signal));
     else
         mst_error("%s failed with exit status %" PRIu64, name, r->end.exit_status);
+    mst_recording_end_progress(r);
     if (!r->options->verbose)
         mst_load_show(&r->load);
     if (r->load.plan.added != NULL && !r->load.has_result)

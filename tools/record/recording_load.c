@@ -24,6 +24,7 @@ int mst_recording_start_load(struct mst_recording *r)
 {
     uint64_t timeout_ns = r->options->timeout_ns;
     char error[MST_ERROR_MAX];
+    struct mst_live_look look;
     size_t i;
 
     if (timeout_ns == 0 && r->options->command != NULL)
@@ -49,6 +50,10 @@ int mst_recording_start_load(struct mst_recording *r)
     set_deadlines(r, r->deadline_ns);
     for (i = 0; i < r->sampler_count; i++)
         mst_sampler_load_began(&r->samplers[i], r->started_ns);
+    if (r->options->progress != NULL) {
+        look = mst_live_look_at(r->samplers, r->sampler_count, r->started_ns);
+        mst_live_begin(&r->live, r->options->progress, &look);
+    }
     if (mst_archive_started(r->archive, r->run_id, r->end.started_ns) != 0)
         return mst_recording_archive_failed(r);
     return MST_EXIT_OK;
@@ -102,6 +107,24 @@ static int sample_ports(struct mst_recording *r, uint64_t now_ns)
                                   ports.limit) != 0)
             return -1;
     return 0;
+}
+
+/* After the samples have been taken: the line never delays one. */
+static void show_progress(struct mst_recording *r)
+{
+    struct mst_live_look look;
+
+    if (r->options->progress == NULL)
+        return;
+    look = mst_live_look_at(r->samplers, r->sampler_count, mst_now_ns());
+    mst_live_see(&r->live, &look);
+    mst_live_draw(&r->live);
+}
+
+void mst_recording_end_progress(const struct mst_recording *r)
+{
+    if (r->options->progress != NULL)
+        mst_status_line(NULL);
 }
 
 /* While the load is being stopped a server has little time to answer: the end of the load tool
@@ -174,6 +197,7 @@ int mst_recording_follow_load(struct mst_recording *r)
         is_over = r->runner == NULL && r->end.outcome != MST_OUTCOME_UNFINISHED;
         if (!is_over && sample_servers(r, now) != 0)
             return mst_recording_archive_failed(r);
+        show_progress(r);
         now = mst_now_ns();
         nth = now - began > nth * MST_SAMPLE_NS ? (now - began) / MST_SAMPLE_NS : nth;
         nth++;
@@ -196,6 +220,7 @@ static void show_load(struct mst_recording *r)
 {
     const char *name = mst_load_name(&r->load);
 
+    mst_recording_end_progress(r);
     if (r->load.plan.rows == MST_ROWS_ON_STDOUT)
         mst_load_show(&r->load);
     else

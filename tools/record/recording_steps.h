@@ -11,13 +11,12 @@
 #include "archive/writer.h"
 #include "console/stop.h"
 #include "exec/runner.h"
+#include "record/live.h"
 #include "record/load.h"
 #include "record/recording.h"
 #include "record/sampler.h"
 #include "source/target.h"
 #include "system/preflight.h"
-#include "system/programs.h"
-
 #include "system/programs.h"
 
 struct mst_recording {
@@ -35,6 +34,7 @@ struct mst_recording {
     bool                programs_known;
     uint64_t            started_ns, deadline_ns;    /* CLOCK_MONOTONIC */
     uint64_t            ports_due_ns;
+    struct mst_live     live;               /* where options->progress is set */
     uint64_t            process_before_ns, process_ns;   /* struct mst_machine's: first, latest */
     uint64_t            cpu_before_ns;              /* our own, when the load began */
     struct mst_stop     stop;
@@ -55,6 +55,10 @@ int mst_recording_begin_samplers(struct mst_recording *r);
 int mst_recording_start_load(struct mst_recording *r);
 int mst_recording_follow_load(struct mst_recording *r);
 void mst_recording_end_load_unrecorded(struct mst_recording *r);
+
+/* Takes away the line on the terminal, for lines that are not messages. It waits for the terminal:
+ * call it when nothing is left to record. */
+void mst_recording_end_progress(const struct mst_recording *r);
 
 /* recording_after.c */
 int mst_recording_drain(struct mst_recording *r);

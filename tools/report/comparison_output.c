@@ -64,8 +64,9 @@ static void put_verdict(struct mst_sink *sink, const struct mst_comparison_table
     if (t->limit < 0)
         return;
     mst_sink_char(sink, '\n');
-    mst_line(sink, "%s slower by more than %g %%, as the lines with * tell.",
-             verdicts[t->verdict], t->limit * 100);
+    mst_line_styled(sink, MST_STYLE_STRONG,
+                    "%s slower by more than %g %%, as the lines with * tell.",
+                    verdicts[t->verdict], t->limit * 100);
 }
 
 void mst_comparison_text(struct mst_sink *sink, const struct mst_comparison_table *t)
@@ -88,7 +89,7 @@ void mst_comparison_text(struct mst_sink *sink, const struct mst_comparison_tabl
     put_causes(sink, t);
     for (i = 0; i < t->warning_count; i++) {
         mst_sink_puts(sink, i == 0 ? "\n" : "");
-        mst_line(sink, "  beware: %s", t->warnings[i]);
+        mst_line_styled(sink, MST_STYLE_WARNING, "  beware: %s", t->warnings[i]);
     }
     put_verdict(sink, t);
 }

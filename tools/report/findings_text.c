@@ -5,12 +5,17 @@
 #include "report/report.h"
 #include "report/resources.h"
 
+void mst_report_verdict_text(struct mst_sink *sink, const struct mst_summary *s)
+{
+    mst_wrapped_styled(sink, MST_STYLE_STRONG, "", 0, MST_TEXT_WIDTH, s->verdict);
+}
+
 void mst_report_findings_text(struct mst_sink *sink, const struct mst_summary *s)
 {
     char lead[48];
     size_t i;
 
-    mst_wrapped(sink, "", 0, MST_TEXT_WIDTH, s->verdict);
+    mst_report_verdict_text(sink, s);
     for (i = 0; i < s->finding_count; i++) {
         const struct mst_finding *f = &s->findings[i];
 

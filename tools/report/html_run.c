@@ -59,7 +59,9 @@ static void put_sides(struct mst_sink *sink, const struct mst_summary *s,
     put_side(sink, "mean", c->mean_ns, t->mean_ns, s->client.time_step_ns);
     put_side(sink, "p50", c->p50_ns, t->p50_ns, s->client.time_step_ns);
     put_side(sink, "p90", c->p90_ns, t->p90_ns, s->client.time_step_ns);
+    put_side(sink, "p95", c->p95_ns, t->p95_ns, s->client.time_step_ns);
     put_side(sink, "p99", c->p99_ns, t->p99_ns, s->client.time_step_ns);
+    put_side(sink, "p99.9", c->p999_ns, t->p999_ns, s->client.time_step_ns);
     put_side(sink, "max", c->max_ns, t->max_ns, s->client.time_step_ns);
     mst_html(sink, MST_PAGE_TABLE_END);
 }
@@ -101,7 +103,9 @@ static void put_phase(struct mst_sink *sink, const struct mst_summary_server *se
     mst_page_cell(sink, MST_METRIC_TIME, t->mean_ns);
     mst_page_cell(sink, MST_METRIC_TIME, t->p50_ns);
     mst_page_cell(sink, MST_METRIC_TIME, t->p90_ns);
+    mst_page_cell(sink, MST_METRIC_TIME, t->p95_ns);
     mst_page_cell(sink, MST_METRIC_TIME, t->p99_ns);
+    mst_page_cell(sink, MST_METRIC_TIME, t->p999_ns);
     mst_page_cell(sink, MST_METRIC_TIME, t->max_ns);
     mst_page_cell(sink, MST_METRIC_SHARE,
                   share_of(t->sum_ns, server->phases[MST_PHASE_TOTAL].sum_ns, 1000));
@@ -124,7 +128,8 @@ static void put_phases(struct mst_sink *sink, const struct mst_summary_server *s
     put_bar(sink, server);
     mst_page_table(sink, "Phases", "phases");
     mst_html(sink, "<thead><tr><th scope=\"col\">phase</th><th scope=\"col\">mean</th>"
-             "<th scope=\"col\">p50</th><th scope=\"col\">p90</th><th scope=\"col\">p99</th>"
+             "<th scope=\"col\">p50</th><th scope=\"col\">p90</th><th scope=\"col\">p95</th>"
+             "<th scope=\"col\">p99</th><th scope=\"col\">p99.9</th>"
              "<th scope=\"col\">max</th><th scope=\"col\">share</th></tr></thead><tbody>\n");
     for (i = 0; i < count; i++)
         put_phase(sink, server, &parts[i]);

@@ -7,23 +7,47 @@
 
 #define LINE_MAX_BYTES 1024u
 
-void mst_line(struct mst_sink *sink, const char *format, ...)
+__attribute__((format(printf, 3, 0)))
+static void put_line(struct mst_sink *sink, enum mst_style style, const char *format, va_list args)
 {
     char text[LINE_MAX_BYTES];
-    va_list args;
     size_t n;
 
-    va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
-    va_end(args);
     for (n = strlen(text); n > 0 && text[n - 1] == ' '; n--)
         text[n - 1] = '\0';
+    mst_sink_puts(sink, mst_style_begin(MST_STYLED_RESULTS, style));
     mst_sink_text_string(sink, text, false);
+    mst_sink_puts(sink, mst_style_end(MST_STYLED_RESULTS, style));
     mst_sink_char(sink, '\n');
+}
+
+void mst_line(struct mst_sink *sink, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    put_line(sink, MST_STYLE_PLAIN, format, args);
+    va_end(args);
+}
+
+void mst_line_styled(struct mst_sink *sink, enum mst_style style, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    put_line(sink, style, format, args);
+    va_end(args);
 }
 
 void mst_wrapped(struct mst_sink *sink, const char *first, unsigned indent, unsigned width,
                  const char *text)
+{
+    mst_wrapped_styled(sink, MST_STYLE_PLAIN, first, indent, width, text);
+}
+
+void mst_wrapped_styled(struct mst_sink *sink, enum mst_style style, const char *first,
+                        unsigned indent, unsigned width, const char *text)
 {
     size_t room = width - indent, n;
 
@@ -34,8 +58,8 @@ void mst_wrapped(struct mst_sink *sink, const char *first, unsigned indent, unsi
             ;
         if (n == 0)
             n = room;
-        mst_line(sink, "%-*s%.*s", (int)indent, first, (int)n, text);
+        mst_line_styled(sink, style, "%-*s%.*s", (int)indent, first, (int)n, text);
         first = "";
     }
-    mst_line(sink, "%-*s%s", (int)indent, first, text);
+    mst_line_styled(sink, style, "%-*s%s", (int)indent, first, text);
 }

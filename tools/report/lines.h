@@ -3,15 +3,22 @@
 #ifndef MPMSTAT_LINES_H
 #define MPMSTAT_LINES_H
 
+#include "console/style.h"
 #include "render/sink.h"
 
 /* A line of at most 1023 bytes, without blanks at its end, and the newline. */
 void mst_line(struct mst_sink *sink, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* The same in a style. */
+void mst_line_styled(struct mst_sink *sink, enum mst_style style, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
 /* A sentence in lines of at most `width` columns: `first` stands before the first line, and all
  * are indented by `indent`. An empty sentence is no line. */
 void mst_wrapped(struct mst_sink *sink, const char *first, unsigned indent, unsigned width,
                  const char *text);
+void mst_wrapped_styled(struct mst_sink *sink, enum mst_style style, const char *first,
+                        unsigned indent, unsigned width, const char *text);
 
 #endif

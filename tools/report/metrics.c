@@ -125,6 +125,9 @@ static uint64_t limit_reached(const struct mst_summary *s)
 
 static const char no_client[] = "the load tool did not report it, or its output was not understood";
 static const char no_kind[] = "the load tool does not report failures of that kind";
+static const char few_rows[] = "it takes 20 (p95) or 1000 (p99.9) requests for which the load "
+                               "tool wrote a row";
+static const char few_requests[] = "it takes 20 (p95) or 1000 (p99.9) requests";
 static const char no_server[] = "no server was recorded, or it answered no request of the load";
 static const char no_sample[] = "the server's board was not read during the load";
 static const char no_kernel[] = "only root and the server's user see it, on the server's machine";
@@ -291,11 +294,13 @@ const char *mst_metric_why(const struct mst_metric *metric, const struct mst_sum
 {
     const struct mst_summary_server *server = mst_summary_front(s);
 
-    if ((metric->why == no_client || metric->why == no_kind || metric->why == no_join) &&
-        s->client.tool == NULL)
+    if ((metric->why == no_client || metric->why == no_kind || metric->why == no_join ||
+         metric->why == few_rows) && s->client.tool == NULL)
         return "no load tool was run";
-    if (metric->why == no_kind && !s->client.known)
+    if ((metric->why == no_kind || metric->why == few_rows) && !s->client.known)
         return no_client;
+    if (metric->why == few_requests && (server == NULL || server->requests == 0))
+        return no_server;
     if (metric->why == no_limit && mst_summary_behind(s) == NULL)
         return no_php;
     if (metric->why == no_process && server != NULL && server->unknown != NULL)

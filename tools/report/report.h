@@ -12,10 +12,15 @@
 #include "findings/sizing.h"
 #include "render/sink.h"
 
-/* For a terminal, at most 100 columns. path: the archive's, as it is shown. */
-void mst_report_text(struct mst_sink *sink, const struct mst_summary *summary, const char *path);
+/* For a terminal, at most 100 columns. path: the archive's, as it is shown. percentiles: those
+ * that tables show, 1u << enum mst_percentile each; 0: all. */
+void mst_report_text(struct mst_sink *sink, const struct mst_summary *summary, const char *path,
+                     unsigned percentiles);
 
-/* The last part of it: the verdict, what to do about it, and what else was found. */
+/* The verdict alone. */
+void mst_report_verdict_text(struct mst_sink *sink, const struct mst_summary *summary);
+
+/* What it begins with: the verdict, what to do about it, and what else was found. */
 void mst_report_findings_text(struct mst_sink *sink, const struct mst_summary *summary);
 
 /* One object, without a newline behind it. Its names are promises. */
@@ -34,6 +39,7 @@ struct mst_report {
     struct mst_report_run *runs;
     size_t                 count;
     bool                   several_archives;   /* then a run's archive is named with it */
+    unsigned               percentiles;        /* of the text, as mst_report_text() has them */
 };
 
 /* One self-contained page: nothing is fetched. 0, or -1 with a sentence: an archive

@@ -7,9 +7,10 @@
 #include "report/lines.h"
 #include "report/resources.h"
 
+/* Of what came near to its limit, or stalled. */
 static void put_text(struct mst_sink *sink, const char *name, const char *text)
 {
-    mst_wrapped(sink, name, MST_TEXT_INDENT, MST_TEXT_WIDTH, text);
+    mst_wrapped_styled(sink, MST_STYLE_WARNING, name, MST_TEXT_INDENT, MST_TEXT_WIDTH, text);
 }
 
 #define POOL_COLUMNS 74u   /* of its figures; the label follows, since it can be long */
@@ -26,7 +27,9 @@ static void put_pool(struct mst_sink *sink, const struct mst_summary_pool *p)
              mst_format_time(mst_pool_mean_run_ns(p)).text,
              mst_format_bytes(p->max_memory_bytes).text);
     figures[POOL_COLUMNS - 1] = '\0';
-    mst_wrapped(sink, figures, POOL_COLUMNS, MST_TEXT_WIDTH, p->label);
+    mst_wrapped_styled(sink, p->max_busy != MST_UNKNOWN && p->max_busy >= p->workers_limit ?
+                       MST_STYLE_WARNING : MST_STYLE_PLAIN, figures, POOL_COLUMNS, MST_TEXT_WIDTH,
+                       p->label);
 }
 
 static void put_pools(struct mst_sink *sink, const struct mst_summary_server *server)

@@ -63,7 +63,8 @@ int mst_report_texts(struct mst_sink *sink, const struct mst_report *report,
         if (mst_report_sizing(&sizing, &report->runs[i], error) != 0)
             return -1;
         mst_sink_puts(sink, i > 0 ? "\n" : "");
-        mst_report_text(sink, &report->runs[i].summary, report->runs[i].path);
+        mst_report_text(sink, &report->runs[i].summary, report->runs[i].path,
+                        report->percentiles);
         mst_sink_puts(sink, "\n");
         for (a = 0; a < MST_ADVICE_COUNT; a++)
             put_advice(sink, &sizing.advice[a]);

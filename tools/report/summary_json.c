@@ -14,7 +14,9 @@ static void put_quantiles(struct mst_json *j, const struct mst_summary_times *t)
 {
     mst_json_seconds(j, "p50_seconds", t->p50_ns);
     mst_json_seconds(j, "p90_seconds", t->p90_ns);
+    mst_json_seconds(j, "p95_seconds", t->p95_ns);
     mst_json_seconds(j, "p99_seconds", t->p99_ns);
+    mst_json_seconds(j, "p999_seconds", t->p999_ns);
     mst_json_seconds(j, "max_seconds", t->max_ns);
 }
 

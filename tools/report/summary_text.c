@@ -1,7 +1,7 @@
 /* summary_text.c - a run's summary for a terminal: see report.h.
  *
- * First the two sides, the client's on the left; then where the server's time went, what it took,
- * the checks, the verdict.
+ * The verdict and the findings stand first. Then come the servers, Apaches before PHPs: client and
+ * server next to each other, where the server's time went, what it took. The checks stand last.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -13,12 +13,28 @@
 #include "report/lines.h"
 #include "report/report.h"
 #include "report/resources.h"
+#include "report/summary_text.h"
 #include "segment/fields.h"
 #include "segment/format.h"
 
-#define BAR_CELLS 30u
 #define ENDS_SHOWN 5u    /* the archive has all */
 #define PROGRAMS_SHOWN 5u
+
+/* A sentence that is put together piece by piece; what is too long for it is cut. */
+struct sentence { char text[384]; size_t used; };
+
+__attribute__((format(printf, 2, 3)))
+static void add(struct sentence *s, const char *format, ...)
+{
+    size_t room = sizeof s->text - s->used;
+    va_list args;
+    int n;
+
+    va_start(args, format);
+    n = vsnprintf(s->text + s->used, room, format, args);
+    va_end(args);
+    s->used += n < 0 ? 0 : (size_t)n < room ? (size_t)n : room - 1;
+}
 
 /* ---- the head -------------------------------------------------------------------- */
 
@@ -34,7 +50,8 @@ static void put_head(struct mst_sink *sink, const struct mst_summary *s, const c
              s->name != NULL ? " " : "", s->name != NULL ? s->name : "", path,
              mst_format_time(s->duration_ns).text, s->complete ? "" : ", not complete: ",
              s->complete ? "" : mst_outcome_names[s->outcome]);
-    mst_wrapped(sink, "", 2, MST_TEXT_WIDTH, text);
+    mst_wrapped_styled(sink, s->complete ? MST_STYLE_PLAIN : MST_STYLE_ERROR, "", 2,
+                       MST_TEXT_WIDTH, text);
     mst_sink_char(sink, '\n');
 }
 
@@ -44,6 +61,16 @@ static void side(struct mst_sink *sink, const char *name, struct mst_formatted c
                  struct mst_formatted server)
 {
     mst_line(sink, "  %-14s%14s%16s", name, client.text, server.text);
+}
+
+/* Counts of what should not be: they are set off where any of it was. */
+static void side_counts(struct mst_sink *sink, enum mst_style style, const char *name,
+                        uint64_t client, uint64_t server)
+{
+    bool is_any = (client != MST_UNKNOWN && client > 0) || (server != MST_UNKNOWN && server > 0);
+
+    mst_line_styled(sink, is_any ? style : MST_STYLE_PLAIN, "  %-14s%14s%16s", name,
+                    mst_format_count(client).text, mst_format_count(server).text);
 }
 
 /* Both times, and their difference as exactly as the client's clock allows. */
@@ -66,26 +93,34 @@ static void side_times(struct mst_sink *sink, const char *name, uint64_t client,
 }
 
 /* The difference for each request: one that was slow for the client may have been fast here. */
-static void put_join(struct mst_sink *sink, const struct mst_summary_join *join)
+static void put_join(struct mst_sink *sink, const struct mst_summary_join *join,
+                     unsigned percentiles)
 {
     const struct mst_summary_times *t = &join->apart;
+    struct sentence s = { 0 };
+    enum mst_percentile p;
 
     if (t->count == 0)
         return;
-    mst_line(sink, "  each by itself (%s joined by %s): mean %s, p50 %s, p99 %s, max %s",
-             mst_format_count(t->count).text, join->by == MST_JOIN_ID ? "id" : "time",
-             mst_format_time(t->mean_ns).text, mst_format_time(t->p50_ns).text,
-             mst_format_time(t->p99_ns).text, mst_format_time(t->max_ns).text);
+    add(&s, "each by itself (%s joined by %s): mean %s", mst_format_count(t->count).text,
+        join->by == MST_JOIN_ID ? "id" : "time", mst_format_time(t->mean_ns).text);
+    for (p = 0; p < MST_PERCENTILE_COUNT; p++)
+        if (mst_percentile_is_shown(percentiles, p))
+            add(&s, ", %s %s", mst_percentile_names[p],
+                mst_format_time(mst_summary_percentile(t, p)).text);
+    add(&s, ", max %s", mst_format_time(t->max_ns).text);
+    mst_wrapped(sink, "", 2, MST_TEXT_WIDTH, s.text);
     if (join->ambiguous > 0)
         mst_line(sink, "  (%s of them to the likeliest of several at the same time)",
                  mst_format_count(join->ambiguous).text);
 }
 
 static void put_sides(struct mst_sink *sink, const struct mst_summary *s,
-                      const struct mst_summary_server *server)
+                      const struct mst_summary_server *server, unsigned percentiles)
 {
     const struct mst_summary_client *c = &s->client;
     const struct mst_summary_times *t = &server->phases[MST_PHASE_TOTAL];
+    enum mst_percentile p;
     const char *kind = mst_summary_is_php(server) ? server->sapi : server->mpm;
     char name[64];
 
@@ -94,172 +129,31 @@ static void put_sides(struct mst_sink *sink, const struct mst_summary *s,
     mst_line(sink, "  %-14s%14s%16s%s", "", c->tool != NULL ? c->tool : "(no client)", name,
              c->times.mean_ns != MST_UNKNOWN ? "     client - server" : "");
     side(sink, "requests", mst_format_count(c->requests), mst_format_count(server->requests));
-    side(sink, "failed, 5xx", mst_format_count(c->failed), mst_format_count(server->errors_5xx));
+    side_counts(sink, MST_STYLE_ERROR, "failed, 5xx", c->failed, server->errors_5xx);
     if (c->non_2xx != MST_UNKNOWN && c->non_2xx + server->non_2xx > 0)
-        side(sink, "not 2xx", mst_format_count(c->non_2xx), mst_format_count(server->non_2xx));
+        side_counts(sink, MST_STYLE_WARNING, "not 2xx", c->non_2xx, server->non_2xx);
     if ((c->unfinished != 0 && c->unfinished != MST_UNKNOWN) || server->aborted > 0)
-        side(sink, "unfinished", mst_format_count(c->unfinished),
-             mst_format_count(server->aborted));
+        side_counts(sink, MST_STYLE_WARNING, "unfinished", c->unfinished, server->aborted);
     side(sink, "requests/s", mst_format_milli(c->requests_per_1000s),
          mst_format_milli(mst_summary_rate_milli(s, server)));
     side_times(sink, "mean", c->times.mean_ns, t->mean_ns, c->time_step_ns);
-    side_times(sink, "p50", c->times.p50_ns, t->p50_ns, c->time_step_ns);
-    side_times(sink, "p90", c->times.p90_ns, t->p90_ns, c->time_step_ns);
-    side_times(sink, "p99", c->times.p99_ns, t->p99_ns, c->time_step_ns);
+    for (p = 0; p < MST_PERCENTILE_COUNT; p++)
+        if (mst_percentile_is_shown(percentiles, p))
+            side_times(sink, mst_percentile_names[p], mst_summary_percentile(&c->times, p),
+                       mst_summary_percentile(t, p), c->time_step_ns);
     side_times(sink, "max", c->times.max_ns, t->max_ns, c->time_step_ns);
-    put_join(sink, &c->join);
+    put_join(sink, &c->join, percentiles);
     if (c->failed != MST_UNKNOWN && c->failed > 0)
-        mst_line(sink, "  %s's failures: %s connect, %s receive, %s timeout, %s other, %s length "
-                 "(not as its first)", c->tool, mst_format_count(c->failed_connect).text,
-             mst_format_count(c->failed_receive).text, mst_format_count(c->failed_timeout).text,
-             mst_format_count(c->failed_other).text, mst_format_count(c->failed_length).text);
+        mst_line_styled(sink, MST_STYLE_ERROR, "  %s's failures: %s connect, %s receive, "
+                        "%s timeout, %s other, %s length (not as its first)", c->tool,
+                        mst_format_count(c->failed_connect).text,
+                        mst_format_count(c->failed_receive).text,
+                        mst_format_count(c->failed_timeout).text,
+                        mst_format_count(c->failed_other).text,
+                        mst_format_count(c->failed_length).text);
     if (c->corrected)
         mst_line(sink, "  %s corrects its times for coordinated omission: they include made-up "
                  "ones", c->tool);
-    mst_sink_char(sink, '\n');
-}
-
-/* ---- phases ---------------------------------------------------------------------- */
-
-static uint64_t share_milli(uint64_t part, uint64_t whole)
-{
-    if (part == MST_UNKNOWN || whole == MST_UNKNOWN || whole == 0)
-        return 0;
-    return mst_milli(part, whole);
-}
-
-static void put_times(struct mst_sink *sink, const struct mst_summary_server *server,
-                      const char *name, const struct mst_summary_times *t)
-{
-    uint64_t share = share_milli(t->sum_ns, server->phases[MST_PHASE_TOTAL].sum_ns);
-    char bar[BAR_CELLS + 1] = "";
-    size_t cells = (size_t)((share * BAR_CELLS + 500) / 1000);
-
-    if (cells > BAR_CELLS)
-        cells = BAR_CELLS;
-    memset(bar, '#', cells);
-    mst_line(sink, "  %-10s%8s%10s%10s%10s%9s%s%s", name,
-             mst_format_time(t->mean_ns).text, mst_format_time(t->p50_ns).text,
-             mst_format_time(t->p99_ns).text, mst_format_time(t->max_ns).text,
-             mst_format_percent(share).text, cells > 0 ? "  " : "", bar);
-}
-
-/* Returns whether there is enough of it to be shown. */
-static bool put_interval(struct mst_sink *sink, const struct mst_summary_server *server,
-                         const char *name, enum mst_interval interval)
-{
-    if (!mst_summary_has_interval(server, interval))
-        return false;
-    put_times(sink, server, name, &server->intervals[interval].times);
-    return true;
-}
-
-/* What PHP did during an Apache's phase: with the intervals, the rows add up to the phase's. */
-static void put_handle(struct mst_sink *sink, const struct mst_summary_server *server)
-{
-    const struct mst_summary_overlay *php = &server->php;
-
-    bool split = put_interval(sink, server, "| checks", MST_INTERVAL_CHECKS);
-
-    split = put_interval(sink, server, "| upload", MST_INTERVAL_UPLOAD) || split;
-    if (php->joined == 0) {
-        put_interval(sink, server, "| backend", MST_INTERVAL_BACKEND);
-        return;
-    }
-    put_times(sink, server, "| php_wait", &php->handle_wait);
-    put_times(sink, server, "| php_run", &php->handle_run);
-    put_times(sink, server, "| other", split ? &php->handle_rest : &php->handle_other);
-}
-
-static void put_send(struct mst_sink *sink, const struct mst_summary_server *server)
-{
-    const struct mst_summary_overlay *php = &server->php;
-
-    put_interval(sink, server, "| client", MST_INTERVAL_SEND_CLIENT);
-    put_interval(sink, server, "| network", MST_INTERVAL_SEND_NETWORK);
-    put_interval(sink, server, "| server", MST_INTERVAL_SEND_SERVER);
-    if (php->joined > 0 && php->send_run.sum_ns > 0) {
-        put_times(sink, server, "| php_run", &php->send_run);
-        put_times(sink, server, "| other", &php->send_other);
-    }
-}
-
-static void put_part_of_run(struct mst_sink *sink, const struct mst_summary_server *server,
-                            const char *name, const struct mst_summary_times *t)
-{
-    char lead[32];
-
-    snprintf(lead, sizeof lead, "| %s", name);
-    if (t->count > 0 && mst_summary_is_much(t->sum_ns, server->phases[MST_PHASE_PHP_RUN].sum_ns))
-        put_times(sink, server, lead, t);
-}
-
-/* What PHP's requests did and waited for: they add up to php_run. */
-static void put_run(struct mst_sink *sink, const struct mst_summary_server *server)
-{
-    const struct mst_summary_run *run = &server->run;
-    int i;
-
-    put_part_of_run(sink, server, "cpu", &run->cpu);
-    put_part_of_run(sink, server, "cpu wait", &run->cpu_wait);
-    for (i = 0; i < MST_WAIT_COUNT; i++)
-        put_part_of_run(sink, server, mst_wait_names[i], &run->waits[i].times);
-    if (run->cpu.count > 0)
-        put_part_of_run(sink, server, "rest", &run->rest);
-}
-
-/* What a phase consists of, and what follows the total. */
-static void put_parts(struct mst_sink *sink, const struct mst_summary_server *server,
-                      enum mst_phase phase)
-{
-    switch (phase) {
-    case MST_PHASE_QUEUE:
-        put_interval(sink, server, "| h2_wait", MST_INTERVAL_H2_WAIT);
-        break;
-    case MST_PHASE_READ:
-        put_interval(sink, server, "| tls", MST_INTERVAL_TLS);
-        break;
-    case MST_PHASE_HANDLE:
-        put_handle(sink, server);
-        break;
-    case MST_PHASE_SEND:
-        put_send(sink, server);
-        break;
-    case MST_PHASE_HELD:
-        put_interval(sink, server, "| log", MST_INTERVAL_LOG);
-        break;
-    case MST_PHASE_PHP_RUN:
-        put_run(sink, server);
-        break;
-    default:
-        break;
-    }
-}
-
-/* It follows the total, so it has no share of it. */
-static void put_undelivered(struct mst_sink *sink, const struct mst_summary_interval *i)
-{
-    mst_line(sink, "  undelivered then: of %s requests, for %s on average over all, %s at most",
-             mst_format_count(i->requests).text, mst_format_time(i->times.mean_ns).text,
-             mst_format_time(i->times.max_ns).text);
-}
-
-static void put_phases(struct mst_sink *sink, const struct mst_summary_server *server)
-{
-    const enum mst_phase *phases;
-    size_t count = mst_summary_phases(server, &phases), i;
-
-    if (server->requests == 0)
-        return;
-    mst_line(sink, "  %-8s%10s%10s%10s%10s%9s", "phase", "mean", "p50", "p99", "max", "share");
-    for (i = 0; i < count; i++) {
-        if (phases[i] == MST_PHASE_FRONT && server->phases[phases[i]].count == 0)
-            continue;   /* no proxy sent X-Request-Start */
-        put_times(sink, server, mst_phase_names[phases[i]], &server->phases[phases[i]]);
-        put_parts(sink, server, phases[i]);
-    }
-    if (mst_summary_has_interval(server, MST_INTERVAL_UNDELIVERED))
-        put_undelivered(sink, &server->intervals[MST_INTERVAL_UNDELIVERED]);
     mst_sink_char(sink, '\n');
 }
 
@@ -328,22 +222,6 @@ static void put_joined(struct mst_sink *sink, const struct mst_summary *s,
 
 /* ---- what it took ---------------------------------------------------------------- */
 
-/* A sentence that is put together piece by piece; what is too long for it is cut. */
-struct sentence { char text[384]; size_t used; };
-
-__attribute__((format(printf, 2, 3)))
-static void add(struct sentence *s, const char *format, ...)
-{
-    size_t room = sizeof s->text - s->used;
-    va_list args;
-    int n;
-
-    va_start(args, format);
-    n = vsnprintf(s->text + s->used, room, format, args);
-    va_end(args);
-    s->used += n < 0 ? 0 : (size_t)n < room ? (size_t)n : room - 1;
-}
-
 /* ", 3 marks"; nothing for 0, or where it is not known. */
 static void add_some(struct sentence *s, uint64_t n, const char *what)
 {
@@ -370,7 +248,8 @@ static void put_workers(struct mst_sink *sink, const struct mst_summary_server *
             mst_state_names[i]);
         lead = ", ";
     }
-    mst_wrapped(sink, "  workers", MST_TEXT_INDENT, MST_TEXT_WIDTH, s.text);
+    mst_wrapped_styled(sink, mst_summary_all_busy(server) ? MST_STYLE_WARNING : MST_STYLE_PLAIN,
+                       "  workers", MST_TEXT_INDENT, MST_TEXT_WIDTH, s.text);
 }
 
 static void put_processes(struct mst_sink *sink, const struct mst_summary_server *server)
@@ -473,11 +352,12 @@ static void put_checks(struct mst_sink *sink, const struct mst_summary *s)
 
     for (i = 0; i < MST_CHECK_COUNT; i++) {
         snprintf(lead, sizeof lead, "  %-3s %s", words[s->checks[i].ok], s->checks[i].name);
-        mst_wrapped(sink, lead, 23, MST_TEXT_WIDTH, s->checks[i].text);
+        mst_wrapped_styled(sink, s->checks[i].ok == MST_ANSWER_NO ? MST_STYLE_WARNING
+                                                                  : MST_STYLE_PLAIN,
+                           lead, 23, MST_TEXT_WIDTH, s->checks[i].text);
     }
     for (i = 0; i < s->note_count; i++)
-        mst_wrapped(sink, "  note", 23, MST_TEXT_WIDTH, s->notes[i]);
-    mst_sink_char(sink, '\n');
+        mst_wrapped_styled(sink, MST_STYLE_WARNING, "  note", 23, MST_TEXT_WIDTH, s->notes[i]);
 }
 
 /* The heading of one of several servers. */
@@ -492,24 +372,36 @@ static void put_target(struct mst_sink *sink, const struct mst_summary_server *s
     mst_wrapped(sink, "", 2, MST_TEXT_WIDTH, text);
 }
 
-void mst_report_text(struct mst_sink *sink, const struct mst_summary *s, const char *path)
+static void put_server(struct mst_sink *sink, const struct mst_summary *s,
+                       const struct mst_summary_server *server, unsigned percentiles)
+{
+    if (server->requests == 0 && !s->client.known)
+        return;   /* the load never began: nothing to show */
+    if (s->server_count > 1)
+        put_target(sink, server);
+    if (s->server_count > 1 && server->requests == 0)
+        return;
+    if (mst_summary_is_php(server) == mst_summary_is_php(mst_summary_front(s)))
+        put_sides(sink, s, server, percentiles);   /* the client did not talk to the others */
+    mst_summary_phases_text(sink, server, percentiles);
+    put_ends(sink, s, server);
+    put_costs(sink, s, server);
+}
+
+void mst_report_text(struct mst_sink *sink, const struct mst_summary *s, const char *path,
+                     unsigned percentiles)
 {
     size_t i;
 
     put_head(sink, s, path);
-    for (i = 0; i < s->server_count; i++) {
-        if (s->servers[i].requests == 0 && !s->client.known)
-            continue;   /* the load never began: nothing to show */
-        if (s->server_count > 1)
-            put_target(sink, &s->servers[i]);
-        if (s->server_count > 1 && s->servers[i].requests == 0)
-            continue;
-        if (mst_summary_is_php(&s->servers[i]) == mst_summary_is_php(mst_summary_front(s)))
-            put_sides(sink, s, &s->servers[i]);   /* the client did not talk to the others */
-        put_phases(sink, &s->servers[i]);
-        put_ends(sink, s, &s->servers[i]);
-        put_costs(sink, s, &s->servers[i]);
-    }
-    put_checks(sink, s);
     mst_report_findings_text(sink, s);
+    mst_sink_char(sink, '\n');
+    mst_summary_together_text(sink, s);
+    for (i = 0; i < s->server_count; i++)
+        if (!mst_summary_is_php(&s->servers[i]))
+            put_server(sink, s, &s->servers[i], percentiles);
+    for (i = 0; i < s->server_count; i++)
+        if (mst_summary_is_php(&s->servers[i]))
+            put_server(sink, s, &s->servers[i], percentiles);
+    put_checks(sink, s);
 }

@@ -73,6 +73,11 @@ def test_every_format_offered_is_one(verb):
     assert formats_of(verb) and all(word in said for word in formats_of(verb)), said
 
 
+@pytest.mark.parametrize("verb", ["record", "report", "compare", "explain"])
+def test_bash_colour(verb):
+    assert in_bash(verb, "--color", "") == {"auto", "always", "never"}
+
+
 def test_bash_files(tmp_path):
     (tmp_path / "my run.sqlite").touch()
     for words in (("report", "my"), ("report", "-o", "my"), ("status", "my"),

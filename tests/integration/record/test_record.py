@@ -1,4 +1,5 @@
 """mpmstat record: a load from both sides, in the archive; and whatever may go wrong."""
+import csv
 import json
 import signal
 import sqlite3
@@ -76,6 +77,21 @@ def test_version_of_the_load_tool(server, archive, tmp_path):
         assert time.monotonic() - began < 30
         assert ask(archive, "SELECT value FROM environment WHERE name = 'load_tool' AND run_id = "
                             "(SELECT max(id) FROM runs)") == ([(version,)] if version else [])
+
+
+@pytest.mark.parametrize("before", ["", "sleep 1; "], ids=["at once", "slow to start"])
+def test_rate_of_the_server_is_of_its_requests(server, archive, before):
+    """As of a load tool that takes long to start, or to end."""
+    apache = server("event")
+    load = " ".join(ab(apache, "/index.html", "-n", "300", "-c", "3"))
+    record(apache, archive, "sh", "-c", f"{before}{load} && sleep 0.5")
+    (first, last, count), = ask(archive, "SELECT min(start_ns), max(start_ns + queue_ns + read_ns + "
+                                "handle_ns + send_ns), count(*) FROM server_requests WHERE NOT ghost "
+                                "AND label <> 'mpm-status'")
+    (row,) = csv.DictReader(tool.report("--format", "csv", archive).splitlines())
+    assert count == 300
+    assert float(row["server_requests_per_second"]) == pytest.approx(count / (last - first) * 1e9,
+                                                                     rel=1e-4)
 
 
 def test_sleeping_load(php_server, mpm, archive):

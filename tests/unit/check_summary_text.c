@@ -1,0 +1,301 @@
+/* check_summary_text.c - a run's summary as a person reads it: what stands where. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "console/style.h"
+#include "harness.h"
+#include "made_run.h"
+#include "report/report.h"
+
+static char text[1 << 16];
+
+static int append(void *context, const void *bytes, size_t n)
+{
+    (void)context;
+    strncat(text, bytes, n);
+    return 0;
+}
+
+static const char *text_of(const struct mst_summary *s, unsigned percentiles)
+{
+    struct mst_sink sink;
+
+    text[0] = '\0';
+    mst_sink_init(&sink, append, NULL);
+    mst_report_text(&sink, s, "run.db", percentiles);
+    ck_assert_int_eq(mst_sink_flush(&sink), 0);
+    return text;
+}
+
+/* Each of these once, in this order. */
+static void expect_order(const char *const *parts, size_t count)
+{
+    const char *at = text;
+    size_t i;
+
+    for (i = 0; i < count; i++) {
+        const char *found = strstr(text, parts[i]);
+
+        ck_assert_msg(found != NULL && strstr(found + 1, parts[i]) == NULL && found >= at,
+                      "\"%s\" is not there once, behind the others, in\n%s", parts[i], text);
+        at = found;
+    }
+}
+
+/* ---- the order ------------------------------------------------------------------------ */
+
+START_TEST(test_verdict_first)
+{
+    struct run r = quiet_run();
+    struct made m;
+    char verdict[32];
+    const char *const parts[] = { "run 1 of run.db", verdict, "client - server", "  phase ",
+                                  "  workers ", "  ok  counts" };
+
+    make(&m, &r, NULL);
+    snprintf(verdict, sizeof verdict, "%.31s", m.s.verdict);   /* a line has all of this */
+    text_of(&m.s, 0);
+    expect_order(parts, sizeof parts / sizeof *parts);
+    ck_assert_str_ne(text + strlen(text) - 2, "\n\n");
+    unmake(&m);
+}
+END_TEST
+
+/* Also where a recording had opened PHP's board first. */
+START_TEST(test_apache_before_php)
+{
+    static const char *const parts[] = { "x.board: apache event", "client - server",
+                                         "fpm.board: php", "  ok  counts" };
+    struct run r = quiet_run();
+    struct mst_summary_server apache;
+    struct made m;
+
+    make(&m, &r, PHP);
+    apache = m.s.servers[0];
+    m.s.servers[0] = m.s.servers[1];
+    m.s.servers[1] = apache;
+    text_of(&m.s, 0);
+    expect_order(parts, sizeof parts / sizeof *parts);
+    unmake(&m);
+}
+END_TEST
+
+/* ---- several servers ------------------------------------------------------------------- */
+
+/* The second Apache has three quarters of the first one's requests, each twice as long. */
+#define SECOND_APACHE \
+    "INSERT INTO servers (id, run_id, target, producer, server, mpm, local, lost, restarts) " \
+    "VALUES (2, 1, 'y.board', 'apache', 'Apache/2.4', 'event', 1, 0, 0);" \
+    "INSERT INTO samples (server_id, time_ns, moment, workers_limit, workers_busy, idle_ns, " \
+    "reading_ns, handling_ns, sending_ns, keepalive_ns, closing_ns, in_flight, requests, forks, " \
+    "exits, forks_failed, no_idle_ns) SELECT 2, time_ns, moment, 5, 2, 0, 0, 2 * handling_ns, " \
+    "0, 0, 0, 0, requests, forks, exits, forks_failed, no_idle_ns FROM samples " \
+    "WHERE server_id = 1;" \
+    "CREATE TEMP TABLE more AS SELECT * FROM server_requests WHERE key % 4 > 0;" \
+    "UPDATE more SET server_id = 2, key = key + 1000, handle_ns = 2 * handle_ns;" \
+    "INSERT INTO server_requests SELECT * FROM more; DROP TABLE more"
+
+START_TEST(test_all_servers_together)
+{
+    static const char *const parts[] = {
+        "requests  requests/s     mean      max    5xx     busy  limit   server\n",
+        "   x.board\n", "   y.board\n", "   all 2 together\n", "x.board: apache",
+        "y.board: apache",
+    };
+    struct run r = quiet_run();
+    struct made m;
+
+    make(&m, &r, SECOND_APACHE);
+    text_of(&m.s, 0);
+    expect_order(parts, sizeof parts / sizeof *parts);
+    ck_assert_ptr_nonnull(strstr(text, "\n        400         100  8.00 ms  8.00 ms      0"));
+    ck_assert_ptr_nonnull(strstr(text, "\n        300        75.3  16.0 ms  16.0 ms      0"));
+    /* (400 x 8 ms + 300 x 16 ms) / 700 */
+    ck_assert_ptr_nonnull(strstr(text, "\n        700         176  11.4 ms  16.0 ms      0"));
+    unmake(&m);
+    make(&m, &r, PHP);   /* one of each kind */
+    ck_assert_ptr_null(strstr(text_of(&m.s, 0), "together"));
+    unmake(&m);
+}
+END_TEST
+
+/* ---- rates ------------------------------------------------------------------------------- */
+
+static uint64_t rate_after(const char *sql)
+{
+    struct run r = quiet_run();
+    struct made m;
+    uint64_t rate;
+
+    make(&m, &r, sql);
+    rate = mst_summary_rate_milli(&m.s, &m.s.servers[0]);
+    unmake(&m);
+    return rate;
+}
+
+/* 399 begins, 4 s / 401 apart, and the 8 ms of the last request. */
+#define UNDER_LOAD_NS (399 * (4 * SECOND / 401) + 8 * MS)
+
+START_TEST(test_rate_is_of_the_requests)
+{
+    const uint64_t rate = 400 * 1000 * SECOND / UNDER_LOAD_NS;
+
+    ck_assert_uint_eq(rate_after(NULL), rate);
+    /* A tool that takes two seconds to start and one to end. */
+    ck_assert_uint_eq(rate_after("UPDATE runs SET started_ns = started_ns - 2000000000, "
+                                 "ended_ns = ended_ns + 1000000000, "
+                                 "duration_ns = duration_ns + 3000000000"), rate);
+    /* A request that it gave up on. */
+    ck_assert_uint_eq(rate_after("UPDATE server_requests SET handle_ns = 9000000000 "
+                                 "WHERE key = 400"), 399 * 1000 * SECOND / (4 * SECOND));
+    ck_assert_uint_eq(rate_after("UPDATE runs SET tool = NULL"), 400 * 1000 / 4);
+    ck_assert_uint_eq(rate_after("DELETE FROM server_requests"), 0);
+}
+END_TEST
+
+/* ---- percentiles -------------------------------------------------------------------------- */
+
+/* The times 1, 2, 3, ... */
+static struct mst_summary_times first_times(unsigned count)
+{
+    struct mst_values values = { 0 };
+    struct mst_summary_times t;
+    unsigned i;
+
+    for (i = 1; i <= count; i++)
+        ck_assert_int_eq(mst_values_add(&values, i), 0);
+    mst_summary_times_of(&t, &values);
+    mst_values_free(&values);
+    return t;
+}
+
+START_TEST(test_percentiles_of_enough_times)
+{
+    const struct mst_summary_times t = first_times(1000);
+
+    ck_assert_uint_eq(mst_summary_percentile(&t, MST_P50), 500);
+    ck_assert_uint_eq(mst_summary_percentile(&t, MST_P90), 900);
+    ck_assert_uint_eq(mst_summary_percentile(&t, MST_P95), 950);
+    ck_assert_uint_eq(mst_summary_percentile(&t, MST_P99), 990);
+    ck_assert_uint_eq(mst_summary_percentile(&t, MST_P999), 999);
+}
+END_TEST
+
+/* One time fewer than it takes, and a percentile is not known. */
+START_TEST(test_percentiles_of_too_few_times)
+{
+    static const unsigned needs[MST_PERCENTILE_COUNT] = {
+        [MST_P50] = 2, [MST_P90] = 10, [MST_P95] = 20, [MST_P99] = 100, [MST_P999] = 1000,
+    };
+    struct mst_summary_times t;
+    enum mst_percentile p;
+
+    for (p = 0; p < MST_PERCENTILE_COUNT; p++) {
+        ck_assert_uint_eq(mst_percentile_needs(p), needs[p]);
+        t = first_times(needs[p] - 1);
+        ck_assert_uint_eq(mst_summary_percentile(&t, p), MST_UNKNOWN);
+        t = first_times(needs[p]);
+        ck_assert_uint_eq(mst_summary_percentile(&t, p), needs[p] - 1);
+    }
+    t = first_times(19);
+    ck_assert(t.p95_ns == MST_UNKNOWN && t.p999_ns == MST_UNKNOWN && t.p99_ns == 19);
+}
+END_TEST
+
+/* ab's own table has p99, and no p95; of the server's 400 requests there is no p99.9. */
+START_TEST(test_percentiles_shown)
+{
+    struct run r = quiet_run();
+    struct made m;
+
+    make(&m, &r, NULL);
+    text_of(&m.s, 0);
+    ck_assert_ptr_nonnull(strstr(text, "      p50      p90      p95      p99    p99.9      max"));
+    ck_assert_ptr_nonnull(strstr(text, "\n  p95                        -         8.00 ms\n"));
+    ck_assert_ptr_nonnull(strstr(text, "\n  p99                  20.0 ms         8.00 ms"));
+    ck_assert_ptr_nonnull(strstr(text, "\n  p99.9                      -               -\n"));
+    text_of(&m.s, 1u << MST_P50 | 1u << MST_P95);
+    ck_assert_ptr_nonnull(strstr(text, "     mean      p50      p95      max"));
+    ck_assert_ptr_null(strstr(text, "p99"));
+    ck_assert_ptr_null(strstr(text, "p90"));
+    unmake(&m);
+}
+END_TEST
+
+/* ---- styles ------------------------------------------------------------------------------- */
+
+#define STRONG  "\033[1m"
+#define WARNING "\033[33m"
+#define PLAIN   "\033[0m"
+
+/* Removes all styles of the text; each ends on its line. */
+static void strip_styles(void)
+{
+    static const char *const sequences[] = { STRONG, WARNING, "\033[31m", PLAIN };
+    size_t i;
+    char *at;
+
+    for (i = 0; i < sizeof sequences / sizeof *sequences; i++)
+        while ((at = strstr(text, sequences[i])) != NULL)
+            memmove(at, at + strlen(sequences[i]), strlen(at + strlen(sequences[i])) + 1);
+}
+
+START_TEST(test_styles_change_no_column)
+{
+    static char plain[sizeof text], styled[sizeof text];
+    struct run r = quiet_run();
+    struct made m;
+    char *line, *save = NULL;
+
+    r.counted = 500;   /* the check of the counts says NO */
+    make(&m, &r, NULL);
+    memcpy(plain, text_of(&m.s, 0), sizeof plain);
+    ck_assert_ptr_null(strchr(plain, '\033'));
+    mst_style_use(MST_COLOUR_ALWAYS, -1);
+    memcpy(styled, text_of(&m.s, 0), sizeof styled);
+    ck_assert_ptr_nonnull(strstr(styled, WARNING "  NO  counts"));
+    strip_styles();
+    ck_assert_str_eq(text, plain);
+    for (line = strtok_r(styled, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
+        ck_assert_int_eq(strchr(line, '\033') != NULL, strstr(line, PLAIN) != NULL);
+    mst_style_use(MST_COLOUR_NEVER, -1);
+    unmake(&m);
+}
+END_TEST
+
+START_TEST(test_where_styles_are)
+{
+    setenv("TERM", "xterm", 1);
+    unsetenv("NO_COLOR");
+    ck_assert_str_eq(mst_style_begin(MST_STYLED_RESULTS, MST_STYLE_STRONG), "");
+    mst_style_use(MST_COLOUR_AUTO, -1);   /* into a file */
+    ck_assert_str_eq(mst_style_begin(MST_STYLED_RESULTS, MST_STYLE_STRONG), "");
+    mst_style_use(MST_COLOUR_ALWAYS, -1);
+    setenv("NO_COLOR", "1", 1);           /* asks AUTO alone */
+    ck_assert_str_eq(mst_style_begin(MST_STYLED_RESULTS, MST_STYLE_STRONG), STRONG);
+    ck_assert_str_eq(mst_style_end(MST_STYLED_RESULTS, MST_STYLE_STRONG), PLAIN);
+    ck_assert_str_eq(mst_style_begin(MST_STYLED_MESSAGES, MST_STYLE_WARNING), WARNING);
+    ck_assert_str_eq(mst_style_end(MST_STYLED_RESULTS, MST_STYLE_PLAIN), "");
+    mst_style_use(MST_COLOUR_NEVER, 1);
+    ck_assert_str_eq(mst_style_end(MST_STYLED_RESULTS, MST_STYLE_STRONG), "");
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("summary text");
+    TCase *tests = tcase_create("text");
+
+    tcase_add_test(tests, test_verdict_first);
+    tcase_add_test(tests, test_apache_before_php);
+    tcase_add_test(tests, test_all_servers_together);
+    tcase_add_test(tests, test_rate_is_of_the_requests);
+    tcase_add_test(tests, test_percentiles_of_enough_times);
+    tcase_add_test(tests, test_percentiles_of_too_few_times);
+    tcase_add_test(tests, test_percentiles_shown);
+    tcase_add_test(tests, test_styles_change_no_column);
+    tcase_add_test(tests, test_where_styles_are);
+    suite_add_tcase(suite, tests);
+    return test_run(suite);
+}
