@@ -1,0 +1,29 @@
+/* counts.h - a server's counters as the model keeps them between two snapshots. */
+#ifndef MPMSTAT_TOP_COUNTS_H
+#define MPMSTAT_TOP_COUNTS_H
+
+#include "top/model.h"
+
+/* Whether the status page's own requests are counted there: they are no load. */
+bool mst_top_is_status(const char *label);
+
+/* Copies a string of a board; NULL as "". */
+void mst_top_copy(char *to, size_t size, const char *text);
+
+/* Fills *c, whose arrays are used again. with_phases: the snapshot has histograms. False: out of
+ * memory, labels or other ends are missing. */
+bool mst_top_count(struct mst_top_counts *c, const struct mst_snapshot *board, bool with_phases);
+void mst_top_counts_free(struct mst_top_counts *c);
+
+/* The entry of that name, looked for from index `hint` on. NULL: there is none. */
+const struct mst_top_label_counts *mst_top_find_label(const struct mst_top_counts *c,
+                                                      const char *name, size_t hint);
+const struct mst_top_end_counts *mst_top_find_end(const struct mst_top_counts *c,
+                                                  const struct mst_top_end_counts *like,
+                                                  size_t hint);
+
+/* What was added to a histogram: count, mean and 99th percentile. */
+struct mst_top_phase mst_top_observed(const struct mst_histogram *before,
+                                      const struct mst_histogram *now);
+
+#endif
