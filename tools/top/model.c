@@ -243,6 +243,7 @@ static void take_counts(struct mst_top *top, size_t which, const struct mst_snap
 
 static void identify(struct mst_top_server *s, const struct mst_snapshot *board)
 {
+    s->is_known = true;
     s->is_php = board->producer != NULL && strcmp(board->producer, "php") == 0;
     mst_top_copy(s->kind, sizeof s->kind, s->is_php ? board->sapi : board->mpm);
     s->pid = board->pid;
@@ -283,11 +284,11 @@ void mst_top_take(struct mst_top *top, size_t which, const struct mst_snapshot *
                   uint64_t now_ns, uint64_t wall_ns)
 {
     struct mst_top_server *s = &top->servers[which];
-    bool is_new = s->pid != board->pid || s->started_ns != board->started_ns;
+    bool is_new = !s->is_known || s->pid != board->pid || s->started_ns != board->started_ns;
     bool is_gone = board->running != NULL && strcmp(board->running, "no") == 0;
 
     if (is_new) {
-        if (s->started_ns != 0)
+        if (s->is_known)
             mst_top_event(top, which, wall_ns, "was started: pid %" PRIu64, board->pid);
         identify(s, board);
     } else if (s->life != MST_TOP_RUNNING && !is_gone) {

@@ -82,6 +82,7 @@ struct mst_top_server {
     uint64_t since_ns;               /* GONE, SILENT: since 1970; MST_UNKNOWN */
     char     problem[MST_TOP_TEXT_MAX];   /* SILENT: why */
 
+    bool     is_known;               /* it has been read: all below is so */
     bool     is_php;
     char     kind[32];               /* "event", "fpm-fcgi"; "" not known */
     uint64_t pid, started_ns;

@@ -1,7 +1,6 @@
 /* top.c - mpmstat top from its start to its end: see top.h. */
 #include "top/top.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -29,6 +28,7 @@ struct session {
     struct mst_top_view     view;
     struct mst_top_screen  *screen;
     struct mst_top_recorder recorder;
+    uint64_t                looks;
     bool                    is_over;
 };
 
@@ -166,13 +166,14 @@ static bool wait_for_news(struct session *s)
 
     if (poll(fds, 2, WAIT_MS) < 0)
         return errno == EINTR;
-    if (fds[1].revents & POLLIN)
-        eventfd_read(s->watch.news, &looks);
+    if ((fds[1].revents & POLLIN) && eventfd_read(s->watch.news, &looks) == 0)
+        s->looks += looks;
     return !(fds[0].revents & (POLLHUP | POLLERR | POLLNVAL));
 }
 
-static void show(struct session *s, uint64_t frames)
+static void show(struct session *s)
 {
+    uint64_t frames = s->options->frames;
     char sentence[MST_ERROR_MAX];
 
     while (!s->is_over && !mst_stop_asked()) {
@@ -181,7 +182,7 @@ static void show(struct session *s, uint64_t frames)
         mst_top_terminal_size(&s->view.width, &s->view.height);
         draw(s);
         mst_top_terminal_draw(s->screen);
-        if ((frames > 0 && --frames == 0) || !wait_for_news(s))
+        if ((frames > 0 && s->looks >= frames) || !wait_for_news(s))
             break;
         take_keys(s);
     }
@@ -215,7 +216,7 @@ static int run_in_terminal(struct session *s)
         mst_top_terminal_end();
         status = mst_failed(MST_EXIT_TARGET, "there is no thread to look at the servers");
     } else {
-        show(s, s->options->frames);
+        show(s);
         mst_top_terminal_end();
         end_recording(s);
         if (stop.count > 0)
@@ -250,28 +251,21 @@ static void print(struct mst_top_screen *screen)
     fflush(stdout);
 }
 
-/* Each frame comes after a delay, so that the first one has rates, too. */
+/* Each frame comes after a delay, so that the first one has rates, too. A signal ends the process. */
 static int run_in_batch(struct session *s)
 {
     uint64_t frames = s->options->frames;
-    struct mst_stop stop;
-    bool is_stopped;
 
     s->view.is_batch = true;
     s->view.width = batch_width();
     s->view.height = MST_TOP_LINES_MAX;
-    mst_stop_begin(&stop);
     do {
         poll(NULL, 0, (int)(s->options->delay_ns / MST_NS_PER_MS));
-        is_stopped = mst_stop_asked();
-        if (is_stopped)
-            break;
         mst_top_watch_look(&s->watch);
         draw(s);
         print(s->screen);
     } while ((frames == 0 || --frames > 0) && !ferror(stdout));
-    mst_stop_end(&stop);
-    return is_stopped ? MST_EXIT_INTERRUPTED : MST_EXIT_OK;
+    return MST_EXIT_OK;
 }
 
 int mst_top_run(const struct mst_top_options *options)

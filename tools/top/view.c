@@ -100,7 +100,7 @@ static void draw_server(struct mst_top_screen *screen, const struct mst_top *top
     struct mst_top_line *line = mst_top_line(screen, view, MST_TOP_PLAIN);
 
     mst_top_add_server(line, top, which);
-    if (s->started_ns != 0) {
+    if (s->is_known) {
         mst_top_add(line, "%s ", s->is_php ? "php" : "apache");
         mst_top_add_text(line, s->kind, 16, false);
     }
@@ -136,7 +136,7 @@ static void draw_states(struct mst_top_screen *screen, const struct mst_top *top
     unsigned i;
 
     mst_top_add(line, "   ");
-    for (i = 0; i < MST_STATE_COUNT && s->started_ns != 0; i++)
+    for (i = 0; i < MST_STATE_COUNT && s->is_known; i++)
         if (s->states[i] != MST_UNKNOWN && (s->states[i] > 0 || i == MST_STATE_IDLE))
             mst_top_add(line, " %" PRIu64 " %s ", s->states[i], mst_state_names[i]);
     mst_top_add(line, " ");
@@ -168,7 +168,7 @@ static void draw_servers(struct mst_top_screen *screen, const struct mst_top *to
 
 static bool has_phases(const struct mst_top_server *s)
 {
-    return !s->is_url && s->started_ns != 0;
+    return !s->is_url && s->is_known;
 }
 
 static void draw_phases(struct mst_top_screen *screen, const struct mst_top *top,
@@ -262,7 +262,7 @@ static void draw_times(struct mst_top_screen *screen, const struct mst_top *top,
 
     draw_phases(screen, top, view);
     for (i = 0; i < top->server_count && drawn < view->height / 6; i++)
-        if (top->servers[i].is_php && top->servers[i].started_ns != 0) {
+        if (top->servers[i].is_php && top->servers[i].is_known) {
             draw_waits(screen, top, i, view);
             drawn++;
         }
