@@ -44,7 +44,7 @@ static void tell_processes(struct mst_top *top, size_t server, const struct mst_
                            const struct mst_top_counts *now, uint64_t wall_ns)
 {
     static const char *const how[MST_REASON_COUNT] = {
-        "ended", "ended by a signal", "killed", "ended, and nobody knows why",
+        "ended", "ended by a signal", "killed", "ended for an unknown reason",
     };
     char text[MST_TOP_TEXT_MAX] = "";
     size_t used = 0;
