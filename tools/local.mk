@@ -8,7 +8,8 @@ mpmstat_LDADD = libmpmstat-tool.la
 # Everything except main(), so that the tests can link it.
 noinst_LTLIBRARIES += libmpmstat-tool.la
 libmpmstat_tool_la_CPPFLAGS = $(TOOL_CPPFLAGS) $(CURSES_CFLAGS)
-libmpmstat_tool_la_LIBADD = libmpmstat.la $(CURL_LIBS) $(CURSES_LIBS) $(JANSSON_LIBS) $(SQLITE_LIBS) -lm
+libmpmstat_tool_la_LIBADD = libmpmstat.la $(CURL_LIBS) $(CURSES_LIBS) $(JANSSON_LIBS) \
+	$(SQLITE_LIBS) -lm
 libmpmstat_tool_la_SOURCES = \
 	tools/analysis/analyse.c \
 	tools/analysis/bottleneck.c \
@@ -245,6 +246,7 @@ libmpmstat_tool_la_SOURCES = \
 	tools/top/counts.c \
 	tools/top/counts.h \
 	tools/top/events.c \
+	tools/top/events.h \
 	tools/top/model.c \
 	tools/top/model.h \
 	tools/top/recorder.c \

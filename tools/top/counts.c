@@ -18,7 +18,7 @@ void mst_top_copy(char *to, size_t size, const char *text)
     snprintf(to, size, "%s", text != NULL ? text : "");
 }
 
-/* ---- collecting ---------------------------------------------------------------------------- */
+/* ---- collecting ------------------------------------------------------------------------------ */
 
 static void count_label_into(struct mst_top_counts *c, const struct mst_snapshot_label *label,
                              uint32_t producer, bool with_phases)
@@ -118,7 +118,12 @@ void mst_top_counts_free(struct mst_top_counts *c)
     free(c->ends);
 }
 
-/* ---- comparing ----------------------------------------------------------------------------- */
+/* ---- comparing ------------------------------------------------------------------------------- */
+
+uint64_t mst_top_added(uint64_t before, uint64_t now)
+{
+    return before == MST_UNKNOWN || now == MST_UNKNOWN ? MST_UNKNOWN : mst_elapsed(before, now);
+}
 
 /* Names are only ever added: an entry is where it was, or a little before. */
 const struct mst_top_label_counts *mst_top_find_label(const struct mst_top_counts *c,

@@ -22,6 +22,9 @@ const struct mst_top_end_counts *mst_top_find_end(const struct mst_top_counts *c
                                                   const struct mst_top_end_counts *like,
                                                   size_t hint);
 
+/* What was added to a counter; MST_UNKNOWN where either is unknown. */
+uint64_t mst_top_added(uint64_t before, uint64_t now);
+
 /* What was added to a histogram: count, mean and 99th percentile. */
 struct mst_top_phase mst_top_observed(const struct mst_histogram *before,
                                       const struct mst_histogram *now);

@@ -1,17 +1,10 @@
 /* events.c - what happened to servers, as their counters tell it. */
-#include "top/model.h"
+#include "top/events.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "base/saturate.h"
-
-uint64_t mst_top_added(uint64_t before, uint64_t now)
-{
-    return before == MST_UNKNOWN || now == MST_UNKNOWN ? MST_UNKNOWN : mst_elapsed(before, now);
-}
 
 void mst_top_event(struct mst_top *top, size_t server, uint64_t wall_ns, const char *format, ...)
 {

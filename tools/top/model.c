@@ -10,6 +10,7 @@
 #include "base/ratio.h"
 #include "base/saturate.h"
 #include "top/counts.h"
+#include "top/events.h"
 
 bool mst_top_init(struct mst_top *top, size_t servers)
 {
@@ -37,7 +38,7 @@ void mst_top_free(struct mst_top *top)
     memset(top, 0, sizeof *top);
 }
 
-/* ---- now ----------------------------------------------------------------------------------- */
+/* ---- now ------------------------------------------------------------------------------------- */
 
 static bool is_idle(const struct mst_snapshot_slot *slot)
 {
@@ -276,7 +277,7 @@ static void find_full(struct mst_top *top, size_t which, uint64_t wall_ns)
 
     if (is_full != s->was_full)
         mst_top_event(top, which, wall_ns, is_full ? "all %" PRIu64 " workers are busy" :
-                      "a worker of %" PRIu64 " is idle again", s->limit);
+                      "a worker is idle again (limit %" PRIu64 ")", s->limit);
     s->was_full = is_full;
 }
 

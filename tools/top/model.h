@@ -132,13 +132,4 @@ void mst_top_take(struct mst_top *top, size_t server, const struct mst_snapshot 
 /* The server could not be read: what is known of it stays. */
 void mst_top_miss(struct mst_top *top, size_t server, const char *problem, uint64_t wall_ns);
 
-/* events.c, for model.c: adds an event; and those that the counters tell of. */
-void mst_top_event(struct mst_top *top, size_t server, uint64_t wall_ns, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
-void mst_top_compare(struct mst_top *top, size_t server, const struct mst_top_counts *before,
-                     const struct mst_top_counts *now, uint64_t wall_ns);
-
-/* What was added to a counter; MST_UNKNOWN where either is unknown. */
-uint64_t mst_top_added(uint64_t before, uint64_t now);
-
 #endif

@@ -108,6 +108,7 @@ static void describe_end(struct mst_top_recorder *r, int status, char sentence[M
         snprintf(sentence, MST_ERROR_MAX, "recorded: mpmstat report %s", r->file);
         return;
     }
+    r->has_failed = true;
     snprintf(sentence, MST_ERROR_MAX, "the recording into %s failed", r->file);
     add_reason(r, sentence);
 }

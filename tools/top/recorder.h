@@ -12,12 +12,14 @@
 struct mst_top_recorder {
     pid_t    pid;            /* 0: there is none */
     bool     is_ending;      /* it was asked to end */
+    bool     has_failed;     /* as it ended */
     int      said;           /* a file with what it says */
     uint64_t started_ns;     /* CLOCK_MONOTONIC */
     char     file[64];       /* the archive, in this directory */
 };
 
-/* Records the targets (none: as mpmstat record without any) from now on. 0, or -1 with a sentence. */
+/* Records the targets (none: as mpmstat record without any) from now on. 0, or -1 with a
+ * sentence. */
 int  mst_top_recorder_start(struct mst_top_recorder *r, char *const *targets, size_t count,
                             char error[MST_ERROR_MAX]);
 

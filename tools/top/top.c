@@ -32,7 +32,7 @@ struct session {
     bool                    is_over;
 };
 
-/* ---- drawing ------------------------------------------------------------------------------- */
+/* ---- drawing --------------------------------------------------------------------------------- */
 
 static void describe_recording(struct session *s)
 {
@@ -54,7 +54,7 @@ static void draw(struct session *s)
     pthread_mutex_unlock(&s->watch.lock);
 }
 
-/* ---- keys ---------------------------------------------------------------------------------- */
+/* ---- keys ------------------------------------------------------------------------------------ */
 
 static void say(struct session *s, const char *sentence)
 {
@@ -154,7 +154,7 @@ static void take_keys(struct session *s)
             choose(s, key);
 }
 
-/* ---- in a terminal ---------------------------------------------------------------------------- */
+/* ---- in a terminal --------------------------------------------------------------------------- */
 
 /* Until a key, a look, or a while later: whether there is a terminal still. */
 static bool wait_for_news(struct session *s)
@@ -197,7 +197,7 @@ static void end_recording(struct session *s)
         return;
     mst_progress("ending the recording into %s", s->recorder.file);
     if (mst_top_recorder_wait(&s->recorder, END_OF_RECORDING_MS, sentence))
-        mst_warn("%s", sentence);
+        mst_tell(s->recorder.has_failed, sentence);
     else
         mst_warn("the recording into %s has been asked to end, and still writes",
                  s->recorder.file);
@@ -226,7 +226,7 @@ static int run_in_terminal(struct session *s)
     return status;
 }
 
-/* ---- as plain text ------------------------------------------------------------------------------ */
+/* ---- as plain text --------------------------------------------------------------------------- */
 
 static unsigned batch_width(void)
 {

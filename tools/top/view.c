@@ -20,8 +20,9 @@
 
 #define MANY UINT32_MAX   /* columns: as many as there are */
 
-struct mst_top_line *mst_top_line(struct mst_top_screen *screen, const struct mst_top_view *view,
-                                  enum mst_top_look look)
+/* The next line of the screen; one that is drawn nowhere where there is no room. */
+static struct mst_top_line *next_line(struct mst_top_screen *screen,
+                                      const struct mst_top_view *view, enum mst_top_look look)
 {
     static struct mst_top_line nowhere;
     bool fits = screen->count < view->height && screen->count < MST_TOP_LINES_MAX;
@@ -31,9 +32,12 @@ struct mst_top_line *mst_top_line(struct mst_top_screen *screen, const struct ms
     return line;
 }
 
-struct mst_top_clock mst_top_clock(uint64_t wall_ns, uint64_t now_ns)
+/* "12:34:56", local time, with the day where that is another one than today's; "-". */
+struct clock_text { char text[24]; };
+
+static struct clock_text clock_text(uint64_t wall_ns, uint64_t now_ns)
 {
-    struct mst_top_clock clock = { "-" };
+    struct clock_text clock = { "-" };
     time_t seconds = (time_t)(wall_ns / MST_NS_PER_S), now = (time_t)(now_ns / MST_NS_PER_S);
     struct tm then, today;
 
@@ -51,9 +55,9 @@ struct mst_top_clock mst_top_clock(uint64_t wall_ns, uint64_t now_ns)
 
 static void draw_title(struct mst_top_screen *screen, const struct mst_top_view *view)
 {
-    struct mst_top_line *line = mst_top_line(screen, view, MST_TOP_TITLE);
+    struct mst_top_line *line = next_line(screen, view, MST_TOP_TITLE);
 
-    mst_top_add(line, "mpmstat top  %s  every %s", mst_top_clock(view->wall_ns, view->wall_ns).text,
+    mst_top_add(line, "mpmstat top  %s  every %s", clock_text(view->wall_ns, view->wall_ns).text,
                 mst_format_time(view->delay_ns).text);
     if (view->filter[0] != '\0' || view->is_typing) {
         mst_top_add(line, "  only \"");
@@ -97,7 +101,7 @@ static void draw_server(struct mst_top_screen *screen, const struct mst_top *top
                         const struct mst_top_view *view)
 {
     const struct mst_top_server *s = &top->servers[which];
-    struct mst_top_line *line = mst_top_line(screen, view, MST_TOP_PLAIN);
+    struct mst_top_line *line = next_line(screen, view, MST_TOP_PLAIN);
 
     mst_top_add_server(line, top, which);
     if (s->is_known) {
@@ -114,12 +118,12 @@ static void draw_server(struct mst_top_screen *screen, const struct mst_top *top
     case MST_TOP_GONE:
         line->look = MST_TOP_ALARM;
         mst_top_add(line, "  GONE since %s; its last figures are marked !",
-                    s->since_ns != MST_UNKNOWN ? mst_top_clock(s->since_ns, view->wall_ns).text
+                    s->since_ns != MST_UNKNOWN ? clock_text(s->since_ns, view->wall_ns).text
                                                : "before the first look");
         break;
     case MST_TOP_SILENT:
         line->look = MST_TOP_ALARM;
-        mst_top_add(line, "  NOT READ since %s: ", mst_top_clock(s->since_ns, view->wall_ns).text);
+        mst_top_add(line, "  NOT READ since %s: ", clock_text(s->since_ns, view->wall_ns).text);
         mst_top_add_text(line, s->problem, MANY, false);
         break;
     }
@@ -130,7 +134,7 @@ static void draw_states(struct mst_top_screen *screen, const struct mst_top *top
                         const struct mst_top_view *view)
 {
     const struct mst_top_server *s = &top->servers[which];
-    struct mst_top_line *line = mst_top_line(screen, view, s->life == MST_TOP_RUNNING ||
+    struct mst_top_line *line = next_line(screen, view, s->life == MST_TOP_RUNNING ||
                                              s->life == MST_TOP_UNSEEN ? MST_TOP_PLAIN
                                                                        : MST_TOP_FAINT);
     unsigned i;
@@ -160,7 +164,7 @@ static void draw_servers(struct mst_top_screen *screen, const struct mst_top *to
             draw_states(screen, top, i, view);
     }
     if (shown < top->server_count)
-        mst_top_add(mst_top_line(screen, view, MST_TOP_FAINT), "    +%zu servers",
+        mst_top_add(next_line(screen, view, MST_TOP_FAINT), "    +%zu servers",
                     top->server_count - shown);
 }
 
@@ -187,13 +191,13 @@ static void draw_phases(struct mst_top_screen *screen, const struct mst_top *top
         if (!has_phases(s))
             continue;
         if (drawn++ == 0) {
-            line = mst_top_line(screen, view, MST_TOP_HEADING);
+            line = next_line(screen, view, MST_TOP_HEADING);
             mst_top_add(line, "%4s%s", "", "MEAN");
             for (i = 0; i < sizeof phases / sizeof *phases; i++)
                 mst_top_add(line, i == 0 ? "%6s" : " %8s", mst_phase_names[phases[i]]);
             mst_top_add(line, " %9s", "p99");
         }
-        line = mst_top_line(screen, view, s->life == MST_TOP_RUNNING ? MST_TOP_PLAIN
+        line = next_line(screen, view, s->life == MST_TOP_RUNNING ? MST_TOP_PLAIN
                                                                     : MST_TOP_FAINT);
         mst_top_add_server(line, top, which);
         for (i = 0; i < sizeof phases / sizeof *phases; i++)
@@ -229,7 +233,7 @@ static void draw_waits(struct mst_top_screen *screen, const struct mst_top *top,
     struct part parts[PARTS_MAX];
     size_t count = 0, i;
     uint64_t sum = 0, whole;
-    struct mst_top_line *line = mst_top_line(screen, view, s->life == MST_TOP_RUNNING
+    struct mst_top_line *line = next_line(screen, view, s->life == MST_TOP_RUNNING
                                                                ? MST_TOP_PLAIN : MST_TOP_FAINT);
 
     add_part(parts, &count, "cpu", s->cpu_ns);
@@ -268,7 +272,7 @@ static void draw_times(struct mst_top_screen *screen, const struct mst_top *top,
         }
 }
 
-/* ---- queues and events ------------------------------------------------------------------------- */
+/* ---- queues and events ----------------------------------------------------------------------- */
 
 /* Queues have lines of their own where a server has several. */
 static size_t count_queues(const struct mst_top *top)
@@ -285,7 +289,7 @@ static size_t count_queues(const struct mst_top *top)
 static void draw_queues(struct mst_top_screen *screen, const struct mst_top *top,
                         const struct mst_top_view *view, size_t lines)
 {
-    struct mst_top_line *line = mst_top_line(screen, view, MST_TOP_HEADING);
+    struct mst_top_line *line = next_line(screen, view, MST_TOP_HEADING);
     unsigned pass;
     size_t i, k;
 
@@ -299,7 +303,7 @@ static void draw_queues(struct mst_top_screen *screen, const struct mst_top *top
 
                 if ((q->queue > 0 && q->queue != MST_UNKNOWN) != (pass == 0))
                     continue;
-                line = mst_top_line(screen, view, s->life != MST_TOP_RUNNING ? MST_TOP_FAINT
+                line = next_line(screen, view, s->life != MST_TOP_RUNNING ? MST_TOP_FAINT
                                                                             : MST_TOP_PLAIN);
                 mst_top_add_server(line, top, i);
                 mst_top_add_text(line, q->address, 40, true);
@@ -314,19 +318,19 @@ static void draw_queues(struct mst_top_screen *screen, const struct mst_top *top
 static void draw_events(struct mst_top_screen *screen, const struct mst_top *top,
                         const struct mst_top_view *view, size_t lines)
 {
-    struct mst_top_line *line = mst_top_line(screen, view, MST_TOP_HEADING);
+    struct mst_top_line *line = next_line(screen, view, MST_TOP_HEADING);
     size_t i;
 
     mst_top_add(line, "    EVENTS");
     for (i = 0; i < top->event_count && i + 1 < lines; i++) {
-        line = mst_top_line(screen, view, MST_TOP_PLAIN);
+        line = next_line(screen, view, MST_TOP_PLAIN);
         mst_top_add(line, "%2zu  %s  ", top->events[i].server + 1,
-                    mst_top_clock(top->events[i].wall_ns, view->wall_ns).text);
+                    clock_text(top->events[i].wall_ns, view->wall_ns).text);
         mst_top_add_text(line, top->events[i].text, MANY, false);
     }
 }
 
-/* ---- the room ---------------------------------------------------------------------------------- */
+/* ---- the room -------------------------------------------------------------------------------- */
 
 /* In the order in which they are shown. The first three are the lists. */
 enum section { LABELS, ENDS, IN_FLIGHT, QUEUES, EVENTS, SECTIONS };
@@ -375,12 +379,12 @@ static void draw_list(struct mst_top_screen *screen, const struct mst_top *top,
         first = view->scroll;
     }
     shown = shown < rows->count - first ? shown : rows->count - first;
-    mst_top_rows_heading(mst_top_line(screen, view, MST_TOP_HEADING), view, rows->list,
+    mst_top_rows_heading(next_line(screen, view, MST_TOP_HEADING), view, rows->list,
                          rows->count - shown);
     if (rows->count == 0)
-        mst_top_add(mst_top_line(screen, view, MST_TOP_FAINT), "    none");
+        mst_top_add(next_line(screen, view, MST_TOP_FAINT), "    none");
     for (i = 0; i < shown; i++)
-        mst_top_row_draw(mst_top_line(screen, view, MST_TOP_PLAIN), top, rows->list,
+        mst_top_row_draw(next_line(screen, view, MST_TOP_PLAIN), top, rows->list,
                          &rows->items[first + i]);
 }
 
@@ -413,7 +417,7 @@ static void draw_body(struct mst_top_screen *screen, const struct mst_top *top,
         draw_events(screen, top, view, room.given[EVENTS]);
 }
 
-/* ---- all ----------------------------------------------------------------------------------------- */
+/* ---- all ------------------------------------------------------------------------------------- */
 
 static void draw_help(struct mst_top_screen *screen, const struct mst_top_view *view)
 {
@@ -433,7 +437,7 @@ static void draw_help(struct mst_top_screen *screen, const struct mst_top_view *
     size_t i;
 
     for (i = 0; i < sizeof lines / sizeof *lines && screen->count + 1 < view->height; i++)
-        mst_top_add(mst_top_line(screen, view, MST_TOP_PLAIN), "%s", lines[i]);
+        mst_top_add(next_line(screen, view, MST_TOP_PLAIN), "%s", lines[i]);
 }
 
 /* At the bottom, whatever is above. */
@@ -442,8 +446,8 @@ static void draw_keys(struct mst_top_screen *screen, const struct mst_top_view *
     struct mst_top_line *line;
 
     while (screen->count + 1 < view->height && screen->count + 1 < MST_TOP_LINES_MAX)
-        mst_top_line(screen, view, MST_TOP_PLAIN);
-    line = mst_top_line(screen, view, MST_TOP_TITLE);
+        next_line(screen, view, MST_TOP_PLAIN);
+    line = next_line(screen, view, MST_TOP_TITLE);
     if (view->is_typing) {
         mst_top_add(line, "only rows with: ");
         mst_top_add_text(line, view->filter, MANY, false);

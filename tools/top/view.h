@@ -35,13 +35,4 @@ struct mst_top_screen {
 void mst_top_draw(struct mst_top_screen *screen, const struct mst_top *top,
                   struct mst_top_view *view);
 
-/* For the files of the view: the next line of the screen, and a line that is drawn nowhere where
- * there is no room. */
-struct mst_top_line *mst_top_line(struct mst_top_screen *screen, const struct mst_top_view *view,
-                                  enum mst_top_look look);
-
-/* "12:34:56", local time, with the day where that is another one than today's; "-". */
-struct mst_top_clock { char text[24]; };
-struct mst_top_clock mst_top_clock(uint64_t wall_ns, uint64_t now_ns);
-
 #endif

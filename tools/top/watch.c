@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "console/diag.h"
 
-/* ---- looking ------------------------------------------------------------------------------- */
+/* ---- looking --------------------------------------------------------------------------------- */
 
 /* A mst_source_see. */
 static void see(void *context, const struct mst_snapshot *board)
@@ -98,7 +98,7 @@ void mst_top_watch_pause(struct mst_top_watch *watch, bool is_paused)
     pthread_mutex_unlock(&watch->lock);
 }
 
-/* ---- open and close ---------------------------------------------------------------------------- */
+/* ---- open and close -------------------------------------------------------------------------- */
 
 /* A server that the user did not name, and that cannot be opened, is left out. */
 static int open_targets(struct mst_top_watch *watch, struct mst_targets *targets, bool are_named)

@@ -31,9 +31,10 @@ class Terminal:
         self.socket = directory / "tmux"
         environment = {"PATH": os.environ["PATH"], "HOME": str(directory), "PS1": "READY ",
                        "LC_ALL": "C.UTF-8", "TZ": "UTC", "SHELL": "/bin/sh"}
-        subprocess.run(["tmux", "-S", self.socket, "-f", "/dev/null", "new-session", "-d", "-x", "80",
-                        "-y", "24", "-c", directory, "env", "-i",
-                        *(f"{name}={value}" for name, value in environment.items()), *shell.split()],
+        subprocess.run(["tmux", "-S", self.socket, "-f", "/dev/null", "new-session", "-d",
+                        "-x", "80", "-y", "24", "-c", directory, "env", "-i",
+                        *(f"{name}={value}" for name, value in environment.items()),
+                        *shell.split()],
                        env={**os.environ, "LC_ALL": "C.UTF-8"}, check=True, timeout=30)
 
     def tmux(self, *words):
