@@ -324,7 +324,8 @@ START_TEST(test_columns)
     struct mst_top_line line;
 
     mst_top_line_begin(&line, 10, MST_TOP_PLAIN);
-    mst_top_add_text(&line, "\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e", 5, true);   /* two columns each */
+    /* Two columns each. */
+    mst_top_add_text(&line, "\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e", 5, true);
     ck_assert_str_eq(line.text, "\xe6\x97\xa5\xe6\x9c\xac ");
     ck_assert_uint_eq(line.columns, 5);
     mst_top_add(&line, "%s", "abcdefgh");

@@ -153,8 +153,8 @@ static void take_label(struct mst_top_server *s, const struct mst_snapshot_label
     label->rate_milli = rate_milli(before->requests, now->requests, s->interval_ns);
     label->milli_4xx = rate_milli(before->class_4xx, now->class_4xx, s->interval_ns);
     label->milli_5xx = rate_milli(before->class_5xx, now->class_5xx, s->interval_ns);
-    label->mean_ns = s->interval_ns > 0 ? total.mean_ns : MST_UNKNOWN;
-    label->p99_ns = s->interval_ns > 0 ? total.p99_ns : MST_UNKNOWN;
+    label->mean_ns = total.mean_ns;
+    label->p99_ns = total.p99_ns;
     label->in_flight = from->in_flight;
     label->limit = from->workers_limit;
 }

@@ -100,17 +100,20 @@ static void add_reason(struct mst_top_recorder *r, char sentence[MST_ERROR_MAX])
     free(said);
 }
 
-/* Without a command, ^C is the usual end of a recording. */
+/* Without a command, ^C is a recording's usual end. */
 static void describe_end(struct mst_top_recorder *r, int status, char sentence[MST_ERROR_MAX])
 {
-    if (WIFEXITED(status) && (WEXITSTATUS(status) == MST_EXIT_OK ||
-                              (r->is_ending && WEXITSTATUS(status) == MST_EXIT_INTERRUPTED))) {
+    int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+
+    r->has_failed = code != MST_EXIT_OK;
+    if (code == MST_EXIT_OK) {
         snprintf(sentence, MST_ERROR_MAX, "recorded: mpmstat report %s", r->file);
-        return;
+    } else if (r->is_ending && (code == MST_EXIT_INTERRUPTED || code < 0)) {
+        snprintf(sentence, MST_ERROR_MAX, "nothing is recorded: it ended before it began");
+    } else {
+        snprintf(sentence, MST_ERROR_MAX, "the recording into %s failed", r->file);
+        add_reason(r, sentence);
     }
-    r->has_failed = true;
-    snprintf(sentence, MST_ERROR_MAX, "the recording into %s failed", r->file);
-    add_reason(r, sentence);
 }
 
 bool mst_top_recorder_ended(struct mst_top_recorder *r, char sentence[MST_ERROR_MAX])

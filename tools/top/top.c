@@ -251,7 +251,8 @@ static void print(struct mst_top_screen *screen)
     fflush(stdout);
 }
 
-/* Each frame comes after a delay, so that the first one has rates, too. A signal ends the process. */
+/* Each frame comes after a delay, so that the first one has rates, too. A signal ends the
+ * process. */
 static int run_in_batch(struct session *s)
 {
     uint64_t frames = s->options->frames;
