@@ -20,8 +20,12 @@ void mst_top_copy(char *to, size_t size, const char *text)
 
 /* ---- collecting ------------------------------------------------------------------------------ */
 
-static void count_label_into(struct mst_top_counts *c, const struct mst_snapshot_label *label,
-                             uint32_t producer, bool with_phases)
+static struct mst_top_times times_of(const struct mst_snapshot_phase *phase)
+{
+    return (struct mst_top_times){ phase->count, phase->sum_ns };
+}
+
+static void count_label_into(struct mst_top_counts *c, const struct mst_snapshot_label *label)
 {
     unsigned i;
 
@@ -31,26 +35,28 @@ static void count_label_into(struct mst_top_counts *c, const struct mst_snapshot
     c->cpu_ns = mst_add_saturated(c->cpu_ns, mst_add_saturated(label->php_user_ns,
                                                                label->php_system_ns));
     c->cpu_wait_ns = mst_add_saturated(c->cpu_wait_ns, label->php_cpu_wait_ns);
-    for (i = 0; i < MST_PHASE_COUNT && with_phases; i++)
-        if (mst_phase_index(producer, (enum mst_phase)i) >= 0)
-            mst_histogram_add(&c->phases[i], &label->phases[i].times);
+    for (i = 0; i < MST_PHASE_COUNT; i++) {
+        struct mst_top_times times = times_of(&label->phases[i]);
+
+        c->phases[i].count = mst_add_saturated(c->phases[i].count, times.count);
+        c->phases[i].sum_ns = mst_add_saturated(c->phases[i].sum_ns, times.sum_ns);
+    }
+    mst_histogram_add(&c->histogram, &label->phases[MST_PHASE_TOTAL].times);
 }
 
-static bool add_label(struct mst_top_counts *c, const struct mst_snapshot_label *from,
-                      bool with_phases)
+static bool add_label(struct mst_top_counts *c, const struct mst_snapshot_label *from)
 {
     struct mst_top_label_counts *to;
 
     if (!mst_grow(&c->labels, &c->label_room, c->label_count, sizeof *c->labels))
         return false;
     to = &c->labels[c->label_count++];
-    memset(to, 0, sizeof *to);
     mst_top_copy(to->name, sizeof to->name, from->label);
     to->requests = from->requests;
     to->class_4xx = from->status[MST_CLASS_4XX];
     to->class_5xx = from->status[MST_CLASS_5XX];
-    if (with_phases)
-        to->total = from->phases[MST_PHASE_TOTAL].times;
+    to->total = times_of(&from->phases[MST_PHASE_TOTAL]);
+    to->histogram = from->phases[MST_PHASE_TOTAL].times;
     return true;
 }
 
@@ -92,10 +98,8 @@ static void begin(struct mst_top_counts *c)
     c->end_room = end_room;
 }
 
-bool mst_top_count(struct mst_top_counts *c, const struct mst_snapshot *board, bool with_phases)
+bool mst_top_count(struct mst_top_counts *c, const struct mst_snapshot *board)
 {
-    uint32_t producer = board->producer != NULL && strcmp(board->producer, "php") == 0
-                            ? MST_PRODUCER_PHP : MST_PRODUCER_APACHE;
     bool complete = true;
     size_t i;
 
@@ -104,8 +108,8 @@ bool mst_top_count(struct mst_top_counts *c, const struct mst_snapshot *board, b
     for (i = 0; i < board->label_count && complete; i++) {
         if (mst_top_is_status(board->labels[i].label))
             continue;
-        count_label_into(c, &board->labels[i], producer, with_phases);
-        complete = add_label(c, &board->labels[i], with_phases);
+        count_label_into(c, &board->labels[i]);
+        complete = add_label(c, &board->labels[i]);
     }
     for (i = 0; i < board->end_count && complete; i++)
         complete = add_end(c, &board->ends[i]);
@@ -153,10 +157,17 @@ const struct mst_top_end_counts *mst_top_find_end(const struct mst_top_counts *c
     return NULL;
 }
 
-struct mst_top_phase mst_top_observed(const struct mst_histogram *before,
-                                      const struct mst_histogram *now)
+uint64_t mst_top_mean(struct mst_top_times before, struct mst_top_times now)
 {
-    struct mst_top_phase phase = { 0, MST_UNKNOWN, MST_UNKNOWN };
+    uint64_t count = mst_top_added(before.count, now.count);
+    uint64_t sum_ns = mst_top_added(before.sum_ns, now.sum_ns);
+
+    return count > 0 && count != MST_UNKNOWN && sum_ns != MST_UNKNOWN ? sum_ns / count
+                                                                      : MST_UNKNOWN;
+}
+
+uint64_t mst_top_p99(const struct mst_histogram *before, const struct mst_histogram *now)
+{
     struct mst_histogram added;
     unsigned i;
 
@@ -164,10 +175,5 @@ struct mst_top_phase mst_top_observed(const struct mst_histogram *before,
     added.max_ns = now->max_ns;
     for (i = 0; i < MST_HIST_BUCKETS; i++)
         added.buckets[i] = mst_elapsed(before->buckets[i], now->buckets[i]);
-    phase.count = mst_histogram_count(&added);
-    if (phase.count > 0) {
-        phase.mean_ns = added.sum_ns / phase.count;
-        phase.p99_ns = mst_histogram_quantile(&added, 0.99);
-    }
-    return phase;
+    return mst_histogram_quantile(&added, 0.99);
 }

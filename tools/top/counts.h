@@ -10,9 +10,8 @@ bool mst_top_is_status(const char *label);
 /* Copies a string of a board; NULL as "". */
 void mst_top_copy(char *to, size_t size, const char *text);
 
-/* Fills *c, whose arrays are used again. with_phases: the snapshot has histograms. False: out of
- * memory, labels or other ends are missing. */
-bool mst_top_count(struct mst_top_counts *c, const struct mst_snapshot *board, bool with_phases);
+/* Fills *c, whose arrays are used again. False: out of memory, labels or other ends are missing. */
+bool mst_top_count(struct mst_top_counts *c, const struct mst_snapshot *board);
 void mst_top_counts_free(struct mst_top_counts *c);
 
 /* The entry of that name, looked for from index `hint` on. NULL: there is none. */
@@ -25,8 +24,8 @@ const struct mst_top_end_counts *mst_top_find_end(const struct mst_top_counts *c
 /* What was added to a counter; MST_UNKNOWN where either is unknown. */
 uint64_t mst_top_added(uint64_t before, uint64_t now);
 
-/* What was added to a histogram: count, mean and 99th percentile. */
-struct mst_top_phase mst_top_observed(const struct mst_histogram *before,
-                                      const struct mst_histogram *now);
+/* Of the times that were added; MST_UNKNOWN: none was, or it is not known. */
+uint64_t mst_top_mean(struct mst_top_times before, struct mst_top_times now);
+uint64_t mst_top_p99(const struct mst_histogram *before, const struct mst_histogram *now);
 
 #endif

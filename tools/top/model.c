@@ -140,21 +140,19 @@ static void take_label(struct mst_top_server *s, const struct mst_snapshot_label
 {
     static const struct mst_top_label_counts none;
     struct mst_top_label *label;
-    struct mst_top_phase total;
 
     if (!mst_grow(&s->labels, &s->label_room, s->label_count, sizeof *s->labels)) {
         s->out_of_memory = true;
         return;
     }
     before = before != NULL ? before : &none;   /* it is new: its counters began at 0 */
-    total = mst_top_observed(&before->total, &now->total);
     label = &s->labels[s->label_count++];
     memcpy(label->name, now->name, sizeof label->name);
     label->rate_milli = rate_milli(before->requests, now->requests, s->interval_ns);
     label->milli_4xx = rate_milli(before->class_4xx, now->class_4xx, s->interval_ns);
     label->milli_5xx = rate_milli(before->class_5xx, now->class_5xx, s->interval_ns);
-    label->mean_ns = total.mean_ns;
-    label->p99_ns = total.p99_ns;
+    label->mean_ns = mst_top_mean(before->total, now->total);
+    label->p99_ns = mst_top_p99(&before->histogram, &now->histogram);
     label->in_flight = from->in_flight;
     label->limit = from->workers_limit;
 }
@@ -179,7 +177,7 @@ static void take_ends(struct mst_top_server *s, const struct mst_top_counts *bef
     static const struct mst_top_end_counts none;
     const struct mst_top_end_counts *old;
     struct mst_top_end *end;
-    uint64_t calls, time_ns;
+    uint64_t time_ns;
     size_t i;
 
     s->end_count = 0;
@@ -190,15 +188,15 @@ static void take_ends(struct mst_top_server *s, const struct mst_top_counts *bef
         }
         old = mst_top_find_end(before, &now->ends[i], i);
         old = old != NULL ? old : &none;
-        calls = mst_top_added(old->calls, now->ends[i].calls);
         time_ns = mst_top_added(old->time_ns, now->ends[i].time_ns);
         end = &s->ends[s->end_count++];
         memcpy(end->kind, now->ends[i].kind, sizeof end->kind);
         memcpy(end->name, now->ends[i].name, sizeof end->name);
         end->rate_milli = rate_milli(old->calls, now->ends[i].calls, s->interval_ns);
         end->failed_milli = rate_milli(old->failed, now->ends[i].failed, s->interval_ns);
-        end->mean_ns = calls > 0 && calls != MST_UNKNOWN && time_ns != MST_UNKNOWN
-                           ? time_ns / calls : MST_UNKNOWN;
+        end->mean_ns = mst_top_mean(
+            (struct mst_top_times){ old->calls, old->time_ns },
+            (struct mst_top_times){ now->ends[i].calls, now->ends[i].time_ns });
         end->at_once_milli = time_ns != MST_UNKNOWN ? mst_milli(time_ns, s->interval_ns)
                                                     : MST_UNKNOWN;
     }
@@ -210,13 +208,14 @@ static void take_times(struct mst_top_server *s, const struct mst_top_counts *be
     unsigned i;
 
     for (i = 0; i < MST_PHASE_COUNT; i++)
-        s->phases[i] = mst_top_observed(&before->phases[i], &now->phases[i]);
+        s->mean_ns[i] = mst_top_mean(before->phases[i], now->phases[i]);
+    s->p99_ns = mst_top_p99(&before->histogram, &now->histogram);
     for (i = 0; i < MST_WAIT_COUNT; i++)
         s->waits_ns[i] = mst_top_added(before->waits_ns[i], now->waits_ns[i]);
     s->cpu_ns = mst_top_added(before->cpu_ns, now->cpu_ns);
     s->cpu_wait_ns = mst_top_added(before->cpu_wait_ns, now->cpu_wait_ns);
-    s->run_ns = s->is_url ? MST_UNKNOWN : mst_top_added(before->phases[MST_PHASE_PHP_RUN].sum_ns,
-                                                        now->phases[MST_PHASE_PHP_RUN].sum_ns);
+    s->run_ns = mst_top_added(before->phases[MST_PHASE_PHP_RUN].sum_ns,
+                              now->phases[MST_PHASE_PHP_RUN].sum_ns);
 }
 
 /* The first snapshot is compared with itself, so that nothing has happened yet. */
@@ -227,7 +226,7 @@ static void take_counts(struct mst_top *top, size_t which, const struct mst_snap
     const struct mst_top_counts *before = &s->counts[s->turn];
     struct mst_top_counts *now = &s->counts[!s->turn];
 
-    s->out_of_memory = !mst_top_count(now, board, !s->is_url);
+    s->out_of_memory = !mst_top_count(now, board);
     now->at_ns = now_ns;
     if (before->at_ns == 0)
         before = now;

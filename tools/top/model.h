@@ -13,11 +13,15 @@
 #define MST_TOP_TEXT_MAX  160u    /* an event, or why a server cannot be read */
 #define MST_TOP_ADDRESS_MAX 128u  /* a path of a Unix socket has at most 108 bytes */
 
+/* How many times, and their sum. */
+struct mst_top_times { uint64_t count, sum_ns; };
+
 /* A label with what its counters were. */
 struct mst_top_label_counts {
     char                 name[MST_NAME_MAX];
     uint64_t             requests, class_4xx, class_5xx;
-    struct mst_histogram total;
+    struct mst_top_times total;
+    struct mst_histogram histogram;     /* of the total; empty by URL */
 };
 
 struct mst_top_end_counts {
@@ -29,7 +33,8 @@ struct mst_top_end_counts {
 struct mst_top_counts {
     uint64_t at_ns;                     /* CLOCK_MONOTONIC; 0: there are none */
     uint64_t requests;                  /* without the status page's own, as all that follows */
-    struct mst_histogram phases[MST_PHASE_COUNT];
+    struct mst_top_times phases[MST_PHASE_COUNT];
+    struct mst_histogram histogram;     /* of the total */
     uint64_t waits_ns[MST_WAIT_COUNT], cpu_ns, cpu_wait_ns;
     uint64_t forks, exits[MST_REASON_COUNT], forks_failed, generations, unfinished, overflows;
     size_t   label_count, label_room;
@@ -39,8 +44,6 @@ struct mst_top_counts {
 };
 
 /* Times, and numbers a second, are those of the last interval. */
-struct mst_top_phase { uint64_t count, mean_ns, p99_ns; };
-
 struct mst_top_label {
     char     name[MST_NAME_MAX];
     uint64_t rate_milli, milli_4xx, milli_5xx;   /* requests a second */
@@ -77,7 +80,7 @@ enum mst_top_life {
 
 struct mst_top_server {
     char     name[512];              /* the target's */
-    bool     is_url;                 /* its status has no times of phases */
+    bool     is_url;                 /* its status has no histograms */
     enum mst_top_life life;
     uint64_t since_ns;               /* GONE, SILENT: since 1970; MST_UNKNOWN */
     char     problem[MST_TOP_TEXT_MAX];   /* SILENT: why */
@@ -91,7 +94,7 @@ struct mst_top_server {
 
     uint64_t interval_ns;            /* between the two snapshots; 0: there is one alone */
     uint64_t rate_milli;
-    struct mst_top_phase phases[MST_PHASE_COUNT];
+    uint64_t mean_ns[MST_PHASE_COUNT], p99_ns;   /* of a request; of its total */
     uint64_t waits_ns[MST_WAIT_COUNT], cpu_ns, cpu_wait_ns;
     uint64_t run_ns;                 /* PHP: of which those are parts; MST_UNKNOWN */
     uint64_t waiting[MST_WAIT_COUNT];   /* workers that wait now */

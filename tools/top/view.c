@@ -146,7 +146,7 @@ static void draw_states(struct mst_top_screen *screen, const struct mst_top *top
     mst_top_add(line, " ");
     mst_top_add_text(line, s->name, MANY, false);
     if (s->is_url)
-        mst_top_add_right(line, "  (a URL has no times)");
+        mst_top_add_right(line, "  (a URL has no p99)");
 }
 
 /* At most a third of the screen. */
@@ -170,11 +170,6 @@ static void draw_servers(struct mst_top_screen *screen, const struct mst_top *to
 
 /* ---- where the time went --------------------------------------------------------------------- */
 
-static bool has_phases(const struct mst_top_server *s)
-{
-    return !s->is_url && s->is_known;
-}
-
 static void draw_phases(struct mst_top_screen *screen, const struct mst_top *top,
                         const struct mst_top_view *view)
 {
@@ -188,7 +183,7 @@ static void draw_phases(struct mst_top_screen *screen, const struct mst_top *top
     for (which = 0; which < top->server_count && drawn < view->height / 6; which++) {
         const struct mst_top_server *s = &top->servers[which];
 
-        if (!has_phases(s))
+        if (!s->is_known)
             continue;
         if (drawn++ == 0) {
             line = next_line(screen, view, MST_TOP_HEADING);
@@ -202,9 +197,8 @@ static void draw_phases(struct mst_top_screen *screen, const struct mst_top *top
         mst_top_add_server(line, top, which);
         for (i = 0; i < sizeof phases / sizeof *phases; i++)
             mst_top_add(line, i == 0 ? "%10s" : " %8s",
-                        mst_format_time(s->phases[phases[i]].count > 0
-                                            ? s->phases[phases[i]].mean_ns : MST_UNKNOWN).text);
-        mst_top_add(line, " %9s", mst_format_time(s->phases[MST_PHASE_TOTAL].p99_ns).text);
+                        mst_format_time(s->mean_ns[phases[i]]).text);
+        mst_top_add(line, " %9s", mst_format_time(s->p99_ns).text);
     }
 }
 

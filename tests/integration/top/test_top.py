@@ -159,7 +159,7 @@ def test_it_follows_restarts_and_tells_the_end(server, terminal):
 def test_a_url_says_what_it_cannot_show(server, terminal):
     apache = server("event", workers=50)
     terminal.run(f"http://127.0.0.1:{apache.port}/mpm-status", settings="TERM=screen")
-    shown = terminal.shows("50 idle", "(a URL has no times)")
+    shown = terminal.shows("50 idle", "(a URL has no p99)")
     assert "0 of 50 busy" in shown
     apache.stop()
     terminal.shows("NOT READ since", " 1! apache event")
