@@ -202,12 +202,12 @@ static void draw_end(struct mst_top_line *line, const struct mst_top_end *end)
 void mst_top_row_draw(struct mst_top_line *line, const struct mst_top *top,
                       enum mst_top_list list, const struct mst_top_row *row)
 {
-    if (top->servers[row->server].life != MST_TOP_RUNNING)
-        line->look = MST_TOP_FAINT;
     mst_top_add_server(line, top, row->server);
     switch (list) {
     case MST_TOP_LABELS: draw_label(line, row->item); break;
     case MST_TOP_ENDS:   draw_end(line, row->item); break;
     default:             draw_request(line, row->item); break;
     }
+    if (top->servers[row->server].life != MST_TOP_RUNNING)
+        line->look = MST_TOP_FAINT;
 }

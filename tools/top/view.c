@@ -32,9 +32,9 @@ static struct mst_top_line *next_line(struct mst_top_screen *screen,
     return line;
 }
 
-/* "12:34:56", local time, with the day where that is another one than today's; "-". */
 struct clock_text { char text[24]; };
 
+/* "12:34:56", local time, with the day where that is another one than today's; "-". */
 static struct clock_text clock_text(uint64_t wall_ns, uint64_t now_ns)
 {
     struct clock_text clock = { "-" };
@@ -49,6 +49,12 @@ static struct clock_text clock_text(uint64_t wall_ns, uint64_t now_ns)
                                                                            : "%m-%d %H:%M:%S",
              &then);
     return clock;
+}
+
+/* Figures of before are faint. */
+static enum mst_top_look look_of(const struct mst_top_server *s)
+{
+    return s->life == MST_TOP_GONE || s->life == MST_TOP_SILENT ? MST_TOP_FAINT : MST_TOP_PLAIN;
 }
 
 /* ---- servers --------------------------------------------------------------------------------- */
@@ -134,9 +140,7 @@ static void draw_states(struct mst_top_screen *screen, const struct mst_top *top
                         const struct mst_top_view *view)
 {
     const struct mst_top_server *s = &top->servers[which];
-    struct mst_top_line *line = next_line(screen, view, s->life == MST_TOP_RUNNING ||
-                                             s->life == MST_TOP_UNSEEN ? MST_TOP_PLAIN
-                                                                       : MST_TOP_FAINT);
+    struct mst_top_line *line = next_line(screen, view, look_of(s));
     unsigned i;
 
     mst_top_add(line, "   ");
@@ -192,8 +196,7 @@ static void draw_phases(struct mst_top_screen *screen, const struct mst_top *top
                 mst_top_add(line, i == 0 ? "%6s" : " %8s", mst_phase_names[phases[i]]);
             mst_top_add(line, " %9s", "p99");
         }
-        line = next_line(screen, view, s->life == MST_TOP_RUNNING ? MST_TOP_PLAIN
-                                                                    : MST_TOP_FAINT);
+        line = next_line(screen, view, look_of(s));
         mst_top_add_server(line, top, which);
         for (i = 0; i < sizeof phases / sizeof *phases; i++)
             mst_top_add(line, i == 0 ? "%10s" : " %8s",
@@ -227,8 +230,7 @@ static void draw_waits(struct mst_top_screen *screen, const struct mst_top *top,
     struct part parts[PARTS_MAX];
     size_t count = 0, i;
     uint64_t sum = 0, whole;
-    struct mst_top_line *line = next_line(screen, view, s->life == MST_TOP_RUNNING
-                                                               ? MST_TOP_PLAIN : MST_TOP_FAINT);
+    struct mst_top_line *line = next_line(screen, view, look_of(s));
 
     add_part(parts, &count, "cpu", s->cpu_ns);
     add_part(parts, &count, "cpu_wait", s->cpu_wait_ns);
@@ -279,33 +281,36 @@ static size_t count_queues(const struct mst_top *top)
     return count;
 }
 
+static void draw_queue(struct mst_top_screen *screen, const struct mst_top *top, size_t which,
+                       const struct mst_top_queue *queue, const struct mst_top_view *view)
+{
+    struct mst_top_line *line = next_line(screen, view, look_of(&top->servers[which]));
+
+    mst_top_add_server(line, top, which);
+    mst_top_add_text(line, queue->address, 40, true);
+    mst_top_add(line, " %8s %8s  ", mst_format_count(queue->queue).text,
+                mst_format_count(queue->limit).text);
+    mst_top_add_text(line, queue->pool, MANY, false);
+}
+
 /* Those in which connections wait come first. */
 static void draw_queues(struct mst_top_screen *screen, const struct mst_top *top,
                         const struct mst_top_view *view, size_t lines)
 {
-    struct mst_top_line *line = next_line(screen, view, MST_TOP_HEADING);
+    const struct mst_top_server *s;
     unsigned pass;
-    size_t i, k;
+    size_t i, k, left = lines - 1;
 
-    mst_top_add(line, "    %-40s %8s %8s  %s", "ACCEPT QUEUE", "WAITING", "LIMIT", "POOL");
-    for (pass = 0, lines--; pass < 2; pass++)
+    mst_top_add(next_line(screen, view, MST_TOP_HEADING), "    %-40s %8s %8s  %s", "ACCEPT QUEUE",
+                "WAITING", "LIMIT", "POOL");
+    for (pass = 0; pass < 2; pass++)
         for (i = 0; i < top->server_count; i++) {
-            const struct mst_top_server *s = &top->servers[i];
-
-            for (k = 0; s->queue_count > 1 && k < s->queue_count && lines > 0; k++) {
-                const struct mst_top_queue *q = &s->queues[k];
-
-                if ((q->queue > 0 && q->queue != MST_UNKNOWN) != (pass == 0))
-                    continue;
-                line = next_line(screen, view, s->life != MST_TOP_RUNNING ? MST_TOP_FAINT
-                                                                            : MST_TOP_PLAIN);
-                mst_top_add_server(line, top, i);
-                mst_top_add_text(line, q->address, 40, true);
-                mst_top_add(line, " %8s %8s  ", mst_format_count(q->queue).text,
-                            mst_format_count(q->limit).text);
-                mst_top_add_text(line, q->pool, MANY, false);
-                lines--;
-            }
+            s = &top->servers[i];
+            for (k = 0; s->queue_count > 1 && k < s->queue_count && left > 0; k++)
+                if ((s->queues[k].queue > 0 && s->queues[k].queue != MST_UNKNOWN) == (pass == 0)) {
+                    draw_queue(screen, top, i, &s->queues[k], view);
+                    left--;
+                }
         }
 }
 
