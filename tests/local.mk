@@ -46,6 +46,7 @@ UNIT_TESTS = \
 	tests/unit/check_summary_text \
 	tests/unit/check_tail \
 	tests/unit/check_target \
+	tests/unit/check_top \
 	tests/unit/check_window \
 	tests/unit/check_words \
 	tests/unit/stress_board

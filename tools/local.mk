@@ -7,8 +7,9 @@ mpmstat_LDADD = libmpmstat-tool.la
 
 # Everything except main(), so that the tests can link it.
 noinst_LTLIBRARIES += libmpmstat-tool.la
-libmpmstat_tool_la_CPPFLAGS = $(TOOL_CPPFLAGS)
-libmpmstat_tool_la_LIBADD = libmpmstat.la $(CURL_LIBS) $(JANSSON_LIBS) $(SQLITE_LIBS) -lm
+libmpmstat_tool_la_CPPFLAGS = $(TOOL_CPPFLAGS) $(CURSES_CFLAGS)
+libmpmstat_tool_la_LIBADD = libmpmstat.la $(CURL_LIBS) $(CURSES_LIBS) $(JANSSON_LIBS) \
+	$(SQLITE_LIBS) -lm
 libmpmstat_tool_la_SOURCES = \
 	tools/analysis/analyse.c \
 	tools/analysis/bottleneck.c \
@@ -79,6 +80,7 @@ libmpmstat_tool_la_SOURCES = \
 	tools/cli/verb_record.c \
 	tools/cli/verb_report.c \
 	tools/cli/verb_status.c \
+	tools/cli/verb_top.c \
 	tools/cli/verbs.h \
 	tools/console/diag.c \
 	tools/console/diag.h \
@@ -251,7 +253,27 @@ libmpmstat_tool_la_SOURCES = \
 	tools/system/processes.c \
 	tools/system/processes.h \
 	tools/system/programs.c \
-	tools/system/programs.h
+	tools/system/programs.h \
+	tools/top/counts.c \
+	tools/top/counts.h \
+	tools/top/events.c \
+	tools/top/events.h \
+	tools/top/model.c \
+	tools/top/model.h \
+	tools/top/recorder.c \
+	tools/top/recorder.h \
+	tools/top/rows.c \
+	tools/top/rows.h \
+	tools/top/terminal.c \
+	tools/top/terminal.h \
+	tools/top/text.c \
+	tools/top/text.h \
+	tools/top/top.c \
+	tools/top/top.h \
+	tools/top/view.c \
+	tools/top/view.h \
+	tools/top/watch.c \
+	tools/top/watch.h
 
 # What mpmstat VERB --help prints, as C string literals.
 help_texts = \
@@ -262,6 +284,7 @@ help_texts = \
 	tools/cli/help/record.txt \
 	tools/cli/help/report.txt \
 	tools/cli/help/status.txt \
+	tools/cli/help/top.txt \
 	tools/lab/study/help.txt
 SUFFIXES = .txt .inc
 BUILT_SOURCES += $(help_texts:.txt=.inc)

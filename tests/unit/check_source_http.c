@@ -536,6 +536,21 @@ static void make_busy(struct mst_board *b)
     add_event(b);
 }
 
+/* But for their histograms, which JSON lacks. */
+static void expect_phases(const struct mst_snapshot_phase *direct,
+                          const struct mst_snapshot_phase *parsed)
+{
+    unsigned i;
+
+    for (i = 0; i < MST_PHASE_COUNT; i++) {
+        ck_assert_uint_eq(parsed[i].count, direct[i].count);
+        ck_assert_uint_eq(parsed[i].sum_ns, direct[i].sum_ns);
+        ck_assert_uint_eq(parsed[i].max_ns, direct[i].max_ns);
+    }
+    ck_assert_uint_eq(direct[MST_PHASE_READ].count, 1);
+    ck_assert_uint_eq(direct[MST_PHASE_READ].sum_ns, 2000);
+}
+
 START_TEST(a_sample_is_the_same_from_file_and_json)
 {
     struct mst_layout layout = test_layout();
@@ -573,6 +588,8 @@ START_TEST(a_sample_is_the_same_from_file_and_json)
     ck_assert_str_eq(status.boards[0].path, board.path);
     ck_assert_uint_eq(status.boards[0].slot_count, view.s.slot_count);
     ck_assert_uint_eq(status.boards[0].slots[0].pid, (uint64_t)getpid());
+    expect_phases(test_label(&view.s, "www")->phases,
+                  test_label(&status.boards[0], "www")->phases);
     mst_status_free(&status);
     test_view_free(&view);
     free(text.bytes);

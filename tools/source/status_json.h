@@ -20,7 +20,7 @@
 #define MST_STATUS_BOARDS 64u
 #define MST_STATUS_LABELS 4096u
 
-/* Boards with their listeners, labels (without phases) and slots. */
+/* Boards with their listeners, labels and slots; phases without their histograms. */
 struct mst_status {
     size_t               count;
     struct mst_snapshot *boards;
