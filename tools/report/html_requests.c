@@ -99,7 +99,7 @@ static void put_head(struct mst_sink *sink, const struct by *by)
 static void put_row(struct mst_sink *sink, const struct by *by, const struct mst_by_name *table,
                     const struct mst_by_name_row *row)
 {
-    size_t main = longest_part(row->parts_ns);
+    size_t longest = longest_part(row->parts_ns);
 
     mst_html(sink, "<tr><th scope=\"row\">");
     if (row->name != NULL)
@@ -116,10 +116,10 @@ static void put_row(struct mst_sink *sink, const struct by *by, const struct mst
     mst_page_cell(sink, MST_METRIC_COUNT, row->errors_4xx);
     mst_page_cell(sink, MST_METRIC_COUNT, row->errors_5xx);
     mst_page_cell(sink, MST_METRIC_COUNT, row->aborted);
-    if (by->has_parts && row->parts_ns[main] > 0)
+    if (by->has_parts && row->parts_ns[longest] > 0)
         mst_html(sink, "<td class=\"text\"><span class=\"swatch %s\"></span>%s, %s</td>",
-                 trace_parts[main].class, trace_parts[main].label,
-                 mst_format_percent(mst_summary_milli(row->parts_ns[main], row->sum_ns)).text);
+                 trace_parts[longest].class, trace_parts[longest].label,
+                 mst_format_percent(mst_summary_milli(row->parts_ns[longest], row->sum_ns)).text);
     else if (by->has_parts)
         mst_html(sink, "<td></td>");
     mst_html(sink, "</tr>\n");
