@@ -72,7 +72,7 @@ static void put_row(struct mst_sink *sink, const struct mst_comparison_row *row)
 
     if (c->noise >= 0)
         snprintf(noise, sizeof noise, c->noise < 0.0995 ? "%.1f %%" : "%.0f %%", c->noise * 100);
-    mst_html(sink, "<tr data-compared=\"%s\" class=\"%s\"><th scope=\"row\">%s</th>",
+    mst_html(sink, "<tr data-comparison=\"%s\" class=\"%s\"><th scope=\"row\">%s</th>",
              row->metric->column, classes[c->change], row->metric->compared);
     put_value(sink, row->metric, c->a);
     put_value(sink, row->metric, c->b);
