@@ -94,26 +94,32 @@ static void put_tile(struct mst_sink *sink, const char *label, enum mst_metric_u
     mst_html(sink, "</dd></div>");
 }
 
+/* Begins the list with its first figure. */
+static void put_figure(struct mst_sink *sink, const char *class, size_t *shown, const char *label,
+                       enum mst_metric_unit unit, uint64_t value)
+{
+    if (value == MST_UNKNOWN)
+        return;
+    if ((*shown)++ == 0)
+        mst_html(sink, "<dl class=\"%s\">", class);
+    put_tile(sink, label, unit, value);
+}
+
 /* The figures that a finding rests on, at most `most` of them. */
 static void put_evidence(struct mst_sink *sink, const struct mst_finding *f, const char *class,
                          size_t most)
 {
     size_t i, shown = 0;
 
-    mst_html(sink, "<dl class=\"%s\">", class);
-    if (f->share_milli != MST_UNKNOWN && shown++ < most)
-        put_tile(sink, "of the requests' time", MST_METRIC_SHARE, f->share_milli);
-    if (f->requests != MST_UNKNOWN && shown++ < most)
-        put_tile(sink, "requests", MST_METRIC_COUNT, f->requests);
+    put_figure(sink, class, &shown, "of the requests' time", MST_METRIC_SHARE, f->share_milli);
+    put_figure(sink, class, &shown, "requests", MST_METRIC_COUNT, f->requests);
     for (i = 0; i < f->number_count && shown < most; i++) {
         struct figure figure = figure_of(f->numbers[i].name);
 
-        if (figure.label == NULL || f->numbers[i].value == MST_UNKNOWN)
-            continue;
-        put_tile(sink, figure.label, figure.unit, f->numbers[i].value);
-        shown++;
+        if (figure.label != NULL)
+            put_figure(sink, class, &shown, figure.label, figure.unit, f->numbers[i].value);
     }
-    mst_html(sink, "</dl>\n");
+    mst_html(sink, shown > 0 ? "</dl>\n" : "");
 }
 
 /* ---- a finding ------------------------------------------------------------------------ */

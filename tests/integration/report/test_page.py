@@ -60,6 +60,14 @@ def data_of(page):
     return page.evaluate("JSON.parse(document.getElementById('data').textContent)")
 
 
+def unfolded(browser, path, width=1280, **options):
+    """The page with its repetitions open, and all charts drawn."""
+    page = browser.open(path, width=width, height=60000, **options)
+    page.evaluate("document.querySelectorAll('.repetition details').forEach(d => d.open = true)")
+    page.wait("!document.querySelector('figure:not([data-drawn])')")
+    return page
+
+
 def press(page, selector, key):
     page.evaluate(f"""document.querySelector('{selector}').dispatchEvent(
         new KeyboardEvent("keydown", {{ key: {json.dumps(key)}, cancelable: true }}))""")
@@ -111,7 +119,7 @@ def test_a_link_opens_what_is_folded(browser, both):
 def test_narrow(browser, both, one, dark):
     """Nothing scrolls sideways but what scrolls by itself."""
     for path in (both, one[1]):
-        page = show(browser, path, 400, dark=dark)
+        page = unfolded(browser, path, 400, dark=dark)
         assert page.evaluate("document.documentElement.scrollWidth") <= 400
         assert page.complaints == []
 
@@ -284,8 +292,7 @@ def test_heat_map_counts_at_the_cursor(browser, one):
 
 def test_paper(browser, both, tmp_path):
     """A chart is not wider than the page that it is printed on."""
-    page = show(browser, both)
-    page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; })")
+    page = unfolded(browser, both)
     page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
     page.call("Emulation.setEmulatedMedia", media="print")
     page.call("Emulation.setDeviceMetricsOverride", width=720, height=1000, deviceScaleFactor=1,

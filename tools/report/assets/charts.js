@@ -179,7 +179,7 @@ function group(seconds, step, started) {
 
 // Buttons for what the pointer and the keys do, too.
 function zoomTools(group) {
-    const output = make("output", { "aria-live": "polite" });
+    const output = make("output");
     const button = (text, name, act) => {
         const element = make("button", { type: "button", title: name, "aria-label": name }, text);
         element.addEventListener("click", act);
