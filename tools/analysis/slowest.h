@@ -11,7 +11,7 @@
 #include "analysis/trace.h"
 
 #define MST_SLOWEST_MOST   20u
-#define MST_SLOWEST_MARKS  32u   /* of a request at most */
+#define MST_SLOWEST_MARKS  64u   /* of a request: no PHP records more */
 
 struct mst_slow_mark { char name[64]; uint64_t after_ns; };   /* after: since the request began */
 

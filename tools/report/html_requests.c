@@ -14,6 +14,7 @@
 #define MARK_WIDTH 4u
 #define SAID_MOST 3u        /* parts of a request that stand beneath its bar */
 #define SAID_MILLI 50u      /* those of at least so much of it */
+#define MARKS_SAID 4u       /* there, too; the bar has all */
 
 /* ---- parts ----------------------------------------------------------------------------- */
 
@@ -241,10 +242,12 @@ static void put_said(struct mst_sink *sink, const struct mst_slow *slow)
         put_time(sink, left[longest]);
         left[longest] = 0;
     }
-    for (i = 0; i < slow->mark_count; i++) {
+    for (i = 0; i < slow->mark_count && i < MARKS_SAID; i++) {
         mst_html(sink, "%s%s after ", i == 0 ? "; marks: " : ", ", slow->marks[i].name);
         put_time(sink, slow->marks[i].after_ns);
     }
+    if (i < slow->mark_count)
+        mst_html(sink, " and %zu more", slow->mark_count - i);
     mst_html(sink, "</small>");
 }
 
