@@ -330,7 +330,10 @@ function xAxis(spec, together) {
                  callback: value => timed ? [text(value), clock(
                      together.started + value * 1000, value % 1 !== 0)] : text(value) },
         afterFit(axis) { axis.paddingLeft = axis.paddingRight = 0; },
-        afterBuildTicks: spec.ticks ? axis => { axis.ticks = spec.ticks; } : undefined,
+        afterBuildTicks: spec.ticks ? axis => {
+            axis.ticks = spec.ticks.filter(({ value }) => value >= axis.min - 1e-9 &&
+                                           value <= axis.max + 1e-9);
+        } : undefined,
     };
 }
 
