@@ -217,7 +217,9 @@ START_TEST(test_groups)
 {
     static char a[] = "a", b[] = "b";
     struct mst_finding usual = { .code = MST_CODE_CPU }, odd = { .code = MST_CODE_NOTHING };
-    const struct { char *name; uint64_t rate; bool complete; struct mst_finding *finding; } made[] = {
+    const struct {
+        char *name; uint64_t rate; bool complete; struct mst_finding *finding;
+    } made[] = {
         { a, 30, true, &usual }, { b, 5, true, &odd }, { a, 10, true, &usual },
         { a, 20, true, &usual }, { a, 1000, false, &usual }, { a, 15, true, &odd },
         { NULL, 1, true, &odd }, { NULL, 2, true, &odd },

@@ -65,7 +65,8 @@ static void put_value(struct mst_sink *sink, const struct mst_metric *metric, do
 static void put_row(struct mst_sink *sink, const struct mst_comparison_row *row)
 {
     static const char *const classes[] = {
-        [MST_CHANGE_UNSURE] = "unsure", [MST_CHANGE_LESS] = "changed", [MST_CHANGE_MORE] = "changed",
+        [MST_CHANGE_UNSURE] = "unsure", [MST_CHANGE_LESS] = "changed",
+        [MST_CHANGE_MORE] = "changed",
     };
     const struct mst_comparison *c = &row->result;
     char noise[32] = "";
