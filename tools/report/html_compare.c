@@ -42,7 +42,7 @@ static void put_answers(struct mst_sink *sink, const struct mst_comparison_table
 
     for (i = 0; i < t->row_count; i++)
         if (t->rows[i].gate)
-            mst_html(sink, "<p class=\"verdict\">%s: %s.</p>\n", t->rows[i].metric->compared,
+            mst_html(sink, "<p class=\"answer\">%s: %s.</p>\n", t->rows[i].metric->compared,
                      t->rows[i].result.text);
 }
 
