@@ -242,7 +242,8 @@ struct apache {
 #define X_COLUMN(suffix, name) name "_ns, "
 static const char apache_sql[] =
     "SELECT rowid AS id, queue_ns, read_ns, handle_ns, send_ns, " MST_INTERVALS(X_COLUMN)
-    "status, aborted, label, handler, backend " MST_FROM_APACHES_REQUESTS "ORDER BY rowid";
+    "status, aborted, label, " MST_HANDED_TO " AS handler "
+    MST_FROM_APACHES_REQUESTS "ORDER BY rowid";
 
 /* The present row, with what PHP did for it, if anything. */
 static bool add_apaches(struct apache *a, const struct mst_joined *php)
@@ -254,8 +255,7 @@ static bool add_apaches(struct apache *a, const struct mst_joined *php)
     };
     uint64_t parts_ns[MST_TRACE_COUNT], ns = t.queue_ns + t.read_ns + t.handle_ns + t.send_ns;
     struct mst_by_name_row *row;
-    const char *handler, *backend, *label;
-    char name[NAME_SIZE];
+    const char *handler, *label;
 
     mst_trace_read_intervals(&t, q);
     if (php != NULL) {
@@ -270,14 +270,11 @@ static bool add_apaches(struct apache *a, const struct mst_joined *php)
         return false;
     add_parts(row, parts_ns);
     handler = mst_row_text(q, "handler");
-    backend = mst_row_text(q, "backend");
-    if (handler == NULL && backend == NULL) {
+    if (handler == NULL) {
         a->unnamed_ns += ns;
         return true;
     }
-    snprintf(name, sizeof name, "%s%s%s", handler != NULL ? handler : "",
-             handler != NULL && backend != NULL ? " " : "", backend != NULL ? backend : "");
-    row = add(&a->handlers, name, ns, q);
+    row = add(&a->handlers, handler, ns, q);
     if (row != NULL)
         add_parts(row, parts_ns);
     return row != NULL;
@@ -374,7 +371,7 @@ static bool add_wait(struct php *p)
     p->times.waits_ns[wait] += ns;
     if (other == NULL)
         return true;
-    snprintf(name, sizeof name, "%s %s", kind, other);
+    snprintf(name, sizeof name, strcmp(kind, other) == 0 ? "%s" : "%s %s", kind, other);
     return add(&p->ends, name, ns, &p->q) != NULL;
 }
 

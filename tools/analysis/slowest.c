@@ -13,8 +13,8 @@
 #define X_COLUMN(suffix, name) name "_ns, "
 static const char apache_sql[] =
     "SELECT rowid AS id, start_ns, queue_ns, read_ns, handle_ns, send_ns, "
-    MST_INTERVALS(X_COLUMN) "status, aborted, label, ifnull(handler || ' ', '') || "
-    "ifnull(backend, '') AS handler " MST_FROM_APACHES_REQUESTS
+    MST_INTERVALS(X_COLUMN) "status, aborted, label, " MST_HANDED_TO " AS handler "
+    MST_FROM_APACHES_REQUESTS
     "ORDER BY queue_ns + read_ns + handle_ns + send_ns DESC, start_ns, rowid LIMIT :most";
 static const char php_sql[] =
     "SELECT rowid AS id, start_ns - coalesce(wait_ns, 0) AS start_ns, "

@@ -59,7 +59,10 @@ static void put_side(struct mst_sink *sink, const char *letter, const struct mst
 
 static void put_value(struct mst_sink *sink, const struct mst_metric *metric, double value)
 {
-    mst_page_cell(sink, metric->unit, value > 0 ? (uint64_t)llround(value) : MST_UNKNOWN);
+    if (value > 0)
+        mst_page_cell(sink, metric->unit, (uint64_t)llround(value));
+    else
+        mst_html(sink, "<td>–</td>");
 }
 
 static void put_row(struct mst_sink *sink, const struct mst_comparison_row *row)

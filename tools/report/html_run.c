@@ -177,6 +177,13 @@ static void put_charts(struct mst_sink *sink, size_t run)
              MST_PAGE_NO_SCRIPT "</div>\n", run);
 }
 
+/* What the time does not consist of: the same view as above. */
+static void put_more_charts(struct mst_sink *sink, size_t run)
+{
+    mst_html(sink, "<h3>Errors, queues, limits, processes</h3>\n"
+             "<div class=\"charts\" data-more=\"%zu\"></div>\n", run);
+}
+
 /* What the slowest requests have in common, where the first finding does not say it already. */
 static void put_tail(struct mst_sink *sink, const struct mst_summary *s)
 {
@@ -205,11 +212,14 @@ static bool put_shown(struct mst_sink *sink, const struct mst_report *report, si
         mst_html(sink, "<p>The server's side is not known: no request of this load was recorded."
                  "</p>\n");
     put_charts(sink, i);
-    if (!known)
+    if (!known) {
+        put_more_charts(sink, i);
         return true;
+    }
     if (!mst_html_by_name(sink, run, most) || !mst_html_slowest(sink, run, most))
         return false;
     put_tail(sink, &run->summary);
+    put_more_charts(sink, i);
     put_sides(sink, &run->summary, front);
     mst_pools_html(sink, &run->summary);
     for (k = 0; k < run->summary.server_count; k++)
@@ -228,6 +238,7 @@ static void put_repetition(struct mst_sink *sink, const struct mst_report *repor
     if (front != NULL && front->requests > 0)
         put_phases(sink, front);
     put_charts(sink, i);
+    put_more_charts(sink, i);
     mst_html(sink, "</details></div>\n");
 }
 

@@ -137,16 +137,22 @@ static void put_sentence(struct mst_sink *sink, const char *lead, const char *te
         mst_html(sink, "<p><b>%s</b> %s</p>\n", lead, text);
 }
 
-void mst_html_finding(struct mst_sink *sink, const struct mst_finding *f)
+/* Without its sentence, which stands above. */
+static void put_rest(struct mst_sink *sink, const struct mst_finding *f)
 {
-    put_name(sink, f);
-    mst_html(sink, "<p>%s</p>\n", f->text);
     put_sentence(sink, "Do:", f->action);
     put_sentence(sink, "Predicted:", f->predicted);
     put_evidence(sink, f, "evidence", SIZE_MAX);
 }
 
-/* The tail's finding stands with the slowest requests; the figures of the first are tiles. */
+void mst_html_finding(struct mst_sink *sink, const struct mst_finding *f)
+{
+    put_name(sink, f);
+    mst_html(sink, "<p>%s</p>\n", f->text);
+    put_rest(sink, f);
+}
+
+/* The verdict has the sentences of the first; the tail's stands with the slowest requests. */
 static void put_findings(struct mst_sink *sink, const struct mst_summary *s)
 {
     size_t i;
@@ -158,7 +164,12 @@ static void put_findings(struct mst_sink *sink, const struct mst_summary *s)
         if (s->findings[i].code == MST_CODE_TAIL && i > 0)
             continue;
         mst_html(sink, "<li>");
-        mst_html_finding(sink, &s->findings[i]);
+        if (i < s->headline_count) {
+            put_name(sink, &s->findings[i]);
+            put_rest(sink, &s->findings[i]);
+        } else {
+            mst_html_finding(sink, &s->findings[i]);
+        }
         mst_html(sink, "</li>\n");
     }
     mst_html(sink, "</ol>\n");

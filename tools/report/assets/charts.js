@@ -147,7 +147,7 @@ function clock(instant, fine) { return new Date(instant).toISOString().slice(11,
 function group(seconds, step, started) {
     return {
         members: [], x: null, waiting: false, seconds, step, from: 0, to: seconds, picked: null,
-        started: Number.isFinite(started) ? started : null, changed() {},
+        started: Number.isFinite(started) ? started : null, tools: [],
         move(x) {
             this.x = x === null ? null : Math.min(Math.max(x, 0), this.seconds);
             if (this.waiting) return;
@@ -162,7 +162,7 @@ function group(seconds, step, started) {
             this.from = Math.min(Math.max(from, 0), this.seconds - width);
             this.to = this.from + width;
             this.members.forEach(member => member.zoom());
-            this.changed();
+            this.tools.forEach(tell => tell());
         },
         zoom(factor) {
             const at = this.x !== null && this.x > this.from && this.x < this.to ? this.x
@@ -185,13 +185,14 @@ function zoomTools(group) {
         element.addEventListener("click", act);
         return element;
     };
-    group.changed = () => {
+    const tell = () => {
         const fine = group.to - group.from < 10;
         output.textContent = `${scaled(group.from, " s")} to ${scaled(group.to, " s")}` +
             (group.started === null ? "" : `, ${clock(group.started + group.from * 1000, fine)} ` +
              `to ${clock(group.started + group.to * 1000, fine)} UTC`);
     };
-    group.changed();
+    group.tools.push(tell);
+    tell();
     return make("div", { class: "zoom", role: "group", "aria-label": "What all charts show" },
         button("+", "Zoom in", () => group.zoom(ZOOM)),
         button("−", "Zoom out", () => group.zoom(1 / ZOOM)),

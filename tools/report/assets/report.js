@@ -751,8 +751,8 @@ document.querySelectorAll("table.sortable").forEach(table => {
 
 // ---- all of it ----------------------------------------------------------------------------
 
-// Where the time went first, then how it came to that, then what limits it.
-function drawRun(parent, run) {
+// Where the time went and how it came to that; in `more`, what limits it.
+function drawRun(parent, more, run) {
     const server = front(run), seconds = run.bins * run.bin_seconds;
     const together = group(seconds, run.bin_seconds, Date.parse(run.started));
     if (!server) return;
@@ -769,22 +769,24 @@ function drawRun(parent, run) {
     drawWorkersOverTime(parent, server, together, others.length > 0);
     others.forEach(other => other.producer === "php"
         ? drawPhp(parent, other, together) : drawWorkersOverTime(parent, other, together, true));
-    drawErrors(parent, run, server, together);
-    drawQueue(parent, run, server, together);
-    drawMachine(parent, run, together);
-    drawMachineLimits(parent, run, together);
-    drawLimits(parent, run, server, together, others.length > 0);
-    others.forEach(other => drawLimits(parent, run, other, together, true));
-    drawProcesses(parent, run, server, together);
-    drawSpectrum(parent, run, server);
-    drawWorkerEvenness(parent, run, server);
-    drawMemory(parent, server, others.length > 0);
-    others.forEach(other => drawMemory(parent, other, true));
-    drawStatuses(parent, server);
+    more.append(zoomTools(together));
+    drawErrors(more, run, server, together);
+    drawQueue(more, run, server, together);
+    drawMachine(more, run, together);
+    drawMachineLimits(more, run, together);
+    drawLimits(more, run, server, together, others.length > 0);
+    others.forEach(other => drawLimits(more, run, other, together, true));
+    drawProcesses(more, run, server, together);
+    drawSpectrum(more, run, server);
+    drawWorkerEvenness(more, run, server);
+    drawMemory(more, server, others.length > 0);
+    others.forEach(other => drawMemory(more, other, true));
+    drawStatuses(more, server);
 }
 
 const compared = document.querySelector("[data-compared]");
 if (compared) drawCompared(compared);
 document.querySelectorAll(".charts[data-run]").forEach(element =>
-    drawRun(element, data.runs[Number(element.dataset.run)]));
+    drawRun(element, document.querySelector(`[data-more="${element.dataset.run}"]`),
+            data.runs[Number(element.dataset.run)]));
 })();
