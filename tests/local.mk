@@ -36,6 +36,7 @@ UNIT_TESTS = \
 	tests/unit/check_quantile \
 	tests/unit/check_render \
 	tests/unit/check_report \
+	tests/unit/check_requests \
 	tests/unit/check_runner \
 	tests/unit/check_sink \
 	tests/unit/check_snapshot \

@@ -14,6 +14,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/analysis/analyse.c \
 	tools/analysis/bottleneck.c \
 	tools/analysis/bottleneck.h \
+	tools/analysis/by_name.c \
+	tools/analysis/by_name.h \
 	tools/analysis/checks.c \
 	tools/analysis/compare.c \
 	tools/analysis/compare.h \
@@ -41,11 +43,15 @@ libmpmstat_tool_la_SOURCES = \
 	tools/analysis/series_requests.c \
 	tools/analysis/series_resources.c \
 	tools/analysis/series_samples.c \
+	tools/analysis/slowest.c \
+	tools/analysis/slowest.h \
 	tools/analysis/steps.h \
 	tools/analysis/summary.h \
 	tools/analysis/table.c \
 	tools/analysis/table.h \
 	tools/analysis/thresholds.h \
+	tools/analysis/trace.c \
+	tools/analysis/trace.h \
 	tools/analysis/usl.c \
 	tools/analysis/usl.h \
 	tools/archive/archive.c \
@@ -182,9 +188,17 @@ libmpmstat_tool_la_SOURCES = \
 	tools/report/csv.c \
 	tools/report/data.c \
 	tools/report/findings_text.c \
+	tools/report/groups.c \
+	tools/report/groups.h \
 	tools/report/html.c \
+	tools/report/html_compare.c \
+	tools/report/html_compare.h \
+	tools/report/html_requests.c \
+	tools/report/html_requests.h \
 	tools/report/html_run.c \
 	tools/report/html_run.h \
+	tools/report/html_verdict.c \
+	tools/report/html_verdict.h \
 	tools/report/lines.c \
 	tools/report/lines.h \
 	tools/report/markdown.c \

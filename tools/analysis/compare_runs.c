@@ -141,7 +141,17 @@ static void free_run(struct mst_compare_run *run)
     free(run->settings);
     free(run->load);
     free(run->urls);
-    mst_summary_free(&run->summary);
+    if (!run->lent)
+        mst_summary_free(&run->summary);
+}
+
+static int read_load(struct mst_compare_run *run, struct mst_archive *archive,
+                     char error[MST_ERROR_MAX])
+{
+    if (read_command(run) && read_settings(run, archive))
+        return 0;
+    return mst_fail(error, "cannot read run %" PRId64 " of the archive %s", run->summary.id,
+                    mst_archive_path(archive));
 }
 
 static int add_run(struct mst_compare_side *side, int64_t id, uint64_t repetition,
@@ -154,10 +164,25 @@ static int add_run(struct mst_compare_side *side, int64_t id, uint64_t repetitio
     run->repetition = repetition;
     if (mst_summary_make(&run->summary, side->archive, id, error) != 0)
         return -1;
-    if (read_command(run) && read_settings(run, side->archive))
+    return read_load(run, side->archive, error);
+}
+
+int mst_compare_side_lend(struct mst_compare_side *side, struct mst_archive *archive,
+                          const struct mst_summary *summary, char error[MST_ERROR_MAX])
+{
+    struct mst_compare_run *run;
+
+    if (!summary->complete) {
+        side->incomplete++;
         return 0;
-    return mst_fail(error, "cannot read run %" PRId64 " of the archive %s", id,
-                    mst_archive_path(side->archive));
+    }
+    run = mst_append(&side->runs, &side->count, sizeof *run);
+    if (run == NULL)
+        return mst_fail(error, "out of memory for the comparison");
+    run->summary = *summary;
+    run->lent = true;
+    run->repetition = summary->repetition;
+    return read_load(run, archive, error);
 }
 
 /* ---- a side ---------------------------------------------------------------------- */

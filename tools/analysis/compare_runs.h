@@ -15,6 +15,7 @@ struct mst_compare_setting { char *name, *value; };
 
 struct mst_compare_run {
     struct mst_summary summary;
+    bool     lent;                   /* the summary is mst_compare_side_lend()'s caller's */
     uint64_t repetition;             /* MST_UNKNOWN */
     char    *load;                   /* the command apart from its URLs; NULL: none */
     char    *urls;                   /* those; "" none */
@@ -35,6 +36,10 @@ struct mst_compare_side {
  * FILE#NUMBER. 0, or -1 with a sentence; free it in either case. */
 int  mst_compare_side_read(struct mst_compare_side *side, const char *given,
                            char error[MST_ERROR_MAX]);
+/* Adds a run that the caller has read. Its summary stays the caller's, and has to live as long as
+ * the side. Incomplete runs are counted and left out. 0, or -1 with a sentence. */
+int  mst_compare_side_lend(struct mst_compare_side *side, struct mst_archive *archive,
+                           const struct mst_summary *summary, char error[MST_ERROR_MAX]);
 void mst_compare_side_free(struct mst_compare_side *side);
 
 /* Whether the two sides' runs alternated. Then runs[i] of both sides are neighbours of the same

@@ -23,19 +23,21 @@ struct parts {
 };
 
 /* PHP's start is given by Apache's clock, where both clocks are known. */
-static const char joined_sql[] =
-    "SELECT a.rowid AS id, a.start_ns AS start_ns, a.queue_ns + a.read_ns AS before_ns, "
-    "a.handle_ns AS handle_ns, a.send_ns AS send_ns, "
-    "coalesce(a.checks_ns + a.upload_ns, 0) AS apart_ns, "
-    "p.start_ns + coalesce(sa.clock_offset_ns - sp.clock_offset_ns, 0) AS php_start_ns, "
-    "p.server_id AS php_id, sa.clock_offset_ns - sp.clock_offset_ns IS NOT NULL AS same_clock, "
-    "p.wait_ns AS wait_ns, p.run_ns AS run_ns "
-    "FROM server_requests a JOIN servers sa ON sa.id = a.server_id "
-    "LEFT JOIN php_requests p ON p.request_id = a.request_id AND p.ghost = 0 AND p.server_id IN "
-    "  (SELECT id FROM servers WHERE run_id = :run_id AND producer = 'php') "
-    "LEFT JOIN servers sp ON sp.id = p.server_id "
-    "WHERE a.server_id = :id AND a.ghost = 0 AND a.label <> '" MST_LABEL_STATUS_NAME "' "
-    "ORDER BY a.rowid";
+#define JOINED(condition) \
+    "SELECT a.rowid AS id, a.start_ns AS start_ns, a.queue_ns + a.read_ns AS before_ns, " \
+    "a.handle_ns AS handle_ns, a.send_ns AS send_ns, " \
+    "coalesce(a.checks_ns + a.upload_ns, 0) AS apart_ns, " \
+    "p.start_ns + coalesce(sa.clock_offset_ns - sp.clock_offset_ns, 0) AS php_start_ns, " \
+    "p.server_id AS php_id, sa.clock_offset_ns - sp.clock_offset_ns IS NOT NULL AS same_clock, " \
+    "p.wait_ns AS wait_ns, p.run_ns AS run_ns, p.rowid AS php_row " \
+    "FROM server_requests a JOIN servers sa ON sa.id = a.server_id " \
+    "LEFT JOIN php_requests p ON p.request_id = a.request_id AND p.ghost = 0 AND p.server_id IN " \
+    "  (SELECT id FROM servers WHERE run_id = :run_id AND producer = 'php') " \
+    "LEFT JOIN servers sp ON sp.id = p.server_id " \
+    "WHERE a.server_id = :id AND a.ghost = 0 AND a.label <> '" MST_LABEL_STATUS_NAME "' " \
+    condition
+static const char joined_sql[] = JOINED("ORDER BY a.rowid");
+static const char one_sql[] = JOINED("AND a.rowid = :row");
 
 static uint64_t common(struct interval a, struct interval b)
 {
@@ -50,8 +52,10 @@ static void add(uint64_t *part, uint64_t ns, uint64_t whole)
     *part = ns > whole || *part > whole - ns ? whole : *part + ns;
 }
 
-static void lay(struct mst_joined *l, uint64_t start_ns, uint64_t wait_ns, uint64_t run_ns)
+static void lay(struct mst_joined *l, struct mst_query *q)
 {
+    uint64_t start_ns = mst_row_number(q, "php_start_ns"), run_ns = mst_row_number(q, "run_ns");
+    uint64_t wait_ns = mst_row_number(q, "wait_ns");
     uint64_t handled_ns = l->start_ns + l->before_ns, sent_ns = handled_ns + l->handle_ns;
     struct interval handle = { handled_ns, sent_ns }, send = { sent_ns, sent_ns + l->send_ns };
     struct interval run = { start_ns, start_ns + run_ns }, wait = { start_ns, start_ns };
@@ -61,6 +65,12 @@ static void lay(struct mst_joined *l, uint64_t start_ns, uint64_t wait_ns, uint6
     else
         wait.from = mst_subtract_saturated(start_ns, wait_ns);
     l->joined = true;
+    if (l->php_row == 0 || run_ns > l->php_run_ns) {
+        l->php_id = mst_row_number(q, "php_id");
+        l->php_row = mst_row_number(q, "php_row");
+        l->php_start_ns = start_ns;
+        l->php_run_ns = run_ns;
+    }
     add(&l->handle_wait, common(wait, handle), l->handle_ns);
     add(&l->handle_run, common(run, handle), l->handle_ns);
     add(&l->send_run, common(run, send), l->send_ns);
@@ -107,38 +117,61 @@ static bool fits(const struct mst_joined *l, uint64_t php_start, bool same_clock
 }
 
 /* A request that Apache handed to PHP several times has several rows. */
-bool mst_join_php_walk(const struct mst_summary *s, sqlite3 *db, int64_t apache,
-                      mst_join_php_each *each, void *context, uint64_t *joined)
+static bool walk(struct mst_query *q, const struct mst_summary *s, mst_join_php_each *each,
+                 void *context, uint64_t *joined)
 {
-    struct mst_query q = mst_query_ask(db, joined_sql, apache);
     struct mst_joined laid = { 0 };
     uint64_t php_start;
     bool fine = true;
     size_t php;
 
-    mst_query_set(&q, ":run_id", s->id);
-    while (fine && mst_query_next(&q)) {
-        if (mst_row_number(&q, "id") != laid.id) {
+    mst_query_set(q, ":run_id", s->id);
+    while (fine && mst_query_next(q)) {
+        if (mst_row_number(q, "id") != laid.id) {
             fine = laid.id == 0 || each(context, &laid);
             laid = (struct mst_joined){
-                .id = mst_row_number(&q, "id"), .start_ns = mst_row_number(&q, "start_ns"),
-                .before_ns = mst_row_number(&q, "before_ns"),
-                .handle_ns = mst_row_number(&q, "handle_ns"),
-                .send_ns = mst_row_number(&q, "send_ns"),
-                .apart_ns = mst_row_number(&q, "apart_ns"),
+                .id = mst_row_number(q, "id"), .start_ns = mst_row_number(q, "start_ns"),
+                .before_ns = mst_row_number(q, "before_ns"),
+                .handle_ns = mst_row_number(q, "handle_ns"),
+                .send_ns = mst_row_number(q, "send_ns"),
+                .apart_ns = mst_row_number(q, "apart_ns"),
             };
         }
-        php_start = mst_row_number(&q, "php_start_ns");
-        php = server_of(s, mst_row_number(&q, "php_id"));
+        php_start = mst_row_number(q, "php_start_ns");
+        php = server_of(s, mst_row_number(q, "php_id"));
         if (php_start == MST_UNKNOWN || php == s->server_count ||
-            !fits(&laid, php_start, mst_row_number(&q, "same_clock") == 1))
+            !fits(&laid, php_start, mst_row_number(q, "same_clock") == 1))
             continue;
-        lay(&laid, php_start, mst_row_number(&q, "wait_ns"), mst_row_number(&q, "run_ns"));
+        lay(&laid, q);
         if (joined != NULL)
             joined[php]++;
     }
     fine = fine && (laid.id == 0 || each(context, &laid));
-    return mst_query_done(&q) && fine;
+    return mst_query_done(q) && fine;
+}
+
+bool mst_join_php_walk(const struct mst_summary *s, sqlite3 *db, int64_t apache,
+                      mst_join_php_each *each, void *context, uint64_t *joined)
+{
+    struct mst_query q = mst_query_ask(db, joined_sql, apache);
+
+    return walk(&q, s, each, context, joined);
+}
+
+static bool keep(void *context, const struct mst_joined *request)
+{
+    *(struct mst_joined *)context = *request;
+    return true;
+}
+
+bool mst_join_php_one(struct mst_joined *to, const struct mst_summary *s, sqlite3 *db,
+                      int64_t apache, uint64_t row)
+{
+    struct mst_query q = mst_query_ask(db, one_sql, apache);
+
+    *to = (struct mst_joined){ 0 };
+    mst_query_set(&q, ":row", (int64_t)row);
+    return walk(&q, s, keep, to, NULL);
 }
 
 static bool join(struct mst_summary *s, struct mst_summary_server *apache, sqlite3 *db)

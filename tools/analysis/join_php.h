@@ -16,6 +16,9 @@ struct mst_joined {
     uint64_t apart_ns;                   /* of handle: checks and upload, which are not PHP's */
     uint64_t handle_wait, handle_run, send_run;
     bool     joined, wait_unknown;
+    /* The request of PHP's that ran longest for it, of the server php_id; php_row: its row in
+     * php_requests. 0: none. By Apache's clock. */
+    uint64_t php_id, php_row, php_start_ns, php_run_ns;
 };
 
 /* False stops, and the walk fails. */
@@ -26,5 +29,9 @@ typedef bool mst_join_php_each(void *context, const struct mst_joined *request);
  * not wanted. False: SQLite failed, or `each` did. */
 bool mst_join_php_walk(const struct mst_summary *s, sqlite3 *db, int64_t apache,
                       mst_join_php_each *each, void *context, uint64_t *joined);
+
+/* The same for one request of that Apache, by its row. `to` is zero where there is none. */
+bool mst_join_php_one(struct mst_joined *to, const struct mst_summary *s, sqlite3 *db,
+                      int64_t apache, uint64_t row);
 
 #endif

@@ -13,4 +13,9 @@
     MST_LABEL_STATUS_NAME "' "
 #define MST_FROM_PHPS_REQUESTS "FROM php_requests WHERE server_id = :id AND ghost = 0 "
 
+/* What Apache handed a request to, of its row: a proxy's handler only repeats the backend. */
+#define MST_HANDED_TO \
+    "CASE WHEN backend IS NULL THEN handler WHEN handler IS NULL OR handler LIKE 'proxy:%' " \
+    "THEN backend ELSE handler || ' ' || backend END"
+
 #endif

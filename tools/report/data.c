@@ -1,4 +1,4 @@
-/* data.c - the JSON that the page's charts are drawn from, by assets/report.js: see report.h.
+/* data.c - the JSON that the page's charts are drawn from, by assets/report.js: see groups.h.
  *
  * No more than one run's rows are in memory at a time.
  */
@@ -6,14 +6,13 @@
 #include "analysis/series.h"
 #include "archive/archive.h"
 #include "report/cells.h"
-#include "report/report.h"
+#include "report/groups.h"
 #include "segment/format.h"
 
 #define BINS_OF_ALL  1500u   /* of all runs together: the page stays small */
 #define BINS_MOST    300u    /* more cannot be told apart on a screen */
 #define BINS_LEAST   60u
-#define BINS_FEW     30u     /* at least, however few requests there are */
-#define REQUESTS_A_BIN 8u
+#define REQUESTS_A_BIN 100u  /* fewer would show noise, and a p99 would be their maximum */
 #define POOLS_DRAWN  12u     /* lines of one chart that can be told apart */
 
 static size_t clamp(size_t n, size_t least, size_t most)
@@ -21,8 +20,11 @@ static size_t clamp(size_t n, size_t least, size_t most)
     return n < least ? least : n > most ? most : n;
 }
 
-/* Few requests in a bin would show noise. */
-static size_t bins_for(const struct mst_report *report, const struct mst_summary *s)
+/* Bins of the samples, which are ten a second; and of the requests, wider where those are few. */
+struct bins { struct mst_bins samples, requests; };
+
+static bool make_bins(struct bins *bins, sqlite3 *db, const struct mst_report *report,
+                      const struct mst_summary *s)
 {
     const struct mst_summary_server *front = mst_summary_front(s);
     size_t most = clamp(BINS_OF_ALL / report->count, BINS_LEAST, BINS_MOST);
@@ -30,8 +32,10 @@ static size_t bins_for(const struct mst_report *report, const struct mst_summary
                         s->client.known ? s->client.requests : 0;
 
     if (requests == MST_UNKNOWN || requests / REQUESTS_A_BIN > most)
-        return most;
-    return clamp((size_t)(requests / REQUESTS_A_BIN), BINS_FEW, most);
+        requests = most * REQUESTS_A_BIN;
+    return mst_bins_make(&bins->samples, db, s, most, 0) &&
+           mst_bins_make(&bins->requests, db, s,
+                         clamp((size_t)(requests / REQUESTS_A_BIN), 1, most), 0);
 }
 
 static void put_table(struct mst_json *j, struct mst_table *table)
@@ -118,11 +122,12 @@ static bool put_ports(struct mst_json *j, sqlite3 *db, const struct mst_summary 
 }
 
 static bool put_server(struct mst_json *j, sqlite3 *db, const struct mst_summary *run,
-                       const struct mst_summary_server *server, const struct mst_bins *bins)
+                       const struct mst_summary_server *server, const struct bins *both)
 {
+    const struct mst_bins *bins = &both->samples;
     struct mst_series_requests s;
     struct mst_table workers = { 0 }, table;
-    bool fine = mst_series_server(&s, db, run, server, bins, &workers);
+    bool fine = mst_series_server(&s, db, run, server, &both->requests, &workers);
 
     mst_json_begin(j, NULL, '{');
     mst_json_string(j, "producer", mst_producer_name(server->producer));
@@ -130,7 +135,7 @@ static bool put_server(struct mst_json *j, sqlite3 *db, const struct mst_summary
     mst_json_string(j, "target", server->target);
     put_requests(j, &s);
     put_table(j, &workers);
-    fine = fine && mst_series_parts(&table, db, server, bins);
+    fine = fine && mst_series_parts(&table, db, server, &both->requests);
     if (fine)
         put_table(j, &table);
     fine = fine && mst_series_occupancy(&table, db, server->id, bins);
@@ -156,13 +161,14 @@ static bool put_server(struct mst_json *j, sqlite3 *db, const struct mst_summary
     return fine;
 }
 
-static bool put_run(struct mst_json *j, const struct mst_report_run *run, size_t most)
+static bool put_run(struct mst_json *j, const struct mst_report *report, size_t at, size_t group)
 {
+    const struct mst_report_run *run = &report->runs[at];
     sqlite3 *db = mst_archive_db(run->archive);
     const struct mst_summary *s = &run->summary;
-    struct mst_bins bins;
+    struct bins bins;
     struct mst_table machine;
-    bool fine = mst_bins_make(&bins, db, s, most, 0);
+    bool fine = make_bins(&bins, db, report, s);
     size_t i;
 
     if (!fine)
@@ -170,14 +176,17 @@ static bool put_run(struct mst_json *j, const struct mst_report_run *run, size_t
     mst_json_begin(j, NULL, '{');
     mst_json_string(j, "title", run->title);
     mst_json_string(j, "archive", run->path);
-    mst_cell_json(j, "bin_seconds", mst_cell_seconds(bins.width_ns));
-    mst_cell_json(j, "bins", (double)bins.count);
+    mst_json_count(j, "group", group);
+    mst_json_instant(j, "started", s->started_ns);
+    mst_cell_json(j, "bin_seconds", mst_cell_seconds(bins.samples.width_ns));
+    mst_cell_json(j, "bins", (double)bins.samples.count);
     mst_cell_json(j, "seconds", mst_cell_seconds(s->duration_ns));
-    fine = put_client(j, db, s, &bins) && mst_series_machine(&machine, db, s->id, &bins);
+    fine = put_client(j, db, s, &bins.requests) &&
+           mst_series_machine(&machine, db, s->id, &bins.samples);
     if (!fine)
         return false;
     put_table(j, &machine);
-    if (!put_ports(j, db, s, &bins))
+    if (!put_ports(j, db, s, &bins.samples))
         return false;
     mst_json_line(j, 0);
     mst_json_begin(j, "servers", '[');
@@ -188,6 +197,18 @@ static bool put_run(struct mst_json *j, const struct mst_report_run *run, size_t
     mst_json_end(j, ']');
     mst_json_end(j, '}');
     return fine;
+}
+
+/* The number of the group that a run is in. */
+static size_t group_of(const struct mst_report_groups *groups, size_t run)
+{
+    size_t g, i;
+
+    for (g = 0; g < groups->count; g++)
+        for (i = 0; i < groups->items[g].count; i++)
+            if (groups->items[g].runs[i] == run)
+                return g;
+    return 0;
 }
 
 static void put_usl(struct mst_json *j, const struct mst_report *report)
@@ -208,7 +229,7 @@ static void put_usl(struct mst_json *j, const struct mst_report *report)
 }
 
 int mst_report_data(struct mst_sink *sink, const struct mst_report *report,
-                    char error[MST_ERROR_MAX])
+                    const struct mst_report_groups *groups, char error[MST_ERROR_MAX])
 {
     struct mst_json json = { .out = sink }, *j = &json;
     size_t i;
@@ -227,7 +248,7 @@ int mst_report_data(struct mst_sink *sink, const struct mst_report *report,
     mst_json_begin(j, "runs", '[');
     for (i = 0; i < report->count; i++) {
         mst_json_line(j, 0);
-        if (!put_run(j, &report->runs[i], bins_for(report, &report->runs[i].summary)))
+        if (!put_run(j, report, i, group_of(groups, i)))
             return mst_archive_unreadable(report->runs[i].archive, error);
     }
     mst_json_end(j, ']');

@@ -8,6 +8,8 @@
 #include "analysis/provenance.h"
 #include "archive/archive.h"
 #include "archive/states.h"
+#include "report/html_requests.h"
+#include "report/html_verdict.h"
 #include "report/markup.h"
 #include "report/page.h"
 #include "report/parts.h"
@@ -16,6 +18,9 @@
 
 #define OUTPUT_SHOWN 65536u   /* bytes of what the load tool printed: the end of it */
 #define BAR_WIDTH    1000u
+#define ROWS_MANY    20u      /* of a table of requests */
+#define ROWS_FEW     5u       /* with many names, so that the page stays small */
+#define NAMES_WITH_MANY_ROWS 4u
 
 /* ---- a run: both sides, the phases ----------------------------------------------- */
 
@@ -169,32 +174,98 @@ static void put_ends(struct mst_sink *sink, const struct mst_summary *s,
     mst_html(sink, MST_PAGE_TABLE_END);
 }
 
-void mst_html_run(struct mst_sink *sink, const struct mst_report *report, size_t i)
+/* ---- the runs of a name ---------------------------------------------------------- */
+
+static void put_charts(struct mst_sink *sink, size_t run)
+{
+    mst_html(sink, "<h3>Over time</h3>\n<div class=\"charts\" data-run=\"%zu\">"
+             MST_PAGE_NO_SCRIPT "</div>\n", run);
+}
+
+/* What the time does not consist of: the same view as above. */
+static void put_more_charts(struct mst_sink *sink, size_t run)
+{
+    mst_html(sink, "<h3>Errors, queues, limits, processes</h3>\n"
+             "<div class=\"charts\" data-more=\"%zu\"></div>\n", run);
+}
+
+/* What the slowest requests have in common, where the first finding does not say it already. */
+static void put_tail(struct mst_sink *sink, const struct mst_summary *s)
+{
+    size_t i;
+
+    for (i = 1; i < s->finding_count; i++)
+        if (s->findings[i].code == MST_CODE_TAIL) {
+            mst_html(sink, "<div class=\"finding\">");
+            mst_html_finding(sink, &s->findings[i]);
+            mst_html(sink, "</div>\n");
+        }
+}
+
+/* The run that is shown, in the order in which readers ask. */
+static bool put_shown(struct mst_sink *sink, const struct mst_report *report, size_t i,
+                      size_t most)
 {
     const struct mst_report_run *run = &report->runs[i];
     const struct mst_summary_server *front = mst_summary_front(&run->summary);
-    bool folded = report->count > MST_HTML_RUNS_IN_GROUPS;
+    bool known = front != NULL && front->requests > 0;
     size_t k;
 
-    mst_html(sink, "<section class=\"run\" id=\"run-%zu\">\n<h2>%s</h2>\n", i + 1,
-             report->count > 1 ? run->title : "The run in detail");
-    if (folded)
-        mst_html(sink, "<details><summary>Phases and charts of this run</summary>\n");
-    if (front != NULL && front->requests > 0) {
+    if (known)
         put_phases(sink, front);
-        put_sides(sink, &run->summary, front);
-        mst_pools_html(sink, &run->summary);
-        for (k = 0; k < run->summary.server_count; k++)
-            put_ends(sink, &run->summary, &run->summary.servers[k]);
-    } else {
+    else
         mst_html(sink, "<p>The server's side is not known: no request of this load was recorded."
                  "</p>\n");
+    put_charts(sink, i);
+    if (!known) {
+        put_more_charts(sink, i);
+        return true;
     }
-    mst_html(sink, "<h3>Over time</h3>\n<div class=\"charts\" data-run=\"%zu\">"
-             MST_PAGE_NO_SCRIPT "</div>\n", i);
+    if (!mst_html_by_name(sink, run, most) || !mst_html_slowest(sink, run, most))
+        return false;
+    put_tail(sink, &run->summary);
+    put_more_charts(sink, i);
+    put_sides(sink, &run->summary, front);
+    mst_pools_html(sink, &run->summary);
+    for (k = 0; k < run->summary.server_count; k++)
+        put_ends(sink, &run->summary, &run->summary.servers[k]);
+    return true;
+}
+
+/* A repetition: its phases and charts. */
+static void put_repetition(struct mst_sink *sink, const struct mst_report *report, size_t i)
+{
+    const struct mst_summary_server *front = mst_summary_front(&report->runs[i].summary);
+
+    mst_html(sink, "<div class=\"repetition\" id=\"run-%zu\"><details><summary>The repetition "
+             "of run %" PRId64 ": phases and charts</summary>\n", i + 1,
+             report->runs[i].summary.id);
+    if (front != NULL && front->requests > 0)
+        put_phases(sink, front);
+    put_charts(sink, i);
+    put_more_charts(sink, i);
+    mst_html(sink, "</details></div>\n");
+}
+
+int mst_html_runs(struct mst_sink *sink, const struct mst_report *report,
+                  const struct mst_report_groups *groups, const struct mst_report_group *group,
+                  char error[MST_ERROR_MAX])
+{
+    bool folded = groups->count > MST_HTML_RUNS_IN_GROUPS;
+    size_t most = groups->count > NAMES_WITH_MANY_ROWS ? ROWS_FEW : ROWS_MANY, i;
+
+    mst_html(sink, "<section class=\"run\" id=\"run-%zu\">\n<h2>%s</h2>\n", group->shown + 1,
+             groups->count > 1 ? report->runs[group->shown].title : "The run in detail");
     if (folded)
-        mst_html(sink, "</details>\n");
-    mst_html(sink, "</section>\n");
+        mst_html(sink, "<details><summary>Where the time went, and with which requests</summary>"
+                 "\n");
+    if (!put_shown(sink, report, group->shown, most))
+        return mst_archive_unreadable(report->runs[group->shown].archive, error);
+    for (i = 0; i < group->count; i++)
+        if (group->runs[i] != group->shown)
+            put_repetition(sink, report, group->runs[i]);
+    mst_html(sink, folded ? "</details>\n</section>\n" : "</section>\n");
+    return 0;
 }
 
 /* ---- provenance ------------------------------------------------------------------ */
@@ -259,7 +330,7 @@ bool mst_html_provenance(struct mst_sink *sink, const struct mst_report_run *run
     sqlite3 *db = mst_archive_db(run->archive);
     bool fine;
 
-    mst_html(sink, "<article class=\"card\">\n<h3>%s</h3>", run->title);
+    mst_html(sink, "<article class=\"card\"><details><summary>%s</summary>\n", run->title);
     if (s->command_line != NULL)
         mst_html(sink, "<pre tabindex=\"0\">%s</pre>", s->command_line);
     mst_page_table(sink, "Provenance", "pairs");
@@ -278,6 +349,6 @@ bool mst_html_provenance(struct mst_sink *sink, const struct mst_report_run *run
     fine = put_servers(sink, db, s->id) && put_environment(sink, db, s->id);
     mst_html(sink, MST_PAGE_TABLE_END);
     fine = fine && put_output(sink, db, s->id);
-    mst_html(sink, "</article>\n");
+    mst_html(sink, "</details></article>\n");
     return fine;
 }

@@ -2,13 +2,16 @@
 #ifndef MPMSTAT_HTML_RUN_H
 #define MPMSTAT_HTML_RUN_H
 
-#include "report/report.h"
+#include "report/groups.h"
 
 #define MST_HTML_RUNS_IN_GROUPS 2u   /* with more, the page folds what is of one run */
 
-/* Writes where a request's time went, both sides next to each other, and the place of the
- * charts. */
-void mst_html_run(struct mst_sink *sink, const struct mst_report *report, size_t i);
+/* Writes the runs of a name: of the one that is shown where the time went, over time, by name and
+ * request by request; its repetitions folded, with their charts. 0, or -1 with a sentence: the
+ * archive cannot be read. */
+int mst_html_runs(struct mst_sink *sink, const struct mst_report *report,
+                  const struct mst_report_groups *groups, const struct mst_report_group *group,
+                  char error[MST_ERROR_MAX]);
 
 /* Writes where the run's numbers come from. False: the archive cannot be read. */
 bool mst_html_provenance(struct mst_sink *sink, const struct mst_report_run *run);

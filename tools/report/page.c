@@ -46,9 +46,9 @@ void mst_page_pair(struct mst_sink *sink, const char *name, const char *value)
 
 /* ---- the beginning --------------------------------------------------------------- */
 
-static const struct { const char *script, *hash; } scripts[] = {
-    [MST_PAGE_RUNS] = { report_js, report_js_HASH },
-    [MST_PAGE_STUDY] = { study_js, study_js_HASH },
+static const struct { const char *name, *script, *hash; } scripts[] = {
+    [MST_PAGE_RUNS] = { "runs", report_js, report_js_HASH },
+    [MST_PAGE_STUDY] = { "study", study_js, study_js_HASH },
 };
 
 static void put_head(struct mst_sink *sink, const struct mst_page *page)
@@ -76,9 +76,10 @@ static void put_head(struct mst_sink *sink, const struct mst_page *page)
 void mst_page_begin(struct mst_sink *sink, const struct mst_page *page)
 {
     put_head(sink, page);
-    mst_html(sink, "<body>\n<a class=\"skip\" href=\"#%s\">%s</a>\n"
+    mst_html(sink, "<body class=\"%s\">\n<a class=\"skip\" href=\"#%s\">%s</a>\n"
              "<header><div class=\"bar\"><p class=\"brand\">%s</p><div id=\"controls\"></div></div>"
-             "\n<h1>%s</h1>\n", page->skip_to, page->skip_text, page->brand, page->title);
+             "\n<h1>%s</h1>\n", scripts[page->kind].name, page->skip_to, page->skip_text, page->brand,
+             page->title);
     if (page->sub != NULL)
         mst_html(sink, "<p class=\"sub\">%s</p>", page->sub);
     mst_html(sink, "\n");

@@ -47,10 +47,6 @@ struct mst_report {
 int mst_report_html(struct mst_sink *sink, const struct mst_report *report,
                     char error[MST_ERROR_MAX]);
 
-/* The JSON of the page's charts: {"summaries": [...], "runs": [...]}. */
-int mst_report_data(struct mst_sink *sink, const struct mst_report *report,
-                    char error[MST_ERROR_MAX]);
-
 /* Writes text for a pull request: verdicts, checks, a table of runs, sizing. */
 int mst_report_markdown(struct mst_sink *sink, const struct mst_report *report,
                         char error[MST_ERROR_MAX]);

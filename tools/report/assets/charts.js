@@ -1,5 +1,7 @@
-// charts.js - what the charts of the report's pages are made of: figures with a legend and a
-// table behind them, lines, bars, the cursor that charts share, the theme, printing. A page's own script (report.js, study.js) draws with it, from the JSON in the page.
+// charts.js - what the charts of the report's pages are made of: figures with a legend that hides
+// and shows series and a table behind them, lines, bars, the cursor and the zoom that charts share,
+// the theme, printing. A page's own script (report.js, study.js) draws with it, from the JSON in
+// the page.
 const mpmstat = (function () {
 "use strict";
 
@@ -32,6 +34,7 @@ function faded(rgb, alpha) {
 
 const announcer = make("div", { class: "hidden", "aria-live": "polite" });
 document.body.append(announcer);
+function announce(text) { announcer.textContent = text; }
 
 // ---- figures: drawn when they come into view ----------------------------------------------
 
@@ -109,21 +112,42 @@ function key(series) {
     return svg;
 }
 
-function fillLegend(figure, list) {
-    return list.map(series => {
+// With toggle(index, shown) each entry is a button that hides its series, or shows it again.
+function fillLegend(figure, list, toggle) {
+    return list.map((series, i) => {
         const output = make("output");
-        if (!series.unlisted)
-            figure.legend.append(make("li", {}, key(series), series.label + " ", output));
+        if (series.unlisted) return output;
+        const entry = toggle ? make("button", { type: "button", class: "toggle",
+                                                "aria-pressed": String(!series.hidden) },
+                                    key(series), series.label) : null;
+        if (entry)
+            entry.addEventListener("click", () => {
+                const shown = entry.getAttribute("aria-pressed") !== "true";
+                entry.setAttribute("aria-pressed", String(shown));
+                toggle(i, shown);
+            });
+        figure.legend.append(entry ? make("li", {}, entry, output)
+                                   : make("li", {}, key(series), series.label + " ", output));
         return output;
     });
 }
 
-// ---- the shared cursor --------------------------------------------------------------------
+// ---- the cursor and the view that charts share --------------------------------------------
 
-// Charts of one run over time move together. A member has at(x), show(x), readout(x).
-function group(seconds, step) {
+const VIEW_LEAST = 2;           // of the group's steps: nothing narrower is shown
+const DRAG_LEAST = 6;           // pixels: less is a click
+const ZOOM = 0.5, PAN = 0.25;   // of what is shown, for each press
+
+// The time of day, UTC, of an instant in milliseconds.
+function clock(instant, fine) { return new Date(instant).toISOString().slice(11, fine ? 21 : 19); }
+
+// Charts of one run over time move together: a cursor at x, and what is shown, from...to. started:
+// the instant of 0, in milliseconds, where the axis is time. A member has at(x), show(x),
+// readout(x), zoom().
+function group(seconds, step, started) {
     return {
-        members: [], x: null, waiting: false, seconds, step,
+        members: [], x: null, waiting: false, seconds, step, from: 0, to: seconds, picked: null,
+        started: Number.isFinite(started) ? started : null, tools: [],
         move(x) {
             this.x = x === null ? null : Math.min(Math.max(x, 0), this.seconds);
             if (this.waiting) return;
@@ -133,7 +157,104 @@ function group(seconds, step) {
                 this.members.forEach(member => member.show(this.x));
             });
         },
+        view(from, to) {
+            const width = Math.min(Math.max(to - from, VIEW_LEAST * this.step), this.seconds);
+            this.from = Math.min(Math.max(from, 0), this.seconds - width);
+            this.to = this.from + width;
+            this.members.forEach(member => member.zoom());
+            this.tools.forEach(tell => tell());
+        },
+        zoom(factor) {
+            const at = this.x !== null && this.x > this.from && this.x < this.to ? this.x
+                : (this.from + this.to) / 2;
+            this.view(at - (at - this.from) * factor, at + (this.to - at) * factor);
+        },
+        pan(part) {
+            const by = part * (this.to - this.from);
+            this.view(this.from + by, this.to + by);
+        },
+        all() { this.view(0, this.seconds); },
     };
+}
+
+// Buttons for what the pointer and the keys do, too.
+function zoomTools(group) {
+    const output = make("output");
+    const button = (text, name, act) => {
+        const element = make("button", { type: "button", title: name, "aria-label": name }, text);
+        element.addEventListener("click", act);
+        return element;
+    };
+    const tell = () => {
+        const fine = group.to - group.from < 10;
+        output.textContent = `${scaled(group.from, " s")} to ${scaled(group.to, " s")}` +
+            (group.started === null ? "" : `, ${clock(group.started + group.from * 1000, fine)} ` +
+             `to ${clock(group.started + group.to * 1000, fine)} UTC`);
+    };
+    group.tools.push(tell);
+    tell();
+    return make("div", { class: "zoom", role: "group", "aria-label": "What all charts show" },
+        button("+", "Zoom in", () => group.zoom(ZOOM)),
+        button("−", "Zoom out", () => group.zoom(1 / ZOOM)),
+        button("←", "Earlier", () => group.pan(-PAN)),
+        button("→", "Later", () => group.pan(PAN)),
+        button("All", "Show all", () => group.all()), output);
+}
+
+function listenToKeys(group, canvas, member) {
+    canvas.addEventListener("keydown", event => {
+        const x = group.x === null ? group.from : group.x;
+        const views = { "+": () => group.zoom(ZOOM), "=": () => group.zoom(ZOOM),
+                        "-": () => group.zoom(1 / ZOOM), "0": () => group.all() };
+        const pans = { ArrowLeft: -PAN, ArrowRight: PAN };
+        const to = { ArrowLeft: x - group.step, ArrowRight: x + group.step, Home: 0,
+                     End: group.seconds, Escape: null }[event.key];
+        if (event.ctrlKey || event.metaKey || event.altKey) return;
+        if (views[event.key]) {
+            event.preventDefault();
+            views[event.key]();
+        } else if (event.shiftKey && pans[event.key]) {
+            event.preventDefault();
+            group.pan(pans[event.key]);
+        } else if (to !== undefined) {
+            event.preventDefault();
+            group.move(to);
+            if (to !== null && (to < group.from || to > group.to))
+                group.pan(to < group.from ? -PAN : PAN);
+            announce(to === null ? "" : member.readout(Math.max(0, to)));
+        }
+    });
+}
+
+// What is dragged over is shown larger; a double click shows all; a wheel with Ctrl zooms.
+function listenToDrags(group, canvas, at) {
+    let began = null;
+    const end = () => {
+        began = null;
+        group.picked = null;
+        group.move(group.x);
+    };
+    canvas.addEventListener("pointerdown", event => {
+        if (event.pointerType === "touch" || event.button !== 0) return;
+        began = { pixel: event.clientX, x: at(event) };
+        canvas.setPointerCapture(event.pointerId);
+    });
+    canvas.addEventListener("pointermove", event => {
+        if (began) group.picked = [began.x, at(event)];
+    });
+    canvas.addEventListener("pointerup", event => {
+        const from = began;
+        end();
+        if (from && Math.abs(event.clientX - from.pixel) >= DRAG_LEAST)
+            group.view(Math.min(from.x, at(event)), Math.max(from.x, at(event)));
+    });
+    canvas.addEventListener("pointercancel", end);
+    canvas.addEventListener("dblclick", () => group.all());
+    canvas.addEventListener("wheel", event => {
+        if (!event.ctrlKey) return;
+        event.preventDefault();
+        group.zoom(event.deltaY < 0 ? ZOOM : 1 / ZOOM);
+    }, { passive: false });
 }
 
 function listen(group, canvas, member) {
@@ -143,15 +264,19 @@ function listen(group, canvas, member) {
     canvas.addEventListener("pointerleave", event => {
         if (event.pointerType === "mouse") group.move(null);
     });
-    canvas.addEventListener("keydown", event => {
-        const x = group.x === null ? 0 : group.x;
-        const to = { ArrowLeft: x - group.step, ArrowRight: x + group.step, Home: 0,
-                     End: group.seconds, Escape: null }[event.key];
-        if (to === undefined) return;
-        event.preventDefault();
-        group.move(to);
-        announcer.textContent = to === null ? "" : member.readout(Math.max(0, to));
-    });
+    listenToDrags(group, canvas, at);
+    listenToKeys(group, canvas, member);
+}
+
+// atX: where an x of the group is in the picture.
+function drawPicked(context, group, atX, area) {
+    if (!group.picked) return;
+    const [from, to] = group.picked.map(x => Math.min(Math.max(atX(x), area.left), area.right));
+    context.save();
+    context.fillStyle = colour("accent");
+    context.globalAlpha = 0.18;
+    context.fillRect(Math.min(from, to), area.top, Math.abs(to - from), area.bottom - area.top);
+    context.restore();
 }
 
 function drawCursor(context, x, area) {
@@ -193,22 +318,32 @@ function yAxis(spec, stacked) {
     };
 }
 
-function xAxis(spec) {
+// Over time, a tick has the time since the start of the load and, beneath it, the time of day.
+function xAxis(spec, together) {
+    const text = short(spec.xFormat || (v => scaled(v, " s")));
+    const timed = together && together.started !== null;
     return {
-        type: "linear", min: spec.from || 0, max: spec.to,
+        type: "linear", min: together ? together.from : spec.from || 0,
+        max: together ? together.to : spec.to,
         grid: { color: faded(colour("line"), 0.5), borderColor: colour("line"), tickLength: 4 },
         ticks: { color: colour("quiet"), maxRotation: 0, autoSkipPadding: 24,
                  includeBounds: false,
-                 callback: value => short(spec.xFormat || (v => scaled(v, " s")))(value) },
+                 callback: value => timed ? [text(value), clock(
+                     together.started + value * 1000, value % 1 !== 0)] : text(value) },
         afterFit(axis) { axis.paddingLeft = axis.paddingRight = 0; },
-        afterBuildTicks: spec.ticks ? axis => { axis.ticks = spec.ticks; } : undefined,
+        afterBuildTicks: spec.ticks ? axis => {
+            axis.ticks = spec.ticks.filter(({ value }) => value >= axis.min - 1e-9 &&
+                                           value <= axis.max + 1e-9);
+        } : undefined,
     };
 }
 
 // A step is a value from one end of its bin to the other, a line goes through their middles.
 // A point with nothing on either side would not be seen as a line: it gets a dot.
 function dataset(series, order) {
-    const points = !series.step
+    const [first] = series.points;
+    const alone = series.points.length === 1 && first.from < first.to;
+    const points = !series.step && !alone
         ? series.points.map(p => ({ x: (p.from + p.to) / 2, y: p.y }))
         : series.points.flatMap(p => [{ x: p.from, y: p.y }, { x: p.to, y: p.y }]);
     const lone = i => points[i].y !== null && (i === 0 || points[i - 1].y === null) &&
@@ -221,19 +356,21 @@ function dataset(series, order) {
         pointRadius: series.fill ? 0 : series.dots ? 3.5 : series.marks ? 3 : context =>
             points[context.dataIndex] && lone(context.dataIndex) ? 2 : 0,
         pointBackgroundColor: colour(series.colour), pointHitRadius: 0, pointHoverRadius: 0,
-        showLine: !series.dots,
+        showLine: !series.dots, hidden: Boolean(series.hidden),
     };
 }
 
 // Stacked series are drawn from the highest to the lowest, each over the one before, down to
-// 0: their edges are then those of the bins. Values shown stay the series' own.
+// 0: their edges are then those of the bins. Values shown stay the series' own. What is hidden
+// adds nothing.
 function datasets(list) {
     const sums = [];
-    return list.map((series, order) => dataset(!series.stack ? series : { ...series,
-        points: series.points.map((p, i) => {
-            if (p.y !== null) sums[i] = (sums[i] || 0) + p.y;
-            return { ...p, y: p.y === null ? null : sums[i] };
-        }) }, order));
+    const stacked = series => ({ ...series, points: series.points.map((p, i) => {
+        if (p.y !== null) sums[i] = (sums[i] || 0) + p.y;
+        return { ...p, y: p.y === null ? null : sums[i] };
+    }) });
+    return list.map((series, order) => dataset(
+        series.stack && !series.hidden ? stacked(series) : series, order));
 }
 
 // Of points that are no spans (a quantile's, a run's) it is the last one before x.
@@ -265,7 +402,7 @@ function whiskersOfLines(series) {
         context.globalAlpha = 0.6;
         for (const s of series) {
             context.strokeStyle = colour(s.colour);
-            for (const p of s.points)
+            for (const p of s.hidden ? [] : s.points)
                 if (p.y !== null && p.low < p.high)
                     drawWhisker(context, false, x.getPixelForValue((p.from + p.to) / 2),
                                 y.getPixelForValue(p.low), y.getPixelForValue(p.high));
@@ -290,10 +427,17 @@ function lineChart(parent, spec, together) {
     spec.label = spec.title + ". " + spec.series.map(s => {
         const ys = s.points.map(p => p.y).filter(y => y !== null);
         return `${s.label}: ${spec.format(Math.min(...ys))} to ${spec.format(Math.max(...ys))}`;
-    }).join("; ") + (together ? ". Arrow keys move the cursor." : ".");
-    const member = { at: () => 0, show() {}, readout: () => "" };
+    }).join("; ") + (together ? ". Arrow keys move the cursor, + and - zoom, 0 shows all." : ".");
+    const member = { at: () => 0, show() {}, readout: () => "", zoom() {} };
     spec.paint = figure => {
-        const place = make("output"), outputs = fillLegend(figure, spec.series);
+        const place = make("output"), outputs = fillLegend(figure, spec.series, (i, shown) => {
+            spec.series.forEach((s, k) => {
+                if (k === i || s.family !== undefined && s.family === spec.series[i].family)
+                    s.hidden = !shown;
+            });
+            chart.data.datasets = datasets(spec.series);
+            chart.update("none");
+        });
         if (together) figure.legend.append(make("li", {}, place));
         const chart = new Chart(figure.canvas, {
             type: "line",
@@ -301,16 +445,24 @@ function lineChart(parent, spec, together) {
             options: {
                 parsing: false, normalized: true, spanGaps: false, events: [],
                 layout: { padding: { right: PLOT_RIGHT, top: 6 } },
-                scales: { x: xAxis(spec), y: yAxis(spec, false) },
+                scales: { x: xAxis(spec, together), y: yAxis(spec, false) },
             },
             plugins: [whiskersOfLines(spec.series), { id: "cursor", afterDatasetsDraw(c) {
-                if (together && together.x !== null)
-                    drawCursor(c.ctx, c.scales.x.getPixelForValue(together.x), c.chartArea);
+                if (!together) return;
+                const atX = x => c.scales.x.getPixelForValue(x);
+                if (together.x !== null) drawCursor(c.ctx, atX(together.x), c.chartArea);
+                drawPicked(c.ctx, together, atX, c.chartArea);
             } }],
         });
+        member.zoom = () => {
+            chart.options.scales.x.min = together.from;
+            chart.options.scales.x.max = together.to;
+            chart.update("none");
+        };
         member.at = pixel => chart.scales.x.getValueForPixel(pixel);
         member.show = x => {
-            place.textContent = x === null ? "" : "at " + xText(x);
+            place.textContent = x === null ? "" : "at " + xText(x) + (together.started === null ? ""
+                : `, ${clock(together.started + x * 1000, true)} UTC`);
             outputs.forEach((output, i) => {
                 const y = x === null ? undefined : valueAt(spec.series[i], x);
                 output.textContent = y === undefined || y === null ? "" : spec.format(y);
@@ -321,7 +473,10 @@ function lineChart(parent, spec, together) {
             const y = valueAt(s, x);
             return y === undefined || y === null ? null : `${s.label} ${spec.format(y)}`;
         }).filter(Boolean).join(", ");
-        return { chart, destroy() { chart.destroy(); member.show = () => {}; } };
+        return { chart, destroy() {
+            chart.destroy();
+            member.show = member.zoom = () => {};
+        } };
     };
     const made = figure(parent, spec);
     if (together) {
@@ -347,6 +502,7 @@ function whiskersOfBars(spec) {
         context.save();
         context.strokeStyle = colour("ink");
         spec.lists.forEach((list, i) => (list.low || []).forEach((low, at) => {
+            if (list.hidden) return;
             const bar = chart.getDatasetMeta(i).data[at], scale = chart.scales[
                 spec.sideways ? "x" : "y"];
             if (bar && low !== null && low < list.high[at])
@@ -383,7 +539,11 @@ function barChart(parent, spec) {
         spec.format(l.values[i]))]);
     spec.paint = figure => {
         if (spec.lists.length > 1 || !spec.lists[0].colours)
-            fillLegend(figure, spec.lists.map(l => ({ ...l, fill: true })));
+            fillLegend(figure, spec.lists.map(l => ({ ...l, fill: true })), (i, shown) => {
+                spec.lists[i].hidden = !shown;
+                chart.setDatasetVisibility(i, shown);
+                chart.update("none");
+            });
         const value = { ...yAxis(spec, spec.stacked), afterFit: undefined };
         const name = { stacked: spec.stacked, grid: { display: false, borderColor: colour("line") },
                        ticks: { color: colour("quiet"), maxRotation: 0,
@@ -392,6 +552,7 @@ function barChart(parent, spec) {
             type: "bar",
             data: { labels: spec.names.map(inLines), datasets: spec.lists.map(l => ({
                 label: l.label, data: l.values, backgroundColor: barColours(l),
+                hidden: Boolean(l.hidden),
                 barPercentage: 0.9, categoryPercentage: 0.9, maxBarThickness: 34 })) },
             options: { indexAxis: spec.sideways ? "y" : "x", events: [],
                        layout: { padding: { right: PLOT_RIGHT, top: 6 } },
@@ -441,12 +602,16 @@ function preparePrinting() {
     });
 }
 
-// A link to a run that is folded opens it.
+// A link to a run that is folded opens it, and what it is folded in.
 function openWhatIsLinked() {
     const open = () => {
         const target = location.hash && document.getElementById(location.hash.slice(1));
-        const details = target && target.querySelector(":scope > details");
+        if (!target) return;
+        const details = target.querySelector(":scope > details");
         if (details) details.open = true;
+        for (let around = target; around; around = around.parentElement)
+            if (around.tagName === "DETAILS") around.open = true;
+        target.scrollIntoView();
     };
     window.addEventListener("hashchange", open);
     open();
@@ -457,7 +622,7 @@ preparePrinting();
 openWhatIsLinked();
 return {
     data, scaled, asTime, asCount, asRate, asShare, asBytes, short, make, colour, figure,
-    fillLegend, group, listen, drawCursor, lineChart, barChart, largest, needsLog,
-    AXIS_WIDTH, PLOT_RIGHT, RUN_COLOURS, RUN_DASHES,
+    fillLegend, group, zoomTools, clock, announce, listen, drawCursor, drawPicked, lineChart,
+    barChart, largest, needsLog, AXIS_WIDTH, PLOT_RIGHT, RUN_COLOURS, RUN_DASHES,
 };
 })();

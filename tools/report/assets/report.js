@@ -1,13 +1,13 @@
-// report.js - the charts of the report's page, from the JSON in it (data.c writes that).
-// Everything that can be read without charts is there as HTML already; this adds figures,
-// each with a legend that shows the values under the cursor, and a table behind it.
+// report.js - the charts of the report's page, from the JSON in it (data.c writes that), and the
+// sorting of its tables. Everything that can be read without charts is there as HTML already; this
+// adds figures, each with a legend that shows the values under the cursor, and a table behind it.
 (function () {
 "use strict";
 
 const {
     data, scaled, asTime, asCount, asRate, asShare, asBytes, short, make, colour, figure,
-    fillLegend, group, listen, drawCursor, lineChart, barChart, largest, needsLog,
-    AXIS_WIDTH, PLOT_RIGHT, RUN_COLOURS, RUN_DASHES,
+    fillLegend, group, zoomTools, clock, announce, listen, drawCursor, drawPicked, lineChart,
+    barChart, largest, needsLog, AXIS_WIDTH, PLOT_RIGHT, RUN_COLOURS, RUN_DASHES,
 } = mpmstat;
 const HEAT_ROWS_PER_DECADE = 16; // as series_requests.c cuts them
 const HEAT_UNIT = 1e-6;
@@ -353,7 +353,8 @@ function drawErrors(parent, run, server, together) {
     lineChart(parent, {
         title: "Errors, and limits reached", height: "low", format: asCount, whole: true,
         to: together.seconds, suggestedMax: 2, series,
-        about: `Requests and events in each ${asTime(run.bin_seconds)}.`,
+        about: `Requests in each ${asTime(server.bin_seconds)}, events in each ` +
+            `${asTime(run.bin_seconds)}.`,
     }, together);
 }
 
@@ -362,7 +363,15 @@ function drawHeatmap(parent, side, who, together) {
     if (rows.length === 0) return;
     const low = Math.min(...rows), high = Math.max(...rows) + 1, most = Math.max(...table.requests);
     const edge = row => HEAT_UNIT * Math.pow(10, row / HEAT_ROWS_PER_DECADE);
-    const member = { at: () => 0, show() {}, readout: () => "" };
+    const scale = { low, high, most, edge, row: null };   // row: under the pointer
+    const range = row => `${row === 0 ? "0" : asTime(edge(row))} to ${asTime(edge(row + 1))}`;
+    const member = { at: () => 0, show() {}, readout: () => "", zoom() {} };
+    const cells = new Map(), columns = new Map();
+    table.requests.forEach((n, i) => {
+        const bin = table.bin[i];
+        cells.set(`${bin} ${rows[i]}`, n);
+        columns.set(bin, (columns.get(bin) || 0) + n);
+    });
     const spec = {
         title: `Latency of all requests (${who})`, height: "tall",
         about: "Each cell counts the requests that ended then after that time; the strongest has " +
@@ -372,39 +381,85 @@ function drawHeatmap(parent, side, who, together) {
             row === 0 ? "0" : asTime(edge(row)), asTime(edge(row + 1)),
             asCount(table.requests[i])]),
     };
-    spec.label = `${spec.title}: from ${asTime(edge(low))} to ${asTime(edge(high))}.`;
-    const counted = x => {
+    spec.label = `${spec.title}: from ${asTime(edge(low))} to ${asTime(edge(high))}. Arrow keys ` +
+        "move the cursor, + and - zoom, 0 shows all.";
+    const counts = x => {
         const bin = Math.floor(x / side.bin_seconds);
-        return table.requests.reduce((sum, n, i) => sum + (table.bin[i] === bin ? n : 0), 0);
+        return [columns.get(bin) || 0, scale.row === null ? null
+            : cells.get(`${bin} ${scale.row}`) || 0];
     };
     spec.paint = figure => {
         const [output] = fillLegend(figure, [{ label: "requests", colour: "hot", fill: true }]);
-        const paint = x => paintHeatmap(figure, side, { low, high, most, edge }, together, x);
+        const inCell = make("output");
+        figure.legend.append(make("li", {}, inCell));
+        const paint = x => paintHeatmap(figure, side, scale, together, x);
         const resized = new ResizeObserver(() => paint(together.x));
         const area = paint(together.x);
         resized.observe(figure.plot);
         member.at = pixel => {
             const width = figure.plot.clientWidth - AXIS_WIDTH - PLOT_RIGHT;
-            return (pixel - AXIS_WIDTH) / width * together.seconds;
+            return together.from +
+                (pixel - AXIS_WIDTH) / width * (together.to - together.from);
         };
         member.show = x => {
-            output.textContent = x === null ? "" : asCount(counted(x));
+            const [all, cell] = x === null ? [null, null] : counts(x);
+            output.textContent = all === null ? "" : asCount(all);
+            inCell.textContent = cell === null ? ""
+                : `${asCount(cell)} of them took ${range(scale.row)}`;
             paint(x);
         };
-        return { area, destroy() { resized.disconnect(); member.show = () => {}; } };
+        member.zoom = () => paint(together.x);
+        return { area, destroy() {
+            resized.disconnect();
+            member.show = member.zoom = () => {};
+        } };
     };
     const made = figure(parent, spec);
     together.members.push(member);
-    member.readout = x => `${scaled(x, " s")}: ${counted(x)} requests`;
+    member.readout = x => {
+        const [all, cell] = counts(x);
+        return `${scaled(x, " s")}: ${all} requests` +
+            (cell === null ? "" : `, ${cell} of them took ${range(scale.row)}`);
+    };
+    listenToRows(made, scale, together, member);
     listen(together, made.canvas, member);
+}
+
+// The row of the heat map that the pointer is in, or that the arrows up and down choose.
+function listenToRows(made, scale, together, member) {
+    const { canvas } = made;
+    canvas.addEventListener("pointermove", event => {
+        const { top, bottom } = heatArea(made, together);
+        const y = event.clientY - canvas.getBoundingClientRect().top;
+        const row = scale.low + Math.floor((bottom - y) / (bottom - top) *
+                                           (scale.high - scale.low));
+        scale.row = row >= scale.low && row < scale.high ? row : null;
+    });
+    canvas.addEventListener("pointerleave", () => { scale.row = null; });
+    canvas.addEventListener("keydown", event => {
+        const by = { ArrowUp: 1, ArrowDown: -1 }[event.key];
+        if (!by) return;
+        event.preventDefault();
+        const row = scale.row === null ? scale.low - (by < 0 ? 0 : 1) : scale.row;
+        scale.row = Math.min(Math.max(row + by, scale.low), scale.high - 1);
+        const x = together.x === null ? together.from : together.x;
+        together.move(x);
+        announce(member.readout(x));
+    });
+}
+
+function heatArea(figure, together) {
+    return { left: AXIS_WIDTH, right: figure.plot.clientWidth - PLOT_RIGHT, top: 6,
+             bottom: figure.plot.clientHeight - (together.started === null ? 24 : 38) };
 }
 
 function paintHeatmap(figure, side, scale, together, x) {
     const context = figure.canvas.getContext("2d"), dense = window.devicePixelRatio || 1;
     const width = figure.plot.clientWidth, height = figure.plot.clientHeight;
-    const area = { left: AXIS_WIDTH, right: width - PLOT_RIGHT, top: 6, bottom: height - 24 };
+    const area = heatArea(figure, together);
     const table = side.heatmap, rows = scale.high - scale.low;
-    const atX = t => area.left + t / together.seconds * (area.right - area.left);
+    const atX = t => area.left + (t - together.from) / (together.to - together.from) *
+        (area.right - area.left);
     const atY = row => area.bottom - (row - scale.low) / rows * (area.bottom - area.top);
     figure.canvas.width = Math.round(width * dense);
     figure.canvas.height = Math.round(height * dense);
@@ -413,8 +468,9 @@ function paintHeatmap(figure, side, scale, together, x) {
     context.fillRect(area.left, area.top, area.right - area.left, area.bottom - area.top);
     context.fillStyle = colour("hot");
     for (let i = 0; i < table.bin.length; i++) {
-        const from = atX(table.bin[i] * side.bin_seconds);
+        const from = Math.max(area.left, atX(table.bin[i] * side.bin_seconds));
         const to = Math.min(area.right, atX((table.bin[i] + 1) * side.bin_seconds));
+        if (to < area.left || from > area.right) continue;
         const top = atY(table.row[i] + 1);
         context.globalAlpha = 0.14 + 0.86 * Math.log1p(table.requests[i]) / Math.log1p(scale.most);
         context.fillRect(from, top, Math.max(1, to - from), atY(table.row[i]) - top);
@@ -422,13 +478,14 @@ function paintHeatmap(figure, side, scale, together, x) {
     context.globalAlpha = 1;
     labelHeatmap(context, area, scale, together, atX, atY);
     if (x !== null) drawCursor(context, atX(x), area);
+    drawPicked(context, together, atX, area);
     return area;
 }
 
 function labelHeatmap(context, area, scale, together, atX, atY) {
+    const span = together.to - together.from;
     const step = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000]
-        .find(s => together.seconds / s <= Math.max(2, (area.right - area.left) / 70)) ||
-        together.seconds;
+        .find(s => span / s <= Math.max(2, (area.right - area.left) / 90)) || span;
     const decades = (scale.high - scale.low) / HEAT_ROWS_PER_DECADE;
     const marks = decades < 1.5 ? HEAT_ROWS_PER_DECADE / 4 : HEAT_ROWS_PER_DECADE;
     context.fillStyle = colour("quiet");
@@ -436,8 +493,12 @@ function labelHeatmap(context, area, scale, together, atX, atY) {
     context.font = `11px ${Chart.defaults.font.family}`;
     context.textAlign = "center";
     context.textBaseline = "top";
-    for (let t = 0; t <= together.seconds; t += step)
-        context.fillText(short(v => scaled(v, " s"))(t), atX(t), area.bottom + 7);
+    for (let n = Math.ceil(together.from / step - 1e-9); n * step <= together.to + 1e-9; n++) {
+        context.fillText(short(v => scaled(v, " s"))(n * step), atX(n * step), area.bottom + 7);
+        if (together.started !== null)
+            context.fillText(clock(together.started + n * step * 1000, step < 1), atX(n * step),
+                             area.bottom + 20);
+    }
     context.textAlign = "right";
     context.textBaseline = "middle";
     for (let row = Math.ceil(scale.low / marks) * marks; row <= scale.high; row += marks)
@@ -558,12 +619,19 @@ function drawStatuses(parent, server) {
 
 const RUNS_OVERLAID = 16;
 
+// A name has one colour and one entry in the legend, which hides all of its repetitions.
 function overlaid(pick) {
-    return data.runs.slice(0, RUNS_OVERLAID).map((run, i) => ({
-        label: run.title, colour: RUN_COLOURS[i % RUN_COLOURS.length],
-        dash: RUN_DASHES[Math.floor(i / RUN_COLOURS.length) % RUN_DASHES.length],
-        points: front(run) ? pick(run, front(run)) : [],
-    }));
+    const named = new Set();
+    return data.runs.slice(0, RUNS_OVERLAID).map(run => {
+        const again = named.has(run.group);
+        named.add(run.group);
+        return {
+            label: run.title, family: run.group, unlisted: again, width: again ? 1 : 2,
+            colour: RUN_COLOURS[run.group % RUN_COLOURS.length],
+            dash: RUN_DASHES[Math.floor(run.group / RUN_COLOURS.length) % RUN_DASHES.length],
+            points: front(run) ? pick(run, front(run)) : [],
+        };
+    });
 }
 
 // The mean of a part in a run's summary; `handle` is without PHP's share where that is known.
@@ -586,6 +654,7 @@ function drawCompared(parent) {
     const more = data.runs.length > RUNS_OVERLAID
         ? ` The first ${RUNS_OVERLAID} of ${data.runs.length} runs.` : "";
     const names = data.runs.map(run => run.title);
+    parent.append(zoomTools(together));
     barChart(parent, {
         title: "Where a request's time went", xName: "run", format: asTime, sideways: true,
         stacked: true, height: names.length > 4 ? "tall" : "", names,
@@ -644,42 +713,80 @@ function uslPoints(most) {
     return points;
 }
 
+// ---- sorting ------------------------------------------------------------------------------
+
+// What a cell says: a number where it has one.
+function valueOf(row, column) {
+    const cell = row.cells[column], number = cell.querySelector("data");
+    return number ? Number(number.value) : cell.textContent.trim();
+}
+// What is not known is less than every number.
+function compare(a, b) {
+    if (typeof a === typeof b) return typeof a === "number" ? a - b : a.localeCompare(b);
+    return typeof a === "number" ? 1 : -1;
+}
+
+function sort(table, heads, column) {
+    const body = table.tBodies[0], rows = Array.from(body.rows), head = heads[column];
+    const numbers = rows.some(row => typeof valueOf(row, column) === "number");
+    const before = head.getAttribute("aria-sort");
+    const now = before === "none" ? numbers ? "descending" : "ascending"
+        : before === "descending" ? "ascending" : "descending";
+    heads.forEach(other => other.setAttribute("aria-sort", other === head ? now : "none"));
+    rows.sort((a, b) => compare(valueOf(a, column), valueOf(b, column)) *
+        (now === "ascending" ? 1 : -1));
+    body.append(...rows);
+    announce(`Sorted by ${head.textContent}, ${now}`);
+}
+
+// Each head becomes a button. The row of all others, in the foot, stays where it is.
+document.querySelectorAll("table.sortable").forEach(table => {
+    const heads = Array.from(table.tHead.rows[0].cells);
+    heads.forEach((head, column) => {
+        const button = make("button", { type: "button", class: "sort" }, ...head.childNodes);
+        head.replaceChildren(button);
+        button.addEventListener("click", () => sort(table, heads, column));
+    });
+});
+
 // ---- all of it ----------------------------------------------------------------------------
 
-function drawRun(parent, run) {
+// Where the time went and how it came to that; in `more`, what limits it.
+function drawRun(parent, more, run) {
     const server = front(run), seconds = run.bins * run.bin_seconds;
-    const together = group(seconds, run.bin_seconds);
+    const together = group(seconds, run.bin_seconds, Date.parse(run.started));
     if (!server) return;
     const others = run.servers.filter(s => s !== server);
-    drawWorkersOverTime(parent, server, together, others.length > 0);
+    parent.append(zoomTools(together));
+    if (server.requests > 0) drawBreakdown(parent, server, together);
     drawLatency(parent, run, server, together);
     if (server.requests > 0) {
         drawThroughput(parent, run, server, together);
-        drawBreakdown(parent, server, together);
         drawHeatmap(parent, server, "server", together);
     } else if (run.client) {
         drawHeatmap(parent, run.client, "client", together);
     }
-    drawErrors(parent, run, server, together);
-    drawQueue(parent, run, server, together);
-    drawMachine(parent, run, together);
-    drawMachineLimits(parent, run, together);
-    drawLimits(parent, run, server, together, others.length > 0);
-    drawProcesses(parent, run, server, together);
+    drawWorkersOverTime(parent, server, together, others.length > 0);
     others.forEach(other => other.producer === "php"
         ? drawPhp(parent, other, together) : drawWorkersOverTime(parent, other, together, true));
-    others.forEach(other => drawLimits(parent, run, other, together, true));
-    const pair = make("div", { class: "pair" });
-    parent.append(pair);
-    drawSpectrum(pair, run, server);
-    drawWorkerEvenness(pair, run, server);
-    drawMemory(pair, server, others.length > 0);
-    others.forEach(other => drawMemory(pair, other, true));
-    drawStatuses(pair, server);
+    more.append(zoomTools(together));
+    drawErrors(more, run, server, together);
+    drawQueue(more, run, server, together);
+    drawMachine(more, run, together);
+    drawMachineLimits(more, run, together);
+    drawLimits(more, run, server, together, others.length > 0);
+    others.forEach(other => drawLimits(more, run, other, together, true));
+    drawProcesses(more, run, server, together);
+    drawSpectrum(more, run, server);
+    drawWorkerEvenness(more, run, server);
+    drawMemory(more, server, others.length > 0);
+    others.forEach(other => drawMemory(more, other, true));
+    drawStatuses(more, server);
 }
 
 const compared = document.querySelector("[data-compared]");
 if (compared) drawCompared(compared);
 document.querySelectorAll(".charts[data-run]").forEach(element =>
-    drawRun(element, data.runs[Number(element.dataset.run)]));
+    drawRun(element, document.querySelector(`[data-more="${element.dataset.run}"]`),
+            data.runs[Number(element.dataset.run)]));
 })();

@@ -1,0 +1,303 @@
+"""The page of mpmstat report: what comes first, tables that sort, the slowest requests, zoom."""
+import json
+import sqlite3
+from contextlib import closing
+
+import pytest
+
+import build
+import tool
+from apache import Apache
+from browser import show
+from tool import report
+
+AB = build.find("ab")
+REQUESTS = 240
+
+
+def record(apache, archive, name, seconds):
+    done = tool.run("record", "-o", archive, "--name", name, "-t", apache.board, "--", AB, "-n",
+                    REQUESTS, "-c", "6",
+                    f"http://127.0.0.1:{apache.port}/sleep.php?seconds={seconds}", timeout=120)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory):
+    """Two names, each run twice."""
+    path = tmp_path_factory.mktemp("page") / "runs.sqlite"
+    with Apache("prefork", php="mod_php", workers=3) as apache:
+        for _ in range(2):
+            record(apache, path, "short", 0.01)
+            record(apache, path, "long", 0.03)
+    return path
+
+
+@pytest.fixture(scope="module")
+def both(archive, tmp_path_factory):
+    path = tmp_path_factory.mktemp("both") / "report.html"
+    report("-o", path, archive)
+    return path
+
+
+@pytest.fixture(scope="module")
+def one(archive, tmp_path_factory):
+    """A run whose requests have thirty labels and intervals: (archive, page)."""
+    directory = tmp_path_factory.mktemp("one")
+    with sqlite3.connect(archive) as old, closing(sqlite3.connect(directory / "run.db")) as db:
+        old.backup(db)
+        db.executescript("""
+            UPDATE server_requests SET label = 'label ' || (rowid % 30),
+                checks_ns = handle_ns / 10, upload_ns = 0, backend_ns = handle_ns / 2,
+                tls_ns = 0, h2_wait_ns = queue_ns / 3, handler = 'proxy-server',
+                backend = 'http://127.0.0.1:' || (8000 + rowid % 2);
+            UPDATE server_requests SET status = 503 WHERE label = 'label 7';""")
+    report("-o", directory / "report.html", "--run", "1", directory / "run.db")
+    return directory / "run.db", directory / "report.html"
+
+
+def data_of(page):
+    return page.evaluate("JSON.parse(document.getElementById('data').textContent)")
+
+
+def unfolded(browser, path, width=1280, **options):
+    """The page with its repetitions open, and all charts drawn."""
+    page = browser.open(path, width=width, height=60000, **options)
+    page.evaluate("document.querySelectorAll('.repetition details').forEach(d => d.open = true)")
+    page.wait("!document.querySelector('figure:not([data-drawn])')")
+    return page
+
+
+def press(page, selector, key):
+    page.evaluate(f"""document.querySelector('{selector}').dispatchEvent(
+        new KeyboardEvent("keydown", {{ key: {json.dumps(key)}, cancelable: true }}))""")
+
+
+# ---- the order ---------------------------------------------------------------------------
+
+
+def test_two_names_open_with_the_comparison(browser, both):
+    page = browser.open(both)
+    sections = page.evaluate("""Array.from(document.querySelectorAll("main > section"))
+        .map(section => section.id)""")
+    assert sections[:3] == ["ab", "verdict", "compared"]
+    assert sections[-3:] == ["sizing", "numbers", "provenance"]
+    assert len([name for name in sections if name.startswith("run-")]) == 2, "one for each name"
+    cards = page.evaluate("""Array.from(document.querySelectorAll("#verdict article")).map(card =>
+        [card.querySelector("h3").textContent,
+         card.querySelectorAll(".repetitions tbody tr").length])""")
+    assert cards == [["short", 2], ["long", 2]]
+    rows = page.evaluate("""Array.from(document.querySelectorAll("#ab [data-comparison]")).map(
+        row => row.dataset.comparison)""")
+    assert "server_mean_seconds" in rows
+    for run in range(1, 5):
+        assert page.evaluate(f"document.querySelectorAll('#run-{run}').length") == 1
+    assert page.complaints == []
+
+
+def test_one_run_opens_with_the_verdict(browser, one):
+    page = browser.open(one[1])
+    sections = page.evaluate("""Array.from(document.querySelectorAll("main > section"))
+        .map(section => section.id)""")
+    assert sections == ["verdict", "run-1", "sizing", "numbers", "provenance"]
+    assert page.evaluate("document.querySelectorAll('#verdict .tiles').length") == 2
+    heads = page.evaluate("""Array.from(document.querySelectorAll("#run-1 > h3")).map(
+        head => head.textContent)""")
+    wanted = ["Where the time went", "Over time", "By label", "By handler and backend",
+              "The slowest requests", "Both sides"]
+    assert [head for head in heads if head in wanted] == wanted
+
+
+def test_a_link_opens_what_is_folded(browser, both):
+    page = browser.open(both)
+    folded = page.evaluate("document.querySelector('.repetition').id")
+    page.evaluate(f"location.hash = '{folded}'")
+    page.wait(f"document.querySelector('#{folded} details').open")
+
+
+@pytest.mark.parametrize("dark", (False, True))
+def test_narrow(browser, both, one, dark):
+    """Nothing scrolls sideways but what scrolls by itself."""
+    for path in (both, one[1]):
+        page = unfolded(browser, path, 400, dark=dark)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 400
+        assert page.complaints == []
+
+
+def test_wide(browser, one):
+    """Charts stand next to each other where there is room."""
+    page = show(browser, one[1], 1280)
+    assert page.evaluate("""new Set(Array.from(document.querySelectorAll(
+        '.charts[data-run] > figure')).map(figure => figure.offsetLeft)).size""") >= 2
+
+
+# ---- tables ------------------------------------------------------------------------------
+
+
+COLUMN = """Array.from(document.querySelector('[aria-label="By label"] tbody').rows).map(
+    row => row.cells[%d].querySelector('data')?.value ?? row.cells[%d].textContent)"""
+HEAD = """document.querySelector('[aria-label="By label"] thead').rows[0].cells[%d]"""
+
+
+def column(page, number):
+    return page.evaluate(COLUMN % (number, number))
+
+
+def test_tables_sort(browser, one):
+    page = browser.open(one[1])
+    shares = [float(value) for value in column(page, 2)]
+    assert len(shares) == 20 and shares == sorted(shares, reverse=True)
+    assert page.evaluate(HEAD % 2 + ".getAttribute('aria-sort')") == "descending"
+    foot = """document.querySelector('[aria-label="By label"] tfoot').textContent"""
+    before = page.evaluate(foot)
+    assert before.strip().startswith("10 others")
+    for number, numeric in ((5, True), (8, True), (0, False)):
+        button = HEAD % number + ".querySelector('button')"
+        page.evaluate(f"{button}.focus()")
+        assert page.evaluate(f"document.activeElement === {button}"), "the keyboard comes there"
+        page.evaluate(f"{button}.click()")
+        values = column(page, number)
+        first = page.evaluate(HEAD % number + ".getAttribute('aria-sort')")
+        assert first == ("descending" if numeric else "ascending")
+        assert values == (sorted(values, key=float, reverse=True) if numeric else sorted(values))
+        page.evaluate(f"{button}.click()")
+        values = column(page, number)
+        assert values == (sorted(values, key=float) if numeric else sorted(values, reverse=True))
+        assert page.evaluate("document.querySelectorAll('[aria-label=\"By label\"] "
+                             "[aria-sort]:not([aria-sort=none])').length") == 1
+    assert page.evaluate(foot) == before
+    assert page.complaints == []
+
+
+def test_tables_are_of_all_requests(browser, one):
+    archive, path = one
+    page = browser.open(path, scripts=False)
+    for name in ("By label", "By handler and backend"):
+        table = f"""document.querySelector('[aria-label="{name}"] table')"""
+        counts = page.evaluate(f"""Array.from({table}.rows).slice(1).map(row =>
+            Number(row.cells[1].querySelector('data').value))""")
+        assert sum(counts) == REQUESTS
+        shares = page.evaluate(f"""Array.from({table}.rows).slice(1).map(row =>
+            Number(row.cells[2].querySelector('data').value))""")
+        assert sum(shares) == pytest.approx(1, abs=0.02)
+        assert page.evaluate(f"{table}.querySelectorAll('button').length") == 0
+    with closing(sqlite3.connect(archive)) as db:
+        (errors,) = db.execute("SELECT count(*) FROM server_requests WHERE status = 503 "
+                               "AND server_id = 1").fetchone()
+    shown = page.evaluate("""Array.from(document.querySelector('[aria-label="By label"] table')
+        .rows).slice(1).map(row => Number(row.cells[8].querySelector('data').value))""")
+    assert sum(shown) == errors > 0
+
+
+# ---- the slowest -------------------------------------------------------------------------
+
+
+def test_parts_of_the_slowest_add_up(browser, one):
+    archive, path = one
+    page = browser.open(path, scripts=False)
+    rows = page.evaluate("""Array.from(document.querySelector('.slowest tbody').rows).map(row => ({
+        total: row.cells[3].querySelector('data').value,
+        parts: Array.from(row.querySelectorAll('rect[data-ns]')).map(r => Number(r.dataset.ns)),
+        said: row.querySelector('svg').getAttribute('aria-label') }))""")
+    with closing(sqlite3.connect(archive)) as db:
+        slowest = [total for (total,) in db.execute(
+            "SELECT queue_ns + read_ns + handle_ns + send_ns AS total FROM server_requests "
+            "WHERE server_id = 1 AND ghost = 0 AND label <> 'mpm-status' "
+            "ORDER BY total DESC LIMIT 20")]
+    assert [sum(row["parts"]) for row in rows] == slowest
+    for row, total in zip(rows, slowest):
+        assert float(row["total"]) == pytest.approx(total / 1e9)
+        assert len(row["parts"]) >= 3 and row["said"].count(";") == len(row["parts"])
+
+
+# ---- charts ------------------------------------------------------------------------------
+
+
+CANVASES = """Array.from(document.querySelectorAll('.charts[data-run="0"] > figure canvas')).map(
+    canvas => canvas.toDataURL())"""
+FIRST = '.charts[data-run="0"] canvas'
+SPAN = """document.querySelector('.charts[data-run="0"] .zoom output').textContent"""
+
+
+def test_bins_have_a_hundred_requests(browser, both):
+    for run in data_of(browser.open(both))["runs"]:
+        (server,) = run["servers"]
+        bins = len(server["over_time"]["t"])
+        assert 1 <= bins <= max(1, REQUESTS // 100)
+        assert sum(server["over_time"]["completed"]) == REQUESTS
+
+
+def test_zoom_moves_all_charts(browser, one):
+    page = show(browser, one[1])
+    before, whole = page.evaluate(CANVASES), page.evaluate(SPAN)
+    assert "UTC" in whole
+    press(page, FIRST, "+")
+    page.wait(f"{SPAN} !== {json.dumps(whole)}")
+    zoomed = page.evaluate(CANVASES)
+    moved = [old != new for old, new in zip(before, zoomed)]
+    assert sum(moved) >= 5
+    press(page, FIRST, "0")
+    page.wait(f"{SPAN} === {json.dumps(whole)}")
+    assert [old == new for old, new in zip(before, page.evaluate(CANVASES))] == [True] * len(moved)
+    buttons = ".charts[data-run=\"0\"] .zoom button"
+    page.evaluate(f"document.querySelectorAll('{buttons}')[0].click()")
+    narrow = page.evaluate(SPAN)
+    page.evaluate(f"document.querySelectorAll('{buttons}')[3].click()")
+    assert len({whole, narrow, page.evaluate(SPAN)}) == 3
+    page.evaluate(f"document.querySelectorAll('{buttons}')[4].click()")
+    assert page.evaluate(SPAN) == whole
+    assert page.complaints == []
+
+
+def test_dragging_zooms(browser, one):
+    page = show(browser, one[1])
+    whole = page.evaluate(SPAN)
+    page.evaluate(f"""{{
+        const canvas = document.querySelector('{FIRST}'), box = canvas.getBoundingClientRect();
+        canvas.setPointerCapture = () => {{}};
+        const send = (type, at) => canvas.dispatchEvent(new PointerEvent(type, {{
+            pointerType: "mouse", pointerId: 1, button: 0, clientX: box.left + at * box.width,
+            clientY: box.top + 20 }}));
+        send("pointerdown", 0.4); send("pointermove", 0.5); send("pointerup", 0.7); }}""")
+    assert page.evaluate(SPAN) != whole
+    page.evaluate(f"document.querySelector('{FIRST}').dispatchEvent(new MouseEvent('dblclick'))")
+    assert page.evaluate(SPAN) == whole
+    assert page.complaints == []
+
+
+def test_legends_toggle(browser, one):
+    page = show(browser, one[1])
+    figure = ".charts[data-run=\"0\"] figure"
+    before = page.evaluate(f"document.querySelector('{figure} canvas').toDataURL()")
+    toggle = f"document.querySelector('{figure} .toggle')"
+    assert page.evaluate(f"{toggle}.getAttribute('aria-pressed')") == "true"
+    page.evaluate(f"{toggle}.click()")
+    assert page.evaluate(f"{toggle}.getAttribute('aria-pressed')") == "false"
+    assert page.evaluate(f"document.querySelector('{figure} canvas').toDataURL()") != before
+    page.evaluate(f"{toggle}.click()")
+    assert page.evaluate(f"document.querySelector('{figure} canvas').toDataURL()") == before
+    assert page.complaints == []
+
+
+def test_heat_map_counts_at_the_cursor(browser, one):
+    page = show(browser, one[1])
+    heat = """Array.from(document.querySelectorAll('.charts[data-run="0"] figure')).find(f =>
+        f.querySelector('strong').textContent.startsWith('Latency of all'))"""
+    for key in ("ArrowRight", "ArrowUp"):
+        page.evaluate(f"""{heat}.querySelector('canvas').dispatchEvent(
+            new KeyboardEvent("keydown", {{ key: "{key}" }}))""")
+    page.wait(f"{heat}.querySelector('.legend').textContent.includes('of them took')")
+    assert "requests, " in page.evaluate("document.querySelector('[aria-live]').textContent")
+
+
+def test_paper(browser, both, tmp_path):
+    """A chart is not wider than the page that it is printed on."""
+    page = unfolded(browser, both)
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    page.call("Emulation.setEmulatedMedia", media="print")
+    page.call("Emulation.setDeviceMetricsOverride", width=720, height=1000, deviceScaleFactor=1,
+              mobile=False)
+    assert page.evaluate("""Array.from(document.querySelectorAll('figure canvas')).filter(canvas =>
+        canvas.getBoundingClientRect().right > 720).length""") == 0
+    page.pdf(tmp_path / "report.pdf")
+    assert page.complaints == []

@@ -1,0 +1,262 @@
+/* check_requests.c - the requests of a run by name, the slowest with their parts, and runs by the
+ * name that they are repetitions of.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/by_name.h"
+#include "analysis/slowest.h"
+#include "archive/archive.h"
+#include "harness.h"
+#include "made_run.h"
+#include "report/groups.h"
+
+static uint64_t sum_of(const uint64_t parts_ns[MST_TRACE_COUNT])
+{
+    uint64_t sum = 0;
+    size_t i;
+
+    for (i = 0; i < MST_TRACE_COUNT; i++)
+        sum += parts_ns[i];
+    return sum;
+}
+
+/* ---- traces -------------------------------------------------------------------------- */
+
+START_TEST(test_trace)
+{
+    const struct mst_trace_times t = {
+        .queue_ns = 10, .read_ns = 20, .handle_ns = 100, .send_ns = 40,
+        .intervals_ns = { [MST_INTERVAL_TLS] = 5, [MST_INTERVAL_CHECKS] = 7,
+                          [MST_INTERVAL_BACKEND] = 80, [MST_INTERVAL_SEND_CLIENT] = 30 },
+        .php_wait_ns = 15, .php_run_ns = 60, .php_send_ns = 10, .cpu_ns = 30,
+        .cpu_wait_ns = MST_UNKNOWN, .waits_ns = { [MST_WAIT_DATABASE] = 25 },
+    };
+    uint64_t parts_ns[MST_TRACE_COUNT];
+
+    mst_trace(parts_ns, &t);
+    ck_assert_uint_eq(sum_of(parts_ns), 170);
+    ck_assert_uint_eq(parts_ns[MST_TRACE_TLS], 5);
+    ck_assert_uint_eq(parts_ns[MST_TRACE_READ], 15);
+    ck_assert_uint_eq(parts_ns[MST_TRACE_PHP_WAIT], 15);
+    ck_assert_uint_eq(parts_ns[MST_TRACE_CPU], 30);
+    ck_assert_uint_eq(parts_ns[MST_TRACE_WAITS + MST_WAIT_DATABASE], 25);
+    ck_assert_uint_eq(parts_ns[MST_TRACE_REST], 15);
+    ck_assert_uint_eq(parts_ns[MST_TRACE_BACKEND], 0);     /* it is PHP */
+    ck_assert_uint_eq(parts_ns[MST_TRACE_CHECKS], 7);
+    ck_assert_uint_eq(parts_ns[MST_TRACE_HANDLE], 18);
+    ck_assert_uint_eq(parts_ns[MST_TRACE_SEND], 30);
+}
+END_TEST
+
+/* Parts that are longer than their whole are cut: the sum holds. */
+START_TEST(test_trace_of_contradictions)
+{
+    struct mst_trace_times t = { .queue_ns = 1, .read_ns = 2, .handle_ns = 3, .send_ns = 4 };
+    uint64_t parts_ns[MST_TRACE_COUNT];
+    unsigned i;
+
+    for (i = 0; i < MST_INTERVAL_COUNT; i++)
+        t.intervals_ns[i] = 100;
+    for (i = 0; i < MST_WAIT_COUNT; i++)
+        t.waits_ns[i] = 100;
+    mst_trace(parts_ns, &t);
+    ck_assert_uint_eq(sum_of(parts_ns), 10);
+    t.php_wait_ns = t.php_run_ns = t.php_send_ns = t.cpu_ns = 100;
+    mst_trace(parts_ns, &t);
+    ck_assert_uint_eq(sum_of(parts_ns), 10);
+    ck_assert_uint_eq(parts_ns[MST_TRACE_PHP_WAIT], 3);
+    ck_assert_uint_eq(parts_ns[MST_TRACE_CPU], 4);
+}
+END_TEST
+
+/* ---- by name ------------------------------------------------------------------------- */
+
+static void expect_whole(const struct mst_by_name *table, const struct made *m, size_t rows,
+                         uint64_t requests)
+{
+    uint64_t all = 0, sum_ns = 0;
+    size_t i;
+
+    ck_assert_uint_eq(table->count, rows);
+    for (i = 0; i < table->count; i++) {
+        all += table->rows[i].requests;
+        sum_ns += table->rows[i].sum_ns;
+        ck_assert_uint_eq(sum_of(table->rows[i].parts_ns), table->rows[i].sum_ns);
+        ck_assert(i == 0 || table->rows[i].name == NULL ||
+                  table->rows[i].sum_ns <= table->rows[i - 1].sum_ns);
+    }
+    ck_assert_uint_eq(all, requests);
+    ck_assert_uint_eq(sum_ns, table->sum_ns);
+    ck_assert_uint_eq(all, m->s.servers[0].requests);
+}
+
+/* 400 requests of 1 ms, 2 ms, ..., 400 ms under forty labels: ten of each. */
+START_TEST(test_labels)
+{
+    struct run r = quiet_run();
+    struct mst_by_name labels, handlers;
+    const struct mst_by_name_row *row;
+    struct made m;
+
+    make(&m, &r, "UPDATE server_requests SET handle_ns = key * 1000000, label = 'l' || "
+         "((key - 1) / 10), status = CASE WHEN key > 395 THEN 503 WHEN key > 392 THEN 404 ELSE 200 "
+         "END, aborted = key = 391, handler = 'proxy', backend = 'b' || (key % 2)");
+    ck_assert(mst_by_name_apache(&labels, &handlers, &m.s, mst_archive_db(m.archive),
+                                 &m.s.servers[0], 20));
+    expect_whole(&labels, &m, 21, 400);
+    expect_whole(&handlers, &m, 2, 400);
+    row = &labels.rows[0];
+    ck_assert_str_eq(row->name, "l39");
+    ck_assert_uint_eq(row->requests, 10);
+    ck_assert_uint_eq(row->p50_ns, 395 * MS);
+    ck_assert_uint_eq(row->p95_ns, 400 * MS);
+    ck_assert_uint_eq(row->p99_ns, 400 * MS);
+    ck_assert_uint_eq(row->errors_5xx, 5);
+    ck_assert_uint_eq(row->errors_4xx, 3);
+    ck_assert_uint_eq(row->aborted, 1);
+    row = &labels.rows[20];
+    ck_assert_ptr_null(row->name);
+    ck_assert_uint_eq(row->names, 20);
+    ck_assert_uint_eq(row->requests, 200);
+    ck_assert_uint_eq(row->p50_ns, 100 * MS);
+    ck_assert_uint_eq(row->p99_ns, 198 * MS);
+    ck_assert_str_eq(handlers.rows[0].name, "proxy b0");
+    mst_by_name_free(&labels);
+    mst_by_name_free(&handlers);
+    unmake(&m);
+}
+END_TEST
+
+/* PHP's part of a label's time; scripts with their waits, and the ends that they waited for. */
+START_TEST(test_scripts_and_ends)
+{
+    struct run r = quiet_run();
+    struct mst_by_name one, other;
+    struct made m;
+
+    make(&m, &r, PHP "UPDATE php_requests SET script = CASE WHEN key % 4 = 0 THEN '/slow.php' "
+         "ELSE '/i.php' END, user_ns = 100000, system_ns = 100000, cpu_wait_ns = 0, "
+         "waits_ns = 300000; INSERT INTO php_waits SELECT 2, key, 'database', 'db1', 1, 0, 200000 "
+         "FROM php_requests; INSERT INTO php_waits SELECT 2, key, 'cache', NULL, NULL, NULL, "
+         "100000 FROM php_requests");
+    ck_assert(mst_by_name_apache(&one, &other, &m.s, mst_archive_db(m.archive), &m.s.servers[0],
+                                 20));
+    expect_whole(&one, &m, 1, 400);
+    ck_assert_uint_eq(one.rows[0].parts_ns[MST_TRACE_PHP_WAIT], 400 * 6 * MS);
+    ck_assert_uint_eq(one.rows[0].parts_ns[MST_TRACE_REST], 400 * 1 * MS);
+    ck_assert_uint_eq(other.count, 0);          /* no handler is known */
+    mst_by_name_free(&one);
+    mst_by_name_free(&other);
+    ck_assert(mst_by_name_php(&one, &other, mst_archive_db(m.archive), &m.s.servers[1], 20));
+    expect_whole(&one, &m, 2, 400);
+    ck_assert_str_eq(one.rows[0].name, "/i.php");
+    ck_assert_uint_eq(one.rows[1].requests, 100);
+    ck_assert_uint_eq(one.rows[1].parts_ns[MST_TRACE_WAITS + MST_WAIT_DATABASE], 20 * MS);
+    ck_assert_uint_eq(one.rows[1].parts_ns[MST_TRACE_WAITS + MST_WAIT_CACHE], 10 * MS);
+    ck_assert_uint_eq(other.count, 1);
+    ck_assert_str_eq(other.rows[0].name, "database db1");
+    ck_assert_uint_eq(other.rows[0].requests, 400);
+    ck_assert_uint_eq(other.rows[0].p50_ns, 200000);
+    ck_assert_uint_eq(other.sum_ns, one.sum_ns);
+    mst_by_name_free(&one);
+    mst_by_name_free(&other);
+    unmake(&m);
+}
+END_TEST
+
+/* ---- the slowest --------------------------------------------------------------------- */
+
+START_TEST(test_slowest)
+{
+    struct run r = quiet_run();
+    struct mst_slowest slowest;
+    const struct mst_slow *slow;
+    struct made m;
+    size_t i;
+
+    make(&m, &r, PHP "UPDATE server_requests SET handle_ns = 20000000, status = 503 WHERE key = 7;"
+         "UPDATE php_requests SET user_ns = 500000, system_ns = 0, cpu_wait_ns = 0, "
+         "waits_ns = 300000; INSERT INTO php_waits SELECT 2, key, 'database', 'db', 1, 0, 300000 "
+         "FROM php_requests; INSERT INTO marks SELECT 2, key, start_ns + 200000, 'step', pid, "
+         "start_ns FROM php_requests");
+    ck_assert(mst_slowest_read(&slowest, &m.s, mst_archive_db(m.archive), &m.s.servers[0], 50));
+    ck_assert_uint_eq(slowest.count, MST_SLOWEST_MOST);
+    for (i = 0; i < slowest.count; i++) {
+        ck_assert_uint_eq(sum_of(slowest.rows[i].parts_ns), slowest.rows[i].total_ns);
+        ck_assert(i == 0 || slowest.rows[i].total_ns <= slowest.rows[i - 1].total_ns);
+    }
+    slow = &slowest.rows[0];
+    ck_assert_uint_eq(slow->total_ns, 20 * MS);
+    ck_assert_uint_eq(slow->status, 503);
+    ck_assert_str_eq(slow->label, "site");
+    ck_assert_str_eq(slow->script, "/i.php");
+    ck_assert_uint_eq(slow->parts_ns[MST_TRACE_PHP_WAIT], 6 * MS);
+    ck_assert_uint_eq(slow->parts_ns[MST_TRACE_CPU], 500000);
+    ck_assert_uint_eq(slow->parts_ns[MST_TRACE_WAITS + MST_WAIT_DATABASE], 300000);
+    ck_assert_uint_eq(slow->parts_ns[MST_TRACE_REST], 200000);
+    ck_assert_uint_eq(slow->parts_ns[MST_TRACE_HANDLE], 13 * MS);
+    ck_assert_uint_eq(slow->mark_count, 1);
+    ck_assert_str_eq(slow->marks[0].name, "step");
+    ck_assert_uint_eq(slow->marks[0].after_ns, 6700000);
+    mst_slowest_free(&slowest);
+    ck_assert(mst_slowest_read(&slowest, &m.s, mst_archive_db(m.archive), &m.s.servers[1], 3));
+    ck_assert_uint_eq(slowest.count, 3);         /* a PHP's: waiting and running */
+    ck_assert_uint_eq(slowest.rows[0].total_ns, 7 * MS);
+    ck_assert_uint_eq(sum_of(slowest.rows[0].parts_ns), 7 * MS);
+    ck_assert_uint_eq(slowest.rows[0].marks[0].after_ns, 6200000);
+    mst_slowest_free(&slowest);
+    unmake(&m);
+}
+END_TEST
+
+/* ---- groups -------------------------------------------------------------------------- */
+
+/* The run that is shown has the median rate, of the complete ones with the usual finding. */
+START_TEST(test_groups)
+{
+    static char a[] = "a", b[] = "b";
+    struct mst_finding usual = { .code = MST_CODE_CPU }, odd = { .code = MST_CODE_NOTHING };
+    const struct {
+        char *name; uint64_t rate; bool complete; struct mst_finding *finding;
+    } made[] = {
+        { a, 30, true, &usual }, { b, 5, true, &odd }, { a, 10, true, &usual },
+        { a, 20, true, &usual }, { a, 1000, false, &usual }, { a, 15, true, &odd },
+        { NULL, 1, true, &odd }, { NULL, 2, true, &odd },
+    };
+    struct mst_report_run runs[sizeof made / sizeof *made] = { { 0 } };
+    struct mst_report report = { .runs = runs, .count = sizeof made / sizeof *made };
+    struct mst_report_groups groups;
+    size_t i;
+
+    for (i = 0; i < report.count; i++) {
+        runs[i].summary = (struct mst_summary){
+            .name = made[i].name, .complete = made[i].complete, .repetition = MST_UNKNOWN,
+            .finding_count = 1, .findings = made[i].finding,
+            .client = { .known = true, .requests_per_1000s = made[i].rate },
+        };
+    }
+    ck_assert(mst_groups_make(&groups, &report));
+    ck_assert_uint_eq(groups.count, 4);          /* a, b, and two runs without a name */
+    ck_assert_uint_eq(groups.items[0].count, 5);
+    ck_assert_uint_eq(groups.items[0].shown, 3);
+    ck_assert_uint_eq(groups.items[1].count, 1);
+    ck_assert_uint_eq(groups.items[1].shown, 1);
+    mst_groups_free(&groups);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("requests");
+    TCase *tests = tcase_create("requests");
+
+    tcase_add_test(tests, test_trace);
+    tcase_add_test(tests, test_trace_of_contradictions);
+    tcase_add_test(tests, test_labels);
+    tcase_add_test(tests, test_scripts_and_ends);
+    tcase_add_test(tests, test_slowest);
+    tcase_add_test(tests, test_groups);
+    suite_add_tcase(suite, tests);
+    return test_run(suite);
+}

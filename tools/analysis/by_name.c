@@ -1,0 +1,396 @@
+/* by_name.c - the requests of a server by name: see by_name.h.
+ *
+ * The rows are read once. Each request leaves its time and its name's number; sorted by time once,
+ * they give the quantiles of every name.
+ */
+#include "analysis/by_name.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/join_php.h"
+#include "analysis/run_requests.h"
+#include "archive/query.h"
+#include "base/array.h"
+
+#define NAMES_MAX 16384u              /* names beyond are among the others */
+#define SLOTS     (4 * NAMES_MAX)     /* a power of two */
+#define NAME_SIZE 320u
+
+struct value { uint64_t ns; uint32_t name; };
+
+struct gathering {
+    struct mst_by_name_row *names;    /* in the order in which they came; [0]: those beyond */
+    size_t        count, name_room;
+    uint32_t     *slots;              /* numbers of names by hash; 0: free */
+    struct value *values;
+    size_t        value_count, room;
+    uint64_t      sum_ns;
+};
+
+/* ---- names --------------------------------------------------------------------------- */
+
+static bool begin(struct gathering *g)
+{
+    *g = (struct gathering){ .slots = calloc(SLOTS, sizeof *g->slots), .count = 1 };
+    if (g->slots == NULL || !mst_grow(&g->names, &g->name_room, 0, sizeof *g->names))
+        return false;
+    g->names[0] = (struct mst_by_name_row){ 0 };
+    return true;
+}
+
+static void end(struct gathering *g)
+{
+    size_t i;
+
+    for (i = 0; i < g->count && g->names != NULL; i++)
+        free(g->names[i].name);
+    free(g->names);
+    free(g->slots);
+    free(g->values);
+}
+
+static uint32_t hash_of(const char *name)
+{
+    uint32_t hash = 2166136261u;   /* FNV-1a */
+
+    for (; *name != '\0'; name++)
+        hash = (hash ^ (unsigned char)*name) * 16777619u;
+    return hash;
+}
+
+/* The number of the name, which is new or not; 0: one of those beyond. False: out of memory. */
+static bool number_of(struct gathering *g, const char *name, uint32_t *number)
+{
+    uint32_t slot = hash_of(name) & (SLOTS - 1);
+    char *copy;
+
+    for (; g->slots[slot] != 0; slot = (slot + 1) & (SLOTS - 1)) {
+        *number = g->slots[slot];
+        if (strcmp(g->names[*number].name, name) == 0)
+            return true;
+    }
+    *number = 0;
+    if (g->count > NAMES_MAX)
+        return true;
+    copy = strdup(name);
+    if (copy == NULL || !mst_grow(&g->names, &g->name_room, g->count, sizeof *g->names)) {
+        free(copy);
+        return false;
+    }
+    *number = g->slots[slot] = (uint32_t)g->count;
+    g->names[g->count++] = (struct mst_by_name_row){ .name = copy };
+    return true;
+}
+
+/* Adds a request to its name, whose row is returned until the next call. NULL: out of memory. */
+static struct mst_by_name_row *add(struct gathering *g, const char *name, uint64_t ns,
+                                   struct mst_query *q)
+{
+    uint64_t status = mst_row_number(q, "status");
+    struct mst_by_name_row *row;
+    uint32_t number;
+
+    if (!number_of(g, name, &number) ||
+        !mst_grow(&g->values, &g->room, g->value_count, sizeof *g->values))
+        return NULL;
+    g->values[g->value_count++] = (struct value){ ns, number };
+    row = &g->names[number];
+    row->requests++;
+    row->sum_ns += ns;
+    g->sum_ns += ns;
+    if (mst_row_number(q, "aborted") == 1)
+        row->aborted++;
+    else if (status >= 400 && status < 500)
+        row->errors_4xx++;
+    else if (status >= 500 && status < 600)
+        row->errors_5xx++;
+    return row;
+}
+
+static void add_parts(struct mst_by_name_row *row, const uint64_t parts_ns[MST_TRACE_COUNT])
+{
+    size_t i;
+
+    for (i = 0; i < MST_TRACE_COUNT; i++)
+        row->parts_ns[i] += parts_ns[i];
+}
+
+/* ---- the table ----------------------------------------------------------------------- */
+
+static int by_sum(const void *a, const void *b)
+{
+    const struct mst_by_name_row *x = *(struct mst_by_name_row *const *)a;
+    const struct mst_by_name_row *y = *(struct mst_by_name_row *const *)b;
+
+    if (x->sum_ns != y->sum_ns)
+        return x->sum_ns < y->sum_ns ? 1 : -1;
+    return strcmp(x->name, y->name);
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct value *x = a, *y = b;
+
+    return (x->ns > y->ns) - (x->ns < y->ns);
+}
+
+static void merge(struct mst_by_name_row *into, const struct mst_by_name_row *row)
+{
+    into->names++;
+    into->requests += row->requests;
+    into->sum_ns += row->sum_ns;
+    into->errors_4xx += row->errors_4xx;
+    into->errors_5xx += row->errors_5xx;
+    into->aborted += row->aborted;
+    add_parts(into, row->parts_ns);
+}
+
+/* Moves the names into rows; row_of[number] is then the row of each. */
+static bool make_rows(struct mst_by_name *table, struct gathering *g, size_t most, size_t *row_of)
+{
+    struct mst_by_name_row **sorted = calloc(g->count, sizeof *sorted);
+    bool merged = g->count - 1 > most || g->names[0].requests > 0;
+    size_t named = g->count - 1 < most ? g->count - 1 : most, i;
+
+    table->rows = calloc(named + 1, sizeof *table->rows);
+    if (sorted == NULL || table->rows == NULL) {
+        free(sorted);
+        return false;
+    }
+    for (i = 1; i < g->count; i++)
+        sorted[i - 1] = &g->names[i];
+    if (g->count > 2)
+        qsort(sorted, g->count - 1, sizeof *sorted, by_sum);
+    row_of[0] = named;
+    for (i = 0; i < g->count - 1; i++) {
+        row_of[sorted[i] - g->names] = i < named ? i : named;
+        if (i >= named) {
+            merge(&table->rows[named], sorted[i]);
+            continue;
+        }
+        table->rows[i] = *sorted[i];
+        table->rows[i].names = 1;
+        sorted[i]->name = NULL;
+    }
+    if (g->names[0].requests > 0)
+        merge(&table->rows[named], &g->names[0]);
+    table->count = named + merged;
+    free(sorted);
+    return true;
+}
+
+/* Nearest rank of a number of values, from 1. */
+static uint64_t rank(uint64_t count, unsigned per_mille)
+{
+    return (count * per_mille + 999) / 1000;
+}
+
+static bool fill_quantiles(struct mst_by_name *table, struct gathering *g, const size_t *row_of)
+{
+    uint64_t *seen = calloc(table->count + 1, sizeof *seen);
+    size_t i;
+
+    if (seen == NULL)
+        return false;
+    if (g->value_count > 1)
+        qsort(g->values, g->value_count, sizeof *g->values, by_time);
+    for (i = 0; i < g->value_count; i++) {
+        size_t at = row_of[g->values[i].name];
+        struct mst_by_name_row *row = &table->rows[at];
+        uint64_t ns = g->values[i].ns;
+
+        seen[at]++;
+        row->p50_ns = seen[at] == rank(row->requests, 500) ? ns : row->p50_ns;
+        row->p95_ns = seen[at] == rank(row->requests, 950) ? ns : row->p95_ns;
+        row->p99_ns = seen[at] == rank(row->requests, 990) ? ns : row->p99_ns;
+    }
+    free(seen);
+    return true;
+}
+
+static bool finish(struct mst_by_name *table, struct gathering *g, size_t most)
+{
+    size_t *row_of = calloc(g->count, sizeof *row_of);
+    bool fine = row_of != NULL && make_rows(table, g, most, row_of) &&
+                fill_quantiles(table, g, row_of);
+
+    table->sum_ns = g->sum_ns;
+    free(row_of);
+    return fine;
+}
+
+void mst_by_name_free(struct mst_by_name *table)
+{
+    size_t i;
+
+    for (i = 0; i < table->count; i++)
+        free(table->rows[i].name);
+    free(table->rows);
+    *table = (struct mst_by_name){ 0 };
+}
+
+/* ---- an Apache's --------------------------------------------------------------------- */
+
+struct apache {
+    struct mst_query q;               /* the requests, in the order of their rows */
+    struct gathering labels, handlers;
+    uint64_t unnamed_ns;              /* time of the requests without a handler */
+};
+
+#define X_COLUMN(suffix, name) name "_ns, "
+static const char apache_sql[] =
+    "SELECT rowid AS id, queue_ns, read_ns, handle_ns, send_ns, " MST_INTERVALS(X_COLUMN)
+    "status, aborted, label, " MST_HANDED_TO " AS handler "
+    MST_FROM_APACHES_REQUESTS "ORDER BY rowid";
+
+/* The present row, with what PHP did for it, if anything. */
+static bool add_apaches(struct apache *a, const struct mst_joined *php)
+{
+    struct mst_query *q = &a->q;
+    struct mst_trace_times t = {
+        .queue_ns = mst_row_number(q, "queue_ns"), .read_ns = mst_row_number(q, "read_ns"),
+        .handle_ns = mst_row_number(q, "handle_ns"), .send_ns = mst_row_number(q, "send_ns"),
+    };
+    uint64_t parts_ns[MST_TRACE_COUNT], ns = t.queue_ns + t.read_ns + t.handle_ns + t.send_ns;
+    struct mst_by_name_row *row;
+    const char *handler, *label;
+
+    mst_trace_read_intervals(&t, q);
+    if (php != NULL) {
+        t.php_wait_ns = php->handle_wait;
+        t.php_run_ns = php->handle_run;
+        t.php_send_ns = php->send_run;
+    }
+    mst_trace(parts_ns, &t);
+    label = mst_row_text(q, "label");
+    row = add(&a->labels, label != NULL ? label : "", ns, q);
+    if (row == NULL)
+        return false;
+    add_parts(row, parts_ns);
+    handler = mst_row_text(q, "handler");
+    if (handler == NULL) {
+        a->unnamed_ns += ns;
+        return true;
+    }
+    row = add(&a->handlers, handler, ns, q);
+    if (row != NULL)
+        add_parts(row, parts_ns);
+    return row != NULL;
+}
+
+/* The walk over the join goes through the same rows in the same order. */
+static bool add_joined(void *context, const struct mst_joined *php)
+{
+    struct apache *a = context;
+
+    return mst_query_next(&a->q) && mst_row_number(&a->q, "id") == php->id &&
+           add_apaches(a, php);
+}
+
+bool mst_by_name_apache(struct mst_by_name *labels, struct mst_by_name *handlers,
+                        const struct mst_summary *s, sqlite3 *db,
+                        const struct mst_summary_server *server, size_t most)
+{
+    struct apache a = { .q = mst_query_ask(db, apache_sql, server->id) };
+    bool fine = begin(&a.labels);
+
+    fine = begin(&a.handlers) && fine;
+    *labels = *handlers = (struct mst_by_name){ 0 };
+    if (fine && server->php.joined > 0)
+        fine = mst_join_php_walk(s, db, server->id, add_joined, &a, NULL);
+    else
+        while (fine && mst_query_next(&a.q))
+            fine = add_apaches(&a, NULL);
+    fine = mst_query_done(&a.q) && fine && finish(labels, &a.labels, most) &&
+           finish(handlers, &a.handlers, most);
+    handlers->sum_ns += a.unnamed_ns;
+    end(&a.labels);
+    end(&a.handlers);
+    return fine;
+}
+
+/* ---- a PHP's ------------------------------------------------------------------------- */
+
+/* The rows of a request's waits follow each other. */
+static const char php_sql[] =
+    "SELECT p.rowid AS id, coalesce(p.wait_ns, 0) AS wait_ns, p.run_ns AS run_ns, "
+    "p.user_ns + p.system_ns AS cpu_ns, p.cpu_wait_ns AS cpu_wait_ns, p.script AS script, "
+    "p.status AS status, p.aborted AS aborted, w.kind AS kind, w.end AS end, w.wait_ns AS ns "
+    "FROM php_requests p LEFT JOIN php_waits w ON w.server_id = p.server_id AND w.key = p.key "
+    "WHERE p.server_id = :id AND p.ghost = 0 ORDER BY p.rowid";
+
+struct php {
+    struct mst_query q;
+    struct gathering scripts, ends;
+    uint64_t id;                      /* of the request whose waits are read; 0: none yet */
+    uint32_t script;                  /* its script's number */
+    struct mst_trace_times times;
+};
+
+static void end_request(struct php *p)
+{
+    uint64_t parts_ns[MST_TRACE_COUNT];
+
+    if (p->id == 0)
+        return;
+    mst_trace(parts_ns, &p->times);
+    add_parts(&p->scripts.names[p->script], parts_ns);
+}
+
+static bool begin_request(struct php *p)
+{
+    const char *script = mst_row_text(&p->q, "script");
+    struct mst_by_name_row *row;
+
+    end_request(p);
+    p->id = mst_row_number(&p->q, "id");
+    p->times = (struct mst_trace_times){
+        .php_wait_ns = mst_row_number(&p->q, "wait_ns"),
+        .php_run_ns = mst_row_number(&p->q, "run_ns"),
+        .cpu_ns = mst_row_number(&p->q, "cpu_ns"),
+        .cpu_wait_ns = mst_row_number(&p->q, "cpu_wait_ns"),
+    };
+    p->times.handle_ns = p->times.php_wait_ns + p->times.php_run_ns;
+    row = add(&p->scripts, script != NULL ? script : "(not known)", p->times.handle_ns, &p->q);
+    if (row != NULL)
+        p->script = (uint32_t)(row - p->scripts.names);
+    return row != NULL;
+}
+
+static bool add_wait(struct php *p)
+{
+    const char *kind = mst_row_text(&p->q, "kind"), *other = mst_row_text(&p->q, "end");
+    unsigned wait = mst_trace_wait_of(kind);
+    uint64_t ns = mst_row_number(&p->q, "ns");
+    char name[NAME_SIZE];
+
+    if (wait == MST_WAIT_COUNT || ns == MST_UNKNOWN)
+        return true;
+    p->times.waits_ns[wait] += ns;
+    if (other == NULL)
+        return true;
+    snprintf(name, sizeof name, strcmp(kind, other) == 0 ? "%s" : "%s %s", kind, other);
+    return add(&p->ends, name, ns, &p->q) != NULL;
+}
+
+bool mst_by_name_php(struct mst_by_name *scripts, struct mst_by_name *ends, sqlite3 *db,
+                     const struct mst_summary_server *server, size_t most)
+{
+    struct php p = { .q = mst_query_ask(db, php_sql, server->id) };
+    bool fine = begin(&p.scripts);
+
+    fine = begin(&p.ends) && fine;
+    *scripts = *ends = (struct mst_by_name){ 0 };
+    while (fine && mst_query_next(&p.q))
+        fine = (mst_row_number(&p.q, "id") == p.id || begin_request(&p)) && add_wait(&p);
+    fine = mst_query_done(&p.q) && fine;
+    if (fine)
+        end_request(&p);
+    fine = fine && finish(scripts, &p.scripts, most) && finish(ends, &p.ends, most);
+    ends->sum_ns = p.scripts.sum_ns;
+    end(&p.scripts);
+    end(&p.ends);
+    return fine;
+}

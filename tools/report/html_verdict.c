@@ -1,0 +1,310 @@
+/* html_verdict.c - what was found, as HTML: see html_verdict.h. */
+#include "report/html_verdict.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "report/markup.h"
+#include "report/metrics.h"
+#include "report/page.h"
+#include "segment/format.h"
+
+#define TILES_OF_A_FINDING 6u
+
+/* ---- figures of findings -------------------------------------------------------------- */
+
+static const char *const groups_of_codes[MST_CODE_COUNT] = {
+#define X_CODE(id, name, group, meaning, evidence, otherwise) [MST_CODE_##id] = group,
+#include "analysis/codes.def"
+#undef X_CODE
+};
+
+/* How the figures are shown whose names alone do not tell. A figure in thousandths that is not
+ * here is a mean. */
+static const struct figure { const char *name, *label; enum mst_metric_unit unit; } figures[] = {
+    { "mean_busy_milli", "workers busy, mean", MST_METRIC_MEAN },
+    { "max_busy", "workers busy, most", MST_METRIC_COUNT },
+    { "workers_limit", "workers, limit", MST_METRIC_COUNT },
+    { "mean_ns", "mean of a request", MST_METRIC_TIME },
+    { "queue_mean_ns", "in the queue, mean", MST_METRIC_TIME },
+    { "wait_mean_ns", "waited for PHP, mean", MST_METRIC_TIME },
+    { "median_ns", "median", MST_METRIC_TIME },
+    { "border_ns", "slow from", MST_METRIC_TIME },
+    { "max_ns", "slowest", MST_METRIC_TIME },
+    { "busy_milli", "CPUs busy", MST_METRIC_SHARE },
+    { "full_milli", "time at the limit", MST_METRIC_SHARE },
+    { "of_busy_time_milli", "of the workers' time", MST_METRIC_SHARE },
+    { "of_requests_milli", "of the requests", MST_METRIC_SHARE },
+    { "of_php_run_milli", "of PHP's time", MST_METRIC_SHARE },
+    { "server_idle_milli", "server without a request", MST_METRIC_SHARE },
+    { "predicted_cpu_milli", "CPUs busy, predicted", MST_METRIC_SHARE },
+    { "predicted_rate_milli", "predicted", MST_METRIC_RATE },
+    { "at_once_milli", "calls at once, mean", MST_METRIC_MEAN },
+    { "one_at_a_time", NULL, MST_METRIC_COUNT },      /* answers, no figures */
+    { "start_servers_too", NULL, MST_METRIC_COUNT },
+};
+
+static bool ends_with(const char *name, const char *end)
+{
+    size_t length = strlen(name), other = strlen(end);
+
+    return length > other && strcmp(name + length - other, end) == 0;
+}
+
+static struct figure figure_of(const char *name)
+{
+    size_t i;
+
+    for (i = 0; i < sizeof figures / sizeof *figures; i++)
+        if (strcmp(figures[i].name, name) == 0)
+            return figures[i];
+    return (struct figure){ name, name, ends_with(name, "_ns") ? MST_METRIC_TIME :
+                            ends_with(name, "_bytes") ? MST_METRIC_BYTES :
+                            ends_with(name, "_milli") ? MST_METRIC_MEAN : MST_METRIC_COUNT };
+}
+
+/* "syn_retransmits" as "syn retransmits", "throttled_ns" as "throttled". */
+static void put_label(struct mst_sink *sink, const char *label)
+{
+    static const char *const units[] = { "_ns", "_milli", "_bytes" };
+    char text[64];
+    size_t length = strlen(label), i;
+
+    for (i = 0; i < sizeof units / sizeof *units; i++)
+        if (ends_with(label, units[i]))
+            length -= strlen(units[i]);
+    if (length >= sizeof text)
+        length = sizeof text - 1;
+    for (i = 0; i < length; i++)
+        text[i] = label[i];
+    text[length] = '\0';
+    for (i = 0; i < length; i++)
+        if (text[i] == '_')
+            text[i] = ' ';
+    mst_html(sink, "%s", text);
+}
+
+static void put_tile(struct mst_sink *sink, const char *label, enum mst_metric_unit unit,
+                     uint64_t value)
+{
+    mst_html(sink, "<div><dt>");
+    put_label(sink, label);
+    mst_html(sink, "</dt><dd>");
+    mst_page_number(sink, unit, value);
+    mst_html(sink, "</dd></div>");
+}
+
+/* Begins the list with its first figure. */
+static void put_figure(struct mst_sink *sink, const char *class, size_t *shown, const char *label,
+                       enum mst_metric_unit unit, uint64_t value)
+{
+    if (value == MST_UNKNOWN)
+        return;
+    if ((*shown)++ == 0)
+        mst_html(sink, "<dl class=\"%s\">", class);
+    put_tile(sink, label, unit, value);
+}
+
+/* The figures that a finding rests on, at most `most` of them. */
+static void put_evidence(struct mst_sink *sink, const struct mst_finding *f, const char *class,
+                         size_t most)
+{
+    size_t i, shown = 0;
+
+    put_figure(sink, class, &shown, "of the requests' time", MST_METRIC_SHARE, f->share_milli);
+    put_figure(sink, class, &shown, "requests", MST_METRIC_COUNT, f->requests);
+    for (i = 0; i < f->number_count && shown < most; i++) {
+        struct figure figure = figure_of(f->numbers[i].name);
+
+        if (figure.label != NULL)
+            put_figure(sink, class, &shown, figure.label, figure.unit, f->numbers[i].value);
+    }
+    mst_html(sink, shown > 0 ? "</dl>\n" : "");
+}
+
+/* ---- a finding ------------------------------------------------------------------------ */
+
+static void put_name(struct mst_sink *sink, const struct mst_finding *f)
+{
+    mst_html(sink, "<code>%s</code> <span class=\"quiet\">%s, %s%s%s</span>",
+             mst_code_names[f->code], groups_of_codes[f->code], mst_certainty_names[f->certainty],
+             f->subject[0] != '\0' ? ": " : "", f->subject);
+}
+
+static void put_sentence(struct mst_sink *sink, const char *lead, const char *text)
+{
+    if (text[0] != '\0')
+        mst_html(sink, "<p><b>%s</b> %s</p>\n", lead, text);
+}
+
+/* Without its sentence, which stands above. */
+static void put_rest(struct mst_sink *sink, const struct mst_finding *f)
+{
+    put_sentence(sink, "Do:", f->action);
+    put_sentence(sink, "Predicted:", f->predicted);
+    put_evidence(sink, f, "evidence", SIZE_MAX);
+}
+
+void mst_html_finding(struct mst_sink *sink, const struct mst_finding *f)
+{
+    put_name(sink, f);
+    mst_html(sink, "<p>%s</p>\n", f->text);
+    put_rest(sink, f);
+}
+
+/* The verdict has the sentences of the first; the tail's stands with the slowest requests. */
+static void put_findings(struct mst_sink *sink, const struct mst_summary *s)
+{
+    size_t i;
+
+    if (s->finding_count == 0)
+        return;
+    mst_html(sink, "<ol class=\"findings\">\n");
+    for (i = 0; i < s->finding_count; i++) {
+        if (s->findings[i].code == MST_CODE_TAIL && i > 0)
+            continue;
+        mst_html(sink, "<li>");
+        if (i < s->headline_count) {
+            put_name(sink, &s->findings[i]);
+            put_rest(sink, &s->findings[i]);
+        } else {
+            mst_html_finding(sink, &s->findings[i]);
+        }
+        mst_html(sink, "</li>\n");
+    }
+    mst_html(sink, "</ol>\n");
+}
+
+/* ---- tiles ---------------------------------------------------------------------------- */
+
+/* The client's number where it is known, else the server's. */
+static void put_metric_tile(struct mst_sink *sink, const struct mst_summary *s, const char *label,
+                            enum mst_metric_id client, enum mst_metric_id server)
+{
+    const struct mst_metric *metric = &mst_metrics[client];
+
+    if (mst_metric_get(metric, s) == MST_UNKNOWN)
+        metric = &mst_metrics[server];
+    put_tile(sink, label, metric->unit, mst_metric_get(metric, s));
+}
+
+/* What the load got, then what the first finding rests on: of Apache, PHP, a group, a backend. */
+static void put_tiles(struct mst_sink *sink, const struct mst_summary *s)
+{
+    mst_html(sink, "<dl class=\"tiles\">");
+    put_metric_tile(sink, s, "requests/s", MST_M_RATE, MST_M_SERVER_RATE);
+    put_metric_tile(sink, s, "p50", MST_M_P50, MST_M_SERVER_P50);
+    put_metric_tile(sink, s, "p99", MST_M_P99, MST_M_SERVER_P99);
+    put_metric_tile(sink, s, "failed", MST_M_FAILED, MST_M_5XX);
+    mst_html(sink, "</dl>\n");
+    if (s->finding_count == 0)
+        return;
+    mst_html(sink, "<p class=\"tiles-of\">");
+    put_name(sink, &s->findings[0]);
+    mst_html(sink, "</p>\n");
+    put_evidence(sink, &s->findings[0], "tiles", TILES_OF_A_FINDING);
+}
+
+/* ---- checks --------------------------------------------------------------------------- */
+
+static void put_checks(struct mst_sink *sink, const struct mst_summary *s)
+{
+    static const struct { const char *class, *mark, *word; } answers[] = {
+        [MST_ANSWER_NO] = { "no", "✕", "no" }, [MST_ANSWER_YES] = { "yes", "✓", "yes" },
+        [MST_ANSWER_UNKNOWN] = { "maybe", "?", "not known" },
+    };
+    size_t i;
+
+    mst_html(sink, "<ul class=\"checks\">\n");
+    for (i = 0; i < MST_CHECK_COUNT; i++) {
+        const struct mst_check *check = &s->checks[i];
+
+        mst_html(sink, "<li class=\"%s\"><span class=\"mark\" aria-hidden=\"true\">%s</span> "
+                 "<strong>%s</strong><span class=\"quiet\">: %s</span> <span>%s</span></li>\n",
+                 answers[check->ok].class, answers[check->ok].mark, check->name,
+                 answers[check->ok].word, check->text);
+    }
+    mst_html(sink, "</ul>\n");
+}
+
+/* The checks are folded where all of them hold. */
+static void put_trust(struct mst_sink *sink, const struct mst_summary *s)
+{
+    size_t i, good = 0;
+
+    for (i = 0; i < MST_CHECK_COUNT; i++)
+        good += s->checks[i].ok == MST_ANSWER_YES;
+    mst_html(sink, good == MST_CHECK_COUNT ? "<details><summary>All checks hold</summary>\n" :
+                                             "<h4>Can it be believed?</h4>\n");
+    put_checks(sink, s);
+    mst_html(sink, good == MST_CHECK_COUNT ? "</details>\n" : "");
+}
+
+/* ---- repetitions ---------------------------------------------------------------------- */
+
+static void put_repetition(struct mst_sink *sink, const struct mst_report *report, size_t run,
+                           bool shown)
+{
+    static const enum mst_metric_id client[] = { MST_M_P50, MST_M_P99, MST_M_FAILED };
+    static const enum mst_metric_id server[] = { MST_M_SERVER_P50, MST_M_SERVER_P99, MST_M_5XX };
+    const struct mst_summary *s = &report->runs[run].summary;
+    const struct mst_metric *metric;
+    size_t i;
+
+    mst_html(sink, "<tr><th scope=\"row\"><a href=\"#run-%zu\">run %" PRIu64 "</a>%s</th>",
+             run + 1, (uint64_t)s->id, shown ? " (shown)" : "");
+    mst_page_cell(sink, MST_METRIC_RATE, mst_groups_rate(s));
+    for (i = 0; i < sizeof client / sizeof *client; i++) {
+        metric = &mst_metrics[client[i]];
+        if (mst_metric_get(metric, s) == MST_UNKNOWN)
+            metric = &mst_metrics[server[i]];
+        mst_page_cell(sink, metric->unit, mst_metric_get(metric, s));
+    }
+    mst_html(sink, "<td class=\"text\">%s</td></tr>\n", !s->complete ?
+             mst_outcome_names[s->outcome] : s->finding_count > 0 ?
+             mst_code_names[s->findings[0].code] : "");
+}
+
+static void put_repetitions(struct mst_sink *sink, const struct mst_report *report,
+                            const struct mst_report_group *group)
+{
+    size_t i;
+
+    if (group->count < 2)
+        return;
+    mst_html(sink, "<h4>%zu repetitions</h4>\n", group->count);
+    mst_page_table(sink, "Repetitions", "repetitions");
+    mst_html(sink, "<thead><tr><td></td><th scope=\"col\">requests/s</th><th scope=\"col\">p50</th>"
+             "<th scope=\"col\">p99</th><th scope=\"col\">failed</th>"
+             "<th scope=\"col\" class=\"text\">first finding</th></tr></thead><tbody>\n");
+    for (i = 0; i < group->count; i++)
+        put_repetition(sink, report, group->runs[i], group->runs[i] == group->shown);
+    mst_html(sink, MST_PAGE_TABLE_END);
+}
+
+/* ---- the card ------------------------------------------------------------------------- */
+
+void mst_html_verdict(struct mst_sink *sink, const struct mst_report *report,
+                      const struct mst_report_groups *groups, const struct mst_report_group *group)
+{
+    const struct mst_report_run *run = &report->runs[group->shown];
+    const struct mst_summary *s = &run->summary;
+    size_t i;
+
+    mst_html(sink, "<article class=\"card\">\n");
+    if (groups->count > 1)
+        mst_html(sink, "<h3><a href=\"#run-%zu\">%s</a></h3>\n", group->shown + 1, run->title);
+    if (groups->count > 1 && s->command_line != NULL)
+        mst_html(sink, "<p class=\"sub\">%s</p>", s->command_line);
+    if (!s->complete)
+        mst_html(sink, "<p class=\"warning\"><strong>This run is not complete</strong>: %s. What "
+                 "was recorded until then is shown.</p>\n", mst_outcome_names[s->outcome]);
+    mst_html(sink, "<p class=\"verdict\">%s</p>", s->verdict);
+    put_tiles(sink, s);
+    put_repetitions(sink, report, group);
+    put_findings(sink, s);
+    put_trust(sink, s);
+    for (i = 0; i < s->note_count; i++)
+        mst_html(sink, "<p class=\"note\">%s</p>", s->notes[i]);
+    mst_html(sink, "</article>\n");
+}
