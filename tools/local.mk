@@ -82,6 +82,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/console/diag.h \
 	tools/console/format.c \
 	tools/console/format.h \
+	tools/console/nearest.c \
+	tools/console/nearest.h \
 	tools/console/output.c \
 	tools/console/output.h \
 	tools/console/replace.c \
@@ -172,6 +174,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/report/csv.c \
 	tools/report/data.c \
 	tools/report/findings_text.c \
+	tools/report/glance.c \
+	tools/report/glance.h \
 	tools/report/html.c \
 	tools/report/html_run.c \
 	tools/report/html_run.h \
