@@ -20,6 +20,9 @@ $start_ns = hrtime(true);
 workload_only_on_loopback();
 workload_only_parameters('seconds', 'spread');
 $seconds = workload_number('seconds', SLEEP_SECONDS, 0, SLEEP_SECONDS_MAX, 6);
+if (($_GET['spread'] ?? null) === '') {
+    unset($_GET['spread']);   // the lab's parameter has no value
+}
 $spread = workload_number('spread', $seconds / 4, 0, $seconds, 6);
 
 // In whole microseconds, so that both ends are as likely as what is between.

@@ -13,7 +13,7 @@
 #include "console/format.h"
 
 #define WIDTH       80u
-#define INDENT      13u    /* columns before a value */
+#define INDENT      16u    /* columns before a value */
 #define NAME_WIDTH  48u    /* columns of a name, which comes from a board */
 #define LISTED      4u     /* listeners, pools */
 
@@ -311,7 +311,7 @@ static void put_queues(struct mst_sink *sink, const struct mst_snapshot *b)
         add_item(&row, "%" PRIu64, l->queue);
         if (is_known(l->queue_limit))
             add_words(&row, " of %" PRIu64, l->queue_limit);
-        add_words(&row, " wait at %s", l->address != NULL ? printable(l->address).text
+        add_words(&row, " at %s", l->address != NULL ? printable(l->address).text
                                                           : "a socket without a name");
     }
     if (more > 0)
@@ -397,9 +397,9 @@ static void put_ran_out(struct mst_sink *sink, const struct mst_snapshot *b)
             add_item(&row, "pool %s reached its limit %" PRIu64 " time%s",
                      printable(b->labels[i].label).text, b->labels[i].limit_reached,
                      plural(b->labels[i].limit_reached));
-    /* The kernel counts for all programs of the machine. */
+    /* The kernel counts for all programs. */
     if (is_known(b->listen_overflows) && b->listen_overflows > 0)
-        add_item(&row, "an accept queue of this machine was full %" PRIu64 " time%s",
+        add_item(&row, "the machine's accept queues overflowed %" PRIu64 " time%s since its boot",
                  b->listen_overflows, plural(b->listen_overflows));
     if (is_known(b->forks_failed) && b->forks_failed > 0)
         add_item(&row, "%" PRIu64 " fork%s failed", b->forks_failed, plural(b->forks_failed));

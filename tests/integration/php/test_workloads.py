@@ -167,8 +167,10 @@ def test_loop(stack):
 
 
 def test_sleep(stack):
-    assert stack.page("/sleep.php?seconds=0.01&spread=0") == "OK"
-    for wrong in ("seconds=61", "seconds=-1", "seconds=0.1234567", "spread=2", "seconds=x", "x=1"):
+    for spread in ("&spread=0", "&spread=0.01", "&spread=", ""):
+        assert stack.page("/sleep.php?seconds=0.01" + spread) == "OK"
+    for wrong in ("seconds=61", "seconds=-1", "seconds=0.1234567", "spread=2", "seconds=x", "x=1",
+                  "seconds=0.2&spread=0.25", "spread[]="):
         stack.refused("/sleep.php?" + wrong)
 
 
