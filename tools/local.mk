@@ -92,6 +92,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/console/diag.h \
 	tools/console/format.c \
 	tools/console/format.h \
+	tools/console/nearest.c \
+	tools/console/nearest.h \
 	tools/console/output.c \
 	tools/console/output.h \
 	tools/console/replace.c \
@@ -188,6 +190,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/report/csv.c \
 	tools/report/data.c \
 	tools/report/findings_text.c \
+	tools/report/glance.c \
+	tools/report/glance.h \
 	tools/report/groups.c \
 	tools/report/groups.h \
 	tools/report/html.c \

@@ -3,7 +3,10 @@
  */
 #include "render/fields_table.h"
 
+#include <ctype.h>
+#include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "render/json_writer.h"
 #include "render/scope.h"
@@ -216,14 +219,16 @@ static void put_code_cell(struct mst_sink *out, const struct name *name)
     mst_sink_puts(out, name->used > 0 ? "` " : "");
 }
 
+static void put_markdown_head(struct mst_sink *out, enum mst_scope scope, bool is_first)
+{
+    mst_sink_puts(out, is_first ? "## " : "\n## ");
+    mst_sink_puts(out, mst_scope_name(scope));
+    mst_sink_puts(out, "\n\n| meaning | of | nature | unit | JSON | text | OpenMetrics |\n"
+                       "|---|---|---|---|---|---|---|\n");
+}
+
 static void put_markdown(struct mst_sink *out, const struct mst_field *f, const struct names *n)
 {
-    if (f == mst_scope_key(f->scope)) {
-        mst_sink_puts(out, f == mst_fields ? "## " : "\n## ");
-        mst_sink_puts(out, mst_scope_name(f->scope));
-        mst_sink_puts(out, "\n\n| meaning | of | nature | unit | JSON | text | OpenMetrics |\n"
-                           "|---|---|---|---|---|---|---|\n");
-    }
     put_cell(out, f->help);
     put_cell(out, only_producer(f) != NULL ? only_producer(f) : "any");
     put_cell(out, mst_nature_name(f->nature));
@@ -285,9 +290,139 @@ static void put_json_row(struct mst_json *j, const struct mst_field *f, const st
     mst_json_end(j, '}');
 }
 
-int mst_render_fields(struct mst_sink *sink, enum mst_fields_format format)
+/* ---- a user's word -------------------------------------------------------------------- */
+
+/* The length of what name begins with where that is the element's name, as it is (php_wait) or in
+ * camel case (PhpWait); 0: it begins with something else. */
+static size_t element_length(const char *name, const char *element)
+{
+    const char *at = name;
+
+    for (; *element != '\0'; element++) {
+        bool is_joint = *element == '_' || *element == '-';
+
+        if (is_joint && *at != *element)
+            continue;
+        if (tolower((unsigned char)*at) != tolower((unsigned char)*element))
+            return 0;
+        at++;
+    }
+    return (size_t)(at - name);
+}
+
+/* The names that a placeholder stands for; 0: they are no fixed ones. */
+static size_t placeholder_names(const char *word, size_t length, const char *const **names)
+{
+    enum mst_scope scope;
+    int type;
+
+    for (type = 0; type <= MST_TYPE_WAIT; type++)
+        if (mst_type_key((enum mst_type)type) != NULL &&
+            strlen(mst_type_key((enum mst_type)type)) == length &&
+            strncasecmp(word, mst_type_key((enum mst_type)type), length) == 0)
+            return mst_type_elements((enum mst_type)type, names);
+    for (scope = MST_SCOPE_BOARD + 1; scope < MST_SCOPE_COUNT; scope++)
+        if (mst_scopes[scope].names != NULL && strlen(mst_scopes[scope].openmetrics) == length &&
+            strncasecmp(word, mst_scopes[scope].openmetrics, length) == 0) {
+            *names = mst_scopes[scope].names;
+            return mst_scopes[scope].name_count;
+        }
+    return 0;
+}
+
+/* Whether a word is a composed name, with an element's name for each placeholder or with the
+ * placeholder itself. */
+static bool fits(const char *composed, const char *word)
+{
+    const char *const *names = NULL;
+    const char *end;
+    size_t count, i, length;
+
+    for (; *composed != '<' || *word == '<'; composed++, word++) {
+        if (tolower((unsigned char)*composed) != tolower((unsigned char)*word))
+            return false;
+        if (*composed == '\0')
+            return true;
+    }
+    end = strchr(composed, '>') + 1;
+    count = placeholder_names(composed + 1, (size_t)(end - composed) - 2, &names);
+    for (i = 0; i < count; i++) {
+        length = element_length(word, names[i]);
+        if (length > 0 && fits(end, word + length))
+            return true;
+    }
+    for (i = 1; count == 0 && i <= strlen(word); i++)
+        if (fits(end, word + i))
+            return true;
+    return false;
+}
+
+static const char *behind_elements(const char *name)
+{
+    const char *bracket = strrchr(name, ']');
+
+    return bracket != NULL ? bracket + 1 : name;
+}
+
+/* A metric's name up to its labels. */
+static bool is_family(const struct name *openmetrics, const char *word)
+{
+    size_t length = strcspn(openmetrics->text, "{");
+
+    return length > 0 && strcspn(word, "{") == length &&
+           strncasecmp(openmetrics->text, word, length) == 0;
+}
+
+static bool is_named(const struct mst_field *f, const struct names *n, const char *word)
+{
+    return strcasecmp(f->id, word) == 0 ||
+           (n->json.used > 0 && fits(n->json.text, word)) ||
+           (n->text.used > 0 && (fits(n->text.text, word) ||
+                                 fits(behind_elements(n->text.text), word))) ||
+           is_family(&n->openmetrics, word);
+}
+
+static bool contains(const struct mst_field *f, const struct names *n, const char *word)
+{
+    char full[64];
+
+    snprintf(full, sizeof full, "%s.%s", mst_scope_name(f->scope), f->id);
+    return strcasestr(full, word) != NULL || strcasestr(n->json.text, word) != NULL ||
+           strcasestr(n->text.text, word) != NULL || strcasestr(n->openmetrics.text, word) != NULL;
+}
+
+static bool matches(const struct mst_field *f, const struct names *n, enum mst_fields_match match,
+                    const char *word)
+{
+    switch (match) {
+    case MST_FIELDS_ALL:        return true;
+    case MST_FIELDS_NAMED:      return is_named(f, n, word);
+    case MST_FIELDS_CONTAINING: return contains(f, n, word);
+    case MST_FIELDS_NONE:       break;
+    }
+    return false;
+}
+
+enum mst_fields_match mst_fields_match(const char *word)
+{
+    enum mst_fields_match match;
+    struct names names;
+    size_t i;
+
+    for (match = MST_FIELDS_NAMED; match < MST_FIELDS_NONE; match++)
+        for (i = 0; i < mst_field_count; i++) {
+            compose(&names, &mst_fields[i]);
+            if (matches(&mst_fields[i], &names, match, word))
+                return match;
+        }
+    return MST_FIELDS_NONE;
+}
+
+int mst_render_fields(struct mst_sink *sink, enum mst_fields_format format,
+                      enum mst_fields_match match, const char *word)
 {
     struct mst_json j = { .out = sink };
+    enum mst_scope scope = MST_SCOPE_COUNT;
     size_t i;
 
     if (format == MST_FIELDS_JSON) {
@@ -295,14 +430,22 @@ int mst_render_fields(struct mst_sink *sink, enum mst_fields_format format)
         mst_json_begin(&j, "fields", '[');
     }
     for (i = 0; i < mst_field_count; i++) {
+        const struct mst_field *f = &mst_fields[i];
         struct names names;
 
-        compose(&names, &mst_fields[i]);
+        compose(&names, f);
+        if (!matches(f, &names, match, word))
+            continue;
         switch (format) {
-        case MST_FIELDS_TEXT:     put_text(sink, &mst_fields[i], &names); break;
-        case MST_FIELDS_JSON:     put_json_row(&j, &mst_fields[i], &names); break;
-        case MST_FIELDS_MARKDOWN: put_markdown(sink, &mst_fields[i], &names); break;
+        case MST_FIELDS_TEXT: put_text(sink, f, &names); break;
+        case MST_FIELDS_JSON: put_json_row(&j, f, &names); break;
+        case MST_FIELDS_MARKDOWN:
+            if (f->scope != scope)
+                put_markdown_head(sink, f->scope, scope == MST_SCOPE_COUNT);
+            put_markdown(sink, f, &names);
+            break;
         }
+        scope = f->scope;
     }
     if (format == MST_FIELDS_JSON)
         mst_sink_puts(sink, "\n]}\n");

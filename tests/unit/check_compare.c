@@ -463,6 +463,50 @@ START_TEST(test_output)
 }
 END_TEST
 
+/* Markdown's parts: a sentence, an empty line, a table; then what to beware of. */
+START_TEST(test_markdown)
+{
+    static const char *const names[] = { "a|b", "`code`", "<b>", "two\nlines", "**", "[x](y)" };
+    struct mst_comparison_table t = { .limit = _i % 2 == 0 ? -1 : 0.05 };
+    const char *path = test_path();
+    struct mst_archive *archive = create(path);
+    char error[MST_ERROR_MAX], name[32], text[16384] = "", *line, *rest;
+    struct mst_sink sink;
+    unsigned i;
+
+    for (i = 0; i < 8; i++)
+        add_run(archive, i % 2 == 0 ? "plain" : names[_i / 2], i / 2 + 1, 10 * i,
+                (i % 2 == 0 ? 1000000 : 800000) + i * 900, "http://x/", "2");
+    ck_assert_int_eq(mst_archive_close(archive, error), 0);
+    read_side(&t.a, path, "#plain");
+    snprintf(name, sizeof name, "#%s", names[_i / 2]);
+    read_side(&t.b, path, name);
+    ck_assert_int_eq(mst_comparison_make(&t, NULL, 0), 0);
+    mst_sink_init(&sink, keep, text);
+    mst_comparison_markdown(&sink, &t);
+    mst_sink_flush(&sink);
+    line = strtok_r(text, "\n", &rest);
+    ck_assert_msg(strncmp(line, "**", 2) == 0 && strcmp(line + strlen(line) - 3, ".**") == 0,
+                  "%s", line);
+    ck_assert_msg(strstr(line, "client, req/s: ") != NULL, "%s", line);
+    line = strtok_r(NULL, "\n", &rest);
+    ck_assert_msg(strncmp(line, "| | A: plain (4 runs) | B: ", 26) == 0, "%s", line);
+    for (i = 0; line != NULL && line[0] == '|'; line = strtok_r(NULL, "\n", &rest), i++) {
+        unsigned bars = 0;
+        const char *at;
+
+        for (at = line; *at != '\0'; at++)
+            bars += *at == '|' && (at == line || at[-1] != '\\');
+        ck_assert_msg(bars == 6, "%u columns: %s", bars, line);
+        ck_assert_msg(strpbrk(line, "<>") == NULL, "%s", line);
+    }
+    ck_assert_uint_gt(i, 3);
+    for (; line != NULL; line = strtok_r(NULL, "\n", &rest))
+        ck_assert_msg(strncmp(line, "- beware: ", 10) == 0, "%s", line);
+    mst_comparison_free(&t);
+}
+END_TEST
+
 /* ---- all of it -------------------------------------------------------------------- */
 
 int main(void)
@@ -487,6 +531,7 @@ int main(void)
     tcase_add_test(archives, test_sides_that_are_none);
     tcase_add_test(archives, test_number_signs);
     tcase_add_test(archives, test_output);
+    tcase_add_loop_test(archives, test_markdown, 0, 12);
     suite_add_tcase(suite, bootstrap);
     suite_add_tcase(suite, sentences);
     suite_add_tcase(suite, archives);

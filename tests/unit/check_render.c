@@ -16,6 +16,7 @@
 #include "render/fields_table.h"
 #include "render/render.h"
 #include "render/scope.h"
+#include "report/glance.h"
 
 static char *rendered(enum mst_format format, const struct mst_snapshot *const *boards,
                       size_t count)
@@ -34,7 +35,7 @@ static char *rendered_fields(enum mst_fields_format format)
     struct test_kept kept;
 
     test_kept_begin(&kept);
-    ck_assert_int_eq(mst_render_fields(&kept.sink, format), 0);
+    ck_assert_int_eq(mst_render_fields(&kept.sink, format, MST_FIELDS_ALL, NULL), 0);
     ck_assert_int_eq(test_kept_end(&kept), 0);
     return kept.text;
 }
@@ -136,6 +137,135 @@ START_TEST(the_field_table_is_as_in_the_golden_files)
     char *text = rendered_fields((enum mst_fields_format)_i);
 
     expect_golden(names[_i], text);
+    free(text);
+}
+END_TEST
+
+/* A word finds what has that name in any format; else what has it in a name. */
+START_TEST(a_word_finds_its_metrics)
+{
+    static const struct { const char *word; enum mst_fields_match match; const char *first; }
+    cases[] = {
+        { "workers_busy", MST_FIELDS_NAMED, "board.workers_busy: " },
+        { "WORKERSBUSY", MST_FIELDS_NAMED, "board.workers_busy: " },
+        { "workers.busy", MST_FIELDS_NAMED, "board.workers_busy: " },
+        { "WorkersIdle", MST_FIELDS_NAMED, "board.workers: " },
+        { "Workers<State>", MST_FIELDS_NAMED, "board.workers: " },
+        { "workers.states.idle", MST_FIELDS_NAMED, "board.workers: " },
+        { "QueueP99Seconds", MST_FIELDS_NAMED, "phase.p99_ns: " },
+        { "Label[www]PhpWaitP99Seconds", MST_FIELDS_NAMED, "phase.p99_ns: " },
+        { "mpmstat_workers", MST_FIELDS_NAMED, "board.workers: " },
+        { "mpmstat_workers{state=\"idle\"}", MST_FIELDS_NAMED, "board.workers: " },
+        { "mpmstat_requests_total", MST_FIELDS_NAMED, "label.status: " },
+        { "FULLEST", MST_FIELDS_CONTAINING, "listener.queue_fullest: " },
+        { "mpmstat_listen", MST_FIELDS_CONTAINING, "board.listen_overflows: " },
+        { "WorkersFlying", MST_FIELDS_NONE, NULL },
+        { "<", MST_FIELDS_CONTAINING, "board.workers: " },
+        { "%s", MST_FIELDS_NONE, NULL },
+    };
+    enum mst_fields_match match = mst_fields_match(cases[_i].word);
+    struct test_kept kept;
+
+    ck_assert_msg(match == cases[_i].match, "%s: found %d", cases[_i].word, (int)match);
+    if (match == MST_FIELDS_NONE)
+        return;
+    test_kept_begin(&kept);
+    ck_assert_int_eq(mst_render_fields(&kept.sink, MST_FIELDS_TEXT, match, cases[_i].word), 0);
+    ck_assert_int_eq(test_kept_end(&kept), 0);
+    ck_assert_msg(strncmp(kept.text, cases[_i].first, strlen(cases[_i].first)) == 0,
+                  "%s: found %.60s", cases[_i].word, kept.text);
+    free(kept.text);
+}
+END_TEST
+
+/* ---- a glance ------------------------------------------------------------------------ */
+
+static char *glanced(const struct mst_snapshot *board)
+{
+    struct test_kept kept;
+
+    test_kept_begin(&kept);
+    mst_glance(&kept.sink, board);
+    ck_assert_int_eq(mst_sink_flush(&kept.sink), 0);
+    ck_assert_int_eq(test_kept_end(&kept), 0);
+    return kept.text;
+}
+
+/* Lines of at most 80 characters, without controls. */
+static void expect_fits_a_terminal(const char *text)
+{
+    size_t column = 0;
+
+    for (; *text != '\0'; text++) {
+        unsigned char c = (unsigned char)*text;
+
+        ck_assert_msg(c == '\n' || (c >= ' ' && c != 0x7f), "a control: %.60s", text);
+        column = c == '\n' ? 0 : column + ((c & 0xc0) != 0x80);
+        ck_assert_msg(column <= 80, "more than 80 columns: %.60s", text);
+    }
+}
+
+START_TEST(a_glance_is_as_in_its_golden_file)
+{
+    static const char *const names[TEST_BOARDS] = { "glance-apache.txt", "glance-php.txt" };
+    char *text = glanced(test_boards()[_i]);
+
+    expect_golden(names[_i], text);
+    expect_fits_a_terminal(text);
+    free(text);
+}
+END_TEST
+
+/* The longest request's label and path, the listener's address, the pool: all are a board's. */
+START_TEST(a_glance_obeys_no_name)
+{
+    static const char *const hostile[] = {
+        "\x1b[2J\x1b[31mred", "two\nlines", "back\\slash", "\xc2\x9b" "31m", "\xff\xfe\xc3",
+        "one-word-that-is-longer-than-the-whole-line-of-a-terminal-"
+        "one-word-that-is-longer-than-the-whole-line-of-a-terminal",
+        "\xe2\x80\xae" "reversed", "", " ",
+    };
+    struct mst_snapshot board = *test_boards()[_i % 2];
+    struct mst_snapshot_slot slot = board.slots[board.slot_count > 2 ? 0 : 1];
+    struct mst_snapshot_label label = board.labels[1];
+    struct mst_snapshot_listener listener = { .queue = 1, .queue_limit = MST_UNKNOWN };
+    const char *name = hostile[_i / 2];
+    char *text;
+
+    slot.label = slot.path = slot.state = slot.wait = slot.wait_end = name;
+    label.label = listener.address = name;
+    board.server = board.mpm = board.path = board.running = name;
+    board.slots = &slot;
+    board.labels = &label;
+    board.listeners = &listener;
+    board.slot_count = board.label_count = board.listener_count = 1;
+    board.listeners_known = true;
+    text = glanced(&board);
+    expect_fits_a_terminal(text);
+    ck_assert_ptr_null(strstr(text, "\xff"));
+    ck_assert_ptr_nonnull(strstr(text, "\n  Longest now"));
+    free(text);
+}
+END_TEST
+
+START_TEST(a_glance_at_a_board_of_nothing_says_so)
+{
+    struct mst_snapshot board;
+    char *text;
+
+    memset(&board, 0, sizeof board);
+    text = glanced(&board);
+    ck_assert_ptr_nonnull(strstr(text, "nothing so far"));
+    ck_assert_ptr_nonnull(strstr(text, "none so far"));
+    free(text);
+}
+END_TEST
+
+START_TEST(a_glance_survives_any_number)
+{
+    char *text = glanced(test_numbered_board());
+
+    expect_fits_a_terminal(text);
     free(text);
 }
 END_TEST
@@ -1008,6 +1138,11 @@ int main(void)
                         MST_FORMAT_SNAPSHOTS);
     tcase_add_loop_test(tests, an_apache_board_alone_has_nothing_of_phps, 0, MST_FORMAT_SNAPSHOTS);
     tcase_add_loop_test(tests, the_field_table_is_as_in_the_golden_files, 0, 3);
+    tcase_add_loop_test(tests, a_word_finds_its_metrics, 0, 16);
+    tcase_add_loop_test(tests, a_glance_is_as_in_its_golden_file, 0, TEST_BOARDS);
+    tcase_add_loop_test(tests, a_glance_obeys_no_name, 0, 18);
+    tcase_add_test(tests, a_glance_at_a_board_of_nothing_says_so);
+    tcase_add_test(tests, a_glance_survives_any_number);
     tcase_add_test(tests, no_boards_are_valid_too);
     tcase_add_test(tests, unreadable_boards_are_named);
     tcase_add_test(tests, json_keeps_its_promises);

@@ -10,6 +10,7 @@
 #include "console/output.h"
 #include "cli/verbs.h"
 #include "console/diag.h"
+#include "console/nearest.h"
 #include "console/style.h"
 
 static int verb_help(int argc, char **argv);
@@ -66,39 +67,14 @@ static const struct verb *find_verb(const char *name)
     return NULL;
 }
 
-/* The number of letters to add, drop or change to get from a to b. */
-static unsigned edit_distance(const char *a, const char *b)
-{
-    unsigned row[32], diagonal, above, j;
-    size_t length = strlen(b);
-
-    if (length >= sizeof row / sizeof *row)
-        return (unsigned)length;
-    for (j = 0; j <= length; j++)
-        row[j] = j;
-    for (; *a != '\0'; a++) {
-        diagonal = row[0]++;
-        for (j = 1; j <= length; j++) {
-            above = row[j];
-            if (*a != b[j - 1]) {
-                diagonal = diagonal < above ? diagonal : above;
-                diagonal = (diagonal < row[j - 1] ? diagonal : row[j - 1]) + 1;
-            }
-            row[j] = diagonal;
-            diagonal = above;
-        }
-    }
-    return row[length];
-}
-
 static int unknown_verb(const char *name)
 {
-    unsigned distance, best = 3;   /* further away it is not a slip of the finger */
+    unsigned distance, best = MST_SLIP_MAX + 1;
     const char *nearest = NULL;
     size_t i;
 
     for (i = 0; i < VERB_COUNT; i++) {
-        distance = edit_distance(name, verbs[i].name);
+        distance = mst_edit_distance(name, verbs[i].name);
         if (distance < best) {
             best = distance;
             nearest = verbs[i].name;

@@ -21,9 +21,19 @@ static const char help[] =
 #include "tools/cli/help/compare.inc"
     ;
 
+static const struct format {
+    const char *name;
+    void (*put)(struct mst_sink *sink, const struct mst_comparison_table *t);
+} formats[] = {
+    { "text", mst_comparison_text }, { "md", mst_comparison_markdown },
+    { "json", mst_comparison_json },
+};
+#define FORMATS (sizeof formats / sizeof *formats)
+
 struct options {
     double limit;              /* a fraction; below 0: none */
-    bool   fail_if_unsure, json, help;
+    bool   fail_if_unsure, help;
+    const struct format *format;
     enum mst_colour colour;
     char **metrics;
     size_t metric_count;
@@ -60,15 +70,23 @@ static int add_metric(struct options *o, char *name)
                            names);
 }
 
+static int read_format(struct options *o, const char *name)
+{
+    size_t i;
+
+    for (i = 0; i < FORMATS; i++)
+        if (strcmp(formats[i].name, name) == 0) {
+            o->format = &formats[i];
+            return MST_EXIT_OK;
+        }
+    return mst_usage_error("compare", "there is no format \"%s\": it may be text, md or json",
+                           name);
+}
+
 static int read_option(struct options *o, int option, char **argv)
 {
     switch (option) {
-    case 'F':
-        o->json = strcmp(optarg, "json") == 0;
-        if (o->json || strcmp(optarg, "text") == 0)
-            return MST_EXIT_OK;
-        return mst_usage_error("compare", "there is no format \"%s\": it may be text or json",
-                               optarg);
+    case 'F': return read_format(o, optarg);
     case 'l': return read_limit(o, optarg);
     case 'u': o->fail_if_unsure = true; return MST_EXIT_OK;
     case 'm': return add_metric(o, optarg);
@@ -113,10 +131,7 @@ static void put(const struct options *o, const struct mst_comparison_table *t)
     struct mst_sink sink;
 
     mst_sink_init(&sink, mst_write_file, stdout);
-    if (o->json)
-        mst_comparison_json(&sink, t);
-    else
-        mst_comparison_text(&sink, t);
+    o->format->put(&sink, t);
     mst_sink_flush(&sink);   /* whether it arrived, main asks */
 }
 
@@ -164,7 +179,7 @@ static int compare(const struct options *o)
 
 int mst_verb_compare(int argc, char **argv)
 {
-    struct options o = { .limit = -1, .metrics = calloc((size_t)argc, sizeof(char *)) };
+    struct options o = { .limit = -1, .format = formats, .metrics = calloc((size_t)argc, sizeof(char *)) };
     int status;
 
     if (o.metrics == NULL)

@@ -1,7 +1,8 @@
 /* verb_status.c - mpmstat status: what servers do now and have done so far.
  *
  * Boards are read here and rendered by the library. A URL's server renders for
- * itself: its answer is checked to be whole and passed on as it is.
+ * itself: its answer is checked to be whole and passed on as it is. In a terminal a
+ * glance of ten lines is shown instead, of a URL from its JSON.
  */
 #include <getopt.h>
 #include <jansson.h>
@@ -9,12 +10,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "console/output.h"
 #include "cli/verbs.h"
 #include "console/diag.h"
 #include "render/negotiate.h"
 #include "render/render.h"
+#include "report/glance.h"
 #include "source/http.h"
 #include "source/status_json.h"
 #include "source/target.h"
@@ -27,6 +30,7 @@ static const char help[] =
     ;
 
 struct status {
+    bool               brief;       /* a glance of each board; `format` is then JSON, for URLs */
     enum mst_format    format;
     long               timeout_ms;
     struct mst_targets targets;
@@ -205,6 +209,42 @@ done:
     return result;
 }
 
+/* ---- a glance of each ------------------------------------------------------------------ */
+
+static int glance_at_body(struct mst_sink *sink, const struct mst_http_answer *a, size_t *shown)
+{
+    struct mst_status status;
+    char error[MST_ERROR_MAX];
+    size_t i;
+
+    if (mst_status_parse(&status, a->body, a->length, error) != 0) {
+        mst_error("%s", error);
+        return -1;
+    }
+    for (i = 0; i < status.count; i++) {
+        mst_sink_puts(sink, (*shown)++ > 0 ? "\n" : "");
+        mst_glance(sink, &status.boards[i]);
+    }
+    mst_status_free(&status);
+    return 0;
+}
+
+static int glance(const struct status *s)
+{
+    struct mst_sink sink;
+    size_t i, shown = 0;
+    int result = 0;
+
+    mst_sink_init(&sink, mst_write_file, stdout);
+    for (i = 0; i < s->board_count; i++) {
+        mst_sink_puts(&sink, shown++ > 0 ? "\n" : "");
+        mst_glance(&sink, &s->boards[i]);
+    }
+    for (i = 0; i < s->body_count && result == 0; i++)
+        result = glance_at_body(&sink, &s->bodies[i], &shown);
+    return mst_sink_flush(&sink) != 0 ? -1 : result;
+}
+
 /* ---- together ----------------------------------------------------------------------- */
 
 static void read_targets(struct status *s)
@@ -236,7 +276,9 @@ static int show(const struct status *s)
 
     if (s->board_count + s->body_count == 0)
         return MST_EXIT_TARGET;
-    if (s->format == MST_FORMAT_JSON && s->body_count > 0 &&
+    if (s->brief) {
+        result = glance(s);
+    } else if (s->format == MST_FORMAT_JSON && s->body_count > 0 &&
         s->board_count + s->body_count > 1) {
         result = join_json(s);
     } else {
@@ -251,6 +293,16 @@ static int show(const struct status *s)
     if (result != 0)
         return MST_EXIT_OUTPUT;
     return s->failed > 0 ? MST_EXIT_TARGET : MST_EXIT_OK;
+}
+
+/* Ten lines where a person reads, the keys where a program does, unless the user said which. */
+enum amount { BY_TERMINAL, BRIEF, ALL };
+
+static void choose_amount(struct status *s, enum amount amount)
+{
+    s->brief = amount == BRIEF || (amount == BY_TERMINAL && isatty(STDOUT_FILENO));
+    if (s->brief)
+        s->format = MST_FORMAT_JSON;
 }
 
 static int run(struct status *s, char *const *names, size_t count)
@@ -309,11 +361,14 @@ static int parse_timeout(const char *text, long *timeout_ms)
 int mst_verb_status(int argc, char **argv)
 {
     static const struct option options[] = {
+        { "all",     no_argument,       NULL, 'a' },
+        { "brief",   no_argument,       NULL, 'b' },
         { "format",  required_argument, NULL, 'f' },
         { "timeout", required_argument, NULL, 't' },
         { "help",    no_argument,       NULL, 'h' },
         { NULL, 0, NULL, 0 }
     };
+    enum amount amount = BY_TERMINAL;
     struct status s;
     char error[MST_ERROR_MAX];
     int option, wrong;
@@ -325,9 +380,16 @@ int mst_verb_status(int argc, char **argv)
     opterr = 0;
     while ((option = getopt_long(argc, argv, ":f:t:h", options, NULL)) != -1) {
         switch (option) {
+        case 'a':
+            amount = ALL;
+            break;
+        case 'b':
+            amount = BRIEF;
+            break;
         case 'f':
             if (mst_format_parse(&s.format, optarg, MST_FORMAT_SNAPSHOTS, error) != 0)
                 return mst_usage_error("status", "%s", error);
+            amount = ALL;
             break;
         case 't':
             wrong = parse_timeout(optarg, &s.timeout_ms);
@@ -341,5 +403,6 @@ int mst_verb_status(int argc, char **argv)
             return mst_option_error("status", option, argv);
         }
     }
+    choose_amount(&s, amount);
     return run(&s, argv + optind, (size_t)(argc - optind));
 }

@@ -1,5 +1,5 @@
-/* comparison.h - the runs of two sides, compared metric by metric, as text for people and as JSON
- * for programs; with warnings about what should be equal on both sides and is not.
+/* comparison.h - the runs of two sides, compared metric by metric, as text and Markdown for people
+ * and as JSON for programs; with warnings about what should be equal on both sides and is not.
  */
 #ifndef MPMSTAT_COMPARISON_H
 #define MPMSTAT_COMPARISON_H
@@ -47,6 +47,8 @@ void mst_comparison_free(struct mst_comparison_table *t);
 
 /* Writes text for a terminal. */
 void mst_comparison_text(struct mst_sink *sink, const struct mst_comparison_table *t);
+/* Writes a sentence, and a table of all metrics, for a pull request on GitHub. */
+void mst_comparison_markdown(struct mst_sink *sink, const struct mst_comparison_table *t);
 /* One object. Its names are promises. */
 void mst_comparison_json(struct mst_sink *sink, const struct mst_comparison_table *t);
 

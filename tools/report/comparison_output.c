@@ -1,4 +1,4 @@
-/* comparison_output.c - a comparison as text and as JSON: see comparison.h. */
+/* comparison_output.c - a comparison as text, Markdown and JSON: see comparison.h. */
 #include <math.h>
 #include <stdio.h>
 
@@ -6,6 +6,7 @@
 #include "render/json_writer.h"
 #include "report/comparison.h"
 #include "report/lines.h"
+#include "report/markup.h"
 
 /* ---- text ------------------------------------------------------------------------ */
 
@@ -26,16 +27,24 @@ static void put_side(struct mst_sink *sink, char letter, const struct mst_compar
              first->command_line != NULL ? first->command_line : "");
 }
 
+/* By how much A's runs differ among themselves. */
+static struct mst_formatted noise_of(const struct mst_comparison *c)
+{
+    struct mst_formatted noise = { "-" };
+
+    if (c->noise >= 0)
+        snprintf(noise.text, sizeof noise.text, c->noise < 0.0995 ? "%.1f %%" : "%.0f %%",
+                 c->noise * 100);
+    return noise;
+}
+
 static void put_row(struct mst_sink *sink, const struct mst_comparison_row *row)
 {
     const struct mst_comparison *c = &row->result;
-    char noise[32] = "-";
 
-    if (c->noise >= 0)
-        snprintf(noise, sizeof noise, c->noise < 0.0995 ? "%.1f %%" : "%.0f %%", c->noise * 100);
     mst_line(sink, "%c %-14s%10s%10s%8s  %s", row->gate ? '*' : ' ',
              row->metric->compared, format(row->metric, c->a).text,
-             format(row->metric, c->b).text, noise, c->text);
+             format(row->metric, c->b).text, noise_of(c).text, c->text);
 }
 
 static void put_causes(struct mst_sink *sink, const struct mst_comparison_table *t)
@@ -53,14 +62,14 @@ static void put_causes(struct mst_sink *sink, const struct mst_comparison_table 
                  t->b.count);
 }
 
-/* The answer to --fail-if-slower. */
+/* The answer to --fail-if-slower: what comes before "slower by more than". */
+static const char *const verdicts[] = {
+    [MST_LIMIT_UNSURE] = "Cannot tell whether B is", [MST_LIMIT_WITHIN] = "B is not",
+    [MST_LIMIT_BEYOND] = "B is",
+};
+
 static void put_verdict(struct mst_sink *sink, const struct mst_comparison_table *t)
 {
-    static const char *const verdicts[] = {
-        [MST_LIMIT_UNSURE] = "Cannot tell whether B is", [MST_LIMIT_WITHIN] = "B is not",
-        [MST_LIMIT_BEYOND] = "B is",
-    };
-
     if (t->limit < 0)
         return;
     mst_sink_char(sink, '\n');
@@ -92,6 +101,63 @@ void mst_comparison_text(struct mst_sink *sink, const struct mst_comparison_tabl
         mst_line_styled(sink, MST_STYLE_WARNING, "  beware: %s", t->warnings[i]);
     }
     put_verdict(sink, t);
+}
+
+/* ---- Markdown -------------------------------------------------------------------- */
+
+/* What the lines say that decide: rate and mean time, or those that --metric names. */
+static void put_sentence(struct mst_sink *sink, const struct mst_comparison_table *t)
+{
+    const char *before = "**";
+    char limit[32];
+    size_t i;
+
+    if (t->limit >= 0) {
+        snprintf(limit, sizeof limit, "%g %%", t->limit * 100);
+        mst_markdown(sink, "**%s slower by more than %s", verdicts[t->verdict], limit);
+        before = ": ";
+    }
+    for (i = 0; i < t->row_count; i++)
+        if (t->rows[i].gate) {
+            mst_sink_puts(sink, before);
+            mst_markdown(sink, "%s: %s", t->rows[i].metric->compared, t->rows[i].result.text);
+            before = "; ";
+        }
+    if (before[0] == '*')
+        mst_sink_puts(sink, "**The runs have no rate and no mean time in common");
+    mst_sink_puts(sink, ".**\n\n");
+}
+
+static void put_markdown_side(struct mst_sink *sink, char letter,
+                              const struct mst_compare_side *side)
+{
+    const char *name = side->runs[0].summary.name;
+
+    mst_sink_char(sink, letter);
+    if (name != NULL)
+        mst_markdown(sink, ": %s", name);
+    mst_markdown(sink, " (%zu run%s) | ", side->count, side->count == 1 ? "" : "s");
+}
+
+void mst_comparison_markdown(struct mst_sink *sink, const struct mst_comparison_table *t)
+{
+    size_t i;
+
+    put_sentence(sink, t);
+    mst_markdown(sink, "| | ");
+    put_markdown_side(sink, 'A', &t->a);
+    put_markdown_side(sink, 'B', &t->b);
+    mst_markdown(sink, "A/A | |\n|---|--:|--:|--:|---|\n");
+    for (i = 0; i < t->row_count; i++) {
+        const struct mst_comparison_row *row = &t->rows[i];
+
+        mst_markdown(sink, "| %s | %s | %s | %s | %s |\n", row->metric->compared,
+                     format(row->metric, row->result.a).text,
+                     format(row->metric, row->result.b).text, noise_of(&row->result).text,
+                     row->result.text);
+    }
+    for (i = 0; i < t->warning_count; i++)
+        mst_markdown(sink, "%s- beware: %s\n", i == 0 ? "\n" : "", t->warnings[i]);
 }
 
 /* ---- JSON ------------------------------------------------------------------------ */
@@ -158,7 +224,7 @@ static void put_json_row(struct mst_json *j, const struct mst_comparison_row *ro
 
 void mst_comparison_json(struct mst_sink *sink, const struct mst_comparison_table *t)
 {
-    static const char *const verdicts[] = {
+    static const char *const slower[] = {
         [MST_LIMIT_UNSURE] = "null", [MST_LIMIT_WITHIN] = "false", [MST_LIMIT_BEYOND] = "true",
     };
     struct mst_json json = { .out = sink, .spaced = true }, *j = &json;
@@ -186,7 +252,7 @@ void mst_comparison_json(struct mst_sink *sink, const struct mst_comparison_tabl
     mst_json_end(j, ']');
     put_real(j, "fail_if_slower", t->limit >= 0 ? t->limit : NAN);
     mst_json_value(j, "slower");
-    mst_sink_puts(sink, verdicts[t->verdict]);
+    mst_sink_puts(sink, slower[t->verdict]);
     mst_json_end(j, '}');
     mst_sink_char(sink, '\n');
 }

@@ -195,20 +195,23 @@ static void *load_elements(enum mst_scope scope, json_t *array, size_t size, siz
 
 /* ---- boards ---------------------------------------------------------------------- */
 
-static void load_phases(struct mst_snapshot_label *label, json_t *phases)
+/* The phases of each label. What the answer does not have is unknown. */
+static void load_phases(struct mst_snapshot *board, json_t *labels)
 {
-    unsigned i;
+    json_t *label;
+    size_t i, p;
 
-    for (i = 0; i < MST_PHASE_COUNT; i++)
-        load_element(MST_SCOPE_PHASE, json_object_get(phases, mst_phase_names[i]),
-                     &label->phases[i]);
+    json_array_foreach(labels, i, label)
+        for (p = 0; p < MST_PHASE_COUNT; p++)
+            load_element(MST_SCOPE_PHASE,
+                         json_object_get(json_object_get(label, "phases"), mst_phase_names[p]),
+                         &board->labels[i].phases[p]);
 }
 
 static int load_board(struct mst_snapshot *board, json_t *object)
 {
     json_t *listeners = json_object_get(object, "listeners");
-    json_t *labels = json_object_get(object, "labels"), *label;
-    size_t i;
+    json_t *labels = json_object_get(object, "labels");
 
     load_element(MST_SCOPE_BOARD, object, board);
     board->listeners_known = json_is_array(listeners);
@@ -217,8 +220,7 @@ static int load_board(struct mst_snapshot *board, json_t *object)
     board->labels = load_elements(MST_SCOPE_LABEL, labels, sizeof *board->labels,
                                   &board->label_count);
     if (board->labels != NULL)
-        json_array_foreach(labels, i, label)
-            load_phases(&board->labels[i], json_object_get(label, "phases"));
+        load_phases(board, labels);
     board->slots = load_elements(MST_SCOPE_SLOT, json_object_get(object, "slots"),
                                  sizeof *board->slots, &board->slot_count);
     board->ends = load_elements(MST_SCOPE_END, json_object_get(object, "ends"),

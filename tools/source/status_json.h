@@ -2,7 +2,7 @@
  *
  * The inverse of render/json.c, and like it walks the field table: what a newer
  * server adds is left out, what an older one lacks is unknown. For verbs that
- * compute with a remote server's numbers; showing them needs no parsing.
+ * compute with a remote server's numbers, or show some of them.
  */
 #ifndef MPMSTAT_STATUS_JSON_H
 #define MPMSTAT_STATUS_JSON_H
@@ -20,7 +20,7 @@
 #define MST_STATUS_BOARDS 64u
 #define MST_STATUS_LABELS 4096u
 
-/* Boards with their listeners, labels and slots; phases without their histograms. */
+/* Boards with their listeners, labels (their phases without histograms), slots and other ends. */
 struct mst_status {
     size_t               count;
     struct mst_snapshot *boards;

@@ -49,7 +49,9 @@ def test_the_version():
     (["status", "--timeout", "soon"], "0.1 to 3600 seconds"),
     (["status", "--timeout", "-1"], "0.1 to 3600 seconds"),
     (["status", "--timeout", "nan"], "0.1 to 3600 seconds"),
-    (["fields", "extra"], 'unexpected argument "extra"'),
+    (["fields", "workers", "extra"], 'one name at most; found "extra", too'),
+    (["fields", "workers_bsuy"], "the nearest are workers_busy, "),
+    (["fields", ""], "no metric has"), (["fields", "%s%n\x1b[2J"], "no metric has"),
     (["fields", "--format", "pdf"], "pdf"),
     (["fields", "--format"], "wants an argument"),
 ], ids=lambda value: " ".join(value)[:30] if isinstance(value, list) else "")

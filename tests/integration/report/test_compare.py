@@ -153,7 +153,7 @@ def test_one_after_the_other(apache, interleaved, tmp_path):
 @pytest.mark.parametrize("arguments, status, words", [
     (["compare"], 2, "two things to compare"), (["compare", "a"], 2, "got 1"),
     (["compare", "--frob", "a", "b"], 2, "--frob is no option"),
-    (["compare", "--format", "csv", "a", "b"], 2, "text or json"),
+    (["compare", "--format", "csv", "a", "b"], 2, "text, md or json"),
     (["compare", "--fail-if-slower", "fast", "a", "b"], 2, "a percentage from 0 to 1000"),
     (["compare", "--fail-if-slower", "-5%", "a", "b"], 2, "a percentage from 0 to 1000"),
     (["compare", "--fail-if-slower", "nan", "a", "b"], 2, "a percentage from 0 to 1000"),
