@@ -443,8 +443,8 @@ static void check_size(unsigned width, unsigned height)
 
 START_TEST(test_hostile_boards_in_every_size)
 {
-    static const unsigned widths[] = { 1, 2, 40, 79, 80, 81, 132, 500 };
-    static const unsigned heights[] = { 1, 2, 3, 5, 10, 24, 50, 300 };
+    static const unsigned widths[] = { 1, 2, 40, 80, 500 };
+    static const unsigned heights[] = { 1, 2, 5, 24, 300 };
     const struct mst_snapshot *const *boards = test_boards();
     unsigned w, h, list, choice;
     size_t i, look;

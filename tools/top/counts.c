@@ -112,7 +112,8 @@ bool mst_top_count(struct mst_top_counts *c, const struct mst_snapshot *board)
         complete = add_label(c, &board->labels[i]);
     }
     for (i = 0; i < board->end_count && complete; i++)
-        complete = add_end(c, &board->ends[i]);
+        if (!mst_top_is_status(board->ends[i].name))   /* the handler */
+            complete = add_end(c, &board->ends[i]);
     return complete;
 }
 

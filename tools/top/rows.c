@@ -9,7 +9,10 @@
 #include "console/format.h"
 
 #define REST MST_TOP_COLUMNS_MAX   /* as many columns as the line has left */
+#define USUAL_WIDTH   80u
+#define LABEL_NAME    18u
 #define LABEL_COLUMNS "%12s %8s %9s %9s %7s %7s"
+#define END_NAME      28u
 #define END_COLUMNS   " %8s %9s %8s %8s"
 
 static const char *const orders[MST_TOP_LISTS][MST_TOP_ORDERS] = {
@@ -125,6 +128,14 @@ void mst_top_add_server(struct mst_top_line *line, const struct mst_top *top, si
                 top->servers[server].life != MST_TOP_RUNNING ? "!" : " ");
 }
 
+/* Names have what a line is wider than usual. */
+static unsigned name_columns(const struct mst_top_line *line, unsigned usual)
+{
+    unsigned more = line->width > USUAL_WIDTH ? line->width - USUAL_WIDTH : 0;
+
+    return usual + more < MST_NAME_MAX ? usual + more : MST_NAME_MAX;
+}
+
 /* The widths are those of the rows below. */
 void mst_top_rows_heading(struct mst_top_line *line, const struct mst_top_view *view,
                           enum mst_top_list list, size_t hidden)
@@ -132,19 +143,22 @@ void mst_top_rows_heading(struct mst_top_line *line, const struct mst_top_view *
     const char *order = orders[list][view->order[list]];
     char more[24] = "", name[32];
 
-    if (hidden > 0)
+    if (list == view->list && !view->is_batch)
+        snprintf(more, sizeof more, ">");
+    else if (hidden > 0)
         snprintf(more, sizeof more, hidden < 100 ? "+%zu" : "+..", hidden);
-    mst_top_add(line, "%s%-3s", list == view->list && !view->is_batch ? ">" : " ", more);
+    mst_top_add(line, "%-4s", more);
     switch (list) {
     case MST_TOP_LABELS:
         snprintf(name, sizeof name, "LABEL by %s", order);
-        mst_top_add(line, "%-18s" LABEL_COLUMNS, name, "IN FLIGHT", "REQ/S", "MEAN", "P99",
-                    "4XX/S", "5XX/S");
+        mst_top_add_text(line, name, name_columns(line, LABEL_NAME), true);
+        mst_top_add(line, LABEL_COLUMNS, "IN FLIGHT", "REQ/S", "MEAN", "P99", "4XX/S", "5XX/S");
         break;
     case MST_TOP_ENDS:
         snprintf(name, sizeof name, "OTHER END by %s", order);
-        mst_top_add(line, "%-8s %-28s" END_COLUMNS, "KIND", name, "CALLS/S", "MEAN", "AT ONCE",
-                    "FAILED/S");
+        mst_top_add(line, "%-8s ", "KIND");
+        mst_top_add_text(line, name, name_columns(line, END_NAME), true);
+        mst_top_add(line, END_COLUMNS, "CALLS/S", "MEAN", "AT ONCE", "FAILED/S");
         break;
     default:
         mst_top_add(line, "%8s %-10s%8s %-16s WAITS FOR", "PID", "IN FLIGHT", "SINCE", "LABEL");
@@ -179,7 +193,7 @@ static void draw_label(struct mst_top_line *line, const struct mst_top_label *la
     snprintf(in_flight, sizeof in_flight, "%s%s%s", mst_format_count(label->in_flight).text,
              label->limit != MST_UNKNOWN ? "/" : "",
              label->limit != MST_UNKNOWN ? mst_format_count(label->limit).text : "");
-    mst_top_add_text(line, label->name, 18, true);
+    mst_top_add_text(line, label->name, name_columns(line, LABEL_NAME), true);
     mst_top_add(line, LABEL_COLUMNS, in_flight,
                 mst_format_milli(label->rate_milli).text, mst_format_time(label->mean_ns).text,
                 mst_format_time(label->p99_ns).text, mst_format_milli(label->milli_4xx).text,
@@ -193,7 +207,7 @@ static void draw_end(struct mst_top_line *line, const struct mst_top_end *end)
 {
     mst_top_add_text(line, end->kind, 8, true);
     mst_top_add(line, " ");
-    mst_top_add_text(line, end->name, 28, true);
+    mst_top_add_text(line, end->name, name_columns(line, END_NAME), true);
     mst_top_add(line, END_COLUMNS, mst_format_milli(end->rate_milli).text,
                 mst_format_time(end->mean_ns).text, mst_format_milli(end->at_once_milli).text,
                 mst_format_milli(end->failed_milli).text);

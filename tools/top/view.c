@@ -100,7 +100,8 @@ static void add_figures(struct mst_top_line *line, const struct mst_top_server *
         mst_top_add(line, "  queue %s of %s", mst_format_count(queue->queue).text,
                     mst_format_count(queue->limit).text);
     if (s->connections != MST_UNKNOWN && !s->is_php)
-        mst_top_add(line, "  %" PRIu64 " connections", s->connections);
+        mst_top_add(line, "  %" PRIu64 " connection%s", s->connections,
+                    s->connections == 1 ? "" : "s");
 }
 
 static void draw_server(struct mst_top_screen *screen, const struct mst_top *top, size_t which,

@@ -20,8 +20,8 @@ from recording import ask
 
 pytestmark = pytest.mark.skipif(not shutil.which("tmux"), reason="needs tmux")
 WORKERS = 25
-# What a program has to send to a terminal for a colour: SGR 30 to 37, 40 to 47, 90 to 97, 38, 48.
-COLOUR = re.compile(r"\x1b\[(?:\d+;)*(?:[34]\d|9[0-7])(?:;\d+)*m")
+# What a terminal gets for a colour, but for that of before (39, 49).
+COLOUR = re.compile(r"\x1b\[(?:\d+;)*(?:[34][0-8]|9[0-7])(?:;\d+)*m")
 
 
 class Terminal:
@@ -30,7 +30,7 @@ class Terminal:
     def __init__(self, directory, shell="sh"):
         self.socket = directory / "tmux"
         environment = {"PATH": os.environ["PATH"], "HOME": str(directory), "PS1": "READY ",
-                       "LC_ALL": "C.UTF-8", "TZ": "UTC", "SHELL": "/bin/sh"}
+                       "LC_ALL": "C.UTF-8", "TZ": "UTC", "SHELL": "/bin/sh", "TERM": "screen"}
         subprocess.run(["tmux", "-S", self.socket, "-f", "/dev/null", "new-session", "-d",
                         "-x", "80", "-y", "24", "-c", directory, "env", "-i",
                         *(f"{name}={value}" for name, value in environment.items()),
@@ -109,7 +109,7 @@ def stuck(server):
 
 def test_a_stuck_server(server, terminal):
     with stuck(server) as apache:
-        terminal.run(apache.board, settings="TERM=screen")
+        terminal.run(apache.board)
         shown = terminal.shows(f"{WORKERS} of {WORKERS} busy: ALL", f"{WORKERS} handling", "/stuck")
     assert re.search(r"^ 1 +\d+ handling +[\d.]+ m?s .*/stuck$", shown, re.M), shown
     assert "worker" in shown.splitlines()[1]
@@ -126,7 +126,7 @@ def test_what_php_waits_for(php_server, fpm_masters, terminal):
         for _ in range(3):
             connections.append(apache.connect(timeout=60))
             connections[-1].send_request("/nap.php")
-        terminal.run(apache.board, fpm_masters[-1].board, settings="TERM=screen")
+        terminal.run(apache.board, fpm_masters[-1].board)
         shown = terminal.shows("3 of 3 busy: ALL", "waiting now: sleep 3")
         assert re.search(r"^ 2 +\d+ handling .* sleep, [\d.]+ m?s", shown, re.M), shown
         assert re.search(r"^ 2  \S+ +3/3 ", shown, re.M), shown
@@ -137,14 +137,17 @@ def test_what_php_waits_for(php_server, fpm_masters, terminal):
 
 def test_it_follows_restarts_and_tells_the_end(server, terminal):
     apache = server("event", workers=50)
-    terminal.run(apache.board, settings="TERM=screen")
+    # Apache's end ends every process that has its directory among its arguments.
+    (terminal.directory / "here").symlink_to(apache.board.parent)
+    terminal.run(f"here/{apache.board.name}")
     terminal.shows("50 idle")
     apache.restart()
     terminal.shows("restarted: generation 1")
     apache.stop()
     terminal.shows("GONE since", "has stopped", " 1! apache event")
+    apache.log.unlink()    # in which it would find itself ready
     apache.start()
-    terminal.shows("was started: pid ", " 1  apache event")
+    terminal.shows("was started: pid ", " 1  apache event", "50 idle")
     apache.get("/index.html")
     children = apache.children()
     os.kill(apache.pid, signal.SIGKILL)
@@ -158,9 +161,12 @@ def test_it_follows_restarts_and_tells_the_end(server, terminal):
 
 def test_a_url_says_what_it_cannot_show(server, terminal):
     apache = server("event", workers=50)
-    terminal.run(f"http://127.0.0.1:{apache.port}/mpm-status", settings="TERM=screen")
-    shown = terminal.shows("50 idle", "(a URL has no p99)")
-    assert "0 of 50 busy" in shown
+    terminal.run(f"http://127.0.0.1:{apache.port}/mpm-status")
+    shown = terminal.shows("0 of 50 busy", "(a URL has no p99)")
+    assert "handler" not in shown    # what asks is no load
+    for _ in range(20):
+        assert apache.get("/index.html").status == 200
+    terminal.shows("handler  default-handler")
     apache.stop()
     terminal.shows("NOT READ since", " 1! apache event")
 
@@ -186,7 +192,7 @@ def test_80_by_24_without_colours(terminal):
 
 def test_keys(terminal):
     with boards.board(20, php="php.board") as board:
-        terminal.run("-d", "0.1", board.path, board.php, settings="TERM=screen")
+        terminal.run("-d", "0.1", board.path, board.php)
         terminal.shows("IN FLIGHT", "by longest", "fcgi://localhost")
         terminal.type("s")
         terminal.shows("by longest wait")
@@ -209,7 +215,7 @@ def test_keys(terminal):
 def test_a_pause(terminal):
     """What is served meanwhile is shown when it goes on."""
     with boards.board() as board:
-        terminal.run("-d", "0.1", board.path, settings="TERM=screen")
+        terminal.run("-d", "0.1", board.path)
         terminal.shows(" 1  www")
         terminal.type("p")
         clock = terminal.shows("PAUSED").splitlines()[0]
@@ -223,7 +229,7 @@ def test_a_pause(terminal):
 
 def test_a_new_size(terminal):
     with boards.board() as board:
-        terminal.run(board.path, settings="TERM=screen")
+        terminal.run(board.path)
         terminal.shows("1 of 8 busy")
         terminal.tmux("resize-window", "-x", "100", "-y", "30")
         wait_until(lambda: terminal.text().splitlines()[29:] and
@@ -236,7 +242,7 @@ def test_the_terminal_is_as_before(terminal):
     with boards.board() as board:
         terminal.type("stty -a >before\n")
         for end in ("q", "C-c"):
-            terminal.run(board.path, settings="TERM=screen")
+            terminal.run(board.path)
             terminal.shows("1 of 8 busy")
             terminal.key(end)
             terminal.shows("ENDED=0" if end == "q" else "ENDED=130")
@@ -251,7 +257,7 @@ def test_the_terminal_is_as_before(terminal):
 def test_it_can_be_stopped_and_go_on():
     with boards.runtime_directory() as directory, boards.board() as board, \
             opened(directory, shell="bash --norc -i") as terminal:
-        terminal.type(f"TERM=screen {build.TOOL} top {board.path}\n")
+        terminal.type(f"{build.TOOL} top {board.path}\n")
         terminal.shows("1 of 8 busy")
         terminal.key("C-z")
         terminal.shows("Stopped")
@@ -263,7 +269,7 @@ def test_it_can_be_stopped_and_go_on():
 
 def test_a_recording_by_key(terminal):
     with boards.board() as board:
-        terminal.run(board.path, settings="TERM=screen")
+        terminal.run(board.path)
         terminal.shows("1 of 8 busy")
         terminal.type("r")
         terminal.shows("recording into mpmstat-", "r ends it")
@@ -284,7 +290,7 @@ def test_a_recording_by_key(terminal):
 
 def test_the_end_ends_the_recording(terminal):
     with boards.board() as board:
-        terminal.run(board.path, settings="TERM=screen")
+        terminal.run(board.path)
         terminal.shows("1 of 8 busy")
         terminal.type("r")
         [archive] = wait_until(lambda: list(terminal.directory.glob("mpmstat-*.db")), 60, "a file")
@@ -310,7 +316,7 @@ def test_a_hostile_label(terminal):
         with open(board.path, "r+b") as file:
             file.seek(at)
             file.write(b"\x1b]0;owned\x07\x1b[2J\xff\xe2\x80\xae\xc3\x28")
-        terminal.run(board.path, settings="TERM=screen")
+        terminal.run(board.path)
         shown = terminal.shows("?]0;owned??[2J???(")
         assert shown.splitlines()[0].startswith("mpmstat top  ")
         assert terminal.tmux("display-message", "-p", "#{pane_title}").strip() != "owned"
