@@ -106,7 +106,8 @@ START_TEST(test_rate_of_late)
 }
 END_TEST
 
-/* All workers were free once in between: the time begins again. */
+/* A worker is idle for a moment between two requests; where one was for a second, the time begins
+ * again. */
 START_TEST(test_all_busy)
 {
     struct mst_live_look look = quiet_look(100 * S, 1000);
@@ -120,6 +121,12 @@ START_TEST(test_all_busy)
     look = live.look;
     look.apache.busy = 149;
     go_on(&live, look, 1);
+    expect(&live, 100, "0:05  510 requests  100/s  Apache 149/150  0 errors  queue 0/511  "
+                       "all 150 workers busy for 5 s");
+    look = live.look;
+    go_on(&live, look, 9);
+    mst_live_text(&live, 100, text, sizeof text);
+    ck_assert_ptr_null(strstr(text, "all 150"));
     look = live.look;
     look.apache.busy = 150;
     go_on(&live, look, 9);

@@ -14,6 +14,7 @@
 #define DRAW_NS      (300 * MST_NS_PER_MS)
 #define RATE_NS      MST_NS_PER_S   /* the rate is of this time or longer */
 #define FULL_NS      MST_NS_PER_S   /* workers that are all busy for less are no finding */
+#define FULL_GAP_NS  MST_NS_PER_S   /* so long after the last look that saw it they are not */
 #define FINDING_MAX  96u
 #define GAP          2u             /* columns between two fields */
 
@@ -77,12 +78,15 @@ static bool is_full(const struct mst_live_side *side)
            side->limit > 0 && side->busy >= side->limit;
 }
 
-static void note_full(uint64_t *since_ns, const struct mst_live_side *side, uint64_t now_ns)
+static void note_full(struct mst_live_full *full, const struct mst_live_side *side,
+                      uint64_t now_ns)
 {
-    if (!is_full(side))
-        *since_ns = 0;
-    else if (*since_ns == 0)
-        *since_ns = now_ns;
+    if (is_full(side)) {
+        full->since_ns = full->since_ns != 0 ? full->since_ns : now_ns;
+        full->last_ns = now_ns;
+    } else if (side->limit == MST_UNKNOWN || now_ns - full->last_ns >= FULL_GAP_NS) {
+        full->since_ns = 0;
+    }
 }
 
 void mst_live_begin(struct mst_live *live, const char *lead, const struct mst_live_look *look)
@@ -102,24 +106,27 @@ void mst_live_see(struct mst_live *live, const struct mst_live_look *look)
         live->marks[0] = live->marks[1];
         live->marks[1] = live->now;
     }
-    note_full(&live->apache_full_ns, &look->apache, look->at_ns);
-    note_full(&live->php_full_ns, &look->php, look->at_ns);
+    note_full(&live->apache_full, &look->apache, look->at_ns);
+    note_full(&live->php_full, &look->php, look->at_ns);
     live->look = *look;
 }
 
 /* ---- the line ----------------------------------------------------------------------------- */
 
-static uint64_t seconds_since(uint64_t since_ns, uint64_t now_ns)
+/* For how long all workers have been busy; 0 where they are not. */
+static uint64_t full_ns(const struct mst_live_full *full, uint64_t now_ns)
 {
-    return (now_ns - since_ns) / MST_NS_PER_S;
+    return full->since_ns != 0 ? now_ns - full->since_ns : 0;
 }
 
 /* What is plain from the samples, the cause before what follows from it; "" nothing is. */
 static void compose_finding(const struct mst_live *live, char text[FINDING_MAX])
 {
     const struct mst_live_look *look = &live->look;
-    uint64_t now = look->at_ns, errors = live->now.errors - live->marks[0].errors;
+    uint64_t errors = live->now.errors - live->marks[0].errors;
     uint64_t requests = live->now.requests - live->marks[0].requests;
+    uint64_t apache_ns = full_ns(&live->apache_full, look->at_ns);
+    uint64_t php_ns = full_ns(&live->php_full, look->at_ns);
 
     text[0] = '\0';
     if (!look->all_answer)
@@ -129,12 +136,12 @@ static void compose_finding(const struct mst_live *live, char text[FINDING_MAX])
     else if (look->queue != MST_UNKNOWN && look->queue_limit != MST_UNKNOWN &&
              look->queue_limit > 0 && look->queue >= look->queue_limit)
         snprintf(text, FINDING_MAX, "accept queue full");
-    else if (live->php_full_ns != 0 && now - live->php_full_ns >= FULL_NS)
+    else if (php_ns >= FULL_NS)
         snprintf(text, FINDING_MAX, "all %" PRIu64 " PHP workers busy for %" PRIu64 " s",
-                 look->php.limit, seconds_since(live->php_full_ns, now));
-    else if (live->apache_full_ns != 0 && now - live->apache_full_ns >= FULL_NS)
+                 look->php.limit, php_ns / MST_NS_PER_S);
+    else if (apache_ns >= FULL_NS)
         snprintf(text, FINDING_MAX, "all %" PRIu64 " workers busy for %" PRIu64 " s",
-                 look->apache.limit, seconds_since(live->apache_full_ns, now));
+                 look->apache.limit, apache_ns / MST_NS_PER_S);
 }
 
 /* A line that is put together of fields. */

@@ -29,6 +29,10 @@ struct mst_live_look {
 /* The requests that were done at a moment. */
 struct mst_live_mark { uint64_t at_ns, requests, errors; };
 
+/* When all workers were seen busy: first and last, with less than a second between two such looks:
+ * each worker is idle for a moment between two requests. since_ns 0: they are not. */
+struct mst_live_full { uint64_t since_ns, last_ns; };
+
 struct mst_live {
     const char *lead;                  /* what the line begins with: "run 2 of 10"; "" nothing */
     uint64_t    began_ns, drawn_ns;
@@ -36,7 +40,7 @@ struct mst_live {
     struct mst_live_mark now;          /* since the begin */
     struct mst_live_mark marks[2];     /* the later one is at most a second old; the rate is of
                                         * the time since the earlier one */
-    uint64_t    apache_full_ns, php_full_ns;   /* all workers busy since then; 0: they are not */
+    struct mst_live_full apache_full, php_full;
 };
 
 /* Puts the latest samples together. */

@@ -369,7 +369,7 @@ static void put_target(struct mst_sink *sink, const struct mst_summary_server *s
     snprintf(text, sizeof text, "%s: %s%s%.20s%s", server->target,
              mst_producer_name(server->producer), kind != NULL ? " " : "", kind != NULL ? kind : "",
              server->requests == 0 ? ", no request of this load" : "");
-    mst_wrapped(sink, "", 2, MST_TEXT_WIDTH, text);
+    mst_wrapped_styled(sink, MST_STYLE_STRONG, "", 2, MST_TEXT_WIDTH, text);
 }
 
 static void put_server(struct mst_sink *sink, const struct mst_summary *s,
