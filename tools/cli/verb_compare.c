@@ -80,7 +80,8 @@ static int read_format(struct options *o, const char *name)
                            name);
 }
 
-static int read_option(struct options *o, int option, char **argv)
+static int read_option(struct options *o, int option, char **argv,
+                       const struct option *names)
 {
     switch (option) {
     case 'F': return read_format(o, optarg);
@@ -88,7 +89,7 @@ static int read_option(struct options *o, int option, char **argv)
     case 'u': o->fail_if_unsure = true; return MST_EXIT_OK;
     case 'm': return add_metric(o, optarg);
     case 'h': o->help = true; return MST_EXIT_OK;
-    default:  return mst_option_error("compare", option, argv);
+    default:  return mst_option_error("compare", option, argv, names);
     }
 }
 
@@ -105,7 +106,7 @@ static int read_options(struct options *o, int argc, char **argv)
     opterr = 0;
     optind = 0;
     while ((option = getopt_long(argc, argv, ":h", names, NULL)) != -1) {
-        status = read_option(o, option, argv);
+        status = read_option(o, option, argv, names);
         if (status != MST_EXIT_OK || o->help)
             return status;
     }
