@@ -27,6 +27,51 @@ _mpmstat_files() {
     mapfile -t COMPREPLY < <(compgen -f -- "$1")
 }
 
+# COMMAND ARCHIVE: prints the names of the archive's runs, which the command says where one is missing.
+_mpmstat_run_names() {
+    "$1" compare "$2#" "$2#" 2>&1 >/dev/null |
+        sed -n '1s/.*; it has runs called "\(.*\)"$/\1/p' | sed 's/", "/\n/g'
+}
+
+# Completes an archive, or behind ARCHIVE# the name of one of its runs.
+_mpmstat_archives() {
+    local name
+    if [[ $1 == *\#* && -f ${1%%\#*} ]]; then
+        while IFS= read -r name; do
+            if [[ ${1%%\#*}#$name == "$1"* ]]; then COMPREPLY+=("${1%%\#*}#$name"); fi
+        done < <(_mpmstat_run_names "${COMP_WORDS[0]}" "${1%%\#*}")
+        return
+    fi
+    compopt -o filenames 2>/dev/null
+    mapfile -t COMPREPLY < <(compgen -f -X '!*.db' -- "$1"; compgen -f -X '!*.sqlite' -- "$1"
+                             compgen -d -- "$1")
+    if ((${#COMPREPLY[@]} == 0)); then _mpmstat_files "$1"; fi
+}
+
+# Completes a target: a file, or a board in the directories where servers put theirs.
+_mpmstat_targets() {
+    local directory board directories
+    _mpmstat_files "$1"
+    IFS=: read -ra directories <<<"${MPMSTAT_RUNDIR:-/run/mpmstat:/run/mpmstat/php:/run/apache2}"
+    for directory in "${directories[@]}"; do
+        for board in "$directory"/*.board; do
+            if [[ -e $board && $board == "$1"* ]]; then COMPREPLY+=("$board"); fi
+        done
+    done
+}
+
+# Completes a run of the archives on the command line.
+_mpmstat_runs() {
+    local archive name
+    for archive in "${COMP_WORDS[@]:2}"; do
+        if [[ -f $archive ]]; then
+            while IFS= read -r name; do
+                if [[ $name == "$1"* ]]; then COMPREPLY+=("$name"); fi
+            done < <(_mpmstat_run_names "${COMP_WORDS[0]}" "$archive")
+        fi
+    done
+}
+
 # VERB NUMBER WORD: completes an argument of a verb of the lab: a name, or the path of a file.
 _mpmstat_lab_argument() {
     local kind=
@@ -65,7 +110,9 @@ _mpmstat_value() {
             esac ;;
         WHEN) _mpmstat_words 'auto always never' "$4" ;;
         STACK) _mpmstat_words "$(_mpmstat_lab_names "${COMP_WORDS[0]}" stacks)" "$4" ;;
-        FILE|DIR|TARGET) _mpmstat_files "$4" ;;
+        RUN)   _mpmstat_runs "$4" ;;
+        TARGET) _mpmstat_targets "$4" ;;
+        FILE|DIR) _mpmstat_files "$4" ;;
     esac
 }
 
@@ -124,6 +171,10 @@ _mpmstat() {
         _mpmstat_command "$COMP_CWORD"
     elif [[ $verb == lab ]]; then
         _mpmstat_lab_argument "${COMP_WORDS[2]}" $((arguments + 1)) "$word"
+    elif [[ $verb == @(report|compare) ]]; then
+        _mpmstat_archives "$word"
+    elif [[ $verb == @(status|explain) ]]; then
+        _mpmstat_targets "$word"
     else
         _mpmstat_files "$word"
     fi

@@ -133,7 +133,9 @@ static int check_identity(const struct mst_reader *r, char error[MST_ERROR_MAX])
 
     if (memcmp(h->magic, MST_MAGIC, sizeof h->magic) != 0)
         return mst_fail(error, "%s is not an mpmstat board: expected it to begin with \"%s\", "
-                        "found other bytes; name the server's board file", r->path, MST_MAGIC);
+                        "found %s; name the server's board file", r->path, MST_MAGIC,
+                        memcmp(h->magic, "SQLite", 6) == 0 ?
+                        "an SQLite file (mpmstat report shows archives)" : "other bytes");
     if (h->byte_order == BYTE_ORDER_SWAPPED)
         return mst_fail(error, "the board %s was written by a machine of the other byte order; "
                         "read it there", r->path);
@@ -421,8 +423,8 @@ static int fail_open(const char *path, int reason, char error[MST_ERROR_MAX])
         return mst_fail(error, "there is no board at %s; is the server running, with "
                         "mod_mpmstat loaded?", path);
     case EACCES:
-        return mst_fail(error, "the board %s may not be read by this user; join its group or be "
-                        "root", path);
+        return mst_fail(error, "the board %s may not be read by this user; join its group "
+                        "(ls -l shows it, usually adm) or be root", path);
     case ELOOP:
         return mst_fail(error, "%s is a symbolic link, and a board is opened only by its own "
                         "name; name the file that it points to", path);

@@ -71,6 +71,20 @@ static bool has_one_name(struct mst_archive *archive, char error[MST_ERROR_MAX])
     return one;
 }
 
+void mst_compare_run_names(struct mst_archive *archive, char names[MST_ERROR_MAX])
+{
+    struct mst_query q = mst_query_ask(mst_archive_db(archive),
+        "SELECT group_concat(name, '\", \"') AS names FROM (SELECT name FROM runs "
+        "WHERE id >= :id AND name IS NOT NULL GROUP BY name ORDER BY min(id) LIMIT 20)", 0);
+    const char *text = mst_query_next(&q) ? mst_row_text(&q, "names") : NULL;
+
+    if (text != NULL)
+        snprintf(names, MST_ERROR_MAX, "; it has runs called \"%.400s\"", text);
+    else
+        snprintf(names, MST_ERROR_MAX, "; its runs have no names: select them by number, from 1 on");
+    mst_query_done(&q);
+}
+
 /* ---- one run --------------------------------------------------------------------- */
 
 static bool append(char **text, const char *word)
@@ -207,6 +221,19 @@ static int add_runs(struct mst_compare_side *side, const char *selected,
     return status;
 }
 
+static void no_such_run(struct mst_archive *archive, const char *selected,
+                        char error[MST_ERROR_MAX])
+{
+    char names[MST_ERROR_MAX] = "";
+
+    if (selected == NULL) {
+        snprintf(error, MST_ERROR_MAX, "there is no run in %s", mst_archive_path(archive));
+        return;
+    }
+    mst_compare_run_names(archive, names);
+    mst_fail(error, "there is no run \"%s\" in %s%s", selected, mst_archive_path(archive), names);
+}
+
 int mst_compare_side_read(struct mst_compare_side *side, const char *given,
                           char error[MST_ERROR_MAX])
 {
@@ -223,9 +250,7 @@ int mst_compare_side_read(struct mst_compare_side *side, const char *given,
         snprintf(error, MST_ERROR_MAX, "no run of %s came to its end: there is nothing to compare",
                  given);
     else
-        snprintf(error, MST_ERROR_MAX, "there is no run%s%s%s in %s", selected != NULL ? " \"" : "",
-                 selected != NULL ? selected : "", selected != NULL ? "\"" : "",
-                 mst_archive_path(side->archive));
+        no_such_run(side->archive, selected, error);
     return -1;
 }
 

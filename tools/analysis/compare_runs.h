@@ -42,6 +42,9 @@ int  mst_compare_side_lend(struct mst_compare_side *side, struct mst_archive *ar
                            const struct mst_summary *summary, char error[MST_ERROR_MAX]);
 void mst_compare_side_free(struct mst_compare_side *side);
 
+/* What to say behind "there is no run NAME in FILE": "; it has runs called ...". */
+void mst_compare_run_names(struct mst_archive *archive, char names[MST_ERROR_MAX]);
+
 /* Whether the two sides' runs alternated. Then runs[i] of both sides are neighbours of the same
  * repetition, and runs without a counterpart are left out. */
 bool mst_compare_pair(struct mst_compare_side *a, struct mst_compare_side *b);

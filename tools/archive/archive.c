@@ -110,7 +110,8 @@ struct mst_archive *mst_archive_open_file(const char *path, int flags, char erro
 
     if (path[0] == '\0' || (stat(path, &st) == 0 && !S_ISREG(st.st_mode))) {
         snprintf(error, MST_ERROR_MAX, "the archive \"%s\" should be a file%s", path,
-                 path[0] == '\0' ? "" : ", and that is something else");
+                 path[0] == '\0' ? "" : S_ISDIR(st.st_mode) ?
+                 ", and that is a directory: name a file in it" : ", and that is something else");
         return NULL;
     }
     a = calloc(1, sizeof *a);

@@ -164,7 +164,8 @@ struct mst_archive *mst_archive_read(const char *path, char error[MST_ERROR_MAX]
     int kind;
 
     if (stat(path, &st) != 0) {
-        snprintf(error, MST_ERROR_MAX, "cannot open the archive %s: %s", path, strerror(errno));
+        snprintf(error, MST_ERROR_MAX, "cannot open the archive %s: %s%s", path, strerror(errno),
+                 errno == ENOENT ? ". mpmstat record makes archives: -o FILE names them" : "");
         return NULL;
     }
     /* Where a recording was killed, reading it begins with a rollback: a write. */

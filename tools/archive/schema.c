@@ -1,5 +1,6 @@
 /* schema.c - which version an archive is of, and making it one of the present. */
 #include <stdio.h>
+#include <string.h>
 
 #include "archive/internal.h"
 
@@ -94,6 +95,21 @@ static int ask(sqlite3 *db, const char *sql, int64_t *value)
     return sqlite3_finalize(statement);
 }
 
+/* What users take for an archive, by how it begins. */
+static const char *what_it_is(const char *path)
+{
+    char begin[8] = "";
+    FILE *file = fopen(path, "rb");
+
+    if (file != NULL) {
+        if (fread(begin, 1, sizeof begin - 1, file) == 0)
+            begin[0] = '\0';
+        fclose(file);
+    }
+    return begin[0] == '<' ? " but a page (HTML or XML)" :
+           strcmp(begin, "MPMSTAT") == 0 ? " but a server's board, which mpmstat status shows" : "";
+}
+
 int mst_archive_examine(struct mst_archive *a)
 {
     int64_t id, version = 0, tables;
@@ -104,8 +120,9 @@ int mst_archive_examine(struct mst_archive *a)
     if (status == SQLITE_OK)
         status = ask(a->db, "SELECT EXISTS (SELECT 1 FROM sqlite_master)", &tables);
     if (status == SQLITE_NOTADB || (status == SQLITE_OK && id != MST_ARCHIVE_ID && tables > 0))
-        snprintf(a->error, sizeof a->error, "%s is not an archive of mpmstat: it should be one "
-                 "(then the run is added to it) or not be there yet", a->path);
+        snprintf(a->error, sizeof a->error, "%s is not an archive of mpmstat%s: name a file that "
+                 "mpmstat record has written, or to record into, one that is not there yet",
+                 a->path, what_it_is(a->path));
     else if (status != SQLITE_OK)
         snprintf(a->error, sizeof a->error, "cannot read the archive %s: %s", a->path,
                  mst_archive_reason(a->db));

@@ -116,7 +116,7 @@ int mst_lab_list(int argc, char **argv)
     optind = 0;
     while ((option = getopt_long(argc, argv, ":", names, NULL)) != -1) {
         if (option != 'F')
-            return mst_option_error("lab", option, argv);
+            return mst_option_error("lab", option, argv, names);
         json = strcmp(optarg, "json") == 0;
         if (!json && strcmp(optarg, "text") != 0)
             return mst_usage_error("lab", "there is no format \"%s\": it may be text or json",

@@ -83,7 +83,8 @@ static int read_format(struct options *o, const char *name)
                            name);
 }
 
-static int read_option(struct options *o, int option, char **argv)
+static int read_option(struct options *o, int option, char **argv,
+                       const struct option *names)
 {
     switch (option) {
     case 'F': return read_format(o, optarg);
@@ -92,7 +93,7 @@ static int read_option(struct options *o, int option, char **argv)
     case 'm': return add_metric(o, optarg);
     case 'C': return mst_colour_read(&o->colour, "compare", optarg);
     case 'h': o->help = true; return MST_EXIT_OK;
-    default:  return mst_option_error("compare", option, argv);
+    default:  return mst_option_error("compare", option, argv, names);
     }
 }
 
@@ -109,7 +110,7 @@ static int read_options(struct options *o, int argc, char **argv)
     opterr = 0;
     optind = 0;
     while ((option = getopt_long(argc, argv, ":h", names, NULL)) != -1) {
-        status = read_option(o, option, argv);
+        status = read_option(o, option, argv, names);
         if (status != MST_EXIT_OK || o->help)
             return status;
     }

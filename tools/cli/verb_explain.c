@@ -46,7 +46,8 @@ static int read_last(const char *text, uint64_t *last_ns)
                            "(90s, 5m, 2h), found \"%s\"", text);
 }
 
-static int read_option(struct options *o, int option)
+static int read_option(struct options *o, int option, char **argv,
+                       const struct option *names)
 {
     switch (option) {
     case 'l': return read_last(optarg, &o->last_ns);
@@ -59,9 +60,7 @@ static int read_option(struct options *o, int option)
     case 'A': return mst_fail_on_read(&o->fail_on, "explain", optarg);
     case 'C': return mst_colour_read(&o->colour, "explain", optarg);
     case 'h': o->help = true; return MST_EXIT_OK;
-    case ':': return mst_usage_error("explain", "an argument is missing at the end");
-    default:  return mst_usage_error("explain", "there is no such option: %s", optind > 0 ?
-                                     "see mpmstat explain --help" : "");
+    default:  return mst_option_error("explain", option, argv, names);
     }
 }
 
@@ -99,7 +98,7 @@ int mst_verb_explain(int argc, char **argv)
     optind = 0;
     while (status == MST_EXIT_OK &&
            (option = getopt_long(argc, argv, ":l:h", names, NULL)) != -1)
-        status = read_option(&o, option);
+        status = read_option(&o, option, argv, names);
     if (status != MST_EXIT_OK)
         return status;
     if (o.help) {

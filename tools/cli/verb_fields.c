@@ -90,7 +90,7 @@ int mst_verb_fields(int argc, char **argv)
             fputs(help, stdout);
             return MST_EXIT_OK;
         default:
-            return mst_option_error("fields", option, argv);
+            return mst_option_error("fields", option, argv, options);
         }
     }
     if (optind + 1 < argc)

@@ -160,7 +160,7 @@ static int read_up_options(struct lab *lab, int argc, char **argv)
     optind = 0;
     while ((option = getopt_long(argc, argv, ":n", names, NULL)) != -1) {
         if (option != 'n')
-            return mst_option_error("lab", option, argv);
+            return mst_option_error("lab", option, argv, names);
         lab->dry = true;
     }
     return read_lab(lab, "up", argv + optind);
@@ -255,7 +255,7 @@ static int read_try_options(struct lab *lab, int argc, char **argv,
         case 'n': lab->dry = true; break;
         case 'N': request->variants[0].name = optarg; break;
         case '?':
-        case ':': status = mst_option_error("lab", option, argv); break;
+        case ':': status = mst_option_error("lab", option, argv, names); break;
         default: status = mst_record_option(request, "lab", option, optarg);
         }
     return status == MST_EXIT_OK ? read_lab(lab, "try", argv + optind) : status;

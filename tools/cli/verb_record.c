@@ -9,6 +9,7 @@
 #include "cli/text_options.h"
 #include "cli/verbs.h"
 #include "console/diag.h"
+#include "console/nearest.h"
 #include "loadtools/loadtool.h"
 
 #define VERSUS       "--versus"       /* between the commands of --interleave */
@@ -36,12 +37,6 @@ static int read_option(struct options *o, int option, char **targets)
     case 'I': o->request.interleave = true; return MST_EXIT_OK;
     case 'C': return mst_colour_read(&o->colour, "record", optarg);
     case 'h': o->help = true; return MST_EXIT_OK;
-    case ':': return mst_usage_error("record", "an argument is missing at the end");
-    case '?':
-        if (optopt != 0)
-            return mst_usage_error("record", "there is no option -%c", optopt);
-        return mst_usage_error("record", "there is no such option: the load tool's own go after "
-                               "its name");
     default: return mst_record_option(&o->request, "record", option, optarg);
     }
 }
@@ -70,6 +65,13 @@ static int read_variants(struct options *o, char **words)
     size_t i;
     int status;
 
+    if (words != NULL && !o->request.interleave && o->name_count > 1)
+        return mst_usage_error("record", "there is one command, and --name was given %zu times",
+                               o->name_count);
+    for (i = 1; i < o->name_count; i++)
+        if (strcmp(o->names[i], o->names[i - 1]) == 0)
+            return mst_usage_error("record", "the name \"%s\" is given twice: mpmstat compare "
+                                   "could not tell the two apart", o->names[i]);
     if (words == NULL && (o->request.repeat > 0 || o->request.interleave))
         return mst_usage_error("record", "--repeat and --interleave take a command to run");
     if (o->request.interleave) {
@@ -111,7 +113,16 @@ static int read_options(struct options *o, int argc, char **argv, char **targets
     o->request.recording.targets = targets;
     opterr = 0;
     optind = 0;
+<<<<<<< HEAD
     while ((option = getopt_long(argc, argv, "+:o:t:vqh", names, NULL)) != -1) {
+=======
+    while ((option = getopt_long(argc, argv, "+:o:t:vh", names, NULL)) != -1) {
+        if (option == '?' && optopt == 0 && mst_nearest_option(names, argv[optind - 1]) == NULL)
+            return mst_usage_error("record", "%s is no option: the load tool's own go after its "
+                                   "name", argv[optind - 1]);
+        if (option == '?' || option == ':')
+            return mst_option_error("record", option, argv, names);
+>>>>>>> h/status
         status = read_option(o, option, targets);
         if (status != MST_EXIT_OK)
             return status;

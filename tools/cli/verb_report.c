@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "analysis/compare_runs.h"
 #include "archive/archive.h"
 #include "archive/query.h"
 #include "base/array.h"
@@ -138,7 +139,7 @@ static int read_options(struct options *o, int argc, char **argv)
                 return status;
             break;
         case 'h': o->help = true; return MST_EXIT_OK;
-        default:  return mst_option_error("report", option, argv);
+        default:  return mst_option_error("report", option, argv, names);
         }
     }
     o->files = argv + optind;
@@ -243,16 +244,18 @@ static int add_runs(struct mst_report *report, const struct options *o,
 }
 
 /* Says each that no archive has. */
-static int check_selected(const struct options *o)
+static int check_selected(const struct options *o, const struct archives *archives)
 {
+    char names[MST_ERROR_MAX] = ": runs are selected by number or name";
     int status = MST_EXIT_OK;
     size_t i;
 
     for (i = 0; i < o->selected_count; i++)
         if (!o->selected[i].found) {
-            mst_error("there is no run \"%s\" in %s%s: runs are selected by number or name",
-                      o->selected[i].run, o->files[0],
-                      o->file_count > 1 ? " and the others" : "");
+            if (archives->count == 1)
+                mst_compare_run_names(archives->items[0], names);
+            mst_error("there is no run \"%s\" in %s%s%s", o->selected[i].run, o->files[0],
+                      o->file_count > 1 ? " and the others" : "", names);
             status = MST_EXIT_TARGET;
         }
     return status;
@@ -270,7 +273,7 @@ static int find_runs(struct mst_report *report, const struct options *o,
         if (status != MST_EXIT_OK)
             return status;
     }
-    status = check_selected(o);
+    status = check_selected(o, archives);
     if (status != MST_EXIT_OK || report->count > 0)
         return status;
     return mst_failed(MST_EXIT_TARGET, "there is no run in %s%s", o->files[0],

@@ -400,7 +400,7 @@ int mst_verb_status(int argc, char **argv)
             fputs(help, stdout);
             return MST_EXIT_OK;
         default:
-            return mst_option_error("status", option, argv);
+            return mst_option_error("status", option, argv, options);
         }
     }
     choose_amount(&s, amount);

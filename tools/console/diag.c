@@ -9,7 +9,11 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+<<<<<<< HEAD
 #include "console/style.h"
+=======
+#include "console/nearest.h"
+>>>>>>> h/status
 #include "render/sink.h"
 
 #define ERASE_LINE "\r\033[K"
@@ -199,11 +203,15 @@ int mst_usage_error(const char *verb, const char *format, ...)
     return MST_EXIT_USAGE;
 }
 
-int mst_option_error(const char *verb, int option, char *const *argv)
+int mst_option_error(const char *verb, int option, char *const *argv,
+                     const struct option *options)
 {
     const char *problem = option == ':' ? "wants an argument" : "is no option";
     const char *word = argv[optind > 1 ? optind - 1 : 1];
+    const char *nearest = option == ':' ? NULL : mst_nearest_option(options, word);
 
+    if (nearest != NULL)
+        return mst_usage_error(verb, "%s %s; the nearest is --%s", word, problem, nearest);
     if (word[0] == '-' && word[1] == '-')
         return mst_usage_error(verb, "%s %s", word, problem);
     return mst_usage_error(verb, "-%c %s", optopt, problem);

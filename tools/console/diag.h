@@ -6,6 +6,7 @@
 #ifndef MPMSTAT_DIAG_H
 #define MPMSTAT_DIAG_H
 
+#include <getopt.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -54,7 +55,9 @@ int mst_usage_error(const char *verb, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* The same for what getopt_long did not understand: `option` is what it
- * returned, ':' (no argument; its option string begins with ':') or '?'. */
-int mst_option_error(const char *verb, int option, char *const *argv);
+ * returned, ':' (no argument; its option string begins with ':') or '?'; `options`
+ * are its own, of which the nearest is named. */
+int mst_option_error(const char *verb, int option, char *const *argv,
+                     const struct option *options);
 
 #endif

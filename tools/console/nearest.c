@@ -26,3 +26,23 @@ unsigned mst_edit_distance(const char *a, const char *b)
     }
     return row[length];
 }
+
+const char *mst_nearest_option(const struct option *options, const char *word)
+{
+    unsigned distance, best = MST_SLIP_MAX + 1;
+    const char *nearest = NULL;
+    char name[32];
+
+    if (strncmp(word, "--", 2) != 0 || strcspn(word + 2, "=") >= sizeof name)
+        return NULL;
+    memcpy(name, word + 2, strcspn(word + 2, "="));
+    name[strcspn(word + 2, "=")] = '\0';
+    for (; options->name != NULL; options++) {
+        distance = mst_edit_distance(name, options->name);
+        if (distance < best) {
+            best = distance;
+            nearest = options->name;
+        }
+    }
+    return nearest;
+}

@@ -123,7 +123,8 @@ int mst_output_file(const char *path, mst_output_put *put, const void *context,
 
     if (number == 0)
         return status;
-    return mst_fail(error, "cannot write the report %s: %s", path, strerror(number));
+    return mst_fail(error, "cannot write the report %s: %s%s", path, strerror(number),
+                    number == ENOENT ? ". The directory has to be there: make it first" : "");
 }
 
 int mst_finish_output(int status)

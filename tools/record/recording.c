@@ -2,6 +2,7 @@
 #include "record/recording_steps.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "console/diag.h"
@@ -16,9 +17,13 @@ static int prepare_command(struct mst_recording *r)
     if (!mst_spawn_finds(o->command[0])) {
         const char *package = mst_loadtool_for(o->command[0])->package;
 
+        if (strstr(o->command[0], "://") != NULL)
+            return mst_failed(MST_EXIT_BAD, "%s is a URL, and no command: begin with a load tool, "
+                              "as ab -n 1000 -c 10 %s", o->command[0], o->command[0]);
         return mst_failed(MST_EXIT_BAD, "cannot run %s: there is no such command%s%s%s",
-                          o->command[0], package != NULL ? " (Debian: apt-get install " : "",
-                          package != NULL ? package : "", package != NULL ? ")" : "");
+                          o->command[0], package != NULL ? " (Debian: apt-get install " :
+                          ". Is it spelt right, and in PATH?", package != NULL ? package : "",
+                          package != NULL ? ")" : "");
     }
     r->load.environment = o->environment;
     if (mst_load_prepare(&r->load, o->command, o->add_flags, error) != 0)

@@ -252,7 +252,12 @@ static void describe_failure(struct mst_http *http, CURLcode code, const char *u
         describe_unconnected(http, url, error);
         break;
     case CURLE_COULDNT_RESOLVE_HOST:
-        snprintf(error, MST_ERROR_MAX, "%s: no host of this name is known here", url);
+        snprintf(error, MST_ERROR_MAX, "%s: no host of this name is known here: is it spelt right, "
+                 "and does this machine's name server know it?", url);
+        break;
+    case CURLE_SSL_CONNECT_ERROR:
+        snprintf(error, MST_ERROR_MAX, "%s: this port answers no TLS that is accepted here (%s). "
+                 "Where it is one for plain HTTP, the URL begins with http://", url, reason);
         break;
     case CURLE_PEER_FAILED_VERIFICATION:
         snprintf(error, MST_ERROR_MAX,
@@ -277,6 +282,13 @@ static void describe_failure(struct mst_http *http, CURLcode code, const char *u
     default:
         snprintf(error, MST_ERROR_MAX, "%s: no answer: %s", url, reason);
     }
+}
+
+/* Whether httpd or nginx says that it got plain HTTP on a port for TLS. */
+static bool wants_tls(long status, const char *body)
+{
+    return status == 400 && body != NULL &&
+           (strstr(body, "SSL-enabled server port") != NULL || strstr(body, "HTTPS port") != NULL);
 }
 
 static void describe_status(struct mst_http *http, long status, const char *url,
@@ -315,8 +327,11 @@ static void describe_status(struct mst_http *http, long status, const char *url,
                      "%s: the server redirects (%ld) to %s; name that URL if it is the status",
                      url, status, said);
         } else {
-            snprintf(error, MST_ERROR_MAX, "%s: expected 200, the server answered %ld%s%s", url,
-                     status, said[0] != '\0' ? ": " : "", said);
+            snprintf(error, MST_ERROR_MAX, "%s: expected 200, the server answered %ld%s%s%s", url,
+                     status, said[0] != '\0' ? ": " : "", said,
+                     status == 500 ? ". The server's error log says why" :
+                     wants_tls(status, a->body) ? ". This port is for TLS: the URL begins with "
+                     "https://" : "");
         }
     }
 }

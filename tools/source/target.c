@@ -217,20 +217,34 @@ static bool is_url(const char *arg)
     return strncasecmp(arg, "http://", 7) == 0 || strncasecmp(arg, "https://", 8) == 0;
 }
 
+/* HOST, HOST:PORT or HOST/PATH, where no file of that name is. */
+static bool looks_like_host(const char *arg)
+{
+    size_t length = strcspn(arg, "/");
+    const char *end = strrchr(arg, '.');
+
+    if (length == 0 || arg[0] == '.' || (end != NULL && strcmp(end, ".board") == 0))
+        return false;
+    return memchr(arg, ':', length) != NULL || memchr(arg, '.', length) != NULL ||
+           (length == strlen("localhost") && strncmp(arg, "localhost", length) == 0);
+}
+
 static void describe_missing(const char *arg, int reason, char problem[MST_ERROR_MAX])
 {
     if (strstr(arg, "://") != NULL)
         snprintf(problem, MST_ERROR_MAX, "%s: of URLs only http:// and https:// can be asked", arg);
-    else if (reason == ENOENT && strchr(arg, ':') != NULL && arg[0] != '/' && arg[0] != '.')
+    else if (reason == ENOENT && looks_like_host(arg))
         snprintf(problem, MST_ERROR_MAX,
-                 "%s: there is no such file; if it is a URL, begin it with http://", arg);
+                 "%s: there is no such file; if it is a URL, begin it with http:// (http://%s%s)",
+                 arg, arg, strchr(arg, '/') != NULL ? "" : "/mpm-status");
     else if (reason == ENOENT)
         snprintf(problem, MST_ERROR_MAX,
                  "%s: there is no such file or directory; expected a board file, a directory "
                  "with board files, or a status URL", arg);
     else if (reason == EACCES)
         snprintf(problem, MST_ERROR_MAX,
-                 "%s: %s; boards are for root and their reader group (see ls -l)", arg,
+                 "%s: %s; boards are for root and their reader group, usually adm (ls -l "
+                 "shows it)", arg,
                  strerror(reason));
     else
         snprintf(problem, MST_ERROR_MAX, "%s: %s", arg, strerror(reason));

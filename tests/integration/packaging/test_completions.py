@@ -10,6 +10,7 @@ import time
 
 import pytest
 
+import boards
 import build
 import tool
 
@@ -83,6 +84,37 @@ def test_bash_files(tmp_path):
     for words in (("report", "my"), ("report", "-o", "my"), ("status", "my"),
                   ("record", "-t", "my"), ("compare", "A", "my")):
         assert in_bash(*words, cwd=tmp_path) == {"my run.sqlite"}, words
+
+
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory):
+    """A directory with an archive of two runs, a board, and what is neither."""
+    directory = tmp_path_factory.mktemp("completions")
+    (directory / "run.txt").touch()
+    with boards.board(1) as board:
+        for name in ("fast page", "slow"):
+            done = tool.run("record", "-o", directory / "run.db", "-t", board.path, "--name", name,
+                            "--", "true", timeout=60)
+            assert done.returncode == 0, done.stderr
+        shutil.copy(board.path, directory / "left.board")
+    return directory
+
+
+def test_bash_archives_and_their_runs(archive):
+    for verb in ("report", "compare"):
+        assert in_bash(verb, "r", cwd=archive) == {"run.db"}
+        assert in_bash(verb, "run.db#", cwd=archive) == {"run.db#fast page", "run.db#slow"}
+        assert in_bash(verb, "run.db#s", cwd=archive) == {"run.db#slow"}
+    assert in_bash("report", "run.t", cwd=archive) == {"run.txt"}
+    assert in_bash("report", "run.txt#", cwd=archive) == set()
+    assert in_bash("report", "run.db", "--run", "f", cwd=archive) == {"fast page"}
+
+
+def test_bash_boards(archive, monkeypatch):
+    monkeypatch.setenv("MPMSTAT_RUNDIR", f"/nowhere:{archive}")
+    board = str(archive / "left.board")
+    for words in (("status", ""), ("explain", ""), ("record", "-t", ""), ("status", board[:-3])):
+        assert board in in_bash(*words), words
 
 
 def test_bash_command_of_record(tmp_path):
@@ -171,6 +203,19 @@ def test_zsh(zsh):
     zsh.offers("mpmstat report -f ", "csv", "html")
     zsh.offers("mpmstat report -o u", "urls.txt")
     zsh.offers("mpmstat record -o x -- cat u", "cat urls.txt")
+
+
+def test_zsh_archives_and_boards(archive, monkeypatch):
+    if not shutil.which("zsh"):
+        pytest.skip("needs zsh")
+    monkeypatch.setenv("MPMSTAT_RUNDIR", str(archive))
+    shell = Zsh(archive)
+    try:
+        shell.offers("mpmstat report r", "run.db")
+        shell.offers("mpmstat compare run.db#", "fast", "slow")
+        shell.offers("mpmstat status ", "left.board")
+    finally:
+        shell.close()
 
 
 @pytest.mark.skipif(not build.LAB, reason="built without the lab")

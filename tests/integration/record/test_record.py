@@ -426,11 +426,11 @@ def test_disk_full(server, archive, tmp_path, as_root):
 
 
 @pytest.mark.parametrize("words, said", [
-    (["--bogus"], "there is no such option"),
+    (["--bogus"], "--bogus is no option: the load tool's own go after its name"),
     (["--format", "xml", "--", "true"], 'no format "xml"'),
     (["--timeout", "0", "--", "true"], "whole seconds"),
     (["-o", "", "--", "true"], "name of a file"),
-    (["-o"], "an argument is missing"),
+    (["-o"], "-o wants an argument"),
     (["--"], "the load tool's command is missing"),
 ])
 def test_usage(words, said):

@@ -49,7 +49,8 @@ static int take_seed(struct mst_lab_options *o, const char *text)
     return MST_EXIT_OK;
 }
 
-static int read_option(struct mst_lab_options *o, int option, char **argv)
+static int read_option(struct mst_lab_options *o, int option, char **argv,
+                       const struct option *names)
 {
     switch (option) {
     case 'o': o->output = optarg; return MST_EXIT_OK;
@@ -61,7 +62,7 @@ static int read_option(struct mst_lab_options *o, int option, char **argv)
     case 'r': o->resume = optarg; return MST_EXIT_OK;
     case 'v': o->verbose = true; return MST_EXIT_OK;
     case 'h': o->help = true; return MST_EXIT_OK;
-    default:  return mst_option_error("lab run", option, argv);
+    default:  return mst_option_error("lab run", option, argv, names);
     }
 }
 
@@ -96,7 +97,7 @@ int mst_lab_read_options(struct mst_lab_options *o, int argc, char **argv)
     opterr = 0;
     optind = 0;
     while ((option = getopt_long(argc, argv, ":o:vh", names, NULL)) != -1) {
-        status = read_option(o, option, argv);
+        status = read_option(o, option, argv, names);
         if (status != MST_EXIT_OK)
             return status;
     }
