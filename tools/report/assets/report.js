@@ -653,7 +653,9 @@ function drawCompared(parent) {
     const together = group(seconds, Math.max(...data.runs.map(run => run.bin_seconds)));
     const more = data.runs.length > RUNS_OVERLAID
         ? ` The first ${RUNS_OVERLAID} of ${data.runs.length} runs.` : "";
-    const names = data.runs.map(run => run.title);
+    const order = data.runs.map((_, i) => i).sort((a, b) =>
+        data.runs[a].group - data.runs[b].group || a - b);     // repetitions stand together
+    const names = order.map(i => data.runs[i].title);
     parent.append(zoomTools(together));
     barChart(parent, {
         title: "Where a request's time went", xName: "run", format: asTime, sideways: true,
@@ -661,7 +663,8 @@ function drawCompared(parent) {
         about: "The mean of the run: queue, read, handle and send add up to the latency.",
         lists: [["queue", "queue"], ["read", "read"], ["php_wait", "waiting for PHP"],
                 ["php_run", "PHP runs"], ["handle", "handle"], ["send", "send"]].map(
-            ([part, label]) => ({ label, colour: part, values: data.summaries.map(meanOf(part)) }))
+            ([part, label]) => ({ label, colour: part, values: order.map(
+                i => meanOf(part)(data.summaries[i])) }))
             .filter(list => list.values.some(value => value > 0)),
     });
     drawConcurrency(parent);
