@@ -13,7 +13,8 @@
 const char mst_html_policy[] =
     "default-src 'none'; script-src " pieces_js_HASH " " bands_js_HASH " " minute_js_HASH " "
     status_js_HASH "; style-src " colours_css_HASH " " status_css_HASH "; "
-    "connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+    "connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'";
 
 /* A sink's writer over another one. */
 static int write_escaped(void *page, const void *bytes, size_t n)

@@ -219,7 +219,8 @@ START_TEST(test_one_at_a_time)
 }
 END_TEST
 
-/* A page that few ask for has nearly all of a wait; where all pages wait alike, no page is named. */
+/* A page that few ask for has nearly all of a wait; where all pages wait alike, no page is
+ * named. */
 START_TEST(test_whose_wait)
 {
     struct run r = quiet_run();

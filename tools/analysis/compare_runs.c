@@ -81,7 +81,8 @@ void mst_compare_run_names(struct mst_archive *archive, char names[MST_ERROR_MAX
     if (text != NULL)
         snprintf(names, MST_ERROR_MAX, "; it has runs called \"%.400s\"", text);
     else
-        snprintf(names, MST_ERROR_MAX, "; its runs have no names: select them by number, from 1 on");
+        snprintf(names, MST_ERROR_MAX, "; its runs have no names: select them by number, "
+                 "from 1 on");
     mst_query_done(&q);
 }
 

@@ -180,7 +180,8 @@ static int compare(const struct options *o)
 
 int mst_verb_compare(int argc, char **argv)
 {
-    struct options o = { .limit = -1, .format = formats, .metrics = calloc((size_t)argc, sizeof(char *)) };
+    struct options o = { .limit = -1, .format = formats,
+                         .metrics = calloc((size_t)argc, sizeof(char *)) };
     int status;
 
     if (o.metrics == NULL)

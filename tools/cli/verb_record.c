@@ -113,16 +113,12 @@ static int read_options(struct options *o, int argc, char **argv, char **targets
     o->request.recording.targets = targets;
     opterr = 0;
     optind = 0;
-<<<<<<< HEAD
     while ((option = getopt_long(argc, argv, "+:o:t:vqh", names, NULL)) != -1) {
-=======
-    while ((option = getopt_long(argc, argv, "+:o:t:vh", names, NULL)) != -1) {
         if (option == '?' && optopt == 0 && mst_nearest_option(names, argv[optind - 1]) == NULL)
             return mst_usage_error("record", "%s is no option: the load tool's own go after its "
                                    "name", argv[optind - 1]);
         if (option == '?' || option == ':')
             return mst_option_error("record", option, argv, names);
->>>>>>> h/status
         status = read_option(o, option, targets);
         if (status != MST_EXIT_OK)
             return status;

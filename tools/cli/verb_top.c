@@ -24,6 +24,11 @@ struct options {
     bool                   help;
 };
 
+static const struct option names[] = {
+    { "delay", required_argument, NULL, 'd' }, { "count", required_argument, NULL, 'n' },
+    { "batch", no_argument, NULL, 'b' }, { "help", no_argument, NULL, 'h' }, { 0 },
+};
+
 static int read_delay(const char *text, uint64_t *delay_ns)
 {
     char *end;
@@ -53,16 +58,12 @@ static int read_option(struct options *o, int option, char *const *argv)
     case 'n': return read_count(optarg, &o->top.frames);
     case 'b': o->top.is_batch = true; return MST_EXIT_OK;
     case 'h': o->help = true; return MST_EXIT_OK;
-    default:  return mst_option_error("top", option, argv);
+    default:  return mst_option_error("top", option, argv, names);
     }
 }
 
 int mst_verb_top(int argc, char **argv)
 {
-    static const struct option names[] = {
-        { "delay", required_argument, NULL, 'd' }, { "count", required_argument, NULL, 'n' },
-        { "batch", no_argument, NULL, 'b' }, { "help", no_argument, NULL, 'h' }, { 0 },
-    };
     struct options o = { .top = { .delay_ns = MST_NS_PER_S } };
     int option, status = MST_EXIT_OK;
 

@@ -9,11 +9,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-<<<<<<< HEAD
-#include "console/style.h"
-=======
 #include "console/nearest.h"
->>>>>>> h/status
+#include "console/style.h"
 #include "render/sink.h"
 
 #define ERASE_LINE "\r\033[K"

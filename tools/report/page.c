@@ -78,8 +78,8 @@ void mst_page_begin(struct mst_sink *sink, const struct mst_page *page)
     put_head(sink, page);
     mst_html(sink, "<body class=\"%s\">\n<a class=\"skip\" href=\"#%s\">%s</a>\n"
              "<header><div class=\"bar\"><p class=\"brand\">%s</p><div id=\"controls\"></div></div>"
-             "\n<h1>%s</h1>\n", scripts[page->kind].name, page->skip_to, page->skip_text, page->brand,
-             page->title);
+             "\n<h1>%s</h1>\n", scripts[page->kind].name, page->skip_to, page->skip_text,
+             page->brand, page->title);
     if (page->sub != NULL)
         mst_html(sink, "<p class=\"sub\">%s</p>", page->sub);
     mst_html(sink, "\n");
