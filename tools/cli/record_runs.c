@@ -49,7 +49,7 @@ int mst_record_option(struct mst_record_request *r, const char *verb, int option
     case 'F':
         r->json = strcmp(argument, "json") == 0;
         if (!r->json && strcmp(argument, "text") != 0)
-            return mst_usage_error(verb, "there is no format \"%s\": it may be text or json",
+            return mst_usage_error(verb, "there is no format \"%s\": expected text or json",
                                    argument);
         break;
     case 'T':
