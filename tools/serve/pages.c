@@ -264,7 +264,7 @@ static bool explain(struct mst_page *page, const struct mst_page_request *reques
 static bool make_explanation(struct mst_page *page, const struct mst_page_request *request)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    uint64_t until_ns = mst_now_ns() + EXPLAIN_WAIT_NS;
+    uint64_t until_ns = mst_realtime_ns() + EXPLAIN_WAIT_NS;
     const struct timespec until = {
         .tv_sec = (time_t)(until_ns / MST_NS_PER_S), .tv_nsec = (long)(until_ns % MST_NS_PER_S),
     };
@@ -274,7 +274,7 @@ static bool make_explanation(struct mst_page *page, const struct mst_page_reques
 
     if (mst_explain_query_parse(&query, request->query, request->accept, error) != 0)
         return mst_page_refuse(page, 400, error);
-    if (pthread_mutex_clocklock(&lock, CLOCK_MONOTONIC, &until) != 0)
+    if (pthread_mutex_timedlock(&lock, &until) != 0)
         return put_off(page, "explanations for others are being made: ask again in a second");
     page->type = mst_format_content_type(query.is_json ? MST_FORMAT_JSON : MST_FORMAT_TEXT);
     fine = explain(page, request, &query);

@@ -53,7 +53,8 @@ def curl(url, *options, timeout=60):
 
 
 class Serving:
-    def __init__(self, *arguments, listen=None, environment=None, wrapper=()):
+    def __init__(self, *arguments, listen=None, environment=None, program=build.TOOL,
+                 wrapper=()):
         self.holder = hold_port()
         self.port = self.holder.getsockname()[1]
         self.listen = listen or f"127.0.0.1:{self.port}"
@@ -61,14 +62,13 @@ class Serving:
         self.scheme = "https" if "--tls-cert" in self.arguments else "http"
         self.url = f"{self.scheme}://127.0.0.1:{self.port}"
         self.environment = {**os.environ, **(environment or {})}
-        self.wrapper = wrapper
+        self.command = [*wrapper, str(program), "serve", "--listen", self.listen, *self.arguments]
         self.process = None
 
     def __enter__(self):
         self.errors = tempfile.TemporaryFile("w+")
         self.process = subprocess.Popen(
-            [*self.wrapper, str(build.TOOL), "serve", "--listen", self.listen, *self.arguments],
-            env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            self.command, env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=self.errors, text=True)
         line = self.process.stdout.readline()
         assert line.startswith(f"{self.scheme}://"), f"{line!r}: {self.said()}"
