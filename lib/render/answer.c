@@ -139,6 +139,8 @@ bool mst_query_names(const struct mst_status_query *query, const char *path)
 {
     const char *slash = strrchr(path, '/');
 
+    if (query->board[0] == '/')
+        return strcmp(query->board, path) == 0;
     return strcmp(query->board, slash != NULL ? slash + 1 : path) == 0;
 }
 

@@ -250,6 +250,10 @@ def test_two_apaches(server, mpm):
         assert [tool.requests(board) for board in shown] == [0, 3]
         samples = re.findall(r'^mpmstat_up\{board="([^"]+)"', serving.get("/metrics").text(), re.M)
         assert samples == [str(first.board), str(second.board)]
+        # Both files have the same base name: their paths tell their journals apart.
+        for apache, count in ((first, 0), (second, 3)):
+            answer = serving.get(f"/?format=journal&since=start&board={apache.board}")
+            assert answer.text().count('"label":"test.example"') == count, answer
 
 
 def test_apaches_boards_come_first(made):
@@ -294,3 +298,26 @@ def test_the_page_is_live(server, mpm, browser):
         page.wait("document.body.textContent.includes('7 requests: all that the journal')")
         assert page.complaints == []
         assert all(url.startswith((serving.url, "data:")) for url in page.requests), page.requests
+
+
+@pytest.mark.mpms("event")
+def test_the_page_of_two_apaches(server, mpm, browser):
+    """Each has its own heading, its own numbers and its own events, though both files have the same
+    base name."""
+    first, second = server(mpm), server(mpm)
+    with Serving(first.board, second.board) as serving:
+        page = browser.open(serving.url + "/")
+        page.wait(LIVE)
+        for _ in range(4):
+            second.get("/index.html")
+        titles = page.evaluate("Array.from(document.querySelectorAll('h2')).map(h => h.textContent)")
+        assert titles == [f"Apache · event · {first.board}", f"Apache · event · {second.board}"]
+        for apache, other in ((first, second), (second, first)):
+            article = f"document.querySelectorAll('article')[{[first, second].index(apache)}]"
+            for child in apache.children():
+                page.wait(f"{article}.textContent.includes('{child}')")
+            assert not any(page.evaluate(f"{article}.textContent.includes('fork child{child}')")
+                           for child in other.children())
+        page.wait("""Array.from(document.querySelectorAll('article')[1].querySelectorAll('tr'))
+                  .some(row => row.cells[0].textContent === 'test.example')""")
+        assert page.complaints == []
