@@ -35,6 +35,7 @@ dist_man_MANS = \
 	man/mpmstat-lab.1 \
 	man/mpmstat-record.1 \
 	man/mpmstat-report.1 \
+	man/mpmstat-serve.1 \
 	man/mpmstat-status.1 \
 	man/mpmstat-top.1 \
 	man/mpmstat.1

@@ -79,6 +79,8 @@ board_sources = \
 	lib/read/window.c \
 	lib/read/window.h
 render_sources = \
+	lib/render/answer.c \
+	lib/render/answer.h \
 	lib/render/cursor.c \
 	lib/render/cursor.h \
 	lib/render/fields_table.c \

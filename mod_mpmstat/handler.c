@@ -7,24 +7,18 @@
  */
 #include "request.h"
 
-#include <apr_lib.h>
 #include <apr_strings.h>
 #include <http_protocol.h>
-#include <malloc.h>
 #include <pthread.h>
 #include <stdlib.h>
 
 #include "access.h"
 #include "answer_limit.h"
-#include "base/clock.h"
-#include "base/saturate.h"
 #include "listeners.h"
 #include "read/copy.h"
 #include "read/directory.h"
 #include "read/snapshot.h"
-#include "render/journal.h"
-#include "render/negotiate.h"
-#include "render/render.h"
+#include "render/answer.h"
 #include "scoreboard.h"
 #include "segment/liveness.h"
 
@@ -70,41 +64,27 @@ static void find_php(struct mst_found_boards *found)
         mst_found_boards_open(found, mst_config.php_boards, &wanted);
 }
 
-/* What one answer shows: this server's board, then PHP's. */
-struct answer {
-    struct mst_snapshot        snapshots[1 + PHP_BOARDS_MAX];
-    const struct mst_snapshot *boards[1 + PHP_BOARDS_MAX];
-    struct mst_unreadable      unreadable[2 * PHP_BOARDS_MAX + 3];
-    struct mst_shown           shown;
-};
-
 /* Adds a snapshot of a board. Returns 0, or -1 with a sentence. */
-static int add_board(struct answer *a, const struct mst_reader *reader, struct mst_world *world,
-                     char error[MST_ERROR_MAX])
+static int add_board(struct mst_status_answer *a, const struct mst_reader *reader,
+                     const struct mst_world *world, char error[MST_ERROR_MAX])
 {
+    struct mst_snapshot snapshot;
     struct mst_copy copy;
     int made;
 
     if (mst_copy_take(&copy, reader, error) != 0)
         return -1;
-    made = mst_snapshot_make(&a->snapshots[a->shown.count], &copy, world);
+    made = mst_snapshot_make(&snapshot, &copy, world);
     mst_copy_free(&copy);
     if (made != 0)
         return mst_fail(error, "out of memory for the board %s", reader->path);
-    a->boards[a->shown.count] = &a->snapshots[a->shown.count];
-    a->shown.count++;
+    mst_answer_add(a, &snapshot);
     return 0;
-}
-
-static void add_unreadable(struct answer *a, const char *board, const char *reason)
-{
-    a->unreadable[a->shown.unreadable_count++] =
-        (struct mst_unreadable){ .board = board, .reason = reason };
 }
 
 /* False: the board cannot be shown, and board->reason says why. This server's own board may lie in
  * the same directory, where this user may not open it by its name: it is shown already. */
-static bool add_one(struct answer *a, struct mst_found_board *board)
+static bool add_one(struct mst_status_answer *a, struct mst_found_board *board)
 {
     struct mst_world world = { .running = -1 };
 
@@ -114,7 +94,7 @@ static bool add_one(struct answer *a, struct mst_found_board *board)
     return add_board(a, &board->reader, &world, board->reason) == 0;
 }
 
-static void add_php(request_rec *r, struct answer *a, struct mst_found_boards *found)
+static void add_php(request_rec *r, struct mst_status_answer *a, struct mst_found_boards *found)
 {
     size_t i;
 
@@ -122,95 +102,45 @@ static void add_php(request_rec *r, struct answer *a, struct mst_found_boards *f
         struct mst_found_board *board = &found->items[i];
 
         if (!add_one(a, board))
-            add_unreadable(a, board->path, board->reason);
+            mst_answer_add_unreadable(a, board->path, board->reason);
     }
     if (found->omitted > 0)
-        add_unreadable(a, mst_config.php_boards,
-                       apr_psprintf(r->pool, "%" APR_SIZE_T_FMT " more boards are here: at most %u "
-                                    "are shown", found->omitted, PHP_BOARDS_MAX));
-}
-
-/* An answer as it is sent. What it is made from is ten times as large or more, and is freed before
- * a slow reader takes its time. */
-struct text {
-    char  *bytes;
-    size_t used, room;
-};
-
-static int keep_text(void *text, const void *bytes, size_t n)
-{
-    struct text *t = text;
-
-    if (n > t->room - t->used) {
-        size_t room = 2 * (t->used + n);
-        char *more = realloc(t->bytes, room);
-
-        if (!more)
-            return ENOMEM;
-        t->bytes = more;
-        t->room = room;
-    }
-    memcpy(t->bytes + t->used, bytes, n);
-    t->used += n;
-    return 0;
+        mst_answer_add_unreadable(a, mst_config.php_boards, apr_psprintf(r->pool,
+                                  "%" APR_SIZE_T_FMT " more boards are here: at most %u are shown",
+                                  found->omitted, PHP_BOARDS_MAX));
 }
 
 /* Returns 0, or -1 with a sentence. */
 static int make_text(request_rec *r, const struct mst_reader *reader, struct mst_found_boards *php,
-                     enum mst_format format, struct text *text, char error[MST_ERROR_MAX])
+                     enum mst_format format, struct mst_answer_text *text,
+                     char error[MST_ERROR_MAX])
 {
     struct mst_world world = { .running = 1 };
-    struct answer *a = apr_pcalloc(r->pool, sizeof *a);
-    struct mst_sink sink;
+    struct mst_status_answer a = { 0 };
     int status;
 
-    a->shown.boards = a->boards;
-    a->shown.unreadable = a->unreadable;
     mst_listeners_read(r->pool, &world);
     world.apache_scoreboard = mst_scoreboard_letters(r->pool);
-    status = add_board(a, reader, &world, error);
+    status = add_board(&a, reader, &world, error);
     if (status == 0) {
-        add_php(r, a, php);
-        mst_sink_init(&sink, keep_text, text);
-        if (mst_render(&sink, format, &a->shown) != 0)
-            status = mst_fail(error, "out of memory for the status");
+        add_php(r, &a, php);
+        status = mst_answer_render(&a, format, text, error);
     }
-    while (a->shown.count > 0)
-        mst_snapshot_free(&a->snapshots[--a->shown.count]);
+    mst_answer_free(&a);
     return status;
-}
-
-#define TEXT_KEPT (512u << 10)   /* bytes of answers; they were made from ten times as much */
-
-/* Gives freed memory back to the system, which malloc would keep for each of its arenas. Other
- * free memory is given back with it, which the server's requests soon need again: so not after
- * each of many answers. Precondition: the lock is held. */
-static void return_memory(const struct text *answer)
-{
-#ifdef __GLIBC__
-    static uint64_t returned_ns, answered;
-    uint64_t now = mst_now_ns();
-
-    answered += answer->used;
-    if (answered < TEXT_KEPT && mst_elapsed(returned_ns, now) < MST_NS_PER_S)
-        return;
-    answered = 0;
-    returned_ns = now;
-    malloc_trim(0);
-#endif
 }
 
 static int answer_snapshot(request_rec *r, const struct mst_reader *reader,
                            struct mst_found_boards *php, enum mst_format format)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;   /* one at a time in a process */
-    struct text text = { 0 };
+    struct mst_answer_text text = { 0 };
     char error[MST_ERROR_MAX];
     int status;
 
     pthread_mutex_lock(&lock);
     status = make_text(r, reader, php, format, &text, error);
-    return_memory(&text);
+    mst_answer_return_memory(&text);
     pthread_mutex_unlock(&lock);
     if (status == 0) {
         ap_set_content_type(r, mst_format_content_type(format));
@@ -261,18 +191,12 @@ static int send_journal(request_rec *r, const struct mst_reader *reader,
     return refuse(r, HTTP_INTERNAL_SERVER_ERROR, error);
 }
 
-/* Whether the query asks for no records, only for the cursor. */
-static bool is_from_now(const struct mst_status_query *query)
-{
-    return query->since[0] == '\0' || strcmp(query->since, "now") == 0;
-}
-
 static int answer_journal(request_rec *r, const struct mst_reader *reader,
                           const struct mst_status_query *query)
 {
     int status;
 
-    if (is_from_now(query))
+    if (mst_query_is_from_now(query))
         return send_journal(r, reader, query);
     if (!mst_answer_begin()) {
         apr_table_setn(r->headers_out, "Retry-After", "1");
@@ -289,15 +213,16 @@ static int answer_journal(request_rec *r, const struct mst_reader *reader,
 }
 
 /* The board that a query names: this server's, or one of PHP's. NULL: there is none. */
-static const struct mst_reader *board_named(const char *name, const struct mst_reader *own,
+static const struct mst_reader *board_named(const struct mst_status_query *query,
+                                            const struct mst_reader *own,
                                             const struct mst_found_boards *php)
 {
     size_t i;
 
-    if (*name == '\0' || strcmp(name, apr_filepath_name_get(own->path)) == 0)
+    if (query->board[0] == '\0' || mst_query_names(query, own->path))
         return own;
     for (i = 0; i < php->count; i++)
-        if (php->items[i].open && strcmp(name, apr_filepath_name_get(php->items[i].path)) == 0)
+        if (php->items[i].open && mst_query_names(query, php->items[i].path))
             return &php->items[i].reader;
     return NULL;
 }
@@ -314,13 +239,14 @@ static int answer(request_rec *r, const struct mst_status_query *query)
         return refuse(r, HTTP_INTERNAL_SERVER_ERROR, error);
     if (query->format != MST_FORMAT_JOURNAL || query->board[0] != '\0')
         find_php(&php);
-    if (query->format != MST_FORMAT_JOURNAL)
+    if (query->format != MST_FORMAT_JOURNAL) {
         status = answer_snapshot(r, &own, &php, query->format);
-    else if ((asked = board_named(query->board, &own, &php)) != NULL)
+    } else if ((asked = board_named(query, &own, &php)) != NULL) {
         status = answer_journal(r, asked, query);
-    else
-        status = refuse(r, HTTP_NOT_FOUND, apr_psprintf(r->pool, "there is no board %s among "
-                            "those that are shown here; format=json names them", query->board));
+    } else {
+        mst_query_no_board(query, error);
+        status = refuse(r, HTTP_NOT_FOUND, error);
+    }
     mst_found_boards_free(&php);
     mst_reader_close(&own);
     return status;
@@ -331,8 +257,7 @@ static int answer_other_method(request_rec *r)
     apr_table_setn(r->headers_out, "Allow", "GET,HEAD,OPTIONS");
     if (r->method_number == M_OPTIONS)
         return OK;
-    return refuse(r, HTTP_METHOD_NOT_ALLOWED, "the status page is only read: expected is GET "
-                      "or HEAD");
+    return refuse(r, HTTP_METHOD_NOT_ALLOWED, mst_answer_only_read);
 }
 
 int mst_handle_status(request_rec *r)
@@ -341,15 +266,15 @@ int mst_handle_status(request_rec *r)
     const char *sentence = NULL;
     char error[MST_ERROR_MAX];
     int status = mst_check_access(r, &sentence);
+    const char *const *header;
 
     if (status != OK)
         return sentence ? refuse(r, status, sentence) : status;
     mst_timing_set_label(r, MST_LABEL_STATUS);
     if (r->method_number != M_GET)   /* httpd's number of HEAD, too */
         return answer_other_method(r);
-    apr_table_setn(r->headers_out, "Cache-Control", "no-store");
-    apr_table_setn(r->headers_out, "Vary", "Accept");
-    apr_table_setn(r->headers_out, "X-Content-Type-Options", "nosniff");
+    for (header = mst_answer_headers; *header; header += 2)
+        apr_table_setn(r->headers_out, header[0], header[1]);
     if (mst_status_query_parse(&query, r->args, apr_table_get(r->headers_in, "Accept"), error) != 0)
         return refuse(r, HTTP_BAD_REQUEST, error);
     if (!mst_recording.board)

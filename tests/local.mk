@@ -39,6 +39,7 @@ UNIT_TESTS = \
 	tests/unit/check_report \
 	tests/unit/check_requests \
 	tests/unit/check_runner \
+	tests/unit/check_serve \
 	tests/unit/check_sink \
 	tests/unit/check_snapshot \
 	tests/unit/check_source_file \
@@ -75,6 +76,7 @@ FUZZ_TARGETS = \
 	tests/fuzz/fuzz_ndjson \
 	tests/fuzz/fuzz_negotiate \
 	tests/fuzz/fuzz_render \
+	tests/fuzz/fuzz_serve \
 	tests/fuzz/fuzz_status_json \
 	tests/fuzz/fuzz_words \
 	tests/fuzz/fuzz_writer
@@ -90,6 +92,7 @@ tests_fuzz_fuzz_loadtools_SOURCES = tests/fuzz/fuzz_loadtools.c tests/fuzz/repla
 tests_fuzz_fuzz_ndjson_SOURCES = tests/fuzz/fuzz_ndjson.c tests/fuzz/replay.c
 tests_fuzz_fuzz_negotiate_SOURCES = tests/fuzz/fuzz_negotiate.c tests/fuzz/replay.c
 tests_fuzz_fuzz_render_SOURCES = tests/fuzz/fuzz_render.c tests/fuzz/replay.c
+tests_fuzz_fuzz_serve_SOURCES = tests/fuzz/fuzz_serve.c tests/fuzz/replay.c
 tests_fuzz_fuzz_status_json_SOURCES = tests/fuzz/fuzz_status_json.c tests/fuzz/replay.c
 tests_fuzz_fuzz_study_SOURCES = tests/fuzz/fuzz_study.c tests/fuzz/replay.c
 tests_fuzz_fuzz_textfile_SOURCES = tests/fuzz/fuzz_textfile.c tests/fuzz/replay.c

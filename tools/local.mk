@@ -8,8 +8,8 @@ mpmstat_LDADD = libmpmstat-tool.la
 # Everything except main(), so that the tests can link it.
 noinst_LTLIBRARIES += libmpmstat-tool.la
 libmpmstat_tool_la_CPPFLAGS = $(TOOL_CPPFLAGS) $(CURSES_CFLAGS)
-libmpmstat_tool_la_LIBADD = libmpmstat.la $(CURL_LIBS) $(CURSES_LIBS) $(JANSSON_LIBS) \
-	$(SQLITE_LIBS) -lm
+libmpmstat_tool_la_LIBADD = libmpmstat.la $(CURL_LIBS) $(CURSES_LIBS) $(GNUTLS_LIBS) \
+	$(JANSSON_LIBS) $(MICROHTTPD_LIBS) $(SQLITE_LIBS) -lm
 libmpmstat_tool_la_SOURCES = \
 	tools/analysis/analyse.c \
 	tools/analysis/bottleneck.c \
@@ -85,6 +85,7 @@ libmpmstat_tool_la_SOURCES = \
 	tools/cli/verb_fields.c \
 	tools/cli/verb_record.c \
 	tools/cli/verb_report.c \
+	tools/cli/verb_serve.c \
 	tools/cli/verb_status.c \
 	tools/cli/verb_top.c \
 	tools/cli/verbs.h \
@@ -228,6 +229,18 @@ libmpmstat_tool_la_SOURCES = \
 	tools/report/summary_text.c \
 	tools/report/summary_text.h \
 	tools/report/summary_together.c \
+	tools/serve/address.c \
+	tools/serve/address.h \
+	tools/serve/clients.c \
+	tools/serve/clients.h \
+	tools/serve/daemon.c \
+	tools/serve/daemon.h \
+	tools/serve/pages.c \
+	tools/serve/pages.h \
+	tools/serve/secrets.c \
+	tools/serve/secrets.h \
+	tools/serve/serve.c \
+	tools/serve/serve.h \
 	tools/source/board_source.c \
 	tools/source/http.c \
 	tools/source/http.h \
@@ -303,6 +316,7 @@ help_texts = \
 	tools/cli/help/lab.txt \
 	tools/cli/help/record.txt \
 	tools/cli/help/report.txt \
+	tools/cli/help/serve.txt \
 	tools/cli/help/status.txt \
 	tools/cli/help/top.txt \
 	tools/lab/study/help.txt
@@ -351,3 +365,14 @@ tools/report/assets.inc: lib/render/embed $(render_asset_files) $(report_asset_f
 		>$@.part && mv $@.part $@
 
 EXTRA_DIST += tools/quickstart tools/quickstart.d
+
+# The unit that starts mpmstat serve. It is installed, and not enabled.
+serve_unit = tools/serve/mpmstat-serve.service
+EXTRA_DIST += $(serve_unit).in
+CLEANFILES += $(serve_unit)
+$(serve_unit): tools/serve/mpmstat-serve.service.in Makefile
+	@$(MKDIR_P) $(@D)
+	$(AM_V_GEN)$(SED) -e 's|[@]bindir[@]|$(bindir)|' $(srcdir)/$(serve_unit).in >$@
+if WITH_SYSTEMD_UNIT
+nodist_systemdsystemunit_DATA = $(serve_unit)
+endif

@@ -76,6 +76,7 @@ static void fill_server(struct mst_draft *m, int running)
     s->pid = h->pid;
     s->generation = h->generation;
     s->running = m->stopped ? "no" : running > 0 ? "yes" : "unknown";
+    s->up = m->stopped ? 0 : running > 0 ? 1 : MST_UNKNOWN;
     s->started_ns = mst_wall_ns(h, h->started_ns);
     s->stopped_ns = m->stopped && h->stopped_ns != 0 ? mst_wall_ns(h, h->stopped_ns)
                                                      : MST_UNKNOWN;

@@ -248,15 +248,17 @@ static int parse_since(struct mst_status_query *q, const char *value, char error
     return 0;
 }
 
-/* The value is not URL-decoded: boards with other names cannot be named. */
+/* The value is not URL-decoded: boards with other names cannot be named. It is compared with the
+ * boards that are shown, and no file is opened by it. */
 static int parse_board(struct mst_status_query *q, const char *value, char error[MST_ERROR_MAX])
 {
-    size_t n = strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                             "0123456789._-");
+    static const char accept[] = "/abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                 "0123456789._-";
+    size_t n = strspn(value, value[0] == '/' ? accept : accept + 1);
 
     if (n == 0 || value[n] != '\0' || n >= MST_QUERY_BOARD_MAX)
-        return fail_parameter(error, "board", value, "the base name of a board's file, of letters, "
-                              "digits, '.', '_' and '-'");
+        return fail_parameter(error, "board", value, "the base name of a board's file, or its path, "
+                              "of letters, digits, '.', '_' and '-'");
     memcpy(q->board, value, n + 1);
     return 0;
 }

@@ -24,7 +24,7 @@ int mst_fields_format_parse(enum mst_fields_format *format, const char *name,
  * that exists. */
 enum mst_format mst_format_accepted(const char *accept);
 
-#define MST_QUERY_BOARD_MAX 200u   /* bytes of a board's name, with its NUL */
+#define MST_QUERY_BOARD_MAX 200u   /* bytes of a board's name or path, with its NUL */
 
 /* What the status page was asked for. */
 struct mst_status_query {
@@ -32,8 +32,8 @@ struct mst_status_query {
     char            since[MST_CURSOR_MAX];   /* journal only; empty: not given */
     size_t          limit;                   /* journal only; MST_JOURNAL_PAGE_MAX if not given */
     bool            lifecycle_only;          /* journal only */
-    char            board[MST_QUERY_BOARD_MAX];   /* journal only; the base name of one of the
-                                                  * boards shown; empty: not given */
+    char            board[MST_QUERY_BOARD_MAX];   /* journal only; the base name, or the path, of
+                                                  * one of the boards shown; empty: not given */
 };
 
 /* Reads the query string (without '?'; NULL: none) and the Accept header (NULL: none), which

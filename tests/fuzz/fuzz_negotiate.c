@@ -64,8 +64,9 @@ static void expect_limits(const struct mst_status_query *q)
     expect(q->since[0] == '\0' || strcmp(q->since, "now") == 0 || strcmp(q->since, "start") == 0
            || mst_cursor_parse(&cursor, q->since) == 0);
     expect(memchr(q->board, '\0', sizeof q->board) != NULL);
-    expect(strspn(q->board, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
+    expect(strspn(q->board, "/abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
            == strlen(q->board));
+    expect(q->board[0] == '/' || strchr(q->board, '/') == NULL);
     expect(q->format == MST_FORMAT_JOURNAL
            || (q->since[0] == '\0' && q->board[0] == '\0' && !q->lifecycle_only
                && q->limit == MST_JOURNAL_PAGE_MAX));

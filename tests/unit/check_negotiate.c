@@ -151,6 +151,7 @@ static const struct {
     { "format=journal&only=", "expected is only=lifecycle" },
     { "format=journal&board=", "expected is the base name of a board's file" },
     { "format=journal&board=../x", "board=../x is not valid" },
+    { "format=journal&board=x/y.board", "board=x/y.board is not valid" },
     { "format=journal&board=a%2e", "expected is the base name of a board's file" },
     { "format=journal&board=\xc3\xa4", "board=?? is not valid" },
     { "format=\x1b[31m\x80<script>", "there is no format \"?[31m?<script>\"; valid" },

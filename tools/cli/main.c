@@ -22,6 +22,7 @@ static const struct verb {
 } verbs[] = {
     { "status", mst_verb_status, "show what servers do now and have done since their start" },
     { "top",    mst_verb_top,    "show in the terminal what servers do, again and again" },
+    { "serve",  mst_verb_serve,  "answer over HTTP from the boards: Prometheus, page, JSON" },
     { "explain", mst_verb_explain, "say why servers are slow or stuck, without a recording" },
     { "record", mst_verb_record, "run a load tool and record it from both sides" },
     { "report", mst_verb_report, "make a page, tables or text of recorded runs" },
@@ -51,6 +52,7 @@ static void print_help(FILE *out)
           "  mpmstat status http://127.0.0.1/mpm-status\n"
           "  mpmstat top                               what they do now, every second\n"
           "  mpmstat explain                           why is it slow, or stuck?\n"
+          "  mpmstat serve                             http://127.0.0.1:19117/ for Prometheus\n"
           "  mpmstat record -o run.db -- ab -n 2000 -c 20 http://127.0.0.1/loop.php\n"
           "  mpmstat report -o run.html run.db\n"
           "  mpmstat lab up event-fpm sleep            private servers, until ^C\n",

@@ -13,8 +13,6 @@
 #include "console/output.h"
 #include "explain/explain.h"
 
-#define LAST_MAX_S (7.0 * 86400)   /* no journal reaches back further */
-
 static const char help[] =
 #include "tools/cli/help/explain.inc"
     ;
@@ -26,22 +24,10 @@ struct options {
     struct mst_fail_on fail_on;
 };
 
-/* "90", "90s", "5m", "2h". */
 static int read_last(const char *text, uint64_t *last_ns)
 {
-    static const struct { const char *unit; double seconds; } units[] = {
-        { "", 1 }, { "s", 1 }, { "m", 60 }, { "h", 3600 },
-    };
-    char *unit;
-    double number = strtod(text, &unit);
-    size_t i;
-
-    for (i = 0; i < sizeof units / sizeof *units && unit != text; i++)
-        if (strcmp(unit, units[i].unit) == 0 && number * units[i].seconds >= 1 &&
-            number * units[i].seconds <= LAST_MAX_S) {
-            *last_ns = (uint64_t)(number * units[i].seconds * 1e9);
-            return MST_EXIT_OK;
-        }
+    if (mst_explain_last_parse(text, last_ns))
+        return MST_EXIT_OK;
     return mst_usage_error("explain", "expected --last to be a time of one second to seven days "
                            "(90s, 5m, 2h), found \"%s\"", text);
 }

@@ -10,6 +10,7 @@
 
 int mst_verb_status(int argc, char **argv);
 int mst_verb_top(int argc, char **argv);
+int mst_verb_serve(int argc, char **argv);
 int mst_verb_explain(int argc, char **argv);
 int mst_verb_record(int argc, char **argv);
 int mst_verb_report(int argc, char **argv);

@@ -3,6 +3,7 @@
 
 #include <getopt.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,6 +20,7 @@
 static bool progress_always, be_quiet;
 static char status[STATUS_MAX];   /* the line at the terminal's end; "" none */
 
+static pthread_mutex_t kept_lock = PTHREAD_MUTEX_INITIALIZER;   /* of these two: */
 static char  *kept;               /* the first error goes here; NULL: nowhere */
 static size_t kept_size;
 
@@ -78,8 +80,10 @@ static void say_error(const char *format, va_list args)
     va_list again;
 
     va_copy(again, args);
+    pthread_mutex_lock(&kept_lock);
     if (kept != NULL && kept[0] == '\0')
         vsnprintf(kept, kept_size, format, again);
+    pthread_mutex_unlock(&kept_lock);
     va_end(again);
     say("mpmstat:", MST_STYLE_ERROR, format, args);
 }
@@ -105,8 +109,10 @@ int mst_failed(enum mst_exit exit_status, const char *format, ...)
 
 void mst_error_keep(char *buffer, size_t size)
 {
+    pthread_mutex_lock(&kept_lock);
     kept = buffer;
     kept_size = size;
+    pthread_mutex_unlock(&kept_lock);
 }
 
 void mst_warn(const char *format, ...)

@@ -40,7 +40,8 @@ void mst_diag_lines(char *text);
  * many times, and shows them elsewhere. */
 void mst_diag_quiet(bool quiet);
 
-/* Keeps the first error from now on in the buffer too, which is "" before. NULL: no longer. */
+/* Keeps the first error from now on, of any thread, in the buffer too, which is "" before. NULL: no
+ * longer. */
 void mst_error_keep(char *buffer, size_t size);
 
 /* A line at the terminal's end that is redrawn each time; messages come above it. NULL

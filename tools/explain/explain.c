@@ -1,12 +1,33 @@
 /* explain.c - why servers are as they are: see explain.h. */
 #include "explain/explain.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "console/diag.h"
 #include "explain/steps.h"
 #include "findings/findings.h"
 #include "findings/say.h"
+
+#define LAST_MAX_S (7.0 * 86400)   /* no journal reaches back further */
+
+bool mst_explain_last_parse(const char *text, uint64_t *last_ns)
+{
+    static const struct { const char *unit; double seconds; } units[] = {
+        { "", 1 }, { "s", 1 }, { "m", 60 }, { "h", 3600 },
+    };
+    char *unit;
+    double number = strtod(text, &unit);
+    size_t i;
+
+    for (i = 0; i < sizeof units / sizeof *units && unit != text; i++)
+        if (strcmp(unit, units[i].unit) == 0 && number * units[i].seconds >= 1 &&
+            number * units[i].seconds <= LAST_MAX_S) {
+            *last_ns = (uint64_t)(number * units[i].seconds * 1e9);
+            return true;
+        }
+    return false;
+}
 
 static bool is_stuck(const struct mst_explanation *e)
 {

@@ -338,15 +338,25 @@ function drawCharts(section, board) {
         step.workers[state] / step.seconds), board.workers.limit);
 }
 
-function fill(section, board, isPage) {
+// What a query calls a board: its file's base name, or its path where others have the same.
+function nameOf(board, boards) {
+    const name = baseName(board.board);
+    return boards.filter(other => baseName(other.board) === name).length > 1 ? board.board : name;
+}
+
+// The first board is the page's own: a query without a name is about it. Its name helps only beside
+// another server of its kind.
+function fill(section, board, boards) {
+    const isPage = board === boards[0], name = nameOf(board, boards);
+    const isNamed = !isPage || boards.filter(b => b.producer === board.producer).length > 1;
     const step = section.last ? minute.between(section.last, board) : null;
     section.name.textContent = [SERVERS[board.producer] || board.producer, board.mpm || board.sapi,
-                                isPage ? null : baseName(board.board)].filter(Boolean).join(" · ");
+                                isNamed ? name : null].filter(Boolean).join(" · ");
     section.about.textContent = [board.server, `pid ${board.pid}`,
         `up ${asTime(board.uptime_seconds)}`,
         board.generation === null ? null : `generation ${board.generation}`]
         .filter(Boolean).join(" · ");
-    section.query = isPage ? "" : "&board=" + encodeURIComponent(baseName(board.board));
+    section.query = isPage ? "" : "&board=" + encodeURI(name);
     if (step) section.steps.push(step);
     if (section.steps.length > SAMPLES_KEPT) section.steps.shift();
     section.parts.grid.fill(board);
@@ -382,7 +392,7 @@ const sections = new Map();
 
 function show(snapshot) {
     const seen = new Set();
-    snapshot.boards.forEach((board, i) => {
+    snapshot.boards.forEach(board => {
         const key = board.board + " " + board.producer;
         let section = sections.get(key);
         seen.add(key);
@@ -392,7 +402,7 @@ function show(snapshot) {
             else articles.append(fresh.element);
             sections.set(key, section = fresh);
         }
-        fill(section, board, i === 0);
+        fill(section, board, snapshot.boards);
     });
     for (const [key, section] of sections)
         if (!seen.has(key)) { section.element.remove(); sections.delete(key); }

@@ -58,6 +58,7 @@ PROMISED_FAMILIES = {
     "mpmstat_forks": ("counter", {"kind"}),
     "mpmstat_exits": ("counter", {"reason"}),
     "mpmstat_start_time_seconds": ("gauge", set()),
+    "mpmstat_up": ("gauge", set()),
     "mpmstat_info": (None, {"version", "server", "mpm"})}   # sapi: PHP's boards have one
 
 SAMPLE = re.compile(r'^(\w+)(?:\{(.*)\})? (\S+)$')

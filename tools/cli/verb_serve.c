@@ -1,0 +1,113 @@
+/* verb_serve.c - mpmstat serve: HTTP from the boards, with nothing of Apache. */
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "cli/verbs.h"
+#include "console/diag.h"
+#include "console/style.h"
+#include "serve/serve.h"
+
+static const char help[] =
+#include "tools/cli/help/serve.inc"
+    ;
+
+static const struct option names[] = {
+    { "listen", required_argument, NULL, 'l' }, { "tls-cert", required_argument, NULL, 'c' },
+    { "tls-key", required_argument, NULL, 'k' }, { "client-ca", required_argument, NULL, 'a' },
+    { "token-file", required_argument, NULL, 't' }, { "help", no_argument, NULL, 'h' }, { 0 },
+};
+
+struct options {
+    struct mst_serve_options serve;
+    bool                     help;
+};
+
+static int read_option(struct options *o, int option, char *const *argv)
+{
+    char error[MST_ERROR_MAX];
+
+    switch (option) {
+    case 'l':
+        if (mst_serve_address_add(&o->serve.addresses, optarg, error) == 0)
+            return MST_EXIT_OK;
+        return mst_usage_error("serve", "--listen: %s", error);
+    case 'c': o->serve.files.certificate = optarg; return MST_EXIT_OK;
+    case 'k': o->serve.files.key = optarg; return MST_EXIT_OK;
+    case 'a': o->serve.files.client_ca = optarg; return MST_EXIT_OK;
+    case 't': o->serve.files.token = optarg; return MST_EXIT_OK;
+    case 'h': o->help = true; return MST_EXIT_OK;
+    default:  return mst_option_error("serve", option, argv, names);
+    }
+}
+
+/* The first address that other machines can reach; NULL: none. */
+static const char *find_open_address(const struct mst_serve_addresses *all)
+{
+    unsigned i;
+
+    for (i = 0; i < all->count; i++)
+        if (!all->items[i].is_loopback)
+            return all->items[i].text;
+    return NULL;
+}
+
+/* What the boards say is not for everybody. */
+static int check_options(const struct mst_serve_options *o)
+{
+    const struct mst_secret_files *f = &o->files;
+    const char *open = find_open_address(&o->addresses);
+    size_t i;
+
+    for (i = 0; i < o->target_count; i++)
+        if (strncasecmp(o->targets[i], "http", 4) == 0 && strstr(o->targets[i], "://") != NULL)
+            return mst_usage_error("serve", "it reads boards, and asks no server: expected a board "
+                                   "file or a directory of them, found %.200s", o->targets[i]);
+    if ((f->certificate == NULL) != (f->key == NULL))
+        return mst_usage_error("serve", "--tls-cert and --tls-key need each other");
+    if (f->client_ca != NULL && f->certificate == NULL)
+        return mst_usage_error("serve", "--client-ca needs TLS: --tls-cert and --tls-key");
+    if (open != NULL && f->certificate == NULL)
+        return mst_usage_error("serve", "other machines can reach %s: that needs TLS (--tls-cert, "
+                               "--tls-key), and --token-file or --client-ca. Without them only "
+                               "127.0.0.1 and [::1] are served", open);
+    if (open != NULL && f->token == NULL && f->client_ca == NULL)
+        return mst_usage_error("serve", "other machines can reach %s: that needs --token-file or "
+                               "--client-ca, so that only those read it who may", open);
+    return MST_EXIT_OK;
+}
+
+static int serve(struct mst_serve_options *o)
+{
+    char error[MST_ERROR_MAX];
+    int status;
+
+    if (o->addresses.count == 0)
+        mst_serve_address_add(&o->addresses, MST_SERVE_PORT, error);
+    status = check_options(o);
+    if (status != MST_EXIT_OK)
+        return status;
+    mst_style_use(MST_COLOUR_NEVER, -1);   /* answers are read by programs */
+    return mst_serve_run(o);
+}
+
+int mst_verb_serve(int argc, char **argv)
+{
+    struct options o = { 0 };
+    int option, status = MST_EXIT_OK;
+
+    opterr = 0;
+    optind = 0;
+    while (status == MST_EXIT_OK && (option = getopt_long(argc, argv, ":h", names, NULL)) != -1)
+        status = read_option(&o, option, argv);
+    if (status != MST_EXIT_OK)
+        return status;
+    if (o.help) {
+        fputs(help, stdout);
+        return MST_EXIT_OK;
+    }
+    o.serve.targets = argv + optind;
+    o.serve.target_count = (size_t)(argc - optind);
+    return serve(&o.serve);
+}
