@@ -91,9 +91,12 @@ render_sources = \
 	lib/render/json.c \
 	lib/render/json_writer.c \
 	lib/render/json_writer.h \
+	lib/render/metrics.c \
+	lib/render/metrics.h \
 	lib/render/negotiate.c \
 	lib/render/negotiate.h \
 	lib/render/openmetrics.c \
+	lib/render/protobuf.c \
 	lib/render/render.c \
 	lib/render/render.h \
 	lib/render/scope.c \

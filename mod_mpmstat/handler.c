@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "base/saturate.h"
 #include "listeners.h"
+#include "read/accept_queue.h"
 #include "read/copy.h"
 #include "read/directory.h"
 #include "read/snapshot.h"
@@ -74,6 +75,7 @@ static void find_php(struct mst_found_boards *found)
 struct answer {
     struct mst_snapshot        snapshots[1 + PHP_BOARDS_MAX];
     const struct mst_snapshot *boards[1 + PHP_BOARDS_MAX];
+    struct mst_listen          fpm_listen[PHP_BOARDS_MAX + 1];   /* of boards; empty: not FPM's */
     struct mst_unreadable      unreadable[2 * PHP_BOARDS_MAX + 3];
     struct mst_shown           shown;
 };
@@ -87,10 +89,16 @@ static int add_board(struct answer *a, const struct mst_reader *reader, struct m
 
     if (mst_copy_take(&copy, reader, error) != 0)
         return -1;
+    if (copy.header.producer == MST_PRODUCER_PHP && world->running == 1) {
+        mst_listen_read_pools(&a->fpm_listen[a->shown.count], &copy);
+        mst_listen_tell(&a->fpm_listen[a->shown.count], world);
+    }
     made = mst_snapshot_make(&a->snapshots[a->shown.count], &copy, world);
     mst_copy_free(&copy);
-    if (made != 0)
+    if (made != 0) {
+        mst_listen_free(&a->fpm_listen[a->shown.count]);
         return mst_fail(error, "out of memory for the board %s", reader->path);
+    }
     a->boards[a->shown.count] = &a->snapshots[a->shown.count];
     a->shown.count++;
     return 0;
@@ -157,7 +165,8 @@ static int keep_text(void *text, const void *bytes, size_t n)
 
 /* Returns 0, or -1 with a sentence. */
 static int make_text(request_rec *r, const struct mst_reader *reader, struct mst_found_boards *php,
-                     enum mst_format format, struct text *text, char error[MST_ERROR_MAX])
+                     const struct mst_status_query *query, struct text *text,
+                     char error[MST_ERROR_MAX])
 {
     struct mst_world world = { .running = 1 };
     struct answer *a = apr_pcalloc(r->pool, sizeof *a);
@@ -166,17 +175,20 @@ static int make_text(request_rec *r, const struct mst_reader *reader, struct mst
 
     a->shown.boards = a->boards;
     a->shown.unreadable = a->unreadable;
+    a->shown.histograms = query->histograms;
     mst_listeners_read(r->pool, &world);
     world.apache_scoreboard = mst_scoreboard_letters(r->pool);
     status = add_board(a, reader, &world, error);
     if (status == 0) {
         add_php(r, a, php);
         mst_sink_init(&sink, keep_text, text);
-        if (mst_render(&sink, format, &a->shown) != 0)
+        if (mst_render(&sink, query->format, &a->shown) != 0)
             status = mst_fail(error, "out of memory for the status");
     }
-    while (a->shown.count > 0)
+    while (a->shown.count > 0) {
         mst_snapshot_free(&a->snapshots[--a->shown.count]);
+        mst_listen_free(&a->fpm_listen[a->shown.count]);
+    }
     return status;
 }
 
@@ -201,7 +213,7 @@ static void return_memory(const struct text *answer)
 }
 
 static int answer_snapshot(request_rec *r, const struct mst_reader *reader,
-                           struct mst_found_boards *php, enum mst_format format)
+                           struct mst_found_boards *php, const struct mst_status_query *query)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;   /* one at a time in a process */
     struct text text = { 0 };
@@ -209,12 +221,12 @@ static int answer_snapshot(request_rec *r, const struct mst_reader *reader,
     int status;
 
     pthread_mutex_lock(&lock);
-    status = make_text(r, reader, php, format, &text, error);
+    status = make_text(r, reader, php, query, &text, error);
     return_memory(&text);
     pthread_mutex_unlock(&lock);
     if (status == 0) {
-        ap_set_content_type(r, mst_format_content_type(format));
-        if (format == MST_FORMAT_HTML)
+        ap_set_content_type(r, mst_format_content_type(query->format));
+        if (query->format == MST_FORMAT_HTML)
             apr_table_setn(r->headers_out, "Content-Security-Policy", mst_html_policy);
         if (write_to_client(r, text.bytes, text.used) != 0)
             ap_log_rerror(APLOG_MARK, APLOG_DEBUG, 0, r, MPMSTAT_LOGNO(06)
@@ -315,7 +327,7 @@ static int answer(request_rec *r, const struct mst_status_query *query)
     if (query->format != MST_FORMAT_JOURNAL || query->board[0] != '\0')
         find_php(&php);
     if (query->format != MST_FORMAT_JOURNAL)
-        status = answer_snapshot(r, &own, &php, query->format);
+        status = answer_snapshot(r, &own, &php, query);
     else if ((asked = board_named(query->board, &own, &php)) != NULL)
         status = answer_journal(r, asked, query);
     else

@@ -11,7 +11,6 @@
 #include "base/host.h"
 #include "base/memory.h"
 #include "base/saturate.h"
-#include "segment/listen_hash.h"
 
 static const char *producer_name(uint32_t producer)
 {
@@ -76,6 +75,7 @@ static void fill_server(struct mst_draft *m, int running)
     s->pid = h->pid;
     s->generation = h->generation;
     s->running = m->stopped ? "no" : running > 0 ? "yes" : "unknown";
+    s->is_running = m->stopped ? 0 : running > 0 ? 1 : MST_UNKNOWN;
     s->started_ns = mst_wall_ns(h, h->started_ns);
     s->stopped_ns = m->stopped && h->stopped_ns != 0 ? mst_wall_ns(h, h->stopped_ns)
                                                      : MST_UNKNOWN;
@@ -104,25 +104,6 @@ static void fill_world(struct mst_snapshot *s, const struct mst_world *world)
     s->apache_scoreboard = world->apache_scoreboard;
 }
 
-/* The label of the pool that listens there. A port alone in a configuration is on all addresses,
- * which are [::] or 0.0.0.0. */
-static const char *pool_at(const struct mst_draft *m, const char **names, const char *address)
-{
-    uint64_t whole = mst_listen_hash(address), port = whole;
-    size_t i;
-
-    if (strncmp(address, "[::]:", strlen("[::]:")) == 0 ||
-        strncmp(address, "0.0.0.0:", strlen("0.0.0.0:")) == 0)
-        port = mst_listen_hash(strrchr(address, ':') + 1);
-    for (i = 0; i < m->copy->label_count; i++) {
-        uint64_t listen = m->copy->labels[i].listen;
-
-        if (listen != 0 && (listen == whole || listen == port))
-            return names[i];
-    }
-    return NULL;
-}
-
 /* Returns -1 where there is not enough memory. */
 static int name_pools(struct mst_draft *m, const char **names)
 {
@@ -135,9 +116,13 @@ static int name_pools(struct mst_draft *m, const char **names)
     if (s->fpm_listeners == NULL)
         return -1;
     memcpy(s->fpm_listeners, s->listeners, s->listener_count * sizeof *s->listeners);
-    for (i = 0; i < s->listener_count; i++)
-        if (s->listeners[i].address != NULL)
-            s->fpm_listeners[i].pool = pool_at(m, names, s->listeners[i].address);
+    for (i = 0; i < s->listener_count; i++) {
+        size_t label = s->listeners[i].address == NULL ? m->copy->label_count
+                     : mst_copy_pool_at(m->copy, s->listeners[i].address);
+
+        if (label < m->copy->label_count)
+            s->fpm_listeners[i].pool = names[label];
+    }
     s->listeners = s->fpm_listeners;
     return 0;
 }

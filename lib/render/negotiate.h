@@ -34,6 +34,7 @@ struct mst_status_query {
     bool            lifecycle_only;          /* journal only */
     char            board[MST_QUERY_BOARD_MAX];   /* journal only; the base name of one of the
                                                   * boards shown; empty: not given */
+    struct mst_histograms_wanted histograms;      /* metrics only */
 };
 
 /* Reads the query string (without '?'; NULL: none) and the Accept header (NULL: none), which
