@@ -1,12 +1,13 @@
 """A real Prometheus with a directory and a port of its own, on loopback.
 
-    with Prometheus({"mpmstat": (apache.port, {})}, native=True) as prometheus:
+    with Prometheus([apache.port], native=True) as prometheus:
         prometheus.query("up")
 """
 import json
 import shutil
 import subprocess
 import tempfile
+import urllib.error
 import urllib.parse
 import urllib.request
 from pathlib import Path
@@ -48,7 +49,6 @@ class Prometheus:
     def __enter__(self):
         (self.root / "prometheus.yml").write_text(json.dumps(self.configuration))
         log = open(self.root / "log", "wb")
-        # Go's own memory limit is none: GOMAXPROCS keeps it from the load's CPUs.
         self.process = subprocess.Popen(
             [PROGRAM, f"--config.file={self.root}/prometheus.yml",
              f"--storage.tsdb.path={self.root}/data", f"--web.listen-address=127.0.0.1:{self.port}",
