@@ -65,6 +65,8 @@ board_sources = \
 	lib/read/copy.h \
 	lib/read/directory.c \
 	lib/read/directory.h \
+	lib/read/exemplars.c \
+	lib/read/exemplars.h \
 	lib/read/snapshot.c \
 	lib/read/snapshot.h \
 	lib/read/snapshot_draft.c \

@@ -112,9 +112,9 @@ static void add_unreadable(struct answer *a, const char *board, const char *reas
 
 /* False: the board cannot be shown, and board->reason says why. This server's own board may lie in
  * the same directory, where this user may not open it by its name: it is shown already. */
-static bool add_one(struct answer *a, struct mst_found_board *board)
+static bool add_one(struct answer *a, struct mst_found_board *board, bool exemplars)
 {
-    struct mst_world world = { .running = -1 };
+    struct mst_world world = { .running = -1, .exemplars = exemplars };
 
     if (!board->open)
         return strcmp(board->path, mst_recording.board->path) == 0;
@@ -122,14 +122,15 @@ static bool add_one(struct answer *a, struct mst_found_board *board)
     return add_board(a, &board->reader, &world, board->reason) == 0;
 }
 
-static void add_php(request_rec *r, struct answer *a, struct mst_found_boards *found)
+static void add_php(request_rec *r, struct answer *a, struct mst_found_boards *found,
+                    bool exemplars)
 {
     size_t i;
 
     for (i = 0; i < found->count; i++) {
         struct mst_found_board *board = &found->items[i];
 
-        if (!add_one(a, board))
+        if (!add_one(a, board, exemplars))
             add_unreadable(a, board->path, board->reason);
     }
     if (found->omitted > 0)
@@ -168,7 +169,7 @@ static int make_text(request_rec *r, const struct mst_reader *reader, struct mst
                      const struct mst_status_query *query, struct text *text,
                      char error[MST_ERROR_MAX])
 {
-    struct mst_world world = { .running = 1 };
+    struct mst_world world = { .running = 1, .exemplars = mst_format_has_exemplars(query->format) };
     struct answer *a = apr_pcalloc(r->pool, sizeof *a);
     struct mst_sink sink;
     int status;
@@ -180,7 +181,7 @@ static int make_text(request_rec *r, const struct mst_reader *reader, struct mst
     world.apache_scoreboard = mst_scoreboard_letters(r->pool);
     status = add_board(a, reader, &world, error);
     if (status == 0) {
-        add_php(r, a, php);
+        add_php(r, a, php, world.exemplars);
         mst_sink_init(&sink, keep_text, text);
         if (mst_render(&sink, query->format, &a->shown) != 0)
             status = mst_fail(error, "out of memory for the status");

@@ -202,6 +202,8 @@ int mst_snapshot_make(struct mst_snapshot *s, const struct mst_copy *copy,
     mst_draft_fill_labels(&m, names);
     mst_draft_fill_ends(&m);
     mst_draft_fill_workers(&m, names, scoreboard);
+    if (world->exemplars)
+        mst_exemplars_read(&s->exemplars, copy, names);
     rc = name_pools(&m, names);
 
 done:
@@ -220,5 +222,6 @@ void mst_snapshot_free(struct mst_snapshot *s)
     mst_zfree(s->slots);
     mst_zfree(s->ends);
     mst_zfree(s->fpm_listeners);
+    mst_exemplars_free(&s->exemplars);
     memset(s, 0, sizeof *s);
 }

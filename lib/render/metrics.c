@@ -125,15 +125,46 @@ static void show_numbers(const struct walk *w, const struct mst_field *f,
     }
 }
 
+/* Sets the latest exemplar of each bucket of a phase's histogram. */
+static void find_exemplars(const struct mst_exemplars *all, const struct mst_place *place,
+                           const struct mst_exemplar *latest[MST_HIST_BUCKETS])
+{
+    const struct mst_snapshot_label *label = place->parent->element;
+    size_t i;
+
+    for (i = 0; i < all->count; i++) {
+        uint64_t ns = all->items[i].phase_ns[place->index];
+
+        if (all->items[i].label == label->label && ns != MST_UNKNOWN)
+            latest[mst_histogram_bucket(ns)] = &all->items[i];
+    }
+}
+
+const struct mst_exemplar *mst_sample_exemplar(const struct mst_sample *s, unsigned from,
+                                               unsigned end)
+{
+    const struct mst_exemplar *latest = NULL;
+
+    for (; from < end; from++)
+        if (s->exemplars[from] != NULL && (latest == NULL || s->exemplars[from] > latest))
+            latest = s->exemplars[from];
+    return latest;
+}
+
 /* Precondition: histograms are those of phases. */
 static void show_histogram(const struct walk *w, const struct mst_field *f,
                            const struct mst_place *place)
 {
+    const struct mst_exemplar *latest[MST_HIST_BUCKETS] = { NULL };
     unsigned phases = w->shown->histograms.phases;
-    struct mst_sample s = { .histogram = mst_field_histogram(f, place) };
+    struct mst_sample s = {
+        .histogram = mst_field_histogram(f, place), .phase = (enum mst_phase)place->index,
+        .exemplars = latest,
+    };
 
     if (!mst_field_known(f, place, 0))
         return;
+    find_exemplars(&w->shown->boards[w->which]->exemplars, place, latest);
     s.bounded = phases == 0 || (phases & 1u << place->index) != 0;
     add_place(w, &s, place);
     pass_on(w, f, &s);

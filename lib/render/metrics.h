@@ -28,6 +28,9 @@ struct mst_sample {
     const struct mst_histogram *histogram;
     bool                        bounded;  /* the histogram's bounds are wanted, beyond count and
                                            * sum */
+    enum mst_phase              phase;    /* the histogram's */
+    const struct mst_exemplar *const *exemplars;   /* the latest of each of its buckets; NULL: none
+                                                    * of that bucket */
 };
 
 /* What a format does with families and samples; `out` is its own. */
@@ -44,6 +47,11 @@ void mst_metrics_walk(const struct mst_shown *shown, const struct mst_metrics_fo
 /* Writes a family's help, each text of it by `put`: of an info metric, one for each label. */
 void mst_metrics_help(struct mst_sink *sink, const struct mst_field *f,
                       void (*put)(struct mst_sink *sink, const char *text));
+
+/* The latest exemplar of the histogram's buckets from `from` up to, not including, `end`; NULL:
+ * none. */
+const struct mst_exemplar *mst_sample_exemplar(const struct mst_sample *s, unsigned from,
+                                               unsigned end);
 
 /* ---- the bounds of a histogram -------------------------------------------------------
  * Bounds are powers of two in nanoseconds, from 16 us to 73 min, and between 1 ms and 60 s also

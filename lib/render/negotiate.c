@@ -26,6 +26,11 @@ const char *mst_format_content_type(enum mst_format format)
     return content_types[format];
 }
 
+bool mst_format_has_exemplars(enum mst_format format)
+{
+    return format == MST_FORMAT_OPENMETRICS || format == MST_FORMAT_PROTOBUF;
+}
+
 /* A client's text for a sentence: cut, and printable ASCII. */
 static const char *quotable(char buffer[41], const char *text)
 {

@@ -11,6 +11,9 @@
 const char *mst_format_name(enum mst_format format);
 const char *mst_format_content_type(enum mst_format format);
 
+/* Whether the format shows the exemplars of a snapshot, where they were read. */
+bool mst_format_has_exemplars(enum mst_format format);
+
 /* The format called `name`, one of the first `among` (MST_FORMAT_SNAPSHOTS or
  * MST_FORMAT_COUNT). Returns 0, or -1 with a sentence that lists the valid ones. */
 int mst_format_parse(enum mst_format *format, const char *name, enum mst_format among,

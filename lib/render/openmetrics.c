@@ -122,22 +122,43 @@ static void end_count(const struct text *t, uint64_t count)
     mst_sink_char(t->out, '\n');
 }
 
+/* The count of a bucket, with a request that is an example of its times: those of the tallies'
+ * buckets from `from` up to, not including, `end`. The older format has no exemplars. */
+static void end_bucket(const struct text *t, const struct mst_sample *s, uint64_t count,
+                       unsigned from, unsigned end)
+{
+    const struct mst_exemplar *e = t->classic ? NULL : mst_sample_exemplar(s, from, end);
+
+    mst_sink_puts(t->out, "} ");
+    mst_sink_u64(t->out, count);
+    if (e != NULL) {
+        mst_sink_puts(t->out, " # {request_id=\"");
+        mst_sink_u64(t->out, e->id);
+        mst_sink_puts(t->out, "\"} ");
+        mst_sink_seconds(t->out, e->phase_ns[s->phase]);
+        mst_sink_char(t->out, ' ');
+        mst_sink_seconds(t->out, e->end_ns);
+    }
+    mst_sink_char(t->out, '\n');
+}
+
 static void put_histogram(const struct text *t, const struct mst_field *f,
                           const struct mst_sample *s)
 {
     uint64_t all = mst_histogram_count(s->histogram);
     struct mst_bound b = { 0 };
+    unsigned from = 0;
 
-    while (s->bounded && mst_bound_next(&b, s->histogram, t->bounds)) {
+    for (; s->bounded && mst_bound_next(&b, s->histogram, t->bounds); from = b.bucket) {
         begin_sample(t, f, "_bucket", s);
         mst_sink_puts(t->out, ",le=\"");
         mst_sink_seconds(t->out, b.ns);
         mst_sink_char(t->out, '"');
-        end_count(t, b.below);
+        end_bucket(t, s, b.below, from, b.bucket);
     }
     begin_sample(t, f, "_bucket", s);
     mst_sink_puts(t->out, ",le=\"+Inf\"");
-    end_count(t, all);
+    end_bucket(t, s, all, from, MST_HIST_BUCKETS);
     begin_sample(t, f, "_count", s);
     end_count(t, all);
     begin_sample(t, f, "_sum", s);

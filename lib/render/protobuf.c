@@ -258,16 +258,47 @@ static void put_number(struct message *m, unsigned field, double value)
     end_field(m, field, begin);
 }
 
-static void put_bounds(struct message *m, const struct mst_histogram *h, unsigned per_octave)
+/* Timestamp: seconds, nanoseconds. */
+static void put_instant(struct message *m, unsigned field, uint64_t ns)
 {
+    size_t begin = m->used;
+
+    put_u64(m, 1, ns / MST_NS_PER_S);
+    put_u64(m, 2, ns % MST_NS_PER_S);
+    end_field(m, field, begin);
+}
+
+static void put_exemplar(struct families *m, unsigned field, const struct mst_exemplar *e,
+                         enum mst_phase phase)
+{
+    size_t begin = m->family.used, label = begin, value;
+
+    put_text(m, 1, "request_id");
+    value = m->family.used;
+    mst_sink_u64(&m->text, e->id);
+    mst_sink_flush(&m->text);
+    end_field(&m->family, 2, value);
+    end_field(&m->family, 1, label);
+    put_double(&m->family, 2, seconds(e->phase_ns[phase]));
+    put_instant(&m->family, 3, e->end_ns);
+    end_field(&m->family, field, begin);
+}
+
+static void put_bounds(struct families *m, const struct mst_sample *s)
+{
+    const struct mst_exemplar *e;
     struct mst_bound b = { 0 };
+    unsigned from = 0;
 
-    while (mst_bound_next(&b, h, per_octave)) {
-        size_t begin = m->used;
+    for (; mst_bound_next(&b, s->histogram, m->bounds); from = b.bucket) {
+        size_t begin = m->family.used;
 
-        put_u64(m, 1, b.below);
-        put_double(m, 2, seconds(b.ns));
-        end_field(m, 3, begin);
+        put_u64(&m->family, 1, b.below);
+        put_double(&m->family, 2, seconds(b.ns));
+        e = mst_sample_exemplar(s, from, b.bucket);
+        if (e != NULL)
+            put_exemplar(m, 3, e, s->phase);
+        end_field(&m->family, 3, begin);
     }
 }
 
@@ -278,7 +309,7 @@ static void put_histogram(struct families *m, const struct mst_sample *s)
     put_u64(&m->family, 1, mst_histogram_count(s->histogram));
     put_double(&m->family, 2, seconds(s->histogram->sum_ns));
     if (s->bounded)
-        put_bounds(&m->family, s->histogram, m->bounds);
+        put_bounds(m, s);
     put_native(&m->family, s->histogram);
     end_field(&m->family, 7, begin);
 }

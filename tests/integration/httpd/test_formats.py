@@ -60,7 +60,7 @@ PROMISED_FAMILIES = {
     "mpmstat_start_time_seconds": ("gauge", set()),
     "mpmstat_info": (None, {"version", "server", "mpm"})}   # sapi: PHP's boards have one
 
-SAMPLE = re.compile(r'^(\w+)(?:\{(.*)\})? (\S+)$')
+SAMPLE = re.compile(r'^(\w+)(?:\{(.*?)\})? (\S+)(?: # \{request_id="\d+"\} \S+ \S+)?$')
 LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"(?:,|$)')
 # Bounds of histograms in ns: the powers of two are promised, the others are by default.
 POWERS = [2 ** e for e in range(14, 43)]

@@ -15,7 +15,7 @@ from processes import wait_until
 from prometheus import PROMTOOL, promtool
 
 GOLDEN = build.SRCDIR / "tests" / "golden"
-SAMPLE = re.compile(r'^(\w+)\{(.*)\} (\S+)$')
+SAMPLE = re.compile(r'^(\w+)\{(.*?)\} (\S+)(?: # \{request_id="\d+"\} \S+ \S+)?$')
 LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"(?:,|$)')
 ESCAPED = {"\\n": "\n", '\\"': '"', "\\\\": "\\"}
 SCHEMA = 5
@@ -26,7 +26,11 @@ MESSAGES = {
     "LabelPair": {"name": (1, "string"), "value": (2, "string")},
     "Gauge": {"value": (1, "double")},
     "Counter": {"value": (1, "double")},
-    "Bucket": {"cumulative_count": (1, "uint64"), "upper_bound": (2, "double")},
+    "Timestamp": {"seconds": (1, "int64"), "nanos": (2, "int32")},
+    "Exemplar": {"label": (1, "LabelPair", True), "value": (2, "double"),
+                 "timestamp": (3, "Timestamp")},
+    "Bucket": {"cumulative_count": (1, "uint64"), "upper_bound": (2, "double"),
+               "exemplar": (3, "Exemplar")},
     "BucketSpan": {"offset": (1, "sint32"), "length": (2, "uint32")},
     "Histogram": {
         "sample_count": (1, "uint64"), "sample_sum": (2, "double"), "bucket": (3, "Bucket", True),
@@ -203,7 +207,7 @@ def series_by_label(text):
 def test_series_are_as_many_as_the_guide_says(server, mpm, query, series):
     apache = serving(server, mpm)
     found = series_by_label(apache.get("/mpm-status?format=prometheus" + query).text())
-    assert set(found) == {"test.example", "mpm-status"} and set(found.values()) == {series}
+    assert set(found) == {"test.example", "mpm-status", "other"} and set(found.values()) == {series}
     guide = (build.SRCDIR / "docs" / "administrator.md").read_text()
     assert re.search(rf"= {series} \||\| {series} \|", guide), series
 

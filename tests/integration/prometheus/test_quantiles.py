@@ -89,6 +89,38 @@ def test_quantiles_are_the_records(php_server, mpm, php_boards):
             assert not bounds.targets_down() and not native.targets_down()
 
 
+@pytest.mark.parametrize("native", [False, True], ids=["bounds", "native"])
+def test_exemplars_are_requests_of_the_journal(php_server, mpm, php_boards, native):
+    """With the id, the time of the phase and the moment that the record has."""
+    with stack(php_server, mpm, php_boards) as apache:
+        nap(apache, 5, 0.02)
+        nap(apache, 3, 0.15)
+        wait_until(lambda: sum(r["label"] == "test.example" for r in apache.journal()[0]) == 8, 30,
+                   "eight records")
+        records = {str(r["id"]): r for r in apache.journal()[0]}
+        with Prometheus([apache.port], native=native) as prometheus:
+            def exemplars(of):
+                name = "mpmstat_phase_seconds" + ("" if native else "_bucket")
+                return [exemplar for series in prometheus.ask(
+                    "query_exemplars", query=f"{name}{{{of}}}", start="0", end="9999999999")
+                    for exemplar in series["exemplars"]]
+
+            for phase in ("total", "handle"):
+                of = f'producer="apache",label="test.example",phase="{phase}"'
+                found = wait_until(lambda: exemplars(of), 30, "exemplars")
+                times = [float(exemplar["value"]) for exemplar in found]
+                # Of a native histogram, Prometheus 2.42 keeps the first one of each scrape.
+                assert native or (max(times) >= 0.15 and min(times) < 0.15)
+                for exemplar in found:
+                    record = records[exemplar["labels"]["request_id"]]
+                    assert float(exemplar["value"]) == pytest.approx(float(record[phase]), abs=1e-9)
+                    assert exemplar["timestamp"] == pytest.approx(
+                        float(record["start"] + record["total"]), abs=0.002)
+            behind = 'producer="php",label="www",phase="php_run"'
+            for exemplar in wait_until(lambda: exemplars(behind), 30, "PHP's exemplars"):
+                assert exemplar["labels"]["request_id"] in records
+
+
 def test_a_restart_is_a_reset_of_counters(php_server, mpm, php_boards):
     """No rate is negative or leaps, and what was counted before stays in the sum."""
     with stack(php_server, mpm, php_boards) as apache:

@@ -43,7 +43,8 @@ class Prometheus:
             "scrape_configs": [{"job_name": "mpmstat", "metrics_path": path,
                                 "params": parameters or {},
                                 "static_configs": [{"targets": targets}]}]}
-        self.features = ["--enable-feature=native-histograms"] if native else []
+        features = ["exemplar-storage"] + (["native-histograms"] if native else [])
+        self.features = ["--enable-feature=" + ",".join(features)]
         self.process = None
 
     def __enter__(self):
