@@ -84,7 +84,8 @@ static void expect_the_same_again(const struct mst_status_query *q)
         snprintf(limit, sizeof limit, "&limit=%zu", q->limit);
     if (q->histograms.bounds > 0)
         snprintf(bounds, sizeof bounds, "&bounds=%u", q->histograms.bounds);
-    snprintf(text, sizeof text, "format=%s%s%s%s%s%s%s%s", mst_format_name(q->format), limit, bounds,
+    snprintf(text, sizeof text, "format=%s%s%s%s%s%s%s%s", mst_format_name(q->format), limit,
+             bounds,
              q->since[0] != '\0' ? "&since=" : "", q->since,
              q->board[0] != '\0' ? "&board=" : "", q->board,
              q->lifecycle_only ? "&only=lifecycle" : "");

@@ -165,7 +165,7 @@ static void render(const struct mst_snapshot *s, enum mst_format format)
 
 static void render_snapshot(const struct mst_reader *reader)
 {
-    struct mst_world world = { .running = -1 };
+    struct mst_world world = { .running = -1, .exemplars = true };
     char error[MST_ERROR_MAX];
     struct mst_snapshot s;
     struct mst_copy copy;

@@ -3,16 +3,19 @@
 The golden files are one snapshot of the same boards in each format, labels of hostile names among
 them, so that they can be compared sample by sample.
 """
+import http.server
 import math
 import re
+import threading
 from collections import Counter
+from contextlib import contextmanager
 
 import pytest
 
 import build
 import tool
 from processes import wait_until
-from prometheus import PROMTOOL, promtool
+from prometheus import PROGRAM, PROMTOOL, Prometheus, promtool
 
 GOLDEN = build.SRCDIR / "tests" / "golden"
 SAMPLE = re.compile(r'^(\w+)\{(.*?)\} (\S+)(?: # \{request_id="\d+"\} \S+ \S+)?$')
@@ -182,6 +185,60 @@ def test_native_buckets_are_near_the_bounds():
 @pytest.mark.parametrize("name", ["boards.prom", "php.prom"])
 def test_promtool_finds_nothing_wrong(name):
     assert promtool("check", "metrics", text=(GOLDEN / name).read_text()) == (0, "")
+
+
+# ---- Prometheus's own opinion ------------------------------------------------------------------
+
+CONTENT_TYPES = {
+    "boards.om": "application/openmetrics-text; version=1.0.0; charset=utf-8",
+    "boards.prom": "text/plain; version=0.0.4; charset=utf-8",
+    "boards.pb": "application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily; "
+                 "encoding=delimited"}
+
+
+@contextmanager
+def serving_file(name):
+    """A port where every answer is a golden file."""
+    class Answer(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            data = (GOLDEN / name).read_bytes()
+            self.send_response(200)
+            self.send_header("Content-Type", CONTENT_TYPES[name])
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+        def log_message(self, *_):
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Answer) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield server.server_port
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+@pytest.mark.skipif(not PROGRAM, reason="needs prometheus")
+@pytest.mark.parametrize("name", CONTENT_TYPES)
+def test_prometheus_takes_every_sample(name):
+    """Hostile labels as they are, and none of two boards' samples in place of the other's."""
+    expected, _ = read_text((GOLDEN / "boards.prom").read_text())
+    with serving_file(name) as port, Prometheus([port], native=name == "boards.pb") as prometheus:
+        prometheus.wait_for("up", lambda up: up == 1)
+        # What Prometheus adds to each series.
+        own = {"__name__", "job", "instance", "le"}
+        found = {(labels["__name__"], frozenset((key, value) for key, value in labels.items()
+                                                if key not in own))
+                 for labels, _ in prometheus.query('{__name__=~"mpmstat_.*"}')}
+        wanted = {(re.sub("_(bucket|count|sum)$", "", key[0]) if name == "boards.pb"
+                   and key[0].startswith("mpmstat_phase_seconds") else key[0],
+                   frozenset((label, value) for label, value in key[1]
+                             if label != "le" and value != "")) for key in expected}
+        assert found == wanted
+        assert "duplicate" not in prometheus.said() and "out of order" not in prometheus.said()
 
 
 # ---- how many series there are -------------------------------------------------------------------
