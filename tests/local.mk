@@ -30,6 +30,7 @@ UNIT_TESTS = \
 	tests/unit/check_live \
 	tests/unit/check_loadtools \
 	tests/unit/check_memory \
+	tests/unit/check_metrics \
 	tests/unit/check_negotiate \
 	tests/unit/check_output \
 	tests/unit/check_preflight \
