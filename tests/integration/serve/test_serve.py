@@ -125,7 +125,7 @@ def families(text):
 
 
 def steady(board):
-    """What two looks at an idle server have in common, whoever asks."""
+    """What two looks at an idle server have in common."""
     return {"path": board["board"], "pid": board["pid"], "started": board["started"],
             "limit": board["workers"]["limit"], "generation": board["generation"],
             "forks": board["lifecycle"]["forks"], "requests": tool.requests(board),

@@ -19,7 +19,7 @@ from processes import wait_until
 from serving import Authority, Serving, has, token_file
 
 UNIT = build.BUILDDIR / "tools" / "serve" / "mpmstat-serve.service"
-NOBODYS = 61234     # a user and group without a name, as DynamicUser= makes
+UNNAMED = 61234     # a user and group without a name, as DynamicUser= makes
 
 
 def settings(unit):
@@ -61,7 +61,7 @@ def as_the_unit(*arguments):
     with tempfile.TemporaryDirectory(prefix="mpmstat-test-serve-") as directory:
         os.chmod(directory, 0o755)
         program = shutil.copy(build.TOOL, Path(directory) / "mpmstat")
-        options = [f"--reuid={NOBODYS}", f"--regid={NOBODYS}", "--groups=adm", "--no-new-privs",
+        options = [f"--reuid={UNNAMED}", f"--regid={UNNAMED}", "--groups=adm", "--no-new-privs",
                    "--bounding-set=-all", "--inh-caps=-all"]
         with Serving(*arguments, program=program, wrapper=["setpriv", *options]) as serving:
             yield serving
@@ -113,7 +113,7 @@ def test_promtool_accepts_the_metrics_and_the_textfile(tmp_path):
         with Serving(board.path, board.php) as serving:
             status, said = promtool(serving.get("/metrics").text())
             assert status == 0, said
-        # node_exporter's way: written beside, renamed when it is whole.
+        # node_exporter's way: another name until the file is complete.
         file = tmp_path / "mpmstat.prom"
         subprocess.run(f"{build.TOOL} status --format prometheus {board.path} {board.php} "
                        f">{file}.$$ && mv {file}.$$ {file}", shell=True, check=True, timeout=60)
