@@ -125,8 +125,8 @@ static void wait_for_work(struct server *s)
 
 /* ---- signals ------------------------------------------------------------------------------- */
 
-/* Where a new certificate or token is wrong, those of before stay in use. New connections wait until
- * the present ones have ended. */
+/* Where a new certificate or token is wrong, those of before stay in use. New connections wait
+ * until the present ones have ended. */
 static void reload(struct server *s)
 {
     struct mst_daemon *fresh = start_daemon(s);
