@@ -1,5 +1,5 @@
-/* secrets.h - the certificate, key and token of mpmstat serve. They are read from files, whose owner
- * and mode are checked. */
+/* secrets.h - the certificate, key and token of mpmstat serve. They are read from files, whose
+ * owner and mode are checked. */
 #ifndef MPMSTAT_SERVE_SECRETS_H
 #define MPMSTAT_SERVE_SECRETS_H
 
