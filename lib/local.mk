@@ -65,6 +65,8 @@ board_sources = \
 	lib/read/copy.h \
 	lib/read/directory.c \
 	lib/read/directory.h \
+	lib/read/exemplars.c \
+	lib/read/exemplars.h \
 	lib/read/snapshot.c \
 	lib/read/snapshot.h \
 	lib/read/snapshot_draft.c \
@@ -93,9 +95,12 @@ render_sources = \
 	lib/render/json.c \
 	lib/render/json_writer.c \
 	lib/render/json_writer.h \
+	lib/render/metrics.c \
+	lib/render/metrics.h \
 	lib/render/negotiate.c \
 	lib/render/negotiate.h \
 	lib/render/openmetrics.c \
+	lib/render/protobuf.c \
 	lib/render/render.c \
 	lib/render/render.h \
 	lib/render/scope.c \

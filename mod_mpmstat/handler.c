@@ -15,6 +15,7 @@
 #include "access.h"
 #include "answer_limit.h"
 #include "listeners.h"
+#include "read/accept_queue.h"
 #include "read/copy.h"
 #include "read/directory.h"
 #include "read/snapshot.h"
@@ -64,74 +65,91 @@ static void find_php(struct mst_found_boards *found)
         mst_found_boards_open(found, mst_config.php_boards, &wanted);
 }
 
+/* What one answer shows: this server's board, then PHP's. */
+struct shown {
+    struct mst_status_answer answer;
+    struct mst_listen        fpm_listen[PHP_BOARDS_MAX + 1];   /* of boards; empty: not FPM's */
+};
+
 /* Adds a snapshot of a board. Returns 0, or -1 with a sentence. */
-static int add_board(struct mst_status_answer *a, const struct mst_reader *reader,
-                     const struct mst_world *world, char error[MST_ERROR_MAX])
+static int add_board(struct shown *shown, const struct mst_reader *reader, struct mst_world *world,
+                     char error[MST_ERROR_MAX])
 {
+    struct mst_listen *listen = &shown->fpm_listen[shown->answer.count];
     struct mst_snapshot snapshot;
     struct mst_copy copy;
     int made;
 
     if (mst_copy_take(&copy, reader, error) != 0)
         return -1;
+    if (copy.header.producer == MST_PRODUCER_PHP && world->running == 1) {
+        mst_listen_read_pools(listen, &copy);
+        mst_listen_tell(listen, world);
+    }
     made = mst_snapshot_make(&snapshot, &copy, world);
     mst_copy_free(&copy);
-    if (made != 0)
+    if (made != 0) {
+        mst_listen_free(listen);
         return mst_fail(error, "out of memory for the board %s", reader->path);
-    mst_answer_add(a, &snapshot);
+    }
+    mst_answer_add(&shown->answer, &snapshot);
     return 0;
 }
 
 /* False: the board cannot be shown, and board->reason says why. This server's own board may lie in
  * the same directory, where this user may not open it by its name: it is shown already. */
-static bool add_one(struct mst_status_answer *a, struct mst_found_board *board)
+static bool add_one(struct shown *shown, struct mst_found_board *board, bool exemplars)
 {
-    struct mst_world world = { .running = -1 };
+    struct mst_world world = { .running = -1, .exemplars = exemplars };
 
     if (!board->open)
         return strcmp(board->path, mst_recording.board->path) == 0;
     world.running = mst_reader_running(&board->reader);
-    return add_board(a, &board->reader, &world, board->reason) == 0;
+    return add_board(shown, &board->reader, &world, board->reason) == 0;
 }
 
-static void add_php(request_rec *r, struct mst_status_answer *a, struct mst_found_boards *found)
+static void add_php(request_rec *r, struct shown *shown, struct mst_found_boards *found,
+                    bool exemplars)
 {
     size_t i;
 
     for (i = 0; i < found->count; i++) {
         struct mst_found_board *board = &found->items[i];
 
-        if (!add_one(a, board))
-            mst_answer_add_unreadable(a, board->path, board->reason);
+        if (!add_one(shown, board, exemplars))
+            mst_answer_add_unreadable(&shown->answer, board->path, board->reason);
     }
     if (found->omitted > 0)
-        mst_answer_add_unreadable(a, mst_config.php_boards, apr_psprintf(r->pool,
+        mst_answer_add_unreadable(&shown->answer, mst_config.php_boards, apr_psprintf(r->pool,
                                   "%" APR_SIZE_T_FMT " more boards are here: at most %u are shown",
                                   found->omitted, PHP_BOARDS_MAX));
 }
 
 /* Returns 0, or -1 with a sentence. */
 static int make_text(request_rec *r, const struct mst_reader *reader, struct mst_found_boards *php,
-                     enum mst_format format, struct mst_answer_text *text,
+                     const struct mst_status_query *query, struct mst_answer_text *text,
                      char error[MST_ERROR_MAX])
 {
-    struct mst_world world = { .running = 1 };
-    struct mst_status_answer a = { 0 };
+    struct mst_world world = { .running = 1, .exemplars = mst_format_has_exemplars(query->format) };
+    struct shown *shown = apr_pcalloc(r->pool, sizeof *shown);
+    size_t i;
     int status;
 
     mst_listeners_read(r->pool, &world);
     world.apache_scoreboard = mst_scoreboard_letters(r->pool);
-    status = add_board(&a, reader, &world, error);
+    status = add_board(shown, reader, &world, error);
     if (status == 0) {
-        add_php(r, &a, php);
-        status = mst_answer_render(&a, format, text, error);
+        add_php(r, shown, php, world.exemplars);
+        status = mst_answer_render(&shown->answer, query, text, error);
     }
-    mst_answer_free(&a);
+    mst_answer_free(&shown->answer);
+    for (i = 0; i <= PHP_BOARDS_MAX; i++)
+        mst_listen_free(&shown->fpm_listen[i]);
     return status;
 }
 
 static int answer_snapshot(request_rec *r, const struct mst_reader *reader,
-                           struct mst_found_boards *php, enum mst_format format)
+                           struct mst_found_boards *php, const struct mst_status_query *query)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;   /* one at a time in a process */
     struct mst_answer_text text = { 0 };
@@ -139,12 +157,12 @@ static int answer_snapshot(request_rec *r, const struct mst_reader *reader,
     int status;
 
     pthread_mutex_lock(&lock);
-    status = make_text(r, reader, php, format, &text, error);
+    status = make_text(r, reader, php, query, &text, error);
     mst_answer_return_memory(&text);
     pthread_mutex_unlock(&lock);
     if (status == 0) {
-        ap_set_content_type(r, mst_format_content_type(format));
-        if (format == MST_FORMAT_HTML)
+        ap_set_content_type(r, mst_format_content_type(query->format));
+        if (query->format == MST_FORMAT_HTML)
             apr_table_setn(r->headers_out, "Content-Security-Policy", mst_html_policy);
         if (write_to_client(r, text.bytes, text.used) != 0)
             ap_log_rerror(APLOG_MARK, APLOG_DEBUG, 0, r, MPMSTAT_LOGNO(06)
@@ -240,7 +258,7 @@ static int answer(request_rec *r, const struct mst_status_query *query)
     if (query->format != MST_FORMAT_JOURNAL || query->board[0] != '\0')
         find_php(&php);
     if (query->format != MST_FORMAT_JOURNAL) {
-        status = answer_snapshot(r, &own, &php, query->format);
+        status = answer_snapshot(r, &own, &php, query);
     } else if ((asked = board_named(query, &own, &php)) != NULL) {
         status = answer_journal(r, asked, query);
     } else {

@@ -111,11 +111,19 @@ static void add_listener(struct mst_listen *l, const char *address, uint32_t que
         listener->queue_fullest = queue;
 }
 
-/* Of whose sockets the queues are to be read, and where they go. */
+/* Of whose sockets the queues are to be read, and where they go: of these sockets; or where that is
+ * NULL, of those at the addresses of FPM's pools. */
 struct reading {
     struct mst_listen        *listen;
     const struct mst_sockets *sockets;
+    const struct mst_copy    *fpm;
 };
+
+static bool is_wanted(const struct reading *r, uint32_t inode, const char *address)
+{
+    return r->sockets != NULL ? has_socket(r->sockets, inode)
+                              : mst_copy_pool_at(r->fpm, address) < r->fpm->label_count;
+}
 
 static bool take_tcp(void *reading_, const char *bytes, size_t length)
 {
@@ -126,13 +134,12 @@ static bool take_tcp(void *reading_, const char *bytes, size_t length)
     if (length < sizeof m)
         return true;
     memcpy(&m, bytes, sizeof m);
-    if (!has_socket(reading->sockets, m.idiag_inode))
-        return true;
     if (inet_ntop(m.idiag_family, m.id.idiag_src, ip, sizeof ip) == NULL)
         strcpy(ip, "?");
     snprintf(address, sizeof address, m.idiag_family == AF_INET6 ? "[%s]:%u" : "%s:%u", ip,
              (unsigned)ntohs(m.id.idiag_sport));
-    add_listener(reading->listen, address, m.idiag_rqueue, m.idiag_wqueue);
+    if (is_wanted(reading, m.idiag_inode, address))
+        add_listener(reading->listen, address, m.idiag_rqueue, m.idiag_wqueue);
     return true;
 }
 
@@ -160,8 +167,6 @@ static bool take_unix(void *reading_, const char *bytes, size_t length)
     if (length < sizeof m)
         return true;
     memcpy(&m, bytes, sizeof m);
-    if (!has_socket(reading->sockets, m.udiag_ino))
-        return true;
     for (at = NLMSG_ALIGN(sizeof m); at + sizeof attribute <= length;
          at += RTA_ALIGN(attribute.rta_len)) {
         memcpy(&attribute, bytes + at, sizeof attribute);
@@ -172,7 +177,8 @@ static bool take_unix(void *reading_, const char *bytes, size_t length)
         if (attribute.rta_type == UNIX_DIAG_RQLEN && attribute.rta_len >= RTA_LENGTH(sizeof queue))
             memcpy(&queue, bytes + at + RTA_LENGTH(0), sizeof queue);
     }
-    add_listener(reading->listen, address, queue.udiag_rqueue, queue.udiag_wqueue);
+    if (is_wanted(reading, m.udiag_ino, address))
+        add_listener(reading->listen, address, queue.udiag_rqueue, queue.udiag_wqueue);
     return true;
 }
 
@@ -196,9 +202,9 @@ static bool read_unix(struct reading *reading, int netlink)
 }
 
 /* Where the kernel cannot tell Unix sockets (it lacks unix_diag), those of TCP are told. */
-static bool read_queues(struct mst_listen *l, const struct mst_sockets *s, bool with_unix)
+static bool read_queues(struct reading *reading, bool with_unix)
 {
-    struct reading reading = { l, s };
+    struct mst_listen *l = reading->listen;
     int netlink = mst_sock_diag_open();
     bool known;
 
@@ -207,8 +213,8 @@ static bool read_queues(struct mst_listen *l, const struct mst_sockets *s, bool 
     l->listeners = calloc(LISTENERS_MAX, sizeof *l->listeners);
     l->addresses = calloc(LISTENERS_MAX, ADDRESS_MAX);
     known = l->listeners != NULL && l->addresses != NULL
-         && read_tcp(&reading, netlink, AF_INET) && read_tcp(&reading, netlink, AF_INET6);
-    if (known && with_unix && !read_unix(&reading, netlink))
+         && read_tcp(reading, netlink, AF_INET) && read_tcp(reading, netlink, AF_INET6);
+    if (known && with_unix && !read_unix(reading, netlink))
         known = l->count > 0;
     close(netlink);
     return known;
@@ -270,17 +276,25 @@ static void know_nothing(struct mst_listen *l)
     l->overflows = l->drops = MST_UNKNOWN;
 }
 
-void mst_listen_read(struct mst_listen *l, const struct mst_sockets *s, bool with_unix)
+static void read_listen(struct reading *reading, bool with_unix)
 {
-    know_nothing(l);
+    struct mst_listen *l = reading->listen;
+
     mst_listen_counters(&l->overflows, &l->drops);
-    l->known = read_queues(l, s, with_unix);
+    l->known = read_queues(reading, with_unix);
     if (!l->known)
         l->count = 0;
     mst_listen_sort(l->listeners, l->count);
 }
 
-static bool same_network(uint64_t pid)
+void mst_listen_read(struct mst_listen *l, const struct mst_sockets *s, bool with_unix)
+{
+    know_nothing(l);
+    read_listen(&(struct reading){ .listen = l, .sockets = s }, with_unix);
+}
+
+/* Whether a process is in this network namespace: 1 yes, 0 no, -1 this user may not know. */
+static int same_network(uint64_t pid)
 {
     char path[64], ours[64], theirs[64];
     ssize_t n, m;
@@ -288,7 +302,20 @@ static bool same_network(uint64_t pid)
     snprintf(path, sizeof path, "/proc/%" PRIu64 "/ns/net", pid);
     n = readlink("/proc/self/ns/net", ours, sizeof ours);
     m = readlink(path, theirs, sizeof theirs);
-    return n > 0 && n == m && memcmp(ours, theirs, (size_t)n) == 0;
+    if (n <= 0 || m <= 0)
+        return -1;
+    return n == m && memcmp(ours, theirs, (size_t)n) == 0;
+}
+
+void mst_listen_read_pools(struct mst_listen *l, const struct mst_copy *fpm)
+{
+    size_t i = 0;
+
+    know_nothing(l);
+    while (i < fpm->label_count && fpm->labels[i].listen == 0)
+        i++;
+    if (i < fpm->label_count && same_network(fpm->header.pid) != 0)
+        read_listen(&(struct reading){ .listen = l, .fpm = fpm }, true);
 }
 
 void mst_listen_read_process(struct mst_listen *l, uint64_t pid, bool with_unix)
@@ -296,7 +323,7 @@ void mst_listen_read_process(struct mst_listen *l, uint64_t pid, bool with_unix)
     struct mst_sockets sockets = { 0 };
 
     know_nothing(l);
-    if (same_network(pid) && mst_sockets_read(&sockets, pid))
+    if (same_network(pid) == 1 && mst_sockets_read(&sockets, pid))
         mst_listen_read(l, &sockets, with_unix);
     mst_sockets_free(&sockets);
 }

@@ -43,6 +43,11 @@ void mst_listen_read(struct mst_listen *l, const struct mst_sockets *s, bool wit
 /* The same for the sockets of a process. All is unknown where the process is in another network
  * namespace. */
 void mst_listen_read_process(struct mst_listen *l, uint64_t pid, bool with_unix);
+
+/* The same for the pools of FPM, by the addresses that its board has of them: any user may ask the
+ * kernel so. Other listeners of FPM, and those in another network namespace, are unknown.
+ * Precondition: FPM runs. */
+void mst_listen_read_pools(struct mst_listen *l, const struct mst_copy *fpm);
 void mst_listen_free(struct mst_listen *l);
 
 /* Sorts by address, the order in which formats show them. */

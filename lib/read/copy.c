@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/saturate.h"
+#include "segment/listen_hash.h"
 
 #define HISTOGRAM_WORDS (sizeof(struct mst_histogram) / sizeof(uint64_t))
 
@@ -258,4 +259,20 @@ void mst_copy_free(struct mst_copy *c)
     mst_zfree(c->ends);
     mst_zfree(c->end_counters);
     memset(c, 0, sizeof *c);
+}
+
+/* A port alone in a configuration is on all addresses, which are [::] or 0.0.0.0. */
+size_t mst_copy_pool_at(const struct mst_copy *c, const char *address)
+{
+    uint64_t whole = mst_listen_hash(address), port = whole;
+    size_t i;
+
+    if (strncmp(address, "[::]:", strlen("[::]:")) == 0
+        || strncmp(address, "0.0.0.0:", strlen("0.0.0.0:")) == 0)
+        port = mst_listen_hash(strrchr(address, ':') + 1);
+    for (i = 0; i < c->label_count; i++)
+        if (c->labels[i].listen != 0
+            && (c->labels[i].listen == whole || c->labels[i].listen == port))
+            break;
+    return i;
 }

@@ -11,7 +11,6 @@
 #include "base/host.h"
 #include "base/memory.h"
 #include "base/saturate.h"
-#include "segment/listen_hash.h"
 
 static const char *producer_name(uint32_t producer)
 {
@@ -105,25 +104,6 @@ static void fill_world(struct mst_snapshot *s, const struct mst_world *world)
     s->apache_scoreboard = world->apache_scoreboard;
 }
 
-/* The label of the pool that listens there. A port alone in a configuration is on all addresses,
- * which are [::] or 0.0.0.0. */
-static const char *pool_at(const struct mst_draft *m, const char **names, const char *address)
-{
-    uint64_t whole = mst_listen_hash(address), port = whole;
-    size_t i;
-
-    if (strncmp(address, "[::]:", strlen("[::]:")) == 0 ||
-        strncmp(address, "0.0.0.0:", strlen("0.0.0.0:")) == 0)
-        port = mst_listen_hash(strrchr(address, ':') + 1);
-    for (i = 0; i < m->copy->label_count; i++) {
-        uint64_t listen = m->copy->labels[i].listen;
-
-        if (listen != 0 && (listen == whole || listen == port))
-            return names[i];
-    }
-    return NULL;
-}
-
 /* Returns -1 where there is not enough memory. */
 static int name_pools(struct mst_draft *m, const char **names)
 {
@@ -136,9 +116,13 @@ static int name_pools(struct mst_draft *m, const char **names)
     if (s->fpm_listeners == NULL)
         return -1;
     memcpy(s->fpm_listeners, s->listeners, s->listener_count * sizeof *s->listeners);
-    for (i = 0; i < s->listener_count; i++)
-        if (s->listeners[i].address != NULL)
-            s->fpm_listeners[i].pool = pool_at(m, names, s->listeners[i].address);
+    for (i = 0; i < s->listener_count; i++) {
+        size_t label = s->listeners[i].address == NULL ? m->copy->label_count
+                     : mst_copy_pool_at(m->copy, s->listeners[i].address);
+
+        if (label < m->copy->label_count)
+            s->fpm_listeners[i].pool = names[label];
+    }
     s->listeners = s->fpm_listeners;
     return 0;
 }
@@ -218,6 +202,8 @@ int mst_snapshot_make(struct mst_snapshot *s, const struct mst_copy *copy,
     mst_draft_fill_labels(&m, names);
     mst_draft_fill_ends(&m);
     mst_draft_fill_workers(&m, names, scoreboard);
+    if (world->exemplars)
+        mst_exemplars_read(&s->exemplars, copy, names);
     rc = name_pools(&m, names);
 
 done:
@@ -236,5 +222,6 @@ void mst_snapshot_free(struct mst_snapshot *s)
     mst_zfree(s->slots);
     mst_zfree(s->ends);
     mst_zfree(s->fpm_listeners);
+    mst_exemplars_free(&s->exemplars);
     memset(s, 0, sizeof *s);
 }

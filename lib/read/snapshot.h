@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "read/copy.h"
+#include "read/exemplars.h"
 #include "segment/fields.h"
 
 #define MST_SNAPSHOT_BOARD_BOARD(id, type)       MST_MEMBER_##type(id)
@@ -95,6 +96,7 @@ struct mst_snapshot {
     struct mst_snapshot_slot *slots;
     size_t   end_count;                        /* those that were called */
     struct mst_snapshot_end *ends;
+    struct mst_exemplars exemplars;            /* none unless the caller wants them */
     void    *storage;                          /* what the strings point into */
 };
 
@@ -108,6 +110,7 @@ struct mst_world {
     const char *apache_scoreboard;                  /* NULL: unknown; borrowed, too */
     /* Whether the board's parent is alive: 1 yes, 0 no, -1 unknown (liveness.h). */
     int      running;
+    bool     exemplars;                             /* wanted: they are read from the journal */
 };
 
 /* Where a field's member is in the struct of its scope, in bytes from its beginning. */

@@ -116,6 +116,12 @@ static enum finding examine(const struct mst_tail *t, const uint64_t *record, ui
     return UNFINISHED;
 }
 
+uint64_t mst_request_total_ns(const struct mst_request *q)
+{
+    return mst_add_saturated(mst_add_saturated(q->queue_ns, q->read_ns),
+                             mst_add_saturated(q->handle_ns, q->send_ns));
+}
+
 void mst_request_ends(const struct mst_request *request, uint64_t ends[MST_RECORD_ENDS])
 {
     uint64_t handler = request->ends >> 32, backend = request->ends & UINT32_MAX;

@@ -22,6 +22,9 @@ union mst_payload {
     struct mst_delivery    delivery;
 };
 
+/* The time of all phases of a request, but for those in no sum (held, front). */
+uint64_t mst_request_total_ns(const struct mst_request *request);
+
 /* The other ends that a record names: a request's handler and backend; a PHP request's two longest
  * waits. */
 #define MST_RECORD_ENDS 2u

@@ -100,12 +100,13 @@ static size_t order(const struct mst_status_answer *a, const struct mst_snapshot
     return used;
 }
 
-int mst_answer_render(const struct mst_status_answer *a, enum mst_format format,
+int mst_answer_render(const struct mst_status_answer *a, const struct mst_status_query *query,
                       struct mst_answer_text *text, char error[MST_ERROR_MAX])
 {
     const struct mst_snapshot **boards = calloc(a->count + 1, sizeof *boards);
     struct mst_shown shown = {
         .boards = boards, .unreadable = a->unreadable, .unreadable_count = a->unreadable_count,
+        .histograms = query->histograms,
     };
     struct mst_sink sink;
     int result = -1;
@@ -113,7 +114,7 @@ int mst_answer_render(const struct mst_status_answer *a, enum mst_format format,
     if (boards != NULL && !a->failed) {
         shown.count = order(a, boards);
         mst_sink_init(&sink, mst_answer_write, text);
-        result = mst_render(&sink, format, &shown);
+        result = mst_render(&sink, query->format, &shown);
     }
     free(boards);
     return result == 0 ? 0 : mst_fail(error, "out of memory for the status");

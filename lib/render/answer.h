@@ -50,8 +50,9 @@ void mst_answer_add(struct mst_status_answer *answer, const struct mst_snapshot 
 void mst_answer_add_unreadable(struct mst_status_answer *answer, const char *board,
                                const char *reason);
 
-/* Renders them, Apache's boards first. Returns 0, or -1 with a sentence where memory ran out. */
-int mst_answer_render(const struct mst_status_answer *answer, enum mst_format format,
+/* Renders them as the query wants, Apache's boards first. Returns 0, or -1 with a sentence where
+ * memory ran out. */
+int mst_answer_render(const struct mst_status_answer *answer, const struct mst_status_query *query,
                       struct mst_answer_text *text, char error[MST_ERROR_MAX]);
 void mst_answer_free(struct mst_status_answer *answer);
 

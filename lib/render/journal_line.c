@@ -1,14 +1,7 @@
 /* journal_line.c - a record of the journal as a line of JSON: see journal_line.h. */
 #include "render/journal_line.h"
 
-#include "base/saturate.h"
 #include "segment/fields.h"
-
-uint64_t mst_request_total_ns(const struct mst_request *q)
-{
-    return mst_add_saturated(mst_add_saturated(q->queue_ns, q->read_ns),
-                             mst_add_saturated(q->handle_ns, q->send_ns));
-}
 
 /* Sets *name to that of the label or other end that a record refers to: it was on the board before
  * the record. NULL: no such name. Returns 0, or -1 with a sentence. */

@@ -21,9 +21,6 @@ struct mst_name_cache {
 /* The names of labels and of other ends. */
 struct mst_journal_names { struct mst_name_cache labels, ends; };
 
-/* The time of all phases of a request, but for those in no sum (held, front). */
-uint64_t mst_request_total_ns(const struct mst_request *request);
-
 /* Writes a record of the ring `section` as a line. Returns 0; or -1 with a sentence, and writes
  * nothing, where a name that it refers to cannot be read. */
 int mst_journal_line(struct mst_json *j, const struct mst_reader *reader,

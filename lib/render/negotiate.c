@@ -26,6 +26,17 @@ const char *mst_format_content_type(enum mst_format format)
     return content_types[format];
 }
 
+bool mst_format_is_metrics(enum mst_format format)
+{
+    return format == MST_FORMAT_OPENMETRICS || format == MST_FORMAT_PROMETHEUS
+        || format == MST_FORMAT_PROTOBUF;
+}
+
+bool mst_format_has_exemplars(enum mst_format format)
+{
+    return format == MST_FORMAT_OPENMETRICS || format == MST_FORMAT_PROTOBUF;
+}
+
 /* A client's text for a sentence: cut, and printable ASCII. */
 static const char *quotable(char buffer[41], const char *text)
 {
@@ -150,6 +161,8 @@ static unsigned quality(struct span s)
 struct range {
     struct span type;
     bool        versioned;    /* text/plain;version=...: from a scraper */
+    bool        families;     /* proto=...MetricFamily: of the messages that there are */
+    bool        delimited;    /* encoding=delimited: binary, each after its length */
     unsigned    quality;
 };
 
@@ -165,6 +178,10 @@ static struct range parse_range(struct span text)
             r.quality = quality(trimmed(value));
         else if (is(name, "version"))
             r.versioned = true;
+        else if (is(name, "proto"))
+            r.families = is(trimmed(value), "io.prometheus.client.MetricFamily");
+        else if (is(name, "encoding"))
+            r.delimited = is(trimmed(value), "delimited");
     }
     return r;
 }
@@ -180,6 +197,7 @@ static unsigned range_format(const struct range *r, enum mst_format *format)
     } known[] = {
         { "application/openmetrics-text", MST_FORMAT_OPENMETRICS, 3 },
         { "application/json",             MST_FORMAT_JSON,        3 },
+        { "application/vnd.google.protobuf", MST_FORMAT_PROTOBUF, 3 },
         { "text/html",                    MST_FORMAT_HTML,        3 },
         { "text/plain",                   MST_FORMAT_TEXT,        3 },
         { "application/*",                MST_FORMAT_JSON,        2 },
@@ -191,6 +209,8 @@ static unsigned range_format(const struct range *r, enum mst_format *format)
     for (i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
         if (!is(r->type, known[i].type))
             continue;
+        if (known[i].format == MST_FORMAT_PROTOBUF && !(r->families && r->delimited))
+            return 0;
         *format = known[i].format;
         if (known[i].exactness == 3 && *format == MST_FORMAT_TEXT && r->versioned)
             *format = MST_FORMAT_PROMETHEUS;
@@ -271,7 +291,28 @@ static int parse_only(struct mst_status_query *q, const char *value, char error[
     return 0;
 }
 
+static int parse_bounds(struct mst_status_query *q, const char *value, char error[MST_ERROR_MAX])
+{
+    if (value[0] == '\0' || value[1] != '\0' || strchr("1248", value[0]) == NULL)
+        return fail_parameter(error, "bounds", value, "1, 2, 4 or 8");
+    q->histograms.bounds = (unsigned)(value[0] - '0');
+    return 0;
+}
+
+/* It can be given again, so that each of them has bounds. */
+static int parse_phase(struct mst_status_query *q, const char *value, char error[MST_ERROR_MAX])
+{
+    size_t i = name_index(mst_phase_names, MST_PHASE_COUNT, value);
+
+    if (i == MST_PHASE_COUNT)
+        return fail_parameter(error, "phase", value, "the name of a phase, as total, queue or "
+                              "php_run; it can be given again");
+    q->histograms.phases |= 1u << i;
+    return 0;
+}
+
 #define JOURNALS_OWN "since, limit, only and board"
+#define METRICS_OWN  "bounds and phase"
 
 /* Reads one NAME=VALUE of the query. */
 static int parse_parameter(struct mst_status_query *q, const char *name, const char *value,
@@ -289,8 +330,13 @@ static int parse_parameter(struct mst_status_query *q, const char *name, const c
         return parse_only(q, value, error);
     if (strcmp(name, "board") == 0)
         return parse_board(q, value, error);
-    return mst_fail(error, "there is no parameter \"%s\"; valid are format, and with "
-                    "format=journal also " JOURNALS_OWN, quotable(buffer, name));
+    if (strcmp(name, "bounds") == 0)
+        return parse_bounds(q, value, error);
+    if (strcmp(name, "phase") == 0)
+        return parse_phase(q, value, error);
+    return mst_fail(error, "there is no parameter \"%s\"; valid are format, with metrics also "
+                    METRICS_OWN ", with format=journal also " JOURNALS_OWN,
+                    quotable(buffer, name));
 }
 
 #define QUERY_MAX 512u   /* bytes of a query with its NUL: far more than a valid one has */
@@ -303,8 +349,8 @@ int mst_status_query_parse(struct mst_status_query *query, const char *text, con
     memset(query, 0, sizeof(*query));
     query->format = mst_format_accepted(accept);
     if (text != NULL && strlen(text) >= sizeof(copy))
-        return mst_fail(error, "the query is too long; valid are format, and with format=journal "
-                        "also " JOURNALS_OWN);
+        return mst_fail(error, "the query is too long; valid are format, with metrics also "
+                        METRICS_OWN ", with format=journal also " JOURNALS_OWN);
     strcpy(copy, text == NULL ? "" : text);
     while ((name = strsep(&rest, "&")) != NULL) {
         char *value = name;
@@ -319,6 +365,10 @@ int mst_status_query_parse(struct mst_status_query *query, const char *text, con
         && (query->since[0] != '\0' || query->limit > 0 || query->lifecycle_only
             || query->board[0] != '\0'))
         return mst_fail(error, JOURNALS_OWN " are valid with format=journal only");
+    if (!mst_format_is_metrics(query->format)
+        && (query->histograms.bounds > 0 || query->histograms.phases > 0))
+        return mst_fail(error, METRICS_OWN " are valid with metrics only: format=openmetrics, "
+                        "prometheus or protobuf");
     if (query->limit == 0)
         query->limit = MST_JOURNAL_PAGE_MAX;
     return 0;

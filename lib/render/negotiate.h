@@ -11,6 +11,12 @@
 const char *mst_format_name(enum mst_format format);
 const char *mst_format_content_type(enum mst_format format);
 
+/* Whether it is one of Prometheus's formats. */
+bool mst_format_is_metrics(enum mst_format format);
+
+/* Whether the format shows the exemplars of a snapshot, where they were read. */
+bool mst_format_has_exemplars(enum mst_format format);
+
 /* The format called `name`, one of the first `among` (MST_FORMAT_SNAPSHOTS or
  * MST_FORMAT_COUNT). Returns 0, or -1 with a sentence that lists the valid ones. */
 int mst_format_parse(enum mst_format *format, const char *name, enum mst_format among,
@@ -34,6 +40,7 @@ struct mst_status_query {
     bool            lifecycle_only;          /* journal only */
     char            board[MST_QUERY_BOARD_MAX];   /* journal only; the base name, or the path, of
                                                   * one of the boards shown; empty: not given */
+    struct mst_histograms_wanted histograms;      /* metrics only */
 };
 
 /* Reads the query string (without '?'; NULL: none) and the Accept header (NULL: none), which

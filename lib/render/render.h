@@ -16,14 +16,16 @@
     X(OPENMETRICS, "openmetrics", "application/openmetrics-text; version=1.0.0; charset=utf-8") \
     X(PROMETHEUS,  "prometheus",  "text/plain; version=0.0.4; charset=utf-8")                   \
     X(HTML,        "html",        "text/html; charset=utf-8")                                   \
+    X(PROTOBUF,    "protobuf",    "application/vnd.google.protobuf; "                           \
+                                  "proto=io.prometheus.client.MetricFamily; encoding=delimited") \
     X(JOURNAL,     "journal",     "application/x-ndjson")
 
 #define MST_FORMAT_MEMBER(suffix, name, type) MST_FORMAT_##suffix,
 enum mst_format { MST_FORMATS(MST_FORMAT_MEMBER) MST_FORMAT_COUNT };
 #undef MST_FORMAT_MEMBER
 
-/* The formats before this one are complete in themselves: `mpmstat status` has them. (A page asks
- * the server that it came from for newer snapshots.) */
+/* The formats before this one are texts and complete in themselves: `mpmstat status` has them. (A
+ * page asks the server that it came from for newer snapshots.) */
 #define MST_FORMAT_SNAPSHOTS MST_FORMAT_HTML
 
 /* A board that could not be read. */
@@ -32,12 +34,20 @@ struct mst_unreadable {
     const char *reason;   /* a sentence */
 };
 
+/* How fine histograms are in metrics. All zeroes: the default. */
+struct mst_histograms_wanted {
+    unsigned bounds;   /* for each octave from 1 ms to 60 s: 1, 2, 4 or 8; 0: the default, 8 */
+    unsigned phases;   /* bits 1 << enum mst_phase of those that have bounds; the others have count
+                        * and sum only. 0: all */
+};
+
 /* What is rendered together; all of it is borrowed. */
 struct mst_shown {
     const struct mst_snapshot *const *boards;
     size_t                            count;
     const struct mst_unreadable      *unreadable;   /* metrics leave them out */
     size_t                            unreadable_count;
+    struct mst_histograms_wanted      histograms;        /* of metrics */
 };
 
 /* Renders boards in a format, which must not be the journal, and flushes the sink. Returns the
@@ -47,10 +57,9 @@ int mst_render(struct mst_sink *sink, enum mst_format format, const struct mst_s
 /* One format each, without the flush. */
 void mst_render_text(struct mst_sink *sink, const struct mst_shown *shown);
 void mst_render_json(struct mst_sink *sink, const struct mst_shown *shown);
-void mst_render_openmetrics(struct mst_sink *sink, const struct mst_snapshot *const *boards,
-                            size_t count);
-void mst_render_prometheus(struct mst_sink *sink, const struct mst_snapshot *const *boards,
-                           size_t count);
+void mst_render_openmetrics(struct mst_sink *sink, const struct mst_shown *shown);
+void mst_render_prometheus(struct mst_sink *sink, const struct mst_shown *shown);
+void mst_render_protobuf(struct mst_sink *sink, const struct mst_shown *shown);
 
 /* A page that shows the boards, and then newer snapshots from the URL that it came from. */
 void mst_render_html(struct mst_sink *sink, const struct mst_shown *shown);

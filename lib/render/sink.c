@@ -32,6 +32,12 @@ int mst_sink_flush(struct mst_sink *sink)
     return sink->error;
 }
 
+void mst_sink_fail(struct mst_sink *sink, int error)
+{
+    if (sink->error == 0)
+        sink->error = error;
+}
+
 void mst_sink_bytes(struct mst_sink *sink, const void *bytes, size_t n)
 {
     if (n > sizeof(sink->buffer) - sink->used)
@@ -361,6 +367,21 @@ void mst_sink_label_value(struct mst_sink *sink, const char *string)
 void mst_sink_help(struct mst_sink *sink, const char *string, bool escape_quotes)
 {
     put_escaped(sink, string, escape_quotes ? put_label_glyph : put_help_glyph);
+}
+
+static void put_plain_glyph(struct mst_sink *sink, const unsigned char *s, size_t length,
+                            enum glyph glyph)
+{
+    if (glyph != GLYPH_TEXT && *s != '\n')
+        mst_sink_puts(sink, REPLACEMENT);
+    else
+        mst_sink_bytes(sink, s, length);
+}
+
+void mst_sink_plain_string(struct mst_sink *sink, const char *string)
+{
+    if (string != NULL)
+        put_escaped(sink, string, put_plain_glyph);
 }
 
 static const char *html_entity(unsigned char c)

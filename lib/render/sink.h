@@ -28,6 +28,9 @@ void mst_sink_init(struct mst_sink *sink, mst_sink_write *write, void *context);
  * written. MUST be called at the end. */
 int mst_sink_flush(struct mst_sink *sink);
 
+/* Makes the sink fail, where what is to be written cannot be made. error: an errno value. */
+void mst_sink_fail(struct mst_sink *sink, int error);
+
 void mst_sink_bytes(struct mst_sink *sink, const void *bytes, size_t n);
 void mst_sink_puts(struct mst_sink *sink, const char *string);
 void mst_sink_char(struct mst_sink *sink, char c);
@@ -74,6 +77,10 @@ void mst_sink_label_value(struct mst_sink *sink, const char *string);
 /* The same for a HELP line: no quotes around it; those within are escaped for
  * OpenMetrics only (the older format has no escape for them there). */
 void mst_sink_help(struct mst_sink *sink, const char *string, bool escape_quotes);
+
+/* Metrics where nothing needs an escape (protobuf): what readers get from mst_sink_label_value().
+ * Controls except newline, and bytes that are not UTF-8, become U+FFFD. NULL writes nothing. */
+void mst_sink_plain_string(struct mst_sink *sink, const char *string);
 
 /* HTML: between tags and within a quoted attribute. Controls except newline and tab,
  * and bytes that are not UTF-8, become U+FFFD. NULL writes nothing. */

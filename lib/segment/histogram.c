@@ -17,24 +17,14 @@ uint64_t mst_histogram_lower(unsigned bucket)
            << (MST_HIST_MIN_EXP + octave - MST_HIST_SUB_BITS);
 }
 
-static uint64_t sum_of_buckets(const struct mst_histogram *h, unsigned end)
+uint64_t mst_histogram_count(const struct mst_histogram *h)
 {
     uint64_t sum = 0;
     unsigned i;
 
-    for (i = 0; i < end; i++)
+    for (i = 0; i < MST_HIST_BUCKETS; i++)
         sum = mst_add_saturated(sum, h->buckets[i]);
     return sum;
-}
-
-uint64_t mst_histogram_count(const struct mst_histogram *h)
-{
-    return sum_of_buckets(h, MST_HIST_BUCKETS);
-}
-
-uint64_t mst_histogram_below(const struct mst_histogram *h, unsigned exponent)
-{
-    return sum_of_buckets(h, mst_histogram_bucket(UINT64_C(1) << exponent));
 }
 
 /* The rank of the q-quantile among count observations: 1..count. */

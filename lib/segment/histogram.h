@@ -48,9 +48,6 @@ uint64_t mst_histogram_lower(unsigned bucket);
 /* How many observations it has. */
 uint64_t mst_histogram_count(const struct mst_histogram *h);
 
-/* Observations below 2^exponent ns, for exponents MST_HIST_MIN_EXP to MST_HIST_MAX_EXP. */
-uint64_t mst_histogram_below(const struct mst_histogram *h, unsigned exponent);
-
 /* The q-quantile (0 < q <= 1) in ns, interpolated within its bucket and never above max_ns;
  * UINT64_MAX (unknown) without an observation. */
 uint64_t mst_histogram_quantile(const struct mst_histogram *h, double q);

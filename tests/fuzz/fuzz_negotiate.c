@@ -64,6 +64,8 @@ static void expect_limits(const struct mst_status_query *q)
     expect(q->since[0] == '\0' || strcmp(q->since, "now") == 0 || strcmp(q->since, "start") == 0
            || mst_cursor_parse(&cursor, q->since) == 0);
     expect(memchr(q->board, '\0', sizeof q->board) != NULL);
+    expect(strchr("01248", '0' + (int)q->histograms.bounds) != NULL);
+    expect(q->histograms.phases < 1u << MST_PHASE_COUNT);
     expect(strspn(q->board, "/abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
            == strlen(q->board));
     expect(q->board[0] == '/' || strchr(q->board, '/') == NULL);
@@ -76,18 +78,22 @@ static void expect_limits(const struct mst_status_query *q)
 static void expect_the_same_again(const struct mst_status_query *q)
 {
     bool is_journal = q->format == MST_FORMAT_JOURNAL;
-    char text[512], limit[32] = "", error[MST_ERROR_MAX];
+    char text[512], limit[32] = "", bounds[32] = "", error[MST_ERROR_MAX];
     struct mst_status_query again;
 
     if (is_journal)
         snprintf(limit, sizeof limit, "&limit=%zu", q->limit);
-    snprintf(text, sizeof text, "format=%s%s%s%s%s%s%s", mst_format_name(q->format), limit,
+    if (q->histograms.bounds > 0)
+        snprintf(bounds, sizeof bounds, "&bounds=%u", q->histograms.bounds);
+    snprintf(text, sizeof text, "format=%s%s%s%s%s%s%s%s", mst_format_name(q->format), limit,
+             bounds,
              q->since[0] != '\0' ? "&since=" : "", q->since,
              q->board[0] != '\0' ? "&board=" : "", q->board,
              q->lifecycle_only ? "&only=lifecycle" : "");
     expect(mst_status_query_parse(&again, text, "text/html", error) == 0);
     expect(again.format == q->format && again.limit == q->limit
-           && again.lifecycle_only == q->lifecycle_only);
+           && again.lifecycle_only == q->lifecycle_only
+           && again.histograms.bounds == q->histograms.bounds);
     expect(strcmp(again.since, q->since) == 0 && strcmp(again.board, q->board) == 0);
 }
 

@@ -98,6 +98,53 @@ static void expect_page(const struct output *o)
     expect_json(json, (size_t)(end - json));
 }
 
+static uint64_t read_varint(const unsigned char **at, const unsigned char *end)
+{
+    uint64_t value = 0;
+    unsigned shift;
+
+    for (shift = 0; shift < 64; shift += 7) {
+        expect(*at < end);
+        value |= (uint64_t)(**at & 0x7f) << shift;
+        if ((*(*at)++ & 0x80) == 0)
+            return value;
+    }
+    abort();
+}
+
+/* The fields of a message fill it, and a metric's within a family do, too. */
+static void expect_message(const unsigned char *at, const unsigned char *end)
+{
+    while (at < end) {
+        uint64_t tag = read_varint(&at, end), length = 8;
+
+        if ((tag & 7) == 0) {
+            read_varint(&at, end);
+            continue;
+        }
+        expect((tag & 7) == 1 || (tag & 7) == 2);
+        if ((tag & 7) == 2)
+            length = read_varint(&at, end);
+        expect(length <= (uint64_t)(end - at));
+        if (tag == (4 << 3 | 2))   /* a family's metric: no metric has a field 4 */
+            expect_message(at, at + length);
+        at += length;
+    }
+}
+
+static void expect_families(const struct output *o)
+{
+    const unsigned char *at = (const unsigned char *)o->text, *end = at + o->length;
+
+    while (at < end) {
+        uint64_t length = read_varint(&at, end);
+
+        expect(length <= (uint64_t)(end - at));
+        expect_message(at, at + length);
+        at += length;
+    }
+}
+
 static void render(const struct mst_snapshot *s, enum mst_format format)
 {
     struct output o = { NULL, 0 };
@@ -109,6 +156,8 @@ static void render(const struct mst_snapshot *s, enum mst_format format)
         expect_json(o.text, o.length);
     else if (format == MST_FORMAT_HTML)
         expect_page(&o);
+    else if (format == MST_FORMAT_PROTOBUF)
+        expect_families(&o);
     else
         each_line(&o, format == MST_FORMAT_TEXT ? expect_text_line : expect_metric_line);
     free(o.text);
@@ -116,7 +165,7 @@ static void render(const struct mst_snapshot *s, enum mst_format format)
 
 static void render_snapshot(const struct mst_reader *reader)
 {
-    struct mst_world world = { .running = -1 };
+    struct mst_world world = { .running = -1, .exemplars = true };
     char error[MST_ERROR_MAX];
     struct mst_snapshot s;
     struct mst_copy copy;
@@ -125,7 +174,7 @@ static void render_snapshot(const struct mst_reader *reader)
     if (mst_copy_take(&copy, reader, error) != 0)
         return;
     if (mst_snapshot_make(&s, &copy, &world) == 0) {
-        for (format = 0; format <= MST_FORMAT_HTML; format++)
+        for (format = 0; format <= MST_FORMAT_PROTOBUF; format++)
             render(&s, format);
         mst_snapshot_free(&s);
     }

@@ -51,25 +51,6 @@ START_TEST(powers_of_two_are_bounds)
 }
 END_TEST
 
-START_TEST(below_counts_exactly)
-{
-    struct mst_histogram h = { 0 };
-    uint64_t random = 1, values[1000];
-    unsigned exponent, i, below;
-
-    for (i = 0; i < 1000; i++) {
-        values[i] = mst_random_word(&random) >> (mst_random_word(&random) % 64);
-        mst_histogram_record(&h, values[i]);
-    }
-    for (exponent = MST_HIST_MIN_EXP; exponent <= MST_HIST_MAX_EXP; exponent++) {
-        for (i = below = 0; i < 1000; i++)
-            below += values[i] < UINT64_C(1) << exponent;
-        ck_assert_uint_eq(mst_histogram_below(&h, exponent), below);
-    }
-    ck_assert_uint_eq(mst_histogram_count(&h), 1000);
-}
-END_TEST
-
 START_TEST(nothing_observed_has_no_quantile)
 {
     struct mst_histogram h = { 0 };
@@ -171,7 +152,6 @@ int main(void)
     tcase_add_test(tests, every_bucket_begins_where_the_one_before_ends);
     tcase_add_test(tests, no_bucket_is_wider_than_an_eighth);
     tcase_add_test(tests, powers_of_two_are_bounds);
-    tcase_add_test(tests, below_counts_exactly);
     tcase_add_test(tests, nothing_observed_has_no_quantile);
     tcase_add_test(tests, one_observation_is_every_quantile);
     tcase_add_test(tests, a_maximum_not_written_yet_does_not_pull_quantiles_down);

@@ -30,7 +30,16 @@ static const struct {
       "escaping=allow-utf-8;q=0.4,text/plain;version=0.0.4;q=0.3,*/*;q=0.2",
       MST_FORMAT_OPENMETRICS },                                                  /* Prometheus 3 */
     { "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;"
-      "encoding=delimited;q=0.7,text/plain;version=0.0.4;q=0.3", MST_FORMAT_PROMETHEUS },
+      "encoding=delimited;q=0.7,text/plain;version=0.0.4;q=0.3", MST_FORMAT_PROTOBUF },
+    { "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited,"
+      "application/openmetrics-text;version=1.0.0;q=0.8,application/openmetrics-text;"
+      "version=0.0.1;q=0.75,text/plain;version=0.0.4;q=0.5,*/*;q=0.1",
+      MST_FORMAT_PROTOBUF },                          /* Prometheus 2 with native histograms */
+    { "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=text;q=0.7,"
+      "text/plain;version=0.0.4;q=0.3", MST_FORMAT_PROMETHEUS },
+    { "application/vnd.google.protobuf;proto=other;encoding=delimited,text/plain;version=0.0.4",
+      MST_FORMAT_PROMETHEUS },
+    { "application/vnd.google.protobuf", MST_FORMAT_TEXT },
     { "text/plain;version=0.0.4", MST_FORMAT_PROMETHEUS },
     { "text/plain; charset=utf-8", MST_FORMAT_TEXT },
     { "text/*", MST_FORMAT_TEXT },
@@ -122,12 +131,27 @@ START_TEST(a_board_is_asked_for_by_its_name)
 }
 END_TEST
 
+START_TEST(histograms_are_asked_for_as_fine_as_wanted)
+{
+    char error[MST_ERROR_MAX] = "";
+    struct mst_status_query q;
+
+    ck_assert_int_eq(mst_status_query_parse(&q, "format=openmetrics", NULL, error), 0);
+    ck_assert_uint_eq(q.histograms.bounds, 0);
+    ck_assert_uint_eq(q.histograms.phases, 0);
+    ck_assert_int_eq(mst_status_query_parse(&q, "bounds=4&phase=total&phase=php_run",
+                                            "application/openmetrics-text", error), 0);
+    ck_assert_uint_eq(q.histograms.bounds, 4);
+    ck_assert_uint_eq(q.histograms.phases, 1u << MST_PHASE_TOTAL | 1u << MST_PHASE_PHP_RUN);
+}
+END_TEST
+
 /* What is wrong, and what the sentence must say of what is right. */
 static const struct {
     const char *query, *says;
 } bad_queries[] = {
     { "format=xml", "there is no format \"xml\"; valid are text, json, openmetrics, prometheus, "
-                    "html, journal" },
+                    "html, protobuf, journal" },
     { "format=", "valid are text, json" },
     { "format", "valid are text, json" },
     { "format=JSON", "valid are text, json" },
@@ -154,6 +178,13 @@ static const struct {
     { "format=journal&board=x/y.board", "board=x/y.board is not valid" },
     { "format=journal&board=a%2e", "expected is the base name of a board's file" },
     { "format=journal&board=\xc3\xa4", "board=?? is not valid" },
+    { "bounds=8", "bounds and phase are valid with metrics only" },
+    { "format=journal&phase=total", "bounds and phase are valid with metrics only" },
+    { "format=openmetrics&bounds=", "expected is 1, 2, 4 or 8" },
+    { "format=openmetrics&bounds=3", "bounds=3 is not valid; expected is 1, 2, 4 or 8" },
+    { "format=openmetrics&bounds=88", "expected is 1, 2, 4 or 8" },
+    { "format=openmetrics&phase=", "expected is the name of a phase" },
+    { "format=openmetrics&phase=total,queue", "expected is the name of a phase" },
     { "format=\x1b[31m\x80<script>", "there is no format \"?[31m?<script>\"; valid" },
 };
 
@@ -256,6 +287,7 @@ int main(void)
     tcase_add_loop_test(tests, good_queries_are_taken, 0, COUNT(queries));
     tcase_add_loop_test(tests, bad_queries_are_refused_with_what_is_valid, 0, COUNT(bad_queries));
     tcase_add_test(tests, a_board_is_asked_for_by_its_name);
+    tcase_add_test(tests, histograms_are_asked_for_as_fine_as_wanted);
     tcase_add_test(tests, lifecycle_events_alone_are_asked_for);
     tcase_add_test(tests, a_query_of_any_length_is_answered);
     tcase_add_test(tests, formats_are_found_by_name);

@@ -118,6 +118,36 @@ START_TEST(a_php_board_alone_is_as_in_its_golden_file)
 }
 END_TEST
 
+/* Bytes, some of which are NUL. tests/integration/prometheus decodes the golden file and compares
+ * it with that of the same boards in text. */
+START_TEST(messages_are_as_in_the_golden_file)
+{
+    static const char path[] = MST_TESTS_DIR "/golden/boards.pb";
+    const struct mst_shown shown = { .boards = test_boards(), .count = TEST_BOARDS };
+    struct test_kept kept;
+    FILE *file;
+    char *golden;
+
+    test_kept_begin(&kept);
+    ck_assert_int_eq(mst_render(&kept.sink, MST_FORMAT_PROTOBUF, &shown), 0);
+    ck_assert_int_eq(test_kept_end(&kept), 0);
+    if (getenv("MPMSTAT_UPDATE_GOLDEN") != NULL) {
+        file = fopen(path, "wb");
+        ck_assert_ptr_nonnull(file);
+        ck_assert_uint_eq(fwrite(kept.text, 1, kept.length, file), kept.length);
+        ck_assert_int_eq(fclose(file), 0);
+    }
+    file = fopen(path, "rb");
+    ck_assert_ptr_nonnull(file);
+    golden = malloc(kept.length + 1);
+    ck_assert_uint_eq(fread(golden, 1, kept.length + 1, file), kept.length);
+    ck_assert_int_eq(memcmp(golden, kept.text, kept.length), 0);
+    fclose(file);
+    free(golden);
+    free(kept.text);
+}
+END_TEST
+
 START_TEST(an_apache_board_alone_has_nothing_of_phps)
 {
     char *text = rendered((enum mst_format)_i, test_boards(), 1);
@@ -1136,6 +1166,7 @@ int main(void)
     tcase_add_loop_test(tests, formats_are_as_in_the_golden_files, 0, MST_FORMAT_SNAPSHOTS);
     tcase_add_loop_test(tests, a_php_board_alone_is_as_in_its_golden_file, 0,
                         MST_FORMAT_SNAPSHOTS);
+    tcase_add_test(tests, messages_are_as_in_the_golden_file);
     tcase_add_loop_test(tests, an_apache_board_alone_has_nothing_of_phps, 0, MST_FORMAT_SNAPSHOTS);
     tcase_add_loop_test(tests, the_field_table_is_as_in_the_golden_files, 0, 3);
     tcase_add_loop_test(tests, a_word_finds_its_metrics, 0, 16);

@@ -224,6 +224,12 @@ static bool read_csv(const char *written, char *out)
         && (*begin == '\0' || strchr("=+-@\t", *begin) == NULL);
 }
 
+static bool read_plain(const char *written, char *out)
+{
+    strcpy(out, written);
+    return true;
+}
+
 /* What becomes of an obeyed character, and of a byte that is no UTF-8. NULL: the reader gets
  * back what was written. */
 static const struct format {
@@ -243,6 +249,8 @@ static const struct format {
       "\n", "" },
     { "help", help, read_help, REPLACEMENT, REPLACEMENT, REPLACEMENT, "\n", "" },
     { "older help", classic_help, read_help, REPLACEMENT, REPLACEMENT, REPLACEMENT, "\n", "" },
+    { "a message's text", mst_sink_plain_string, read_plain, REPLACEMENT, REPLACEMENT,
+      REPLACEMENT, "\n", "\n" },
     { "HTML", mst_sink_html_string, read_entities, REPLACEMENT, REPLACEMENT, REPLACEMENT, "\n\t",
       "\n\t" },
     { "Markdown", mst_sink_markdown_string, read_markdown, " ", REPLACEMENT, REPLACEMENT, "", "" },
@@ -399,6 +407,7 @@ START_TEST(controls_look_as_documented)
 #define FIVE REPLACEMENT REPLACEMENT REPLACEMENT REPLACEMENT REPLACEMENT
         "\"a" REPLACEMENT "\\n" FIVE REPLACEMENT "\"", "a" REPLACEMENT "\\n" FIVE REPLACEMENT,
         "a" REPLACEMENT "\\n" FIVE REPLACEMENT, "a" REPLACEMENT "\n" FIVE REPLACEMENT,
+        "a" REPLACEMENT "\n" FIVE REPLACEMENT,
         "a    " REPLACEMENT REPLACEMENT REPLACEMENT REPLACEMENT,
         "\"a" REPLACEMENT "\n" FIVE REPLACEMENT "\"", "a?\n????" "???" "????",
     };

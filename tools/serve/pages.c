@@ -47,12 +47,13 @@ struct look {
     struct mst_status_answer answer;
 };
 
-static void add_target(struct look *look, struct mst_target *target)
+static void add_target(struct look *look, struct mst_target *target, enum mst_format format)
 {
     struct mst_snapshot snapshot;
     struct mst_copy copy;
     char error[MST_ERROR_MAX];
 
+    target->exemplars = mst_format_has_exemplars(format);
     if (mst_target_snapshot(target, &snapshot, &copy, error) >= 0) {
         mst_copy_free(&copy);
         mst_answer_add(&look->answer, &snapshot);
@@ -67,7 +68,7 @@ static void add_target(struct look *look, struct mst_target *target)
 
 /* False: not one board can be shown, and the page says why. */
 static bool look_at_boards(struct look *look, const struct mst_page_request *request,
-                           struct mst_page *page)
+                           enum mst_format format, struct mst_page *page)
 {
     char error[MST_ERROR_MAX];
     size_t i;
@@ -77,7 +78,7 @@ static bool look_at_boards(struct look *look, const struct mst_page_request *req
         return false;
     }
     for (i = 0; i < look->targets.count; i++)
-        add_target(look, &look->targets.items[i]);
+        add_target(look, &look->targets.items[i], format);
     if (look->targets.note[0] != '\0')
         mst_answer_add_unreadable(&look->answer, look->targets.passed.example != NULL ?
                                   look->targets.passed.example : "", look->targets.note);
@@ -92,7 +93,7 @@ static bool look_at_boards(struct look *look, const struct mst_page_request *req
 }
 
 static bool make_snapshots(struct mst_page *page, const struct mst_page_request *request,
-                           enum mst_format format)
+                           const struct mst_status_query *query)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     struct look look = { 0 };
@@ -100,10 +101,10 @@ static bool make_snapshots(struct mst_page *page, const struct mst_page_request 
     bool fine = true;
 
     pthread_mutex_lock(&lock);
-    if (look_at_boards(&look, request, page)) {
-        page->type = mst_format_content_type(format);
-        page->policy = format == MST_FORMAT_HTML ? mst_html_policy : NULL;
-        if (mst_answer_render(&look.answer, format, &page->text, error) != 0)
+    if (look_at_boards(&look, request, query->format, page)) {
+        page->type = mst_format_content_type(query->format);
+        page->policy = query->format == MST_FORMAT_HTML ? mst_html_policy : NULL;
+        if (mst_answer_render(&look.answer, query, &page->text, error) != 0)
             fine = mst_page_refuse(page, 500, error);
     }
     mst_answer_free(&look.answer);
@@ -292,29 +293,23 @@ static bool make_status(struct mst_page *page, const struct mst_page_request *re
     if (mst_status_query_parse(&query, request->query, request->accept, error) != 0)
         return mst_page_refuse(page, 400, error);
     return query.format == MST_FORMAT_JOURNAL ? make_journal(page, request, &query)
-                                              : make_snapshots(page, request, query.format);
-}
-
-static bool is_metrics(enum mst_format format)
-{
-    return format != MST_FORMAT_TEXT && format != MST_FORMAT_JSON && format != MST_FORMAT_HTML
-        && format != MST_FORMAT_JOURNAL;
+                                              : make_snapshots(page, request, &query);
 }
 
 /* A scraper gets a format of metrics whatever else it accepts. */
 static bool make_metrics(struct mst_page *page, const struct mst_page_request *request)
 {
+    const char *accept = mst_format_is_metrics(mst_format_accepted(request->accept))
+                       ? request->accept : mst_format_content_type(MST_FORMAT_PROMETHEUS);
     struct mst_status_query query;
     char error[MST_ERROR_MAX];
 
-    if (mst_status_query_parse(&query, request->query, request->accept, error) != 0)
+    if (mst_status_query_parse(&query, request->query, accept, error) != 0)
         return mst_page_refuse(page, 400, error);
-    if (!is_metrics(query.format) && request->query != NULL
-        && strstr(request->query, "format=") != NULL)
-        return mst_page_refuse(page, 400, "valid here are format=openmetrics and "
-                               "format=prometheus; the other formats are at /");
-    return make_snapshots(page, request, is_metrics(query.format) ? query.format
-                                                                  : MST_FORMAT_PROMETHEUS);
+    if (!mst_format_is_metrics(query.format))
+        return mst_page_refuse(page, 400, "valid here are format=openmetrics, prometheus and "
+                               "protobuf; the other formats are at /");
+    return make_snapshots(page, request, &query);
 }
 
 static bool make_health(struct mst_page *page, const struct mst_page_request *request)

@@ -446,6 +446,7 @@ static struct mst_world observe_server(struct mst_target *t)
     struct mst_world world;
 
     memset(&world, 0, sizeof world);
+    world.exemplars = t->exemplars;
     mst_listen_free(&t->listen);
     world.running = mst_reader_running(&t->reader);
     if (world.running == 1) {
@@ -466,6 +467,10 @@ int mst_target_snapshot(struct mst_target *t, struct mst_snapshot *snapshot,
     if (changed < 0 || mst_copy_take(copy, &t->reader, error) != 0)
         return -1;
     world = observe_server(t);
+    if (world.running == 1 && !world.listeners_known) {
+        mst_listen_read_pools(&t->listen, copy);
+        mst_listen_tell(&t->listen, &world);
+    }
     if (mst_snapshot_make(snapshot, copy, &world) != 0) {
         mst_copy_free(copy);
         return out_of_memory(error);

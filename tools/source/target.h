@@ -47,6 +47,7 @@ struct mst_target {
     uid_t              owner;       /* user is taken for it from then on */
     struct mst_budget *budget;      /* of all targets */
     struct mst_listen  listen;      /* of the latest snapshot */
+    bool               exemplars;   /* wanted in snapshots */
 };
 
 struct mst_targets {

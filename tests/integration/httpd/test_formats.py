@@ -61,9 +61,11 @@ PROMISED_FAMILIES = {
     "mpmstat_up": ("gauge", set()),
     "mpmstat_info": (None, {"version", "server", "mpm"})}   # sapi: PHP's boards have one
 
-SAMPLE = re.compile(r'^(\w+)(?:\{(.*)\})? (\S+)$')
+SAMPLE = re.compile(r'^(\w+)(?:\{(.*?)\})? (\S+)(?: # \{request_id="\d+"\} \S+ \S+)?$')
 LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"(?:,|$)')
-LE = [Decimal(2 ** e) / 10 ** 9 for e in range(14, 43)]
+# Bounds of histograms in ns: the powers of two are promised, the others are by default.
+POWERS = [2 ** e for e in range(14, 43)]
+BOUNDS = sorted(POWERS + [2 ** e // 8 * (8 + n) for e in range(19, 36) for n in range(1, 8)])
 
 
 @pytest.fixture(scope="module")
@@ -195,7 +197,12 @@ def test_openmetrics(apache):
 
 
 def test_openmetrics_histograms(apache):
-    text = apache.get("/mpm-status?format=openmetrics").text()
+    check_histograms(apache.get("/mpm-status?format=openmetrics").text(), BOUNDS)
+    check_histograms(apache.get("/mpm-status?format=openmetrics&bounds=1").text(), POWERS)
+
+
+def check_histograms(text, bounds_ns):
+    expected = [Decimal(ns) / 10 ** 9 for ns in bounds_ns]
     series = {}
     for name, labels, value in samples(text):
         if name.startswith("mpmstat_phase_seconds"):
@@ -208,7 +215,8 @@ def test_openmetrics_histograms(apache):
     assert {phase for label, phase in series if label == "test.example"} == set(PHASES)
     for key, part in series.items():
         bounds = [bound for bound, _ in part["buckets"]]
-        assert bounds[-1] == "+Inf" and [Decimal(b) for b in bounds[:-1]] == LE, (key, bounds)
+        assert bounds[-1] == "+Inf" and [Decimal(b) for b in bounds[:-1]] == expected, (
+            key, bounds)
         values = [value for _, value in part["buckets"]]
         assert values == sorted(values) and values[-1] == part["count"], (key, part)
     assert series["test.example", "total"]["count"] == 6

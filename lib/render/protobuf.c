@@ -1,0 +1,353 @@
+/* protobuf.c - boards as metrics in Prometheus's protobuf format: messages MetricFamily of
+ * io/prometheus/client/metrics.proto, each with its length before it. Prometheus asks for it where
+ * native histograms are on: a histogram is then one series with all of the tallies' buckets.
+ *
+ * A histogram has both kinds of buckets: scrapers that know no native ones use the classic ones.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "render/metrics.h"
+
+/* ---- messages ------------------------------------------------------------------------ */
+
+enum wire { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_LENGTH = 2 };
+
+#define VARINT_MAX 10u
+
+/* The bytes of a message that is being written. */
+struct message {
+    char  *bytes;
+    size_t used, room;
+    bool   out_of_memory;   /* nothing more is written */
+};
+
+static bool make_room(struct message *m, size_t n)
+{
+    size_t room = 2 * (m->used + n);
+    char *more;
+
+    if (m->out_of_memory || n <= m->room - m->used)
+        return !m->out_of_memory;
+    more = realloc(m->bytes, room);
+    if (more == NULL) {
+        m->out_of_memory = true;
+        return false;
+    }
+    m->bytes = more;
+    m->room = room;
+    return true;
+}
+
+/* A writer of sinks. */
+static int put_bytes(void *message, const void *bytes, size_t n)
+{
+    struct message *m = message;
+
+    if (!make_room(m, n))
+        return ENOMEM;
+    memcpy(m->bytes + m->used, bytes, n);
+    m->used += n;
+    return 0;
+}
+
+/* Returns how many bytes it has: seven bits in each, the lowest ones first. */
+static size_t make_varint(unsigned char to[VARINT_MAX], uint64_t value)
+{
+    size_t n = 0;
+
+    for (; value >= 0x80; value >>= 7)
+        to[n++] = (unsigned char)(value | 0x80);
+    to[n++] = (unsigned char)value;
+    return n;
+}
+
+static void put_varint(struct message *m, uint64_t value)
+{
+    unsigned char bytes[VARINT_MAX];
+
+    put_bytes(m, bytes, make_varint(bytes, value));
+}
+
+static void put_tag(struct message *m, unsigned field, enum wire wire)
+{
+    put_varint(m, field << 3 | wire);
+}
+
+static void put_u64(struct message *m, unsigned field, uint64_t value)
+{
+    put_tag(m, field, WIRE_VARINT);
+    put_varint(m, value);
+}
+
+/* Signed numbers of small size are short: 0, -1, 1, -2 ... are 0, 1, 2, 3 ... */
+static uint64_t zigzag(int64_t value)
+{
+    return (uint64_t)value << 1 ^ (value < 0 ? UINT64_MAX : 0);
+}
+
+static void put_double(struct message *m, unsigned field, double value)
+{
+    unsigned char bytes[8];
+    uint64_t word;
+    size_t i;
+
+    memcpy(&word, &value, sizeof word);
+    for (i = 0; i < sizeof bytes; i++)
+        bytes[i] = (unsigned char)(word >> 8 * i);
+    put_tag(m, field, WIRE_FIXED64);
+    put_bytes(m, bytes, sizeof bytes);
+}
+
+/* Makes what was written since m->used was `begin` the value of a field: a text or a message. */
+static void end_field(struct message *m, unsigned field, size_t begin)
+{
+    unsigned char head[2 * VARINT_MAX];
+    size_t length = m->used - begin, n = make_varint(head, field << 3 | WIRE_LENGTH);
+
+    n += make_varint(head + n, length);
+    if (!make_room(m, n))
+        return;
+    memmove(m->bytes + begin + n, m->bytes + begin, length);
+    memcpy(m->bytes + begin, head, n);
+    m->used += n;
+}
+
+/* ---- native histograms ---------------------------------------------------------------
+ * A native bucket of schema 5 ends at a power of 2^(1/32) seconds, so it is 2.2 % wide. Each of
+ * the tallies' buckets, which are 6.7 to 12.5 % wide, goes whole into the native one in its middle
+ * from which its own ends are least far away: nothing in it is counted more than 7.8 % from its
+ * true place, and so a quantile is at most 7.8 % wrong, however the times are distributed. (Schema
+ * 3 has as many buckets an octave as the tallies, but others: an error of 12.2 % would be
+ * possible.) A bucket of the tallies always goes into the same one, so no count ever decreases. */
+#define NATIVE_SCHEMA     5
+#define NATIVE_PER_OCTAVE (1 << NATIVE_SCHEMA)
+#define SUB_BUCKETS       (1u << MST_HIST_SUB_BITS)
+
+/* The index of the native bucket for one of the tallies' that has a lower bound. */
+static int64_t native_index(unsigned bucket)
+{
+    /* For the octave from 1 ns on. */
+    static const int64_t indices[SUB_BUCKETS] = {
+        -954, -948, -944, -940, -936, -932, -929, -926
+    };
+    unsigned octave = MST_HIST_MIN_EXP + (bucket - 1) / SUB_BUCKETS;
+
+    return NATIVE_PER_OCTAVE * (int64_t)octave + indices[(bucket - 1) % SUB_BUCKETS];
+}
+
+/* BucketSpan: how far it is from the span before, from 0 at first; how many buckets it has. No two
+ * of the buckets in use are neighbours, so each is a span. */
+static void put_spans(struct message *m, const struct mst_histogram *h)
+{
+    int64_t next = 0;
+    unsigned i;
+
+    for (i = 1; i < MST_HIST_BUCKETS; i++) {
+        size_t begin = m->used;
+
+        if (h->buckets[i] == 0)
+            continue;
+        put_u64(m, 1, zigzag(native_index(i) - next));
+        put_u64(m, 2, 1);
+        end_field(m, 12, begin);
+        next = native_index(i) + 1;
+    }
+}
+
+/* Each bucket's count, as the difference to the one before. */
+static void put_deltas(struct message *m, const struct mst_histogram *h)
+{
+    size_t begin = m->used;
+    uint64_t before = 0;
+    unsigned i;
+
+    for (i = 1; i < MST_HIST_BUCKETS; i++) {
+        if (h->buckets[i] == 0)
+            continue;
+        put_varint(m, zigzag((int64_t)(h->buckets[i] - before)));
+        before = h->buckets[i];
+    }
+    if (m->used > begin)
+        end_field(m, 13, begin);
+}
+
+static double seconds(uint64_t ns)
+{
+    return (double)ns / (double)MST_NS_PER_S;
+}
+
+/* The zero bucket takes what is below the tallies' first bound. It is there even where it is
+ * empty: scrapers see by it that the histogram is a native one. */
+static void put_native(struct message *m, const struct mst_histogram *h)
+{
+    put_u64(m, 5, zigzag(NATIVE_SCHEMA));
+    put_double(m, 6, seconds(UINT64_C(1) << MST_HIST_MIN_EXP));
+    put_u64(m, 7, h->buckets[0]);
+    put_spans(m, h);
+    put_deltas(m, h);
+}
+
+/* ---- families and samples --------------------------------------------------------------- */
+
+struct families {
+    struct mst_sink *out;
+    unsigned         bounds;    /* of classic histograms, an octave */
+    struct message   family;    /* the present one */
+    struct mst_sink  text;      /* writes to it: texts with what is no UTF-8 replaced */
+};
+
+static void put_text(struct families *m, unsigned field, const char *text)
+{
+    size_t begin = m->family.used;
+
+    mst_sink_plain_string(&m->text, text);
+    mst_sink_flush(&m->text);
+    end_field(&m->family, field, begin);
+}
+
+static void begin_family(void *out, const struct mst_field *f)
+{
+    static const unsigned types[] = {
+        [MST_METRIC_COUNTER] = 0, [MST_METRIC_GAUGE] = 1, [MST_METRIC_INFO] = 1,
+        [MST_METRIC_HISTOGRAM] = 4,
+    };
+    struct families *m = out;
+    size_t begin;
+
+    m->family.used = 0;
+    mst_sink_puts(&m->text, f->openmetrics);
+    mst_sink_puts(&m->text, mst_field_suffix(f));
+    mst_sink_flush(&m->text);
+    end_field(&m->family, 1, 0);
+    begin = m->family.used;
+    mst_metrics_help(&m->text, f, mst_sink_plain_string);
+    mst_sink_flush(&m->text);
+    end_field(&m->family, 2, begin);
+    put_u64(&m->family, 3, types[mst_metric_kind(f)]);
+}
+
+static void put_labels(struct families *m, const struct mst_sample *s)
+{
+    size_t i;
+
+    for (i = 0; i < s->label_count; i++) {
+        size_t begin = m->family.used;
+
+        put_text(m, 1, s->labels[i].name);
+        put_text(m, 2, s->labels[i].value);
+        end_field(&m->family, 1, begin);
+    }
+}
+
+static double value_of(const struct mst_field *f, uint64_t word)
+{
+    if (f->unit == MST_UNIT_TIME || f->unit == MST_UNIT_INSTANT)
+        return seconds(word);
+    return f->type == MST_TYPE_I64 ? (double)(int64_t)word : (double)word;
+}
+
+/* A Counter and a Gauge are alike. */
+static void put_number(struct message *m, unsigned field, double value)
+{
+    size_t begin = m->used;
+
+    put_double(m, 1, value);
+    end_field(m, field, begin);
+}
+
+/* Timestamp: seconds, nanoseconds. */
+static void put_instant(struct message *m, unsigned field, uint64_t ns)
+{
+    size_t begin = m->used;
+
+    put_u64(m, 1, ns / MST_NS_PER_S);
+    put_u64(m, 2, ns % MST_NS_PER_S);
+    end_field(m, field, begin);
+}
+
+static void put_exemplar(struct families *m, unsigned field, const struct mst_exemplar *e,
+                         enum mst_phase phase)
+{
+    size_t begin = m->family.used, label = begin, value;
+
+    put_text(m, 1, "request_id");
+    value = m->family.used;
+    mst_sink_u64(&m->text, e->id);
+    mst_sink_flush(&m->text);
+    end_field(&m->family, 2, value);
+    end_field(&m->family, 1, label);
+    put_double(&m->family, 2, seconds(e->phase_ns[phase]));
+    put_instant(&m->family, 3, e->end_ns);
+    end_field(&m->family, field, begin);
+}
+
+static void put_bounds(struct families *m, const struct mst_sample *s)
+{
+    const struct mst_exemplar *e;
+    struct mst_bound b = { 0 };
+    unsigned from = 0;
+
+    for (; mst_bound_next(&b, s->histogram, m->bounds); from = b.bucket) {
+        size_t begin = m->family.used;
+
+        put_u64(&m->family, 1, b.below);
+        put_double(&m->family, 2, seconds(b.ns));
+        e = mst_sample_exemplar(s, from, b.bucket);
+        if (e != NULL)
+            put_exemplar(m, 3, e, s->phase);
+        end_field(&m->family, 3, begin);
+    }
+}
+
+static void put_histogram(struct families *m, const struct mst_sample *s)
+{
+    size_t begin = m->family.used;
+
+    put_u64(&m->family, 1, mst_histogram_count(s->histogram));
+    put_double(&m->family, 2, seconds(s->histogram->sum_ns));
+    if (s->bounded)
+        put_bounds(m, s);
+    put_native(&m->family, s->histogram);
+    end_field(&m->family, 7, begin);
+}
+
+static void put_sample(void *out, const struct mst_field *f, const struct mst_sample *s)
+{
+    struct families *m = out;
+    size_t begin = m->family.used;
+
+    put_labels(m, s);
+    switch (mst_metric_kind(f)) {
+    case MST_METRIC_GAUGE:
+    case MST_METRIC_INFO:      put_number(&m->family, 2, value_of(f, s->word)); break;
+    case MST_METRIC_COUNTER:   put_number(&m->family, 3, value_of(f, s->word)); break;
+    case MST_METRIC_HISTOGRAM: put_histogram(m, s); break;
+    }
+    end_field(&m->family, 4, begin);
+}
+
+static void end_family(void *out)
+{
+    struct families *m = out;
+    unsigned char length[VARINT_MAX];
+
+    if (m->family.out_of_memory) {
+        mst_sink_fail(m->out, ENOMEM);
+        return;
+    }
+    mst_sink_bytes(m->out, length, make_varint(length, m->family.used));
+    mst_sink_bytes(m->out, m->family.bytes, m->family.used);
+}
+
+void mst_render_protobuf(struct mst_sink *sink, const struct mst_shown *shown)
+{
+    static const struct mst_metrics_form form = { begin_family, put_sample, end_family };
+    struct families m = { .out = sink, .bounds = mst_bounds_wanted(shown) };
+
+    mst_sink_init(&m.text, put_bytes, &m.family);
+    mst_metrics_walk(shown, &form, &m);
+    free(m.family.bytes);
+}
