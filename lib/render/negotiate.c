@@ -277,8 +277,8 @@ static int parse_board(struct mst_status_query *q, const char *value, char error
     size_t n = strspn(value, value[0] == '/' ? accept : accept + 1);
 
     if (n == 0 || value[n] != '\0' || n >= MST_QUERY_BOARD_MAX)
-        return fail_parameter(error, "board", value, "the base name of a board's file, or its path, "
-                              "of letters, digits, '.', '_' and '-'");
+        return fail_parameter(error, "board", value, "the base name of a board's file, or its "
+                              "path, of letters, digits, '.', '_' and '-'");
     memcpy(q->board, value, n + 1);
     return 0;
 }

@@ -74,7 +74,7 @@ static int check_options(const struct mst_serve_options *o)
                                "127.0.0.1 and [::1] are served", open);
     if (open != NULL && f->token == NULL && f->client_ca == NULL)
         return mst_usage_error("serve", "other machines can reach %s: that needs --token-file or "
-                               "--client-ca, so that only those read it who may", open);
+                               "--client-ca, so that it knows its clients", open);
     return MST_EXIT_OK;
 }
 

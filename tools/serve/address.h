@@ -22,7 +22,7 @@ struct mst_serve_address {
     } socket;
     socklen_t length;
     bool      is_loopback;
-    bool      is_optional;   /* nobody named it, so the machine need not have it */
+    bool      is_optional;   /* the user did not name it: the machine may lack it */
     char      text[64];      /* as in a URL, with the port */
 };
 

@@ -1,7 +1,7 @@
 /* daemon.c - HTTP by libmicrohttpd: see daemon.h.
  *
- * Each connection has a thread, so that a slow client, or an answer that takes long to make, holds
- * up nobody else. clients.c limits their number and their time.
+ * Each connection has a thread, so that a slow client, or an answer that takes long to make, delays
+ * no other client. clients.c limits their number and their time.
  */
 #include "serve/daemon.h"
 

@@ -1,6 +1,6 @@
 /* pages.c - what mpmstat serve answers at each path: see pages.h.
  *
- * Any number of threads make answers; what takes much memory is made one at a time.
+ * Any number of threads call it. Answers of a kind that takes much memory are made one at a time.
  */
 #include "serve/pages.h"
 
@@ -206,7 +206,7 @@ static bool make_journal(struct mst_page *page, const struct mst_page_request *r
 /* ---- why ----------------------------------------------------------------------------------- */
 
 #define EXPLAIN_QUERY_MAX 128u                      /* bytes, with the NUL */
-#define EXPLAIN_WAIT_NS   (30 * MST_NS_PER_S)       /* for an explanation that is being made */
+#define EXPLAIN_WAIT_NS   (10 * MST_NS_PER_S)       /* for an explanation that is being made */
 
 static int parse_explain_parameter(struct mst_explain_query *q, const char *text,
                                    char error[MST_ERROR_MAX])
@@ -237,8 +237,8 @@ int mst_explain_query_parse(struct mst_explain_query *q, const char *query, cons
     return 0;
 }
 
-/* What goes wrong is told by mst_error(), of which this thread keeps the sentence. Precondition: no
- * other thread is here. */
+/* mst_explain() reports an error by mst_error(), which keeps the sentence for the answer.
+ * Precondition: no other thread is in this function. */
 static bool explain(struct mst_page *page, const struct mst_page_request *request,
                     const struct mst_explain_query *query)
 {

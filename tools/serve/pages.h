@@ -1,7 +1,7 @@
 /* pages.h - what mpmstat serve answers at each path, without the transport.
  *
- * Each answer is made from the boards as they are then: which there are is looked up anew. It is
- * whole before any of it is sent.
+ * Each answer looks up which boards there are, and is made from what they have at that moment. It
+ * is complete before any of it is sent.
  */
 #ifndef MPMSTAT_SERVE_PAGES_H
 #define MPMSTAT_SERVE_PAGES_H

@@ -1,5 +1,5 @@
-/* secrets.h - the certificate, key and token of mpmstat serve: read from files that only those may
- * read who may know them. */
+/* secrets.h - the certificate, key and token of mpmstat serve. They are read from files, whose
+ * owner and mode are checked. */
 #ifndef MPMSTAT_SERVE_SECRETS_H
 #define MPMSTAT_SERVE_SECRETS_H
 
@@ -10,7 +10,7 @@
 #define MST_TOKEN_MIN 16u     /* characters: fewer can be guessed */
 #define MST_TOKEN_MAX 512u
 
-/* Whom a browser's password dialogue has to be given, with the token as password. */
+/* The user's name for a browser's password dialogue; the password is the token. */
 #define MST_TOKEN_USER "mpmstat"
 
 /* Paths; NULL: there is none. A certificate has a key. */

@@ -50,7 +50,7 @@ static int take_signals(struct server *s)
     return MST_EXIT_OK;
 }
 
-/* Prints a line for each address: who starts it knows by the first that it answers. */
+/* Prints a line for each address. From the first line on, requests are answered. */
 static int listen_everywhere(struct server *s)
 {
     const char *scheme = s->options->files.certificate != NULL ? "https" : "http";
@@ -125,8 +125,8 @@ static void wait_for_work(struct server *s)
 
 /* ---- signals ------------------------------------------------------------------------------- */
 
-/* What runs goes on where a new certificate or token is wrong. Connections to come wait until the
- * present ones have ended. */
+/* Where a new certificate or token is wrong, those of before stay in use. New connections wait
+ * until the present ones have ended. */
 static void reload(struct server *s)
 {
     struct mst_daemon *fresh = start_daemon(s);

@@ -68,6 +68,19 @@ def test_each_path_and_format(made, path, header, type_, begins):
     assert head.headers["content-type"] == type_
 
 
+def test_what_a_scraper_can_ask_for(made):
+    """Native histograms, exemplars, and how fine histograms are, as of Apache's status page."""
+    protobuf = ("application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;"
+                "encoding=delimited")
+    answer = made[1].get("/metrics", "-H", f"Accept: {protobuf},{PROMETHEUS_2[8:]}")
+    assert answer.status == 200 and b"mpmstat_phase_seconds" in answer.body
+    assert answer.headers["content-type"].replace(" ", "") == protobuf
+    fine = made[1].get("/metrics", "-H", PROMETHEUS_2).text()
+    assert "request_id=" in fine and made[0].path.name in fine
+    coarse = made[1].get("/metrics?bounds=1").text()
+    assert 0 < coarse.count("_bucket{") < fine.count("_bucket{") / 2
+
+
 @pytest.mark.parametrize("path, status, said", (
     ("/none", 404, "/metrics is for Prometheus"),
     ("/../../etc/passwd", 404, "there is nothing here"),
@@ -125,7 +138,7 @@ def families(text):
 
 
 def steady(board):
-    """What two looks at an idle server have in common, whoever asks."""
+    """What two looks at an idle server have in common."""
     return {"path": board["board"], "pid": board["pid"], "started": board["started"],
             "limit": board["workers"]["limit"], "generation": board["generation"],
             "forks": board["lifecycle"]["forks"], "requests": tool.requests(board),

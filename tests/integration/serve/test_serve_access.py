@@ -80,7 +80,7 @@ def test_tls_with_a_token(board, keys, tmp_path):
         for right in (bearer(TOKEN), ["-H", f"Authorization: bearer {TOKEN}"],
                       basic("mpmstat", TOKEN), ["-u", f"mpmstat:{TOKEN}"]):
             assert serving.get("/metrics", *ours, *right).status == 200, right
-        # Who has the token may ask by any name, and a proxy may.
+        # With the token a client may ask by any name, as through a proxy.
         assert serving.get("/", *ours, *bearer(TOKEN), "-H", "Host: example.net").status == 200
         assert serving.get("/healthz", *ours).status == 200
         assert serving.get("/metrics").failure == 60, "the certificate is not one of the system's"

@@ -1,11 +1,9 @@
 """mpmstat serve as a service, and what Prometheus thinks of its metrics."""
-import json
 import os
 import re
 import shutil
 import subprocess
 import tempfile
-import urllib.request
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -14,15 +12,15 @@ import pytest
 import boards
 import build
 import tool
-from apache import hold_port
 from processes import wait_until
+from prometheus import PROGRAM, PROMTOOL, Prometheus, promtool
 from serving import Authority, Serving, has, token_file
 
 UNIT = build.BUILDDIR / "tools" / "serve" / "mpmstat-serve.service"
-NOBODYS = 61234     # a user and group without a name, as DynamicUser= makes
+UNNAMED = 61234     # a user and group without a name, as DynamicUser= makes
 
 
-def settings(unit):
+def settings_of(unit):
     """{name: value} of the section [Service]; of a name that is there twice the last."""
     section = unit.read_text().partition("[Service]")[2].partition("\n[")[0]
     return dict(re.findall(r"^(\w+)=(.*)$", section, re.M))
@@ -47,7 +45,7 @@ def test_the_unit_is_hardened(tmp_path):
 
 
 def test_the_unit_says_what_is_promised():
-    found = settings(UNIT)
+    found = settings_of(UNIT)
     assert found["DynamicUser"] == found["NoNewPrivileges"] == "yes"
     assert found["SupplementaryGroups"] == "adm" and found["ProtectSystem"] == "strict"
     assert found["CapabilityBoundingSet"] == found["AmbientCapabilities"] == ""
@@ -61,7 +59,7 @@ def as_the_unit(*arguments):
     with tempfile.TemporaryDirectory(prefix="mpmstat-test-serve-") as directory:
         os.chmod(directory, 0o755)
         program = shutil.copy(build.TOOL, Path(directory) / "mpmstat")
-        options = [f"--reuid={NOBODYS}", f"--regid={NOBODYS}", "--groups=adm", "--no-new-privs",
+        options = [f"--reuid={UNNAMED}", f"--regid={UNNAMED}", "--groups=adm", "--no-new-privs",
                    "--bounding-set=-all", "--inh-caps=-all"]
         with Serving(*arguments, program=program, wrapper=["setpriv", *options]) as serving:
             yield serving
@@ -100,96 +98,46 @@ def test_a_board_that_its_user_may_not_read(as_root):
 # ---- Prometheus --------------------------------------------------------------------------------
 
 
-def promtool(text):
-    """What promtool has against metrics: names and help, too."""
-    done = subprocess.run(["promtool", "check", "metrics"], input=text, text=True,
-                          capture_output=True, timeout=60)
-    return done.returncode, done.stdout + done.stderr
-
-
-@pytest.mark.skipif(not has("promtool"), reason="needs prometheus")
+@pytest.mark.skipif(not PROMTOOL, reason="needs prometheus")
 def test_promtool_accepts_the_metrics_and_the_textfile(tmp_path):
     with boards.board(20, php="php.board") as board:
         with Serving(board.path, board.php) as serving:
-            status, said = promtool(serving.get("/metrics").text())
+            status, said = promtool("check", "metrics", text=serving.get("/metrics").text())
             assert status == 0, said
-        # node_exporter's way: written beside, renamed when it is whole.
+        # node_exporter's way: another name until the file is complete.
         file = tmp_path / "mpmstat.prom"
         subprocess.run(f"{build.TOOL} status --format prometheus {board.path} {board.php} "
                        f">{file}.$$ && mv {file}.$$ {file}", shell=True, check=True, timeout=60)
         assert [path.name for path in tmp_path.iterdir()] == ["mpmstat.prom"]
-        status, said = promtool(file.read_text())
+        status, said = promtool("check", "metrics", text=file.read_text())
         assert status == 0, said
 
 
-CONFIGURATION = """
-global: {{scrape_interval: 1s, scrape_timeout: 1s}}
-scrape_configs:
-- job_name: mpmstat
-  scheme: {scheme}
-  {more}
-  static_configs: [{{targets: ["127.0.0.1:{port}"]}}]
-"""
-
-
-@contextmanager
-def prometheus(directory, serving, more=""):
-    """A Prometheus that scrapes it; gives a function that asks a query."""
-    configuration = directory / "prometheus.yml"
-    configuration.write_text(CONFIGURATION.format(scheme=serving.scheme, more=more,
-                                                  port=serving.port))
-    holder = hold_port()
-    address = f"127.0.0.1:{holder.getsockname()[1]}"
-    with open(directory / "log", "w") as log:
-        process = subprocess.Popen(
-            [build.find("prometheus"), f"--config.file={configuration}",
-             f"--storage.tsdb.path={directory / 'data'}", f"--web.listen-address={address}"],
-            stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-
-    def ask(query):
-        try:
-            with urllib.request.urlopen(f"http://{address}/api/v1/query?query={query}",
-                                        timeout=10) as answer:
-                return [float(found["value"][1]) for found in
-                        json.load(answer)["data"]["result"]]
-        except OSError:
-            return []
-
-    try:
-        yield ask
-    finally:
-        process.terminate()
-        process.wait(60)
-        holder.close()
-
-
-@pytest.mark.skipif(not has("prometheus"), reason="needs prometheus")
-def test_prometheus_scrapes_it(tmp_path):
-    """It takes OpenMetrics, reads each sample, and sees that the server ends."""
+@pytest.mark.skipif(not PROGRAM, reason="needs prometheus")
+@pytest.mark.parametrize("native", (False, True))
+def test_prometheus_scrapes_it(native):
+    """OpenMetrics or protobuf, as it asks; it sees that the server ends."""
     with boards.board(40) as board, Serving(board.path) as serving:
-        with prometheus(tmp_path, serving) as ask:
-            wait_until(lambda: ask("up") == [1], 60,
-                       lambda: f"a scrape: {(tmp_path / 'log').read_text()}")
-            assert ask("sum(mpmstat_requests_total)") == [40]
-            assert ask("mpmstat_up") == [1]
+        with Prometheus([serving.port], path="/metrics", native=native) as prometheus:
+            prometheus.wait_for("sum(mpmstat_requests_total)", lambda value: value == 40)
+            assert prometheus.value("mpmstat_up") == 1 and prometheus.targets_down() == []
             board.serve(2)
-            wait_until(lambda: ask("sum(mpmstat_requests_total)") == [42], 60, "the next scrape")
+            prometheus.wait_for("sum(mpmstat_requests_total)", lambda value: value == 42)
             board.process.kill()
             board.process.wait()
-            wait_until(lambda: ask("mpmstat_up") == [0], 60, "the server's end")
-            assert ask("up") == [1]
+            prometheus.wait_for("mpmstat_up", lambda value: value == 0)
+            assert prometheus.value("up") == 1
 
 
-@pytest.mark.skipif(not has("prometheus", "openssl"), reason="needs prometheus and openssl")
+@pytest.mark.skipif(not (PROGRAM and has("openssl")), reason="needs prometheus and openssl")
 def test_prometheus_scrapes_it_with_tls_and_a_token(tmp_path):
     authority = Authority(tmp_path, "ours")
     certificate, key = authority.server()
     token = token_file(tmp_path, "0123456789abcdef")
-    more = (f"authorization: {{credentials_file: {token}}}\n"
-            f"  tls_config: {{ca_file: {authority.certificate}}}")
+    settings = {"scheme": "https", "authorization": {"credentials_file": str(token)},
+                "tls_config": {"ca_file": str(authority.certificate)}}
     with boards.board(40) as board:
         with Serving("--tls-cert", certificate, "--tls-key", key, "--token-file", token,
-                     board.path) as serving, prometheus(tmp_path, serving, more) as ask:
-            wait_until(lambda: ask("up") == [1], 60,
-                       lambda: f"a scrape: {(tmp_path / 'log').read_text()}")
-            assert ask("sum(mpmstat_requests_total)") == [40]
+                     board.path) as serving:
+            with Prometheus([serving.port], path="/metrics", settings=settings) as prometheus:
+                prometheus.wait_for("sum(mpmstat_requests_total)", lambda value: value == 40)

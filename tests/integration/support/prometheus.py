@@ -29,9 +29,10 @@ def promtool(*arguments, text=None):
 
 
 class Prometheus:
-    def __init__(self, ports, *, native=False, parameters=None, rules=(), path="/mpm-status"):
+    def __init__(self, ports, *, native=False, parameters=None, rules=(), path="/mpm-status",
+                 settings=None):
         """Scrapes the loopback ports every second; native: asks for native histograms.
-        parameters: of the query, name -> list of values."""
+        parameters: of the query, name -> list of values. settings: of the scrape, as TLS."""
         self.root = Path(tempfile.mkdtemp(prefix="mpmstat-test-prometheus-"))
         self.holder = hold_port()
         self.port = self.holder.getsockname()[1]
@@ -41,7 +42,7 @@ class Prometheus:
             "global": {"scrape_interval": "1s", "evaluation_interval": "1s"},
             "rule_files": [str(rule) for rule in rules],
             "scrape_configs": [{"job_name": "mpmstat", "metrics_path": path,
-                                "params": parameters or {},
+                                "params": parameters or {}, **(settings or {}),
                                 "static_configs": [{"targets": targets}]}]}
         features = ["exemplar-storage"] + (["native-histograms"] if native else [])
         self.features = ["--enable-feature=" + ",".join(features)]
