@@ -32,6 +32,7 @@ dist_man_MANS = \
 	man/mpmstat-compare.1 \
 	man/mpmstat-explain.1 \
 	man/mpmstat-fields.1 \
+	man/mpmstat-import.1 \
 	man/mpmstat-lab.1 \
 	man/mpmstat-record.1 \
 	man/mpmstat-report.1 \

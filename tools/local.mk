@@ -29,6 +29,7 @@ libmpmstat_tool_la_SOURCES = \
 	tools/analysis/join_php.h \
 	tools/analysis/model.c \
 	tools/analysis/read.c \
+	tools/analysis/read_generators.c \
 	tools/analysis/read_parts.c \
 	tools/analysis/read_resources.c \
 	tools/analysis/read_servers.c \
@@ -83,6 +84,7 @@ libmpmstat_tool_la_SOURCES = \
 	tools/cli/verb_compare.c \
 	tools/cli/verb_explain.c \
 	tools/cli/verb_fields.c \
+	tools/cli/verb_import.c \
 	tools/cli/verb_record.c \
 	tools/cli/verb_report.c \
 	tools/cli/verb_status.c \
@@ -165,8 +167,12 @@ libmpmstat_tool_la_SOURCES = \
 	tools/loadtools/tsung.c \
 	tools/loadtools/vegeta.c \
 	tools/loadtools/wrk.c \
+	tools/record/clock_offset.c \
+	tools/record/clock_offset.h \
 	tools/record/environment.c \
 	tools/record/environment.h \
+	tools/record/generators.c \
+	tools/record/generators.h \
 	tools/record/limits.h \
 	tools/record/live.c \
 	tools/record/live.h \
@@ -190,6 +196,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/report/csv.c \
 	tools/report/data.c \
 	tools/report/findings_text.c \
+	tools/report/generators.c \
+	tools/report/generators.h \
 	tools/report/glance.c \
 	tools/report/glance.h \
 	tools/report/groups.c \
@@ -293,11 +301,16 @@ libmpmstat_tool_la_SOURCES = \
 	tools/top/watch.c \
 	tools/top/watch.h
 
+# The locustfile that makes each process of Locust write its requests, for mpmstat import.
+locustdir = $(pkgdatadir)/locust
+dist_locust_DATA = contrib/locust/mpmstat_rows.py
+
 # What mpmstat VERB --help prints, as C string literals.
 help_texts = \
 	tools/cli/help/compare.txt \
 	tools/cli/help/explain.txt \
 	tools/cli/help/fields.txt \
+	tools/cli/help/import.txt \
 	tools/cli/help/lab.txt \
 	tools/cli/help/record.txt \
 	tools/cli/help/report.txt \

@@ -42,15 +42,15 @@ static void as_rows(const struct mst_loadtool *tool, const struct mst_plan *plan
     struct mst_row_totals totals = { 0 };
     struct mst_client_result result;
     char error[MST_ERROR_MAX];
-    uint64_t bad;
+    struct mst_rows_said said;
     long count;
 
     if (rows == NULL)
         return;
-    count = mst_loadtool_read_rows(tool, rows, 0, add_row, &totals, &bad, error);
+    count = mst_loadtool_read_rows(tool, rows, 0, add_row, &totals, &said, error);
     if (count >= 0 && (uint64_t)count != totals.rows)
         abort();
-    totals.bad = bad;
+    totals.bad = said.bad;
     if (count >= 0) {
         mst_client_result_from_rows(&result, tool, plan, &totals, size % 2 == 0);
         if (result.requests + totals.failed != totals.rows)
