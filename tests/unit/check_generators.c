@@ -29,8 +29,8 @@ static void add(struct mst_spans *s, int64_t from, int64_t to, uint64_t id)
     s->items[s->count++] = (struct mst_span){ from, to, id };
 }
 
-/* A load of `count` requests at random times of 20 s, each of up to 100 ms; every second one is this
- * client's, whose clock is `ahead`. */
+/* A load of `count` requests at random times of 20 s, each of up to 100 ms; every second one is
+ * this client's, whose clock is `ahead`. */
 static struct load make_load(size_t count, int64_t ahead, uint64_t seed, bool with_ids)
 {
     struct load load = { 0 };
@@ -102,7 +102,8 @@ END_TEST
 /* Rows of another run, an hour before: by time, and with the same ids. */
 START_TEST(test_another_run)
 {
-    struct load here = make_load(2000, 0, 7, _i == 1), there = make_load(2000, -3600 * S, 8, _i == 1);
+    struct load here = make_load(2000, 0, 7, _i == 1);
+    struct load there = make_load(2000, -3600 * S, 8, _i == 1);
     struct mst_clock_offset o;
 
     ck_assert(mst_clock_offset_find(&o, &there.clients, &here.servers, 1));

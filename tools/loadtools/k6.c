@@ -1,4 +1,4 @@
-/* k6.c - k6: its options and its rows (--out csv=... and, of a load of several instances, json=...).
+/* k6.c - k6: its options and its rows (--out csv=..., and json=... of a load of several instances).
  *
  * k6 writes a line for each of a request's measurements, all with the same time,
  * its end: http_reqs first, then the times of its parts. A request began when it

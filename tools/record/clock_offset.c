@@ -24,7 +24,10 @@
 #define ROWS_COARSE   2000u                /* of the client, spread over all */
 #define ROWS_FINE     50000u
 #define ROWS_MIN      10u                  /* fewer agree on some offset by chance */
-#define OUTLIERS_PART 200                  /* one in that many may not fit: clocks are adjusted */
+/* So many of the client's requests need not fit, and one in so many: clocks are adjusted, and a
+ * busy machine lets a process wait before it notes the time. */
+#define OUTLIERS      2
+#define OUTLIERS_PART 100
 /* Of the requests that would not fit by chance, those that have to: in hundredths. */
 #define DISTINCT_PERCENT 50
 #define RANGE_NS      (INT64_MAX / 8)
@@ -88,7 +91,7 @@ static void find_best(struct window *w, struct edges *e)
         depth += e->items[i].delta;
         w->best = depth > w->best ? depth : w->best;
     }
-    least = w->best - w->best / OUTLIERS_PART;
+    least = w->best - w->best / OUTLIERS_PART - OUTLIERS;
     w->low = w->to;
     w->high = w->from;
     for (i = 0, depth = 0; i < e->count; i++) {
