@@ -53,6 +53,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/analysis/thresholds.h \
 	tools/analysis/trace.c \
 	tools/analysis/trace.h \
+	tools/analysis/trend.c \
+	tools/analysis/trend.h \
 	tools/analysis/usl.c \
 	tools/analysis/usl.h \
 	tools/archive/archive.c \
@@ -209,6 +211,7 @@ libmpmstat_tool_la_SOURCES = \
 	tools/report/html_requests.h \
 	tools/report/html_run.c \
 	tools/report/html_run.h \
+	tools/report/html_trend.c \
 	tools/report/html_verdict.c \
 	tools/report/html_verdict.h \
 	tools/report/lines.c \
@@ -234,6 +237,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/report/summary_text.c \
 	tools/report/summary_text.h \
 	tools/report/summary_together.c \
+	tools/report/trend.c \
+	tools/report/trend.h \
 	tools/source/board_source.c \
 	tools/source/http.c \
 	tools/source/http.h \
