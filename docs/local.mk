@@ -4,6 +4,7 @@ dist_doc_DATA = NEWS LICENSE
 # Installed documents keep their directories, so that their links stay valid.
 nobase_dist_doc_DATA = README.md $(documents) $(pictures)
 documents = \
+	contrib/ci/README.md \
 	docs/administrator.md \
 	docs/architecture.md \
 	docs/developer.md \

@@ -310,6 +310,11 @@ libmpmstat_tool_la_SOURCES = \
 locustdir = $(pkgdatadir)/locust
 dist_locust_DATA = contrib/locust/mpmstat_rows.py
 
+# What a CI calls: contrib/ci/README.md. The action and the job for GitLab call the same scripts.
+cidir = $(pkgdatadir)/ci
+dist_ci_SCRIPTS = contrib/ci/comment-github.sh contrib/ci/comment-gitlab.sh contrib/ci/measure.sh
+EXTRA_DIST += contrib/github-action contrib/gitlab
+
 # What mpmstat VERB --help prints, as C string literals.
 help_texts = \
 	tools/cli/help/compare.txt \

@@ -72,7 +72,7 @@ def test_formats(archives):
         assert out.count("day") >= 9
     page = report("html", *archives)
     assert page.count("<svg") == 5 and page.count('stroke="#c9302c"') >= 3 and "<script" not in page
-    assert "No change" in report("text", *archives[:6])
+    assert "No change" in report("text", *archives[:5])
     assert "too few recordings" in report("text", *archives[:3])
     assert "--trend goes with" in report("csv", *archives, status=2)
 
