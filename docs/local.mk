@@ -5,6 +5,11 @@ dist_doc_DATA = NEWS LICENSE
 nobase_dist_doc_DATA = README.md $(documents) $(pictures)
 documents = \
 	contrib/ci/README.md \
+	contrib/container/Containerfile \
+	contrib/container/README.md \
+	contrib/github-action/action.yml \
+	contrib/github-action/example-workflow.yml \
+	contrib/gitlab/mpmstat.gitlab-ci.yml \
 	docs/administrator.md \
 	docs/architecture.md \
 	docs/developer.md \

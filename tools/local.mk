@@ -313,7 +313,7 @@ dist_locust_DATA = contrib/locust/mpmstat_rows.py
 # What a CI calls: contrib/ci/README.md. The action and the job for GitLab call the same scripts.
 cidir = $(pkgdatadir)/ci
 dist_ci_SCRIPTS = contrib/ci/comment-github.sh contrib/ci/comment-gitlab.sh contrib/ci/measure.sh
-EXTRA_DIST += contrib/github-action contrib/gitlab
+EXTRA_DIST += contrib/container/build.sh contrib/container/install.sh contrib/container/start.sh
 
 # What mpmstat VERB --help prints, as C string literals.
 help_texts = \
