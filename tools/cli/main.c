@@ -25,6 +25,7 @@ static const struct verb {
     { "serve",  mst_verb_serve,  "answer over HTTP from the boards: Prometheus, page, JSON" },
     { "explain", mst_verb_explain, "say why servers are slow or stuck, without a recording" },
     { "record", mst_verb_record, "run a load tool and record it from both sides" },
+    { "import", mst_verb_import, "add the rows of a load from many machines to a run" },
     { "report", mst_verb_report, "make a page, tables or text of recorded runs" },
     { "compare", mst_verb_compare, "tell which of two sets of runs is faster" },
     { "lab",    mst_verb_lab,    "set up private servers, load them, run whole studies" },
