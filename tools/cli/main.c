@@ -25,6 +25,7 @@ static const struct verb {
     { "explain", mst_verb_explain, "say why servers are slow or stuck, without a recording" },
     { "record", mst_verb_record, "run a load tool and record it from both sides" },
     { "report", mst_verb_report, "make a page, tables or text of recorded runs" },
+    { "export", mst_verb_export, "send requests to an OpenTelemetry collector, as spans" },
     { "compare", mst_verb_compare, "tell which of two sets of runs is faster" },
     { "lab",    mst_verb_lab,    "set up private servers, load them, run whole studies" },
     { "fields", mst_verb_fields, "list every metric: name, unit, meaning" },
