@@ -10,6 +10,7 @@ import build
 import php
 import tool
 from collector import CLIENT, Collector, assert_whole, children, servers, spans_of
+from processes import wait_until
 from recording import AB, ab, ask, record
 
 TRACE, PARENT = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
@@ -27,10 +28,16 @@ def export(collector, *words, status=0, **options):
     return done.stderr if status else done.stdout
 
 
-def request_ns(record):
-    """When a request of the journal began and ended."""
-    start = int(record["start"] * 10 ** 9)
-    return start, start + int(record["total"] * 10 ** 9)
+def recorded(apache, count):
+    """The journal's records of so many requests; the last is recorded after its answer."""
+    def complete():
+        found = [r for r in apache.journal()[0] if r["label"] != "mpm-status"]
+        return found if len(found) >= count else None
+    return wait_until(complete, 30, f"{count} requests in the journal")
+
+
+def ns(seconds):
+    return int(seconds * 10 ** 9)
 
 
 def test_requests_of_a_running_server(server):
@@ -43,6 +50,7 @@ def test_requests_of_a_running_server(server):
             path = "/index.html" if number < 5 else "/none"
             connection.request(path, headers=traceparent(number))
         connection.request("/index.html")
+    records = recorded(apache, 6)
     with Collector() as collector:
         said = export(collector, apache.board)
     spans = collector.spans
@@ -53,8 +61,9 @@ def test_requests_of_a_running_server(server):
     assert [s.parent for s in found] == [f"{n:016x}" for n in range(1, 6)] + [None]
     assert [s.flags for s in found] == [0x301] * 5 + [0x100]
     assert [s.attributes["http.response.status_code"] for s in found] == [200] * 4 + [404, 200]
-    records = [r for r in apache.journal()[0] if r["label"] != "mpm-status"]
-    assert [(s.start, s.end) for s in found] == [request_ns(r) for r in records]
+    assert [s.end - s.start for s in found] == [ns(r["total"]) for r in records]
+    assert [s.start for s in found] == [pytest.approx(ns(r["start"]), abs=10 ** 6)
+                                        for r in records]
     assert [s.attributes["mpmstat.request.id"] for s in found] == [r["id"] for r in records]
     for span in found:
         assert_whole(spans, span)
@@ -77,8 +86,9 @@ def test_which_requests(server, tmp_path):
         for number in range(1, 4):
             connection.request("/index.html", headers=traceparent(number, "00"))
         connection.request("/index.html", headers=traceparent(9))
-        for _ in range(2):
-            connection.request("/fail")
+    for _ in range(2):
+        apache.get("/fail")
+    recorded(apache, 6)
     with Collector() as collector:
         for words, count in ((("--failed",), 2), (("--sampled",), 1), (("--slowest", "3"), 3),
                              (("--failed", "--sampled"), 3), (("--slowest", "0"), 0),
@@ -92,7 +102,10 @@ def test_which_requests(server, tmp_path):
     file = tmp_path / "spans.json"
     outputs = [tool.run("export", "-o", name, apache.board) for name in (file, "-", "-")]
     assert [done.returncode for done in outputs] == [0, 0, 0], outputs
-    assert outputs[1].stdout == outputs[2].stdout == file.read_text(), "ids are stable"
+    ids = [[(s.trace, s.id, s.parent) for s in spans_of(json.loads(text))]
+           for text in (file.read_text(), outputs[1].stdout, outputs[2].stdout)]
+    assert ids[0] == ids[1] == ids[2], "ids are stable"
+    assert len(set(ids[0])) == len(ids[0])
     assert len(servers(spans_of(json.loads(outputs[1].stdout)))) == 6
 
 
@@ -147,6 +160,7 @@ def test_an_archive_with_php_and_the_application_itself(php_server, fpm_masters,
 def test_a_busy_collector_gets_them_again(server):
     apache = server("event")
     apache.get("/index.html")
+    recorded(apache, 1)
     busy = [(503, {"Retry-After": "1"}, b""), (429, {"Retry-After": "1"}, b"")]
     with Collector(busy) as collector:
         said = export(collector, "--header", "X-Scope: one", apache.board,
@@ -168,6 +182,7 @@ def test_a_busy_collector_gets_them_again(server):
 def test_what_a_collector_refuses(server, answer, status, words):
     apache = server("event")
     apache.get("/index.html")
+    recorded(apache, 1)
     with Collector([answer]) as collector:
         said = export(collector, apache.board, status=status)
     assert words in said and "\x1b" not in said, said
@@ -176,6 +191,7 @@ def test_what_a_collector_refuses(server, answer, status, words):
 def test_no_collector(server):
     apache = server("event")
     apache.get("/index.html")
+    recorded(apache, 1)
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{closed.getsockname()[1]}"
