@@ -214,6 +214,9 @@ static int export_origin(struct mst_export *e, const struct options *o, struct o
     else
         cause = mst_export_run(e, from->live.archive, &from->live.summary, error) != 0
             ? UNSENT : NO_CAUSE;
+    if (cause == NO_CAUSE && e->servers == 0)
+        mst_warn("expected requests of an Apache, found only PHP's: nothing is exported. Record "
+                 "the Apache in front of it, too");
     if (cause == NO_CAUSE)
         return MST_EXIT_OK;
     if (mst_stop_asked())

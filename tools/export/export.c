@@ -103,7 +103,6 @@ static bool end_batch(struct batch *b)
     e->requests += b->requests;
     e->spans += b->spans;
     e->traced += b->traced;
-    e->batches++;
     return true;
 }
 
@@ -181,8 +180,10 @@ int mst_export_run(struct mst_export *e, struct mst_archive *archive, const stru
     b->e = e;
     b->error = error;
     for (i = 0; i < s->server_count && fine; i++)
-        if (!mst_summary_is_php(&s->servers[i]))
+        if (!mst_summary_is_php(&s->servers[i])) {
             fine = export_server(b, s, &s->servers[i], mst_archive_db(archive));
+            e->servers++;
+        }
     failed = b->failed;
     free(b->bytes);
     free(b);

@@ -31,7 +31,8 @@ struct mst_export {
     const char      *host;       /* host.name of servers that are no URL; NULL: this machine's */
     mst_export_send *send;
     void            *context;
-    uint64_t         requests, spans, traced, batches;   /* sent so far; traced: of a traceparent */
+    uint64_t         servers;    /* Apaches that were exported so far */
+    uint64_t         requests, spans, traced;   /* sent so far; traced: of a client's trace */
 };
 
 /* Exports a run's requests, batch by batch. Counts up what is in *e. 0, or -1 with a sentence. */

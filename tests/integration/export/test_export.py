@@ -70,6 +70,10 @@ def test_requests_of_a_running_server(server):
         assert span.resource["service.name"] == "apache"
         assert span.resource["host.name"] == socket.gethostname()
         assert span.resource["process.pid"] == apache.status()["pid"]
+    with Collector() as collector:
+        export(collector, f"http://127.0.0.1:{apache.port}/mpm-status")
+    assert [(s.trace, s.id, s.parent) for s in servers(collector.spans)] == \
+           [(s.trace, s.id, s.parent) for s in found], "the same by the status URL"
     lines = [line.split() for line in (apache.root / "traces.log").read_text().splitlines()]
     logged = {line[2]: line for line in lines}
     for number, span in enumerate(found[:5], 1):
@@ -149,7 +153,9 @@ def test_an_archive_with_php_and_the_application_itself(php_server, fpm_masters,
         run, = [child for child in children(spans, span) if child.name == "php_run"]
         assert run.attributes["code.file.path"].endswith("/traced.php")
         assert_whole(spans, run)
-        wait, = [child for child in children(spans, run) if child.name.startswith("http ")]
+        waits = children(spans, run)
+        assert "http" in {child.attributes.get("mpmstat.wait") for child in waits}, waits
+        wait, = [child for child in waits if child.name.startswith("http ")]
         assert wait.kind == CLIENT and wait.attributes["server.address"] == "127.0.0.1"
         assert wait.attributes["server.port"] == collector.server.server_address[1]
     total, = ask(archive, "SELECT sum(queue_ns + read_ns + handle_ns + send_ns) FROM "
@@ -186,6 +192,13 @@ def test_what_a_collector_refuses(server, answer, status, words):
     with Collector([answer]) as collector:
         said = export(collector, apache.board, status=status)
     assert words in said and "\x1b" not in said, said
+
+
+@pytest.mark.skipif(php.why_not_fpm() is not None, reason=str(php.why_not_fpm()))
+def test_a_php_without_its_apache(php_server, fpm_masters):
+    php_server("event", workers=20, children=2, settings=php.settings("@ROOT@/run"))
+    done = tool.run("export", "-o", "-", fpm_masters[-1].board)
+    assert (done.returncode, done.stdout) == (0, "") and "found only PHP's" in done.stderr
 
 
 def test_no_collector(server):
