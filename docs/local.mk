@@ -37,6 +37,7 @@ pictures = docs/images/record.png docs/images/report.png docs/images/status.png
 dist_man_MANS = \
 	man/mpmstat-compare.1 \
 	man/mpmstat-explain.1 \
+	man/mpmstat-export.1 \
 	man/mpmstat-fields.1 \
 	man/mpmstat-import.1 \
 	man/mpmstat-lab.1 \

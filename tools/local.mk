@@ -85,6 +85,7 @@ libmpmstat_tool_la_SOURCES = \
 	tools/cli/text_options.h \
 	tools/cli/verb_compare.c \
 	tools/cli/verb_explain.c \
+	tools/cli/verb_export.c \
 	tools/cli/verb_fields.c \
 	tools/cli/verb_import.c \
 	tools/cli/verb_record.c \
@@ -126,6 +127,16 @@ libmpmstat_tool_la_SOURCES = \
 	tools/explain/show.c \
 	tools/explain/steps.h \
 	tools/explain/stuck.c \
+	tools/export/export.c \
+	tools/export/export.h \
+	tools/export/otlp.c \
+	tools/export/otlp.h \
+	tools/export/post.c \
+	tools/export/post.h \
+	tools/export/request.c \
+	tools/export/request.h \
+	tools/export/spans.c \
+	tools/export/spans.h \
 	tools/findings/advice.c \
 	tools/findings/advice.h \
 	tools/findings/budget.c \
@@ -334,6 +345,7 @@ EXTRA_DIST += contrib/container/build.sh contrib/container/install.sh contrib/co
 help_texts = \
 	tools/cli/help/compare.txt \
 	tools/cli/help/explain.txt \
+	tools/cli/help/export.txt \
 	tools/cli/help/fields.txt \
 	tools/cli/help/import.txt \
 	tools/cli/help/lab.txt \

@@ -80,6 +80,9 @@ static const char *const upgrades[MST_ARCHIVE_VERSION - 1] = {
     "cpu_ns INTEGER NOT NULL, owner TEXT);"
     "INSERT INTO programs SELECT run_id, program, cpu_ns, NULL FROM older_programs;"
     "DROP TABLE older_programs;",
+    "ALTER TABLE server_requests ADD COLUMN trace_id TEXT;"
+    "ALTER TABLE server_requests ADD COLUMN parent_span TEXT;"
+    "ALTER TABLE server_requests ADD COLUMN sampled INTEGER;",
 };
 
 /* The first column of the first row. 0, or SQLite's error. */

@@ -182,7 +182,11 @@ CREATE TABLE IF NOT EXISTS server_requests (
                                          -- NULL: none, or not known
     log_ns            INTEGER,           -- after send: logging
     handler           TEXT,              -- what the request was handed to
-    backend           TEXT               -- NULL: none
+    backend           TEXT,              -- NULL: none
+    trace_id          TEXT,              -- of its header traceparent (MPMStatTraceContext), 32 hex
+                                         -- digits; NULL: none, or not known
+    parent_span       TEXT,              -- the client's span in that trace, 16 hex digits
+    sampled           INTEGER            -- 1: the client asks for the trace to be kept
 );
 CREATE INDEX IF NOT EXISTS server_requests_id ON server_requests (server_id, request_id);
 

@@ -27,6 +27,7 @@ static const struct verb {
     { "record", mst_verb_record, "run a load tool and record it from both sides" },
     { "import", mst_verb_import, "add the rows of a load from many machines to a run" },
     { "report", mst_verb_report, "make a page, tables or text of recorded runs" },
+    { "export", mst_verb_export, "send requests to an OpenTelemetry collector, as spans" },
     { "compare", mst_verb_compare, "tell which of two sets of runs is faster" },
     { "lab",    mst_verb_lab,    "set up private servers, load them, run whole studies" },
     { "fields", mst_verb_fields, "list every metric: name, unit, meaning" },
