@@ -25,6 +25,7 @@ UNIT_TESTS = \
 	tests/unit/check_histogram \
 	tests/unit/check_hostile \
 	tests/unit/check_journal \
+	tests/unit/check_items \
 	tests/unit/check_json_writer \
 	tests/unit/check_labels \
 	tests/unit/check_live \
@@ -128,9 +129,11 @@ tests_integration_support_mod_chaos_la_SOURCES = tests/integration/support/mod_c
 tests_integration_support_mod_chaos_la_CPPFLAGS = $(MODULE_CPPFLAGS)
 tests_integration_support_mod_chaos_la_CFLAGS = $(WARNING_CFLAGS)
 tests_integration_support_mod_chaos_la_LDFLAGS = -module -avoid-version -shared -rpath $(libdir)
-# Writes requests at a given rate, for the bench of the recording.
-check_PROGRAMS += tests/bench/write_requests
+# They write requests, at a given rate and as fast as they can, for the benches of the recording
+# and of many CPUs.
+check_PROGRAMS += tests/bench/write_requests tests/bench/contention
 tests_bench_write_requests_LDADD = libmpmstat.la
+tests_bench_contention_LDADD = libmpmstat.la
 
 if HAVE_TSAN
 check_PROGRAMS += tests/unit/stress_board_tsan

@@ -214,6 +214,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/report/html_trend.c \
 	tools/report/html_verdict.c \
 	tools/report/html_verdict.h \
+	tools/report/items.c \
+	tools/report/items.h \
 	tools/report/lines.c \
 	tools/report/lines.h \
 	tools/report/markdown.c \

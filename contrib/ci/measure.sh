@@ -13,7 +13,7 @@
 #   MPMSTAT_DIRECTORY       where the results go (mpmstat-results)
 #   MPMSTAT                 the program (mpmstat)
 #
-# Results: runs.sqlite, comment.md (for a pull request), report.html, status. Where GITHUB_OUTPUT and
+# Results: runs.db, comment.md (for a pull request), report.html, status. Where GITHUB_OUTPUT and
 # GITHUB_STEP_SUMMARY name files, these get the results' names and the comment.
 #
 # Exit status: 0 fine; 1 slower than allowed, or one of the findings; 2 something did not work.
@@ -22,7 +22,7 @@ set -u
 mpmstat=${MPMSTAT:-mpmstat}
 directory=${MPMSTAT_DIRECTORY:-mpmstat-results}
 repeat=${MPMSTAT_REPEAT:-5}
-archive=$directory/runs.sqlite
+archive=$directory/runs.db
 comment=$directory/comment.md
 a=${MPMSTAT_A-} b=${MPMSTAT_B-}
 judged=0

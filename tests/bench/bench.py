@@ -3,10 +3,11 @@
 
     make bench                    all of them
     make bench BENCH=status       one, or several: requests connections forks php throughput status
-                                  report recording
+                                  report recording contention
 """
 import argparse
 
+import contention
 import per_connection
 import per_fork
 import per_php_request
@@ -18,7 +19,7 @@ import throughput
 
 BENCHES = {"requests": per_request, "connections": per_connection, "forks": per_fork,
            "php": per_php_request, "throughput": throughput, "status": status_page,
-           "report": report_cost, "recording": recording_rate}
+           "report": report_cost, "recording": recording_rate, "contention": contention}
 
 
 def main():

@@ -223,7 +223,7 @@ static const char *lacks_for_littles_law(const struct mst_summary *s,
 static void try_littles_law(struct mst_check *check, const struct mst_summary_server *server)
 {
     uint64_t by_requests, by_workers, apart, held = server->held_ns, worked = server->working_ns;
-    char more[128] = "", tolerance[48];
+    char more[128] = "", tolerance[64];
 
     by_requests = mst_milli(held, server->span_ns);
     by_workers = mst_milli(worked, server->span_ns);
@@ -232,7 +232,7 @@ static void try_littles_law(struct mst_check *check, const struct mst_summary_se
             apart > 0 ? 1000 : 0;
     if (apart > MST_LITTLE_TOLERANCE_MILLI)
         explain_gap(more, sizeof more, server, by_requests, by_workers);
-    snprintf(tolerance, sizeof tolerance, " (%s may be)",
+    snprintf(tolerance, sizeof tolerance, " (up to %s is fine)",
              mst_format_percent(MST_LITTLE_TOLERANCE_MILLI).text);
     answer(check, apart <= MST_LITTLE_TOLERANCE_MILLI ? MST_ANSWER_YES : MST_ANSWER_NO,
            "throughput x %s = %s workers, %s were at work: %s apart%s%s",
@@ -285,11 +285,11 @@ static void check_generators(struct mst_check *check, const struct mst_summary *
     if (limit != NULL && limit->cpu_milli != MST_UNKNOWN &&
         limit->cpu_milli > MST_GENERATOR_BUSY_MILLI)
         answer(check, MST_ANSWER_NO, "%.200s was at its limit: it took %s of the one CPU that it "
-               "can use (%s may be)", limit->name, mst_format_percent(limit->cpu_milli).text,
+               "can use (up to %s is fine)", limit->name, mst_format_percent(limit->cpu_milli).text,
                mst_format_percent(MST_GENERATOR_BUSY_MILLI).text);
     else if (limit != NULL)
         answer(check, MST_ANSWER_NO, "%.200s was at its limit: it had no virtual user free for %s "
-               "iterations, beside the %s requests that it made", limit->name,
+               "iterations, besides the %s requests that it made", limit->name,
                mst_format_count(limit->dropped).text, mst_format_count(limit->requests).text);
     else if (known == s->generator_count)
         answer(check, MST_ANSWER_YES, "each of %zu generators took less than %s of a CPU",
@@ -327,11 +327,11 @@ static void check_generator(struct mst_check *check, const struct mst_summary *s
         answer(check, MST_ANSWER_UNKNOWN, "the load tool took %s of a CPU; how many it can use is "
                "not known", mst_format_percent(milli).text);
     else if (milli / threads > MST_GENERATOR_BUSY_MILLI)
-        answer(check, MST_ANSWER_NO, "%s itself was at its limit: %s of %s that it can use (%s "
-               "may be)", tool, mst_format_percent(milli).text, cpus, most.text);
+        answer(check, MST_ANSWER_NO, "%s itself was at its limit: %s of %s that it can use (up "
+               "to %s is fine)", tool, mst_format_percent(milli).text, cpus, most.text);
     else
-        answer(check, MST_ANSWER_YES, "%s took %s of %s that it can use (%s may be)", tool,
-               mst_format_percent(milli).text, cpus, most.text);
+        answer(check, MST_ANSWER_YES, "%s took %s of %s that it can use (up to %s is "
+               "fine)", tool, mst_format_percent(milli).text, cpus, most.text);
 }
 
 /* ---- the accept queue ------------------------------------------------------------- */
@@ -353,12 +353,12 @@ static void check_accept_queue(struct mst_check *check, const struct mst_summary
                " waiting", s->listen_overflows, server->max_listen_queue,
                server->listen_queue_limit);
     else if (server->max_listen_queue >= server->listen_queue_limit)
-        answer(check, MST_ANSWER_NO, "at most %" PRIu64 " connections were seen waiting; %" PRIu64
-               " may: further ones had to try again, after 0.2 s or more",
+        answer(check, MST_ANSWER_NO, "at most %" PRIu64 " of %" PRIu64 " connections were seen "
+               "waiting: further ones had to try again, after 0.2 s or more",
                server->max_listen_queue, server->listen_queue_limit);
     else
-        answer(check, MST_ANSWER_YES, "at most %" PRIu64 " connections were seen waiting; %" PRIu64
-               " may", server->max_listen_queue, server->listen_queue_limit);
+        answer(check, MST_ANSWER_YES, "at most %" PRIu64 " of %" PRIu64 " connections were seen "
+               "waiting", server->max_listen_queue, server->listen_queue_limit);
 }
 
 /* ---- all of them ----------------------------------------------------------------- */

@@ -119,7 +119,7 @@ int mst_lab_list(int argc, char **argv)
             return mst_option_error("lab", option, argv, names);
         json = strcmp(optarg, "json") == 0;
         if (!json && strcmp(optarg, "text") != 0)
-            return mst_usage_error("lab", "there is no format \"%s\": it may be text or json",
+            return mst_usage_error("lab", "there is no format \"%s\": expected text or json",
                                    optarg);
     }
     if (optind < argc)

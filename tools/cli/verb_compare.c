@@ -66,7 +66,7 @@ static int add_metric(struct options *o, char *name)
         return MST_EXIT_OK;
     }
     mst_comparison_names(names, sizeof names);
-    return mst_usage_error("compare", "there is no metric \"%s\": it may be one of %s", name,
+    return mst_usage_error("compare", "there is no metric \"%s\": expected one of %s", name,
                            names);
 }
 
@@ -79,7 +79,7 @@ static int read_format(struct options *o, const char *name)
             o->format = &formats[i];
             return MST_EXIT_OK;
         }
-    return mst_usage_error("compare", "there is no format \"%s\": it may be text, md or json",
+    return mst_usage_error("compare", "there is no format \"%s\": expected text, md or json",
                            name);
 }
 

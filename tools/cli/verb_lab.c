@@ -336,7 +336,7 @@ int mst_verb_lab(int argc, char **argv)
     for (i = 0; i < sizeof parts / sizeof *parts; i++)
         if (strcmp(argv[1], parts[i].name) == 0)
             return parts[i].run(argc - 1, argv + 1);
-    return mst_usage_error("lab", "there is no \"%s\": it may be list, up, try or run", argv[1]);
+    return mst_usage_error("lab", "there is no \"%s\": expected list, up, try or run", argv[1]);
 }
 
 /* ---- reports of studies -------------------------------------------------------------- */

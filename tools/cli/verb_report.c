@@ -61,7 +61,7 @@ static int read_format(struct options *o, const char *name)
             o->format = (enum format)i;
             return MST_EXIT_OK;
         }
-    return mst_usage_error("report", "there is no format \"%s\": it may be html, md, csv, json or "
+    return mst_usage_error("report", "there is no format \"%s\": expected html, md, csv, json or "
                            "text", name);
 }
 

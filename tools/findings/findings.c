@@ -31,10 +31,16 @@ static const char *find_obstacle(const struct mst_inquiry *q, enum mst_code *cod
     if (server == NULL || server->requests == 0)
         return "no request of the load was recorded (does its URL lead to this server, and is "
                "MPMStat on there? Requests for the status page do not count)";
-    if (s->duration_ns == MST_UNKNOWN || s->duration_ns < MST_VERDICT_RUN_MIN_NS ||
-        server->samples < MST_SAMPLES_MIN) {
+    if (s->duration_ns == MST_UNKNOWN || s->duration_ns < MST_VERDICT_RUN_MIN_NS) {
         *code = MST_CODE_TOO_SHORT;
         return "the run was too short";
+    }
+    /* Few samples can all miss a peak. Where one saw all workers busy there is nothing to miss: the
+     * status page itself waits for a worker then, and so it is asked seldom. */
+    if (server->samples < MST_SAMPLES_MIN && !mst_summary_all_busy(server)) {
+        *code = MST_CODE_TOO_SHORT;
+        return "the run has fewer than five samples of the server (a longer run has more, and one "
+               "that reads the board's file, not a URL)";
     }
     if (server->restarts != 0)
         return "the server was started anew during the run, so what its workers did in between is "

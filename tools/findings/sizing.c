@@ -218,8 +218,8 @@ static void advise_backlog(struct mst_advice *advice, const struct mst_summary *
     if (server->local && run->listen_overflows != MST_UNKNOWN && run->listen_overflows > 0) {
         MST_SAY(advice->answer, "more than %" PRIu64, limit);
         MST_SAY(advice->arithmetic, "Connections found a queue full %" PRIu64 " times on this "
-            "machine, and had to try again after 0.2 s or more; %" PRIu64 " may wait here.",
-            run->listen_overflows, limit);
+            "machine, and had to try again after 0.2 s or more; the queue has room "
+            "for %" PRIu64 ".", run->listen_overflows, limit);
     } else if (longest * 2 > limit) {
         MST_SAY(advice->answer, "%" PRIu64 ", twice what was seen", longest * 2);
         MST_SAY(advice->arithmetic, "At most %" PRIu64 " of %" PRIu64 " connections were seen "

@@ -62,13 +62,13 @@ def test_fortification_is_never_lowered(tmp_path, who, variables, level):
 
 def test_what_is_missing_is_named_with_its_package(tmp_path):
     """All that is missing at once, each with the package of Debian that has it."""
-    environment = settings(tmp_path, PKG_CONFIG="/nonexistent/pkg-config")
+    environment = settings(tmp_path, PKG_CONFIG_LIBDIR=str(tmp_path))
     done = subprocess.run([str(build.SRCDIR / "configure"), "--quiet", "--without-php",
                            "--with-chart-js=/nonexistent/chart.js"],
                           cwd=tmp_path, env=environment, text=True, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT)
     assert done.returncode != 0 and "these are needed and were not found:" in done.stdout
-    for package in ("pkg-config", "libcurl4-openssl-dev", "libjansson-dev", "libsqlite3-dev",
+    for package in ("libcurl4-openssl-dev", "libjansson-dev", "libsqlite3-dev",
                     "libjs-chart.js"):
         assert f"apt-get install {package}" in done.stdout, done.stdout
 

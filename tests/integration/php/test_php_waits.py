@@ -84,7 +84,9 @@ def test_a_row_that_another_client_has_locked(site, mariadb):
         assert holder.stdout.readline() == "held\n"
         with concurrent.futures.ThreadPoolExecutor() as pool:
             answer = pool.submit(site.ask, timed(f'$db->exec("UPDATE mysql.held SET n = 3")', db))
-            wait_until(lambda: "mysql" in str(waiting_for_rows(mariadb)), 30, "the request to wait")
+            wait_until(lambda: answer.done() or "mysql" in waiting_for_rows(mariadb), 60,
+                       "the request to wait")
+            assert not answer.done(), answer.result()
             holder.communicate("\n", timeout=30)
             wall = int(answer.result(60))
     finally:

@@ -78,7 +78,7 @@ def test_none_is_lost_and_none_goes_back(php_server, mpm):
     apache = php_server(mpm, "MaxConnectionsPerChild 50\nMPMStatJournal 262144", workers=16,
                         threads=2)
     if mpm == "event":
-        apache.allow(r"AH00052")      # httpd's own: see EVENT_STOP_CRASH
+        apache.allow(r"AH00052")      # httpd's own: see EVENT_STOP
     # Its count of a generation's children where some are killed: so without the module, on
     # worker three times in two minutes of this.
     apache.allow(r"AH00546: no record of generation")

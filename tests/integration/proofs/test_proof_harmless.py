@@ -6,13 +6,13 @@ import pytest
 
 import backend
 import clients
-from apache import EVENT_STOP_CRASH, USUAL_LOG_LINE
+from apache import EVENT_STOP, USUAL_LOG_LINE
 from mixed import SIZED_PATHS, UNSIZED_PATHS, Site, without_time
 from processes import wait_until
 
 # How many children there are when a load comes, and how they end at a stop, are races that
 # httpd has by itself.
-RACE = re.compile(USUAL_LOG_LINE.pattern + "|" + EVENT_STOP_CRASH)
+RACE = re.compile(USUAL_LOG_LINE.pattern + "|" + EVENT_STOP)
 
 
 def rendered(line, apache):

@@ -35,9 +35,11 @@ USUAL_LOG_LINE = re.compile(
     r"AH00045|AH00046|AH03092")                       # slow to end at a stop; event's lingering
                                                       # closes then find no pollset any more
 READY = "resuming normal operations"
-# httpd's own, without the module as well: a child of event that is stopped while a
-# connection ends can touch the freed socket (close_worker_sockets).
-EVENT_STOP_CRASH = r"AH00052: child pid \d+ exit signal Segmentation fault"
+# httpd's own, without the module as well: a child of event that is stopped closes the sockets of
+# its workers (close_worker_sockets), and one whose request ends then can touch the freed socket, or
+# find it closed.
+EVENT_STOP = r"AH00052: child pid \d+ exit signal Segmentation fault|" \
+             r"Bad file descriptor: AH03093: process_socket: apr_pollset_add failure"
 
 CONFIGURATION = """
 ServerRoot "{root}"
@@ -246,7 +248,7 @@ class Apache:
         """Stops it; the files stay. Returns a complaint or None."""
         if self.process is None:
             return None
-        crashes = len(self.log_lines(EVENT_STOP_CRASH))
+        known = len(self.log_lines(EVENT_STOP))
         if self.process.poll() is None and self.wrapper:
             processes.kill(self.pid, signal.SIGTERM)      # not the wrapper: it follows
             try:
@@ -256,7 +258,7 @@ class Apache:
         complaint = processes.end(self.process, str(self.root))
         self.process = None
         if self.mpm == "event":
-            for line in self.log_lines(EVENT_STOP_CRASH)[crashes:]:
+            for line in self.log_lines(EVENT_STOP)[known:]:
                 self.allow(re.escape(line))
         return complaint
 

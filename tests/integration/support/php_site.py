@@ -118,6 +118,6 @@ def connect(server):
 def waiting_for_rows(server):
     return subprocess.run(
         [php.CLI, "-r", f'{connect(server)["PDO"]}; echo json_encode($db->query("SELECT '
-         'trx_state, \'mysql\' FROM information_schema.innodb_trx '
-         'WHERE trx_state = \'LOCK WAIT\'")->fetchAll());'],
+         '\'mysql\' FROM information_schema.global_status WHERE variable_value > 0 '
+         'AND variable_name = \'INNODB_ROW_LOCK_CURRENT_WAITS\'")->fetchAll());'],
         text=True, capture_output=True, check=True).stdout
