@@ -52,8 +52,10 @@ printf 'MPMStatBoard %s/mpmstat.board\n' "$boards" >/etc/apache2/conf-enabled/mp
 fpm=$(find /usr/sbin -name 'php-fpm[0-9]*' | sort | tail -n 1)
 "$fpm" --nodaemonize &
 fpm_pid=$!
+set +u   # that file does without
 # shellcheck disable=SC1091  # the package has it
 . /etc/apache2/envvars
+set -u
 /usr/sbin/apache2 -D FOREGROUND &
 apache_pid=$!
 

@@ -9,19 +9,6 @@
 
 #define WORDS_MAX 64u
 
-/* A file of rows that says by itself whose it is. */
-static void as_file(const struct mst_plan *plan, const uint8_t *data, size_t size)
-{
-    const struct mst_loadtool *tool;
-    char line[64];
-
-    snprintf(line, sizeof line, "%.*s", (int)(size < sizeof line ? size : sizeof line),
-             (const char *)data);
-    tool = mst_loadtool_of_rows(line);
-    if (tool != NULL)
-        as_rows(tool, plan, data, size);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static int add_row(void *context, const struct mst_client_row *row)

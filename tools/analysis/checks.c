@@ -285,11 +285,11 @@ static void check_generators(struct mst_check *check, const struct mst_summary *
     if (limit != NULL && limit->cpu_milli != MST_UNKNOWN &&
         limit->cpu_milli > MST_GENERATOR_BUSY_MILLI)
         answer(check, MST_ANSWER_NO, "%.200s was at its limit: it took %s of the one CPU that it "
-               "can use (%s may be)", limit->name, mst_format_percent(limit->cpu_milli).text,
+               "can use (up to %s is fine)", limit->name, mst_format_percent(limit->cpu_milli).text,
                mst_format_percent(MST_GENERATOR_BUSY_MILLI).text);
     else if (limit != NULL)
         answer(check, MST_ANSWER_NO, "%.200s was at its limit: it had no virtual user free for %s "
-               "iterations, beside the %s requests that it made", limit->name,
+               "iterations, besides the %s requests that it made", limit->name,
                mst_format_count(limit->dropped).text, mst_format_count(limit->requests).text);
     else if (known == s->generator_count)
         answer(check, MST_ANSWER_YES, "each of %zu generators took less than %s of a CPU",
