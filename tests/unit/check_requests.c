@@ -66,7 +66,8 @@ START_TEST(test_trace_of_contradictions)
     mst_trace(parts_ns, &t);
     ck_assert_uint_eq(sum_of(parts_ns), 10);
     ck_assert_uint_eq(parts_ns[MST_TRACE_PHP_WAIT], 3);
-    ck_assert_uint_eq(parts_ns[MST_TRACE_CPU], 4);
+    ck_assert_uint_eq(parts_ns[MST_TRACE_WAITS], 4);   /* waits are cut last */
+    ck_assert_uint_eq(parts_ns[MST_TRACE_CPU], 0);
 }
 END_TEST
 

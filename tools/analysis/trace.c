@@ -33,7 +33,8 @@ unsigned mst_trace_wait_of(const char *kind)
     return i;
 }
 
-/* PHP's run in handle and in send is one part of the trace: both phases are shorter by it. */
+/* PHP's run in handle and in send is one part of the trace: both phases are shorter by it. PHP goes
+ * on after the response: that is on a CPU, or for one, so the waits are cut last. */
 void mst_trace(uint64_t parts_ns[MST_TRACE_COUNT], const struct mst_trace_times *t)
 {
     const uint64_t *interval = t->intervals_ns;
@@ -48,10 +49,10 @@ void mst_trace(uint64_t parts_ns[MST_TRACE_COUNT], const struct mst_trace_times 
     parts_ns[MST_TRACE_PHP_WAIT] = take(&handle, t->php_wait_ns);
     run = take(&handle, t->php_run_ns) + take(&send, t->php_send_ns);
     php = parts_ns[MST_TRACE_PHP_WAIT] > 0 || run > 0;
-    parts_ns[MST_TRACE_CPU] = take(&run, t->cpu_ns);
-    parts_ns[MST_TRACE_CPU_WAIT] = take(&run, t->cpu_wait_ns);
     for (i = 0; i < MST_WAIT_COUNT; i++)
         parts_ns[MST_TRACE_WAITS + i] = take(&run, t->waits_ns[i]);
+    parts_ns[MST_TRACE_CPU] = take(&run, t->cpu_ns);
+    parts_ns[MST_TRACE_CPU_WAIT] = take(&run, t->cpu_wait_ns);
     parts_ns[MST_TRACE_REST] = run;
     parts_ns[MST_TRACE_CHECKS] = take(&handle, interval[MST_INTERVAL_CHECKS]);
     parts_ns[MST_TRACE_UPLOAD] = take(&handle, interval[MST_INTERVAL_UPLOAD]);

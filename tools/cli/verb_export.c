@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "analysis/compare_runs.h"
 #include "base/clock.h"
@@ -97,16 +98,32 @@ static int read_option(struct options *o, int option, char **argv, const struct 
     return MST_EXIT_OK;
 }
 
+/* The output takes the place of what is there. */
+static int check_output(const struct options *o)
+{
+    struct stat output, target;
+    size_t i;
+
+    if (o->output[0] == '\0')
+        return mst_usage_error("export", "-o takes the name of a file, not an empty one");
+    if (strcmp(o->output, "-") == 0 || stat(o->output, &output) != 0)
+        return MST_EXIT_OK;
+    for (i = 0; i < o->target_count; i++)
+        if (stat(o->targets[i], &target) == 0 && target.st_dev == output.st_dev &&
+            target.st_ino == output.st_ino)
+            return mst_usage_error("export", "-o %s would replace %s by its spans", o->output,
+                                   o->targets[i]);
+    return MST_EXIT_OK;
+}
+
 static int check_options(struct options *o)
 {
     if ((o->url == NULL) == (o->output == NULL))
         return mst_usage_error("export", "it takes either a collector, --otlp URL, or a file, "
                                "-o FILE");
-    if (o->output != NULL && o->output[0] == '\0')
-        return mst_usage_error("export", "-o takes the name of a file, not an empty one");
     if (!o->has_choice)
         o->choice = (struct mst_export_choice){ MST_EXPORT_SLOWEST, MST_UNKNOWN, true, true };
-    return MST_EXIT_OK;
+    return o->output != NULL ? check_output(o) : MST_EXIT_OK;
 }
 
 static int read_options(struct options *o, int argc, char **argv)
@@ -158,8 +175,8 @@ static int open_origin(struct origin *from, const struct options *o)
     }
     if (o->run != NULL)
         return mst_usage_error("export", "--run goes with an archive, not with servers");
-    return mst_explain(&from->live, o->targets, o->target_count,
-                       o->last_ns != 0 ? o->last_ns : MST_EXPLAIN_LAST_NS);
+    return mst_explain_requests(&from->live, o->targets, o->target_count,
+                                o->last_ns != 0 ? o->last_ns : MST_EXPLAIN_LAST_NS);
 }
 
 static bool is_wanted(const struct options *o, const struct mst_summary *s)

@@ -113,3 +113,18 @@ int mst_explain(struct mst_explanation *e, char *const *targets, size_t count, u
         return mst_failed(MST_EXIT_OUTPUT, "out of memory");
     return MST_EXIT_OK;
 }
+
+int mst_explain_requests(struct mst_explanation *e, char *const *targets, size_t count,
+                         uint64_t last_ns)
+{
+    char error[MST_ERROR_MAX];
+    int status;
+
+    *e = (struct mst_explanation){ .last_ns = last_ns };
+    status = mst_explain_look(e, targets, count);
+    if (status == MST_EXIT_OK)
+        status = mst_explain_past(e);
+    if (status == MST_EXIT_OK && mst_summary_make(&e->summary, e->archive, e->run_id, error) != 0)
+        return mst_failed(MST_EXIT_OUTPUT, "%s", error);
+    return status;
+}

@@ -123,6 +123,8 @@ struct mst_post *mst_post_open(const char *url, char error[MST_ERROR_MAX])
     curl_global_init(CURL_GLOBAL_DEFAULT);
     p->url = url_of(url, error);
     p->curl = p->url != NULL ? curl_easy_init() : NULL;
+    if (p->url != NULL && p->curl == NULL)
+        mst_fail(error, "out of memory");
     if (p->curl == NULL || mst_post_add_header(p, "Content-Type: application/json", error) != 0 ||
         mst_post_add_header(p, "Expect:", error) != 0) {
         mst_post_close(p);

@@ -212,6 +212,34 @@ def test_no_collector(server):
     assert done.returncode == 4 and "nothing listens there" in done.stderr
 
 
+def test_a_stuck_apache_and_what_no_output_replaces(server):
+    """All workers wait for a backend that says nothing; what has ended before is exported."""
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen(64)
+        apache = server("worker", 'ProxyPass "/stuck" "http://127.0.0.1:%d/"'
+                        % silent.getsockname()[1], modules=["proxy", "proxy_http"], workers=5,
+                        threads=5)
+        apache.allow(r"\[proxy")
+        apache.get("/index.html")
+        recorded(apache, 1)
+        connections = [apache.connect() for _ in range(5)]
+        try:
+            for connection in connections:
+                connection.send_request("/stuck")
+            wait_until(lambda: "stuck-requests" in tool.run("explain", "--format", "json",
+                                                            apache.board).stdout, 30,
+                       "Apache to be stuck")
+            done = tool.run("export", "-o", "-", apache.board)
+            replaced = tool.run("export", "-o", apache.board, apache.board)
+        finally:
+            for connection in connections:
+                connection.close()
+    assert done.returncode == 0, done.stderr
+    assert len(servers(spans_of(json.loads(done.stdout)))) == 1
+    assert replaced.returncode == 2 and "would replace" in replaced.stderr
+
+
 @pytest.mark.parametrize("words", [
     (), ("--otlp", "http://127.0.0.1:1", "-o", "x"), ("--otlp", "ftp://127.0.0.1"),
     ("--otlp", "collector:4318"), ("--otlp", "http://user:secret@127.0.0.1"), ("-o", ""),
