@@ -173,7 +173,7 @@ _mpmstat() {
         _mpmstat_lab_argument "${COMP_WORDS[2]}" $((arguments + 1)) "$word"
     elif [[ $verb == @(report|compare) ]]; then
         _mpmstat_archives "$word"
-    elif [[ $verb == @(status|explain|serve) ]]; then
+    elif [[ $verb == @(status|explain|serve|export) ]]; then
         _mpmstat_targets "$word"
     else
         _mpmstat_files "$word"

@@ -4,6 +4,12 @@ dist_doc_DATA = NEWS LICENSE
 # Installed documents keep their directories, so that their links stay valid.
 nobase_dist_doc_DATA = README.md $(documents) $(pictures)
 documents = \
+	contrib/ci/README.md \
+	contrib/container/Containerfile \
+	contrib/container/README.md \
+	contrib/github-action/action.yml \
+	contrib/github-action/example-workflow.yml \
+	contrib/gitlab/mpmstat.gitlab-ci.yml \
 	docs/administrator.md \
 	docs/architecture.md \
 	docs/developer.md \
@@ -31,7 +37,9 @@ pictures = docs/images/record.png docs/images/report.png docs/images/status.png
 dist_man_MANS = \
 	man/mpmstat-compare.1 \
 	man/mpmstat-explain.1 \
+	man/mpmstat-export.1 \
 	man/mpmstat-fields.1 \
+	man/mpmstat-import.1 \
 	man/mpmstat-lab.1 \
 	man/mpmstat-record.1 \
 	man/mpmstat-report.1 \

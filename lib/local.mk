@@ -40,6 +40,8 @@ board_sources = \
 	lib/segment/record.h \
 	lib/segment/records.h \
 	lib/segment/terms.h \
+	lib/segment/traceparent.c \
+	lib/segment/traceparent.h \
 	lib/write/attach.c \
 	lib/write/board.c \
 	lib/write/board.h \

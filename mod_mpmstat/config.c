@@ -31,6 +31,7 @@ void *mst_create_dir_config(apr_pool_t *p, char *dir)
     c->paths = UNSET;
     c->trust_request_start = UNSET;
     c->trust_client_id = UNSET;
+    c->trace_context = UNSET;
     c->trust_proxy = UNSET;
     c->notes = UNSET;
     c->server_timing = UNSET;
@@ -52,6 +53,7 @@ void *mst_merge_dir_config(apr_pool_t *p, void *base_, void *add_)
     c->paths = merged(base->paths, add->paths);
     c->trust_request_start = merged(base->trust_request_start, add->trust_request_start);
     c->trust_client_id = merged(base->trust_client_id, add->trust_client_id);
+    c->trace_context = merged(base->trace_context, add->trace_context);
     c->trust_proxy = merged(base->trust_proxy, add->trust_proxy);
     c->notes = merged(base->notes, add->notes);
     c->server_timing = merged(base->server_timing, add->server_timing);
@@ -245,6 +247,10 @@ const command_rec mst_commands[] = {
                  RSRC_CONF | ACCESS_CONF,
                  "Whether the number that a load tool gives a request, in X-MPMStat-Id or "
                  "X-Vegeta-Seq, is recorded here: On or Off (default)"),
+    AP_INIT_FLAG("MPMStatTraceContext", ap_set_flag_slot, SLOT(trace_context),
+                 RSRC_CONF | ACCESS_CONF,
+                 "Whether the trace that a request belongs to, by its header traceparent, is "
+                 "recorded here: On or Off (default)"),
     AP_INIT_FLAG("MPMStatTrustProxy", ap_set_flag_slot, SLOT(trust_proxy),
                  RSRC_CONF | ACCESS_CONF,
                  "Whether the status page here is for requests, too, that came through a proxy on "

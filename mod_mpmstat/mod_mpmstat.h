@@ -58,6 +58,7 @@ struct mst_dir_config {
     int                   paths;     /* MPMStatPaths */
     int                   trust_request_start; /* MPMStatTrustRequestStart */
     int                   trust_client_id; /* MPMStatTrustClientId */
+    int                   trace_context; /* MPMStatTraceContext */
     int                   trust_proxy; /* MPMStatTrustProxy */
     int                   notes;     /* MPMStatNotes */
     int                   server_timing; /* MPMStatServerTiming */

@@ -114,6 +114,9 @@ static inline void add_parts(struct mst_request *record, const struct mst_timed 
                            req->first_ns - parts->handed_ns);
     record->front_ns = parts->front_ns;
     record->client_id = parts->client_id;
+    record->trace_high = parts->trace_high;
+    record->trace_low = parts->trace_low;
+    record->trace_parent = parts->trace_parent;
     record->upload_ns = at_most(parts->upload_ns, handle);
     record->backend_ns = at_most(backend, handle - record->upload_ns);
     record->ends = (uint64_t)req->handler << 32 | parts->backend;
@@ -132,6 +135,7 @@ static inline void add_no_parts(struct mst_request *record)
     record->front_ns = MST_UNKNOWN;
     record->upload_ns = record->backend_ns = record->tls_ns = record->h2_wait_ns = 0;
     record->send_client_ns = record->send_network_ns = record->send_server_ns = MST_UNKNOWN;
+    record->trace_high = record->trace_low = record->trace_parent = 0;
 }
 
 static void count_if_any(struct mst_counters *t, enum mst_interval interval, uint64_t ns)

@@ -14,6 +14,7 @@
 #include <util_filter.h>
 
 #include "base/clock.h"
+#include "segment/traceparent.h"
 #include "write/worker.h"
 
 /* Of a function that few requests need: it is out of line, so that its callers save fewer
@@ -34,6 +35,7 @@ struct mst_parts {
     uint64_t tls_ns, h2_wait_ns;
     uint64_t front_ns;               /* MST_UNKNOWN where X-Request-Start is not trusted */
     uint64_t client_id;
+    uint64_t trace_high, trace_low, trace_parent;
     uint64_t send_client_ns, send_network_ns;
     bool     asked;                  /* these two are known */
 };

@@ -50,6 +50,9 @@ endif
 
 EXTRA_DIST += phpapp/ext/mpmstat.stub.php phpapp/ext/tests
 
+# Without the rest of the project: PIE and phpize build with these.
+EXTRA_DIST += composer.json phpapp/ext/config.m4
+
 # An installed workload keeps its directories.
 workload_pages = \
 	phpapp/workloads/README.md \

@@ -19,6 +19,7 @@ UNIT_TESTS = \
 	tests/unit/check_directory \
 	tests/unit/check_explain \
 	tests/unit/check_findings \
+	tests/unit/check_generators \
 	tests/unit/check_guard \
 	tests/unit/check_handover \
 	tests/unit/check_histogram \

@@ -29,6 +29,7 @@ libmpmstat_tool_la_SOURCES = \
 	tools/analysis/join_php.h \
 	tools/analysis/model.c \
 	tools/analysis/read.c \
+	tools/analysis/read_generators.c \
 	tools/analysis/read_parts.c \
 	tools/analysis/read_resources.c \
 	tools/analysis/read_servers.c \
@@ -52,6 +53,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/analysis/thresholds.h \
 	tools/analysis/trace.c \
 	tools/analysis/trace.h \
+	tools/analysis/trend.c \
+	tools/analysis/trend.h \
 	tools/analysis/usl.c \
 	tools/analysis/usl.h \
 	tools/archive/archive.c \
@@ -82,7 +85,9 @@ libmpmstat_tool_la_SOURCES = \
 	tools/cli/text_options.h \
 	tools/cli/verb_compare.c \
 	tools/cli/verb_explain.c \
+	tools/cli/verb_export.c \
 	tools/cli/verb_fields.c \
+	tools/cli/verb_import.c \
 	tools/cli/verb_record.c \
 	tools/cli/verb_report.c \
 	tools/cli/verb_serve.c \
@@ -122,6 +127,16 @@ libmpmstat_tool_la_SOURCES = \
 	tools/explain/show.c \
 	tools/explain/steps.h \
 	tools/explain/stuck.c \
+	tools/export/export.c \
+	tools/export/export.h \
+	tools/export/otlp.c \
+	tools/export/otlp.h \
+	tools/export/post.c \
+	tools/export/post.h \
+	tools/export/request.c \
+	tools/export/request.h \
+	tools/export/spans.c \
+	tools/export/spans.h \
 	tools/findings/advice.c \
 	tools/findings/advice.h \
 	tools/findings/budget.c \
@@ -166,8 +181,12 @@ libmpmstat_tool_la_SOURCES = \
 	tools/loadtools/tsung.c \
 	tools/loadtools/vegeta.c \
 	tools/loadtools/wrk.c \
+	tools/record/clock_offset.c \
+	tools/record/clock_offset.h \
 	tools/record/environment.c \
 	tools/record/environment.h \
+	tools/record/generators.c \
+	tools/record/generators.h \
 	tools/record/limits.h \
 	tools/record/live.c \
 	tools/record/live.h \
@@ -191,6 +210,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/report/csv.c \
 	tools/report/data.c \
 	tools/report/findings_text.c \
+	tools/report/generators.c \
+	tools/report/generators.h \
 	tools/report/glance.c \
 	tools/report/glance.h \
 	tools/report/groups.c \
@@ -202,6 +223,7 @@ libmpmstat_tool_la_SOURCES = \
 	tools/report/html_requests.h \
 	tools/report/html_run.c \
 	tools/report/html_run.h \
+	tools/report/html_trend.c \
 	tools/report/html_verdict.c \
 	tools/report/html_verdict.h \
 	tools/report/items.c \
@@ -229,6 +251,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/report/summary_text.c \
 	tools/report/summary_text.h \
 	tools/report/summary_together.c \
+	tools/report/trend.c \
+	tools/report/trend.h \
 	tools/serve/address.c \
 	tools/serve/address.h \
 	tools/serve/clients.c \
@@ -308,11 +332,22 @@ libmpmstat_tool_la_SOURCES = \
 	tools/top/watch.c \
 	tools/top/watch.h
 
+# The locustfile that makes each process of Locust write its requests, for mpmstat import.
+locustdir = $(pkgdatadir)/locust
+dist_locust_DATA = contrib/locust/mpmstat_rows.py
+
+# What a CI calls: contrib/ci/README.md. The action and the job for GitLab call the same scripts.
+cidir = $(pkgdatadir)/ci
+dist_ci_SCRIPTS = contrib/ci/comment-github.sh contrib/ci/comment-gitlab.sh contrib/ci/measure.sh
+EXTRA_DIST += contrib/container/build.sh contrib/container/install.sh contrib/container/start.sh
+
 # What mpmstat VERB --help prints, as C string literals.
 help_texts = \
 	tools/cli/help/compare.txt \
 	tools/cli/help/explain.txt \
+	tools/cli/help/export.txt \
 	tools/cli/help/fields.txt \
+	tools/cli/help/import.txt \
 	tools/cli/help/lab.txt \
 	tools/cli/help/record.txt \
 	tools/cli/help/report.txt \

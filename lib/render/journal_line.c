@@ -2,6 +2,7 @@
 #include "render/journal_line.h"
 
 #include "segment/fields.h"
+#include "segment/traceparent.h"
 
 /* Sets *name to that of the label or other end that a record refers to: it was on the board before
  * the record. NULL: no such name. Returns 0, or -1 with a sentence. */
@@ -76,6 +77,20 @@ static void put_intervals(struct mst_json *j, const struct mst_request *q)
     mst_json_seconds(j, "log", q->log_ns);
 }
 
+/* null: the request is in no trace. */
+static void put_trace(struct mst_json *j, const struct mst_request *q)
+{
+    const struct mst_traceparent trace = {
+        q->trace_high, q->trace_low, q->trace_parent,
+        (uint32_t)(q->label_status >> MST_TRACE_FLAGS_SHIFT & 0xff),
+    };
+    char text[MST_TRACEPARENT_SIZE];
+
+    if (trace.parent != 0)
+        mst_traceparent_format(&trace, text);
+    mst_json_string(j, "traceparent", trace.parent != 0 ? text : NULL);
+}
+
 static void put_request(struct mst_json *j, const struct mst_header *h,
                         const struct mst_request *q, const struct names *names)
 {
@@ -104,6 +119,7 @@ static void put_request(struct mst_json *j, const struct mst_header *h,
     mst_json_string(j, "handler", names->ends[0]);
     mst_json_string(j, "backend", names->ends[1]);
     put_intervals(j, q);
+    put_trace(j, q);
 }
 
 static void put_delivery(struct mst_json *j, const struct mst_delivery *d)

@@ -20,7 +20,7 @@ struct mst_request {
     uint64_t send_ns;
     uint64_t held_ns;
     uint64_t bytes;         /* sent of the response's body */
-    uint64_t label_status;  /* label << 32 | flags << 16 | HTTP status */
+    uint64_t label_status;  /* label << 32 | trace's flags << 24 | flags << 16 | HTTP status */
     uint64_t pid_worker;    /* pid << 32 | worker entry's index; ~0u: no worker */
     uint64_t connection;    /* connection's number in this process << 16 | client's TCP port */
     uint64_t nth;           /* its number on the connection, from 0 */
@@ -39,6 +39,11 @@ struct mst_request {
     uint64_t send_network_ns;  /* in send: the network had the data */
     uint64_t send_server_ns;   /* in send: the server had nothing to send */
     uint64_t log_ns;        /* after the total: logging */
+    /* From the header traceparent (traceparent.h), where the server reads it; the flags are in
+     * label_status. All 0: there was none. */
+    uint64_t trace_high;    /* trace id, the first 16 digits */
+    uint64_t trace_low;     /* trace id, the others */
+    uint64_t trace_parent;  /* the client's span */
 };
 #define MST_NO_END UINT32_MAX
 #define MST_REQUEST_WORDS (sizeof(struct mst_request) / 8)
@@ -46,6 +51,7 @@ enum mst_request_flag {
     MST_REQUEST_ABORTED   = 1u << 0,   /* the client closed before the end */
     MST_REQUEST_NO_WORKER = 1u << 1    /* ran on a thread that is no worker of the MPM */
 };
+#define MST_TRACE_FLAGS_SHIFT 24u
 
 /* What the kernel still held of a response when it was complete. The kernel tells it later: at the
  * connection's next request or at its end. */

@@ -2,8 +2,8 @@
  *
  * contention time DIRECTORY THREADS REQUESTS event|kept one|own: so many threads write REQUESTS
  * requests each, as fast as they can. As under event, each is counted as a busy worker; "kept": as
- * on a kept-alive connection of prefork and worker, the busy count stays. All write to one board, or
- * each to a board of its own: what differs is what they share. Says how long it took, in
+ * on a kept-alive connection of prefork and worker, the busy count stays. All write to one board,
+ * or each to a board of its own: what differs is what they share. Says how long it took, in
  * nanoseconds.
  *
  * contention lines DIRECTORY: which cache lines a request writes under event, and which of them

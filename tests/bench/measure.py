@@ -28,6 +28,8 @@ KEEP_ALIVE = "KeepAlive On\nMaxKeepAliveRequests 0\nKeepAliveTimeout 60\n"
 # httpd compares each URL with each <Location>: all servers have the same one.
 BARE = ("bare", dict(module=False, extra=KEEP_ALIVE + apache.STATUS))
 RECORDED = ("mod_mpmstat", dict(module=True, extra=KEEP_ALIVE))
+TRACED = ("mod_mpmstat, MPMStatTraceContext On",
+          dict(module=True, extra=KEEP_ALIVE + "MPMStatTraceContext On\n"))
 MOD_STATUS = ("mod_status, ExtendedStatus On",
               dict(module=False, modules=["status"],
                    extra=KEEP_ALIVE + apache.STATUS + "ExtendedStatus On\n"))
@@ -163,6 +165,15 @@ def kept_alive(server, count):
         for _ in range(count):
             time.sleep(PAUSE_SECONDS)
             assert connection.request("/index.html").status == 200
+
+
+def kept_alive_traced(server, count):
+    """The same, each request in a client's trace."""
+    trace = {"traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}
+    with server.connect() as connection:
+        for _ in range(count):
+            time.sleep(PAUSE_SECONDS)
+            assert connection.request("/index.html", headers=trace).status == 200
 
 
 def fresh(server, count):

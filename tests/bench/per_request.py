@@ -12,3 +12,6 @@ def run():
                            FEW, MANY)
     measure.table("A kept-alive request", ["", "instructions", "added", "system calls", "added"],
                   rows)
+    rows = measure.compare(measure.MPMS, (measure.BARE, measure.RECORDED, measure.TRACED),
+                           (measure.instructions,), measure.kept_alive_traced, FEW, MANY)
+    measure.table("The same with the header traceparent", ["", "instructions", "added"], rows)

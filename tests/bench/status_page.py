@@ -13,7 +13,7 @@ from apache import Apache, limits_of
 
 THREADS = 25
 SIZES = {50: 50, 400: 400, 10_000: 100}       # workers: how many of them are there
-FORMATS = ("text", "json", "openmetrics", "prometheus", "html", "journal")
+FORMATS = ("text", "json", "openmetrics", "prometheus", "protobuf", "html", "journal")
 ROUNDS, WARM_UP = 40, 5
 FEW, MANY = 5, 25
 SERVER_STATUS = '''

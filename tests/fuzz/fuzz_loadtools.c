@@ -9,6 +9,19 @@
 
 #define WORDS_MAX 64u
 
+/* A file of rows that says by itself whose it is. */
+static void as_file(const struct mst_plan *plan, const uint8_t *data, size_t size)
+{
+    const struct mst_loadtool *tool;
+    char line[64];
+
+    snprintf(line, sizeof line, "%.*s", (int)(size < sizeof line ? size : sizeof line),
+             (const char *)data);
+    tool = mst_loadtool_of_rows(line);
+    if (tool != NULL)
+        as_rows(tool, plan, data, size);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static int add_row(void *context, const struct mst_client_row *row)
@@ -42,15 +55,15 @@ static void as_rows(const struct mst_loadtool *tool, const struct mst_plan *plan
     struct mst_row_totals totals = { 0 };
     struct mst_client_result result;
     char error[MST_ERROR_MAX];
-    uint64_t bad;
+    struct mst_rows_said said;
     long count;
 
     if (rows == NULL)
         return;
-    count = mst_loadtool_read_rows(tool, rows, 0, add_row, &totals, &bad, error);
+    count = mst_loadtool_read_rows(tool, rows, 0, add_row, &totals, &said, error);
     if (count >= 0 && (uint64_t)count != totals.rows)
         abort();
-    totals.bad = bad;
+    totals.bad = said.bad;
     if (count >= 0) {
         mst_client_result_from_rows(&result, tool, plan, &totals, size % 2 == 0);
         if (result.requests + totals.failed != totals.rows)
@@ -79,6 +92,19 @@ static void as_options(struct mst_plan *plan, const struct mst_loadtool *tool,
     free(text);
 }
 
+/* A file of rows that says by itself whose it is. */
+static void as_file(const struct mst_plan *plan, const uint8_t *data, size_t size)
+{
+    const struct mst_loadtool *tool;
+    char line[64];
+
+    snprintf(line, sizeof line, "%.*s", (int)(size < sizeof line ? size : sizeof line),
+             (const char *)data);
+    tool = mst_loadtool_of_rows(line);
+    if (tool != NULL)
+        as_rows(tool, plan, data, size);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const struct mst_loadtool *tool;
@@ -93,6 +119,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     as_options(&plan, tool, data + 1, size - 1);
     as_printed(tool, &plan, data + 1, size - 1);
     as_rows(tool, &plan, data + 1, size - 1);
+    as_file(&plan, data, size);
     mst_plan_free(&plan);
     return 0;
 }

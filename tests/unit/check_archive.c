@@ -21,6 +21,7 @@
 #include "archive/writer.h"
 #include "base/clock.h"
 #include "harness.h"
+#include "segment/traceparent.h"
 #include "segment/fields.h"
 #include "stats/random.h"
 
@@ -60,10 +61,12 @@ static int add_request(struct mst_archive *a, int64_t server_id, uint64_t key)
 {
     const struct mst_request r = {
         .id = key, .queue_ns = 1, .read_ns = 2, .handle_ns = 3, .send_ns = 4, .held_ns = 5,
-        .bytes = 6, .label_status = UINT64_C(2) << 32 | MST_REQUEST_ABORTED << 16 | 503,
+        .bytes = 6, .label_status = UINT64_C(2) << 32 | MST_REQUEST_ABORTED << 16 | 503 |
+                        MST_TRACE_SAMPLED << MST_TRACE_FLAGS_SHIFT,
         .pid_worker = UINT64_C(11) << 32 | UINT32_MAX, .connection = 12 << 16 | 13, .nth = 14,
         .tls_ns = 15, .h2_wait_ns = 16, .checks_ns = 17, .upload_ns = 18, .backend_ns = 19,
         .send_client_ns = 20, .send_network_ns = 21, .send_server_ns = MST_UNKNOWN, .log_ns = 22,
+        .trace_high = UINT64_C(0x0af7651916cd43dd), .trace_low = 0x1f, .trace_parent = key,
     };
     const struct mst_record_names names = { "site", { "fcgi", NULL } };
 
@@ -132,6 +135,9 @@ START_TEST(test_rows)
                                "18, 19, 20, 21, 22, 'fcgi') AND send_server_ns IS NULL AND "
                                "undelivered_ns IS NULL AND undelivered_bytes IS NULL AND backend "
                                "IS NULL FROM server_requests"), 1);
+    ck_assert_int_eq(ask(path, "SELECT (trace_id, parent_span, sampled) = "
+                               "('0af7651916cd43dd000000000000001f', '0000000000000001', 1) "
+                               "FROM server_requests"), 1);
     ck_assert_int_eq(ask(path, "PRAGMA application_id"), MST_ARCHIVE_ID);
     ck_assert_int_eq(ask(path, "PRAGMA user_version"), MST_ARCHIVE_VERSION);
     ck_assert_int_eq(ask(path, "SELECT count(*) FROM pragma_integrity_check WHERE "
@@ -750,8 +756,8 @@ static void make_version(int version, char path[PATH_MAX])
     snprintf(path, PATH_MAX, "%s", test_path());
     ck_assert_int_eq(sqlite3_open(path, &db), SQLITE_OK);
     ck_assert_msg(sqlite3_exec(db, sql, NULL, NULL, &message) == SQLITE_OK, "%s", message);
-    ck_assert_int_eq(sqlite3_exec(db, "INSERT INTO programs VALUES (1, 'apache2', 5)", NULL, NULL,
-                                  NULL), SQLITE_OK);
+    ck_assert_int_eq(sqlite3_exec(db, "INSERT INTO programs (run_id, program, cpu_ns) VALUES "
+                                  "(1, 'apache2', 5)", NULL, NULL, NULL), SQLITE_OK);
     sqlite3_close(db);
     free(sql);
 }
@@ -819,7 +825,8 @@ START_TEST(test_an_older_version_is_read_as_it_is)
     mst_summary_free(&summary);
     close_archive(a);
     ck_assert_int_eq(ask(path, "PRAGMA user_version"), _i);
-    ck_assert_int_eq(ask(path, "SELECT count(*) FROM sqlite_master WHERE name = 'php_waits'"), 0);
+    ck_assert_int_eq(ask(path, "SELECT count(*) FROM pragma_table_info('server_requests') "
+                               "WHERE name = 'trace_id'"), 0);
 }
 END_TEST
 
@@ -862,7 +869,9 @@ START_TEST(test_php_rows)
                                "NULL AND worker IS NULL AND ghost = 1"), 1);
     ck_assert_int_eq(ask(path, "SELECT count(*) FROM marks WHERE time_ns = 2001 AND pid = 11 AND "
                                "request_start_ns = 2000 AND name LIKE 'after %'"), 1);
-    ck_assert_int_eq(ask(path, "SELECT front_ns FROM server_requests WHERE client_id = 0"), 8);
+    ck_assert_int_eq(ask(path, "SELECT front_ns FROM server_requests WHERE client_id = 0 AND "
+                               "trace_id IS NULL AND parent_span IS NULL AND sampled IS NULL"),
+                     8);
 }
 END_TEST
 

@@ -26,7 +26,9 @@ static const char rows[] =
     "'0');"
     "INSERT INTO client_results (run_id, requests, abandons, rows_start_step_ns) "
     "VALUES (1, 1, 0, 1);"
-    "INSERT INTO client_requests VALUES (1, 1000000000, 5, 1, 2, 200, 0);"
+    "INSERT INTO client_requests VALUES (1, 1000000000, 5, 1, 2, 200, 0, 1);"
+    "INSERT INTO generators VALUES (1, 1, 'a.csv', 'k6', 5, 1, 0, 0, 0, 0, 0, 0, 1000000000, "
+    "1000000005, 1, 0, 9, 1000, 0, 1, 2, 1);"
     "INSERT INTO servers (id, run_id, target, producer, mpm, local, lost, restarts, "
     "clock_offset_ns) VALUES (1, 1, 'a.board', 'apache', 'event', 1, 0, 0, 0), "
     "(2, 1, 'p.board', 'php', NULL, 1, 0, 0, 0);"
@@ -197,7 +199,7 @@ static void refuse_to_write(const char *because)
 /* ---- what bears a table's name ------------------------------------------------------- */
 
 static const char *const tables[] = {
-    "runs", "client_results", "client_requests", "servers", "server_requests", "php_requests",
+    "runs", "client_results", "client_requests", "generators", "servers", "server_requests", "php_requests",
     "php_waits", "ends", "marks", "lifecycle", "samples", "pool_samples", "process_samples",
     "memory_samples", "port_samples", "machine_samples", "programs", "environment", "output",
     "findings", "notes", "studies", "study_files", "steps",

@@ -240,7 +240,8 @@ START_TEST(lines_are_as_promised)
         .pid_worker = UINT64_C(4243) << 32 | 7, .connection = 3 << 16 | 50001, .nth = 2,
         .front_ns = 12000000, .client_id = 42, .checks_ns = 2, .upload_ns = 3, .backend_ns = 100,
         .tls_ns = 5, .h2_wait_ns = 1, .send_client_ns = 3000, .send_network_ns = 900,
-        .send_server_ns = 100, .log_ns = 6000,
+        .send_server_ns = 100, .log_ns = 6000, .trace_high = UINT64_C(0x0af7651916cd43dd),
+        .trace_low = UINT64_C(0x8448eb211c80319c), .trace_parent = 1,
     };
     struct mst_lifecycle l = {
         .time_ns = 1000000000, .event_kind = (uint64_t)MST_EVENT_FORK << 32 | MST_KIND_CHILD,
@@ -252,12 +253,13 @@ START_TEST(lines_are_as_promised)
     b.header->started_ns = 0xabc;
     b.header->realtime_offset_ns = INT64_C(1700000000000000000);
     label = mst_label_intern(&b, "a \"b\"\n");
-    q.label_status = (uint64_t)label << 32 | 200;
+    q.label_status = (uint64_t)label << 32 | UINT64_C(0x81) << MST_TRACE_FLAGS_SHIFT | 200;
     q.ends = (uint64_t)mst_other_end_intern(&b, MST_END_HANDLER, "proxy-server") << 32
              | mst_other_end_intern(&b, MST_END_BACKEND, "fcgi://[::1]:9000");
     mst_journal_request(&b, &q);
     q.ends = (uint64_t)MST_END_OTHER << 32 | MST_NO_END;
     q.send_client_ns = q.send_network_ns = q.send_server_ns = MST_UNKNOWN;
+    q.trace_high = q.trace_low = q.trace_parent = 0;
     q.label_status = UINT64_C(7) << 32 | (MST_REQUEST_ABORTED | MST_REQUEST_NO_WORKER) << 16 | 404;
     q.pid_worker |= UINT32_MAX;
     q.front_ns = MST_UNKNOWN;
@@ -289,7 +291,8 @@ START_TEST(lines_are_as_promised)
         "\"backend\":\"fcgi://[::1]:9000\",\"tls\":0.000000005,\"h2_wait\":0.000000001,"
         "\"checks\":0.000000002,\"upload\":0.000000003,\"backend_time\":0.000000100,"
         "\"send_client\":0.000003000,\"send_network\":0.000000900,\"send_server\":0.000000100,"
-        "\"log\":0.000006000}\n"
+        "\"log\":0.000006000,"
+        "\"traceparent\":\"00-0af7651916cd43dd8448eb211c80319c-0000000000000001-81\"}\n"
         "{\"ticket\":2,\"id\":5,\"start\":1700000001.500000000,\"queue\":0.000000001,"
         "\"read\":0.000000020,\"handle\":0.000000300,\"send\":0.000004000,\"held\":3.000000321,"
         "\"total\":0.000004321,\"front\":null,\"bytes\":71680,\"label\":null,\"status\":404,"
@@ -297,7 +300,8 @@ START_TEST(lines_are_as_promised)
         "\"port\":50001,\"nth\":2,\"client_id\":null,\"handler\":null,\"backend\":null,"
         "\"tls\":0.000000005,\"h2_wait\":0.000000001,\"checks\":0.000000002,"
         "\"upload\":0.000000003,\"backend_time\":0.000000100,\"send_client\":null,"
-        "\"send_network\":null,\"send_server\":null,\"log\":0.000006000}\n"
+        "\"send_network\":null,\"send_server\":null,\"log\":0.000006000,"
+        "\"traceparent\":null}\n"
         "{\"ticket\":1,\"delivery\":5,\"undelivered\":1.500000000,"
         "\"undelivered_bytes\":3900000}\n"
         "{\"ticket\":2,\"delivery\":6,\"undelivered\":null,\"undelivered_bytes\":1}\n"

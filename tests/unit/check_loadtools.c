@@ -212,19 +212,19 @@ static json_t *read_rows(int which, const struct mst_plan *plan, struct mst_row_
     FILE *stream = plan->rows != MST_ROWS_NONE ? open_file(which, file, "re") : NULL;
     struct sums sums = { .totals = { 0 } };
     char error[MST_ERROR_MAX] = "";
-    uint64_t bad = 0;
+    struct mst_rows_said said = { 0 };
     long count;
 
     if (stream == NULL)
         return json_null();
     count = mst_loadtool_read_rows(cases[which].tool, stream, started(which), add_row, &sums,
-                                   &bad, error);
+                                   &said, error);
     fclose(stream);
     if (count < 0)
         return json_string(error);
     *totals = sums.totals;
-    totals->bad = bad;
-    return rows_as_json(count, bad, &sums);
+    totals->bad = said.bad;
+    return rows_as_json(count, said.bad, &sums);
 }
 
 /* ---- a case ---------------------------------------------------------------------- */
@@ -382,12 +382,12 @@ static void read_cut(int which, const char *text, size_t n)
 {
     char *copy = cut(text, n), error[MST_ERROR_MAX];
     FILE *stream = fmemopen(copy, n + 1, "r");
-    uint64_t bad = 0;
+    struct mst_rows_said said = { 0 };
 
     ck_assert_ptr_nonnull(stream);
     copy[n] = '\n';   /* else the line would be bad for that alone */
-    mst_loadtool_read_rows(cases[which].tool, stream, 0, ignore_row, NULL, &bad, error);
-    ck_assert_msg(bad <= 1, "%" PRIu64 " lines are bad of what was cut once", bad);
+    mst_loadtool_read_rows(cases[which].tool, stream, 0, ignore_row, NULL, &said, error);
+    ck_assert_msg(said.bad <= 1, "%" PRIu64 " lines are bad of what was cut once", said.bad);
     fclose(stream);
     free(copy);
 }
@@ -524,12 +524,12 @@ START_TEST(test_taker_stops)
     char rows[] = "1000001\t200\t5\n1000002\t200\t5\n1000003\t200\t5\n";
     FILE *stream = fmemopen(rows, sizeof rows - 1, "r");
     char error[MST_ERROR_MAX];
-    uint64_t bad;
+    struct mst_rows_said said;
     int taken = 0;
 
     ck_assert_ptr_nonnull(stream);
     ck_assert_int_eq(mst_loadtool_read_rows(&mst_loadtool_h2load, stream, 0, stop_at_second,
-                                            &taken, &bad, error), 2);
+                                            &taken, &said, error), 2);
     ck_assert_int_eq(taken, 2);
     fclose(stream);
 }
@@ -583,7 +583,7 @@ START_TEST(test_long_line)
     size_t n = 100000, length;
     char *rows = malloc(n + 64), error[MST_ERROR_MAX];
     struct sums sums = { .totals = { 0 } };
-    uint64_t bad;
+    struct mst_rows_said said;
     FILE *stream;
 
     ck_assert_ptr_nonnull(rows);
@@ -592,9 +592,9 @@ START_TEST(test_long_line)
     snprintf(rows + n, 64, ",,0,GET\n1795259072512400072,200,7,0,0,,,,1,GET,,\n");
     stream = fmemopen(rows, strlen(rows), "r");
     ck_assert_ptr_nonnull(stream);
-    ck_assert_int_eq(mst_loadtool_read_rows(&mst_loadtool_vegeta, stream, 0, add_row, &sums, &bad,
+    ck_assert_int_eq(mst_loadtool_read_rows(&mst_loadtool_vegeta, stream, 0, add_row, &sums, &said,
                                             error), 2);
-    ck_assert_uint_eq(bad, 0);
+    ck_assert_uint_eq(said.bad, 0);
     fclose(stream);
     free(rows);
 }

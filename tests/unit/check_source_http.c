@@ -101,6 +101,9 @@ static void print_request(FILE *out, const struct mst_ndjson_line *l)
                 (unsigned long long)r->backend_ns, number(a, r->send_client_ns),
                 number(b, r->send_network_ns), number(c, r->send_server_ns),
                 (unsigned long long)r->log_ns);
+    if (r->trace_parent > 0)
+        fprintf(out, "  trace %llx %llx %llx\n", (unsigned long long)r->trace_high,
+                (unsigned long long)r->trace_low, (unsigned long long)r->trace_parent);
 }
 
 static void print_delivery(FILE *out, const struct mst_ndjson_line *l)
@@ -318,7 +321,8 @@ static void add_requests(struct mst_board *b, unsigned count)
             .checks_ns = i, .upload_ns = mst_random_word(&random) >> 32, .backend_ns = 2 * i,
             .tls_ns = 3 * i, .h2_wait_ns = 4 * i, .log_ns = 5 * i,
             .send_client_ns = i % 2 == 0 ? MST_UNKNOWN : i, .send_network_ns = 6 * i,
-            .send_server_ns = 7 * i,
+            .send_server_ns = 7 * i, .trace_high = i % 2 ? i << 20 : 0,
+            .trace_low = i % 2 ? mst_random_word(&random) : 0, .trace_parent = i % 2 ? i : 0,
             .ends = (uint64_t)handler << 32 | (i % 2 ? MST_NO_END : backend),
         };
 

@@ -79,7 +79,7 @@ START_TEST(test_client_rows)
 
     snprintf(sql, sizeof sql, "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n "
              "WHERE i < %d) INSERT INTO client_requests SELECT 1, %llu, i * 1000000, 0, 0, NULL, "
-             "NULL FROM n", _i == 0 ? 400 : 399, (unsigned long long)START);
+             "NULL, NULL FROM n", _i == 0 ? 400 : 399, (unsigned long long)START);
     make(&m, &r, sql);
     ck_assert_uint_eq(m.s.client.times.count, _i == 0 ? 400 : 0);
     ck_assert_uint_eq(m.s.client.times.p50_ns, _i == 0 ? 200 * MS : MST_UNKNOWN);
@@ -293,7 +293,7 @@ END_TEST
  * done a whole one after it, and of every fourth 2 ms more. */
 #define CLIENTS(id) \
     "INSERT INTO client_requests SELECT 1, start_ns - 500000, queue_ns + read_ns + handle_ns + " \
-    "send_ns + 1500000 + 2000000 * (key % 4 = 0), 0, NULL, 200, " id " FROM server_requests;"
+    "send_ns + 1500000 + 2000000 * (key % 4 = 0), 0, NULL, 200, " id ", NULL FROM server_requests;"
 #define STARTS(step) "UPDATE client_results SET rows_start_step_ns = " step ";"
 static const struct {
     const char *sql;

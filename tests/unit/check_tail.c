@@ -306,6 +306,7 @@ static int see_no_intervals(void *context, uint64_t ticket, const void *payload)
     ck_assert(ends[0] == MST_UNKNOWN && ends[1] == MST_UNKNOWN);
     ck_assert(r->checks_ns == MST_UNKNOWN && r->upload_ns == MST_UNKNOWN
               && r->log_ns == MST_UNKNOWN);
+    ck_assert(r->trace_high == 0 && r->trace_low == 0 && r->trace_parent == 0);
     return 0;
 }
 

@@ -274,6 +274,31 @@ static void check_littles_law(struct mst_check *check, const struct mst_summary 
 
 /* ---- the generator --------------------------------------------------------------- */
 
+/* Several processes made the load: each can be at its limit by itself. */
+static void check_generators(struct mst_check *check, const struct mst_summary *s)
+{
+    const struct mst_summary_generator *limit = mst_summary_limit(s);
+    size_t known = 0, i;
+
+    for (i = 0; i < s->generator_count; i++)
+        known += s->generators[i].cpu_milli != MST_UNKNOWN;
+    if (limit != NULL && limit->cpu_milli != MST_UNKNOWN &&
+        limit->cpu_milli > MST_GENERATOR_BUSY_MILLI)
+        answer(check, MST_ANSWER_NO, "%.200s was at its limit: it took %s of the one CPU that it "
+               "can use (%s may be)", limit->name, mst_format_percent(limit->cpu_milli).text,
+               mst_format_percent(MST_GENERATOR_BUSY_MILLI).text);
+    else if (limit != NULL)
+        answer(check, MST_ANSWER_NO, "%.200s was at its limit: it had no virtual user free for %s "
+               "iterations, beside the %s requests that it made", limit->name,
+               mst_format_count(limit->dropped).text, mst_format_count(limit->requests).text);
+    else if (known == s->generator_count)
+        answer(check, MST_ANSWER_YES, "each of %zu generators took less than %s of a CPU",
+               s->generator_count, mst_format_percent(MST_GENERATOR_BUSY_MILLI).text);
+    else
+        answer(check, MST_ANSWER_UNKNOWN, "%zu of %zu generators do not say how busy they were",
+               s->generator_count - known, s->generator_count);
+}
+
 static void check_generator(struct mst_check *check, const struct mst_summary *s)
 {
     const struct mst_formatted most = mst_format_percent(MST_GENERATOR_BUSY_MILLI);
@@ -281,6 +306,10 @@ static void check_generator(struct mst_check *check, const struct mst_summary *s
     uint64_t milli, threads;
     char cpus[48];
 
+    if (s->generator_count > 0) {
+        check_generators(check, s);
+        return;
+    }
     if (tool == NULL) {
         answer(check, MST_ANSWER_UNKNOWN, "no load tool was run");
         return;

@@ -195,6 +195,11 @@ void mst_summary_free(struct mst_summary *s)
     free(s->ports);
     for (i = 0; i < s->note_count; i++)
         free(s->notes[i]);
+    for (i = 0; i < s->generator_count; i++) {
+        free(s->generators[i].name);
+        free(s->generators[i].tool);
+    }
+    free(s->generators);
     free(s->servers);
     free(s->findings);
     free(s->notes);

@@ -35,6 +35,19 @@ struct mst_summary_join {
     struct mst_summary_times apart;    /* how much longer than for the server; 0 where shorter */
 };
 
+/* One of several processes that made the load. */
+struct mst_summary_generator {
+    char    *name, *tool;
+    uint64_t requests, failed, bad_lines;
+    uint64_t first_ns, last_ns;        /* instants by the server's clock */
+    int64_t  clock_ahead_ns;           /* of the server's; 0 also where it is not known */
+    uint64_t clock_uncertainty_ns;     /* MST_UNKNOWN: its clock is taken as the server's */
+    uint64_t fitting_milli;            /* of its requests, those that enclose a server's */
+    uint64_t dropped;                  /* iterations that it could not begin when they should */
+    uint64_t cpu_milli;                /* thousandths of a CPU that its process took */
+    bool     cut_short;                /* it did not end by itself */
+};
+
 struct mst_summary_client {
     bool     known;                    /* the load tool's results could be read */
     char    *tool;                     /* the adapter's name; NULL: no command */
@@ -209,6 +222,8 @@ struct mst_summary {
     uint64_t io_stall_ns;              /* the same */
     uint64_t max_blocked;              /* threads that waited for a disk at once; sampled */
     struct mst_summary_client client;
+    size_t   generator_count;          /* 0: the load was one command's, and mpmstat read it */
+    struct mst_summary_generator *generators;
     size_t   server_count;
     struct mst_summary_server *servers;
     size_t   program_count;            /* the busiest first */
@@ -253,6 +268,10 @@ bool mst_summary_waits(const struct mst_summary_server *server);
 /* The server that the load was for: the Apache with the most requests, or where
  * there is none the PHP. NULL: no server. */
 const struct mst_summary_server *mst_summary_front(const struct mst_summary *s);
+
+/* The generator of a load from several that was at its limit, the busiest of these; NULL: none, or
+ * not known. */
+const struct mst_summary_generator *mst_summary_limit(const struct mst_summary *s);
 
 /* The PHP that worked for it: the one with the most of its requests; itself, where it
  * is one. NULL: none was recorded. */

@@ -118,6 +118,8 @@
 #define MST_WORTH_MILLI            1150u
 /* From this share of a CPU for each thread on, the load tool can do no more. */
 #define MST_GENERATOR_BUSY_MILLI   900u
+/* From this share of its requests on, a load tool that could not begin them limits the load. */
+#define MST_GENERATOR_DROPPED_MILLI 10u
 /* From this share of the machine's busy time on, the load tool's is worth a remark. */
 #define MST_TOOL_SHARE_MILLI       200u
 /* From this share of its limit on, a process has no descriptor left at times, and an address no

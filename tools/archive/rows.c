@@ -120,14 +120,61 @@ int mst_archive_add_client_result(struct mst_archive *a, int64_t run_id,
 int mst_archive_add_client_row(struct mst_archive *a, int64_t run_id,
                                const struct mst_client_row *r)
 {
+    return mst_archive_add_generator_row(a, run_id, 0, r);
+}
+
+int mst_archive_add_generator_row(struct mst_archive *a, int64_t run_id, int64_t generator_id,
+                                  const struct mst_client_row *r)
+{
     const struct client_requests_row row = {
         .run_id = NUMBER(run_id), .start_ns = NUMBER(r->start_ns),
         .duration_ns = NUMBER(r->duration_ns), .connect_ns = NUMBER(r->connect_ns),
         .wait_ns = NUMBER(r->wait_ns), .status = NUMBER(r->status),
         .client_id = NUMBER(r->client_id),
+        .generator_id = NUMBER(mst_or_unknown(generator_id > 0, (uint64_t)generator_id)),
     };
 
     return insert_client_requests(a, &row);
+}
+
+int mst_archive_add_generator(struct mst_archive *a, int64_t run_id,
+                              const struct mst_archive_generator *g, int64_t *generator_id)
+{
+    const struct mst_row_totals *t = g->totals;
+    const struct mst_rows_said *said = &g->said;
+    bool cpu = said->cpu_wall_ns > 0;
+    const struct generators_row row = {
+        .run_id = NUMBER(run_id), .name = TEXT(g->name), .tool = TEXT(g->tool),
+        .file_hash = NUMBER(g->file_hash), .requests = NUMBER(t->rows), .failed = NUMBER(t->failed),
+        .failed_connect = NUMBER(t->failures[MST_FAILURE_CONNECT]),
+        .failed_receive = NUMBER(t->failures[MST_FAILURE_RECEIVE]),
+        .failed_timeout = NUMBER(t->failures[MST_FAILURE_TIMEOUT]),
+        .failed_other = NUMBER(t->failures[MST_FAILURE_OTHER]), .bad_lines = NUMBER(said->bad),
+        .first_ns = SIGNED((int64_t)t->first_start_ns - g->clock_ahead_ns),
+        .last_ns = SIGNED((int64_t)t->last_end_ns - g->clock_ahead_ns),
+        .start_step_ns = NUMBER(said->start_step_ns), .clock_ahead_ns = SIGNED(g->clock_ahead_ns),
+        .clock_uncertainty_ns = NUMBER(mst_or_unknown(g->clock_known, g->clock_uncertainty_ns)),
+        .fitting_milli = NUMBER(g->fitting_milli), .dropped = NUMBER(said->dropped),
+        .cpu_ns = NUMBER(mst_or_unknown(cpu, said->cpu_ns)),
+        .cpu_wall_ns = NUMBER(mst_or_unknown(cpu, said->cpu_wall_ns)),
+        .ended = NUMBER(mst_or_unknown(said->end != MST_ROWS_END_UNKNOWN,
+                                       said->end == MST_ROWS_ENDED)),
+    };
+    int status = insert_generators(a, &row);
+
+    *generator_id = sqlite3_last_insert_rowid(a->db);
+    return status;
+}
+
+int mst_archive_replace_client_result(struct mst_archive *a, int64_t run_id, const char *tool,
+                                      const struct mst_client_result *result,
+                                      const struct mst_plan *plan)
+{
+    const struct runs_row row = { .id = NUMBER(run_id), .tool = TEXT(tool) };
+
+    if (mst_archive_put(a, SET_TOOL, &row.id) != 0)
+        return -1;
+    return mst_archive_add_client_result(a, run_id, result, plan);
 }
 
 /* ---- the rest -------------------------------------------------------------------- */
@@ -160,6 +207,13 @@ int mst_archive_add_note(struct mst_archive *a, int64_t run_id, uint64_t wall_ns
     };
 
     return insert_notes(a, &row);
+}
+
+int mst_archive_clear_findings(struct mst_archive *a, int64_t run_id)
+{
+    const struct findings_row row = { .run_id = NUMBER(run_id) };
+
+    return mst_archive_put(a, CLEAR_FINDINGS, &row.run_id);
 }
 
 int mst_archive_add_finding(struct mst_archive *a, int64_t run_id,

@@ -4,6 +4,7 @@
 
 #include "archive/internal.h"
 #include "segment/format.h"
+#include "segment/traceparent.h"
 
 static const char *name_of(const char *const *names, uint64_t count, uint64_t index)
 {
@@ -35,11 +36,28 @@ static struct packed unpack(uint64_t label_status, uint64_t pid_worker)
     };
 }
 
+/* "" where the request is in no trace. */
+struct trace_text { char id[33], parent[17]; };
+
+static struct trace_text trace_of(const struct mst_request *r)
+{
+    struct trace_text text = { "", "" };
+
+    if (r->trace_parent != 0) {
+        mst_hex(text.id, r->trace_high, 16);
+        mst_hex(text.id + 16, r->trace_low, 16);
+        mst_hex(text.parent, r->trace_parent, 16);
+    }
+    return text;
+}
+
 int mst_archive_add_request(struct mst_archive *a, int64_t server_id,
                             const struct mst_request *r, const struct mst_record_names *names,
                             uint64_t wall_start_ns, uint64_t key, bool ghost)
 {
     const struct packed p = unpack(r->label_status, r->pid_worker);
+    const struct trace_text trace = trace_of(r);
+    bool traced = r->trace_parent != 0;
     const struct server_requests_row row = {
         .server_id = NUMBER(server_id), .key = NUMBER(key), .start_ns = NUMBER(wall_start_ns),
         .queue_ns = NUMBER(r->queue_ns), .read_ns = NUMBER(r->read_ns),
@@ -58,6 +76,10 @@ int mst_archive_add_request(struct mst_archive *a, int64_t server_id,
         .undelivered_ns = NUMBER(MST_UNKNOWN), .undelivered_bytes = NUMBER(MST_UNKNOWN),
         .log_ns = NUMBER(r->log_ns), .handler = TEXT(names->ends[0]),
         .backend = TEXT(names->ends[1]),
+        .trace_id = TEXT(traced ? trace.id : NULL),
+        .parent_span = TEXT(traced ? trace.parent : NULL),
+        .sampled = NUMBER(mst_or_unknown(traced, r->label_status >> MST_TRACE_FLAGS_SHIFT &
+                                                 MST_TRACE_SAMPLED)),
     };
 
     return insert_server_requests(a, &row);

@@ -43,6 +43,7 @@ static const char *const upgrades[MST_ARCHIVE_VERSION - 1] = {
     "ALTER TABLE machine_samples ADD COLUMN tcp_segments INTEGER;"
     "ALTER TABLE machine_samples ADD COLUMN tcp_retransmits INTEGER;"
     "ALTER TABLE machine_samples ADD COLUMN syn_retransmits INTEGER;",
+    "ALTER TABLE client_requests ADD COLUMN generator_id INTEGER;"
     "ALTER TABLE server_requests ADD COLUMN tls_ns INTEGER;"
     "ALTER TABLE server_requests ADD COLUMN h2_wait_ns INTEGER;"
     "ALTER TABLE server_requests ADD COLUMN checks_ns INTEGER;"
@@ -79,6 +80,9 @@ static const char *const upgrades[MST_ARCHIVE_VERSION - 1] = {
     "cpu_ns INTEGER NOT NULL, owner TEXT);"
     "INSERT INTO programs SELECT run_id, program, cpu_ns, NULL FROM older_programs;"
     "DROP TABLE older_programs;",
+    "ALTER TABLE server_requests ADD COLUMN trace_id TEXT;"
+    "ALTER TABLE server_requests ADD COLUMN parent_span TEXT;"
+    "ALTER TABLE server_requests ADD COLUMN sampled INTEGER;",
 };
 
 /* The first column of the first row. 0, or SQLite's error. */

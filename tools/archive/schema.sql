@@ -71,9 +71,39 @@ CREATE TABLE IF NOT EXISTS client_requests (
     connect_ns        INTEGER,           -- the part for connecting
     wait_ns           INTEGER,           -- from the end of the request to the answer's first byte
     status            INTEGER,           -- HTTP status; 0: no answer, or an incomplete one
-    client_id         INTEGER            -- id that was sent with it; NULL: none, or not known
+    client_id         INTEGER,           -- id that was sent with it; NULL: none, or not known
+    generator_id      INTEGER            -- whose file it was in; NULL: the run's load tool's
 );
 CREATE INDEX IF NOT EXISTS client_requests_run ON client_requests (run_id);
+
+-- A generator of the run's load that wrote its requests into a file of its own, which was added to
+-- the run. Instants of its requests are by the server's clock here: they were the generator's.
+CREATE TABLE IF NOT EXISTS generators (
+    id                INTEGER PRIMARY KEY,
+    run_id            INTEGER NOT NULL REFERENCES runs(id),
+    name              TEXT NOT NULL,     -- of its file
+    tool              TEXT NOT NULL,     -- 'k6', 'locust rows'
+    file_hash         INTEGER NOT NULL,  -- of the file's content
+    requests          INTEGER NOT NULL,  -- in the file, with those without an answer
+    failed            INTEGER NOT NULL,  -- without an answer; by kind:
+    failed_connect    INTEGER NOT NULL,
+    failed_receive    INTEGER NOT NULL,
+    failed_timeout    INTEGER NOT NULL,
+    failed_other      INTEGER NOT NULL,
+    bad_lines         INTEGER NOT NULL,  -- lines that were no rows
+    first_ns          INTEGER NOT NULL,  -- instant: its first request began
+    last_ns           INTEGER NOT NULL,  -- instant: its last one ended
+    start_step_ns     INTEGER,           -- resolution of its instants
+    clock_ahead_ns    INTEGER NOT NULL,  -- its clock minus the server's; 0 also: not known
+    clock_uncertainty_ns INTEGER,        -- it is at most this far from that; NULL: not known
+    fitting_milli     INTEGER,           -- thousandths of its requests that enclose one of the
+                                         -- server's, by that offset
+    dropped           INTEGER,           -- iterations that it could not begin when they should
+    cpu_ns            INTEGER,           -- CPU time of its process, within
+    cpu_wall_ns       INTEGER,           -- this time; NULL: not known
+    ended             INTEGER            -- 1: it ended by itself; 0: not; NULL: not known
+);
+CREATE INDEX IF NOT EXISTS generators_run ON generators (run_id);
 
 -- A server that was recorded: a board, or a status URL.
 CREATE TABLE IF NOT EXISTS servers (
@@ -152,7 +182,11 @@ CREATE TABLE IF NOT EXISTS server_requests (
                                          -- NULL: none, or not known
     log_ns            INTEGER,           -- after send: logging
     handler           TEXT,              -- what the request was handed to
-    backend           TEXT               -- NULL: none
+    backend           TEXT,              -- NULL: none
+    trace_id          TEXT,              -- of its header traceparent (MPMStatTraceContext), 32 hex
+                                         -- digits; NULL: none, or not known
+    parent_span       TEXT,              -- the client's span in that trace, 16 hex digits
+    sampled           INTEGER            -- 1: the client asks for the trace to be kept
 );
 CREATE INDEX IF NOT EXISTS server_requests_id ON server_requests (server_id, request_id);
 

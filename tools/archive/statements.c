@@ -19,7 +19,8 @@ static const struct table {
 /* Those of which a row is replaced where it is there already. */
 static bool is_replaced(int table)
 {
-    return table == TABLE_ENVIRONMENT || table == TABLE_OUTPUT || table == TABLE_FINDINGS;
+    return table == TABLE_ENVIRONMENT || table == TABLE_OUTPUT || table == TABLE_FINDINGS ||
+           table == TABLE_CLIENT_RESULTS;
 }
 
 /* A parameter is called like the column whose value it takes. */
@@ -31,6 +32,9 @@ static const struct { int table; const char *sql; } changes[] = {
         "ended_ns = :ended_ns, duration_ns = :duration_ns, exit_status = :exit_status, "
         "exit_signal = :exit_signal, tool_cpu_ns = :tool_cpu_ns, memory_cost_ns = "
         ":memory_cost_ns, recorder_cpu_ns = :recorder_cpu_ns WHERE id = :id" },
+    [SET_TOOL - TABLE_COUNT] = { TABLE_RUNS, "UPDATE runs SET tool = :tool WHERE id = :id" },
+    [CLEAR_FINDINGS - TABLE_COUNT] = { TABLE_FINDINGS,
+        "DELETE FROM findings WHERE run_id = :run_id" },
     [END_SERVER - TABLE_COUNT] = { TABLE_SERVERS,
         "UPDATE servers SET lost = :lost, restarts = :restarts, cpu_ns = :cpu_ns, unknown = "
         ":unknown, cgroup = :cgroup, memory_limit_bytes = :memory_limit_bytes, oom_kills = "
@@ -131,6 +135,8 @@ static int bind_value(sqlite3_stmt *statement, int at, const struct mst_value *v
     case MST_VALUE_NUMBER:
         if (value->number > INT64_MAX)
             break;
+        return sqlite3_bind_int64(statement, at, (int64_t)value->number);
+    case MST_VALUE_SIGNED:
         return sqlite3_bind_int64(statement, at, (int64_t)value->number);
     case MST_VALUE_TEXT:
         if (text == NULL || text[0] == '\0')

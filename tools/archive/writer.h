@@ -121,12 +121,33 @@ int mst_archive_add_client_result(struct mst_archive *a, int64_t run_id,
                                   const struct mst_plan *plan);
 int mst_archive_add_client_row(struct mst_archive *a, int64_t run_id,
                                const struct mst_client_row *row);
+/* The same for a generator that has been added. */
+int mst_archive_add_generator_row(struct mst_archive *a, int64_t run_id, int64_t generator_id,
+                                  const struct mst_client_row *row);
+/* A load generator whose requests come from a file of its own. */
+struct mst_archive_generator {
+    const char *name, *tool;
+    uint64_t    file_hash;
+    const struct mst_row_totals *totals;
+    struct mst_rows_said said;
+    bool        clock_known;
+    int64_t     clock_ahead_ns;      /* of the server's; 0 where it is not known */
+    uint64_t    clock_uncertainty_ns, fitting_milli;
+};
+int mst_archive_add_generator(struct mst_archive *a, int64_t run_id,
+                              const struct mst_archive_generator *generator,
+                              int64_t *generator_id);
+/* The results of all generators take the place of those of the command. */
+int mst_archive_replace_client_result(struct mst_archive *a, int64_t run_id, const char *tool,
+                                      const struct mst_client_result *result,
+                                      const struct mst_plan *plan);
 int mst_archive_add_environment(struct mst_archive *a, int64_t run_id, const char *name,
                                 const char *value);
 /* content: the end of what was printed, n of `bytes` bytes. */
 int mst_archive_add_output(struct mst_archive *a, int64_t run_id, const char *stream,
                            uint64_t bytes, const void *content, size_t n);
-/* What was found in a run that has ended. */
+/* What was found in a run that has ended; earlier findings are cleared first. */
+int mst_archive_clear_findings(struct mst_archive *a, int64_t run_id);
 struct mst_archive_finding {
     uint64_t    rank;            /* from 1 */
     const char *code, *certainty;

@@ -15,6 +15,7 @@
 #include "console/format.h"
 #include "console/output.h"
 #include "exec/shell_quote.h"
+#include "record/generators.h"
 #include "render/sink.h"
 #include "findings/findings.h"
 #include "report/report.h"
@@ -136,7 +137,7 @@ static void keep_findings(const struct mst_record_request *r, const struct mst_s
 {
     char error[MST_ERROR_MAX], ignored[MST_ERROR_MAX];
     struct mst_archive *archive = mst_archive_create(r->recording.archive, NULL, error);
-    bool kept = archive != NULL;
+    bool kept = archive != NULL && mst_archive_clear_findings(archive, s->id) == 0;
     size_t i;
 
     for (i = 0; i < s->finding_count && kept; i++) {
@@ -158,7 +159,7 @@ static void keep_findings(const struct mst_record_request *r, const struct mst_s
     mst_archive_close(archive, ignored);
 }
 
-static int show_run(const struct mst_record_request *r, int64_t run_id)
+int mst_record_show(const struct mst_record_request *r, int64_t run_id)
 {
     struct mst_summary summary;
     struct mst_archive *archive;
@@ -192,7 +193,7 @@ static int record_once(struct mst_record_request *r, const struct mst_variant *v
                        unsigned repetition, const char *before, const char *progress)
 {
     int64_t run_id;
-    int status, shown;
+    int status, shown, added = MST_EXIT_OK;
 
     r->recording.progress = r->quiet || r->recording.verbose ? NULL : progress;
     r->recording.name = variant->name;
@@ -201,8 +202,12 @@ static int record_once(struct mst_record_request *r, const struct mst_variant *v
     status = mst_record(&r->recording, &run_id);
     if (run_id == 0 || status == MST_EXIT_OUTPUT || status == MST_EXIT_TARGET)
         return status;   /* there is nothing to show */
+    if (r->client_rows_count > 0)
+        added = mst_generators_import(&(struct mst_generator_import){
+            r->recording.archive, run_id, r->client_rows, r->client_rows_count });
     fputs(before, stdout);
-    shown = show_run(r, run_id);
+    shown = mst_record_show(r, run_id);
+    status = status != MST_EXIT_OK ? status : added;
     return status != MST_EXIT_OK ? status : shown;
 }
 

@@ -19,6 +19,8 @@ struct mst_variant {
 struct mst_record_request {
     /* Name, command and repetition are set for each run. archive NULL: a new one here. */
     struct mst_recording_options recording;
+    char   **client_rows;        /* files and directories of rows, to be added to each run */
+    size_t   client_rows_count;
     unsigned repeat;             /* 0: not said */
     bool     interleave, json;
     bool     quiet;              /* the verdicts alone */
@@ -35,6 +37,10 @@ struct mst_record_request {
  * enum mst_exit. */
 int mst_record_option(struct mst_record_request *request, const char *verb, int option,
                       const char *argument);
+
+/* Shows a run that has been recorded into request->recording.archive, and puts its findings there.
+ * Returns an enum mst_exit. */
+int mst_record_show(const struct mst_record_request *request, int64_t run_id);
 
 /* Makes the runs and shows them. Returns an enum mst_exit. */
 int mst_record_runs(struct mst_record_request *request);

@@ -33,6 +33,9 @@ static int read_option(struct options *o, int option, char **targets)
 {
     switch (option) {
     case 't': targets[o->request.recording.target_count++] = optarg; return MST_EXIT_OK;
+    case 'W':
+        o->request.client_rows[o->request.client_rows_count++] = optarg;
+        return MST_EXIT_OK;
     case 'N': o->names[o->name_count++] = optarg; return MST_EXIT_OK;
     case 'I': o->request.interleave = true; return MST_EXIT_OK;
     case 'C': return mst_colour_read(&o->colour, "record", optarg);
@@ -99,6 +102,7 @@ static int read_variants(struct options *o, char **words)
 static int read_options(struct options *o, int argc, char **argv, char **targets)
 {
     static const struct option names[] = {
+        { "client-rows", required_argument, NULL, 'W' },
         { "output", required_argument, NULL, 'o' }, { "target", required_argument, NULL, 't' },
         { "name", required_argument, NULL, 'N' }, { "format", required_argument, NULL, 'F' },
         { "timeout", required_argument, NULL, 'T' }, { "no-flags", no_argument, NULL, 'f' },
@@ -141,10 +145,12 @@ int mst_verb_record(int argc, char **argv)
     int status;
 
     o.names = calloc((size_t)argc + 1, sizeof *o.names);
-    if (targets == NULL || o.names == NULL) {
+    o.request.client_rows = calloc((size_t)argc + 1, sizeof *o.request.client_rows);
+    if (targets == NULL || o.names == NULL || o.request.client_rows == NULL) {
         mst_error("out of memory for the command line");
         free(targets);
         free(o.names);
+        free(o.request.client_rows);
         return MST_EXIT_USAGE;
     }
     status = read_options(&o, argc, argv, targets);
@@ -156,5 +162,6 @@ int mst_verb_record(int argc, char **argv)
         status = mst_record_runs(&o.request);
     free(targets);
     free(o.names);
+    free(o.request.client_rows);
     return status;
 }

@@ -18,6 +18,7 @@
 #include "console/diag.h"
 #include "findings/findings.h"
 #include "report/report.h"
+#include "report/trend.h"
 
 static const char help[] =
 #include "tools/cli/help/report.inc"
@@ -33,7 +34,7 @@ struct selected {
 
 struct options {
     enum format      format;
-    bool             series, help;
+    bool             series, trend, help;
     struct mst_fail_on fail_on;
     unsigned         percentiles;
     enum mst_colour  colour;
@@ -91,6 +92,8 @@ static int check_options(const struct options *o)
                                "record has made");
     if (o->series && o->format != FORMAT_CSV)
         return mst_usage_error("report", "--series goes with --format csv");
+    if (o->trend && o->format == FORMAT_CSV)
+        return mst_usage_error("report", "--trend goes with html, md, json or text");
     if (o->percentiles != 0 && o->format != FORMAT_TEXT)
         return mst_usage_error("report", "--percentiles goes with --format text");
     if (o->format == FORMAT_HTML && o->output == NULL && isatty(STDOUT_FILENO))
@@ -104,7 +107,7 @@ static int read_options(struct options *o, int argc, char **argv)
     static const struct option names[] = {
         { "format", required_argument, NULL, 'f' }, { "output", required_argument, NULL, 'o' },
         { "run", required_argument, NULL, 'r' }, { "series", no_argument, NULL, 's' },
-        { "fail-on", required_argument, NULL, 'A' },
+        { "trend", no_argument, NULL, 't' }, { "fail-on", required_argument, NULL, 'A' },
         { "percentiles", required_argument, NULL, 'P' },
         { "color", required_argument, NULL, 'C' },
         { "help", no_argument, NULL, 'h' }, { 0 },
@@ -123,6 +126,7 @@ static int read_options(struct options *o, int argc, char **argv)
         case 'o': o->output = optarg; break;
         case 'r': o->selected[o->selected_count++].run = optarg; break;
         case 's': o->series = true; break;
+        case 't': o->trend = true; break;
         case 'A':
             status = mst_fail_on_read(&o->fail_on, "report", optarg);
             if (status != MST_EXIT_OK)
@@ -312,6 +316,24 @@ struct job {
     struct mst_archive      *study;     /* NULL: the runs */
 };
 
+static int put_trend(struct mst_sink *sink, const struct mst_report *report, enum format format,
+                     char error[MST_ERROR_MAX])
+{
+    void (*const put_lines[FORMAT_COUNT])(struct mst_sink *, const struct mst_trend_lines *) = {
+        [FORMAT_HTML] = mst_trend_html, [FORMAT_MD] = mst_trend_markdown,
+        [FORMAT_JSON] = mst_trend_json, [FORMAT_TEXT] = mst_trend_text,
+    };
+    struct mst_trend_lines lines;
+    int status = mst_trend_make(&lines, report);
+
+    if (status == 0)
+        put_lines[format](sink, &lines);
+    else
+        mst_fail(error, "out of memory for the trend");
+    mst_trend_free(&lines);
+    return status;
+}
+
 static int put_runs(struct mst_sink *sink, const struct mst_report *report,
                     const struct options *o, char error[MST_ERROR_MAX])
 {
@@ -341,6 +363,8 @@ static int put(struct mst_sink *sink, const void *context)
     if (job->study != NULL)
         failed = mst_put_study(sink, job->o->format == FORMAT_HTML, job->study,
                                job->o->files[0], error);
+    else if (job->o->trend)
+        failed = put_trend(sink, job->report, job->o->format, error);
     else
         failed = put_runs(sink, job->report, job->o, error);
     if (!failed)
@@ -374,7 +398,7 @@ static int write_report(const struct job *job)
 /* An archive of a study is reported as one, unless single runs or numbers are wanted. */
 static bool is_study(const struct options *o, const struct archives *archives)
 {
-    return archives->count == 1 && o->selected_count == 0 &&
+    return archives->count == 1 && o->selected_count == 0 && !o->trend &&
            (o->format == FORMAT_HTML || o->format == FORMAT_MD) &&
            mst_is_study(archives->items[0]);
 }

@@ -55,6 +55,7 @@ static void find_idle_server(struct mst_inquiry *q)
 
 void mst_find_generator(struct mst_inquiry *q)
 {
+    const struct mst_summary_generator *limit;
     struct mst_finding *f;
 
     if (q->s->client.tool == NULL)
@@ -66,9 +67,15 @@ void mst_find_generator(struct mst_inquiry *q)
     f = mst_found(q, MST_CODE_GENERATOR, MST_CERTAIN, 0);
     f->share_milli = MST_UNKNOWN;
     f->weight = MST_WEIGHT_FIRST - 1;   /* what the server could do is not to be seen */
-    mst_found_subject(f, q->s->client.tool);
-    mst_found_number(f, "tool_cpu_ns", q->s->tool_cpu_ns);
-    mst_found_number(f, "tool_threads", q->s->tool_threads);
+    limit = mst_summary_limit(q->s);
+    mst_found_subject(f, limit != NULL ? limit->name : q->s->client.tool);
+    if (limit != NULL) {
+        mst_found_number(f, "generator_cpu_milli", limit->cpu_milli);
+        mst_found_number(f, "generator_dropped", limit->dropped);
+    } else {
+        mst_found_number(f, "tool_cpu_ns", q->s->tool_cpu_ns);
+        mst_found_number(f, "tool_threads", q->s->tool_threads);
+    }
     mst_say_generator(f, &q->b);
 }
 

@@ -175,8 +175,11 @@ void mst_say_quota(struct mst_finding *f, const struct mst_summary *s,
 
 void mst_say_generator(struct mst_finding *f, const struct mst_budget *b)
 {
+    const struct mst_summary_generator *limit = mst_summary_limit(b->s);
+
     MST_TEXT(f, "%s was the limit, not the server: %s. What the server could do is not to be seen.",
-             b->s->client.tool, b->s->checks[MST_CHECK_GENERATOR].text);
+             limit != NULL ? limit->name : b->s->client.tool,
+             b->s->checks[MST_CHECK_GENERATOR].text);
     MST_ACTION(f, "Use more load tools at once, one with more threads, or a faster one.");
 }
 

@@ -1,4 +1,4 @@
-/* k6.c - k6: its options and its rows (--out csv=...).
+/* k6.c - k6: its options and its rows (--out csv=..., and json=... of a load of several instances).
  *
  * k6 writes a line for each of a request's measurements, all with the same time,
  * its end: http_reqs first, then the times of its parts. A request began when it
@@ -9,12 +9,19 @@
  * not read: rows say all of it. The columns depend on the script's systemTags. A script
  * that sends X-MPMStat-Id tags the request with the same number, as mpmstat_id.
  *
+ * In JSON each measurement is an object on a line, with the same names; its instant is of RFC 3339,
+ * in the machine's time zone. Each instance of a load that is divided into execution segments
+ * writes a file of its own.
+ *
  * Exit status 99 says that a threshold was crossed, and that the test was done.
  */
 #include "loadtools/loadtool.h"
 
+#include <inttypes.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/clock.h"
 #include "loadtools/text.h"
@@ -106,6 +113,11 @@ static int read_k6_header(struct mst_row_reader *reader, char *line, char error[
     char *field;
     size_t i, at;
 
+    /* A metric's declaration comes first, before any measurement. */
+    reader->is_json = line[0] == '{';
+    reader->said.start_step_ns = reader->is_json ? 1 : 0;
+    if (reader->is_json)
+        return 0;
     for (i = 0; i < COLUMNS; i++)
         reader->columns[i] = SIZE_MAX;
     for (at = 0; (field = mst_field(&line, ',')) != NULL; at++)
@@ -119,15 +131,43 @@ static int read_k6_header(struct mst_row_reader *reader, char *line, char error[
                     "should begin with \"metric_name,timestamp,metric_value\"");
 }
 
+/* "2026-11-23T04:45:00.123456789+01:00" */
+static uint64_t rfc3339_ns(const char *text)
+{
+    struct tm tm = { 0 };
+    uint64_t ns = 0, digit = MST_NS_PER_S / 10;
+    unsigned hours = 0, minutes = 0;
+    int n = 0;
+    time_t at;
+
+    if (sscanf(text, "%4d-%2d-%2dT%2d:%2d:%2d%n", &tm.tm_year, &tm.tm_mon, &tm.tm_mday,
+               &tm.tm_hour, &tm.tm_min, &tm.tm_sec, &n) != 6)
+        return MST_UNKNOWN;
+    text += n;
+    if (*text == '.')
+        for (text++; *text >= '0' && *text <= '9'; text++, digit /= 10)
+            ns += (uint64_t)(*text - '0') * digit;
+    if (*text != 'Z' && ((*text != '+' && *text != '-') ||
+                         sscanf(text + 1, "%2u:%2u", &hours, &minutes) != 2))
+        return MST_UNKNOWN;
+    tm.tm_year -= 1900;
+    tm.tm_mon -= 1;
+    at = timegm(&tm) + (*text == '-' ? 1 : -1) * (time_t)(hours * 3600 + minutes * 60);
+    return at >= 0 ? (uint64_t)at * MST_NS_PER_S + ns : MST_UNKNOWN;
+}
+
 /* Its unit shows by its size. */
-static uint64_t instant_ns(const char *field)
+static uint64_t instant_ns(const char *field, uint64_t *step_ns)
 {
     uint64_t instant = mst_field_integer(field), unit = MST_NS_PER_S;
 
-    if (instant == MST_UNKNOWN)
-        return MST_UNKNOWN;
+    if (instant == MST_UNKNOWN) {
+        *step_ns = 1;
+        return field != NULL && strchr(field, 'T') != NULL ? rfc3339_ns(field) : MST_UNKNOWN;
+    }
     for (; unit > 1 && instant > UINT64_C(100000000000) * (MST_NS_PER_S / unit); unit /= 1000)
         ;
+    *step_ns = unit;
     return instant <= UINT64_MAX / 2 / unit ? instant * unit : MST_UNKNOWN;
 }
 
@@ -179,7 +219,7 @@ static int finish_row(struct mst_row_reader *reader, struct mst_client_row *row)
 static int begin_row(struct mst_row_reader *reader, struct mst_client_row *row,
                      char *const fields[COLUMNS])
 {
-    uint64_t end_ns = instant_ns(fields[INSTANT]);
+    uint64_t end_ns = instant_ns(fields[INSTANT], &reader->said.start_step_ns);
     uint64_t status = mst_field_integer(fields[STATUS]);
     int made = finish_row(reader, row);
 
@@ -188,7 +228,8 @@ static int begin_row(struct mst_row_reader *reader, struct mst_client_row *row,
     reader->row = (struct mst_client_row){
         .start_ns = end_ns, .connect_ns = 0, .wait_ns = MST_UNKNOWN, .status = status,
         .failure = failure_of(fields[ERROR_CODE]),
-        .client_id = client_id_of(fields[EXTRA_TAGS]),
+        .client_id = reader->is_json ? mst_field_integer(fields[EXTRA_TAGS])
+                                     : client_id_of(fields[EXTRA_TAGS]),
     };
     reader->has_row = true;
     return made;
@@ -210,20 +251,75 @@ static int add_to_row(struct mst_row_reader *reader, const char *metric, const c
     return 0;
 }
 
-static int read_k6_row(struct mst_row_reader *reader, struct mst_client_row *row, char *line)
+/* The end of a JSON string or number. */
+static char *value_end(char *value)
 {
-    static const char part[] = "http_req_";
-    char *fields[COLUMNS] = { NULL }, *field;
+    for (; *value != '\0' && *value != '"' && *value != ',' && *value != '}'; value++)
+        if (*value == '\\' && value[1] != '\0')
+            value++;
+    return value;
+}
+
+/* Finds the members that are needed, and ends each. A name in quotes is no part of a string: there,
+ * a backslash stands before each quote. */
+static void fields_of_json(char *fields[COLUMNS], char *line)
+{
+    static const char *const names[COLUMNS] = {
+        [METRIC] = "\"metric\":\"", [INSTANT] = "\"time\":\"", [VALUE] = "\"value\":",
+        [STATUS] = "\"status\":\"", [ERROR_CODE] = "\"error_code\":\"",
+        [EXTRA_TAGS] = "\"mpmstat_id\":\"",
+    };
+    char *ends[COLUMNS] = { NULL };
+    size_t i;
+
+    for (i = 0; i < COLUMNS; i++) {
+        fields[i] = strstr(line, names[i]);
+        if (fields[i] == NULL)
+            continue;
+        fields[i] += strlen(names[i]);
+        ends[i] = value_end(fields[i]);
+    }
+    for (i = 0; i < COLUMNS; i++)
+        if (ends[i] != NULL)
+            *ends[i] = '\0';
+}
+
+static bool is_point(const char *line)
+{
+    return strstr(line, "\"type\":\"Point\"") != NULL;
+}
+
+static void fields_of_csv(char *fields[COLUMNS], const struct mst_row_reader *reader, char *line)
+{
+    char *field;
     size_t at, i;
 
-    if (line == NULL)
-        return finish_row(reader, row);
     for (at = 0; (field = mst_field(&line, ',')) != NULL; at++)
         for (i = 0; i < COLUMNS; i++)
             if (reader->columns[i] == at)
                 fields[i] = field;
+}
+
+static int read_k6_row(struct mst_row_reader *reader, struct mst_client_row *row, char *line)
+{
+    static const char part[] = "http_req_";
+    char *fields[COLUMNS] = { NULL };
+    uint64_t dropped;
+
+    if (line == NULL)
+        return finish_row(reader, row);
+    if (reader->is_json && !is_point(line))
+        return line[0] == '{' ? 0 : -1;
+    if (reader->is_json)
+        fields_of_json(fields, line);
+    else
+        fields_of_csv(fields, reader, line);
     if (fields[METRIC] == NULL || fields[INSTANT] == NULL || fields[VALUE] == NULL)
         return -1;
+    if (strcmp(fields[METRIC], "dropped_iterations") == 0) {
+        dropped = mst_field_number(fields[VALUE], 1);
+        reader->said.dropped += dropped != MST_UNKNOWN ? dropped : 0;
+    }
     if (strcmp(fields[METRIC], "http_reqs") == 0)
         return begin_row(reader, row, fields);
     if (reader->has_row && strncmp(fields[METRIC], part, sizeof part - 1) == 0)

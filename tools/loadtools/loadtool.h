@@ -117,13 +117,24 @@ struct mst_row_totals {
     uint64_t bad;                      /* lines that were no rows; set by the reader */
 };
 
+/* What a file of rows says besides its requests. */
+enum mst_rows_end { MST_ROWS_END_UNKNOWN, MST_ROWS_ENDED, MST_ROWS_CUT_SHORT };
+struct mst_rows_said {
+    uint64_t bad;                      /* lines that are no rows (a half-written last one) */
+    uint64_t start_step_ns;            /* resolution of starts; 0: the tool's plan says it */
+    uint64_t dropped;                  /* iterations that could not begin when they should */
+    uint64_t cpu_ns, cpu_wall_ns;      /* CPU time of the process, in that time; 0: not known */
+    enum mst_rows_end end;
+};
+
 /* What a reader of rows keeps between two lines. */
 #define MST_ROW_COLUMNS 8u
 struct mst_row_reader {
     uint64_t started_ns;               /* when the tool was started, since 1970 */
     size_t   columns[MST_ROW_COLUMNS]; /* the adapter's: where the columns it needs are */
     struct mst_client_row row;         /* the adapter's: a row of several lines */
-    bool     has_row;
+    bool     has_row, is_json;
+    struct mst_rows_said said;
 };
 
 /* What the tool printed. Each text ends with a NUL behind its n bytes. */
@@ -175,11 +186,15 @@ uint64_t mst_loadtool_failed_besides(const struct mst_loadtool *tool, uint64_t f
                                      uint64_t failed_timeout);
 
 /* Reads rows, from the stream's present place to its end. Returns how many, or -1
- * with a sentence, also where not one of the lines is a row; *bad is how many are
- * none (a half-written last one). started_ns is when the tool was started, since 1970. */
+ * with a sentence, also where not one of the lines is a row. started_ns is when the tool was
+ * started, since 1970. */
 long mst_loadtool_read_rows(const struct mst_loadtool *tool, FILE *rows, uint64_t started_ns,
-                            mst_take_row *take, void *context, uint64_t *bad,
+                            mst_take_row *take, void *context, struct mst_rows_said *said,
                             char error[MST_ERROR_MAX]);
+
+/* The adapter that reads a file of rows which begins with that line, by itself: its instants are
+ * since 1970. NULL: none. */
+const struct mst_loadtool *mst_loadtool_of_rows(const char *first_line);
 
 /* Adds a row to the totals, which begin as all zeros. */
 void mst_row_totals_add(struct mst_row_totals *totals, const struct mst_client_row *row);
@@ -191,6 +206,9 @@ void mst_client_result_from_rows(struct mst_client_result *result,
                                  const struct mst_row_totals *totals, bool ended);
 
 void mst_plan_free(struct mst_plan *plan);
+
+/* How a file begins that contrib's locust/mpmstat_rows.py writes. */
+#define MST_LOCUST_ROWS "#mpmstat-locust-rows,1,"
 
 /* ---- for adapters ---------------------------------------------------------------- */
 
@@ -218,6 +236,7 @@ void mst_client_result_add_failures(struct mst_client_result *result, enum mst_f
 
 extern const struct mst_loadtool mst_loadtool_ab, mst_loadtool_generic, mst_loadtool_h2load,
                                  mst_loadtool_hey, mst_loadtool_k6, mst_loadtool_locust,
+                                 mst_loadtool_locust_rows,
                                  mst_loadtool_oha, mst_loadtool_siege, mst_loadtool_tsung,
                                  mst_loadtool_vegeta,
                                  mst_loadtool_wrk;

@@ -28,6 +28,14 @@ const struct mst_loadtool *mst_loadtool_for(const char *command)
     return &mst_loadtool_generic;
 }
 
+const struct mst_loadtool *mst_loadtool_of_rows(const char *first_line)
+{
+    if (first_line[0] == '{' || strncmp(first_line, "metric_name,", 12) == 0)
+        return &mst_loadtool_k6;
+    return strncmp(first_line, MST_LOCUST_ROWS, sizeof MST_LOCUST_ROWS - 1) == 0
+               ? &mst_loadtool_locust_rows : NULL;
+}
+
 const char *mst_loadtool_names(void)
 {
     static char names[256];

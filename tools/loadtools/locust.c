@@ -1,6 +1,7 @@
 /* locust.c - Locust: its options and what it prints (--json).
  *
- * It writes no rows. The JSON on stdout has, for each name and method of a request,
+ * It writes no rows; mpmstat_rows.py, a locustfile of mpmstat's, does so in each of its processes,
+ * for mpmstat import. The JSON on stdout has, for each name and method of a request,
  * sums and a table of how many requests took how long, rounded to two figures (and
  * whole milliseconds): the percentiles here are of that table, the mean and the
  * longest are exact. Times are as measured.
@@ -16,6 +17,7 @@
 #include <jansson.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "loadtools/text.h"
@@ -194,6 +196,77 @@ static int parse_locust(struct mst_client_result *r, const struct mst_plan *plan
     json_decref(root);
     return found ? 0 : -1;
 }
+
+/* ---- the rows of mpmstat_rows.py ------------------------------------------------- */
+
+/* A line for each request: r,START_NS,DURATION_NS,STATUS,FAILURE,ID; about every second, and at the
+ * end, one with the CPU time that the process has used: c,TIME_NS,CPU_NS and e,TIME_NS,CPU_NS. */
+enum field { KIND, START, DURATION, STATUS, FAILURE, ID, FIELDS };
+
+static int read_rows_header(struct mst_row_reader *reader, char *line, char error[MST_ERROR_MAX])
+{
+    if (strncmp(line, MST_LOCUST_ROWS, sizeof MST_LOCUST_ROWS - 1) != 0)
+        return mst_fail(error, "the file's first line should begin with " MST_LOCUST_ROWS);
+    reader->said.start_step_ns = MST_NS_PER_US;   /* Python's clock is a double */
+    reader->said.end = MST_ROWS_CUT_SHORT;
+    return 0;
+}
+
+/* From the first such line to the last. Its columns keep the first. */
+static int take_cpu(struct mst_row_reader *reader, char *const fields[FIELDS])
+{
+    uint64_t at = mst_field_integer(fields[START]), cpu = mst_field_integer(fields[DURATION]);
+
+    if (at == MST_UNKNOWN || cpu == MST_UNKNOWN)
+        return -1;
+    if (!reader->has_row) {
+        reader->columns[0] = at;
+        reader->columns[1] = cpu;
+        reader->has_row = true;
+    }
+    if (at >= reader->columns[0] && cpu >= reader->columns[1]) {
+        reader->said.cpu_wall_ns = at - reader->columns[0];
+        reader->said.cpu_ns = cpu - reader->columns[1];
+    }
+    if (fields[KIND][0] == 'e')
+        reader->said.end = MST_ROWS_ENDED;
+    return 0;
+}
+
+static enum mst_failure failure_of(const char *word)
+{
+    return strcmp(word, "connect") == 0 ? MST_FAILURE_CONNECT :
+           strcmp(word, "receive") == 0 ? MST_FAILURE_RECEIVE :
+           strcmp(word, "timeout") == 0 ? MST_FAILURE_TIMEOUT : MST_FAILURE_OTHER;
+}
+
+static int read_rows_row(struct mst_row_reader *reader, struct mst_client_row *row, char *line)
+{
+    char *fields[FIELDS] = { NULL };
+    size_t i;
+
+    if (line == NULL)
+        return 0;
+    for (i = 0; i < FIELDS && (fields[i] = mst_field(&line, ',')) != NULL; i++)
+        ;
+    if (i == 3 && (fields[KIND][0] == 'c' || fields[KIND][0] == 'e'))
+        return take_cpu(reader, fields);
+    if (i < FIELDS || strcmp(fields[KIND], "r") != 0)
+        return -1;
+    row->start_ns = mst_field_integer(fields[START]);
+    row->duration_ns = mst_field_integer(fields[DURATION]);
+    row->status = mst_field_integer(fields[STATUS]);
+    row->failure = failure_of(fields[FAILURE]);
+    row->client_id = mst_field_integer(fields[ID]);
+    return row->start_ns == MST_UNKNOWN || row->duration_ns == MST_UNKNOWN ||
+           row->status == MST_UNKNOWN ? -1 : 1;
+}
+
+const struct mst_loadtool mst_loadtool_locust_rows = {
+    .name = "locust rows",
+    .read_header = read_rows_header,
+    .read_row = read_rows_row,
+};
 
 const struct mst_loadtool mst_loadtool_locust = {
     .name = "locust",

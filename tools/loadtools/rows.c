@@ -57,7 +57,7 @@ static int begin(const struct mst_loadtool *tool, FILE *rows, struct mst_row_rea
 }
 
 long mst_loadtool_read_rows(const struct mst_loadtool *tool, FILE *rows, uint64_t started_ns,
-                            mst_take_row *take, void *context, uint64_t *bad,
+                            mst_take_row *take, void *context, struct mst_rows_said *said,
                             char error[MST_ERROR_MAX])
 {
     struct mst_row_reader reader = { .started_ns = started_ns, .row = unknown_row() };
@@ -66,24 +66,25 @@ long mst_loadtool_read_rows(const struct mst_loadtool *tool, FILE *rows, uint64_
     int status = begin(tool, rows, &reader, line, error), made;
     long count = 0;
 
-    *bad = 0;
+    *said = (struct mst_rows_said){ 0 };
     if (status != 0)
         return -1;
     do {
         status = next_line(rows, line);
         row = unknown_row();
         made = status < 0 ? -1 : tool->read_row(&reader, &row, status > 0 ? line : NULL);
-        *bad += made < 0;
+        reader.said.bad += made < 0;
+        *said = reader.said;
         if (made > 0 && (count++, take(context, &row) != 0))
             return count;
     } while (status != 0);
-    if (!ferror(rows) && (count > 0 || *bad == 0))
+    if (!ferror(rows) && (count > 0 || said->bad == 0))
         return count;
     if (ferror(rows))
         snprintf(error, MST_ERROR_MAX, "cannot read %s's rows: %s", tool->name, strerror(errno));
     else
         snprintf(error, MST_ERROR_MAX, "not one of %" PRIu64 " lines is a row as %s writes them",
-                 *bad, tool->name);
+                 said->bad, tool->name);
     return -1;
 }
 

@@ -286,7 +286,7 @@ static int read_rows(struct collection *c)
 {
     const struct mst_load *load = c->load;
     char error[MST_ERROR_MAX];
-    uint64_t bad;
+    struct mst_rows_said said;
     FILE *rows;
     long count;
 
@@ -295,17 +295,17 @@ static int read_rows(struct collection *c)
     rows = open_rows(c, error);
     if (rows == NULL)
         return note(c, error);
-    count = mst_loadtool_read_rows(load->tool, rows, c->started_ns, take_row, c, &bad, error);
+    count = mst_loadtool_read_rows(load->tool, rows, c->started_ns, take_row, c, &said, error);
     fclose(rows);
     if (mst_archive_error(c->archive)[0] != '\0')
         return -1;
     c->has_rows = count >= 0;
-    c->totals.bad = bad;
-    if (count >= 0 && bad == 0)
+    c->totals.bad = said.bad;
+    if (count >= 0 && said.bad == 0)
         return 0;
     if (count >= 0)
         snprintf(error, sizeof error, "%" PRIu64 " lines among the load tool's rows are no rows "
-                 "and were left out", bad);
+                 "and were left out", said.bad);
     return note(c, error);
 }
 

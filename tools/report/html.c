@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "report/generators.h"
 #include "report/groups.h"
 #include "report/html_compare.h"
 #include "report/html_run.h"
@@ -232,6 +233,7 @@ static void put_verdicts(struct mst_sink *sink, const struct content *c)
 static void put_numbers(struct mst_sink *sink, const struct mst_report *report)
 {
     bool folded = report->count > MST_HTML_RUNS_IN_GROUPS;
+    size_t i;
 
     mst_html(sink, "<section id=\"numbers\">\n<h2>%s</h2>\n",
              report->count > 1 ? "The runs side by side" : "The numbers");
@@ -240,6 +242,8 @@ static void put_numbers(struct mst_sink *sink, const struct mst_report *report)
     put_runs_table(sink, report);
     if (folded)
         mst_html(sink, "</details>\n");
+    for (i = 0; i < report->count; i++)
+        mst_generators_html(sink, &report->runs[i].summary);
     mst_html(sink, "</section>\n");
 }
 

@@ -1,4 +1,5 @@
 /* markdown.c - runs for a pull request: see report.h. */
+#include "report/generators.h"
 #include "report/markup.h"
 #include "report/metrics.h"
 #include "report/report.h"
@@ -42,6 +43,7 @@ static void put_run(struct mst_sink *sink, const struct mst_report_run *run)
     mst_markdown(sink, "**%s**\n", s->verdict);
     put_findings(sink, s);
     put_checks(sink, s);
+    mst_generators_markdown(sink, s);
     mst_markdown(sink, "\n");
 }
 

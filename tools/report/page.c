@@ -49,6 +49,7 @@ void mst_page_pair(struct mst_sink *sink, const char *name, const char *value)
 static const struct { const char *name, *script, *hash; } scripts[] = {
     [MST_PAGE_RUNS] = { "runs", report_js, report_js_HASH },
     [MST_PAGE_STUDY] = { "study", study_js, study_js_HASH },
+    [MST_PAGE_TREND] = { "trend", NULL, NULL },
 };
 
 static void put_head(struct mst_sink *sink, const struct mst_page *page)
@@ -56,8 +57,13 @@ static void put_head(struct mst_sink *sink, const struct mst_page *page)
     mst_sink_puts(sink,
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-        "script-src " chart_js_HASH " " pieces_js_HASH " " charts_js_HASH " ");
-    mst_sink_puts(sink, scripts[page->kind].hash);
+        "script-src ");
+    if (scripts[page->kind].script != NULL) {
+        mst_sink_puts(sink, chart_js_HASH " " pieces_js_HASH " " charts_js_HASH " ");
+        mst_sink_puts(sink, scripts[page->kind].hash);
+    } else {
+        mst_sink_puts(sink, "'none'");
+    }
     mst_sink_puts(sink,
         "; style-src " colours_css_HASH " " report_css_HASH "; "
         "img-src data:; base-uri 'none'; form-action 'none'\">\n"
@@ -117,7 +123,12 @@ int mst_page_end(struct mst_sink *sink, const struct mst_page *page, mst_page_da
 
     mst_html(sink, "<footer><p>Written by mpmstat " MPMSTAT_VERSION ". Every number is of all "
              "recorded rows; time is in the server's and the load tool's own clocks. Nothing on "
-             "this page is fetched from anywhere.</p>\n<details><summary>Charts: Chart.js, © "
+             "this page is fetched from anywhere.</p>\n");
+    if (scripts[page->kind].script == NULL) {
+        mst_sink_puts(sink, "</footer>\n</body>\n</html>\n");
+        return 0;
+    }
+    mst_html(sink, "<details><summary>Charts: Chart.js, © "
              "Chart.js Contributors, MIT License</summary><p>%s</p></details></footer>\n",
              chart_license);
     mst_sink_puts(sink, "<script type=\"application/json\" id=\"data\">");

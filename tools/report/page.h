@@ -11,7 +11,8 @@
 #include "render/sink.h"
 #include "report/metrics.h"
 
-enum mst_page_kind { MST_PAGE_RUNS, MST_PAGE_STUDY };   /* assets/report.js, assets/study.js */
+/* Drawn by assets/report.js; by assets/study.js; a page without scripts. */
+enum mst_page_kind { MST_PAGE_RUNS, MST_PAGE_STUDY, MST_PAGE_TREND };
 
 struct mst_page {
     enum mst_page_kind kind;
@@ -23,7 +24,7 @@ struct mst_page {
 /* Everything up to the title and the line below it, within <header>. */
 void mst_page_begin(struct mst_sink *sink, const struct mst_page *page);
 /* The footer and the scripts; put_data writes the JSON that they read. Returns what put_data
- * returned. */
+ * returned. A page without scripts has none: 0. */
 typedef int mst_page_data(struct mst_sink *sink, const void *of, char *error);
 int  mst_page_end(struct mst_sink *sink, const struct mst_page *page, mst_page_data *put_data,
                   const void *of, char *error);

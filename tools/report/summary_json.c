@@ -1,5 +1,6 @@
 /* summary_json.c - a run's summary as JSON: see report.h. */
 #include "render/json_writer.h"
+#include "report/generators.h"
 #include "report/metrics.h"
 #include "report/report.h"
 #include "report/resources.h"
@@ -398,6 +399,7 @@ void mst_report_json(struct mst_sink *sink, const struct mst_summary *s)
     mst_json_begin(j, NULL, '{');
     put_run(j, s);
     put_client(j, s);
+    mst_generators_json(j, s);
     mst_json_line(j, 1);
     mst_json_begin(j, "servers", '[');
     for (i = 0; i < s->server_count; i++) {

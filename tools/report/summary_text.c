@@ -10,6 +10,7 @@
 
 #include "base/ratio.h"
 #include "console/format.h"
+#include "report/generators.h"
 #include "report/lines.h"
 #include "report/report.h"
 #include "report/resources.h"
@@ -397,6 +398,7 @@ void mst_report_text(struct mst_sink *sink, const struct mst_summary *s, const c
     mst_report_findings_text(sink, s);
     mst_sink_char(sink, '\n');
     mst_summary_together_text(sink, s);
+    mst_generators_text(sink, s);
     for (i = 0; i < s->server_count; i++)
         if (!mst_summary_is_php(&s->servers[i]))
             put_server(sink, s, &s->servers[i], percentiles);

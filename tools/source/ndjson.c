@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "segment/fields.h"
+#include "segment/traceparent.h"
 #include "source/ndjson_members.h"
 
 /* ---- the kinds of line ------------------------------------------------------ */
@@ -40,6 +41,24 @@ static uint64_t client_id(struct mst_line *l)
 
     return value == NULL || json_is_null(value)
         ? 0 : mst_line_integer(l, "client_id", INT64_MAX) + 1;
+}
+
+/* Null or missing, as in an older server's line, is none. */
+static void read_trace(struct mst_line *l, struct mst_request *r)
+{
+    const json_t *value = json_object_get(l->object, "traceparent");
+    struct mst_traceparent trace;
+
+    if (value == NULL || json_is_null(value))
+        return;
+    if (!json_is_string(value) || !mst_traceparent_parse(json_string_value(value), &trace)) {
+        mst_line_complain(l, "expected \"traceparent\" to be a trace of W3C Trace Context, or null");
+        return;
+    }
+    r->trace_high = trace.trace_high;
+    r->trace_low = trace.trace_low;
+    r->trace_parent = trace.parent;
+    r->label_status |= (uint64_t)trace.flags << MST_TRACE_FLAGS_SHIFT;
 }
 
 static void read_request(struct mst_line *l, struct mst_ndjson_line *out)
@@ -77,6 +96,7 @@ static void read_request(struct mst_line *l, struct mst_ndjson_line *out)
     r->send_network_ns = mst_line_seconds_if_sent(l, "send_network");
     r->send_server_ns = mst_line_seconds_if_sent(l, "send_server");
     r->log_ns = mst_line_seconds_if_sent(l, "log");
+    read_trace(l, r);
 }
 
 static void read_delivery(struct mst_line *l, struct mst_ndjson_line *out)

@@ -16,7 +16,7 @@ import tool
 
 BASH = build.SRCDIR / "completions/mpmstat.bash"
 ZSH = build.SRCDIR / "completions"
-VERBS = {"status", "top", "serve", "record", "report", "compare", "lab", "fields", "help"}
+VERBS = {"status", "top", "serve", "export", "record", "report", "compare", "lab", "fields", "help"}
 
 # What bash would do at <Tab>: the words and the place of the cursor's, then the answer.
 IN_BASH = """

@@ -68,7 +68,7 @@ class Block:
 def all_documents():
     """Every document of the source, the licence's and the tests' own inputs aside."""
     found = [build.SRCDIR / "README.md"]
-    for directory in ("docs", "phpapp", "tools"):
+    for directory in ("contrib", "docs", "phpapp", "tools"):
         found += sorted((build.SRCDIR / directory).rglob("*.md"))
     return found
 

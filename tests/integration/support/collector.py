@@ -1,0 +1,134 @@
+"""A collector of OpenTelemetry's traces: OTLP over HTTP with JSON, strictly as the protocol has it."""
+import json
+import re
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+INTERNAL, SERVER, CLIENT = 1, 2, 3
+SPAN = {"traceId", "spanId", "parentSpanId", "flags", "name", "kind", "startTimeUnixNano",
+        "endTimeUnixNano", "attributes", "status"}
+
+
+def number(text):
+    """OTLP's JSON has 64-bit integers as strings."""
+    assert isinstance(text, str) and re.fullmatch(r"0|[1-9][0-9]*", text), text
+    assert int(text) < 2 ** 64
+    return int(text)
+
+
+def value_of(value):
+    (kind, content), = value.items()
+    if kind == "intValue":
+        return number(content)
+    assert (kind, type(content)) in (("stringValue", str), ("boolValue", bool)), value
+    return content
+
+
+def attributes_of(listed):
+    for attribute in listed:
+        assert set(attribute) == {"key", "value"}, attribute
+    names = [attribute["key"] for attribute in listed]
+    assert len(names) == len(set(names)), names
+    return {attribute["key"]: value_of(attribute["value"]) for attribute in listed}
+
+
+class Span:
+    def __init__(self, raw, resource):
+        assert set(raw) <= SPAN, raw
+        assert re.fullmatch("[0-9a-f]{32}", raw["traceId"]) and int(raw["traceId"], 16)
+        assert re.fullmatch("[0-9a-f]{16}", raw["spanId"]) and int(raw["spanId"], 16)
+        assert "parentSpanId" not in raw or re.fullmatch("[0-9a-f]{16}", raw["parentSpanId"])
+        assert raw["kind"] in (INTERNAL, SERVER, CLIENT) and isinstance(raw["flags"], int)
+        assert raw["status"] in ({}, {"code": 2}), raw["status"]
+        self.trace, self.id, self.parent = raw["traceId"], raw["spanId"], raw.get("parentSpanId")
+        self.name, self.kind, self.flags = raw["name"], raw["kind"], raw["flags"]
+        self.start = number(raw["startTimeUnixNano"])
+        self.end = number(raw["endTimeUnixNano"])
+        assert self.start <= self.end
+        self.failed = raw["status"] == {"code": 2}
+        self.attributes = attributes_of(raw["attributes"])
+        self.resource = resource
+
+    def __repr__(self):
+        return f"<{self.name} {self.end - self.start} {self.attributes}>"
+
+
+def spans_of(request):
+    """Of an ExportTraceServiceRequest."""
+    found = []
+    assert set(request) == {"resourceSpans"}
+    for resource_spans in request["resourceSpans"]:
+        assert set(resource_spans) == {"resource", "scopeSpans"}
+        resource = attributes_of(resource_spans["resource"]["attributes"])
+        for scope_spans in resource_spans["scopeSpans"]:
+            assert set(scope_spans) == {"scope", "spans"}
+            assert scope_spans["scope"]["name"]
+            found += [Span(raw, resource) for raw in scope_spans["spans"]]
+    return found
+
+
+def children(spans, parent):
+    """In the order of time."""
+    return sorted((s for s in spans if s.parent == parent.id and s.trace == parent.trace),
+                  key=lambda s: (s.start, s.end))
+
+
+def servers(spans):
+    return [span for span in spans if span.kind == SERVER]
+
+
+def assert_whole(spans, parent):
+    """The children follow each other, and add up to their parent exactly."""
+    at = parent.start
+    for child in children(spans, parent):
+        assert child.start == at, (parent, child)
+        at = child.end
+    assert at == parent.end, (parent, children(spans, parent))
+
+
+class Collector:
+    """answers: what it says to the first requests, as (status, headers, body); then 200."""
+
+    def __init__(self, answers=()):
+        self.answers, self.requests, self.headers = list(answers), [], []
+        collector = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self):
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                status, headers, answer = (collector.answers.pop(0) if collector.answers
+                                           else (200, {}, b"{}"))
+                if self.path != "/v1/traces":
+                    status, answer = 404, b"no such path"
+                if status == 200:
+                    assert self.headers["Content-Type"] == "application/json"
+                    collector.requests.append(json.loads(body))
+                collector.headers.append(dict(self.headers))
+                self.send_response(status)
+                for name, value in headers.items():
+                    self.send_header(name, value)
+                self.send_header("Content-Length", str(len(answer)))
+                self.end_headers()
+                self.wfile.write(answer)
+
+            def log_message(self, *_):
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
+        self.thread = threading.Thread(target=self.server.serve_forever)
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.server.shutdown()
+        self.thread.join()
+        self.server.server_close()
+
+    @property
+    def spans(self):
+        return [span for request in self.requests for span in spans_of(request)]

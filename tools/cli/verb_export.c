@@ -1,0 +1,367 @@
+/* verb_export.c - mpmstat export: slow, failed and sampled requests as spans of OpenTelemetry. */
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/compare_runs.h"
+#include "base/clock.h"
+#include "cli/text_options.h"
+#include "cli/verbs.h"
+#include "console/diag.h"
+#include "console/output.h"
+#include "console/stop.h"
+#include "explain/explain.h"
+#include "export/export.h"
+#include "export/post.h"
+
+#define LAST_MAX_NS   (UINT64_C(7 * 86400) * MST_NS_PER_S)   /* no journal reaches back further */
+#define SLOWER_MAX_NS (UINT64_C(86400) * MST_NS_PER_S)
+
+static const char help[] =
+#include "tools/cli/help/export.inc"
+    ;
+
+struct options {
+    struct mst_export_choice choice;
+    bool         has_choice, help;
+    const char  *url, *output;     /* one of them */
+    const char  *run;              /* NULL: all */
+    const char  *service, *host;   /* host NULL: this machine's */
+    uint64_t     last_ns;          /* 0: as explain has it */
+    const char **headers;
+    size_t       header_count;
+    char       **targets;
+    size_t       target_count;
+};
+
+/* Where the requests come from. */
+struct origin {
+    struct mst_archive    *archive;      /* NULL: `live` has it */
+    struct mst_explanation live;
+};
+
+/* ---- the command line ---------------------------------------------------------------------- */
+
+static int read_number(const char *text, uint64_t *number)
+{
+    char *end;
+
+    *number = strtoumax(text, &end, 10);
+    if (text[0] < '0' || text[0] > '9' || *end != '\0' || *number > INT64_MAX)
+        return mst_usage_error("export", "expected --slowest to be a number, found \"%s\"", text);
+    return MST_EXIT_OK;
+}
+
+/* "500ms", "2s", "5m", "1h". */
+static int read_time(const char *option, const char *text, uint64_t low_ns, uint64_t high_ns,
+                     uint64_t *ns)
+{
+    static const struct { const char *unit; double ns; } units[] = {
+        { "ms", 1e6 }, { "s", 1e9 }, { "m", 60e9 }, { "h", 3600e9 },
+    };
+    char *unit;
+    double number = strtod(text, &unit);
+    size_t i;
+
+    for (i = 0; i < sizeof units / sizeof *units && unit != text; i++)
+        if (strcmp(unit, units[i].unit) == 0 && number * units[i].ns >= (double)low_ns &&
+            number * units[i].ns <= (double)high_ns) {
+            *ns = (uint64_t)(number * units[i].ns);
+            return MST_EXIT_OK;
+        }
+    return mst_usage_error("export", "expected --%s to be a time with its unit (500ms, 2s, 5m), "
+                           "found \"%s\"", option, text);
+}
+
+static int read_option(struct options *o, int option, char **argv, const struct option *names)
+{
+    switch (option) {
+    case 'U': o->url = optarg; break;
+    case 'o': o->output = optarg; break;
+    case 'r': o->run = optarg; break;
+    case 'E': o->service = optarg; break;
+    case 'M': o->host = optarg; break;
+    case 'H': o->headers[o->header_count++] = optarg; break;
+    case 'h': o->help = true; break;
+    case 'f': o->has_choice = o->choice.failed = true; break;
+    case 's': o->has_choice = o->choice.sampled = true; break;
+    case 'n': o->has_choice = true; return read_number(optarg, &o->choice.slowest);
+    case 't':
+        o->has_choice = true;
+        return read_time("slower-than", optarg, 0, SLOWER_MAX_NS, &o->choice.slower_than_ns);
+    case 'l': return read_time("last", optarg, MST_NS_PER_S, LAST_MAX_NS, &o->last_ns);
+    default:  return mst_option_error("export", option, argv, names);
+    }
+    return MST_EXIT_OK;
+}
+
+static int check_options(struct options *o)
+{
+    if ((o->url == NULL) == (o->output == NULL))
+        return mst_usage_error("export", "it takes either a collector, --otlp URL, or a file, "
+                               "-o FILE");
+    if (o->output != NULL && o->output[0] == '\0')
+        return mst_usage_error("export", "-o takes the name of a file, not an empty one");
+    if (!o->has_choice)
+        o->choice = (struct mst_export_choice){ MST_EXPORT_SLOWEST, MST_UNKNOWN, true, true };
+    return MST_EXIT_OK;
+}
+
+static int read_options(struct options *o, int argc, char **argv)
+{
+    static const struct option names[] = {
+        { "otlp", required_argument, NULL, 'U' }, { "output", required_argument, NULL, 'o' },
+        { "slowest", required_argument, NULL, 'n' },
+        { "slower-than", required_argument, NULL, 't' }, { "failed", no_argument, NULL, 'f' },
+        { "sampled", no_argument, NULL, 's' }, { "run", required_argument, NULL, 'r' },
+        { "last", required_argument, NULL, 'l' }, { "service", required_argument, NULL, 'E' },
+        { "host", required_argument, NULL, 'M' }, { "header", required_argument, NULL, 'H' },
+        { "help", no_argument, NULL, 'h' }, { 0 },
+    };
+    int option, status = MST_EXIT_OK;
+
+    opterr = 0;
+    optind = 0;
+    while (status == MST_EXIT_OK &&
+           (option = getopt_long(argc, argv, ":o:h", names, NULL)) != -1)
+        status = read_option(o, option, argv, names);
+    o->targets = argv + optind;
+    o->target_count = (size_t)(argc - optind);
+    return status != MST_EXIT_OK || o->help ? status : check_options(o);
+}
+
+/* ---- the runs ------------------------------------------------------------------------------ */
+
+static bool is_archive(const char *path)
+{
+    char begin[16] = "";
+    FILE *file = fopen(path, "rbe");
+    size_t n = file != NULL ? fread(begin, 1, sizeof begin - 1, file) : 0;
+
+    if (file != NULL)
+        fclose(file);
+    return n == sizeof begin - 1 && strcmp(begin, "SQLite format 3") == 0;
+}
+
+/* The archive that is named alone, or a run of what the servers' journals have. */
+static int open_origin(struct origin *from, const struct options *o)
+{
+    char error[MST_ERROR_MAX];
+
+    if (o->target_count == 1 && is_archive(o->targets[0])) {
+        if (o->last_ns != 0)
+            return mst_usage_error("export", "--last goes with servers, not with an archive");
+        from->archive = mst_archive_read(o->targets[0], error);
+        return from->archive != NULL ? MST_EXIT_OK : mst_failed(MST_EXIT_TARGET, "%s", error);
+    }
+    if (o->run != NULL)
+        return mst_usage_error("export", "--run goes with an archive, not with servers");
+    return mst_explain(&from->live, o->targets, o->target_count,
+                       o->last_ns != 0 ? o->last_ns : MST_EXPLAIN_LAST_NS);
+}
+
+static bool is_wanted(const struct options *o, const struct mst_summary *s)
+{
+    char number[32];
+
+    snprintf(number, sizeof number, "%lld", (long long)s->id);
+    return o->run == NULL || strcmp(o->run, number) == 0 ||
+           (s->name != NULL && strcmp(o->run, s->name) == 0);
+}
+
+/* Why a run was not exported. */
+enum cause { NO_CAUSE, UNREADABLE, UNSENT };
+
+static enum cause export_archive(struct mst_export *e, const struct options *o,
+                                 struct mst_archive *archive, char error[MST_ERROR_MAX])
+{
+    struct mst_summary s = { 0 };
+    enum cause cause = NO_CAUSE;
+    size_t count = 0, i, found = 0;
+    int64_t *ids = NULL;
+
+    if (mst_summary_runs(archive, &ids, &count, error) != 0)
+        return UNREADABLE;
+    for (i = 0; i < count && cause == NO_CAUSE; i++) {
+        if (mst_summary_make(&s, archive, ids[i], error) != 0) {
+            cause = UNREADABLE;
+        } else if (is_wanted(o, &s)) {
+            found++;
+            cause = mst_export_run(e, archive, &s, error) != 0 ? UNSENT : NO_CAUSE;
+        }
+        mst_summary_free(&s);
+    }
+    free(ids);
+    if (cause != NO_CAUSE || found > 0)
+        return cause;
+    if (o->run == NULL)
+        mst_fail(error, "there is no run in %s", mst_archive_path(archive));
+    else
+        mst_fail(error, "there is no run \"%s\" in %s: runs are selected by number or name",
+                 o->run, mst_archive_path(archive));
+    return UNREADABLE;
+}
+
+static int export_origin(struct mst_export *e, const struct options *o, struct origin *from)
+{
+    char error[MST_ERROR_MAX];
+    enum cause cause;
+
+    if (from->archive != NULL)
+        cause = export_archive(e, o, from->archive, error);
+    else
+        cause = mst_export_run(e, from->live.archive, &from->live.summary, error) != 0
+            ? UNSENT : NO_CAUSE;
+    if (cause == NO_CAUSE && e->servers == 0)
+        mst_warn("expected requests of an Apache, found only PHP's: nothing is exported. Record "
+                 "the Apache in front of it, too");
+    if (cause == NO_CAUSE)
+        return MST_EXIT_OK;
+    if (mst_stop_asked())
+        return mst_failed(MST_EXIT_INTERRUPTED, "%s", error);
+    return mst_failed(cause == UNSENT ? MST_EXIT_OUTPUT : MST_EXIT_TARGET, "%s", error);
+}
+
+/* ---- to a file ----------------------------------------------------------------------------- */
+
+struct job {
+    const struct options *o;
+    struct mst_export    *e;
+    struct origin        *from;
+};
+
+/* A request a line, as the collector's otlpjsonfile receiver reads it. */
+static int write_line(void *context, const char *json, size_t length, char error[MST_ERROR_MAX])
+{
+    struct mst_sink *sink = context;
+
+    mst_sink_bytes(sink, json, length);
+    mst_sink_char(sink, '\n');
+    return sink->error == 0 ? 0 : mst_fail(error, "the output cannot be written: %s",
+                                           strerror(sink->error));
+}
+
+static mst_output_put put;
+static int put(struct mst_sink *sink, const void *context)
+{
+    const struct job *job = context;
+
+    job->e->send = write_line;
+    job->e->context = sink;
+    return export_origin(job->e, job->o, job->from);
+}
+
+static int export_to_file(const struct job *job)
+{
+    char error[MST_ERROR_MAX];
+    struct mst_sink sink;
+    int status;
+
+    if (strcmp(job->o->output, "-") != 0) {
+        status = mst_output_file(job->o->output, put, job, error);
+        return status >= 0 ? status : mst_failed(MST_EXIT_OUTPUT, "%s", error);
+    }
+    mst_sink_init(&sink, mst_write_file, stdout);
+    status = put(&sink, job);
+    mst_sink_flush(&sink);   /* whether it arrived, main asks */
+    return status;
+}
+
+/* ---- to a collector ------------------------------------------------------------------------ */
+
+static int tell_sent(const struct mst_export *e, const struct mst_post *post)
+{
+    const char *why;
+    uint64_t refused = mst_post_refused(post, &why);
+
+    printf("%" PRIu64 " requests (%" PRIu64 " of a client's trace) as %" PRIu64 " spans to %s\n",
+           e->requests, e->traced, e->spans, mst_post_url(post));
+    if (refused == 0)
+        return MST_EXIT_OK;
+    return mst_failed(MST_EXIT_BAD, "the collector refused %" PRIu64 " of the spans%s%s. Its log "
+                      "says which", refused, why[0] != '\0' ? ": " : "", why);
+}
+
+/* OTEL_EXPORTER_OTLP_HEADERS has secrets, which a command line would show: "name=value,...". */
+static int add_headers(struct mst_post *post, const struct options *o, char error[MST_ERROR_MAX])
+{
+    const char *given = getenv("OTEL_EXPORTER_OTLP_HEADERS");
+    char *all = given != NULL ? strdup(given) : NULL, *rest = all, *one, *equals;
+    int status = given != NULL && all == NULL ? mst_fail(error, "out of memory") : 0;
+    size_t i;
+
+    while (status == 0 && (one = strsep(&rest, ",")) != NULL) {
+        equals = strchr(one, '=');
+        if (equals != NULL)
+            *equals = ':';
+        if (*one != '\0')
+            status = mst_post_add_header(post, one, error);
+    }
+    free(all);
+    for (i = 0; i < o->header_count && status == 0; i++)
+        status = mst_post_add_header(post, o->headers[i], error);
+    return status;
+}
+
+static int export_to_collector(const struct job *job, struct mst_post *post)
+{
+    struct mst_stop stop;
+    int status;
+
+    job->e->send = mst_post_send;
+    job->e->context = post;
+    mst_stop_begin(&stop);
+    status = export_origin(job->e, job->o, job->from);
+    mst_stop_end(&stop);
+    return status == MST_EXIT_OK ? tell_sent(job->e, post) : status;
+}
+
+static int export_requests(const struct options *o)
+{
+    struct mst_export e = { .choice = o->choice, .service = o->service, .host = o->host };
+    struct origin from = { 0 };
+    struct mst_post *post = NULL;
+    const struct job job = { o, &e, &from };
+    char error[MST_ERROR_MAX];
+    int status;
+
+    if (o->url != NULL) {
+        post = mst_post_open(o->url, error);
+        if (post == NULL || add_headers(post, o, error) != 0) {
+            mst_post_close(post);
+            return mst_usage_error("export", "%s", error);
+        }
+    }
+    status = open_origin(&from, o);
+    if (status == MST_EXIT_OK)
+        status = post != NULL ? export_to_collector(&job, post) : export_to_file(&job);
+    mst_post_close(post);
+    if (from.archive != NULL)
+        mst_archive_close(from.archive, error);
+    else
+        mst_explanation_free(&from.live);
+    return status;
+}
+
+int mst_verb_export(int argc, char **argv)
+{
+    const char *service = getenv("OTEL_SERVICE_NAME");
+    struct options o = {
+        .choice = { .slower_than_ns = MST_UNKNOWN },
+        .service = service != NULL && *service != '\0' ? service : "apache",
+        .headers = calloc((size_t)argc, sizeof *o.headers),
+    };
+    int status;
+
+    if (o.headers == NULL)
+        return mst_failed(MST_EXIT_TARGET, "out of memory");
+    status = read_options(&o, argc, argv);
+    if (status == MST_EXIT_OK && o.help)
+        fputs(help, stdout);
+    else if (status == MST_EXIT_OK)
+        status = export_requests(&o);
+    free(o.headers);
+    return status;
+}

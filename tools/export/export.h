@@ -1,0 +1,42 @@
+/* export.h - requests of a run as spans of OpenTelemetry, in the JSON of OTLP.
+ *
+ * A request is a server span. The parts of its time (analysis/trace.h) are its children, one after
+ * the other: they add up to it exactly. What PHP waited for are children of php_run.
+ */
+#ifndef MPMSTAT_EXPORT_H
+#define MPMSTAT_EXPORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analysis/summary.h"
+#include "archive/archive.h"
+
+/* Which requests: all of which one of these is true. */
+struct mst_export_choice {
+    uint64_t slowest;            /* so many of each server */
+    uint64_t slower_than_ns;     /* MST_UNKNOWN: that is no reason */
+    bool     failed;             /* status 5xx */
+    bool     sampled;            /* traceparent says so */
+};
+#define MST_EXPORT_SLOWEST 100u  /* where nothing is chosen: so many, and failed, and sampled */
+
+/* Takes a request of OTLP, whole. 0, or -1 with a sentence. */
+typedef int mst_export_send(void *context, const char *json, size_t length,
+                            char error[MST_ERROR_MAX]);
+
+struct mst_export {
+    struct mst_export_choice choice;
+    const char      *service;    /* service.name */
+    const char      *host;       /* host.name of servers that are no URL; NULL: this machine's */
+    mst_export_send *send;
+    void            *context;
+    uint64_t         servers;    /* Apaches that were exported so far */
+    uint64_t         requests, spans, traced;   /* sent so far; traced: of a client's trace */
+};
+
+/* Exports a run's requests, batch by batch. Counts up what is in *e. 0, or -1 with a sentence. */
+int mst_export_run(struct mst_export *e, struct mst_archive *archive, const struct mst_summary *s,
+                   char error[MST_ERROR_MAX]);
+
+#endif

@@ -1,0 +1,146 @@
+/* request.c - reads the requests to export from an archive: see request.h. */
+#include "export/request.h"
+
+#include <string.h>
+
+#include "analysis/join_php.h"
+#include "analysis/run_requests.h"
+#include "archive/query.h"
+
+#define TOTAL "queue_ns + read_ns + handle_ns + send_ns"
+#define X_COLUMN(suffix, name) name "_ns, "
+static const char chosen_sql[] =
+    "SELECT rowid AS id, request_id, start_ns, queue_ns, read_ns, handle_ns, send_ns, "
+    MST_INTERVALS(X_COLUMN) "status, bytes, pid, aborted, label, handler, backend, "
+    "trace_id, parent_span, sampled "
+    MST_FROM_APACHES_REQUESTS
+    "AND (" TOTAL " >= :slower_than OR (:failed AND status >= 500) OR (:sampled AND sampled = 1) "
+    "OR rowid IN (SELECT rowid " MST_FROM_APACHES_REQUESTS
+    "ORDER BY " TOTAL " DESC, start_ns, rowid LIMIT :slowest)) ORDER BY rowid";
+static const char php_sql[] =
+    "SELECT key, pid, memory_bytes, user_ns + system_ns AS cpu_ns, cpu_wait_ns, script "
+    "FROM php_requests WHERE rowid = :id";
+static const char waits_sql[] =
+    "SELECT kind, end, calls, failed, wait_ns FROM php_waits WHERE server_id = :id AND key = :key "
+    "ORDER BY end IS NULL, rowid";
+
+struct walk {
+    struct mst_query q;          /* the chosen ones */
+    bool             has_row;    /* it is at one that has not been given yet */
+    sqlite3         *db;
+    mst_export_each *each;
+    void            *context;
+};
+
+static void read_wait(struct mst_export_request *r, struct mst_trace_times *t, struct mst_query *q)
+{
+    struct mst_export_wait *w = &r->waits[r->wait_count];
+    unsigned kind = mst_trace_wait_of(mst_row_text(q, "kind"));
+    uint64_t ns = mst_row_number(q, "wait_ns"), *sum = &t->waits_ns[kind];
+
+    if (kind == MST_WAIT_COUNT || ns > INT64_MAX - *sum || r->wait_count == MST_EXPORT_WAITS)
+        return;
+    *sum += ns;
+    *w = (struct mst_export_wait){
+        .kind = kind, .wait_ns = ns, .calls = mst_row_number(q, "calls"),
+        .failed = mst_row_number(q, "failed"),
+    };
+    mst_row_copy(q, "end", w->end, sizeof w->end);
+    r->wait_count++;
+}
+
+/* What PHP did for it, by the row of its request. */
+static bool read_php(struct mst_export_request *r, struct mst_trace_times *t, sqlite3 *db,
+                     const struct mst_joined *joined)
+{
+    struct mst_query q = mst_query_ask(db, php_sql, (int64_t)joined->php_row);
+    int64_t key = 0;
+
+    r->php_row = joined->php_row;
+    t->php_wait_ns = joined->handle_wait;
+    t->php_run_ns = joined->handle_run;
+    t->php_send_ns = joined->send_run;
+    if (mst_query_next(&q)) {
+        key = mst_row_id(&q, "key");
+        r->php_pid = mst_row_number(&q, "pid");
+        r->php_memory_bytes = mst_row_number(&q, "memory_bytes");
+        t->cpu_ns = mst_row_number(&q, "cpu_ns");
+        t->cpu_wait_ns = mst_row_number(&q, "cpu_wait_ns");
+        mst_row_copy(&q, "script", r->script, sizeof r->script);
+    }
+    if (!mst_query_done(&q))
+        return false;
+    q = mst_query_ask(db, waits_sql, (int64_t)joined->php_id);
+    mst_query_set(&q, ":key", key);
+    while (mst_query_next(&q))
+        read_wait(r, t, &q);
+    return mst_query_done(&q);
+}
+
+/* None where it is not what a recording writes. */
+static void read_trace(struct mst_export_request *r, struct mst_query *q)
+{
+    static const char digits[] = "0123456789abcdef";
+
+    mst_row_copy(q, "trace_id", r->trace_id, sizeof r->trace_id);
+    mst_row_copy(q, "parent_span", r->parent, sizeof r->parent);
+    if (strspn(r->trace_id, digits) != 32 || strspn(r->parent, digits) != 16)
+        r->trace_id[0] = r->parent[0] = '\0';
+}
+
+static bool read_request(struct mst_export_request *r, struct mst_query *q, sqlite3 *db,
+                         const struct mst_joined *joined)
+{
+    struct mst_trace_times t = {
+        .queue_ns = mst_row_number(q, "queue_ns"), .read_ns = mst_row_number(q, "read_ns"),
+        .handle_ns = mst_row_number(q, "handle_ns"), .send_ns = mst_row_number(q, "send_ns"),
+    };
+
+    *r = (struct mst_export_request){
+        .id = mst_row_number(q, "request_id"), .start_ns = mst_row_number(q, "start_ns"),
+        .total_ns = t.queue_ns + t.read_ns + t.handle_ns + t.send_ns,
+        .status = mst_row_number(q, "status"), .bytes = mst_row_number(q, "bytes"),
+        .pid = mst_row_number(q, "pid"), .aborted = mst_row_number(q, "aborted") == 1,
+        .sampled = mst_row_number(q, "sampled") == 1,
+    };
+    mst_trace_read_intervals(&t, q);
+    mst_row_copy(q, "label", r->label, sizeof r->label);
+    mst_row_copy(q, "handler", r->handler, sizeof r->handler);
+    mst_row_copy(q, "backend", r->backend, sizeof r->backend);
+    read_trace(r, q);
+    if (joined->php_row > 0 && !read_php(r, &t, db, joined))
+        return false;
+    mst_trace(r->parts_ns, &t);
+    return true;
+}
+
+/* The chosen requests and all of the join are in the order of their rows. */
+static bool take(void *context, const struct mst_joined *joined)
+{
+    struct walk *w = context;
+    struct mst_export_request request;
+    bool fine = true;
+
+    if (!w->has_row || mst_row_number(&w->q, "id") != joined->id)
+        return true;
+    fine = read_request(&request, &w->q, w->db, joined) && w->each(w->context, &request);
+    w->has_row = fine && mst_query_next(&w->q);
+    return fine;
+}
+
+bool mst_export_walk(const struct mst_export_choice *choice, const struct mst_summary *s,
+                     const struct mst_summary_server *server, sqlite3 *db, mst_export_each *each,
+                     void *context)
+{
+    struct walk w = { mst_query_ask(db, chosen_sql, server->id), false, db, each, context };
+    bool fine;
+
+    mst_query_set(&w.q, ":slower_than", (int64_t)(choice->slower_than_ns < INT64_MAX ?
+                                                  choice->slower_than_ns : INT64_MAX));
+    mst_query_set(&w.q, ":failed", choice->failed);
+    mst_query_set(&w.q, ":sampled", choice->sampled);
+    mst_query_set(&w.q, ":slowest", (int64_t)choice->slowest);
+    w.has_row = mst_query_next(&w.q);
+    fine = mst_join_php_walk(s, db, server->id, take, &w, NULL);
+    return mst_query_done(&w.q) && fine;
+}

@@ -1,0 +1,38 @@
+/* request.h - a request to export, and what PHP did for it. */
+#ifndef MPMSTAT_EXPORT_REQUEST_H
+#define MPMSTAT_EXPORT_REQUEST_H
+
+#include "analysis/trace.h"
+#include "export/export.h"
+
+#define MST_EXPORT_WAITS 16u     /* of a request; an archive has two ends, and a rest by kind */
+
+struct mst_export_wait {
+    unsigned kind;               /* enum mst_wait */
+    uint64_t wait_ns, calls, failed;
+    char     end[MST_NAME_MAX];  /* "": several, or not known */
+};
+
+struct mst_export_request {
+    uint64_t id, start_ns, total_ns, status, bytes, pid;
+    bool     aborted, sampled;
+    char     label[MST_NAME_MAX], handler[MST_NAME_MAX], backend[MST_NAME_MAX];
+    char     trace_id[33], parent[17];       /* "": it is in no trace */
+    uint64_t parts_ns[MST_TRACE_COUNT];
+    uint64_t php_row;                        /* 0: PHP has no record of it */
+    uint64_t php_pid, php_memory_bytes;
+    char     script[MST_PATH_MAX];
+    size_t   wait_count;
+    struct mst_export_wait waits[MST_EXPORT_WAITS];
+};
+
+/* False stops, and the walk fails. */
+typedef bool mst_export_each(void *context, const struct mst_export_request *request);
+
+/* Calls `each` for the chosen requests of an Apache, in the order of their rows. False: SQLite
+ * failed, or `each` did. */
+bool mst_export_walk(const struct mst_export_choice *choice, const struct mst_summary *s,
+                     const struct mst_summary_server *server, sqlite3 *db, mst_export_each *each,
+                     void *context);
+
+#endif

@@ -1,0 +1,248 @@
+/* spans.c - one request as spans: see spans.h. */
+#include "export/spans.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/siphash.h"
+#include "export/otlp.h"
+#include "segment/fields.h"
+#include "segment/traceparent.h"
+
+/* What of a request an id is for; children are numbered from CHILDREN. */
+enum { TRACE_HIGH, TRACE_LOW, SERVER, CHILDREN };
+
+struct spans {
+    struct mst_json *j;
+    const struct mst_export_request *r;
+    struct { uint64_t started_ns, pid, request, which; } identity;
+    char     trace_id[33], server_id[17];
+    unsigned count;
+};
+
+/* Never 0, which would be no id. The key only has to differ from those of other uses. */
+static uint64_t derived(struct spans *s, uint64_t which)
+{
+    static const unsigned char key[MST_SIPHASH_KEY] = "mpmstat's spans";
+    uint64_t id;
+
+    s->identity.which = which;
+    id = mst_siphash(key, &s->identity, sizeof s->identity);
+    return id != 0 ? id : 1;
+}
+
+static void find_ids(struct spans *s)
+{
+    mst_hex(s->server_id, derived(s, SERVER), 16);
+    if (s->r->trace_id[0] != '\0') {
+        memcpy(s->trace_id, s->r->trace_id, sizeof s->trace_id);
+        return;
+    }
+    mst_hex(s->trace_id, derived(s, TRACE_HIGH), 16);
+    mst_hex(s->trace_id + 16, derived(s, TRACE_LOW), 16);
+}
+
+/* ---- one span ---------------------------------------------------------------------------- */
+
+/* Up to its attributes. */
+static void begin_span(struct spans *s, const char *id, const char *parent, bool is_remote,
+                       const char *name, enum mst_otlp_kind kind, uint64_t start_ns, uint64_t ns)
+{
+    struct mst_json *j = s->j;
+
+    mst_json_begin(j, NULL, '{');
+    mst_json_string(j, "traceId", s->trace_id);
+    mst_json_string(j, "spanId", id);
+    if (parent[0] != '\0')
+        mst_json_string(j, "parentSpanId", parent);
+    mst_json_count(j, "flags", MST_OTLP_HAS_REMOTE | (is_remote ? MST_OTLP_IS_REMOTE : 0) |
+                               (s->r->sampled ? MST_TRACE_SAMPLED : 0));
+    mst_json_string(j, "name", name);
+    mst_json_count(j, "kind", kind);
+    mst_otlp_integer(j, "startTimeUnixNano", start_ns);
+    mst_otlp_integer(j, "endTimeUnixNano", start_ns + ns);
+    mst_json_begin(j, "attributes", '[');
+    s->count++;
+}
+
+static void end_span(struct spans *s, bool failed)
+{
+    mst_json_end(s->j, ']');
+    mst_json_begin(s->j, "status", '{');
+    if (failed)
+        mst_json_count(s->j, "code", MST_OTLP_ERROR);
+    mst_json_end(s->j, '}');
+    mst_json_end(s->j, '}');
+}
+
+/* A child that begins at *at_ns, which it moves to its end. */
+static void begin_child(struct spans *s, char id[17], const char *parent, const char *name,
+                        enum mst_otlp_kind kind, uint64_t *at_ns, uint64_t ns)
+{
+    mst_hex(id, derived(s, CHILDREN + s->count), 16);
+    begin_span(s, id, parent, false, name, kind, *at_ns, ns);
+    *at_ns += ns;
+}
+
+/* A part of which only the time is known; none where it is 0. */
+static void add_part(struct spans *s, const char *parent, const char *name, uint64_t *at_ns,
+                     uint64_t ns)
+{
+    char id[17];
+
+    if (ns == 0)
+        return;
+    begin_child(s, id, parent, name, MST_OTLP_INTERNAL, at_ns, ns);
+    end_span(s, false);
+}
+
+/* ---- php_run ------------------------------------------------------------------------------ */
+
+static bool is_remote_wait(unsigned kind)
+{
+    return kind == MST_WAIT_DATABASE || kind == MST_WAIT_CACHE || kind == MST_WAIT_HTTP ||
+           kind == MST_WAIT_DNS || kind == MST_WAIT_MAIL || kind == MST_WAIT_STREAM;
+}
+
+/* "mysql" of "mysql 127.0.0.1:3306". */
+static void add_system(struct mst_json *j, const char *end)
+{
+    char system[MST_NAME_MAX];
+
+    snprintf(system, sizeof system, "%.*s", (int)strcspn(end, " "), end);
+    mst_otlp_text(j, "db.system.name", strcmp(system, "pgsql") == 0 ? "postgresql" : system);
+}
+
+static void add_wait(struct spans *s, const char *parent, const struct mst_export_wait *w,
+                     uint64_t *at_ns, uint64_t ns)
+{
+    const char *kind = mst_wait_names[w->kind];
+    char id[17], name[MST_NAME_MAX + 16];
+
+    snprintf(name, sizeof name, w->end[0] != '\0' ? "%s %s" : "%s", kind, w->end);
+    begin_child(s, id, parent, name, is_remote_wait(w->kind) ? MST_OTLP_CLIENT
+                                                             : MST_OTLP_INTERNAL, at_ns, ns);
+    mst_otlp_text(s->j, "mpmstat.wait", kind);
+    if (w->end[0] != '\0') {
+        if (w->kind == MST_WAIT_DATABASE || w->kind == MST_WAIT_CACHE)
+            add_system(s->j, w->end);
+        mst_otlp_text(s->j, "mpmstat.other_end", w->end);
+        mst_otlp_address(s->j, w->end);
+        mst_otlp_number(s->j, "mpmstat.calls", w->calls);
+        mst_otlp_number(s->j, "mpmstat.calls.failed", w->failed);
+    }
+    end_span(s, false);
+}
+
+/* The waits of a kind, each cut to what the trace has of the kind. */
+static void add_waits(struct spans *s, const char *parent, unsigned kind, uint64_t *at_ns)
+{
+    const struct mst_export_wait rest = { .kind = kind };
+    uint64_t left = s->r->parts_ns[MST_TRACE_WAITS + kind], ns;
+    size_t i;
+
+    for (i = 0; i < s->r->wait_count && left > 0; i++) {
+        const struct mst_export_wait *w = &s->r->waits[i];
+
+        ns = w->wait_ns < left ? w->wait_ns : left;
+        if (w->kind != kind || ns == 0)
+            continue;
+        add_wait(s, parent, w, at_ns, ns);
+        left -= ns;
+    }
+    if (left > 0)
+        add_wait(s, parent, &rest, at_ns, left);
+}
+
+static void add_php_run(struct spans *s, uint64_t *at_ns)
+{
+    const uint64_t *part = s->r->parts_ns;
+    uint64_t inner_ns = *at_ns, run = part[MST_TRACE_CPU] + part[MST_TRACE_CPU_WAIT] +
+                                      part[MST_TRACE_REST];
+    char id[17];
+    unsigned i;
+
+    for (i = 0; i < MST_WAIT_COUNT; i++)
+        run += part[MST_TRACE_WAITS + i];
+    if (run == 0)
+        return;
+    begin_child(s, id, s->server_id, "php_run", MST_OTLP_INTERNAL, at_ns, run);
+    mst_otlp_text(s->j, "code.file.path", s->r->script);
+    mst_otlp_number(s->j, "mpmstat.pid", s->r->php_pid);
+    mst_otlp_number(s->j, "mpmstat.memory_bytes", s->r->php_memory_bytes);
+    end_span(s, false);
+    add_part(s, id, "cpu", &inner_ns, part[MST_TRACE_CPU]);
+    add_part(s, id, "cpu_wait", &inner_ns, part[MST_TRACE_CPU_WAIT]);
+    for (i = 0; i < MST_WAIT_COUNT; i++)
+        add_waits(s, id, i, &inner_ns);
+    add_part(s, id, "rest", &inner_ns, part[MST_TRACE_REST]);
+}
+
+/* ---- the request -------------------------------------------------------------------------- */
+
+static void add_backend(struct spans *s, uint64_t *at_ns)
+{
+    char id[17];
+
+    if (s->r->parts_ns[MST_TRACE_BACKEND] == 0)
+        return;
+    begin_child(s, id, s->server_id, "backend", MST_OTLP_CLIENT, at_ns,
+                s->r->parts_ns[MST_TRACE_BACKEND]);
+    mst_otlp_text(s->j, "mpmstat.other_end", s->r->backend);
+    mst_otlp_address(s->j, s->r->backend);
+    end_span(s, false);
+}
+
+/* The method is not recorded; the semantic conventions have _OTHER and HTTP for one that is not
+ * known. */
+static void add_server(struct spans *s)
+{
+    const struct mst_export_request *r = s->r;
+    bool failed = r->status >= 500 && r->status < 1000;
+    char name[MST_NAME_MAX + 8], status[8];
+
+    snprintf(name, sizeof name, "HTTP %s", r->label);
+    begin_span(s, s->server_id, r->parent, r->parent[0] != '\0', name, MST_OTLP_SERVER,
+               r->start_ns, r->total_ns);
+    mst_otlp_text(s->j, "http.request.method", "_OTHER");
+    mst_otlp_text(s->j, "http.route", r->label);
+    mst_otlp_number(s->j, "http.response.status_code", r->status);
+    mst_otlp_number(s->j, "http.response.body.size", r->bytes);
+    if (failed) {
+        snprintf(status, sizeof status, "%u", (unsigned)r->status);
+        mst_otlp_text(s->j, "error.type", status);
+    }
+    mst_otlp_number(s->j, "mpmstat.request.id", r->id);
+    mst_otlp_number(s->j, "mpmstat.pid", r->pid);
+    mst_otlp_text(s->j, "mpmstat.handler", r->handler);
+    mst_otlp_flag(s->j, "mpmstat.aborted", r->aborted);
+    end_span(s, failed);
+}
+
+unsigned mst_export_spans(struct mst_json *j, const struct mst_export_origin *origin,
+                          const struct mst_export_request *r)
+{
+    static const struct { enum mst_trace_part part; const char *name; } before[] = {
+        { MST_TRACE_QUEUE, "queue" }, { MST_TRACE_H2_WAIT, "h2_wait" }, { MST_TRACE_TLS, "tls" },
+        { MST_TRACE_READ, "read" }, { MST_TRACE_CHECKS, "checks" },
+        { MST_TRACE_UPLOAD, "upload" }, { MST_TRACE_PHP_WAIT, "php_wait" },
+    }, after[] = {
+        { MST_TRACE_HANDLE, "handle" }, { MST_TRACE_SEND_CLIENT, "send_client" },
+        { MST_TRACE_SEND_NETWORK, "send_network" }, { MST_TRACE_SEND_SERVER, "send_server" },
+        { MST_TRACE_SEND, "send" },
+    };
+    struct spans s = { .j = j, .r = r,
+                       .identity = { origin->started_ns, origin->pid, r->id, 0 } };
+    uint64_t at_ns = r->start_ns;
+    size_t i;
+
+    find_ids(&s);
+    add_server(&s);
+    for (i = 0; i < sizeof before / sizeof *before; i++)
+        add_part(&s, s.server_id, before[i].name, &at_ns, r->parts_ns[before[i].part]);
+    add_php_run(&s, &at_ns);
+    add_backend(&s, &at_ns);
+    for (i = 0; i < sizeof after / sizeof *after; i++)
+        add_part(&s, s.server_id, after[i].name, &at_ns, r->parts_ns[after[i].part]);
+    return s.count;
+}
