@@ -292,3 +292,19 @@ bool mst_bound_next(struct mst_bound *b, const struct mst_histogram *h, unsigned
     }
     return false;
 }
+
+/* A native bucket of schema 5 is 2.2 % wide. Each of the tallies' buckets, which are 6.7 to 12.5 %
+ * wide, goes whole into the native one in its middle from which its own ends are least far away:
+ * nothing in it is counted more than 7.8 % from its true place, and so a quantile is at most 7.8 %
+ * wrong, however the times are distributed. (Schema 3 has as many buckets an octave as the
+ * tallies, but others: an error of 12.2 % would be possible.) */
+int64_t mst_native_index(unsigned bucket)
+{
+    /* For the octave that begins at 1 ns. */
+    static const int64_t indices[SUB_BUCKETS] = {
+        -954, -948, -944, -940, -936, -932, -929, -926
+    };
+    unsigned octave = MST_HIST_MIN_EXP + (bucket - 1) / SUB_BUCKETS;
+
+    return ((int64_t)octave << MST_NATIVE_SCHEMA) + indices[(bucket - 1) % SUB_BUCKETS];
+}

@@ -70,4 +70,10 @@ unsigned mst_bounds_wanted(const struct mst_shown *shown);
 /* Steps to the next bound; begin with zeroes. per_octave: 1, 2, 4 or 8. False: there is none. */
 bool mst_bound_next(struct mst_bound *b, const struct mst_histogram *h, unsigned per_octave);
 
+/* The native histogram's bucket for one of the tallies', which is not the first: it ends at
+ * 2^(index / 32) seconds. A bucket of the tallies always goes into the same one, so no count ever
+ * decreases; no two of them are neighbours. */
+#define MST_NATIVE_SCHEMA 5
+int64_t mst_native_index(unsigned bucket);
+
 #endif

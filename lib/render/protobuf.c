@@ -115,28 +115,7 @@ static void end_field(struct message *m, unsigned field, size_t begin)
     m->used += n;
 }
 
-/* ---- native histograms ---------------------------------------------------------------
- * A native bucket of schema 5 ends at a power of 2^(1/32) seconds, so it is 2.2 % wide. Each of
- * the tallies' buckets, which are 6.7 to 12.5 % wide, goes whole into the native one in its middle
- * from which its own ends are least far away: nothing in it is counted more than 7.8 % from its
- * true place, and so a quantile is at most 7.8 % wrong, however the times are distributed. (Schema
- * 3 has as many buckets an octave as the tallies, but others: an error of 12.2 % would be
- * possible.) A bucket of the tallies always goes into the same one, so no count ever decreases. */
-#define NATIVE_SCHEMA     5
-#define NATIVE_PER_OCTAVE (1 << NATIVE_SCHEMA)
-#define SUB_BUCKETS       (1u << MST_HIST_SUB_BITS)
-
-/* The index of the native bucket for one of the tallies' that has a lower bound. */
-static int64_t native_index(unsigned bucket)
-{
-    /* For the octave from 1 ns on. */
-    static const int64_t indices[SUB_BUCKETS] = {
-        -954, -948, -944, -940, -936, -932, -929, -926
-    };
-    unsigned octave = MST_HIST_MIN_EXP + (bucket - 1) / SUB_BUCKETS;
-
-    return NATIVE_PER_OCTAVE * (int64_t)octave + indices[(bucket - 1) % SUB_BUCKETS];
-}
+/* ---- native histograms --------------------------------------------------------------- */
 
 /* BucketSpan: how far it is from the span before, from 0 at first; how many buckets it has. No two
  * of the buckets in use are neighbours, so each is a span. */
@@ -150,10 +129,10 @@ static void put_spans(struct message *m, const struct mst_histogram *h)
 
         if (h->buckets[i] == 0)
             continue;
-        put_u64(m, 1, zigzag(native_index(i) - next));
+        put_u64(m, 1, zigzag(mst_native_index(i) - next));
         put_u64(m, 2, 1);
         end_field(m, 12, begin);
-        next = native_index(i) + 1;
+        next = mst_native_index(i) + 1;
     }
 }
 
@@ -183,7 +162,7 @@ static double seconds(uint64_t ns)
  * empty: scrapers see by it that the histogram is a native one. */
 static void put_native(struct message *m, const struct mst_histogram *h)
 {
-    put_u64(m, 5, zigzag(NATIVE_SCHEMA));
+    put_u64(m, 5, zigzag(MST_NATIVE_SCHEMA));
     put_double(m, 6, seconds(UINT64_C(1) << MST_HIST_MIN_EXP));
     put_u64(m, 7, h->buckets[0]);
     put_spans(m, h);

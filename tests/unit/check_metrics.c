@@ -112,6 +112,31 @@ START_TEST(a_quantile_is_as_wrong_as_the_guide_says)
 }
 END_TEST
 
+/* How far a value of the tallies' bucket can be from any of the native one. */
+static double native_error(unsigned bucket, double index)
+{
+    double lower = (double)mst_histogram_lower(bucket) / 1e9;
+    double upper = (double)mst_histogram_lower(bucket + 1) / 1e9;
+    double base = 1 << MST_NATIVE_SCHEMA;
+
+    return fmax(exp2(index / base) / lower - 1, 1 - exp2((index - 1) / base) / upper);
+}
+
+START_TEST(native_buckets_are_the_nearest)
+{
+    unsigned bucket;
+
+    for (bucket = 1; bucket < MST_HIST_BUCKETS - 1; bucket++) {
+        double index = (double)mst_native_index(bucket), error = native_error(bucket, index);
+
+        ck_assert_double_le(error, 0.078);
+        ck_assert_double_le(error, native_error(bucket, index - 1));
+        ck_assert_double_le(error, native_error(bucket, index + 1));
+        ck_assert(mst_native_index(bucket + 1) > mst_native_index(bucket) + 1);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("metrics");
@@ -122,6 +147,7 @@ int main(void)
     tcase_add_test(tests, powers_of_two_are_always_there);
     tcase_add_loop_test(tests, what_is_below_is_counted_exactly, 0, 4);
     tcase_add_loop_test(tests, a_quantile_is_as_wrong_as_the_guide_says, 0, 4);
+    tcase_add_test(tests, native_buckets_are_the_nearest);
     suite_add_tcase(suite, tests);
     return test_run(suite);
 }
