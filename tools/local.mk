@@ -78,7 +78,9 @@ libmpmstat_tool_la_SOURCES = \
 	tools/cli/record_runs.c \
 	tools/cli/record_runs.h \
 	tools/cli/study_reports.h \
+	tools/cli/target_options.h \
 	tools/cli/text_options.c \
+	tools/cli/target_options.h \
 	tools/cli/text_options.h \
 	tools/cli/verb_compare.c \
 	tools/cli/verb_explain.c \
@@ -248,6 +250,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/source/status_json.h \
 	tools/source/target.c \
 	tools/source/target.h \
+	tools/source/target_file.c \
+	tools/source/target_file.h \
 	tools/stats/bootstrap.c \
 	tools/stats/bootstrap.h \
 	tools/stats/distribution.c \

@@ -43,6 +43,7 @@ static const char *const upgrades[MST_ARCHIVE_VERSION - 1] = {
     "ALTER TABLE machine_samples ADD COLUMN tcp_segments INTEGER;"
     "ALTER TABLE machine_samples ADD COLUMN tcp_retransmits INTEGER;"
     "ALTER TABLE machine_samples ADD COLUMN syn_retransmits INTEGER;",
+    "ALTER TABLE servers ADD COLUMN name TEXT;"
     "ALTER TABLE server_requests ADD COLUMN tls_ns INTEGER;"
     "ALTER TABLE server_requests ADD COLUMN h2_wait_ns INTEGER;"
     "ALTER TABLE server_requests ADD COLUMN checks_ns INTEGER;"

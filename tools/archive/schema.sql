@@ -103,8 +103,9 @@ CREATE TABLE IF NOT EXISTS servers (
     memory_stall_ns   INTEGER,           -- time of the load in which any process of its group
                                          -- waited for memory; NULL also: it is in no group of
                                          -- version 2 but the root
-    throttled_ns      INTEGER            -- time of the load in which the group's CPU limit stopped
+    throttled_ns      INTEGER,           -- time of the load in which the group's CPU limit stopped
                                          -- its processes, summed over the CPUs
+    name              TEXT               -- its name in the file of targets
 );
 CREATE INDEX IF NOT EXISTS servers_run ON servers (run_id);
 

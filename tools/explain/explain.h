@@ -63,7 +63,8 @@ struct mst_explanation {
 
 /* Explains the targets (none: all of this machine); last_ns: how long ago the oldest requests may
  * have ended. Returns an enum mst_exit, having said the error. Free it in either case. */
-int  mst_explain(struct mst_explanation *e, char *const *targets, size_t count, uint64_t last_ns);
+int  mst_explain(struct mst_explanation *e, const struct mst_target_names *targets,
+                 uint64_t last_ns);
 void mst_explanation_free(struct mst_explanation *e);
 
 void mst_explain_text(struct mst_sink *sink, const struct mst_explanation *e);

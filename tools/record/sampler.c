@@ -312,13 +312,15 @@ int mst_sampler_begin(struct mst_sampler *s, struct mst_archive *archive, int64_
                       char error[MST_ERROR_MAX])
 {
     const struct mst_source_identity *identity = mst_source_identity(s->source);
+    const char *label = mst_source_target(s->source)->label;
     int result;
 
     s->archive = archive;
     s->run_id = run_id;
     mst_source_set_clock(s->source);
     if (mst_archive_add_server(archive, run_id, mst_source_name(s->source), s->local, identity,
-                               &s->server_id) != 0)
+                               &s->server_id) != 0 ||
+        (label != NULL && mst_archive_name_server(archive, s->server_id, label) != 0))
         return -1;
     result = begin_processes(s, identity, error);
     if (result != 0)

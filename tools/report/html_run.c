@@ -285,12 +285,13 @@ static bool put_servers(struct mst_sink *sink, sqlite3 *db, int64_t run_id)
 
     while (mst_query_next(&q)) {
         const char *mpm = mst_row_text(&q, "mpm"), *sapi = mst_row_text(&q, "sapi");
+        const char *name = mst_row_text(&q, "name");
 
-        mst_html(sink, "<tr><th scope=\"row\">%s</th><td>%s%s%s%s%s; read from <code>%s</code>; "
-                 "mpmstat %s in it</td></tr>\n", mst_row_text(&q, "producer"),
+        mst_html(sink, "<tr><th scope=\"row\">%s</th><td>%s%s%s%s%s; %s%sread from "
+                 "<code>%s</code>; mpmstat %s in it</td></tr>\n", mst_row_text(&q, "producer"),
                  mst_row_text(&q, "server"), mpm != NULL ? ", " : "", mpm,
-                 sapi != NULL ? ", " : "", sapi, mst_row_text(&q, "target"),
-                 mst_row_text(&q, "version"));
+                 sapi != NULL ? ", " : "", sapi, name, name != NULL ? ", " : "",
+                 mst_row_text(&q, "target"), mst_row_text(&q, "version"));
     }
     return mst_query_done(&q);
 }

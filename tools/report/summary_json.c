@@ -309,6 +309,7 @@ static void put_server(struct mst_json *j, const struct mst_summary *s,
     mst_json_begin(j, NULL, '{');
     mst_json_string(j, "producer", mst_producer_name(server->producer));
     mst_json_string(j, "target", server->target);
+    mst_json_string(j, "name", server->name);
     mst_json_string(j, "server", server->server);
     mst_json_string(j, "mpm", server->mpm);
     mst_json_string(j, "sapi", server->sapi);

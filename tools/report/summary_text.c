@@ -366,7 +366,7 @@ static void put_target(struct mst_sink *sink, const struct mst_summary_server *s
     const char *kind = mst_summary_is_php(server) ? server->sapi : server->mpm;
     char text[1024];
 
-    snprintf(text, sizeof text, "%s: %s%s%.20s%s", server->target,
+    snprintf(text, sizeof text, "%s: %s%s%.20s%s", mst_summary_called(server),
              mst_producer_name(server->producer), kind != NULL ? " " : "", kind != NULL ? kind : "",
              server->requests == 0 ? ", no request of this load" : "");
     mst_wrapped_styled(sink, MST_STYLE_STRONG, "", 2, MST_TEXT_WIDTH, text);

@@ -20,6 +20,8 @@ struct mst_http {
     long                         timeout_ms;
     uint64_t                     deadline_ns;
     const volatile sig_atomic_t *stop;
+    const struct mst_http_access *access;                   /* NULL: none */
+    struct curl_slist           *headers;                   /* with its token; NULL: none */
     char                         reason[CURL_ERROR_SIZE];   /* libcurl's own words */
     struct mst_http_answer      *answer;                    /* being filled */
     size_t                       room;                      /* bytes allocated for its body */
@@ -115,7 +117,24 @@ void mst_http_close(struct mst_http *http)
     if (http == NULL)
         return;
     curl_easy_cleanup(http->curl);
+    curl_slist_free_all(http->headers);
     free(http);
+}
+
+int mst_http_set_access(struct mst_http *http, const struct mst_http_access *access)
+{
+    char *header;
+
+    curl_slist_free_all(http->headers);
+    http->headers = NULL;
+    http->access = access;
+    if (access == NULL || access->token == NULL)
+        return 0;
+    if (asprintf(&header, "Authorization: Bearer %s", access->token) < 0)
+        return -1;
+    http->headers = curl_slist_append(NULL, header);
+    free(header);
+    return http->headers != NULL ? 0 : -1;
 }
 
 void mst_http_set_stop(struct mst_http *http, const volatile sig_atomic_t *stop)
@@ -205,8 +224,12 @@ static void set_options(struct mst_http *http, const char *url, long connect_ms,
     curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
     curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, check_stop);
     curl_easy_setopt(curl, CURLOPT_XFERINFODATA, http);
+    if (http->access != NULL && http->access->ca_file != NULL)
+        ca_file = http->access->ca_file;
     if (ca_file != NULL && *ca_file != '\0')
         curl_easy_setopt(curl, CURLOPT_CAINFO, ca_file);
+    if (http->headers != NULL)
+        curl_easy_setopt(curl, CURLOPT_HTTPHEADER, http->headers);
 }
 
 /* ---- what went wrong --------------------------------------------------------- */
@@ -239,6 +262,19 @@ static void describe_unconnected(struct mst_http *http, const char *url,
                  os_error != 0 ? strerror((int)os_error) : http->reason);
 }
 
+/* libcurl has no codes for what is wrong with a certificate. */
+static void describe_untrusted(const char *url, const char *reason, char error[MST_ERROR_MAX])
+{
+    const char *action = "--ca-file, or SSL_CERT_FILE, names a file with the authority to trust";
+
+    if (strstr(reason, "expired") != NULL)
+        action = "the server needs a new one, or one of the two clocks is wrong";
+    else if (strstr(reason, "subject name") != NULL || strstr(reason, "hostname") != NULL)
+        action = "the URL has to name the host as the certificate does";
+    snprintf(error, MST_ERROR_MAX, "%s: the server's certificate is not trusted: %s: %s", url,
+             reason, action);
+}
+
 static void describe_failure(struct mst_http *http, CURLcode code, const char *url,
                              char error[MST_ERROR_MAX])
 {
@@ -260,9 +296,11 @@ static void describe_failure(struct mst_http *http, CURLcode code, const char *u
                  "Where it is one for plain HTTP, the URL begins with http://", url, reason);
         break;
     case CURLE_PEER_FAILED_VERIFICATION:
-        snprintf(error, MST_ERROR_MAX,
-                 "%s: the server's certificate is not trusted: %s. SSL_CERT_FILE names a file "
-                 "with the authority to trust", url, reason);
+        describe_untrusted(url, reason, error);
+        break;
+    case CURLE_SSL_CACERT_BADFILE:
+        snprintf(error, MST_ERROR_MAX, "%s: expected certificates of authorities (PEM) in the file "
+                 "that --ca-file or SSL_CERT_FILE names: %s", url, reason);
         break;
     case CURLE_ABORTED_BY_CALLBACK:
         snprintf(error, MST_ERROR_MAX, "%s: interrupted while waiting for the answer", url);
@@ -300,16 +338,19 @@ static void describe_status(struct mst_http *http, long status, const char *url,
     mst_printable(said, sizeof said, a->body != NULL ? a->body : "", a->length);
     switch (status) {
     case 401:
-        snprintf(error, MST_ERROR_MAX,
-                 "%s: the server wants a password (401): put user and password into ~/.netrc",
-                 url);
+        snprintf(error, MST_ERROR_MAX, http->headers != NULL ?
+                 "%s: the server refuses the token (401): the token file has to hold the token "
+                 "that the server expects" :
+                 "%s: the server wants a password (401): put user and password into ~/.netrc, or "
+                 "name the file with its token (--token-file)", url);
         break;
     case 403:
         if (said[0] == '<')
             said[0] = '\0';   /* a page of httpd's own */
         snprintf(error, MST_ERROR_MAX,
                  "%s: the endpoint is local only (403): ask it on the server itself, or allow "
-                 "this address in its <Location> (Require ip ...)%s%s", url,
+                 "this address in its <Location> (Require ip ...)%s%s%s", url,
+                 http->headers != NULL ? "; or the token is not the one that it expects" : "",
                  said[0] != '\0' ? "; the server says: " : "", said);
         break;
     case 404:

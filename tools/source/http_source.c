@@ -441,7 +441,9 @@ struct mst_source *mst_source_open_url(struct mst_target *target, char error[MST
 
     if (u != NULL)
         u->http = mst_http_open(MST_SOURCE_TIMEOUT_MS);
-    if (u == NULL || u->http == NULL) {
+    if (u == NULL || u->http == NULL || mst_http_set_access(u->http, &target->access) != 0) {
+        if (u != NULL)
+            mst_http_close(u->http);
         free(u);
         mst_fail(error, "out of memory");
         return NULL;

@@ -25,6 +25,11 @@ const char *mst_source_name(const struct mst_source *source)
     return source->target->name;
 }
 
+const struct mst_target *mst_source_target(const struct mst_source *source)
+{
+    return source->target;
+}
+
 const char *mst_source_other(const struct mst_source *source, size_t index)
 {
     return index < source->others.count ? source->others.items[index] : NULL;

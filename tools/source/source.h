@@ -46,6 +46,7 @@ void mst_source_close(struct mst_source *source);
 
 const struct mst_source_identity *mst_source_identity(const struct mst_source *source);
 const char *mst_source_name(const struct mst_source *source);   /* the target's name */
+const struct mst_target *mst_source_target(const struct mst_source *source);
 
 /* Reads again by how much the wall clock is ahead of CLOCK_MONOTONIC. By that alone
  * monotonic times become instants from now on, records' and samples' alike, so that
