@@ -180,6 +180,7 @@ libmpmstat_tool_la_SOURCES = \
 	tools/record/recording_archive.c \
 	tools/record/recording_before.c \
 	tools/record/recording_load.c \
+	tools/record/recording_looks.c \
 	tools/record/recording_steps.h \
 	tools/record/recording_targets.c \
 	tools/record/sampler.c \

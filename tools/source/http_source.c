@@ -73,11 +73,21 @@ static const struct mst_snapshot *own_board(const struct url_source *u,
     return NULL;
 }
 
-/* Sets when to give up on an answer. */
-static void prepare_client(struct url_source *u)
+/* Asks the URL with the query, and says when to give up on the answer. */
+static int ask(struct url_source *u, const char *query, struct mst_http_answer *answer,
+               char error[MST_ERROR_MAX])
 {
+    const struct mst_source_wait *wait = u->base.wait;
+    int result;
+
     mst_http_set_stop(u->http, u->base.stop);
     mst_http_set_deadline(u->http, u->base.deadline_ns);
+    if (wait != NULL)
+        wait->begin(wait->context);
+    result = mst_http_get(u->http, u->base.target->name, query, answer, error);
+    if (wait != NULL)
+        wait->end(wait->context);
+    return result;
 }
 
 /* Asks for the JSON. Returns the source's board in *status, or NULL with a sentence. */
@@ -89,9 +99,8 @@ static const struct mst_snapshot *get_status(struct url_source *u, struct mst_st
     struct mst_http_answer answer;
     char problem[MST_ERROR_MAX];
 
-    prepare_client(u);
     u->asked_ns = mst_now_ns();
-    if (mst_http_get(u->http, url, "format=json", &answer, error) != 0)
+    if (ask(u, "format=json", &answer, error) != 0)
         return NULL;
     u->answered_ns = mst_now_ns();
     if (mst_http_expect_type(&answer, url, "application/json", error) != 0)
@@ -206,10 +215,9 @@ static int get_page(struct url_source *u, const char *since, char error[MST_ERRO
     char query[256 + MST_QUERY_BOARD_MAX], problem[MST_ERROR_MAX];
     int result = -1;
 
-    prepare_client(u);
     snprintf(query, sizeof query, "format=journal&since=%s&limit=%u%s%s", since, PAGE_RECORDS,
              u->board != NULL ? "&board=" : "", u->board != NULL ? u->board : "");
-    if (mst_http_get(u->http, url, query, &answer, error) != 0)
+    if (ask(u, query, &answer, error) != 0)
         return -1;
     if (mst_http_expect_type(&answer, url, "application/x-ndjson", error) != 0)
         goto done;

@@ -75,6 +75,11 @@ void mst_source_set_stop(struct mst_source *source, const volatile sig_atomic_t 
     source->stop = stop;
 }
 
+void mst_source_set_wait(struct mst_source *source, const struct mst_source_wait *wait)
+{
+    source->wait = wait;
+}
+
 void mst_source_set_deadline(struct mst_source *source, uint64_t deadline_ns)
 {
     source->deadline_ns = deadline_ns;

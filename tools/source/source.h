@@ -78,6 +78,15 @@ const struct mst_board_file_id *mst_source_board(const struct mst_source *source
  * handler's flag); the call then fails. NULL: never. */
 void mst_source_set_stop(struct mst_source *source, const volatile sig_atomic_t *stop);
 
+/* Called around each wait for an answer: another thread can have its turn meanwhile. */
+struct mst_source_wait {
+    void (*begin)(void *context);
+    void (*end)(void *context);
+    void  *context;
+};
+/* Borrows *wait. NULL: as at open. */
+void mst_source_set_wait(struct mst_source *source, const struct mst_source_wait *wait);
+
 /* Nothing is asked for, read or waited for after this instant (CLOCK_MONOTONIC). A poll
  * that it or the stop flag ends is no failure: what is left is pending. UINT64_MAX: never,
  * as at open. */

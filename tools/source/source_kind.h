@@ -22,6 +22,7 @@ struct mst_source {
     struct mst_target            *target;
     struct mst_source_identity    identity;
     const volatile sig_atomic_t  *stop;
+    const struct mst_source_wait *wait;          /* see mst_source_set_wait */
     struct mst_strings            others;        /* see mst_source_other */
     bool                          local, pending;
     bool                          cut;           /* the last poll ended before it had all */
