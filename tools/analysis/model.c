@@ -64,6 +64,12 @@ bool mst_summary_is_php(const struct mst_summary_server *server)
     return server->producer == MST_PRODUCER_PHP;
 }
 
+uint64_t mst_summary_clock_ns(const struct mst_summary_server *server)
+{
+    return server->clock_ahead_ns >= 0 ? (uint64_t)server->clock_ahead_ns
+                                       : -(uint64_t)server->clock_ahead_ns;
+}
+
 const char *mst_summary_called(const struct mst_summary_server *server)
 {
     return server->name != NULL ? server->name : server->target;

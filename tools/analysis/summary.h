@@ -164,6 +164,8 @@ struct mst_summary_server {
     char    *cgroup;
     uint64_t memory_limit, oom_kills, memory_stall_ns, throttled_ns;
     uint64_t cpu_ns;
+    int64_t  clock_ahead_ns;           /* of the recorder's, taken off its instants */
+    uint64_t clock_uncertainty_ns;     /* MST_UNKNOWN: it is on that machine, or not known */
     struct mst_summary_resources resources;
     size_t   pool_count;               /* an FPM's, by label */
     struct mst_summary_pool *pools;
@@ -271,6 +273,9 @@ bool mst_summary_has_interval(const struct mst_summary_server *server, enum mst_
 uint64_t mst_summary_at_once_milli(const struct mst_summary *s, const struct mst_summary_end *end);
 
 bool mst_summary_is_php(const struct mst_summary_server *server);
+
+/* How far its clock is from the recorder's, ahead or behind. */
+uint64_t mst_summary_clock_ns(const struct mst_summary_server *server);
 
 /* What people call it: its name, else its target. */
 const char *mst_summary_called(const struct mst_summary_server *server);

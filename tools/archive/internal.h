@@ -22,7 +22,7 @@
 #include "archive/guard.h"
 #include "archive/writer.h"
 
-#define MST_STATEMENT_COUNT   34
+#define MST_STATEMENT_COUNT   35
 #define MST_STATEMENT_VALUES  64     /* columns of the widest table, and some */
 
 struct mst_statement {
@@ -98,12 +98,14 @@ void mst_wal_end(struct mst_archive *a);
  * NULL and "" are NULL. What is not given at all may only be the rest of a row that is updated
  * later. */
 struct mst_value {
-    enum { MST_VALUE_NOT_GIVEN, MST_VALUE_NUMBER, MST_VALUE_TEXT, MST_VALUE_BYTES } kind;
+    enum { MST_VALUE_NOT_GIVEN, MST_VALUE_NUMBER, MST_VALUE_SIGNED, MST_VALUE_TEXT,
+           MST_VALUE_BYTES } kind;
     uint64_t    number;
     const void *bytes;
     size_t      size;
 };
 #define NUMBER(value)        { .kind = MST_VALUE_NUMBER, .number = (uint64_t)(value) }
+#define SIGNED(value)        { .kind = MST_VALUE_SIGNED, .number = (uint64_t)(value) }
 #define TEXT(value)          { .kind = MST_VALUE_TEXT, .bytes = (value) }
 #define BYTES(content, n)    { .kind = MST_VALUE_BYTES, .bytes = (content), .size = (n) }
 
@@ -120,7 +122,7 @@ int mst_archive_put(struct mst_archive *a, int which, const struct mst_value *ro
 #include "tools/archive/columns.inc"
 
 enum {
-    START_RUN = TABLE_COUNT, END_RUN, END_SERVER, DELIVERED, NAME_SERVER, END_STUDY, INTERRUPT_STUDY,
+    START_RUN = TABLE_COUNT, END_RUN, END_SERVER, DELIVERED, NAME_SERVER, CLOCK_SERVER, END_STUDY, INTERRUPT_STUDY,
     BEGIN_STEP, END_STEP, REPLAN_STEPS, STATEMENT_COUNT
 };
 _Static_assert(STATEMENT_COUNT == MST_STATEMENT_COUNT, "room for each");

@@ -44,6 +44,8 @@ static const char *const upgrades[MST_ARCHIVE_VERSION - 1] = {
     "ALTER TABLE machine_samples ADD COLUMN tcp_retransmits INTEGER;"
     "ALTER TABLE machine_samples ADD COLUMN syn_retransmits INTEGER;",
     "ALTER TABLE servers ADD COLUMN name TEXT;"
+    "ALTER TABLE servers ADD COLUMN clock_ahead_ns INTEGER;"
+    "ALTER TABLE servers ADD COLUMN clock_uncertainty_ns INTEGER;"
     "ALTER TABLE server_requests ADD COLUMN tls_ns INTEGER;"
     "ALTER TABLE server_requests ADD COLUMN h2_wait_ns INTEGER;"
     "ALTER TABLE server_requests ADD COLUMN checks_ns INTEGER;"

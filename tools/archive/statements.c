@@ -38,6 +38,9 @@ static const struct { int table; const char *sql; } changes[] = {
         "WHERE id = :id" },
     [NAME_SERVER - TABLE_COUNT] = { TABLE_SERVERS,
         "UPDATE servers SET name = :name WHERE id = :id" },
+    [CLOCK_SERVER - TABLE_COUNT] = { TABLE_SERVERS,
+        "UPDATE servers SET clock_ahead_ns = :clock_ahead_ns, clock_uncertainty_ns = "
+        ":clock_uncertainty_ns WHERE id = :id" },
     /* Ids and keys begin again at a new start of the server, whose number is in the key. */
     [DELIVERED - TABLE_COUNT] = { TABLE_SERVER_REQUESTS,
         "UPDATE server_requests SET undelivered_ns = :undelivered_ns, undelivered_bytes = "
@@ -133,6 +136,8 @@ static int bind_value(sqlite3_stmt *statement, int at, const struct mst_value *v
     case MST_VALUE_NUMBER:
         if (value->number > INT64_MAX)
             break;
+        return sqlite3_bind_int64(statement, at, (int64_t)value->number);
+    case MST_VALUE_SIGNED:
         return sqlite3_bind_int64(statement, at, (int64_t)value->number);
     case MST_VALUE_TEXT:
         if (text == NULL || text[0] == '\0')

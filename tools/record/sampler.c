@@ -96,11 +96,14 @@ static int see_no_answer(struct mst_sampler *s, const char *error)
 /* ---- the journal ----------------------------------------------------------------- */
 
 /* Whether it was in flight before the load began. The source's clock tells, even if the wall clock
- * was set meanwhile; another machine's clock cannot be compared with the start of the load. */
+ * was set meanwhile; another machine's as far as its offset is certain. */
 static bool is_ghost(const struct mst_sampler *s, uint64_t wall_start_ns)
 {
-    return s->local && s->load_wall_ns > 0 &&
-           wall_start_ns + MST_START_TOLERANCE_NS < s->load_wall_ns;
+    const struct mst_clock_offset *clock = mst_source_clock(s->source);
+    uint64_t tolerance_ns = MST_START_TOLERANCE_NS + (clock != NULL ? 2 * clock->uncertainty_ns : 0);
+
+    return (s->local || clock != NULL) && s->load_wall_ns > 0 &&
+           wall_start_ns + tolerance_ns < s->load_wall_ns;
 }
 
 static int on_request(void *context, const struct mst_request *request,
@@ -376,6 +379,19 @@ static void end_cgroup(struct mst_sampler *s)
     before->throttled_ns = grown(before->throttled_ns, after.throttled_ns);
 }
 
+/* Looks at a server on another machine again: the shortest round trip tells most of its clock. */
+static int learn_clock(struct mst_sampler *s, char error[MST_ERROR_MAX])
+{
+    const struct mst_clock_offset *clock;
+    unsigned i;
+
+    for (i = 0; i < MST_CLOCK_LOOKS && mst_source_clock(s->source) != NULL; i++)
+        if (mst_source_sample(s->source, &s->sample, error) != 0)
+            return 1;
+    clock = mst_source_clock(s->source);
+    return clock != NULL ? mst_archive_clock_server(s->archive, s->server_id, clock) : 0;
+}
+
 int mst_sampler_begin(struct mst_sampler *s, struct mst_archive *archive, int64_t run_id,
                       char error[MST_ERROR_MAX])
 {
@@ -395,8 +411,12 @@ int mst_sampler_begin(struct mst_sampler *s, struct mst_archive *archive, int64_
         return result;
     watch_cgroup(s);
     mst_cgroup_read(&s->cgroup, &s->groups);
-    if (mst_source_sample(s->source, &s->sample, error) != 0 ||
-        mst_source_mark(s->source, error) != 0)
+    if (mst_source_sample(s->source, &s->sample, error) != 0)
+        return 1;
+    result = learn_clock(s, error);
+    if (result != 0)
+        return result;
+    if (mst_source_mark(s->source, error) != 0)
         return 1;
     memcpy(s->ends, s->sample.ends, sizeof s->ends);
     s->end_count = s->sample.end_count;
@@ -469,6 +489,19 @@ static void what_is_unknown(const struct mst_sampler *s, char text[MST_ERROR_MAX
         snprintf(text, MST_ERROR_MAX, "its parent process ended during the run");
 }
 
+static int note_clock(struct mst_sampler *s)
+{
+    uint64_t jump_ns = mst_source_clock_jump_ns(s->source);
+    char text[MST_ERROR_MAX];
+
+    if (jump_ns == 0)
+        return 0;
+    snprintf(text, sizeof text, "the clock of %.200s went astray by %s during the run, or it does "
+             "not tell the truth: do not compare its instants with other servers'", called(s),
+             mst_format_time(jump_ns).text);
+    return add_note(s, text);
+}
+
 int mst_sampler_finish(struct mst_sampler *s)
 {
     struct mst_archive_server_end end = { .cpu_ns = s->cpu_ns };
@@ -482,6 +515,8 @@ int mst_sampler_finish(struct mst_sampler *s)
         return -1;
     if (mst_sampler_is_lost(s) &&
         note_lost(s, "it did not come back; the other servers were recorded on") != 0)
+        return -1;
+    if (note_clock(s) != 0)
         return -1;
     what_is_unknown(s, unknown);
     end.lost = s->poll_failed ? MST_UNKNOWN : mst_source_lost(s->source);

@@ -303,6 +303,15 @@ static void put_programs(struct mst_sink *sink, const struct mst_summary *s)
     mst_wrapped(sink, "", MST_TEXT_INDENT, MST_TEXT_WIDTH, programs.text);
 }
 
+static void put_clock(struct mst_sink *sink, const struct mst_summary_server *server)
+{
+    if (server->clock_uncertainty_ns != MST_UNKNOWN)
+        mst_line(sink, "  clock     %s %s the recorder's, to %s: taken off",
+                 mst_format_time(mst_summary_clock_ns(server)).text,
+                 server->clock_ahead_ns >= 0 ? "ahead of" : "behind",
+                 mst_format_time(server->clock_uncertainty_ns).text);
+}
+
 static void put_costs(struct mst_sink *sink, const struct mst_summary *s,
                       const struct mst_summary_server *server)
 {
@@ -325,6 +334,7 @@ static void put_costs(struct mst_sink *sink, const struct mst_summary *s,
                  mst_format_time(server->cpu_ns).text, mst_format_milli(cpus_milli).text,
                  mst_format_count(s->cpus).text);
     mst_resources_text(sink, s, server);
+    put_clock(sink, server);
     if (server->unknown != NULL)
         mst_wrapped(sink, "  unknown", MST_TEXT_INDENT, MST_TEXT_WIDTH, server->unknown);
     if (server != mst_summary_front(s)) {   /* the machine is shown once */

@@ -26,6 +26,7 @@ struct mst_http {
     struct mst_http_answer      *answer;                    /* being filled */
     size_t                       room;                      /* bytes allocated for its body */
     long                         status;                    /* of the latest answer */
+    struct mst_http_times        times;                     /* of the latest question */
     bool                         too_large;
     bool                         cut_short;                 /* by the deadline */
 };
@@ -393,12 +394,33 @@ static void take_content_type(struct mst_http *http)
             *c = (char)(*c - 'A' + 'a');
 }
 
+/* libcurl's times are in microseconds since it began. The question is sent after the connection and
+ * its handshake (libcurl notes that it was only afterwards, when the answer can be there). */
+static struct mst_http_times times_of(CURL *curl, uint64_t begun_ns, uint64_t ended_ns)
+{
+    curl_off_t sent_us = 0, tls_us = 0, first_us = 0, total_us = 0;
+
+    if (curl_easy_getinfo(curl, CURLINFO_CONNECT_TIME_T, &sent_us) != CURLE_OK ||
+        curl_easy_getinfo(curl, CURLINFO_APPCONNECT_TIME_T, &tls_us) != CURLE_OK ||
+        curl_easy_getinfo(curl, CURLINFO_STARTTRANSFER_TIME_T, &first_us) != CURLE_OK ||
+        curl_easy_getinfo(curl, CURLINFO_TOTAL_TIME_T, &total_us) != CURLE_OK ||
+        sent_us <= 0 || first_us < sent_us || total_us < first_us)
+        return (struct mst_http_times){ begun_ns, ended_ns };
+    if (tls_us > sent_us && tls_us <= first_us)
+        sent_us = tls_us;
+    return (struct mst_http_times){
+        begun_ns + (uint64_t)sent_us * MST_NS_PER_US,
+        ended_ns - mst_elapsed((uint64_t)first_us, (uint64_t)total_us) * MST_NS_PER_US,
+    };
+}
+
 /* One GET of this URL, into *answer. */
 static CURLcode get(struct mst_http *http, const char *url, long connect_ms,
                     struct mst_http_answer *answer)
 {
     CURLcode code = CURLE_OPERATION_TIMEDOUT;
     long timeout_ms = time_left_ms(http);
+    uint64_t begun_ns;
 
     http->answer = answer;
     http->status = 0;
@@ -406,8 +428,10 @@ static CURLcode get(struct mst_http *http, const char *url, long connect_ms,
     http->too_large = false;
     http->reason[0] = '\0';
     set_options(http, url, connect_ms, timeout_ms);
+    begun_ns = mst_now_ns();
     if (timeout_ms > 0)   /* 0 would be without limit */
         code = curl_easy_perform(http->curl);
+    http->times = times_of(http->curl, begun_ns, mst_now_ns());
     curl_easy_getinfo(http->curl, CURLINFO_RESPONSE_CODE, &http->status);
     return code;
 }
@@ -460,6 +484,11 @@ int mst_http_get_page(struct mst_http *http, const char *url, struct mst_http_an
     mst_fail(error, "%s: expected a page, found none: %s", url, curl_easy_strerror(code));
     mst_http_answer_free(answer);
     return -1;
+}
+
+struct mst_http_times mst_http_times(const struct mst_http *http)
+{
+    return http->times;
 }
 
 long mst_http_status(const struct mst_http *http)

@@ -60,6 +60,11 @@ int mst_http_get_page(struct mst_http *http, const char *url, struct mst_http_an
 
 void mst_http_answer_free(struct mst_http_answer *answer);
 
+/* When the latest question was sent, and when the first byte of its answer was there
+ * (CLOCK_MONOTONIC): no later, and no earlier, than these. 0: it came to neither. */
+struct mst_http_times { uint64_t sent_ns, first_ns; };
+struct mst_http_times mst_http_times(const struct mst_http *http);
+
 /* The status of the latest answer, whole or not; 0: there was none. */
 long mst_http_status(const struct mst_http *http);
 

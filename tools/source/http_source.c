@@ -40,7 +40,7 @@ struct url_source {
     bool              marked;
     unsigned          put_off;  /* polls in a row */
 
-    uint64_t          asked_ns, answered_ns;   /* CLOCK_MONOTONIC: the latest status */
+    struct mst_http_times times;   /* of the latest status */
     struct mst_remote_clock clock;
 
     uint64_t          sampled_ns, no_idle_ns;   /* the sample before: its time and value */
@@ -99,10 +99,9 @@ static const struct mst_snapshot *get_status(struct url_source *u, struct mst_st
     struct mst_http_answer answer;
     char problem[MST_ERROR_MAX];
 
-    u->asked_ns = mst_now_ns();
     if (ask(u, "format=json", &answer, error) != 0)
         return NULL;
-    u->answered_ns = mst_now_ns();
+    u->times = mst_http_times(u->http);
     if (mst_http_expect_type(&answer, url, "application/json", error) != 0)
         goto done;
     if (mst_status_parse(status, answer.body, answer.length, problem) != 0) {
@@ -126,11 +125,22 @@ done:
 
 /* ---- its clock ----------------------------------------------------------------- */
 
-/* A run is timed by one clock: what is found out later is of no use to it. */
+/* A run is timed by one clock: what is found out later is of no use to it, but for a doubt. */
 static void learn_clock(struct url_source *u, const struct mst_snapshot *board)
 {
-    if (!u->base.local && !(u->marked && mst_remote_clock_is_known(&u->clock)))
-        mst_remote_clock_learn(&u->clock, board, u->asked_ns, u->answered_ns);
+    struct mst_source *s = &u->base;
+    uint64_t by_ns;
+
+    if (s->local)
+        return;
+    if (mst_remote_clock_contradicts(&u->clock, board, u->times.sent_ns, u->times.first_ns, &by_ns))
+        s->clock_jump_ns = by_ns;
+    if (!(u->marked && mst_remote_clock_is_known(&u->clock)))
+        mst_remote_clock_learn(&u->clock, board, u->times.sent_ns, u->times.first_ns);
+    if (mst_remote_clock_is_known(&u->clock)) {
+        s->knows_clock = true;
+        s->clock = mst_remote_clock_offset(&u->clock, s->clock_offset_ns);
+    }
 }
 
 /* An instant of its own by our clock. */
@@ -186,6 +196,7 @@ static void identify(struct mst_source *s, const struct mst_snapshot *board)
     id->pid = board->pid;
     id->started_wall_ns = board->started_ns;
     mst_remote_clock_forget(&u->clock);
+    s->knows_clock = false;
     find_local(u);
 }
 
@@ -355,8 +366,8 @@ static void finish_journal(struct mst_source *s)
 /* When what a status shows was so: an answer may have waited long for its worker. */
 static uint64_t shown_wall_ns(const struct url_source *u, const struct mst_snapshot *board)
 {
-    uint64_t first = mst_source_wall_ns(&u->base, u->asked_ns);
-    uint64_t last = mst_source_wall_ns(&u->base, u->answered_ns);
+    uint64_t first = mst_source_wall_ns(&u->base, u->times.sent_ns);
+    uint64_t last = mst_source_wall_ns(&u->base, u->times.first_ns);
     uint64_t ns = our_wall_ns(u, mst_remote_clock_made(board));
 
     return ns > last ? last : ns < first ? first : ns;

@@ -42,6 +42,16 @@ void mst_source_set_clock(struct mst_source *source)
         source->identity.clock_offset_ns = source->clock_offset_ns;
 }
 
+const struct mst_clock_offset *mst_source_clock(const struct mst_source *source)
+{
+    return source->knows_clock && !source->local ? &source->clock : NULL;
+}
+
+uint64_t mst_source_clock_jump_ns(const struct mst_source *source)
+{
+    return source->clock_jump_ns;
+}
+
 bool mst_source_local(const struct mst_source *source)
 {
     return source->local;

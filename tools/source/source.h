@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "read/tail.h"
+#include "source/remote_clock.h"
 #include "source/target.h"
 #include "system/processes.h"
 
@@ -53,6 +54,14 @@ const struct mst_target *mst_source_target(const struct mst_source *source);
  * neither a wall clock that was set since the server's start nor one that is set
  * during a run parts them. Open does it; a caller that begins a run does it again. */
 void mst_source_set_clock(struct mst_source *source);
+
+/* How far the clock of a server on another machine is ahead of ours, as far as its answers have
+ * told until mark; its instants are given by our clock. NULL: it is here, or that is not known. */
+const struct mst_clock_offset *mst_source_clock(const struct mst_source *source);
+
+/* By how much an answer has contradicted that: its clock was set, or it does not tell the truth.
+ * 0: none has. */
+uint64_t mst_source_clock_jump_ns(const struct mst_source *source);
 
 /* The instant of a CLOCK_MONOTONIC of this machine, to compare with the source's. */
 uint64_t mst_source_wall_ns(const struct mst_source *source, uint64_t monotonic_ns);

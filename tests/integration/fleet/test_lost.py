@@ -14,7 +14,7 @@ SERVED = "SELECT count(*) FROM server_requests JOIN servers ON servers.id = serv
 
 
 def wait_until(condition, what="the archive to have it"):
-    wait(condition, 60, what)
+    wait(condition, 20, what)
 
 
 def logged(apache):
