@@ -139,6 +139,7 @@ libmpmstat_tool_la_SOURCES = \
 	tools/findings/inquiry.c \
 	tools/findings/inquiry.h \
 	tools/findings/machine.c \
+	tools/findings/odd.c \
 	tools/findings/rules.h \
 	tools/findings/say.h \
 	tools/findings/sentences.c \
