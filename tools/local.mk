@@ -81,7 +81,9 @@ libmpmstat_tool_la_SOURCES = \
 	tools/cli/record_runs.c \
 	tools/cli/record_runs.h \
 	tools/cli/study_reports.h \
+	tools/cli/target_options.h \
 	tools/cli/text_options.c \
+	tools/cli/target_options.h \
 	tools/cli/text_options.h \
 	tools/cli/verb_compare.c \
 	tools/cli/verb_explain.c \
@@ -153,6 +155,7 @@ libmpmstat_tool_la_SOURCES = \
 	tools/findings/inquiry.c \
 	tools/findings/inquiry.h \
 	tools/findings/machine.c \
+	tools/findings/odd.c \
 	tools/findings/rules.h \
 	tools/findings/say.h \
 	tools/findings/sentences.c \
@@ -181,8 +184,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/loadtools/tsung.c \
 	tools/loadtools/vegeta.c \
 	tools/loadtools/wrk.c \
-	tools/record/clock_offset.c \
-	tools/record/clock_offset.h \
+	tools/record/generator_clock.c \
+	tools/record/generator_clock.h \
 	tools/record/environment.c \
 	tools/record/environment.h \
 	tools/record/generators.c \
@@ -198,6 +201,7 @@ libmpmstat_tool_la_SOURCES = \
 	tools/record/recording_archive.c \
 	tools/record/recording_before.c \
 	tools/record/recording_load.c \
+	tools/record/recording_looks.c \
 	tools/record/recording_steps.h \
 	tools/record/recording_targets.c \
 	tools/record/sampler.c \
@@ -285,6 +289,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/source/status_json.h \
 	tools/source/target.c \
 	tools/source/target.h \
+	tools/source/target_file.c \
+	tools/source/target_file.h \
 	tools/stats/bootstrap.c \
 	tools/stats/bootstrap.h \
 	tools/stats/distribution.c \

@@ -281,6 +281,74 @@ START_TEST(test_advice)
 }
 END_TEST
 
+/* Another Apache that served the same. */
+#define PEER(id, name) \
+    "INSERT INTO servers (id, run_id, target, producer, local, lost, restarts, name) SELECT " id \
+    ", run_id, '" name "', producer, local, lost, restarts, '" name "' FROM servers WHERE id = 1;" \
+    "INSERT INTO server_requests (server_id, key, start_ns, queue_ns, read_ns, handle_ns, send_ns, " \
+    "held_ns, bytes, label, status, aborted, no_worker, ghost) SELECT " id ", key, start_ns, " \
+    "queue_ns, read_ns, handle_ns, send_ns, held_ns, bytes, label, status, aborted, no_worker, " \
+    "ghost FROM server_requests WHERE server_id = 1;" \
+    "INSERT INTO samples (server_id, time_ns, moment, workers_limit, workers_busy, idle_ns, " \
+    "reading_ns, handling_ns, sending_ns, keepalive_ns, closing_ns, in_flight, requests) SELECT " \
+    id ", time_ns, moment, workers_limit, workers_busy, idle_ns, reading_ns, handling_ns, " \
+    "sending_ns, keepalive_ns, closing_ns, in_flight, requests FROM samples WHERE server_id = 1;"
+#define THREE PEER("2", "b") PEER("3", "c")
+
+static const struct mst_finding *odd_one(const struct made *m)
+{
+    const struct mst_finding *odd = NULL;
+    size_t i;
+
+    for (i = 0; i < m->s.finding_count; i++)
+        if (m->s.findings[i].code == MST_CODE_ODD_SERVER) {
+            ck_assert_ptr_null(odd);
+            odd = &m->s.findings[i];
+        }
+    return odd;
+}
+
+/* What is planted in one of three; in what it is odd, NULL: it is not. */
+static const struct { const char *sql, *subject, *words; } peers[] = {
+    { THREE, NULL, NULL },
+    { THREE "UPDATE samples SET workers_limit = 5 WHERE server_id = 3", "c",
+      "It has 5 workers (MaxRequestWorkers) where most have 10" },
+    { THREE "UPDATE server_requests SET handle_ns = handle_ns + 40000000 WHERE server_id = 2", "b",
+      "Half of its requests took" },
+    { THREE "UPDATE server_requests SET queue_ns = 50000000 WHERE server_id = 2 AND key % 2", "b",
+      "Requests waited 25.0 ms for an Apache worker on average" },
+    { THREE "UPDATE server_requests SET status = 500 WHERE server_id = 3 AND key % 5 = 0", "c",
+      "Of its answers 20.0 % were 5xx" },
+    /* Noise: a fifth more, and all three unlike each other. */
+    { THREE "UPDATE server_requests SET handle_ns = handle_ns * 6 / 5 WHERE server_id = 2", NULL,
+      NULL },
+    { THREE "UPDATE server_requests SET handle_ns = handle_ns + server_id * 40000000", NULL, NULL },
+    { THREE "UPDATE samples SET workers_limit = 10 + server_id", NULL, NULL },
+    /* Of two none is the odd one, and a few requests tell nothing. */
+    { PEER("2", "b") "UPDATE samples SET workers_limit = 5 WHERE server_id = 2", NULL, NULL },
+    { THREE "DELETE FROM server_requests WHERE server_id = 3 AND key > 50;"
+      "UPDATE server_requests SET status = 500 WHERE server_id = 3", NULL, NULL },
+};
+
+START_TEST(test_the_odd_server)
+{
+    struct run r = quiet_run();
+    const struct mst_finding *f;
+    struct made m;
+
+    make(&m, &r, peers[_i].sql);
+    f = odd_one(&m);
+    if (peers[_i].subject == NULL) {
+        ck_assert_msg(f == NULL, "%s", f != NULL ? f->text : "");
+    } else {
+        ck_assert_ptr_nonnull(f);
+        ck_assert_str_eq(f->subject, peers[_i].subject);
+        ck_assert_msg(strstr(f->text, peers[_i].words) != NULL, "%s", f->text);
+    }
+    unmake(&m);
+}
+END_TEST
+
 /* The pool that ran out is named, and the one that did not is not. */
 START_TEST(test_pools)
 {
@@ -385,6 +453,7 @@ int main(void)
     tcase_add_test(tests, test_whose_wait);
     tcase_add_test(tests, test_advice);
     tcase_add_test(tests, test_pools);
+    tcase_add_loop_test(tests, test_the_odd_server, 0, sizeof peers / sizeof *peers);
     tcase_add_test(tests, test_full_queue_of_a_pool);
     tcase_add_test(tests, test_work_grows_with_requests);
     tcase_add_test(tests, test_codes);

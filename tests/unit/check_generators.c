@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "harness.h"
 #include "loadtools/loadtool.h"
-#include "record/clock_offset.h"
+#include "record/generator_clock.h"
 #include "segment/format.h"
 #include "stats/random.h"
 
@@ -64,10 +64,10 @@ static const struct { size_t count; int64_t ahead; bool ids; } clocks[] = {
 START_TEST(test_offset)
 {
     struct load load = make_load(clocks[_i].count, clocks[_i].ahead, 7, clocks[_i].ids);
-    struct mst_clock_offset o;
+    struct mst_generator_clock o;
     int64_t apart;
 
-    ck_assert(mst_clock_offset_find(&o, &load.clients, &load.servers, 1));
+    ck_assert(mst_generator_clock_find(&o, &load.clients, &load.servers, 1));
     ck_assert_int_eq(o.answer, MST_CLOCK_KNOWN);
     apart = o.ahead_ns - clocks[_i].ahead;
     ck_assert_msg((uint64_t)llabs(apart) <= o.uncertainty_ns, "%lld ns apart, within %llu",
@@ -83,7 +83,7 @@ END_TEST
 START_TEST(test_coarse_instants)
 {
     struct load load = make_load(2000, 300 * S, 7, false);
-    struct mst_clock_offset o;
+    struct mst_generator_clock o;
     size_t i;
 
     for (i = 0; i < load.clients.count; i++) {
@@ -92,7 +92,7 @@ START_TEST(test_coarse_instants)
         load.clients.items[i].from_ns -= cut;
         load.clients.items[i].to_ns -= cut;
     }
-    ck_assert(mst_clock_offset_find(&o, &load.clients, &load.servers, MST_NS_PER_S));
+    ck_assert(mst_generator_clock_find(&o, &load.clients, &load.servers, MST_NS_PER_S));
     if (o.answer == MST_CLOCK_KNOWN)
         ck_assert_uint_le((uint64_t)llabs(o.ahead_ns - 300 * S), o.uncertainty_ns);
     free_load(&load);
@@ -104,9 +104,9 @@ START_TEST(test_another_run)
 {
     struct load here = make_load(2000, 0, 7, _i == 1);
     struct load there = make_load(2000, -3600 * S, 8, _i == 1);
-    struct mst_clock_offset o;
+    struct mst_generator_clock o;
 
-    ck_assert(mst_clock_offset_find(&o, &there.clients, &here.servers, 1));
+    ck_assert(mst_generator_clock_find(&o, &there.clients, &here.servers, 1));
     ck_assert_int_eq(o.answer, MST_CLOCK_STRANGE);
     free_load(&here);
     free_load(&there);
@@ -117,14 +117,14 @@ END_TEST
 START_TEST(test_unsure)
 {
     struct load load = { 0 };
-    struct mst_clock_offset o;
+    struct mst_generator_clock o;
     int i, count = _i == 0 ? 3 : 500;
 
     for (i = 0; i < count; i++) {
         add(&load.clients, START + i, START + 5 * S, MST_UNKNOWN);
         add(&load.servers, START + 2 * S + i * MS, START + 2 * S + i * MS + 10, MST_UNKNOWN);
     }
-    ck_assert(mst_clock_offset_find(&o, &load.clients, &load.servers, 1));
+    ck_assert(mst_generator_clock_find(&o, &load.clients, &load.servers, 1));
     if (o.answer == MST_CLOCK_KNOWN)
         ck_assert_uint_le((uint64_t)llabs(o.ahead_ns), o.uncertainty_ns);
     else
@@ -136,9 +136,9 @@ END_TEST
 START_TEST(test_nothing)
 {
     struct mst_spans none = { 0 };
-    struct mst_clock_offset o;
+    struct mst_generator_clock o;
 
-    ck_assert(mst_clock_offset_find(&o, &none, &none, 1));
+    ck_assert(mst_generator_clock_find(&o, &none, &none, 1));
     ck_assert_int_eq(o.answer, MST_CLOCK_STRANGE);
 }
 END_TEST

@@ -356,11 +356,9 @@ START_TEST(test_pool)
     r.counted = 410;
     make(&m, &r, "INSERT INTO servers (id, run_id, target, producer, local, lost, restarts) VALUES "
                  "(2, 1, 'other.board', 'apache', 1, 0, 0), (3, 1, 'php.board', 'php', 1, 0, 0);"
-                 "INSERT INTO server_requests SELECT 2, key, start_ns, queue_ns, read_ns, "
-                 "handle_ns, send_ns, held_ns, bytes, label, status, aborted, no_worker, pid, "
-                 "worker, connection, port, nth, request_id, ghost, front_ns, client_id, "
-                 "NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL "
-                 "FROM server_requests WHERE key <= 10;"
+                 "CREATE TEMP TABLE others AS SELECT * FROM server_requests WHERE key <= 10;"
+                 "UPDATE others SET server_id = 2;"
+                 "INSERT INTO server_requests SELECT * FROM others;"
                  "INSERT INTO php_requests (server_id, key, start_ns, request_id, wait_ns, run_ns, "
                  "label, aborted, fatal, timeout, ghost) SELECT 3, key, start_ns, request_id, 0, "
                  "handle_ns, label, 0, 0, 0, 0 FROM server_requests WHERE server_id = 1");

@@ -64,6 +64,17 @@ bool mst_summary_is_php(const struct mst_summary_server *server)
     return server->producer == MST_PRODUCER_PHP;
 }
 
+uint64_t mst_summary_clock_ns(const struct mst_summary_server *server)
+{
+    return server->clock_ahead_ns >= 0 ? (uint64_t)server->clock_ahead_ns
+                                       : -(uint64_t)server->clock_ahead_ns;
+}
+
+const char *mst_summary_called(const struct mst_summary_server *server)
+{
+    return server->name != NULL ? server->name : server->target;
+}
+
 size_t mst_summary_phases(const struct mst_summary_server *server, const enum mst_phase **phases)
 {
     static const enum mst_phase apache[] = {
@@ -178,6 +189,7 @@ void mst_summary_free(struct mst_summary *s)
 
     for (i = 0; i < s->server_count; i++) {
         free(s->servers[i].target);
+        free(s->servers[i].name);
         free(s->servers[i].server);
         free(s->servers[i].mpm);
         free(s->servers[i].sapi);

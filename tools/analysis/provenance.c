@@ -10,7 +10,8 @@ struct mst_query mst_run_environment(sqlite3 *db, int64_t run_id)
 struct mst_query mst_run_servers(sqlite3 *db, int64_t run_id)
 {
     return mst_query_ask(db,
-        "SELECT producer, server, mpm, sapi, target, version FROM servers WHERE run_id = :id "
+        "SELECT producer, server, mpm, sapi, target, name, version, "
+        "clock_ahead_ns, clock_uncertainty_ns FROM servers WHERE run_id = :id "
         "ORDER BY id", run_id);
 }
 

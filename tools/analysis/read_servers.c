@@ -325,7 +325,7 @@ static struct mst_summary_server read_identity(struct mst_query *q)
 {
     return (struct mst_summary_server){
         .id = mst_row_id(q, "id"), .local = mst_row_number(q, "local") == 1,
-        .target = mst_row_string(q, "target"),
+        .target = mst_row_string(q, "target"), .name = mst_row_string(q, "name"),
         .producer = mst_producer_of(mst_row_text(q, "producer")),
         .server = mst_row_string(q, "server"), .mpm = mst_row_string(q, "mpm"),
         .sapi = mst_row_string(q, "sapi"), .sapi_kind = mst_sapi_of(mst_row_text(q, "sapi")),
@@ -336,14 +336,17 @@ static struct mst_summary_server read_identity(struct mst_query *q)
         .oom_kills = mst_row_number(q, "oom_kills"),
         .memory_stall_ns = mst_row_number(q, "memory_stall_ns"),
         .throttled_ns = mst_row_number(q, "throttled_ns"),
+        .clock_ahead_ns = mst_row_id(q, "clock_ahead_ns"),
+        .clock_uncertainty_ns = mst_row_number(q, "clock_uncertainty_ns"),
     };
 }
 
 bool mst_summary_read_servers(struct mst_summary *s, sqlite3 *db)
 {
     struct mst_query q = mst_query_ask(db,
-        "SELECT id, local, target, producer, server, mpm, sapi, unknown, lost, restarts, cpu_ns, "
-        "cgroup, memory_limit_bytes, oom_kills, memory_stall_ns, throttled_ns FROM servers "
+        "SELECT id, local, target, name, producer, server, mpm, sapi, unknown, lost, restarts, cpu_ns, "
+        "cgroup, memory_limit_bytes, oom_kills, memory_stall_ns, throttled_ns, "
+        "clock_ahead_ns, clock_uncertainty_ns FROM servers "
         "WHERE run_id = :id ORDER BY id", s->id);
     struct mst_summary_server *server;
     bool fine = true;

@@ -133,6 +133,7 @@ struct mst_summary_server {
     enum mst_producer producer;
     enum mst_sapi sapi_kind;
     char    *target, *server, *mpm, *sapi, *unknown;
+    char    *name;                     /* in the file of targets; NULL: none */
     /* This run's requests: of the load, without mpm-status and without those in flight
      * before the start. */
     uint64_t requests, in_flight_before, status_requests;
@@ -176,6 +177,8 @@ struct mst_summary_server {
     char    *cgroup;
     uint64_t memory_limit, oom_kills, memory_stall_ns, throttled_ns;
     uint64_t cpu_ns;
+    int64_t  clock_ahead_ns;           /* of the recorder's, taken off its instants */
+    uint64_t clock_uncertainty_ns;     /* MST_UNKNOWN: it is on that machine, or not known */
     struct mst_summary_resources resources;
     size_t   pool_count;               /* an FPM's, by label */
     struct mst_summary_pool *pools;
@@ -289,6 +292,12 @@ bool mst_summary_has_interval(const struct mst_summary_server *server, enum mst_
 uint64_t mst_summary_at_once_milli(const struct mst_summary *s, const struct mst_summary_end *end);
 
 bool mst_summary_is_php(const struct mst_summary_server *server);
+
+/* How far its clock is from the recorder's, ahead or behind. */
+uint64_t mst_summary_clock_ns(const struct mst_summary_server *server);
+
+/* What people call it: its name, else its target. */
+const char *mst_summary_called(const struct mst_summary_server *server);
 
 /* Thousandths of the whole, rounded; MST_UNKNOWN where one of them is, or the whole is 0. */
 uint64_t mst_summary_milli(uint64_t part, uint64_t whole);

@@ -40,6 +40,18 @@
 /* Requests of a server that are compared with one of a client's: bounds the time of a join. */
 #define MST_JOIN_CHOICES_MAX       512u
 
+/* ---- one server and its peers ------------------------------------------------------ */
+
+/* Of two that differ, none is the odd one. */
+#define MST_ODD_SERVERS_MIN        3u
+#define MST_ODD_REQUESTS_MIN       100u
+/* A server is odd where it is so many times as far from the median as half of all are. */
+#define MST_ODD_SPREADS            5u
+/* What differs less is no matter: of a request's time, of its wait for a worker, of the workers. */
+#define MST_ODD_TIME_MIN_NS        (2 * MST_NS_PER_MS)
+#define MST_ODD_WAIT_MIN_NS        (5 * MST_NS_PER_MS)
+#define MST_ODD_BUSY_MIN_MILLI     300u
+
 /* ---- findings ---------------------------------------------------------------------- */
 
 /* From this share of the time of all requests on, a part of it is a finding, ... */

@@ -77,6 +77,24 @@ int mst_archive_add_server(struct mst_archive *a, int64_t run_id, const char *ta
     return status;
 }
 
+int mst_archive_name_server(struct mst_archive *a, int64_t server_id, const char *name)
+{
+    const struct servers_row row = { .id = NUMBER(server_id), .name = TEXT(name) };
+
+    return mst_archive_put(a, NAME_SERVER, &row.id);
+}
+
+int mst_archive_clock_server(struct mst_archive *a, int64_t server_id,
+                             const struct mst_clock_offset *offset)
+{
+    const struct servers_row row = {
+        .id = NUMBER(server_id), .clock_ahead_ns = SIGNED(offset->ahead_ns),
+        .clock_uncertainty_ns = NUMBER(offset->uncertainty_ns),
+    };
+
+    return mst_archive_put(a, CLOCK_SERVER, &row.id);
+}
+
 int mst_archive_end_server(struct mst_archive *a, int64_t server_id,
                            const struct mst_archive_server_end *end)
 {

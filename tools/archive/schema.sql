@@ -1,8 +1,9 @@
 -- schema.sql - the archive: everything that `mpmstat record` knows of every run.
 --
 -- The names of instants end in _ns. An instant is in nanoseconds since 1970 (UTC) by the recording
--- machine's clock, or by the server's clock where the server is on another machine. Times are in
--- nanoseconds, sizes in bytes. NULL is "not known", never 0. The rows with a run's id are the run.
+-- machine's clock. Where a server is on another machine, its clock's offset (clock_ahead_ns) has
+-- been taken off, unless the uncertainty explains it. Times are in nanoseconds, sizes in bytes.
+-- NULL is "not known", never 0. The rows with a run's id are the run.
 --
 -- PRAGMA application_id is 0x6d706d73 ("mpms"), PRAGMA user_version the version of this schema.
 
@@ -133,8 +134,12 @@ CREATE TABLE IF NOT EXISTS servers (
     memory_stall_ns   INTEGER,           -- time of the load in which any process of its group
                                          -- waited for memory; NULL also: it is in no group of
                                          -- version 2 but the root
-    throttled_ns      INTEGER            -- time of the load in which the group's CPU limit stopped
+    throttled_ns      INTEGER,           -- time of the load in which the group's CPU limit stopped
                                          -- its processes, summed over the CPUs
+    name              TEXT,              -- its name in the file of targets
+    clock_ahead_ns    INTEGER,           -- its clock minus the recording machine's, can be negative;
+                                         -- NULL: it is on this machine, or not known
+    clock_uncertainty_ns INTEGER         -- it is at most this far from that
 );
 CREATE INDEX IF NOT EXISTS servers_run ON servers (run_id);
 

@@ -40,6 +40,11 @@ static const struct { int table; const char *sql; } changes[] = {
         ":unknown, cgroup = :cgroup, memory_limit_bytes = :memory_limit_bytes, oom_kills = "
         ":oom_kills, memory_stall_ns = :memory_stall_ns, throttled_ns = :throttled_ns "
         "WHERE id = :id" },
+    [NAME_SERVER - TABLE_COUNT] = { TABLE_SERVERS,
+        "UPDATE servers SET name = :name WHERE id = :id" },
+    [CLOCK_SERVER - TABLE_COUNT] = { TABLE_SERVERS,
+        "UPDATE servers SET clock_ahead_ns = :clock_ahead_ns, clock_uncertainty_ns = "
+        ":clock_uncertainty_ns WHERE id = :id" },
     /* Ids and keys begin again at a new start of the server, whose number is in the key. */
     [DELIVERED - TABLE_COUNT] = { TABLE_SERVER_REQUESTS,
         "UPDATE server_requests SET undelivered_ns = :undelivered_ns, undelivered_bytes = "

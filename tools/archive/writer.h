@@ -76,6 +76,13 @@ int mst_archive_end_run(struct mst_archive *a, int64_t run_id,
 int mst_archive_add_server(struct mst_archive *a, int64_t run_id, const char *target, bool local,
                            const struct mst_source_identity *identity, int64_t *server_id);
 
+/* Its name in the file of targets. */
+int mst_archive_name_server(struct mst_archive *a, int64_t server_id, const char *name);
+
+/* The offset of its clock, which has been taken off its instants. */
+int mst_archive_clock_server(struct mst_archive *a, int64_t server_id,
+                             const struct mst_clock_offset *offset);
+
 struct mst_archive_server_end {
     uint64_t    lost, restarts, cpu_ns;
     const char *unknown;         /* NULL: all is known */

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "cli/fail_on.h"
+#include "cli/target_options.h"
 #include "cli/text_options.h"
 #include "cli/verbs.h"
 #include "console/diag.h"
@@ -22,6 +23,7 @@ struct options {
     bool               json, help;
     enum mst_colour    colour;
     struct mst_fail_on fail_on;
+    struct mst_target_names targets;
 };
 
 static int read_last(const char *text, uint64_t *last_ns)
@@ -35,6 +37,8 @@ static int read_last(const char *text, uint64_t *last_ns)
 static int read_option(struct options *o, int option, char **argv,
                        const struct option *names)
 {
+    if (mst_target_option(&o->targets, option, optarg))
+        return MST_EXIT_OK;
     switch (option) {
     case 'l': return read_last(optarg, &o->last_ns);
     case 'F':
@@ -50,14 +54,14 @@ static int read_option(struct options *o, int option, char **argv,
     }
 }
 
-static int show(const struct options *o, char *const *targets, size_t count)
+static int show(const struct options *o)
 {
     struct mst_explanation e;
     struct mst_sink sink;
     int status;
 
     mst_style_use(o->colour, STDOUT_FILENO);
-    status = mst_explain(&e, targets, count, o->last_ns);
+    status = mst_explain(&e, &o->targets, o->last_ns);
     if (status == MST_EXIT_OK) {
         mst_sink_init(&sink, mst_write_file, stdout);
         (o->json ? mst_explain_json : mst_explain_text)(&sink, &e);
@@ -75,7 +79,7 @@ int mst_verb_explain(int argc, char **argv)
     static const struct option names[] = {
         { "last", required_argument, NULL, 'l' }, { "format", required_argument, NULL, 'F' },
         { "fail-on", required_argument, NULL, 'A' }, { "color", required_argument, NULL, 'C' },
-        { "help", no_argument, NULL, 'h' }, { 0 },
+        { "help", no_argument, NULL, 'h' }, MST_TARGET_OPTIONS, { 0 },
     };
     struct options o = { .last_ns = MST_EXPLAIN_LAST_NS };
     int option, status = MST_EXIT_OK;
@@ -91,5 +95,7 @@ int mst_verb_explain(int argc, char **argv)
         fputs(help, stdout);
         return MST_EXIT_OK;
     }
-    return show(&o, argv + optind, (size_t)(argc - optind));
+    o.targets.args = argv + optind;
+    o.targets.count = (size_t)(argc - optind);
+    return show(&o);
 }

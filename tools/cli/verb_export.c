@@ -175,7 +175,8 @@ static int open_origin(struct origin *from, const struct options *o)
     }
     if (o->run != NULL)
         return mst_usage_error("export", "--run goes with an archive, not with servers");
-    return mst_explain_requests(&from->live, o->targets, o->target_count,
+    return mst_explain_requests(&from->live, &(struct mst_target_names){
+                                    .args = o->targets, .count = o->target_count },
                                 o->last_ns != 0 ? o->last_ns : MST_EXPLAIN_LAST_NS);
 }
 

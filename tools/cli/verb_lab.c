@@ -206,8 +206,7 @@ static int record(const struct lab *lab, struct mst_record_request *request, cha
         environment = mst_environment_with(variables.items);
     request->variants[0].command = argv.items;
     request->variant_count = 1;
-    request->recording.targets = targets;
-    request->recording.target_count = 1;
+    request->recording.targets = (struct mst_target_names){ .args = targets, .count = 1 };
     request->recording.environment = environment;
     if (argv.failed || environment == NULL || request->variants[0].name == NULL)
         mst_error("out of memory for the command line");

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cli/record_runs.h"
+#include "cli/target_options.h"
 #include "cli/text_options.h"
 #include "cli/verbs.h"
 #include "console/diag.h"
@@ -31,8 +32,12 @@ struct options {
 
 static int read_option(struct options *o, int option, char **targets)
 {
+    struct mst_target_names *named = &o->request.recording.targets;
+
+    if (mst_target_option(named, option, optarg))
+        return MST_EXIT_OK;
     switch (option) {
-    case 't': targets[o->request.recording.target_count++] = optarg; return MST_EXIT_OK;
+    case 't': targets[named->count++] = optarg; return MST_EXIT_OK;
     case 'W':
         o->request.client_rows[o->request.client_rows_count++] = optarg;
         return MST_EXIT_OK;
@@ -102,6 +107,7 @@ static int read_variants(struct options *o, char **words)
 static int read_options(struct options *o, int argc, char **argv, char **targets)
 {
     static const struct option names[] = {
+        MST_TARGET_OPTIONS,
         { "client-rows", required_argument, NULL, 'W' },
         { "output", required_argument, NULL, 'o' }, { "target", required_argument, NULL, 't' },
         { "name", required_argument, NULL, 'N' }, { "format", required_argument, NULL, 'F' },
@@ -114,7 +120,7 @@ static int read_options(struct options *o, int argc, char **argv, char **targets
     };
     int option, status;
 
-    o->request.recording.targets = targets;
+    o->request.recording.targets.args = targets;
     opterr = 0;
     optind = 0;
     while ((option = getopt_long(argc, argv, "+:o:t:vqh", names, NULL)) != -1) {

@@ -12,9 +12,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "console/output.h"
+#include "cli/target_options.h"
 #include "cli/verbs.h"
 #include "console/diag.h"
+#include "console/output.h"
 #include "render/negotiate.h"
 #include "render/render.h"
 #include "report/glance.h"
@@ -125,15 +126,18 @@ static int check_body(enum mst_format format, const char *url, const struct mst_
     return mst_fail(error, "%.200s: this is not mpmstat's status: %.250s", url, problem);
 }
 
-static int fetch(struct status *s, const char *url, char error[MST_ERROR_MAX])
+static int fetch(struct status *s, const struct mst_target *target, char error[MST_ERROR_MAX])
 {
+    const char *url = target->name;
     struct mst_http *http = mst_http_open(s->timeout_ms);
     struct mst_http_answer *body = &s->bodies[s->body_count];
     char query[64];
     int result;
 
-    if (http == NULL)
+    if (http == NULL || mst_http_set_access(http, &target->access) != 0) {
+        mst_http_close(http);
         return mst_fail(error, "out of memory");
+    }
     snprintf(query, sizeof query, "format=%s", mst_format_name(s->format));
     result = mst_http_get(http, url, query, body, error);
     if (result == 0) {
@@ -257,7 +261,7 @@ static void read_targets(struct status *s)
         struct mst_target *t = &s->targets.items[i];
 
         if (t->kind == MST_TARGET_URL) {
-            result = fetch(s, t->name, error);
+            result = fetch(s, t, error);
         } else {
             result = take_snapshot(t, &s->boards[s->board_count], error);
             s->board_count += result == 0;
@@ -305,13 +309,13 @@ static void choose_amount(struct status *s, enum amount amount)
         s->format = MST_FORMAT_JSON;
 }
 
-static int run(struct status *s, char *const *names, size_t count)
+static int run(struct status *s, const struct mst_target_names *names)
 {
     char error[MST_ERROR_MAX];
     size_t i, urls = 0;
     int result = MST_EXIT_TARGET;
 
-    if (mst_targets_resolve(&s->targets, names, count, error) != 0) {
+    if (mst_targets_find(&s->targets, names, error) != 0) {
         mst_error("%s", error);
         goto done;
     }
@@ -366,9 +370,11 @@ int mst_verb_status(int argc, char **argv)
         { "format",  required_argument, NULL, 'f' },
         { "timeout", required_argument, NULL, 't' },
         { "help",    no_argument,       NULL, 'h' },
+        MST_TARGET_OPTIONS,
         { NULL, 0, NULL, 0 }
     };
     enum amount amount = BY_TERMINAL;
+    struct mst_target_names names = { 0 };
     struct status s;
     char error[MST_ERROR_MAX];
     int option, wrong;
@@ -400,9 +406,13 @@ int mst_verb_status(int argc, char **argv)
             fputs(help, stdout);
             return MST_EXIT_OK;
         default:
+            if (mst_target_option(&names, option, optarg))
+                break;
             return mst_option_error("status", option, argv, options);
         }
     }
     choose_amount(&s, amount);
-    return run(&s, argv + optind, (size_t)(argc - optind));
+    names.args = argv + optind;
+    names.count = (size_t)(argc - optind);
+    return run(&s, &names);
 }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "cli/target_options.h"
 #include "cli/verbs.h"
 #include "console/diag.h"
 #include "top/top.h"
@@ -26,7 +27,8 @@ struct options {
 
 static const struct option names[] = {
     { "delay", required_argument, NULL, 'd' }, { "count", required_argument, NULL, 'n' },
-    { "batch", no_argument, NULL, 'b' }, { "help", no_argument, NULL, 'h' }, { 0 },
+    { "batch", no_argument, NULL, 'b' }, { "help", no_argument, NULL, 'h' },
+    MST_TARGET_OPTIONS, { 0 },
 };
 
 static int read_delay(const char *text, uint64_t *delay_ns)
@@ -53,6 +55,8 @@ static int read_count(const char *text, uint64_t *count)
 
 static int read_option(struct options *o, int option, char *const *argv)
 {
+    if (mst_target_option(&o->top.targets, option, optarg))
+        return MST_EXIT_OK;
     switch (option) {
     case 'd': return read_delay(optarg, &o->top.delay_ns);
     case 'n': return read_count(optarg, &o->top.frames);
@@ -81,8 +85,8 @@ int mst_verb_top(int argc, char **argv)
     if (!o.top.is_batch && (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)))
         return mst_usage_error("top", "expected a terminal, found none: take --batch, or mpmstat "
                                "status");
-    o.top.targets = argv + optind;
-    o.top.target_count = (size_t)(argc - optind);
+    o.top.targets.args = argv + optind;
+    o.top.targets.count = (size_t)(argc - optind);
     setlocale(LC_CTYPE, "");   /* which characters the terminal can show */
     return mst_top_run(&o.top);
 }

@@ -91,13 +91,14 @@ static void look_at_machine(struct mst_explanation *e)
                             mst_machine_cpu_pressure(e->cpu_pressure_milli);
 }
 
-int mst_explain(struct mst_explanation *e, char *const *targets, size_t count, uint64_t last_ns)
+int mst_explain(struct mst_explanation *e, const struct mst_target_names *targets,
+                uint64_t last_ns)
 {
     char error[MST_ERROR_MAX];
     int status;
 
     *e = (struct mst_explanation){ .last_ns = last_ns };
-    status = mst_explain_look(e, targets, count);
+    status = mst_explain_look(e, targets);
     if (status != MST_EXIT_OK)
         return status;
     look_at_machine(e);
@@ -114,14 +115,14 @@ int mst_explain(struct mst_explanation *e, char *const *targets, size_t count, u
     return MST_EXIT_OK;
 }
 
-int mst_explain_requests(struct mst_explanation *e, char *const *targets, size_t count,
+int mst_explain_requests(struct mst_explanation *e, const struct mst_target_names *targets,
                          uint64_t last_ns)
 {
     char error[MST_ERROR_MAX];
     int status;
 
     *e = (struct mst_explanation){ .last_ns = last_ns };
-    status = mst_explain_look(e, targets, count);
+    status = mst_explain_look(e, targets);
     if (status == MST_EXIT_OK)
         status = mst_explain_past(e);
     if (status == MST_EXIT_OK && mst_summary_make(&e->summary, e->archive, e->run_id, error) != 0)

@@ -66,9 +66,10 @@ bool mst_explain_last_parse(const char *text, uint64_t *last_ns);
 
 /* Explains the targets (none: all of this machine); last_ns: how long ago the oldest requests may
  * have ended. Returns an enum mst_exit, having said the error. Free it in either case. */
-int  mst_explain(struct mst_explanation *e, char *const *targets, size_t count, uint64_t last_ns);
+int  mst_explain(struct mst_explanation *e, const struct mst_target_names *targets,
+                 uint64_t last_ns);
 /* Only the run that the journals give, also of servers that are stuck: without findings. */
-int  mst_explain_requests(struct mst_explanation *e, char *const *targets, size_t count,
+int  mst_explain_requests(struct mst_explanation *e, const struct mst_target_names *targets,
                           uint64_t last_ns);
 void mst_explanation_free(struct mst_explanation *e);
 

@@ -121,7 +121,7 @@ static bool add_behind(struct mst_explanation *e, const struct mst_source *sourc
 
     for (k = 0; (name = mst_source_other(source, k)) != NULL; k++)
         if (!mst_targets_have(&e->targets, name) && !mst_targets_have(&e->behind, name) &&
-            mst_targets_add_url(&e->behind, name) != 0)
+            mst_targets_add_behind(&e->behind, name, mst_source_target(source)) != 0)
             return false;
     return true;
 }
@@ -194,17 +194,17 @@ void mst_explanation_free(struct mst_explanation *e)
     *e = (struct mst_explanation){ 0 };
 }
 
-int mst_explain_look(struct mst_explanation *e, char *const *targets, size_t count)
+int mst_explain_look(struct mst_explanation *e, const struct mst_target_names *targets)
 {
     char error[MST_ERROR_MAX];
     bool failed = false;
     size_t i;
 
-    if (mst_targets_resolve(&e->targets, targets, count, error) != 0)
+    if (mst_targets_find(&e->targets, targets, error) != 0)
         return mst_failed(MST_EXIT_TARGET, "%s", error);
     if (e->targets.note[0] != '\0')
         mst_warn("%s", e->targets.note);
-    if (!open_all(e, &e->targets, count > 0, &failed))
+    if (!open_all(e, &e->targets, mst_targets_named(targets), &failed))
         return mst_failed(MST_EXIT_TARGET, "out of memory");
     for (i = 0; i < e->server_count; i++)
         if (!add_behind(e, e->servers[i].source))
@@ -213,7 +213,7 @@ int mst_explain_look(struct mst_explanation *e, char *const *targets, size_t cou
         return mst_failed(MST_EXIT_TARGET, "out of memory");
     if (failed)
         return MST_EXIT_TARGET;
-    if (count == 0)
+    if (!mst_targets_named(targets))
         forget_ended(e);
     return e->server_count > 0 ? MST_EXIT_OK
                                : mst_failed(MST_EXIT_TARGET, "no server could be read");

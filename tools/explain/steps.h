@@ -5,7 +5,7 @@
 #include "explain/explain.h"
 
 /* now.c: opens the servers and looks at them once. An enum mst_exit, having said the error. */
-int mst_explain_look(struct mst_explanation *e, char *const *targets, size_t count);
+int mst_explain_look(struct mst_explanation *e, const struct mst_target_names *targets);
 
 /* Whether the server's workers, or those of one pool (its label; NULL: all), are stuck. *idle_ns:
  * since when none has taken a request. */

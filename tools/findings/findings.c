@@ -140,6 +140,7 @@ static void find_all(struct mst_inquiry *q)
     mst_find_holders(q);
     mst_find_tail(q);
     mst_find_beyond(q);
+    mst_find_odd(q);
     if (heaviest(q->s) < MST_HEADLINE_MILLI)
         find_nothing(q);
 }

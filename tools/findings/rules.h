@@ -15,6 +15,7 @@ void mst_find_cpu(struct mst_inquiry *q);          /* machine.c */
 void mst_find_exhausted(struct mst_inquiry *q);    /* machine.c */
 void mst_find_generator(struct mst_inquiry *q);    /* client.c */
 void mst_find_beyond(struct mst_inquiry *q);       /* client.c */
+void mst_find_odd(struct mst_inquiry *q);          /* odd.c */
 void mst_find_workers(struct mst_inquiry *q);      /* workers.c */
 void mst_find_queues(struct mst_inquiry *q);       /* workers.c */
 void mst_find_holders(struct mst_inquiry *q);      /* held.c */

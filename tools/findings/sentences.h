@@ -106,6 +106,14 @@ struct mst_tail {
 
 void mst_say_tail(struct mst_finding *f, const struct mst_budget *b, const struct mst_tail *t);
 void mst_say_beyond(struct mst_finding *f, const struct mst_budget *b, uint64_t apart_ns);
+/* In what a server can differ from its peers. */
+enum mst_odd {
+    MST_ODD_LIMIT, MST_ODD_TIME, MST_ODD_WAIT, MST_ODD_BUSY, MST_ODD_ERRORS, MST_ODD_COUNT
+};
+void mst_say_odd(struct mst_finding *f, const struct mst_summary_server *server, size_t peers);
+/* Adds one of these to the text. */
+void mst_say_odd_in(struct mst_finding *f, const struct mst_summary_server *server,
+                    enum mst_odd which, uint64_t value, uint64_t usual);
 void mst_say_nothing(struct mst_finding *f, const struct mst_budget *b);
 void mst_say_obstacle(struct mst_finding *f, const char *why);
 

@@ -328,6 +328,46 @@ static const char *phase_meaning(enum mst_phase phase)
     }
 }
 
+void mst_say_odd(struct mst_finding *f, const struct mst_summary_server *server, size_t peers)
+{
+    MST_TEXT(f, "%.160s is the odd one of %zu %ss of this run.", f->subject, peers,
+             mst_summary_is_php(server) ? "PHP" : "Apache");
+    MST_ACTION(f, "Give it what its peers have, or take it out of the pool, and compare a request "
+               "to it with one to a peer.");
+}
+
+void mst_say_odd_in(struct mst_finding *f, const struct mst_summary_server *server,
+                    enum mst_odd which, uint64_t value, uint64_t usual)
+{
+    size_t used = strlen(f->text);
+    char *text = f->text + used;
+    size_t room = sizeof f->text - used;
+    bool is_php = mst_summary_is_php(server);
+
+    switch (which) {
+    case MST_ODD_LIMIT:
+        mst_say(text, room, " It has %" PRIu64 " workers (%s) where most have %" PRIu64 ".", value,
+                is_php ? "pm.max_children" : "MaxRequestWorkers", usual);
+        break;
+    case MST_ODD_TIME:
+        mst_say(text, room, " Half of its requests took %s or more; usual is %s.",
+                mst_format_time(value).text, mst_format_time(usual).text);
+        break;
+    case MST_ODD_WAIT:
+        mst_say(text, room, " Requests waited %s for %s worker on average; usual is %s.",
+                mst_format_time(value).text, is_php ? "a PHP" : "an Apache",
+                mst_format_time(usual).text);
+        break;
+    case MST_ODD_BUSY:
+        mst_say(text, room, " Its workers were %s busy; usual is %s.",
+                mst_format_percent(value).text, mst_format_percent(usual).text);
+        break;
+    default:
+        mst_say(text, room, " Of its answers %s were 5xx; usual is %s.",
+                mst_format_percent(value).text, mst_format_percent(usual).text);
+    }
+}
+
 void mst_say_nothing(struct mst_finding *f, const struct mst_budget *b)
 {
     enum mst_phase longest = mst_longest_phase(b->front);

@@ -23,7 +23,7 @@
 #include "console/diag.h"
 #include "console/format.h"
 #include "loadtools/loadtool.h"
-#include "record/clock_offset.h"
+#include "record/generator_clock.h"
 
 #define INSTANT_MAX   (INT64_MAX / 4)          /* a row of another time is none */
 #define FAR_NS        (10 * MST_NS_PER_S)      /* clocks of a network's machines are nearer */
@@ -177,7 +177,7 @@ static int check_new(const struct import *i, const struct file *f, char error[MS
 
 #define CLOCK_TEXT 96u
 
-static void clock_text(char text[CLOCK_TEXT], const struct mst_clock_offset *o)
+static void clock_text(char text[CLOCK_TEXT], const struct mst_generator_clock *o)
 {
     uint64_t apart = (uint64_t)(o->ahead_ns < 0 ? -o->ahead_ns : o->ahead_ns);
 
@@ -196,10 +196,10 @@ static void clock_text(char text[CLOCK_TEXT], const struct mst_clock_offset *o)
 static int find_clock(struct import *i, struct file *f, char error[MST_ERROR_MAX])
 {
     struct mst_archive_generator *g = &f->generator;
-    struct mst_clock_offset o;
+    struct mst_generator_clock o;
     char clock[CLOCK_TEXT];
 
-    if (!mst_clock_offset_find(&o, &f->spans, &i->servers, g->said.start_step_ns))
+    if (!mst_generator_clock_find(&o, &f->spans, &i->servers, g->said.start_step_ns))
         return mst_fail(error, "out of memory for finding its clock");
     if (o.answer == MST_CLOCK_STRANGE)
         return mst_fail(error, "its requests are none of this run's: at no clock offset would the "

@@ -2,7 +2,7 @@
  * into a file of its own become part of a recorded run.
  *
  * Their instants are by each generator's clock. They become the server's by an offset that the
- * requests themselves tell: see clock_offset.h.
+ * requests themselves tell: see generator_clock.h.
  */
 #ifndef MPMSTAT_GENERATORS_H
 #define MPMSTAT_GENERATORS_H

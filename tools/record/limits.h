@@ -18,6 +18,8 @@
 /* A request may seem to have begun so much earlier than it did: the phase `queue` is known to a
  * kernel jiffy, of which the slowest kernels have a hundred a second. */
 #define MST_START_TOLERANCE_NS   (10 * MST_NS_PER_MS)
+/* Look so often at a server on another machine before the load, for its clock. */
+#define MST_CLOCK_LOOKS          4u
 /* Between two samples of the local ports in use; and which part of all of them towards one address
  * is worth a row: a hundredth. */
 #define MST_PORTS_NS             MST_NS_PER_S

@@ -6,12 +6,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "source/target.h"
+
 struct mst_recording_options {
     const char  *archive;         /* the path */
     const char  *name;            /* of the run; NULL none */
     unsigned     repetition;      /* of the same, from 1; 0: there is only this one */
-    char *const *targets;         /* as on the command line */
-    size_t       target_count;
+    struct mst_target_names targets;   /* as on the command line */
     char *const *command;         /* NULL at its end; NULL: none, until interrupted */
     char *const *environment;     /* the command's, NULL at its end; NULL: mpmstat's own */
     uint64_t     timeout_ns;      /* 0: as the adapter says, or the one above */

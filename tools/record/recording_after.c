@@ -139,7 +139,8 @@ int mst_recording_drain(struct mst_recording *r)
         return mst_recording_archive_failed(r);
     for (i = 0; i < r->sampler_count; i++) {
         mst_source_set_deadline(r->samplers[i].source, r->samplers[i].by_url ?
-                                mst_now_ns() + MST_ANSWER_NS : UINT64_MAX);
+                                mst_now_ns() + (mst_sampler_is_lost(&r->samplers[i]) ?
+                                                MST_BRIEF_NS : MST_ANSWER_NS) : UINT64_MAX);
         if (mst_recording_offer_before(r, &r->samplers[i]) != 0 ||
             mst_sampler_end_load(&r->samplers[i]) != 0)
             return mst_recording_archive_failed(r);

@@ -136,10 +136,13 @@ static int sample_servers(struct mst_recording *r, uint64_t now_ns)
     if (r->end.outcome != MST_OUTCOME_UNFINISHED)
         set_deadlines(r, now_ns + MST_BRIEF_NS);
     for (i = 0; i < r->sampler_count; i++)
-        if ((now_ns >= r->samplers[i].due_ns &&
-             mst_recording_offer_before(r, &r->samplers[i]) != 0) ||
-            mst_sampler_tick(&r->samplers[i], now_ns) != 0)
+        if (!r->samplers[i].has_thread &&
+            ((now_ns >= r->samplers[i].due_ns &&
+              mst_recording_offer_before(r, &r->samplers[i]) != 0) ||
+             mst_sampler_tick(&r->samplers[i], now_ns) != 0))
             return -1;
+    if (mst_looks_failed(r))
+        return -1;
     if (mst_recording_sample_machine(r, MST_MOMENT_DURING) != 0 ||
         sample_ports(r, mst_now_ns()) != 0)
         return -1;
@@ -160,8 +163,10 @@ static int wait_for_load(struct mst_recording *r, uint64_t due_ns)
     char error[MST_ERROR_MAX];
     int result;
 
+    mst_looks_pause(r);
     if (due_ns > now)
         poll(&fd, 1, (int)((due_ns - now + MST_NS_PER_MS - 1) / MST_NS_PER_MS));
+    mst_looks_resume(r);
     if (r->runner == NULL)
         return r->end.outcome != MST_OUTCOME_UNFINISHED;
     result = mst_runner_ended(r->runner, &end, error);
@@ -186,7 +191,7 @@ static uint64_t sample_due_ns(uint64_t began_ns, uint64_t nth)
     return began_ns + nth * MST_SAMPLE_NS + nth * 618034 % 1000000 * (MST_SAMPLE_NS / 1000000);
 }
 
-int mst_recording_follow_load(struct mst_recording *r)
+static int follow_load(struct mst_recording *r)
 {
     uint64_t now = mst_now_ns(), began = now, nth = 0;
     bool is_over;
@@ -213,6 +218,16 @@ int mst_recording_follow_load(struct mst_recording *r)
         r->end.exit_status = r->end.exit_signal = r->end.tool_cpu_ns = MST_UNKNOWN;
     }
     return MST_EXIT_OK;
+}
+
+int mst_recording_follow_load(struct mst_recording *r)
+{
+    int status;
+
+    mst_looks_begin(r);
+    status = follow_load(r);
+    mst_looks_end(r);
+    return status;
 }
 
 /* Its output is in no archive. */

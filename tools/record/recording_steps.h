@@ -6,6 +6,7 @@
 #ifndef MPMSTAT_RECORDING_STEPS_H
 #define MPMSTAT_RECORDING_STEPS_H
 
+#include <pthread.h>
 #include <signal.h>
 
 #include "archive/writer.h"
@@ -19,6 +20,16 @@
 #include "system/preflight.h"
 #include "system/programs.h"
 
+/* The threads that look at servers by URL during the load: recording_looks.c. */
+struct mst_looks {
+    struct mst_look_thread *threads;        /* NULL: the load does not run */
+    size_t                  count;
+    pthread_mutex_t         lock;
+    pthread_cond_t          end;
+    volatile sig_atomic_t   is_over;        /* answers are not waited for any more */
+    struct mst_source_wait  wait;
+};
+
 struct mst_recording {
     const struct mst_recording_options *options;
     struct mst_load     load;
@@ -26,6 +37,7 @@ struct mst_recording {
     struct mst_targets  behind;             /* PHP's boards in the status of the URLs among them */
     struct mst_sampler *samplers;
     size_t              sampler_count;      /* opened ones */
+    struct mst_looks    looks;
     struct mst_archive *archive;
     int64_t             run_id;
     struct mst_runner  *runner;
@@ -55,6 +67,14 @@ int mst_recording_begin_samplers(struct mst_recording *r);
 int mst_recording_start_load(struct mst_recording *r);
 int mst_recording_follow_load(struct mst_recording *r);
 void mst_recording_end_load_unrecorded(struct mst_recording *r);
+
+/* recording_looks.c. Between begin and end the caller holds the lock, but for pauses. Failed: a
+ * thread could not write the archive. */
+void mst_looks_begin(struct mst_recording *r);
+void mst_looks_pause(struct mst_recording *r);
+void mst_looks_resume(struct mst_recording *r);
+bool mst_looks_failed(const struct mst_recording *r);
+void mst_looks_end(struct mst_recording *r);
 
 /* Takes away the line on the terminal, for lines that are not messages. It waits for the terminal:
  * call it when nothing is left to record. */

@@ -40,7 +40,7 @@ static bool find_behind(struct mst_recording *r, const struct mst_sampler *s)
 
     for (k = 0; (name = mst_source_other(s->source, k)) != NULL; k++)
         if (!mst_targets_have(&r->targets, name) && !mst_targets_have(&r->behind, name) &&
-            mst_targets_add_url(&r->behind, name) != 0) {
+            mst_targets_add_behind(&r->behind, name, mst_source_target(s->source)) != 0) {
             mst_error("out of memory for %zu targets", r->behind.count + 1);
             return false;
         }
@@ -71,7 +71,7 @@ static int keep_target(struct mst_recording *r, struct mst_sampler *s)
 static int open_target(struct mst_recording *r, struct mst_target *target)
 {
     struct mst_sampler *s = &r->samplers[r->sampler_count];
-    bool asked_for = r->options->target_count > 0;
+    bool asked_for = mst_targets_named(&r->options->targets);
     char error[MST_ERROR_MAX];
 
     if (mst_sampler_open(s, target, &r->stop.raised, error) != 0) {
@@ -123,8 +123,7 @@ int mst_recording_open_targets(struct mst_recording *r)
     char error[MST_ERROR_MAX];
     size_t i;
 
-    if (mst_targets_resolve(&r->targets, r->options->targets, r->options->target_count,
-                            error) != 0)
+    if (mst_targets_find(&r->targets, &r->options->targets, error) != 0)
         return mst_failed(MST_EXIT_TARGET, "%s", error);
     if (r->targets.note[0] != '\0')
         mst_warn("%s", r->targets.note);

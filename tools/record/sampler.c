@@ -4,14 +4,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/siphash.h"
 #include "console/diag.h"
+#include "console/format.h"
 #include "record/limits.h"
 
 /* ---- trouble --------------------------------------------------------------------- */
+
+static const char *called(const struct mst_sampler *s)
+{
+    const struct mst_target *target = mst_source_target(s->source);
+
+    return target->label != NULL ? target->label : target->name;
+}
 
 static int add_note(struct mst_sampler *s, const char *text)
 {
@@ -38,14 +47,63 @@ static int note_trouble(struct mst_sampler *s, const char *text)
            add_note(s, "what else is wrong with this server is not noted: it is too much");
 }
 
+/* ---- a server that is lost, and comes back ------------------------------------------- */
+
+static void clock_text(char text[16], uint64_t wall_ns)
+{
+    time_t seconds = (time_t)(wall_ns / MST_NS_PER_S);
+    struct tm local;
+
+    if (localtime_r(&seconds, &local) == NULL || strftime(text, 16, "%H:%M:%S", &local) == 0)
+        text[0] = '\0';
+}
+
+/* Says from when to when it was lost; `end` says how that ended. Not of each outage: a server that
+ * answers every second look would fill the archive. */
+static int note_lost(struct mst_sampler *s, const char *end)
+{
+    uint64_t now_ns = mst_realtime_ns(), lost_ns = s->lost_wall_ns;
+    char from[16], until[16], text[MST_ERROR_MAX];
+
+    if (s->outages++ >= MST_NOTES_MAX)
+        return 0;
+    clock_text(from, lost_ns);
+    clock_text(until, now_ns);
+    snprintf(text, sizeof text, "%.200s was lost from %s to %s (%s): %s", called(s), from, until,
+             mst_format_duration(now_ns > lost_ns ? now_ns - lost_ns : 0).text, end);
+    return add_note(s, text);
+}
+
+static int see_answer(struct mst_sampler *s)
+{
+    int result = 0;
+
+    if (mst_sampler_is_lost(s))
+        result = note_lost(s, "it answers again, and is recorded on; what it served meanwhile is "
+                           "here as far as its journal still has it");
+    s->lost_wall_ns = 0;
+    s->answered_wall_ns = mst_realtime_ns();
+    return result;
+}
+
+static int see_no_answer(struct mst_sampler *s, const char *error)
+{
+    if (!mst_sampler_is_lost(s))
+        s->lost_wall_ns = s->answered_wall_ns != 0 ? s->answered_wall_ns : mst_realtime_ns();
+    return note_trouble(s, error);
+}
+
 /* ---- the journal ----------------------------------------------------------------- */
 
 /* Whether it was in flight before the load began. The source's clock tells, even if the wall clock
- * was set meanwhile; another machine's clock cannot be compared with the start of the load. */
+ * was set meanwhile; another machine's as far as its offset is certain. */
 static bool is_ghost(const struct mst_sampler *s, uint64_t wall_start_ns)
 {
-    return s->local && s->load_wall_ns > 0 &&
-           wall_start_ns + MST_START_TOLERANCE_NS < s->load_wall_ns;
+    const struct mst_clock_offset *clock = mst_source_clock(s->source);
+    uint64_t tolerance_ns = MST_START_TOLERANCE_NS + (clock != NULL ? 2 * clock->uncertainty_ns : 0);
+
+    return (s->local || clock != NULL) && s->load_wall_ns > 0 &&
+           wall_start_ns + tolerance_ns < s->load_wall_ns;
 }
 
 static int on_request(void *context, const struct mst_request *request,
@@ -131,7 +189,7 @@ static int poll_journal(struct mst_sampler *s)
     char error[MST_ERROR_MAX];
 
     s->poll_failed = mst_source_poll(s->source, &events, error) < 0;
-    if (!s->poll_failed)
+    if (!s->poll_failed || (error[0] != '\0' && *s->stop))
         return 0;
     return error[0] != '\0' ? note_trouble(s, error) : -1;
 }
@@ -167,7 +225,9 @@ static int take_sample(struct mst_sampler *s, enum mst_moment moment)
 
     s->sampled = mst_source_sample(s->source, &s->sample, error) == 0;
     if (!s->sampled)
-        return note_trouble(s, error);
+        return *s->stop ? 0 : see_no_answer(s, error);
+    if (see_answer(s) != 0)
+        return -1;
     name_processes(s);
     return add_sample(s, moment);
 }
@@ -245,8 +305,19 @@ int mst_sampler_open(struct mst_sampler *s, struct mst_target *target,
         return -1;
     s->by_url = target->kind == MST_TARGET_URL;
     s->local = mst_source_local(s->source);
-    mst_source_set_stop(s->source, stop);
+    mst_sampler_set_stop(s, stop);
     return 0;
+}
+
+void mst_sampler_set_stop(struct mst_sampler *s, const volatile sig_atomic_t *stop)
+{
+    s->stop = stop;
+    mst_source_set_stop(s->source, stop);
+}
+
+bool mst_sampler_is_lost(const struct mst_sampler *s)
+{
+    return s->lost_wall_ns != 0;
 }
 
 void mst_sampler_close(struct mst_sampler *s)
@@ -308,25 +379,44 @@ static void end_cgroup(struct mst_sampler *s)
     before->throttled_ns = grown(before->throttled_ns, after.throttled_ns);
 }
 
+/* Looks at a server on another machine again: the shortest round trip tells most of its clock. */
+static int learn_clock(struct mst_sampler *s, char error[MST_ERROR_MAX])
+{
+    const struct mst_clock_offset *clock;
+    unsigned i;
+
+    for (i = 0; i < MST_CLOCK_LOOKS && mst_source_clock(s->source) != NULL; i++)
+        if (mst_source_sample(s->source, &s->sample, error) != 0)
+            return 1;
+    clock = mst_source_clock(s->source);
+    return clock != NULL ? mst_archive_clock_server(s->archive, s->server_id, clock) : 0;
+}
+
 int mst_sampler_begin(struct mst_sampler *s, struct mst_archive *archive, int64_t run_id,
                       char error[MST_ERROR_MAX])
 {
     const struct mst_source_identity *identity = mst_source_identity(s->source);
+    const char *label = mst_source_target(s->source)->label;
     int result;
 
     s->archive = archive;
     s->run_id = run_id;
     mst_source_set_clock(s->source);
     if (mst_archive_add_server(archive, run_id, mst_source_name(s->source), s->local, identity,
-                               &s->server_id) != 0)
+                               &s->server_id) != 0 ||
+        (label != NULL && mst_archive_name_server(archive, s->server_id, label) != 0))
         return -1;
     result = begin_processes(s, identity, error);
     if (result != 0)
         return result;
     watch_cgroup(s);
     mst_cgroup_read(&s->cgroup, &s->groups);
-    if (mst_source_sample(s->source, &s->sample, error) != 0 ||
-        mst_source_mark(s->source, error) != 0)
+    if (mst_source_sample(s->source, &s->sample, error) != 0)
+        return 1;
+    result = learn_clock(s, error);
+    if (result != 0)
+        return result;
+    if (mst_source_mark(s->source, error) != 0)
         return 1;
     memcpy(s->ends, s->sample.ends, sizeof s->ends);
     s->end_count = s->sample.end_count;
@@ -399,6 +489,19 @@ static void what_is_unknown(const struct mst_sampler *s, char text[MST_ERROR_MAX
         snprintf(text, MST_ERROR_MAX, "its parent process ended during the run");
 }
 
+static int note_clock(struct mst_sampler *s)
+{
+    uint64_t jump_ns = mst_source_clock_jump_ns(s->source);
+    char text[MST_ERROR_MAX];
+
+    if (jump_ns == 0)
+        return 0;
+    snprintf(text, sizeof text, "the clock of %.200s went astray by %s during the run, or it does "
+             "not tell the truth: do not compare its instants with other servers'", called(s),
+             mst_format_time(jump_ns).text);
+    return add_note(s, text);
+}
+
 int mst_sampler_finish(struct mst_sampler *s)
 {
     struct mst_archive_server_end end = { .cpu_ns = s->cpu_ns };
@@ -409,6 +512,11 @@ int mst_sampler_finish(struct mst_sampler *s)
     mst_source_finish(s->source);
     if (s->local && s->cpu_before_ns != MST_UNKNOWN && !mst_processes_alive(&s->processes) &&
         add_note(s, "the server's parent process ended during the run") != 0)
+        return -1;
+    if (mst_sampler_is_lost(s) &&
+        note_lost(s, "it did not come back; the other servers were recorded on") != 0)
+        return -1;
+    if (note_clock(s) != 0)
         return -1;
     what_is_unknown(s, unknown);
     end.lost = s->poll_failed ? MST_UNKNOWN : mst_source_lost(s->source);

@@ -28,6 +28,11 @@ struct mst_sampler {
     struct mst_archive  *archive;
     int64_t              run_id, server_id;
     bool                 local, by_url;
+    bool                 has_thread;     /* of recording_looks.c, which calls the ticks */
+    const volatile sig_atomic_t *stop;   /* not zero: what fails then is nothing wrong */
+    uint64_t             answered_wall_ns;   /* the latest sample that succeeded; 0: none has */
+    unsigned             outages;        /* that have been noted */
+    uint64_t             lost_wall_ns;   /* since when it does not answer; 0: it does */
     bool                 memory;         /* read it, where it can be; set before begin */
     bool                 others_processes;   /* another sampler reads the same ones (mod_php in its
                                               * Apache); set before begin */
@@ -54,6 +59,12 @@ struct mst_sampler {
 int  mst_sampler_open(struct mst_sampler *s, struct mst_target *target,
                       const volatile sig_atomic_t *stop, char error[MST_ERROR_MAX]);
 void mst_sampler_close(struct mst_sampler *s);
+
+/* Waiting for the server ends soon after *stop becomes nonzero. */
+void mst_sampler_set_stop(struct mst_sampler *s, const volatile sig_atomic_t *stop);
+
+/* Whether it has not answered the latest look. */
+bool mst_sampler_is_lost(const struct mst_sampler *s);
 
 /* Takes the sample before the load, and marks the journal. Returns 1 where the
  * server does not answer: `error` is the sentence. */

@@ -132,7 +132,7 @@ static bool put_server(struct mst_json *j, sqlite3 *db, const struct mst_summary
     mst_json_begin(j, NULL, '{');
     mst_json_string(j, "producer", mst_producer_name(server->producer));
     mst_json_string(j, "mpm", server->mpm);
-    mst_json_string(j, "target", server->target);
+    mst_json_string(j, "target", mst_summary_called(server));
     put_requests(j, &s);
     put_table(j, &workers);
     fine = fine && mst_series_parts(&table, db, server, &both->requests);

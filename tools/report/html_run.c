@@ -279,18 +279,32 @@ static bool put_environment(struct mst_sink *sink, sqlite3 *db, int64_t run_id)
     return mst_query_done(&q);
 }
 
+static void put_clock(struct mst_sink *sink, struct mst_query *q)
+{
+    int64_t ahead_ns = mst_row_id(q, "clock_ahead_ns");
+    uint64_t uncertainty_ns = mst_row_number(q, "clock_uncertainty_ns");
+
+    if (uncertainty_ns != MST_UNKNOWN)
+        mst_html(sink, "; its clock was %s %s the recorder&#39;s, to %s, which is taken off",
+                 mst_format_time(ahead_ns >= 0 ? (uint64_t)ahead_ns : -(uint64_t)ahead_ns).text,
+                 ahead_ns >= 0 ? "ahead of" : "behind", mst_format_time(uncertainty_ns).text);
+}
+
 static bool put_servers(struct mst_sink *sink, sqlite3 *db, int64_t run_id)
 {
     struct mst_query q = mst_run_servers(db, run_id);
 
     while (mst_query_next(&q)) {
         const char *mpm = mst_row_text(&q, "mpm"), *sapi = mst_row_text(&q, "sapi");
+        const char *name = mst_row_text(&q, "name");
 
-        mst_html(sink, "<tr><th scope=\"row\">%s</th><td>%s%s%s%s%s; read from <code>%s</code>; "
-                 "mpmstat %s in it</td></tr>\n", mst_row_text(&q, "producer"),
+        mst_html(sink, "<tr><th scope=\"row\">%s</th><td>%s%s%s%s%s; %s%sread from "
+                 "<code>%s</code>; mpmstat %s in it", mst_row_text(&q, "producer"),
                  mst_row_text(&q, "server"), mpm != NULL ? ", " : "", mpm,
-                 sapi != NULL ? ", " : "", sapi, mst_row_text(&q, "target"),
-                 mst_row_text(&q, "version"));
+                 sapi != NULL ? ", " : "", sapi, name, name != NULL ? ", " : "",
+                 mst_row_text(&q, "target"), mst_row_text(&q, "version"));
+        put_clock(sink, &q);
+        mst_html(sink, "</td></tr>\n");
     }
     return mst_query_done(&q);
 }

@@ -304,12 +304,31 @@ static void put_cgroup(struct mst_json *j, const struct mst_summary_server *serv
     mst_json_end(j, '}');
 }
 
+/* The offset can be negative. */
+static void put_clock(struct mst_json *j, const struct mst_summary_server *server)
+{
+    bool known = server->clock_uncertainty_ns != MST_UNKNOWN;
+
+    mst_json_line(j, 3);
+    mst_json_begin(j, "clock", '{');
+    if (known && server->clock_ahead_ns < 0) {
+        mst_json_value(j, "ahead_seconds");
+        mst_sink_char(j->out, '-');
+        mst_sink_seconds(j->out, mst_summary_clock_ns(server));
+    } else {
+        mst_json_seconds(j, "ahead_seconds", known ? mst_summary_clock_ns(server) : MST_UNKNOWN);
+    }
+    mst_json_seconds(j, "uncertainty_seconds", server->clock_uncertainty_ns);
+    mst_json_end(j, '}');
+}
+
 static void put_server(struct mst_json *j, const struct mst_summary *s,
                        const struct mst_summary_server *server)
 {
     mst_json_begin(j, NULL, '{');
     mst_json_string(j, "producer", mst_producer_name(server->producer));
     mst_json_string(j, "target", server->target);
+    mst_json_string(j, "name", server->name);
     mst_json_string(j, "server", server->server);
     mst_json_string(j, "mpm", server->mpm);
     mst_json_string(j, "sapi", server->sapi);
@@ -348,6 +367,7 @@ static void put_server(struct mst_json *j, const struct mst_summary *s,
     mst_json_count(j, "peak_pss", server->peak_pss_bytes);
     mst_json_count(j, "processes", server->peak_processes);
     mst_json_end(j, '}');
+    put_clock(j, server);
     put_cgroup(j, server);
     mst_resources_json(j, server);
     mst_json_seconds(j, "cpu_seconds", server->cpu_ns);

@@ -304,6 +304,15 @@ static void put_programs(struct mst_sink *sink, const struct mst_summary *s)
     mst_wrapped(sink, "", MST_TEXT_INDENT, MST_TEXT_WIDTH, programs.text);
 }
 
+static void put_clock(struct mst_sink *sink, const struct mst_summary_server *server)
+{
+    if (server->clock_uncertainty_ns != MST_UNKNOWN)
+        mst_line(sink, "  clock     %s %s the recorder's, to %s: taken off",
+                 mst_format_time(mst_summary_clock_ns(server)).text,
+                 server->clock_ahead_ns >= 0 ? "ahead of" : "behind",
+                 mst_format_time(server->clock_uncertainty_ns).text);
+}
+
 static void put_costs(struct mst_sink *sink, const struct mst_summary *s,
                       const struct mst_summary_server *server)
 {
@@ -326,6 +335,7 @@ static void put_costs(struct mst_sink *sink, const struct mst_summary *s,
                  mst_format_time(server->cpu_ns).text, mst_format_milli(cpus_milli).text,
                  mst_format_count(s->cpus).text);
     mst_resources_text(sink, s, server);
+    put_clock(sink, server);
     if (server->unknown != NULL)
         mst_wrapped(sink, "  unknown", MST_TEXT_INDENT, MST_TEXT_WIDTH, server->unknown);
     if (server != mst_summary_front(s)) {   /* the machine is shown once */
@@ -367,7 +377,7 @@ static void put_target(struct mst_sink *sink, const struct mst_summary_server *s
     const char *kind = mst_summary_is_php(server) ? server->sapi : server->mpm;
     char text[1024];
 
-    snprintf(text, sizeof text, "%s: %s%s%.20s%s", server->target,
+    snprintf(text, sizeof text, "%s: %s%s%.20s%s", mst_summary_called(server),
              mst_producer_name(server->producer), kind != NULL ? " " : "", kind != NULL ? kind : "",
              server->requests == 0 ? ", no request of this load" : "");
     mst_wrapped_styled(sink, MST_STYLE_STRONG, "", 2, MST_TEXT_WIDTH, text);

@@ -80,7 +80,7 @@ static void put_servers_of_a_kind(struct mst_sink *sink, const struct mst_summar
             continue;
         row = row_of(s, &s->servers[i]);
         add_row(&all, &row);
-        put_row(sink, MST_STYLE_PLAIN, &row, s->servers[i].target);
+        put_row(sink, MST_STYLE_PLAIN, &row, mst_summary_called(&s->servers[i]));
     }
     snprintf(name, sizeof name, "all %zu together", count);
     put_row(sink, MST_STYLE_STRONG, &all, name);

@@ -242,14 +242,16 @@ int mst_explain_query_parse(struct mst_explain_query *q, const char *query, cons
 static bool explain(struct mst_page *page, const struct mst_page_request *request,
                     const struct mst_explain_query *query)
 {
+    const struct mst_target_names names = {
+        .args = request->targets, .count = request->target_count,
+    };
     struct mst_explanation explanation;
     char error[MST_ERROR_MAX] = "";
     struct mst_sink sink;
     bool fine;
 
     mst_error_keep(error, sizeof error);
-    if (mst_explain(&explanation, request->targets, request->target_count, query->last_ns)
-        == MST_EXIT_OK) {
+    if (mst_explain(&explanation, &names, query->last_ns) == MST_EXIT_OK) {
         mst_sink_init(&sink, mst_answer_write, &page->text);
         (query->is_json ? mst_explain_json : mst_explain_text)(&sink, &explanation);
         fine = mst_sink_flush(&sink) == 0;

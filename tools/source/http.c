@@ -20,10 +20,13 @@ struct mst_http {
     long                         timeout_ms;
     uint64_t                     deadline_ns;
     const volatile sig_atomic_t *stop;
+    const struct mst_http_access *access;                   /* NULL: none */
+    struct curl_slist           *headers;                   /* with its token; NULL: none */
     char                         reason[CURL_ERROR_SIZE];   /* libcurl's own words */
     struct mst_http_answer      *answer;                    /* being filled */
     size_t                       room;                      /* bytes allocated for its body */
     long                         status;                    /* of the latest answer */
+    struct mst_http_times        times;                     /* of the latest question */
     bool                         too_large;
     bool                         cut_short;                 /* by the deadline */
 };
@@ -115,7 +118,24 @@ void mst_http_close(struct mst_http *http)
     if (http == NULL)
         return;
     curl_easy_cleanup(http->curl);
+    curl_slist_free_all(http->headers);
     free(http);
+}
+
+int mst_http_set_access(struct mst_http *http, const struct mst_http_access *access)
+{
+    char *header;
+
+    curl_slist_free_all(http->headers);
+    http->headers = NULL;
+    http->access = access;
+    if (access == NULL || access->token == NULL)
+        return 0;
+    if (asprintf(&header, "Authorization: Bearer %s", access->token) < 0)
+        return -1;
+    http->headers = curl_slist_append(NULL, header);
+    free(header);
+    return http->headers != NULL ? 0 : -1;
 }
 
 void mst_http_set_stop(struct mst_http *http, const volatile sig_atomic_t *stop)
@@ -205,8 +225,12 @@ static void set_options(struct mst_http *http, const char *url, long connect_ms,
     curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
     curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, check_stop);
     curl_easy_setopt(curl, CURLOPT_XFERINFODATA, http);
+    if (http->access != NULL && http->access->ca_file != NULL)
+        ca_file = http->access->ca_file;
     if (ca_file != NULL && *ca_file != '\0')
         curl_easy_setopt(curl, CURLOPT_CAINFO, ca_file);
+    if (http->headers != NULL)
+        curl_easy_setopt(curl, CURLOPT_HTTPHEADER, http->headers);
 }
 
 /* ---- what went wrong --------------------------------------------------------- */
@@ -239,6 +263,19 @@ static void describe_unconnected(struct mst_http *http, const char *url,
                  os_error != 0 ? strerror((int)os_error) : http->reason);
 }
 
+/* libcurl has no codes for what is wrong with a certificate. */
+static void describe_untrusted(const char *url, const char *reason, char error[MST_ERROR_MAX])
+{
+    const char *action = "--ca-file, or SSL_CERT_FILE, names a file with the authority to trust";
+
+    if (strstr(reason, "expired") != NULL)
+        action = "the server needs a new one, or one of the two clocks is wrong";
+    else if (strstr(reason, "subject name") != NULL || strstr(reason, "hostname") != NULL)
+        action = "the URL has to name the host as the certificate does";
+    snprintf(error, MST_ERROR_MAX, "%s: the server's certificate is not trusted: %s: %s", url,
+             reason, action);
+}
+
 static void describe_failure(struct mst_http *http, CURLcode code, const char *url,
                              char error[MST_ERROR_MAX])
 {
@@ -260,9 +297,11 @@ static void describe_failure(struct mst_http *http, CURLcode code, const char *u
                  "Where it is one for plain HTTP, the URL begins with http://", url, reason);
         break;
     case CURLE_PEER_FAILED_VERIFICATION:
-        snprintf(error, MST_ERROR_MAX,
-                 "%s: the server's certificate is not trusted: %s. SSL_CERT_FILE names a file "
-                 "with the authority to trust", url, reason);
+        describe_untrusted(url, reason, error);
+        break;
+    case CURLE_SSL_CACERT_BADFILE:
+        snprintf(error, MST_ERROR_MAX, "%s: expected certificates of authorities (PEM) in the file "
+                 "that --ca-file or SSL_CERT_FILE names: %s", url, reason);
         break;
     case CURLE_ABORTED_BY_CALLBACK:
         snprintf(error, MST_ERROR_MAX, "%s: interrupted while waiting for the answer", url);
@@ -300,16 +339,19 @@ static void describe_status(struct mst_http *http, long status, const char *url,
     mst_printable(said, sizeof said, a->body != NULL ? a->body : "", a->length);
     switch (status) {
     case 401:
-        snprintf(error, MST_ERROR_MAX,
-                 "%s: the server wants a password (401): put user and password into ~/.netrc",
-                 url);
+        snprintf(error, MST_ERROR_MAX, http->headers != NULL ?
+                 "%s: the server refuses the token (401): the token file has to hold the token "
+                 "that the server expects" :
+                 "%s: the server wants a password (401): put user and password into ~/.netrc, or "
+                 "name the file with its token (--token-file)", url);
         break;
     case 403:
         if (said[0] == '<')
             said[0] = '\0';   /* a page of httpd's own */
         snprintf(error, MST_ERROR_MAX,
                  "%s: the endpoint is local only (403): ask it on the server itself, or allow "
-                 "this address in its <Location> (Require ip ...)%s%s", url,
+                 "this address in its <Location> (Require ip ...)%s%s%s", url,
+                 http->headers != NULL ? "; or the token is not the one that it expects" : "",
                  said[0] != '\0' ? "; the server says: " : "", said);
         break;
     case 404:
@@ -352,12 +394,33 @@ static void take_content_type(struct mst_http *http)
             *c = (char)(*c - 'A' + 'a');
 }
 
+/* libcurl's times are in microseconds since it began. The question is sent after the connection and
+ * its handshake (libcurl notes that it was only afterwards, when the answer can be there). */
+static struct mst_http_times times_of(CURL *curl, uint64_t begun_ns, uint64_t ended_ns)
+{
+    curl_off_t sent_us = 0, tls_us = 0, first_us = 0, total_us = 0;
+
+    if (curl_easy_getinfo(curl, CURLINFO_CONNECT_TIME_T, &sent_us) != CURLE_OK ||
+        curl_easy_getinfo(curl, CURLINFO_APPCONNECT_TIME_T, &tls_us) != CURLE_OK ||
+        curl_easy_getinfo(curl, CURLINFO_STARTTRANSFER_TIME_T, &first_us) != CURLE_OK ||
+        curl_easy_getinfo(curl, CURLINFO_TOTAL_TIME_T, &total_us) != CURLE_OK ||
+        sent_us <= 0 || first_us < sent_us || total_us < first_us)
+        return (struct mst_http_times){ begun_ns, ended_ns };
+    if (tls_us > sent_us && tls_us <= first_us)
+        sent_us = tls_us;
+    return (struct mst_http_times){
+        begun_ns + (uint64_t)sent_us * MST_NS_PER_US,
+        ended_ns - mst_elapsed((uint64_t)first_us, (uint64_t)total_us) * MST_NS_PER_US,
+    };
+}
+
 /* One GET of this URL, into *answer. */
 static CURLcode get(struct mst_http *http, const char *url, long connect_ms,
                     struct mst_http_answer *answer)
 {
     CURLcode code = CURLE_OPERATION_TIMEDOUT;
     long timeout_ms = time_left_ms(http);
+    uint64_t begun_ns;
 
     http->answer = answer;
     http->status = 0;
@@ -365,8 +428,10 @@ static CURLcode get(struct mst_http *http, const char *url, long connect_ms,
     http->too_large = false;
     http->reason[0] = '\0';
     set_options(http, url, connect_ms, timeout_ms);
+    begun_ns = mst_now_ns();
     if (timeout_ms > 0)   /* 0 would be without limit */
         code = curl_easy_perform(http->curl);
+    http->times = times_of(http->curl, begun_ns, mst_now_ns());
     curl_easy_getinfo(http->curl, CURLINFO_RESPONSE_CODE, &http->status);
     return code;
 }
@@ -419,6 +484,11 @@ int mst_http_get_page(struct mst_http *http, const char *url, struct mst_http_an
     mst_fail(error, "%s: expected a page, found none: %s", url, curl_easy_strerror(code));
     mst_http_answer_free(answer);
     return -1;
+}
+
+struct mst_http_times mst_http_times(const struct mst_http *http)
+{
+    return http->times;
 }
 
 long mst_http_status(const struct mst_http *http)

@@ -27,9 +27,19 @@ struct mst_http_answer {
     size_t length;
 };
 
+/* What a server is asked with. */
+struct mst_http_access {
+    char *ca_file;   /* the authorities to trust; NULL: $SSL_CERT_FILE's, or the system's */
+    char *token;     /* a bearer token; NULL: none */
+};
+
 /* NULL: out of memory. timeout_ms bounds each answer as a whole. */
 struct mst_http *mst_http_open(long timeout_ms);
 void mst_http_close(struct mst_http *http);
+
+/* All further questions are asked so. Borrows *access. NULL: with neither, as at open. 0, or -1:
+ * out of memory. */
+int mst_http_set_access(struct mst_http *http, const struct mst_http_access *access);
 
 /* A get ends soon after *stop becomes nonzero. NULL: never. */
 void mst_http_set_stop(struct mst_http *http, const volatile sig_atomic_t *stop);
@@ -49,6 +59,11 @@ int mst_http_get_page(struct mst_http *http, const char *url, struct mst_http_an
                       char error[MST_ERROR_MAX]);
 
 void mst_http_answer_free(struct mst_http_answer *answer);
+
+/* When the latest question was sent, and when the first byte of its answer was there
+ * (CLOCK_MONOTONIC): no later, and no earlier, than these. 0: it came to neither. */
+struct mst_http_times { uint64_t sent_ns, first_ns; };
+struct mst_http_times mst_http_times(const struct mst_http *http);
 
 /* The status of the latest answer, whole or not; 0: there was none. */
 long mst_http_status(const struct mst_http *http);

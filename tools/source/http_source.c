@@ -40,7 +40,7 @@ struct url_source {
     bool              marked;
     unsigned          put_off;  /* polls in a row */
 
-    uint64_t          asked_ns, answered_ns;   /* CLOCK_MONOTONIC: the latest status */
+    struct mst_http_times times;   /* of the latest status */
     struct mst_remote_clock clock;
 
     uint64_t          sampled_ns, no_idle_ns;   /* the sample before: its time and value */
@@ -73,11 +73,21 @@ static const struct mst_snapshot *own_board(const struct url_source *u,
     return NULL;
 }
 
-/* Sets when to give up on an answer. */
-static void prepare_client(struct url_source *u)
+/* Asks the URL with the query, and says when to give up on the answer. */
+static int ask(struct url_source *u, const char *query, struct mst_http_answer *answer,
+               char error[MST_ERROR_MAX])
 {
+    const struct mst_source_wait *wait = u->base.wait;
+    int result;
+
     mst_http_set_stop(u->http, u->base.stop);
     mst_http_set_deadline(u->http, u->base.deadline_ns);
+    if (wait != NULL)
+        wait->begin(wait->context);
+    result = mst_http_get(u->http, u->base.target->name, query, answer, error);
+    if (wait != NULL)
+        wait->end(wait->context);
+    return result;
 }
 
 /* Asks for the JSON. Returns the source's board in *status, or NULL with a sentence. */
@@ -89,11 +99,9 @@ static const struct mst_snapshot *get_status(struct url_source *u, struct mst_st
     struct mst_http_answer answer;
     char problem[MST_ERROR_MAX];
 
-    prepare_client(u);
-    u->asked_ns = mst_now_ns();
-    if (mst_http_get(u->http, url, "format=json", &answer, error) != 0)
+    if (ask(u, "format=json", &answer, error) != 0)
         return NULL;
-    u->answered_ns = mst_now_ns();
+    u->times = mst_http_times(u->http);
     if (mst_http_expect_type(&answer, url, "application/json", error) != 0)
         goto done;
     if (mst_status_parse(status, answer.body, answer.length, problem) != 0) {
@@ -117,11 +125,22 @@ done:
 
 /* ---- its clock ----------------------------------------------------------------- */
 
-/* A run is timed by one clock: what is found out later is of no use to it. */
+/* A run is timed by one clock: what is found out later is of no use to it, but for a doubt. */
 static void learn_clock(struct url_source *u, const struct mst_snapshot *board)
 {
-    if (!u->base.local && !(u->marked && mst_remote_clock_is_known(&u->clock)))
-        mst_remote_clock_learn(&u->clock, board, u->asked_ns, u->answered_ns);
+    struct mst_source *s = &u->base;
+    uint64_t by_ns;
+
+    if (s->local)
+        return;
+    if (mst_remote_clock_contradicts(&u->clock, board, u->times.sent_ns, u->times.first_ns, &by_ns))
+        s->clock_jump_ns = by_ns;
+    if (!(u->marked && mst_remote_clock_is_known(&u->clock)))
+        mst_remote_clock_learn(&u->clock, board, u->times.sent_ns, u->times.first_ns);
+    if (mst_remote_clock_is_known(&u->clock)) {
+        s->knows_clock = true;
+        s->clock = mst_remote_clock_offset(&u->clock, s->clock_offset_ns);
+    }
 }
 
 /* An instant of its own by our clock. */
@@ -177,6 +196,7 @@ static void identify(struct mst_source *s, const struct mst_snapshot *board)
     id->pid = board->pid;
     id->started_wall_ns = board->started_ns;
     mst_remote_clock_forget(&u->clock);
+    s->knows_clock = false;
     find_local(u);
 }
 
@@ -206,10 +226,9 @@ static int get_page(struct url_source *u, const char *since, char error[MST_ERRO
     char query[256 + MST_QUERY_BOARD_MAX], problem[MST_ERROR_MAX];
     int result = -1;
 
-    prepare_client(u);
     snprintf(query, sizeof query, "format=journal&since=%s&limit=%u%s%s", since, PAGE_RECORDS,
              u->board != NULL ? "&board=" : "", u->board != NULL ? u->board : "");
-    if (mst_http_get(u->http, url, query, &answer, error) != 0)
+    if (ask(u, query, &answer, error) != 0)
         return -1;
     if (mst_http_expect_type(&answer, url, "application/x-ndjson", error) != 0)
         goto done;
@@ -347,8 +366,8 @@ static void finish_journal(struct mst_source *s)
 /* When what a status shows was so: an answer may have waited long for its worker. */
 static uint64_t shown_wall_ns(const struct url_source *u, const struct mst_snapshot *board)
 {
-    uint64_t first = mst_source_wall_ns(&u->base, u->asked_ns);
-    uint64_t last = mst_source_wall_ns(&u->base, u->answered_ns);
+    uint64_t first = mst_source_wall_ns(&u->base, u->times.sent_ns);
+    uint64_t last = mst_source_wall_ns(&u->base, u->times.first_ns);
     uint64_t ns = our_wall_ns(u, mst_remote_clock_made(board));
 
     return ns > last ? last : ns < first ? first : ns;
@@ -441,7 +460,9 @@ struct mst_source *mst_source_open_url(struct mst_target *target, char error[MST
 
     if (u != NULL)
         u->http = mst_http_open(MST_SOURCE_TIMEOUT_MS);
-    if (u == NULL || u->http == NULL) {
+    if (u == NULL || u->http == NULL || mst_http_set_access(u->http, &target->access) != 0) {
+        if (u != NULL)
+            mst_http_close(u->http);
         free(u);
         mst_fail(error, "out of memory");
         return NULL;

@@ -1,7 +1,9 @@
 /* remote_clock.h - how far a server's clock is ahead of ours, where it is asked by URL.
  *
  * Its instants are monotonic times with what its wall clock was ahead of them when it started. The
- * wall clock may have been set since, and can be another machine's.
+ * wall clock may have been set since, and can be another machine's. Each status tells when it was
+ * made: after it was asked for and before it was there. So each narrows the bounds, as in NTP, and
+ * the shortest round trip most.
  */
 #ifndef MPMSTAT_REMOTE_CLOCK_H
 #define MPMSTAT_REMOTE_CLOCK_H
@@ -28,9 +30,21 @@ uint64_t mst_remote_clock_made(const struct mst_snapshot *status);
 void mst_remote_clock_learn(struct mst_remote_clock *clock, const struct mst_snapshot *status,
                             uint64_t asked_ns, uint64_t answered_ns);
 
-/* An instant of its own by our wall clock, which is offset_ns ahead of our CLOCK_MONOTONIC. Where
- * the clocks may agree, it is what it is; else an answer is taken to be quick once it is made, as
- * it is the worker that one waits for. */
+/* Whether a status contradicts what is known by more than two clocks drift apart in a run: its
+ * clock was set, or it does not tell the truth. *by_ns: how far it is out of the bounds. */
+bool mst_remote_clock_contradicts(const struct mst_remote_clock *clock,
+                                  const struct mst_snapshot *status, uint64_t asked_ns,
+                                  uint64_t answered_ns, uint64_t *by_ns);
+
+/* How far its clock is ahead of our wall clock, which is offset_ns ahead of our CLOCK_MONOTONIC;
+ * it is at most the uncertainty from that. The middle of the bounds: half of a round trip. Where
+ * they are wide, the answer was waited for, and a status is made when the wait for a worker is
+ * over: then it is near the lower one. Only where it is known. */
+struct mst_clock_offset { int64_t ahead_ns; uint64_t uncertainty_ns; };
+struct mst_clock_offset mst_remote_clock_offset(const struct mst_remote_clock *clock,
+                                                uint64_t offset_ns);
+
+/* An instant of its own by our wall clock. Where the clocks may agree, it is what it is. */
 uint64_t mst_remote_clock_ours(const struct mst_remote_clock *clock, uint64_t offset_ns,
                                uint64_t its_ns);
 

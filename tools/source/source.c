@@ -25,6 +25,11 @@ const char *mst_source_name(const struct mst_source *source)
     return source->target->name;
 }
 
+const struct mst_target *mst_source_target(const struct mst_source *source)
+{
+    return source->target;
+}
+
 const char *mst_source_other(const struct mst_source *source, size_t index)
 {
     return index < source->others.count ? source->others.items[index] : NULL;
@@ -35,6 +40,16 @@ void mst_source_set_clock(struct mst_source *source)
     source->clock_offset_ns = mst_realtime_ns() - mst_now_ns();
     if (source->same_clock)
         source->identity.clock_offset_ns = source->clock_offset_ns;
+}
+
+const struct mst_clock_offset *mst_source_clock(const struct mst_source *source)
+{
+    return source->knows_clock && !source->local ? &source->clock : NULL;
+}
+
+uint64_t mst_source_clock_jump_ns(const struct mst_source *source)
+{
+    return source->clock_jump_ns;
 }
 
 bool mst_source_local(const struct mst_source *source)
@@ -68,6 +83,11 @@ void mst_source_take_board(struct mst_source *s, const struct mst_reader *r)
 void mst_source_set_stop(struct mst_source *source, const volatile sig_atomic_t *stop)
 {
     source->stop = stop;
+}
+
+void mst_source_set_wait(struct mst_source *source, const struct mst_source_wait *wait)
+{
+    source->wait = wait;
 }
 
 void mst_source_set_deadline(struct mst_source *source, uint64_t deadline_ns)

@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "read/tail.h"
+#include "source/remote_clock.h"
 #include "source/target.h"
 #include "system/processes.h"
 
@@ -46,12 +47,21 @@ void mst_source_close(struct mst_source *source);
 
 const struct mst_source_identity *mst_source_identity(const struct mst_source *source);
 const char *mst_source_name(const struct mst_source *source);   /* the target's name */
+const struct mst_target *mst_source_target(const struct mst_source *source);
 
 /* Reads again by how much the wall clock is ahead of CLOCK_MONOTONIC. By that alone
  * monotonic times become instants from now on, records' and samples' alike, so that
  * neither a wall clock that was set since the server's start nor one that is set
  * during a run parts them. Open does it; a caller that begins a run does it again. */
 void mst_source_set_clock(struct mst_source *source);
+
+/* How far the clock of a server on another machine is ahead of ours, as far as its answers have
+ * told until mark; its instants are given by our clock. NULL: it is here, or that is not known. */
+const struct mst_clock_offset *mst_source_clock(const struct mst_source *source);
+
+/* By how much an answer has contradicted that: its clock was set, or it does not tell the truth.
+ * 0: none has. */
+uint64_t mst_source_clock_jump_ns(const struct mst_source *source);
 
 /* The instant of a CLOCK_MONOTONIC of this machine, to compare with the source's. */
 uint64_t mst_source_wall_ns(const struct mst_source *source, uint64_t monotonic_ns);
@@ -76,6 +86,15 @@ const struct mst_board_file_id *mst_source_board(const struct mst_source *source
 /* Waiting for an HTTP answer ends soon after *stop becomes nonzero (a signal
  * handler's flag); the call then fails. NULL: never. */
 void mst_source_set_stop(struct mst_source *source, const volatile sig_atomic_t *stop);
+
+/* Called around each wait for an answer: another thread can have its turn meanwhile. */
+struct mst_source_wait {
+    void (*begin)(void *context);
+    void (*end)(void *context);
+    void  *context;
+};
+/* Borrows *wait. NULL: as at open. */
+void mst_source_set_wait(struct mst_source *source, const struct mst_source_wait *wait);
 
 /* Nothing is asked for, read or waited for after this instant (CLOCK_MONOTONIC). A poll
  * that it or the stop flag ends is no failure: what is left is pending. UINT64_MAX: never,

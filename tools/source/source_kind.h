@@ -22,6 +22,7 @@ struct mst_source {
     struct mst_target            *target;
     struct mst_source_identity    identity;
     const volatile sig_atomic_t  *stop;
+    const struct mst_source_wait *wait;          /* see mst_source_set_wait */
     struct mst_strings            others;        /* see mst_source_other */
     bool                          local, pending;
     bool                          cut;           /* the last poll ended before it had all */
@@ -31,6 +32,9 @@ struct mst_source {
     char                          doubt[MST_ERROR_MAX];   /* see mst_source_doubt */
     bool                          same_clock;    /* its CLOCK_MONOTONIC is ours */
     uint64_t                      clock_offset_ns;   /* see mst_source_set_clock */
+    bool                          knows_clock;       /* see mst_source_clock */
+    struct mst_clock_offset       clock;
+    uint64_t                      clock_jump_ns;     /* see mst_source_clock_jump_ns */
     uint64_t                      lost;       /* since mark */
     unsigned                      restarts;   /* since mark */
     mst_source_see               *see;        /* see mst_source_watch; NULL: nobody watches */

@@ -13,6 +13,7 @@
 #include "base/array.h"
 #include "read/directory.h"
 #include "segment/liveness.h"
+#include "source/target_file.h"
 #include "system/owner.h"
 
 static int out_of_memory(char error[MST_ERROR_MAX])
@@ -82,9 +83,29 @@ bool mst_targets_have(const struct mst_targets *targets, const char *name)
     return i < targets->count;
 }
 
-int mst_targets_add_url(struct mst_targets *targets, const char *url)
+static char *copy_of(const char *text, bool *failed)
 {
-    return add(targets, MST_TARGET_URL, url, NULL);
+    char *copy = text != NULL ? strdup(text) : NULL;
+
+    *failed |= text != NULL && copy == NULL;
+    return copy;
+}
+
+int mst_targets_add_behind(struct mst_targets *targets, const char *url,
+                           const struct mst_target *front)
+{
+    const char *board = strchr(url, '#');
+    struct mst_target *target;
+    bool failed = false;
+
+    if (add(targets, MST_TARGET_URL, url, NULL) != 0)
+        return -1;
+    target = &targets->items[targets->count - 1];
+    target->access.ca_file = copy_of(front->access.ca_file, &failed);
+    target->access.token = copy_of(front->access.token, &failed);
+    if (front->label != NULL)
+        failed |= asprintf(&target->label, "%s%s", front->label, board != NULL ? board : "") < 0;
+    return failed ? -1 : 0;
 }
 
 void mst_targets_free(struct mst_targets *targets)
@@ -98,6 +119,9 @@ void mst_targets_free(struct mst_targets *targets)
             mst_reader_close(&t->reader);
         mst_listen_free(&t->listen);
         free(t->name);
+        free(t->label);
+        free(t->access.ca_file);
+        free(t->access.token);
         free(t->problem);
     }
     tdestroy(targets->files, free);
@@ -352,9 +376,76 @@ static int add_default(struct mst_targets *targets, char error[MST_ERROR_MAX])
                     MST_RUNDIR_VARIABLE);
 }
 
-int mst_targets_resolve(struct mst_targets *out, char *const *args, size_t n,
-                        char error[MST_ERROR_MAX])
+/* ---- what URLs are asked with --------------------------------------------- */
+
+/* Sets the authority and the token of a URL. 0, or -1 with a sentence. */
+static int set_access(struct mst_target *target, const char *ca_file, const char *token_file,
+                      char error[MST_ERROR_MAX])
 {
+    bool failed = false;
+
+    if (target->kind != MST_TARGET_URL)
+        return 0;
+    if (ca_file != NULL && access(ca_file, R_OK) != 0)
+        return mst_fail(error, "the file of authorities %.300s: %s", ca_file, strerror(errno));
+    target->access.ca_file = copy_of(ca_file, &failed);
+    if (failed)
+        return out_of_memory(error);
+    if (token_file == NULL)
+        return 0;
+    if (strncasecmp(target->name, "https://", 8) != 0 && !mst_http_is_loopback(target->name))
+        return mst_fail(error, "%.200s: a token would be sent in clear text: its URL begins with "
+                        "https://, or names this machine's loopback", target->name);
+    target->access.token = mst_token_read(token_file, error);
+    return target->access.token != NULL ? 0 : -1;
+}
+
+/* ---- a file of targets ----------------------------------------------------- */
+
+struct file_of_targets {
+    struct mst_targets            *targets;
+    const struct mst_target_names *names;
+};
+
+static bool has_label(const struct mst_targets *targets, const char *label)
+{
+    size_t i = 0;
+
+    while (i < targets->count && (targets->items[i].label == NULL ||
+                                  strcmp(targets->items[i].label, label) != 0))
+        i++;
+    return i < targets->count;
+}
+
+static int add_line(void *context, const struct mst_target_line *line, char error[MST_ERROR_MAX])
+{
+    const struct file_of_targets *f = context;
+    const struct mst_target_names *names = f->names;
+    size_t first = f->targets->count, i;
+    bool failed = false;
+
+    if (line->name[0] != '\0' && has_label(f->targets, line->name))
+        return mst_fail(error, "the name %s is given twice", line->name);
+    if (mst_targets_have(f->targets, line->target))
+        return mst_fail(error, "the target %.300s is named twice", line->target);
+    if (add_named(f->targets, line->target) != 0)
+        return out_of_memory(error);
+    for (i = first; i < f->targets->count; i++)
+        if (set_access(&f->targets->items[i],
+                       line->ca_file != NULL ? line->ca_file : names->ca_file,
+                       line->token_file != NULL ? line->token_file : names->token_file,
+                       error) != 0)
+            return -1;
+    /* A directory of several boards has no one server that the name could be of. */
+    if (line->name[0] != '\0' && f->targets->count == first + 1)
+        f->targets->items[first].label = copy_of(line->name, &failed);
+    return failed ? out_of_memory(error) : 0;
+}
+
+int mst_targets_find(struct mst_targets *out, const struct mst_target_names *names,
+                     char error[MST_ERROR_MAX])
+{
+    struct file_of_targets file = { out, names };
     size_t i;
 
     memset(out, 0, sizeof *out);
@@ -362,13 +453,28 @@ int mst_targets_resolve(struct mst_targets *out, char *const *args, size_t n,
     if (out->budget == NULL)
         return out_of_memory(error);
     *out->budget = (struct mst_budget){ MST_TARGETS_COST, MST_TARGETS_COST_OTHER };
-    if (n == 0)
+    if (!mst_targets_named(names))
         return add_default(out, error);
-    for (i = 0; i < n; i++)
-        if (add_named(out, args[i]) != 0)
+    for (i = 0; i < names->count; i++)
+        if (add_named(out, names->args[i]) != 0)
             return out_of_memory(error);
+    for (i = 0; i < out->count; i++)
+        if (set_access(&out->items[i], names->ca_file, names->token_file, error) != 0)
+            return -1;
+    if (names->file != NULL && mst_target_file_read(names->file, add_line, &file, error) != 0)
+        return -1;
+    if (out->count == 0)
+        return mst_fail(error, "the file of targets %.300s names none", names->file);
     note_passed(out, true);
     return 0;
+}
+
+int mst_targets_resolve(struct mst_targets *out, char *const *args, size_t n,
+                        char error[MST_ERROR_MAX])
+{
+    const struct mst_target_names names = { .args = args, .count = n };
+
+    return mst_targets_find(out, &names, error);
 }
 
 /* ---- opening -------------------------------------------------------------- */

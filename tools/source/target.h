@@ -4,6 +4,7 @@
  *   PATH                  a board file
  *   DIR                   every *.board in it and in DIR/php
  *   http(s)://.../STATUS  a server's status URL
+ *   --targets FILE        a target each line (target_file.h)
  *   nothing               boards of root and of the user in the directories of
  *                         $MPMSTAT_RUNDIR (colon separated), else in /run/mpmstat,
  *                         /run/mpmstat/php, /run/apache2 and $XDG_RUNTIME_DIR/mpmstat
@@ -22,6 +23,7 @@
 #include "read/budget.h"
 #include "read/copy.h"
 #include "read/snapshot.h"
+#include "source/http.h"
 
 #define MST_RUNDIR_VARIABLE "MPMSTAT_RUNDIR"
 #define MST_RUNDIR_DEFAULT  "/run/mpmstat:/run/mpmstat/php:/run/apache2"
@@ -37,6 +39,8 @@ enum mst_target_kind { MST_TARGET_FILE, MST_TARGET_URL };
 struct mst_target {
     enum mst_target_kind kind;
     char *name;      /* the URL or the board's path; what messages call it */
+    char *label;     /* NAME= of its line in a file of targets; NULL: none */
+    struct mst_http_access access;   /* MST_TARGET_URL: what it is asked with */
     char *problem;   /* a sentence: why there is nothing to open (no such file, an empty
                       * directory); NULL: none known yet */
 
@@ -64,6 +68,26 @@ struct mst_targets {
                                      * to name it; empty: nothing was */
 };
 
+/* What the command line says of targets. */
+struct mst_target_names {
+    char *const *args;
+    size_t       count;
+    const char  *file;         /* --targets; NULL: none */
+    const char  *ca_file;      /* --ca-file, for URLs; NULL: the system's authorities */
+    const char  *token_file;   /* --token-file, for URLs; NULL: none */
+};
+
+/* Whether they name any target. */
+static inline bool mst_targets_named(const struct mst_target_names *names)
+{
+    return names->count > 0 || names->file != NULL;
+}
+
+/* As mst_targets_resolve(), with the targets of a file, and what URLs are asked with. A file
+ * of targets, an authority or a token that cannot be read is an error: -1. */
+int mst_targets_find(struct mst_targets *out, const struct mst_target_names *names,
+                     char error[MST_ERROR_MAX]);
+
 /* Finds what args[n] name, in that order, each board once. Opens nothing yet.
  * What was asked for by name and is not there becomes a target with a problem,
  * so that the others can still be used. Returns 0; or -1 with a sentence where
@@ -73,10 +97,13 @@ int  mst_targets_resolve(struct mst_targets *out, char *const *args, size_t n,
                          char error[MST_ERROR_MAX]);
 void mst_targets_free(struct mst_targets *targets);
 
-/* Whether one of that name is among them; adds the URL of a status. 0, or -1: out of
- * memory. */
+/* Whether one of that name is among them. */
 bool mst_targets_have(const struct mst_targets *targets, const char *name);
-int  mst_targets_add_url(struct mst_targets *targets, const char *url);
+
+/* Adds the URL of another board that the status of `front` shows: it is asked as that is. 0, or -1:
+ * out of memory. */
+int mst_targets_add_behind(struct mst_targets *targets, const char *url,
+                           const struct mst_target *front);
 
 /* Opens a file target, or opens it again where a new start of the server has
  * put another file of the same user in its place. Returns 1 if it is another board

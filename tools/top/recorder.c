@@ -28,27 +28,35 @@ static bool find_program(char path[PATH_MAX])
     return length > 0;
 }
 
-static char **make_command(const char *program, const char *file, char *const *targets,
-                           size_t count)
+static void add_option(struct mst_strings *words, const char *option, const char *argument)
+{
+    if (argument == NULL)
+        return;
+    mst_strings_add(words, option);
+    mst_strings_add(words, argument);
+}
+
+static char **make_command(const char *program, const char *file,
+                           const struct mst_target_names *targets)
 {
     struct mst_strings words = { 0 };
     size_t i;
 
     mst_strings_add(&words, program);
     mst_strings_add(&words, "record");
-    mst_strings_add(&words, "-o");
-    mst_strings_add(&words, file);
-    for (i = 0; i < count; i++) {
-        mst_strings_add(&words, "-t");
-        mst_strings_add(&words, targets[i]);
-    }
+    add_option(&words, "-o", file);
+    for (i = 0; i < targets->count; i++)
+        add_option(&words, "-t", targets->args[i]);
+    add_option(&words, "--targets", targets->file);
+    add_option(&words, "--ca-file", targets->ca_file);
+    add_option(&words, "--token-file", targets->token_file);
     return mst_strings_steal(&words);
 }
 
 /* In a process group of its own, so that the terminal's keys do not reach it; where top is killed,
  * the kernel asks it to end. */
-int mst_top_recorder_start(struct mst_top_recorder *r, char *const *targets, size_t count,
-                           char error[MST_ERROR_MAX])
+int mst_top_recorder_start(struct mst_top_recorder *r,
+                           const struct mst_target_names *targets, char error[MST_ERROR_MAX])
 {
     char program[PATH_MAX];
     char **command;
@@ -60,7 +68,7 @@ int mst_top_recorder_start(struct mst_top_recorder *r, char *const *targets, siz
     r->said = mst_capture_open(error);
     if (r->said < 0)
         return -1;
-    command = make_command(program, r->file, targets, count);
+    command = make_command(program, r->file, targets);
     if (command != NULL) {
         const struct mst_spawn spawn = {
             .argv = command, .in = MST_DEV_NULL, .out = MST_DEV_NULL, .err = r->said,

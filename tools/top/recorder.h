@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include "base/error.h"
+#include "source/target.h"
 
 struct mst_top_recorder {
     pid_t    pid;            /* 0: there is none */
@@ -20,8 +21,8 @@ struct mst_top_recorder {
 
 /* Records the targets (none: as mpmstat record without any) from now on. 0, or -1 with a
  * sentence. */
-int  mst_top_recorder_start(struct mst_top_recorder *r, char *const *targets, size_t count,
-                            char error[MST_ERROR_MAX]);
+int  mst_top_recorder_start(struct mst_top_recorder *r,
+                            const struct mst_target_names *targets, char error[MST_ERROR_MAX]);
 
 /* Asks it to end, which takes a moment: the archive gets its last rows. */
 void mst_top_recorder_stop(struct mst_top_recorder *r);

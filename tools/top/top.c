@@ -68,8 +68,7 @@ static void start_or_stop_recording(struct session *s)
 
     if (s->recorder.pid > 0)
         mst_top_recorder_stop(&s->recorder);
-    else if (mst_top_recorder_start(&s->recorder, s->options->targets, s->options->target_count,
-                                    error) != 0)
+    else if (mst_top_recorder_start(&s->recorder, &s->options->targets, error) != 0)
         say(s, error);
 }
 
@@ -277,8 +276,7 @@ int mst_top_run(const struct mst_top_options *options)
     s.screen = malloc(sizeof *s.screen);
     if (s.screen == NULL)
         return mst_failed(MST_EXIT_OUTPUT, "out of memory");
-    status = mst_top_watch_open(&s.watch, options->targets, options->target_count,
-                                options->delay_ns);
+    status = mst_top_watch_open(&s.watch, &options->targets, options->delay_ns);
     if (status == MST_EXIT_OK)
         status = options->is_batch ? run_in_batch(&s) : run_in_terminal(&s);
     mst_top_watch_close(&s.watch);

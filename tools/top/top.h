@@ -6,9 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "source/target.h"
+
 struct mst_top_options {
-    char *const *targets;
-    size_t       target_count;    /* 0: all of this machine */
+    struct mst_target_names targets;   /* none: all of this machine */
     uint64_t     delay_ns;
     uint64_t     frames;          /* ends after so many; 0: does not */
     bool         is_batch;        /* frames of plain text on stdout; no terminal, no keys */

@@ -133,7 +133,8 @@ static int open_behind(struct mst_top_watch *watch)
         for (k = 0; (name = mst_source_other(watch->sources[i], k)) != NULL; k++)
             if (!mst_targets_have(&watch->targets, name) &&
                 !mst_targets_have(&watch->behind, name) &&
-                mst_targets_add_url(&watch->behind, name) != 0)
+                mst_targets_add_behind(&watch->behind, name,
+                                       mst_source_target(watch->sources[i])) != 0)
                 return mst_failed(MST_EXIT_TARGET, "out of memory");
     return open_targets(watch, &watch->behind, false);
 }
@@ -157,7 +158,7 @@ static int seat_all(struct mst_top_watch *watch)
     return MST_EXIT_OK;
 }
 
-int mst_top_watch_open(struct mst_top_watch *watch, char *const *targets, size_t count,
+int mst_top_watch_open(struct mst_top_watch *watch, const struct mst_target_names *targets,
                        uint64_t delay_ns)
 {
     pthread_condattr_t attributes;
@@ -173,11 +174,11 @@ int mst_top_watch_open(struct mst_top_watch *watch, char *const *targets, size_t
     watch->news = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (watch->news < 0)
         return mst_failed(MST_EXIT_TARGET, "eventfd: %s", strerror(errno));
-    if (mst_targets_resolve(&watch->targets, targets, count, error) != 0)
+    if (mst_targets_find(&watch->targets, targets, error) != 0)
         return mst_failed(MST_EXIT_TARGET, "%s", error);
     if (watch->targets.note[0] != '\0')
         mst_warn("%s", watch->targets.note);
-    status = open_targets(watch, &watch->targets, count > 0);
+    status = open_targets(watch, &watch->targets, mst_targets_named(targets));
     if (status == MST_EXIT_OK)
         status = open_behind(watch);
     if (status == MST_EXIT_OK && watch->count == 0)

@@ -34,7 +34,7 @@ struct mst_top_watch {
 
 /* Opens the servers, and looks at them once. Returns an enum mst_exit, having said the error.
  * Close it in either case. */
-int  mst_top_watch_open(struct mst_top_watch *watch, char *const *targets, size_t count,
+int  mst_top_watch_open(struct mst_top_watch *watch, const struct mst_target_names *targets,
                         uint64_t delay_ns);
 void mst_top_watch_close(struct mst_top_watch *watch);
 

@@ -1,11 +1,11 @@
-/* clock_offset.c - a generator's clock against the server's: see clock_offset.h.
+/* generator_clock.c - a generator's clock against the server's: see generator_clock.h.
  *
  * First a coarse offset: the requests' starts in bins of 10 ms, both sides correlated by a Fourier
  * transform. Its highest peaks are candidates, and so is 0. Then the bounds, for each candidate:
  * each of the client's requests allows those offsets at which it encloses a request of the
  * server's, and the offset is where most of them agree.
  */
-#include "record/clock_offset.h"
+#include "record/generator_clock.h"
 
 #include <complex.h>
 #include <math.h>
@@ -322,7 +322,7 @@ static bool is_distinct(const struct window *w)
                                       ((double)w->rows - w->mean) * DISTINCT_PERCENT;
 }
 
-static void conclude(struct mst_clock_offset *o, const struct window *w)
+static void conclude(struct mst_generator_clock *o, const struct window *w)
 {
     int64_t farthest = -w->low > w->high ? -w->low : w->high;
     bool agrees = w->low <= 0 && w->high >= 0;
@@ -336,7 +336,7 @@ static void conclude(struct mst_clock_offset *o, const struct window *w)
     o->uncertainty_ns = (uint64_t)(agrees ? farthest : (w->high - w->low) / 2 + 1);
 }
 
-static bool find_by_id(struct mst_clock_offset *o, struct sides *s)
+static bool find_by_id(struct mst_generator_clock *o, struct sides *s)
 {
     struct window w = { .from = -RANGE_NS, .to = RANGE_NS };
     struct edges edges = { 0 };
@@ -358,7 +358,7 @@ static bool find_by_id(struct mst_clock_offset *o, struct sides *s)
     return fine;
 }
 
-static bool find_by_time(struct mst_clock_offset *o, const struct sides *s)
+static bool find_by_time(struct mst_generator_clock *o, const struct sides *s)
 {
     int64_t candidates[PEAKS + 1] = { 0 }, width, near;
     struct window best = { 0 };
@@ -397,13 +397,13 @@ static bool overlap(const struct mst_spans *a, const struct mst_spans *b)
            b->items[0].from_ns <= a->items[a->count - 1].to_ns;
 }
 
-bool mst_clock_offset_find(struct mst_clock_offset *o, struct mst_spans *clients,
+bool mst_generator_clock_find(struct mst_generator_clock *o, struct mst_spans *clients,
                            struct mst_spans *servers, uint64_t step_ns)
 {
     struct sides s = { clients, servers, (int64_t)step_ns, false };
     bool fine = true;
 
-    *o = (struct mst_clock_offset){ .answer = MST_CLOCK_STRANGE };
+    *o = (struct mst_generator_clock){ .answer = MST_CLOCK_STRANGE };
     if (clients->count == 0 || servers->count == 0)
         return true;
     sort(clients, by_client_id);

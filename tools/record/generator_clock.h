@@ -1,4 +1,4 @@
-/* clock_offset.h - how far a load generator's clock is from the server's, by the requests that both
+/* generator_clock.h - how far a load generator's clock is from the server's, by the requests that both
  * have seen.
  *
  * A request begins at the client before it begins at the server, and ends there later. So each pair
@@ -6,8 +6,8 @@
  * Which request of the server was which of the client's is known where the client sent an id. Else
  * the offset is looked for at which most of the client's requests enclose one of the server's.
  */
-#ifndef MPMSTAT_CLOCK_OFFSET_H
-#define MPMSTAT_CLOCK_OFFSET_H
+#ifndef MPMSTAT_GENERATOR_CLOCK_H
+#define MPMSTAT_GENERATOR_CLOCK_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,7 +28,7 @@ enum mst_clock_answer {
     MST_CLOCK_STRANGE                /* no offset does, or they are of another time */
 };
 
-struct mst_clock_offset {
+struct mst_generator_clock {
     enum mst_clock_answer answer;
     int64_t  ahead_ns;               /* generator's clock minus the server's */
     uint64_t uncertainty_ns;         /* the offset is at most this far from ahead_ns; KNOWN only */
@@ -39,7 +39,7 @@ struct mst_clock_offset {
 
 /* Needs little more than 16 MB, and time for some ten million pairs, however many there are.
  * step_ns is the resolution of the client's instants. Sorts both. False: out of memory. */
-bool mst_clock_offset_find(struct mst_clock_offset *offset, struct mst_spans *clients,
+bool mst_generator_clock_find(struct mst_generator_clock *offset, struct mst_spans *clients,
                            struct mst_spans *servers, uint64_t step_ns);
 
 #endif

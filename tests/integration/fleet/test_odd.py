@@ -1,0 +1,50 @@
+"""The odd server of a fleet: three Apaches with FPM, one of them with half the PHP workers."""
+from contextlib import ExitStack
+
+import php
+import tool
+from apache import Apache
+from fpm import FPM
+from recording import AB, ask
+from test_lost import logged
+
+
+def fleet(stack, children):
+    fpms = [stack.enter_context(FPM(count, settings=php.settings("@ROOT@/run")))
+            for count in children]
+    return fpms, [stack.enter_context(Apache("event", php="fpm", fpm=fpm, workers=20))
+                  for fpm in fpms]
+
+
+def record(tmp_path, fpms, apaches, requests):
+    """The same load on all at once; (archive, findings' rows)."""
+    targets, archive = tmp_path / "targets", tmp_path / "run.sqlite"
+    targets.write_text("".join(f"web{i}={apache.board}\nphp{i}={fpm.board}\n"
+                               for i, (fpm, apache) in enumerate(zip(fpms, apaches), 1)))
+    loads = " & ".join(f"{AB} -q -n {requests} -c 10 'http://127.0.0.1:{apache.port}/sleep.php"
+                       "?seconds=0.04' >/dev/null" for apache in apaches)
+    done = tool.run("record", "-o", archive, "--targets", targets, "--", "sh", "-c",
+                    f"{loads} & wait", timeout=120)
+    assert done.returncode == 0, done.stderr
+    return archive, ask(archive, "SELECT subject, text, certainty FROM findings "
+                        "WHERE code = 'odd-server'")
+
+
+def test_one_with_half_the_php_workers(tmp_path):
+    with ExitStack() as stack:
+        fpms, apaches = fleet(stack, [10, 10, 5])
+        archive, found = record(tmp_path, fpms, apaches, 300)
+        assert [logged(apache) for apache in apaches] == [300, 300, 300]
+    about = {subject: (text, certainty) for subject, text, certainty in found}
+    text, certainty = about["php3"]
+    assert "It has 5 workers (pm.max_children) where most have 10." in text
+    assert "Requests waited" in text and "for a PHP worker on average" in text
+    assert certainty == "certain" and set(about) <= {"php3", "web3"}
+    assert "php3 is the odd one of 3 PHPs" in tool.report(archive, "--format", "text")
+
+
+def test_equal_servers_have_none(tmp_path):
+    with ExitStack() as stack:
+        fpms, apaches = fleet(stack, [6, 6, 6])
+        _, found = record(tmp_path, fpms, apaches, 200)
+    assert found == []
