@@ -122,7 +122,8 @@ int mst_archive_put(struct mst_archive *a, int which, const struct mst_value *ro
 #include "tools/archive/columns.inc"
 
 enum {
-    START_RUN = TABLE_COUNT, END_RUN, SET_TOOL, CLEAR_FINDINGS, END_SERVER, DELIVERED, END_STUDY, INTERRUPT_STUDY,
+    START_RUN = TABLE_COUNT, END_RUN, SET_TOOL, CLEAR_FINDINGS, END_SERVER, DELIVERED, END_STUDY,
+    INTERRUPT_STUDY,
     BEGIN_STEP, END_STEP, REPLAN_STEPS, STATEMENT_COUNT
 };
 _Static_assert(STATEMENT_COUNT == MST_STATEMENT_COUNT, "room for each");
