@@ -9,7 +9,7 @@
 set -eu
 
 run=${MPMSTAT_RUN:-/run} shm=${MPMSTAT_SHM:-/dev/shm}
-needed_kb=32768   # two boards of two CPUs, and some
+needed_kb=49152   # two boards of two CPUs, and some
 
 say() { printf 'mpmstat: %s\n' "$*" >&2; }
 
@@ -17,14 +17,12 @@ is_tmpfs() { [ "$(stat -f -c %T "$1" 2>/dev/null)" = tmpfs ]; }
 free_kb() { df -k -P "$1" 2>/dev/null | awk 'NR == 2 { print $4 }'; }
 has_room() { [ -w "$1" ] && [ "$(free_kb "$1")" -ge "$needed_kb" ]; }
 
-# Puts the directories of boards elsewhere: what looks for them in /run follows the links.
+# Puts all boards elsewhere: what looks for them in /run/mpmstat follows the link.
 put_in_shm() {
-    for name in mpmstat apache2-boards; do
-        mkdir -p "$shm/mpmstat/$name"
-    done
+    mkdir -p "$shm/mpmstat"
     rm -rf "$run/mpmstat"
-    ln -s "$shm/mpmstat/mpmstat" "$run/mpmstat"
-    boards=$shm/mpmstat/apache2-boards
+    ln -s "$shm/mpmstat" "$run/mpmstat"
+    boards=$run/mpmstat
 }
 
 mkdir -p "$run/apache2" "$run/php" "$run/lock" 2>/dev/null || true
@@ -46,7 +44,6 @@ if [ "${1-}" = --places ]; then   # only where the boards are
     printf '%s\n%s\n' "$boards" "$(readlink -f "$run/mpmstat")"
     exit
 fi
-export MPMSTAT_RUNDIR="$run/mpmstat:$boards"
 printf 'MPMStatBoard %s/mpmstat.board\n' "$boards" >/etc/apache2/conf-enabled/mpmstat-container.conf
 
 fpm=$(find /usr/sbin -name 'php-fpm[0-9]*' | sort | tail -n 1)

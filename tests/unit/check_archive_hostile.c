@@ -200,7 +200,8 @@ static void refuse_to_write(const char *because)
 /* ---- what bears a table's name ------------------------------------------------------- */
 
 static const char *const tables[] = {
-    "runs", "client_results", "client_requests", "generators", "servers", "server_requests", "php_requests",
+    "runs", "client_results", "client_requests", "generators", "servers",
+    "server_requests", "php_requests",
     "php_waits", "ends", "marks", "lifecycle", "samples", "pool_samples", "process_samples",
     "memory_samples", "port_samples", "machine_samples", "programs", "environment", "output",
     "findings", "notes", "studies", "study_files", "steps",

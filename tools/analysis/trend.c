@@ -86,7 +86,8 @@ void mst_trend_find(struct mst_trend_point *points, size_t count, bool is_ratio,
         if (!is_known(p, is_ratio) || b.count < MST_TREND_BEFORE_MIN)
             continue;
         expect(p, &b, is_ratio, floor);
-        p->trend = side_of(p->value, p) == 0 ? MST_TREND_NOISE : confirm(points, count, i, is_ratio);
+        p->trend = side_of(p->value, p) == 0 ? MST_TREND_NOISE
+                                             : confirm(points, count, i, is_ratio);
         if (p->trend == MST_TREND_CHANGED)
             from = i;
     }

@@ -1,10 +1,10 @@
 /* trend.h - one figure over many recordings: where it changed by more than its noise.
  *
- * The unit is the recording: a value each, the oldest first. A value is compared with those since the
- * last change, of which there have to be three: it is outside where it is farther from their mean
- * than 95 % of such values would be (Student's t, with their own scatter). Of many values some are
- * outside by chance, so that a change is told only where the next value is outside on the same side
- * of the same ones, too; the last value of all can only be suspected.
+ * The unit is the recording: a value each, the oldest first. A value is compared with those since
+ * the last change, of which there have to be three: it is outside where it is farther from their
+ * mean than 95 % of such values would be (Student's t, with their own scatter). Of many values some
+ * are outside by chance, so that a change is told only where the next value is outside on the same
+ * side of the same ones, too; the last value of all can only be suspected.
  */
 #ifndef MPMSTAT_TREND_H
 #define MPMSTAT_TREND_H

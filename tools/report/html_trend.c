@@ -1,4 +1,4 @@
-/* html_trend.c - the page of a trend: a chart for each figure, as SVG, and the table. See trend.h. */
+/* html_trend.c - the page of a trend: a chart for each figure, as SVG, and a table. See trend.h. */
 #include "report/trend.h"
 
 #include <math.h>
@@ -75,7 +75,8 @@ static void put_marks(struct mst_sink *sink, const struct chart *c)
     char text[256];
     size_t i;
 
-    mst_html(sink, "<polyline fill=\"none\" stroke=\"currentColor\" stroke-width=\"1.5\" points=\"");
+    mst_html(sink, "<polyline fill=\"none\" stroke=\"currentColor\" stroke-width=\"1.5\" "
+             "points=\"");
     for (i = 0; i < c->line->count; i++)
         if (c->line->figures[c->figure][i].value >= 0) {
             struct place at = place_of(c, i, c->line->figures[c->figure][i].value);
@@ -171,7 +172,7 @@ void mst_trend_html(struct mst_sink *sink, const struct mst_trend_lines *lines)
 {
     const struct mst_page page = {
         .kind = MST_PAGE_TREND, .title = "Trend", .brand = "mpmstat report --trend",
-        .sub = "Bars show what was expected by the recordings before; circles, changes beyond noise",
+        .sub = "Bars: what the recordings before let expect. Circles: changes beyond the noise.",
         .skip_to = "trend", .skip_text = "To the charts",
     };
     size_t k;

@@ -321,8 +321,8 @@ static struct mst_formatted marked(const struct mst_trend_line *line, enum mst_t
     const struct mst_trend_point *p = &line->figures[figure][point];
     struct mst_formatted value = mst_trend_format(figure, p->value), text;
 
-    snprintf(text.text, sizeof text.text, "%.28s%s", value.text, p->trend == MST_TREND_CHANGED ? "*" :
-             p->trend == MST_TREND_SUSPECTED ? "?" : " ");
+    snprintf(text.text, sizeof text.text, "%.28s%s", value.text,
+             p->trend == MST_TREND_CHANGED ? "*" : p->trend == MST_TREND_SUSPECTED ? "?" : " ");
     return text;
 }
 
