@@ -3,11 +3,12 @@
 
     make bench                    all of them
     make bench BENCH=status       one, or several: requests connections forks php throughput status
-                                  report recording contention
+                                  report recording fleet contention
 """
 import argparse
 
 import contention
+import fleet
 import per_connection
 import per_fork
 import per_php_request
@@ -19,7 +20,8 @@ import throughput
 
 BENCHES = {"requests": per_request, "connections": per_connection, "forks": per_fork,
            "php": per_php_request, "throughput": throughput, "status": status_page,
-           "report": report_cost, "recording": recording_rate, "contention": contention}
+           "report": report_cost, "recording": recording_rate, "fleet": fleet,
+           "contention": contention}
 
 
 def main():

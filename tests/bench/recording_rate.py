@@ -22,8 +22,8 @@ WRITERS = 2
 RATE, SECONDS = 100_000, 10
 
 
-def start_writers(board, rate, seconds):
-    writers = subprocess.Popen([WRITE_REQUESTS, board, str(WRITERS), str(rate), str(seconds)],
+def start_writers(board, rate, seconds, count=WRITERS):
+    writers = subprocess.Popen([WRITE_REQUESTS, board, str(count), str(rate), str(seconds)],
                                stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert writers.stdout.readline() == "ready\n", f"{WRITE_REQUESTS} did not make a board"
     return writers

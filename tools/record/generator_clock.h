@@ -1,5 +1,5 @@
-/* generator_clock.h - how far a load generator's clock is from the server's, by the requests that both
- * have seen.
+/* generator_clock.h - how far a load generator's clock is from the server's, by the requests that
+ * both have seen.
  *
  * A request begins at the client before it begins at the server, and ends there later. So each pair
  * bounds the offset from both sides, and all pairs together bound it more closely than any of them.

@@ -191,6 +191,14 @@ static uint64_t sample_due_ns(uint64_t began_ns, uint64_t nth)
     return began_ns + nth * MST_SAMPLE_NS + nth * 618034 % 1000000 * (MST_SAMPLE_NS / 1000000);
 }
 
+/* The next interval that gets a sample. Where that of all servers took so long that its moment has
+ * passed, it is taken at once; where a whole interval has passed, there is a pause first: the
+ * recording must not take a CPU for itself. */
+static uint64_t next_sample(uint64_t nth, uint64_t present)
+{
+    return present > nth + 1 ? present + 1 : nth + 1;
+}
+
 static int follow_load(struct mst_recording *r)
 {
     uint64_t now = mst_now_ns(), began = now, nth = 0;
@@ -204,8 +212,7 @@ static int follow_load(struct mst_recording *r)
             return mst_recording_archive_failed(r);
         show_progress(r);
         now = mst_now_ns();
-        nth = now - began > nth * MST_SAMPLE_NS ? (now - began) / MST_SAMPLE_NS : nth;
-        nth++;
+        nth = next_sample(nth, (now - began) / MST_SAMPLE_NS);
         ended = wait_for_load(r, sample_due_ns(began, nth));
         now = mst_now_ns();
     } while (ended == 0);
