@@ -52,7 +52,7 @@ static void read_trace(struct mst_line *l, struct mst_request *r)
     if (value == NULL || json_is_null(value))
         return;
     if (!json_is_string(value) || !mst_traceparent_parse(json_string_value(value), &trace)) {
-        mst_line_complain(l, "expected \"traceparent\" to be a trace of W3C Trace Context, or null");
+        mst_line_complain(l, "expected \"traceparent\" to be one of W3C Trace Context, or null");
         return;
     }
     r->trace_high = trace.trace_high;
