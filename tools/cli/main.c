@@ -52,8 +52,8 @@ static void print_help(FILE *out)
           "  mpmstat status http://127.0.0.1/mpm-status\n"
           "  mpmstat top                               what they do now, every second\n"
           "  mpmstat explain                           why is it slow, or stuck?\n"
-          "  mpmstat record -o run.sqlite -- ab -n 2000 -c 20 http://127.0.0.1/loop.php\n"
-          "  mpmstat report -o run.html run.sqlite\n"
+          "  mpmstat record -o run.db -- ab -n 2000 -c 20 http://127.0.0.1/loop.php\n"
+          "  mpmstat report -o run.html run.db\n"
           "  mpmstat lab up event-fpm sleep            private servers, until ^C\n",
           out);
 }

@@ -83,9 +83,9 @@ static void choose_archive(struct mst_record_request *r)
     if (r->recording.archive != NULL)
         return;
     stamp = mst_format_stamp();
-    snprintf(r->default_archive, sizeof r->default_archive, "mpmstat-%s.sqlite", stamp.text);
+    snprintf(r->default_archive, sizeof r->default_archive, "mpmstat-%s.db", stamp.text);
     for (i = 2; i < 100 && access(r->default_archive, F_OK) == 0; i++)
-        snprintf(r->default_archive, sizeof r->default_archive, "mpmstat-%s-%u.sqlite",
+        snprintf(r->default_archive, sizeof r->default_archive, "mpmstat-%s-%u.db",
                  stamp.text, i);
     r->recording.archive = r->default_archive;
 }

@@ -66,11 +66,11 @@ def slot_of(site):
 
 
 def shown(site, wait, end):
-    """The same, when it shows that wait."""
+    """The same, when it is there and shows that wait."""
     def look():
-        slot = slot_of(site)
-        return slot if (slot["wait"], slot["wait_end"]) == (wait, end) else None
-    return wait_until(look, 30, lambda: f"{wait} {end}: {slot_of(site)}")
+        return next((slot for slot in tool.status(site.fpm.board)["slots"]
+                     if (slot["wait"], slot["wait_end"]) == (wait, end)), None)
+    return wait_until(look, 30, lambda: f"{wait} {end}: {tool.status(site.fpm.board)['slots']}")
 
 
 @contextlib.contextmanager

@@ -21,7 +21,7 @@ CASES = build.SRCDIR / "tests" / "cases"
 COMMANDS = {
     "ab": (lambda n, c: ["-n", n, "-c", c], 0.001),
     "siege": (lambda n, c: ["-b", "--no-parser", "-c", c, "-r", n // c], 0.01),
-    "wrk": (lambda n, c: ["-t", 2, "-c", c, "-d", "2s"], 0.0001),
+    "wrk": (lambda n, c: ["-t", 2, "-c", c, "-d", "2s" if n < 1000 else "60s"], 0.0001),
     "hey": (lambda n, c: ["-n", n, "-c", c], 0.0001),
     "h2load": (lambda n, c: ["--h1", "-n", n, "-c", c], 0.000001),
 }

@@ -212,6 +212,9 @@ class Scene:
                               stderr=subprocess.STDOUT, timeout=180)
         output = done.stdout.replace(str(self.apache.root / "run"), "/run/apache2").replace(
             str(self.boards()), "/run/mpmstat")
+        if self.fpm:
+            output = re.sub(rf"{re.escape(str(self.fpm.socket))}\|fcgi://localho\w*",
+                            "/run/php/php-fpm.sock|fcgi://localhost", output)
         for theirs, ours in self.places():
             output = re.sub(rf"(?<![\w/]){re.escape(ours)}", lambda match: theirs, output)
         return done.returncode, output

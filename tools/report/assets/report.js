@@ -177,8 +177,8 @@ function drawPhp(parent, server, together) {
         }));
     lineChart(parent, {
         title: "PHP's share", format: asTime, to: together.seconds,
-        about: "Of the requests that PHP ended then: waiting for a PHP worker, and running, in " +
-            "the mean; and the slowest hundredth of both together.",
+        about: "Of the requests that PHP ended then: waiting for a PHP worker, and running, on " +
+            "average; and the slowest hundredth of both together.",
         series: [
             { label: "waited", colour: "php_wait", fill: true, stack: true, step: true,
               points: binned(server, "php_wait") },
