@@ -113,13 +113,25 @@ static void add_system(struct mst_json *j, const char *end)
     mst_otlp_text(j, "db.system.name", strcmp(system, "pgsql") == 0 ? "postgresql" : system);
 }
 
+/* "database mysql 127.0.0.1:3306", but "lock session": some ends begin with their kind. */
+static void name_wait(char *name, size_t size, const struct mst_export_wait *w)
+{
+    const char *kind = mst_wait_names[w->kind];
+    size_t length = strlen(kind);
+
+    if (strncmp(w->end, kind, length) == 0 && (w->end[length] == ' ' || w->end[length] == '\0'))
+        snprintf(name, size, "%s", w->end);
+    else
+        snprintf(name, size, "%s%s%s", kind, w->end[0] != '\0' ? " " : "", w->end);
+}
+
 static void add_wait(struct spans *s, const char *parent, const struct mst_export_wait *w,
                      uint64_t *at_ns, uint64_t ns)
 {
     const char *kind = mst_wait_names[w->kind];
     char id[17], name[MST_NAME_MAX + 16];
 
-    snprintf(name, sizeof name, w->end[0] != '\0' ? "%s %s" : "%s", kind, w->end);
+    name_wait(name, sizeof name, w);
     begin_child(s, id, parent, name, is_remote_wait(w->kind) ? MST_OTLP_CLIENT
                                                              : MST_OTLP_INTERNAL, at_ns, ns);
     mst_otlp_text(s->j, "mpmstat.wait", kind);

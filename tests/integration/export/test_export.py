@@ -9,12 +9,13 @@ import pytest
 import build
 import php
 import tool
-from collector import CLIENT, Collector, assert_whole, children, servers, spans_of
+from collector import CLIENT, INTERNAL, Collector, assert_whole, children, servers, spans_of
 from processes import wait_until
 from recording import AB, ab, ask, record
 
 TRACE, PARENT = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 ON = "MPMStatTraceContext On\n"
+SLEEP_US = 20_000
 needs_ab = pytest.mark.skipif(not AB, reason="needs ab")
 
 
@@ -122,6 +123,7 @@ def test_an_archive_with_php_and_the_application_itself(php_server, fpm_masters,
     with Collector() as collector:
         apache.page("traced.php", f"""<?php
             [, $trace, $parent] = explode("-", $_SERVER["HTTP_TRACEPARENT"]);
+            usleep({SLEEP_US});
             $now = (string)(int)(microtime(true) * 1e9);
             $span = ["traceId" => $trace, "spanId" => bin2hex(random_bytes(8)), "flags" => 1,
                      "parentSpanId" => $parent, "name" => "application", "kind" => 1,
@@ -153,9 +155,13 @@ def test_an_archive_with_php_and_the_application_itself(php_server, fpm_masters,
         run, = [child for child in children(spans, span) if child.name == "php_run"]
         assert run.attributes["code.file.path"].endswith("/traced.php")
         assert_whole(spans, run)
-        waits = children(spans, run)
-        assert "http" in {child.attributes.get("mpmstat.wait") for child in waits}, waits
-        wait, = [child for child in waits if child.name.startswith("http ")]
+        slept, = [child for child in children(spans, run) if child.name == "sleep"]
+        assert slept.kind == INTERNAL and slept.end - slept.start >= SLEEP_US * 1000 * 0.9
+    # Where PHP gets no CPU until the answer is there, that is no wait for the collector.
+    waits = [s for s in spans if s.attributes.get("mpmstat.wait") == "http"]
+    assert len(waits) == ask(archive, "SELECT count(*) FROM php_waits WHERE kind = 'http' AND "
+                                      "wait_ns > 0")[0][0]
+    for wait in waits:
         assert wait.kind == CLIENT and wait.attributes["server.address"] == "127.0.0.1"
         assert wait.attributes["server.port"] == collector.server.server_address[1]
     total, = ask(archive, "SELECT sum(queue_ns + read_ns + handle_ns + send_ns) FROM "
@@ -243,7 +249,8 @@ def test_a_stuck_apache_and_what_no_output_replaces(server):
 @pytest.mark.parametrize("words", [
     (), ("--otlp", "http://127.0.0.1:1", "-o", "x"), ("--otlp", "ftp://127.0.0.1"),
     ("--otlp", "collector:4318"), ("--otlp", "http://user:secret@127.0.0.1"), ("-o", ""),
-    ("-o", "-", "--slowest", "-1"), ("-o", "-", "--slower-than", "500"), ("-o", "-", "--last", "0s"),
+    ("-o", "-", "--slowest", "-1"), ("-o", "-", "--slower-than", "500"),
+    ("-o", "-", "--last", "0s"),
     ("--otlp", "http://127.0.0.1:1", "--header", "none"), ("-o", "-", "--run", "1"),
 ])
 def test_wrong_usage(words):

@@ -36,7 +36,7 @@ HEADERS = [
 
 
 def traces(apache, count):
-    """Of so many requests, those for the status page aside. The last is recorded after its answer."""
+    """Of so many requests without the status page's. The last is recorded after its answer."""
     def recorded():
         found = [r["traceparent"] for r in apache.journal()[0] if r["label"] != "mpm-status"]
         return found if len(found) >= count else None
