@@ -336,7 +336,8 @@ void mst_trend_text(struct mst_sink *sink, const struct mst_trend_lines *lines)
         if (line->name != NULL)
             mst_line_styled(sink, MST_STYLE_STRONG, "%s", line->name);
         each_change(sink, line, say_in_text);
-        mst_line(sink, "\n  %-16s%5s%12s%10s%10s%10s%9s  %s", "started (UTC)", "runs", "requests/s",
+        mst_sink_char(sink, '\n');
+        mst_line(sink, "  %-16s%5s%12s%10s%10s%10s%9s  %s", "started (UTC)", "runs", "requests/s",
                  "p50", "p95", "p99", "errors", "first finding, archive");
         for (i = 0; i < line->count; i++)
             mst_line(sink, "  %-16s%5zu%12s%10s%10s%10s%9s  %s, %s",
@@ -345,8 +346,9 @@ void mst_trend_text(struct mst_sink *sink, const struct mst_trend_lines *lines)
                      marked(line, MST_TREND_P95, i).text, marked(line, MST_TREND_P99, i).text,
                      marked(line, MST_TREND_ERRORS, i).text, mst_trend_finding(&line->runs[i]),
                      mst_trend_archive(&line->runs[i]));
-        mst_line(sink, "  (* changed by more than the noise; ? perhaps)%s",
-                 k + 1 < lines->count ? "\n" : "");
+        mst_line(sink, "  (* changed by more than the noise; ? perhaps)");
+        if (k + 1 < lines->count)
+            mst_sink_char(sink, '\n');
     }
 }
 
