@@ -819,7 +819,8 @@ START_TEST(test_hostile_archive)
     begin(&m, evil, evil);
     add_samples(&m, 1, 10);
     add_request(&m, 1, START, 0, MS, 200);
-    sql(&m, "UPDATE servers SET target = runs.name, name = runs.name, server = runs.name, mpm = runs.name FROM runs");
+    sql(&m, "UPDATE servers SET target = runs.name, name = runs.name, server = runs.name, "
+        "mpm = runs.name FROM runs");
     sql(&m, "INSERT INTO notes SELECT 1, 1, name FROM runs");
     sql(&m, "INSERT INTO environment SELECT 1, name, name FROM runs");
     sql(&m, "INSERT INTO output SELECT 1, 'stdout', length(name), CAST(name AS BLOB) FROM runs");

@@ -344,8 +344,8 @@ static struct mst_summary_server read_identity(struct mst_query *q)
 bool mst_summary_read_servers(struct mst_summary *s, sqlite3 *db)
 {
     struct mst_query q = mst_query_ask(db,
-        "SELECT id, local, target, name, producer, server, mpm, sapi, unknown, lost, restarts, cpu_ns, "
-        "cgroup, memory_limit_bytes, oom_kills, memory_stall_ns, throttled_ns, "
+        "SELECT id, local, target, name, producer, server, mpm, sapi, unknown, lost, restarts, "
+        "cpu_ns, cgroup, memory_limit_bytes, oom_kills, memory_stall_ns, throttled_ns, "
         "clock_ahead_ns, clock_uncertainty_ns FROM servers "
         "WHERE run_id = :id ORDER BY id", s->id);
     struct mst_summary_server *server;

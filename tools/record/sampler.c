@@ -100,7 +100,8 @@ static int see_no_answer(struct mst_sampler *s, const char *error)
 static bool is_ghost(const struct mst_sampler *s, uint64_t wall_start_ns)
 {
     const struct mst_clock_offset *clock = mst_source_clock(s->source);
-    uint64_t tolerance_ns = MST_START_TOLERANCE_NS + (clock != NULL ? 2 * clock->uncertainty_ns : 0);
+    uint64_t tolerance_ns = MST_START_TOLERANCE_NS +
+                            (clock != NULL ? 2 * clock->uncertainty_ns : 0);
 
     return (s->local || clock != NULL) && s->load_wall_ns > 0 &&
            wall_start_ns + tolerance_ns < s->load_wall_ns;

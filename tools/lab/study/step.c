@@ -236,7 +236,7 @@ static int record(struct stepping *s, const char *name)
                              ? NULL : mst_environment_with(s->load.variables.items);
     const struct mst_recording_options options = {
         .archive = mst_archive_path(s->stage->archive), .name = name,
-        .repetition = s->step->repetition, .targets = { targets, 1 },
+        .repetition = s->step->repetition, .targets = { .args = targets, .count = 1 },
         .command = s->load.argv.items, .environment = environment,
         .timeout_ns = s->of->runs->limit_ns, .add_flags = true, .memory = true,
         .verbose = s->stage->verbose, .tick = go_on, .context = s,
