@@ -286,8 +286,9 @@ END_TEST
     "INSERT INTO servers (id, run_id, target, producer, local, lost, restarts, name) SELECT " id \
     ", run_id, '" name "', producer, local, lost, restarts, '" name "' FROM servers WHERE id = 1;" \
     "INSERT INTO server_requests (server_id, key, start_ns, queue_ns, read_ns, handle_ns, " \
-    "send_ns, held_ns, bytes, label, status, aborted, no_worker, ghost) SELECT " id ", key, start_ns, " \
-    "queue_ns, read_ns, handle_ns, send_ns, held_ns, bytes, label, status, aborted, no_worker, " \
+    "send_ns, held_ns, bytes, label, status, aborted, no_worker, ghost) SELECT " id ", key, " \
+    "start_ns, queue_ns, read_ns, handle_ns, send_ns, held_ns, bytes, label, status, aborted, " \
+    "no_worker, " \
     "ghost FROM server_requests WHERE server_id = 1;" \
     "INSERT INTO samples (server_id, time_ns, moment, workers_limit, workers_busy, idle_ns, " \
     "reading_ns, handling_ns, sending_ns, keepalive_ns, closing_ns, in_flight, requests) SELECT " \
