@@ -90,13 +90,12 @@ static bool read_counts(struct mst_summary_server *s, sqlite3 *db, uint64_t ende
  * too, from the first sample on. */
 static const char apache_all[] =
     "SELECT total(ghost AND label <> '" MST_LABEL_STATUS_NAME "') AS in_flight_before, "
-    "total(label = '" MST_LABEL_STATUS_NAME "') AS status_requests, "
     "total(CASE WHEN no_worker THEN 0 WHEN NOT ghost OR start_ns >= began THEN held_ns "
     "ELSE max(0, held_ns - (began - start_ns)) END) AS held_ns "
     "FROM server_requests, (SELECT min(time_ns) AS began FROM samples WHERE server_id = :id) "
     "WHERE server_id = :id";
 static const char php_all[] =
-    "SELECT total(ghost) AS in_flight_before, 0 AS status_requests, "
+    "SELECT total(ghost) AS in_flight_before, "
     "total(CASE WHEN start_ns >= began "
     "THEN run_ns ELSE max(0, run_ns - (began - start_ns)) END) AS held_ns "
     "FROM php_requests, (SELECT min(time_ns) AS began FROM samples WHERE server_id = :id) "
@@ -108,7 +107,6 @@ static bool read_all_requests(struct mst_summary_server *s, sqlite3 *db)
 
     if (mst_query_next(&q)) {
         s->in_flight_before = mst_row_number(&q, "in_flight_before");
-        s->status_requests = mst_row_number(&q, "status_requests");
         s->held_ns = mst_row_number(&q, "held_ns");
     }
     return mst_query_done(&q);
@@ -295,7 +293,7 @@ static bool read_listen_queue(struct mst_summary_server *s, sqlite3 *db)
 static bool read_memory(struct mst_summary_server *s, sqlite3 *db)
 {
     struct mst_query q = mst_query_ask(db,
-        "SELECT max(pss_bytes) AS peak, processes, rss_bytes, count(*) AS rounds, "
+        "SELECT max(pss_bytes) AS peak, processes, rss_bytes, "
         "(SELECT count(*) FROM lifecycle WHERE server_id = :id AND event = 'exit' "
         "AND reason IN ('killed', 'signal')) AS killed FROM memory_samples "
         "WHERE server_id = :id", s->id);
@@ -304,7 +302,6 @@ static bool read_memory(struct mst_summary_server *s, sqlite3 *db)
         s->peak_pss_bytes = mst_row_number(&q, "peak");
         s->peak_processes = mst_row_number(&q, "processes");
         s->peak_rss_bytes = mst_row_number(&q, "rss_bytes");
-        s->memory_rounds = mst_row_number(&q, "rounds");
         s->killed = mst_row_number(&q, "killed");
     }
     return mst_query_done(&q);

@@ -144,7 +144,7 @@ struct mst_summary_server {
     char    *name;                     /* in the file of targets; NULL: none */
     /* This run's requests: of the load, without mpm-status and without those in flight
      * before the start. */
-    uint64_t requests, in_flight_before, status_requests;
+    uint64_t requests, in_flight_before;
     uint64_t first_ns, last_ns;        /* instants: the first one's begin, the last one's end */
     uint64_t late;                     /* completed after the load tool had ended */
     uint64_t waited;                   /* requests that waited for a worker at all */
@@ -177,7 +177,7 @@ struct mst_summary_server {
     uint64_t max_listen_queue, listen_queue_limit;   /* of the socket that was fullest */
     char    *listen_address;           /* of that socket; NULL not known */
     char    *listen_pool;              /* the FPM pool that it is of; NULL: none, or not known */
-    uint64_t peak_pss_bytes, peak_processes, memory_rounds;
+    uint64_t peak_pss_bytes, peak_processes;
     uint64_t peak_rss_bytes;           /* when PSS was at its peak */
     uint64_t killed;                   /* processes that a signal ended */
     /* Of its cgroup, during the load; the limit MST_UNKNOWN also where there is none.

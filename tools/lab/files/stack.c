@@ -225,7 +225,7 @@ static int take_workload_facts(struct mst_workload *w, char error[MST_ERROR_MAX]
     if (mst_facts_expect(&w->facts, keys, error) != 0 ||
         (w->title = mst_facts_need(&w->facts, "title", error)) == NULL ||
         (w->kind = mst_facts_need(&w->facts, "kind", error)) == NULL ||
-        (w->docroot = mst_facts_need(&w->facts, "docroot", error)) == NULL ||
+        mst_facts_need(&w->facts, "docroot", error) == NULL ||
         (w->url = mst_facts_need(&w->facts, "url", error)) == NULL ||
         (w->expects = mst_facts_need(&w->facts, "expects", error)) == NULL ||
         read_list(&w->needs, &w->facts, "needs", error) != 0 ||

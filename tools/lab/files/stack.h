@@ -30,7 +30,7 @@ struct mst_workload {
     struct mst_text  text;
     char            *name;
     struct mst_facts facts, parameters;
-    const char      *title, *kind, *docroot, *url;
+    const char      *title, *kind, *url;
     const char      *expects;        /* a text that the page has */
     char           **needs;
     char           **php;            /* extensions of PHP that it needs, by their names */
