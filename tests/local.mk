@@ -48,10 +48,14 @@ UNIT_TESTS = \
 	tests/unit/check_source_http \
 	tests/unit/check_stop \
 	tests/unit/check_summary \
+	tests/unit/check_summary_php \
+	tests/unit/check_summary_resources \
 	tests/unit/check_summary_text \
 	tests/unit/check_tail \
 	tests/unit/check_target \
 	tests/unit/check_top \
+	tests/unit/check_usl \
+	tests/unit/check_verdicts \
 	tests/unit/check_window \
 	tests/unit/check_words \
 	tests/unit/stress_board

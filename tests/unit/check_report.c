@@ -1,5 +1,5 @@
 /* check_report.c - the report: escapes, tables, series against a count by hand, sizing,
- * the Universal Scalability Law, and the page of an archive that means no good.
+ * and the page of an archive that means no good.
  *
  * Archives are made with the archive's own schema, their rows with SQL.
  */
@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "analysis/series.h"
-#include "analysis/usl.h"
 #include "findings/sizing.h"
 #include "archive/writer.h"
 #include "base/clock.h"
@@ -23,7 +22,6 @@
 #include "report/metrics.h"
 #include "findings/findings.h"
 #include "report/report.h"
-#include "stats/random.h"
 
 #define START  (UINT64_C(1700000000) * MST_NS_PER_S)
 #define MS     MST_NS_PER_MS
@@ -705,59 +703,6 @@ START_TEST(test_sizing_by_memory)
 }
 END_TEST
 
-/* ---- the Universal Scalability Law ------------------------------------------------- */
-
-static double law(double n, double gamma, double alpha, double beta)
-{
-    return gamma * n / (1 + alpha * (n - 1) + beta * n * (n - 1));
-}
-
-/* Points of a law, each off by at most `noise` of itself. */
-static size_t points_of(struct mst_usl_point *points, const double *levels, size_t count,
-                        double beta, double noise)
-{
-    uint64_t state = 7;
-    size_t i;
-
-    for (i = 0; i < count; i++) {
-        double off = 1 + noise * ((double)(mst_random_word(&state) % 2001) / 1000 - 1);
-
-        points[i] = (struct mst_usl_point){ levels[i], law(levels[i], 100, 0.05, beta) * off };
-    }
-    return count;
-}
-
-START_TEST(test_usl)
-{
-    static const double levels[] = { 64, 1, 2, 4, 8, 16, 32, 64, 32 };
-    static const double rising[] = { 1, 2, 3, 4, 5 };
-    struct mst_usl_point points[9];
-    struct mst_usl usl;
-    double knee = sqrt(0.95 / 0.002);   /* 21.8 */
-
-    mst_usl_fit(&usl, points, points_of(points, levels, 9, 0.002, 0));
-    ck_assert_int_eq(usl.knee, MST_KNEE_KNOWN);
-    ck_assert_double_eq_tol(usl.gamma, 100, 1e-6);
-    ck_assert_double_eq_tol(usl.alpha, 0.05, 1e-6);
-    ck_assert_double_eq_tol(usl.beta, 0.002, 1e-6);
-    ck_assert_double_eq_tol(usl.at, knee, 1e-3);
-
-    mst_usl_fit(&usl, points, points_of(points, levels, 9, 0.002, 0.05));
-    ck_assert_int_eq(usl.knee, MST_KNEE_KNOWN);
-    ck_assert_msg(usl.from < knee && knee < usl.to, "%g to %g", usl.from, usl.to);
-
-    /* Never past the knee, and noisy: it cannot be told. */
-    mst_usl_fit(&usl, points, points_of(points, rising, 5, 0.0001, 0.1));
-    ck_assert_int_eq(usl.knee, MST_KNEE_BEYOND);
-    mst_usl_fit(&usl, points, points_of(points, levels, 9, 0, 0));
-    ck_assert_int_eq(usl.knee, MST_KNEE_BEYOND);
-    mst_usl_fit(&usl, points, 3);
-    ck_assert_int_eq(usl.knee, MST_KNEE_FEW_POINTS);
-    mst_usl_fit(&usl, points, 0);
-    ck_assert_int_eq(usl.knee, MST_KNEE_FEW_POINTS);
-}
-END_TEST
-
 /* ---- whole reports ----------------------------------------------------------------- */
 
 static struct mst_report report_of(struct made *m, struct mst_report_run *run)
@@ -1003,7 +948,6 @@ int main(void)
                         (int)(sizeof php_waits / sizeof *php_waits));
     tcase_add_test(tests, test_sizing_of_too_little);
     tcase_add_test(tests, test_sizing_by_memory);
-    tcase_add_test(tests, test_usl);
     tcase_add_test(tests, test_hostile_archive);
     tcase_add_test(tests, test_hostile_names_of_pools);
     tcase_add_test(tests, test_output_with_a_nul);

@@ -1,5 +1,5 @@
 /* check_sink.c - what each format makes of strings that anybody may have written: every byte
- * alone, every pair of bytes, every character that a terminal or a page would obey.
+ * alone, every pair of bytes, every character that a terminal or a page would obey; and its buffer.
  */
 #include <jansson.h>
 #include <stdio.h>
@@ -432,6 +432,118 @@ START_TEST(json_of_others_keeps_its_layout)
 }
 END_TEST
 
+/* ---- strings against what is expected of them -------------------------------------------- */
+
+/* What an escape function makes of a string. */
+static char *escaped(void (*escape)(struct mst_sink *, const char *), const char *string)
+{
+    struct test_kept kept;
+
+    test_kept_begin(&kept);
+    escape(&kept.sink, string);
+    ck_assert_int_eq(test_kept_end(&kept), 0);
+    ck_assert_int_eq(mst_sink_flush(&kept.sink), 0);
+    return kept.text;
+}
+
+static void escape_text(struct mst_sink *sink, const char *string)
+{
+    mst_sink_text_string(sink, string, false);
+}
+
+static void escape_key(struct mst_sink *sink, const char *string)
+{
+    mst_sink_text_string(sink, string, true);
+}
+
+static void expect_escaped(const char *string, const char *json, const char *text, const char *key,
+                           const char *metric)
+{
+    char *found;
+
+    found = escaped(mst_sink_json_string, string);
+    ck_assert_str_eq(found, json);
+    free(found);
+    found = escaped(escape_text, string);
+    ck_assert_str_eq(found, text);
+    free(found);
+    found = escaped(escape_key, string);
+    ck_assert_str_eq(found, key);
+    free(found);
+    found = escaped(mst_sink_label_value, string);
+    ck_assert_str_eq(found, metric);
+    free(found);
+}
+
+START_TEST(strings_are_escaped)
+{
+    expect_escaped("plain", "\"plain\"", "plain", "plain", "\"plain\"");
+    expect_escaped("", "\"\"", "", "", "\"\"");
+    expect_escaped(NULL, "null", "", "", "\"\"");
+    expect_escaped("a\"b\\c\nd", "\"a\\\"b\\\\c\\u000ad\"", "a\"b\\x5cc\\x0ad", "a\"b\\x5cc\\x0ad",
+                   "\"a\\\"b\\\\c\\nd\"");
+    expect_escaped("a]: b", "\"a]: b\"", "a]: b", "a\\x5d:\\x20b", "\"a]: b\"");
+    expect_escaped("\x7f\x1b", "\"\\u007f\\u001b\"", "\\x7f\\x1b", "\\x7f\\x1b",
+                   "\"\xef\xbf\xbd\xef\xbf\xbd\"");
+    expect_escaped("\xc2\x9b", "\"\\u009b\"", "\\xc2\\x9b", "\\xc2\\x9b",
+                   "\"\xef\xbf\xbd\"");
+}
+END_TEST
+
+/* UTF-8 that is none: each byte is replaced by itself. */
+START_TEST(bytes_that_are_no_utf8_are_replaced)
+{
+    static const char *const bad[] = {
+        "\x80", "\xbf", "\xc0\x80", "\xc1\xbf", "\xe0\x80\x80", "\xe0\x9f\xbf", "\xed\xa0\x80",
+        "\xf0\x8f\xbf\xbf", "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xff", "\xc3", "\xe2\x82",
+        "\xf0\x9f\x98",
+    };
+    static const char *const good[] = {
+        "\xc2\xa0", "\xdf\xbf", "\xe0\xa0\x80", "\xed\x9f\xbf", "\xee\x80\x80", "\xef\xbf\xbf",
+        "\xf0\x90\x80\x80", "\xf4\x8f\xbf\xbf",
+    };
+    size_t i, k;
+
+    for (i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        char json[64] = "\"", text[64] = "", metric[64] = "\"";
+
+        for (k = 0; bad[i][k] != '\0'; k++) {
+            strcat(json, "\\ufffd");
+            snprintf(text + strlen(text), 8, "\\x%02x", (unsigned char)bad[i][k]);
+            strcat(metric, "\xef\xbf\xbd");
+        }
+        expect_escaped(bad[i], strcat(json, "\""), text, text, strcat(metric, "\""));
+    }
+    for (i = 0; i < sizeof good / sizeof good[0]; i++) {
+        char quoted[16];
+
+        snprintf(quoted, sizeof quoted, "\"%s\"", good[i]);
+        expect_escaped(good[i], quoted, good[i], good[i], quoted);
+    }
+}
+END_TEST
+
+/* ---- the buffer ---------------------------------------------------------------------------- */
+
+START_TEST(a_piece_larger_than_the_buffer_is_written_in_order)
+{
+    static char piece[20000];
+    struct test_kept kept;
+
+    memset(piece, 'x', sizeof piece);
+    test_kept_begin(&kept);
+    mst_sink_puts(&kept.sink, "before");
+    mst_sink_bytes(&kept.sink, piece, sizeof piece);
+    mst_sink_puts(&kept.sink, "after");
+    ck_assert_int_eq(mst_sink_flush(&kept.sink), 0);
+    ck_assert_int_eq(test_kept_end(&kept), 0);
+    ck_assert_uint_eq(kept.length, 6 + sizeof piece + 5);
+    ck_assert_int_eq(strncmp(kept.text, "beforex", 7), 0);
+    ck_assert_str_eq(kept.text + kept.length - 6, "xafter");
+    free(kept.text);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("sink");
@@ -442,6 +554,9 @@ int main(void)
     tcase_add_loop_test(tests, every_character_that_is_obeyed_is_harmless, 0, FORMATS);
     tcase_add_loop_test(tests, controls_look_as_documented, 0, FORMATS);
     tcase_add_test(tests, json_of_others_keeps_its_layout);
+    tcase_add_test(tests, strings_are_escaped);
+    tcase_add_test(tests, bytes_that_are_no_utf8_are_replaced);
+    tcase_add_test(tests, a_piece_larger_than_the_buffer_is_written_in_order);
     suite_add_tcase(suite, tests);
     return test_run(suite);
 }

@@ -7,6 +7,7 @@
 
 #include "findings/findings.h"
 #include "harness.h"
+#include "report/report.h"
 
 struct run quiet_run(void)
 {
@@ -162,4 +163,59 @@ void expect_codes(const struct made *m, const char *codes)
                                  mst_code_names[m->s.findings[i].code]);
     ck_assert_msg(strncmp(found, codes, strlen(codes)) == 0 && found[strlen(codes)] == ' ',
                   "%s, not %s: %s", found, codes, m->s.verdict);
+}
+
+/* ---- its text and JSON ------------------------------------------------------------ */
+
+static int append(void *text, const void *bytes, size_t n)
+{
+    size_t used = strlen(text);
+
+    ck_assert_uint_lt(used + n, 1 << 16);
+    memcpy((char *)text + used, bytes, n);
+    ((char *)text)[used + n] = '\0';
+    return 0;
+}
+
+json_t *summary_as_json(const struct mst_summary *s)
+{
+    static char text[1 << 16];
+    struct mst_sink sink;
+    json_error_t error;
+    json_t *root;
+
+    text[0] = '\0';
+    mst_sink_init(&sink, append, text);
+    mst_report_json(&sink, s);
+    ck_assert_int_eq(mst_sink_flush(&sink), 0);
+    root = json_loads(text, JSON_REJECT_DUPLICATES, &error);
+    ck_assert_msg(root != NULL, "%s: %s", error.text, text);
+    return root;
+}
+
+void check_output(const struct mst_summary *s)
+{
+    static char text[1 << 16];
+    struct mst_sink sink;
+    char *line, *save = NULL;
+
+    json_decref(summary_as_json(s));
+    text[0] = '\0';
+    mst_sink_init(&sink, append, text);
+    mst_report_text(&sink, s, "runs.sqlite", 0);
+    ck_assert_int_eq(mst_sink_flush(&sink), 0);
+    for (line = strtok_r(text, "\n", &save); line != NULL; line = strtok_r(NULL, "\n", &save))
+        ck_assert_msg(strlen(line) <= 100 && line[strcspn(line, "\t\r\033")] == '\0', "%s", line);
+}
+
+void expect_text(const struct made *m, const char *wanted)
+{
+    static char text[1 << 16];
+    struct mst_sink sink;
+
+    text[0] = '\0';
+    mst_sink_init(&sink, append, text);
+    mst_report_text(&sink, &m->s, "runs.sqlite", 0);
+    mst_sink_flush(&sink);
+    ck_assert_msg(strstr(text, wanted) != NULL, "no \"%s\" in\n%s", wanted, text);
 }

@@ -4,6 +4,7 @@
 #ifndef MPMSTAT_TESTS_MADE_RUN_H
 #define MPMSTAT_TESTS_MADE_RUN_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -50,6 +51,13 @@ void expect_verdict(const struct made *m, const char *begins);
 /* The codes of the first findings, as many as are named: "php-workers apache-workers". */
 void expect_codes(const struct made *m, const char *codes);
 
+/* Its report as JSON, which the caller frees. */
+json_t *summary_as_json(const struct mst_summary *s);
+/* What is not known is absent as null, and whatever stands in the archive is JSON and lines of at
+ * most a hundred columns. */
+void check_output(const struct mst_summary *s);
+void expect_text(const struct made *m, const char *wanted);
+
 #define PHP_SERVER \
     "UPDATE servers SET clock_offset_ns = 1000000;" \
     "INSERT INTO servers (id, run_id, target, producer, sapi, local, lost, restarts, " \
@@ -64,5 +72,16 @@ void expect_codes(const struct made *m, const char *codes);
     "request_id, 6000000, 1000000, 900000, 100000, 2097152, 'www', 200, '/i.php', 0, 0, 0, 1, 7, " \
     "1, 0, NULL, NULL FROM server_requests WHERE server_id = 1;"
 #define PHP PHP_SERVER PHP_SAMPLES PHP_REQUESTS("6500000")
+
+/* Two pools of one master: `shop`, all of whose workers are busy in half the samples, has a quarter
+ * of the requests; `www` has room. */
+#define POOLS PHP \
+    "UPDATE php_requests SET label = 'shop', memory_bytes = 9000000, wait_ns = 40000000 " \
+    "WHERE key % 4 = 0;" \
+    "INSERT INTO pool_samples SELECT 2, time_ns, moment, 'www', 10, 1, 4 FROM samples " \
+    "WHERE server_id = 1;" \
+    "INSERT INTO pool_samples SELECT 2, time_ns, moment, 'shop', 2, " \
+    "CASE moment WHEN 'before' THEN 2 ELSE 1 + rowid % 2 END, rowid FROM samples " \
+    "WHERE server_id = 1;"
 
 #endif

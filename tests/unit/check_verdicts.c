@@ -1,0 +1,450 @@
+/* check_verdicts.c - what a run's verdict says, and the codes of its findings.
+ *
+ * Each test writes a run into an archive, as a recording would, changes in it
+ * what the test is about, and looks at the summary.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "findings/findings.h"
+#include "harness.h"
+#include "made_run.h"
+
+static const struct { const char *sql, *codes, *verdict; } php_verdicts[] = {
+    { PHP, "php-workers",
+      "PHP's workers ran out: all 5 were busy (0.10 on average), and a request waited 6.00 ms for "
+      "one, 75.0 % of its time." },
+    { PHP "UPDATE samples SET workers_limit = NULL WHERE server_id = 2;"
+      "UPDATE samples SET handling_ns = 49 * handling_ns WHERE server_id = 2", "php-workers",
+      "PHP's workers ran out: 5 were busy all the time (4.90 on average; their limit is not "
+      "known), and a request waited 6.00 ms" },
+    { PHP "UPDATE samples SET workers_limit = NULL WHERE server_id = 2", "cannot-tell",
+      "Requests waited for PHP's workers (75.0 % of their time) although no sample found more "
+      "than 5 busy: cannot tell why." },
+    { PHP "UPDATE samples SET workers_limit = 50 WHERE server_id = 2;"
+      "UPDATE samples SET forks = 0 WHERE server_id = 2;"
+      "UPDATE samples SET forks = 9 WHERE server_id = 2 AND moment = 'after'", "php-spawning",
+      "Requests waited for PHP's workers (75.0 % of their time) although no sample found more "
+      "than 5 of 50 busy: PHP's processes were started too slowly" },
+    { PHP "UPDATE php_requests SET wait_ns = 100000", "nothing",
+      "Nothing ran out: at most 1 of 10 workers were busy and the CPUs to 12.5 %; a request takes "
+      "8.00 ms, 100.0 % of it handle (the application, or what it waits for)." },
+    /* Alone, as behind nginx. */
+    { PHP "DELETE FROM servers WHERE id = 1", "php-workers",
+      "PHP's workers ran out: all 5 were busy (0.10 on average), and a request waited 6.00 ms for "
+      "one, 85.7 % of its time." },
+    { PHP "DELETE FROM servers WHERE id = 1; UPDATE php_requests SET wait_ns = NULL;"
+      "UPDATE samples SET workers_limit = NULL", "nothing",
+      "Nothing ran out: at most 5 workers were busy and the CPUs to 12.5 %; a request takes "
+      "1.00 ms, 100.0 % of it php_run (the application" },
+};
+
+START_TEST(test_php_verdicts)
+{
+    struct run r = quiet_run();
+    struct made m;
+
+    make(&m, &r, php_verdicts[_i].sql);
+    expect_codes(&m, php_verdicts[_i].codes);
+    expect_verdict(&m, php_verdicts[_i].verdict);
+    check_output(&m.s);
+    unmake(&m);
+}
+END_TEST
+
+/* Which workers ran out first: those of PHP held Apache's up. */
+START_TEST(test_both_ran_out)
+{
+    struct run r = quiet_run();
+    struct made m;
+
+    r.busy = r.limit;
+    r.queue_ns = 12 * MS;
+    make(&m, &r, PHP);
+    expect_codes(&m, "php-workers apache-workers");
+    expect_verdict(&m, "PHP's workers ran out: all 5 were busy (0.10 on average), and a request "
+                       "waited 6.00 ms for one, 30.0 % of its time; Apache's own 10 workers waited "
+                       "with them, and requests 12.0 ms for one of those.");
+    unmake(&m);
+    make(&m, &r, PHP "UPDATE php_requests SET wait_ns = 0");   /* mod_php: PHP's are Apache's */
+    expect_codes(&m, "apache-workers");
+    unmake(&m);
+}
+END_TEST
+
+START_TEST(test_php_breaks_littles_law)
+{
+    struct run r = quiet_run();
+    struct made m;
+
+    make(&m, &r, PHP "UPDATE samples SET handling_ns = 2 * handling_ns WHERE server_id = 2");
+    expect_check(&m, MST_CHECK_LITTLES_LAW, MST_ANSWER_NO, "; PHP: throughput x php_run = 0.10 "
+                 "workers, 0.20 were at work: 50.0 % apart");
+    unmake(&m);
+}
+END_TEST
+
+/* ---- verdicts -------------------------------------------------------------------- */
+
+START_TEST(test_workers_ran_out)
+{
+    struct run r = quiet_run();
+    struct made m;
+
+    r.busy = r.limit;
+    r.queue_ns = 24 * MS;
+    make(&m, &r, NULL);
+    expect_verdict(&m, "Apache's workers ran out: all 10 were busy (0.80 on average), and a "
+                       "request waited 24.0 ms for one, 75.0 % of its time.");
+    unmake(&m);
+    r.machine_busy_ns = 2 * r.duration_ns;   /* and the CPUs too: more workers cannot help */
+    make(&m, &r, NULL);
+    expect_codes(&m, "cpu apache-workers");
+    ck_assert_msg(strstr(m.s.findings[1].action, "More workers cannot help: the CPUs are full") !=
+                  NULL, "%s", m.s.findings[1].action);
+    unmake(&m);
+}
+END_TEST
+
+/* Few requests wait, as on kept-alive connections: the mean of all is close to 0. */
+START_TEST(test_few_waited_for_long)
+{
+    struct run r = quiet_run();
+    struct made m;
+
+    r.busy = r.limit;
+    r.handle_ns = MS;
+    make(&m, &r, "UPDATE server_requests SET queue_ns = 60000000 WHERE key % 20 = 0");
+    expect_verdict(&m, "Apache's workers ran out: all 10 were busy (0.10 on average), and 20 of "
+                       "400 requests waited for one, 60.0 ms on average (75.0 % of the time of "
+                       "all).");
+    expect_codes(&m, "apache-workers tail");
+    unmake(&m);
+    r.busy = r.limit - 1;
+    make(&m, &r, "UPDATE server_requests SET queue_ns = 60000000 WHERE key % 20 = 0");
+    expect_verdict(&m, "Requests waited for workers (75.0 % of their time) although no sample "
+                       "found more than 9 of 10 busy: cannot tell why.");
+    unmake(&m);
+}
+END_TEST
+
+/* Requests wait and there are workers left. */
+START_TEST(test_waits_below_the_limit)
+{
+    struct run r = quiet_run();
+    struct made m;
+
+    r.queue_ns = 24 * MS;
+    make(&m, &r, NULL);
+    expect_verdict(&m, "Requests waited for workers (75.0 % of their time) although no sample "
+                       "found more than 1 of 10 busy: cannot tell why.");
+    unmake(&m);
+    make(&m, &r, "UPDATE samples SET forks = 5; UPDATE samples SET forks = 9 WHERE moment = "
+                 "'after'");
+    expect_verdict(&m, "Requests waited for workers (75.0 % of their time) although no sample "
+                       "found more than 1 of 10 busy: Apache started its processes too slowly");
+    unmake(&m);
+}
+END_TEST
+
+/* A few milliseconds are the clock's own resolution, whatever share they are. */
+START_TEST(test_waits_too_little)
+{
+    struct run r = quiet_run();
+    struct made m;
+
+    r.queue_ns = 4 * MS;
+    r.handle_ns = MS;
+    make(&m, &r, NULL);
+    expect_verdict(&m, "Nothing ran out");
+    unmake(&m);
+    r.busy = r.limit;
+    make(&m, &r, NULL);
+    expect_verdict(&m, "Cannot tell: all 10 workers were busy at times (0.10 on average), and "
+                       "80.0 % of a request's time is queue (waiting for a worker), but in waits "
+                       "of 4.00 ms");
+    check_output(&m.s);
+    unmake(&m);
+}
+END_TEST
+
+/* With all CPUs busy; which programs, and whose they are. */
+static const struct { const char *sql, *verdict; } cpus[] = {
+    /* An FPM that Apache calls, without a board: found by its socket. */
+    { "INSERT INTO programs VALUES (1, 'php-fpm8.2', 7000000000, 'server')",
+      "The CPUs were the limit: 100.0 % busy, most with php-fpm8.2, while at most 1 of 10 workers "
+      "were." },
+    { "INSERT INTO programs VALUES (1, 'cc1', 7000000000, 'other')",
+      "The CPUs were 100.0 % busy, but mostly with other programs" },
+    /* A name is no proof, whether PHP was recorded or not. */
+    { "INSERT INTO programs VALUES (1, 'php-fpm8.2', 1000000000, 'server'), "
+      "(1, 'php-fpm8.2', 6000000000, 'other')",
+      "The CPUs were 100.0 % busy, but mostly with other programs than the server, PHP "
+      "and ab (most with php-fpm8.2, 6.00 s)" },
+    { "INSERT INTO programs VALUES (1, 'php-fpm8.2', 7000000000, NULL)",
+      "The CPUs were 100.0 % busy, but mostly with other programs" },
+    { PHP_SERVER "UPDATE servers SET cpu_ns = 9000000 WHERE id = 2;"
+      "INSERT INTO programs VALUES (1, 'phpunit', 7000000000, NULL)",
+      "The CPUs were 100.0 % busy, but mostly with other programs" },
+    { PHP_SERVER "UPDATE servers SET cpu_ns = 6000000000 WHERE id = 2;"
+      "INSERT INTO programs VALUES (1, 'pool', 7000000000, NULL)",
+      "The CPUs were the limit: 100.0 % busy, most with pool" },
+    /* What the servers took can be the busiest program's: others, in other pid namespaces, had the
+     * rest. */
+    { PHP_SERVER "UPDATE servers SET cpu_ns = 2000000000 WHERE id = 2;"
+      "INSERT INTO programs VALUES (1, 'php-fpm8.2', 2000000000, 'server')",
+      "The CPUs were 100.0 % busy, but mostly with other programs than the server, PHP and ab." },
+    { "INSERT INTO programs VALUES (1, 'apache2', 1000000000, 'server'), (1, "
+      "'processes that cannot be seen from here', 6000000000, 'unseen')",
+      "The CPUs were 100.0 % busy, but mostly with other programs than the server, PHP "
+      "and ab (most with processes that cannot be seen from here, 6.00 s)" },
+};
+
+START_TEST(test_cpu)
+{
+    struct run r = quiet_run();
+    struct made m;
+
+    r.machine_busy_ns = 2 * r.duration_ns;
+    make(&m, &r, cpus[_i].sql);
+    expect_verdict(&m, cpus[_i].verdict);
+    unmake(&m);
+}
+END_TEST
+
+START_TEST(test_programs_and_their_owners)
+{
+    struct run r = quiet_run();
+    struct made m;
+
+    make(&m, &r, "INSERT INTO programs VALUES (1, 'php-fpm8.2', 1000000000, 'server'), "
+                 "(1, 'php-fpm8.2', 3000000000, 'other'), (1, 'x', 2000000000, 'theirs')");
+    ck_assert_uint_eq(m.s.program_count, 3);
+    ck_assert_int_eq(m.s.programs[0].owner, MST_PROC_OTHER);
+    ck_assert_int_eq(m.s.programs[1].owner, MST_PROC_OWNER_COUNT);
+    ck_assert_int_eq(m.s.programs[2].owner, MST_PROC_SERVER);
+    expect_text(&m, "php-fpm8.2 3.00 s (other), x 2.00 s, php-fpm8.2 1.00 s (server)\n");
+    unmake(&m);
+}
+END_TEST
+
+/* What the load tool takes of the CPUs it takes from the server. */
+START_TEST(test_cpu_of_the_tool)
+{
+    struct run r = quiet_run();
+    struct made m;
+
+    r.machine_busy_ns = 2 * r.duration_ns;
+    r.tool_cpu_ns = r.duration_ns / 2;
+    make(&m, &r, "INSERT INTO programs VALUES (1, 'php-fpm8.2', 7000000000, 'server')");
+    expect_verdict(&m, "The CPUs were the limit: 100.0 % busy, most with php-fpm8.2, while at most "
+                       "1 of 10 workers were; ab itself took 25.0 % of that");
+    unmake(&m);
+}
+END_TEST
+
+/* The first request of each connection waits, the others find their worker. */
+#define STARVED \
+    "UPDATE samples SET keepalive_ns = 10 * (time_ns - 1700000000000000000) - handling_ns " \
+    "WHERE moment <> 'before'; UPDATE samples SET workers_busy = 10; " \
+    "UPDATE server_requests SET queue_ns = 3000000000 WHERE key % 200 = 0;"
+
+static const struct { const char *sql, *verdict; } keepalive[] = {
+    { STARVED, "Idle keep-alive connections held Apache's workers: of all 10, 9.20 on "
+               "average waited for another request, and connections waited up to 3.00 s for one "
+               "(65.2 % of the requests' time)" },
+    { STARVED "UPDATE samples SET workers_busy = 9", "Requests waited for workers (65.2 % " },
+    { STARVED "UPDATE server_requests SET queue_ns = 90000000 WHERE key % 200 = 0",
+      "Nothing ran out" },
+};
+
+START_TEST(test_keepalive)
+{
+    struct run r = quiet_run();
+    struct made m;
+
+    make(&m, &r, keepalive[_i].sql);
+    expect_verdict(&m, keepalive[_i].verdict);
+    check_output(&m.s);
+    unmake(&m);
+}
+END_TEST
+
+START_TEST(test_slow_clients)
+{
+    struct run r = quiet_run();
+    struct made m;
+
+    make(&m, &r, "UPDATE server_requests SET send_ns = 72000000");
+    expect_verdict(&m, "The clients, or the network to them, were slow: sending took 72.0 ms a "
+                       "request (90.0 % of its time).");
+    expect_codes(&m, "slow-clients");
+    unmake(&m);
+    make(&m, &r, "UPDATE server_requests SET send_ns = 9000000");   /* what writing may take */
+    expect_verdict(&m, "Nothing ran out");
+    unmake(&m);
+    make(&m, &r, PHP "UPDATE server_requests SET send_ns = 72000000; "
+                 "UPDATE php_requests SET run_ns = 70000000, wait_ns = 0");
+    expect_codes(&m, "cannot-tell");                   /* PHP still made the response */
+    unmake(&m);
+}
+END_TEST
+
+static const struct { const char *state, *says; } held[] = {
+    { "sending_ns", "; most of their time they sent answers." },
+    { "reading_ns", "; most of their time they read from clients that sent slowly or nothing." },
+    { "closing_ns", "; most of their time they waited for clients to close their connections." },
+    { "idle_ns", "75.0 % of its time." },
+};
+
+START_TEST(test_what_held_the_workers)
+{
+    struct run r = quiet_run();
+    struct made m;
+    char sql[128];
+
+    r.busy = r.limit;
+    r.queue_ns = 24 * MS;
+    snprintf(sql, sizeof sql, "UPDATE samples SET %s = 2 * handling_ns", held[_i].state);
+    make(&m, &r, sql);
+    expect_verdict(&m, "Apache's workers ran out: all 10 were busy");
+    ck_assert_msg(strstr(m.s.verdict, held[_i].says) != NULL, "%s", m.s.verdict);
+    unmake(&m);
+}
+END_TEST
+
+#define ENDED(reason) "INSERT INTO lifecycle (server_id, key, time_ns, event, reason) VALUES " \
+                      "(1, 1, 5, 'exit', '" reason "')"
+#define KILLED ENDED("killed")
+static const struct { const char *sql, *verdict; } memory[] = {
+    { "UPDATE machine_samples SET oom_kills = 4 WHERE moment = 'end'; " KILLED,
+      "Memory ran out: the kernel killed 1 process of this machine." },
+    { "UPDATE machine_samples SET oom_kills = 4 WHERE moment = 'end'; " ENDED("signal"),
+      "Memory ran out: the kernel killed 1 process of this machine." },
+    { "UPDATE machine_samples SET oom_kills = 4 WHERE moment = 'end'; " ENDED("clean"),
+      "Nothing ran out" },      /* somebody else's process */
+    { "UPDATE machine_samples SET oom_kills = 4 WHERE moment = 'end'; " ENDED("unknown"),
+      "Nothing ran out" },      /* and a CGI that mod_cgid saw to */
+    { "UPDATE machine_samples SET oom_kills = 9 WHERE moment = 'end'; "
+      "UPDATE runs SET complete = 0, outcome = 'failed'",
+      "Memory ran out: the kernel killed 6 processes of this machine" },
+    { "UPDATE machine_samples SET oom_kills = 9 WHERE moment = 'end'; "
+      "UPDATE servers SET local = 0;" KILLED, "Nothing ran out" },
+    { "UPDATE machine_samples SET memory_stall_ns = 1400000005 WHERE moment = 'end'",
+      "Memory was short: for 35.0 % of the run programs of this machine waited for it" },
+    { "UPDATE machine_samples SET memory_stall_ns = 390000000 WHERE moment = 'end'",
+      "Nothing ran out" },
+    { "UPDATE machine_samples SET memory_stall_ns = NULL, oom_kills = NULL", "Nothing ran out" },
+    { "UPDATE servers SET cgroup = '/web', oom_kills = 2, memory_limit_bytes = 64000000; " KILLED,
+      "Memory ran out: the kernel killed 2 processes of the server's control group (its limit is "
+      "64.0 MB)." },
+    { "UPDATE machine_samples SET oom_kills = 9 WHERE moment = 'end'; "
+      "UPDATE servers SET cgroup = '/web', oom_kills = 0; " KILLED,
+      "Nothing ran out" },      /* another group's processes */
+    { "UPDATE servers SET cgroup = '/web', oom_kills = 0, memory_stall_ns = 1400000000",
+      "Memory was short: for 35.0 % of the run programs of the server's control group waited" },
+    { "UPDATE machine_samples SET memory_stall_ns = 1400000005 WHERE moment = 'end'; "
+      "UPDATE servers SET cgroup = '/web', oom_kills = 0, memory_stall_ns = 0",
+      "Nothing ran out" },      /* another group's programs */
+    { "INSERT INTO servers (id, run_id, target, producer, local, cgroup, oom_kills) VALUES "
+      "(2, 1, 'php.board', 'php', 1, '/fpm', 3), (3, 1, 'other.board', 'php', 1, '/fpm', 3); "
+      "UPDATE servers SET cgroup = '/web', oom_kills = 0 WHERE id = 1; " KILLED,
+      "Memory ran out: the kernel killed 3 processes of the server's control group." },
+    /* Added up over two CPUs: longer than the load, or one after the other. */
+    { "UPDATE servers SET cgroup = '/web', throttled_ns = 5800000000",
+      "The CPUs were the limit: the control group of the apache had used up its share of them, "
+      "and was held up for at least 2.90 s in 4.00 s of load" },
+    { "UPDATE servers SET cgroup = '/web', throttled_ns = 900000000",
+      "The control group of the apache had used up its share of the CPUs at times, "
+      "and was held up for at least 450 ms and at most 900 ms in 4.00 s of load" },
+    { "UPDATE servers SET cgroup = '/web', throttled_ns = 5800000000; DELETE FROM environment",
+      "The control group of the apache had used up its share of the CPUs at times, "
+      "and was held up for at least 0 and at most 4.00 s" },
+    { "UPDATE servers SET cgroup = '/web', throttled_ns = 700000000", "Nothing ran out" },
+};
+
+START_TEST(test_memory)
+{
+    struct run r = quiet_run();
+    struct made m;
+
+    make(&m, &r, memory[_i].sql);
+    expect_verdict(&m, memory[_i].verdict);
+    check_output(&m.s);
+    unmake(&m);
+}
+END_TEST
+
+START_TEST(test_generator)
+{
+    struct run r = quiet_run();
+    struct made m;
+
+    r.tool_cpu_ns = r.duration_ns * 95 / 100;
+    r.machine_busy_ns = 2 * r.duration_ns;
+    make(&m, &r, NULL);
+    expect_check(&m, MST_CHECK_GENERATOR, MST_ANSWER_NO, "ab itself was at its limit: 95.0 %");
+    expect_verdict(&m, "ab was the limit, not the server");
+    unmake(&m);
+    make(&m, &r, "UPDATE runs SET tool_threads = NULL");
+    expect_check(&m, MST_CHECK_GENERATOR, MST_ANSWER_UNKNOWN, "is not known");
+    unmake(&m);
+}
+END_TEST
+
+static const struct { const char *sql, *verdict; } obstacles[] = {
+    { "UPDATE runs SET complete = 0, outcome = 'unfinished'",
+      "Cannot tell: the recording did not come to its end." },
+    { "UPDATE runs SET complete = 0, outcome = 'interrupted'",
+      "Cannot tell: the run was interrupted." },
+    { "UPDATE runs SET complete = 0, outcome = 'failed'", "Cannot tell: the load tool failed." },
+    { "UPDATE runs SET complete = 0, outcome = 'timeout'",
+      "Cannot tell: the load tool did not end in time." },
+    { "DELETE FROM server_requests", "Cannot tell: no request of the load was recorded (" },
+    { "UPDATE runs SET duration_ns = 400000000", "Cannot tell: the run was too short." },
+    { "DELETE FROM samples WHERE moment = 'during'",
+      "Cannot tell: the run has fewer than five samples of the server (a longer run has more, and "
+      "one that reads the board's file, not a URL)." },
+    { "UPDATE servers SET restarts = 1", "Apache was stopped and started while the load ran" },
+    { "UPDATE samples SET workers_limit = NULL", "Cannot tell: how busy the workers were" },
+    { "UPDATE samples SET handling_ns = NULL", "Cannot tell: how busy the workers were" },
+    { "DELETE FROM machine_samples", "Cannot tell: the workers did not run out" },
+    { "DELETE FROM servers", "Cannot tell: no request of the load was recorded (" },
+};
+
+START_TEST(test_cannot_tell)
+{
+    struct run r = quiet_run();
+    struct made m;
+
+    make(&m, &r, obstacles[_i].sql);
+    expect_verdict(&m, obstacles[_i].verdict);
+    unmake(&m);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("verdicts");
+    TCase *tests = tcase_create("verdicts");
+
+    tcase_add_loop_test(tests, test_php_verdicts, 0,
+                        (int)(sizeof php_verdicts / sizeof php_verdicts[0]));
+    tcase_add_test(tests, test_both_ran_out);
+    tcase_add_test(tests, test_php_breaks_littles_law);
+    tcase_add_test(tests, test_workers_ran_out);
+    tcase_add_test(tests, test_few_waited_for_long);
+    tcase_add_test(tests, test_waits_below_the_limit);
+    tcase_add_test(tests, test_waits_too_little);
+    tcase_add_loop_test(tests, test_cpu, 0, (int)(sizeof cpus / sizeof *cpus));
+    tcase_add_test(tests, test_programs_and_their_owners);
+    tcase_add_test(tests, test_cpu_of_the_tool);
+    tcase_add_loop_test(tests, test_keepalive, 0, (int)(sizeof keepalive / sizeof *keepalive));
+    tcase_add_test(tests, test_slow_clients);
+    tcase_add_loop_test(tests, test_what_held_the_workers, 0, (int)(sizeof held / sizeof *held));
+    tcase_add_loop_test(tests, test_memory, 0, (int)(sizeof memory / sizeof *memory));
+    tcase_add_test(tests, test_generator);
+    tcase_add_loop_test(tests, test_cannot_tell, 0, (int)(sizeof obstacles / sizeof *obstacles));
+    suite_add_tcase(suite, tests);
+    return test_run(suite);
+}
