@@ -29,6 +29,7 @@ UNIT_TESTS = \
 	tests/unit/check_json_writer \
 	tests/unit/check_labels \
 	tests/unit/check_live \
+	tests/unit/check_liveness \
 	tests/unit/check_loadtools \
 	tests/unit/check_memory \
 	tests/unit/check_metrics \
