@@ -78,6 +78,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/archive/writer.h \
 	tools/cli/fail_on.c \
 	tools/cli/fail_on.h \
+	tools/cli/quantities.c \
+	tools/cli/quantities.h \
 	tools/cli/record_runs.c \
 	tools/cli/record_runs.h \
 	tools/cli/study_reports.h \
@@ -204,6 +206,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/record/recording_looks.c \
 	tools/record/recording_steps.h \
 	tools/record/recording_targets.c \
+	tools/record/rotation.c \
+	tools/record/rotation.h \
 	tools/record/sampler.c \
 	tools/record/sampler.h \
 	tools/report/cells.c \

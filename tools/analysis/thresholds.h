@@ -31,6 +31,9 @@
 
 /* Between the two sides of Little's law: samples and requests are not taken at one instant. */
 #define MST_LITTLE_TOLERANCE_MILLI 50u
+/* Between a server's counters and its journal, where requests come in while the recording begins
+ * and ends: some milliseconds of ten seconds. */
+#define MST_EDGES_MILLI 10u
 /* Instants that two programs read from one clock; and from wall clocks of two machines, or of
  * one that was set in between. */
 #define MST_SAME_CLOCK_TOLERANCE_NS MST_NS_PER_MS

@@ -30,7 +30,10 @@ CREATE TABLE IF NOT EXISTS runs (
     memory_cost_ns    INTEGER,           -- time for reading the servers' memory
     mpmstat_version   TEXT NOT NULL,
     repetition        INTEGER,           -- number of the run with --repeat, from 1; NULL: single
-    recorder_cpu_ns   INTEGER            -- CPU time of the recording itself during the load
+    recorder_cpu_ns   INTEGER,           -- CPU time of the recording itself during the load
+    recording         TEXT,              -- of a recording of several archives, one after the other:
+                                         -- the same in each; NULL: it has one archive
+    part              INTEGER            -- number of the archive in it, from 1
 );
 
 -- The load tool's own results of the whole run. Failures by kind are parts of `failed`; a request

@@ -185,7 +185,11 @@ int mst_recording_begin_samplers(struct mst_recording *r)
     size_t i;
     int result;
 
-    for (i = 0; i < r->sampler_count; i++) {
+    for (i = 0; i < r->sampler_count && r->part > 1; i++)
+        if (mst_sampler_go_on(&r->samplers[i], r->archive, r->run_id) != 0 ||
+            record_server_environment(r, i) != 0)
+            return mst_recording_archive_failed(r);
+    for (i = 0; i < r->sampler_count && r->part == 1; i++) {
         r->samplers[i].others_processes = shares_processes(r, i);
         r->samplers[i].memory = r->options->memory;
         result = mst_sampler_begin(&r->samplers[i], r->archive, r->run_id, error);
@@ -195,7 +199,7 @@ int mst_recording_begin_samplers(struct mst_recording *r)
             warn_beforehand(r, &r->samplers[i]) != 0)
             return mst_recording_archive_failed(r);
     }
-    if (warn_of_machine(r) != 0)
+    if (r->part == 1 && warn_of_machine(r) != 0)
         return mst_recording_archive_failed(r);
     r->programs_known = mst_programs_before(&r->programs);
     if (mst_recording_sample_machine(r, MST_MOMENT_BEFORE) != 0 ||

@@ -4,7 +4,8 @@
  * a sample of the workers and counters, the new records of the journal, and the memory of some
  * processes.
  *
- * The order: open, begin, {tick}..., end_load, {drain}..., finish, close. Calls
+ * The order: open, begin, {tick}..., end_load, {drain}..., finish, close. Where another archive
+ * follows: ..., end_load, hand_over, {tick}... Calls
  * return 0, or -1 where the archive failed. Trouble with the server does not
  * end a recording: it becomes a note in the archive, and a warning.
  */
@@ -79,5 +80,11 @@ int mst_sampler_end_load(struct mst_sampler *s);
  * or the server does not answer any more. */
 int mst_sampler_drain(struct mst_sampler *s, bool *quiet);
 int mst_sampler_finish(struct mst_sampler *s);
+
+/* Ends what is recorded into this archive where another one follows: what the journal gets from
+ * here on is that one's, which begins with this one's last sample. Then go_on, before the next
+ * tick. A server that does not answer is no error. */
+int mst_sampler_hand_over(struct mst_sampler *s);
+int mst_sampler_go_on(struct mst_sampler *s, struct mst_archive *archive, int64_t run_id);
 
 #endif

@@ -143,6 +143,9 @@ int mst_source_rewind(struct mst_source *source, char error[MST_ERROR_MAX]);
 long mst_source_poll(struct mst_source *source, const struct mst_source_events *events,
                      char error[MST_ERROR_MAX]);
 
+/* From here on lost and restarts are counted, as from mark; the journal's position stays. */
+void mst_source_count_on(struct mst_source *source);
+
 /* Whether the last poll left records behind that are still being written, or
  * more than it could take: worth another poll soon. */
 bool mst_source_pending(const struct mst_source *source);
@@ -151,12 +154,12 @@ bool mst_source_pending(const struct mst_source *source);
  * after the last poll, before mst_source_lost. */
 void mst_source_finish(struct mst_source *source);
 
-/* Records overwritten before they were read, or never completed, since mark.
+/* Records overwritten before they were read, or never completed, since mark or count_on.
  * MST_UNKNOWN: it cannot be known (a restart seen through a URL; the last poll was ended
  * before it had all). */
 uint64_t mst_source_lost(const struct mst_source *source);
 
-/* Starts of the server (new boards) seen since mark. Counters began at 0 again. */
+/* Starts of the server (new boards) seen since mark or count_on. Counters began at 0 again. */
 unsigned mst_source_restarts(const struct mst_source *source);
 
 /* ---- samples --------------------------------------------------------------- */

@@ -37,6 +37,8 @@ struct mst_source {
     uint64_t                      clock_jump_ns;     /* see mst_source_clock_jump_ns */
     uint64_t                      lost;       /* since mark */
     unsigned                      restarts;   /* since mark */
+    uint64_t                      lost_before;      /* since mark, until count_on */
+    unsigned                      restarts_before;
     mst_source_see               *see;        /* see mst_source_watch; NULL: nobody watches */
     void                         *see_context;
 };
