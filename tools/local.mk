@@ -70,6 +70,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/archive/rows_server.c \
 	tools/archive/rows_study.c \
 	tools/archive/schema.c \
+	tools/archive/slice.c \
+	tools/archive/slice.h \
 	tools/archive/statements.c \
 	tools/archive/states.c \
 	tools/archive/states.h \

@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import threading
+import time
 from contextlib import contextmanager
 
 import pytest
@@ -196,6 +197,7 @@ def test_a_server_that_is_away_where_an_archive_ends_is_recorded_on(server, dire
         apache.stop()
         count = len(archives(directory))
         wait_until(lambda: len(archives(directory)) >= count + 2, 30, "two archives without it")
+        apache.log.write_text("")
         apache.start()
         clients.ab(apache.port, PAGE, 100, 4)
         wait_until(lambda: len(requests_of(archives(directory))) == 100, 30, "its requests")
@@ -227,3 +229,81 @@ def test_a_directory_that_is_not_there_is_said(server, tmp_path):
     done = subprocess.run([build.TOOL, "record", "--rotate", "1h", "-t", str(apache.board), "-o",
                            tmp_path / "none"], text=True, capture_output=True, timeout=30)
     assert done.returncode == 4 and "cannot open the directory" in done.stderr, done.stderr
+
+
+def report(*words):
+    done = subprocess.run([build.TOOL, "report", "--format", "json", *map(str, words)], text=True,
+                          capture_output=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.fixture
+def rotated(server, directory):
+    """Some archives, and how many requests a load of ab made meanwhile."""
+    apache, requests = server("event"), 0
+    with rotating(directory, "--rotate", "2s", target=apache.board) as started:
+        wait_for_begin(directory)
+        while len(archives(directory)) < 4:
+            requests += clients.ab(apache.port, PAGE, 400, 4)["complete"]
+        status, said = stop(started)
+    assert status == 0, said
+    return directory, requests
+
+
+def test_a_directory_is_reported_as_one_run(rotated):
+    directory, requests = rotated
+    (summary,) = report(directory)
+    (apache,) = summary["servers"]
+    assert apache["requests"] == requests and summary["run"]["complete"]
+    assert checks(summary)["littles-law"] is True, summary["checks"]
+    parts = [report(path)[0] for path in archives(directory)]
+    together = sum(part["run"]["duration_seconds"] for part in parts)
+    assert summary["run"]["duration_seconds"] == pytest.approx(together, abs=0.01)
+    own = [part["servers"][0]["cpu_seconds"] for part in parts]
+    assert apache["cpu_seconds"] == pytest.approx(sum(own))
+    slowest = max(ask(path, "SELECT max(queue_ns + read_ns + handle_ns + send_ns) FROM "
+                            "server_requests WHERE label <> 'mpm-status'")[0][0]
+                  for path in archives(directory))
+    assert apache["phases"]["total"]["max_seconds"] == pytest.approx(slowest / 1e9)
+
+
+def test_a_time_of_the_archives_is_what_ended_in_it(rotated):
+    directory, requests = rotated
+    (_, _, began, _, _), *_, (_, _, _, ended, _) = runs_of(archives(directory))
+    first, last = int(began / 1e9) + 1, int(ended / 1e9)
+    assert last - first >= 3
+
+    def ending(low, high):
+        return sum(ask(path, "SELECT count(*) FROM server_requests WHERE label <> 'mpm-status' AND "
+                             "start_ns + queue_ns + read_ns + handle_ns + send_ns BETWEEN "
+                             f"{low * 10**9} AND {high * 10**9 - 1}")[0][0]
+                   for path in archives(directory))
+
+    def at(seconds):
+        return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
+
+    for low, high in ((first, last), (first, first + 1), (first + 1, last)):
+        (summary,) = report("--from", at(low), "--to", at(high), directory)
+        assert summary["run"]["duration_seconds"] == pytest.approx(high - low, abs=0.01)
+        (apache,) = summary["servers"]
+        counted = apache["requests"] + ask_ghosts(directory, low, high)
+        assert counted == ending(low, high)
+        assert apache["cpu_seconds"] is None
+        assert any("a part of what was recorded" in note for note in summary["notes"])
+
+
+def ask_ghosts(directory, low, high):
+    """Those that began before `low`, and before the 10 ms that a recording tolerates."""
+    return sum(ask(path, "SELECT count(*) FROM server_requests WHERE label <> 'mpm-status' AND "
+                         "start_ns + queue_ns + read_ns + handle_ns + send_ns BETWEEN "
+                         f"{low * 10**9} AND {high * 10**9 - 1} AND start_ns + 10000000 < "
+                         f"{low * 10**9}")[0][0] for path in archives(directory))
+
+
+def test_a_time_in_which_nothing_was_recorded_is_said(rotated):
+    directory, _ = rotated
+    done = subprocess.run([build.TOOL, "report", "--format", "text", "--from", "2020-01-01", "--to",
+                           "2020-01-02", archives(directory)[0]], text=True, capture_output=True,
+                          timeout=30)
+    assert done.returncode == 3 and "nothing was recorded at that time" in done.stderr, done.stderr
