@@ -413,13 +413,16 @@ tools/report/assets.inc: lib/render/embed $(render_asset_files) $(report_asset_f
 
 EXTRA_DIST += tools/quickstart tools/quickstart.d
 
-# The unit that starts mpmstat serve. It is installed, and not enabled.
+# The units that start mpmstat serve and mpmstat record. They are installed, and not enabled.
 serve_unit = tools/serve/mpmstat-serve.service
-EXTRA_DIST += $(serve_unit).in
-CLEANFILES += $(serve_unit)
+record_unit = tools/record/mpmstat-record.service
+EXTRA_DIST += $(serve_unit).in $(record_unit).in
+CLEANFILES += $(serve_unit) $(record_unit)
+with_bindir = $(AM_V_GEN)$(MKDIR_P) $(@D) && $(SED) -e 's|[@]bindir[@]|$(bindir)|'
 $(serve_unit): tools/serve/mpmstat-serve.service.in Makefile
-	@$(MKDIR_P) $(@D)
-	$(AM_V_GEN)$(SED) -e 's|[@]bindir[@]|$(bindir)|' $(srcdir)/$(serve_unit).in >$@
+	$(with_bindir) $(srcdir)/$(serve_unit).in >$@
+$(record_unit): tools/record/mpmstat-record.service.in Makefile
+	$(with_bindir) $(srcdir)/$(record_unit).in >$@
 if WITH_SYSTEMD_UNIT
-nodist_systemdsystemunit_DATA = $(serve_unit)
+nodist_systemdsystemunit_DATA = $(serve_unit) $(record_unit)
 endif

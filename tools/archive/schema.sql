@@ -284,7 +284,7 @@ CREATE TABLE IF NOT EXISTS lifecycle (
 );
 CREATE INDEX IF NOT EXISTS lifecycle_server ON lifecycle (server_id);
 
--- A server at one moment, ten times a second. Counters count from the server's start: the
+-- A server at one moment, ten times a second; once in a recording of several archives. Counters count from the server's start: the
 -- difference of two rows is exact, however far apart they are.
 CREATE TABLE IF NOT EXISTS samples (
     server_id         INTEGER NOT NULL REFERENCES servers(id),

@@ -75,6 +75,11 @@ int mst_recording_close_archive(struct mst_recording *r)
     return status == 0 ? MST_EXIT_OK : mst_failed(MST_EXIT_OUTPUT, "%s", error);
 }
 
+uint64_t mst_recording_interval_ns(const struct mst_recording *r)
+{
+    return r->options->rotation != NULL ? MST_SAMPLE_LONG_NS : MST_SAMPLE_NS;
+}
+
 int mst_recording_sample_machine(struct mst_recording *r, enum mst_moment moment)
 {
     struct mst_machine machine;

@@ -149,6 +149,14 @@ void mst_recording_end_progress(const struct mst_recording *r)
         mst_status_line(NULL);
 }
 
+static int sample_machine(struct mst_recording *r, uint64_t now_ns)
+{
+    uint64_t interval_ns = mst_recording_interval_ns(r);
+
+    r->machine_due_ns = interval_ns > MST_SAMPLE_NS ? now_ns + interval_ns : 0;
+    return mst_recording_sample_machine(r, MST_MOMENT_DURING);
+}
+
 /* While the load is being stopped a server has little time to answer: the end of the load tool
  * must be noticed. */
 static int sample_servers(struct mst_recording *r, uint64_t now_ns)
@@ -165,7 +173,7 @@ static int sample_servers(struct mst_recording *r, uint64_t now_ns)
             return -1;
     if (mst_looks_failed(r))
         return -1;
-    if (mst_recording_sample_machine(r, MST_MOMENT_DURING) != 0 ||
+    if ((now_ns >= r->machine_due_ns && sample_machine(r, now_ns) != 0) ||
         sample_ports(r, mst_now_ns()) != 0)
         return -1;
     if (r->options->verbose && r->runner != NULL)

@@ -52,7 +52,7 @@ struct mst_recording {
     uint64_t            last_deadline_ns;   /* of all archives together */
     uint64_t            handed_over_ns;     /* the archive before ended then; 0: there was none */
     uint64_t            handed_over_wall_ns;
-    uint64_t            ports_due_ns;
+    uint64_t            ports_due_ns, machine_due_ns;
     struct mst_live     live;               /* where options->progress is set */
     uint64_t            process_before_ns, process_ns;   /* struct mst_machine's: first, latest */
     uint64_t            cpu_before_ns;              /* our own, when the load began */
@@ -101,6 +101,8 @@ int mst_recording_archive_failed(const struct mst_recording *r);
 /* Warns the user, and keeps the warning with the run. */
 int mst_recording_note(struct mst_recording *r, const char *text);
 
+/* Between two samples. */
+uint64_t mst_recording_interval_ns(const struct mst_recording *r);
 int mst_recording_sample_machine(struct mst_recording *r, enum mst_moment moment);
 
 /* A URL can take long to answer: commits what is there already before it is asked. */

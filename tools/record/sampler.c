@@ -470,9 +470,12 @@ int mst_sampler_tick(struct mst_sampler *s, uint64_t now_ns)
     if (s->by_url)
         s->due_ns = s->due_ns + MST_SAMPLE_URL_NS > now_ns ? s->due_ns + MST_SAMPLE_URL_NS
                                                            : now_ns + MST_SAMPLE_URL_NS;
-    if (take_sample(s, MST_MOMENT_DURING) != 0 || poll_journal(s) != 0)
-        return -1;
-    return read_memory(s, false);
+    if (now_ns >= s->sample_due_ns) {
+        s->sample_due_ns = s->interval_ns > MST_SAMPLE_NS ? now_ns + s->interval_ns : 0;
+        if (take_sample(s, MST_MOMENT_DURING) != 0)
+            return -1;
+    }
+    return poll_journal(s) != 0 ? -1 : read_memory(s, false);
 }
 
 int mst_sampler_end_load(struct mst_sampler *s)

@@ -307,3 +307,33 @@ def test_a_time_in_which_nothing_was_recorded_is_said(rotated):
                            "2020-01-02", archives(directory)[0]], text=True, capture_output=True,
                           timeout=30)
     assert done.returncode == 3 and "nothing was recorded at that time" in done.stderr, done.stderr
+
+
+# ---- the unit ----------------------------------------------------------------------------------
+
+UNIT = build.BUILDDIR / "tools" / "record" / "mpmstat-record.service"
+
+
+@pytest.mark.skipif(not build.find("systemd-analyze"), reason="needs systemd-analyze")
+def test_the_unit_is_hardened(tmp_path):
+    """systemd's own judgement: an exposure of less than 2.0 of 10."""
+    done = subprocess.run(["systemd-analyze", "security", "--offline=yes", "--no-pager",
+                           "--threshold=20", UNIT], text=True, capture_output=True, timeout=60)
+    assert done.returncode == 0, done.stdout + done.stderr
+    runnable = tmp_path / UNIT.name
+    runnable.write_text(re.sub(r"ExecStart=\S+", f"ExecStart={build.TOOL}", UNIT.read_text()))
+    done = subprocess.run(["systemd-analyze", "verify", "--man=no", runnable], text=True,
+                          capture_output=True, timeout=60)
+    assert done.returncode == 0 and done.stderr == "", done.stderr
+
+
+def test_what_the_unit_starts_records(server, directory):
+    """Its own words, with its directory."""
+    apache = server("event")
+    line, = re.findall(r"^ExecStart=\S+ record -o \$\{STATE_DIRECTORY\} \$ARGS$", UNIT.read_text(),
+                       re.M)
+    words, = re.findall(r'^Environment="ARGS=(.*)"$', UNIT.read_text(), re.M)
+    with rotating(directory, *words.split(), target=apache.board) as started:
+        wait_for_begin(directory)
+        status, said = stop(started)
+    assert line and status == 0, said
