@@ -152,6 +152,8 @@ struct mst_summary_server {
     size_t   end_count;                /* the longest time first */
     struct mst_summary_end *ends;
     uint64_t joined;                   /* a PHP's requests that are an Apache's here */
+    int64_t  only_apache;              /* a PHP's: the one that all its requests come from; 0: there
+                                        * are several, or it is not known */
     uint64_t fatal, timeouts, uncached, php_cpu_ns, max_memory_bytes;   /* a PHP's */
     uint64_t marks;
     uint64_t counted;                  /* as the server's counters say, with in_flight_before */
