@@ -148,6 +148,44 @@ const struct mst_summary_server *mst_summary_front(const struct mst_summary *s)
     return front;
 }
 
+static void add_front(struct mst_summary_fronts *all, const struct mst_summary *s,
+                      const struct mst_summary_server *server)
+{
+    const struct mst_summary_times *one = &server->phases[MST_PHASE_TOTAL];
+    uint64_t rate_milli = mst_summary_rate_milli(s, server);
+
+    all->requests += server->requests;
+    all->errors_5xx += server->errors_5xx;
+    all->non_2xx += server->non_2xx;
+    all->aborted += server->aborted;
+    all->rate_milli = all->rate_milli == MST_UNKNOWN || rate_milli == MST_UNKNOWN
+                          ? MST_UNKNOWN : all->rate_milli + rate_milli;
+    if (all->count++ == 0) {
+        all->total = *one;
+        return;
+    }
+    if (one->count > 0 && (all->total.count == 0 || one->max_ns > all->total.max_ns))
+        all->total.max_ns = one->max_ns;
+    all->total.sum_ns = (all->total.count > 0 ? all->total.sum_ns : 0) +
+                        (one->count > 0 ? one->sum_ns : 0);
+    all->total.count += one->count;
+    all->total.mean_ns = all->total.count > 0 ? all->total.sum_ns / all->total.count : MST_UNKNOWN;
+    all->total.p50_ns = all->total.p90_ns = all->total.p95_ns = MST_UNKNOWN;
+    all->total.p99_ns = all->total.p999_ns = MST_UNKNOWN;
+}
+
+struct mst_summary_fronts mst_summary_fronts(const struct mst_summary *s)
+{
+    const struct mst_summary_server *front = mst_summary_front(s);
+    struct mst_summary_fronts all = { .total.mean_ns = MST_UNKNOWN };
+    size_t i;
+
+    for (i = 0; i < s->server_count; i++)
+        if (mst_summary_is_php(&s->servers[i]) == mst_summary_is_php(front))
+            add_front(&all, s, &s->servers[i]);
+    return all;
+}
+
 const struct mst_summary_server *mst_summary_behind(const struct mst_summary *s)
 {
     const struct mst_summary_server *front = mst_summary_front(s), *behind = NULL;

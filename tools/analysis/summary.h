@@ -274,6 +274,15 @@ bool mst_summary_waits(const struct mst_summary_server *server);
  * there is none the PHP. NULL: no server. */
 const struct mst_summary_server *mst_summary_front(const struct mst_summary *s);
 
+/* All servers that the load tool talks to, those of the front's kind, as one. Of several, the
+ * percentiles are not known from those of each. */
+struct mst_summary_fronts {
+    size_t   count;
+    uint64_t requests, errors_5xx, non_2xx, aborted, rate_milli;
+    struct mst_summary_times total;
+};
+struct mst_summary_fronts mst_summary_fronts(const struct mst_summary *s);
+
 /* The generator of a load from several that was at its limit, the busiest of these; NULL: none, or
  * not known. */
 const struct mst_summary_generator *mst_summary_limit(const struct mst_summary *s);

@@ -50,7 +50,8 @@ static void put_side(struct mst_sink *sink, const char *name, uint64_t client, u
 static void put_sides(struct mst_sink *sink, const struct mst_summary *s,
                       const struct mst_summary_server *server)
 {
-    const struct mst_summary_times *c = &s->client.times, *t = &server->phases[MST_PHASE_TOTAL];
+    const struct mst_summary_fronts servers = mst_summary_fronts(s);
+    const struct mst_summary_times *c = &s->client.times, *t = &servers.total;
 
     if (!s->client.known)
         return;
@@ -60,7 +61,7 @@ static void put_sides(struct mst_sink *sink, const struct mst_summary *s,
     mst_page_table(sink, "Both sides", "sides");
     mst_html(sink, "<thead><tr><td></td><th scope=\"col\">%s</th><th scope=\"col\">%s</th>"
              "<th scope=\"col\">client − server</th></tr></thead><tbody>\n", s->client.tool,
-             mst_producer_name(server->producer));
+             servers.count > 1 ? "servers" : mst_producer_name(server->producer));
     put_side(sink, "mean", c->mean_ns, t->mean_ns, s->client.time_step_ns);
     put_side(sink, "p50", c->p50_ns, t->p50_ns, s->client.time_step_ns);
     put_side(sink, "p90", c->p90_ns, t->p90_ns, s->client.time_step_ns);
