@@ -511,9 +511,11 @@ int mst_sampler_finish(struct mst_sampler *s)
     if (poll_journal(s) != 0 || add_late(s) != 0 || add_ends(s) != 0)
         return -1;
     mst_source_finish(s->source);
-    if (s->local && s->cpu_before_ns != MST_UNKNOWN && !mst_processes_alive(&s->processes) &&
-        add_note(s, "the server's parent process ended during the run") != 0)
-        return -1;
+    if (s->local && s->cpu_before_ns != MST_UNKNOWN && !mst_processes_alive(&s->processes)) {
+        snprintf(text, sizeof text, "the parent process of %.200s ended during the run", called(s));
+        if (add_note(s, text) != 0)
+            return -1;
+    }
     if (mst_sampler_is_lost(s) &&
         note_lost(s, "it did not come back; the other servers were recorded on") != 0)
         return -1;
