@@ -16,6 +16,7 @@ A request can be paired exactly with the server's (MPMStatTrustClientId On) wher
     self.client.get("/", headers={"X-MPMStat-Id": str(number)}, context={"mpmstat_id": number})
 """
 import atexit
+import itertools
 import os
 import random
 import socket
@@ -76,15 +77,17 @@ class Rows:
 
 
 rows = Rows()
-_numbers = [random.SystemRandom().getrandbits(30) << 32]
+numbers = {}    # the process: what it counts with
 
 
 def next_id():
-    """A number that no other request of the load has: this process's, and a count."""
-    if _numbers[0] & 0xffffffff == 0 or len(_numbers) < 2 or _numbers[1] != os.getpid():
-        _numbers[:] = [random.SystemRandom().getrandbits(30) << 32, os.getpid()]
-    _numbers[0] += 1
-    return _numbers[0]
+    """A number that no other request of the load has: a random one of this process, and a count.
+    mod_mpmstat takes numbers below 2**53."""
+    numbers_of_process = numbers.get(os.getpid())
+    if numbers_of_process is None:
+        numbers_of_process = itertools.count(random.SystemRandom().getrandbits(29) << 24)
+        numbers[os.getpid()] = numbers_of_process
+    return next(numbers_of_process)
 
 
 def failure_of(exception):
