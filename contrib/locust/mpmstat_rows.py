@@ -1,15 +1,16 @@
 """Writes a line for each request that Locust makes, for mpmstat import.
 
-Locust keeps sums and rounded tables only. Name this file next to your own locustfile, on the
+Locust keeps sums and rounded tables only. Name this file before your own locustfile, on the
 master, on every worker, and with --processes:
 
-    locust -f locustfile.py,/usr/share/mpmstat/locust/mpmstat_rows.py --headless ...
+    locust -f /usr/share/mpmstat/locust/mpmstat_rows.py,locustfile.py --headless ...
 
 Each process that makes requests writes a file of its own, mpmstat-locust-HOST-PID-TIME.csv, into the
 directory that the variable MPMSTAT_ROWS names, or else into the current one. Lines are written once
 a second, or when there are 1,000 of them: a worker that is killed loses no more.
 
-A request can be paired exactly with the server's (MPMStatTrustClientId On) where it has an id:
+A request can be paired exactly with the server's (MPMStatTrustClientId On) where your locustfile
+gives it an id:
 
     import mpmstat_rows
     number = mpmstat_rows.next_id()

@@ -110,7 +110,7 @@ class Fleet:
 
     def load(self, rows, seconds=SECONDS):
         """A shell's command, and its environment."""
-        files = f"{shlex.quote(str(LOCUSTFILE))},{shlex.quote(str(MPMSTAT_ROWS))}"
+        files = f"{shlex.quote(str(MPMSTAT_ROWS))},{shlex.quote(str(LOCUSTFILE))}"
         if LOCUST:
             locust = f"{shlex.quote(LOCUST)} -f {files} --skip-log"
             command = f"{locust} --worker & " * GENERATORS + \
@@ -121,8 +121,7 @@ class Fleet:
             command = f"{small} {files} {USERS // GENERATORS} {seconds} & " * GENERATORS
         return f"{command} wait", {
             **os.environ, "FLEET_URL": "http://127.0.0.1:80", "FLEET_PAGE": PAGE,
-            "MPMSTAT_ROWS": str(rows), "PYTHONPATH": str(MPMSTAT_ROWS.parent),
-            "PYTHONDONTWRITEBYTECODE": "1"}
+            "MPMSTAT_ROWS": str(rows), "PYTHONDONTWRITEBYTECODE": "1"}
 
     def record(self, archive, rows):
         """The run's summary."""

@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 import types
+from pathlib import Path
 
 __version__ = "0.small"
 
@@ -68,16 +69,13 @@ def constant(seconds):
     return lambda user: seconds
 
 
-def load(path, name):
-    spec = importlib.util.spec_from_file_location(name, path)
+def load(path):
+    """As Locust does: a later file can import an earlier one."""
+    spec = importlib.util.spec_from_file_location(Path(path).stem, path)
     module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
     spec.loader.exec_module(module)
     return module
-
-
-def user_class(module):
-    return next(value for value in vars(module).values() if isinstance(value, type)
-                and issubclass(value, HttpUser) and value is not HttpUser)
 
 
 def run(kind, until):
@@ -90,10 +88,11 @@ def run(kind, until):
 
 
 def main(files, users, seconds):
-    modules = [load(path, f"locustfile{n}") for n, path in enumerate(files.split(","))]
+    for path in files.split(","):
+        load(path)
     until = time.monotonic() + float(seconds)
-    threads = [threading.Thread(target=run, args=(user_class(modules[0]), until))
-               for _ in range(int(users))]
+    [kind] = HttpUser.__subclasses__()
+    threads = [threading.Thread(target=run, args=(kind, until)) for _ in range(int(users))]
     for thread in threads:
         thread.start()
     for thread in threads:
