@@ -148,42 +148,57 @@ const struct mst_summary_server *mst_summary_front(const struct mst_summary *s)
     return front;
 }
 
-static void add_front(struct mst_summary_fronts *all, const struct mst_summary *s,
-                      const struct mst_summary_server *server)
+static uint64_t sum_known(uint64_t a, uint64_t b)
 {
-    const struct mst_summary_times *one = &server->phases[MST_PHASE_TOTAL];
-    uint64_t rate_milli = mst_summary_rate_milli(s, server);
-
-    all->requests += server->requests;
-    all->errors_5xx += server->errors_5xx;
-    all->non_2xx += server->non_2xx;
-    all->aborted += server->aborted;
-    all->rate_milli = all->rate_milli == MST_UNKNOWN || rate_milli == MST_UNKNOWN
-                          ? MST_UNKNOWN : all->rate_milli + rate_milli;
-    if (all->count++ == 0) {
-        all->total = *one;
-        return;
-    }
-    if (one->count > 0 && (all->total.count == 0 || one->max_ns > all->total.max_ns))
-        all->total.max_ns = one->max_ns;
-    all->total.sum_ns = (all->total.count > 0 ? all->total.sum_ns : 0) +
-                        (one->count > 0 ? one->sum_ns : 0);
-    all->total.count += one->count;
-    all->total.mean_ns = all->total.count > 0 ? all->total.sum_ns / all->total.count : MST_UNKNOWN;
-    all->total.p50_ns = all->total.p90_ns = all->total.p95_ns = MST_UNKNOWN;
-    all->total.p99_ns = all->total.p999_ns = MST_UNKNOWN;
+    return a == MST_UNKNOWN || b == MST_UNKNOWN || a > MST_UNKNOWN - b ? MST_UNKNOWN : a + b;
 }
 
-struct mst_summary_fronts mst_summary_fronts(const struct mst_summary *s)
+static void add_times(struct mst_summary_times *all, const struct mst_summary_times *one)
+{
+    if (one->count == 0)
+        return;
+    if (all->count == 0) {
+        *all = *one;
+        return;
+    }
+    all->count += one->count;
+    all->sum_ns = sum_known(all->sum_ns, one->sum_ns);
+    all->mean_ns = all->sum_ns != MST_UNKNOWN ? all->sum_ns / all->count : MST_UNKNOWN;
+    all->max_ns = one->max_ns > all->max_ns ? one->max_ns : all->max_ns;
+    all->p50_ns = all->p90_ns = all->p95_ns = all->p99_ns = all->p999_ns = MST_UNKNOWN;
+}
+
+struct mst_summary_all mst_summary_all(const struct mst_summary *s, bool php)
+{
+    struct mst_summary_all all = { 0 };
+    size_t i, k;
+
+    for (k = 0; k < MST_PHASE_COUNT; k++)
+        all.phases[k].mean_ns = MST_UNKNOWN;
+    for (i = 0; i < s->server_count; i++) {
+        const struct mst_summary_server *one = &s->servers[i];
+
+        if (mst_summary_is_php(one) != php)
+            continue;
+        all.count++;
+        all.requests += one->requests;
+        all.errors_5xx += one->errors_5xx;
+        all.non_2xx += one->non_2xx;
+        all.aborted += one->aborted;
+        all.rate_milli = sum_known(all.rate_milli, mst_summary_rate_milli(s, one));
+        all.mean_busy_milli = sum_known(all.mean_busy_milli, one->mean_busy_milli);
+        all.workers_limit = sum_known(all.workers_limit, one->workers_limit);
+        for (k = 0; k < MST_PHASE_COUNT; k++)
+            add_times(&all.phases[k], &one->phases[k]);
+    }
+    return all;
+}
+
+struct mst_summary_all mst_summary_fronts(const struct mst_summary *s)
 {
     const struct mst_summary_server *front = mst_summary_front(s);
-    struct mst_summary_fronts all = { .total.mean_ns = MST_UNKNOWN };
-    size_t i;
 
-    for (i = 0; i < s->server_count; i++)
-        if (mst_summary_is_php(&s->servers[i]) == mst_summary_is_php(front))
-            add_front(&all, s, &s->servers[i]);
-    return all;
+    return mst_summary_all(s, front != NULL && mst_summary_is_php(front));
 }
 
 const struct mst_summary_server *mst_summary_behind(const struct mst_summary *s)

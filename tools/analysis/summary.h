@@ -274,14 +274,16 @@ bool mst_summary_waits(const struct mst_summary_server *server);
  * there is none the PHP. NULL: no server. */
 const struct mst_summary_server *mst_summary_front(const struct mst_summary *s);
 
-/* All servers that the load tool talks to, those of the front's kind, as one. Of several, the
- * percentiles are not known from those of each. */
-struct mst_summary_fronts {
+/* Several servers as one. The percentiles of all are not known from those of each. */
+struct mst_summary_all {
     size_t   count;
-    uint64_t requests, errors_5xx, non_2xx, aborted, rate_milli;
-    struct mst_summary_times total;
+    uint64_t requests, errors_5xx, non_2xx, aborted, rate_milli, mean_busy_milli, workers_limit;
+    struct mst_summary_times phases[MST_PHASE_COUNT];
 };
-struct mst_summary_fronts mst_summary_fronts(const struct mst_summary *s);
+
+/* All PHPs, or all Apaches; those that the load tool talks to, which are of the front's kind. */
+struct mst_summary_all mst_summary_all(const struct mst_summary *s, bool php);
+struct mst_summary_all mst_summary_fronts(const struct mst_summary *s);
 
 /* The generator of a load from several that was at its limit, the busiest of these; NULL: none, or
  * not known. */

@@ -13,9 +13,9 @@
 
 static uint64_t server_rate(const struct mst_summary *s)
 {
-    const struct mst_summary_server *server = mst_summary_front(s);
+    const struct mst_summary_all all = mst_summary_fronts(s);
 
-    return server != NULL ? mst_summary_rate_milli(s, server) : MST_UNKNOWN;
+    return all.count > 0 ? all.rate_milli : MST_UNKNOWN;
 }
 
 static uint64_t queue_share(const struct mst_summary *s)
@@ -217,13 +217,33 @@ static const void *owner_of(const struct mst_metric *metric, const struct mst_su
     }
 }
 
+/* Puts what is known of all the servers that the load tool talks to in place of the front's. */
+static void take_together(struct mst_summary_server *to, const struct mst_summary *s)
+{
+    const struct mst_summary_all all = mst_summary_fronts(s);
+
+    *to = *mst_summary_front(s);
+    to->requests = all.requests;
+    to->errors_5xx = all.errors_5xx;
+    to->aborted = all.aborted;
+    to->mean_busy_milli = all.mean_busy_milli;
+    to->workers_limit = all.workers_limit;
+    memcpy(to->phases, all.phases, sizeof to->phases);
+}
+
 uint64_t mst_metric_get(const struct mst_metric *metric, const struct mst_summary *s)
 {
+    struct mst_summary_server together;
     const char *owner = owner_of(metric, s);
     uint64_t value = MST_UNKNOWN;
 
     if (metric->source == MST_FROM_FUNCTION)
         return metric->get(s);
+    if (owner != NULL && (metric->source == MST_FROM_SERVER || metric->source == MST_FROM_PHASE)) {
+        take_together(&together, s);
+        owner = metric->source == MST_FROM_SERVER
+                    ? (const char *)&together : (const char *)&together.phases[metric->phase];
+    }
     if (owner != NULL)
         memcpy(&value, owner + metric->member, sizeof value);
     return value;

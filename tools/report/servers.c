@@ -1,94 +1,156 @@
-/* summary_together.c - several servers of a kind in a table, and all of them together: see
- * summary_text.h.
+/* servers.c - tables of a run's servers: see servers.h.
  *
  * Percentiles of all together are not known from those of each; mean and maximum are.
  */
+#include "report/servers.h"
+
 #include <stdio.h>
 
 #include "console/format.h"
 #include "report/lines.h"
+#include "report/markup.h"
+#include "report/page.h"
 #include "report/resources.h"
-#include "report/summary_text.h"
 #include "segment/format.h"
 
 #define NAME_COLUMN 67u
+#define COLUMNS     7
 
-/* A row's figures. MST_UNKNOWN: not known of one of the servers. */
-struct row {
-    uint64_t requests, rate_milli, times, sum_ns, max_ns, errors, busy_milli, limit;
+static const char *const columns[COLUMNS] = {
+    "requests", "requests/s", "mean", "max", "5xx", "busy", "limit",
 };
 
-static struct row row_of(const struct mst_summary *s, const struct mst_summary_server *server)
-{
-    const struct mst_summary_times *total = &server->phases[MST_PHASE_TOTAL];
+struct row { struct mst_formatted cells[COLUMNS]; };
 
-    return (struct row){
-        .requests = server->requests, .rate_milli = mst_summary_rate_milli(s, server),
-        .times = total->count, .sum_ns = total->count > 0 ? total->sum_ns : 0,
-        .max_ns = total->count > 0 ? total->max_ns : 0, .errors = server->errors_5xx,
-        .busy_milli = server->mean_busy_milli, .limit = server->workers_limit,
-    };
+typedef void put_row(struct mst_sink *sink, const struct row *row, const char *name, bool is_all);
+
+static struct row row_of(uint64_t requests, uint64_t rate_milli,
+                         const struct mst_summary_times *total, uint64_t errors,
+                         uint64_t busy_milli, uint64_t limit)
+{
+    bool is_timed = total->count > 0;
+
+    return (struct row){ {
+        mst_format_count(requests), mst_format_milli(rate_milli),
+        mst_format_time(is_timed ? total->mean_ns : MST_UNKNOWN),
+        mst_format_time(is_timed ? total->max_ns : MST_UNKNOWN), mst_format_count(errors),
+        mst_format_milli(busy_milli), mst_format_count(limit),
+    } };
 }
 
-static uint64_t sum_of(uint64_t a, uint64_t b)
+/* Puts the servers of a kind, and all of them together. */
+static void put_rows(struct mst_sink *sink, const struct mst_summary *s, bool php, put_row *put)
 {
-    return a == MST_UNKNOWN || b == MST_UNKNOWN || a > MST_UNKNOWN - b ? MST_UNKNOWN : a + b;
+    const struct mst_summary_all all = mst_summary_all(s, php);
+    char name[64];
+    struct row row;
+    size_t i;
+
+    for (i = 0; i < s->server_count; i++) {
+        const struct mst_summary_server *one = &s->servers[i];
+
+        if (mst_summary_is_php(one) != php)
+            continue;
+        row = row_of(one->requests, mst_summary_rate_milli(s, one), &one->phases[MST_PHASE_TOTAL],
+                     one->errors_5xx, one->mean_busy_milli, one->workers_limit);
+        put(sink, &row, mst_summary_called(one), false);
+    }
+    row = row_of(all.requests, all.rate_milli, &all.phases[MST_PHASE_TOTAL], all.errors_5xx,
+                 all.mean_busy_milli, all.workers_limit);
+    snprintf(name, sizeof name, "all %zu together", all.count);
+    put(sink, &row, name, true);
 }
 
-static void add_row(struct row *all, const struct row *one)
-{
-    all->requests = sum_of(all->requests, one->requests);
-    all->rate_milli = sum_of(all->rate_milli, one->rate_milli);
-    all->times = sum_of(all->times, one->times);
-    all->sum_ns = sum_of(all->sum_ns, one->sum_ns);
-    all->max_ns = one->max_ns > all->max_ns ? one->max_ns : all->max_ns;
-    all->errors = sum_of(all->errors, one->errors);
-    all->busy_milli = sum_of(all->busy_milli, one->busy_milli);
-    all->limit = sum_of(all->limit, one->limit);
-}
+/* ---- text ------------------------------------------------------------------------ */
 
-static void put_row(struct mst_sink *sink, enum mst_style style, const struct row *row,
-                    const char *name)
+static void put_text_row(struct mst_sink *sink, const struct row *row, const char *name,
+                         bool is_all)
 {
-    bool is_timed = row->times > 0 && row->times != MST_UNKNOWN && row->sum_ns != MST_UNKNOWN;
+    const struct mst_formatted *c = row->cells;
     char figures[256];
 
-    snprintf(figures, sizeof figures, "  %9s%12s%9s%9s%7s%9s%7s",
-             mst_format_count(row->requests).text, mst_format_milli(row->rate_milli).text,
-             mst_format_time(is_timed ? row->sum_ns / row->times : MST_UNKNOWN).text,
-             mst_format_time(is_timed ? row->max_ns : MST_UNKNOWN).text,
-             mst_format_count(row->errors).text, mst_format_milli(row->busy_milli).text,
-             mst_format_count(row->limit).text);
+    snprintf(figures, sizeof figures, "  %9s%12s%9s%9s%7s%9s%7s", c[0].text, c[1].text, c[2].text,
+             c[3].text, c[4].text, c[5].text, c[6].text);
     figures[NAME_COLUMN - 1] = '\0';
-    mst_wrapped_styled(sink, style, figures, NAME_COLUMN, MST_TEXT_WIDTH, name);
+    mst_wrapped_styled(sink, is_all ? MST_STYLE_STRONG : MST_STYLE_PLAIN, figures, NAME_COLUMN,
+                       MST_TEXT_WIDTH, name);
 }
 
-static void put_servers_of_a_kind(struct mst_sink *sink, const struct mst_summary *s, bool is_php)
+void mst_servers_text(struct mst_sink *sink, const struct mst_summary *s)
 {
-    struct row all = { 0 }, row;
-    char name[64];
-    size_t count = 0, i;
+    int php;
 
-    for (i = 0; i < s->server_count; i++)
-        count += mst_summary_is_php(&s->servers[i]) == is_php;
-    if (count < 2)
-        return;
-    mst_line(sink, "  %9s%12s%9s%9s%7s%9s%7s   %s", "requests", "requests/s", "mean", "max", "5xx",
-             "busy", "limit", "server");
-    for (i = 0; i < s->server_count; i++) {
-        if (mst_summary_is_php(&s->servers[i]) != is_php)
+    for (php = 0; php < 2; php++) {
+        if (mst_summary_all(s, php).count < 2)
             continue;
-        row = row_of(s, &s->servers[i]);
-        add_row(&all, &row);
-        put_row(sink, MST_STYLE_PLAIN, &row, mst_summary_called(&s->servers[i]));
+        mst_line(sink, "  %9s%12s%9s%9s%7s%9s%7s   %s", columns[0], columns[1], columns[2],
+                 columns[3], columns[4], columns[5], columns[6], "server");
+        put_rows(sink, s, php, put_text_row);
+        mst_sink_char(sink, '\n');
     }
-    snprintf(name, sizeof name, "all %zu together", count);
-    put_row(sink, MST_STYLE_STRONG, &all, name);
-    mst_sink_char(sink, '\n');
 }
 
-void mst_summary_together_text(struct mst_sink *sink, const struct mst_summary *s)
+/* ---- Markdown -------------------------------------------------------------------- */
+
+static void put_markdown_row(struct mst_sink *sink, const struct row *row, const char *name,
+                             bool is_all)
 {
-    put_servers_of_a_kind(sink, s, false);
-    put_servers_of_a_kind(sink, s, true);
+    size_t i;
+
+    mst_markdown(sink, is_all ? "| **%s** |" : "| %s |", name);
+    for (i = 0; i < COLUMNS; i++)
+        mst_markdown(sink, " %s |", row->cells[i].text);
+    mst_markdown(sink, "\n");
+}
+
+void mst_servers_markdown(struct mst_sink *sink, const struct mst_summary *s)
+{
+    size_t i;
+    int php;
+
+    for (php = 0; php < 2; php++) {
+        if (mst_summary_all(s, php).count < 2)
+            continue;
+        mst_markdown(sink, "\n| server |");
+        for (i = 0; i < COLUMNS; i++)
+            mst_markdown(sink, " %s |", columns[i]);
+        mst_markdown(sink, "\n|---|--:|--:|--:|--:|--:|--:|--:|\n");
+        put_rows(sink, s, php, put_markdown_row);
+    }
+}
+
+/* ---- HTML ------------------------------------------------------------------------ */
+
+static void put_html_row(struct mst_sink *sink, const struct row *row, const char *name,
+                         bool is_all)
+{
+    size_t i;
+
+    mst_html(sink, is_all ? "<tr><th scope=\"row\"><strong>%s</strong></th>"
+                          : "<tr><th scope=\"row\">%s</th>", name);
+    for (i = 0; i < COLUMNS; i++)
+        mst_html(sink, "<td>%s</td>", row->cells[i].text);
+    mst_html(sink, "</tr>\n");
+}
+
+void mst_servers_html(struct mst_sink *sink, const struct mst_summary *s)
+{
+    size_t i;
+    int php;
+
+    for (php = 0; php < 2; php++) {
+        if (mst_summary_all(s, php).count < 2)
+            continue;
+        mst_html(sink, "<h3>%s</h3>\n", php ? "PHPs" : "Servers");
+        mst_page_table(sink, php ? "PHPs" : "Servers", "numbers");
+        mst_html(sink, "<thead><tr><th scope=\"col\">server</th>");
+        for (i = 0; i < COLUMNS; i++)
+            mst_html(sink, "<th scope=\"col\">%s</th>", columns[i]);
+        mst_html(sink, "</tr></thead><tbody>\n");
+        put_rows(sink, s, php, put_html_row);
+        mst_html(sink, MST_PAGE_TABLE_END);
+    }
+    if (mst_summary_fronts(s).count > 1)
+        mst_html(sink, "<p>Phases, tables and the slowest requests below are those of %s.</p>\n",
+                 mst_summary_called(mst_summary_front(s)));
 }

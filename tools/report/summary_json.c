@@ -74,7 +74,7 @@ static void put_run(struct mst_json *j, const struct mst_summary *s)
 static void put_difference(struct mst_json *j, const struct mst_summary *s)
 {
     uint64_t client_ns = s->client.times.mean_ns;
-    uint64_t server_ns = mst_summary_fronts(s).total.mean_ns;
+    uint64_t server_ns = mst_summary_fronts(s).phases[MST_PHASE_TOTAL].mean_ns;
 
     mst_json_value(j, "mean_minus_server_seconds");
     if (client_ns == MST_UNKNOWN || server_ns == MST_UNKNOWN) {

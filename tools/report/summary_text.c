@@ -14,6 +14,7 @@
 #include "report/lines.h"
 #include "report/report.h"
 #include "report/resources.h"
+#include "report/servers.h"
 #include "report/summary_text.h"
 #include "segment/fields.h"
 #include "segment/format.h"
@@ -120,9 +121,9 @@ static void put_join(struct mst_sink *sink, const struct mst_summary_join *join,
 static void put_sides(struct mst_sink *sink, const struct mst_summary *s, unsigned percentiles)
 {
     const struct mst_summary_server *front = mst_summary_front(s);
-    const struct mst_summary_fronts server = mst_summary_fronts(s);
+    const struct mst_summary_all server = mst_summary_fronts(s);
     const struct mst_summary_client *c = &s->client;
-    const struct mst_summary_times *t = &server.total;
+    const struct mst_summary_times *t = &server.phases[MST_PHASE_TOTAL];
     enum mst_percentile p;
     const char *kind = mst_summary_is_php(front) ? front->sapi : front->mpm;
     char name[64];
@@ -412,7 +413,7 @@ void mst_report_text(struct mst_sink *sink, const struct mst_summary *s, const c
     put_head(sink, s, path);
     mst_report_findings_text(sink, s);
     mst_sink_char(sink, '\n');
-    mst_summary_together_text(sink, s);
+    mst_servers_text(sink, s);
     if (s->server_count > 1 && mst_summary_fronts(s).count > 1 && s->client.known)
         put_sides(sink, s, percentiles);
     mst_generators_text(sink, s);
