@@ -225,7 +225,7 @@ static void say_needs(char text[224], const struct mst_plan *plan)
 
     text[0] = '\0';
     if (plan->cpu_then_milli != MST_UNKNOWN) {
-        mst_say(text, 224, " The CPUs would be %s busy.",
+        mst_say(text, 224, " That takes %s of the CPU time that the server can have.",
                 mst_format_percent(plan->cpu_then_milli).text);
         used = strlen(text);
     }

@@ -56,8 +56,8 @@ void mst_say_disk(struct mst_finding *f, const struct mst_summary *s, bool of_gr
 
 void mst_say_descriptors(struct mst_finding *f, const struct mst_summary_server *server)
 {
-    MST_TEXT(f, "File descriptors ran out: process %" PRIu64 " of %s had %" PRIu64 " open, and may "
-             "have %" PRIu64 ".", server->resources.files_pid,
+    MST_TEXT(f, "File descriptors ran out: process %" PRIu64 " of %s had %" PRIu64 " open, and its "
+             "limit is %" PRIu64 ".", server->resources.files_pid,
              mst_summary_is_php(server) ? "PHP" : "Apache", server->resources.files,
              server->resources.files_limit);
     MST_ACTION(f, "%s", mst_summary_is_php(server) ? "Set rlimit_files of the pool higher." :

@@ -226,8 +226,8 @@ static void advise_backlog(struct mst_advice *advice, const struct mst_summary *
             "waiting, and none was refused: little is left.", longest, limit);
     } else {
         MST_SAY(advice->answer, "%" PRIu64 ", as it is", limit);
-        MST_SAY(advice->arithmetic, "At most %" PRIu64 " connections were seen waiting, and %"
-            PRIu64 " may%s.", longest, limit,
+        MST_SAY(advice->arithmetic, "At most %" PRIu64 " connections were seen waiting; the "
+            "queue has room for %" PRIu64 "%s.", longest, limit,
             limit == MST_DEFAULT_BACKLOG ? " (the default)" : "");
     }
 }

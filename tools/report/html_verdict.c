@@ -37,7 +37,7 @@ static const struct figure { const char *name, *label; enum mst_metric_unit unit
     { "of_requests_milli", "of the requests", MST_METRIC_SHARE },
     { "of_php_run_milli", "of PHP's time", MST_METRIC_SHARE },
     { "server_idle_milli", "server without a request", MST_METRIC_SHARE },
-    { "predicted_cpu_milli", "CPUs busy, predicted", MST_METRIC_SHARE },
+    { "predicted_cpu_milli", "of the CPU time, predicted", MST_METRIC_SHARE },
     { "predicted_rate_milli", "predicted", MST_METRIC_RATE },
     { "at_once_milli", "calls at once, mean", MST_METRIC_MEAN },
     { "one_at_a_time", NULL, MST_METRIC_COUNT },      /* answers, no figures */

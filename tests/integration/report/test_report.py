@@ -154,7 +154,7 @@ def test_chart_data_is_of_all_requests(page_file, runs):
             (most,) = db.execute(
                 "SELECT max(queue_ns + read_ns + handle_ns + send_ns) FROM server_requests "
                 "JOIN servers ON servers.id = server_id JOIN runs ON runs.id = run_id "
-                "WHERE name = ?", (title,)).fetchone()
+                "WHERE runs.name = ?", (title,)).fetchone()
         assert slowest == pytest.approx(most / 1e9, rel=1e-5)
 
 
