@@ -17,9 +17,7 @@
 
 static const char *called(const struct mst_sampler *s)
 {
-    const struct mst_target *target = mst_source_target(s->source);
-
-    return target->label != NULL ? target->label : target->name;
+    return mst_source_called(s->source);
 }
 
 static int add_note(struct mst_sampler *s, const char *text)
