@@ -2,8 +2,10 @@
  *
  * Records of the two sides join on Apache's request id and on the time, since ids are unique in
  * one board only. Servers behind a balancer have requests of the same id at the same time, so it is
- * found first which PHP works for one Apache alone. php_wait and php_run are not parts of Apache's sum: of each, the part within
- * `handle` or `send` counts. PHP flushes, so php_run may reach into `send`.
+ * found first which PHP works for one Apache alone.
+ *
+ * php_wait and php_run are not parts of Apache's sum: of each, the part within `handle` or `send`
+ * counts. PHP flushes, so php_run may reach into `send`.
  */
 #include "analysis/join_php.h"
 
@@ -219,9 +221,9 @@ static bool join(struct mst_summary *s, struct mst_summary_server *apache, sqlit
     return fine;
 }
 
-/* A PHP gets a request a certain time after its Apache has begun to handle it: the Apache is the one
- * for which this time varies least. Where a PHP serves several Apaches, either most of its requests
- * are in the records of none, or their ids repeat. */
+/* A PHP gets a request a certain time after its Apache has begun to handle it: the Apache is the
+ * one for which this time varies least. Where a PHP serves several Apaches, either many of its
+ * requests are not in that one's records, or their ids repeat. */
 static const char only_apache_sql[] =
     "WITH some AS (SELECT rowid AS row, server_id, request_id, "
     "  start_ns - coalesce(wait_ns, 0) AS handed_ns FROM php_requests "
@@ -246,7 +248,8 @@ static bool find_only_apache(struct mst_summary_server *php, sqlite3 *db)
     mst_query_set(&q, ":tolerance", MST_WALL_CLOCK_TOLERANCE_NS);
     if (mst_query_next(&q)) {
         least = mst_row_number(&q, "sampled") * MST_ONE_APACHE_PERCENT;
-        if (mst_row_number(&q, "fitting") * 100 >= least && mst_row_number(&q, "ids") * 100 >= least)
+        if (mst_row_number(&q, "fitting") * 100 >= least &&
+            mst_row_number(&q, "ids") * 100 >= least)
             php->only_apache = mst_row_id(&q, "apache");
     }
     return mst_query_done(&q);

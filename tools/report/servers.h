@@ -1,5 +1,5 @@
-/* servers.h - the servers of a run of several of a kind, and all of them together: in text, Markdown
- * and HTML. Nothing is written where there is one of a kind. */
+/* servers.h - several servers of a kind in a run, and all of them together: in text, Markdown and
+ * HTML. Nothing is written where there is one of a kind. */
 #ifndef MPMSTAT_SERVERS_H
 #define MPMSTAT_SERVERS_H
 
