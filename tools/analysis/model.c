@@ -190,6 +190,8 @@ struct mst_summary_all mst_summary_all(const struct mst_summary *s, bool php)
         all.workers_limit = sum_known(all.workers_limit, one->workers_limit);
         for (k = 0; k < MST_PHASE_COUNT; k++)
             add_times(&all.phases[k], &one->phases[k]);
+        for (k = 0; k < MST_INTERVAL_COUNT; k++)
+            add_times(&all.intervals[k], &one->intervals[k].times);
     }
     return all;
 }

@@ -287,6 +287,7 @@ struct mst_summary_all {
     size_t   count;
     uint64_t requests, errors_5xx, non_2xx, aborted, rate_milli, mean_busy_milli, workers_limit;
     struct mst_summary_times phases[MST_PHASE_COUNT];
+    struct mst_summary_times intervals[MST_INTERVAL_COUNT];
 };
 
 /* All PHPs, or all Apaches; those that the load tool talks to, which are of the front's kind. */
