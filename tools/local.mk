@@ -256,11 +256,12 @@ libmpmstat_tool_la_SOURCES = \
 	tools/report/resources_markup.c \
 	tools/report/resources_text.c \
 	tools/report/runs.c \
+	tools/report/servers.c \
+	tools/report/servers.h \
 	tools/report/summary_json.c \
 	tools/report/summary_phases.c \
 	tools/report/summary_text.c \
 	tools/report/summary_text.h \
-	tools/report/summary_together.c \
 	tools/report/trend.c \
 	tools/report/trend.h \
 	tools/serve/address.c \

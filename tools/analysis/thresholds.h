@@ -38,6 +38,9 @@
  * one that was set in between. */
 #define MST_SAME_CLOCK_TOLERANCE_NS MST_NS_PER_MS
 #define MST_WALL_CLOCK_TOLERANCE_NS MST_NS_PER_S
+/* A PHP's requests all come from one Apache where that has at least so many of so many. */
+#define MST_ONE_APACHE_PERCENT     98u
+#define MST_ONE_APACHE_SAMPLE      200u
 /* Starts of a load tool's rows in coarser steps do not tell requests apart. */
 #define MST_JOIN_START_STEP_MAX_NS (10 * MST_NS_PER_MS)
 /* Requests of a server that are compared with one of a client's: bounds the time of a join. */

@@ -88,7 +88,7 @@ static int keep_shared_cpus(struct mst_recording *r, const struct mst_sampler *s
         return 0;
     if (shared > 0)
         mst_progress("the load tool and %s share %" PRIu64 " CPUs (taskset would part them)",
-                     mst_source_name(s->source), shared);
+                     mst_source_called(s->source), shared);
     snprintf(text, sizeof text, "%" PRIu64, shared);
     return mst_archive_add_environment(r->archive, r->run_id, "cpus_shared_with_server", text);
 }
@@ -97,7 +97,7 @@ static int warn_of_server(struct mst_recording *r, const struct mst_sampler *s)
 {
     const struct mst_source_identity *identity = mst_source_identity(s->source);
     const struct mst_preflight_server server = {
-        .name = mst_source_name(s->source), .mpm = identity->mpm, .local = s->local,
+        .name = mst_source_called(s->source), .mpm = identity->mpm, .local = s->local,
         .workers_limit = s->sample.workers_limit, .queue_limit = s->sample.listen_queue_limit,
     };
 
@@ -127,7 +127,7 @@ static int warn_of_owner(struct mst_recording *r, const struct mst_sampler *s)
 
 static int warn_beforehand(struct mst_recording *r, const struct mst_sampler *s)
 {
-    const char *name = mst_source_name(s->source);
+    const char *name = mst_source_called(s->source);
     char text[MST_ERROR_MAX];
 
     if (warn_of_owner(r, s) != 0)

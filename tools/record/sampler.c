@@ -17,9 +17,7 @@
 
 static const char *called(const struct mst_sampler *s)
 {
-    const struct mst_target *target = mst_source_target(s->source);
-
-    return target->label != NULL ? target->label : target->name;
+    return mst_source_called(s->source);
 }
 
 static int add_note(struct mst_sampler *s, const char *text)
@@ -544,11 +542,13 @@ static int note_clock(struct mst_sampler *s)
 static int end_server(struct mst_sampler *s)
 {
     struct mst_archive_server_end end = { .cpu_ns = s->cpu_ns };
-    char unknown[MST_ERROR_MAX];
+    char unknown[MST_ERROR_MAX], text[MST_ERROR_MAX];
 
-    if (s->local && s->cpu_before_ns != MST_UNKNOWN && !mst_processes_alive(&s->processes) &&
-        add_note(s, "the server's parent process ended during the run") != 0)
-        return -1;
+    if (s->local && s->cpu_before_ns != MST_UNKNOWN && !mst_processes_alive(&s->processes)) {
+        snprintf(text, sizeof text, "the parent process of %.200s ended during the run", called(s));
+        if (add_note(s, text) != 0)
+            return -1;
+    }
     if (mst_sampler_is_lost(s) &&
         note_lost(s, "it did not come back; the other servers were recorded on") != 0)
         return -1;

@@ -25,6 +25,11 @@ const char *mst_source_name(const struct mst_source *source)
     return source->target->name;
 }
 
+const char *mst_source_called(const struct mst_source *source)
+{
+    return source->target->label != NULL ? source->target->label : source->target->name;
+}
+
 const struct mst_target *mst_source_target(const struct mst_source *source)
 {
     return source->target;

@@ -47,6 +47,8 @@ void mst_source_close(struct mst_source *source);
 
 const struct mst_source_identity *mst_source_identity(const struct mst_source *source);
 const char *mst_source_name(const struct mst_source *source);   /* the target's name */
+/* What people call it: its name in the file of targets, or else the same. */
+const char *mst_source_called(const struct mst_source *source);
 const struct mst_target *mst_source_target(const struct mst_source *source);
 
 /* Reads again by how much the wall clock is ahead of CLOCK_MONOTONIC. By that alone

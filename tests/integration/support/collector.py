@@ -1,8 +1,17 @@
-"""A collector of OpenTelemetry's traces: OTLP over HTTP with JSON, strictly as the protocol has it."""
+"""A collector of OpenTelemetry's traces: OTLP over HTTP with JSON, strictly as the protocol has it.
+And the real one (otelcol), which passes on what it gets to one of these."""
 import json
 import re
+import shutil
+import socket
+import subprocess
+import tempfile
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import processes
+from processes import wait_until
 
 INTERNAL, SERVER, CLIENT = 1, 2, 3
 SPAN = {"traceId", "spanId", "parentSpanId", "flags", "name", "kind", "startTimeUnixNano",
@@ -46,7 +55,7 @@ class Span:
         self.end = number(raw["endTimeUnixNano"])
         assert self.start <= self.end
         self.failed = raw["status"] == {"code": 2}
-        self.attributes = attributes_of(raw["attributes"])
+        self.attributes = attributes_of(raw.get("attributes", []))   # an empty list can be left out
         self.resource = resource
 
     def __repr__(self):
@@ -89,7 +98,7 @@ def assert_whole(spans, parent):
 class Collector:
     """answers: what it says to the first requests, as (status, headers, body); then 200."""
 
-    def __init__(self, answers=()):
+    def __init__(self, answers=(), port=0):
         self.answers, self.requests, self.headers = list(answers), [], []
         collector = self
 
@@ -116,7 +125,7 @@ class Collector:
             def log_message(self, *_):
                 pass
 
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
         self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
         self.thread = threading.Thread(target=self.server.serve_forever)
 
@@ -132,3 +141,65 @@ class Collector:
     @property
     def spans(self):
         return [span for request in self.requests for span in spans_of(request)]
+
+
+OTELCOL = """
+receivers:
+  otlp:
+    protocols:
+      http:
+        endpoint: 127.0.0.1:{port}
+exporters:
+  otlp_http:
+    endpoint: {behind}
+    encoding: json
+    compression: none
+service:
+  telemetry: {{metrics: {{level: none}}}}
+  pipelines:
+    traces: {{receivers: [otlp], exporters: [otlp_http]}}
+"""
+
+
+class OpenTelemetryCollector:
+    """The real one, with the receiver `otlp` and the exporter `otlp_http`."""
+
+    def __init__(self, program, port):
+        self.program, self.port = program, port
+        self.url = f"http://127.0.0.1:{port}"
+        self.behind = Collector()
+
+    def __enter__(self):
+        self.root = Path(tempfile.mkdtemp(prefix="mpmstat-test-otelcol-"))
+        (self.root / "config.yaml").write_text(OTELCOL.format(port=self.port,
+                                                              behind=self.behind.url))
+        self.behind.__enter__()
+        with open(self.root / "log", "wb") as log:
+            self.process = subprocess.Popen([self.program, "--config", self.root / "config.yaml"],
+                                            stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                                            start_new_session=True)
+        try:
+            wait_until(self.listens, 60, lambda: "otelcol to listen:\n" + self.said())
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        """Ends it as a crash does: what it has not passed on is lost."""
+        processes.kill(self.process.pid, 9)
+        processes.end(self.process, str(self.root))
+        self.behind.__exit__()
+        shutil.rmtree(self.root, ignore_errors=True)
+
+    def said(self):
+        return (self.root / "log").read_text(errors="replace")
+
+    def listens(self):
+        assert self.process.poll() is None, "otelcol ended:\n" + self.said()
+        with socket.socket() as client:
+            return client.connect_ex(("127.0.0.1", self.port)) == 0
+
+    @property
+    def spans(self):
+        return self.behind.spans
