@@ -163,7 +163,7 @@ def test_an_archive_with_php_and_the_application_itself(php_server, fpm_masters,
                                       "wait_ns > 0")[0][0]
     for wait in waits:
         assert wait.kind == CLIENT and wait.attributes["server.address"] == "127.0.0.1"
-        assert wait.attributes["server.port"] == collector.server.server_address[1]
+        assert wait.attributes["server.port"] == collector.port
     total, = ask(archive, "SELECT sum(queue_ns + read_ns + handle_ns + send_ns) FROM "
                           "server_requests WHERE label <> 'mpm-status'")
     assert sum(s.end - s.start for s in servers(spans)) == total[0]
