@@ -1,5 +1,5 @@
-/* export_options.h - the options of the verbs that send requests to a collector: to which, and which
- * requests.
+/* export_options.h - the options of the verbs that send requests to a collector: to which, and
+ * which requests.
  */
 #ifndef MPMSTAT_EXPORT_OPTIONS_H
 #define MPMSTAT_EXPORT_OPTIONS_H

@@ -177,8 +177,8 @@ static uint64_t number_after(uint64_t last, uint64_t deleted)
     return last > deleted ? last : 0;
 }
 
-/* Forgets PHP's requests that were there at the last turn, and servers that have no request here; one
- * that has another is added again. */
+/* Forgets PHP's requests that were there at the last turn, and servers that have no request here;
+ * one that has another is added again. */
 static bool forget_earlier(struct mst_follow *f)
 {
     struct rows last = { 0 };

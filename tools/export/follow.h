@@ -1,8 +1,8 @@
 /* follow.h - the requests of running servers to export, from their boards' journals, as they come.
  *
- * The chosen ones wait in an archive in memory until PHP's records of them are there, too; then they
- * are exported like those of a recording. Each is exported once. What a server had recorded before it
- * was followed is not; of a server that starts later, everything is.
+ * The chosen ones wait in an archive in memory until PHP's records of them are there, too; then
+ * they are exported like those of a recording. Each is exported once. What a server had recorded
+ * before it was followed is not; of a server that starts later, everything is.
  */
 #ifndef MPMSTAT_EXPORT_FOLLOW_H
 #define MPMSTAT_EXPORT_FOLLOW_H

@@ -14,9 +14,9 @@ struct mst_export_metrics {
 };
 
 /* Writes one request of OTLP, which has the families of metrics in other formats: a counter is a
- * cumulative sum, a histogram has the same bounds. Each board is a resource, and the program is one.
- * What is above INT64_MAX is left out. Flushes the sink, and returns its error: 0 where everything
- * was written. */
+ * cumulative sum, a histogram has the same bounds (backends without exponential histograms are
+ * common). Each board is a resource, and the program is one. What is above INT64_MAX is left out.
+ * Flushes the sink, and returns its error: 0 where everything was written. */
 int mst_export_metrics(struct mst_sink *sink, const struct mst_export_metrics *metrics);
 
 #endif

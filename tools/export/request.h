@@ -28,8 +28,8 @@ struct mst_export_request {
     struct mst_export_wait waits[MST_EXPORT_WAITS];
 };
 
-/* Whether a record that was read right now is one of the chosen, unless that is for being one of the
- * slowest: what the walk would say of its row. */
+/* Whether a record that was read right now is one of the chosen, unless that is for being one of
+ * the slowest: what the walk would say of its row. */
 bool mst_export_is_chosen(const struct mst_export_choice *choice, const struct mst_request *record,
                           const char *label);
 

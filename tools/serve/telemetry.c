@@ -43,7 +43,7 @@ struct mst_telemetry {
     struct mst_post *fresh;          /* takes the place of the sender's */
     struct counts    counts[MST_POST_SIGNALS];
     uint64_t         requests;       /* that were sent as spans */
-    bool             is_answering;   /* the collector, at the latest try */
+    bool             is_answering[MST_POST_SIGNALS];   /* the collector, at the latest try */
     struct mst_follow_counts followed;
 
     struct mst_follow *follow;       /* the reader's */
@@ -284,7 +284,7 @@ static void send_body(struct mst_telemetry *t, struct body *b)
         result = mst_post_try(t->post, b->signal, b->json, b->length, error);
         refused = mst_post_refused(t->post, &why) - before;
         pthread_mutex_lock(&t->lock);
-        t->is_answering = result != MST_POST_LATER;
+        t->is_answering[b->signal] = result != MST_POST_LATER;
         again_ns = mst_now_ns() + mst_post_pause_s(t->post, ++tries) * MST_NS_PER_S;
         while (result == MST_POST_LATER && !t->ends && mst_now_ns() < again_ns)
             wait_until(t, again_ns);
@@ -309,13 +309,13 @@ static void *send_bodies(void *telemetry)
 size_t mst_telemetry_metrics(struct mst_telemetry *t,
                              struct mst_own_metric metrics[MST_TELEMETRY_METRICS])
 {
-    const struct { const char *family, *help; bool is_gauge; } families[] = {
-        { "mpmstat_otlp_sent", "Spans, and sets of metrics, that the collector has taken", false },
-        { "mpmstat_otlp_refused", "Spans, and sets of metrics, that the collector does not want",
-          false },
+    static const struct { const char *family, *help; } families[] = {
+        { "mpmstat_otlp_sent", "Spans, and sets of metrics, that the collector has taken" },
+        { "mpmstat_otlp_refused", "Spans, and sets of metrics, that the collector does not want" },
         { "mpmstat_otlp_dropped", "Spans, and sets of metrics, that were not sent: the collector "
-          "was away or too slow", false },
+          "was away or too slow" },
     };
+    static const char *const reasons[] = { "overwritten", "full" };
     size_t count = 0, i;
     int signal;
 
@@ -328,24 +328,24 @@ size_t mst_telemetry_metrics(struct mst_telemetry *t,
             const uint64_t numbers[] = { c->sent, c->refused, c->dropped };
 
             metrics[count++] = (struct mst_own_metric){
-                families[i].family, families[i].help, families[i].is_gauge, "signal",
+                families[i].family, families[i].help, false, "signal",
                 mst_post_signal_names[signal], numbers[i],
             };
         }
-    metrics[count++] = (struct mst_own_metric){
-        "mpmstat_otlp_requests_missed", "Requests that are not among the spans: their records were "
-        "overwritten before they were read", false, "reason", "overwritten", t->followed.lost,
-    };
-    metrics[count++] = (struct mst_own_metric){
-        "mpmstat_otlp_requests_missed", "", false, "reason", "full", t->followed.dropped,
-    };
+    for (signal = 0; signal < MST_POST_SIGNALS; signal++)
+        metrics[count++] = (struct mst_own_metric){
+            "mpmstat_otlp_up", "Whether the collector answered the latest time", true, "signal",
+            mst_post_signal_names[signal], t->is_answering[signal],
+        };
+    for (i = 0; i < sizeof reasons / sizeof *reasons; i++)
+        metrics[count++] = (struct mst_own_metric){
+            "mpmstat_otlp_requests_missed", "Requests that are not among the spans: their records "
+            "were overwritten before they were read, or there was no room for them", false,
+            "reason", reasons[i], i == 0 ? t->followed.lost : t->followed.dropped,
+        };
     metrics[count++] = (struct mst_own_metric){
         "mpmstat_otlp_queue_bytes", "Spans that wait for the collector", true, "signal",
         mst_post_signal_names[MST_POST_TRACES], t->waiting_bytes,
-    };
-    metrics[count++] = (struct mst_own_metric){
-        "mpmstat_otlp_up", "Whether the collector answered the latest time", true, "signal", "all",
-        t->is_answering,
     };
     pthread_mutex_unlock(&t->lock);
     return count;
@@ -402,7 +402,7 @@ struct mst_telemetry *mst_telemetry_start(const struct mst_telemetry_options *op
     *t = (struct mst_telemetry){
         .options = options, .targets = targets, .target_count = target_count,
         .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER,
-        .is_answering = true,
+        .is_answering = { true, true },
     };
     t->follow = mst_follow_open(targets, target_count, &options->choice);
     t->post = open_post(t, error);

@@ -2,8 +2,9 @@
  * OpenTelemetry.
  *
  * One thread reads the boards, another one sends. So a collector that is away, or slow, delays
- * neither the reading of journals nor any answer. Spans wait in a queue of bounded size; where it is
- * full, the oldest are dropped and counted. Of metrics only the latest wait: they are cumulative.
+ * neither the reading of journals nor any answer. Spans wait in a queue of bounded size; where it
+ * is full, the oldest are dropped and counted. Of metrics only the latest wait: they are
+ * cumulative.
  */
 #ifndef MPMSTAT_SERVE_TELEMETRY_H
 #define MPMSTAT_SERVE_TELEMETRY_H

@@ -1,4 +1,4 @@
-"""mpmstat serve --otlp: spans and metrics of running servers, to a collector that comes and goes."""
+"""mpmstat serve --otlp: spans and metrics of running servers; the collector comes and goes."""
 import json
 import re
 import signal
@@ -77,7 +77,7 @@ def test_the_spans_of_export(server):
         known = {span.trace for span in ours}
         assert shape(ours) == shape([s for s in theirs if s.trace in known])
         assert own(served, "sent") == len(ours)
-        assert own(served, "dropped") == own(served, "refused") == own(served, "up", "all") - 1 == 0
+        assert own(served, "dropped") == own(served, "refused") == own(served, "up", "metrics") - 1 == 0
         assert all(own(served, "requests_missed", why) == 0 for why in ("overwritten", "full"))
 
 
@@ -185,18 +185,18 @@ def test_the_collector_is_away_for_a_while(server):
     apache = server("event", ON)
     collector = Collector()
     with serving(collector, *ALL, apache.board) as served:
-        wait_until(lambda: own(served, "up", "all") == 0, 30, "it finds no collector")
+        wait_until(lambda: own(served, "up", "metrics") == 0, 30, "it finds no collector")
         for number in range(1, 4):
             apache.get("/index.html", headers=traceparent(number))
         wait_until(lambda: own(served, "queue_bytes") > 0, 30, "spans that wait")
         assert own(served, "sent") == 0
         with collector:
             got(collector, 3)
-            wait_until(lambda: own(served, "up", "all") == 1, 30, "the collector's answer")
+            wait_until(lambda: own(served, "up", "metrics") == 1, 30, "the collector's answer")
             ready(served)
         for number in range(4, 7):
             apache.get("/index.html", headers=traceparent(number))
-        wait_until(lambda: own(served, "up", "all") == 0, 30, "it misses the collector")
+        wait_until(lambda: own(served, "up", "metrics") == 0, 30, "it misses the collector")
         with collector:
             got(collector, 6)
             assert [int(s.trace, 16) for s in servers(collector.spans)] == [1, 2, 3, 4, 5, 6]
@@ -208,7 +208,7 @@ def test_more_than_it_keeps_for_a_collector_that_is_away():
     """The oldest go; all are counted. HTTP is answered all the time."""
     collector = Collector()
     with boards.board() as board, serving(collector, *ALL, board.path) as served:
-        wait_until(lambda: own(served, "up", "all") == 0, 30, "it finds no collector")
+        wait_until(lambda: own(served, "up", "metrics") == 0, 30, "it finds no collector")
         while own(served, "dropped") == 0:
             board.serve(2000)
         with collector:
@@ -350,7 +350,7 @@ def test_tls_and_a_secret(server, tmp_path):
             wait_until(lambda: collector.headers[-1]["Authorization"] == "Bearer two", 30,
                        "the new token")
         with serving(collector, apache.board) as served:
-            wait_until(lambda: own(served, "up", "all") == 0, 30, "no trust without the authority")
+            wait_until(lambda: own(served, "up", "metrics") == 0, 30, "no trust without the authority")
 
 
 @pytest.mark.parametrize("words, sentence", [

@@ -1,5 +1,5 @@
-"""A collector of OpenTelemetry's traces and metrics: OTLP over HTTP with JSON, strictly as the protocol
-has it."""
+"""A collector of OpenTelemetry's traces and metrics: OTLP over HTTP with JSON, strictly as the
+protocol has it."""
 import json
 import re
 import socket
