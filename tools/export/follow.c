@@ -17,8 +17,9 @@
 #define CLOCK_NS (60 * MST_NS_PER_S)   /* between two looks by how much the clocks differ */
 #define TURN_NS  (60 * MST_NS_PER_S)   /* PHP's requests are kept for one to two of these */
 
-/* Longer times, and later instants, no server has: a board can say anything. */
-#define SOUND_NS (UINT64_C(1) << 62)
+/* A board can say anything: longer times no server has, and an archive has none whose sum is above
+ * INT64_MAX. */
+#define SOUND_NS (UINT64_C(1) << 58)
 
 /* What the targets were at one time. Boards of it that are followed borrow their targets. */
 struct found {
@@ -77,17 +78,26 @@ static int find_server(struct board *b, uint64_t key)
                                   &b->server);
 }
 
+static bool are_sound(const uint64_t *ns, size_t count)
+{
+    size_t i = 0;
+
+    while (i < count && ns[i] <= SOUND_NS)
+        i++;
+    return i == count;
+}
+
 static int on_request(void *context, const struct mst_request *r,
                       const struct mst_record_names *names, uint64_t wall_start_ns, uint64_t key)
 {
+    const uint64_t times[] = { r->queue_ns, r->read_ns, r->handle_ns, r->send_ns, r->held_ns };
     struct board *b = context;
     struct mst_follow *f = b->follow;
 
     if (!mst_export_is_chosen(&f->choice, r, names->label))
         return 0;
-    if (f->waiting == MST_FOLLOW_REQUESTS || wall_start_ns > SOUND_NS ||
-        r->queue_ns > SOUND_NS / 8 || r->read_ns > SOUND_NS / 8 || r->handle_ns > SOUND_NS / 8 ||
-        r->send_ns > SOUND_NS / 8) {
+    if (f->waiting == MST_FOLLOW_REQUESTS || wall_start_ns > INT64_MAX - 8 * SOUND_NS ||
+        !are_sound(times, sizeof times / sizeof *times)) {
         f->counts.dropped++;
         return 0;
     }
@@ -104,7 +114,8 @@ static int on_php_request(void *context, const struct mst_php_request *r,
     struct board *b = context;
     struct mst_follow *f = b->follow;
 
-    if (wall_start_ns > SOUND_NS || r->run_ns > SOUND_NS / 8)
+    if (wall_start_ns > INT64_MAX - 8 * SOUND_NS || !are_sound(&r->run_ns, 1) ||
+        (mst_php_waits_known(r) && !are_sound(r->waits_ns, MST_WAIT_COUNT)))
         return 0;
     f->php_requests++;
     return find_server(b, key) != 0

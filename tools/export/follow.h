@@ -21,7 +21,8 @@ struct mst_follow;
 struct mst_follow_counts {
     uint64_t boards;     /* that are followed now */
     uint64_t lost;       /* records that the journals had overwritten before they were read */
-    uint64_t dropped;    /* requests that were chosen, and for which there was no room */
+    uint64_t dropped;    /* requests that were chosen, and for which there was no room, or whose
+                          * times cannot be */
 };
 
 /* Follows what the targets are at each time (none: this machine's boards). They are borrowed. Among

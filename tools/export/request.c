@@ -6,6 +6,7 @@
 #include "analysis/join_php.h"
 #include "analysis/run_requests.h"
 #include "archive/query.h"
+#include "read/tail.h"
 #include "segment/traceparent.h"
 
 #define TOTAL "queue_ns + read_ns + handle_ns + send_ns"
@@ -29,12 +30,11 @@ static const char waits_sql[] =
 bool mst_export_is_chosen(const struct mst_export_choice *choice, const struct mst_request *r,
                           const char *label)
 {
-    uint64_t total_ns = r->queue_ns + r->read_ns + r->handle_ns + r->send_ns;
     bool is_sampled = r->trace_parent != 0 &&
                       (r->label_status >> MST_TRACE_FLAGS_SHIFT & MST_TRACE_SAMPLED) != 0;
 
     return strcmp(label, MST_LABEL_STATUS_NAME) != 0 &&
-           (total_ns >= choice->slower_than_ns ||
+           (mst_request_total_ns(r) >= choice->slower_than_ns ||
             (choice->failed && (r->label_status & 0xffff) >= 500) ||
             (choice->sampled && is_sampled));
 }
