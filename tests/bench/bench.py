@@ -3,12 +3,13 @@
 
     make bench                    all of them
     make bench BENCH=status       one, or several: requests connections forks php throughput status
-                                  report recording fleet contention
+                                  report recording fleet contention live
 """
 import argparse
 
 import contention
 import fleet
+import live_page
 import per_connection
 import per_fork
 import per_php_request
@@ -21,7 +22,7 @@ import throughput
 BENCHES = {"requests": per_request, "connections": per_connection, "forks": per_fork,
            "php": per_php_request, "throughput": throughput, "status": status_page,
            "report": report_cost, "recording": recording_rate, "fleet": fleet,
-           "contention": contention}
+           "contention": contention, "live": live_page}
 
 
 def main():

@@ -19,7 +19,7 @@ from pathlib import Path
 SRCDIR = Path(os.environ.get("MPMSTAT_SRCDIR") or Path(__file__).parents[2])
 TOOL = Path(os.environ.get("MPMSTAT_BUILDDIR") or SRCDIR) / "mpmstat"
 
-MAY_TAKE = {"seconds of CPU": 10, "megabytes of memory": 300, "megabytes of HTML": 5}
+MAY_TAKE = {"seconds of CPU": 10, "megabytes of memory": 300, "megabytes of HTML": 1}
 
 APPLICATION_ID = 0x6d706d73
 START = 1_700_000_000_000_000_000

@@ -338,7 +338,7 @@ START_TEST(test_requests_over_time)
     summarize(&m);
     ck_assert(mst_bins_make(&bins, mst_archive_db(m.archive), &m.s, 0, MST_NS_PER_S));
     ck_assert_uint_eq(bins.count, 10);
-    ck_assert(mst_series_server(&s, mst_archive_db(m.archive), &m.s, &m.s.servers[0], &bins,
+    ck_assert(mst_series_server(&s, mst_archive_db(m.archive), &m.s.servers[0], &bins,
                                 &workers));
     ck_assert_uint_eq(s.count, 102);
     ck_assert_uint_eq(s.outside, 1);
@@ -381,7 +381,7 @@ START_TEST(test_spectrum)
         add_request(&m, i, START + i * MS, 0, (1000 - i) * MS, 200);
     summarize(&m);
     ck_assert(mst_bins_make(&bins, mst_archive_db(m.archive), &m.s, 300, 0));
-    ck_assert(mst_series_server(&s, mst_archive_db(m.archive), &m.s, &m.s.servers[0], &bins,
+    ck_assert(mst_series_server(&s, mst_archive_db(m.archive), &m.s.servers[0], &bins,
                                 &workers));
     for (row = 0; row < s.spectrum.rows; row++) {
         double q = cell_of(&s.spectrum, row, "quantile");

@@ -103,7 +103,7 @@ START_TEST(test_labels)
     make(&m, &r, "UPDATE server_requests SET handle_ns = key * 1000000, label = 'l' || "
          "((key - 1) / 10), status = CASE WHEN key > 395 THEN 503 WHEN key > 392 THEN 404 ELSE 200 "
          "END, aborted = key = 391, handler = 'proxy', backend = 'b' || (key % 2)");
-    ck_assert(mst_by_name_apache(&labels, &handlers, &m.s, mst_archive_db(m.archive),
+    ck_assert(mst_by_name_apache(&labels, &handlers, mst_archive_db(m.archive),
                                  &m.s.servers[0], 20));
     expect_whole(&labels, &m, 21, 400);
     expect_whole(&handlers, &m, 2, 400);
@@ -141,7 +141,7 @@ START_TEST(test_scripts_and_ends)
          "waits_ns = 300000; INSERT INTO php_waits SELECT 2, key, 'database', 'db1', 1, 0, 200000 "
          "FROM php_requests; INSERT INTO php_waits SELECT 2, key, 'cache', NULL, NULL, NULL, "
          "100000 FROM php_requests");
-    ck_assert(mst_by_name_apache(&one, &other, &m.s, mst_archive_db(m.archive), &m.s.servers[0],
+    ck_assert(mst_by_name_apache(&one, &other, mst_archive_db(m.archive), &m.s.servers[0],
                                  20));
     expect_whole(&one, &m, 1, 400);
     ck_assert_uint_eq(one.rows[0].parts_ns[MST_TRACE_PHP_WAIT], 400 * 6 * MS);

@@ -13,18 +13,17 @@
 #include "analysis/run_requests.h"
 #include "archive/query.h"
 #include "base/array.h"
+#include "stats/quantile.h"
 
 #define NAMES_MAX 16384u              /* names beyond are among the others */
 #define SLOTS     (4 * NAMES_MAX)     /* a power of two */
 #define NAME_SIZE 320u
 
-struct value { uint64_t ns; uint32_t name; };
-
 struct gathering {
     struct mst_by_name_row *names;    /* in the order in which they came; [0]: those beyond */
     size_t        count, name_room;
     uint32_t     *slots;              /* numbers of names by hash; 0: free */
-    struct value *values;
+    struct mst_owned_value *values;   /* owner: the name's number */
     size_t        value_count, room;
     uint64_t      sum_ns;
 };
@@ -95,7 +94,7 @@ static struct mst_by_name_row *add(struct gathering *g, const char *name, uint64
     if (!number_of(g, name, &number) ||
         !mst_grow(&g->values, &g->room, g->value_count, sizeof *g->values))
         return NULL;
-    g->values[g->value_count++] = (struct value){ ns, number };
+    g->values[g->value_count++] = (struct mst_owned_value){ ns, number };
     row = &g->names[number];
     row->requests++;
     row->sum_ns += ns;
@@ -127,13 +126,6 @@ static int by_sum(const void *a, const void *b)
     if (x->sum_ns != y->sum_ns)
         return x->sum_ns < y->sum_ns ? 1 : -1;
     return strcmp(x->name, y->name);
-}
-
-static int by_time(const void *a, const void *b)
-{
-    const struct value *x = a, *y = b;
-
-    return (x->ns > y->ns) - (x->ns < y->ns);
 }
 
 static void merge(struct mst_by_name_row *into, const struct mst_by_name_row *row)
@@ -194,12 +186,11 @@ static bool fill_quantiles(struct mst_by_name *table, struct gathering *g, const
 
     if (seen == NULL)
         return false;
-    if (g->value_count > 1)
-        qsort(g->values, g->value_count, sizeof *g->values, by_time);
+    mst_owned_values_sort(g->values, g->value_count);
     for (i = 0; i < g->value_count; i++) {
-        size_t at = row_of[g->values[i].name];
+        size_t at = row_of[g->values[i].owner];
         struct mst_by_name_row *row = &table->rows[at];
-        uint64_t ns = g->values[i].ns;
+        uint64_t ns = g->values[i].value;
 
         seen[at]++;
         row->p50_ns = seen[at] == rank(row->requests, 500) ? ns : row->p50_ns;
@@ -234,7 +225,7 @@ void mst_by_name_free(struct mst_by_name *table)
 /* ---- an Apache's --------------------------------------------------------------------- */
 
 struct apache {
-    struct mst_query q;               /* the requests, in the order of their rows */
+    struct mst_query q;               /* the requests */
     struct gathering labels, handlers;
     uint64_t unnamed_ns;              /* time of the requests without a handler */
 };
@@ -243,26 +234,23 @@ struct apache {
 static const char apache_sql[] =
     "SELECT rowid AS id, queue_ns, read_ns, handle_ns, send_ns, " MST_INTERVALS(X_COLUMN)
     "status, aborted, label, " MST_HANDED_TO " AS handler "
-    MST_FROM_APACHES_REQUESTS "ORDER BY rowid";
+    MST_FROM_APACHES_REQUESTS MST_REQUESTS_ORDER;
 
-/* The present row, with what PHP did for it, if anything. */
-static bool add_apaches(struct apache *a, const struct mst_joined *php)
+/* The present row, with what PHP did for it. */
+static bool add_apaches(struct apache *a, const struct mst_php_times *php)
 {
     struct mst_query *q = &a->q;
     struct mst_trace_times t = {
         .queue_ns = mst_row_number(q, "queue_ns"), .read_ns = mst_row_number(q, "read_ns"),
         .handle_ns = mst_row_number(q, "handle_ns"), .send_ns = mst_row_number(q, "send_ns"),
+        .php_wait_ns = php->handle_wait, .php_run_ns = php->handle_run,
+        .php_send_ns = php->send_run,
     };
     uint64_t parts_ns[MST_TRACE_COUNT], ns = t.queue_ns + t.read_ns + t.handle_ns + t.send_ns;
     struct mst_by_name_row *row;
     const char *handler, *label;
 
     mst_trace_read_intervals(&t, q);
-    if (php != NULL) {
-        t.php_wait_ns = php->handle_wait;
-        t.php_run_ns = php->handle_run;
-        t.php_send_ns = php->send_run;
-    }
     mst_trace(parts_ns, &t);
     label = mst_row_text(q, "label");
     row = add(&a->labels, label != NULL ? label : "", ns, q);
@@ -280,29 +268,18 @@ static bool add_apaches(struct apache *a, const struct mst_joined *php)
     return row != NULL;
 }
 
-/* The walk over the join goes through the same rows in the same order. */
-static bool add_joined(void *context, const struct mst_joined *php)
-{
-    struct apache *a = context;
-
-    return mst_query_next(&a->q) && mst_row_number(&a->q, "id") == php->id &&
-           add_apaches(a, php);
-}
-
 bool mst_by_name_apache(struct mst_by_name *labels, struct mst_by_name *handlers,
-                        const struct mst_summary *s, sqlite3 *db,
-                        const struct mst_summary_server *server, size_t most)
+                        sqlite3 *db, const struct mst_summary_server *server, size_t most)
 {
     struct apache a = { .q = mst_query_ask(db, apache_sql, server->id) };
+    struct mst_php_times php;
     bool fine = begin(&a.labels);
+    size_t nth = 0;
 
     fine = begin(&a.handlers) && fine;
     *labels = *handlers = (struct mst_by_name){ 0 };
-    if (fine && server->php.joined > 0)
-        fine = mst_join_php_walk(s, db, server->id, add_joined, &a, NULL);
-    else
-        while (fine && mst_query_next(&a.q))
-            fine = add_apaches(&a, NULL);
+    while (fine && mst_query_next(&a.q))
+        fine = mst_join_php_read(&php, &server->php, nth++, &a.q) && add_apaches(&a, &php);
     fine = mst_query_done(&a.q) && fine && finish(labels, &a.labels, most) &&
            finish(handlers, &a.handlers, most);
     handlers->sum_ns += a.unnamed_ns;

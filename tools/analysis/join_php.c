@@ -11,6 +11,7 @@
 #include "analysis/steps.h"
 #include "analysis/thresholds.h"
 #include "archive/query.h"
+#include "base/array.h"
 #include "base/saturate.h"
 
 struct interval { uint64_t from, to; };
@@ -36,7 +37,8 @@ struct parts {
     "LEFT JOIN servers sp ON sp.id = p.server_id " \
     "WHERE a.server_id = :id AND a.ghost = 0 AND a.label <> '" MST_LABEL_STATUS_NAME "' " \
     condition
-static const char joined_sql[] = JOINED("ORDER BY a.rowid");
+/* The rows' order is MST_REQUESTS_ORDER. */
+static const char joined_sql[] = JOINED("ORDER BY a.request_id, a.rowid");
 static const char one_sql[] = JOINED("AND a.rowid = :row");
 
 static uint64_t common(struct interval a, struct interval b)
@@ -76,10 +78,12 @@ static void lay(struct mst_joined *l, struct mst_query *q)
     add(&l->send_run, common(run, send), l->send_ns);
 }
 
-/* Adds a joined request's parts to the values that the quantiles are computed from. */
+/* Keeps PHP's times of a request, and adds its parts to the values that the quantiles are computed
+ * from. */
 static bool take(void *context, const struct mst_joined *l)
 {
     struct parts *o = context;
+    struct mst_summary_overlay *to = o->to;
     uint64_t other = mst_subtract_saturated(l->handle_ns, l->handle_wait + l->handle_run);
     const uint64_t parts[PARTS] = {
         [HANDLE_WAIT] = l->handle_wait, [HANDLE_RUN] = l->handle_run,
@@ -88,8 +92,12 @@ static bool take(void *context, const struct mst_joined *l)
     };
     int i;
 
-    o->to->joined += l->joined;
-    o->to->wait_unknown += l->wait_unknown;
+    if (!mst_grow(&to->requests, &to->request_room, to->request_count, sizeof *to->requests))
+        return false;
+    to->requests[to->request_count++] = (struct mst_php_times){ l->id, l->handle_wait,
+                                                                l->handle_run, l->send_run };
+    to->joined += l->joined;
+    to->wait_unknown += l->wait_unknown;
     for (i = 0; i < PARTS; i++)
         if (mst_values_add(&o->values[i], parts[i]) != 0)
             return false;
@@ -172,6 +180,18 @@ bool mst_join_php_one(struct mst_joined *to, const struct mst_summary *s, sqlite
     *to = (struct mst_joined){ 0 };
     mst_query_set(&q, ":row", (int64_t)row);
     return walk(&q, s, keep, to, NULL);
+}
+
+bool mst_join_php_read(struct mst_php_times *to, const struct mst_summary_overlay *php,
+                       size_t nth, struct mst_query *q)
+{
+    *to = (struct mst_php_times){ 0 };
+    if (php->joined == 0)
+        return true;
+    if (nth >= php->request_count || mst_row_number(q, "id") != php->requests[nth].id)
+        return false;
+    *to = php->requests[nth];
+    return true;
 }
 
 static bool join(struct mst_summary *s, struct mst_summary_server *apache, sqlite3 *db)

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "analysis/summary.h"
+#include "archive/query.h"
 
 /* An Apache's request, and what PHP did during its phases. */
 struct mst_joined {
@@ -24,13 +25,19 @@ struct mst_joined {
 /* False stops, and the walk fails. */
 typedef bool mst_join_php_each(void *context, const struct mst_joined *request);
 
-/* Calls `each` for every request of that Apache and this run, in the order of their
- * rows. joined[i] is increased by the records of the run's server i that fitted; NULL:
+/* Calls `each` for every request of that Apache and this run, ordered by request_id and rowid: an
+ * index has them so, and nothing is sorted. joined[i] is increased by the records of the run's server i that fitted; NULL:
  * not wanted. False: SQLite failed, or `each` did. */
 bool mst_join_php_walk(const struct mst_summary *s, sqlite3 *db, int64_t apache,
                       mst_join_php_each *each, void *context, uint64_t *joined);
 
-/* The same for one request of that Apache, by its row. `to` is zero where there is none. */
+/* PHP's times of the present row of q, which is the nth (from 0) of this Apache's requests in
+ * MST_REQUESTS_ORDER and has the column id; all 0 where there is no PHP. False: the rows are not
+ * those of the summary any more. */
+bool mst_join_php_read(struct mst_php_times *to, const struct mst_summary_overlay *php,
+                       size_t nth, struct mst_query *q);
+
+/* One request of that Apache, by its row. `to` is zero where there is none. */
 bool mst_join_php_one(struct mst_joined *to, const struct mst_summary *s, sqlite3 *db,
                       int64_t apache, uint64_t row);
 

@@ -197,6 +197,7 @@ void mst_summary_free(struct mst_summary *s)
         free(s->servers[i].cgroup);
         free(s->servers[i].listen_address);
         free(s->servers[i].listen_pool);
+        free(s->servers[i].php.requests);
         free_lists(&s->servers[i]);
     }
     for (i = 0; i < s->program_count; i++)

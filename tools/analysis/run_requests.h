@@ -11,6 +11,8 @@
 #define MST_FROM_APACHES_REQUESTS \
     "FROM server_requests WHERE server_id = :id AND ghost = 0 AND label <> '" \
     MST_LABEL_STATUS_NAME "' "
+/* An order in which an index has the rows, so that nothing is sorted. */
+#define MST_REQUESTS_ORDER "ORDER BY request_id, rowid"
 #define MST_FROM_PHPS_REQUESTS "FROM php_requests WHERE server_id = :id AND ghost = 0 "
 
 /* What Apache handed a request to, of its row: a proxy's handler only repeats the backend. */

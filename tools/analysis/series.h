@@ -45,8 +45,8 @@ bool mst_series_client(struct mst_series_requests *s, sqlite3 *db, int64_t run_i
                        const struct mst_bins *bins, uint64_t start_step_ns);
 /* What a server did: over_time also has the parts of the time and status classes. */
 bool mst_series_server(struct mst_series_requests *s, sqlite3 *db,
-                       const struct mst_summary *run, const struct mst_summary_server *server,
-                       const struct mst_bins *bins, struct mst_table *workers);
+                       const struct mst_summary_server *server, const struct mst_bins *bins,
+                       struct mst_table *workers);
 void mst_series_requests_free(struct mst_series_requests *s);
 
 /* What a server's requests consisted of, in the bins of over_time: means of an Apache's intervals,

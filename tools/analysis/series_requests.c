@@ -14,7 +14,9 @@
 #include "archive/query.h"
 #include "base/array.h"
 #include "base/clock.h"
+#include "base/saturate.h"
 #include "segment/format.h"
+#include "stats/quantile.h"
 
 #define HEAT_ROWS_PER_DECADE 16
 #define HEAT_ROWS            192    /* twelve decades from 1 us */
@@ -56,13 +58,11 @@ struct per_bin {
     size_t   sorted_from, sorted;   /* its durations, while they are dealt out */
 };
 
-struct duration { uint64_t ns, bin; };
-
 struct gathering {
     struct mst_bins   bins;
     struct per_bin   *per_bin;      /* bins.count, and one for those in none */
     uint32_t        (*heat)[HEAT_ROWS];   /* as many; NULL: too many for a map */
-    struct duration  *durations;
+    struct mst_owned_value *durations;    /* owner: the bin */
     size_t            count, room;
     unsigned          parts;        /* those that are known, as bits */
 };
@@ -98,19 +98,12 @@ static struct per_bin *gather(struct gathering *g, uint64_t start_ns, uint64_t d
 
     if (!mst_grow(&g->durations, &g->room, g->count, sizeof *g->durations))
         return NULL;
-    g->durations[g->count++] = (struct duration){ duration_ns, bin };
+    g->durations[g->count++] = (struct mst_owned_value){ duration_ns, bin };
     g->per_bin[bin_of(&g->bins, start_ns)].started++;
     g->per_bin[bin].completed++;
     if (g->heat != NULL)
         g->heat[bin][heat_row(duration_ns)]++;
     return &g->per_bin[bin];
-}
-
-static int by_duration(const void *a, const void *b)
-{
-    const struct duration *x = a, *y = b;
-
-    return (x->ns > y->ns) - (x->ns < y->ns);
 }
 
 /* ---- quantiles ------------------------------------------------------------------- */
@@ -138,7 +131,7 @@ static bool make_spectrum(struct mst_table *table, const struct gathering *g)
         if (row == NULL)
             return false;
         row[0] = (double)(1000000 - above) / 1e6;
-        row[1] = mst_cell_seconds(g->durations[rank_of(g->count, 1000000 - above)].ns);
+        row[1] = mst_cell_seconds(g->durations[rank_of(g->count, 1000000 - above)].value);
         if (above == 0)
             break;
         if (above <= 2 * step && step >= 10)
@@ -167,9 +160,9 @@ static uint64_t *deal_out(struct gathering *g)
         from += g->per_bin[bin].completed;
     }
     for (i = 0; i < g->count; i++) {
-        struct per_bin *to = &g->per_bin[g->durations[i].bin];
+        struct per_bin *to = &g->per_bin[g->durations[i].owner];
 
-        dealt[to->sorted_from + to->sorted++] = g->durations[i].ns;
+        dealt[to->sorted_from + to->sorted++] = g->durations[i].value;
     }
     return dealt;
 }
@@ -243,8 +236,7 @@ static bool finish(struct mst_series_requests *s, struct gathering *g)
     size_t bin;
     bool fine = true;
 
-    if (g->count > 1)
-        qsort(g->durations, g->count, sizeof *g->durations, by_duration);
+    mst_owned_values_sort(g->durations, g->count);
     dealt = deal_out(g);
     s->bins = g->bins;
     s->count = g->count;
@@ -328,13 +320,13 @@ static bool make_workers(struct mst_table *table, const struct worker *workers)
 
 struct server_gathering {
     struct gathering g;
-    struct mst_query q;         /* the requests, in the order of their rows */
+    struct mst_query q;         /* the requests */
     struct worker   *workers;
 };
 
 static const char apache_requests[] =
     "SELECT rowid AS id, start_ns, queue_ns, read_ns, handle_ns, send_ns, status, aborted, "
-    "held_ns, worker " MST_FROM_APACHES_REQUESTS "ORDER BY rowid";
+    "held_ns, worker " MST_FROM_APACHES_REQUESTS MST_REQUESTS_ORDER;
 /* A PHP's request begins here with its wait: its total is what PHP knows. */
 static const char php_requests[] =
     "SELECT start_ns - coalesce(wait_ns, 0) AS start_ns, coalesce(wait_ns, 0) AS wait_ns, "
@@ -364,38 +356,25 @@ static bool gather_request(struct server_gathering *s, const uint64_t parts[PART
     return true;
 }
 
-/* The walk over the join goes through the same rows in the same order. */
-static bool gather_joined(void *context, const struct mst_joined *l)
+static bool gather_apache(struct server_gathering *s, const struct mst_summary_overlay *php)
 {
-    struct server_gathering *s = context;
-    uint64_t php = l->handle_wait + l->handle_run;
-    uint64_t parts[PART_COUNT] = {
-        [PART_PHP_WAIT] = l->handle_wait, [PART_PHP_RUN] = l->handle_run,
-        [PART_HANDLE] = l->handle_ns > php ? l->handle_ns - php : 0,
-        [PART_SEND_PHP] = l->send_run,
-        [PART_SEND] = l->send_ns > l->send_run ? l->send_ns - l->send_run : 0,
-    };
-
-    if (!mst_query_next(&s->q) || mst_row_number(&s->q, "id") != l->id)
-        return false;
-    parts[PART_QUEUE] = mst_row_number(&s->q, "queue_ns");
-    parts[PART_READ] = mst_row_number(&s->q, "read_ns");
-    return gather_request(s, parts);
-}
-
-static bool gather_apache(struct server_gathering *s)
-{
+    struct mst_php_times of;
     bool fine = true;
+    size_t nth;
 
-    while (fine && mst_query_next(&s->q)) {
-        const uint64_t parts[PART_COUNT] = {
-            [PART_QUEUE] = mst_row_number(&s->q, "queue_ns"),
-            [PART_READ] = mst_row_number(&s->q, "read_ns"),
-            [PART_HANDLE] = mst_row_number(&s->q, "handle_ns"),
-            [PART_SEND] = mst_row_number(&s->q, "send_ns"),
-        };
+    for (nth = 0; fine && mst_query_next(&s->q); nth++) {
+        uint64_t parts[PART_COUNT] = { 0 };
 
-        fine = gather_request(s, parts);
+        fine = mst_join_php_read(&of, php, nth, &s->q);
+        parts[PART_PHP_WAIT] = of.handle_wait;
+        parts[PART_PHP_RUN] = of.handle_run;
+        parts[PART_SEND_PHP] = of.send_run;
+        parts[PART_QUEUE] = mst_row_number(&s->q, "queue_ns");
+        parts[PART_READ] = mst_row_number(&s->q, "read_ns");
+        parts[PART_HANDLE] = mst_subtract_saturated(mst_row_number(&s->q, "handle_ns"),
+                                                    of.handle_wait + of.handle_run);
+        parts[PART_SEND] = mst_subtract_saturated(mst_row_number(&s->q, "send_ns"), of.send_run);
+        fine = fine && gather_request(s, parts);
     }
     return fine;
 }
@@ -416,8 +395,8 @@ static bool gather_php(struct server_gathering *s)
 }
 
 bool mst_series_server(struct mst_series_requests *s, sqlite3 *db,
-                       const struct mst_summary *run, const struct mst_summary_server *server,
-                       const struct mst_bins *bins, struct mst_table *workers)
+                       const struct mst_summary_server *server, const struct mst_bins *bins,
+                       struct mst_table *workers)
 {
     bool php = mst_summary_is_php(server), joined = !php && server->php.joined > 0;
     struct server_gathering of = {
@@ -429,8 +408,7 @@ bool mst_series_server(struct mst_series_requests *s, sqlite3 *db,
     memset(s, 0, sizeof *s);
     of.g.parts = php ? PHP_PARTS : joined ? ALL_PARTS :
                  ALL_PARTS & ~(PHP_PARTS | 1u << PART_SEND_PHP);
-    fine = fine && (php ? gather_php(&of) : !joined ? gather_apache(&of) :
-                    mst_join_php_walk(run, db, server->id, gather_joined, &of, NULL));
+    fine = fine && (php ? gather_php(&of) : gather_apache(&of, &server->php));
     fine = mst_query_done(&of.q) && fine && finish(s, &of.g) && make_workers(workers, of.workers);
     end(&of.g);
     free(of.workers);

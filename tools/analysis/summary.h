@@ -67,12 +67,20 @@ struct mst_summary_client {
 /* What PHP did while an Apache had a request: PHP's intervals laid over Apache's
  * phases, for each of the Apache's requests of this run. Where a request never came
  * to PHP, all of it is `other`; the parts of a phase add up to it. */
+/* Of one of Apache's requests: what of its phases was PHP's time, in ns. */
+struct mst_php_times {
+    uint64_t id;                       /* its row in server_requests */
+    uint64_t handle_wait, handle_run, send_run;
+};
+
 struct mst_summary_overlay {
     bool     known;                    /* a PHP was recorded too */
     uint64_t joined;                   /* requests with PHP's record */
     uint64_t wait_unknown;             /* of those */
     struct mst_summary_times handle_wait, handle_run, handle_other, send_run, send_other;
     struct mst_summary_times handle_rest;   /* other, without the intervals checks and upload */
+    struct mst_php_times *requests;    /* in MST_REQUESTS_ORDER */
+    size_t request_count, request_room;
 };
 
 /* An interval, or a kind of wait: of all requests that tell, 0 where there was none. */

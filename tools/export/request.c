@@ -19,7 +19,7 @@ static const char chosen_sql[] =
     "AND (" TOTAL " >= :slower_than OR (:failed AND status >= 500) OR (:sampled AND sampled = 1) "
     "OR rowid IN (SELECT rowid " MST_FROM_APACHES_REQUESTS
     "ORDER BY " TOTAL " DESC, start_ns, rowid LIMIT :slowest)) "
-    "AND rowid <= :last_row ORDER BY rowid";
+    "AND rowid <= :last_row ORDER BY request_id, rowid";
 static const char php_sql[] =
     "SELECT key, pid, memory_bytes, user_ns + system_ns AS cpu_ns, cpu_wait_ns, script "
     "FROM php_requests WHERE rowid = :id";
@@ -129,7 +129,7 @@ static bool read_request(struct mst_export_request *r, struct mst_query *q, sqli
     return true;
 }
 
-/* The chosen requests and all of the join are in the order of their rows. */
+/* The chosen requests and all of the join are in the same order. */
 static bool take(void *context, const struct mst_joined *joined)
 {
     struct walk *w = context;

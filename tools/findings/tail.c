@@ -12,24 +12,20 @@
 
 #define TOTAL "queue_ns + read_ns + handle_ns + send_ns"
 
+#define PHP_TOTAL "coalesce(wait_ns, 0) + run_ns"
+
 /* What of the slow requests exceeds the median's, in parts. */
 static const char apache_parts[] =
-    "SELECT total(slow) AS n, total(slow * (total_ns - :median)) AS excess, "
-    "total(slow * queue_ns) AS queue, total(slow * read_ns) AS read, "
-    "total(slow * coalesce(checks_ns, 0)) AS checks, "
-    "total(slow * coalesce(upload_ns, 0)) AS upload, "
-    "total(slow * (handle_ns - coalesce(checks_ns, 0) - coalesce(upload_ns, 0))) AS handle, "
-    "total(slow * send_ns) AS send FROM "
-    "(SELECT *, " TOTAL " AS total_ns, (" TOTAL ") > :slow AS slow "
-    MST_FROM_APACHES_REQUESTS ")";
+    "SELECT count(*) AS n, total(" TOTAL " - :median) AS excess, "
+    "total(queue_ns) AS queue, total(read_ns) AS read, "
+    "total(coalesce(checks_ns, 0)) AS checks, total(coalesce(upload_ns, 0)) AS upload, "
+    "total(handle_ns - coalesce(checks_ns, 0) - coalesce(upload_ns, 0)) AS handle, "
+    "total(send_ns) AS send " MST_FROM_APACHES_REQUESTS "AND " TOTAL " > :slow";
 static const char php_parts[] =
-    "SELECT total(slow) AS n, total(slow * (total_ns - :median)) AS excess, "
-    "total(slow * coalesce(wait_ns, 0)) AS php_wait, "
-    "total(slow * coalesce(user_ns + system_ns, 0)) AS cpu, "
-    "total(slow * coalesce(cpu_wait_ns, 0)) AS cpu_wait, "
-    "total(slow * coalesce(waits_ns, 0)) AS waits FROM "
-    "(SELECT *, coalesce(wait_ns, 0) + run_ns AS total_ns, "
-    "coalesce(wait_ns, 0) + run_ns > :slow AS slow " MST_FROM_PHPS_REQUESTS ")";
+    "SELECT count(*) AS n, total(" PHP_TOTAL " - :median) AS excess, "
+    "total(coalesce(wait_ns, 0)) AS php_wait, total(coalesce(user_ns + system_ns, 0)) AS cpu, "
+    "total(coalesce(cpu_wait_ns, 0)) AS cpu_wait, total(coalesce(waits_ns, 0)) AS waits "
+    MST_FROM_PHPS_REQUESTS "AND " PHP_TOTAL " > :slow";
 
 static const struct mst_tail_part apache_names[] = {
     { "queue", "waiting for a worker" }, { "read", "reading the request" },
@@ -95,7 +91,7 @@ static void look_for_common(struct mst_inquiry *q, struct mst_tail *t)
         if (expression != NULL &&
             find_common(q, t, expression,
                         is_php ? MST_FROM_PHPS_REQUESTS : MST_FROM_APACHES_REQUESTS,
-                        is_php ? "coalesce(wait_ns, 0) + run_ns" : "(" TOTAL ")")) {
+                        is_php ? PHP_TOTAL : "(" TOTAL ")")) {
             t->common = attributes[i].kind;
             return;
         }

@@ -121,13 +121,13 @@ static bool put_ports(struct mst_json *j, sqlite3 *db, const struct mst_summary 
     return fine;
 }
 
-static bool put_server(struct mst_json *j, sqlite3 *db, const struct mst_summary *run,
-                       const struct mst_summary_server *server, const struct bins *both)
+static bool put_server(struct mst_json *j, sqlite3 *db, const struct mst_summary_server *server,
+                       const struct bins *both)
 {
     const struct mst_bins *bins = &both->samples;
     struct mst_series_requests s;
     struct mst_table workers = { 0 }, table;
-    bool fine = mst_series_server(&s, db, run, server, &both->requests, &workers);
+    bool fine = mst_series_server(&s, db, server, &both->requests, &workers);
 
     mst_json_begin(j, NULL, '{');
     mst_json_string(j, "producer", mst_producer_name(server->producer));
@@ -192,7 +192,7 @@ static bool put_run(struct mst_json *j, const struct mst_report *report, size_t 
     mst_json_begin(j, "servers", '[');
     for (i = 0; i < s->server_count && fine; i++) {
         mst_json_line(j, 0);
-        fine = put_server(j, db, s, &s->servers[i], &bins);
+        fine = put_server(j, db, &s->servers[i], &bins);
     }
     mst_json_end(j, ']');
     mst_json_end(j, '}');

@@ -157,7 +157,7 @@ bool mst_html_by_name(struct mst_sink *sink, const struct mst_report_run *run, s
     bool fine = true;
 
     if (front != NULL && !mst_summary_is_php(front)) {
-        fine = mst_by_name_apache(&one, &other, s, db, front, most);
+        fine = mst_by_name_apache(&one, &other, db, front, most);
         if (fine) {
             put_by(sink, &by_label, &one);
             put_by(sink, &by_handler, &other);

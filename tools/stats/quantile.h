@@ -16,6 +16,12 @@ int  mst_values_add(struct mst_values *values, uint64_t value);
 void mst_values_free(struct mst_values *values);
 void mst_values_sort(struct mst_values *values);
 
+/* A value, and the number of what it belongs to. */
+struct mst_owned_value { uint64_t value, owner; };
+
+/* By their values; the order of equal ones is not defined. items can be NULL where there are none. */
+void mst_owned_values_sort(struct mst_owned_value *items, size_t count);
+
 /* The nearest-rank quantile of sorted values: the smallest of them that at least
  * per_mille thousandths of all do not exceed; 500 is the median, 1000 the
  * largest. One of the values, never between two. MST_UNKNOWN where there are none. */

@@ -111,7 +111,7 @@ static bool put_fronts(struct mst_json *j, const struct mst_summary *s,
             continue;
         one = (struct mst_series_requests){ 0 };
         workers = (struct mst_table){ 0 };
-        fine = mst_series_server(&one, db, s, &s->servers[i], bins, &workers);
+        fine = mst_series_server(&one, db, &s->servers[i], bins, &workers);
         mst_table_free(&workers);
         add_rows(&all.over_time, &one.over_time);
         if (all.over_time.rows == 0) {
