@@ -78,6 +78,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/archive/wal.c \
 	tools/archive/writer.c \
 	tools/archive/writer.h \
+	tools/cli/export_options.c \
+	tools/cli/export_options.h \
 	tools/cli/fail_on.c \
 	tools/cli/fail_on.h \
 	tools/cli/quantities.c \
@@ -135,6 +137,10 @@ libmpmstat_tool_la_SOURCES = \
 	tools/explain/stuck.c \
 	tools/export/export.c \
 	tools/export/export.h \
+	tools/export/follow.c \
+	tools/export/follow.h \
+	tools/export/metrics.c \
+	tools/export/metrics.h \
 	tools/export/otlp.c \
 	tools/export/otlp.h \
 	tools/export/post.c \
@@ -270,12 +276,16 @@ libmpmstat_tool_la_SOURCES = \
 	tools/serve/clients.h \
 	tools/serve/daemon.c \
 	tools/serve/daemon.h \
+	tools/serve/look.c \
+	tools/serve/look.h \
 	tools/serve/pages.c \
 	tools/serve/pages.h \
 	tools/serve/secrets.c \
 	tools/serve/secrets.h \
 	tools/serve/serve.c \
 	tools/serve/serve.h \
+	tools/serve/telemetry.c \
+	tools/serve/telemetry.h \
 	tools/source/board_source.c \
 	tools/source/http.c \
 	tools/source/http.h \

@@ -111,6 +111,9 @@ struct mst_record_names {
     const char *ends[MST_RECORD_ENDS];   /* NULL: none, or not known */
 };
 
+/* Of a record's key, the bits above these count the starts of its server since mark. */
+#define MST_SOURCE_TICKET_BITS 48u
+
 /* Where records go. Pointers are valid during the call only. A nonzero return
  * stops the poll: it returns -1 with error "" (the callee has said why).
  * `key` is unique also across restarts of the server. Records

@@ -72,7 +72,7 @@ void mst_sample_unite_processes(struct mst_sample *sample);
 /* The key of a ticket: after each start of the server tickets begin at 0 again. */
 static inline uint64_t mst_source_key(unsigned restarts, uint64_t ticket)
 {
-    return (uint64_t)restarts << 48 | ticket;
+    return (uint64_t)restarts << MST_SOURCE_TICKET_BITS | ticket;
 }
 
 #endif
