@@ -3,34 +3,14 @@
 #include "cli/export_options.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "cli/quantities.h"
 #include "console/diag.h"
 #include "segment/format.h"
 
 #define SLOWER_MAX_NS (UINT64_C(86400) * MST_NS_PER_S)
-
-int mst_time_read(const char *verb, const char *option, const char *text, uint64_t low_ns,
-                  uint64_t high_ns, uint64_t *ns)
-{
-    static const struct { const char *unit; double ns; } units[] = {
-        { "ms", 1e6 }, { "s", 1e9 }, { "m", 60e9 }, { "h", 3600e9 },
-    };
-    char *unit;
-    double number = strtod(text, &unit);
-    size_t i;
-
-    for (i = 0; i < sizeof units / sizeof *units && unit != text; i++)
-        if (strcmp(unit, units[i].unit) == 0 && number * units[i].ns >= (double)low_ns &&
-            number * units[i].ns <= (double)high_ns) {
-            *ns = (uint64_t)(number * units[i].ns);
-            return MST_EXIT_OK;
-        }
-    return mst_usage_error(verb, "expected --%s to be a time with its unit (500ms, 2s, 5m), "
-                           "found \"%s\"", option, text);
-}
 
 void mst_export_options_begin(struct mst_export_options *o)
 {

@@ -41,8 +41,4 @@ void mst_export_options_free(struct mst_export_options *o);
 bool mst_export_option(struct mst_export_options *o, const char *verb, int option,
                        const char *argument, int *status);
 
-/* Reads an option's time with its unit: "500ms", "2s", "5m", "1h". An enum mst_exit. */
-int mst_time_read(const char *verb, const char *option, const char *text, uint64_t low_ns,
-                  uint64_t high_ns, uint64_t *ns);
-
 #endif

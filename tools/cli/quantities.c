@@ -35,14 +35,13 @@ static const struct unit times[] = {
 };
 #define TIMES (sizeof times / sizeof *times)
 
-int mst_time_read(uint64_t *ns, const char *verb, const char *option, const char *text,
-                  uint64_t least_ns, uint64_t most_ns)
+int mst_time_read(const char *verb, const char *option, const char *text, uint64_t low_ns,
+                  uint64_t high_ns, uint64_t *ns)
 {
-    if (read_with_unit(ns, text, times, TIMES, least_ns, most_ns))
+    if (read_with_unit(ns, text, times, TIMES, low_ns, high_ns))
         return MST_EXIT_OK;
-    return mst_usage_error(verb, "expected %s to be a time from %s to %s with its unit (500ms, "
-                           "90s, 5m, 2h, 30d), found \"%s\"", option,
-                           mst_format_duration(least_ns).text, mst_format_duration(most_ns).text,
+    return mst_usage_error(verb, "expected --%s to be a time with its unit (500ms, 2s, 5m, 7d), %s "
+                           "or more, found \"%s\"", option, mst_format_duration(low_ns).text,
                            text);
 }
 
@@ -75,7 +74,7 @@ static bool read_clock(uint64_t *wall_ns, const char *text)
     return false;
 }
 
-int mst_instant_read(uint64_t *wall_ns, const char *verb, const char *option, const char *text)
+int mst_instant_read(const char *verb, const char *option, const char *text, uint64_t *wall_ns)
 {
     uint64_t ago_ns, now_ns = mst_realtime_ns();
 
@@ -85,12 +84,12 @@ int mst_instant_read(uint64_t *wall_ns, const char *verb, const char *option, co
     }
     if (read_clock(wall_ns, text))
         return MST_EXIT_OK;
-    return mst_usage_error(verb, "expected %s to be a time ago (-2h), a time of today (07:30) or a "
-                           "date with a time (\"2026-11-23 07:30\"), found \"%s\"", option, text);
+    return mst_usage_error(verb, "expected --%s to be a time ago (-2h), a time of today (07:30) or "
+                           "a date with a time (\"2026-11-23 07:30\"), found \"%s\"", option, text);
 }
 
-int mst_bytes_read(uint64_t *bytes, const char *verb, const char *option, const char *text,
-                   uint64_t least)
+int mst_bytes_read(const char *verb, const char *option, const char *text, uint64_t least,
+                   uint64_t *bytes)
 {
     static const struct unit units[] = {
         { "K", 0x1p10 }, { "M", 0x1p20 }, { "G", 0x1p30 }, { "T", 0x1p40 },
@@ -98,6 +97,6 @@ int mst_bytes_read(uint64_t *bytes, const char *verb, const char *option, const 
 
     if (read_with_unit(bytes, text, units, sizeof units / sizeof *units, least, INT64_MAX))
         return MST_EXIT_OK;
-    return mst_usage_error(verb, "expected %s to be a size of %s or more with its unit (64M, 2G), "
-                           "found \"%s\"", option, mst_format_bytes(least).text, text);
+    return mst_usage_error(verb, "expected --%s to be a size of %s or more with its unit (64M, "
+                           "2G), found \"%s\"", option, mst_format_bytes(least).text, text);
 }

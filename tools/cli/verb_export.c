@@ -9,6 +9,7 @@
 #include "analysis/compare_runs.h"
 #include "base/clock.h"
 #include "cli/export_options.h"
+#include "cli/quantities.h"
 #include "cli/verbs.h"
 #include "console/diag.h"
 #include "console/output.h"

@@ -42,13 +42,13 @@ static int read_rotation(struct options *o, int option)
     struct mst_rotation *r = &o->rotation;
 
     switch (option) {
-    case 'O': return mst_time_read(&r->period_ns, "record", "--rotate", optarg,
-                                   PERIOD_MIN_NS, KEEP_MAX_NS);
-    case 'S': return mst_bytes_read(&r->size_bytes, "record", "--rotate-size", optarg, SIZE_MIN);
-    case 'K': return mst_time_read(&r->keep_ns, "record", "--keep", optarg, PERIOD_MIN_NS,
-                                   KEEP_MAX_NS);
-    default:  return mst_bytes_read(&r->keep_bytes, "record", "--keep-size", optarg,
-                                    MST_ROTATION_KEPT * SIZE_MIN);
+    case 'O': return mst_time_read("record", "rotate", optarg, PERIOD_MIN_NS, KEEP_MAX_NS,
+                                   &r->period_ns);
+    case 'S': return mst_bytes_read("record", "rotate-size", optarg, SIZE_MIN, &r->size_bytes);
+    case 'K': return mst_time_read("record", "keep", optarg, PERIOD_MIN_NS, KEEP_MAX_NS,
+                                   &r->keep_ns);
+    default:  return mst_bytes_read("record", "keep-size", optarg, MST_ROTATION_KEPT * SIZE_MIN,
+                                    &r->keep_bytes);
     }
 }
 

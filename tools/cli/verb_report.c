@@ -148,8 +148,8 @@ static int read_options(struct options *o, int argc, char **argv)
             break;
         case 'F':
         case 'T':
-            status = mst_instant_read(option == 'F' ? &o->from_ns : &o->to_ns, "report",
-                                      option == 'F' ? "--from" : "--to", optarg);
+            status = mst_instant_read("report", option == 'F' ? "from" : "to", optarg,
+                                      option == 'F' ? &o->from_ns : &o->to_ns);
             if (status != MST_EXIT_OK)
                 return status;
             break;

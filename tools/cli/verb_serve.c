@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "cli/export_options.h"
+#include "cli/quantities.h"
 #include "cli/verbs.h"
 #include "console/diag.h"
 #include "console/style.h"

@@ -29,7 +29,8 @@ struct mst_recording_options {
 };
 
 /* Records, and says on stderr what goes wrong. Returns an enum mst_exit; *run_id
- * is 0 where there is no run in the archive; with a rotation it is the last archive's. Nothing of the command is left
+ * is 0 where there is no run in the archive; with a rotation it is the last archive's.
+ * Nothing of the command is left
  * running. Handles SIGINT, SIGTERM and SIGHUP while it runs. */
 int mst_record(const struct mst_recording_options *options, int64_t *run_id);
 

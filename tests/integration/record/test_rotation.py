@@ -214,7 +214,7 @@ def test_a_server_that_is_away_where_an_archive_ends_is_recorded_on(server, dire
     (["--keep", "1d"], "--keep and --keep-size go with --rotate TIME"),
     (["--rotate", "1h", "--", "true"], "runs no command"),
     (["--rotate", "1h"], "-o DIRECTORY"),
-    (["--rotate", "1", "-o", "x"], "a time from 1 s"),
+    (["--rotate", "1", "-o", "x"], "a time with its unit"),
     (["--rotate", "1h", "--keep-size", "2", "-o", "x"], "a size of"),
     (["--rotate-size", "1G", "--keep-size", "2G", "-o", "x"], "at least 3 times --rotate-size"),
 ])
