@@ -233,6 +233,23 @@ static const char *set_tenant_labels(cmd_parms *cmd, void *dir, const char *text
     return set_number(cmd, text, 0, MST_LABELS_MAX, &mst_config.tenant_labels);
 }
 
+static const char *set_trace_context(cmd_parms *cmd, void *dir, const char *text)
+{
+    static const char *const names[] = {
+        [MST_TRACE_IGNORED] = "Off", [MST_TRACE_READ] = "On", [MST_TRACE_PARENT] = "Parent",
+    };
+    struct mst_dir_config *c = dir;
+    size_t i;
+
+    for (i = 0; i < sizeof names / sizeof *names; i++)
+        if (ap_cstr_casecmp(text, names[i]) == 0) {
+            c->trace_context = (int)i;
+            return NULL;
+        }
+    return apr_psprintf(cmd->pool, "%s must be On, Off or Parent, not \"%s\"", cmd->cmd->name,
+                        text);
+}
+
 const command_rec mst_commands[] = {
     AP_INIT_FLAG("MPMStat", ap_set_flag_slot, SLOT(enabled), RSRC_CONF | ACCESS_CONF,
                  "Whether requests are recorded here: On (default) or Off"),
@@ -247,10 +264,10 @@ const command_rec mst_commands[] = {
                  RSRC_CONF | ACCESS_CONF,
                  "Whether the number that a load tool gives a request, in X-MPMStat-Id or "
                  "X-Vegeta-Seq, is recorded here: On or Off (default)"),
-    AP_INIT_FLAG("MPMStatTraceContext", ap_set_flag_slot, SLOT(trace_context),
-                 RSRC_CONF | ACCESS_CONF,
-                 "Whether the trace that a request belongs to, by its header traceparent, is "
-                 "recorded here: On or Off (default)"),
+    AP_INIT_TAKE1("MPMStatTraceContext", set_trace_context, NULL, RSRC_CONF | ACCESS_CONF,
+                  "Whether the trace that a request belongs to, by its header traceparent, is "
+                  "recorded here: On or Off (default); Parent: and programs get the header with "
+                  "the request's own span"),
     AP_INIT_FLAG("MPMStatTrustProxy", ap_set_flag_slot, SLOT(trust_proxy),
                  RSRC_CONF | ACCESS_CONF,
                  "Whether the status page here is for requests, too, that came through a proxy on "

@@ -1,7 +1,8 @@
 /* exports.c - what others learn of a request.
  *
  *   programs     CGI, FastCGI and PHP: the variable MPMSTAT (segment/handover.h), and MPMSTAT_ID,
- *                the id alone, set when the handler begins
+ *                the id alone, set when the handler begins; with MPMStatTraceContext Parent, the
+ *                request's span in the header traceparent
  *   access logs  MPMStatNotes: notes and MPMSTAT_ID, set when the request is complete
  *   browsers     MPMStatServerTiming: a Server-Timing header
  */
@@ -49,6 +50,23 @@ static void note_hand_over(const request_rec *r, char *text, uint64_t now)
     req->parts.handover_ns = now - req->parts.upload_ns;
 }
 
+/* Puts the request's own span into the header traceparent, as that of which the program's are
+ * children. Where the trace is not sampled, nobody exports that span: the header stays. */
+static void hand_trace_on(request_rec *r, uint64_t id)
+{
+    const struct mst_span_of of = { mst_recording.started_ns, mst_recording.parent, id };
+    struct mst_timed *req = mst_timed_from(r);
+    struct mst_traceparent trace;
+    char *text;
+
+    if (!req || !mst_timing_take_trace(req, r, &trace))
+        return;
+    trace.parent = mst_span_id(&of, MST_SPAN_SERVER);
+    text = apr_palloc(r->pool, MST_TRACEPARENT_SIZE);
+    mst_traceparent_format(&trace, text);
+    apr_table_setn(r->headers_in, "traceparent", text);
+}
+
 void mst_exports_hand_over(request_rec *r)
 {
     uint64_t id, now;
@@ -60,6 +78,8 @@ void mst_exports_hand_over(request_rec *r)
     now = mst_now_ns();
     mst_handover_format(text, id, now, mst_place);
     note_hand_over(r, text, now);
+    if (mst_dir_config_of(r)->trace_context == MST_TRACE_PARENT)
+        hand_trace_on(r, id);
     apr_table_setn(r->subprocess_env, MST_HANDOVER_VARIABLE, text);
     apr_table_setn(r->subprocess_env, "MPMSTAT_ID", id_text(r->pool, id));
 }

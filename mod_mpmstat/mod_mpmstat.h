@@ -52,13 +52,19 @@ struct mst_label_ref {
     struct mst_label_ref *next;
 };
 
+/* What is done with the header traceparent. */
+enum mst_trace_context {
+    MST_TRACE_IGNORED, MST_TRACE_READ,
+    MST_TRACE_PARENT   /* it is read, and programs get it with the request's own span */
+};
+
 /* Of a directory. A directive that is not set here is -1. */
 struct mst_dir_config {
     int                   enabled;   /* MPMStat */
     int                   paths;     /* MPMStatPaths */
     int                   trust_request_start; /* MPMStatTrustRequestStart */
     int                   trust_client_id; /* MPMStatTrustClientId */
-    int                   trace_context; /* MPMStatTraceContext */
+    int                   trace_context; /* MPMStatTraceContext: an enum mst_trace_context */
     int                   trust_proxy; /* MPMStatTrustProxy */
     int                   notes;     /* MPMStatNotes */
     int                   server_timing; /* MPMStatServerTiming */
@@ -124,6 +130,7 @@ struct mst_recording {
                                        * its forks; atomic */
     uint64_t            id_base;      /* added to those: tells processes apart */
     uint64_t            parent;       /* pid of the server's parent */
+    uint64_t            started_ns;   /* when the board was made, since 1970 */
     uint64_t            owner;        /* pid of the child that claimed `self` */
     bool                forked;       /* this process was forked from that child: by itk, for a
                                        * connection, or to become a CGI script */

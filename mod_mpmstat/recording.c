@@ -210,6 +210,7 @@ static void begin_recording(struct mst_board *b, apr_pool_t *pconf)
 {
     mst_recording.parent = (uint64_t)getpid();
     mst_recording.board = b;
+    mst_recording.started_ns = b->header->started_ns + (uint64_t)b->header->realtime_offset_ns;
     mst_recording.listener_thread = mst_mpm_number(AP_MPMQ_IS_THREADED, AP_MPMQ_NOT_SUPPORTED)
                                     != AP_MPMQ_NOT_SUPPORTED;
     mst_recording.suspends = mst_mpm_number(AP_MPMQ_IS_ASYNC, 0) > 0;

@@ -36,6 +36,8 @@ struct mst_parts {
     uint64_t front_ns;               /* MST_UNKNOWN where X-Request-Start is not trusted */
     uint64_t client_id;
     uint64_t trace_high, trace_low, trace_parent;
+    uint32_t trace_flags;
+    bool     has_trace;              /* these are of the client: the header has another span now */
     uint64_t send_client_ns, send_network_ns;
     bool     asked;                  /* these two are known */
 };
@@ -252,6 +254,11 @@ static inline void mst_timing_apply_config(struct mst_timed *req, const request_
     if (req->dir != dir)
         mst_timing_change_config(req, r, dir);
 }
+
+/* Takes the client's trace from the request's header, once, where it is sampled: the header can
+ * have another parent from then on. */
+bool mst_timing_take_trace(struct mst_timed *req, const request_rec *r,
+                           struct mst_traceparent *trace);
 
 /* Counts r under this label, if it is recorded. */
 void mst_timing_set_label(request_rec *r, uint32_t label);

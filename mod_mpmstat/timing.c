@@ -351,21 +351,49 @@ static MST_SELDOM uint64_t client_id(const request_rec *r)
     return *end == '\0' && id < (apr_int64_t)1 << 53 ? (uint64_t)id + 1 : 0;
 }
 
-/* The trace that the request is a part of, as its headers have it when it ends: what the
- * configuration has unset is none. Several headers are one with a comma, and so none, either. */
-static MST_SELDOM void note_trace(struct mst_timed *req, const request_rec *r)
+/* Several headers are one with a comma, and so none. */
+static bool read_trace(const request_rec *r, struct mst_traceparent *trace)
 {
     const char *text = apr_table_get(r->headers_in, "traceparent");
-    struct mst_traceparent trace;
+
+    return text && mst_traceparent_parse(text, trace);
+}
+
+static void keep_trace(struct mst_parts *parts, const struct mst_traceparent *trace)
+{
+    parts->trace_high = trace->trace_high;
+    parts->trace_low = trace->trace_low;
+    parts->trace_parent = trace->parent;
+    parts->trace_flags = trace->flags;
+}
+
+bool mst_timing_take_trace(struct mst_timed *req, const request_rec *r,
+                           struct mst_traceparent *trace)
+{
     struct mst_parts *parts;
 
-    if (!text || !mst_traceparent_parse(text, &trace))
-        return;
+    if (!read_trace(r, trace) || !(trace->flags & MST_TRACE_SAMPLED))
+        return false;
     parts = mst_parts_of(req);
-    parts->trace_high = trace.trace_high;
-    parts->trace_low = trace.trace_low;
-    parts->trace_parent = trace.parent;
-    req->status_flags |= (uint64_t)trace.flags << MST_TRACE_FLAGS_SHIFT;
+    if (parts->has_trace)
+        return false;
+    keep_trace(parts, trace);
+    parts->has_trace = true;
+    return true;
+}
+
+/* The trace that the request is a part of, as its headers have it when it ends: what the
+ * configuration has unset is none. Where its programs got another span, as it was then. */
+static MST_SELDOM void note_trace(struct mst_timed *req, const request_rec *r)
+{
+    struct mst_traceparent trace;
+
+    if (!req->has_parts || !req->parts.has_trace) {
+        if (!read_trace(r, &trace))
+            return;
+        keep_trace(mst_parts_of(req), &trace);
+    }
+    req->status_flags |= (uint64_t)req->parts.trace_flags << MST_TRACE_FLAGS_SHIFT;
 }
 
 /* httpd's parent wakes a child that is to end by a connection to itself: no client's request. */
@@ -401,7 +429,7 @@ static void note_outcome(struct mst_timed *req, const request_rec *r)
     req->bytes = last->bytes_sent > 0 && !last->header_only ? (uint64_t)last->bytes_sent : 0;
     if (req->dir->trust_client_id == 1)
         mst_parts_of(req)->client_id = client_id(r);
-    if (req->dir->trace_context == 1)
+    if (req->dir->trace_context >= MST_TRACE_READ)
         note_trace(req, r);
     if (req->has_parts && req->dir->trust_request_start != 1)
         req->parts.front_ns = MST_UNKNOWN;

@@ -18,6 +18,7 @@ UNIT_TESTS = \
 	tests/unit/check_compare \
 	tests/unit/check_directory \
 	tests/unit/check_explain \
+	tests/unit/check_export \
 	tests/unit/check_findings \
 	tests/unit/check_generators \
 	tests/unit/check_guard \

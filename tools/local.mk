@@ -70,14 +70,20 @@ libmpmstat_tool_la_SOURCES = \
 	tools/archive/rows_server.c \
 	tools/archive/rows_study.c \
 	tools/archive/schema.c \
+	tools/archive/slice.c \
+	tools/archive/slice.h \
 	tools/archive/statements.c \
 	tools/archive/states.c \
 	tools/archive/states.h \
 	tools/archive/wal.c \
 	tools/archive/writer.c \
 	tools/archive/writer.h \
+	tools/cli/export_options.c \
+	tools/cli/export_options.h \
 	tools/cli/fail_on.c \
 	tools/cli/fail_on.h \
+	tools/cli/quantities.c \
+	tools/cli/quantities.h \
 	tools/cli/record_runs.c \
 	tools/cli/record_runs.h \
 	tools/cli/study_reports.h \
@@ -131,6 +137,10 @@ libmpmstat_tool_la_SOURCES = \
 	tools/explain/stuck.c \
 	tools/export/export.c \
 	tools/export/export.h \
+	tools/export/follow.c \
+	tools/export/follow.h \
+	tools/export/metrics.c \
+	tools/export/metrics.h \
 	tools/export/otlp.c \
 	tools/export/otlp.h \
 	tools/export/post.c \
@@ -204,6 +214,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/record/recording_looks.c \
 	tools/record/recording_steps.h \
 	tools/record/recording_targets.c \
+	tools/record/rotation.c \
+	tools/record/rotation.h \
 	tools/record/sampler.c \
 	tools/record/sampler.h \
 	tools/report/cells.c \
@@ -250,11 +262,12 @@ libmpmstat_tool_la_SOURCES = \
 	tools/report/resources_markup.c \
 	tools/report/resources_text.c \
 	tools/report/runs.c \
+	tools/report/servers.c \
+	tools/report/servers.h \
 	tools/report/summary_json.c \
 	tools/report/summary_phases.c \
 	tools/report/summary_text.c \
 	tools/report/summary_text.h \
-	tools/report/summary_together.c \
 	tools/report/trend.c \
 	tools/report/trend.h \
 	tools/serve/address.c \
@@ -263,12 +276,16 @@ libmpmstat_tool_la_SOURCES = \
 	tools/serve/clients.h \
 	tools/serve/daemon.c \
 	tools/serve/daemon.h \
+	tools/serve/look.c \
+	tools/serve/look.h \
 	tools/serve/pages.c \
 	tools/serve/pages.h \
 	tools/serve/secrets.c \
 	tools/serve/secrets.h \
 	tools/serve/serve.c \
 	tools/serve/serve.h \
+	tools/serve/telemetry.c \
+	tools/serve/telemetry.h \
 	tools/source/board_source.c \
 	tools/source/http.c \
 	tools/source/http.h \
@@ -407,13 +424,16 @@ tools/report/assets.inc: lib/render/embed $(render_asset_files) $(report_asset_f
 
 EXTRA_DIST += tools/quickstart tools/quickstart.d
 
-# The unit that starts mpmstat serve. It is installed, and not enabled.
+# The units that start mpmstat serve and mpmstat record. They are installed, and not enabled.
 serve_unit = tools/serve/mpmstat-serve.service
-EXTRA_DIST += $(serve_unit).in
-CLEANFILES += $(serve_unit)
+record_unit = tools/record/mpmstat-record.service
+EXTRA_DIST += $(serve_unit).in $(record_unit).in
+CLEANFILES += $(serve_unit) $(record_unit)
+with_bindir = $(AM_V_GEN)$(MKDIR_P) $(@D) && $(SED) -e 's|[@]bindir[@]|$(bindir)|'
 $(serve_unit): tools/serve/mpmstat-serve.service.in Makefile
-	@$(MKDIR_P) $(@D)
-	$(AM_V_GEN)$(SED) -e 's|[@]bindir[@]|$(bindir)|' $(srcdir)/$(serve_unit).in >$@
+	$(with_bindir) $(srcdir)/$(serve_unit).in >$@
+$(record_unit): tools/record/mpmstat-record.service.in Makefile
+	$(with_bindir) $(srcdir)/$(record_unit).in >$@
 if WITH_SYSTEMD_UNIT
-nodist_systemdsystemunit_DATA = $(serve_unit)
+nodist_systemdsystemunit_DATA = $(serve_unit) $(record_unit)
 endif

@@ -1,21 +1,23 @@
 """Writes a line for each request that Locust makes, for mpmstat import.
 
-Locust keeps sums and rounded tables only. Name this file next to your own locustfile, on the
+Locust keeps sums and rounded tables only. Name this file before your own locustfile, on the
 master, on every worker, and with --processes:
 
-    locust -f locustfile.py,/usr/share/mpmstat/locust/mpmstat_rows.py --headless ...
+    locust -f /usr/share/mpmstat/locust/mpmstat_rows.py,locustfile.py --headless ...
 
 Each process that makes requests writes a file of its own, mpmstat-locust-HOST-PID-TIME.csv, into the
 directory that the variable MPMSTAT_ROWS names, or else into the current one. Lines are written once
 a second, or when there are 1,000 of them: a worker that is killed loses no more.
 
-A request can be paired exactly with the server's (MPMStatTrustClientId On) where it has an id:
+A request can be paired exactly with the server's (MPMStatTrustClientId On) where your locustfile
+gives it an id:
 
     import mpmstat_rows
     number = mpmstat_rows.next_id()
     self.client.get("/", headers={"X-MPMStat-Id": str(number)}, context={"mpmstat_id": number})
 """
 import atexit
+import itertools
 import os
 import random
 import socket
@@ -76,15 +78,17 @@ class Rows:
 
 
 rows = Rows()
-_numbers = [random.SystemRandom().getrandbits(30) << 32]
+numbers = {}    # the process: what it counts with
 
 
 def next_id():
-    """A number that no other request of the load has: this process's, and a count."""
-    if _numbers[0] & 0xffffffff == 0 or len(_numbers) < 2 or _numbers[1] != os.getpid():
-        _numbers[:] = [random.SystemRandom().getrandbits(30) << 32, os.getpid()]
-    _numbers[0] += 1
-    return _numbers[0]
+    """A number that no other request of the load has: a random one of this process, and a count.
+    mod_mpmstat takes numbers below 2**53."""
+    numbers_of_process = numbers.get(os.getpid())
+    if numbers_of_process is None:
+        numbers_of_process = itertools.count(random.SystemRandom().getrandbits(29) << 24)
+        numbers[os.getpid()] = numbers_of_process
+    return next(numbers_of_process)
 
 
 def failure_of(exception):

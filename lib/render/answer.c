@@ -86,33 +86,37 @@ static bool is_apache(const struct mst_snapshot *board)
     return board->producer != NULL && strcmp(board->producer, "apache") == 0;
 }
 
-/* Puts the boards into the order in which they are shown. */
-static size_t order(const struct mst_status_answer *a, const struct mst_snapshot **boards)
+const struct mst_snapshot **mst_answer_order(const struct mst_status_answer *a)
 {
+    const struct mst_snapshot **boards = calloc(a->count + 1, sizeof *boards);
     size_t i, used = 0;
 
+    if (boards == NULL || a->failed) {
+        free(boards);
+        return NULL;
+    }
     for (i = 0; i < a->count; i++)
         if (is_apache(&a->snapshots[i]))
             boards[used++] = &a->snapshots[i];
     for (i = 0; i < a->count; i++)
         if (!is_apache(&a->snapshots[i]))
             boards[used++] = &a->snapshots[i];
-    return used;
+    return boards;
 }
 
 int mst_answer_render(const struct mst_status_answer *a, const struct mst_status_query *query,
                       struct mst_answer_text *text, char error[MST_ERROR_MAX])
 {
-    const struct mst_snapshot **boards = calloc(a->count + 1, sizeof *boards);
+    const struct mst_snapshot **boards = mst_answer_order(a);
     struct mst_shown shown = {
-        .boards = boards, .unreadable = a->unreadable, .unreadable_count = a->unreadable_count,
-        .histograms = query->histograms,
+        .boards = boards, .count = a->count, .unreadable = a->unreadable,
+        .unreadable_count = a->unreadable_count, .histograms = query->histograms,
+        .own = a->own, .own_count = a->own_count,
     };
     struct mst_sink sink;
     int result = -1;
 
-    if (boards != NULL && !a->failed) {
-        shown.count = order(a, boards);
+    if (boards != NULL) {
         mst_sink_init(&sink, mst_answer_write, text);
         result = mst_render(&sink, query->format, &shown);
     }

@@ -41,6 +41,8 @@ struct mst_status_answer {
     struct mst_snapshot   *snapshots;
     struct mst_unreadable *unreadable;
     bool                   failed;       /* out of memory: something is missing */
+    const struct mst_own_metric *own;    /* borrowed */
+    size_t                 own_count;
 };
 
 /* Adds a snapshot, and owns it from then on. */
@@ -49,6 +51,10 @@ void mst_answer_add(struct mst_status_answer *answer, const struct mst_snapshot 
 /* Adds a board that cannot be shown; both strings are borrowed until the answer is freed. */
 void mst_answer_add_unreadable(struct mst_status_answer *answer, const char *board,
                                const char *reason);
+
+/* Puts the boards into the order in which they are shown, Apache's first. NULL: out of memory. Free
+ * it; the snapshots remain the answer's. */
+const struct mst_snapshot **mst_answer_order(const struct mst_status_answer *answer);
 
 /* Renders them as the query wants, Apache's boards first. Returns 0, or -1 with a sentence where
  * memory ran out. */

@@ -232,8 +232,9 @@ static void show_samples(const struct walk *w, const struct mst_field *f,
     }
 }
 
-void mst_metrics_walk(const struct mst_shown *shown, const struct mst_metrics_form *form,
-                      void *out)
+/* The samples of the boards from..to-1, family by family. */
+static void walk_boards(const struct mst_shown *shown, size_t from, size_t to,
+                        const struct mst_metrics_form *form, void *out)
 {
     struct walk w = { .shown = shown, .form = form, .out = out };
     const struct mst_field *f, *end = mst_fields + mst_field_count;
@@ -242,13 +243,47 @@ void mst_metrics_walk(const struct mst_shown *shown, const struct mst_metrics_fo
         if (!first_of_family(f))
             continue;
         form->begin_family(out, f);
-        for (w.which = 0; w.which < shown->count; w.which++) {
+        for (w.which = from; w.which < to; w.which++) {
             struct mst_place board = mst_place_board(shown->boards[w.which]);
 
             show_samples(&w, f, &board);
         }
         form->end_family(out);
     }
+}
+
+void mst_metrics_walk_board(const struct mst_shown *shown, size_t which,
+                            const struct mst_metrics_form *form, void *out)
+{
+    walk_boards(shown, which, which + 1, form, out);
+}
+
+void mst_metrics_walk_own(const struct mst_shown *shown, const struct mst_metrics_form *form,
+                          void *out)
+{
+    const struct mst_own_metric *m, *end = shown->own + shown->own_count;
+    struct mst_field f = { .type = MST_TYPE_U64, .unit = MST_UNIT_COUNT };
+
+    for (m = shown->own; m < end; m++) {
+        struct mst_sample s = { .word = m->number };
+
+        f.nature = m->is_gauge ? MST_NATURE_GAUGE : MST_NATURE_COUNTER;
+        f.openmetrics = m->family;
+        f.help = m->help;
+        if (m == shown->own || strcmp(m[-1].family, m->family) != 0)
+            form->begin_family(out, &f);
+        add_label(&s, m->label, m->value);
+        form->sample(out, &f, &s);
+        if (m + 1 == end || strcmp(m[1].family, m->family) != 0)
+            form->end_family(out);
+    }
+}
+
+void mst_metrics_walk(const struct mst_shown *shown, const struct mst_metrics_form *form,
+                      void *out)
+{
+    walk_boards(shown, 0, shown->count, form, out);
+    mst_metrics_walk_own(shown, form, out);
 }
 
 /* ---- the bounds of a histogram --------------------------------------------------------- */

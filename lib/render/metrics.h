@@ -40,9 +40,16 @@ struct mst_metrics_form {
     void (*end_family)(void *out);
 };
 
-/* Calls the form for all families that the boards can have, and all of their known samples. */
+/* Calls the form for all families that the boards can have, and all of their known samples; then
+ * for those of the program's own. */
 void mst_metrics_walk(const struct mst_shown *shown, const struct mst_metrics_form *form,
                       void *out);
+
+/* The same for one of the boards, and for the program's own, for formats that keep them apart. */
+void mst_metrics_walk_board(const struct mst_shown *shown, size_t which,
+                            const struct mst_metrics_form *form, void *out);
+void mst_metrics_walk_own(const struct mst_shown *shown, const struct mst_metrics_form *form,
+                          void *out);
 
 /* Writes a family's help, each text of it by `put`: of an info metric, one for each label. */
 void mst_metrics_help(struct mst_sink *sink, const struct mst_field *f,

@@ -41,6 +41,16 @@ struct mst_histograms_wanted {
                         * and sum only. 0: all */
 };
 
+/* A figure of the program that shows the boards, in metrics only. Those of a family follow each
+ * other. */
+struct mst_own_metric {
+    const char *family;   /* of a counter without _total */
+    const char *help;
+    bool        is_gauge; /* else it is a counter */
+    const char *label, *value;   /* of this figure */
+    uint64_t    number;
+};
+
 /* What is rendered together; all of it is borrowed. */
 struct mst_shown {
     const struct mst_snapshot *const *boards;
@@ -48,6 +58,8 @@ struct mst_shown {
     const struct mst_unreadable      *unreadable;   /* metrics leave them out */
     size_t                            unreadable_count;
     struct mst_histograms_wanted      histograms;        /* of metrics */
+    const struct mst_own_metric      *own;
+    size_t                            own_count;
 };
 
 /* Renders boards in a format, which must not be the journal, and flushes the sink. Returns the

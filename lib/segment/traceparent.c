@@ -1,6 +1,8 @@
 /* traceparent.c - parses and formats traceparent: see traceparent.h. */
 #include "segment/traceparent.h"
 
+#include "base/siphash.h"
+
 /* Takes a field of hex digits and what ends it; '\0' stands for the end of the field alone. */
 static bool take_hex(const char **text, unsigned digits, char end, uint64_t *to)
 {
@@ -53,4 +55,14 @@ void mst_traceparent_format(const struct mst_traceparent *trace, char text[MST_T
     mst_hex(text + 36, trace->parent, 16);
     mst_hex(text + 53, trace->flags, 2);
     text[2] = text[35] = text[52] = '-';
+}
+
+/* The key only has to differ from those of other uses. */
+uint64_t mst_span_id(const struct mst_span_of *of, uint64_t which)
+{
+    static const unsigned char key[MST_SIPHASH_KEY] = "mpmstat's spans";
+    const uint64_t words[] = { of->started_ns, of->pid, of->request, which };
+    uint64_t id = mst_siphash(key, words, sizeof words);
+
+    return id != 0 ? id : 1;
 }

@@ -24,6 +24,16 @@ bool mst_traceparent_parse(const char *text, struct mst_traceparent *to);
 /* As version 00. */
 void mst_traceparent_format(const struct mst_traceparent *trace, char text[MST_TRACEPARENT_SIZE]);
 
+/* The id of a request's span; with `which`, of each of its spans, and of its trace where it has
+ * none. The exports, and the module that hands a request on, derive the same. Never 0, which is no
+ * id. */
+struct mst_span_of {
+    uint64_t started_ns, pid;   /* of the server: since 1970 */
+    uint64_t request;
+};
+enum { MST_SPAN_TRACE_HIGH, MST_SPAN_TRACE_LOW, MST_SPAN_SERVER, MST_SPAN_CHILDREN };
+uint64_t mst_span_id(const struct mst_span_of *of, uint64_t which);
+
 /* `digits` lower-case hexadecimal digits, and a NUL. */
 void mst_hex(char *to, uint64_t n, unsigned digits);
 

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "export/metrics.h"
 #include "render/journal.h"
 #include "render/render.h"
 
@@ -163,6 +164,19 @@ static void render(const struct mst_snapshot *s, enum mst_format format)
     free(o.text);
 }
 
+/* As metrics of OpenTelemetry. */
+static void export_metrics(const struct mst_snapshot *s)
+{
+    const struct mst_shown shown = { .boards = &s, .count = 1 };
+    struct output o = { NULL, 0 };
+    struct mst_sink sink;
+
+    mst_sink_init(&sink, keep, &o);
+    expect(mst_export_metrics(&sink, &(struct mst_export_metrics){ .shown = &shown }) == 0);
+    expect_json(o.text, o.length);
+    free(o.text);
+}
+
 static void render_snapshot(const struct mst_reader *reader)
 {
     struct mst_world world = { .running = -1, .exemplars = true };
@@ -176,6 +190,7 @@ static void render_snapshot(const struct mst_reader *reader)
     if (mst_snapshot_make(&s, &copy, &world) == 0) {
         for (format = 0; format <= MST_FORMAT_PROTOBUF; format++)
             render(&s, format);
+        export_metrics(&s);
         mst_snapshot_free(&s);
     }
     mst_copy_free(&copy);

@@ -1,8 +1,11 @@
 /* join_php.c - joins PHP's requests to Apache's phases: see join_php.h.
  *
  * Records of the two sides join on Apache's request id and on the time, since ids are unique in
- * one board only. php_wait and php_run are not parts of Apache's sum: of each, the part within
- * `handle` or `send` counts. PHP flushes, so php_run may reach into `send`.
+ * one board only. Servers behind a balancer have requests of the same id at the same time, so it is
+ * found first which PHP works for one Apache alone.
+ *
+ * php_wait and php_run are not parts of Apache's sum: of each, the part within `handle` or `send`
+ * counts. PHP flushes, so php_run may reach into `send`.
  */
 #include "analysis/join_php.h"
 
@@ -125,8 +128,8 @@ static bool fits(const struct mst_joined *l, uint64_t php_start, bool same_clock
 }
 
 /* A request that Apache handed to PHP several times has several rows. */
-static bool walk(struct mst_query *q, const struct mst_summary *s, mst_join_php_each *each,
-                 void *context, uint64_t *joined)
+static bool walk(struct mst_query *q, const struct mst_summary *s, int64_t apache,
+                 mst_join_php_each *each, void *context, uint64_t *joined)
 {
     struct mst_joined laid = { 0 };
     uint64_t php_start;
@@ -148,6 +151,7 @@ static bool walk(struct mst_query *q, const struct mst_summary *s, mst_join_php_
         php_start = mst_row_number(q, "php_start_ns");
         php = server_of(s, mst_row_number(q, "php_id"));
         if (php_start == MST_UNKNOWN || php == s->server_count ||
+            (s->servers[php].only_apache != 0 && s->servers[php].only_apache != apache) ||
             !fits(&laid, php_start, mst_row_number(q, "same_clock") == 1))
             continue;
         lay(&laid, q);
@@ -163,7 +167,7 @@ bool mst_join_php_walk(const struct mst_summary *s, sqlite3 *db, int64_t apache,
 {
     struct mst_query q = mst_query_ask(db, joined_sql, apache);
 
-    return walk(&q, s, each, context, joined);
+    return walk(&q, s, apache, each, context, joined);
 }
 
 static bool keep(void *context, const struct mst_joined *request)
@@ -179,7 +183,7 @@ bool mst_join_php_one(struct mst_joined *to, const struct mst_summary *s, sqlite
 
     *to = (struct mst_joined){ 0 };
     mst_query_set(&q, ":row", (int64_t)row);
-    return walk(&q, s, keep, to, NULL);
+    return walk(&q, s, apache, keep, to, NULL);
 }
 
 bool mst_join_php_read(struct mst_php_times *to, const struct mst_summary_overlay *php,
@@ -217,11 +221,50 @@ static bool join(struct mst_summary *s, struct mst_summary_server *apache, sqlit
     return fine;
 }
 
+/* A PHP gets a request a certain time after its Apache has begun to handle it: the Apache is the
+ * one for which this time varies least. Where a PHP serves several Apaches, either many of its
+ * requests are not in that one's records, or their ids repeat. */
+static const char only_apache_sql[] =
+    "WITH some AS (SELECT rowid AS row, server_id, request_id, "
+    "  start_ns - coalesce(wait_ns, 0) AS handed_ns FROM php_requests "
+    "  WHERE server_id = :id AND ghost = 0 AND request_id % :step = 0), "
+    "pairs AS (SELECT a.server_id AS apache, p.row AS row, a.handle_ns AS handle_ns, p.handed_ns + "
+    "  coalesce(sa.clock_offset_ns - sp.clock_offset_ns, 0) - a.start_ns - a.queue_ns - a.read_ns "
+    "  AS after_ns FROM some p JOIN servers sp ON sp.id = p.server_id "
+    "  JOIN servers sa ON sa.run_id = sp.run_id AND sa.producer = 'apache' "
+    "  JOIN server_requests a ON a.server_id = sa.id AND a.request_id = p.request_id "
+    "  AND a.ghost = 0) "
+    "SELECT apache, count(DISTINCT row) AS fitting, (SELECT count(*) FROM some) AS sampled, "
+    "(SELECT count(DISTINCT request_id) FROM some) AS ids FROM pairs "
+    "WHERE after_ns BETWEEN -:tolerance AND handle_ns + :tolerance GROUP BY apache "
+    "ORDER BY avg(1.0 * after_ns * after_ns) - avg(after_ns) * avg(after_ns) LIMIT 1";
+
+static bool find_only_apache(struct mst_summary_server *php, sqlite3 *db)
+{
+    struct mst_query q = mst_query_ask(db, only_apache_sql, php->id);
+    uint64_t least;
+
+    mst_query_set(&q, ":step", (int64_t)(php->requests / MST_ONE_APACHE_SAMPLE + 1));
+    mst_query_set(&q, ":tolerance", MST_WALL_CLOCK_TOLERANCE_NS);
+    if (mst_query_next(&q)) {
+        least = mst_row_number(&q, "sampled") * MST_ONE_APACHE_PERCENT;
+        if (mst_row_number(&q, "fitting") * 100 >= least &&
+            mst_row_number(&q, "ids") * 100 >= least)
+            php->only_apache = mst_row_id(&q, "apache");
+    }
+    return mst_query_done(&q);
+}
+
 bool mst_summary_join_php(struct mst_summary *s, sqlite3 *db)
 {
     const struct mst_summary_server *behind = mst_summary_behind(s);
-    size_t i;
+    size_t apaches = 0, i;
 
+    for (i = 0; i < s->server_count; i++)
+        apaches += !mst_summary_is_php(&s->servers[i]);
+    for (i = 0; apaches > 1 && i < s->server_count; i++)
+        if (mst_summary_is_php(&s->servers[i]) && !find_only_apache(&s->servers[i], db))
+            return false;
     for (i = 0; behind != NULL && i < s->server_count; i++)
         if (!mst_summary_is_php(&s->servers[i]) && !join(s, &s->servers[i], db))
             return false;

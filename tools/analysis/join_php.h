@@ -26,8 +26,8 @@ struct mst_joined {
 typedef bool mst_join_php_each(void *context, const struct mst_joined *request);
 
 /* Calls `each` for every request of that Apache and this run, ordered by request_id and rowid: an
- * index has them so, and nothing is sorted. joined[i] is increased by the records of the run's server i that fitted; NULL:
- * not wanted. False: SQLite failed, or `each` did. */
+ * index has them so, and nothing is sorted. joined[i] is increased by the records of the run's
+ * server i that fitted; NULL: not wanted. False: SQLite failed, or `each` did. */
 bool mst_join_php_walk(const struct mst_summary *s, sqlite3 *db, int64_t apache,
                       mst_join_php_each *each, void *context, uint64_t *joined);
 

@@ -148,6 +148,61 @@ const struct mst_summary_server *mst_summary_front(const struct mst_summary *s)
     return front;
 }
 
+static uint64_t sum_known(uint64_t a, uint64_t b)
+{
+    return a == MST_UNKNOWN || b == MST_UNKNOWN || a > MST_UNKNOWN - b ? MST_UNKNOWN : a + b;
+}
+
+static void add_times(struct mst_summary_times *all, const struct mst_summary_times *one)
+{
+    if (one->count == 0)
+        return;
+    if (all->count == 0) {
+        *all = *one;
+        return;
+    }
+    all->count += one->count;
+    all->sum_ns = sum_known(all->sum_ns, one->sum_ns);
+    all->mean_ns = all->sum_ns != MST_UNKNOWN ? all->sum_ns / all->count : MST_UNKNOWN;
+    all->max_ns = one->max_ns > all->max_ns ? one->max_ns : all->max_ns;
+    all->p50_ns = all->p90_ns = all->p95_ns = all->p99_ns = all->p999_ns = MST_UNKNOWN;
+}
+
+struct mst_summary_all mst_summary_all(const struct mst_summary *s, bool php)
+{
+    struct mst_summary_all all = { 0 };
+    size_t i, k;
+
+    for (k = 0; k < MST_PHASE_COUNT; k++)
+        all.phases[k].mean_ns = MST_UNKNOWN;
+    for (i = 0; i < s->server_count; i++) {
+        const struct mst_summary_server *one = &s->servers[i];
+
+        if (mst_summary_is_php(one) != php)
+            continue;
+        all.count++;
+        all.requests += one->requests;
+        all.errors_5xx += one->errors_5xx;
+        all.non_2xx += one->non_2xx;
+        all.aborted += one->aborted;
+        all.rate_milli = sum_known(all.rate_milli, mst_summary_rate_milli(s, one));
+        all.mean_busy_milli = sum_known(all.mean_busy_milli, one->mean_busy_milli);
+        all.workers_limit = sum_known(all.workers_limit, one->workers_limit);
+        for (k = 0; k < MST_PHASE_COUNT; k++)
+            add_times(&all.phases[k], &one->phases[k]);
+        for (k = 0; k < MST_INTERVAL_COUNT; k++)
+            add_times(&all.intervals[k], &one->intervals[k].times);
+    }
+    return all;
+}
+
+struct mst_summary_all mst_summary_fronts(const struct mst_summary *s)
+{
+    const struct mst_summary_server *front = mst_summary_front(s);
+
+    return mst_summary_all(s, front != NULL && mst_summary_is_php(front));
+}
+
 const struct mst_summary_server *mst_summary_behind(const struct mst_summary *s)
 {
     const struct mst_summary_server *front = mst_summary_front(s), *behind = NULL;

@@ -160,6 +160,8 @@ struct mst_summary_server {
     size_t   end_count;                /* the longest time first */
     struct mst_summary_end *ends;
     uint64_t joined;                   /* a PHP's requests that are an Apache's here */
+    int64_t  only_apache;              /* a PHP's: the one that all its requests come from; 0: there
+                                        * are several, or it is not known */
     uint64_t fatal, timeouts, uncached, php_cpu_ns, max_memory_bytes;   /* a PHP's */
     uint64_t marks;
     uint64_t counted;                  /* as the server's counters say, with in_flight_before */
@@ -279,6 +281,18 @@ bool mst_summary_waits(const struct mst_summary_server *server);
 /* The server that the load was for: the Apache with the most requests, or where
  * there is none the PHP. NULL: no server. */
 const struct mst_summary_server *mst_summary_front(const struct mst_summary *s);
+
+/* Several servers as one. The percentiles of all are not known from those of each. */
+struct mst_summary_all {
+    size_t   count;
+    uint64_t requests, errors_5xx, non_2xx, aborted, rate_milli, mean_busy_milli, workers_limit;
+    struct mst_summary_times phases[MST_PHASE_COUNT];
+    struct mst_summary_times intervals[MST_INTERVAL_COUNT];
+};
+
+/* All PHPs, or all Apaches; those that the load tool talks to, which are of the front's kind. */
+struct mst_summary_all mst_summary_all(const struct mst_summary *s, bool php);
+struct mst_summary_all mst_summary_fronts(const struct mst_summary *s);
 
 /* The generator of a load from several that was at its limit, the busiest of these; NULL: none, or
  * not known. */

@@ -31,10 +31,16 @@
 
 /* Between the two sides of Little's law: samples and requests are not taken at one instant. */
 #define MST_LITTLE_TOLERANCE_MILLI 50u
+/* Between a server's counters and its journal, where requests come in while the recording begins
+ * and ends: some milliseconds of ten seconds. */
+#define MST_EDGES_MILLI 10u
 /* Instants that two programs read from one clock; and from wall clocks of two machines, or of
  * one that was set in between. */
 #define MST_SAME_CLOCK_TOLERANCE_NS MST_NS_PER_MS
 #define MST_WALL_CLOCK_TOLERANCE_NS MST_NS_PER_S
+/* A PHP's requests all come from one Apache where that has at least so many of so many. */
+#define MST_ONE_APACHE_PERCENT     98u
+#define MST_ONE_APACHE_SAMPLE      200u
 /* Starts of a load tool's rows in coarser steps do not tell requests apart. */
 #define MST_JOIN_START_STEP_MAX_NS (10 * MST_NS_PER_MS)
 /* Requests of a server that are compared with one of a client's: bounds the time of a join. */

@@ -1,6 +1,7 @@
 /* guard.c - opens databases that somebody else may have made: see guard.h. */
 #include "archive/guard.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -75,10 +76,13 @@ static const char *vfs_name(void)
 
 /* ---- connections ------------------------------------------------------------------- */
 
+/* Of all threads: mpmstat serve has an archive for an explanation, and another for what it
+ * exports. */
 static struct mst_guard *guards;
+static pthread_mutex_t guards_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* SQLite has one limit for the process. None holds while an archive is written: a batch can be
- * large. */
+ * large. Precondition: the list is locked. */
 static void limit_heap(void)
 {
     const struct mst_guard *guard;
@@ -122,17 +126,22 @@ static int guarded(struct mst_guard *guard, int status)
     if (status != SQLITE_OK)
         return status;
     guard->cost_left = guard->text_left = guard->rows_max = UINT64_MAX;
+    pthread_mutex_lock(&guards_lock);
     guard->next = guards;
     guards = guard;
     limit_heap();
+    pthread_mutex_unlock(&guards_lock);
     protect(guard->db);
     return SQLITE_OK;
 }
 
 int mst_guard_open(struct mst_guard *guard, const char *path, int flags)
 {
-    const char *vfs = vfs_name();
+    const char *vfs;
 
+    pthread_mutex_lock(&guards_lock);
+    vfs = vfs_name();
+    pthread_mutex_unlock(&guards_lock);
     *guard = (struct mst_guard){ 0 };
     return guarded(guard, vfs != NULL ? sqlite3_open_v2(path, &guard->db, flags, vfs)
                                       : SQLITE_NOMEM);
@@ -142,14 +151,16 @@ void mst_guard_close(struct mst_guard *guard)
 {
     struct mst_guard **at;
 
+    pthread_mutex_lock(&guards_lock);
     for (at = &guards; *at != NULL; at = &(*at)->next)
         if (*at == guard) {
             *at = guard->next;
             break;
         }
+    limit_heap();
+    pthread_mutex_unlock(&guards_lock);
     sqlite3_close(guard->db);
     guard->db = NULL;
-    limit_heap();
 }
 
 int mst_guard_to_memory(struct mst_guard *guard, uint64_t bytes)
@@ -158,8 +169,10 @@ int mst_guard_to_memory(struct mst_guard *guard, uint64_t bytes)
     sqlite3_backup *backup = NULL;
     int status = sqlite3_open(":memory:", &memory);
 
+    pthread_mutex_lock(&guards_lock);
     guard->in_memory = (int64_t)(2 * bytes);   /* what makes it a later version takes as much */
     limit_heap();
+    pthread_mutex_unlock(&guards_lock);
     if (status == SQLITE_OK)
         backup = sqlite3_backup_init(memory, "main", guard->db, "main");
     if (backup != NULL) {
@@ -181,10 +194,12 @@ int mst_guard_to_memory(struct mst_guard *guard, uint64_t bytes)
 /* The list is short: one for each open archive. */
 struct mst_guard *mst_guard_of(sqlite3 *db)
 {
-    struct mst_guard *guard = guards;
+    struct mst_guard *guard;
 
-    while (guard != NULL && guard->db != db)
-        guard = guard->next;
+    pthread_mutex_lock(&guards_lock);
+    for (guard = guards; guard != NULL && guard->db != db; guard = guard->next)
+        continue;
+    pthread_mutex_unlock(&guards_lock);
     return guard;
 }
 
@@ -221,8 +236,10 @@ int mst_guard_ask(struct mst_guard *guard)
 
 void mst_guard_limit_reading(struct mst_guard *guard, uint64_t bytes)
 {
+    pthread_mutex_lock(&guards_lock);
     guard->reads = true;
     limit_heap();
+    pthread_mutex_unlock(&guards_lock);
     guard->cost_left = COST_AT_LEAST + COST_PER_BYTE * bytes;
     guard->text_left = TEXT_AT_LEAST + TEXT_PER_BYTE * bytes;
     guard->rows_max = ROWS_AT_LEAST + bytes / ROW_BYTES_MIN;

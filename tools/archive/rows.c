@@ -19,6 +19,8 @@ int mst_archive_begin_run(struct mst_archive *a, const struct mst_archive_run *r
         .complete = NUMBER(0), .outcome = TEXT(mst_outcome_names[MST_OUTCOME_UNFINISHED]),
         .tool_threads = NUMBER(run->tool_threads), .mpmstat_version = TEXT(MPMSTAT_VERSION),
         .repetition = NUMBER(mst_or_unknown(run->repetition > 0, run->repetition)),
+        .recording = TEXT(run->recording),
+        .part = NUMBER(mst_or_unknown(run->recording != NULL, run->part)),
     };
     int status = -1;
 

@@ -79,6 +79,8 @@ static const char *const upgrades[MST_ARCHIVE_VERSION - 1] = {
     "cpu_ns INTEGER NOT NULL, owner TEXT);"
     "INSERT INTO programs SELECT run_id, program, cpu_ns, NULL FROM older_programs;"
     "DROP TABLE older_programs;",
+    "ALTER TABLE runs ADD COLUMN recording TEXT;"
+    "ALTER TABLE runs ADD COLUMN part INTEGER;"
     "ALTER TABLE servers ADD COLUMN name TEXT;"
     "ALTER TABLE servers ADD COLUMN clock_ahead_ns INTEGER;"
     "ALTER TABLE servers ADD COLUMN clock_uncertainty_ns INTEGER;"

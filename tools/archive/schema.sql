@@ -30,7 +30,10 @@ CREATE TABLE IF NOT EXISTS runs (
     memory_cost_ns    INTEGER,           -- time for reading the servers' memory
     mpmstat_version   TEXT NOT NULL,
     repetition        INTEGER,           -- number of the run with --repeat, from 1; NULL: single
-    recorder_cpu_ns   INTEGER            -- CPU time of the recording itself during the load
+    recorder_cpu_ns   INTEGER,           -- CPU time of the recording itself during the load
+    recording         TEXT,              -- of a recording of several archives, one after the other:
+                                         -- the same in each; NULL: it has one archive
+    part              INTEGER            -- number of the archive in it, from 1
 );
 
 -- The load tool's own results of the whole run. Failures by kind are parts of `failed`; a request
@@ -281,7 +284,7 @@ CREATE TABLE IF NOT EXISTS lifecycle (
 );
 CREATE INDEX IF NOT EXISTS lifecycle_server ON lifecycle (server_id);
 
--- A server at one moment, ten times a second. Counters count from the server's start: the
+-- A server at one moment, ten times a second; once in a recording of several archives. Counters count from the server's start: the
 -- difference of two rows is exact, however far apart they are.
 CREATE TABLE IF NOT EXISTS samples (
     server_id         INTEGER NOT NULL REFERENCES servers(id),

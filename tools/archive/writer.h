@@ -55,6 +55,8 @@ struct mst_archive_run {
     uint64_t     started_ns;
     uint64_t     tool_threads;
     uint64_t     repetition;     /* from 1; 0: it is not repeated */
+    const char  *recording;      /* of several archives; NULL: of this one */
+    uint64_t     part;           /* from 1 */
 };
 
 struct mst_archive_run_end {

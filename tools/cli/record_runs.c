@@ -263,8 +263,20 @@ static int record_all(struct mst_record_request *r)
     return status;
 }
 
+/* Archive after archive, which are reported when somebody asks. */
+static int record_on(struct mst_record_request *r)
+{
+    int64_t run_id;
+
+    r->recording.progress = r->quiet || r->recording.verbose ? NULL : "";
+    r->recording.name = r->variants[0].name;
+    return mst_record(&r->recording, &run_id);
+}
+
 int mst_record_runs(struct mst_record_request *r)
 {
+    if (r->recording.rotation != NULL)
+        return record_on(r);
     choose_archive(r);
     if (r->repeat > 0 || r->interleave)
         return record_all(r);

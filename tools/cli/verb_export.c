@@ -8,7 +8,8 @@
 
 #include "analysis/compare_runs.h"
 #include "base/clock.h"
-#include "cli/text_options.h"
+#include "cli/export_options.h"
+#include "cli/quantities.h"
 #include "cli/verbs.h"
 #include "console/diag.h"
 #include "console/output.h"
@@ -17,22 +18,18 @@
 #include "export/export.h"
 #include "export/post.h"
 
-#define LAST_MAX_NS   (UINT64_C(7 * 86400) * MST_NS_PER_S)   /* no journal reaches back further */
-#define SLOWER_MAX_NS (UINT64_C(86400) * MST_NS_PER_S)
+#define LAST_MAX_NS (UINT64_C(7 * 86400) * MST_NS_PER_S)   /* no journal reaches back further */
 
 static const char help[] =
 #include "tools/cli/help/export.inc"
     ;
 
 struct options {
-    struct mst_export_choice choice;
-    bool         has_choice, help;
-    const char  *url, *output;     /* one of them */
+    struct mst_export_options to;  /* a collector, or `output` */
+    const char  *output;
+    bool         help;
     const char  *run;              /* NULL: all */
-    const char  *service, *host;   /* host NULL: this machine's */
     uint64_t     last_ns;          /* 0: as explain has it */
-    const char **headers;
-    size_t       header_count;
     char       **targets;
     size_t       target_count;
 };
@@ -55,44 +52,19 @@ static int read_number(const char *text, uint64_t *number)
     return MST_EXIT_OK;
 }
 
-/* "500ms", "2s", "5m", "1h". */
-static int read_time(const char *option, const char *text, uint64_t low_ns, uint64_t high_ns,
-                     uint64_t *ns)
-{
-    static const struct { const char *unit; double ns; } units[] = {
-        { "ms", 1e6 }, { "s", 1e9 }, { "m", 60e9 }, { "h", 3600e9 },
-    };
-    char *unit;
-    double number = strtod(text, &unit);
-    size_t i;
-
-    for (i = 0; i < sizeof units / sizeof *units && unit != text; i++)
-        if (strcmp(unit, units[i].unit) == 0 && number * units[i].ns >= (double)low_ns &&
-            number * units[i].ns <= (double)high_ns) {
-            *ns = (uint64_t)(number * units[i].ns);
-            return MST_EXIT_OK;
-        }
-    return mst_usage_error("export", "expected --%s to be a time with its unit (500ms, 2s, 5m), "
-                           "found \"%s\"", option, text);
-}
-
 static int read_option(struct options *o, int option, char **argv, const struct option *names)
 {
+    int status;
+
+    if (mst_export_option(&o->to, "export", option, optarg, &status))
+        return status;
     switch (option) {
-    case 'U': o->url = optarg; break;
     case 'o': o->output = optarg; break;
     case 'r': o->run = optarg; break;
-    case 'E': o->service = optarg; break;
-    case 'M': o->host = optarg; break;
-    case 'H': o->headers[o->header_count++] = optarg; break;
     case 'h': o->help = true; break;
-    case 'f': o->has_choice = o->choice.failed = true; break;
-    case 's': o->has_choice = o->choice.sampled = true; break;
-    case 'n': o->has_choice = true; return read_number(optarg, &o->choice.slowest);
-    case 't':
-        o->has_choice = true;
-        return read_time("slower-than", optarg, 0, SLOWER_MAX_NS, &o->choice.slower_than_ns);
-    case 'l': return read_time("last", optarg, MST_NS_PER_S, LAST_MAX_NS, &o->last_ns);
+    case 'n': o->to.has_choice = true; return read_number(optarg, &o->to.choice.slowest);
+    case 'l':
+        return mst_time_read("export", "last", optarg, MST_NS_PER_S, LAST_MAX_NS, &o->last_ns);
     default:  return mst_option_error("export", option, argv, names);
     }
     return MST_EXIT_OK;
@@ -118,24 +90,23 @@ static int check_output(const struct options *o)
 
 static int check_options(struct options *o)
 {
-    if ((o->url == NULL) == (o->output == NULL))
+    if ((o->to.post.url == NULL) == (o->output == NULL))
         return mst_usage_error("export", "it takes either a collector, --otlp URL, or a file, "
                                "-o FILE");
-    if (!o->has_choice)
-        o->choice = (struct mst_export_choice){ MST_EXPORT_SLOWEST, MST_UNKNOWN, true, true };
+    if (!o->to.has_choice)
+        o->to.choice = (struct mst_export_choice){
+            .slowest = MST_EXPORT_SLOWEST, .slower_than_ns = MST_UNKNOWN, .failed = true,
+            .sampled = true,
+        };
     return o->output != NULL ? check_output(o) : MST_EXIT_OK;
 }
 
 static int read_options(struct options *o, int argc, char **argv)
 {
     static const struct option names[] = {
-        { "otlp", required_argument, NULL, 'U' }, { "output", required_argument, NULL, 'o' },
-        { "slowest", required_argument, NULL, 'n' },
-        { "slower-than", required_argument, NULL, 't' }, { "failed", no_argument, NULL, 'f' },
-        { "sampled", no_argument, NULL, 's' }, { "run", required_argument, NULL, 'r' },
-        { "last", required_argument, NULL, 'l' }, { "service", required_argument, NULL, 'E' },
-        { "host", required_argument, NULL, 'M' }, { "header", required_argument, NULL, 'H' },
-        { "help", no_argument, NULL, 'h' }, { 0 },
+        MST_EXPORT_OPTIONS, { "output", required_argument, NULL, 'o' },
+        { "slowest", required_argument, NULL, 'n' }, { "run", required_argument, NULL, 'r' },
+        { "last", required_argument, NULL, 'l' }, { "help", no_argument, NULL, 'h' }, { 0 },
     };
     int option, status = MST_EXIT_OK;
 
@@ -176,7 +147,8 @@ static int open_origin(struct origin *from, const struct options *o)
     if (o->run != NULL)
         return mst_usage_error("export", "--run goes with an archive, not with servers");
     return mst_explain_requests(&from->live, &(struct mst_target_names){
-                                    .args = o->targets, .count = o->target_count },
+                                    .args = o->targets, .count = o->target_count,
+                                    .ca_file = o->to.post.ca_file },
                                 o->last_ns != 0 ? o->last_ns : MST_EXPLAIN_LAST_NS);
 }
 
@@ -251,11 +223,12 @@ struct job {
 };
 
 /* A request a line, as the collector's otlpjsonfile receiver reads it. */
-static int write_line(void *context, const char *json, size_t length, char error[MST_ERROR_MAX])
+static int write_line(void *context, const struct mst_export_batch *batch,
+                      char error[MST_ERROR_MAX])
 {
     struct mst_sink *sink = context;
 
-    mst_sink_bytes(sink, json, length);
+    mst_sink_bytes(sink, batch->json, batch->length);
     mst_sink_char(sink, '\n');
     return sink->error == 0 ? 0 : mst_fail(error, "the output cannot be written: %s",
                                            strerror(sink->error));
@@ -295,32 +268,11 @@ static int tell_sent(const struct mst_export *e, const struct mst_post *post)
     uint64_t refused = mst_post_refused(post, &why);
 
     printf("%" PRIu64 " requests (%" PRIu64 " of a client's trace) as %" PRIu64 " spans to %s\n",
-           e->requests, e->traced, e->spans, mst_post_url(post));
+           e->requests, e->traced, e->spans, mst_post_url(post, MST_POST_TRACES));
     if (refused == 0)
         return MST_EXIT_OK;
     return mst_failed(MST_EXIT_BAD, "the collector refused %" PRIu64 " of the spans%s%s. Its log "
                       "says which", refused, why[0] != '\0' ? ": " : "", why);
-}
-
-/* OTEL_EXPORTER_OTLP_HEADERS has secrets, which a command line would show: "name=value,...". */
-static int add_headers(struct mst_post *post, const struct options *o, char error[MST_ERROR_MAX])
-{
-    const char *given = getenv("OTEL_EXPORTER_OTLP_HEADERS");
-    char *all = given != NULL ? strdup(given) : NULL, *rest = all, *one, *equals;
-    int status = given != NULL && all == NULL ? mst_fail(error, "out of memory") : 0;
-    size_t i;
-
-    while (status == 0 && (one = strsep(&rest, ",")) != NULL) {
-        equals = strchr(one, '=');
-        if (equals != NULL)
-            *equals = ':';
-        if (*one != '\0')
-            status = mst_post_add_header(post, one, error);
-    }
-    free(all);
-    for (i = 0; i < o->header_count && status == 0; i++)
-        status = mst_post_add_header(post, o->headers[i], error);
-    return status;
 }
 
 static int export_to_collector(const struct job *job, struct mst_post *post)
@@ -338,20 +290,16 @@ static int export_to_collector(const struct job *job, struct mst_post *post)
 
 static int export_requests(const struct options *o)
 {
-    struct mst_export e = { .choice = o->choice, .service = o->service, .host = o->host };
+    struct mst_export e = { .choice = o->to.choice, .service = o->to.service,
+                            .host = o->to.host };
     struct origin from = { 0 };
     struct mst_post *post = NULL;
     const struct job job = { o, &e, &from };
     char error[MST_ERROR_MAX];
     int status;
 
-    if (o->url != NULL) {
-        post = mst_post_open(o->url, error);
-        if (post == NULL || add_headers(post, o, error) != 0) {
-            mst_post_close(post);
-            return mst_usage_error("export", "%s", error);
-        }
-    }
+    if (o->to.post.url != NULL && (post = mst_post_open(&o->to.post, error)) == NULL)
+        return mst_usage_error("export", "%s", error);
     status = open_origin(&from, o);
     if (status == MST_EXIT_OK)
         status = post != NULL ? export_to_collector(&job, post) : export_to_file(&job);
@@ -365,21 +313,15 @@ static int export_requests(const struct options *o)
 
 int mst_verb_export(int argc, char **argv)
 {
-    const char *service = getenv("OTEL_SERVICE_NAME");
-    struct options o = {
-        .choice = { .slower_than_ns = MST_UNKNOWN },
-        .service = service != NULL && *service != '\0' ? service : "apache",
-        .headers = calloc((size_t)argc, sizeof *o.headers),
-    };
+    struct options o = { 0 };
     int status;
 
-    if (o.headers == NULL)
-        return mst_failed(MST_EXIT_TARGET, "out of memory");
+    mst_export_options_begin(&o.to);
     status = read_options(&o, argc, argv);
     if (status == MST_EXIT_OK && o.help)
         fputs(help, stdout);
     else if (status == MST_EXIT_OK)
         status = export_requests(&o);
-    free(o.headers);
+    mst_export_options_free(&o.to);
     return status;
 }

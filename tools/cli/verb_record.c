@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "cli/quantities.h"
 #include "cli/record_runs.h"
 #include "cli/target_options.h"
 #include "cli/text_options.h"
@@ -14,6 +16,10 @@
 #include "loadtools/loadtool.h"
 
 #define VERSUS       "--versus"       /* between the commands of --interleave */
+#define PERIOD_MIN_NS MST_NS_PER_S
+#define KEEP_MAX_NS   (UINT64_C(3660) * 86400 * MST_NS_PER_S)   /* ten years */
+#define SIZE_MIN      (UINT64_C(1) << 20)
+#define SIZES_KEPT    8u              /* archives that --keep-size alone makes */
 
 static const char help[] =
 #include "tools/cli/help/record.inc"
@@ -26,9 +32,25 @@ struct options {
     char   letters[MST_VARIANTS_MAX][2];
     enum mst_colour colour;
     bool   help;
+    struct mst_rotation rotation;   /* all 0: none */
 };
 
 /* ---- the command line ------------------------------------------------------------ */
+
+static int read_rotation(struct options *o, int option)
+{
+    struct mst_rotation *r = &o->rotation;
+
+    switch (option) {
+    case 'O': return mst_time_read("record", "rotate", optarg, PERIOD_MIN_NS, KEEP_MAX_NS,
+                                   &r->period_ns);
+    case 'S': return mst_bytes_read("record", "rotate-size", optarg, SIZE_MIN, &r->size_bytes);
+    case 'K': return mst_time_read("record", "keep", optarg, PERIOD_MIN_NS, KEEP_MAX_NS,
+                                   &r->keep_ns);
+    default:  return mst_bytes_read("record", "keep-size", optarg, MST_ROTATION_KEPT * SIZE_MIN,
+                                    &r->keep_bytes);
+    }
+}
 
 static int read_option(struct options *o, int option, char **targets)
 {
@@ -43,6 +65,10 @@ static int read_option(struct options *o, int option, char **targets)
         return MST_EXIT_OK;
     case 'N': o->names[o->name_count++] = optarg; return MST_EXIT_OK;
     case 'I': o->request.interleave = true; return MST_EXIT_OK;
+    case 'O':
+    case 'S':
+    case 'K':
+    case 'Z': return read_rotation(o, option);
     case 'C': return mst_colour_read(&o->colour, "record", optarg);
     case 'h': o->help = true; return MST_EXIT_OK;
     default: return mst_record_option(&o->request, "record", option, optarg);
@@ -102,6 +128,35 @@ static int read_variants(struct options *o, char **words)
     return MST_EXIT_OK;
 }
 
+/* Completes the rotation, and says what does not go with it. */
+static int check_rotation(struct options *o, bool has_command)
+{
+    struct mst_rotation *r = &o->rotation;
+    const struct mst_record_request *q = &o->request;
+
+    if (r->period_ns == 0 && r->size_bytes == 0 && r->keep_ns == 0 && r->keep_bytes == 0)
+        return MST_EXIT_OK;
+    if (r->period_ns == 0 && r->size_bytes == 0)
+        return mst_usage_error("record", "--keep and --keep-size go with --rotate TIME");
+    if (has_command)
+        return mst_usage_error("record", "--rotate records what comes, until it is stopped: it "
+                               "runs no command");
+    if (q->recording.archive == NULL)
+        return mst_usage_error("record", "--rotate takes a directory for the archives: "
+                               "-o DIRECTORY");
+    if (q->client_rows_count > 0 || q->json || q->fail_on.any)
+        return mst_usage_error("record", "--rotate shows no results: --client-rows, --format json "
+                               "and --fail-on do not go with it (mpmstat report has them)");
+    if (r->keep_bytes > 0 && r->size_bytes == 0)
+        r->size_bytes = r->keep_bytes / SIZES_KEPT;
+    if (r->keep_bytes > 0 && r->keep_bytes < MST_ROTATION_KEPT * r->size_bytes)
+        return mst_usage_error("record", "--keep-size has to be at least %u times --rotate-size",
+                               MST_ROTATION_KEPT);
+    r->directory = q->recording.archive;
+    o->request.recording.rotation = r;
+    return MST_EXIT_OK;
+}
+
 /* Options end where the command begins: its own are not ours. targets has room
  * for argc of them. */
 static int read_options(struct options *o, int argc, char **argv, char **targets)
@@ -115,6 +170,9 @@ static int read_options(struct options *o, int argc, char **argv, char **targets
         { "no-memory", no_argument, NULL, 'm' }, { "verbose", no_argument, NULL, 'v' },
         { "repeat", required_argument, NULL, 'R' }, { "interleave", no_argument, NULL, 'I' },
         { "fail-on", required_argument, NULL, 'A' },
+        { "rotate", required_argument, NULL, 'O' },
+        { "rotate-size", required_argument, NULL, 'S' },
+        { "keep", required_argument, NULL, 'K' }, { "keep-size", required_argument, NULL, 'Z' },
         { "percentiles", required_argument, NULL, 'P' }, { "color", required_argument, NULL, 'C' },
         { "quiet", no_argument, NULL, 'q' }, { "help", no_argument, NULL, 'h' }, { 0 },
     };
@@ -139,7 +197,10 @@ static int read_options(struct options *o, int argc, char **argv, char **targets
         return mst_usage_error("record", "--quiet and --verbose exclude each other");
     if (o->request.json && o->request.percentiles != 0)
         return mst_usage_error("record", "--percentiles goes with --format text: JSON has all");
-    return o->help ? MST_EXIT_OK : read_variants(o, optind < argc ? argv + optind : NULL);
+    status = o->help ? MST_EXIT_OK : check_rotation(o, optind < argc);
+    if (status != MST_EXIT_OK || o->help)
+        return status;
+    return read_variants(o, optind < argc ? argv + optind : NULL);
 }
 
 /* ---- the verb -------------------------------------------------------------------- */

@@ -1,4 +1,6 @@
 /* verb_report.c - mpmstat report: recorded runs as a page, as tables, as text. */
+#include <dirent.h>
+#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +11,10 @@
 #include "analysis/compare_runs.h"
 #include "archive/archive.h"
 #include "archive/query.h"
+#include "archive/slice.h"
 #include "base/array.h"
+#include "base/clock.h"
+#include "cli/quantities.h"
 #include "console/output.h"
 #include "cli/fail_on.h"
 #include "cli/study_reports.h"
@@ -43,11 +48,12 @@ struct options {
     size_t           selected_count;
     char           **files;
     int              file_count;
+    uint64_t         from_ns, to_ns;   /* to 0: all */
 };
 
 struct archives {
     struct mst_archive **items;
-    size_t               count;
+    size_t               count, room;
 };
 
 /* ---- the command line ------------------------------------------------------------ */
@@ -90,6 +96,8 @@ static int check_options(const struct options *o)
     if (o->file_count == 0)
         return mst_usage_error("report", "it takes the archives to report: files that mpmstat "
                                "record has made");
+    if (o->to_ns != 0 && o->to_ns <= o->from_ns)
+        return mst_usage_error("report", "--to has to be later than --from");
     if (o->series && o->format != FORMAT_CSV)
         return mst_usage_error("report", "--series goes with --format csv");
     if (o->trend && o->format == FORMAT_CSV)
@@ -109,6 +117,7 @@ static int read_options(struct options *o, int argc, char **argv)
         { "run", required_argument, NULL, 'r' }, { "series", no_argument, NULL, 's' },
         { "trend", no_argument, NULL, 't' }, { "fail-on", required_argument, NULL, 'A' },
         { "percentiles", required_argument, NULL, 'P' },
+        { "from", required_argument, NULL, 'F' }, { "to", required_argument, NULL, 'T' },
         { "color", required_argument, NULL, 'C' },
         { "help", no_argument, NULL, 'h' }, { 0 },
     };
@@ -137,6 +146,13 @@ static int read_options(struct options *o, int argc, char **argv)
             if (status != MST_EXIT_OK)
                 return status;
             break;
+        case 'F':
+        case 'T':
+            status = mst_instant_read("report", option == 'F' ? "from" : "to", optarg,
+                                      option == 'F' ? &o->from_ns : &o->to_ns);
+            if (status != MST_EXIT_OK)
+                return status;
+            break;
         case 'C':
             status = mst_colour_read(&o->colour, "report", optarg);
             if (status != MST_EXIT_OK)
@@ -158,21 +174,86 @@ static int out_of_memory(void)
     return mst_failed(MST_EXIT_TARGET, "out of memory for the report");
 }
 
-static int open_archives(struct archives *a, const struct options *o)
+/* Takes the place of the archives, where a time of them is wanted, or what a directory has. */
+static int slice(struct archives *a, const struct options *o)
+{
+    char error[MST_ERROR_MAX], ignored[MST_ERROR_MAX];
+    struct mst_archive *part;
+
+    part = mst_archive_slice(a->items, a->count, o->from_ns,
+                             o->to_ns != 0 ? o->to_ns : mst_realtime_ns(), error);
+    while (a->count > 0)
+        mst_archive_close(a->items[--a->count], ignored);
+    if (part == NULL)
+        return mst_failed(MST_EXIT_TARGET, "%s", error);
+    a->items[a->count++] = part;
+    return MST_EXIT_OK;
+}
+
+static int open_archive(struct archives *a, const char *path)
 {
     char error[MST_ERROR_MAX];
-    int i;
 
-    a->items = calloc((size_t)o->file_count, sizeof *a->items);
-    if (a->items == NULL)
+    if (!mst_grow(&a->items, &a->room, a->count, sizeof *a->items))
         return out_of_memory();
-    for (i = 0; i < o->file_count; i++) {
-        a->items[i] = mst_archive_read(o->files[i], error);
-        if (a->items[i] == NULL)
-            return mst_failed(MST_EXIT_TARGET, "%s", error);
-        a->count++;
-    }
+    a->items[a->count] = mst_archive_read(path, error);
+    if (a->items[a->count] == NULL)
+        return mst_failed(MST_EXIT_TARGET, "%s", error);
+    a->count++;
     return MST_EXIT_OK;
+}
+
+static int is_archive_name(const struct dirent *entry)
+{
+    size_t length = strlen(entry->d_name);
+
+    return length > 3 && strcmp(entry->d_name + length - 3, ".db") == 0;
+}
+
+/* The archives of a directory, but for those that were written last before the time that is
+ * wanted. */
+static int open_directory(struct archives *a, const struct options *o, const char *directory)
+{
+    struct dirent **names;
+    int count = scandir(directory, &names, is_archive_name, alphasort), status = MST_EXIT_OK, i;
+    struct stat st;
+    char *path;
+
+    if (count < 0)
+        return mst_failed(MST_EXIT_TARGET, "cannot read the directory %s: %s", directory,
+                          strerror(errno));
+    for (i = 0; i < count; i++) {
+        if (status == MST_EXIT_OK && asprintf(&path, "%s/%s", directory, names[i]->d_name) < 0)
+            status = out_of_memory();
+        if (status == MST_EXIT_OK) {
+            if (stat(path, &st) == 0 && st.st_size > 0 &&
+                ((uint64_t)st.st_mtim.tv_sec + 1) * MST_NS_PER_S > o->from_ns)
+                status = open_archive(a, path);
+            free(path);
+        }
+        free(names[i]);
+    }
+    free(names);
+    if (status == MST_EXIT_OK && a->count == 0)
+        status = mst_failed(MST_EXIT_TARGET, "%s has no archive (*.db) that was written then",
+                            directory);
+    return status;
+}
+
+static int open_archives(struct archives *a, const struct options *o)
+{
+    int status = MST_EXIT_OK, i;
+    bool whole = o->from_ns == 0 && o->to_ns == 0;
+    struct stat st;
+
+    for (i = 0; i < o->file_count && status == MST_EXIT_OK; i++)
+        if (stat(o->files[i], &st) == 0 && S_ISDIR(st.st_mode)) {
+            whole = false;
+            status = open_directory(a, o, o->files[i]);
+        } else {
+            status = open_archive(a, o->files[i]);
+        }
+    return status == MST_EXIT_OK && !whole ? slice(a, o) : status;
 }
 
 /* One run can be selected twice, by its number and by its name. */

@@ -4,6 +4,9 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/clock.h"
+#include "cli/export_options.h"
+#include "cli/quantities.h"
 #include "cli/verbs.h"
 #include "console/diag.h"
 #include "console/style.h"
@@ -16,18 +19,25 @@ static const char help[] =
 static const struct option names[] = {
     { "listen", required_argument, NULL, 'l' }, { "tls-cert", required_argument, NULL, 'c' },
     { "tls-key", required_argument, NULL, 'k' }, { "client-ca", required_argument, NULL, 'a' },
-    { "token-file", required_argument, NULL, 't' }, { "help", no_argument, NULL, 'h' }, { 0 },
+    { "token-file", required_argument, NULL, 't' }, MST_EXPORT_OPTIONS,
+    { "otlp-interval", required_argument, NULL, 'i' }, { "help", no_argument, NULL, 'h' }, { 0 },
 };
 
+#define INTERVAL_MAX_NS (UINT64_C(3600) * MST_NS_PER_S)
+
 struct options {
-    struct mst_serve_options serve;
-    bool                     help;
+    struct mst_serve_options  serve;
+    struct mst_export_options to;      /* with --otlp */
+    bool                      help;
 };
 
 static int read_option(struct options *o, int option, char *const *argv)
 {
     char error[MST_ERROR_MAX];
+    int status;
 
+    if (mst_export_option(&o->to, "serve", option, optarg, &status))
+        return status;
     switch (option) {
     case 'l':
         if (mst_serve_address_add(&o->serve.addresses, optarg, error) == 0)
@@ -37,6 +47,10 @@ static int read_option(struct options *o, int option, char *const *argv)
     case 'k': o->serve.files.key = optarg; return MST_EXIT_OK;
     case 'a': o->serve.files.client_ca = optarg; return MST_EXIT_OK;
     case 't': o->serve.files.token = optarg; return MST_EXIT_OK;
+    case 'i':
+        o->to.is_used = true;
+        return mst_time_read("serve", "otlp-interval", optarg, MST_NS_PER_S, INTERVAL_MAX_NS,
+                             &o->serve.telemetry.interval_ns);
     case 'h': o->help = true; return MST_EXIT_OK;
     default:  return mst_option_error("serve", option, argv, names);
     }
@@ -78,6 +92,21 @@ static int check_options(const struct mst_serve_options *o)
     return MST_EXIT_OK;
 }
 
+/* What goes to a collector, and which requests. */
+static int set_telemetry(struct mst_telemetry_options *t, const struct mst_export_options *to)
+{
+    if (to->post.url == NULL)
+        return to->is_used ? mst_usage_error("serve", "--otlp URL is missing: the other options of "
+                                             "a collector need it") : MST_EXIT_OK;
+    t->post = to->post;
+    t->service = to->service;
+    t->host = to->host;
+    t->choice = to->has_choice ? to->choice : (struct mst_export_choice){
+        .slower_than_ns = MST_NS_PER_S, .failed = true, .sampled = true,
+    };
+    return MST_EXIT_OK;
+}
+
 static int serve(struct mst_serve_options *o)
 {
     char error[MST_ERROR_MAX];
@@ -94,20 +123,25 @@ static int serve(struct mst_serve_options *o)
 
 int mst_verb_serve(int argc, char **argv)
 {
-    struct options o = { 0 };
+    struct options o = {
+        .serve.telemetry.interval_ns = MST_TELEMETRY_INTERVAL_NS,
+    };
     int option, status = MST_EXIT_OK;
 
+    mst_export_options_begin(&o.to);
     opterr = 0;
     optind = 0;
     while (status == MST_EXIT_OK && (option = getopt_long(argc, argv, ":h", names, NULL)) != -1)
         status = read_option(&o, option, argv);
-    if (status != MST_EXIT_OK)
-        return status;
-    if (o.help) {
+    if (status == MST_EXIT_OK && o.help) {
         fputs(help, stdout);
-        return MST_EXIT_OK;
+    } else if (status == MST_EXIT_OK) {
+        o.serve.targets = argv + optind;
+        o.serve.target_count = (size_t)(argc - optind);
+        status = set_telemetry(&o.serve.telemetry, &o.to);
+        if (status == MST_EXIT_OK)
+            status = serve(&o.serve);
     }
-    o.serve.targets = argv + optind;
-    o.serve.target_count = (size_t)(argc - optind);
-    return serve(&o.serve);
+    mst_export_options_free(&o.to);
+    return status;
 }

@@ -33,6 +33,8 @@ static const char help[] =
 struct status {
     bool               brief;       /* a glance of each board; `format` is then JSON, for URLs */
     enum mst_format    format;
+    char               finer[256];  /* of metrics, as in a status page's query: "&bounds=4" */
+    struct mst_histograms_wanted histograms;   /* the same, for boards */
     long               timeout_ms;
     struct mst_targets targets;
     size_t             board_count, body_count;
@@ -69,7 +71,8 @@ static int render_boards(const struct status *s, FILE *out)
         boards[i] = &s->boards[i];
     mst_sink_init(&sink, mst_write_file, out);
     result = mst_render(&sink, s->format, &(struct mst_shown){ .boards = boards,
-                                                               .count = s->board_count });
+                                                               .count = s->board_count,
+                                                               .histograms = s->histograms });
     free(boards);
     return result;
 }
@@ -131,14 +134,14 @@ static int fetch(struct status *s, const struct mst_target *target, char error[M
     const char *url = target->name;
     struct mst_http *http = mst_http_open(s->timeout_ms);
     struct mst_http_answer *body = &s->bodies[s->body_count];
-    char query[64];
+    char query[64 + sizeof s->finer];
     int result;
 
     if (http == NULL || mst_http_set_access(http, &target->access) != 0) {
         mst_http_close(http);
         return mst_fail(error, "out of memory");
     }
-    snprintf(query, sizeof query, "format=%s", mst_format_name(s->format));
+    snprintf(query, sizeof query, "format=%s%s", mst_format_name(s->format), s->finer);
     result = mst_http_get(http, url, query, body, error);
     if (result == 0) {
         result = check_body(s->format, url, body, error);
@@ -362,12 +365,37 @@ static int parse_timeout(const char *text, long *timeout_ms)
     return MST_EXIT_OK;
 }
 
+static int add_finer(struct status *s, const char *name, const char *value)
+{
+    size_t used = strlen(s->finer), room = sizeof s->finer - used;
+
+    if (strpbrk(value, "&#% ") != NULL ||
+        (size_t)snprintf(s->finer + used, room, "&%s=%s", name, value) >= room)
+        return mst_usage_error("status", "expected a value for --%s, found \"%.80s\"", name, value);
+    return MST_EXIT_OK;
+}
+
+/* As the status page does, so that both understand the same. */
+static int parse_finer(struct status *s)
+{
+    struct mst_status_query query;
+    char text[64 + sizeof s->finer], error[MST_ERROR_MAX];
+
+    snprintf(text, sizeof text, "format=%s%s", mst_format_name(s->format), s->finer);
+    if (mst_status_query_parse(&query, text, NULL, error) != 0)
+        return mst_usage_error("status", "%s", error);
+    s->histograms = query.histograms;
+    return MST_EXIT_OK;
+}
+
 int mst_verb_status(int argc, char **argv)
 {
     static const struct option options[] = {
         { "all",     no_argument,       NULL, 'a' },
         { "brief",   no_argument,       NULL, 'b' },
         { "format",  required_argument, NULL, 'f' },
+        { "bounds",  required_argument, NULL, 'B' },
+        { "phase",   required_argument, NULL, 'P' },
         { "timeout", required_argument, NULL, 't' },
         { "help",    no_argument,       NULL, 'h' },
         MST_TARGET_OPTIONS,
@@ -397,6 +425,12 @@ int mst_verb_status(int argc, char **argv)
                 return mst_usage_error("status", "%s", error);
             amount = ALL;
             break;
+        case 'B':
+        case 'P':
+            wrong = add_finer(&s, option == 'B' ? "bounds" : "phase", optarg);
+            if (wrong != MST_EXIT_OK)
+                return wrong;
+            break;
         case 't':
             wrong = parse_timeout(optarg, &s.timeout_ms);
             if (wrong != MST_EXIT_OK)
@@ -412,6 +446,9 @@ int mst_verb_status(int argc, char **argv)
         }
     }
     choose_amount(&s, amount);
+    wrong = parse_finer(&s);
+    if (wrong != MST_EXIT_OK)
+        return wrong;
     names.args = argv + optind;
     names.count = (size_t)(argc - optind);
     return run(&s, &names);

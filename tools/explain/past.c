@@ -338,7 +338,9 @@ static bool begin(struct mst_explanation *e, uint64_t now_ns)
         s->since_ns = MST_UNKNOWN;
         if (mst_archive_add_server(e->archive, e->run_id, mst_source_name(s->source),
                                    mst_source_local(s->source), mst_source_identity(s->source),
-                                   &s->id) != 0)
+                                   &s->id) != 0 ||
+            (s->target->label != NULL &&
+             mst_archive_name_server(e->archive, s->id, s->target->label) != 0))
             return false;
     }
     return true;

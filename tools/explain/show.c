@@ -28,6 +28,17 @@ static const char *name_of(const struct mst_explained_server *s, char name[96])
     return name;
 }
 
+/* Its name in the file of targets, if any, with its kind. */
+static const char *called(const struct mst_explained_server *s, char text[192])
+{
+    char name[96];
+
+    if (s->target->label == NULL)
+        return name_of(s, text);
+    snprintf(text, 192, "%.80s: %s", s->target->label, name_of(s, name));
+    return text;
+}
+
 static void clock_text(uint64_t wall_ns, char text[16])
 {
     time_t seconds = (time_t)(wall_ns / MST_NS_PER_S);
@@ -77,10 +88,10 @@ static void put_states(const struct mst_explained_server *s, char *text, size_t 
 static void put_server(struct mst_sink *sink, const struct mst_explained_server *s)
 {
     const struct mst_sample *now = &s->sample;
-    char name[96], states[160], queue[96] = "";
+    char name[192], states[160], queue[96] = "";
 
     if (!s->is_running) {
-        mst_line_styled(sink, MST_STYLE_ERROR, "  %-22s does not run", name_of(s, name));
+        mst_line_styled(sink, MST_STYLE_ERROR, "  %-22s does not run", called(s, name));
         return;
     }
     put_states(s, states, sizeof states);
@@ -89,7 +100,7 @@ static void put_server(struct mst_sink *sink, const struct mst_explained_server 
                  now->listen_queue_limit);
     mst_line_styled(sink, s->worker_count >= now->workers_limit ? MST_STYLE_WARNING
                                                                 : MST_STYLE_PLAIN,
-                    "  %-22s %zu of %s workers busy%s%s", name_of(s, name), s->worker_count,
+                    "  %-22s %zu of %s workers busy%s%s", called(s, name), s->worker_count,
                     mst_format_count(now->workers_limit).text, states, queue);
 }
 
@@ -114,7 +125,7 @@ static void put_workers(struct mst_sink *sink, const struct mst_explanation *e)
     for (i = 0; i < e->server_count; i++) {
         if (e->servers[i].worker_count == 0)
             continue;
-        put_title(sink, "Longest on their requests in ", mst_source_name(e->servers[i].source));
+        put_title(sink, "Longest on their requests in ", mst_source_called(e->servers[i].source));
         for (k = 0; k < e->servers[i].worker_count && k < WORKERS_SHOWN; k++)
             put_worker(sink, &e->servers[i], &e->servers[i].workers[k]);
     }
@@ -134,7 +145,8 @@ static void put_requests(struct mst_sink *sink, const struct mst_summary *s)
 
         if (server->requests == 0)
             continue;
-        snprintf(lead, sizeof lead, "  %s", mst_producer_name(server->producer));
+        snprintf(lead, sizeof lead, "  %.28s",
+                 server->name != NULL ? server->name : mst_producer_name(server->producer));
         used = snprintf(text, sizeof text, "%s requests (%s/s), 5xx %s; mean %s",
                         mst_format_count(server->requests).text,
                         mst_format_milli(mst_summary_rate_milli(s, server)).text,
@@ -195,6 +207,7 @@ static void put_json_server(struct mst_json *j, const struct mst_explained_serve
 
     mst_json_begin(j, NULL, '{');
     mst_json_string(j, "target", mst_source_name(s->source));
+    mst_json_string(j, "name", s->target->label);
     mst_json_string(j, "producer", mst_producer_name(id->producer));
     mst_json_bool(j, "running", s->is_running);
     mst_json_count(j, "workers_limit", s->sample.workers_limit);

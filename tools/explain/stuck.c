@@ -187,9 +187,9 @@ static bool add_ended(struct mst_explanation *e, const struct mst_explained_serv
         .requests = MST_UNKNOWN, .weight = 3 * MST_WEIGHT_FIRST,
     };
 
-    snprintf(f.subject, sizeof f.subject, "%s", mst_source_name(s->source));
+    snprintf(f.subject, sizeof f.subject, "%s", mst_source_called(s->source));
     MST_TEXT(&f, "The server of %s does not run: it %s. What follows is of the time before.",
-             mst_source_name(s->source), s->has_stopped ? "was stopped" :
+             mst_source_called(s->source), s->has_stopped ? "was stopped" :
              "ended without being stopped (killed, or crashed)");
     MST_ACTION(&f, "%s", s->has_stopped ? "Start it." :
                "The error log and the kernel's log (dmesg, for a lack of memory) say why.");

@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "archive/query.h"
 #include "export/otlp.h"
@@ -47,19 +46,11 @@ static int append(void *context, const void *bytes, size_t n)
 
 static void put_resource(struct batch *b)
 {
-    struct mst_json *j = &b->json;
-
-    mst_json_begin(j, "resource", '{');
-    mst_json_begin(j, "attributes", '[');
-    mst_otlp_text(j, "service.name", b->e->service);
-    mst_otlp_text(j, "host.name", b->host);
-    mst_otlp_number(j, "process.pid", b->origin.pid);
-    mst_otlp_text(j, "webengine.name", "Apache");
-    mst_otlp_text(j, "webengine.description", b->server->server);
-    mst_otlp_text(j, "mpmstat.mpm", b->server->mpm);
-    mst_otlp_text(j, "mpmstat.target", b->server->target);
-    mst_json_end(j, ']');
-    mst_json_end(j, '}');
+    mst_otlp_resource(&b->json, &(struct mst_otlp_resource){
+        .service = b->e->service, .host = b->host, .target = b->server->target,
+        .pid = b->origin.pid, .is_apache = true, .server = b->server->server,
+        .mpm = b->server->mpm,
+    });
 }
 
 static void begin_batch(struct batch *b)
@@ -74,10 +65,7 @@ static void begin_batch(struct batch *b)
     put_resource(b);
     mst_json_begin(&b->json, "scopeSpans", '[');
     mst_json_begin(&b->json, NULL, '{');
-    mst_json_begin(&b->json, "scope", '{');
-    mst_json_string(&b->json, "name", "mpmstat");
-    mst_json_string(&b->json, "version", MPMSTAT_VERSION);
-    mst_json_end(&b->json, '}');
+    mst_otlp_scope(&b->json);
     mst_json_begin(&b->json, "spans", '[');
 }
 
@@ -86,20 +74,22 @@ static bool end_batch(struct batch *b)
 {
     static const char ends[] = "]}]}]}";   /* spans, scope, scopes, resource, resources, request */
     struct mst_export *e = b->e;
+    struct mst_export_batch whole;
     size_t i;
 
     if (b->requests == 0)
         return true;
     for (i = 0; ends[i] != '\0'; i++)
         mst_json_end(&b->json, ends[i]);
+    b->failed = true;
     if (mst_sink_flush(&b->sink) != 0) {
         mst_fail(b->error, "out of memory for the spans");
-        b->failed = true;
-    } else if (e->send(e->context, b->bytes, b->length, b->error) != 0) {
-        b->failed = true;
-    }
-    if (b->failed)
         return false;
+    }
+    whole = (struct mst_export_batch){ b->bytes, b->length, b->requests, b->spans };
+    if (e->send(e->context, &whole, b->error) != 0)
+        return false;
+    b->failed = false;
     e->requests += b->requests;
     e->spans += b->spans;
     e->traced += b->traced;
@@ -119,26 +109,6 @@ static bool add_request(void *context, const struct mst_export_request *r)
         return false;
     begin_batch(b);
     return true;
-}
-
-/* The host of a status URL; else that of --host or this machine's, whose board it was. */
-static void find_host(const struct mst_export *e, const char *target, char *host, size_t size)
-{
-    const char *at = strstr(target, "://");
-    size_t length;
-
-    host[0] = '\0';
-    if (at == NULL) {
-        if (e->host != NULL)
-            strncat(host, e->host, size - 1);
-        else if (gethostname(host, size) != 0)
-            host[0] = '\0';
-        host[size - 1] = '\0';
-        return;
-    }
-    at += 3;
-    length = at[0] == '[' ? strcspn(at, "]") + 1 : strcspn(at, ":/?");
-    strncat(host, at, length < size ? length : size - 1);
 }
 
 static bool read_origin(struct mst_export_origin *origin, sqlite3 *db, int64_t server_id)
@@ -161,7 +131,7 @@ static bool export_server(struct batch *b, const struct mst_summary *s,
 
     b->server = server;
     b->host = host;
-    find_host(b->e, server->target, host, sizeof host);
+    mst_otlp_host(host, sizeof host, server->target, b->e->host);
     if (!read_origin(&b->origin, db, server->id))
         return false;
     begin_batch(b);

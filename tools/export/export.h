@@ -18,11 +18,19 @@ struct mst_export_choice {
     uint64_t slower_than_ns;     /* MST_UNKNOWN: that is no reason */
     bool     failed;             /* status 5xx */
     bool     sampled;            /* traceparent says so */
+    uint64_t last_row;           /* of those, the ones up to this row; 0: all */
 };
 #define MST_EXPORT_SLOWEST 100u  /* where nothing is chosen: so many, and failed, and sampled */
 
-/* Takes a request of OTLP, whole. 0, or -1 with a sentence. */
-typedef int mst_export_send(void *context, const char *json, size_t length,
+/* A request of OTLP, whole. */
+struct mst_export_batch {
+    const char *json;            /* borrowed until the call returns */
+    size_t      length;
+    uint64_t    requests, spans; /* that are in it */
+};
+
+/* Takes one. 0, or -1 with a sentence. */
+typedef int mst_export_send(void *context, const struct mst_export_batch *batch,
                             char error[MST_ERROR_MAX]);
 
 struct mst_export {

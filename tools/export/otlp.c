@@ -1,8 +1,10 @@
 /* otlp.c - writes OTLP's JSON: see otlp.h. */
 #include "export/otlp.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "segment/format.h"
 
@@ -90,4 +92,59 @@ void mst_otlp_address(struct mst_json *j, const char *end)
     mst_otlp_text(j, "server.address", address);
     if (port[0] == ':' && port[1] >= '1' && port[1] <= '9')
         mst_otlp_number(j, "server.port", strtoul(port + 1, NULL, 10));
+}
+
+/* ---- whose they are ------------------------------------------------------------------------ */
+
+/* A board's path is unique on its host, a status URL everywhere. */
+static void add_instance(struct mst_json *j, const struct mst_otlp_resource *r)
+{
+    char instance[1024];
+
+    snprintf(instance, sizeof instance, "%s%s%s", strstr(r->target, "://") != NULL ? "" : r->host,
+             strstr(r->target, "://") != NULL ? "" : ":", r->target);
+    mst_otlp_text(j, "service.instance.id", instance);
+}
+
+void mst_otlp_resource(struct mst_json *j, const struct mst_otlp_resource *r)
+{
+    mst_json_begin(j, "resource", '{');
+    mst_json_begin(j, "attributes", '[');
+    mst_otlp_text(j, "service.name", r->service);
+    add_instance(j, r);
+    mst_otlp_text(j, "host.name", r->host);
+    mst_otlp_number(j, "process.pid", r->pid);
+    mst_otlp_text(j, "webengine.name", r->is_apache ? "Apache" : NULL);
+    mst_otlp_text(j, "webengine.description", r->server);
+    mst_otlp_text(j, "mpmstat.mpm", r->mpm);
+    mst_otlp_text(j, "mpmstat.target", r->target);
+    mst_json_end(j, ']');
+    mst_json_end(j, '}');
+}
+
+void mst_otlp_host(char *host, size_t size, const char *target, const char *given)
+{
+    const char *at = strstr(target, "://");
+    size_t length;
+
+    host[0] = '\0';
+    if (at == NULL) {
+        if (given != NULL)
+            strncat(host, given, size - 1);
+        else if (gethostname(host, size) != 0)
+            host[0] = '\0';
+        host[size - 1] = '\0';
+        return;
+    }
+    at += 3;
+    length = at[0] == '[' ? strcspn(at, "]") + 1 : strcspn(at, ":/?");
+    strncat(host, at, length < size ? length : size - 1);
+}
+
+void mst_otlp_scope(struct mst_json *j)
+{
+    mst_json_begin(j, "scope", '{');
+    mst_json_string(j, "name", "mpmstat");
+    mst_json_string(j, "version", MPMSTAT_VERSION);
+    mst_json_end(j, '}');
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/saturate.h"
 #include "console/diag.h"
@@ -14,14 +15,21 @@
 #include "source/http.h"
 #include "source/http_curl.h"
 
-#define PATH "/v1/traces"
 #define TIMEOUT_MS 30000L
 #define ANSWER_MAX 65536u        /* bytes of an answer that are read */
+
+const char *const mst_post_signal_names[MST_POST_SIGNALS] = {
+    [MST_POST_TRACES] = "traces", [MST_POST_METRICS] = "metrics",
+};
 
 struct mst_post {
     CURL              *curl;
     struct curl_slist *headers;
-    char              *url;
+    char              *urls[MST_POST_SIGNALS];
+    const char        *url;                       /* of the latest try */
+    bool             (*stops)(void *context);
+    void              *stops_context;
+    curl_off_t         retry_after_s;             /* as the latest answer says; 0: it does not */
     char               reason[CURL_ERROR_SIZE];   /* libcurl's own words */
     long               status;                    /* of the latest answer; 0: none */
     size_t             length;
@@ -44,47 +52,67 @@ static size_t take_answer(char *bytes, size_t size, size_t count, void *context)
 static int check_stop(void *context, curl_off_t dl_total, curl_off_t dl, curl_off_t ul_total,
                       curl_off_t ul)
 {
-    (void)context, (void)dl_total, (void)dl, (void)ul_total, (void)ul;
+    const struct mst_post *p = context;
+
+    (void)dl_total, (void)dl, (void)ul_total, (void)ul;
+    return p->stops(p->stops_context);
+}
+
+static bool is_interrupted(void *context)
+{
+    (void)context;
     return mst_stop_asked();
 }
 
 /* ---- opening ------------------------------------------------------------------------------- */
 
-/* The URL of the traces, to be freed; NULL with a sentence. */
-static char *url_of(const char *given, char error[MST_ERROR_MAX])
+static int check_url(const char *url, char error[MST_ERROR_MAX])
 {
     CURLU *parts = curl_url();
-    char *user = NULL, *url = NULL, shown[256];
-    size_t length = strlen(given), path = strlen(PATH);
+    char *user = NULL, shown[256];
+    int result = 0;
 
-    mst_printable(shown, sizeof shown, given, length);
-    if (parts == NULL || curl_url_set(parts, CURLUPART_URL, given, 0) != CURLUE_OK ||
-        (strncmp(given, "http://", 7) != 0 && strncmp(given, "https://", 8) != 0)) {
-        mst_fail(error, "expected --otlp to be the URL of a collector, http://HOST:4318, found "
-                 "\"%s\"", shown);
-    } else if (curl_url_get(parts, CURLUPART_USER, &user, 0) == CURLUE_OK) {
-        mst_fail(error, "a URL with a user and a password in it would show them to everyone; put "
-                 "them into ~/.netrc instead");
-    } else {
-        while (length > 0 && given[length - 1] == '/')
-            length--;
-        if (length >= path && strncmp(given + length - path, PATH, path) == 0)
-            length -= path;
-        if (asprintf(&url, "%.*s" PATH, (int)length, given) < 0) {
-            url = NULL;
-            mst_fail(error, "out of memory");
-        }
-    }
+    mst_printable(shown, sizeof shown, url, strlen(url));
+    if (parts == NULL || curl_url_set(parts, CURLUPART_URL, url, 0) != CURLUE_OK ||
+        (strncmp(url, "http://", 7) != 0 && strncmp(url, "https://", 8) != 0))
+        result = mst_fail(error, "expected --otlp to be the URL of a collector, "
+                          "http://HOST:4318, found \"%s\"", shown);
+    else if (curl_url_get(parts, CURLUPART_USER, &user, 0) == CURLUE_OK)
+        result = mst_fail(error, "a URL with a user and a password in it would show them to "
+                          "everyone; put them into ~/.netrc instead");
     curl_free(user);
     curl_url_cleanup(parts);
-    return url;
+    return result;
 }
 
-static void set_options(struct mst_post *p)
+/* The given URL with each signal's path; the path that it has already is no part of it. */
+static int set_urls(struct mst_post *p, const char *given, char error[MST_ERROR_MAX])
 {
-    const char *ca_file = getenv("SSL_CERT_FILE");
+    size_t length = strlen(given), path = strlen("/v1/traces");
+    int i;
 
-    mst_http_set_defaults(p->curl, p->url);
+    if (check_url(given, error) != 0)
+        return -1;
+    while (length > 0 && given[length - 1] == '/')
+        length--;
+    if (length >= path && strncmp(given + length - path, "/v1/traces", path) == 0)
+        length -= path;
+    for (i = 0; i < MST_POST_SIGNALS; i++)
+        if (asprintf(&p->urls[i], "%.*s/v1/%s", (int)length, given,
+                     mst_post_signal_names[i]) < 0) {
+            p->urls[i] = NULL;
+            return mst_fail(error, "out of memory");
+        }
+    return 0;
+}
+
+static int set_options(struct mst_post *p, const char *ca_file, char error[MST_ERROR_MAX])
+{
+    if (ca_file == NULL)
+        ca_file = getenv("SSL_CERT_FILE");
+    else if (access(ca_file, R_OK) != 0)
+        return mst_fail(error, "the file of authorities %.300s: %s", ca_file, strerror(errno));
+    mst_http_set_defaults(p->curl, p->urls[MST_POST_TRACES]);
     curl_easy_setopt(p->curl, CURLOPT_FORBID_REUSE, 0L);
     curl_easy_setopt(p->curl, CURLOPT_NETRC, (long)CURL_NETRC_OPTIONAL);
     curl_easy_setopt(p->curl, CURLOPT_TIMEOUT_MS, TIMEOUT_MS);
@@ -93,18 +121,24 @@ static void set_options(struct mst_post *p)
     curl_easy_setopt(p->curl, CURLOPT_WRITEDATA, p);
     curl_easy_setopt(p->curl, CURLOPT_NOPROGRESS, 0L);
     curl_easy_setopt(p->curl, CURLOPT_XFERINFOFUNCTION, check_stop);
+    curl_easy_setopt(p->curl, CURLOPT_XFERINFODATA, p);
     curl_easy_setopt(p->curl, CURLOPT_POST, 1L);
     if (ca_file != NULL && *ca_file != '\0')
         curl_easy_setopt(p->curl, CURLOPT_CAINFO, ca_file);
+    return 0;
 }
 
-int mst_post_add_header(struct mst_post *p, const char *header, char error[MST_ERROR_MAX])
+/* ---- headers ------------------------------------------------------------------------------- */
+
+/* `where` is what the user wrote it into. */
+static int add_header(struct mst_post *p, const char *header, const char *where,
+                      char error[MST_ERROR_MAX])
 {
     struct curl_slist *grown;
 
     if (strpbrk(header, "\r\n") != NULL || strchr(header, ':') == NULL || header[0] == ':')
-        return mst_fail(error, "expected --header to be \"NAME: VALUE\", found one without a colon "
-                        "or with an end of line");
+        return mst_fail(error, "expected \"NAME: VALUE\" in %.300s, found a header without a colon "
+                        "or with an end of line", where);
     grown = curl_slist_append(p->headers, header);
     if (grown == NULL)
         return mst_fail(error, "out of memory");
@@ -112,7 +146,63 @@ int mst_post_add_header(struct mst_post *p, const char *header, char error[MST_E
     return 0;
 }
 
-struct mst_post *mst_post_open(const char *url, char error[MST_ERROR_MAX])
+/* OTEL_EXPORTER_OTLP_HEADERS has secrets, which a command line would show: "name=value,...". */
+static int add_environment(struct mst_post *p, char error[MST_ERROR_MAX])
+{
+    static const char variable[] = "OTEL_EXPORTER_OTLP_HEADERS";
+    const char *given = getenv(variable);
+    char *all = given != NULL ? strdup(given) : NULL, *rest = all, *one, *equals;
+    int status = given != NULL && all == NULL ? mst_fail(error, "out of memory") : 0;
+
+    while (status == 0 && (one = strsep(&rest, ",")) != NULL) {
+        equals = strchr(one, '=');
+        if (equals != NULL)
+            *equals = ':';
+        if (*one != '\0')
+            status = add_header(p, one, variable, error);
+    }
+    free(all);
+    return status;
+}
+
+/* Empty lines, and those that begin with a #, are none. */
+static int add_file(struct mst_post *p, const char *path, char error[MST_ERROR_MAX])
+{
+    FILE *file = fopen(path, "re");
+    char *line = NULL;
+    size_t room = 0;
+    int status = 0;
+
+    if (file == NULL)
+        return mst_fail(error, "the header file %.300s: %s", path, strerror(errno));
+    while (status == 0 && getline(&line, &room, file) >= 0) {
+        line[strcspn(line, "\r\n")] = '\0';
+        if (line[0] != '\0' && line[0] != '#')
+            status = add_header(p, line, path, error);
+    }
+    if (status == 0 && ferror(file))
+        status = mst_fail(error, "the header file %.300s cannot be read", path);
+    free(line);
+    fclose(file);
+    return status;
+}
+
+static int add_headers(struct mst_post *p, const struct mst_post_settings *s,
+                       char error[MST_ERROR_MAX])
+{
+    size_t i;
+
+    if (add_header(p, "Content-Type: application/json", "", error) != 0 ||
+        add_header(p, "Expect:", "", error) != 0 || add_environment(p, error) != 0 ||
+        (s->header_file != NULL && add_file(p, s->header_file, error) != 0))
+        return -1;
+    for (i = 0; i < s->header_count; i++)
+        if (add_header(p, s->headers[i], "--header", error) != 0)
+            return -1;
+    return 0;
+}
+
+struct mst_post *mst_post_open(const struct mst_post_settings *s, char error[MST_ERROR_MAX])
 {
     struct mst_post *p = calloc(1, sizeof *p);
 
@@ -121,27 +211,33 @@ struct mst_post *mst_post_open(const char *url, char error[MST_ERROR_MAX])
         return NULL;
     }
     curl_global_init(CURL_GLOBAL_DEFAULT);
-    p->url = url_of(url, error);
-    p->curl = p->url != NULL ? curl_easy_init() : NULL;
-    if (p->url != NULL && p->curl == NULL)
+    p->stops = is_interrupted;
+    if (set_urls(p, s->url, error) == 0 && (p->curl = curl_easy_init()) == NULL)
         mst_fail(error, "out of memory");
-    if (p->curl == NULL || mst_post_add_header(p, "Content-Type: application/json", error) != 0 ||
-        mst_post_add_header(p, "Expect:", error) != 0) {
-        mst_post_close(p);
-        return NULL;
-    }
-    set_options(p);
-    return p;
+    if (p->curl != NULL && set_options(p, s->ca_file, error) == 0 &&
+        add_headers(p, s, error) == 0)
+        return p;
+    mst_post_close(p);
+    return NULL;
 }
 
 void mst_post_close(struct mst_post *p)
 {
+    int i;
+
     if (p == NULL)
         return;
     curl_slist_free_all(p->headers);
     curl_easy_cleanup(p->curl);
-    free(p->url);
+    for (i = 0; i < MST_POST_SIGNALS; i++)
+        free(p->urls[i]);
     free(p);
+}
+
+void mst_post_set_stop(struct mst_post *p, bool (*stops)(void *context), void *context)
+{
+    p->stops = stops;
+    p->stops_context = context;
 }
 
 /* ---- what the collector answers ------------------------------------------------------------ */
@@ -171,6 +267,8 @@ static void read_partial_success(struct mst_post *p)
 
     p->refused = mst_add_saturated(p->refused,
                                    integer_of(json_object_get(partial, "rejectedSpans")));
+    p->refused = mst_add_saturated(p->refused,
+                                   integer_of(json_object_get(partial, "rejectedDataPoints")));
     keep_words(p, json_object_get(partial, "errorMessage"));
     json_decref(answer);
 }
@@ -192,7 +290,8 @@ static int tell_status(struct mst_post *p, char error[MST_ERROR_MAX])
     read_words(p);
     switch (p->status) {
     case 401: case 403:
-        what_to_do = ". Give what it wants with --header \"Authorization: ...\"";
+        what_to_do = ". Give what it wants with --header \"Authorization: ...\", or in a "
+                     "--header-file";
         break;
     case 404: case 405:
         what_to_do = ". Is this a collector, and does it receive OTLP over HTTP there?";
@@ -237,52 +336,71 @@ static bool is_busy(long status)
     return status == 429 || status == 502 || status == 503 || status == 504;
 }
 
-/* How long to wait before the next try; ^C ends the wait. */
-static void pause_before(struct mst_post *p, unsigned tries)
+unsigned mst_post_pause_s(const struct mst_post *p, unsigned tries)
 {
-    struct timespec pause = { 1 << (tries - 1), 0 };
-    curl_off_t said = 0;
-
-    if (curl_easy_getinfo(p->curl, CURLINFO_RETRY_AFTER, &said) == CURLE_OK && said > 0)
-        pause.tv_sec = said < (curl_off_t)MST_POST_PAUSE_S ? (time_t)said : MST_POST_PAUSE_S;
-    mst_progress("the collector is busy (%ld): next try in %ld s", p->status, (long)pause.tv_sec);
-    nanosleep(&pause, NULL);
+    if (p->retry_after_s > 0)
+        return p->retry_after_s < (curl_off_t)MST_POST_PAUSE_S ? (unsigned)p->retry_after_s
+                                                                : MST_POST_PAUSE_S;
+    return tries < 6 ? 1u << (tries - 1) : MST_POST_PAUSE_S;
 }
 
-static CURLcode post_once(struct mst_post *p, const char *json, size_t length)
+static CURLcode post_once(struct mst_post *p, enum mst_post_signal signal, const char *json,
+                          size_t length)
 {
     CURLcode code;
 
     p->length = 0;
     p->answer[0] = p->reason[0] = p->why[0] = '\0';
     p->status = 0;
+    p->retry_after_s = 0;
+    p->url = p->urls[signal];
+    curl_easy_setopt(p->curl, CURLOPT_URL, p->url);
     curl_easy_setopt(p->curl, CURLOPT_HTTPHEADER, p->headers);
     curl_easy_setopt(p->curl, CURLOPT_POSTFIELDS, json);
     curl_easy_setopt(p->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)length);
     code = curl_easy_perform(p->curl);
     curl_easy_getinfo(p->curl, CURLINFO_RESPONSE_CODE, &p->status);
+    curl_easy_getinfo(p->curl, CURLINFO_RETRY_AFTER, &p->retry_after_s);
     return code;
 }
 
-int mst_post_send(void *post, const char *json, size_t length, char error[MST_ERROR_MAX])
+enum mst_post_result mst_post_try(struct mst_post *p, enum mst_post_signal signal,
+                                  const char *json, size_t length, char error[MST_ERROR_MAX])
 {
+    CURLcode code = post_once(p, signal, json, length);
+
+    if (code != CURLE_OK) {
+        tell_failure(p, code, error);
+        return MST_POST_LATER;
+    }
+    if (p->status < 200 || p->status > 299) {
+        tell_status(p, error);
+        return is_busy(p->status) ? MST_POST_LATER : MST_POST_REFUSED;
+    }
+    read_partial_success(p);
+    return MST_POST_TAKEN;
+}
+
+int mst_post_send(void *post, const struct mst_export_batch *batch, char error[MST_ERROR_MAX])
+{
+    enum mst_post_result result = MST_POST_LATER;
+    struct timespec pause = { 0 };
     struct mst_post *p = post;
     unsigned tries = 0;
-    CURLcode code;
 
     do {
-        if (tries > 0)
-            pause_before(p, tries);
+        if (tries > 0) {
+            pause.tv_sec = mst_post_pause_s(p, tries);
+            mst_progress("the collector is busy (%ld): next try in %ld s", p->status,
+                         (long)pause.tv_sec);
+            nanosleep(&pause, NULL);   /* ^C ends it */
+        }
+        p->url = p->urls[MST_POST_TRACES];
         if (mst_stop_asked())
             return tell_failure(p, CURLE_ABORTED_BY_CALLBACK, error);
-        code = post_once(p, json, length);
-    } while (code == CURLE_OK && is_busy(p->status) && ++tries < MST_POST_TRIES);
-    if (code != CURLE_OK)
-        return tell_failure(p, code, error);
-    if (p->status < 200 || p->status > 299)
-        return tell_status(p, error);
-    read_partial_success(p);
-    return 0;
+        result = mst_post_try(p, MST_POST_TRACES, batch->json, batch->length, error);
+    } while (result == MST_POST_LATER && is_busy(p->status) && ++tries < MST_POST_TRIES);
+    return result == MST_POST_TAKEN ? 0 : -1;
 }
 
 uint64_t mst_post_refused(const struct mst_post *p, const char **why)
@@ -291,7 +409,7 @@ uint64_t mst_post_refused(const struct mst_post *p, const char **why)
     return p->refused;
 }
 
-const char *mst_post_url(const struct mst_post *p)
+const char *mst_post_url(const struct mst_post *p, enum mst_post_signal signal)
 {
-    return p->url;
+    return p->urls[signal];
 }

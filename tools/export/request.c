@@ -6,6 +6,8 @@
 #include "analysis/join_php.h"
 #include "analysis/run_requests.h"
 #include "archive/query.h"
+#include "read/tail.h"
+#include "segment/traceparent.h"
 
 #define TOTAL "queue_ns + read_ns + handle_ns + send_ns"
 #define X_COLUMN(suffix, name) name "_ns, "
@@ -16,13 +18,26 @@ static const char chosen_sql[] =
     MST_FROM_APACHES_REQUESTS
     "AND (" TOTAL " >= :slower_than OR (:failed AND status >= 500) OR (:sampled AND sampled = 1) "
     "OR rowid IN (SELECT rowid " MST_FROM_APACHES_REQUESTS
-    "ORDER BY " TOTAL " DESC, start_ns, rowid LIMIT :slowest)) ORDER BY request_id, rowid";
+    "ORDER BY " TOTAL " DESC, start_ns, rowid LIMIT :slowest)) "
+    "AND rowid <= :last_row ORDER BY request_id, rowid";
 static const char php_sql[] =
     "SELECT key, pid, memory_bytes, user_ns + system_ns AS cpu_ns, cpu_wait_ns, script "
     "FROM php_requests WHERE rowid = :id";
 static const char waits_sql[] =
     "SELECT kind, end, calls, failed, wait_ns FROM php_waits WHERE server_id = :id AND key = :key "
     "ORDER BY end IS NULL, rowid";
+
+bool mst_export_is_chosen(const struct mst_export_choice *choice, const struct mst_request *r,
+                          const char *label)
+{
+    bool is_sampled = r->trace_parent != 0 &&
+                      (r->label_status >> MST_TRACE_FLAGS_SHIFT & MST_TRACE_SAMPLED) != 0;
+
+    return strcmp(label, MST_LABEL_STATUS_NAME) != 0 &&
+           (mst_request_total_ns(r) >= choice->slower_than_ns ||
+            (choice->failed && (r->label_status & 0xffff) >= 500) ||
+            (choice->sampled && is_sampled));
+}
 
 struct walk {
     struct mst_query q;          /* the chosen ones */
@@ -140,6 +155,8 @@ bool mst_export_walk(const struct mst_export_choice *choice, const struct mst_su
     mst_query_set(&w.q, ":failed", choice->failed);
     mst_query_set(&w.q, ":sampled", choice->sampled);
     mst_query_set(&w.q, ":slowest", (int64_t)choice->slowest);
+    mst_query_set(&w.q, ":last_row", choice->last_row > 0 ? (int64_t)choice->last_row
+                                                          : INT64_MAX);
     w.has_row = mst_query_next(&w.q);
     fine = mst_join_php_walk(s, db, server->id, take, &w, NULL);
     return mst_query_done(&w.q) && fine;

@@ -4,6 +4,8 @@
 
 #include "analysis/trace.h"
 #include "export/export.h"
+#include "segment/format.h"
+#include "segment/records.h"
 
 #define MST_EXPORT_WAITS 16u     /* of a request; an archive has two ends, and a rest by kind */
 
@@ -25,6 +27,11 @@ struct mst_export_request {
     size_t   wait_count;
     struct mst_export_wait waits[MST_EXPORT_WAITS];
 };
+
+/* Whether a record that was read right now is one of the chosen, unless that is for being one of
+ * the slowest: what the walk would say of its row. */
+bool mst_export_is_chosen(const struct mst_export_choice *choice, const struct mst_request *record,
+                          const char *label);
 
 /* False stops, and the walk fails. */
 typedef bool mst_export_each(void *context, const struct mst_export_request *request);

@@ -4,42 +4,27 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/siphash.h"
 #include "export/otlp.h"
 #include "segment/fields.h"
 #include "segment/traceparent.h"
 
-/* What of a request an id is for; children are numbered from CHILDREN. */
-enum { TRACE_HIGH, TRACE_LOW, SERVER, CHILDREN };
-
 struct spans {
     struct mst_json *j;
     const struct mst_export_request *r;
-    struct { uint64_t started_ns, pid, request, which; } identity;
+    struct mst_span_of identity;
     char     trace_id[33], server_id[17];
     unsigned count;
 };
 
-/* Never 0, which would be no id. The key only has to differ from those of other uses. */
-static uint64_t derived(struct spans *s, uint64_t which)
-{
-    static const unsigned char key[MST_SIPHASH_KEY] = "mpmstat's spans";
-    uint64_t id;
-
-    s->identity.which = which;
-    id = mst_siphash(key, &s->identity, sizeof s->identity);
-    return id != 0 ? id : 1;
-}
-
 static void find_ids(struct spans *s)
 {
-    mst_hex(s->server_id, derived(s, SERVER), 16);
+    mst_hex(s->server_id, mst_span_id(&s->identity, MST_SPAN_SERVER), 16);
     if (s->r->trace_id[0] != '\0') {
         memcpy(s->trace_id, s->r->trace_id, sizeof s->trace_id);
         return;
     }
-    mst_hex(s->trace_id, derived(s, TRACE_HIGH), 16);
-    mst_hex(s->trace_id + 16, derived(s, TRACE_LOW), 16);
+    mst_hex(s->trace_id, mst_span_id(&s->identity, MST_SPAN_TRACE_HIGH), 16);
+    mst_hex(s->trace_id + 16, mst_span_id(&s->identity, MST_SPAN_TRACE_LOW), 16);
 }
 
 /* ---- one span ---------------------------------------------------------------------------- */
@@ -79,7 +64,7 @@ static void end_span(struct spans *s, bool failed)
 static void begin_child(struct spans *s, char id[17], const char *parent, const char *name,
                         enum mst_otlp_kind kind, uint64_t *at_ns, uint64_t ns)
 {
-    mst_hex(id, derived(s, CHILDREN + s->count), 16);
+    mst_hex(id, mst_span_id(&s->identity, MST_SPAN_CHILDREN + s->count), 16);
     begin_span(s, id, parent, false, name, kind, *at_ns, ns);
     *at_ns += ns;
 }
@@ -244,7 +229,7 @@ unsigned mst_export_spans(struct mst_json *j, const struct mst_export_origin *or
         { MST_TRACE_SEND, "send" },
     };
     struct spans s = { .j = j, .r = r,
-                       .identity = { origin->started_ns, origin->pid, r->id, 0 } };
+                       .identity = { origin->started_ns, origin->pid, r->id } };
     uint64_t at_ns = r->start_ns;
     size_t i;
 

@@ -84,7 +84,7 @@ void mst_find_generator(struct mst_inquiry *q)
 void mst_find_beyond(struct mst_inquiry *q)
 {
     const struct mst_summary_client *c = &q->s->client;
-    uint64_t server = q->b.front->phases[MST_PHASE_TOTAL].mean_ns, apart, milli;
+    uint64_t server = mst_summary_fronts(q->s).phases[MST_PHASE_TOTAL].mean_ns, apart, milli;
     uint64_t late = mst_budget_mean_ns(&q->b, q->b.undelivered_ns);
     struct mst_finding *f;
 

@@ -212,8 +212,8 @@ static void advise_backlog(struct mst_advice *advice, const struct mst_summary *
     longest = server->max_listen_queue;
     limit = server->listen_queue_limit;
     advice->known = true;
-    MST_SAY(advice->uncertainty, "Of each listening socket by itself, seen at the fullest. It was "
-        "looked at ten times a second: between two looks it may have been longer. The kernel cuts "
+    MST_SAY(advice->uncertainty, "Of each listening socket by itself, seen at the fullest. Between "
+        "two looks at it, it may have been longer. The kernel cuts "
         "ListenBacklog to net.core.somaxconn.");
     if (server->local && run->listen_overflows != MST_UNKNOWN && run->listen_overflows > 0) {
         MST_SAY(advice->answer, "more than %" PRIu64, limit);

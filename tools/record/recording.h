@@ -6,10 +6,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "record/rotation.h"
 #include "source/target.h"
 
 struct mst_recording_options {
-    const char  *archive;         /* the path */
+    const char  *archive;         /* the path; not used where there is a rotation */
+    const struct mst_rotation *rotation;   /* without a command: archive after archive; NULL: one */
     const char  *name;            /* of the run; NULL none */
     unsigned     repetition;      /* of the same, from 1; 0: there is only this one */
     struct mst_target_names targets;   /* as on the command line */
@@ -27,7 +29,8 @@ struct mst_recording_options {
 };
 
 /* Records, and says on stderr what goes wrong. Returns an enum mst_exit; *run_id
- * is 0 where there is no run in the archive. Nothing of the command is left
+ * is 0 where there is no run in the archive; with a rotation it is the last archive's.
+ * Nothing of the command is left
  * running. Handles SIGINT, SIGTERM and SIGHUP while it runs. */
 int mst_record(const struct mst_recording_options *options, int64_t *run_id);
 

@@ -126,6 +126,19 @@ static int record_programs(struct mst_recording *r)
     return record_unseen(r);
 }
 
+/* The next archive has what comes. */
+static int hand_over(struct mst_recording *r)
+{
+    size_t i;
+
+    for (i = 0; i < r->sampler_count; i++) {
+        if (mst_sampler_hand_over(&r->samplers[i]) != 0)
+            return mst_recording_archive_failed(r);
+        r->end.memory_cost_ns += r->samplers[i].processes.cost_ns;
+    }
+    return MST_EXIT_OK;
+}
+
 /* Requests may end after the client has closed its connection: an event MPM still flushes, a
  * handler still runs. */
 int mst_recording_drain(struct mst_recording *r)
@@ -145,6 +158,8 @@ int mst_recording_drain(struct mst_recording *r)
             mst_sampler_end_load(&r->samplers[i]) != 0)
             return mst_recording_archive_failed(r);
     }
+    if (r->hands_over)
+        return hand_over(r);
     do {
         poll(NULL, 0, MST_DRAIN_STEP_MS);
         all_quiet = true;

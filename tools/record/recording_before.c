@@ -88,7 +88,7 @@ static int keep_shared_cpus(struct mst_recording *r, const struct mst_sampler *s
         return 0;
     if (shared > 0)
         mst_progress("the load tool and %s share %" PRIu64 " CPUs (taskset would part them)",
-                     mst_source_name(s->source), shared);
+                     mst_source_called(s->source), shared);
     snprintf(text, sizeof text, "%" PRIu64, shared);
     return mst_archive_add_environment(r->archive, r->run_id, "cpus_shared_with_server", text);
 }
@@ -97,7 +97,7 @@ static int warn_of_server(struct mst_recording *r, const struct mst_sampler *s)
 {
     const struct mst_source_identity *identity = mst_source_identity(s->source);
     const struct mst_preflight_server server = {
-        .name = mst_source_name(s->source), .mpm = identity->mpm, .local = s->local,
+        .name = mst_source_called(s->source), .mpm = identity->mpm, .local = s->local,
         .workers_limit = s->sample.workers_limit, .queue_limit = s->sample.listen_queue_limit,
     };
 
@@ -127,7 +127,7 @@ static int warn_of_owner(struct mst_recording *r, const struct mst_sampler *s)
 
 static int warn_beforehand(struct mst_recording *r, const struct mst_sampler *s)
 {
-    const char *name = mst_source_name(s->source);
+    const char *name = mst_source_called(s->source);
     char text[MST_ERROR_MAX];
 
     if (warn_of_owner(r, s) != 0)
@@ -185,9 +185,14 @@ int mst_recording_begin_samplers(struct mst_recording *r)
     size_t i;
     int result;
 
-    for (i = 0; i < r->sampler_count; i++) {
+    for (i = 0; i < r->sampler_count && r->part > 1; i++)
+        if (mst_sampler_go_on(&r->samplers[i], r->archive, r->run_id) != 0 ||
+            record_server_environment(r, i) != 0)
+            return mst_recording_archive_failed(r);
+    for (i = 0; i < r->sampler_count && r->part == 1; i++) {
         r->samplers[i].others_processes = shares_processes(r, i);
         r->samplers[i].memory = r->options->memory;
+        r->samplers[i].interval_ns = mst_recording_interval_ns(r);
         result = mst_sampler_begin(&r->samplers[i], r->archive, r->run_id, error);
         if (result > 0)
             return mst_failed(MST_EXIT_TARGET, "%s", error);
@@ -195,7 +200,7 @@ int mst_recording_begin_samplers(struct mst_recording *r)
             warn_beforehand(r, &r->samplers[i]) != 0)
             return mst_recording_archive_failed(r);
     }
-    if (warn_of_machine(r) != 0)
+    if (r->part == 1 && warn_of_machine(r) != 0)
         return mst_recording_archive_failed(r);
     r->programs_known = mst_programs_before(&r->programs);
     if (mst_recording_sample_machine(r, MST_MOMENT_BEFORE) != 0 ||

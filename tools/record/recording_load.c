@@ -20,6 +20,18 @@ static void set_deadlines(struct mst_recording *r, uint64_t deadline_ns)
         mst_source_set_deadline(r->samplers[i].source, deadline_ns);
 }
 
+/* When the archive ends. */
+static void set_deadline(struct mst_recording *r)
+{
+    uint64_t wall_ns = r->end.started_ns, end_ns = UINT64_MAX;
+
+    if (r->options->rotation != NULL)
+        end_ns = mst_rotation_end_ns(r->options->rotation, wall_ns);
+    r->deadline_ns = end_ns != UINT64_MAX ? r->started_ns + (end_ns - wall_ns) : UINT64_MAX;
+    if (r->deadline_ns > r->last_deadline_ns)
+        r->deadline_ns = r->last_deadline_ns;
+}
+
 int mst_recording_start_load(struct mst_recording *r)
 {
     uint64_t timeout_ns = r->options->timeout_ns;
@@ -31,9 +43,9 @@ int mst_recording_start_load(struct mst_recording *r)
         timeout_ns = r->load.plan.timeout_ns;
     if (timeout_ns == 0 && r->options->command != NULL)
         timeout_ns = MST_RECORDING_TIMEOUT_NS;
-    r->started_ns = mst_now_ns();
+    r->started_ns = r->handed_over_ns != 0 ? r->handed_over_ns : mst_now_ns();
     r->cpu_before_ns = mst_clock_read(CLOCK_PROCESS_CPUTIME_ID);
-    r->end.started_ns = mst_realtime_ns();
+    r->end.started_ns = r->handed_over_ns != 0 ? r->handed_over_wall_ns : mst_realtime_ns();
     if (r->options->command != NULL) {
         r->runner = mst_load_start(&r->load, error);
         if (r->runner == NULL)
@@ -42,11 +54,13 @@ int mst_recording_start_load(struct mst_recording *r)
     }
     if (r->runner != NULL)
         mst_progress("running %s; recording into %s (run %" PRId64 ")", mst_load_name(&r->load),
-                     r->options->archive, r->run_id);
+                     r->path, r->run_id);
     else
-        mst_progress("recording into %s (run %" PRId64 ") until ^C", r->options->archive,
-                     r->run_id);
-    r->deadline_ns = timeout_ns > 0 ? r->started_ns + timeout_ns : UINT64_MAX;
+        mst_progress("recording into %s (run %" PRId64 ") until %s", r->path, r->run_id,
+                     r->options->rotation != NULL ? "the next archive" : "^C");
+    if (r->last_deadline_ns == 0)
+        r->last_deadline_ns = timeout_ns > 0 ? r->started_ns + timeout_ns : UINT64_MAX;
+    set_deadline(r);
     set_deadlines(r, r->deadline_ns);
     for (i = 0; i < r->sampler_count; i++)
         mst_sampler_load_began(&r->samplers[i], r->started_ns);
@@ -86,7 +100,15 @@ static void check_clock_and_user(struct mst_recording *r, uint64_t now_ns)
                       (r->deadline_ns - r->started_ns) / MST_NS_PER_S);
         stop_load(r, r->runner != NULL ? MST_OUTCOME_TIMEOUT : MST_OUTCOME_COMPLETE);
         r->deadline_ns = UINT64_MAX;
+        r->hands_over = r->options->rotation != NULL && stops == 0 && now_ns < r->last_deadline_ns;
     }
+}
+
+/* Ends an archive that has its size. */
+static void check_size(struct mst_recording *r, uint64_t now_ns)
+{
+    if (r->options->rotation != NULL && mst_rotation_is_full(r->options->rotation, r->path))
+        r->deadline_ns = now_ns;
 }
 
 /* Which addresses have a part of the local ports that matters. */
@@ -127,6 +149,14 @@ void mst_recording_end_progress(const struct mst_recording *r)
         mst_status_line(NULL);
 }
 
+static int sample_machine(struct mst_recording *r, uint64_t now_ns)
+{
+    uint64_t interval_ns = mst_recording_interval_ns(r);
+
+    r->machine_due_ns = interval_ns > MST_SAMPLE_NS ? now_ns + interval_ns : 0;
+    return mst_recording_sample_machine(r, MST_MOMENT_DURING);
+}
+
 /* While the load is being stopped a server has little time to answer: the end of the load tool
  * must be noticed. */
 static int sample_servers(struct mst_recording *r, uint64_t now_ns)
@@ -143,7 +173,7 @@ static int sample_servers(struct mst_recording *r, uint64_t now_ns)
             return -1;
     if (mst_looks_failed(r))
         return -1;
-    if (mst_recording_sample_machine(r, MST_MOMENT_DURING) != 0 ||
+    if ((now_ns >= r->machine_due_ns && sample_machine(r, now_ns) != 0) ||
         sample_ports(r, mst_now_ns()) != 0)
         return -1;
     if (r->options->verbose && r->runner != NULL)
@@ -206,6 +236,7 @@ static int follow_load(struct mst_recording *r)
     int ended;
 
     do {
+        check_size(r, now);
         check_clock_and_user(r, now);
         is_over = r->runner == NULL && r->end.outcome != MST_OUTCOME_UNFINISHED;
         if (!is_over && sample_servers(r, now) != 0)
@@ -223,6 +254,8 @@ static int follow_load(struct mst_recording *r)
         r->end.duration_ns = now - r->started_ns;
         r->end.ended_ns = r->end.started_ns + r->end.duration_ns;
         r->end.exit_status = r->end.exit_signal = r->end.tool_cpu_ns = MST_UNKNOWN;
+        r->handed_over_ns = now;
+        r->handed_over_wall_ns = r->end.ended_ns;
     }
     return MST_EXIT_OK;
 }

@@ -85,6 +85,7 @@ void mst_looks_begin(struct mst_recording *r)
     size_t i;
 
     init_locks(looks);
+    looks->is_over = 0;
     looks->wait = (struct mst_source_wait){ give_way, go_on, r };
     looks->threads = calloc(r->sampler_count + 1, sizeof *looks->threads);
     pthread_mutex_lock(&looks->lock);

@@ -38,14 +38,21 @@ struct mst_recording {
     struct mst_sampler *samplers;
     size_t              sampler_count;      /* opened ones */
     struct mst_looks    looks;
+    char               *path;               /* of the archive */
     struct mst_archive *archive;
     int64_t             run_id;
+    char                recording[17];      /* with a rotation: its archives have it in common */
+    uint64_t            part;               /* the archive's number in it, from 1 */
+    bool                hands_over;         /* another archive follows this one */
     struct mst_runner  *runner;
     struct mst_preflight preflight;
     struct mst_programs programs;
     bool                programs_known;
     uint64_t            started_ns, deadline_ns;    /* CLOCK_MONOTONIC */
-    uint64_t            ports_due_ns;
+    uint64_t            last_deadline_ns;   /* of all archives together */
+    uint64_t            handed_over_ns;     /* the archive before ended then; 0: there was none */
+    uint64_t            handed_over_wall_ns;
+    uint64_t            ports_due_ns, machine_due_ns;
     struct mst_live     live;               /* where options->progress is set */
     uint64_t            process_before_ns, process_ns;   /* struct mst_machine's: first, latest */
     uint64_t            cpu_before_ns;              /* our own, when the load began */
@@ -84,8 +91,9 @@ void mst_recording_end_progress(const struct mst_recording *r);
 int mst_recording_drain(struct mst_recording *r);
 int mst_recording_finish(struct mst_recording *r);
 
-/* recording_archive.c: creates the archive and begins the run in it. */
+/* recording_archive.c: creates the archive and begins the run in it; closes it. */
 int mst_recording_open_archive(struct mst_recording *r);
+int mst_recording_close_archive(struct mst_recording *r);
 
 /* Says why the archive cannot be written; returns the exit status. */
 int mst_recording_archive_failed(const struct mst_recording *r);
@@ -93,6 +101,8 @@ int mst_recording_archive_failed(const struct mst_recording *r);
 /* Warns the user, and keeps the warning with the run. */
 int mst_recording_note(struct mst_recording *r, const char *text);
 
+/* Between two samples. */
+uint64_t mst_recording_interval_ns(const struct mst_recording *r);
 int mst_recording_sample_machine(struct mst_recording *r, enum mst_moment moment);
 
 /* A URL can take long to answer: commits what is there already before it is asked. */

@@ -61,7 +61,7 @@ static int keep_target(struct mst_recording *r, struct mst_sampler *s)
         return 0;
     }
     mst_warn("%s is the server of %s: it is recorded once, from there",
-             mst_source_name(s->source), mst_source_name(same->source));
+             mst_source_called(s->source), mst_source_called(same->source));
     mst_sampler_close(s);
     return 1;
 }

@@ -17,9 +17,7 @@
 
 static const char *called(const struct mst_sampler *s)
 {
-    const struct mst_target *target = mst_source_target(s->source);
-
-    return target->label != NULL ? target->label : target->name;
+    return mst_source_called(s->source);
 }
 
 static int add_note(struct mst_sampler *s, const char *text)
@@ -393,8 +391,10 @@ static int learn_clock(struct mst_sampler *s, char error[MST_ERROR_MAX])
     return clock != NULL ? mst_archive_clock_server(s->archive, s->server_id, clock) : 0;
 }
 
-int mst_sampler_begin(struct mst_sampler *s, struct mst_archive *archive, int64_t run_id,
-                      char error[MST_ERROR_MAX])
+/* The server's row, its processes and its group. As begin_processes(): where the server does not
+ * answer, what is known of it is there. */
+static int enter(struct mst_sampler *s, struct mst_archive *archive, int64_t run_id,
+                 char error[MST_ERROR_MAX])
 {
     const struct mst_source_identity *identity = mst_source_identity(s->source);
     const char *label = mst_source_target(s->source)->label;
@@ -408,10 +408,26 @@ int mst_sampler_begin(struct mst_sampler *s, struct mst_archive *archive, int64_
         (label != NULL && mst_archive_name_server(archive, s->server_id, label) != 0))
         return -1;
     result = begin_processes(s, identity, error);
-    if (result != 0)
-        return result;
     watch_cgroup(s);
     mst_cgroup_read(&s->cgroup, &s->groups);
+    return result;
+}
+
+/* The counters that those of the archive's end are compared with. */
+static int keep_before(struct mst_sampler *s)
+{
+    memcpy(s->ends, s->sample.ends, sizeof s->ends);
+    s->end_count = s->sample.end_count;
+    return add_sample(s, MST_MOMENT_BEFORE);
+}
+
+int mst_sampler_begin(struct mst_sampler *s, struct mst_archive *archive, int64_t run_id,
+                      char error[MST_ERROR_MAX])
+{
+    int result = enter(s, archive, run_id, error);
+
+    if (result != 0)
+        return result;
     if (mst_source_sample(s->source, &s->sample, error) != 0)
         return 1;
     result = learn_clock(s, error);
@@ -419,9 +435,25 @@ int mst_sampler_begin(struct mst_sampler *s, struct mst_archive *archive, int64_
         return result;
     if (mst_source_mark(s->source, error) != 0)
         return 1;
-    memcpy(s->ends, s->sample.ends, sizeof s->ends);
-    s->end_count = s->sample.end_count;
-    return add_sample(s, MST_MOMENT_BEFORE);
+    return keep_before(s);
+}
+
+int mst_sampler_go_on(struct mst_sampler *s, struct mst_archive *archive, int64_t run_id)
+{
+    const struct mst_clock_offset *clock = mst_source_clock(s->source);
+    char error[MST_ERROR_MAX] = "";
+
+    mst_processes_free(&s->processes);
+    s->cpu_ns = s->cpu_before_ns = MST_UNKNOWN;
+    s->noted_count = 0;
+    s->outages = 0;
+    s->late_count = 0;
+    s->end_count = 0;
+    mst_source_count_on(s->source);
+    if (enter(s, archive, run_id, error) < 0 ||
+        (clock != NULL && mst_archive_clock_server(archive, s->server_id, clock) != 0))
+        return -1;
+    return s->sampled ? keep_before(s) : 0;
 }
 
 void mst_sampler_load_began(struct mst_sampler *s, uint64_t now_ns)
@@ -436,9 +468,12 @@ int mst_sampler_tick(struct mst_sampler *s, uint64_t now_ns)
     if (s->by_url)
         s->due_ns = s->due_ns + MST_SAMPLE_URL_NS > now_ns ? s->due_ns + MST_SAMPLE_URL_NS
                                                            : now_ns + MST_SAMPLE_URL_NS;
-    if (take_sample(s, MST_MOMENT_DURING) != 0 || poll_journal(s) != 0)
-        return -1;
-    return read_memory(s, false);
+    if (now_ns >= s->sample_due_ns) {
+        s->sample_due_ns = s->interval_ns > MST_SAMPLE_NS ? now_ns + s->interval_ns : 0;
+        if (take_sample(s, MST_MOMENT_DURING) != 0)
+            return -1;
+    }
+    return poll_journal(s) != 0 ? -1 : read_memory(s, false);
 }
 
 int mst_sampler_end_load(struct mst_sampler *s)
@@ -503,17 +538,17 @@ static int note_clock(struct mst_sampler *s)
     return add_note(s, text);
 }
 
-int mst_sampler_finish(struct mst_sampler *s)
+/* What is known at the end of the archive. */
+static int end_server(struct mst_sampler *s)
 {
     struct mst_archive_server_end end = { .cpu_ns = s->cpu_ns };
     char unknown[MST_ERROR_MAX], text[MST_ERROR_MAX];
 
-    if (poll_journal(s) != 0 || add_late(s) != 0 || add_ends(s) != 0)
-        return -1;
-    mst_source_finish(s->source);
-    if (s->local && s->cpu_before_ns != MST_UNKNOWN && !mst_processes_alive(&s->processes) &&
-        add_note(s, "the server's parent process ended during the run") != 0)
-        return -1;
+    if (s->local && s->cpu_before_ns != MST_UNKNOWN && !mst_processes_alive(&s->processes)) {
+        snprintf(text, sizeof text, "the parent process of %.200s ended during the run", called(s));
+        if (add_note(s, text) != 0)
+            return -1;
+    }
     if (mst_sampler_is_lost(s) &&
         note_lost(s, "it did not come back; the other servers were recorded on") != 0)
         return -1;
@@ -524,11 +559,27 @@ int mst_sampler_finish(struct mst_sampler *s)
     end.restarts = mst_source_restarts(s->source);
     end.unknown = unknown;
     end.cgroup = s->cgroup;
+    return mst_archive_end_server(s->archive, s->server_id, &end);
+}
+
+int mst_sampler_hand_over(struct mst_sampler *s)
+{
+    return add_late(s) != 0 || add_ends(s) != 0 ? -1 : end_server(s);
+}
+
+int mst_sampler_finish(struct mst_sampler *s)
+{
+    char text[MST_ERROR_MAX];
+
+    if (poll_journal(s) != 0 || add_late(s) != 0 || add_ends(s) != 0)
+        return -1;
+    mst_source_finish(s->source);
+    if (end_server(s) != 0)
+        return -1;
     if (s->sampled && s->sample.in_flight > 0 && s->sample.in_flight != MST_UNKNOWN) {
         snprintf(text, sizeof text, "requests were still in flight when the recording ended: %llu",
                  (unsigned long long)s->sample.in_flight);
-        if (add_note(s, text) != 0)
-            return -1;
+        return add_note(s, text);
     }
-    return mst_archive_end_server(s->archive, s->server_id, &end);
+    return 0;
 }

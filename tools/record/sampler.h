@@ -2,9 +2,10 @@
  *
  * Ten times a second (twice through a URL, where each sample costs the server a request) it takes
  * a sample of the workers and counters, the new records of the journal, and the memory of some
- * processes.
+ * processes. In a recording of several archives samples are taken once a second.
  *
- * The order: open, begin, {tick}..., end_load, {drain}..., finish, close. Calls
+ * The order: open, begin, {tick}..., end_load, {drain}..., finish, close. Where another archive
+ * follows: ..., end_load, hand_over, {tick}... Calls
  * return 0, or -1 where the archive failed. Trouble with the server does not
  * end a recording: it becomes a note in the archive, and a warning.
  */
@@ -34,6 +35,7 @@ struct mst_sampler {
     unsigned             outages;        /* that have been noted */
     uint64_t             lost_wall_ns;   /* since when it does not answer; 0: it does */
     bool                 memory;         /* read it, where it can be; set before begin */
+    uint64_t             interval_ns;    /* between two samples; set before begin */
     bool                 others_processes;   /* another sampler reads the same ones (mod_php in its
                                               * Apache); set before begin */
     struct mst_sample    sample;         /* the latest */
@@ -43,8 +45,9 @@ struct mst_sampler {
     size_t               late_count, late_room;
     bool                 sampled;        /* the latest attempt succeeded */
     struct mst_processes processes;
-    uint64_t             due_ns;         /* CLOCK_MONOTONIC: the next sample; a board's is at
+    uint64_t             due_ns;         /* CLOCK_MONOTONIC: the next look; at a board it is at
                                           * each tick */
+    uint64_t             sample_due_ns;  /* the next sample: with the look that is not before */
     uint64_t             load_wall_ns;   /* the load began, by the source's clock; 0: not yet */
     uint64_t             cpu_before_ns, cpu_ns;
     struct mst_cgroup_watch groups;
@@ -79,5 +82,11 @@ int mst_sampler_end_load(struct mst_sampler *s);
  * or the server does not answer any more. */
 int mst_sampler_drain(struct mst_sampler *s, bool *quiet);
 int mst_sampler_finish(struct mst_sampler *s);
+
+/* Ends what is recorded into this archive where another one follows: what the journal gets from
+ * here on is that one's, which begins with this one's last sample. Then go_on, before the next
+ * tick. A server that does not answer is no error. */
+int mst_sampler_hand_over(struct mst_sampler *s);
+int mst_sampler_go_on(struct mst_sampler *s, struct mst_archive *archive, int64_t run_id);
 
 #endif

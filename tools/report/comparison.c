@@ -221,8 +221,8 @@ static bool compare_loads(struct mst_comparison_table *t)
         for (i = 0; i < sides[k]->count; i++)
             if (!is_same(sides[k]->runs[i].load, first->load))
                 return warn(t, "the load differs: \"%s\" in run %" PRId64 " of A, \"%s\" in run %"
-                            PRId64 " of %c; other differences can come from that", shown(first->load),
-                            first->summary.id, shown(sides[k]->runs[i].load),
+                            PRId64 " of %c; other differences can come from that",
+                            shown(first->load), first->summary.id, shown(sides[k]->runs[i].load),
                             sides[k]->runs[i].summary.id, k == 0 ? 'A' : 'B');
     return true;
 }

@@ -53,11 +53,12 @@ static void put_causes(struct mst_sink *sink, const struct mst_comparison_table 
 
     if (a->code == MST_CODE_COUNT || b->code == MST_CODE_COUNT)
         return;
+    mst_sink_char(sink, '\n');
     if (a->code == b->code)
-        mst_line(sink, "\n  The cause is the same: %s (%zu of %zu and %zu of %zu runs).",
+        mst_line(sink, "  The cause is the same: %s (%zu of %zu and %zu of %zu runs).",
                  mst_code_names[a->code], a->runs, t->a.count, b->runs, t->b.count);
     else
-        mst_line(sink, "\n  The cause changed from %s (%zu of %zu runs) to %s (%zu of %zu).",
+        mst_line(sink, "  The cause changed from %s (%zu of %zu runs) to %s (%zu of %zu).",
                  mst_code_names[a->code], a->runs, t->a.count, mst_code_names[b->code], b->runs,
                  t->b.count);
 }

@@ -14,6 +14,7 @@
 #include "report/page.h"
 #include "report/parts.h"
 #include "report/resources.h"
+#include "report/servers.h"
 #include "segment/format.h"
 
 #define OUTPUT_SHOWN 65536u   /* bytes of what the load tool printed: the end of it */
@@ -50,7 +51,8 @@ static void put_side(struct mst_sink *sink, const char *name, uint64_t client, u
 static void put_sides(struct mst_sink *sink, const struct mst_summary *s,
                       const struct mst_summary_server *server)
 {
-    const struct mst_summary_times *c = &s->client.times, *t = &server->phases[MST_PHASE_TOTAL];
+    const struct mst_summary_all servers = mst_summary_fronts(s);
+    const struct mst_summary_times *c = &s->client.times, *t = &servers.phases[MST_PHASE_TOTAL];
 
     if (!s->client.known)
         return;
@@ -60,7 +62,7 @@ static void put_sides(struct mst_sink *sink, const struct mst_summary *s,
     mst_page_table(sink, "Both sides", "sides");
     mst_html(sink, "<thead><tr><td></td><th scope=\"col\">%s</th><th scope=\"col\">%s</th>"
              "<th scope=\"col\">client − server</th></tr></thead><tbody>\n", s->client.tool,
-             mst_producer_name(server->producer));
+             servers.count > 1 ? "servers" : mst_producer_name(server->producer));
     put_side(sink, "mean", c->mean_ns, t->mean_ns, s->client.time_step_ns);
     put_side(sink, "p50", c->p50_ns, t->p50_ns, s->client.time_step_ns);
     put_side(sink, "p90", c->p90_ns, t->p90_ns, s->client.time_step_ns);
@@ -211,6 +213,7 @@ static bool put_shown(struct mst_sink *sink, const struct mst_report *report, si
     bool known = front != NULL && front->requests > 0;
     size_t k;
 
+    mst_servers_html(sink, &run->summary);
     if (known)
         put_phases(sink, front);
     else

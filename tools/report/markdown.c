@@ -4,6 +4,7 @@
 #include "report/metrics.h"
 #include "report/report.h"
 #include "report/resources.h"
+#include "report/servers.h"
 
 static void put_checks(struct mst_sink *sink, const struct mst_summary *s)
 {
@@ -43,6 +44,7 @@ static void put_run(struct mst_sink *sink, const struct mst_report_run *run)
     mst_markdown(sink, "**%s**\n", s->verdict);
     put_findings(sink, s);
     put_checks(sink, s);
+    mst_servers_markdown(sink, s);
     mst_generators_markdown(sink, s);
     mst_markdown(sink, "\n");
 }

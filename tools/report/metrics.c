@@ -13,9 +13,9 @@
 
 static uint64_t server_rate(const struct mst_summary *s)
 {
-    const struct mst_summary_server *server = mst_summary_front(s);
+    const struct mst_summary_all all = mst_summary_fronts(s);
 
-    return server != NULL ? mst_summary_rate_milli(s, server) : MST_UNKNOWN;
+    return all.count > 0 ? all.rate_milli : MST_UNKNOWN;
 }
 
 static uint64_t queue_share(const struct mst_summary *s)
@@ -192,10 +192,10 @@ static const void *times_of(const struct mst_summary_interval *interval)
 }
 
 /* What the metric is a member of; NULL: the run has no such thing. */
-static const void *owner_of(const struct mst_metric *metric, const struct mst_summary *s)
+static const void *owner_of(const struct mst_metric *metric, const struct mst_summary *s,
+                            const struct mst_summary_server *front,
+                            const struct mst_summary_server *behind)
 {
-    const struct mst_summary_server *front = mst_summary_front(s), *behind = mst_summary_behind(s);
-
     switch (metric->source) {
     case MST_FROM_RUN:
         return s;
@@ -217,13 +217,41 @@ static const void *owner_of(const struct mst_metric *metric, const struct mst_su
     }
 }
 
+/* A server; or where there are several of its kind, one with what is known of all together. */
+static const struct mst_summary_server *with_peers(struct mst_summary_server *room,
+                                                   const struct mst_summary *s,
+                                                   const struct mst_summary_server *one)
+{
+    struct mst_summary_all all;
+    size_t k;
+
+    if (one == NULL)
+        return NULL;
+    all = mst_summary_all(s, mst_summary_is_php(one));
+    if (all.count < 2)
+        return one;
+    *room = *one;
+    room->requests = all.requests;
+    room->errors_5xx = all.errors_5xx;
+    room->aborted = all.aborted;
+    room->mean_busy_milli = all.mean_busy_milli;
+    room->workers_limit = all.workers_limit;
+    memcpy(room->phases, all.phases, sizeof room->phases);
+    for (k = 0; k < MST_INTERVAL_COUNT; k++)
+        room->intervals[k].times = all.intervals[k];
+    return room;
+}
+
 uint64_t mst_metric_get(const struct mst_metric *metric, const struct mst_summary *s)
 {
-    const char *owner = owner_of(metric, s);
+    struct mst_summary_server fronts, behinds;
+    const char *owner;
     uint64_t value = MST_UNKNOWN;
 
     if (metric->source == MST_FROM_FUNCTION)
         return metric->get(s);
+    owner = owner_of(metric, s, with_peers(&fronts, s, mst_summary_front(s)),
+                     with_peers(&behinds, s, mst_summary_behind(s)));
     if (owner != NULL)
         memcpy(&value, owner + metric->member, sizeof value);
     return value;

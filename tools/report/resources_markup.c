@@ -61,11 +61,20 @@ static void put_html_row(struct mst_sink *sink, const struct mst_summary_pool *p
     mst_html(sink, "</tr>\n");
 }
 
-static void put_html_table(struct mst_sink *sink, const struct mst_summary_server *server)
+/* Of several PHPs the name; of one, nothing. */
+static const char *name_among(const struct mst_summary *s, const struct mst_summary_server *php)
 {
+    return mst_summary_all(s, true).count > 1 ? mst_summary_called(php) : "";
+}
+
+static void put_html_table(struct mst_sink *sink, const struct mst_summary *s,
+                           const struct mst_summary_server *server)
+{
+    const char *name = name_among(s, server);
     size_t i;
 
-    mst_html(sink, "<h3>Pools of PHP-FPM</h3>\n<p>Requests, waits and memory by the pool's label. "
+    mst_html(sink, "<h3>Pools of PHP-FPM%s%s</h3>\n", name[0] != '\0' ? ": " : "", name);
+    mst_html(sink, "<p>Requests, waits and memory by the pool's label. "
              "Time at the limit is the share of samples in which all its workers were busy; limit "
              "reached is how often a request ended while they were, looked at once a second."
              "</p>\n");
@@ -86,7 +95,7 @@ void mst_pools_html(struct mst_sink *sink, const struct mst_summary *s)
 
     for (i = 0; i < s->server_count; i++)
         if (mst_pools_matter(&s->servers[i]))
-            put_html_table(sink, &s->servers[i]);
+            put_html_table(sink, s, &s->servers[i]);
 }
 
 /* ---- Markdown ------------------------------------------------------------------------ */
@@ -105,12 +114,15 @@ static void put_markdown_row(struct mst_sink *sink, const struct mst_summary_poo
 
 void mst_pools_markdown(struct mst_sink *sink, const struct mst_summary *s, const char *run)
 {
+    const char *name;
     size_t i, k;
 
     for (i = 0; i < s->server_count; i++) {
         if (!mst_pools_matter(&s->servers[i]))
             continue;
-        mst_markdown(sink, "\n### Pools of PHP-FPM: %s\n\n| pool |", run);
+        name = name_among(s, &s->servers[i]);
+        mst_markdown(sink, "\n### Pools of PHP-FPM: %s%s%s\n\n| pool |", run,
+                     name[0] != '\0' ? ", " : "", name);
         for (k = 0; k < COLUMNS; k++)
             mst_markdown(sink, " %s |", columns[k].name);
         mst_markdown(sink, "\n|---|");

@@ -14,6 +14,7 @@
 #include "report/lines.h"
 #include "report/report.h"
 #include "report/resources.h"
+#include "report/servers.h"
 #include "report/summary_text.h"
 #include "segment/fields.h"
 #include "segment/format.h"
@@ -116,27 +117,32 @@ static void put_join(struct mst_sink *sink, const struct mst_summary_join *join,
                  mst_format_count(join->ambiguous).text);
 }
 
-static void put_sides(struct mst_sink *sink, const struct mst_summary *s,
-                      const struct mst_summary_server *server, unsigned percentiles)
+/* The load tool, and all servers that it talks to. */
+static void put_sides(struct mst_sink *sink, const struct mst_summary *s, unsigned percentiles)
 {
+    const struct mst_summary_server *front = mst_summary_front(s);
+    const struct mst_summary_all server = mst_summary_fronts(s);
     const struct mst_summary_client *c = &s->client;
-    const struct mst_summary_times *t = &server->phases[MST_PHASE_TOTAL];
+    const struct mst_summary_times *t = &server.phases[MST_PHASE_TOTAL];
     enum mst_percentile p;
-    const char *kind = mst_summary_is_php(server) ? server->sapi : server->mpm;
+    const char *kind = mst_summary_is_php(front) ? front->sapi : front->mpm;
     char name[64];
 
-    snprintf(name, sizeof name, "%.20s%s%.20s", mst_producer_name(server->producer),
-             kind != NULL ? " " : "", kind != NULL ? kind : "");
+    if (server.count > 1)
+        snprintf(name, sizeof name, "%zu servers", server.count);
+    else
+        snprintf(name, sizeof name, "%.20s%s%.20s", mst_producer_name(front->producer),
+                 kind != NULL ? " " : "", kind != NULL ? kind : "");
     mst_line(sink, "  %-14s%14s%16s%s", "", c->tool != NULL ? c->tool : "(no client)", name,
              c->times.mean_ns != MST_UNKNOWN ? "     client - server" : "");
-    side(sink, "requests", mst_format_count(c->requests), mst_format_count(server->requests));
-    side_counts(sink, MST_STYLE_ERROR, "failed, 5xx", c->failed, server->errors_5xx);
-    if (c->non_2xx != MST_UNKNOWN && c->non_2xx + server->non_2xx > 0)
-        side_counts(sink, MST_STYLE_WARNING, "not 2xx", c->non_2xx, server->non_2xx);
-    if ((c->unfinished != 0 && c->unfinished != MST_UNKNOWN) || server->aborted > 0)
-        side_counts(sink, MST_STYLE_WARNING, "unfinished", c->unfinished, server->aborted);
+    side(sink, "requests", mst_format_count(c->requests), mst_format_count(server.requests));
+    side_counts(sink, MST_STYLE_ERROR, "failed, 5xx", c->failed, server.errors_5xx);
+    if (c->non_2xx != MST_UNKNOWN && c->non_2xx + server.non_2xx > 0)
+        side_counts(sink, MST_STYLE_WARNING, "not 2xx", c->non_2xx, server.non_2xx);
+    if ((c->unfinished != 0 && c->unfinished != MST_UNKNOWN) || server.aborted > 0)
+        side_counts(sink, MST_STYLE_WARNING, "unfinished", c->unfinished, server.aborted);
     side(sink, "requests/s", mst_format_milli(c->requests_per_1000s),
-         mst_format_milli(mst_summary_rate_milli(s, server)));
+         mst_format_milli(server.rate_milli));
     side_times(sink, "mean", c->times.mean_ns, t->mean_ns, c->time_step_ns);
     for (p = 0; p < MST_PERCENTILE_COUNT; p++)
         if (mst_percentile_is_shown(percentiles, p))
@@ -392,8 +398,8 @@ static void put_server(struct mst_sink *sink, const struct mst_summary *s,
         put_target(sink, server);
     if (s->server_count > 1 && server->requests == 0)
         return;
-    if (mst_summary_is_php(server) == mst_summary_is_php(mst_summary_front(s)))
-        put_sides(sink, s, server, percentiles);   /* the client did not talk to the others */
+    if (server == mst_summary_front(s) && mst_summary_fronts(s).count == 1)
+        put_sides(sink, s, percentiles);
     mst_summary_phases_text(sink, server, percentiles);
     put_ends(sink, s, server);
     put_costs(sink, s, server);
@@ -407,7 +413,9 @@ void mst_report_text(struct mst_sink *sink, const struct mst_summary *s, const c
     put_head(sink, s, path);
     mst_report_findings_text(sink, s);
     mst_sink_char(sink, '\n');
-    mst_summary_together_text(sink, s);
+    mst_servers_text(sink, s);
+    if (s->server_count > 1 && mst_summary_fronts(s).count > 1 && s->client.known)
+        put_sides(sink, s, percentiles);
     mst_generators_text(sink, s);
     for (i = 0; i < s->server_count; i++)
         if (!mst_summary_is_php(&s->servers[i]))

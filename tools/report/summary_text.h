@@ -17,7 +17,4 @@ static inline bool mst_percentile_is_shown(unsigned percentiles, enum mst_percen
 void mst_summary_phases_text(struct mst_sink *sink, const struct mst_summary_server *server,
                              unsigned percentiles);
 
-/* Writes, where there are several servers of a kind, a table of them with all of them together. */
-void mst_summary_together_text(struct mst_sink *sink, const struct mst_summary *s);
-
 #endif

@@ -29,8 +29,7 @@
 struct mst_daemon {
     struct MHD_Daemon *http;
     struct mst_secrets secrets;
-    char *const       *targets;
-    size_t             target_count;
+    struct mst_daemon_sources sources;
 };
 
 static atomic_size_t unsent;
@@ -233,7 +232,8 @@ static enum MHD_Result answer(const struct mst_daemon *daemon, struct MHD_Connec
     const struct mst_page_request request = {
         .path = r->path, .query = r->query,
         .accept = header_of(connection, MHD_HTTP_HEADER_ACCEPT),
-        .targets = daemon->targets, .target_count = daemon->target_count,
+        .targets = daemon->sources.targets, .target_count = daemon->sources.target_count,
+        .telemetry = daemon->sources.telemetry,
     };
     bool is_public = strcmp(r->path, MST_PAGE_HEALTH) == 0;
     const char *sentence = NULL;
@@ -317,14 +317,14 @@ static struct MHD_Daemon *start_http(struct mst_daemon *daemon)
                             MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
 }
 
-struct mst_daemon *mst_daemon_start(struct mst_secrets *secrets, char *const *targets,
-                                    size_t target_count, char error[MST_ERROR_MAX])
+struct mst_daemon *mst_daemon_start(struct mst_secrets *secrets,
+                                    const struct mst_daemon_sources *sources,
+                                    char error[MST_ERROR_MAX])
 {
     struct mst_daemon *daemon = calloc(1, sizeof *daemon);
 
     if (daemon != NULL) {
-        *daemon = (struct mst_daemon){ .secrets = *secrets, .targets = targets,
-                                       .target_count = target_count };
+        *daemon = (struct mst_daemon){ .secrets = *secrets, .sources = *sources };
         daemon->http = start_http(daemon);
         if (daemon->http != NULL)
             return daemon;

@@ -7,11 +7,20 @@
 #include "serve/secrets.h"
 
 struct mst_daemon;
+struct mst_telemetry;
 
-/* Starts it with secrets, which it owns from then on; the targets are borrowed. NULL with a
- * sentence, and the secrets are freed. */
-struct mst_daemon *mst_daemon_start(struct mst_secrets *secrets, char *const *targets,
-                                    size_t target_count, char error[MST_ERROR_MAX]);
+/* What answers are made of; borrowed. */
+struct mst_daemon_sources {
+    char *const          *targets;
+    size_t                target_count;
+    struct mst_telemetry *telemetry;    /* NULL: there is none */
+};
+
+/* Starts it with secrets, which it owns from then on. NULL with a sentence, and the secrets are
+ * freed. */
+struct mst_daemon *mst_daemon_start(struct mst_secrets *secrets,
+                                    const struct mst_daemon_sources *sources,
+                                    char error[MST_ERROR_MAX]);
 
 /* Serves a connection, and closes it in any case. */
 void mst_daemon_take(struct mst_daemon *daemon, int fd, const struct sockaddr *from,

@@ -11,10 +11,10 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "base/strings.h"
 #include "console/diag.h"
 #include "explain/explain.h"
-#include "source/target.h"
+#include "serve/look.h"
+#include "serve/telemetry.h"
 
 /* ---- refusals ------------------------------------------------------------------------------ */
 
@@ -40,48 +40,18 @@ static bool put_off(struct mst_page *page, const char *sentence)
 
 /* ---- snapshots ----------------------------------------------------------------------------- */
 
-/* What one answer is made of. */
-struct look {
-    struct mst_targets       targets;
-    struct mst_strings       reasons;     /* why boards are unreadable */
-    struct mst_status_answer answer;
-};
-
-static void add_target(struct look *look, struct mst_target *target, enum mst_format format)
-{
-    struct mst_snapshot snapshot;
-    struct mst_copy copy;
-    char error[MST_ERROR_MAX];
-
-    target->exemplars = mst_format_has_exemplars(format);
-    if (mst_target_snapshot(target, &snapshot, &copy, error) >= 0) {
-        mst_copy_free(&copy);
-        mst_answer_add(&look->answer, &snapshot);
-    } else {
-        mst_strings_add(&look->reasons, error);
-        if (!look->reasons.failed)
-            mst_answer_add_unreadable(&look->answer, target->name,
-                                      look->reasons.items[look->reasons.count - 1]);
-    }
-    mst_target_close(target);   /* or a directory of many would use up the descriptors */
-}
-
 /* False: not one board can be shown, and the page says why. */
-static bool look_at_boards(struct look *look, const struct mst_page_request *request,
+static bool look_at_boards(struct mst_look *look, const struct mst_page_request *request,
                            enum mst_format format, struct mst_page *page)
 {
     char error[MST_ERROR_MAX];
     size_t i;
 
-    if (mst_targets_resolve(&look->targets, request->targets, request->target_count, error) != 0) {
+    if (mst_look_at(look, request->targets, request->target_count,
+                    mst_format_has_exemplars(format), error) != 0) {
         mst_page_refuse(page, 503, error);
         return false;
     }
-    for (i = 0; i < look->targets.count; i++)
-        add_target(look, &look->targets.items[i], format);
-    if (look->targets.note[0] != '\0')
-        mst_answer_add_unreadable(&look->answer, look->targets.passed.example != NULL ?
-                                  look->targets.passed.example : "", look->targets.note);
     if (look->answer.count > 0)
         return true;
     page->status = 503;
@@ -96,7 +66,8 @@ static bool make_snapshots(struct mst_page *page, const struct mst_page_request 
                            const struct mst_status_query *query)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    struct look look = { 0 };
+    struct mst_own_metric own[MST_TELEMETRY_METRICS];
+    struct mst_look look = { 0 };
     char error[MST_ERROR_MAX];
     bool fine = true;
 
@@ -104,12 +75,12 @@ static bool make_snapshots(struct mst_page *page, const struct mst_page_request 
     if (look_at_boards(&look, request, query->format, page)) {
         page->type = mst_format_content_type(query->format);
         page->policy = query->format == MST_FORMAT_HTML ? mst_html_policy : NULL;
+        look.answer.own = own;
+        look.answer.own_count = mst_telemetry_metrics(request->telemetry, own);
         if (mst_answer_render(&look.answer, query, &page->text, error) != 0)
             fine = mst_page_refuse(page, 500, error);
     }
-    mst_answer_free(&look.answer);
-    mst_targets_free(&look.targets);
-    mst_strings_free(&look.reasons);
+    mst_look_free(&look);
     mst_answer_return_memory(&page->text);
     pthread_mutex_unlock(&lock);
     return fine;

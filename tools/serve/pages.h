@@ -8,11 +8,14 @@
 
 #include "render/answer.h"
 
+struct mst_telemetry;
+
 struct mst_page_request {
     const char  *path, *query;     /* as sent, not decoded; query: NULL none */
     const char  *accept;           /* NULL: no such header */
     char *const *targets;          /* as the user named them; none: this machine's */
     size_t       target_count;
+    struct mst_telemetry *telemetry;   /* whose figures are among the metrics; NULL: none */
 };
 
 struct mst_page {

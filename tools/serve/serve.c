@@ -20,6 +20,7 @@
 struct server {
     const struct mst_serve_options *options;
     struct mst_daemon              *daemon;
+    struct mst_telemetry           *telemetry;  /* NULL: nothing is sent */
     bool                            is_short;   /* of descriptors or memory */
     unsigned                        count;
     struct pollfd                   fds[1 + MST_SERVE_ADDRESSES];   /* signals, then listeners */
@@ -77,13 +78,26 @@ static struct mst_daemon *start_daemon(const struct server *s)
     struct mst_secrets secrets;
     char error[MST_ERROR_MAX];
 
+    const struct mst_daemon_sources sources = { o->targets, o->target_count, s->telemetry };
+
     if (mst_secrets_load(&secrets, &o->files, error) == 0)
-        daemon = mst_daemon_start(&secrets, o->targets, o->target_count, error);
+        daemon = mst_daemon_start(&secrets, &sources, error);
     else
         mst_secrets_free(&secrets);
     if (daemon == NULL)
         mst_error("%s", error);
     return daemon;
+}
+
+static int start_telemetry(struct server *s)
+{
+    const struct mst_serve_options *o = s->options;
+    char error[MST_ERROR_MAX];
+
+    if (o->telemetry.post.url == NULL)
+        return MST_EXIT_OK;
+    s->telemetry = mst_telemetry_start(&o->telemetry, o->targets, o->target_count, error);
+    return s->telemetry != NULL ? MST_EXIT_OK : mst_failed(MST_EXIT_USAGE, "%s", error);
 }
 
 /* ---- connections --------------------------------------------------------------------------- */
@@ -130,7 +144,10 @@ static void wait_for_work(struct server *s)
 static void reload(struct server *s)
 {
     struct mst_daemon *fresh = start_daemon(s);
+    char error[MST_ERROR_MAX];
 
+    if (s->telemetry != NULL && mst_telemetry_reload(s->telemetry, error) != 0)
+        mst_error("%s: what is sent to the collector remains as before", error);
     if (fresh == NULL) {
         mst_error("the certificate, the key and the token remain those of before");
         return;
@@ -159,6 +176,8 @@ static int serve(struct server *s)
 {
     int status = take_signals(s);
 
+    if (status == MST_EXIT_OK)
+        status = start_telemetry(s);
     if (status == MST_EXIT_OK && (s->daemon = start_daemon(s)) == NULL)
         status = MST_EXIT_USAGE;
     if (status == MST_EXIT_OK)
@@ -167,6 +186,7 @@ static int serve(struct server *s)
         wait_for_work(s);
     if (s->daemon != NULL)
         mst_daemon_stop(s->daemon);
+    mst_telemetry_stop(s->telemetry);
     return status;
 }
 

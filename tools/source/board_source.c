@@ -47,9 +47,9 @@ static bool shares_clock(const struct mst_header *h)
            (h->time_namespace == 0 || h->time_namespace == mst_host_namespace("time"));
 }
 
-static void identify(struct mst_source *s)
+static void identify(struct mst_source *s, const struct mst_reader *reader)
 {
-    const struct mst_header *h = &s->target->reader.header;
+    const struct mst_header *h = &reader->header;
     struct mst_source_identity *id = &s->identity;
 
     memset(id, 0, sizeof *id);
@@ -65,7 +65,7 @@ static void identify(struct mst_source *s)
     id->started_wall_ns = h->started_ns + (uint64_t)h->realtime_offset_ns;
     s->same_clock = shares_clock(h);
     id->clock_offset_ns = s->same_clock ? s->clock_offset_ns : (uint64_t)h->realtime_offset_ns;
-    mst_source_take_board(s, &s->target->reader);
+    mst_source_take_board(s, reader);
 }
 
 /* ---- the journal -------------------------------------------------------------- */
@@ -326,6 +326,15 @@ static bool was_replaced(const struct file_source *f)
            (st.st_dev != f->journal.device || st.st_ino != f->journal.inode);
 }
 
+/* Everything that the board has which is at the path now. */
+static long drain_new(struct file_source *f, char error[MST_ERROR_MAX])
+{
+    if (follow(f, false, error) != 0)
+        return -1;
+    identify(&f->base, &f->journal);
+    return drain(f, error);
+}
+
 /* The old board's last records, then the new board's first. */
 static long drain_both(struct file_source *f, char error[MST_ERROR_MAX])
 {
@@ -336,9 +345,7 @@ static long drain_both(struct file_source *f, char error[MST_ERROR_MAX])
         return last;
     stop_following(f);
     f->base.restarts++;
-    if (follow(f, false, error) != 0)
-        return -1;
-    first = drain(f, error);
+    first = drain_new(f, error);
     return first < 0 ? -1 : last + first;
 }
 
@@ -353,7 +360,7 @@ static long poll_journal(struct mst_source *s, const struct mst_source_events *e
     f->stopped = false;
     /* Not open: the new board could not be opened when it was first seen. */
     if (!f->is_open)
-        given = follow(f, false, error) == 0 ? drain(f, error) : -1;
+        given = drain_new(f, error);
     else if (was_replaced(f))
         given = drain_both(f, error);
     else
@@ -401,7 +408,7 @@ static int take_sample(struct mst_source *s, struct mst_sample *sample, char err
     if (changed < 0)
         return -1;
     if (changed > 0)
-        identify(s);
+        identify(s, &s->target->reader);
     mst_source_show(s, &snapshot);
     mst_sample_from_snapshot(sample, &snapshot);
     sample->wall_ns = mst_source_wall_ns(s, snapshot.taken_ns);
@@ -440,6 +447,6 @@ struct mst_source *mst_source_open_file(struct mst_target *target, char error[MS
     f->base.kind = &file_kind;
     f->base.deadline_ns = UINT64_MAX;
     f->base.target = target;
-    identify(&f->base);
+    identify(&f->base, &target->reader);
     return &f->base;
 }

@@ -25,6 +25,11 @@ const char *mst_source_name(const struct mst_source *source)
     return source->target->name;
 }
 
+const char *mst_source_called(const struct mst_source *source)
+{
+    return source->target->label != NULL ? source->target->label : source->target->name;
+}
+
 const struct mst_target *mst_source_target(const struct mst_source *source)
 {
     return source->target;
@@ -102,8 +107,8 @@ bool mst_source_is_over(const struct mst_source *source)
 
 static int mark(struct mst_source *source, bool from_head, char error[MST_ERROR_MAX])
 {
-    source->lost = 0;
-    source->restarts = 0;
+    source->lost = source->lost_before = 0;
+    source->restarts = source->restarts_before = 0;
     source->pending = source->cut = false;
     return source->kind->mark(source, from_head, error);
 }
@@ -125,6 +130,14 @@ long mst_source_poll(struct mst_source *source, const struct mst_source_events *
     return source->kind->poll(source, events, error);
 }
 
+void mst_source_count_on(struct mst_source *source)
+{
+    if (source->lost == MST_UNKNOWN)
+        source->lost = 0;
+    source->lost_before = source->lost;
+    source->restarts_before = source->restarts;
+}
+
 bool mst_source_pending(const struct mst_source *source)
 {
     return source->pending;
@@ -140,12 +153,12 @@ void mst_source_finish(struct mst_source *source)
 
 uint64_t mst_source_lost(const struct mst_source *source)
 {
-    return source->lost;
+    return source->lost == MST_UNKNOWN ? MST_UNKNOWN : source->lost - source->lost_before;
 }
 
 unsigned mst_source_restarts(const struct mst_source *source)
 {
-    return source->restarts;
+    return source->restarts - source->restarts_before;
 }
 
 /* ---- samples --------------------------------------------------------------- */

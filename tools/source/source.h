@@ -47,6 +47,8 @@ void mst_source_close(struct mst_source *source);
 
 const struct mst_source_identity *mst_source_identity(const struct mst_source *source);
 const char *mst_source_name(const struct mst_source *source);   /* the target's name */
+/* What people call it: its name in the file of targets, or else the same. */
+const char *mst_source_called(const struct mst_source *source);
 const struct mst_target *mst_source_target(const struct mst_source *source);
 
 /* Reads again by how much the wall clock is ahead of CLOCK_MONOTONIC. By that alone
@@ -109,6 +111,9 @@ struct mst_record_names {
     const char *ends[MST_RECORD_ENDS];   /* NULL: none, or not known */
 };
 
+/* Of a record's key, the bits above these count the starts of its server since mark. */
+#define MST_SOURCE_TICKET_BITS 48u
+
 /* Where records go. Pointers are valid during the call only. A nonzero return
  * stops the poll: it returns -1 with error "" (the callee has said why).
  * `key` is unique also across restarts of the server. Records
@@ -143,6 +148,9 @@ int mst_source_rewind(struct mst_source *source, char error[MST_ERROR_MAX]);
 long mst_source_poll(struct mst_source *source, const struct mst_source_events *events,
                      char error[MST_ERROR_MAX]);
 
+/* From here on lost and restarts are counted, as from mark; the journal's position stays. */
+void mst_source_count_on(struct mst_source *source);
+
 /* Whether the last poll left records behind that are still being written, or
  * more than it could take: worth another poll soon. */
 bool mst_source_pending(const struct mst_source *source);
@@ -151,12 +159,12 @@ bool mst_source_pending(const struct mst_source *source);
  * after the last poll, before mst_source_lost. */
 void mst_source_finish(struct mst_source *source);
 
-/* Records overwritten before they were read, or never completed, since mark.
+/* Records overwritten before they were read, or never completed, since mark or count_on.
  * MST_UNKNOWN: it cannot be known (a restart seen through a URL; the last poll was ended
  * before it had all). */
 uint64_t mst_source_lost(const struct mst_source *source);
 
-/* Starts of the server (new boards) seen since mark. Counters began at 0 again. */
+/* Starts of the server (new boards) seen since mark or count_on. Counters began at 0 again. */
 unsigned mst_source_restarts(const struct mst_source *source);
 
 /* ---- samples --------------------------------------------------------------- */

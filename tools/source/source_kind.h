@@ -37,6 +37,8 @@ struct mst_source {
     uint64_t                      clock_jump_ns;     /* see mst_source_clock_jump_ns */
     uint64_t                      lost;       /* since mark */
     unsigned                      restarts;   /* since mark */
+    uint64_t                      lost_before;      /* since mark, until count_on */
+    unsigned                      restarts_before;
     mst_source_see               *see;        /* see mst_source_watch; NULL: nobody watches */
     void                         *see_context;
 };
@@ -70,7 +72,7 @@ void mst_sample_unite_processes(struct mst_sample *sample);
 /* The key of a ticket: after each start of the server tickets begin at 0 again. */
 static inline uint64_t mst_source_key(unsigned restarts, uint64_t ticket)
 {
-    return (uint64_t)restarts << 48 | ticket;
+    return (uint64_t)restarts << MST_SOURCE_TICKET_BITS | ticket;
 }
 
 #endif

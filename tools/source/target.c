@@ -91,10 +91,25 @@ static char *copy_of(const char *text, bool *failed)
     return copy;
 }
 
+/* "web1#php", "web1#php-2": a board's file has a long name. NULL: out of memory. */
+static char *label_behind(const struct mst_targets *targets, const char *front)
+{
+    size_t length = strlen(front), nth = 1, i;
+    char *label = NULL;
+
+    for (i = 0; i < targets->count; i++)
+        nth += targets->items[i].label != NULL &&
+               strncmp(targets->items[i].label, front, length) == 0 &&
+               targets->items[i].label[length] == '#';
+    if ((nth == 1 ? asprintf(&label, "%s#php", front)
+                  : asprintf(&label, "%s#php-%zu", front, nth)) < 0)
+        return NULL;
+    return label;
+}
+
 int mst_targets_add_behind(struct mst_targets *targets, const char *url,
                            const struct mst_target *front)
 {
-    const char *board = strchr(url, '#');
     struct mst_target *target;
     bool failed = false;
 
@@ -103,8 +118,10 @@ int mst_targets_add_behind(struct mst_targets *targets, const char *url,
     target = &targets->items[targets->count - 1];
     target->access.ca_file = copy_of(front->access.ca_file, &failed);
     target->access.token = copy_of(front->access.token, &failed);
-    if (front->label != NULL)
-        failed |= asprintf(&target->label, "%s%s", front->label, board != NULL ? board : "") < 0;
+    if (front->label != NULL) {
+        target->label = label_behind(targets, front->label);
+        failed |= target->label == NULL;
+    }
     return failed ? -1 : 0;
 }
 

@@ -19,7 +19,7 @@ void mst_values_sort(struct mst_values *values);
 /* A value, and the number of what it belongs to. */
 struct mst_owned_value { uint64_t value, owner; };
 
-/* By their values; the order of equal ones is not defined. items can be NULL where there are none. */
+/* By their values; the order of equal ones is not defined. items can be NULL: there are none. */
 void mst_owned_values_sort(struct mst_owned_value *items, size_t count);
 
 /* The nearest-rank quantile of sorted values: the smallest of them that at least

@@ -149,9 +149,8 @@ static int seat_all(struct mst_top_watch *watch)
     for (i = 0; i < watch->count; i++) {
         struct mst_top_server *server = &watch->top.servers[i];
 
-        snprintf(server->name, sizeof server->name, "%s", mst_source_name(watch->sources[i]));
-        server->is_url = strncasecmp(server->name, "http://", strlen("http://")) == 0 ||
-                         strncasecmp(server->name, "https://", strlen("https://")) == 0;
+        snprintf(server->name, sizeof server->name, "%s", mst_source_called(watch->sources[i]));
+        server->is_url = mst_source_target(watch->sources[i])->kind == MST_TARGET_URL;
         watch->seats[i] = (struct mst_top_seat){ watch, i };
         mst_source_watch(watch->sources[i], see, &watch->seats[i]);
     }

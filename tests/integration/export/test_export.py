@@ -116,9 +116,11 @@ def test_which_requests(server, tmp_path):
 
 @needs_ab
 @pytest.mark.skipif(php.why_not_fpm() is not None, reason=str(php.why_not_fpm()))
-def test_an_archive_with_php_and_the_application_itself(php_server, fpm_masters, archive):
-    """A PHP application that traces itself sends a span of its own: both are in one trace."""
-    apache = php_server("event", ON, workers=20, children=4,
+@pytest.mark.parametrize("context", ["On", "Parent"])
+def test_an_archive_with_php_and_the_application_itself(php_server, fpm_masters, archive, context):
+    """A PHP application that traces itself sends a span of its own: both are in one trace, next to
+    each other, or Apache's above the application's."""
+    apache = php_server("event", f"MPMStatTraceContext {context}\n", workers=20, children=4,
                         settings=php.settings("@ROOT@/run"))
     with Collector() as collector:
         apache.page("traced.php", f"""<?php
@@ -149,7 +151,10 @@ def test_an_archive_with_php_and_the_application_itself(php_server, fpm_masters,
     assert {span.trace for span in spans} == {TRACE}
     application = [s for s in spans if s.name == "application"]
     assert len(application) == len(servers(spans)) == 8
-    assert {s.parent for s in application} | {s.parent for s in servers(spans)} == {PARENT}
+    assert {s.parent for s in servers(spans)} == {PARENT}
+    assert sorted(s.parent for s in application) == \
+        sorted(s.id if context == "Parent" else PARENT for s in servers(spans))
+    spans = [s for s in spans if s not in application]
     for span in servers(spans):
         assert_whole(spans, span)
         run, = [child for child in children(spans, span) if child.name == "php_run"]
@@ -163,7 +168,7 @@ def test_an_archive_with_php_and_the_application_itself(php_server, fpm_masters,
                                       "wait_ns > 0")[0][0]
     for wait in waits:
         assert wait.kind == CLIENT and wait.attributes["server.address"] == "127.0.0.1"
-        assert wait.attributes["server.port"] == collector.server.server_address[1]
+        assert wait.attributes["server.port"] == collector.port
     total, = ask(archive, "SELECT sum(queue_ns + read_ns + handle_ns + send_ns) FROM "
                           "server_requests WHERE label <> 'mpm-status'")
     assert sum(s.end - s.start for s in servers(spans)) == total[0]

@@ -1,6 +1,9 @@
 """traceparent: which trace a request is in, as its record has it."""
 import http2
+import tool
 from clients import NoAnswer
+from collector import SERVER, Collector, servers
+from phases import CGI, cgi_module
 from processes import wait_until
 
 TRACE, PARENT = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
@@ -100,6 +103,58 @@ def test_http2(server):
             while stream not in session.ended:
                 session.read_frame()
     assert sorted(map(str, traces(apache, 2))) == sorted([GOOD, "None"])
+
+
+def test_the_own_span_for_what_is_behind(server):
+    """With Parent a backend gets the request's own span, and only where the trace is sampled."""
+    behind = server("worker", ON)
+    apache = server("event", f"""MPMStatTraceContext Parent
+        ProxyPass /far/ http://127.0.0.1:{behind.port}/
+        ProxyPass /plain/ http://127.0.0.1:{behind.port}/
+        <Location /plain>
+            MPMStatTraceContext On
+        </Location>
+        """, modules=["proxy", "proxy_http"])
+    unsampled, broken = GOOD[:-2] + "00", GOOD.upper()
+    with apache.connect() as connection:
+        for path, header in (("/far/index.html", GOOD), ("/far/index.html", unsampled),
+                             ("/far/index.html", broken), ("/plain/index.html", GOOD),
+                             ("/index.html", GOOD)):
+            assert connection.request(path, headers={"traceparent": header}).status == 200
+        assert connection.request("/far/index.html").status == 200
+    assert traces(apache, 6) == [GOOD, unsampled, None, GOOD, GOOD, None]
+    with Collector() as collector:
+        tool.run("export", "--otlp", collector.url, "--slower-than", "0ms", apache.board,
+                 behind.board)
+    pid = apache.status()["pid"]
+    found = servers(collector.spans)
+    own = [span for span in found if span.resource["process.pid"] == pid][0]
+    got = traces(behind, 5)
+    assert got == [f"00-{TRACE}-{own.id}-01", unsampled, None, GOOD, None]
+    child, = [span for span in found if span.parent == own.id and span.kind == SERVER]
+    assert child.trace == own.trace == TRACE and own.parent == PARENT
+
+
+def test_the_own_span_for_a_program(server, mpm):
+    """Also after an internal redirect, to what makes the page of an error."""
+    apache = server(mpm, CGI + """MPMStatTraceContext Parent
+        ErrorDocument 404 /cgi/trace
+        """, modules=[cgi_module(mpm)])
+    apache.cgi("trace", "printf 'Content-Type: text/plain\\n\\n%s' \"$HTTP_TRACEPARENT\"\n")
+    texts = [apache.get(path, headers={"traceparent": GOOD}).text() for path in
+             ("/cgi/trace", "/none")]
+    assert traces(apache, 2) == [GOOD, GOOD]
+    with Collector() as collector:
+        tool.run("export", "--otlp", collector.url, "--slower-than", "0ms", apache.board)
+    assert texts == [f"00-{TRACE}-{span.id}-01" for span in servers(collector.spans)]
+
+
+def test_what_the_directive_takes(server):
+    apache = server("event", ON)
+    conf = apache.root / "httpd.conf"
+    conf.write_text(conf.read_text().replace(ON, "MPMStatTraceContext Child\n"))
+    status, said = apache.configtest()
+    assert status != 0 and 'must be On, Off or Parent, not "Child"' in said
 
 
 def test_a_proxied_request_and_a_sub_request(server):

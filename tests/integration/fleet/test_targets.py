@@ -97,6 +97,12 @@ def test_a_file_of_targets(tmp_path):
         for verb in (["status"], ["explain"], ["top", "--batch", "--count", "1"]):
             done = tool.run(*verb, "--targets", targets, "--ca-file", certificate)
             assert done.returncode == 0, done.stderr
+            if verb != ["status"]:
+                assert "web1" in done.stdout and "web2" in done.stdout
+                assert str(web2.board) not in done.stdout
+        done = tool.run("explain", "--format", "json", "--targets", targets, "--ca-file",
+                        certificate)
+        assert [s["name"] for s in json.loads(done.stdout)["now"]] == ["web1", "web2"]
 
 
 def test_the_options_are_for_each_url(tmp_path):

@@ -260,7 +260,7 @@ def test_real_locust(server, archive, tmp_path):
     (tmp_path / "locustfile.py").write_text(LOCUST_FILE)
     summary = record_processes(
         apache, archive, tmp_path / "rows",
-        f"cd {tmp_path} && exec locust -f locustfile.py,{MPMSTAT_ROWS} --headless -u 4 -r 100 -t 3s "
+        f"cd {tmp_path} && exec locust -f {MPMSTAT_ROWS},locustfile.py --headless -u 4 -r 100 -t 3s "
         "--processes 2 --skip-log", {"MPMSTAT_ROWS": str(tmp_path / "rows"),
                                      "BASE": f"http://127.0.0.1:{apache.port}"})
     assert len(summary["generators"]) == 2

@@ -287,3 +287,25 @@ def test_status_requests_have_a_label_of_their_own(apache):
     after = wait_until(lambda: next((b for b in [apache.status()] if own(b) > own(before)), None),
                        5, "more requests of the label mpm-status")
     assert tool.requests(before) == tool.requests(after)
+
+
+@pytest.mark.mpms("event")
+def test_the_tool_asks_for_bounds_and_phases(server, mpm):
+    """mpmstat status, of the board and of the page."""
+    apache = server(mpm)
+    apache.get("/")
+
+    def buckets(text, phase):
+        return len(re.findall(rf'^mpmstat_phase_seconds_bucket{{.*test.example.*phase="{phase}"',
+                              text, re.M))
+
+    words = ("--format", "prometheus", "--bounds", "2", "--phase", "total", "--phase", "queue")
+    for target in (apache.board, f"http://127.0.0.1:{apache.port}/mpm-status"):
+        wait_until(lambda: "test.example" in tool.run("status", "--all", apache.board).stdout, 30,
+                   "the request to be recorded")
+        done = tool.run("status", *words, target)
+        assert done.returncode == 0, done.stderr
+        assert [buckets(done.stdout, p) for p in ("total", "queue", "handle")] == [47, 47, 1]
+        for wrong in (("--bounds", "3"), ("--phase", "nap"), ("--phase", "total&x=1")):
+            tool.fails(tool.run("status", "--format", "openmetrics", *wrong, target), 2)
+        tool.fails(tool.run("status", "--bounds", "4", target), 2, "with metrics only")

@@ -73,4 +73,4 @@ def test_the_cause_changed(server, tmp_path):
     compared = json.loads(run("compare", "--format", "json", *sides).stdout)
     assert compared["b"]["cause"] == "answers-4xx" != compared["a"]["cause"]
     assert compared["b"]["runs_with_cause"] == 2
-    assert "The cause changed from " in run("compare", *sides).stdout
+    assert "\n\n  The cause changed from " in run("compare", *sides).stdout

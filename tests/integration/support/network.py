@@ -1,4 +1,8 @@
-"""A narrow network: a server's namespace and a client's, and a slow link from one to the other.
+"""Networks of a test's own: one with nothing but loopback, or a narrow one.
+
+own_loopback() puts what its block starts into a namespace where all addresses of 127.0.0.0/8 and
+all ports are free. Narrow is a server's namespace and a client's, and a slow link from one to the
+other.
 
     with Narrow() as network:
         with network.at_server():     # sockets and programs of this thread begin there
@@ -35,6 +39,22 @@ def enter(fd):
 
 class Unavailable(Exception):
     """There can be no such network here; the message says why."""
+
+
+@contextlib.contextmanager
+def own_loopback():
+    """The calling thread is in a new namespace, and so are the threads and programs that it begins.
+    The kernel removes the namespace when the last of them has ended."""
+    if os.geteuid() != 0:
+        raise Unavailable("network namespaces are for root")
+    with open("/proc/thread-self/ns/net", "rb") as own:
+        if libc.unshare(CLONE_NEWNET) != 0:
+            raise Unavailable(f"unshare: {os.strerror(ctypes.get_errno())}")
+        try:
+            subprocess.run(["ip", "link", "set", "lo", "up"], check=True, timeout=30)
+            yield
+        finally:
+            enter(own.fileno())
 
 
 class Narrow:

@@ -29,17 +29,19 @@ def promtool(*arguments, text=None):
 
 
 class Prometheus:
-    def __init__(self, ports, *, native=False, parameters=None, rules=(), path="/mpm-status",
-                 settings=None):
-        """Scrapes the loopback ports every second; native: asks for native histograms.
-        parameters: of the query, name -> list of values. settings: of the scrape, as TLS."""
+    def __init__(self, servers, *, native=False, parameters=None, rules=(), path="/mpm-status",
+                 settings=None, every="1s"):
+        """Scrapes the servers, loopback ports or addresses; native: asks for native histograms.
+        every: scrapes, and evaluates rules. parameters: of the query, name -> list of values.
+        settings: of the scrape, as TLS."""
         self.root = Path(tempfile.mkdtemp(prefix="mpmstat-test-prometheus-"))
         self.holder = hold_port()
         self.port = self.holder.getsockname()[1]
-        targets = [f"127.0.0.1:{port}" for port in ports]
+        targets = [f"127.0.0.1:{server}" if isinstance(server, int) else server
+                   for server in servers]
         # JSON is YAML, too.
         self.configuration = {
-            "global": {"scrape_interval": "1s", "evaluation_interval": "1s"},
+            "global": {"scrape_interval": every, "evaluation_interval": every},
             "rule_files": [str(rule) for rule in rules],
             "scrape_configs": [{"job_name": "mpmstat", "metrics_path": path,
                                 "params": parameters or {}, **(settings or {}),
@@ -50,7 +52,7 @@ class Prometheus:
 
     def __enter__(self):
         (self.root / "prometheus.yml").write_text(json.dumps(self.configuration))
-        log = open(self.root / "log", "wb")
+        log = open(self.root / "log", "ab")
         self.process = subprocess.Popen(
             [PROGRAM, f"--config.file={self.root}/prometheus.yml",
              f"--storage.tsdb.path={self.root}/data", f"--web.listen-address=127.0.0.1:{self.port}",
@@ -71,6 +73,11 @@ class Prometheus:
         shutil.rmtree(self.root, ignore_errors=True)
         assert kind is not None or not complaint, complaint
 
+    def kill(self):
+        """Entering it again starts it with the same data."""
+        self.process.kill()
+        self.process.wait(30)
+
     def said(self):
         return (self.root / "log").read_text(errors="replace")
 
@@ -90,18 +97,18 @@ class Prometheus:
         except urllib.error.HTTPError as refusal:
             raise AssertionError(f"{parameters}: {refusal.read().decode()}") from refusal
 
-    def query(self, expression):
-        """[(labels, value)] of now; NaN is no value."""
-        found = self.ask("query", query=expression)
+    def query(self, expression, **parameters):
+        """[(labels, value)] of now, or of another time=; NaN is no value."""
+        found = self.ask("query", query=expression, **parameters)
         if found["resultType"] == "scalar":
             return [({}, float(found["result"][1]))]
         return [(row["metric"], float(row["value"][1]) if "value" in row else row["histogram"][1])
                 for row in found["result"]
                 if "histogram" in row or row["value"][1] != "NaN"]
 
-    def value(self, expression):
+    def value(self, expression, **parameters):
         """The one value of an expression; None: it has none."""
-        found = self.query(expression)
+        found = self.query(expression, **parameters)
         assert len(found) < 2, (expression, found)
         return found[0][1] if found else None
 

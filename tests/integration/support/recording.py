@@ -60,12 +60,13 @@ def is_running(name):
 
 
 @contextmanager
-def recording(archive, *words, targets, options=()):
+def recording(archive, *words, targets, options=(), environment=None):
     """A mpmstat record that runs; the words are the load tool's, none: until it is interrupted."""
     named = [word for target in targets for word in ("-t", str(target))]
     load = ["--", *words] if words else []
     with subprocess.Popen([build.TOOL, "record", "-o", archive, *named, *options, *load], text=True,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE) as started:
+                          env=environment, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE) as started:
         try:
             yield started
         finally:

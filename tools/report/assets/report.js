@@ -195,8 +195,8 @@ function drawQueue(parent, run, server, together) {
         title: "Accept queue", height: "low", whole: true, format: asCount, to: together.seconds,
         suggestedMax: 1,
         about: "Connections that the kernel held because nobody accepted them yet: the most that " +
-            "was seen, ten times a second" + (anything(table, "listen_queue_limit")
-            ? `, of ${Math.max(...table.listen_queue_limit)} that may wait.` : "."),
+            "was seen" + (anything(table, "listen_queue_limit")
+            ? `; the queue has room for ${Math.max(...table.listen_queue_limit)}.` : "."),
         series: [
             { label: "waiting", colour: "queue", fill: true, step: true, points: waiting },
             ...(anything(run.machine, "listen_overflows") ? [{

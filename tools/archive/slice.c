@@ -1,0 +1,462 @@
+/* slice.c - what archives have of a time: see slice.h. */
+#include "archive/slice.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "archive/internal.h"
+#include "archive/query.h"
+#include "base/array.h"
+
+/* A request that began so much before the slice was in flight then: limits.h of the recording. */
+#define TOLERANCE "10000000"
+
+/* A run of an archive, as far as it is in the slice. */
+struct part {
+    struct mst_archive *archive;
+    sqlite3   *db;
+    int64_t    id;
+    uint64_t   started_ns, ended_ns, number;
+    char      *recording;          /* NULL: of one archive */
+    bool       is_whole, is_first; /* first: it does not go on with the part before */
+};
+
+struct slicing {
+    sqlite3     *to;
+    uint64_t     from_ns, to_ns;
+    struct part *parts;
+    size_t       count, room;
+    int64_t      run_id;           /* that is made */
+    uint64_t     begin_ns;         /* it begins */
+    char         error[MST_ERROR_MAX];
+};
+
+/* Which rows of a table are in the slice, by their time. An archive that goes on with another
+ * begins with that one's last sample. */
+struct table { const char *name, *time; bool has_moment; };
+#define APACHES_END "start_ns + queue_ns + read_ns + handle_ns + send_ns"
+#define PHPS_END    "start_ns + run_ns"
+static const struct table of_server[] = {
+    { "server_requests", APACHES_END, false }, { "php_requests", PHPS_END, false },
+    { "marks", "time_ns", false }, { "lifecycle", "time_ns", false },
+    { "samples", "time_ns", true }, { "pool_samples", "time_ns", true },
+    { "process_samples", "time_ns", false }, { "memory_samples", "time_ns", false },
+};
+static const struct table of_run[] = {
+    { "port_samples", "time_ns", false }, { "machine_samples", "time_ns", true },
+    { "notes", "time_ns", false },
+};
+/* What is of a whole run, and cannot be added up. */
+static const char *const of_whole_run[] = { "client_results", "client_requests", "generators",
+                                            "output" };
+/* Rows of the run that is made, which is the latest, and of its servers. */
+#define OF_RUN    "run_id = (SELECT max(id) FROM runs)"
+#define OF_SERVER "server_id IN (SELECT id FROM servers WHERE " OF_RUN ")"
+/* Totals of whole recordings. */
+static const struct { const char *table, *which, *columns, *sums, *names; } totals[] = {
+    { "ends", OF_SERVER, "server_id, kind, end, calls, failed, end_ns",
+      "server_id, kind, end, sum(calls), sum(failed), sum(end_ns)", "server_id, kind, end" },
+    { "programs", OF_RUN, "run_id, program, owner, cpu_ns", "run_id, program, owner, sum(cpu_ns)",
+      "run_id, program, owner" },
+};
+
+static bool failed(struct slicing *z, sqlite3 *db)
+{
+    if (z->error[0] == '\0')
+        snprintf(z->error, sizeof z->error, "cannot take the part of the archives: %s",
+                 sqlite3_errmsg(db));
+    return false;
+}
+
+static bool execute(struct slicing *z, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+static bool execute(struct slicing *z, const char *format, ...)
+{
+    va_list arguments;
+    char sql[1024];
+
+    va_start(arguments, format);
+    vsnprintf(sql, sizeof sql, format, arguments);
+    va_end(arguments);
+    return sqlite3_exec(z->to, sql, NULL, NULL, NULL) == SQLITE_OK || failed(z, z->to);
+}
+
+/* ---- rows ------------------------------------------------------------------------------ */
+
+/* What a column of the slice is made of. */
+static void put_value(FILE *out, const char *table, const char *column, const char *id)
+{
+    if (strcmp(column, id) == 0)
+        fputs(":new_id", out);
+    else if (strcmp(column, "ghost") == 0)
+        fprintf(out, "CASE WHEN :is_first AND ghost THEN 1 ELSE %s + " TOLERANCE " < :begin END",
+                strcmp(table, "php_requests") == 0 ? "start_ns - coalesce(wait_ns, 0)"
+                                                   : "start_ns");
+    else
+        fputs(column, out);
+}
+
+/* The columns of a table but for its own key, which the slice makes. */
+static bool name_columns(struct slicing *z, const char *table, const char *id, FILE *select,
+                         FILE *insert, size_t *count)
+{
+    struct mst_query q = mst_query_ask(z->to, "SELECT name FROM pragma_table_info(:table) "
+                                       "WHERE :id AND NOT (name = 'id' AND pk > 0)", 1);
+
+    mst_query_set_text(&q, ":table", table);
+    for (*count = 0; mst_query_next(&q); (*count)++) {
+        const char *column = mst_row_text(&q, "name");
+
+        fprintf(insert, "%s%s", *count > 0 ? ", " : "", column);
+        fputs(*count > 0 ? ", " : "", select);
+        put_value(select, table, column, id);
+    }
+    return mst_query_done(&q) && *count > 0;
+}
+
+/* Both statements; each to be freed. */
+static bool write_statements(struct slicing *z, const char *table, const char *id,
+                             const char *condition, char *statements[2])
+{
+    size_t size, count = 0, i;
+    FILE *select = open_memstream(&statements[0], &size);
+    FILE *insert = open_memstream(&statements[1], &size);
+    bool fine = select != NULL && insert != NULL;
+
+    if (fine) {
+        fputs("SELECT ", select);
+        fprintf(insert, "INSERT INTO %s (", table);
+        fine = name_columns(z, table, id, select, insert, &count);
+        fprintf(select, " FROM %s WHERE %s = :id AND :from + :to + :begin + :is_first + :new_id "
+                "IS NOT NULL AND (%s)", table, id, condition);
+        fputs(") VALUES (", insert);
+        for (i = 0; i < count; i++)
+            fputs(i > 0 ? ", ?" : "?", insert);
+        fputc(')', insert);
+    }
+    if (select != NULL)
+        fine = fclose(select) == 0 && fine;
+    if (insert != NULL)
+        fine = fclose(insert) == 0 && fine;
+    return fine;
+}
+
+static bool move_rows(struct slicing *z, struct mst_query *q, sqlite3_stmt *insert)
+{
+    int columns, i;
+
+    while (mst_query_next(q)) {
+        columns = sqlite3_column_count(q->statement);
+        for (i = 0; i < columns; i++)
+            sqlite3_bind_value(insert, i + 1, sqlite3_column_value(q->statement, i));
+        if (sqlite3_step(insert) != SQLITE_DONE)
+            return failed(z, z->to);
+        sqlite3_reset(insert);
+    }
+    return true;
+}
+
+/* Copies the rows of a table whose column `id` is old_id, as those of new_id. */
+static bool copy_rows(struct slicing *z, const struct part *p, const char *table, const char *id,
+                      int64_t old_id, int64_t new_id, const char *condition)
+{
+    char *statements[2] = { NULL, NULL };
+    bool fine = write_statements(z, table, id, condition, statements);
+    sqlite3_stmt *insert = NULL;
+    struct mst_query q;
+
+    if (fine && sqlite3_prepare_v2(z->to, statements[1], -1, &insert, NULL) != SQLITE_OK)
+        fine = failed(z, z->to);
+    if (fine) {
+        q = mst_query_ask(p->db, statements[0], old_id);
+        mst_query_set(&q, ":new_id", new_id);
+        mst_query_set(&q, ":from", (int64_t)z->from_ns);
+        mst_query_set(&q, ":to", (int64_t)z->to_ns);
+        mst_query_set(&q, ":begin", (int64_t)z->begin_ns);
+        mst_query_set(&q, ":is_first", p->is_first);
+        fine = move_rows(z, &q, insert);
+        if (!mst_query_done(&q) && z->error[0] == '\0') {
+            mst_archive_unreadable(p->archive, z->error);
+            fine = false;
+        }
+    }
+    sqlite3_finalize(insert);
+    free(statements[0]);
+    free(statements[1]);
+    return fine || failed(z, z->to);
+}
+
+static bool copy_by_time(struct slicing *z, const struct part *p, const struct table *table,
+                         const char *id, int64_t old_id, int64_t new_id)
+{
+    char condition[224];
+
+    snprintf(condition, sizeof condition, "%s >= :from AND %s < :to%s", table->time, table->time,
+             table->has_moment ? " AND (:is_first OR moment <> 'before')" : "");
+    return copy_rows(z, p, table->name, id, old_id, new_id, condition);
+}
+
+/* ---- servers --------------------------------------------------------------------------- */
+
+/* The slice's server that goes on with this one; 0: none. */
+static int64_t same_server(struct slicing *z, const struct part *p, int64_t id)
+{
+    struct mst_query q = mst_query_ask(p->db, "SELECT target, producer FROM servers "
+                                       "WHERE id = :id", id), mine;
+    int64_t found = 0;
+
+    if (mst_query_next(&q)) {
+        mine = mst_query_ask(z->to, "SELECT id FROM servers WHERE run_id = :id AND "
+                             "target = :target AND producer = :producer", z->run_id);
+        mst_query_set_text(&mine, ":target", mst_row_text(&q, "target"));
+        mst_query_set_text(&mine, ":producer", mst_row_text(&q, "producer"));
+        if (mst_query_next(&mine))
+            found = mst_row_id(&mine, "id");
+        mst_query_done(&mine);
+    }
+    mst_query_done(&q);
+    return found;
+}
+
+/* What is not known stays so in the sum. */
+static bool add_to_server(struct slicing *z, int64_t into, int64_t part)
+{
+    static const char *const sums[] = { "lost", "restarts", "cpu_ns", "oom_kills",
+                                        "memory_stall_ns", "throttled_ns" };
+    size_t i;
+
+    for (i = 0; i < sizeof sums / sizeof *sums; i++)
+        if (!execute(z, "UPDATE servers SET %s = %s + (SELECT %s FROM servers WHERE id = %" PRId64
+                     ") WHERE id = %" PRId64, sums[i], sums[i], sums[i], part, into))
+            return false;
+    return execute(z, "DELETE FROM servers WHERE id = %" PRId64, part);
+}
+
+static bool copy_server(struct slicing *z, const struct part *p, int64_t id)
+{
+    int64_t into = p->is_first ? 0 : same_server(z, p, id), added;
+    size_t i;
+
+    if (!copy_rows(z, p, "servers", "id", id, 0, "1"))
+        return false;
+    added = sqlite3_last_insert_rowid(z->to);
+    if (!execute(z, "UPDATE servers SET run_id = %" PRId64 " WHERE id = %" PRId64, z->run_id,
+                 added))
+        return false;
+    if (!p->is_whole &&
+        !execute(z, "UPDATE servers SET cpu_ns = NULL, oom_kills = NULL, memory_stall_ns = NULL, "
+                 "throttled_ns = NULL, unknown = 'CPU is known of a whole recording only' "
+                 "WHERE id = %" PRId64, added))
+        return false;
+    if (into != 0 && !add_to_server(z, into, added))
+        return false;
+    into = into != 0 ? into : added;
+    for (i = 0; i < sizeof of_server / sizeof *of_server; i++)
+        if (!copy_by_time(z, p, &of_server[i], "server_id", id, into))
+            return false;
+    return copy_rows(z, p, "php_waits", "server_id", id, into, "key IN (SELECT key FROM "
+                     "php_requests WHERE server_id = :id AND " PHPS_END " >= :from AND " PHPS_END
+                     " < :to)") &&
+           (!p->is_whole || copy_rows(z, p, "ends", "server_id", id, into, "1"));
+}
+
+static bool copy_servers(struct slicing *z, const struct part *p)
+{
+    struct mst_query q = mst_query_ask(p->db, "SELECT id FROM servers WHERE run_id = :id "
+                                       "ORDER BY id", p->id);
+    bool fine = true;
+
+    while (fine && mst_query_next(&q))
+        fine = copy_server(z, p, mst_row_id(&q, "id"));
+    return (mst_query_done(&q) && fine) || failed(z, p->db);
+}
+
+/* ---- runs ------------------------------------------------------------------------------ */
+
+/* How many parts from this one on are one run. */
+static size_t parts_of_run(const struct slicing *z, size_t first)
+{
+    const struct part *p = z->parts;
+    size_t n = first + 1;
+
+    while (n < z->count && p[n].recording != NULL && p[first].recording != NULL &&
+           strcmp(p[n].recording, p[first].recording) == 0 &&
+           p[n].number == p[n - 1].number + 1)
+        n++;
+    return n - first;
+}
+
+static bool copy_part(struct slicing *z, const struct part *p, bool is_alone)
+{
+    size_t i;
+
+    if (p->is_first && !copy_rows(z, p, "environment", "run_id", p->id, z->run_id, "1"))
+        return false;
+    for (i = 0; i < sizeof of_run / sizeof *of_run; i++)
+        if (!copy_by_time(z, p, &of_run[i], "run_id", p->id, z->run_id))
+            return false;
+    for (i = 0; i < sizeof of_whole_run / sizeof *of_whole_run && is_alone && p->is_whole; i++)
+        if (!copy_rows(z, p, of_whole_run[i], "run_id", p->id, z->run_id, "1"))
+            return false;
+    if (p->is_whole && !copy_rows(z, p, "programs", "run_id", p->id, z->run_id, "1"))
+        return false;
+    return copy_servers(z, p);
+}
+
+/* The totals of several parts are added up; where a part is cut they are not known. */
+static bool add_totals(struct slicing *z, bool is_whole)
+{
+    size_t i;
+
+    for (i = 0; i < sizeof totals / sizeof *totals; i++)
+        if (!execute(z, "CREATE TEMP TABLE total AS SELECT %s FROM %s WHERE %s GROUP BY %s; "
+                     "DELETE FROM %s WHERE %s; INSERT INTO %s (%s) SELECT * FROM total WHERE %d; "
+                     "DROP TABLE total", totals[i].sums, totals[i].table, totals[i].which,
+                     totals[i].names, totals[i].table, totals[i].which, totals[i].table,
+                     totals[i].columns, is_whole))
+            return false;
+    return is_whole || execute(z, "INSERT INTO notes VALUES (%" PRId64 ", %" PRIu64 ", 'this is a "
+                               "part of what was recorded: the CPU time of servers and programs, "
+                               "the totals of other ends and what the load tool said are known of "
+                               "the whole only')", z->run_id, z->begin_ns);
+}
+
+/* The first sample and the last one of each server, and of the machine, are those that counters are
+ * compared between. */
+static bool name_moments(struct slicing *z)
+{
+    static const struct { const char *table, *id, *which; } tables[] = {
+        { "samples", "server_id", OF_SERVER }, { "pool_samples", "server_id", OF_SERVER },
+        { "machine_samples", "run_id", OF_RUN },
+    };
+    size_t i;
+
+    for (i = 0; i < sizeof tables / sizeof *tables; i++) {
+        const char *t = tables[i].table, *id = tables[i].id, *which = tables[i].which;
+
+        if (!execute(z, "UPDATE %s SET moment = 'during' WHERE %s AND moment <> 'after'", t,
+                     which) ||
+            !execute(z, "UPDATE %s AS s SET moment = 'before' WHERE %s AND time_ns = (SELECT "
+                     "min(time_ns) FROM %s WHERE %s = s.%s)", t, which, t, id, id) ||
+            !execute(z, "UPDATE %s AS s SET moment = 'end' WHERE %s AND moment = 'during' AND "
+                     "time_ns = (SELECT max(time_ns) FROM %s WHERE %s = s.%s AND moment = "
+                     "'during')", t, which, t, id, id))
+            return false;
+    }
+    return true;
+}
+
+/* Makes one run of the parts. */
+static bool make_run(struct slicing *z, struct part *parts, size_t count)
+{
+    const struct part *last = &parts[count - 1];
+    uint64_t end_ns = last->ended_ns < z->to_ns ? last->ended_ns : z->to_ns;
+    bool is_whole = true;
+    size_t i;
+
+    parts[0].is_first = true;
+    z->begin_ns = parts[0].started_ns > z->from_ns ? parts[0].started_ns : z->from_ns;
+    if (!copy_rows(z, &parts[0], "runs", "id", parts[0].id, 0, "1"))
+        return false;
+    z->run_id = sqlite3_last_insert_rowid(z->to);
+    for (i = 0; i < count; i++) {
+        is_whole = is_whole && parts[i].is_whole;
+        if (!copy_part(z, &parts[i], count == 1))
+            return false;
+    }
+    if (count == 1 && is_whole)
+        return true;
+    return execute(z, "UPDATE runs SET started_ns = %" PRIu64 ", ended_ns = %" PRIu64 ", "
+                   "duration_ns = %" PRIu64 ", recorder_cpu_ns = NULL, memory_cost_ns = NULL, "
+                   "tool_cpu_ns = NULL, complete = 1, outcome = 'complete' WHERE id = %" PRId64,
+                   z->begin_ns, end_ns, end_ns - z->begin_ns, z->run_id) &&
+           name_moments(z) && add_totals(z, is_whole);
+}
+
+/* ---- which runs ------------------------------------------------------------------------ */
+
+/* A recording that goes on, or was killed, ends with its last sample. */
+static bool find_parts(struct slicing *z, struct mst_archive *archive)
+{
+    struct mst_query q = mst_query_ask(mst_archive_db(archive),
+        "SELECT id, started_ns, coalesce(ended_ns, (SELECT max(time_ns) FROM machine_samples "
+        "WHERE run_id = runs.id), started_ns) AS ended_ns, recording, part FROM runs WHERE :id", 1);
+    bool fine = true;
+
+    while (fine && mst_query_next(&q)) {
+        struct part p = {
+            .archive = archive, .db = mst_archive_db(archive), .id = mst_row_id(&q, "id"),
+            .started_ns = mst_row_number(&q, "started_ns"),
+            .ended_ns = mst_row_number(&q, "ended_ns"), .number = mst_row_number(&q, "part"),
+        };
+
+        if (p.started_ns >= z->to_ns || p.ended_ns <= z->from_ns || p.ended_ns <= p.started_ns)
+            continue;
+        p.is_whole = p.started_ns >= z->from_ns && p.ended_ns <= z->to_ns;
+        p.recording = mst_row_string(&q, "recording");
+        fine = mst_grow(&z->parts, &z->room, z->count, sizeof *z->parts);
+        if (fine)
+            z->parts[z->count++] = p;
+        else
+            free(p.recording);
+    }
+    if (mst_query_done(&q) && fine)
+        return true;
+    if (mst_archive_unreadable(archive, z->error) == 0)
+        mst_fail(z->error, "out of memory for the part of the archives");
+    return false;
+}
+
+static int by_start(const void *a, const void *b)
+{
+    const struct part *x = a, *y = b;
+
+    return (x->started_ns > y->started_ns) - (x->started_ns < y->started_ns);
+}
+
+static bool make_all(struct slicing *z, struct mst_archive *const *archives, size_t count)
+{
+    size_t i, n;
+
+    for (i = 0; i < count; i++)
+        if (!find_parts(z, archives[i]))
+            return false;
+    if (z->count == 0) {
+        mst_fail(z->error, "nothing was recorded at that time (--from, --to): mpmstat report "
+                 "without them shows when runs began");
+        return false;
+    }
+    qsort(z->parts, z->count, sizeof *z->parts, by_start);
+    for (i = 0; i < z->count; i += n) {
+        n = parts_of_run(z, i);
+        if (!execute(z, "BEGIN") || !make_run(z, &z->parts[i], n) || !execute(z, "COMMIT"))
+            return false;
+    }
+    return true;
+}
+
+struct mst_archive *mst_archive_slice(struct mst_archive *const *archives, size_t count,
+                                      uint64_t from_ns, uint64_t to_ns,
+                                      char error[MST_ERROR_MAX])
+{
+    struct mst_archive *slice = mst_archive_in_memory(error);
+    struct slicing z = { .from_ns = from_ns, .to_ns = to_ns };
+    char ignored[MST_ERROR_MAX];
+    size_t i;
+
+    if (slice == NULL)
+        return NULL;
+    z.to = mst_archive_db(slice);
+    if (!make_all(&z, archives, count)) {
+        snprintf(error, MST_ERROR_MAX, "%s", z.error);
+        mst_archive_close(slice, ignored);
+        slice = NULL;
+    }
+    for (i = 0; i < z.count; i++)
+        free(z.parts[i].recording);
+    free(z.parts);
+    return slice;
+}

@@ -1,0 +1,45 @@
+/* rotation.h - a recording without an end: a directory of archives, one for each period, of which
+ * the oldest are removed.
+ *
+ * An archive's name is mpmstat-YYYYMMDDTHHMMSSZ.db: when it begins (UTC), so that names sort by
+ * time. Other files of the directory are never touched.
+ */
+#ifndef MPMSTAT_ROTATION_H
+#define MPMSTAT_ROTATION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+/* Nothing of it is owned. 0: no such bound. */
+struct mst_rotation {
+    const char *directory;
+    uint64_t    period_ns;       /* archives end at multiples of it since 1970 */
+    uint64_t    size_bytes;      /* an archive ends where it has so many */
+    uint64_t    keep_ns;         /* archives that ended so long ago are removed */
+    uint64_t    keep_bytes;      /* all archives together; at least MST_ROTATION_KEPT times
+                                  * size_bytes, which then is not 0 */
+};
+#define MST_ROTATION_KEPT 3u
+
+/* Keeps the directory for this recording until the descriptor is closed, which is returned. -1
+ * with a sentence. */
+int mst_rotation_begin(const struct mst_rotation *r, char error[MST_ERROR_MAX]);
+
+/* The path of a new archive that begins then, to be freed. NULL with a sentence. */
+char *mst_rotation_path(const struct mst_rotation *r, uint64_t wall_ns, char error[MST_ERROR_MAX]);
+
+/* When the archive that begins then has to end; UINT64_MAX: its size alone decides. */
+uint64_t mst_rotation_end_ns(const struct mst_rotation *r, uint64_t wall_ns);
+
+/* Whether the archive has reached its size, with the log beside it. */
+bool mst_rotation_is_full(const struct mst_rotation *r, const char *path);
+
+/* Removes the archives that are not to be kept, the oldest first. Call it before a new one begins:
+ * that has room for its whole size then, and for what it gets before its size is looked at. 0, or
+ * -1 with a sentence. */
+int mst_rotation_remove_old(const struct mst_rotation *r, uint64_t wall_ns,
+                            char error[MST_ERROR_MAX]);
+
+#endif

@@ -1,0 +1,13 @@
+/* servers.h - several servers of a kind in a run, and all of them together: in text, Markdown and
+ * HTML. Nothing is written where there is one of a kind. */
+#ifndef MPMSTAT_SERVERS_H
+#define MPMSTAT_SERVERS_H
+
+#include "analysis/summary.h"
+#include "render/sink.h"
+
+void mst_servers_text(struct mst_sink *sink, const struct mst_summary *s);
+void mst_servers_markdown(struct mst_sink *sink, const struct mst_summary *s);
+void mst_servers_html(struct mst_sink *sink, const struct mst_summary *s);
+
+#endif
