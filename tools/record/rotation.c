@@ -22,8 +22,9 @@
 /* Where PRAGMA application_id is in an SQLite file: four bytes, the most significant first. */
 #define ID_OFFSET    68
 
-/* What belongs to an archive, besides itself. */
-static const char *const parts[] = { "", "-wal", "-shm", "-journal" };
+#define LOG "-wal"
+/* What belongs to an archive, itself the last: it is what a removal that was cut short finds. */
+static const char *const parts[] = { "-journal", "-shm", LOG, "" };
 
 int mst_rotation_begin(const struct mst_rotation *r, char error[MST_ERROR_MAX])
 {
@@ -87,17 +88,23 @@ static uint64_t bytes_of(int directory, const char *name)
 
 bool mst_rotation_is_full(const struct mst_rotation *r, const char *path)
 {
+    const char *name = strrchr(path, '/') + 1;
+    char log[NAME_MAX + 16];
+    uint64_t bytes;
+    struct stat st;
     int directory;
-    bool full;
 
     if (r->size_bytes == 0)
         return false;
     directory = open(r->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (directory < 0)
         return false;
-    full = bytes_of(directory, strrchr(path, '/') + 1) >= r->size_bytes;
+    bytes = bytes_of(directory, name);
+    snprintf(log, sizeof log, "%s" LOG, name);
+    if (fstatat(directory, log, &st, AT_SYMLINK_NOFOLLOW) == 0)
+        bytes += (uint64_t)st.st_size;
     close(directory);
-    return full;
+    return bytes >= r->size_bytes;
 }
 
 /* ---- those that are there -------------------------------------------------------------- */
@@ -159,8 +166,7 @@ static int remove_archive(const struct mst_rotation *r, int directory, const cha
 static int remove_of(const struct mst_rotation *r, int directory, struct dirent **names,
                      size_t count, uint64_t wall_ns, char error[MST_ERROR_MAX])
 {
-    /* For the new archive, and as much for what is not in it yet when its size is looked at: a
-     * batch, and its log, while that goes into the file. */
+    /* For the new archive, and as much for what comes in before its size is looked at. */
     uint64_t room = r->keep_bytes - 2 * r->size_bytes, bytes = 0, ended_ns;
     int status = 0;
     struct stat st;

@@ -33,7 +33,8 @@ char *mst_rotation_path(const struct mst_rotation *r, uint64_t wall_ns, char err
 /* When the archive that begins then has to end; UINT64_MAX: its size alone decides. */
 uint64_t mst_rotation_end_ns(const struct mst_rotation *r, uint64_t wall_ns);
 
-/* Whether the archive has reached its size, with the log beside it. */
+/* Whether the archive has reached its size. Its log counts twice: where it goes into the file, both
+ * are there for a moment. */
 bool mst_rotation_is_full(const struct mst_rotation *r, const char *path);
 
 /* Removes the archives that are not to be kept, the oldest first. Call it before a new one begins:

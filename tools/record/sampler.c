@@ -480,7 +480,8 @@ int mst_sampler_end_load(struct mst_sampler *s)
 {
     uint64_t cpu;
 
-    if (take_sample(s, MST_MOMENT_END) != 0)
+    /* Counters and journal at one moment, as far as that can be; the rest takes longer. */
+    if (take_sample(s, MST_MOMENT_END) != 0 || poll_journal(s) != 0)
         return -1;
     end_cgroup(s);
     if (s->local && !s->others_processes) {
@@ -490,7 +491,7 @@ int mst_sampler_end_load(struct mst_sampler *s)
         if (read_memory(s, true) != 0)
             return -1;
     }
-    return poll_journal(s);
+    return 0;
 }
 
 int mst_sampler_drain(struct mst_sampler *s, bool *quiet)
