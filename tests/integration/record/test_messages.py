@@ -42,7 +42,7 @@ COMMANDS = [
      "a file that mpmstat record has written"),
     ("report {dir}/text", 3, "text is not an archive", "a file that mpmstat record has written"),
     ("report {dir}/empty.db", 3, "empty.db is empty: there is no run in it"),
-    ("report {dir}", 3, "is a directory: name a file in it"),
+    ("report {dir}", 3, "newer.db has schema version 999"),   # the first bad one in it
     ("report {board}", 3, "a server's board, which mpmstat status shows"),
     ("report {newer}", 3, "schema version 999", "a newer mpmstat"),
     ("report --run three {archive}", 3, 'no run "three"', 'runs called "one", "two"'),

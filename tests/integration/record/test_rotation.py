@@ -339,3 +339,9 @@ def test_what_the_unit_starts_records(server, directory):
         wait_for_begin(directory)
         status, said = stop(started)
     assert line and status == 0, said
+
+
+def test_a_directory_without_archives_is_said(tmp_path):
+    done = subprocess.run([build.TOOL, "report", "--format", "text", tmp_path], text=True,
+                          capture_output=True, timeout=30)
+    assert done.returncode == 3 and "has no archive (*.db)" in done.stderr, done.stderr
