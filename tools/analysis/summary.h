@@ -60,6 +60,7 @@ struct mst_summary_client {
     uint64_t time_step_ns;             /* resolution of times; MST_UNKNOWN */
     uint64_t rows_start_step_ns;       /* of the rows' starts; MST_UNKNOWN: there are none */
     struct mst_summary_join join;
+    bool     has_ids;                  /* its rows have ids, as the servers' requests can have */
     bool     abandons;
     bool     corrected;                /* for coordinated omission: times include made-up ones */
 };
@@ -135,6 +136,12 @@ struct mst_summary_pool {
     uint64_t max_memory_bytes;
 };
 
+/* What kept a server's workers: an Apache's requests that had one, or a PHP's. */
+struct mst_summary_held {
+    uint64_t requests, late;           /* late: those that ended after the load tool */
+    double   sum_ns, squares;          /* squares: the sum of their squares, ns^2 */
+};
+
 struct mst_summary_server {
     int64_t  id;
     bool     local;                    /* on the machine that recorded */
@@ -162,6 +169,7 @@ struct mst_summary_server {
     uint64_t joined;                   /* a PHP's requests that are an Apache's here */
     int64_t  only_apache;              /* a PHP's: the one that all its requests come from; 0: there
                                         * are several, or it is not known */
+    struct mst_summary_held held;      /* this run's requests */
     uint64_t fatal, timeouts, uncached, php_cpu_ns, max_memory_bytes;   /* a PHP's */
     uint64_t marks;
     uint64_t counted;                  /* as the server's counters say, with in_flight_before */

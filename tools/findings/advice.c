@@ -104,13 +104,12 @@ static void choose(struct mst_plan *plan, const struct mst_budget *b)
 bool mst_plan_workers(struct mst_plan *plan, const struct mst_budget *b,
                       const struct mst_summary_server *server, sqlite3 *db)
 {
+    struct mst_demand d = mst_demand_of(b->s, server);
     struct mst_per_process process;
-    struct mst_demand d;
     uint64_t ram;
 
     memset(plan, 0, sizeof *plan);
-    if (!mst_demand_read(&d, db, b->s, server) ||
-        !mst_per_process_read(&process, db, server->id) || !mst_ram_read(&ram, db, b->s->id))
+    if (!mst_per_process_read(&process, db, server->id) || !mst_ram_read(&ram, db, b->s->id))
         return false;
     plan->known = b->s->duration_ns != MST_UNKNOWN &&
                   b->s->duration_ns >= MST_SIZING_RUN_MIN_NS &&

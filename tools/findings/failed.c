@@ -266,8 +266,10 @@ void mst_find_failures(struct mst_inquiry *q)
         find_client_errors(q);
         return;
     }
-    find_answers(q, MST_CODE_ANSWERS_4XX, 4);
-    find_answers(q, MST_CODE_ANSWERS_5XX, 5);
+    if (q->b.front->non_2xx > q->b.front->errors_5xx)
+        find_answers(q, MST_CODE_ANSWERS_4XX, 4);
+    if (q->b.front->errors_5xx > 0)
+        find_answers(q, MST_CODE_ANSWERS_5XX, 5);
     find_lengths(q);
     find_aborts(q);
     find_client_errors(q);

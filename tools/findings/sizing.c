@@ -176,11 +176,11 @@ static void advise_enough(struct mst_advice *advice, const struct mst_summary_se
 static bool advise_workers(struct mst_advice *advice, const struct mst_summary *run,
                            const struct mst_summary_server *server, sqlite3 *db, uint64_t ram)
 {
+    struct mst_demand d = mst_demand_of(run, server);
     struct mst_per_process process;
-    struct mst_demand d;
     const char *why;
 
-    if (!mst_demand_read(&d, db, run, server) || !mst_per_process_read(&process, db, server->id))
+    if (!mst_per_process_read(&process, db, server->id))
         return false;
     why = too_little(run, &d);
     if (why == NULL && server->lost != 0)
