@@ -281,6 +281,42 @@ START_TEST(test_advice)
 }
 END_TEST
 
+/* Half of the requests come to PHP, for 100 ms after a wait of 150 ms; the others are static. */
+#define HALF_TO_PHP PHP \
+    "DELETE FROM php_requests WHERE key % 2 = 1;" \
+    "UPDATE server_requests SET handle_ns = 260000000, held_ns = 270000000 WHERE key % 2 = 0;" \
+    "UPDATE php_requests SET start_ns = start_ns - 6500000 + 155000000, wait_ns = 150000000, " \
+    "run_ns = 100000000; UPDATE client_results SET concurrency = NULL;"
+
+/* 188 of the 200 end during the four seconds: 47/s x (100 ms + 150 ms) are 11.75 at once; an uneven
+ * load has more at times. */
+START_TEST(test_advice_for_a_share)
+{
+    static const struct { const char *sql; uint64_t wanted; const char *action; } loads[] = {
+        { HALF_TO_PHP, 12, "Set pm.max_children to 12 (now 5): 12 requests wanted to be served at "
+          "once." },
+        { HALF_TO_PHP "UPDATE samples SET in_flight = 5, listen_queue = 15, "
+          "listen_queue_limit = 511 WHERE server_id = 2", 20,
+          "Set pm.max_children to 20 (now 5): up to 20 requests wanted to be served at once (11.8 "
+          "on average)." },
+    };
+    struct run r = quiet_run();
+    const struct mst_finding *f;
+    struct made m;
+    size_t i;
+
+    for (i = 0; i < sizeof loads / sizeof *loads; i++) {
+        make(&m, &r, loads[i].sql);
+        f = finding(&m, MST_CODE_PHP_WORKERS);
+        ck_assert_uint_eq(number(f, "wanted"), loads[i].wanted);
+        ck_assert_msg(strncmp(f->action, loads[i].action, strlen(loads[i].action)) == 0, "%s",
+                      f->action);
+        ck_assert_uint_eq(number(f, "predicted_rate_milli"), 117500);   /* 11.75 / 100 ms */
+        unmake(&m);
+    }
+}
+END_TEST
+
 /* Another Apache that served the same. */
 #define PEER(id, name) \
     "INSERT INTO servers (id, run_id, target, producer, local, lost, restarts, name) SELECT " id \
@@ -453,6 +489,7 @@ int main(void)
     tcase_add_test(tests, test_one_at_a_time);
     tcase_add_test(tests, test_whose_wait);
     tcase_add_test(tests, test_advice);
+    tcase_add_test(tests, test_advice_for_a_share);
     tcase_add_test(tests, test_pools);
     tcase_add_loop_test(tests, test_the_odd_server, 0, sizeof peers / sizeof *peers);
     tcase_add_test(tests, test_full_queue_of_a_pool);

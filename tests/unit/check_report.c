@@ -601,7 +601,7 @@ START_TEST(test_sizing_counts_idle_connections)
 }
 END_TEST
 
-/* In a burst there are enough workers on average. */
+/* In a burst there are enough workers on average; the accept queue tells how many came at once. */
 START_TEST(test_sizing_of_a_burst)
 {
     struct made m;
@@ -609,6 +609,11 @@ START_TEST(test_sizing_of_a_burst)
     begin(&m, NULL, "http://127.0.0.1/");
     add_samples(&m, 30, 30);
     add_load(&m, 550 * MS);
+    summarize(&m);
+    expect_advice(&m, MST_ADVICE_WORKERS, "more than 30: up to 40", "= 20 requests at once on "
+                  "average, and up to 40: with a worker each");
+    sql(&m, "UPDATE samples SET listen_queue = NULL");
+    mst_summary_free(&m.s);
     summarize(&m);
     expect_advice(&m, MST_ADVICE_WORKERS, "more than 30", "= 20 requests at once, on average, for "
                   "30 workers: at times there were more");

@@ -277,6 +277,23 @@ static bool read_samples(struct mst_summary_server *s, sqlite3 *db, uint64_t loa
     return true;
 }
 
+/* Where the accept queue is not known, a full server does not tell how many wanted to come. */
+static bool read_at_once(struct mst_summary_server *s, sqlite3 *db)
+{
+    struct mst_query q = mst_query_ask(db,
+        "SELECT coalesce(in_flight, workers_busy) + listen_queue AS at_once FROM samples "
+        "WHERE server_id = :id AND moment IN ('during', 'end') AND at_once IS NOT NULL", s->id);
+    struct mst_values values = { 0 };
+    bool fine = true;
+
+    while (fine && mst_query_next(&q))
+        fine = mst_values_add(&values, mst_row_number(&q, "at_once")) == 0;
+    mst_values_sort(&values);
+    s->at_once_p99 = mst_values_quantile(&values, 990);
+    mst_values_free(&values);
+    return mst_query_done(&q) && fine;
+}
+
 /* When the queue was fullest. A server of several sockets gives each sample those of its
  * fullest one, which are not always the same one's. */
 static bool read_listen_queue(struct mst_summary_server *s, sqlite3 *db)
@@ -318,8 +335,8 @@ static bool read_memory(struct mst_summary_server *s, sqlite3 *db)
 static bool read_server(struct mst_summary_server *s, sqlite3 *db, const struct mst_summary *run)
 {
     return read_counts(s, db, run->ended_ns) && read_all_requests(s, db) && read_phases(s, db) &&
-           mst_summary_read_parts(s, db) &&
-           read_samples(s, db, run->started_ns) && read_listen_queue(s, db) && read_memory(s, db) &&
+           mst_summary_read_parts(s, db) && read_samples(s, db, run->started_ns) &&
+           read_at_once(s, db) && read_listen_queue(s, db) && read_memory(s, db) &&
            mst_summary_read_resources(s, db);
 }
 

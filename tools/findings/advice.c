@@ -22,26 +22,33 @@ bool mst_plan_is_threaded(const struct mst_summary_server *server)
            (strcmp(server->mpm, "worker") == 0 || strcmp(server->mpm, "event") == 0);
 }
 
-/* Time that a request waits for a worker of this server, and for those in front of it. */
+/* Time that one of its requests waits for a worker of this server, and for those in front of it.
+ * Not every request of the front comes to PHP. */
 static double waited_seconds(const struct mst_budget *b, const struct mst_summary_server *server)
 {
-    uint64_t ns = b->queue_ns + (server == b->php ? b->php_wait_ns : 0);
+    uint64_t ns = mst_budget_mean_ns(b, b->queue_ns);
 
-    return (double)mst_budget_mean_ns(b, ns) / (double)MST_NS_PER_S;
+    if (server == b->php)
+        ns += mst_known(server->phases[MST_PHASE_PHP_WAIT].mean_ns);
+    return (double)ns / (double)MST_NS_PER_S;
 }
 
 static void take_demand(struct mst_plan *plan, const struct mst_budget *b,
                         const struct mst_summary_server *server, const struct mst_demand *d)
 {
     const struct mst_summary_client *c = &b->s->client;
-    double seen = ceil(d->rate * (d->held + waited_seconds(b, server)));
 
     plan->held = d->held;
     plan->rate = d->rate;
-    plan->wanted = (uint64_t)seen;
+    plan->at_once = d->rate * (d->held + waited_seconds(b, server));
+    plan->wanted = (uint64_t)ceil(plan->at_once);
     if (c->known && c->concurrency != MST_UNKNOWN && c->concurrency >= plan->wanted) {
         plan->wanted = c->concurrency;
-        plan->wanted_by_tool = true;
+        plan->at_once = (double)c->concurrency;
+        plan->by = MST_WANTED_BY_TOOL;
+    } else if (server->at_once_p99 != MST_UNKNOWN && server->at_once_p99 > plan->wanted) {
+        plan->wanted = server->at_once_p99;
+        plan->by = MST_WANTED_AT_TIMES;
     }
 }
 
@@ -75,7 +82,7 @@ static bool waits_one_by_one(const struct mst_summary *s)
 
 static void choose(struct mst_plan *plan, const struct mst_budget *b)
 {
-    double alone = (double)plan->wanted / plan->held, full = full_rate(b, plan);
+    double alone = plan->at_once / plan->held, full = full_rate(b, plan);
 
     plan->then = fmin(alone, full);
     plan->workers = plan->wanted > plan->now ? plan->wanted : MST_UNKNOWN;
@@ -141,6 +148,7 @@ void mst_plan_pool(struct mst_plan *plan, const struct mst_budget *b,
     plan->held = (double)pool->run_sum_ns / (double)pool->requests / (double)MST_NS_PER_S;
     plan->rate = (double)pool->requests / seconds;
     waited = (double)pool->wait_sum_ns / (double)pool->waited / (double)MST_NS_PER_S;
-    plan->wanted = (uint64_t)ceil(plan->rate * (plan->held + waited));
+    plan->at_once = plan->rate * (plan->held + waited);
+    plan->wanted = (uint64_t)ceil(plan->at_once);
     choose(plan, b);
 }
