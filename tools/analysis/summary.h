@@ -308,9 +308,20 @@ struct mst_summary_all mst_summary_fronts(const struct mst_summary *s);
  * not known. */
 const struct mst_summary_generator *mst_summary_limit(const struct mst_summary *s);
 
-/* The PHP that worked for it: the one with the most of its requests; itself, where it
- * is one. NULL: none was recorded. */
+/* The PHP that worked for such a server, the one with the most of an Apache's requests; itself,
+ * where it is one. One whose requests all are this server's comes before one of which that is not
+ * known. NULL: none was recorded. */
+const struct mst_summary_server *mst_summary_php_of(const struct mst_summary *s,
+                                                    const struct mst_summary_server *front);
+/* The same of mst_summary_front(). */
 const struct mst_summary_server *mst_summary_behind(const struct mst_summary *s);
+
+/* The server whose requests it works for: itself, or of a PHP the Apache that all its requests come
+ * from. Where a PHP serves several, or it is not known whom: `otherwise`, one of those that the
+ * load tool talks to. */
+const struct mst_summary_server *mst_summary_front_of(const struct mst_summary *s,
+                                                      const struct mst_summary_server *server,
+                                                      const struct mst_summary_server *otherwise);
 
 /* The phases that such a server has, in the order in which they are shown. */
 size_t mst_summary_phases(const struct mst_summary_server *server, const enum mst_phase **phases);

@@ -42,7 +42,9 @@ static void take_demand(struct mst_plan *plan, const struct mst_budget *b,
     plan->rate = d->rate;
     plan->at_once = d->rate * (d->held + waited_seconds(b, server));
     plan->wanted = (uint64_t)ceil(plan->at_once);
-    if (c->known && c->concurrency != MST_UNKNOWN && c->concurrency >= plan->wanted) {
+    /* Of several servers it is not known how many of the connections were for this one. */
+    if (c->known && !b->fleet && c->concurrency != MST_UNKNOWN &&
+        c->concurrency >= plan->wanted) {
         plan->wanted = c->concurrency;
         plan->at_once = (double)c->concurrency;
         plan->by = MST_WANTED_BY_TOOL;
@@ -52,18 +54,27 @@ static void take_demand(struct mst_plan *plan, const struct mst_budget *b,
     }
 }
 
+/* CPU time of the server and the PHP behind it. */
+static uint64_t own_cpu_ns(const struct mst_budget *b)
+{
+    if (!b->fleet)
+        return mst_own_cpu_ns(b->s);
+    return mst_known(b->front->cpu_ns) +
+           (b->php != NULL && b->php != b->front ? mst_known(b->php->cpu_ns) : 0);
+}
+
 /* The rate at which the CPUs are full, if a request takes as much of them as now: of what others
  * take, the scheduler gives half where both want all. */
 static double full_rate(const struct mst_budget *b, const struct mst_plan *plan)
 {
     const struct mst_summary *s = b->s;
-    double all, busy, own = (double)mst_own_cpu_ns(s), others;
+    double all, busy, own = (double)own_cpu_ns(b), others;
 
     if (!b->front->local || s->machine_busy_milli == MST_UNKNOWN || s->cpus == MST_UNKNOWN)
         return INFINITY;
     all = (double)s->duration_ns * (double)s->cpus;
     busy = all * (double)s->machine_busy_milli / 1000;
-    if (mst_cpu_is_ours(s))
+    if (!b->fleet && mst_cpu_is_ours(s))
         own = busy;
     others = fmax(busy - own, 0);
     return own > 0 ? plan->rate * (all - others / 2) / own : INFINITY;

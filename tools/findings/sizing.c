@@ -121,7 +121,8 @@ static void advise_more(struct mst_advice *advice, const struct mst_summary *run
 {
     const struct mst_finding *f = mst_findings_get(run, mst_summary_is_php(server) ?
                                                    MST_CODE_PHP_WORKERS :
-                                                   MST_CODE_APACHE_WORKERS);
+                                                   MST_CODE_APACHE_WORKERS,
+                                                   mst_summary_called(mst_summary_front(run)));
     uint64_t limit = server->workers_limit != MST_UNKNOWN ? server->workers_limit
                                                           : server->max_busy;
     uint64_t up_to = f != NULL ? mst_finding_number(f, "workers_advised") : MST_UNKNOWN;
