@@ -636,6 +636,44 @@ START_TEST(test_memory_is_not_read_often)
 }
 END_TEST
 
+/* Servers share a list of all processes: a round takes one that is not old. CPU time is of now, a
+ * server that is newer than the list is found, and a list that is old is read again. */
+START_TEST(test_servers_share_a_list)
+{
+    struct server a = start(), b;
+    struct mst_all_processes all = { 0 };
+    struct mst_processes of_a, of_b;
+    struct mst_memory_round round;
+    unsigned readings = 0;
+    uint64_t read_ns, cpu;
+
+    mst_processes_init(&of_a, (uint64_t)a.pid, NULL);
+    of_a.shared = &all;
+    cpu = mst_processes_cpu(&of_a);
+    read_ns = all.read_ns;
+    ck_assert_uint_ne(read_ns, 0);
+    ck_assert_int_eq(mst_processes_tick(&of_a, true, count_reading, &readings, &round), 1);
+    ck_assert(all.read_ns == read_ns || mst_now_ns() - read_ns >= MST_ALL_AGE_NS);
+    b = start();
+    mst_processes_init(&of_b, (uint64_t)b.pid, NULL);
+    of_b.shared = &all;
+    ck_assert_int_eq(mst_processes_tick(&of_b, true, count_reading, &readings, &round), 1);
+    ck_assert_uint_eq(round.processes, 1);
+    order(&a, 'b');
+    ck_assert_uint_ge(mst_processes_cpu(&of_a), cpu + BURN_NS * 9 / 10);
+    order(&a, 'c');
+    all.read_ns -= MST_ALL_AGE_NS;
+    ck_assert_int_eq(mst_processes_tick(&of_a, true, count_reading, &readings, &round), 1);
+    ck_assert_uint_eq(round.processes, 2);
+    ck_assert_uint_eq(readings, 4);
+    mst_processes_free(&of_a);
+    mst_processes_free(&of_b);
+    mst_all_processes_free(&all);
+    stop(&b);
+    stop(&a);
+}
+END_TEST
+
 /* Without time to spend it reads nothing, and goes on where it was. */
 START_TEST(test_memory_budget)
 {
@@ -785,6 +823,7 @@ int main(void)
     tcase_add_test(cpu, test_owners_by_backend);
     tcase_add_test(memory, test_memory_round);
     tcase_add_test(memory, test_memory_is_not_read_often);
+    tcase_add_test(memory, test_servers_share_a_list);
     tcase_add_test(memory, test_memory_budget);
     tcase_add_test(memory, test_memory_not_permitted);
     tcase_set_timeout(cpu, 30);

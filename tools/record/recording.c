@@ -135,6 +135,7 @@ int mst_record(const struct mst_recording_options *options, int64_t *run_id)
     mst_recording_end_progress(&r);
     mst_programs_free(&r.programs);
     free(r.samplers);
+    mst_all_processes_free(&r.processes);
     mst_targets_free(&r.targets);
     mst_targets_free(&r.behind);
     mst_load_close(&r.load);

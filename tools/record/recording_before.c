@@ -192,6 +192,7 @@ int mst_recording_begin_samplers(struct mst_recording *r)
     for (i = 0; i < r->sampler_count && r->part == 1; i++) {
         r->samplers[i].others_processes = shares_processes(r, i);
         r->samplers[i].memory = r->options->memory;
+        r->samplers[i].all = &r->processes;
         r->samplers[i].interval_ns = mst_recording_interval_ns(r);
         result = mst_sampler_begin(&r->samplers[i], r->archive, r->run_id, error);
         if (result > 0)

@@ -348,6 +348,7 @@ static int begin_processes(struct mst_sampler *s, const struct mst_source_identi
             return 1;
         name_processes(s);
     }
+    s->processes.shared = s->all;
     if (read_memory(s, true) != 0)
         return -1;
     if (!s->others_processes)

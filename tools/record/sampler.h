@@ -38,6 +38,7 @@ struct mst_sampler {
     uint64_t             interval_ns;    /* between two samples; set before begin */
     bool                 others_processes;   /* another sampler reads the same ones (mod_php in its
                                               * Apache); set before begin */
+    struct mst_all_processes *all;       /* borrowed; shared with the others; set before begin */
     struct mst_sample    sample;         /* the latest */
     struct mst_sample_end ends[MST_ENDS];   /* the other ends before the load */
     size_t               end_count;

@@ -100,6 +100,17 @@ bool mst_proc_scan(struct mst_proc_list *list)
     return fine;
 }
 
+bool mst_proc_copy(struct mst_proc_list *to, const struct mst_proc_list *from)
+{
+    size_t i;
+
+    to->count = 0;
+    for (i = 0; i < from->count; i++)
+        if (!mst_proc_add(to, &from->items[i]))
+            return false;
+    return true;
+}
+
 void mst_proc_free(struct mst_proc_list *list)
 {
     free(list->items);

@@ -26,8 +26,9 @@ struct mst_proc_list {
     struct mst_proc *items;    /* in the order of their pids after a scan */
 };
 
-/* Reads them again. false: /proc cannot be read, or out of memory. */
+/* Reads them again; takes another list's. false: /proc cannot be read, or out of memory. */
 bool mst_proc_scan(struct mst_proc_list *list);
+bool mst_proc_copy(struct mst_proc_list *to, const struct mst_proc_list *from);
 void mst_proc_free(struct mst_proc_list *list);
 struct mst_proc *mst_proc_find(const struct mst_proc_list *list, uint64_t pid);
 

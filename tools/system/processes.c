@@ -187,6 +187,12 @@ void mst_processes_free(struct mst_processes *p)
     *p = (struct mst_processes){ 0 };
 }
 
+void mst_all_processes_free(struct mst_all_processes *all)
+{
+    mst_proc_free(&all->list);
+    *all = (struct mst_all_processes){ 0 };
+}
+
 /* Marks what is below a marked one, until there is nothing more to mark. */
 static void mark_descendants(struct mst_proc_list *list)
 {
@@ -255,16 +261,39 @@ static bool scan_named(struct mst_processes *p)
     return fine;
 }
 
-/* The server's processes as they are now. false: it is gone. */
-static bool scan(struct mst_processes *p)
+/* Puts all processes of this machine into p->list, as they were at most so long ago. */
+static bool list_all(struct mst_processes *p, uint64_t age_ns)
+{
+    struct mst_all_processes *all = p->shared;
+    uint64_t now = mst_now_ns();
+
+    if (all == NULL)
+        return mst_proc_scan(&p->list);
+    if (now - all->read_ns >= age_ns)
+        all->read_ns = mst_proc_scan(&all->list) ? now : 0;
+    return all->read_ns != 0 && mst_proc_copy(&p->list, &all->list);
+}
+
+static struct mst_proc *find_parent(struct mst_processes *p, uint64_t age_ns)
+{
+    struct mst_proc *parent = list_all(p, age_ns) ? mst_proc_find(&p->list, p->pid) : NULL;
+
+    return parent != NULL && is_alive(p, parent) ? parent : NULL;
+}
+
+/* The server's processes as they were at most so long ago. A parent that an older list does not
+ * have can have begun since. false: it is gone. */
+static bool scan(struct mst_processes *p, uint64_t age_ns)
 {
     struct mst_proc *parent = NULL;
 
     if (p->by_name)
         return scan_named(p);
-    if (p->start_ticks != 0 && mst_proc_scan(&p->list))
-        parent = mst_proc_find(&p->list, p->pid);
-    if (parent == NULL || !is_alive(p, parent)) {
+    if (p->start_ticks != 0)
+        parent = find_parent(p, age_ns);
+    if (p->start_ticks != 0 && parent == NULL && age_ns > 0)
+        parent = find_parent(p, 0);
+    if (parent == NULL) {
         p->list.count = 0;
         return false;
     }
@@ -279,7 +308,7 @@ uint64_t mst_processes_cpu(struct mst_processes *p)
     uint64_t sum = 0;
     size_t i;
 
-    if (!scan(p))
+    if (!scan(p, 0))
         return MST_UNKNOWN;
     p->in_round = false;    /* the list is another now */
     for (i = 0; i < p->named_count; i++)
@@ -319,7 +348,7 @@ static int read_pss(struct mst_processes *p, struct mst_proc *proc)
 
 static bool begin_round(struct mst_processes *p, uint64_t now)
 {
-    if (!scan(p)) {
+    if (!scan(p, MST_ALL_AGE_NS)) {
         snprintf(p->problem, sizeof p->problem, "the server's parent process, %" PRIu64
                  ", is gone", p->pid);
         return false;

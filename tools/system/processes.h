@@ -24,6 +24,7 @@
 
 #define MST_MEMORY_ROUND_NS  UINT64_C(2000000000)   /* from one round's start to the next */
 #define MST_MEMORY_PER_CENT  3u                     /* of one CPU, at most, while it rounds */
+#define MST_ALL_AGE_NS       UINT64_C(500000000)    /* of a shared list that a round begins with */
 
 /* The file of a server's board. */
 struct mst_board_file_id {
@@ -45,9 +46,17 @@ struct mst_named_process {
     bool     foreign;     /* it does not have the board: nothing of it counts */
 };
 
+/* All processes of this machine. Each server's are found among them, and reading /proc takes some
+ * 10 us for each process: servers whose rounds begin soon after each other share one list. */
+struct mst_all_processes {
+    struct mst_proc_list list;
+    uint64_t             read_ns;  /* CLOCK_MONOTONIC; 0: not yet */
+};
+
 struct mst_processes {
     uint64_t pid, start_ticks;     /* the parent; start_ticks 0: it ended before it was read */
     const struct mst_board_file_id *board;   /* borrowed; NULL: none */
+    struct mst_all_processes *shared;        /* borrowed; NULL: no other server has a part in it */
     bool     by_name;              /* no parent: those named */
     size_t   named_count, named_room;
     struct mst_named_process *named;
@@ -67,6 +76,7 @@ struct mst_processes {
 void mst_processes_init(struct mst_processes *p, uint64_t pid,
                         const struct mst_board_file_id *board);
 void mst_processes_free(struct mst_processes *p);
+void mst_all_processes_free(struct mst_all_processes *all);
 
 /* Begins with no process; each that the board names is told by mst_processes_name(),
  * as often as the board is sampled: CPU time is known up to the last time. One that
@@ -78,7 +88,8 @@ bool mst_processes_name(struct mst_processes *p, uint64_t pid);
 bool mst_processes_alive(const struct mst_processes *p);
 
 /* The server's CPU time since its start in ns, that of processes that ended
- * included. MST_UNKNOWN where it is gone or cannot be seen. Scans /proc. */
+ * included. MST_UNKNOWN where it is gone or cannot be seen. Scans /proc, also where a list is
+ * shared. */
 uint64_t mst_processes_cpu(struct mst_processes *p);
 
 /* A process's memory and open files, and what reading them cost; wall_ns since 1970. Nonzero
