@@ -77,7 +77,16 @@ if WITH_LAB
 UNIT_TESTS += $(LAB_UNIT_TESTS)
 endif
 
-# What two tests share.
+# What two tests share, each pair its own.
+unit_shared = tests/unit/child_processes.c tests/unit/child_processes.h \
+	tests/unit/followed.c tests/unit/followed.h \
+	tests/unit/http_answers.c tests/unit/http_answers.h \
+	tests/unit/journal_client.c tests/unit/journal_client.h \
+	tests/unit/made_archive.c tests/unit/made_archive.h \
+	tests/unit/made_report.c tests/unit/made_report.h \
+	tests/unit/rendered.c tests/unit/rendered.h \
+	tests/unit/snapped.c tests/unit/snapped.h \
+	tests/unit/written_board.c tests/unit/written_board.h
 tests_unit_check_archive_SOURCES = tests/unit/check_archive.c \
 	tests/unit/made_archive.c tests/unit/made_archive.h
 tests_unit_check_archive_readers_SOURCES = tests/unit/check_archive_readers.c \
