@@ -83,7 +83,7 @@ static int add_board(struct shown *shown, const struct mst_reader *reader, struc
     if (mst_copy_take(&copy, reader, error) != 0)
         return -1;
     if (copy.header.producer == MST_PRODUCER_PHP && world->running == 1) {
-        mst_listen_read_pools(listen, &copy);
+        mst_listen_read_pools(listen, &copy, NULL);
         mst_listen_tell(listen, world);
     }
     made = mst_snapshot_make(&snapshot, &copy, world);

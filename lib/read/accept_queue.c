@@ -112,11 +112,12 @@ static void add_listener(struct mst_listen *l, const char *address, uint32_t que
 }
 
 /* Of whose sockets the queues are to be read, and where they go: of these sockets; or where that is
- * NULL, of those at the addresses of FPM's pools. */
+ * NULL, of those at the addresses of FPM's pools. `drops` NULL: they are not shared. */
 struct reading {
     struct mst_listen        *listen;
     const struct mst_sockets *sockets;
     const struct mst_copy    *fpm;
+    struct mst_drops         *drops;
 };
 
 static bool is_wanted(const struct reading *r, uint32_t inode, const char *address)
@@ -278,9 +279,15 @@ static void know_nothing(struct mst_listen *l)
 
 static void read_listen(struct reading *reading, bool with_unix)
 {
+    struct mst_drops now = { .are_read = false };
+    struct mst_drops *drops = reading->drops != NULL ? reading->drops : &now;
     struct mst_listen *l = reading->listen;
 
-    mst_listen_counters(&l->overflows, &l->drops);
+    if (!drops->are_read)
+        mst_listen_counters(&drops->overflows, &drops->drops);
+    drops->are_read = true;
+    l->overflows = drops->overflows;
+    l->drops = drops->drops;
     l->known = read_queues(reading, with_unix);
     if (!l->known)
         l->count = 0;
@@ -307,7 +314,8 @@ static int same_network(uint64_t pid)
     return n == m && memcmp(ours, theirs, (size_t)n) == 0;
 }
 
-void mst_listen_read_pools(struct mst_listen *l, const struct mst_copy *fpm)
+void mst_listen_read_pools(struct mst_listen *l, const struct mst_copy *fpm,
+                           struct mst_drops *drops)
 {
     size_t i = 0;
 
@@ -315,16 +323,18 @@ void mst_listen_read_pools(struct mst_listen *l, const struct mst_copy *fpm)
     while (i < fpm->label_count && fpm->labels[i].listen == 0)
         i++;
     if (i < fpm->label_count && same_network(fpm->header.pid) != 0)
-        read_listen(&(struct reading){ .listen = l, .fpm = fpm }, true);
+        read_listen(&(struct reading){ .listen = l, .fpm = fpm, .drops = drops }, true);
 }
 
-void mst_listen_read_process(struct mst_listen *l, uint64_t pid, bool with_unix)
+void mst_listen_read_process(struct mst_listen *l, uint64_t pid, bool with_unix,
+                             struct mst_drops *drops)
 {
     struct mst_sockets sockets = { 0 };
 
     know_nothing(l);
     if (same_network(pid) == 1 && mst_sockets_read(&sockets, pid))
-        mst_listen_read(l, &sockets, with_unix);
+        read_listen(&(struct reading){ .listen = l, .sockets = &sockets, .drops = drops },
+                    with_unix);
     mst_sockets_free(&sockets);
 }
 

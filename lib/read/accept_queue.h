@@ -25,14 +25,20 @@ struct mst_sockets {
 bool mst_sockets_read(struct mst_sockets *s, uint64_t pid);
 void mst_sockets_free(struct mst_sockets *s);
 
+/* Connections that found no room, over all sockets of this network namespace since its creation;
+ * MST_UNKNOWN where the kernel does not tell them. Readers of several servers at one moment share
+ * them: the file that has them is long, and the same for all. */
+struct mst_drops {
+    bool     are_read;
+    uint64_t overflows, drops;
+};
+
 struct mst_listen {
     bool   known;          /* false: the kernel did not tell the listeners */
     size_t count;
     struct mst_snapshot_listener *listeners;   /* by address; sockets that share one are one */
     void  *addresses;      /* what the listeners' strings point into */
-    /* Counters of the network namespace since its creation, over all its sockets;
-     * MST_UNKNOWN where the kernel does not tell them. */
-    uint64_t overflows, drops;
+    uint64_t overflows, drops;   /* as struct mst_drops has them */
 };
 
 /* Reads the queues of those of the sockets that listen on TCP; with_unix: on Unix sockets, too.
@@ -40,14 +46,16 @@ struct mst_listen {
  * *l in any case; free it. */
 void mst_listen_read(struct mst_listen *l, const struct mst_sockets *s, bool with_unix);
 
-/* The same for the sockets of a process. All is unknown where the process is in another network
- * namespace. */
-void mst_listen_read_process(struct mst_listen *l, uint64_t pid, bool with_unix);
+/* The same for the sockets of a process, with these drops, which it reads where they are not; NULL:
+ * those of now. All is unknown where the process is in another network namespace. */
+void mst_listen_read_process(struct mst_listen *l, uint64_t pid, bool with_unix,
+                             struct mst_drops *drops);
 
 /* The same for the pools of FPM, by the addresses that its board has of them: any user may ask the
  * kernel so. Other listeners of FPM, and those in another network namespace, are unknown.
  * Precondition: FPM runs. */
-void mst_listen_read_pools(struct mst_listen *l, const struct mst_copy *fpm);
+void mst_listen_read_pools(struct mst_listen *l, const struct mst_copy *fpm,
+                           struct mst_drops *drops);
 void mst_listen_free(struct mst_listen *l);
 
 /* Sorts by address, the order in which formats show them. */

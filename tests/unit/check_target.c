@@ -490,7 +490,7 @@ START_TEST(accept_queues_are_the_kernels)
     has_v6 = listen_at(AF_INET6, 9, v6) >= 0;
     connect_to(v4);
     connect_to(v4);
-    mst_listen_read_process(&queues, (uint64_t)getpid(), false);
+    mst_listen_read_process(&queues, (uint64_t)getpid(), false, NULL);
     if (!queues.known)
         return;   /* a sandbox without sock_diag */
     ck_assert_uint_eq(queues.count, has_v6 ? 2 : 1);
@@ -531,10 +531,10 @@ START_TEST(accept_queues_of_unix_sockets_are_the_kernels)
     longest[i] = '\0';
     ck_assert_int_eq(unix_at(longest, sizeof longest - 1, 5), 0);
     unlink(longest);
-    mst_listen_read_process(&queues, (uint64_t)getpid(), false);
+    mst_listen_read_process(&queues, (uint64_t)getpid(), false, NULL);
     ck_assert_uint_eq(queues.count, 0);
     mst_listen_free(&queues);
-    mst_listen_read_process(&queues, (uint64_t)getpid(), true);
+    mst_listen_read_process(&queues, (uint64_t)getpid(), true, NULL);
     if (!queues.known)
         return;   /* a sandbox without sock_diag, or a kernel without unix_diag */
     ck_assert_uint_eq(queues.count, 2);
@@ -547,11 +547,28 @@ START_TEST(accept_queues_of_unix_sockets_are_the_kernels)
 }
 END_TEST
 
+START_TEST(drops_of_one_moment_are_read_once)
+{
+    struct mst_drops unread = { .are_read = false };
+    struct mst_drops shared = { .are_read = true, .overflows = 7, .drops = 11 };
+    struct mst_listen queues;
+
+    mst_listen_read_process(&queues, (uint64_t)getpid(), false, &unread);
+    ck_assert(unread.are_read);
+    ck_assert_uint_eq(queues.overflows, unread.overflows);
+    mst_listen_free(&queues);
+    mst_listen_read_process(&queues, (uint64_t)getpid(), false, &shared);
+    ck_assert_uint_eq(queues.overflows, 7);
+    ck_assert_uint_eq(queues.drops, 11);
+    mst_listen_free(&queues);
+}
+END_TEST
+
 START_TEST(accept_queues_of_nobody_are_unknown)
 {
     struct mst_listen queues;
 
-    mst_listen_read_process(&queues, (uint64_t)test_dead_pid(), false);
+    mst_listen_read_process(&queues, (uint64_t)test_dead_pid(), false, NULL);
     ck_assert(!queues.known);
     mst_listen_free(&queues);
 }
@@ -579,6 +596,7 @@ int main(void)
     tcase_add_test(tests, a_snapshot_of_a_target);
     tcase_add_test(tests, accept_queues_are_the_kernels);
     tcase_add_test(tests, accept_queues_of_unix_sockets_are_the_kernels);
+    tcase_add_test(tests, drops_of_one_moment_are_read_once);
     tcase_add_test(tests, accept_queues_of_nobody_are_unknown);
     suite_add_tcase(suite, tests);
     return test_run(suite);

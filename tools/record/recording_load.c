@@ -158,21 +158,32 @@ static int sample_machine(struct mst_recording *r, uint64_t now_ns)
     return mst_recording_sample_machine(r, MST_MOMENT_DURING);
 }
 
-/* While the load is being stopped a server has little time to answer: the end of the load tool
- * must be noticed. */
-static int sample_servers(struct mst_recording *r, uint64_t now_ns)
+static int tick_samplers(struct mst_recording *r, uint64_t now_ns)
 {
     size_t i;
 
-    if (r->end.outcome != MST_OUTCOME_UNFINISHED)
-        set_deadlines(r, now_ns + MST_BRIEF_NS);
     for (i = 0; i < r->sampler_count; i++)
         if (!r->samplers[i].has_thread &&
             ((now_ns >= r->samplers[i].due_ns &&
               mst_recording_offer_before(r, &r->samplers[i]) != 0) ||
              mst_sampler_tick(&r->samplers[i], now_ns) != 0))
             return -1;
-    if (mst_looks_failed(r))
+    return 0;
+}
+
+/* While the load is being stopped a server has little time to answer: the end of the load tool
+ * must be noticed. */
+static int sample_servers(struct mst_recording *r, uint64_t now_ns)
+{
+    struct mst_drops drops = { .are_read = false };
+    int result;
+
+    if (r->end.outcome != MST_OUTCOME_UNFINISHED)
+        set_deadlines(r, now_ns + MST_BRIEF_NS);
+    mst_targets_share_drops(&r->targets, &drops);
+    result = tick_samplers(r, now_ns);
+    mst_targets_share_drops(&r->targets, NULL);
+    if (result != 0 || mst_looks_failed(r))
         return -1;
     if ((now_ns >= r->machine_due_ns && sample_machine(r, now_ns) != 0) ||
         sample_ports(r, mst_now_ns()) != 0)

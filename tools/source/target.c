@@ -563,6 +563,14 @@ void mst_target_close(struct mst_target *t)
     t->is_open = false;
 }
 
+void mst_targets_share_drops(const struct mst_targets *targets, struct mst_drops *drops)
+{
+    size_t i;
+
+    for (i = 0; i < targets->count; i++)
+        targets->items[i].drops = drops;
+}
+
 /* What the kernel tells of the board's server: whether it runs, its accept queues. */
 static struct mst_world observe_server(struct mst_target *t)
 {
@@ -574,7 +582,7 @@ static struct mst_world observe_server(struct mst_target *t)
     world.running = mst_reader_running(&t->reader);
     if (world.running == 1) {
         mst_listen_read_process(&t->listen, t->reader.header.pid,
-                                strcmp(t->reader.header.sapi, "fpm-fcgi") == 0);
+                                strcmp(t->reader.header.sapi, "fpm-fcgi") == 0, t->drops);
         mst_listen_tell(&t->listen, &world);
     }
     return world;
@@ -591,7 +599,7 @@ int mst_target_snapshot(struct mst_target *t, struct mst_snapshot *snapshot,
         return -1;
     world = observe_server(t);
     if (world.running == 1 && !world.listeners_known) {
-        mst_listen_read_pools(&t->listen, copy);
+        mst_listen_read_pools(&t->listen, copy, t->drops);
         mst_listen_tell(&t->listen, &world);
     }
     if (mst_snapshot_make(snapshot, copy, &world) != 0) {

@@ -51,6 +51,8 @@ struct mst_target {
     uid_t              owner;       /* user is taken for it from then on */
     struct mst_budget *budget;      /* of all targets */
     struct mst_listen  listen;      /* of the latest snapshot */
+    struct mst_drops  *drops;       /* borrowed; of this look at all targets. NULL: each snapshot
+                                     * reads its own */
     bool               exemplars;   /* wanted in snapshots */
 };
 
@@ -115,6 +117,10 @@ int mst_target_open(struct mst_target *target, char error[MST_ERROR_MAX]);
  * where it is not a board, or belongs to another user than the target has. */
 int mst_target_reader(const struct mst_target *target, struct mst_reader *reader,
                       char error[MST_ERROR_MAX]);
+
+/* Until `drops` NULL is given, snapshots of all these targets have the same drops: those of the
+ * first that needs them. */
+void mst_targets_share_drops(const struct mst_targets *targets, struct mst_drops *drops);
 
 /* Closes the file. What was read stays counted in the budget. */
 void mst_target_close(struct mst_target *target);
