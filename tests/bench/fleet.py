@@ -5,8 +5,10 @@ none lost.
     fleet.py [SERVERS [RATE [SECONDS]]]
 
 Each board has a process that writes request records into its journal (write_requests.c). Fails
-where one was lost. How often it looks depends on what else the CPUs do.
+where one was lost. How often it looks depends on what else the CPUs do: they have the writers, too,
+whose CPU time is the column beside that of the recording.
 """
+import os
 import sqlite3
 import subprocess
 import sys
@@ -41,12 +43,25 @@ def write_all(writers):
 
 
 def recorded(archive):
-    """(requests, lost, samples during the load) of each server."""
+    """(requests, lost, samples during the load) of each server; the recording's CPU seconds during
+    the load."""
     with closing(sqlite3.connect(archive)) as db:
         return db.execute(
             "SELECT (SELECT count(*) FROM server_requests WHERE server_id = id), lost, "
             "(SELECT count(*) FROM samples WHERE server_id = id AND moment = 'during') "
-            "FROM servers ORDER BY id").fetchall()
+            "FROM servers ORDER BY id").fetchall(), \
+            db.execute("SELECT recorder_cpu_ns FROM runs").fetchone()[0] / 1e9
+
+
+def end_writers(writers):
+    """Returns their CPU seconds."""
+    cpu = 0
+    for each in writers:
+        each.stdin.close()
+        _, status, used = os.wait4(each.pid, 0)
+        each.returncode = os.waitstatus_to_exitcode(status)
+        cpu += used.ru_utime + used.ru_stime
+    return cpu
 
 
 def run(servers=SERVERS, rate=RATE, seconds=SECONDS):
@@ -70,19 +85,17 @@ def run(servers=SERVERS, rate=RATE, seconds=SECONDS):
                 processes.end(recording, str(directory))
             assert status == 0, f"mpmstat record: exit status {status}"
         finally:
-            for each in writers:
-                each.stdin.close()
-                each.wait(20)
-        rows = recorded(directory / "runs.sqlite")
+            writers_cpu = end_writers(writers)
+        rows, cpu = recorded(directory / "runs.sqlite")
         size = (directory / "runs.sqlite").stat().st_size
     missing = sum(written) - sum(row[0] for row in rows)
     looks = min(row[2] for row in rows) / took
     measure.table(f"mpmstat record, {servers} servers, {seconds} s",
                   ["requests a second", "written", "recorded", "lost", "looks a second",
-                   "archive MB"],
+                   "CPU of record", "of writers", "archive MB"],
                   [[measure.thousands(sum(written) / took), measure.thousands(sum(written)),
                     measure.thousands(sum(written) - missing), sum(row[1] or 0 for row in rows),
-                    f"{looks:.1f}", f"{size / 1e6:.0f}"]])
+                    f"{looks:.1f}", f"{cpu:.2f} s", f"{writers_cpu:.2f} s", f"{size / 1e6:.0f}"]])
     return missing
 
 
