@@ -55,6 +55,7 @@ UNIT_TESTS = \
 	tests/unit/check_summary_text \
 	tests/unit/check_tail \
 	tests/unit/check_target \
+	tests/unit/check_thin \
 	tests/unit/check_top \
 	tests/unit/check_usl \
 	tests/unit/check_verdicts \

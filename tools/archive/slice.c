@@ -20,6 +20,7 @@ struct part {
     sqlite3   *db;
     int64_t    id;
     uint64_t   started_ns, ended_ns, number;
+    uint64_t   thinned_ns;         /* MST_UNKNOWN: it is whole */
     char      *recording;          /* NULL: of one archive */
     bool       is_whole, is_first; /* first: it does not go on with the part before */
 };
@@ -130,7 +131,7 @@ static bool write_statements(struct slicing *z, const char *table, const char *i
         fputs("SELECT ", select);
         fprintf(insert, "INSERT INTO %s (", table);
         fine = name_columns(z, table, id, select, insert, &count);
-        fprintf(select, " FROM %s WHERE %s = :id AND :from + :to + :begin + :is_first + :new_id "
+        fprintf(select, " FROM main.%s WHERE %s = :id AND :from + :to + :begin + :is_first + :new_id "
                 "IS NOT NULL AND (%s)", table, id, condition);
         fputs(") VALUES (", insert);
         for (i = 0; i < count; i++)
@@ -258,7 +259,7 @@ static bool copy_server(struct slicing *z, const struct part *p, int64_t id)
         if (!copy_by_time(z, p, &of_server[i], "server_id", id, into))
             return false;
     return copy_rows(z, p, "php_waits", "server_id", id, into, "key IN (SELECT key FROM "
-                     "php_requests WHERE server_id = :id AND " PHPS_END " >= :from AND " PHPS_END
+                     "main.php_requests WHERE server_id = :id AND " PHPS_END " >= :from AND " PHPS_END
                      " < :to)") &&
            (!p->is_whole || copy_rows(z, p, "ends", "server_id", id, into, "1"));
 }
@@ -364,7 +365,10 @@ static bool make_run(struct slicing *z, struct part *parts, size_t count)
     z->run_id = sqlite3_last_insert_rowid(z->to);
     for (i = 0; i < count; i++) {
         is_whole = is_whole && parts[i].is_whole;
-        if (!copy_part(z, &parts[i], count == 1))
+        if (!copy_part(z, &parts[i], count == 1) ||
+            (parts[i].thinned_ns != MST_UNKNOWN &&
+             !execute(z, "UPDATE runs SET thinned_ns = %" PRIu64 " WHERE id = %" PRId64,
+                      parts[i].thinned_ns, z->run_id)))
             return false;
     }
     if (count == 1 && is_whole)
@@ -383,7 +387,7 @@ static bool find_parts(struct slicing *z, struct mst_archive *archive)
 {
     struct mst_query q = mst_query_ask(mst_archive_db(archive),
         "SELECT id, started_ns, coalesce(ended_ns, (SELECT max(time_ns) FROM machine_samples "
-        "WHERE run_id = runs.id), started_ns) AS ended_ns, recording, part FROM runs WHERE :id", 1);
+        "WHERE run_id = runs.id), started_ns) AS ended_ns, recording, part, thinned_ns FROM runs WHERE :id", 1);
     bool fine = true;
 
     while (fine && mst_query_next(&q)) {
@@ -391,6 +395,7 @@ static bool find_parts(struct slicing *z, struct mst_archive *archive)
             .archive = archive, .db = mst_archive_db(archive), .id = mst_row_id(&q, "id"),
             .started_ns = mst_row_number(&q, "started_ns"),
             .ended_ns = mst_row_number(&q, "ended_ns"), .number = mst_row_number(&q, "part"),
+            .thinned_ns = mst_row_number(&q, "thinned_ns"),
         };
 
         if (p.started_ns >= z->to_ns || p.ended_ns <= z->from_ns || p.ended_ns <= p.started_ns)
@@ -445,13 +450,14 @@ struct mst_archive *mst_archive_slice(struct mst_archive *const *archives, size_
     struct mst_archive *slice = mst_archive_in_memory(error);
     struct slicing z = { .from_ns = from_ns, .to_ns = to_ns };
     char ignored[MST_ERROR_MAX];
+    uint64_t times;
     size_t i;
 
     if (slice == NULL)
         return NULL;
     z.to = mst_archive_db(slice);
-    if (!make_all(&z, archives, count)) {
-        snprintf(error, MST_ERROR_MAX, "%s", z.error);
+    if (!make_all(&z, archives, count) || mst_archive_repeat_rows(slice, &times) != 0) {
+        snprintf(error, MST_ERROR_MAX, "%s", z.error[0] != '\0' ? z.error : slice->error);
         mst_archive_close(slice, ignored);
         slice = NULL;
     }
