@@ -5,12 +5,14 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -331,6 +333,26 @@ static bool replace(int directory, const char *name, const char *copy, const str
     return fine && fsync(directory) == 0;
 }
 
+/* Whether the disk has room for a copy of the archive, thinned or not, and as much for what is
+ * recorded meanwhile. 0, or -1 with a sentence. */
+static int check_room(int directory, const char *path, const struct stat *st,
+                      char error[MST_ERROR_MAX])
+{
+    struct statvfs disk;
+    uint64_t room;
+
+    if (fstatvfs(directory, &disk) != 0)
+        return mst_fail(error, "cannot tell whether there is room to thin %s: %s", path,
+                        strerror(errno));
+    room = (uint64_t)disk.f_bavail * disk.f_frsize;
+    if (room / 2 >= (uint64_t)st->st_size)
+        return 0;
+    return mst_fail(error, "cannot thin the archive %s of %" PRIu64 " MB: the disk has only %" PRIu64
+                    " MB free, and that takes twice as much as the archive. Make room on it, or "
+                    "let less be kept (--keep-size)", path, (uint64_t)st->st_size >> 20,
+                    room >> 20);
+}
+
 static int thin_archive(const struct mst_rotation *r, int directory, const char *name,
                         const volatile sig_atomic_t *stop, char error[MST_ERROR_MAX])
 {
@@ -345,7 +367,7 @@ static int thin_archive(const struct mst_rotation *r, int directory, const char 
         mst_fail(error, "out of memory to thin an archive");
     else if (fstatat(directory, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
         status = 0;
-    else
+    else if (check_room(directory, from, &st, error) == 0)
         status = mst_archive_thin(from, to, stop, error);
     if (status > 0 && finish_copy(directory, copy, &st))
         replace(directory, name, copy, &st);
