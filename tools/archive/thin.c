@@ -51,9 +51,10 @@ struct subject {
 #define PHPS_LARGEST 6
 _Static_assert(APACHES_LARGEST <= MAXIMA, "room for each");
 
-/* A quantile of a label's minute is wrong by 2 % of its requests at most, one of a minute with many
- * requests by 1 %. */
-#define REQUESTS { .slowest = 20, .slow_one_of = 100, .runs = 50, .run_most = 100 }
+/* Of 500 requests of a label in a minute and more, a quantile is wrong by 2 % of them at most; of
+ * fewer by ten requests, and by a tenth of them at most. */
+#define REQUESTS { .slowest = 20, .slow_one_of = 100, .runs = 10, .runs_enough = 50, \
+                   .run_few = 10, .run_many = 100 }
 #define SAMPLES  { .runs = 6 }
 #define MAXIMA_ONLY { .runs = 0 }
 
@@ -107,7 +108,8 @@ static const struct subject subjects[] = {
 
 /* ---- minutes --------------------------------------------------------------------------- */
 
-/* The largest values of a label's rows in a minute, and which rows have them. */
+/* The largest values of an owner's rows in a minute, of PHP's by pool (label), and which rows have
+ * them. */
 struct largest {
     int      side;
     uint64_t label, value[MAXIMA];
@@ -137,7 +139,7 @@ struct thinning {
     struct minute  *minutes;
     size_t          minute_count, minute_room, at;   /* at: the latest that was used */
     int64_t         last_rowid;    /* of the query's latest row: its first side */
-    unsigned char  *joined;        /* bits, by rowid: requests of PHP's that belong to an Apache's */
+    unsigned char  *joined;        /* bits by rowid: requests of PHP's that belong to Apache's */
     int64_t         joined_max;
     uint64_t        random;
     char           *error;
@@ -456,7 +458,8 @@ static bool take_row(struct thinning *t, sqlite3_stmt *columns)
         return copy_chosen(t, &row);
     for (side = first; side < MST_THIN_SIDES; side++)
         if (row.rowid[side] != 0 &&
-            !note_largest(t, m, side, row.label[side], columns, at[side]))
+            !note_largest(t, m, side, side == MST_THIN_PHP ? row.label[side] : 0, columns,
+                          at[side]))
             return false;
     m->rows[m->count++] = row;
     return true;

@@ -107,13 +107,25 @@ static int by_cell(const void *a, const void *b)
     return order;
 }
 
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+static size_t runs_of(size_t count, const struct mst_thin_rule *rule)
+{
+    size_t runs = rule->run_few > 0 ? count / rule->run_few : 0;
+
+    runs = larger(rule->runs, runs < rule->runs_enough ? runs : rule->runs_enough);
+    runs = larger(runs, rule->run_many > 0 ? count / rule->run_many : 0);
+    return runs < count ? runs : count;
+}
+
 static void choose_of_cell(struct mst_thin_row *rows, size_t count,
                            const struct mst_thin_rule *rule, uint64_t *random)
 {
-    size_t runs = rule->run_most > 0 ? count / rule->run_most : 0, from, to, i;
+    size_t runs = runs_of(count, rule), from, to, i;
 
-    runs = runs > rule->runs ? runs : rule->runs;
-    runs = runs < count ? runs : count;
     for (i = 0; i < runs; i++) {
         from = i * count / runs;
         to = (i + 1) * count / runs;

@@ -27,8 +27,10 @@ struct mst_thin_row {
 struct mst_thin_rule {
     size_t slowest;                    /* of each side */
     size_t slow_one_of;                /* of each label one of so many; 0: none */
-    size_t runs;                       /* of a cell at least; 0: nothing of the rest is kept */
-    size_t run_most;                   /* rows of a run, where there are more runs then; 0: any */
+    /* Into how many runs a cell is cut: at least the first number, more where a run would have more
+     * than run_few rows, up to the second number; and more again where a run would have more than
+     * run_many rows. All 0: nothing of the rest is kept. */
+    size_t runs, runs_enough, run_few, run_many;
 };
 
 /* Sets the weights, and changes the order of the rows. *random: a seed, see stats/random.h. */

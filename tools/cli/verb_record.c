@@ -141,8 +141,8 @@ static int check_rotation(struct options *o, bool has_command)
         r->thin_ns == 0)
         return MST_EXIT_OK;
     if (r->period_ns == 0 && r->size_bytes == 0)
-        return mst_usage_error("record", "--keep, --keep-size and --thin-after go with "
-                               "--rotate TIME");
+        return mst_usage_error("record", "--keep and --keep-size go with --rotate TIME, as "
+                               "--thin-after does");
     if (has_command)
         return mst_usage_error("record", "--rotate records what comes, until it is stopped: it "
                                "runs no command");

@@ -132,6 +132,9 @@ def test_it_is_said_near_the_top(recorded):
         said = shown.index("thinned: ")
         assert said < shown.index("counts by minute")
         assert "-o" in words or shown[:said].count("\n") < 8
+    refused = subprocess.run([build.TOOL, "import", first, page], text=True, capture_output=True,
+                             timeout=60)
+    assert refused.returncode == 3 and "is thinned" in refused.stderr, refused.stderr
 
 
 # In a mount namespace of its own, so that nothing is left mounted whatever happens. What is
