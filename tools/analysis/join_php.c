@@ -35,8 +35,8 @@ struct parts {
     "p.server_id AS php_id, sa.clock_offset_ns - sp.clock_offset_ns IS NOT NULL AS same_clock, " \
     "p.wait_ns AS wait_ns, p.run_ns AS run_ns, p.rowid AS php_row " \
     "FROM " schema "server_requests a JOIN servers sa ON sa.id = a.server_id " \
-    "LEFT JOIN " schema "php_requests p ON p.request_id = a.request_id AND p.ghost = 0 AND p.server_id IN " \
-    "  (SELECT id FROM servers WHERE run_id = :run_id AND producer = 'php') " \
+    "LEFT JOIN " schema "php_requests p ON p.request_id = a.request_id AND p.ghost = 0 " \
+    "AND p.server_id IN (SELECT id FROM servers WHERE run_id = :run_id AND producer = 'php') " \
     "LEFT JOIN servers sp ON sp.id = p.server_id " \
     "WHERE a.server_id = :id AND a.ghost = 0 AND a.label <> '" MST_LABEL_STATUS_NAME "' " \
     condition

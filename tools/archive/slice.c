@@ -131,8 +131,8 @@ static bool write_statements(struct slicing *z, const char *table, const char *i
         fputs("SELECT ", select);
         fprintf(insert, "INSERT INTO %s (", table);
         fine = name_columns(z, table, id, select, insert, &count);
-        fprintf(select, " FROM main.%s WHERE %s = :id AND :from + :to + :begin + :is_first + :new_id "
-                "IS NOT NULL AND (%s)", table, id, condition);
+        fprintf(select, " FROM main.%s WHERE %s = :id AND :from + :to + :begin + :is_first + "
+                ":new_id IS NOT NULL AND (%s)", table, id, condition);
         fputs(") VALUES (", insert);
         for (i = 0; i < count; i++)
             fputs(i > 0 ? ", ?" : "?", insert);
@@ -259,8 +259,8 @@ static bool copy_server(struct slicing *z, const struct part *p, int64_t id)
         if (!copy_by_time(z, p, &of_server[i], "server_id", id, into))
             return false;
     return copy_rows(z, p, "php_waits", "server_id", id, into, "key IN (SELECT key FROM "
-                     "main.php_requests WHERE server_id = :id AND " PHPS_END " >= :from AND " PHPS_END
-                     " < :to)") &&
+                     "main.php_requests WHERE server_id = :id AND " PHPS_END " >= :from AND "
+                     PHPS_END " < :to)") &&
            (!p->is_whole || copy_rows(z, p, "ends", "server_id", id, into, "1"));
 }
 
@@ -387,7 +387,8 @@ static bool find_parts(struct slicing *z, struct mst_archive *archive)
 {
     struct mst_query q = mst_query_ask(mst_archive_db(archive),
         "SELECT id, started_ns, coalesce(ended_ns, (SELECT max(time_ns) FROM machine_samples "
-        "WHERE run_id = runs.id), started_ns) AS ended_ns, recording, part, thinned_ns FROM runs WHERE :id", 1);
+        "WHERE run_id = runs.id), started_ns) AS ended_ns, recording, part, thinned_ns FROM runs "
+        "WHERE :id", 1);
     bool fine = true;
 
     while (fine && mst_query_next(&q)) {

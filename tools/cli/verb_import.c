@@ -68,8 +68,9 @@ static int find_run(const struct options *o, int64_t *run_id)
     if (archive == NULL)
         return mst_failed(MST_EXIT_TARGET, "%s", error);
     q = mst_query_ask(mst_archive_db(archive),
-                      "SELECT id, thinned_ns IS NOT NULL AS thinned FROM runs WHERE :id AND (:run IS NULL OR name = :run OR "
-                      "CAST(id AS TEXT) = :run) ORDER BY id DESC LIMIT 1", 1);
+                      "SELECT id, thinned_ns IS NOT NULL AS thinned FROM runs WHERE :id "
+                      "AND (:run IS NULL OR name = :run OR CAST(id AS TEXT) = :run) "
+                      "ORDER BY id DESC LIMIT 1", 1);
     if (o->run != NULL)
         mst_query_set_text(&q, ":run", o->run);
     found = mst_query_next(&q);

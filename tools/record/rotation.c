@@ -347,9 +347,9 @@ static int check_room(int directory, const char *path, const struct stat *st,
     room = (uint64_t)disk.f_bavail * disk.f_frsize;
     if (room / 2 >= (uint64_t)st->st_size)
         return 0;
-    return mst_fail(error, "cannot thin the archive %s of %" PRIu64 " MB: the disk has only %" PRIu64
-                    " MB free, and that takes twice as much as the archive. Make room on it, or "
-                    "let less be kept (--keep-size)", path, (uint64_t)st->st_size >> 20,
+    return mst_fail(error, "cannot thin the archive %s of %" PRIu64 " MB: the disk has only "
+                    "%" PRIu64 " MB free, and that takes twice as much as the archive. Make room "
+                    "on it, or let less be kept (--keep-size)", path, (uint64_t)st->st_size >> 20,
                     room >> 20);
 }
 
