@@ -364,13 +364,16 @@ START_TEST(test_a_slice_of_both)
     for (i = 0; i < 2; i++) {
         parts[0] = read_archive(i == 0 ? first : thinned);
         parts[1] = read_archive(second);
-        slice = mst_archive_slice(parts, 2, from_ns, from_ns + 600 * MST_NS_PER_S, error);
+        /* The thinned one is taken from its minute's begin on, the whole one is cut anywhere. */
+        slice = mst_archive_slice(parts, 2, from_ns + i * 25 * MST_NS_PER_S,
+                                  from_ns + 619 * MST_NS_PER_S, error);
         ck_assert_msg(slice != NULL, "%s", error);
         mst_archive_close(parts[0], error);
         mst_archive_close(parts[1], error);
         counts[i] = number(slice, "SELECT count(*) FROM server_requests");
         ck_assert(number(slice, "SELECT count(*) FROM runs") == 1);
         ck_assert((number(slice, "SELECT thinned_ns FROM runs") > 0) == (i == 1));
+        ck_assert(number(slice, "SELECT duration_ns FROM runs") == 619e9);
         mst_archive_close(slice, error);
     }
     ck_assert(counts[0] > 29000 && counts[0] == counts[1]);

@@ -239,12 +239,15 @@ static const char only_apache_sql[] =
     "WHERE after_ns BETWEEN -:tolerance AND handle_ns + :tolerance GROUP BY apache "
     "ORDER BY avg(1.0 * after_ns * after_ns) - avg(after_ns) * avg(after_ns) LIMIT 1";
 
-static bool find_only_apache(struct mst_summary_server *php, sqlite3 *db)
+static bool find_only_apache(const struct mst_summary *s, struct mst_summary_server *php,
+                             sqlite3 *db)
 {
     struct mst_query q = mst_query_ask(db, only_apache_sql, php->id);
-    uint64_t least;
+    uint64_t rows = php->requests, least;
 
-    mst_query_set(&q, ":step", (int64_t)(php->requests / MST_ONE_APACHE_SAMPLE + 1));
+    if (s->thinned_of > 0)
+        rows = rows / (s->thinned_of / (s->thinned_kept + 1) + 1);
+    mst_query_set(&q, ":step", (int64_t)(rows / MST_ONE_APACHE_SAMPLE + 1));
     mst_query_set(&q, ":tolerance", MST_WALL_CLOCK_TOLERANCE_NS);
     if (mst_query_next(&q)) {
         least = mst_row_number(&q, "sampled") * MST_ONE_APACHE_PERCENT;
@@ -263,7 +266,7 @@ bool mst_summary_join_php(struct mst_summary *s, sqlite3 *db)
     for (i = 0; i < s->server_count; i++)
         apaches += !mst_summary_is_php(&s->servers[i]);
     for (i = 0; apaches > 1 && i < s->server_count; i++)
-        if (mst_summary_is_php(&s->servers[i]) && !find_only_apache(&s->servers[i], db))
+        if (mst_summary_is_php(&s->servers[i]) && !find_only_apache(s, &s->servers[i], db))
             return false;
     for (i = 0; behind != NULL && i < s->server_count; i++)
         if (!mst_summary_is_php(&s->servers[i]) && !join(s, &s->servers[i], db))

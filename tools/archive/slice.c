@@ -10,6 +10,9 @@
 #include "archive/internal.h"
 #include "archive/query.h"
 #include "base/array.h"
+#include "base/clock.h"
+
+#define MINUTE_NS (60 * MST_NS_PER_S)
 
 /* A request that began so much before the slice was in flight then: limits.h of the recording. */
 #define TOLERANCE "10000000"
@@ -423,13 +426,50 @@ static int by_start(const void *a, const void *b)
     return (x->started_ns > y->started_ns) - (x->started_ns < y->started_ns);
 }
 
+static void forget_parts(struct slicing *z)
+{
+    while (z->count > 0)
+        free(z->parts[--z->count].recording);
+}
+
+/* A thinned archive knows of each request in which minute it ended, and no more: where the slice
+ * would cut one within a minute, it begins or ends with that minute. Whether it does now. */
+static bool take_whole_minutes(struct slicing *z)
+{
+    const uint64_t from_ns = z->from_ns, to_ns = z->to_ns;
+    size_t i;
+
+    for (i = 0; i < z->count; i++) {
+        const struct part *p = &z->parts[i];
+
+        if (p->thinned_ns == MST_UNKNOWN)
+            continue;
+        if (p->started_ns < from_ns)
+            z->from_ns = from_ns - from_ns % MINUTE_NS;
+        if (p->ended_ns > to_ns)
+            z->to_ns = to_ns + (MINUTE_NS - to_ns % MINUTE_NS) % MINUTE_NS;
+    }
+    return z->from_ns != from_ns || z->to_ns != to_ns;
+}
+
+static bool find_all(struct slicing *z, struct mst_archive *const *archives, size_t count)
+{
+    size_t i;
+
+    forget_parts(z);
+    for (i = 0; i < count; i++)
+        if (!find_parts(z, archives[i]))
+            return false;
+    return true;
+}
+
 static bool make_all(struct slicing *z, struct mst_archive *const *archives, size_t count)
 {
     size_t i, n;
 
-    for (i = 0; i < count; i++)
-        if (!find_parts(z, archives[i]))
-            return false;
+    if (!find_all(z, archives, count) ||
+        (take_whole_minutes(z) && !find_all(z, archives, count)))
+        return false;
     if (z->count == 0) {
         mst_fail(z->error, "nothing was recorded at that time (--from, --to): mpmstat report "
                  "without them shows when runs began");
@@ -452,7 +492,6 @@ struct mst_archive *mst_archive_slice(struct mst_archive *const *archives, size_
     struct slicing z = { .from_ns = from_ns, .to_ns = to_ns };
     char ignored[MST_ERROR_MAX];
     uint64_t times;
-    size_t i;
 
     if (slice == NULL)
         return NULL;
@@ -462,8 +501,7 @@ struct mst_archive *mst_archive_slice(struct mst_archive *const *archives, size_
         mst_archive_close(slice, ignored);
         slice = NULL;
     }
-    for (i = 0; i < z.count; i++)
-        free(z.parts[i].recording);
+    forget_parts(&z);
     free(z.parts);
     return slice;
 }

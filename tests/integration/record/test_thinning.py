@@ -13,11 +13,13 @@ import pytest
 
 import build
 import clients
+import php
 from processes import wait_until
 from recording import ask, assert_sound
 from test_rotation import archives, directory, rotating, runs_of, stop, wait_for_begin
 
 __all__ = ["directory"]      # a fixture
+SLEEP = "/sleep.php?seconds=0.002&spread=0.002"
 TOTAL = "queue_ns + read_ns + handle_ns + send_ns"
 COUNTS = ("SELECT (start_ns + {0}) / 60000000000, label, status, aborted, ghost, {1} FROM "
           "server_requests GROUP BY 1, 2, 3, 4, 5")
@@ -65,6 +67,10 @@ def recorded(server, directory, tmp_path):
     return apache, directory, whole
 
 
+def by_producer(summary):
+    return {server["producer"]: server for server in summary["servers"]}
+
+
 def quantile(values, share):
     return values[min(max(int(share * len(values)), 0), len(values) - 1)]
 
@@ -97,6 +103,40 @@ def test_counts_and_the_slowest_stay_and_percentiles_are_close(recorded):
         assert low - 1000 <= found <= high + 1000, share
     assert y["mean_seconds"] == pytest.approx(x["mean_seconds"], rel=0.05)
     assert y["phases"]["total"]["max_seconds"] == x["phases"]["total"]["max_seconds"]
+
+
+@pytest.mark.mpms("event")
+def test_requests_of_php_stay_with_those_of_apache(php_server, mpm, php_boards, directory,
+                                                    tmp_path):
+    apache = php_server(mpm, workers=40, threads=20, children=5, settings=php.settings(php_boards))
+    clients.ab(apache.port, SLEEP, 1, 1)     # so that PHP has its board
+    board = php.board(php_boards, "fpm-fcgi")
+    with rotating(directory, "--rotate", "4s", "-t", str(apache.board), target=board) as started:
+        wait_for_begin(directory)
+        while len(archives(directory)) < 3:
+            clients.ab(apache.port, SLEEP, 1500, 8)
+        status, said = stop(started)
+    assert status == 0, said
+    whole = shutil.copytree(directory, tmp_path / "whole")
+    thin(directory, apache.board)
+    largest = max(archives(whole), key=lambda path: path.stat().st_size)
+    before, after = largest, directory / largest.name
+    of_php = "SELECT (start_ns + run_ns) / 60000000000, label, status, {0} FROM php_requests " \
+             "GROUP BY 1, 2, 3"
+    assert ask(before, of_php.format("count(*)")) == ask(after, of_php.format("sum(weight)"))
+    assert ask(after, "SELECT count(*) FROM php_requests p JOIN server_requests a USING "
+                      "(request_id) WHERE p.weight <> a.weight") == [(0,)]
+    assert ask(after, "SELECT max(weight) FROM php_requests")[0][0] > 1
+    one, other = (by_producer(report(path)) for path in (before, after))
+    for producer in ("apache", "php"):
+        assert one[producer]["requests"] == other[producer]["requests"]
+        for phase, times in one[producer]["phases"].items():
+            thinned_times = other[producer]["phases"][phase]
+            assert (times["max_seconds"], times["count"]) == (thinned_times["max_seconds"],
+                                                              thinned_times["count"]), phase
+    x, y = (side["apache"]["php"]["handle"] for side in (one, other))
+    assert x["php_run"]["count"] == y["php_run"]["count"]
+    assert x["php_run"]["mean_seconds"] == pytest.approx(y["php_run"]["mean_seconds"], rel=0.1)
 
 
 def test_a_directory_of_whole_and_thinned_ones_is_one_run(recorded):
