@@ -179,7 +179,9 @@ check-unit: need-check $(BUILT_SOURCES) $(check_LTLIBRARIES) $(check_PROGRAMS)
 	$(MAKE) $(AM_MAKEFLAGS) check-TESTS
 
 # For the edit loop: unit tests, golden files, parser cases, hostile inputs. It needs no server.
-check-fast: check-unit check-exports check-architecture check-fuzz
+# All is built first: two of these would build the same library at once.
+check-fast: all
+	$(MAKE) $(AM_MAKEFLAGS) check-unit check-exports check-architecture check-fuzz
 
 # The source against the page of the architecture.
 check-architecture: need-pytest all

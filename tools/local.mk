@@ -164,6 +164,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/findings/failed.c \
 	tools/findings/findings.c \
 	tools/findings/findings.h \
+	tools/findings/fleet.c \
+	tools/findings/fleet.h \
 	tools/findings/held.c \
 	tools/findings/holder.c \
 	tools/findings/holder.h \

@@ -150,7 +150,7 @@ START_TEST(test_churn_of_a_restart)
          "UPDATE samples SET exits = 100, forks = 100, generations = 2 WHERE moment = 'after';"
          LIFE("generation", "1") LIFE("exit", "100"));
     expect_codes(&m, "server-restarted");
-    ck_assert_ptr_null(mst_findings_get(&m.s, MST_CODE_CHILD_CHURN));
+    ck_assert_ptr_null(mst_findings_get(&m.s, MST_CODE_CHILD_CHURN, ""));
     unmake(&m);
     make(&m, &r, "UPDATE samples SET exits = 0, forks = 0, generations = 1;"
          "UPDATE samples SET exits = 100, forks = 100, generations = 2 WHERE moment = 'after';"
@@ -189,7 +189,7 @@ END_TEST
 
 static const struct mst_finding *finding(const struct made *m, enum mst_code code)
 {
-    const struct mst_finding *f = mst_findings_get(&m->s, code);
+    const struct mst_finding *f = mst_findings_get(&m->s, code, "");
 
     ck_assert_msg(f != NULL, "there is no %s: %s", mst_code_names[code], m->s.verdict);
     return f;
@@ -281,6 +281,42 @@ START_TEST(test_advice)
 }
 END_TEST
 
+/* Half of the requests come to PHP, for 100 ms after a wait of 150 ms; the others are static. */
+#define HALF_TO_PHP PHP \
+    "DELETE FROM php_requests WHERE key % 2 = 1;" \
+    "UPDATE server_requests SET handle_ns = 260000000, held_ns = 270000000 WHERE key % 2 = 0;" \
+    "UPDATE php_requests SET start_ns = start_ns - 6500000 + 155000000, wait_ns = 150000000, " \
+    "run_ns = 100000000; UPDATE client_results SET concurrency = NULL;"
+
+/* 188 of the 200 end during the four seconds: 47/s x (100 ms + 150 ms) are 11.75 at once; an uneven
+ * load has more at times. */
+START_TEST(test_advice_for_a_share)
+{
+    static const struct { const char *sql; uint64_t wanted; const char *action; } loads[] = {
+        { HALF_TO_PHP, 12, "Set pm.max_children to 12 (now 5): 12 requests wanted to be served at "
+          "once." },
+        { HALF_TO_PHP "UPDATE samples SET in_flight = 5, listen_queue = 15, "
+          "listen_queue_limit = 511 WHERE server_id = 2", 20,
+          "Set pm.max_children to 20 (now 5): up to 20 requests wanted to be served at once (11.8 "
+          "on average)." },
+    };
+    struct run r = quiet_run();
+    const struct mst_finding *f;
+    struct made m;
+    size_t i;
+
+    for (i = 0; i < sizeof loads / sizeof *loads; i++) {
+        make(&m, &r, loads[i].sql);
+        f = finding(&m, MST_CODE_PHP_WORKERS);
+        ck_assert_uint_eq(number(f, "wanted"), loads[i].wanted);
+        ck_assert_msg(strncmp(f->action, loads[i].action, strlen(loads[i].action)) == 0, "%s",
+                      f->action);
+        ck_assert_uint_eq(number(f, "predicted_rate_milli"), 117500);   /* 11.75 / 100 ms */
+        unmake(&m);
+    }
+}
+END_TEST
+
 /* Another Apache that served the same. */
 #define PEER(id, name) \
     "INSERT INTO servers (id, run_id, target, producer, local, lost, restarts, name) SELECT " id \
@@ -295,6 +331,50 @@ END_TEST
     id ", time_ns, moment, workers_limit, workers_busy, idle_ns, reading_ns, handling_ns, " \
     "sending_ns, keepalive_ns, closing_ns, in_flight, requests FROM samples WHERE server_id = 1;"
 #define THREE PEER("2", "b") PEER("3", "c")
+
+#define SLOW_BACKEND "UPDATE server_requests SET backend = 'http://127.0.0.1:1/', checks_ns = 0, " \
+    "upload_ns = 0, handle_ns = 900000000, backend_ns = 900000000, held_ns = 900000000 "
+#define FAILING "UPDATE server_requests SET status = 500 WHERE key % 5 = 0 AND server_id "
+
+/* What one of three has is said of that one, what several have is said once. */
+static const struct {
+    const char *sql;
+    enum mst_code code;
+    size_t servers;
+    const char *begins;             /* its text and the verdict */
+} whose[] = {
+    { THREE SLOW_BACKEND "WHERE server_id = 2", MST_CODE_BACKEND, 1,
+      "b: Apache waited for its backend for 900 ms a request" },
+    { THREE SLOW_BACKEND, MST_CODE_BACKEND, 3, "All 3 servers, " },
+    { PEER("2", "b") PEER("3", "c") PEER("4", "d") SLOW_BACKEND "WHERE server_id < 3",
+      MST_CODE_BACKEND, 2, "b and " },
+    /* A neighbour that answers three requests is no second server. */
+    { PEER("2", "b") "DELETE FROM server_requests WHERE server_id = 2 AND key > 3;" SLOW_BACKEND,
+      MST_CODE_BACKEND, 0, "Apache waited for its backend" },
+    { THREE FAILING "= 3", MST_CODE_ANSWERS_5XX, 1, "c: " },
+    { THREE FAILING "> 1", MST_CODE_ANSWERS_5XX, 2, "b and c: " },
+};
+
+START_TEST(test_whose_finding)
+{
+    struct run r = quiet_run();
+    const struct mst_finding *f = NULL;
+    struct made m;
+    size_t i, times = 0;
+
+    make(&m, &r, whose[_i].sql);
+    for (i = 0; i < m.s.finding_count; i++)
+        if (m.s.findings[i].code == whose[_i].code) {
+            f = &m.s.findings[i];
+            times++;
+        }
+    ck_assert_uint_eq(times, 1);
+    ck_assert_uint_eq(f->servers, whose[_i].servers);
+    ck_assert_msg(strstr(m.s.verdict, whose[_i].begins) == m.s.verdict, "%s", m.s.verdict);
+    ck_assert_msg(strstr(f->text, whose[_i].begins) == f->text, "%s", f->text);
+    unmake(&m);
+}
+END_TEST
 
 static const struct mst_finding *odd_one(const struct made *m)
 {
@@ -453,6 +533,8 @@ int main(void)
     tcase_add_test(tests, test_one_at_a_time);
     tcase_add_test(tests, test_whose_wait);
     tcase_add_test(tests, test_advice);
+    tcase_add_test(tests, test_advice_for_a_share);
+    tcase_add_loop_test(tests, test_whose_finding, 0, sizeof whose / sizeof *whose);
     tcase_add_test(tests, test_pools);
     tcase_add_loop_test(tests, test_the_odd_server, 0, sizeof peers / sizeof *peers);
     tcase_add_test(tests, test_full_queue_of_a_pool);

@@ -321,7 +321,6 @@ END_TEST
 START_TEST(test_requests_over_time)
 {
     struct mst_series_requests s;
-    struct mst_table workers = { 0 };
     struct mst_bins bins;
     struct made m;
     double completed = 0, cells = 0;
@@ -336,8 +335,7 @@ START_TEST(test_requests_over_time)
     summarize(&m);
     ck_assert(mst_bins_make(&bins, mst_archive_db(m.archive), &m.s, 0, MST_NS_PER_S));
     ck_assert_uint_eq(bins.count, 10);
-    ck_assert(mst_series_server(&s, mst_archive_db(m.archive), &m.s.servers[0], &bins,
-                                &workers));
+    ck_assert(mst_series_server(&s, mst_archive_db(m.archive), &m.s.servers[0], &bins));
     ck_assert_uint_eq(s.count, 102);
     ck_assert_uint_eq(s.outside, 1);
     for (row = 0; row < s.over_time.rows; row++)
@@ -357,9 +355,13 @@ START_TEST(test_requests_over_time)
     for (row = 0; row < s.heatmap.rows; row++)
         cells += cell_of(&s.heatmap, row, "requests");
     ck_assert_double_eq(cells, 101);
-    ck_assert_uint_eq(workers.rows, 3);
+    ck_assert_uint_eq(s.workers.rows, 3);
+    ck_assert_uint_eq(s.statuses.rows, 2);
+    ck_assert_double_eq(cell_of(&s.statuses, 0, "status"), 200);
+    ck_assert_double_eq(cell_of(&s.statuses, 0, "requests"), 97);
+    ck_assert_double_eq(cell_of(&s.statuses, 1, "status"), 503);
+    ck_assert_double_eq(cell_of(&s.statuses, 1, "requests"), 5);
     mst_series_requests_free(&s);
-    mst_table_free(&workers);
     end(&m);
 }
 END_TEST
@@ -367,7 +369,6 @@ END_TEST
 START_TEST(test_spectrum)
 {
     struct mst_series_requests s;
-    struct mst_table workers = { 0 };
     struct mst_bins bins;
     struct made m;
     double before = -1;
@@ -379,8 +380,7 @@ START_TEST(test_spectrum)
         add_request(&m, i, START + i * MS, 0, (1000 - i) * MS, 200);
     summarize(&m);
     ck_assert(mst_bins_make(&bins, mst_archive_db(m.archive), &m.s, 300, 0));
-    ck_assert(mst_series_server(&s, mst_archive_db(m.archive), &m.s.servers[0], &bins,
-                                &workers));
+    ck_assert(mst_series_server(&s, mst_archive_db(m.archive), &m.s.servers[0], &bins));
     for (row = 0; row < s.spectrum.rows; row++) {
         double q = cell_of(&s.spectrum, row, "quantile");
 
@@ -392,7 +392,6 @@ START_TEST(test_spectrum)
     }
     ck_assert_double_eq(before, 1);
     mst_series_requests_free(&s);
-    mst_table_free(&workers);
     end(&m);
 }
 END_TEST
@@ -602,7 +601,7 @@ START_TEST(test_sizing_counts_idle_connections)
 }
 END_TEST
 
-/* In a burst there are enough workers on average. */
+/* In a burst there are enough workers on average; the accept queue tells how many came at once. */
 START_TEST(test_sizing_of_a_burst)
 {
     struct made m;
@@ -610,6 +609,11 @@ START_TEST(test_sizing_of_a_burst)
     begin(&m, NULL, "http://127.0.0.1/");
     add_samples(&m, 30, 30);
     add_load(&m, 550 * MS);
+    summarize(&m);
+    expect_advice(&m, MST_ADVICE_WORKERS, "more than 30: up to 40", "= 20 requests at once on "
+                  "average, and up to 40: with a worker each");
+    sql(&m, "UPDATE samples SET listen_queue = NULL");
+    mst_summary_free(&m.s);
     summarize(&m);
     expect_advice(&m, MST_ADVICE_WORKERS, "more than 30", "= 20 requests at once, on average, for "
                   "30 workers: at times there were more");

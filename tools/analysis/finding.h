@@ -27,6 +27,9 @@ struct mst_finding {
     enum mst_code      code;
     enum mst_certainty certainty;
     char     subject[160];      /* a label, pool, backend, other end or program; "": the server */
+    char     server[160];       /* of several that the load tool talks to: the one that it is of,
+                                 * of several those the one with most of it; "": the run's */
+    size_t   servers;           /* that it is of; 0: the run's, or the only one's */
     uint64_t share_milli;       /* thousandths of the time of all requests; MST_UNKNOWN: none */
     uint64_t requests;          /* that it concerns; MST_UNKNOWN: not counted */
     char     text[512];         /* a sentence */

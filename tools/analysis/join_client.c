@@ -109,12 +109,11 @@ static bool join_spans(struct mst_summary_join *join, struct spans *clients, str
     return true;
 }
 
-/* 1 there are such ids on both sides, 0 not, -1 failed. */
-static int has_ids(sqlite3 *db, int64_t run_id)
+/* 1 the servers' requests have such ids, 0 not, -1 failed. */
+static int servers_have_ids(sqlite3 *db, int64_t run_id)
 {
     struct mst_query q = mst_query_ask(db,
-        "SELECT EXISTS (SELECT 1 FROM client_requests WHERE run_id = :id AND client_id IS NOT "
-        "NULL) AND EXISTS (SELECT 1 FROM server_requests WHERE client_id IS NOT NULL AND "
+        "SELECT EXISTS (SELECT 1 FROM server_requests WHERE client_id IS NOT NULL AND "
         "server_id IN (SELECT id FROM servers WHERE run_id = :id)) AS has_ids", run_id);
     bool has = mst_query_next(&q) && mst_row_number(&q, "has_ids") == 1;
 
@@ -200,7 +199,7 @@ bool mst_summary_join_client(struct mst_summary *s, sqlite3 *db)
     const struct mst_summary_server *server = mst_summary_front(s);
     struct mst_summary_join *join = &s->client.join;
     struct mst_values apart = { 0 };
-    int ids = has_ids(db, s->id);
+    int ids = s->client.has_ids ? servers_have_ids(db, s->id) : 0;
     bool fine = ids >= 0;
 
     if (ids > 0)

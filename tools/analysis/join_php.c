@@ -260,7 +260,6 @@ static bool find_only_apache(const struct mst_summary *s, struct mst_summary_ser
 
 bool mst_summary_join_php(struct mst_summary *s, sqlite3 *db)
 {
-    const struct mst_summary_server *behind = mst_summary_behind(s);
     size_t apaches = 0, i;
 
     for (i = 0; i < s->server_count; i++)
@@ -268,7 +267,7 @@ bool mst_summary_join_php(struct mst_summary *s, sqlite3 *db)
     for (i = 0; apaches > 1 && i < s->server_count; i++)
         if (mst_summary_is_php(&s->servers[i]) && !find_only_apache(s, &s->servers[i], db))
             return false;
-    for (i = 0; behind != NULL && i < s->server_count; i++)
+    for (i = 0; apaches < s->server_count && i < s->server_count; i++)
         if (!mst_summary_is_php(&s->servers[i]) && !join(s, &s->servers[i], db))
             return false;
     /* Two Apaches may have had requests of the same id at the same time. */

@@ -203,18 +203,49 @@ struct mst_summary_all mst_summary_fronts(const struct mst_summary *s)
     return mst_summary_all(s, front != NULL && mst_summary_is_php(front));
 }
 
-const struct mst_summary_server *mst_summary_behind(const struct mst_summary *s)
+/* Its own PHP before one that is not known to be another's. */
+static bool works_more(const struct mst_summary_server *php,
+                       const struct mst_summary_server *other)
 {
-    const struct mst_summary_server *front = mst_summary_front(s), *behind = NULL;
+    if (other == NULL || (php->only_apache != 0) != (other->only_apache != 0))
+        return other == NULL || php->only_apache != 0;
+    return php->joined > other->joined;
+}
+
+const struct mst_summary_server *mst_summary_php_of(const struct mst_summary *s,
+                                                    const struct mst_summary_server *front)
+{
+    const struct mst_summary_server *behind = NULL, *php;
     size_t i;
 
     if (front != NULL && mst_summary_is_php(front))
         return front;
-    for (i = 0; i < s->server_count; i++)
-        if (mst_summary_is_php(&s->servers[i]) &&
-            (behind == NULL || s->servers[i].joined > behind->joined))
-            behind = &s->servers[i];
+    for (i = 0; i < s->server_count; i++) {
+        php = &s->servers[i];
+        if (mst_summary_is_php(php) && works_more(php, behind) &&
+            (php->only_apache == 0 || front == NULL || php->only_apache == front->id))
+            behind = php;
+    }
     return behind;
+}
+
+const struct mst_summary_server *mst_summary_behind(const struct mst_summary *s)
+{
+    return mst_summary_php_of(s, mst_summary_front(s));
+}
+
+const struct mst_summary_server *mst_summary_front_of(const struct mst_summary *s,
+                                                      const struct mst_summary_server *server,
+                                                      const struct mst_summary_server *otherwise)
+{
+    size_t i;
+
+    if (otherwise == NULL || mst_summary_is_php(server) == mst_summary_is_php(otherwise))
+        return server;
+    for (i = 0; server->only_apache != 0 && i < s->server_count; i++)
+        if (s->servers[i].id == server->only_apache)
+            return &s->servers[i];
+    return otherwise;
 }
 
 uint64_t mst_summary_at_once_milli(const struct mst_summary *s, const struct mst_summary_end *end)

@@ -18,12 +18,15 @@ static bool times_from_rows(struct mst_summary_client *c, uint64_t rows_step_ns,
                             int64_t run_id)
 {
     struct mst_query q = mst_query_ask(db,
-        "SELECT duration_ns FROM client_requests WHERE run_id = :id AND status IS NOT 0", run_id);
+        "SELECT duration_ns, client_id FROM client_requests WHERE run_id = :id "
+        "AND status IS NOT 0", run_id);
     struct mst_values values = { 0 };
     bool fine = true;
 
-    while (fine && mst_query_next(&q))
+    while (fine && mst_query_next(&q)) {
         fine = mst_values_add(&values, mst_row_number(&q, "duration_ns")) == 0;
+        c->has_ids |= !mst_row_is_null(&q, "client_id");
+    }
     fine = mst_query_done(&q) && fine;
     if (fine && values.count > 0 && values.count == c->requests) {
         mst_summary_times_of(&c->times, &values);

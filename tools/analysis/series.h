@@ -38,6 +38,7 @@ struct mst_series_requests {
     struct mst_bins  bins;
     uint64_t         count, outside;   /* outside: ended in none of the bins; in `spectrum` only */
     struct mst_table over_time, spectrum, heatmap;
+    struct mst_table workers, statuses;   /* a server's only: by worker, by HTTP status */
 };
 
 /* What the client saw. count is 0 where the archive has no rows of it. */
@@ -45,8 +46,7 @@ bool mst_series_client(struct mst_series_requests *s, sqlite3 *db, int64_t run_i
                        const struct mst_bins *bins, uint64_t start_step_ns);
 /* What a server did: over_time also has the parts of the time and status classes. */
 bool mst_series_server(struct mst_series_requests *s, sqlite3 *db,
-                       const struct mst_summary_server *server, const struct mst_bins *bins,
-                       struct mst_table *workers);
+                       const struct mst_summary_server *server, const struct mst_bins *bins);
 void mst_series_requests_free(struct mst_series_requests *s);
 
 /* What a server's requests consisted of, in the bins of over_time: means of an Apache's intervals,
@@ -75,8 +75,5 @@ bool mst_series_ports(struct mst_table *table, sqlite3 *db, int64_t run_id,
 /* Processes that were forked or ended in each bin. */
 bool mst_series_lifecycle(struct mst_table *table, sqlite3 *db, int64_t server_id,
                           const struct mst_bins *bins);
-/* How many requests ended with which HTTP status. */
-bool mst_series_statuses(struct mst_table *table, sqlite3 *db,
-                         const struct mst_summary_server *server);
 
 #endif

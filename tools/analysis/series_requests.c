@@ -22,6 +22,7 @@
 #define HEAT_ROWS            192    /* twelve decades from 1 us */
 #define HEAT_BINS_MAX        10000u /* a map is for the page, which has fewer */
 #define WORKERS_MAX          65536u
+#define STATUSES_MAX         1000u  /* HTTP's have three digits */
 
 /* ---- bins ------------------------------------------------------------------------ */
 
@@ -257,6 +258,8 @@ void mst_series_requests_free(struct mst_series_requests *s)
     mst_table_free(&s->over_time);
     mst_table_free(&s->spectrum);
     mst_table_free(&s->heatmap);
+    mst_table_free(&s->workers);
+    mst_table_free(&s->statuses);
 }
 
 /* ---- the client ------------------------------------------------------------------ */
@@ -318,10 +321,35 @@ static bool make_workers(struct mst_table *table, const struct worker *workers)
     return true;
 }
 
+struct status { uint64_t requests, aborted; };
+
+/* Those without a status of HTTP come first: theirs is not a number. */
+static bool make_statuses(struct mst_table *table, const struct status statuses[STATUSES_MAX + 1])
+{
+    static const char *const columns[] = { "status", "requests", "aborted" };
+    double *row;
+    size_t i, status;
+
+    *table = MST_TABLE("statuses", columns);
+    for (i = 0; i <= STATUSES_MAX; i++) {
+        status = i == 0 ? STATUSES_MAX : i - 1;
+        if (statuses[status].requests == 0)
+            continue;
+        row = mst_table_add(table);
+        if (row == NULL)
+            return false;
+        row[0] = status < STATUSES_MAX ? (double)status : NAN;
+        row[1] = (double)statuses[status].requests;
+        row[2] = (double)statuses[status].aborted;
+    }
+    return true;
+}
+
 struct server_gathering {
     struct gathering g;
     struct mst_query q;         /* the requests */
     struct worker   *workers;
+    struct status    statuses[STATUSES_MAX + 1];   /* the last: of those without one */
 };
 
 static const char apache_requests[] =
@@ -337,6 +365,9 @@ static const char php_requests[] =
 static bool gather_request(struct server_gathering *s, const uint64_t parts[PART_COUNT])
 {
     uint64_t total = 0, worker = mst_row_number(&s->q, "worker");
+    uint64_t status = mst_row_number(&s->q, "status");
+    bool aborted = mst_row_number(&s->q, "aborted") == 1;
+    struct status *same = &s->statuses[status < STATUSES_MAX ? status : STATUSES_MAX];
     struct per_bin *b;
     size_t i;
 
@@ -347,8 +378,9 @@ static bool gather_request(struct server_gathering *s, const uint64_t parts[PART
         return false;
     for (i = 0; i < PART_COUNT; i++)
         b->parts_ns[i] += parts[i];
-    b->classes[class_of(mst_row_number(&s->q, "status"),
-                        mst_row_number(&s->q, "aborted") == 1)]++;
+    b->classes[class_of(status, aborted)]++;
+    same->requests++;
+    same->aborted += aborted;
     if (worker < WORKERS_MAX) {
         s->workers[worker].requests++;
         s->workers[worker].held_ns += mst_row_number(&s->q, "held_ns");
@@ -395,8 +427,7 @@ static bool gather_php(struct server_gathering *s)
 }
 
 bool mst_series_server(struct mst_series_requests *s, sqlite3 *db,
-                       const struct mst_summary_server *server, const struct mst_bins *bins,
-                       struct mst_table *workers)
+                       const struct mst_summary_server *server, const struct mst_bins *bins)
 {
     bool php = mst_summary_is_php(server), joined = !php && server->php.joined > 0;
     struct server_gathering of = {
@@ -409,7 +440,8 @@ bool mst_series_server(struct mst_series_requests *s, sqlite3 *db,
     of.g.parts = php ? PHP_PARTS : joined ? ALL_PARTS :
                  ALL_PARTS & ~(PHP_PARTS | 1u << PART_SEND_PHP);
     fine = fine && (php ? gather_php(&of) : gather_apache(&of, &server->php));
-    fine = mst_query_done(&of.q) && fine && finish(s, &of.g) && make_workers(workers, of.workers);
+    fine = mst_query_done(&of.q) && fine && finish(s, &of.g) &&
+           make_workers(&s->workers, of.workers) && make_statuses(&s->statuses, of.statuses);
     end(&of.g);
     free(of.workers);
     return fine;

@@ -6,7 +6,6 @@
  */
 #include <math.h>
 
-#include "analysis/run_requests.h"
 #include "analysis/series.h"
 #include "archive/query.h"
 #include "base/clock.h"
@@ -284,19 +283,4 @@ bool mst_series_lifecycle(struct mst_table *table, sqlite3 *db, int64_t server_i
     for (i = 0; i < table->rows; i++)
         table->cells[i * table->width] *= mst_cell_seconds(bins->width_ns);
     return fine;
-}
-
-bool mst_series_statuses(struct mst_table *table, sqlite3 *db,
-                         const struct mst_summary_server *server)
-{
-    static const char *const columns[] = { "status", "requests", "aborted" };
-    struct mst_query q = mst_query_ask(db, mst_summary_is_php(server) ?
-        "SELECT status, count(*) AS requests, total(aborted) AS aborted "
-        MST_FROM_PHPS_REQUESTS "GROUP BY status ORDER BY status" :
-        "SELECT status, count(*) AS requests, total(aborted) AS aborted "
-        MST_FROM_APACHES_REQUESTS "GROUP BY status ORDER BY status",
-        server->id);
-
-    *table = MST_TABLE("statuses", columns);
-    return read_counts(table, &q);
 }

@@ -60,6 +60,7 @@ struct mst_summary_client {
     uint64_t time_step_ns;             /* resolution of times; MST_UNKNOWN */
     uint64_t rows_start_step_ns;       /* of the rows' starts; MST_UNKNOWN: there are none */
     struct mst_summary_join join;
+    bool     has_ids;                  /* its rows have ids, as the servers' requests can have */
     bool     abandons;
     bool     corrected;                /* for coordinated omission: times include made-up ones */
 };
@@ -135,6 +136,12 @@ struct mst_summary_pool {
     uint64_t max_memory_bytes;
 };
 
+/* What kept a server's workers: an Apache's requests that had one, or a PHP's. */
+struct mst_summary_held {
+    uint64_t requests, late;           /* late: those that ended after the load tool */
+    double   sum_ns, squares;          /* squares: the sum of their squares, ns^2 */
+};
+
 struct mst_summary_server {
     int64_t  id;
     bool     local;                    /* on the machine that recorded */
@@ -162,12 +169,15 @@ struct mst_summary_server {
     uint64_t joined;                   /* a PHP's requests that are an Apache's here */
     int64_t  only_apache;              /* a PHP's: the one that all its requests come from; 0: there
                                         * are several, or it is not known */
+    struct mst_summary_held held;      /* this run's requests */
     uint64_t fatal, timeouts, uncached, php_cpu_ns, max_memory_bytes;   /* a PHP's */
     uint64_t marks;
     uint64_t counted;                  /* as the server's counters say, with in_flight_before */
     uint64_t lost, restarts;
     uint64_t workers_limit, max_busy;
     uint64_t samples;                  /* during the load */
+    uint64_t at_once_p99;              /* requests at once, with a worker or in the accept queue:
+                                        * 99 % of the samples have no more. MST_UNKNOWN */
     uint64_t mean_busy_milli;          /* thousandths of a worker, over the load; exact */
     uint64_t mean_state_milli[MST_STATE_COUNT];
     uint64_t working_ns;               /* workers' time reading, handling, sending, logging */
@@ -300,9 +310,20 @@ struct mst_summary_all mst_summary_fronts(const struct mst_summary *s);
  * not known. */
 const struct mst_summary_generator *mst_summary_limit(const struct mst_summary *s);
 
-/* The PHP that worked for it: the one with the most of its requests; itself, where it
- * is one. NULL: none was recorded. */
+/* The PHP that worked for such a server, the one with the most of an Apache's requests; itself,
+ * where it is one. One whose requests all are this server's comes before one of which that is not
+ * known. NULL: none was recorded. */
+const struct mst_summary_server *mst_summary_php_of(const struct mst_summary *s,
+                                                    const struct mst_summary_server *front);
+/* The same of mst_summary_front(). */
 const struct mst_summary_server *mst_summary_behind(const struct mst_summary *s);
+
+/* The server whose requests it works for: itself, or of a PHP the Apache that all its requests come
+ * from. Where a PHP serves several, or it is not known whom: `otherwise`, one of those that the
+ * load tool talks to. */
+const struct mst_summary_server *mst_summary_front_of(const struct mst_summary *s,
+                                                      const struct mst_summary_server *server,
+                                                      const struct mst_summary_server *otherwise);
 
 /* The phases that such a server has, in the order in which they are shown. */
 size_t mst_summary_phases(const struct mst_summary_server *server, const enum mst_phase **phases);

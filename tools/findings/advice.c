@@ -22,27 +22,45 @@ bool mst_plan_is_threaded(const struct mst_summary_server *server)
            (strcmp(server->mpm, "worker") == 0 || strcmp(server->mpm, "event") == 0);
 }
 
-/* Time that a request waits for a worker of this server, and for those in front of it. */
+/* Time that one of its requests waits for a worker of this server, and for those in front of it.
+ * Not every request of the front comes to PHP. */
 static double waited_seconds(const struct mst_budget *b, const struct mst_summary_server *server)
 {
-    uint64_t ns = b->queue_ns + (server == b->php ? b->php_wait_ns : 0);
+    uint64_t ns = mst_budget_mean_ns(b, b->queue_ns);
 
-    return (double)mst_budget_mean_ns(b, ns) / (double)MST_NS_PER_S;
+    if (server == b->php)
+        ns += mst_known(server->phases[MST_PHASE_PHP_WAIT].mean_ns);
+    return (double)ns / (double)MST_NS_PER_S;
 }
 
 static void take_demand(struct mst_plan *plan, const struct mst_budget *b,
                         const struct mst_summary_server *server, const struct mst_demand *d)
 {
     const struct mst_summary_client *c = &b->s->client;
-    double seen = ceil(d->rate * (d->held + waited_seconds(b, server)));
 
     plan->held = d->held;
     plan->rate = d->rate;
-    plan->wanted = (uint64_t)seen;
-    if (c->known && c->concurrency != MST_UNKNOWN && c->concurrency >= plan->wanted) {
+    plan->at_once = d->rate * (d->held + waited_seconds(b, server));
+    plan->wanted = (uint64_t)ceil(plan->at_once);
+    /* Of several servers it is not known how many of the connections were for this one. */
+    if (c->known && !b->fleet && c->concurrency != MST_UNKNOWN &&
+        c->concurrency >= plan->wanted) {
         plan->wanted = c->concurrency;
-        plan->wanted_by_tool = true;
+        plan->at_once = (double)c->concurrency;
+        plan->by = MST_WANTED_BY_TOOL;
+    } else if (server->at_once_p99 != MST_UNKNOWN && server->at_once_p99 > plan->wanted) {
+        plan->wanted = server->at_once_p99;
+        plan->by = MST_WANTED_AT_TIMES;
     }
+}
+
+/* CPU time of the server and the PHP behind it. */
+static uint64_t own_cpu_ns(const struct mst_budget *b)
+{
+    if (!b->fleet)
+        return mst_own_cpu_ns(b->s);
+    return mst_known(b->front->cpu_ns) +
+           (b->php != NULL && b->php != b->front ? mst_known(b->php->cpu_ns) : 0);
 }
 
 /* The rate at which the CPUs are full, if a request takes as much of them as now: of what others
@@ -50,13 +68,13 @@ static void take_demand(struct mst_plan *plan, const struct mst_budget *b,
 static double full_rate(const struct mst_budget *b, const struct mst_plan *plan)
 {
     const struct mst_summary *s = b->s;
-    double all, busy, own = (double)mst_own_cpu_ns(s), others;
+    double all, busy, own = (double)own_cpu_ns(b), others;
 
     if (!b->front->local || s->machine_busy_milli == MST_UNKNOWN || s->cpus == MST_UNKNOWN)
         return INFINITY;
     all = (double)s->duration_ns * (double)s->cpus;
     busy = all * (double)s->machine_busy_milli / 1000;
-    if (mst_cpu_is_ours(s))
+    if (!b->fleet && mst_cpu_is_ours(s))
         own = busy;
     others = fmax(busy - own, 0);
     return own > 0 ? plan->rate * (all - others / 2) / own : INFINITY;
@@ -75,7 +93,7 @@ static bool waits_one_by_one(const struct mst_summary *s)
 
 static void choose(struct mst_plan *plan, const struct mst_budget *b)
 {
-    double alone = (double)plan->wanted / plan->held, full = full_rate(b, plan);
+    double alone = plan->at_once / plan->held, full = full_rate(b, plan);
 
     plan->then = fmin(alone, full);
     plan->workers = plan->wanted > plan->now ? plan->wanted : MST_UNKNOWN;
@@ -104,13 +122,12 @@ static void choose(struct mst_plan *plan, const struct mst_budget *b)
 bool mst_plan_workers(struct mst_plan *plan, const struct mst_budget *b,
                       const struct mst_summary_server *server, sqlite3 *db)
 {
+    struct mst_demand d = mst_demand_of(b->s, server);
     struct mst_per_process process;
-    struct mst_demand d;
     uint64_t ram;
 
     memset(plan, 0, sizeof *plan);
-    if (!mst_demand_read(&d, db, b->s, server) ||
-        !mst_per_process_read(&process, db, server->id) || !mst_ram_read(&ram, db, b->s->id))
+    if (!mst_per_process_read(&process, db, server->id) || !mst_ram_read(&ram, db, b->s->id))
         return false;
     plan->known = b->s->duration_ns != MST_UNKNOWN &&
                   b->s->duration_ns >= MST_SIZING_RUN_MIN_NS &&
@@ -142,6 +159,7 @@ void mst_plan_pool(struct mst_plan *plan, const struct mst_budget *b,
     plan->held = (double)pool->run_sum_ns / (double)pool->requests / (double)MST_NS_PER_S;
     plan->rate = (double)pool->requests / seconds;
     waited = (double)pool->wait_sum_ns / (double)pool->waited / (double)MST_NS_PER_S;
-    plan->wanted = (uint64_t)ceil(plan->rate * (plan->held + waited));
+    plan->at_once = plan->rate * (plan->held + waited);
+    plan->wanted = (uint64_t)ceil(plan->at_once);
     choose(plan, b);
 }

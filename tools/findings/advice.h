@@ -16,6 +16,13 @@ enum mst_next_limit {
     MST_NEXT_MEMORY          /* the machine's memory is used up before */
 };
 
+/* How it is known how many requests want to be served at once. */
+enum mst_wanted_by {
+    MST_WANTED_ON_AVERAGE,   /* rate x (held + waited): Little's law */
+    MST_WANTED_BY_TOOL,      /* the load tool's concurrency */
+    MST_WANTED_AT_TIMES      /* 99 % of the samples have no more: the load was not even */
+};
+
 struct mst_plan {
     bool     known;                /* false: the run is too short for a mean */
     enum mst_next_limit next;
@@ -23,7 +30,8 @@ struct mst_plan {
                                     * more than now, and an average does not tell how many */
     uint64_t now;                  /* the limit, or what was seen busy where that is not known */
     uint64_t wanted;               /* requests at once, those that waited included */
-    bool     wanted_by_tool;       /* the load tool says so: else rate x (held + waited) */
+    enum mst_wanted_by by;
+    double   at_once;              /* the same on average: what the predictions are for */
     double   held, rate, then;     /* seconds; requests a second now, and predicted */
     uint64_t cpu_then_milli;       /* predicted; MST_UNKNOWN */
     double   process_bytes;        /* of one more process, upper end; 0: not known */

@@ -21,10 +21,14 @@ static uint64_t phase(const struct mst_summary_server *server, enum mst_phase wh
 /* Of a PHP that also works for others: the part of its time that is the front's. */
 static uint64_t of_front(const struct mst_budget *b, uint64_t ns)
 {
+    uint64_t joined = b->php->joined;
+
     ns = mst_known(ns);
-    if (b->php == b->front || b->php->requests == 0 || b->php->joined >= b->php->requests)
+    if (b->fleet && b->php->only_apache == 0 && b->front->php.joined < joined)
+        joined = b->front->php.joined;
+    if (b->php == b->front || b->php->requests == 0 || joined >= b->php->requests)
         return ns;
-    return (uint64_t)((unsigned __int128)ns * b->php->joined / b->php->requests);
+    return (uint64_t)((unsigned __int128)ns * joined / b->php->requests);
 }
 
 static void take_run(struct mst_budget *b)
@@ -72,12 +76,32 @@ static void take_send(struct mst_budget *b)
         b->send_client_ns + b->send_network_ns + b->send_server_ns + in_php);
 }
 
-struct mst_budget mst_budget_make(const struct mst_summary *s)
+bool mst_is_served(const struct mst_budget *b, const struct mst_summary_server *server)
 {
-    struct mst_budget b = { .s = s, .front = mst_summary_front(s), .php = mst_summary_behind(s) };
+    return mst_summary_is_php(server) == mst_summary_is_php(b->busiest) &&
+           server->requests > 0 && server->requests >= b->busiest->requests / 100;
+}
+
+static bool has_peers(const struct mst_budget *b)
+{
+    size_t served = 0, i;
+
+    for (i = 0; i < b->s->server_count; i++)
+        served += mst_is_served(b, &b->s->servers[i]);
+    return served > 1;
+}
+
+struct mst_budget mst_budget_make(const struct mst_summary *s,
+                                  const struct mst_summary_server *front)
+{
+    struct mst_budget b = {
+        .s = s, .busiest = mst_summary_front(s), .front = front,
+        .php = mst_summary_php_of(s, front),
+    };
 
     if (b.front == NULL)
         return b;
+    b.fleet = has_peers(&b);
     b.total_ns = phase(b.front, MST_PHASE_TOTAL);
     if (b.php != NULL && (b.php == b.front || b.front->php.joined > 0))
         take_run(&b);

@@ -15,7 +15,9 @@
 struct mst_budget {
     const struct mst_summary        *s;
     const struct mst_summary_server *front;   /* NULL: no server was recorded */
+    const struct mst_summary_server *busiest; /* the run's mst_summary_front() */
     const struct mst_summary_server *php;     /* NULL: none; `front`, where that is a PHP */
+    bool     fleet;                           /* one of several that mst_is_served() */
     uint64_t total_ns;                        /* of all requests of `front` */
     uint64_t queue_ns, h2_wait_ns;
     uint64_t tls_ns, read_ns;                 /* read: without tls */
@@ -34,7 +36,13 @@ static inline uint64_t mst_known(uint64_t number)
     return number != MST_UNKNOWN ? number : 0;
 }
 
-struct mst_budget mst_budget_make(const struct mst_summary *s);
+/* Of a server that the load tool talks to; NULL: none was recorded. */
+struct mst_budget mst_budget_make(const struct mst_summary *s,
+                                  const struct mst_summary_server *front);
+
+/* Whether a server is one of those that the load was for: a neighbour whose page somebody looks at
+ * meanwhile has less than a hundredth of the requests of the one with most. */
+bool mst_is_served(const struct mst_budget *b, const struct mst_summary_server *server);
 
 /* Thousandths of the time of all requests; 0 where there is none. */
 uint64_t mst_budget_milli(const struct mst_budget *b, uint64_t part_ns);

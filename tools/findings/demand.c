@@ -1,5 +1,4 @@
 /* demand.c - what holds a server's workers, and what its processes take: see demand.h. */
-#include "analysis/run_requests.h"
 #include "findings/demand.h"
 
 #include <math.h>
@@ -12,46 +11,28 @@
 
 /* ---- demand ---------------------------------------------------------------------- */
 
-static const char apache_held[] =
-    "SELECT count(*) AS requests, avg(held_ns) AS mean, avg(1.0 * held_ns * held_ns) AS squares, "
-    "total(start_ns + queue_ns + read_ns + handle_ns + send_ns <= :ended_ns) AS in_time "
-    MST_FROM_APACHES_REQUESTS "AND no_worker = 0";
-static const char php_held[] =
-    "SELECT count(*) AS requests, avg(run_ns) AS mean, avg(1.0 * run_ns * run_ns) AS squares, "
-    "total(start_ns + run_ns <= :ended_ns) AS in_time " MST_FROM_PHPS_REQUESTS;
-
 /* The interval takes requests as independent of each other. Those that ended after the load
  * are none of its rate; another machine's clock does not tell which these are. */
-bool mst_demand_read(struct mst_demand *d, sqlite3 *db, const struct mst_summary *run,
-                     const struct mst_summary_server *server)
+struct mst_demand mst_demand_of(const struct mst_summary *run,
+                                const struct mst_summary_server *server)
 {
-    const char *sql = mst_summary_is_php(server) ? php_held : apache_held;
-    struct mst_query q = mst_query_ask(db, sql, server->id);
-    double mean, squares, seconds = (double)run->duration_ns / (double)MST_NS_PER_S, relative;
-    double in_time = 0;
+    const struct mst_summary_held *held = &server->held;
+    double seconds = (double)run->duration_ns / (double)MST_NS_PER_S;
+    double n = (double)held->requests, mean, squares, relative;
+    struct mst_demand d = { .requests = held->requests };
 
-    mst_query_set(&q, ":ended_ns", server->local && run->ended_ns != MST_UNKNOWN ?
-                  (int64_t)run->ended_ns : INT64_MAX);
-    memset(d, 0, sizeof *d);
-    if (mst_query_next(&q)) {
-        d->requests = mst_row_number(&q, "requests");
-        mean = mst_row_real(&q, "mean") / (double)MST_NS_PER_S;
-        squares = mst_row_real(&q, "squares") / 1e18;
-        in_time = mst_row_real(&q, "in_time");
-        d->held = mean;
-        d->held_deviation = squares > mean * mean ? sqrt(squares - mean * mean) : 0;
-    }
-    if (!mst_query_done(&q))
-        return false;
-    if (d->requests == 0 || d->held <= 0)
-        return true;
-    d->rate = in_time / seconds;
-    d->workers = d->rate * d->held;
-    relative = MST_NORMAL_95_BOTH_SIDES *
-               sqrt((1 + pow(d->held_deviation / d->held, 2)) / (double)d->requests);
-    d->low = d->workers * (1 - relative);
-    d->high = d->workers * (1 + relative);
-    return true;
+    if (held->requests == 0 || held->sum_ns <= 0)
+        return d;
+    mean = held->sum_ns / n / (double)MST_NS_PER_S;
+    squares = held->squares / n / 1e18;
+    d.held = mean;
+    d.held_deviation = squares > mean * mean ? sqrt(squares - mean * mean) : 0;
+    d.rate = (double)(held->requests - (server->local ? held->late : 0)) / seconds;
+    d.workers = d.rate * d.held;
+    relative = MST_NORMAL_95_BOTH_SIDES * sqrt((1 + pow(d.held_deviation / d.held, 2)) / n);
+    d.low = d.workers * (1 - relative);
+    d.high = d.workers * (1 + relative);
+    return d;
 }
 
 /* ---- memory ---------------------------------------------------------------------- */

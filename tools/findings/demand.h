@@ -21,9 +21,10 @@ struct mst_per_process {
     double bytes, low, high;
 };
 
-/* Each returns false where SQLite failed. */
-bool mst_demand_read(struct mst_demand *d, sqlite3 *db, const struct mst_summary *run,
-                     const struct mst_summary_server *server);
+/* Of 0 requests where none held a worker. */
+struct mst_demand mst_demand_of(const struct mst_summary *run,
+                                const struct mst_summary_server *server);
+/* False: SQLite failed. */
 bool mst_per_process_read(struct mst_per_process *p, sqlite3 *db, int64_t server_id);
 
 /* Processes of that size, upper end, that fit in MST_RAM_SHARE_MILLI of the memory; MST_UNKNOWN. */

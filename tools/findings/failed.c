@@ -112,7 +112,7 @@ static uint64_t aborted_before_the_end(struct mst_inquiry *q)
 static void find_aborts(struct mst_inquiry *q)
 {
     const struct mst_summary_client *c = &q->s->client;
-    uint64_t timeouts = c->known ? mst_known(c->failed_timeout) : 0;
+    uint64_t timeouts = c->known && !q->b.fleet ? mst_known(c->failed_timeout) : 0;
     uint64_t aborted = aborted_before_the_end(q), n = aborted > timeouts ? aborted : timeouts;
     struct mst_finding *f;
 
@@ -258,23 +258,30 @@ static void find_restarts(struct mst_inquiry *q, const struct mst_summary_server
     mst_say_restarts(f, &q->b, server, first_ns);
 }
 
+void mst_find_client_failures(struct mst_inquiry *q)
+{
+    if (q->b.front != NULL)
+        find_lengths(q);
+    find_client_errors(q);
+}
+
 void mst_find_failures(struct mst_inquiry *q)
 {
+    const struct mst_summary_server *front = q->b.front, *server;
     size_t i;
 
-    if (q->b.front == NULL) {
-        find_client_errors(q);
-        return;
-    }
-    find_answers(q, MST_CODE_ANSWERS_4XX, 4);
-    find_answers(q, MST_CODE_ANSWERS_5XX, 5);
-    find_lengths(q);
+    if (front->non_2xx > front->errors_5xx)
+        find_answers(q, MST_CODE_ANSWERS_4XX, 4);
+    if (front->errors_5xx > 0)
+        find_answers(q, MST_CODE_ANSWERS_5XX, 5);
     find_aborts(q);
-    find_client_errors(q);
     for (i = 0; i < q->s->server_count; i++) {
-        find_deaths(q, &q->s->servers[i]);
-        find_restarts(q, &q->s->servers[i]);
-        if (mst_summary_is_php(&q->s->servers[i]))
-            find_fatal(q, &q->s->servers[i]);
+        server = &q->s->servers[i];
+        if (!mst_is_ours(q, server))
+            continue;
+        find_deaths(q, server);
+        find_restarts(q, server);
+        if (mst_summary_is_php(server))
+            find_fatal(q, server);
     }
 }

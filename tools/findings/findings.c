@@ -7,12 +7,13 @@
 
 #include "analysis/thresholds.h"
 #include "base/array.h"
+#include "findings/fleet.h"
 #include "findings/rules.h"
 #include "findings/sentences.h"
 
 /* ---- when nothing can be said -------------------------------------------------------------- */
 
-/* Why what was recorded is no evidence of what ran out. NULL: it is. */
+/* Why what was recorded is no evidence of what ran out. NULL: it can be. */
 static const char *find_obstacle(const struct mst_inquiry *q, enum mst_code *code)
 {
     static const char *const incomplete[MST_OUTCOME_COUNT] = {
@@ -23,18 +24,24 @@ static const char *find_obstacle(const struct mst_inquiry *q, enum mst_code *cod
         [MST_OUTCOME_INTERRUPTED] = "the run was interrupted",
     };
     const struct mst_summary *s = q->s;
-    const struct mst_summary_server *server = q->b.front;
 
     *code = MST_CODE_CANNOT_TELL;
     if (!s->complete || s->outcome == MST_OUTCOME_UNFINISHED)
         return incomplete[s->outcome];
-    if (server == NULL || server->requests == 0)
+    if (q->b.front == NULL || q->b.front->requests == 0)
         return "no request of the load was recorded (does its URL lead to this server, and is "
                "MPMStat on there? Requests for the status page do not count)";
     if (s->duration_ns == MST_UNKNOWN || s->duration_ns < MST_VERDICT_RUN_MIN_NS) {
         *code = MST_CODE_TOO_SHORT;
         return "the run was too short";
     }
+    return NULL;
+}
+
+/* The same of what was recorded of one server. */
+static const char *find_obstacle_of(const struct mst_summary_server *server, enum mst_code *code)
+{
+    *code = MST_CODE_CANNOT_TELL;
     /* Few samples can all miss a peak. Where one saw all workers busy there is nothing to miss: the
      * status page itself waits for a worker then, and so it is asked seldom. */
     if (server->samples < MST_SAMPLES_MIN && !mst_summary_all_busy(server)) {
@@ -119,29 +126,53 @@ static void find_nothing(struct mst_inquiry *q)
     f->weight = MST_HEADLINE_MILLI;
 }
 
-static void find_all(struct mst_inquiry *q)
+/* By the requests of one server, the budget's front. */
+static void find_of_server(struct mst_inquiry *q)
 {
     enum mst_code code;
     const char *obstacle;
 
-    mst_find_failures(q);
+    obstacle = find_obstacle_of(q->b.front, &code);
+    if (obstacle != NULL) {
+        mst_say_obstacle(mst_found(q, code, MST_CANNOT_TELL, 0), obstacle);
+        return;
+    }
+    mst_find_waits(q);
+    mst_find_workers(q);
+    mst_find_h2_workers(q);
+    mst_find_holders(q);
+    mst_find_tail(q);
+}
+
+static void find_all(struct mst_inquiry *q)
+{
+    enum mst_code code;
+    const char *obstacle;
+    bool front_tells;
+
+    mst_find_client_failures(q);
+    if (q->b.front != NULL)
+        mst_for_each_front(q, MST_FLEET_REQUESTS, mst_find_failures);
     mst_find_memory(q);
     obstacle = find_obstacle(q, &code);
     if (obstacle != NULL) {
         mst_say_obstacle(mst_found(q, code, MST_CANNOT_TELL, 0), obstacle);
         return;
     }
-    mst_find_waits(q);
-    mst_find_generator(q);
-    mst_find_workers(q);
-    mst_find_queues(q);
-    mst_find_cpu(q);
-    mst_find_exhausted(q);
-    mst_find_holders(q);
-    mst_find_tail(q);
-    mst_find_beyond(q);
-    mst_find_odd(q);
-    if (heaviest(q->s) < MST_HEADLINE_MILLI)
+    front_tells = find_obstacle_of(q->b.front, &code) == NULL;
+    if (front_tells) {
+        mst_find_generator(q);
+        mst_find_accept_queue(q);
+        mst_find_cpu(q);
+        mst_find_exhausted(q);
+    }
+    mst_for_each_front(q, MST_FLEET_TIME, find_of_server);
+    if (front_tells)
+        mst_find_beyond(q);
+    if (front_tells || q->b.fleet)
+        mst_find_odd(q);
+    mst_fleet_causes_first(q->s);
+    if (front_tells && heaviest(q->s) < MST_HEADLINE_MILLI)
         find_nothing(q);
 }
 
@@ -164,7 +195,9 @@ bool mst_findings_add(struct mst_summary *s, const struct mst_finding *f)
 
 int mst_findings_make(struct mst_summary *s, struct mst_archive *a, char error[MST_ERROR_MAX])
 {
-    struct mst_inquiry q = { .s = s, .db = mst_archive_db(a), .b = mst_budget_make(s) };
+    struct mst_inquiry q = {
+        .s = s, .db = mst_archive_db(a), .b = mst_budget_make(s, mst_summary_front(s)),
+    };
 
     find_all(&q);
     if (q.failed)

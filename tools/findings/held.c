@@ -166,5 +166,6 @@ void mst_find_holders(struct mst_inquiry *q)
         find_holder(q, b->php, php_holders);
     find_stuck(q, b->front);
     for (i = 0; i < q->s->server_count; i++)
-        find_churn(q, &q->s->servers[i]);
+        if (mst_is_ours(q, &q->s->servers[i]))
+            find_churn(q, &q->s->servers[i]);
 }

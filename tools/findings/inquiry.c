@@ -89,12 +89,30 @@ uint64_t mst_weight_with_all_waiting(const struct mst_budget *b, uint64_t part_n
     return mst_budget_milli(b, part_ns + b->queue_ns + b->php_wait_ns + b->h2_wait_ns);
 }
 
-const struct mst_finding *mst_findings_get(const struct mst_summary *s, enum mst_code code)
+bool mst_is_ours(const struct mst_inquiry *q, const struct mst_summary_server *server)
 {
+    const struct mst_budget *b = &q->b;
+    const struct mst_summary_server *whose;
+
+    if (server == b->front || (server->only_apache != 0 && server->only_apache == b->front->id))
+        return true;
+    if (b->front != b->busiest)
+        return false;
+    whose = mst_summary_front_of(q->s, server, b->busiest);
+    return whose == b->busiest || !mst_is_served(b, whose);
+}
+
+const struct mst_finding *mst_findings_get(const struct mst_summary *s, enum mst_code code,
+                                           const char *server)
+{
+    const struct mst_finding *f;
     size_t i;
 
-    for (i = 0; i < s->finding_count; i++)
-        if (s->findings[i].code == code)
-            return &s->findings[i];
+    for (i = 0; i < s->finding_count; i++) {
+        f = &s->findings[i];
+        if (f->code == code && (f->server[0] == '\0' || strncmp(f->server, server,
+                                                                sizeof f->server - 1) == 0))
+            return f;
+    }
     return NULL;
 }

@@ -31,13 +31,20 @@ void mst_found_subject(struct mst_finding *f, const char *subject);
 /* What explains less than others, or follows from them, is no headline. */
 void mst_found_no_headline(struct mst_finding *f);
 
+/* Whether what is found of a server belongs to this inquiry's: that it is the budget's front, or a
+ * PHP that works for it. What belongs to none that is served belongs to the one with most
+ * requests. */
+bool mst_is_ours(const struct mst_inquiry *q, const struct mst_summary_server *server);
+
 /* For how long requests waited for a server's workers while it restarted, and how many of its
  * processes ended for that: 0 where it did not restart. */
 uint64_t mst_restart_wait_ns(struct mst_inquiry *q, const struct mst_summary_server *server);
 uint64_t mst_restart_exits(struct mst_inquiry *q, const struct mst_summary_server *server);
 
-/* The finding of that code that was added first, or NULL. */
-const struct mst_finding *mst_findings_get(const struct mst_summary *s, enum mst_code code);
+/* The finding of that code that was added first, or NULL; of several servers the run's, or the
+ * one's of that name. */
+const struct mst_finding *mst_findings_get(const struct mst_summary *s, enum mst_code code,
+                                           const char *server);
 
 /* What a limited resource explains of the time that requests waited for workers: its part of the
  * time for which workers were held, by requests or by idle connections. Thousandths. */

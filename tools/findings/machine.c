@@ -232,10 +232,11 @@ static void find_disk(struct mst_inquiry *q)
 /* What ran out is the reason of the failures that it made. */
 static void weigh_exhausted(struct mst_inquiry *q, struct mst_finding *f)
 {
+    const char *name = mst_summary_called(q->b.front);
     bool failures = q->b.front->errors_5xx > 0 ||
-                    mst_findings_get(q->s, MST_CODE_CLIENT_ERRORS) != NULL ||
-                    mst_findings_get(q->s, MST_CODE_ANSWERS_4XX) != NULL ||
-                    mst_findings_get(q->s, MST_CODE_CLIENT_ABORTS) != NULL;
+                    mst_findings_get(q->s, MST_CODE_CLIENT_ERRORS, name) != NULL ||
+                    mst_findings_get(q->s, MST_CODE_ANSWERS_4XX, name) != NULL ||
+                    mst_findings_get(q->s, MST_CODE_CLIENT_ABORTS, name) != NULL;
 
     f->share_milli = MST_UNKNOWN;
     f->weight = failures ? MST_WEIGHT_FIRST + 1500 : MST_HEADLINE_MILLI;

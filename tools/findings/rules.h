@@ -9,15 +9,20 @@
 
 #include "findings/inquiry.h"
 
-void mst_find_failures(struct mst_inquiry *q);     /* failed.c */
+/* Of the run. */
+void mst_find_client_failures(struct mst_inquiry *q);   /* failed.c */
 void mst_find_memory(struct mst_inquiry *q);       /* machine.c */
 void mst_find_cpu(struct mst_inquiry *q);          /* machine.c */
 void mst_find_exhausted(struct mst_inquiry *q);    /* machine.c */
 void mst_find_generator(struct mst_inquiry *q);    /* client.c */
 void mst_find_beyond(struct mst_inquiry *q);       /* client.c */
 void mst_find_odd(struct mst_inquiry *q);          /* odd.c */
+void mst_find_accept_queue(struct mst_inquiry *q); /* workers.c */
+
+/* Of one server, the budget's front, and the PHP behind it. */
+void mst_find_failures(struct mst_inquiry *q);     /* failed.c */
 void mst_find_workers(struct mst_inquiry *q);      /* workers.c */
-void mst_find_queues(struct mst_inquiry *q);       /* workers.c */
+void mst_find_h2_workers(struct mst_inquiry *q);   /* workers.c */
 void mst_find_holders(struct mst_inquiry *q);      /* held.c */
 void mst_find_waits(struct mst_inquiry *q);        /* waited.c */
 void mst_find_tail(struct mst_inquiry *q);         /* tail.c */

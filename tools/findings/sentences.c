@@ -238,7 +238,7 @@ static void say_needs(char text[224], const struct mst_plan *plan)
 /* The mean that clients would see: as many requests at once, at that rate. */
 static struct mst_formatted mean_at(const struct mst_plan *plan, double rate)
 {
-    return mst_format_time((uint64_t)((double)plan->wanted / rate * (double)MST_NS_PER_S));
+    return mst_format_time((uint64_t)(plan->at_once / rate * (double)MST_NS_PER_S));
 }
 
 void mst_say_plan(struct mst_finding *f, const struct mst_plan *plan, const char *directive,
@@ -249,7 +249,7 @@ void mst_say_plan(struct mst_finding *f, const struct mst_plan *plan, const char
         [MST_NEXT_CPU] = "; from there on the CPUs are the limit",
         [MST_NEXT_MEMORY] = "; more do not fit in the memory",
     };
-    char needs[224], spawning[128] = "";
+    char needs[224], spawning[128] = "", by[64] = "";
 
     if (!plan->known) {
         MST_ACTION(f, "Set %s higher; how high takes a run of two seconds and 100 requests.",
@@ -277,10 +277,14 @@ void mst_say_plan(struct mst_finding *f, const struct mst_plan *plan, const char
     if (spawns)
         mst_say(spawning, sizeof spawning, " and pm.start_servers with it (or pm = static): FPM "
                 "starts few processes at a time");
-    MST_ACTION(f, "Set %s to %" PRIu64 " (now %" PRIu64 ")%s: %" PRIu64 " requests wanted to be "
-               "served at once%s%s.%s", directive, plan->workers, plan->now, spawning, plan->wanted,
-               plan->wanted_by_tool ? " (the load tool's concurrency)" : "", stops[plan->next],
-               needs);
+    if (plan->by == MST_WANTED_BY_TOOL)
+        mst_say(by, sizeof by, " (the load tool's concurrency)");
+    else if (plan->by == MST_WANTED_AT_TIMES)
+        mst_say(by, sizeof by, " (%.3g on average)", plan->at_once);
+    MST_ACTION(f, "Set %s to %" PRIu64 " (now %" PRIu64 ")%s: %s%" PRIu64 " requests wanted to be "
+               "served at once%s%s.%s", directive, plan->workers, plan->now, spawning,
+               plan->by == MST_WANTED_AT_TIMES ? "up to " : "", plan->wanted, by,
+               stops[plan->next], needs);
     MST_PREDICTED(f, "about %.3g requests/s instead of %.3g, and %s instead of %s for a request, "
                   "if one holds its worker for %s as now", plan->then, plan->rate,
                   mean_at(plan, plan->then).text, mean_at(plan, plan->rate).text,

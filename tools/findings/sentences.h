@@ -110,6 +110,9 @@ void mst_say_beyond(struct mst_finding *f, const struct mst_budget *b, uint64_t 
 enum mst_odd {
     MST_ODD_LIMIT, MST_ODD_TIME, MST_ODD_WAIT, MST_ODD_BUSY, MST_ODD_ERRORS, MST_ODD_COUNT
 };
+/* Whose finding it is: f->servers of `servers` have it, f->server the most of it; `other` is the
+ * second of two. Of several with the same action, that needs no name. */
+void mst_say_servers(struct mst_finding *f, const char *other, size_t servers, bool same_action);
 void mst_say_odd(struct mst_finding *f, const struct mst_summary_server *server, size_t peers);
 /* Adds one of these to the text. */
 void mst_say_odd_in(struct mst_finding *f, const struct mst_summary_server *server,

@@ -328,6 +328,35 @@ static const char *phase_meaning(enum mst_phase phase)
     }
 }
 
+static void say_before(char *text, size_t size, const char *before)
+{
+    char after[sizeof ((struct mst_finding *)NULL)->text];
+
+    mst_say(after, sizeof after, "%s", text);
+    mst_say(text, size, "%s%s", before, after);
+}
+
+void mst_say_servers(struct mst_finding *f, const char *other, size_t servers, bool same_action)
+{
+    char whose[256], where[80];
+
+    mst_say(where, sizeof where, "%.60s: ", f->server);
+    if (f->servers == 1)
+        mst_say(whose, sizeof whose, "%s", where);
+    else if (f->servers == servers)
+        mst_say(whose, sizeof whose, "All %zu servers, %.60s the most: ", servers, f->server);
+    else if (other != NULL)
+        mst_say(whose, sizeof whose, "%.60s and %.60s: ", f->server, other);
+    else
+        mst_say(whose, sizeof whose, "%zu of %zu servers, %.60s the most: ", f->servers, servers,
+                f->server);
+    say_before(f->text, sizeof f->text, whose);
+    if (f->action[0] != '\0' && (f->servers == 1 || !same_action))
+        say_before(f->action, sizeof f->action, where);
+    if (f->predicted[0] != '\0')
+        say_before(f->predicted, sizeof f->predicted, where);
+}
+
 void mst_say_odd(struct mst_finding *f, const struct mst_summary_server *server, size_t peers)
 {
     MST_TEXT(f, "%.160s is the odd one of %zu %ss of this run.", f->subject, peers,
@@ -371,15 +400,19 @@ void mst_say_odd_in(struct mst_finding *f, const struct mst_summary_server *serv
 void mst_say_nothing(struct mst_finding *f, const struct mst_budget *b)
 {
     enum mst_phase longest = mst_longest_phase(b->front);
-    char limit[32] = "", cpus[48] = "";
+    char limit[32] = "", cpus[48] = "", where[96] = "";
+
+    if (b->fleet)
+        mst_say(where, sizeof where, " on %.60s, which had most requests,",
+                mst_summary_called(b->front));
 
     if (b->front->workers_limit != MST_UNKNOWN)
         mst_say(limit, sizeof limit, " of %" PRIu64, b->front->workers_limit);
     if (b->s->machine_busy_milli != MST_UNKNOWN)
         mst_say(cpus, sizeof cpus, " and the CPUs to %s",
                 mst_format_percent(b->s->machine_busy_milli).text);
-    MST_TEXT(f, "Nothing ran out: at most %s%s workers were busy%s; a request takes %s, %s of it "
-             "%s (%s).", mst_format_count(b->front->max_busy).text, limit, cpus,
+    MST_TEXT(f, "Nothing ran out:%s at most %s%s workers were busy%s; a request takes %s, %s of "
+             "it %s (%s).", where, mst_format_count(b->front->max_busy).text, limit, cpus,
              mst_format_time(b->front->phases[MST_PHASE_TOTAL].mean_ns).text,
              mst_format_percent(mst_phase_milli(b->front, longest)).text,
              mst_phase_names[longest], phase_meaning(longest));

@@ -121,11 +121,12 @@ static void advise_more(struct mst_advice *advice, const struct mst_summary *run
 {
     const struct mst_finding *f = mst_findings_get(run, mst_summary_is_php(server) ?
                                                    MST_CODE_PHP_WORKERS :
-                                                   MST_CODE_APACHE_WORKERS);
+                                                   MST_CODE_APACHE_WORKERS,
+                                                   mst_summary_called(mst_summary_front(run)));
     uint64_t limit = server->workers_limit != MST_UNKNOWN ? server->workers_limit
                                                           : server->max_busy;
     uint64_t up_to = f != NULL ? mst_finding_number(f, "workers_advised") : MST_UNKNOWN;
-    char at_once[256], now[32] = "now";
+    char at_once[256], now[32] = "now", most[64] = "";
     double all = ceil(add_at_once(at_once, sizeof at_once, server, d));
 
     advice->known = true;
@@ -136,12 +137,15 @@ static void advise_more(struct mst_advice *advice, const struct mst_summary *run
         MST_SAY(advice->arithmetic, "%s", f->action);
         return;
     }
-    if (up_to != MST_UNKNOWN)
+    if (up_to != MST_UNKNOWN) {
+        if ((double)up_to > all)
+            snprintf(most, sizeof most, " on average, and up to %" PRIu64, up_to);
         all = (double)up_to;
+    }
     if (all > (double)limit) {
         MST_SAY(advice->answer, "more than %s: up to %.0f", now, all);
-        MST_SAY(advice->arithmetic, "Requests waited for workers. %s: with a worker each, none of "
-            "them would have waited.", at_once);
+        MST_SAY(advice->arithmetic, "Requests waited for workers. %s%s: with a worker each, none "
+            "of them would have waited.", at_once, most);
     } else {
         MST_SAY(advice->answer, "more than %s", now);
         MST_SAY(advice->arithmetic, "Requests waited for workers. %s, on average, for %" PRIu64
@@ -176,11 +180,11 @@ static void advise_enough(struct mst_advice *advice, const struct mst_summary_se
 static bool advise_workers(struct mst_advice *advice, const struct mst_summary *run,
                            const struct mst_summary_server *server, sqlite3 *db, uint64_t ram)
 {
+    struct mst_demand d = mst_demand_of(run, server);
     struct mst_per_process process;
-    struct mst_demand d;
     const char *why;
 
-    if (!mst_demand_read(&d, db, run, server) || !mst_per_process_read(&process, db, server->id))
+    if (!mst_per_process_read(&process, db, server->id))
         return false;
     why = too_little(run, &d);
     if (why == NULL && server->lost != 0)

@@ -157,7 +157,7 @@ void mst_find_tail(struct mst_inquiry *q)
     if (has_headline(q->s))
         f->weight /= 2;   /* that says why; this, which requests */
     if (strcmp(t.part->name, "queue") == 0 || strcmp(t.part->name, "php_wait") == 0 ||
-        mst_findings_get(q->s, MST_CODE_HELD_BY) != NULL)
+        mst_findings_get(q->s, MST_CODE_HELD_BY, "") != NULL)
         mst_found_no_headline(f);
     f->requests = t.slow;
     if (t.common == MST_COMMON_LABEL)

@@ -346,27 +346,33 @@ static uint64_t before_server_milli(const struct mst_inquiry *q)
     return mst_milli(client->mean_ns - server, client->mean_ns);
 }
 
-void mst_find_queues(struct mst_inquiry *q)
+void mst_find_accept_queue(struct mst_inquiry *q)
 {
     struct mst_finding *f;
 
-    if (q->s->checks[MST_CHECK_ACCEPT_QUEUE].ok == MST_ANSWER_NO) {
-        f = mst_found(q, MST_CODE_ACCEPT_QUEUE, MST_CERTAIN, 0);
-        f->share_milli = MST_UNKNOWN;
-        f->weight = MST_FAILURES_FLOOR_MILLI;
-        if (before_server_milli(q) >= MST_HOLDER_TIME_MILLI)
-            f->weight = 1000 + before_server_milli(q);   /* more than all of the server's time */
-        mst_found_number(f, "queue", q->b.front->max_listen_queue);
-        mst_found_number(f, "queue_limit", q->b.front->listen_queue_limit);
-        mst_found_number(f, "overflows", q->s->listen_overflows);
-        mst_say_accept_queue(f, &q->b);
-    }
-    if (mst_budget_milli(&q->b, q->b.h2_wait_ns) >= MST_FINDING_MILLI) {
-        f = mst_found(q, MST_CODE_H2_WORKERS, MST_CERTAIN, q->b.h2_wait_ns);
-        f->requests = q->b.front->intervals[MST_INTERVAL_H2_WAIT].requests;
-        mst_found_number(f, "workers_limit", q->b.front->resources.http2_workers_limit);
-        mst_found_number(f, "max_busy", q->b.front->resources.http2_workers);
-        mst_found_number(f, "full_milli", q->b.front->resources.http2_full_milli);
-        mst_say_h2_workers(f, &q->b);
-    }
+    if (q->s->checks[MST_CHECK_ACCEPT_QUEUE].ok != MST_ANSWER_NO)
+        return;
+    f = mst_found(q, MST_CODE_ACCEPT_QUEUE, MST_CERTAIN, 0);
+    f->share_milli = MST_UNKNOWN;
+    f->weight = MST_FAILURES_FLOOR_MILLI;
+    if (before_server_milli(q) >= MST_HOLDER_TIME_MILLI)
+        f->weight = 1000 + before_server_milli(q);   /* more than all of the server's time */
+    mst_found_number(f, "queue", q->b.front->max_listen_queue);
+    mst_found_number(f, "queue_limit", q->b.front->listen_queue_limit);
+    mst_found_number(f, "overflows", q->s->listen_overflows);
+    mst_say_accept_queue(f, &q->b);
+}
+
+void mst_find_h2_workers(struct mst_inquiry *q)
+{
+    struct mst_finding *f;
+
+    if (mst_budget_milli(&q->b, q->b.h2_wait_ns) < MST_FINDING_MILLI)
+        return;
+    f = mst_found(q, MST_CODE_H2_WORKERS, MST_CERTAIN, q->b.h2_wait_ns);
+    f->requests = q->b.front->intervals[MST_INTERVAL_H2_WAIT].requests;
+    mst_found_number(f, "workers_limit", q->b.front->resources.http2_workers_limit);
+    mst_found_number(f, "max_busy", q->b.front->resources.http2_workers);
+    mst_found_number(f, "full_milli", q->b.front->resources.http2_full_milli);
+    mst_say_h2_workers(f, &q->b);
 }

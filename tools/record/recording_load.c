@@ -63,7 +63,8 @@ int mst_recording_start_load(struct mst_recording *r)
     set_deadline(r);
     set_deadlines(r, r->deadline_ns);
     for (i = 0; i < r->sampler_count; i++)
-        mst_sampler_load_began(&r->samplers[i], r->started_ns);
+        mst_sampler_load_began(&r->samplers[i], r->started_ns,
+                               MST_MEMORY_ROUND_NS * i / r->sampler_count);
     if (r->options->progress != NULL) {
         look = mst_live_look_at(r->samplers, r->sampler_count, r->started_ns);
         mst_live_begin(&r->live, r->options->progress, &look);
@@ -222,11 +223,15 @@ static uint64_t sample_due_ns(uint64_t began_ns, uint64_t nth)
 }
 
 /* The next interval that gets a sample. Where that of all servers took so long that its moment has
- * passed, it is taken at once; where a whole interval has passed, there is a pause first: the
- * recording must not take a CPU for itself. */
-static uint64_t next_sample(uint64_t nth, uint64_t present)
+ * passed, it is taken at once; where a whole interval has passed, at the next moment that has not:
+ * the recording must not take a CPU for itself. */
+static uint64_t next_sample(uint64_t nth, uint64_t began_ns, uint64_t now_ns)
 {
-    return present > nth + 1 ? present + 1 : nth + 1;
+    uint64_t present = (now_ns - began_ns) / MST_SAMPLE_NS;
+
+    if (present <= nth + 1)
+        return nth + 1;
+    return sample_due_ns(began_ns, present) > now_ns ? present : present + 1;
 }
 
 static int follow_load(struct mst_recording *r)
@@ -243,7 +248,7 @@ static int follow_load(struct mst_recording *r)
             return mst_recording_archive_failed(r);
         show_progress(r);
         now = mst_now_ns();
-        nth = next_sample(nth, (now - began) / MST_SAMPLE_NS);
+        nth = next_sample(nth, began, now);
         ended = wait_for_load(r, sample_due_ns(began, nth));
         now = mst_now_ns();
     } while (ended == 0);

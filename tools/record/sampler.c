@@ -456,8 +456,9 @@ int mst_sampler_go_on(struct mst_sampler *s, struct mst_archive *archive, int64_
     return s->sampled ? keep_before(s) : 0;
 }
 
-void mst_sampler_load_began(struct mst_sampler *s, uint64_t now_ns)
+void mst_sampler_load_began(struct mst_sampler *s, uint64_t now_ns, uint64_t memory_after_ns)
 {
+    s->memory_from_ns = now_ns + memory_after_ns;
     s->load_wall_ns = mst_source_wall_ns(s->source, now_ns);
 }
 
@@ -473,7 +474,9 @@ int mst_sampler_tick(struct mst_sampler *s, uint64_t now_ns)
         if (take_sample(s, MST_MOMENT_DURING) != 0)
             return -1;
     }
-    return poll_journal(s) != 0 ? -1 : read_memory(s, false);
+    if (poll_journal(s) != 0)
+        return -1;
+    return now_ns < s->memory_from_ns ? 0 : read_memory(s, false);
 }
 
 int mst_sampler_end_load(struct mst_sampler *s)

@@ -48,6 +48,7 @@ struct mst_sampler {
     uint64_t             due_ns;         /* CLOCK_MONOTONIC: the next look; at a board it is at
                                           * each tick */
     uint64_t             sample_due_ns;  /* the next sample: with the look that is not before */
+    uint64_t             memory_from_ns; /* CLOCK_MONOTONIC: the first round of the load */
     uint64_t             load_wall_ns;   /* the load began, by the source's clock; 0: not yet */
     uint64_t             cpu_before_ns, cpu_ns;
     struct mst_cgroup_watch groups;
@@ -73,8 +74,9 @@ bool mst_sampler_is_lost(const struct mst_sampler *s);
  * server does not answer: `error` is the sentence. */
 int mst_sampler_begin(struct mst_sampler *s, struct mst_archive *archive, int64_t run_id,
                       char error[MST_ERROR_MAX]);
-/* The load began (CLOCK_MONOTONIC): earlier requests are not part of it. */
-void mst_sampler_load_began(struct mst_sampler *s, uint64_t now_ns);
+/* The load began (CLOCK_MONOTONIC): earlier requests are not part of it. The first round through
+ * the memory of processes is so long after that: many servers must not have theirs at once. */
+void mst_sampler_load_began(struct mst_sampler *s, uint64_t now_ns, uint64_t memory_after_ns);
 int mst_sampler_tick(struct mst_sampler *s, uint64_t now_ns);
 /* The load is over: the last sample of it, CPU, memory. */
 int mst_sampler_end_load(struct mst_sampler *s);

@@ -99,7 +99,6 @@ static bool put_run_seconds(struct mst_sink *sink, const struct mst_report_run *
     const struct mst_summary_server *front = mst_summary_front(&run->summary);
     sqlite3 *db = mst_archive_db(run->archive);
     struct mst_series_requests s;
-    struct mst_table workers = { 0 };
     struct mst_bins bins;
     bool fine = true;
 
@@ -107,11 +106,10 @@ static bool put_run_seconds(struct mst_sink *sink, const struct mst_report_run *
         return true;
     if (!mst_bins_make(&bins, db, &run->summary, 0, MST_NS_PER_S))
         return false;
-    fine = mst_series_server(&s, db, front, &bins, &workers);
+    fine = mst_series_server(&s, db, front, &bins);
     if (fine)
         put_seconds(sink, run, front, &s);
     mst_series_requests_free(&s);
-    mst_table_free(&workers);
     return fine;
 }
 

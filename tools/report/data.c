@@ -126,15 +126,15 @@ static bool put_server(struct mst_json *j, sqlite3 *db, const struct mst_summary
 {
     const struct mst_bins *bins = &both->samples;
     struct mst_series_requests s;
-    struct mst_table workers = { 0 }, table;
-    bool fine = mst_series_server(&s, db, server, &both->requests, &workers);
+    struct mst_table table;
+    bool fine = mst_series_server(&s, db, server, &both->requests);
 
     mst_json_begin(j, NULL, '{');
     mst_json_string(j, "producer", mst_producer_name(server->producer));
     mst_json_string(j, "mpm", server->mpm);
     mst_json_string(j, "target", mst_summary_called(server));
     put_requests(j, &s);
-    put_table(j, &workers);
+    put_table(j, &s.workers);
     fine = fine && mst_series_parts(&table, db, server, &both->requests);
     if (fine)
         put_table(j, &table);
@@ -154,9 +154,7 @@ static bool put_server(struct mst_json *j, sqlite3 *db, const struct mst_summary
            mst_series_lifecycle(&table, db, server->id, bins);
     if (fine)
         put_table(j, &table);
-    fine = fine && mst_series_statuses(&table, db, server);
-    if (fine)
-        put_table(j, &table);
+    put_table(j, &s.statuses);
     mst_json_end(j, '}');
     return fine;
 }

@@ -404,6 +404,8 @@ static void put_finding(struct mst_json *j, const struct mst_finding *f)
     mst_json_string(j, "code", mst_code_names[f->code]);
     mst_json_string(j, "certainty", mst_certainty_names[f->certainty]);
     mst_json_string(j, "subject", f->subject[0] != '\0' ? f->subject : NULL);
+    mst_json_string(j, "server", f->server[0] != '\0' ? f->server : NULL);
+    mst_json_count(j, "servers", f->servers > 0 ? f->servers : MST_UNKNOWN);
     mst_put_milli(j, "share", f->share_milli);
     mst_json_count(j, "requests", f->requests);
     mst_json_string(j, "text", f->text);

@@ -210,7 +210,15 @@ def test_the_finding_names_the_odd_server(run):
     assert found.keys() <= {ODD, f"{ODD}#php"}, found
     few = f"It has {FEWER} workers (pm.max_children) where most have {PHP_WORKERS}."
     assert few in found[f"{ODD}#php"]["text"] and found[f"{ODD}#php"]["certainty"] == "certain"
-    assert few in run[1]["verdict"]
+    assert f"{ODD}: PHP's workers ran out: all {FEWER} were busy" in run[1]["verdict"]
+
+
+def test_the_cause_is_found_on_that_server(run):
+    codes = [f["code"] for f in run[1]["findings"]]
+    cause = next(f for f in run[1]["findings"] if f["code"] == "php-workers")
+    assert (cause["server"], cause["servers"]) == (ODD, 1)
+    assert cause["action"].startswith(f"{ODD}: Set pm.max_children to ")
+    assert codes.index("php-workers") < codes.index("odd-server")
 
 
 def test_a_server_has_its_own_php_only(run):
@@ -332,6 +340,9 @@ def test_what_is_killed_loses_its_own_only(fleet, run):
     lost = [row[0] for row in ask(archive, "SELECT text FROM notes WHERE text LIKE '%was lost %'")]
     assert {text.split(" ")[0].split("#")[0] for text in lost} == {victim}
     assert all(text in err and "it did not come back" in text for text in lost)
+    # What is known of the others is judged, each with its own PHP, though one PHP lost its Apache.
+    verdict = json.loads(tool.report("--format", "json", archive))[0]["verdict"]
+    assert f"{ODD}: PHP's workers ran out: all {FEWER} were busy" in verdict
     # The collector was gone: the archive has the requests, and a new one gets all.
     with new_collector() as collector:
         assert export(archive).returncode == 0

@@ -50,7 +50,15 @@ def test_one_with_half_the_php_workers(tmp_path):
     assert "Requests waited" in text and "for a PHP worker on average" in text
     assert certainty == "certain" and set(about) <= {"php3", "web3"}
     assert "php3 is the odd one of 3 PHPs" in tool.report(archive, "--format", "text")
-    servers = json.loads(tool.report(archive, "--format", "json"))[0]["servers"]
+    run = json.loads(tool.report(archive, "--format", "json"))[0]
+    named = {f["code"]: (f["server"], f["servers"]) for f in run["findings"][:2]}
+    assert named["php-workers"] == ("web3", 1), "before the finding that it is odd"
+    assert named["sleep"][1] == 3
+    assert "web3: PHP's workers ran out: all 5 were busy" in run["verdict"]
+    assert "All 3 servers, web" in run["verdict"]
+    cause = next(f for f in run["findings"] if f["code"] == "php-workers")
+    assert cause["action"].startswith("web3: Set pm.max_children to ")
+    servers = run["servers"]
     for apache, behind in zip(servers[:3], servers[3:]):
         own = behind["phases"]["php_wait"]["mean_seconds"]
         assert waits(apache) == pytest.approx(own, rel=0.05, abs=0.001), apache["name"]

@@ -102,7 +102,6 @@ static bool put_fronts(struct mst_json *j, const struct mst_summary *s,
                        const struct mst_bins *bins, sqlite3 *db)
 {
     struct mst_series_requests all = { 0 }, one;
-    struct mst_table workers;
     bool fine = true;
     size_t i;
 
@@ -110,9 +109,7 @@ static bool put_fronts(struct mst_json *j, const struct mst_summary *s,
         if (!mst_study_is_front(s, &s->servers[i]))
             continue;
         one = (struct mst_series_requests){ 0 };
-        workers = (struct mst_table){ 0 };
-        fine = mst_series_server(&one, db, &s->servers[i], bins, &workers);
-        mst_table_free(&workers);
+        fine = mst_series_server(&one, db, &s->servers[i], bins);
         add_rows(&all.over_time, &one.over_time);
         if (all.over_time.rows == 0) {
             mst_series_requests_free(&all);

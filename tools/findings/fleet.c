@@ -1,0 +1,185 @@
+/* fleet.c - judges each of several servers, and says once what several have: see fleet.h. */
+#include "findings/fleet.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/thresholds.h"
+#include "base/array.h"
+#include "findings/sentences.h"
+
+/* The findings of all servers, one by one, and what each explains of its own server's time. */
+struct one { struct mst_finding f; uint64_t own_weight; };
+struct collection { struct one *items; size_t count; };
+
+static uint64_t part_of(uint64_t number, uint64_t part, uint64_t whole)
+{
+    if (number == MST_UNKNOWN || whole == 0)
+        return number;
+    return (uint64_t)((unsigned __int128)number * part / whole);
+}
+
+/* From a share of the time or requests of a server to one of all. What comes before all shares
+ * stays there, and failures stay in sight. */
+static void scale(struct mst_finding *f, enum mst_fleet_share share, uint64_t part, uint64_t whole)
+{
+    uint64_t floor = share == MST_FLEET_REQUESTS && f->weight >= MST_HEADLINE_MILLI ?
+                     MST_HEADLINE_MILLI - 1 : 0;
+
+    f->share_milli = part_of(f->share_milli, part, whole);
+    if (f->weight >= MST_WEIGHT_FIRST)
+        return;
+    f->weight = part_of(f->weight, part, whole);
+    if (f->weight < floor)
+        f->weight = floor;
+}
+
+/* Takes the findings from `first` on away from the run's. */
+static bool collect(struct collection *all, struct mst_inquiry *q, size_t first,
+                    enum mst_fleet_share share, const struct mst_summary_all *fronts)
+{
+    const struct mst_summary_server *front = q->b.front;
+    struct mst_summary *s = q->s;
+    struct one *one;
+
+    for (; s->finding_count > first; s->finding_count--) {
+        one = mst_append(&all->items, &all->count, sizeof *one);
+        if (one == NULL)
+            return false;
+        one->f = s->findings[s->finding_count - 1];
+        one->own_weight = one->f.weight;
+        strncpy(one->f.server, mst_summary_called(front), sizeof one->f.server - 1);
+        if (share == MST_FLEET_TIME)
+            scale(&one->f, share, q->b.total_ns,
+                  mst_known(fronts->phases[MST_PHASE_TOTAL].sum_ns));
+        else
+            scale(&one->f, share, front->requests, fronts->requests);
+    }
+    return true;
+}
+
+/* 0 where both say the same of two servers; why something cannot be told is in the text only. */
+static int compare_kinds(const struct mst_finding *a, const struct mst_finding *b)
+{
+    int order = strcmp(a->subject, b->subject);
+
+    if (a->code != b->code)
+        return a->code < b->code ? -1 : 1;
+    return order != 0 || a->certainty != MST_CANNOT_TELL ? order : strcmp(a->text, b->text);
+}
+
+/* Those that say the same next to each other; first the one that has most of it for itself. */
+static int by_kind(const void *left, const void *right)
+{
+    const struct one *a = left, *b = right;
+    int order = compare_kinds(&a->f, &b->f);
+
+    if (order == 0 && a->own_weight != b->own_weight)
+        order = a->own_weight > b->own_weight ? -1 : 1;
+    return order != 0 ? order : strcmp(a->f.server, b->f.server);
+}
+
+static uint64_t sum_known(uint64_t a, uint64_t b)
+{
+    return a == MST_UNKNOWN ? b : b == MST_UNKNOWN ? a : a + b;
+}
+
+/* Findings of `count` servers as one. */
+static bool add_as_one(struct mst_summary *s, const struct one *same, size_t count, size_t servers)
+{
+    struct mst_finding *f = mst_append(&s->findings, &s->finding_count, sizeof *f);
+    bool same_action = true;
+    size_t i;
+
+    if (f == NULL)
+        return false;
+    *f = same[0].f;
+    f->servers = count;
+    for (i = 1; i < count; i++) {
+        f->share_milli = sum_known(f->share_milli, same[i].f.share_milli);
+        f->requests = sum_known(f->requests, same[i].f.requests);
+        if (f->weight < MST_WEIGHT_FIRST)
+            f->weight += same[i].f.weight;
+        same_action = same_action && strcmp(same[i].f.action, f->action) == 0;
+    }
+    mst_say_servers(f, count == 2 ? same[1].f.server : NULL, servers, same_action);
+    return true;
+}
+
+static bool add_all(struct mst_summary *s, struct collection *all, size_t servers)
+{
+    const struct one *one = all->items;
+    size_t i, same;
+    bool fine = true;
+
+    if (all->count > 0)
+        qsort(all->items, all->count, sizeof *all->items, by_kind);
+    for (i = 0; fine && i < all->count; i += same) {
+        for (same = 1; i + same < all->count && compare_kinds(&one[i + same].f, &one[i].f) == 0;
+             same++)
+            ;
+        fine = add_as_one(s, &one[i], same, servers);
+    }
+    return fine;
+}
+
+void mst_for_each_front(struct mst_inquiry *q, enum mst_fleet_share share,
+                        void (*rule)(struct mst_inquiry *q))
+{
+    struct mst_summary_all fronts = mst_summary_fronts(q->s);
+    const struct mst_budget of_front = q->b;
+    struct collection all = { 0 };
+    size_t first = q->s->finding_count, served = 0, i;
+    bool fine = true;
+
+    if (!q->b.fleet) {
+        rule(q);
+        return;
+    }
+    for (i = 0; i < q->s->server_count && fine; i++) {
+        if (!mst_is_served(&of_front, &q->s->servers[i]))
+            continue;
+        served++;
+        q->b = mst_budget_make(q->s, &q->s->servers[i]);
+        rule(q);
+        fine = collect(&all, q, first, share, &fronts);
+    }
+    q->b = of_front;
+    q->failed |= !fine || !add_all(q->s, &all, served);
+    free(all.items);
+}
+
+/* The heaviest finding that is of that server alone, by its name or its PHP's. */
+static struct mst_finding *cause_of(struct mst_summary *s, const char *called)
+{
+    struct mst_finding *cause = NULL, *f;
+    const char *name = called;
+    size_t i;
+
+    for (i = 0; i < s->server_count; i++)
+        if (strcmp(mst_summary_called(&s->servers[i]), called) == 0)
+            name = mst_summary_called(mst_summary_front_of(s, &s->servers[i],
+                                                           mst_summary_front(s)));
+    for (i = 0; i < s->finding_count; i++) {
+        f = &s->findings[i];
+        if (f->servers == 1 && f->certainty != MST_CANNOT_TELL &&
+            strncmp(f->server, name, sizeof f->server - 1) == 0 &&
+            (cause == NULL || f->weight > cause->weight))
+            cause = f;
+    }
+    return cause;
+}
+
+void mst_fleet_causes_first(struct mst_summary *s)
+{
+    struct mst_finding *cause;
+    size_t i;
+
+    for (i = 0; i < s->finding_count; i++) {
+        if (s->findings[i].code != MST_CODE_ODD_SERVER)
+            continue;
+        cause = cause_of(s, s->findings[i].subject);
+        if (cause != NULL && cause->weight <= s->findings[i].weight)
+            cause->weight = s->findings[i].weight + 1;
+    }
+}
