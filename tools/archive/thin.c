@@ -79,9 +79,9 @@ static const struct subject subjects[] = {
       SAMPLE("server_id", "NULL", "workers_busy", FIXED)
       "workers_busy, 1000000 * listen_queue / listen_queue_limit, in_flight, connections, "
       "1000000 * group_memory_bytes / group_memory_limit_bytes, group_memory_bytes, "
-      "http2_workers_busy, keepalive, closing "
+      "http2_workers_busy, keepalive, closing, coalesce(in_flight, workers_busy) + listen_queue "
       "FROM main.samples WHERE :id ORDER BY rowid",
-      { 9, 0 }, false, true, SAMPLES },
+      { 10, 0 }, false, true, SAMPLES },
     { { "pool_samples", NULL },
       SAMPLE("server_id", "label", "workers_busy", FIXED)
       "workers_busy FROM main.pool_samples WHERE :id ORDER BY rowid",
