@@ -380,6 +380,32 @@ START_TEST(test_a_slice_of_both)
 }
 END_TEST
 
+/* A day of a server, a sample each second: what costs time quadratic in their number takes minutes,
+ * which the test does not have. */
+START_TEST(test_a_slice_of_many_samples)
+{
+    const uint64_t from_ns = UINT64_C(1699999980) * MST_NS_PER_S;
+    char path[PATH_MAX], error[MST_ERROR_MAX] = "";
+    struct mst_archive *part, *slice;
+
+    snprintf(path, sizeof path, "%s", test_path());
+    make_archive(path, "UPDATE runs SET ended_ns = ended_ns + 86400000000000; "
+                 "UPDATE samples SET moment = 'during'; WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL "
+                 "SELECT i + 1 FROM n WHERE i < 86399) INSERT INTO samples (server_id, time_ns, "
+                 "moment) SELECT 1, " BEGIN " + 600500000000 + i * 1000000000, 'during' FROM n");
+    part = read_archive(path);
+    slice = mst_archive_slice(&part, 1, from_ns + MST_NS_PER_S, from_ns + 86400 * MST_NS_PER_S,
+                              error);
+    ck_assert_msg(slice != NULL, "%s", error);
+    mst_archive_close(part, error);
+    ck_assert(number(slice, "SELECT count(*) FROM samples WHERE moment = 'before'") == 2);
+    ck_assert(number(slice, "SELECT count(*) FROM samples WHERE moment = 'end'") == 2);
+    ck_assert(number(slice, "SELECT max(time_ns) - min(time_ns) FROM samples WHERE server_id = 1 "
+                            "AND moment IN ('before', 'end')") == 86398.5e9);
+    mst_archive_close(slice, error);
+}
+END_TEST
+
 /* Requests that several of PHP's fit, and several that one of PHP's fits, are kept. */
 START_TEST(test_what_is_not_clear_is_kept)
 {
@@ -647,6 +673,7 @@ int main(void)
     tcase_add_test(tests, test_a_thinned_archive_says_the_same);
     tcase_add_test(tests, test_a_summary_of_it);
     tcase_add_test(tests, test_a_slice_of_both);
+    tcase_add_test(tests, test_a_slice_of_many_samples);
     tcase_add_test(tests, test_what_is_not_clear_is_kept);
     tcase_add_loop_test(tests, test_what_stays_whole, 0,
                         sizeof not_thinned / sizeof *not_thinned);

@@ -343,11 +343,11 @@ static bool name_moments(struct slicing *z)
 
         if (!execute(z, "UPDATE %s SET moment = 'during' WHERE %s AND moment <> 'after'", t,
                      which) ||
-            !execute(z, "UPDATE %s AS s SET moment = 'before' WHERE %s AND time_ns = (SELECT "
-                     "min(time_ns) FROM %s WHERE %s = s.%s)", t, which, t, id, id) ||
-            !execute(z, "UPDATE %s AS s SET moment = 'end' WHERE %s AND moment = 'during' AND "
-                     "time_ns = (SELECT max(time_ns) FROM %s WHERE %s = s.%s AND moment = "
-                     "'during')", t, which, t, id, id))
+            !execute(z, "UPDATE %s SET moment = 'before' WHERE (%s, time_ns) IN (SELECT %s, "
+                     "min(time_ns) FROM %s WHERE %s GROUP BY %s)", t, id, id, t, which, id) ||
+            !execute(z, "UPDATE %s SET moment = 'end' WHERE moment = 'during' AND (%s, time_ns) "
+                     "IN (SELECT %s, max(time_ns) FROM %s WHERE %s AND moment = 'during' GROUP BY "
+                     "%s)", t, id, id, t, which, id))
             return false;
     }
     return true;
