@@ -11,6 +11,8 @@ libmpmstat_test_la_SOURCES = \
 UNIT_TESTS = \
 	tests/unit/check_archive \
 	tests/unit/check_archive_hostile \
+	tests/unit/check_archive_readers \
+	tests/unit/check_archive_refusals \
 	tests/unit/check_attach \
 	tests/unit/check_board \
 	tests/unit/check_busy \
@@ -27,6 +29,7 @@ UNIT_TESTS = \
 	tests/unit/check_hostile \
 	tests/unit/check_journal \
 	tests/unit/check_items \
+	tests/unit/check_journal_unfinished \
 	tests/unit/check_json_writer \
 	tests/unit/check_labels \
 	tests/unit/check_live \
@@ -38,22 +41,29 @@ UNIT_TESTS = \
 	tests/unit/check_output \
 	tests/unit/check_preflight \
 	tests/unit/check_processes \
+	tests/unit/check_processes_memory \
 	tests/unit/check_quantile \
 	tests/unit/check_render \
+	tests/unit/check_render_fields \
 	tests/unit/check_report \
 	tests/unit/check_requests \
 	tests/unit/check_runner \
 	tests/unit/check_serve \
 	tests/unit/check_sink \
+	tests/unit/check_sizing \
 	tests/unit/check_snapshot \
+	tests/unit/check_snapshot_workers \
 	tests/unit/check_source_file \
 	tests/unit/check_source_http \
+	tests/unit/check_source_http_back \
+	tests/unit/check_source_poll \
 	tests/unit/check_stop \
 	tests/unit/check_summary \
 	tests/unit/check_summary_php \
 	tests/unit/check_summary_resources \
 	tests/unit/check_summary_text \
 	tests/unit/check_tail \
+	tests/unit/check_tail_missing \
 	tests/unit/check_target \
 	tests/unit/check_thin \
 	tests/unit/check_top \
@@ -68,11 +78,60 @@ if WITH_LAB
 UNIT_TESTS += $(LAB_UNIT_TESTS)
 endif
 
+# What two tests share, each pair its own.
+unit_shared = tests/unit/child_processes.c tests/unit/child_processes.h \
+	tests/unit/followed.c tests/unit/followed.h \
+	tests/unit/http_answers.c tests/unit/http_answers.h \
+	tests/unit/journal_client.c tests/unit/journal_client.h \
+	tests/unit/made_archive.c tests/unit/made_archive.h \
+	tests/unit/made_report.c tests/unit/made_report.h \
+	tests/unit/rendered.c tests/unit/rendered.h \
+	tests/unit/snapped.c tests/unit/snapped.h \
+	tests/unit/written_board.c tests/unit/written_board.h
+tests_unit_check_archive_SOURCES = tests/unit/check_archive.c \
+	tests/unit/made_archive.c tests/unit/made_archive.h
+tests_unit_check_archive_readers_SOURCES = tests/unit/check_archive_readers.c \
+	tests/unit/made_archive.c tests/unit/made_archive.h
+tests_unit_check_archive_refusals_SOURCES = tests/unit/check_archive_refusals.c \
+	tests/unit/made_archive.c tests/unit/made_archive.h
+tests_unit_check_render_SOURCES = tests/unit/check_render.c \
+	tests/unit/rendered.c tests/unit/rendered.h
+tests_unit_check_render_fields_SOURCES = tests/unit/check_render_fields.c \
+	tests/unit/rendered.c tests/unit/rendered.h
+tests_unit_check_journal_SOURCES = tests/unit/check_journal.c \
+	tests/unit/journal_client.c tests/unit/journal_client.h
+tests_unit_check_journal_unfinished_SOURCES = tests/unit/check_journal_unfinished.c \
+	tests/unit/journal_client.c tests/unit/journal_client.h
+tests_unit_check_snapshot_SOURCES = tests/unit/check_snapshot.c \
+	tests/unit/snapped.c tests/unit/snapped.h
+tests_unit_check_snapshot_workers_SOURCES = tests/unit/check_snapshot_workers.c \
+	tests/unit/snapped.c tests/unit/snapped.h
+tests_unit_check_report_SOURCES = tests/unit/check_report.c \
+	tests/unit/made_report.c tests/unit/made_report.h
+tests_unit_check_sizing_SOURCES = tests/unit/check_sizing.c \
+	tests/unit/made_report.c tests/unit/made_report.h
+tests_unit_check_source_file_SOURCES = tests/unit/check_source_file.c \
+	tests/unit/written_board.c tests/unit/written_board.h
+tests_unit_check_source_poll_SOURCES = tests/unit/check_source_poll.c \
+	tests/unit/written_board.c tests/unit/written_board.h
+tests_unit_check_processes_SOURCES = tests/unit/check_processes.c \
+	tests/unit/child_processes.c tests/unit/child_processes.h
+tests_unit_check_processes_memory_SOURCES = tests/unit/check_processes_memory.c \
+	tests/unit/child_processes.c tests/unit/child_processes.h
+tests_unit_check_source_http_SOURCES = tests/unit/check_source_http.c \
+	tests/unit/http_answers.c tests/unit/http_answers.h
+tests_unit_check_source_http_back_SOURCES = tests/unit/check_source_http_back.c \
+	tests/unit/http_answers.c tests/unit/http_answers.h
+tests_unit_check_tail_SOURCES = tests/unit/check_tail.c \
+	tests/unit/followed.c tests/unit/followed.h
+tests_unit_check_tail_missing_SOURCES = tests/unit/check_tail_missing.c \
+	tests/unit/followed.c tests/unit/followed.h
+
 # This test counts how often a search for a label yields to another thread, and what happens then.
 tests_unit_check_labels_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=sched_yield
 
 # This test changes the board between two reads of the reader, and counts allocations.
-tests_unit_check_journal_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=mst_reader_read \
+tests_unit_check_journal_unfinished_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=mst_reader_read \
 	-Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc -Wl,--wrap=aligned_alloc
 
 # Fuzz targets: make check runs them over the corpus, make fuzz with new inputs.

@@ -36,7 +36,9 @@ def test_phpize(tmp_path):
             shutil.copy(build.SRCDIR / part, target)
     place = source / "phpapp/ext"
     config = shutil.which("php-config")
-    for words in (["phpize"], ["./configure", f"--with-php-config={config}"], ["make", "-j2"],
+    # Without optimization, which takes most of the time; other tests have the optimized module.
+    for words in (["phpize"], ["./configure", f"--with-php-config={config}", "CFLAGS=-O0 -g"],
+                  ["make", "-j2"],
                   ["make", "install", f"INSTALL_ROOT={tmp_path}/root"]):
         done = subprocess.run(words, cwd=place, text=True, capture_output=True, timeout=300)
         assert done.returncode == 0, f"{words}: {done.stdout[-2000:]}{done.stderr[-2000:]}"
