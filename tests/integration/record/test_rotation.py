@@ -219,6 +219,10 @@ def test_a_server_that_is_away_where_an_archive_ends_is_recorded_on(server, dire
     (["--rotate", "1", "-o", "x"], "a time with its unit"),
     (["--rotate", "1h", "--keep-size", "2", "-o", "x"], "a size of"),
     (["--rotate-size", "1G", "--keep-size", "2G", "-o", "x"], "at least 3 times --rotate-size"),
+    (["--rotate-size", "1G", "--keep-size", "3G", "--thin-after", "1d", "-o", "x"],
+     "at least 4 times --rotate-size with --thin-after"),
+    (["--thin-after", "1d"], "--rotate TIME, as --thin-after does"),
+    (["--rotate", "1h", "--thin-after", "never", "-o", "x"], "a time with its unit"),
 ])
 def test_what_does_not_go_together_is_said(words, said):
     done = subprocess.run([build.TOOL, "record", *words], text=True, capture_output=True,
