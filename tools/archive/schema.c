@@ -90,7 +90,7 @@ static const char *const upgrades[MST_ARCHIVE_VERSION - 1] = {
     "ALTER TABLE client_requests ADD COLUMN generator_id INTEGER;"
     "ALTER TABLE server_requests ADD COLUMN trace_id TEXT;"
     "ALTER TABLE server_requests ADD COLUMN parent_span TEXT;"
-    "ALTER TABLE server_requests ADD COLUMN sampled INTEGER;"
+    "ALTER TABLE server_requests ADD COLUMN sampled INTEGER;",
     "ALTER TABLE runs ADD COLUMN thinned_ns INTEGER;"
     "ALTER TABLE server_requests ADD COLUMN weight INTEGER NOT NULL DEFAULT 1;"
     "ALTER TABLE php_requests ADD COLUMN weight INTEGER NOT NULL DEFAULT 1;"
