@@ -65,6 +65,7 @@ UNIT_TESTS = \
 	tests/unit/check_tail \
 	tests/unit/check_tail_missing \
 	tests/unit/check_target \
+	tests/unit/check_thin \
 	tests/unit/check_top \
 	tests/unit/check_usl \
 	tests/unit/check_verdicts \

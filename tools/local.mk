@@ -75,7 +75,12 @@ libmpmstat_tool_la_SOURCES = \
 	tools/archive/statements.c \
 	tools/archive/states.c \
 	tools/archive/states.h \
+	tools/archive/thin.c \
+	tools/archive/thin.h \
+	tools/archive/thin_choose.c \
+	tools/archive/thin_choose.h \
 	tools/archive/wal.c \
+	tools/archive/weights.c \
 	tools/archive/writer.c \
 	tools/archive/writer.h \
 	tools/cli/export_options.c \
@@ -220,6 +225,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/record/rotation.h \
 	tools/record/sampler.c \
 	tools/record/sampler.h \
+	tools/record/thinning.c \
+	tools/record/thinning.h \
 	tools/report/cells.c \
 	tools/report/cells.h \
 	tools/report/comparison.c \

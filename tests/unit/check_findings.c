@@ -439,9 +439,9 @@ START_TEST(test_pools)
 
     make(&m, &r, PHP "UPDATE php_requests SET label = 'shop' WHERE key % 2 = 0;"
              "UPDATE php_requests SET label = 'blog', wait_ns = 10000 WHERE key % 2 = 1;"
-             "INSERT INTO pool_samples SELECT 2, time_ns, moment, 'shop', 2, 2, 0 FROM samples "
+             "INSERT INTO pool_samples SELECT 2, time_ns, moment, 'shop', 2, 2, 0, 1 FROM samples "
              "WHERE server_id = 2;"
-             "INSERT INTO pool_samples SELECT 2, time_ns, moment, 'blog', 3, 1, 0 FROM samples "
+             "INSERT INTO pool_samples SELECT 2, time_ns, moment, 'blog', 3, 1, 0, 1 FROM samples "
              "WHERE server_id = 2");
     expect_codes(&m, "php-workers");
     f = &m.s.findings[0];

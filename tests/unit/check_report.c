@@ -202,7 +202,7 @@ START_TEST(test_parts_over_time)
         "(2, 1, 'p.board', 'php', 1, 0, 0)");
     sql(&m, "INSERT INTO php_requests SELECT 2, key, start_ns, NULL, 0, handle_ns, 10000000, 0, 1, "
         "'www', 200, 'i.php', 0, 0, 0, 1, 7, 1, 0, 5000000, CASE key WHEN 2 THEN 60000000 ELSE 0 "
-        "END FROM server_requests");
+        "END, 1 FROM server_requests");
     sql(&m, "INSERT INTO php_waits VALUES (2, 2, 'http', 'api', 1, 0, 60000000)");
     summarize(&m);
     db = mst_archive_db(m.archive);
@@ -381,7 +381,7 @@ START_TEST(test_resources_over_time)
     begin(&m, NULL, "http://127.0.0.1/");
     add_samples(&m, 4, 10);
     sql(&m, "INSERT INTO pool_samples SELECT 1, time_ns - 1000000000, moment, 'www', 8, rowid %% 5,"
-        " 0 FROM samples");
+        " 0, 1 FROM samples");
     sql(&m, "INSERT INTO process_samples VALUES (1, %" PRIu64 ", 5, 0, 0, 90, 1000), (1, %" PRIu64
         ", 6, 0, 0, 50, 60), (1, %" PRIu64 ", 6, 0, 0, 55, 0)", START, START + 1, START + 2);
     sql(&m, "INSERT INTO port_samples VALUES (1, %" PRIu64 ", '[::1]:80', 7, 9), "
@@ -497,7 +497,8 @@ START_TEST(test_hostile_archive)
     sql(&m, "INSERT INTO notes SELECT 1, 1, name FROM runs");
     sql(&m, "INSERT INTO environment SELECT 1, name, name FROM runs");
     sql(&m, "INSERT INTO output SELECT 1, 'stdout', length(name), CAST(name AS BLOB) FROM runs");
-    sql(&m, "INSERT INTO pool_samples SELECT 1, %" PRIu64 ", 'during', name, 2, 2, 1 FROM runs",
+    sql(&m, "INSERT INTO pool_samples SELECT 1, %" PRIu64 ", 'during', name, 2, 2, 1, 1 FROM "
+        "runs",
         START);
     sql(&m, "INSERT INTO port_samples SELECT 1, %" PRIu64 ", name, 9, 9 FROM runs", START);
     summarize(&m);
@@ -542,7 +543,7 @@ START_TEST(test_hostile_names_of_pools)
     add_samples(&m, 1, 10);
     add_request(&m, 1, START, 0, MS, 200);
     sql(&m, "INSERT INTO pool_samples SELECT 1, time_ns, moment, 'a|b<script>' || char(10, 27) || "
-        "'[31m @me', 2, 2, rowid FROM samples");
+        "'[31m @me', 2, 2, rowid, 1 FROM samples");
     sql(&m, "INSERT INTO port_samples VALUES (1, %" PRIu64 ", 'x' || char(10, 27) || '<b>', 9, 9)",
         START);
     summarize(&m);

@@ -183,7 +183,7 @@ START_TEST(test_sizing_by_memory)
     add_samples(&m, 9, 100);
     add_load(&m, 0);
     for (i = 0; i < 9; i++)
-        sql(&m, "INSERT INTO memory_samples VALUES (1, %u, %u, %u, %u, 1, 0)", i, i, 5 + i % 4,
+        sql(&m, "INSERT INTO memory_samples VALUES (1, %u, %u, %u, %u, 1, 0, 1)", i, i, 5 + i % 4,
             20000000 + (5 + i % 4) * 3000000);
     sql(&m, "INSERT INTO environment VALUES (1, 'memory_bytes', '4000000000')");
     summarize(&m);

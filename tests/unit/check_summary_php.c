@@ -298,8 +298,8 @@ static const struct { const char *sql; uint64_t joined; } clocks[] = {
     { PHP "DELETE FROM php_requests WHERE key <= 100", 300 },
     { PHP "INSERT INTO runs SELECT 9, name, command, command_line, added, tool, started_ns, "
       "ended_ns, duration_ns, complete, outcome, exit_status, exit_signal, tool_cpu_ns, "
-      "tool_threads, memory_cost_ns, mpmstat_version, repetition, recorder_cpu_ns, NULL, NULL "
-      "FROM runs;"
+      "tool_threads, memory_cost_ns, mpmstat_version, repetition, recorder_cpu_ns, NULL, NULL, "
+      "NULL FROM runs;"
       "UPDATE servers SET run_id = 9 WHERE id = 2", MST_UNKNOWN },
 };
 

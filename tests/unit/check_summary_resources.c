@@ -131,8 +131,8 @@ START_TEST(test_pools_unknown)
     struct made m;
 
     make(&m, &r, PHP "UPDATE servers SET restarts = 1; UPDATE php_requests SET wait_ns = NULL;"
-                     "INSERT INTO pool_samples VALUES (2, 1, 'before', 'www', 5, NULL, 7), "
-                     "(2, 2, 'after', 'www', 5, NULL, 9), (2, 2, 'end', 'idle', 3, 0, NULL)");
+                     "INSERT INTO pool_samples VALUES (2, 1, 'before', 'www', 5, NULL, 7, 1), "
+                     "(2, 2, 'after', 'www', 5, NULL, 9, 1), (2, 2, 'end', 'idle', 3, 0, NULL, 1)");
     ck_assert_uint_eq(m.s.servers[1].pool_count, 2);
     pool = &m.s.servers[1].pools[0];
     ck_assert(pool->requests == 0 && pool->wait_sum_ns == MST_UNKNOWN && pool->run_sum_ns == 0);

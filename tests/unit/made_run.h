@@ -70,7 +70,7 @@ void expect_text(const struct made *m, const char *wanted);
 #define PHP_REQUESTS(start) \
     "INSERT INTO php_requests SELECT 2, key, start_ns + queue_ns + read_ns + " start ", " \
     "request_id, 6000000, 1000000, 900000, 100000, 2097152, 'www', 200, '/i.php', 0, 0, 0, 1, 7, " \
-    "1, 0, NULL, NULL FROM server_requests WHERE server_id = 1;"
+    "1, 0, NULL, NULL, 1 FROM server_requests WHERE server_id = 1;"
 #define PHP PHP_SERVER PHP_SAMPLES PHP_REQUESTS("6500000")
 
 /* Two pools of one master: `shop`, all of whose workers are busy in half the samples, has a quarter
@@ -78,10 +78,10 @@ void expect_text(const struct made *m, const char *wanted);
 #define POOLS PHP \
     "UPDATE php_requests SET label = 'shop', memory_bytes = 9000000, wait_ns = 40000000 " \
     "WHERE key % 4 = 0;" \
-    "INSERT INTO pool_samples SELECT 2, time_ns, moment, 'www', 10, 1, 4 FROM samples " \
+    "INSERT INTO pool_samples SELECT 2, time_ns, moment, 'www', 10, 1, 4, 1 FROM samples " \
     "WHERE server_id = 1;" \
     "INSERT INTO pool_samples SELECT 2, time_ns, moment, 'shop', 2, " \
-    "CASE moment WHEN 'before' THEN 2 ELSE 1 + rowid % 2 END, rowid FROM samples " \
+    "CASE moment WHEN 'before' THEN 2 ELSE 1 + rowid % 2 END, rowid, 1 FROM samples " \
     "WHERE server_id = 1;"
 
 #endif

@@ -27,22 +27,22 @@ struct parts {
 };
 
 /* PHP's start is given by Apache's clock, where both clocks are known. */
-#define JOINED(condition) \
+#define JOINED(schema, condition) \
     "SELECT a.rowid AS id, a.start_ns AS start_ns, a.queue_ns + a.read_ns AS before_ns, " \
     "a.handle_ns AS handle_ns, a.send_ns AS send_ns, " \
     "coalesce(a.checks_ns + a.upload_ns, 0) AS apart_ns, " \
     "p.start_ns + coalesce(sa.clock_offset_ns - sp.clock_offset_ns, 0) AS php_start_ns, " \
     "p.server_id AS php_id, sa.clock_offset_ns - sp.clock_offset_ns IS NOT NULL AS same_clock, " \
     "p.wait_ns AS wait_ns, p.run_ns AS run_ns, p.rowid AS php_row " \
-    "FROM server_requests a JOIN servers sa ON sa.id = a.server_id " \
-    "LEFT JOIN php_requests p ON p.request_id = a.request_id AND p.ghost = 0 AND p.server_id IN " \
-    "  (SELECT id FROM servers WHERE run_id = :run_id AND producer = 'php') " \
+    "FROM " schema "server_requests a JOIN servers sa ON sa.id = a.server_id " \
+    "LEFT JOIN " schema "php_requests p ON p.request_id = a.request_id AND p.ghost = 0 " \
+    "AND p.server_id IN (SELECT id FROM servers WHERE run_id = :run_id AND producer = 'php') " \
     "LEFT JOIN servers sp ON sp.id = p.server_id " \
     "WHERE a.server_id = :id AND a.ghost = 0 AND a.label <> '" MST_LABEL_STATUS_NAME "' " \
     condition
 /* The rows' order is MST_REQUESTS_ORDER. */
-static const char joined_sql[] = JOINED("ORDER BY a.request_id, a.rowid");
-static const char one_sql[] = JOINED("AND a.rowid = :row");
+static const char joined_sql[] = JOINED("", "ORDER BY a.request_id, a.rowid");
+static const char one_sql[] = JOINED("main.", "AND a.rowid = :row");
 
 static uint64_t common(struct interval a, struct interval b)
 {
@@ -226,25 +226,28 @@ static bool join(struct mst_summary *s, struct mst_summary_server *apache, sqlit
  * requests are not in that one's records, or their ids repeat. */
 static const char only_apache_sql[] =
     "WITH some AS (SELECT rowid AS row, server_id, request_id, "
-    "  start_ns - coalesce(wait_ns, 0) AS handed_ns FROM php_requests "
+    "  start_ns - coalesce(wait_ns, 0) AS handed_ns FROM main.php_requests "
     "  WHERE server_id = :id AND ghost = 0 AND request_id % :step = 0), "
     "pairs AS (SELECT a.server_id AS apache, p.row AS row, a.handle_ns AS handle_ns, p.handed_ns + "
     "  coalesce(sa.clock_offset_ns - sp.clock_offset_ns, 0) - a.start_ns - a.queue_ns - a.read_ns "
     "  AS after_ns FROM some p JOIN servers sp ON sp.id = p.server_id "
     "  JOIN servers sa ON sa.run_id = sp.run_id AND sa.producer = 'apache' "
-    "  JOIN server_requests a ON a.server_id = sa.id AND a.request_id = p.request_id "
+    "  JOIN main.server_requests a ON a.server_id = sa.id AND a.request_id = p.request_id "
     "  AND a.ghost = 0) "
     "SELECT apache, count(DISTINCT row) AS fitting, (SELECT count(*) FROM some) AS sampled, "
     "(SELECT count(DISTINCT request_id) FROM some) AS ids FROM pairs "
     "WHERE after_ns BETWEEN -:tolerance AND handle_ns + :tolerance GROUP BY apache "
     "ORDER BY avg(1.0 * after_ns * after_ns) - avg(after_ns) * avg(after_ns) LIMIT 1";
 
-static bool find_only_apache(struct mst_summary_server *php, sqlite3 *db)
+static bool find_only_apache(const struct mst_summary *s, struct mst_summary_server *php,
+                             sqlite3 *db)
 {
     struct mst_query q = mst_query_ask(db, only_apache_sql, php->id);
-    uint64_t least;
+    uint64_t rows = php->requests, least;
 
-    mst_query_set(&q, ":step", (int64_t)(php->requests / MST_ONE_APACHE_SAMPLE + 1));
+    if (s->thinned_of > 0)
+        rows = rows / (s->thinned_of / (s->thinned_kept + 1) + 1);
+    mst_query_set(&q, ":step", (int64_t)(rows / MST_ONE_APACHE_SAMPLE + 1));
     mst_query_set(&q, ":tolerance", MST_WALL_CLOCK_TOLERANCE_NS);
     if (mst_query_next(&q)) {
         least = mst_row_number(&q, "sampled") * MST_ONE_APACHE_PERCENT;
@@ -262,7 +265,7 @@ bool mst_summary_join_php(struct mst_summary *s, sqlite3 *db)
     for (i = 0; i < s->server_count; i++)
         apaches += !mst_summary_is_php(&s->servers[i]);
     for (i = 0; apaches > 1 && i < s->server_count; i++)
-        if (mst_summary_is_php(&s->servers[i]) && !find_only_apache(&s->servers[i], db))
+        if (mst_summary_is_php(&s->servers[i]) && !find_only_apache(s, &s->servers[i], db))
             return false;
     for (i = 0; apaches < s->server_count && i < s->server_count; i++)
         if (!mst_summary_is_php(&s->servers[i]) && !join(s, &s->servers[i], db))

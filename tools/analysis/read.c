@@ -1,9 +1,12 @@
 /* read.c - reads a run from its archive into a summary: see steps.h. */
 #include "analysis/steps.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/run_requests.h"
 #include "archive/query.h"
 #include "base/array.h"
 
@@ -147,6 +150,37 @@ static bool read_notes(struct mst_summary *s, sqlite3 *db)
     return mst_query_done(&q);
 }
 
+/* How much of a thinned archive is left. Without an Apache its requests are PHP's. */
+static bool read_thinned(struct mst_summary *s, sqlite3 *db)
+{
+    static const char *const counts[] = {
+        "SELECT count(*) AS kept, CAST(total(weight) AS INTEGER) AS requests "
+        "FROM main.server_requests WHERE server_id IN (SELECT id FROM servers WHERE run_id = :id) "
+        "AND ghost = 0 AND label <> '" MST_LABEL_STATUS_NAME "' AND EXISTS "
+        "(SELECT 1 FROM runs WHERE id = :id AND thinned_ns IS NOT NULL)",
+        "SELECT count(*) AS kept, CAST(total(weight) AS INTEGER) AS requests "
+        "FROM main.php_requests WHERE server_id IN (SELECT id FROM servers WHERE run_id = :id) "
+        "AND ghost = 0 AND EXISTS (SELECT 1 FROM runs WHERE id = :id AND thinned_ns IS NOT NULL)",
+    };
+    bool fine = true;
+    size_t i;
+
+    for (i = 0; i < sizeof counts / sizeof *counts && fine && s->thinned_of == 0; i++) {
+        struct mst_query q = mst_query_ask(db, counts[i], s->id);
+
+        if (mst_query_next(&q)) {
+            s->thinned_kept = mst_row_number(&q, "kept");
+            s->thinned_of = mst_row_number(&q, "requests");
+        }
+        fine = mst_query_done(&q);
+    }
+    if (s->thinned_of > 0)
+        snprintf(s->thinned, sizeof s->thinned, "thinned: %" PRIu64 " of %" PRIu64 " requests are "
+                 "kept; counts by minute, label and status are exact; other counts, means and "
+                 "percentiles are estimates", s->thinned_kept, s->thinned_of);
+    return fine;
+}
+
 /* 1 read, 0 there is no such run, -1 failed. */
 static int read_run(struct mst_summary *s, sqlite3 *db, int64_t run_id)
 {
@@ -191,7 +225,7 @@ int mst_summary_read(struct mst_summary *s, sqlite3 *db, int64_t run_id)
     if (found > 0 && (!read_client(&s->client, db, run_id) || !mst_summary_read_servers(s, db) ||
                       !mst_summary_read_generators(s, db) ||
                       !read_machine(s, db) || !mst_summary_read_ports(s, db) ||
-                      !read_programs(s, db) || !read_notes(s, db)))
+                      !read_programs(s, db) || !read_notes(s, db) || !read_thinned(s, db)))
         return -1;
     return found;
 }

@@ -11,6 +11,11 @@
 #define MST_FROM_APACHES_REQUESTS \
     "FROM server_requests WHERE server_id = :id AND ghost = 0 AND label <> '" \
     MST_LABEL_STATUS_NAME "' "
+/* Single rows, each once, of a thinned archive, too (archive/weights.c). */
+#define MST_FROM_APACHES_ROWS \
+    "FROM main.server_requests WHERE server_id = :id AND ghost = 0 AND label <> '" \
+    MST_LABEL_STATUS_NAME "' "
+#define MST_FROM_PHPS_ROWS "FROM main.php_requests WHERE server_id = :id AND ghost = 0 "
 /* An order in which an index has the rows, so that nothing is sorted. */
 #define MST_REQUESTS_ORDER "ORDER BY request_id, rowid"
 #define MST_FROM_PHPS_REQUESTS "FROM php_requests WHERE server_id = :id AND ghost = 0 "

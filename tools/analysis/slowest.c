@@ -14,15 +14,15 @@
 static const char apache_sql[] =
     "SELECT rowid AS id, start_ns, queue_ns, read_ns, handle_ns, send_ns, "
     MST_INTERVALS(X_COLUMN) "status, aborted, label, " MST_HANDED_TO " AS handler "
-    MST_FROM_APACHES_REQUESTS
+    MST_FROM_APACHES_ROWS
     "ORDER BY queue_ns + read_ns + handle_ns + send_ns DESC, start_ns, rowid LIMIT :most";
 static const char php_sql[] =
     "SELECT rowid AS id, start_ns - coalesce(wait_ns, 0) AS start_ns, "
-    "coalesce(wait_ns, 0) AS wait_ns, run_ns, status, aborted, label " MST_FROM_PHPS_REQUESTS
+    "coalesce(wait_ns, 0) AS wait_ns, run_ns, status, aborted, label " MST_FROM_PHPS_ROWS
     "ORDER BY coalesce(wait_ns, 0) + run_ns DESC, start_ns, rowid LIMIT :most";
 static const char php_row_sql[] =
     "SELECT start_ns, pid, key, user_ns + system_ns AS cpu_ns, cpu_wait_ns, script "
-    "FROM php_requests WHERE rowid = :id";
+    "FROM main.php_requests WHERE rowid = :id";
 static const char waits_sql[] =
     "SELECT kind, wait_ns FROM php_waits WHERE server_id = :id AND key = :key";
 

@@ -255,6 +255,8 @@ struct mst_summary {
     struct mst_summary_port *ports;
     size_t   note_count;
     char   **notes;
+    uint64_t thinned_kept, thinned_of; /* requests that the archive has, of so many; 0: all */
+    char     thinned[192];             /* the sentence; "" */
     struct mst_check checks[MST_CHECK_COUNT];
     /* Made by findings/: */
     size_t   finding_count;            /* strongest first */

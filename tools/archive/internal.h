@@ -5,10 +5,12 @@
  *   batch.c       transactions; waiting for other programs
  *   wal.c         the write-ahead log
  *   statements.c  prepared statements, and values for them
+ *   weights.c     what readers see of a thinned archive
  *   rows.c        what a recording writes
  *   rows_server.c what it writes of its servers
  *   rows_study.c  what the lab writes
  *   reader.c, writer.c   opening
+ *   thin_choose.c, thin.c   makes a thinned copy
  */
 #ifndef MPMSTAT_ARCHIVE_INTERNAL_H
 #define MPMSTAT_ARCHIVE_INTERNAL_H
@@ -73,6 +75,12 @@ int mst_archive_examine(struct mst_archive *a);
 int mst_archive_check(struct mst_archive *a, bool all);
 /* Makes of an archive of `version` (0: an empty database) one of the present. */
 int mst_archive_upgrade(struct mst_archive *a, int version);
+
+/* ---- weights.c --------------------------------------------------------------------- */
+
+/* Where the archive is thinned, each row is as many from now on as it stands for; *times: how many
+ * that is on average, 1 also where it is whole. 0, or -1: the error is kept. */
+int mst_archive_repeat_rows(struct mst_archive *a, uint64_t *times);
 
 /* ---- batch.c ----------------------------------------------------------------------- */
 

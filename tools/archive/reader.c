@@ -136,8 +136,14 @@ static int read_older(struct mst_archive *a, int version)
 /* With a log, one transaction shows one moment of the archive and delays no writer. */
 static int begin_reading(struct mst_archive *a, int version)
 {
+    uint64_t times;
+
     if ((version < MST_ARCHIVE_VERSION ? read_older(a, version) : mst_archive_check(a, true)) != 0)
         return -1;
+    if (mst_archive_repeat_rows(a, &times) != 0)
+        return -1;
+    if (times > 1)
+        mst_guard_limit_reading(&a->guard, times * bytes_of(a));
     a->has_log = mst_wal_is_on(a);
     if (a->has_log && mst_archive_execute(a, "BEGIN; SELECT 1 FROM runs LIMIT 1") != 0)
         return -1;

@@ -80,6 +80,7 @@ int mst_archive_add_request(struct mst_archive *a, int64_t server_id,
         .parent_span = TEXT(traced ? trace.parent : NULL),
         .sampled = NUMBER(mst_or_unknown(traced, r->label_status >> MST_TRACE_FLAGS_SHIFT &
                                                  MST_TRACE_SAMPLED)),
+        .weight = NUMBER(1),
     };
 
     return insert_server_requests(a, &row);
@@ -161,6 +162,7 @@ int mst_archive_add_php_request(struct mst_archive *a, int64_t server_id,
         .pid = NUMBER(p.pid), .worker = NUMBER(p.worker), .ghost = NUMBER(ghost),
         .cpu_wait_ns = NUMBER(r->cpu_wait_ns),
         .waits_ns = NUMBER(mst_or_unknown(waits, sum(r->waits_ns, MST_WAIT_COUNT))),
+        .weight = NUMBER(1),
     };
 
     if (insert_php_requests(a, &row) != 0)
@@ -242,6 +244,7 @@ int mst_archive_add_sample(struct mst_archive *a, int64_t server_id, enum mst_mo
         .http2_workers_limit = NUMBER(s->http2_workers_limit),
         .http2_workers_busy = NUMBER(s->http2_workers_busy),
         .listen_pool = TEXT(s->listen_pool[0] != '\0' ? s->listen_pool : NULL),
+        .weight = NUMBER(1),
     };
 
     return insert_samples(a, &row);
@@ -259,7 +262,7 @@ int mst_archive_add_pools(struct mst_archive *a, int64_t server_id, enum mst_mom
             .server_id = NUMBER(server_id), .time_ns = NUMBER(s->wall_ns),
             .moment = TEXT(mst_moment_names[moment]), .label = TEXT(pool->label),
             .workers_limit = NUMBER(pool->workers_limit), .workers_busy = NUMBER(pool->in_flight),
-            .limit_reached = NUMBER(pool->limit_reached),
+            .limit_reached = NUMBER(pool->limit_reached), .weight = NUMBER(1),
         };
 
         status = insert_pool_samples(a, &row);
@@ -307,7 +310,7 @@ int mst_archive_add_memory(struct mst_archive *a, int64_t server_id, uint64_t wa
     const struct memory_samples_row row = {
         .server_id = NUMBER(server_id), .time_ns = NUMBER(wall_ns), .began_ns = NUMBER(began_ns),
         .processes = NUMBER(processes), .pss_bytes = NUMBER(pss_bytes),
-        .cost_ns = NUMBER(cost_ns), .rss_bytes = NUMBER(rss_bytes),
+        .cost_ns = NUMBER(cost_ns), .rss_bytes = NUMBER(rss_bytes), .weight = NUMBER(1),
     };
 
     return insert_memory_samples(a, &row);

@@ -74,6 +74,9 @@ static const char *const upgrades[MST_ARCHIVE_VERSION - 1] = {
     "ALTER TABLE process_samples ADD COLUMN files INTEGER;"
     "ALTER TABLE process_samples ADD COLUMN files_limit INTEGER;"
     "ALTER TABLE machine_samples ADD COLUMN io_stall_ns INTEGER;"
+    "CREATE TABLE pool_samples (server_id INTEGER NOT NULL REFERENCES servers(id), "
+    "time_ns INTEGER NOT NULL, moment TEXT NOT NULL, label TEXT NOT NULL, "
+    "workers_limit INTEGER NOT NULL, workers_busy INTEGER, limit_reached INTEGER);"
     "ALTER TABLE programs RENAME TO older_programs;"
     "CREATE TABLE programs (run_id INTEGER NOT NULL REFERENCES runs(id), program TEXT NOT NULL, "
     "cpu_ns INTEGER NOT NULL, owner TEXT);"
@@ -88,6 +91,12 @@ static const char *const upgrades[MST_ARCHIVE_VERSION - 1] = {
     "ALTER TABLE server_requests ADD COLUMN trace_id TEXT;"
     "ALTER TABLE server_requests ADD COLUMN parent_span TEXT;"
     "ALTER TABLE server_requests ADD COLUMN sampled INTEGER;",
+    "ALTER TABLE runs ADD COLUMN thinned_ns INTEGER;"
+    "ALTER TABLE server_requests ADD COLUMN weight INTEGER NOT NULL DEFAULT 1;"
+    "ALTER TABLE php_requests ADD COLUMN weight INTEGER NOT NULL DEFAULT 1;"
+    "ALTER TABLE samples ADD COLUMN weight INTEGER NOT NULL DEFAULT 1;"
+    "ALTER TABLE pool_samples ADD COLUMN weight INTEGER NOT NULL DEFAULT 1;"
+    "ALTER TABLE memory_samples ADD COLUMN weight INTEGER NOT NULL DEFAULT 1;",
 };
 
 /* The first column of the first row. 0, or SQLite's error. */

@@ -33,7 +33,8 @@ CREATE TABLE IF NOT EXISTS runs (
     recorder_cpu_ns   INTEGER,           -- CPU time of the recording itself during the load
     recording         TEXT,              -- of a recording of several archives, one after the other:
                                          -- the same in each; NULL: it has one archive
-    part              INTEGER            -- number of the archive in it, from 1
+    part              INTEGER,           -- number of the archive in it, from 1
+    thinned_ns        INTEGER            -- instant: it was thinned; NULL: it is whole
 );
 
 -- The load tool's own results of the whole run. Failures by kind are parts of `failed`; a request
@@ -194,7 +195,9 @@ CREATE TABLE IF NOT EXISTS server_requests (
     trace_id          TEXT,              -- of its header traceparent (MPMStatTraceContext), 32 hex
                                          -- digits; NULL: none, or not known
     parent_span       TEXT,              -- the client's span in that trace, 16 hex digits
-    sampled           INTEGER            -- 1: the client asks for the trace to be kept
+    sampled           INTEGER,           -- 1: the client asks for the trace to be kept
+    weight            INTEGER NOT NULL DEFAULT 1   -- number of requests that the row stands for;
+                                         -- more than 1 in a thinned archive only
 );
 CREATE INDEX IF NOT EXISTS server_requests_id ON server_requests (server_id, request_id);
 
@@ -223,8 +226,9 @@ CREATE TABLE IF NOT EXISTS php_requests (
     worker            INTEGER,           -- the worker's entry on the board
     ghost             INTEGER NOT NULL,  -- 1: it was in flight before the load began
     cpu_wait_ns       INTEGER,           -- ready to run, without a CPU
-    waits_ns          INTEGER            -- all waits of php_waits together; NULL: not measured.
+    waits_ns          INTEGER,           -- all waits of php_waits together; NULL: not measured.
                                          -- run = user + system + cpu_wait + waits + the rest
+    weight            INTEGER NOT NULL DEFAULT 1   -- as in server_requests
 );
 CREATE INDEX IF NOT EXISTS php_requests_server ON php_requests (server_id);
 CREATE INDEX IF NOT EXISTS php_requests_id ON php_requests (request_id);
@@ -284,8 +288,8 @@ CREATE TABLE IF NOT EXISTS lifecycle (
 );
 CREATE INDEX IF NOT EXISTS lifecycle_server ON lifecycle (server_id);
 
--- A server at one moment, ten times a second; once in a recording of several archives. Counters count from the server's start: the
--- difference of two rows is exact, however far apart they are.
+-- A server at one moment, ten times a second; once in a recording of several archives. Counters
+-- count from the server's start: the difference of two rows is exact, however far apart they are.
 CREATE TABLE IF NOT EXISTS samples (
     server_id         INTEGER NOT NULL REFERENCES servers(id),
     time_ns           INTEGER NOT NULL,  -- instant
@@ -338,7 +342,8 @@ CREATE TABLE IF NOT EXISTS samples (
                                          -- there is no mod_http2
     http2_workers_busy INTEGER,          -- those that work on streams now, in the child that has
                                          -- most of them
-    listen_pool       TEXT               -- the FPM pool of listen_address, by its label
+    listen_pool       TEXT,              -- the FPM pool of listen_address, by its label
+    weight            INTEGER NOT NULL DEFAULT 1   -- number of samples that the row stands for
 );
 CREATE INDEX IF NOT EXISTS samples_server ON samples (server_id);
 
@@ -350,7 +355,8 @@ CREATE TABLE IF NOT EXISTS pool_samples (
     label             TEXT NOT NULL,     -- the pool's label; several pools can share it
     workers_limit     INTEGER NOT NULL,  -- pm.max_children
     workers_busy      INTEGER,           -- requests of that label in flight, now
-    limit_reached     INTEGER            -- counter: how often all of its workers were busy
+    limit_reached     INTEGER,           -- counter: how often all of its workers were busy
+    weight            INTEGER NOT NULL DEFAULT 1   -- as in samples
 );
 CREATE INDEX IF NOT EXISTS pool_samples_server ON pool_samples (server_id);
 
@@ -386,8 +392,9 @@ CREATE TABLE IF NOT EXISTS memory_samples (
     processes         INTEGER NOT NULL,
     pss_bytes         INTEGER NOT NULL,
     cost_ns           INTEGER NOT NULL,
-    rss_bytes         INTEGER            -- sum of resident set sizes: a shared page counts in each
+    rss_bytes         INTEGER,           -- sum of resident set sizes: a shared page counts in each
                                          -- process that shares it
+    weight            INTEGER NOT NULL DEFAULT 1   -- as in samples
 );
 CREATE INDEX IF NOT EXISTS memory_samples_server ON memory_samples (server_id);
 

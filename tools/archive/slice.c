@@ -10,6 +10,9 @@
 #include "archive/internal.h"
 #include "archive/query.h"
 #include "base/array.h"
+#include "base/clock.h"
+
+#define MINUTE_NS (60 * MST_NS_PER_S)
 
 /* A request that began so much before the slice was in flight then: limits.h of the recording. */
 #define TOLERANCE "10000000"
@@ -20,6 +23,7 @@ struct part {
     sqlite3   *db;
     int64_t    id;
     uint64_t   started_ns, ended_ns, number;
+    uint64_t   thinned_ns;         /* MST_UNKNOWN: it is whole */
     char      *recording;          /* NULL: of one archive */
     bool       is_whole, is_first; /* first: it does not go on with the part before */
 };
@@ -130,8 +134,8 @@ static bool write_statements(struct slicing *z, const char *table, const char *i
         fputs("SELECT ", select);
         fprintf(insert, "INSERT INTO %s (", table);
         fine = name_columns(z, table, id, select, insert, &count);
-        fprintf(select, " FROM %s WHERE %s = :id AND :from + :to + :begin + :is_first + :new_id "
-                "IS NOT NULL AND (%s)", table, id, condition);
+        fprintf(select, " FROM main.%s WHERE %s = :id AND :from + :to + :begin + :is_first + "
+                ":new_id IS NOT NULL AND (%s)", table, id, condition);
         fputs(") VALUES (", insert);
         for (i = 0; i < count; i++)
             fputs(i > 0 ? ", ?" : "?", insert);
@@ -258,8 +262,8 @@ static bool copy_server(struct slicing *z, const struct part *p, int64_t id)
         if (!copy_by_time(z, p, &of_server[i], "server_id", id, into))
             return false;
     return copy_rows(z, p, "php_waits", "server_id", id, into, "key IN (SELECT key FROM "
-                     "php_requests WHERE server_id = :id AND " PHPS_END " >= :from AND " PHPS_END
-                     " < :to)") &&
+                     "main.php_requests WHERE server_id = :id AND " PHPS_END " >= :from AND "
+                     PHPS_END " < :to)") &&
            (!p->is_whole || copy_rows(z, p, "ends", "server_id", id, into, "1"));
 }
 
@@ -339,11 +343,11 @@ static bool name_moments(struct slicing *z)
 
         if (!execute(z, "UPDATE %s SET moment = 'during' WHERE %s AND moment <> 'after'", t,
                      which) ||
-            !execute(z, "UPDATE %s AS s SET moment = 'before' WHERE %s AND time_ns = (SELECT "
-                     "min(time_ns) FROM %s WHERE %s = s.%s)", t, which, t, id, id) ||
-            !execute(z, "UPDATE %s AS s SET moment = 'end' WHERE %s AND moment = 'during' AND "
-                     "time_ns = (SELECT max(time_ns) FROM %s WHERE %s = s.%s AND moment = "
-                     "'during')", t, which, t, id, id))
+            !execute(z, "UPDATE %s SET moment = 'before' WHERE (%s, time_ns) IN (SELECT %s, "
+                     "min(time_ns) FROM %s WHERE %s GROUP BY %s)", t, id, id, t, which, id) ||
+            !execute(z, "UPDATE %s SET moment = 'end' WHERE moment = 'during' AND (%s, time_ns) "
+                     "IN (SELECT %s, max(time_ns) FROM %s WHERE %s AND moment = 'during' GROUP BY "
+                     "%s)", t, id, id, t, which, id))
             return false;
     }
     return true;
@@ -364,7 +368,10 @@ static bool make_run(struct slicing *z, struct part *parts, size_t count)
     z->run_id = sqlite3_last_insert_rowid(z->to);
     for (i = 0; i < count; i++) {
         is_whole = is_whole && parts[i].is_whole;
-        if (!copy_part(z, &parts[i], count == 1))
+        if (!copy_part(z, &parts[i], count == 1) ||
+            (parts[i].thinned_ns != MST_UNKNOWN &&
+             !execute(z, "UPDATE runs SET thinned_ns = %" PRIu64 " WHERE id = %" PRId64,
+                      parts[i].thinned_ns, z->run_id)))
             return false;
     }
     if (count == 1 && is_whole)
@@ -383,7 +390,8 @@ static bool find_parts(struct slicing *z, struct mst_archive *archive)
 {
     struct mst_query q = mst_query_ask(mst_archive_db(archive),
         "SELECT id, started_ns, coalesce(ended_ns, (SELECT max(time_ns) FROM machine_samples "
-        "WHERE run_id = runs.id), started_ns) AS ended_ns, recording, part FROM runs WHERE :id", 1);
+        "WHERE run_id = runs.id), started_ns) AS ended_ns, recording, part, thinned_ns FROM runs "
+        "WHERE :id", 1);
     bool fine = true;
 
     while (fine && mst_query_next(&q)) {
@@ -391,6 +399,7 @@ static bool find_parts(struct slicing *z, struct mst_archive *archive)
             .archive = archive, .db = mst_archive_db(archive), .id = mst_row_id(&q, "id"),
             .started_ns = mst_row_number(&q, "started_ns"),
             .ended_ns = mst_row_number(&q, "ended_ns"), .number = mst_row_number(&q, "part"),
+            .thinned_ns = mst_row_number(&q, "thinned_ns"),
         };
 
         if (p.started_ns >= z->to_ns || p.ended_ns <= z->from_ns || p.ended_ns <= p.started_ns)
@@ -417,13 +426,50 @@ static int by_start(const void *a, const void *b)
     return (x->started_ns > y->started_ns) - (x->started_ns < y->started_ns);
 }
 
+static void forget_parts(struct slicing *z)
+{
+    while (z->count > 0)
+        free(z->parts[--z->count].recording);
+}
+
+/* A thinned archive knows of each request in which minute it ended, and no more: where the slice
+ * would cut one within a minute, it begins or ends with that minute. Whether it does now. */
+static bool take_whole_minutes(struct slicing *z)
+{
+    const uint64_t from_ns = z->from_ns, to_ns = z->to_ns;
+    size_t i;
+
+    for (i = 0; i < z->count; i++) {
+        const struct part *p = &z->parts[i];
+
+        if (p->thinned_ns == MST_UNKNOWN)
+            continue;
+        if (p->started_ns < from_ns)
+            z->from_ns = from_ns - from_ns % MINUTE_NS;
+        if (p->ended_ns > to_ns)
+            z->to_ns = to_ns + (MINUTE_NS - to_ns % MINUTE_NS) % MINUTE_NS;
+    }
+    return z->from_ns != from_ns || z->to_ns != to_ns;
+}
+
+static bool find_all(struct slicing *z, struct mst_archive *const *archives, size_t count)
+{
+    size_t i;
+
+    forget_parts(z);
+    for (i = 0; i < count; i++)
+        if (!find_parts(z, archives[i]))
+            return false;
+    return true;
+}
+
 static bool make_all(struct slicing *z, struct mst_archive *const *archives, size_t count)
 {
     size_t i, n;
 
-    for (i = 0; i < count; i++)
-        if (!find_parts(z, archives[i]))
-            return false;
+    if (!find_all(z, archives, count) ||
+        (take_whole_minutes(z) && !find_all(z, archives, count)))
+        return false;
     if (z->count == 0) {
         mst_fail(z->error, "nothing was recorded at that time (--from, --to): mpmstat report "
                  "without them shows when runs began");
@@ -445,18 +491,17 @@ struct mst_archive *mst_archive_slice(struct mst_archive *const *archives, size_
     struct mst_archive *slice = mst_archive_in_memory(error);
     struct slicing z = { .from_ns = from_ns, .to_ns = to_ns };
     char ignored[MST_ERROR_MAX];
-    size_t i;
+    uint64_t times;
 
     if (slice == NULL)
         return NULL;
     z.to = mst_archive_db(slice);
-    if (!make_all(&z, archives, count)) {
-        snprintf(error, MST_ERROR_MAX, "%s", z.error);
+    if (!make_all(&z, archives, count) || mst_archive_repeat_rows(slice, &times) != 0) {
+        snprintf(error, MST_ERROR_MAX, "%s", z.error[0] != '\0' ? z.error : slice->error);
         mst_archive_close(slice, ignored);
         slice = NULL;
     }
-    for (i = 0; i < z.count; i++)
-        free(z.parts[i].recording);
+    forget_parts(&z);
     free(z.parts);
     return slice;
 }

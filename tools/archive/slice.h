@@ -13,7 +13,8 @@
 #include "archive/archive.h"
 
 /* Requests that ended, and samples that were taken, from from_ns on and before to_ns (nanoseconds
- * since 1970). The archives are only read, and are not needed afterwards. NULL with a sentence,
+ * since 1970); of a thinned archive that would be cut within a minute, the whole minute. The
+ * archives are only read, and are not needed afterwards. NULL with a sentence,
  * also where nothing was recorded then. */
 struct mst_archive *mst_archive_slice(struct mst_archive *const *archives, size_t count,
                                       uint64_t from_ns, uint64_t to_ns,

@@ -63,18 +63,21 @@ static int find_run(const struct options *o, int64_t *run_id)
     char error[MST_ERROR_MAX], ignored[MST_ERROR_MAX];
     struct mst_archive *archive = mst_archive_read(path, error);
     struct mst_query q;
-    bool found, fine;
+    bool found, thinned = false, fine;
 
     if (archive == NULL)
         return mst_failed(MST_EXIT_TARGET, "%s", error);
     q = mst_query_ask(mst_archive_db(archive),
-                      "SELECT id FROM runs WHERE :id AND (:run IS NULL OR name = :run OR "
-                      "CAST(id AS TEXT) = :run) ORDER BY id DESC LIMIT 1", 1);
+                      "SELECT id, thinned_ns IS NOT NULL AS thinned FROM runs WHERE :id "
+                      "AND (:run IS NULL OR name = :run OR CAST(id AS TEXT) = :run) "
+                      "ORDER BY id DESC LIMIT 1", 1);
     if (o->run != NULL)
         mst_query_set_text(&q, ":run", o->run);
     found = mst_query_next(&q);
-    if (found)
+    if (found) {
         *run_id = mst_row_id(&q, "id");
+        thinned = mst_row_number(&q, "thinned") == 1;
+    }
     fine = mst_query_done(&q);
     if (!fine)
         mst_archive_unreadable(archive, error);
@@ -84,6 +87,10 @@ static int find_run(const struct options *o, int64_t *run_id)
     if (!found)
         return mst_failed(MST_EXIT_TARGET, "there is no run%s%s%s in %s", o->run != NULL ? " \"" :
                           "", o->run != NULL ? o->run : "", o->run != NULL ? "\"" : "", path);
+    if (thinned)
+        return mst_failed(MST_EXIT_TARGET, "%s is thinned: it has only some of the requests that "
+                          "the files' would be joined to. Import before archives are "
+                          "(mpmstat record --thin-after)", path);
     return MST_EXIT_OK;
 }
 

@@ -47,8 +47,10 @@ static int read_rotation(struct options *o, int option)
     case 'S': return mst_bytes_read("record", "rotate-size", optarg, SIZE_MIN, &r->size_bytes);
     case 'K': return mst_time_read("record", "keep", optarg, PERIOD_MIN_NS, KEEP_MAX_NS,
                                    &r->keep_ns);
-    default:  return mst_bytes_read("record", "keep-size", optarg, MST_ROTATION_KEPT * SIZE_MIN,
-                                    &r->keep_bytes);
+    case 'H': return mst_time_read("record", "thin-after", optarg, PERIOD_MIN_NS, KEEP_MAX_NS,
+                                   &r->thin_ns);
+    default:  return mst_bytes_read("record", "keep-size", optarg,
+                                    mst_rotation_kept(r) * SIZE_MIN, &r->keep_bytes);
     }
 }
 
@@ -68,6 +70,7 @@ static int read_option(struct options *o, int option, char **targets)
     case 'O':
     case 'S':
     case 'K':
+    case 'H':
     case 'Z': return read_rotation(o, option);
     case 'C': return mst_colour_read(&o->colour, "record", optarg);
     case 'h': o->help = true; return MST_EXIT_OK;
@@ -134,10 +137,12 @@ static int check_rotation(struct options *o, bool has_command)
     struct mst_rotation *r = &o->rotation;
     const struct mst_record_request *q = &o->request;
 
-    if (r->period_ns == 0 && r->size_bytes == 0 && r->keep_ns == 0 && r->keep_bytes == 0)
+    if (r->period_ns == 0 && r->size_bytes == 0 && r->keep_ns == 0 && r->keep_bytes == 0 &&
+        r->thin_ns == 0)
         return MST_EXIT_OK;
     if (r->period_ns == 0 && r->size_bytes == 0)
-        return mst_usage_error("record", "--keep and --keep-size go with --rotate TIME");
+        return mst_usage_error("record", "--keep and --keep-size go with --rotate TIME, as "
+                               "--thin-after does");
     if (has_command)
         return mst_usage_error("record", "--rotate records what comes, until it is stopped: it "
                                "runs no command");
@@ -149,9 +154,9 @@ static int check_rotation(struct options *o, bool has_command)
                                "and --fail-on do not go with it (mpmstat report has them)");
     if (r->keep_bytes > 0 && r->size_bytes == 0)
         r->size_bytes = r->keep_bytes / SIZES_KEPT;
-    if (r->keep_bytes > 0 && r->keep_bytes < MST_ROTATION_KEPT * r->size_bytes)
-        return mst_usage_error("record", "--keep-size has to be at least %u times --rotate-size",
-                               MST_ROTATION_KEPT);
+    if (r->keep_bytes > 0 && r->keep_bytes < mst_rotation_kept(r) * r->size_bytes)
+        return mst_usage_error("record", "--keep-size has to be at least %u times --rotate-size%s",
+                               mst_rotation_kept(r), r->thin_ns > 0 ? " with --thin-after" : "");
     r->directory = q->recording.archive;
     o->request.recording.rotation = r;
     return MST_EXIT_OK;
@@ -173,6 +178,7 @@ static int read_options(struct options *o, int argc, char **argv, char **targets
         { "rotate", required_argument, NULL, 'O' },
         { "rotate-size", required_argument, NULL, 'S' },
         { "keep", required_argument, NULL, 'K' }, { "keep-size", required_argument, NULL, 'Z' },
+        { "thin-after", required_argument, NULL, 'H' },
         { "percentiles", required_argument, NULL, 'P' }, { "color", required_argument, NULL, 'C' },
         { "quiet", no_argument, NULL, 'q' }, { "help", no_argument, NULL, 'h' }, { 0 },
     };

@@ -15,14 +15,14 @@ static const char chosen_sql[] =
     "SELECT rowid AS id, request_id, start_ns, queue_ns, read_ns, handle_ns, send_ns, "
     MST_INTERVALS(X_COLUMN) "status, bytes, pid, aborted, label, handler, backend, "
     "trace_id, parent_span, sampled "
-    MST_FROM_APACHES_REQUESTS
+    MST_FROM_APACHES_ROWS
     "AND (" TOTAL " >= :slower_than OR (:failed AND status >= 500) OR (:sampled AND sampled = 1) "
-    "OR rowid IN (SELECT rowid " MST_FROM_APACHES_REQUESTS
+    "OR rowid IN (SELECT rowid " MST_FROM_APACHES_ROWS
     "ORDER BY " TOTAL " DESC, start_ns, rowid LIMIT :slowest)) "
     "AND rowid <= :last_row ORDER BY request_id, rowid";
 static const char php_sql[] =
     "SELECT key, pid, memory_bytes, user_ns + system_ns AS cpu_ns, cpu_wait_ns, script "
-    "FROM php_requests WHERE rowid = :id";
+    "FROM main.php_requests WHERE rowid = :id";
 static const char waits_sql[] =
     "SELECT kind, end, calls, failed, wait_ns FROM php_waits WHERE server_id = :id AND key = :key "
     "ORDER BY end IS NULL, rowid";

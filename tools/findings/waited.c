@@ -37,7 +37,7 @@ static const char backend_ends[] =
 static const char wait_ends[] =
     "SELECT p.start_ns + p.run_ns AS ended, sum(w.wait_ns) AS ns FROM php_requests p "
     "CROSS JOIN php_waits w ON w.server_id = p.server_id AND w.key = p.key "
-    "WHERE p.server_id = :id AND p.ghost = 0 AND w.kind = :kind GROUP BY p.key ORDER BY 1";
+    "WHERE p.server_id = :id AND p.ghost = 0 AND w.kind = :kind GROUP BY p.rowid ORDER BY 1";
 
 /* Of the ends of waits: the mean distance, how regular it is, and the shortest wait. */
 struct spacing {

@@ -122,6 +122,7 @@ int mst_record(const struct mst_recording_options *options, int64_t *run_id)
         status = mst_failed(MST_EXIT_OUTPUT, "%s", error);
     else
         status = run(&r);
+    mst_thinning_end(&r.thinning);
     if (directory >= 0)
         close(directory);
     mst_runner_close(r.runner);

@@ -61,6 +61,7 @@ int mst_recording_open_archive(struct mst_recording *r)
     if (mst_archive_begin_run(r->archive, &run, &r->run_id) != 0 ||
         mst_environment_record(r->archive, r->run_id) != 0)
         return mst_recording_archive_failed(r);
+    mst_thinning_look(&r->thinning, r->options->rotation);
     return MST_EXIT_OK;
 }
 

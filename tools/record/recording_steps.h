@@ -16,6 +16,7 @@
 #include "record/load.h"
 #include "record/recording.h"
 #include "record/sampler.h"
+#include "record/thinning.h"
 #include "source/target.h"
 #include "system/preflight.h"
 #include "system/programs.h"
@@ -45,6 +46,7 @@ struct mst_recording {
     char                recording[17];      /* with a rotation: its archives have it in common */
     uint64_t            part;               /* the archive's number in it, from 1 */
     bool                hands_over;         /* another archive follows this one */
+    struct mst_thinning thinning;           /* of the archives before */
     struct mst_runner  *runner;
     struct mst_preflight preflight;
     struct mst_programs programs;

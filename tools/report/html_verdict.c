@@ -299,6 +299,8 @@ void mst_html_verdict(struct mst_sink *sink, const struct mst_report *report,
     if (!s->complete)
         mst_html(sink, "<p class=\"warning\"><strong>This run is not complete</strong>: %s. What "
                  "was recorded until then is shown.</p>\n", mst_outcome_names[s->outcome]);
+    if (s->thinned[0] != '\0')
+        mst_html(sink, "<p class=\"note\">%s</p>", s->thinned);
     mst_html(sink, "<p class=\"verdict\">%s</p>", s->verdict);
     put_tiles(sink, s);
     put_repetitions(sink, report, group);

@@ -41,6 +41,8 @@ static void put_run(struct mst_sink *sink, const struct mst_report_run *run)
     if (!s->complete)
         mst_markdown(sink, "**Not complete** (%s): what was recorded until then is shown.\n\n",
                      mst_outcome_names[s->outcome]);
+    if (s->thinned[0] != '\0')
+        mst_markdown(sink, "%s\n\n", s->thinned);
     mst_markdown(sink, "**%s**\n", s->verdict);
     put_findings(sink, s);
     put_checks(sink, s);

@@ -67,6 +67,13 @@ static void put_run(struct mst_json *j, const struct mst_summary *s)
     mst_json_seconds(j, "recorder_cpu_seconds", s->recorder_cpu_ns);
     mst_machine_resources_json(j, s);
     put_programs(j, s);
+    if (s->thinned_of > 0) {
+        mst_json_begin(j, "thinned", '{');
+        mst_json_count(j, "kept", s->thinned_kept);
+        mst_json_count(j, "of", s->thinned_of);
+        mst_json_string(j, "text", s->thinned);
+        mst_json_end(j, '}');
+    }
     mst_json_end(j, '}');
 }
 

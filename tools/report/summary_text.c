@@ -54,6 +54,8 @@ static void put_head(struct mst_sink *sink, const struct mst_summary *s, const c
              s->complete ? "" : mst_outcome_names[s->outcome]);
     mst_wrapped_styled(sink, s->complete ? MST_STYLE_PLAIN : MST_STYLE_ERROR, "", 2,
                        MST_TEXT_WIDTH, text);
+    if (s->thinned[0] != '\0')
+        mst_wrapped_styled(sink, MST_STYLE_WARNING, "", 2, MST_TEXT_WIDTH, s->thinned);
     mst_sink_char(sink, '\n');
 }
 

@@ -106,7 +106,9 @@ def test_an_archive_of_a_rotation_is_reported_as_any_other(server, directory):
                           capture_output=True, timeout=60)
     assert done.returncode == 0, done.stderr
     (summary,) = json.loads(done.stdout)
-    assert not {"stuck-requests", "cannot-tell"} & {f["code"] for f in summary["findings"]}
+    # On a busy machine requests wait for workers that one sample a second does not find busy.
+    assert not [f["text"] for f in summary["findings"] if "although no sample" not in f["text"]
+                and f["code"] in ("stuck-requests", "cannot-tell")]
     answers = checks(summary)
     # Requests in flight at the end can be more than the law's tolerance of so short a time.
     assert answers["littles-law"] is not False, summary["checks"]
@@ -219,6 +221,10 @@ def test_a_server_that_is_away_where_an_archive_ends_is_recorded_on(server, dire
     (["--rotate", "1", "-o", "x"], "a time with its unit"),
     (["--rotate", "1h", "--keep-size", "2", "-o", "x"], "a size of"),
     (["--rotate-size", "1G", "--keep-size", "2G", "-o", "x"], "at least 3 times --rotate-size"),
+    (["--rotate-size", "1G", "--keep-size", "3G", "--thin-after", "1d", "-o", "x"],
+     "at least 4 times --rotate-size with --thin-after"),
+    (["--thin-after", "1d"], "--rotate TIME, as --thin-after does"),
+    (["--rotate", "1h", "--thin-after", "never", "-o", "x"], "a time with its unit"),
 ])
 def test_what_does_not_go_together_is_said(words, said):
     done = subprocess.run([build.TOOL, "record", *words], text=True, capture_output=True,

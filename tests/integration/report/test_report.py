@@ -174,9 +174,9 @@ def limited(runs, tmp_path_factory):
                 group_io_stall_ns = time_ns % 1000000000000000 / 5;
             UPDATE machine_samples SET io_stall_ns = time_ns % 1000000000000000 / 10;
             UPDATE process_samples SET files = 40, files_limit = 50;
-            INSERT INTO pool_samples SELECT server_id, time_ns, moment, 'shop', 4, 4, rowid
+            INSERT INTO pool_samples SELECT server_id, time_ns, moment, 'shop', 4, 4, rowid, 1
                 FROM samples;
-            INSERT INTO pool_samples SELECT server_id, time_ns, moment, '{EVIL}', 8, 2, 0
+            INSERT INTO pool_samples SELECT server_id, time_ns, moment, '{EVIL}', 8, 2, 0, 1
                 FROM samples;
             DELETE FROM port_samples;
             INSERT INTO port_samples SELECT 1, started_ns + 1000000, '127.0.0.1:9000', 50, 100
