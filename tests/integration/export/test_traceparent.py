@@ -146,7 +146,9 @@ def test_the_own_span_for_a_program(server, mpm):
     assert traces(apache, 2) == [GOOD, GOOD]
     with Collector() as collector:
         tool.run("export", "--otlp", collector.url, "--slower-than", "0ms", apache.board)
-    assert texts == [f"00-{TRACE}-{span.id}-01" for span in servers(collector.spans)]
+    # Spans come in the order of their requests' ids, which says nothing of their times.
+    assert set(texts) == {f"00-{TRACE}-{span.id}-01" for span in servers(collector.spans)}
+    assert len(set(texts)) == 2
 
 
 def test_what_the_directive_takes(server):
