@@ -326,3 +326,10 @@ check-sanitizers: need-pytest
 	$(MAKE) check-integration PYTEST_ARGS='$(PYTEST_ARGS)'
 
 EXTRA_DIST += tests/architecture tests/golden tests/cases tests/fuzz/corpus tests/integration tests/bench
+
+# Of whole folders make dist takes what was built there, too.
+dist-hook:
+	find $(distdir)/tests \( -name '*.o' -o -name '*.lo' -o -name '*.la' -o -name .libs -o \
+		-name .deps -o -name .dirstamp -o -name __pycache__ -o -name '.pytest_cache' \) \
+		-exec rm -rf {} +
+	cd $(distdir) && rm -f $(check_PROGRAMS)
