@@ -97,6 +97,9 @@ static const struct { const char *sql, *codes; } found[] = {
       "apache-spawning" },
     { "UPDATE samples SET forks = 0, idle = 0; UPDATE samples SET forks = 9 WHERE moment = "
       "'after'; UPDATE server_requests SET queue_ns = 24000000", "apache-spawning" },
+    /* Of all slow requests, most began in the same second. */
+    { "UPDATE server_requests SET handle_ns = 300000000 + key * 1000000 WHERE key BETWEEN 120 AND "
+      "149", "tail" },
     /* Files are read again where the group has no room to keep them. */
     { PHP WAITS("file", "file", "100000000") SHORT("80000000", "200000000"), "memory file" },
     { PHP WAITS("file", "file", "100000000") SHORT("80000000", "0"), "file" },
@@ -111,6 +114,48 @@ START_TEST(test_found)
     make(&m, &r, found[_i].sql);
     expect_codes(&m, found[_i].codes);
     unmake(&m);
+}
+END_TEST
+
+/* Thinned, an archive shows the same. */
+START_TEST(test_found_of_a_thinned_archive)
+{
+    struct run r = quiet_run();
+    struct made m;
+
+    make_thinned(&m, &r, found[_i].sql);
+    ck_assert_uint_lt(m.s.thinned_kept, m.s.thinned_of);
+    expect_codes(&m, found[_i].codes);
+    unmake(&m);
+}
+END_TEST
+
+/* Findings for which one sample is enough, whichever it is: others have more workers that are busy,
+ * and more connections. */
+START_TEST(test_found_by_one_sample)
+{
+    static const struct { const char *others, *one, *codes; } faults[] = {
+        { "forks = (moment = 'after') * 9, idle = 9, workers_busy = rowid % 5",
+          "idle = 0, workers_busy = 1", "apache-spawning" },
+        { "idle = 30, connections = 12 + rowid % 5, workers_busy = rowid % 5",
+          "idle = 5, connections = 11, workers_busy = 0", "event-connections" },
+    };
+    struct run r = quiet_run();
+    struct made m;
+    char sql[512];
+    size_t i;
+
+    r.queue_ns = 24 * MST_NS_PER_MS;
+    for (i = 0; i < sizeof faults / sizeof *faults; i++) {
+        snprintf(sql, sizeof sql, "UPDATE samples SET %s; UPDATE samples SET %s WHERE rowid = %d",
+                 faults[i].others, faults[i].one, _i);
+        make(&m, &r, sql);
+        expect_codes(&m, faults[i].codes);
+        unmake(&m);
+        make_thinned(&m, &r, sql);
+        expect_codes(&m, faults[i].codes);
+        unmake(&m);
+    }
 }
 END_TEST
 
@@ -215,6 +260,87 @@ START_TEST(test_one_at_a_time)
     unmake(&m);
     make(&m, &r, ONE_BY_ONE "UPDATE server_requests SET backend_ns = 40000000");
     ck_assert_uint_eq(number(finding(&m, MST_CODE_BACKEND), "one_at_a_time"), 0);
+    unmake(&m);
+}
+END_TEST
+
+/* What the finding of that code says of a thinned archive: "one_at_a_time" is null, or 0. */
+static void expect_one_at_a_time(const char *changes, enum mst_code code, bool is_known)
+{
+    struct run r = quiet_run();
+    const struct mst_finding *f;
+    json_t *root, *told;
+    struct made m;
+
+    make_thinned(&m, &r, changes);
+    f = finding(&m, code);
+    root = summary_as_json(&m.s);
+    told = json_object_get(json_object_get(json_array_get(json_object_get(root, "findings"),
+                                                          (size_t)(f - m.s.findings)),
+                                           "numbers"), "one_at_a_time");
+    ck_assert_msg(is_known ? json_is_integer(told) && json_integer_value(told) == 0
+                           : json_is_null(told), "%s", f->text);
+    ck_assert_msg((strstr(f->text, "a thinned archive does not tell whether it let in one request "
+                                   "at a time") == NULL) == is_known, "%s", f->text);
+    ck_assert_msg((strstr(f->action, "takes a whole archive: report a later time (--from)") ==
+                   NULL) == is_known, "%s", f->action);
+    ck_assert_ptr_null(strstr(f->text, "; it let in one request at a time"));
+    json_decref(root);
+    unmake(&m);
+}
+
+/* Whether ends of waits follow each other takes all of them. How many wait at once does not: where
+ * that is less than two, nothing is left to be known. */
+START_TEST(test_one_at_a_time_of_a_thinned_archive)
+{
+    expect_one_at_a_time(ONE_BY_ONE, MST_CODE_BACKEND, false);
+    expect_one_at_a_time(ONE_BY_ONE "UPDATE server_requests SET backend_ns = 15000000, handle_ns = "
+                         "15000000", MST_CODE_BACKEND, true);
+    expect_one_at_a_time(PHP WAITS("database", "mysql db:3306", "100000000"), MST_CODE_DATABASE,
+                         false);
+    expect_one_at_a_time(PHP WAITS("dns", "dns", "15000000") "UPDATE php_requests SET run_ns = "
+                         "17000000", MST_CODE_DNS, true);
+}
+END_TEST
+
+/* Where each request of a thinned archive stands for itself, no end is missing. */
+START_TEST(test_one_at_a_time_of_few_requests)
+{
+    struct run r = quiet_run();
+    struct made m;
+
+    make_thinned(&m, &r, ONE_BY_ONE "UPDATE server_requests SET backend_ns = min(4, key) * 10000000;"
+                 "DELETE FROM server_requests WHERE key > 25");
+    ck_assert_uint_eq(m.s.thinned_kept, 25);
+    ck_assert_uint_eq(number(finding(&m, MST_CODE_BACKEND), "one_at_a_time"), 1);
+    unmake(&m);
+}
+END_TEST
+
+/* Workers ran out behind something of which it is not known whether more of them can help. */
+START_TEST(test_advice_of_a_thinned_archive)
+{
+    static const char only_if[] = " That helps only if what they wait for lets in several at a "
+                                  "time: a thinned archive does not tell.";
+    struct run r = quiet_run();
+    const struct mst_finding *f;
+    struct made m;
+
+    r.busy = r.limit;
+    r.queue_ns = 40 * MST_NS_PER_MS;
+    make_thinned(&m, &r, ONE_BY_ONE);
+    f = finding(&m, MST_CODE_APACHE_WORKERS);
+    ck_assert_msg(strstr(f->action, "Set MaxRequestWorkers to") != NULL &&
+                  strstr(f->action, only_if) != NULL, "%s", f->action);
+    check_output(&m.s);
+    unmake(&m);
+    make(&m, &r, ONE_BY_ONE);
+    f = finding(&m, MST_CODE_APACHE_WORKERS);
+    ck_assert_msg(strstr(f->action, "lets in one request at a time.") != NULL, "%s", f->action);
+    unmake(&m);
+    make_thinned(&m, &r, NULL);
+    f = finding(&m, MST_CODE_APACHE_WORKERS);
+    ck_assert_ptr_null(strstr(f->action, only_if));
     unmake(&m);
 }
 END_TEST
@@ -527,10 +653,16 @@ int main(void)
     TCase *tests = tcase_create("findings");
 
     tcase_add_loop_test(tests, test_found, 0, (int)(sizeof found / sizeof found[0]));
+    tcase_add_loop_test(tests, test_found_of_a_thinned_archive, 0,
+                        (int)(sizeof found / sizeof found[0]));
+    tcase_add_loop_test(tests, test_found_by_one_sample, 10, 20);
     tcase_add_loop_test(tests, test_connections_of_event, 0, 3);
     tcase_add_test(tests, test_churn_of_a_restart);
     tcase_add_test(tests, test_held_by);
     tcase_add_test(tests, test_one_at_a_time);
+    tcase_add_test(tests, test_one_at_a_time_of_a_thinned_archive);
+    tcase_add_test(tests, test_one_at_a_time_of_few_requests);
+    tcase_add_test(tests, test_advice_of_a_thinned_archive);
     tcase_add_test(tests, test_whose_wait);
     tcase_add_test(tests, test_advice);
     tcase_add_test(tests, test_advice_for_a_share);

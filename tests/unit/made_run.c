@@ -1,10 +1,14 @@
 /* made_run.c - a run in an archive of its own: see made_run.h. */
 #include "made_run.h"
 
+#include <limits.h>
+#include <signal.h>
 #include <sqlite3.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "archive/thin.h"
 #include "findings/findings.h"
 #include "harness.h"
 #include "report/report.h"
@@ -128,6 +132,24 @@ void make(struct made *m, const struct run *r, const char *sql)
     if (sql != NULL)
         ck_assert_msg(sqlite3_exec(mst_archive_db(m->archive), sql, NULL, NULL, NULL) == SQLITE_OK,
                       "%s: %s", sql, sqlite3_errmsg(mst_archive_db(m->archive)));
+    ck_assert_msg(mst_findings_summary(&m->s, m->archive, m->run_id, error) == 0, "%s", error);
+}
+
+void make_thinned(struct made *m, const struct run *r, const char *sql)
+{
+    static const char part[] = "UPDATE runs SET recording = 'abc', part = 1;";
+    const volatile sig_atomic_t never = 0;
+    char error[MST_ERROR_MAX] = "", from[PATH_MAX], to[PATH_MAX], *all;
+
+    ck_assert_int_ge(asprintf(&all, "%s%s", part, sql != NULL ? sql : ""), 0);
+    make(m, r, all);
+    free(all);
+    snprintf(from, sizeof from, "%s", mst_archive_path(m->archive));
+    snprintf(to, sizeof to, "%s", test_path());
+    unmake(m);
+    ck_assert_msg(mst_archive_thin(from, to, &never, error) == 1, "%s", error);
+    m->archive = mst_archive_read(to, error);
+    ck_assert_msg(m->archive != NULL, "%s", error);
     ck_assert_msg(mst_findings_summary(&m->s, m->archive, m->run_id, error) == 0, "%s", error);
 }
 

@@ -40,6 +40,8 @@ struct made {
 /* The run in an archive of its own, with summary and findings. `sql` (NULL: none) changes it
  * before. */
 void make(struct made *m, const struct run *r, const char *sql);
+/* The same as a part of a longer recording, which has been thinned. */
+void make_thinned(struct made *m, const struct run *r, const char *sql);
 void unmake(struct made *m);
 
 void add_request(struct made *m, uint64_t key, uint64_t start_ns, uint64_t queue_ns,

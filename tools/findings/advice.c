@@ -80,24 +80,30 @@ static double full_rate(const struct mst_budget *b, const struct mst_plan *plan)
     return own > 0 ? plan->rate * (all - others / 2) / own : INFINITY;
 }
 
-static bool waits_one_by_one(const struct mst_summary *s)
+/* Whether what the requests waited for most lets in one at a time. */
+static enum mst_answer waits_one_by_one(const struct mst_summary *s)
 {
+    enum mst_answer found = MST_ANSWER_NO, answer;
     size_t i;
 
-    for (i = 0; i < s->finding_count; i++)
-        if (mst_finding_number(&s->findings[i], "one_at_a_time") == 1 &&
-            s->findings[i].weight >= MST_HOLDER_TIME_MILLI)
-            return true;
-    return false;
+    for (i = 0; i < s->finding_count && found != MST_ANSWER_YES; i++) {
+        answer = mst_finding_answer(&s->findings[i], MST_ONE_AT_A_TIME);
+        if (answer == MST_ANSWER_UNKNOWN ||
+            (answer == MST_ANSWER_YES && s->findings[i].weight >= MST_HOLDER_TIME_MILLI))
+            found = answer;
+    }
+    return found;
 }
 
 static void choose(struct mst_plan *plan, const struct mst_budget *b)
 {
     double alone = plan->at_once / plan->held, full = full_rate(b, plan);
+    enum mst_answer one_by_one = waits_one_by_one(b->s);
 
     plan->then = fmin(alone, full);
     plan->workers = plan->wanted > plan->now ? plan->wanted : MST_UNKNOWN;
-    if (waits_one_by_one(b->s)) {
+    plan->perhaps_one_by_one = one_by_one == MST_ANSWER_UNKNOWN;
+    if (one_by_one == MST_ANSWER_YES) {
         plan->next = MST_NEXT_ONE_BY_ONE;
         plan->workers = plan->now;
         plan->then = plan->rate;

@@ -26,6 +26,7 @@ enum mst_wanted_by {
 struct mst_plan {
     bool     known;                /* false: the run is too short for a mean */
     enum mst_next_limit next;
+    bool     perhaps_one_by_one;   /* whether that is MST_NEXT_ONE_BY_ONE is not known */
     uint64_t workers;              /* advised; no more than now where more cannot help. MST_UNKNOWN:
                                     * more than now, and an average does not tell how many */
     uint64_t now;                  /* the limit, or what was seen busy where that is not known */

@@ -26,6 +26,11 @@ struct mst_finding *mst_found_requests(struct mst_inquiry *q, enum mst_code code
 void mst_found_number(struct mst_finding *f, const char *name, uint64_t value);
 /* The figure of that name; MST_UNKNOWN: the finding has none. */
 uint64_t mst_finding_number(const struct mst_finding *f, const char *name);
+/* A figure that answers a question: 1, 0, or MST_UNKNOWN, which is not left out. Of a finding
+ * without it the answer is no. */
+#define MST_ONE_AT_A_TIME "one_at_a_time"   /* what requests waited for let in one at a time */
+void mst_found_answer(struct mst_finding *f, const char *name, enum mst_answer answer);
+enum mst_answer mst_finding_answer(const struct mst_finding *f, const char *name);
 void mst_found_subject(struct mst_finding *f, const char *subject);
 
 /* What explains less than others, or follows from them, is no headline. */

@@ -249,6 +249,8 @@ void mst_say_plan(struct mst_finding *f, const struct mst_plan *plan, const char
         [MST_NEXT_CPU] = "; from there on the CPUs are the limit",
         [MST_NEXT_MEMORY] = "; more do not fit in the memory",
     };
+    const char *only_if = plan->perhaps_one_by_one ? " That helps only if what they wait for lets "
+                          "in several at a time: a thinned archive does not tell." : "";
     char needs[224], spawning[128] = "", by[64] = "";
 
     if (!plan->known) {
@@ -269,8 +271,8 @@ void mst_say_plan(struct mst_finding *f, const struct mst_plan *plan, const char
     }
     if (plan->workers == MST_UNKNOWN) {
         MST_ACTION(f, "Set %s higher (now %" PRIu64 "): at times there were more requests than on "
-                   "average (%" PRIu64 "), and an average does not tell how many.", directive,
-                   plan->now, plan->wanted);
+                   "average (%" PRIu64 "), and an average does not tell how many.%s", directive,
+                   plan->now, plan->wanted, only_if);
         return;
     }
     say_needs(needs, plan);
@@ -282,9 +284,9 @@ void mst_say_plan(struct mst_finding *f, const struct mst_plan *plan, const char
     else if (plan->by == MST_WANTED_AT_TIMES)
         mst_say(by, sizeof by, " (%.3g on average)", plan->at_once);
     MST_ACTION(f, "Set %s to %" PRIu64 " (now %" PRIu64 ")%s: %s%" PRIu64 " requests wanted to be "
-               "served at once%s%s.%s", directive, plan->workers, plan->now, spawning,
+               "served at once%s%s.%s%s", directive, plan->workers, plan->now, spawning,
                plan->by == MST_WANTED_AT_TIMES ? "up to " : "", plan->wanted, by,
-               stops[plan->next], needs);
+               stops[plan->next], needs, only_if);
     MST_PREDICTED(f, "about %.3g requests/s instead of %.3g, and %s instead of %s for a request, "
                   "if one holds its worker for %s as now", plan->then, plan->rate,
                   mean_at(plan, plan->then).text, mean_at(plan, plan->rate).text,

@@ -76,9 +76,9 @@ void mst_say_churn(struct mst_finding *f, const struct mst_summary_server *serve
 /* ---- waited for ---------------------------------------------------------------------------- */
 
 void mst_say_wait(struct mst_finding *f, const struct mst_budget *b, enum mst_wait wait,
-                  const struct mst_summary_end *end, bool one_by_one);
+                  const struct mst_summary_end *end, enum mst_answer one_by_one);
 void mst_say_backend(struct mst_finding *f, const struct mst_budget *b,
-                     const struct mst_summary_end *end, bool one_by_one);
+                     const struct mst_summary_end *end, enum mst_answer one_by_one);
 /* Adds to the text of either whose requests waited: h stands out. */
 void mst_say_whose(struct mst_finding *f, const struct mst_holder *h);
 /* checks, tls */

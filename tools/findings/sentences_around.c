@@ -167,11 +167,21 @@ static void say_end(char text[256], const struct mst_summary_end *end, uint64_t 
                 mst_format_time(end->end_ns / end->calls).text);
 }
 
-static const char one_at_a_time[] = "; it let in one request at a time";
+static const char *const one_at_a_time[] = {
+    [MST_ANSWER_NO] = "", [MST_ANSWER_YES] = "; it let in one request at a time",
+    [MST_ANSWER_UNKNOWN] = "; a thinned archive does not tell whether it let in one request at a "
+                           "time",
+};
+#define WHOLE_TELLS " Whether more workers can help takes a whole archive: report a later time " \
+                    "(--from), or record with a longer --thin-after."
 
 void mst_say_wait(struct mst_finding *f, const struct mst_budget *b, enum mst_wait wait,
-                  const struct mst_summary_end *end, bool one_by_one)
+                  const struct mst_summary_end *end, enum mst_answer one_by_one)
 {
+    static const char *const workers[] = {
+        [MST_ANSWER_NO] = "", [MST_ANSWER_UNKNOWN] = WHOLE_TELLS,
+        [MST_ANSWER_YES] = " More workers cannot help: they would wait there, too.",
+    };
     uint64_t ns = b->waits_ns[wait], without = b->total_ns - (ns < b->total_ns ? ns : 0);
     char part[80], which[256], of_run[64] = "";
 
@@ -181,26 +191,27 @@ void mst_say_wait(struct mst_finding *f, const struct mst_budget *b, enum mst_wa
         mst_say(of_run, sizeof of_run, " and %s of PHP's running time",
                 mst_format_percent(mst_budget_run_milli(b, ns)).text);
     MST_TEXT(f, "PHP waited for %s for %s%s%s%s.", wait_names[wait], part, of_run, which,
-             one_by_one ? one_at_a_time : "");
-    MST_ACTION(f, "%s%s", wait_actions[wait], one_by_one ? " More workers cannot help: they would "
-               "wait there, too." : "");
+             one_at_a_time[one_by_one]);
+    MST_ACTION(f, "%s%s", wait_actions[wait], workers[one_by_one]);
     MST_PREDICTED(f, "without this wait a request takes %s instead of %s",
                   mst_format_time(mst_budget_mean_ns(b, without)).text,
                   mst_format_time(mst_budget_mean_ns(b, b->total_ns)).text);
 }
 
 void mst_say_backend(struct mst_finding *f, const struct mst_budget *b,
-                     const struct mst_summary_end *end, bool one_by_one)
+                     const struct mst_summary_end *end, enum mst_answer one_by_one)
 {
     char part[80], which[256];
 
     say_part(part, b, b->backend_ns);
     say_end(which, end, f->requests);
     MST_TEXT(f, "Apache waited for its backend for %s%s%s.", part, which,
-             one_by_one ? one_at_a_time : "");
-    MST_ACTION(f, "%s", one_by_one ? "More workers in Apache cannot help: the backend has to serve "
-               "more at once." : "The backend's own log and load say why; where it is PHP, its "
-               "extension does.");
+             one_at_a_time[one_by_one]);
+    if (one_by_one == MST_ANSWER_YES)
+        MST_ACTION(f, "More workers in Apache cannot help: the backend has to serve more at once.");
+    else
+        MST_ACTION(f, "The backend's own log and load say why; where it is PHP, its extension "
+                   "does.%s", one_by_one == MST_ANSWER_UNKNOWN ? WHOLE_TELLS : "");
 }
 
 void mst_say_whose(struct mst_finding *f, const struct mst_holder *h)

@@ -3,7 +3,7 @@
  *
  * A thing that lets in one request at a time is told from one that is slow by the ends of the
  * waits: they follow each other at the distance of the shortest wait. More workers help only with
- * what is slow.
+ * what is slow. A thinned archive has not all ends, and does not tell the two apart.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -63,24 +63,47 @@ static void add_end(struct spacing *p, uint64_t *last, uint64_t ended, uint64_t 
 }
 
 /* Whether waits ended one after the other, as regularly as of a thing that serves one at a time,
- * and the shortest took as long as one takes there. */
-static bool is_serial(const struct spacing *p, double inside_min)
+ * and the shortest took as long as one takes there. How many were inside at once on average is
+ * known without the single ends, too. */
+static enum mst_answer is_serial(const struct spacing *p, double inside_min, bool has_all_ends)
 {
     double n = (double)p->count - 1, mean, deviation;
 
     if (p->count < MST_SERIAL_REQUESTS_MIN)
-        return false;
+        return MST_ANSWER_NO;
     mean = p->gaps / n;
+    if (mean <= 0 || (double)p->sum_ns / (double)p->count < inside_min * mean)
+        return MST_ANSWER_NO;
+    if (!has_all_ends)
+        return MST_ANSWER_UNKNOWN;
     deviation = sqrt(fmax(p->gap_squares / n - mean * mean, 0));
-    return mean > 0 && deviation <= MST_SERIAL_DEVIATION_MAX * mean &&
-           (double)p->sum_ns / (double)p->count >= inside_min * mean &&
-           (double)p->shortest_ns <= MST_SERIAL_SHORTEST_MAX * mean;
+    return deviation <= MST_SERIAL_DEVIATION_MAX * mean &&
+           (double)p->shortest_ns <= MST_SERIAL_SHORTEST_MAX * mean ? MST_ANSWER_YES
+                                                                    : MST_ANSWER_NO;
 }
 
-static bool ends_one_by_one(struct mst_inquiry *q, const char *sql, int64_t server_id,
-                            const char *kind, double inside_min)
+/* Whether each of the server's requests is a row: of a thinned archive, some stand for others. */
+static bool has_all_requests(struct mst_inquiry *q, const struct mst_summary_server *server)
 {
-    struct mst_query rows = mst_query_ask(q->db, sql, server_id);
+    struct mst_query row;
+    bool found;
+
+    if (q->s->thinned_of == 0)
+        return true;
+    row = mst_query_ask(q->db, mst_summary_is_php(server) ?
+                        "SELECT 1 AS one " MST_FROM_PHPS_ROWS "AND weight > 1 LIMIT 1" :
+                        "SELECT 1 AS one " MST_FROM_APACHES_ROWS "AND weight > 1 LIMIT 1",
+                        server->id);
+    found = mst_query_next(&row);
+    q->failed |= !mst_query_done(&row);
+    return !found;
+}
+
+static enum mst_answer ends_one_by_one(struct mst_inquiry *q, const char *sql,
+                                       const struct mst_summary_server *server, const char *kind,
+                                       double inside_min)
+{
+    struct mst_query rows = mst_query_ask(q->db, sql, server->id);
     struct spacing p = { 0 };
     uint64_t last = 0;
 
@@ -89,7 +112,7 @@ static bool ends_one_by_one(struct mst_inquiry *q, const char *sql, int64_t serv
     while (mst_query_next(&rows))
         add_end(&p, &last, mst_row_number(&rows, "ended"), mst_row_number(&rows, "ns"));
     q->failed |= !mst_query_done(&rows);
-    return is_serial(&p, inside_min);
+    return is_serial(&p, inside_min, has_all_requests(q, server));
 }
 
 /* ---- PHP's waits --------------------------------------------------------------------------- */
@@ -144,18 +167,19 @@ static void find_wait(struct mst_inquiry *q, int wait)
 {
     uint64_t ns = q->b.waits_ns[wait], of_run = mst_budget_run_milli(&q->b, ns);
     const struct mst_summary_end *end = longest_end(q->b.php, mst_wait_names[wait]);
-    bool is_lock = wait == MST_WAIT_LOCK, one_by_one = false;
+    enum mst_answer one_by_one = MST_ANSWER_NO;
+    bool is_lock = wait == MST_WAIT_LOCK;
     struct mst_finding *f;
 
     if (!mst_budget_counts(&q->b, ns) && (of_run < MST_HOLDER_TIME_MILLI ||
                                mst_budget_mean_ns(&q->b, ns) < MST_PART_MEAN_MIN_NS))
         return;
     if (wait != MST_WAIT_SLEEP && (is_lock || of_run >= MST_HOLDER_TIME_MILLI))
-        one_by_one = ends_one_by_one(q, wait_ends, q->b.php->id, mst_wait_names[wait],
+        one_by_one = ends_one_by_one(q, wait_ends, q->b.php, mst_wait_names[wait],
                                      is_lock ? MST_LOCK_INSIDE_MIN : MST_SERIAL_INSIDE_MIN);
     f = mst_found(q, codes[wait], MST_CERTAIN, ns);
     f->requests = q->b.php->run.waits[wait].requests;
-    if (one_by_one)
+    if (one_by_one == MST_ANSWER_YES)
         f->weight = mst_weight_with_all_waiting(&q->b, ns) + 1;
     else if (is_lock)
         f->weight = mst_weight_with_queue(&q->b, ns) + 1;
@@ -164,8 +188,8 @@ static void find_wait(struct mst_inquiry *q, int wait)
     note_end(f, q, end);
     mst_found_number(f, "mean_ns", mst_budget_mean_ns(&q->b, ns));
     mst_found_number(f, "of_php_run_milli", of_run);
-    mst_found_number(f, "one_at_a_time", one_by_one);
-    mst_say_wait(f, &q->b, (enum mst_wait)wait, end, one_by_one || is_lock);
+    mst_found_answer(f, MST_ONE_AT_A_TIME, one_by_one);
+    mst_say_wait(f, &q->b, (enum mst_wait)wait, end, is_lock ? MST_ANSWER_YES : one_by_one);
     note_holder(f, q, waiting_scripts, q->b.php, mst_wait_names[wait]);
 }
 
@@ -174,19 +198,19 @@ static void find_wait(struct mst_inquiry *q, int wait)
 static void find_backend(struct mst_inquiry *q)
 {
     const struct mst_summary_end *end = longest_end(q->b.front, "backend");
-    bool one_by_one;
+    enum mst_answer one_by_one;
     struct mst_finding *f;
 
     if (!mst_budget_counts(&q->b, q->b.backend_ns))
         return;
-    one_by_one = ends_one_by_one(q, backend_ends, q->b.front->id, NULL, MST_SERIAL_INSIDE_MIN);
+    one_by_one = ends_one_by_one(q, backend_ends, q->b.front, NULL, MST_SERIAL_INSIDE_MIN);
     f = mst_found(q, MST_CODE_BACKEND, MST_CERTAIN, q->b.backend_ns);
     f->requests = q->b.front->intervals[MST_INTERVAL_BACKEND].requests;
-    if (one_by_one)
+    if (one_by_one == MST_ANSWER_YES)
         f->weight = mst_weight_with_all_waiting(&q->b, q->b.backend_ns) + 1;
     note_end(f, q, end);
     mst_found_number(f, "mean_ns", mst_budget_mean_ns(&q->b, q->b.backend_ns));
-    mst_found_number(f, "one_at_a_time", one_by_one);
+    mst_found_answer(f, MST_ONE_AT_A_TIME, one_by_one);
     mst_say_backend(f, &q->b, end, one_by_one);
     note_holder(f, q, waiting_labels, q->b.front, NULL);
 }
