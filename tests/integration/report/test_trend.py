@@ -25,10 +25,14 @@ def report(form, *words, status=0):
 
 @pytest.fixture
 def archives(server, tmp_path):
-    """The same load on nine days, of which the last two were slower by half."""
+    """The same load on nine days, of which the last two were slower by half. ab's times are whole
+    milliseconds: with five more, none is 0, of which no trend is known."""
     apache = server("event")
     first = tmp_path / "day0.sqlite"
     record(apache, first, *ab(apache, "/index.html", "-n", "1200", "-c", "4"))
+    with closing(sqlite3.connect(first)) as db:
+        db.execute("UPDATE client_requests SET duration_ns = duration_ns + 5000000")
+        db.commit()
     made = [first]
     for day, percent in enumerate(FACTORS[1:], 1):
         made.append(tmp_path / f"day{day}.sqlite")
