@@ -309,8 +309,8 @@ START_TEST(test_one_at_a_time_of_few_requests)
     struct run r = quiet_run();
     struct made m;
 
-    make_thinned(&m, &r, ONE_BY_ONE "UPDATE server_requests SET backend_ns = min(4, key) * 10000000;"
-                 "DELETE FROM server_requests WHERE key > 25");
+    make_thinned(&m, &r, ONE_BY_ONE "UPDATE server_requests SET backend_ns = min(4, key) * "
+                 "10000000; DELETE FROM server_requests WHERE key > 25");
     ck_assert_uint_eq(m.s.thinned_kept, 25);
     ck_assert_uint_eq(number(finding(&m, MST_CODE_BACKEND), "one_at_a_time"), 1);
     unmake(&m);

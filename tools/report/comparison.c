@@ -240,22 +240,26 @@ static bool compare_urls(struct mst_comparison_table *t, const struct mst_compar
     return true;
 }
 
-/* Warns of failures, notes and runs that were left out. */
+/* Warns of failures, notes, thinned archives and runs that were left out. */
 static bool check_runs(struct mst_comparison_table *t, const struct mst_compare_side *side,
                        char letter)
 {
     uint64_t failed = 0;
-    size_t i, noted = 0;
+    size_t i, noted = 0, thinned = 0;
 
     for (i = 0; i < side->count; i++) {
         failed += mst_summary_failures(&side->runs[i].summary.client);
         noted += side->runs[i].summary.note_count > 0;
+        thinned += side->runs[i].summary.thinned_of > 0;
     }
     if (failed > 0 && !warn(t, "in the runs of %c %" PRIu64 " requests failed or had another "
                             "status than 2xx: what fails is often fast", letter, failed))
         return false;
     if (noted > 0 && !warn(t, "%zu of the %zu runs of %c have notes, which mpmstat report shows",
                            noted, side->count, letter))
+        return false;
+    if (thinned > 0 && !warn(t, "the archive is thinned of %zu of the %zu runs of %c: means and "
+                             "percentiles are estimates", thinned, side->count, letter))
         return false;
     if (side->incomplete > 0 && !warn(t, "%zu run%s of %c did not come to an end, and %s left out",
                                       side->incomplete, side->incomplete == 1 ? "" : "s", letter,

@@ -22,6 +22,12 @@ static void put_text(struct mst_sink *sink, const char *text)
     mst_sink_char(sink, ',');
 }
 
+/* Ends a line with the column `thinned`: whether the archive has only some of the requests. */
+static void end_line(struct mst_sink *sink, const struct mst_report_run *run)
+{
+    mst_sink_puts(sink, run->summary.thinned_of > 0 ? ",yes\n" : ",no\n");
+}
+
 /* ---- a line a run ---------------------------------------------------------------- */
 
 static void put_run(struct mst_sink *sink, const struct mst_report_run *run)
@@ -49,7 +55,7 @@ static void put_run(struct mst_sink *sink, const struct mst_report_run *run)
     for (i = 0; i < MST_CHECK_COUNT; i++)
         put_text(sink, answers[s->checks[i].ok]);
     mst_sink_csv_string(sink, s->verdict);
-    mst_sink_char(sink, '\n');
+    end_line(sink, run);
 }
 
 void mst_report_csv(struct mst_sink *sink, const struct mst_report *report)
@@ -67,7 +73,7 @@ void mst_report_csv(struct mst_sink *sink, const struct mst_report *report)
             mst_sink_char(sink, *name == '-' ? '_' : *name);
         mst_sink_char(sink, ',');
     }
-    mst_sink_puts(sink, "verdict\n");
+    mst_sink_puts(sink, "verdict,thinned\n");
     for (i = 0; i < report->count; i++)
         put_run(sink, &report->runs[i]);
 }
@@ -90,7 +96,7 @@ static void put_seconds(struct mst_sink *sink, const struct mst_report_run *run,
             mst_sink_char(sink, ',');
             mst_cell_put(sink, table->cells[row * table->width + column], "");
         }
-        mst_sink_char(sink, '\n');
+        end_line(sink, run);
     }
 }
 
@@ -123,7 +129,7 @@ int mst_report_csv_series(struct mst_sink *sink, const struct mst_report *report
         mst_sink_char(sink, ',');
         mst_sink_puts(sink, mst_over_time_columns[i]);
     }
-    mst_sink_char(sink, '\n');
+    mst_sink_puts(sink, ",thinned\n");
     for (i = 0; i < report->count; i++)
         if (!put_run_seconds(sink, &report->runs[i]))
             return mst_archive_unreadable(report->runs[i].archive, error);

@@ -94,9 +94,9 @@ static void put_marks(struct mst_sink *sink, const struct chart *c)
         if (changed)
             mst_html(sink, "<circle cx=\"%s\" cy=\"%s\" r=\"9\" fill=\"none\" stroke=\"#c9302c\" "
                      "stroke-width=\"2\"/>\n", at.x, at.y);
-        mst_html(sink, "<circle cx=\"%s\" cy=\"%s\" r=\"4\" fill=\"currentColor\"><title>%s, %s: "
+        mst_html(sink, "<circle cx=\"%s\" cy=\"%s\" r=\"4\" fill=\"currentColor\"><title>%s%s, %s: "
                  "%s. %s</title></circle>\n", at.x, at.y, mst_trend_time(&c->line->runs[i]).text,
-                 mst_trend_archive(&c->line->runs[i]),
+                 mst_trend_mark(&c->line->runs[i]), mst_trend_archive(&c->line->runs[i]),
                  mst_trend_format(c->figure, p->value).text, changed ? text : "");
     }
 }
@@ -157,15 +157,17 @@ static void put_table(struct mst_sink *sink, const struct mst_trend_line *line)
         mst_html(sink, "<th scope=\"col\">%s</th>", mst_trend_names[f]);
     mst_html(sink, "<th scope=\"col\">first finding</th></tr></thead><tbody>\n");
     for (i = 0; i < line->count; i++) {
-        mst_html(sink, "<tr><th scope=\"row\">%s</th><td>%s</td><td>%zu</td>",
-                 mst_trend_time(&line->runs[i]).text, mst_trend_archive(&line->runs[i]),
-                 line->runs[i].count);
+        mst_html(sink, "<tr><th scope=\"row\">%s%s</th><td>%s</td><td>%zu</td>",
+                 mst_trend_time(&line->runs[i]).text, mst_trend_mark(&line->runs[i]),
+                 mst_trend_archive(&line->runs[i]), line->runs[i].count);
         for (f = 0; f < MST_TREND_FIGURES; f++)
             mst_html(sink, "<td>%s</td>", mst_trend_format((enum mst_trend_figure)f,
                                                            line->figures[f][i].value).text);
         mst_html(sink, "<td>%s</td></tr>\n", mst_trend_finding(&line->runs[i]));
     }
     mst_html(sink, MST_PAGE_TABLE_END);
+    if (mst_trend_is_thinned(line))
+        mst_html(sink, "<p class=\"note\">%s</p>\n", mst_trend_thinned);
 }
 
 void mst_trend_html(struct mst_sink *sink, const struct mst_trend_lines *lines)

@@ -119,6 +119,7 @@ static bool add_run(struct mst_trend_lines *lines, const struct mst_report_run *
         return false;
     point->count += run->summary.complete;
     point->incomplete += !run->summary.complete;
+    point->thinned += run->summary.complete && run->summary.thinned_of > 0;
     return true;
 }
 
@@ -269,6 +270,22 @@ const char *mst_trend_finding(const struct mst_trend_runs *runs)
     return runs->finding == MST_CODE_COUNT ? "-" : mst_code_names[runs->finding];
 }
 
+const char mst_trend_thinned[] = "~ of a thinned archive: p50, p95 and p99 are estimates";
+
+bool mst_trend_is_thinned(const struct mst_trend_line *line)
+{
+    size_t i = 0;
+
+    while (i < line->count && line->runs[i].thinned == 0)
+        i++;
+    return i < line->count;
+}
+
+const char *mst_trend_mark(const struct mst_trend_runs *runs)
+{
+    return runs->thinned > 0 ? "~" : "";
+}
+
 /* Whether any figure can be compared with earlier ones. */
 static bool is_compared(const struct mst_trend_line *line)
 {
@@ -340,13 +357,16 @@ void mst_trend_text(struct mst_sink *sink, const struct mst_trend_lines *lines)
         mst_line(sink, "  %-16s%5s%12s%10s%10s%10s%9s  %s", "started (UTC)", "runs", "requests/s",
                  "p50", "p95", "p99", "errors", "first finding, archive");
         for (i = 0; i < line->count; i++)
-            mst_line(sink, "  %-16s%5zu%12s%10s%10s%10s%9s  %s, %s",
-                     mst_trend_time(&line->runs[i]).text, line->runs[i].count,
+            mst_line(sink, "  %-16s%-1s%4zu%12s%10s%10s%10s%9s  %s, %s",
+                     mst_trend_time(&line->runs[i]).text, mst_trend_mark(&line->runs[i]),
+                     line->runs[i].count,
                      marked(line, MST_TREND_RATE, i).text, marked(line, MST_TREND_P50, i).text,
                      marked(line, MST_TREND_P95, i).text, marked(line, MST_TREND_P99, i).text,
                      marked(line, MST_TREND_ERRORS, i).text, mst_trend_finding(&line->runs[i]),
                      mst_trend_archive(&line->runs[i]));
         mst_line(sink, "  (* changed by more than the noise; ? perhaps)");
+        if (mst_trend_is_thinned(line))
+            mst_line(sink, "  (%s)", mst_trend_thinned);
         if (k + 1 < lines->count)
             mst_sink_char(sink, '\n');
     }
@@ -380,12 +400,15 @@ void mst_trend_markdown(struct mst_sink *sink, const struct mst_trend_lines *lin
             mst_markdown(sink, " %s |", mst_trend_names[f]);
         mst_markdown(sink, " first finding |\n|---|---|--:|--:|--:|--:|--:|--:|---|\n");
         for (i = 0; i < line->count; i++) {
-            mst_markdown(sink, "| %s | %s | %zu |", mst_trend_time(&line->runs[i]).text,
+            mst_markdown(sink, "| %s%s | %s | %zu |", mst_trend_time(&line->runs[i]).text,
+                         mst_trend_mark(&line->runs[i]),
                          mst_trend_archive(&line->runs[i]), line->runs[i].count);
             for (f = 0; f < MST_TREND_FIGURES; f++)
                 mst_markdown(sink, " %s |", marked(line, (enum mst_trend_figure)f, i).text);
             mst_markdown(sink, " %s |\n", mst_trend_finding(&line->runs[i]));
         }
+        if (mst_trend_is_thinned(line))
+            mst_markdown(sink, "\n%s\n", mst_trend_thinned);
     }
 }
 
@@ -415,6 +438,7 @@ static void put_point(struct mst_json *j, const struct mst_trend_line *line, siz
     mst_json_instant(j, "started", runs->first->summary.started_ns);
     mst_json_count(j, "runs", runs->count);
     mst_json_count(j, "incomplete", runs->incomplete);
+    mst_json_count(j, "thinned", runs->thinned);
     mst_json_string(j, "finding", runs->finding == MST_CODE_COUNT ? NULL
                                                                   : mst_code_names[runs->finding]);
     for (f = 0; f < MST_TREND_FIGURES; f++)

@@ -17,6 +17,7 @@ enum mst_trend_figure {
 struct mst_trend_runs {
     const struct mst_report_run *first;  /* its first run */
     size_t   count, incomplete;
+    size_t   thinned;                    /* of `count`: those of a thinned archive */
     enum mst_code finding;               /* the first one of most runs; MST_CODE_COUNT: none */
 };
 
@@ -55,5 +56,10 @@ bool mst_trend_sentence(char *text, size_t size, const struct mst_trend_line *li
 struct mst_formatted mst_trend_time(const struct mst_trend_runs *runs);
 const char *mst_trend_archive(const struct mst_trend_runs *runs);
 const char *mst_trend_finding(const struct mst_trend_runs *runs);
+/* "~" behind the time of a point with runs of a thinned archive, else "". Where a line has such a
+ * point, the sentence explains it. */
+const char *mst_trend_mark(const struct mst_trend_runs *runs);
+bool mst_trend_is_thinned(const struct mst_trend_line *line);
+extern const char mst_trend_thinned[];
 
 #endif

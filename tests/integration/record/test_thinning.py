@@ -1,7 +1,9 @@
 """record --thin-after: old archives become a fraction of their size, with the same counts and the
 same slowest requests, and other numbers close to what they were."""
+import csv
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -175,6 +177,40 @@ def test_it_is_said_near_the_top(recorded):
     refused = subprocess.run([build.TOOL, "import", first, page], text=True, capture_output=True,
                              timeout=60)
     assert refused.returncode == 3 and "is thinned" in refused.stderr, refused.stderr
+
+
+def shown(*words):
+    done = subprocess.run([build.TOOL, *map(str, words)], text=True, capture_output=True,
+                          timeout=60)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_what_is_of_a_thinned_archive_is_marked(recorded):
+    """In the rows of tables, in a trend and in a comparison; where all is whole, nothing is."""
+    apache, directory, whole = recorded
+    names = [path.name for path in archives(whole)]
+    thin(directory, apache.board)
+    mixed = [directory / names[0], *(whole / name for name in names[1:])]
+    all_whole = [whole / name for name in names]
+    for words in ((), ("--series",)):
+        lines = shown("report", "--format", "csv", *words, *mixed).splitlines()
+        assert lines[0].endswith(",thinned"), "it is the last column"
+        rows = list(csv.DictReader(lines))
+        assert {row["archive"]: row["thinned"] for row in rows} == {
+            str(path): "yes" if path == mixed[0] else "no" for path in mixed}
+        rows = csv.DictReader(shown("report", "--format", "csv", *words, *all_whole).splitlines())
+        assert {row["thinned"] for row in rows} == {"no"}
+    (line,) = json.loads(shown("report", "--trend", "--format", "json", *mixed))
+    assert [point["thinned"] for point in line["points"]] == [1, *(0 for _ in names[1:])]
+    for form in ("text", "md", "html"):
+        trend = shown("report", "--trend", "--format", form, *mixed)
+        assert re.search(r"\d\d:\d\d\\?~", trend), trend
+        assert trend.count("p50, p95 and p99 are estimates") == 1, trend
+        assert "~" not in shown("report", "--trend", "--format", form, *all_whole)
+    compared = " ".join(shown("compare", all_whole[1], mixed[0]).split())
+    assert "the archive is thinned of 1 of the 1 runs of B" in compared, compared
+    assert "is thinned" not in shown("compare", all_whole[1], all_whole[0])
 
 
 # In a mount namespace of its own, so that nothing is left mounted whatever happens. What is
