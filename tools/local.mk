@@ -60,6 +60,7 @@ libmpmstat_tool_la_SOURCES = \
 	tools/archive/archive.c \
 	tools/archive/archive.h \
 	tools/archive/batch.c \
+	tools/archive/copier.c \
 	tools/archive/guard.c \
 	tools/archive/guard.h \
 	tools/archive/internal.h \

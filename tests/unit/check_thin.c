@@ -82,7 +82,7 @@ START_TEST(test_weights_add_up)
 }
 END_TEST
 
-/* Each side's twenty slowest, and of each label the slowest hundredth. */
+/* Each side keeps its twenty slowest, and each label its slowest hundredth. */
 START_TEST(test_the_slowest_are_kept)
 {
     const struct mst_thin_rule rule = { .slowest = 20, .slow_one_of = 100, .runs = 1 };
@@ -305,7 +305,7 @@ START_TEST(test_a_thinned_archive_says_the_same)
 }
 END_TEST
 
-/* The summary of a run, and the joined requests in it. */
+/* Its summary counts the same requests, and joins as many. */
 START_TEST(test_a_summary_of_it)
 {
     char from[PATH_MAX], to[PATH_MAX], error[MST_ERROR_MAX] = "";
@@ -343,7 +343,7 @@ START_TEST(test_a_summary_of_it)
 }
 END_TEST
 
-/* Of a thinned archive and a whole one that goes on with it. */
+/* A slice takes a thinned archive and the whole one that goes on with it as one run. */
 START_TEST(test_a_slice_of_both)
 {
     char first[PATH_MAX], second[PATH_MAX], thinned[PATH_MAX], error[MST_ERROR_MAX] = "";

@@ -10,6 +10,8 @@
  *   rows_server.c what it writes of its servers
  *   rows_study.c  what the lab writes
  *   reader.c, writer.c   opening
+ *   copier.c      rows of one archive for another
+ *   slice.c       makes an archive of a time
  *   thin_choose.c, thin.c   makes a thinned copy
  */
 #ifndef MPMSTAT_ARCHIVE_INTERNAL_H
@@ -23,6 +25,7 @@
 #include "archive/archive.h"
 #include "archive/guard.h"
 #include "archive/writer.h"
+#include "base/clock.h"
 
 #define MST_STATEMENT_COUNT   38
 #define MST_STATEMENT_VALUES  64     /* columns of the widest table, and some */
@@ -82,6 +85,9 @@ int mst_archive_upgrade(struct mst_archive *a, int version);
  * that is on average, 1 also where it is whole. 0, or -1: the error is kept. */
 int mst_archive_repeat_rows(struct mst_archive *a, uint64_t *times);
 
+/* A thinned archive knows of each request in which minute it ended, and no more. */
+#define MST_MINUTE_NS (60 * MST_NS_PER_S)
+
 /* ---- batch.c ----------------------------------------------------------------------- */
 
 #define MST_ARCHIVE_BUSY_MS 3000   /* that SQLite waits for another program that writes */
@@ -126,6 +132,27 @@ void mst_archive_finalize(struct mst_archive *a);
  * the row is inserted (columns.inc has a function for each), or one of these, which take the
  * columns that their SQL names. */
 int mst_archive_put(struct mst_archive *a, int which, const struct mst_value *row);
+
+/* ---- copier.c ---------------------------------------------------------------------- */
+
+/* Which rows of a table are copied, and as what. */
+struct mst_copied_rows {
+    const char *table, *rows;      /* rows: a condition */
+    const char *new_id;            /* the column whose value becomes the parameter :new_id, in rows
+                                    * that get keys of their own; NULL: they keep theirs */
+    const char *ghost;             /* SQL, instead of the column; NULL: as it is */
+};
+/* Copies them: all columns that mpmstat writes, without those that users have added. */
+struct mst_copier {
+    char         *select;          /* SQL: asks the one archive for the rows */
+    sqlite3_stmt *insert;          /* into the other */
+};
+
+/* False: SQLite failed, or memory ran out. End it in either case. */
+bool mst_copier_begin(struct mst_copier *c, sqlite3 *to, const struct mst_copied_rows *what);
+/* Copies the present row of `select`. weight 0: the row's own. False: SQLite failed. */
+bool mst_copier_row(const struct mst_copier *c, sqlite3_stmt *row, uint64_t weight);
+void mst_copier_end(struct mst_copier *c);
 
 #include "tools/archive/columns.inc"
 

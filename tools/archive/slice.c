@@ -12,10 +12,10 @@
 #include "base/array.h"
 #include "base/clock.h"
 
-#define MINUTE_NS (60 * MST_NS_PER_S)
-
 /* A request that began so much before the slice was in flight then: limits.h of the recording. */
 #define TOLERANCE "10000000"
+#define GHOST(began) \
+    "CASE WHEN :is_first AND ghost THEN 1 ELSE " began " + " TOLERANCE " < :begin END"
 
 /* A run of an archive, as far as it is in the slice. */
 struct part {
@@ -90,106 +90,39 @@ static bool execute(struct slicing *z, const char *format, ...)
 
 /* ---- rows ------------------------------------------------------------------------------ */
 
-/* What a column of the slice is made of. */
-static void put_value(FILE *out, const char *table, const char *column, const char *id)
-{
-    if (strcmp(column, id) == 0)
-        fputs(":new_id", out);
-    else if (strcmp(column, "ghost") == 0)
-        fprintf(out, "CASE WHEN :is_first AND ghost THEN 1 ELSE %s + " TOLERANCE " < :begin END",
-                strcmp(table, "php_requests") == 0 ? "start_ns - coalesce(wait_ns, 0)"
-                                                   : "start_ns");
-    else
-        fputs(column, out);
-}
-
-/* The columns of a table but for its own key, which the slice makes. */
-static bool name_columns(struct slicing *z, const char *table, const char *id, FILE *select,
-                         FILE *insert, size_t *count)
-{
-    struct mst_query q = mst_query_ask(z->to, "SELECT name FROM pragma_table_info(:table) "
-                                       "WHERE :id AND NOT (name = 'id' AND pk > 0)", 1);
-
-    mst_query_set_text(&q, ":table", table);
-    for (*count = 0; mst_query_next(&q); (*count)++) {
-        const char *column = mst_row_text(&q, "name");
-
-        fprintf(insert, "%s%s", *count > 0 ? ", " : "", column);
-        fputs(*count > 0 ? ", " : "", select);
-        put_value(select, table, column, id);
-    }
-    return mst_query_done(&q) && *count > 0;
-}
-
-/* Both statements; each to be freed. */
-static bool write_statements(struct slicing *z, const char *table, const char *id,
-                             const char *condition, char *statements[2])
-{
-    size_t size, count = 0, i;
-    FILE *select = open_memstream(&statements[0], &size);
-    FILE *insert = open_memstream(&statements[1], &size);
-    bool fine = select != NULL && insert != NULL;
-
-    if (fine) {
-        fputs("SELECT ", select);
-        fprintf(insert, "INSERT INTO %s (", table);
-        fine = name_columns(z, table, id, select, insert, &count);
-        fprintf(select, " FROM main.%s WHERE %s = :id AND :from + :to + :begin + :is_first + "
-                ":new_id IS NOT NULL AND (%s)", table, id, condition);
-        fputs(") VALUES (", insert);
-        for (i = 0; i < count; i++)
-            fputs(i > 0 ? ", ?" : "?", insert);
-        fputc(')', insert);
-    }
-    if (select != NULL)
-        fine = fclose(select) == 0 && fine;
-    if (insert != NULL)
-        fine = fclose(insert) == 0 && fine;
-    return fine;
-}
-
-static bool move_rows(struct slicing *z, struct mst_query *q, sqlite3_stmt *insert)
-{
-    int columns, i;
-
-    while (mst_query_next(q)) {
-        columns = sqlite3_column_count(q->statement);
-        for (i = 0; i < columns; i++)
-            sqlite3_bind_value(insert, i + 1, sqlite3_column_value(q->statement, i));
-        if (sqlite3_step(insert) != SQLITE_DONE)
-            return failed(z, z->to);
-        sqlite3_reset(insert);
-    }
-    return true;
-}
-
 /* Copies the rows of a table whose column `id` is old_id, as those of new_id. */
 static bool copy_rows(struct slicing *z, const struct part *p, const char *table, const char *id,
                       int64_t old_id, int64_t new_id, const char *condition)
 {
-    char *statements[2] = { NULL, NULL };
-    bool fine = write_statements(z, table, id, condition, statements);
-    sqlite3_stmt *insert = NULL;
+    struct mst_copied_rows what = {
+        .table = table, .new_id = id,
+        .ghost = strcmp(table, "php_requests") == 0 ? GHOST("start_ns - coalesce(wait_ns, 0)")
+                                                    : GHOST("start_ns"),
+    };
+    struct mst_copier copier = { 0 };
+    char *rows = NULL;
     struct mst_query q;
+    bool fine = asprintf(&rows, "%s = :id AND :from + :to + :begin + :is_first + :new_id IS NOT "
+                         "NULL AND (%s)", id, condition) >= 0;
 
-    if (fine && sqlite3_prepare_v2(z->to, statements[1], -1, &insert, NULL) != SQLITE_OK)
-        fine = failed(z, z->to);
+    what.rows = rows;
+    fine = fine && mst_copier_begin(&copier, z->to, &what);
     if (fine) {
-        q = mst_query_ask(p->db, statements[0], old_id);
+        q = mst_query_ask(p->db, copier.select, old_id);
         mst_query_set(&q, ":new_id", new_id);
         mst_query_set(&q, ":from", (int64_t)z->from_ns);
         mst_query_set(&q, ":to", (int64_t)z->to_ns);
         mst_query_set(&q, ":begin", (int64_t)z->begin_ns);
         mst_query_set(&q, ":is_first", p->is_first);
-        fine = move_rows(z, &q, insert);
+        while (fine && mst_query_next(&q))
+            fine = mst_copier_row(&copier, q.statement, 0) || failed(z, z->to);
         if (!mst_query_done(&q) && z->error[0] == '\0') {
             mst_archive_unreadable(p->archive, z->error);
             fine = false;
         }
     }
-    sqlite3_finalize(insert);
-    free(statements[0]);
-    free(statements[1]);
+    mst_copier_end(&copier);
+    free(rows);
     return fine || failed(z, z->to);
 }
 
@@ -445,9 +378,9 @@ static bool take_whole_minutes(struct slicing *z)
         if (p->thinned_ns == MST_UNKNOWN)
             continue;
         if (p->started_ns < from_ns)
-            z->from_ns = from_ns - from_ns % MINUTE_NS;
+            z->from_ns = from_ns - from_ns % MST_MINUTE_NS;
         if (p->ended_ns > to_ns)
-            z->to_ns = to_ns + (MINUTE_NS - to_ns % MINUTE_NS) % MINUTE_NS;
+            z->to_ns = to_ns + (MST_MINUTE_NS - to_ns % MST_MINUTE_NS) % MST_MINUTE_NS;
     }
     return z->from_ns != from_ns || z->to_ns != to_ns;
 }

@@ -17,8 +17,7 @@
 #include "base/clock.h"
 #include "segment/fields.h"
 
-#define MINUTE_NS (60 * MST_NS_PER_S)
-#define MAXIMA    20u     /* of one side at most */
+#define MAXIMA 20u   /* of one side at most */
 
 /* ---- what is thinned ------------------------------------------------------------------- */
 
@@ -133,8 +132,8 @@ struct minute {
 
 /* Copies single rows of a table. */
 struct copier {
-    sqlite3_stmt *select, *insert;
-    int           weight_at;       /* the column; -1: it has none */
+    sqlite3_stmt     *from;
+    struct mst_copier to;
 };
 
 struct thinning {
@@ -187,80 +186,40 @@ static uint64_t mix_number(uint64_t hash, uint64_t number)
 
 static void end_copier(struct copier *c)
 {
-    sqlite3_finalize(c->select);
-    sqlite3_finalize(c->insert);
-    *c = (struct copier){ 0 };
-}
-
-/* Names the columns of the copy's table: all that mpmstat writes, without those that users have
- * added. False: SQLite failed. */
-static bool name_columns(struct thinning *t, struct copier *c, const char *table, FILE *names,
-                         FILE *places)
-{
-    struct mst_query q = mst_query_ask(t->to->db, "SELECT name, cid FROM pragma_table_info(:table) "
-                                       "WHERE :id ORDER BY cid", 1);
-    const char *name;
-
-    c->weight_at = -1;
-    mst_query_set_text(&q, ":table", table);
-    while (mst_query_next(&q)) {
-        name = mst_row_text(&q, "name");
-        if (strcmp(name, "weight") == 0)
-            c->weight_at = (int)mst_row_id(&q, "cid");
-        fprintf(names, "%s%s", q.rows > 1 ? ", " : "", name);
-        fputs(q.rows > 1 ? ", ?" : "?", places);
-    }
-    return mst_query_done(&q);
+    sqlite3_finalize(c->from);
+    c->from = NULL;
+    mst_copier_end(&c->to);
 }
 
 /* Copies the rows of a table that `which` picks, a condition with one parameter. */
 static bool begin_copier(struct thinning *t, struct copier *c, const char *table,
                          const char *which)
 {
-    char *columns = NULL, *values = NULL, *select = NULL, *insert = NULL;
-    size_t size;
-    FILE *names = open_memstream(&columns, &size), *places = open_memstream(&values, &size);
-    bool fine = names != NULL && places != NULL && name_columns(t, c, table, names, places);
+    const struct mst_copied_rows rows = { .table = table, .rows = which };
+    bool fine = mst_copier_begin(&c->to, t->to->db, &rows);
 
-    if (names != NULL)
-        fine = fclose(names) == 0 && fine;
-    if (places != NULL)
-        fine = fclose(places) == 0 && fine;
-    fine = fine && asprintf(&select, "SELECT %s FROM main.%s WHERE %s", columns, table,
-                            which) >= 0 &&
-           asprintf(&insert, "INSERT INTO %s (%s) VALUES (%s)", table, columns, values) >= 0 &&
-           sqlite3_prepare_v2(t->to->db, insert, -1, &c->insert, NULL) == SQLITE_OK;
-    if (fine && sqlite3_prepare_v2(t->from->db, select, -1, &c->select, NULL) != SQLITE_OK) {
+    if (fine &&
+        sqlite3_prepare_v2(t->from->db, c->to.select, -1, &c->from, NULL) != SQLITE_OK) {
         mst_guard_note(&t->from->guard, sqlite3_errcode(t->from->db));
         fine = false;
     }
-    free(columns);
-    free(values);
-    free(select);
-    free(insert);
     return fine || failed(t);
 }
 
 /* Weight 0: as it is. */
 static bool copy(struct thinning *t, const struct copier *c, int64_t id, uint64_t weight)
 {
-    int status = SQLITE_OK, columns = sqlite3_column_count(c->select), i;
+    int status = SQLITE_OK;
     bool fine = true;
 
-    sqlite3_bind_int64(c->select, 1, id);
-    while (fine && *t->stop == 0 && (status = sqlite3_step(c->select)) == SQLITE_ROW) {
-        for (i = 0; i < columns; i++)
-            sqlite3_bind_value(c->insert, i + 1, sqlite3_column_value(c->select, i));
-        if (weight > 0 && c->weight_at >= 0)
-            sqlite3_bind_int64(c->insert, c->weight_at + 1, (int64_t)weight);
-        fine = sqlite3_step(c->insert) == SQLITE_DONE;
-        sqlite3_reset(c->insert);
-    }
+    sqlite3_bind_int64(c->from, 1, id);
+    while (fine && *t->stop == 0 && (status = sqlite3_step(c->from)) == SQLITE_ROW)
+        fine = mst_copier_row(&c->to, c->from, weight);
     if (fine && status != SQLITE_DONE) {
         mst_guard_note(&t->from->guard, status);
         fine = false;
     }
-    sqlite3_reset(c->select);
+    sqlite3_reset(c->from);
     return fine || failed(t);
 }
 
@@ -427,7 +386,7 @@ static void read_side(struct mst_thin_row *row, int side, sqlite3_stmt *columns,
     row->cell = mix_number(row->cell, row->label[side]);
     row->cell = mix_number(row->cell, (uint64_t)sqlite3_column_int64(columns, at + STATUS));
     row->cell = mix_number(row->cell, (uint64_t)sqlite3_column_int64(columns, at + TIME) /
-                                      MINUTE_NS);
+                                      MST_MINUTE_NS);
 }
 
 /* The query's present row. */
@@ -448,7 +407,7 @@ static bool take_row(struct thinning *t, sqlite3_stmt *columns)
         return true;
     key = mix_number(MIX_BEGIN, (uint64_t)sqlite3_column_int64(columns, OWNER));
     key = mix_number(key, s->by_label ? row.label[first] : 0);
-    number = (uint64_t)sqlite3_column_int64(columns, TIME) / MINUTE_NS;
+    number = (uint64_t)sqlite3_column_int64(columns, TIME) / MST_MINUTE_NS;
     m = minute_of(t, key);
     if (m == NULL || !mst_grow(&m->rows, &m->room, m->count, sizeof *m->rows))
         return no_memory(t);

@@ -10,7 +10,6 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "archive/internal.h"
 #include "archive/query.h"
@@ -49,41 +48,27 @@ static bool measure(struct mst_archive *a, const char *table, struct size *size)
     return mst_query_done(&q) && fine;
 }
 
-/* A column of the view. One that a user has added under an odd name is left out. */
-static void put_column(FILE *sql, const char *name, bool is_requests)
-{
-    if (name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_")] != '\0')
-        return;
-    if (strcmp(name, "weight") == 0)
-        fputs(", 1 AS weight", sql);
-    else if (is_requests && strcmp(name, "request_id") == 0)
-        fputs(", r.request_id" COPY " AS request_id", sql);
-    else
-        fprintf(sql, ", r.%s AS %s", name, name);
-}
-
-/* Returns the statement, to be freed; NULL: out of memory, or SQLite failed. */
+/* Returns the statement, to be freed; NULL: out of memory, or SQLite failed. A column that a user
+ * has added under an odd name is left out. */
 static char *view_of(struct mst_archive *a, const struct table *table)
 {
-    struct mst_query q = mst_query_ask(a->db, "SELECT name FROM pragma_table_info(:table, 'main') "
-                                       "WHERE :id", 1);
-    char *text = NULL;
-    size_t size;
-    FILE *sql = open_memstream(&text, &size);
+    struct mst_query q = mst_query_ask(a->db,
+        "SELECT group_concat(CASE name WHEN 'weight' THEN '1' WHEN 'request_id' THEN "
+        "'r.request_id" COPY "' ELSE 'r.' || name END || ' AS ' || name, ', ') AS columns "
+        "FROM pragma_table_info(:table, 'main') WHERE :id AND name NOT GLOB '*[^a-z0-9_]*'", 1);
+    char *view = NULL;
+    bool fine;
 
-    if (sql == NULL)
-        return NULL;
     mst_query_set_text(&q, ":table", table->name);
-    fprintf(sql, "CREATE TEMP VIEW %s AS SELECT r.rowid%s AS rowid", table->name,
-            table->are_requests ? COPY : "");
-    while (mst_query_next(&q))
-        put_column(sql, mst_row_text(&q, "name"), table->are_requests);
-    fprintf(sql, " FROM main.%s r CROSS JOIN temp.copies c WHERE c.n < r.weight", table->name);
-    if (fclose(sql) != 0 || !mst_query_done(&q)) {
-        free(text);
-        return NULL;
-    }
-    return text;
+    fine = mst_query_next(&q) &&
+           asprintf(&view, "CREATE TEMP VIEW %s AS SELECT r.rowid%s AS rowid, %s FROM main.%s r "
+                    "CROSS JOIN temp.copies c WHERE c.n < r.weight", table->name,
+                    table->are_requests ? COPY : "", mst_row_text(&q, "columns"),
+                    table->name) >= 0;
+    if (mst_query_done(&q) && fine)
+        return view;
+    free(view);
+    return NULL;
 }
 
 static int make_views(struct mst_archive *a, uint64_t most)
