@@ -132,16 +132,17 @@ static bool walk(struct mst_query *q, const struct mst_summary *s, int64_t apach
                  mst_join_php_each *each, void *context, uint64_t *joined)
 {
     struct mst_joined laid = { 0 };
-    uint64_t php_start;
+    uint64_t php_start, id;
     bool fine = true;
     size_t php;
 
     mst_query_set(q, ":run_id", s->id);
     while (fine && mst_query_next(q)) {
-        if (mst_row_number(q, "id") != laid.id) {
+        id = mst_row_number(q, "id");
+        if (id != laid.id) {
             fine = laid.id == 0 || each(context, &laid);
             laid = (struct mst_joined){
-                .id = mst_row_number(q, "id"), .start_ns = mst_row_number(q, "start_ns"),
+                .id = id, .start_ns = mst_row_number(q, "start_ns"),
                 .before_ns = mst_row_number(q, "before_ns"),
                 .handle_ns = mst_row_number(q, "handle_ns"),
                 .send_ns = mst_row_number(q, "send_ns"),

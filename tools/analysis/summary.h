@@ -255,6 +255,7 @@ struct mst_summary {
     struct mst_summary_port *ports;
     size_t   note_count;
     char   **notes;
+    bool     is_thinned;               /* its archive */
     uint64_t thinned_kept, thinned_of; /* requests that the archive has, of so many; 0: all */
     char     thinned[192];             /* the sentence; "" */
     struct mst_check checks[MST_CHECK_COUNT];
@@ -343,6 +344,12 @@ uint64_t mst_summary_clock_ns(const struct mst_summary_server *server);
 
 /* What people call it: its name, else its target. */
 const char *mst_summary_called(const struct mst_summary_server *server);
+
+/* 0 for what is not known: nothing of it is told. */
+static inline uint64_t mst_known(uint64_t number)
+{
+    return number != MST_UNKNOWN ? number : 0;
+}
 
 /* Thousandths of the whole, rounded; MST_UNKNOWN where one of them is, or the whole is 0. */
 uint64_t mst_summary_milli(uint64_t part, uint64_t whole);
