@@ -36,6 +36,7 @@ libmpmstat_tool_la_SOURCES = \
 	tools/analysis/read_servers.c \
 	tools/analysis/resources.c \
 	tools/analysis/resources.h \
+	tools/analysis/parts.h \
 	tools/analysis/provenance.c \
 	tools/analysis/provenance.h \
 	tools/analysis/run_requests.h \

@@ -2,8 +2,8 @@
  * parts of PHP's php_run.
  *
  * Each set of times has a value for every request that tells, 0 where it had no such part: so the
- * means of parts that follow each other add up to the phase's. Times are in nanoseconds, MST_UNKNOWN
- * where they are not known.
+ * means of parts that follow each other add up to the phase's. Times that are not known are
+ * MST_UNKNOWN.
  */
 #ifndef MPMSTAT_PARTS_H
 #define MPMSTAT_PARTS_H

@@ -226,6 +226,8 @@ static struct mst_summary_server read_identity(struct mst_query *q)
         .oom_kills = mst_row_number(q, "oom_kills"),
         .memory_stall_ns = mst_row_number(q, "memory_stall_ns"),
         .throttled_ns = mst_row_number(q, "throttled_ns"),
+        .clock_known = !mst_row_is_null(q, "clock_offset_ns"),
+        .clock_offset_ns = mst_row_id(q, "clock_offset_ns"),
         .clock_ahead_ns = mst_row_id(q, "clock_ahead_ns"),
         .clock_uncertainty_ns = mst_row_number(q, "clock_uncertainty_ns"),
     };
@@ -236,7 +238,7 @@ bool mst_summary_read_servers(struct mst_summary *s, sqlite3 *db)
     struct mst_query q = mst_query_ask(db,
         "SELECT id, local, target, name, producer, server, mpm, sapi, unknown, lost, restarts, "
         "cpu_ns, cgroup, memory_limit_bytes, oom_kills, memory_stall_ns, throttled_ns, "
-        "clock_ahead_ns, clock_uncertainty_ns FROM servers "
+        "clock_offset_ns, clock_ahead_ns, clock_uncertainty_ns FROM servers "
         "WHERE run_id = :id ORDER BY id", s->id);
     struct mst_summary_server *server;
     bool fine = true;

@@ -197,6 +197,8 @@ struct mst_summary_server {
     char    *cgroup;
     uint64_t memory_limit, oom_kills, memory_stall_ns, throttled_ns;
     uint64_t cpu_ns;
+    bool     clock_known;              /* whether clock_offset_ns is */
+    int64_t  clock_offset_ns;          /* an instant minus this is its CLOCK_MONOTONIC */
     int64_t  clock_ahead_ns;           /* of the recorder's, taken off its instants */
     uint64_t clock_uncertainty_ns;     /* MST_UNKNOWN: it is on that machine, or not known */
     struct mst_summary_resources resources;
