@@ -31,10 +31,12 @@ libmpmstat_tool_la_SOURCES = \
 	tools/analysis/read.c \
 	tools/analysis/read_generators.c \
 	tools/analysis/read_parts.c \
+	tools/analysis/read_requests.c \
 	tools/analysis/read_resources.c \
 	tools/analysis/read_servers.c \
 	tools/analysis/resources.c \
 	tools/analysis/resources.h \
+	tools/analysis/parts.h \
 	tools/analysis/provenance.c \
 	tools/analysis/provenance.h \
 	tools/analysis/run_requests.h \
@@ -322,6 +324,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/stats/bootstrap.h \
 	tools/stats/distribution.c \
 	tools/stats/distribution.h \
+	tools/stats/names.c \
+	tools/stats/names.h \
 	tools/stats/quantile.c \
 	tools/stats/quantile.h \
 	tools/stats/random.c \

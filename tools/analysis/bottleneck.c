@@ -120,7 +120,7 @@ uint64_t mst_own_cpu_ns(const struct mst_summary *s)
     for (i = 0; i < s->program_count; i++)
         if (s->programs[i].owner == MST_PROC_SERVER && s->programs[i].cpu_ns != MST_UNKNOWN)
             programs += s->programs[i].cpu_ns;
-    return (s->tool_cpu_ns != MST_UNKNOWN ? s->tool_cpu_ns : 0) +
+    return mst_known(s->tool_cpu_ns) +
            (programs > servers ? programs : servers);
 }
 

@@ -13,16 +13,15 @@
 #include "analysis/run_requests.h"
 #include "archive/query.h"
 #include "base/array.h"
+#include "stats/names.h"
 #include "stats/quantile.h"
 
-#define NAMES_MAX 16384u              /* names beyond are among the others */
-#define SLOTS     (4 * NAMES_MAX)     /* a power of two */
 #define NAME_SIZE 320u
 
 struct gathering {
-    struct mst_by_name_row *names;    /* in the order in which they came; [0]: those beyond */
-    size_t        count, name_room;
-    uint32_t     *slots;              /* numbers of names by hash; 0: free */
+    struct mst_names names;           /* those beyond are among the others */
+    struct mst_by_name_row *rows;     /* of each name, by its number */
+    size_t        row_room;
     struct mst_owned_value *values;   /* owner: the name's number */
     size_t        value_count, room;
     uint64_t      sum_ns;
@@ -32,55 +31,31 @@ struct gathering {
 
 static bool begin(struct gathering *g)
 {
-    *g = (struct gathering){ .slots = calloc(SLOTS, sizeof *g->slots), .count = 1 };
-    if (g->slots == NULL || !mst_grow(&g->names, &g->name_room, 0, sizeof *g->names))
+    *g = (struct gathering){ 0 };
+    if (!mst_names_begin(&g->names) || !mst_grow(&g->rows, &g->row_room, 0, sizeof *g->rows))
         return false;
-    g->names[0] = (struct mst_by_name_row){ 0 };
+    g->rows[0] = (struct mst_by_name_row){ 0 };
     return true;
 }
 
 static void end(struct gathering *g)
 {
-    size_t i;
-
-    for (i = 0; i < g->count && g->names != NULL; i++)
-        free(g->names[i].name);
-    free(g->names);
-    free(g->slots);
+    mst_names_end(&g->names);
+    free(g->rows);
     free(g->values);
 }
 
-static uint32_t hash_of(const char *name)
+/* The row of the name, which is new or not, and its number. NULL: out of memory. */
+static struct mst_by_name_row *row_of(struct gathering *g, const char *name, size_t *number)
 {
-    uint32_t hash = 2166136261u;   /* FNV-1a */
+    size_t count = g->names.count;
 
-    for (; *name != '\0'; name++)
-        hash = (hash ^ (unsigned char)*name) * 16777619u;
-    return hash;
-}
-
-/* The number of the name, which is new or not; 0: one of those beyond. False: out of memory. */
-static bool number_of(struct gathering *g, const char *name, uint32_t *number)
-{
-    uint32_t slot = hash_of(name) & (SLOTS - 1);
-    char *copy;
-
-    for (; g->slots[slot] != 0; slot = (slot + 1) & (SLOTS - 1)) {
-        *number = g->slots[slot];
-        if (strcmp(g->names[*number].name, name) == 0)
-            return true;
-    }
-    *number = 0;
-    if (g->count > NAMES_MAX)
-        return true;
-    copy = strdup(name);
-    if (copy == NULL || !mst_grow(&g->names, &g->name_room, g->count, sizeof *g->names)) {
-        free(copy);
-        return false;
-    }
-    *number = g->slots[slot] = (uint32_t)g->count;
-    g->names[g->count++] = (struct mst_by_name_row){ .name = copy };
-    return true;
+    if (!mst_names_number(&g->names, name, number) ||
+        !mst_grow(&g->rows, &g->row_room, count, sizeof *g->rows))
+        return NULL;
+    if (g->names.count > count)
+        g->rows[count] = (struct mst_by_name_row){ .name = g->names.items[count] };
+    return &g->rows[*number];
 }
 
 /* Adds a request to its name, whose row is returned until the next call. NULL: out of memory. */
@@ -88,14 +63,12 @@ static struct mst_by_name_row *add(struct gathering *g, const char *name, uint64
                                    struct mst_query *q)
 {
     uint64_t status = mst_row_number(q, "status");
-    struct mst_by_name_row *row;
-    uint32_t number;
+    size_t number;
+    struct mst_by_name_row *row = row_of(g, name, &number);
 
-    if (!number_of(g, name, &number) ||
-        !mst_grow(&g->values, &g->room, g->value_count, sizeof *g->values))
+    if (row == NULL || !mst_grow(&g->values, &g->room, g->value_count, sizeof *g->values))
         return NULL;
     g->values[g->value_count++] = (struct mst_owned_value){ ns, number };
-    row = &g->names[number];
     row->requests++;
     row->sum_ns += ns;
     g->sum_ns += ns;
@@ -139,35 +112,36 @@ static void merge(struct mst_by_name_row *into, const struct mst_by_name_row *ro
     add_parts(into, row->parts_ns);
 }
 
-/* Moves the names into rows; row_of[number] is then the row of each. */
-static bool make_rows(struct mst_by_name *table, struct gathering *g, size_t most, size_t *row_of)
+/* Moves the names into rows; place_of[number] is then the row of each. */
+static bool make_rows(struct mst_by_name *table, struct gathering *g, size_t most, size_t *place_of)
 {
-    struct mst_by_name_row **sorted = calloc(g->count, sizeof *sorted);
-    bool merged = g->count - 1 > most || g->names[0].requests > 0;
-    size_t named = g->count - 1 < most ? g->count - 1 : most, i;
+    size_t names = g->names.count - 1, named = names < most ? names : most, number, i;
+    struct mst_by_name_row **sorted = calloc(names + 1, sizeof *sorted);
+    bool merged = names > most || g->rows[0].requests > 0;
 
     table->rows = calloc(named + 1, sizeof *table->rows);
     if (sorted == NULL || table->rows == NULL) {
         free(sorted);
         return false;
     }
-    for (i = 1; i < g->count; i++)
-        sorted[i - 1] = &g->names[i];
-    if (g->count > 2)
-        qsort(sorted, g->count - 1, sizeof *sorted, by_sum);
-    row_of[0] = named;
-    for (i = 0; i < g->count - 1; i++) {
-        row_of[sorted[i] - g->names] = i < named ? i : named;
+    for (i = 0; i < names; i++)
+        sorted[i] = &g->rows[i + 1];
+    if (names > 1)
+        qsort(sorted, names, sizeof *sorted, by_sum);
+    place_of[0] = named;
+    for (i = 0; i < names; i++) {
+        number = (size_t)(sorted[i] - g->rows);
+        place_of[number] = i < named ? i : named;
         if (i >= named) {
             merge(&table->rows[named], sorted[i]);
             continue;
         }
         table->rows[i] = *sorted[i];
         table->rows[i].names = 1;
-        sorted[i]->name = NULL;
+        g->names.items[number] = NULL;
     }
-    if (g->names[0].requests > 0)
-        merge(&table->rows[named], &g->names[0]);
+    if (g->rows[0].requests > 0)
+        merge(&table->rows[named], &g->rows[0]);
     table->count = named + merged;
     free(sorted);
     return true;
@@ -179,7 +153,8 @@ static uint64_t rank(uint64_t count, unsigned per_mille)
     return (count * per_mille + 999) / 1000;
 }
 
-static bool fill_quantiles(struct mst_by_name *table, struct gathering *g, const size_t *row_of)
+static bool fill_quantiles(struct mst_by_name *table, struct gathering *g,
+                           const size_t *place_of)
 {
     uint64_t *seen = calloc(table->count + 1, sizeof *seen);
     size_t i;
@@ -188,7 +163,7 @@ static bool fill_quantiles(struct mst_by_name *table, struct gathering *g, const
         return false;
     mst_owned_values_sort(g->values, g->value_count);
     for (i = 0; i < g->value_count; i++) {
-        size_t at = row_of[g->values[i].owner];
+        size_t at = place_of[g->values[i].owner];
         struct mst_by_name_row *row = &table->rows[at];
         uint64_t ns = g->values[i].value;
 
@@ -203,12 +178,12 @@ static bool fill_quantiles(struct mst_by_name *table, struct gathering *g, const
 
 static bool finish(struct mst_by_name *table, struct gathering *g, size_t most)
 {
-    size_t *row_of = calloc(g->count, sizeof *row_of);
-    bool fine = row_of != NULL && make_rows(table, g, most, row_of) &&
-                fill_quantiles(table, g, row_of);
+    size_t *place_of = calloc(g->names.count, sizeof *place_of);
+    bool fine = place_of != NULL && make_rows(table, g, most, place_of) &&
+                fill_quantiles(table, g, place_of);
 
     table->sum_ns = g->sum_ns;
-    free(row_of);
+    free(place_of);
     return fine;
 }
 
@@ -233,7 +208,7 @@ struct apache {
 #define X_COLUMN(suffix, name) name "_ns, "
 static const char apache_sql[] =
     "SELECT rowid AS id, queue_ns, read_ns, handle_ns, send_ns, " MST_INTERVALS(X_COLUMN)
-    "status, aborted, label, " MST_HANDED_TO " AS handler "
+    "label, status, aborted, " MST_HANDED_TO " AS handler "
     MST_FROM_APACHES_REQUESTS MST_REQUESTS_ORDER;
 
 /* The present row, with what PHP did for it. */
@@ -292,8 +267,8 @@ bool mst_by_name_apache(struct mst_by_name *labels, struct mst_by_name *handlers
 
 /* The rows of a request's waits follow each other. */
 static const char php_sql[] =
-    "SELECT p.rowid AS id, coalesce(p.wait_ns, 0) AS wait_ns, p.run_ns AS run_ns, "
-    "p.user_ns + p.system_ns AS cpu_ns, p.cpu_wait_ns AS cpu_wait_ns, p.script AS script, "
+    "SELECT p.rowid AS id, p.script AS script, coalesce(p.wait_ns, 0) AS wait_ns, "
+    "p.run_ns AS run_ns, p.user_ns + p.system_ns AS cpu_ns, p.cpu_wait_ns AS cpu_wait_ns, "
     "p.status AS status, p.aborted AS aborted, w.kind AS kind, w.end AS end, w.wait_ns AS ns "
     "FROM php_requests p LEFT JOIN php_waits w ON w.server_id = p.server_id AND w.key = p.key "
     "WHERE p.server_id = :id AND p.ghost = 0 ORDER BY p.rowid";
@@ -302,7 +277,7 @@ struct php {
     struct mst_query q;
     struct gathering scripts, ends;
     uint64_t id;                      /* of the request whose waits are read; 0: none yet */
-    uint32_t script;                  /* its script's number */
+    size_t   script;                  /* its script's number */
     struct mst_trace_times times;
 };
 
@@ -313,16 +288,16 @@ static void end_request(struct php *p)
     if (p->id == 0)
         return;
     mst_trace(parts_ns, &p->times);
-    add_parts(&p->scripts.names[p->script], parts_ns);
+    add_parts(&p->scripts.rows[p->script], parts_ns);
 }
 
-static bool begin_request(struct php *p)
+static bool begin_request(struct php *p, uint64_t id)
 {
     const char *script = mst_row_text(&p->q, "script");
     struct mst_by_name_row *row;
 
     end_request(p);
-    p->id = mst_row_number(&p->q, "id");
+    p->id = id;
     p->times = (struct mst_trace_times){
         .php_wait_ns = mst_row_number(&p->q, "wait_ns"),
         .php_run_ns = mst_row_number(&p->q, "run_ns"),
@@ -332,7 +307,7 @@ static bool begin_request(struct php *p)
     p->times.handle_ns = p->times.php_wait_ns + p->times.php_run_ns;
     row = add(&p->scripts, script != NULL ? script : "(not known)", p->times.handle_ns, &p->q);
     if (row != NULL)
-        p->script = (uint32_t)(row - p->scripts.names);
+        p->script = (size_t)(row - p->scripts.rows);
     return row != NULL;
 }
 
@@ -360,8 +335,11 @@ bool mst_by_name_php(struct mst_by_name *scripts, struct mst_by_name *ends, sqli
 
     fine = begin(&p.ends) && fine;
     *scripts = *ends = (struct mst_by_name){ 0 };
-    while (fine && mst_query_next(&p.q))
-        fine = (mst_row_number(&p.q, "id") == p.id || begin_request(&p)) && add_wait(&p);
+    while (fine && mst_query_next(&p.q)) {
+        uint64_t id = mst_row_number(&p.q, "id");
+
+        fine = (id == p.id || begin_request(&p, id)) && add_wait(&p);
+    }
     fine = mst_query_done(&p.q) && fine;
     if (fine)
         end_request(&p);

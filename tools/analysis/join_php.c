@@ -26,18 +26,13 @@ struct parts {
     struct mst_values           values[PARTS];
 };
 
-/* PHP's start is given by Apache's clock, where both clocks are known. */
 #define JOINED(schema, condition) \
     "SELECT a.rowid AS id, a.start_ns AS start_ns, a.queue_ns + a.read_ns AS before_ns, " \
     "a.handle_ns AS handle_ns, a.send_ns AS send_ns, " \
     "coalesce(a.checks_ns + a.upload_ns, 0) AS apart_ns, " \
-    "p.start_ns + coalesce(sa.clock_offset_ns - sp.clock_offset_ns, 0) AS php_start_ns, " \
-    "p.server_id AS php_id, sa.clock_offset_ns - sp.clock_offset_ns IS NOT NULL AS same_clock, " \
-    "p.wait_ns AS wait_ns, p.run_ns AS run_ns, p.rowid AS php_row " \
-    "FROM " schema "server_requests a JOIN servers sa ON sa.id = a.server_id " \
+    "p.start_ns AS php_start_ns, p.server_id AS php_id, p.wait_ns AS wait_ns, " \
+    "p.run_ns AS run_ns, p.rowid AS php_row FROM " schema "server_requests a " \
     "LEFT JOIN " schema "php_requests p ON p.request_id = a.request_id AND p.ghost = 0 " \
-    "AND p.server_id IN (SELECT id FROM servers WHERE run_id = :run_id AND producer = 'php') " \
-    "LEFT JOIN servers sp ON sp.id = p.server_id " \
     "WHERE a.server_id = :id AND a.ghost = 0 AND a.label <> '" MST_LABEL_STATUS_NAME "' " \
     condition
 /* The rows' order is MST_REQUESTS_ORDER. */
@@ -57,10 +52,10 @@ static void add(uint64_t *part, uint64_t ns, uint64_t whole)
     *part = ns > whole || *part > whole - ns ? whole : *part + ns;
 }
 
-static void lay(struct mst_joined *l, struct mst_query *q)
+/* The present row's request of PHP's, which began at start_ns by Apache's clock. */
+static void lay(struct mst_joined *l, struct mst_query *q, uint64_t php_id, uint64_t start_ns)
 {
-    uint64_t start_ns = mst_row_number(q, "php_start_ns"), run_ns = mst_row_number(q, "run_ns");
-    uint64_t wait_ns = mst_row_number(q, "wait_ns");
+    uint64_t wait_ns = mst_row_number(q, "wait_ns"), run_ns = mst_row_number(q, "run_ns");
     uint64_t handled_ns = l->start_ns + l->before_ns, sent_ns = handled_ns + l->handle_ns;
     struct interval handle = { handled_ns, sent_ns }, send = { sent_ns, sent_ns + l->send_ns };
     struct interval run = { start_ns, start_ns + run_ns }, wait = { start_ns, start_ns };
@@ -71,7 +66,7 @@ static void lay(struct mst_joined *l, struct mst_query *q)
         wait.from = mst_subtract_saturated(start_ns, wait_ns);
     l->joined = true;
     if (l->php_row == 0 || run_ns > l->php_run_ns) {
-        l->php_id = mst_row_number(q, "php_id");
+        l->php_id = php_id;
         l->php_row = mst_row_number(q, "php_row");
         l->php_start_ns = start_ns;
         l->php_run_ns = run_ns;
@@ -117,46 +112,76 @@ static size_t server_of(const struct mst_summary *s, uint64_t id)
     return i;
 }
 
+static bool have_same_clock(const struct mst_summary_server *apache,
+                            const struct mst_summary_server *php)
+{
+    return apache->clock_known && php->clock_known;
+}
+
+/* The instant of PHP's by Apache's clock, where both clocks are known. MST_UNKNOWN: there is no
+ * such instant. */
+static uint64_t by_apaches_clock(uint64_t instant_ns, const struct mst_summary_server *apache,
+                                 const struct mst_summary_server *php)
+{
+    if (instant_ns != MST_UNKNOWN && have_same_clock(apache, php))
+        instant_ns += (uint64_t)apache->clock_offset_ns - (uint64_t)php->clock_offset_ns;
+    return instant_ns <= INT64_MAX ? instant_ns : MST_UNKNOWN;
+}
+
 /* Whether PHP's request can be this one of Apache's: ids repeat, in another board. */
 static bool fits(const struct mst_joined *l, uint64_t php_start, bool same_clock)
 {
     uint64_t tolerance = same_clock ? MST_SAME_CLOCK_TOLERANCE_NS
                                     : MST_WALL_CLOCK_TOLERANCE_NS;
 
-    return php_start + tolerance >= l->start_ns &&
+    return php_start != MST_UNKNOWN && php_start + tolerance >= l->start_ns &&
            php_start <= l->start_ns + l->before_ns + l->handle_ns + l->send_ns + tolerance;
+}
+
+static void begin_request(struct mst_joined *l, uint64_t id, struct mst_query *q)
+{
+    *l = (struct mst_joined){
+        .id = id, .start_ns = mst_row_number(q, "start_ns"),
+        .before_ns = mst_row_number(q, "before_ns"), .handle_ns = mst_row_number(q, "handle_ns"),
+        .send_ns = mst_row_number(q, "send_ns"), .apart_ns = mst_row_number(q, "apart_ns"),
+    };
+}
+
+/* Lays the present row's request of PHP's over Apache's, where it is of this run and can be. */
+static void lay_row(struct mst_joined *l, struct mst_query *q, const struct mst_summary *s,
+                    const struct mst_summary_server *apache, uint64_t *joined)
+{
+    uint64_t start_ns = mst_row_number(q, "php_start_ns"), id = mst_row_number(q, "php_id");
+    size_t i = id != MST_UNKNOWN ? server_of(s, id) : s->server_count;
+    const struct mst_summary_server *php = &s->servers[i];
+
+    if (i == s->server_count || !mst_summary_is_php(php) ||
+        (php->only_apache != 0 && php->only_apache != apache->id))
+        return;
+    start_ns = by_apaches_clock(start_ns, apache, php);
+    if (!fits(l, start_ns, have_same_clock(apache, php)))
+        return;
+    lay(l, q, id, start_ns);
+    if (joined != NULL)
+        joined[i]++;
 }
 
 /* A request that Apache handed to PHP several times has several rows. */
 static bool walk(struct mst_query *q, const struct mst_summary *s, int64_t apache,
                  mst_join_php_each *each, void *context, uint64_t *joined)
 {
+    size_t of = server_of(s, (uint64_t)apache);
     struct mst_joined laid = { 0 };
-    uint64_t php_start;
-    bool fine = true;
-    size_t php;
+    bool fine = of < s->server_count;
+    uint64_t id;
 
-    mst_query_set(q, ":run_id", s->id);
     while (fine && mst_query_next(q)) {
-        if (mst_row_number(q, "id") != laid.id) {
+        id = mst_row_number(q, "id");
+        if (id != laid.id) {
             fine = laid.id == 0 || each(context, &laid);
-            laid = (struct mst_joined){
-                .id = mst_row_number(q, "id"), .start_ns = mst_row_number(q, "start_ns"),
-                .before_ns = mst_row_number(q, "before_ns"),
-                .handle_ns = mst_row_number(q, "handle_ns"),
-                .send_ns = mst_row_number(q, "send_ns"),
-                .apart_ns = mst_row_number(q, "apart_ns"),
-            };
+            begin_request(&laid, id, q);
         }
-        php_start = mst_row_number(q, "php_start_ns");
-        php = server_of(s, mst_row_number(q, "php_id"));
-        if (php_start == MST_UNKNOWN || php == s->server_count ||
-            (s->servers[php].only_apache != 0 && s->servers[php].only_apache != apache) ||
-            !fits(&laid, php_start, mst_row_number(q, "same_clock") == 1))
-            continue;
-        lay(&laid, q);
-        if (joined != NULL)
-            joined[php]++;
+        lay_row(&laid, q, s, &s->servers[of], joined);
     }
     fine = fine && (laid.id == 0 || each(context, &laid));
     return mst_query_done(q) && fine;

@@ -99,7 +99,7 @@ static bool comes_before(const struct mst_summary_server *a, const struct mst_su
 
 uint64_t mst_summary_failures(const struct mst_summary_client *c)
 {
-    uint64_t failed = c->failed != MST_UNKNOWN ? c->failed : 0;
+    uint64_t failed = mst_known(c->failed);
     uint64_t non_2xx = c->non_2xx != MST_UNKNOWN ? c->non_2xx : 0, besides = 0;
 
     /* What is none of its requests is none of its answers either. */

@@ -156,16 +156,16 @@ static bool read_thinned(struct mst_summary *s, sqlite3 *db)
     static const char *const counts[] = {
         "SELECT count(*) AS kept, CAST(total(weight) AS INTEGER) AS requests "
         "FROM main.server_requests WHERE server_id IN (SELECT id FROM servers WHERE run_id = :id) "
-        "AND ghost = 0 AND label <> '" MST_LABEL_STATUS_NAME "' AND EXISTS "
-        "(SELECT 1 FROM runs WHERE id = :id AND thinned_ns IS NOT NULL)",
+        "AND ghost = 0 AND label <> '" MST_LABEL_STATUS_NAME "'",
         "SELECT count(*) AS kept, CAST(total(weight) AS INTEGER) AS requests "
         "FROM main.php_requests WHERE server_id IN (SELECT id FROM servers WHERE run_id = :id) "
-        "AND ghost = 0 AND EXISTS (SELECT 1 FROM runs WHERE id = :id AND thinned_ns IS NOT NULL)",
+        "AND ghost = 0",
     };
     bool fine = true;
     size_t i;
 
-    for (i = 0; i < sizeof counts / sizeof *counts && fine && s->thinned_of == 0; i++) {
+    for (i = 0; i < sizeof counts / sizeof *counts && fine && s->is_thinned && s->thinned_of == 0;
+         i++) {
         struct mst_query q = mst_query_ask(db, counts[i], s->id);
 
         if (mst_query_next(&q)) {
@@ -188,7 +188,7 @@ static int read_run(struct mst_summary *s, sqlite3 *db, int64_t run_id)
         "SELECT name, CASE WHEN json_valid(command) THEN command ELSE '[]' END AS words, "
         "command_line, added, outcome, complete, started_ns, ended_ns, duration_ns, exit_status, "
         "exit_signal, tool_cpu_ns, tool_threads, memory_cost_ns, recorder_cpu_ns, repetition, "
-        "tool FROM runs WHERE id = :id", run_id);
+        "tool, thinned_ns IS NOT NULL AS is_thinned FROM runs WHERE id = :id", run_id);
     bool found = mst_query_next(&q);
 
     s->id = run_id;
@@ -210,6 +210,7 @@ static int read_run(struct mst_summary *s, sqlite3 *db, int64_t run_id)
         s->recorder_cpu_ns = mst_row_number(&q, "recorder_cpu_ns");
         s->repetition = mst_row_number(&q, "repetition");
         s->client.tool = mst_row_string(&q, "tool");
+        s->is_thinned = mst_row_number(&q, "is_thinned") == 1;
     }
     if (!mst_query_done(&q) || (found && s->command_json == NULL))
         return -1;

@@ -1,12 +1,10 @@
 /* read_parts.c - reads what phases consist of: an Apache's intervals, the parts of PHP's php_run,
- * and calls of other ends. See steps.h.
- *
- * Each set of times has a value for every request that tells, 0 where it had no such part: so the
- * means of parts that follow each other add up to the phase's.
+ * and calls of other ends. See parts.h and steps.h.
  */
+#include "analysis/parts.h"
+
 #include <string.h>
 
-#include "analysis/run_requests.h"
 #include "analysis/steps.h"
 #include "analysis/thresholds.h"
 #include "archive/query.h"
@@ -70,54 +68,51 @@ static bool has_any(const struct mst_summary_server *s, enum mst_phase in)
     return false;
 }
 
-/* The intervals of all requests, of which most had few, and what is left of two phases without
- * those that lie in them one after the other. Requests of an older mpmstat tell of no interval:
- * their `checks_ns` is NULL, too. */
-#define X_COLUMN(suffix, name) "coalesce(" name "_ns, 0) AS " name ", "
-static const char intervals_sql[] =
-    "SELECT " MST_INTERVALS(X_COLUMN)
-    "max(0, handle_ns - checks_ns - upload_ns - backend_ns) AS handle_rest, "
-    "max(0, send_ns - coalesce(send_client_ns + send_network_ns + send_server_ns, 0)) AS send_rest "
-    MST_FROM_APACHES_REQUESTS "AND checks_ns IS NOT NULL";
-
-struct intervals { struct mst_values of[MST_INTERVAL_COUNT], handle_rest, send_rest; };
-
-static bool add_intervals(struct intervals *v, struct mst_query *q)
+/* The whole without the part, both known or not. */
+static uint64_t rest_of(uint64_t whole_ns, uint64_t part_ns)
 {
-    bool fine = true;
-    uint64_t ns;
-    int i;
-
-    for (i = 0; i < MST_INTERVAL_COUNT; i++) {
-        ns = mst_row_number(q, mst_interval_names[i]);
-        fine = fine && (ns == 0 || add_known(&v->of[i], ns));
-    }
-    return fine && add_known(&v->handle_rest, mst_row_number(q, "handle_rest")) &&
-           add_known(&v->send_rest, mst_row_number(q, "send_rest"));
+    return whole_ns == MST_UNKNOWN || part_ns == MST_UNKNOWN ? MST_UNKNOWN :
+           mst_subtract_saturated(whole_ns, part_ns);
 }
 
-static bool read_intervals(struct mst_summary_server *s, sqlite3 *db)
+/* Most requests have few intervals. Those of an older mpmstat tell of none: their `checks` is not
+ * known, either. What is left of two phases is without those that lie in them one after the other;
+ * of `send` they are known together. */
+bool mst_parts_add_intervals(struct mst_parts *p, const uint64_t ns[MST_INTERVAL_COUNT],
+                             uint64_t handle_ns, uint64_t send_ns)
 {
-    struct mst_query q = mst_query_ask(db, intervals_sql, s->id);
-    struct intervals v = { 0 };
-    uint64_t requests = 0;
+    uint64_t handle = mst_add_saturated(ns[MST_INTERVAL_CHECKS], ns[MST_INTERVAL_UPLOAD]);
+    uint64_t send = mst_add_saturated(ns[MST_INTERVAL_SEND_CLIENT], ns[MST_INTERVAL_SEND_NETWORK]);
     bool fine = true;
     int i;
 
-    for (; fine && mst_query_next(&q); requests++)
-        fine = add_intervals(&v, &q);
-    fine = mst_query_done(&q) && fine;
+    if (ns[MST_INTERVAL_CHECKS] == MST_UNKNOWN)
+        return true;
+    p->told++;
+    handle = mst_add_saturated(handle, ns[MST_INTERVAL_BACKEND]);
+    send = mst_add_saturated(send, ns[MST_INTERVAL_SEND_SERVER]);
+    for (i = 0; i < MST_INTERVAL_COUNT && fine; i++)
+        fine = ns[i] == 0 || add_known(&p->intervals[i], ns[i]);
+    return fine && add_known(&p->handle_rest, rest_of(handle_ns, handle)) &&
+           add_known(&p->send_rest, rest_of(send_ns, mst_known(send)));
+}
+
+static bool end_intervals(struct mst_summary_server *s, struct mst_parts *p)
+{
+    bool fine = true;
+    int i;
+
     for (i = 0; i < MST_INTERVAL_COUNT; i++) {
-        s->intervals[i].requests = v.of[i].count;
-        fine = take_times(&s->intervals[i].times, &v.of[i], v.of[i].count > 0 ? requests : 0) &&
-               fine;
+        s->intervals[i].requests = p->intervals[i].count;
+        fine = take_times(&s->intervals[i].times, &p->intervals[i],
+                          p->intervals[i].count > 0 ? p->told : 0) && fine;
     }
     if (has_any(s, MST_PHASE_HANDLE))
-        fine = take_times(&s->handle_rest, &v.handle_rest, 0) && fine;
+        fine = take_times(&s->handle_rest, &p->handle_rest, 0) && fine;
     if (has_any(s, MST_PHASE_SEND))
-        fine = take_times(&s->send_rest, &v.send_rest, 0) && fine;
-    mst_values_free(&v.handle_rest);
-    mst_values_free(&v.send_rest);
+        fine = take_times(&s->send_rest, &p->send_rest, 0) && fine;
+    mst_values_free(&p->handle_rest);
+    mst_values_free(&p->send_rest);
     return fine;
 }
 
@@ -183,24 +178,33 @@ static bool read_waits(struct mst_summary_run *run, sqlite3 *db, int64_t server_
     return fine;
 }
 
-static bool read_run(struct mst_summary_server *s, sqlite3 *db)
+bool mst_parts_add_run(struct mst_parts *p, const struct mst_parts_run *run)
 {
-    struct mst_query q = mst_query_ask(db,
-        "SELECT CASE WHEN waits_ns IS NOT NULL THEN user_ns + system_ns END AS cpu, "
-        "cpu_wait_ns AS cpu_wait, max(0, run_ns - coalesce(user_ns + system_ns, 0) "
-        "- coalesce(cpu_wait_ns, 0) - waits_ns) AS rest " MST_FROM_PHPS_REQUESTS, s->id);
-    struct mst_values cpu = { 0 }, cpu_wait = { 0 }, rest = { 0 };
-    bool fine = true;
+    uint64_t cpu_ns = mst_add_saturated(run->user_ns, run->system_ns), rest_ns = run->run_ns;
 
-    while (fine && mst_query_next(&q))
-        fine = add_known(&cpu, mst_row_number(&q, "cpu")) &&
-               add_known(&cpu_wait, mst_row_number(&q, "cpu_wait")) &&
-               add_known(&rest, mst_row_number(&q, "rest"));
-    fine = mst_query_done(&q) && fine;
-    fine = take_times(&s->run.cpu, &cpu, 0) && fine;
-    fine = take_times(&s->run.cpu_wait, &cpu_wait, 0) && fine;
-    fine = take_times(&s->run.rest, &rest, 0) && fine;
-    return fine && read_waits(&s->run, db, s->id, s->run.rest.count);
+    if (run->waits_ns != MST_UNKNOWN) {
+        rest_ns = rest_of(rest_ns, run->waits_ns);
+        rest_ns = rest_of(rest_ns, mst_known(cpu_ns));
+        rest_ns = rest_of(rest_ns, mst_known(run->cpu_wait_ns));
+        if (!add_known(&p->cpu, cpu_ns) || !add_known(&p->rest, rest_ns))
+            return false;
+    }
+    return add_known(&p->cpu_wait, run->cpu_wait_ns);
+}
+
+static bool end_run(struct mst_summary_server *s, struct mst_parts *p)
+{
+    bool fine = take_times(&s->run.cpu, &p->cpu, 0);
+
+    fine = take_times(&s->run.cpu_wait, &p->cpu_wait, 0) && fine;
+    return take_times(&s->run.rest, &p->rest, 0) && fine;
+}
+
+bool mst_parts_end(struct mst_summary_server *s, struct mst_parts *p)
+{
+    bool fine = end_intervals(s, p);
+
+    return end_run(s, p) && fine;
 }
 
 /* ---- other ends --------------------------------------------------------------------------- */
@@ -227,10 +231,8 @@ static bool read_ends(struct mst_summary_server *s, sqlite3 *db)
     return mst_query_done(&q);
 }
 
-bool mst_summary_read_parts(struct mst_summary_server *s, sqlite3 *db)
+bool mst_summary_read_waits(struct mst_summary_server *s, sqlite3 *db)
 {
-    bool fine = mst_summary_is_php(s) ? read_run(s, db)
-                                      : read_intervals(s, db);
-
-    return fine && read_ends(s, db);
+    return (!mst_summary_is_php(s) || read_waits(&s->run, db, s->id, s->run.rest.count)) &&
+           read_ends(s, db);
 }

@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/run_requests.h"
 #include "analysis/steps.h"
 #include "archive/guard.h"
 #include "archive/query.h"
@@ -10,136 +9,6 @@
 
 /* Most servers of one run that are read: later steps cost time quadratic in their number. */
 #define SERVERS_MAX 5000u
-
-/* ---- requests -------------------------------------------------------------------- */
-
-static const char apache_phases[] =
-    "SELECT queue_ns, read_ns, handle_ns, send_ns, queue_ns + read_ns + handle_ns + send_ns AS "
-    "total_ns, held_ns, front_ns " MST_FROM_APACHES_REQUESTS;
-static const char php_phases[] =
-    "SELECT wait_ns, run_ns, coalesce(wait_ns, 0) + run_ns AS total_ns " MST_FROM_PHPS_REQUESTS;
-
-/* Their columns: in the order of mst_summary_phases(), of which the reader takes them. */
-static const char *const phase_columns[MST_PHASE_COUNT] = {
-    [MST_PHASE_QUEUE] = "queue_ns", [MST_PHASE_READ] = "read_ns", [MST_PHASE_HANDLE] = "handle_ns",
-    [MST_PHASE_SEND] = "send_ns", [MST_PHASE_TOTAL] = "total_ns", [MST_PHASE_HELD] = "held_ns",
-    [MST_PHASE_FRONT] = "front_ns", [MST_PHASE_PHP_WAIT] = "wait_ns",
-    [MST_PHASE_PHP_RUN] = "run_ns",
-};
-
-/* Values of the phases of this run's requests, and their quantiles. */
-static bool read_phases(struct mst_summary_server *s, sqlite3 *db)
-{
-    struct mst_query q = mst_query_ask(db, mst_summary_is_php(s) ? php_phases : apache_phases,
-                                       s->id);
-    struct mst_values values[MST_PHASE_COUNT] = { { 0 } };
-    const enum mst_phase *phases;
-    size_t count = mst_summary_phases(s, &phases), i;
-    bool fine = true;
-    uint64_t ns;
-
-    while (fine && mst_query_next(&q))
-        for (i = 0; i < count; i++) {
-            ns = mst_row_number(&q, phase_columns[phases[i]]);
-            fine = fine && (ns == MST_UNKNOWN || mst_values_add(&values[phases[i]], ns) == 0);
-        }
-    fine = mst_query_done(&q) && fine;
-    for (i = 0; i < MST_PHASE_COUNT; i++) {
-        mst_summary_times_of(&s->phases[i], &values[i]);
-        mst_values_free(&values[i]);
-    }
-    return fine;
-}
-
-/* What needs no order is counted in one pass: each pass over a million rows takes 0.3 s. */
-static const char apache_counts[] =
-    "SELECT count(*) AS requests, total(aborted) AS aborted, total(status >= 500) AS errors_5xx, "
-    "total(status NOT BETWEEN 200 AND 299) AS non_2xx, total(bytes) AS bytes, "
-    "total(start_ns + queue_ns + read_ns + handle_ns + send_ns > :ended_ns) AS late, "
-    "min(start_ns) AS first_ns, "
-    "max(start_ns + queue_ns + read_ns + handle_ns + send_ns) AS last_ns, "
-    "total(queue_ns > 0) AS waited, count(*) FILTER (WHERE no_worker = 0) AS held, "
-    "total(held_ns) FILTER (WHERE no_worker = 0) AS held_sum_ns, "
-    "total(1.0 * held_ns * held_ns) FILTER (WHERE no_worker = 0) AS held_squares, "
-    "total(start_ns + queue_ns + read_ns + handle_ns + send_ns > :ended_ns) "
-    "FILTER (WHERE no_worker = 0) AS held_late " MST_FROM_APACHES_REQUESTS;
-static const char php_counts[] =
-    "SELECT count(*) AS requests, total(aborted) AS aborted, total(status >= 500) AS errors_5xx, "
-    "total(status NOT BETWEEN 200 AND 299) AS non_2xx, NULL AS bytes, "
-    "total(start_ns + run_ns > :ended_ns) AS late, "
-    "min(start_ns - coalesce(wait_ns, 0)) AS first_ns, max(start_ns + run_ns) AS last_ns, "
-    "total(wait_ns > 0) AS waited, count(*) AS held, total(run_ns) AS held_sum_ns, "
-    "total(1.0 * run_ns * run_ns) AS held_squares, "
-    "total(start_ns + run_ns > :ended_ns) AS held_late, "
-    "total(fatal) AS fatal, total(timeout) AS timeouts, total(cached = 0) AS uncached, "
-    "CAST(total(user_ns) + total(system_ns) AS INTEGER) AS cpu_ns, "
-    "max(memory_bytes) AS max_memory, "
-    "(SELECT count(*) FROM marks WHERE server_id = :id) AS marks "
-    MST_FROM_PHPS_REQUESTS;
-
-/* What only a PHP tells. */
-static void take_php_counts(struct mst_summary_server *s, struct mst_query *q)
-{
-    s->fatal = mst_row_number(q, "fatal");
-    s->timeouts = mst_row_number(q, "timeouts");
-    s->uncached = mst_row_number(q, "uncached");
-    s->php_cpu_ns = mst_row_number(q, "cpu_ns");
-    s->max_memory_bytes = mst_row_number(q, "max_memory");
-    s->marks = mst_row_number(q, "marks");
-}
-
-static bool read_counts(struct mst_summary_server *s, sqlite3 *db, uint64_t ended_ns)
-{
-    bool php = mst_summary_is_php(s);
-    struct mst_query q = mst_query_ask(db, php ? php_counts : apache_counts, s->id);
-
-    mst_query_set(&q, ":ended_ns", ended_ns != MST_UNKNOWN ? (int64_t)ended_ns : INT64_MAX);
-    if (mst_query_next(&q)) {
-        s->requests = mst_row_number(&q, "requests");
-        s->aborted = mst_row_number(&q, "aborted");
-        s->errors_5xx = mst_row_number(&q, "errors_5xx");
-        s->non_2xx = mst_row_number(&q, "non_2xx");
-        s->bytes = mst_row_number(&q, "bytes");
-        s->late = mst_row_number(&q, "late");
-        s->first_ns = mst_row_number(&q, "first_ns");
-        s->last_ns = mst_row_number(&q, "last_ns");
-        s->waited = mst_row_number(&q, "waited");
-        s->held = (struct mst_summary_held){
-            .requests = mst_row_number(&q, "held"), .late = mst_row_number(&q, "held_late"),
-            .sum_ns = mst_row_real(&q, "held_sum_ns"),
-            .squares = mst_row_real(&q, "held_squares"),
-        };
-        if (php)
-            take_php_counts(s, &q);
-    }
-    return mst_query_done(&q);
-}
-
-/* All requests, with the status page's and those in flight before the load: they held workers,
- * too, from the first sample on. */
-static const char apache_all[] =
-    "SELECT total(ghost AND label <> '" MST_LABEL_STATUS_NAME "') AS in_flight_before, "
-    "total(CASE WHEN no_worker THEN 0 WHEN NOT ghost OR start_ns >= began THEN held_ns "
-    "ELSE max(0, held_ns - (began - start_ns)) END) AS held_ns "
-    "FROM server_requests, (SELECT min(time_ns) AS began FROM samples WHERE server_id = :id) "
-    "WHERE server_id = :id";
-static const char php_all[] =
-    "SELECT total(ghost) AS in_flight_before, "
-    "total(CASE WHEN start_ns >= began "
-    "THEN run_ns ELSE max(0, run_ns - (began - start_ns)) END) AS held_ns "
-    "FROM php_requests, (SELECT min(time_ns) AS began FROM samples WHERE server_id = :id) "
-    "WHERE server_id = :id";
-
-static bool read_all_requests(struct mst_summary_server *s, sqlite3 *db)
-{
-    struct mst_query q = mst_query_ask(db, mst_summary_is_php(s) ? php_all : apache_all, s->id);
-
-    if (mst_query_next(&q)) {
-        s->in_flight_before = mst_row_number(&q, "in_flight_before");
-        s->held_ns = mst_row_number(&q, "held_ns");
-    }
-    return mst_query_done(&q);
-}
 
 /* ---- samples --------------------------------------------------------------------- */
 
@@ -334,8 +203,8 @@ static bool read_memory(struct mst_summary_server *s, sqlite3 *db)
 
 static bool read_server(struct mst_summary_server *s, sqlite3 *db, const struct mst_summary *run)
 {
-    return read_counts(s, db, run->ended_ns) && read_all_requests(s, db) && read_phases(s, db) &&
-           mst_summary_read_parts(s, db) && read_samples(s, db, run->started_ns) &&
+    return mst_summary_read_requests(s, db, run->ended_ns) && mst_summary_read_waits(s, db) &&
+           read_samples(s, db, run->started_ns) &&
            read_at_once(s, db) && read_listen_queue(s, db) && read_memory(s, db) &&
            mst_summary_read_resources(s, db);
 }
@@ -357,6 +226,8 @@ static struct mst_summary_server read_identity(struct mst_query *q)
         .oom_kills = mst_row_number(q, "oom_kills"),
         .memory_stall_ns = mst_row_number(q, "memory_stall_ns"),
         .throttled_ns = mst_row_number(q, "throttled_ns"),
+        .clock_known = !mst_row_is_null(q, "clock_offset_ns"),
+        .clock_offset_ns = mst_row_id(q, "clock_offset_ns"),
         .clock_ahead_ns = mst_row_id(q, "clock_ahead_ns"),
         .clock_uncertainty_ns = mst_row_number(q, "clock_uncertainty_ns"),
     };
@@ -367,7 +238,7 @@ bool mst_summary_read_servers(struct mst_summary *s, sqlite3 *db)
     struct mst_query q = mst_query_ask(db,
         "SELECT id, local, target, name, producer, server, mpm, sapi, unknown, lost, restarts, "
         "cpu_ns, cgroup, memory_limit_bytes, oom_kills, memory_stall_ns, throttled_ns, "
-        "clock_ahead_ns, clock_uncertainty_ns FROM servers "
+        "clock_offset_ns, clock_ahead_ns, clock_uncertainty_ns FROM servers "
         "WHERE run_id = :id ORDER BY id", s->id);
     struct mst_summary_server *server;
     bool fine = true;

@@ -51,7 +51,7 @@ uint64_t mst_limits_reached(const struct mst_summary_server *server)
 
     for (i = 0; i < server->pool_count; i++)
         if (server->pools[i].limit_reached != MST_UNKNOWN)
-            sum = (sum != MST_UNKNOWN ? sum : 0) + server->pools[i].limit_reached;
+            sum = mst_known(sum) + server->pools[i].limit_reached;
     return sum;
 }
 

@@ -34,7 +34,7 @@ bool mst_bins_make(struct mst_bins *bins, sqlite3 *db, const struct mst_summary 
         "SELECT max(time_ns) AS last_ns FROM samples "
         "JOIN servers ON servers.id = samples.server_id WHERE servers.run_id = :id", run->id);
     uint64_t end_ns = run->ended_ns, sampled_ns = MST_UNKNOWN, span_ns;
-    uint64_t start_ns = run->started_ns != MST_UNKNOWN ? run->started_ns : 0;
+    uint64_t start_ns = mst_known(run->started_ns);
 
     if (mst_query_next(&q))
         sampled_ns = mst_row_number(&q, "last_ns");

@@ -276,7 +276,7 @@ static unsigned class_of(uint64_t status, bool aborted)
 bool mst_series_client(struct mst_series_requests *s, sqlite3 *db, int64_t run_id,
                        const struct mst_bins *bins, uint64_t start_step_ns)
 {
-    uint64_t step = start_step_ns != MST_UNKNOWN ? start_step_ns : 0;
+    uint64_t step = mst_known(start_step_ns);
     struct mst_bins wide = mst_bins_widen(bins, step);
     struct mst_query q = mst_query_ask(db, "SELECT start_ns, duration_ns, status "
                                            "FROM client_requests WHERE run_id = :id", run_id);
@@ -353,12 +353,12 @@ struct server_gathering {
 };
 
 static const char apache_requests[] =
-    "SELECT rowid AS id, start_ns, queue_ns, read_ns, handle_ns, send_ns, status, aborted, "
-    "held_ns, worker " MST_FROM_APACHES_REQUESTS MST_REQUESTS_ORDER;
+    "SELECT rowid AS id, queue_ns, read_ns, handle_ns, send_ns, worker, status, aborted, start_ns, "
+    "held_ns " MST_FROM_APACHES_REQUESTS MST_REQUESTS_ORDER;
 /* A PHP's request begins here with its wait: its total is what PHP knows. */
 static const char php_requests[] =
-    "SELECT start_ns - coalesce(wait_ns, 0) AS start_ns, coalesce(wait_ns, 0) AS wait_ns, "
-    "run_ns, status, aborted, run_ns AS held_ns, worker " MST_FROM_PHPS_REQUESTS
+    "SELECT coalesce(wait_ns, 0) AS wait_ns, run_ns, worker, status, aborted, "
+    "start_ns - coalesce(wait_ns, 0) AS start_ns, run_ns AS held_ns " MST_FROM_PHPS_REQUESTS
     "ORDER BY rowid";
 
 /* The present row, whose time consists of these parts. */

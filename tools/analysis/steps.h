@@ -19,8 +19,12 @@ int mst_summary_read(struct mst_summary *s, sqlite3 *db, int64_t run_id);
 /* read_servers.c: the same of its servers, for read.c. */
 bool mst_summary_read_servers(struct mst_summary *s, sqlite3 *db);
 
-/* read_parts.c: what the phases of a server's requests consist of, for read_servers.c. */
-bool mst_summary_read_parts(struct mst_summary_server *server, sqlite3 *db);
+/* read_requests.c: a server's requests, for read_servers.c; ended_ns is the load tool's end. */
+bool mst_summary_read_requests(struct mst_summary_server *server, sqlite3 *db, uint64_t ended_ns);
+
+/* read_parts.c: what a server's requests waited for, and calls of other ends, for read_servers.c.
+ */
+bool mst_summary_read_waits(struct mst_summary_server *server, sqlite3 *db);
 
 /* read_resources.c: limits and what was used of them, for read_servers.c and read.c. */
 bool mst_summary_read_resources(struct mst_summary_server *server, sqlite3 *db);

@@ -197,6 +197,8 @@ struct mst_summary_server {
     char    *cgroup;
     uint64_t memory_limit, oom_kills, memory_stall_ns, throttled_ns;
     uint64_t cpu_ns;
+    bool     clock_known;              /* whether clock_offset_ns is */
+    int64_t  clock_offset_ns;          /* an instant minus this is its CLOCK_MONOTONIC */
     int64_t  clock_ahead_ns;           /* of the recorder's, taken off its instants */
     uint64_t clock_uncertainty_ns;     /* MST_UNKNOWN: it is on that machine, or not known */
     struct mst_summary_resources resources;
@@ -255,6 +257,7 @@ struct mst_summary {
     struct mst_summary_port *ports;
     size_t   note_count;
     char   **notes;
+    bool     is_thinned;               /* its archive */
     uint64_t thinned_kept, thinned_of; /* requests that the archive has, of so many; 0: all */
     char     thinned[192];             /* the sentence; "" */
     struct mst_check checks[MST_CHECK_COUNT];
@@ -343,6 +346,12 @@ uint64_t mst_summary_clock_ns(const struct mst_summary_server *server);
 
 /* What people call it: its name, else its target. */
 const char *mst_summary_called(const struct mst_summary_server *server);
+
+/* 0 for what is not known: nothing of it is told. */
+static inline uint64_t mst_known(uint64_t number)
+{
+    return number != MST_UNKNOWN ? number : 0;
+}
 
 /* Thousandths of the whole, rounded; MST_UNKNOWN where one of them is, or the whole is 0. */
 uint64_t mst_summary_milli(uint64_t part, uint64_t whole);

@@ -30,12 +30,6 @@ struct mst_budget {
     uint64_t log_ns, undelivered_ns;          /* after the total */
 };
 
-/* 0 for what is not known: nothing of it is told. */
-static inline uint64_t mst_known(uint64_t number)
-{
-    return number != MST_UNKNOWN ? number : 0;
-}
-
 /* Of a server that the load tool talks to; NULL: none was recorded. */
 struct mst_budget mst_budget_make(const struct mst_summary *s,
                                   const struct mst_summary_server *front);

@@ -74,11 +74,10 @@ static void find_uploads(struct mst_inquiry *q)
 /* ---- who held them ------------------------------------------------------------------------- */
 
 static const char apache_holders[] =
-    "SELECT label AS name, count(*) AS n, total(held_ns) AS time_ns, total(queue_ns) AS waited_ns "
-    MST_FROM_APACHES_REQUESTS "AND no_worker = 0 GROUP BY label ORDER BY time_ns DESC";
+    "SELECT label AS name, held_ns AS time_ns, queue_ns AS waited_ns "
+    MST_FROM_APACHES_REQUESTS "AND no_worker = 0";
 static const char php_holders[] =
-    "SELECT script AS name, count(*) AS n, total(run_ns) AS time_ns, total(wait_ns) AS waited_ns "
-    MST_FROM_PHPS_REQUESTS "GROUP BY script ORDER BY time_ns DESC";
+    "SELECT script AS name, run_ns AS time_ns, wait_ns AS waited_ns " MST_FROM_PHPS_REQUESTS;
 
 /* A label or script that had the workers for more of their time than its requests are many, while
  * others waited: it explains its own time and theirs. */

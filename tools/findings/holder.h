@@ -15,9 +15,9 @@ struct mst_holder {
     double   others_waited_ns;   /* for workers: the other groups' requests */
 };
 
-/* `sql` selects the groups' columns name, n (requests), time_ns and waited_ns, of the server :id,
- * the longest time first; `kind` is its parameter :kind, or NULL. Where SQLite fails, the inquiry
- * has failed. */
+/* `sql` selects the requests of the server :id with their group's name, time_ns and waited_ns;
+ * `kind` is its parameter :kind, or NULL. Where SQLite fails, or memory runs out, the inquiry has
+ * failed. */
 struct mst_holder mst_holder_ask(struct mst_inquiry *q, const char *sql, int64_t server_id,
                                  const char *kind);
 

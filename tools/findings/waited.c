@@ -142,13 +142,11 @@ static void note_end(struct mst_finding *f, const struct mst_inquiry *q,
 
 /* Whose requests waited there: a page that few ask for can have nearly all of a wait. */
 static const char waiting_scripts[] =
-    "SELECT script AS name, count(*) AS n, total(kind_ns) AS time_ns, 0 AS waited_ns FROM ("
-    "SELECT script, (SELECT sum(w.wait_ns) FROM php_waits w WHERE w.key = php_requests.key AND "
-    "w.server_id = php_requests.server_id AND w.kind = :kind) AS kind_ns " MST_FROM_PHPS_REQUESTS
-    ") GROUP BY script ORDER BY time_ns DESC";
+    "SELECT script AS name, (SELECT sum(w.wait_ns) FROM php_waits w WHERE w.key = php_requests.key "
+    "AND w.server_id = php_requests.server_id AND w.kind = :kind) AS time_ns, 0 AS waited_ns "
+    MST_FROM_PHPS_REQUESTS;
 static const char waiting_labels[] =
-    "SELECT label AS name, count(*) AS n, total(backend_ns) AS time_ns, 0 AS waited_ns "
-    MST_FROM_APACHES_REQUESTS "GROUP BY label ORDER BY time_ns DESC";
+    "SELECT label AS name, backend_ns AS time_ns, 0 AS waited_ns " MST_FROM_APACHES_REQUESTS;
 
 static void note_holder(struct mst_finding *f, struct mst_inquiry *q, const char *sql,
                         const struct mst_summary_server *server, const char *kind)

@@ -91,9 +91,10 @@ def test_how_much_of_its_time_is_the_databases(wordpress):
         assert ends["mysql localhost"]["calls"] >= sum(note["queries"] for note in told)
 
         holder = subprocess.Popen([php.CLI, "-r", HOLDER % database], stdin=subprocess.PIPE,
-                                  stdout=subprocess.PIPE, text=True)
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         try:
-            assert holder.stdout.readline() == "held\n"
+            said = holder.stdout.readline()
+            assert said == "held\n", said + holder.communicate(timeout=60)[0]
             with ThreadPoolExecutor() as pool:
                 answer = pool.submit(ask)
                 wait_until(lambda: answer.done() or subprocess.run(
