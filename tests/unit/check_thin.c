@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,6 +79,34 @@ START_TEST(test_weights_add_up)
     ck_assert_msg(kept <= CELLS * 50 + 40 + count / 12, "%zu of %zu", kept, count);
     ck_assert_msg(estimate > sum - sum / 50 && estimate < sum + sum / 50, "%llu, not %llu",
                   (unsigned long long)estimate, (unsigned long long)sum);
+    free(rows);
+}
+END_TEST
+
+/* A few requests take far longer than most, as of a page that waits for a lock at times: their
+ * runs are those with the most different times. */
+START_TEST(test_a_mean_stays_close)
+{
+    const struct mst_thin_rule rule = { .slowest = 20, .slow_one_of = 100, .runs = 10,
+                                        .runs_enough = 50, .run_few = 10, .run_many = 100 };
+    const size_t count = 3000;
+    struct mst_thin_row *rows = calloc(count, sizeof *rows);
+    uint64_t random = (uint64_t)_i + 1;
+    double sum = 0, estimate = 0;
+    size_t i;
+
+    ck_assert_ptr_nonnull(rows);
+    for (i = 0; i < count; i++) {
+        double part = ((double)mst_random_below(&random, 1000000) + 1) / 1000001;
+
+        rows[i].rowid[0] = (int64_t)i + 1;
+        rows[i].order[0] = (uint64_t)(1e5 * pow(part, -1.2));   /* Pareto's */
+        sum += (double)rows[i].order[0];
+    }
+    mst_thin_choose(rows, count, &rule, &random);
+    for (i = 0; i < count; i++)
+        estimate += (double)rows[i].order[0] * (double)rows[i].weight;
+    ck_assert_msg(fabs(estimate / sum - 1) < 0.01, "%g, not %g", estimate, sum);
     free(rows);
 }
 END_TEST
@@ -669,6 +698,7 @@ int main(void)
 
     tcase_set_timeout(tests, 60);
     tcase_add_loop_test(tests, test_weights_add_up, 0, 5);
+    tcase_add_loop_test(tests, test_a_mean_stays_close, 0, 20);
     tcase_add_test(tests, test_the_slowest_are_kept);
     tcase_add_test(tests, test_a_thinned_archive_says_the_same);
     tcase_add_test(tests, test_a_summary_of_it);

@@ -1,6 +1,7 @@
 /* thin_choose.c - see thin_choose.h. */
 #include "archive/thin_choose.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "stats/random.h"
@@ -121,6 +122,25 @@ static size_t runs_of(size_t count, const struct mst_thin_rule *rule)
     return runs < count ? runs : count;
 }
 
+/* The row whose time is closest to the rows' mean, so that sums and means stay close; of several,
+ * one at random: what else they are must not depend on their order. */
+static size_t typical_of(const struct mst_thin_row *rows, size_t count, uint64_t *random)
+{
+    double mean = 0, least = INFINITY, distance;
+    size_t typical = 0, ties = 0, i;
+
+    for (i = 0; i < count; i++)
+        mean += (double)time_of(&rows[i]) / (double)count;
+    for (i = 0; i < count; i++) {
+        distance = fabs((double)time_of(&rows[i]) - mean);
+        ties = distance < least ? 1 : ties + (distance <= least);
+        if (distance <= least && mst_random_below(random, ties) == 0)
+            typical = i;
+        least = fmin(least, distance);
+    }
+    return typical;
+}
+
 static void choose_of_cell(struct mst_thin_row *rows, size_t count,
                            const struct mst_thin_rule *rule, uint64_t *random)
 {
@@ -129,7 +149,7 @@ static void choose_of_cell(struct mst_thin_row *rows, size_t count,
     for (i = 0; i < runs; i++) {
         from = i * count / runs;
         to = (i + 1) * count / runs;
-        rows[from + mst_random_below(random, to - from)].weight = to - from;
+        rows[from + typical_of(&rows[from], to - from, random)].weight = to - from;
     }
 }
 
