@@ -2,9 +2,9 @@
  *
  * Rows that are kept in advance, the slowest ones and the slowest share of each label stand for
  * themselves. The rest is taken cell by cell: the rows of a cell are put into the order of their
- * times and cut into runs of nearly equal length, and of each run the row that is closest to its mean
- * stands for it. So the weights of a cell add up to its rows exactly, a quantile is wrong by one
- * run at most, and the mean stays close.
+ * times and cut into runs of nearly equal length, and of each run the row that is closest to its
+ * mean stands for it. So the weights of a cell add up to its rows exactly, a quantile is wrong by
+ * one run at most, and the mean stays close.
  */
 #ifndef MPMSTAT_ARCHIVE_THIN_CHOOSE_H
 #define MPMSTAT_ARCHIVE_THIN_CHOOSE_H
