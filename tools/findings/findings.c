@@ -196,7 +196,7 @@ bool mst_findings_add(struct mst_summary *s, const struct mst_finding *f)
 int mst_findings_make(struct mst_summary *s, struct mst_archive *a, char error[MST_ERROR_MAX])
 {
     struct mst_inquiry q = {
-        .s = s, .db = mst_archive_db(a), .b = mst_budget_make(s, mst_summary_front(s)),
+        .s = s, .db = mst_archive_db(a), .b = mst_budget_make(s),
     };
 
     find_all(&q);
