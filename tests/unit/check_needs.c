@@ -164,7 +164,7 @@ static const struct {
     /* 20/s x (0.45 + 0.55 s) = 20: 5 processes of 4 threads, each of 150 MB / 3. */
     { "limited", "MaxRequestWorkers", 9, 9, 20, 20, 250000000, MST_BOUND_LIMIT, true },
     /* 20/s x 0.45 s = 9; x (1 + 1.96 / sqrt 200) = 10.25; + 2.33 sqrt 10.25 = 17.7. */
-    { "enough", "MaxRequestWorkers", 100, 9, 18, NONE, NONE, MST_BOUND_NONE, false },
+    { "enough", "MaxRequestWorkers", 100, 9, 18, 100, NONE, MST_BOUND_NONE, false },
     /* 9 with a worker and 31 in the queue; 80 % of 4 GB has room for 32 of 100 MB. */
     { "memory", "MaxRequestWorkers", 9, 9, 40, 32, 4000000000, MST_BOUND_MEMORY, true },
     /* 9.5 busy + 50/s x 0.06 s = 12.5. */
@@ -267,6 +267,7 @@ START_TEST(test_pools)
             ck_assert(!need->ran_out && need->bound == MST_BOUND_NONE);
             ck_assert_uint_eq(need->limit, 10);
             ck_assert_uint_eq(need->wanted, 4);
+            ck_assert_uint_eq(need->advised, 10);
         }
     }
     ck_assert_uint_eq(seen, 2);
@@ -356,21 +357,21 @@ START_TEST(test_tables)
         "      2003    217  724 ms       -       -       -    0        -   104  203  all 10 "
         "together\n",
         "  MaxRequestWorkers of each server\n"
-        "   limit  busy, most        wanted   set to   memory  bounded by             server\n"
-        "       9           9            20       20   250 MB  this limit             limited\n"
-        "     100           9            18 as it is        -  nothing                enough\n"
-        "       9           9            40       32  4.00 GB  memory                 memory\n"
-        "      10          10            13       13        -  idle connections       keepalive\n"
-        "       9           9            20       20        -  PHP's workers          with-php\n"
-        "       9           9            20 as it is        -  one request at a time  serial\n"
-        "       9           9            20       19        -  the CPUs               cpu\n"
+        "   limit  busy, most        wanted   memory   set to  bounded by             server\n"
+        "       9           9            20   250 MB       20  this limit             limited\n"
+        "     100           9            18        - as it is  nothing                enough\n"
+        "       9           9            40  4.00 GB       32  memory                 memory\n"
+        "      10          10            13        -       13  idle connections       keepalive\n"
+        "       9           9            20        -       20  PHP's workers          with-php\n"
+        "       9           9            20        - as it is  one request at a time  serial\n"
+        "       9           9            20        -       19  the CPUs               cpu\n"
         "       9           9             -        -        -  cannot tell            few\n"
         "      Cannot tell: fewer than 100 requests were recorded.\n"
-        "      30          30  more than 30     more        -  this limit             burst\n"
-        "     194                         -                 -                         all 9 "
+        "      30          30  more than 30        -     more  this limit             burst\n"
+        "     194                         -        -                                  all 9 "
         "together\n",
         "  pm.max_children of each server\n",
-        "       2           2            20       20        -  this limit             "
+        "       2           2            20        -       20  this limit             "
         "with-php#php\n",
         "  The servers on this machine would take 4.25 GB together. 80 % of its memory is 3.20 GB: "
         "not\n  all of them can have what their load wanted.\n",
@@ -378,15 +379,15 @@ START_TEST(test_tables)
         "  MaxRequestWorkers: more than 10: up to 13\n",
     };
     static const char *const markdown[] = {
-        "| memory | 9 | 9 | 40 | 32 | 4.00 GB | memory |\n",
+        "| memory | 9 | 9 | 40 | 4.00 GB | 32 | memory |\n",
         "| few | 9 | 9 | - | - | - | cannot tell: fewer than 100 requests were recorded |\n",
-        "| with-php&#35;php | 2 | 2 | 20 | 20 | - | this limit |\n",
+        "| with-php&#35;php | 2 | 2 | 20 | - | 20 | this limit |\n",
     };
     static const char *const html[] = {
         "<th scope=\"row\">memory</th><td><data value=\"9\">9</data></td><td><data value=\"9\">9"
-        "</data></td><td><data value=\"40\">40</data></td><td><strong>32</strong></td><td><data "
-        "value=\"4000000000\">4.00 GB</data></td><td class=\"text\">memory</td></tr>",
-        "<td><small>more than</small>30</td><td><strong>more</strong></td>",
+        "</data></td><td><data value=\"40\">40</data></td><td><data value=\"4000000000\">4.00 GB"
+        "</data></td><td><strong>32</strong></td><td class=\"text\">memory</td></tr>",
+        "<td><small>more than</small>30</td><td class=\"unknown\">–</td><td><strong>more</strong></td>",
     };
     struct made m;
 

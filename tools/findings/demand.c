@@ -10,8 +10,6 @@
 #include "base/clock.h"
 #include "stats/distribution.h"
 
-#define WORKERS_MOST 1e15   /* that an archive's numbers come to, whatever they are */
-
 /* ---- demand ---------------------------------------------------------------------- */
 
 /* The interval takes requests as independent of each other. Those that ended after the load
@@ -88,7 +86,7 @@ uint64_t mst_demand_enough(const struct mst_summary_server *server, const struct
 {
     double most = fmax(mst_poisson_most(d->high), (double)mst_known(server->max_busy));
 
-    return (uint64_t)fmin(most, WORKERS_MOST);
+    return (uint64_t)fmin(most, MST_WORKERS_MOST);
 }
 
 /* ---- memory ---------------------------------------------------------------------- */

@@ -21,6 +21,9 @@ struct mst_per_process {
     double bytes, low, high;
 };
 
+/* An archive's numbers can be any: more are none. */
+#define MST_WORKERS_MOST 1e15
+
 /* Of 0 requests where none held a worker. */
 struct mst_demand mst_demand_of(const struct mst_summary *run,
                                 const struct mst_summary_server *server);

@@ -23,6 +23,8 @@
 #include "findings/demand.h"
 #include "findings/sentences.h"
 
+#define BYTES_MOST 9e18   /* fits in 64 bits */
+
 /* ---- memory ------------------------------------------------------------------------ */
 
 /* ThreadsPerChild, which the settings of each Apache tell; 0: they are not known. `nth` counts the
@@ -78,7 +80,7 @@ static uint64_t memory_of(struct mst_inquiry *q, const struct mst_summary_server
     if (!process.known || process.high <= 0 || each == 0 || workers == MST_UNKNOWN)
         return MST_UNKNOWN;
     bytes = (double)(workers / each + (workers % each != 0)) * process.high;
-    return bytes < MST_QUERY_REAL_MAX && bytes < 9e18 ? (uint64_t)bytes : MST_UNKNOWN;
+    return bytes < BYTES_MOST ? (uint64_t)bytes : MST_UNKNOWN;
 }
 
 /* ---- workers ----------------------------------------------------------------------- */
@@ -114,7 +116,7 @@ static void take_keepalive(struct mst_need *need, const struct mst_demand *d)
     double wanted = ceil(mst_demand_at_once(need->server, d));
 
     need->bound = MST_BOUND_KEEPALIVE;
-    if (wanted > (double)mst_known(need->limit) && wanted < 1e15)
+    if (wanted > (double)mst_known(need->limit) && wanted < MST_WORKERS_MOST)
         need->wanted = need->advised = (uint64_t)wanted;
 }
 
@@ -136,6 +138,13 @@ static struct mst_need *add(struct mst_inquiry *q, const struct mst_summary_serv
     return need;
 }
 
+/* Where they did not run out. */
+static void take_enough(struct mst_need *need, uint64_t wanted)
+{
+    need->wanted = wanted;
+    need->advised = need->limit != MST_UNKNOWN && need->limit > wanted ? need->limit : wanted;
+}
+
 /* Of the budget's front, or its PHP. */
 static void find_of(struct mst_inquiry *q, const struct mst_summary_server *server)
 {
@@ -147,7 +156,7 @@ static void find_of(struct mst_inquiry *q, const struct mst_summary_server *serv
         return;
     need->ran_out = mst_demand_ran_out(server);
     if (!need->ran_out) {
-        need->wanted = mst_demand_enough(server, &d);
+        take_enough(need, mst_demand_enough(server, &d));
     } else if (mst_starved_by_keepalive(server)) {
         take_keepalive(need, &d);
     } else if (mst_plan_workers(&plan, &q->b, server, q->db)) {
@@ -189,8 +198,8 @@ static void find_of_pool(struct mst_inquiry *q, const struct mst_summary_server 
         take_plan(need, &plan);
     } else {
         d.high = (double)mst_known(pool->run_sum_ns) / (double)MST_NS_PER_S / seconds;
-        need->wanted = (uint64_t)fmax(fmin(mst_poisson_most(d.high), 1e15),
-                                      (double)mst_known(pool->max_busy));
+        take_enough(need, (uint64_t)fmax(fmin(mst_poisson_most(d.high), MST_WORKERS_MOST),
+                                         (double)mst_known(pool->max_busy)));
     }
     need->memory_bytes = memory_of(q, php, need->wanted);
 }

@@ -38,7 +38,7 @@ static uint64_t has_now(const struct mst_need *need)
 /* Whether more workers are advised than there are. */
 static bool changes(const struct mst_need *need)
 {
-    return need->why_not == NULL && need->ran_out &&
+    return need->why_not == NULL &&
            (need->advised == MST_UNKNOWN || need->advised > has_now(need));
 }
 
@@ -120,7 +120,7 @@ static void put_text_need(struct mst_sink *sink, const struct mst_need *need)
     const struct mst_formatted limit = mst_format_count(need->limit);
     const struct mst_formatted busy = mst_format_count(need->max_busy);
     const struct mst_formatted memory = mst_format_bytes(need->memory_bytes);
-    const char *const cells[] = { limit.text, busy.text, row.wanted, row.advised, memory.text,
+    const char *const cells[] = { limit.text, busy.text, row.wanted, memory.text, row.advised,
                                   row.bound };
     char why[256];
 
@@ -133,14 +133,14 @@ static void put_text_need(struct mst_sink *sink, const struct mst_need *need)
 
 static void put_text_table(struct mst_sink *sink, const struct mst_summary *s, bool php)
 {
-    static const char *const heads[] = { "limit", "busy, most", "wanted", "set to", "memory",
+    static const char *const heads[] = { "limit", "busy, most", "wanted", "memory", "set to",
                                          "bounded by" };
     size_t count, i;
     const struct mst_need all = sum_of(s, php, &count);
     const struct mst_formatted limit = mst_format_count(all.limit);
     const struct mst_formatted wanted = mst_format_count(all.wanted);
     const struct mst_formatted memory = mst_format_bytes(all.memory_bytes);
-    const char *const cells[] = { limit.text, "", wanted.text, "", memory.text, "" };
+    const char *const cells[] = { limit.text, "", wanted.text, memory.text, "", "" };
     char name[64];
 
     if (count == 0)
@@ -182,7 +182,7 @@ static void put_markdown_table(struct mst_sink *sink, const struct mst_summary *
     if (count == 0)
         return;
     mst_markdown(sink, "%s of each server, %s:\n\n"
-                 "| server | limit | busy, most | wanted | set to | memory for wanted "
+                 "| server | limit | busy, most | wanted | memory for that | set to "
                  "| bounded by |\n"
                  "|---|--:|--:|--:|--:|--:|---|\n", all.directive, title);
     for (i = 0; i < s->need_count; i++) {
@@ -192,11 +192,11 @@ static void put_markdown_table(struct mst_sink *sink, const struct mst_summary *
         if (mst_summary_is_php(need->server) == php)
             mst_markdown(sink, "| %s | %s | %s | %s | %s | %s | %s%s%s |\n", row.name,
                          mst_format_count(need->limit).text, mst_format_count(need->max_busy).text,
-                         row.wanted, row.advised, mst_format_bytes(need->memory_bytes).text,
+                         row.wanted, mst_format_bytes(need->memory_bytes).text, row.advised,
                          row.bound, need->why_not != NULL ? ": " : "", need->why_not);
     }
     if (count > 1)
-        mst_markdown(sink, "| **all %zu together** | %s | | %s | | %s | |\n", count,
+        mst_markdown(sink, "| **all %zu together** | %s | | %s | %s | | |\n", count,
                      mst_format_count(all.limit).text, mst_format_count(all.wanted).text,
                      mst_format_bytes(all.memory_bytes).text);
     mst_markdown(sink, "\n");
@@ -240,8 +240,9 @@ static void put_html_need(struct mst_sink *sink, const struct mst_need *need)
                  mst_format_count(has_now(need)).text);
     else
         put_html_cell(sink, MST_METRIC_COUNT, need->wanted);
-    mst_html(sink, changes(need) ? "<td><strong>%s</strong></td>" : "<td>%s</td>", row.advised);
     put_html_cell(sink, MST_METRIC_BYTES, need->memory_bytes);
+    mst_html(sink, changes(need) && need->ran_out ? "<td><strong>%s</strong></td>" :
+                                                    "<td>%s</td>", row.advised);
     mst_html(sink, "<td class=\"text\">%s", row.bound);
     if (need->why_not != NULL)
         mst_html(sink, "<small>%s</small>", need->why_not);
@@ -273,9 +274,8 @@ static void put_html_group(struct mst_sink *sink, const struct mst_summary *s, b
     put_html_sum(sink, MST_METRIC_COUNT, all.limit);
     mst_html(sink, "<td></td>");
     put_html_sum(sink, MST_METRIC_COUNT, all.wanted);
-    mst_html(sink, "<td></td>");
     put_html_sum(sink, MST_METRIC_BYTES, all.memory_bytes);
-    mst_html(sink, "<td></td></tr>\n");
+    mst_html(sink, "<td></td><td></td></tr>\n");
 }
 
 void mst_needs_html(struct mst_sink *sink, const struct mst_summary *s)
@@ -284,13 +284,14 @@ void mst_needs_html(struct mst_sink *sink, const struct mst_summary *s)
 
     if (s->need_count == 0)
         return;
-    mst_html(sink, "<p>Of each server: how many workers this load wanted, those that requests "
-             "waited for included; the limit to set; and what bounds it.</p>\n");
+    mst_html(sink, "<p>Of each server: how many workers its requests wanted at once, those that "
+             "waited included (where none did: as many as arrivals at random need), the limit to "
+             "set, and what bounds it.</p>\n");
     mst_page_table(sink, "Sizing of each server", "needs");
     mst_html(sink, "<thead><tr><th scope=\"col\">server</th>"
              "<th scope=\"col\">limit<small>now</small></th>"
              "<th scope=\"col\">busy<small>at most</small></th><th scope=\"col\">wanted</th>"
-             "<th scope=\"col\">set to</th><th scope=\"col\">memory<small>for wanted</small></th>"
+             "<th scope=\"col\">memory<small>for that</small></th><th scope=\"col\">set to</th>"
              "<th scope=\"col\" class=\"text\">bounded by</th></tr></thead><tbody>\n");
     put_html_group(sink, s, false);
     put_html_group(sink, s, true);
