@@ -37,6 +37,7 @@ UNIT_TESTS = \
 	tests/unit/check_loadtools \
 	tests/unit/check_memory \
 	tests/unit/check_metrics \
+	tests/unit/check_needs \
 	tests/unit/check_negotiate \
 	tests/unit/check_output \
 	tests/unit/check_preflight \
@@ -107,6 +108,8 @@ tests_unit_check_snapshot_SOURCES = tests/unit/check_snapshot.c \
 tests_unit_check_snapshot_workers_SOURCES = tests/unit/check_snapshot_workers.c \
 	tests/unit/snapped.c tests/unit/snapped.h
 tests_unit_check_report_SOURCES = tests/unit/check_report.c \
+	tests/unit/made_report.c tests/unit/made_report.h
+tests_unit_check_needs_SOURCES = tests/unit/check_needs.c \
 	tests/unit/made_report.c tests/unit/made_report.h
 tests_unit_check_sizing_SOURCES = tests/unit/check_sizing.c \
 	tests/unit/made_report.c tests/unit/made_report.h

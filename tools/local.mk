@@ -28,6 +28,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/analysis/join_php.c \
 	tools/analysis/join_php.h \
 	tools/analysis/model.c \
+	tools/analysis/need.c \
+	tools/analysis/need.h \
 	tools/analysis/read.c \
 	tools/analysis/read_generators.c \
 	tools/analysis/read_parts.c \
@@ -175,6 +177,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/findings/inquiry.c \
 	tools/findings/inquiry.h \
 	tools/findings/machine.c \
+	tools/findings/needs.c \
+	tools/findings/needs.h \
 	tools/findings/odd.c \
 	tools/findings/rules.h \
 	tools/findings/say.h \
@@ -262,6 +266,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/report/markup.c \
 	tools/report/markup.h \
 	tools/report/metrics.c \
+	tools/report/needs.c \
+	tools/report/needs.h \
 	tools/report/metrics.def \
 	tools/report/metrics.h \
 	tools/report/page.c \

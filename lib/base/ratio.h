@@ -1,4 +1,4 @@
-/* ratio.h - ratios in thousandths, without overflow on the way. */
+/* ratio.h - ratios without overflow on the way; most are in thousandths. */
 #ifndef MPMSTAT_RATIO_H
 #define MPMSTAT_RATIO_H
 
@@ -10,6 +10,12 @@
 static inline uint64_t mst_milli(uint64_t part, uint64_t whole)
 {
     return (uint64_t)((unsigned __int128)part * 1000 / whole);
+}
+
+/* That part of a number: number * part / whole, of a whole that is not 0. */
+static inline uint64_t mst_scale(uint64_t number, uint64_t part, uint64_t whole)
+{
+    return (uint64_t)((unsigned __int128)number * part / whole);
 }
 
 /* So many in this time, which is not 0: thousandths of one a second. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/ratio.h"
+#include "base/saturate.h"
 #include "loadtools/loadtool.h"
 #include "segment/format.h"
 
@@ -148,11 +149,6 @@ const struct mst_summary_server *mst_summary_front(const struct mst_summary *s)
     return front;
 }
 
-static uint64_t sum_known(uint64_t a, uint64_t b)
-{
-    return a == MST_UNKNOWN || b == MST_UNKNOWN || a > MST_UNKNOWN - b ? MST_UNKNOWN : a + b;
-}
-
 static void add_times(struct mst_summary_times *all, const struct mst_summary_times *one)
 {
     if (one->count == 0)
@@ -162,7 +158,7 @@ static void add_times(struct mst_summary_times *all, const struct mst_summary_ti
         return;
     }
     all->count += one->count;
-    all->sum_ns = sum_known(all->sum_ns, one->sum_ns);
+    all->sum_ns = mst_add_saturated(all->sum_ns, one->sum_ns);
     all->mean_ns = all->sum_ns != MST_UNKNOWN ? all->sum_ns / all->count : MST_UNKNOWN;
     all->max_ns = one->max_ns > all->max_ns ? one->max_ns : all->max_ns;
     all->p50_ns = all->p90_ns = all->p95_ns = all->p99_ns = all->p999_ns = MST_UNKNOWN;
@@ -185,9 +181,9 @@ struct mst_summary_all mst_summary_all(const struct mst_summary *s, bool php)
         all.errors_5xx += one->errors_5xx;
         all.non_2xx += one->non_2xx;
         all.aborted += one->aborted;
-        all.rate_milli = sum_known(all.rate_milli, mst_summary_rate_milli(s, one));
-        all.mean_busy_milli = sum_known(all.mean_busy_milli, one->mean_busy_milli);
-        all.workers_limit = sum_known(all.workers_limit, one->workers_limit);
+        all.rate_milli = mst_add_saturated(all.rate_milli, mst_summary_rate_milli(s, one));
+        all.mean_busy_milli = mst_add_saturated(all.mean_busy_milli, one->mean_busy_milli);
+        all.workers_limit = mst_add_saturated(all.workers_limit, one->workers_limit);
         for (k = 0; k < MST_PHASE_COUNT; k++)
             add_times(&all.phases[k], &one->phases[k]);
         for (k = 0; k < MST_INTERVAL_COUNT; k++)
@@ -301,6 +297,7 @@ void mst_summary_free(struct mst_summary *s)
     free(s->generators);
     free(s->servers);
     free(s->findings);
+    free(s->needs);
     free(s->notes);
     free(s->name);
     free(s->command_json);

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "analysis/finding.h"
+#include "analysis/need.h"
 #include "archive/archive.h"
 #include "archive/states.h"
 #include "segment/format.h"
@@ -266,6 +267,10 @@ struct mst_summary {
     struct mst_finding *findings;
     size_t   headline_count;           /* the first one or two, of which the verdict is made */
     char     verdict[1100];            /* their sentences */
+    size_t   need_count;               /* 0: the load tool talked to one server */
+    struct mst_need *needs;            /* in the order of the servers, a PHP behind its Apache */
+    uint64_t needs_bytes;              /* memory of those on this machine, as far as it is known */
+    uint64_t room_bytes;               /* MST_RAM_SHARE_MILLI of the machine's; MST_UNKNOWN */
 };
 
 /* The runs of an archive, oldest first. 0, or -1 with a sentence. Free *ids. */

@@ -28,7 +28,7 @@ static uint64_t of_front(const struct mst_budget *b, uint64_t ns)
         joined = b->front->php.joined;
     if (b->php == b->front || b->php->requests == 0 || joined >= b->php->requests)
         return ns;
-    return (uint64_t)((unsigned __int128)ns * joined / b->php->requests);
+    return mst_scale(ns, joined, b->php->requests);
 }
 
 static void take_run(struct mst_budget *b)
@@ -91,32 +91,49 @@ static bool has_peers(const struct mst_budget *b)
     return served > 1;
 }
 
-struct mst_budget mst_budget_make(const struct mst_summary *s,
-                                  const struct mst_summary_server *front)
+/* The parts of a front that has none yet. */
+static void take_parts(struct mst_budget *b)
 {
+    b->total_ns = phase(b->front, MST_PHASE_TOTAL);
+    if (b->php != NULL && (b->php == b->front || b->front->php.joined > 0))
+        take_run(b);
+    if (b->php == b->front) {
+        b->php_wait_ns = phase(b->front, MST_PHASE_PHP_WAIT);
+        return;
+    }
+    b->h2_wait_ns = interval(b->front, MST_INTERVAL_H2_WAIT);
+    b->queue_ns = mst_subtract_saturated(phase(b->front, MST_PHASE_QUEUE), b->h2_wait_ns);
+    b->tls_ns = interval(b->front, MST_INTERVAL_TLS);
+    b->read_ns = mst_subtract_saturated(phase(b->front, MST_PHASE_READ), b->tls_ns);
+    take_handle(b);
+    take_send(b);
+    b->log_ns = interval(b->front, MST_INTERVAL_LOG);
+    b->undelivered_ns = interval(b->front, MST_INTERVAL_UNDELIVERED);
+}
+
+struct mst_budget mst_budget_make(const struct mst_summary *s)
+{
+    const struct mst_summary_server *busiest = mst_summary_front(s);
     struct mst_budget b = {
-        .s = s, .busiest = mst_summary_front(s), .front = front,
-        .php = mst_summary_php_of(s, front),
+        .s = s, .busiest = busiest, .front = busiest, .php = mst_summary_php_of(s, busiest),
     };
 
-    if (b.front == NULL)
+    if (busiest == NULL)
         return b;
     b.fleet = has_peers(&b);
-    b.total_ns = phase(b.front, MST_PHASE_TOTAL);
-    if (b.php != NULL && (b.php == b.front || b.front->php.joined > 0))
-        take_run(&b);
-    if (b.php == b.front) {
-        b.php_wait_ns = phase(b.front, MST_PHASE_PHP_WAIT);
-        return b;
-    }
-    b.h2_wait_ns = interval(b.front, MST_INTERVAL_H2_WAIT);
-    b.queue_ns = mst_subtract_saturated(phase(b.front, MST_PHASE_QUEUE), b.h2_wait_ns);
-    b.tls_ns = interval(b.front, MST_INTERVAL_TLS);
-    b.read_ns = mst_subtract_saturated(phase(b.front, MST_PHASE_READ), b.tls_ns);
-    take_handle(&b);
-    take_send(&b);
-    b.log_ns = interval(b.front, MST_INTERVAL_LOG);
-    b.undelivered_ns = interval(b.front, MST_INTERVAL_UNDELIVERED);
+    take_parts(&b);
+    return b;
+}
+
+struct mst_budget mst_budget_of(const struct mst_budget *run,
+                                const struct mst_summary_server *front)
+{
+    struct mst_budget b = {
+        .s = run->s, .busiest = run->busiest, .fleet = run->fleet, .front = front,
+        .php = mst_summary_php_of(run->s, front),
+    };
+
+    take_parts(&b);
     return b;
 }
 

@@ -30,9 +30,12 @@ struct mst_budget {
     uint64_t log_ns, undelivered_ns;          /* after the total */
 };
 
-/* Of a server that the load tool talks to; NULL: none was recorded. */
-struct mst_budget mst_budget_make(const struct mst_summary *s,
-                                  const struct mst_summary_server *front);
+/* Of mst_summary_front(). */
+struct mst_budget mst_budget_make(const struct mst_summary *s);
+
+/* The same of another server of that run which the load tool talks to. */
+struct mst_budget mst_budget_of(const struct mst_budget *run,
+                                const struct mst_summary_server *front);
 
 /* Whether a server is one of those that the load was for: a neighbour whose page somebody looks at
  * meanwhile has less than a hundredth of the requests of the one with most. */

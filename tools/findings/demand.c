@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "analysis/bottleneck.h"
 #include "analysis/thresholds.h"
 #include "archive/query.h"
 #include "base/clock.h"
@@ -33,6 +34,59 @@ struct mst_demand mst_demand_of(const struct mst_summary *run,
     d.low = d.workers * (1 - relative);
     d.high = d.workers * (1 + relative);
     return d;
+}
+
+const char *mst_demand_obstacle(const struct mst_summary *run,
+                                const struct mst_summary_server *server,
+                                const struct mst_demand *d)
+{
+    if (run->duration_ns == MST_UNKNOWN || run->duration_ns < MST_SIZING_RUN_MIN_NS)
+        return "the run was shorter than two seconds, or did not come to its end";
+    if (d->requests < MST_SIZING_REQUESTS_MIN)
+        return "fewer than 100 requests were recorded";
+    return server->lost != 0 ? "records of requests were lost, or it is not known how many" : NULL;
+}
+
+const struct mst_summary_times *mst_demand_waiting(const struct mst_summary_server *server)
+{
+    return &server->phases[mst_summary_is_php(server) ? MST_PHASE_PHP_WAIT : MST_PHASE_QUEUE];
+}
+
+bool mst_demand_ran_out(const struct mst_summary_server *server)
+{
+    uint64_t total = server->phases[MST_PHASE_TOTAL].sum_ns;
+
+    return total != MST_UNKNOWN && total > 0 && mst_summary_all_busy(server) &&
+           mst_summary_waits(server) &&
+           (double)mst_demand_waiting(server)->sum_ns > MST_FINDING_MILLI / 1000.0 * (double)total;
+}
+
+bool mst_keepalive_holds(const struct mst_summary_server *server)
+{
+    uint64_t idle = server->mean_state_milli[MST_STATE_KEEPALIVE], busy = server->mean_busy_milli;
+
+    return idle != MST_UNKNOWN && busy != MST_UNKNOWN &&
+           (double)idle > MST_KEEPALIVE_SHARE_MILLI / 1000.0 * (double)busy;
+}
+
+double mst_demand_at_once(const struct mst_summary_server *server, const struct mst_demand *d)
+{
+    double waited = (double)mst_demand_waiting(server)->mean_ns / (double)MST_NS_PER_S;
+
+    return mst_keepalive_holds(server) ?
+           (double)server->mean_busy_milli / 1000 + d->rate * waited : d->rate * (d->held + waited);
+}
+
+double mst_poisson_most(double mean)
+{
+    return ceil(mean + MST_NORMAL_99_ONE_SIDE * sqrt(mean));
+}
+
+uint64_t mst_demand_enough(const struct mst_summary_server *server, const struct mst_demand *d)
+{
+    double most = fmax(mst_poisson_most(d->high), (double)mst_known(server->max_busy));
+
+    return (uint64_t)fmin(most, MST_WORKERS_MOST);
 }
 
 /* ---- memory ---------------------------------------------------------------------- */

@@ -21,9 +21,36 @@ struct mst_per_process {
     double bytes, low, high;
 };
 
+/* An archive's numbers can be any: more are none. */
+#define MST_WORKERS_MOST 1e15
+
 /* Of 0 requests where none held a worker. */
 struct mst_demand mst_demand_of(const struct mst_summary *run,
                                 const struct mst_summary_server *server);
+/* Why the demand tells nothing of limits; NULL: it does. */
+const char *mst_demand_obstacle(const struct mst_summary *run,
+                                const struct mst_summary_server *server,
+                                const struct mst_demand *d);
+
+/* Whether all workers were busy, and requests waited for one for a part of their time that is a
+ * finding. Also where idle connections held the workers, which is another finding. */
+bool mst_demand_ran_out(const struct mst_summary_server *server);
+
+/* Where requests wait for a worker of this server. */
+const struct mst_summary_times *mst_demand_waiting(const struct mst_summary_server *server);
+
+/* Whether connections without a request held workers, too: not on event. */
+bool mst_keepalive_holds(const struct mst_summary_server *server);
+
+/* Where they ran out: how many requests there were at once on average, waiting and with a worker,
+ * with the workers that idle connections held. */
+double mst_demand_at_once(const struct mst_summary_server *server, const struct mst_demand *d);
+
+/* Where they did not: as many as arrivals at random need for 99 % of the time, of that mean; no
+ * fewer than were seen. */
+double mst_poisson_most(double mean);
+uint64_t mst_demand_enough(const struct mst_summary_server *server, const struct mst_demand *d);
+
 /* False: SQLite failed. */
 bool mst_per_process_read(struct mst_per_process *p, sqlite3 *db, int64_t server_id);
 

@@ -8,6 +8,7 @@
 #include "analysis/thresholds.h"
 #include "base/array.h"
 #include "findings/fleet.h"
+#include "findings/needs.h"
 #include "findings/rules.h"
 #include "findings/sentences.h"
 
@@ -134,10 +135,12 @@ static void find_of_server(struct mst_inquiry *q)
 
     obstacle = find_obstacle_of(q->b.front, &code);
     if (obstacle != NULL) {
+        mst_find_needs(q);
         mst_say_obstacle(mst_found(q, code, MST_CANNOT_TELL, 0), obstacle);
         return;
     }
     mst_find_waits(q);
+    mst_find_needs(q);   /* what they wait for can be what bounds them */
     mst_find_workers(q);
     mst_find_h2_workers(q);
     mst_find_holders(q);
@@ -157,6 +160,8 @@ static void find_all(struct mst_inquiry *q)
     obstacle = find_obstacle(q, &code);
     if (obstacle != NULL) {
         mst_say_obstacle(mst_found(q, code, MST_CANNOT_TELL, 0), obstacle);
+        if (q->b.front != NULL)
+            mst_for_each_front(q, MST_FLEET_TIME, mst_find_needs);
         return;
     }
     front_tells = find_obstacle_of(q->b.front, &code) == NULL;
@@ -196,10 +201,11 @@ bool mst_findings_add(struct mst_summary *s, const struct mst_finding *f)
 int mst_findings_make(struct mst_summary *s, struct mst_archive *a, char error[MST_ERROR_MAX])
 {
     struct mst_inquiry q = {
-        .s = s, .db = mst_archive_db(a), .b = mst_budget_make(s, mst_summary_front(s)),
+        .s = s, .db = mst_archive_db(a), .b = mst_budget_make(s),
     };
 
     find_all(&q);
+    mst_needs_add_up(&q);
     if (q.failed)
         return mst_archive_unreadable(a, error);
     conclude(s);

@@ -6,17 +6,17 @@
 
 #include "analysis/thresholds.h"
 #include "base/array.h"
+#include "base/ratio.h"
 #include "findings/sentences.h"
 
 /* The findings of all servers, one by one, and what each explains of its own server's time. */
 struct one { struct mst_finding f; uint64_t own_weight; };
 struct collection { struct one *items; size_t count; };
 
-static uint64_t part_of(uint64_t number, uint64_t part, uint64_t whole)
+/* From a server's to that of all servers, of which it has `part` of `whole`. */
+static uint64_t of_fleet(uint64_t number, uint64_t part, uint64_t whole)
 {
-    if (number == MST_UNKNOWN || whole == 0)
-        return number;
-    return (uint64_t)((unsigned __int128)number * part / whole);
+    return number == MST_UNKNOWN || whole == 0 ? number : mst_scale(number, part, whole);
 }
 
 /* From a share of the time or requests of a server to one of all. What comes before all shares
@@ -26,10 +26,10 @@ static void scale(struct mst_finding *f, enum mst_fleet_share share, uint64_t pa
     uint64_t floor = share == MST_FLEET_REQUESTS && f->weight >= MST_HEADLINE_MILLI ?
                      MST_HEADLINE_MILLI - 1 : 0;
 
-    f->share_milli = part_of(f->share_milli, part, whole);
+    f->share_milli = of_fleet(f->share_milli, part, whole);
     if (f->weight >= MST_WEIGHT_FIRST)
         return;
-    f->weight = part_of(f->weight, part, whole);
+    f->weight = of_fleet(f->weight, part, whole);
     if (f->weight < floor)
         f->weight = floor;
 }
@@ -79,7 +79,8 @@ static int by_kind(const void *left, const void *right)
     return order != 0 ? order : strcmp(a->f.server, b->f.server);
 }
 
-static uint64_t sum_known(uint64_t a, uint64_t b)
+/* The sum of those that are known. */
+static uint64_t add_known(uint64_t a, uint64_t b)
 {
     return a == MST_UNKNOWN ? b : b == MST_UNKNOWN ? a : a + b;
 }
@@ -96,8 +97,8 @@ static bool add_as_one(struct mst_summary *s, const struct one *same, size_t cou
     *f = same[0].f;
     f->servers = count;
     for (i = 1; i < count; i++) {
-        f->share_milli = sum_known(f->share_milli, same[i].f.share_milli);
-        f->requests = sum_known(f->requests, same[i].f.requests);
+        f->share_milli = add_known(f->share_milli, same[i].f.share_milli);
+        f->requests = add_known(f->requests, same[i].f.requests);
         if (f->weight < MST_WEIGHT_FIRST)
             f->weight += same[i].f.weight;
         same_action = same_action && strcmp(same[i].f.action, f->action) == 0;
@@ -140,7 +141,7 @@ void mst_for_each_front(struct mst_inquiry *q, enum mst_fleet_share share,
         if (!mst_is_served(&of_front, &q->s->servers[i]))
             continue;
         served++;
-        q->b = mst_budget_make(q->s, &q->s->servers[i]);
+        q->b = mst_budget_of(&of_front, &q->s->servers[i]);
         rule(q);
         fine = collect(&all, q, first, share, &fronts);
     }

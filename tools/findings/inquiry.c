@@ -97,14 +97,14 @@ uint64_t mst_weight_with_queue(const struct mst_budget *b, uint64_t part_ns)
     uint64_t held = b->total_ns > waiting ? b->total_ns - waiting : 0;
 
     if (b->front->mean_busy_milli != MST_UNKNOWN && b->s->duration_ns != MST_UNKNOWN)
-        busy = (uint64_t)((unsigned __int128)b->front->mean_busy_milli * b->s->duration_ns / 1000);
+        busy = mst_scale(b->front->mean_busy_milli, b->s->duration_ns, 1000);
     /* Apache's workers wait for PHP's, too. */
     busy = busy > b->php_wait_ns ? busy - b->php_wait_ns : 0;
     held = held > busy ? held : busy;
     if (held == 0)
         return 0;
     part_ns = part_ns < held ? part_ns : held;
-    return mst_budget_milli(b, part_ns + (uint64_t)((unsigned __int128)waiting * part_ns / held));
+    return mst_budget_milli(b, part_ns + mst_scale(waiting, part_ns, held));
 }
 
 uint64_t mst_weight_with_all_waiting(const struct mst_budget *b, uint64_t part_ns)

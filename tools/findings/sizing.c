@@ -18,6 +18,7 @@
 #include "findings/advice.h"
 #include "findings/demand.h"
 #include "findings/inquiry.h"
+#include "findings/needs.h"
 #include "findings/say.h"
 #include "stats/distribution.h"
 
@@ -60,57 +61,43 @@ static void add_memory(struct mst_advice *advice, const struct mst_per_process *
 
 /* ---- workers --------------------------------------------------------------------- */
 
-static const char *too_little(const struct mst_summary *run, const struct mst_demand *d)
-{
-    if (run->duration_ns == MST_UNKNOWN || run->duration_ns < MST_SIZING_RUN_MIN_NS)
-        return "the run was shorter than two seconds, or did not come to its end";
-    return d->requests < MST_SIZING_REQUESTS_MIN ? "fewer than 100 requests were recorded" : NULL;
-}
-
-/* Where requests wait for a worker of this server. */
-static const struct mst_summary_times *waiting(const struct mst_summary_server *server)
-{
-    return &server->phases[mst_summary_is_php(server) ? MST_PHASE_PHP_WAIT : MST_PHASE_QUEUE];
-}
-
-/* Also where idle connections held the workers, which is another finding. */
-static bool ran_out(const struct mst_summary_server *server)
-{
-    uint64_t total = server->phases[MST_PHASE_TOTAL].sum_ns;
-
-    return total != MST_UNKNOWN && total > 0 && mst_summary_all_busy(server) &&
-           mst_summary_waits(server) &&
-           (double)waiting(server)->sum_ns > MST_FINDING_MILLI / 1000.0 * (double)total;
-}
-
-/* Whether connections without a request held workers, too: not on event. */
-static bool keepalive_holds(const struct mst_summary_server *server)
-{
-    uint64_t idle = server->mean_state_milli[MST_STATE_KEEPALIVE], busy = server->mean_busy_milli;
-
-    return idle != MST_UNKNOWN && busy != MST_UNKNOWN &&
-           (double)idle > MST_KEEPALIVE_SHARE_MILLI / 1000.0 * (double)busy;
-}
-
 /* Says how many requests there were at once on average, waiting and with a worker. Returns how
  * many. */
 static double add_at_once(char *text, size_t size, const struct mst_summary_server *server,
                           const struct mst_demand *d)
 {
-    double waited = (double)waiting(server)->mean_ns / (double)MST_NS_PER_S;
-    double busy = (double)server->mean_busy_milli / 1000, all = d->rate * (d->held + waited);
+    double waited = (double)mst_demand_waiting(server)->mean_ns / (double)MST_NS_PER_S;
+    double all = mst_demand_at_once(server, d);
 
-    if (!keepalive_holds(server)) {
+    if (!mst_keepalive_holds(server))
         mst_say(text, size, "%.4g/s x (%s held + %s waited) = %.3g requests at once", d->rate,
             seconds_text(d->held).text, seconds_text(waited).text, all);
-        return all;
-    }
-    all = busy + d->rate * waited;
-    mst_say(text, size, "%.3g workers busy on average (%s of them with idle keep-alive "
-        "connections) + %.4g/s x %s waited = %.3g at once", busy,
-        mst_format_milli(server->mean_state_milli[MST_STATE_KEEPALIVE]).text, d->rate,
-        seconds_text(waited).text, all);
+    else
+        mst_say(text, size, "%.3g workers busy on average (%s of them with idle keep-alive "
+            "connections) + %.4g/s x %s waited = %.3g at once",
+            (double)server->mean_busy_milli / 1000,
+            mst_format_milli(server->mean_state_milli[MST_STATE_KEEPALIVE]).text, d->rate,
+            seconds_text(waited).text, all);
     return all;
+}
+
+/* What a run's finding, or of several servers the need, says of that: the limit to set
+ * (MST_UNKNOWN: it says none), what to do, and what that changes. */
+struct said { uint64_t workers; const char *action, *predicted; };
+
+static struct said said_of(const struct mst_summary *run, const struct mst_summary_server *server)
+{
+    const struct mst_need *need = mst_needs_get(run, server);
+    const struct mst_finding *f;
+
+    if (need != NULL)
+        return (struct said){ need->advised, need->action, need->predicted };
+    f = mst_findings_get(run, mst_summary_is_php(server) ? MST_CODE_PHP_WORKERS :
+                                                           MST_CODE_APACHE_WORKERS,
+                         mst_summary_called(mst_summary_front(run)));
+    if (f == NULL)
+        return (struct said){ MST_UNKNOWN, "", "" };
+    return (struct said){ mst_finding_number(f, "workers_advised"), f->action, f->predicted };
 }
 
 /* Requests waited: all that were there, waiting or held, could have had a worker. They may
@@ -119,13 +106,10 @@ static double add_at_once(char *text, size_t size, const struct mst_summary_serv
 static void advise_more(struct mst_advice *advice, const struct mst_summary *run,
                         const struct mst_summary_server *server, const struct mst_demand *d)
 {
-    const struct mst_finding *f = mst_findings_get(run, mst_summary_is_php(server) ?
-                                                   MST_CODE_PHP_WORKERS :
-                                                   MST_CODE_APACHE_WORKERS,
-                                                   mst_summary_called(mst_summary_front(run)));
+    const struct said said = said_of(run, server);
     uint64_t limit = server->workers_limit != MST_UNKNOWN ? server->workers_limit
                                                           : server->max_busy;
-    uint64_t up_to = f != NULL ? mst_finding_number(f, "workers_advised") : MST_UNKNOWN;
+    uint64_t up_to = said.workers;
     char at_once[256], now[32] = "now", most[64] = "";
     double all = ceil(add_at_once(at_once, sizeof at_once, server, d));
 
@@ -134,7 +118,7 @@ static void advise_more(struct mst_advice *advice, const struct mst_summary *run
         snprintf(now, sizeof now, "%" PRIu64, limit);
     if (up_to != MST_UNKNOWN && up_to <= limit) {
         MST_SAY(advice->answer, "%s, as it is", now);
-        MST_SAY(advice->arithmetic, "%s", f->action);
+        MST_SAY(advice->arithmetic, "%s", said.action);
         return;
     }
     if (up_to != MST_UNKNOWN) {
@@ -152,8 +136,8 @@ static void advise_more(struct mst_advice *advice, const struct mst_summary *run
             " workers: at times there were more, and a mean does not tell how many.", at_once,
             limit);
     }
-    if (f != NULL && f->predicted[0] != '\0')
-        MST_SAY(advice->uncertainty, "Predicted: %s. ", f->predicted);
+    if (said.predicted[0] != '\0')
+        MST_SAY(advice->uncertainty, "Predicted: %s. ", said.predicted);
     else
         MST_SAY(advice->uncertainty, "If a request takes no longer with more of them at once, "
             "which only a run with more workers can show; and for as many clients as in this "
@@ -163,15 +147,11 @@ static void advise_more(struct mst_advice *advice, const struct mst_summary *run
 static void advise_enough(struct mst_advice *advice, const struct mst_summary_server *server,
                           const struct mst_demand *d)
 {
-    double most = d->high + MST_NORMAL_99_ONE_SIDE * sqrt(d->high);
-    uint64_t seen = server->max_busy != MST_UNKNOWN ? server->max_busy : 0;
-    double answer = fmax(ceil(most), (double)seen);
-
     advice->known = true;
-    MST_SAY(advice->answer, "%.0f for this load", answer);
+    MST_SAY(advice->answer, "%" PRIu64 " for this load", mst_demand_enough(server, d));
     MST_SAY(advice->arithmetic, "%.4g requests/s x %s held = %.3g workers on average; with "
         "arrivals at random 99 %% of the time at most %.0f. At most %s were seen busy.", d->rate,
-        seconds_text(d->held).text, d->workers, ceil(most),
+        seconds_text(d->held).text, d->workers, mst_poisson_most(d->high),
         mst_format_count(server->max_busy).text);
     MST_SAY(advice->uncertainty, "95 %% interval of the mean: %.3g to %.3g. Another rate: the same "
         "time held, times that rate. ", d->low, d->high);
@@ -186,12 +166,10 @@ static bool advise_workers(struct mst_advice *advice, const struct mst_summary *
 
     if (!mst_per_process_read(&process, db, server->id))
         return false;
-    why = too_little(run, &d);
-    if (why == NULL && server->lost != 0)
-        why = "records of requests were lost, or it is not known how many";
+    why = mst_demand_obstacle(run, server, &d);
     if (why != NULL)
         cannot_tell(advice, why);
-    else if (ran_out(server))
+    else if (mst_demand_ran_out(server))
         advise_more(advice, run, server, &d);
     else
         advise_enough(advice, server, &d);
@@ -261,8 +239,10 @@ bool mst_sizing_make(struct mst_sizing *sizing, const struct mst_summary *run, s
     else if (!advise_workers(&advice[MST_ADVICE_WORKERS], run, front, db, ram))
         return false;
     if (php == NULL)
-        cannot_tell(&advice[MST_ADVICE_PHP], "no PHP was recorded: its extension was not loaded, "
-                    "or its board was not among the targets");
+        cannot_tell(&advice[MST_ADVICE_PHP], run->need_count > 0 ?
+                    "no PHP that works for this server was recorded" :
+                    "no PHP was recorded: its extension was not loaded, or its board was not among "
+                    "the targets");
     else if (!advise_workers(&advice[MST_ADVICE_PHP], run, php, db, ram))
         return false;
     return true;

@@ -15,6 +15,7 @@
 #include "report/html_verdict.h"
 #include "report/markup.h"
 #include "report/metrics.h"
+#include "report/needs.h"
 #include "report/page.h"
 #include "report/report.h"
 #include "segment/format.h"
@@ -173,6 +174,7 @@ static int put_sizing(struct mst_sink *sink, const struct content *c, char error
             return -1;
         if (c->groups.count > 1)
             mst_html(sink, "<h3>%s</h3>", run->title);
+        mst_needs_html(sink, &run->summary);
         mst_page_table(sink, "Sizing", "advice");
         mst_html(sink, "<tbody>\n");
         for (a = 0; a < MST_ADVICE_COUNT; a++)

@@ -2,6 +2,7 @@
 #include "report/generators.h"
 #include "report/markup.h"
 #include "report/metrics.h"
+#include "report/needs.h"
 #include "report/report.h"
 #include "report/resources.h"
 #include "report/servers.h"
@@ -89,7 +90,10 @@ int mst_report_markdown(struct mst_sink *sink, const struct mst_report *report,
     put_runs(sink, report);
     for (i = 0; i < report->count; i++)
         mst_pools_markdown(sink, &report->runs[i].summary, report->runs[i].title);
-    mst_markdown(sink, "\n### Sizing\n\n| run | directive | advice | why |\n|---|---|---|---|\n");
+    mst_markdown(sink, "\n### Sizing\n\n");
+    for (i = 0; i < report->count; i++)
+        mst_needs_markdown(sink, &report->runs[i].summary, report->runs[i].title);
+    mst_markdown(sink, "| run | directive | advice | why |\n|---|---|---|---|\n");
     for (i = 0; i < report->count; i++) {
         if (mst_report_sizing(&sizing, &report->runs[i], error) != 0)
             return -1;

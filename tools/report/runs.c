@@ -3,6 +3,7 @@
 
 #include "archive/archive.h"
 #include "report/lines.h"
+#include "report/needs.h"
 #include "report/report.h"
 #include "segment/format.h"
 
@@ -66,6 +67,7 @@ int mst_report_texts(struct mst_sink *sink, const struct mst_report *report,
         mst_report_text(sink, &report->runs[i].summary, report->runs[i].path,
                         report->percentiles);
         mst_sink_puts(sink, "\n");
+        mst_needs_text(sink, &report->runs[i].summary);
         for (a = 0; a < MST_ADVICE_COUNT; a++)
             put_advice(sink, &sizing.advice[a]);
     }

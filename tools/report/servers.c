@@ -6,149 +6,285 @@
 
 #include <stdio.h>
 
+#include "analysis/bottleneck.h"
 #include "console/format.h"
 #include "report/lines.h"
 #include "report/markup.h"
 #include "report/page.h"
 #include "report/resources.h"
+#include "report/summary_text.h"
 #include "segment/format.h"
 
-#define NAME_COLUMN 67u
-#define COLUMNS     7
-
-static const char *const columns[COLUMNS] = {
-    "requests", "requests/s", "mean", "max", "5xx", "busy", "limit",
+enum column {
+    REQUESTS, RATE, MEAN, P50, P95, P99, MAX, ERRORS, PHP_WAIT, BUSY, LIMIT, COLUMNS
 };
 
-struct row { struct mst_formatted cells[COLUMNS]; };
+/* width: in text; 0: there is no room for the maximum, which stands with each server's phases. */
+static const struct { const char *name, *in_text; enum mst_metric_unit unit; int width; }
+columns[COLUMNS] = {
+    [REQUESTS] = { "requests", "requests", MST_METRIC_COUNT, 10 },
+    [RATE]     = { "requests/s", "per s", MST_METRIC_RATE, 7 },
+    [MEAN]     = { "mean", "mean", MST_METRIC_TIME, 8 },
+    [P50]      = { "p50", "p50", MST_METRIC_TIME, 8 },
+    [P95]      = { "p95", "p95", MST_METRIC_TIME, 8 },
+    [P99]      = { "p99", "p99", MST_METRIC_TIME, 8 },
+    [MAX]      = { "max", "max", MST_METRIC_TIME, 0 },
+    [ERRORS]   = { "5xx", "5xx", MST_METRIC_COUNT, 5 },
+    [PHP_WAIT] = { "php_wait, mean", "php_wait", MST_METRIC_TIME, 9 },
+    [BUSY]     = { "busy, mean", "busy", MST_METRIC_MEAN, 6 },
+    [LIMIT]    = { "of limit", "of", MST_METRIC_COUNT, 5 },
+};
 
-typedef void put_row(struct mst_sink *sink, const struct row *row, const char *name, bool is_all);
+/* Those of a kind, and which columns are shown, 1u << column each. */
+struct table { const struct mst_summary *s; bool php; unsigned shown; };
 
-static struct row row_of(uint64_t requests, uint64_t rate_milli,
-                         const struct mst_summary_times *total, uint64_t errors,
-                         uint64_t busy_milli, uint64_t limit)
+struct row { const char *name; bool is_all; uint64_t cells[COLUMNS]; };
+
+typedef void put_row(struct mst_sink *sink, const struct table *table, const struct row *row);
+
+static bool is_of(const struct table *table, const struct mst_summary_server *server)
 {
-    bool is_timed = total->count > 0;
+    return mst_summary_is_php(server) == table->php;
+}
 
-    return (struct row){ {
-        mst_format_count(requests), mst_format_milli(rate_milli),
-        mst_format_time(is_timed ? total->mean_ns : MST_UNKNOWN),
-        mst_format_time(is_timed ? total->max_ns : MST_UNKNOWN), mst_format_count(errors),
-        mst_format_milli(busy_milli), mst_format_count(limit),
+static bool is_shown(const struct table *table, size_t column)
+{
+    return (table->shown & 1u << column) != 0;
+}
+
+/* MST_UNKNOWN: none of its requests came to a PHP, as far as that is known. */
+static uint64_t php_wait_of(const struct mst_summary_server *server)
+{
+    const struct mst_summary_times *wait = mst_php_wait(server);
+    uint64_t came = mst_summary_is_php(server) ? wait->count : server->php.joined;
+
+    return came > 0 && wait->count > 0 ? wait->mean_ns : MST_UNKNOWN;
+}
+
+/* percentiles: as mst_report_text() has them. PHP's wait is left out where none knows of PHP. */
+static struct table table_of(const struct mst_summary *s, bool php, unsigned percentiles)
+{
+    static const struct { enum column column; enum mst_percentile percentile; } quantiles[] = {
+        { P50, MST_P50 }, { P95, MST_P95 }, { P99, MST_P99 },
+    };
+    struct table table = { s, php, (1u << COLUMNS) - 1 - (1u << PHP_WAIT) };
+    size_t i;
+
+    for (i = 0; i < sizeof quantiles / sizeof *quantiles; i++)
+        if (!mst_percentile_is_shown(percentiles, quantiles[i].percentile))
+            table.shown &= ~(1u << quantiles[i].column);
+    for (i = 0; i < s->server_count; i++)
+        if (is_of(&table, &s->servers[i]) && php_wait_of(&s->servers[i]) != MST_UNKNOWN)
+            table.shown |= 1u << PHP_WAIT;
+    return table;
+}
+
+static uint64_t mean_of(const struct mst_summary_times *t)
+{
+    return t->count > 0 ? t->mean_ns : MST_UNKNOWN;
+}
+
+static uint64_t percentile_of(const struct mst_summary_times *t, enum mst_percentile percentile)
+{
+    return t->count > 0 ? mst_summary_percentile(t, percentile) : MST_UNKNOWN;
+}
+
+static struct row row_of(const struct mst_summary *s, const struct mst_summary_server *server)
+{
+    const struct mst_summary_times *total = &server->phases[MST_PHASE_TOTAL];
+
+    return (struct row){ mst_summary_called(server), false, {
+        [REQUESTS] = server->requests, [RATE] = mst_summary_rate_milli(s, server),
+        [MEAN] = mean_of(total), [P50] = percentile_of(total, MST_P50),
+        [P95] = percentile_of(total, MST_P95), [P99] = percentile_of(total, MST_P99),
+        [MAX] = total->count > 0 ? total->max_ns : MST_UNKNOWN, [ERRORS] = server->errors_5xx,
+        [PHP_WAIT] = php_wait_of(server), [BUSY] = server->mean_busy_milli,
+        [LIMIT] = server->workers_limit,
+    } };
+}
+
+static struct row row_of_all(const struct mst_summary_all *all, const char *name)
+{
+    const struct mst_summary_times *total = &all->phases[MST_PHASE_TOTAL];
+
+    return (struct row){ name, true, {
+        [REQUESTS] = all->requests, [RATE] = all->rate_milli, [MEAN] = mean_of(total),
+        [P50] = MST_UNKNOWN, [P95] = MST_UNKNOWN, [P99] = MST_UNKNOWN,
+        [MAX] = total->count > 0 ? total->max_ns : MST_UNKNOWN, [ERRORS] = all->errors_5xx,
+        [PHP_WAIT] = MST_UNKNOWN, [BUSY] = all->mean_busy_milli, [LIMIT] = all->workers_limit,
     } };
 }
 
 /* Puts the servers of a kind, and all of them together. */
-static void put_rows(struct mst_sink *sink, const struct mst_summary *s, bool php, put_row *put)
+static void put_rows(struct mst_sink *sink, const struct table *table, put_row *put)
 {
-    const struct mst_summary_all all = mst_summary_all(s, php);
+    const struct mst_summary_all all = mst_summary_all(table->s, table->php);
     char name[64];
     struct row row;
     size_t i;
 
-    for (i = 0; i < s->server_count; i++) {
-        const struct mst_summary_server *one = &s->servers[i];
-
-        if (mst_summary_is_php(one) != php)
+    for (i = 0; i < table->s->server_count; i++) {
+        if (!is_of(table, &table->s->servers[i]))
             continue;
-        row = row_of(one->requests, mst_summary_rate_milli(s, one), &one->phases[MST_PHASE_TOTAL],
-                     one->errors_5xx, one->mean_busy_milli, one->workers_limit);
-        put(sink, &row, mst_summary_called(one), false);
+        row = row_of(table->s, &table->s->servers[i]);
+        put(sink, table, &row);
     }
-    row = row_of(all.requests, all.rate_milli, &all.phases[MST_PHASE_TOTAL], all.errors_5xx,
-                 all.mean_busy_milli, all.workers_limit);
     snprintf(name, sizeof name, "all %zu together", all.count);
-    put(sink, &row, name, true);
+    row = row_of_all(&all, name);
+    put(sink, table, &row);
+}
+
+static struct mst_formatted text_of(const struct row *row, size_t column)
+{
+    if (row->cells[column] == MST_UNKNOWN)
+        return (struct mst_formatted){ "-" };
+    return mst_metric_format(columns[column].unit, row->cells[column]);
 }
 
 /* ---- text ------------------------------------------------------------------------ */
 
-static void put_text_row(struct mst_sink *sink, const struct row *row, const char *name,
-                         bool is_all)
+static void put_text_line(struct mst_sink *sink, enum mst_style style, const struct table *table,
+                          const char *const cells[COLUMNS], const char *name)
 {
-    const struct mst_formatted *c = row->cells;
-    char figures[256];
+    char figures[256] = "";
+    unsigned used = 0;
+    size_t i;
 
-    snprintf(figures, sizeof figures, "  %9s%12s%9s%9s%7s%9s%7s", c[0].text, c[1].text, c[2].text,
-             c[3].text, c[4].text, c[5].text, c[6].text);
-    figures[NAME_COLUMN - 1] = '\0';
-    mst_wrapped_styled(sink, is_all ? MST_STYLE_STRONG : MST_STYLE_PLAIN, figures, NAME_COLUMN,
-                       MST_TEXT_WIDTH, name);
+    for (i = 0; i < COLUMNS; i++) {
+        if (!is_shown(table, i) || columns[i].width == 0)
+            continue;
+        snprintf(figures + used, sizeof figures - used, "%*.*s", columns[i].width,
+                 columns[i].width, cells[i]);
+        used += (unsigned)columns[i].width;
+    }
+    mst_wrapped_styled(sink, style, figures, used + 2, MST_TEXT_WIDTH, name);
 }
 
-void mst_servers_text(struct mst_sink *sink, const struct mst_summary *s)
+static void put_text_head(struct mst_sink *sink, const struct table *table)
 {
+    const char *names[COLUMNS];
+    size_t i;
+
+    for (i = 0; i < COLUMNS; i++)
+        names[i] = columns[i].in_text;
+    put_text_line(sink, MST_STYLE_PLAIN, table, names, "server");
+}
+
+static void put_text_row(struct mst_sink *sink, const struct table *table, const struct row *row)
+{
+    struct mst_formatted figures[COLUMNS];
+    const char *cells[COLUMNS];
+    size_t i;
+
+    for (i = 0; i < COLUMNS; i++) {
+        figures[i] = text_of(row, i);
+        cells[i] = figures[i].text;
+    }
+    put_text_line(sink, row->is_all ? MST_STYLE_STRONG : MST_STYLE_PLAIN, table, cells, row->name);
+}
+
+void mst_servers_text(struct mst_sink *sink, const struct mst_summary *s, unsigned percentiles)
+{
+    struct table table;
     int php;
 
     for (php = 0; php < 2; php++) {
         if (mst_summary_all(s, php).count < 2)
             continue;
-        mst_line(sink, "  %9s%12s%9s%9s%7s%9s%7s   %s", columns[0], columns[1], columns[2],
-                 columns[3], columns[4], columns[5], columns[6], "server");
-        put_rows(sink, s, php, put_text_row);
+        table = table_of(s, php, percentiles);
+        put_text_head(sink, &table);
+        put_rows(sink, &table, put_text_row);
         mst_sink_char(sink, '\n');
     }
 }
 
 /* ---- Markdown -------------------------------------------------------------------- */
 
-static void put_markdown_row(struct mst_sink *sink, const struct row *row, const char *name,
-                             bool is_all)
+static void put_markdown_row(struct mst_sink *sink, const struct table *table,
+                             const struct row *row)
 {
     size_t i;
 
-    mst_markdown(sink, is_all ? "| **%s** |" : "| %s |", name);
+    mst_markdown(sink, row->is_all ? "| **%s** |" : "| %s |", row->name);
     for (i = 0; i < COLUMNS; i++)
-        mst_markdown(sink, " %s |", row->cells[i].text);
+        if (is_shown(table, i))
+            mst_markdown(sink, " %s |", text_of(row, i).text);
     mst_markdown(sink, "\n");
+}
+
+static void put_markdown_table(struct mst_sink *sink, const struct table *table)
+{
+    size_t i;
+
+    mst_markdown(sink, "\n| server |");
+    for (i = 0; i < COLUMNS; i++)
+        if (is_shown(table, i))
+            mst_markdown(sink, " %s |", columns[i].name);
+    mst_markdown(sink, "\n|---|");
+    for (i = 0; i < COLUMNS; i++)
+        if (is_shown(table, i))
+            mst_markdown(sink, "--:|");
+    mst_markdown(sink, "\n");
+    put_rows(sink, table, put_markdown_row);
 }
 
 void mst_servers_markdown(struct mst_sink *sink, const struct mst_summary *s)
 {
-    size_t i;
+    struct table table;
     int php;
 
     for (php = 0; php < 2; php++) {
-        if (mst_summary_all(s, php).count < 2)
-            continue;
-        mst_markdown(sink, "\n| server |");
-        for (i = 0; i < COLUMNS; i++)
-            mst_markdown(sink, " %s |", columns[i]);
-        mst_markdown(sink, "\n|---|--:|--:|--:|--:|--:|--:|--:|\n");
-        put_rows(sink, s, php, put_markdown_row);
+        table = table_of(s, php, 0);
+        if (mst_summary_all(s, php).count > 1)
+            put_markdown_table(sink, &table);
     }
 }
 
 /* ---- HTML ------------------------------------------------------------------------ */
 
-static void put_html_row(struct mst_sink *sink, const struct row *row, const char *name,
-                         bool is_all)
+/* What is not known of all together is not said in each cell: the figures of each do not tell. */
+static void put_html_row(struct mst_sink *sink, const struct table *table, const struct row *row)
 {
     size_t i;
 
-    mst_html(sink, is_all ? "<tr><th scope=\"row\"><strong>%s</strong></th>"
-                          : "<tr><th scope=\"row\">%s</th>", name);
-    for (i = 0; i < COLUMNS; i++)
-        mst_html(sink, "<td>%s</td>", row->cells[i].text);
+    mst_html(sink, row->is_all ? "<tr><th scope=\"row\"><strong>%s</strong></th>"
+                               : "<tr><th scope=\"row\">%s</th>", row->name);
+    for (i = 0; i < COLUMNS; i++) {
+        if (!is_shown(table, i))
+            continue;
+        if (row->cells[i] == MST_UNKNOWN)
+            mst_html(sink, row->is_all ? "<td></td>" : "<td class=\"unknown\">–</td>");
+        else
+            mst_page_cell(sink, columns[i].unit, row->cells[i]);
+    }
     mst_html(sink, "</tr>\n");
+}
+
+static void put_html_table(struct mst_sink *sink, const struct table *table)
+{
+    const char *name = table->php ? "PHPs" : "Servers";
+    size_t i;
+
+    mst_html(sink, "<h3>%s</h3>\n", name);
+    mst_page_table(sink, name, "servers");
+    mst_html(sink, "<thead><tr><th scope=\"col\">server</th>");
+    for (i = 0; i < COLUMNS; i++)
+        if (is_shown(table, i))
+            mst_html(sink, "<th scope=\"col\">%s</th>", columns[i].name);
+    mst_html(sink, "</tr></thead><tbody>\n");
+    put_rows(sink, table, put_html_row);
+    mst_html(sink, MST_PAGE_TABLE_END);
 }
 
 void mst_servers_html(struct mst_sink *sink, const struct mst_summary *s)
 {
-    size_t i;
+    struct table table;
     int php;
 
     for (php = 0; php < 2; php++) {
-        if (mst_summary_all(s, php).count < 2)
-            continue;
-        mst_html(sink, "<h3>%s</h3>\n", php ? "PHPs" : "Servers");
-        mst_page_table(sink, php ? "PHPs" : "Servers", "numbers");
-        mst_html(sink, "<thead><tr><th scope=\"col\">server</th>");
-        for (i = 0; i < COLUMNS; i++)
-            mst_html(sink, "<th scope=\"col\">%s</th>", columns[i]);
-        mst_html(sink, "</tr></thead><tbody>\n");
-        put_rows(sink, s, php, put_html_row);
-        mst_html(sink, MST_PAGE_TABLE_END);
+        table = table_of(s, php, 0);
+        if (mst_summary_all(s, php).count > 1)
+            put_html_table(sink, &table);
     }
     if (mst_summary_fronts(s).count > 1)
         mst_html(sink, "<p>Phases, tables and the slowest requests below are those of %s.</p>\n",

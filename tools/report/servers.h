@@ -6,7 +6,8 @@
 #include "analysis/summary.h"
 #include "render/sink.h"
 
-void mst_servers_text(struct mst_sink *sink, const struct mst_summary *s);
+/* percentiles: those that are shown, as mst_report_text() has them. */
+void mst_servers_text(struct mst_sink *sink, const struct mst_summary *s, unsigned percentiles);
 void mst_servers_markdown(struct mst_sink *sink, const struct mst_summary *s);
 void mst_servers_html(struct mst_sink *sink, const struct mst_summary *s);
 

@@ -2,6 +2,7 @@
 #include "render/json_writer.h"
 #include "report/generators.h"
 #include "report/metrics.h"
+#include "report/needs.h"
 #include "report/report.h"
 #include "report/resources.h"
 #include "segment/fields.h"
@@ -456,6 +457,7 @@ void mst_report_json(struct mst_sink *sink, const struct mst_summary *s)
         put_finding(j, &s->findings[i]);
     }
     mst_json_end(j, ']');
+    mst_needs_json(j, s);
     mst_json_line(j, 1);
     mst_json_string(j, "verdict", s->verdict);
     mst_json_end(j, '}');

@@ -415,7 +415,7 @@ void mst_report_text(struct mst_sink *sink, const struct mst_summary *s, const c
     put_head(sink, s, path);
     mst_report_findings_text(sink, s);
     mst_sink_char(sink, '\n');
-    mst_servers_text(sink, s);
+    mst_servers_text(sink, s, percentiles);
     if (s->server_count > 1 && mst_summary_fronts(s).count > 1 && s->client.known)
         put_sides(sink, s, percentiles);
     mst_generators_text(sink, s);

@@ -1,0 +1,274 @@
+/* needs.c - what each of several servers needs of workers: see needs.h.
+ *
+ * The numbers are those of the findings and of the sizing advice: where workers ran out, of the
+ * plan, else as many as the load's arrivals need.
+ */
+#include "findings/needs.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/bottleneck.h"
+#include "analysis/resources.h"
+#include "analysis/thresholds.h"
+#include "archive/query.h"
+#include "base/array.h"
+#include "base/clock.h"
+#include "base/ratio.h"
+#include "base/saturate.h"
+#include "findings/advice.h"
+#include "findings/demand.h"
+#include "findings/sentences.h"
+
+#define BYTES_MOST 9e18   /* fits in 64 bits */
+
+/* ---- memory ------------------------------------------------------------------------ */
+
+/* ThreadsPerChild, which the settings of each Apache tell; 0: they are not known. `nth` counts the
+ * Apaches from 1. A server that was lost at the start has none: settings of another limit are
+ * another's. */
+static uint64_t read_threads(struct mst_inquiry *q, size_t nth, uint64_t limit)
+{
+    static const char directive[] = "; ThreadsPerChild ", workers[] = "MaxRequestWorkers ";
+    struct mst_query row = mst_query_ask(q->db, "SELECT value FROM environment WHERE run_id = :id "
+                                         "AND name = :name", q->s->id);
+    const char *settings, *at = NULL;
+    char name[48] = "apache_settings";
+    uint64_t threads = 0;
+
+    if (nth > 1)
+        snprintf(name, sizeof name, "apache%zu_settings", nth);
+    mst_query_set_text(&row, ":name", name);
+    settings = mst_query_next(&row) ? mst_row_text(&row, "value") : NULL;
+    if (settings != NULL && strncmp(settings, workers, strlen(workers)) == 0 &&
+        strtoull(settings + strlen(workers), NULL, 10) == limit)
+        at = strstr(settings, directive);
+    if (at != NULL)
+        threads = strtoull(at + strlen(directive), NULL, 10);
+    q->failed |= !mst_query_done(&row);
+    return threads <= limit ? threads : 0;
+}
+
+/* The workers that share a process; 0: it is not known how many. */
+static uint64_t workers_a_process(struct mst_inquiry *q, const struct mst_summary_server *server)
+{
+    size_t nth = 1;
+    const struct mst_summary_server *other;
+
+    if (!mst_plan_is_threaded(server))
+        return 1;
+    for (other = q->s->servers; other < server; other++)
+        nth += !mst_summary_is_php(other);
+    return read_threads(q, nth, server->workers_limit);
+}
+
+/* What so many workers take at most. */
+static uint64_t memory_of(struct mst_inquiry *q, const struct mst_summary_server *server,
+                          uint64_t workers)
+{
+    uint64_t each = workers_a_process(q, server);
+    struct mst_per_process process;
+    double bytes;
+
+    if (!mst_per_process_read(&process, q->db, server->id)) {
+        q->failed = true;
+        return MST_UNKNOWN;
+    }
+    if (!process.known || process.high <= 0 || each == 0 || workers == MST_UNKNOWN)
+        return MST_UNKNOWN;
+    bytes = (double)(workers / each + (workers % each != 0)) * process.high;
+    return bytes < BYTES_MOST ? (uint64_t)bytes : MST_UNKNOWN;
+}
+
+/* ---- workers ----------------------------------------------------------------------- */
+
+static const enum mst_bound bounds[] = {
+    [MST_NEXT_NONE] = MST_BOUND_LIMIT, [MST_NEXT_CPU] = MST_BOUND_CPU,
+    [MST_NEXT_ONE_BY_ONE] = MST_BOUND_ONE_BY_ONE, [MST_NEXT_MEMORY] = MST_BOUND_MEMORY,
+};
+
+/* Where workers ran out. */
+static void take_plan(struct mst_need *need, const struct mst_plan *plan)
+{
+    const struct mst_summary_server *server = need->server;
+    bool spawns = mst_summary_is_php(server) && mst_known(server->forks) > 0;
+    struct mst_finding said;
+
+    memset(&said, 0, sizeof said);
+    if (!plan->known) {
+        need->why_not = "its requests held no worker for a time that can be measured";
+        return;
+    }
+    mst_say_plan(&said, plan, need->directive, spawns);
+    memcpy(need->action, said.action, sizeof need->action);
+    memcpy(need->predicted, said.predicted, sizeof need->predicted);
+    need->wanted = plan->wanted > plan->now ? plan->wanted : MST_UNKNOWN;
+    need->advised = plan->workers;
+    need->bound = bounds[plan->next];
+}
+
+/* Idle connections hold workers: as many as wait more would be enough, which is no plan. */
+static void take_keepalive(struct mst_need *need, const struct mst_demand *d)
+{
+    double wanted = ceil(mst_demand_at_once(need->server, d));
+
+    need->bound = MST_BOUND_KEEPALIVE;
+    if (wanted > (double)mst_known(need->limit) && wanted < MST_WORKERS_MOST)
+        need->wanted = need->advised = (uint64_t)wanted;
+}
+
+static struct mst_need *add(struct mst_inquiry *q, const struct mst_summary_server *server,
+                            const struct mst_summary_pool *pool)
+{
+    struct mst_need *need = mst_append(&q->s->needs, &q->s->need_count, sizeof *need);
+
+    if (need == NULL) {
+        q->failed = true;
+        return NULL;
+    }
+    need->server = server;
+    need->pool = pool;
+    need->directive = mst_summary_is_php(server) ? "pm.max_children" : "MaxRequestWorkers";
+    need->limit = pool != NULL ? pool->workers_limit : server->workers_limit;
+    need->max_busy = pool != NULL ? pool->max_busy : server->max_busy;
+    need->wanted = need->advised = need->memory_bytes = MST_UNKNOWN;
+    return need;
+}
+
+/* Where they did not run out. */
+static void take_enough(struct mst_need *need, uint64_t wanted)
+{
+    need->wanted = wanted;
+    need->advised = need->limit != MST_UNKNOWN && need->limit > wanted ? need->limit : wanted;
+}
+
+/* Of the budget's front, or its PHP. */
+static void find_of(struct mst_inquiry *q, const struct mst_summary_server *server)
+{
+    struct mst_demand d = mst_demand_of(q->s, server);
+    struct mst_need *need = add(q, server, NULL);
+    struct mst_plan plan;
+
+    if (need == NULL || (need->why_not = mst_demand_obstacle(q->s, server, &d)) != NULL)
+        return;
+    need->ran_out = mst_demand_ran_out(server);
+    if (!need->ran_out) {
+        take_enough(need, mst_demand_enough(server, &d));
+    } else if (mst_starved_by_keepalive(server)) {
+        take_keepalive(need, &d);
+    } else if (mst_plan_workers(&plan, &q->b, server, q->db)) {
+        take_plan(need, &plan);
+        if (need->bound == MST_BOUND_LIMIT && server != q->b.php && q->b.php != NULL &&
+            mst_demand_ran_out(q->b.php))
+            need->bound = MST_BOUND_PHP;
+    } else {
+        q->failed = true;
+    }
+    need->memory_bytes = memory_of(q, server, need->wanted);
+}
+
+/* ---- pools ------------------------------------------------------------------------- */
+
+static bool pool_ran_out(const struct mst_summary_pool *pool)
+{
+    uint64_t wait = mst_pool_mean_wait_ns(pool), run = mst_pool_mean_run_ns(pool);
+
+    return pool->workers_limit != MST_UNKNOWN && pool->max_busy != MST_UNKNOWN &&
+           pool->max_busy >= pool->workers_limit && wait != MST_UNKNOWN &&
+           wait >= MST_PHP_WAIT_MEAN_MIN_NS &&
+           mst_milli(wait, mst_add_saturated(wait, mst_known(run))) >= MST_FINDING_MILLI;
+}
+
+static void find_of_pool(struct mst_inquiry *q, const struct mst_summary_server *php,
+                         const struct mst_summary_pool *pool)
+{
+    struct mst_need *need = add(q, php, pool);
+    double seconds = (double)q->s->duration_ns / (double)MST_NS_PER_S;
+    struct mst_demand d = { .requests = pool->requests };
+    struct mst_plan plan;
+
+    if (need == NULL || (need->why_not = mst_demand_obstacle(q->s, php, &d)) != NULL)
+        return;
+    need->ran_out = pool_ran_out(pool);
+    if (need->ran_out) {
+        mst_plan_pool(&plan, &q->b, pool);
+        take_plan(need, &plan);
+    } else {
+        d.high = (double)mst_known(pool->run_sum_ns) / (double)MST_NS_PER_S / seconds;
+        take_enough(need, (uint64_t)fmax(fmin(mst_poisson_most(d.high), MST_WORKERS_MOST),
+                                         (double)mst_known(pool->max_busy)));
+    }
+    need->memory_bytes = memory_of(q, php, need->wanted);
+}
+
+/* Of several pools each has a limit of its own. */
+static void find_of_php(struct mst_inquiry *q, const struct mst_summary_server *php)
+{
+    size_t i;
+
+    if (!mst_pools_matter(php) || php->pool_count < 2) {
+        find_of(q, php);
+        return;
+    }
+    for (i = 0; i < php->pool_count; i++)
+        if (mst_pool_was_used(&php->pools[i]))
+            find_of_pool(q, php, &php->pools[i]);
+}
+
+/* ---- all of it --------------------------------------------------------------------- */
+
+void mst_find_needs(struct mst_inquiry *q)
+{
+    const struct mst_summary_server *main_php = q->b.php, *server;
+    size_t i;
+
+    if (!q->b.fleet)
+        return;
+    if (!mst_summary_is_php(q->b.front))
+        find_of(q, q->b.front);
+    for (i = 0; i < q->s->server_count; i++) {
+        server = &q->s->servers[i];
+        if (!mst_summary_is_php(server) || server->requests == 0 || !mst_is_ours(q, server))
+            continue;
+        q->b.php = server;   /* its own time and waits, of several that work for the front */
+        find_of_php(q, server);
+    }
+    q->b.php = main_php;
+}
+
+void mst_needs_add_up(struct mst_inquiry *q)
+{
+    struct mst_summary *s = q->s;
+    uint64_t ram;
+    size_t i;
+
+    s->room_bytes = MST_UNKNOWN;
+    s->needs_bytes = 0;
+    if (s->need_count == 0)
+        return;
+    if (!mst_ram_read(&ram, q->db, s->id)) {
+        q->failed = true;
+        return;
+    }
+    if (ram != MST_UNKNOWN)
+        s->room_bytes = mst_scale(ram, MST_RAM_SHARE_MILLI, 1000);
+    for (i = 0; i < s->need_count; i++)
+        if (s->needs[i].server->local)
+            s->needs_bytes = mst_add_saturated(s->needs_bytes,
+                                               mst_known(s->needs[i].memory_bytes));
+}
+
+const struct mst_need *mst_needs_get(const struct mst_summary *s,
+                                     const struct mst_summary_server *server)
+{
+    const struct mst_need *need = NULL;
+    size_t i;
+
+    for (i = 0; i < s->need_count; i++)
+        if (s->needs[i].server == server && (need == NULL || !need->ran_out))
+            need = &s->needs[i];
+    return need;
+}
