@@ -350,11 +350,13 @@ static void expect_words(struct made *m, enum format format, const char *const w
 START_TEST(test_tables)
 {
     static const char *const text[] = {
-        "  requests  per s    mean     p50     p95     p99  5xx php_wait  busy   of  server\n",
-        "       200   21.3  450 ms  450 ms  450 ms  450 ms    0        -  9.00  100  enough\n",
-        "       200   20.1  1.00 s  1.00 s  1.00 s  1.00 s    0   350 ms  9.00    9  with-php\n",
-        "        99   18.3  1.00 s  1.00 s  1.00 s       -    0        -  9.00    9  few\n",
-        "      2003    217  724 ms       -       -       -    0        -   104  203  all 10 "
+        "  requests  per s    mean     p50     p95     p99     max  5xx php_wait  busy   of  "
+        "server\n",
+        "       200   21.3  450 ms  450 ms  450 ms  450 ms  450 ms    0        -  9.00  100  enough\n",
+        "       200   20.1  1.00 s  1.00 s  1.00 s  1.00 s  1.00 s    0   350 ms  9.00    9  "
+        "with-php\n",
+        "        99   18.3  1.00 s  1.00 s  1.00 s       -  1.00 s    0        -  9.00    9  few\n",
+        "      2003    217  724 ms       -       -       -  1.00 s    0        -   104  203  all 10 "
         "together\n",
         "  MaxRequestWorkers of each server\n"
         "   limit  busy, most        wanted   memory   set to  bounded by             server\n"
