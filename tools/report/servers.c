@@ -287,7 +287,4 @@ void mst_servers_html(struct mst_sink *sink, const struct mst_summary *s)
         if (mst_summary_all(s, php).count > 1)
             put_html_table(sink, &table);
     }
-    if (mst_summary_fronts(s).count > 1)
-        mst_html(sink, "<p>Phases, tables and the slowest requests below are those of %s.</p>\n",
-                 mst_summary_called(mst_summary_front(s)));
 }
