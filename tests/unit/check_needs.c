@@ -350,12 +350,16 @@ static void expect_words(struct made *m, enum format format, const char *const w
 START_TEST(test_tables)
 {
     static const char *const text[] = {
-        "  requests  per s    mean     p50     p95     p99  5xx php_wait  busy   of  server\n",
-        "       200   21.3  450 ms  450 ms  450 ms  450 ms    0        -  9.00  100  enough\n",
-        "       200   20.1  1.00 s  1.00 s  1.00 s  1.00 s    0   350 ms  9.00    9  with-php\n",
-        "        99   18.3  1.00 s  1.00 s  1.00 s       -    0        -  9.00    9  few\n",
-        "      2003    217  724 ms       -       -       -    0        -   104  203  all 10 "
-        "together\n",
+        "  requests  per s    mean     p50     p95     p99     max  5xx php_wait  busy   of  "
+        "server\n",
+        "       200   21.3  450 ms  450 ms  450 ms  450 ms  450 ms    0        -  9.00  100  "
+        "enough\n",
+        "       200   20.1  1.00 s  1.00 s  1.00 s  1.00 s  1.00 s    0   350 ms  9.00    9  "
+        "with-php\n",
+        "        99   18.3  1.00 s  1.00 s  1.00 s       -  1.00 s    0        -  9.00    9  "
+        "few\n",
+        "      2003    217  724 ms       -       -       -  1.00 s    0        -   104  203  "
+        "all 10 together\n",
         "  MaxRequestWorkers of each server\n"
         "   limit  busy, most        wanted   memory   set to  bounded by             server\n"
         "       9           9            20   250 MB       20  this limit             limited\n"
@@ -384,6 +388,10 @@ START_TEST(test_tables)
         "| with-php&#35;php | 2 | 2 | 20 | - | 20 | this limit |\n",
     };
     static const char *const html[] = {
+        "<ul class=\"legend\"><li><span class=\"swatch queue\"></span>queue</li><li><span class="
+        "\"swatch handle\"></span>handle</li><li><span class=\"swatch php_wait\"></span>handle: "
+        "waiting for PHP</li>",
+        "<rect height=\"28\" class=\"php_wait\" x=\"550\" width=\"350\"/>",
         "<th scope=\"row\">memory</th><td><data value=\"9\">9</data></td><td><data value=\"9\">9"
         "</data></td><td><data value=\"40\">40</data></td><td><data value=\"4000000000\">4.00 GB"
         "</data></td><td><strong>32</strong></td><td class=\"text\">memory</td></tr>",
@@ -450,7 +458,7 @@ START_TEST(test_json)
 }
 END_TEST
 
-/* One server, and a neighbour that is no second one: nothing of it is anywhere. */
+/* One server, and a neighbour that is none to size: the tables of servers have it. */
 START_TEST(test_one_server_has_no_table)
 {
     enum format format;
@@ -466,6 +474,7 @@ START_TEST(test_one_server_has_no_table)
     for (format = TEXT; format <= JSON; format++) {
         text = report_as(&m, format);
         ck_assert_ptr_null(strstr(text, "bounded by"));
+        ck_assert_int_eq(strstr(text, "of each server went") != NULL, format == HTML);
         ck_assert_ptr_null(strstr(text, "\"sizing\":"));
         free(text);
     }

@@ -36,7 +36,7 @@ struct mst_need {
                                  * random need for 99 % of the time. MST_UNKNOWN: more than there
                                  * are, and an average does not tell how many */
     uint64_t advised;           /* the limit to set: as it is where it is enough, or more cannot
-                                 * help. MST_UNKNOWN: higher, by as many as `wanted` does not tell */
+                                 * help. MST_UNKNOWN: higher, and it is not known how high */
     uint64_t memory_bytes;      /* of `wanted`, at most; MST_UNKNOWN */
     enum mst_bound bound;
     char     action[512], predicted[256];    /* as a finding's; "" */

@@ -98,6 +98,92 @@ static void put_bar(struct mst_sink *sink, const struct mst_summary_server *serv
     mst_html(sink, "</svg>\n");
 }
 
+/* The part that has most of the time, for those who cannot see the bar. */
+static void put_most(struct mst_sink *sink, const struct mst_summary_server *server)
+{
+    struct mst_part parts[MST_PARTS_MAX];
+    size_t count = mst_parts_of(server, true, parts), i, most = 0;
+
+    for (i = 1; i < count; i++)
+        if (mst_known(parts[i].times->sum_ns) > mst_known(parts[most].times->sum_ns))
+            most = i;
+    mst_html(sink, "<td class=\"text\"><span class=\"swatch %s\"></span>%s, %s</td>",
+             parts[most].name, parts[most].label,
+             mst_format_percent(share_of(parts[most].times->sum_ns,
+                                         server->phases[MST_PHASE_TOTAL].sum_ns, 1000)).text);
+}
+
+/* Whether it is one that the load tool talked to, with requests. */
+static bool has_bar(const struct mst_summary *s, const struct mst_summary_server *server)
+{
+    return server->requests > 0 &&
+           mst_summary_is_php(server) == mst_summary_is_php(mst_summary_front(s));
+}
+
+/* Whether an earlier server has that part, too. */
+static bool is_in_key(const struct mst_summary *s, const struct mst_summary_server *before,
+                      const char *name)
+{
+    struct mst_part parts[MST_PARTS_MAX];
+    const struct mst_summary_server *server;
+    size_t count, i;
+
+    for (server = s->servers; server < before; server++) {
+        count = has_bar(s, server) ? mst_parts_of(server, true, parts) : 0;
+        for (i = 0; i < count; i++)
+            if (strcmp(parts[i].name, name) == 0 && mst_known(parts[i].times->sum_ns) > 0)
+                return true;
+    }
+    return false;
+}
+
+/* The parts that any of the bars has. */
+static void put_key(struct mst_sink *sink, const struct mst_summary *s)
+{
+    struct mst_part parts[MST_PARTS_MAX];
+    size_t count, i, k;
+
+    mst_html(sink, "<ul class=\"legend\">");
+    for (i = 0; i < s->server_count; i++) {
+        count = has_bar(s, &s->servers[i]) ? mst_parts_of(&s->servers[i], true, parts) : 0;
+        for (k = 0; k < count; k++)
+            if (mst_known(parts[k].times->sum_ns) > 0 &&
+                !is_in_key(s, &s->servers[i], parts[k].name))
+                mst_html(sink, "<li><span class=\"swatch %s\"></span>%s</li>", parts[k].name,
+                         parts[k].label);
+    }
+    mst_html(sink, "</ul>\n");
+}
+
+/* A bar of each of several servers that the load tool talked to. */
+static void put_bars(struct mst_sink *sink, const struct mst_summary *s)
+{
+    size_t i;
+
+    if (mst_summary_fronts(s).count < 2)
+        return;
+    mst_html(sink, "<h3>Where the time of each server went</h3>\n");
+    mst_page_table(sink, "Where the time of each server went", "bars");
+    mst_html(sink, "<thead><tr><th scope=\"col\">server</th><th scope=\"col\">mean</th>"
+             "<th scope=\"col\" class=\"text\">its parts</th><th scope=\"col\" class=\"text\">"
+             "most of it</th></tr></thead><tbody>\n");
+    for (i = 0; i < s->server_count; i++) {
+        if (!has_bar(s, &s->servers[i]))
+            continue;
+        mst_html(sink, "<tr><th scope=\"row\">%s</th>", mst_summary_called(&s->servers[i]));
+        mst_page_cell(sink, MST_METRIC_TIME, s->servers[i].phases[MST_PHASE_TOTAL].mean_ns);
+        mst_html(sink, "<td class=\"trace\">");
+        put_bar(sink, &s->servers[i]);
+        mst_html(sink, "</td>");
+        put_most(sink, &s->servers[i]);
+        mst_html(sink, "</tr>\n");
+    }
+    mst_html(sink, MST_PAGE_TABLE_END);
+    put_key(sink, s);
+    mst_html(sink, "<p>Phases, tables and the slowest requests below are those of %s.</p>\n",
+             mst_summary_called(mst_summary_front(s)));
+}
+
 static void put_phase(struct mst_sink *sink, const struct mst_summary_server *server,
                       const struct mst_part *part)
 {
@@ -214,6 +300,7 @@ static bool put_shown(struct mst_sink *sink, const struct mst_report *report, si
     size_t k;
 
     mst_servers_html(sink, &run->summary);
+    put_bars(sink, &run->summary);
     if (known)
         put_phases(sink, front);
     else

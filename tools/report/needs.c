@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/saturate.h"
 #include "console/format.h"
@@ -13,6 +14,7 @@
 
 #define NAME_MAX     256u
 #define NAME_COLUMN  77u
+#define NAME_COLUMN_MOST (MST_TEXT_WIDTH - 10)
 #define WHY_INDENT   6u
 
 /* What people read of a need. */
@@ -103,15 +105,18 @@ static void say_room(char *text, size_t size, const struct mst_summary *s)
 
 /* ---- text ------------------------------------------------------------------------ */
 
+/* A figure that is too long for its column moves what is right of it. */
 static void put_text_line(struct mst_sink *sink, enum mst_style style, const char *const cells[6],
                           const char *name)
 {
     char figures[256];
+    size_t used;
 
     snprintf(figures, sizeof figures, "  %6s%12s%14s%9s%9s  %s", cells[0], cells[1], cells[2],
              cells[3], cells[4], cells[5]);
-    figures[NAME_COLUMN - 1] = '\0';
-    mst_wrapped_styled(sink, style, figures, NAME_COLUMN, MST_TEXT_WIDTH, name);
+    used = strlen(figures) + 1;
+    used = used < NAME_COLUMN ? NAME_COLUMN : used < NAME_COLUMN_MOST ? used : NAME_COLUMN_MOST;
+    mst_wrapped_styled(sink, style, figures, (unsigned)used, MST_TEXT_WIDTH, name);
 }
 
 static void put_text_need(struct mst_sink *sink, const struct mst_need *need)

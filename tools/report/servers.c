@@ -5,21 +5,23 @@
 #include "report/servers.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "analysis/bottleneck.h"
 #include "console/format.h"
 #include "report/lines.h"
 #include "report/markup.h"
 #include "report/page.h"
-#include "report/resources.h"
 #include "report/summary_text.h"
 #include "segment/format.h"
+
+#define LINE_WIDTH 100u   /* of text: the figures leave little for long names */
+#define NAME_COLUMN_MOST (LINE_WIDTH - 10)
 
 enum column {
     REQUESTS, RATE, MEAN, P50, P95, P99, MAX, ERRORS, PHP_WAIT, BUSY, LIMIT, COLUMNS
 };
 
-/* width: in text; 0: there is no room for the maximum, which stands with each server's phases. */
 static const struct { const char *name, *in_text; enum mst_metric_unit unit; int width; }
 columns[COLUMNS] = {
     [REQUESTS] = { "requests", "requests", MST_METRIC_COUNT, 10 },
@@ -28,7 +30,7 @@ columns[COLUMNS] = {
     [P50]      = { "p50", "p50", MST_METRIC_TIME, 8 },
     [P95]      = { "p95", "p95", MST_METRIC_TIME, 8 },
     [P99]      = { "p99", "p99", MST_METRIC_TIME, 8 },
-    [MAX]      = { "max", "max", MST_METRIC_TIME, 0 },
+    [MAX]      = { "max", "max", MST_METRIC_TIME, 8 },
     [ERRORS]   = { "5xx", "5xx", MST_METRIC_COUNT, 5 },
     [PHP_WAIT] = { "php_wait, mean", "php_wait", MST_METRIC_TIME, 9 },
     [BUSY]     = { "busy, mean", "busy", MST_METRIC_MEAN, 6 },
@@ -143,21 +145,20 @@ static struct mst_formatted text_of(const struct row *row, size_t column)
 
 /* ---- text ------------------------------------------------------------------------ */
 
+/* A figure that is too long for its column moves what is right of it. */
 static void put_text_line(struct mst_sink *sink, enum mst_style style, const struct table *table,
                           const char *const cells[COLUMNS], const char *name)
 {
-    char figures[256] = "";
-    unsigned used = 0;
-    size_t i;
+    char figures[512] = "";
+    size_t used = 0, i;
 
-    for (i = 0; i < COLUMNS; i++) {
-        if (!is_shown(table, i) || columns[i].width == 0)
-            continue;
-        snprintf(figures + used, sizeof figures - used, "%*.*s", columns[i].width,
-                 columns[i].width, cells[i]);
-        used += (unsigned)columns[i].width;
-    }
-    mst_wrapped_styled(sink, style, figures, used + 2, MST_TEXT_WIDTH, name);
+    for (i = 0; i < COLUMNS; i++)
+        if (is_shown(table, i)) {
+            snprintf(figures + used, sizeof figures - used, "%*s", columns[i].width, cells[i]);
+            used = strlen(figures);
+        }
+    used = used + 2 < NAME_COLUMN_MOST ? used + 2 : NAME_COLUMN_MOST;
+    mst_wrapped_styled(sink, style, figures, (unsigned)used, LINE_WIDTH, name);
 }
 
 static void put_text_head(struct mst_sink *sink, const struct table *table)
@@ -286,7 +287,4 @@ void mst_servers_html(struct mst_sink *sink, const struct mst_summary *s)
         if (mst_summary_all(s, php).count > 1)
             put_html_table(sink, &table);
     }
-    if (mst_summary_fronts(s).count > 1)
-        mst_html(sink, "<p>Phases, tables and the slowest requests below are those of %s.</p>\n",
-                 mst_summary_called(mst_summary_front(s)));
 }
