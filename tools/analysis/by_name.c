@@ -153,6 +153,15 @@ static uint64_t rank(uint64_t count, unsigned per_mille)
     return (count * per_mille + 999) / 1000;
 }
 
+/* Of few requests there is none: mst_percentile_needs(). */
+static void forget_quantiles(struct mst_by_name_row *row)
+{
+    if (row->requests < mst_percentile_needs(MST_P95))
+        row->p95_ns = MST_UNKNOWN;
+    if (row->requests < mst_percentile_needs(MST_P99))
+        row->p99_ns = MST_UNKNOWN;
+}
+
 static bool fill_quantiles(struct mst_by_name *table, struct gathering *g,
                            const size_t *place_of)
 {
@@ -173,6 +182,8 @@ static bool fill_quantiles(struct mst_by_name *table, struct gathering *g,
         row->p99_ns = seen[at] == rank(row->requests, 990) ? ns : row->p99_ns;
     }
     free(seen);
+    for (i = 0; i < table->count; i++)
+        forget_quantiles(&table->rows[i]);
     return true;
 }
 

@@ -53,6 +53,7 @@ static void put_sides(struct mst_sink *sink, const struct mst_summary *s,
 {
     const struct mst_summary_all servers = mst_summary_fronts(s);
     const struct mst_summary_times *c = &s->client.times, *t = &servers.phases[MST_PHASE_TOTAL];
+    enum mst_percentile p;
 
     if (!s->client.known)
         return;
@@ -64,11 +65,9 @@ static void put_sides(struct mst_sink *sink, const struct mst_summary *s,
              "<th scope=\"col\">client − server</th></tr></thead><tbody>\n", s->client.tool,
              servers.count > 1 ? "servers" : mst_producer_name(server->producer));
     put_side(sink, "mean", c->mean_ns, t->mean_ns, s->client.time_step_ns);
-    put_side(sink, "p50", c->p50_ns, t->p50_ns, s->client.time_step_ns);
-    put_side(sink, "p90", c->p90_ns, t->p90_ns, s->client.time_step_ns);
-    put_side(sink, "p95", c->p95_ns, t->p95_ns, s->client.time_step_ns);
-    put_side(sink, "p99", c->p99_ns, t->p99_ns, s->client.time_step_ns);
-    put_side(sink, "p99.9", c->p999_ns, t->p999_ns, s->client.time_step_ns);
+    for (p = 0; p < MST_PERCENTILE_COUNT; p++)
+        put_side(sink, mst_percentile_names[p], mst_summary_percentile(c, p),
+                 mst_summary_percentile(t, p), s->client.time_step_ns);
     put_side(sink, "max", c->max_ns, t->max_ns, s->client.time_step_ns);
     mst_html(sink, MST_PAGE_TABLE_END);
 }
@@ -188,17 +187,15 @@ static void put_phase(struct mst_sink *sink, const struct mst_summary_server *se
                       const struct mst_part *part)
 {
     const struct mst_summary_times *t = part->times;
+    enum mst_percentile p;
 
     if (t->count == 0)
         return;
     mst_html(sink, "<tr data-phase=\"%s\"><th scope=\"row\"><span class=\"swatch %s\"></span>%s"
              "</th>", part->name, part->name, part->label);
     mst_page_cell(sink, MST_METRIC_TIME, t->mean_ns);
-    mst_page_cell(sink, MST_METRIC_TIME, t->p50_ns);
-    mst_page_cell(sink, MST_METRIC_TIME, t->p90_ns);
-    mst_page_cell(sink, MST_METRIC_TIME, t->p95_ns);
-    mst_page_cell(sink, MST_METRIC_TIME, t->p99_ns);
-    mst_page_cell(sink, MST_METRIC_TIME, t->p999_ns);
+    for (p = 0; p < MST_PERCENTILE_COUNT; p++)
+        mst_page_cell(sink, MST_METRIC_TIME, mst_summary_percentile(t, p));
     mst_page_cell(sink, MST_METRIC_TIME, t->max_ns);
     mst_page_cell(sink, MST_METRIC_SHARE,
                   share_of(t->sum_ns, server->phases[MST_PHASE_TOTAL].sum_ns, 1000));
