@@ -249,7 +249,8 @@ def test_reports_show_each_server_and_all_together(run):
              for form in ("text", "md", "html")}
     for text in shown.values():
         assert all(server["name"] in text for server in summary["servers"])
-        assert text.count(f"all {SERVERS} together") == 2
+        # Apaches and PHPs: what they served, and their sizing.
+        assert text.count(f"all {SERVERS} together") == 4
     assert f"| Server: requests | {total} |" in shown["md"]
 
 
