@@ -22,7 +22,8 @@ static void expect_advice(struct made *m, enum mst_advice_id id, const char *ans
                   sizing.advice[id].arithmetic);
 }
 
-/* 200 requests in 10 s that each hold a worker for 450 ms: 9 workers. */
+/* 200 requests that each hold a worker for 450 ms, one every 45 ms: in 9.405 s, or in 9.945 s where
+ * each waits for 540 ms, 19.9 at once. */
 static void add_load(struct made *m, uint64_t queue_ns)
 {
     unsigned i;
@@ -39,8 +40,9 @@ START_TEST(test_sizing)
     add_samples(&m, 9, 100);
     add_load(&m, 0);
     summarize(&m);
-    /* 9 on average, with 95 % at most 9 (1 + 1.96 / sqrt 200) = 10.25; 2.33 sqrt above. */
-    expect_advice(&m, MST_ADVICE_WORKERS, "18 for this load", "20 requests/s x 450 ms held = 9 ");
+    /* 9.57 on average, with 95 % at most 9.57 (1 + 1.96 / sqrt 200) = 10.9; 2.33 sqrt above. */
+    expect_advice(&m, MST_ADVICE_WORKERS, "19 for this load", "21.27 requests/s x 450 ms held = "
+                  "9.57 ");
     expect_advice(&m, MST_ADVICE_PHP, "cannot tell", "no PHP was recorded");
     expect_advice(&m, MST_ADVICE_BACKLOG, "511, as it is", "At most 10 ");
     end(&m);
@@ -53,9 +55,9 @@ START_TEST(test_sizing_where_workers_ran_out)
 
     begin(&m, NULL, "http://127.0.0.1/");
     add_samples(&m, 9, 9);
-    add_load(&m, 550 * MS);
+    add_load(&m, 540 * MS);
     summarize(&m);
-    expect_advice(&m, MST_ADVICE_WORKERS, "more than 9: up to 20", "(450 ms held + 550 ms waited)");
+    expect_advice(&m, MST_ADVICE_WORKERS, "more than 9: up to 20", "(450 ms held + 540 ms waited)");
     sql(&m, "INSERT INTO machine_samples (run_id, time_ns, moment, busy_ns, total_ns, "
         "listen_overflows, listen_drops, memory_stall_ns, oom_kills) "
         "VALUES (1, 1, 'before', 0, 0, 0, 0, 0, 0), "
@@ -69,7 +71,7 @@ START_TEST(test_sizing_where_workers_ran_out)
 }
 END_TEST
 
-/* Idle connections held 6.5 workers of 10, and requests 3; 60 ms x 50/s = 3 waited. */
+/* Idle connections held 6.5 workers of 10, and requests 3; 60 ms x 50.15/s = 3 waited. */
 START_TEST(test_sizing_counts_idle_connections)
 {
     struct made m;
@@ -83,8 +85,8 @@ START_TEST(test_sizing_counts_idle_connections)
         "10 * 3");
     summarize(&m);
     expect_advice(&m, MST_ADVICE_WORKERS, "more than 10: up to 13", "9.5 workers busy on average "
-                  "(6.50 of them with idle keep-alive connections) + 50/s x 60.0 ms waited = 12.5 "
-                  "at once");
+                  "(6.50 of them with idle keep-alive connections) + 50.15/s x 60.0 ms waited = "
+                  "12.5 at once");
     end(&m);
 }
 END_TEST
@@ -96,15 +98,15 @@ START_TEST(test_sizing_of_a_burst)
 
     begin(&m, NULL, "http://127.0.0.1/");
     add_samples(&m, 30, 30);
-    add_load(&m, 550 * MS);
+    add_load(&m, 540 * MS);
     summarize(&m);
-    expect_advice(&m, MST_ADVICE_WORKERS, "more than 30: up to 40", "= 20 requests at once on "
+    expect_advice(&m, MST_ADVICE_WORKERS, "more than 30: up to 40", "= 19.9 requests at once on "
                   "average, and up to 40: with a worker each");
     sql(&m, "UPDATE samples SET listen_queue = NULL");
     mst_summary_free(&m.s);
     summarize(&m);
-    expect_advice(&m, MST_ADVICE_WORKERS, "more than 30", "= 20 requests at once, on average, for "
-                  "30 workers: at times there were more");
+    expect_advice(&m, MST_ADVICE_WORKERS, "more than 30", "= 19.9 requests at once, on average, "
+                  "for 30 workers: at times there were more");
     end(&m);
 }
 END_TEST
@@ -116,14 +118,14 @@ START_TEST(test_sizing_by_the_rate_of_the_load)
 
     begin(&m, NULL, "http://127.0.0.1/");
     add_samples(&m, 9, 9);
-    add_load(&m, 550 * MS);
+    add_load(&m, 540 * MS);
     sql(&m, "INSERT INTO server_requests (server_id, key, start_ns, queue_ns, read_ns, handle_ns, "
         "send_ns, held_ns, label, status, aborted, no_worker, ghost) SELECT 1, key + 200, "
         "%" PRIu64 ", queue_ns, 0, handle_ns, 0, held_ns, label, 200, 0, 0, 0 FROM "
         "server_requests", START + 10 * MST_NS_PER_S);
     summarize(&m);
-    expect_advice(&m, MST_ADVICE_WORKERS, "more than 9: up to 20", "20/s x (450 ms held + 550 ms "
-                  "waited) = 20 requests at once");
+    expect_advice(&m, MST_ADVICE_WORKERS, "more than 9: up to 20", "20/s x (450 ms held + 540 ms "
+                  "waited) = 19.8 requests at once");
     end(&m);
 }
 END_TEST
@@ -146,7 +148,7 @@ START_TEST(test_sizing_of_php)
     sql(&m, "UPDATE samples SET server_id = 2, workers_limit = NULL");
     sql(&m, "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300) "
         "INSERT INTO php_requests (server_id, key, start_ns, wait_ns, run_ns, label, status, "
-        "aborted, fatal, timeout, ghost) SELECT 2, i, %" PRIu64 " + i * 1000000, %" PRIu64
+        "aborted, fatal, timeout, ghost) SELECT 2, i, %" PRIu64 " + i * 33000000, %" PRIu64
         ", %" PRIu64 ", 'www', 200, 0, 0, 0, 0 FROM n", START, php_waits[_i].wait_ns,
         php_waits[_i].run_ns);
     summarize(&m);

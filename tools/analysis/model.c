@@ -113,9 +113,8 @@ uint64_t mst_summary_failures(const struct mst_summary_client *c)
     return besides + (failed > non_2xx ? failed : non_2xx);
 }
 
-/* The time in which the server had the requests of its rate; no longer than the tool ran. */
-static uint64_t time_under_load(const struct mst_summary *s,
-                                const struct mst_summary_server *server)
+uint64_t mst_summary_under_load_ns(const struct mst_summary *s,
+                                   const struct mst_summary_server *server)
 {
     uint64_t first_ns = server->first_ns, end_ns = server->last_ns;
 
@@ -131,7 +130,7 @@ uint64_t mst_summary_rate_milli(const struct mst_summary *s,
                                 const struct mst_summary_server *server)
 {
     uint64_t late = server->local && server->late <= server->requests ? server->late : 0;
-    uint64_t time_ns = time_under_load(s, server);
+    uint64_t time_ns = mst_summary_under_load_ns(s, server);
 
     if (time_ns == MST_UNKNOWN || time_ns == 0)
         return MST_UNKNOWN;

@@ -286,10 +286,13 @@ void mst_summary_free(struct mst_summary *s);
  * too; a page whose length varies is not a failure. */
 uint64_t mst_summary_failures(const struct mst_summary_client *c);
 
-/* The rate at which a server completed requests under load, in thousandths of a request a second:
- * from the first one's begin to the last one's end, so that it does not count how long the load
- * tool took to start and to end. What ended after the tool is none of that; another machine's clock
- * does not tell which these are. Without a load tool it is the rate over the recording. */
+/* The time in which the server had its requests: from the first one's begin to the last one's end,
+ * so that it does not count how long the load tool took to start and to end; no longer than the
+ * tool ran. Without a load tool it is the recording's. MST_UNKNOWN: the run did not end. */
+uint64_t mst_summary_under_load_ns(const struct mst_summary *s,
+                                   const struct mst_summary_server *server);
+/* The rate at which it completed them, in thousandths of a request a second. What ended after the
+ * tool is none of that; another machine's clock does not tell which these are. */
 uint64_t mst_summary_rate_milli(const struct mst_summary *s,
                                 const struct mst_summary_server *server);
 

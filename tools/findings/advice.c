@@ -40,6 +40,7 @@ static void take_demand(struct mst_plan *plan, const struct mst_budget *b,
 
     plan->held = d->held;
     plan->rate = d->rate;
+    plan->seconds = d->seconds;
     plan->at_once = d->rate * (d->held + waited_seconds(b, server));
     plan->wanted = (uint64_t)ceil(plan->at_once);
     /* Of several servers it is not known how many of the connections were for this one. */
@@ -68,7 +69,7 @@ static uint64_t own_cpu_ns(const struct mst_budget *b)
 static double full_rate(const struct mst_budget *b, const struct mst_plan *plan)
 {
     const struct mst_summary *s = b->s;
-    double all, busy, own = (double)own_cpu_ns(b), others;
+    double all, busy, own = (double)own_cpu_ns(b), others, requests = plan->rate * plan->seconds;
 
     if (!b->front->local || s->machine_busy_milli == MST_UNKNOWN || s->cpus == MST_UNKNOWN)
         return INFINITY;
@@ -77,7 +78,8 @@ static double full_rate(const struct mst_budget *b, const struct mst_plan *plan)
     if (!b->fleet && mst_cpu_is_ours(s))
         own = busy;
     others = fmax(busy - own, 0);
-    return own > 0 ? plan->rate * (all - others / 2) / own : INFINITY;
+    return own > 0 ? requests * (all - others / 2) / own * (double)MST_NS_PER_S /
+                     (double)s->duration_ns : INFINITY;
 }
 
 /* Whether what the requests waited for most lets in one at a time. */
@@ -152,7 +154,7 @@ bool mst_plan_workers(struct mst_plan *plan, const struct mst_budget *b,
 void mst_plan_pool(struct mst_plan *plan, const struct mst_budget *b,
                    const struct mst_summary_pool *pool)
 {
-    double seconds = (double)b->s->duration_ns / (double)MST_NS_PER_S, waited;
+    double waited;
 
     memset(plan, 0, sizeof *plan);
     plan->processes_fit = MST_UNKNOWN;
@@ -163,7 +165,8 @@ void mst_plan_pool(struct mst_plan *plan, const struct mst_budget *b,
         return;
     plan->now = pool->workers_limit;
     plan->held = (double)pool->run_sum_ns / (double)pool->requests / (double)MST_NS_PER_S;
-    plan->rate = (double)pool->requests / seconds;
+    plan->seconds = (double)mst_summary_under_load_ns(b->s, b->php) / (double)MST_NS_PER_S;
+    plan->rate = (double)pool->requests / plan->seconds;
     waited = (double)pool->wait_sum_ns / (double)pool->waited / (double)MST_NS_PER_S;
     plan->at_once = plan->rate * (plan->held + waited);
     plan->wanted = (uint64_t)ceil(plan->at_once);

@@ -34,6 +34,7 @@ struct mst_plan {
     enum mst_wanted_by by;
     double   at_once;              /* the same on average: what the predictions are for */
     double   held, rate, then;     /* seconds; requests a second now, and predicted */
+    double   seconds;              /* in which there was that rate */
     uint64_t cpu_then_milli;       /* predicted; MST_UNKNOWN */
     double   process_bytes;        /* of one more process, upper end; 0: not known */
     uint64_t processes_fit;        /* in 80 % of the machine's memory; MST_UNKNOWN */

@@ -18,7 +18,7 @@ struct mst_demand mst_demand_of(const struct mst_summary *run,
                                 const struct mst_summary_server *server)
 {
     const struct mst_summary_held *held = &server->held;
-    double seconds = (double)run->duration_ns / (double)MST_NS_PER_S;
+    double seconds = (double)mst_summary_under_load_ns(run, server) / (double)MST_NS_PER_S;
     double n = (double)held->requests, mean, squares, relative;
     struct mst_demand d = { .requests = held->requests };
 
@@ -28,6 +28,7 @@ struct mst_demand mst_demand_of(const struct mst_summary *run,
     squares = held->squares / n / 1e18;
     d.held = mean;
     d.held_deviation = squares > mean * mean ? sqrt(squares - mean * mean) : 0;
+    d.seconds = seconds;
     d.rate = (double)(held->requests - (server->local ? held->late : 0)) / seconds;
     d.workers = d.rate * d.held;
     relative = MST_NORMAL_95_BOTH_SIDES * sqrt((1 + pow(d.held_deviation / d.held, 2)) / n);

@@ -11,7 +11,8 @@
 /* What holds workers of a server: an Apache's requests, or a PHP's. */
 struct mst_demand {
     uint64_t requests;
-    double   rate, held, held_deviation;   /* per second, while the load ran; seconds */
+    double   rate, held, held_deviation;   /* per second under load; seconds */
+    double   seconds;                      /* under load: mst_summary_under_load_ns() */
     double   workers, low, high;           /* rate x held, and its 95 % interval */
 };
 

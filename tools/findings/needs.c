@@ -186,7 +186,7 @@ static void find_of_pool(struct mst_inquiry *q, const struct mst_summary_server 
                          const struct mst_summary_pool *pool)
 {
     struct mst_need *need = add(q, php, pool);
-    double seconds = (double)q->s->duration_ns / (double)MST_NS_PER_S;
+    double seconds = (double)mst_summary_under_load_ns(q->s, php) / (double)MST_NS_PER_S;
     struct mst_demand d = { .requests = pool->requests };
     struct mst_plan plan;
 
