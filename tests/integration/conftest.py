@@ -14,6 +14,15 @@ from boards import runtime_directory  # noqa: E402
 from browser import Browser      # noqa: E402
 from fpm import FPM              # noqa: E402
 
+# Files that take a minute or more, the longest first. A file runs in one process, as its tests
+# share servers: at the end of the run one of these would keep one process, and the others idle.
+BEGIN_WITH = [
+    "record/test_record.py", "httpd/test_status_page.py", "httpd/test_intervals.py",
+    "httpd/test_hostile_workers.py", "serve/test_serve_otlp.py", "lab/test_lab_run.py",
+    "httpd/test_lifecycle.py", "packaging/test_configure.py", "httpd/test_load.py",
+    "record/test_loadtools.py", "record/test_thinning.py", "report/test_page.py",
+    "proofs/test_proof_leaks.py", "record/test_hostile_url.py", "httpd/test_slow_readers.py"]
+
 
 def pytest_addoption(parser):
     parser.addoption("--mpm", action="append", choices=MPMS,
@@ -33,6 +42,12 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "mpms(names): the MPMs that a test makes sense on")
     config.addinivalue_line("markers", "alone: another test at the same time changes what it sees, "
                             "as it needs idle CPUs; it runs after the others")
+
+
+def pytest_collection_modifyitems(items):
+    places = {Path(__file__).parent / name: place for place, name in enumerate(BEGIN_WITH)}
+    assert all(file.exists() for file in places), f"of {BEGIN_WITH} not all are there"
+    items.sort(key=lambda item: places.get(item.path, len(places)))
 
 
 def pytest_sessionstart(session):
