@@ -19,9 +19,9 @@ from fpm import FPM              # noqa: E402
 BEGIN_WITH = [
     "record/test_record.py", "httpd/test_status_page.py", "httpd/test_intervals.py",
     "httpd/test_hostile_workers.py", "serve/test_serve_otlp.py", "lab/test_lab_run.py",
-    "httpd/test_lifecycle.py", "packaging/test_configure.py", "httpd/test_load.py",
-    "record/test_loadtools.py", "record/test_thinning.py", "report/test_page.py",
-    "proofs/test_proof_leaks.py", "record/test_hostile_url.py", "httpd/test_slow_readers.py"]
+    "httpd/test_lifecycle.py", "packaging/test_configure.py", "record/test_loadtools.py",
+    "record/test_thinning.py", "report/test_page.py", "proofs/test_proof_leaks.py",
+    "record/test_hostile_url.py", "httpd/test_slow_readers.py"]
 
 
 def pytest_addoption(parser):
