@@ -177,10 +177,14 @@ tests_unit_stress_board_tsan_CFLAGS = $(AM_CFLAGS) -fsanitize=thread
 tests_unit_stress_board_tsan_LDADD =
 
 LDADD = libmpmstat-test.la libmpmstat-tool.la $(CHECK_LIBS)
+# The unit tests are no check_PROGRAMS: make check would build all of them before anything else. Each
+# is built before it runs, and the integration tests, which wait most of the time, run meanwhile.
+EXTRA_PROGRAMS += $(UNIT_TESTS)
 if HAVE_CHECK
 check_LTLIBRARIES += libmpmstat-test.la
-check_PROGRAMS += $(UNIT_TESTS) $(FUZZ_TARGETS) tests/fuzz/seed_board
+check_PROGRAMS += $(FUZZ_TARGETS) tests/fuzz/seed_board
 TESTS += $(UNIT_TESTS)
+CLEANFILES += $(UNIT_TESTS)
 endif
 # make_board writes a board without an Apache, for the integration tests of the tool.
 check_PROGRAMS += tests/integration/support/make_board
@@ -208,8 +212,9 @@ check_PROGRAMS += tests/bench/write_requests tests/bench/contention
 tests_bench_write_requests_LDADD = libmpmstat.la
 tests_bench_contention_LDADD = libmpmstat.la
 
+EXTRA_PROGRAMS += tests/unit/stress_board_tsan
 if HAVE_TSAN
-check_PROGRAMS += tests/unit/stress_board_tsan
+CLEANFILES += tests/unit/stress_board_tsan
 TESTS += tests/unit/stress_board_tsan
 endif
 AM_TESTS_ENVIRONMENT = $(TEST_SETTINGS) export $(TEST_NAMES);
@@ -335,4 +340,4 @@ dist-hook:
 	find $(distdir)/tests \( -name '*.o' -o -name '*.lo' -o -name '*.la' -o -name .libs -o \
 		-name .deps -o -name .dirstamp -o -name __pycache__ -o -name '.pytest_cache' \) \
 		-exec rm -rf {} +
-	cd $(distdir) && rm -f $(check_PROGRAMS)
+	cd $(distdir) && rm -f $(check_PROGRAMS) $(EXTRA_PROGRAMS)
