@@ -310,7 +310,7 @@ check-integration: need-pytest all tests/integration/support/make_board $(shallo
 	$$pytest -m 'not alone' $$parallel $(PYTEST_ARGS); together=$$?; \
 	again="$$pytest --last-failed --last-failed-no-failures none"; \
 	failed=`$$again --collect-only -q 2>/dev/null | grep -c ::`; \
-	if test $$together = 1 && test $$failed -le $(SECOND_CHANCES); then \
+	if test $$together = 1 && test $$failed -gt 0 && test $$failed -le $(SECOND_CHANCES); then \
 		echo "$$failed failed while others ran: again, alone. What passes now is unstable: mend it"; \
 		$$again $(PYTEST_ARGS); together=$$?; \
 	fi; \

@@ -58,14 +58,19 @@ def pytest_sessionstart(session):
 
 
 @pytest.hookimpl(trylast=True)
-def pytest_terminal_summary(terminalreporter):
+def pytest_terminal_summary(terminalreporter, config):
     """Skipped tests prove nothing: where MPMSTAT_SKIPS says how many there are at most, more of
-    them fail the whole."""
-    skipped = terminalreporter.stats.get("skipped", [])
+    them fail the whole. Those of make check-integration's earlier sessions count, too."""
+    skipped = {report.nodeid: report.longrepr[2]
+               for report in terminalreporter.stats.get("skipped", [])}
+    cache = getattr(config, "cache", None)
+    if cache:
+        skipped = {**cache.get("mpmstat/skipped", {}), **skipped}
+        cache.set("mpmstat/skipped", skipped)
     limit = os.environ.get("MPMSTAT_SKIPS")
     if limit and len(skipped) > int(limit):
-        for report in skipped:
-            terminalreporter.write_line(f"SKIPPED {report.nodeid}: {report.longrepr[2]}")
+        for test, reason in skipped.items():
+            terminalreporter.write_line(f"SKIPPED {test}: {reason}")
         terminalreporter.write_line(f"{len(skipped)} tests skipped, expected at most {limit}",
                                     red=True)
         terminalreporter._session.exitstatus = pytest.ExitCode.TESTS_FAILED
