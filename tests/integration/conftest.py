@@ -14,6 +14,15 @@ from boards import runtime_directory  # noqa: E402
 from browser import Browser      # noqa: E402
 from fpm import FPM              # noqa: E402
 
+# Files that take a minute or more, the longest first. A file runs in one process, as its tests
+# share servers: at the end of the run one of these would keep one process, and the others idle.
+BEGIN_WITH = [
+    "record/test_record.py", "httpd/test_status_page.py", "httpd/test_intervals.py",
+    "httpd/test_hostile_workers.py", "serve/test_serve_otlp.py", "lab/test_lab_run.py",
+    "httpd/test_lifecycle.py", "packaging/test_configure.py", "record/test_loadtools.py",
+    "record/test_thinning.py", "report/test_page.py", "proofs/test_proof_leaks.py",
+    "record/test_hostile_url.py", "httpd/test_slow_readers.py"]
+
 
 def pytest_addoption(parser):
     parser.addoption("--mpm", action="append", choices=MPMS,
@@ -35,6 +44,12 @@ def pytest_configure(config):
                             "as it needs idle CPUs; it runs after the others")
 
 
+def pytest_collection_modifyitems(items):
+    places = {Path(__file__).parent / name: place for place, name in enumerate(BEGIN_WITH)}
+    assert all(file.exists() for file in places), f"of {BEGIN_WITH} not all are there"
+    items.sort(key=lambda item: places.get(item.path, len(places)))
+
+
 def pytest_sessionstart(session):
     for path in (build.MODULE, build.TOOL):
         if not path.exists():
@@ -43,14 +58,19 @@ def pytest_sessionstart(session):
 
 
 @pytest.hookimpl(trylast=True)
-def pytest_terminal_summary(terminalreporter):
+def pytest_terminal_summary(terminalreporter, config):
     """Skipped tests prove nothing: where MPMSTAT_SKIPS says how many there are at most, more of
-    them fail the whole."""
-    skipped = terminalreporter.stats.get("skipped", [])
+    them fail the whole. Those of make check-integration's earlier sessions count, too."""
+    skipped = {report.nodeid: report.longrepr[2]
+               for report in terminalreporter.stats.get("skipped", [])}
+    cache = getattr(config, "cache", None)
+    if cache:
+        skipped = {**cache.get("mpmstat/skipped", {}), **skipped}
+        cache.set("mpmstat/skipped", skipped)
     limit = os.environ.get("MPMSTAT_SKIPS")
     if limit and len(skipped) > int(limit):
-        for report in skipped:
-            terminalreporter.write_line(f"SKIPPED {report.nodeid}: {report.longrepr[2]}")
+        for test, reason in skipped.items():
+            terminalreporter.write_line(f"SKIPPED {test}: {reason}")
         terminalreporter.write_line(f"{len(skipped)} tests skipped, expected at most {limit}",
                                     red=True)
         terminalreporter._session.exitstatus = pytest.ExitCode.TESTS_FAILED

@@ -128,7 +128,7 @@ def healthy_beside_a_neighbour_that_thrashes(stage):
 # ---- the tail, and who held the workers ------------------------------------------------
 
 @case("tail sleep", also="tail", within=2, maybe="held-by", never="apache-workers php-workers",
-      fast=True)
+      fast=True, light=True)
 def two_in_a_hundred_are_slow(stage):
     apache, _ = stage.roomy_php(20)
     apache.page("tail.php", pages.some(0.02, pages.nap(400), pages.nap(4)))

@@ -58,7 +58,7 @@ def terminated_by_fpm(stage):
     return stage.record(*stage.ab("/slow.php", 4, 12))
 
 
-@case("php-fatal answers-5xx", also="php-fatal", within=2, fast=True)
+@case("php-fatal answers-5xx", also="php-fatal", within=2, fast=True, light=True)
 def memory_limit_of_php(stage):
     """A third of the requests want more than memory_limit."""
     apache, _ = stage.stock_php(settings={"memory_limit": "16M", "display_errors": "0"})
@@ -81,7 +81,7 @@ def crashes_of_php(stage):
     return stage.record(*stage.hey("/c.php", 4, rate=40))
 
 
-@case("client-aborts client-errors", also="client-aborts", maybe="sleep", fast=True)
+@case("client-aborts client-errors", also="client-aborts", maybe="sleep", fast=True, light=True)
 def clients_give_up(stage):
     """Every second client goes away before the answer is there."""
     apache, _ = stage.roomy_php(20)
@@ -123,7 +123,7 @@ def hard_restart(stage):
     return stage.record(*stage.ab("/nap.php", 10, 250, "-r"))
 
 
-@case("answers-5xx", fast=True)
+@case("answers-5xx", fast=True, light=True)
 def broken_htaccess(stage):
     apache = stage.apache("event", '<Directory "@ROOT@/htdocs">\nAllowOverride All\n</Directory>',
                           stock=True)

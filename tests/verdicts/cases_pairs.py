@@ -7,11 +7,11 @@ from cases_around import BUSY, thrash
 from judge import case
 
 
-def pair(first, second, *, maybe="", fast=False):
-    return case(f"{first} {second}", also=f"{first} {second}", within=3, maybe=maybe, fast=fast)
+def pair(first, second, *, maybe="", **when):
+    return case(f"{first} {second}", also=f"{first} {second}", within=3, maybe=maybe, **when)
 
 
-@pair("answers-4xx", "apache-workers", fast=True)
+@pair("answers-4xx", "apache-workers", fast=True, light=True)
 def missing_pages_and_few_workers(stage):
     apache = stage.apache("prefork", mod_php=True, workers=4)
     apache.page("half.php", "<?php if (mt_rand(0, 1)) http_response_code(404); usleep(30000); "
@@ -34,7 +34,7 @@ def full_workers_and_nearly_full_cpus(stage):
     return stage.record(*stage.wrk("/mixed.php", 8 * os.cpu_count()))
 
 
-@pair("database", "php-workers", fast=True)
+@pair("database", "php-workers", fast=True, light=True)
 def slow_database_and_few_php_workers(stage):
     server = stage.mariadb()
     apache, _ = stage.stock_php()

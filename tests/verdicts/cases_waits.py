@@ -5,7 +5,7 @@ from judge import case
 # ---- PHP's waits -----------------------------------------------------------------------
 
 
-@case("database", fast=True)
+@case("database", fast=True, light=True)
 def slow_database(stage):
     server = stage.mariadb()
     apache, _ = stage.roomy_php()
@@ -29,7 +29,7 @@ def serial_database(stage):
     return stage.record(*stage.ab("/q.php", 10, 150))
 
 
-@case("lock", fast=True)
+@case("lock", fast=True, light=True)
 def session_lock(stage):
     """All requests have the same session, and keep it for 30 ms."""
     apache, fpm = stage.roomy_php()
@@ -60,7 +60,7 @@ def files_synced_to_disk(stage):
     return stage.record(*stage.ab("/w.php", 4, 200, "-t", "4"))
 
 
-@case("http", fast=True)
+@case("http", fast=True, light=True)
 def slow_service_by_curl(stage):
     backend = stage.backend(0.1)
     apache, _ = stage.roomy_php()
@@ -76,7 +76,7 @@ def serial_service_by_curl(stage):
     return stage.record(*stage.ab("/api.php", 10, 150))
 
 
-@case("cache", fast=True)
+@case("cache", fast=True, light=True)
 def slow_cache(stage):
     """Redis lets in one at a time, for 10 ms."""
     server = stage.redis()
@@ -86,14 +86,14 @@ def slow_cache(stage):
     return stage.record(*stage.ab("/c.php", 10, 250))
 
 
-@case("process", fast=True)
+@case("process", fast=True, light=True)
 def external_program(stage):
     apache, _ = stage.roomy_php()
     apache.page("x.php", "<?php exec('sleep 0.1'); echo 'done';")
     return stage.record(*stage.ab("/x.php", 10, 200))
 
 
-@case("sleep", fast=True)
+@case("sleep", fast=True, light=True)
 def page_that_sleeps(stage):
     apache, _ = stage.roomy_php()
     return stage.record(*stage.ab(apache.page("nap.php", pages.nap(100)), 10, 200))
@@ -154,7 +154,7 @@ def names_of_clients_in_the_log(stage):
 LOG_READER = "import sys, time\nfor line in sys.stdin.buffer:\n    time.sleep(0.01)\n"
 
 
-@case("logging apache-workers", also="logging", within=2, fast=True)
+@case("logging apache-workers", also="logging", within=2, fast=True, light=True)
 def slow_log_program(stage):
     """It reads a line in 10 ms; the lines are long, so the pipe is soon full."""
     reader = stage.script("reader.py", LOG_READER)
@@ -163,14 +163,14 @@ def slow_log_program(stage):
     return stage.record(*stage.ab("/index.html", 20, 350))
 
 
-@case("server-paced", fast=True)
+@case("server-paced", fast=True, light=True)
 def rate_limit_of_apache(stage):
     apache = stage.apache("event", "SetOutputFilter RATE_LIMIT\nSetEnv rate-limit 400\n",
                           stock=True, modules=["ratelimit"])
     return stage.record(*stage.ab(apache.page("large", bytes(600_000)), 8, 24))
 
 
-@case("backend", fast=True)
+@case("backend", fast=True, light=True)
 def slow_backend(stage):
     backend = stage.backend(0.1)
     stage.apache("event", f'ProxyPass "/app" "{backend.url}"', stock=True,
@@ -205,7 +205,7 @@ def handshakes(stage):
 
 # ---- bodies and clients ----------------------------------------------------------------
 
-@case("slow-upload", fast=True)
+@case("slow-upload", fast=True, light=True)
 def slow_posts_on_mod_php(stage):
     apache = stage.apache("prefork", mod_php=True, workers=20)
     apache.page("p.php", "<?php echo strlen(file_get_contents('php://input'));")
@@ -233,7 +233,7 @@ def slow_headers_hold_workers(stage):
     return stage.record(*stage.python(pages.SLOW_HEADERS, apache.port, 8, 1.2))
 
 
-@case("slow-clients", fast=True)
+@case("slow-clients", fast=True, light=True)
 def slow_readers(stage):
     apache = stage.apache("event", "SendBufferSize 16384", stock=True)
     apache.page("large", bytes(700_000))

@@ -7,7 +7,7 @@ from judge import case
 # ---- Apache's workers ------------------------------------------------------------------
 
 
-@case("apache-workers", maybe="sleep", fast=True)
+@case("apache-workers", maybe="sleep", fast=True, light=True)
 def prefork_with_few_workers(stage):
     apache = stage.apache("prefork", mod_php=True, workers=5)
     return stage.record(*stage.ab(apache.page("nap.php", pages.NAP), 20, 250))
@@ -19,7 +19,7 @@ def worker_with_few_workers(stage):
     return stage.record(*stage.wrk(apache.page("nap.php", pages.NAP), 20))
 
 
-@case("apache-workers", never="php-workers", fast=True)
+@case("apache-workers", never="php-workers", fast=True, light=True)
 def event_with_few_workers(stage):
     apache = stage.apache("event", fpm=stage.fpm(40, "pm = static"), workers=10)
     return stage.record(*stage.hey(apache.page("nap.php", pages.NAP), 40))
@@ -34,7 +34,7 @@ def few_workers_by_url_from_outside(stage):
     return stage.record(*stage.ab(page, 40, 400), targets=[stage.url("/mpm-status")])
 
 
-@case("apache-spawning", maybe="apache-workers child-churn", fast=True)
+@case("apache-spawning", maybe="apache-workers child-churn", fast=True, light=True)
 def prefork_starts_children_slowly(stage):
     """A burst on one child: the pool doubles once a second."""
     apache = stage.apache("prefork", mod_php=True, limits=(
@@ -43,7 +43,7 @@ def prefork_starts_children_slowly(stage):
     return stage.record(*stage.ab(apache.page("nap.php", pages.nap(200)), 60, 400))
 
 
-@case("keepalive apache-workers", also="keepalive", within=2, fast=True)
+@case("keepalive apache-workers", also="keepalive", within=2, fast=True, light=True)
 def idle_connections_hold_prefork(stage):
     stage.apache("prefork", "KeepAlive On\nKeepAliveTimeout 2", workers=4)
     return stage.record(*stage.ab("/index.html", 20, 3000, "-k"))
@@ -58,7 +58,7 @@ def each_child_serves_one_connection(stage):
 
 
 @case("accept-queue client-errors", also="accept-queue", maybe="client-beyond-server sleep",
-      fast=True)
+      fast=True, light=True)
 def accept_queue_of_one(stage):
     """A burst of connections every time that the pages are ready."""
     apache = stage.apache("event", "ListenBacklog 1", fpm=stage.fpm(120, "pm = static"), limits=(
@@ -94,7 +94,7 @@ def requests_that_never_end(stage):
 H2 = "Protocols h2c http/1.1\nH2MinWorkers 2\nH2MaxWorkers {}\n"
 
 
-@case("h2-workers", fast=True)
+@case("h2-workers", fast=True, light=True)
 def few_workers_for_http2(stage):
     apache = stage.apache("event", H2.format(2), fpm=stage.fpm(40, "pm = static"),
                           modules=["http2"], workers=50, threads=25)
@@ -110,7 +110,7 @@ def few_php_workers_behind_http2(stage):
 
 # ---- PHP's workers ---------------------------------------------------------------------
 
-@case("php-workers", fast=True)
+@case("php-workers", fast=True, light=True)
 def stock_php_pool(stage):
     """Debian's five children at most, as pm = dynamic."""
     apache, _ = stage.stock_php()
@@ -197,7 +197,7 @@ def one_of_two_pools(stage):
     return stage.record(*stage.ab(page, 20, 120))
 
 
-@case("php-workers", fast=True)
+@case("php-workers", fast=True, light=True)
 def nginx_in_front_of_php(stage):
     """Only PHP's board is there."""
     fpm = stage.fpm(3, "pm = static")
@@ -206,7 +206,7 @@ def nginx_in_front_of_php(stage):
     return stage.record(*stage.ab("/nap.php", 20, 200, port=nginx.port))
 
 
-@case("held-by php-workers stuck-requests", also="held-by", maybe="sleep", fast=True)
+@case("held-by php-workers stuck-requests", also="held-by", maybe="sleep", fast=True, light=True)
 def long_polls_hold_php(stage):
     """Four of five children wait for news; all other pages share the fifth."""
     apache, _ = stage.stock_php(children=5, manager="pm = static")

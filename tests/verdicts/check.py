@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 """Runs the planted faults and judges what mpmstat finds: right, empty or wrong.
 
-Each case runs in namespaces and a control group of its own, so that neighbours do not decide. A
-case that cannot be staged here is "not run", and counted. The exit status is 1 where a finding is
-wrong, a case broke, more than one case in twenty is empty, or more cases than the environment's
-MPMSTAT_NOT_RUN were not run.
+Each case runs in namespaces and a control group of its own, so that neighbours do not decide: cases
+that take little of a CPU run at the same time, before the others. A case that cannot be staged here
+is "not run", and counted. The exit status is 1 where a finding is wrong, a case broke, more than
+one case in twenty is empty, or more cases than the environment's MPMSTAT_NOT_RUN were not run.
 """
 import argparse
 import json
@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,8 +28,11 @@ EMPTY_LIMIT = 1 / 20
 # Above this share of the machine's CPUs, programs outside a case's group can delay it, whatever the
 # group's weight: the kernel lets them run to the end of a slice.
 OTHERS_LIMIT = 0.1
+# Light cases that run at the same time.
+AT_ONCE = 1 + os.cpu_count()
 NAMESPACES = ["unshare", "--mount", "--pid", "--net", "--fork", "--mount-proc", "--kill-child"]
 HERE = Path(__file__).resolve().parent
+RUNNING = set()     # processes of the cases that run now
 
 
 def load_cases():
@@ -54,8 +58,9 @@ def run_inside(name, result, group, templates, keep):
     Path(result).write_text(json.dumps(said))
 
 
-def run_case(name, templates, keep):
-    """(outcome, why, run): outcome is right, empty, wrong, not run or broken."""
+def run_case(name, templates, keep, beside=False):
+    """(outcome, why, run): outcome is right, empty, wrong, not run or broken. beside: other cases
+    run, so what they do is no excuse for this one."""
     try:
         group = groups.make()
     except groups.Unavailable as reason:
@@ -69,6 +74,7 @@ def run_case(name, templates, keep):
     began, used, own = time.monotonic(), groups.machine_cpu_seconds(), group.cpu_seconds()
     case = subprocess.Popen([*inner.wrapper(), *words], stdin=subprocess.DEVNULL, text=True,
                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    RUNNING.add(case)
     try:
         output = case.communicate(timeout=CASE_SECONDS)[0]
         others = (groups.machine_cpu_seconds() - used - (group.cpu_seconds() - own)) / (
@@ -81,6 +87,7 @@ def run_case(name, templates, keep):
     finally:
         case.kill()
         case.wait()
+        RUNNING.discard(case)
         group.remove()
         shutil.rmtree(scratch, ignore_errors=True)
     if "not run" in said:
@@ -89,7 +96,7 @@ def run_case(name, templates, keep):
     if "findings" not in run:
         return "broken", "the run has no findings", run
     wanted = CASES[name]
-    if others > OTHERS_LIMIT:
+    if others > OTHERS_LIMIT and not beside:
         wanted = replace(wanted, maybe=wanted.maybe | {"cpu-neighbour"})
         first = run["findings"][0]
         if (first["code"] in {"cpu", "cpu-neighbour"} - wanted.expected - CASES[name].maybe
@@ -136,22 +143,44 @@ def select(options):
     return sorted(found, key=lambda c: c.plant.__code__.co_filename)
 
 
+def run_light(cases, run):
+    """Yields what run(case, beside=True) returns, as soon as it does, with all of these cases."""
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        try:
+            for done in as_completed([pool.submit(run, case, beside=True) for case in cases]):
+                yield done.result()
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for process in list(RUNNING):
+                process.kill()
+            raise
+
+
 def run_all(chosen, options):
-    """The outcome of each case, by name. A case that is not right runs again: others on the machine
-    can decide a load of seconds. The second outcome counts, and both are printed."""
+    """The outcome of each case, by name. A case that is not right runs again, alone: others on the
+    machine can decide a load of seconds. The second outcome counts, and both are printed."""
     templates = Path(tempfile.mkdtemp(prefix="mpmstat-verdict-templates-"))
     templates.chmod(0o755)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    outcomes, queue = {}, list(chosen)
+    outcomes, queue = {}, [case for case in chosen if not case.light]
+
+    def run_one(case, beside=False):
+        began = time.monotonic()
+        outcome, why, run = run_case(case.name, templates, options.keep, beside)
+        return case.name, outcome, why, run, time.monotonic() - began
+
+    def settle(name, outcome, why, run, seconds):
+        if outcome != "right" and (run or outcome != "not run") and name not in outcomes:
+            queue.append(CASES[name])
+        outcomes[name] = outcome
+        report(name, outcome, why, run, seconds, options)
+
     try:
+        # The longest are in the last file: they begin.
+        for told in run_light([case for case in reversed(chosen) if case.light], run_one):
+            settle(*told)
         while queue:
-            name = queue.pop(0).name
-            began = time.monotonic()
-            outcome, why, run = run_case(name, templates, options.keep)
-            if outcome != "right" and (run or outcome != "not run") and name not in outcomes:
-                queue.append(CASES[name])
-            outcomes[name] = outcome
-            report(name, outcome, why, run, time.monotonic() - began, options)
+            settle(*run_one(queue.pop(0)))
     finally:
         shutil.rmtree(templates, ignore_errors=True)
     return outcomes

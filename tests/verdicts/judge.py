@@ -23,19 +23,22 @@ class Case:
     never: set = field(default_factory=set)    # codes that are false of it, beyond NEVER
     within: int = 0             # also: among so many first ones; 0: anywhere
     fast: bool = False          # in the half that make check-verdicts-fast runs
+    light: bool = False         # it takes a quarter of a CPU: it runs beside other light ones
     followed: bool = False      # its advice is followed, and the rate that it predicts is met
 
 
 CASES = {}
 
 
-def case(expected, *, also="", maybe="", never="", within=0, fast=False, followed=False):
+def case(expected, *, also="", maybe="", never="", within=0, fast=False, light=False,
+         followed=False):
     """The function below it is a case; codes are words in a string."""
     def add(plant):
         name = plant.__name__.replace("_", "-")
         assert name not in CASES, name
         CASES[name] = Case(name, set(expected.split()), plant, set(also.split()),
-                           set(maybe.split()), set(never.split()), within, fast, followed)
+                           set(maybe.split()), set(never.split()), within, fast, light,
+                           followed)
         return plant
     return add
 

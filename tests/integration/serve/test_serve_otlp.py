@@ -61,6 +61,7 @@ def test_the_spans_of_export(server):
                     modules=["rewrite"])
     apache.allow("fail")
     apache.get("/index.html")   # it was before
+    wait_until(lambda: tool.requests(tool.status(apache.board)) == 1, 30, "its record")
     with Collector() as collector, serving(collector, *ALL, apache.board) as served:
         ready(served)
         for number in range(1, 6):

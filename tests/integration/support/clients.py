@@ -200,12 +200,12 @@ class Load:
         return [o for o in self.outcomes if o.error]
 
 
-def ab(port, path, requests, concurrency, options=()):
-    """Runs ab, and returns what its text says (seconds)."""
+def ab(port, path, requests, concurrency, options=(), wrapper=()):
+    """Runs ab, and returns what its text says (seconds). wrapper: a command in front."""
     program = build.find("ab")
     assert program, "there is no ab: install apache2-utils"
     done = subprocess.run(
-        [program, "-q", "-l", "-n", str(requests), "-c", str(concurrency), *options,
+        [*wrapper, program, "-q", "-l", "-n", str(requests), "-c", str(concurrency), *options,
          f"http://127.0.0.1:{port}{path}"],
         text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=180)
     assert done.returncode == 0, done.stdout

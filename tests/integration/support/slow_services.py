@@ -8,9 +8,12 @@ import shutil
 import socket
 import struct
 import subprocess
+import tempfile
 import threading
 import time
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, HTTPServer, ThreadingHTTPServer
+from pathlib import Path
 
 from data_servers import MariaDB, Redis
 
@@ -99,7 +102,10 @@ class KeptMariaDB(MariaDB):
     def make(self):
         if not self.template.exists():
             super().make()
-            shutil.copytree(self.root / "data", self.template)
+            copy = Path(tempfile.mkdtemp(dir=self.template.parent)) / "data"
+            shutil.copytree(self.root / "data", copy)
+            with suppress(OSError):      # another case was faster
+                copy.rename(self.template)
             return
         subprocess.run(["cp", "-r", self.template, self.root / "data"], check=True)
 
