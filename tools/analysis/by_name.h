@@ -19,7 +19,7 @@ struct mst_by_name_row {
     char    *name;                      /* NULL: all others */
     size_t   names;                     /* 1; of the others, how many they are */
     uint64_t requests, sum_ns;
-    uint64_t p50_ns, p95_ns, p99_ns;    /* nearest rank */
+    uint64_t p50_ns, p95_ns, p99_ns;    /* nearest rank; MST_UNKNOWN: of too few requests */
     uint64_t errors_4xx, errors_5xx, aborted;
     uint64_t parts_ns[MST_TRACE_COUNT]; /* sums; of an other end: none */
 };
