@@ -8,7 +8,7 @@ from pathlib import Path
 
 def wait_until(condition, timeout, what):
     """Polls until condition() is true, and returns it. `what` names it in the failure. A condition
-    that runs a program takes CPU time from what it waits for: so it looks a quarter of the time."""
+    that runs a program takes CPU time from what it waits for: so the pause is longer then."""
     deadline = time.monotonic() + timeout
     while True:
         began = time.monotonic()
@@ -19,7 +19,7 @@ def wait_until(condition, timeout, what):
         if now > deadline:
             text = what() if callable(what) else what
             raise AssertionError(f"waited {timeout} s in vain for: {text}")
-        time.sleep(max(0.01, 3 * (now - began)))
+        time.sleep(min(max(0.01, 3 * (now - began)), 0.05))
 
 
 def read(pid, name):
