@@ -18,7 +18,7 @@ import pytest
 import build
 import clients
 import php
-from processes import wait_until
+from processes import read, wait_until
 from recording import ask, assert_sound
 from test_rotation import archives, directory, rotating, runs_of, stop, wait_for_begin
 
@@ -206,7 +206,9 @@ def shown(*words):
 def test_what_is_of_a_thinned_archive_is_marked(recorded):
     """In the rows of tables, in a trend and in a comparison; where all is whole, nothing is."""
     apache, directory, whole = recorded
-    names = [path.name for path in archives(whole)]
+    names = [path.name for path in archives(whole) if
+             ask(path, "SELECT EXISTS (SELECT 1 FROM server_requests WHERE NOT ghost AND label <> "
+                       "'mpm-status')") == [(1,)]]
     thin(directory, apache.board)
     names.sort(key=lambda name: size_of(whole / name), reverse=True)
     mixed = [directory / names[0], *(whole / name for name in names[1:])]
@@ -276,8 +278,7 @@ def recorder_of(started):
         if started.poll() is not None:
             return -1
         children = Path(f"/proc/{started.pid}/task/{started.pid}/children").read_text().split()
-        return next((int(pid) for pid in children if Path(f"/proc/{pid}/comm").read_text() ==
-                     "mpmstat\n"), None)
+        return next((int(pid) for pid in children if read(pid, "comm") == b"mpmstat\n"), None)
     pid = wait_until(found, 30, "the recorder")
     return None if pid < 0 else pid
 
