@@ -196,6 +196,34 @@ START_TEST(test_logging_is_busy)
 }
 END_TEST
 
+/* The time in which the tool had no request under way does not count. */
+START_TEST(test_means_are_those_under_load)
+{
+    struct run r = quiet_run();
+    struct made m;
+
+    make(&m, &r, "UPDATE server_requests SET start_ns = start_ns / 2 + 850000002000000000;"
+                 "UPDATE samples SET handling_ns = 2 * max(0, handling_ns - 1600000000)");
+    ck_assert_uint_eq(m.s.servers[0].mean_busy_milli, 1600);   /* 400 * 8 ms in the last 2 s */
+    ck_assert_uint_eq(m.s.servers[0].mean_state_milli[MST_STATE_HANDLING], 1600);
+    unmake(&m);
+    make(&m, &r, "UPDATE server_requests SET start_ns = start_ns / 2 + 850000000000000000;"
+                 "UPDATE samples SET handling_ns = 2 * min(1600000000, handling_ns)");
+    ck_assert_uint_eq(m.s.servers[0].mean_busy_milli, 1600);   /* until the sample at 2 s */
+    unmake(&m);
+    make(&m, &r, POOLS "UPDATE php_requests SET start_ns = start_ns / 2 + 850000002000000000;"
+                 "UPDATE pool_samples SET workers_busy = (time_ns >= 1700000002000000000) * 2");
+    ck_assert_uint_eq(m.s.servers[1].pools[0].mean_busy_milli, 2000);
+    ck_assert_uint_eq(m.s.servers[1].pools[0].at_limit_milli, 1000);
+    unmake(&m);
+    /* Without a load tool the recording is what was asked for. */
+    make(&m, &r, "UPDATE runs SET tool = NULL;"
+                 "UPDATE server_requests SET start_ns = start_ns / 2 + 850000002000000000");
+    ck_assert_uint_eq(m.s.servers[0].mean_busy_milli, 800);
+    unmake(&m);
+}
+END_TEST
+
 START_TEST(test_lost_unknown)
 {
     struct run r = quiet_run();
@@ -436,6 +464,7 @@ int main(void)
     tcase_add_loop_test(tests, test_counts, 0, (int)(sizeof counts / sizeof *counts));
     tcase_add_test(tests, test_lost);
     tcase_add_test(tests, test_logging_is_busy);
+    tcase_add_test(tests, test_means_are_those_under_load);
     tcase_add_test(tests, test_lost_unknown);
     tcase_add_test(tests, test_littles_law_fails);
     tcase_add_test(tests, test_littles_law_is_of_the_whole_recording);

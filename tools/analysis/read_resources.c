@@ -13,6 +13,22 @@
 #define PORTS_MAX 1024u
 
 #define LOAD "moment IN ('during', 'end')"
+/* The same from the first request's begin to the last one's end, for means and shares of time. */
+#define UNDER_LOAD LOAD " AND time_ns BETWEEN :first_ns AND :last_ns"
+
+/* A query with UNDER_LOAD. All samples are, where no request or no load tool tells more. */
+static struct mst_query ask_under_load(sqlite3 *db, const char *sql,
+                                       const struct mst_summary_server *s,
+                                       const struct mst_summary *run)
+{
+    bool known = run->client.tool != NULL && s->first_ns != MST_UNKNOWN &&
+                 s->last_ns != MST_UNKNOWN;
+    struct mst_query q = mst_query_ask(db, sql, s->id);
+
+    mst_query_set(&q, ":first_ns", known ? (int64_t)s->first_ns : 0);
+    mst_query_set(&q, ":last_ns", known ? (int64_t)s->last_ns : INT64_MAX);
+    return q;
+}
 
 /* ---- the server's processes and control groups ---------------------------------------------- */
 
@@ -76,12 +92,14 @@ static bool read_group_levels(struct mst_summary_resources *r, sqlite3 *db, int6
     return mst_query_done(&memory) && fine;
 }
 
-static bool read_http2_workers(struct mst_summary_resources *r, sqlite3 *db, int64_t server_id)
+static bool read_http2_workers(struct mst_summary_server *s, sqlite3 *db,
+                               const struct mst_summary *run)
 {
-    struct mst_query q = mst_query_ask(db,
+    struct mst_summary_resources *r = &s->resources;
+    struct mst_query q = ask_under_load(db,
         "SELECT max(http2_workers_busy) AS most, min(http2_workers_limit) AS \"limit\", "
-        "avg(http2_workers_busy >= http2_workers_limit) * 1000 + 0.5 AS full_milli FROM samples "
-        "WHERE server_id = :id AND " LOAD, server_id);
+        "avg(CASE WHEN " UNDER_LOAD " THEN http2_workers_busy >= http2_workers_limit END) * 1000 "
+        "+ 0.5 AS full_milli FROM samples WHERE server_id = :id AND " LOAD, s, run);
 
     r->http2_workers = r->http2_workers_limit = r->http2_full_milli = MST_UNKNOWN;
     if (mst_query_next(&q)) {
@@ -95,15 +113,17 @@ static bool read_http2_workers(struct mst_summary_resources *r, sqlite3 *db, int
 /* ---- an FPM's pools ------------------------------------------------------------------------- */
 
 /* After a new start of the server, limit_reached counts from 0 again. */
-static bool read_pool_samples(struct mst_summary_server *s, sqlite3 *db)
+static bool read_pool_samples(struct mst_summary_server *s, sqlite3 *db,
+                              const struct mst_summary *run)
 {
-    struct mst_query q = mst_query_ask(db,
+    struct mst_query q = ask_under_load(db,
         "SELECT label, min(workers_limit) AS workers_limit, total(" LOAD ") AS samples, "
         "max(CASE WHEN " LOAD " THEN workers_busy END) AS max_busy, "
-        "avg(CASE WHEN " LOAD " THEN workers_busy END) * 1000 + 0.5 AS mean_milli, "
-        "avg(CASE WHEN " LOAD " THEN workers_busy >= workers_limit END) * 1000 + 0.5 AS at_limit, "
+        "avg(CASE WHEN " UNDER_LOAD " THEN workers_busy END) * 1000 + 0.5 AS mean_milli, "
+        "avg(CASE WHEN " UNDER_LOAD " THEN workers_busy >= workers_limit END) * 1000 + 0.5 "
+        "AS at_limit, "
         "max(limit_reached) - min(limit_reached) AS limit_reached "
-        "FROM pool_samples WHERE server_id = :id GROUP BY label ORDER BY label", s->id);
+        "FROM pool_samples WHERE server_id = :id GROUP BY label ORDER BY label", s, run);
     struct mst_summary_pool *pool;
 
     while (s->pool_count < POOLS_MAX && mst_query_next(&q)) {
@@ -185,12 +205,13 @@ static bool read_pool_waits(struct mst_summary_server *s, sqlite3 *db)
     return mst_query_done(&q);
 }
 
-bool mst_summary_read_resources(struct mst_summary_server *s, sqlite3 *db)
+bool mst_summary_read_resources(struct mst_summary_server *s, sqlite3 *db,
+                                const struct mst_summary *run)
 {
     return read_files(&s->resources, db, s->id) &&
            read_group_counters(&s->resources, db, s->id) &&
            read_group_levels(&s->resources, db, s->id) &&
-           read_http2_workers(&s->resources, db, s->id) && read_pool_samples(s, db) &&
+           read_http2_workers(s, db, run) && read_pool_samples(s, db, run) &&
            (s->pool_count == 0 || (read_pool_requests(s, db) && read_pool_waits(s, db)));
 }
 

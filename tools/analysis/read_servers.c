@@ -19,8 +19,10 @@ struct counters {
     uint64_t in_flight;
 };
 
-/* The sample that `which` (SQL behind WHERE server_id = ?) picks. */
-static bool read_counters(struct counters *c, sqlite3 *db, int64_t server_id, const char *which)
+/* The sample that `which` (SQL behind WHERE server_id = :id) picks; `at_ns` is its :at_ns, or
+ * MST_UNKNOWN where it has none. No such sample: all is unknown. */
+static bool read_counters(struct counters *c, sqlite3 *db, int64_t server_id, const char *which,
+                          uint64_t at_ns)
 {
     const struct mst_row_member members[] = {
         { "time_ns", &c->time_ns }, { "idle_ns", &c->state_ns[MST_STATE_IDLE] },
@@ -44,6 +46,8 @@ static bool read_counters(struct counters *c, sqlite3 *db, int64_t server_id, co
              "forks_failed, no_idle_ns, generations, unfinished FROM samples WHERE server_id = :id "
              "%s", which);
     q = mst_query_ask(db, sql, server_id);
+    if (at_ns != MST_UNKNOWN)
+        mst_query_set(&q, ":at_ns", (int64_t)at_ns);
     if (mst_query_next(&q))
         mst_row_numbers(&q, members, sizeof members / sizeof *members);
     return mst_query_done(&q);
@@ -62,12 +66,11 @@ static bool is_older(int state, uint64_t time_ns)
     return state == MST_STATE_LOGGING && time_ns == MST_UNKNOWN;
 }
 
-/* From the load's start (before it the workers were idle, or served other clients) to the
- * sample at its end: exact, whatever happened between. */
+/* The counters of `end` less those of `before`, shared out over the time from began_ns. */
 static void mean_occupancy(struct mst_summary_server *s, const struct counters *before,
-                           const struct counters *end, uint64_t load_start_ns)
+                           const struct counters *end, uint64_t began_ns)
 {
-    uint64_t span = difference(end->time_ns, load_start_ns), busy = 0, state;
+    uint64_t span = difference(end->time_ns, began_ns), busy = 0, state;
     int i;
 
     for (i = 0; i < MST_STATE_COUNT; i++) {
@@ -81,6 +84,30 @@ static void mean_occupancy(struct mst_summary_server *s, const struct counters *
             busy += state;
     }
     s->mean_busy_milli = mst_summary_milli(busy, span);
+}
+
+/* Over the time under load, from the first request's begin (before it the workers were idle) to
+ * the first sample after the last one's end: exact, whatever happened between. `before` and `end`
+ * enclose the load tool's run, which counts where no request, or no tool, tells more. */
+static bool read_occupancy(struct mst_summary_server *s, sqlite3 *db, const struct mst_summary *run,
+                           const struct counters *before, const struct counters *end)
+{
+    bool known = run->client.tool != NULL && s->first_ns != MST_UNKNOWN &&
+                 s->last_ns != MST_UNKNOWN;
+    struct counters first = *before, last = *end;
+    uint64_t began_ns = run->started_ns;
+
+    if (known && (!read_counters(&first, db, s->id, "AND time_ns <= :at_ns "
+                                 "ORDER BY rowid DESC LIMIT 1", s->first_ns) ||
+                  !read_counters(&last, db, s->id, "AND moment <> 'after' AND time_ns >= :at_ns "
+                                 "ORDER BY rowid LIMIT 1", s->last_ns)))
+        return false;
+    if (first.time_ns == MST_UNKNOWN)
+        first = *before;
+    else if (known)
+        began_ns = s->first_ns;
+    mean_occupancy(s, &first, last.time_ns != MST_UNKNOWN ? &last : end, began_ns);
+    return true;
 }
 
 static uint64_t working(const struct counters *before, const struct counters *after)
@@ -110,7 +137,7 @@ static void correct_max_busy(struct mst_summary_server *s, uint64_t sampling_ns)
         s->max_busy = s->workers_limit;
 }
 
-static bool read_samples(struct mst_summary_server *s, sqlite3 *db, uint64_t load_start_ns)
+static bool read_samples(struct mst_summary_server *s, sqlite3 *db, const struct mst_summary *run)
 {
     uint64_t sampling_ns = MST_UNKNOWN;
     struct counters before, end, last;
@@ -126,11 +153,12 @@ static bool read_samples(struct mst_summary_server *s, sqlite3 *db, uint64_t loa
         sampling_ns = mst_row_number(&q, "cost_ns");
     }
     if (!mst_query_done(&q) ||
-        !read_counters(&before, db, s->id, "AND moment = 'before'") ||
-        !read_counters(&end, db, s->id, "AND moment <> 'after' ORDER BY rowid DESC LIMIT 1") ||
-        !read_counters(&last, db, s->id, "ORDER BY rowid DESC LIMIT 1"))
+        !read_counters(&before, db, s->id, "AND moment = 'before'", MST_UNKNOWN) ||
+        !read_counters(&end, db, s->id, "AND moment <> 'after' ORDER BY rowid DESC LIMIT 1",
+                       MST_UNKNOWN) ||
+        !read_counters(&last, db, s->id, "ORDER BY rowid DESC LIMIT 1", MST_UNKNOWN) ||
+        !read_occupancy(s, db, run, &before, &end))
         return false;
-    mean_occupancy(s, &before, &end, load_start_ns);
     s->working_ns = working(&before, &last);
     s->span_ns = difference(last.time_ns, before.time_ns);
     s->in_flight = last.in_flight;
@@ -204,9 +232,9 @@ static bool read_memory(struct mst_summary_server *s, sqlite3 *db)
 static bool read_server(struct mst_summary_server *s, sqlite3 *db, const struct mst_summary *run)
 {
     return mst_summary_read_requests(s, db, run->ended_ns) && mst_summary_read_waits(s, db) &&
-           read_samples(s, db, run->started_ns) &&
+           read_samples(s, db, run) &&
            read_at_once(s, db) && read_listen_queue(s, db) && read_memory(s, db) &&
-           mst_summary_read_resources(s, db);
+           mst_summary_read_resources(s, db, run);
 }
 
 /* ---- all of them ------------------------------------------------------------------ */

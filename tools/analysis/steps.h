@@ -27,7 +27,8 @@ bool mst_summary_read_requests(struct mst_summary_server *server, sqlite3 *db, u
 bool mst_summary_read_waits(struct mst_summary_server *server, sqlite3 *db);
 
 /* read_resources.c: limits and what was used of them, for read_servers.c and read.c. */
-bool mst_summary_read_resources(struct mst_summary_server *server, sqlite3 *db);
+bool mst_summary_read_resources(struct mst_summary_server *server, sqlite3 *db,
+                                const struct mst_summary *run);
 bool mst_summary_read_ports(struct mst_summary *s, sqlite3 *db);
 
 /* join_php.c: joins PHP's requests to Apache's. */

@@ -97,7 +97,8 @@ uint64_t mst_weight_with_queue(const struct mst_budget *b, uint64_t part_ns)
     uint64_t held = b->total_ns > waiting ? b->total_ns - waiting : 0;
 
     if (b->front->mean_busy_milli != MST_UNKNOWN && b->s->duration_ns != MST_UNKNOWN)
-        busy = mst_scale(b->front->mean_busy_milli, b->s->duration_ns, 1000);
+        busy = mst_scale(b->front->mean_busy_milli, mst_summary_under_load_ns(b->s, b->front),
+                         1000);
     /* Apache's workers wait for PHP's, too. */
     busy = busy > b->php_wait_ns ? busy - b->php_wait_ns : 0;
     held = held > busy ? held : busy;
