@@ -59,7 +59,7 @@ static void hand_trace_on(request_rec *r, uint64_t id)
     struct mst_traceparent trace;
     char *text;
 
-    if (!req || !mst_timing_take_trace(req, r, &trace))
+    if (!req || !mst_trace_take(req, r, &trace))
         return;
     trace.parent = mst_span_id(&of, MST_SPAN_SERVER);
     text = apr_palloc(r->pool, MST_TRACEPARENT_SIZE);

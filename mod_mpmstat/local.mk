@@ -33,6 +33,7 @@ mod_mpmstat_la_SOURCES = \
 	mod_mpmstat/tcp_info.h \
 	mod_mpmstat/timing.c \
 	mod_mpmstat/tls.c \
+	mod_mpmstat/trace.c \
 	mod_mpmstat/upload.c
 mod_mpmstat_la_CPPFLAGS = $(MODULE_CPPFLAGS)
 mod_mpmstat_la_CFLAGS = $(AM_CFLAGS) $(APR_SANITIZER_CFLAGS)

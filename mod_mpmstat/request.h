@@ -255,11 +255,6 @@ static inline void mst_timing_apply_config(struct mst_timed *req, const request_
         mst_timing_change_config(req, r, dir);
 }
 
-/* Takes the client's trace from the request's header, once, where it is sampled: the header can
- * have another parent from then on. */
-bool mst_timing_take_trace(struct mst_timed *req, const request_rec *r,
-                           struct mst_traceparent *trace);
-
 /* Counts r under this label, if it is recorded. */
 void mst_timing_set_label(request_rec *r, uint32_t label);
 
@@ -274,6 +269,19 @@ uint64_t mst_timing_id(request_rec *r);
 /* Sets its id and its phases as they would be if its response began now, and no other member.
  * False: it is not recorded. */
 bool mst_timing_so_far(request_rec *r, struct mst_request *so_far);
+
+/* ---- trace.c: what its headers say of who sent it ------------------------------------ */
+
+/* The number that a load tool gave the request, plus 1; 0: none. Below 2^53, as request ids. */
+uint64_t mst_trace_client_id(const request_rec *r);
+
+/* Takes the client's trace from the request's header, once, where it is sampled: the header can
+ * have another parent from then on. */
+bool mst_trace_take(struct mst_timed *req, const request_rec *r, struct mst_traceparent *trace);
+
+/* Notes the trace that the request is a part of, as its headers have it when it ends: what the
+ * configuration has unset is none. Where its programs got another span, as it was then. */
+void mst_trace_note(struct mst_timed *req, const request_rec *r);
 
 /* ---- record.c: what is recorded ------------------------------------------------------ */
 

@@ -19,7 +19,6 @@
  */
 #include "request.h"
 
-#include <apr_lib.h>
 #include <apr_strings.h>
 #include <http_core.h>
 #include <http_protocol.h>
@@ -336,66 +335,6 @@ static uint32_t status_of(const request_rec *last)
                                                       : HTTP_INTERNAL_SERVER_ERROR;
 }
 
-/* The number that a load tool gave the request, plus 1; 0: none. Below 2^53, as request ids. */
-static MST_SELDOM uint64_t client_id(const request_rec *r)
-{
-    const char *text = apr_table_get(r->headers_in, "X-MPMStat-Id");
-    char *end;
-    apr_int64_t id;
-
-    if (!text)
-        text = apr_table_get(r->headers_in, "X-Vegeta-Seq");
-    if (!text || !apr_isdigit(*text))
-        return 0;
-    id = apr_strtoi64(text, &end, 10);
-    return *end == '\0' && id < (apr_int64_t)1 << 53 ? (uint64_t)id + 1 : 0;
-}
-
-/* Several headers are one with a comma, and so none. */
-static bool read_trace(const request_rec *r, struct mst_traceparent *trace)
-{
-    const char *text = apr_table_get(r->headers_in, "traceparent");
-
-    return text && mst_traceparent_parse(text, trace);
-}
-
-static void keep_trace(struct mst_parts *parts, const struct mst_traceparent *trace)
-{
-    parts->trace_high = trace->trace_high;
-    parts->trace_low = trace->trace_low;
-    parts->trace_parent = trace->parent;
-    parts->trace_flags = trace->flags;
-}
-
-bool mst_timing_take_trace(struct mst_timed *req, const request_rec *r,
-                           struct mst_traceparent *trace)
-{
-    struct mst_parts *parts;
-
-    if (!read_trace(r, trace) || !(trace->flags & MST_TRACE_SAMPLED))
-        return false;
-    parts = mst_parts_of(req);
-    if (parts->has_trace)
-        return false;
-    keep_trace(parts, trace);
-    parts->has_trace = true;
-    return true;
-}
-
-/* The trace that the request is a part of, as its headers have it when it ends: what the
- * configuration has unset is none. Where its programs got another span, as it was then. */
-static MST_SELDOM void note_trace(struct mst_timed *req, const request_rec *r)
-{
-    struct mst_traceparent trace;
-
-    if (!req->has_parts || !req->parts.has_trace) {
-        if (!read_trace(r, &trace))
-            return;
-        keep_trace(mst_parts_of(req), &trace);
-    }
-    req->status_flags |= (uint64_t)req->parts.trace_flags << MST_TRACE_FLAGS_SHIFT;
-}
-
 /* httpd's parent wakes a child that is to end by a connection to itself: no client's request. */
 static MST_SELDOM bool is_dummy(const request_rec *r)
 {
@@ -428,9 +367,9 @@ static void note_outcome(struct mst_timed *req, const request_rec *r)
     /* httpd counts what was generated: the body of a response to HEAD is not sent. */
     req->bytes = last->bytes_sent > 0 && !last->header_only ? (uint64_t)last->bytes_sent : 0;
     if (req->dir->trust_client_id == 1)
-        mst_parts_of(req)->client_id = client_id(r);
+        mst_parts_of(req)->client_id = mst_trace_client_id(r);
     if (req->dir->trace_context >= MST_TRACE_READ)
-        note_trace(req, r);
+        mst_trace_note(req, r);
     if (req->has_parts && req->dir->trust_request_start != 1)
         req->parts.front_ns = MST_UNKNOWN;
 }

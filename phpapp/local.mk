@@ -36,6 +36,8 @@ phpext_sources = \
 	phpapp/ext/settings.h \
 	phpapp/ext/state.c \
 	phpapp/ext/state.h \
+	phpapp/ext/timed.c \
+	phpapp/ext/timed.h \
 	phpapp/ext/waits.c \
 	phpapp/ext/waits.def \
 	phpapp/ext/waits.h

@@ -84,6 +84,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/archive/thin.h \
 	tools/archive/thin_choose.c \
 	tools/archive/thin_choose.h \
+	tools/archive/thin_subjects.c \
+	tools/archive/thin_subjects.h \
 	tools/archive/wal.c \
 	tools/archive/weights.c \
 	tools/archive/writer.c \
@@ -96,6 +98,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/cli/quantities.h \
 	tools/cli/record_runs.c \
 	tools/cli/record_runs.h \
+	tools/cli/report_options.c \
+	tools/cli/report_options.h \
 	tools/cli/study_reports.h \
 	tools/cli/target_options.h \
 	tools/cli/text_options.c \
@@ -232,6 +236,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/record/rotation.h \
 	tools/record/sampler.c \
 	tools/record/sampler.h \
+	tools/record/sampler_notes.c \
+	tools/record/sampler_notes.h \
 	tools/record/thinning.c \
 	tools/record/thinning.h \
 	tools/report/cells.c \
@@ -308,6 +314,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/source/http.c \
 	tools/source/http.h \
 	tools/source/http_curl.h \
+	tools/source/http_errors.c \
+	tools/source/http_errors.h \
 	tools/source/http_source.c \
 	tools/source/ndjson.c \
 	tools/source/ndjson.h \
@@ -326,6 +334,7 @@ libmpmstat_tool_la_SOURCES = \
 	tools/source/target.h \
 	tools/source/target_file.c \
 	tools/source/target_file.h \
+	tools/source/target_open.c \
 	tools/stats/bootstrap.c \
 	tools/stats/bootstrap.h \
 	tools/stats/distribution.c \

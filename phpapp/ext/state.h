@@ -4,6 +4,7 @@
  *   mpmstat.c    module entry, ini settings, phpinfo(), mpmstat_mark(): calls all below
  *   request.c    one request: time stamps, counters, journal record
  *   waits.c      what a request waits for: times the functions of waits.def
+ *   timed.c      replaces the handlers of these functions
  *   ends.c       the table of waits.def
  *   end_*.c      what such a function waits for, kind and other end: of databases, caches, http,
  *                paths, sockets, streams

@@ -1,9 +1,7 @@
 /* waits.c - what a request waits for: times the functions of waits.def.
  *
- * After all extensions have started, the handlers of these functions and methods are replaced by
- * one that reads the clocks, calls the original and reads them again. What it needs to know of a
- * function is in the function's reserved slot, which copies of the function share (methods that a
- * subclass inherits, closures).
+ * These functions have a handler (timed.c) that reads the clocks, calls the original and reads them
+ * again.
  *
  * Only the outermost timed call counts: what it calls back is part of it. A wait is the call's
  * wall time, less the CPU time in it, less the time in it in which the thread was ready to run
@@ -17,47 +15,17 @@
 
 #include <php.h>
 #include <stdlib.h>
-#include <string.h>
 #include <zend_exceptions.h>
-#include <zend_extensions.h>
-#if PHP_VERSION_ID >= 80100
-#include <zend_observer.h>
-#endif
 
 #include "base/clock.h"
 #include "delay.h"
 #include "end_call.h"
-#include "end_functions.h"
 #include "ends.h"
 #include "state.h"
+#include "timed.h"
 #include "write/worker.h"
 
 #define LONG_NS (100 * MST_NS_PER_US)   /* a hundred times the cost of reading the run delay */
-
-#if PHP_VERSION_ID >= 80000
-#define RESOURCE_HANDLE() zend_get_resource_handle("mpmstat")
-typedef zend_result startup_result;
-#else
-static zend_extension handle_owner;
-#define RESOURCE_HANDLE() zend_get_resource_handle(&handle_owner)
-typedef int startup_result;
-#endif
-
-/* What tells, as a call begins, which other end it waits for. */
-enum mst_told_by {
-    MST_TOLD_BY_RESULT,    /* only its arguments and result, as it ends */
-    MST_TOLD_BY_LINE,      /* always the own end */
-    MST_TOLD_BY_SUBJECT    /* what is noted for the subject */
-};
-
-/* A function whose handler is replaced. */
-struct mst_timed_function {
-    zif_handler                original;
-    struct mst_wait_line      *line;
-    enum mst_told_by           told_by;
-    mst_wait_of_call          *end;    /* to be called as a call ends; NULL: no need */
-    struct mst_timed_function *next;
-};
 
 /* The timed call of a fiber that does not run now. */
 struct mst_suspended {
@@ -71,8 +39,8 @@ struct mst_suspended {
     struct mst_suspended *next;
 };
 
-static int slot = -1;   /* of zend_internal_function.reserved; -1: none is free */
-static struct mst_timed_function *all_timed;   /* NULL: no function is timed */
+int mst_timed_slot = -1;
+struct mst_timed_function *mst_timed_all;
 
 /* ---- time ------------------------------------------------------------------------------- */
 
@@ -206,9 +174,9 @@ static inline void end_call(struct mst_waits *w, bool is_broken)
     add(w, timed->end ? timed->end(w->own, call, w->result) : w->wait, w->waited_ns, has_failed);
 }
 
-static ZEND_NAMED_FUNCTION(call_timed)
+ZEND_NAMED_FUNCTION(mst_call_timed)
 {
-    const struct mst_timed_function *timed = EX(func)->internal_function.reserved[slot];
+    const struct mst_timed_function *timed = EX(func)->internal_function.reserved[mst_timed_slot];
     struct mst_wait_line *line = timed->line;
     struct mst_own_end *own = &line->own;
     struct mst_waits *w = &MPMSTAT_G(waits);
@@ -233,9 +201,9 @@ static ZEND_NAMED_FUNCTION(call_timed)
         end_call(w, false);
 }
 
-static ZEND_NAMED_FUNCTION(call_noted)
+ZEND_NAMED_FUNCTION(mst_call_noted)
 {
-    const struct mst_timed_function *timed = EX(func)->internal_function.reserved[slot];
+    const struct mst_timed_function *timed = EX(func)->internal_function.reserved[mst_timed_slot];
 
     timed->original(INTERNAL_FUNCTION_PARAM_PASSTHRU);
     if (MPMSTAT_G(waits).is_on)
@@ -282,7 +250,7 @@ static void resume(struct mst_waits *w, const void *fiber)
     show_wait(w);
 }
 
-static void see_switch(zend_fiber_context *from, zend_fiber_context *to)
+void mst_fiber_switched(zend_fiber_context *from, zend_fiber_context *to)
 {
     struct mst_waits *w = &MPMSTAT_G(waits);
 
@@ -299,7 +267,7 @@ void mst_waits_begin(uint64_t now_ns, uint64_t cpu_ns)
 {
     struct mst_waits *w = &MPMSTAT_G(waits);
 
-    w->is_on = MPMSTAT_G(measure_waits) && all_timed != NULL;
+    w->is_on = MPMSTAT_G(measure_waits) && mst_timed_all != NULL;
     w->seen_ns = now_ns;
     w->seen_cpu_ns = cpu_ns != MST_UNKNOWN ? cpu_ns
                                           : mst_clock_read(CLOCK_THREAD_CPUTIME_ID);
@@ -406,121 +374,4 @@ void mst_waits_end(struct mst_php_request *r, uint64_t left_ns)
     r->cpu_wait_ns = 0;
     take(&r->cpu_wait_ns, last_delay_ns - w->first_delay_ns, &left_ns);
     mst_count(&t->php_cpu_wait_ns, r->cpu_wait_ns);
-}
-
-/* ---- installing -------------------------------------------------------------------------- */
-
-static bool is_replaced(const zend_internal_function *f)
-{
-    return f->handler == call_timed || f->handler == call_noted;
-}
-
-static enum mst_told_by told_by(const struct mst_wait_line *line)
-{
-    if (line->end == mst_end_subject || line->end == mst_end_made)
-        return MST_TOLD_BY_SUBJECT;
-    return line->end == mst_end_fixed ? MST_TOLD_BY_LINE : MST_TOLD_BY_RESULT;
-}
-
-/* Whether a call's end has to be looked at: it tells the other end, or that of what it made. */
-static bool is_to_end(const struct mst_wait_line *line)
-{
-    return line->end != mst_end_subject && line->end != mst_end_fixed;
-}
-
-static void replace(zend_function *f, struct mst_wait_line *line)
-{
-    struct mst_timed_function *timed;
-
-    if (f->type != ZEND_INTERNAL_FUNCTION || is_replaced(&f->internal_function)
-        || (timed = malloc(sizeof *timed)) == NULL)
-        return;
-    *timed = (struct mst_timed_function){ f->internal_function.handler, line, told_by(line),
-                                          is_to_end(line) ? line->end : NULL, all_timed };
-    all_timed = timed;
-    f->internal_function.reserved[slot] = timed;
-    f->internal_function.handler = line->treatment == MST_IS_NOTE ? call_noted : call_timed;
-}
-
-/* Replaces the line's function or method; of "*" all methods. */
-static void replace_methods(HashTable *methods, struct mst_wait_line *line)
-{
-    const char *name = line->function;
-    zend_function *f;
-
-    if (*name == '*') {
-        ZEND_HASH_FOREACH_PTR(methods, f) {
-            replace(f, line);
-        } ZEND_HASH_FOREACH_END();
-    } else if ((f = zend_hash_str_find_ptr(methods, name, strlen(name))) != NULL) {
-        replace(f, line);
-    }
-}
-
-/* The subclasses of an extension have copies of the methods, too. */
-static void replace_in_classes(struct mst_wait_line *line)
-{
-    const char *name = line->class_name;
-    zend_class_entry *base = zend_hash_str_find_ptr(CG(class_table), name, strlen(name)), *class;
-
-    if (!base)
-        return;
-    ZEND_HASH_FOREACH_PTR(CG(class_table), class) {
-        if (class->type == ZEND_INTERNAL_CLASS && instanceof_function(class, base))
-            replace_methods(&class->function_table, line);
-    } ZEND_HASH_FOREACH_END();
-}
-
-/* With threads, each has copies of all functions, and machine code that the JIT made in one thread
- * calls with that thread's copy, also after the thread has ended (PHP 8.2). What is timed cannot be
- * told then. Where it has a buffer and is not disabled, the JIT can be turned on later. */
-static bool is_unsafe(void)
-{
-    const char *jit = INI_STR("opcache.jit");
-
-    return MPMSTAT_THREADS > 1 && INI_INT("opcache.jit_buffer_size") > 0
-        && !(jit && strcmp(jit, "disable") == 0);
-}
-
-static bool is_refused;
-
-const char *mst_waits_why_not(void)
-{
-    return is_refused ? "not measured: the JIT of a PHP with threads has a buffer" : NULL;
-}
-
-static startup_result (*next_post_startup)(void);
-
-static startup_result replace_all(void)
-{
-    struct mst_wait_line *line;
-
-    is_refused = is_unsafe();
-    for (line = mst_wait_lines; line < mst_wait_lines + mst_wait_line_count && !is_refused; line++)
-        if (*line->class_name)
-            replace_in_classes(line);
-        else
-            replace_methods(CG(function_table), line);
-    return next_post_startup ? next_post_startup() : SUCCESS;
-}
-
-void mst_waits_install(void)
-{
-    if (!MPMSTAT_G(measure_waits) || (slot = RESOURCE_HANDLE()) < 0)
-        return;
-    next_post_startup = zend_post_startup_cb;
-    zend_post_startup_cb = replace_all;
-#if PHP_VERSION_ID >= 80100
-    zend_observer_fiber_switch_register(see_switch);
-#endif
-}
-
-void mst_waits_uninstall(void)
-{
-    struct mst_timed_function *timed;
-
-    while ((timed = all_timed) != NULL) {
-        all_timed = timed->next;
-        free(timed);
-    }
 }

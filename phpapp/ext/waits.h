@@ -4,12 +4,16 @@
 
 #include "segment/format.h"
 
+/* ---- timed.c: which functions are timed --------------------------------------------------- */
+
 /* At MINIT: has the functions of waits.def timed after all extensions have started. */
 void mst_waits_install(void);
 /* For phpinfo(): why waits are not measured although mpmstat.waits is on; NULL: they are. */
 const char *mst_waits_why_not(void);
 /* At MSHUTDOWN. */
 void mst_waits_uninstall(void);
+
+/* ---- waits.c: a request's waits ----------------------------------------------------------- */
 
 /* A recorded request begins. cpu_ns: of its thread, from any point on; MST_UNKNOWN. */
 void mst_waits_begin(uint64_t now_ns, uint64_t cpu_ns);

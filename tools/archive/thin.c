@@ -12,104 +12,10 @@
 
 #include "archive/internal.h"
 #include "archive/query.h"
-#include "archive/thin_choose.h"
+#include "archive/thin_subjects.h"
 #include "base/array.h"
 #include "base/clock.h"
 #include "segment/fields.h"
-
-#define MAXIMA 20u   /* of one side at most */
-
-/* ---- what is thinned ------------------------------------------------------------------- */
-
-/* The columns of a side in a query: these, then those whose largest values are kept. Rows of the
- * same owner, label and status may stand for each other. */
-enum { ROWID, OWNER, TIME, LABEL, STATUS, ORDER, KEEP, LARGEST };
-
-struct subject {
-    const char *tables[MST_THIN_SIDES];   /* NULL: it has no such side */
-    const char *sql;
-    int         largest[MST_THIN_SIDES];  /* how many columns */
-    bool        by_label;                 /* minutes are those of an owner's label */
-    bool        keeps_last;               /* of each minute: counters */
-    struct mst_thin_rule rule;
-};
-
-#define TOTAL "a.queue_ns + a.read_ns + a.handle_ns + a.send_ns"
-#define X_INTERVAL(suffix, name) ", a." name "_ns"
-#define APACHE \
-    "a.rowid, a.server_id, a.start_ns + " TOTAL ", a.label, a.status, " TOTAL ", " \
-    "a.ghost OR a.aborted OR coalesce(a.status >= 500, 0), " \
-    "a.queue_ns, a.read_ns, a.handle_ns, a.send_ns, a.held_ns, a.front_ns" \
-    MST_INTERVALS(X_INTERVAL)
-#define APACHES_LARGEST (6 + MST_INTERVAL_COUNT)
-#define PHP \
-    "p.rowid, p.server_id, p.start_ns + p.run_ns, p.label, p.status, " \
-    "coalesce(p.wait_ns, 0) + p.run_ns, " \
-    "p.ghost OR p.aborted OR p.fatal OR p.timeout OR coalesce(p.status >= 500, 0), " \
-    "p.wait_ns, p.run_ns, p.user_ns + p.system_ns, p.cpu_wait_ns, p.waits_ns, p.memory_bytes"
-#define PHPS_LARGEST 6
-_Static_assert(APACHES_LARGEST <= MAXIMA, "room for each");
-
-/* Of 500 requests of a label in a minute and more, a quantile is wrong by 2 % of them at most; of
- * fewer by ten requests, and by a tenth of them at most. */
-#define REQUESTS { .slowest = 20, .slow_one_of = 100, .runs = 10, .runs_enough = 50, \
-                   .run_few = 10, .run_many = 100 }
-#define SAMPLES  { .runs = 6 }
-#define MAXIMA_ONLY { .runs = 0 }
-
-/* Parts of a sample's query: what it is of, a label, the order, and whether it is kept. */
-#define SAMPLE(owner, label, order, keep) \
-    "SELECT rowid, " owner ", time_ns, " label ", NULL, " order ", " keep ", "
-#define FIXED "moment <> 'during'"
-
-/* Of a server's samples: a finding can rest on the one with the fewest idle workers for each busy
- * one, and on the one with the most connections for what event takes with httpd's own factor. */
-#define FEWEST_IDLE "coalesce(1000000 * workers_busy / idle, 1000000000 * (workers_busy + 1))"
-#define FULLEST     "1000000 * connections / (workers_busy + 3 * idle)"
-
-/* Requests that belong together are those of the same id at the same time: ids of several Apaches
- * can be the same. Those of which more than one fits stand for themselves. */
-static const struct subject subjects[] = {
-    { { "server_requests", "php_requests" },
-      "SELECT " APACHE ", " PHP " FROM main.server_requests a LEFT JOIN main.php_requests p "
-      "ON p.request_id = a.request_id AND a.ghost = 0 AND p.ghost = 0 "
-      "AND p.start_ns - coalesce(p.wait_ns, 0) BETWEEN a.start_ns - 50000000 "
-      "AND a.start_ns + " TOTAL " + 50000000 WHERE :id ORDER BY a.rowid",
-      { APACHES_LARGEST, PHPS_LARGEST }, false, false, REQUESTS },
-    { { NULL, "php_requests" },
-      "SELECT " PHP " FROM main.php_requests p WHERE :id ORDER BY p.rowid",
-      { 0, PHPS_LARGEST }, false, false, REQUESTS },
-    { { "samples", NULL },
-      SAMPLE("server_id", "NULL", "workers_busy", FIXED)
-      FEWEST_IDLE ", " FULLEST ", "
-      "workers_busy, 1000000 * listen_queue / listen_queue_limit, in_flight, connections, "
-      "1000000 * group_memory_bytes / group_memory_limit_bytes, group_memory_bytes, "
-      "http2_workers_busy, keepalive, closing, coalesce(in_flight, workers_busy) + listen_queue "
-      "FROM main.samples WHERE :id ORDER BY rowid",
-      { 12, 0 }, false, true, SAMPLES },
-    { { "pool_samples", NULL },
-      SAMPLE("server_id", "label", "workers_busy", FIXED)
-      "workers_busy FROM main.pool_samples WHERE :id ORDER BY rowid",
-      { 1, 0 }, true, true, SAMPLES },
-    { { "memory_samples", NULL },
-      SAMPLE("server_id", "NULL", "pss_bytes", "0")
-      "pss_bytes, rss_bytes, processes FROM main.memory_samples WHERE :id ORDER BY rowid",
-      { 3, 0 }, false, false, SAMPLES },
-    { { "machine_samples", NULL },
-      SAMPLE("run_id", "NULL", "0", FIXED)
-      "runnable, blocked FROM main.machine_samples WHERE :id ORDER BY rowid",
-      { 2, 0 }, false, true, MAXIMA_ONLY },
-    { { "process_samples", NULL },
-      SAMPLE("server_id", "NULL", "0", "0")
-      "1000000 * files / files_limit, files, pss_bytes "
-      "FROM main.process_samples WHERE :id ORDER BY rowid",
-      { 3, 0 }, false, false, MAXIMA_ONLY },
-    { { "port_samples", NULL },
-      SAMPLE("run_id", "remote", "0", "0")
-      "ports FROM main.port_samples WHERE :id ORDER BY rowid",
-      { 1, 0 }, true, false, MAXIMA_ONLY },
-};
-#define SUBJECTS (sizeof subjects / sizeof *subjects)
 
 /* ---- minutes --------------------------------------------------------------------------- */
 
@@ -117,8 +23,8 @@ static const struct subject subjects[] = {
  * them. */
 struct largest {
     int      side;
-    uint64_t label, value[MAXIMA];
-    size_t   row[MAXIMA];
+    uint64_t label, value[MST_THIN_MAXIMA];
+    size_t   row[MST_THIN_MAXIMA];
 };
 
 /* The present minute of an owner. */
@@ -139,7 +45,7 @@ struct copier {
 struct thinning {
     struct mst_archive *from, *to;
     const volatile sig_atomic_t *stop;
-    const struct subject *subject;
+    const struct mst_thin_subject *subject;
     struct copier   copiers[MST_THIN_SIDES], waits;
     struct minute  *minutes;
     size_t          minute_count, minute_room, at;   /* at: the latest that was used */
@@ -228,9 +134,10 @@ static bool is_thinned(const char *table)
     size_t i;
     int side;
 
-    for (i = 0; i < SUBJECTS; i++)
+    for (i = 0; i < mst_thin_subject_count; i++)
         for (side = 0; side < MST_THIN_SIDES; side++)
-            if (subjects[i].tables[side] != NULL && strcmp(subjects[i].tables[side], table) == 0)
+            if (mst_thin_subjects[i].tables[side] != NULL &&
+                strcmp(mst_thin_subjects[i].tables[side], table) == 0)
                 return true;
     return strcmp(table, "php_waits") == 0;   /* with their requests */
 }
@@ -299,7 +206,7 @@ static bool end_minute(struct thinning *t, struct minute *m)
     size_t i, k;
 
     for (i = 0; i < m->largest_count; i++)
-        for (k = 0; k < MAXIMA; k++)
+        for (k = 0; k < MST_THIN_MAXIMA; k++)
             if (m->largest[i].value[k] > 0)
                 m->rows[m->largest[i].row[k]].is_kept = true;
     if (m->count > 0 && t->subject->keeps_last)
@@ -331,7 +238,7 @@ static bool note_largest(struct thinning *t, struct minute *m, int side, uint64_
     }
     l = &m->largest[i];
     for (k = 0; k < t->subject->largest[side]; k++) {
-        value = sqlite3_column_int64(columns, at + LARGEST + k);
+        value = sqlite3_column_int64(columns, at + MST_THIN_LARGEST + k);
         if (value > 0 && (uint64_t)value > l->value[k]) {
             l->value[k] = (uint64_t)value;
             l->row[k] = m->count;
@@ -342,10 +249,10 @@ static bool note_largest(struct thinning *t, struct minute *m, int side, uint64_
 
 static uint64_t label_of(sqlite3_stmt *columns, int at)
 {
-    const void *text = sqlite3_column_text(columns, at + LABEL);
+    const void *text = sqlite3_column_text(columns, at + MST_THIN_LABEL);
 
     return text == NULL ? 0 : mix(MIX_BEGIN, text,
-                                  (size_t)sqlite3_column_bytes(columns, at + LABEL));
+                                  (size_t)sqlite3_column_bytes(columns, at + MST_THIN_LABEL));
 }
 
 /* Where it belongs to a request of another side already, or to several, what is together is not
@@ -373,28 +280,29 @@ static void check_joined(struct thinning *t, struct mst_thin_row *row, struct mi
 /* Fills a side of the row from the query's columns from `at` on. */
 static void read_side(struct mst_thin_row *row, int side, sqlite3_stmt *columns, int at)
 {
-    int64_t order = sqlite3_column_int64(columns, at + ORDER);
+    int64_t order = sqlite3_column_int64(columns, at + MST_THIN_ORDER);
 
-    row->rowid[side] = sqlite3_column_int64(columns, at + ROWID);
+    row->rowid[side] = sqlite3_column_int64(columns, at + MST_THIN_ROWID);
     if (row->rowid[side] == 0)
         return;
     row->order[side] = order > 0 ? (uint64_t)order : 0;
     row->label[side] = label_of(columns, at);
-    row->is_kept |= sqlite3_column_int(columns, at + KEEP) != 0;
+    row->is_kept |= sqlite3_column_int(columns, at + MST_THIN_KEEP) != 0;
     row->cell = mix_number(row->cell, (uint64_t)side);
-    row->cell = mix_number(row->cell, (uint64_t)sqlite3_column_int64(columns, at + OWNER));
+    row->cell = mix_number(row->cell, (uint64_t)sqlite3_column_int64(columns, at + MST_THIN_OWNER));
     row->cell = mix_number(row->cell, row->label[side]);
-    row->cell = mix_number(row->cell, (uint64_t)sqlite3_column_int64(columns, at + STATUS));
-    row->cell = mix_number(row->cell, (uint64_t)sqlite3_column_int64(columns, at + TIME) /
+    row->cell = mix_number(row->cell,
+                           (uint64_t)sqlite3_column_int64(columns, at + MST_THIN_STATUS));
+    row->cell = mix_number(row->cell, (uint64_t)sqlite3_column_int64(columns, at + MST_THIN_TIME) /
                                       MST_MINUTE_NS);
 }
 
 /* The query's present row. */
 static bool take_row(struct thinning *t, sqlite3_stmt *columns)
 {
-    const struct subject *s = t->subject;
+    const struct mst_thin_subject *s = t->subject;
     int first = s->tables[MST_THIN_FIRST] != NULL ? MST_THIN_FIRST : MST_THIN_PHP, side;
-    int at[MST_THIN_SIDES] = { 0, first == MST_THIN_FIRST ? LARGEST + s->largest[0] : 0 };
+    int at[MST_THIN_SIDES] = { 0, first == MST_THIN_FIRST ? MST_THIN_LARGEST + s->largest[0] : 0 };
     struct mst_thin_row row = { .cell = MIX_BEGIN };
     uint64_t key, number;
     struct minute *m;
@@ -405,9 +313,9 @@ static bool take_row(struct thinning *t, sqlite3_stmt *columns)
     if (first == MST_THIN_PHP && row.rowid[first] <= t->joined_max &&
         t->joined[row.rowid[first] >> 3] >> (row.rowid[first] & 7) & 1)
         return true;
-    key = mix_number(MIX_BEGIN, (uint64_t)sqlite3_column_int64(columns, OWNER));
+    key = mix_number(MIX_BEGIN, (uint64_t)sqlite3_column_int64(columns, MST_THIN_OWNER));
     key = mix_number(key, s->by_label ? row.label[first] : 0);
-    number = (uint64_t)sqlite3_column_int64(columns, TIME) / MST_MINUTE_NS;
+    number = (uint64_t)sqlite3_column_int64(columns, MST_THIN_TIME) / MST_MINUTE_NS;
     m = minute_of(t, key);
     if (m == NULL || !mst_grow(&m->rows, &m->room, m->count, sizeof *m->rows))
         return no_memory(t);
@@ -441,7 +349,7 @@ static void forget_minutes(struct thinning *t)
     t->minute_count = t->at = 0;
 }
 
-static bool thin_subject(struct thinning *t, const struct subject *s)
+static bool thin_subject(struct thinning *t, const struct mst_thin_subject *s)
 {
     struct mst_query q = mst_query_ask(t->from->db, s->sql, 1);
     bool fine = true;
@@ -501,8 +409,8 @@ static bool thin(struct thinning *t)
            copy_whole_tables(t) &&
            begin_copier(t, &t->waits, "php_waits", "(server_id, key) = (SELECT server_id, key FROM "
                         "main.php_requests WHERE rowid = ?)");
-    for (i = 0; i < SUBJECTS && fine; i++)
-        fine = thin_subject(t, &subjects[i]);
+    for (i = 0; i < mst_thin_subject_count && fine; i++)
+        fine = thin_subject(t, &mst_thin_subjects[i]);
     end_copier(&t->waits);
     fine = fine && *t->stop == 0 && mst_archive_execute(t->to, ended) == 0 &&
            mst_archive_execute(t->to, "COMMIT") == 0;

@@ -1,7 +1,6 @@
 /* verb_report.c - mpmstat report: recorded runs as a page, as tables, as text. */
 #include <dirent.h>
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,13 +13,13 @@
 #include "archive/slice.h"
 #include "base/array.h"
 #include "base/clock.h"
-#include "cli/quantities.h"
-#include "console/output.h"
 #include "cli/fail_on.h"
+#include "cli/report_options.h"
 #include "cli/study_reports.h"
 #include "cli/text_options.h"
 #include "cli/verbs.h"
 #include "console/diag.h"
+#include "console/output.h"
 #include "findings/findings.h"
 #include "report/report.h"
 #include "report/trend.h"
@@ -29,143 +28,10 @@ static const char help[] =
 #include "tools/cli/help/report.inc"
     ;
 
-enum format { FORMAT_HTML, FORMAT_MD, FORMAT_CSV, FORMAT_JSON, FORMAT_TEXT, FORMAT_COUNT };
-static const char *const format_names[FORMAT_COUNT] = { "html", "md", "csv", "json", "text" };
-
-struct selected {
-    const char *run;             /* number or name */
-    bool        found;
-};
-
-struct options {
-    enum format      format;
-    bool             series, trend, help;
-    struct mst_fail_on fail_on;
-    unsigned         percentiles;
-    enum mst_colour  colour;
-    const char      *output;     /* NULL: stdout */
-    struct selected *selected;   /* --run */
-    size_t           selected_count;
-    char           **files;
-    int              file_count;
-    uint64_t         from_ns, to_ns;   /* to 0: all */
-};
-
 struct archives {
     struct mst_archive **items;
     size_t               count, room;
 };
-
-/* ---- the command line ------------------------------------------------------------ */
-
-static int read_format(struct options *o, const char *name)
-{
-    int i;
-
-    for (i = 0; i < FORMAT_COUNT; i++)
-        if (strcmp(name, format_names[i]) == 0) {
-            o->format = (enum format)i;
-            return MST_EXIT_OK;
-        }
-    return mst_usage_error("report", "there is no format \"%s\": expected html, md, csv, json or "
-                           "text", name);
-}
-
-/* The output takes the place of what is there. */
-static int check_output(const struct options *o)
-{
-    struct stat output, file;
-    int i;
-
-    if (o->output == NULL)
-        return MST_EXIT_OK;
-    if (o->output[0] == '\0')
-        return mst_usage_error("report", "-o takes the name of a file, not an empty one");
-    if (strcmp(o->output, "-") == 0 || stat(o->output, &output) != 0)
-        return MST_EXIT_OK;
-    for (i = 0; i < o->file_count; i++)
-        if (stat(o->files[i], &file) == 0 && file.st_dev == output.st_dev &&
-            file.st_ino == output.st_ino)
-            return mst_usage_error("report", "-o %s would replace the archive %s by its report",
-                                   o->output, o->files[i]);
-    return MST_EXIT_OK;
-}
-
-static int check_options(const struct options *o)
-{
-    if (o->file_count == 0)
-        return mst_usage_error("report", "it takes the archives to report: files that mpmstat "
-                               "record has made");
-    if (o->to_ns != 0 && o->to_ns <= o->from_ns)
-        return mst_usage_error("report", "--to has to be later than --from");
-    if (o->series && o->format != FORMAT_CSV)
-        return mst_usage_error("report", "--series goes with --format csv");
-    if (o->trend && o->format == FORMAT_CSV)
-        return mst_usage_error("report", "--trend goes with html, md, json or text");
-    if (o->percentiles != 0 && o->format != FORMAT_TEXT)
-        return mst_usage_error("report", "--percentiles goes with --format text");
-    if (o->format == FORMAT_HTML && o->output == NULL && isatty(STDOUT_FILENO))
-        return mst_usage_error("report", "a page on a terminal would be no use: name a file with "
-                               "-o FILE, or another --format");
-    return check_output(o);
-}
-
-static int read_options(struct options *o, int argc, char **argv)
-{
-    static const struct option names[] = {
-        { "format", required_argument, NULL, 'f' }, { "output", required_argument, NULL, 'o' },
-        { "run", required_argument, NULL, 'r' }, { "series", no_argument, NULL, 's' },
-        { "trend", no_argument, NULL, 't' }, { "fail-on", required_argument, NULL, 'A' },
-        { "percentiles", required_argument, NULL, 'P' },
-        { "from", required_argument, NULL, 'F' }, { "to", required_argument, NULL, 'T' },
-        { "color", required_argument, NULL, 'C' },
-        { "help", no_argument, NULL, 'h' }, { 0 },
-    };
-    int option, status;
-
-    opterr = 0;
-    optind = 0;
-    while ((option = getopt_long(argc, argv, ":f:o:h", names, NULL)) != -1) {
-        switch (option) {
-        case 'f':
-            status = read_format(o, optarg);
-            if (status != MST_EXIT_OK)
-                return status;
-            break;
-        case 'o': o->output = optarg; break;
-        case 'r': o->selected[o->selected_count++].run = optarg; break;
-        case 's': o->series = true; break;
-        case 't': o->trend = true; break;
-        case 'A':
-            status = mst_fail_on_read(&o->fail_on, "report", optarg);
-            if (status != MST_EXIT_OK)
-                return status;
-            break;
-        case 'P':
-            status = mst_percentiles_read(&o->percentiles, "report", optarg);
-            if (status != MST_EXIT_OK)
-                return status;
-            break;
-        case 'F':
-        case 'T':
-            status = mst_instant_read("report", option == 'F' ? "from" : "to", optarg,
-                                      option == 'F' ? &o->from_ns : &o->to_ns);
-            if (status != MST_EXIT_OK)
-                return status;
-            break;
-        case 'C':
-            status = mst_colour_read(&o->colour, "report", optarg);
-            if (status != MST_EXIT_OK)
-                return status;
-            break;
-        case 'h': o->help = true; return MST_EXIT_OK;
-        default:  return mst_option_error("report", option, argv, names);
-        }
-    }
-    o->files = argv + optind;
-    o->file_count = argc - optind;
-    return check_options(o);
-}
 
 /* ---- the runs -------------------------------------------------------------------- */
 
@@ -175,7 +41,7 @@ static int out_of_memory(void)
 }
 
 /* Takes the place of the archives, where a time of them is wanted, or what a directory has. */
-static int slice(struct archives *a, const struct options *o)
+static int slice(struct archives *a, const struct mst_report_options *o)
 {
     char error[MST_ERROR_MAX], ignored[MST_ERROR_MAX];
     struct mst_archive *part;
@@ -212,7 +78,8 @@ static int is_archive_name(const struct dirent *entry)
 
 /* The archives of a directory, but for those that were written last before the time that is
  * wanted. */
-static int open_directory(struct archives *a, const struct options *o, const char *directory)
+static int open_directory(struct archives *a, const struct mst_report_options *o,
+                          const char *directory)
 {
     struct dirent **names;
     int count = scandir(directory, &names, is_archive_name, alphasort), status = MST_EXIT_OK, i;
@@ -240,7 +107,7 @@ static int open_directory(struct archives *a, const struct options *o, const cha
     return status;
 }
 
-static int open_archives(struct archives *a, const struct options *o)
+static int open_archives(struct archives *a, const struct mst_report_options *o)
 {
     int status = MST_EXIT_OK, i;
     bool whole = o->from_ns == 0 && o->to_ns == 0;
@@ -257,7 +124,7 @@ static int open_archives(struct archives *a, const struct options *o)
 }
 
 /* One run can be selected twice, by its number and by its name. */
-static bool is_selected(const struct options *o, const struct mst_summary *s)
+static bool is_selected(const struct mst_report_options *o, const struct mst_summary *s)
 {
     bool wanted = o->selected_count == 0;
     char number[32];
@@ -286,8 +153,8 @@ static char *title_of(const struct mst_summary *s, const char *path, bool severa
 }
 
 /* Summarized, and added where it is wanted. */
-static int add_run(struct mst_report *report, const struct options *o, struct mst_archive *archive,
-                   const char *path, int64_t id)
+static int add_run(struct mst_report *report, const struct mst_report_options *o,
+                   struct mst_archive *archive, const char *path, int64_t id)
 {
     struct mst_report_run run = { .archive = archive, .path = path }, *kept;
     char error[MST_ERROR_MAX];
@@ -312,7 +179,7 @@ static int add_run(struct mst_report *report, const struct options *o, struct ms
     return MST_EXIT_OK;
 }
 
-static int add_runs(struct mst_report *report, const struct options *o,
+static int add_runs(struct mst_report *report, const struct mst_report_options *o,
                     struct mst_archive *archive, const char *path)
 {
     char error[MST_ERROR_MAX];
@@ -329,7 +196,7 @@ static int add_runs(struct mst_report *report, const struct options *o,
 }
 
 /* Says each that no archive has. */
-static int check_selected(const struct options *o, const struct archives *archives)
+static int check_selected(const struct mst_report_options *o, const struct archives *archives)
 {
     char names[MST_ERROR_MAX] = ": runs are selected by number or name";
     int status = MST_EXIT_OK;
@@ -346,7 +213,7 @@ static int check_selected(const struct options *o, const struct archives *archiv
     return status;
 }
 
-static int find_runs(struct mst_report *report, const struct options *o,
+static int find_runs(struct mst_report *report, const struct mst_report_options *o,
                      const struct archives *archives)
 {
     size_t i;
@@ -392,17 +259,18 @@ static void put_json(struct mst_sink *sink, const struct mst_report *report)
 
 /* What is to be written: the runs, or the study of the one archive. */
 struct job {
-    const struct options    *o;
+    const struct mst_report_options    *o;
     const struct mst_report *report;
     struct mst_archive      *study;     /* NULL: the runs */
 };
 
-static int put_trend(struct mst_sink *sink, const struct mst_report *report, enum format format,
-                     char error[MST_ERROR_MAX])
+static int put_trend(struct mst_sink *sink, const struct mst_report *report,
+                     enum mst_report_format format, char error[MST_ERROR_MAX])
 {
-    void (*const put_lines[FORMAT_COUNT])(struct mst_sink *, const struct mst_trend_lines *) = {
-        [FORMAT_HTML] = mst_trend_html, [FORMAT_MD] = mst_trend_markdown,
-        [FORMAT_JSON] = mst_trend_json, [FORMAT_TEXT] = mst_trend_text,
+    void (*const put_lines[MST_REPORT_FORMATS])(struct mst_sink *,
+                                                const struct mst_trend_lines *) = {
+        [MST_REPORT_HTML] = mst_trend_html, [MST_REPORT_MD] = mst_trend_markdown,
+        [MST_REPORT_JSON] = mst_trend_json, [MST_REPORT_TEXT] = mst_trend_text,
     };
     struct mst_trend_lines lines;
     int status = mst_trend_make(&lines, report);
@@ -416,15 +284,15 @@ static int put_trend(struct mst_sink *sink, const struct mst_report *report, enu
 }
 
 static int put_runs(struct mst_sink *sink, const struct mst_report *report,
-                    const struct options *o, char error[MST_ERROR_MAX])
+                    const struct mst_report_options *o, char error[MST_ERROR_MAX])
 {
     int status = 0;
 
     switch (o->format) {
-    case FORMAT_HTML: status = mst_report_html(sink, report, error); break;
-    case FORMAT_MD:   status = mst_report_markdown(sink, report, error); break;
-    case FORMAT_TEXT: status = mst_report_texts(sink, report, error); break;
-    case FORMAT_JSON: put_json(sink, report); break;
+    case MST_REPORT_HTML: status = mst_report_html(sink, report, error); break;
+    case MST_REPORT_MD:   status = mst_report_markdown(sink, report, error); break;
+    case MST_REPORT_TEXT: status = mst_report_texts(sink, report, error); break;
+    case MST_REPORT_JSON: put_json(sink, report); break;
     default:
         if (o->series)
             status = mst_report_csv_series(sink, report, error);
@@ -442,7 +310,7 @@ static int put(struct mst_sink *sink, const void *context)
     int failed;
 
     if (job->study != NULL)
-        failed = mst_put_study(sink, job->o->format == FORMAT_HTML, job->study,
+        failed = mst_put_study(sink, job->o->format == MST_REPORT_HTML, job->study,
                                job->o->files[0], error);
     else if (job->o->trend)
         failed = put_trend(sink, job->report, job->o->format, error);
@@ -453,7 +321,7 @@ static int put(struct mst_sink *sink, const void *context)
     return mst_failed(MST_EXIT_TARGET, "%s", error);
 }
 
-static bool goes_into_file(const struct options *o)
+static bool goes_into_file(const struct mst_report_options *o)
 {
     return o->output != NULL && strcmp(o->output, "-") != 0;
 }
@@ -477,14 +345,14 @@ static int write_report(const struct job *job)
 }
 
 /* An archive of a study is reported as one, unless single runs or numbers are wanted. */
-static bool is_study(const struct options *o, const struct archives *archives)
+static bool is_study(const struct mst_report_options *o, const struct archives *archives)
 {
     return archives->count == 1 && o->selected_count == 0 && !o->trend &&
-           (o->format == FORMAT_HTML || o->format == FORMAT_MD) &&
+           (o->format == MST_REPORT_HTML || o->format == MST_REPORT_MD) &&
            mst_is_study(archives->items[0]);
 }
 
-static int report_files(const struct options *o)
+static int report_files(const struct mst_report_options *o)
 {
     struct archives archives = { 0 };
     struct mst_report report = { .percentiles = o->percentiles };
@@ -511,12 +379,12 @@ static int report_files(const struct options *o)
 
 int mst_verb_report(int argc, char **argv)
 {
-    struct options o = { .selected = calloc((size_t)argc, sizeof(struct selected)) };
+    struct mst_report_options o = { .selected = calloc((size_t)argc, sizeof *o.selected) };
     int status;
 
     if (o.selected == NULL)
         return out_of_memory();
-    status = read_options(&o, argc, argv);
+    status = mst_report_options_read(&o, argc, argv);
     mst_style_use(o.colour, goes_into_file(&o) ? -1 : STDOUT_FILENO);
     if (status == MST_EXIT_OK && o.help)
         fputs(help, stdout);

@@ -4,92 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/array.h"
 #include "base/clock.h"
-#include "base/siphash.h"
-#include "console/diag.h"
-#include "console/format.h"
 #include "record/limits.h"
-
-/* ---- trouble --------------------------------------------------------------------- */
-
-static const char *called(const struct mst_sampler *s)
-{
-    return mst_source_called(s->source);
-}
-
-static int add_note(struct mst_sampler *s, const char *text)
-{
-    mst_warn("%s", text);
-    return mst_archive_add_note(s->archive, s->run_id, mst_realtime_ns(), text);
-}
-
-/* Each sentence is noted once, and so many of them: a server can make up others for ever. */
-static int note_trouble(struct mst_sampler *s, const char *text)
-{
-    static const unsigned char key[MST_SIPHASH_KEY];
-    uint64_t hash = mst_siphash(key, text, strlen(text));
-    size_t i;
-
-    for (i = 0; i < s->noted_count; i++)
-        if (s->noted[i] == hash)
-            return 0;
-    if (s->noted_count == MST_NOTES_MAX)
-        return 0;
-    s->noted[s->noted_count++] = hash;
-    if (add_note(s, text) != 0)
-        return -1;
-    return s->noted_count < MST_NOTES_MAX ? 0 :
-           add_note(s, "what else is wrong with this server is not noted: it is too much");
-}
-
-/* ---- a server that is lost, and comes back ------------------------------------------- */
-
-static void clock_text(char text[16], uint64_t wall_ns)
-{
-    time_t seconds = (time_t)(wall_ns / MST_NS_PER_S);
-    struct tm local;
-
-    if (localtime_r(&seconds, &local) == NULL || strftime(text, 16, "%H:%M:%S", &local) == 0)
-        text[0] = '\0';
-}
-
-/* Says from when to when it was lost; `end` says how that ended. Not of each outage: a server that
- * answers every second look would fill the archive. */
-static int note_lost(struct mst_sampler *s, const char *end)
-{
-    uint64_t now_ns = mst_realtime_ns(), lost_ns = s->lost_wall_ns;
-    char from[16], until[16], text[MST_ERROR_MAX];
-
-    if (s->outages++ >= MST_NOTES_MAX)
-        return 0;
-    clock_text(from, lost_ns);
-    clock_text(until, now_ns);
-    snprintf(text, sizeof text, "%.200s was lost from %s to %s (%s): %s", called(s), from, until,
-             mst_format_duration(now_ns > lost_ns ? now_ns - lost_ns : 0).text, end);
-    return add_note(s, text);
-}
-
-static int see_answer(struct mst_sampler *s)
-{
-    int result = 0;
-
-    if (mst_sampler_is_lost(s))
-        result = note_lost(s, "it answers again, and is recorded on; what it served meanwhile is "
-                           "here as far as its journal still has it");
-    s->lost_wall_ns = 0;
-    s->answered_wall_ns = mst_realtime_ns();
-    return result;
-}
-
-static int see_no_answer(struct mst_sampler *s, const char *error)
-{
-    if (!mst_sampler_is_lost(s))
-        s->lost_wall_ns = s->answered_wall_ns != 0 ? s->answered_wall_ns : mst_realtime_ns();
-    return note_trouble(s, error);
-}
+#include "record/sampler_notes.h"
 
 /* ---- the journal ----------------------------------------------------------------- */
 
@@ -149,7 +68,7 @@ static int on_lifecycle(void *context, const struct mst_lifecycle *event, uint64
 static int keep_late(struct mst_sampler *s, const struct mst_delivery *delivery, uint64_t key)
 {
     if (!mst_grow(&s->late, &s->late_room, s->late_count, sizeof *s->late))
-        return note_trouble(s, "out of memory for late deliveries");
+        return mst_sampler_note_trouble(s, "out of memory for late deliveries");
     s->late[s->late_count++] = (struct mst_late_delivery){ *delivery, key };
     return 0;
 }
@@ -190,7 +109,7 @@ static int poll_journal(struct mst_sampler *s)
     s->poll_failed = mst_source_poll(s->source, &events, error) < 0;
     if (!s->poll_failed || (error[0] != '\0' && *s->stop))
         return 0;
-    return error[0] != '\0' ? note_trouble(s, error) : -1;
+    return error[0] != '\0' ? mst_sampler_note_trouble(s, error) : -1;
 }
 
 /* ---- samples --------------------------------------------------------------------- */
@@ -224,8 +143,8 @@ static int take_sample(struct mst_sampler *s, enum mst_moment moment)
 
     s->sampled = mst_source_sample(s->source, &s->sample, error) == 0;
     if (!s->sampled)
-        return *s->stop ? 0 : see_no_answer(s, error);
-    if (see_answer(s) != 0)
+        return *s->stop ? 0 : mst_sampler_see_no_answer(s, error);
+    if (mst_sampler_see_answer(s) != 0)
         return -1;
     name_processes(s);
     return add_sample(s, moment);
@@ -312,11 +231,6 @@ void mst_sampler_set_stop(struct mst_sampler *s, const volatile sig_atomic_t *st
 {
     s->stop = stop;
     mst_source_set_stop(s->source, stop);
-}
-
-bool mst_sampler_is_lost(const struct mst_sampler *s)
-{
-    return s->lost_wall_ns != 0;
 }
 
 void mst_sampler_close(struct mst_sampler *s)
@@ -510,39 +424,6 @@ int mst_sampler_drain(struct mst_sampler *s, bool *quiet)
     return 0;
 }
 
-/* Why CPU or memory is not known; "" if both are. */
-static void what_is_unknown(const struct mst_sampler *s, char text[MST_ERROR_MAX])
-{
-    text[0] = '\0';
-    if (mst_source_doubt(s->source)[0] != '\0')
-        snprintf(text, MST_ERROR_MAX, "%s", mst_source_doubt(s->source));
-    else if (!s->local)
-        snprintf(text, MST_ERROR_MAX, "its processes cannot be seen from here: another machine, "
-                 "another pid namespace, or no permission to read its board");
-    else if (s->others_processes)
-        snprintf(text, MST_ERROR_MAX, "its processes are those of the server that it runs in: "
-                 "memory and CPU are there");
-    else if (!s->memory)
-        snprintf(text, MST_ERROR_MAX, "memory was not read (--no-memory)");
-    else if (s->processes.problem[0] != '\0')
-        snprintf(text, MST_ERROR_MAX, "%s", s->processes.problem);
-    else if (s->cpu_ns == MST_UNKNOWN)
-        snprintf(text, MST_ERROR_MAX, "its parent process ended during the run");
-}
-
-static int note_clock(struct mst_sampler *s)
-{
-    uint64_t jump_ns = mst_source_clock_jump_ns(s->source);
-    char text[MST_ERROR_MAX];
-
-    if (jump_ns == 0)
-        return 0;
-    snprintf(text, sizeof text, "the clock of %.200s went astray by %s during the run, or it does "
-             "not tell the truth: do not compare its instants with other servers'", called(s),
-             mst_format_time(jump_ns).text);
-    return add_note(s, text);
-}
-
 /* What is known at the end of the archive. */
 static int end_server(struct mst_sampler *s)
 {
@@ -550,16 +431,17 @@ static int end_server(struct mst_sampler *s)
     char unknown[MST_ERROR_MAX], text[MST_ERROR_MAX];
 
     if (s->local && s->cpu_before_ns != MST_UNKNOWN && !mst_processes_alive(&s->processes)) {
-        snprintf(text, sizeof text, "the parent process of %.200s ended during the run", called(s));
-        if (add_note(s, text) != 0)
+        snprintf(text, sizeof text, "the parent process of %.200s ended during the run",
+                 mst_source_called(s->source));
+        if (mst_sampler_note(s, text) != 0)
             return -1;
     }
     if (mst_sampler_is_lost(s) &&
-        note_lost(s, "it did not come back; the other servers were recorded on") != 0)
+        mst_sampler_note_lost(s, "it did not come back; the other servers were recorded on") != 0)
         return -1;
-    if (note_clock(s) != 0)
+    if (mst_sampler_note_clock(s) != 0)
         return -1;
-    what_is_unknown(s, unknown);
+    mst_sampler_say_unknown(s, unknown);
     end.lost = s->poll_failed ? MST_UNKNOWN : mst_source_lost(s->source);
     end.restarts = mst_source_restarts(s->source);
     end.unknown = unknown;
@@ -584,7 +466,7 @@ int mst_sampler_finish(struct mst_sampler *s)
     if (s->sampled && s->sample.in_flight > 0 && s->sample.in_flight != MST_UNKNOWN) {
         snprintf(text, sizeof text, "requests were still in flight when the recording ended: %llu",
                  (unsigned long long)s->sample.in_flight);
-        return add_note(s, text);
+        return mst_sampler_note(s, text);
     }
     return 0;
 }

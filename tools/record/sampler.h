@@ -69,7 +69,10 @@ void mst_sampler_close(struct mst_sampler *s);
 void mst_sampler_set_stop(struct mst_sampler *s, const volatile sig_atomic_t *stop);
 
 /* Whether it has not answered the latest look. */
-bool mst_sampler_is_lost(const struct mst_sampler *s);
+static inline bool mst_sampler_is_lost(const struct mst_sampler *s)
+{
+    return s->lost_wall_ns != 0;
+}
 
 /* Takes the sample before the load, and marks the journal. Returns 1 where the
  * server does not answer: `error` is the sentence. */

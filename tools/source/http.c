@@ -1,9 +1,9 @@
 /* http.c - one bounded GET with libcurl: see http.h. */
 #include "source/http.h"
 #include "source/http_curl.h"
+#include "source/http_errors.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,24 +30,6 @@ struct mst_http {
     bool                         too_large;
     bool                         cut_short;                 /* by the deadline */
 };
-
-/* ---- text from elsewhere --------------------------------------------------- */
-
-void mst_printable(char *out, size_t room, const char *bytes, size_t length)
-{
-    size_t i;
-
-    if (room == 0)
-        return;
-    for (i = 0; i < length && i + 1 < room; i++) {
-        unsigned char c = (unsigned char)bytes[i];
-
-        if (c == '\n' || c == '\r' || c == '\0')
-            break;
-        out[i] = c < ' ' || c > '~' ? '?' : (char)c;
-    }
-    out[i] = '\0';
-}
 
 /* ---- libcurl's callbacks --------------------------------------------------- */
 
@@ -233,151 +215,6 @@ static void set_options(struct mst_http *http, const char *url, long connect_ms,
         curl_easy_setopt(curl, CURLOPT_HTTPHEADER, http->headers);
 }
 
-/* ---- what went wrong --------------------------------------------------------- */
-
-static void describe_timeout(const struct mst_http *http, const char *url,
-                             char error[MST_ERROR_MAX])
-{
-    if (http->cut_short)
-        snprintf(error, MST_ERROR_MAX, "%s: no complete answer before the recording's end", url);
-    else
-        snprintf(error, MST_ERROR_MAX,
-                 "%s: no complete answer within %ld.%ld s. Where all workers are busy, the status "
-                 "waits behind the requests that keep them so: read the board file on the server "
-                 "instead (mpmstat status, there)",
-                 url, http->timeout_ms / 1000, http->timeout_ms % 1000 / 100);
-}
-
-static void describe_unconnected(struct mst_http *http, const char *url,
-                                 char error[MST_ERROR_MAX])
-{
-    long os_error = 0;
-
-    curl_easy_getinfo(http->curl, CURLINFO_OS_ERRNO, &os_error);
-    if (os_error == ECONNREFUSED)
-        snprintf(error, MST_ERROR_MAX,
-                 "%s: connection refused: nothing listens there. Is the server running, and is "
-                 "this its port?", url);
-    else
-        snprintf(error, MST_ERROR_MAX, "%s: cannot connect: %s", url,
-                 os_error != 0 ? strerror((int)os_error) : http->reason);
-}
-
-/* libcurl has no codes for what is wrong with a certificate. */
-static void describe_untrusted(const char *url, const char *reason, char error[MST_ERROR_MAX])
-{
-    const char *action = "--ca-file, or SSL_CERT_FILE, names a file with the authority to trust";
-
-    if (strstr(reason, "expired") != NULL)
-        action = "the server needs a new one, or one of the two clocks is wrong";
-    else if (strstr(reason, "subject name") != NULL || strstr(reason, "hostname") != NULL)
-        action = "the URL has to name the host as the certificate does";
-    snprintf(error, MST_ERROR_MAX, "%s: the server's certificate is not trusted: %s: %s", url,
-             reason, action);
-}
-
-static void describe_failure(struct mst_http *http, CURLcode code, const char *url,
-                             char error[MST_ERROR_MAX])
-{
-    const char *reason = http->reason[0] != '\0' ? http->reason : curl_easy_strerror(code);
-
-    switch (code) {
-    case CURLE_OPERATION_TIMEDOUT:
-        describe_timeout(http, url, error);
-        break;
-    case CURLE_COULDNT_CONNECT:
-        describe_unconnected(http, url, error);
-        break;
-    case CURLE_COULDNT_RESOLVE_HOST:
-        snprintf(error, MST_ERROR_MAX, "%s: no host of this name is known here: is it spelt right, "
-                 "and does this machine's name server know it?", url);
-        break;
-    case CURLE_SSL_CONNECT_ERROR:
-        snprintf(error, MST_ERROR_MAX, "%s: this port answers no TLS that is accepted here (%s). "
-                 "Where it is one for plain HTTP, the URL begins with http://", url, reason);
-        break;
-    case CURLE_PEER_FAILED_VERIFICATION:
-        describe_untrusted(url, reason, error);
-        break;
-    case CURLE_SSL_CACERT_BADFILE:
-        snprintf(error, MST_ERROR_MAX, "%s: expected certificates of authorities (PEM) in the file "
-                 "that --ca-file or SSL_CERT_FILE names: %s", url, reason);
-        break;
-    case CURLE_ABORTED_BY_CALLBACK:
-        snprintf(error, MST_ERROR_MAX, "%s: interrupted while waiting for the answer", url);
-        break;
-    case CURLE_WRITE_ERROR:
-        snprintf(error, MST_ERROR_MAX,
-                 http->too_large ? "%s: the answer is larger than %u MiB; is this a status URL?"
-                                 : "%s: out of memory for an answer of at most %u MiB",
-                 url, MST_HTTP_BODY_MAX >> 20);
-        break;
-    case CURLE_PARTIAL_FILE:
-    case CURLE_GOT_NOTHING:
-    case CURLE_RECV_ERROR:
-        snprintf(error, MST_ERROR_MAX,
-                 "%s: the connection ended before the answer was complete (%s)", url, reason);
-        break;
-    default:
-        snprintf(error, MST_ERROR_MAX, "%s: no answer: %s", url, reason);
-    }
-}
-
-/* Whether httpd or nginx says that it got plain HTTP on a port for TLS. */
-static bool wants_tls(long status, const char *body)
-{
-    return status == 400 && body != NULL &&
-           (strstr(body, "SSL-enabled server port") != NULL || strstr(body, "HTTPS port") != NULL);
-}
-
-static void describe_status(struct mst_http *http, long status, const char *url,
-                            char error[MST_ERROR_MAX])
-{
-    const struct mst_http_answer *a = http->answer;
-    char said[160] = "", *location = NULL;
-
-    mst_printable(said, sizeof said, a->body != NULL ? a->body : "", a->length);
-    switch (status) {
-    case 401:
-        snprintf(error, MST_ERROR_MAX, http->headers != NULL ?
-                 "%s: the server refuses the token (401): the token file has to hold the token "
-                 "that the server expects" :
-                 "%s: the server wants a password (401): put user and password into ~/.netrc, or "
-                 "name the file with its token (--token-file)", url);
-        break;
-    case 403:
-        if (said[0] == '<')
-            said[0] = '\0';   /* a page of httpd's own */
-        snprintf(error, MST_ERROR_MAX,
-                 "%s: the endpoint is local only (403): ask it on the server itself, or allow "
-                 "this address in its <Location> (Require ip ...)%s%s%s", url,
-                 http->headers != NULL ? "; or the token is not the one that it expects" : "",
-                 said[0] != '\0' ? "; the server says: " : "", said);
-        break;
-    case 404:
-        snprintf(error, MST_ERROR_MAX,
-                 "%s: not found (404): SetHandler mpm-status is missing there; the server's "
-                 "configuration needs <Location /mpm-status> SetHandler mpm-status </Location>",
-                 url);
-        break;
-    default:
-        if (status >= 300 && status < 400 &&
-            curl_easy_getinfo(http->curl, CURLINFO_REDIRECT_URL, &location) == CURLE_OK &&
-            location != NULL) {
-            mst_printable(said, sizeof said, location, strlen(location));
-            snprintf(error, MST_ERROR_MAX,
-                     "%s: the server redirects (%ld) to %s; name that URL if it is the status",
-                     url, status, said);
-        } else {
-            snprintf(error, MST_ERROR_MAX, "%s: expected 200, the server answered %ld%s%s%s", url,
-                     status, said[0] != '\0' ? ": " : "", said,
-                     status == 500 ? ". The server's error log says why" :
-                     wants_tls(status, a->body) ? ". This port is for TLS: the URL begins with "
-                     "https://" : "");
-        }
-    }
-}
-
 /* ---- the question ------------------------------------------------------------ */
 
 static void take_content_type(struct mst_http *http)
@@ -446,6 +283,7 @@ int mst_http_get(struct mst_http *http, const char *base, const char *query,
                  struct mst_http_answer *answer, char error[MST_ERROR_MAX])
 {
     char *url = build_url(base, query, error), shown[256];
+    struct mst_http_trouble trouble;
     CURLcode code;
     int result = -1;
 
@@ -454,10 +292,15 @@ int mst_http_get(struct mst_http *http, const char *base, const char *query,
         return -1;
     mst_printable(shown, sizeof shown, base, strlen(base));
     code = get(http, url, CONNECT_TIMEOUT_MS, answer);
+    trouble = (struct mst_http_trouble){
+        .curl = http->curl, .url = shown, .reason = http->reason, .answer = answer,
+        .timeout_ms = http->timeout_ms, .cut_short = http->cut_short,
+        .too_large = http->too_large, .has_token = http->headers != NULL,
+    };
     if (code != CURLE_OK) {
-        describe_failure(http, code, shown, error);
+        mst_http_say_failure(&trouble, code, error);
     } else if (http->status != 200) {
-        describe_status(http, http->status, shown, error);
+        mst_http_say_status(&trouble, http->status, error);
     } else if (answer->length == 0) {
         snprintf(error, MST_ERROR_MAX, "%s: the answer is empty; is this a status URL?", shown);
     } else {

@@ -75,8 +75,4 @@ int mst_http_expect_type(const struct mst_http_answer *answer, const char *base,
 /* Whether the URL's host is this machine's loopback, by its name or address. */
 bool mst_http_is_loopback(const char *url);
 
-/* Copies what another program has sent to where a person reads it: the first
- * line, cut to `room`, with every control and non-ASCII byte as '?'. */
-void mst_printable(char *out, size_t room, const char *bytes, size_t length);
-
 #endif

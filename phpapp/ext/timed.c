@@ -1,0 +1,142 @@
+/* timed.c - has the functions of waits.def timed.
+ *
+ * After all extensions have started, the handlers of these functions and methods are replaced by
+ * those of waits.c. What they need to know of a function is in the function's reserved slot, which
+ * copies of the function share (methods that a subclass inherits, closures).
+ */
+#include "timed.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <zend_extensions.h>
+#if PHP_VERSION_ID >= 80100
+#include <zend_observer.h>
+#endif
+
+#include "end_functions.h"
+#include "state.h"
+#include "waits.h"
+
+#if PHP_VERSION_ID >= 80000
+#define RESOURCE_HANDLE() zend_get_resource_handle("mpmstat")
+typedef zend_result startup_result;
+#else
+static zend_extension handle_owner;
+#define RESOURCE_HANDLE() zend_get_resource_handle(&handle_owner)
+typedef int startup_result;
+#endif
+
+static bool is_replaced(const zend_internal_function *f)
+{
+    return f->handler == mst_call_timed || f->handler == mst_call_noted;
+}
+
+static enum mst_told_by told_by(const struct mst_wait_line *line)
+{
+    if (line->end == mst_end_subject || line->end == mst_end_made)
+        return MST_TOLD_BY_SUBJECT;
+    return line->end == mst_end_fixed ? MST_TOLD_BY_LINE : MST_TOLD_BY_RESULT;
+}
+
+/* Whether a call's end has to be looked at: it tells the other end, or that of what it made. */
+static bool is_to_end(const struct mst_wait_line *line)
+{
+    return line->end != mst_end_subject && line->end != mst_end_fixed;
+}
+
+static void replace(zend_function *f, struct mst_wait_line *line)
+{
+    struct mst_timed_function *timed;
+
+    if (f->type != ZEND_INTERNAL_FUNCTION || is_replaced(&f->internal_function)
+        || (timed = malloc(sizeof *timed)) == NULL)
+        return;
+    *timed = (struct mst_timed_function){ f->internal_function.handler, line, told_by(line),
+                                          is_to_end(line) ? line->end : NULL, mst_timed_all };
+    mst_timed_all = timed;
+    f->internal_function.reserved[mst_timed_slot] = timed;
+    f->internal_function.handler = line->treatment == MST_IS_NOTE ? mst_call_noted : mst_call_timed;
+}
+
+/* Replaces the line's function or method; of "*" all methods. */
+static void replace_methods(HashTable *methods, struct mst_wait_line *line)
+{
+    const char *name = line->function;
+    zend_function *f;
+
+    if (*name == '*') {
+        ZEND_HASH_FOREACH_PTR(methods, f) {
+            replace(f, line);
+        } ZEND_HASH_FOREACH_END();
+    } else if ((f = zend_hash_str_find_ptr(methods, name, strlen(name))) != NULL) {
+        replace(f, line);
+    }
+}
+
+/* The subclasses of an extension have copies of the methods, too. */
+static void replace_in_classes(struct mst_wait_line *line)
+{
+    const char *name = line->class_name;
+    zend_class_entry *base = zend_hash_str_find_ptr(CG(class_table), name, strlen(name)), *class;
+
+    if (!base)
+        return;
+    ZEND_HASH_FOREACH_PTR(CG(class_table), class) {
+        if (class->type == ZEND_INTERNAL_CLASS && instanceof_function(class, base))
+            replace_methods(&class->function_table, line);
+    } ZEND_HASH_FOREACH_END();
+}
+
+/* With threads, each has copies of all functions, and machine code that the JIT made in one thread
+ * calls with that thread's copy, also after the thread has ended (PHP 8.2). What is timed cannot be
+ * told then. Where it has a buffer and is not disabled, the JIT can be turned on later. */
+static bool is_unsafe(void)
+{
+    const char *jit = INI_STR("opcache.jit");
+
+    return MPMSTAT_THREADS > 1 && INI_INT("opcache.jit_buffer_size") > 0
+        && !(jit && strcmp(jit, "disable") == 0);
+}
+
+static bool is_refused;
+
+const char *mst_waits_why_not(void)
+{
+    return is_refused ? "not measured: the JIT of a PHP with threads has a buffer" : NULL;
+}
+
+static startup_result (*next_post_startup)(void);
+
+static startup_result replace_all(void)
+{
+    struct mst_wait_line *line;
+
+    is_refused = is_unsafe();
+    for (line = mst_wait_lines; line < mst_wait_lines + mst_wait_line_count && !is_refused; line++)
+        if (*line->class_name)
+            replace_in_classes(line);
+        else
+            replace_methods(CG(function_table), line);
+    return next_post_startup ? next_post_startup() : SUCCESS;
+}
+
+void mst_waits_install(void)
+{
+    if (!MPMSTAT_G(measure_waits) || (mst_timed_slot = RESOURCE_HANDLE()) < 0)
+        return;
+    next_post_startup = zend_post_startup_cb;
+    zend_post_startup_cb = replace_all;
+#if PHP_VERSION_ID >= 80100
+    zend_observer_fiber_switch_register(mst_fiber_switched);
+#endif
+}
+
+void mst_waits_uninstall(void)
+{
+    struct mst_timed_function *timed;
+
+    while ((timed = mst_timed_all) != NULL) {
+        mst_timed_all = timed->next;
+        free(timed);
+    }
+}

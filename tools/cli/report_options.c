@@ -1,0 +1,121 @@
+/* report_options.c - the command line of mpmstat report: see report_options.h. */
+#include "cli/report_options.h"
+
+#include <getopt.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/quantities.h"
+#include "cli/text_options.h"
+#include "console/diag.h"
+
+static int read_format(struct mst_report_options *o, const char *name)
+{
+    static const char *const names[MST_REPORT_FORMATS] = { "html", "md", "csv", "json", "text" };
+    int i;
+
+    for (i = 0; i < MST_REPORT_FORMATS; i++)
+        if (strcmp(name, names[i]) == 0) {
+            o->format = (enum mst_report_format)i;
+            return MST_EXIT_OK;
+        }
+    return mst_usage_error("report", "there is no format \"%s\": expected html, md, csv, json or "
+                           "text", name);
+}
+
+/* The output takes the place of what is there. */
+static int check_output(const struct mst_report_options *o)
+{
+    struct stat output, file;
+    int i;
+
+    if (o->output == NULL)
+        return MST_EXIT_OK;
+    if (o->output[0] == '\0')
+        return mst_usage_error("report", "-o takes the name of a file, not an empty one");
+    if (strcmp(o->output, "-") == 0 || stat(o->output, &output) != 0)
+        return MST_EXIT_OK;
+    for (i = 0; i < o->file_count; i++)
+        if (stat(o->files[i], &file) == 0 && file.st_dev == output.st_dev &&
+            file.st_ino == output.st_ino)
+            return mst_usage_error("report", "-o %s would replace the archive %s by its report",
+                                   o->output, o->files[i]);
+    return MST_EXIT_OK;
+}
+
+static int check_options(const struct mst_report_options *o)
+{
+    if (o->file_count == 0)
+        return mst_usage_error("report", "it takes the archives to report: files that mpmstat "
+                               "record has made");
+    if (o->to_ns != 0 && o->to_ns <= o->from_ns)
+        return mst_usage_error("report", "--to has to be later than --from");
+    if (o->series && o->format != MST_REPORT_CSV)
+        return mst_usage_error("report", "--series goes with --format csv");
+    if (o->trend && o->format == MST_REPORT_CSV)
+        return mst_usage_error("report", "--trend goes with html, md, json or text");
+    if (o->percentiles != 0 && o->format != MST_REPORT_TEXT)
+        return mst_usage_error("report", "--percentiles goes with --format text");
+    if (o->format == MST_REPORT_HTML && o->output == NULL && isatty(STDOUT_FILENO))
+        return mst_usage_error("report", "a page on a terminal would be no use: name a file with "
+                               "-o FILE, or another --format");
+    return check_output(o);
+}
+
+int mst_report_options_read(struct mst_report_options *o, int argc, char **argv)
+{
+    static const struct option names[] = {
+        { "format", required_argument, NULL, 'f' }, { "output", required_argument, NULL, 'o' },
+        { "run", required_argument, NULL, 'r' }, { "series", no_argument, NULL, 's' },
+        { "trend", no_argument, NULL, 't' }, { "fail-on", required_argument, NULL, 'A' },
+        { "percentiles", required_argument, NULL, 'P' },
+        { "from", required_argument, NULL, 'F' }, { "to", required_argument, NULL, 'T' },
+        { "color", required_argument, NULL, 'C' },
+        { "help", no_argument, NULL, 'h' }, { 0 },
+    };
+    int option, status;
+
+    opterr = 0;
+    optind = 0;
+    while ((option = getopt_long(argc, argv, ":f:o:h", names, NULL)) != -1) {
+        switch (option) {
+        case 'f':
+            status = read_format(o, optarg);
+            if (status != MST_EXIT_OK)
+                return status;
+            break;
+        case 'o': o->output = optarg; break;
+        case 'r': o->selected[o->selected_count++].run = optarg; break;
+        case 's': o->series = true; break;
+        case 't': o->trend = true; break;
+        case 'A':
+            status = mst_fail_on_read(&o->fail_on, "report", optarg);
+            if (status != MST_EXIT_OK)
+                return status;
+            break;
+        case 'P':
+            status = mst_percentiles_read(&o->percentiles, "report", optarg);
+            if (status != MST_EXIT_OK)
+                return status;
+            break;
+        case 'F':
+        case 'T':
+            status = mst_instant_read("report", option == 'F' ? "from" : "to", optarg,
+                                      option == 'F' ? &o->from_ns : &o->to_ns);
+            if (status != MST_EXIT_OK)
+                return status;
+            break;
+        case 'C':
+            status = mst_colour_read(&o->colour, "report", optarg);
+            if (status != MST_EXIT_OK)
+                return status;
+            break;
+        case 'h': o->help = true; return MST_EXIT_OK;
+        default:  return mst_option_error("report", option, argv, names);
+        }
+    }
+    o->files = argv + optind;
+    o->file_count = argc - optind;
+    return check_options(o);
+}
