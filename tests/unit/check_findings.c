@@ -139,6 +139,10 @@ START_TEST(test_found_by_one_sample)
           "idle = 0, workers_busy = 1", "apache-spawning" },
         { "idle = 30, connections = 12 + rowid % 5, workers_busy = rowid % 5",
           "idle = 5, connections = 11, workers_busy = 0", "event-connections" },
+        { "workers_limit = 400, idle = 10 - rowid % 2 * 5, connections = 34 + rowid % 2 * 25, "
+          "workers_busy = rowid % 2 * 60;"
+          "INSERT INTO environment VALUES (1, 'apache_settings', 'AsyncRequestWorkerFactor 4')",
+          "idle = 5, connections = 50, workers_busy = 30", "event-connections" },
     };
     struct run r = quiet_run();
     struct made m;

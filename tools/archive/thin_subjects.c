@@ -32,9 +32,10 @@ _Static_assert(APACHES_LARGEST <= MST_THIN_MAXIMA, "room for each");
 #define FIXED "moment <> 'during'"
 
 /* Of a server's samples: a finding can rest on the one with the fewest idle workers for each busy
- * one, and on the one with the most connections for what event takes with httpd's own factor. */
+ * one, and on the one with the most connections for what event takes with an
+ * AsyncRequestWorkerFactor: httpd's own is 2. */
 #define FEWEST_IDLE "coalesce(1000000 * workers_busy / idle, 1000000000 * (workers_busy + 1))"
-#define FULLEST     "1000000 * connections / (workers_busy + 3 * idle)"
+#define FULLEST(factor) "1000000 * connections / (workers_busy + (1 + " factor ") * idle), "
 
 /* Requests that belong together are those of the same id at the same time: ids of several Apaches
  * can be the same. Those of which more than one fits stand for themselves. */
@@ -50,12 +51,12 @@ const struct mst_thin_subject mst_thin_subjects[] = {
       { 0, PHPS_LARGEST }, false, false, REQUESTS },
     { { "samples", NULL },
       SAMPLE("server_id", "NULL", "workers_busy", FIXED)
-      FEWEST_IDLE ", " FULLEST ", "
+      FEWEST_IDLE ", " FULLEST("1") FULLEST("2") FULLEST("3") FULLEST("4")
       "workers_busy, 1000000 * listen_queue / listen_queue_limit, in_flight, connections, "
       "1000000 * group_memory_bytes / group_memory_limit_bytes, group_memory_bytes, "
       "http2_workers_busy, keepalive, closing, coalesce(in_flight, workers_busy) + listen_queue "
       "FROM main.samples WHERE :id ORDER BY rowid",
-      { 12, 0 }, false, true, SAMPLES },
+      { 15, 0 }, false, true, SAMPLES },
     { { "pool_samples", NULL },
       SAMPLE("server_id", "label", "workers_busy", FIXED)
       "workers_busy FROM main.pool_samples WHERE :id ORDER BY rowid",

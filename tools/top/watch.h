@@ -38,7 +38,7 @@ int  mst_top_watch_open(struct mst_top_watch *watch, const struct mst_target_nam
                         uint64_t delay_ns);
 void mst_top_watch_close(struct mst_top_watch *watch);
 
-/* Looks at all servers, for who has no thread. */
+/* Looks at all servers: for a caller that has started no thread. */
 void mst_top_watch_look(struct mst_top_watch *watch);
 
 /* Starts the thread. False: the system refuses one. */
