@@ -216,6 +216,13 @@ START_TEST(test_means_are_those_under_load)
     ck_assert_uint_eq(m.s.servers[1].pools[0].mean_busy_milli, 2000);
     ck_assert_uint_eq(m.s.servers[1].pools[0].at_limit_milli, 1000);
     unmake(&m);
+    /* Requests of another clock: the recording's time is all that is known. */
+    make(&m, &r, "UPDATE server_requests SET start_ns = start_ns + 3600000000000");
+    ck_assert_uint_eq(m.s.servers[0].mean_busy_milli, 800);
+    unmake(&m);
+    make(&m, &r, "UPDATE server_requests SET start_ns = start_ns - 3600000000000");
+    ck_assert_uint_eq(m.s.servers[0].mean_busy_milli, 800);
+    unmake(&m);
     /* Without a load tool the recording is what was asked for. */
     make(&m, &r, "UPDATE runs SET tool = NULL;"
                  "UPDATE server_requests SET start_ns = start_ns / 2 + 850000002000000000");

@@ -102,11 +102,16 @@ static bool read_occupancy(struct mst_summary_server *s, sqlite3 *db, const stru
                   !read_counters(&last, db, s->id, "AND moment <> 'after' AND time_ns >= :at_ns "
                                  "ORDER BY rowid LIMIT 1", s->last_ns)))
         return false;
-    if (first.time_ns == MST_UNKNOWN)
-        first = *before;
-    else if (known)
+    if (last.time_ns == MST_UNKNOWN)
+        last = *end;
+    /* Not so where another clock has timed the requests than the samples. */
+    if (known && first.time_ns <= s->first_ns && s->first_ns < last.time_ns) {
         began_ns = s->first_ns;
-    mean_occupancy(s, &first, last.time_ns != MST_UNKNOWN ? &last : end, began_ns);
+    } else {
+        first = *before;
+        last = *end;
+    }
+    mean_occupancy(s, &first, &last, began_ns);
     return true;
 }
 
