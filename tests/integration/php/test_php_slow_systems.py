@@ -108,7 +108,7 @@ def behind_a_lock(site, hold, is_waiting, script):
             holder.communicate("\n", timeout=60)
             return answer.result(60)
     finally:
-        processes.end(holder, "held")
+        processes.end(holder)
 
 
 def check_sum_of_statements(site, server_ns):

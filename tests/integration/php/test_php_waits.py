@@ -90,7 +90,7 @@ def test_a_row_that_another_client_has_locked(site, mariadb):
             holder.communicate("\n", timeout=30)
             wall = int(answer.result(60))
     finally:
-        processes.end(holder, "held")
+        processes.end(holder)
     record = site.records(2)[-1]
     check_wait(record, "database", wall, record["run_ns"])
     assert record["waits"]["database"] > record["run_ns"] / 2

@@ -56,7 +56,7 @@ def held_in_database(server):
         yield f'{db}; $db->query("SELECT GET_LOCK(\'held\', 600)");'
         holder.communicate("\n", timeout=30)
     finally:
-        processes.end(holder, "held")
+        processes.end(holder)
 
 
 def slot_of(site):

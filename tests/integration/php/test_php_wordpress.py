@@ -103,7 +103,7 @@ def test_how_much_of_its_time_is_the_databases(wordpress):
                 holder.communicate("\n", timeout=60)
                 answer.result(60)
         finally:
-            processes.end(holder, "held")
+            processes.end(holder)
         locked = site.records(REQUESTS + 1)[-1]
         last = noted()[-1]["seconds"] * 1e9
     check_wait(locked, "database", last, locked["run_ns"])

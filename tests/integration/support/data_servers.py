@@ -84,7 +84,8 @@ class MariaDB(DataServer):
 
     def options(self):
         user = ["--user=root"] if os.geteuid() == 0 else []
-        return ["--no-defaults", f"--datadir={self.root}/data", *user]
+        # As it starts, a server removes other servers' files from a directory that they share.
+        return ["--no-defaults", f"--datadir={self.root}/data", f"--tmpdir={self.root}", *user]
 
     def make(self):
         self.prepare("mariadb-install-db", *self.options(), "--skip-test-db",

@@ -63,13 +63,13 @@ def children(pid):
 
 
 def session_members(session, mark):
-    """Living processes of a session, or with `mark` in an argument of theirs."""
+    """Living processes of a session, or with `mark` in an argument of theirs; None: no mark."""
     found = []
     for pid in all_pids():
         fields = stat_fields(pid)
         if pid == os.getpid() or not fields or fields[0] in "ZX":
             continue
-        if int(fields[3]) == session or mark.encode() in read(pid, "cmdline"):
+        if int(fields[3]) == session or (mark and mark.encode() in read(pid, "cmdline")):
             found.append(pid)
     return found
 
@@ -81,9 +81,11 @@ def kill(pid, signum):
         pass
 
 
-def end(process, mark, timeout=15):
-    """Ends a Popen started in a session of its own, politely, then all that is
-    left of it. Returns a complaint where politeness did not do, else None."""
+def end(process, mark=None, timeout=15):
+    """Ends a Popen started in a session of its own, politely, then all that is left of it: `mark`
+    is a path of this test's alone, since each process that names it is killed. Returns a complaint
+    where politeness did not do, else None."""
+    assert mark is None or mark.startswith("/"), f"other programs can have {mark}, too"
     complaint = None
     if process.poll() is None:
         process.terminate()
