@@ -12,6 +12,8 @@ libmpmstat_tool_la_LIBADD = libmpmstat.la $(CURL_LIBS) $(CURSES_LIBS) $(GNUTLS_L
 	$(JANSSON_LIBS) $(MICROHTTPD_LIBS) $(SQLITE_LIBS) -lm
 libmpmstat_tool_la_SOURCES = \
 	tools/analysis/analyse.c \
+	tools/analysis/at_limit.c \
+	tools/analysis/at_limit.h \
 	tools/analysis/bottleneck.c \
 	tools/analysis/bottleneck.h \
 	tools/analysis/by_name.c \

@@ -163,6 +163,39 @@ START_TEST(test_found_by_one_sample)
 }
 END_TEST
 
+#define FORKED    "UPDATE samples SET forks = (moment = 'after') * 3;"
+#define FULL_FROM(ms) \
+    "UPDATE samples SET no_idle_ns = max(0, time_ns - 1700000000000000000 - " ms "000000);"
+
+/* All workers were busy in the end, but what requests waited passed before that. */
+START_TEST(test_started_late)
+{
+    static const struct { bool php; const char *sql, *codes; } loads[] = {
+        { true, FORKED FULL_FROM("3500"), "php-spawning" },
+        { true, FORKED FULL_FROM("500"), "php-workers" },
+        { true, FULL_FROM("3500"), "php-workers" },   /* no process was started meanwhile */
+        { true, FORKED, "php-workers" },              /* the time at the limit is not known */
+        { false, FORKED FULL_FROM("3500"), "apache-spawning" },
+        { false, FORKED FULL_FROM("500"), "apache-workers" },
+        /* Nor is it here: samples and requests have different clocks. */
+        { false, FORKED FULL_FROM("3500") "UPDATE server_requests SET start_ns = start_ns + "
+                 "3600000000000", "apache-workers" },
+    };
+    struct run r = quiet_run();
+    struct made m;
+    char sql[4096];
+
+    if (!loads[_i].php) {
+        r.limit = r.busy;
+        r.queue_ns = 24 * MST_NS_PER_MS;
+    }
+    snprintf(sql, sizeof sql, "%s%s", loads[_i].php ? PHP : "", loads[_i].sql);
+    make(&m, &r, sql);
+    expect_codes(&m, loads[_i].codes);
+    unmake(&m);
+}
+END_TEST
+
 /* Ten connections are all that event takes with five idle workers and a factor of one: what the
  * server's settings say decides, and without them it is only likely. */
 START_TEST(test_connections_of_event)
@@ -663,6 +696,7 @@ int main(void)
     tcase_add_loop_test(tests, test_found_of_a_thinned_archive, 0,
                         (int)(sizeof found / sizeof found[0]));
     tcase_add_loop_test(tests, test_found_by_one_sample, 10, 20);
+    tcase_add_loop_test(tests, test_started_late, 0, 7);
     tcase_add_loop_test(tests, test_connections_of_event, 0, 3);
     tcase_add_test(tests, test_churn_of_a_restart);
     tcase_add_test(tests, test_held_by);

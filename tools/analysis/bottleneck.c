@@ -39,6 +39,16 @@ bool mst_summary_waits(const struct mst_summary_server *server)
     return mst_mean_wait_ns(server) >= MST_QUEUE_MEAN_MIN_NS;
 }
 
+bool mst_summary_started_late(const struct mst_summary_server *server)
+{
+    enum mst_phase wait = mst_summary_is_php(server) ? MST_PHASE_PHP_WAIT : MST_PHASE_QUEUE;
+    uint64_t sum = server->phases[wait].sum_ns;
+
+    return mst_known(server->forks) > 0 && sum != MST_UNKNOWN &&
+           server->waited_at_limit_ns != MST_UNKNOWN &&
+           server->waited_at_limit_ns < sum / MST_STARTED_LATE_PART;
+}
+
 /* Where the limit of PHP's workers is not known (this PHP is no FPM, or FPM's configuration was not
  * found), a number that stayed the same for the whole load tells it. */
 bool mst_summary_all_busy(const struct mst_summary_server *server)

@@ -4,6 +4,7 @@
  * The rows are read once for all of it: SQLite takes most of the time, and the more of it the more
  * often it has the row.
  */
+#include "analysis/at_limit.h"
 #include "analysis/parts.h"
 #include "analysis/steps.h"
 #include "analysis/trace.h"
@@ -27,6 +28,7 @@ struct reading {
     uint64_t          ended_ns;
     struct mst_values phases[MST_PHASE_COUNT];
     struct mst_parts  parts;
+    struct mst_at_limit at_limit;
 };
 
 /* What counts for every server. */
@@ -51,7 +53,10 @@ static void count(struct reading *r, const struct request *of)
     s->requests++;
     s->aborted += of->aborted;
     s->late += late;
-    s->waited += of->waited_ns != MST_UNKNOWN && of->waited_ns > 0;
+    if (of->waited_ns != MST_UNKNOWN && of->waited_ns > 0) {
+        s->waited++;
+        mst_at_limit_add(&r->at_limit, of->first_ns, of->waited_ns);
+    }
     if (of->status != MST_UNKNOWN) {
         s->errors_5xx += of->status >= 500;
         s->non_2xx += of->status < 200 || of->status > 299;
@@ -214,6 +219,7 @@ bool mst_summary_read_requests(struct mst_summary_server *s, sqlite3 *db, uint64
     s->bytes = php ? MST_UNKNOWN : 0;
     fine = read_one_number(&r.began_ns, db, "SELECT min(time_ns) AS number FROM samples "
                            "WHERE server_id = :id", s->id) &&
+           mst_at_limit_begin(&r.at_limit, db, s->id) &&
            (!php || read_one_number(&s->marks, db, "SELECT count(*) AS number FROM marks "
                                     "WHERE server_id = :id", s->id));
     r.q = mst_query_ask(db, php ? php_sql : apache_sql, s->id);
@@ -222,5 +228,6 @@ bool mst_summary_read_requests(struct mst_summary_server *s, sqlite3 *db, uint64
         mst_summary_times_of(&s->phases[i], &r.phases[i]);
         mst_values_free(&r.phases[i]);
     }
+    mst_at_limit_end(&r.at_limit, s);
     return mst_parts_end(s, &r.parts) && fine;
 }

@@ -156,6 +156,8 @@ struct mst_summary_server {
     uint64_t first_ns, last_ns;        /* instants: the first one's begin, the last one's end */
     uint64_t late;                     /* completed after the load tool had ended */
     uint64_t waited;                   /* requests that waited for a worker at all */
+    uint64_t waited_at_limit_ns;       /* what they waited while all workers were busy, at the
+                                        * limit: see at_limit.h. MST_UNKNOWN */
     uint64_t aborted, errors_5xx, non_2xx, bytes;
     /* A PHP's total is what it knows: php_run, and php_wait where that is known. */
     struct mst_summary_times phases[MST_PHASE_COUNT];   /* another producer's: count 0 */
@@ -300,6 +302,9 @@ uint64_t mst_summary_rate_milli(const struct mst_summary *s,
  * one, longer than what is not measured, or what handing over takes. */
 bool mst_summary_all_busy(const struct mst_summary_server *server);
 bool mst_summary_waits(const struct mst_summary_server *server);
+/* bottleneck.c: whether requests waited for workers mostly before all were busy, while processes
+ * were started: a higher limit would not have helped them. */
+bool mst_summary_started_late(const struct mst_summary_server *server);
 
 /* The server that the load was for: the Apache with the most requests, or where
  * there is none the PHP. NULL: no server. */

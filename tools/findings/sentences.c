@@ -293,41 +293,70 @@ void mst_say_plan(struct mst_finding *f, const struct mst_plan *plan, const char
                   mst_format_time((uint64_t)(plan->held * (double)MST_NS_PER_S)).text);
 }
 
+/* That they waited while some of its workers were still to be started, or that no sample was at the
+ * limit. */
+static void say_below_limit(char text[96], const struct mst_summary_server *server,
+                            uint64_t waited_ns)
+{
+    char limit[32] = "";
+
+    if (server->workers_limit != MST_UNKNOWN)
+        mst_say(limit, sizeof limit, " of %" PRIu64, server->workers_limit);
+    if (mst_summary_started_late(server) && mst_summary_all_busy(server))
+        mst_say(text, 96, ", %s of that while not all %s were busy",
+                mst_format_percent(1000 - mst_milli(server->waited_at_limit_ns, waited_ns)).text,
+                mst_format_count(server->max_busy).text);
+    else
+        mst_say(text, 96, " although no sample found more than %s%s busy",
+                mst_format_count(server->max_busy).text, limit);
+}
+
+/* What is to be done first. Where all were busy in the end, more workers can be needed, too. */
+static void say_start_more(struct mst_finding *f, const struct mst_budget *b,
+                           const struct mst_summary_server *server, const char *directives)
+{
+    uint64_t clients = b->s->client.concurrency;
+    char again[96] = "";
+
+    if (mst_summary_all_busy(server) && server->workers_limit != MST_UNKNOWN &&
+        clients != MST_UNKNOWN && clients > server->workers_limit)
+        MST_SAY(again, " Then measure again: %" PRIu64 " clients can want more than %" PRIu64
+                " workers at once.", clients, server->workers_limit);
+    MST_ACTION(f, "Start more processes before the load comes: %s.%s", directives, again);
+}
+
 void mst_say_below_limit(struct mst_finding *f, const struct mst_budget *b)
 {
-    const struct mst_summary_server *front = b->front;
+    char when[96] = "";
 
-    MST_TEXT(f, "Requests waited for workers (%s of their time) although no sample found more "
-             "than %" PRIu64 " of %" PRIu64 " busy%s.",
-             mst_format_percent(mst_budget_milli(b, b->queue_ns)).text,
-             front->max_busy, front->workers_limit,
+    say_below_limit(when, b->front, b->front->phases[MST_PHASE_QUEUE].sum_ns);
+    MST_TEXT(f, "Requests waited for workers (%s of their time)%s%s.",
+             mst_format_percent(mst_budget_milli(b, b->queue_ns)).text, when,
              f->code == MST_CODE_APACHE_SPAWNING ?
              ": Apache started its processes too slowly for this load" :
              f->code == MST_CODE_EVENT_CONNECTIONS ?
              ": event accepts no more connections in a process than AsyncRequestWorkerFactor "
              "allows" : ": cannot tell why");
-    if (f->code == MST_CODE_APACHE_SPAWNING)
-        MST_ACTION(f, "Start more processes before the load comes: StartServers, and "
-                   "MinSpareServers or MinSpareThreads.");
-    else if (f->code == MST_CODE_EVENT_CONNECTIONS)
+    if (f->code == MST_CODE_APACHE_SPAWNING) {
+        say_start_more(f, b, b->front, "StartServers, and MinSpareServers or MinSpareThreads");
+    } else if (f->code == MST_CODE_EVENT_CONNECTIONS) {
         MST_ACTION(f, "Set AsyncRequestWorkerFactor or ThreadsPerChild higher.");
-    else
+    } else {
         MST_ACTION(f, "The CPUs' figures and a run with StartServers at the limit would tell.");
+    }
 }
 
 void mst_say_php_below_limit(struct mst_finding *f, const struct mst_budget *b, bool forked)
 {
-    char limit[32] = "";
+    char when[96] = "";
 
-    if (b->php->workers_limit != MST_UNKNOWN)
-        mst_say(limit, sizeof limit, " of %" PRIu64, b->php->workers_limit);
-    MST_TEXT(f, "Requests waited for PHP's workers (%s of their time) although no sample found "
-             "more than %s%s busy%s.", mst_format_percent(mst_budget_milli(b, b->php_wait_ns)).text,
-             mst_format_count(b->php->max_busy).text, limit, forked ?
+    say_below_limit(when, b->php, b->php->phases[MST_PHASE_PHP_WAIT].sum_ns);
+    MST_TEXT(f, "Requests waited for PHP's workers (%s of their time)%s%s.",
+             mst_format_percent(mst_budget_milli(b, b->php_wait_ns)).text, when, forked ?
              ": PHP's processes were started too slowly for this load" : ": cannot tell why");
     if (forked)
-        MST_ACTION(f, "Start more before the load comes: pm = static, or larger pm.start_servers "
-                   "and pm.min_spare_servers.");
+        say_start_more(f, b, b->php, "pm = static, or larger pm.start_servers and "
+                       "pm.min_spare_servers");
 }
 
 void mst_say_short_waits(struct mst_finding *f, const struct mst_budget *b)

@@ -60,6 +60,7 @@ static void plan_workers(struct mst_inquiry *q, struct mst_finding *f,
 static bool apache_ran_out(const struct mst_budget *b)
 {
     return b->front != b->php && mst_summary_all_busy(b->front) && mst_summary_waits(b->front) &&
+           !mst_summary_started_late(b->front) &&
            mst_budget_milli(b, b->queue_ns) >= MST_FINDING_MILLI;
 }
 
@@ -139,7 +140,8 @@ static bool started_too_slowly(struct mst_inquiry *q)
     const struct mst_summary_server *front = q->b.front;
 
     return mst_known(front->forks) > 0 &&
-           (mst_known(front->exits) > mst_restart_exits(q, front) ||
+           (mst_summary_started_late(front) ||
+            mst_known(front->exits) > mst_restart_exits(q, front) ||
             sampled(q, "idle * 1000 <= :share * workers_busy", MST_SPAWNING_IDLE_MILLI, 1));
 }
 
@@ -156,7 +158,7 @@ static void find_below_limit(struct mst_inquiry *q)
                                                       mst_restart_wait_ns(q, front))) <
             MST_FINDING_MILLI)
         return;
-    if (connections_were_full(q, &certainty)) {
+    if (!mst_summary_started_late(front) && connections_were_full(q, &certainty)) {
         f = mst_found(q, MST_CODE_EVENT_CONNECTIONS, certainty, q->b.queue_ns);
     } else if (started_too_slowly(q)) {
         f = mst_found(q, MST_CODE_APACHE_SPAWNING, MST_LIKELY, q->b.queue_ns);
@@ -310,7 +312,8 @@ void mst_find_workers(struct mst_inquiry *q)
 {
     bool apache = apache_ran_out(&q->b), php = php_waited(&q->b);
     bool pools = php && find_pools(q, apache);
-    bool php_all_busy = pools || (php && mst_summary_all_busy(q->b.php));
+    bool php_all_busy = pools || (php && mst_summary_all_busy(q->b.php) &&
+                                  !mst_summary_started_late(q->b.php));
 
     if (php_queue_overflowed(&q->b))
         find_php_queue(q);
@@ -325,7 +328,7 @@ void mst_find_workers(struct mst_inquiry *q)
     }
     if (apache)
         find_apache(q, php_all_busy);
-    else if (mst_waits_are_too_short(q->b.front))
+    else if (mst_waits_are_too_short(q->b.front) && !mst_summary_started_late(q->b.front))
         mst_say_short_waits(mst_found(q, MST_CODE_CANNOT_TELL, MST_CANNOT_TELL, q->b.queue_ns),
                             &q->b);
     else

@@ -31,9 +31,15 @@ NUMBER = re.compile(r"""
       | [-+<~]?\ ?\d[\d.,]*(?:\ ?(?:ns|us|ms|s|min|h|B|kB|MB|GB|KiB|MiB|GiB|%))?)
     (?!\w)""", re.VERBOSE)
 
-# Where a section shows no others: room for what it loads.
+# Where a section shows no others: room in Apache for what it loads, and Debian's own pool.
 DEFAULT_APACHE = "MaxRequestWorkers 50\nThreadsPerChild 25\nStartServers 2\n"
-DEFAULT_POOL = "pm = static\npm.max_children = 10\n"
+DEFAULT_POOL = """\
+pm = dynamic
+pm.max_children = 5
+pm.start_servers = 2
+pm.min_spare_servers = 1
+pm.max_spare_servers = 3
+"""
 FPM_BOARD = "fpm-fcgi-etc-php-8.2-fpm-php-fpm.conf.board"
 
 
