@@ -158,6 +158,14 @@ def php_starts_children_slowly(stage):
     return stage.record(*stage.ab(apache.page("nap.php", pages.nap(300)), 40, 200))
 
 
+@case("sleep php-spawning", also="php-spawning", within=2, never="php-workers", fast=True,
+      light=True)
+def as_many_clients_as_the_stock_php_pool_gets(stage):
+    """The pool begins with two processes: nothing waits any more once all five are there."""
+    apache, _ = stage.stock_php()
+    return stage.record(*stage.ab(apache.page("nap.php", pages.nap(100)), 5, 100))
+
+
 @case("child-churn php-spawning", also="child-churn", maybe="php-workers cpu")
 def each_php_child_serves_one_request(stage):
     apache = stage.apache("event", stock=True, fpm=stage.fpm(5, "pm = static",

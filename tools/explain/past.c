@@ -6,7 +6,9 @@
 
 #include "archive/query.h"
 #include "archive/writer.h"
+#include "base/array.h"
 #include "base/clock.h"
+#include "base/saturate.h"
 #include "console/diag.h"
 #include "explain/occupancy.h"
 #include "explain/steps.h"
@@ -101,6 +103,9 @@ static int read_journal(struct mst_explanation *e, struct mst_explained_server *
 
 /* ---- samples ------------------------------------------------------------------------------- */
 
+/* A time in which a server's workers were all busy, at the limit. */
+struct full { uint64_t from_ns, until_ns; };
+
 /* Writes the samples of one server, or of one pool. */
 struct sampling {
     struct mst_explanation      *e;
@@ -108,26 +113,63 @@ struct sampling {
     const char                  *pool;     /* NULL: the server */
     uint64_t                     limit;    /* of its workers; MST_UNKNOWN */
     struct mst_sample            sample;   /* all unknown, but for what does not change */
+    struct full                 *full;
+    size_t                       full_count, full_room;
 };
 
 /* Events between a moment and now: the counters of that moment are as many less. */
-static bool count_events(struct sampling *p, uint64_t *forks, uint64_t *exits, uint64_t *limit_ns,
+static bool count_events(struct sampling *p, uint64_t *forks, uint64_t *exits,
                          uint64_t *generations)
 {
     struct mst_query q = mst_query_ask(mst_archive_db(p->e->archive),
         "SELECT total(event = 'fork' AND kind IN ('child', 'php')) AS forks, "
-        "total(event = 'exit') AS exits, total(event = 'generation') AS generations, "
-        "total(CASE WHEN event = 'limit' THEN duration_ns END) AS limit_ns "
+        "total(event = 'exit') AS exits, total(event = 'generation') AS generations "
         "FROM lifecycle WHERE server_id = :id", p->s->id);
 
-    *forks = *exits = *limit_ns = *generations = 0;
+    *forks = *exits = *generations = 0;
     if (mst_query_next(&q)) {
         *forks = mst_row_number(&q, "forks");
         *exits = mst_row_number(&q, "exits");
-        *limit_ns = mst_row_number(&q, "limit_ns");
         *generations = mst_row_number(&q, "generations");
     }
     return mst_query_done(&q);
+}
+
+/* An event at such a time's end has its duration; of the last one there can be its begin only. */
+static bool read_full(struct sampling *p)
+{
+    struct mst_query q = mst_query_ask(mst_archive_db(p->e->archive),
+        "SELECT time_ns, duration_ns FROM lifecycle WHERE server_id = :id AND event = 'limit' "
+        "ORDER BY time_ns", p->s->id);
+    uint64_t time_ns, length_ns, begun_ns = MST_UNKNOWN;
+    bool fine = true;
+
+    while (fine && mst_query_next(&q)) {
+        time_ns = mst_row_number(&q, "time_ns");
+        length_ns = mst_row_number(&q, "duration_ns");
+        begun_ns = length_ns == MST_UNKNOWN ? time_ns : MST_UNKNOWN;
+        fine = mst_grow(&p->full, &p->full_room, p->full_count, sizeof *p->full);
+        if (fine && length_ns != MST_UNKNOWN)
+            p->full[p->full_count++] =
+                (struct full){ mst_subtract_saturated(time_ns, length_ns), time_ns };
+    }
+    if (fine && begun_ns != MST_UNKNOWN)
+        p->full[p->full_count++] = (struct full){ begun_ns, UINT64_MAX };
+    return mst_query_done(&q) && fine;
+}
+
+/* The time at the limit until then. */
+static uint64_t full_until(const struct sampling *p, uint64_t at_ns)
+{
+    uint64_t sum = 0;
+    size_t i;
+
+    for (i = 0; i < p->full_count; i++)
+        if (p->full[i].from_ns < at_ns)
+            sum = mst_add_saturated(sum, (p->full[i].until_ns < at_ns ? p->full[i].until_ns
+                                                                      : at_ns) -
+                                         p->full[i].from_ns);
+    return sum;
 }
 
 /* Requests that end are counted, by what they held the workers for; those in flight are added. */
@@ -180,6 +222,7 @@ static int take_step(void *context, uint64_t at_ns, uint64_t most, uint64_t busy
     uint64_t all_ns = p->limit != MST_UNKNOWN ? (at_ns - p->e->from_ns) * p->limit : MST_UNKNOWN;
 
     s->wall_ns = at_ns;
+    s->no_idle_ns = full_until(p, at_ns);
     most = p->limit != MST_UNKNOWN && most > p->limit ? p->limit : most;
     if (p->pool != NULL) {
         s->pools[0].in_flight = most;
@@ -209,10 +252,10 @@ static bool sample_server(struct sampling *p)
 {
     const struct mst_sample *now = &p->s->sample;
     struct mst_sample *s = &p->sample;
-    uint64_t forks, exits, limit_ns, generations;
+    uint64_t forks, exits, generations;
     unsigned state;
 
-    if (!count_events(p, &forks, &exits, &limit_ns, &generations))
+    if (!count_events(p, &forks, &exits, &generations) || !read_full(p))
         return false;
     for (state = 0; state < MST_STATE_COUNT; state++)
         s->states[state] = s->state_ns[state] = 0;
@@ -221,7 +264,8 @@ static bool sample_server(struct sampling *p)
     s->workers_busy = 0;
     s->forks[MST_KIND_CHILD] = s->forks[MST_KIND_PHP] = 0;
     memset(s->exits, 0, sizeof s->exits);
-    s->generations = s->no_idle_ns = s->in_flight = 0;
+    s->generations = s->in_flight = 0;
+    s->no_idle_ns = full_until(p, s->wall_ns);
     if (put_sample(p, MST_MOMENT_BEFORE) != 0)
         return false;
     s->cost_ns = MISSED_NS / STEPS;
@@ -233,7 +277,6 @@ static bool sample_server(struct sampling *p)
     s->forks[MST_KIND_CHILD] = forks;
     s->exits[MST_REASON_CLEAN] = exits;
     s->generations = generations;
-    s->no_idle_ns = limit_ns;
     return sweep(p);
 }
 
@@ -259,12 +302,15 @@ static bool sample_pools(struct sampling *p)
 static bool add_samples(struct mst_explanation *e, struct mst_explained_server *s)
 {
     struct sampling p = { .e = e, .s = s, .limit = s->sample.workers_limit };
+    bool fine;
 
     memset(&p.sample, 0xff, sizeof p.sample);
     p.sample.end_count = p.sample.process_count = p.sample.pool_count = 0;
     p.sample.listen_address[0] = p.sample.listen_pool[0] = '\0';
     p.sample.processes = NULL;
-    return sample_server(&p) && sample_pools(&p);
+    fine = sample_server(&p) && sample_pools(&p);
+    free(p.full);
+    return fine;
 }
 
 /* ---- the run ------------------------------------------------------------------------------- */

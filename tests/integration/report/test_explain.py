@@ -10,6 +10,7 @@ import pytest
 
 import php
 import tool
+from fpm import FPM
 from processes import wait_until
 from recording import AB, ab, record
 
@@ -69,6 +70,24 @@ def test_php_ran_out(php_server, fpm_masters):
     assert first(found)["code"] == "php-workers", found["past"]["verdict"]
     php_found = found["past"]["servers"][1]
     assert php_found["workers"]["max_busy"] == php_found["workers"]["limit"] == 2
+
+
+@pytest.mark.skipif(php.why_not_fpm() is not None, reason=str(php.why_not_fpm()))
+@pytest.mark.skipif(not AB, reason="needs ab")
+@pytest.mark.parametrize("clients, requests, code", [(5, 60, "php-spawning"),
+                                                     (25, 450, "php-workers")])
+def test_too_few_yet_or_too_few(server, fpm_masters, clients, requests, code):
+    """A pool begins with two processes of five. Once these are there, five clients wait no more."""
+    fpm_masters.append(FPM(5, settings=php.settings("@ROOT@/run"), manager="pm = dynamic\n"
+                           "pm.start_servers = 2\npm.min_spare_servers = 1\n"
+                           "pm.max_spare_servers = 3"))
+    fpm = fpm_masters[-1].__enter__()
+    apache = server("event", workers=50, php="fpm", fpm=fpm)
+    subprocess.run(ab(apache, "/sleep.php?seconds=0.1&spread=0", "-q", "-n", str(requests), "-c",
+                      str(clients)), check=True, capture_output=True, timeout=60)
+    found = explain(apache.board, fpm.board)
+    assert {"php-spawning", "php-workers"}.intersection(
+        finding["code"] for finding in found["past"]["findings"]) == {code}, found["past"]["verdict"]
 
 
 def test_no_requests(server):
