@@ -167,19 +167,28 @@ END_TEST
 #define FULL_FROM(ms) \
     "UPDATE samples SET no_idle_ns = max(0, time_ns - 1700000000000000000 - " ms "000000);"
 
+#define PHP_WAITS_UNTIL_3500 \
+    "UPDATE php_requests SET wait_ns = 0 WHERE start_ns > 1700000003500000000;"
+#define WAITS_UNTIL_3500 \
+    "UPDATE server_requests SET queue_ns = 0 WHERE start_ns > 1700000003470000000;"
+
 /* All workers were busy in the end, but what requests waited passed before that. */
 START_TEST(test_started_late)
 {
     static const struct { bool php; const char *sql, *codes; } loads[] = {
-        { true, FORKED FULL_FROM("3500"), "php-spawning" },
-        { true, FORKED FULL_FROM("500"), "php-workers" },
-        { true, FULL_FROM("3500"), "php-workers" },   /* no process was started meanwhile */
-        { true, FORKED, "php-workers" },              /* the time at the limit is not known */
-        { false, FORKED FULL_FROM("3500"), "apache-spawning" },
-        { false, FORKED FULL_FROM("500"), "apache-workers" },
-        /* Nor is it here: samples and requests have different clocks. */
-        { false, FORKED FULL_FROM("3500") "UPDATE server_requests SET start_ns = start_ns + "
-                 "3600000000000", "apache-workers" },
+        { true, PHP_WAITS_UNTIL_3500 FORKED FULL_FROM("3500"), "php-spawning" },
+        { true, PHP_WAITS_UNTIL_3500 FORKED FULL_FROM("500"), "php-workers" },
+        { true, FORKED FULL_FROM("3500"), "php-workers" },   /* they waited at the limit, too */
+        /* No process was started meanwhile. */
+        { true, PHP_WAITS_UNTIL_3500 FULL_FROM("3500"), "php-workers" },
+        /* The time at the limit is not known. */
+        { true, PHP_WAITS_UNTIL_3500 FORKED, "php-workers" },
+        { false, WAITS_UNTIL_3500 FORKED FULL_FROM("3500"), "apache-spawning" },
+        { false, WAITS_UNTIL_3500 FORKED FULL_FROM("500"), "apache-workers" },
+        { false, FORKED FULL_FROM("3500"), "apache-workers" },
+        /* Samples and requests have different clocks. */
+        { false, WAITS_UNTIL_3500 FORKED FULL_FROM("3500") "UPDATE server_requests SET start_ns = "
+                 "start_ns + 3600000000000", "apache-workers" },
     };
     struct run r = quiet_run();
     struct made m;
@@ -696,7 +705,7 @@ int main(void)
     tcase_add_loop_test(tests, test_found_of_a_thinned_archive, 0,
                         (int)(sizeof found / sizeof found[0]));
     tcase_add_loop_test(tests, test_found_by_one_sample, 10, 20);
-    tcase_add_loop_test(tests, test_started_late, 0, 7);
+    tcase_add_loop_test(tests, test_started_late, 0, 9);
     tcase_add_loop_test(tests, test_connections_of_event, 0, 3);
     tcase_add_test(tests, test_churn_of_a_restart);
     tcase_add_test(tests, test_held_by);

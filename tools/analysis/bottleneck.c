@@ -39,14 +39,20 @@ bool mst_summary_waits(const struct mst_summary_server *server)
     return mst_mean_wait_ns(server) >= MST_QUEUE_MEAN_MIN_NS;
 }
 
+/* At the limit requests hardly waited: of their time there, with a worker or without, too little for
+ * a finding. */
 bool mst_summary_started_late(const struct mst_summary_server *server)
 {
     enum mst_phase wait = mst_summary_is_php(server) ? MST_PHASE_PHP_WAIT : MST_PHASE_QUEUE;
-    uint64_t sum = server->phases[wait].sum_ns;
+    uint64_t waited_ns = server->waited_at_limit_ns, sum_ns = server->phases[wait].sum_ns;
+    double there;
 
-    return mst_known(server->forks) > 0 && sum != MST_UNKNOWN &&
-           server->waited_at_limit_ns != MST_UNKNOWN &&
-           server->waited_at_limit_ns < sum / MST_STARTED_LATE_PART;
+    if (mst_known(server->forks) == 0 || waited_ns == MST_UNKNOWN || sum_ns == MST_UNKNOWN ||
+        server->no_idle_ns == MST_UNKNOWN || server->max_busy == MST_UNKNOWN)
+        return false;
+    there = (double)waited_ns + (double)server->no_idle_ns * (double)server->max_busy;
+    return waited_ns < sum_ns / MST_STARTED_LATE_PART && there > 0 &&
+           (double)waited_ns < MST_FINDING_MILLI / 1000.0 * there;
 }
 
 /* Where the limit of PHP's workers is not known (this PHP is no FPM, or FPM's configuration was not

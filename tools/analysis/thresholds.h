@@ -165,8 +165,8 @@
 #define MST_DEFAULT_ASYNC_FACTOR   2
 /* As few idle workers, for each busy one, are none: processes are started too slowly. */
 #define MST_SPAWNING_IDLE_MILLI    100u
-/* Where less than this part of what requests waited passed while all workers were busy, the limit
- * is not why they waited: processes were still to be started. */
+/* Where less than this part of what requests waited passed while all workers were busy, and at the
+ * limit they hardly waited, processes were still to be started. */
 #define MST_STARTED_LATE_PART      2
 /* After a restart a server has its processes again within this time. */
 #define MST_RESTART_NS             (2 * MST_NS_PER_S)

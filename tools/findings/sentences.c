@@ -311,20 +311,6 @@ static void say_below_limit(char text[96], const struct mst_summary_server *serv
                 mst_format_count(server->max_busy).text, limit);
 }
 
-/* What is to be done first. Where all were busy in the end, more workers can be needed, too. */
-static void say_start_more(struct mst_finding *f, const struct mst_budget *b,
-                           const struct mst_summary_server *server, const char *directives)
-{
-    uint64_t clients = b->s->client.concurrency;
-    char again[96] = "";
-
-    if (mst_summary_all_busy(server) && server->workers_limit != MST_UNKNOWN &&
-        clients != MST_UNKNOWN && clients > server->workers_limit)
-        MST_SAY(again, " Then measure again: %" PRIu64 " clients can want more than %" PRIu64
-                " workers at once.", clients, server->workers_limit);
-    MST_ACTION(f, "Start more processes before the load comes: %s.%s", directives, again);
-}
-
 void mst_say_below_limit(struct mst_finding *f, const struct mst_budget *b)
 {
     char when[96] = "";
@@ -337,13 +323,13 @@ void mst_say_below_limit(struct mst_finding *f, const struct mst_budget *b)
              f->code == MST_CODE_EVENT_CONNECTIONS ?
              ": event accepts no more connections in a process than AsyncRequestWorkerFactor "
              "allows" : ": cannot tell why");
-    if (f->code == MST_CODE_APACHE_SPAWNING) {
-        say_start_more(f, b, b->front, "StartServers, and MinSpareServers or MinSpareThreads");
-    } else if (f->code == MST_CODE_EVENT_CONNECTIONS) {
+    if (f->code == MST_CODE_APACHE_SPAWNING)
+        MST_ACTION(f, "Start more processes before the load comes: StartServers, and "
+                   "MinSpareServers or MinSpareThreads.");
+    else if (f->code == MST_CODE_EVENT_CONNECTIONS)
         MST_ACTION(f, "Set AsyncRequestWorkerFactor or ThreadsPerChild higher.");
-    } else {
+    else
         MST_ACTION(f, "The CPUs' figures and a run with StartServers at the limit would tell.");
-    }
 }
 
 void mst_say_php_below_limit(struct mst_finding *f, const struct mst_budget *b, bool forked)
@@ -355,8 +341,8 @@ void mst_say_php_below_limit(struct mst_finding *f, const struct mst_budget *b, 
              mst_format_percent(mst_budget_milli(b, b->php_wait_ns)).text, when, forked ?
              ": PHP's processes were started too slowly for this load" : ": cannot tell why");
     if (forked)
-        say_start_more(f, b, b->php, "pm = static, or larger pm.start_servers and "
-                       "pm.min_spare_servers");
+        MST_ACTION(f, "Start more before the load comes: pm = static, or larger pm.start_servers "
+                   "and pm.min_spare_servers.");
 }
 
 void mst_say_short_waits(struct mst_finding *f, const struct mst_budget *b)
