@@ -39,8 +39,8 @@ bool mst_summary_waits(const struct mst_summary_server *server)
     return mst_mean_wait_ns(server) >= MST_QUEUE_MEAN_MIN_NS;
 }
 
-/* At the limit requests hardly waited: of their time there, with a worker or without, too little for
- * a finding. */
+/* At the limit requests hardly waited: of their time there, with a worker or without, too little
+ * for a finding. */
 bool mst_summary_started_late(const struct mst_summary_server *server)
 {
     enum mst_phase wait = mst_summary_is_php(server) ? MST_PHASE_PHP_WAIT : MST_PHASE_QUEUE;
