@@ -172,6 +172,28 @@ END_TEST
 #define WAITS_UNTIL_3500 \
     "UPDATE server_requests SET queue_ns = 0 WHERE start_ns > 1700000003470000000;"
 
+#define SHOP_FULL_FROM_3500 POOLS \
+    "UPDATE samples SET forks = (moment = 'after') * 3, workers_limit = 12 WHERE server_id = 2;" \
+    "UPDATE pool_samples SET workers_busy = 1 + (time_ns > 1700000003500000000) " \
+    "WHERE label = 'shop';"
+
+/* The same of a pool, whose time at the limit its samples tell. */
+START_TEST(test_a_pool_started_late)
+{
+    static const struct { const char *sql, *codes; } loads[] = {
+        { SHOP_FULL_FROM_3500 "UPDATE php_requests SET wait_ns = 0 WHERE label = 'shop' AND "
+          "start_ns > 1700000003400000000", "php-spawning" },
+        { SHOP_FULL_FROM_3500, "php-workers" },
+    };
+    struct run r = quiet_run();
+    struct made m;
+
+    make(&m, &r, loads[_i].sql);
+    expect_codes(&m, loads[_i].codes);
+    unmake(&m);
+}
+END_TEST
+
 /* All workers were busy in the end, but what requests waited passed before that. */
 START_TEST(test_started_late)
 {
@@ -706,6 +728,7 @@ int main(void)
                         (int)(sizeof found / sizeof found[0]));
     tcase_add_loop_test(tests, test_found_by_one_sample, 10, 20);
     tcase_add_loop_test(tests, test_started_late, 0, 9);
+    tcase_add_loop_test(tests, test_a_pool_started_late, 0, 2);
     tcase_add_loop_test(tests, test_connections_of_event, 0, 3);
     tcase_add_test(tests, test_churn_of_a_restart);
     tcase_add_test(tests, test_held_by);

@@ -4,6 +4,7 @@
 #include "archive/query.h"
 #include "base/ratio.h"
 #include "base/saturate.h"
+#include "segment/format.h"
 
 bool mst_at_limit_begin(struct mst_at_limit *a, sqlite3 *db, int64_t server_id)
 {
@@ -23,6 +24,19 @@ bool mst_at_limit_begin(struct mst_at_limit *a, sqlite3 *db, int64_t server_id)
                mst_values_add(&a->full_ns, full_ns) == 0;
     }
     return mst_query_done(&q) && fine;
+}
+
+bool mst_at_limit_sample(struct mst_at_limit *a, uint64_t time_ns, bool is_full)
+{
+    size_t count = a->at_ns.count;
+    uint64_t full_ns = count > 0 ? a->full_ns.items[count - 1] : 0, passed_ns;
+
+    if (count > 0) {
+        passed_ns = mst_subtract_saturated(time_ns, a->at_ns.items[count - 1]);
+        full_ns = mst_add_saturated(full_ns, passed_ns / 2 * (a->was_full + is_full));
+    }
+    a->was_full = is_full;
+    return mst_values_add(&a->at_ns, time_ns) == 0 && mst_values_add(&a->full_ns, full_ns) == 0;
 }
 
 /* The time at the limit until that instant. */
@@ -55,17 +69,16 @@ void mst_at_limit_add(struct mst_at_limit *a, uint64_t from_ns, uint64_t wait_ns
                                                             full_until(a, from_ns)));
 }
 
-/* Not known where it was never at its limit, and where samples and requests have different
- * clocks. */
-void mst_at_limit_end(struct mst_at_limit *a, struct mst_summary_server *server)
+uint64_t mst_at_limit_end(struct mst_at_limit *a, uint64_t first_ns, uint64_t last_ns,
+                          uint64_t *full_ns)
 {
     size_t count = a->full_ns.count;
+    bool known = count > 0 && a->full_ns.items[count - 1] > 0 && first_ns != MST_UNKNOWN &&
+                 last_ns != MST_UNKNOWN && first_ns < a->at_ns.items[count - 1] &&
+                 last_ns > a->at_ns.items[0];
 
-    server->waited_at_limit_ns = MST_UNKNOWN;
-    if (count > 0 && a->full_ns.items[count - 1] > 0 && server->first_ns != MST_UNKNOWN &&
-        server->last_ns != MST_UNKNOWN && server->first_ns < a->at_ns.items[count - 1] &&
-        server->last_ns > a->at_ns.items[0])
-        server->waited_at_limit_ns = a->waited_ns;
+    *full_ns = known ? a->full_ns.items[count - 1] : MST_UNKNOWN;
     mst_values_free(&a->at_ns);
     mst_values_free(&a->full_ns);
+    return known ? a->waited_ns : MST_UNKNOWN;
 }

@@ -10,8 +10,8 @@
 
 #include <sqlite3.h>
 #include <stdbool.h>
+#include <stdint.h>
 
-#include "analysis/summary.h"
 #include "stats/quantile.h"
 
 /* Zero it before use. Both lists are as long as there are samples, by time. */
@@ -19,16 +19,23 @@ struct mst_at_limit {
     struct mst_values at_ns;      /* the samples' instants */
     struct mst_values full_ns;    /* the time at the limit until then */
     uint64_t          waited_ns;  /* of the requests so far */
+    bool              was_full;   /* at the latest sample; of a pool */
 };
 
-/* False: the query failed, or memory ran out. */
+/* Reads a server's samples. False: the query failed, or memory ran out. */
 bool mst_at_limit_begin(struct mst_at_limit *a, sqlite3 *db, int64_t server_id);
+
+/* Or adds a pool's next sample, which has no count of that time: at the limit, or below it, since
+ * half way from the sample before. False: out of memory. */
+bool mst_at_limit_sample(struct mst_at_limit *a, uint64_t time_ns, bool is_full);
 
 /* A request waited for wait_ns from this instant on. */
 void mst_at_limit_add(struct mst_at_limit *a, uint64_t from_ns, uint64_t wait_ns);
 
-/* Sets the server's waited_at_limit_ns, once its first_ns and last_ns are known, and frees the
- * lists. */
-void mst_at_limit_end(struct mst_at_limit *a, struct mst_summary_server *server);
+/* Frees the lists. Returns what requests, of which the first one began and the last one ended at
+ * these instants, waited at the limit, and sets the time at the limit. MST_UNKNOWN where that is 0,
+ * and where samples and requests have different clocks. */
+uint64_t mst_at_limit_end(struct mst_at_limit *a, uint64_t first_ns, uint64_t last_ns,
+                          uint64_t *full_ns);
 
 #endif

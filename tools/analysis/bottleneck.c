@@ -39,20 +39,34 @@ bool mst_summary_waits(const struct mst_summary_server *server)
     return mst_mean_wait_ns(server) >= MST_QUEUE_MEAN_MIN_NS;
 }
 
-/* At the limit requests hardly waited: of their time there, with a worker or without, too little
- * for a finding. */
+/* Whether little of what requests waited in all passed at the limit, and they hardly waited there:
+ * of their time there, with one of the workers or without, too little for a finding. */
+static bool hardly_at_limit(uint64_t sum_ns, uint64_t waited_ns, uint64_t full_ns, uint64_t workers)
+{
+    double there;
+
+    if (sum_ns == MST_UNKNOWN || waited_ns == MST_UNKNOWN || workers == MST_UNKNOWN)
+        return false;
+    there = (double)waited_ns + (double)full_ns * (double)workers;
+    return waited_ns < sum_ns / MST_STARTED_LATE_PART && there > 0 &&
+           (double)waited_ns < MST_FINDING_MILLI / 1000.0 * there;
+}
+
 bool mst_summary_started_late(const struct mst_summary_server *server)
 {
     enum mst_phase wait = mst_summary_is_php(server) ? MST_PHASE_PHP_WAIT : MST_PHASE_QUEUE;
-    uint64_t waited_ns = server->waited_at_limit_ns, sum_ns = server->phases[wait].sum_ns;
-    double there;
 
-    if (mst_known(server->forks) == 0 || waited_ns == MST_UNKNOWN || sum_ns == MST_UNKNOWN ||
-        server->no_idle_ns == MST_UNKNOWN || server->max_busy == MST_UNKNOWN)
-        return false;
-    there = (double)waited_ns + (double)server->no_idle_ns * (double)server->max_busy;
-    return waited_ns < sum_ns / MST_STARTED_LATE_PART && there > 0 &&
-           (double)waited_ns < MST_FINDING_MILLI / 1000.0 * there;
+    return mst_known(server->forks) > 0 &&
+           hardly_at_limit(server->phases[wait].sum_ns, server->waited_at_limit_ns,
+                           server->at_limit_ns, server->max_busy);
+}
+
+bool mst_pool_started_late(const struct mst_summary_server *server,
+                           const struct mst_summary_pool *pool)
+{
+    return mst_known(server->forks) > 0 &&
+           hardly_at_limit(pool->wait_sum_ns, pool->waited_at_limit_ns, pool->at_limit_ns,
+                           pool->max_busy);
 }
 
 /* Where the limit of PHP's workers is not known (this PHP is no FPM, or FPM's configuration was not

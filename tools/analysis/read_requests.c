@@ -228,6 +228,7 @@ bool mst_summary_read_requests(struct mst_summary_server *s, sqlite3 *db, uint64
         mst_summary_times_of(&s->phases[i], &r.phases[i]);
         mst_values_free(&r.phases[i]);
     }
-    mst_at_limit_end(&r.at_limit, s);
+    s->waited_at_limit_ns = mst_at_limit_end(&r.at_limit, s->first_ns, s->last_ns,
+                                             &s->at_limit_ns);
     return mst_parts_end(s, &r.parts) && fine;
 }

@@ -1,16 +1,21 @@
 /* read_resources.c - reads from an archive which limits a server had and what it used of them: see
  * steps.h.
  */
+#include <stdlib.h>
 #include <string.h>
 
+#include "analysis/at_limit.h"
 #include "analysis/steps.h"
 #include "archive/query.h"
 #include "base/array.h"
+#include "base/saturate.h"
 #include "segment/fields.h"
 
 /* A board has 64 labels, and an archive from elsewhere can have any number. */
 #define POOLS_MAX 1024u
 #define PORTS_MAX 1024u
+/* For more, which no board has, it is not asked what requests waited at which limit. */
+#define POOLS_AT_LIMIT 64u
 
 #define LOAD "moment IN ('during', 'end')"
 /* The same from the first request's begin to the last one's end, for means and shares of time. */
@@ -140,7 +145,8 @@ static bool read_pool_samples(struct mst_summary_server *s, sqlite3 *db,
             .at_limit_milli = mst_row_number(&q, "at_limit"),
             .limit_reached = s->restarts == 0 ? mst_row_number(&q, "limit_reached") : MST_UNKNOWN,
             .wait_sum_ns = MST_UNKNOWN, .wait_max_ns = MST_UNKNOWN,
-            .max_memory_bytes = MST_UNKNOWN,
+            .max_memory_bytes = MST_UNKNOWN, .waited_at_limit_ns = MST_UNKNOWN,
+            .at_limit_ns = MST_UNKNOWN,
         };
         s->pool_count -= pool->label == NULL;
     }
@@ -185,6 +191,62 @@ static bool read_pool_requests(struct mst_summary_server *s, sqlite3 *db)
     return mst_query_done(&q);
 }
 
+static bool read_limits(struct mst_at_limit *limits, struct mst_summary_server *s, sqlite3 *db)
+{
+    struct mst_query q = mst_query_ask(db, "SELECT label, time_ns, workers_busy >= workers_limit "
+                                       "AS is_full FROM pool_samples WHERE server_id = :id "
+                                       "AND is_full IS NOT NULL ORDER BY time_ns", s->id);
+    struct mst_summary_pool *pool;
+    bool fine = true;
+
+    while (fine && mst_query_next(&q)) {
+        pool = find_pool(s, mst_row_text(&q, "label"));
+        fine = pool == NULL ||
+               mst_at_limit_sample(&limits[pool - s->pools], mst_row_number(&q, "time_ns"),
+                                   mst_row_number(&q, "is_full") == 1);
+    }
+    return mst_query_done(&q) && fine;
+}
+
+static bool read_waits_at_limits(struct mst_at_limit *limits, struct mst_summary_server *s,
+                                 sqlite3 *db)
+{
+    struct mst_query q = mst_query_ask(db, "SELECT label, start_ns, wait_ns FROM php_requests p "
+                                       "WHERE wait_ns > 0 AND " OF_POOLS, s->id);
+    struct mst_summary_pool *pool;
+    uint64_t start_ns, wait_ns;
+
+    while (mst_query_next(&q)) {
+        pool = find_pool(s, mst_row_text(&q, "label"));
+        start_ns = mst_row_number(&q, "start_ns");
+        wait_ns = mst_row_number(&q, "wait_ns");
+        if (pool != NULL)
+            mst_at_limit_add(&limits[pool - s->pools], mst_subtract_saturated(start_ns, wait_ns),
+                             wait_ns);
+    }
+    return mst_query_done(&q);
+}
+
+/* Several pools have no common limit. */
+static bool read_pools_at_limits(struct mst_summary_server *s, sqlite3 *db)
+{
+    struct mst_at_limit *limits;
+    bool fine;
+    size_t i;
+
+    if (s->pool_count < 2 || s->pool_count > POOLS_AT_LIMIT)
+        return true;
+    limits = calloc(s->pool_count, sizeof *limits);
+    if (limits == NULL)
+        return false;
+    fine = read_limits(limits, s, db) && read_waits_at_limits(limits, s, db);
+    for (i = 0; i < s->pool_count; i++)
+        s->pools[i].waited_at_limit_ns = mst_at_limit_end(&limits[i], s->first_ns, s->last_ns,
+                                                          &s->pools[i].at_limit_ns);
+    free(limits);
+    return fine;
+}
+
 static bool read_pool_waits(struct mst_summary_server *s, sqlite3 *db)
 {
     struct mst_query q = mst_query_ask(db,
@@ -212,7 +274,8 @@ bool mst_summary_read_resources(struct mst_summary_server *s, sqlite3 *db,
            read_group_counters(&s->resources, db, s->id) &&
            read_group_levels(&s->resources, db, s->id) &&
            read_http2_workers(s, db, run) && read_pool_samples(s, db, run) &&
-           (s->pool_count == 0 || (read_pool_requests(s, db) && read_pool_waits(s, db)));
+           (s->pool_count == 0 || (read_pool_requests(s, db) && read_pools_at_limits(s, db) &&
+                                   read_pool_waits(s, db)));
 }
 
 /* ---- the machine's ports -------------------------------------------------------------------- */

@@ -131,6 +131,7 @@ struct mst_summary_pool {
     uint64_t requests;
     uint64_t waited;                   /* those whose php_wait is known */
     uint64_t wait_sum_ns, wait_max_ns; /* php_wait of these; MST_UNKNOWN: of none */
+    uint64_t waited_at_limit_ns, at_limit_ns;   /* as a server's */
     uint64_t run_sum_ns;               /* php_run */
     uint64_t measured;                 /* those whose waits are known */
     uint64_t waits_sum_ns[MST_WAIT_COUNT];   /* parts of php_run, by kind of wait */
@@ -156,8 +157,9 @@ struct mst_summary_server {
     uint64_t first_ns, last_ns;        /* instants: the first one's begin, the last one's end */
     uint64_t late;                     /* completed after the load tool had ended */
     uint64_t waited;                   /* requests that waited for a worker at all */
-    uint64_t waited_at_limit_ns;       /* what they waited while all workers were busy, at the
-                                        * limit: see at_limit.h. MST_UNKNOWN */
+    uint64_t waited_at_limit_ns, at_limit_ns;   /* what they waited while all workers were busy, at
+                                        * the limit, and for how long these were: see at_limit.h;
+                                        * MST_UNKNOWN */
     uint64_t aborted, errors_5xx, non_2xx, bytes;
     /* A PHP's total is what it knows: php_run, and php_wait where that is known. */
     struct mst_summary_times phases[MST_PHASE_COUNT];   /* another producer's: count 0 */
@@ -305,6 +307,8 @@ bool mst_summary_waits(const struct mst_summary_server *server);
 /* bottleneck.c: whether requests waited for workers mostly before all were busy, while processes
  * were started: a higher limit would not have helped them. */
 bool mst_summary_started_late(const struct mst_summary_server *server);
+bool mst_pool_started_late(const struct mst_summary_server *server,
+                           const struct mst_summary_pool *pool);
 
 /* The server that the load was for: the Apache with the most requests, or where
  * there is none the PHP. NULL: no server. */

@@ -172,13 +172,13 @@ static void find_of(struct mst_inquiry *q, const struct mst_summary_server *serv
 
 /* ---- pools ------------------------------------------------------------------------- */
 
-static bool pool_ran_out(const struct mst_summary_pool *pool)
+static bool pool_ran_out(const struct mst_summary_server *php, const struct mst_summary_pool *pool)
 {
     uint64_t wait = mst_pool_mean_wait_ns(pool), run = mst_pool_mean_run_ns(pool);
 
     return pool->workers_limit != MST_UNKNOWN && pool->max_busy != MST_UNKNOWN &&
            pool->max_busy >= pool->workers_limit && wait != MST_UNKNOWN &&
-           wait >= MST_PHP_WAIT_MEAN_MIN_NS &&
+           wait >= MST_PHP_WAIT_MEAN_MIN_NS && !mst_pool_started_late(php, pool) &&
            mst_milli(wait, mst_add_saturated(wait, mst_known(run))) >= MST_FINDING_MILLI;
 }
 
@@ -192,7 +192,7 @@ static void find_of_pool(struct mst_inquiry *q, const struct mst_summary_server 
 
     if (need == NULL || (need->why_not = mst_demand_obstacle(q->s, php, &d)) != NULL)
         return;
-    need->ran_out = pool_ran_out(pool);
+    need->ran_out = pool_ran_out(php, pool);
     if (need->ran_out) {
         mst_plan_pool(&plan, &q->b, pool);
         take_plan(need, &plan);

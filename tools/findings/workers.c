@@ -232,6 +232,7 @@ static bool pool_ran_out(const struct mst_budget *b, const struct mst_summary_po
 {
     return pool->workers_limit != MST_UNKNOWN && pool->max_busy != MST_UNKNOWN &&
            pool->max_busy >= pool->workers_limit && pool->wait_sum_ns != MST_UNKNOWN &&
+           !mst_pool_started_late(b->php, pool) &&
            mst_pool_mean_wait_ns(pool) != MST_UNKNOWN &&
            mst_pool_mean_wait_ns(pool) >= MST_PHP_WAIT_MEAN_MIN_NS &&
            mst_budget_milli(b, pool->wait_sum_ns) >= MST_FINDING_MILLI;
