@@ -32,8 +32,10 @@ BAD_LOG_LINE = re.compile(
 USUAL_LOG_LINE = re.compile(
     r"AH00161|AH0028[678]|AH00484|AH10159|"        # reached MaxRequestWorkers / MinSpareThreads
     r"AH00485|AH03490|"                               # scoreboard full, old generations finishing
-    r"AH00045|AH00046|AH03092")                       # slow to end at a stop; event's lingering
+    r"AH00045|AH00046|AH03092|"                       # slow to end at a stop; event's lingering
                                                       # closes then find no pollset any more
+    # A stopped child's main thread closes a socket that its worker has just closed.
+    r"\[pid (\d+):tid \1\] \(9\)Bad file descriptor: AH00468")
 READY = "resuming normal operations"
 # httpd's own, without the module as well: a child of event that is stopped closes the sockets of
 # its workers (close_worker_sockets), and one whose request ends then can touch the freed socket, or
