@@ -292,8 +292,8 @@ check-fuzz: $(FUZZ_TARGETS)
 	done
 
 # PYTEST_ARGS selects tests: make check-integration PYTEST_ARGS='-k prefork -x'. Tests have their
-# own servers, ports and directories, and wait most of the time. So with pytest-xdist five tests for
-# two CPUs run at a time, and then, one after the other, those that are marked `alone`. pytest's
+# own servers, ports and directories, and wait most of the time. So with pytest-xdist two tests for
+# each CPU run at a time, and then, one after the other, those that are marked `alone`. pytest's
 # exit status 5 says that no test was selected.
 PYTEST_ARGS =
 lab_left_out =
@@ -305,7 +305,7 @@ SECOND_CHANCES = 5
 check-integration: need-pytest all tests/integration/support/make_board $(shallow_bind) \
 		$(hostile_workers)
 	@$(TEST_SETTINGS) export $(TEST_NAMES) PYTHONDONTWRITEBYTECODE=1; \
-	parallel=`$(PYTHON) -c 'import os, xdist; print("--dist loadfile -n", 5 * os.cpu_count() // 2)' \
+	parallel=`$(PYTHON) -c 'import os, xdist; print("--dist loadfile -n", 2 * os.cpu_count())' \
 		2>/dev/null`; \
 	cache=`pwd`/tests/integration/.pytest_cache; rm -rf "$$cache"; \
 	pytest="$(PYTHON) -m pytest -o cache_dir=$$cache $(lab_left_out) $(srcdir)/tests/integration"; \
