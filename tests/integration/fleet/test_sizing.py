@@ -15,11 +15,13 @@ from browser import show
 from fpm import FPM
 from recording import AB, ask
 
-SERVED = {   # the requests of a server: when each ended, its time with a worker, and its wait for one
-    "apache": "SELECT start_ns + queue_ns + read_ns + handle_ns + send_ns, held_ns, queue_ns "
-              "FROM server_requests WHERE ghost = 0 AND label <> 'mpm-status' AND server_id = {}",
-    "php": "SELECT start_ns + run_ns, run_ns, wait_ns FROM php_requests WHERE ghost = 0 AND "
-           "server_id = {}",
+# The requests of a server: when each began and ended, its time with a worker, its wait for one.
+SERVED = {
+    "apache": "SELECT start_ns, start_ns + queue_ns + read_ns + handle_ns + send_ns, held_ns, "
+              "queue_ns FROM server_requests WHERE ghost = 0 AND label <> 'mpm-status' AND "
+              "server_id = {}",
+    "php": "SELECT start_ns - wait_ns, start_ns + run_ns, run_ns, wait_ns FROM php_requests WHERE "
+           "ghost = 0 AND server_id = {}",
 }
 
 
@@ -60,11 +62,12 @@ class Measured:
         ((duration, ended),) = ask(archive, "SELECT duration_ns, ended_ns FROM runs")
         rows = ask(archive, SERVED[self.kind].format(self.server))
         self.count = len(rows)
-        self.rate = sum(end <= ended for end, _, _ in rows) / (duration / 1e9)
-        held = [ns / 1e9 for _, ns, _ in rows]
+        under_load = min(max(end for _, end, _, _ in rows), ended) - min(row[0] for row in rows)
+        self.rate = sum(end <= ended for _, end, _, _ in rows) / (min(under_load, duration) / 1e9)
+        held = [ns / 1e9 for _, _, ns, _ in rows]
         self.held = sum(held) / len(held)
         self.deviation = math.sqrt(max(sum(h * h for h in held) / len(held) - self.held ** 2, 0))
-        self.waited = sum(wait for _, _, wait in rows) / len(rows) / 1e9
+        self.waited = sum(row[3] for row in rows) / len(rows) / 1e9
         samples = f"FROM samples WHERE server_id = {self.server} AND moment IN ('during', 'end')"
         ((self.limit, self.busy),) = ask(archive, f"SELECT max(workers_limit), max(workers_busy) "
                                          f"{samples}")
