@@ -256,7 +256,7 @@ def test_the_terminal_is_as_before(terminal):
 
 def test_it_can_be_stopped_and_go_on():
     with boards.runtime_directory() as directory, boards.board() as board, \
-            opened(directory, shell="bash --norc -i") as terminal:
+            opened(directory, shell="env HISTFILE= bash --norc -i") as terminal:
         terminal.type(f"{build.TOOL} top {board.path}\n")
         terminal.shows("1 of 8 busy")
         terminal.key("C-z")
