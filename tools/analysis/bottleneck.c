@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "analysis/resources.h"
 #include "analysis/thresholds.h"
 #include "base/ratio.h"
 
@@ -61,12 +62,26 @@ bool mst_summary_started_late(const struct mst_summary_server *server)
                            server->at_limit_ns, server->max_busy);
 }
 
-bool mst_pool_started_late(const struct mst_summary_server *server,
-                           const struct mst_summary_pool *pool)
+static bool pool_started_late(const struct mst_summary_server *server,
+                              const struct mst_summary_pool *pool)
 {
     return mst_known(server->forks) > 0 &&
            hardly_at_limit(pool->wait_sum_ns, pool->waited_at_limit_ns, pool->at_limit_ns,
                            pool->max_busy);
+}
+
+bool mst_summary_is_short(const struct mst_summary_server *server)
+{
+    return mst_summary_all_busy(server) && !mst_summary_started_late(server);
+}
+
+bool mst_pool_is_short(const struct mst_summary_server *server, const struct mst_summary_pool *pool)
+{
+    uint64_t wait_ns = mst_pool_mean_wait_ns(pool);
+
+    return pool->workers_limit != MST_UNKNOWN && pool->max_busy != MST_UNKNOWN &&
+           pool->max_busy >= pool->workers_limit && wait_ns != MST_UNKNOWN &&
+           wait_ns >= MST_PHP_WAIT_MEAN_MIN_NS && !pool_started_late(server, pool);
 }
 
 /* Where the limit of PHP's workers is not known (this PHP is no FPM, or FPM's configuration was not
@@ -188,7 +203,7 @@ const struct mst_summary_program *mst_program_of_others(const struct mst_summary
 
 bool mst_waits_are_too_short(const struct mst_summary_server *server)
 {
-    return mst_summary_all_busy(server) &&
+    return mst_summary_is_short(server) &&
            mst_phase_milli(server, MST_PHASE_QUEUE) >= MST_WAIT_SHARE_MILLI;
 }
 

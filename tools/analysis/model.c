@@ -113,12 +113,18 @@ uint64_t mst_summary_failures(const struct mst_summary_client *c)
     return besides + (failed > non_2xx ? failed : non_2xx);
 }
 
+bool mst_summary_has_load(const struct mst_summary *s, const struct mst_summary_server *server)
+{
+    return s->client.tool != NULL && server->first_ns != MST_UNKNOWN &&
+           server->last_ns != MST_UNKNOWN;
+}
+
 uint64_t mst_summary_under_load_ns(const struct mst_summary *s,
                                    const struct mst_summary_server *server)
 {
     uint64_t first_ns = server->first_ns, end_ns = server->last_ns;
 
-    if (s->client.tool == NULL || first_ns == MST_UNKNOWN || end_ns == MST_UNKNOWN)
+    if (!mst_summary_has_load(s, server))
         return s->duration_ns;
     if (server->local && s->ended_ns < end_ns)
         end_ns = s->ended_ns;

@@ -26,8 +26,7 @@ static struct mst_query ask_under_load(sqlite3 *db, const char *sql,
                                        const struct mst_summary_server *s,
                                        const struct mst_summary *run)
 {
-    bool known = run->client.tool != NULL && s->first_ns != MST_UNKNOWN &&
-                 s->last_ns != MST_UNKNOWN;
+    bool known = mst_summary_has_load(run, s);
     struct mst_query q = mst_query_ask(db, sql, s->id);
 
     mst_query_set(&q, ":first_ns", known ? (int64_t)s->first_ns : 0);

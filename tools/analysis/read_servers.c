@@ -92,8 +92,7 @@ static void mean_occupancy(struct mst_summary_server *s, const struct counters *
 static bool read_occupancy(struct mst_summary_server *s, sqlite3 *db, const struct mst_summary *run,
                            const struct counters *before, const struct counters *end)
 {
-    bool known = run->client.tool != NULL && s->first_ns != MST_UNKNOWN &&
-                 s->last_ns != MST_UNKNOWN;
+    bool known = mst_summary_has_load(run, s);
     struct counters first = *before, last = *end;
     uint64_t began_ns = run->started_ns;
 

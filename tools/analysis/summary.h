@@ -290,6 +290,9 @@ void mst_summary_free(struct mst_summary *s);
  * too; a page whose length varies is not a failure. */
 uint64_t mst_summary_failures(const struct mst_summary_client *c);
 
+/* Whether the load tool's requests to the server are known, and so from when to when it had them:
+ * first_ns and last_ns. */
+bool mst_summary_has_load(const struct mst_summary *s, const struct mst_summary_server *server);
 /* The time in which the server had its requests: from the first one's begin to the last one's end,
  * so that it does not count how long the load tool took to start and to end; no longer than the
  * tool ran. Without a load tool it is the recording's. MST_UNKNOWN: the run did not end. */
@@ -307,8 +310,11 @@ bool mst_summary_waits(const struct mst_summary_server *server);
 /* bottleneck.c: whether requests waited for workers mostly before all were busy, while processes
  * were started: a higher limit would not have helped them. */
 bool mst_summary_started_late(const struct mst_summary_server *server);
-bool mst_pool_started_late(const struct mst_summary_server *server,
-                           const struct mst_summary_pool *pool);
+/* bottleneck.c: whether all its workers were busy, and requests did not only wait while processes
+ * were started; of a pool, and whether its requests waited. */
+bool mst_summary_is_short(const struct mst_summary_server *server);
+bool mst_pool_is_short(const struct mst_summary_server *server,
+                       const struct mst_summary_pool *pool);
 
 /* The server that the load was for: the Apache with the most requests, or where
  * there is none the PHP. NULL: no server. */

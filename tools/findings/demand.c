@@ -57,8 +57,8 @@ bool mst_demand_ran_out(const struct mst_summary_server *server)
 {
     uint64_t total = server->phases[MST_PHASE_TOTAL].sum_ns;
 
-    return total != MST_UNKNOWN && total > 0 && mst_summary_all_busy(server) &&
-           mst_summary_waits(server) && !mst_summary_started_late(server) &&
+    return total != MST_UNKNOWN && total > 0 && mst_summary_is_short(server) &&
+           mst_summary_waits(server) &&
            (double)mst_demand_waiting(server)->sum_ns > MST_FINDING_MILLI / 1000.0 * (double)total;
 }
 

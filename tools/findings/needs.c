@@ -176,9 +176,7 @@ static bool pool_ran_out(const struct mst_summary_server *php, const struct mst_
 {
     uint64_t wait = mst_pool_mean_wait_ns(pool), run = mst_pool_mean_run_ns(pool);
 
-    return pool->workers_limit != MST_UNKNOWN && pool->max_busy != MST_UNKNOWN &&
-           pool->max_busy >= pool->workers_limit && wait != MST_UNKNOWN &&
-           wait >= MST_PHP_WAIT_MEAN_MIN_NS && !mst_pool_started_late(php, pool) &&
+    return mst_pool_is_short(php, pool) &&
            mst_milli(wait, mst_add_saturated(wait, mst_known(run))) >= MST_FINDING_MILLI;
 }
 

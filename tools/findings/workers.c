@@ -59,8 +59,7 @@ static void plan_workers(struct mst_inquiry *q, struct mst_finding *f,
 
 static bool apache_ran_out(const struct mst_budget *b)
 {
-    return b->front != b->php && mst_summary_all_busy(b->front) && mst_summary_waits(b->front) &&
-           !mst_summary_started_late(b->front) &&
+    return b->front != b->php && mst_summary_is_short(b->front) && mst_summary_waits(b->front) &&
            mst_budget_milli(b, b->queue_ns) >= MST_FINDING_MILLI;
 }
 
@@ -230,11 +229,7 @@ static void find_php(struct mst_inquiry *q, bool apache_too)
 /* Of several pools each has a limit of its own. */
 static bool pool_ran_out(const struct mst_budget *b, const struct mst_summary_pool *pool)
 {
-    return pool->workers_limit != MST_UNKNOWN && pool->max_busy != MST_UNKNOWN &&
-           pool->max_busy >= pool->workers_limit && pool->wait_sum_ns != MST_UNKNOWN &&
-           !mst_pool_started_late(b->php, pool) &&
-           mst_pool_mean_wait_ns(pool) != MST_UNKNOWN &&
-           mst_pool_mean_wait_ns(pool) >= MST_PHP_WAIT_MEAN_MIN_NS &&
+    return mst_pool_is_short(b->php, pool) &&
            mst_budget_milli(b, pool->wait_sum_ns) >= MST_FINDING_MILLI;
 }
 
@@ -313,8 +308,7 @@ void mst_find_workers(struct mst_inquiry *q)
 {
     bool apache = apache_ran_out(&q->b), php = php_waited(&q->b);
     bool pools = php && find_pools(q, apache);
-    bool php_all_busy = pools || (php && mst_summary_all_busy(q->b.php) &&
-                                  !mst_summary_started_late(q->b.php));
+    bool php_all_busy = pools || (php && mst_summary_is_short(q->b.php));
 
     if (php_queue_overflowed(&q->b))
         find_php_queue(q);
@@ -329,7 +323,7 @@ void mst_find_workers(struct mst_inquiry *q)
     }
     if (apache)
         find_apache(q, php_all_busy);
-    else if (mst_waits_are_too_short(q->b.front) && !mst_summary_started_late(q->b.front))
+    else if (mst_waits_are_too_short(q->b.front))
         mst_say_short_waits(mst_found(q, MST_CODE_CANNOT_TELL, MST_CANNOT_TELL, q->b.queue_ns),
                             &q->b);
     else
