@@ -33,7 +33,8 @@ documents = \
 	phpapp/workloads/subrequest.md \
 	phpapp/workloads/wordpress-like.md \
 	tools/lab/README.md
-pictures = docs/images/record.png docs/images/report.png docs/images/status.png
+pictures = docs/images/dashboard.png docs/images/record.png docs/images/report.png \
+    docs/images/status.png
 dist_man_MANS = \
 	man/mpmstat-compare.1 \
 	man/mpmstat-explain.1 \

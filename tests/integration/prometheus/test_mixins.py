@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -96,6 +97,23 @@ def filled_in(expression):
         name[1], ".*"), expression)
 
 
+def check_parts_of_the_time(prometheus):
+    """Of 10 clients and 2 workers of PHP: a request waits longer than it runs, and what the chart
+    stacks is as high as a request's whole time."""
+    panel, = (panel for panel in panels() if panel["title"] == "Where a request's time went")
+    now = time.time()
+    part = {target["legendFormat"]: prometheus.value(filled_in(target["expr"]), time=now)
+            for target in panel["targets"]}
+    of = '{phase="total",producer="apache",label!="mpm-status"}[2m])'
+    seconds = prometheus.value(f"sum(rate(mpmstat_phase_seconds_sum{of})"
+                               f" or sum(histogram_sum(rate(mpmstat_phase_seconds{of}))", time=now)
+    requests = prometheus.value(f"sum(rate(mpmstat_phase_seconds_count{of})"
+                                f" or sum(histogram_count(rate(mpmstat_phase_seconds{of}))",
+                                time=now)
+    assert sum(part.values()) == pytest.approx(seconds / requests, rel=1e-6), part
+    assert part["wait for a PHP worker"] > 2 * part["PHP"] > 0, part
+
+
 @pytest.mark.skipif(not PROGRAM, reason="needs prometheus")
 @pytest.mark.mpms("event")
 @pytest.mark.parametrize("native", [False, True], ids=["bounds", "native"])
@@ -108,6 +126,10 @@ def test_every_query_has_data(php_server, mpm, php_boards, native):
                         rules=[MIXINS / "rules.yml", MIXINS / "alerts.yml"]) as prometheus:
             prometheus.wait_for('sum(mpmstat_requests_total{producer="php"})', lambda n: n == 3)
             nap(apache, 60, 0.2, clients_=10)
+            for producer in ("apache", "php"):
+                prometheus.wait_for('sum(mpmstat_requests_total{label!="mpm-status",producer="'
+                                    f'{producer}"}})', lambda n: n == 63)
+            check_parts_of_the_time(prometheus)
             os.kill(apache.children()[0], signal.SIGKILL)
             prometheus.wait_for('sum(mpmstat_exits_total{reason=~"signal|killed"})',
                                 lambda n: n == 1)
