@@ -8,12 +8,21 @@
 
 /* ---- sentences ------------------------------------------------------------------- */
 
-/* "12", "3.4": a percentage that a ratio is away from 1. */
+/* "12", "3.4", "0.031": a percentage that a ratio is away from 1. */
 static void percent(char text[16], double ratio)
 {
     double away = fabs(ratio - 1) * 100;
 
-    snprintf(text, 16, away < 9.95 ? "%.1f" : "%.0f", away);
+    snprintf(text, 16, away < 0.0995 ? "%.2g" : away < 9.95 ? "%.1f" : "%.0f", away);
+}
+
+/* "12 % more", "3.4 % less". */
+static void difference(char text[32], double ratio)
+{
+    char by[16];
+
+    percent(by, ratio);
+    snprintf(text, 32, "%s %% %s", by, ratio < 1 ? "less" : "more");
 }
 
 static void say_change(struct mst_comparison *c, const char *what)
@@ -33,27 +42,32 @@ static void say_change(struct mst_comparison *c, const char *what)
     snprintf(c->text, sizeof c->text, "%s by %s %% (%s to %s %%)", what, by, from, to);
 }
 
-/* As many decimals as it takes to see on which side of 1 they are. */
 static void say_unsure(struct mst_comparison *c, bool by_step)
 {
     const struct mst_confidence *i = &c->interval;
-    int decimals = i->low > 0.995 || i->high < 1.005 ? 4 : 2;
+    char from[32], to[32];
 
+    difference(from, i->low);
+    difference(to, i->high);
     if (i->low >= 1 - 1e-9 && i->high <= 1 + 1e-9)
         snprintf(c->text, sizeof c->text, "cannot tell: there is no difference at all");
     else
-        snprintf(c->text, sizeof c->text, "cannot tell: %sthe interval %.*f to %.*f includes 1",
-                 by_step ? "with the tool's resolution " : "", decimals, i->low, decimals,
-                 i->high);
+        snprintf(c->text, sizeof c->text, "cannot tell: %sfrom %s to %s",
+                 by_step ? "with the tool's resolution " : "", from, to);
 }
 
 static void say_too_few(struct mst_comparison *c, const struct mst_compare_input *in)
 {
+    char seen[32];
+
+    difference(seen, c->b / c->a);
     if (in->a_count == 1 && in->b_count == 1)
-        snprintf(c->text, sizeof c->text, "cannot tell: one run each; record with --repeat 5");
+        snprintf(c->text, sizeof c->text, "cannot tell: %s, but one run each; record with "
+                 "--repeat 5", seen);
     else
-        snprintf(c->text, sizeof c->text, "cannot tell: %zu and %zu runs; it takes %u each, "
-                 "better five: --repeat 5", in->a_count, in->b_count, MST_BOOTSTRAP_RUNS_MIN);
+        snprintf(c->text, sizeof c->text, "cannot tell: %s, but %zu and %zu runs; it takes %u "
+                 "each, better five: --repeat 5", seen, in->a_count, in->b_count,
+                 MST_BOOTSTRAP_RUNS_MIN);
 }
 
 /* ---- comparing ------------------------------------------------------------------- */

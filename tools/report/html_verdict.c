@@ -188,6 +188,13 @@ static void put_metric_tile(struct mst_sink *sink, const struct mst_summary *s, 
     put_tile(sink, label, metric->unit, mst_metric_get(metric, s));
 }
 
+/* What the load tool knows of its answers, else the server of its own. */
+static uint64_t failed_of(const struct mst_summary *s)
+{
+    return s->client.failed != MST_UNKNOWN ? mst_summary_failures(&s->client) :
+                                             mst_metric_get(&mst_metrics[MST_M_5XX], s);
+}
+
 /* What the load got, then what the first finding rests on: of Apache, PHP, a group, a backend. */
 static void put_tiles(struct mst_sink *sink, const struct mst_summary *s)
 {
@@ -195,7 +202,8 @@ static void put_tiles(struct mst_sink *sink, const struct mst_summary *s)
     put_metric_tile(sink, s, "requests/s", MST_M_RATE, MST_M_SERVER_RATE);
     put_metric_tile(sink, s, "p50", MST_M_P50, MST_M_SERVER_P50);
     put_metric_tile(sink, s, "p99", MST_M_P99, MST_M_SERVER_P99);
-    put_metric_tile(sink, s, "failed", MST_M_FAILED, MST_M_5XX);
+    put_tile(sink, s->client.failed != MST_UNKNOWN ? "failed, not 2xx" : "5xx", MST_METRIC_COUNT,
+             failed_of(s));
     mst_html(sink, "</dl>\n");
     if (s->finding_count == 0)
         return;
@@ -245,8 +253,8 @@ static void put_trust(struct mst_sink *sink, const struct mst_summary *s)
 static void put_repetition(struct mst_sink *sink, const struct mst_report *report, size_t run,
                            bool shown)
 {
-    static const enum mst_metric_id client[] = { MST_M_P50, MST_M_P99, MST_M_FAILED };
-    static const enum mst_metric_id server[] = { MST_M_SERVER_P50, MST_M_SERVER_P99, MST_M_5XX };
+    static const enum mst_metric_id client[] = { MST_M_P50, MST_M_P99 };
+    static const enum mst_metric_id server[] = { MST_M_SERVER_P50, MST_M_SERVER_P99 };
     const struct mst_summary *s = &report->runs[run].summary;
     const struct mst_metric *metric;
     size_t i;
@@ -260,6 +268,7 @@ static void put_repetition(struct mst_sink *sink, const struct mst_report *repor
             metric = &mst_metrics[server[i]];
         mst_page_cell(sink, metric->unit, mst_metric_get(metric, s));
     }
+    mst_page_cell(sink, MST_METRIC_COUNT, failed_of(s));
     mst_html(sink, "<td class=\"text\">%s</td></tr>\n", !s->complete ?
              mst_outcome_names[s->outcome] : s->finding_count > 0 ?
              mst_code_names[s->findings[0].code] : "");
@@ -275,7 +284,7 @@ static void put_repetitions(struct mst_sink *sink, const struct mst_report *repo
     mst_html(sink, "<h4>%zu repetitions</h4>\n", group->count);
     mst_page_table(sink, "Repetitions", "repetitions");
     mst_html(sink, "<thead><tr><td></td><th scope=\"col\">requests/s</th><th scope=\"col\">p50</th>"
-             "<th scope=\"col\">p99</th><th scope=\"col\">failed</th>"
+             "<th scope=\"col\">p99</th><th scope=\"col\">failed, not 2xx</th>"
              "<th scope=\"col\" class=\"text\">first finding</th></tr></thead><tbody>\n");
     for (i = 0; i < group->count; i++)
         put_repetition(sink, report, group->runs[i], group->runs[i] == group->shown);

@@ -108,6 +108,21 @@ def test_one_run_opens_with_the_verdict(browser, one):
     assert [head for head in heads if head in wanted] == wanted
 
 
+@pytest.mark.parametrize("client, tile", [("non_2xx = 240", "failed, not 2xx|240"),
+                                          ("non_2xx = 0, failed = 7", "failed, not 2xx|7"),
+                                          ("failed = NULL", "5xx|8")])
+def test_answers_with_an_error_are_no_success(browser, one, tmp_path, client, tile):
+    """A load tool's own count of failures leaves out what was answered with an error."""
+    with sqlite3.connect(one[0]) as old, closing(sqlite3.connect(tmp_path / "run.db")) as db:
+        old.backup(db)
+        db.executescript(f"UPDATE client_results SET {client};")
+    report("-o", tmp_path / "report.html", "--run", "1", tmp_path / "run.db")
+    page = browser.open(tmp_path / "report.html")
+    assert page.evaluate("""Array.from(document.querySelectorAll("#verdict .tiles")[0].children)
+        .map(tile => tile.children[0].textContent + "|" + tile.children[1].textContent)
+        .pop()""") == tile
+
+
 def test_a_link_opens_what_is_folded(browser, both):
     page = browser.open(both)
     folded = page.evaluate("document.querySelector('.repetition').id")
