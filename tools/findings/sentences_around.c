@@ -169,8 +169,8 @@ static void say_end(char text[256], const struct mst_summary_end *end, uint64_t 
 
 static const char *const one_at_a_time[] = {
     [MST_ANSWER_NO] = "", [MST_ANSWER_YES] = "; it let in one request at a time",
-    [MST_ANSWER_UNKNOWN] = "; a thinned archive does not tell whether it let in one request at a "
-                           "time",
+    [MST_ANSWER_UNKNOWN] =
+        "; a thinned archive does not tell whether it let in one request at a time",
 };
 #define WHOLE_TELLS " Whether more workers can help takes a whole archive: report a later time " \
                     "(--from), or record with a longer --thin-after."
