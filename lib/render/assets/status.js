@@ -175,7 +175,7 @@ function makeSection(first) {
     const tiles = {
         requests: tile("requests/s", "completed since the last sample"),
         mean: tile("mean time", "of these, as the server saw it"),
-        p99: tile("p99", "since the server's start, of the label with the longest"),
+        p99: tile("p99", "of the requests of the last minute, as far as this page saw it"),
         busy: tile("workers busy", "now, and their limit"),
         http2: tile("HTTP/2 workers", "busy now in the child that has most, and a child's limit"),
         flight: tile("in flight", "requests that have begun and are not complete"),
@@ -242,11 +242,12 @@ function fillTiles(section, board, step) {
         if (section.tiles[name]) section.tiles[name].value.textContent = text;
     };
     const mean = step && step.requests > 0 ? step.phases.total / step.requests : null;
-    const p99 = Math.max(...clients(board).map(l => l.phases.total.p99_seconds || 0), 0);
+    const recent = minute.last(section.steps);
+    const p99 = recent && minute.quantile(recent, 0.99);
     const limit = board.workers.limit;
     set("requests", step ? asRate(step.requests / step.seconds) : "…");
     set("mean", !step ? "…" : mean === null ? "none ended" : asTime(mean));
-    set("p99", p99 > 0 ? asTime(p99) : "none yet");
+    set("p99", !recent ? "…" : p99 === null ? "too few" : asTime(p99));
     set("busy", asCount(board.workers.busy) + (limit === null ? "" : ` of ${asCount(limit)}`));
     set("http2", `${asCount(board.connections.http2_workers_busy)} of `
         + asCount(board.connections.http2_workers_limit));

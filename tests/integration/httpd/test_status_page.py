@@ -153,6 +153,21 @@ def test_charts_agree_with_the_client(browser, cgi_server):
         .find(f => f.textContent.startsWith('The slower requests')).querySelectorAll('output'))
         .map(output => output.textContent)""")
     assert 0.05 * 0.88 < seconds(median) <= seconds(p95) and p99 == "–", "60 have no 99th hundredth"
+    assert page.evaluate(tile("p99")) == "too few"
+    assert page.complaints == []
+
+
+def test_the_99th_hundredth_is_of_the_last_minute(browser, cgi_server):
+    """Many fast answers of before the page was opened do not hide that all are slow now."""
+    apache = cgi_server(workers=10)
+    clients.ab(apache.port, "/index.html", 20000, 8)
+    nap = apache.cgi("nap", NAP.format("0.2"))
+    page = show(browser, apache)
+    assert page.evaluate(tile("p99")) in ("…", "too few")
+    client = clients.ab(apache.port, nap, 120, 10)
+    page.wait(f"{cell('test.example', 1)} === '20120'", 10)
+    wait_until(lambda: page.evaluate(tile("p99")).endswith("s"), 10, "enough for it")
+    assert 0.88 * client["p99"] < seconds(page.evaluate(tile("p99"))) < 1.13 * client["p99"], client
     assert page.complaints == []
 
 

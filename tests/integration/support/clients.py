@@ -221,6 +221,7 @@ def ab(port, path, requests, concurrency, options=(), wrapper=()):
             "seconds": number(r"^Time taken for tests:\s+([\d.]+)"),
             "rate": number(r"^Requests per second:\s+([\d.]+)"),
             "mean": number(r"^Time per request:\s+([\d.]+) \[ms\] \(mean\)$") / 1000,
+            "p99": number(r"^ +99% +(\d+)", 0) / 1000,
             "total_mean": number(r"^Total:\s+\d+\s+(\d+)", 0) / 1000,
             "text": done.stdout}
 
