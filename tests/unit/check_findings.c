@@ -106,6 +106,26 @@ static const struct { const char *sql, *codes; } found[] = {
     { PHP WAITS("file", "file", "100000000") SHORT("8000000", "200000000"), "file" },
 };
 
+/* What the share of each code is a part of; of the others it is the requests' time. */
+static const char *const shares_of[MST_CODE_COUNT] = {
+    [MST_CODE_ANSWERS_4XX] = "requests", [MST_CODE_ANSWERS_5XX] = "requests",
+    [MST_CODE_ANSWERS_LENGTH] = "requests", [MST_CODE_CLIENT_ABORTS] = "requests",
+    [MST_CODE_CLIENT_ERRORS] = "requests", [MST_CODE_REQUESTS_DIED] = "requests",
+    [MST_CODE_PHP_FATAL] = "requests", [MST_CODE_HELD_BY] = "held", [MST_CODE_LOGGING] = "held",
+    [MST_CODE_STUCK_REQUESTS] = "workers", [MST_CODE_MEMORY] = "span",
+};
+
+static void expect_shares(const struct made *m)
+{
+    const struct mst_finding *f = m->s.findings;
+    size_t i;
+
+    for (i = 0; i < m->s.finding_count; i++)
+        if (f[i].share_milli != MST_UNKNOWN)
+            ck_assert_str_eq(mst_share_of_names[f[i].share_of], shares_of[f[i].code] != NULL ?
+                             shares_of[f[i].code] : "time");
+}
+
 START_TEST(test_found)
 {
     struct run r = quiet_run();
@@ -113,6 +133,7 @@ START_TEST(test_found)
 
     make(&m, &r, found[_i].sql);
     expect_codes(&m, found[_i].codes);
+    expect_shares(&m);
     unmake(&m);
 }
 END_TEST
@@ -289,6 +310,7 @@ START_TEST(test_held_by)
     ck_assert_str_eq(f->subject, "slow");
     ck_assert_uint_eq(f->requests, 40);
     ck_assert_uint_eq(f->share_milli, 874);   /* 40 x 500 ms of 40 x 500 ms + 360 x 8 ms */
+    expect_shares(&m);
     unmake(&m);
     /* Where nobody waited, nobody was kept. */
     r.busy = 1;

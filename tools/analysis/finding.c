@@ -9,6 +9,13 @@ const char *const mst_code_names[MST_CODE_COUNT] = {
 #undef X_CODE
 };
 
+const char *const mst_share_of_names[MST_SHARE_OF_COUNT] = {
+    [MST_SHARE_OF_TIME] = "time", [MST_SHARE_OF_REQUESTS] = "requests",
+    [MST_SHARE_OF_CLIENT] = "client", [MST_SHARE_OF_DELIVERY] = "delivery",
+    [MST_SHARE_OF_HELD] = "held", [MST_SHARE_OF_SPAN] = "span",
+    [MST_SHARE_OF_WORKERS] = "workers", [MST_SHARE_OF_AT_ONCE] = "at-once",
+};
+
 const char *const mst_certainty_names[] = {
     [MST_CERTAIN] = "certain", [MST_LIKELY] = "likely", [MST_CANNOT_TELL] = "cannot-tell",
 };

@@ -18,6 +18,20 @@ enum mst_code {
 
 enum mst_certainty { MST_CERTAIN, MST_LIKELY, MST_CANNOT_TELL };
 
+/* What a finding's share is a part of. The names are promises (JSON). */
+enum mst_share_of {
+    MST_SHARE_OF_TIME,       /* the time of all requests in the server */
+    MST_SHARE_OF_REQUESTS,   /* their number */
+    MST_SHARE_OF_CLIENT,     /* the time of all requests, as the client measured it */
+    MST_SHARE_OF_DELIVERY,   /* the time until the client had all of each response */
+    MST_SHARE_OF_HELD,       /* the time for which workers were held */
+    MST_SHARE_OF_SPAN,       /* the time that was looked at: of a run its duration */
+    MST_SHARE_OF_WORKERS,    /* the workers that there can be */
+    MST_SHARE_OF_AT_ONCE,    /* the requests that were there at once: served, and waiting */
+    MST_SHARE_OF_COUNT
+};
+extern const char *const mst_share_of_names[MST_SHARE_OF_COUNT];
+
 /* A figure that the finding rests on. The name ends with its unit: _ns, _milli, _bytes; without
  * one it is a count. */
 struct mst_finding_number { const char *name; uint64_t value; };
@@ -30,7 +44,8 @@ struct mst_finding {
     char     server[160];       /* of several that the load tool talks to: the one that it is of,
                                  * of several those the one with most of it; "": the run's */
     size_t   servers;           /* that it is of; 0: the run's, or the only one's */
-    uint64_t share_milli;       /* thousandths of the time of all requests; MST_UNKNOWN: none */
+    uint64_t share_milli;       /* thousandths of share_of; MST_UNKNOWN: none */
+    enum mst_share_of share_of;
     uint64_t requests;          /* that it concerns; MST_UNKNOWN: not counted */
     char     text[512];         /* a sentence */
     char     action[512];       /* what to do; "": nothing */

@@ -255,6 +255,7 @@ static bool add_cpu(struct mst_explanation *e)
     if (e->is_stuck || !e->knows_pressure || ago_s > spans_s[i] / 2 || milli < MST_PRESSURE_MILLI)
         return true;
     f.share_milli = milli;
+    f.share_of = MST_SHARE_OF_SPAN;
     f.weight = MST_HEADLINE_MILLI - 1;
     f.numbers[f.number_count++] = (struct mst_finding_number){ "pressure_milli", milli };
     MST_TEXT(&f, "Threads of this machine waited for a CPU for %s of the last %" PRIu64 " s. Whose "

@@ -46,6 +46,7 @@ static void find_idle_server(struct mst_inquiry *q)
         return;
     f = mst_found(q, MST_CODE_GENERATOR, MST_LIKELY, 0);
     f->share_milli = idle;
+    f->share_of = MST_SHARE_OF_SPAN;
     f->weight = idle;
     mst_found_subject(f, s->client.tool);
     mst_found_number(f, "server_idle_milli", idle);
@@ -98,6 +99,7 @@ void mst_find_beyond(struct mst_inquiry *q)
         return;
     f = mst_found(q, MST_CODE_CLIENT_BEYOND_SERVER, MST_LIKELY, 0);
     f->share_milli = milli;
+    f->share_of = MST_SHARE_OF_CLIENT;
     f->weight = milli;
     mst_found_number(f, "client_mean_ns", c->times.mean_ns);
     mst_found_number(f, "server_mean_ns", server);

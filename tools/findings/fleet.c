@@ -19,6 +19,12 @@ static uint64_t of_fleet(uint64_t number, uint64_t part, uint64_t whole)
     return number == MST_UNKNOWN || whole == 0 ? number : mst_scale(number, part, whole);
 }
 
+/* Whether the shares of several servers are parts of one whole, all servers' time or requests. */
+static bool sums_up(const struct mst_finding *f)
+{
+    return f->share_of == MST_SHARE_OF_TIME || f->share_of == MST_SHARE_OF_REQUESTS;
+}
+
 /* From a share of the time or requests of a server to one of all. What comes before all shares
  * stays there, and failures stay in sight. */
 static void scale(struct mst_finding *f, enum mst_fleet_share share, uint64_t part, uint64_t whole)
@@ -26,7 +32,8 @@ static void scale(struct mst_finding *f, enum mst_fleet_share share, uint64_t pa
     uint64_t floor = share == MST_FLEET_REQUESTS && f->weight >= MST_HEADLINE_MILLI ?
                      MST_HEADLINE_MILLI - 1 : 0;
 
-    f->share_milli = of_fleet(f->share_milli, part, whole);
+    if (sums_up(f))
+        f->share_milli = of_fleet(f->share_milli, part, whole);
     if (f->weight >= MST_WEIGHT_FIRST)
         return;
     f->weight = of_fleet(f->weight, part, whole);
@@ -85,6 +92,17 @@ static uint64_t add_known(uint64_t a, uint64_t b)
     return a == MST_UNKNOWN ? b : b == MST_UNKNOWN ? a : a + b;
 }
 
+/* The sum where there is one whole, else the largest share. */
+static void add_share(struct mst_finding *f, const struct mst_finding *more)
+{
+    if (more->share_of != f->share_of || more->share_milli == MST_UNKNOWN)
+        return;
+    if (sums_up(f))
+        f->share_milli = add_known(f->share_milli, more->share_milli);
+    else if (f->share_milli == MST_UNKNOWN || f->share_milli < more->share_milli)
+        f->share_milli = more->share_milli;
+}
+
 /* Findings of `count` servers as one. */
 static bool add_as_one(struct mst_summary *s, const struct one *same, size_t count, size_t servers)
 {
@@ -97,7 +115,7 @@ static bool add_as_one(struct mst_summary *s, const struct one *same, size_t cou
     *f = same[0].f;
     f->servers = count;
     for (i = 1; i < count; i++) {
-        f->share_milli = add_known(f->share_milli, same[i].f.share_milli);
+        add_share(f, &same[i].f);
         f->requests = add_known(f->requests, same[i].f.requests);
         if (f->weight < MST_WEIGHT_FIRST)
             f->weight += same[i].f.weight;

@@ -49,6 +49,7 @@ static void find_late_delivery(struct mst_inquiry *q)
     f = mst_found(q, by_client ? MST_CODE_SLOW_CLIENTS : MST_CODE_SLOW_NETWORK, MST_LIKELY,
                   b->undelivered_ns);
     f->share_milli = mst_milli(b->undelivered_ns, b->total_ns + b->undelivered_ns);
+    f->share_of = MST_SHARE_OF_DELIVERY;
     f->weight = f->share_milli;
     f->requests = late->requests;
     mst_found_number(f, "undelivered_mean_ns", late->times.mean_ns);
@@ -94,6 +95,7 @@ static bool find_holder(struct mst_inquiry *q, const struct mst_summary_server *
         return false;
     f = mst_found_requests(q, MST_CODE_HELD_BY, MST_CERTAIN, h.requests, h.all_requests);
     f->share_milli = f->weight = of_time;
+    f->share_of = MST_SHARE_OF_HELD;
     mst_found_subject(f, h.name);
     mst_found_number(f, "of_busy_time_milli", of_time);
     mst_found_number(f, "of_requests_milli", of_requests);
@@ -115,6 +117,7 @@ static void find_stuck(struct mst_inquiry *q, const struct mst_summary_server *s
     f = mst_found(q, MST_CODE_STUCK_REQUESTS, MST_LIKELY, 0);
     f->requests = n;
     f->share_milli = mst_milli(n, limit);
+    f->share_of = MST_SHARE_OF_WORKERS;
     f->weight = f->share_milli;
     mst_say_stuck(f, server);
 }

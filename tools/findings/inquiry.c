@@ -34,6 +34,7 @@ struct mst_finding *mst_found_requests(struct mst_inquiry *q, enum mst_code code
 
     f->requests = requests;
     f->share_milli = of > 0 ? mst_milli(requests < of ? requests : of, of) : MST_UNKNOWN;
+    f->share_of = MST_SHARE_OF_REQUESTS;
     f->weight = f->share_milli != MST_UNKNOWN ? f->share_milli : 0;
     return f;
 }

@@ -56,6 +56,7 @@ static void find_stall(struct mst_inquiry *q, enum mst_code code, bool of_groups
     uint64_t files;
 
     f->share_milli = mst_milli(stall_ns, q->s->duration_ns);
+    f->share_of = MST_SHARE_OF_SPAN;
     f->weight = f->share_milli;
     if (code == MST_CODE_MEMORY_NEIGHBOUR)   /* it delayed none of the server's processes */
         f->weight = MST_HEADLINE_MILLI - 1;
@@ -185,6 +186,7 @@ static void find_quota(struct mst_inquiry *q, const struct mst_summary_server *t
                                       0);
 
     f->share_milli = mst_milli(least, q->s->duration_ns);
+    f->share_of = MST_SHARE_OF_SPAN;
     f->weight = mst_weight_with_queue(&q->b, computing_ns(q, false));
     if (f->weight < mst_milli(most, q->s->duration_ns))
         f->weight = mst_milli(most, q->s->duration_ns);
@@ -222,6 +224,7 @@ static void find_disk(struct mst_inquiry *q)
         return;
     f = mst_found(q, MST_CODE_DISK, MST_LIKELY, 0);
     f->share_milli = mst_milli(stall, q->s->duration_ns);
+    f->share_of = MST_SHARE_OF_SPAN;
     f->weight = f->share_milli;
     if (!felt)
         mst_found_no_headline(f);

@@ -240,6 +240,7 @@ static void find_logging(struct mst_inquiry *q)
     f = mst_found(q, MST_CODE_LOGGING, mst_budget_mean_ns(b, b->log_ns) >= MST_LOG_MEAN_MIN_NS ?
                   MST_CERTAIN : MST_LIKELY, b->log_ns);
     f->share_milli = milli;
+    f->share_of = MST_SHARE_OF_HELD;
     f->weight = milli + mst_budget_milli(b, b->queue_ns) * milli / 1000;
     mst_found_number(f, "mean_ns", mst_budget_mean_ns(b, b->log_ns));
     mst_say_logging(f, b);

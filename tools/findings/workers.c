@@ -297,6 +297,7 @@ static void find_php_by_its_queue(struct mst_inquiry *q)
     f = mst_found(q, MST_CODE_PHP_WORKERS, MST_LIKELY, 0);
     f->share_milli = mst_milli(php->max_listen_queue,
                                php->max_listen_queue + php->max_busy);
+    f->share_of = MST_SHARE_OF_AT_ONCE;
     f->weight = 1000 + f->share_milli;   /* it is in front of all that PHP knows */
     note_workers(f, php);
     mst_found_number(f, "queue", php->max_listen_queue);

@@ -109,9 +109,17 @@ static void put_figure(struct mst_sink *sink, const char *class, size_t *shown, 
 static void put_evidence(struct mst_sink *sink, const struct mst_finding *f, const char *class,
                          size_t most)
 {
+    static const char *const shares[MST_SHARE_OF_COUNT] = {
+        [MST_SHARE_OF_TIME] = "of the requests' time", [MST_SHARE_OF_REQUESTS] = "of the requests",
+        [MST_SHARE_OF_CLIENT] = "of the client's time",
+        [MST_SHARE_OF_DELIVERY] = "of the time until the delivery",
+        [MST_SHARE_OF_HELD] = "of the workers' busy time", [MST_SHARE_OF_SPAN] = "of the run",
+        [MST_SHARE_OF_WORKERS] = "of the workers",
+        [MST_SHARE_OF_AT_ONCE] = "of the requests at once",
+    };
     size_t i, shown = 0;
 
-    put_figure(sink, class, &shown, "of the requests' time", MST_METRIC_SHARE, f->share_milli);
+    put_figure(sink, class, &shown, shares[f->share_of], MST_METRIC_SHARE, f->share_milli);
     put_figure(sink, class, &shown, "requests", MST_METRIC_COUNT, f->requests);
     for (i = 0; i < f->number_count && shown < most; i++) {
         struct figure figure = figure_of(f->numbers[i].name);

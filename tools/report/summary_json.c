@@ -408,6 +408,8 @@ static void put_finding(struct mst_json *j, const struct mst_finding *f)
     mst_json_string(j, "server", f->server[0] != '\0' ? f->server : NULL);
     mst_json_count(j, "servers", f->servers > 0 ? f->servers : MST_UNKNOWN);
     mst_put_milli(j, "share", f->share_milli);
+    mst_json_string(j, "share_of", f->share_milli != MST_UNKNOWN ? mst_share_of_names[f->share_of] :
+                                                                   NULL);
     mst_json_count(j, "requests", f->requests);
     mst_json_string(j, "text", f->text);
     mst_json_string(j, "action", f->action[0] != '\0' ? f->action : NULL);

@@ -31,6 +31,7 @@ def test_missing_page(server, tmp_path):
     summary, _ = record(apache, archive, *ab(apache, "/no-such-page", *options()))
     first = summary["findings"][0]
     assert (first["code"], first["certainty"], first["share"]) == ("answers-4xx", "certain", 1)
+    assert first["share_of"] == "requests"
     assert first["requests"] == summary["client"]["non_2xx"] == 40
     assert first["numbers"]["status"] == 404
     assert first["text"].startswith("40 of 40 answers were 404 (label ")
