@@ -171,6 +171,30 @@ START_TEST(test_sentences)
 }
 END_TEST
 
+/* A cause that half of the runs have, or fewer, is none that the other side changed from. */
+START_TEST(test_causes)
+{
+    struct mst_comparison_table t = { .a = { .count = 5 }, .b = { .count = 4 } };
+    char text[MST_COMPARISON_CAUSES_MAX];
+
+    t.cause_a = (struct mst_comparison_cause){ MST_CODE_SLEEP, 5 };
+    t.cause_b = (struct mst_comparison_cause){ MST_CODE_PHP_WORKERS, 3 };
+    mst_comparison_causes(&t, text);
+    ck_assert_str_eq(text, "The cause changed from sleep (5 of 5 runs) to php-workers (3 of 4).");
+    t.cause_b.runs = 2;
+    mst_comparison_causes(&t, text);
+    ck_assert_str_eq(text, "Whether the cause changed is not known: it is not the same in most "
+                     "runs of a side. Most often it is sleep in A (5 of 5 runs) and php-workers "
+                     "in B (2 of 4).");
+    t.cause_b = (struct mst_comparison_cause){ MST_CODE_SLEEP, 4 };
+    mst_comparison_causes(&t, text);
+    ck_assert_str_eq(text, "The cause is the same: sleep (5 of 5 and 4 of 4 runs).");
+    t.cause_b.code = MST_CODE_COUNT;
+    mst_comparison_causes(&t, text);
+    ck_assert_str_eq(text, "");
+}
+END_TEST
+
 /* Ten ticks against eleven of the same clock can be one time. */
 START_TEST(test_resolution)
 {
@@ -525,6 +549,7 @@ int main(void)
     tcase_add_test(bootstrap, test_noise);
     tcase_add_test(sentences, test_sentences);
     tcase_add_test(sentences, test_resolution);
+    tcase_add_test(sentences, test_causes);
     tcase_add_test(sentences, test_limit);
     tcase_add_test(archives, test_interleaved_runs_are_pairs);
     tcase_add_test(archives, test_what_differs_is_said);

@@ -296,6 +296,35 @@ static struct mst_comparison_cause cause_of(const struct mst_compare_side *side)
     return cause;
 }
 
+static bool is_of_most(const struct mst_comparison_cause *cause,
+                       const struct mst_compare_side *side)
+{
+    return 2 * cause->runs > side->count;
+}
+
+void mst_comparison_causes(const struct mst_comparison_table *t,
+                           char text[MST_COMPARISON_CAUSES_MAX])
+{
+    const struct mst_comparison_cause *a = &t->cause_a, *b = &t->cause_b;
+
+    text[0] = '\0';
+    if (a->code == MST_CODE_COUNT || b->code == MST_CODE_COUNT)
+        return;
+    if (!is_of_most(a, &t->a) || !is_of_most(b, &t->b))
+        snprintf(text, MST_COMPARISON_CAUSES_MAX, "Whether the cause changed is not known: it is "
+                 "not the same in most runs of a side. Most often it is %s in A (%zu of %zu runs) "
+                 "and %s in B (%zu of %zu).", mst_code_names[a->code], a->runs, t->a.count,
+                 mst_code_names[b->code], b->runs, t->b.count);
+    else if (a->code == b->code)
+        snprintf(text, MST_COMPARISON_CAUSES_MAX, "The cause is the same: %s (%zu of %zu and %zu "
+                 "of %zu runs).", mst_code_names[a->code], a->runs, t->a.count, b->runs,
+                 t->b.count);
+    else
+        snprintf(text, MST_COMPARISON_CAUSES_MAX, "The cause changed from %s (%zu of %zu runs) to "
+                 "%s (%zu of %zu).", mst_code_names[a->code], a->runs, t->a.count,
+                 mst_code_names[b->code], b->runs, t->b.count);
+}
+
 int mst_comparison_make(struct mst_comparison_table *t, char *const *gates, size_t gate_count)
 {
     double *a, *b;

@@ -45,6 +45,11 @@ void mst_comparison_names(char *text, size_t size);
 int  mst_comparison_make(struct mst_comparison_table *t, char *const *gates, size_t gate_count);
 void mst_comparison_free(struct mst_comparison_table *t);
 
+/* Whether the first finding is the same on both sides: a sentence. "": a side has none. */
+#define MST_COMPARISON_CAUSES_MAX 256u
+void mst_comparison_causes(const struct mst_comparison_table *t,
+                           char text[MST_COMPARISON_CAUSES_MAX]);
+
 /* Writes text for a terminal. */
 void mst_comparison_text(struct mst_sink *sink, const struct mst_comparison_table *t);
 /* Writes a sentence, and a table of all metrics, for a pull request on GitHub. */

@@ -7,6 +7,7 @@
 #include "report/comparison.h"
 #include "report/lines.h"
 #include "report/markup.h"
+#include "report/resources.h"
 
 /* ---- text ------------------------------------------------------------------------ */
 
@@ -49,18 +50,13 @@ static void put_row(struct mst_sink *sink, const struct mst_comparison_row *row)
 
 static void put_causes(struct mst_sink *sink, const struct mst_comparison_table *t)
 {
-    const struct mst_comparison_cause *a = &t->cause_a, *b = &t->cause_b;
+    char causes[MST_COMPARISON_CAUSES_MAX];
 
-    if (a->code == MST_CODE_COUNT || b->code == MST_CODE_COUNT)
+    mst_comparison_causes(t, causes);
+    if (causes[0] == '\0')
         return;
     mst_sink_char(sink, '\n');
-    if (a->code == b->code)
-        mst_line(sink, "  The cause is the same: %s (%zu of %zu and %zu of %zu runs).",
-                 mst_code_names[a->code], a->runs, t->a.count, b->runs, t->b.count);
-    else
-        mst_line(sink, "  The cause changed from %s (%zu of %zu runs) to %s (%zu of %zu).",
-                 mst_code_names[a->code], a->runs, t->a.count, mst_code_names[b->code], b->runs,
-                 t->b.count);
+    mst_wrapped(sink, "", 2, MST_TEXT_WIDTH, causes);
 }
 
 /* The answer to --fail-if-slower: what comes before "slower by more than". */
@@ -99,7 +95,8 @@ void mst_comparison_text(struct mst_sink *sink, const struct mst_comparison_tabl
     put_causes(sink, t);
     for (i = 0; i < t->warning_count; i++) {
         mst_sink_puts(sink, i == 0 ? "\n" : "");
-        mst_line_styled(sink, MST_STYLE_WARNING, "  beware: %s", t->warnings[i]);
+        mst_wrapped_styled(sink, MST_STYLE_WARNING, "  beware: ", 4, MST_TEXT_WIDTH,
+                           t->warnings[i]);
     }
     put_verdict(sink, t);
 }

@@ -85,18 +85,11 @@ static void put_row(struct mst_sink *sink, const struct mst_comparison_row *row)
 
 static void put_causes(struct mst_sink *sink, const struct mst_comparison_table *t)
 {
-    const struct mst_comparison_cause *a = &t->cause_a, *b = &t->cause_b;
+    char causes[MST_COMPARISON_CAUSES_MAX];
 
-    if (a->code == MST_CODE_COUNT || b->code == MST_CODE_COUNT)
-        return;
-    if (a->code == b->code)
-        mst_html(sink, "<p>The cause is the same: <code>%s</code> (%zu of %zu and %zu of %zu "
-                 "runs).</p>\n", mst_code_names[a->code], a->runs, t->a.count, b->runs,
-                 t->b.count);
-    else
-        mst_html(sink, "<p>The cause changed from <code>%s</code> (%zu of %zu runs) to "
-                 "<code>%s</code> (%zu of %zu).</p>\n", mst_code_names[a->code], a->runs,
-                 t->a.count, mst_code_names[b->code], b->runs, t->b.count);
+    mst_comparison_causes(t, causes);
+    if (causes[0] != '\0')
+        mst_html(sink, "<p>%s</p>\n", causes);
 }
 
 static void put_section(struct mst_sink *sink, const struct mst_comparison_table *t)

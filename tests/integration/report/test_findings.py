@@ -65,13 +65,14 @@ def test_fail_on_of_record(server, tmp_path):
 
 
 def test_the_cause_changed(server, tmp_path):
-    apache = server("event", workers=50)
+    apache = server("event", "Redirect 503 /unavailable", workers=50)
     archive = tmp_path / "run.db"
-    for name, path in (("there", "/index.html"), ("gone", "/no-such-page")):
+    for name, path in (("there", "/unavailable"), ("gone", "/no-such-page")):
         run("record", "-t", apache.board, "-o", archive, "--name", name, "--repeat", "2", "--",
             *ab(apache, path, *options(400)))
     sides = [f"{archive}#there", f"{archive}#gone"]
     compared = json.loads(run("compare", "--format", "json", *sides).stdout)
-    assert compared["b"]["cause"] == "answers-4xx" != compared["a"]["cause"]
-    assert compared["b"]["runs_with_cause"] == 2
-    assert "\n\n  The cause changed from " in run("compare", *sides).stdout
+    assert (compared["a"]["cause"], compared["b"]["cause"]) == ("answers-5xx", "answers-4xx")
+    assert compared["a"]["runs_with_cause"] == compared["b"]["runs_with_cause"] == 2
+    assert ("\n\n  The cause changed from answers-5xx (2 of 2 runs) to answers-4xx (2 of 2).\n"
+            in run("compare", *sides).stdout)
