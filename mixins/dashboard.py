@@ -35,13 +35,13 @@ def of_histogram(what, labels):
             f" or sum(histogram_{what}(rate(mpmstat_phase_seconds{{{labels}}}{RATE}))))")
 
 
-def seconds(labels):
-    return of_histogram("sum", labels)
+def seconds(labels, phase):
+    return of_histogram("sum", f'{labels},phase="{phase}"')
 
 
 def each(seconds_a_second):
     """For each request of Apache's."""
-    requests = of_histogram("count", f'{APACHE},{REAL},phase="total"')
+    requests = of_histogram("count", f'{ALL},phase="total"')
     return f"{seconds_a_second} / ({requests} > 0)"
 
 
@@ -62,9 +62,11 @@ QUEUE = (f"mpmstat_listen_queue_fullest{{{OF}}}"
 ERRORS = rate("mpmstat_requests_total", f'{LABEL},{REAL},class="5xx"', "instance")
 ANSWERS = rate("mpmstat_requests_total", f"{LABEL},{REAL}", "instance")
 WAIT_AND_RUN = POOL + ',phase=~"php_wait|php_run"'
-PHP_WAIT = seconds(PHP + ',phase="php_wait"')
-PHP_RUN = seconds(PHP + ',phase="php_run"')
-HANDLE = seconds(f'{APACHE},{REAL},phase="handle"')
+FAILED = f"{ERRORS} / ({ANSWERS} > 0)"
+ALL = f"{APACHE},{REAL}"
+PHP_WAIT, PHP_RUN = seconds(PHP, "php_wait"), seconds(PHP, "php_run")
+REST = (f"clamp_min({seconds(ALL, 'handle')} - ({PHP_WAIT} or vector(0))"
+        f" - ({PHP_RUN} or vector(0)), 0)")
 
 # Title, unit, description, from where on it is orange and red, query. Titles are short: at a width
 # of 1280 there is room for 18 characters.
@@ -81,8 +83,8 @@ TILES = [
      f"max({QUEUE})"),
     ("Answers with 5xx", "percentunit",
      "Part of the answers, of the server that has most: the highest value.", (0.01, 0.05),
-     f"max({ERRORS} / ({ANSWERS} > 0))"),
-    ("p99", "s", "Of a request's whole time, in the slowest server: the highest value.", None,
+     f"max({FAILED})"),
+    ("p99", "s", "Of a request's whole time, in the slowest server: the highest value.", (),
      f"max({quantile(0.99, TOTAL, 'instance')})"),
 ]
 
@@ -101,18 +103,15 @@ ROWS = [
         ("Accept queues by server", "percentunit", LINES, "How full the fullest one is.",
          [(QUEUE, "{{instance}} {{producer}}")]),
         ("Answers with 5xx by server", "percentunit", LINES, "",
-         [(f"{ERRORS} / ({ANSWERS} > 0)", "{{instance}}")]),
+         [(FAILED, "{{instance}}")]),
     ]),
     ("Server", [
         ("Where a request's time went", "s", AREAS,
          "The mean time of Apache's requests by part. PHP's parts are shared out over all of them, "
          "also those without PHP, so that the parts sum to the whole: of all labels and pools.",
-         [(each(seconds(f'{APACHE},{REAL},phase="queue"')), "queue"),
-          (each(seconds(f'{APACHE},{REAL},phase="read"')), "read"),
+         [(each(seconds(ALL, "queue")), "queue"), (each(seconds(ALL, "read")), "read"),
           (each(PHP_WAIT), "wait for a PHP worker"), (each(PHP_RUN), "PHP"),
-          (each(f"clamp_min({HANDLE} - ({PHP_WAIT} or vector(0)) - ({PHP_RUN} or vector(0)), 0)"),
-           "rest of handle"),
-          (each(seconds(f'{APACHE},{REAL},phase="send"')), "send")]),
+          (each(REST), "rest of handle"), (each(seconds(ALL, "send")), "send")]),
         ("Apache's workers by state", "short", AREAS, "",
          [(f"sum by (state) (mpmstat_workers{{{APACHE}}})", "{{state}}"),
           (f"sum(mpmstat_workers_limit{{{APACHE}}})", "limit")]),
@@ -208,10 +207,16 @@ CHOICES = [
 SOURCE = {"type": "prometheus", "uid": "${datasource}"}
 WIDTH, HEIGHT = 12, 8   # of a panel; a row has 24 columns
 TILE = 4                # the width and height of a tile
+
+
+def fixed(colour):
+    return {"id": "color", "value": {"mode": "fixed", "fixedColor": colour}}
+
+
 LIMIT = {
     "matcher": {"id": "byRegexp", "options": "/limit$/"},
     "properties": [
-        {"id": "color", "value": {"mode": "fixed", "fixedColor": "red"}},
+        fixed("red"),
         {"id": "custom.lineStyle", "value": {"fill": "dash", "dash": [10, 6]}},
         {"id": "custom.fillOpacity", "value": 0},
         {"id": "custom.stacking", "value": {"mode": "none"}}]}
@@ -226,14 +231,12 @@ COLOURS = {name: PAGES[there] for name, there in (
     ("database", "database"), ("cache", "cache"), ("http", "http"), ("lock", "lock"),
     ("sleep", "wait"), ("a CPU", "cpu_wait"),
 )} | {"1xx": "blue", "2xx": "green", "3xx": "purple", "4xx": "orange", "5xx": "red"}
-
-
 # Where the axis of a chart of zeros ends: Grafana's own would end at 100, or 10000 %.
 AXIS = {"percentunit": 0.1, "s": 0.001}
 
 
 def look(kind, unit):
-    axis = {"axisSoftMin": 0, "axisSoftMax": AXIS.get(unit, 1)}
+    axis = {"axisSoftMax": AXIS.get(unit, 1)}
     if kind == LINES:
         return {"lineWidth": 2, **axis}
     return {"lineWidth": 1, "fillOpacity": 50, "stacking": {"mode": "normal", "group": "A"}, **axis}
@@ -243,7 +246,7 @@ def coloured(queries):
     """For the series that the queries name, or that they make of their labels' values."""
     legends = {legend for _, legend in queries}
     return [{"matcher": {"id": "byName", "options": name},
-             "properties": [{"id": "color", "value": {"mode": "fixed", "fixedColor": colour}}]}
+             "properties": [fixed(colour)]}
             for name, colour in COLOURS.items()
             if name in legends or legends & {"{{state}}", "{{class}}", "{{wait}}"}]
 
@@ -254,12 +257,9 @@ def targets(queries):
 
 
 def tile(number, column, title, unit, description, thresholds, query):
-    steps = [{"color": "green", "value": None}]
-    if thresholds:
-        steps += [{"color": colour, "value": value}
-                  for colour, value in zip(("orange", "red"), thresholds)]
-    else:
-        steps[0]["color"] = "text"
+    colours = ("green", "orange", "red") if thresholds else ("text",)
+    steps = [{"color": colour, "value": value}
+             for colour, value in zip(colours, (None, *thresholds))]
     return {
         "id": number, "type": "stat", "title": title, "description": description,
         "datasource": SOURCE, "gridPos": {"x": column * TILE, "y": 0, "w": TILE, "h": TILE},

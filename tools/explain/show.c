@@ -11,7 +11,6 @@
 #include "report/lines.h"
 #include "report/metrics.h"
 #include "report/report.h"
-#include "report/resources.h"
 #include "segment/fields.h"
 
 #define WORKERS_SHOWN 10u     /* the longest on their requests; JSON has all */

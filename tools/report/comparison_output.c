@@ -7,7 +7,6 @@
 #include "report/comparison.h"
 #include "report/lines.h"
 #include "report/markup.h"
-#include "report/resources.h"
 
 /* ---- text ------------------------------------------------------------------------ */
 
@@ -95,7 +94,7 @@ void mst_comparison_text(struct mst_sink *sink, const struct mst_comparison_tabl
     put_causes(sink, t);
     for (i = 0; i < t->warning_count; i++) {
         mst_sink_puts(sink, i == 0 ? "\n" : "");
-        mst_wrapped_styled(sink, MST_STYLE_WARNING, "  beware: ", 4, MST_TEXT_WIDTH,
+        mst_wrapped_styled(sink, MST_STYLE_WARNING, "  beware: ", 10, MST_TEXT_WIDTH,
                            t->warnings[i]);
     }
     put_verdict(sink, t);

@@ -3,7 +3,6 @@
 
 #include "report/lines.h"
 #include "report/report.h"
-#include "report/resources.h"
 
 void mst_report_verdict_text(struct mst_sink *sink, const struct mst_summary *s)
 {

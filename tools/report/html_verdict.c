@@ -186,14 +186,12 @@ static void put_findings(struct mst_sink *sink, const struct mst_summary *s)
 /* ---- tiles ---------------------------------------------------------------------------- */
 
 /* The client's number where it is known, else the server's. */
-static void put_metric_tile(struct mst_sink *sink, const struct mst_summary *s, const char *label,
-                            enum mst_metric_id client, enum mst_metric_id server)
+static uint64_t client_or_server(const struct mst_summary *s, enum mst_metric_id client,
+                                 enum mst_metric_id server)
 {
-    const struct mst_metric *metric = &mst_metrics[client];
+    uint64_t value = mst_metric_get(&mst_metrics[client], s);
 
-    if (mst_metric_get(metric, s) == MST_UNKNOWN)
-        metric = &mst_metrics[server];
-    put_tile(sink, label, metric->unit, mst_metric_get(metric, s));
+    return value != MST_UNKNOWN ? value : mst_metric_get(&mst_metrics[server], s);
 }
 
 /* What the load tool knows of its answers, else the server of its own. */
@@ -207,9 +205,9 @@ static uint64_t failed_of(const struct mst_summary *s)
 static void put_tiles(struct mst_sink *sink, const struct mst_summary *s)
 {
     mst_html(sink, "<dl class=\"tiles\">");
-    put_metric_tile(sink, s, "requests/s", MST_M_RATE, MST_M_SERVER_RATE);
-    put_metric_tile(sink, s, "p50", MST_M_P50, MST_M_SERVER_P50);
-    put_metric_tile(sink, s, "p99", MST_M_P99, MST_M_SERVER_P99);
+    put_tile(sink, "requests/s", MST_METRIC_RATE, mst_groups_rate(s));
+    put_tile(sink, "p50", MST_METRIC_TIME, client_or_server(s, MST_M_P50, MST_M_SERVER_P50));
+    put_tile(sink, "p99", MST_METRIC_TIME, client_or_server(s, MST_M_P99, MST_M_SERVER_P99));
     put_tile(sink, s->client.failed != MST_UNKNOWN ? "failed, not 2xx" : "5xx", MST_METRIC_COUNT,
              failed_of(s));
     mst_html(sink, "</dl>\n");
@@ -261,21 +259,13 @@ static void put_trust(struct mst_sink *sink, const struct mst_summary *s)
 static void put_repetition(struct mst_sink *sink, const struct mst_report *report, size_t run,
                            bool shown)
 {
-    static const enum mst_metric_id client[] = { MST_M_P50, MST_M_P99 };
-    static const enum mst_metric_id server[] = { MST_M_SERVER_P50, MST_M_SERVER_P99 };
     const struct mst_summary *s = &report->runs[run].summary;
-    const struct mst_metric *metric;
-    size_t i;
 
     mst_html(sink, "<tr><th scope=\"row\"><a href=\"#run-%zu\">run %" PRIu64 "</a>%s</th>",
              run + 1, (uint64_t)s->id, shown ? " (shown)" : "");
     mst_page_cell(sink, MST_METRIC_RATE, mst_groups_rate(s));
-    for (i = 0; i < sizeof client / sizeof *client; i++) {
-        metric = &mst_metrics[client[i]];
-        if (mst_metric_get(metric, s) == MST_UNKNOWN)
-            metric = &mst_metrics[server[i]];
-        mst_page_cell(sink, metric->unit, mst_metric_get(metric, s));
-    }
+    mst_page_cell(sink, MST_METRIC_TIME, client_or_server(s, MST_M_P50, MST_M_SERVER_P50));
+    mst_page_cell(sink, MST_METRIC_TIME, client_or_server(s, MST_M_P99, MST_M_SERVER_P99));
     mst_page_cell(sink, MST_METRIC_COUNT, failed_of(s));
     mst_html(sink, "<td class=\"text\">%s</td></tr>\n", !s->complete ?
              mst_outcome_names[s->outcome] : s->finding_count > 0 ?

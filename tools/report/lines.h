@@ -14,8 +14,12 @@ void mst_line(struct mst_sink *sink, const char *format, ...)
 void mst_line_styled(struct mst_sink *sink, enum mst_style style, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* A sentence in lines of at most `width` columns: `first` stands before the first line, and all
- * are indented by `indent`. An empty sentence is no line. */
+/* Columns of a text: where lines wrap, where the text behind a name begins. */
+#define MST_TEXT_WIDTH  96u
+#define MST_TEXT_INDENT 12u
+
+/* A sentence in lines of at most `width` columns: `first`, no longer than `indent`, stands
+ * before the first line, and all are indented by `indent`. An empty sentence is no line. */
 void mst_wrapped(struct mst_sink *sink, const char *first, unsigned indent, unsigned width,
                  const char *text);
 void mst_wrapped_styled(struct mst_sink *sink, enum mst_style style, const char *first,

@@ -10,7 +10,6 @@
 #include "report/lines.h"
 #include "report/markup.h"
 #include "report/page.h"
-#include "report/resources.h"
 
 #define NAME_MAX     256u
 #define NAME_COLUMN  77u

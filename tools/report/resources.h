@@ -8,10 +8,6 @@
 #include "render/json_writer.h"
 #include "render/sink.h"
 
-/* Columns of the text of a summary: where lines wrap, where the text behind a name begins. */
-#define MST_TEXT_WIDTH  96u
-#define MST_TEXT_INDENT 12u
-
 /* Lines of what one server used; of what the machine's programs did. */
 void mst_resources_text(struct mst_sink *sink, const struct mst_summary *s,
                         const struct mst_summary_server *server);

@@ -222,7 +222,7 @@ function makeSection(first) {
     const name = make("h2", {}), about = make("p", { class: "about" });
     const warning = make("p", { class: "warning", role: "status" });
     const section = { name, about, warning, tiles, parts, php, states, classes,
-                      started: first.started, last: null, steps: [], events: [], cursor: "start",
+                      started: first.started, last: null, steps: [], minute: null, events: [], cursor: "start",
                       written: null };
     section.element = make("article", {}, name, about, warning,
         make("dl", { class: "tiles" }, ...Object.values(tiles).map(t => t.element)),
@@ -242,12 +242,11 @@ function fillTiles(section, board, step) {
         if (section.tiles[name]) section.tiles[name].value.textContent = text;
     };
     const mean = step && step.requests > 0 ? step.phases.total / step.requests : null;
-    const recent = minute.last(section.steps);
-    const p99 = recent && minute.quantile(recent, 0.99);
+    const p99 = section.minute && minute.quantile(section.minute, 0.99);
     const limit = board.workers.limit;
     set("requests", step ? asRate(step.requests / step.seconds) : "…");
     set("mean", !step ? "…" : mean === null ? "none ended" : asTime(mean));
-    set("p99", !recent ? "…" : p99 === null ? "too few" : asTime(p99));
+    set("p99", !section.minute ? "…" : p99 === null ? "too few" : asTime(p99));
     set("busy", asCount(board.workers.busy) + (limit === null ? "" : ` of ${asCount(limit)}`));
     set("http2", `${asCount(board.connections.http2_workers_busy)} of `
         + asCount(board.connections.http2_workers_limit));
@@ -360,6 +359,7 @@ function fill(section, board, boards) {
     section.query = isPage ? "" : "&board=" + encodeURI(name);
     if (step) section.steps.push(step);
     if (section.steps.length > SAMPLES_KEPT) section.steps.shift();
+    section.minute = minute.last(section.steps);
     section.parts.grid.fill(board);
     fillTiles(section, board, step);
     fillTables(section, board);
@@ -371,7 +371,7 @@ function fill(section, board, boards) {
 // What the last minute says of all boards.
 function fillMinute() {
     const seen = [...sections.values()].map(section =>
-        ({ php: section.php, step: minute.last(section.steps), limit: section.last.workers.limit,
+        ({ php: section.php, step: section.minute, limit: section.last.workers.limit,
            busy: section.last.workers.busy }));
     const apache = seen.find(board => !board.php);
     const said = minute.say(apache, seen.filter(board => board.php));

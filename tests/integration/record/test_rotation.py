@@ -105,6 +105,7 @@ def test_an_archive_of_a_rotation_is_reported_as_any_other(server, directory):
     apache = server("event")
     with rotating(directory, "--rotate", "2s", target=apache.board) as started:
         while not (chosen := ended_with_load(directory)):
+            assert len(archives(directory)) < 20, "requests came to none of the archives"
             clients.ab(apache.port, PAGE, 400, 8)
         stop(started)
     done = subprocess.run([build.TOOL, "report", "--format", "json", chosen[0]], text=True,
