@@ -19,7 +19,7 @@ import build
 import clients
 import php
 from processes import read, wait_until
-from recording import ask, assert_sound
+from recording import ask, assert_sound, has
 from test_rotation import archives, directory, rotating, runs_of, stop, wait_for_begin
 
 __all__ = ["directory"]      # a fixture
@@ -297,6 +297,17 @@ def seen_by(pid, disk):
     return Path(f"/proc/{pid}/root{disk}")
 
 
+def begun(archive, scratch):
+    """Whether it has a sample: a copy tells it, as SQLite looks for another file than this path of
+    another mount namespace."""
+    try:
+        for end in ("", "-wal"):
+            shutil.copy(f"{archive}{end}", scratch / f"copy.db{end}")
+        return has(scratch / "copy.db", "samples", 0)
+    except (FileNotFoundError, sqlite3.DatabaseError):     # it was copied while it changed
+        return False
+
+
 def test_a_rotation_goes_on_for_ever_on_a_disk_of_its_bound(server, disks):
     """The bound holds at each moment: nothing is lost where the disk has not one block more."""
     apache, (disk, before, after) = server("event"), disks
@@ -347,6 +358,8 @@ def test_without_room_for_a_copy_archives_stay_whole(recorded, disks):
         if pid is None:
             pytest.skip(f"no file system can be mounted here: {started.communicate()[1]}")
         wait_until(lambda: len(archives(seen_by(pid, disk))) == 3, 30, "its own archive")
+        # Before it records, SIGTERM ends what has not begun.
+        wait_until(lambda: begun(archives(seen_by(pid, disk))[-1], before), 30, "its samples")
         clients.ab(apache.port, "/index.html", 100, 4)
         warned = read_until(started.stderr, "takes twice as much", 60)
         os.kill(pid, signal.SIGTERM)

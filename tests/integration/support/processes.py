@@ -6,9 +6,15 @@ import time
 from pathlib import Path
 
 
+# Time-outs end what never happens. They are of a machine that has nothing else to do; one that has
+# takes several times as long for the same.
+PATIENCE = 4
+
+
 def wait_until(condition, timeout, what):
     """Polls until condition() is true, and returns it. `what` names it in the failure. A condition
     that runs a program takes CPU time from what it waits for: so the pause is longer then."""
+    timeout *= PATIENCE
     deadline = time.monotonic() + timeout
     while True:
         began = time.monotonic()
@@ -87,6 +93,7 @@ def end(process, mark=None, timeout=15):
     where politeness did not do, else None."""
     assert mark is None or mark.startswith("/"), f"other programs can have {mark}, too"
     complaint = None
+    timeout *= PATIENCE
     if process.poll() is None:
         process.terminate()
         try:

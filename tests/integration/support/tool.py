@@ -6,12 +6,14 @@ import time
 from decimal import Decimal
 
 import build
+from processes import PATIENCE
 
 
 def run(*arguments, timeout=30, **options):
     """Runs the tool to its end; the caller looks at returncode, stdout, stderr."""
     return subprocess.run([str(build.TOOL), *map(str, arguments)], text=True,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=timeout,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          timeout=timeout * PATIENCE,
                           **options)
 
 
