@@ -12,6 +12,7 @@ documents = \
 	contrib/gitlab/mpmstat.gitlab-ci.yml \
 	docs/administrator.md \
 	docs/architecture.md \
+	docs/comparison.md \
 	docs/developer.md \
 	docs/measuring.md \
 	docs/reference/README.md \
@@ -27,6 +28,7 @@ documents = \
 	docs/security.md \
 	phpapp/ext/README.md \
 	phpapp/workloads/README.md \
+	phpapp/workloads/lock.md \
 	phpapp/workloads/loop.md \
 	phpapp/workloads/sleep.md \
 	phpapp/workloads/static.md \
@@ -34,7 +36,7 @@ documents = \
 	phpapp/workloads/wordpress-like.md \
 	tools/lab/README.md
 pictures = docs/images/dashboard.png docs/images/record.png docs/images/report.png \
-    docs/images/status.png
+    docs/images/stall.png docs/images/status.png
 dist_man_MANS = \
 	man/mpmstat-compare.1 \
 	man/mpmstat-explain.1 \

@@ -71,6 +71,19 @@ void mst_backend_begin_handler(struct mst_timed *req, request_rec *r)
 
 /* ---- mod_proxy ----------------------------------------------------------------------- */
 
+/* A Unix socket and the URL behind it, as in ProxyPass. What does not fit into an other end's name
+ * loses the URL first, which tells less, and then the begin of the path. */
+static const char *name_of_socket(apr_pool_t *pool, const char *path, const char *url)
+{
+    const size_t room = MST_NAME_MAX - sizeof "unix:...";
+
+    if (strlen(path) + strlen(url) <= MST_NAME_MAX - sizeof "unix:|")
+        return apr_pstrcat(pool, "unix:", path, "|", url, NULL);
+    if (strlen(path) <= room + 3)
+        return apr_pstrcat(pool, "unix:", path, NULL);
+    return apr_pstrcat(pool, "unix:...", path + strlen(path) - room, NULL);
+}
+
 /* The backend's name as in ProxyPass: scheme, host and port, with a Unix socket before it.
  * mod_proxy's two default workers serve all URLs that no other worker serves, and have no such
  * name. */
@@ -82,13 +95,12 @@ static const char *name_of(const request_rec *r, const proxy_worker *worker,
     if (worker == conf->forward)
         return "forward";
     if (worker != conf->reverse)
-        return path[0] ? apr_pstrcat(r->pool, "unix:", path, "|", worker->s->name, NULL)
-                       : worker->s->name;
+        return path[0] ? name_of_socket(r->pool, path, worker->s->name) : worker->s->name;
     if (!host)
         return "reverse";
     url = apr_pstrndup(r->pool, url, (apr_size_t)(host - url) + 3 + strcspn(host + 3, "/?"));
     path = apr_table_get(r->notes, "uds_path");
-    return path ? apr_pstrcat(r->pool, "unix:", path, "|", url, NULL) : url;
+    return path ? name_of_socket(r->pool, path, url) : url;
 }
 
 /* If a backend had the request already, mod_proxy now tries another one: its call has failed. */

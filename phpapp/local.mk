@@ -59,6 +59,8 @@ EXTRA_DIST += composer.json phpapp/ext/config.m4
 workload_pages = \
 	phpapp/workloads/README.md \
 	phpapp/workloads/common.php \
+	phpapp/workloads/lock.md \
+	phpapp/workloads/lock.php \
 	phpapp/workloads/loop.md \
 	phpapp/workloads/loop.php \
 	phpapp/workloads/sleep.md \

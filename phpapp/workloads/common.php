@@ -177,3 +177,11 @@ function workload_remove(array $paths): void
         }
     }
 }
+
+// Waits until hrtime() is $end_ns, without CPU, and never less: a signal can end usleep() early.
+function workload_wait_until(int $end_ns): void
+{
+    while (($left_ns = $end_ns - hrtime(true)) > 0) {
+        usleep(intdiv($left_ns, 1000) + 1);
+    }
+}

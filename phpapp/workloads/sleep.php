@@ -8,14 +8,6 @@ require __DIR__ . '/common.php';
 const SLEEP_SECONDS     = 1.0;
 const SLEEP_SECONDS_MAX = 60.0;
 
-// Never less than asked: a signal can end usleep() early.
-function sleep_until(int $end_ns): void
-{
-    while (($left_ns = $end_ns - hrtime(true)) > 0) {
-        usleep(intdiv($left_ns, 1000) + 1);
-    }
-}
-
 $start_ns = hrtime(true);
 workload_only_on_loopback();
 workload_only_parameters('seconds', 'spread');
@@ -26,7 +18,7 @@ $spread = ($_GET['spread'] ?? 'quarter') === 'quarter'
 // In whole microseconds, so that both ends are as likely as what is between.
 $spread_us = (int)round($spread * 1e6);
 $duration_us = (int)round($seconds * 1e6) + mt_rand(-$spread_us, $spread_us);
-sleep_until($start_ns + $duration_us * 1000);
+workload_wait_until($start_ns + $duration_us * 1000);
 
 header('Content-Type: text/plain; charset=utf-8');
 echo 'OK';

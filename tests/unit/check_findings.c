@@ -274,6 +274,31 @@ START_TEST(test_connections_of_event)
 }
 END_TEST
 
+/* A process that waits for a CPU sends as slowly as one with a rate limit: full CPUs come first, and
+ * nobody is sent to look for a filter. */
+START_TEST(test_sending_under_full_cpus)
+{
+    static const char slow[] = "UPDATE server_requests SET send_ns = 90000000, send_client_ns = 0, "
+                               "send_network_ns = 0, send_server_ns = 90000000, checks_ns = 1";
+    struct run r = quiet_run();
+    struct made m;
+    const struct mst_finding *f;
+
+    make(&m, &r, slow);
+    expect_codes(&m, "server-paced");
+    ck_assert_int_eq(m.s.findings[0].certainty, MST_CERTAIN);
+    unmake(&m);
+    r.machine_busy_ns = 2 * r.duration_ns;
+    make(&m, &r, slow);
+    f = mst_findings_get(&m.s, MST_CODE_SERVER_PACED, "");
+    ck_assert_ptr_nonnull(f);
+    ck_assert_ptr_ne(f, &m.s.findings[0]);
+    ck_assert_int_eq(f->certainty, MST_LIKELY);
+    ck_assert_str_eq(f->action, "");
+    unmake(&m);
+}
+END_TEST
+
 /* Processes that end for a restart do not live shortly; those of another time do. */
 START_TEST(test_churn_of_a_restart)
 {
@@ -752,6 +777,7 @@ int main(void)
     tcase_add_loop_test(tests, test_started_late, 0, 9);
     tcase_add_loop_test(tests, test_a_pool_started_late, 0, 2);
     tcase_add_loop_test(tests, test_connections_of_event, 0, 3);
+    tcase_add_test(tests, test_sending_under_full_cpus);
     tcase_add_test(tests, test_churn_of_a_restart);
     tcase_add_test(tests, test_held_by);
     tcase_add_test(tests, test_one_at_a_time);

@@ -151,6 +151,11 @@ static bool has_own_cpu(const struct mst_summary_server *server)
            (!mst_summary_is_php(server) || server->sapi_kind == MST_SAPI_FPM);
 }
 
+bool mst_cpu_is_full(const struct mst_summary *s)
+{
+    return s->machine_busy_milli != MST_UNKNOWN && s->machine_busy_milli >= MST_CPU_FULL_MILLI;
+}
+
 /* The CPU time of what belongs to this run: the load tool, and the servers with all processes below
  * their parents, or, where the recording told whose processes were busy, the servers' programs:
  * those have backends without a board, too, but none that took little. */

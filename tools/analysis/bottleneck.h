@@ -32,6 +32,9 @@ bool mst_clients_are_slow(const struct mst_summary_server *server);
 
 /* ---- CPUs ---------------------------------------------------------------------------- */
 
+/* Whether nothing is left of the machine's CPUs. False where their time is not known. */
+bool mst_cpu_is_full(const struct mst_summary *s);
+
 /* The CPU time of what belongs to this run: the servers and the load tool. */
 uint64_t mst_own_cpu_ns(const struct mst_summary *s);
 

@@ -101,7 +101,7 @@ static struct mst_finding *full_cpus(struct mst_summary *s)
 {
     size_t i;
 
-    for (i = 0; i < s->finding_count && s->machine_busy_milli >= MST_CPU_FULL_MILLI; i++)
+    for (i = 0; i < s->finding_count && mst_cpu_is_full(s); i++)
         if (s->findings[i].code == MST_CODE_CPU_NEIGHBOUR || s->findings[i].code == MST_CODE_CPU)
             return &s->findings[i];
     return NULL;

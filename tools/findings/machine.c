@@ -151,7 +151,7 @@ static void note_cpu(struct mst_finding *f, const struct mst_summary *s,
 static void find_full(struct mst_inquiry *q)
 {
     const struct mst_summary *s = q->s;
-    bool full = s->machine_busy_milli >= MST_CPU_FULL_MILLI;
+    bool full = mst_cpu_is_full(s);
     bool ours = mst_cpu_is_ours(s), shared = !ours && waited_for_others(&q->b);
     uint64_t computing = computing_ns(q, ours);
     bool felt = mst_budget_milli(&q->b, computing) >= MST_FINDING_MILLI;

@@ -317,6 +317,23 @@ def test_backend_of_php(php_server, mpm):
         assert record["backend_time"] >= MOST
 
 
+@pytest.mark.mpms("event")
+def test_the_name_of_a_socket_with_a_long_path(server, mpm):
+    """Of what does not fit, what tells less is left out. Each gets 503: nothing listens there."""
+    deep = "/nowhere" + "/deeper" * 4
+    socket = f"{deep}/php8.2-fpm.sock"
+    names = {f"{deep}/a": f"unix:{deep}/a|fcgi://localhost", socket: f"unix:{socket}",
+             deep + socket: f"unix:...{(deep + socket)[-55:]}"}
+    assert [len(name) for name in names.values()] == [60, 57, 63]
+    apache = server(mpm, modules=["proxy", "proxy_fcgi"], extra="".join(
+        f'<Location "/{nth}">\nSetHandler "proxy:unix:{path}|fcgi://localhost"\n</Location>\n'
+        for nth, path in enumerate(names)))
+    apache.allow("AH02454|AH01079|AH00957|AH00959")
+    for nth in range(len(names)):
+        assert apache.get(f"/{nth}").status == 503
+    assert list(ends_of(apache, "backend")) == list(names.values())
+
+
 # ---- sending ------------------------------------------------------------------------------
 
 LARGE = 8_000_000

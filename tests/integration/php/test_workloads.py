@@ -174,6 +174,16 @@ def test_sleep(stack):
         stack.refused("/sleep.php?" + wrong)
 
 
+def test_lock(fpm_stack):
+    """Three at once take as long as one after the other, by the server's own clock."""
+    with concurrent.futures.ThreadPoolExecutor(3) as clients:
+        began = time.monotonic()
+        assert set(clients.map(lambda _: fpm_stack.page("/lock.php?seconds=0.1"), range(3))) == {"OK"}
+        assert time.monotonic() - began >= 0.3
+    for wrong in ("seconds=61", "seconds=-1", "spread=0"):
+        fpm_stack.refused("/lock.php?" + wrong)
+
+
 # ---- subrequest -------------------------------------------------------------------------
 
 def test_subrequest(stack):
@@ -386,7 +396,7 @@ def test_only_the_newest_comments_stay(fpm_stack):
 
 def test_other_files_answer_nothing(fpm_stack):
     """Parts of an application that are asked for by their own addresses."""
-    entries = {"index.php", "loop.php", "sleep.php"}
+    entries = {"index.php", "lock.php", "loop.php", "sleep.php"}
     asked = [p.relative_to(build.WORKLOADS) for p in build.WORKLOADS.rglob("*.php")
              if p.name not in entries or p.parent.name == "theme"]
     assert len(asked) > 40
@@ -395,7 +405,7 @@ def test_other_files_answer_nothing(fpm_stack):
         assert response.status == 200 and response.body.strip() == b"", (path, response)
 
 
-ENTRIES = ["loop.php", "sleep.php", "subrequest/index.php", "wordpress-like/index.php"]
+ENTRIES = ["lock.php", "loop.php", "sleep.php", "subrequest/index.php", "wordpress-like/index.php"]
 
 
 @pytest.mark.parametrize("script", ENTRIES)
