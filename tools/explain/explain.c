@@ -129,3 +129,8 @@ int mst_explain_requests(struct mst_explanation *e, const struct mst_target_name
         return mst_failed(MST_EXIT_OUTPUT, "%s", error);
     return status;
 }
+
+const char *mst_explanation_sentence(const struct mst_explanation *e)
+{
+    return e->summary.finding_count > 0 ? e->summary.findings[0].text : "";
+}

@@ -73,6 +73,9 @@ int  mst_explain_requests(struct mst_explanation *e, const struct mst_target_nam
                           uint64_t last_ns);
 void mst_explanation_free(struct mst_explanation *e);
 
+/* The sentence of what explains most, for one line; "" where there is none. Of the explanation. */
+const char *mst_explanation_sentence(const struct mst_explanation *e);
+
 void mst_explain_text(struct mst_sink *sink, const struct mst_explanation *e);
 void mst_explain_json(struct mst_sink *sink, const struct mst_explanation *e);
 
