@@ -144,6 +144,7 @@ libmpmstat_tool_la_SOURCES = \
 	tools/exec/supervise.h \
 	tools/explain/explain.c \
 	tools/explain/explain.h \
+	tools/explain/join.c \
 	tools/explain/now.c \
 	tools/explain/occupancy.c \
 	tools/explain/occupancy.h \

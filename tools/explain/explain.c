@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/thresholds.h"
 #include "console/diag.h"
 #include "explain/steps.h"
 #include "findings/findings.h"
@@ -82,6 +83,11 @@ static bool has_requests(const struct mst_explanation *e)
     return false;
 }
 
+static bool has_headline(const struct mst_explanation *e)
+{
+    return e->summary.finding_count > 0 && e->summary.findings[0].weight >= MST_HEADLINE_MILLI;
+}
+
 static void look_at_machine(struct mst_explanation *e)
 {
     size_t i;
@@ -110,7 +116,7 @@ int mst_explain(struct mst_explanation *e, const struct mst_target_names *target
         (has_requests(e) && mst_findings_make(&e->summary, e->archive, error) != 0))
         return mst_failed(MST_EXIT_OUTPUT, "%s", error);
     forget_states(&e->summary);
-    if ((!has_requests(e) && !e->is_stuck && !find_nothing(e)) || !mst_explain_now(e))
+    if (!mst_explain_now(e) || (!has_requests(e) && !has_headline(e) && !find_nothing(e)))
         return mst_failed(MST_EXIT_OUTPUT, "out of memory");
     return MST_EXIT_OK;
 }

@@ -28,6 +28,7 @@ struct mst_now_worker {
     char     state[16];
     char     label[MST_NAME_MAX], path[MST_PATH_MAX];
     char     wait[16], wait_end[MST_NAME_MAX];   /* PHP's present wait: kind, other end */
+    bool     is_in_php;        /* Apache's: PHP runs in it, and tells the wait */
     uint64_t busy_ns;          /* with its request; without one: in its state */
     uint64_t wait_ns;          /* MST_UNKNOWN: no wait */
 };

@@ -215,6 +215,7 @@ int mst_explain_look(struct mst_explanation *e, const struct mst_target_names *t
         return MST_EXIT_TARGET;
     if (!mst_targets_named(targets))
         forget_ended(e);
+    mst_explain_join(e);
     return e->server_count > 0 ? MST_EXIT_OK
                                : mst_failed(MST_EXIT_TARGET, "no server could be read");
 }

@@ -87,7 +87,7 @@ static void put_states(const struct mst_explained_server *s, char *text, size_t 
 static void put_server(struct mst_sink *sink, const struct mst_explained_server *s)
 {
     const struct mst_sample *now = &s->sample;
-    char name[192], states[160], queue[96] = "";
+    char name[192], states[160], limit[40] = "", queue[96] = "";
 
     if (!s->is_running) {
         mst_line_styled(sink, MST_STYLE_ERROR, "  %-22s does not run", called(s, name));
@@ -97,10 +97,12 @@ static void put_server(struct mst_sink *sink, const struct mst_explained_server 
     if (now->listen_queue != MST_UNKNOWN && now->listen_queue_limit != MST_UNKNOWN)
         snprintf(queue, sizeof queue, "; accept queue %" PRIu64 " of %" PRIu64, now->listen_queue,
                  now->listen_queue_limit);
+    if (now->workers_limit != MST_UNKNOWN)
+        snprintf(limit, sizeof limit, "of %" PRIu64 " ", now->workers_limit);
     mst_line_styled(sink, s->worker_count >= now->workers_limit ? MST_STYLE_WARNING
                                                                 : MST_STYLE_PLAIN,
-                    "  %-22s %zu of %s workers busy%s%s", called(s, name), s->worker_count,
-                    mst_format_count(now->workers_limit).text, states, queue);
+                    "  %-22s %zu %sworkers busy%s%s", called(s, name), s->worker_count, limit,
+                    states, queue);
 }
 
 static void put_worker(struct mst_sink *sink, const struct mst_explained_server *s,

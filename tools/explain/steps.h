@@ -7,6 +7,14 @@
 /* now.c: opens the servers and looks at them once. An enum mst_exit, having said the error. */
 int mst_explain_look(struct mst_explanation *e, const struct mst_target_names *targets);
 
+static inline bool mst_server_is_php(const struct mst_explained_server *s)
+{
+    return mst_source_identity(s->source)->producer == MST_PRODUCER_PHP;
+}
+
+/* join.c: gives Apache's workers the waits of the PHP requests that run in them. */
+void mst_explain_join(struct mst_explanation *e);
+
 /* Whether the server's workers, or those of one pool (its label; NULL: all), are stuck. *idle_ns:
  * since when none has taken a request. */
 bool mst_now_is_stuck(const struct mst_explained_server *s, const char *label, uint64_t limit,
