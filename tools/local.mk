@@ -142,6 +142,7 @@ libmpmstat_tool_la_SOURCES = \
 	tools/exec/spawn.h \
 	tools/exec/supervise.c \
 	tools/exec/supervise.h \
+	tools/explain/down.c \
 	tools/explain/explain.c \
 	tools/explain/explain.h \
 	tools/explain/join.c \
@@ -172,6 +173,7 @@ libmpmstat_tool_la_SOURCES = \
 	tools/findings/budget.h \
 	tools/findings/client.c \
 	tools/findings/demand.c \
+	tools/findings/down.c \
 	tools/findings/demand.h \
 	tools/findings/failed.c \
 	tools/findings/findings.c \
@@ -187,6 +189,7 @@ libmpmstat_tool_la_SOURCES = \
 	tools/findings/needs.c \
 	tools/findings/needs.h \
 	tools/findings/odd.c \
+	tools/findings/outage.h \
 	tools/findings/rules.h \
 	tools/findings/say.h \
 	tools/findings/sentences.c \

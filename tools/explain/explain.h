@@ -12,6 +12,7 @@
 
 #include "analysis/summary.h"
 #include "archive/archive.h"
+#include "findings/outage.h"
 #include "render/sink.h"
 #include "source/source.h"
 #include "system/machine.h"
@@ -38,7 +39,12 @@ struct mst_explained_server {
     struct mst_source *source;
     struct mst_sample  sample;          /* now */
     bool               is_running;
-    bool               has_stopped;     /* not running, after a clean stop */
+    bool               is_aside;        /* not running, while others do: it is shown where it is
+                                         * missed */
+    bool               is_missed;
+    uint64_t           workers_left;    /* of a PHP-FPM without its master: processes that serve */
+    char               lost_socket[MST_LISTEN_ADDRESS_MAX];   /* of a PHP-FPM: on which it listens,
+                                         * though the file was removed; "" */
     size_t             worker_count, worker_room;   /* the longest on its request first */
     struct mst_now_worker *workers;
     bool               out_of_memory;   /* some workers are missing */
@@ -57,6 +63,7 @@ struct mst_explanation {
     bool               is_stuck;             /* then the past is not told */
     bool               knows_pressure;       /* a server of this machine is among them */
     uint64_t           cpu_pressure_milli[MST_PRESSURE_SPANS];   /* see machine.h */
+    struct mst_outage  outage;               /* before the only PHP-FPM was started */
     struct mst_archive *archive;
     int64_t            run_id;
     struct mst_summary summary;              /* with findings and verdict */

@@ -1,5 +1,5 @@
-/* stuck.c - the findings of what servers do at this moment: workers that are stuck, and servers
- * that do not run. The sentences are here, too: no other finding is made of the same evidence. */
+/* stuck.c - the findings of what servers do at this moment: workers that are stuck. The sentences
+ * are here, too: no other finding is made of the same evidence. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -224,22 +224,6 @@ static bool add_stuck(struct mst_explanation *e, const struct mst_explained_serv
     return mst_findings_add(&e->summary, &f);
 }
 
-static bool add_ended(struct mst_explanation *e, const struct mst_explained_server *s)
-{
-    struct mst_finding f = {
-        .code = MST_CODE_SERVER_RESTARTED, .certainty = MST_CERTAIN, .share_milli = MST_UNKNOWN,
-        .requests = MST_UNKNOWN, .weight = 3 * MST_WEIGHT_FIRST,
-    };
-
-    snprintf(f.subject, sizeof f.subject, "%s", mst_source_called(s->source));
-    MST_TEXT(&f, "The server of %s does not run: it %s. What follows is of the time before.",
-             mst_source_called(s->source), s->has_stopped ? "was stopped" :
-             "ended without being stopped (killed, or crashed)");
-    MST_ACTION(&f, "%s", s->has_stopped ? "Start it." :
-               "The error log and the kernel's log (dmesg, for a lack of memory) say why.");
-    return mst_findings_add(&e->summary, &f);
-}
-
 static const struct mst_summary_server *summary_of(const struct mst_explanation *e,
                                                    const struct mst_explained_server *s)
 {
@@ -328,15 +312,13 @@ static bool add_cpu(struct mst_explanation *e)
 
 bool mst_explain_now(struct mst_explanation *e)
 {
-    bool fine = add_cpu(e);
+    bool fine = mst_explain_down(e) && add_cpu(e);
     size_t i, k;
 
     for (i = 0; i < e->server_count && fine; i++) {
         const struct mst_explained_server *s = &e->servers[i];
 
-        if (!s->is_running)
-            fine = add_ended(e, s);
-        else if (s->sample.pool_count < 2)
+        if (s->is_running && s->sample.pool_count < 2)
             fine = add_stuck(e, s, NULL, s->sample.workers_limit);
         fine = fine && add_long(e, s);
         for (k = 0; k < s->sample.pool_count && s->sample.pool_count > 1 && fine; k++)

@@ -147,6 +147,12 @@ static void find_of_server(struct mst_inquiry *q)
     mst_find_tail(q);
 }
 
+static void find_failures(struct mst_inquiry *q)
+{
+    mst_find_failures(q);
+    mst_find_down(q);
+}
+
 static void find_all(struct mst_inquiry *q)
 {
     enum mst_code code;
@@ -155,7 +161,7 @@ static void find_all(struct mst_inquiry *q)
 
     mst_find_client_failures(q);
     if (q->b.front != NULL)
-        mst_for_each_front(q, MST_FLEET_REQUESTS, mst_find_failures);
+        mst_for_each_front(q, MST_FLEET_REQUESTS, find_failures);
     mst_find_memory(q);
     obstacle = find_obstacle(q, &code);
     if (obstacle != NULL) {

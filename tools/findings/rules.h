@@ -21,6 +21,7 @@ void mst_find_accept_queue(struct mst_inquiry *q); /* workers.c */
 
 /* Of one server, the budget's front, and the PHP behind it. */
 void mst_find_failures(struct mst_inquiry *q);     /* failed.c */
+void mst_find_down(struct mst_inquiry *q);         /* down.c; after failures */
 void mst_find_workers(struct mst_inquiry *q);      /* workers.c */
 void mst_find_h2_workers(struct mst_inquiry *q);   /* workers.c */
 void mst_find_holders(struct mst_inquiry *q);      /* held.c */

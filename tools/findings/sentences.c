@@ -54,6 +54,23 @@ void mst_say_answers(struct mst_finding *f, const struct mst_budget *b, uint64_t
                    "load tool sends." : "Check what the load tool sends.");
 }
 
+void mst_say_down(struct mst_finding *f, const struct mst_outage *o)
+{
+    struct mst_formatted since = mst_format_clock(o->since_ns);
+
+    MST_TEXT(f, "PHP-FPM does not run: it %s %s%s. %" PRIu64 " of %" PRIu64 " requests that Apache "
+             "handed to it since then were answered with 502 or 503 (%s).",
+             o->was_stopped ? "was stopped at" : "was killed or crashed after", since.text,
+             o->was_stopped ? ", or failed to start again at a reload then" : "", o->failed,
+             o->answers, o->backend);
+    if (o->was_stopped)
+        MST_ACTION(f, "Start PHP-FPM. If that fails, php-fpm -t names the error in its "
+                   "configuration.");
+    else
+        MST_ACTION(f, "Start PHP-FPM. Its log and the kernel's log (dmesg, for a lack of memory) say "
+                   "why it ended.");
+}
+
 void mst_say_lengths(struct mst_finding *f, const struct mst_summary_client *c)
 {
     MST_TEXT(f, "%" PRIu64 " of %s answers had another length than the first.", f->requests,

@@ -12,11 +12,13 @@
 #include "findings/advice.h"
 #include "findings/budget.h"
 #include "findings/holder.h"
+#include "findings/outage.h"
 
 /* ---- failed ------------------------------------------------------------------------------- */
 
 void mst_say_answers(struct mst_finding *f, const struct mst_budget *b, uint64_t status,
                      uint64_t most, const char *label, const char *end);
+void mst_say_down(struct mst_finding *f, const struct mst_outage *o);
 void mst_say_lengths(struct mst_finding *f, const struct mst_summary_client *c);
 void mst_say_aborts(struct mst_finding *f, const struct mst_budget *b, uint64_t aborted,
                     uint64_t timeouts);
