@@ -142,6 +142,7 @@ libmpmstat_tool_la_SOURCES = \
 	tools/exec/spawn.h \
 	tools/exec/supervise.c \
 	tools/exec/supervise.h \
+	tools/explain/cpus.c \
 	tools/explain/down.c \
 	tools/explain/explain.c \
 	tools/explain/explain.h \
@@ -172,6 +173,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/findings/budget.c \
 	tools/findings/budget.h \
 	tools/findings/client.c \
+	tools/findings/cpu.c \
+	tools/findings/cpu.h \
 	tools/findings/demand.c \
 	tools/findings/down.c \
 	tools/findings/demand.h \
@@ -198,6 +201,7 @@ libmpmstat_tool_la_SOURCES = \
 	tools/findings/sentences_machine.c \
 	tools/findings/sizing.c \
 	tools/findings/sizing.h \
+	tools/findings/stall.c \
 	tools/findings/tail.c \
 	tools/findings/waited.c \
 	tools/findings/workers.c \

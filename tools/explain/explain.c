@@ -112,8 +112,10 @@ int mst_explain(struct mst_explanation *e, const struct mst_target_names *target
     status = mst_explain_past(e);
     if (status != MST_EXIT_OK)
         return status;
-    if (mst_summary_make(&e->summary, e->archive, e->run_id, error) != 0 ||
-        (has_requests(e) && mst_findings_make(&e->summary, e->archive, error) != 0))
+    if (mst_summary_make(&e->summary, e->archive, e->run_id, error) != 0)
+        return mst_failed(MST_EXIT_OUTPUT, "%s", error);
+    mst_explain_note_cpu(e);
+    if (has_requests(e) && mst_findings_make(&e->summary, e->archive, error) != 0)
         return mst_failed(MST_EXIT_OUTPUT, "%s", error);
     forget_states(&e->summary);
     if (!mst_explain_now(e) || (!has_requests(e) && !has_headline(e) && !find_nothing(e)))

@@ -47,10 +47,12 @@ struct mst_explained_server {
                                          * though the file was removed; "" */
     size_t             worker_count, worker_room;   /* the longest on its request first */
     struct mst_now_worker *workers;
+    uint64_t           php_cpu_ns;      /* a PHP's: CPU time of its requests since its start */
     bool               out_of_memory;   /* some workers are missing */
     int64_t            id;              /* in the archive */
     uint64_t           since_ns;        /* the journal has all requests that ended since then;
                                          * nanoseconds since 1970 */
+    uint64_t           any_busy_ns;     /* time of the window in which a request had a worker */
     uint64_t           last_ns;         /* when its latest request ended; 0: none did */
 };
 

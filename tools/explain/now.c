@@ -77,6 +77,9 @@ static void see(void *context, const struct mst_snapshot *board)
     s->is_running = board->running == NULL || strcmp(board->running, "no") != 0;
     if (s->is_running && board->listeners_known)
         look_for_socket(s, board);
+    for (i = s->php_cpu_ns = 0; i < board->label_count; i++)
+        s->php_cpu_ns += mst_known(board->labels[i].php_user_ns) +
+                         mst_known(board->labels[i].php_system_ns);
     for (i = 0; i < board->slot_count; i++)
         if (board->slots[i].state != NULL &&
             strcmp(board->slots[i].state, mst_state_names[MST_STATE_IDLE]) != 0 &&

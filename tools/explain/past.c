@@ -242,6 +242,8 @@ static bool sweep(struct sampling *p)
     bool fine = gather(p, &o) && mst_occupancy_sweep(&o, p->e->from_ns, p->e->until_ns, STEPS,
                                                      take_step, p) == 0;
 
+    if (p->pool == NULL)
+        p->s->any_busy_ns = mst_occupancy_any_ns(&o, p->e->from_ns, p->e->until_ns);
     mst_occupancy_free(&o);
     return fine;
 }
@@ -437,7 +439,8 @@ int mst_explain_past(struct mst_explanation *e)
     for (i = 0; i < e->server_count && fine && !e->is_stuck; i++)
         fine = read_journal(e, &e->servers[i], now_ns > e->last_ns ? now_ns - e->last_ns : 0) == 0;
     find_window(e);
-    fine = fine && mst_archive_commit(e->archive) == 0 && mst_explain_outage(e) &&
+    fine = fine && mst_explain_add_cpus(e) == 0 && mst_archive_commit(e->archive) == 0 &&
+           mst_explain_outage(e) &&
            forget_earlier_requests(e) &&
            begin_with_first(e) && forget(e, "DELETE FROM lifecycle WHERE time_ns < :id") && end(e);
     return fine ? MST_EXIT_OK : mst_failed(MST_EXIT_OUTPUT, "the journals cannot be kept: %s",

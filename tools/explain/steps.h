@@ -36,6 +36,12 @@ int mst_explain_past(struct mst_explanation *e);
  * memory. */
 bool mst_explain_now(struct mst_explanation *e);
 
+/* cpus.c: tells the archive how many CPUs the servers may use, where that is known. -1: the archive
+ * failed. */
+int mst_explain_add_cpus(struct mst_explanation *e);
+/* What is known of the servers' CPU time, into the summary. */
+void mst_explain_note_cpu(struct mst_explanation *e);
+
 /* down.c: looks for a time before PHP-FPM was started in which requests for it failed, while the
  * archive has them; adds the findings of servers that do not run. False: the archive failed; out of
  * memory. */

@@ -9,6 +9,7 @@
 #include "console/format.h"
 #include "explain/steps.h"
 #include "findings/findings.h"
+#include "findings/inquiry.h"
 #include "findings/say.h"
 #include "system/proc.h"
 
@@ -282,8 +283,14 @@ static bool add_long(struct mst_explanation *e, const struct mst_explained_serve
     return mst_findings_add(&e->summary, &f);
 }
 
+static bool knows_cpu(const struct mst_explanation *e)
+{
+    return mst_findings_get(&e->summary, MST_CODE_CPU, "") != NULL ||
+           mst_findings_get(&e->summary, MST_CODE_CPU_NEIGHBOUR, "") != NULL;
+}
+
 /* Threads that wait for a CPU are known over the last seconds only, and neither whose work it was
- * nor whom it delayed: so it is no headline. */
+ * nor whom it delayed, if the requests do not tell: so it is no headline. */
 static bool add_cpu(struct mst_explanation *e)
 {
     static const uint64_t spans_s[MST_PRESSURE_SPANS] = { 10, 60, 300 };
@@ -297,7 +304,7 @@ static bool add_cpu(struct mst_explanation *e)
     while (i + 1 < MST_PRESSURE_SPANS && spans_s[i] < window_s)
         i++;
     milli = e->cpu_pressure_milli[i];
-    if (e->is_stuck || !e->knows_pressure || ago_s > spans_s[i] / 2 || milli < MST_PRESSURE_MILLI)
+    if (e->is_stuck || knows_cpu(e) || !e->knows_pressure || ago_s > spans_s[i] / 2 || milli < MST_PRESSURE_MILLI)
         return true;
     f.share_milli = milli;
     f.share_of = MST_SHARE_OF_SPAN;

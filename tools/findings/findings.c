@@ -145,6 +145,7 @@ static void find_of_server(struct mst_inquiry *q)
     mst_find_h2_workers(q);
     mst_find_holders(q);
     mst_find_tail(q);
+    mst_find_stall(q);
 }
 
 static void find_failures(struct mst_inquiry *q)

@@ -28,4 +28,6 @@ void mst_find_holders(struct mst_inquiry *q);      /* held.c */
 void mst_find_waits(struct mst_inquiry *q);        /* waited.c */
 void mst_find_tail(struct mst_inquiry *q);         /* tail.c */
 
+void mst_find_stall(struct mst_inquiry *q);        /* stall.c; after all others */
+
 #endif

@@ -3,6 +3,7 @@
 #include "findings/sentences.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "analysis/resources.h"
@@ -304,6 +305,8 @@ void mst_say_plan(struct mst_finding *f, const struct mst_plan *plan, const char
                "served at once%s%s.%s%s", directive, plan->workers, plan->now, spawning,
                plan->by == MST_WANTED_AT_TIMES ? "up to " : "", plan->wanted, by,
                stops[plan->next], needs, only_if);
+    if (isnan(plan->then))
+        return;
     MST_PREDICTED(f, "about %.3g requests/s instead of %.3g, and %s instead of %s for a request, "
                   "if one holds its worker for %s as now", plan->then, plan->rate,
                   mean_at(plan, plan->then).text, mean_at(plan, plan->rate).text,
