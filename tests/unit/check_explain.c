@@ -88,7 +88,8 @@ END_TEST
 /* Two that overlap, one inside another, and one alone; the window cuts the first and the last. */
 START_TEST(test_any_busy)
 {
-    static const uint64_t spans[][2] = { { 0, 30 }, { 20, 40 }, { 25, 28 }, { 60, 70 }, { 90, 200 } };
+    static const uint64_t spans[][2] = { { 0, 30 }, { 20, 40 }, { 25, 28 }, { 60, 70 },
+                                         { 90, 200 } };
     struct mst_occupancy o = { 0 };
     struct steps s = { 0 };
     size_t i;

@@ -139,8 +139,8 @@
  * help little. */
 #define MST_CPU_MUCH_MILLI         850u
 /* The same where only requests tell, and nearly all are PHP's: the part of php_run that was the
- * wait for a CPU, from which on the CPUs were full, and from which on more workers would mostly wait
- * for them. */
+ * wait for a CPU, from which on the CPUs were full, and from which on more workers would mostly
+ * wait for them. */
 #define MST_CPU_PHP_MILLI          950u
 #define MST_CPU_WAITED_MILLI       500u
 #define MST_CPU_SHORT_MILLI        200u

@@ -205,7 +205,8 @@ int mst_archive_add_lifecycle(struct mst_archive *a, int64_t server_id,
     return insert_lifecycle(a, &row);
 }
 
-int mst_archive_add_stop(struct mst_archive *a, int64_t server_id, uint64_t wall_ns, bool was_stopped)
+int mst_archive_add_stop(struct mst_archive *a, int64_t server_id, uint64_t wall_ns,
+                         bool was_stopped)
 {
     const struct lifecycle_row row = {
         .server_id = NUMBER(server_id), .key = NUMBER(0), .time_ns = NUMBER(wall_ns),

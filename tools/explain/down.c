@@ -82,10 +82,10 @@ static bool add_no_master(struct mst_explanation *e, const struct mst_explained_
 
     if (s->workers_left == 0)
         return true;
-    MST_TEXT(&f, "PHP-FPM's master process does not run (killed, or crashed), and %" PRIu64 " of its "
-             "workers serve without it: none that ends is replaced.", s->workers_left);
-    MST_ACTION(&f, "End these workers, and start PHP-FPM. Its log and the kernel's log (dmesg, for a "
-               "lack of memory) say why the master ended.");
+    MST_TEXT(&f, "PHP-FPM's master process does not run (killed, or crashed), and %" PRIu64 " of "
+             "its workers serve without it: none that ends is replaced.", s->workers_left);
+    MST_ACTION(&f, "End these workers, and start PHP-FPM. Its log and the kernel's log (dmesg, for "
+               "a lack of memory) say why the master ended.");
     mst_found_number(&f, "workers_left", s->workers_left);
     return mst_findings_add(&e->summary, &f);
 }
@@ -113,8 +113,8 @@ static bool add_no_workers(struct mst_explanation *e, const struct mst_explained
         s->sample.process_count > 0 || queue == 0)
         return true;
     f.certainty = MST_LIKELY;
-    MST_TEXT(&f, "PHP-FPM's master process runs, but has no worker, and %" PRIu64 " connection%s in "
-             "its accept queue.", queue, queue > 1 ? "s wait" : " waits");
+    MST_TEXT(&f, "PHP-FPM's master process runs, but has no worker, and %" PRIu64 " connection%s "
+             "in its accept queue.", queue, queue > 1 ? "s wait" : " waits");
     MST_ACTION(&f, "PHP-FPM's log says why its workers end, or cannot be started.");
     mst_found_number(&f, "queue", queue);
     return mst_findings_add(&e->summary, &f);

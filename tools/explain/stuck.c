@@ -148,8 +148,8 @@ static void say_in_php(struct mst_finding *f, const struct in_php *in, char doin
     snprintf(f->subject, sizeof f->subject, "PHP");
     snprintf(doing, DOING_MAX, "wait for PHP (%" PRIu64 " of their requests are with its workers, "
              "%" PRIu64 " wait for one)", in->busy, in->queued);
-    MST_ACTION(f, "Look first at what PHP's workers do: they are below. More workers of Apache would "
-               "wait for them, too.");
+    MST_ACTION(f, "Look first at what PHP's workers do: they are below. More workers of Apache "
+               "would wait for them, too.");
 }
 
 static void say_state(struct mst_finding *f, const struct mst_explained_server *s,
@@ -304,7 +304,8 @@ static bool add_cpu(struct mst_explanation *e)
     while (i + 1 < MST_PRESSURE_SPANS && spans_s[i] < window_s)
         i++;
     milli = e->cpu_pressure_milli[i];
-    if (e->is_stuck || knows_cpu(e) || !e->knows_pressure || ago_s > spans_s[i] / 2 || milli < MST_PRESSURE_MILLI)
+    if (e->is_stuck || knows_cpu(e) || !e->knows_pressure || ago_s > spans_s[i] / 2 ||
+        milli < MST_PRESSURE_MILLI)
         return true;
     f.share_milli = milli;
     f.share_of = MST_SHARE_OF_SPAN;

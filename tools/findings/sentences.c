@@ -68,8 +68,8 @@ void mst_say_down(struct mst_finding *f, const struct mst_outage *o)
         MST_ACTION(f, "Start PHP-FPM. If that fails, php-fpm -t names the error in its "
                    "configuration.");
     else
-        MST_ACTION(f, "Start PHP-FPM. Its log and the kernel's log (dmesg, for a lack of memory) say "
-                   "why it ended.");
+        MST_ACTION(f, "Start PHP-FPM. Its log and the kernel's log (dmesg, for a lack of memory) "
+                   "say why it ended.");
 }
 
 void mst_say_lengths(struct mst_finding *f, const struct mst_summary_client *c)

@@ -305,8 +305,8 @@ void mst_say_stall(struct mst_finding *f, const struct mst_stall *stall)
 {
     const char *space = stall->end[0] != '\0' ? " " : "";
 
-    MST_TEXT(f, "PHP stood still from %s to %s (%s): %" PRIu64 " requests waited for %s%s%s, and those "
-             "that came later waited behind them.", mst_format_clock(stall->from_ns).text,
+    MST_TEXT(f, "PHP stood still from %s to %s (%s): %" PRIu64 " requests waited for %s%s%s, and "
+             "those that came later waited behind them.", mst_format_clock(stall->from_ns).text,
              mst_format_clock(stall->until_ns).text,
              mst_format_time(stall->until_ns - stall->from_ns).text, stall->requests, stall->kind,
              space, stall->end);
@@ -316,8 +316,8 @@ void mst_say_stall(struct mst_finding *f, const struct mst_stall *stall)
 
 void mst_say_follows_from_stall(struct mst_finding *f)
 {
-    MST_ACTION(f, "Most of it follows from the time in which PHP stood still: more workers would have "
-               "waited there, too.");
+    MST_ACTION(f, "Most of it follows from the time in which PHP stood still: more workers would "
+               "have waited there, too.");
 }
 
 void mst_say_tail(struct mst_finding *f, const struct mst_budget *b, const struct mst_tail *t)

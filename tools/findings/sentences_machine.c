@@ -148,16 +148,16 @@ void mst_say_cpu_by_requests(struct mst_finding *f, const struct mst_budget *b,
                 b->s->cpus == 1 ? "the CPU" : cpus);
     }
     if (ours)
-        MST_TEXT(f, "The CPUs were the limit: PHP waited for one for %s of the time that its requests "
-                 "ran, and computed for %s.%s%s", mst_format_percent(seen->waited_milli).text,
+        MST_TEXT(f, "The CPUs were the limit: PHP waited for one for %s of the time that its "
+                 "requests ran, and computed for %s.%s%s", mst_format_percent(seen->waited_milli).text,
                  mst_format_percent(mst_budget_run_milli(b, b->cpu_ns)).text, used,
                  used[0] != '\0' ? "." : "");
     else
-        MST_TEXT(f, "The CPUs were full, it seems with other programs: PHP waited for one for %s of "
-                 "the time that its requests ran, and meanwhile%s.",
+        MST_TEXT(f, "The CPUs were full, it seems with other programs: PHP waited for one for %s "
+                 "of the time that its requests ran, and meanwhile%s.",
                  mst_format_percent(seen->waited_milli).text, used);
-    MST_ACTION(f, "%s", ours ? "More workers cannot help. Make the requests cheaper (OPcache, a cache "
-               "in front, a profiler), or add CPUs." :
+    MST_ACTION(f, "%s", ours ? "More workers cannot help. Make the requests cheaper (OPcache, a "
+               "cache in front, a profiler), or add CPUs." :
                "Look which programs these are (top), and whether they work for this server.");
 }
 
