@@ -149,7 +149,8 @@ void mst_say_cpu_by_requests(struct mst_finding *f, const struct mst_budget *b,
     }
     if (ours)
         MST_TEXT(f, "The CPUs were the limit: PHP waited for one for %s of the time that its "
-                 "requests ran, and computed for %s.%s%s", mst_format_percent(seen->waited_milli).text,
+                 "requests ran, and computed for %s.%s%s",
+                 mst_format_percent(seen->waited_milli).text,
                  mst_format_percent(mst_budget_run_milli(b, b->cpu_ns)).text, used,
                  used[0] != '\0' ? "." : "");
     else
