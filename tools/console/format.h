@@ -21,6 +21,8 @@ struct mst_formatted mst_format_percent(uint64_t milli);
 struct mst_formatted mst_format_count(uint64_t n);
 /* "35 s", "4 min", "2 h 10 min". */
 struct mst_formatted mst_format_duration(uint64_t ns);
+/* An instant (since 1970) of today: "04:07:09", local time; "-". */
+struct mst_formatted mst_format_clock(uint64_t wall_ns);
 /* Now, for the name of a file: "20261121-154500", local time. */
 struct mst_formatted mst_format_stamp(void);
 
