@@ -191,10 +191,12 @@ libmpmstat_tool_la_SOURCES = \
 	tools/findings/sentences.c \
 	tools/findings/sentences.h \
 	tools/findings/sentences_around.c \
+	tools/findings/sentences_failed.c \
 	tools/findings/sentences_machine.c \
 	tools/findings/sizing.c \
 	tools/findings/sizing.h \
 	tools/findings/tail.c \
+	tools/findings/unanswered.c \
 	tools/findings/waited.c \
 	tools/findings/workers.c \
 	tools/loadtools/ab.c \

@@ -69,6 +69,8 @@
 /* Failures of more than a few in a hundred come before everything else: such a run measures the
  * failures. */
 #define MST_FAILURES_FIRST_MILLI   30u
+/* So many of all answers are nearly all of them. */
+#define MST_NEARLY_ALL_MILLI       900u
 /* Fewer failures are told before "nothing ran out", and after causes that explain more. */
 #define MST_FAILURES_FLOOR_MILLI   250u
 /* A part of a request that takes less on average is no reason to call the server slow. */
