@@ -118,6 +118,9 @@ libmpmstat_tool_la_SOURCES = \
 	tools/cli/verb_status.c \
 	tools/cli/verb_top.c \
 	tools/cli/verbs.h \
+	tools/cli/words.c \
+	tools/cli/words.def \
+	tools/cli/words.h \
 	tools/console/diag.c \
 	tools/console/diag.h \
 	tools/console/format.c \

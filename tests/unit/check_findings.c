@@ -78,7 +78,8 @@ static const struct { const char *sql, *codes; } found[] = {
       "nothing" },
     { HEY("200, failed = 0") "UPDATE server_requests SET status = 302 + key % 2 * 102",
       "answers-4xx answers-3xx" },
-    { "UPDATE runs SET complete = 0, outcome = 'failed', exit_status = 1", "load-cut-short nothing" },
+    { "UPDATE runs SET complete = 0, outcome = 'failed', exit_status = 1",
+      "load-cut-short nothing" },
     { "UPDATE samples SET unfinished = 0; UPDATE samples SET unfinished = 3 WHERE moment = 'after'",
       "requests-died" },
     { "UPDATE samples SET generations = 1; UPDATE samples SET generations = 2 WHERE "
@@ -141,7 +142,8 @@ static const struct { const char *sql, *codes; } found[] = {
 static const char *const shares_of[MST_CODE_COUNT] = {
     [MST_CODE_ANSWERS_4XX] = "requests", [MST_CODE_ANSWERS_5XX] = "requests",
     [MST_CODE_ANSWERS_LENGTH] = "requests", [MST_CODE_CLIENT_ABORTS] = "requests",
-    [MST_CODE_CLIENT_ERRORS] = "requests", [MST_CODE_ANSWERS_3XX] = "requests", [MST_CODE_REQUESTS_DIED] = "requests",
+    [MST_CODE_CLIENT_ERRORS] = "requests", [MST_CODE_ANSWERS_3XX] = "requests",
+    [MST_CODE_REQUESTS_DIED] = "requests",
     [MST_CODE_PHP_FATAL] = "requests", [MST_CODE_HELD_BY] = "held", [MST_CODE_LOGGING] = "held",
     [MST_CODE_STUCK_REQUESTS] = "workers", [MST_CODE_MEMORY] = "span",
 };
@@ -200,7 +202,8 @@ START_TEST(test_words)
 
     make(&m, &r, HEY("340, failed = 60, failed_timeout = 60") "INSERT INTO output VALUES (1, "
          "'stdout', 90, CAST('Error distribution:' || char(10) || '  [60]' || char(9) || 'Get "
-         "\"http://x/\": deadline' || char(27) || ' exceeded (Client.Timeout)' || char(10) AS BLOB))");
+         "\"http://x/\": deadline' || char(27) || ' exceeded (Client.Timeout)' || "
+         "char(10) AS BLOB))");
     expect_verdict(&m, "60 of 400 requests of hey got no answer: they took longer than it waits "
                    "(\"deadline? exceeded (Client.Timeout)\").");
     unmake(&m);

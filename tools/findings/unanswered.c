@@ -45,8 +45,9 @@ static void read_reason(struct mst_inquiry *q, char words[MST_WORDS_MAX])
     if (mark == NULL)
         return;
     row = mst_query_ask(q->db,
-        "SELECT substr(CAST(content AS TEXT), instr(CAST(content AS TEXT), :mark) + length(:mark), "
-        ":most) AS words FROM output WHERE run_id = :id AND instr(CAST(content AS TEXT), :mark) > 0",
+        "SELECT substr(text, instr(text, :mark) + length(:mark), :most) AS words FROM "
+        "(SELECT CAST(content AS TEXT) AS text FROM output WHERE run_id = :id) "
+        "WHERE instr(text, :mark) > 0",
         q->s->id);
     mst_query_set_text(&row, ":mark", mark);
     mst_query_set(&row, ":most", WORDS_READ);
@@ -59,8 +60,8 @@ static void read_reason(struct mst_inquiry *q, char words[MST_WORDS_MAX])
 static void read_last_words(struct mst_inquiry *q, char words[MST_WORDS_MAX])
 {
     struct mst_query row = mst_query_ask(q->db,
-        "SELECT rtrim(substr(CAST(content AS TEXT), -:most), char(10, 13, 32)) AS words FROM output "
-        "WHERE run_id = :id AND bytes > 0 ORDER BY stream LIMIT 1", q->s->id);
+        "SELECT rtrim(substr(CAST(content AS TEXT), -:most), char(10, 13, 32)) AS words "
+        "FROM output WHERE run_id = :id AND bytes > 0 ORDER BY stream LIMIT 1", q->s->id);
     const char *text, *line;
 
     words[0] = '\0';
