@@ -194,6 +194,30 @@ START_TEST(test_not_found)
 }
 END_TEST
 
+/* What to do, in the imperative, with the script and for how long. */
+static const struct { const char *sql, *action; } actions[] = {
+    { PHP WAITS("sleep", "sleep", "100000000"),
+      "Take sleep(), usleep() and their kin out of the script, or shorten them. Begin with /i.php." },
+    { "UPDATE runs SET duration_ns = 400000000",
+      "Record at least 10.0 s: 10000 requests instead of 400." },
+    { "UPDATE runs SET duration_ns = 400000000, tool = NULL", "Record at least 10.0 s." },
+    { "UPDATE runs SET command_line = 'ab -n 9 ''http://a/?b=c'' x'; "
+      "UPDATE server_requests SET status = 301",
+      "Load the URL that the redirect leads to: curl -sI 'http://a/?b=c' shows it behind "
+      "\"Location\"." },
+};
+
+START_TEST(test_actions)
+{
+    struct run r = quiet_run();
+    struct made m;
+
+    make(&m, &r, actions[_i].sql);
+    ck_assert_str_eq(m.s.findings[0].action, actions[_i].action);
+    unmake(&m);
+}
+END_TEST
+
 /* The load tool's own words, of what it printed. */
 START_TEST(test_words)
 {
@@ -498,7 +522,7 @@ START_TEST(test_advice_of_a_thinned_archive)
     unmake(&m);
     make(&m, &r, ONE_BY_ONE);
     f = finding(&m, MST_CODE_APACHE_WORKERS);
-    ck_assert_msg(strstr(f->action, "lets in one request at a time.") != NULL, "%s", f->action);
+    ck_assert_msg(strstr(f->action, "lets in one request at a time,") != NULL, "%s", f->action);
     unmake(&m);
     make_thinned(&m, &r, NULL);
     f = finding(&m, MST_CODE_APACHE_WORKERS);
@@ -820,6 +844,7 @@ int main(void)
     tcase_add_loop_test(tests, test_found, 0, (int)(sizeof found / sizeof found[0]));
     tcase_add_loop_test(tests, test_not_found, 0, (int)(sizeof not_found / sizeof *not_found));
     tcase_add_test(tests, test_words);
+    tcase_add_loop_test(tests, test_actions, 0, (int)(sizeof actions / sizeof *actions));
     tcase_add_loop_test(tests, test_found_of_a_thinned_archive, 0,
                         (int)(sizeof found / sizeof found[0]));
     tcase_add_loop_test(tests, test_found_by_one_sample, 10, 20);

@@ -112,7 +112,7 @@ static void find_nothing(struct mst_inquiry *q)
     }
     if (q->b.front->local && q->s->machine_busy_milli == MST_UNKNOWN) {
         f = mst_found(q, MST_CODE_CANNOT_TELL, MST_CANNOT_TELL, 0);
-        mst_say_obstacle(f, "the workers did not run out, and how busy the CPUs were is not known");
+        mst_say_obstacle(f, q->s, "the workers did not run out, and how busy the CPUs were is not known");
     } else {
         f = mst_found(q, MST_CODE_NOTHING, MST_CERTAIN, 0);
         mst_say_nothing(f, &q->b);
@@ -130,7 +130,7 @@ static void find_of_server(struct mst_inquiry *q)
     obstacle = find_obstacle_of(q->b.front, &code);
     if (obstacle != NULL) {
         mst_find_needs(q);
-        mst_say_obstacle(mst_found(q, code, MST_CANNOT_TELL, 0), obstacle);
+        mst_say_obstacle(mst_found(q, code, MST_CANNOT_TELL, 0), q->s, obstacle);
         return;
     }
     mst_find_waits(q);
@@ -153,7 +153,7 @@ static void find_all(struct mst_inquiry *q)
     mst_find_memory(q);
     obstacle = find_obstacle(q, &code);
     if (obstacle != NULL) {
-        mst_say_obstacle(mst_found(q, code, MST_CANNOT_TELL, 0), obstacle);
+        mst_say_obstacle(mst_found(q, code, MST_CANNOT_TELL, 0), q->s, obstacle);
         if (q->b.front != NULL)
             mst_for_each_front(q, MST_FLEET_TIME, mst_find_needs);
         return;

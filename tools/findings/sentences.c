@@ -124,19 +124,20 @@ void mst_say_plan(struct mst_finding *f, const struct mst_plan *plan, const char
     char needs[224], spawning[128] = "", by[64] = "";
 
     if (!plan->known) {
-        MST_ACTION(f, "Set %s higher; how high takes a run of two seconds and 100 requests.",
+        MST_ACTION(f, "Set %s higher. To be told how high, record at least two seconds and 100 requests.",
                    directive);
         return;
     }
     if (plan->next == MST_NEXT_ONE_BY_ONE) {
-        MST_ACTION(f, "More workers cannot help: what they wait for lets in one request at a time. "
-                   "Shorten that.");
+        MST_ACTION(f, "Shorten what they wait for: it lets in one request at a time, so more "
+                   "workers cannot help.");
         return;
     }
     if (plan->workers <= plan->now) {
-        MST_ACTION(f, "More workers cannot help: %s.", plan->next == MST_NEXT_CPU ?
-                   "the CPUs are full. Make the requests cheaper, or add CPUs" :
-                   "no more processes fit in the memory");
+        MST_ACTION(f, "%s.", plan->next == MST_NEXT_CPU ?
+                   "Make the requests cheaper, or add CPUs. More workers cannot help: the CPUs are "
+                   "full" : "Add memory, or make the processes smaller. More workers cannot help: no "
+                   "more processes fit in the memory");
         return;
     }
     if (plan->workers == MST_UNKNOWN) {
@@ -199,7 +200,8 @@ void mst_say_below_limit(struct mst_finding *f, const struct mst_budget *b)
     else if (f->code == MST_CODE_EVENT_CONNECTIONS)
         MST_ACTION(f, "Set AsyncRequestWorkerFactor or ThreadsPerChild higher.");
     else
-        MST_ACTION(f, "The CPUs' figures and a run with StartServers at the limit would tell.");
+        MST_ACTION(f, "Record again with StartServers at the limit: if requests still wait, it was not "
+                   "the start of processes.");
 }
 
 void mst_say_php_below_limit(struct mst_finding *f, const struct mst_budget *b, bool forked)

@@ -96,6 +96,8 @@ void mst_say_backend(struct mst_finding *f, const struct mst_budget *b,
                      const struct mst_summary_end *end, enum mst_answer one_by_one);
 /* Adds to the text of either whose requests waited: h stands out. */
 void mst_say_whose(struct mst_finding *f, const struct mst_holder *h);
+/* Adds to the action in which script to begin: h has most of the time. */
+void mst_say_script(struct mst_finding *f, const struct mst_holder *h);
 /* checks, tls */
 void mst_say_own(struct mst_finding *f, const struct mst_budget *b, uint64_t ns);
 void mst_say_logging(struct mst_finding *f, const struct mst_budget *b);
@@ -133,6 +135,6 @@ void mst_say_odd(struct mst_finding *f, const struct mst_summary_server *server,
 void mst_say_odd_in(struct mst_finding *f, const struct mst_summary_server *server,
                     enum mst_odd which, uint64_t value, uint64_t usual);
 void mst_say_nothing(struct mst_finding *f, const struct mst_budget *b);
-void mst_say_obstacle(struct mst_finding *f, const char *why);
+void mst_say_obstacle(struct mst_finding *f, const struct mst_summary *s, const char *why);
 
 #endif
