@@ -127,7 +127,10 @@ _mpmstat() {
     fi
     case $verb in
         help)
-            if ((COMP_CWORD == 2)); then _mpmstat_words "$(_mpmstat_verbs "$command")" "$word"; fi
+            if ((COMP_CWORD == 2)); then
+                _mpmstat_words "$(_mpmstat_verbs "$command"; "$command" help words | cut -d' ' -f1)" \
+                    "$word"
+            fi
             return ;;
         lab)
             if ((COMP_CWORD == 2)); then

@@ -118,6 +118,9 @@ libmpmstat_tool_la_SOURCES = \
 	tools/cli/verb_status.c \
 	tools/cli/verb_top.c \
 	tools/cli/verbs.h \
+	tools/cli/words.c \
+	tools/cli/words.def \
+	tools/cli/words.h \
 	tools/console/diag.c \
 	tools/console/diag.h \
 	tools/console/format.c \
@@ -198,11 +201,13 @@ libmpmstat_tool_la_SOURCES = \
 	tools/findings/sentences.c \
 	tools/findings/sentences.h \
 	tools/findings/sentences_around.c \
+	tools/findings/sentences_failed.c \
 	tools/findings/sentences_machine.c \
 	tools/findings/sizing.c \
 	tools/findings/sizing.h \
 	tools/findings/stall.c \
 	tools/findings/tail.c \
+	tools/findings/unanswered.c \
 	tools/findings/waited.c \
 	tools/findings/workers.c \
 	tools/loadtools/ab.c \

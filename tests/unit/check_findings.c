@@ -43,6 +43,10 @@
     "WHERE server_id = 1; UPDATE servers SET cgroup = '/g', oom_kills = 0, memory_stall_ns = " \
     stall_ns " WHERE id = 1"
 
+#define HEY(requests) \
+    "UPDATE runs SET tool = 'hey'; UPDATE client_results SET requests = " requests ";"
+#define BUSY_CPUS "UPDATE machine_samples SET busy_ns = total_ns;"
+
 static const struct { const char *sql, *codes; } found[] = {
     { "UPDATE server_requests SET status = 404", "answers-4xx" },
     { "UPDATE server_requests SET status = 404 WHERE key = 1", "nothing answers-4xx" },
@@ -53,7 +57,35 @@ static const struct { const char *sql, *codes; } found[] = {
     /* The load tool's end closes connections, too. */
     { "UPDATE server_requests SET aborted = 1 WHERE key > 395", "nothing" },
     { "UPDATE client_results SET failed = 40, failed_connect = 40", "client-errors" },
-    { "UPDATE client_results SET failed = 400, failed_length = 399", "nothing answers-length" },
+    { "UPDATE client_results SET failed = 400, failed_length = 400", "nothing answers-length" },
+    /* Of two kinds, each too few to come first: together they are not. */
+    { BUSY_CPUS "UPDATE client_results SET failed = 16, failed_connect = 8, failed_receive = 8",
+      "client-errors cpu" },
+    { BUSY_CPUS "UPDATE client_results SET failed = 8, failed_connect = 4, failed_receive = 4",
+      "cpu client-errors" },
+    { "UPDATE client_results SET failed = 16, failed_timeout = 16", "client-aborts" },
+    { "UPDATE client_results SET requests = 0, failed = 0", "client-errors" },
+    /* hey's rows leave out what failed. */
+    { HEY("340, failed = 60"), "client-aborts" },       /* the server completed them */
+    { HEY("400, failed = 60"), "client-errors" },
+    { HEY("340, failed = NULL"), "client-aborts" },     /* nor is it known how many there were */
+    { HEY("400, failed = NULL"), "nothing" },
+    { HEY("0, failed = 400"), "client-aborts" },
+    /* siege counts answers with 5xx among the failed ones. */
+    { "UPDATE runs SET tool = 'siege'; UPDATE client_results SET requests = 200, failed = 200; "
+      "UPDATE server_requests SET status = 503 WHERE key % 2 = 0", "answers-5xx" },
+    /* Redirects: all answers, half of them, and those that the tool follows as one request. */
+    { "UPDATE server_requests SET status = 301", "answers-3xx" },
+    { "UPDATE server_requests SET status = 304", "nothing" },
+    { "UPDATE server_requests SET status = 301 WHERE key % 2 = 0", "nothing" },
+    { HEY("200, failed = 0, mean_ns = 17000000")
+      "UPDATE server_requests SET status = 302 WHERE key % 2 = 0", "answers-3xx" },
+    { HEY("400, failed = 0") "UPDATE server_requests SET status = 302 WHERE key % 9 = 0",
+      "nothing" },
+    { HEY("200, failed = 0") "UPDATE server_requests SET status = 302 + key % 2 * 102",
+      "answers-4xx answers-3xx" },
+    { "UPDATE runs SET complete = 0, outcome = 'failed', exit_status = 1",
+      "load-cut-short nothing" },
     { "UPDATE samples SET unfinished = 0; UPDATE samples SET unfinished = 3 WHERE moment = 'after'",
       "requests-died" },
     { "UPDATE samples SET generations = 1; UPDATE samples SET generations = 2 WHERE "
@@ -120,7 +152,8 @@ static const struct { const char *sql, *codes; } found[] = {
 static const char *const shares_of[MST_CODE_COUNT] = {
     [MST_CODE_ANSWERS_4XX] = "requests", [MST_CODE_ANSWERS_5XX] = "requests",
     [MST_CODE_ANSWERS_LENGTH] = "requests", [MST_CODE_CLIENT_ABORTS] = "requests",
-    [MST_CODE_CLIENT_ERRORS] = "requests", [MST_CODE_REQUESTS_DIED] = "requests",
+    [MST_CODE_CLIENT_ERRORS] = "requests", [MST_CODE_ANSWERS_3XX] = "requests",
+    [MST_CODE_REQUESTS_DIED] = "requests",
     [MST_CODE_PHP_FATAL] = "requests", [MST_CODE_PHP_DOWN] = "requests",
     [MST_CODE_HELD_BY] = "held", [MST_CODE_LOGGING] = "held",
     [MST_CODE_STUCK_REQUESTS] = "workers", [MST_CODE_MEMORY] = "span",
@@ -145,6 +178,69 @@ START_TEST(test_found)
     make(&m, &r, found[_i].sql);
     expect_codes(&m, found[_i].codes);
     expect_shares(&m);
+    unmake(&m);
+}
+END_TEST
+
+/* What has a cause is no other finding, too. */
+static const struct { const char *sql; enum mst_code code; } not_found[] = {
+    { "UPDATE runs SET tool = 'siege'; UPDATE client_results SET requests = 200, failed = 200; "
+      "UPDATE server_requests SET status = 503 WHERE key % 2 = 0", MST_CODE_CLIENT_ERRORS },
+    /* The client's 33 ms are those of two requests with 16 ms each. */
+    { HEY("200, failed = 0, mean_ns = 33000000") "UPDATE server_requests SET handle_ns = 16000000, "
+      "status = 200 + key % 2 * 102", MST_CODE_CLIENT_BEYOND_SERVER },
+    /* Those that the server logged as aborted are the load tool's. */
+    { "UPDATE client_results SET failed = 200, failed_receive = 200; UPDATE server_requests "
+      "SET aborted = 1 WHERE key BETWEEN 100 AND 200", MST_CODE_CLIENT_ABORTS },
+};
+
+START_TEST(test_not_found)
+{
+    struct run r = quiet_run();
+    struct made m;
+
+    make(&m, &r, not_found[_i].sql);
+    ck_assert_ptr_null(mst_findings_get(&m.s, not_found[_i].code, ""));
+    unmake(&m);
+}
+END_TEST
+
+/* What to do, in the imperative, with the script and for how long. */
+static const struct { const char *sql, *action; } actions[] = {
+    { PHP WAITS("sleep", "sleep", "100000000"),
+      "Take sleep(), usleep() and their kin out of the script, or shorten them. Begin with /i.php." },
+    { "UPDATE runs SET duration_ns = 400000000",
+      "Record at least 10.0 s: 10000 requests instead of 400." },
+    { "UPDATE runs SET duration_ns = 400000000, tool = NULL", "Record at least 10.0 s." },
+    { "UPDATE runs SET command_line = 'ab -n 9 ''http://a/?b=c'' x'; "
+      "UPDATE server_requests SET status = 301",
+      "Load the URL that the redirect leads to: curl -sI 'http://a/?b=c' shows it behind "
+      "\"Location\"." },
+};
+
+START_TEST(test_actions)
+{
+    struct run r = quiet_run();
+    struct made m;
+
+    make(&m, &r, actions[_i].sql);
+    ck_assert_str_eq(m.s.findings[0].action, actions[_i].action);
+    unmake(&m);
+}
+END_TEST
+
+/* The load tool's own words, of what it printed. */
+START_TEST(test_words)
+{
+    struct run r = quiet_run();
+    struct made m;
+
+    make(&m, &r, HEY("340, failed = 60, failed_timeout = 60") "INSERT INTO output VALUES (1, "
+         "'stdout', 90, CAST('Error distribution:' || char(10) || '  [60]' || char(9) || 'Get "
+         "\"http://x/\": deadline' || char(27) || ' exceeded (Client.Timeout)' || "
+         "char(10) AS BLOB))");
+    expect_verdict(&m, "60 of 400 requests of hey got no answer: they took longer than it waits "
+                   "(\"deadline? exceeded (Client.Timeout)\").");
     unmake(&m);
 }
 END_TEST
@@ -462,7 +558,7 @@ START_TEST(test_advice_of_a_thinned_archive)
     unmake(&m);
     make(&m, &r, ONE_BY_ONE);
     f = finding(&m, MST_CODE_APACHE_WORKERS);
-    ck_assert_msg(strstr(f->action, "lets in one request at a time.") != NULL, "%s", f->action);
+    ck_assert_msg(strstr(f->action, "lets in one request at a time,") != NULL, "%s", f->action);
     unmake(&m);
     make_thinned(&m, &r, NULL);
     f = finding(&m, MST_CODE_APACHE_WORKERS);
@@ -782,6 +878,9 @@ int main(void)
     TCase *tests = tcase_create("findings");
 
     tcase_add_loop_test(tests, test_found, 0, (int)(sizeof found / sizeof found[0]));
+    tcase_add_loop_test(tests, test_not_found, 0, (int)(sizeof not_found / sizeof *not_found));
+    tcase_add_test(tests, test_words);
+    tcase_add_loop_test(tests, test_actions, 0, (int)(sizeof actions / sizeof *actions));
     tcase_add_loop_test(tests, test_found_of_a_thinned_archive, 0,
                         (int)(sizeof found / sizeof found[0]));
     tcase_add_loop_test(tests, test_found_by_one_sample, 10, 20);

@@ -327,7 +327,8 @@ static const struct { const char *sql, *verdict; } memory[] = {
       "Nothing ran out" },      /* and a CGI that mod_cgid saw to */
     { "UPDATE machine_samples SET oom_kills = 9 WHERE moment = 'end'; "
       "UPDATE runs SET complete = 0, outcome = 'failed'",
-      "Memory ran out: the kernel killed 6 processes of this machine" },
+      "ab was stopped after 4.00 s. Memory ran out: the kernel killed 6 processes of this "
+      "machine" },
     { "UPDATE machine_samples SET oom_kills = 9 WHERE moment = 'end'; "
       "UPDATE servers SET local = 0;" KILLED, "Nothing ran out" },
     { "UPDATE machine_samples SET memory_stall_ns = 1400000005 WHERE moment = 'end'",
@@ -396,10 +397,19 @@ static const struct { const char *sql, *verdict; } obstacles[] = {
     { "UPDATE runs SET complete = 0, outcome = 'unfinished'",
       "Cannot tell: the recording did not come to its end." },
     { "UPDATE runs SET complete = 0, outcome = 'interrupted'",
-      "Cannot tell: the run was interrupted." },
-    { "UPDATE runs SET complete = 0, outcome = 'failed'", "Cannot tell: the load tool failed." },
+      "The run was interrupted after 4.00 s. Nothing ran out" },
+    { "UPDATE runs SET complete = 0, outcome = 'failed'",
+      "ab was stopped after 4.00 s. Nothing ran out" },
+    { "UPDATE runs SET complete = 0, outcome = 'failed', exit_status = 104; INSERT INTO output "
+      "VALUES (1, 'stderr', 40, CAST('line' || char(10) || 'Connection reset (104)' || char(10) "
+      "AS BLOB)), (1, 'stdout', 5, CAST('Hello' AS BLOB))",
+      "ab failed with exit status 104 after 4.00 s (\"Connection reset (104)\"). Nothing ran" },
+    { "UPDATE runs SET complete = 0, outcome = 'failed', exit_signal = 9",
+      "ab was ended by signal 9 (Killed) after 4.00 s. Nothing ran out" },
+    { "UPDATE runs SET complete = 0, outcome = 'failed'; DELETE FROM server_requests",
+      "ab was stopped after 4.00 s." },
     { "UPDATE runs SET complete = 0, outcome = 'timeout'",
-      "Cannot tell: the load tool did not end in time." },
+      "ab had not ended after 4.00 s, and was stopped. Nothing ran out" },
     { "DELETE FROM server_requests", "Cannot tell: no request of the load was recorded (" },
     { "UPDATE runs SET duration_ns = 400000000", "Cannot tell: the run was too short." },
     { "DELETE FROM samples WHERE moment = 'during'",

@@ -136,3 +136,36 @@ def backend_is_down(stage):
     stage.apache("event", 'ProxyPass "/app" "http://127.0.0.1:9/"', stock=True,
                  modules=["proxy", "proxy_http"])
     return stage.record(*stage.hey("/app", 4, seconds=2))
+
+
+@case("answers-3xx", maybe="generator cpu", fast=True, light=True)
+def redirected(stage):
+    """ab does not follow redirects: not one of its requests gets the page."""
+    stage.apache("event", 'Redirect 301 "/old" "/index.html"', stock=True)
+    return stage.record(*stage.ab("/old", 4, 4000))
+
+
+@case("answers-3xx", also="sleep", within=2, never="client-beyond-server", fast=True, light=True)
+def redirected_and_followed(stage):
+    """hey follows them: its one time is that of two of the server's requests."""
+    apache, _ = stage.roomy_php(20)
+    apache.page("nap.php", pages.nap(40))
+    apache.page("old.php", "<?php usleep(60000); header('Location: /nap.php');")
+    return stage.record(stage.tool("hey"), "-c", 5, "-n", 150, stage.url("/old.php"))
+
+
+@case("client-aborts", also="sleep", within=2, fast=True, light=True)
+def nothing_in_time(stage):
+    """hey waits a second for what takes two; its rows have no line for what had no answer."""
+    apache, _ = stage.roomy_php(20)
+    apache.page("slow.php", pages.nap(2000))
+    return stage.record(stage.tool("hey"), "-c", 10, "-n", 30, "-t", 1, stage.url("/slow.php"))
+
+
+@case("load-cut-short", also="sleep", within=2, maybe="client-aborts", light=True)
+def load_tool_gives_up(stage):
+    """ab ends itself where a second passes without an answer."""
+    apache, _ = stage.roomy_php(20)
+    apache.page("slow.php", pages.nap(3000))
+    return stage.record(stage.tool("ab"), "-q", "-s", 1, "-c", 10, "-n", 100,
+                        stage.url("/slow.php"))

@@ -95,6 +95,10 @@ static void server_has_more(struct mst_check *check, const struct mst_summary *s
         answer(check, MST_ANSWER_YES, "%" PRIu64 " requests on both sides, and %" PRIu64 " that "
                "the server answered with 5xx and %s counts as failed", s->client.requests, more,
                s->client.tool);
+    else if (mst_summary_redirects_followed(s) > 0)
+        answer(check, MST_ANSWER_YES, "%" PRIu64 " requests on both sides, and %" PRIu64 " more on "
+               "the server's, which answered %" PRIu64 " with a redirect that %s followed",
+               s->client.requests, more, mst_summary_redirects_followed(s), s->client.tool);
     else if (more <= left_behind(s, t))
         answer(check, MST_ANSWER_YES, "%" PRIu64 " requests on both sides, and %" PRIu64 " more on "
                "the server's that were in flight when %s ended", s->client.requests, more,

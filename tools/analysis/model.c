@@ -113,6 +113,37 @@ uint64_t mst_summary_failures(const struct mst_summary_client *c)
     return besides + (failed > non_2xx ? failed : non_2xx);
 }
 
+uint64_t mst_summary_made(const struct mst_summary_client *c)
+{
+    uint64_t besides;
+
+    if (!c->known || c->tool == NULL || c->requests == MST_UNKNOWN)
+        return MST_UNKNOWN;
+    besides = mst_loadtool_failed_besides(mst_loadtool_for(c->tool), c->failed,
+                                          c->failed_timeout);
+    return c->requests + mst_known(besides);
+}
+
+bool mst_status_redirects(uint64_t status)
+{
+    return (status >= 301 && status <= 303) || status == 307 || status == 308;
+}
+
+uint64_t mst_summary_redirects_followed(const struct mst_summary *s)
+{
+    const struct mst_summary_all fronts = mst_summary_fronts(s);
+    uint64_t made = mst_summary_made(&s->client), more;
+
+    if (made == MST_UNKNOWN || made == 0 || fronts.redirects == 0 || fronts.requests <= made ||
+        !s->client.follows_redirects)
+        return 0;
+    more = fronts.requests - made;
+    /* Some requests that were in flight at the end are the servers' alone. */
+    return more * 10 >= fronts.redirects * 9 &&
+           more <= fronts.redirects + fronts.redirects / 10 + mst_known(s->client.concurrency)
+               ? fronts.redirects : 0;
+}
+
 bool mst_summary_has_load(const struct mst_summary *s, const struct mst_summary_server *server)
 {
     return s->client.tool != NULL && server->first_ns != MST_UNKNOWN &&
@@ -183,7 +214,9 @@ struct mst_summary_all mst_summary_all(const struct mst_summary *s, bool php)
             continue;
         all.count++;
         all.requests += one->requests;
+        all.errors_4xx += one->errors_4xx;
         all.errors_5xx += one->errors_5xx;
+        all.redirects += one->redirects;
         all.non_2xx += one->non_2xx;
         all.aborted += one->aborted;
         all.rate_milli = mst_add_saturated(all.rate_milli, mst_summary_rate_milli(s, one));

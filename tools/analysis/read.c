@@ -9,6 +9,7 @@
 #include "analysis/run_requests.h"
 #include "archive/query.h"
 #include "base/array.h"
+#include "loadtools/loadtool.h"
 
 /* ---- the client's side ----------------------------------------------------------- */
 
@@ -34,6 +35,19 @@ static bool times_from_rows(struct mst_summary_client *c, uint64_t rows_step_ns,
     }
     mst_values_free(&values);
     return fine;
+}
+
+static void take_habits(struct mst_summary_client *c)
+{
+    const struct mst_loadtool *tool;
+
+    if (c->tool == NULL)
+        return;
+    tool = mst_loadtool_for(c->tool);
+    c->follows_redirects = tool->follows_redirects;
+    c->rows_omit_failures = tool->rows_omit_failures;
+    c->failed_from_status = tool->failed_from_status;
+    c->failure_mark = tool->failure_mark;
 }
 
 static bool read_client(struct mst_summary_client *c, sqlite3 *db, int64_t run_id)
@@ -69,6 +83,7 @@ static bool read_client(struct mst_summary_client *c, sqlite3 *db, int64_t run_i
         mst_row_numbers(&q, members, count);
     c->corrected = corrected == 1;
     c->abandons = abandons == 1;
+    take_habits(c);
     return mst_query_done(&q) && times_from_rows(c, rows_step_ns, db, run_id);
 }
 

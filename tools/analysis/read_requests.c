@@ -59,6 +59,8 @@ static void count(struct reading *r, const struct request *of)
     }
     if (of->status != MST_UNKNOWN) {
         s->errors_5xx += of->status >= 500;
+        s->errors_4xx += of->status >= 400 && of->status < 500;
+        s->redirects += mst_status_redirects(of->status);
         s->non_2xx += of->status < 200 || of->status > 299;
     }
     if (of->first_ns < s->first_ns)

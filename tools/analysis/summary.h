@@ -64,6 +64,10 @@ struct mst_summary_client {
     bool     has_ids;                  /* its rows have ids, as the servers' requests can have */
     bool     abandons;
     bool     corrected;                /* for coordinated omission: times include made-up ones */
+    /* Of the load tool, as struct mst_loadtool says. */
+    bool     follows_redirects, rows_omit_failures;
+    unsigned failed_from_status;
+    const char *failure_mark;
 };
 
 /* What PHP did while an Apache had a request: PHP's intervals laid over Apache's
@@ -160,7 +164,7 @@ struct mst_summary_server {
     uint64_t waited_at_limit_ns, at_limit_ns;   /* what they waited while all workers were busy, at
                                         * the limit, and for how long these were: see at_limit.h;
                                         * MST_UNKNOWN */
-    uint64_t aborted, errors_5xx, non_2xx, bytes;
+    uint64_t aborted, errors_4xx, errors_5xx, redirects, non_2xx, bytes;
     /* A PHP's total is what it knows: php_run, and php_wait where that is known. */
     struct mst_summary_times phases[MST_PHASE_COUNT];   /* another producer's: count 0 */
     struct mst_summary_overlay php;    /* an Apache's */
@@ -294,6 +298,18 @@ void mst_summary_free(struct mst_summary *s);
  * too; a page whose length varies is not a failure. */
 uint64_t mst_summary_failures(const struct mst_summary_client *c);
 
+/* How many requests the load tool made: those that it counts, and those that failed besides.
+ * MST_UNKNOWN: it does not tell. */
+uint64_t mst_summary_made(const struct mst_summary_client *c);
+
+/* Whether an answer leads elsewhere. 304 does not: it answers a conditional request, by "what you
+ * have is still right". */
+bool mst_status_redirects(uint64_t status);
+
+/* How many redirects the load tool followed to a server of the run: one request of its is two of
+ * the servers', or more. 0: none, or it is not known. */
+uint64_t mst_summary_redirects_followed(const struct mst_summary *s);
+
 /* Whether the load tool's requests to the server are known, and so from when to when it had them:
  * first_ns and last_ns. */
 bool mst_summary_has_load(const struct mst_summary *s, const struct mst_summary_server *server);
@@ -327,7 +343,8 @@ const struct mst_summary_server *mst_summary_front(const struct mst_summary *s);
 /* Several servers as one. The percentiles of all are not known from those of each. */
 struct mst_summary_all {
     size_t   count;
-    uint64_t requests, errors_5xx, non_2xx, aborted, rate_milli, mean_busy_milli, workers_limit;
+    uint64_t requests, errors_4xx, errors_5xx, redirects, non_2xx, aborted;
+    uint64_t rate_milli, mean_busy_milli, workers_limit;
     struct mst_summary_times phases[MST_PHASE_COUNT];
     struct mst_summary_times intervals[MST_INTERVAL_COUNT];
 };

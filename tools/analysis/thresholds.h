@@ -19,6 +19,7 @@
 /* Samples of the workers that a claim about them takes: fewer may all miss a peak. */
 #define MST_SAMPLES_MIN            5u
 #define MST_VERDICT_RUN_MIN_NS     (MST_SAMPLES_MIN * MST_SAMPLE_NS)
+#define MST_ENOUGH_RUN_NS          (10 * MST_NS_PER_S)   /* all claims, and a tail */
 #define MST_LITTLE_RUN_MIN_NS      MST_NS_PER_S
 #define MST_LITTLE_REQUESTS_MIN    20u    /* the check's sentence names both */
 #define MST_SIZING_RUN_MIN_NS      (2 * MST_NS_PER_S)
@@ -69,6 +70,8 @@
 /* Failures of more than a few in a hundred come before everything else: such a run measures the
  * failures. */
 #define MST_FAILURES_FIRST_MILLI   30u
+/* So many of all answers are nearly all of them. */
+#define MST_NEARLY_ALL_MILLI       900u
 /* Fewer failures are told before "nothing ran out", and after causes that explain more. */
 #define MST_FAILURES_FLOOR_MILLI   250u
 /* A part of a request that takes less on average is no reason to call the server slow. */

@@ -9,9 +9,11 @@
 
 #include "console/output.h"
 #include "cli/verbs.h"
+#include "cli/words.h"
 #include "console/diag.h"
 #include "console/nearest.h"
 #include "console/style.h"
+#include "render/fields_table.h"
 
 static int verb_help(int argc, char **argv);
 
@@ -31,7 +33,7 @@ static const struct verb {
     { "compare", mst_verb_compare, "tell which of two sets of runs is faster" },
     { "lab",    mst_verb_lab,    "set up private servers, load them, run whole studies" },
     { "fields", mst_verb_fields, "list every metric: name, unit, meaning" },
-    { "help",   verb_help,       "explain a verb" },
+    { "help",   verb_help,       "explain a verb, or a word: php_wait, php-workers, counts" },
 };
 #define VERB_COUNT (sizeof verbs / sizeof *verbs)
 
@@ -41,6 +43,7 @@ static void print_help(FILE *out)
 
     fputs("usage: mpmstat VERB [ARGUMENT]...\n"
           "       mpmstat VERB --help\n"
+          "       mpmstat help WORD    (mpmstat help words lists them)\n"
           "       mpmstat --version\n"
           "\n"
           "Where did the time, the workers and the memory of an Apache and PHP server go?\n"
@@ -92,9 +95,29 @@ static int unknown_verb(const char *name)
     return MST_EXIT_USAGE;
 }
 
+static int unknown_word(const char *word)
+{
+    char meant[MST_MEANT_MAX] = "";
+    size_t i;
+
+    for (i = 0; i < VERB_COUNT; i++)
+        mst_words_add_meant(meant, word, verbs[i].name);
+    mst_words_meant(meant, word);
+    if (meant[0] != '\0')
+        mst_error("\"%s\" is no verb, phase, interval, check, finding or metric; did you mean %s?",
+                  word, meant);
+    else if (word[0] != '\0' && mst_fields_match(word) == MST_FIELDS_CONTAINING)
+        mst_error("\"%s\" is a part of metrics' names only: see mpmstat fields %s", word, word);
+    else
+        mst_error("\"%s\" is no verb, phase, interval, check, finding or metric: mpmstat help "
+                  "words lists them", word);
+    return MST_EXIT_USAGE;
+}
+
 static int verb_help(int argc, char **argv)
 {
     const struct verb *verb;
+    struct mst_sink sink;
     char option[] = "--help";
     char *verb_argv[3] = { NULL, option, NULL };
 
@@ -103,10 +126,16 @@ static int verb_help(int argc, char **argv)
         return MST_EXIT_OK;
     }
     verb = find_verb(argv[1]);
-    if (verb == NULL)
-        return unknown_verb(argv[1]);
-    verb_argv[0] = argv[1];
-    return verb->run(2, verb_argv);
+    if (verb != NULL) {
+        verb_argv[0] = argv[1];
+        return verb->run(2, verb_argv);
+    }
+    mst_sink_init(&sink, mst_write_file, stdout);
+    if (strcmp(argv[1], "words") == 0)
+        mst_words_list(&sink);
+    else if (!mst_words_explain(&sink, argv[1]))
+        return unknown_word(argv[1]);
+    return mst_sink_flush(&sink) == 0 ? MST_EXIT_OK : MST_EXIT_OUTPUT;
 }
 
 /* A verb opens files; where 0, 1 or 2 is closed one of them would become

@@ -131,14 +131,16 @@ static void say_wait(struct mst_finding *f, const struct doing *d, char doing[DO
 {
     const struct mst_now_worker *w = d->example;
     const char *space = w->wait_end[0] != '\0' ? " " : "";
+    const char *action = mst_wait_action(w->wait);
 
     f->code = mst_code_of(w->wait);
     f->certainty = MST_CERTAIN;
     snprintf(f->subject, sizeof f->subject, "%s", w->wait_end);
     snprintf(doing, DOING_MAX, "wait for %s%s%s", w->wait, space, w->wait_end);
-    MST_ACTION(f, "Look at %s%s first. More workers would wait there, too.",
-               w->wait_end[0] != '\0' ? "" : "what they wait for: ",
-               w->wait_end[0] != '\0' ? w->wait_end : w->wait);
+    MST_ACTION(f, "%s%s%s%s More workers would wait there, too.",
+               action != NULL ? action : "Shorten what they wait for.",
+               w->path[0] != '\0' ? " One of them runs " : "", w->path,
+               w->path[0] != '\0' ? "." : "");
 }
 
 static void say_in_php(struct mst_finding *f, const struct in_php *in, char doing[DOING_MAX])

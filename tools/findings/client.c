@@ -80,19 +80,32 @@ void mst_find_generator(struct mst_inquiry *q)
     mst_say_generator(f, &q->b);
 }
 
+/* The servers' time for one request of the client's, as it sees it: with what they still had to
+ * deliver, and of all requests that a redirect made of one. */
+static uint64_t server_mean_ns(struct mst_inquiry *q)
+{
+    const struct mst_summary_all fronts = mst_summary_fronts(q->s);
+    uint64_t mean = fronts.phases[MST_PHASE_TOTAL].mean_ns;
+    uint64_t followed = mst_summary_redirects_followed(q->s);
+
+    if (mean == MST_UNKNOWN)
+        return MST_UNKNOWN;
+    mean += mst_budget_mean_ns(&q->b, q->b.undelivered_ns);
+    return followed > 0 && followed < fronts.requests ?
+           mst_scale(mean, fronts.requests, fronts.requests - followed) : mean;
+}
+
 /* What the client saw beyond what the server knows of. Where the accept queue overflowed, that is
  * a finding of its own. */
 void mst_find_beyond(struct mst_inquiry *q)
 {
     const struct mst_summary_client *c = &q->s->client;
-    uint64_t server = mst_summary_fronts(q->s).phases[MST_PHASE_TOTAL].mean_ns, apart, milli;
-    uint64_t late = mst_budget_mean_ns(&q->b, q->b.undelivered_ns);
+    uint64_t server = server_mean_ns(q), apart, milli;
     struct mst_finding *f;
 
     if (!c->known || c->times.mean_ns == MST_UNKNOWN || c->corrected || server == MST_UNKNOWN ||
         q->s->checks[MST_CHECK_ACCEPT_QUEUE].ok == MST_ANSWER_NO)
         return;
-    server += late;
     apart = c->times.mean_ns > server ? c->times.mean_ns - server : 0;
     milli = c->times.mean_ns > 0 ? mst_milli(apart, c->times.mean_ns) : 0;
     if (milli < MST_HEADLINE_MILLI || apart < MST_QUEUE_MEAN_MIN_NS)

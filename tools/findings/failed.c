@@ -1,39 +1,30 @@
-/* failed.c - the rules for failures: answers, clients, processes, restarts. See rules.h. */
+/* failed.c - the rules for failures that servers know of: answers, clients that leave, processes,
+ * restarts. See rules.h. */
 #include "analysis/run_requests.h"
 #include "analysis/thresholds.h"
 #include "archive/query.h"
+#include "base/ratio.h"
 #include "findings/rules.h"
 #include "findings/sentences.h"
-
-/* Many failures come before all else; few are a finding of their own. */
-static void weigh_failure(struct mst_finding *f, uint64_t floor)
-{
-    if (f->share_milli == MST_UNKNOWN)
-        f->weight = floor;
-    else if (f->share_milli >= MST_FAILURES_FIRST_MILLI)
-        f->weight = MST_WEIGHT_FIRST + f->share_milli;
-    else
-        f->weight = f->share_milli > floor ? f->share_milli : floor;
-}
 
 /* ---- answers ------------------------------------------------------------------------------- */
 
 static const char apache_failures[] =
     "SELECT status, label, coalesce(backend, handler) AS end, count(*) AS n "
-    MST_FROM_APACHES_REQUESTS "AND status BETWEEN :low AND :high "
+    MST_FROM_APACHES_REQUESTS "AND status BETWEEN :low AND :high AND status <> 304 "
     "GROUP BY status, label, coalesce(backend, handler) ORDER BY n DESC";
 static const char php_failures[] =
     "SELECT status, label, script AS end, count(*) AS n " MST_FROM_PHPS_REQUESTS
-    "AND status BETWEEN :low AND :high "
+    "AND status BETWEEN :low AND :high AND status <> 304 "
     "GROUP BY status, label, script ORDER BY n DESC";
 
-/* All answers with a status of a hundred, and what most of them have in common. */
+/* All answers with a status of that range, and what most of them have in common. */
 struct answers {
     uint64_t all, most, status;    /* most: those with this status, label and end */
     char     label[64], end[128];
 };
 
-static struct answers read_answers(struct mst_inquiry *q, unsigned hundred)
+static struct answers read_answers(struct mst_inquiry *q, unsigned low, unsigned high)
 {
     const struct mst_summary_server *front = q->b.front;
     struct mst_query rows = mst_query_ask(q->db, mst_summary_is_php(front) ? php_failures
@@ -41,8 +32,8 @@ static struct answers read_answers(struct mst_inquiry *q, unsigned hundred)
                                           front->id);
     struct answers a = { 0 };
 
-    mst_query_set(&rows, ":low", hundred * 100);
-    mst_query_set(&rows, ":high", hundred * 100 + 99);
+    mst_query_set(&rows, ":low", low);
+    mst_query_set(&rows, ":high", high);
     while (mst_query_next(&rows)) {
         if (a.all == 0) {
             a.status = mst_row_number(&rows, "status");
@@ -56,35 +47,47 @@ static struct answers read_answers(struct mst_inquiry *q, unsigned hundred)
     return a;
 }
 
+static void found_answers(struct mst_finding *f, const struct answers *a)
+{
+    mst_found_subject(f, a->end[0] != '\0' ? a->end : a->label);
+    mst_found_number(f, "answers", a->all);
+    mst_found_number(f, "status", a->status);
+    mst_found_number(f, "with_that_status", a->most);
+}
+
 static void find_answers(struct mst_inquiry *q, enum mst_code code, unsigned hundred)
 {
-    struct answers a = read_answers(q, hundred);
+    struct answers a = read_answers(q, hundred * 100, hundred * 100 + 99);
     struct mst_finding *f;
 
     if (a.all == 0)
         return;
     f = mst_found_requests(q, code, MST_CERTAIN, a.all, q->b.front->requests);
-    weigh_failure(f, hundred == 5 ? MST_FAILURES_FLOOR_MILLI : 0);
-    mst_found_subject(f, a.end[0] != '\0' ? a.end : a.label);
-    mst_found_number(f, "answers", a.all);
-    mst_found_number(f, "status", a.status);
-    mst_found_number(f, "with_that_status", a.most);
+    mst_weigh_failure(f, hundred == 5 ? MST_FAILURES_FLOOR_MILLI : 0);
+    found_answers(f, &a);
     mst_say_answers(f, &q->b, a.status, a.most, a.label, a.end);
 }
 
-/* A page whose length varies is no failure, and the load tool cannot tell. */
-static void find_lengths(struct mst_inquiry *q)
+/* A load tool that does not follow redirects measures them; one that does measures them and what
+ * they lead to, as one request or as several. */
+static void find_redirects(struct mst_inquiry *q)
 {
     const struct mst_summary_client *c = &q->s->client;
+    uint64_t redirects = q->b.front->redirects, all = q->b.front->requests;
+    bool most = mst_milli(redirects, all) >= MST_NEARLY_ALL_MILLI;
     struct mst_finding *f;
+    struct answers a;
 
-    if (!c->known || c->failed_length == MST_UNKNOWN || c->failed_length == 0)
+    if (redirects == 0 || c->tool == NULL ||
+        (!most && (!c->follows_redirects ||
+                   mst_milli(redirects, all - redirects) < MST_NEARLY_ALL_MILLI)))
         return;
-    f = mst_found_requests(q, MST_CODE_ANSWERS_LENGTH, MST_CANNOT_TELL, c->failed_length,
-                           c->requests);
-    f->weight = 0;
-    mst_found_number(f, "answers", c->failed_length);
-    mst_say_lengths(f, c);
+    a = read_answers(q, 301, 308);
+    f = mst_found_requests(q, MST_CODE_ANSWERS_3XX, MST_CERTAIN, redirects, all);
+    f->weight = MST_WEIGHT_FIRST + (most ? f->share_milli : 0);
+    found_answers(f, &a);
+    mst_found_number(f, "followed", mst_summary_redirects_followed(q->s));
+    mst_say_redirects(f, &q->b, most, a.status, a.label, a.end);
 }
 
 /* ---- clients ------------------------------------------------------------------------------- */
@@ -109,37 +112,30 @@ static uint64_t aborted_before_the_end(struct mst_inquiry *q)
     return n;
 }
 
-static void find_aborts(struct mst_inquiry *q)
+/* The load tool's failures are a finding already: the same requests, where they are as many. */
+static bool client_told(struct mst_inquiry *q, uint64_t aborted)
 {
-    const struct mst_summary_client *c = &q->s->client;
-    uint64_t timeouts = c->known && !q->b.fleet ? mst_known(c->failed_timeout) : 0;
-    uint64_t aborted = aborted_before_the_end(q), n = aborted > timeouts ? aborted : timeouts;
-    struct mst_finding *f;
+    size_t i;
 
-    if (n == 0)
-        return;
-    f = mst_found_requests(q, MST_CODE_CLIENT_ABORTS, MST_CERTAIN, n,
-                           q->b.front->requests > n ? q->b.front->requests : n);
-    weigh_failure(f, MST_FAILURES_FLOOR_MILLI);
-    mst_found_number(f, "aborted", aborted);
-    mst_found_number(f, "timeouts", timeouts);
-    mst_say_aborts(f, &q->b, aborted, timeouts);
+    for (i = 0; i < q->s->finding_count && !q->b.fleet; i++)
+        if ((q->s->findings[i].code == MST_CODE_CLIENT_ABORTS ||
+             q->s->findings[i].code == MST_CODE_CLIENT_ERRORS) &&
+            q->s->findings[i].requests != MST_UNKNOWN && q->s->findings[i].requests >= aborted)
+            return true;
+    return false;
 }
 
-static void find_client_errors(struct mst_inquiry *q)
+static void find_aborts(struct mst_inquiry *q)
 {
-    const struct mst_summary_client *c = &q->s->client;
-    uint64_t n = mst_known(c->failed_connect) + mst_known(c->failed_receive);
+    uint64_t aborted = aborted_before_the_end(q);
     struct mst_finding *f;
 
-    if (!c->known || n == 0)
+    if (aborted == 0 || client_told(q, aborted))
         return;
-    f = mst_found_requests(q, MST_CODE_CLIENT_ERRORS, MST_CERTAIN, n,
-                           mst_known(c->requests) + mst_known(c->failed_connect));
-    weigh_failure(f, MST_FAILURES_FLOOR_MILLI);
-    mst_found_number(f, "connect", c->failed_connect);
-    mst_found_number(f, "receive", c->failed_receive);
-    mst_say_client_errors(f, &q->b, n);
+    f = mst_found_requests(q, MST_CODE_CLIENT_ABORTS, MST_CERTAIN, aborted, q->b.front->requests);
+    mst_weigh_failure(f, MST_FAILURES_FLOOR_MILLI);
+    mst_found_number(f, "aborted", aborted);
+    mst_say_aborts(f, &q->b, aborted);
 }
 
 /* ---- processes ----------------------------------------------------------------------------- */
@@ -152,7 +148,7 @@ static void find_deaths(struct mst_inquiry *q, const struct mst_summary_server *
     if (n == 0)
         return;
     f = mst_found_requests(q, MST_CODE_REQUESTS_DIED, MST_CERTAIN, n, server->requests + n);
-    weigh_failure(f, MST_FAILURES_FLOOR_MILLI + 1);
+    mst_weigh_failure(f, MST_FAILURES_FLOOR_MILLI + 1);
     mst_found_number(f, "requests", n);
     mst_found_number(f, "processes_killed", killed);
     mst_say_deaths(f, server, n, killed);
@@ -167,7 +163,7 @@ static void find_fatal(struct mst_inquiry *q, const struct mst_summary_server *p
     if (n == 0)
         return;
     f = mst_found_requests(q, MST_CODE_PHP_FATAL, MST_CERTAIN, n, php->requests);
-    weigh_failure(f, MST_FAILURES_FLOOR_MILLI + 2);
+    mst_weigh_failure(f, MST_FAILURES_FLOOR_MILLI + 2);
     f->weight += f->weight >= MST_WEIGHT_FIRST ? 2 : 0;   /* before the 5xx that it is */
     rows = mst_query_ask(q->db, "SELECT script, count(*) AS n " MST_FROM_PHPS_REQUESTS
                          "AND (fatal OR timeout) GROUP BY script "
@@ -258,19 +254,13 @@ static void find_restarts(struct mst_inquiry *q, const struct mst_summary_server
     mst_say_restarts(f, &q->b, server, first_ns);
 }
 
-void mst_find_client_failures(struct mst_inquiry *q)
-{
-    if (q->b.front != NULL)
-        find_lengths(q);
-    find_client_errors(q);
-}
-
 void mst_find_failures(struct mst_inquiry *q)
 {
     const struct mst_summary_server *front = q->b.front, *server;
     size_t i;
 
-    if (front->non_2xx > front->errors_5xx)
+    find_redirects(q);
+    if (front->errors_4xx > 0)
         find_answers(q, MST_CODE_ANSWERS_4XX, 4);
     if (front->errors_5xx > 0)
         find_answers(q, MST_CODE_ANSWERS_5XX, 5);

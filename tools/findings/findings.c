@@ -17,18 +17,11 @@
 /* Why what was recorded is no evidence of what ran out. NULL: it can be. */
 static const char *find_obstacle(const struct mst_inquiry *q, enum mst_code *code)
 {
-    static const char *const incomplete[MST_OUTCOME_COUNT] = {
-        [MST_OUTCOME_UNFINISHED] = "the recording did not come to its end",
-        [MST_OUTCOME_COMPLETE] = "the run was interrupted",
-        [MST_OUTCOME_FAILED] = "the load tool failed",
-        [MST_OUTCOME_TIMEOUT] = "the load tool did not end in time",
-        [MST_OUTCOME_INTERRUPTED] = "the run was interrupted",
-    };
     const struct mst_summary *s = q->s;
 
     *code = MST_CODE_CANNOT_TELL;
-    if (!s->complete || s->outcome == MST_OUTCOME_UNFINISHED)
-        return incomplete[s->outcome];
+    if (s->outcome == MST_OUTCOME_UNFINISHED)
+        return "the recording did not come to its end";
     if (q->b.front == NULL || q->b.front->requests == 0)
         return "no request of the load was recorded (does its URL lead to this server, and is "
                "MPMStat on there? Requests for the status page do not count)";
@@ -70,13 +63,14 @@ static int by_weight(const void *left, const void *right)
     return (int)a->code - (int)b->code;
 }
 
-static uint64_t heaviest(const struct mst_summary *s)
+/* That the load was cut short says nothing of the servers. */
+static uint64_t heaviest_of_servers(const struct mst_summary *s)
 {
     uint64_t most = 0;
     size_t i;
 
     for (i = 0; i < s->finding_count; i++)
-        if (s->findings[i].weight > most)
+        if (s->findings[i].code != MST_CODE_LOAD_CUT_SHORT && s->findings[i].weight > most)
             most = s->findings[i].weight;
     return most;
 }
@@ -118,7 +112,7 @@ static void find_nothing(struct mst_inquiry *q)
     }
     if (q->b.front->local && q->s->machine_busy_milli == MST_UNKNOWN) {
         f = mst_found(q, MST_CODE_CANNOT_TELL, MST_CANNOT_TELL, 0);
-        mst_say_obstacle(f, "the workers did not run out, and how busy the CPUs were is not known");
+        mst_say_obstacle(f, q->s, "the workers did not run out, and how busy the CPUs were is not known");
     } else {
         f = mst_found(q, MST_CODE_NOTHING, MST_CERTAIN, 0);
         mst_say_nothing(f, &q->b);
@@ -136,7 +130,7 @@ static void find_of_server(struct mst_inquiry *q)
     obstacle = find_obstacle_of(q->b.front, &code);
     if (obstacle != NULL) {
         mst_find_needs(q);
-        mst_say_obstacle(mst_found(q, code, MST_CANNOT_TELL, 0), obstacle);
+        mst_say_obstacle(mst_found(q, code, MST_CANNOT_TELL, 0), q->s, obstacle);
         return;
     }
     mst_find_waits(q);
@@ -166,7 +160,7 @@ static void find_all(struct mst_inquiry *q)
     mst_find_memory(q);
     obstacle = find_obstacle(q, &code);
     if (obstacle != NULL) {
-        mst_say_obstacle(mst_found(q, code, MST_CANNOT_TELL, 0), obstacle);
+        mst_say_obstacle(mst_found(q, code, MST_CANNOT_TELL, 0), q->s, obstacle);
         if (q->b.front != NULL)
             mst_for_each_front(q, MST_FLEET_TIME, mst_find_needs);
         return;
@@ -184,7 +178,7 @@ static void find_all(struct mst_inquiry *q)
     if (front_tells || q->b.fleet)
         mst_find_odd(q);
     mst_fleet_causes_first(q->s);
-    if (front_tells && heaviest(q->s) < MST_HEADLINE_MILLI)
+    if (front_tells && heaviest_of_servers(q->s) < MST_HEADLINE_MILLI)
         find_nothing(q);
 }
 

@@ -17,4 +17,8 @@ int mst_findings_summary(struct mst_summary *s, struct mst_archive *a, int64_t r
  * memory. */
 bool mst_findings_add(struct mst_summary *s, const struct mst_finding *f);
 
+/* What to do about PHP's waits of that name (database, lock, ...): a sentence. NULL: there is no
+ * such wait. */
+const char *mst_wait_action(const char *wait);
+
 #endif

@@ -78,6 +78,16 @@ enum mst_answer mst_finding_answer(const struct mst_finding *f, const char *name
     return number->value == MST_UNKNOWN ? MST_ANSWER_UNKNOWN : MST_ANSWER_YES;
 }
 
+void mst_weigh_failure(struct mst_finding *f, uint64_t floor)
+{
+    if (f->share_milli == MST_UNKNOWN)
+        f->weight = floor;
+    else if (f->share_milli >= MST_FAILURES_FIRST_MILLI)
+        f->weight = MST_WEIGHT_FIRST + f->share_milli;
+    else
+        f->weight = f->share_milli > floor ? f->share_milli : floor;
+}
+
 void mst_found_no_headline(struct mst_finding *f)
 {
     if (f->weight >= MST_HEADLINE_MILLI)

@@ -33,6 +33,9 @@ void mst_found_answer(struct mst_finding *f, const char *name, enum mst_answer a
 enum mst_answer mst_finding_answer(const struct mst_finding *f, const char *name);
 void mst_found_subject(struct mst_finding *f, const char *subject);
 
+/* Many failures come before all else; few are a finding of their own, of that weight or more. */
+void mst_weigh_failure(struct mst_finding *f, uint64_t floor);
+
 /* What explains less than others, or follows from them, is no headline. */
 void mst_found_no_headline(struct mst_finding *f);
 

@@ -10,7 +10,7 @@
 #include "findings/inquiry.h"
 
 /* Of the run. */
-void mst_find_client_failures(struct mst_inquiry *q);   /* failed.c */
+void mst_find_client_failures(struct mst_inquiry *q);   /* unanswered.c */
 void mst_find_memory(struct mst_inquiry *q);       /* machine.c */
 void mst_find_cpu(struct mst_inquiry *q);          /* machine.c */
 void mst_find_exhausted(struct mst_inquiry *q);    /* machine.c */

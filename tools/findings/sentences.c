@@ -1,5 +1,4 @@
-/* sentences.c - the sentences of what failed, and of workers and queues that ran out: see
- * sentences.h. */
+/* sentences.c - the sentences of workers and queues that ran out: see sentences.h. */
 #include "findings/sentences.h"
 
 #include <inttypes.h>
@@ -12,152 +11,6 @@
 #include "base/ratio.h"
 #include "console/format.h"
 #include "findings/say.h"
-
-/* "1 request", "2 requests". */
-static const char *plural(uint64_t n)
-{
-    return n == 1 ? "" : "s";
-}
-
-/* Whether a load tool made the requests; else they are those that the server had anyhow. */
-static bool of_a_load(const struct mst_budget *b)
-{
-    return b->s->client.tool != NULL;
-}
-
-/* ---- failed ------------------------------------------------------------------------------- */
-
-void mst_say_answers(struct mst_finding *f, const struct mst_budget *b, uint64_t status,
-                     uint64_t most, const char *label, const char *end)
-{
-    bool all_alike = most == f->requests;
-    const char *so = of_a_load(b) && f->weight >= MST_WEIGHT_FIRST ?
-                     ": this measures the error page" : "";
-    char which[256];
-
-    mst_say(which, sizeof which, "label %s%s%s", label, end[0] != '\0' ? ", from " : "", end);
-    if (all_alike)
-        MST_TEXT(f, "%" PRIu64 " of %" PRIu64 " answers were %" PRIu64 " (%s)%s.", f->requests,
-                 b->front->requests, status, which, so);
-    else
-        MST_TEXT(f, "%" PRIu64 " of %" PRIu64 " answers were errors (%" PRIu64 " of them %" PRIu64
-                 ", %s)%s.", f->requests, b->front->requests, most, status, which, so);
-    if (status == 503 || status == 502 || status == 504)
-        MST_ACTION(f, "Look whether the backend runs and what the error log says: 502 and 503 are "
-                   "a backend that is down, full or died, 504 is ProxyTimeout.");
-    else if (f->code == MST_CODE_ANSWERS_5XX)
-        MST_ACTION(f, "The error log of the server and of the application has the reason.");
-    else if (!of_a_load(b))
-        MST_ACTION(f, "The access log has their URLs.");
-    else
-        MST_ACTION(f, "%s", status == 404 ? "Check the URL of the load." :
-                   status == 401 || status == 403 ? "Check the access rules (Require) and what the "
-                   "load tool sends." : "Check what the load tool sends.");
-}
-
-void mst_say_down(struct mst_finding *f, const struct mst_outage *o)
-{
-    struct mst_formatted since = mst_format_clock(o->since_ns);
-
-    MST_TEXT(f, "PHP-FPM does not run: it %s %s%s. %" PRIu64 " of %" PRIu64 " requests that Apache "
-             "handed to it since then were answered with 502 or 503 (%s).",
-             o->was_stopped ? "was stopped at" : "was killed or crashed after", since.text,
-             o->was_stopped ? ", or failed to start again at a reload then" : "", o->failed,
-             o->answers, o->backend);
-    if (o->was_stopped)
-        MST_ACTION(f, "Start PHP-FPM. If that fails, php-fpm -t names the error in its "
-                   "configuration.");
-    else
-        MST_ACTION(f, "Start PHP-FPM. Its log and the kernel's log (dmesg, for a lack of memory) "
-                   "say why it ended.");
-}
-
-void mst_say_lengths(struct mst_finding *f, const struct mst_summary_client *c)
-{
-    MST_TEXT(f, "%" PRIu64 " of %s answers had another length than the first.", f->requests,
-             mst_format_count(c->requests).text);
-    MST_ACTION(f, "Where the page's length varies, ab -l accepts it; else compare the answers.");
-}
-
-void mst_say_aborts(struct mst_finding *f, const struct mst_budget *b, uint64_t aborted,
-                    uint64_t timeouts)
-{
-    uint64_t mean = b->front->phases[MST_PHASE_TOTAL].mean_ns;
-
-    if (timeouts >= aborted)
-        MST_TEXT(f, "Clients gave up: %" PRIu64 " request%s ran into the load tool's time limit.",
-                 timeouts, plural(timeouts));
-    else
-        MST_TEXT(f, "Clients left before they had the answer: %" PRIu64 " of %" PRIu64
-                 " requests, which take %s on average.", aborted, b->front->requests,
-                 mst_format_time(mean).text);
-    MST_ACTION(f, "The server works for answers that nobody reads: shorten what makes them slow, "
-               "or give the clients more time.");
-}
-
-void mst_say_client_errors(struct mst_finding *f, const struct mst_budget *b, uint64_t n)
-{
-    const struct mst_summary_client *c = &b->s->client;
-
-    MST_TEXT(f, "%" PRIu64 " request%s of %s had no answer: %s connections failed, %s were reset "
-             "or closed.", n, plural(n), c->tool,
-             mst_format_count(c->failed_connect != MST_UNKNOWN ? c->failed_connect : 0).text,
-             mst_format_count(c->failed_receive != MST_UNKNOWN ? c->failed_receive : 0).text);
-    MST_ACTION(f, "Check that the server listens at that address, and its error log for what "
-               "closed connections.");
-}
-
-void mst_say_deaths(struct mst_finding *f, const struct mst_summary_server *server, uint64_t n,
-                    uint64_t killed)
-{
-    const char *what = mst_summary_is_php(server) ? "PHP" : "Apache";
-
-    if (killed > 0)
-        MST_TEXT(f, "%" PRIu64 " request%s died with their process: a signal ended %" PRIu64
-                 " process%s of %s.", n, plural(n), killed, killed == 1 ? "" : "es", what);
-    else
-        MST_TEXT(f, "%" PRIu64 " request%s died with their process, which %s's parent ended.", n,
-                 plural(n), what);
-    MST_ACTION(f, "The error log says which signal (AH00051, AH00052, FPM's \"exited on "
-               "signal\").");
-}
-
-void mst_say_fatal(struct mst_finding *f, const struct mst_summary_server *php)
-{
-    uint64_t timeouts = php->timeouts != MST_UNKNOWN ? php->timeouts : 0;
-    char limit[96] = "", memory[96] = "";
-
-    if (timeouts > 0)
-        mst_say(limit, sizeof limit, ", %" PRIu64 " of them at max_execution_time", timeouts);
-    if (php->max_memory_bytes != MST_UNKNOWN && php->max_memory_bytes > 0)
-        mst_say(memory, sizeof memory, " (the largest request used %s)",
-                mst_format_bytes(php->max_memory_bytes).text);
-    MST_TEXT(f, "%" PRIu64 " of %" PRIu64 " PHP requests ended with a fatal error%s%s%s%s.",
-             f->requests, php->requests, limit, f->subject[0] != '\0' ? ", most in " : "",
-             f->subject, memory);
-    MST_ACTION(f, "PHP's error log has the message: memory_limit, an uncaught exception, or a "
-               "missing function.");
-}
-
-void mst_say_restarts(struct mst_finding *f, const struct mst_budget *b,
-                      const struct mst_summary_server *server, uint64_t first_ns)
-{
-    bool anew = server->restarts != MST_UNKNOWN && server->restarts > 0;
-    char when[64] = "", waited[96] = "";
-
-    if (f->share_milli != MST_UNKNOWN)
-        mst_say(waited, sizeof waited, " Requests waited for workers meanwhile (%s of the time of "
-                "all requests).", mst_format_percent(f->share_milli).text);
-    if (first_ns != MST_UNKNOWN)
-        mst_say(when, sizeof when, ", first %s after the %s",
-                mst_format_time(first_ns).text, of_a_load(b) ? "load's start" : "beginning");
-    MST_TEXT(f, "%s was %s%s%s.%s", mst_summary_is_php(server) ? "PHP" : "Apache",
-             anew ? "stopped and started" : "restarted",
-             of_a_load(b) ? " while the load ran" : "", when, waited);
-    MST_ACTION(f, "%s", of_a_load(b) ?
-               "Measure again without the restart; for its cost compare the two." :
-               "The error log says when, and often why (AH00493, AH00494, AH00171).");
-}
 
 /* ---- workers ------------------------------------------------------------------------------- */
 
@@ -272,19 +125,20 @@ void mst_say_plan(struct mst_finding *f, const struct mst_plan *plan, const char
     char needs[224], spawning[128] = "", by[64] = "";
 
     if (!plan->known) {
-        MST_ACTION(f, "Set %s higher; how high takes a run of two seconds and 100 requests.",
+        MST_ACTION(f, "Set %s higher. To be told how high, record at least two seconds and 100 requests.",
                    directive);
         return;
     }
     if (plan->next == MST_NEXT_ONE_BY_ONE) {
-        MST_ACTION(f, "More workers cannot help: what they wait for lets in one request at a time. "
-                   "Shorten that.");
+        MST_ACTION(f, "Shorten what they wait for: it lets in one request at a time, so more "
+                   "workers cannot help.");
         return;
     }
     if (plan->workers <= plan->now) {
-        MST_ACTION(f, "More workers cannot help: %s.", plan->next == MST_NEXT_CPU ?
-                   "the CPUs are full. Make the requests cheaper, or add CPUs" :
-                   "no more processes fit in the memory");
+        MST_ACTION(f, "%s.", plan->next == MST_NEXT_CPU ?
+                   "Make the requests cheaper, or add CPUs. More workers cannot help: the CPUs are "
+                   "full" : "Add memory, or make the processes smaller. More workers cannot help: no "
+                   "more processes fit in the memory");
         return;
     }
     if (plan->workers == MST_UNKNOWN) {
@@ -349,7 +203,8 @@ void mst_say_below_limit(struct mst_finding *f, const struct mst_budget *b)
     else if (f->code == MST_CODE_EVENT_CONNECTIONS)
         MST_ACTION(f, "Set AsyncRequestWorkerFactor or ThreadsPerChild higher.");
     else
-        MST_ACTION(f, "The CPUs' figures and a run with StartServers at the limit would tell.");
+        MST_ACTION(f, "Record again with StartServers at the limit: if requests still wait, it was not "
+                   "the start of processes.");
 }
 
 void mst_say_php_below_limit(struct mst_finding *f, const struct mst_budget *b, bool forked)

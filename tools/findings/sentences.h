@@ -1,6 +1,7 @@
 /* sentences.h - the findings' sentences: text, action and prediction of each. The rules say when.
  *
- * All are in sentences.c, sentences_machine.c and sentences_around.c, and none is made elsewhere.
+ * All are in sentences*.c, and none is made elsewhere. An action tells a stranger what to do: it
+ * begins with a verb.
  */
 #ifndef MPMSTAT_SENTENCES_H
 #define MPMSTAT_SENTENCES_H
@@ -21,9 +22,23 @@ void mst_say_answers(struct mst_finding *f, const struct mst_budget *b, uint64_t
                      uint64_t most, const char *label, const char *end);
 void mst_say_down(struct mst_finding *f, const struct mst_outage *o);
 void mst_say_lengths(struct mst_finding *f, const struct mst_summary_client *c);
-void mst_say_aborts(struct mst_finding *f, const struct mst_budget *b, uint64_t aborted,
-                    uint64_t timeouts);
-void mst_say_client_errors(struct mst_finding *f, const struct mst_budget *b, uint64_t n);
+/* most: they are nearly all answers; else the load tool followed them. */
+void mst_say_redirects(struct mst_finding *f, const struct mst_budget *b, bool most,
+                       uint64_t status, const char *label, const char *end);
+void mst_say_aborts(struct mst_finding *f, const struct mst_budget *b, uint64_t aborted);
+
+/* Requests of the load tool without an answer, by what it says of the reason. */
+#define MST_WORDS_MAX 120u
+struct mst_unanswered {
+    uint64_t made, requests;                   /* all of its, and those */
+    uint64_t connect, receive, timeout, other, unknown;
+    uint64_t completed;                        /* of `unknown`: the servers completed as many */
+    char     words[MST_WORDS_MAX];             /* its own; "": it has none */
+};
+void mst_say_unanswered(struct mst_finding *f, const struct mst_summary *s,
+                        const struct mst_unanswered *u);
+void mst_say_no_answer(struct mst_finding *f, const struct mst_summary *s);
+void mst_say_cut_short(struct mst_finding *f, const struct mst_summary *s, const char *words);
 void mst_say_deaths(struct mst_finding *f, const struct mst_summary_server *server, uint64_t n,
                     uint64_t killed);
 void mst_say_fatal(struct mst_finding *f, const struct mst_summary_server *php);
@@ -96,6 +111,8 @@ struct mst_stall {
 void mst_say_stall(struct mst_finding *f, const struct mst_stall *stall);
 /* Changes the action of what follows from it. */
 void mst_say_follows_from_stall(struct mst_finding *f);
+/* Adds to the action in which script to begin: h has most of the time. */
+void mst_say_script(struct mst_finding *f, const struct mst_holder *h);
 /* checks, tls */
 void mst_say_own(struct mst_finding *f, const struct mst_budget *b, uint64_t ns);
 void mst_say_logging(struct mst_finding *f, const struct mst_budget *b);
@@ -134,6 +151,6 @@ void mst_say_odd(struct mst_finding *f, const struct mst_summary_server *server,
 void mst_say_odd_in(struct mst_finding *f, const struct mst_summary_server *server,
                     enum mst_odd which, uint64_t value, uint64_t usual);
 void mst_say_nothing(struct mst_finding *f, const struct mst_budget *b);
-void mst_say_obstacle(struct mst_finding *f, const char *why);
+void mst_say_obstacle(struct mst_finding *f, const struct mst_summary *s, const char *why);
 
 #endif

@@ -5,8 +5,10 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "analysis/thresholds.h"
 #include "base/ratio.h"
 #include "console/format.h"
+#include "findings/findings.h"
 #include "findings/say.h"
 #include "segment/fields.h"
 
@@ -30,8 +32,8 @@ void mst_say_keepalive(struct mst_finding *f, const struct mst_budget *b)
              mst_format_milli(server->mean_state_milli[MST_STATE_KEEPALIVE]).text,
              mst_format_time(server->phases[MST_PHASE_QUEUE].max_ns).text,
              mst_format_percent(mst_budget_milli(b, b->queue_ns)).text);
-    MST_ACTION(f, "A short KeepAliveTimeout, more workers, or the event MPM, which needs no worker "
-               "for an idle connection.");
+    MST_ACTION(f, "Set a short KeepAliveTimeout, or use the event MPM, which needs no worker for an "
+               "idle connection; or have more workers.");
 }
 
 void mst_say_sending(struct mst_finding *f, const struct mst_budget *b, uint64_t part_ns)
@@ -43,13 +45,13 @@ void mst_say_sending(struct mst_finding *f, const struct mst_budget *b, uint64_t
     case MST_CODE_SLOW_CLIENTS:
         MST_TEXT(f, "Clients read slowly: their receive windows were full for %s.",
                  part);
-        MST_ACTION(f, "A worker is held until the client has nearly all: a proxy in front, or "
-                   "event, which needs no worker while it waits to write.");
+        MST_ACTION(f, "Put a proxy in front, or use event, which needs no worker while it waits to "
+                   "write: a worker is held until the client has nearly all.");
         break;
     case MST_CODE_SLOW_NETWORK:
         MST_TEXT(f, "The network to the clients was slow: data was under way to clients that were "
                  "ready to read for %s.", part);
-        MST_ACTION(f, "Smaller answers (compression, images), or a faster network.");
+        MST_ACTION(f, "Make the answers smaller (compression, images), or use a faster network.");
         break;
     default:
         if (f->certainty == MST_LIKELY) {
@@ -71,7 +73,7 @@ void mst_say_slow_sending(struct mst_finding *f, const struct mst_budget *b)
     say_part(part, b, b->send_ns);
     MST_TEXT(f, "The clients, or the network to them, were slow: sending took %s.",
              part);
-    MST_ACTION(f, "An archive of this version of mpmstat tells the client from the network.");
+    MST_ACTION(f, "Record again with this version of mpmstat: it tells the client from the network.");
 }
 
 void mst_say_late_delivery(struct mst_finding *f, const struct mst_budget *b)
@@ -83,7 +85,7 @@ void mst_say_late_delivery(struct mst_finding *f, const struct mst_budget *b)
              "The network to the clients, or the clients, were slow",
              mst_format_time(late->requests > 0 ? late->times.sum_ns / late->requests : 0).text,
              late->requests);
-    MST_ACTION(f, "Smaller answers, or a faster network.");
+    MST_ACTION(f, "Make the answers smaller, or use a faster network.");
 }
 
 void mst_say_uploads(struct mst_finding *f, const struct mst_budget *b)
@@ -93,8 +95,8 @@ void mst_say_uploads(struct mst_finding *f, const struct mst_budget *b)
     say_part(part, b, b->upload_ns);
     MST_TEXT(f, "Clients sent their requests' bodies slowly: a worker waited for them for %s.",
              part);
-    MST_ACTION(f, "A proxy in front that takes the whole body first, mod_reqtimeout against "
-               "clients that stall.");
+    MST_ACTION(f, "Put a proxy in front that takes the whole body first, or set RequestReadTimeout "
+               "(mod_reqtimeout) against clients that stall.");
 }
 
 void mst_say_headers(struct mst_finding *f, const struct mst_budget *b)
@@ -103,8 +105,8 @@ void mst_say_headers(struct mst_finding *f, const struct mst_budget *b)
 
     say_part(part, b, b->read_ns);
     MST_TEXT(f, "Clients sent their requests' headers slowly: reading them took %s.", part);
-    MST_ACTION(f, "mod_reqtimeout ends connections that send nothing; event needs no worker while "
-               "a connection is idle.");
+    MST_ACTION(f, "Set RequestReadTimeout (mod_reqtimeout), which ends connections that send nothing, "
+               "or use event, which needs no worker while a connection is idle.");
 }
 
 void mst_say_holder(struct mst_finding *f, const struct mst_summary_server *server,
@@ -122,8 +124,8 @@ void mst_say_stuck(struct mst_finding *f, const struct mst_summary_server *serve
 {
     MST_TEXT(f, "%" PRIu64 " request%s still held workers (of %" PRIu64 ") when the recording "
              "ended.", f->requests, f->requests == 1 ? "" : "s", server->workers_limit);
-    MST_ACTION(f, "mpmstat status shows the longest in flight; the stack of such a process says "
-               "what it waits for.");
+    MST_ACTION(f, "Look with mpmstat status which are the longest in flight, and at the stack of such "
+               "a process: gdb -p PID -batch -ex bt says what it waits for.");
 }
 
 void mst_say_churn(struct mst_finding *f, const struct mst_summary_server *server)
@@ -147,17 +149,31 @@ static const char *const wait_names[MST_WAIT_COUNT] = {
     [MST_WAIT_SLEEP] = "its own sleep", [MST_WAIT_STREAM] = "a socket or stream",
 };
 static const char *const wait_actions[MST_WAIT_COUNT] = {
-    [MST_WAIT_DATABASE] = "The database's slow log names the queries: an index, or fewer of them.",
-    [MST_WAIT_CACHE] = "The cache's own latency figures; fewer calls (pipelines, getMulti).",
-    [MST_WAIT_HTTP] = "A cache for its answers, a time-out, or the call outside of the request.",
-    [MST_WAIT_LOCK] = "session_write_close() as early as possible, or shorter locked parts.",
-    [MST_WAIT_FILE] = "Fewer fsync() and smaller files, or a faster disk.",
+    [MST_WAIT_DATABASE] = "Find the queries in the database's slow log: give them an index, "
+                          "or make fewer of them.",
+    [MST_WAIT_CACHE] = "Make fewer calls (pipelines, getMulti), and look at the cache's own "
+                       "latency figures.",
+    [MST_WAIT_HTTP] = "Cache its answers, set a time-out, or make the call outside of the "
+                      "request.",
+    [MST_WAIT_LOCK] = "Call session_write_close() as early as possible, or lock for a shorter "
+                      "time.",
+    [MST_WAIT_FILE] = "Call fsync() less often, use smaller files, or a faster disk.",
     [MST_WAIT_PROCESS] = "Do it in PHP, or outside of the request.",
-    [MST_WAIT_DNS] = "A caching resolver on this machine, or addresses instead of names.",
+    [MST_WAIT_DNS] = "Use a caching resolver on this machine, or addresses instead of names.",
     [MST_WAIT_MAIL] = "Queue mail on this machine instead of sending it within the request.",
-    [MST_WAIT_SLEEP] = "The script asks for it.",
-    [MST_WAIT_STREAM] = "A time-out, or the call outside of the request.",
+    [MST_WAIT_SLEEP] = "Take sleep(), usleep() and their kin out of the script, or shorten them.",
+    [MST_WAIT_STREAM] = "Set a time-out, or make the call outside of the request.",
 };
+
+const char *mst_wait_action(const char *wait)
+{
+    int i;
+
+    for (i = 0; i < MST_WAIT_COUNT; i++)
+        if (strcmp(mst_wait_names[i], wait) == 0)
+            return wait_actions[i];
+    return NULL;
+}
 
 /* "mysql 127.0.0.1:3306: 3.0 calls a request, 12 ms each". */
 static void say_end(char text[256], const struct mst_summary_end *end, uint64_t requests)
@@ -214,19 +230,27 @@ void mst_say_backend(struct mst_finding *f, const struct mst_budget *b,
     MST_TEXT(f, "Apache waited for its backend for %s%s%s.", part, which,
              one_at_a_time[one_by_one]);
     if (one_by_one == MST_ANSWER_YES)
-        MST_ACTION(f, "More workers in Apache cannot help: the backend has to serve more at once.");
+        MST_ACTION(f, "Have the backend serve more requests at once: more workers in Apache cannot help.");
     else
-        MST_ACTION(f, "The backend's own log and load say why; where it is PHP, its extension "
-                   "does.%s", one_by_one == MST_ANSWER_UNKNOWN ? WHOLE_TELLS : "");
+        MST_ACTION(f, "Look at the backend's own log and load; where it is PHP, install the "
+                   "extension mpmstat, which tells what PHP waits for.%s", one_by_one == MST_ANSWER_UNKNOWN ? WHOLE_TELLS : "");
 }
 
 void mst_say_whose(struct mst_finding *f, const struct mst_holder *h)
 {
     size_t length = strlen(f->text);
 
-    mst_say(f->text + length, sizeof f->text - length, " %s has %s of this wait, and %s of the "
+    mst_say(f->text + length, sizeof f->text - length, " %s has %s of this %s, and %s of the "
             "requests.", h->name, mst_format_percent(mst_holder_of_time_milli(h)).text,
+            f->code == MST_CODE_APPLICATION_CPU ? "time" : "wait",
             mst_format_percent(mst_holder_of_requests_milli(h)).text);
+}
+
+void mst_say_script(struct mst_finding *f, const struct mst_holder *h)
+{
+    size_t length = strlen(f->action);
+
+    mst_say(f->action + length, sizeof f->action - length, " Begin with %s.", h->name);
 }
 
 void mst_say_own(struct mst_finding *f, const struct mst_budget *b, uint64_t ns)
@@ -240,8 +264,8 @@ void mst_say_own(struct mst_finding *f, const struct mst_budget *b, uint64_t ns)
     } else {
         MST_TEXT(f, "The checks before the application (access control, look-ups of names, "
                  "rewriting) took %s.", part);
-        MST_ACTION(f, "Addresses instead of host names in Require, HostnameLookups Off, fewer "
-                   "rewriting rules.");
+        MST_ACTION(f, "Use addresses instead of host names in Require, set HostnameLookups Off, and "
+                   "have fewer rewriting rules.");
     }
 }
 
@@ -260,7 +284,7 @@ void mst_say_computing(struct mst_finding *f, const struct mst_budget *b)
 
     say_part(part, b, b->cpu_ns);
     MST_TEXT(f, "PHP computed for %s.", part);
-    MST_ACTION(f, "A profiler names the functions; OPcache and caches spare work.");
+    MST_ACTION(f, "Find the functions with a profiler; use OPcache, and caches, to spare work.");
 }
 
 void mst_say_unseen(struct mst_finding *f, const struct mst_budget *b, uint64_t ns)
@@ -271,8 +295,8 @@ void mst_say_unseen(struct mst_finding *f, const struct mst_budget *b, uint64_t 
     say_part(part, b, ns);
     MST_TEXT(f, "The application, or what it waits for, took %s; what it did is not measured.",
              part);
-    MST_ACTION(f, "%s", php ? "mpmstat.waits = 1 in php.ini tells what PHP waited for." :
-               "Where it is PHP, mpmstat's extension tells what it waited for.");
+    MST_ACTION(f, "%s", php ? "Set mpmstat.waits = 1 in php.ini: it tells what PHP waited for." :
+               "Where it is PHP, install the extension mpmstat: it tells what PHP waited for.");
 }
 
 /* ---- around -------------------------------------------------------------------------------- */
@@ -339,7 +363,8 @@ void mst_say_tail(struct mst_finding *f, const struct mst_budget *b, const struc
              "made them slow is mostly %s%s.", t->slow, b->front->requests,
              mst_format_time(t->border_ns).text, mst_format_time(t->median_ns).text,
              part, common);
-    MST_ACTION(f, "Look at these requests alone: the report lists the slowest.");
+    MST_ACTION(f, "Look at these requests alone: mpmstat report -o run.html ARCHIVE lists the "
+               "slowest.");
 }
 
 void mst_say_beyond(struct mst_finding *f, const struct mst_budget *b, uint64_t apart_ns)
@@ -353,7 +378,7 @@ void mst_say_beyond(struct mst_finding *f, const struct mst_budget *b, uint64_t 
     MST_TEXT(f, "The client saw %s more for a request than the server knows of (%s of its %s)%s.",
              mst_format_time(apart_ns).text, mst_format_percent(f->share_milli).text,
              mst_format_time(s->client.times.mean_ns).text, retries);
-    MST_ACTION(f, "What is between them (a proxy, the network), or the load tool's own work.");
+    MST_ACTION(f, "Look at what is between them (a proxy, the network), and at the load tool's own work.");
 }
 
 static const char *phase_meaning(enum mst_phase phase)
@@ -458,7 +483,27 @@ void mst_say_nothing(struct mst_finding *f, const struct mst_budget *b)
              mst_phase_names[longest], phase_meaning(longest));
 }
 
-void mst_say_obstacle(struct mst_finding *f, const char *why)
+/* How many requests a load of that length makes, to two figures. */
+static uint64_t requests_in(const struct mst_summary *s, uint64_t ns)
 {
+    uint64_t n = mst_scale(s->client.requested, ns, s->duration_ns), unit = 1;
+
+    while (n / unit >= 100)
+        unit *= 10;
+    return (n / unit + (n % unit > 0)) * unit;
+}
+
+void mst_say_obstacle(struct mst_finding *f, const struct mst_summary *s, const char *why)
+{
+    const struct mst_formatted enough = mst_format_time(MST_ENOUGH_RUN_NS);
+
     MST_TEXT(f, "Cannot tell: %s.", why);
+    if (f->code != MST_CODE_TOO_SHORT)
+        return;
+    if (s->client.tool == NULL || s->client.requested == MST_UNKNOWN || s->client.requested == 0 ||
+        s->duration_ns == MST_UNKNOWN || s->duration_ns == 0 || s->duration_ns >= MST_ENOUGH_RUN_NS)
+        MST_ACTION(f, "Record at least %s.", enough.text);
+    else
+        MST_ACTION(f, "Record at least %s: %" PRIu64 " requests instead of %" PRIu64 ".",
+                   enough.text, requests_in(s, MST_ENOUGH_RUN_NS), s->client.requested);
 }

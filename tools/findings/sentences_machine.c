@@ -24,7 +24,7 @@ void mst_say_killed(struct mst_finding *f, const struct mst_budget *b,
     MST_TEXT(f, "Memory ran out: the kernel killed %" PRIu64 " process%s of %s%s.", found->kills,
              found->kills == 1 ? "" : "es", found->of_groups ? "the server's control group" :
              "this machine", found->of_groups ? limit : "");
-    MST_ACTION(f, "Fewer workers, or more memory%s.", found->of_groups ? " for the group" :
+    MST_ACTION(f, "Set fewer workers, or give more memory%s.", found->of_groups ? " for the group" :
                " (of the cgroup, where that has a limit)");
 }
 
@@ -39,7 +39,7 @@ void mst_say_memory_short(struct mst_finding *f, const struct mst_summary *s, bo
              "");
     MST_ACTION(f, "%s.", f->code == MST_CODE_MEMORY_NEIGHBOUR ?
                "See which program it is, and give it a memory limit of its own" :
-               "Fewer workers, or more memory");
+               "Set fewer workers, or give more memory");
 }
 
 /* ---- disks, descriptors, ports ------------------------------------------------------------- */
@@ -50,8 +50,8 @@ void mst_say_disk(struct mst_finding *f, const struct mst_summary *s, bool of_gr
     MST_TEXT(f, "Disks were slow: for %s of the run programs of %s waited for one (pressure stall "
              "information).", mst_format_percent(mst_milli(stall_ns, s->duration_ns)).text,
              of_group ? "the server's control group" : "this machine");
-    MST_ACTION(f, "iostat -x names the disk: a faster one, fewer fsync(), or more memory for the "
-               "page cache.");
+    MST_ACTION(f, "Find the disk with iostat -x; use a faster one, call fsync() less often, or give "
+               "more memory to the page cache.");
 }
 
 void mst_say_descriptors(struct mst_finding *f, const struct mst_summary_server *server)
@@ -130,8 +130,8 @@ void mst_say_cpu(struct mst_finding *f, const struct mst_budget *b, bool full)
              mst_format_percent(s->machine_busy_milli).text,
              busiest != NULL ? ", most with " : "", busiest != NULL ? busiest : "",
              workers_of_limit(b->front).text, tool, others);
-    MST_ACTION(f, "More workers cannot help. Make the requests cheaper (OPcache, a cache in front, "
-               "a profiler), or add CPUs%s.", tool[0] != '\0' ? "; run the load tool on another "
+    MST_ACTION(f, "Make the requests cheaper (OPcache, a cache in front, a profiler), or add CPUs%s. "
+               "More workers cannot help.", tool[0] != '\0' ? "; run the load tool on another "
                "machine" : "");
 }
 
@@ -176,7 +176,7 @@ void mst_say_cpu_neighbour(struct mst_finding *f, const struct mst_budget *b)
     MST_TEXT(f, "The CPUs were %s busy, but mostly with other programs than the server, PHP and "
              "%s%s.", mst_format_percent(s->machine_busy_milli).text,
              s->client.tool != NULL ? s->client.tool : "mpmstat", most);
-    MST_ACTION(f, "If they do not work for this server, stop them and measure again.");
+    MST_ACTION(f, "Stop them if they do not work for this server, and measure again.");
 }
 
 void mst_say_quota(struct mst_finding *f, const struct mst_summary *s,

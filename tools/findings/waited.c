@@ -145,6 +145,8 @@ static const char waiting_scripts[] =
     "SELECT script AS name, (SELECT sum(w.wait_ns) FROM php_waits w WHERE w.key = php_requests.key "
     "AND w.server_id = php_requests.server_id AND w.kind = :kind) AS time_ns, 0 AS waited_ns "
     MST_FROM_PHPS_REQUESTS;
+static const char computing_scripts[] =
+    "SELECT script AS name, user_ns + system_ns AS time_ns, 0 AS waited_ns " MST_FROM_PHPS_REQUESTS;
 static const char waiting_labels[] =
     "SELECT label AS name, backend_ns AS time_ns, 0 AS waited_ns " MST_FROM_APACHES_REQUESTS;
 
@@ -153,6 +155,9 @@ static void note_holder(struct mst_finding *f, struct mst_inquiry *q, const char
 {
     struct mst_holder h = mst_holder_ask(q, sql, server->id, kind);
 
+    if (mst_summary_is_php(server) && h.name[0] != '\0' &&
+        mst_holder_of_time_milli(&h) >= MST_HOLDER_TIME_MILLI)
+        mst_say_script(f, &h);
     if (!mst_holder_stands_out(&h))
         return;
     mst_found_number(f, "of_wait_milli", mst_holder_of_time_milli(&h));
@@ -258,6 +263,7 @@ static void find_computing(struct mst_inquiry *q)
     f->requests = q->b.php->requests;
     mst_found_number(f, "mean_ns", mst_budget_mean_ns(&q->b, cpu));
     mst_say_computing(f, &q->b);
+    note_holder(f, q, computing_scripts, q->b.php, NULL);
 }
 
 /* Most of the time is the handler's, and nothing here looks inside. */

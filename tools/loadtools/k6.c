@@ -330,6 +330,8 @@ static int read_k6_row(struct mst_row_reader *reader, struct mst_client_row *row
 const struct mst_loadtool mst_loadtool_k6 = {
     .name = "k6",
     .version_flag = "version",
+    .follows_redirects = true,
+    .failure_mark = " error=\"",
     .prepare = prepare_k6,
     .read_header = read_k6_header,
     .read_row = read_k6_row,

@@ -148,6 +148,11 @@ struct mst_loadtool {
     const char *package;              /* Debian's; NULL: none */
     const char *version_flag;         /* makes it print its version and end; NULL: it has none */
     bool        rows_omit_failures;   /* a request without an answer has no row */
+    bool        follows_redirects;    /* unless it is told not to */
+    unsigned    failed_from_status;   /* answers with this status or a higher one are among its
+                                       * `failed`; 0: none are */
+    const char *failure_mark;         /* behind it in its output stands, on the same line or the
+                                       * next, why a request failed; NULL: it does not say */
     enum mst_failed_among failed_among;
 
     /* Fills plan for argv (NULL at its end). rows_fd is open for writing, the

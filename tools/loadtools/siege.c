@@ -137,6 +137,9 @@ const struct mst_loadtool mst_loadtool_siege = {
     .name = "siege",
     .package = "siege",
     .version_flag = "--version",
+    .follows_redirects = true,
+    .failed_from_status = 500,
+    .failure_mark = "error\033[0m] ",
     .prepare = prepare_siege,
     .parse = parse_siege,
 };

@@ -90,6 +90,7 @@ static int read_vegeta_row(struct mst_row_reader *reader, struct mst_client_row 
 const struct mst_loadtool mst_loadtool_vegeta = {
     .name = "vegeta",
     .version_flag = "-version",
+    .follows_redirects = true,
     .prepare = prepare_vegeta,
     .read_row = read_vegeta_row,
 };

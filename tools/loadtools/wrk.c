@@ -132,6 +132,7 @@ const struct mst_loadtool mst_loadtool_wrk = {
     .package = "wrk",
     .version_flag = "-v",
     .failed_among = MST_FAILED_TIMEOUTS_AMONG,
+    .failure_mark = "Socket errors: ",
     .prepare = prepare_wrk,
     .parse = parse_wrk,
 };

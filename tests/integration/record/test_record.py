@@ -284,7 +284,9 @@ def test_interrupted(php_server, archive):
         assert started.returncode == 130, err
         summary = json.loads(out)
         assert summary["run"]["complete"] is False and summary["run"]["outcome"] == "interrupted"
-        assert summary["verdict"] == "Cannot tell: the run was interrupted."
+        assert summary["verdict"].startswith("The run was interrupted after "), summary
+        assert summary["findings"][0]["code"] == "load-cut-short"
+        assert {f["code"] for f in summary["findings"]} - {"load-cut-short"}, "the server is judged"
         assert summary["client"]["requests"] > 0, "ab still said what it had"
         assert checks(summary)["counts"] is True, summary["checks"]
         assert not is_running("interrupted")

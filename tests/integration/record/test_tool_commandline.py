@@ -41,7 +41,7 @@ def test_the_version():
     (["stauts"], 'the nearest is "status"'), (["recrod"], 'the nearest is "record"'),
     (["field"], 'the nearest is "fields"'), (["Status"], 'the nearest is "status"'),
     (["frobnicate"], 'no verb "frobnicate". See mpmstat --help'), ([""], 'no verb ""'),
-    (["--frobnicate"], "no verb"), (["help", "stauts"], "the nearest"),
+    (["--frobnicate"], "no verb"), (["help", "stauts"], "did you mean status?"),
     (["v" * 10000], "no verb"),
     (["status", "--frob"], "--frob is no option. See mpmstat status --help"),
     (["status", "-x"], "-x is no option"), (["status", "--format"], "wants an argument"),
