@@ -168,6 +168,8 @@ static void put_failures(const struct view *v)
         "first)", c->tool, mst_format_count(c->failed_connect).text,
         mst_format_count(c->failed_receive).text, mst_format_count(c->failed_timeout).text,
         mst_format_count(c->failed_other).text, mst_format_count(c->failed_length).text);
+    if (mst_known(c->failed_length) > 0)
+        add(&s, ". Where a page's length varies, ab -l takes answers of any length");
     mst_wrapped_styled(v->sink, MST_STYLE_ERROR, "", 2, v->form.width, s.text);
 }
 
