@@ -251,6 +251,28 @@ START_TEST(test_brief_of_many_servers)
 }
 END_TEST
 
+/* A server that no request came to, as a PHP that is used no longer: last, and not in brief. */
+START_TEST(test_an_unused_server_is_last)
+{
+    static const char *const parts[] = { "x.board: apache event\n", "\n  fpm.board: php fpm-fcgi\n",
+                                         "y.board: apache event, no request of this load" };
+    struct run r = quiet_run();
+    struct made m;
+
+    make(&m, &r, SECOND_APACHE ";DELETE FROM server_requests WHERE server_id = 2;"
+                 "UPDATE samples SET requests = 0 WHERE server_id = 2;"
+                 "INSERT INTO servers (id, run_id, target, producer, sapi, local, lost, restarts, "
+                 "clock_offset_ns) VALUES (3, 1, 'fpm.board', 'php', 'fpm-fcgi', 1, 0, 0, 0);"
+                 "INSERT INTO php_requests SELECT 3, key, start_ns, request_id, 0, 1000000, 900000, "
+                 "100000, 2097152, 'www', 200, '/i.php', 0, 0, 0, 1, 7, 1, 0, NULL, NULL, 1 "
+                 "FROM server_requests WHERE server_id = 1;");
+    text_of(&m.s, 0);
+    expect_order(parts, sizeof parts / sizeof *parts);
+    ck_assert_ptr_null(strstr(brief_of(&m.s, 0), "y.board"));
+    unmake(&m);
+}
+END_TEST
+
 /* ---- several servers ------------------------------------------------------------------- */
 
 START_TEST(test_all_servers_together)
@@ -456,6 +478,7 @@ int main(void)
     tcase_add_test(tests, test_brief_is_a_selection);
     tcase_add_test(tests, test_brief_says_what_failed);
     tcase_add_test(tests, test_brief_of_many_servers);
+    tcase_add_test(tests, test_an_unused_server_is_last);
     tcase_add_test(tests, test_all_servers_together);
     tcase_add_test(tests, test_rate_is_of_the_requests);
     tcase_add_test(tests, test_percentiles_of_enough_times);

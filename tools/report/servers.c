@@ -193,6 +193,15 @@ static void put_text_row(struct mst_sink *sink, const struct table *table, const
     put_text_line(sink, row->is_all ? MST_STYLE_STRONG : MST_STYLE_PLAIN, table, cells, row->name);
 }
 
+static size_t count_used(const struct mst_summary *s, bool php)
+{
+    size_t count = 0, i;
+
+    for (i = 0; i < s->server_count; i++)
+        count += mst_summary_is_php(&s->servers[i]) == php && s->servers[i].requests > 0;
+    return count;
+}
+
 void mst_servers_text(struct mst_sink *sink, const struct mst_summary *s,
                       const struct mst_text_form *form)
 {
@@ -202,7 +211,7 @@ void mst_servers_text(struct mst_sink *sink, const struct mst_summary *s,
 
     for (php = 0; php < 2; php++) {
         count = mst_summary_all(s, php).count;
-        if (count < 2)
+        if ((form->brief ? count_used(s, php) : count) < 2)
             continue;
         table = table_of(s, php, form->percentiles);
         if (form->brief) {

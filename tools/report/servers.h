@@ -8,7 +8,8 @@
 
 struct mst_text_form;
 
-/* In brief, many servers are one row, that of all together. */
+/* In brief, many servers are one row, that of all together, and there have to be two with
+ * requests. */
 void mst_servers_text(struct mst_sink *sink, const struct mst_summary *s,
                       const struct mst_text_form *form);
 void mst_servers_markdown(struct mst_sink *sink, const struct mst_summary *s);

@@ -234,7 +234,7 @@ void mst_summary_phases_text(struct mst_sink *sink, const struct mst_summary *s,
             put_row(&t, PHASE, mst_phase_names[phases[i]], &server->phases[phases[i]]);
         put_parts(&t, phases[i]);
     }
-    if (mst_summary_has_interval(server, MST_INTERVAL_UNDELIVERED))
+    if (!form->brief && mst_summary_has_interval(server, MST_INTERVAL_UNDELIVERED))
         put_undelivered(sink, &server->intervals[MST_INTERVAL_UNDELIVERED]);
     mst_sink_char(sink, '\n');
 }

@@ -493,16 +493,23 @@ static void put_generators(const struct view *v)
     mst_generators_text(v->sink, v->s);
 }
 
+/* Apaches, PHPs, and those without a request, of which there is only a heading. */
+enum place { APACHES, PHPS, UNUSED, PLACES };
+
+static enum place place_of(const struct mst_summary_server *server)
+{
+    return server->requests == 0 ? UNUSED : mst_summary_is_php(server) ? PHPS : APACHES;
+}
+
 static void put_each_server(const struct view *v)
 {
+    enum place place;
     size_t i;
 
-    for (i = 0; i < v->s->server_count; i++)
-        if (!mst_summary_is_php(&v->s->servers[i]))
-            put_server(v, &v->s->servers[i]);
-    for (i = 0; i < v->s->server_count; i++)
-        if (mst_summary_is_php(&v->s->servers[i]))
-            put_server(v, &v->s->servers[i]);
+    for (place = 0; place < PLACES; place++)
+        for (i = 0; i < v->s->server_count; i++)
+            if (place_of(&v->s->servers[i]) == place)
+                put_server(v, &v->s->servers[i]);
 }
 
 static void put_front(const struct view *v)
