@@ -182,7 +182,8 @@ END_TEST
 /* All of its rows are rows of the whole text, which has more. */
 START_TEST(test_brief_is_a_selection)
 {
-    static const char *const rows[] = { "\n  requests ", "\n  mean ", "\n  p50 ", "\n  NO  counts" };
+    static const char *const rows[] = { "\n  requests ", "\n  mean ", "\n  p50 ",
+                                        "\n  NO  counts" };
     static char brief[sizeof text];
     struct run r = quiet_run();
     struct made m;
@@ -254,8 +255,10 @@ END_TEST
 /* A server that no request came to, as a PHP that is used no longer: last, and not in brief. */
 START_TEST(test_an_unused_server_is_last)
 {
-    static const char *const parts[] = { "x.board: apache event\n", "\n  fpm.board: php fpm-fcgi\n",
-                                         "y.board: apache event, no request of this load" };
+    static const char *const parts[] = {
+        "x.board: apache event\n", "\n  fpm.board: php fpm-fcgi\n",
+        "y.board: apache event, no request of this load",
+    };
     struct run r = quiet_run();
     struct made m;
 
@@ -263,9 +266,9 @@ START_TEST(test_an_unused_server_is_last)
                  "UPDATE samples SET requests = 0 WHERE server_id = 2;"
                  "INSERT INTO servers (id, run_id, target, producer, sapi, local, lost, restarts, "
                  "clock_offset_ns) VALUES (3, 1, 'fpm.board', 'php', 'fpm-fcgi', 1, 0, 0, 0);"
-                 "INSERT INTO php_requests SELECT 3, key, start_ns, request_id, 0, 1000000, 900000, "
-                 "100000, 2097152, 'www', 200, '/i.php', 0, 0, 0, 1, 7, 1, 0, NULL, NULL, 1 "
-                 "FROM server_requests WHERE server_id = 1;");
+                 "INSERT INTO php_requests SELECT 3, key, start_ns, request_id, 0, 1000000, "
+                 "900000, 100000, 2097152, 'www', 200, '/i.php', 0, 0, 0, 1, 7, 1, 0, NULL, NULL, "
+                 "1 FROM server_requests WHERE server_id = 1;");
     text_of(&m.s, 0);
     expect_order(parts, sizeof parts / sizeof *parts);
     ck_assert_ptr_null(strstr(brief_of(&m.s, 0), "y.board"));

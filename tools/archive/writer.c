@@ -86,13 +86,10 @@ struct mst_archive *mst_archive_create(const char *path, mst_archive_tell *tell,
     a->tell = tell;
     a->end = end_writing;
     kind = mst_archive_examine(a);
-    if (kind >= 0 && sqlite3_db_readonly(a->db, "main") == 1)
-        snprintf(a->error, sizeof a->error, "the archive %s is read-only: it should be writable "
-                 "for a run to be added. Name another file (-o), or make it writable", a->path);
-    else if (kind >= 0 && mst_archive_execute(a, "PRAGMA synchronous = OFF") == 0 &&
-             (kind < MST_ARCHIVE_VERSION ? mst_archive_upgrade(a, kind)
-                                         : mst_archive_check(a, true)) == 0 &&
-             mst_wal_begin(a) == 0 && mst_archive_execute(a, "BEGIN IMMEDIATE; ROLLBACK") == 0)
+    if (kind >= 0 && mst_archive_execute(a, "PRAGMA synchronous = OFF") == 0 &&
+        (kind < MST_ARCHIVE_VERSION ? mst_archive_upgrade(a, kind)
+                                    : mst_archive_check(a, true)) == 0 &&
+        mst_wal_begin(a) == 0 && mst_archive_execute(a, "BEGIN IMMEDIATE; ROLLBACK") == 0)
         mst_archive_prepare(a);   /* it can be written: so it can be begun */
     if (a->error[0] == '\0')
         return a;

@@ -121,9 +121,10 @@ def test_a_second_instance_of_apache(stage):
     assert "Board: apache" in said, said
 
 
-@pytest.mark.parametrize("closed, group", [("chgrp adm $board; chmod 640 $board", "adm"),
-                                           ("chgrp adm /run/apache2; chmod 750 /run/apache2", "adm"),
-                                           ("chmod 700 /run/apache2", None)])
+@pytest.mark.parametrize("closed, group", [
+    ("chgrp adm $board; chmod 640 $board", "adm"),
+    ("chgrp adm /run/apache2; chmod 750 /run/apache2", "adm"),
+    ("chmod 700 /run/apache2", None)])
 def test_the_group_that_may_read(stage, closed, group):
     said = stage(f"""
         board=/run/apache2/mpmstat.board

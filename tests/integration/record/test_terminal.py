@@ -141,7 +141,7 @@ def test_quiet_prints_the_verdict(server, archive):
     tool.fails(tool.run(*words_of(apache, archive, "-q", "-v", load=load)), 2, "exclude")
 
 
-# ---- in brief, and the rest -----------------------------------------------------------------------
+# ---- in brief, and the rest ----------------------------------------------------------------------
 
 
 def test_a_terminal_shows_all_of_it_at_once(php_server, archive):

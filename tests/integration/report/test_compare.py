@@ -210,4 +210,5 @@ def test_too_few_open_files_are_noted(apache, tmp_path):
     sentence = "70 connections at once need more open files than the load tool may have (100)"
     assert sentence in done.stderr
     assert any(sentence in note for note in notes(archive))
-    assert sentence in " ".join(done.stdout.split()), "the summary shows it"
+    text = tool.run("report", "--format", "text", archive).stdout
+    assert sentence in " ".join(text.split()), "the whole text shows it"

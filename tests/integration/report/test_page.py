@@ -229,8 +229,8 @@ def test_parts_of_the_slowest_add_up(browser, one):
 def test_a_server_without_work_has_no_charts(browser, one, tmp_path):
     """As a PHP that nothing asked; one whose workers are busy all the time, with no request that
     ends, has them."""
-    titles = """Array.from(document.querySelectorAll('.charts[data-run="0"] figure')).filter(figure =>
-        figure.textContent.includes("What Apache's workers did")).length"""
+    titles = """Array.from(document.querySelectorAll('.charts[data-run="0"] figure')).filter(
+        figure => figure.textContent.includes("What Apache's workers did")).length"""
     for state, shown in (("idle_ns", 0), ("handling_ns", 2)):
         path = tmp_path / f"{state}.db"
         with sqlite3.connect(one[0]) as old, closing(sqlite3.connect(path)) as db:
