@@ -236,5 +236,6 @@ void mst_summary_phases_text(struct mst_sink *sink, const struct mst_summary *s,
     }
     if (!form->brief && mst_summary_has_interval(server, MST_INTERVAL_UNDELIVERED))
         put_undelivered(sink, &server->intervals[MST_INTERVAL_UNDELIVERED]);
-    mst_sink_char(sink, '\n');
+    if (!form->brief)
+        mst_sink_char(sink, '\n');
 }

@@ -52,15 +52,25 @@ static void add(struct sentence *s, const char *format, ...)
 
 /* ---- the head -------------------------------------------------------------------- */
 
+/* Whether both sides counted the same: in brief that is a word and not a row. */
+static bool has_one_count(const struct mst_summary *s)
+{
+    uint64_t requests = mst_summary_fronts(s).requests;
+
+    return requests > 0 && s->client.requests == requests;
+}
+
 /* Which run it is. */
 static void put_run(const struct view *v, unsigned indent)
 {
     const struct mst_summary *s = v->s;
-    char text[1024];
+    char text[1024], count[48] = "";
 
-    snprintf(text, sizeof text, "run %lld%s%s of %s, %s%s%s", (long long)s->id,
+    if (v->form.brief && has_one_count(s))
+        snprintf(count, sizeof count, ", %s requests", mst_format_count(s->client.requests).text);
+    snprintf(text, sizeof text, "run %lld%s%s of %s, %s%s%s%s", (long long)s->id,
              s->name != NULL ? " " : "", s->name != NULL ? s->name : "", v->path,
-             mst_format_time(s->duration_ns).text, s->complete ? "" : ", not complete: ",
+             mst_format_time(s->duration_ns).text, count, s->complete ? "" : ", not complete: ",
              s->complete ? "" : mst_outcome_names[s->outcome]);
     mst_wrapped_styled(v->sink, s->complete ? MST_STYLE_PLAIN : MST_STYLE_ERROR, "", indent,
                        v->form.width, text);
@@ -90,8 +100,8 @@ static void put_place(const struct view *v)
         snprintf(run, sizeof run, "--run %lld ", (long long)v->s->id);
     put_run(v, 0);
     if (path != NULL && mst_summary_front(v->s) != NULL && mst_summary_front(v->s)->requests > 0) {
-        mst_line(v->sink, "  all of it  mpmstat report --format text %s%s", run, path);
-        mst_line(v->sink, "  charts     mpmstat report -o run.html %s%s", run, path);
+        mst_line(v->sink, "  more      mpmstat report -o run.html %s%s   # or --format text", run,
+                 path);
     }
     free(path);
 }
@@ -193,7 +203,8 @@ static void put_sides(const struct view *v)
                  kind != NULL ? " " : "", kind != NULL ? kind : "");
     mst_line(sink, "  %-14s%14s%16s%s", "", c->tool != NULL ? c->tool : "(no client)", name,
              c->times.mean_ns != MST_UNKNOWN ? "     client - server" : "");
-    side(sink, "requests", mst_format_count(c->requests), mst_format_count(server.requests));
+    if (!v->form.brief || !has_one_count(s))
+        side(sink, "requests", mst_format_count(c->requests), mst_format_count(server.requests));
     if (!v->form.brief || is_any(c->failed, server.errors_5xx))
         side_counts(sink, MST_STYLE_ERROR, "failed, 5xx", c->failed, server.errors_5xx);
     if (c->non_2xx != MST_UNKNOWN && c->non_2xx + server.non_2xx > 0)
@@ -216,7 +227,8 @@ static void put_sides(const struct view *v)
     if (c->corrected)
         mst_line(sink, "  %s corrects its times for coordinated omission: they include made-up "
                  "ones", c->tool);
-    mst_sink_char(sink, '\n');
+    if (!v->form.brief)
+        mst_sink_char(sink, '\n');
 }
 
 /* ---- other ends -------------------------------------------------------------------- */
@@ -423,13 +435,11 @@ static void put_checks(const struct view *v)
         [MST_ANSWER_NO] = "NO", [MST_ANSWER_YES] = "ok", [MST_ANSWER_UNKNOWN] = "?",
     };
     char lead[32];
-    bool any = false;
     size_t i;
 
     for (i = 0; i < MST_CHECK_COUNT; i++) {
         if (v->form.brief && s->checks[i].ok != MST_ANSWER_NO)
             continue;
-        any = true;
         snprintf(lead, sizeof lead, "  %-3s %s", words[s->checks[i].ok], s->checks[i].name);
         mst_wrapped_styled(sink, s->checks[i].ok == MST_ANSWER_NO ? MST_STYLE_WARNING
                                                                   : MST_STYLE_PLAIN,
@@ -437,8 +447,6 @@ static void put_checks(const struct view *v)
     }
     for (i = 0; i < s->note_count && !v->form.brief; i++)
         mst_wrapped_styled(sink, MST_STYLE_WARNING, "  note", 23, v->form.width, s->notes[i]);
-    if (v->form.brief && any)
-        mst_sink_char(sink, '\n');
 }
 
 /* The heading of one of several servers. */

@@ -152,7 +152,7 @@ def test_a_terminal_shows_all_of_it_at_once(php_server, archive):
     shown = STYLE.sub("", text[text.index("\x1b[1m"):]).rstrip("\n").split("\n")
     assert len(shown) <= 23, text
     assert all(len(line) < 80 or str(archive) in line for line in shown), text
-    assert f"  all of it  mpmstat report --format text {archive}" in shown
+    assert f"  more      mpmstat report -o run.html {archive}   # or --format text" in shown
     assert not any(line.startswith(("  workers ", "  ok ")) for line in shown), text
     again = on_terminal(*words_of(apache, archive, "-v", load=load))
     assert "  workers " in again and "  ok  counts " in STYLE.sub("", again)

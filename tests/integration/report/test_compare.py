@@ -166,7 +166,7 @@ def test_one_after_the_other(apache, interleaved, tmp_path):
     (["record", "--repeat", "some", "--", "true"], 2, "from 1 to 1000"),
     (["record", "--repeat", "2"], 2, "take a command to run"),
     (["record", "--interleave", "--", "true"], 2, "several commands with --versus between"),
-    (["record", "--interleave", "--", "true", "--versus"], 2, "several commands"),
+    (["record", "--interleave", "--", "true", "--versus"], 2, "no command behind --versus"),
     (["record", "--interleave", "--name", "x", "--", "true", "--versus", "false"], 2,
      "2 commands, and --name was given 1 times"),
 ], ids=lambda value: " ".join(value)[:40] if isinstance(value, list) else "")
