@@ -154,7 +154,8 @@ START_TEST(test_brief_fits_a_terminal)
 {
     static const char *const parts[] = {
         "The workers ran out.", "client - server", "\n  requests/s ", "\n  mean ", "\n  p99 ",
-        "\n  phase ", "\n  php_wait ", "\n  php_run ", "\n  other ", "\nrun 1 of run.db, 4.00 s, 400 requests\n",
+        "\n  phase ", "\n  php_wait ", "\n  php_run ", "\n  other ",
+        "\nrun 1 of run.db, 4.00 s, 400 requests\n",
         "  more      mpmstat report -o run.html run.db   # or --format text\n",
     };
     struct run r = quiet_run();
