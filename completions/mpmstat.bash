@@ -53,6 +53,7 @@ _mpmstat_targets() {
     local directory board directories
     _mpmstat_files "$1"
     IFS=: read -ra directories <<<"${MPMSTAT_RUNDIR:-/run/mpmstat:/run/mpmstat/php:/run/apache2}"
+    if [[ -z ${MPMSTAT_RUNDIR-} ]]; then directories+=(/run/apache2-*); fi
     for directory in "${directories[@]}"; do
         for board in "$directory"/*.board; do
             if [[ -e $board && $board == "$1"* ]]; then COMPREPLY+=("$board"); fi

@@ -378,6 +378,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/system/processes.h \
 	tools/system/programs.c \
 	tools/system/programs.h \
+	tools/system/uninstrumented.c \
+	tools/system/uninstrumented.h \
 	tools/top/counts.c \
 	tools/top/counts.h \
 	tools/top/events.c \

@@ -423,8 +423,8 @@ static int fail_open(const char *path, int reason, char error[MST_ERROR_MAX])
         return mst_fail(error, "there is no board at %s; is the server running, with "
                         "mod_mpmstat loaded?", path);
     case EACCES:
-        return mst_fail(error, "the board %s may not be read by this user; join its group "
-                        "(ls -l shows it, usually adm) or be root", path);
+        return mst_fail(error, "the board %s may not be read by this user: root and its group may "
+                        "(ls -l shows it)", path);
     case ELOOP:
         return mst_fail(error, "%s is a symbolic link, and a board is opened only by its own "
                         "name; name the file that it points to", path);

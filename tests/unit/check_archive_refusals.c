@@ -334,7 +334,7 @@ START_TEST(test_disk_read_only)
     set_read_only(directory);
     ck_assert_uint_eq(requests_read(path), 7);
     ck_assert_int_eq(files_of(path), 3);
-    refuse(path, "is read-only: it should be writable");
+    refuse(path, "Read-only file system. Name a file that can be written");
     snprintf(path, sizeof path, "%s/new.sqlite", directory);
     refuse(path, "Read-only file system");
     ck_assert_ptr_null(mst_archive_read(path, error));

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "console/style.h"
+#include "findings/findings.h"
 #include "harness.h"
 #include "made_run.h"
 #include "report/report.h"
@@ -24,6 +25,17 @@ static const char *text_of(const struct mst_summary *s, unsigned percentiles)
     text[0] = '\0';
     mst_sink_init(&sink, append, NULL);
     mst_report_text(&sink, s, "run.db", percentiles);
+    ck_assert_int_eq(mst_sink_flush(&sink), 0);
+    return text;
+}
+
+static const char *brief_of(const struct mst_summary *s, unsigned percentiles)
+{
+    struct mst_sink sink;
+
+    text[0] = '\0';
+    mst_sink_init(&sink, append, NULL);
+    mst_report_brief(&sink, s, "run.db", percentiles);
     ck_assert_int_eq(mst_sink_flush(&sink), 0);
     return text;
 }
@@ -81,8 +93,6 @@ START_TEST(test_apache_before_php)
 }
 END_TEST
 
-/* ---- several servers ------------------------------------------------------------------- */
-
 /* The second Apache has three quarters of the first one's requests, each twice as long. */
 #define SECOND_APACHE \
     "INSERT INTO servers (id, run_id, target, producer, server, mpm, local, lost, restarts) " \
@@ -95,6 +105,178 @@ END_TEST
     "CREATE TEMP TABLE more AS SELECT * FROM server_requests WHERE key % 4 > 0;" \
     "UPDATE more SET server_id = 2, key = key + 1000, handle_ns = 2 * handle_ns;" \
     "INSERT INTO server_requests SELECT * FROM more; DROP TABLE more"
+
+/* ---- in brief ------------------------------------------------------------------------- */
+
+/* A finding of the verdict: its share of all requests' time is the weight. */
+static void add_finding(struct mst_summary *s, enum mst_code code, uint64_t weight,
+                        const char *sentence, const char *action, const char *predicted)
+{
+    struct mst_finding f = { .code = code, .share_milli = weight, .weight = weight };
+
+    snprintf(f.text, sizeof f.text, "%s", sentence);
+    snprintf(f.action, sizeof f.action, "%s", action);
+    snprintf(f.predicted, sizeof f.predicted, "%s", predicted);
+    ck_assert(mst_findings_add(s, &f));
+}
+
+static void add_findings(struct mst_summary *s)
+{
+    add_finding(s, MST_CODE_PHP_WORKERS, 1000, "The workers ran out.", "Set more.", "It is fast.");
+    add_finding(s, MST_CODE_SLEEP, 999, "PHP slept.", "Do not sleep.", "Never shown.");
+}
+
+/* Each action stands below its own sentence, in the brief text and in the whole one. */
+START_TEST(test_an_action_is_below_its_cause)
+{
+    static const char *const parts[] = {
+        "The workers ran out.\n  do        Set more.\n  predicted It is fast.\nPHP slept.\n"
+        "  do        Do not sleep.\n",
+    };
+    struct run r = quiet_run();
+    struct made m;
+
+    make(&m, &r, NULL);
+    add_findings(&m.s);
+    text_of(&m.s, 0);
+    expect_order(parts, 1);
+    ck_assert_ptr_nonnull(strstr(text, "\n  nothing     "));
+    brief_of(&m.s, 0);
+    expect_order(parts, 1);
+    ck_assert_ptr_nonnull(strstr(text, "\n  also      nothing\n"));
+    ck_assert_ptr_null(strstr(text, "Never shown"));
+    unmake(&m);
+}
+END_TEST
+
+/* What a terminal of 80 x 24 has at once, without the line of the command and the next prompt. */
+START_TEST(test_brief_fits_a_terminal)
+{
+    static const char *const parts[] = {
+        "The workers ran out.", "client - server", "\n  requests/s ", "\n  mean ", "\n  p99 ",
+        "\n  phase ", "\n  php_wait ", "\n  php_run ", "\n  other ",
+        "\nrun 1 of run.db, 4.00 s, 400 requests\n",
+        "  more      mpmstat report -o run.html run.db   # or --format text\n",
+    };
+    struct run r = quiet_run();
+    char *line, *save = NULL;
+    unsigned lines = 0;
+    struct made m;
+
+    make(&m, &r, PHP);
+    add_findings(&m.s);
+    brief_of(&m.s, 0);
+    expect_order(parts, sizeof parts / sizeof *parts);
+    ck_assert_ptr_null(strstr(text, "  ok "));
+    ck_assert_ptr_null(strstr(text, "workers   "));
+    ck_assert_ptr_null(strstr(text, "failed"));
+    for (line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+        ck_assert_msg(strlen(line) < 80, "\"%s\" is too long", line);
+        lines++;
+    }
+    ck_assert_uint_le(lines, 17);
+    unmake(&m);
+}
+END_TEST
+
+/* All of its rows are rows of the whole text, which has more. */
+START_TEST(test_brief_is_a_selection)
+{
+    static const char *const rows[] = { "\n  requests ", "\n  mean ", "\n  p50 ",
+                                        "\n  NO  counts" };
+    static char brief[sizeof text];
+    struct run r = quiet_run();
+    struct made m;
+    size_t i;
+
+    r.counted = 500;
+    make(&m, &r, NULL);
+    memcpy(brief, brief_of(&m.s, 1u << MST_P50), sizeof brief);
+    text_of(&m.s, 1u << MST_P50);
+    for (i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const char *row = strstr(brief, rows[i]);
+
+        ck_assert_msg(row != NULL, "no \"%s\" in\n%s", rows[i], brief);
+        *strchr(row + 1, '\n') = '\0';
+        ck_assert_msg(strstr(text, row) != NULL || i == 3, "no \"%s\" in\n%s", row, text);
+        brief[strlen(brief)] = '\n';
+    }
+    unmake(&m);
+}
+END_TEST
+
+START_TEST(test_brief_says_what_failed)
+{
+    struct run r = quiet_run();
+    struct made m;
+
+    make(&m, &r, NULL);
+    m.s.id = 12;
+    m.s.client.failed = 3;
+    brief_of(&m.s, 0);
+    ck_assert_ptr_nonnull(strstr(text, "\n  failed, 5xx                3               0\n"));
+    ck_assert_ptr_nonnull(strstr(text, "\n  ab's failures: "));
+    ck_assert_ptr_nonnull(strstr(text, "report -o run.html --run 12 run.db "));
+    unmake(&m);
+    r.outcome = MST_OUTCOME_FAILED;
+    make(&m, &r, "DELETE FROM server_requests; DELETE FROM client_results");
+    brief_of(&m.s, 0);
+    ck_assert_ptr_nonnull(strstr(text, "\nrun 1 of run.db, 4.00 s, not complete: failed\n"));
+    ck_assert_ptr_null(strstr(text, "run.html"));
+    unmake(&m);
+}
+END_TEST
+
+/* A fleet is one row, and a few servers are a row each. */
+START_TEST(test_brief_of_many_servers)
+{
+    struct run r = quiet_run();
+    struct mst_summary_server *few;
+    struct made m;
+
+    make(&m, &r, SECOND_APACHE);
+    brief_of(&m.s, 0);
+    ck_assert_ptr_nonnull(strstr(text, "  y.board\n"));
+    ck_assert_ptr_nonnull(strstr(text, "\n  x.board: apache event\n"));
+    ck_assert_ptr_null(strstr(text, "y.board: apache"));
+    few = m.s.servers;
+    m.s.servers = (struct mst_summary_server[]){ few[0], few[1], few[1], few[1], few[1], few[1],
+                                                 few[1] };
+    m.s.server_count = 7;
+    brief_of(&m.s, 0);
+    ck_assert_ptr_nonnull(strstr(text, "  all 7 together\n"));
+    ck_assert_ptr_null(strstr(text, "  y.board\n"));
+    m.s.servers = few;
+    m.s.server_count = 2;
+    unmake(&m);
+}
+END_TEST
+
+/* A server that no request came to, as a PHP that is used no longer: last, and not in brief. */
+START_TEST(test_an_unused_server_is_last)
+{
+    static const char *const parts[] = {
+        "x.board: apache event\n", "\n  fpm.board: php fpm-fcgi\n",
+        "y.board: apache event, no request of this load",
+    };
+    struct run r = quiet_run();
+    struct made m;
+
+    make(&m, &r, SECOND_APACHE ";DELETE FROM server_requests WHERE server_id = 2;"
+                 "UPDATE samples SET requests = 0 WHERE server_id = 2;"
+                 "INSERT INTO servers (id, run_id, target, producer, sapi, local, lost, restarts, "
+                 "clock_offset_ns) VALUES (3, 1, 'fpm.board', 'php', 'fpm-fcgi', 1, 0, 0, 0);"
+                 "INSERT INTO php_requests SELECT 3, key, start_ns, request_id, 0, 1000000, "
+                 "900000, 100000, 2097152, 'www', 200, '/i.php', 0, 0, 0, 1, 7, 1, 0, NULL, NULL, "
+                 "1 FROM server_requests WHERE server_id = 1;");
+    text_of(&m.s, 0);
+    expect_order(parts, sizeof parts / sizeof *parts);
+    ck_assert_ptr_null(strstr(brief_of(&m.s, 0), "y.board"));
+    unmake(&m);
+}
+END_TEST
+
+/* ---- several servers ------------------------------------------------------------------- */
 
 START_TEST(test_all_servers_together)
 {
@@ -294,6 +476,12 @@ int main(void)
 
     tcase_add_test(tests, test_verdict_first);
     tcase_add_test(tests, test_apache_before_php);
+    tcase_add_test(tests, test_an_action_is_below_its_cause);
+    tcase_add_test(tests, test_brief_fits_a_terminal);
+    tcase_add_test(tests, test_brief_is_a_selection);
+    tcase_add_test(tests, test_brief_says_what_failed);
+    tcase_add_test(tests, test_brief_of_many_servers);
+    tcase_add_test(tests, test_an_unused_server_is_last);
     tcase_add_test(tests, test_all_servers_together);
     tcase_add_test(tests, test_rate_is_of_the_requests);
     tcase_add_test(tests, test_percentiles_of_enough_times);

@@ -215,19 +215,26 @@ json_t *summary_as_json(const struct mst_summary *s)
     return root;
 }
 
-void check_output(const struct mst_summary *s)
+static void check_lines(const struct mst_summary *s, bool brief)
 {
     static char text[1 << 16];
     struct mst_sink sink;
     char *line, *save = NULL;
 
-    json_decref(summary_as_json(s));
     text[0] = '\0';
     mst_sink_init(&sink, append, text);
-    mst_report_text(&sink, s, "runs.sqlite", 0);
+    (brief ? mst_report_brief : mst_report_text)(&sink, s, "runs.sqlite", 0);
     ck_assert_int_eq(mst_sink_flush(&sink), 0);
     for (line = strtok_r(text, "\n", &save); line != NULL; line = strtok_r(NULL, "\n", &save))
-        ck_assert_msg(strlen(line) <= 100 && line[strcspn(line, "\t\r\033")] == '\0', "%s", line);
+        ck_assert_msg(strlen(line) <= (brief ? 80 : 100) && line[strcspn(line, "\t\r\033")] == '\0',
+                      "%s", line);
+}
+
+void check_output(const struct mst_summary *s)
+{
+    json_decref(summary_as_json(s));
+    check_lines(s, false);
+    check_lines(s, true);
 }
 
 void expect_text(const struct made *m, const char *wanted)

@@ -56,7 +56,7 @@ void expect_codes(const struct made *m, const char *codes);
 /* Its report as JSON, which the caller frees. */
 json_t *summary_as_json(const struct mst_summary *s);
 /* What is not known is absent as null, and whatever stands in the archive is JSON and lines of at
- * most a hundred columns. */
+ * most a hundred columns, in brief of eighty. */
 void check_output(const struct mst_summary *s);
 void expect_text(const struct made *m, const char *wanted);
 

@@ -174,6 +174,8 @@
 #define MST_SLOW_SEND_MEAN_MIN_NS  (10 * MST_NS_PER_MS)
 /* The share of a phase from which on tables show an interval or a kind of wait. */
 #define MST_PART_SHARE_MILLI       5u
+/* The share of all requests' time from which on the brief text shows a phase or a part of one. */
+#define MST_BRIEF_SHARE_MILLI      20u
 /* The share of RAM for a server's processes: the system and the page cache need the rest. */
 #define MST_RAM_SHARE_MILLI        800u
 /* Connections of all processes against the limit of event: one process reaches its part before

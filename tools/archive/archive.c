@@ -40,8 +40,9 @@ static const char *remedy(sqlite3 *db)
 int mst_archive_fail(struct mst_archive *a)
 {
     if (a->error[0] == '\0')
-        snprintf(a->error, sizeof a->error, "cannot write the archive %s: %s%s", a->path,
-                 mst_archive_reason(a->db), remedy(a->db));
+        snprintf(a->error, sizeof a->error, "cannot %s the archive %s: %s%s",
+                 a->guard.reads ? "read" : "write", a->path, mst_archive_reason(a->db),
+                 a->guard.reads ? "" : remedy(a->db));
     return -1;
 }
 

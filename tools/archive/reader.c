@@ -91,20 +91,27 @@ static int examine_alone(struct mst_archive *a)
     return mst_archive_examine(a);
 }
 
+/* Whether a log or a journal is missing, and cannot be made in this directory. */
+static bool lacks_log(const struct mst_archive *a)
+{
+    int code = sqlite3_errcode(a->db);
+
+    return code == SQLITE_CANTOPEN || code == SQLITE_READONLY;
+}
+
 static int examine_to_read(struct mst_archive *a)
 {
     int kind;
 
     mst_guard_limit_reading(&a->guard, bytes_of(a));
     kind = mst_archive_examine(a);
-    if (kind < 0 && sqlite3_errcode(a->db) == SQLITE_CANTOPEN && !has_more(a)) {
+    if (kind < 0 && lacks_log(a) && !has_more(a)) {
         a->error[0] = '\0';
         kind = mst_archive_examine(a);   /* now that a journal is rolled back */
         if (kind < 0)
             kind = examine_alone(a);
     }
-    if (kind < 0 && (sqlite3_errcode(a->db) == SQLITE_CANTOPEN ||
-                     sqlite3_errcode(a->db) == SQLITE_READONLY))
+    if (kind < 0 && lacks_log(a))
         snprintf(a->error, sizeof a->error, "cannot read the archive %s: what was recorded last "
                  "is in %s-wal or %s-journal, which cannot be used here. Copy all of them to where "
                  "you may write, and read that", a->path, a->path, a->path);

@@ -51,6 +51,21 @@ static void end_writing(struct mst_archive *a)
     mst_wal_end(a);
 }
 
+/* Whether the file and its directory, where its log will be, can be written; else sets errno. */
+static bool is_writable(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *directory;
+    bool writable;
+
+    if (access(path, W_OK) != 0)
+        return false;
+    directory = slash != NULL ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+    writable = directory != NULL && access(directory, W_OK) == 0;
+    free(directory);
+    return writable;
+}
+
 struct mst_archive *mst_archive_create(const char *path, mst_archive_tell *tell,
                                        char error[MST_ERROR_MAX])
 {
@@ -60,19 +75,21 @@ struct mst_archive *mst_archive_create(const char *path, mst_archive_tell *tell,
 
     if (is_new && make_file(path, error) != 0)
         return NULL;
+    if (path[0] != '\0' && !is_writable(path)) {
+        mst_fail(error, "cannot write the archive %s: %s. Name a file that can be written (-o)",
+                 path, strerror(errno));
+        return NULL;
+    }
     a = mst_archive_open_file(path, SQLITE_OPEN_READWRITE, error);
     if (a == NULL)
         return NULL;
     a->tell = tell;
     a->end = end_writing;
     kind = mst_archive_examine(a);
-    if (kind >= 0 && sqlite3_db_readonly(a->db, "main") == 1)
-        snprintf(a->error, sizeof a->error, "the archive %s is read-only: it should be writable "
-                 "for a run to be added. Name another file (-o), or make it writable", a->path);
-    else if (kind >= 0 && mst_archive_execute(a, "PRAGMA synchronous = OFF") == 0 &&
-             (kind < MST_ARCHIVE_VERSION ? mst_archive_upgrade(a, kind)
-                                         : mst_archive_check(a, true)) == 0 &&
-             mst_wal_begin(a) == 0 && mst_archive_execute(a, "BEGIN IMMEDIATE; ROLLBACK") == 0)
+    if (kind >= 0 && mst_archive_execute(a, "PRAGMA synchronous = OFF") == 0 &&
+        (kind < MST_ARCHIVE_VERSION ? mst_archive_upgrade(a, kind)
+                                    : mst_archive_check(a, true)) == 0 &&
+        mst_wal_begin(a) == 0 && mst_archive_execute(a, "BEGIN IMMEDIATE; ROLLBACK") == 0)
         mst_archive_prepare(a);   /* it can be written: so it can be begun */
     if (a->error[0] == '\0')
         return a;

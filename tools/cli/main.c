@@ -171,8 +171,12 @@ static int run(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    int status;
+
     keep_standard_descriptors();
     signal(SIGPIPE, SIG_IGN);   /* a write fails instead, which is noticed */
     mst_style_use(MST_COLOUR_AUTO, STDOUT_FILENO);
-    return mst_finish_output(run(argc, argv));
+    status = mst_finish_output(run(argc, argv));
+    mst_diag_end();
+    return status;
 }

@@ -120,8 +120,10 @@ static void put_summary(const struct mst_record_request *r, const struct mst_sum
         mst_sink_char(&sink, '\n');
     } else if (r->quiet) {
         mst_report_verdict_text(&sink, summary);
-    } else {
+    } else if (r->recording.verbose) {
         mst_report_text(&sink, summary, r->recording.archive, r->percentiles);
+    } else {
+        mst_report_brief(&sink, summary, r->recording.archive, r->percentiles);
     }
     mst_sink_flush(&sink);   /* whether it arrived, main asks */
 }

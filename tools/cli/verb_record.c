@@ -78,23 +78,56 @@ static int read_option(struct options *o, int option, char **targets)
     }
 }
 
-/* Ends each command where the next one begins. */
+/* Ends each command where the next one begins; a -- before it is taken as before the first. */
 static int split_commands(struct options *o, char **words)
 {
+    bool begins = true;
+
     for (; *words != NULL; words++) {
-        if (strcmp(*words, VERSUS) == 0)
+        if (strcmp(*words, VERSUS) == 0 && !begins) {
             *words = NULL;
-        else if (o->request.variant_count == 0 || words[-1] == NULL) {
+            begins = true;
+        } else if (begins && strcmp(*words, "--") != 0) {
+            if (strcmp(*words, VERSUS) == 0)
+                return mst_usage_error("record", "there is no command before " VERSUS ": it "
+                                       "stands between two, A " VERSUS " B");
             if (o->request.variant_count == MST_VARIANTS_MAX)
                 return mst_usage_error("record", "--interleave takes at most %u commands",
                                        MST_VARIANTS_MAX);
             o->request.variants[o->request.variant_count++].command = words;
+            begins = false;
         }
     }
+    if (o->request.variant_count > 0 && begins)
+        return mst_usage_error("record", "there is no command behind " VERSUS);
     if (o->request.variant_count < 2)
         return mst_usage_error("record", "--interleave takes several commands with " VERSUS
                                " between them");
     return MST_EXIT_OK;
+}
+
+static int refuse_versus(char *const *words)
+{
+    for (; *words != NULL; words++)
+        if (strcmp(*words, VERSUS) == 0)
+            return mst_usage_error("record", VERSUS " goes with --interleave, which stands before "
+                                   "the first command: mpmstat record --interleave -- A " VERSUS
+                                   " B");
+    return MST_EXIT_OK;
+}
+
+/* The shell takes an & of a URL without quotes for its own: it cuts the URL, and starts what is
+ * before in the background. */
+static void warn_of_cut_url(char *const *words)
+{
+    const char *last = words[0];
+    pid_t front = tcgetpgrp(STDERR_FILENO);
+
+    for (; *words != NULL; words++)
+        last = *words;
+    if (front > 0 && front != getpgrp() && strstr(last, "://") != NULL && strchr(last, '?') != NULL)
+        mst_warn("this runs in the background, with the URL %s: if the shell has cut it at an &, "
+                 "put the URL in quotes", last);
 }
 
 static int read_variants(struct options *o, char **words)
@@ -116,8 +149,13 @@ static int read_variants(struct options *o, char **words)
         if (status != MST_EXIT_OK)
             return status;
     } else {
+        status = words != NULL ? refuse_versus(words) : MST_EXIT_OK;
+        if (status != MST_EXIT_OK)
+            return status;
         o->request.variants[o->request.variant_count++].command = words;
     }
+    if (words != NULL)
+        warn_of_cut_url(words);
     if (o->request.interleave && o->name_count > 0 && o->name_count != o->request.variant_count)
         return mst_usage_error("record", "there are %zu commands, and --name was given %zu times: "
                                "give it once for each, or not at all", o->request.variant_count,
@@ -188,6 +226,9 @@ static int read_options(struct options *o, int argc, char **argv, char **targets
     opterr = 0;
     optind = 0;
     while ((option = getopt_long(argc, argv, "+:o:t:vqh", names, NULL)) != -1) {
+        if (option == '?' && strcmp(argv[optind - 1], VERSUS) == 0)
+            return mst_usage_error("record", VERSUS " stands between two commands: "
+                                   "--interleave -- A " VERSUS " B");
         if (option == '?' && optopt == 0 && mst_nearest_option(names, argv[optind - 1]) == NULL)
             return mst_usage_error("record", "%s is no option: the load tool's own go after its "
                                    "name", argv[optind - 1]);

@@ -16,6 +16,7 @@
 
 #define ERASE_LINE "\r\033[K"
 #define STATUS_MAX 400
+#define MESSAGE_MAX 2048u
 
 static bool progress_always, be_quiet;
 static char status[STATUS_MAX];   /* the line at the terminal's end; "" none */
@@ -24,13 +25,14 @@ static pthread_mutex_t kept_lock = PTHREAD_MUTEX_INITIALIZER;   /* of these two:
 static char  *kept;               /* the first error goes here; NULL: nowhere */
 static size_t kept_size;
 
+static char last_words[MESSAGE_MAX];
+
 static void draw_status(void)
 {
     if (status[0] != '\0')
         fputs(status, stderr);
 }
 
-#define MESSAGE_MAX 2048u
 #define INDENT      "  "    /* of each line of a message but its first */
 
 /* Names in a message come from archives and servers: a terminal obeys none of them, and no line
@@ -140,6 +142,32 @@ void mst_progress(const char *format, ...)
     va_start(args, format);
     say("mpmstat:", MST_STYLE_PLAIN, format, args);
     va_end(args);
+}
+
+void mst_say_last(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(last_words, sizeof last_words, format, args);
+    va_end(args);
+}
+
+__attribute__((format(printf, 2, 3)))
+static void say_plain(const char *lead, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    say(lead, MST_STYLE_PLAIN, format, args);
+    va_end(args);
+}
+
+void mst_diag_end(void)
+{
+    if (last_words[0] != '\0' && !be_quiet)
+        say_plain("mpmstat:", "%s", last_words);
+    last_words[0] = '\0';
 }
 
 void mst_tell(bool is_warning, const char *sentence)

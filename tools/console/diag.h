@@ -30,6 +30,10 @@ int mst_failed(enum mst_exit exit_status, const char *format, ...)
  * terminal or mst_progress_enable(true) was called. A whole line each. */
 void mst_progress(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void mst_progress_enable(bool always);
+/* What is worth a line and no more: it is kept until the end, where mst_diag_end() says it. A later
+ * one takes its place. */
+void mst_say_last(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void mst_diag_end(void);
 /* One of these two, for what is told by a callback. */
 void mst_tell(bool is_warning, const char *sentence);
 

@@ -137,6 +137,8 @@ int mst_finish_output(int status)
     if (!failed)
         return status;
     error = first_error != 0 ? first_error : errno;
+    if (error == EPIPE)
+        return MST_EXIT_OUTPUT;   /* who reads has seen enough, as `head` */
     return mst_failed(MST_EXIT_OUTPUT, "the output is not complete: cannot write to stdout%s%s",
                       error != 0 ? ": " : "", error != 0 ? strerror(error) : "");
 }

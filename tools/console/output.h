@@ -21,7 +21,7 @@ int mst_output_file(const char *path, mst_output_put *put, const void *context,
 
 /* Flushes stdout: buffered output fails late, or silently (a full disk, a pipe
  * that has lost its reader). Returns `status` where everything arrived, else
- * says so and returns MST_EXIT_OUTPUT. The last thing that the tool does. */
+ * MST_EXIT_OUTPUT, and says why, but for a reader that has closed its pipe. */
 int mst_finish_output(int status);
 
 #endif

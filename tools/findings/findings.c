@@ -23,7 +23,8 @@ static const char *find_obstacle(const struct mst_inquiry *q, enum mst_code *cod
     if (s->outcome == MST_OUTCOME_UNFINISHED)
         return "the recording did not come to its end";
     if (q->b.front == NULL || q->b.front->requests == 0)
-        return "no request of the load was recorded (does its URL lead to this server, and is "
+        return s->command_line == NULL ? "no request came while this was recorded" :
+               "no request of the load was recorded (does its URL lead to this server, and is "
                "MPMStat on there? Requests for the status page do not count)";
     if (s->duration_ns == MST_UNKNOWN || s->duration_ns < MST_VERDICT_RUN_MIN_NS) {
         *code = MST_CODE_TOO_SHORT;

@@ -22,6 +22,10 @@ static int prepare_command(struct mst_recording *r)
     if (!mst_spawn_finds(o->command[0])) {
         const char *package = mst_loadtool_for(o->command[0])->package;
 
+        if (strchr(o->command[0], ' ') != NULL)
+            return mst_failed(MST_EXIT_BAD, "cannot run \"%s\": these words are one, and there is "
+                              "no command of that name. Quote only the URL: mpmstat record -- %s",
+                              o->command[0], o->command[0]);
         if (strstr(o->command[0], "://") != NULL)
             return mst_failed(MST_EXIT_BAD, "%s is a URL, and no command: begin with a load tool, "
                               "as ab -n 1000 -c 10 %s", o->command[0], o->command[0]);

@@ -38,6 +38,7 @@ struct mst_recording {
     struct mst_targets  behind;             /* PHP's boards in the status of the URLs among them */
     struct mst_sampler *samplers;
     size_t              sampler_count;      /* opened ones */
+    size_t              left_over;          /* boards without a server, left out */
     struct mst_all_processes processes;     /* of this machine: the samplers share them */
     struct mst_looks    looks;
     char               *path;               /* of the archive */

@@ -3,15 +3,52 @@
 #include "record/recording_steps.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "console/diag.h"
 #include "segment/liveness.h"
+#include "system/uninstrumented.h"
 
-/* A board file whose server has ended can only be shown by `mpmstat status`. */
-static bool has_stopped(const struct mst_target *target)
+/* Whether it is the board of a server that has ended, or of a mod_php that its Apache has unloaded:
+ * only `mpmstat status` can show it. */
+static bool is_left_over(const struct mst_target *target, const struct mst_sampler *s)
 {
-    return target->kind == MST_TARGET_FILE && target->is_open &&
-           mst_reader_running(&target->reader) == 0;
+    const struct mst_reader *r = &target->reader;
+    int running;
+
+    if (target->kind != MST_TARGET_FILE || !target->is_open)
+        return false;
+    running = mst_reader_running(r);
+    return running == 0 ||
+           (running == 1 && strcmp(r->header.sapi, "apache2handler") == 0 &&
+            mst_process_left_board(r->header.pid, mst_source_board(s->source)));
+}
+
+static unsigned kind_of(const struct mst_source_identity *identity)
+{
+    return identity->producer == MST_PRODUCER_APACHE ? MST_ASK_APACHE : MST_ASK_PHP;
+}
+
+/* The server may have been started again without what writes a board. */
+static void say_stopped(const struct mst_target *target, const struct mst_sampler *s)
+{
+    char hint[MST_ERROR_MAX / 2];
+
+    if (mst_targets_hint(kind_of(mst_source_identity(s->source)), hint, sizeof hint))
+        mst_error("the server of %s is not running. %s", target->name, hint);
+    else
+        mst_error("the server of %s is not running: start it first", target->name);
+}
+
+/* It is of no use to this recording, and removing it is no hurry. */
+static void note_left_over(struct mst_recording *r, const struct mst_target *target)
+{
+    if (r->left_over++ == 0)
+        mst_say_last("left out: the board of a server that has ended, %s (rm removes it)",
+                     target->name);
+    else
+        mst_say_last("left out: the boards of %zu servers that have ended, one of them %s (rm "
+                     "removes them)", r->left_over, target->name);
 }
 
 /* The sampler, if any, that records the same server already: from its board, through its
@@ -72,18 +109,21 @@ static int open_target(struct mst_recording *r, struct mst_target *target)
 {
     struct mst_sampler *s = &r->samplers[r->sampler_count];
     bool asked_for = mst_targets_named(&r->options->targets);
+    bool was_found = target->has_owner;   /* also in a directory that was named */
     char error[MST_ERROR_MAX];
 
     if (mst_sampler_open(s, target, &r->stop.raised, error) != 0) {
         (asked_for ? mst_error : mst_warn)("%s", error);
         return asked_for ? -1 : 1;
     }
-    if (!has_stopped(target))
+    if (!is_left_over(target, s))
         return keep_target(r, s);
-    (asked_for ? mst_error : mst_warn)("the server of %s is not running: start it first",
-                                       target->name);
+    if (was_found)
+        note_left_over(r, target);
+    else
+        say_stopped(target, s);
     mst_sampler_close(s);
-    return asked_for ? -1 : 1;
+    return was_found ? 1 : -1;
 }
 
 /* Room for a sampler of each target, those found behind the others too. */
@@ -118,6 +158,37 @@ static void open_behind(struct mst_recording *r)
     }
 }
 
+/* Kinds of servers of which none is recorded. */
+static unsigned missing_kinds(const struct mst_recording *r)
+{
+    unsigned missing = MST_ASK_APACHE | MST_ASK_PHP;
+    size_t i;
+
+    for (i = 0; i < r->sampler_count; i++)
+        missing &= ~kind_of(mst_source_identity(r->samplers[i].source));
+    return missing;
+}
+
+/* Where the user names no server: one that runs without a board would be missed only later. */
+static void warn_of_missing(const struct mst_recording *r)
+{
+    char hint[MST_ERROR_MAX];
+
+    if (!mst_targets_named(&r->options->targets) && r->options->repetition <= 1 &&
+        mst_targets_hint(missing_kinds(r), hint, sizeof hint))
+        mst_warn("%s", hint);
+}
+
+static int say_nothing_to_record(void)
+{
+    char hint[MST_ERROR_MAX];
+
+    if (mst_targets_hint(MST_ASK_APACHE | MST_ASK_PHP, hint, sizeof hint))
+        return mst_failed(MST_EXIT_TARGET, "there is no server to record. %s", hint);
+    return mst_failed(MST_EXIT_TARGET, "there is no running server to record: start it, or name "
+                      "one with -t TARGET (its board, or its status URL)");
+}
+
 int mst_recording_open_targets(struct mst_recording *r)
 {
     char error[MST_ERROR_MAX];
@@ -135,8 +206,8 @@ int mst_recording_open_targets(struct mst_recording *r)
     if (!make_room(r))
         return MST_EXIT_TARGET;
     open_behind(r);
-    if (r->sampler_count > 0)
-        return MST_EXIT_OK;
-    return mst_failed(MST_EXIT_TARGET, "there is no running server to record: name one with -t "
-                      "TARGET (its board, or its status URL)");
+    if (r->sampler_count == 0)
+        return say_nothing_to_record();
+    warn_of_missing(r);
+    return MST_EXIT_OK;
 }

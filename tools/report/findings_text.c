@@ -1,30 +1,64 @@
 /* findings_text.c - a run's verdict and findings for a terminal: see report.h. */
 #include <stdio.h>
+#include <string.h>
 
+#include "report/items.h"
 #include "report/lines.h"
 #include "report/report.h"
+#include "report/summary_text.h"
+
+#define CODE_INDENT 23u
 
 void mst_report_verdict_text(struct mst_sink *sink, const struct mst_summary *s)
 {
     mst_wrapped_styled(sink, MST_STYLE_STRONG, "", 0, MST_TEXT_WIDTH, s->verdict);
 }
 
-void mst_report_findings_text(struct mst_sink *sink, const struct mst_summary *s)
+/* A sentence of the verdict. What to do about it stands below it, so that it is clear of two
+ * actions which is for what; a prediction is known only for the first one alone. */
+static void put_headline(struct mst_sink *sink, const struct mst_finding *f, bool is_first,
+                         unsigned width)
+{
+    mst_wrapped_styled(sink, MST_STYLE_STRONG, "", 0, width, f->text);
+    mst_wrapped(sink, "  do", MST_TEXT_INDENT, width, f->action);
+    if (is_first)
+        mst_wrapped(sink, "  predicted", MST_TEXT_INDENT, width, f->predicted);
+}
+
+/* The findings behind the verdict by their names, each once. */
+static void put_names(struct mst_sink *sink, const struct mst_summary *s, unsigned width)
+{
+    bool is_named[MST_CODE_COUNT] = { false };
+    struct mst_items names = { 0 };
+    size_t i;
+
+    for (i = s->headline_count; i < s->finding_count; i++) {
+        if (!is_named[s->findings[i].code])
+            mst_items_add(&names, "%s", mst_code_names[s->findings[i].code]);
+        is_named[s->findings[i].code] = true;
+    }
+    mst_wrapped(sink, "  also", MST_TEXT_INDENT, width, names.text);
+}
+
+void mst_summary_findings_text(struct mst_sink *sink, const struct mst_summary *s,
+                               const struct mst_text_form *form)
 {
     char lead[48];
     size_t i;
 
-    mst_report_verdict_text(sink, s);
-    for (i = 0; i < s->finding_count; i++) {
-        const struct mst_finding *f = &s->findings[i];
-
-        if (i >= s->headline_count) {
-            snprintf(lead, sizeof lead, "  %s", mst_code_names[f->code]);
-            mst_wrapped(sink, lead, 23, MST_TEXT_WIDTH, f->text);
-        } else if (f->action[0] != '\0') {
-            mst_wrapped(sink, "  do", 12, MST_TEXT_WIDTH, f->action);
-        }
-        if (f->predicted[0] != '\0' && i == 0)
-            mst_wrapped(sink, "  predicted", 12, MST_TEXT_WIDTH, f->predicted);
+    for (i = 0; i < s->headline_count; i++)
+        put_headline(sink, &s->findings[i], i == 0, form->width);
+    if (form->brief) {
+        put_names(sink, s, form->width);
+        return;
     }
+    for (; i < s->finding_count; i++) {
+        snprintf(lead, sizeof lead, "  %s", mst_code_names[s->findings[i].code]);
+        mst_wrapped(sink, lead, CODE_INDENT, form->width, s->findings[i].text);
+    }
+}
+
+void mst_report_findings_text(struct mst_sink *sink, const struct mst_summary *s)
+{
+    mst_summary_findings_text(sink, s, &(struct mst_text_form){ .width = MST_TEXT_WIDTH });
 }

@@ -12,10 +12,15 @@
 #include "findings/sizing.h"
 #include "render/sink.h"
 
-/* For a terminal, at most 100 columns. path: the archive's, as it is shown. percentiles: those
- * that tables show, 1u << enum mst_percentile each; 0: all. */
+/* All of it, in at most 100 columns. path: the archive's, as it is shown. percentiles: those that
+ * tables show, 1u << enum mst_percentile each; 0: all. */
 void mst_report_text(struct mst_sink *sink, const struct mst_summary *summary, const char *path,
                      unsigned percentiles);
+
+/* What a terminal of 80 x 24 shows at once: the verdict and what to do, client and server, the
+ * phases that matter, the checks that say NO, and where the rest is. percentiles 0: one of them. */
+void mst_report_brief(struct mst_sink *sink, const struct mst_summary *summary, const char *path,
+                      unsigned percentiles);
 
 /* The verdict alone. */
 void mst_report_verdict_text(struct mst_sink *sink, const struct mst_summary *summary);

@@ -16,7 +16,8 @@
 #include "segment/format.h"
 
 #define LINE_WIDTH 100u   /* of text: the figures leave little for long names */
-#define NAME_COLUMN_MOST (LINE_WIDTH - 10)
+#define NAME_LEAST 10u
+#define BRIEF_ROWS 6u     /* servers; where there are more, the row of all together stands alone */
 
 enum column {
     REQUESTS, RATE, MEAN, P50, P95, P99, MAX, ERRORS, PHP_WAIT, BUSY, LIMIT, COLUMNS
@@ -37,8 +38,8 @@ columns[COLUMNS] = {
     [LIMIT]    = { "of limit", "of", MST_METRIC_COUNT, 5 },
 };
 
-/* Those of a kind, and which columns are shown, 1u << column each. */
-struct table { const struct mst_summary *s; bool php; unsigned shown; };
+/* Those of a kind, and which columns are shown, 1u << column each; width: of text. */
+struct table { const struct mst_summary *s; bool php; unsigned shown, width; };
 
 struct row { const char *name; bool is_all; uint64_t cells[COLUMNS]; };
 
@@ -69,7 +70,7 @@ static struct table table_of(const struct mst_summary *s, bool php, unsigned per
     static const struct { enum column column; enum mst_percentile percentile; } quantiles[] = {
         { P50, MST_P50 }, { P95, MST_P95 }, { P99, MST_P99 },
     };
-    struct table table = { s, php, (1u << COLUMNS) - 1 - (1u << PHP_WAIT) };
+    struct table table = { s, php, (1u << COLUMNS) - 1 - (1u << PHP_WAIT), LINE_WIDTH };
     size_t i;
 
     for (i = 0; i < sizeof quantiles / sizeof *quantiles; i++)
@@ -117,11 +118,21 @@ static struct row row_of_all(const struct mst_summary_all *all, const char *name
     } };
 }
 
-/* Puts the servers of a kind, and all of them together. */
-static void put_rows(struct mst_sink *sink, const struct table *table, put_row *put)
+/* Puts the servers of a kind together. */
+static void put_sum(struct mst_sink *sink, const struct table *table, put_row *put)
 {
     const struct mst_summary_all all = mst_summary_all(table->s, table->php);
     char name[64];
+    struct row row;
+
+    snprintf(name, sizeof name, "all %zu together", all.count);
+    row = row_of_all(&all, name);
+    put(sink, table, &row);
+}
+
+/* Puts the servers of a kind, and all of them together. */
+static void put_rows(struct mst_sink *sink, const struct table *table, put_row *put)
+{
     struct row row;
     size_t i;
 
@@ -131,9 +142,7 @@ static void put_rows(struct mst_sink *sink, const struct table *table, put_row *
         row = row_of(table->s, &table->s->servers[i]);
         put(sink, table, &row);
     }
-    snprintf(name, sizeof name, "all %zu together", all.count);
-    row = row_of_all(&all, name);
-    put(sink, table, &row);
+    put_sum(sink, table, put);
 }
 
 static struct mst_formatted text_of(const struct row *row, size_t column)
@@ -157,8 +166,8 @@ static void put_text_line(struct mst_sink *sink, enum mst_style style, const str
             snprintf(figures + used, sizeof figures - used, "%*s", columns[i].width, cells[i]);
             used = strlen(figures);
         }
-    used = used + 2 < NAME_COLUMN_MOST ? used + 2 : NAME_COLUMN_MOST;
-    mst_wrapped_styled(sink, style, figures, (unsigned)used, LINE_WIDTH, name);
+    used = used + 2 < table->width - NAME_LEAST ? used + 2 : table->width - NAME_LEAST;
+    mst_wrapped_styled(sink, style, figures, (unsigned)used, table->width, name);
 }
 
 static void put_text_head(struct mst_sink *sink, const struct table *table)
@@ -184,17 +193,36 @@ static void put_text_row(struct mst_sink *sink, const struct table *table, const
     put_text_line(sink, row->is_all ? MST_STYLE_STRONG : MST_STYLE_PLAIN, table, cells, row->name);
 }
 
-void mst_servers_text(struct mst_sink *sink, const struct mst_summary *s, unsigned percentiles)
+static size_t count_used(const struct mst_summary *s, bool php)
+{
+    size_t count = 0, i;
+
+    for (i = 0; i < s->server_count; i++)
+        count += mst_summary_is_php(&s->servers[i]) == php && s->servers[i].requests > 0;
+    return count;
+}
+
+void mst_servers_text(struct mst_sink *sink, const struct mst_summary *s,
+                      const struct mst_text_form *form)
 {
     struct table table;
+    size_t count;
     int php;
 
     for (php = 0; php < 2; php++) {
-        if (mst_summary_all(s, php).count < 2)
+        count = mst_summary_all(s, php).count;
+        if ((form->brief ? count_used(s, php) : count) < 2)
             continue;
-        table = table_of(s, php, percentiles);
+        table = table_of(s, php, form->percentiles);
+        if (form->brief) {
+            table.shown &= ~(1u << MAX);
+            table.width = form->width;
+        }
         put_text_head(sink, &table);
-        put_rows(sink, &table, put_text_row);
+        if (form->brief && count > BRIEF_ROWS)
+            put_sum(sink, &table, put_text_row);
+        else
+            put_rows(sink, &table, put_text_row);
         mst_sink_char(sink, '\n');
     }
 }

@@ -6,8 +6,12 @@
 #include "analysis/summary.h"
 #include "render/sink.h"
 
-/* percentiles: those that are shown, as mst_report_text() has them. */
-void mst_servers_text(struct mst_sink *sink, const struct mst_summary *s, unsigned percentiles);
+struct mst_text_form;
+
+/* In brief, many servers are one row, that of all together, and there have to be two with
+ * requests. */
+void mst_servers_text(struct mst_sink *sink, const struct mst_summary *s,
+                      const struct mst_text_form *form);
 void mst_servers_markdown(struct mst_sink *sink, const struct mst_summary *s);
 void mst_servers_html(struct mst_sink *sink, const struct mst_summary *s);
 

@@ -1,15 +1,18 @@
 /* summary_text.c - a run's summary for a terminal: see report.h.
  *
  * The verdict and the findings stand first. Then come the servers, Apaches before PHPs: client and
- * server next to each other, where the server's time went, what it took. The checks stand last.
+ * server next to each other, where the server's time went, what it took. The checks stand last. The
+ * brief text is a selection of these parts, and of their rows.
  */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/ratio.h"
 #include "console/format.h"
+#include "exec/shell_quote.h"
 #include "report/generators.h"
 #include "report/lines.h"
 #include "report/report.h"
@@ -21,6 +24,15 @@
 
 #define ENDS_SHOWN 5u    /* the archive has all */
 #define PROGRAMS_SHOWN 5u
+#define BRIEF_WIDTH    79u
+
+/* What is written, and where to. */
+struct view {
+    struct mst_sink *sink;
+    const struct mst_summary *s;
+    const char *path;               /* the archive's */
+    struct mst_text_form form;
+};
 
 /* A sentence that is put together piece by piece; what is too long for it is cut. */
 struct sentence { char text[384]; size_t used; };
@@ -40,23 +52,58 @@ static void add(struct sentence *s, const char *format, ...)
 
 /* ---- the head -------------------------------------------------------------------- */
 
-static void put_head(struct mst_sink *sink, const struct mst_summary *s, const char *path)
+/* Whether both sides counted the same: in brief that is a word and not a row. */
+static bool has_one_count(const struct mst_summary *s)
 {
-    char text[1024];
+    uint64_t requests = mst_summary_fronts(s).requests;
+
+    return requests > 0 && s->client.requests == requests;
+}
+
+/* Which run it is. */
+static void put_run(const struct view *v, unsigned indent)
+{
+    const struct mst_summary *s = v->s;
+    char text[1024], count[48] = "";
+
+    if (v->form.brief && has_one_count(s))
+        snprintf(count, sizeof count, ", %s requests", mst_format_count(s->client.requests).text);
+    snprintf(text, sizeof text, "run %lld%s%s of %s, %s%s%s%s", (long long)s->id,
+             s->name != NULL ? " " : "", s->name != NULL ? s->name : "", v->path,
+             mst_format_time(s->duration_ns).text, count, s->complete ? "" : ", not complete: ",
+             s->complete ? "" : mst_outcome_names[s->outcome]);
+    mst_wrapped_styled(v->sink, s->complete ? MST_STYLE_PLAIN : MST_STYLE_ERROR, "", indent,
+                       v->form.width, text);
+    if (s->thinned[0] != '\0')
+        mst_wrapped_styled(v->sink, MST_STYLE_WARNING, "", indent, v->form.width, s->thinned);
+}
+
+static void put_head(const struct view *v)
+{
+    const struct mst_summary *s = v->s;
 
     if (s->command_line != NULL)
-        mst_wrapped(sink, "", 2, MST_TEXT_WIDTH, s->command_line);
+        mst_wrapped(v->sink, "", 2, v->form.width, s->command_line);
     if (s->added != NULL)
-        mst_line(sink, "  (mpmstat added %s)", s->added);
-    snprintf(text, sizeof text, "run %lld%s%s of %s, %s%s%s", (long long)s->id,
-             s->name != NULL ? " " : "", s->name != NULL ? s->name : "", path,
-             mst_format_time(s->duration_ns).text, s->complete ? "" : ", not complete: ",
-             s->complete ? "" : mst_outcome_names[s->outcome]);
-    mst_wrapped_styled(sink, s->complete ? MST_STYLE_PLAIN : MST_STYLE_ERROR, "", 2,
-                       MST_TEXT_WIDTH, text);
-    if (s->thinned[0] != '\0')
-        mst_wrapped_styled(sink, MST_STYLE_WARNING, "", 2, MST_TEXT_WIDTH, s->thinned);
-    mst_sink_char(sink, '\n');
+        mst_line(v->sink, "  (mpmstat added %s)", s->added);
+    put_run(v, 2);
+    mst_sink_char(v->sink, '\n');
+}
+
+/* What the brief text leaves out: where it is. */
+static void put_place(const struct view *v)
+{
+    char *const words[] = { (char *)v->path, NULL };
+    char *path = mst_shell_quote(words), run[32] = "";
+
+    if (v->s->id > 1)
+        snprintf(run, sizeof run, "--run %lld ", (long long)v->s->id);
+    put_run(v, 0);
+    if (path != NULL && mst_summary_front(v->s) != NULL && mst_summary_front(v->s)->requests > 0) {
+        mst_line(v->sink, "  more      mpmstat report -o run.html %s%s   # or --format text", run,
+                 path);
+    }
+    free(path);
 }
 
 /* ---- the two sides --------------------------------------------------------------- */
@@ -67,13 +114,16 @@ static void side(struct mst_sink *sink, const char *name, struct mst_formatted c
     mst_line(sink, "  %-14s%14s%16s", name, client.text, server.text);
 }
 
-/* Counts of what should not be: they are set off where any of it was. */
+/* Whether there was any of what should not be. */
+static bool is_any(uint64_t client, uint64_t server)
+{
+    return (client != MST_UNKNOWN && client > 0) || (server != MST_UNKNOWN && server > 0);
+}
+
 static void side_counts(struct mst_sink *sink, enum mst_style style, const char *name,
                         uint64_t client, uint64_t server)
 {
-    bool is_any = (client != MST_UNKNOWN && client > 0) || (server != MST_UNKNOWN && server > 0);
-
-    mst_line_styled(sink, is_any ? style : MST_STYLE_PLAIN, "  %-14s%14s%16s", name,
+    mst_line_styled(sink, is_any(client, server) ? style : MST_STYLE_PLAIN, "  %-14s%14s%16s", name,
                     mst_format_count(client).text, mst_format_count(server).text);
 }
 
@@ -97,9 +147,9 @@ static void side_times(struct mst_sink *sink, const char *name, uint64_t client,
 }
 
 /* The difference for each request: one that was slow for the client may have been fast here. */
-static void put_join(struct mst_sink *sink, const struct mst_summary_join *join,
-                     unsigned percentiles)
+static void put_join(const struct view *v)
 {
+    const struct mst_summary_join *join = &v->s->client.join;
     const struct mst_summary_times *t = &join->apart;
     struct sentence s = { 0 };
     enum mst_percentile p;
@@ -109,19 +159,35 @@ static void put_join(struct mst_sink *sink, const struct mst_summary_join *join,
     add(&s, "each by itself (%s joined by %s): mean %s", mst_format_count(t->count).text,
         join->by == MST_JOIN_ID ? "id" : "time", mst_format_time(t->mean_ns).text);
     for (p = 0; p < MST_PERCENTILE_COUNT; p++)
-        if (mst_percentile_is_shown(percentiles, p))
+        if (mst_percentile_is_shown(v->form.percentiles, p))
             add(&s, ", %s %s", mst_percentile_names[p],
                 mst_format_time(mst_summary_percentile(t, p)).text);
     add(&s, ", max %s", mst_format_time(t->max_ns).text);
-    mst_wrapped(sink, "", 2, MST_TEXT_WIDTH, s.text);
+    mst_wrapped(v->sink, "", 2, v->form.width, s.text);
     if (join->ambiguous > 0)
-        mst_line(sink, "  (%s of them to the likeliest of several at the same time)",
+        mst_line(v->sink, "  (%s of them to the likeliest of several at the same time)",
                  mst_format_count(join->ambiguous).text);
 }
 
-/* The load tool, and all servers that it talks to. */
-static void put_sides(struct mst_sink *sink, const struct mst_summary *s, unsigned percentiles)
+static void put_failures(const struct view *v)
 {
+    const struct mst_summary_client *c = &v->s->client;
+    struct sentence s = { 0 };
+
+    add(&s, "%s's failures: %s connect, %s receive, %s timeout, %s other, %s length (not as its "
+        "first)", c->tool, mst_format_count(c->failed_connect).text,
+        mst_format_count(c->failed_receive).text, mst_format_count(c->failed_timeout).text,
+        mst_format_count(c->failed_other).text, mst_format_count(c->failed_length).text);
+    if (mst_known(c->failed_length) > 0)
+        add(&s, ". Where a page's length varies, ab -l takes answers of any length");
+    mst_wrapped_styled(v->sink, MST_STYLE_ERROR, "", 2, v->form.width, s.text);
+}
+
+/* The load tool, and all servers that it talks to. */
+static void put_sides(const struct view *v)
+{
+    const struct mst_summary *s = v->s;
+    struct mst_sink *sink = v->sink;
     const struct mst_summary_server *front = mst_summary_front(s);
     const struct mst_summary_all server = mst_summary_fronts(s);
     const struct mst_summary_client *c = &s->client;
@@ -137,8 +203,10 @@ static void put_sides(struct mst_sink *sink, const struct mst_summary *s, unsign
                  kind != NULL ? " " : "", kind != NULL ? kind : "");
     mst_line(sink, "  %-14s%14s%16s%s", "", c->tool != NULL ? c->tool : "(no client)", name,
              c->times.mean_ns != MST_UNKNOWN ? "     client - server" : "");
-    side(sink, "requests", mst_format_count(c->requests), mst_format_count(server.requests));
-    side_counts(sink, MST_STYLE_ERROR, "failed, 5xx", c->failed, server.errors_5xx);
+    if (!v->form.brief || !has_one_count(s))
+        side(sink, "requests", mst_format_count(c->requests), mst_format_count(server.requests));
+    if (!v->form.brief || is_any(c->failed, server.errors_5xx))
+        side_counts(sink, MST_STYLE_ERROR, "failed, 5xx", c->failed, server.errors_5xx);
     if (c->non_2xx != MST_UNKNOWN && c->non_2xx + server.non_2xx > 0)
         side_counts(sink, MST_STYLE_WARNING, "not 2xx", c->non_2xx, server.non_2xx);
     if ((c->unfinished != 0 && c->unfinished != MST_UNKNOWN) || server.aborted > 0)
@@ -147,23 +215,20 @@ static void put_sides(struct mst_sink *sink, const struct mst_summary *s, unsign
          mst_format_milli(server.rate_milli));
     side_times(sink, "mean", c->times.mean_ns, t->mean_ns, c->time_step_ns);
     for (p = 0; p < MST_PERCENTILE_COUNT; p++)
-        if (mst_percentile_is_shown(percentiles, p))
+        if (mst_percentile_is_shown(v->form.percentiles, p))
             side_times(sink, mst_percentile_names[p], mst_summary_percentile(&c->times, p),
                        mst_summary_percentile(t, p), c->time_step_ns);
-    side_times(sink, "max", c->times.max_ns, t->max_ns, c->time_step_ns);
-    put_join(sink, &c->join, percentiles);
+    if (!v->form.brief) {
+        side_times(sink, "max", c->times.max_ns, t->max_ns, c->time_step_ns);
+        put_join(v);
+    }
     if (c->failed != MST_UNKNOWN && c->failed > 0)
-        mst_line_styled(sink, MST_STYLE_ERROR, "  %s's failures: %s connect, %s receive, "
-                        "%s timeout, %s other, %s length (not as its first)", c->tool,
-                        mst_format_count(c->failed_connect).text,
-                        mst_format_count(c->failed_receive).text,
-                        mst_format_count(c->failed_timeout).text,
-                        mst_format_count(c->failed_other).text,
-                        mst_format_count(c->failed_length).text);
+        put_failures(v);
     if (c->corrected)
         mst_line(sink, "  %s corrects its times for coordinated omission: they include made-up "
                  "ones", c->tool);
-    mst_sink_char(sink, '\n');
+    if (!v->form.brief)
+        mst_sink_char(sink, '\n');
 }
 
 /* ---- other ends -------------------------------------------------------------------- */
@@ -359,10 +424,13 @@ static void put_costs(struct mst_sink *sink, const struct mst_summary *s,
     mst_sink_char(sink, '\n');
 }
 
-/* ---- all of it ------------------------------------------------------------------- */
+/* ---- whether to believe it ---------------------------------------------------------- */
 
-static void put_checks(struct mst_sink *sink, const struct mst_summary *s)
+/* In brief, those that say NO: what recording noted, it has said. */
+static void put_checks(const struct view *v)
 {
+    struct mst_sink *sink = v->sink;
+    const struct mst_summary *s = v->s;
     static const char *const words[] = {
         [MST_ANSWER_NO] = "NO", [MST_ANSWER_YES] = "ok", [MST_ANSWER_UNKNOWN] = "?",
     };
@@ -370,13 +438,15 @@ static void put_checks(struct mst_sink *sink, const struct mst_summary *s)
     size_t i;
 
     for (i = 0; i < MST_CHECK_COUNT; i++) {
+        if (v->form.brief && s->checks[i].ok != MST_ANSWER_NO)
+            continue;
         snprintf(lead, sizeof lead, "  %-3s %s", words[s->checks[i].ok], s->checks[i].name);
         mst_wrapped_styled(sink, s->checks[i].ok == MST_ANSWER_NO ? MST_STYLE_WARNING
                                                                   : MST_STYLE_PLAIN,
-                           lead, 23, MST_TEXT_WIDTH, s->checks[i].text);
+                           lead, 23, v->form.width, s->checks[i].text);
     }
-    for (i = 0; i < s->note_count; i++)
-        mst_wrapped_styled(sink, MST_STYLE_WARNING, "  note", 23, MST_TEXT_WIDTH, s->notes[i]);
+    for (i = 0; i < s->note_count && !v->form.brief; i++)
+        mst_wrapped_styled(sink, MST_STYLE_WARNING, "  note", 23, v->form.width, s->notes[i]);
 }
 
 /* The heading of one of several servers. */
@@ -391,39 +461,112 @@ static void put_target(struct mst_sink *sink, const struct mst_summary_server *s
     mst_wrapped_styled(sink, MST_STYLE_STRONG, "", 2, MST_TEXT_WIDTH, text);
 }
 
-static void put_server(struct mst_sink *sink, const struct mst_summary *s,
-                       const struct mst_summary_server *server, unsigned percentiles)
+static void put_server(const struct view *v, const struct mst_summary_server *server)
 {
+    const struct mst_summary *s = v->s;
+    struct mst_sink *sink = v->sink;
+
     if (server->requests == 0 && !s->client.known)
         return;   /* the load never began: nothing to show */
-    if (s->server_count > 1)
+    if (s->server_count > 1 && (!v->form.brief || mst_summary_fronts(s).count > 1))
         put_target(sink, server);
     if (s->server_count > 1 && server->requests == 0)
         return;
     if (server == mst_summary_front(s) && mst_summary_fronts(s).count == 1)
-        put_sides(sink, s, percentiles);
-    mst_summary_phases_text(sink, server, percentiles);
+        put_sides(v);
+    mst_summary_phases_text(sink, s, server, &v->form);
+    if (v->form.brief)
+        return;
     put_ends(sink, s, server);
     put_costs(sink, s, server);
+}
+
+/* ---- the parts of a text ------------------------------------------------------------ */
+
+static void put_findings(const struct view *v)
+{
+    mst_summary_findings_text(v->sink, v->s, &v->form);
+    mst_sink_char(v->sink, '\n');
+}
+
+static void put_all_servers(const struct view *v)
+{
+    mst_servers_text(v->sink, v->s, &v->form);
+    if (v->s->server_count > 1 && mst_summary_fronts(v->s).count > 1 && v->s->client.known)
+        put_sides(v);
+}
+
+static void put_generators(const struct view *v)
+{
+    mst_generators_text(v->sink, v->s);
+}
+
+/* Apaches, PHPs, and those without a request, of which there is only a heading. */
+enum place { APACHES, PHPS, UNUSED, PLACES };
+
+static enum place place_of(const struct mst_summary_server *server)
+{
+    return server->requests == 0 ? UNUSED : mst_summary_is_php(server) ? PHPS : APACHES;
+}
+
+static void put_each_server(const struct view *v)
+{
+    enum place place;
+    size_t i;
+
+    for (place = 0; place < PLACES; place++)
+        for (i = 0; i < v->s->server_count; i++)
+            if (place_of(&v->s->servers[i]) == place)
+                put_server(v, &v->s->servers[i]);
+}
+
+static void put_front(const struct view *v)
+{
+    const struct mst_summary_server *front = mst_summary_front(v->s);
+
+    if (front != NULL)
+        put_server(v, front);
+}
+
+/* The highest that the load had requests enough for. */
+static unsigned brief_percentile(const struct mst_summary *s)
+{
+    const struct mst_summary_server *front = mst_summary_front(s);
+    enum mst_percentile p = MST_P99;
+
+    while (p > MST_P50 && front != NULL &&
+           mst_summary_percentile(&front->phases[MST_PHASE_TOTAL], p) == MST_UNKNOWN)
+        p--;
+    return 1u << p;
+}
+
+enum { BRIEF = 1, COMPLETE = 2 };
+
+static void put_parts(const struct view *v, unsigned text)
+{
+    static const struct { void (*put)(const struct view *); unsigned texts; } parts[] = {
+        { put_head, COMPLETE }, { put_findings, BRIEF | COMPLETE },
+        { put_all_servers, BRIEF | COMPLETE }, { put_generators, COMPLETE },
+        { put_each_server, COMPLETE }, { put_front, BRIEF }, { put_checks, BRIEF | COMPLETE },
+        { put_place, BRIEF },
+    };
+    size_t i;
+
+    for (i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (parts[i].texts & text)
+            parts[i].put(v);
 }
 
 void mst_report_text(struct mst_sink *sink, const struct mst_summary *s, const char *path,
                      unsigned percentiles)
 {
-    size_t i;
+    put_parts(&(struct view){ sink, s, path, { percentiles, MST_TEXT_WIDTH, false } }, COMPLETE);
+}
 
-    put_head(sink, s, path);
-    mst_report_findings_text(sink, s);
-    mst_sink_char(sink, '\n');
-    mst_servers_text(sink, s, percentiles);
-    if (s->server_count > 1 && mst_summary_fronts(s).count > 1 && s->client.known)
-        put_sides(sink, s, percentiles);
-    mst_generators_text(sink, s);
-    for (i = 0; i < s->server_count; i++)
-        if (!mst_summary_is_php(&s->servers[i]))
-            put_server(sink, s, &s->servers[i], percentiles);
-    for (i = 0; i < s->server_count; i++)
-        if (mst_summary_is_php(&s->servers[i]))
-            put_server(sink, s, &s->servers[i], percentiles);
-    put_checks(sink, s);
+void mst_report_brief(struct mst_sink *sink, const struct mst_summary *s, const char *path,
+                      unsigned percentiles)
+{
+    if (percentiles == 0)
+        percentiles = brief_percentile(s);
+    put_parts(&(struct view){ sink, s, path, { percentiles, BRIEF_WIDTH, true } }, BRIEF);
 }

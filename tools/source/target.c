@@ -2,6 +2,7 @@
 #include "source/target.h"
 
 #include <errno.h>
+#include <glob.h>
 #include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@
 #include "read/directory.h"
 #include "source/target_file.h"
 #include "system/owner.h"
+#include "system/uninstrumented.h"
 
 static int out_of_memory(char error[MST_ERROR_MAX])
 {
@@ -282,10 +284,7 @@ static void describe_missing(const char *arg, int reason, char problem[MST_ERROR
                  "%s: there is no such file or directory; expected a board file, a directory "
                  "with board files, or a status URL", arg);
     else if (reason == EACCES)
-        snprintf(problem, MST_ERROR_MAX,
-                 "%s: %s; boards are for root and their reader group, usually adm (ls -l "
-                 "shows it)", arg,
-                 strerror(reason));
+        mst_owner_say_closed(arg, problem);
     else
         snprintf(problem, MST_ERROR_MAX, "%s: %s", arg, strerror(reason));
 }
@@ -345,27 +344,53 @@ static void append_place(char *places, size_t room, const char *directory, int r
              reason != 0 ? ")" : "");
 }
 
-/* The user's own servers have their boards in the user's own directory. */
+/* Those of all servers; of further Apaches that Debian starts, as apache2@two; and the user's own,
+ * for the user's own servers. */
 static char *usual_directories(void)
 {
     const char *users = getenv("XDG_RUNTIME_DIR");
-    char *directories;
+    char *directories = NULL;
+    size_t size, i;
+    FILE *out = open_memstream(&directories, &size);
+    glob_t instances;
 
-    if (users == NULL || users[0] != '/')
-        return strdup(MST_RUNDIR_DEFAULT);
-    return asprintf(&directories, "%s:%s/mpmstat", MST_RUNDIR_DEFAULT, users) >= 0 ? directories
-                                                                                   : NULL;
+    if (out == NULL)
+        return NULL;
+    fputs(MST_RUNDIR_DEFAULT, out);
+    if (glob(MST_RUNDIR_INSTANCES, GLOB_ONLYDIR, NULL, &instances) == 0)
+        for (i = 0; i < instances.gl_pathc; i++)
+            fprintf(out, ":%s", instances.gl_pathv[i]);
+    globfree(&instances);
+    if (users != NULL && users[0] == '/')
+        fprintf(out, ":%s/mpmstat", users);
+    if (fclose(out) == 0)
+        return directories;
+    free(directories);
+    return NULL;
+}
+
+static const char *named_directories(void)
+{
+    const char *variable = getenv(MST_RUNDIR_VARIABLE);
+
+    return variable != NULL && *variable != '\0' ? variable : NULL;
+}
+
+bool mst_targets_hint(unsigned ask, char *text, size_t size)
+{
+    text[0] = '\0';
+    return named_directories() == NULL && mst_uninstrumented_say(ask, text, size);
 }
 
 static int add_default(struct mst_targets *targets, char error[MST_ERROR_MAX])
 {
-    const char *variable = getenv(MST_RUNDIR_VARIABLE);
-    bool is_set = variable != NULL && *variable != '\0';
-    char *directories = is_set ? strdup(variable) : usual_directories();
+    const char *named = named_directories();
+    bool is_set = named != NULL;
+    char *directories = is_set ? strdup(named) : usual_directories();
     char *rest = directories, *directory;
     struct taking taking = { targets, .ours_only = true };
-    char places[MST_ERROR_MAX / 3] = "";
-    int n;
+    char places[MST_ERROR_MAX / 3] = "", closed[MST_ERROR_MAX] = "", hint[MST_ERROR_MAX / 2] = "";
+    int n, reason;
 
     if (directories == NULL)
         return out_of_memory(error);
@@ -373,19 +398,29 @@ static int add_default(struct mst_targets *targets, char error[MST_ERROR_MAX])
         if (*directory == '\0')
             continue;
         n = add_runtime_directory(&taking, directory);
-        if (n < 0 && errno == ENOMEM) {
+        reason = n < 0 ? errno : 0;
+        if (reason == ENOMEM) {
             free(directories);
             return out_of_memory(error);
         }
-        append_place(places, sizeof places, directory, n < 0 ? errno : 0);
+        append_place(places, sizeof places, directory, reason);
+        if (reason == EACCES && closed[0] == '\0')
+            mst_owner_say_closed(directory, closed);
     }
     free(directories);
     note_passed(targets, false);
-    if (targets->count > 0)
+    if (targets->count > 0) {
+        if (targets->note[0] == '\0')
+            snprintf(targets->note, sizeof targets->note, "%s", closed);
         return 0;
+    }
     if (targets->passed.count > 0)
         return mst_fail(error, "no board of root's or of your own found in %s%s: %.600s",
                         is_set ? MST_RUNDIR_VARIABLE " = " : "", places, targets->note);
+    if (closed[0] != '\0')
+        return mst_fail(error, "no board found: %.900s", closed);
+    if (mst_targets_hint(MST_ASK_APACHE | MST_ASK_PHP, hint, sizeof hint))
+        return mst_fail(error, "no board found in %s. %s", places, hint);
     return mst_fail(error, "no board found in %s%s. Is a server with mpmstat running? Name its "
                     "board file (MPMStatBoard says where), its directory (or set %s) or its "
                     "status URL", is_set ? MST_RUNDIR_VARIABLE " = " : "", places,

@@ -7,7 +7,8 @@
  *   --targets FILE        a target each line (target_file.h)
  *   nothing               boards of root and of the user in the directories of
  *                         $MPMSTAT_RUNDIR (colon separated), else in /run/mpmstat,
- *                         /run/mpmstat/php, /run/apache2 and $XDG_RUNTIME_DIR/mpmstat
+ *                         /run/mpmstat/php, /run/apache2, those of further Apaches
+ *                         (/run/apache2-NAME) and $XDG_RUNTIME_DIR/mpmstat
  *
  * Any user may make boards in some of these directories. What is in a board is its
  * owner's word: so another user's counts only where the user points at it.
@@ -25,8 +26,9 @@
 #include "read/snapshot.h"
 #include "source/http.h"
 
-#define MST_RUNDIR_VARIABLE "MPMSTAT_RUNDIR"
-#define MST_RUNDIR_DEFAULT  "/run/mpmstat:/run/mpmstat/php:/run/apache2"
+#define MST_RUNDIR_VARIABLE  "MPMSTAT_RUNDIR"
+#define MST_RUNDIR_DEFAULT   "/run/mpmstat:/run/mpmstat/php:/run/apache2"
+#define MST_RUNDIR_INSTANCES "/run/apache2-*"   /* of further Apaches: Debian's apache2@NAME */
 
 /* What all boards that are read together are allowed to cost (budget.h), and the part of it
  * for other users' boards; and how many of those a directory stands for. */
@@ -101,6 +103,11 @@ void mst_targets_free(struct mst_targets *targets);
 
 /* Whether one of that name is among them. */
 bool mst_targets_have(const struct mst_targets *targets, const char *name);
+
+/* Writes what runs here without the module or the extension (uninstrumented.h), where boards are
+ * looked for in the usual directories: those of MPMSTAT_RUNDIR are of certain servers, and others
+ * do not matter. Returns false, and "", where there is nothing to say. */
+bool mst_targets_hint(unsigned ask, char *text, size_t size);
 
 /* Adds the URL of another board that the status of `front` shows: it is asked as that is. 0, or -1:
  * out of memory. */

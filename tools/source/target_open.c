@@ -1,7 +1,9 @@
 /* target_open.c - opens the board that a target names, and takes snapshots of it: see target.h. */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "segment/liveness.h"
 #include "source/target.h"
@@ -19,8 +21,11 @@ static bool is_same_file(const struct mst_target *t)
 int mst_target_reader(const struct mst_target *t, struct mst_reader *reader,
                       char error[MST_ERROR_MAX])
 {
-    if (mst_reader_open(reader, t->name, error) != 0)
+    if (mst_reader_open(reader, t->name, error) != 0) {
+        if (access(t->name, R_OK) != 0 && errno == EACCES)
+            mst_owner_say_closed(t->name, error);
         return -1;
+    }
     if (!t->has_owner || reader->owner == t->owner)
         return 0;
     snprintf(error, MST_ERROR_MAX, "%s: expected a board of %s, as it was before, found one of %s; "

@@ -99,6 +99,11 @@ bool mst_process_has_board(uint64_t pid, const struct mst_board_file_id *board,
     return false;
 }
 
+bool mst_process_left_board(uint64_t pid, const struct mst_board_file_id *board)
+{
+    return has_mapped(pid, board) == HAS_NOT && !has_open(pid, board);
+}
+
 /* ---- which of them are the server's ---------------------------------------------- */
 
 void mst_processes_init(struct mst_processes *p, uint64_t pid,

@@ -39,6 +39,10 @@ struct mst_board_file_id {
 bool mst_process_has_board(uint64_t pid, const struct mst_board_file_id *board,
                            char error[MST_ERROR_MAX]);
 
+/* Whether a process, of which each that uses the board has it mapped, has certainly left it: a
+ * server that has unloaded PHP runs on, and its PHP's board stays. */
+bool mst_process_left_board(uint64_t pid, const struct mst_board_file_id *board);
+
 /* A process that the board names. */
 struct mst_named_process {
     uint64_t pid, start_ticks, cpu_ns;

@@ -1,7 +1,9 @@
 """The archive survives: kill -9 of the recorder at random moments, other readers, disks that
 are full or read-only. What was committed is there, and the run says that it is unfinished."""
 import json
+import os
 import random
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -9,7 +11,7 @@ import tempfile
 import threading
 import time
 import urllib.request
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -219,9 +221,31 @@ cp "$archive" "$disk" && mount -o remount,ro "$disk" || exit 98
 """
 
 
+def test_a_directory_that_may_not_be_written(server, archive, as_root):
+    """An archive that SQLite had open last with a log, without that log: another user reads it."""
+    with recording(archive, "true", targets=[server("event").board]) as started:
+        assert started.wait(60) == 0
+    with tempfile.TemporaryDirectory(prefix="mpmstat-test-", dir="/dev/shm") as directory:
+        os.chmod(directory, 0o755)
+        path, program = Path(directory, "run.db"), Path(directory, "mpmstat")
+        shutil.copy(archive, path)
+        shutil.copy(build.TOOL, program)      # the build can be closed to other users
+        with closing(sqlite3.connect(path)) as db:
+            db.execute("PRAGMA journal_mode = WAL")
+            db.execute("UPDATE runs SET name = 'one'")
+            db.commit()
+        path.chmod(0o644)
+        assert sorted(os.listdir(directory)) == ["mpmstat", "run.db"]
+        read = subprocess.run([program, "report", "--format", "json", path], text=True,
+                              capture_output=True, timeout=60, user="nobody", group="nogroup",
+                              extra_groups=[], cwd="/")
+        assert read.returncode == 0, read.stderr
+        assert json.loads(read.stdout)[0]["run"]["name"] == "one"
+
+
 @pytest.mark.parametrize("name, said", [
     ("new.sqlite", "Read-only file system. Name a file that can be written"),
-    ("runs.sqlite", "is read-only: it should be writable for a run to be added"),
+    ("runs.sqlite", "Read-only file system. Name a file that can be written"),
 ])
 def test_disk_read_only(server, archive, tmp_path, as_root, name, said):
     """It is said before the load begins; an archive that is there can be read."""

@@ -1,15 +1,19 @@
 """The mistakes that people make: each message names the thing, and what to do next."""
+import fcntl
 import http.server
 import os
+import pty
 import shutil
 import socket
 import sqlite3
 import subprocess
+import termios
 import threading
 
 import pytest
 
 import boards
+import build
 import tool
 from tool import fails
 
@@ -32,6 +36,12 @@ COMMANDS = [
     ("record --name a --name b -- true", 2, "one command, and --name was given 2 times"),
     ("record --interleave --name a --name a -- true --versus true", 2, 'name "a" is given twice'),
     ("record --", 2, "the load tool's command is missing after --"),
+    ("record -- true --versus true", 2, "--versus goes with --interleave",
+     "record --interleave -- A --versus B"),
+    ("record --versus -- true", 2, "--versus stands between two commands"),
+    ("record --interleave -- true --versus", 2, "no command behind --versus"),
+    ("record --interleave -- --versus true", 2, "no command before --versus"),
+    ("record --interleave -- true", 2, "several commands with --versus between them"),
     ("fields workres", 2, "no metric has", "workers"),
     ("report", 2, "the archives to report: files that mpmstat record has made"),
     ("compare {archive}", 2, "two things to compare"),
@@ -154,7 +164,49 @@ def test_no_server_at_all(tmp_path):
 @pytest.mark.skipif(os.geteuid() != 0, reason="is about another user")
 def test_no_permission(made):
     fails(tool.run("status", made["board"], user=NOBODY, group=NOBODY, extra_groups=[], cwd="/"), 3,
-          str(made["board"]), "group")
+          str(made["board"]), "may not be read by this user (permission denied)", "Use sudo")
+
+
+def test_a_command_in_quotes(made):
+    fails(tool.run("record", "-o", made["dir"] / "new.db", "-t", made["board"], "--",
+                   "ab -n 10 http://localhost/"), 1, "these words are one",
+          "Quote only the URL: mpmstat record -- ab -n 10 http://localhost/")
+
+
+def test_a_command_behind_two_dashes(made):
+    done = tool.run("record", "-o", made["dir"] / "twice.db", "-t", made["board"], "--interleave",
+                    "--", "true", "--versus", "--", "true", timeout=60)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_recording_without_a_load(made):
+    done = tool.run("record", "-o", made["dir"] / "idle.db", "-t", made["board"], "--timeout", "1",
+                    timeout=60)
+    assert done.returncode == 0 and "no request came while this was recorded" in done.stdout
+    assert "load" not in done.stdout, done.stdout
+
+
+@pytest.mark.parametrize("url, warned", [("http://127.0.0.1:1/page?a=1", True),
+                                         ("http://127.0.0.1:1/page", False)])
+def test_a_url_that_the_shell_has_cut(made, url, warned):
+    """An & without quotes: the shell starts what is before it in the background."""
+    ours, its = pty.openpty()
+    with subprocess.Popen(
+            ["bash", "-ic", f"{build.TOOL} record -o {made['dir']}/cut.db -t {made['board']} -- "
+             f"true {url}&b=2; wait"], stdin=its, stdout=its, stderr=its, start_new_session=True,
+            preexec_fn=lambda: fcntl.ioctl(its, termios.TIOCSCTTY, 0)) as shell:
+        os.close(its)
+        text = ""
+        try:
+            while some := os.read(ours, 65536):
+                text += some.decode()
+        except OSError:      # EIO: no process has the terminal
+            pass
+        shell.wait(timeout=60)
+    os.close(ours)
+    text = " ".join(text.split())
+    assert ("put the URL in quotes" in text) == warned, text
+    assert f" of {made['dir']}/cut.db, " in text, text
 
 
 def test_a_stopped_server_is_no_mistake(tmp_path):

@@ -73,7 +73,7 @@ def test_progress_is_shown_and_erased(server, archive, columns):
     assert "Apache 0/10" in drawn[-1] or columns == 40
     assert columns < 80 or "0 errors" in drawn[-1]
     assert not any(LINE.search(line) for line in left_on_screen(text).splitlines()), text
-    assert text.index(drawn[-1]) < text.index("run 1 of ")
+    assert text.index(drawn[-1]) < text.index("run 1 of")
 
 
 def test_progress_says_what_is_plain(php_server, archive):
@@ -120,7 +120,7 @@ def test_no_progress_where_it_is_not_wanted(server, archive, option):
 def test_no_progress_and_no_style_in_a_pipe(server, archive):
     apache = server("event", workers=10)
     done = tool.run(*words_of(apache, archive, load=["sleep", "0.5"]), env=environment())
-    assert done.returncode == 0 and "run 1 of " in done.stdout
+    assert done.returncode == 0 and "run 1 of" in done.stdout
     assert "\x1b" not in done.stdout + done.stderr and "requests" not in done.stderr, done.stderr
 
 
@@ -139,6 +139,23 @@ def test_quiet_prints_the_verdict(server, archive):
     done = tool.run(*words_of(apache, archive, "-q", load=["false"]))
     assert done.returncode == 1 and "false failed with exit status 1" in done.stderr
     tool.fails(tool.run(*words_of(apache, archive, "-q", "-v", load=load)), 2, "exclude")
+
+
+# ---- in brief, and the rest ----------------------------------------------------------------------
+
+
+def test_a_terminal_shows_all_of_it_at_once(php_server, archive):
+    """The verdict does not scroll away: 80 columns, 24 lines."""
+    apache = php_server("event", workers=10)
+    load = ab(apache, "/sleep.php?seconds=0.02", "-n", "200", "-c", "4")
+    text = left_on_screen(on_terminal(*words_of(apache, archive, load=load)))
+    shown = STYLE.sub("", text[text.index("\x1b[1m"):]).rstrip("\n").split("\n")
+    assert len(shown) <= 23, text
+    assert all(len(line) < 80 or str(archive) in line for line in shown), text
+    assert f"  more      mpmstat report -o run.html {archive}   # or --format text" in shown
+    assert not any(line.startswith(("  workers ", "  ok ")) for line in shown), text
+    again = on_terminal(*words_of(apache, archive, "-v", load=load))
+    assert "  workers " in again and "  ok  counts " in STYLE.sub("", again)
 
 
 @pytest.fixture

@@ -108,8 +108,7 @@ def test_a_pipe_that_nobody_reads(arguments, environment):
     done = subprocess.run([build.TOOL, *arguments], stdout=writer, stderr=subprocess.PIPE,
                           env=environment, text=True, timeout=30)
     os.close(writer)
-    assert done.returncode == 4
-    assert "cannot write to stdout: Broken pipe" in done.stderr
+    assert (done.returncode, done.stderr) == (4, ""), "as | head is no error to be told"
 
 
 @pytest.mark.parametrize("arguments", COMMANDS, ids=" ".join)

@@ -166,7 +166,7 @@ def test_one_after_the_other(apache, interleaved, tmp_path):
     (["record", "--repeat", "some", "--", "true"], 2, "from 1 to 1000"),
     (["record", "--repeat", "2"], 2, "take a command to run"),
     (["record", "--interleave", "--", "true"], 2, "several commands with --versus between"),
-    (["record", "--interleave", "--", "true", "--versus"], 2, "several commands"),
+    (["record", "--interleave", "--", "true", "--versus"], 2, "no command behind --versus"),
     (["record", "--interleave", "--name", "x", "--", "true", "--versus", "false"], 2,
      "2 commands, and --name was given 1 times"),
 ], ids=lambda value: " ".join(value)[:40] if isinstance(value, list) else "")
@@ -210,4 +210,5 @@ def test_too_few_open_files_are_noted(apache, tmp_path):
     sentence = "70 connections at once need more open files than the load tool may have (100)"
     assert sentence in done.stderr
     assert any(sentence in note for note in notes(archive))
-    assert sentence in " ".join(done.stdout.split()), "the summary shows it"
+    text = tool.run("report", "--format", "text", archive).stdout
+    assert sentence in " ".join(text.split()), "the whole text shows it"

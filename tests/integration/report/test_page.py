@@ -226,6 +226,31 @@ def test_parts_of_the_slowest_add_up(browser, one):
         assert len(row["parts"]) >= 3 and row["said"].count(";") == len(row["parts"])
 
 
+def test_a_server_without_work_has_no_charts(browser, one, tmp_path):
+    """As a PHP that nothing asked; one whose workers are busy all the time, with no request that
+    ends, has them."""
+    titles = """Array.from(document.querySelectorAll('.charts[data-run="0"] figure')).filter(
+        figure => figure.textContent.includes("What Apache's workers did")).length"""
+    for state, shown in (("idle_ns", 0), ("handling_ns", 2)):
+        path = tmp_path / f"{state}.db"
+        with sqlite3.connect(one[0]) as old, closing(sqlite3.connect(path)) as db:
+            old.backup(db)
+            columns = [row[1] for row in db.execute("PRAGMA table_info(servers)")][1:]
+            wanted = ", ".join("'other.board'" if c == "target" else c for c in columns)
+            db.execute(f"INSERT INTO servers SELECT 99, {wanted} FROM servers "
+                       "WHERE run_id = 1 AND producer = 'apache'")
+            db.execute(f"INSERT INTO samples (server_id, time_ns, moment, workers_limit, idle_ns, "
+                       f"reading_ns, handling_ns, sending_ns, keepalive_ns, closing_ns) SELECT 99, "
+                       f"time_ns, moment, 3, 0, 0, 0, 0, 0, 0 FROM samples JOIN servers ON "
+                       f"servers.id = server_id WHERE run_id = 1 AND producer = 'apache'")
+            db.execute(f"UPDATE samples SET {state} = time_ns WHERE server_id = 99")
+            db.commit()
+        report("-o", path.with_suffix(".html"), "--run", "1", path)
+        page = unfolded(browser, path.with_suffix(".html"))
+        assert page.evaluate(titles) == shown, state
+        assert page.complaints == []
+
+
 # ---- charts ------------------------------------------------------------------------------
 
 

@@ -96,6 +96,12 @@ function drawWorkersOverTime(parent, server, together, several) {
     }, together);
 }
 
+// It had no request and no busy worker: its charts would be empty. One that is stuck had workers.
+function wasIdle(server) {
+    return server.requests === 0 && STATES.every(state => state === "idle" ||
+        largest(spans(server.occupancy, state)) < 0.0005);
+}
+
 function drawLatency(parent, run, server, together) {
     const s = column => server.requests > 0 ? binned(server, column) : [];
     const c = column => run.client ? binned(run.client, column) : [];
@@ -759,7 +765,7 @@ function drawRun(parent, more, run) {
     const server = front(run), seconds = run.bins * run.bin_seconds;
     const together = group(seconds, run.bin_seconds, Date.parse(run.started));
     if (!server) return;
-    const others = run.servers.filter(s => s !== server);
+    const others = run.servers.filter(s => s !== server && !wasIdle(s));
     parent.append(zoomTools(together));
     if (server.requests > 0) drawBreakdown(parent, server, together);
     drawLatency(parent, run, server, together);
