@@ -40,6 +40,7 @@ UNIT_TESTS = \
 	tests/unit/check_needs \
 	tests/unit/check_negotiate \
 	tests/unit/check_output \
+	tests/unit/check_paths \
 	tests/unit/check_preflight \
 	tests/unit/check_processes \
 	tests/unit/check_processes_memory \

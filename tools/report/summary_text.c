@@ -12,6 +12,7 @@
 #include "console/format.h"
 #include "report/generators.h"
 #include "report/lines.h"
+#include "report/pages.h"
 #include "report/report.h"
 #include "report/resources.h"
 #include "report/servers.h"
@@ -404,6 +405,7 @@ static void put_server(struct mst_sink *sink, const struct mst_summary *s,
         put_sides(sink, s, percentiles);
     mst_summary_phases_text(sink, server, percentiles);
     put_ends(sink, s, server);
+    mst_pages_text(sink, server);
     put_costs(sink, s, server);
 }
 
