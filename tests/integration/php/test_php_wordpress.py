@@ -1,6 +1,7 @@
 """Real WordPress on a MariaDB of its own: how much of its time is the database's. WordPress itself
 is the witness, which notes each of its queries and how long it took."""
 import json
+import re
 import shutil
 import subprocess
 import tempfile
@@ -110,3 +111,57 @@ def test_how_much_of_its_time_is_the_databases(wordpress):
     # How long it waits is the scheduler's; that both say the same is what counts.
     assert last >= 50 * MS
     assert abs(locked["waits"]["database"] - last) <= 0.05 * last + 10 * MS, (locked, last)
+
+
+# ---- which page is slow -------------------------------------------------------------------
+
+# Pretty permalinks, as WordPress's own .htaccess has them, and a page with a plugin that is slow.
+PERMALINKS = """RewriteEngine On
+RewriteBase /
+RewriteRule ^index\\.php$ - [L]
+RewriteCond %{REQUEST_FILENAME} !-f
+RewriteCond %{REQUEST_FILENAME} !-d
+RewriteRule . /index.php [L]
+"""
+PLUGIN = """<?php
+add_filter('pre_option_permalink_structure', function () { return '/%year%/%monthnum%/%postname%/'; });
+add_action('template_redirect', function () {
+    if (is_single() && strpos($_SERVER['REQUEST_URI'], 'part-7') !== false) {
+        usleep(400000);
+    }
+});
+"""
+POST = "/2024/0{month}/notes-from-the-harbour-part-{n}/"
+
+
+def serve_wordpress(php_server, wordpress, boards, paths):
+    htdocs = wordpress / "htdocs"
+    (htdocs / ".htaccess").write_text(PERMALINKS)
+    (htdocs / "wp-content" / "mu-plugins").mkdir()
+    (htdocs / "wp-content" / "mu-plugins" / "slow.php").write_text(PLUGIN)
+    return php_server(
+        "event", f'DocumentRoot "{htdocs}"\n<Directory "{htdocs}">\nRequire all granted\n'
+        f"AllowOverride All\nDirectoryIndex index.php\n</Directory>\nMPMStatPaths {paths}\n",
+        modules=["rewrite"], workers=50, threads=25, children=3, settings=php.settings(boards))
+
+
+def test_which_page_is_slow(wordpress, php_server, php_boards, archive, tmp_path):
+    """All of them are /index.php. One of ten requests is for the page that sleeps."""
+    apache = serve_wordpress(php_server, wordpress, php_boards, "On")
+    home = apache.get("/").text()
+    posts = re.findall(r'href="http://[^/"]+(/2024/\d\d/notes-from-the-harbour-part-\d+/)"', home)
+    assert posts, home[:2000]
+    posts = sorted(set(posts))
+    [slow] = [post for post in posts if "part-7" in post]
+    others = [post for post in posts if post != slow]
+    urls = tmp_path / "urls"
+    urls.write_text("".join(f"http://127.0.0.1:{apache.port}{path}\n" for path in
+                            [slow, *others, "/", "/?s=harbour", "/nowhere/", *others]))
+    done = subprocess.run([build.TOOL, "record", "-o", archive, "-t", apache.board,
+                           "-t", php.board(php_boards, "fpm-fcgi"), "--",
+                           build.find("siege"), "-c", "6", "-r", "20", "-b", "-f", urls],
+                          text=True, capture_output=True, timeout=120, check=False)
+    print(done.stdout, done.stderr)
+    print(subprocess.run([build.TOOL, "explain", "-t", apache.board,
+                           "-t", php.board(php_boards, "fpm-fcgi")], text=True, capture_output=True).stdout)
+    shutil.copy(archive, "/tmp/paths-wp.sqlite")
