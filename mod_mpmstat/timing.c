@@ -227,11 +227,14 @@ static void set_label(struct mst_timed *req, uint32_t label)
         mst_worker_show(req->connection->worker, req->picked_up_ns, label);
 }
 
-/* mod_proxy puts the whole URL into `uri`, with its query string. */
+/* mod_proxy puts the whole URL into `uri`, with its query string. What is behind a semicolon can be
+ * a session's. */
 static void show_path(struct mst_worker *w, const request_rec *r)
 {
-    apr_cpystrn(w->path, r->proxyreq == PROXYREQ_PROXY ? r->parsed_uri.path : r->uri,
-                sizeof w->path);
+    const char *path = r->proxyreq == PROXYREQ_PROXY ? r->parsed_uri.path : r->uri;
+    size_t room = path ? strcspn(path, ";") + 1 : 1;   /* NULL: CONNECT */
+
+    apr_cpystrn(w->path, path, room < sizeof w->path ? room : sizeof w->path);
 }
 
 /* Called when the directory's configuration is known and the path is unescaped. A request for the

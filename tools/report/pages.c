@@ -2,6 +2,7 @@
 #include "report/pages.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "console/format.h"
 #include "report/lines.h"
@@ -9,7 +10,9 @@
 #include "report/metrics.h"
 #include "report/trace_parts.h"
 
-#define PAGES_SHOWN 8u    /* the page and JSON have more */
+#define PAGES_SHOWN 8u    /* HTML and JSON have more */
+#define NAME_SHOWN  48u   /* columns of a name in a line; the others have all of it */
+#define NUMBERS     45u   /* columns of the numbers before it */
 
 static uint64_t mean_ns(const struct mst_by_name_row *row)
 {
@@ -49,7 +52,7 @@ static void name_of(const struct mst_by_name_row *row, char text[MST_PATH_NAME_M
 void mst_pages_text(struct mst_sink *sink, const struct mst_summary_server *server)
 {
     const struct mst_by_name *pages = &server->pages;
-    char name[MST_PATH_NAME_MAX], part[64];
+    char name[MST_PATH_NAME_MAX], part[64], numbers[NUMBERS * 4], text[192];
     size_t i;
 
     if (mst_summary_is_php(server) || server->requests == 0)
@@ -66,10 +69,13 @@ void mst_pages_text(struct mst_sink *sink, const struct mst_summary_server *serv
 
         name_of(row, name);
         main_part(row, part);
-        mst_line(sink, "  %9s%9s%11s%11s   %s%s%s", mst_format_count(row->requests).text,
+        snprintf(numbers, sizeof numbers, "  %9s%9s%11s%11s",
+                 mst_format_count(row->requests).text,
                  mst_format_percent(share_milli(pages, row)).text,
-                 mst_format_time(mean_ns(row)).text, mst_format_time(row->p95_ns).text, name,
-                 part[0] != '\0' ? ": " : "", part);
+                 mst_format_time(mean_ns(row)).text, mst_format_time(row->p95_ns).text);
+        snprintf(text, sizeof text, "%.*s%s%s%s", (int)NAME_SHOWN, name,
+                 strlen(name) > NAME_SHOWN ? "..." : "", part[0] != '\0' ? ": " : "", part);
+        mst_wrapped(sink, numbers, NUMBERS, MST_TEXT_WIDTH, text);
     }
     mst_sink_char(sink, '\n');
 }

@@ -128,6 +128,7 @@ def test_any_bytes_are_printable_in_every_format(server, mpm):
             and not set(path) & set('<>"\\;? ')), path
     assert base.decode() in [r["path"] for r in lines]
     assert any(r["path"] and r["path"].endswith("...") for r in lines)
+    assert b"s3cr3t" not in apache.board.read_bytes()
 
 
 @pytest.mark.mpms("event")
