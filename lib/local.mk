@@ -55,6 +55,8 @@ board_sources = \
 	lib/write/journal.c \
 	lib/write/journal.h \
 	lib/write/label.c \
+	lib/write/path.c \
+	lib/write/path.h \
 	lib/write/pool_limit.c \
 	lib/write/pool_limit.h \
 	lib/write/process.c \

@@ -254,8 +254,8 @@ const command_rec mst_commands[] = {
     AP_INIT_FLAG("MPMStat", ap_set_flag_slot, SLOT(enabled), RSRC_CONF | ACCESS_CONF,
                  "Whether requests are recorded here: On (default) or Off"),
     AP_INIT_FLAG("MPMStatPaths", ap_set_flag_slot, SLOT(paths), RSRC_CONF | ACCESS_CONF,
-                 "Whether the paths of requests in flight are shown, never with a query string: "
-                 "On or Off (default)"),
+                 "Whether the paths of requests are recorded, and shown while they are in flight, "
+                 "never with a query string: On or Off (default)"),
     AP_INIT_FLAG("MPMStatTrustRequestStart", set_trust_request_start, NULL,
                  RSRC_CONF | ACCESS_CONF,
                  "Whether X-Request-Start, which any client can send, is believed here and the "

@@ -180,6 +180,7 @@ void record_request(const struct mst_timed *req, uint64_t logged, bool has_parts
     record.nth = req->nth;
     record.ends = (uint64_t)req->handler << 32 | MST_NO_END;
     record.log_ns = logged - req->complete_ns;
+    record.path = req->path;
     add_no_parts(&record);
     if (has_parts)
         add_parts(&record, req);

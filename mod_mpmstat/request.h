@@ -63,6 +63,7 @@ struct mst_timed {
     uint64_t status_flags;           /* flags << 16 | HTTP status: valid when it is complete */
     uint64_t bytes;                  /* sent of the response's body: likewise */
     enum mst_class status_class;     /* likewise */
+    uint32_t path;                   /* likewise: its index on the board; MST_NO_PATH */
     bool     off_worker;             /* counted as in flight under `label` in the process's row */
     bool     delivered;              /* a stream's: the thread that sends it has all of it */
     struct mst_parts parts;

@@ -25,6 +25,7 @@
 #include <http_request.h>
 
 #include "segment/handover.h"
+#include "write/path.h"
 
 /* ---- the beginning ------------------------------------------------------------------- */
 
@@ -226,11 +227,14 @@ static void set_label(struct mst_timed *req, uint32_t label)
         mst_worker_show(req->connection->worker, req->picked_up_ns, label);
 }
 
-/* mod_proxy puts the whole URL into `uri`, with its query string. */
+/* mod_proxy puts the whole URL into `uri`, with its query string. What is behind a semicolon can be
+ * a session's. */
 static void show_path(struct mst_worker *w, const request_rec *r)
 {
-    apr_cpystrn(w->path, r->proxyreq == PROXYREQ_PROXY ? r->parsed_uri.path : r->uri,
-                sizeof w->path);
+    const char *path = r->proxyreq == PROXYREQ_PROXY ? r->parsed_uri.path : r->uri;
+    size_t room = path ? strcspn(path, ";") + 1 : 1;   /* NULL: CONNECT */
+
+    apr_cpystrn(w->path, path, room < sizeof w->path ? room : sizeof w->path);
 }
 
 /* Called when the directory's configuration is known and the path is unescaped. A request for the
@@ -347,6 +351,24 @@ static MST_SELDOM bool is_dummy(const request_rec *r)
            && apr_sockaddr_equal(r->connection->client_addr, r->connection->local_addr);
 }
 
+/* Which page the client asked for: the target of its own request, whatever that was rewritten or
+ * redirected to. What a server does not have, any client can ask for; what it redirects, too. A
+ * server that fails, or a client that leaves, says little. */
+static MST_SELDOM uint32_t path_of(const struct mst_timed *req, const request_rec *r)
+{
+    uint32_t status = (uint32_t)req->status_flags & 0xffff;
+    bool is_file = req->handler_ns && req->handler == mst_recording.default_end;
+    enum mst_path_answer answer = MST_PATH_GOOD;
+    char name[MST_PATH_NAME_MAX];
+
+    if (status >= 300 && status < 500 && status != HTTP_NOT_MODIFIED)
+        answer = MST_PATH_REFUSED;
+    else if (status >= 500 || req->status_class == MST_CLASS_ABORTED)
+        answer = MST_PATH_DOUBTFUL;
+    return mst_path_fold(r->unparsed_uri, is_file, name)
+         ? mst_path_find(mst_recording.board, name, answer) : MST_NO_PATH;
+}
+
 /* Keeps what httpd knows of the request, and frees after the log hooks. */
 static void note_outcome(struct mst_timed *req, const request_rec *r)
 {
@@ -366,6 +388,7 @@ static void note_outcome(struct mst_timed *req, const request_rec *r)
         req->status_flags |= MST_REQUEST_NO_WORKER << 16;
     /* httpd counts what was generated: the body of a response to HEAD is not sent. */
     req->bytes = last->bytes_sent > 0 && !last->header_only ? (uint64_t)last->bytes_sent : 0;
+    req->path = req->dir->paths == 1 ? path_of(req, r) : MST_NO_PATH;
     if (req->dir->trust_client_id == 1)
         mst_parts_of(req)->client_id = mst_trace_client_id(r);
     if (req->dir->trace_context >= MST_TRACE_READ)

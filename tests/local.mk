@@ -40,6 +40,7 @@ UNIT_TESTS = \
 	tests/unit/check_needs \
 	tests/unit/check_negotiate \
 	tests/unit/check_output \
+	tests/unit/check_paths \
 	tests/unit/check_preflight \
 	tests/unit/check_processes \
 	tests/unit/check_processes_memory \
@@ -146,6 +147,7 @@ FUZZ_TARGETS = \
 	tests/fuzz/fuzz_loadtools \
 	tests/fuzz/fuzz_ndjson \
 	tests/fuzz/fuzz_negotiate \
+	tests/fuzz/fuzz_path \
 	tests/fuzz/fuzz_render \
 	tests/fuzz/fuzz_serve \
 	tests/fuzz/fuzz_status_json \
@@ -162,6 +164,7 @@ tests_fuzz_fuzz_handover_SOURCES = tests/fuzz/fuzz_handover.c tests/fuzz/replay.
 tests_fuzz_fuzz_loadtools_SOURCES = tests/fuzz/fuzz_loadtools.c tests/fuzz/replay.c
 tests_fuzz_fuzz_ndjson_SOURCES = tests/fuzz/fuzz_ndjson.c tests/fuzz/replay.c
 tests_fuzz_fuzz_negotiate_SOURCES = tests/fuzz/fuzz_negotiate.c tests/fuzz/replay.c
+tests_fuzz_fuzz_path_SOURCES = tests/fuzz/fuzz_path.c tests/fuzz/replay.c
 tests_fuzz_fuzz_render_SOURCES = tests/fuzz/fuzz_render.c tests/fuzz/replay.c
 tests_fuzz_fuzz_serve_SOURCES = tests/fuzz/fuzz_serve.c tests/fuzz/replay.c
 tests_fuzz_fuzz_status_json_SOURCES = tests/fuzz/fuzz_status_json.c tests/fuzz/replay.c

@@ -30,6 +30,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/analysis/join_php.c \
 	tools/analysis/join_php.h \
 	tools/analysis/model.c \
+	tools/analysis/name_table.c \
+	tools/analysis/name_table.h \
 	tools/analysis/need.c \
 	tools/analysis/need.h \
 	tools/analysis/read.c \
@@ -292,6 +294,10 @@ libmpmstat_tool_la_SOURCES = \
 	tools/report/metrics.def \
 	tools/report/metrics.h \
 	tools/report/page.c \
+	tools/report/pages.c \
+	tools/report/pages.h \
+	tools/report/trace_parts.c \
+	tools/report/trace_parts.h \
 	tools/report/page.h \
 	tools/report/parts.c \
 	tools/report/parts.h \

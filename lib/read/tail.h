@@ -33,6 +33,12 @@ uint64_t mst_request_total_ns(const struct mst_request *request);
 void mst_request_ends(const struct mst_request *request, uint64_t ends[MST_RECORD_ENDS]);
 void mst_php_request_ends(const struct mst_php_request *request, uint64_t ends[MST_RECORD_ENDS]);
 
+/* The index of the path that a request was for. MST_UNKNOWN: not recorded, or not known. */
+static inline uint64_t mst_request_path(const struct mst_request *request)
+{
+    return request->path != MST_NO_PATH ? request->path : MST_UNKNOWN;
+}
+
 /* Whether the writer measured what PHP waited for. */
 static inline bool mst_php_waits_known(const struct mst_php_request *request)
 {

@@ -4,23 +4,29 @@
 #include "segment/fields.h"
 #include "segment/traceparent.h"
 
-/* Sets *name to that of the label or other end that a record refers to: it was on the board before
- * the record. NULL: no such name. Returns 0, or -1 with a sentence. */
+/* Tables of names: struct mst_name, struct mst_path. */
+_Static_assert(offsetof(struct mst_name, name) == offsetof(struct mst_kept_name, name) &&
+               offsetof(struct mst_path, path) == offsetof(struct mst_kept_name, name),
+               "entries begin alike");
+
+/* Sets *name to that of the label, other end or path that a record refers to: it was on the board
+ * before the record. NULL: no such name. Returns 0, or -1 with a sentence. */
 static int find_name(struct mst_name_cache *cache, const struct mst_reader *reader,
                      enum mst_section_id section, uint64_t index, const char **name,
                      char error[MST_ERROR_MAX])
 {
     const struct mst_section *s = mst_section_in(&reader->header, section);
-    struct mst_name *kept = &cache->names[index % MST_NAMES_KEPT];
+    struct mst_kept_name *kept = &cache->names[index % MST_NAMES_KEPT];
+    size_t size = section == MST_SECTION_PATHS ? MST_PATH_NAME_MAX : MST_NAME_MAX;
 
     *name = NULL;
     if (index >= s->count)
         return 0;
     if (kept->used != 1 || cache->index[index % MST_NAMES_KEPT] != index) {
         if (mst_reader_read(reader, s->offset + index * s->stride, kept,
-                            offsetof(struct mst_name, owner), error) != 0)
+                            offsetof(struct mst_kept_name, name) + size, error) != 0)
             return -1;
-        kept->name[MST_NAME_MAX - 1] = '\0';
+        kept->name[size - 1] = '\0';
         cache->index[index % MST_NAMES_KEPT] = index;
     }
     if (kept->used == 1)
@@ -29,15 +35,16 @@ static int find_name(struct mst_name_cache *cache, const struct mst_reader *read
 }
 
 /* The indices of the names that a record refers to; MST_UNKNOWN: none. */
-struct indices { uint64_t label, ends[MST_RECORD_ENDS]; };
+struct indices { uint64_t label, path, ends[MST_RECORD_ENDS]; };
 
 static struct indices indices_of(enum mst_section_id section, const union mst_payload *payload)
 {
-    struct indices i = { MST_UNKNOWN, { MST_UNKNOWN, MST_UNKNOWN } };
+    struct indices i = { MST_UNKNOWN, MST_UNKNOWN, { MST_UNKNOWN, MST_UNKNOWN } };
 
     if (section == MST_SECTION_REQUESTS) {
         i.label = payload->request.label_status >> 32;
         mst_request_ends(&payload->request, i.ends);
+        i.path = mst_request_path(&payload->request);
     } else if (section == MST_SECTION_PHP_REQUESTS) {
         i.label = payload->php_request.label_status >> 32;
         mst_php_request_ends(&payload->php_request, i.ends);
@@ -46,7 +53,7 @@ static struct indices indices_of(enum mst_section_id section, const union mst_pa
 }
 
 /* The names of a record. NULL: none, or not known. */
-struct names { const char *label, *ends[MST_RECORD_ENDS]; };
+struct names { const char *label, *path, *ends[MST_RECORD_ENDS]; };
 
 static int find_names(struct mst_journal_names *caches, const struct mst_reader *reader,
                       const struct indices *of, struct names *names, char error[MST_ERROR_MAX])
@@ -54,7 +61,8 @@ static int find_names(struct mst_journal_names *caches, const struct mst_reader 
     size_t i;
 
     if (find_name(&caches->labels, reader, MST_SECTION_LABELS, of->label, &names->label,
-                  error) != 0)
+                  error) != 0 ||
+        find_name(&caches->paths, reader, MST_SECTION_PATHS, of->path, &names->path, error) != 0)
         return -1;
     for (i = 0; i < MST_RECORD_ENDS; i++)
         if (find_name(&caches->ends, reader, MST_SECTION_ENDS, of->ends[i], &names->ends[i],
@@ -120,6 +128,7 @@ static void put_request(struct mst_json *j, const struct mst_header *h,
     mst_json_string(j, "backend", names->ends[1]);
     put_intervals(j, q);
     put_trace(j, q);
+    mst_json_string(j, "path", names->path);
 }
 
 static void put_delivery(struct mst_json *j, const struct mst_delivery *d)

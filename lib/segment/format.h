@@ -63,6 +63,7 @@ enum mst_section_id {
     MST_SECTION_ENDS = MST_SECTION_FIRST,   /* struct mst_name: the other ends */
     MST_SECTION_END_COUNTERS, /* struct mst_other_end_counters: stripes for each other end */
     MST_SECTION_DELIVERIES,  /* struct mst_delivery_record: a ring of Apache's late deliveries */
+    MST_SECTION_PATHS,       /* struct mst_path: Apache's, of requests where MPMStatPaths is On */
     MST_SECTION_COUNT
 };
 #define MST_SECTION_ROOM 8u  /* entries of `more`: the words after it keep their offsets */
@@ -279,6 +280,22 @@ struct mst_name {
 #define MST_ENDS 64u
 #define MST_END_OTHER 0u
 #define MST_END_OTHER_NAME "other"
+
+/* The path that requests are for, without query and folded (write/path.h): "/item/{n}". A process
+ * claims an entry by compare-and-swap on `hash`. */
+struct mst_path {
+    uint64_t used;               /* 1: `path` is valid (stored last) */
+    char     path[MST_PATH_NAME_MAX];
+    uint64_t hash;               /* of the path; 0: the entry is free */
+};
+#define MST_PATHS_MAX 1024u      /* that readers take */
+#define MST_PATHS 512u           /* a power of two; entries are never freed */
+#define MST_PATH_RESERVED 1u     /* the hash of these first entries: no path has it */
+#define MST_NO_PATH      0u
+#define MST_PATH_OTHER   1u      /* paths for which there was no room */
+#define MST_PATH_UNNAMED 2u      /* answers 3xx and 4xx of paths that have no entry */
+#define MST_PATH_OTHER_NAME   "(other)"
+#define MST_PATH_UNNAMED_NAME "(3xx or 4xx)"
 
 /* What an other end's `owner` has: its enum mst_end_kind, and above it a number of the tenant that
  * made it; 0: made by the server's own configuration. */

@@ -98,6 +98,7 @@ uint64_t mst_layout_place(const struct mst_layout *l, struct mst_section s[MST_S
                 sizeof(struct mst_other_end_counters));
     end = place(&s[MST_SECTION_DELIVERIES], end, is_php ? 0 : MST_DELIVERY_RECORDS,
                 sizeof(struct mst_delivery_record));
+    end = place(&s[MST_SECTION_PATHS], end, is_php ? 0 : MST_PATHS, sizeof(struct mst_path));
     return end <= MST_FILE_MAX ? end : 0;
 }
 

@@ -69,6 +69,7 @@ static const struct section_rule section_rules[MST_SECTION_COUNT] = {
                                 sizeof(uint64_t), CHUNK_BYTES, 0 },
     [MST_SECTION_DELIVERIES] = { "deliveries", MST_JOURNAL_MAX,
                                 RECORD_STRIDE(struct mst_delivery, undelivered_bytes), 4096, 0 },
+    [MST_SECTION_PATHS]     = { "paths", MST_PATHS_MAX, END_OF(struct mst_path, path), 4096, 0 },
 };
 
 int mst_reader_read(const struct mst_reader *r, uint64_t offset, void *to, size_t bytes,

@@ -44,6 +44,7 @@ struct mst_request {
     uint64_t trace_high;    /* trace id, the first 16 digits */
     uint64_t trace_low;     /* trace id, the others */
     uint64_t trace_parent;  /* the client's span */
+    uint64_t path;          /* index of the path; MST_NO_PATH: not recorded, or an older writer */
 };
 #define MST_NO_END UINT32_MAX
 #define MST_REQUEST_WORDS (sizeof(struct mst_request) / 8)

@@ -20,6 +20,7 @@
 #include "base/host.h"
 #include "segment/liveness.h"
 #include "write/build.h"
+#include "write/path.h"
 
 static void copy_text(char *to, size_t size, const char *from)
 {
@@ -113,6 +114,7 @@ void mst_board_locate(struct mst_board *b, const struct mst_section s[MST_SECTIO
     b->ends = at(b, s[MST_SECTION_ENDS].offset);
     b->end_counters = at(b, s[MST_SECTION_END_COUNTERS].offset);
     b->deliveries = at(b, s[MST_SECTION_DELIVERIES].offset);
+    b->paths = at(b, s[MST_SECTION_PATHS].offset);
     b->process_count = s[MST_SECTION_PROCESSES].count;
     b->threads = b->threads_used = threads;
     b->label_count = s[MST_SECTION_LABELS].count;
@@ -125,6 +127,7 @@ void mst_board_locate(struct mst_board *b, const struct mst_section s[MST_SECTIO
     b->fork_count = s[MST_SECTION_FORKS].count;
     b->end_count = s[MST_SECTION_ENDS].count;
     b->deliveries_mask = s[MST_SECTION_DELIVERIES].count - 1;
+    b->path_count = s[MST_SECTION_PATHS].count;
 }
 
 static void fill(struct mst_board *b, const struct mst_layout *layout,
@@ -145,6 +148,7 @@ static void fill(struct mst_board *b, const struct mst_layout *layout,
     mst_label_intern(b, MST_LABEL_OTHER_NAME);
     mst_label_intern(b, MST_LABEL_STATUS_NAME);
     mst_other_end_intern(b, MST_END_KIND_COUNT, MST_END_OTHER_NAME);
+    mst_path_begin(b);
     __atomic_store_n(&b->header->ready, MST_READY, __ATOMIC_RELEASE);
 }
 

@@ -55,7 +55,9 @@ struct mst_board {
     struct mst_name          *ends;
     struct mst_other_end_counters  *end_counters;
     struct mst_delivery_record *deliveries;        /* on Apache's boards */
+    struct mst_path          *paths;               /* on Apache's boards */
     uint32_t process_count, threads, label_count, stripe_mask, fork_count, end_count;
+    uint32_t path_count;            /* a power of two, or 0 */
     uint32_t threads_used;          /* of `threads`, by a process that claims an entry now */
     uint32_t in_flight_stride;      /* words of in_flight for each process */
     uint64_t requests_mask, lifecycle_mask, php_requests_mask, marks_mask, deliveries_mask;

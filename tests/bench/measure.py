@@ -30,6 +30,8 @@ BARE = ("bare", dict(module=False, extra=KEEP_ALIVE + apache.STATUS))
 RECORDED = ("mod_mpmstat", dict(module=True, extra=KEEP_ALIVE))
 TRACED = ("mod_mpmstat, MPMStatTraceContext On",
           dict(module=True, extra=KEEP_ALIVE + "MPMStatTraceContext On\n"))
+PATHS = ("mod_mpmstat, MPMStatPaths On",
+         dict(module=True, extra=KEEP_ALIVE + "MPMStatPaths On\n"))
 MOD_STATUS = ("mod_status, ExtendedStatus On",
               dict(module=False, modules=["status"],
                    extra=KEEP_ALIVE + apache.STATUS + "ExtendedStatus On\n"))

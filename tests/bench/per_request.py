@@ -7,7 +7,8 @@ FEW, MANY = 100, 2_100
 
 def run():
     measure.need("valgrind", "strace")
-    rows = measure.compare(measure.MPMS, (measure.BARE, measure.RECORDED, measure.MOD_STATUS),
+    rows = measure.compare(measure.MPMS, (measure.BARE, measure.RECORDED, measure.PATHS,
+                                          measure.MOD_STATUS),
                            (measure.instructions, measure.system_calls), measure.kept_alive,
                            FEW, MANY)
     measure.table("A kept-alive request", ["", "instructions", "added", "system calls", "added"],

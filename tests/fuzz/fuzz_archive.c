@@ -40,7 +40,7 @@ static const char rows[] =
     "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20) "
     "INSERT INTO server_requests SELECT 1, i, 1000000000 + i * 90000000, 1, 2, 30000000, 4, "
     "30000000, 6, 'site', 200, 0, 0, 7, 8, 9, 10, 0, i, 0, NULL, i, 1, 0, 1, 1, 1, 1, 1, "
-    "1, 1, 1, 1, 'fcgi', 'fcgi://a', '0af7651916cd43dd8448eb211c80319c', 'b7ad6b7169203331', 1, 1 "
+    "1, 1, 1, 1, 'fcgi', 'fcgi://a', '0af7651916cd43dd8448eb211c80319c', 'b7ad6b7169203331', 1, 1, '/item/{n}' "
     "FROM n;"
     "INSERT INTO php_requests SELECT 2, key, start_ns + 5, request_id, 1, 20000000, 1, 1, 100, "
     "'site', 200, 'i.php', 0, 0, 0, 1, 7, 8, 0, 5, 1000, 1 FROM server_requests;"

@@ -25,6 +25,7 @@ static void expect_line(const struct mst_ndjson_line *line)
         expect_text(line->label, MST_NAME_MAX);
         expect_text(line->ends[0], MST_NAME_MAX);
         expect_text(line->ends[1], MST_NAME_MAX);
+        expect_text(line->path, MST_PATH_NAME_MAX);
         break;
     case MST_NDJSON_MARK:
         expect_text(line->record.mark.name, MST_MARK_MAX);

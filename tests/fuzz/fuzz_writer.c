@@ -15,6 +15,7 @@
 #include "write/busy.h"
 #include "write/fork_table.h"
 #include "write/journal.h"
+#include "write/path.h"
 #include "write/worker.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -166,6 +167,17 @@ static void name_label(struct mst_board *b, struct script *s, uint64_t number)
         abort();
 }
 
+static void name_path(struct mst_board *b, struct script *s, uint64_t number)
+{
+    char target[32], name[MST_PATH_NAME_MAX];
+
+    snprintf(target, sizeof target, "/%016llx/x", (unsigned long long)number);
+    if (b->path_count > 0
+        && (!mst_path_fold(target, false, name)
+            || mst_path_find(b, name, (enum mst_path_answer)(take(s, 1) % 3)) >= b->path_count))
+        abort();
+}
+
 static void call(struct mst_board *b, struct script *s, unsigned which)
 {
     const struct mst_identity identity = { .server = "again", .workers_limit = take(s, 8) };
@@ -190,6 +202,7 @@ static void call(struct mst_board *b, struct script *s, unsigned which)
     case 7: mst_busy_correct(b, now); break;
     case 8: mst_busy_tell(b, now); break;
     case 9: mst_board_identify(b, &identity); mst_busy_update(b, now); break;
+    case 10: name_path(b, s, now); break;
     }
 }
 
@@ -205,6 +218,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     b = &boards[i];
     memcpy(b->header, pristine[i], b->bytes);
     while (s.size > 0)
-        call(b, &s, (unsigned)take(&s, 1) % 10);
+        call(b, &s, (unsigned)take(&s, 1) % 11);
     return 0;
 }

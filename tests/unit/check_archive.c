@@ -134,7 +134,7 @@ START_TEST(test_waits)
     const char *path = test_path();
     struct mst_archive *a = create(path);
     int64_t server = add_server(a, begin(a));
-    const struct mst_record_names names = { "www", { "mysql db:3306", "redis" } };
+    const struct mst_record_names names = { "www", { "mysql db:3306", "redis" }, NULL };
     const struct mst_sample_end end = { mst_other_end_kind_names[MST_END_DATABASE],
                                         "mysql db:3306", 3, 1, 90 };
     struct mst_php_request r = {

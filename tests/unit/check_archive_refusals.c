@@ -163,7 +163,7 @@ START_TEST(test_an_older_version_is_read_as_it_is)
     close_archive(a);
     ck_assert_int_eq(ask(path, "PRAGMA user_version"), _i);
     ck_assert_int_eq(ask(path, "SELECT count(*) FROM pragma_table_info('server_requests') "
-                               "WHERE name = 'weight'"), 0);
+                               "WHERE name = 'path'"), 0);
 }
 END_TEST
 

@@ -567,6 +567,42 @@ START_TEST(test_advice_of_a_thinned_archive)
 }
 END_TEST
 
+/* Where all is one script, the page is named: the Apache's path of PHP's request. What no page's path
+ * is, as "(other)", is none. */
+START_TEST(test_which_page)
+{
+    struct run r = quiet_run();
+    struct made m;
+    const struct mst_finding *f;
+
+    make(&m, &r, PHP WAITS("database", "mysql db:3306", "100000000")
+         "UPDATE php_requests SET script = '/index.php';"
+         "UPDATE php_waits SET wait_ns = 1000000 WHERE key % 10;"
+         "UPDATE server_requests SET path = CASE WHEN key % 10 THEN '/' ELSE '/checkout' END");
+    f = finding(&m, MST_CODE_DATABASE);
+    ck_assert_uint_eq(number(f, "of_wait_milli"), 917);
+    ck_assert_msg(strstr(f->text, " /checkout has 91.7 % of this wait, and 10.0 % of the requests")
+                  != NULL, "%s", f->text);
+    unmake(&m);
+    make(&m, &r, PHP WAITS("database", "mysql db:3306", "100000000")
+         "UPDATE php_waits SET wait_ns = 1000000 WHERE key % 10;"
+         "UPDATE server_requests SET path = CASE WHEN key % 10 THEN '/' ELSE '(other)' END");
+    f = finding(&m, MST_CODE_DATABASE);
+    ck_assert_uint_eq(mst_finding_number(f, "of_wait_milli"), MST_UNKNOWN);
+    unmake(&m);
+    r.limit = r.busy = 4;
+    r.queue_ns = 40 * MST_NS_PER_MS;
+    make(&m, &r, "UPDATE server_requests SET held_ns = 1000000 * (1 + 99 * (key % 10 = 0)), "
+         "path = CASE WHEN key % 10 THEN '/' ELSE '/checkout' END");
+    f = finding(&m, MST_CODE_HELD_BY);
+    ck_assert_str_eq(f->subject, "/checkout");
+    ck_assert_msg(strncmp(f->text, "Requests for /checkout held 91.7 % of the busy workers' time "
+                          "with 10.0 % of the requests.", 86) == 0, "%s", f->text);
+    check_output(&m.s);
+    unmake(&m);
+}
+END_TEST
+
 /* A page that few ask for has nearly all of a wait; where all pages wait alike, no page is
  * named. */
 START_TEST(test_whose_wait)
@@ -895,6 +931,7 @@ int main(void)
     tcase_add_test(tests, test_one_at_a_time_of_few_requests);
     tcase_add_test(tests, test_advice_of_a_thinned_archive);
     tcase_add_test(tests, test_whose_wait);
+    tcase_add_test(tests, test_which_page);
     tcase_add_test(tests, test_advice);
     tcase_add_test(tests, test_advice_for_a_share);
     tcase_add_loop_test(tests, test_whose_finding, 0, sizeof whose / sizeof *whose);

@@ -130,6 +130,39 @@ START_TEST(test_labels)
 }
 END_TEST
 
+/* The same by page; requests without a path are of no page, and count in the time of all. */
+START_TEST(test_pages)
+{
+    struct run r = quiet_run();
+    const struct mst_by_name *pages;
+    struct made m;
+
+    make(&m, &r, "UPDATE server_requests SET handle_ns = 1000000 * (1 + 99 * (key % 10 = 0)), "
+         "path = CASE WHEN key > 390 THEN NULL WHEN key % 10 = 0 THEN '/checkout' ELSE '/item/{n}' "
+         "END");
+    pages = &m.s.servers[0].pages;
+    ck_assert_uint_eq(m.s.servers[0].with_path, 390);
+    ck_assert_uint_eq(pages->count, 2);
+    ck_assert_str_eq(pages->rows[0].name, "/checkout");
+    ck_assert_uint_eq(pages->rows[0].requests, 39);
+    ck_assert_uint_eq(pages->rows[0].sum_ns, 39 * 100 * MS);
+    ck_assert_str_eq(pages->rows[1].name, "/item/{n}");
+    ck_assert_uint_eq(pages->sum_ns, (40 * 100 + 360) * MS);
+    check_output(&m.s);
+    unmake(&m);
+    make(&m, &r, "UPDATE server_requests SET path = '/' || key || hex(zeroblob(60)) || x'0a'");
+    ck_assert_uint_eq(m.s.servers[0].pages.count, MST_PAGES_MOST + 1);
+    ck_assert_uint_eq(m.s.servers[0].pages.rows[MST_PAGES_MOST].names, 400 - MST_PAGES_MOST);
+    check_output(&m.s);
+    unmake(&m);
+    make(&m, &r, NULL);
+    ck_assert_uint_eq(m.s.servers[0].with_path, 0);
+    ck_assert_uint_eq(m.s.servers[0].pages.count, 0);
+    check_output(&m.s);
+    unmake(&m);
+}
+END_TEST
+
 /* PHP's part of a label's time; scripts with their waits, and the ends that they waited for. */
 START_TEST(test_scripts_and_ends)
 {
@@ -256,6 +289,7 @@ int main(void)
     tcase_add_test(tests, test_trace);
     tcase_add_test(tests, test_trace_of_contradictions);
     tcase_add_test(tests, test_labels);
+    tcase_add_test(tests, test_pages);
     tcase_add_test(tests, test_scripts_and_ends);
     tcase_add_test(tests, test_slowest);
     tcase_add_test(tests, test_groups);

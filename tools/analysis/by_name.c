@@ -11,6 +11,7 @@
 
 #include "analysis/join_php.h"
 #include "analysis/run_requests.h"
+#include "analysis/steps.h"
 #include "archive/query.h"
 #include "base/array.h"
 #include "stats/names.h"
@@ -198,79 +199,102 @@ static bool finish(struct mst_by_name *table, struct gathering *g, size_t most)
     return fine;
 }
 
-void mst_by_name_free(struct mst_by_name *table)
-{
-    size_t i;
-
-    for (i = 0; i < table->count; i++)
-        free(table->rows[i].name);
-    free(table->rows);
-    *table = (struct mst_by_name){ 0 };
-}
-
 /* ---- an Apache's --------------------------------------------------------------------- */
 
-struct apache {
-    struct mst_query q;               /* the requests */
-    struct gathering labels, handlers;
-    uint64_t unnamed_ns;              /* time of the requests without a handler */
+/* A table by a column of apache_sql. */
+struct column {
+    const char         *name;
+    struct mst_by_name *table;
+    struct gathering    gathering;
+    uint64_t            unnamed_ns;   /* time of the requests without such a name */
 };
 
 #define X_COLUMN(suffix, name) name "_ns, "
 static const char apache_sql[] =
     "SELECT rowid AS id, queue_ns, read_ns, handle_ns, send_ns, " MST_INTERVALS(X_COLUMN)
-    "label, status, aborted, " MST_HANDED_TO " AS handler "
+    "label, status, aborted, path, " MST_HANDED_TO " AS handler "
     MST_FROM_APACHES_REQUESTS MST_REQUESTS_ORDER;
 
-/* The present row, with what PHP did for it. */
-static bool add_apaches(struct apache *a, const struct mst_php_times *php)
+/* The time of the present row's parts, with what PHP did for it; the sum is its whole time. */
+static uint64_t read_parts(uint64_t parts_ns[MST_TRACE_COUNT], struct mst_query *q,
+                           const struct mst_php_times *php)
 {
-    struct mst_query *q = &a->q;
     struct mst_trace_times t = {
         .queue_ns = mst_row_number(q, "queue_ns"), .read_ns = mst_row_number(q, "read_ns"),
         .handle_ns = mst_row_number(q, "handle_ns"), .send_ns = mst_row_number(q, "send_ns"),
         .php_wait_ns = php->handle_wait, .php_run_ns = php->handle_run,
         .php_send_ns = php->send_run,
     };
-    uint64_t parts_ns[MST_TRACE_COUNT], ns = t.queue_ns + t.read_ns + t.handle_ns + t.send_ns;
-    struct mst_by_name_row *row;
-    const char *handler, *label;
 
     mst_trace_read_intervals(&t, q);
     mst_trace(parts_ns, &t);
-    label = mst_row_text(q, "label");
-    row = add(&a->labels, label != NULL ? label : "", ns, q);
-    if (row == NULL)
-        return false;
-    add_parts(row, parts_ns);
-    handler = mst_row_text(q, "handler");
-    if (handler == NULL) {
-        a->unnamed_ns += ns;
+    return t.queue_ns + t.read_ns + t.handle_ns + t.send_ns;
+}
+
+static bool add_to_column(struct column *c, struct mst_query *q, uint64_t ns,
+                          const uint64_t parts_ns[MST_TRACE_COUNT])
+{
+    const char *name = mst_row_text(q, c->name);
+    struct mst_by_name_row *row;
+
+    if (name == NULL) {
+        c->unnamed_ns += ns;
         return true;
     }
-    row = add(&a->handlers, handler, ns, q);
+    row = add(&c->gathering, name, ns, q);
     if (row != NULL)
         add_parts(row, parts_ns);
     return row != NULL;
 }
 
+static bool read_apaches(struct column *columns, size_t count, sqlite3 *db,
+                         const struct mst_summary_server *server, size_t most)
+{
+    struct mst_query q = mst_query_ask(db, apache_sql, server->id);
+    uint64_t parts_ns[MST_TRACE_COUNT], ns;
+    struct mst_php_times php;
+    bool fine = true;
+    size_t nth = 0, i;
+
+    for (i = 0; i < count; i++) {
+        *columns[i].table = (struct mst_by_name){ 0 };
+        fine = begin(&columns[i].gathering) && fine;
+    }
+    while (fine && mst_query_next(&q)) {
+        fine = mst_join_php_read(&php, &server->php, nth++, &q);
+        ns = fine ? read_parts(parts_ns, &q, &php) : 0;
+        for (i = 0; i < count && fine; i++)
+            fine = add_to_column(&columns[i], &q, ns, parts_ns);
+    }
+    fine = mst_query_done(&q) && fine;
+    for (i = 0; i < count; i++) {
+        fine = fine && finish(columns[i].table, &columns[i].gathering, most);
+        columns[i].table->sum_ns += columns[i].unnamed_ns;
+        end(&columns[i].gathering);
+    }
+    return fine;
+}
+
 bool mst_by_name_apache(struct mst_by_name *labels, struct mst_by_name *handlers,
                         sqlite3 *db, const struct mst_summary_server *server, size_t most)
 {
-    struct apache a = { .q = mst_query_ask(db, apache_sql, server->id) };
-    struct mst_php_times php;
-    bool fine = begin(&a.labels);
-    size_t nth = 0;
+    struct column columns[] = { { .name = "label", .table = labels },
+                                { .name = "handler", .table = handlers } };
 
-    fine = begin(&a.handlers) && fine;
-    *labels = *handlers = (struct mst_by_name){ 0 };
-    while (fine && mst_query_next(&a.q))
-        fine = mst_join_php_read(&php, &server->php, nth++, &a.q) && add_apaches(&a, &php);
-    fine = mst_query_done(&a.q) && fine && finish(labels, &a.labels, most) &&
-           finish(handlers, &a.handlers, most);
-    handlers->sum_ns += a.unnamed_ns;
-    end(&a.labels);
-    end(&a.handlers);
+    return read_apaches(columns, sizeof columns / sizeof *columns, db, server, most);
+}
+
+bool mst_summary_read_pages(struct mst_summary *s, sqlite3 *db)
+{
+    bool fine = true;
+    size_t i;
+
+    for (i = 0; i < s->server_count && fine; i++) {
+        struct column path = { .name = "path", .table = &s->servers[i].pages };
+
+        if (s->servers[i].with_path > 0)
+            fine = read_apaches(&path, 1, db, &s->servers[i], MST_PAGES_MOST);
+    }
     return fine;
 }
 

@@ -299,6 +299,7 @@ static void free_lists(struct mst_summary_server *server)
         free(server->ends[i].name);
     }
     free(server->ends);
+    mst_by_name_free(&server->pages);
 }
 
 /* ---- the end of it --------------------------------------------------------------- */

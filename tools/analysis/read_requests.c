@@ -14,8 +14,8 @@
 #define X_COLUMN(suffix, name) ", " name "_ns"
 static const char apache_sql[] =
     "SELECT start_ns, queue_ns, read_ns, handle_ns, send_ns, held_ns, front_ns, bytes, status, "
-    "aborted, no_worker, ghost, label = '" MST_LABEL_STATUS_NAME "' AS is_page"
-    MST_INTERVALS(X_COLUMN) " FROM server_requests WHERE server_id = :id";
+    "aborted, no_worker, ghost, label = '" MST_LABEL_STATUS_NAME "' AS is_page, "
+    "path IS NOT NULL AS has_path" MST_INTERVALS(X_COLUMN) " FROM server_requests WHERE server_id = :id";
 static const char php_sql[] =
     "SELECT start_ns, wait_ns, run_ns, status, aborted, ghost, fatal, timeout, cached, "
     "memory_bytes, user_ns, system_ns, cpu_wait_ns, waits_ns FROM php_requests "
@@ -137,6 +137,7 @@ static bool read_apaches(struct reading *r)
         mst_add_saturated(ns[MST_PHASE_HANDLE], ns[MST_PHASE_SEND]));
     of.end_ns = mst_add_saturated(start_ns, ns[MST_PHASE_TOTAL]);
     count(r, &of);
+    r->s->with_path += is_set(q, "has_path");
     r->s->bytes = bytes != MST_UNKNOWN ? mst_add_saturated(r->s->bytes, bytes) : r->s->bytes;
     mst_trace_read_intervals(&t, q);
     return add_phases(r, ns) &&

@@ -13,7 +13,7 @@
 #define X_COLUMN(suffix, name) name "_ns, "
 static const char apache_sql[] =
     "SELECT rowid AS id, start_ns, queue_ns, read_ns, handle_ns, send_ns, "
-    MST_INTERVALS(X_COLUMN) "status, aborted, label, " MST_HANDED_TO " AS handler "
+    MST_INTERVALS(X_COLUMN) "status, aborted, label, path, " MST_HANDED_TO " AS handler "
     MST_FROM_APACHES_ROWS
     "ORDER BY queue_ns + read_ns + handle_ns + send_ns DESC, start_ns, rowid LIMIT :most";
 static const char php_sql[] =
@@ -67,6 +67,7 @@ static bool read_apache(struct mst_slow *slow, struct mst_query *q, const struct
 
     mst_trace_read_intervals(&t, q);
     mst_row_copy(q, "handler", slow->handler, sizeof slow->handler);
+    mst_row_copy(q, "path", slow->path, sizeof slow->path);
     if (server->php.joined > 0)
         fine = mst_join_php_one(&php, s, q->db, server->id, mst_row_number(q, "id"));
     if (fine && php.php_row > 0) {

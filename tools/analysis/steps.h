@@ -34,6 +34,9 @@ bool mst_summary_read_ports(struct mst_summary *s, sqlite3 *db);
 /* join_php.c: joins PHP's requests to Apache's. */
 bool mst_summary_join_php(struct mst_summary *s, sqlite3 *db);
 
+/* by_name.c: the pages of the Apaches that record paths. */
+bool mst_summary_read_pages(struct mst_summary *s, sqlite3 *db);
+
 /* join_client.c: joins the client's requests to the servers'. */
 bool mst_summary_join_client(struct mst_summary *s, sqlite3 *db);
 

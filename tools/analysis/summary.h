@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "analysis/finding.h"
+#include "analysis/name_table.h"
 #include "analysis/need.h"
 #include "archive/archive.h"
 #include "archive/states.h"
@@ -142,6 +143,8 @@ struct mst_summary_pool {
     uint64_t max_memory_bytes;
 };
 
+#define MST_PAGES_MOST 20u             /* of a server's pages; one row more has all others */
+
 /* What kept a server's workers: an Apache's requests that had one, or a PHP's. */
 struct mst_summary_held {
     uint64_t requests, late;           /* late: those that ended after the load tool */
@@ -173,6 +176,8 @@ struct mst_summary_server {
      * server. Count 0: there is little of these, or it is not known. */
     struct mst_summary_times handle_rest, send_rest;
     struct mst_summary_run run;        /* a PHP's */
+    uint64_t with_path;                /* an Apache's requests whose path is known */
+    struct mst_by_name pages;          /* an Apache's requests by path; empty: none is known */
     size_t   end_count;                /* the longest time first */
     struct mst_summary_end *ends;
     uint64_t joined;                   /* a PHP's requests that are an Apache's here */

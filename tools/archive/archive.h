@@ -15,7 +15,7 @@
 #include "base/error.h"
 
 #define MST_ARCHIVE_ID       0x6d706d73     /* "mpms" */
-#define MST_ARCHIVE_VERSION  6
+#define MST_ARCHIVE_VERSION  7
 #define MST_ARCHIVE_OUTPUT   (4u << 20)     /* bytes kept of what the load tool printed */
 
 /* Between two samples of a server; of one that is read through a URL, where each costs it a

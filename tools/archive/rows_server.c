@@ -80,7 +80,7 @@ int mst_archive_add_request(struct mst_archive *a, int64_t server_id,
         .parent_span = TEXT(traced ? trace.parent : NULL),
         .sampled = NUMBER(mst_or_unknown(traced, r->label_status >> MST_TRACE_FLAGS_SHIFT &
                                                  MST_TRACE_SAMPLED)),
-        .weight = NUMBER(1),
+        .weight = NUMBER(1), .path = TEXT(names->path),
     };
 
     return insert_server_requests(a, &row);

@@ -196,8 +196,10 @@ CREATE TABLE IF NOT EXISTS server_requests (
                                          -- digits; NULL: none, or not known
     parent_span       TEXT,              -- the client's span in that trace, 16 hex digits
     sampled           INTEGER,           -- 1: the client asks for the trace to be kept
-    weight            INTEGER NOT NULL DEFAULT 1   -- number of requests that the row stands for;
+    weight            INTEGER NOT NULL DEFAULT 1,  -- number of requests that the row stands for;
                                          -- more than 1 in a thinned archive only
+    path              TEXT               -- without query, numbers as {n}; NULL: not recorded
+                                         -- (MPMStatPaths)
 );
 CREATE INDEX IF NOT EXISTS server_requests_id ON server_requests (server_id, request_id);
 

@@ -9,6 +9,7 @@
 #include "render/json_writer.h"
 #include "report/lines.h"
 #include "report/metrics.h"
+#include "report/pages.h"
 #include "report/report.h"
 #include "segment/fields.h"
 
@@ -154,6 +155,11 @@ static void put_requests(struct mst_sink *sink, const struct mst_summary *s)
                              mst_format_time(mst_summary_percentile(t, p)).text);
         mst_wrapped(sink, lead, 25, MST_TEXT_WIDTH, text);
     }
+    for (i = 0; i < s->server_count; i++)
+        if (!mst_summary_is_php(&s->servers[i]) && s->servers[i].requests > 0) {
+            mst_sink_char(sink, '\n');
+            mst_pages_text(sink, &s->servers[i]);
+        }
 }
 
 void mst_explain_text(struct mst_sink *sink, const struct mst_explanation *e)

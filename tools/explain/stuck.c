@@ -203,6 +203,60 @@ static void say_stuck(struct mst_finding *f, const struct mst_explained_server *
              mst_format_time(idle_ns).text, queue);
 }
 
+/* The paths that a server has in flight are an Apache's. "" where they are not shown. */
+static bool is_apache(const struct mst_explained_server *s)
+{
+    return mst_source_identity(s->source)->producer == MST_PRODUCER_APACHE;
+}
+
+/* The only path that more than half of them can have, by a vote of all (Boyer and Moore). */
+static const char *path_of_most(const struct mst_explanation *e)
+{
+    const char *most = "", *path;
+    uint64_t votes = 0;
+    size_t i, k;
+
+    for (i = 0; i < e->server_count; i++)
+        for (k = 0; is_apache(&e->servers[i]) && k < e->servers[i].worker_count; k++) {
+            path = e->servers[i].workers[k].path;
+            if (path[0] == '\0')
+                continue;
+            if (votes == 0)
+                most = path;
+            if (strcmp(path, most) == 0)
+                votes++;
+            else
+                votes--;
+        }
+    return most;
+}
+
+static uint64_t count_paths(const struct mst_explanation *e, const char *only)
+{
+    uint64_t count = 0;
+    const char *path;
+    size_t i, k;
+
+    for (i = 0; i < e->server_count; i++)
+        for (k = 0; is_apache(&e->servers[i]) && k < e->servers[i].worker_count; k++) {
+            path = e->servers[i].workers[k].path;
+            count += path[0] != '\0' && (only == NULL || strcmp(path, only) == 0);
+        }
+    return count;
+}
+
+/* Which page it is about, where Apache shows the paths of what it has in flight (MPMStatPaths). */
+static void say_page(struct mst_finding *f, const struct mst_explanation *e)
+{
+    const char *path = path_of_most(e);
+    uint64_t count = count_paths(e, path), of = count_paths(e, NULL);
+    size_t length = strlen(f->text);
+
+    if (of > 1 && 2 * count > of)
+        mst_say(f->text + length, sizeof f->text - length, " %" PRIu64 " of %" PRIu64 " requests "
+                "in flight in Apache are for %s.", count, of, path);
+}
+
 /* Of several servers the one behind the others has the cause: PHP's come first. */
 static bool add_stuck(struct mst_explanation *e, const struct mst_explained_server *s,
                       const char *label, uint64_t limit)
@@ -218,6 +272,7 @@ static bool add_stuck(struct mst_explanation *e, const struct mst_explained_serv
     say_doing(&f, e, s, &d, label, doing);
     snprintf(pool, sizeof pool, "PHP's pool %s is", label != NULL ? label : "");
     say_stuck(&f, s, &d, doing, label != NULL ? pool : NULL, limit, idle_ns);
+    say_page(&f, e);
     f.requests = d.count;
     f.weight = 2 * MST_WEIGHT_FIRST + (mst_server_is_php(s) ? 1 : 0);
     f.numbers[f.number_count++] = (struct mst_finding_number){ "workers_limit", limit };

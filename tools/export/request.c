@@ -13,7 +13,7 @@
 #define X_COLUMN(suffix, name) name "_ns, "
 static const char chosen_sql[] =
     "SELECT rowid AS id, request_id, start_ns, queue_ns, read_ns, handle_ns, send_ns, "
-    MST_INTERVALS(X_COLUMN) "status, bytes, pid, aborted, label, handler, backend, "
+    MST_INTERVALS(X_COLUMN) "status, bytes, pid, aborted, label, handler, backend, path, "
     "trace_id, parent_span, sampled "
     MST_FROM_APACHES_ROWS
     "AND (" TOTAL " >= :slower_than OR (:failed AND status >= 500) OR (:sampled AND sampled = 1) "
@@ -122,6 +122,7 @@ static bool read_request(struct mst_export_request *r, struct mst_query *q, sqli
     mst_row_copy(q, "label", r->label, sizeof r->label);
     mst_row_copy(q, "handler", r->handler, sizeof r->handler);
     mst_row_copy(q, "backend", r->backend, sizeof r->backend);
+    mst_row_copy(q, "path", r->path, sizeof r->path);
     read_trace(r, q);
     if (joined->php_row > 0 && !read_php(r, &t, db, joined))
         return false;

@@ -19,6 +19,7 @@ struct mst_export_request {
     uint64_t id, start_ns, total_ns, status, bytes, pid;
     bool     aborted, sampled;
     char     label[MST_NAME_MAX], handler[MST_NAME_MAX], backend[MST_NAME_MAX];
+    char     path[MST_PATH_NAME_MAX];        /* "": not recorded */
     char     trace_id[33], parent[17];       /* "": it is in no trace */
     uint64_t parts_ns[MST_TRACE_COUNT];
     uint64_t php_row;                        /* 0: PHP has no record of it */

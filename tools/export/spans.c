@@ -196,13 +196,14 @@ static void add_server(struct spans *s)
 {
     const struct mst_export_request *r = s->r;
     bool failed = r->status >= 500 && r->status < 1000;
-    char name[MST_NAME_MAX + 8], status[8];
+    const char *route = r->path[0] == '/' ? r->path : r->label;   /* a path is folded: no URL */
+    char name[MST_PATH_NAME_MAX + 8], status[8];
 
-    snprintf(name, sizeof name, "HTTP %s", r->label);
+    snprintf(name, sizeof name, "HTTP %s", route);
     begin_span(s, s->server_id, r->parent, r->parent[0] != '\0', name, MST_OTLP_SERVER,
                r->start_ns, r->total_ns);
     mst_otlp_text(s->j, "http.request.method", "_OTHER");
-    mst_otlp_text(s->j, "http.route", r->label);
+    mst_otlp_text(s->j, "http.route", route);
     mst_otlp_number(s->j, "http.response.status_code", r->status);
     mst_otlp_number(s->j, "http.response.body.size", r->bytes);
     if (failed) {
@@ -212,6 +213,8 @@ static void add_server(struct spans *s)
     mst_otlp_number(s->j, "mpmstat.request.id", r->id);
     mst_otlp_number(s->j, "mpmstat.pid", r->pid);
     mst_otlp_text(s->j, "mpmstat.handler", r->handler);
+    if (route != r->label)
+        mst_otlp_text(s->j, "mpmstat.label", r->label);
     mst_otlp_flag(s->j, "mpmstat.aborted", r->aborted);
     end_span(s, failed);
 }

@@ -76,23 +76,31 @@ static void find_uploads(struct mst_inquiry *q)
 
 /* ---- who held them ------------------------------------------------------------------------- */
 
-static const char apache_holders[] =
-    "SELECT label AS name, held_ns AS time_ns, queue_ns AS waited_ns "
-    MST_FROM_APACHES_REQUESTS "AND no_worker = 0";
-static const char php_holders[] =
-    "SELECT script AS name, run_ns AS time_ns, wait_ns AS waited_ns " MST_FROM_PHPS_REQUESTS;
+#define HELD_BY(name) \
+    "SELECT " name " AS name, held_ns AS time_ns, queue_ns AS waited_ns " \
+    MST_FROM_APACHES_REQUESTS "AND no_worker = 0"
+#define RUN_BY(name) \
+    "SELECT " name " AS name, run_ns AS time_ns, wait_ns AS waited_ns " MST_FROM_PHPS_REQUESTS
+static const struct mst_holders apache_pages = { HELD_BY("path"), "Requests for", true },
+                                apache_labels = { HELD_BY("label"), "Label", false },
+                                php_pages = { RUN_BY(MST_PHPS_PATH), "Requests for", true },
+                                php_scripts = { RUN_BY("script"), "Script", false };
 
-/* A label or script that had the workers for more of their time than its requests are many, while
- * others waited: it explains its own time and theirs. */
+/* A page, label or script that had the workers for more of their time than its requests are many,
+ * while others waited: it explains its own time and theirs. */
 static bool find_holder(struct mst_inquiry *q, const struct mst_summary_server *server,
-                        const char *sql)
+                        const struct mst_holders *holders)
 {
-    struct mst_holder h = mst_holder_ask(q, sql, server->id, NULL);
-    uint64_t of_time = mst_holder_of_time_milli(&h);
-    uint64_t of_requests = mst_holder_of_requests_milli(&h);
+    struct mst_holder h = { .groups = 0 };
+    uint64_t of_time, of_requests;
     struct mst_finding *f;
 
-    if (!mst_holder_stands_out(&h) ||
+    if (holders->are_pages && !mst_holder_knows_pages(q, server))
+        return false;
+    h = mst_holder_ask(q, holders, server->id, NULL);
+    of_time = mst_holder_of_time_milli(&h);
+    of_requests = mst_holder_of_requests_milli(&h);
+    if (!mst_holder_stands_out(&h, holders) ||
         mst_budget_milli(&q->b, (uint64_t)h.others_waited_ns) < MST_FINDING_MILLI)
         return false;
     f = mst_found_requests(q, MST_CODE_HELD_BY, MST_CERTAIN, h.requests, h.all_requests);
@@ -102,8 +110,19 @@ static bool find_holder(struct mst_inquiry *q, const struct mst_summary_server *
     mst_found_number(f, "of_busy_time_milli", of_time);
     mst_found_number(f, "of_requests_milli", of_requests);
     mst_found_number(f, "others_waited_ns", (uint64_t)h.others_waited_ns);
-    mst_say_holder(f, server, of_time, of_requests);
+    mst_say_holder(f, holders, of_time, of_requests);
     return true;
+}
+
+static void find_who_held(struct mst_inquiry *q)
+{
+    const struct mst_budget *b = &q->b;
+
+    if (b->front != b->php && (find_holder(q, b->front, &apache_pages) ||
+                               find_holder(q, b->front, &apache_labels)))
+        return;
+    if (b->php != NULL && !find_holder(q, b->php, &php_pages))
+        find_holder(q, b->php, &php_scripts);
 }
 
 /* Without a load tool nobody waits for the last answers: those in flight are of a server that goes
@@ -164,10 +183,8 @@ void mst_find_holders(struct mst_inquiry *q)
         find_late_delivery(q);
         find_uploads(q);
     }
-    if (mst_budget_milli(b, b->queue_ns + b->php_wait_ns) >= MST_FINDING_MILLI &&
-        !find_holder(q, b->front, b->front != b->php ? apache_holders : php_holders) &&
-        b->php != NULL && b->php != b->front)
-        find_holder(q, b->php, php_holders);
+    if (mst_budget_milli(b, b->queue_ns + b->php_wait_ns) >= MST_FINDING_MILLI)
+        find_who_held(q);
     find_stuck(q, b->front);
     for (i = 0; i < q->s->server_count; i++)
         if (mst_is_ours(q, &q->s->servers[i]))

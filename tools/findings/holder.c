@@ -79,15 +79,17 @@ static struct mst_holder holder_of(const struct grouping *g)
 }
 
 /* SQLite's GROUP BY sorts the rows, which takes three times as long. */
-struct mst_holder mst_holder_ask(struct mst_inquiry *q, const char *sql, int64_t server_id,
-                                 const char *kind)
+struct mst_holder mst_holder_ask(struct mst_inquiry *q, const struct mst_holders *holders,
+                                 int64_t server_id, const char *kind)
 {
-    struct mst_query rows = mst_query_ask(q->db, sql, server_id);
+    struct mst_query rows = mst_query_ask(q->db, holders->sql, server_id);
     struct grouping g = { 0 };
     struct mst_holder h = { 0 };
 
     if (kind != NULL)
         mst_query_set_text(&rows, ":kind", kind);
+    if (strstr(holders->sql, ":front") != NULL)
+        mst_query_set(&rows, ":front", q->b.front->id);
     if (gather(&g, &rows))
         h = holder_of(&g);
     else
@@ -107,10 +109,15 @@ uint64_t mst_holder_of_requests_milli(const struct mst_holder *h)
     return h->all_requests > 0 ? mst_milli(h->requests, h->all_requests) : 0;
 }
 
-bool mst_holder_stands_out(const struct mst_holder *h)
+bool mst_holder_knows_pages(const struct mst_inquiry *q, const struct mst_summary_server *server)
+{
+    return q->b.front->with_path > 0 && (!mst_summary_is_php(server) || !q->s->is_thinned);
+}
+
+bool mst_holder_stands_out(const struct mst_holder *h, const struct mst_holders *holders)
 {
     uint64_t of_time = mst_holder_of_time_milli(h);
 
-    return h->groups > 1 && of_time >= MST_HOLDER_TIME_MILLI &&
+    return h->groups > 1 && (!holders->are_pages || h->name[0] == '/') && of_time >= MST_HOLDER_TIME_MILLI &&
            mst_holder_of_requests_milli(h) * 2 <= of_time;
 }

@@ -89,7 +89,7 @@ void mst_say_slow_sending(struct mst_finding *f, const struct mst_budget *b);
 void mst_say_late_delivery(struct mst_finding *f, const struct mst_budget *b);
 void mst_say_uploads(struct mst_finding *f, const struct mst_budget *b);
 void mst_say_headers(struct mst_finding *f, const struct mst_budget *b);
-void mst_say_holder(struct mst_finding *f, const struct mst_summary_server *server,
+void mst_say_holder(struct mst_finding *f, const struct mst_holders *holders,
                     uint64_t of_time_milli, uint64_t of_requests_milli);
 void mst_say_stuck(struct mst_finding *f, const struct mst_summary_server *server);
 void mst_say_churn(struct mst_finding *f, const struct mst_summary_server *server);
@@ -123,7 +123,7 @@ void mst_say_unseen(struct mst_finding *f, const struct mst_budget *b, uint64_t 
 
 struct mst_tail_part { const char *name, *meaning; };
 enum mst_in_common {
-    MST_COMMON_NONE, MST_COMMON_LABEL, MST_COMMON_FIRST, MST_COMMON_UNCACHED, MST_COMMON_SECOND,
+    MST_COMMON_NONE, MST_COMMON_PAGE, MST_COMMON_LABEL, MST_COMMON_FIRST, MST_COMMON_UNCACHED, MST_COMMON_SECOND,
     MST_COMMON_PROCESS
 };
 struct mst_tail {

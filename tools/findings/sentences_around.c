@@ -109,12 +109,11 @@ void mst_say_headers(struct mst_finding *f, const struct mst_budget *b)
                "or use event, which needs no worker while a connection is idle.");
 }
 
-void mst_say_holder(struct mst_finding *f, const struct mst_summary_server *server,
+void mst_say_holder(struct mst_finding *f, const struct mst_holders *holders,
                     uint64_t of_time_milli, uint64_t of_requests_milli)
 {
     MST_TEXT(f, "%s %s held %s of the busy workers' time with %s of the requests.",
-             mst_summary_is_php(server) ? "Script" : "Label", f->subject,
-             mst_format_percent(of_time_milli).text,
+             holders->what, f->subject, mst_format_percent(of_time_milli).text,
              mst_format_percent(of_requests_milli).text);
     MST_ACTION(f, "Give it workers of its own (a pool, a server), or make it quicker: the others "
                "wait for it.");
@@ -307,6 +306,7 @@ static void say_common(char text[256], const struct mst_tail *t)
     const struct mst_formatted all = mst_format_percent(t->common_all_milli);
 
     switch (t->common) {
+    case MST_COMMON_PAGE:
     case MST_COMMON_LABEL:
         mst_say(text, 256, "; %s of them are of %s, which has %s of all", slow.text, t->value,
                 all.text);

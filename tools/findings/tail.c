@@ -54,6 +54,7 @@ static const char slow_itself[] = "p.server_id = :id AND " PHP_TOTAL " > :slow";
 /* What most slow requests share, and few others have. */
 struct attribute { const char *apache, *php; enum mst_in_common kind; };
 static const struct attribute attributes[] = {
+    { "CASE WHEN path LIKE '/%' THEN path END", NULL, MST_COMMON_PAGE },
     { "label", "script", MST_COMMON_LABEL },
     { "CASE nth WHEN 0 THEN 'first' END", NULL, MST_COMMON_FIRST },
     { NULL, "CASE cached WHEN 0 THEN 'cold' END", MST_COMMON_UNCACHED },
@@ -225,7 +226,7 @@ void mst_find_tail(struct mst_inquiry *q)
         mst_findings_get(q->s, MST_CODE_HELD_BY, "") != NULL)
         mst_found_no_headline(f);
     f->requests = t.slow;
-    if (t.common == MST_COMMON_LABEL)
+    if (t.common == MST_COMMON_LABEL || t.common == MST_COMMON_PAGE)
         mst_found_subject(f, t.value);
     mst_found_number(f, "median_ns", t.median_ns);
     mst_found_number(f, "border_ns", t.border_ns);

@@ -141,24 +141,37 @@ static void note_end(struct mst_finding *f, const struct mst_inquiry *q,
 }
 
 /* Whose requests waited there: a page that few ask for can have nearly all of a wait. */
-static const char waiting_scripts[] =
-    "SELECT script AS name, (SELECT sum(w.wait_ns) FROM php_waits w WHERE w.key = php_requests.key "
-    "AND w.server_id = php_requests.server_id AND w.kind = :kind) AS time_ns, 0 AS waited_ns "
-    MST_FROM_PHPS_REQUESTS;
-static const char computing_scripts[] =
-    "SELECT script AS name, user_ns + system_ns AS time_ns, 0 AS waited_ns " MST_FROM_PHPS_REQUESTS;
-static const char waiting_labels[] =
-    "SELECT label AS name, backend_ns AS time_ns, 0 AS waited_ns " MST_FROM_APACHES_REQUESTS;
+#define WAITED_BY(name) \
+    "SELECT " name " AS name, (SELECT sum(w.wait_ns) FROM php_waits w WHERE w.key = " \
+    "php_requests.key AND w.server_id = php_requests.server_id AND w.kind = :kind) AS time_ns, " \
+    "0 AS waited_ns " MST_FROM_PHPS_REQUESTS
+#define BACKEND_BY(name) \
+    "SELECT " name " AS name, backend_ns AS time_ns, 0 AS waited_ns " MST_FROM_APACHES_REQUESTS
+#define COMPUTED_BY(name) \
+    "SELECT " name " AS name, user_ns + system_ns AS time_ns, 0 AS waited_ns " MST_FROM_PHPS_REQUESTS
+static const struct mst_holders php_holders[] = {
+    { WAITED_BY(MST_PHPS_PATH), "page", true }, { WAITED_BY("script"), "script", false },
+}, computing_holders[] = {
+    { COMPUTED_BY(MST_PHPS_PATH), "page", true }, { COMPUTED_BY("script"), "script", false },
+}, apache_holders[] = {
+    { BACKEND_BY("path"), "page", true }, { BACKEND_BY("label"), "label", false },
+};
 
-static void note_holder(struct mst_finding *f, struct mst_inquiry *q, const char *sql,
+/* holders: pages, and the groups that every archive has. */
+static void note_holder(struct mst_finding *f, struct mst_inquiry *q,
+                        const struct mst_holders holders[2],
                         const struct mst_summary_server *server, const char *kind)
 {
-    struct mst_holder h = mst_holder_ask(q, sql, server->id, kind);
+    struct mst_holder page = { .groups = 0 }, h = mst_holder_ask(q, &holders[1], server->id, kind);
 
     if (mst_summary_is_php(server) && h.name[0] != '\0' &&
         mst_holder_of_time_milli(&h) >= MST_HOLDER_TIME_MILLI)
         mst_say_script(f, &h);
-    if (!mst_holder_stands_out(&h))
+    if (mst_holder_knows_pages(q, server))
+        page = mst_holder_ask(q, &holders[0], server->id, kind);
+    if (mst_holder_stands_out(&page, &holders[0]))
+        h = page;
+    else if (!mst_holder_stands_out(&h, &holders[1]))
         return;
     mst_found_number(f, "of_wait_milli", mst_holder_of_time_milli(&h));
     mst_found_number(f, "of_requests_milli", mst_holder_of_requests_milli(&h));
@@ -193,7 +206,7 @@ static void find_wait(struct mst_inquiry *q, int wait)
     mst_found_number(f, "of_php_run_milli", of_run);
     mst_found_answer(f, MST_ONE_AT_A_TIME, one_by_one);
     mst_say_wait(f, &q->b, (enum mst_wait)wait, end, is_lock ? MST_ANSWER_YES : one_by_one);
-    note_holder(f, q, waiting_scripts, q->b.php, mst_wait_names[wait]);
+    note_holder(f, q, php_holders, q->b.php, mst_wait_names[wait]);
 }
 
 /* ---- Apache's ------------------------------------------------------------------------------ */
@@ -215,7 +228,7 @@ static void find_backend(struct mst_inquiry *q)
     mst_found_number(f, "mean_ns", mst_budget_mean_ns(&q->b, q->b.backend_ns));
     mst_found_answer(f, MST_ONE_AT_A_TIME, one_by_one);
     mst_say_backend(f, &q->b, end, one_by_one);
-    note_holder(f, q, waiting_labels, q->b.front, NULL);
+    note_holder(f, q, apache_holders, q->b.front, NULL);
 }
 
 static void find_own(struct mst_inquiry *q, enum mst_code code, uint64_t ns,
@@ -263,7 +276,7 @@ static void find_computing(struct mst_inquiry *q)
     f->requests = q->b.php->requests;
     mst_found_number(f, "mean_ns", mst_budget_mean_ns(&q->b, cpu));
     mst_say_computing(f, &q->b);
-    note_holder(f, q, computing_scripts, q->b.php, NULL);
+    note_holder(f, q, computing_holders, q->b.php, NULL);
 }
 
 /* Most of the time is the handler's, and nothing here looks inside. */

@@ -8,6 +8,8 @@
 #include "archive/archive.h"
 #include "report/markup.h"
 #include "report/page.h"
+#include "report/pages.h"
+#include "report/trace_parts.h"
 #include "segment/fields.h"
 
 #define BAR_WIDTH 1000u     /* of the slowest request's bar */
@@ -17,46 +19,6 @@
 #define MARKS_SAID 4u       /* there, too; the bar has all */
 
 /* ---- parts ----------------------------------------------------------------------------- */
-
-/* The class gives the colour: see report.css. */
-static const struct part { const char *class, *label; } trace_parts[MST_TRACE_COUNT] = {
-    [MST_TRACE_QUEUE] = { "queue", "queue" },
-    [MST_TRACE_H2_WAIT] = { "h2_wait", "for an HTTP/2 worker" },
-    [MST_TRACE_TLS] = { "tls", "TLS" },
-    [MST_TRACE_READ] = { "read", "read" },
-    [MST_TRACE_CHECKS] = { "checks", "checks" },
-    [MST_TRACE_UPLOAD] = { "upload", "upload" },
-    [MST_TRACE_PHP_WAIT] = { "php_wait", "for PHP" },
-    [MST_TRACE_CPU] = { "cpu", "PHP on a CPU" },
-    [MST_TRACE_CPU_WAIT] = { "cpu_wait", "PHP for a CPU" },
-    [MST_TRACE_WAITS + MST_WAIT_DATABASE] = { "database", "database" },
-    [MST_TRACE_WAITS + MST_WAIT_CACHE] = { "cache", "cache" },
-    [MST_TRACE_WAITS + MST_WAIT_HTTP] = { "http", "HTTP" },
-    [MST_TRACE_WAITS + MST_WAIT_LOCK] = { "lock", "lock" },
-    [MST_TRACE_WAITS + MST_WAIT_FILE] = { "wait", "files" },
-    [MST_TRACE_WAITS + MST_WAIT_PROCESS] = { "wait", "processes" },
-    [MST_TRACE_WAITS + MST_WAIT_DNS] = { "wait", "names" },
-    [MST_TRACE_WAITS + MST_WAIT_MAIL] = { "wait", "mail" },
-    [MST_TRACE_WAITS + MST_WAIT_SLEEP] = { "wait", "sleep" },
-    [MST_TRACE_WAITS + MST_WAIT_STREAM] = { "wait", "streams" },
-    [MST_TRACE_REST] = { "php_run", "running PHP" },
-    [MST_TRACE_BACKEND] = { "backend", "backend" },
-    [MST_TRACE_HANDLE] = { "handle", "handle" },
-    [MST_TRACE_SEND_CLIENT] = { "send_client", "send: the client" },
-    [MST_TRACE_SEND_NETWORK] = { "send_network", "send: the network" },
-    [MST_TRACE_SEND_SERVER] = { "send_server", "send: the server" },
-    [MST_TRACE_SEND] = { "send", "send" },
-};
-
-static size_t longest_part(const uint64_t parts_ns[MST_TRACE_COUNT])
-{
-    size_t longest = 0, i;
-
-    for (i = 1; i < MST_TRACE_COUNT; i++)
-        if (parts_ns[i] > parts_ns[longest])
-            longest = i;
-    return longest;
-}
 
 static void put_time(struct mst_sink *sink, uint64_t ns)
 {
@@ -71,6 +33,9 @@ static const struct by {
 } by_label = {
     "By label", "Requests of each label (MPMStatLabel, else the virtual host), as Apache timed "
     "them.", "label", true,
+}, by_page = {
+    "By page", "Requests of each path, without its query; {n} is any number or long id, * the name "
+    "of a file (MPMStatPaths).", "page", true,
 }, by_handler = {
     "By handler and backend", "What Apache handed the requests to.", "handler, backend", true,
 }, by_script = {
@@ -100,7 +65,7 @@ static void put_head(struct mst_sink *sink, const struct by *by)
 static void put_row(struct mst_sink *sink, const struct by *by, const struct mst_by_name *table,
                     const struct mst_by_name_row *row)
 {
-    size_t longest = longest_part(row->parts_ns);
+    size_t longest = mst_trace_longest(row->parts_ns);
 
     mst_html(sink, "<tr><th scope=\"row\">");
     if (row->name != NULL)
@@ -119,7 +84,7 @@ static void put_row(struct mst_sink *sink, const struct by *by, const struct mst
     mst_page_cell(sink, MST_METRIC_COUNT, row->aborted);
     if (by->has_parts && row->parts_ns[longest] > 0)
         mst_html(sink, "<td class=\"text\"><span class=\"swatch %s\"></span>%s, %s</td>",
-                 trace_parts[longest].class, trace_parts[longest].label,
+                 mst_trace_parts[longest].class, mst_trace_parts[longest].label,
                  mst_format_percent(mst_summary_milli(row->parts_ns[longest], row->sum_ns)).text);
     else if (by->has_parts)
         mst_html(sink, "<td></td>");
@@ -148,6 +113,14 @@ static void put_by(struct mst_sink *sink, const struct by *by, const struct mst_
     mst_html(sink, "</table></div>\n");
 }
 
+static void put_pages(struct mst_sink *sink, const struct mst_summary_server *front)
+{
+    if (front->pages.count > 0)
+        put_by(sink, &by_page, &front->pages);
+    else
+        mst_html(sink, "<h3>%s</h3>\n<p>%s</p>\n", by_page.title, MST_PAGES_UNKNOWN);
+}
+
 bool mst_html_by_name(struct mst_sink *sink, const struct mst_report_run *run, size_t most)
 {
     const struct mst_summary *s = &run->summary;
@@ -156,6 +129,8 @@ bool mst_html_by_name(struct mst_sink *sink, const struct mst_report_run *run, s
     struct mst_by_name one = { 0 }, other = { 0 };
     bool fine = true;
 
+    if (front != NULL && !mst_summary_is_php(front))
+        put_pages(sink, front);
     if (front != NULL && !mst_summary_is_php(front)) {
         fine = mst_by_name_apache(&one, &other, db, front, most);
         if (fine) {
@@ -184,7 +159,7 @@ static uint64_t scaled(uint64_t ns, uint64_t whole_ns)
     return whole_ns > 0 ? (uint64_t)((unsigned __int128)ns * BAR_WIDTH / whole_ns) : 0;
 }
 
-static void put_rectangle(struct mst_sink *sink, const struct part *part, uint64_t ns, uint64_t x,
+static void put_rectangle(struct mst_sink *sink, const struct mst_trace_shown *part, uint64_t ns, uint64_t x,
                           uint64_t width)
 {
     mst_html(sink, "<rect class=\"%s\" data-ns=\"%" PRIu64 "\" x=\"%" PRIu64 "\" width=\"%" PRIu64
@@ -202,7 +177,7 @@ static void put_bar(struct mst_sink *sink, const struct mst_slow *slow, uint64_t
              "preserveAspectRatio=\"none\" aria-label=\"");
     for (i = 0; i < MST_TRACE_COUNT; i++)
         if (slow->parts_ns[i] > 0) {
-            mst_html(sink, "%s ", trace_parts[i].label);
+            mst_html(sink, "%s ", mst_trace_parts[i].label);
             put_time(sink, slow->parts_ns[i]);
             mst_html(sink, "; ");
         }
@@ -212,7 +187,7 @@ static void put_bar(struct mst_sink *sink, const struct mst_slow *slow, uint64_t
             continue;
         x = scaled(at_ns, slowest_ns);
         at_ns += slow->parts_ns[i];
-        put_rectangle(sink, &trace_parts[i], slow->parts_ns[i], x, scaled(at_ns, slowest_ns) - x);
+        put_rectangle(sink, &mst_trace_parts[i], slow->parts_ns[i], x, scaled(at_ns, slowest_ns) - x);
     }
     for (i = 0; i < slow->mark_count; i++) {
         mst_html(sink, "<rect class=\"mark\" x=\"%" PRIu64 "\" width=\"%u\" height=\"28\"><title>"
@@ -234,11 +209,11 @@ static void put_said(struct mst_sink *sink, const struct mst_slow *slow)
         left[i] = slow->parts_ns[i];
     mst_html(sink, "<small>");
     for (said = 0; said < SAID_MOST; said++) {
-        longest = longest_part(left);
+        longest = mst_trace_longest(left);
         if (left[longest] == 0 ||
             mst_summary_milli(left[longest], slow->total_ns) < SAID_MILLI)
             break;
-        mst_html(sink, "%s%s ", said > 0 ? ", " : "", trace_parts[longest].label);
+        mst_html(sink, "%s%s ", said > 0 ? ", " : "", mst_trace_parts[longest].label);
         put_time(sink, left[longest]);
         left[longest] = 0;
     }
@@ -263,7 +238,8 @@ static void put_slow(struct mst_sink *sink, const struct mst_slow *slow,
     mst_sink_instant(sink, slow->start_ns);
     mst_html(sink, "\">");
     put_time(sink, after_ns);
-    mst_html(sink, "</time></td><th scope=\"row\">%s", slow->label);
+    mst_html(sink, "</time></td><th scope=\"row\">%s%s%s", slow->label,
+             slow->path[0] != '\0' ? " " : "", slow->path);
     if (slow->script[0] != '\0' || slow->handler[0] != '\0')
         mst_html(sink, "<small>%s</small>",
                  slow->script[0] != '\0' ? slow->script : slow->handler);
@@ -291,8 +267,8 @@ static void put_key(struct mst_sink *sink, const struct mst_slowest *slowest)
         for (k = 0; k < slowest->count && slowest->rows[k].parts_ns[i] == 0; k++)
             ;
         if (k < slowest->count)
-            mst_html(sink, "<li><span class=\"swatch %s\"></span>%s</li>", trace_parts[i].class,
-                     trace_parts[i].label);
+            mst_html(sink, "<li><span class=\"swatch %s\"></span>%s</li>", mst_trace_parts[i].class,
+                     mst_trace_parts[i].label);
     }
     mst_html(sink, "</ul>\n");
 }
@@ -314,7 +290,7 @@ bool mst_html_slowest(struct mst_sink *sink, const struct mst_report_run *run, s
         put_key(sink, &slowest);
         mst_page_table(sink, "The slowest requests", "slowest");
         mst_html(sink, "<thead><tr><th scope=\"col\">when</th><th scope=\"col\" class=\"text\">"
-                 "label, script</th><th scope=\"col\">status</th><th scope=\"col\">total</th>"
+                 "label, page, script</th><th scope=\"col\">status</th><th scope=\"col\">total</th>"
                  "<th scope=\"col\" class=\"text\">where its time went</th></tr></thead><tbody>\n");
         for (i = 0; i < slowest.count; i++)
             put_slow(sink, &slowest.rows[i], &run->summary, slowest.rows[0].total_ns);

@@ -3,6 +3,7 @@
 #include "report/markup.h"
 #include "report/metrics.h"
 #include "report/needs.h"
+#include "report/pages.h"
 #include "report/report.h"
 #include "report/resources.h"
 #include "report/servers.h"
@@ -35,6 +36,7 @@ static void put_findings(struct mst_sink *sink, const struct mst_summary *s)
 static void put_run(struct mst_sink *sink, const struct mst_report_run *run)
 {
     const struct mst_summary *s = &run->summary;
+    size_t i;
 
     mst_markdown(sink, "### %s\n\n", run->title);
     if (s->command_line != NULL)
@@ -49,6 +51,8 @@ static void put_run(struct mst_sink *sink, const struct mst_report_run *run)
     put_checks(sink, s);
     mst_servers_markdown(sink, s);
     mst_generators_markdown(sink, s);
+    for (i = 0; i < s->server_count; i++)
+        mst_pages_markdown(sink, &s->servers[i]);
     mst_markdown(sink, "\n");
 }
 

@@ -3,6 +3,7 @@
 #include "report/generators.h"
 #include "report/metrics.h"
 #include "report/needs.h"
+#include "report/pages.h"
 #include "report/report.h"
 #include "report/resources.h"
 #include "segment/fields.h"
@@ -354,6 +355,8 @@ static void put_server(struct mst_json *j, const struct mst_summary *s,
         put_php_parts(j, server);
     }
     put_ends(j, s, server);
+    mst_json_line(j, 3);
+    mst_pages_json(j, server);
     put_workers(j, server);
     mst_json_line(j, 3);
     mst_json_begin(j, "accept_queue", '{');

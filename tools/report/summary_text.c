@@ -15,6 +15,7 @@
 #include "exec/shell_quote.h"
 #include "report/generators.h"
 #include "report/lines.h"
+#include "report/pages.h"
 #include "report/report.h"
 #include "report/resources.h"
 #include "report/servers.h"
@@ -478,6 +479,7 @@ static void put_server(const struct view *v, const struct mst_summary_server *se
     if (v->form.brief)
         return;
     put_ends(sink, s, server);
+    mst_pages_text(sink, server);
     put_costs(sink, s, server);
 }
 

@@ -30,6 +30,7 @@ struct file_source {
     uint64_t          lost_before;  /* on boards that were followed before this one */
     char              labels[MST_LABELS_MAX][MST_NAME_MAX];   /* empty: not read yet */
     char              ends[MST_LABELS_MAX][MST_NAME_MAX];
+    char              paths[MST_PATHS_MAX][MST_PATH_NAME_MAX];
 
     const struct mst_source_events *events;   /* during a poll */
     bool              stopped;
@@ -70,36 +71,44 @@ static void identify(struct mst_source *s, const struct mst_reader *reader)
 
 /* ---- the journal -------------------------------------------------------------- */
 
-/* Reads a name where it is not known yet: names are only ever added. NULL: there is none. */
-static const char *find_name(struct file_source *f, enum mst_section_id id,
-                             char names[][MST_NAME_MAX], uint64_t index)
-{
-    const struct mst_section *section = mst_section_in(&f->journal.header, id);
-    struct mst_name entry;
-    char error[MST_ERROR_MAX];
+/* The names that were read of a table: of each entry a text of `size` bytes. */
+struct known_names { enum mst_section_id table; char *texts; size_t size, room; };
 
-    if (index >= section->count || index >= MST_LABELS_MAX)
+/* Reads a name where it is not known yet: names are only ever added. NULL: there is none. */
+static const char *find_name(struct file_source *f, struct known_names known, uint64_t index)
+{
+    const struct mst_section *section = mst_section_in(&f->journal.header, known.table);
+    struct { uint64_t used; char name[MST_PATH_NAME_MAX]; } entry;   /* as all entries begin */
+    char *name = known.texts + index * known.size, error[MST_ERROR_MAX];
+
+    if (index >= section->count || index >= known.room)
         return NULL;
-    if (names[index][0] == '\0' &&
+    if (name[0] == '\0' &&
         mst_reader_read(&f->journal, section->offset + index * section->stride, &entry,
-                        offsetof(struct mst_name, owner), error) == 0 &&
+                        sizeof entry.used + known.size, error) == 0 &&
         entry.used == 1)
-        snprintf(names[index], sizeof names[index], "%.*s", (int)sizeof entry.name - 1,
-                 entry.name);
-    return names[index][0] != '\0' ? names[index] : NULL;
+        snprintf(name, known.size, "%.*s", (int)known.size - 1, entry.name);
+    return name[0] != '\0' ? name : NULL;
 }
 
 static struct mst_record_names find_names(struct file_source *f, uint64_t label,
-                                          const uint64_t ends[MST_RECORD_ENDS])
+                                          const uint64_t ends[MST_RECORD_ENDS], uint64_t path)
 {
+    const struct known_names labels = { MST_SECTION_LABELS, f->labels[0], sizeof f->labels[0],
+                                        MST_LABELS_MAX };
+    const struct known_names other_ends = { MST_SECTION_ENDS, f->ends[0], sizeof f->ends[0],
+                                            MST_LABELS_MAX };
+    const struct known_names paths = { MST_SECTION_PATHS, f->paths[0], sizeof f->paths[0],
+                                       MST_PATHS_MAX };
     struct mst_record_names names;
     size_t i;
 
-    names.label = find_name(f, MST_SECTION_LABELS, f->labels, label);
+    names.label = find_name(f, labels, label);
     if (names.label == NULL)
         names.label = MST_LABEL_OTHER_NAME;
     for (i = 0; i < MST_RECORD_ENDS; i++)
-        names.ends[i] = find_name(f, MST_SECTION_ENDS, f->ends, ends[i]);
+        names.ends[i] = find_name(f, other_ends, ends[i]);
+    names.path = find_name(f, paths, path);
     return names;
 }
 
@@ -127,7 +136,7 @@ static int take_request(void *context, uint64_t ticket, const void *payload)
     uint64_t ends[MST_RECORD_ENDS];
 
     mst_request_ends(r, ends);
-    names = find_names(f, r->label_status >> 32, ends);
+    names = find_names(f, r->label_status >> 32, ends, mst_request_path(r));
     if (f->events->on_request != NULL &&
         f->events->on_request(f->events->context, r, &names, wall_ns(f, r->start_ns),
                               mst_source_key(f->base.restarts, ticket)) != 0)
@@ -156,7 +165,7 @@ static int take_php_request(void *context, uint64_t ticket, const void *payload)
 
     r.script[sizeof r.script - 1] = '\0';
     mst_php_request_ends(&r, ends);
-    names = find_names(f, r.label_status >> 32, ends);
+    names = find_names(f, r.label_status >> 32, ends, MST_UNKNOWN);
     if (f->events->on_php_request != NULL &&
         f->events->on_php_request(f->events->context, &r, &names, wall_ns(f, r.start_ns),
                                   mst_source_key(f->base.restarts, ticket)) != 0)
@@ -264,6 +273,7 @@ static int follow(struct file_source *f, bool from_head, char error[MST_ERROR_MA
         return -1;
     memset(f->labels, 0, sizeof f->labels);
     memset(f->ends, 0, sizeof f->ends);
+    memset(f->paths, 0, sizeof f->paths);
     if (open_tails(f, from_head, error) == 0) {
         f->is_open = true;
         return 0;

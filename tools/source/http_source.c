@@ -291,6 +291,7 @@ static struct mst_record_names names_of(const struct mst_ndjson_line *line)
 
     for (i = 0; i < MST_RECORD_ENDS; i++)
         names.ends[i] = line->ends[i][0] != '\0' ? line->ends[i] : NULL;
+    names.path = line->path[0] != '\0' ? line->path : NULL;
     return names;
 }
 

@@ -22,10 +22,10 @@ static void read_label(struct mst_line *l, struct mst_ndjson_line *out)
 }
 
 /* Empty where the member is null, or missing as in an older server's line. */
-static void read_end(struct mst_line *l, const char *key, char end[MST_NAME_MAX])
+static void read_name(struct mst_line *l, const char *key, char *name, size_t size)
 {
     if (json_is_string(json_object_get(l->object, key)))
-        mst_line_cut_string(l, key, end, MST_NAME_MAX);
+        mst_line_cut_string(l, key, name, size);
 }
 
 static uint64_t pid_and_worker(struct mst_line *l)
@@ -86,8 +86,9 @@ static void read_request(struct mst_line *l, struct mst_ndjson_line *out)
                     mst_line_integer(l, "port", UINT16_MAX);
     r->nth = mst_line_count(l, "nth");
     r->client_id = client_id(l);
-    read_end(l, "handler", out->ends[0]);
-    read_end(l, "backend", out->ends[1]);
+    read_name(l, "handler", out->ends[0], sizeof out->ends[0]);
+    read_name(l, "backend", out->ends[1], sizeof out->ends[1]);
+    read_name(l, "path", out->path, sizeof out->path);
     r->tls_ns = mst_line_seconds_if_sent(l, "tls");
     r->h2_wait_ns = mst_line_seconds_if_sent(l, "h2_wait");
     r->checks_ns = mst_line_seconds_if_sent(l, "checks");

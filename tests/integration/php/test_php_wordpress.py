@@ -1,6 +1,7 @@
 """Real WordPress on a MariaDB of its own: how much of its time is the database's. WordPress itself
 is the witness, which notes each of its queries and how long it took."""
 import json
+import re
 import shutil
 import subprocess
 import tempfile
@@ -14,6 +15,7 @@ import php
 import processes
 from php_site import MS, Site, check_sum, check_wait, needs_extension
 from processes import wait_until
+from recording import ask, record
 
 pytestmark = pytest.mark.skipif(php.why_not_fpm() is not None, reason=str(php.why_not_fpm()))
 SET_UP = build.SRCDIR / "phpapp" / "real" / "wordpress"
@@ -110,3 +112,83 @@ def test_how_much_of_its_time_is_the_databases(wordpress):
     # How long it waits is the scheduler's; that both say the same is what counts.
     assert last >= 50 * MS
     assert abs(locked["waits"]["database"] - last) <= 0.05 * last + 10 * MS, (locked, last)
+
+
+# ---- which page is slow -------------------------------------------------------------------
+
+# Pretty permalinks, as WordPress's own .htaccess has them, and a page with a plugin that is slow.
+PERMALINKS = """RewriteEngine On
+RewriteBase /
+RewriteRule ^index\\.php$ - [L]
+RewriteCond %{REQUEST_FILENAME} !-f
+RewriteCond %{REQUEST_FILENAME} !-d
+RewriteRule . /index.php [L]
+"""
+PLUGIN = """<?php
+add_filter('pre_option_permalink_structure', function () { return '/%year%/%monthnum%/%postname%/'; });
+add_action('template_redirect', function () {
+    if (is_single() && strpos($_SERVER['REQUEST_URI'], 'part-7') !== false) {
+        sleep(3);
+    }
+});
+"""
+
+def serve_wordpress(php_server, wordpress, boards, paths):
+    htdocs = wordpress / "htdocs"
+    (htdocs / ".htaccess").write_text(PERMALINKS)
+    (htdocs / "wp-content" / "mu-plugins").mkdir()
+    (htdocs / "wp-content" / "mu-plugins" / "slow.php").write_text(PLUGIN)
+    return php_server(
+        "event", f'DocumentRoot "{htdocs}"\n<Directory "{htdocs}">\nRequire all granted\n'
+        f"AllowOverride All\nDirectoryIndex index.php\n</Directory>\nMPMStatPaths {paths}\n",
+        modules=["rewrite"], workers=50, threads=25, children=3, settings=php.settings(boards))
+
+
+def test_which_page_is_slow(wordpress, php_server, php_boards, archive, tmp_path):
+    """All of them are /index.php. One of ten requests is for the page that sleeps."""
+    apache = serve_wordpress(php_server, wordpress, php_boards, "On")
+    found = re.findall(r'href="http://[^/"]+(/2024/\d\d/notes-from-the-harbour-part-\d+/)"',
+                       apache.get("/").text())
+    [slow] = {path for path in found if "part-7/" in path}
+    quick = sorted(set(found) - {slow})[:5]
+    urls = tmp_path / "urls"
+    urls.write_text("".join(f"http://127.0.0.1:{apache.port}{path}\n"
+                            for path in [slow, *quick, "/?s=harbour", "/nowhere/", "/"]))
+    board = php.board(php_boards, "fpm-fcgi")
+    summary, _ = record(apache, archive, build.find("h2load"), "--h1", "-n", "90", "-c", "9",
+                        "-i", urls, options=("-t", str(board)))
+    page = re.sub(r"/\d+/\d+/", "/{n}/{n}/", slow)
+    assert_says(summary, page)
+    [(label, route)] = ask(archive, "SELECT DISTINCT label, path FROM server_requests WHERE "
+                           "handle_ns >= 3000000000 AND path LIKE '%-part-7/'")
+    assert (label, route) == ("test.example", page)
+
+    explained = json.loads(subprocess.run(
+        [build.TOOL, "explain", "--format", "json", apache.board, board], text=True, check=True,
+        capture_output=True, timeout=60).stdout)
+    assert_says(explained["past"], page)
+
+
+def assert_says(summary, page):
+    """The page with the most time, who held PHP's workers, whose the sleep is."""
+    [apache] = [s for s in summary["servers"] if s["producer"] == "apache"]
+    pages = {entry["path"]: entry for entry in apache["pages"]}
+    assert apache["pages"][0]["path"] == page, apache["pages"]
+    assert {page, "/", "(3xx or 4xx)"} <= set(pages), pages
+    assert pages["(3xx or 4xx)"]["errors_4xx"] == pages["(3xx or 4xx)"]["requests"]
+    assert sum(entry["requests"] for entry in apache["pages"]) == apache["requests"]
+    findings = {f["code"]: f for f in summary["findings"]}
+    assert findings["held-by"]["subject"] == page, findings
+    assert findings["held-by"]["text"].startswith(f"Requests for {page} held "), findings
+    assert f" {page} has 100.0 % of this wait" in findings["sleep"]["text"], findings
+
+
+def test_without_the_directive_no_page_is_known(wordpress, php_server, php_boards, archive):
+    apache = serve_wordpress(php_server, wordpress, php_boards, "Off")
+    summary, _ = record(apache, archive, build.find("h2load"), "--h1", "-n", "6", "-c", "1",
+                        f"http://127.0.0.1:{apache.port}/")
+    assert summary["servers"][0]["pages"] is None
+    for form in ("text", "html"):
+        shown = subprocess.run([build.TOOL, "report", archive, "--format", form], text=True,
+                               capture_output=True, check=True, timeout=60).stdout
+        assert "MPMStatPaths On" in " ".join(shown.split()), form

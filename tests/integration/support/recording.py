@@ -11,14 +11,14 @@ import processes
 AB = build.find("ab")
 
 
-def command(apache, archive, *words, target=None):
+def command(apache, archive, *words, target=None, options=()):
     return [str(build.TOOL), "record", "-o", str(archive), "-t", str(target or apache.board),
-            "--format", "json", "--", *map(str, words)]
+            *options, "--format", "json", "--", *map(str, words)]
 
 
-def record(apache, archive, *words, target=None, status=0, timeout=60):
+def record(apache, archive, *words, target=None, options=(), status=0, timeout=60):
     """The run's summary; the words are the load tool's."""
-    done = subprocess.run(command(apache, archive, *words, target=target), text=True,
+    done = subprocess.run(command(apache, archive, *words, target=target, options=options), text=True,
                           capture_output=True, timeout=timeout)
     assert done.returncode == status, f"exit {done.returncode}: {done.stderr}"
     return json.loads(done.stdout) if done.stdout else {}, done.stderr
