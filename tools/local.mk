@@ -261,7 +261,10 @@ libmpmstat_tool_la_SOURCES = \
 	tools/report/cells.h \
 	tools/report/comparison.c \
 	tools/report/comparison.h \
+	tools/report/comparison_differences.c \
 	tools/report/comparison_output.c \
+	tools/report/comparison_sentence.c \
+	tools/report/comparison_steps.h \
 	tools/report/csv.c \
 	tools/report/data.c \
 	tools/report/findings_text.c \

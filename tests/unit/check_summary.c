@@ -208,7 +208,8 @@ START_TEST(test_means_are_those_under_load)
     ck_assert_uint_eq(m.s.servers[0].mean_state_milli[MST_STATE_HANDLING], 1600);
     unmake(&m);
     make(&m, &r, "UPDATE server_requests SET start_ns = start_ns / 2 + 850000000000000000;"
-                 "UPDATE samples SET handling_ns = 2 * min(1600000000, handling_ns)");
+                 "UPDATE samples SET handling_ns = 2 * min(1600000000, handling_ns), "
+                 "workers_busy = (moment <> 'before') * workers_busy");
     ck_assert_uint_eq(m.s.servers[0].mean_busy_milli, 1600);   /* until the sample at 2 s */
     unmake(&m);
     make(&m, &r, POOLS "UPDATE php_requests SET start_ns = start_ns / 2 + 850000002000000000;"
@@ -227,6 +228,25 @@ START_TEST(test_means_are_those_under_load)
     make(&m, &r, "UPDATE runs SET tool = NULL;"
                  "UPDATE server_requests SET start_ns = start_ns / 2 + 850000002000000000");
     ck_assert_uint_eq(m.s.servers[0].mean_busy_milli, 800);
+    unmake(&m);
+}
+END_TEST
+
+/* The sample before the load is taken a little earlier. Where all workers are busy from then on,
+ * they are not busier than all of them. */
+START_TEST(test_busy_before_the_load)
+{
+    static const char *const loads[] = { "", "UPDATE runs SET tool = NULL;" };
+    struct run r = quiet_run();
+    struct made m;
+    char changes[512];
+
+    snprintf(changes, sizeof changes, "%sUPDATE samples SET workers_busy = 5; UPDATE samples SET "
+             "time_ns = time_ns - 100000000 WHERE moment = 'before'; UPDATE samples SET "
+             "handling_ns = 5 * (time_ns - (SELECT time_ns FROM samples WHERE moment = 'before'))",
+             loads[_i]);
+    make(&m, &r, changes);
+    ck_assert_uint_eq(m.s.servers[0].mean_busy_milli, 5000);
     unmake(&m);
 }
 END_TEST
@@ -472,6 +492,7 @@ int main(void)
     tcase_add_test(tests, test_lost);
     tcase_add_test(tests, test_logging_is_busy);
     tcase_add_test(tests, test_means_are_those_under_load);
+    tcase_add_loop_test(tests, test_busy_before_the_load, 0, 2);
     tcase_add_test(tests, test_lost_unknown);
     tcase_add_test(tests, test_littles_law_fails);
     tcase_add_test(tests, test_littles_law_is_of_the_whole_recording);

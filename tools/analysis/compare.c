@@ -8,59 +8,88 @@
 
 /* ---- sentences ------------------------------------------------------------------- */
 
-/* "12", "3.4", "0.031": a percentage that a ratio is away from 1. */
-static void percent(char text[16], double ratio)
+struct number { char text[24]; };
+
+/* "12", "3.4", "0.03": a percentage that a ratio is away from 1. It is 100 of nothing that is still
+ * there. */
+static struct number percent(double ratio)
 {
     double away = fabs(ratio - 1) * 100;
+    bool nearly_all = ratio < 1 && away >= 99.5;
+    struct number n;
 
-    snprintf(text, 16, away < 0.0995 ? "%.2g" : away < 9.95 ? "%.1f" : "%.0f", away);
+    if (nearly_all)
+        snprintf(n.text, sizeof n.text, "%.*f", away < 99.95 ? 1 : 2, fmin(away, 99.99));
+    else
+        snprintf(n.text, sizeof n.text, "%.*f", away < 0.005 || away >= 9.95 ? 0 :
+                 away < 0.0995 ? 2 : 1, away);
+    return n;
 }
 
-/* "12 % more", "3.4 % less". */
-static void difference(char text[32], double ratio)
+/* "3.2", "26", "2600": a ratio, to two figures where it is too large for more to matter. */
+static struct number factor(double ratio)
 {
-    char by[16];
+    double unit = ratio < 999.5 ? 1 : pow(10, floor(log10(ratio)) - 1);
+    struct number n;
 
-    percent(by, ratio);
-    snprintf(text, 32, "%s %% %s", by, ratio < 1 ? "less" : "more");
+    snprintf(n.text, sizeof n.text, "%.*f", ratio < 9.95 ? 1 : 0,
+             ratio < 999.5 ? ratio : round(ratio / unit) * unit);
+    return n;
+}
+
+/* "12 % more", "3.4 % less", "26 times as much". */
+static void difference(char text[48], double ratio)
+{
+    if (ratio >= MST_FACTOR_MIN)
+        snprintf(text, 48, "%s times as much", factor(ratio).text);
+    else
+        snprintf(text, 48, "%s %% %s", percent(ratio).text, ratio < 1 ? "less" : "more");
 }
 
 static void say_change(struct mst_comparison *c, const char *what)
 {
     const struct mst_confidence *i = &c->interval;
     bool less = c->change == MST_CHANGE_LESS;
-    char by[16], from[16], to[16];
+    struct number by, from, to;
 
-    if (i->ratio >= MST_FACTOR_MIN) {
-        snprintf(c->text, sizeof c->text, "%s by a factor of %.3g (%.3g to %.3g)", what, i->ratio,
-                 i->low, i->high);
+    if (i->high >= MST_FACTOR_MIN) {
+        snprintf(c->by, sizeof c->by, "%s times as much (%s to %s times)", factor(i->ratio).text,
+                 factor(i->low).text, factor(i->high).text);
+        snprintf(c->text, sizeof c->text, "%s: %s", what, c->by);
         return;
     }
-    percent(by, i->ratio);
-    percent(from, less ? i->high : i->low);
-    percent(to, less ? i->low : i->high);
-    snprintf(c->text, sizeof c->text, "%s by %s %% (%s to %s %%)", what, by, from, to);
+    by = percent(i->ratio);
+    from = percent(less ? i->high : i->low);
+    to = percent(less ? i->low : i->high);
+    snprintf(c->by, sizeof c->by, "%s %% %s (%s to %s %%)", by.text, less ? "less" : "more",
+             from.text, to.text);
+    snprintf(c->text, sizeof c->text, "%s by %s %% (%s to %s %%)", what, by.text, from.text,
+             to.text);
 }
 
 static void say_unsure(struct mst_comparison *c, bool by_step)
 {
     const struct mst_confidence *i = &c->interval;
-    char from[32], to[32];
+    char from[48], to[48];
 
     difference(from, i->low);
     difference(to, i->high);
-    if (i->low >= 1 - 1e-9 && i->high <= 1 + 1e-9)
-        snprintf(c->text, sizeof c->text, "cannot tell: there is no difference at all");
-    else
-        snprintf(c->text, sizeof c->text, "cannot tell: %sfrom %s to %s",
-                 by_step ? "with the tool's resolution " : "", from, to);
+    if (i->low >= 1 - 1e-9 && i->high <= 1 + 1e-9) {
+        snprintf(c->by, sizeof c->by, "no difference at all");
+        snprintf(c->text, sizeof c->text, "cannot tell: there is %s", c->by);
+        return;
+    }
+    snprintf(c->by, sizeof c->by, "%sfrom %s to %s",
+             by_step ? "with the tool's resolution " : "", from, to);
+    snprintf(c->text, sizeof c->text, "cannot tell: %s", c->by);
 }
 
 static void say_too_few(struct mst_comparison *c, const struct mst_compare_input *in)
 {
-    char seen[32];
+    char seen[48];
 
     difference(seen, c->b / c->a);
+    snprintf(c->by, sizeof c->by, "%s", c->a == c->b ? "the same" : seen);
     if (in->a_count == 1 && in->b_count == 1)
         snprintf(c->text, sizeof c->text, "cannot tell: %s, but one run each; record with "
                  "--repeat 5", seen);

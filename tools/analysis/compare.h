@@ -26,6 +26,7 @@ struct mst_comparison {
     struct mst_confidence interval;
     double          noise;             /* of A against itself; below 0: not known */
     enum mst_change change;            /* the whole interval is on one side of 1 */
+    char            by[160];           /* what was seen: "69 % less (60 to 76 %)"; "": nothing */
     char            text[256];         /* a sentence, without a period */
 };
 

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analysis/run_requests.h"
 #include "analysis/thresholds.h"
 #include "archive/query.h"
 #include "base/array.h"
@@ -86,6 +87,9 @@ void mst_compare_run_names(struct mst_archive *archive, char names[MST_ERROR_MAX
     mst_query_done(&q);
 }
 
+/* The most frequent first. */
+#define NO_SUCCESS "AND (status < 200 OR status > 299) GROUP BY status ORDER BY n DESC LIMIT 1"
+
 /* ---- one run --------------------------------------------------------------------- */
 
 static bool append(char **text, const char *word)
@@ -100,7 +104,16 @@ static bool append(char **text, const char *word)
     return true;
 }
 
-/* What differs from run to run without changing the load: where it goes, and the
+/* Whether the word is how many requests the load tool has to make. */
+static bool is_requested(const struct mst_compare_run *run, const char *word)
+{
+    char number[32];
+
+    snprintf(number, sizeof number, "%" PRIu64, run->summary.client.requested);
+    return run->summary.client.requested != MST_UNKNOWN && strcmp(word, number) == 0;
+}
+
+/* What differs from run to run without changing the load: where it goes, how long it takes, and the
  * descriptor that its rows go to. */
 static bool read_command(struct mst_compare_run *run)
 {
@@ -117,11 +130,38 @@ static bool read_command(struct mst_compare_run *run)
             fine = fine && append(&run->urls, text) && append(&run->load, "URL");
         else if (strncmp(text, "/dev/fd/", 8) == 0)
             fine = fine && append(&run->load, "/dev/fd/N");
+        else if (is_requested(run, text))
+            fine = fine && append(&run->load, "N");
         else
             fine = fine && append(&run->load, text);
     }
     json_decref(words);
     return fine;
+}
+
+static bool read_status(struct mst_compare_run *run, struct mst_archive *archive)
+{
+    const struct mst_summary_server *front = mst_summary_front(&run->summary);
+    struct mst_query q;
+
+    run->status = MST_UNKNOWN;
+    if (front == NULL || front->non_2xx == 0)
+        return true;
+    q = mst_query_ask(mst_archive_db(archive), mst_summary_is_php(front) ?
+        "SELECT status, count(*) AS n " MST_FROM_PHPS_REQUESTS NO_SUCCESS :
+        "SELECT status, count(*) AS n " MST_FROM_APACHES_REQUESTS NO_SUCCESS, front->id);
+    if (mst_query_next(&q))
+        run->status = mst_row_number(&q, "status");
+    return mst_query_done(&q);
+}
+
+/* A process's title ends with blanks. */
+static void cut_blanks(char *text)
+{
+    size_t length = strlen(text);
+
+    while (length > 0 && text[length - 1] == ' ')
+        text[--length] = '\0';
 }
 
 /* Leaves out the load average: it is of the minutes before, and no two are the same. */
@@ -141,6 +181,8 @@ static bool read_settings(struct mst_compare_run *run, struct mst_archive *archi
         setting->name = mst_row_string(&q, "name");
         setting->value = mst_row_string(&q, "value");
         fine = setting->name != NULL && setting->value != NULL;
+        if (fine)
+            cut_blanks(setting->value);
     }
     return mst_query_done(&q) && fine;
 }
@@ -163,7 +205,7 @@ static void free_run(struct mst_compare_run *run)
 static int read_load(struct mst_compare_run *run, struct mst_archive *archive,
                      char error[MST_ERROR_MAX])
 {
-    if (read_command(run) && read_settings(run, archive))
+    if (read_command(run) && read_status(run, archive) && read_settings(run, archive))
         return 0;
     return mst_fail(error, "cannot read run %" PRId64 " of the archive %s", run->summary.id,
                     mst_archive_path(archive));

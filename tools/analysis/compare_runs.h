@@ -17,8 +17,10 @@ struct mst_compare_run {
     struct mst_summary summary;
     bool     lent;                   /* the summary is mst_compare_side_lend()'s caller's */
     uint64_t repetition;             /* MST_UNKNOWN */
-    char    *load;                   /* the command apart from its URLs; NULL: none */
+    char    *load;                   /* the command apart from its URLs and from how many requests
+                                      * it makes; NULL: none */
     char    *urls;                   /* those; "" none */
+    uint64_t status;                 /* the most frequent that is not 2xx; MST_UNKNOWN: none */
     size_t   setting_count;          /* where it ran, by name */
     struct mst_compare_setting *settings;
 };

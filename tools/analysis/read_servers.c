@@ -16,7 +16,7 @@
 struct counters {
     uint64_t time_ns, state_ns[MST_STATE_COUNT];
     uint64_t requests, forks, exits, forks_failed, shed, unfinished, no_idle_ns, generations;
-    uint64_t in_flight;
+    uint64_t in_flight, workers_busy;
 };
 
 /* The sample that `which` (SQL behind WHERE server_id = :id) picks; `at_ns` is its :at_ns, or
@@ -35,7 +35,7 @@ static bool read_counters(struct counters *c, sqlite3 *db, int64_t server_id, co
         { "shed", &c->shed }, { "requests", &c->requests }, { "forks", &c->forks },
         { "exits", &c->exits }, { "forks_failed", &c->forks_failed },
         { "no_idle_ns", &c->no_idle_ns }, { "generations", &c->generations },
-        { "unfinished", &c->unfinished },
+        { "unfinished", &c->unfinished }, { "workers_busy", &c->workers_busy },
     };
     char sql[512];
     struct mst_query q;
@@ -43,8 +43,8 @@ static bool read_counters(struct counters *c, sqlite3 *db, int64_t server_id, co
     memset(c, 0xff, sizeof *c);   /* all unknown */
     snprintf(sql, sizeof sql, "SELECT time_ns, idle_ns, reading_ns, handling_ns, sending_ns, "
              "keepalive_ns, closing_ns, logging_ns, in_flight, shed, requests, forks, exits, "
-             "forks_failed, no_idle_ns, generations, unfinished FROM samples WHERE server_id = :id "
-             "%s", which);
+             "forks_failed, no_idle_ns, generations, unfinished, workers_busy FROM samples "
+             "WHERE server_id = :id %s", which);
     q = mst_query_ask(db, sql, server_id);
     if (at_ns != MST_UNKNOWN)
         mst_query_set(&q, ":at_ns", (int64_t)at_ns);
@@ -66,11 +66,14 @@ static bool is_older(int state, uint64_t time_ns)
     return state == MST_STATE_LOGGING && time_ns == MST_UNKNOWN;
 }
 
-/* The counters of `end` less those of `before`, shared out over the time from began_ns. */
+/* The counters of `end` less those of `before`, shared out over the time from began_ns. Workers
+ * that were busy before it are so since `before`: of these, the time between counts, too. */
 static void mean_occupancy(struct mst_summary_server *s, const struct counters *before,
                            const struct counters *end, uint64_t began_ns)
 {
-    uint64_t span = difference(end->time_ns, began_ns), busy = 0, state;
+    bool was_idle = before->workers_busy == 0;
+    uint64_t span = difference(end->time_ns, was_idle ? began_ns : before->time_ns);
+    uint64_t busy = 0, state;
     int i;
 
     for (i = 0; i < MST_STATE_COUNT; i++) {
@@ -86,7 +89,7 @@ static void mean_occupancy(struct mst_summary_server *s, const struct counters *
     s->mean_busy_milli = mst_summary_milli(busy, span);
 }
 
-/* Over the time under load, from the first request's begin (before it the workers were idle) to
+/* Over the time under load, from the first request's begin (before it workers were idle, mostly) to
  * the first sample after the last one's end: exact, whatever happened between. `before` and `end`
  * enclose the load tool's run, which counts where no request, or no tool, tells more. */
 static bool read_occupancy(struct mst_summary_server *s, sqlite3 *db, const struct mst_summary *run,

@@ -194,8 +194,13 @@
 
 /* ---- comparisons -------------------------------------------------------------------- */
 
-/* From this ratio on a change is said as a factor: percentages get hard to read. */
-#define MST_FACTOR_MIN             2.0
+/* From this ratio on a change is said as "3.2 times as much": percentages get hard to read. */
+#define MST_FACTOR_MIN             3.0
+/* What differs less is seen as the same in single runs, where nothing tells more. */
+#define MST_SAME_RATIO             1.02
+/* From so much on in both respects, answers of another size are answers of another page. */
+#define MST_OTHER_SIZE_RATIO       1.1
+#define MST_OTHER_SIZE_BYTES       256.0
 /* One pair of runs can be neighbours by chance. */
 #define MST_COMPARE_PAIRS_MIN      2u
 /* Concurrencies that a fit of the Universal Scalability Law takes: one more than it has

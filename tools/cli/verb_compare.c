@@ -32,7 +32,7 @@ static const struct format {
 
 struct options {
     double limit;              /* a fraction; below 0: none */
-    bool   fail_if_unsure, help;
+    bool   fail_if_unsure, is_long, help;
     const struct format *format;
     enum mst_colour colour;
     char **metrics;
@@ -92,6 +92,7 @@ static int read_option(struct options *o, int option, char **argv,
     case 'u': o->fail_if_unsure = true; return MST_EXIT_OK;
     case 'm': return add_metric(o, optarg);
     case 'C': return mst_colour_read(&o->colour, "compare", optarg);
+    case 'v': o->is_long = true; return MST_EXIT_OK;
     case 'h': o->help = true; return MST_EXIT_OK;
     default:  return mst_option_error("compare", option, argv, names);
     }
@@ -103,13 +104,14 @@ static int read_options(struct options *o, int argc, char **argv)
         { "format", required_argument, NULL, 'F' },
         { "fail-if-slower", required_argument, NULL, 'l' },
         { "fail-if-unsure", no_argument, NULL, 'u' }, { "metric", required_argument, NULL, 'm' },
-        { "color", required_argument, NULL, 'C' }, { "help", no_argument, NULL, 'h' }, { 0 },
+        { "color", required_argument, NULL, 'C' }, { "verbose", no_argument, NULL, 'v' },
+        { "help", no_argument, NULL, 'h' }, { 0 },
     };
     int option, status;
 
     opterr = 0;
     optind = 0;
-    while ((option = getopt_long(argc, argv, ":h", names, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, ":hv", names, NULL)) != -1) {
         status = read_option(o, option, argv, names);
         if (status != MST_EXIT_OK || o->help)
             return status;
@@ -142,8 +144,8 @@ static int exit_status(const struct options *o, const struct mst_comparison_tabl
         return MST_EXIT_OK;
     if (t->verdict == MST_LIMIT_BEYOND)
         return MST_EXIT_BAD;
-    mst_warn("cannot tell whether B is slower than A by more than %g %%: record more runs, or "
-             "longer ones%s", o->limit * 100,
+    mst_warn("cannot tell whether B is slower than A by more than %g %%: %s%s", o->limit * 100,
+             t->obstacle_count > 0 ? "A and B do not compare" : "record more runs, or longer ones",
              o->fail_if_unsure ? "" : " (--fail-if-unsure makes this exit status 1)");
     return o->fail_if_unsure ? MST_EXIT_BAD : MST_EXIT_OK;
 }
@@ -160,7 +162,7 @@ static int find_causes(struct mst_compare_side *side, char error[MST_ERROR_MAX])
 
 static int compare(const struct options *o)
 {
-    struct mst_comparison_table table = { .limit = o->limit };
+    struct mst_comparison_table table = { .limit = o->limit, .is_long = o->is_long };
     char error[MST_ERROR_MAX];
     int status = MST_EXIT_TARGET;
 

@@ -1,13 +1,13 @@
 /* comparison.c - compares the runs of two sides: see comparison.h. */
 #include "report/comparison.h"
 
-#include <inttypes.h>
-#include <stdarg.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
+#include "analysis/thresholds.h"
+#include "report/comparison_steps.h"
 #include "segment/format.h"
 
 #define COARSE 0.02   /* a clock whose step is a larger part of a time is too coarse for it */
@@ -68,6 +68,12 @@ static double step_of(const struct mst_comparison_table *t)
     return (double)step;
 }
 
+/* Figures of all servers together. */
+static bool is_of_all(const struct mst_metric *metric)
+{
+    return metric == &mst_metrics[MST_M_CPU_EACH] || metric == &mst_metrics[MST_M_SERVERS_PSS];
+}
+
 static void add_row(struct mst_comparison_table *t, const struct mst_metric *metric, double *a,
                     double *b)
 {
@@ -78,21 +84,57 @@ static void add_row(struct mst_comparison_table *t, const struct mst_metric *met
         .step = client_time ? step_of(t) : 0, .less = metric->less, .more = metric->more,
     };
 
-    if (!values_of(metric, &t->a, a) || !values_of(metric, &t->b, b))
+    if (!values_of(metric, &t->a, a) || !values_of(metric, &t->b, b) ||
+        (is_of_all(metric) && !mst_comparison_same_servers(t)))
         return;
     *row = (struct mst_comparison_row){ .metric = metric };
     mst_compare(&row->result, &in);
     t->row_count++;
 }
 
-static struct mst_comparison_row *find_row(struct mst_comparison_table *t, const char *name)
+/* The index of a row; row_count: there is none. */
+static size_t row_of(const struct mst_comparison_table *t, const char *name)
 {
     size_t i;
 
     for (i = 0; i < t->row_count; i++)
         if (strcmp(t->rows[i].metric->column, name) == 0)
-            return &t->rows[i];
-    return NULL;
+            break;
+    return i;
+}
+
+static struct mst_comparison_row *find_row(struct mst_comparison_table *t, const char *name)
+{
+    size_t i = row_of(t, name);
+
+    return i < t->row_count ? &t->rows[i] : NULL;
+}
+
+static bool is_much(const struct mst_comparison *part, const struct mst_comparison *whole)
+{
+    const double least = MST_FINDING_MILLI / 1000.0;
+
+    return part->a >= least * whole->a || part->b >= least * whole->b;
+}
+
+bool mst_comparison_shows(const struct mst_comparison_table *t,
+                          const struct mst_comparison_row *row)
+{
+    size_t mean = row_of(t, mst_metrics[MST_M_SERVER_MEAN].column);
+
+    if (row->gate || row->metric->shown == MST_SHOWN_MAIN)
+        return true;
+    if (row->metric->shown == MST_SHOWN_INSTEAD)
+        return row_of(t, mst_metrics[MST_M_RATE].column) == t->row_count;
+    return row->metric->shown == MST_SHOWN_PART &&
+           (mean == t->row_count || is_much(&row->result, &t->rows[mean].result));
+}
+
+struct mst_formatted mst_comparison_format(const struct mst_metric *metric, double value)
+{
+    if (!(value > 0))
+        return (struct mst_formatted){ "-" };
+    return mst_metric_format(metric->unit, (uint64_t)llround(value));
 }
 
 /* ---- the limit ------------------------------------------------------------------- */
@@ -123,6 +165,14 @@ static void choose_gates(struct mst_comparison_table *t)
     }
 }
 
+/* What fails is often fast: times of failures do not show that B is fast enough, nor those of A
+ * that B is too slow. */
+static bool is_by_failures(const struct mst_comparison_table *t)
+{
+    return mst_comparison_fails(&t->a) ||
+           (mst_comparison_fails(&t->b) && t->verdict != MST_LIMIT_BEYOND);
+}
+
 /* One gate beyond the limit is enough; all have to be within it. */
 static void judge(struct mst_comparison_table *t, size_t missing)
 {
@@ -145,139 +195,8 @@ static void judge(struct mst_comparison_table *t, size_t missing)
     }
     if (t->verdict != MST_LIMIT_BEYOND && gates > 0 && within == gates)
         t->verdict = MST_LIMIT_WITHIN;
-}
-
-/* ---- what differs ---------------------------------------------------------------- */
-
-__attribute__((format(printf, 2, 3)))
-static bool warn(struct mst_comparison_table *t, const char *format, ...)
-{
-    char **warning = mst_append(&t->warnings, &t->warning_count, sizeof *warning);
-    va_list args;
-    int n;
-
-    if (warning == NULL)
-        return false;
-    va_start(args, format);
-    n = vasprintf(warning, format, args);
-    va_end(args);
-    t->warning_count -= n < 0;
-    return n >= 0;
-}
-
-static const char *setting(const struct mst_compare_run *run, const char *name)
-{
-    size_t i;
-
-    for (i = 0; i < run->setting_count; i++)
-        if (strcmp(run->settings[i].name, name) == 0)
-            return run->settings[i].value;
-    return NULL;
-}
-
-static bool is_same(const char *a, const char *b)
-{
-    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
-}
-
-static const char *shown(const char *text)
-{
-    return text != NULL ? text : "(not known)";
-}
-
-/* A setting that is in the first run is looked for in all the others. */
-static bool compare_settings(struct mst_comparison_table *t)
-{
-    const struct mst_compare_side *const sides[] = { &t->a, &t->b };
-    const struct mst_compare_run *first = &t->a.runs[0];
-    bool fine = true;
-    size_t i, k, n;
-
-    for (n = 0; n < first->setting_count && fine; n++) {
-        const char *name = first->settings[n].name, *value = first->settings[n].value;
-        bool differs = false;
-
-        for (k = 0; k < 2; k++)
-            for (i = 0; i < sides[k]->count && !differs; i++) {
-                const char *other = setting(&sides[k]->runs[i], name);
-
-                differs = !is_same(value, other);
-                if (differs)
-                    fine = warn(t, "%s differs: \"%s\" in run %" PRId64 " of A, \"%s\" in run %"
-                                PRId64 " of %c", name, value, first->summary.id, shown(other),
-                                sides[k]->runs[i].summary.id, k == 0 ? 'A' : 'B');
-            }
-    }
-    return fine;
-}
-
-static bool compare_loads(struct mst_comparison_table *t)
-{
-    const struct mst_compare_side *const sides[] = { &t->a, &t->b };
-    const struct mst_compare_run *first = &t->a.runs[0];
-    size_t i, k;
-
-    for (k = 0; k < 2; k++)
-        for (i = 0; i < sides[k]->count; i++)
-            if (!is_same(sides[k]->runs[i].load, first->load))
-                return warn(t, "the load differs: \"%s\" in run %" PRId64 " of A, \"%s\" in run %"
-                            PRId64 " of %c; other differences can come from that",
-                            shown(first->load), first->summary.id, shown(sides[k]->runs[i].load),
-                            sides[k]->runs[i].summary.id, k == 0 ? 'A' : 'B');
-    return true;
-}
-
-/* Warns where the runs of one side requested different URLs. */
-static bool compare_urls(struct mst_comparison_table *t, const struct mst_compare_side *side,
-                         char letter)
-{
-    size_t i;
-
-    for (i = 1; i < side->count; i++)
-        if (!is_same(side->runs[i].urls, side->runs[0].urls))
-            return warn(t, "the runs of %c are no repetitions of each other: \"%s\" and \"%s\"",
-                        letter, shown(side->runs[0].urls), shown(side->runs[i].urls));
-    return true;
-}
-
-/* Warns of failures, notes, thinned archives and runs that were left out. */
-static bool check_runs(struct mst_comparison_table *t, const struct mst_compare_side *side,
-                       char letter)
-{
-    uint64_t failed = 0;
-    size_t i, noted = 0, thinned = 0;
-
-    for (i = 0; i < side->count; i++) {
-        failed += mst_summary_failures(&side->runs[i].summary.client);
-        noted += side->runs[i].summary.note_count > 0;
-        thinned += side->runs[i].summary.thinned_of > 0;
-    }
-    if (failed > 0 && !warn(t, "in the runs of %c %" PRIu64 " requests failed or had another "
-                            "status than 2xx: what fails is often fast", letter, failed))
-        return false;
-    if (noted > 0 && !warn(t, "%zu of the %zu runs of %c have notes, which mpmstat report shows",
-                           noted, side->count, letter))
-        return false;
-    if (thinned > 0 && !warn(t, "the archive is thinned of %zu of the %zu runs of %c: means and "
-                             "percentiles are estimates", thinned, side->count, letter))
-        return false;
-    if (side->incomplete > 0 && !warn(t, "%zu run%s of %c did not come to an end, and %s left out",
-                                      side->incomplete, side->incomplete == 1 ? "" : "s", letter,
-                                      side->incomplete == 1 ? "is" : "are"))
-        return false;
-    return side->unpaired == 0 ||
-           warn(t, "%zu run%s of %c without a counterpart %s left out", side->unpaired,
-                side->unpaired == 1 ? "" : "s", letter, side->unpaired == 1 ? "is" : "are");
-}
-
-static bool find_differences(struct mst_comparison_table *t)
-{
-    if (t->a.count + t->b.count > 2 && !t->paired &&
-        !warn(t, "the runs of A and B were not made alternately: whatever changed on the machine "
-              "between them counts as a difference; record with --interleave"))
-        return false;
-    return compare_loads(t) && compare_urls(t, &t->a, 'A') && compare_urls(t, &t->b, 'B') &&
-           compare_settings(t) && check_runs(t, &t->a, 'A') && check_runs(t, &t->b, 'B');
+    if (is_by_failures(t))
+        t->verdict = MST_LIMIT_UNSURE;
 }
 
 /* ---- all of it ------------------------------------------------------------------- */
@@ -294,35 +213,6 @@ static struct mst_comparison_cause cause_of(const struct mst_compare_side *side)
         if (counts[i] > cause.runs)
             cause = (struct mst_comparison_cause){ (enum mst_code)i, counts[i] };
     return cause;
-}
-
-static bool is_of_most(const struct mst_comparison_cause *cause,
-                       const struct mst_compare_side *side)
-{
-    return 2 * cause->runs > side->count;
-}
-
-void mst_comparison_causes(const struct mst_comparison_table *t,
-                           char text[MST_COMPARISON_CAUSES_MAX])
-{
-    const struct mst_comparison_cause *a = &t->cause_a, *b = &t->cause_b;
-
-    text[0] = '\0';
-    if (a->code == MST_CODE_COUNT || b->code == MST_CODE_COUNT)
-        return;
-    if (!is_of_most(a, &t->a) || !is_of_most(b, &t->b))
-        snprintf(text, MST_COMPARISON_CAUSES_MAX, "Whether the cause changed is not known: it is "
-                 "not the same in most runs of a side. Most often it is %s in A (%zu of %zu runs) "
-                 "and %s in B (%zu of %zu).", mst_code_names[a->code], a->runs, t->a.count,
-                 mst_code_names[b->code], b->runs, t->b.count);
-    else if (a->code == b->code)
-        snprintf(text, MST_COMPARISON_CAUSES_MAX, "The cause is the same: %s (%zu of %zu and %zu "
-                 "of %zu runs).", mst_code_names[a->code], a->runs, t->a.count, b->runs,
-                 t->b.count);
-    else
-        snprintf(text, MST_COMPARISON_CAUSES_MAX, "The cause changed from %s (%zu of %zu runs) to "
-                 "%s (%zu of %zu).", mst_code_names[a->code], a->runs, t->a.count,
-                 mst_code_names[b->code], b->runs, t->b.count);
 }
 
 int mst_comparison_make(struct mst_comparison_table *t, char *const *gates, size_t gate_count)
@@ -352,13 +242,19 @@ int mst_comparison_make(struct mst_comparison_table *t, char *const *gates, size
     if (gate_count == 0)
         choose_gates(t);
     judge(t, missing);
-    return fine && find_differences(t) ? 0 : -1;
+    if (!fine || !mst_comparison_find_differences(t))
+        return -1;
+    mst_comparison_say(t);
+    return 0;
 }
 
 void mst_comparison_free(struct mst_comparison_table *t)
 {
     size_t i;
 
+    for (i = 0; i < t->obstacle_count; i++)
+        free(t->obstacles[i]);
+    free(t->obstacles);
     for (i = 0; i < t->warning_count; i++)
         free(t->warnings[i]);
     free(t->warnings);

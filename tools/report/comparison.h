@@ -29,8 +29,12 @@ struct mst_comparison_table {
     size_t row_count;
     struct mst_comparison_row rows[MST_M_COUNT];
     struct mst_comparison_cause cause_a, cause_b;
-    size_t warning_count;
-    char **warnings;                 /* sentences */
+    size_t obstacle_count, warning_count;
+    char **obstacles;                /* what forbids the comparison: clauses */
+    char **warnings;                 /* what else differs, or is to be known: clauses */
+    size_t main_warning_count;       /* that short comparisons show: the first ones */
+    char   sentence[2048];           /* which is faster, and by how much; or what forbids it */
+    bool   is_long;                  /* text shows all metrics and warnings */
     double limit;                    /* --fail-if-slower as a fraction; below 0: none */
     enum mst_limit verdict;          /* of all gates together; UNSURE where there is no limit */
 };
@@ -45,10 +49,21 @@ void mst_comparison_names(char *text, size_t size);
 int  mst_comparison_make(struct mst_comparison_table *t, char *const *gates, size_t gate_count);
 void mst_comparison_free(struct mst_comparison_table *t);
 
+/* Whether short comparisons show the row. */
+bool mst_comparison_shows(const struct mst_comparison_table *t,
+                          const struct mst_comparison_row *row);
+/* A value of a row; "-" for what is not a positive number. */
+struct mst_formatted mst_comparison_format(const struct mst_metric *metric, double value);
+
 /* Whether the first finding is the same on both sides: a sentence. "": a side has none. */
 #define MST_COMPARISON_CAUSES_MAX 256u
 void mst_comparison_causes(const struct mst_comparison_table *t,
                            char text[MST_COMPARISON_CAUSES_MAX]);
+/* The sentence of the first run of the side that has the cause; "": it has none. */
+const char *mst_comparison_cause_text(const struct mst_compare_side *side,
+                                      const struct mst_comparison_cause *cause);
+/* Whose the CPU time and the memory are: a sentence. "": no row has them. */
+const char *mst_comparison_whose(const struct mst_comparison_table *t);
 
 /* Writes text for a terminal. */
 void mst_comparison_text(struct mst_sink *sink, const struct mst_comparison_table *t);

@@ -35,17 +35,6 @@ static int lend(struct mst_compare_side *side, const struct mst_report *report,
 
 /* ---- the section ----------------------------------------------------------------------- */
 
-/* What is known of the difference in a line: the gates' answers. */
-static void put_answers(struct mst_sink *sink, const struct mst_comparison_table *t)
-{
-    size_t i;
-
-    for (i = 0; i < t->row_count; i++)
-        if (t->rows[i].gate)
-            mst_html(sink, "<p class=\"answer\">%s: %s.</p>\n", t->rows[i].metric->compared,
-                     t->rows[i].result.text);
-}
-
 static void put_side(struct mst_sink *sink, const char *letter, const struct mst_compare_side *side)
 {
     const char *command = side->runs[0].summary.command_line;
@@ -88,8 +77,13 @@ static void put_causes(struct mst_sink *sink, const struct mst_comparison_table 
     char causes[MST_COMPARISON_CAUSES_MAX];
 
     mst_comparison_causes(t, causes);
-    if (causes[0] != '\0')
-        mst_html(sink, "<p>%s</p>\n", causes);
+    if (causes[0] == '\0')
+        return;
+    mst_html(sink, "<p>%s</p>\n", causes);
+    if (t->cause_a.code != t->cause_b.code)
+        mst_html(sink, "<p>A: %s</p>\n<p>B: %s</p>\n",
+                 mst_comparison_cause_text(&t->a, &t->cause_a),
+                 mst_comparison_cause_text(&t->b, &t->cause_b));
 }
 
 static void put_section(struct mst_sink *sink, const struct mst_comparison_table *t)
@@ -97,7 +91,7 @@ static void put_section(struct mst_sink *sink, const struct mst_comparison_table
     size_t i;
 
     mst_html(sink, "<section id=\"ab\">\n<h2>A and B</h2>\n<article class=\"card\">\n");
-    put_answers(sink, t);
+    mst_html(sink, "<p class=\"answer\">%s</p>\n", t->sentence);
     put_causes(sink, t);
     mst_html(sink, "<dl class=\"ab\">\n");
     put_side(sink, "A", &t->a);
@@ -113,7 +107,7 @@ static void put_section(struct mst_sink *sink, const struct mst_comparison_table
         put_row(sink, &t->rows[i]);
     mst_html(sink, MST_PAGE_TABLE_END "<p class=\"note\">In brackets: where the truth is in 95 of "
              "100 such comparisons. A/A: by how much halves of A&#39;s runs differ, with nothing "
-             "changed.</p>\n");
+             "changed. %s</p>\n", mst_comparison_whose(t));
     for (i = 0; i < t->warning_count; i++)
         mst_html(sink, "<p class=\"note\"><strong>Beware:</strong> %s</p>\n", t->warnings[i]);
     mst_html(sink, "</article>\n</section>\n");

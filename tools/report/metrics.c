@@ -7,6 +7,7 @@
 #include "analysis/resources.h"
 #include "base/clock.h"
 #include "base/ratio.h"
+#include "base/saturate.h"
 #include "segment/format.h"
 
 /* ---- figures that are not a member of a summary --------------------------------------- */
@@ -58,14 +59,38 @@ static uint64_t run_rest(const struct mst_summary *s)
     return part_of_run(s, offsetof(struct mst_summary_run, rest));
 }
 
+/* The sum of a member of all servers that worked for the load. mod_php's workers are Apache's own
+ * processes, and a server without requests was only recorded with the others. */
+static uint64_t sum_of_servers(const struct mst_summary *s, size_t member)
+{
+    uint64_t sum = MST_UNKNOWN, one;
+    size_t i;
+
+    for (i = 0; i < s->server_count; i++) {
+        const struct mst_summary_server *server = &s->servers[i];
+
+        if (server->requests == 0 || server->sapi_kind == MST_SAPI_MOD_PHP)
+            continue;
+        memcpy(&one, (const char *)server + member, sizeof one);
+        if (one == MST_UNKNOWN)
+            return MST_UNKNOWN;
+        sum = mst_add_saturated(mst_known(sum), one);
+    }
+    return sum;
+}
+
 /* CPU time for a request: a load with a time limit makes more of them on a faster server. */
 static uint64_t cpu_each(const struct mst_summary *s)
 {
-    const struct mst_summary_server *server = mst_summary_front(s);
+    uint64_t cpu_ns = sum_of_servers(s, offsetof(struct mst_summary_server, cpu_ns));
+    uint64_t requests = mst_summary_fronts(s).requests;
 
-    if (server == NULL || server->cpu_ns == MST_UNKNOWN || server->requests == 0)
-        return MST_UNKNOWN;
-    return server->cpu_ns / server->requests;
+    return cpu_ns == MST_UNKNOWN || requests == 0 ? MST_UNKNOWN : cpu_ns / requests;
+}
+
+static uint64_t servers_pss(const struct mst_summary *s)
+{
+    return sum_of_servers(s, offsetof(struct mst_summary_server, peak_pss_bytes));
 }
 
 static uint64_t larger_known(uint64_t a, uint64_t b)
@@ -177,6 +202,10 @@ static const char no_end[] = "the recording did not come to its end";
 #define FASTER  .less = "B is faster", .more = "B is slower"
 #define SLOWER  .less = "B is slower", .more = "B is faster"
 #define SHORTER .less = "it is shorter in B", .more = "it is longer in B"
+#define SAID(text) .said = text
+#define MAIN    .shown = MST_SHOWN_MAIN
+#define PART    .shown = MST_SHOWN_PART
+#define INSTEAD .shown = MST_SHOWN_INSTEAD
 #define NEEDS   .less = "B takes less", .more = "B takes more"
 
 const struct mst_metric mst_metrics[MST_M_COUNT] = {

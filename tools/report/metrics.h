@@ -32,6 +32,14 @@ enum mst_metric_source {
     MST_FROM_FUNCTION
 };
 
+/* Which comparisons show it. */
+enum mst_metric_shown {
+    MST_SHOWN_LONG,       /* long ones only */
+    MST_SHOWN_MAIN,       /* all */
+    MST_SHOWN_PART,       /* where it is much of the time */
+    MST_SHOWN_INSTEAD     /* where the client has no results */
+};
+
 struct mst_metric {
     enum mst_metric_unit unit;
     /* How a summary has it: see mst_metric_get(). */
@@ -51,6 +59,8 @@ struct mst_metric {
     /* Its name in comparisons, where the column is `column`. NULL: none has it. */
     const char    *compared;                  /* the label */
     const char    *less, *more;               /* what to say where B's is less, more */
+    const char    *said;                      /* "a request", behind the value; NULL */
+    enum mst_metric_shown shown;
 };
 
 extern const struct mst_metric mst_metrics[MST_M_COUNT];
