@@ -57,7 +57,7 @@ function combine(a, b, how) {
 // What happened between two snapshots, and when the later one was made; null: nothing did.
 function between(before, now) {
     const step = combine(sums(now), sums(before), (later, earlier) => later - earlier);
-    return step.seconds > 0 ? { at: now.uptime_seconds, ...step } : null;
+    return step.seconds > 0 ? { at: now.uptime_seconds, watched: step.seconds, ...step } : null;
 }
 
 // The steps of the last minute as one; null: there are none.
@@ -164,16 +164,17 @@ function addWorker(steps, state, from, to) {
 
 // What between() would have given, if the page had looked before: of the journal's last requests, and
 // of those that `board` has in flight. isWhole: these are all since the server's start. How long no
-// worker was idle is not known; `at` is uptime.
+// worker was idle is known of no time that was not watched; `at` is uptime.
 function past(requests, board, isWhole) {
     const started = Date.parse(board.started) / 1000, now = board.uptime_seconds;
     const ended = requests.filter(r => r.end - started <= now);
     const oldest = isWhole ? 0 : ended.length ? ended[0].end - started : now;
-    const count = Math.min(STEPS_MAX, Math.floor((now - Math.max(0, oldest)) / STEP_SECONDS));
+    const length = (now - Math.max(0, oldest)) / STEP_SECONDS;
+    const count = Math.min(STEPS_MAX, isWhole ? Math.ceil(length) : Math.floor(length));
     if (!(count > 0)) return [];
     const steps = Array.from({ length: count }, (_, i) => ({
-        at: now - (count - 1 - i) * STEP_SECONDS, seconds: STEP_SECONDS, no_idle: NaN, requests: 0,
-        status: {}, phases: {}, workers: {}, waits: {}, cpu: 0, cpu_wait: 0, times: {} }));
+        at: now - (count - 1 - i) * STEP_SECONDS, seconds: STEP_SECONDS, watched: 0, no_idle: 0,
+        requests: 0, status: {}, phases: {}, workers: {}, waits: {}, cpu: 0, cpu_wait: 0, times: {} }));
     for (const r of ended) {
         let at = r.end - started;
         const i = Math.ceil((at - now) / STEP_SECONDS) + count - 1;
@@ -252,14 +253,23 @@ function failures(step) {
     return `Of ${asCount(step.requests)} answers ${of}. `;
 }
 
+// For how long it is known whether a worker was idle: not of before the page was opened.
+function watched(step) { return step.watched === undefined ? step.seconds : step.watched; }
+function noIdleShare(step) {
+    return watched(step) > 0 ? Math.min(1, step.no_idle / watched(step)) : 0;
+}
+function wasWatched(step) { return watched(step) > step.seconds - STEP_SECONDS; }
+
 // The wait for workers, and whether there were none.
 function shortage(name, seconds, all, requests, server) {
     const share = seconds / all;
     if (!(share >= HEADLINE_SHARE)) return "";
-    const noIdle = server ? Math.min(1, server.step.no_idle / server.step.seconds) : 0;
+    const noIdle = server ? noIdleShare(server.step) : 0;
     const out = noIdle >= NO_IDLE_SHARE && server.limit !== null
         ? `${name === "queue" ? "Apache" : "PHP"}'s workers ran out: none of `
-          + `${asCount(server.limit)} was idle for ${asShare(noIdle)} of this time. ` : "";
+          + `${asCount(server.limit)} was idle for ${asShare(noIdle)} of `
+          + (wasWatched(server.step) ? "this time. "
+                                     : `the last ${asTime(watched(server.step))}. `) : "";
     return `${out}${capital(WORDS[name])} for ${asTime(seconds / requests)} on average `
         + `(${asShare(share)} of their time). `;
 }
@@ -288,12 +298,12 @@ function say(apache, phps) {
     const found = apache ? parts(step, stepped.map(php => php.step)) : partsOfPHP(step);
     const all = total(Object.values(found), seconds => seconds);
     const fullest = stepped.reduce((a, b) =>
-        !a || b.step.no_idle / b.step.seconds > a.step.no_idle / a.step.seconds ? b : a, null);
+        !a || noIdleShare(b.step) > noIdleShare(a.step) ? b : a, null);
     if (!(all > 0)) return failures(step);
     return failures(step)
         + (shortage("php_wait", found.php_wait, all, requests, fullest)
            + shortage("queue", found.queue || 0, all, requests, apache)
-           || (Number.isNaN(step.no_idle) ? ""   // not known of before the page was opened
+           || (!wasWatched(step) ? ""
                : front.busy === front.limit
                ? `All ${asCount(front.limit)} workers were busy at the last look, but requests `
                  + "hardly waited for one. "

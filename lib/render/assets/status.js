@@ -210,8 +210,8 @@ function makeSection(first) {
                            "how many were in each state, on average; dashed: the limit",
                            states.map(state => [state, STATE_COLOURS[state]]), asCount),
         grid: makeGrid(),
-        longest: makeTable("Longest in flight", "", ["for", "label", "path", "state",
-                                                     "waits for", "pid"]),
+        longest: makeTable("Longest in flight", "", ["for", "waits for", "label", "path",
+                                                     "state", "pid"]),
         labels: makeTable("By label", "Since the server's start.",
                           ["label", "requests", "in flight", "5xx", "aborted", "bytes",
                            "p50", "p90", "p99", "longest"]),
@@ -293,8 +293,8 @@ function fillTables(section, board, byRequest) {
     longest.fill(board.slots.filter(slot => slot.request_for_seconds !== null
                                             && slot.label !== null && slot.label !== OWN_LABEL)
         .sort((a, b) => b.request_for_seconds - a.request_for_seconds).slice(0, REQUESTS_SHOWN)
-        .map(slot => [asTime(slot.request_for_seconds), slot.label, slot.path || none, slot.state,
-                      waitIn(slot, byRequest) || none, String(slot.pid)]));
+        .map(slot => [asTime(slot.request_for_seconds), waitIn(slot, byRequest) || none, slot.label,
+                      slot.path || none, slot.state, String(slot.pid)]));
     labels.fill([...clients(board), ...board.labels.filter(l => l.label === OWN_LABEL)]
         .filter(l => l.requests > 0 || l.in_flight > 0)
         .map(l => [l.label || none, asCount(l.requests), asCount(l.in_flight),
