@@ -286,15 +286,17 @@ function holder(found, all, requests) {
 }
 
 // Of Apache's board (undefined: there is none) and of PHP's, each { step, limit, busy }; step is of
-// last(). Some sentences, the failures first. `mpmstat explain` knows more: the page has sums only.
-function say(apache, phps) {
+// last(). Some sentences, the failures first. isTold: what holds the workers now stands above.
+// `mpmstat explain` knows more: the page has sums only.
+function say(apache, phps, isTold) {
     const front = apache || phps[0];
     const stepped = phps.filter(php => php.step);
     if (!front || !front.step) return "";
     const { step } = front, requests = step.requests;
     if (requests === 0) return "No request was complete.";
     if (requests < REQUESTS_MIN)
-        return `Only ${asCount(requests)} requests were complete: too few to say more.`;
+        return `Only ${asCount(requests)} request${requests === 1 ? " was" : "s were"} complete`
+            + (isTold ? "." : ": too few to say more.");
     const found = apache ? parts(step, stepped.map(php => php.step)) : partsOfPHP(step);
     const all = total(Object.values(found), seconds => seconds);
     const fullest = stepped.reduce((a, b) =>

@@ -394,7 +394,7 @@ function fillMinute() {
         ({ php: section.php, step: section.minute, limit: section.last.workers.limit,
            busy: section.last.workers.busy }));
     const apache = seen.find(board => !board.php);
-    const said = minute.say(apache, seen.filter(board => board.php));
+    const said = minute.say(apache, seen.filter(board => board.php), !now.hidden);
     const step = (apache || seen[0] || {}).step;
     lastMinute.hidden = said === "";
     lastMinute.replaceChildren(make("strong", {}, step ? `The last ${asTime(step.seconds)}: ` : ""),

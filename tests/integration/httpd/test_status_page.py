@@ -425,7 +425,8 @@ def test_the_page_says_what_runs_out(browser, php_server, php_boards):
     said = "document.querySelector('#minute').textContent"
     clients.ab(apache.port, "/sleep.php?seconds=0.1&spread=0", 80, 8)
     page.wait(f"{said}.includes(\"PHP's workers ran out: none of 2 was idle\")", 10)
-    assert "PHP waited for its own sleep for 10" in page.evaluate(said)
+    # One of 81 was short, before the page was opened.
+    assert re.search("PHP waited for its own sleep for (9[6-9]|10)", page.evaluate(said))
     legend = page.evaluate("""Array.from(document.querySelectorAll('article:first-child figure')[1]
         .querySelectorAll('li')).filter(li => !li.hidden).map(li => li.textContent.split(' ')[0])""")
     assert {"php_wait", "wait", "handle"} <= set(legend) and "database" not in legend, legend
@@ -450,6 +451,10 @@ def locked_php(php_server, php_boards, tmp_path):
     return apache, lock
 
 
+def now_of(apache):
+    return json.loads(apache.get("/mpm-status?format=json").text())["now"]
+
+
 def test_the_page_says_who_is_stuck(browser, locked_php):
     """The test holds the lock for which both workers of PHP wait, and two more requests with them."""
     apache, lock = locked_php
@@ -460,9 +465,8 @@ def test_the_page_says_who_is_stuck(browser, locked_php):
         for _ in range(4):
             connections.append(apache.connect(timeout=60))
             connections[-1].send_request("/lock.php")
-        wait_until(lambda: apache.status()["now"] and apache.status()["now"][0]["stuck"], 30,
-                   "PHP to be stuck")
-        now = apache.status()["now"][0]
+        now = wait_until(lambda: next((held for held in now_of(apache) if held["stuck"]), None), 30,
+                         "PHP to be stuck")
         page = show(browser, apache)
         page.wait(f"{head}.className === 'stuck'")
         said = page.evaluate(head + ".textContent")
