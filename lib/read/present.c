@@ -219,9 +219,11 @@ static void find_most(struct mst_held *h)
     unsigned groups = 0;
     size_t i;
 
-    for (i = 0; i < h->server->worker_count && 2 * h->count <= h->busy && groups < GROUPS_MAX; i++) {
+    for (i = 0; i < h->server->worker_count && groups < GROUPS_MAX; i++) {
         const struct mst_present_worker *w = &h->server->workers[i];
 
+        if (2 * h->count > h->busy)
+            return;
         if (!is_of(h, w) || is_in(examples, groups, w))
             continue;
         count_same(&group, w);
@@ -282,8 +284,8 @@ static size_t add_stuck(const struct mst_present *p, struct mst_held *held, size
     return n;
 }
 
-/* Apache's workers that handle requests of which no more is known wait for PHP where PHP's workers and
- * queues have as many requests. Of several Apaches it is not known whose they are. */
+/* Apache's workers that handle requests of which no more is known wait for PHP where PHP's workers
+ * and queues have as many requests. Of several Apaches it is not known whose they are. */
 static void find_php(struct mst_present *const *servers, size_t count, struct mst_held *h)
 {
     uint64_t apaches = 0, busy = 0, queue = 0;

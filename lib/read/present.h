@@ -1,7 +1,7 @@
 /* present.h - what the busy workers of servers do at this moment, and whether they are stuck.
  *
- * A present is made of a snapshot, and outlives it. The status page, mpmstat explain and mpmstat top
- * have this one rule; render/held.h has its sentence.
+ * A present is made of a snapshot, and outlives it. The status page, mpmstat explain and mpmstat
+ * top have this one rule; render/held.h has its sentence.
  */
 #ifndef MPMSTAT_PRESENT_H
 #define MPMSTAT_PRESENT_H
@@ -73,13 +73,13 @@ struct mst_held {
     uint64_t php_busy, php_queue;
 };
 
-/* Whether the workers of a server, or of one of its pools (NULL: all), are stuck: busy, and none has
- * taken a request for MST_STUCK_NS. */
+/* Whether the workers of a server, or of one of its pools (NULL: all), are stuck: busy, and none
+ * has taken a request for MST_STUCK_NS. */
 bool mst_present_is_stuck(const struct mst_present *p, const struct mst_present_pool *pool,
                           struct mst_held *held);
 
-/* Finds what holds the workers of servers, the most telling first: who is stuck, or where nobody is,
- * who has long requests; PHP before the Apache in front of it. Returns how many are in `held`. */
+/* Finds what holds the workers of servers, the most telling first: who is stuck, or where nobody
+ * is, who has long requests; PHP before the Apache in front of it. Returns how many are in `held`. */
 size_t mst_present_held(struct mst_present *const *servers, size_t count,
                         struct mst_held *held, size_t room);
 

@@ -43,8 +43,8 @@ static void say_stuck(char sentence[MST_HELD_MAX], const struct mst_held *h, con
     if (waiting != MST_UNKNOWN && waiting > 0)
         snprintf(queue, sizeof queue, " %" PRIu64 " connection%s in the accept queue.", waiting,
                  waiting > 1 ? "s wait" : " waits");
-    snprintf(sentence, MST_HELD_MAX, "%s is stuck: %" PRIu64 " of its %" PRIu64 " workers %s. %s are "
-             "busy, and none has taken a request for %s.%s", who, h->count, h->limit, doing,
+    snprintf(sentence, MST_HELD_MAX, "%s is stuck: %" PRIu64 " of its %" PRIu64 " workers %s. %s "
+             "are busy, and none has taken a request for %s.%s", who, h->count, h->limit, doing,
              h->busy >= h->limit ? "All" : "Nearly all", mst_format_time(h->idle_ns).text, queue);
 }
 
@@ -59,8 +59,8 @@ static void say_long(char sentence[MST_HELD_MAX], const struct mst_held *h, cons
         snprintf(those, sizeof those, "%s", h->busy == 1 ? "it" : "they");
     else
         snprintf(those, sizeof those, "%" PRIu64 " of them", h->count);
-    snprintf(sentence, MST_HELD_MAX, "%" PRIu64 " of %s's %sworkers %s had one request for more than "
-             "%s: %s %s.", h->busy, who, limit, h->busy == 1 ? "has" : "have",
+    snprintf(sentence, MST_HELD_MAX, "%" PRIu64 " of %s's %sworkers %s had one request for more "
+             "than %s: %s %s.", h->busy, who, limit, h->busy == 1 ? "has" : "have",
              mst_format_time(MST_STUCK_NS).text, those, doing);
 }
 

@@ -1,4 +1,4 @@
-/* check_present.c - whether workers are stuck, what they wait for, and the sentence that says so. */
+/* check_present.c - whether workers are stuck, what they wait for, and the sentence of it. */
 #include <stdio.h>
 #include <string.h>
 
@@ -110,11 +110,12 @@ START_TEST(test_apache_waits_where_its_php_waits)
     fill(1, 4, 7);
     for (i = 0; i < 3; i++)
         waits(&slots[1][i], "lock", "/tmp/x", (5 - i) * S);
-    ck_assert_str_eq(tell(), "Apache is stuck: 3 of its 4 workers wait for lock /tmp/x, the longest "
-                     "for 5.00 s. All are busy, and none has taken a request for 6.00 s.\n");
+    ck_assert_str_eq(tell(), "Apache is stuck: 3 of its 4 workers wait for lock /tmp/x, the "
+                     "longest for 5.00 s. All are busy, and none has taken a request for 6.00 s.\n");
     fill(1, 4, 70);   /* the requests of another Apache */
     ck_assert_str_eq(tell(), "Apache is stuck: 4 of its 4 workers are in the state handling, the "
-                     "longest for 9.00 s. All are busy, and none has taken a request for 6.00 s.\n");
+                     "longest for 9.00 s. All are busy, and none has taken a request for "
+                     "6.00 s.\n");
 }
 END_TEST
 
@@ -187,13 +188,13 @@ START_TEST(test_long_requests)
     ck_assert_str_eq(tell(), "");
     busy(&slots[0][1], 7, 3 * S);
     waits(busy(&slots[1][1], 7, 3 * S), "sleep", "sleep", 3 * S);
-    ck_assert_str_eq(tell(), "1 of Apache's 150 workers has had one request for more than 2.00 s: it "
-                     "waits for sleep, for 3.00 s.\n");
+    ck_assert_str_eq(tell(), "1 of Apache's 150 workers has had one request for more than 2.00 s: "
+                     "it waits for sleep, for 3.00 s.\n");
     busy(&slots[0][2], 8, 5 * S);
     waits(busy(&slots[1][2], 8, 5 * S), "sleep", "sleep", 4 * S);
     busy(&slots[0][3], 9, 6 * S);
-    ck_assert_str_eq(tell(), "3 of Apache's 150 workers have had one request for more than 2.00 s: 2 "
-                     "of them wait for sleep, the longest for 4.00 s.\n");
+    ck_assert_str_eq(tell(), "3 of Apache's 150 workers have had one request for more than 2.00 s: "
+                     "2 of them wait for sleep, the longest for 4.00 s.\n");
     apache.running = "no";
     ck_assert_ptr_null(strstr(tell(), "Apache"));
 }

@@ -388,8 +388,8 @@ START_TEST(test_a_screen)
 }
 END_TEST
 
-/* Apache in front of PHP, whose two workers wait for a lock: Apache's longest request is with one of
- * them, as its number says. */
+/* Apache in front of PHP, whose two workers wait for a lock: they have Apache's two longest
+ * requests, as the numbers say. */
 static void make_stuck(struct made *php)
 {
     unsigned i;

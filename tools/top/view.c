@@ -1,8 +1,8 @@
 /* view.c - the model as lines of text: see view.h.
  *
- * From the top: a title, what holds the workers, two lines for each server, times of phases, what PHP's time went into, the
- * lists, events, and a line for the keys. The list that has the keys gets at least half of what the
- * lists and events have together, where it needs it.
+ * From the top: a title, what holds the workers, two lines for each server, times of phases, what
+ * PHP's time went into, the lists, events, and a line for the keys. The list that has the keys gets
+ * at least half of what the lists and events have together, where it needs it.
  */
 #include "top/view.h"
 

@@ -162,8 +162,8 @@ function addWorker(steps, state, from, to) {
     }
 }
 
-// What between() would have given, if the page had looked before: of the journal's last requests, and
-// of those that `board` has in flight. isWhole: these are all since the server's start. How long no
+// What between() would have given, if the page had looked before: of the journal's last requests,
+// and of those that `board` has in flight. isWhole: these are all since the server's start. How long no
 // worker was idle is known of no time that was not watched; `at` is uptime.
 function past(requests, board, isWhole) {
     const started = Date.parse(board.started) / 1000, now = board.uptime_seconds;
@@ -174,7 +174,8 @@ function past(requests, board, isWhole) {
     if (!(count > 0)) return [];
     const steps = Array.from({ length: count }, (_, i) => ({
         at: now - (count - 1 - i) * STEP_SECONDS, seconds: STEP_SECONDS, watched: 0, no_idle: 0,
-        requests: 0, status: {}, phases: {}, workers: {}, waits: {}, cpu: 0, cpu_wait: 0, times: {} }));
+        requests: 0, status: {}, phases: {}, workers: {}, waits: {}, cpu: 0, cpu_wait: 0,
+        times: {} }));
     for (const r of ended) {
         let at = r.end - started;
         const i = Math.ceil((at - now) / STEP_SECONDS) + count - 1;
@@ -314,8 +315,8 @@ function say(apache, phps, isTold) {
         + holder(found, all, requests);
 }
 
-// Of what the server tells of workers that are held now: those that are stuck; else who has requests
-// that take longer than any that ended lately. stepOf: last() of a board.
+// Of what the server tells of workers that are held now: those that are stuck; else who has
+// requests that take longer than any that ended lately. stepOf: last() of a board.
 function held(now, stepOf) {
     const stuck = now.filter(item => item.stuck);
     if (stuck.length > 0) return stuck;
@@ -324,6 +325,6 @@ function held(now, stepOf) {
     return now.filter(item => item.longest_seconds > longest(stepOf(item.board))).slice(0, 1);
 }
 
-return { OWN_LABEL, STEPS_MAX, SHOWN, clients, total, between, last, quantile, request, bins, past, held, parts,
-         partsOfPHP, means, say };
+return { OWN_LABEL, STEPS_MAX, SHOWN, clients, total, between, last, quantile, request, bins, past,
+         held, parts, partsOfPHP, means, say };
 })();

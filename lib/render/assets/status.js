@@ -59,8 +59,8 @@ function waitOf(slot) {
     return [slot.wait, end].filter(Boolean).join(" ") + `, ${asTime(slot.wait_for_seconds)}`;
 }
 
-// What PHP's workers are doing, by the request's number, which Apache's worker with the same request
-// has, too. Two Apaches can have given the same number: such is no answer.
+// What PHP's workers are doing, by the request's number, which Apache's worker with the same
+// request has, too. Two Apaches can have given the same number: such is no answer.
 function phpByRequest(boards) {
     const found = new Map();
     for (const board of boards.filter(b => b.producer === "php"))
@@ -437,7 +437,8 @@ function show(snapshot) {
         make("li", {}, u.reason.includes(u.board) ? u.reason : `${u.board}: ${u.reason}`)));
     const first = snapshot.boards[0];
     if (first)
-        document.title = (held.some(item => item.stuck) ? "stuck · " : "") + `${first.workers.busy} of ${first.workers.limit} busy · ${location.host}`;
+        document.title = (now.className === "stuck" ? "stuck · " : "")
+            + `${first.workers.busy} of ${first.workers.limit} busy · ${location.host}`;
 }
 
 // The answer is null where the server says "later" (503) and the caller allows that: it limits
