@@ -142,8 +142,11 @@ libmpmstat_tool_la_SOURCES = \
 	tools/exec/spawn.h \
 	tools/exec/supervise.c \
 	tools/exec/supervise.h \
+	tools/explain/cpus.c \
+	tools/explain/down.c \
 	tools/explain/explain.c \
 	tools/explain/explain.h \
+	tools/explain/join.c \
 	tools/explain/now.c \
 	tools/explain/occupancy.c \
 	tools/explain/occupancy.h \
@@ -170,7 +173,10 @@ libmpmstat_tool_la_SOURCES = \
 	tools/findings/budget.c \
 	tools/findings/budget.h \
 	tools/findings/client.c \
+	tools/findings/cpu.c \
+	tools/findings/cpu.h \
 	tools/findings/demand.c \
+	tools/findings/down.c \
 	tools/findings/demand.h \
 	tools/findings/failed.c \
 	tools/findings/findings.c \
@@ -186,6 +192,7 @@ libmpmstat_tool_la_SOURCES = \
 	tools/findings/needs.c \
 	tools/findings/needs.h \
 	tools/findings/odd.c \
+	tools/findings/outage.h \
 	tools/findings/rules.h \
 	tools/findings/say.h \
 	tools/findings/sentences.c \
@@ -194,6 +201,7 @@ libmpmstat_tool_la_SOURCES = \
 	tools/findings/sentences_machine.c \
 	tools/findings/sizing.c \
 	tools/findings/sizing.h \
+	tools/findings/stall.c \
 	tools/findings/tail.c \
 	tools/findings/waited.c \
 	tools/findings/workers.c \

@@ -82,9 +82,9 @@ int mst_entry_running(const struct mst_reader *r, const struct mst_process *p)
     return process_runs(p->pid, p->start_ticks);
 }
 
-static bool any_alive(const struct mst_reader *r)
+uint32_t mst_reader_processes_alive(const struct mst_reader *r)
 {
-    uint32_t count = r->header.section[MST_SECTION_PROCESSES].count, first, i;
+    uint32_t count = r->header.section[MST_SECTION_PROCESSES].count, alive = 0, first, i;
     struct mst_process entries[ENTRIES_AT_ONCE];
     char ignored[MST_ERROR_MAX];
 
@@ -94,17 +94,18 @@ static bool any_alive(const struct mst_reader *r)
 
         if (mst_reader_entries(r, MST_SECTION_PROCESSES, first, n, entries, sizeof entries[0],
                                ignored) != 0)
-            return false;
+            return alive;
         for (i = 0; i < n; i++)
-            if (mst_entry_is_claimed(&entries[i]) && mst_entry_running(r, &entries[i]) != 0)
-                return true;
+            alive += mst_entry_is_claimed(&entries[i]) &&
+                     mst_entry_running(r, &entries[i]) != 0;
     }
-    return false;
+    return alive;
 }
 
 int mst_reader_alive(const struct mst_reader *r)
 {
     int running = mst_header_running(&r->header);
 
-    return mst_header_has_no_parent(&r->header) && running == 1 ? any_alive(r) : running;
+    return mst_header_has_no_parent(&r->header) && running == 1
+         ? mst_reader_processes_alive(r) > 0 : running;
 }

@@ -25,6 +25,9 @@ bool mst_entry_is_claimed(const struct mst_process *p);
 /* Whether the process that holds a claimed entry of the board is alive. */
 int mst_entry_running(const struct mst_reader *r, const struct mst_process *p);
 
+/* How many processes that hold entries can be alive; those that can be read. */
+uint32_t mst_reader_processes_alive(const struct mst_reader *r);
+
 /* The same as mst_header_running(); of a board whose processes have no parent in common:
  * whether any of them can be alive. Reads their entries; 0 where it cannot. */
 int mst_reader_alive(const struct mst_reader *r);

@@ -85,6 +85,24 @@ START_TEST(test_none)
 }
 END_TEST
 
+/* Two that overlap, one inside another, and one alone; the window cuts the first and the last. */
+START_TEST(test_any_busy)
+{
+    static const uint64_t spans[][2] = { { 0, 30 }, { 20, 40 }, { 25, 28 }, { 60, 70 },
+                                         { 90, 200 } };
+    struct mst_occupancy o = { 0 };
+    struct steps s = { 0 };
+    size_t i;
+
+    for (i = 0; i < sizeof spans / sizeof *spans; i++)
+        ck_assert(mst_occupancy_add(&o, spans[i][0], spans[i][1]));
+    ck_assert_int_eq(mst_occupancy_sweep(&o, 10, 100, 1, keep, &s), 0);
+    ck_assert_uint_eq(mst_occupancy_any_ns(&o, 10, 100), 30 + 10 + 10);
+    ck_assert_uint_eq(mst_occupancy_any_ns(&o, 45, 55), 0);
+    mst_occupancy_free(&o);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("explain");
@@ -94,6 +112,7 @@ int main(void)
     tcase_add_test(occupancy, test_beyond_the_window);
     tcase_add_test(occupancy, test_no_time);
     tcase_add_test(occupancy, test_none);
+    tcase_add_test(occupancy, test_any_busy);
     suite_add_tcase(suite, occupancy);
     return test_run(suite);
 }

@@ -31,6 +31,12 @@
     "1000 * length('" event "') + key, (SELECT started_ns FROM runs) + " \
     "1000000000, '" event "', 'child' FROM server_requests WHERE key <= " count ";"
 
+/* A PHP-FPM that is stopped a second after the load's start. */
+#define STOPPED \
+    "UPDATE servers SET sapi = 'fpm-fcgi' WHERE id = 2;" \
+    "INSERT INTO lifecycle (server_id, key, time_ns, event, reason) SELECT 2, 0, " \
+    "started_ns + 1000000000, 'stopped', 'clean' FROM runs;"
+
 /* A control group that uses `bytes` of 81 MB, and waited for memory. */
 #define SHORT(bytes, stall_ns) \
     "UPDATE samples SET group_memory_bytes = " bytes ", group_memory_limit_bytes = 81000000 " \
@@ -55,6 +61,10 @@ static const struct { const char *sql, *codes; } found[] = {
     { PHP "UPDATE php_requests SET wait_ns = 0, fatal = 1, status = 500 WHERE key % 3 = 0;"
       "UPDATE php_requests SET wait_ns = 0;"
       "UPDATE server_requests SET status = 500 WHERE key % 3 = 0", "php-fatal answers-5xx" },
+    { PHP STOPPED "UPDATE server_requests SET status = 503, backend = "
+      "'unix:/run/php.sock|fcgi://localhost' WHERE start_ns > (SELECT started_ns + 1000000000 FROM "
+      "runs)", "php-down" },
+    { PHP STOPPED, "php-workers" },   /* no request missed it */
     { PHP WAITS("database", "mysql db:3306", "100000000"), "database" },
     { PHP WAITS("dns", "dns", "100000000"), "dns" },
     { PHP WAITS("lock", "lock session", "100000000"), "lock" },
@@ -111,7 +121,8 @@ static const char *const shares_of[MST_CODE_COUNT] = {
     [MST_CODE_ANSWERS_4XX] = "requests", [MST_CODE_ANSWERS_5XX] = "requests",
     [MST_CODE_ANSWERS_LENGTH] = "requests", [MST_CODE_CLIENT_ABORTS] = "requests",
     [MST_CODE_CLIENT_ERRORS] = "requests", [MST_CODE_REQUESTS_DIED] = "requests",
-    [MST_CODE_PHP_FATAL] = "requests", [MST_CODE_HELD_BY] = "held", [MST_CODE_LOGGING] = "held",
+    [MST_CODE_PHP_FATAL] = "requests", [MST_CODE_PHP_DOWN] = "requests",
+    [MST_CODE_HELD_BY] = "held", [MST_CODE_LOGGING] = "held",
     [MST_CODE_STUCK_REQUESTS] = "workers", [MST_CODE_MEMORY] = "span",
 };
 

@@ -34,7 +34,7 @@ def php_is_down(stage):
     return stage.record(*stage.ab("/nap.php", 5, 400, "-t", "3"))
 
 
-@case("answers-5xx", maybe="requests-died")
+@case("php-down", also="answers-5xx", maybe="requests-died")
 def php_goes_down_meanwhile(stage):
     apache, fpm = stage.stock_php()
     apache.page("quick.php", pages.QUICK)

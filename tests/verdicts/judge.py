@@ -7,7 +7,7 @@ SAYS_NOTHING = {"nothing", "too-short", "cannot-tell"}
 # Codes that are false of every case that does not name them.
 NEVER = {
     "answers-4xx", "answers-5xx", "answers-length", "client-aborts", "requests-died", "php-fatal",
-    "server-restarted", "h2-workers", "cpu-quota", "memory", "descriptors", "local-ports",
+    "php-down", "server-restarted", "h2-workers", "cpu-quota", "memory", "descriptors", "local-ports",
     "event-connections", "child-churn", "slow-upload", "slow-headers", "server-paced",
     "slow-network", "memory-neighbour", "cpu-neighbour", "database", "cache", "http", "process",
     "dns", "mail", "backend", "tls", "logging"}

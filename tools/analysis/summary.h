@@ -202,6 +202,10 @@ struct mst_summary_server {
     char    *cgroup;
     uint64_t memory_limit, oom_kills, memory_stall_ns, throttled_ns;
     uint64_t cpu_ns;
+    uint64_t request_cpu_ns;           /* of an Apache without a recording: CPU time that a request
+                                        * has taken on average since its start, without that of PHP.
+                                        * 0: not known */
+    uint64_t any_busy_ns;              /* the same: time in which any of its workers was busy; 0 */
     bool     clock_known;              /* whether clock_offset_ns is */
     int64_t  clock_offset_ns;          /* an instant minus this is its CLOCK_MONOTONIC */
     int64_t  clock_ahead_ns;           /* of the recorder's, taken off its instants */

@@ -108,6 +108,12 @@
  * common. */
 #define MST_COMMON_SLOW_MILLI      700u
 
+/* PHP stood still: no request ended for so long, which is so many times what half of them take, and
+ * as many waited for the same. */
+#define MST_STALL_NS               (2 * MST_NS_PER_S)
+#define MST_STALL_FACTOR           5u
+#define MST_STALL_REQUESTS_MIN     3u
+
 /* ---- waiting ----------------------------------------------------------------------- */
 
 /* From this share of the time of all requests on, connections that waited were starved. */
@@ -132,6 +138,14 @@
 /* ... and from this share on there is little: requests wait for a CPU at times, and more workers
  * help little. */
 #define MST_CPU_MUCH_MILLI         850u
+/* The same where only requests tell, and nearly all are PHP's: the part of php_run that was the
+ * wait for a CPU, from which on the CPUs were full, and from which on more workers would mostly
+ * wait for them. */
+#define MST_CPU_PHP_MILLI          950u
+#define MST_CPU_WAITED_MILLI       500u
+#define MST_CPU_SHORT_MILLI        200u
+/* From this share of the CPUs' time on, full CPUs are full with these requests. */
+#define MST_CPU_OURS_MILLI         500u
 /* More workers are worth it from this rate on: thousandths of the rate now. */
 #define MST_WORTH_MILLI            1150u
 /* From this share of a CPU for each thread on, the load tool can do no more. */

@@ -205,6 +205,21 @@ int mst_archive_add_lifecycle(struct mst_archive *a, int64_t server_id,
     return insert_lifecycle(a, &row);
 }
 
+int mst_archive_add_stop(struct mst_archive *a, int64_t server_id, uint64_t wall_ns,
+                         bool was_stopped)
+{
+    const struct lifecycle_row row = {
+        .server_id = NUMBER(server_id), .key = NUMBER(0), .time_ns = NUMBER(wall_ns),
+        .event = TEXT("stopped"), .kind = TEXT(NULL), .pid = NUMBER(MST_UNKNOWN),
+        .parent = NUMBER(MST_UNKNOWN), .slot = NUMBER(MST_UNKNOWN),
+        .generation = NUMBER(MST_UNKNOWN), .duration_ns = NUMBER(MST_UNKNOWN),
+        .requests = NUMBER(MST_UNKNOWN), .unfinished = NUMBER(MST_UNKNOWN),
+        .reason = TEXT(was_stopped ? "clean" : "unknown"),
+    };
+
+    return insert_lifecycle(a, &row);
+}
+
 int mst_archive_add_sample(struct mst_archive *a, int64_t server_id, enum mst_moment moment,
                            const struct mst_sample *s, const struct mst_cgroup_use *use)
 {

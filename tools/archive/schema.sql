@@ -275,7 +275,9 @@ CREATE TABLE IF NOT EXISTS lifecycle (
     server_id         INTEGER NOT NULL REFERENCES servers(id),
     key               INTEGER NOT NULL,
     time_ns           INTEGER NOT NULL,  -- instant
-    event             TEXT NOT NULL,     -- 'fork', 'exit', 'generation', 'limit', 'fork-failed'
+    event             TEXT NOT NULL,     -- 'fork', 'exit', 'generation', 'limit', 'fork-failed',
+                                         -- 'stopped': the server's parent; it was stopped then
+                                         -- (reason 'clean'), or ended after that (key 0)
     kind              TEXT,              -- of the process: 'child', 'request', 'helper', 'php'
     pid               INTEGER,
     parent            INTEGER,

@@ -108,6 +108,9 @@ int mst_archive_add_mark(struct mst_archive *a, int64_t server_id, const struct 
                          uint64_t wall_ns, uint64_t request_wall_ns, uint64_t key);
 int mst_archive_add_lifecycle(struct mst_archive *a, int64_t server_id,
                               const struct mst_lifecycle *event, uint64_t wall_ns, uint64_t key);
+/* That the server's parent does not run: was stopped then, or ended after that. */
+int mst_archive_add_stop(struct mst_archive *a, int64_t server_id, uint64_t wall_ns,
+                         bool was_stopped);
 int mst_archive_add_sample(struct mst_archive *a, int64_t server_id, enum mst_moment moment,
                            const struct mst_sample *sample, const struct mst_cgroup_use *use);
 int mst_archive_add_pools(struct mst_archive *a, int64_t server_id, enum mst_moment moment,

@@ -4,6 +4,18 @@
 #include <string.h>
 #include <time.h>
 
+struct mst_formatted mst_format_clock(uint64_t wall_ns)
+{
+    struct mst_formatted h = { "-" };
+    time_t seconds = (time_t)(wall_ns / MST_NS_PER_S);
+    struct tm tm;
+
+    if (wall_ns == MST_UNKNOWN || localtime_r(&seconds, &tm) == NULL ||
+        strftime(h.text, sizeof h.text, "%H:%M:%S", &tm) == 0)
+        strcpy(h.text, "-");
+    return h;
+}
+
 struct mst_formatted mst_format_stamp(void)
 {
     struct mst_formatted h;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/thresholds.h"
 #include "console/diag.h"
 #include "explain/steps.h"
 #include "findings/findings.h"
@@ -82,6 +83,11 @@ static bool has_requests(const struct mst_explanation *e)
     return false;
 }
 
+static bool has_headline(const struct mst_explanation *e)
+{
+    return e->summary.finding_count > 0 && e->summary.findings[0].weight >= MST_HEADLINE_MILLI;
+}
+
 static void look_at_machine(struct mst_explanation *e)
 {
     size_t i;
@@ -106,11 +112,13 @@ int mst_explain(struct mst_explanation *e, const struct mst_target_names *target
     status = mst_explain_past(e);
     if (status != MST_EXIT_OK)
         return status;
-    if (mst_summary_make(&e->summary, e->archive, e->run_id, error) != 0 ||
-        (has_requests(e) && mst_findings_make(&e->summary, e->archive, error) != 0))
+    if (mst_summary_make(&e->summary, e->archive, e->run_id, error) != 0)
+        return mst_failed(MST_EXIT_OUTPUT, "%s", error);
+    mst_explain_note_cpu(e);
+    if (has_requests(e) && mst_findings_make(&e->summary, e->archive, error) != 0)
         return mst_failed(MST_EXIT_OUTPUT, "%s", error);
     forget_states(&e->summary);
-    if ((!has_requests(e) && !e->is_stuck && !find_nothing(e)) || !mst_explain_now(e))
+    if (!mst_explain_now(e) || (!has_requests(e) && !has_headline(e) && !find_nothing(e)))
         return mst_failed(MST_EXIT_OUTPUT, "out of memory");
     return MST_EXIT_OK;
 }
@@ -128,4 +136,9 @@ int mst_explain_requests(struct mst_explanation *e, const struct mst_target_name
     if (status == MST_EXIT_OK && mst_summary_make(&e->summary, e->archive, e->run_id, error) != 0)
         return mst_failed(MST_EXIT_OUTPUT, "%s", error);
     return status;
+}
+
+const char *mst_explanation_sentence(const struct mst_explanation *e)
+{
+    return e->summary.finding_count > 0 ? e->summary.findings[0].text : "";
 }

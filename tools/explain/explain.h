@@ -12,6 +12,7 @@
 
 #include "analysis/summary.h"
 #include "archive/archive.h"
+#include "findings/outage.h"
 #include "render/sink.h"
 #include "source/source.h"
 #include "system/machine.h"
@@ -28,6 +29,7 @@ struct mst_now_worker {
     char     state[16];
     char     label[MST_NAME_MAX], path[MST_PATH_MAX];
     char     wait[16], wait_end[MST_NAME_MAX];   /* PHP's present wait: kind, other end */
+    bool     is_in_php;        /* Apache's: PHP runs in it, and tells the wait */
     uint64_t busy_ns;          /* with its request; without one: in its state */
     uint64_t wait_ns;          /* MST_UNKNOWN: no wait */
 };
@@ -37,13 +39,20 @@ struct mst_explained_server {
     struct mst_source *source;
     struct mst_sample  sample;          /* now */
     bool               is_running;
-    bool               has_stopped;     /* not running, after a clean stop */
+    bool               is_aside;        /* not running, while others do: it is shown where it is
+                                         * missed */
+    bool               is_missed;
+    uint64_t           workers_left;    /* of a PHP-FPM without its master: processes that serve */
+    char               lost_socket[MST_LISTEN_ADDRESS_MAX];   /* of a PHP-FPM: on which it listens,
+                                         * though the file was removed; "" */
     size_t             worker_count, worker_room;   /* the longest on its request first */
     struct mst_now_worker *workers;
+    uint64_t           php_cpu_ns;      /* a PHP's: CPU time of its requests since its start */
     bool               out_of_memory;   /* some workers are missing */
     int64_t            id;              /* in the archive */
     uint64_t           since_ns;        /* the journal has all requests that ended since then;
                                          * nanoseconds since 1970 */
+    uint64_t           any_busy_ns;     /* time of the window in which a request had a worker */
     uint64_t           last_ns;         /* when its latest request ended; 0: none did */
 };
 
@@ -56,6 +65,7 @@ struct mst_explanation {
     bool               is_stuck;             /* then the past is not told */
     bool               knows_pressure;       /* a server of this machine is among them */
     uint64_t           cpu_pressure_milli[MST_PRESSURE_SPANS];   /* see machine.h */
+    struct mst_outage  outage;               /* before the only PHP-FPM was started */
     struct mst_archive *archive;
     int64_t            run_id;
     struct mst_summary summary;              /* with findings and verdict */
@@ -72,6 +82,9 @@ int  mst_explain(struct mst_explanation *e, const struct mst_target_names *targe
 int  mst_explain_requests(struct mst_explanation *e, const struct mst_target_names *targets,
                           uint64_t last_ns);
 void mst_explanation_free(struct mst_explanation *e);
+
+/* The sentence of what explains most, for one line; "" where there is none. Of the explanation. */
+const char *mst_explanation_sentence(const struct mst_explanation *e);
 
 void mst_explain_text(struct mst_sink *sink, const struct mst_explanation *e);
 void mst_explain_json(struct mst_sink *sink, const struct mst_explanation *e);

@@ -1,11 +1,15 @@
 /* now.c - the servers of an explanation, and what their workers do at this moment. */
+#include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/array.h"
 #include "console/diag.h"
 #include "explain/steps.h"
+#include "segment/liveness.h"
 
 /* ---- workers ------------------------------------------------------------------------------- */
 
@@ -40,6 +44,29 @@ static void add_worker(struct mst_explained_server *s, const struct mst_snapshot
     w->wait_ns = slot->wait_for_ns;
 }
 
+/* Whether the file of a Unix socket on which a process listens is gone, as that process sees it. */
+static bool is_removed(uint64_t pid, const char *address)
+{
+    char path[MST_LISTEN_ADDRESS_MAX + 32];
+    struct stat st;
+
+    snprintf(path, sizeof path, "/proc/%" PRIu64 "/root%s", pid, address);
+    return address[0] == '/' && lstat(path, &st) != 0 && errno == ENOENT;
+}
+
+static void look_for_socket(struct mst_explained_server *s, const struct mst_snapshot *board)
+{
+    const char *address;
+    size_t i;
+
+    s->lost_socket[0] = '\0';
+    for (i = 0; i < board->listener_count && mst_source_local(s->source); i++) {
+        address = board->listeners[i].address;
+        if (address != NULL && is_removed(board->pid, address))
+            copy(s->lost_socket, sizeof s->lost_socket, address);
+    }
+}
+
 /* A mst_source_see: the busy workers stand first. */
 static void see(void *context, const struct mst_snapshot *board)
 {
@@ -48,7 +75,11 @@ static void see(void *context, const struct mst_snapshot *board)
 
     s->worker_count = 0;
     s->is_running = board->running == NULL || strcmp(board->running, "no") != 0;
-    s->has_stopped = board->stopped_ns != MST_UNKNOWN && board->stopped_ns != 0;
+    if (s->is_running && board->listeners_known)
+        look_for_socket(s, board);
+    for (i = s->php_cpu_ns = 0; i < board->label_count; i++)
+        s->php_cpu_ns += mst_known(board->labels[i].php_user_ns) +
+                         mst_known(board->labels[i].php_system_ns);
     for (i = 0; i < board->slot_count; i++)
         if (board->slots[i].state != NULL &&
             strcmp(board->slots[i].state, mst_state_names[MST_STATE_IDLE]) != 0 &&
@@ -164,19 +195,42 @@ static void forget(struct mst_explained_server *s)
     free(s->workers);
 }
 
+/* Processes of a PHP-FPM whose master was killed serve on. */
+static void count_left(struct mst_explained_server *s)
+{
+    if (!s->is_running && mst_server_is_fpm(s) && s->target->is_open && mst_source_local(s->source))
+        s->workers_left = mst_reader_processes_alive(&s->target->reader);
+}
+
+static bool has_another(const struct mst_explanation *e, const struct mst_explained_server *ended)
+{
+    size_t i;
+
+    for (i = 0; i < e->server_count; i++)
+        if (e->servers[i].is_running &&
+            mst_server_is_php(&e->servers[i]) == mst_server_is_php(ended) &&
+            mst_server_is_fpm(&e->servers[i]) == mst_server_is_fpm(ended))
+            return true;
+    return false;
+}
+
 /* Boards of servers that have ended stay until the next start: where others run, these explain
- * nothing. */
+ * nothing, but for those that the others miss. */
 static void forget_ended(struct mst_explanation *e)
 {
     size_t running = 0, kept = 0, i;
 
     for (i = 0; i < e->server_count; i++)
         running += e->servers[i].is_running;
-    for (i = 0; i < e->server_count && running > 0; i++)
-        if (e->servers[i].is_running)
-            e->servers[kept++] = e->servers[i];
+    for (i = 0; i < e->server_count && running > 0; i++) {
+        struct mst_explained_server *s = &e->servers[i];
+
+        s->is_aside = !s->is_running && s->workers_left == 0;
+        if (s->is_aside && (has_another(e, s) || (mst_server_is_php(s) && !mst_server_is_fpm(s))))
+            forget(s);
         else
-            forget(&e->servers[i]);
+            e->servers[kept++] = *s;
+    }
     e->server_count = running > 0 ? kept : e->server_count;
 }
 
@@ -213,8 +267,11 @@ int mst_explain_look(struct mst_explanation *e, const struct mst_target_names *t
         return mst_failed(MST_EXIT_TARGET, "out of memory");
     if (failed)
         return MST_EXIT_TARGET;
+    for (i = 0; i < e->server_count; i++)
+        count_left(&e->servers[i]);
     if (!mst_targets_named(targets))
         forget_ended(e);
+    mst_explain_join(e);
     return e->server_count > 0 ? MST_EXIT_OK
                                : mst_failed(MST_EXIT_TARGET, "no server could be read");
 }

@@ -93,3 +93,19 @@ int mst_occupancy_sweep(struct mst_occupancy *o, uint64_t from_ns, uint64_t unti
     }
     return result;
 }
+
+uint64_t mst_occupancy_any_ns(const struct mst_occupancy *o, uint64_t from_ns, uint64_t until_ns)
+{
+    uint64_t sum = 0, begin, end;
+    size_t i;
+
+    /* Ordered by themselves, begins and ends are of other requests, but where none is busy as many
+     * have ended as have begun. */
+    for (i = 0; i < o->count; i++) {
+        begin = i > 0 && o->ends[i - 1] > o->begins[i] ? o->ends[i - 1] : o->begins[i];
+        begin = begin > from_ns ? begin : from_ns;
+        end = o->ends[i] < until_ns ? o->ends[i] : until_ns;
+        sum += end > begin ? end - begin : 0;
+    }
+    return sum;
+}

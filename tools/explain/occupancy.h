@@ -19,6 +19,9 @@ struct mst_occupancy {
 bool mst_occupancy_add(struct mst_occupancy *o, uint64_t begin_ns, uint64_t end_ns);
 void mst_occupancy_free(struct mst_occupancy *o);
 
+/* The time of [from_ns, until_ns] in which any worker was busy; of what a sweep has ordered. */
+uint64_t mst_occupancy_any_ns(const struct mst_occupancy *o, uint64_t from_ns, uint64_t until_ns);
+
 /* One step of a sweep: the step's end, the most workers that were busy at once in it, and the time
  * of all workers since the sweep's begin. 0 to go on. */
 typedef int mst_occupancy_step(void *context, uint64_t at_ns, uint64_t most, uint64_t busy_ns);

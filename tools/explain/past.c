@@ -242,6 +242,8 @@ static bool sweep(struct sampling *p)
     bool fine = gather(p, &o) && mst_occupancy_sweep(&o, p->e->from_ns, p->e->until_ns, STEPS,
                                                      take_step, p) == 0;
 
+    if (p->pool == NULL)
+        p->s->any_busy_ns = mst_occupancy_any_ns(&o, p->e->from_ns, p->e->until_ns);
     mst_occupancy_free(&o);
     return fine;
 }
@@ -392,6 +394,17 @@ static bool begin(struct mst_explanation *e, uint64_t now_ns)
     return true;
 }
 
+/* Of a server that was killed it is known until when it served. */
+static bool add_stop(struct mst_explanation *e, const struct mst_explained_server *s)
+{
+    bool was_stopped = s->sample.stopped_ns != MST_UNKNOWN;
+    uint64_t served_ns = s->last_ns > 0 ? s->last_ns : s->since_ns;
+
+    return s->is_running || s->workers_left > 0 ||
+           mst_archive_add_stop(e->archive, s->id, was_stopped ? s->sample.stopped_ns : served_ns,
+                                was_stopped) == 0;
+}
+
 static bool end(struct mst_explanation *e)
 {
     struct mst_archive_server_end server = { .cpu_ns = MST_UNKNOWN, .lost = 0 };
@@ -406,7 +419,7 @@ static bool end(struct mst_explanation *e)
     memset(&server.cgroup, 0xff, sizeof server.cgroup);
     server.cgroup.name[0] = '\0';
     for (i = 0; i < e->server_count; i++)
-        if (!add_samples(e, &e->servers[i]) ||
+        if (!add_samples(e, &e->servers[i]) || !add_stop(e, &e->servers[i]) ||
             mst_archive_end_server(e->archive, e->servers[i].id, &server) != 0)
             return false;
     return mst_archive_end_run(e->archive, e->run_id, &run) == 0;
@@ -426,7 +439,9 @@ int mst_explain_past(struct mst_explanation *e)
     for (i = 0; i < e->server_count && fine && !e->is_stuck; i++)
         fine = read_journal(e, &e->servers[i], now_ns > e->last_ns ? now_ns - e->last_ns : 0) == 0;
     find_window(e);
-    fine = fine && mst_archive_commit(e->archive) == 0 && forget_earlier_requests(e) &&
+    fine = fine && mst_explain_add_cpus(e) == 0 && mst_archive_commit(e->archive) == 0 &&
+           mst_explain_outage(e) &&
+           forget_earlier_requests(e) &&
            begin_with_first(e) && forget(e, "DELETE FROM lifecycle WHERE time_ns < :id") && end(e);
     return fine ? MST_EXIT_OK : mst_failed(MST_EXIT_OUTPUT, "the journals cannot be kept: %s",
                                            mst_archive_error(e->archive));

@@ -2,7 +2,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "console/format.h"
@@ -38,26 +37,15 @@ static const char *called(const struct mst_explained_server *s, char text[192])
     return text;
 }
 
-static void clock_text(uint64_t wall_ns, char text[16])
-{
-    time_t seconds = (time_t)(wall_ns / MST_NS_PER_S);
-    struct tm tm;
-
-    if (localtime_r(&seconds, &tm) == NULL || strftime(text, 16, "%H:%M:%S", &tm) == 0)
-        text[0] = '\0';
-}
-
 static void put_head(struct mst_sink *sink, const struct mst_explanation *e)
 {
-    char from[16], until[16];
+    struct mst_formatted until = mst_format_clock(e->until_ns);
 
-    clock_text(e->from_ns, from);
-    clock_text(e->until_ns, until);
     if (!e->is_stuck && e->from_ns < e->until_ns)
-        mst_line(sink, "%s to %s (%s): what the journals have", from, until,
-                 mst_format_time(e->until_ns - e->from_ns).text);
+        mst_line(sink, "%s to %s (%s): what the journals have", mst_format_clock(e->from_ns).text,
+                 until.text, mst_format_time(e->until_ns - e->from_ns).text);
     else
-        mst_line(sink, "%s, now", until);
+        mst_line(sink, "%s, now", until.text);
     mst_sink_char(sink, '\n');
 }
 
@@ -84,23 +72,32 @@ static void put_states(const struct mst_explained_server *s, char *text, size_t 
     }
 }
 
+static bool is_shown(const struct mst_explained_server *s)
+{
+    return !s->is_aside || s->is_missed;
+}
+
 static void put_server(struct mst_sink *sink, const struct mst_explained_server *s)
 {
     const struct mst_sample *now = &s->sample;
-    char name[192], states[160], queue[96] = "";
+    char name[192], states[160], limit[40] = "", queue[96] = "", left[64] = "";
 
     if (!s->is_running) {
-        mst_line_styled(sink, MST_STYLE_ERROR, "  %-22s does not run", called(s, name));
+        if (s->workers_left > 0)
+            snprintf(left, sizeof left, "; %" PRIu64 " of its workers serve", s->workers_left);
+        mst_line_styled(sink, MST_STYLE_ERROR, "  %-22s does not run%s", called(s, name), left);
         return;
     }
     put_states(s, states, sizeof states);
     if (now->listen_queue != MST_UNKNOWN && now->listen_queue_limit != MST_UNKNOWN)
         snprintf(queue, sizeof queue, "; accept queue %" PRIu64 " of %" PRIu64, now->listen_queue,
                  now->listen_queue_limit);
+    if (now->workers_limit != MST_UNKNOWN)
+        snprintf(limit, sizeof limit, "of %" PRIu64 " ", now->workers_limit);
     mst_line_styled(sink, s->worker_count >= now->workers_limit ? MST_STYLE_WARNING
                                                                 : MST_STYLE_PLAIN,
-                    "  %-22s %zu of %s workers busy%s%s", called(s, name), s->worker_count,
-                    mst_format_count(now->workers_limit).text, states, queue);
+                    "  %-22s %zu %sworkers busy%s%s", called(s, name), s->worker_count, limit,
+                    states, queue);
 }
 
 static void put_worker(struct mst_sink *sink, const struct mst_explained_server *s,
@@ -167,7 +164,8 @@ void mst_explain_text(struct mst_sink *sink, const struct mst_explanation *e)
     mst_report_findings_text(sink, &e->summary);
     put_title(sink, "Now", "");
     for (i = 0; i < e->server_count; i++)
-        put_server(sink, &e->servers[i]);
+        if (is_shown(&e->servers[i]))
+            put_server(sink, &e->servers[i]);
     if (e->knows_pressure)
         mst_line(sink, "  %-22s a thread waited for a CPU for %s of 10 s, %s of 60 s, %s of 5 min",
                  "the machine", mst_format_percent(e->cpu_pressure_milli[0]).text,
@@ -246,6 +244,8 @@ void mst_explain_json(struct mst_sink *sink, const struct mst_explanation *e)
     mst_json_line(j, 1);
     mst_json_begin(j, "now", '[');
     for (i = 0; i < e->server_count; i++) {
+        if (!is_shown(&e->servers[i]))
+            continue;
         mst_json_line(j, 2);
         put_json_server(j, &e->servers[i]);
     }

@@ -2,10 +2,26 @@
 #ifndef MPMSTAT_EXPLAIN_STEPS_H
 #define MPMSTAT_EXPLAIN_STEPS_H
 
+#include <string.h>
+
 #include "explain/explain.h"
 
 /* now.c: opens the servers and looks at them once. An enum mst_exit, having said the error. */
 int mst_explain_look(struct mst_explanation *e, const struct mst_target_names *targets);
+
+static inline bool mst_server_is_php(const struct mst_explained_server *s)
+{
+    return mst_source_identity(s->source)->producer == MST_PRODUCER_PHP;
+}
+
+/* The workers of any other PHP than FPM's are Apache's, or end with their request. */
+static inline bool mst_server_is_fpm(const struct mst_explained_server *s)
+{
+    return strcmp(mst_source_identity(s->source)->sapi, "fpm-fcgi") == 0;
+}
+
+/* join.c: gives Apache's workers the waits of the PHP requests that run in them. */
+void mst_explain_join(struct mst_explanation *e);
 
 /* Whether the server's workers, or those of one pool (its label; NULL: all), are stuck. *idle_ns:
  * since when none has taken a request. */
@@ -16,8 +32,20 @@ bool mst_now_is_stuck(const struct mst_explained_server *s, const char *label, u
  * is stuck. An enum mst_exit, having said the error. */
 int mst_explain_past(struct mst_explanation *e);
 
-/* stuck.c: adds the finding of what stuck workers do now, and that of servers that do not run.
- * False: out of memory. */
+/* stuck.c: adds the findings of what stuck workers do now, and those of down.c. False: out of
+ * memory. */
 bool mst_explain_now(struct mst_explanation *e);
+
+/* cpus.c: tells the archive how many CPUs the servers may use, where that is known. -1: the archive
+ * failed. */
+int mst_explain_add_cpus(struct mst_explanation *e);
+/* What is known of the servers' CPU time, into the summary. */
+void mst_explain_note_cpu(struct mst_explanation *e);
+
+/* down.c: looks for a time before PHP-FPM was started in which requests for it failed, while the
+ * archive has them; adds the findings of servers that do not run. False: the archive failed; out of
+ * memory. */
+bool mst_explain_outage(struct mst_explanation *e);
+bool mst_explain_down(struct mst_explanation *e);
 
 #endif

@@ -13,6 +13,7 @@
 #include "analysis/bottleneck.h"
 #include "analysis/thresholds.h"
 #include "base/clock.h"
+#include "findings/cpu.h"
 #include "findings/demand.h"
 #include "findings/inquiry.h"
 
@@ -64,6 +65,19 @@ static uint64_t own_cpu_ns(const struct mst_budget *b)
            (b->php != NULL && b->php != b->front ? mst_known(b->php->cpu_ns) : 0);
 }
 
+/* The same where no recording has seen the machine. NAN: it is not known. */
+static double full_rate_by_requests(const struct mst_budget *b, const struct mst_plan *plan)
+{
+    struct mst_cpu_seen seen = mst_cpu_see(b);
+
+    if (mst_cpu_seen_full(&seen))
+        return plan->rate;
+    if (mst_cpu_seen_short(&seen) || seen.used_milli == MST_UNKNOWN || seen.cpu_ns == 0)
+        return NAN;
+    return plan->rate * plan->seconds * (double)b->s->cpus * (double)MST_NS_PER_S /
+           (double)seen.cpu_ns;
+}
+
 /* The rate at which the CPUs are full, if a request takes as much of them as now: of what others
  * take, the scheduler gives half where both want all. */
 static double full_rate(const struct mst_budget *b, const struct mst_plan *plan)
@@ -71,7 +85,9 @@ static double full_rate(const struct mst_budget *b, const struct mst_plan *plan)
     const struct mst_summary *s = b->s;
     double all, busy, own = (double)own_cpu_ns(b), others, requests = plan->rate * plan->seconds;
 
-    if (!b->front->local || s->machine_busy_milli == MST_UNKNOWN || s->cpus == MST_UNKNOWN)
+    if (s->machine_busy_milli == MST_UNKNOWN)
+        return full_rate_by_requests(b, plan);
+    if (!b->front->local || s->cpus == MST_UNKNOWN)
         return INFINITY;
     all = (double)s->duration_ns * (double)s->cpus;
     busy = all * (double)s->machine_busy_milli / 1000;
@@ -102,7 +118,7 @@ static void choose(struct mst_plan *plan, const struct mst_budget *b)
     double alone = plan->at_once / plan->held, full = full_rate(b, plan);
     enum mst_answer one_by_one = waits_one_by_one(b->s);
 
-    plan->then = fmin(alone, full);
+    plan->then = isnan(full) ? NAN : fmin(alone, full);
     plan->workers = plan->wanted > plan->now ? plan->wanted : MST_UNKNOWN;
     plan->perhaps_one_by_one = one_by_one == MST_ANSWER_UNKNOWN;
     if (one_by_one == MST_ANSWER_YES) {
@@ -120,7 +136,8 @@ static void choose(struct mst_plan *plan, const struct mst_budget *b)
         plan->processes_fit < plan->workers && plan->processes_fit > 0) {
         plan->next = MST_NEXT_MEMORY;
         plan->workers = plan->processes_fit;
-        plan->then = fmin(plan->then, (double)plan->workers / plan->held);
+        if (!isnan(full))
+            plan->then = fmin(plan->then, (double)plan->workers / plan->held);
     }
     plan->cpu_then_milli = MST_UNKNOWN;
     if (isfinite(full) && full > 0)

@@ -33,7 +33,8 @@ struct mst_plan {
     uint64_t wanted;               /* requests at once, those that waited included */
     enum mst_wanted_by by;
     double   at_once;              /* the same on average: what the predictions are for */
-    double   held, rate, then;     /* seconds; requests a second now, and predicted */
+    double   held, rate, then;     /* seconds; requests a second now, and predicted; NAN: what the
+                                    * CPUs allow is not known */
     double   seconds;              /* in which there was that rate */
     uint64_t cpu_then_milli;       /* predicted; MST_UNKNOWN */
     double   process_bytes;        /* of one more process, upper end; 0: not known */

@@ -145,6 +145,13 @@ static void find_of_server(struct mst_inquiry *q)
     mst_find_h2_workers(q);
     mst_find_holders(q);
     mst_find_tail(q);
+    mst_find_stall(q);
+}
+
+static void find_failures(struct mst_inquiry *q)
+{
+    mst_find_failures(q);
+    mst_find_down(q);
 }
 
 static void find_all(struct mst_inquiry *q)
@@ -155,7 +162,7 @@ static void find_all(struct mst_inquiry *q)
 
     mst_find_client_failures(q);
     if (q->b.front != NULL)
-        mst_for_each_front(q, MST_FLEET_REQUESTS, mst_find_failures);
+        mst_for_each_front(q, MST_FLEET_REQUESTS, find_failures);
     mst_find_memory(q);
     obstacle = find_obstacle(q, &code);
     if (obstacle != NULL) {

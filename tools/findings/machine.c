@@ -4,6 +4,7 @@
 #include "analysis/resources.h"
 #include "analysis/thresholds.h"
 #include "base/ratio.h"
+#include "findings/cpu.h"
 #include "findings/rules.h"
 #include "findings/sentences.h"
 
@@ -177,6 +178,28 @@ static void find_full(struct mst_inquiry *q)
         mst_say_cpu_neighbour(f, &q->b);
 }
 
+/* The same where only the requests tell: a run of journals (mpmstat explain). */
+static void find_full_by_requests(struct mst_inquiry *q)
+{
+    const struct mst_budget *b = &q->b;
+    struct mst_cpu_seen seen = mst_cpu_see(b);
+    uint64_t computing = computing_ns(q, true);
+    bool ours = seen.used_milli == MST_UNKNOWN || seen.used_milli >= MST_CPU_OURS_MILLI;
+    struct mst_finding *f;
+
+    if (!mst_cpu_seen_full(&seen) || mst_budget_milli(b, computing) < MST_FINDING_MILLI)
+        return;
+    f = mst_found(q, ours ? MST_CODE_CPU : MST_CODE_CPU_NEIGHBOUR,
+                  seen.used_milli != MST_UNKNOWN && seen.used_milli >= MST_CPU_MUCH_MILLI ?
+                  MST_CERTAIN : MST_LIKELY, computing < b->total_ns ? computing : b->total_ns);
+    f->weight = mst_weight_with_queue(b, computing);
+    mst_found_number(f, "cpus", b->s->cpus);
+    mst_found_number(f, "used_milli", seen.used_milli);
+    mst_found_number(f, "cpu_ns", seen.cpu_ns);
+    mst_found_number(f, "cpu_wait_ns", b->cpu_wait_ns);
+    mst_say_cpu_by_requests(f, b, &seen, ours);
+}
+
 static void find_quota(struct mst_inquiry *q, const struct mst_summary_server *throttled)
 {
     uint64_t least = mst_throttled_at_least(q->s, throttled);
@@ -200,8 +223,9 @@ void mst_find_cpu(struct mst_inquiry *q)
 
     if (throttled != NULL)
         find_quota(q, throttled);
-    if (q->s->machine_busy_milli != MST_UNKNOWN &&
-        q->s->machine_busy_milli >= MST_CPU_MUCH_MILLI && q->b.front->local)
+    if (q->s->machine_busy_milli == MST_UNKNOWN)
+        find_full_by_requests(q);
+    else if (q->s->machine_busy_milli >= MST_CPU_MUCH_MILLI && q->b.front->local)
         find_full(q);
 }
 

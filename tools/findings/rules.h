@@ -21,10 +21,13 @@ void mst_find_accept_queue(struct mst_inquiry *q); /* workers.c */
 
 /* Of one server, the budget's front, and the PHP behind it. */
 void mst_find_failures(struct mst_inquiry *q);     /* failed.c */
+void mst_find_down(struct mst_inquiry *q);         /* down.c; after failures */
 void mst_find_workers(struct mst_inquiry *q);      /* workers.c */
 void mst_find_h2_workers(struct mst_inquiry *q);   /* workers.c */
 void mst_find_holders(struct mst_inquiry *q);      /* held.c */
 void mst_find_waits(struct mst_inquiry *q);        /* waited.c */
 void mst_find_tail(struct mst_inquiry *q);         /* tail.c */
+
+void mst_find_stall(struct mst_inquiry *q);        /* stall.c; after all others */
 
 #endif

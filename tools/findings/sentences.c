@@ -3,6 +3,7 @@
 #include "findings/sentences.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "analysis/resources.h"
@@ -52,6 +53,23 @@ void mst_say_answers(struct mst_finding *f, const struct mst_budget *b, uint64_t
         MST_ACTION(f, "%s", status == 404 ? "Check the URL of the load." :
                    status == 401 || status == 403 ? "Check the access rules (Require) and what the "
                    "load tool sends." : "Check what the load tool sends.");
+}
+
+void mst_say_down(struct mst_finding *f, const struct mst_outage *o)
+{
+    struct mst_formatted since = mst_format_clock(o->since_ns);
+
+    MST_TEXT(f, "PHP-FPM does not run: it %s %s%s. %" PRIu64 " of %" PRIu64 " requests that Apache "
+             "handed to it since then were answered with 502 or 503 (%s).",
+             o->was_stopped ? "was stopped at" : "was killed or crashed after", since.text,
+             o->was_stopped ? ", or failed to start again at a reload then" : "", o->failed,
+             o->answers, o->backend);
+    if (o->was_stopped)
+        MST_ACTION(f, "Start PHP-FPM. If that fails, php-fpm -t names the error in its "
+                   "configuration.");
+    else
+        MST_ACTION(f, "Start PHP-FPM. Its log and the kernel's log (dmesg, for a lack of memory) "
+                   "say why it ended.");
 }
 
 void mst_say_lengths(struct mst_finding *f, const struct mst_summary_client *c)
@@ -287,6 +305,8 @@ void mst_say_plan(struct mst_finding *f, const struct mst_plan *plan, const char
                "served at once%s%s.%s%s", directive, plan->workers, plan->now, spawning,
                plan->by == MST_WANTED_AT_TIMES ? "up to " : "", plan->wanted, by,
                stops[plan->next], needs, only_if);
+    if (isnan(plan->then))
+        return;
     MST_PREDICTED(f, "about %.3g requests/s instead of %.3g, and %s instead of %s for a request, "
                   "if one holds its worker for %s as now", plan->then, plan->rate,
                   mean_at(plan, plan->then).text, mean_at(plan, plan->rate).text,

@@ -11,12 +11,15 @@
 #include "analysis/bottleneck.h"
 #include "findings/advice.h"
 #include "findings/budget.h"
+#include "findings/cpu.h"
 #include "findings/holder.h"
+#include "findings/outage.h"
 
 /* ---- failed ------------------------------------------------------------------------------- */
 
 void mst_say_answers(struct mst_finding *f, const struct mst_budget *b, uint64_t status,
                      uint64_t most, const char *label, const char *end);
+void mst_say_down(struct mst_finding *f, const struct mst_outage *o);
 void mst_say_lengths(struct mst_finding *f, const struct mst_summary_client *c);
 void mst_say_aborts(struct mst_finding *f, const struct mst_budget *b, uint64_t aborted,
                     uint64_t timeouts);
@@ -49,6 +52,9 @@ void mst_say_killed(struct mst_finding *f, const struct mst_budget *b,
 void mst_say_memory_short(struct mst_finding *f, const struct mst_summary *s, bool of_groups,
                           uint64_t stall_ns, bool for_files);
 void mst_say_cpu(struct mst_finding *f, const struct mst_budget *b, bool full);
+/* The same two by what the requests tell. */
+void mst_say_cpu_by_requests(struct mst_finding *f, const struct mst_budget *b,
+                             const struct mst_cpu_seen *seen, bool ours);
 void mst_say_cpu_neighbour(struct mst_finding *f, const struct mst_budget *b);
 void mst_say_quota(struct mst_finding *f, const struct mst_summary *s,
                    const struct mst_summary_server *throttled, bool certain);
@@ -81,6 +87,15 @@ void mst_say_backend(struct mst_finding *f, const struct mst_budget *b,
                      const struct mst_summary_end *end, enum mst_answer one_by_one);
 /* Adds to the text of either whose requests waited: h stands out. */
 void mst_say_whose(struct mst_finding *f, const struct mst_holder *h);
+/* A time in which PHP stood still. */
+struct mst_stall {
+    uint64_t from_ns, until_ns;    /* instants */
+    uint64_t requests;             /* that waited */
+    char     kind[16], end[MST_NAME_MAX];
+};
+void mst_say_stall(struct mst_finding *f, const struct mst_stall *stall);
+/* Changes the action of what follows from it. */
+void mst_say_follows_from_stall(struct mst_finding *f);
 /* checks, tls */
 void mst_say_own(struct mst_finding *f, const struct mst_budget *b, uint64_t ns);
 void mst_say_logging(struct mst_finding *f, const struct mst_budget *b);
@@ -99,6 +114,7 @@ struct mst_tail {
     uint64_t median_ns, border_ns;          /* slow: longer than the border */
     uint64_t slow, excess_ns;               /* what they took beyond the median */
     const struct mst_tail_part *part;       /* that has most of it */
+    char     wait[16], wait_end[MST_NAME_MAX];   /* of PHP, where the part is that; "" */
     enum mst_in_common common;
     char     value[96];                     /* the label, script, second or process */
     uint64_t common_slow_milli, common_all_milli;

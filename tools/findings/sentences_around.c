@@ -301,15 +301,38 @@ static void say_common(char text[256], const struct mst_tail *t)
     }
 }
 
+void mst_say_stall(struct mst_finding *f, const struct mst_stall *stall)
+{
+    const char *space = stall->end[0] != '\0' ? " " : "";
+
+    MST_TEXT(f, "PHP stood still from %s to %s (%s): %" PRIu64 " requests waited for %s%s%s, and "
+             "those that came later waited behind them.", mst_format_clock(stall->from_ns).text,
+             mst_format_clock(stall->until_ns).text,
+             mst_format_time(stall->until_ns - stall->from_ns).text, stall->requests, stall->kind,
+             space, stall->end);
+    MST_ACTION(f, "Look what %s did then, in its own log.", stall->end[0] != '\0' ? stall->end :
+               stall->kind);
+}
+
+void mst_say_follows_from_stall(struct mst_finding *f)
+{
+    MST_ACTION(f, "Most of it follows from the time in which PHP stood still: more workers would "
+               "have waited there, too.");
+}
+
 void mst_say_tail(struct mst_finding *f, const struct mst_budget *b, const struct mst_tail *t)
 {
-    char common[256];
+    char common[256], part[160];
 
     say_common(common, t);
+    mst_say(part, sizeof part, "%s", t->part->meaning);
+    if (t->wait[0] != '\0')
+        mst_say(part, sizeof part, "PHP's waiting for %s%s%s", t->wait,
+                t->wait_end[0] != '\0' ? " " : "", t->wait_end);
     MST_TEXT(f, "%" PRIu64 " of %" PRIu64 " requests took more than %s, the median takes %s: what "
              "made them slow is mostly %s%s.", t->slow, b->front->requests,
              mst_format_time(t->border_ns).text, mst_format_time(t->median_ns).text,
-             t->part->meaning, common);
+             part, common);
     MST_ACTION(f, "Look at these requests alone: the report lists the slowest.");
 }
 

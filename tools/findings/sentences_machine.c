@@ -135,6 +135,33 @@ void mst_say_cpu(struct mst_finding *f, const struct mst_budget *b, bool full)
                "machine" : "");
 }
 
+void mst_say_cpu_by_requests(struct mst_finding *f, const struct mst_budget *b,
+                             const struct mst_cpu_seen *seen, bool ours)
+{
+    bool by_apache = b->front->request_cpu_ns > 0;
+    char used[128] = "", cpus[32] = "";
+
+    if (seen->used_milli != MST_UNKNOWN) {
+        mst_say(cpus, sizeof cpus, "the %" PRIu64 " CPUs", b->s->cpus);
+        mst_say(used, sizeof used, " %s %s of %s", by_apache ? "PHP and Apache took" : "PHP took",
+                mst_format_percent(seen->used_milli < 1000 ? seen->used_milli : 1000).text,
+                b->s->cpus == 1 ? "the CPU" : cpus);
+    }
+    if (ours)
+        MST_TEXT(f, "The CPUs were the limit: PHP waited for one for %s of the time that its "
+                 "requests ran, and computed for %s.%s%s",
+                 mst_format_percent(seen->waited_milli).text,
+                 mst_format_percent(mst_budget_run_milli(b, b->cpu_ns)).text, used,
+                 used[0] != '\0' ? "." : "");
+    else
+        MST_TEXT(f, "The CPUs were full, it seems with other programs: PHP waited for one for %s "
+                 "of the time that its requests ran, and meanwhile%s.",
+                 mst_format_percent(seen->waited_milli).text, used);
+    MST_ACTION(f, "%s", ours ? "More workers cannot help. Make the requests cheaper (OPcache, a "
+               "cache in front, a profiler), or add CPUs." :
+               "Look which programs these are (top), and whether they work for this server.");
+}
+
 void mst_say_cpu_neighbour(struct mst_finding *f, const struct mst_budget *b)
 {
     const struct mst_summary_program *other = mst_program_of_others(b->s);

@@ -37,6 +37,20 @@ static const struct mst_tail_part php_names[] = {
     { "cpu_wait", "waiting for a CPU" }, { "waits", "what PHP waited for" },
 };
 
+/* The same of the PHP requests behind an Apache's slow ones. */
+static const char behind_parts[] =
+    "SELECT total(coalesce(p.wait_ns, 0)) AS php_wait, total(coalesce(user_ns + system_ns, 0)) AS "
+    "cpu, total(coalesce(cpu_wait_ns, 0)) AS cpu_wait, total(coalesce(waits_ns, 0)) AS waits "
+    "FROM php_requests p WHERE p.server_id = :php AND p.request_id IN (SELECT request_id "
+    MST_FROM_APACHES_REQUESTS "AND " TOTAL " > :slow)";
+/* The other end for which they waited longest. */
+static const char longest_wait[] =
+    "SELECT kind, end, sum(w.wait_ns) AS ns FROM php_requests p CROSS JOIN php_waits w "
+    "ON w.server_id = p.server_id AND w.key = p.key WHERE p.server_id = :php AND p.ghost = 0 AND ";
+static const char behind_slow[] =
+    "p.request_id IN (SELECT request_id " MST_FROM_APACHES_REQUESTS "AND " TOTAL " > :slow)";
+static const char slow_itself[] = "p.server_id = :id AND " PHP_TOTAL " > :slow";
+
 /* What most slow requests share, and few others have. */
 struct attribute { const char *apache, *php; enum mst_in_common kind; };
 static const struct attribute attributes[] = {
@@ -98,30 +112,81 @@ static void look_for_common(struct mst_inquiry *q, struct mst_tail *t)
     }
 }
 
+static const struct mst_tail_part *longest_part(struct mst_query *row,
+                                                const struct mst_tail_part *parts, size_t count)
+{
+    const struct mst_tail_part *found = NULL;
+    double most = 0, part;
+    size_t i;
+
+    for (i = 0; i < count; i++) {
+        part = mst_row_real(row, parts[i].name);
+        if (part > most) {
+            most = part;
+            found = &parts[i];
+        }
+    }
+    return found;
+}
+
+/* Names what PHP waited for, where the part is that. */
+static void name_wait(struct mst_inquiry *q, struct mst_tail *t, bool is_php)
+{
+    struct mst_query row;
+    char sql[1024];
+
+    snprintf(sql, sizeof sql, "%s%s GROUP BY kind, end ORDER BY ns DESC LIMIT 1", longest_wait,
+             is_php ? slow_itself : behind_slow);
+    row = mst_query_ask(q->db, sql, t->server->id);
+    mst_query_set(&row, ":php", q->b.php->id);
+    mst_query_set(&row, ":slow", (int64_t)t->border_ns);
+    if (mst_query_next(&row)) {
+        mst_row_copy(&row, "kind", t->wait, sizeof t->wait);
+        mst_row_copy(&row, "end", t->wait_end, sizeof t->wait_end);
+    }
+    q->failed |= !mst_query_done(&row);
+}
+
+/* What Apache knows as the application's time is PHP's, whose parts are known. */
+static void look_behind(struct mst_inquiry *q, struct mst_tail *t)
+{
+    const struct mst_tail_part *part;
+    struct mst_query row;
+
+    if (strcmp(t->part->name, "handle") != 0 || q->b.php == NULL || q->b.fleet ||
+        t->server->php.joined == 0)
+        return;
+    row = mst_query_ask(q->db, behind_parts, t->server->id);
+    mst_query_set(&row, ":php", q->b.php->id);
+    mst_query_set(&row, ":slow", (int64_t)t->border_ns);
+    if (mst_query_next(&row)) {
+        part = longest_part(&row, php_names, sizeof php_names / sizeof *php_names);
+        t->part = part != NULL ? part : t->part;
+    }
+    q->failed |= !mst_query_done(&row);
+}
+
 /* The part that has most of what the slow requests took beyond the median. */
 static bool read_parts(struct mst_inquiry *q, struct mst_tail *t)
 {
     bool is_php = mst_summary_is_php(t->server);
     const struct mst_tail_part *parts = is_php ? php_names : apache_names;
     size_t count = is_php ? sizeof php_names / sizeof *php_names
-                          : sizeof apache_names / sizeof *apache_names, i;
+                          : sizeof apache_names / sizeof *apache_names;
     struct mst_query row = mst_query_ask(q->db, is_php ? php_parts : apache_parts, t->server->id);
-    double most = 0, part;
 
     mst_query_set(&row, ":median", (int64_t)t->median_ns);
     mst_query_set(&row, ":slow", (int64_t)t->border_ns);
     if (mst_query_next(&row)) {
         t->slow = (uint64_t)mst_row_real(&row, "n");
         t->excess_ns = (uint64_t)mst_row_real(&row, "excess");
-        for (i = 0; i < count; i++) {
-            part = mst_row_real(&row, parts[i].name);
-            if (part > most) {
-                most = part;
-                t->part = &parts[i];
-            }
-        }
+        t->part = longest_part(&row, parts, count);
     }
     q->failed |= !mst_query_done(&row);
+    if (t->part != NULL && !is_php)
+        look_behind(q, t);
+    if (t->part != NULL && strcmp(t->part->name, "waits") == 0)
+        name_wait(q, t, is_php);
     return t->slow >= MST_TAIL_SLOW_MIN && t->part != NULL;
 }
 

@@ -1,5 +1,6 @@
 /* workers.c - the rules for workers and accept queues that ran out, and for processes that were
  * started too slowly. See rules.h. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +37,8 @@ static void note_plan(struct mst_finding *f, const struct mst_plan *plan,
     if (plan->known) {
         mst_found_number(f, "workers_advised", plan->workers);
         mst_found_number(f, "wanted", plan->wanted);
-        mst_found_number(f, "predicted_rate_milli", (uint64_t)(plan->then * 1000));
+        mst_found_number(f, "predicted_rate_milli",
+                         isnan(plan->then) ? MST_UNKNOWN : (uint64_t)(plan->then * 1000));
         mst_found_number(f, "predicted_cpu_milli", plan->cpu_then_milli);
         mst_found_number(f, "start_servers_too", spawns ? 1 : MST_UNKNOWN);
     }

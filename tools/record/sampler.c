@@ -137,6 +137,20 @@ static int add_sample(struct mst_sampler *s, enum mst_moment moment)
     return mst_archive_add_pools(s->archive, s->server_id, moment, &s->sample);
 }
 
+/* A server that is gone stays on its board until it is started again. */
+static int see_end(struct mst_sampler *s)
+{
+    const struct mst_sample *now = &s->sample;
+    bool was_stopped = now->stopped_ns != MST_UNKNOWN, knew = s->has_ended;
+
+    s->has_ended = now->has_ended;
+    if (!now->has_ended)
+        s->alive_ns = now->wall_ns;
+    return !now->has_ended || knew ? 0 :
+           mst_archive_add_stop(s->archive, s->server_id,
+                                was_stopped ? now->stopped_ns : s->alive_ns, was_stopped);
+}
+
 static int take_sample(struct mst_sampler *s, enum mst_moment moment)
 {
     char error[MST_ERROR_MAX];
@@ -144,7 +158,7 @@ static int take_sample(struct mst_sampler *s, enum mst_moment moment)
     s->sampled = mst_source_sample(s->source, &s->sample, error) == 0;
     if (!s->sampled)
         return *s->stop ? 0 : mst_sampler_see_no_answer(s, error);
-    if (mst_sampler_see_answer(s) != 0)
+    if (mst_sampler_see_answer(s) != 0 || see_end(s) != 0)
         return -1;
     name_processes(s);
     return add_sample(s, moment);
@@ -345,6 +359,7 @@ int mst_sampler_begin(struct mst_sampler *s, struct mst_archive *archive, int64_
         return result;
     if (mst_source_sample(s->source, &s->sample, error) != 0)
         return 1;
+    s->alive_ns = s->sample.wall_ns;
     result = learn_clock(s, error);
     if (result != 0)
         return result;
@@ -362,6 +377,7 @@ int mst_sampler_go_on(struct mst_sampler *s, struct mst_archive *archive, int64_
     s->cpu_ns = s->cpu_before_ns = MST_UNKNOWN;
     s->noted_count = 0;
     s->outages = 0;
+    s->has_ended = false;
     s->late_count = 0;
     s->end_count = 0;
     mst_source_count_on(s->source);

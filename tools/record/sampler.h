@@ -31,6 +31,8 @@ struct mst_sampler {
     bool                 local, by_url;
     bool                 has_thread;     /* of recording_looks.c, which calls the ticks */
     const volatile sig_atomic_t *stop;   /* not zero: what fails then is nothing wrong */
+    bool                 has_ended;      /* the archive knows that the server does not run */
+    uint64_t             alive_ns;       /* the latest sample of it alive, since 1970 */
     uint64_t             answered_wall_ns;   /* the latest sample that succeeded; 0: none has */
     unsigned             outages;        /* that have been noted */
     uint64_t             lost_wall_ns;   /* since when it does not answer; 0: it does */

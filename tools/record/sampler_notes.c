@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "base/siphash.h"
@@ -41,25 +40,15 @@ int mst_sampler_note_trouble(struct mst_sampler *s, const char *text)
 
 /* ---- a server that is lost, and comes back ------------------------------------------- */
 
-static void clock_text(char text[16], uint64_t wall_ns)
-{
-    time_t seconds = (time_t)(wall_ns / MST_NS_PER_S);
-    struct tm local;
-
-    if (localtime_r(&seconds, &local) == NULL || strftime(text, 16, "%H:%M:%S", &local) == 0)
-        text[0] = '\0';
-}
-
 int mst_sampler_note_lost(struct mst_sampler *s, const char *end)
 {
     uint64_t now_ns = mst_realtime_ns(), lost_ns = s->lost_wall_ns;
-    char from[16], until[16], text[MST_ERROR_MAX];
+    char text[MST_ERROR_MAX];
 
     if (s->outages++ >= MST_NOTES_MAX)
         return 0;
-    clock_text(from, lost_ns);
-    clock_text(until, now_ns);
-    snprintf(text, sizeof text, "%.200s was lost from %s to %s (%s): %s", called(s), from, until,
+    snprintf(text, sizeof text, "%.200s was lost from %s to %s (%s): %s", called(s),
+             mst_format_clock(lost_ns).text, mst_format_clock(now_ns).text,
              mst_format_duration(now_ns > lost_ns ? now_ns - lost_ns : 0).text, end);
     return mst_sampler_note(s, text);
 }

@@ -174,6 +174,8 @@ void mst_sample_from_snapshot(struct mst_sample *sample, const struct mst_snapsh
 {
     size_t i;
 
+    sample->has_ended = board->running != NULL && strcmp(board->running, "no") == 0;
+    sample->stopped_ns = board->stopped_ns;
     sample->workers_limit = board->workers_limit;
     sample->workers_busy = board->workers_busy;
     memcpy(sample->states, board->workers, sizeof sample->states);

@@ -194,6 +194,9 @@ struct mst_sample_end {
 /* The server now, and its totals since its start. MST_UNKNOWN where not known. */
 struct mst_sample {
     uint64_t wall_ns;                         /* when it was so, since 1970 (our clock) */
+    bool     has_ended;                       /* the server's parent does not run */
+    uint64_t stopped_ns;                      /* when it was stopped, since 1970; MST_UNKNOWN: it
+                                               * runs, or ended without being stopped */
     uint64_t cost_ns;                         /* how long taking it took */
     /* Now; by URL without the worker that answers, unless requests wait for it. */
     uint64_t workers_limit, workers_busy;

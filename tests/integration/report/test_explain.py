@@ -8,6 +8,7 @@ import subprocess
 
 import pytest
 
+import build
 import php
 import tool
 from fpm import FPM
@@ -157,6 +158,158 @@ def test_php_stuck_in_a_lock(php_server, fpm_masters, tmp_path):
     assert "2 connections wait in the accept queue." in f["text"]
     assert {w["wait"] for w in found["now"][1]["workers"]} == {"lock"}
     assert "waits for lock" in text
+
+
+def wait_for_lock(path):
+    return f"<?php flock(fopen('{path}', 'r'), LOCK_EX); echo 'free';"
+
+
+@pytest.mark.mpms("prefork")
+@pytest.mark.skipif(not build.MOD_PHP, reason="there is no mod_php")
+def test_mod_php_stuck_in_a_lock(php_server, php_boards):
+    """Its board has no limit: Apache's workers are stuck, and say what PHP in them waits for."""
+    apache = php_server("prefork", workers=3, settings=php.settings(php_boards))
+    lock = apache.root / "htdocs" / "lock"
+    lock.touch(0o666)
+    lock.chmod(0o666)
+    apache.page("lock.php", wait_for_lock(lock))
+    connections = []
+    with open(lock) as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        try:
+            for _ in range(5):
+                connections.append(apache.connect(timeout=60))
+                connections[-1].send_request("/lock.php")
+            board = php.board(php_boards, "apache2handler")
+            wait_until(lambda: first(explain(apache.board, board))["code"] == "lock", 30,
+                       "Apache to be stuck")
+            found = explain(apache.board, board)
+        finally:
+            fcntl.flock(held, fcntl.LOCK_UN)
+            for connection in connections:
+                connection.close()
+    f = first(found)
+    assert f["text"].startswith("Apache is stuck: 3 of its 3 workers wait for lock "), f
+    assert "not measured" not in f["action"] and f["certainty"] == "certain"
+    assert {w["wait"] for w in found["now"][0]["workers"]} == {"lock"}
+
+
+@pytest.mark.skipif(php.why_not_fpm() is not None, reason=str(php.why_not_fpm()))
+def test_apache_stuck_for_php(php_server, fpm_masters):
+    """Both are stuck: PHP's lock comes first, and Apache says that it waits for PHP. When the lock
+    is free again, the time in which PHP stood still comes before its workers."""
+    apache = php_server("worker", workers=WORKERS, threads=WORKERS, children=3,
+                        settings=php.settings("@ROOT@/run"))
+    lock = fpm_masters[-1].root / "run" / "lock"
+    lock.touch(0o666)
+    lock.chmod(0o666)
+    apache.page("lock.php", wait_for_lock(lock))
+    board, connections = fpm_masters[-1].board, []
+    with open(lock) as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        try:
+            for _ in range(WORKERS):
+                connections.append(apache.connect(timeout=60))
+                connections[-1].send_request("/lock.php")
+            wait_until(lambda: [f["code"] for f in explain(apache.board, board)["past"]["findings"]
+                                if "stuck" in f["text"]] == ["lock", "backend"], 30,
+                       "both to be stuck")
+            found = explain(apache.board, board)
+        finally:
+            fcntl.flock(held, fcntl.LOCK_UN)
+        for connection in connections:
+            assert connection.read_response().body == b"free"
+            connection.close()
+    assert found["past"]["findings"][1]["text"].startswith(
+        f"Apache is stuck: {WORKERS} of its {WORKERS} workers wait for PHP (3 of their requests "
+        f"are with its workers, {WORKERS - 3} wait for one)")
+    wait_until(lambda: explain(apache.board, board)["past"]["servers"][1]["requests"] == WORKERS,
+               30, "the journal")
+    found = explain(apache.board, board)
+    assert first(found)["code"] == "lock" and first(found)["requests"] == 3
+    assert first(found)["text"].startswith("PHP stood still from "), found["past"]["verdict"]
+    workers = [f for f in found["past"]["findings"] if f["code"] == "php-workers"]
+    assert all("more workers would have waited there, too" in f["action"] for f in workers)
+
+
+def end(fpm, how):
+    workers = fpm.workers()
+    os.kill(fpm.pid, how)
+    for pid in workers if how == signal.SIGKILL else []:
+        os.kill(pid, how)
+    fpm.process.wait(30)
+
+
+def answer_some(apache, good, bad=0):
+    for i in range(good + bad):
+        assert apache.get("/hello.php").status == (200 if i < good else 503)
+
+
+@pytest.mark.skipif(php.why_not_fpm() is not None, reason=str(php.why_not_fpm()))
+@pytest.mark.parametrize("how", (signal.SIGTERM, signal.SIGKILL))
+def test_php_is_down(php_server, fpm_masters, how):
+    apache = php_server("event", workers=50, children=2, settings=php.settings("@ROOT@/run"))
+    apache.allow(r"\[proxy")
+    apache.page("hello.php", "<?php echo 'hello';")
+    fpm = fpm_masters[-1]
+    answer_some(apache, 20)
+    end(fpm, how)
+    answer_some(apache, 0, 6)
+    wait_until(lambda: explain(apache.board, fpm.board)["past"]["servers"][0]["requests"] == 26, 30,
+               "the journal")
+    found = explain(apache.board, fpm.board)
+    assert first(found)["code"] == "php-down" and first(found)["requests"] == 6
+    assert ("was stopped at" if how == signal.SIGTERM else
+            "was killed or crashed after") in first(found)["text"]
+    assert [s["running"] for s in found["now"]] == [True, False]
+    assert "php fpm-fcgi does not run" in shown(apache.board, fpm.board)
+
+
+@pytest.mark.skipif(php.why_not_fpm() is not None, reason=str(php.why_not_fpm()))
+def test_php_without_its_master(php_server, fpm_masters):
+    apache = php_server("event", workers=50, children=2, settings=php.settings("@ROOT@/run"))
+    apache.page("hello.php", "<?php echo 'hello';")
+    fpm = fpm_masters[-1]
+    answer_some(apache, 20)
+    workers = fpm.workers()
+    os.kill(fpm.pid, signal.SIGKILL)
+    try:
+        wait_until(lambda: first(explain(apache.board, fpm.board))["code"] == "php-down", 30,
+                   "the end")
+        text = first(explain(apache.board, fpm.board))["text"]
+        answer_some(apache, 4)
+    finally:
+        for pid in workers:
+            os.kill(pid, signal.SIGKILL)
+    assert text.startswith("PHP-FPM's master process does not run") and "2 of its workers" in text
+
+
+@pytest.mark.skipif(php.why_not_fpm() is not None, reason=str(php.why_not_fpm()))
+def test_php_without_its_socket(php_server, fpm_masters):
+    apache = php_server("event", workers=50, children=2, settings=php.settings("@ROOT@/run"))
+    fpm = fpm_masters[-1]
+    found = explain(apache.board, fpm.board)["past"]["findings"]
+    assert "php-down" not in {f["code"] for f in found}
+    os.unlink(fpm.socket)
+    found = explain(apache.board, fpm.board)
+    assert first(found)["code"] == "php-down" and first(found)["subject"] == str(fpm.socket)
+
+
+@pytest.mark.skipif(php.why_not_fpm() is not None, reason=str(php.why_not_fpm()))
+@pytest.mark.skipif(not AB, reason="needs ab")
+def test_no_more_than_the_cpus_allow(php_server, fpm_masters):
+    """Five workers compute: what is predicted, if anything, the CPUs can do."""
+    apache = php_server("event", workers=50, children=5, settings=php.settings("@ROOT@/run"))
+    apache.page("burn.php", "<?php for ($i = 0; $i < 400000; $i++) md5('x'); "
+                            "echo 'done';")
+    subprocess.run(ab(apache, "/burn.php", "-q", "-n", "250", "-c", "15"), check=True,
+                   capture_output=True, timeout=120)
+    past = explain(apache.board, fpm_masters[-1].board)["past"]
+    cpu = past["servers"][1]["run"]["cpu"]["mean_seconds"]
+    for f in past["findings"]:
+        rate = f["numbers"].get("predicted_rate_milli")
+        assert rate is None or rate / 1000 <= 1.01 * os.cpu_count() / cpu, f
+    assert any(f["code"] in ("cpu", "cpu-neighbour") for f in past["findings"]), past["verdict"]
 
 
 def test_a_killed_server(server):

@@ -1,0 +1,44 @@
+/* cpu.c - what requests themselves tell of the CPUs: see cpu.h. */
+#include "findings/cpu.h"
+
+#include "analysis/thresholds.h"
+#include "base/ratio.h"
+
+/* What no PHP computed is not known: a static file's work, a backend's. */
+static bool is_all_php(const struct mst_budget *b)
+{
+    return mst_budget_knows_run(b) &&
+           (b->front == b->php ||
+            (b->front->php.joined * 1000 >= b->front->requests * MST_CPU_PHP_MILLI &&
+             mst_budget_milli(b, b->backend_ns) < MST_FINDING_MILLI));
+}
+
+struct mst_cpu_seen mst_cpu_see(const struct mst_budget *b)
+{
+    struct mst_cpu_seen seen = { .used_milli = MST_UNKNOWN };
+    uint64_t under_load_ns;
+
+    if (!b->front->local || !is_all_php(b))
+        return seen;
+    seen.known = true;
+    seen.cpu_ns = b->cpu_ns + b->front->requests * b->front->request_cpu_ns;
+    seen.waited_milli = mst_budget_run_milli(b, b->cpu_wait_ns);
+    under_load_ns = mst_summary_under_load_ns(b->s, b->front);
+    if (b->php->any_busy_ns > 0 && b->php->any_busy_ns < under_load_ns)
+        under_load_ns = b->php->any_busy_ns;
+    if (b->s->cpus != MST_UNKNOWN && b->s->cpus > 0 && under_load_ns > 0)
+        seen.used_milli = mst_milli(seen.cpu_ns / b->s->cpus, under_load_ns);
+    return seen;
+}
+
+bool mst_cpu_seen_full(const struct mst_cpu_seen *seen)
+{
+    return seen->known && (seen->waited_milli >= MST_CPU_WAITED_MILLI ||
+                           (seen->used_milli != MST_UNKNOWN &&
+                            seen->used_milli >= MST_CPU_MUCH_MILLI));
+}
+
+bool mst_cpu_seen_short(const struct mst_cpu_seen *seen)
+{
+    return seen->known && seen->waited_milli >= MST_CPU_SHORT_MILLI;
+}

@@ -1,0 +1,133 @@
+/* stall.c - the rule for a time in which PHP stood still: no request ended, and those in flight
+ * waited for the same. What came meanwhile waited for workers, and more of these would have waited
+ * there, too. See rules.h. */
+#include <string.h>
+
+#include "analysis/run_requests.h"
+#include "analysis/thresholds.h"
+#include "archive/query.h"
+#include "findings/rules.h"
+#include "findings/sentences.h"
+
+#define ENDED "start_ns + run_ns"
+
+/* The longest time between two ends; the first request's begin counts as one. */
+static bool find_gap(struct mst_inquiry *q, struct mst_stall *stall)
+{
+    struct mst_query rows = mst_query_ask(q->db,
+        "SELECT " ENDED " AS ended, min(start_ns) OVER () AS began " MST_FROM_PHPS_REQUESTS
+        "ORDER BY 1", q->b.php->id);
+    uint64_t last = MST_UNKNOWN, ended;
+
+    while (mst_query_next(&rows)) {
+        ended = mst_row_number(&rows, "ended");
+        last = last == MST_UNKNOWN ? mst_row_number(&rows, "began") : last;
+        if (ended > last && ended - last > stall->until_ns - stall->from_ns) {
+            stall->from_ns = last;
+            stall->until_ns = ended;
+        }
+        last = ended > last ? ended : last;
+    }
+    q->failed |= !mst_query_done(&rows);
+    return stall->until_ns - stall->from_ns >= MST_STALL_NS &&
+           stall->until_ns - stall->from_ns >=
+               MST_STALL_FACTOR * mst_known(q->b.php->phases[MST_PHASE_PHP_RUN].p50_ns);
+}
+
+/* The requests that ran in its second half, and what they waited for most. */
+static bool find_wait(struct mst_inquiry *q, struct mst_stall *stall)
+{
+    struct mst_query row = mst_query_ask(q->db,
+        "SELECT (SELECT count(*) " MST_FROM_PHPS_REQUESTS "AND start_ns <= :half AND " ENDED
+        " >= :until) AS requests, kind, end, sum(w.wait_ns) AS waited, sum(p.run_ns) AS ran "
+        "FROM php_requests p CROSS JOIN php_waits w ON w.server_id = p.server_id AND "
+        "w.key = p.key WHERE p.server_id = :id AND p.ghost = 0 AND start_ns <= :half AND " ENDED
+        " >= :until GROUP BY kind, end ORDER BY waited DESC LIMIT 1", q->b.php->id);
+    bool found;
+
+    mst_query_set(&row, ":half", (int64_t)(stall->from_ns / 2 + stall->until_ns / 2));
+    mst_query_set(&row, ":until", (int64_t)stall->until_ns);
+    found = mst_query_next(&row);
+    if (found) {
+        stall->requests = mst_row_number(&row, "requests");
+        mst_row_copy(&row, "kind", stall->kind, sizeof stall->kind);
+        mst_row_copy(&row, "end", stall->end, sizeof stall->end);
+        found = mst_row_number(&row, "waited") >= mst_row_number(&row, "ran") / 2;
+    }
+    q->failed |= !mst_query_done(&row);
+    return found && stall->requests >= MST_STALL_REQUESTS_MIN;
+}
+
+/* The time of the requests that it held up, and the part of it that was waiting for workers. */
+static void read_held_up(struct mst_inquiry *q, const struct mst_stall *stall, uint64_t *total_ns,
+                         uint64_t *waited_ns)
+{
+    bool is_php = q->b.front == q->b.php;
+    struct mst_query row = mst_query_ask(q->db, is_php ?
+        "SELECT total(coalesce(wait_ns, 0) + run_ns) AS total, total(wait_ns) AS waited "
+        MST_FROM_PHPS_REQUESTS "AND start_ns - coalesce(wait_ns, 0) < :until AND " ENDED
+        " >= :until" :
+        "SELECT total(queue_ns + read_ns + handle_ns + send_ns) AS total, total(queue_ns + "
+        "coalesce((SELECT max(p.wait_ns) FROM php_requests p WHERE p.request_id = "
+        "server_requests.request_id), 0)) AS waited " MST_FROM_APACHES_REQUESTS
+        "AND start_ns < :until AND start_ns + queue_ns + read_ns + handle_ns + send_ns >= :until",
+        q->b.front->id);
+
+    mst_query_set(&row, ":until", (int64_t)stall->until_ns);
+    *total_ns = *waited_ns = 0;
+    if (mst_query_next(&row)) {
+        *total_ns = (uint64_t)mst_row_real(&row, "total");
+        *waited_ns = (uint64_t)mst_row_real(&row, "waited");
+    }
+    q->failed |= !mst_query_done(&row);
+}
+
+static bool is_of_workers(enum mst_code code)
+{
+    return code == MST_CODE_APACHE_WORKERS || code == MST_CODE_PHP_WORKERS ||
+           code == MST_CODE_APACHE_SPAWNING || code == MST_CODE_PHP_SPAWNING ||
+           code == MST_CODE_CANNOT_TELL;
+}
+
+/* What is found of workers, of that wait and of the slowest requests follows from the stall where
+ * that has most of it: advice on it would not have helped. */
+static void demote_what_follows(struct mst_inquiry *q, enum mst_code code, uint64_t waited_ns)
+{
+    bool has_most = 2 * waited_ns >= q->b.queue_ns + q->b.php_wait_ns;
+    struct mst_finding *f;
+    size_t i;
+
+    for (i = 0; i < q->s->finding_count; i++) {
+        f = &q->s->findings[i];
+        if (f->server[0] != '\0' || (f->code != code && f->code != MST_CODE_TAIL &&
+                                     !(is_of_workers(f->code) && has_most)))
+            continue;
+        mst_found_no_headline(f);
+        f->predicted[0] = '\0';
+        if (is_of_workers(f->code))
+            mst_say_follows_from_stall(f);
+    }
+}
+
+void mst_find_stall(struct mst_inquiry *q)
+{
+    uint64_t total_ns, waited_ns;
+    struct mst_stall stall = { 0 };
+    struct mst_finding *f;
+    enum mst_code code;
+
+    if (q->s->command_line != NULL || !mst_budget_knows_run(&q->b) || !find_gap(q, &stall) ||
+        !find_wait(q, &stall))
+        return;
+    code = mst_code_of(stall.kind);
+    read_held_up(q, &stall, &total_ns, &waited_ns);
+    if (code == MST_CODE_COUNT || mst_budget_milli(&q->b, total_ns) < MST_FINDING_MILLI)
+        return;
+    demote_what_follows(q, code, waited_ns);
+    f = mst_found(q, code, MST_CERTAIN, total_ns);
+    f->weight++;
+    f->requests = stall.requests;
+    mst_found_subject(f, stall.end);
+    mst_found_number(f, "stood_still_ns", stall.until_ns - stall.from_ns);
+    mst_say_stall(f, &stall);
+}
