@@ -71,6 +71,8 @@ board_sources = \
 	lib/read/directory.h \
 	lib/read/exemplars.c \
 	lib/read/exemplars.h \
+	lib/read/present.c \
+	lib/read/present.h \
 	lib/read/snapshot.c \
 	lib/read/snapshot.h \
 	lib/read/snapshot_draft.c \
@@ -91,6 +93,10 @@ render_sources = \
 	lib/render/cursor.h \
 	lib/render/fields_table.c \
 	lib/render/fields_table.h \
+	lib/render/figures.c \
+	lib/render/figures.h \
+	lib/render/held.c \
+	lib/render/held.h \
 	lib/render/html.c \
 	lib/render/journal.c \
 	lib/render/journal.h \

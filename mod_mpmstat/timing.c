@@ -175,7 +175,7 @@ int mst_timing_begin(request_rec *r)
         mst_count_off_worker(req);
         return DECLINED;
     }
-    mst_worker_show(conn->worker, req->picked_up_ns, req->label);
+    mst_worker_show(conn->worker, req->id, req->picked_up_ns, req->label);
     if (req->dir->paths == 1)
         req->dir = NULL;   /* whether to show the path is known with the directory */
     return DECLINED;
@@ -224,7 +224,7 @@ static void set_label(struct mst_timed *req, uint32_t label)
     if (!req->connection->worker)
         mst_count_off_worker(req);
     else
-        mst_worker_show(req->connection->worker, req->picked_up_ns, label);
+        mst_worker_show(req->connection->worker, req->id, req->picked_up_ns, label);
 }
 
 /* mod_proxy puts the whole URL into `uri`, with its query string. What is behind a semicolon can be

@@ -42,6 +42,7 @@ UNIT_TESTS = \
 	tests/unit/check_output \
 	tests/unit/check_paths \
 	tests/unit/check_preflight \
+	tests/unit/check_present \
 	tests/unit/check_processes \
 	tests/unit/check_processes_memory \
 	tests/unit/check_quantile \

@@ -47,6 +47,8 @@ static void fill_slot(struct mst_draft *m, struct mst_snapshot_slot *slot, size_
     slot->state_for_ns = mst_elapsed(state_since(w), m->end_ns);
     slot->request_for_ns = w->request_start_ns != 0
                          ? mst_elapsed(w->request_start_ns, m->end_ns) : MST_UNKNOWN;
+    slot->request_id = w->request_start_ns != 0 && w->request_id != 0 ? w->request_id
+                                                                      : MST_UNKNOWN;
     slot->requests = w->requests;
     slot->label = w->request_label < m->copy->label_count ? names[w->request_label] : NULL;
     slot->path = mst_draft_keep_unless_empty(m, w->path);

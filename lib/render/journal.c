@@ -221,6 +221,7 @@ struct answer {
     bool          forgets;   /* the cursor is of an earlier start: `lost` is unknown */
     bool          begun;     /* a line has been written */
     bool          lifecycle_only;
+    size_t        limit;     /* of records of each kind */
 };
 
 static int begin_answer(struct answer *a, const struct mst_reader *reader,
@@ -250,6 +251,13 @@ static uint64_t oldest(const struct page *p)
     return last > capacity ? last - capacity + 1 : 1;
 }
 
+static uint64_t last(const struct page *p, size_t limit)
+{
+    uint64_t first = oldest(p);
+
+    return p->head - first > limit ? p->head - limit : first;
+}
+
 static enum mst_journal_result bad_cursor(const struct answer *a, char error[MST_ERROR_MAX])
 {
     mst_fail(error, "the cursor is not one of the journal of %s, which goes on with request %"
@@ -272,24 +280,26 @@ static enum mst_journal_result find_start(struct answer *a, const char *since,
                                           char error[MST_ERROR_MAX])
 {
     bool from_oldest = since != NULL && strcmp(since, "start") == 0;
+    bool from_last = since != NULL && strcmp(since, "last") == 0;
     bool from_now = since == NULL || since[0] == '\0' || strcmp(since, "now") == 0;
     struct mst_cursor c = { .started_ns = a->reader->header.started_ns };
     size_t i;
 
-    if (!from_oldest && !from_now && mst_cursor_parse(&c, since) != 0) {
+    if (!from_oldest && !from_last && !from_now && mst_cursor_parse(&c, since) != 0) {
         mst_fail(error, "there is no such place in the journal; expected is \"now\", \"start\", "
-                 "or the cursor that an earlier answer gave as \"next\"");
+                 "\"last\", or the cursor that an earlier answer gave as \"next\"");
         return MST_JOURNAL_BAD_CURSOR;
     }
     a->forgets = c.started_ns != a->reader->header.started_ns;
     from_oldest = from_oldest || a->forgets;
-    if (!from_oldest && !from_now && !has_rings_of(a, &c))
+    if (!from_oldest && !from_last && !from_now && !has_rings_of(a, &c))
         return bad_cursor(a, error);
     for (i = 0; i < a->count; i++) {
         uint64_t ticket = i == LIFECYCLE ? c.lifecycle : i == REQUESTS ? c.request : c.later;
         struct page *p = &a->pages[i];
 
-        p->next = from_now ? p->head : from_oldest || ticket == 0 ? oldest(p) : ticket;
+        p->next = from_now ? p->head : from_last ? last(p, a->limit)
+                : from_oldest || ticket == 0 ? oldest(p) : ticket;
         if (p->next > p->head)
             return bad_cursor(a, error);
         if (a->lifecycle_only && i != LIFECYCLE)
@@ -373,13 +383,13 @@ static void end_answer(struct mst_json *j, const struct answer *a)
     mst_sink_flush(j->out);
 }
 
-static enum mst_journal_result put_answer(struct mst_json *j, struct answer *a, size_t limit,
+static enum mst_journal_result put_answer(struct mst_json *j, struct answer *a,
                                           char error[MST_ERROR_MAX])
 {
     size_t i;
 
     for (i = 0; i < a->count; i++)
-        if (put_ring(j, a, &a->pages[i], limit, error) != 0)
+        if (put_ring(j, a, &a->pages[i], a->limit, error) != 0)
             return a->begun ? MST_JOURNAL_CUT : MST_JOURNAL_UNREADABLE;
     end_answer(j, a);
     return MST_JOURNAL_OK;
@@ -395,10 +405,11 @@ enum mst_journal_result mst_render_journal(struct mst_sink *sink, const struct m
 
     if (begin_answer(&a, reader, error) == 0) {
         a.lifecycle_only = lifecycle_only;
+        a.limit = limit;
         result = begin_rings(&a, since, error);
     }
     if (result == MST_JOURNAL_OK)
-        result = put_answer(&j, &a, limit, error);
+        result = put_answer(&j, &a, error);
     free(a.batch);
     return result;
 }

@@ -20,7 +20,7 @@ enum mst_journal_result {
  *   {"next":CURSOR,"lost":N,"more":BOOL}
  * Then it flushes the sink. lifecycle_only: leaves out the other kinds, and the cursor skips
  * them. since: a cursor that an earlier answer named; NULL, "" or "now": no records, only the
- * cursor of the present; "start": from the oldest record.
+ * cursor of the present; "start": from the oldest record; "last": the latest `limit` of each kind.
  *
  * It allocates about 70 KB, however large the answer is and however slowly the sink takes it.
  *

@@ -8,6 +8,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "render/held.h"
 #include "render/json_writer.h"
 #include "render/scope.h"
 
@@ -219,6 +220,29 @@ static void put_place(struct board_json *b, const char *key, const struct mst_pl
     mst_json_end(&b->json, '}');
 }
 
+/* A mst_held_take. */
+static void put_held(void *json, const struct mst_snapshot *board, const struct mst_held *h,
+                     const char *sentence)
+{
+    struct mst_json *j = json;
+
+    mst_json_line(j, 1);
+    mst_json_begin(j, NULL, '{');
+    mst_json_string(j, "board", board->path);
+    mst_json_string(j, "pool", h->pool != NULL ? h->pool->label : NULL);
+    mst_json_bool(j, "stuck", h->is_stuck);
+    mst_json_string(j, "sentence", sentence);
+    mst_json_count(j, "workers_limit", h->limit);
+    mst_json_count(j, "held", h->busy);
+    mst_json_count(j, "alike", h->count);
+    mst_json_string(j, "state", h->example->state);
+    mst_json_string(j, "wait", h->example->wait[0] != '\0' ? h->example->wait : NULL);
+    mst_json_string(j, "wait_end", h->example->wait_end[0] != '\0' ? h->example->wait_end : NULL);
+    mst_json_seconds(j, "longest_seconds", h->longest_ns);
+    mst_json_seconds(j, "none_taken_for_seconds", h->is_stuck ? h->idle_ns : MST_UNKNOWN);
+    mst_json_end(j, '}');
+}
+
 void mst_render_json(struct mst_sink *sink, const struct mst_shown *shown)
 {
     struct board_json b = { .json = { .out = sink } };
@@ -241,6 +265,9 @@ void mst_render_json(struct mst_sink *sink, const struct mst_shown *shown)
         mst_json_string(j, "reason", shown->unreadable[i].reason);
         mst_json_end(j, '}');
     }
+    mst_json_end(j, ']');
+    mst_json_begin(j, "now", '[');
+    mst_held_tell(shown->boards, shown->count, put_held, j);
     mst_json_end(j, ']');
     mst_json_end(j, '}');
     mst_sink_char(sink, '\n');

@@ -261,9 +261,9 @@ static int parse_since(struct mst_status_query *q, const char *value, char error
     struct mst_cursor cursor;
 
     if (strcmp(value, "now") != 0 && strcmp(value, "start") != 0
-        && mst_cursor_parse(&cursor, value) != 0)
-        return fail_parameter(error, "since", value, "\"now\", \"start\", or the cursor that an "
-                              "earlier answer gave as \"next\"");
+        && strcmp(value, "last") != 0 && mst_cursor_parse(&cursor, value) != 0)
+        return fail_parameter(error, "since", value, "\"now\", \"start\", \"last\", or the cursor "
+                              "that an earlier answer gave as \"next\"");
     memcpy(q->since, value, strlen(value) + 1);   /* a cursor is shorter than MST_CURSOR_MAX */
     return 0;
 }

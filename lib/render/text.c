@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "render/held.h"
 #include "render/scope.h"
 
 static void put_word(struct mst_sink *out, const struct mst_field *f, uint64_t word)
@@ -142,6 +143,16 @@ static void put_place(struct mst_sink *out, const struct mst_place *place)
             put_elements(out, place, scope);
 }
 
+/* A mst_held_take. */
+static void put_held(void *sink, const struct mst_snapshot *board, const struct mst_held *held,
+                     const char *sentence)
+{
+    (void)board, (void)held;
+    mst_sink_puts(sink, "Now: ");
+    mst_sink_text_string(sink, sentence, false);
+    mst_sink_char(sink, '\n');
+}
+
 void mst_render_text(struct mst_sink *sink, const struct mst_shown *shown)
 {
     size_t i;
@@ -151,6 +162,7 @@ void mst_render_text(struct mst_sink *sink, const struct mst_shown *shown)
 
         put_place(sink, &board);
     }
+    mst_held_tell(shown->boards, shown->count, put_held, sink);
     for (i = 0; i < shown->unreadable_count; i++) {
         mst_sink_puts(sink, "Unreadable[");
         mst_sink_text_string(sink, shown->unreadable[i].board, true);

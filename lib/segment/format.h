@@ -218,6 +218,10 @@ struct mst_worker {
                                               * plus 1. 0: none, or none that is measured */
     uint64_t waits_since_ns;                 /* CLOCK_MONOTONIC when that call began, or its fiber
                                               * went on; stored before waits_for */
+    uint64_t request_id;                     /* of the request in flight: mst_request.id, also in
+                                              * PHP, to which Apache hands it; stored before
+                                              * request_start_ns. 0 (and older writers' entries) or
+                                              * MST_UNKNOWN: none */
 } __attribute__((aligned(64)));
 
 /* Where an entry has the time that its worker has spent in a state. */

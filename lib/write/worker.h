@@ -50,8 +50,10 @@ static inline uint64_t mst_worker_enter(struct mst_worker *w, enum mst_state sta
 
 /* The worker has a request in flight, picked up at start_ns. An index that is no label's: the
  * request is under no label. */
-static inline void mst_worker_show(struct mst_worker *w, uint64_t start_ns, uint32_t label)
+static inline void mst_worker_show(struct mst_worker *w, uint64_t id, uint64_t start_ns,
+                                   uint32_t label)
 {
+    __atomic_store_n(&w->request_id, id, __ATOMIC_RELAXED);
     __atomic_store_n(&w->request_start_ns, start_ns, __ATOMIC_RELAXED);
     __atomic_store_n(&w->request_label, label, __ATOMIC_RELAXED);
 }

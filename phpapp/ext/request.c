@@ -240,7 +240,7 @@ static void show_on_worker(void)
     mst_busy_begin(&mst_php.board, mst_php.self, MPMSTAT_G(start_ns));
     MPMSTAT_G(state_since_ns) = mst_worker_enter(w, MST_STATE_HANDLING, MPMSTAT_G(state_since_ns),
                                                  MPMSTAT_G(start_ns));
-    mst_worker_show(w, MPMSTAT_G(start_ns), MPMSTAT_G(label_index));
+    mst_worker_show(w, MPMSTAT_G(id), MPMSTAT_G(start_ns), MPMSTAT_G(label_index));
     memcpy(w->path, MPMSTAT_G(script), sizeof w->path);
 }
 

@@ -62,6 +62,7 @@ static void expect_limits(const struct mst_status_query *q)
     expect(q->limit >= 1 && q->limit <= MST_JOURNAL_PAGE_MAX);
     expect(memchr(q->since, '\0', sizeof q->since) != NULL);
     expect(q->since[0] == '\0' || strcmp(q->since, "now") == 0 || strcmp(q->since, "start") == 0
+           || strcmp(q->since, "last") == 0
            || mst_cursor_parse(&cursor, q->since) == 0);
     expect(memchr(q->board, '\0', sizeof q->board) != NULL);
     expect(strchr("01248", '0' + (int)q->histograms.bounds) != NULL);

@@ -221,6 +221,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         render_snapshot(&reader);
         render_journal(&reader, "now");
         render_journal(&reader, "start");
+        render_journal(&reader, "last");
         render_journal(&reader, "1-1-1");
         render_journal(&reader, "1-1-1-1");
         mst_reader_close(&reader);

@@ -120,7 +120,7 @@ static void serve(struct mst_board *b, int process, struct script *s)
         abort();
     mst_busy_begin(b, &b->processes[process], now);
     now = mst_worker_enter(w, MST_STATE_HANDLING, mst_worker_since(w), now);
-    mst_worker_show(w, now, label);
+    mst_worker_show(w, 0, now, label);
     mst_count(&mst_counters_of(b, label, (uint32_t)take(s, 1))->status[1], 1);
     mst_histogram_record(&mst_counters_of(b, label, 1)->times[0], now);
     if (b == &boards[0])

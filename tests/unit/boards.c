@@ -88,6 +88,7 @@ static void fill_apache_slots(struct mst_snapshot_slot slots[SLOTS])
         slot->state = mst_state_names[busy ? 1 + i % (MST_STATES_FIRST - 1) : MST_STATE_IDLE];
         slot->state_for_ns = (SLOTS - i) * 1000000001ull;
         slot->request_for_ns = busy ? (SLOTS - i) * 1500000002ull : MST_UNKNOWN;
+        slot->request_id = busy ? (UINT64_C(7) << 32) + i : MST_UNKNOWN;
         slot->requests = i;
         slot->label = busy ? "www.example.com:443" : NULL;
         slot->path = NULL;
@@ -237,8 +238,9 @@ static void fill_php(struct mst_snapshot *s)
     slots[0].slot = 0;
     slots[1] = (struct mst_snapshot_slot){
         .slot = 1, .pid = 78, .state = "handling", .state_for_ns = 12500000000,
-        .request_for_ns = 12500000000, .requests = 3, .label = "www", .path = "/srv/report.php",
-        .wait = "database", .wait_end = "mysql 127.0.0.1:3306", .wait_for_ns = 12300000000 };
+        .request_for_ns = 12500000000, .request_id = (UINT64_C(7) << 32) + 1, .requests = 3,
+        .label = "www", .path = "/srv/report.php", .wait = "database",
+        .wait_end = "mysql 127.0.0.1:3306", .wait_for_ns = 12300000000 };
     s->listeners_known = false;
     s->label_count = sizeof labels / sizeof labels[0];
     s->slot_count = 2;

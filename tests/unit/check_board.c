@@ -260,7 +260,7 @@ static pid_t start_child(unsigned requests)
             struct mst_worker *w = &board.workers[(uint32_t)process * board.threads + t];
 
             w->requests += requests;
-            mst_worker_show(w, mst_now_ns(), MST_LABEL_OTHER);
+            mst_worker_show(w, 0, mst_now_ns(), MST_LABEL_OTHER);
             mst_worker_enter(w, MST_STATE_HANDLING, mst_worker_since(w), mst_now_ns());
         }
         __atomic_add_fetch(&board.in_flight[(uint32_t)process * board.in_flight_stride], 1,

@@ -231,6 +231,27 @@ START_TEST(now_is_where_the_journal_is)
 }
 END_TEST
 
+/* Of each kind as many as the limit: none of them is more to ask for, and none is lost. */
+START_TEST(last_is_the_end_of_the_journal)
+{
+    struct client c = { .cursor = "last" };
+    struct mst_board b;
+
+    begin(&b, 16);
+    write_requests(&b, 100, mst_now_ns());
+    ask(&c, &b, 3);
+    ck_assert_uint_eq(c.lines, 3);
+    ck_assert_uint_eq(c.tickets[0], 98);
+    ck_assert_uint_eq(c.tickets[2], 100);
+    ck_assert_uint_eq(c.lost, 0);
+    ck_assert(!c.more);
+    c = (struct client){ .cursor = "last" };
+    ask(&c, &b, 1000);
+    ck_assert_uint_eq(c.lines, 16);   /* all that it has */
+    mst_board_close(&b);
+}
+END_TEST
+
 /* A newer writer's event is given, its name unknown; its numbers are, too. */
 START_TEST(what_is_not_known_is_null)
 {
@@ -493,6 +514,7 @@ int main(void)
     tcase_add_test(tests, a_cursor_without_deliveries_is_taken);
     tcase_add_test(tests, a_php_cursor_names_all_rings);
     tcase_add_test(tests, now_is_where_the_journal_is);
+    tcase_add_test(tests, last_is_the_end_of_the_journal);
     tcase_add_test(tests, what_is_not_known_is_null);
     tcase_add_loop_test(tests, every_record_is_given_once_whatever_the_limit, 2, 5);
     tcase_add_test(tests, the_limit_is_for_each_kind);

@@ -84,6 +84,7 @@ static const struct {
     { "format=html", MST_FORMAT_HTML, "", MST_JOURNAL_PAGE_MAX },
     { "format=journal", MST_FORMAT_JOURNAL, "", MST_JOURNAL_PAGE_MAX },
     { "format=journal&since=start&limit=1", MST_FORMAT_JOURNAL, "start", 1 },
+    { "format=journal&since=last&limit=9", MST_FORMAT_JOURNAL, "last", 9 },
     { "limit=20000&since=now&format=journal", MST_FORMAT_JOURNAL, "now", 20000 },
     { "format=journal&since=1f-2-3", MST_FORMAT_JOURNAL, "1f-2-3", MST_JOURNAL_PAGE_MAX },
 };
@@ -167,8 +168,8 @@ static const struct {
     { "format=journal&limit=-1", "expected is a number from 1 to 20000" },
     { "format=journal&limit=", "expected is a number from 1 to 20000" },
     { "format=journal&limit=5x", "expected is a number from 1 to 20000" },
-    { "format=journal&since=", "expected is \"now\", \"start\", or the cursor" },
-    { "format=journal&since=1-2", "expected is \"now\", \"start\", or the cursor" },
+    { "format=journal&since=", "expected is \"now\", \"start\", \"last\", or the cursor" },
+    { "format=journal&since=1-2", "expected is \"now\", \"start\", \"last\", or the cursor" },
     { "format=json&board=33.board", "with format=journal only" },
     { "format=html&only=lifecycle", "with format=journal only" },
     { "format=journal&only=requests", "only=requests is not valid; expected is only=lifecycle" },

@@ -271,7 +271,7 @@ START_TEST(no_boards_are_valid_too)
 {
     char *text = rendered(MST_FORMAT_JSON, NULL, 0);
 
-    ck_assert_str_eq(text, "{\"boards\":[],\"unreadable\":[]}\n");
+    ck_assert_str_eq(text, "{\"boards\":[],\"unreadable\":[],\"now\":[]}\n");
     free(text);
     text = rendered(MST_FORMAT_TEXT, NULL, 0);
     ck_assert_str_eq(text, "");

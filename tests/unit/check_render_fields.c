@@ -102,7 +102,7 @@ START_TEST(json_keeps_its_promises)
     const json_t *board = json_array_get(boards, 0);
     size_t i;
 
-    ck_assert_uint_eq(json_object_size(json), 2);
+    ck_assert_uint_eq(json_object_size(json), 3);
     ck_assert_uint_eq(json_array_size(json_object_get(json, "unreadable")), 0);
     for (i = 0; i < sizeof paths / sizeof paths[0]; i++)
         ck_assert_msg(at(board, paths[i]) != NULL, "expected \"%s\", found none", paths[i]);

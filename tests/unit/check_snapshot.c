@@ -190,9 +190,9 @@ START_TEST(pools_have_limits)
     mst_pool_limit_add(&board, "both", 2, 0);
     www = mst_label_intern(&board, "www");
     for (i = 0; i < 2; i++)
-        mst_worker_show(&board.workers[i], 1, www);
+        mst_worker_show(&board.workers[i], 0, 1, www);
     mst_pool_limit_look(&board, www, 100 * s);   /* 2 of 3 are busy */
-    mst_worker_show(&board.workers[2], 1, www);
+    mst_worker_show(&board.workers[2], 0, 1, www);
     mst_pool_limit_look(&board, www, 101 * s - 1);   /* too soon */
     look(1);
     ck_pool("www", 3, 0);

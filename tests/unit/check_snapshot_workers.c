@@ -211,9 +211,9 @@ START_TEST(in_flight_is_what_workers_show_and_the_others)
     process = claim(mst_now_ns());
     board.in_flight[(uint32_t)process * board.in_flight_stride + 1] = 1;
     enter(worker(process, 0), MST_STATE_HANDLING, mst_now_ns());
-    mst_worker_show(worker(process, 0), mst_now_ns(), 1);
+    mst_worker_show(worker(process, 0), 0, mst_now_ns(), 1);
     enter(worker(process, 1), MST_STATE_SENDING, mst_now_ns());
-    mst_worker_show(worker(process, 1), mst_now_ns(), UINT32_MAX);   /* not recorded */
+    mst_worker_show(worker(process, 1), 0, mst_now_ns(), UINT32_MAX);   /* not recorded */
     look(1);
     ck_assert_uint_eq(view.s.labels[0].in_flight, 0);
     ck_assert_uint_eq(view.s.labels[1].in_flight, 2);
@@ -241,7 +241,7 @@ static uint64_t make_busy(void)
     board.processes[process].connections = 1;
     board.in_flight[(uint32_t)process * board.in_flight_stride] = 1;
     enter(worker(process, 0), MST_STATE_HANDLING, start + MST_NS_PER_S);
-    mst_worker_show(worker(process, 0), start, 0);
+    mst_worker_show(worker(process, 0), 0, start, 0);
     return start;
 }
 
@@ -338,7 +338,7 @@ static struct mst_worker *make_waiting(uint64_t start_ns, uint64_t wait)
     test_board(&board, &layout);
     w = worker(claim(start_ns), 0);
     enter(w, MST_STATE_HANDLING, start_ns);
-    mst_worker_show(w, start_ns, 0);
+    mst_worker_show(w, 0, start_ns, 0);
     mst_worker_wait(w, wait, start_ns + 7 * MST_NS_PER_S);
     return w;
 }
@@ -425,7 +425,7 @@ START_TEST(a_worker_of_apache_does_not_wait)
     make();
     w = worker(claim(mst_now_ns()), 0);
     enter(w, MST_STATE_HANDLING, mst_now_ns());
-    mst_worker_show(w, mst_now_ns(), 0);
+    mst_worker_show(w, 0, mst_now_ns(), 0);
     mst_worker_wait(w, (uint64_t)MST_WAIT_HTTP << 32, mst_now_ns());
     look(1);
     expect_wait(NULL, NULL, MST_UNKNOWN);

@@ -44,12 +44,12 @@ static void make(struct made *m)
     m->board.slots = m->slots;
     m->slots[0] = (struct mst_snapshot_slot){
         .pid = 11, .state = "handling", .request_for_ns = 9 * MST_NS_PER_S, .label = "www",
-        .path = "/slow", .wait_for_ns = MST_UNKNOWN,
+        .path = "/slow", .wait_for_ns = MST_UNKNOWN, .request_id = MST_UNKNOWN,
     };
     m->slots[1] = (struct mst_snapshot_slot){
         .pid = 12, .state = "handling", .request_for_ns = 2 * MST_NS_PER_S, .label = "abc",
         .path = "/lock.php", .wait = "lock", .wait_end = "lock session",
-        .wait_for_ns = MST_NS_PER_S,
+        .wait_for_ns = MST_NS_PER_S, .request_id = MST_UNKNOWN,
     };
     m->slots[2] = (struct mst_snapshot_slot){ .pid = 13, .state = "idle" };
 }
@@ -108,7 +108,7 @@ START_TEST(test_the_first_look_has_no_rates)
     ck_assert(s->labels[0].mean_ns == MST_UNKNOWN);
     ck_assert_uint_eq(s->label_count, 1);   /* the status page's is none */
     ck_assert_uint_eq(s->labels[0].in_flight, 2);
-    ck_assert_uint_eq(s->request_count, 2);
+    ck_assert_uint_eq(s->present.worker_count, 2);
     ck_assert_uint_eq(s->waiting[MST_WAIT_LOCK], 1);
     ck_assert_uint_eq(top.event_count, 0);
     mst_top_free(&top);
@@ -209,7 +209,7 @@ START_TEST(test_a_server_that_is_gone_keeps_its_figures)
     ck_assert_uint_eq(s->since_ns, WALL_NS + 2 * MST_NS_PER_S);
     ck_assert_uint_eq(s->rate_milli, 5000);
     ck_assert_uint_eq(s->busy, 2);
-    ck_assert_uint_eq(s->request_count, 2);
+    ck_assert_uint_eq(s->present.worker_count, 2);
     ck_assert_uint_eq(top.event_count, 1);
     ck_assert(has_event("is gone"));
     make(&apache);
@@ -262,7 +262,7 @@ START_TEST(test_the_asker_is_no_load)
     look(0);
     ck_assert_uint_eq(top.servers[0].busy, 1);
     ck_assert_uint_eq(top.servers[0].states[MST_STATE_HANDLING], 1);
-    ck_assert_uint_eq(top.servers[0].request_count, 0);
+    ck_assert_uint_eq(top.servers[0].present.worker_count, 0);
     mst_top_free(&top);
 }
 END_TEST
@@ -388,6 +388,63 @@ START_TEST(test_a_screen)
 }
 END_TEST
 
+/* Apache in front of PHP, whose two workers wait for a lock: they have Apache's two longest
+ * requests, as the numbers say. */
+static void make_stuck(struct made *php)
+{
+    unsigned i;
+
+    make(&apache);
+    make(php);
+    apache.board.workers_limit = 150;
+    php->board.producer = "php";
+    php->board.sapi = "fpm-fcgi";
+    php->board.workers_limit = 2;
+    for (i = 0; i < 2; i++) {
+        apache.slots[i].request_id = php->slots[i].request_id = 7 + i;
+        apache.slots[i].request_for_ns = php->slots[i].request_for_ns = (9 - i) * MST_NS_PER_S;
+        apache.slots[i].path = i == 0 ? "/apache-0" : "/apache-1";
+        apache.slots[i].wait = NULL;
+        apache.slots[i].wait_end = NULL;
+        php->slots[i].path = i == 0 ? "/php-0" : "/php-1";
+        php->slots[i].wait = "lock";
+        php->slots[i].wait_end = "/var/lock/a\033[31m";
+        php->slots[i].wait_for_ns = 8 * MST_NS_PER_S;
+    }
+}
+
+START_TEST(test_who_is_stuck)
+{
+    struct made php;
+
+    memset(&view, 0, sizeof view);
+    ck_assert(mst_top_init(&top, 2));
+    make_stuck(&php);
+    mst_top_take(&top, 0, &apache.board, AT_NS, WALL_NS);
+    mst_top_take(&top, 1, &php.board, AT_NS, WALL_NS);
+    mst_top_conclude(&top);
+    draw(80, 24);
+    ck_assert_str_eq(screen.lines[1].text, "PHP is stuck: 2 of its 2 workers wait for lock "
+                     "/var/lock/a?[31m, the longest for");
+    ck_assert_str_eq(screen.lines[2].text, "8.00 s. All are busy, and none has taken a request for "
+                     "8.00 s.");
+    ck_assert_int_eq(screen.lines[1].look, MST_TOP_ALARM);
+    draw(140, 24);
+    ck_assert_uint_gt(line_of("/php-1"), 0);
+    ck_assert_uint_lt(line_of("/php-1"), line_of("/apache-0"));
+    ck_assert_uint_gt(line_of("lock /var/lock/a?[31m, 8.00 s  /apache-0"), 0);
+    php.board.slot_count = 0;   /* all have gone on */
+    mst_top_take(&top, 0, &apache.board, AT_NS, WALL_NS);
+    mst_top_take(&top, 1, &php.board, AT_NS, WALL_NS);
+    mst_top_conclude(&top);
+    draw(80, 24);
+    ck_assert_uint_eq(line_of("is stuck"), 0);
+    ck_assert_uint_eq(line_of("2 of Apache's 150 workers have had one request"), 2);
+    ck_assert_uint_eq(line_of("lock /var"), 0);
+    mst_top_free(&top);
+}
+END_TEST
+
 START_TEST(test_filter_and_order)
 {
     memset(&view, 0, sizeof view);
@@ -492,6 +549,7 @@ int main(void)
     tcase_add_test(shown, test_text_is_harmless);
     tcase_add_test(shown, test_columns);
     tcase_add_test(shown, test_a_screen);
+    tcase_add_test(shown, test_who_is_stuck);
     tcase_add_test(shown, test_filter_and_order);
     tcase_add_test(shown, test_a_gone_server_is_marked);
     tcase_add_test(shown, test_hostile_boards_in_every_size);

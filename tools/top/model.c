@@ -28,7 +28,7 @@ void mst_top_free(struct mst_top *top)
         struct mst_top_server *s = &top->servers[i];
 
         free(s->labels);
-        free(s->requests);
+        mst_present_free(&s->present);
         free(s->ends);
         free(s->queues);
         mst_top_counts_free(&s->counts[0]);
@@ -45,28 +45,6 @@ static bool is_idle(const struct mst_snapshot_slot *slot)
     return slot->state == NULL || strcmp(slot->state, mst_state_names[MST_STATE_IDLE]) == 0;
 }
 
-static void take_request(struct mst_top_server *s, const struct mst_snapshot_slot *slot)
-{
-    struct mst_top_request *r;
-    unsigned i;
-
-    if (!mst_grow(&s->requests, &s->request_room, s->request_count, sizeof *s->requests)) {
-        s->out_of_memory = true;
-        return;
-    }
-    r = &s->requests[s->request_count++];
-    r->pid = slot->pid;
-    mst_top_copy(r->state, sizeof r->state, slot->state);
-    mst_top_copy(r->label, sizeof r->label, slot->label);
-    mst_top_copy(r->path, sizeof r->path, slot->path);
-    mst_top_copy(r->wait, sizeof r->wait, slot->wait);
-    mst_top_copy(r->wait_end, sizeof r->wait_end, slot->wait_end);
-    r->for_ns = slot->request_for_ns != MST_UNKNOWN ? slot->request_for_ns : slot->state_for_ns;
-    r->wait_ns = slot->wait_for_ns;
-    for (i = 0; i < MST_WAIT_COUNT; i++)
-        s->waiting[i] += strcmp(r->wait, mst_wait_names[i]) == 0;
-}
-
 /* By URL one worker is busy because we ask. */
 static void leave_out_asker(struct mst_top_server *s)
 {
@@ -81,26 +59,22 @@ static void leave_out_asker(struct mst_top_server *s)
 static void take_workers(struct mst_top_server *s, const struct mst_snapshot *board)
 {
     bool has_asked = !s->is_url;
-    size_t i;
+    size_t i, k;
 
     s->limit = board->workers_limit;
     s->busy = board->workers_busy;
     memcpy(s->states, board->workers, sizeof s->states);
     s->connections = board->connections;
-    s->request_count = 0;
-    memset(s->waiting, 0, sizeof s->waiting);
-    for (i = 0; i < board->slot_count; i++) {
-        const struct mst_snapshot_slot *slot = &board->slots[i];
-
-        if (is_idle(slot))
-            continue;
-        if (!mst_top_is_status(slot->label)) {
-            take_request(s, slot);
-        } else if (!has_asked) {
+    for (i = 0; i < board->slot_count && !has_asked; i++)
+        if (!is_idle(&board->slots[i]) && mst_top_is_status(board->slots[i].label)) {
             leave_out_asker(s);
             has_asked = true;
         }
-    }
+    mst_present_take(&s->present, board);
+    memset(s->waiting, 0, sizeof s->waiting);
+    for (i = 0; i < s->present.worker_count; i++)
+        for (k = 0; k < MST_WAIT_COUNT; k++)
+            s->waiting[k] += strcmp(s->present.workers[i].wait, mst_wait_names[k]) == 0;
 }
 
 static void take_queues(struct mst_top_server *s, const struct mst_snapshot *board)
@@ -307,6 +281,26 @@ void mst_top_take(struct mst_top *top, size_t which, const struct mst_snapshot *
     take_queues(s, board);
     take_counts(top, which, board, now_ns, wall_ns);
     find_full(top, which, wall_ns);
+}
+
+void mst_top_conclude(struct mst_top *top)
+{
+    struct mst_present **servers = calloc(top->server_count + 1, sizeof *servers);
+    size_t i, count = 0;
+    struct mst_held held;
+
+    top->sentence[0] = '\0';
+    for (i = 0; servers != NULL && i < top->server_count; i++)
+        if (top->servers[i].life == MST_TOP_RUNNING)
+            servers[count++] = &top->servers[i].present;
+    if (servers != NULL) {
+        mst_present_join(servers, count);
+        if (mst_present_held(servers, count, &held, 1) > 0) {
+            mst_held_say(top->sentence, &held);
+            top->is_stuck = held.is_stuck;
+        }
+    }
+    free(servers);
 }
 
 void mst_top_miss(struct mst_top *top, size_t which, const char *problem, uint64_t wall_ns)

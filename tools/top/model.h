@@ -7,7 +7,7 @@
 #ifndef MPMSTAT_TOP_MODEL_H
 #define MPMSTAT_TOP_MODEL_H
 
-#include "read/snapshot.h"
+#include "render/held.h"
 
 #define MST_TOP_EVENTS    100u    /* kept */
 #define MST_TOP_TEXT_MAX  160u    /* an event, or why a server cannot be read */
@@ -52,14 +52,6 @@ struct mst_top_label {
     uint64_t limit;                              /* of an FPM pool's workers */
 };
 
-struct mst_top_request {
-    uint64_t pid;
-    char     state[16], label[MST_NAME_MAX], path[MST_PATH_MAX];
-    char     wait[16], wait_end[MST_NAME_MAX];   /* PHP's present wait; "" none is known */
-    uint64_t for_ns;                             /* with its request; without one: in its state */
-    uint64_t wait_ns;
-};
-
 struct mst_top_end {
     char     kind[16], name[MST_NAME_MAX];
     uint64_t rate_milli, failed_milli;           /* calls a second */
@@ -99,12 +91,11 @@ struct mst_top_server {
     uint64_t run_ns;                 /* PHP: of which those are parts; MST_UNKNOWN */
     uint64_t waiting[MST_WAIT_COUNT];   /* workers that wait now */
 
-    size_t label_count, label_room, request_count, request_room, end_count, end_room;
-    size_t queue_count, queue_room;
-    struct mst_top_label   *labels;
-    struct mst_top_request *requests;   /* workers that are busy */
-    struct mst_top_end     *ends;
-    struct mst_top_queue   *queues;
+    size_t label_count, label_room, end_count, end_room, queue_count, queue_room;
+    struct mst_top_label *labels;
+    struct mst_top_end   *ends;
+    struct mst_top_queue *queues;
+    struct mst_present    present;      /* its workers that are busy */
     bool   out_of_memory;               /* something is missing above */
 
     struct mst_top_counts counts[2];    /* the latest is that of `turn` */
@@ -120,6 +111,8 @@ struct mst_top_event {
 struct mst_top {
     size_t server_count;
     struct mst_top_server *servers;
+    char   sentence[MST_HELD_MAX];      /* what holds workers now; "": nothing does */
+    bool   is_stuck;                    /* says the sentence */
     size_t event_count;
     struct mst_top_event events[MST_TOP_EVENTS];   /* the latest first */
 };
@@ -131,6 +124,9 @@ void mst_top_free(struct mst_top *top);
 /* Takes a snapshot of a server. now_ns: CLOCK_MONOTONIC; wall_ns: since 1970. */
 void mst_top_take(struct mst_top *top, size_t server, const struct mst_snapshot *board,
                   uint64_t now_ns, uint64_t wall_ns);
+
+/* After a look at all servers: what holds their workers, and Apache's wait where its PHP waits. */
+void mst_top_conclude(struct mst_top *top);
 
 /* The server could not be read: what is known of it stays. */
 void mst_top_miss(struct mst_top *top, size_t server, const char *problem, uint64_t wall_ns);

@@ -40,10 +40,17 @@ static void add_row(struct mst_top_rows *rows, struct mst_top_row row)
         rows->items[rows->count++] = row;
 }
 
-static void add_request(struct mst_top_rows *rows, const struct mst_top_view *view, size_t server,
-                        const struct mst_top_request *r)
+/* Of the long requests those in PHP come first, which tell what they wait for; Apache's in front of
+ * them are as long. */
+static uint64_t rank_of(const struct mst_present_worker *r, bool is_php)
 {
-    struct mst_top_row row = { server, r, 0, known(r->for_ns), "" };
+    return known(r->busy_ns) < MST_STUCK_NS ? 0 : is_php ? 2 : 1;
+}
+
+static void add_request(struct mst_top_rows *rows, const struct mst_top_view *view, size_t server,
+                        const struct mst_present_worker *r, bool is_php)
+{
+    struct mst_top_row row = { server, r, rank_of(r, is_php), known(r->busy_ns), "" };
     char pid[24];
 
     snprintf(pid, sizeof pid, "%llu", (unsigned long long)r->pid);
@@ -52,8 +59,8 @@ static void add_request(struct mst_top_rows *rows, const struct mst_top_view *vi
         return;
     switch (view->order[MST_TOP_IN_FLIGHT]) {
     case 1: row.key = known(r->wait_ns); break;
-    case 2: row.name = r->label; break;
-    case 3: row.name = r->state; break;
+    case 2: row.key = 0; row.name = r->label; break;
+    case 3: row.key = 0; row.name = r->state; break;
     default: break;
     }
     add_row(rows, row);
@@ -108,8 +115,8 @@ struct mst_top_rows mst_top_rows(const struct mst_top *top, const struct mst_top
     for (server = 0; server < top->server_count; server++) {
         const struct mst_top_server *s = &top->servers[server];
 
-        for (i = 0; list == MST_TOP_IN_FLIGHT && i < s->request_count; i++)
-            add_request(&rows, view, server, &s->requests[i]);
+        for (i = 0; list == MST_TOP_IN_FLIGHT && i < s->present.worker_count; i++)
+            add_request(&rows, view, server, &s->present.workers[i], s->is_php);
         for (i = 0; list == MST_TOP_LABELS && i < s->label_count; i++)
             add_label(&rows, view, server, &s->labels[i]);
         for (i = 0; list == MST_TOP_ENDS && i < s->end_count; i++)
@@ -168,11 +175,11 @@ void mst_top_rows_heading(struct mst_top_line *line, const struct mst_top_view *
     }
 }
 
-static void draw_request(struct mst_top_line *line, const struct mst_top_request *r)
+static void draw_request(struct mst_top_line *line, const struct mst_present_worker *r)
 {
     mst_top_add(line, "%8s ", mst_format_count(r->pid).text);
     mst_top_add_text(line, r->state, 10, true);
-    mst_top_add(line, "%8s ", mst_format_time(r->for_ns).text);
+    mst_top_add(line, "%8s ", mst_format_time(r->busy_ns).text);
     mst_top_add_text(line, r->label, 16, true);
     mst_top_add(line, " ");
     if (r->wait[0] != '\0') {

@@ -1,8 +1,8 @@
 /* view.c - the model as lines of text: see view.h.
  *
- * From the top: a title, two lines for each server, times of phases, what PHP's time went into, the
- * lists, events, and a line for the keys. The list that has the keys gets at least half of what the
- * lists and events have together, where it needs it.
+ * From the top: a title, what holds the workers, two lines for each server, times of phases, what
+ * PHP's time went into, the lists, events, and a line for the keys. The list that has the keys gets
+ * at least half of what the lists and events have together, where it needs it.
  */
 #include "top/view.h"
 
@@ -71,6 +71,38 @@ static void draw_title(struct mst_top_screen *screen, const struct mst_top_view 
         mst_top_add(line, "\"");
     }
     mst_top_add_right(line, view->is_paused ? "  PAUSED" : "");
+}
+
+#define SENTENCE_LINES 3u
+
+/* As many bytes of the text as fit between two words, or else as there are. */
+static size_t fitting(const char *text, size_t width)
+{
+    size_t length = strlen(text), at = width;
+
+    if (length <= width)
+        return length;
+    while (at > 0 && text[at] != ' ')
+        at--;
+    return at > 0 ? at : width;
+}
+
+/* What holds the workers. */
+static void draw_sentence(struct mst_top_screen *screen, const struct mst_top *top,
+                          const struct mst_top_view *view)
+{
+    const char *rest = top->sentence;
+    char part[MST_HELD_MAX];
+    unsigned i;
+    size_t n;
+
+    for (i = 0; i < SENTENCE_LINES && *rest != '\0' && view->width > 0; i++) {
+        n = i + 1 < SENTENCE_LINES ? fitting(rest, view->width) : strlen(rest);
+        snprintf(part, sizeof part, "%.*s", (int)n, rest);
+        mst_top_add_text(next_line(screen, view, top->is_stuck ? MST_TOP_ALARM : MST_TOP_PLAIN),
+                         part, MANY, false);
+        rest += n + strspn(rest + n, " ");
+    }
 }
 
 /* The fullest queue. NULL: none is known. */
@@ -468,6 +500,7 @@ void mst_top_draw(struct mst_top_screen *screen, const struct mst_top *top,
     if (view->is_help) {
         draw_help(screen, view);
     } else {
+        draw_sentence(screen, top, view);
         draw_servers(screen, top, view);
         draw_times(screen, top, view);
         draw_body(screen, top, view);

@@ -42,6 +42,7 @@ void mst_top_watch_look(struct mst_top_watch *watch)
         if (mst_source_sample(watch->sources[i], &watch->sample, error) != 0)
             miss(watch, i, error);
     pthread_mutex_lock(&watch->lock);
+    mst_top_conclude(&watch->top);
     watch->looked_ns = mst_realtime_ns();
     pthread_mutex_unlock(&watch->lock);
 }

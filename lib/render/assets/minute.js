@@ -57,7 +57,7 @@ function combine(a, b, how) {
 // What happened between two snapshots, and when the later one was made; null: nothing did.
 function between(before, now) {
     const step = combine(sums(now), sums(before), (later, earlier) => later - earlier);
-    return step.seconds > 0 ? { at: now.uptime_seconds, ...step } : null;
+    return step.seconds > 0 ? { at: now.uptime_seconds, watched: step.seconds, ...step } : null;
 }
 
 // The steps of the last minute as one; null: there are none.
@@ -111,6 +111,8 @@ function request(record) {
         phases: php ? { php_wait: wait, php_run: record.php_run }
                     : { queue: record.queue, read: record.read, handle: record.handle,
                         send: record.send },
+        states: php ? { handling: record.php_run }
+                    : { reading: record.read, handling: record.handle, sending: record.send },
         waits: record.waits || {}, cpu: php ? record.user + record.system : 0,
         cpu_wait: record.cpu_wait || 0,
     };
@@ -120,6 +122,11 @@ function addTo(sums, more) {
     for (const [name, value] of Object.entries(more))
         if (typeof value === "number") sums[name] = (sums[name] || 0) + value;
         else addTo(sums[name], value);
+}
+
+function addRequest(step, r) {
+    addTo(step, { requests: 1, status: { [r.status]: 1 }, phases: r.phases, waits: r.waits,
+                  cpu: r.cpu, cpu_wait: r.cpu_wait, times: { [bucketOf(r.total)]: 1 } });
 }
 
 // Requests as steps of equal length, of a hundred requests each on average, or more. `at` is Unix
@@ -133,12 +140,55 @@ function bins(requests) {
     const seconds = Math.max((last - first) / count, 0.001);
     const steps = Array.from({ length: count }, () => ({ requests: 0, status: {}, phases: {},
         waits: {}, cpu: 0, cpu_wait: 0, times: {} }));
-    for (const r of requests) {
-        addTo(steps[Math.min(count - 1, Math.floor((r.end - first) / seconds))], {
-            requests: 1, status: { [r.status]: 1 }, phases: r.phases, waits: r.waits, cpu: r.cpu,
-            cpu_wait: r.cpu_wait, times: { [bucketOf(r.total)]: 1 } });
-    }
+    for (const r of requests)
+        addRequest(steps[Math.min(count - 1, Math.floor((r.end - first) / seconds))], r);
     return steps.map((step, i) => ({ at: first + (i + 1) * seconds, seconds, ...step }));
+}
+
+// ---- before the page was opened ------------------------------------------------------------
+
+const STEP_SECONDS = 2, STEPS_MAX = 300;
+
+// Adds a time of a worker in a state to the steps in which it lies.
+function addWorker(steps, state, from, to) {
+    const first = steps[0].at - STEP_SECONDS;
+    const until = Math.min(to, steps[steps.length - 1].at);
+    for (let at = Math.max(from, first); at < until;) {
+        const i = Math.min(steps.length - 1, Math.floor((at - first) / STEP_SECONDS));
+        const end = Math.min(until, steps[i].at);
+        if (end <= at) break;   // rounded
+        steps[i].workers[state] = (steps[i].workers[state] || 0) + end - at;
+        at = end;
+    }
+}
+
+// What between() would have given, if the page had looked before: of the journal's last requests,
+// and of those that `board` has in flight. isWhole: these are all since the server's start. How long no
+// worker was idle is known of no time that was not watched; `at` is uptime.
+function past(requests, board, isWhole) {
+    const started = Date.parse(board.started) / 1000, now = board.uptime_seconds;
+    const ended = requests.filter(r => r.end - started <= now);
+    const oldest = isWhole ? 0 : ended.length ? ended[0].end - started : now;
+    const length = (now - Math.max(0, oldest)) / STEP_SECONDS;
+    const count = Math.min(STEPS_MAX, isWhole ? Math.ceil(length) : Math.floor(length));
+    if (!(count > 0)) return [];
+    const steps = Array.from({ length: count }, (_, i) => ({
+        at: now - (count - 1 - i) * STEP_SECONDS, seconds: STEP_SECONDS, watched: 0, no_idle: 0,
+        requests: 0, status: {}, phases: {}, workers: {}, waits: {}, cpu: 0, cpu_wait: 0,
+        times: {} }));
+    for (const r of ended) {
+        let at = r.end - started;
+        const i = Math.ceil((at - now) / STEP_SECONDS) + count - 1;
+        if (i >= 0) addRequest(steps[i], r);
+        for (const [state, seconds] of Object.entries(r.states).reverse()) {
+            addWorker(steps, state, at - seconds, at);
+            at -= seconds;
+        }
+    }
+    for (const slot of board.slots)
+        if (slot.request_for_seconds !== null && slot.state !== null && slot.label !== OWN_LABEL)
+            addWorker(steps, slot.state, now - slot.request_for_seconds, now);
+    return steps;
 }
 
 // ---- where a request's time went -----------------------------------------------------------
@@ -204,14 +254,23 @@ function failures(step) {
     return `Of ${asCount(step.requests)} answers ${of}. `;
 }
 
+// For how long it is known whether a worker was idle: not of before the page was opened.
+function watched(step) { return step.watched === undefined ? step.seconds : step.watched; }
+function noIdleShare(step) {
+    return watched(step) > 0 ? Math.min(1, step.no_idle / watched(step)) : 0;
+}
+function wasWatched(step) { return watched(step) > step.seconds - STEP_SECONDS; }
+
 // The wait for workers, and whether there were none.
 function shortage(name, seconds, all, requests, server) {
     const share = seconds / all;
     if (!(share >= HEADLINE_SHARE)) return "";
-    const noIdle = server ? Math.min(1, server.step.no_idle / server.step.seconds) : 0;
+    const noIdle = server ? noIdleShare(server.step) : 0;
     const out = noIdle >= NO_IDLE_SHARE && server.limit !== null
         ? `${name === "queue" ? "Apache" : "PHP"}'s workers ran out: none of `
-          + `${asCount(server.limit)} was idle for ${asShare(noIdle)} of this time. ` : "";
+          + `${asCount(server.limit)} was idle for ${asShare(noIdle)} of `
+          + (wasWatched(server.step) ? "this time. "
+                                     : `the last ${asTime(watched(server.step))}. `) : "";
     return `${out}${capital(WORDS[name])} for ${asTime(seconds / requests)} on average `
         + `(${asShare(share)} of their time). `;
 }
@@ -228,23 +287,27 @@ function holder(found, all, requests) {
 }
 
 // Of Apache's board (undefined: there is none) and of PHP's, each { step, limit, busy }; step is of
-// last(). Some sentences, the failures first. `mpmstat explain` knows more: the page has sums only.
-function say(apache, phps) {
+// last(). Some sentences, the failures first. isTold: what holds the workers now stands above.
+// `mpmstat explain` knows more: the page has sums only.
+function say(apache, phps, isTold) {
     const front = apache || phps[0];
     const stepped = phps.filter(php => php.step);
     if (!front || !front.step) return "";
     const { step } = front, requests = step.requests;
+    if (requests === 0) return "No request was complete.";
     if (requests < REQUESTS_MIN)
-        return `Only ${asCount(requests)} requests were complete: too few to say more.`;
+        return `Only ${asCount(requests)} request${requests === 1 ? " was" : "s were"} complete`
+            + (isTold ? "." : ": too few to say more.");
     const found = apache ? parts(step, stepped.map(php => php.step)) : partsOfPHP(step);
     const all = total(Object.values(found), seconds => seconds);
     const fullest = stepped.reduce((a, b) =>
-        !a || b.step.no_idle / b.step.seconds > a.step.no_idle / a.step.seconds ? b : a, null);
+        !a || noIdleShare(b.step) > noIdleShare(a.step) ? b : a, null);
     if (!(all > 0)) return failures(step);
     return failures(step)
         + (shortage("php_wait", found.php_wait, all, requests, fullest)
            + shortage("queue", found.queue || 0, all, requests, apache)
-           || (front.busy === front.limit
+           || (!wasWatched(step) ? ""
+               : front.busy === front.limit
                ? `All ${asCount(front.limit)} workers were busy at the last look, but requests `
                  + "hardly waited for one. "
                : `Workers did not run out: ${asCount(front.busy)} of ${asCount(front.limit)} `
@@ -252,6 +315,16 @@ function say(apache, phps) {
         + holder(found, all, requests);
 }
 
-return { OWN_LABEL, SHOWN, clients, total, between, last, quantile, request, bins, parts,
-         partsOfPHP, means, say };
+// Of what the server tells of workers that are held now: those that are stuck; else who has
+// requests that take longer than any that ended lately. stepOf: last() of a board.
+function held(now, stepOf) {
+    const stuck = now.filter(item => item.stuck);
+    if (stuck.length > 0) return stuck;
+    const longest = step => Math.max(0, ...Object.entries(step ? step.times : {})
+        .filter(([, n]) => n > 0).map(([lower]) => Number(lower) + bucketWidth(Number(lower))));
+    return now.filter(item => item.longest_seconds > longest(stepOf(item.board))).slice(0, 1);
+}
+
+return { OWN_LABEL, STEPS_MAX, SHOWN, clients, total, between, last, quantile, request, bins, past,
+         held, parts, partsOfPHP, means, say };
 })();

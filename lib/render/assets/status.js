@@ -9,7 +9,7 @@ const { OWN_LABEL, clients, total } = minute;
 const { makeChart, drawSteps } = bands;
 const EVERY_MS = 2000;
 const PATIENCE_MS = 5000;      // the page says so where an answer takes longer
-const SAMPLES_KEPT = 300;      // ten minutes
+const PAST_REQUESTS = 1000;    // of each board, with which the charts begin
 const EVENTS_SHOWN = 20, EVENTS_KEPT = 200;
 const REQUESTS_SHOWN = 10;
 const WORKERS_SHOWN = 4000;    // further squares would be too small to tell apart
@@ -59,6 +59,20 @@ function waitOf(slot) {
     return [slot.wait, end].filter(Boolean).join(" ") + `, ${asTime(slot.wait_for_seconds)}`;
 }
 
+// What PHP's workers are doing, by the request's number, which Apache's worker with the same
+// request has, too. Two Apaches can have given the same number: such is no answer.
+function phpByRequest(boards) {
+    const found = new Map();
+    for (const board of boards.filter(b => b.producer === "php"))
+        for (const slot of board.slots.filter(s => s.request_id !== null))
+            found.set(slot.request_id, found.has(slot.request_id) ? null : slot);
+    return found;
+}
+function waitIn(slot, byRequest) {
+    const php = slot.request_id === null ? null : byRequest.get(slot.request_id);
+    return waitOf(slot) || (php && php !== slot ? waitOf(php) || `PHP, pid ${php.pid}` : null);
+}
+
 // A square for each worker, a row for each process. Squares are reused, so that one under the
 // pointer keeps its tooltip.
 function makeGrid() {
@@ -81,7 +95,7 @@ function makeGrid() {
     }
     return {
         element: make("section", {}, make("h3", {}, "The workers now"), counts, rows, rest),
-        fill(board) {
+        fill(board, byRequest) {
             const all = board.slots.filter(slot => slot.pid !== null && slot.state !== null)
                 .sort((a, b) => a.slot - b.slot);
             const slots = all.slice(0, WORKERS_SHOWN);
@@ -91,7 +105,7 @@ function makeGrid() {
             for (const slot of slots) {
                 const square = squares.get(slot.slot);
                 square.className = STATE_COLOURS[slot.state];
-                const wait = waitOf(slot);
+                const wait = waitIn(slot, byRequest);
                 square.title = [`${slot.state} for ${asTime(slot.state_for_seconds)}`,
                                 wait && `waits for ${wait}`, slot.label, slot.path,
                                 `${asCount(slot.requests)} requests so far`]
@@ -196,8 +210,8 @@ function makeSection(first) {
                            "how many were in each state, on average; dashed: the limit",
                            states.map(state => [state, STATE_COLOURS[state]]), asCount),
         grid: makeGrid(),
-        longest: makeTable("Longest in flight", "", ["for", "label", "path", "state",
-                                                     ...(php ? ["waits for"] : []), "pid"]),
+        longest: makeTable("Longest in flight", "", ["for", "waits for", "label", "path",
+                                                     "state", "pid"]),
         labels: makeTable("By label", "Since the server's start.",
                           ["label", "requests", "in flight", "5xx", "aborted", "bytes",
                            "p50", "p90", "p99", "longest"]),
@@ -222,8 +236,8 @@ function makeSection(first) {
     const name = make("h2", {}), about = make("p", { class: "about" });
     const warning = make("p", { class: "warning", role: "status" });
     const section = { name, about, warning, tiles, parts, php, states, classes,
-                      started: first.started, last: null, steps: [], minute: null, events: [], cursor: "start",
-                      written: null };
+                      started: first.started, first, hasPast: false, last: null, steps: [],
+                      minute: null, events: [], cursor: "start", written: null };
     section.element = make("article", {}, name, about, warning,
         make("dl", { class: "tiles" }, ...Object.values(tiles).map(t => t.element)),
         make("div", { class: "charts" }, parts.rate.element, parts.mean.element,
@@ -265,7 +279,7 @@ function within(board, label) {
         .map(name => [name, counts[name], seconds[name]]).sort((a, b) => b[2] - a[2]);
 }
 
-function fillTables(section, board) {
+function fillTables(section, board, byRequest) {
     const { longest, labels, pools, listeners, ends } = section.parts;
     const none = "";
     section.parts.within.fill(clients(board).flatMap(l => within(board, l).map(
@@ -279,9 +293,8 @@ function fillTables(section, board) {
     longest.fill(board.slots.filter(slot => slot.request_for_seconds !== null
                                             && slot.label !== null && slot.label !== OWN_LABEL)
         .sort((a, b) => b.request_for_seconds - a.request_for_seconds).slice(0, REQUESTS_SHOWN)
-        .map(slot => [asTime(slot.request_for_seconds), slot.label, slot.path || none, slot.state,
-                      ...(board.producer === "php" ? [waitOf(slot) || none] : []),
-                      String(slot.pid)]));
+        .map(slot => [asTime(slot.request_for_seconds), waitIn(slot, byRequest) || none, slot.label,
+                      slot.path || none, slot.state, String(slot.pid)]));
     labels.fill([...clients(board), ...board.labels.filter(l => l.label === OWN_LABEL)]
         .filter(l => l.requests > 0 || l.in_flight > 0)
         .map(l => [l.label || none, asCount(l.requests), asCount(l.in_flight),
@@ -346,7 +359,7 @@ function nameOf(board, boards) {
 
 // The first board is the page's own: a query without a name is about it. Its name helps only beside
 // another server of its kind.
-function fill(section, board, boards) {
+function fill(section, board, boards, byRequest) {
     const isPage = board === boards[0], name = nameOf(board, boards);
     const isNamed = !isPage || boards.filter(b => b.producer === board.producer).length > 1;
     const step = section.last ? minute.between(section.last, board) : null;
@@ -358,14 +371,21 @@ function fill(section, board, boards) {
         .filter(Boolean).join(" · ");
     section.query = isPage ? "" : "&board=" + encodeURI(name);
     if (step) section.steps.push(step);
-    if (section.steps.length > SAMPLES_KEPT) section.steps.shift();
+    if (section.steps.length > minute.STEPS_MAX) section.steps.shift();
     section.minute = minute.last(section.steps);
-    section.parts.grid.fill(board);
+    section.parts.grid.fill(board, byRequest);
     fillTiles(section, board, step);
-    fillTables(section, board);
+    fillTables(section, board, byRequest);
     section.warning.textContent = warningOf(board, step);
     section.warning.hidden = section.warning.textContent === "";
     section.last = board;
+}
+
+// What holds the workers at this moment, in the server's own words.
+function fillNow(held) {
+    now.hidden = held.length === 0;
+    now.className = held.some(item => item.stuck) ? "stuck" : "";
+    now.replaceChildren(...held.map(item => make("span", {}, item.sentence)));
 }
 
 // What the last minute says of all boards.
@@ -374,7 +394,7 @@ function fillMinute() {
         ({ php: section.php, step: section.minute, limit: section.last.workers.limit,
            busy: section.last.workers.busy }));
     const apache = seen.find(board => !board.php);
-    const said = minute.say(apache, seen.filter(board => board.php));
+    const said = minute.say(apache, seen.filter(board => board.php), !now.hidden);
     const step = (apache || seen[0] || {}).step;
     lastMinute.hidden = said === "";
     lastMinute.replaceChildren(make("strong", {}, step ? `The last ${asTime(step.seconds)}: ` : ""),
@@ -386,13 +406,14 @@ function fillMinute() {
 const main = document.querySelector("main");
 const state = make("p", { id: "state", role: "status" });
 const pause = make("button", { type: "button" }, "Pause");
+const now = make("p", { id: "now" });
 const lastMinute = make("p", { id: "minute" });
 const unreadable = make("ul", { class: "unreadable" });
 const articles = make("div", {});
 const sections = new Map();
 
 function show(snapshot) {
-    const seen = new Set();
+    const seen = new Set(), byRequest = phpByRequest(snapshot.boards);
     snapshot.boards.forEach(board => {
         const key = board.board + " " + board.producer;
         let section = sections.get(key);
@@ -403,17 +424,21 @@ function show(snapshot) {
             else articles.append(fresh.element);
             sections.set(key, section = fresh);
         }
-        fill(section, board, snapshot.boards);
+        fill(section, board, snapshot.boards, byRequest);
     });
     for (const [key, section] of sections)
         if (!seen.has(key)) { section.element.remove(); sections.delete(key); }
         else drawCharts(section, section.last);
+    const held = minute.held(snapshot.now || [], path => (
+        [...sections.values()].find(section => section.last.board === path) || {}).minute);
+    fillNow(held);
     fillMinute();
     unreadable.replaceChildren(...(snapshot.unreadable || []).map(u =>
         make("li", {}, u.reason.includes(u.board) ? u.reason : `${u.board}: ${u.reason}`)));
     const first = snapshot.boards[0];
     if (first)
-        document.title = `${first.workers.busy} of ${first.workers.limit} busy · ${location.host}`;
+        document.title = (now.className === "stuck" ? "stuck · " : "")
+            + `${first.workers.busy} of ${first.workers.limit} busy · ${location.host}`;
 }
 
 // The answer is null where the server says "later" (503) and the caller allows that: it limits
@@ -424,6 +449,32 @@ async function ask(query, mayBePutOff) {
     if (mayBePutOff && answer.status === 503) return null;
     if (!answer.ok) throw new Error(`${answer.status} ${text.slice(0, 200)}`);
     return text;
+}
+
+// The requests that the journal has of before the page was opened, as steps: once for each start of
+// a server.
+async function askPast(section) {
+    const answer = await ask("?format=journal&since=last&limit=" + PAST_REQUESTS + section.query,
+                             true);
+    if (answer === null) return;
+    const records = answer.trim().split("\n").map(line => JSON.parse(line))
+        .filter(line => line.total !== undefined || line.php_run !== undefined);
+    const isWhole = records.length ? records[0].ticket === 1
+                                   : section.first.journal.requests.written === 0;
+    section.hasPast = true;
+    section.steps.unshift(...minute.past(records.map(minute.request).filter(Boolean),
+                                         section.first, isWhole));
+    section.steps.splice(0, section.steps.length - minute.STEPS_MAX);
+    section.minute = minute.last(section.steps);
+}
+
+// Lets the charts begin with what the journals have.
+async function beginCharts() {
+    const lack = [...sections.values()].filter(section => !section.hasPast);
+    for (const section of lack) await askPast(section);
+    if (lack.length === 0) return;
+    for (const section of sections.values()) drawCharts(section, section.last);
+    fillMinute();
 }
 
 // Fetches the events since the last sample, where the board has any. After a restart the server
@@ -469,6 +520,7 @@ async function look() {
     try {
         const snapshot = JSON.parse(await ask("?format=json"));
         show(snapshot);
+        await beginCharts();
         for (const board of snapshot.boards) await askEvents(board);
         state.className = "live";
         state.textContent = `Live: as of ${new Date().toLocaleTimeString()}`;
@@ -497,7 +549,7 @@ pause.addEventListener("click", () => {
 
 main.replaceChildren(
     make("header", {}, make("h1", {}, location.host || "mpm-status"), state, pause),
-    lastMinute, unreadable, articles);
+    now, lastMinute, unreadable, articles);
 show(JSON.parse(document.getElementById("data").textContent));
 if (location.protocol.startsWith("http")) {
     follow();

@@ -1,0 +1,86 @@
+/* present.h - what the busy workers of servers do at this moment, and whether they are stuck.
+ *
+ * A present is made of a snapshot, and outlives it. The status page, mpmstat explain and mpmstat
+ * top have this one rule; render/held.h has its sentence.
+ */
+#ifndef MPMSTAT_PRESENT_H
+#define MPMSTAT_PRESENT_H
+
+#include "read/snapshot.h"
+
+#define MST_STUCK_NS    UINT64_C(2000000000)     /* longer than most pages take */
+/* Of their limit so many thousandths have to be busy: event can leave a worker idle in a process
+ * that has no room for connections. */
+#define MST_STUCK_MILLI 950u
+
+/* A worker that is busy. Strings are "" where nothing is known. */
+struct mst_present_worker {
+    uint64_t pid;
+    uint64_t request_id;       /* Apache's number of its request; MST_UNKNOWN */
+    char     state[16];
+    char     label[MST_NAME_MAX], path[MST_PATH_MAX];
+    /* What PHP waits for: kind, other end. Apache's workers have it from mst_present_join(). */
+    char     wait[16], wait_end[MST_NAME_MAX];
+    uint64_t wait_ns;          /* MST_UNKNOWN: no wait */
+    uint64_t busy_ns;          /* with its request; without one: in its state */
+    bool     has_request;
+};
+
+/* A pool of PHP-FPM, whose workers serve its label alone. */
+struct mst_present_pool {
+    char     label[MST_NAME_MAX];
+    uint64_t limit;
+    uint64_t queue;            /* connections that wait for it; MST_UNKNOWN */
+};
+
+/* One server. It begins as { 0 }. */
+struct mst_present {
+    bool     is_php, is_running;
+    bool     has_stopped;      /* not running, after a clean stop */
+    bool     out_of_memory;    /* some workers or pools are missing */
+    uint64_t limit;            /* of its workers; MST_UNKNOWN */
+    uint64_t queue;            /* connections in its accept queues; MST_UNKNOWN */
+    size_t   worker_count, worker_room;   /* the longest on its request first */
+    struct mst_present_worker *workers;
+    size_t   pool_count, pool_room;
+    struct mst_present_pool *pools;
+};
+
+/* Takes a snapshot in place of the one before. */
+void mst_present_take(struct mst_present *p, const struct mst_snapshot *board);
+void mst_present_free(struct mst_present *p);
+
+/* Lets the workers of Apache's servers know what their requests wait for in PHP: those of PHP's
+ * workers that have the same request. Two Apaches can have given one number: such stay unknown. */
+void mst_present_join(struct mst_present *const *servers, size_t count);
+
+/* Workers that are held, and what most of them do. */
+struct mst_held {
+    const struct mst_present      *server;
+    const struct mst_present_pool *pool;       /* NULL: of the whole server */
+    const struct mst_present_worker *example;  /* does what most of them do */
+    bool     is_stuck;         /* (nearly) all workers are held; else those with a request for
+                                * MST_STUCK_NS and longer are meant */
+    bool     computes;         /* set by callers that know it of most of them */
+    uint64_t limit;            /* of workers; MST_UNKNOWN */
+    uint64_t busy;             /* how many are held */
+    uint64_t count;            /* of which so many do the same as the example: */
+    uint64_t longest_ns;       /* the longest busy_ns among these, */
+    uint64_t longest_wait_ns;  /* and the longest wait_ns */
+    uint64_t idle_ns;          /* since when none of the held has taken a request */
+    /* Where Apache's are taken to wait for PHP: PHP's workers that are busy, and connections that
+     * wait for one, which together are as many. 0: they are not. */
+    uint64_t php_busy, php_queue;
+};
+
+/* Whether the workers of a server, or of one of its pools (NULL: all), are stuck: busy, and none
+ * has taken a request for MST_STUCK_NS. */
+bool mst_present_is_stuck(const struct mst_present *p, const struct mst_present_pool *pool,
+                          struct mst_held *held);
+
+/* Finds what holds the workers of servers, the most telling first: who is stuck, or where nobody
+ * is, who has long requests; PHP before the Apache in front of it. Returns how many are in `held`. */
+size_t mst_present_held(struct mst_present *const *servers, size_t count,
+                        struct mst_held *held, size_t room);
+
+#endif

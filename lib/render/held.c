@@ -1,0 +1,106 @@
+/* held.c - what holds the workers of a server, as a sentence: see held.h. */
+#include "render/held.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "render/figures.h"
+
+#define DOING_MAX 240u
+#define HELD_MAX  8u       /* groups that are told */
+
+/* "wait for database mysql localhost, the longest for 19.0 s". */
+static void say_doing(char doing[DOING_MAX], const struct mst_held *h)
+{
+    const char *wait = h->example->wait, *end = h->example->wait_end;
+    bool is_one = h->count == 1, waits = wait[0] != '\0';
+    bool is_said = mst_other_end_says_kind(end, wait);
+    char what[DOING_MAX - 64];
+
+    if (waits)
+        snprintf(what, sizeof what, "wait%s for %s%s%s", is_one ? "s" : "",
+                 is_said ? "" : wait, is_said || end[0] == '\0' ? "" : " ", end);
+    else if (h->php_busy > 0)
+        snprintf(what, sizeof what, "wait for PHP (%" PRIu64 " of their requests are with its "
+                 "workers, %" PRIu64 " wait for one)", h->php_busy, h->php_queue);
+    else if (h->computes)
+        snprintf(what, sizeof what, "compute%s", is_one ? "s" : "");
+    else
+        snprintf(what, sizeof what, "%s in the state %s", is_one ? "is" : "are", h->example->state);
+    snprintf(doing, DOING_MAX, "%s, %sfor %s", what, is_one ? "" : "the longest ",
+             mst_format_time(waits ? h->longest_wait_ns : h->longest_ns).text);
+}
+
+static void say_stuck(char sentence[MST_HELD_MAX], const struct mst_held *h, const char *doing)
+{
+    uint64_t waiting = h->pool != NULL ? h->pool->queue : h->server->queue;
+    char who[MST_NAME_MAX + 16], queue[80] = "";
+
+    snprintf(who, sizeof who, "%s%s", h->pool != NULL ? "PHP's pool " : "",
+             h->pool != NULL ? h->pool->label : h->server->is_php ? "PHP" : "Apache");
+    if (waiting != MST_UNKNOWN && waiting > 0)
+        snprintf(queue, sizeof queue, " %" PRIu64 " connection%s in the accept queue.", waiting,
+                 waiting > 1 ? "s wait" : " waits");
+    snprintf(sentence, MST_HELD_MAX, "%s is stuck: %" PRIu64 " of its %" PRIu64 " workers %s. %s "
+             "are busy, and none has taken a request for %s.%s", who, h->count, h->limit, doing,
+             h->busy >= h->limit ? "All" : "Nearly all", mst_format_time(h->idle_ns).text, queue);
+}
+
+static void say_long(char sentence[MST_HELD_MAX], const struct mst_held *h, const char *doing)
+{
+    const char *who = h->server->is_php ? "PHP" : "Apache";
+    char limit[24] = "", those[32];
+
+    if (h->limit != MST_UNKNOWN)
+        snprintf(limit, sizeof limit, "%" PRIu64 " ", h->limit);
+    if (h->count == h->busy)
+        snprintf(those, sizeof those, "%s", h->busy == 1 ? "it" : "they");
+    else
+        snprintf(those, sizeof those, "%" PRIu64 " of them", h->count);
+    snprintf(sentence, MST_HELD_MAX, "%" PRIu64 " of %s's %sworkers %s had one request for more "
+             "than %s: %s %s.", h->busy, who, limit, h->busy == 1 ? "has" : "have",
+             mst_format_time(MST_STUCK_NS).text, those, doing);
+}
+
+void mst_held_say(char sentence[MST_HELD_MAX], const struct mst_held *held)
+{
+    char doing[DOING_MAX];
+
+    say_doing(doing, held);
+    (held->is_stuck ? say_stuck : say_long)(sentence, held, doing);
+}
+
+static void tell(const struct mst_snapshot *const *boards, struct mst_present *first,
+                 struct mst_present **servers, size_t count, mst_held_take *take, void *context)
+{
+    struct mst_held held[HELD_MAX];
+    char sentence[MST_HELD_MAX];
+    size_t i, n;
+
+    for (i = 0; i < count; i++) {
+        servers[i] = &first[i];
+        mst_present_take(servers[i], boards[i]);
+    }
+    mst_present_join(servers, count);
+    n = mst_present_held(servers, count, held, HELD_MAX);
+    for (i = 0; i < n; i++) {
+        mst_held_say(sentence, &held[i]);
+        take(context, boards[held[i].server - first], &held[i], sentence);
+    }
+    for (i = 0; i < count; i++)
+        mst_present_free(servers[i]);
+}
+
+void mst_held_tell(const struct mst_snapshot *const *boards, size_t count, mst_held_take *take,
+                   void *context)
+{
+    struct mst_present *first = calloc(count + 1, sizeof *first);
+    struct mst_present **servers = calloc(count + 1, sizeof *servers);
+
+    if (first != NULL && servers != NULL)
+        tell(boards, first, servers, count, take, context);
+    free(servers);
+    free(first);
+}

@@ -1,0 +1,19 @@
+/* held.h - the sentences of what holds the workers of servers (read/present.h). */
+#ifndef MPMSTAT_HELD_H
+#define MPMSTAT_HELD_H
+
+#include "read/present.h"
+
+#define MST_HELD_MAX 512u   /* bytes of a sentence, with its NUL */
+
+/* Names in it are as the board has them: it is to be escaped as they are. */
+void mst_held_say(char sentence[MST_HELD_MAX], const struct mst_held *held);
+
+/* Calls `take` for each group of held workers of boards that are shown together, the most telling
+ * first; `board` is theirs. Out of memory: for none. */
+typedef void mst_held_take(void *context, const struct mst_snapshot *board,
+                           const struct mst_held *held, const char *sentence);
+void mst_held_tell(const struct mst_snapshot *const *boards, size_t count, mst_held_take *take,
+                   void *context);
+
+#endif
