@@ -3,10 +3,16 @@
  * tenants write them, and the page shows all virtual hosts. A client that comes through a proxy is
  * not local.
  *
- * Only requests that have come to the handler mpm-status are checked here.
+ * For a page that a <Location> puts there, .htaccess files are not read at all. Else the rules of an
+ * application, by which WordPress and all others take every URL that is no file, would take the
+ * page's, and it would not exist. RewriteEngine Off in the <Location> is no way out for all: it
+ * stops mod_rewrite's rules alone, and not in an <If>, and each configuration would need it. What
+ * else sets the handler (<Directory>, <Files>, <If>) is not known before .htaccess files are read,
+ * so those requests are checked when they have come to the handler.
  */
 #include "access.h"
 
+#include <ap_expr.h>
 #include <apr_strings.h>
 #include <http_core.h>
 #include <http_request.h>
@@ -14,6 +20,34 @@
 APLOG_USE_MODULE(mpmstat);
 
 /* ---- .htaccess files ----------------------------------------------------------------- */
+
+/* Whether a <Location>, or the whole virtual host, sets the page's handler. httpd has compared the
+ * URL with those sections before, and keeps the result: this only merges it. */
+static bool is_location_of_page(request_rec *r)
+{
+    ap_conf_vector_t *of_directory = r->per_dir_config;
+    const core_dir_config *location;
+    const char *handler, *error;
+
+    r->per_dir_config = r->server->lookup_defaults;
+    ap_location_walk(r);
+    location = ap_get_core_module_config(r->per_dir_config);
+    r->per_dir_config = of_directory;
+    if (!location->expr_handler)
+        return false;
+    handler = ap_expr_str_exec(r, location->expr_handler, &error);
+    return handler && ap_cstr_casecmp(handler, "mpm-status") == 0;
+}
+
+apr_status_t mst_access_open_htaccess(request_rec *r, const char *directory, const char *name,
+                                      ap_configfile_t **file, const char **path)
+{
+    (void)directory;
+    (void)name;
+    (void)file;
+    (void)path;
+    return is_location_of_page(r) ? APR_ENOENT : AP_DECLINED;
+}
 
 /* Whether an .htaccess file was applied to the request, or to one that was redirected to it. */
 static bool is_overridden(const request_rec *r)

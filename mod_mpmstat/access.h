@@ -9,4 +9,8 @@
  * for httpd's own page. */
 int mst_check_access(request_rec *r, const char **sentence);
 
+/* httpd's hook: there is no .htaccess file for the page of a <Location>. */
+apr_status_t mst_access_open_htaccess(request_rec *r, const char *directory, const char *name,
+                                      ap_configfile_t **file, const char **path);
+
 #endif

@@ -9,6 +9,7 @@
 #include <http_protocol.h>
 #include <http_request.h>
 
+#include "access.h"
 #include "answer_limit.h"
 #include "base/clock.h"
 #include "listeners.h"
@@ -161,6 +162,7 @@ static void register_request_hooks(void)
     ap_hook_resume_connection(mst_connections_resume, NULL, NULL, APR_HOOK_FIRST);
     ap_hook_protocol_switch(mst_http2_protocol_switch, NULL, NULL, APR_HOOK_REALLY_FIRST);
     ap_hook_post_read_request(mst_timing_begin, NULL, NULL, APR_HOOK_REALLY_FIRST);
+    ap_hook_open_htaccess(mst_access_open_htaccess, NULL, NULL, APR_HOOK_REALLY_FIRST);
     ap_hook_handler(before_handler, NULL, NULL, APR_HOOK_REALLY_FIRST);
     ap_hook_log_transaction(mst_timing_complete, NULL, NULL, APR_HOOK_REALLY_FIRST);
     ap_hook_log_transaction(end_log, NULL, NULL, APR_HOOK_REALLY_LAST);

@@ -8,7 +8,6 @@
 #include <gnutls/gnutls.h>
 #include <gnutls/x509.h>
 #include <microhttpd.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,18 +20,14 @@
 #define REQUEST_BYTES (32u << 10)    /* of a request's head, and of an answer's */
 #define STACK_BYTES   (2u << 20)     /* of a connection's thread: SQLite is called by /explain */
 #define STOP_NS       (5 * MST_NS_PER_S)
-
-/* Answers that were made and are not sent yet may have so many bytes, all together: the journal of
- * a busy server has 10 MB in an answer. */
-#define UNSENT_BYTES  (128u << 20)
+#define MAKE_TRIES    3u                 /* of an answer that finds no room once it is made */
+#define TAKE_NS       MST_NS_PER_S       /* for libmicrohttpd's thread to take a connection */
 
 struct mst_daemon {
     struct MHD_Daemon *http;
     struct mst_secrets secrets;
     struct mst_daemon_sources sources;
 };
-
-static atomic_size_t unsent;
 
 /* A request: from its first line until its answer is sent. */
 struct request {
@@ -43,36 +38,6 @@ struct request {
 };
 
 /* ---- answers ------------------------------------------------------------------------------- */
-
-struct sent { char *bytes; size_t room; };
-
-static void forget_sent(void *answer)
-{
-    struct sent *sent = answer;
-
-    atomic_fetch_sub(&unsent, sent->room);
-    free(sent->bytes);
-    free(sent);
-}
-
-/* Hands the bytes over. NULL: out of memory, and they are freed. */
-static struct MHD_Response *make_response(const struct mst_answer_text *text)
-{
-    struct sent *sent = malloc(sizeof *sent);
-    struct MHD_Response *response = NULL;
-
-    if (sent == NULL) {
-        free(text->bytes);
-        return NULL;
-    }
-    *sent = (struct sent){ text->bytes, text->room };
-    atomic_fetch_add(&unsent, sent->room);
-    response = MHD_create_response_from_buffer_with_free_callback_cls(text->used, text->bytes,
-                                                                      forget_sent, sent);
-    if (response == NULL)
-        forget_sent(sent);
-    return response;
-}
 
 static void add_header(struct MHD_Response *response, const char *name, const char *value)
 {
@@ -101,14 +66,26 @@ static void add_headers(struct MHD_Response *response, const struct mst_page *pa
         add_header(response, MHD_HTTP_HEADER_ALLOW, "GET,HEAD");
 }
 
+/* A text has twice the room that it uses, which a slow reader would keep. */
+static void shrink(struct mst_answer_text *text)
+{
+    char *bytes = text->used > 0 ? realloc(text->bytes, text->used) : NULL;
+
+    if (bytes != NULL)
+        text->bytes = bytes;
+}
+
 /* Sends a page, and frees its text. MHD_NO: out of memory; the connection is closed. */
 static enum MHD_Result send_page(struct MHD_Connection *connection, struct mst_page *page)
 {
-    struct MHD_Response *response = make_response(&page->text);
+    struct MHD_Response *response =
+        MHD_create_response_from_buffer(page->text.used, page->text.bytes, MHD_RESPMEM_MUST_FREE);
     enum MHD_Result result;
 
-    if (response == NULL)
+    if (response == NULL) {
+        free(page->text.bytes);
         return MHD_NO;
+    }
     add_headers(response, page);
     result = MHD_queue_response(connection, page->status, response);
     MHD_destroy_response(response);
@@ -180,22 +157,23 @@ static unsigned check_access(const struct mst_secrets *secrets, struct MHD_Conne
 
 /* ---- requests ------------------------------------------------------------------------------ */
 
-/* Begins a request, with its target as sent. NULL: out of memory. */
+/* Begins a request, with its target as sent. NULL: out of memory, now or for its client. */
 static void *on_target(void *context, const char *target, struct MHD_Connection *connection)
 {
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
     size_t length = strlen(target);
-    struct request *r = calloc(1, sizeof *r + length + 1);
+    struct mst_client *client = info != NULL ? info->socket_context : NULL;
+    struct request *r = client != NULL ? calloc(1, sizeof *r + length + 1) : NULL;
 
     (void)context;
     if (r == NULL)
         return NULL;
+    r->client = client;
     memcpy(r->path, target, length + 1);
     r->query = strchr(r->path, '?');
     if (r->query != NULL)
         *r->query++ = '\0';
-    r->client = info != NULL ? info->socket_context : NULL;
     return r;
 }
 
@@ -207,7 +185,7 @@ static void on_completed(void *context, struct MHD_Connection *connection, void 
     (void)context;
     (void)connection;
     (void)reason;
-    if (r != NULL && r->client != NULL)
+    if (r != NULL)
         mst_client_answered(r->client);
     free(r);
     *request = NULL;
@@ -239,16 +217,22 @@ static enum MHD_Result answer(const struct mst_daemon *daemon, struct MHD_Connec
     const char *sentence = NULL;
     unsigned refused = is_public ? 0 : check_access(&daemon->secrets, connection, &sentence);
     struct mst_page page;
+    unsigned tries;
 
     if (refused != 0)
         return refuse(connection, refused, sentence);
-    if (atomic_load(&unsent) > UNSENT_BYTES)
-        return refuse(connection, MHD_HTTP_SERVICE_UNAVAILABLE, "clients that read slowly keep "
-                      "too many answers here: ask again in a second");
-    if (mst_page_make(&page, &request))
-        return send_page(connection, &page);
-    free(page.text.bytes);
-    return refuse(connection, MHD_HTTP_INTERNAL_SERVER_ERROR, "out of memory");
+    for (tries = 0; tries < MAKE_TRIES && mst_clients_make_answer_room(); tries++) {
+        if (!mst_page_make(&page, &request)) {
+            free(page.text.bytes);
+            return refuse(connection, MHD_HTTP_INTERNAL_SERVER_ERROR, "out of memory");
+        }
+        shrink(&page.text);
+        if (mst_client_holds(r->client, page.text.used))
+            return send_page(connection, &page);
+        free(page.text.bytes);   /* others have made theirs at the same time */
+    }
+    return refuse(connection, MHD_HTTP_SERVICE_UNAVAILABLE, "clients that read slowly keep too "
+                  "many answers here: ask again in a second");
 }
 
 /* libmicrohttpd calls it when a request's head is there, and again when all of it is. */
@@ -266,8 +250,7 @@ static enum MHD_Result on_request(void *daemon, struct MHD_Connection *connectio
     if (r->is_whole)
         return answer(daemon, connection, r);
     r->is_whole = true;
-    if (r->client != NULL)
-        mst_client_asks(r->client);
+    mst_client_asks(r->client);
     return look_at_head(connection, method);
 }
 
@@ -306,12 +289,13 @@ static struct MHD_Daemon *start_http(struct mst_daemon *daemon)
             tls[count++] = (struct MHD_OptionItem){ MHD_OPTION_HTTPS_MEM_TRUST, 0, s->client_ca };
         tls[count] = (struct MHD_OptionItem){ MHD_OPTION_END, 0, NULL };
     }
-    /* Those that clients.c has ended are connections, too, until their threads have seen it. */
+    /* libmicrohttpd must never reach its own limit: 0.9.75 then keeps a lock for good, and neither
+     * answers nor ends any more. clients.c has the limit that counts. */
     return MHD_start_daemon(flags, 0, NULL, NULL, on_request, daemon,
                             MHD_OPTION_URI_LOG_CALLBACK, on_target, NULL,
                             MHD_OPTION_NOTIFY_COMPLETED, on_completed, NULL,
                             MHD_OPTION_NOTIFY_CONNECTION, on_connection, NULL,
-                            MHD_OPTION_CONNECTION_LIMIT, 2 * MST_CLIENTS_MAX,
+                            MHD_OPTION_CONNECTION_LIMIT, 2 * MST_CLIENTS_ALL_MAX,
                             MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)REQUEST_BYTES,
                             MHD_OPTION_THREAD_STACK_SIZE, (size_t)STACK_BYTES,
                             MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
@@ -340,7 +324,12 @@ struct mst_daemon *mst_daemon_start(struct mst_secrets *secrets,
 void mst_daemon_take(struct mst_daemon *daemon, int fd, const struct sockaddr *from,
                      socklen_t from_bytes)
 {
-    MHD_add_connection(daemon->http, fd, from, from_bytes);
+    uint64_t added = mst_clients_added();
+
+    /* Its thread adds the connection later. Without the wait, any number could be on their way to
+     * it, beyond all limits. Where it cannot, it has closed the connection. */
+    if (MHD_add_connection(daemon->http, fd, from, from_bytes) == MHD_YES)
+        mst_clients_wait_added(added + 1, TAKE_NS);
 }
 
 void mst_daemon_stop(struct mst_daemon *daemon)

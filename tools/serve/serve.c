@@ -119,7 +119,7 @@ static bool has_room(struct server *s)
     bool was_short = s->is_short;
 
     s->is_short = false;
-    return !was_short && (mst_clients_count() < MST_CLIENTS_MAX || mst_clients_make_room());
+    return !was_short && mst_clients_make_room();
 }
 
 /* Waits for signals, and where there is room, for connections. */

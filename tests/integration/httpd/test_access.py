@@ -21,6 +21,10 @@ STATUS = """
     SetHandler mpm-status
     Require ip 192.0.2.1
 </Location>
+<Directory "@ROOT@/htdocs/closed">
+    SetHandler mpm-status
+    Require ip 192.0.2.1
+</Directory>
 <Location "/secret">
     SetHandler mpm-status
     AuthType Basic
@@ -217,7 +221,6 @@ def test_no_htaccess_lets_anybody_in(apache, tenant, way):
     tenant(OPENED[way], "")
     answer = apache.get("/nobodys")
     assert answer.status == 403 and not is_status(answer), answer
-    assert "what an .htaccess file allows does not count" in answer.text(), answer
     answer = apache.get("/secret")
     assert answer.status == 401 and not is_status(answer), answer
     assert answer.headers["www-authenticate"] == 'Basic realm="status"', answer
@@ -225,9 +228,17 @@ def test_no_htaccess_lets_anybody_in(apache, tenant, way):
     assert is_status(apache.get("/mpm-status"))
 
 
-def test_an_htaccess_may_keep_its_users_out(apache, tenant):
+@pytest.mark.parametrize("way", OPENED)
+def test_no_htaccess_lets_anybody_into_a_directory(apache, tenant, way):
+    """Where no <Location> has the page, httpd reads the file, and what it allows is found out."""
+    answer = apache.get(tenant(OPENED[way], "closed") + "/page")
+    assert answer.status == 403 and not is_status(answer), answer
+    assert "what an .htaccess file allows does not count" in answer.text(), answer
+
+
+def test_an_htaccess_keeps_nobody_out(apache, tenant):
     tenant('<If "true">\nRequire all denied\n</If>', "")
-    assert apache.get("/mpm-status").status == 403
+    assert is_status(apache.get("/mpm-status"))
 
 
 # ---- proxies ------------------------------------------------------------------------------

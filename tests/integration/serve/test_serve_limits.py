@@ -1,9 +1,11 @@
 """Many clients, slow clients, hostile boards: mpmstat serve goes on answering."""
 import concurrent.futures
+import contextlib
 import http.client
 import os
 import select
 import shutil
+import socket
 
 import pytest
 
@@ -13,9 +15,10 @@ import processes
 from boards import runtime_directory
 from hostile import sparse_board
 from processes import wait_until
-from serving import Serving
+from serving import Serving, token_file
 
 CLIENTS_MAX = 256
+ANSWERS_BYTES = 64 << 20    # of all unread answers
 
 
 @pytest.fixture(scope="module")
@@ -95,13 +98,71 @@ def test_clients_that_do_not_read_their_answers(board):
         wait_until(lambda: threads(serving) <= 3, 30, "their threads to end")
 
 
+def leave(port, times):
+    """Connections that end within their request."""
+    for _ in range(times):
+        with socket.socket() as client:
+            client.settimeout(60)
+            client.connect(("127.0.0.1", port))
+            client.sendall(b"GET / HT")
+
+
+@pytest.mark.parametrize("token", [False, True])
+def test_clients_that_leave_within_their_request(board, tmp_path, token):
+    """Thousands of them, faster than threads end: it answers, and ends when it is told to."""
+    options = ("--token-file", token_file(tmp_path, "secret" * 6)) if token else ()
+    with Serving(board.path, *options) as serving:
+        with concurrent.futures.ThreadPoolExecutor(6) as pool:
+            list(pool.map(leave, [serving.port] * 6, [1500] * 6))
+        assert serving.get("/healthz", timeout=20).status == 200
+        wait_until(lambda: threads(serving) <= 3, 30, "the threads to end")
+
+
+def private(pid):
+    """KB that are this process's alone."""
+    text = processes.read(pid, "smaps_rollup").decode()
+    return sum(int(line.split()[1]) for line in text.splitlines()
+               if line.startswith("Private_Dirty:"))
+
+
+def ask_and_not_read(port):
+    client = socket.socket()
+    client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    client.settimeout(60)
+    client.connect(("127.0.0.1", port))
+    client.sendall(b"GET /metrics?bounds=8 HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    return client
+
+
+@pytest.mark.skipif(build.SANITIZE, reason="sanitizers keep freed memory")
+def test_memory_of_unread_answers(tmp_path):
+    """More clients than places ask for large answers, and none of them reads: their answers
+    have a bounded size together, and another client is answered nevertheless."""
+    with contextlib.ExitStack() as stack:
+        directory = stack.enter_context(runtime_directory())
+        for i in range(4):
+            made = boards.Board(directory / f"b{i}.board", directory / f"p{i}.board")
+            stack.callback(made.stop)
+            made.serve(10)
+        serving = stack.enter_context(Serving(directory))
+        answer = len(serving.get("/metrics?bounds=8").body)
+        before = private(serving.process.pid)
+        assert 200 * answer > 2 * ANSWERS_BYTES, "the answers are too small for this test"
+        asked = [stack.enter_context(ask_and_not_read(serving.port)) for _ in range(300)]
+        peak = []
+
+        def all_have_something():
+            """An answer's beginning, or the connection's end."""
+            peak.append(private(serving.process.pid) - before)
+            return len(select.select(asked, [], [], 0)[0]) == len(asked)
+
+        wait_until(all_have_something, 120, "answers")
+        assert serving.get("/metrics?bounds=8").status == 200
+        assert max(peak) < (ANSWERS_BYTES >> 10) * 1.5 + 16384, peak
+
+
 def test_memory_does_not_grow(board):
     """After a thousand answers of each kind it is as large as after the first hundred."""
-    def private(pid):
-        text = processes.read(pid, "smaps_rollup").decode()
-        return sum(int(line.split()[1]) for line in text.splitlines()
-                   if line.startswith("Private_Dirty:"))
-
     paths = ("/metrics", "/?format=json", "/?format=html", "/?format=journal&since=start",
              "/explain?format=json", "/none")
     with Serving(board.path) as serving:
