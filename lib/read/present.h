@@ -85,7 +85,7 @@ bool mst_present_is_stuck(const struct mst_present *p, const struct mst_present_
 bool mst_present_is_long(const struct mst_present *p, uint64_t than_ns, struct mst_held *held);
 
 /* Finds what holds the workers of servers, the most telling first: who is stuck, or where nobody
- * is, who has long requests; PHP before the Apache in front of it. Returns how many are in `held`. */
+ * is, who has long requests; PHP before the Apache in front of it. Returns how many `held` has. */
 size_t mst_present_held(struct mst_present *const *servers, size_t count,
                         struct mst_held *held, size_t room);
 

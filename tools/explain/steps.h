@@ -20,7 +20,8 @@ static inline bool mst_server_is_fpm(const struct mst_explained_server *s)
     return strcmp(mst_source_identity(s->source)->sapi, "fpm-fcgi") == 0;
 }
 
-/* now.c: what their workers do, in the order of the servers; free the array. NULL: out of memory. */
+/* now.c: what their workers do, in the order of the servers. Free the array. NULL: out of
+ * memory. */
 struct mst_present **mst_explain_present(struct mst_explanation *e);
 
 /* past.c: makes a run of what the journals have of the last minutes, or an empty one where a server
