@@ -1,7 +1,6 @@
 /* present.c - what busy workers do at this moment: see present.h. */
 #include "read/present.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,9 +16,14 @@
 
 /* ---- taking -------------------------------------------------------------------------------- */
 
+/* As snprintf() would, several times faster: a page copies the texts of all busy workers. */
 static void copy(char *to, size_t size, const char *text)
 {
-    snprintf(to, size, "%s", text != NULL ? text : "");
+    size_t length = text != NULL ? strnlen(text, size - 1) : 0;
+
+    if (length > 0)
+        memcpy(to, text, length);
+    to[length] = '\0';
 }
 
 /* The status page's own request is nobody's load. */

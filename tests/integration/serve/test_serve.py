@@ -1,5 +1,6 @@
 """mpmstat serve: what it answers at each path, whatever Apache does meanwhile."""
 import hashlib
+import json
 import os
 import re
 import shutil

@@ -110,9 +110,10 @@ def stuck(server):
 def test_a_stuck_server(server, terminal):
     with stuck(server) as apache:
         terminal.run(apache.board)
-        shown = terminal.shows(f"{WORKERS} of {WORKERS} busy: ALL", f"{WORKERS} handling", "/stuck")
+        shown = terminal.shows(f"{WORKERS} of {WORKERS} busy: ALL", f"{WORKERS} handling", "/stuck",
+                               "none has taken a request for")
     assert re.search(r"^ 1 +\d+ handling +[\d.]+ m?s .*/stuck$", shown, re.M), shown
-    assert "worker" in shown.splitlines()[1]
+    assert shown.splitlines()[1].startswith(f"Apache is stuck: {WORKERS} of its {WORKERS} workers are")
     terminal.type("q")
     terminal.shows("ENDED=0")
 
@@ -130,6 +131,11 @@ def test_what_php_waits_for(php_server, fpm_masters, terminal):
         shown = terminal.shows("3 of 3 busy: ALL", "waiting now: sleep 3")
         assert re.search(r"^ 2 +\d+ handling .* sleep, [\d.]+ m?s", shown, re.M), shown
         assert re.search(r"^ 2  \S+ +3/3 ", shown, re.M), shown
+        # 80 by 24: who is stuck, on what; PHP's requests, then Apache's, which wait for the same.
+        shown = terminal.shows("PHP is stuck: 3 of its 3 workers wait for sleep, ").split("\n")
+        assert shown[1].startswith("PHP is stuck") and len(shown[:24]) == 24
+        rows = re.findall(r"^ ([12]) +\d+ handling .* (sleep), ", "\n".join(shown), re.M)
+        assert rows[:4] == [("2", "sleep")] * 3 + [("1", "sleep")], shown
     finally:
         for connection in connections:
             connection.close()
