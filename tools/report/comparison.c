@@ -1,7 +1,6 @@
 /* comparison.c - compares the runs of two sides: see comparison.h. */
 #include "report/comparison.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -128,13 +127,6 @@ bool mst_comparison_shows(const struct mst_comparison_table *t,
         return row_of(t, mst_metrics[MST_M_RATE].column) == t->row_count;
     return row->metric->shown == MST_SHOWN_PART &&
            (mean == t->row_count || is_much(&row->result, &t->rows[mean].result));
-}
-
-struct mst_formatted mst_comparison_format(const struct mst_metric *metric, double value)
-{
-    if (!(value > 0))
-        return (struct mst_formatted){ "-" };
-    return mst_metric_format(metric->unit, (uint64_t)llround(value));
 }
 
 /* ---- the limit ------------------------------------------------------------------- */

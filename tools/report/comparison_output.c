@@ -82,7 +82,7 @@ static void put_rows(struct mst_sink *sink, const struct mst_comparison_table *t
         mst_line(sink, "  %zu more lines: --verbose", left_out);
     if (t->limit >= 0)
         mst_line(sink, "  The limit of %g %% is for the lines with *.", t->limit * 100);
-    if (t->is_long)
+    if (t->is_long || with_noise)
         mst_wrapped(sink, "", 2, MST_TEXT_WIDTH, "In brackets: where the truth is in 95 of 100 "
                     "such comparisons (so that one line in 20 is wrong by chance). A/A: by how "
                     "much halves of A's runs differ, with nothing changed.");

@@ -1,6 +1,7 @@
 /* comparison_sentence.c - what a comparison begins with: what forbids it, which side is faster and
  * by how much, and whether the causes are the same. See comparison.h.
  */
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -27,11 +28,20 @@ static void say(struct saying *s, const char *format, ...)
     s->used += n < 0 ? 0 : (size_t)n < room ? (size_t)n : room - 1;
 }
 
+struct mst_formatted mst_comparison_format(const struct mst_metric *metric, double value)
+{
+    if (!(value > 0))
+        return (struct mst_formatted){ "-" };
+    return mst_metric_format(metric->unit, (uint64_t)llround(value));
+}
+
 /* ---- what is said ---------------------------------------------------------------- */
 
 static bool is_said(const struct mst_comparison_row *row)
 {
-    return row->gate && row->result.a > 0 && row->result.b > 0 && row->result.by[0] != '\0';
+    const struct mst_comparison *c = &row->result;
+
+    return row->gate && c->a > 0 && c->b > 0 && c->by[0] != '\0';
 }
 
 /* 1: B's value is better than A's, -1: worse, 0: not known, or in single runs next to none. */

@@ -165,7 +165,7 @@ def test_another_load_does_not_compare(apache, interleaved, tmp_path):
 
 def test_failures_do_not_compare(apache, interleaved, tmp_path):
     archive = tmp_path / "missing.sqlite"
-    record(apache, archive, "--repeat", "3", "--", *load(apache, "/none.php"))
+    record(apache, archive, "--repeat", "3", "--", *load(apache, "/none.html"))
     done = compare("--fail-if-slower", "5%", f"{interleaved[0]}#slow", archive)
     said = " ".join(done.stdout.split())
     assert said.startswith("A and B do not compare: requests failed or had another status than 2xx "
