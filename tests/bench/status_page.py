@@ -13,7 +13,8 @@ from apache import Apache, limits_of
 
 THREADS = 25
 SIZES = {50: 50, 400: 400, 10_000: 100}       # workers: how many of them are there
-FORMATS = ("text", "json", "openmetrics", "prometheus", "protobuf", "html", "journal")
+FORMATS = ("text", "json", "openmetrics", "openmetrics&bounds=8", "prometheus", "prometheus&bounds=8",
+           "protobuf", "protobuf&bounds=8", "html", "journal")
 ROUNDS, WARM_UP = 40, 5
 FEW, MANY = 5, 25
 SERVER_STATUS = '''

@@ -10,6 +10,7 @@ import pytest
 
 import tool
 from apache import Apache
+from boards import default_records
 from processes import wait_until
 
 PHASES = ["queue", "read", "handle", "send", "total", "held", "front"]
@@ -65,6 +66,7 @@ SAMPLE = re.compile(r'^(\w+)(?:\{(.*?)\})? (\S+)(?: # \{request_id="\d+"\} \S+ \
 LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"(?:,|$)')
 # Bounds of histograms in ns: the powers of two are promised, the others are by default.
 POWERS = [2 ** e for e in range(14, 43)]
+HALVES = sorted(POWERS + [2 ** e // 8 * 12 for e in range(19, 36)])
 BOUNDS = sorted(POWERS + [2 ** e // 8 * (8 + n) for e in range(19, 36) for n in range(1, 8)])
 
 
@@ -157,7 +159,7 @@ def test_json_tells_what_happened(apache):
     assert [listener["address"] for listener in board["listeners"]] == [
         f"127.0.0.1:{apache.port}"]
     assert board["listeners"][0]["queue_limit"] == 511
-    assert board["journal"]["requests"]["capacity"] == 65536
+    assert board["journal"]["requests"]["capacity"] == default_records()
 
 
 def test_accept_json(apache):
@@ -197,12 +199,13 @@ def test_openmetrics(apache):
 
 
 def test_openmetrics_histograms(apache):
-    check_histograms(apache.get("/mpm-status?format=openmetrics").text(), BOUNDS)
-    check_histograms(apache.get("/mpm-status?format=openmetrics&bounds=1").text(), POWERS)
+    check_histograms(apache.get("/mpm-status?format=openmetrics").text(), HALVES, status=[])
+    check_histograms(apache.get("/mpm-status?format=openmetrics&bounds=8").text(), BOUNDS, BOUNDS)
+    check_histograms(apache.get("/mpm-status?format=openmetrics&bounds=1").text(), POWERS, POWERS)
 
 
-def check_histograms(text, bounds_ns):
-    expected = [Decimal(ns) / 10 ** 9 for ns in bounds_ns]
+def check_histograms(text, bounds_ns, status):
+    """status: the bounds of the page's own requests."""
     series = {}
     for name, labels, value in samples(text):
         if name.startswith("mpmstat_phase_seconds"):
@@ -215,8 +218,9 @@ def check_histograms(text, bounds_ns):
     assert {phase for label, phase in series if label == "test.example"} == set(PHASES)
     for key, part in series.items():
         bounds = [bound for bound, _ in part["buckets"]]
-        assert bounds[-1] == "+Inf" and [Decimal(b) for b in bounds[:-1]] == expected, (
-            key, bounds)
+        expected = status if key[0] == "mpm-status" else bounds_ns
+        assert bounds[-1] == "+Inf", (key, bounds)
+        assert [Decimal(b) * 10 ** 9 for b in bounds[:-1]] == expected, (key, bounds)
         values = [value for _, value in part["buckets"]]
         assert values == sorted(values) and values[-1] == part["count"], (key, part)
     assert series["test.example", "total"]["count"] == 6

@@ -19,14 +19,20 @@ GROUPS = ((270, 0.02), (22, 0.15), (8, 0.354))
 REQUESTS = sum(count for count, _ in GROUPS)
 QUANTILES = (0.5, 0.95, 0.99)
 FIRST = 3         # requests before the load, so that Prometheus knows all series when it begins
-LIMIT = 0.10
+
+def limit(kind, q):
+    """The documents' largest error of a quantile where times are alike."""
+    return {"default": 0.495 if q > 0.5 else 0.25, "bounds": 0.10, "native": 0.10}[kind]
+
 
 # What Prometheus is asked for, by kind of histogram.
 ASKED = {
     "bounds": "histogram_quantile({q}, sum by (le) (rate(mpmstat_phase_seconds_bucket{{{of}}}[10m])))",
     "native": "histogram_quantile({q}, sum(rate(mpmstat_phase_seconds{{{of}}}[10m])))"}
+ASKED["default"] = ASKED["bounds"]
 COUNTED = {"bounds": "mpmstat_phase_seconds_count{{{of}}}",
            "native": "histogram_count(mpmstat_phase_seconds{{{of}}})"}
+COUNTED["default"] = COUNTED["bounds"]
 
 # (labels of Prometheus, the records' table, the time of a record)
 SIDES = {
@@ -58,9 +64,10 @@ def rank(times, q):
 def test_quantiles_are_the_records(php_server, mpm, php_boards):
     with stack(php_server, mpm, php_boards) as apache:
         nap(apache, FIRST, 0.001)
-        with Prometheus([apache.port]) as bounds, \
+        with Prometheus([apache.port]) as default, \
+                Prometheus([apache.port], parameters={"bounds": ["8"]}) as bounds, \
                 Prometheus([apache.port], native=True) as native:
-            servers = {"bounds": bounds, "native": native}
+            servers = {"default": default, "bounds": bounds, "native": native}
 
             def wait_for(count):
                 for kind, server in servers.items():
@@ -83,10 +90,10 @@ def test_quantiles_are_the_records(php_server, mpm, php_boards):
                         expected = rank(times, q)
                         print(f"{phase} {kind} p{q * 100:g}: records {expected:.4f} s, "
                               f"Prometheus {found:.4f} s, {found / expected - 1:+.1%}")
-                        if abs(found / expected - 1) > LIMIT:
+                        if abs(found / expected - 1) > limit(kind, q):
                             wrong[phase, kind, q] = (expected, found)
             assert not wrong
-            assert not bounds.targets_down() and not native.targets_down()
+            assert not any(server.targets_down() for server in servers.values())
 
 
 @pytest.mark.parametrize("native", [False, True], ids=["bounds", "native"])

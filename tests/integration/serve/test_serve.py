@@ -76,7 +76,7 @@ def test_what_a_scraper_can_ask_for(made):
     answer = made[1].get("/metrics", "-H", f"Accept: {protobuf},{PROMETHEUS_2[8:]}")
     assert answer.status == 200 and b"mpmstat_phase_seconds" in answer.body
     assert answer.headers["content-type"].replace(" ", "") == protobuf
-    fine = made[1].get("/metrics", "-H", PROMETHEUS_2).text()
+    fine = made[1].get("/metrics?bounds=8", "-H", PROMETHEUS_2).text()
     assert "request_id=" in fine and made[0].path.name in fine
     coarse = made[1].get("/metrics?bounds=1").text()
     assert 0 < coarse.count("_bucket{") < fine.count("_bucket{") / 2
