@@ -3,12 +3,11 @@
  * tenants write them, and the page shows all virtual hosts. A client that comes through a proxy is
  * not local.
  *
- * For a page that a <Location> puts there, .htaccess files are not read at all. Else the rules of an
- * application, by which WordPress and all others take every URL that is no file, would take the
- * page's, and it would not exist. RewriteEngine Off in the <Location> is no way out for all: it
- * stops mod_rewrite's rules alone, and not in an <If>, and each configuration would need it. What
- * else sets the handler (<Directory>, <Files>, <If>) is not known before .htaccess files are read,
- * so those requests are checked when they have come to the handler.
+ * For a page that a <Location> puts there, .htaccess files are not read at all. Else the rules by
+ * which an application, as WordPress, takes every URL that is no file would take the page's, and it
+ * would not exist. RewriteEngine Off in the <Location> stops mod_rewrite's rules alone, and each
+ * configuration would need it. What else sets the handler (<Directory>, <Files>, <If>) is not known
+ * before .htaccess files are read, so those requests are checked once they are at the handler.
  */
 #include "access.h"
 

@@ -245,7 +245,7 @@ static uint64_t next_sample(uint64_t nth, uint64_t began_ns, uint64_t now_ns)
     return sample_due_ns(began_ns, present) > now_ns ? present : present + 1;
 }
 
-/* When to look at journals before the next sample, which is due then: soon, where one fills fast. */
+/* When to look at journals next, before the sample that is due then: soon, where one fills fast. */
 static uint64_t next_look_ns(const struct mst_recording *r, uint64_t due_ns)
 {
     uint64_t soon_ns = mst_now_ns() + MST_LOOK_NS;

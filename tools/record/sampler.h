@@ -80,8 +80,9 @@ static inline bool mst_sampler_is_lost(const struct mst_sampler *s)
     return s->lost_wall_ns != 0;
 }
 
-/* Whether so many records came since the look before that the next should be soon: journals must not
- * overwrite them first. A look through a URL costs the server a request, and is not made sooner. */
+/* Whether so many records came since the look before that the next should be soon: journals must
+ * not overwrite them first. A look through a URL costs the server a request, and is not made
+ * sooner. */
 static inline bool mst_sampler_is_busy(const struct mst_sampler *s)
 {
     return !s->by_url && s->looked >= MST_BUSY_RECORDS;

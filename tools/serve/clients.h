@@ -2,9 +2,9 @@
  * what their answers take.
  *
  * A client that sends its request byte by byte, or reads its answer so, keeps a thread, and the
- * answer's memory. So there is a limit on connections, on the time of each part, and on the bytes of
- * all answers together. Where all places are taken, the connection that has waited longest for its
- * next request makes room for a new one; where the bytes are, the one that has read longest.
+ * answer's memory. So there is a limit on connections, on the time of each part, and on the bytes
+ * of all answers together. Where all places are taken, the connection that has waited longest for
+ * its next request makes room for a new one; where the bytes are, the one that has read longest.
  */
 #ifndef MPMSTAT_SERVE_CLIENTS_H
 #define MPMSTAT_SERVE_CLIENTS_H
@@ -15,16 +15,16 @@
 
 #define MST_CLIENTS_MAX 256u
 
-/* Those that were ended here are connections, too, until their threads have seen it. There are never
- * more of both together. */
+/* Those that were ended here are connections, too, until their threads have seen it. There are
+ * never more of both together. */
 #define MST_CLIENTS_ALL_MAX (2 * MST_CLIENTS_MAX)
 
 struct mst_client;
 
 /* All functions may be called by any thread. */
 
-/* Adds a connection, which the caller closes after mst_client_remove(). NULL: out of memory, and the
- * socket is shut down. */
+/* Adds a connection, which the caller closes after mst_client_remove(). NULL: out of memory, and
+ * the socket is shut down. */
 struct mst_client *mst_client_add(int fd);
 void mst_client_remove(struct mst_client *client);
 
