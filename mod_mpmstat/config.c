@@ -14,7 +14,6 @@ int mst_config_reset(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp)
 {
     (void)pconf, (void)plog, (void)ptemp;
     mst_config = (struct mst_main_config){
-        .journal = MST_JOURNAL_DEFAULT,
         .labels = MST_LABELS_DEFAULT,
         .tenant_labels = MST_TENANT_LABELS_DEFAULT,
         .php_boards = PHP_BOARDS_DEFAULT,
@@ -286,7 +285,7 @@ const command_rec mst_commands[] = {
                   "The directory whose PHP boards, and those in its php/, the status page shows; "
                   "or Off; default " PHP_BOARDS_DEFAULT),
     AP_INIT_TAKE1("MPMStatJournal", set_journal, NULL, RSRC_CONF,
-                  "How many of the latest requests are kept one by one; default 65536"),
+                  "How many of the latest requests are kept one by one; default: by CPUs"),
     AP_INIT_TAKE1("MPMStatMaxLabels", set_max_labels, NULL, RSRC_CONF,
                   "How many labels there can be, \"other\" and \"mpm-status\" included; "
                   "default 64"),

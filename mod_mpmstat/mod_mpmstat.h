@@ -80,7 +80,7 @@ struct mst_server_config {
 /* Of the whole server. config.c resets it before each reading of the configuration. */
 struct mst_main_config {
     const char           *board;     /* MPMStatBoard; NULL: the default place */
-    uint32_t              journal;   /* MPMStatJournal */
+    uint32_t              journal;   /* MPMStatJournal; 0: by CPUs */
     uint32_t              labels;    /* MPMStatMaxLabels */
     uint32_t              tenant_labels; /* MPMStatTenantLabels */
     const char           *php_boards; /* MPMStatPHPBoards; NULL: Off */

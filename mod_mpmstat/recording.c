@@ -41,7 +41,7 @@ static struct mst_layout wanted_layout(void)
         .threads_per_process = (uint32_t)mst_mpm_number(AP_MPMQ_HARD_LIMIT_THREADS, 1),
         .labels = mst_config.labels,
         .stripes = mst_layout_stripes(),
-        .requests = mst_config.journal,
+        .requests = mst_layout_requests(mst_config.journal),
         .lifecycle = MST_LIFECYCLE_RECORDS,
     };
 }

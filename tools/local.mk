@@ -153,7 +153,6 @@ libmpmstat_tool_la_SOURCES = \
 	tools/explain/down.c \
 	tools/explain/explain.c \
 	tools/explain/explain.h \
-	tools/explain/join.c \
 	tools/explain/now.c \
 	tools/explain/occupancy.c \
 	tools/explain/occupancy.h \

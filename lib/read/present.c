@@ -118,15 +118,22 @@ void mst_present_free(struct mst_present *p)
 /* ---- joining ------------------------------------------------------------------------------- */
 
 /* One worker that has a request with a number. */
-struct numbered { struct mst_present_worker *worker; bool is_php; };
+struct numbered { struct mst_present_worker *worker; const struct mst_present *server; };
 
 static int by_number(const void *left, const void *right)
 {
     const struct numbered *a = left, *b = right;
 
+    if (a->server->place != b->server->place)
+        return a->server->place < b->server->place ? -1 : 1;
     if (a->worker->request_id != b->worker->request_id)
         return a->worker->request_id < b->worker->request_id ? -1 : 1;
-    return a->is_php - b->is_php;
+    return a->server->is_php - b->server->is_php;
+}
+
+static bool is_one_request(const struct numbered *a, const struct numbered *b)
+{
+    return a->server->place == b->server->place && a->worker->request_id == b->worker->request_id;
 }
 
 /* Those of one number, Apache's first. PHP began with the request later than Apache did; a second
@@ -135,7 +142,7 @@ static void join_group(const struct numbered *group, size_t count)
 {
     struct mst_present_worker *apache = group[0].worker, *php = group[count - 1].worker;
 
-    if (count != 2 || group[0].is_php || !group[1].is_php ||
+    if (count != 2 || group[0].server->is_php || !group[1].server->is_php ||
         php->busy_ns > mst_add_saturated(apache->busy_ns, BETWEEN_LOOKS_NS))
         return;
     memcpy(apache->wait, php->wait, sizeof apache->wait);
@@ -155,11 +162,11 @@ void mst_present_join(struct mst_present *const *servers, size_t count)
         for (k = 0; k < servers[i]->worker_count; k++)
             if (servers[i]->workers[k].request_id != MST_UNKNOWN &&
                 servers[i]->workers[k].has_request)
-                all[n++] = (struct numbered){ &servers[i]->workers[k], servers[i]->is_php };
+                all[n++] = (struct numbered){ &servers[i]->workers[k], servers[i] };
     if (n > 1)
         qsort(all, n, sizeof *all, by_number);
     for (i = 0; i < n; i = k) {
-        for (k = i + 1; k < n && all[k].worker->request_id == all[i].worker->request_id; k++)
+        for (k = i + 1; k < n && is_one_request(&all[i], &all[k]); k++)
             ;
         join_group(&all[i], k - i);
     }
@@ -173,7 +180,7 @@ static bool is_of(const struct mst_held *h, const struct mst_present_worker *w)
 {
     if (h->pool != NULL && strcmp(w->label, h->pool->label) != 0)
         return false;
-    return h->is_stuck || (w->has_request && w->busy_ns >= MST_STUCK_NS);
+    return h->is_stuck || (w->has_request && w->busy_ns > h->than_ns);
 }
 
 static bool does_the_same(const struct mst_present_worker *a, const struct mst_present_worker *b)
@@ -262,9 +269,9 @@ bool mst_present_is_stuck(const struct mst_present *p, const struct mst_present_
     return true;
 }
 
-static bool has_long_requests(const struct mst_present *p, struct mst_held *held)
+bool mst_present_is_long(const struct mst_present *p, uint64_t than_ns, struct mst_held *held)
 {
-    *held = (struct mst_held){ .server = p, .limit = p->limit };
+    *held = (struct mst_held){ .server = p, .limit = p->limit, .than_ns = than_ns };
     if (p->is_running)
         count_all(held);
     if (held->busy > 0)
@@ -284,6 +291,28 @@ static size_t add_stuck(const struct mst_present *p, struct mst_held *held, size
     return n;
 }
 
+static bool is_handling(const struct mst_present_worker *w)
+{
+    return strcmp(w->state, mst_state_names[MST_STATE_HANDLING]) == 0;
+}
+
+/* Those whose requests PHP's workers have are among them, whatever these wait for. */
+static void count_handling(struct mst_held *h)
+{
+    const struct mst_present_worker *w;
+    size_t i;
+
+    h->count = 0;
+    for (i = 0; i < h->server->worker_count; i++) {
+        w = &h->server->workers[i];
+        if (!is_of(h, w) || !is_handling(w))
+            continue;
+        h->count++;
+        if (w->busy_ns > h->longest_ns)
+            h->longest_ns = w->busy_ns;
+    }
+}
+
 /* Apache's workers that handle requests of which no more is known wait for PHP where PHP's workers
  * and queues have as many requests. Of several Apaches it is not known whose they are. */
 static void find_php(struct mst_present *const *servers, size_t count, struct mst_held *h)
@@ -291,10 +320,11 @@ static void find_php(struct mst_present *const *servers, size_t count, struct ms
     uint64_t apaches = 0, busy = 0, queue = 0;
     size_t i;
 
-    if (h->server->is_php || h->example->wait[0] != '\0' ||
-        strcmp(h->example->state, mst_state_names[MST_STATE_HANDLING]) != 0)
+    if (h->server->is_php || h->example->wait[0] != '\0' || !is_handling(h->example))
         return;
     for (i = 0; i < count; i++) {
+        if (servers[i]->place != h->server->place)
+            continue;
         apaches += !servers[i]->is_php;
         if (!servers[i]->is_php || !servers[i]->is_running || servers[i]->limit == MST_UNKNOWN)
             continue;
@@ -302,15 +332,17 @@ static void find_php(struct mst_present *const *servers, size_t count, struct ms
         queue = servers[i]->queue != MST_UNKNOWN ? mst_add_saturated(queue, servers[i]->queue)
                                                  : queue;
     }
-    if (apaches != 1 || busy == 0 || mst_add_saturated(busy, queue) < h->count)
+    if (apaches != 1 || busy == 0 ||
+        mst_add_saturated(busy, queue) < h->count * MST_STUCK_MILLI / 1000)
         return;
     h->php_busy = busy;
     h->php_queue = queue;
+    count_handling(h);
 }
 
 static bool add_long(const struct mst_present *p, struct mst_held *held, size_t room)
 {
-    return room > 0 && has_long_requests(p, held);
+    return room > 0 && mst_present_is_long(p, MST_STUCK_NS, held);
 }
 
 /* PHP is behind Apache. Where its workers have no limit of their own, they are Apache's (mod_php):

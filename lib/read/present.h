@@ -35,6 +35,8 @@ struct mst_present_pool {
 
 /* One server. It begins as { 0 }. */
 struct mst_present {
+    size_t   place;            /* the caller's: where it was read. Servers of several places have
+                                * nothing to do with each other */
     bool     is_php, is_running;
     bool     has_stopped;      /* not running, after a clean stop */
     bool     out_of_memory;    /* some workers or pools are missing */
@@ -50,8 +52,8 @@ struct mst_present {
 void mst_present_take(struct mst_present *p, const struct mst_snapshot *board);
 void mst_present_free(struct mst_present *p);
 
-/* Lets the workers of Apache's servers know what their requests wait for in PHP: those of PHP's
- * workers that have the same request. Two Apaches can have given one number: such stay unknown. */
+/* Lets the workers of Apache's servers know what their requests wait for in PHP: as the worker of
+ * PHP that has the same request. Two Apaches can have given one number: then it is not known. */
 void mst_present_join(struct mst_present *const *servers, size_t count);
 
 /* Workers that are held, and what most of them do. */
@@ -59,8 +61,9 @@ struct mst_held {
     const struct mst_present      *server;
     const struct mst_present_pool *pool;       /* NULL: of the whole server */
     const struct mst_present_worker *example;  /* does what most of them do */
-    bool     is_stuck;         /* (nearly) all workers are held; else those with a request for
-                                * MST_STUCK_NS and longer are meant */
+    bool     is_stuck;         /* (nearly) all workers are held; else those that have had a request
+                                * for longer than than_ns are */
+    uint64_t than_ns;
     bool     computes;         /* set by callers that know it of most of them */
     uint64_t limit;            /* of workers; MST_UNKNOWN */
     uint64_t busy;             /* how many are held */
@@ -78,8 +81,11 @@ struct mst_held {
 bool mst_present_is_stuck(const struct mst_present *p, const struct mst_present_pool *pool,
                           struct mst_held *held);
 
+/* Whether workers of a server have had one request for longer than that. */
+bool mst_present_is_long(const struct mst_present *p, uint64_t than_ns, struct mst_held *held);
+
 /* Finds what holds the workers of servers, the most telling first: who is stuck, or where nobody
- * is, who has long requests; PHP before the Apache in front of it. Returns how many are in `held`. */
+ * is, who has long requests; PHP before the Apache in front of it. Returns how many `held` has. */
 size_t mst_present_held(struct mst_present *const *servers, size_t count,
                         struct mst_held *held, size_t room);
 

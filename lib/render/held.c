@@ -61,7 +61,7 @@ static void say_long(char sentence[MST_HELD_MAX], const struct mst_held *h, cons
         snprintf(those, sizeof those, "%" PRIu64 " of them", h->count);
     snprintf(sentence, MST_HELD_MAX, "%" PRIu64 " of %s's %sworkers %s had one request for more "
              "than %s: %s %s.", h->busy, who, limit, h->busy == 1 ? "has" : "have",
-             mst_format_time(MST_STUCK_NS).text, those, doing);
+             mst_format_time(h->than_ns).text, those, doing);
 }
 
 void mst_held_say(char sentence[MST_HELD_MAX], const struct mst_held *held)

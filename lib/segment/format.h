@@ -30,7 +30,6 @@
 #define MST_STRIPES_MAX     16u
 #define MST_LABELS_MAX      1024u
 #define MST_LABELS_DEFAULT  64u
-#define MST_JOURNAL_DEFAULT 65536u      /* request records; rounded up to a power of two */
 #define MST_JOURNAL_MAX     (1u << 24)
 #define MST_LIFECYCLE_RECORDS 4096u     /* lifecycle events kept: about a day's */
 #define MST_MARK_RECORDS    8192u       /* PHP's marks kept */

@@ -26,6 +26,16 @@ uint32_t mst_layout_stripes(void)
     return power_of_two_from(cpus < 1 ? 1 : (uint32_t)cpus);
 }
 
+uint32_t mst_layout_requests(uint32_t configured)
+{
+    uint32_t of_cpus = mst_layout_stripes() * MST_JOURNAL_OF_CPU;
+
+    if (configured > 0)
+        return configured;
+    return of_cpus < MST_JOURNAL_LEAST ? MST_JOURNAL_LEAST
+         : of_cpus > MST_JOURNAL_MOST ? MST_JOURNAL_MOST : of_cpus;
+}
+
 static bool in_range(const struct mst_layout *l)
 {
     /* The limits are far above any configuration that could run, and so low that no product

@@ -20,6 +20,16 @@ struct mst_layout {
 /* CPUs rounded up to a power of two, at most MST_STRIPES_MAX. */
 uint32_t mst_layout_stripes(void);
 
+/* How many request records there are where that is not configured: as many for each CPU as it can
+ * serve in a second at most, so that a recorder that is late by that time loses none. More would be
+ * memory that a small server misses. */
+#define MST_JOURNAL_OF_CPU 8192u
+#define MST_JOURNAL_LEAST  16384u
+#define MST_JOURNAL_MOST   65536u
+
+/* The number of request records: the configured one, or where that is 0, the one above. */
+uint32_t mst_layout_requests(uint32_t configured);
+
 /* The size of such a board in bytes; 0 where the layout is out of range. */
 uint64_t mst_layout_bytes(const struct mst_layout *layout);
 

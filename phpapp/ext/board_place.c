@@ -269,7 +269,8 @@ static struct mst_layout wanted_layout(void)
         .threads_per_process = MPMSTAT_THREADS,
         .labels = shared ? SHARED_LABELS : PARENT_LABELS,
         .stripes = mst_layout_stripes(),
-        .requests = at_most(MPMSTAT_G(journal), shared ? SHARED_JOURNAL : UINT32_MAX),
+        .requests = at_most(mst_layout_requests((uint32_t)MPMSTAT_G(journal)),
+                            shared ? SHARED_JOURNAL : UINT32_MAX),
         .lifecycle = MST_LIFECYCLE_RECORDS,
     };
 }

@@ -47,7 +47,7 @@ static zend_long number_of(zend_string *text)
     }
 MPMSTAT_BOUNDED(update_workers_limit, 0, 1 << 20)
 MPMSTAT_BOUNDED(update_processes, 1, 1 << 20)
-MPMSTAT_BOUNDED(update_journal, 1, (zend_long)MST_JOURNAL_MAX)
+MPMSTAT_BOUNDED(update_journal, 0, (zend_long)MST_JOURNAL_MAX)
 MPMSTAT_BOUNDED(update_tenant_labels, 0, (zend_long)MST_LABELS_MAX)
 
 #define OF_DIRECTORY (PHP_INI_PERDIR | PHP_INI_SYSTEM)
@@ -70,7 +70,7 @@ PHP_INI_BEGIN()
     ENTRY("tenant_labels", "8", PHP_INI_SYSTEM, update_tenant_labels, zend_long, tenant_labels)
     ENTRY("workers_limit", "0", PHP_INI_SYSTEM, update_workers_limit, zend_long, workers_limit)
     ENTRY("processes", "1024", PHP_INI_SYSTEM, update_processes, zend_long, processes)
-    ENTRY("journal", "65536", PHP_INI_SYSTEM, update_journal, zend_long, journal)
+    ENTRY("journal", "0", PHP_INI_SYSTEM, update_journal, zend_long, journal)
 PHP_INI_END()
 
 /* Called for each thread. */

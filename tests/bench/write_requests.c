@@ -27,7 +27,7 @@ static void make(const char *path)
 {
     const struct mst_layout layout = {
         .producer = MST_PRODUCER_APACHE, .processes = PROCESSES, .threads_per_process = 1,
-        .labels = 8, .stripes = mst_layout_stripes(), .requests = MST_JOURNAL_DEFAULT,
+        .labels = 8, .stripes = mst_layout_stripes(), .requests = mst_layout_requests(0),
         .lifecycle = MST_LIFECYCLE_RECORDS,
     };
     static const struct mst_identity identity = {

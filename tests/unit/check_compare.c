@@ -163,6 +163,9 @@ START_TEST(test_sentences)
                      "five: --repeat 5");
     c = compare(a, 3, zero, 3, 0);
     ck_assert_str_eq(c.text, "cannot tell: there is a run in which it was 0");
+    ck_assert(c.a > 0 && c.b > 66 && c.b < 67 && c.by[0] == '\0');
+    c = compare(a, 1, zero, 1, 0);
+    ck_assert_str_eq(c.by, "none in B");
     c = compare(a, 3, a, 3, 50);
     ck_assert_str_eq(c.text, "cannot tell: there is no difference at all");
     ck_assert(c.interval.ratio == 1);
@@ -554,7 +557,7 @@ static struct mst_compare_run run_of(struct mst_summary_server servers[SERVERS],
 
     memset(servers, 0, SERVERS * sizeof *servers);
     servers[APACHE] = (struct mst_summary_server){ .producer = MST_PRODUCER_APACHE, .requests = 10,
-        .cpu_ns = 1000, .peak_pss_bytes = 6000000, .server = (char[]){ "Apache/2.4.66" } };
+        .cpu_ns = 1000, .peak_pss_bytes = 6000000 };
     servers[PHP] = (struct mst_summary_server){ .producer = MST_PRODUCER_PHP, .requests = 10,
         .sapi_kind = sapi, .cpu_ns = 9000, .peak_pss_bytes = 30000000 };
     servers[IDLE] = (struct mst_summary_server){ .producer = MST_PRODUCER_APACHE, .requests = 0,
@@ -594,6 +597,40 @@ START_TEST(test_a_backend_that_was_not_recorded)
     b[PHP].requests = 0;
     b[APACHE].intervals[MST_INTERVAL_BACKEND].times.count = 10;
     ck_assert(!mst_comparison_same_servers(&t));
+    ck_assert(mst_comparison_find_differences(&t));
+    ck_assert(has_warning(&t, "was not recorded in all runs"));
+    while (t.warning_count > 0)
+        free(t.warnings[--t.warning_count]);
+    free(t.warnings);
+}
+END_TEST
+
+/* What was changed comes before all else that differs. */
+START_TEST(test_other_kinds_come_first)
+{
+    struct mst_summary_server a[SERVERS], b[SERVERS];
+    struct mst_compare_run run_a = run_of(a, MST_SAPI_MOD_PHP), run_b = run_of(b, MST_SAPI_FPM);
+    struct mst_comparison_table t = { .a = { .runs = &run_a, .count = 1 },
+                                      .b = { .runs = &run_b, .count = 1 } };
+
+    a[APACHE].server = b[APACHE].server = (char[]){ "Apache/2.4.66" };
+    a[APACHE].mpm = (char[]){ "prefork" };
+    b[APACHE].mpm = (char[]){ "event" };
+    a[PHP].server = b[PHP].server = (char[]){ "PHP/8.2.29" };
+    a[PHP].sapi = (char[]){ "apache2handler" };
+    b[PHP].sapi = (char[]){ "fpm-fcgi" };
+    a[PHP].workers_limit = MST_UNKNOWN;
+    a[APACHE].workers_limit = 5;
+    b[APACHE].workers_limit = 150;
+    ck_assert(mst_comparison_find_differences(&t));
+    ck_assert_uint_eq(t.warning_count, 2);
+    ck_assert_str_eq(t.warnings[0], "the servers are of different kinds: Apache/2.4.66 prefork "
+                     "with PHP/8.2.29 apache2handler in A, Apache/2.4.66 event with PHP/8.2.29 "
+                     "fpm-fcgi in B");
+    ck_assert_str_eq(t.warnings[1], "the server's limit of workers differs: 5 in A, 150 in B");
+    while (t.warning_count > 0)
+        free(t.warnings[--t.warning_count]);
+    free(t.warnings);
 }
 END_TEST
 
@@ -752,6 +789,7 @@ int main(void)
     tcase_add_test(archives, test_one_run_each_is_one_remark);
     tcase_add_test(archives, test_all_servers_count);
     tcase_add_test(archives, test_a_backend_that_was_not_recorded);
+    tcase_add_test(archives, test_other_kinds_come_first);
     tcase_add_test(archives, test_sides_that_are_none);
     tcase_add_test(archives, test_number_signs);
     tcase_add_test(archives, test_output);

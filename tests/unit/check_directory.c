@@ -344,7 +344,7 @@ START_TEST(a_page_has_room_for_the_usual_boards)
 {
     const struct mst_layout fpm = {
         .producer = MST_PRODUCER_PHP, .processes = 1024, .threads_per_process = 1,
-        .labels = MST_LABELS_DEFAULT, .stripes = MST_STRIPES_MAX, .requests = MST_JOURNAL_DEFAULT,
+        .labels = MST_LABELS_DEFAULT, .stripes = MST_STRIPES_MAX, .requests = MST_JOURNAL_MOST,
         .lifecycle = MST_LIFECYCLE_RECORDS,
     };
     struct mst_layout cgi = fpm;

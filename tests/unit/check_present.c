@@ -111,7 +111,8 @@ START_TEST(test_apache_waits_where_its_php_waits)
     for (i = 0; i < 3; i++)
         waits(&slots[1][i], "lock", "/tmp/x", (5 - i) * S);
     ck_assert_str_eq(tell(), "Apache is stuck: 3 of its 4 workers wait for lock /tmp/x, the "
-                     "longest for 5.00 s. All are busy, and none has taken a request for 6.00 s.\n");
+                     "longest for 5.00 s. All are busy, and none has taken a request for "
+                     "6.00 s.\n");
     fill(1, 4, 70);   /* the requests of another Apache */
     ck_assert_str_eq(tell(), "Apache is stuck: 4 of its 4 workers are in the state handling, the "
                      "longest for 9.00 s. All are busy, and none has taken a request for "

@@ -111,6 +111,27 @@ static bool all_positive(const double *values, size_t count)
     return true;
 }
 
+/* Of values that can be 0, which have no geometric mean. */
+static double mean(const double *values, size_t count)
+{
+    double sum = 0;
+    size_t i;
+
+    for (i = 0; i < count; i++)
+        sum += values[i];
+    return sum / (double)count;
+}
+
+/* Where a value is 0 there is no ratio. */
+static void say_zero(struct mst_comparison *c, const struct mst_compare_input *in)
+{
+    c->a = mean(in->a, in->a_count);
+    c->b = mean(in->b, in->b_count);
+    if ((c->a > 0) != (c->b > 0))
+        snprintf(c->by, sizeof c->by, "none in %c", c->a > 0 ? 'B' : 'A');
+    snprintf(c->text, sizeof c->text, "cannot tell: there is a run in which it was 0");
+}
+
 static enum mst_change change_of(const struct mst_confidence *i)
 {
     return i->high < 1 ? MST_CHANGE_LESS : i->low > 1 ? MST_CHANGE_MORE : MST_CHANGE_UNSURE;
@@ -131,7 +152,7 @@ void mst_compare(struct mst_comparison *c, const struct mst_compare_input *in)
 
     *c = (struct mst_comparison){ .noise = -1, .interval = { NAN, NAN, NAN } };
     if (!all_positive(in->a, in->a_count) || !all_positive(in->b, in->b_count)) {
-        snprintf(c->text, sizeof c->text, "cannot tell: there is a run in which it was 0");
+        say_zero(c, in);
         return;
     }
     c->a = mst_bootstrap_mean(in->a, in->a_count);

@@ -21,7 +21,7 @@ struct mst_compare_input {
 };
 
 struct mst_comparison {
-    double          a, b;              /* geometric means */
+    double          a, b;              /* geometric means; of values with a 0 arithmetic ones */
     bool            bounded;           /* the interval is known */
     struct mst_confidence interval;
     double          noise;             /* of A against itself; below 0: not known */

@@ -22,6 +22,8 @@
  * request. */
 #define MST_SAMPLE_NS     UINT64_C(100000000)
 #define MST_SAMPLE_URL_NS UINT64_C(500000000)
+/* Between two looks at a journal that fills fast. */
+#define MST_LOOK_NS       UINT64_C(25000000)
 /* In a recording that goes on for weeks: all day long, ten a second are most of its archives. */
 #define MST_SAMPLE_LONG_NS UINT64_C(1000000000)
 

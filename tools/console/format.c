@@ -1,8 +1,11 @@
-/* format.c - the name of a file, a text's ends: see format.h. */
+/* format.c - times of the day, the name of a file, a text's ends: see format.h. */
 #include "console/format.h"
 
 #include <string.h>
 #include <time.h>
+
+#include "base/clock.h"
+#include "segment/format.h"
 
 struct mst_formatted mst_format_clock(uint64_t wall_ns)
 {

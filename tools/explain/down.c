@@ -57,7 +57,7 @@ static bool is_missed(const struct mst_explanation *e, const struct mst_explaine
     size_t i;
 
     if (!mst_server_is_php(s))
-        return !e->is_stuck && !has_served_since(e, end_ns);
+        return e->stuck_count == 0 && !has_served_since(e, end_ns);
     for (i = 0; i < e->summary.finding_count; i++)
         if (e->summary.findings[i].code == MST_CODE_PHP_DOWN)
             return true;

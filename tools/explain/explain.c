@@ -30,24 +30,6 @@ bool mst_explain_last_parse(const char *text, uint64_t *last_ns)
     return false;
 }
 
-static bool is_stuck(const struct mst_explanation *e)
-{
-    uint64_t idle_ns;
-    size_t i, k;
-
-    for (i = 0; i < e->server_count; i++) {
-        const struct mst_explained_server *s = &e->servers[i];
-
-        if (mst_now_is_stuck(s, NULL, s->sample.workers_limit, &idle_ns))
-            return true;
-        for (k = 0; k < s->sample.pool_count; k++)
-            if (mst_now_is_stuck(s, s->sample.pools[k].label, s->sample.pools[k].workers_limit,
-                                 &idle_ns))
-                return true;
-    }
-    return false;
-}
-
 /* Without a request of the window there is no evidence for the rules, whose sentences are of a
  * load. */
 static bool find_nothing(struct mst_explanation *e)
@@ -88,6 +70,20 @@ static bool has_headline(const struct mst_explanation *e)
     return e->summary.finding_count > 0 && e->summary.findings[0].weight >= MST_HEADLINE_MILLI;
 }
 
+/* False: out of memory. */
+static bool find_stuck(struct mst_explanation *e)
+{
+    struct mst_present **all = mst_explain_present(e);
+    bool has_memory = all != NULL;
+
+    if (has_memory)
+        e->stuck_count = mst_present_held(all, e->server_count, e->stuck, MST_EXPLAIN_STUCK);
+    if (e->stuck_count > 0 && !e->stuck[0].is_stuck)
+        e->stuck_count = 0;   /* long requests, which stuck.c judges by the past */
+    free(all);
+    return has_memory;
+}
+
 static void look_at_machine(struct mst_explanation *e)
 {
     size_t i;
@@ -108,7 +104,8 @@ int mst_explain(struct mst_explanation *e, const struct mst_target_names *target
     if (status != MST_EXIT_OK)
         return status;
     look_at_machine(e);
-    e->is_stuck = is_stuck(e);
+    if (!find_stuck(e))
+        return mst_failed(MST_EXIT_OUTPUT, "out of memory");
     status = mst_explain_past(e);
     if (status != MST_EXIT_OK)
         return status;

@@ -13,31 +13,20 @@
 #include "analysis/summary.h"
 #include "archive/archive.h"
 #include "findings/outage.h"
+#include "read/present.h"
 #include "render/sink.h"
 #include "source/source.h"
 #include "system/machine.h"
 
 #define MST_EXPLAIN_LAST_NS UINT64_C(300000000000)   /* without --last */
-#define MST_STUCK_NS        UINT64_C(2000000000)     /* longer than most pages take */
-/* Of their limit so many thousandths have to be busy: event can leave a worker idle in a process
- * that has no room for connections. */
-#define MST_STUCK_MILLI     950u
 
-/* A worker that is busy. Strings are "" where nothing is known. */
-struct mst_now_worker {
-    uint64_t pid;
-    char     state[16];
-    char     label[MST_NAME_MAX], path[MST_PATH_MAX];
-    char     wait[16], wait_end[MST_NAME_MAX];   /* PHP's present wait: kind, other end */
-    bool     is_in_php;        /* Apache's: PHP runs in it, and tells the wait */
-    uint64_t busy_ns;          /* with its request; without one: in its state */
-    uint64_t wait_ns;          /* MST_UNKNOWN: no wait */
-};
+#define MST_EXPLAIN_STUCK 16u   /* servers and pools that are stuck, at most */
 
 struct mst_explained_server {
     struct mst_target *target;
     struct mst_source *source;
     struct mst_sample  sample;          /* now */
+    struct mst_present now;
     bool               is_running;
     bool               is_aside;        /* not running, while others do: it is shown where it is
                                          * missed */
@@ -45,10 +34,7 @@ struct mst_explained_server {
     uint64_t           workers_left;    /* of a PHP-FPM without its master: processes that serve */
     char               lost_socket[MST_LISTEN_ADDRESS_MAX];   /* of a PHP-FPM: on which it listens,
                                          * though the file was removed; "" */
-    size_t             worker_count, worker_room;   /* the longest on its request first */
-    struct mst_now_worker *workers;
     uint64_t           php_cpu_ns;      /* a PHP's: CPU time of its requests since its start */
-    bool               out_of_memory;   /* some workers are missing */
     int64_t            id;              /* in the archive */
     uint64_t           since_ns;        /* the journal has all requests that ended since then;
                                          * nanoseconds since 1970 */
@@ -62,7 +48,8 @@ struct mst_explanation {
     struct mst_explained_server *servers;
     uint64_t           last_ns;              /* as asked for */
     uint64_t           from_ns, until_ns;    /* nanoseconds since 1970 */
-    bool               is_stuck;             /* then the past is not told */
+    size_t             stuck_count;          /* if any, the past is not told */
+    struct mst_held    stuck[MST_EXPLAIN_STUCK];
     bool               knows_pressure;       /* a server of this machine is among them */
     uint64_t           cpu_pressure_milli[MST_PRESSURE_SPANS];   /* see machine.h */
     struct mst_outage  outage;               /* before the only PHP-FPM was started */

@@ -18,32 +18,6 @@ static void copy(char *to, size_t size, const char *text)
     snprintf(to, size, "%s", text != NULL ? text : "");
 }
 
-/* The status page's own request is nobody's load. */
-static bool is_askers(const struct mst_snapshot_slot *slot)
-{
-    return slot->label != NULL && strcmp(slot->label, MST_LABEL_STATUS_NAME) == 0;
-}
-
-static void add_worker(struct mst_explained_server *s, const struct mst_snapshot_slot *slot)
-{
-    struct mst_now_worker *w;
-
-    if (!mst_grow(&s->workers, &s->worker_room, s->worker_count, sizeof *s->workers)) {
-        s->out_of_memory = true;
-        return;
-    }
-    w = &s->workers[s->worker_count++];
-    memset(w, 0, sizeof *w);
-    w->pid = slot->pid;
-    copy(w->state, sizeof w->state, slot->state);
-    copy(w->label, sizeof w->label, slot->label);
-    copy(w->path, sizeof w->path, slot->path);
-    w->busy_ns = slot->request_for_ns != MST_UNKNOWN ? slot->request_for_ns : slot->state_for_ns;
-    copy(w->wait, sizeof w->wait, slot->wait);
-    copy(w->wait_end, sizeof w->wait_end, slot->wait_end);
-    w->wait_ns = slot->wait_for_ns;
-}
-
 /* Whether the file of a Unix socket on which a process listens is gone, as that process sees it. */
 static bool is_removed(uint64_t pid, const char *address)
 {
@@ -67,41 +41,19 @@ static void look_for_socket(struct mst_explained_server *s, const struct mst_sna
     }
 }
 
-/* A mst_source_see: the busy workers stand first. */
+/* A mst_source_see. */
 static void see(void *context, const struct mst_snapshot *board)
 {
     struct mst_explained_server *s = context;
     size_t i;
 
-    s->worker_count = 0;
-    s->is_running = board->running == NULL || strcmp(board->running, "no") != 0;
+    mst_present_take(&s->now, board);
+    s->is_running = s->now.is_running;
     if (s->is_running && board->listeners_known)
         look_for_socket(s, board);
     for (i = s->php_cpu_ns = 0; i < board->label_count; i++)
         s->php_cpu_ns += mst_known(board->labels[i].php_user_ns) +
                          mst_known(board->labels[i].php_system_ns);
-    for (i = 0; i < board->slot_count; i++)
-        if (board->slots[i].state != NULL &&
-            strcmp(board->slots[i].state, mst_state_names[MST_STATE_IDLE]) != 0 &&
-            !is_askers(&board->slots[i]))
-            add_worker(s, &board->slots[i]);
-}
-
-bool mst_now_is_stuck(const struct mst_explained_server *s, const char *label, uint64_t limit,
-                      uint64_t *idle_ns)
-{
-    uint64_t busy = 0;
-    size_t i;
-
-    *idle_ns = MST_UNKNOWN;
-    for (i = 0; i < s->worker_count; i++)
-        if (label == NULL || strcmp(s->workers[i].label, label) == 0) {
-            busy++;
-            *idle_ns = s->workers[i].busy_ns < *idle_ns ? s->workers[i].busy_ns : *idle_ns;
-        }
-    return s->is_running && limit != MST_UNKNOWN && limit > 0 &&
-           busy * 1000 >= limit * MST_STUCK_MILLI && *idle_ns != MST_UNKNOWN &&
-           *idle_ns >= MST_STUCK_NS;
 }
 
 /* ---- servers ------------------------------------------------------------------------------- */
@@ -192,7 +144,7 @@ static void forget(struct mst_explained_server *s)
 {
     mst_source_close(s->source);
     mst_sample_free(&s->sample);
-    free(s->workers);
+    mst_present_free(&s->now);
 }
 
 /* Processes of a PHP-FPM whose master was killed serve on. */
@@ -248,6 +200,33 @@ void mst_explanation_free(struct mst_explanation *e)
     *e = (struct mst_explanation){ 0 };
 }
 
+/* False: out of memory. */
+static bool join(struct mst_explanation *e)
+{
+    struct mst_present **all = mst_explain_present(e);
+    size_t i, k;
+
+    for (i = 0; all != NULL && i < e->server_count; i++) {
+        for (k = 0; !mst_source_is_beside(e->servers[k].source, e->servers[i].source) && k < i; k++)
+            ;
+        all[i]->place = k;
+    }
+    if (all != NULL)
+        mst_present_join(all, e->server_count);
+    free(all);
+    return all != NULL;
+}
+
+struct mst_present **mst_explain_present(struct mst_explanation *e)
+{
+    struct mst_present **all = calloc(e->server_count + 1, sizeof *all);
+    size_t i;
+
+    for (i = 0; all != NULL && i < e->server_count; i++)
+        all[i] = &e->servers[i].now;
+    return all;
+}
+
 int mst_explain_look(struct mst_explanation *e, const struct mst_target_names *targets)
 {
     char error[MST_ERROR_MAX];
@@ -271,7 +250,8 @@ int mst_explain_look(struct mst_explanation *e, const struct mst_target_names *t
         count_left(&e->servers[i]);
     if (!mst_targets_named(targets))
         forget_ended(e);
-    mst_explain_join(e);
+    if (!join(e))
+        return mst_failed(MST_EXIT_TARGET, "out of memory");
     return e->server_count > 0 ? MST_EXIT_OK
                                : mst_failed(MST_EXIT_TARGET, "no server could be read");
 }

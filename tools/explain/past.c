@@ -193,8 +193,8 @@ static bool gather(struct sampling *p, struct mst_occupancy *o)
             fine = mst_occupancy_add(o, began, began + held);
     }
     fine = mst_query_done(&q) && fine;
-    for (i = 0; i < p->s->worker_count && fine; i++) {
-        const struct mst_now_worker *w = &p->s->workers[i];
+    for (i = 0; i < p->s->now.worker_count && fine; i++) {
+        const struct mst_present_worker *w = &p->s->now.workers[i];
 
         if (w->busy_ns != MST_UNKNOWN && (p->pool == NULL || strcmp(w->label, p->pool) == 0))
             fine = mst_occupancy_add(o, p->e->until_ns - (w->busy_ns < p->e->until_ns ?
@@ -328,7 +328,7 @@ static void find_window(struct mst_explanation *e)
     for (i = 0; i < e->server_count; i++) {
         const struct mst_explained_server *s = &e->servers[i];
 
-        busy += s->worker_count;
+        busy += s->now.worker_count;
         last = s->last_ns > last ? s->last_ns : last;
         if (s->sample.wall_ns > now)
             now = s->sample.wall_ns;
@@ -457,7 +457,7 @@ int mst_explain_past(struct mst_explanation *e)
     if (e->archive == NULL)
         return mst_failed(MST_EXIT_OUTPUT, "%s", error);
     fine = begin(e, now_ns);
-    for (i = 0; i < e->server_count && fine && !e->is_stuck; i++)
+    for (i = 0; i < e->server_count && fine && e->stuck_count == 0; i++)
         fine = read_journal(e, &e->servers[i], now_ns > e->last_ns ? now_ns - e->last_ns : 0) == 0;
     find_window(e);
     fine = fine && mst_explain_add_cpus(e) == 0 && add_settings(e) == 0 && mst_archive_commit(e->archive) == 0 &&

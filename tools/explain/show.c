@@ -42,7 +42,7 @@ static void put_head(struct mst_sink *sink, const struct mst_explanation *e)
 {
     struct mst_formatted until = mst_format_clock(e->until_ns);
 
-    if (!e->is_stuck && e->from_ns < e->until_ns)
+    if (e->stuck_count == 0 && e->from_ns < e->until_ns)
         mst_line(sink, "%s to %s (%s): what the journals have", mst_format_clock(e->from_ns).text,
                  until.text, mst_format_time(e->until_ns - e->from_ns).text);
     else
@@ -65,8 +65,8 @@ static void put_states(const struct mst_explained_server *s, char *text, size_t 
 
     text[0] = '\0';
     for (state = 0; state < MST_STATE_COUNT; state++) {
-        for (count = i = 0; i < s->worker_count; i++)
-            count += strcmp(s->workers[i].state, mst_state_names[state]) == 0;
+        for (count = i = 0; i < s->now.worker_count; i++)
+            count += strcmp(s->now.workers[i].state, mst_state_names[state]) == 0;
         if (count > 0 && used < size)
             used += (size_t)snprintf(text + used, size - used, "%s%" PRIu64 " %s",
                                      used > 0 ? ", " : ": ", count, mst_state_names[state]);
@@ -95,14 +95,14 @@ static void put_server(struct mst_sink *sink, const struct mst_explained_server 
                  now->listen_queue_limit);
     if (now->workers_limit != MST_UNKNOWN)
         snprintf(limit, sizeof limit, "of %" PRIu64 " ", now->workers_limit);
-    mst_line_styled(sink, s->worker_count >= now->workers_limit ? MST_STYLE_WARNING
+    mst_line_styled(sink, s->now.worker_count >= now->workers_limit ? MST_STYLE_WARNING
                                                                 : MST_STYLE_PLAIN,
-                    "  %-22s %zu %sworkers busy%s%s", called(s, name), s->worker_count, limit,
+                    "  %-22s %zu %sworkers busy%s%s", called(s, name), s->now.worker_count, limit,
                     states, queue);
 }
 
 static void put_worker(struct mst_sink *sink, const struct mst_explained_server *s,
-                       const struct mst_now_worker *w)
+                       const struct mst_present_worker *w)
 {
     char wait[128] = "", name[96];
 
@@ -120,11 +120,11 @@ static void put_workers(struct mst_sink *sink, const struct mst_explanation *e)
     size_t i, k;
 
     for (i = 0; i < e->server_count; i++) {
-        if (e->servers[i].worker_count == 0)
+        if (e->servers[i].now.worker_count == 0)
             continue;
         put_title(sink, "Longest on their requests in ", mst_source_called(e->servers[i].source));
-        for (k = 0; k < e->servers[i].worker_count && k < WORKERS_SHOWN; k++)
-            put_worker(sink, &e->servers[i], &e->servers[i].workers[k]);
+        for (k = 0; k < e->servers[i].now.worker_count && k < WORKERS_SHOWN; k++)
+            put_worker(sink, &e->servers[i], &e->servers[i].now.workers[k]);
     }
 }
 
@@ -178,7 +178,7 @@ void mst_explain_text(struct mst_sink *sink, const struct mst_explanation *e)
                  mst_format_percent(e->cpu_pressure_milli[1]).text,
                  mst_format_percent(e->cpu_pressure_milli[2]).text);
     put_workers(sink, e);
-    if (!e->is_stuck && e->from_ns < e->until_ns) {
+    if (e->stuck_count == 0 && e->from_ns < e->until_ns) {
         put_title(sink, "Requests that ended", "");
         put_requests(sink, &e->summary);
     }
@@ -189,7 +189,7 @@ void mst_explain_text(struct mst_sink *sink, const struct mst_explanation *e)
 
 /* ---- JSON ---------------------------------------------------------------------------------- */
 
-static void put_json_worker(struct mst_json *j, const struct mst_now_worker *w)
+static void put_json_worker(struct mst_json *j, const struct mst_present_worker *w)
 {
     mst_json_begin(j, NULL, '{');
     mst_json_count(j, "pid", w->pid);
@@ -214,13 +214,13 @@ static void put_json_server(struct mst_json *j, const struct mst_explained_serve
     mst_json_string(j, "producer", mst_producer_name(id->producer));
     mst_json_bool(j, "running", s->is_running);
     mst_json_count(j, "workers_limit", s->sample.workers_limit);
-    mst_json_count(j, "workers_busy", s->worker_count);
+    mst_json_count(j, "workers_busy", s->now.worker_count);
     mst_json_count(j, "listen_queue", s->sample.listen_queue);
     mst_json_count(j, "listen_queue_limit", s->sample.listen_queue_limit);
     mst_json_begin(j, "workers", '[');
-    for (i = 0; i < s->worker_count; i++) {
+    for (i = 0; i < s->now.worker_count; i++) {
         mst_json_line(j, 3);
-        put_json_worker(j, &s->workers[i]);
+        put_json_worker(j, &s->now.workers[i]);
     }
     mst_json_end(j, ']');
     mst_json_end(j, '}');

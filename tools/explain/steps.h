@@ -20,13 +20,9 @@ static inline bool mst_server_is_fpm(const struct mst_explained_server *s)
     return strcmp(mst_source_identity(s->source)->sapi, "fpm-fcgi") == 0;
 }
 
-/* join.c: gives Apache's workers the waits of the PHP requests that run in them. */
-void mst_explain_join(struct mst_explanation *e);
-
-/* Whether the server's workers, or those of one pool (its label; NULL: all), are stuck. *idle_ns:
- * since when none has taken a request. */
-bool mst_now_is_stuck(const struct mst_explained_server *s, const char *label, uint64_t limit,
-                      uint64_t *idle_ns);
+/* now.c: what their workers do, in the order of the servers. Free the array. NULL: out of
+ * memory. */
+struct mst_present **mst_explain_present(struct mst_explanation *e);
 
 /* past.c: makes a run of what the journals have of the last minutes, or an empty one where a server
  * is stuck. An enum mst_exit, having said the error. */

@@ -1,5 +1,5 @@
-/* stuck.c - the findings of what servers do at this moment: workers that are stuck. The sentences
- * are here, too: no other finding is made of the same evidence. */
+/* stuck.c - the findings of what servers do at this moment: workers that are stuck, or have long
+ * requests. read/present.h has the rule, render/held.h the sentence. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,64 +11,11 @@
 #include "findings/findings.h"
 #include "findings/inquiry.h"
 #include "findings/say.h"
+#include "render/held.h"
 #include "system/proc.h"
 
 /* With this much pressure the CPUs were full for half of the time. */
 #define MST_PRESSURE_MILLI 500u
-
-/* What most of some workers do: one wait in PHP, or one state. */
-struct doing {
-    const struct mst_now_worker *example;
-    uint64_t count, of;
-    uint64_t longest_ns;
-};
-
-static bool is_of(const struct mst_now_worker *w, const char *label)
-{
-    return label == NULL || strcmp(w->label, label) == 0;
-}
-
-static bool does_the_same(const struct mst_now_worker *a, const struct mst_now_worker *b)
-{
-    if (a->wait[0] != '\0' || b->wait[0] != '\0')
-        return strcmp(a->wait, b->wait) == 0 && strcmp(a->wait_end, b->wait_end) == 0;
-    return strcmp(a->state, b->state) == 0;
-}
-
-static uint64_t count_same(const struct mst_explained_server *s, const char *label,
-                           const struct mst_now_worker *w, struct doing *d)
-{
-    uint64_t same = 0;
-    size_t i;
-
-    d->of = d->longest_ns = 0;
-    for (i = 0; i < s->worker_count; i++) {
-        if (!is_of(&s->workers[i], label))
-            continue;
-        d->of++;
-        if (!does_the_same(&s->workers[i], w))
-            continue;
-        same++;
-        if (s->workers[i].busy_ns > d->longest_ns)
-            d->longest_ns = s->workers[i].busy_ns;
-    }
-    return same;
-}
-
-static struct doing find_most(const struct mst_explained_server *s, const char *label)
-{
-    struct doing best = { 0 }, d = { 0 };
-    size_t i;
-
-    /* Where one group has half of all, no more than a few workers have to be looked at. */
-    for (i = 0; i < s->worker_count && 2 * best.count <= best.of; i++)
-        if (is_of(&s->workers[i], label)) {
-            d.example = &s->workers[i];
-            d.count = count_same(s, label, d.example, &d);
-            best = d.count > best.count ? d : best;
-        }
-    return best;
-}
 
 /* The wait's name is its finding's. */
 static enum mst_code code_of_state(const char *state)
@@ -87,129 +34,88 @@ static enum mst_code code_of_state(const char *state)
     return MST_CODE_CANNOT_TELL;
 }
 
+/* NULL: it is not of this machine, and nothing more is known of its processes. */
+static const struct mst_explained_server *local_server(const struct mst_explanation *e,
+                                                       const struct mst_held *held)
+{
+    size_t i;
+
+    for (i = 0; i < e->server_count; i++)
+        if (&e->servers[i].now == held->server)
+            return mst_source_local(e->servers[i].source) ? &e->servers[i] : NULL;
+    return NULL;
+}
+
 /* How many of the workers run or want a CPU at this moment. */
-static uint64_t count_running(const struct mst_explained_server *s, const char *label)
+static uint64_t count_running(const struct mst_explanation *e, const struct mst_held *held)
 {
     uint64_t running = 0;
     struct mst_proc process;
     size_t i;
 
-    if (!mst_source_local(s->source))
+    if (local_server(e, held) == NULL)
         return 0;
-    for (i = 0; i < s->worker_count; i++)
-        running += is_of(&s->workers[i], label) && mst_proc_stat(s->workers[i].pid, &process) &&
-                   process.state == 'R';
+    for (i = 0; i < held->server->worker_count; i++)
+        running += (held->pool == NULL ||
+                    strcmp(held->server->workers[i].label, held->pool->label) == 0) &&
+                   mst_proc_stat(held->server->workers[i].pid, &process) && process.state == 'R';
     return running;
 }
 
-/* What Apache's workers are taken to wait for where they are with requests of which nothing more is
- * known: PHP's workers, and the connections that wait for these, are as many. */
-struct in_php { uint64_t busy, queued; };
-
-static bool is_in_php(const struct mst_explanation *e, uint64_t requests, struct in_php *in)
+static void judge_wait(struct mst_finding *f, const struct mst_present_worker *w)
 {
-    size_t apaches = 0, i;
-
-    *in = (struct in_php){ 0 };
-    for (i = 0; i < e->server_count; i++) {
-        const struct mst_explained_server *s = &e->servers[i];
-
-        if (!mst_server_is_php(s)) {
-            apaches++;
-        } else if (s->is_running && s->sample.workers_limit != MST_UNKNOWN) {
-            in->busy += s->worker_count;
-            in->queued += mst_known(s->sample.listen_queue);
-        }
-    }
-    return apaches == 1 && in->busy > 0 &&
-           (in->busy + in->queued) * 1000 >= requests * MST_STUCK_MILLI;
-}
-
-#define DOING_MAX 160u
-
-static void say_wait(struct mst_finding *f, const struct doing *d, char doing[DOING_MAX])
-{
-    const struct mst_now_worker *w = d->example;
-    const char *space = w->wait_end[0] != '\0' ? " " : "";
     const char *action = mst_wait_action(w->wait);
 
     f->code = mst_code_of(w->wait);
     f->certainty = MST_CERTAIN;
     snprintf(f->subject, sizeof f->subject, "%s", w->wait_end);
-    snprintf(doing, DOING_MAX, "wait for %s%s%s", w->wait, space, w->wait_end);
     MST_ACTION(f, "%s%s%s%s More workers would wait there, too.",
                action != NULL ? action : "Shorten what they wait for.",
                w->path[0] != '\0' ? " One of them runs " : "", w->path,
                w->path[0] != '\0' ? "." : "");
 }
 
-static void say_in_php(struct mst_finding *f, const struct in_php *in, char doing[DOING_MAX])
+static void judge_in_php(struct mst_finding *f)
 {
     f->code = MST_CODE_BACKEND;
     f->certainty = MST_LIKELY;
     snprintf(f->subject, sizeof f->subject, "PHP");
-    snprintf(doing, DOING_MAX, "wait for PHP (%" PRIu64 " of their requests are with its workers, "
-             "%" PRIu64 " wait for one)", in->busy, in->queued);
     MST_ACTION(f, "Look first at what PHP's workers do: they are below. More workers of Apache "
                "would wait for them, too.");
 }
 
-static void say_state(struct mst_finding *f, const struct mst_explained_server *s,
-                      const struct doing *d, const char *label, char doing[DOING_MAX])
+static void judge_state(struct mst_finding *f, const struct mst_explanation *e,
+                        struct mst_held *held)
 {
-    f->code = code_of_state(d->example->state);
+    uint64_t pid = held->example->pid;
+
+    f->code = code_of_state(held->example->state);
     f->certainty = MST_LIKELY;
-    snprintf(doing, DOING_MAX, "are in the state %s", d->example->state);
-    if (f->code == MST_CODE_STUCK_REQUESTS && 2 * count_running(s, label) > d->of) {
+    if (f->code != MST_CODE_STUCK_REQUESTS)
+        return;
+    held->computes = 2 * count_running(e, held) > held->busy;
+    if (held->computes) {
         f->code = MST_CODE_APPLICATION_CPU;
-        snprintf(doing, DOING_MAX, "compute");
-        MST_ACTION(f, "A profiler names the function: perf top -p %" PRIu64 ".", d->example->pid);
-    } else if (f->code == MST_CODE_STUCK_REQUESTS) {
+        MST_ACTION(f, "A profiler names the function: perf top -p %" PRIu64 ".", pid);
+    } else {
         f->certainty = MST_CANNOT_TELL;
         MST_ACTION(f, "What they wait for is not measured. gdb -p %" PRIu64 " -batch -ex bt tells "
-                   "it.", d->example->pid);
+                   "it.", pid);
     }
 }
 
-static void say_doing(struct mst_finding *f, const struct mst_explanation *e,
-                      const struct mst_explained_server *s, const struct doing *d,
-                      const char *label, char doing[DOING_MAX])
+static void judge(struct mst_finding *f, const struct mst_explanation *e, struct mst_held *held)
 {
-    struct in_php in;
-
-    if (d->example->wait[0] != '\0' && mst_code_of(d->example->wait) != MST_CODE_COUNT)
-        say_wait(f, d, doing);
-    else if (!mst_server_is_php(s) && !d->example->is_in_php &&
-             code_of_state(d->example->state) == MST_CODE_STUCK_REQUESTS &&
-             is_in_php(e, d->count, &in))
-        say_in_php(f, &in, doing);
+    if (mst_code_of(held->example->wait) != MST_CODE_COUNT)
+        judge_wait(f, held->example);
+    else if (held->php_busy > 0)
+        judge_in_php(f);
     else
-        say_state(f, s, d, label, doing);
+        judge_state(f, e, held);
 }
 
-static void say_stuck(struct mst_finding *f, const struct mst_explained_server *s,
-                      const struct doing *d, const char *doing, const char *pool,
-                      uint64_t limit, uint64_t idle_ns)
-{
-    char queue[96] = "";
-
-    if (s->sample.listen_queue != MST_UNKNOWN && s->sample.listen_queue > 0)
-        snprintf(queue, sizeof queue, " %" PRIu64 " connection%s in the accept queue.",
-                 s->sample.listen_queue, s->sample.listen_queue > 1 ? "s wait" : " waits");
-    MST_TEXT(f, "%s stuck: %" PRIu64 " of its %" PRIu64 " workers %s, the longest for %s. %s are "
-             "busy, and none has taken a request for %s.%s",
-             pool != NULL ? pool : mst_server_is_php(s) ? "PHP is" : "Apache is", d->count, limit,
-             doing, mst_format_time(d->longest_ns).text, d->of >= limit ? "All" : "Nearly all",
-             mst_format_time(idle_ns).text, queue);
-}
-
-/* The paths that a server has in flight are an Apache's. "" where they are not shown. */
-static bool is_apache(const struct mst_explained_server *s)
-{
-    return mst_source_identity(s->source)->producer == MST_PRODUCER_APACHE;
-}
-
-/* The only path that more than half of them can have, by a vote of all (Boyer and Moore). */
+/* The only path that more than half of the requests in flight in Apache can have, by a vote of all
+ * (Boyer and Moore). "" where paths are not shown. */
 static const char *path_of_most(const struct mst_explanation *e)
 {
     const char *most = "", *path;
@@ -217,8 +123,8 @@ static const char *path_of_most(const struct mst_explanation *e)
     size_t i, k;
 
     for (i = 0; i < e->server_count; i++)
-        for (k = 0; is_apache(&e->servers[i]) && k < e->servers[i].worker_count; k++) {
-            path = e->servers[i].workers[k].path;
+        for (k = 0; !e->servers[i].now.is_php && k < e->servers[i].now.worker_count; k++) {
+            path = e->servers[i].now.workers[k].path;
             if (path[0] == '\0')
                 continue;
             if (votes == 0)
@@ -238,8 +144,8 @@ static uint64_t count_paths(const struct mst_explanation *e, const char *only)
     size_t i, k;
 
     for (i = 0; i < e->server_count; i++)
-        for (k = 0; is_apache(&e->servers[i]) && k < e->servers[i].worker_count; k++) {
-            path = e->servers[i].workers[k].path;
+        for (k = 0; !e->servers[i].now.is_php && k < e->servers[i].now.worker_count; k++) {
+            path = e->servers[i].now.workers[k].path;
             count += path[0] != '\0' && (only == NULL || strcmp(path, only) == 0);
         }
     return count;
@@ -257,28 +163,21 @@ static void say_page(struct mst_finding *f, const struct mst_explanation *e)
                 "in flight in Apache are for %s.", count, of, path);
 }
 
-/* Of several servers the one behind the others has the cause: PHP's come first. */
-static bool add_stuck(struct mst_explanation *e, const struct mst_explained_server *s,
-                      const char *label, uint64_t limit)
+static bool add_stuck(struct mst_explanation *e, struct mst_held *held, uint64_t rank)
 {
     struct mst_finding f = { .share_milli = MST_UNKNOWN };
-    char pool[MST_NAME_MAX + 16], doing[DOING_MAX];
-    uint64_t idle_ns;
-    struct doing d;
+    char sentence[MST_HELD_MAX];
 
-    if (!mst_now_is_stuck(s, label, limit, &idle_ns))
-        return true;
-    d = find_most(s, label);
-    say_doing(&f, e, s, &d, label, doing);
-    snprintf(pool, sizeof pool, "PHP's pool %s is", label != NULL ? label : "");
-    say_stuck(&f, s, &d, doing, label != NULL ? pool : NULL, limit, idle_ns);
+    judge(&f, e, held);
+    mst_held_say(sentence, held);
+    MST_TEXT(&f, "%s", sentence);
     say_page(&f, e);
-    f.requests = d.count;
-    f.weight = 2 * MST_WEIGHT_FIRST + (mst_server_is_php(s) ? 1 : 0);
-    f.numbers[f.number_count++] = (struct mst_finding_number){ "workers_limit", limit };
-    f.numbers[f.number_count++] = (struct mst_finding_number){ "busy", d.of };
-    f.numbers[f.number_count++] = (struct mst_finding_number){ "longest_ns", d.longest_ns };
-    f.numbers[f.number_count++] = (struct mst_finding_number){ "none_taken_ns", idle_ns };
+    f.requests = held->count;
+    f.weight = 2 * MST_WEIGHT_FIRST + rank;
+    mst_found_number(&f, "workers_limit", held->limit);
+    mst_found_number(&f, "busy", held->busy);
+    mst_found_number(&f, "longest_ns", held->longest_ns);
+    mst_found_number(&f, "none_taken_ns", held->idle_ns);
     return mst_findings_add(&e->summary, &f);
 }
 
@@ -293,26 +192,6 @@ static const struct mst_summary_server *summary_of(const struct mst_explanation 
     return NULL;
 }
 
-static void say_long(struct mst_finding *f, const struct mst_explained_server *s, uint64_t limit,
-                     bool any_ended)
-{
-    const struct doing most = find_most(s, NULL);
-    char doing[DOING_MAX], waits[DOING_MAX + 64] = "";
-
-    MST_ACTION(f, "Look at these requests: below are their labels, pids and what they wait for.");
-    if (most.example->wait[0] != '\0') {
-        say_wait(f, &most, doing);
-        snprintf(waits, sizeof waits, "; %" PRIu64 " of %" PRIu64 " busy ones %s", most.count,
-                 most.of, doing);
-    }
-    f->code = MST_CODE_STUCK_REQUESTS;
-    MST_TEXT(f, "%" PRIu64 " of %" PRIu64 " workers of %s are with requests for longer than %s, "
-             "the longest for %s%s.", f->requests, limit,
-             mst_producer_name(mst_source_identity(s->source)->producer),
-             any_ended ? "any that ended took" : mst_format_time(MST_STUCK_NS).text,
-             mst_format_time(s->workers[0].busy_ns).text, waits);
-}
-
 /* Requests that are in flight for longer than any that ended: the figures of those say nothing of
  * them. What stuck workers do is told already. */
 static bool add_long(struct mst_explanation *e, const struct mst_explained_server *s)
@@ -323,20 +202,23 @@ static bool add_long(struct mst_explanation *e, const struct mst_explained_serve
     };
     bool any_ended = summary != NULL && summary->requests > 0;
     uint64_t longest = any_ended ? summary->phases[MST_PHASE_TOTAL].max_ns : 0;
-    uint64_t limit = s->sample.workers_limit;
-    size_t i;
+    char sentence[MST_HELD_MAX];
+    struct mst_held held;
 
     longest = longest < MST_STUCK_NS ? MST_STUCK_NS : longest;
-    for (i = 0; i < s->worker_count && s->workers[i].busy_ns != MST_UNKNOWN; i++)
-        f.requests += s->workers[i].busy_ns > longest;
-    if (e->is_stuck || f.requests == 0 || limit == MST_UNKNOWN || limit == 0)
+    if (e->stuck_count > 0 || s->now.limit == MST_UNKNOWN || s->now.limit == 0 ||
+        !mst_present_is_long(&s->now, longest, &held))
         return true;
-    f.weight = f.requests < limit ? f.requests * 1000 / limit : 1000;
+    if (held.example->wait[0] != '\0')
+        snprintf(f.subject, sizeof f.subject, "%s", held.example->wait_end);
+    f.requests = held.busy;
+    f.weight = held.busy < held.limit ? held.busy * 1000 / held.limit : 1000;
     if (!any_ended && f.weight < MST_HEADLINE_MILLI)
         f.weight = MST_HEADLINE_MILLI;   /* there is nothing else to tell */
-    f.numbers[f.number_count++] = (struct mst_finding_number){ "longest_ns",
-                                                               s->workers[0].busy_ns };
-    say_long(&f, s, limit, any_ended);
+    mst_found_number(&f, "longest_ns", held.longest_ns);
+    mst_held_say(sentence, &held);
+    MST_TEXT(&f, "%s%s", sentence, any_ended ? " No request that ended took so long." : "");
+    MST_ACTION(&f, "Look at these requests: below are their labels, pids and what they wait for.");
     return mst_findings_add(&e->summary, &f);
 }
 
@@ -361,7 +243,7 @@ static bool add_cpu(struct mst_explanation *e)
     while (i + 1 < MST_PRESSURE_SPANS && spans_s[i] < window_s)
         i++;
     milli = e->cpu_pressure_milli[i];
-    if (e->is_stuck || knows_cpu(e) || !e->knows_pressure || ago_s > spans_s[i] / 2 ||
+    if (e->stuck_count > 0 || knows_cpu(e) || !e->knows_pressure || ago_s > spans_s[i] / 2 ||
         milli < MST_PRESSURE_MILLI)
         return true;
     f.share_milli = milli;
@@ -375,19 +257,15 @@ static bool add_cpu(struct mst_explanation *e)
     return mst_findings_add(&e->summary, &f);
 }
 
+/* Of several servers the one behind the others has the cause: the weights keep their order. */
 bool mst_explain_now(struct mst_explanation *e)
 {
     bool fine = mst_explain_down(e) && add_cpu(e);
-    size_t i, k;
+    size_t i;
 
-    for (i = 0; i < e->server_count && fine; i++) {
-        const struct mst_explained_server *s = &e->servers[i];
-
-        if (s->is_running && s->sample.pool_count < 2)
-            fine = add_stuck(e, s, NULL, s->sample.workers_limit);
-        fine = fine && add_long(e, s);
-        for (k = 0; k < s->sample.pool_count && s->sample.pool_count > 1 && fine; k++)
-            fine = add_stuck(e, s, s->sample.pools[k].label, s->sample.pools[k].workers_limit);
-    }
+    for (i = 0; i < e->stuck_count && fine; i++)
+        fine = add_stuck(e, &e->stuck[i], e->stuck_count - i);
+    for (i = 0; i < e->server_count && fine; i++)
+        fine = add_long(e, &e->servers[i]);
     return fine;
 }

@@ -245,9 +245,31 @@ static uint64_t next_sample(uint64_t nth, uint64_t began_ns, uint64_t now_ns)
     return sample_due_ns(began_ns, present) > now_ns ? present : present + 1;
 }
 
+/* When to look at journals before the next sample, which is due then: soon, where one fills fast. */
+static uint64_t next_look_ns(const struct mst_recording *r, uint64_t due_ns)
+{
+    uint64_t soon_ns = mst_now_ns() + MST_LOOK_NS;
+    size_t i;
+
+    for (i = 0; i < r->sampler_count; i++)
+        if (mst_sampler_is_busy(&r->samplers[i]) && soon_ns < due_ns)
+            return soon_ns;
+    return due_ns;
+}
+
+static int look_at_busy_journals(struct mst_recording *r)
+{
+    size_t i;
+
+    for (i = 0; i < r->sampler_count; i++)
+        if (mst_sampler_is_busy(&r->samplers[i]) && mst_sampler_look(&r->samplers[i]) != 0)
+            return -1;
+    return 0;
+}
+
 static int follow_load(struct mst_recording *r)
 {
-    uint64_t now = mst_now_ns(), began = now, nth = 0;
+    uint64_t now = mst_now_ns(), began = now, nth = 0, due_ns;
     bool is_over;
     int ended;
 
@@ -260,7 +282,11 @@ static int follow_load(struct mst_recording *r)
         show_progress(r);
         now = mst_now_ns();
         nth = next_sample(nth, began, now);
-        ended = wait_for_load(r, sample_due_ns(began, nth));
+        due_ns = sample_due_ns(began, nth);
+        while ((ended = wait_for_load(r, next_look_ns(r, due_ns))) == 0
+               && (now = mst_now_ns()) < due_ns)
+            if (look_at_busy_journals(r) != 0)
+                return mst_recording_archive_failed(r);
         now = mst_now_ns();
     } while (ended == 0);
     if (ended < 0)

@@ -105,8 +105,10 @@ static int poll_journal(struct mst_sampler *s)
         .on_delivery = on_delivery,
     };
     char error[MST_ERROR_MAX];
+    long given = mst_source_poll(s->source, &events, error);
 
-    s->poll_failed = mst_source_poll(s->source, &events, error) < 0;
+    s->poll_failed = given < 0;
+    s->looked = given > 0 ? (uint64_t)given : 0;
     if (!s->poll_failed || (error[0] != '\0' && *s->stop))
         return 0;
     return error[0] != '\0' ? mst_sampler_note_trouble(s, error) : -1;
@@ -408,6 +410,11 @@ int mst_sampler_tick(struct mst_sampler *s, uint64_t now_ns)
     if (poll_journal(s) != 0)
         return -1;
     return now_ns < s->memory_from_ns ? 0 : read_memory(s, false);
+}
+
+int mst_sampler_look(struct mst_sampler *s)
+{
+    return poll_journal(s);
 }
 
 int mst_sampler_end_load(struct mst_sampler *s)

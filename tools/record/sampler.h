@@ -22,6 +22,9 @@
 
 #define MST_NOTES_MAX 16u   /* different sentences about trouble with one server */
 
+/* A sixteenth of the smallest journal by default. */
+#define MST_BUSY_RECORDS 1024u
+
 struct mst_late_delivery { struct mst_delivery delivery; uint64_t key; };
 
 struct mst_sampler {
@@ -57,6 +60,7 @@ struct mst_sampler {
     struct mst_cgroup_watch groups;
     struct mst_cgroup    cgroup;         /* before the load; then its counters are of the load */
     uint64_t             requests_seen;  /* journal records, without mpm-status */
+    uint64_t             looked;         /* records of all journals that the latest look brought */
     bool                 poll_failed;    /* the latest poll */
     uint64_t             noted[MST_NOTES_MAX];   /* hashes of the sentences in the archive */
     size_t               noted_count;
@@ -76,6 +80,13 @@ static inline bool mst_sampler_is_lost(const struct mst_sampler *s)
     return s->lost_wall_ns != 0;
 }
 
+/* Whether so many records came since the look before that the next should be soon: journals must not
+ * overwrite them first. A look through a URL costs the server a request, and is not made sooner. */
+static inline bool mst_sampler_is_busy(const struct mst_sampler *s)
+{
+    return !s->by_url && s->looked >= MST_BUSY_RECORDS;
+}
+
 /* Takes the sample before the load, and marks the journal. Returns 1 where the
  * server does not answer: `error` is the sentence. */
 int mst_sampler_begin(struct mst_sampler *s, struct mst_archive *archive, int64_t run_id,
@@ -84,6 +95,9 @@ int mst_sampler_begin(struct mst_sampler *s, struct mst_archive *archive, int64_
  * the memory of processes is so long after that: many servers must not have theirs at once. */
 void mst_sampler_load_began(struct mst_sampler *s, uint64_t now_ns, uint64_t memory_after_ns);
 int mst_sampler_tick(struct mst_sampler *s, uint64_t now_ns);
+
+/* Looks at the journal alone, between two ticks. */
+int mst_sampler_look(struct mst_sampler *s);
 /* The load is over: the last sample of it, CPU, memory. */
 int mst_sampler_end_load(struct mst_sampler *s);
 /* Takes what is still added to the journal. *quiet: no request is in flight and none was added,

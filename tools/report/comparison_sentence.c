@@ -31,7 +31,7 @@ static void say(struct saying *s, const char *format, ...)
 
 static bool is_said(const struct mst_comparison_row *row)
 {
-    return row->gate && row->result.by[0] != '\0';
+    return row->gate && row->result.a > 0 && row->result.b > 0 && row->result.by[0] != '\0';
 }
 
 /* 1: B's value is better than A's, -1: worse, 0: not known, or in single runs next to none. */

@@ -62,6 +62,15 @@ bool mst_source_local(const struct mst_source *source)
     return source->local;
 }
 
+bool mst_source_is_beside(const struct mst_source *a, const struct mst_source *b)
+{
+    const char *name = mst_source_name(a), *other = mst_source_name(b);
+    size_t length = strcspn(name, "#");
+
+    return (a->local && b->local) ||
+           (length == strcspn(other, "#") && strncmp(name, other, length) == 0);
+}
+
 const char *mst_source_doubt(const struct mst_source *source)
 {
     return source->doubt;

@@ -78,6 +78,10 @@ const char *mst_source_other(const struct mst_source *source, size_t index);
  * of the board it names, the process being alive. */
 bool mst_source_local(const struct mst_source *source);
 
+/* Whether two servers can have the same requests: both are of this machine, or one status URL shows
+ * both. */
+bool mst_source_is_beside(const struct mst_source *a, const struct mst_source *b);
+
 /* Why the process that the board names is not taken for its server's; "" where it is, or
  * where there is none to see. */
 const char *mst_source_doubt(const struct mst_source *source);

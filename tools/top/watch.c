@@ -142,7 +142,7 @@ static int open_behind(struct mst_top_watch *watch)
 
 static int seat_all(struct mst_top_watch *watch)
 {
-    size_t i;
+    size_t i, k;
 
     watch->seats = calloc(watch->count + 1, sizeof *watch->seats);
     if (watch->seats == NULL || !mst_top_init(&watch->top, watch->count))
@@ -151,6 +151,9 @@ static int seat_all(struct mst_top_watch *watch)
         struct mst_top_server *server = &watch->top.servers[i];
 
         snprintf(server->name, sizeof server->name, "%s", mst_source_called(watch->sources[i]));
+        for (k = 0; k < i && !mst_source_is_beside(watch->sources[k], watch->sources[i]); k++)
+            ;
+        server->present.place = k;
         server->is_url = mst_source_target(watch->sources[i])->kind == MST_TARGET_URL;
         watch->seats[i] = (struct mst_top_seat){ watch, i };
         mst_source_watch(watch->sources[i], see, &watch->seats[i]);

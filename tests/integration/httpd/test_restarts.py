@@ -15,6 +15,7 @@ import build
 import processes
 import tool
 from apache import assert_serves_unrecorded
+from boards import default_records, documented_bytes, stripes
 from phases import CGI
 from pool import assert_time_adds_up, events, wait_for_pool
 from processes import wait_until
@@ -392,32 +393,14 @@ def test_a_board_of_another_build(server, mpm):
 # ---- the size ----------------------------------------------------------------------------------
 
 
-def documented_bytes(**known):
-    """The documents' table of what a board consists of, computed."""
-    text = (build.SRCDIR / "docs" / "measuring.md").read_text()
-    rows = re.findall(r"^\| [^|]+ \| ([\d,]+) \| ([a-z0-9, ×]+) \|$", text, re.M)
-    assert len(rows) >= 8, f"no table of the board's parts in docs/measuring.md: {rows}"
-    total = 0
-    for size, times in rows:
-        count = 1
-        for factor in times.replace(",", "").split(" × "):
-            count *= int(factor) if factor.isdigit() else known[factor]
-        total += -(-int(size.replace(",", "")) * count // 4096) * 4096
-    return total
-
-
-def power_of_two(n):
-    return 1 << (n - 1).bit_length()
-
-
-@pytest.mark.parametrize("journal, labels", [(65536, 64), (1024, 5)])
+@pytest.mark.parametrize("journal, labels", [(None, 64), (65536, 64), (1024, 5)])
 def test_the_size_is_as_documented(server, mpm, journal, labels):
-    apache = server(mpm, f"MPMStatJournal {journal}\nMPMStatMaxLabels {labels}", workers=12,
-                    threads=3)
+    configured = f"MPMStatJournal {journal}\n" if journal else ""
+    apache = server(mpm, f"{configured}MPMStatMaxLabels {labels}", workers=12, threads=3)
     entries = 2 * apache.workers // apache.threads
-    stripes = min(16, power_of_two(os.sysconf("SC_NPROCESSORS_ONLN")))
-    size = documented_bytes(processes=entries, threads=apache.threads, labels=labels,
-                            rows=-(-labels // 16), stripes=stripes, records=journal)
+    size = documented_bytes("Apache", processes=entries, threads=apache.threads, labels=labels,
+                            rows=-(-labels // 16), stripes=stripes(),
+                            records=journal or default_records())
     assert apache.board.stat().st_size == size
     shown = tool.run("status", apache.board).stdout
     assert f"\nBoardBytes: {size}\n" in shown, shown

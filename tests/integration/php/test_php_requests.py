@@ -13,6 +13,7 @@ import handover
 import php
 import processes
 import tool
+from boards import default_records, documented_bytes, stripes
 from fpm import FPM
 from nginx import Nginx
 from processes import wait_until
@@ -172,7 +173,16 @@ def test_a_number_out_of_bounds_leaves_the_default(fpm, setting, value):
     assert "without recording" not in master.log_text()
     board = tool.status(master.board)
     assert tool.requests(board) == 1 and board["workers"]["limit"] == 1
-    assert board["journal"]["requests"]["capacity"] == 65536
+    assert board["journal"]["requests"]["capacity"] == default_records()
+
+
+def test_the_size_is_as_documented(fpm):
+    master = fpm()
+    php.fastcgi(master.socket, master.script("x.php", "<?php echo 1;"))
+    assert master.board.stat().st_size == documented_bytes(
+        "PHP", processes=1024, threads=1, labels=64, rows=4, stripes=stripes(),
+        records=default_records())
+    assert master.board.stat().st_blocks * 512 == master.board.stat().st_size
 
 
 POOLS = """

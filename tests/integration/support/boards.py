@@ -1,4 +1,6 @@
 """Boards without an Apache: made, kept alive and fed by the program make_board."""
+import os
+import re
 import subprocess
 import tempfile
 from contextlib import contextmanager
@@ -51,3 +53,28 @@ def board(requests=0, name="mpmstat.board", php=None):
             yield made
         finally:
             made.stop()
+
+
+def stripes():
+    """The CPUs, rounded up to a power of two, at most 16."""
+    return min(16, 1 << (os.sysconf("SC_NPROCESSORS_ONLN") - 1).bit_length())
+
+
+def default_records():
+    """How many requests a journal keeps where that is not configured."""
+    return min(max(8192 * stripes(), 16384), 65536)
+
+
+def documented_bytes(producer, **known):
+    """The documents' table of what a board of Apache or PHP consists of, computed."""
+    text = (build.SRCDIR / "docs" / "measuring.md").read_text()
+    rows = re.findall(r"^\| [^|]+ \| (both|Apache|PHP) \| ([\d,]+) \| ([a-z0-9, ×]+) \|$", text,
+                      re.M)
+    assert len(rows) >= 12, f"no table of the board's parts in docs/measuring.md: {rows}"
+    total = 0
+    for of, size, times in rows:
+        count = int(of in ("both", producer))
+        for factor in times.replace(",", "").split(" × "):
+            count *= int(factor) if factor.isdigit() else known[factor]
+        total += -(-int(size.replace(",", "")) * count // 4096) * 4096
+    return total
