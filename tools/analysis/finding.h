@@ -59,6 +59,9 @@ struct mst_finding {
     char     text[512];         /* a sentence */
     char     action[512];       /* what to do; "": nothing */
     char     predicted[256];    /* what that changes; "": not known */
+    size_t   setting_count;     /* 0: the action is none of these, or the configuration not known */
+    struct mst_setting settings[MST_FINDING_SETTINGS];
+    char     check[64];         /* the command that checks them; "" */
     size_t   number_count;
     struct mst_finding_number numbers[MST_FINDING_NUMBERS];
     uint64_t weight;            /* the order of findings: what it explains, with what follows from

@@ -100,7 +100,8 @@ static void say_needs(char text[224], const struct mst_plan *plan)
                 mst_format_percent(plan->cpu_then_milli).text);
         used = strlen(text);
     }
-    if (plan->process_bytes > 0 && !plan->threaded)
+    /* Where that is a part of the memory that matters. */
+    if (plan->process_bytes > 0 && !plan->threaded && plan->workers > plan->processes_fit / 4)
         mst_say(text + used, 224 - used, " Each process takes at most %s: %" PRIu64
                 " fit in 80 %% of the memory.",
                 mst_format_bytes((uint64_t)plan->process_bytes).text, plan->processes_fit);

@@ -42,7 +42,7 @@ static void find_root(struct reading *r, uint64_t pid)
 
 static bool exists(const struct reading *r, const char *path)
 {
-    char here[PATH_SIZE + sizeof r->root];
+    char here[2 * PATH_SIZE + sizeof r->root];
     struct stat st;
 
     snprintf(here, sizeof here, "%s%s", r->root, path);
@@ -162,7 +162,7 @@ static void read_httpd_line(struct reading *r, char *line, const char *path, str
 
 static void read_file(struct reading *r, const char *path)
 {
-    char here[PATH_SIZE + sizeof r->root], line[LINE_SIZE];
+    char here[2 * PATH_SIZE + sizeof r->root], line[LINE_SIZE];
     struct depth depth = { 0, 0 };
     struct stat st;
     FILE *file;
