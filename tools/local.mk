@@ -79,6 +79,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/archive/rows_server.c \
 	tools/archive/rows_study.c \
 	tools/archive/schema.c \
+	tools/archive/server_settings.c \
+	tools/archive/server_settings.h \
 	tools/archive/slice.c \
 	tools/archive/slice.h \
 	tools/archive/statements.c \
@@ -204,6 +206,7 @@ libmpmstat_tool_la_SOURCES = \
 	tools/findings/sentences_around.c \
 	tools/findings/sentences_failed.c \
 	tools/findings/sentences_machine.c \
+	tools/findings/settings.c \
 	tools/findings/sizing.c \
 	tools/findings/sizing.h \
 	tools/findings/stall.c \
@@ -370,6 +373,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/stats/random.h \
 	tools/system/cgroup.c \
 	tools/system/cgroup.h \
+	tools/system/config_files.c \
+	tools/system/config_files.h \
 	tools/system/machine.c \
 	tools/system/machine.h \
 	tools/system/owner.c \

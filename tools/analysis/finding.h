@@ -37,6 +37,15 @@ extern const char *const mst_share_of_names[MST_SHARE_OF_COUNT];
 struct mst_finding_number { const char *name; uint64_t value; };
 #define MST_FINDING_NUMBERS 10u
 
+/* A value of the server's configuration that the action changes. All of a finding's go together: the
+ * server accepts them with what else its configuration has. The names are promises (JSON). */
+struct mst_setting {
+    const char *name;           /* the directive, or FPM's key */
+    char        file[160];      /* in which it stands, or belongs; "": not known */
+    char        now[24], to[24];   /* now "": it stands nowhere, and what is in force is not known */
+};
+#define MST_FINDING_SETTINGS 4u
+
 struct mst_finding {
     enum mst_code      code;
     enum mst_certainty certainty;
@@ -50,6 +59,9 @@ struct mst_finding {
     char     text[512];         /* a sentence */
     char     action[512];       /* what to do; "": nothing */
     char     predicted[256];    /* what that changes; "": not known */
+    size_t   setting_count;     /* 0: the action is none of these, or the configuration not known */
+    struct mst_setting settings[MST_FINDING_SETTINGS];
+    char     check[64];         /* the command that checks them; "" */
     size_t   number_count;
     struct mst_finding_number numbers[MST_FINDING_NUMBERS];
     uint64_t weight;            /* the order of findings: what it explains, with what follows from

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "archive/query.h"
+#include "archive/server_settings.h"
 #include "archive/writer.h"
 #include "base/array.h"
 #include "base/clock.h"
@@ -405,6 +406,26 @@ static bool add_stop(struct mst_explanation *e, const struct mst_explained_serve
                                 was_stopped) == 0;
 }
 
+/* What the servers run with, for advice that they accept. */
+static int add_settings(struct mst_explanation *e)
+{
+    size_t nth[2] = { 0, 0 }, i;
+    int status = 0;
+
+    for (i = 0; i < e->server_count && status == 0; i++) {
+        const struct mst_source_identity *server = mst_source_identity(e->servers[i].source);
+        char prefix[MST_PREFIX_MAX], name[MST_PREFIX_MAX + 16];
+
+        mst_server_prefix(prefix, server->producer, ++nth[mst_server_is_php(&e->servers[i])]);
+        snprintf(name, sizeof name, "%s_settings", prefix);
+        if (server->settings[0] != '\0')
+            status = mst_archive_add_environment(e->archive, e->run_id, name, server->settings);
+        if (status == 0 && e->servers[i].is_running && mst_source_local(e->servers[i].source))
+            status = mst_archive_add_server_settings(e->archive, e->run_id, prefix, server);
+    }
+    return status;
+}
+
 static bool end(struct mst_explanation *e)
 {
     struct mst_archive_server_end server = { .cpu_ns = MST_UNKNOWN, .lost = 0 };
@@ -439,7 +460,7 @@ int mst_explain_past(struct mst_explanation *e)
     for (i = 0; i < e->server_count && fine && e->stuck_count == 0; i++)
         fine = read_journal(e, &e->servers[i], now_ns > e->last_ns ? now_ns - e->last_ns : 0) == 0;
     find_window(e);
-    fine = fine && mst_explain_add_cpus(e) == 0 && mst_archive_commit(e->archive) == 0 &&
+    fine = fine && mst_explain_add_cpus(e) == 0 && add_settings(e) == 0 && mst_archive_commit(e->archive) == 0 &&
            mst_explain_outage(e) &&
            forget_earlier_requests(e) &&
            begin_with_first(e) && forget(e, "DELETE FROM lifecycle WHERE time_ns < :id") && end(e);

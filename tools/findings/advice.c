@@ -168,6 +168,15 @@ bool mst_plan_workers(struct mst_plan *plan, const struct mst_budget *b,
     return true;
 }
 
+void mst_plan_fill_processes(struct mst_plan *plan, uint64_t threads_per_child)
+{
+    uint64_t each = threads_per_child;
+
+    if (each != MST_UNKNOWN && each > 0 && plan->workers != MST_UNKNOWN &&
+        plan->workers > plan->now && plan->workers % each != 0)
+        plan->workers += each - plan->workers % each;
+}
+
 void mst_plan_pool(struct mst_plan *plan, const struct mst_budget *b,
                    const struct mst_summary_pool *pool)
 {

@@ -49,6 +49,9 @@ bool mst_plan_is_threaded(const struct mst_summary_server *server);
 bool mst_plan_workers(struct mst_plan *plan, const struct mst_budget *b,
                       const struct mst_summary_server *server, sqlite3 *db);
 
+/* MaxRequestWorkers is a multiple of ThreadsPerChild: Apache lowers what is none. */
+void mst_plan_fill_processes(struct mst_plan *plan, uint64_t threads_per_child);
+
 /* The same of one of several FPM pools, by what was there at once: which pool the load tool's
  * connections were for is not known. */
 void mst_plan_pool(struct mst_plan *plan, const struct mst_budget *b,

@@ -125,6 +125,7 @@ static void find_nothing(struct mst_inquiry *q)
 /* By the requests of one server, the budget's front. */
 static void find_of_server(struct mst_inquiry *q)
 {
+    size_t first = q->s->finding_count;
     enum mst_code code;
     const char *obstacle;
 
@@ -140,6 +141,7 @@ static void find_of_server(struct mst_inquiry *q)
     mst_find_h2_workers(q);
     mst_find_holders(q);
     mst_find_tail(q);
+    mst_find_settings(q, first);
     mst_find_stall(q);
 }
 
@@ -154,6 +156,7 @@ static void find_all(struct mst_inquiry *q)
     enum mst_code code;
     const char *obstacle;
     bool front_tells;
+    size_t first;
 
     mst_find_client_failures(q);
     if (q->b.front != NULL)
@@ -169,7 +172,9 @@ static void find_all(struct mst_inquiry *q)
     front_tells = find_obstacle_of(q->b.front, &code) == NULL;
     if (front_tells) {
         mst_find_generator(q);
+        first = q->s->finding_count;
         mst_find_accept_queue(q);
+        mst_find_settings(q, first);
         mst_find_cpu(q);
         mst_find_exhausted(q);
     }

@@ -21,48 +21,22 @@
 #include "base/saturate.h"
 #include "findings/advice.h"
 #include "findings/demand.h"
+#include "findings/rules.h"
 #include "findings/sentences.h"
 
 #define BYTES_MOST 9e18   /* fits in 64 bits */
 
 /* ---- memory ------------------------------------------------------------------------ */
 
-/* ThreadsPerChild, which the settings of each Apache tell; 0: they are not known. `nth` counts the
- * Apaches from 1. A server that was lost at the start has none: settings of another limit are
- * another's. */
-static uint64_t read_threads(struct mst_inquiry *q, size_t nth, uint64_t limit)
-{
-    static const char directive[] = "; ThreadsPerChild ", workers[] = "MaxRequestWorkers ";
-    struct mst_query row = mst_query_ask(q->db, "SELECT value FROM environment WHERE run_id = :id "
-                                         "AND name = :name", q->s->id);
-    const char *settings, *at = NULL;
-    char name[48] = "apache_settings";
-    uint64_t threads = 0;
-
-    if (nth > 1)
-        snprintf(name, sizeof name, "apache%zu_settings", nth);
-    mst_query_set_text(&row, ":name", name);
-    settings = mst_query_next(&row) ? mst_row_text(&row, "value") : NULL;
-    if (settings != NULL && strncmp(settings, workers, strlen(workers)) == 0 &&
-        strtoull(settings + strlen(workers), NULL, 10) == limit)
-        at = strstr(settings, directive);
-    if (at != NULL)
-        threads = strtoull(at + strlen(directive), NULL, 10);
-    q->failed |= !mst_query_done(&row);
-    return threads <= limit ? threads : 0;
-}
-
 /* The workers that share a process; 0: it is not known how many. */
 static uint64_t workers_a_process(struct mst_inquiry *q, const struct mst_summary_server *server)
 {
-    size_t nth = 1;
-    const struct mst_summary_server *other;
+    uint64_t threads;
 
     if (!mst_plan_is_threaded(server))
         return 1;
-    for (other = q->s->servers; other < server; other++)
-        nth += !mst_summary_is_php(other);
-    return read_threads(q, nth, server->workers_limit);
+    threads = mst_setting_number(q, server, "ThreadsPerChild");
+    return threads != MST_UNKNOWN && threads <= server->workers_limit ? threads : 0;
 }
 
 /* What so many workers take at most. */
@@ -93,8 +67,6 @@ static const enum mst_bound bounds[] = {
 /* Where workers ran out. */
 static void take_plan(struct mst_need *need, const struct mst_plan *plan)
 {
-    const struct mst_summary_server *server = need->server;
-    bool spawns = mst_summary_is_php(server) && mst_known(server->forks) > 0;
     struct mst_finding said;
 
     memset(&said, 0, sizeof said);
@@ -102,7 +74,7 @@ static void take_plan(struct mst_need *need, const struct mst_plan *plan)
         need->why_not = "its requests held no worker for a time that can be measured";
         return;
     }
-    mst_say_plan(&said, plan, need->directive, spawns);
+    mst_say_plan(&said, plan, need->directive);
     memcpy(need->action, said.action, sizeof need->action);
     memcpy(need->predicted, said.predicted, sizeof need->predicted);
     need->wanted = plan->wanted > plan->now ? plan->wanted : MST_UNKNOWN;
@@ -160,6 +132,8 @@ static void find_of(struct mst_inquiry *q, const struct mst_summary_server *serv
     } else if (mst_starved_by_keepalive(server)) {
         take_keepalive(need, &d);
     } else if (mst_plan_workers(&plan, &q->b, server, q->db)) {
+        if (plan.threaded)
+            mst_plan_fill_processes(&plan, mst_setting_number(q, server, "ThreadsPerChild"));
         take_plan(need, &plan);
         if (need->bound == MST_BOUND_LIMIT && server != q->b.php && q->b.php != NULL &&
             mst_demand_ran_out(q->b.php))

@@ -28,6 +28,11 @@ void mst_find_holders(struct mst_inquiry *q);      /* held.c */
 void mst_find_waits(struct mst_inquiry *q);        /* waited.c */
 void mst_find_tail(struct mst_inquiry *q);         /* tail.c */
 
+/* The configuration of what the findings from number `first` on advise. settings.c; after these. */
+void mst_find_settings(struct mst_inquiry *q, size_t first);
+/* A number that an Apache runs with, as it told or as its files have it; MST_UNKNOWN. */
+uint64_t mst_setting_number(struct mst_inquiry *q, const struct mst_summary_server *apache,
+                            const char *directive);
 void mst_find_stall(struct mst_inquiry *q);        /* stall.c; after all others */
 
 #endif

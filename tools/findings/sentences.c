@@ -100,7 +100,8 @@ static void say_needs(char text[224], const struct mst_plan *plan)
                 mst_format_percent(plan->cpu_then_milli).text);
         used = strlen(text);
     }
-    if (plan->process_bytes > 0 && !plan->threaded)
+    /* Where that is a part of the memory that matters. */
+    if (plan->process_bytes > 0 && !plan->threaded && plan->workers > plan->processes_fit / 4)
         mst_say(text + used, 224 - used, " Each process takes at most %s: %" PRIu64
                 " fit in 80 %% of the memory.",
                 mst_format_bytes((uint64_t)plan->process_bytes).text, plan->processes_fit);
@@ -112,8 +113,7 @@ static struct mst_formatted mean_at(const struct mst_plan *plan, double rate)
     return mst_format_time((uint64_t)(plan->at_once / rate * (double)MST_NS_PER_S));
 }
 
-void mst_say_plan(struct mst_finding *f, const struct mst_plan *plan, const char *directive,
-                  bool spawns)
+void mst_say_plan(struct mst_finding *f, const struct mst_plan *plan, const char *directive)
 {
     static const char *const stops[] = {
         [MST_NEXT_NONE] = "",
@@ -122,7 +122,7 @@ void mst_say_plan(struct mst_finding *f, const struct mst_plan *plan, const char
     };
     const char *only_if = plan->perhaps_one_by_one ? " That helps only if what they wait for lets "
                           "in several at a time: a thinned archive does not tell." : "";
-    char needs[224], spawning[128] = "", by[64] = "";
+    char needs[224], by[64] = "";
 
     if (!plan->known) {
         MST_ACTION(f, "Set %s higher. To be told how high, record at least two seconds and 100 requests.",
@@ -148,15 +148,12 @@ void mst_say_plan(struct mst_finding *f, const struct mst_plan *plan, const char
         return;
     }
     say_needs(needs, plan);
-    if (spawns)
-        mst_say(spawning, sizeof spawning, " and pm.start_servers with it (or pm = static): FPM "
-                "starts few processes at a time");
     if (plan->by == MST_WANTED_BY_TOOL)
         mst_say(by, sizeof by, " (the load tool's concurrency)");
     else if (plan->by == MST_WANTED_AT_TIMES)
         mst_say(by, sizeof by, " (%.3g on average)", plan->at_once);
-    MST_ACTION(f, "Set %s to %" PRIu64 " (now %" PRIu64 ")%s: %s%" PRIu64 " requests wanted to be "
-               "served at once%s%s.%s%s", directive, plan->workers, plan->now, spawning,
+    MST_ACTION(f, "Set %s to %" PRIu64 " (now %" PRIu64 "): %s%" PRIu64 " requests wanted to be "
+               "served at once%s%s.%s%s", directive, plan->workers, plan->now,
                plan->by == MST_WANTED_AT_TIMES ? "up to " : "", plan->wanted, by,
                stops[plan->next], needs, only_if);
     if (isnan(plan->then))

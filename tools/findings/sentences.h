@@ -53,9 +53,8 @@ void mst_say_pool(struct mst_finding *f, const struct mst_budget *b,
                   const struct mst_summary_pool *pool);
 /* Of a PHP whose php_wait is not known. */
 void mst_say_php_queued(struct mst_finding *f, const struct mst_summary_server *php);
-/* Action and prediction of these four; spawns: FPM starts processes as it needs them. */
-void mst_say_plan(struct mst_finding *f, const struct mst_plan *plan, const char *directive,
-                  bool spawns);
+/* Action and prediction of these four. */
+void mst_say_plan(struct mst_finding *f, const struct mst_plan *plan, const char *directive);
 void mst_say_below_limit(struct mst_finding *f, const struct mst_budget *b);
 void mst_say_php_below_limit(struct mst_finding *f, const struct mst_budget *b, bool forked);
 void mst_say_short_waits(struct mst_finding *f, const struct mst_budget *b);

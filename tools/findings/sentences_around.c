@@ -346,6 +346,8 @@ void mst_say_stall(struct mst_finding *f, const struct mst_stall *stall)
 
 void mst_say_follows_from_stall(struct mst_finding *f)
 {
+    f->setting_count = 0;
+    f->check[0] = '\0';
     MST_ACTION(f, "Most of it follows from the time in which PHP stood still: more workers would "
                "have waited there, too.");
 }

@@ -42,7 +42,7 @@ static void note_plan(struct mst_finding *f, const struct mst_plan *plan,
         mst_found_number(f, "predicted_cpu_milli", plan->cpu_then_milli);
         mst_found_number(f, "start_servers_too", spawns ? 1 : MST_UNKNOWN);
     }
-    mst_say_plan(f, plan, directive, spawns);
+    mst_say_plan(f, plan, directive);
 }
 
 static void plan_workers(struct mst_inquiry *q, struct mst_finding *f,
@@ -54,6 +54,8 @@ static void plan_workers(struct mst_inquiry *q, struct mst_finding *f,
         q->failed = true;
         return;
     }
+    if (plan.threaded)
+        mst_plan_fill_processes(&plan, mst_setting_number(q, server, "ThreadsPerChild"));
     note_plan(f, &plan, server, directive);
 }
 
@@ -96,25 +98,12 @@ static bool sampled(struct mst_inquiry *q, const char *condition, uint64_t share
     return found;
 }
 
-/* AsyncRequestWorkerFactor, of which event uses the whole part. 0: the server does not tell; with
- * several Apaches each has the settings of its own name, and the first one's are not sure. */
+/* AsyncRequestWorkerFactor, of which event uses the whole part. 0: the server does not tell. */
 static uint64_t async_factor(struct mst_inquiry *q)
 {
-    static const char name[] = "AsyncRequestWorkerFactor ";
-    struct mst_query row = mst_query_ask(q->db,
-        "SELECT value FROM environment WHERE name = 'apache_settings' AND run_id = (SELECT run_id "
-        "FROM servers WHERE id = :id) AND 1 = (SELECT count(*) FROM servers AS s WHERE s.run_id = "
-        "environment.run_id AND s.producer = 'apache')", q->b.front->id);
-    const char *settings = mst_query_next(&row) ? mst_row_text(&row, "value") : NULL;
-    const char *at = settings != NULL ? strstr(settings, name) : NULL;
-    uint64_t factor = 0;
+    uint64_t factor = mst_setting_number(q, q->b.front, "AsyncRequestWorkerFactor");
 
-    if (at != NULL) {
-        factor = strtoul(at + strlen(name), NULL, 10);
-        factor = factor > 0 ? factor : 1;
-    }
-    q->failed |= !mst_query_done(&row);
-    return factor;
+    return factor == MST_UNKNOWN ? 0 : factor > 0 ? factor : 1;
 }
 
 /* Event takes as many connections as it has workers, and AsyncRequestWorkerFactor more for each

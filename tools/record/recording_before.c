@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/host.h"
+#include "archive/server_settings.h"
 #include "console/diag.h"
 #include "record/environment.h"
 #include "record/limits.h"
@@ -168,13 +169,13 @@ static int record_server_environment(struct mst_recording *r, size_t which)
     const struct mst_source_identity *identity = mst_source_identity(s->source);
     bool seen = s->local && !s->others_processes;
     size_t i, nth = 1;
-    char prefix[32];
+    char prefix[MST_PREFIX_MAX];
 
     for (i = 0; i < which; i++)
         nth += mst_source_identity(r->samplers[i].source)->producer == identity->producer;
-    snprintf(prefix, sizeof prefix, "%s", mst_producer_name(identity->producer));
-    if (nth > 1)
-        snprintf(prefix + strlen(prefix), sizeof prefix - strlen(prefix), "%zu", nth);
+    mst_server_prefix(prefix, identity->producer, nth);
+    if (seen && mst_archive_add_server_settings(r->archive, r->run_id, prefix, identity) != 0)
+        return -1;
     return mst_environment_record_server(r->archive, r->run_id, prefix, identity->settings,
                                          seen ? identity->pid : MST_UNKNOWN);
 }
