@@ -113,7 +113,8 @@ static void find_nothing(struct mst_inquiry *q)
     }
     if (q->b.front->local && q->s->machine_busy_milli == MST_UNKNOWN) {
         f = mst_found(q, MST_CODE_CANNOT_TELL, MST_CANNOT_TELL, 0);
-        mst_say_obstacle(f, q->s, "the workers did not run out, and how busy the CPUs were is not known");
+        mst_say_obstacle(f, q->s, "the workers did not run out, and how busy the CPUs were is not "
+                         "known");
     } else {
         f = mst_found(q, MST_CODE_NOTHING, MST_CERTAIN, 0);
         mst_say_nothing(f, &q->b);

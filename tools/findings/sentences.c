@@ -125,7 +125,8 @@ void mst_say_plan(struct mst_finding *f, const struct mst_plan *plan, const char
     char needs[224], by[64] = "";
 
     if (!plan->known) {
-        MST_ACTION(f, "Set %s higher. To be told how high, record at least two seconds and 100 requests.",
+        MST_ACTION(f, "Set %s higher. To be told how high, record at least two seconds and 100 "
+                   "requests.",
                    directive);
         return;
     }
@@ -137,8 +138,8 @@ void mst_say_plan(struct mst_finding *f, const struct mst_plan *plan, const char
     if (plan->workers <= plan->now) {
         MST_ACTION(f, "%s.", plan->next == MST_NEXT_CPU ?
                    "Make the requests cheaper, or add CPUs. More workers cannot help: the CPUs are "
-                   "full" : "Add memory, or make the processes smaller. More workers cannot help: no "
-                   "more processes fit in the memory");
+                   "full" : "Add memory, or make the processes smaller. More workers cannot help: "
+                   "no more processes fit in the memory");
         return;
     }
     if (plan->workers == MST_UNKNOWN) {
@@ -200,8 +201,8 @@ void mst_say_below_limit(struct mst_finding *f, const struct mst_budget *b)
     else if (f->code == MST_CODE_EVENT_CONNECTIONS)
         MST_ACTION(f, "Set AsyncRequestWorkerFactor or ThreadsPerChild higher.");
     else
-        MST_ACTION(f, "Record again with StartServers at the limit: if requests still wait, it was not "
-                   "the start of processes.");
+        MST_ACTION(f, "Record again with StartServers at the limit: if requests still wait, it "
+                   "was not the start of processes.");
 }
 
 void mst_say_php_below_limit(struct mst_finding *f, const struct mst_budget *b, bool forked)

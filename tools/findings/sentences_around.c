@@ -32,8 +32,8 @@ void mst_say_keepalive(struct mst_finding *f, const struct mst_budget *b)
              mst_format_milli(server->mean_state_milli[MST_STATE_KEEPALIVE]).text,
              mst_format_time(server->phases[MST_PHASE_QUEUE].max_ns).text,
              mst_format_percent(mst_budget_milli(b, b->queue_ns)).text);
-    MST_ACTION(f, "Set a short KeepAliveTimeout, or use the event MPM, which needs no worker for an "
-               "idle connection; or have more workers.");
+    MST_ACTION(f, "Set a short KeepAliveTimeout, or use the event MPM, which needs no worker "
+               "for an idle connection; or have more workers.");
 }
 
 void mst_say_sending(struct mst_finding *f, const struct mst_budget *b, uint64_t part_ns)
@@ -73,7 +73,8 @@ void mst_say_slow_sending(struct mst_finding *f, const struct mst_budget *b)
     say_part(part, b, b->send_ns);
     MST_TEXT(f, "The clients, or the network to them, were slow: sending took %s.",
              part);
-    MST_ACTION(f, "Record again with this version of mpmstat: it tells the client from the network.");
+    MST_ACTION(f, "Record again with this version of mpmstat: it tells the client from the "
+               "network.");
 }
 
 void mst_say_late_delivery(struct mst_finding *f, const struct mst_budget *b)
@@ -105,8 +106,8 @@ void mst_say_headers(struct mst_finding *f, const struct mst_budget *b)
 
     say_part(part, b, b->read_ns);
     MST_TEXT(f, "Clients sent their requests' headers slowly: reading them took %s.", part);
-    MST_ACTION(f, "Set RequestReadTimeout (mod_reqtimeout), which ends connections that send nothing, "
-               "or use event, which needs no worker while a connection is idle.");
+    MST_ACTION(f, "Set RequestReadTimeout (mod_reqtimeout), which ends connections that send "
+               "nothing, or use event, which needs no worker while a connection is idle.");
 }
 
 void mst_say_holder(struct mst_finding *f, const struct mst_holders *holders,
@@ -123,8 +124,8 @@ void mst_say_stuck(struct mst_finding *f, const struct mst_summary_server *serve
 {
     MST_TEXT(f, "%" PRIu64 " request%s still held workers (of %" PRIu64 ") when the recording "
              "ended.", f->requests, f->requests == 1 ? "" : "s", server->workers_limit);
-    MST_ACTION(f, "Look with mpmstat status which are the longest in flight, and at the stack of such "
-               "a process: gdb -p PID -batch -ex bt says what it waits for.");
+    MST_ACTION(f, "Look with mpmstat status which are the longest in flight, and at the stack "
+               "of such a process: gdb -p PID -batch -ex bt says what it waits for.");
 }
 
 void mst_say_churn(struct mst_finding *f, const struct mst_summary_server *server)
@@ -229,10 +230,12 @@ void mst_say_backend(struct mst_finding *f, const struct mst_budget *b,
     MST_TEXT(f, "Apache waited for its backend for %s%s%s.", part, which,
              one_at_a_time[one_by_one]);
     if (one_by_one == MST_ANSWER_YES)
-        MST_ACTION(f, "Have the backend serve more requests at once: more workers in Apache cannot help.");
+        MST_ACTION(f, "Have the backend serve more requests at once: more workers in Apache "
+                   "cannot help.");
     else
         MST_ACTION(f, "Look at the backend's own log and load; where it is PHP, install the "
-                   "extension mpmstat, which tells what PHP waits for.%s", one_by_one == MST_ANSWER_UNKNOWN ? WHOLE_TELLS : "");
+                   "extension mpmstat, which tells what PHP waits for.%s",
+                   one_by_one == MST_ANSWER_UNKNOWN ? WHOLE_TELLS : "");
 }
 
 void mst_say_whose(struct mst_finding *f, const struct mst_holder *h)
@@ -263,8 +266,8 @@ void mst_say_own(struct mst_finding *f, const struct mst_budget *b, uint64_t ns)
     } else {
         MST_TEXT(f, "The checks before the application (access control, look-ups of names, "
                  "rewriting) took %s.", part);
-        MST_ACTION(f, "Use addresses instead of host names in Require, set HostnameLookups Off, and "
-                   "have fewer rewriting rules.");
+        MST_ACTION(f, "Use addresses instead of host names in Require, set HostnameLookups Off, "
+                   "and have fewer rewriting rules.");
     }
 }
 
@@ -380,7 +383,8 @@ void mst_say_beyond(struct mst_finding *f, const struct mst_budget *b, uint64_t 
     MST_TEXT(f, "The client saw %s more for a request than the server knows of (%s of its %s)%s.",
              mst_format_time(apart_ns).text, mst_format_percent(f->share_milli).text,
              mst_format_time(s->client.times.mean_ns).text, retries);
-    MST_ACTION(f, "Look at what is between them (a proxy, the network), and at the load tool's own work.");
+    MST_ACTION(f, "Look at what is between them (a proxy, the network), and at the load tool's "
+               "own work.");
 }
 
 static const char *phase_meaning(enum mst_phase phase)

@@ -50,8 +50,8 @@ void mst_say_disk(struct mst_finding *f, const struct mst_summary *s, bool of_gr
     MST_TEXT(f, "Disks were slow: for %s of the run programs of %s waited for one (pressure stall "
              "information).", mst_format_percent(mst_milli(stall_ns, s->duration_ns)).text,
              of_group ? "the server's control group" : "this machine");
-    MST_ACTION(f, "Find the disk with iostat -x; use a faster one, call fsync() less often, or give "
-               "more memory to the page cache.");
+    MST_ACTION(f, "Find the disk with iostat -x; use a faster one, call fsync() less often, or "
+               "give more memory to the page cache.");
 }
 
 void mst_say_descriptors(struct mst_finding *f, const struct mst_summary_server *server)
@@ -130,9 +130,9 @@ void mst_say_cpu(struct mst_finding *f, const struct mst_budget *b, bool full)
              mst_format_percent(s->machine_busy_milli).text,
              busiest != NULL ? ", most with " : "", busiest != NULL ? busiest : "",
              workers_of_limit(b->front).text, tool, others);
-    MST_ACTION(f, "Make the requests cheaper (OPcache, a cache in front, a profiler), or add CPUs%s. "
-               "More workers cannot help.", tool[0] != '\0' ? "; run the load tool on another "
-               "machine" : "");
+    MST_ACTION(f, "Make the requests cheaper (OPcache, a cache in front, a profiler), or add "
+               "CPUs%s. More workers cannot help.", tool[0] != '\0' ?
+               "; run the load tool on another machine" : "");
 }
 
 void mst_say_cpu_by_requests(struct mst_finding *f, const struct mst_budget *b,

@@ -53,7 +53,7 @@ def test_as_a_recording_of_the_same_load(server, by_url, tmp_path):
     text = recorded["findings"][0]["text"]
     assert text.endswith(": this measures the error page.")
     assert first(found)["text"] == text.replace(": this measures the error page", "")
-    assert first(found)["action"] == "The access log has their URLs."
+    assert first(found)["action"] == "Look for their URLs in the access log."
     assert found["now"][0]["running"] is True and found["now"][0]["workers_busy"] == 0
     done = tool.run("explain", "--fail-on", "answers-4xx", target)
     assert done.returncode == 1 and "answers-4xx" in done.stderr
