@@ -19,29 +19,22 @@
 
 /* ---- folding --------------------------------------------------------------------------- */
 
-struct folding {
-    const char *at;         /* what is left of the target */
-    char       *name;
-    size_t      length;
-    bool        is_cut;
+/* What a name has for a byte of a segment, as RFC 3986 sorts them. */
+enum byte_class {
+    ESCAPED = '-',    /* %XX */
+    DIGIT = 'd', HEX = 'x', UNRESERVED = 'u',   /* itself, also where it is escaped: both mean it */
+    PLAIN = 'p',      /* itself, where it is not escaped */
+    END = 'e'         /* it ends the segment */
 };
+static const char classes[128 + 1] =
+    "e---------------" "----------------"
+    "-p-ep-ppppppp" "uue" "dddddddddd" "pe-p-e"
+    "pxxxxxxuuuuuuuuu" "uuuuuuuuuuu" "----u"
+    "-xxxxxxuuuuuuuuu" "uuuuuuuuuuu" "---u-";
 
-static bool is_digit(char c)
+static char class_of(unsigned char byte)
 {
-    return c >= '0' && c <= '9';
-}
-
-static int hex_value(char c)
-{
-    if (is_digit(c))
-        return c - '0';
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-static bool is_letter(char c)
-{
-    return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
+    return byte < 128 ? classes[byte] : ESCAPED;
 }
 
 static bool ends_path(char c)
@@ -49,63 +42,62 @@ static bool ends_path(char c)
     return c == '\0' || c == '?' || c == '#';
 }
 
-static bool ends_segment(char c)
+static int hex_value(char c)
 {
-    return c == '/' || c == ';' || ends_path(c);
+    char class = class_of((unsigned char)c);
+
+    return class == DIGIT ? c - '0' : class == HEX ? (c | 0x20) - 'a' + 10 : -1;
 }
 
-/* The next byte of a segment, and whether a name has it as it is; otherwise escaped. RFC 3986: an
- * escaped letter, digit, - . _ ~ is the same as that character. */
-static unsigned char next_byte(const char **at, bool *is_plain)
-{
-    const char *c = *at;
-    bool escaped = c[0] == '%' && hex_value(c[1]) >= 0 && hex_value(c[2]) >= 0;
-    char byte = escaped ? (char)(hex_value(c[1]) << 4 | hex_value(c[2])) : c[0];
+struct folding {
+    const char *at;         /* what is left of the target */
+    char       *name;
+    size_t      length;
+    bool        is_cut;
+};
 
-    *at += escaped ? 3 : 1;
-    *is_plain = is_letter(byte) || is_digit(byte)
-                || (byte != '\0' && strchr(escaped ? "-._~" : "-._~!$&'()*+,=:@", byte) != NULL);
-    return (unsigned char)byte;
-}
-
-static void put(struct folding *f, const char *text, size_t length)
+static void put(struct folding *f, char byte)
 {
-    if (f->is_cut || f->length + length >= MST_PATH_NAME_MAX) {
+    if (f->length < MST_PATH_NAME_MAX - 1)
+        f->name[f->length++] = byte;
+    else
         f->is_cut = true;
-        return;
-    }
-    memcpy(f->name + f->length, text, length);
-    f->length += length;
 }
 
-/* A number, or a long id in hexadecimal digits. */
-static bool is_number(const char *segment)
+/* Puts one byte of a segment, and returns its class. */
+static char put_next(struct folding *f)
 {
-    size_t length = 0, digits = 0, dashes = 0;
-    bool is_plain, is_hex = true;
+    static const char digits[] = "0123456789ABCDEF";
+    bool escaped = f->at[0] == '%' && hex_value(f->at[1]) >= 0 && hex_value(f->at[2]) >= 0;
+    unsigned char byte = (unsigned char)(escaped ? hex_value(f->at[1]) << 4 | hex_value(f->at[2])
+                                                 : f->at[0]);
+    char class = class_of(byte);
 
-    while (!ends_segment(*segment)) {
-        char c = (char)next_byte(&segment, &is_plain);
-
-        length++;
-        digits += is_digit(c);
-        dashes += c == '-';
-        is_hex = is_hex && (c == '-' || hex_value(c) >= 0);
+    f->at += escaped ? 3 : 1;
+    if (class == ESCAPED || (escaped && (class == PLAIN || class == END))) {
+        put(f, '%');
+        put(f, digits[byte >> 4]);
+        put(f, digits[byte & 15]);
+        return ESCAPED;
     }
-    return digits > 0 && (digits == length || (is_hex && length - dashes >= TOKEN_MIN));
+    put(f, (char)byte);
+    return class;
 }
 
-static void put_segment(struct folding *f)
+/* Puts a segment. Whether it is a number, or a long id in hexadecimal digits and dashes. */
+static bool put_segment(struct folding *f)
 {
-    static const char hex[] = "0123456789ABCDEF";
-    bool is_plain;
+    size_t length = 0, digits = 0, letters = 0, dashes = 0;
 
-    while (!ends_segment(*f->at)) {
-        unsigned char byte = next_byte(&f->at, &is_plain);
-        char escaped[3] = { '%', hex[byte >> 4], hex[byte & 15] };
+    for (; class_of((unsigned char)*f->at) != END; length++) {
+        char first = *f->at, class = put_next(f);
 
-        put(f, is_plain ? (const char *)&byte : escaped, is_plain ? 1 : sizeof escaped);
+        digits += class == DIGIT;
+        letters += class == HEX;
+        dashes += class == UNRESERVED && first == '-';
     }
+    return digits > 0 && (digits == length || (digits + letters + dashes == length &&
+                                               digits + letters >= TOKEN_MIN));
 }
 
 /* Back to the slash before the last one. */
@@ -120,23 +112,23 @@ static void remove_segment(struct folding *f)
 /* Without the parameters behind a semicolon, which can be a session's. */
 static void fold_segment(struct folding *f)
 {
-    size_t begin = f->length;
+    size_t begin = f->length, length;
 
-    if (is_number(f->at)) {
-        put(f, "{n}", 3);
-        while (!ends_segment(*f->at))
-            f->at++;
-    } else {
-        put_segment(f);
+    if (put_segment(f)) {
+        f->length = begin;
+        f->is_cut = false;
+        put(f, '{');
+        put(f, 'n');
+        put(f, '}');
     }
     while (*f->at != '/' && !ends_path(*f->at))
         f->at++;
-    if (f->length - begin == 1 && f->name[begin] == '.')
-        f->length = begin;
-    else if (f->length - begin == 2 && f->name[begin] == '.' && f->name[begin + 1] == '.') {
-        f->length = begin;
+    length = f->length - begin;
+    if (length > 2 || memcmp(f->name + begin, "..", length) != 0)
+        return;
+    f->length = begin;   /* "." */
+    if (length == 2)
         remove_segment(f);
-    }
 }
 
 /* Files of a directory are one page by their extension: there can be any number of them. */
@@ -151,7 +143,7 @@ static void fold_file(struct folding *f)
     if (slash == end || f->is_cut)
         return;
     f->length = slash;
-    put(f, "*", 1);
+    put(f, '*');
     if (dot > slash + 1 && end - dot <= EXTENSION_MAX) {
         memmove(f->name + f->length, f->name + dot - 1, end - dot + 1);
         f->length += end - dot + 1;
@@ -173,15 +165,14 @@ bool mst_path_fold(const char *target, bool is_file, char name[MST_PATH_NAME_MAX
 {
     struct folding f = { .at = path_of(target), .name = name };
 
-    memset(name, 0, MST_PATH_NAME_MAX);
     if (f.at == NULL)
         return false;
-    put(&f, "/", 1);
+    put(&f, '/');
     while (!ends_path(*f.at) && !f.is_cut) {
         if (*f.at == '/') {
             f.at++;
             if (f.name[f.length - 1] != '/')
-                put(&f, "/", 1);
+                put(&f, '/');
         } else {
             fold_segment(&f);
         }

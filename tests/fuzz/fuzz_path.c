@@ -26,7 +26,8 @@ static void check(const char *target, bool is_file)
         expect(name[i] > ' ' && name[i] <= '~' && strchr("?#;\"<>\\", name[i]) == NULL);
     for (; i < sizeof name; i++)
         expect(name[i] == '\0');
-    expect(strstr(name, "//") == NULL && strstr(name, "/./") == NULL && strstr(name, "/../") == NULL);
+    expect(strstr(name, "//") == NULL && strstr(name, "/./") == NULL
+           && strstr(name, "/../") == NULL);
     if (is_file || strchr(name, '{') != NULL || length == sizeof name - 1)
         return;
     expect(mst_path_fold(name, false, again) && strcmp(again, name) == 0);   /* one spelling */

@@ -568,8 +568,8 @@ START_TEST(test_advice_of_a_thinned_archive)
 }
 END_TEST
 
-/* Where all is one script, the page is named: the Apache's path of PHP's request. What no page's path
- * is, as "(other)", is none. */
+/* Where all is one script, the page is named: the Apache's path of PHP's request. What is no page's
+ * path, as "(other)", is none. */
 START_TEST(test_which_page)
 {
     struct run r = quiet_run();

@@ -15,6 +15,7 @@
 #include "render/journal.h"
 #include "segment/liveness.h"
 #include "write/journal.h"
+#include "write/path.h"
 #include "write/worker.h"
 
 /* ---- what the lines say ------------------------------------------------------------------ */
@@ -38,6 +39,7 @@ static void expect_answer(const struct mst_board *b, const char *since, size_t l
 
 START_TEST(lines_are_as_promised)
 {
+    char page[MST_PATH_NAME_MAX];
     struct mst_board b;
     uint32_t label;
     struct mst_request q = {
@@ -62,7 +64,10 @@ START_TEST(lines_are_as_promised)
     q.label_status = (uint64_t)label << 32 | UINT64_C(0x81) << MST_TRACE_FLAGS_SHIFT | 200;
     q.ends = (uint64_t)mst_other_end_intern(&b, MST_END_HANDLER, "proxy-server") << 32
              | mst_other_end_intern(&b, MST_END_BACKEND, "fcgi://[::1]:9000");
+    ck_assert(mst_path_fold("/item/17?token=x", false, page));
+    q.path = mst_path_find(&b, page, MST_PATH_GOOD);
     mst_journal_request(&b, &q);
+    q.path = MST_PATHS;
     q.ends = (uint64_t)MST_END_OTHER << 32 | MST_NO_END;
     q.send_client_ns = q.send_network_ns = q.send_server_ns = MST_UNKNOWN;
     q.trace_high = q.trace_low = q.trace_parent = 0;
@@ -98,7 +103,8 @@ START_TEST(lines_are_as_promised)
         "\"checks\":0.000000002,\"upload\":0.000000003,\"backend_time\":0.000000100,"
         "\"send_client\":0.000003000,\"send_network\":0.000000900,\"send_server\":0.000000100,"
         "\"log\":0.000006000,"
-        "\"traceparent\":\"00-0af7651916cd43dd8448eb211c80319c-0000000000000001-81\"}\n"
+        "\"traceparent\":\"00-0af7651916cd43dd8448eb211c80319c-0000000000000001-81\","
+        "\"path\":\"/item/{n}\"}\n"
         "{\"ticket\":2,\"id\":5,\"start\":1700000001.500000000,\"queue\":0.000000001,"
         "\"read\":0.000000020,\"handle\":0.000000300,\"send\":0.000004000,\"held\":3.000000321,"
         "\"total\":0.000004321,\"front\":null,\"bytes\":71680,\"label\":null,\"status\":404,"
@@ -107,7 +113,7 @@ START_TEST(lines_are_as_promised)
         "\"tls\":0.000000005,\"h2_wait\":0.000000001,\"checks\":0.000000002,"
         "\"upload\":0.000000003,\"backend_time\":0.000000100,\"send_client\":null,"
         "\"send_network\":null,\"send_server\":null,\"log\":0.000006000,"
-        "\"traceparent\":null}\n"
+        "\"traceparent\":null,\"path\":null}\n"
         "{\"ticket\":1,\"delivery\":5,\"undelivered\":1.500000000,"
         "\"undelivered_bytes\":3900000}\n"
         "{\"ticket\":2,\"delivery\":6,\"undelivered\":null,\"undelivered_bytes\":1}\n"

@@ -308,9 +308,12 @@ START_TEST(damage_misleads_no_further)
     make();
     words = (uint64_t *)board.paths;
     for (i = 0; i < 1000; i++) {
-        for (k = 0; k < 100; k++)
-            words[mst_random_word(&state) % (board.path_count * sizeof *board.paths / 8)] =
-                mst_random_word(&state) % 3 == 0 ? mst_random_word(&state) % 3 : mst_random_word(&state);
+        for (k = 0; k < 100; k++) {
+            uint64_t word = mst_random_word(&state);
+
+            words[mst_random_below(&state, board.path_count * sizeof *board.paths / 8)] =
+                word % 3 == 0 ? word >> 62 : word;
+        }
         find_nth("page", i % 40, (enum mst_path_answer)(i % 3));
     }
     mst_board_close(&board);

@@ -7,6 +7,7 @@
 #include "harness.h"
 #include "source/source.h"
 #include "write/journal.h"
+#include "write/path.h"
 #include "write/worker.h"
 #include "written_board.h"
 
@@ -111,6 +112,39 @@ START_TEST(requests_name_their_handler_and_backend)
     look(&w, &seen);
     ck_assert_str_eq(seen.handler, "");
     ck_assert_str_eq(seen.backend, "");
+    unwatch(&w);
+}
+END_TEST
+
+/* The three first entries are no page's, but names as well; 0 is none. */
+START_TEST(requests_name_their_page)
+{
+    struct mst_layout layout = test_layout();
+    struct mst_request r = { .id = 1 };
+    char page[MST_PATH_NAME_MAX];
+    struct seen seen = { 0 };
+    struct watched w;
+
+    watch(&w, &layout);
+    mark(&w);
+    ck_assert(mst_path_fold("/a/path/that/is/longer/than/a/label/can/be/as/permalinks/are/17",
+                            false, page));
+    r.path = mst_path_find(&w.board, page, MST_PATH_GOOD);
+    mst_journal_request(&w.board, &r);
+    look(&w, &seen);
+    ck_assert_str_eq(seen.path, page);
+    r.path = MST_PATH_OTHER;
+    mst_journal_request(&w.board, &r);
+    look(&w, &seen);
+    ck_assert_str_eq(seen.path, MST_PATH_OTHER_NAME);
+    r.path = MST_NO_PATH;
+    mst_journal_request(&w.board, &r);
+    look(&w, &seen);
+    ck_assert_str_eq(seen.path, "");
+    r.path = MST_PATHS;   /* a wrong board */
+    mst_journal_request(&w.board, &r);
+    look(&w, &seen);
+    ck_assert_str_eq(seen.path, "");
     unwatch(&w);
 }
 END_TEST
@@ -473,6 +507,7 @@ int main(void)
     tcase_add_test(tests, what_came_before_the_mark_is_not_given);
     tcase_add_test(tests, a_label_that_cannot_be_is_other);
     tcase_add_test(tests, requests_name_their_handler_and_backend);
+    tcase_add_test(tests, requests_name_their_page);
     tcase_add_test(tests, late_deliveries_are_given);
     tcase_add_test(tests, overwritten_records_are_counted);
     tcase_add_test(tests, a_record_that_never_comes_is_lost_at_the_end);

@@ -72,6 +72,8 @@ static void print_request(FILE *out, const struct mst_ndjson_line *l)
         fprintf(out, "  client's id %llu\n", (unsigned long long)r->client_id - 1);
     if (l->ends[0][0] != '\0' || l->ends[1][0] != '\0')
         fprintf(out, "  handler %s backend %s\n", l->ends[0], l->ends[1]);
+    if (l->path[0] != '\0')
+        fprintf(out, "  path %s\n", l->path);
     if (r->checks_ns != MST_UNKNOWN)
         fprintf(out, "  intervals %llu %llu %llu %llu %llu send %s %s %s log %llu\n",
                 (unsigned long long)r->tls_ns, (unsigned long long)r->h2_wait_ns,

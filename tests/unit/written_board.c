@@ -63,6 +63,7 @@ int see_request(void *context, const struct mst_request *request,
     snprintf(s->label, sizeof s->label, "%s", names->label);
     snprintf(s->handler, sizeof s->handler, "%s", names->ends[0] != NULL ? names->ends[0] : "");
     snprintf(s->backend, sizeof s->backend, "%s", names->ends[1] != NULL ? names->ends[1] : "");
+    snprintf(s->path, sizeof s->path, "%s", names->path != NULL ? names->path : "");
     return s->requests == s->stop_after;
 }
 

@@ -29,6 +29,7 @@ struct seen {
     unsigned requests, events, stop_after;
     uint64_t ids[64], keys[64], wall_ns;
     char     label[MST_NAME_MAX], handler[MST_NAME_MAX], backend[MST_NAME_MAX];
+    char     path[MST_PATH_NAME_MAX];
     uint64_t event, event_wall_ns;
     unsigned deliveries;
     struct mst_delivery delivery;     /* the last */

@@ -15,7 +15,8 @@
 static const char apache_sql[] =
     "SELECT start_ns, queue_ns, read_ns, handle_ns, send_ns, held_ns, front_ns, bytes, status, "
     "aborted, no_worker, ghost, label = '" MST_LABEL_STATUS_NAME "' AS is_page, "
-    "path IS NOT NULL AS has_path" MST_INTERVALS(X_COLUMN) " FROM server_requests WHERE server_id = :id";
+    "path IS NOT NULL AS has_path" MST_INTERVALS(X_COLUMN) " FROM server_requests "
+    "WHERE server_id = :id";
 static const char php_sql[] =
     "SELECT start_ns, wait_ns, run_ns, status, aborted, ghost, fatal, timeout, cached, "
     "memory_bytes, user_ns, system_ns, cpu_wait_ns, waits_ns FROM php_requests "

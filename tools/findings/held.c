@@ -81,10 +81,10 @@ static void find_uploads(struct mst_inquiry *q)
     MST_FROM_APACHES_REQUESTS "AND no_worker = 0"
 #define RUN_BY(name) \
     "SELECT " name " AS name, run_ns AS time_ns, wait_ns AS waited_ns " MST_FROM_PHPS_REQUESTS
-static const struct mst_holders apache_pages = { HELD_BY("path"), "Requests for", true },
-                                apache_labels = { HELD_BY("label"), "Label", false },
-                                php_pages = { RUN_BY(MST_PHPS_PATH), "Requests for", true },
-                                php_scripts = { RUN_BY("script"), "Script", false };
+static const struct mst_holders apache_pages = { HELD_BY("path"), true, "Requests for" },
+                                apache_labels = { HELD_BY("label"), false, "Label" },
+                                php_pages = { RUN_BY(MST_PHPS_PATH), true, "Requests for" },
+                                php_scripts = { RUN_BY("script"), false, "Script" };
 
 /* A page, label or script that had the workers for more of their time than its requests are many,
  * while others waited: it explains its own time and theirs. */

@@ -118,6 +118,8 @@ bool mst_holder_stands_out(const struct mst_holder *h, const struct mst_holders 
 {
     uint64_t of_time = mst_holder_of_time_milli(h);
 
-    return h->groups > 1 && (!holders->are_pages || h->name[0] == '/') && of_time >= MST_HOLDER_TIME_MILLI &&
+    if (holders->are_pages && h->name[0] != '/')
+        return false;
+    return h->groups > 1 && of_time >= MST_HOLDER_TIME_MILLI &&
            mst_holder_of_requests_milli(h) * 2 <= of_time;
 }

@@ -19,15 +19,15 @@ struct mst_holder {
  * parameter where the query has it; :front is the Apache in front of a PHP. */
 struct mst_holders {
     const char *sql;
-    const char *what;       /* "Label": what the name is, for a sentence */
     bool        are_pages;
+    const char *what;       /* "Label": what the name is, for mst_say_holder() */
 };
 
 /* Where SQLite fails, or memory runs out, the inquiry has failed. */
 struct mst_holder mst_holder_ask(struct mst_inquiry *q, const struct mst_holders *holders,
                                  int64_t server_id, const char *kind);
 
-/* The page of a PHP's row: its Apache's path. Not in a thinned archive, where rows have no index. */
+/* The page of a PHP's row: its Apache's path. In a thinned archive the rows have no index. */
 #define MST_PHPS_PATH \
     "(SELECT r.path FROM server_requests r WHERE r.server_id = :front AND r.request_id = " \
     "php_requests.request_id LIMIT 1)"

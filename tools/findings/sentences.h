@@ -122,8 +122,8 @@ void mst_say_unseen(struct mst_finding *f, const struct mst_budget *b, uint64_t 
 
 struct mst_tail_part { const char *name, *meaning; };
 enum mst_in_common {
-    MST_COMMON_NONE, MST_COMMON_PAGE, MST_COMMON_LABEL, MST_COMMON_FIRST, MST_COMMON_UNCACHED, MST_COMMON_SECOND,
-    MST_COMMON_PROCESS
+    MST_COMMON_NONE, MST_COMMON_PAGE, MST_COMMON_LABEL, MST_COMMON_FIRST, MST_COMMON_UNCACHED,
+    MST_COMMON_SECOND, MST_COMMON_PROCESS
 };
 struct mst_tail {
     const struct mst_summary_server *server;

@@ -154,7 +154,7 @@ static const struct mst_holders php_holders[] = {
 }, computing_holders[] = {
     { COMPUTED_BY(MST_PHPS_PATH), "page", true }, { COMPUTED_BY("script"), "script", false },
 }, apache_holders[] = {
-    { BACKEND_BY("path"), "page", true }, { BACKEND_BY("label"), "label", false },
+    { BACKEND_BY("path"), true, NULL }, { BACKEND_BY("label"), false, NULL },
 };
 
 /* holders: pages, and the groups that every archive has. */

@@ -159,8 +159,8 @@ static uint64_t scaled(uint64_t ns, uint64_t whole_ns)
     return whole_ns > 0 ? (uint64_t)((unsigned __int128)ns * BAR_WIDTH / whole_ns) : 0;
 }
 
-static void put_rectangle(struct mst_sink *sink, const struct mst_trace_shown *part, uint64_t ns, uint64_t x,
-                          uint64_t width)
+static void put_rectangle(struct mst_sink *sink, const struct mst_trace_shown *part, uint64_t ns,
+                          uint64_t x, uint64_t width)
 {
     mst_html(sink, "<rect class=\"%s\" data-ns=\"%" PRIu64 "\" x=\"%" PRIu64 "\" width=\"%" PRIu64
              "\" height=\"28\"><title>%s ", part->class, ns, x, width, part->label);
@@ -187,7 +187,8 @@ static void put_bar(struct mst_sink *sink, const struct mst_slow *slow, uint64_t
             continue;
         x = scaled(at_ns, slowest_ns);
         at_ns += slow->parts_ns[i];
-        put_rectangle(sink, &mst_trace_parts[i], slow->parts_ns[i], x, scaled(at_ns, slowest_ns) - x);
+        put_rectangle(sink, &mst_trace_parts[i], slow->parts_ns[i], x,
+                      scaled(at_ns, slowest_ns) - x);
     }
     for (i = 0; i < slow->mark_count; i++) {
         mst_html(sink, "<rect class=\"mark\" x=\"%" PRIu64 "\" width=\"%u\" height=\"28\"><title>"

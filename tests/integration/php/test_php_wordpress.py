@@ -163,6 +163,14 @@ def test_which_page_is_slow(wordpress, php_server, php_boards, archive, tmp_path
                            "handle_ns >= 3000000000 AND path LIKE '%-part-7/'")
     assert (label, route) == ("test.example", page)
 
+    sent = json.loads(subprocess.run(
+        [build.TOOL, "export", "-o", "-", "--slowest", "1", archive], text=True, check=True,
+        capture_output=True, timeout=60).stdout)
+    span = sent["resourceSpans"][0]["scopeSpans"][0]["spans"][0]
+    attributes = {entry["key"]: entry["value"].get("stringValue") for entry in span["attributes"]}
+    assert span["name"] == f"HTTP {page}"
+    assert (attributes["http.route"], attributes["mpmstat.label"]) == (page, "test.example")
+
     explained = json.loads(subprocess.run(
         [build.TOOL, "explain", "--format", "json", apache.board, board], text=True, check=True,
         capture_output=True, timeout=60).stdout)
